@@ -1,0 +1,289 @@
+"""The command line: ``bayescm summary``."""
+
+import argparse
+import json
+import sys
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import bayescm
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+EPILOG = """examples:
+  bayescm summary --tp 26 --fn 0 --fp 2 --tn 6 --model three_binomial --prior laplace
+  bayescm summary counts.csv                          columns actual,predicted,n, or tp,fn,fp,tn, or a square matrix
+  bayescm summary predictions.csv                     columns actual,predicted: one row per item
+  bayescm summary scores.csv --score p --threshold 0.5   columns actual and p
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code: 0, or 2 for an error said in one line."""
+    parser = _parser()
+    arguments = parser.parse_args(argv)
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", UserWarning)
+            _summary(arguments)
+        for warning in caught:
+            print(f"bayescm: warning: {warning.message}", file=sys.stderr)
+    except (ValueError, TypeError, OSError) as error:
+        print(f"bayescm: error: {' '.join(str(error).split())}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="bayescm", description="How uncertain is a confusion matrix?")
+    parser.add_argument("--version", action="version", version=f"bayescm {bayescm.__version__}")
+    commands = parser.add_subparsers(dest="command", required=True)
+    s = commands.add_parser(
+        "summary", help="every metric with its uncertainty", epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    s.add_argument("file", nargs="?", help="CSV file of counts, predictions or scores")
+    for cell in ("tp", "fn", "fp", "tn"):
+        s.add_argument(f"--{cell}", type=int, metavar="N", help=f"the count {cell.upper()}")
+    s.add_argument("--actual", default="actual", metavar="COLUMN", help="column of actual labels (default: actual)")
+    s.add_argument("--predicted", default="predicted", metavar="COLUMN", help="column of predicted labels")
+    s.add_argument("--count", default="n", metavar="COLUMN", help="column of counts (default: n)")
+    s.add_argument("--score", metavar="COLUMN", help="column of scores, with --threshold")
+    s.add_argument("--threshold", type=float, metavar="T", help="positive where the score is at least T")
+    s.add_argument("--by", metavar="COLUMN", help="column that names the system of each row")
+    s.add_argument("--pos-label", metavar="LABEL", help="the positive class (default: 1, or the last in order)")
+    s.add_argument("--metrics", metavar="LIST", help="names with commas or spaces, such as mcc,f1 (default: all)")
+    s.add_argument("--model", default="dirichlet_multinomial", help="dirichlet_multinomial or three_binomial")
+    s.add_argument("--prior", default="jeffreys", help="jeffreys, laplace, haldane, legendre, perks, or a number")
+    s.add_argument("--prevalence", metavar="P", help="'fixed', a number, or a,b of a Beta (default: estimated)")
+    s.add_argument("--ci-prob", type=float, default=0.95, metavar="P", help="probability of the interval (0.95)")
+    s.add_argument("--ci-kind", default="hdi", help="hdi or eti")
+    s.add_argument("--seed", type=int, metavar="N", help="seed of the draws, for the metrics that need them")
+    s.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    s.add_argument("--save", metavar="FILE.nc", help="save posterior draws and summary as a netCDF DataTree")
+    s.add_argument("--plot", metavar="FILE.png", help="save a picture of the intervals")
+    return parser
+
+
+def _summary(arguments: argparse.Namespace) -> None:
+    """Carry out ``bayescm summary``."""
+    counts = _counts(arguments)
+    settings: dict[str, Any] = {
+        "model": arguments.model,
+        "prior": _number_or_word(arguments.prior),
+        "prevalence": _prevalence(arguments.prevalence),
+        "random_seed": arguments.seed,
+    }
+    metrics = _metric_list(arguments.metrics)
+    interval = {"ci_prob": arguments.ci_prob, "ci_kind": arguments.ci_kind}
+    table = bayescm.summary(counts, metrics, **settings, **interval)
+    if arguments.save:
+        tree = bayescm.posterior(counts, metrics=metrics, **settings)
+        tree["summary"] = table
+        tree.to_netcdf(arguments.save, engine="h5netcdf")
+    if arguments.plot:
+        _save_plot(table, Path(arguments.plot))
+    if arguments.json:
+        print(json.dumps(_as_json(table), indent=1))
+    else:
+        _print(table, counts)
+
+
+def _number_or_word(text: str) -> str | float:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _prevalence(text: str | None) -> Any:
+    """Read ``--prevalence``."""
+    if text is None or text == "fixed":
+        return text
+    try:
+        values = [float(part) for part in text.split(",")]
+    except ValueError:
+        raise ValueError(f"`--prevalence` must be 'fixed', a number or numbers with commas; got {text!r}.") from None
+    return values[0] if len(values) == 1 else values
+
+
+def _metric_list(text: str | None) -> list[str] | None:
+    """Split names at commas and spaces outside parentheses."""
+    if text is None:
+        return None
+    depth, words, word = 0, [], ""
+    for character in text:
+        depth += (character == "(") - (character == ")")
+        if character in ", " and depth == 0:
+            words.append(word)
+            word = ""
+        else:
+            word += character
+    return [w for w in (*words, word) if w]
+
+
+def _counts(arguments: argparse.Namespace) -> "xr.DataArray":
+    """Build counts from the cells given, or from the file."""
+    cells = {name: getattr(arguments, name) for name in ("tp", "fn", "fp", "tn")}
+    given = [name for name, value in cells.items() if value is not None]
+    if arguments.file is None:
+        if len(given) < 4:
+            missing = ", ".join(f"--{name}" for name in cells if name not in given)
+            raise ValueError(f"give a CSV file, or all four of --tp --fn --fp --tn (missing: {missing}).")
+        return bayescm.from_cells(**cells)
+    if given:
+        raise ValueError(f"--{given[0]} and a file: give one of them.")
+    return _from_file(arguments)
+
+
+def _from_file(arguments: argparse.Namespace) -> "xr.DataArray":
+    """Read a CSV file, and take it for what its columns say."""
+    import pandas as pd
+
+    try:
+        frame = pd.read_csv(arguments.file, keep_default_na=False, skipinitialspace=True)
+    except pd.errors.EmptyDataError:
+        raise ValueError(f"{arguments.file} is empty.") from None
+    except (pd.errors.ParserError, UnicodeDecodeError) as error:
+        raise ValueError(f"{arguments.file} is not a CSV file that can be read: {error}.") from None
+    columns = {str(name).strip().lower(): name for name in frame.columns}
+    by = [arguments.by] if arguments.by else []
+    pos_label = _matching(frame, arguments)
+    if {"tp", "fn", "fp", "tn"} <= set(columns):
+        return _from_rows_of_cells(frame, columns, arguments.by)
+    if arguments.score is not None or arguments.threshold is not None:
+        return _from_scores(frame, arguments, pos_label)
+    if arguments.actual in frame and arguments.predicted in frame:
+        count = arguments.count if arguments.count in frame else None
+        names = {"actual": arguments.actual, "predicted": arguments.predicted, "n": count}
+        return bayescm.from_table(frame, by=by, pos_label=pos_label, **names)
+    square = frame.set_index(frame.columns[0])
+    if [str(row) for row in square.index] == [str(column) for column in square.columns]:
+        return bayescm.from_array(square.to_numpy(), labels=list(square.index))
+    raise ValueError(
+        f"{arguments.file} has the columns {', '.join(map(str, frame.columns))}; wanted are {arguments.actual} and "
+        f"{arguments.predicted} (see --actual, --predicted), or tp, fn, fp, tn, or --score and --threshold, "
+        "or a square matrix with labels."
+    )
+
+
+def _matching(frame: Any, arguments: argparse.Namespace) -> Any:
+    """Return ``--pos-label`` in the type of the label column."""
+    text = arguments.pos_label
+    if text is None or arguments.actual not in frame:
+        return text
+    by_text = {str(value): value for value in frame[arguments.actual].unique().tolist()}
+    return by_text.get(text, text)
+
+
+def _from_rows_of_cells(frame: Any, columns: dict[str, Any], by: str | None) -> "xr.DataArray":
+    """Take each row for a matrix, named by ``--by`` or by the first column that isn't a cell."""
+    cells = {name: frame[columns[name]].to_numpy() for name in ("tp", "fn", "fp", "tn")}
+    if by is not None and by not in frame:
+        raise ValueError(f"`--by` must be a column; got {by!r}.")
+    counts = bayescm.from_cells(**cells)
+    others = [name for key, name in columns.items() if key not in cells]
+    if by is None and not others:
+        return counts.isel(system=0) if len(frame) == 1 else counts.assign_coords(system=range(1, len(frame) + 1))
+    return counts.assign_coords(system=[str(value) for value in frame[by or others[0]]])
+
+
+def _from_scores(frame: Any, arguments: argparse.Namespace, pos_label: Any) -> "xr.DataArray":
+    """Cut scores at the threshold."""
+    if arguments.score is None or arguments.threshold is None:
+        raise ValueError("--score and --threshold go together.")
+    absent = [name for name in (arguments.actual, arguments.score) if name not in frame]
+    if absent:
+        raise ValueError(f"{arguments.file} has no column {absent[0]!r}; it has {', '.join(map(str, frame.columns))}.")
+    counts = bayescm.counts_at_thresholds(
+        frame[arguments.actual], frame[arguments.score], thresholds=[arguments.threshold], pos_label=pos_label
+    )
+    return counts.isel(threshold=0)
+
+
+def _save_plot(table: "xr.Dataset", path: Path) -> None:
+    """Draw the forest without a screen."""
+    import matplotlib as mpl
+
+    mpl.use("agg")
+    figure = bayescm.plot_forest(table).get_figure(root=True)
+    assert figure is not None  # plot_forest made it
+    figure.savefig(path, dpi=150)
+
+
+def _rows(table: "xr.Dataset") -> list[dict[str, Any]]:
+    """Return one record per matrix and metric."""
+    batch = [str(dim) for dim in table["mean"].dims if dim != "metric"]
+    stacked = table.stack(row=[*batch, "metric"], create_index=False) if batch else table.rename(metric="row")
+    records = []
+    for i in range(stacked.sizes["row"]):
+        one = stacked.isel(row=i)
+        records.append(
+            {
+                **{dim: one[dim].item() for dim in batch},
+                "metric": str(one["metric" if batch else "row"].item()),
+                **{name: float(one[name]) for name in ("point", "mean", "median", "sd")},
+                "lower": float(one["interval"][0]),
+                "upper": float(one["interval"][1]),
+                "ci_kind": str(one["ci_kind"].item()),
+                "mcse_mean": float(one["mcse_mean"]),
+                "method": str(one["method"].item()),
+            }
+        )
+    return records
+
+
+def _as_json(table: "xr.Dataset") -> dict[str, Any]:
+    """Return records and settings; what isn't finite becomes text, because JSON has no word for it."""
+
+    def plain(value: Any) -> Any:
+        return str(value) if isinstance(value, float) and not abs(value) < float("inf") else value
+
+    records = [{name: plain(value) for name, value in row.items()} for row in _rows(table)]
+    return {"settings": dict(table.attrs), "metrics": records}
+
+
+def _print(table: "xr.Dataset", counts: "xr.DataArray") -> None:
+    """Print tables to the terminal."""
+    from rich.console import Console
+    from rich.table import Table
+
+    attrs = table.attrs
+    prior = attrs["prior"]
+    console = Console(soft_wrap=False, width=None if sys.stdout.isatty() else 100)
+    sheet = Table(
+        title=f"{attrs['model']}, prior {prior}, {100 * attrs['ci_prob']:g}% {attrs['ci_kind'].upper()}",
+        caption="point: value of the counts; method: exact, or draws with the error of the mean",
+    )
+    rows = _rows(table)
+    batch = [name for name in rows[0] if name in counts.dims]
+    for name in (*batch, "metric"):
+        sheet.add_column(name, no_wrap=True)
+    for name in ("point", "mean", "sd", "lower", "upper"):
+        sheet.add_column(name, justify="right", no_wrap=True)
+    sheet.add_column("method", no_wrap=True)
+    for row in rows:
+        method = row["method"] if row["method"] == "exact" else _with_error(row["mcse_mean"])
+        if row["ci_kind"] != attrs["ci_kind"]:
+            method += f", {row['ci_kind']}"
+        numbers = [_show(row[name]) for name in ("point", "mean", "sd", "lower", "upper")]
+        sheet.add_row(*(str(row[name]) for name in (*batch, "metric")), *numbers, method)
+    console.print(sheet)
+
+
+def _with_error(mcse: float) -> str:
+    return f"draws ±{mcse:.1g}" if mcse == mcse else "draws"
+
+
+def _show(value: float) -> str:
+    """Format a number for the table."""
+    if value != value:
+        return "-"
+    return f"{value:.3f}" if 0.001 <= abs(value) < 1000 or value == 0 else f"{value:.2g}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,187 @@
+"""Closed-form posteriors: counts plus concentrations, and independent draws of the cell probabilities.
+
+A Dirichlet over the cells is a Dirichlet of class shares times one Dirichlet per row (for two labels three Betas),
+so both models are :class:`bayescm.priors.Concentrations` and one sampler serves them.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescm.priors import Concentrations, PrevalenceLike, exchange
+
+Array = NDArray[np.float64]
+
+_BLOCK = 8192
+_TINY = 0.02
+"""Below this concentration gamma draws may underflow together, so they are made in logarithms."""
+
+
+def posterior(counts: NDArray[np.int64], prior: Concentrations, prevalence: PrevalenceLike = None) -> Concentrations:
+    """Add counts to prior concentrations (Caelen 2017, eq. 6; Toetsch and Hoffmann 2021, eqs 8 to 11).
+
+    Parameters
+    ----------
+    counts : ndarray of shape (..., K, K)
+    prior : Concentrations
+        Unbatched.
+    prevalence
+        As in :func:`bayescm.priors.exchange`.
+
+    Returns
+    -------
+    Concentrations
+        Batched like `counts`.
+    """
+    totals = counts.sum(-1)
+    updated = Concentrations(prior.rows + counts, prior.shares + totals, one_dirichlet=prior.one_dirichlet)
+    return exchange(updated, prevalence, totals.astype(np.float64))
+
+
+def improper(which: Concentrations) -> NDArray[np.bool_] | None:
+    """Return which rows' cells make a distribution improper, or None if it is proper.
+
+    The shares count too, where they are estimated: their zero marks the whole row.
+    """
+    bad = which.rows <= 0
+    if not which.known and not which.one_dirichlet:
+        bad = bad | (which.shares <= 0)[..., None]
+    return bad if bad.any() else None
+
+
+def check_proper(posterior: Concentrations, labels: Sequence[Any]) -> None:
+    """Raise a ValueError that names the first cell without a proper posterior."""
+    bad = improper(posterior)
+    if bad is None:
+        return
+    *batch, i, j = (int(index) for index in np.argwhere(bad)[0])
+    cell = (("TN", "FP"), ("FN", "TP"))[i][j] if len(labels) == 2 else f"{labels[i]}->{labels[j]}"
+    where = f" of matrix {batch[0] if len(batch) == 1 else tuple(batch)}" if batch else ""
+    raise ValueError(
+        f"`prior` leaves the posterior improper: the cell {cell}{where} has no items and a concentration of 0. "
+        "Take prior='jeffreys', or any prior with positive concentrations."
+    )
+
+
+def draw_theta(which: Concentrations, rng: np.random.Generator, n: int) -> Array:
+    """Draw cell probabilities of one matrix.
+
+    Returns
+    -------
+    ndarray of shape (K, K, n)
+        Cells first, so that each cell's draws are contiguous.
+    """
+    k = which.rows.shape[-1]
+    if which.one_dirichlet:
+        return _dirichlet(which.rows.reshape(-1), rng, n).reshape(k, k, n)
+    theta = np.empty((k, k, n))
+    shares = draw_shares(which, rng, n)
+    for row in range(k):
+        theta[row] = _dirichlet(which.rows[row], rng, n) * shares[row]
+    return theta
+
+
+def draw_shares(which: Concentrations, rng: np.random.Generator, n: int) -> Array:
+    """Draw class shares, (K, n)."""
+    if which.known:
+        return np.repeat(which.shares[:, None], n, axis=1)
+    return _dirichlet(which.shares, rng, n)
+
+
+def _dirichlet(concentration: Array, rng: np.random.Generator, n: int) -> Array:
+    """Draw from a Dirichlet, (len(concentration), n), block by block while it is in cache."""
+    out = np.empty((len(concentration), n))
+    logarithmic = concentration.min() < _TINY
+    for start in range(0, n, _BLOCK):
+        block = out[:, start : start + _BLOCK]
+        size = block.shape[1]
+        for cell, a in enumerate(concentration):
+            block[cell] = _log_gamma_draws(a, rng, size) if logarithmic else rng.standard_gamma(a, size)
+        if logarithmic:
+            np.exp(block - block.max(0), out=block)
+        block /= block.sum(0)
+    return out
+
+
+def _log_gamma_draws(a: float, rng: np.random.Generator, size: int) -> Array:
+    """Draw logarithms of gamma variables: G(a) is G(a + 1) U^(1/a) in law."""
+    return np.log(rng.standard_gamma(a + 1.0, size)) - rng.standard_exponential(size) / a
+
+
+def replicate_counts(
+    theta: Array, class_totals: NDArray[np.int64], rng: np.random.Generator, size: int, keep_totals: bool
+) -> NDArray[np.int64]:
+    """Draw a future matrix for each draw of theta.
+
+    Parameters
+    ----------
+    theta : ndarray of shape (n, K, K)
+    class_totals : ndarray of shape (K,)
+        Of the observed matrix.
+    rng : numpy.random.Generator
+    size : int
+        Items of the future matrix.
+    keep_totals : bool
+        Whether the class totals are fixed by design, in the observed proportions.
+
+    Returns
+    -------
+    ndarray of int64, shape (n, K, K)
+    """
+    n, k, _ = theta.shape
+    if not keep_totals:
+        flat = theta.reshape(n, k * k)
+        return rng.multinomial(size, flat / flat.sum(1, keepdims=True)).reshape(n, k, k)
+    observed = int(class_totals.sum())
+    scaled = class_totals * size
+    if observed == 0 or (scaled % observed).any():
+        raise ValueError(
+            f"`replicate` of {size} items can't keep the class shares {class_totals.tolist()} of {observed} that "
+            "prevalence='fixed' fixes; give a multiple of the observed size, or replicate=True for the same size."
+        )
+    totals = scaled // observed
+    with np.errstate(invalid="ignore"):
+        rates = theta / theta.sum(2, keepdims=True)
+    rates[:, totals == 0] = 1.0 / k  # no items: any rates give the zeros wanted
+    return np.stack([rng.multinomial(totals[row], rates[:, row]) for row in range(k)], axis=1)
+
+
+def single(which: Concentrations, index: tuple[Any, ...]) -> Concentrations:
+    """Return the concentrations of one matrix of a batch."""
+    rows = which.rows if which.rows.ndim == 2 else which.rows[index]
+    shares = which.shares if which.shares.ndim == 1 else which.shares[index]
+    return Concentrations(rows, shares, which.known, which.one_dirichlet)
+
+
+def matrix_rng(seed: int, index: int, stream: int) -> np.random.Generator:
+    """Return the generator of one matrix: the same whatever is computed beside it."""
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(stream, index)))
+
+
+def draw_batch(
+    which: Concentrations, index: NDArray[np.int64], chains: int, draws: int, seed: int, stream: int
+) -> Array:
+    """Draw cell probabilities of a batch of matrices.
+
+    Parameters
+    ----------
+    which : Concentrations
+        Batched like `index`.
+    index : ndarray of int64
+        Running number of each matrix, which seeds its draws.
+    chains, draws, seed, stream : int
+
+    Returns
+    -------
+    ndarray of shape (*index.shape, chains, draws, K, K)
+        A view of cells-first memory.
+    """
+    k = which.rows.shape[-1]
+    out = np.empty((k, k, index.size, chains, draws))
+    for position in range(index.size):
+        one = single(which, np.unravel_index(position, index.shape))
+        rng = matrix_rng(seed, int(index.flat[position]), stream)
+        out[:, :, position] = draw_theta(one, rng, chains * draws).reshape(k, k, chains, draws)
+    return np.moveaxis(out.reshape(k, k, *index.shape, chains, draws), (0, 1), (-2, -1))

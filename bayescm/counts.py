@@ -1,0 +1,494 @@
+"""Labels, scores, cells and tables become counts.
+
+Counts are an :class:`xarray.DataArray` of integers whose last two dims are ``("actual", "predicted")`` with the
+class labels as coordinates; every other dim is a batch. Of two labels the LAST is the positive class.
+"""
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import ArrayLike, NDArray
+
+from bayescm import validate
+from bayescm.results import ACTUAL, MATRIX, PREDICTED, SYSTEM, THRESHOLD
+
+Label = str | int | bool
+
+
+def confusion_matrix(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    labels: Sequence[Label] | None = None,
+    pos_label: Label | None = None,
+) -> xr.DataArray:
+    """Count how often each actual class was predicted as each class.
+
+    Parameters
+    ----------
+    y_true, y_pred : array_like of shape (n,)
+        Actual and predicted labels of the same items: integers, text or booleans. Floats are taken for integers
+        when they all are whole.
+    labels : sequence, optional
+        All class labels, also those absent from the data. For more than two labels it also sets their order.
+    pos_label : label, optional
+        The positive class of two. Default: 1 or True if there is one, else the last label in sorted order,
+        whatever the order of `labels`.
+
+    Returns
+    -------
+    xarray.DataArray
+        ``counts(actual, predicted)``, int64. Labels in sorted order (or that of `labels`), the positive one last:
+        ``np.asarray`` of it equals scikit-learn's matrix.
+
+    Raises
+    ------
+    ValueError
+        For unequal lengths, empty input, missing or mixed labels, labels that `labels` doesn't name, or fewer than
+        two labels.
+
+    Examples
+    --------
+    >>> import bayescm
+    >>> bayescm.confusion_matrix(["spam", "ham", "spam"], ["spam", "spam", "spam"]).values
+    array([[0, 1],
+           [0, 2]])
+    """
+    true, pred = _label_array("y_true", y_true), _label_array("y_pred", y_pred)
+    validate.same_length(y_true=true, y_pred=pred)
+    (true, pred), order = _class_order({"y_true": true, "y_pred": pred}, labels, pos_label)
+    return _labelled(_cross_count(true, pred, order), order)
+
+
+def from_cells(
+    *,
+    tp: ArrayLike | xr.DataArray,
+    fn: ArrayLike | xr.DataArray,
+    fp: ArrayLike | xr.DataArray,
+    tn: ArrayLike | xr.DataArray,
+    labels: Sequence[Label] = (0, 1),
+    dims: Sequence[str] | str | None = None,
+) -> xr.DataArray:
+    """Build counts from the four cells of a two-class table, given by name.
+
+    Parameters
+    ----------
+    tp, fn, fp, tn : int, array_like or xarray.DataArray
+        True positives, false negatives, false positives and true negatives. Arrays make a batch of matrices.
+    labels : sequence of two labels
+        The negative and the positive class.
+    dims : str or sequence of str, optional
+        Names of the axes of plain arrays; ``"system"`` for one axis. DataArrays keep their own.
+
+    Returns
+    -------
+    xarray.DataArray
+        ``counts(..., actual, predicted)``.
+
+    Examples
+    --------
+    >>> import bayescm
+    >>> bayescm.from_cells(tp=26, fn=0, fp=2, tn=6).values
+    array([[ 6,  2],
+           [ 0, 26]])
+    """
+    named = {"tp": tp, "fn": fn, "fp": fp, "tn": tn}
+    order = _label_array("labels", list(labels))
+    if len(order) != 2:
+        raise ValueError(f"`labels` must be the negative and the positive class; got {list(labels)!r}.")
+    validate.unique("labels", order.tolist())
+    arrays = [_cell(name, cell, dims) for name, cell in named.items()]
+    try:
+        four = xr.broadcast(*xr.align(*arrays, join="exact"))
+    except ValueError as error:
+        shapes = ", ".join(f"{name} {a.shape}" for name, a in zip(named, arrays, strict=True))
+        raise ValueError(f"`tp`, `fn`, `fp` and `tn` must have one shape; got {shapes}.") from error
+    tp_, fn_, fp_, tn_ = four
+    stacked = xr.concat(
+        [xr.concat([tn_, fp_], PREDICTED), xr.concat([fn_, tp_], PREDICTED)],
+        ACTUAL,
+        coords="minimal",
+        compat="override",
+    )
+    return _finish(stacked.transpose(..., *MATRIX).assign_coords({ACTUAL: order, PREDICTED: order}))
+
+
+def from_array(
+    array: Any, *, labels: Sequence[Label] | None = None, dims: Sequence[str] | str | None = None
+) -> xr.DataArray:
+    """Take matrices that already are counted.
+
+    Parameters
+    ----------
+    array : array_like of shape (..., K, K), DataFrame or xarray.DataArray
+        Rows are actual, columns predicted classes: scikit-learn's layout, ``[[TN, FP], [FN, TP]]`` for two.
+        A DataFrame brings its labels; a DataArray with dims ``actual`` and ``predicted`` keeps everything.
+    labels : sequence of K labels, optional
+        Default: the array's own, else 0 to K - 1. Of two the last is the positive class.
+    dims : str or sequence of str, optional
+        Names of the batch axes; ``"system"`` for one axis.
+
+    Returns
+    -------
+    xarray.DataArray
+        ``counts(..., actual, predicted)``.
+
+    Examples
+    --------
+    >>> import bayescm
+    >>> bayescm.from_array([[50, 3, 2], [4, 40, 1], [0, 6, 30]], labels=["a", "b", "c"]).sel(actual="b").values
+    array([ 4, 40,  1])
+    """
+    if isinstance(array, xr.DataArray):
+        return check_counts(array if labels is None else array.assign_coords({d: list(labels) for d in MATRIX}))
+    if hasattr(array, "index") and hasattr(array, "columns"):
+        rows, columns = list(array.index), list(array.columns)
+        if set(rows) != set(columns):
+            raise ValueError(f"`array` has rows {rows} and columns {columns}; give both the same labels.")
+        labels = rows if labels is None else labels
+        array = array.loc[rows, rows]
+    values = np.asarray(array)
+    if values.ndim < 2 or values.shape[-1] != values.shape[-2] or values.shape[-1] < 2:
+        raise ValueError(f"`array` must have shape (..., K, K) with K of at least 2; got {values.shape}.")
+    k = values.shape[-1]
+    order = _label_array("labels", list(range(k)) if labels is None else list(labels))
+    if len(order) != k:
+        raise ValueError(f"`labels` must name the {k} classes of `array`; got {len(order)}: {order.tolist()}.")
+    validate.unique("labels", order.tolist())
+    batch = _batch_dims(values.ndim - 2, dims)
+    return _finish(xr.DataArray(values, dims=(*batch, *MATRIX), coords={ACTUAL: order, PREDICTED: order}))
+
+
+def from_table(
+    table: Any,
+    *,
+    actual: str = "actual",
+    predicted: str = "predicted",
+    n: str | None = "n",
+    by: Sequence[str] | str = (),
+    labels: Sequence[Label] | None = None,
+    pos_label: Label | None = None,
+) -> xr.DataArray:
+    """Count a long table with one row per cell, or one row per item.
+
+    Parameters
+    ----------
+    table : data frame
+        Any frame that narwhals knows (pandas, polars, pyarrow, duckdb, lazy ones).
+    actual, predicted : str
+        Columns of labels.
+    n : str or None
+        Column of counts. None: every row is one item.
+    by : str or sequence of str
+        Columns that become batch dims, such as ``"system"`` or ``"fold"``.
+    labels, pos_label
+        As in :func:`confusion_matrix`.
+
+    Returns
+    -------
+    xarray.DataArray
+        ``counts(*by, actual, predicted)``; cells that the table leaves out are 0.
+
+    Raises
+    ------
+    ValueError
+        If a column is missing, a cell is given twice, or a combination of `by` has no row.
+
+    Examples
+    --------
+    >>> import bayescm, pandas as pd
+    >>> long = pd.DataFrame({"actual": [0, 0, 1], "predicted": [0, 1, 1], "n": [6, 2, 26]})
+    >>> bayescm.from_table(long).values
+    array([[ 6,  2],
+           [ 0, 26]])
+    """
+    groups = [by] if isinstance(by, str) else list(by)
+    columns = _columns(table, [actual, predicted, *([] if n is None else [n]), *groups])
+    true, pred = _label_array(actual, columns[actual]), _label_array(predicted, columns[predicted])
+    (true, pred), order = _class_order({actual: true, predicted: pred}, labels, pos_label)
+    weight = np.ones(len(true), np.int64) if n is None else validate.count_values(n, columns[n])
+    levels, codes = _group_codes(groups, columns)
+    sorter = np.argsort(order)
+    code = [*codes, _codes(true, order, sorter), _codes(pred, order, sorter)]
+    shape = (*(len(level) for level in levels), len(order), len(order))
+    flat = np.ravel_multi_index(tuple(code), shape)
+    if n is not None:
+        _no_cell_twice(flat, shape, levels, order)
+    counts = np.zeros(int(np.prod(shape)), np.int64)
+    np.add.at(counts, flat, weight)
+    _every_group_has_rows(flat, shape, groups, levels)
+    result = _labelled(counts.reshape(shape), order, groups)
+    return result.assign_coords(dict(zip(groups, levels, strict=True)))
+
+
+def counts_at_thresholds(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    thresholds: ArrayLike | None = None,
+    pos_label: Label | None = None,
+    labels: Sequence[Label] | None = None,
+) -> xr.DataArray:
+    """Count the two-class matrix at every threshold: predicted positive where ``score >= threshold``.
+
+    Parameters
+    ----------
+    y_true : array_like of shape (n,)
+        Actual labels, two classes.
+    y_score : array_like of shape (n,)
+        Any real scores, larger for the positive class: probabilities, logits, also infinite ones. Equal scores
+        stay together; nothing is compared with a tolerance.
+    thresholds : array_like, optional
+        Default: every distinct score, from the largest down.
+    pos_label, labels
+        As in :func:`confusion_matrix`.
+
+    Returns
+    -------
+    xarray.DataArray
+        ``counts(threshold, actual, predicted)``.
+
+    Examples
+    --------
+    >>> import bayescm
+    >>> c = bayescm.counts_at_thresholds([0, 1, 1], [-1.5, 0.0, 2.0])
+    >>> c.sel(threshold=0.0).values
+    array([[1, 0],
+           [0, 2]])
+    """
+    true, score = _label_array("y_true", y_true), _real("y_score", y_score)
+    validate.same_length(y_true=true, y_score=score)
+    (true,), order = _class_order({"y_true": true}, labels, pos_label)
+    if len(order) != 2:
+        raise ValueError(f"`y_true` must have two classes; got {order.tolist()}. Make one class against the rest.")
+    cut = np.unique(score)[::-1] if thresholds is None else _real("thresholds", np.atleast_1d(np.asarray(thresholds)))
+    validate.unique("thresholds", cut.tolist())
+    positive = true == order[1]
+    tp, fp = (_at_least(score[mask], cut) for mask in (positive, ~positive))
+    tn, fn = (~positive).sum() - fp, positive.sum() - tp
+    counts = np.stack([np.stack([tn, fp], -1), np.stack([fn, tp], -1)], -2)
+    return _labelled(counts, order, [THRESHOLD]).assign_coords({THRESHOLD: cut})
+
+
+def check_counts(counts: Any) -> xr.DataArray:
+    """Return valid counts, whatever they came as: a DataArray by its dims, anything else as :func:`from_array`."""
+    if not isinstance(counts, xr.DataArray):
+        return from_array(counts)
+    missing = [dim for dim in MATRIX if dim not in counts.dims]
+    if missing:
+        raise ValueError(
+            f"`counts` must have the dims 'actual' and 'predicted'; got {counts.dims}. "
+            "Rename its dims, or build it with bayescm.from_array or bayescm.from_cells."
+        )
+    k = counts.sizes[ACTUAL]
+    if k != counts.sizes[PREDICTED] or k < 2:
+        raise ValueError(f"`counts` must be square with at least two classes; got {dict(counts.sizes)}.")
+    for dim in MATRIX:
+        if dim not in counts.coords:
+            counts = counts.assign_coords({dim: np.arange(k)})
+    if counts[ACTUAL].values.tolist() != counts[PREDICTED].values.tolist():
+        raise ValueError(
+            f"`counts` must have the same labels in the same order on both dims; got "
+            f"{counts[ACTUAL].values.tolist()} and {counts[PREDICTED].values.tolist()}."
+        )
+    validate.unique("labels", counts[ACTUAL].values.tolist())
+    return _finish(counts.transpose(..., *MATRIX))
+
+
+def _finish(counts: xr.DataArray) -> xr.DataArray:
+    """Check the values (lazy ones are checked when they are computed), and name the array."""
+    if counts.chunks is None:
+        counts = counts.copy(data=validate.count_values("counts", counts.values))
+    counts.name = "counts"
+    return counts
+
+
+def _labelled(values: NDArray[np.int64], order: NDArray[Any], batch: Sequence[str] = ()) -> xr.DataArray:
+    """Wrap counted values."""
+    return xr.DataArray(values, dims=(*batch, *MATRIX), coords={ACTUAL: order, PREDICTED: order}, name="counts")
+
+
+def _batch_dims(n: int, dims: Sequence[str] | str | None) -> list[str]:
+    """Return names for `n` batch axes."""
+    if dims is None:
+        if n > 1:
+            raise ValueError(f"`dims` must name the {n} batch axes, such as dims=('system', 'fold').")
+        return [SYSTEM] * n
+    names = [dims] if isinstance(dims, str) else list(dims)
+    if len(names) != n:
+        raise ValueError(f"`dims` must name the {n} batch axes; got {names}.")
+    validate.unique("dims", names)
+    return names
+
+
+def _cell(name: str, cell: ArrayLike | xr.DataArray, dims: Sequence[str] | str | None) -> xr.DataArray:
+    """Return the counts of one cell as a DataArray."""
+    if isinstance(cell, xr.DataArray):
+        return cell if cell.chunks is not None else cell.copy(data=validate.count_values(name, cell.values))
+    values = validate.count_values(name, cell)
+    return xr.DataArray(values, dims=_batch_dims(values.ndim, dims) if values.ndim else ())
+
+
+def _real(name: str, values: ArrayLike) -> NDArray[np.float64]:
+    """Return real numbers as float64, refusing what would not survive the conversion."""
+    array = validate.one_dimensional(name, values)
+    if array.dtype.kind not in "iufb":
+        try:
+            array = array.astype(np.float64)
+        except (TypeError, ValueError):
+            raise TypeError(f"`{name}` must be real numbers; got values of type {array.dtype}.") from None
+    result = array.astype(np.float64)
+    if np.isnan(result).any():
+        raise ValueError(f"`{name}` has a missing value at position {int(np.argmax(np.isnan(result)))}.")
+    if (array.dtype.kind in "iu" and (np.abs(result) >= 2**53).any()) or (result != array).any():
+        raise ValueError(f"`{name}` has numbers that 64-bit floats can't hold, so ties would merge; rescale them.")
+    return result
+
+
+def _at_least(scores: NDArray[np.float64], cut: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Count the scores that reach each threshold."""
+    return (len(scores) - np.searchsorted(np.sort(scores), cut, side="left")).astype(np.int64)
+
+
+def _label_array(name: str, values: ArrayLike) -> NDArray[Any]:
+    """Return labels as an array of text, integers or booleans."""
+    array = validate.one_dimensional(name, values)
+    if array.dtype.kind == "O":
+        array = _from_objects(name, array)
+    if array.dtype.kind == "f":
+        if np.isnan(array).any():
+            raise ValueError(f"`{name}` has a missing label at position {int(np.argmax(np.isnan(array)))}.")
+        if not np.isfinite(array).all() or (array != np.floor(array)).any():
+            raise ValueError(
+                f"`{name}` holds fractions, not labels; for scores use bayescm.counts_at_thresholds(y_true, y_score)."
+            )
+        array = array.astype(np.int64)
+    if array.dtype.kind not in "iubU":
+        raise TypeError(f"`{name}` must hold integers, text or booleans; got values of type {array.dtype}.")
+    return array
+
+
+def _from_objects(name: str, array: NDArray[Any]) -> NDArray[Any]:
+    """Give an object array the one type that its values have."""
+    kinds = {type(value) for value in array}
+    missing = [i for i, v in enumerate(array) if v is None or type(v).__name__ == "NAType" or v != v]
+    if missing:
+        raise ValueError(f"`{name}` has a missing label at position {missing[0]}.")
+    if all(issubclass(kind, str) for kind in kinds):
+        return array.astype(np.str_)
+    if any(issubclass(kind, str) for kind in kinds):
+        names = ", ".join(sorted(kind.__name__ for kind in kinds))
+        raise ValueError(f"`{name}` mixes labels of the types {names}; give all labels one type.")
+    return np.array(array.tolist())
+
+
+def _class_order(
+    given: Mapping[str, NDArray[Any]], labels: Sequence[Label] | None, pos_label: Label | None
+) -> tuple[list[NDArray[Any]], NDArray[Any]]:
+    """Bring the label arrays to one type and return them with the order of the classes."""
+    pools = dict(given)
+    if labels is not None:
+        pools["labels"] = _label_array("labels", list(labels))
+        validate.unique("labels", pools["labels"].tolist())
+    if pos_label is not None:
+        pools["pos_label"] = _label_array("pos_label", [pos_label])
+    text = [name for name, array in pools.items() if array.dtype.kind == "U"]
+    if text and len(text) < len(pools):
+        other = [name for name in pools if name not in text]
+        raise ValueError(f"`{text[0]}` holds text and `{other[0]}` doesn't; give all labels one type.")
+    if not text and len({array.dtype.kind == "b" for array in pools.values()}) == 2:
+        pools = {name: array.astype(np.int64) for name, array in pools.items()}
+    seen = np.unique(np.concatenate([pools[name] for name in given]))
+    order = _order(seen, pools.get("labels"), pools.get("pos_label"))
+    return [pools[name] for name in given], order
+
+
+def _order(seen: NDArray[Any], labels: NDArray[Any] | None, pos_label: NDArray[Any] | None) -> NDArray[Any]:
+    """Return the classes in order, of two the positive one last."""
+    known = np.unique(np.concatenate([seen, pos_label])) if pos_label is not None and labels is None else seen
+    order = known if labels is None else labels
+    unknown = [value for value in seen.tolist() if value not in order.tolist()]
+    if unknown:
+        raise ValueError(f"`labels` doesn't name {unknown[0]!r}, which is in the data; nothing is dropped, so add it.")
+    if len(order) < 2:
+        raise ValueError(f"`labels` is needed: the data have only the class {order.tolist()[0]!r}; name all classes.")
+    if len(order) > 2:
+        if pos_label is not None:
+            raise ValueError(f"`pos_label` is for two classes; these are {len(order)}: leave it out.")
+        return order
+    values = order.tolist()
+    if pos_label is None:
+        positive = 1 if 1 in values else max(values)  # True == 1
+    else:
+        positive = pos_label.tolist()[0]
+        if positive not in values:
+            raise ValueError(f"`pos_label` must be one of {values}; got {positive!r}.")
+    return order if values[1] == positive else order[::-1]
+
+
+def _codes(values: NDArray[Any], order: NDArray[Any], sorter: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return the position of each value in `order`."""
+    return sorter[np.searchsorted(order, values, sorter=sorter)]
+
+
+def _cross_count(true: NDArray[Any], pred: NDArray[Any], order: NDArray[Any]) -> NDArray[np.int64]:
+    """Count pairs of labels."""
+    k, sorter = len(order), np.argsort(order)
+    flat = _codes(true, order, sorter) * k + _codes(pred, order, sorter)
+    return np.bincount(flat, minlength=k * k).reshape(k, k).astype(np.int64)
+
+
+def _columns(table: Any, names: Sequence[str]) -> dict[str, NDArray[Any]]:
+    """Take columns out of any data frame."""
+    import narwhals as nw
+
+    try:
+        frame: Any = nw.from_native(table)
+    except TypeError as error:
+        raise TypeError(f"`table` must be a data frame; got {type(table).__name__}.") from error
+    if isinstance(frame, nw.LazyFrame):
+        frame = frame.collect()
+    absent = [name for name in names if name not in frame.columns]
+    if absent:
+        raise ValueError(f"`table` has no column {absent[0]!r}; it has {list(frame.columns)}.")
+    if frame.shape[0] == 0:
+        raise ValueError("`table` has no rows; give at least one.")
+    return {name: frame[name].to_numpy() for name in names}
+
+
+def _group_codes(groups: Sequence[str], columns: Mapping[str, NDArray[Any]]) -> tuple[list[Any], list[Any]]:
+    """Return the levels of each batch column in order of appearance, and every row's position among them."""
+    levels, codes = [], []
+    for name in groups:
+        values = _label_array(name, columns[name])
+        found, first, inverse = np.unique(values, return_index=True, return_inverse=True)
+        by_appearance = np.argsort(first)
+        levels.append(found[by_appearance])
+        codes.append(np.argsort(by_appearance)[inverse])
+    return levels, codes
+
+
+def _no_cell_twice(
+    flat: NDArray[np.intp], shape: tuple[int, ...], levels: Sequence[NDArray[Any]], order: NDArray[Any]
+) -> None:
+    """Refuse a table that gives one cell in two rows."""
+    cells, rows = np.unique(flat, return_counts=True)
+    if rows.max() > 1:
+        where = np.unravel_index(cells[np.argmax(rows)], shape)
+        axes: list[Any] = [*levels, order, order]
+        told = ", ".join(str(axis[i]) for axis, i in zip(axes, where, strict=True))
+        raise ValueError(f"`table` gives the cell ({told}) {rows.max()} times; add up its rows first.")
+
+
+def _every_group_has_rows(
+    flat: NDArray[np.intp], shape: tuple[int, ...], groups: Sequence[str], levels: Sequence[NDArray[Any]]
+) -> None:
+    """Refuse a combination of batch labels without a single row."""
+    present = np.zeros(int(np.prod(shape[:-2])), bool)
+    present[flat // (shape[-1] * shape[-2])] = True
+    if not present.all():
+        where = np.unravel_index(int(np.argmin(present)), shape[:-2])
+        told: dict[str, Hashable] = {g: lv[i].item() for g, lv, i in zip(groups, levels, where, strict=True)}
+        raise ValueError(f"`table` has no rows for {told}; select what belongs together first.")

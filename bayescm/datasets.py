@@ -1,0 +1,68 @@
+"""Example tables, each with its source."""
+
+from importlib.resources import files
+
+import numpy as np
+import xarray as xr
+
+from bayescm.counts import from_cells
+from bayescm.results import SYSTEM, THRESHOLD
+
+
+def toetsch2021() -> xr.DataArray:
+    """Return the 24 published classifiers of Toetsch and Hoffmann 2021, Table S1 (CC BY).
+
+    Returns
+    -------
+    xarray.DataArray
+        ``counts(system, actual, predicted)`` with coordinates ``doi`` and ``location`` of each publication.
+
+    Examples
+    --------
+    >>> import bayescm
+    >>> bayescm.datasets.toetsch2021().sel(system="7a").values
+    array([[ 6,  2],
+           [ 0, 26]])
+    """
+    text = (files("bayescm") / "data" / "toetsch_table_s1.csv").read_text(encoding="utf-8")
+    header, *rows = (line.split(",") for line in text.splitlines())
+    column = {name: np.array([row[i] for row in rows]) for i, name in enumerate(header)}
+    cells = {name.lower(): column[name].astype(np.int64) for name in ("TP", "FN", "FP", "TN")}
+    counts = from_cells(tp=cells["tp"], fn=cells["fn"], fp=cells["fp"], tn=cells["tn"])
+    return counts.assign_coords(
+        {SYSTEM: column["id"], "doi": (SYSTEM, column["doi"]), "location": (SYSTEM, column["location"])}
+    ).assign_attrs(source="Toetsch and Hoffmann 2021, PeerJ Computer Science 7:e398, Table S1, CC BY")
+
+
+def caelen2017() -> xr.DataArray:
+    """Return classifiers A and B of Caelen 2017, section 4.
+
+    Returns
+    -------
+    xarray.DataArray
+        ``counts(system, actual, predicted)``.
+    """
+    counts = from_cells(tp=[65, 50], fn=[15, 30], fp=[35, 30], tn=[30, 35])
+    return counts.assign_coords({SYSTEM: ["A", "B"]}).assign_attrs(
+        source="Caelen 2017, Annals of Mathematics and Artificial Intelligence 81, section 4"
+    )
+
+
+def urlus2023() -> xr.DataArray:
+    """Return the reference curve of Urlus et al. 2023: one classifier at seven thresholds.
+
+    Returns
+    -------
+    xarray.DataArray
+        ``counts(threshold, actual, predicted)``.
+    """
+    counts = from_cells(
+        tn=[81, 109, 161, 201, 232, 248, 254],
+        fp=[175, 147, 95, 55, 24, 8, 2],
+        fn=[2, 7, 21, 41, 78, 121, 155],
+        tp=[242, 237, 223, 203, 166, 123, 89],
+        dims=THRESHOLD,
+    )
+    return counts.assign_coords({THRESHOLD: [0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95]}).assign_attrs(
+        source="Urlus et al. 2023, reference data of the package mmu"
+    )

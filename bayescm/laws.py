@@ -1,0 +1,183 @@
+"""Exact laws of metrics that are a Beta variable or a monotone map of one.
+
+Under a cell Dirichlet any S/(S+T) of disjoint sums of cells is Beta, and F1 = 2J/(1+J) with the Jaccard index
+J ~ Beta(a_TP, a_FN + a_FP). Under separate priors that holds for what stays within one row, and for the prevalence.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from bayescm.metrics import Metric, multiclass
+from bayescm.priors import Concentrations
+
+Array = NDArray[np.float64]
+_EDGE = 1e-15
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BetaLaw:
+    """The law of g(X) with X ~ Beta(a, b) and g the identity or x -> 2x/(1+x).
+
+    Attributes
+    ----------
+    a, b : ndarray
+        Concentrations, one per matrix (and class).
+    link : {"identity", "f1"}
+    """
+
+    a: Array
+    b: Array
+    link: Literal["identity", "f1"] = "identity"
+
+    def _map(self, x: Array) -> Array:
+        return 2.0 * x / (1.0 + x) if self.link == "f1" else x
+
+    def mean(self) -> Array:
+        """Return the mean."""
+        a, b = self.a, self.b
+        return np.asarray(a / (a + b) * (special.hyp2f1(1, b, a + b + 1, 0.5) if self.link == "f1" else 1.0))
+
+    def sd(self) -> Array:
+        """Return the standard deviation.
+
+        For F1 it is that of 2X/(1+X) or, where that is close to 1, of 1 - F1 = C/(2-C) with C = 1 - X, so that little
+        cancels; the moments follow from Euler's integral, E[(2X/(1+X))^m] = (a)_m/(a+b)_m 2F1(m, b; a+b+m; 1/2) after
+        Pfaff's transformation, E[(C/(2-C))^m] = 2^-m (b)_m/(a+b)_m 2F1(m, b+m; a+b+m; 1/2).
+        """
+        a, b = self.a, self.b
+        if self.link == "identity":
+            return np.sqrt(a * b / (a + b + 1.0)) / (a + b)
+        near_one = a > 2.0 * b
+        first, second = (
+            special.poch(np.where(near_one, b, a), m)
+            / special.poch(a + b, m)
+            * np.where(near_one, 2.0**-m, 1.0)
+            * special.hyp2f1(m, np.where(near_one, b + m, b), a + b + m, 0.5)
+            for m in (1, 2)
+        )
+        return np.asarray(np.sqrt(np.maximum(second - first**2, 0.0)))
+
+    def ppf(self, p: float | Array) -> Array:
+        """Return the quantile at `p`."""
+        return self._map(special.betaincinv(self.a, self.b, p))
+
+    def cdf(self, x: float | Array) -> Array:
+        """Return P(g(X) <= x) for x in [0, 1]."""
+        return np.asarray(special.betainc(self.a, self.b, x / (2.0 - x) if self.link == "f1" else x))
+
+    def eti(self, prob: float) -> tuple[Array, Array]:
+        """Return the equal-tailed interval."""
+        tail = (1.0 - prob) / 2.0
+        return self.ppf(tail), self._map(special.betainccinv(self.a, self.b, tail))
+
+    def hdi(self, prob: float) -> tuple[Array, Array, NDArray[np.bool_]]:
+        """Return the highest-density interval, and where it is one.
+
+        Returns
+        -------
+        lower, upper : ndarray
+            Equal-tailed where the density has no single peak (flat or U-shaped): the highest-density set is not
+            unique or not an interval there.
+        exists : ndarray of bool
+        """
+        a, b = np.broadcast_arrays(np.asarray(self.a, np.float64), np.asarray(self.b, np.float64))
+        rising, falling, peaked = _shape(a, b, self.link)
+        below = np.where(rising, 1.0 - prob, 0.0)  # mass left of the interval
+        if peaked.any():
+            below[peaked] = _mass_below(a[peaked], b[peaked], prob, self.link)
+        none = ~(rising | falling | peaked)
+        below[none] = (1.0 - prob) / 2.0
+        lower = np.where(falling, 0.0, self._map(special.betaincinv(a, b, below)))
+        upper = np.where(rising, 1.0, self._map(special.betainccinv(a, b, np.maximum(1.0 - prob - below, 0.0))))
+        return lower, upper, ~none
+
+
+def _shape(a: Array, b: Array, link: str) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]]:
+    """Say where the density of g(X) rises throughout, falls throughout, or has one peak inside.
+
+    The slope of its logarithm times x(1-x) (identity), or times x(1-x)(1+x) (F1), is a polynomial q; for F1
+    q = -(a+b) x^2 + (3-b) x + (a-1), concave, with q(0) = a - 1 and q(1) = 2 - 2b.
+    """
+    left, right = a - 1.0, 1.0 - b
+    peaked = (left > 0) & (right < 0)
+    rising = (left >= 0) & (right >= 0)
+    falling = (left <= 0) & (right <= 0)
+    if link == "f1":
+        bump = (3.0 - b) ** 2 + 4.0 * (a + b) * left > 0  # q has real roots; where its top lies inside, it is positive
+        inside = (3.0 - b > 0) & (3.0 - b < 2.0 * (a + b))
+        crosses = falling & bump & inside
+        peaked = peaked | (crosses & (left == 0) & (right < 0))
+        falling = falling & ~crosses & ~rising
+    else:
+        flat = (left == 0) & (right == 0)
+        rising, falling = rising & ~flat, falling & ~flat
+    return rising, falling, peaked
+
+
+def _mass_below(a: Array, b: Array, prob: float, link: str) -> Array:
+    """Return the mass left of the highest-density interval of a law with one peak: equal densities at its ends."""
+    from scipy.optimize import elementwise
+
+    outside = 1.0 - prob
+
+    def log_density(x: Array, rest: Array, a: Array, b: Array) -> Array:
+        kernel = special.xlogy(a - 1.0, x) + special.xlogy(b - 1.0, rest)
+        return np.asarray(kernel + 2.0 * np.log1p(x) if link == "f1" else kernel)
+
+    def imbalance(share: Array, a: Array, b: Array) -> Array:
+        tail_low, tail_high = outside * share, outside * (1.0 - share)
+        low, low_rest = special.betaincinv(a, b, tail_low), special.betainccinv(b, a, tail_low)
+        high, high_rest = special.betainccinv(a, b, tail_high), special.betaincinv(b, a, tail_high)
+        return log_density(high, high_rest, a, b) - log_density(low, low_rest, a, b)
+
+    with np.errstate(divide="ignore", invalid="ignore"):
+        start, end = (imbalance(np.full_like(a, x), a, b) for x in (_EDGE, 1.0 - _EDGE))
+        root = elementwise.find_root(imbalance, (_EDGE, 1.0 - _EDGE), args=(a, b), tolerances={"xrtol": 1e-14}).x
+    share = np.where(start <= 0, 0.0, np.where(end >= 0, 1.0, root))
+    return np.asarray(outside * share)
+
+
+def beta_law(metric: Metric, which: Concentrations) -> BetaLaw | None:
+    """Return the exact law of a metric, or None where it has no such form.
+
+    Parameters
+    ----------
+    metric : Metric
+    which : Concentrations
+        Of the posterior or the prior, batched or not.
+
+    Returns
+    -------
+    BetaLaw or None
+        Over the batch axes, and the classes for metrics per class of more than two labels.
+    """
+    if metric.ratio is None:
+        return None
+    over, under = metric.ratio
+    k = which.rows.shape[-1]
+    if metric.name == "prevalence":
+        return None if which.known else _prevalence_law(which)
+    if over[0].endswith("diagonal"):
+        return _diagonal_law(metric, which) if which.one_dirichlet else None
+    one_row = set(over + under) == {"tp", "fn"} or (k == 2 and set(over + under) == {"fp", "tn"})
+    if not (which.one_dirichlet or one_row):
+        return None
+    cells: Any = multiclass.of_two(which.rows) if k == 2 else multiclass.one_vs_rest(which.rows)
+    a, b = (sum(getattr(cells, name) for name in names) for names in (over, under))
+    return BetaLaw(np.asarray(a), np.asarray(b), metric.link)
+
+
+def _prevalence_law(which: Concentrations) -> BetaLaw:
+    shares = which.shares
+    rest = shares @ (1.0 - np.eye(shares.shape[-1]))
+    return BetaLaw(shares[..., 1], rest[..., 1]) if shares.shape[-1] == 2 else BetaLaw(shares, rest)
+
+
+def _diagonal_law(metric: Metric, which: Concentrations) -> BetaLaw:
+    off = 1.0 - np.eye(which.rows.shape[-1])
+    right, wrong = (which.rows * (1.0 - off)).sum((-2, -1)), (which.rows * off).sum((-2, -1))
+    return BetaLaw(wrong, right) if metric.ratio == (("off_diagonal",), ("diagonal",)) else BetaLaw(right, wrong)

@@ -1,0 +1,278 @@
+"""Metrics: pure functions of cell probabilities, and the one place that turns names into them.
+
+The same functions serve plug-in values of counts, posterior draws and exact laws.
+"""
+
+import inspect
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, cast
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayescm.metrics import multiclass
+from bayescm.metrics.table import (
+    BINARY,
+    FACTORIES,
+    MATRIX,
+    OF_MANY,
+    OF_TWO,
+    Kind,
+    Metric,
+    expected_cost,
+    fbeta,
+    nan_safe,
+    net_benefit,
+)
+from bayescm.results import LABEL, labels_of
+from bayescm.results import MATRIX as MATRIX_DIMS
+
+__all__ = ["Metric", "available", "compute", "evaluate", "expected_cost", "fbeta", "net_benefit", "resolve"]
+
+MetricLike = str | Metric | Callable[..., Any]
+MetricsLike = MetricLike | Iterable[MetricLike] | Mapping[str, MetricLike] | None
+
+AVERAGES = ("macro", "micro", "weighted")
+_BINARY = {name: m for m in BINARY for name in (m.name, *m.aliases)}
+_MATRIX = {name: m for m in MATRIX for name in (m.name, *m.aliases)}
+_BLOCK = 8192
+
+
+def available(n_labels: int = 2) -> list[Metric]:
+    """Return the metrics that have a name, for a matrix of `n_labels`.
+
+    For more than two labels every cell metric is also there per class, and as ``<name>_macro``, ``_micro`` and
+    ``_weighted``.
+    """
+    overall = [m for m in MATRIX if n_labels > 2 or m.name not in _BINARY]
+    return [m for m in BINARY if n_labels == 2 or m.name not in _MATRIX] + overall
+
+
+def resolve(metrics: MetricsLike, n_labels: int) -> list[Metric]:
+    """Turn names, metrics and functions into metrics of a matrix with `n_labels`.
+
+    Parameters
+    ----------
+    metrics : str, Metric, callable, an iterable of these, a mapping of names to these, or None
+        None takes the usual ones. Names may be short (``"mcc"``), carry parameters (``"fbeta(beta=2)"``) and
+        averages (``"f1_macro"``). A function takes cells by name (any of ``tp, fn, fp, tn``), or one array of shape
+        (..., K, K), and must return one value per matrix.
+    n_labels : int
+        Number of classes K.
+
+    Returns
+    -------
+    list of Metric
+    """
+    if metrics is None:
+        metrics = OF_TWO if n_labels == 2 else OF_MANY
+    if isinstance(metrics, Mapping):
+        found = [replace(_one(metric, n_labels), name=name) for name, metric in metrics.items()]
+    elif isinstance(metrics, str | Metric) or callable(metrics):
+        found = [_one(metrics, n_labels)]
+    else:
+        found = [_one(metric, n_labels) for metric in metrics]
+    if not found:
+        raise ValueError("`metrics` is empty; name at least one, or leave it out for the usual ones.")
+    names = [metric.name for metric in found]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise ValueError(f"`metrics` has {twice!r} twice; every name must be different.")
+    return found
+
+
+def _one(metric: MetricLike, n_labels: int) -> Metric:
+    if isinstance(metric, Metric):
+        return metric
+    if isinstance(metric, str):
+        return _named(metric, n_labels)
+    if callable(metric):
+        return _from_function(metric)
+    raise TypeError(f"`metrics` takes names, functions of the cells and Metric objects; got {metric!r}.")
+
+
+def _named(name: str, n_labels: int) -> Metric:
+    """Look a name up: whole-matrix metrics, cell metrics, parametrised ones, averages."""
+    word = name.strip().lower()
+    if n_labels > 2 and word in _MATRIX:
+        return _MATRIX[word]
+    if word in _BINARY:
+        return _BINARY[word]
+    if word in _MATRIX:
+        return _MATRIX[word]
+    if word in FACTORIES:
+        return replace(FACTORIES[word](), name=word)
+    if match := re.fullmatch(r"(\w+)\((.*)\)", word):
+        return _parametrised(name, match[1], match[2])
+    if match := re.fullmatch(r"(macro|micro|weighted)_(.+)|(.+)_(macro|micro|weighted)", word):
+        average, base = (match[1], match[2]) if match[1] else (match[4], match[3])
+        if base in _BINARY and _BINARY[base].name not in {m.name for m in MATRIX}:
+            return _averaged(_BINARY[base], cast(Kind, average))
+    known = ", ".join(sorted({*OF_TWO, *(m.name for m in MATRIX), *FACTORIES}))
+    raise ValueError(f"`metrics` has no {name!r}; it knows {known}, their short names, and <name>_macro and the like.")
+
+
+def _parametrised(name: str, factory: str, arguments: str) -> Metric:
+    """Build a metric from text such as ``"fbeta(beta=2)"``."""
+    if factory not in FACTORIES:
+        raise ValueError(f"`metrics` has {name!r}, but only {', '.join(FACTORIES)} take parameters.")
+    accepted = list(inspect.signature(FACTORIES[factory]).parameters)
+    values: dict[str, float] = {}
+    for part in filter(None, (piece.strip() for piece in arguments.split(","))):
+        key, _, value = (word.strip() for word in part.partition("="))
+        try:
+            values[key] = float(value)
+        except ValueError:
+            key = ""
+        if key not in accepted:
+            example = ", ".join(f"{word}=1" for word in accepted)
+            raise ValueError(f"`metrics` can't read {name!r}; write it like {factory}({example}).")
+    return FACTORIES[factory](**values)
+
+
+def _averaged(base: Metric, average: Kind) -> Metric:
+    """Return the macro, micro or weighted average of a cell metric over the classes."""
+    pooled = average == "micro" and base.name in {"recall", "precision", "f1"}
+    return replace(
+        base,
+        name=f"{base.name}_{average}",
+        title=f"{base.title}, {average}",
+        formula=f"{average} average of {base.formula}",
+        undefined=f"{base.undefined}, in every class" if average != "micro" else base.undefined,
+        ratio=(("diagonal",), ("off_diagonal",)) if pooled else None,
+        link="identity",
+        moments=(),
+        kind=average,
+        aliases=(),
+    )
+
+
+def _from_function(function: Callable[..., Any]) -> Metric:
+    """Wrap a user's function: of cells by name, or of the whole array."""
+    name = getattr(function, "__name__", type(function).__name__)
+    required = [
+        p.name
+        for p in inspect.signature(function).parameters.values()
+        if p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)
+    ]
+    known = {"title": name, "formula": inspect.getdoc(function) or name, "lower": -np.inf, "upper": np.inf}
+    if required and set(required) <= {"tp", "fn", "fp", "tn"}:
+        return Metric(name=name, function=function, cells=tuple(required), **known)  # type: ignore[arg-type]
+    if len(required) == 1:
+        return Metric(name=name, function=function, kind="matrix", **known)  # type: ignore[arg-type]
+    raise TypeError(
+        f"`metrics` takes functions of cells named tp, fn, fp, tn, or of one array; {name} takes {required}."
+    )
+
+
+def per_label(metric: Metric, n_labels: int) -> bool:
+    """Say whether a metric has one value for each class."""
+    return metric.kind == "cells" and n_labels > 2
+
+
+def compute(metrics: Sequence[Metric], matrix: NDArray[Any]) -> list[NDArray[np.float64]]:
+    """Evaluate metrics on plain arrays: the kernel under everything labelled.
+
+    Parameters
+    ----------
+    metrics : sequence of Metric
+    matrix : ndarray of shape (..., K, K)
+        Counts or probabilities.
+
+    Returns
+    -------
+    list of ndarray
+        Shape (...) or, for metrics per class, (..., K).
+
+    Notes
+    -----
+    Works through blocks that stay in cache; the memory of the result is all it needs.
+    """
+    k = matrix.shape[-1]
+    batch = matrix.shape[:-2]
+    cells_first = np.moveaxis(matrix, (-2, -1), (0, 1)).reshape(k, k, -1)
+    n = cells_first.shape[-1]
+    out = [np.empty((n, k) if per_label(metric, k) else n) for metric in metrics]
+    for start in range(0, n, _BLOCK):
+        part = slice(start, min(start + _BLOCK, n))
+        block = np.asarray(cells_first[..., part], np.float64)
+        for values, result in zip(out, _block(metrics, np.moveaxis(block, (0, 1), (-2, -1))), strict=True):
+            values[part] = result
+    return [values.reshape((*batch, *values.shape[1:])) for values in out]
+
+
+def _block(metrics: Sequence[Metric], matrix: NDArray[np.float64]) -> list[Any]:
+    """Evaluate metrics on one block of matrices, (n, K, K)."""
+    k = matrix.shape[-1]
+    of_two = multiclass.of_two(matrix) if k == 2 else None
+    rest = None
+    results = []
+    for metric in metrics:
+        if metric.kind == "matrix":
+            value = nan_safe(metric.function, matrix)
+        elif metric.kind == "cells" and of_two is not None:
+            value = nan_safe(metric.apply, of_two)
+        else:
+            rest = multiclass.one_vs_rest(matrix) if rest is None else rest
+            value = nan_safe(metric.apply, rest) if metric.kind == "cells" else nan_safe(_average, metric, rest)
+        shape = (len(matrix), k) if per_label(metric, k) else (len(matrix),)
+        if np.shape(value) != shape:
+            raise ValueError(
+                f"`metrics`: {metric.name} returned shape {np.shape(value)} for {len(matrix)} matrices, not {shape}; "
+                "write it with array operations that keep the leading axes."
+            )
+        results.append(value)
+    return results
+
+
+def _average(metric: Metric, cells: multiclass.Cells) -> Any:
+    return getattr(multiclass, metric.kind)(metric.apply, cells)
+
+
+def evaluate(cells: xr.DataArray, metrics: MetricsLike = None) -> xr.Dataset:
+    """Evaluate metrics on labelled counts or probabilities: plug-in values, or metrics of draws.
+
+    Parameters
+    ----------
+    cells : xarray.DataArray
+        Anything with dims ``actual`` and ``predicted``: counts, or ``theta`` of a posterior. May be lazy (dask).
+    metrics
+        As in :func:`bayescm.summary`.
+
+    Returns
+    -------
+    xarray.Dataset
+        One variable per metric over the other dims; metrics per class (more than two labels) also over ``class_label``.
+        Undefined values are NaN.
+
+    Examples
+    --------
+    >>> import bayescm
+    >>> counts = bayescm.from_cells(tp=26, fn=0, fp=2, tn=6)
+    >>> float(bayescm.evaluate(counts, "mcc").matthews_correlation.round(4))
+    0.8345
+    """
+    labels = labels_of(cells)
+    resolved = resolve(metrics, len(labels))
+    dims = [[LABEL] if per_label(metric, len(labels)) else [] for metric in resolved]
+    results = xr.apply_ufunc(
+        lambda matrix: tuple(compute(resolved, matrix)) if len(resolved) > 1 else compute(resolved, matrix)[0],
+        cells,
+        input_core_dims=[list(MATRIX_DIMS)],
+        output_core_dims=dims,
+        dask="parallelized",
+        output_dtypes=[np.float64] * len(resolved),
+        dask_gufunc_kwargs={"output_sizes": {LABEL: len(labels)} if [LABEL] in dims else {}},
+        keep_attrs=False,
+    )
+    results = results if isinstance(results, tuple) else (results,)
+    dataset = xr.Dataset({m.name: r.assign_attrs(describe(m)) for m, r in zip(resolved, results, strict=True)})
+    return dataset.assign_coords({LABEL: labels}) if LABEL in dataset.dims else dataset
+
+
+def describe(metric: Metric) -> dict[str, str]:
+    """Return the attrs of a metric's variable."""
+    return {"long_name": metric.title, "units": "1", "formula": metric.formula}

@@ -1,0 +1,112 @@
+"""Metrics of K labels: pure functions of the K x K cells, rows actual, columns predicted.
+
+Averages follow scikit-learn with ``zero_division=nan``: a class whose metric is undefined is left out of macro and
+weighted averages; micro pools the one-vs-rest cells.
+"""
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+class Cells(NamedTuple):
+    """The four cells of a table of two, or of each class against the rest."""
+
+    tp: Array
+    fn: Array
+    fp: Array
+    tn: Array
+
+
+def of_two(matrix: Array) -> Cells:
+    """Return the cells of a two-label matrix; the last label is the positive one."""
+    return Cells(matrix[..., 1, 1], matrix[..., 1, 0], matrix[..., 0, 1], matrix[..., 0, 0])
+
+
+@lru_cache(maxsize=32)
+def _masks(k: int) -> Array:
+    """Return, for the four kinds of cells and each class, which of the K^2 cells add up to it."""
+    one = np.eye(k, dtype=bool)
+    row, column = one[:, :, None], one[:, None, :]
+    kinds = np.stack([row & column, row & ~column, ~row & column, ~row & ~column])
+    masks = kinds.reshape(4 * k, k * k).T.astype(np.float64)
+    masks.flags.writeable = False
+    return masks
+
+
+def one_vs_rest(matrix: Array) -> Cells:
+    """Return the cells of each class against the rest, with the class as last axis.
+
+    They are sums of cells, never differences, so that small probabilities keep their digits.
+    """
+    k = matrix.shape[-1]
+    batch = matrix.shape[:-2]
+    sums = matrix.reshape(-1, k * k) @ _masks(k)
+    return Cells(*np.moveaxis(sums.reshape(*batch, 4, k), -2, 0))
+
+
+def macro(function: Callable[[Cells], Array], cells: Cells) -> Array:
+    """Return the mean over the classes where the metric is defined."""
+    values = function(cells)
+    return _average(values, np.ones_like(values))
+
+
+def weighted(function: Callable[[Cells], Array], cells: Cells) -> Array:
+    """Return the mean over the classes where the metric is defined, weighted by their share of the items."""
+    return _average(function(cells), cells.tp + cells.fn)
+
+
+def micro(function: Callable[[Cells], Array], cells: Cells) -> Array:
+    """Return the metric of the pooled one-vs-rest cells."""
+    return function(Cells(*(cell.sum(-1) for cell in cells)))
+
+
+def _average(values: Array, weights: Array) -> Array:
+    defined = ~np.isnan(values)
+    weights = np.where(defined, weights, 0.0)
+    return np.asarray((np.where(defined, values, 0.0) * weights).sum(-1) / weights.sum(-1))
+
+
+def _trace(matrix: Array) -> Array:
+    return np.asarray(np.trace(matrix, axis1=-2, axis2=-1))
+
+
+def accuracy(matrix: Array) -> Array:
+    """Diagonal / N."""
+    return np.asarray(_trace(matrix) / matrix.sum((-2, -1)))
+
+
+def error_rate(matrix: Array) -> Array:
+    """Off-diagonal / N."""
+    off = ~np.eye(matrix.shape[-1], dtype=bool)
+    return np.asarray(np.where(off, matrix, 0.0).sum((-2, -1)) / matrix.sum((-2, -1)))
+
+
+def balanced_accuracy(matrix: Array) -> Array:
+    """Mean recall over the classes that have items."""
+    cells = one_vs_rest(matrix)
+    return macro(lambda c: c.tp / (c.tp + c.fn), cells)
+
+
+def matthews_correlation(matrix: Array) -> Array:
+    """Gorodkin's R_K: the correlation of the actual and the predicted indicators."""
+    total = matrix.sum((-2, -1))
+    actual, predicted = matrix.sum(-1), matrix.sum(-2)
+    covariance = _trace(matrix) * total - (actual * predicted).sum(-1)
+    spread = (total**2 - (actual**2).sum(-1)) * (total**2 - (predicted**2).sum(-1))
+    return np.asarray(covariance / np.sqrt(spread))
+
+
+def cohen_kappa(matrix: Array, *, power: int = 0) -> Array:
+    """1 - observed / expected disagreement, weighted by the distance of the labels to a `power` (0: all alike)."""
+    position = np.arange(matrix.shape[-1])
+    weights = np.abs(position[:, None] - position).astype(np.float64) ** power if power else 1.0 - np.eye(len(position))
+    total = matrix.sum((-2, -1))
+    expected = np.einsum("...i,...j,ij->...", matrix.sum(-1), matrix.sum(-2), weights)
+    observed = np.einsum("...ij,ij->...", matrix, weights)
+    return np.asarray(1.0 - observed * total / expected)

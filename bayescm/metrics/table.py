@@ -1,0 +1,272 @@
+"""The table of metrics: name, formula, range, when undefined, when moments exist, exact law."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Literal
+
+import numpy as np
+
+from bayescm.metrics import binary, multiclass
+
+Kind = Literal["cells", "matrix", "macro", "micro", "weighted"]
+ALL = ("tp", "fn", "fp", "tn")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Metric:
+    """A metric and what is known about it.
+
+    Attributes
+    ----------
+    name, title : str
+        Canonical name, and the one for axes and tables.
+    formula : str
+        In terms of TP, FN, FP, TN.
+    function : callable
+        Takes the named `cells` (kind "cells" and the averages) or the K x K array (kind "matrix").
+    cells : tuple of str
+        Which cells the function takes.
+    lower, upper : float
+        Range.
+    undefined : str
+        When the plug-in value is 0/0, in words.
+    moments : tuple of str
+        The r-th posterior moment is finite if and only if the concentration of each of these cells exceeds r.
+    ratio : pair of tuples of cells, optional
+        (S, T) if the metric is S/(S+T), or a monotone map of it: then its law under a cell Dirichlet is a Beta's.
+    link : {"identity", "f1"}
+        The map from that Beta variable to the metric; "f1" is 2 J / (1 + J).
+    kind : str
+        How the function is fed; "macro", "micro" and "weighted" average one-vs-rest values.
+    aliases : tuple of str
+        Short names that are accepted.
+    """
+
+    name: str
+    title: str
+    formula: str
+    function: Callable[..., Any]
+    cells: tuple[str, ...] = ALL
+    lower: float = 0.0
+    upper: float = 1.0
+    undefined: str = ""
+    moments: tuple[str, ...] = ()
+    ratio: tuple[tuple[str, ...], tuple[str, ...]] | None = None
+    link: Literal["identity", "f1"] = "identity"
+    kind: Kind = "cells"
+    aliases: tuple[str, ...] = ()
+    parameters: Mapping[str, float] = field(default_factory=dict)
+
+    def apply(self, cells: multiclass.Cells) -> Any:
+        """Evaluate the function on the cells that it takes."""
+        return self.function(**{name: getattr(cells, name) for name in self.cells})
+
+
+_P, _N = ("tp", "fn"), ("fp", "tn")
+_NO_P, _NO_N = "no actual positives", "no actual negatives"
+_NO_PP, _NO_PN = "no predicted positives", "no predicted negatives"
+_INF = float("inf")
+
+BINARY: tuple[Metric, ...] = (
+    Metric("prevalence", "Prevalence", "(TP + FN) / N", binary.prevalence, undefined="no items", ratio=(_P, _N)),
+    Metric(
+        "predicted_prevalence", "Predicted prevalence", "(TP + FP) / N", binary.predicted_prevalence,
+        undefined="no items", ratio=(("tp", "fp"), ("fn", "tn")), aliases=("bias",),
+    ),
+    Metric(
+        "recall", "Recall", "TP / (TP + FN)", binary.recall, _P, undefined=_NO_P, ratio=(("tp",), ("fn",)),
+        aliases=("tpr", "sensitivity", "true_positive_rate", "hit_rate"),
+    ),
+    Metric(
+        "specificity", "Specificity", "TN / (TN + FP)", binary.specificity, _N, undefined=_NO_N,
+        ratio=(("tn",), ("fp",)), aliases=("tnr", "selectivity", "true_negative_rate"),
+    ),
+    Metric(
+        "false_positive_rate", "False positive rate", "FP / (FP + TN)", binary.false_positive_rate, _N,
+        undefined=_NO_N, ratio=(("fp",), ("tn",)), aliases=("fpr", "fall_out"),
+    ),
+    Metric(
+        "false_negative_rate", "False negative rate", "FN / (FN + TP)", binary.false_negative_rate, _P,
+        undefined=_NO_P, ratio=(("fn",), ("tp",)), aliases=("fnr", "miss_rate"),
+    ),
+    Metric(
+        "precision", "Precision", "TP / (TP + FP)", binary.precision, ("tp", "fp"), undefined=_NO_PP,
+        ratio=(("tp",), ("fp",)), aliases=("ppv", "positive_predictive_value"),
+    ),
+    Metric(
+        "negative_predictive_value", "Negative predictive value", "TN / (TN + FN)", binary.negative_predictive_value,
+        ("fn", "tn"), undefined=_NO_PN, ratio=(("tn",), ("fn",)), aliases=("npv",),
+    ),
+    Metric(
+        "false_discovery_rate", "False discovery rate", "FP / (FP + TP)", binary.false_discovery_rate, ("tp", "fp"),
+        undefined=_NO_PP, ratio=(("fp",), ("tp",)), aliases=("fdr",),
+    ),
+    Metric(
+        "false_omission_rate", "False omission rate", "FN / (FN + TN)", binary.false_omission_rate, ("fn", "tn"),
+        undefined=_NO_PN, ratio=(("fn",), ("tn",)), aliases=("for",),
+    ),
+    Metric(
+        "accuracy", "Accuracy", "(TP + TN) / N", binary.accuracy, undefined="no items",
+        ratio=(("tp", "tn"), ("fn", "fp")), aliases=("acc",),
+    ),
+    Metric(
+        "error_rate", "Error rate", "(FP + FN) / N", binary.error_rate, undefined="no items",
+        ratio=(("fn", "fp"), ("tp", "tn")), aliases=("err", "misclassification_rate"),
+    ),
+    Metric(
+        "balanced_accuracy", "Balanced accuracy", "(recall + specificity) / 2", binary.balanced_accuracy,
+        undefined="a class has no items", aliases=("ba", "bacc"),
+    ),
+    Metric(
+        "f1", "F1", "2 TP / (2 TP + FN + FP)", binary.f1, ("tp", "fn", "fp"), undefined="TP = FN = FP = 0",
+        ratio=(("tp",), ("fn", "fp")), link="f1", aliases=("dice", "f_score", "f1_score"),
+    ),
+    Metric(
+        "f2", "F2", "5 TP / (5 TP + 4 FN + FP)", partial(binary.f_score, beta=2.0), ("tp", "fn", "fp"),
+        undefined="TP = FN = FP = 0",
+    ),
+    Metric(
+        "f0.5", "F0.5", "1.25 TP / (1.25 TP + 0.25 FN + FP)", partial(binary.f_score, beta=0.5), ("tp", "fn", "fp"),
+        undefined="TP = FN = FP = 0",
+    ),
+    Metric(
+        "matthews_correlation", "Matthews correlation",
+        "(TP TN - FP FN) / sqrt((TP + FP)(TP + FN)(TN + FP)(TN + FN))", binary.matthews_correlation, lower=-1.0,
+        undefined="a class is absent or never predicted", aliases=("mcc", "phi", "matthews_corrcoef"),
+    ),
+    Metric(
+        "cohen_kappa", "Cohen's kappa", "2 (TP TN - FP FN) / ((TP + FP)(FP + TN) + (TP + FN)(FN + TN))",
+        binary.cohen_kappa, lower=-1.0, undefined="all items in TP, or all in TN", aliases=("kappa",),
+    ),
+    Metric(
+        "informedness", "Informedness", "recall + specificity - 1", binary.informedness, lower=-1.0,
+        undefined="a class has no items", aliases=("bm", "bookmaker_informedness", "youden_j"),
+    ),
+    Metric(
+        "markedness", "Markedness", "precision + NPV - 1", binary.markedness, lower=-1.0,
+        undefined="a class is never predicted", aliases=("mk",),
+    ),
+    Metric(
+        "jaccard", "Jaccard index", "TP / (TP + FN + FP)", binary.jaccard, ("tp", "fn", "fp"),
+        undefined="TP = FN = FP = 0", ratio=(("tp",), ("fn", "fp")), aliases=("iou", "csi", "threat_score", "ts"),
+    ),
+    Metric(
+        "fowlkes_mallows", "Fowlkes-Mallows index", "sqrt(precision recall)", binary.fowlkes_mallows,
+        ("tp", "fn", "fp"), undefined=f"{_NO_P} or {_NO_PP}", aliases=("fm", "fmi", "g_score"),
+    ),
+    Metric(
+        "geometric_mean", "Geometric mean", "sqrt(recall specificity)", binary.geometric_mean,
+        undefined="a class has no items", aliases=("g_mean", "gmean"),
+    ),
+    Metric(
+        "p4", "P4", "4 TP TN / (4 TP TN + (TP + TN)(FP + FN))", binary.p4,
+        undefined="TP = TN = 0, or no errors and one class only",
+    ),
+    Metric(
+        "positive_likelihood_ratio", "Positive likelihood ratio", "recall / FPR", binary.positive_likelihood_ratio,
+        upper=_INF, undefined="a class has no items, or TP = FP = 0", moments=("fp",), aliases=("lr+", "plr"),
+    ),
+    Metric(
+        "negative_likelihood_ratio", "Negative likelihood ratio", "FNR / specificity",
+        binary.negative_likelihood_ratio, upper=_INF, undefined="a class has no items, or FN = TN = 0",
+        moments=("tn",), aliases=("lr-", "nlr"),
+    ),
+    Metric(
+        "diagnostic_odds_ratio", "Diagnostic odds ratio", "TP TN / (FP FN)", binary.diagnostic_odds_ratio,
+        upper=_INF, undefined="TP TN = 0 and FP FN = 0", moments=("fp", "fn"), aliases=("dor",),
+    ),
+    Metric(
+        "prevalence_threshold", "Prevalence threshold", "sqrt(FPR) / (sqrt(recall) + sqrt(FPR))",
+        binary.prevalence_threshold, undefined="a class has no items, or TP = FP = 0", aliases=("pt",),
+    ),
+)  # fmt: skip
+
+
+def fbeta(beta: float = 1.0) -> Metric:
+    """Return F-beta for a given `beta`: recall weighs beta times as much as precision."""
+    return Metric(
+        f"fbeta(beta={beta:g})", f"F{beta:g}", "(1 + b^2) TP / ((1 + b^2) TP + b^2 FN + FP)",
+        partial(binary.f_score, beta=beta), ("tp", "fn", "fp"), undefined="TP = FN = FP = 0",
+        parameters={"beta": beta},
+    )  # fmt: skip
+
+
+def expected_cost(tp: float = 0.0, fn: float = 1.0, fp: float = 1.0, tn: float = 0.0) -> Metric:
+    """Return the mean cost of an item, given the cost of each cell; may be negative for gains."""
+    costs = (tp, fn, fp, tn)
+    return Metric(
+        f"expected_cost(tp={tp:g}, fn={fn:g}, fp={fp:g}, tn={tn:g})", "Expected cost",
+        f"({tp:g} TP + {fn:g} FN + {fp:g} FP + {tn:g} TN) / N",
+        partial(binary.expected_cost, c_tp=tp, c_fn=fn, c_fp=fp, c_tn=tn), lower=min(costs), upper=max(costs),
+        undefined="no items", parameters={"tp": tp, "fn": fn, "fp": fp, "tn": tn},
+    )  # fmt: skip
+
+
+def net_benefit(threshold: float = 0.5) -> Metric:
+    """Return the net benefit (Vickers and Elkin 2006) of acting on a positive call at a threshold probability."""
+    if not 0.0 <= threshold < 1.0:
+        raise ValueError(f"`threshold` of net_benefit must be a probability in [0, 1); got {threshold!r}.")
+    odds = threshold / (1.0 - threshold)
+    return Metric(
+        f"net_benefit(threshold={threshold:g})", f"Net benefit at {threshold:g}", f"(TP - {odds:g} FP) / N",
+        partial(binary.net_benefit, threshold=threshold), lower=-odds, undefined="no items",
+        parameters={"threshold": threshold},
+    )  # fmt: skip
+
+
+FACTORIES: dict[str, Callable[..., Metric]] = {
+    "fbeta": fbeta,
+    "expected_cost": expected_cost,
+    "net_benefit": net_benefit,
+}
+
+_DIAGONAL = (("diagonal",), ("off_diagonal",))
+
+MATRIX: tuple[Metric, ...] = (
+    Metric(
+        "accuracy", "Accuracy", "diagonal / N", multiclass.accuracy, undefined="no items", ratio=_DIAGONAL,
+        kind="matrix", aliases=("acc",),
+    ),
+    Metric(
+        "error_rate", "Error rate", "off-diagonal / N", multiclass.error_rate, undefined="no items",
+        ratio=_DIAGONAL[::-1], kind="matrix", aliases=("err", "misclassification_rate"),
+    ),
+    Metric(
+        "balanced_accuracy", "Balanced accuracy", "mean recall of the classes that have items",
+        multiclass.balanced_accuracy, undefined="no items", kind="matrix", aliases=("ba", "bacc"),
+    ),
+    Metric(
+        "matthews_correlation", "Matthews correlation", "Gorodkin's R_K", multiclass.matthews_correlation, lower=-1.0,
+        undefined="all items in one row or one column", kind="matrix", aliases=("mcc", "phi", "matthews_corrcoef"),
+    ),
+    Metric(
+        "cohen_kappa", "Cohen's kappa", "1 - observed / expected disagreement", multiclass.cohen_kappa, lower=-1.0,
+        undefined="all items in one diagonal cell", kind="matrix", aliases=("kappa",),
+    ),
+    Metric(
+        "cohen_kappa_linear", "Cohen's kappa, linear weights", "the same, weights |i - j|",
+        partial(multiclass.cohen_kappa, power=1), lower=-_INF, undefined="all items in one diagonal cell",
+        kind="matrix", aliases=("kappa_linear",),
+    ),
+    Metric(
+        "cohen_kappa_quadratic", "Cohen's kappa, quadratic weights", "the same, weights (i - j)^2",
+        partial(multiclass.cohen_kappa, power=2), lower=-_INF, undefined="all items in one diagonal cell",
+        kind="matrix", aliases=("kappa_quadratic",),
+    ),
+)  # fmt: skip
+
+OF_TWO = tuple(metric.name for metric in BINARY)
+"""What is computed for two labels when no metrics are named."""
+
+OF_MANY = (
+    "accuracy", "balanced_accuracy", "matthews_correlation", "cohen_kappa", "precision_macro", "recall_macro",
+    "f1_macro", "f1_weighted", "prevalence", "precision", "recall", "f1",
+)  # fmt: skip
+"""What is computed for more than two labels when no metrics are named."""
+
+
+def nan_safe(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Call a metric with 0/0 and x/0 silent: they are answers here."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return function(*args, **kwargs)

@@ -1,0 +1,90 @@
+"""Forest of metrics: point, posterior mean and interval."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+
+from bayescm.results import CI_BOUND, METRIC
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def plot_forest(summary: xr.Dataset, *, ax: "Axes | None" = None, reference: float | None = None) -> "Axes":
+    """Draw the intervals of metrics, one line each; batches side by side in colours.
+
+    Parameters
+    ----------
+    summary : xarray.Dataset
+        From :func:`bayescm.summary`, with at most one batch dim.
+    ax : matplotlib.axes.Axes, optional
+        Default: a new figure.
+    reference : float, optional
+        A value to compare with, drawn as a vertical line.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Notes
+    -----
+    Metrics without an upper limit (likelihood ratios, odds ratio) whose interval leaves [-1, 1] are left out and named
+    below the axis: they need a scale of their own.
+
+    Examples
+    --------
+    >>> import bayescm
+    >>> ax = bayescm.plot_forest(bayescm.summary([[6, 2], [0, 26]], ["recall", "precision"]))
+    """
+    import matplotlib.pyplot as plt
+
+    batch = [dim for dim in summary["mean"].dims if dim != METRIC]
+    if len(batch) > 1:
+        raise ValueError(f"`summary` must have at most one batch dim for a forest; got {batch}. Select or stack first.")
+    shown = _on_the_common_scale(summary)
+    left_out = [str(name) for name in summary[METRIC].values if name not in shown[METRIC].values]
+    names = shown[METRIC].values
+    groups = list(shown[batch[0]].values) if batch else [None]
+    height = max(2.2, 0.27 * len(names) * max(1, 0.6 * len(groups)) + 1.1)
+    if ax is None:
+        _, ax = plt.subplots(figsize=(7.0, height), layout="constrained")
+    offsets = np.linspace(-0.3, 0.3, len(groups)) if len(groups) > 1 else np.zeros(1)
+    for position, (group, offset) in enumerate(zip(groups, offsets, strict=True)):
+        one = shown if group is None else shown.sel({batch[0]: group})
+        _draw_group(ax, one, np.arange(len(names)) + offset, f"C{position % 10}", group)
+    if reference is not None:
+        ax.axvline(reference, color="0.4", linestyle="--", linewidth=1)
+    ax.set_yticks(np.arange(len(names)), [str(name).replace("_", " ") for name in names])
+    ax.set_ylim(len(names) - 0.5, -0.5)
+    ax.grid(axis="x", color="0.9")
+    ax.set_axisbelow(True)
+    ax.set_xlabel(_x_label(summary, left_out))
+    ax.legend(
+        loc="lower left", bbox_to_anchor=(0, 1), ncols=min(8, max(3, len(groups))), frameon=False, fontsize="small"
+    )
+    return ax
+
+
+def _on_the_common_scale(summary: xr.Dataset) -> xr.Dataset:
+    """Return the metrics whose intervals lie within [-1, 1]; all of them if none does."""
+    bounds = summary["interval"].transpose(METRIC, ...).values.reshape(summary.sizes[METRIC], -1)
+    inside = (np.abs(bounds) <= 1).all(axis=1)
+    return summary.isel({METRIC: np.flatnonzero(inside)}) if inside.any() else summary
+
+
+def _x_label(summary: xr.Dataset, left_out: list[str]) -> str:
+    kind = {"hdi": "highest-density", "eti": "equal-tailed"}[str(summary.attrs["ci_kind"])]
+    text = f"value, with {100 * float(summary.attrs['ci_prob']):g}% {kind} interval"
+    if left_out:
+        text += "\nnot shown (other scale): " + ", ".join(name.replace("_", " ") for name in left_out)
+    return text
+
+
+def _draw_group(ax: "Axes", one: xr.Dataset, y: Any, color: str, group: Any) -> None:
+    """Draw the lines and marks of one matrix."""
+    lower, upper = (one["interval"].sel({CI_BOUND: bound}).values for bound in ("lower", "upper"))
+    alone = group is None
+    ax.hlines(y, lower, upper, color=color, linewidth=2.2, label="interval" if alone else str(group))
+    ax.plot(one["mean"].values, y, "o", color=color, markersize=4.5, label="posterior mean" if alone else None)
+    ax.plot(one["point"].values, y, "|", color="black", markersize=9, label="value of the counts" if alone else None)

@@ -1,0 +1,66 @@
+"""The confusion matrix, each cell with its uncertainty."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import xarray as xr
+
+from bayescm.results import ACTUAL, CI_BOUND, MATRIX, PREDICTED
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_OF = {"actual": "actual class", "predicted": "predicted class", "all": "all items"}
+
+
+def plot_confusion_matrix(cells: xr.Dataset, *, ax: "Axes | None" = None, cmap: str = "Blues") -> "Axes":
+    """Draw a confusion matrix: count, posterior mean share and its interval in every cell.
+
+    Parameters
+    ----------
+    cells : xarray.Dataset
+        From :func:`bayescm.cell_summary`, of one matrix.
+    ax : matplotlib.axes.Axes, optional
+        Default: a new figure.
+    cmap : str
+        Colours of the posterior mean, from 0 to 1.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> import bayescm
+    >>> ax = bayescm.plot_confusion_matrix(bayescm.cell_summary([[6, 2], [0, 26]]))
+    """
+    import matplotlib.pyplot as plt
+
+    batch = [str(dim) for dim in cells["counts"].dims if dim not in MATRIX]
+    if batch:
+        raise ValueError(f"`cells` must be of one matrix; it also has the dims {batch}. Select one.")
+    labels = [str(label) for label in cells[ACTUAL].values]
+    k = len(labels)
+    if ax is None:
+        side = max(4.2, 1.25 * k + 1.4)
+        _, ax = plt.subplots(figsize=(side, side), layout="constrained")
+    mean = cells["mean"].transpose(ACTUAL, PREDICTED).values
+    ax.imshow(mean, vmin=0.0, vmax=1.0, cmap=cmap)
+    counts = cells["counts"].transpose(ACTUAL, PREDICTED).values
+    interval = cells["interval"].transpose(ACTUAL, PREDICTED, CI_BOUND).values
+    for i, j in np.ndindex(k, k):
+        low, high = 100 * interval[i, j]
+        ax.text(
+            j, i, f"{counts[i, j]}\n{100 * mean[i, j]:.1f}%\n[{low:.1f}, {high:.1f}]", ha="center", va="center",
+            color="white" if mean[i, j] > 0.55 else "black", fontsize="medium" if k < 5 else "small",
+        )  # fmt: skip
+    ax.set_xticks(range(k), labels)
+    ax.set_yticks(range(k), labels)
+    ax.set_xlabel("predicted")
+    ax.set_ylabel("actual")
+    share = f"share of its {_OF[str(cells.attrs['normalize'])]}"
+    ax.set_title(
+        f"count, posterior mean {share},\n{100 * float(cells.attrs['ci_prob']):g}% {cells.attrs['ci_kind'].upper()}",
+        fontsize="medium",
+    )
+    return ax

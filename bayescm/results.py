@@ -1,0 +1,138 @@
+"""Names of dims, groups and attrs, and the only builders of results.
+
+Everything public comes back as :class:`xarray.Dataset` or :class:`xarray.DataTree` in the layout that ArviZ
+reads. Attributes are text and numbers only, so that a netCDF round trip gives the same object.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from bayescm import __version__
+
+ACTUAL, PREDICTED = "actual", "predicted"
+MATRIX = (ACTUAL, PREDICTED)
+CHAIN, DRAW = "chain", "draw"
+CELL, LABEL, METRIC, CI_BOUND = "cell", "class_label", "metric", "ci_bound"  # ArviZ's summary keeps "label" for itself
+THRESHOLD, SYSTEM = "threshold", "system"
+GROUPS = (
+    "posterior",
+    "prior",
+    "posterior_predictive",
+    "replicate",
+    "sample_stats",
+    "observed_data",
+    "constant_data",
+    "summary",
+    "prior_sbc",
+)
+CELLS_OF_TWO = ("tn", "fp", "fn", "tp")
+
+
+def labels_of(counts: xr.DataArray) -> list[Any]:
+    """Return the class labels of a labelled matrix as Python objects."""
+    values: list[Any] = counts[ACTUAL].values.tolist()
+    return values
+
+
+def cell_names(labels: Sequence[Any]) -> list[str]:
+    """Name the cells in row order: `tn fp fn tp` for two labels, else ``"a->b"``."""
+    if len(labels) == 2:
+        return list(CELLS_OF_TWO)
+    return [f"{a}->{b}" for a in labels for b in labels]
+
+
+def flatten_cells(matrix: xr.DataArray) -> xr.DataArray:
+    """Put the two matrix dims into one dim `cell`, which ArviZ's predictive plots can read."""
+    names = cell_names(labels_of(matrix))
+    rest = [dim for dim in matrix.dims if dim not in MATRIX]
+    data = matrix.transpose(*rest, *MATRIX).data
+    coords = {name: c for name, c in matrix.coords.items() if not set(c.dims) & set(MATRIX)}
+    return xr.DataArray(
+        data.reshape((*data.shape[:-2], len(names))),
+        dims=(*rest, CELL),
+        coords={**coords, CELL: names},
+        name=matrix.name,
+        attrs=matrix.attrs,
+    )
+
+
+def interval_coordinate(ci_prob: float, ci_kind: str) -> xr.DataArray:
+    """Return the coordinate `ci_bound` with the attrs that ArviZ gives it."""
+    return xr.DataArray(["lower", "upper"], dims=CI_BOUND, attrs={"ci_prob": ci_prob, "ci_kind": ci_kind})
+
+
+def attributes(**settings: object) -> dict[str, str | int | float]:
+    """Return attrs that say how a result was made; anything but text and numbers becomes JSON."""
+    made: dict[str, str | int | float] = {"creation_library": "bayescm", "creation_library_version": __version__}
+    for name, value in settings.items():
+        if isinstance(value, bool) or not isinstance(value, str | int | float):
+            made[name] = json.dumps(value, default=_plain)
+        else:
+            made[name] = value
+    return made
+
+
+def _plain(value: object) -> object:
+    """Turn arrays and NumPy scalars into lists and numbers for JSON."""
+    if isinstance(value, xr.DataArray | np.ndarray | np.generic):
+        return value.values.tolist() if isinstance(value, xr.DataArray) else value.tolist()
+    return str(value)
+
+
+def tree(groups: Mapping[str, xr.Dataset], attrs: Mapping[str, str | int | float]) -> xr.DataTree:
+    """Build a DataTree with one flat group per Dataset, in a fixed order and with the same attrs on every group."""
+    named = {name: groups[name].assign_attrs(attrs) for name in GROUPS if name in groups}
+    return xr.DataTree.from_dict({"/": xr.Dataset(attrs=attrs), **named})
+
+
+def by_matrix(
+    kernel: Callable[..., Any],
+    counts: xr.DataArray,
+    sizes: Mapping[str, int],
+    *,
+    theta: xr.DataArray | None = None,
+    dtype: type = np.float64,
+) -> xr.DataArray:
+    """Apply a kernel to plain matrices, block by block where they are lazy (dask).
+
+    Parameters
+    ----------
+    kernel : callable
+        Takes counts (..., K, K), the running number (...) of each matrix, which seeds its draws, and, if given, theta
+        (..., chain, draw, K, K).
+    counts : xarray.DataArray
+        ``counts(..., actual, predicted)``.
+    sizes : mapping of str to int
+        Dims of the result behind the batch dims, and their sizes.
+    theta : xarray.DataArray, optional
+    dtype : type
+        Of the result.
+
+    Returns
+    -------
+    xarray.DataArray
+    """
+    batch = [dim for dim in counts.dims if dim not in MATRIX]
+    shape = [counts.sizes[dim] for dim in batch]
+    index = xr.DataArray(np.arange(int(np.prod(shape)), dtype=np.int64).reshape(shape), dims=batch)
+    if counts.chunks is not None:
+        counts = counts.chunk(dict.fromkeys(MATRIX, -1))
+        index = index.chunk({dim: counts.chunksizes[dim] for dim in batch})
+    more = [] if theta is None else [theta]
+    result: xr.DataArray = xr.apply_ufunc(
+        kernel,
+        counts,
+        index,
+        *more,
+        input_core_dims=[list(MATRIX), [], *[[CHAIN, DRAW, *MATRIX] for _ in more]],
+        output_core_dims=[list(sizes)],
+        dask="parallelized",
+        output_dtypes=[dtype],
+        dask_gufunc_kwargs={"output_sizes": dict(sizes)},
+        keep_attrs=False,
+    )
+    return result

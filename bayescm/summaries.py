@@ -1,0 +1,335 @@
+"""summary(): point, mean, median, sd and interval of every metric."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayescm import conjugate, laws, validate
+from bayescm.counts import check_counts
+from bayescm.draws import statistics, warn_undefined
+from bayescm.metrics import Metric, MetricsLike, compute, multiclass, per_label, resolve
+from bayescm.priors import Concentrations, PrevalenceLike, PriorLike, concentrations
+from bayescm.results import (
+    ACTUAL,
+    CI_BOUND,
+    LABEL,
+    MATRIX,
+    METRIC,
+    PREDICTED,
+    attributes,
+    by_matrix,
+    interval_coordinate,
+    labels_of,
+)
+
+Array = NDArray[np.float64]
+
+STATISTICS = ("point", "mean", "median", "sd", "lower", "upper", "mcse_mean", "mcse_lower", "mcse_upper", "is_hdi")
+_LONG_NAMES = {
+    "point": "Value of the counts themselves",
+    "mean": "Posterior mean",
+    "median": "Posterior median",
+    "sd": "Posterior standard deviation",
+    "interval": "Credible interval",
+    "metric_uncertainty": "Length of the credible interval",
+    "mcse_mean": "Monte Carlo standard error of the mean (0: exact)",
+    "mcse_interval": "Monte Carlo standard error of the bounds (0: exact)",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What is computed for every matrix."""
+
+    metrics: tuple[Metric, ...]
+    labels: tuple[Any, ...]
+    prior: Concentrations
+    prevalence: PrevalenceLike
+    ci_prob: float
+    ci_kind: str
+    draws: int
+    seed: int
+
+
+def summary(
+    counts: Any,
+    metrics: MetricsLike = None,
+    *,
+    model: str = "dirichlet_multinomial",
+    prior: PriorLike = "jeffreys",
+    prevalence: PrevalenceLike = None,
+    ci_prob: float = 0.95,
+    ci_kind: str = "hdi",
+    draws: int = 40_000,
+    random_seed: int | np.random.Generator | None = None,
+) -> xr.Dataset:
+    """Summarise the posterior of every metric.
+
+    Parameters
+    ----------
+    counts : xarray.DataArray or array_like
+        ``counts(..., actual, predicted)``; a bare array is read as by :func:`bayescm.from_array`. May be lazy (dask).
+    metrics : str, callable, sequence or mapping, optional
+        Names (``"mcc"``, ``"f1_macro"``, ``"fbeta(beta=2)"``), functions of the cells (any of ``tp, fn, fp, tn`` by
+        name, or one array of shape (..., K, K)), or a mapping of new names to these. Default: the usual ones.
+    model : {"dirichlet_multinomial", "three_binomial"}
+        One Dirichlet over all cells (Caelen 2017), or separate priors for the prevalence and for each class's rates
+        (Toetsch and Hoffmann 2021).
+    prior : str, number, array_like or mapping
+        See :func:`bayescm.priors.concentrations`.
+    prevalence : None, "fixed", number or sequence
+        Estimated; fixed by design at the observed shares; exchanged for a number; or for a Beta given by its two
+        numbers, positives first. For K labels, K shares.
+    ci_prob : float
+        Probability of the interval.
+    ci_kind : {"hdi", "eti"}
+        Highest density or equal tails. Where the density has no single peak the interval is "eti", and the variable
+        ``ci_kind`` says so.
+    draws : int
+        Draws for the metrics without an exact law here.
+    random_seed : int, numpy.random.Generator or None
+        Of those draws. A matrix gets the same draws whatever is computed beside it.
+
+    Returns
+    -------
+    xarray.Dataset
+        Over ``(..., metric)``: ``point`` (of the counts, at the exchanged prevalence if there is one; NaN where it is
+        0/0), ``mean``, ``median``, ``sd``, ``interval(ci_bound)``, ``metric_uncertainty`` (length of the interval),
+        ``mcse_mean`` and ``mcse_interval`` (0 where exact), ``ci_kind`` and ``method`` ("exact" or "draws"). For more
+        than two labels a metric per class appears as ``recall[a]``, with the coordinate ``class_label``.
+
+    Notes
+    -----
+    Exact for metrics whose posterior is a Beta or a monotone map of one (F1). A mean that doesn't exist is infinite:
+    the mean of a likelihood ratio needs a concentration above 1 in its denominator's cell.
+
+    References
+    ----------
+    Caelen 2017, eq. 6; Toetsch and Hoffmann 2021, eqs 8 to 11 and "Metric uncertainty equals credible interval
+    length".
+
+    Examples
+    --------
+    >>> import bayescm
+    >>> counts = bayescm.from_cells(tp=26, fn=0, fp=2, tn=6)
+    >>> s = bayescm.summary(counts, ["recall", "specificity"], model="three_binomial", prior="laplace")
+    >>> s.interval.values.round(2)
+    array([[0.89, 1.  ],
+           [0.43, 0.95]])
+    """
+    counts = check_counts(counts)
+    labels = tuple(labels_of(counts))
+    resolved = tuple(resolve(metrics, len(labels)))
+    plan = _Plan(
+        metrics=resolved,
+        labels=labels,
+        prior=concentrations(prior, model, len(labels)),
+        prevalence=prevalence,
+        ci_prob=validate.number("ci_prob", ci_prob, 0, 1),
+        ci_kind=validate.choice("ci_kind", ci_kind, ("hdi", "eti")),
+        draws=validate.positive_integer("draws", draws),
+        seed=validate.seed(random_seed),
+    )
+    if plan.draws < 1000:
+        raise ValueError(f"`draws` must be at least 1000 for an interval of draws; got {plan.draws}.")
+    table = by_matrix(lambda c, i: _summarise(c, i, plan), counts, {METRIC: _width(plan), "statistic": len(STATISTICS)})
+    attrs = attributes(
+        model=model, prior=prior, prevalence=prevalence, ci_prob=plan.ci_prob, ci_kind=plan.ci_kind, draws=plan.draws,
+        random_seed=plan.seed,
+    )  # fmt: skip
+    return _dataset(table, plan, attrs)
+
+
+def _width(plan: _Plan) -> int:
+    k = len(plan.labels)
+    return sum(k if per_label(metric, k) else 1 for metric in plan.metrics)
+
+
+def _summarise(counts: NDArray[Any], index: NDArray[np.int64], plan: _Plan) -> Array:
+    """Fill the table of statistics, (..., metric, statistic), for plain counts (..., K, K)."""
+    counts = validate.count_values("counts", counts)
+    posterior = conjugate.posterior(counts, plan.prior, plan.prevalence)
+    conjugate.check_proper(posterior, plan.labels)
+    exact = {m.name: law for m in plan.metrics if (law := laws.beta_law(m, posterior)) is not None}
+    drawn = [m for m in plan.metrics if m.name not in exact]
+    found = {name: _of_law(law, plan) for name, law in exact.items()} | _of_draws(drawn, index, posterior, plan)
+    points = compute(plan.metrics, _plug_in(counts, posterior, plan.prevalence))
+    columns = []
+    for metric, point in zip(plan.metrics, points, strict=True):
+        values = found[metric.name] | {"point": point}
+        rows = np.stack([np.broadcast_to(values.get(name, 0.0), point.shape) for name in STATISTICS], axis=-1)
+        columns.append(rows if per_label(metric, len(plan.labels)) else rows[..., None, :])
+    return np.concatenate(columns, axis=-2)
+
+
+def _plug_in(counts: NDArray[np.int64], posterior: Concentrations, prevalence: PrevalenceLike) -> Array:
+    """Return the cells whose metrics are the point estimates: the counts, or their rates at another prevalence."""
+    if prevalence is None or isinstance(prevalence, str):
+        return counts.astype(np.float64)
+    shares = posterior.shares / posterior.shares.sum(-1, keepdims=True)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(counts / counts.sum(-1, keepdims=True) * shares[..., None])
+
+
+def _of_law(law: laws.BetaLaw, plan: _Plan) -> dict[str, Any]:
+    """Return the statistics of an exact law."""
+    lower, upper, is_hdi = law.hdi(plan.ci_prob) if plan.ci_kind == "hdi" else (*law.eti(plan.ci_prob), False)
+    values = {"mean": law.mean(), "median": law.ppf(0.5), "sd": law.sd(), "lower": lower, "upper": upper}
+    return values | {"is_hdi": is_hdi}
+
+
+def _of_draws(
+    metrics: Sequence[Metric], index: NDArray[np.int64], posterior: Concentrations, plan: _Plan
+) -> dict[str, dict[str, Any]]:
+    """Return the statistics of metrics by Monte Carlo, one matrix at a time."""
+    if not metrics:
+        return {}
+    rows: list[list[dict[str, Any]]] = []
+    for position in range(index.size):
+        one = conjugate.single(posterior, np.unravel_index(position, index.shape))
+        theta = conjugate.draw_theta(one, conjugate.matrix_rng(plan.seed, int(index.flat[position]), 0), plan.draws)
+        values = compute(metrics, np.moveaxis(theta, -1, 0))
+        rows.append([_of_metric(metric, value, one, plan) for metric, value in zip(metrics, values, strict=True)])
+    found = {}
+    for i, metric in enumerate(metrics):
+        stacked = {name: np.stack([row[i][name] for row in rows]) for name in rows[0][i]}
+        found[metric.name] = {name: v.reshape((*index.shape, *v.shape[1:])) for name, v in stacked.items()}
+    return found
+
+
+def _of_metric(metric: Metric, values: Array, posterior: Concentrations, plan: _Plan) -> dict[str, Any]:
+    """Return the statistics of one metric's draws for one matrix."""
+    warn_undefined({metric.name: values})
+    found = statistics(np.moveaxis(values, 0, -1), plan.ci_prob, plan.ci_kind)
+    if metric.moments:  # inf or NaN instead of the luck of the draws
+        k = posterior.rows.shape[-1]
+        cells = multiclass.of_two(posterior.rows) if k == 2 else multiclass.one_vs_rest(posterior.rows)
+        least = np.min([getattr(cells, name) for name in metric.moments], axis=0)
+        found["mean"] = np.where(least <= 1, np.inf, found["mean"])
+        found["sd"] = np.where(least <= 1, np.nan, np.where(least <= 2, np.inf, found["sd"]))
+        found["mcse_mean"] = np.where(least <= 2, np.nan, found["mcse_mean"])
+    return found | {"is_hdi": np.full(found["mean"].shape, plan.ci_kind == "hdi")}
+
+
+def _dataset(table: xr.DataArray, plan: _Plan, attrs: dict[str, str | int | float]) -> xr.Dataset:
+    """Give the table of statistics its names."""
+    by_name = {name: table.isel(statistic=i, drop=True) for i, name in enumerate(STATISTICS)}
+    bound = interval_coordinate(plan.ci_prob, plan.ci_kind)
+
+    def pair(low: str, high: str) -> xr.DataArray:
+        return (
+            xr.concat([by_name[low], by_name[high]], CI_BOUND).transpose(..., CI_BOUND).assign_coords({CI_BOUND: bound})
+        )
+
+    interval = pair("lower", "upper")
+    k = len(plan.labels)
+    entries = [(m, label) for m in plan.metrics for label in (plan.labels if per_label(m, k) else ("",))]
+    exact = {m.name for m in plan.metrics if laws.beta_law(m, _posterior_kind(plan)) is not None}
+    dataset = xr.Dataset(
+        {
+            **{name: by_name[name] for name in ("point", "mean", "median", "sd")},
+            "interval": interval,
+            "metric_uncertainty": by_name["upper"] - by_name["lower"],
+            "mcse_mean": by_name["mcse_mean"],
+            "mcse_interval": pair("mcse_lower", "mcse_upper"),
+            "ci_kind": xr.where(by_name["is_hdi"] > 0, "hdi", "eti"),  # type: ignore[no-untyped-call]
+            "method": (METRIC, ["exact" if m.name in exact else "draws" for m, _ in entries]),
+        },
+        coords={METRIC: [f"{m.name}[{label}]" if per_label(m, k) else m.name for m, label in entries]},
+        attrs=attrs,
+    )
+    if k > 2:
+        dataset = dataset.assign_coords({LABEL: (METRIC, [str(label) for _, label in entries])})
+    for name, long_name in _LONG_NAMES.items():
+        dataset[name].attrs = {"long_name": long_name, "units": "1"}
+    return dataset.transpose(..., METRIC, CI_BOUND)
+
+
+def _posterior_kind(plan: _Plan) -> Concentrations:
+    """Return a posterior of no counts: which laws are exact depends on the prior and the prevalence alone."""
+    k = len(plan.labels)
+    return conjugate.posterior(np.ones((k, k), np.int64), plan.prior, plan.prevalence)
+
+
+def cell_summary(
+    counts: Any,
+    *,
+    normalize: str = "actual",
+    model: str = "dirichlet_multinomial",
+    prior: PriorLike = "jeffreys",
+    ci_prob: float = 0.95,
+    ci_kind: str = "hdi",
+) -> xr.Dataset:
+    """Summarise the posterior of every cell of the matrix, exactly.
+
+    Parameters
+    ----------
+    counts : xarray.DataArray or array_like
+        ``counts(..., actual, predicted)``.
+    normalize : {"actual", "predicted", "all"}
+        Share of the cell among the items of its actual class, of its predicted class, or of all. The last two need
+        ``model="dirichlet_multinomial"``.
+    model, prior, ci_prob, ci_kind
+        As in :func:`summary`.
+
+    Returns
+    -------
+    xarray.Dataset
+        Over ``(..., actual, predicted)``: ``counts``, ``point``, ``mean``, ``median``, ``sd``, ``interval(ci_bound)``.
+
+    Examples
+    --------
+    >>> import bayescm
+    >>> cells = bayescm.cell_summary([[6, 2], [0, 26]], model="three_binomial", prior="laplace")
+    >>> cells["mean"].values.round(3)
+    array([[0.7  , 0.3  ],
+           [0.036, 0.964]])
+    """
+    counts = check_counts(counts)
+    labels = labels_of(counts)
+    axis = {"actual": (-1,), "predicted": (-2,), "all": (-2, -1)}[
+        validate.choice("normalize", normalize, ("actual", "predicted", "all"))
+    ]
+    base = concentrations(prior, model, len(labels))
+    if normalize != "actual" and not base.one_dirichlet:
+        raise ValueError("`normalize` must be 'actual' under model='three_binomial' (only its rows are Dirichlet).")
+    prob = validate.number("ci_prob", ci_prob, 0, 1)
+    kind = validate.choice("ci_kind", ci_kind, ("hdi", "eti"))
+
+    def kernel(values: NDArray[Any], _: NDArray[np.int64]) -> Array:
+        whole = validate.count_values("counts", values)
+        posterior = conjugate.posterior(whole, base)
+        conjugate.check_proper(posterior, labels)
+        a = posterior.rows
+        law = laws.BetaLaw(a, _rest(a, axis))
+        lower, upper = law.hdi(prob)[:2] if kind == "hdi" else law.eti(prob)
+        with np.errstate(invalid="ignore"):
+            point = whole / whole.sum(axis, keepdims=True)
+        return np.stack([point, law.mean(), law.ppf(0.5), law.sd(), lower, upper], axis=-1)
+
+    renamed = {"row": ACTUAL, "column": PREDICTED}
+    table = by_matrix(kernel, counts, {"row": len(labels), "column": len(labels), "statistic": 6}).rename(renamed)
+    table = table.assign_coords({dim: counts[dim] for dim in MATRIX})
+    bound = interval_coordinate(prob, kind)
+    interval = table.isel(statistic=slice(4, 6)).rename(statistic=CI_BOUND).assign_coords({CI_BOUND: bound})
+    names = ("point", "mean", "median", "sd")
+    return xr.Dataset(
+        {"counts": counts, **{name: table.isel(statistic=i) for i, name in enumerate(names)}, "interval": interval},
+        attrs=attributes(model=model, prior=prior, normalize=normalize, ci_prob=prob, ci_kind=kind),
+    )
+
+
+def _rest(a: Array, axis: tuple[int, ...]) -> Array:
+    """Return, for each cell, the sum of the others along the axes, without a subtraction."""
+    k = a.shape[-1]
+    others = 1.0 - np.eye(k)
+    if axis == (-1,):
+        return np.asarray(a @ others)
+    if axis == (-2,):
+        return np.asarray(others @ a)
+    flat = a.reshape(*a.shape[:-2], k * k)
+    return np.asarray((flat @ (1.0 - np.eye(k * k))).reshape(a.shape))

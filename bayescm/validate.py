@@ -1,0 +1,130 @@
+"""Checks of arguments: one place, one voice.
+
+Every message names the argument in backticks, says what is wanted, what came, and what to do.
+"""
+
+import contextlib
+from collections.abc import Collection, Hashable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+MAX_COUNT = 10**9
+"""Largest count of one cell: above it the incomplete beta function loses digits."""
+
+
+def choice(name: str, value: object, allowed: Collection[str]) -> str:
+    """Return `value` if it is one of the `allowed` words."""
+    if not isinstance(value, str) or value not in allowed:
+        words = ", ".join(repr(word) for word in allowed)
+        raise ValueError(f"`{name}` must be one of {words}; got {value!r}.")
+    return value
+
+
+def number(name: str, value: object, lower: float, upper: float, *, closed: bool = False) -> float:
+    """Return `value` as a float inside an interval, open unless `closed`."""
+    wanted = f"a number in {'[' if closed else '('}{lower:g}, {upper:g}{']' if closed else ')'}"
+    try:
+        result = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        raise TypeError(f"`{name}` must be {wanted}; got {value!r}.") from None
+    inside = lower <= result <= upper if closed else lower < result < upper
+    if not inside:
+        raise ValueError(f"`{name}` must be {wanted}; got {value!r}.")
+    return result
+
+
+def positive_integer(name: str, value: object) -> int:
+    """Return `value` as an int of at least one."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
+        raise TypeError(f"`{name}` must be a positive integer; got {value!r}.")
+    if value < 1:
+        raise ValueError(f"`{name}` must be a positive integer; got {value!r}.")
+    return int(value)
+
+
+def count_values(name: str, values: ArrayLike) -> NDArray[np.int64]:
+    """Return whole, non-negative counts as int64, or say which value is not one."""
+    array = np.asarray(values)
+    if array.dtype.kind == "O":
+        with contextlib.suppress(TypeError, ValueError):
+            array = array.astype(np.float64)
+    if array.dtype.kind not in "iuf":
+        raise TypeError(f"`{name}` must hold numbers of items; got values of type {array.dtype}.")
+    if array.size == 0:
+        raise ValueError(f"`{name}` is empty; give at least one confusion matrix.")
+    _first_bad(name, array, np.isnan(array), "has a missing value; use 0 for a cell that never occurred")
+    _first_bad(name, array, np.isinf(array), "has an infinite value")
+    _first_bad(name, array, array < 0, "must not be negative")
+    _first_bad(
+        name,
+        array,
+        array > MAX_COUNT,
+        f"must not exceed {MAX_COUNT:,} in a cell (the incomplete beta function loses its digits beyond); "
+        "divide the matrix by a constant to get a conservative answer",
+    )
+    if array.dtype.kind == "f":
+        _first_bad(
+            name,
+            array,
+            array != np.floor(array),
+            "must be whole numbers of items. Weights are refused because a weighted sum says nothing about the "
+            "number of items behind it: count the items, or rescale the weighted shares to Kish's effective "
+            "sample size (sum of weights)^2 / (sum of squared weights) and round",
+        )
+    return array.astype(np.int64)
+
+
+def _first_bad(name: str, array: NDArray[Any], bad: NDArray[np.bool_], wanted: str) -> None:
+    """Raise a ValueError that shows the first value marked `bad`."""
+    if bad.any():
+        where = tuple(int(i) for i in np.argwhere(np.atleast_1d(bad))[0])
+        at = f" at position {where if len(where) > 1 else where[0]}" if array.ndim else ""
+        raise ValueError(f"`{name}` {wanted}; got {np.atleast_1d(array)[where].item()!r}{at}.")
+
+
+def one_dimensional(name: str, values: ArrayLike) -> NDArray[Any]:
+    """Return a non-empty array with one axis, refusing strings that NumPy made of mixed values."""
+    array = np.asarray(values)
+    if array.ndim != 1:
+        raise ValueError(f"`{name}` must have one dimension; got shape {array.shape}.")
+    if array.size == 0:
+        raise ValueError(f"`{name}` is empty; give at least one item.")
+    if array.dtype.kind == "U" and isinstance(values, list | tuple):
+        kinds = {type(value).__name__ for value in values if not isinstance(value, str)}
+        if kinds:
+            raise ValueError(f"`{name}` mixes text with {', '.join(sorted(kinds))}; give all labels one type.")
+    return array
+
+
+def same_length(**arrays: NDArray[Any]) -> None:
+    """Require arrays of one length."""
+    lengths = {name: len(array) for name, array in arrays.items()}
+    if len(set(lengths.values())) > 1:
+        told = " and ".join(f"`{name}` has {n}" for name, n in lengths.items())
+        raise ValueError(f"{told} items; give one of each per item.")
+
+
+def unique(name: str, values: Collection[Hashable]) -> None:
+    """Require that no value occurs twice."""
+    seen: set[Hashable] = set()
+    for value in values:
+        if value in seen:
+            raise ValueError(f"`{name}` has {value!r} twice; every entry must be different.")
+        seen.add(value)
+
+
+def seed(random_seed: int | np.random.Generator | None) -> int:
+    """Return a seed that reproduces the run: the one given, or a fresh one to be recorded."""
+    if random_seed is None:
+        return int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> np.uint64(1))
+    if isinstance(random_seed, np.random.Generator):
+        return int(random_seed.integers(2**62))
+    if isinstance(random_seed, bool) or not isinstance(random_seed, int | np.integer):
+        raise TypeError(
+            f"`random_seed` must be an integer, a numpy.random.Generator or None; got {type(random_seed).__name__}."
+        )
+    if not 0 <= random_seed < 2**63:
+        raise ValueError(f"`random_seed` must be in [0, 2**63); got {random_seed}.")
+    return int(random_seed)

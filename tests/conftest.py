@@ -1,0 +1,27 @@
+"""Shared fixtures: no screen, fixed hypothesis profile, the oracle values."""
+
+import json
+from pathlib import Path
+
+import matplotlib as mpl
+import pytest
+from hypothesis import settings
+
+mpl.use("agg")
+settings.register_profile("ci", max_examples=60, deadline=None, derandomize=True)
+settings.load_profile("ci")
+
+
+@pytest.fixture(autouse=True)
+def _close_figures():
+    yield
+    import matplotlib.pyplot as plt
+
+    plt.close("all")
+
+
+@pytest.fixture(scope="session")
+def oracle():
+    """Return a function that gives one reference value of oracles.json by its id."""
+    entries = {e["id"]: e for e in json.loads((Path(__file__).parent / "oracles.json").read_text())}
+    return entries.__getitem__

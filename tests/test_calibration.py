@@ -1,0 +1,70 @@
+"""The studies themselves: PIT values are uniform where they should be, and not where they shouldn't."""
+
+import arviz as az
+import numpy as np
+import pytest
+from scipy import stats
+
+import bayescm
+from bayescm.calibration import confusion_probabilities, coverage, pit
+
+
+@pytest.mark.parametrize("story", ["dirichlet_multinomial", "three_binomial"])
+@pytest.mark.parametrize("k", [2, 3])
+def test_stories_are_calibrated(story, k):
+    names = ["recall", "precision", "accuracy", "f1", "mcc", "prevalence", "kappa"]
+    dt = pit(story, names, n=40, n_labels=k, prior="jeffreys", simulations=600, random_seed=2)
+    for name, values in dt["prior_sbc"].data_vars.items():
+        for column in values.values.reshape(600, -1).T:
+            assert stats.kstest(column, "uniform").pvalue > 1e-3, name
+    assert az.plot_ecdf_pit(dt, var_names=["accuracy"]) is not None
+
+
+def test_a_wrong_prior_is_caught():
+    dt = pit("dirichlet_multinomial", "recall", n=20, prior="jeffreys", fit_prior=4, simulations=600, random_seed=2)
+    assert stats.kstest(dt["prior_sbc"]["recall"].values.ravel(), "uniform").pvalue < 1e-6
+
+
+def test_coverage_against_exact_enumeration():
+    theta = confusion_probabilities(2, accuracy=0.8)
+    got = coverage(theta, 40, ["accuracy"], ci_kind="eti", repeats=4000, random_seed=1)
+    right = np.arange(41)
+    low, high = stats.beta.ppf([[0.025], [0.975]], right + 1, 41 - right)
+    want = stats.binom.pmf(right, 40, 0.8)[(low <= 0.8) & (high >= 0.8)].sum()
+    assert float(got.coverage[0]) == pytest.approx(want, abs=5 * float(got.mcse[0]))
+
+
+def test_coverage_says_what_it_refused():
+    theta = confusion_probabilities(3, accuracy=0.9)
+    result = coverage(theta, 20, ["recall"], prior="haldane", repeats=200, random_seed=1)
+    assert result.attrs["refused"] > 0.9
+    assert result.metric.values.tolist() == ["recall[0]", "recall[1]", "recall[2]"]
+
+
+def test_truths_are_probabilities():
+    theta = confusion_probabilities(5, accuracy=0.7, skew=10)
+    assert theta.sum() == pytest.approx(1)
+    np.testing.assert_allclose(np.diag(theta) / theta.sum(1), 0.7)
+    assert theta.sum(1).max() / theta.sum(1).min() == pytest.approx(10)
+    with pytest.raises(ValueError, match="add up to 1"):
+        coverage([[1, 1], [1, 1]], 10)
+
+
+def test_committed_coverage_justifies_the_default():
+    """The default must hold what the docs say of it, in the committed table."""
+    import csv
+    from pathlib import Path
+
+    file = Path(bayescm.__file__).parents[1] / "docs" / "verification" / "coverage.csv"
+    with file.open() as lines:
+        rows = list(csv.DictReader(lines))
+    mean = {}
+    for row in rows:
+        mean.setdefault((row["prior"], row["metric"]), []).append(float(row["coverage"]))
+    for metric in ("recall", "precision"):
+        best = {
+            prior: np.nanmean(mean[prior, metric])
+            for prior in ("jeffreys", "laplace", "legendre", "perks", "jeffreys_cell")
+        }
+        assert max(best, key=best.get) == "jeffreys"
+        assert best["jeffreys"] > 0.93

@@ -1,0 +1,175 @@
+"""The command line, as a person types it."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import bayescm
+from bayescm.cli import main
+
+CELLS = ["--tp", "26", "--fn", "0", "--fp", "2", "--tn", "6"]
+
+
+def run(capsys, *arguments):
+    code = main(["summary", *arguments])
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def records(text):
+    return {row["metric"]: row for row in json.loads(text)["metrics"]}
+
+
+def test_classifier_7a(capsys):
+    code, out, err = run(capsys, *CELLS, "--model", "three_binomial", "--prior", "laplace")
+    assert code == 0
+    assert err == ""
+    recall, specificity = (
+        next(line for line in out.splitlines() if f"│ {n} " in line) for n in ("recall", "specificity")
+    )
+    assert "0.895 │ 1.000" in " ".join(recall.replace("│", " │ ").split())
+    assert "0.432 │ 0.946" in " ".join(specificity.replace("│", " │ ").split())
+    assert out.count("│ draws") > 5
+
+
+def test_json(capsys):
+    code, out, _ = run(capsys, *CELLS, "--metrics", "recall,dor expected_cost(fn=5, fp=1)", "--json", "--seed", "1")
+    assert code == 0
+    rows = records(out)
+    assert list(rows) == ["recall", "diagnostic_odds_ratio", "expected_cost(tp=0, fn=5, fp=1, tn=0)"]
+    assert rows["diagnostic_odds_ratio"]["mean"] == "inf"
+    assert rows["recall"]["method"] == "exact"
+    assert json.loads(out)["settings"]["random_seed"] == 1
+
+
+def write(path, text):
+    path.write_text(text)
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "extra"),
+    [
+        ("actual,predicted,n\n0,0,6\n0,1,2\n1,1,26\n", []),
+        ("label,low,high\nlow,6,2\nhigh,0,26\n", []),
+        ("name,tp,fn,fp,tn\n7a,26,0,2,6\n", []),
+        ("TN, FP, FN, TP\n6, 2, 0, 26\n", []),
+        ("actual,predicted\n" + "0,0\n" * 6 + "0,1\n" * 2 + "1,1\n" * 26, []),
+        ("actual,predicted\n" + "no,no\n" * 6 + "no,yes\n" * 2 + "yes,yes\n" * 26, ["--pos-label", "yes"]),
+        ("y,guess\n" + "0,0\n" * 6 + "0,1\n" * 2 + "1,1\n" * 26, ["--actual", "y", "--predicted", "guess"]),
+        ("actual,p\n" + "0,-3\n" * 6 + "0,0\n" * 2 + "1,2.5\n" * 26, ["--score", "p", "--threshold", "0"]),
+        ("actual,predicted\n" + "NA,NA\n" * 6 + "NA,b\n" * 2 + "b,b\n" * 26, ["--pos-label", "b"]),
+    ],
+)
+def test_files(capsys, tmp_path, text, extra):
+    file = write(tmp_path / "data.csv", text)
+    code, out, err = run(capsys, file, *extra, "--metrics", "recall,specificity", "--json")
+    assert code == 0, err
+    rows = records(out)
+    assert rows["recall"]["point"] == 1
+    assert rows["specificity"]["point"] == 0.75
+
+
+def test_files_of_systems(capsys, tmp_path):
+    file = write(tmp_path / "s.csv", "id,TP,FN,FP,TN\na,9,1,2,8\nb,5,5,1,9\n")
+    code, out, _ = run(capsys, file, "--metrics", "recall", "--json")
+    assert code == 0
+    assert [(r["system"], r["point"]) for r in json.loads(out)["metrics"]] == [("a", 0.9), ("b", 0.5)]
+    code, out, _ = run(capsys, file, "--metrics", "recall")
+    assert "│ a " in out
+    long = write(tmp_path / "l.csv", "sys,actual,predicted\na,0,0\na,1,1\nb,1,0\nb,0,1\n")
+    assert run(capsys, long, "--by", "sys", "--metrics", "recall", "--json")[0] == 0
+
+
+def test_save_and_plot(capsys, tmp_path):
+    nc, png = tmp_path / "out.nc", tmp_path / "out.png"
+    code, _, err = run(capsys, *CELLS, "--metrics", "recall,mcc", "--save", str(nc), "--plot", str(png), "--seed", "3")
+    assert code == 0, err
+    assert png.read_bytes().startswith(b"\x89PNG")
+    with xr.open_datatree(nc, engine="h5netcdf") as back:
+        dt = back.load()
+    assert {"posterior", "prior", "observed_data", "constant_data", "summary"} <= set(dt.children)
+    want = bayescm.summary([[6, 2], [0, 26]], ["recall", "mcc"], random_seed=3)
+    np.testing.assert_array_equal(dt["summary"]["interval"], want.interval)
+
+
+def test_prevalence(capsys):
+    options = ["--metrics", "ppv", "--json", "--seed", "1"]
+    for text, point in (("0.01", None), ("2,198", None), ("fixed", 26 / 28)):
+        code, out, err = run(capsys, *CELLS, "--prevalence", text, *options)
+        assert code == 0, err
+        got = records(out)["precision"]["point"]
+        assert got == pytest.approx(point) if point else got < 0.1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--tp", "1"], "missing: --fn, --fp, --tn"),
+        ([], "give a CSV file"),
+        (["nowhere.csv"], "nowhere.csv"),
+        ([*CELLS, "x.csv"], "give one of them"),
+        ([*CELLS, "--prior", "flat"], "`prior`"),
+        ([*CELLS, "--prior", "haldane"], "improper"),
+        ([*CELLS, "--metrics", "recal"], "'recal'"),
+        ([*CELLS, "--ci-prob", "95"], "`ci_prob`"),
+        ([*CELLS, "--prevalence", "x"], "`--prevalence`"),
+        ([*CELLS, "--save", "/nowhere/x.nc"], "/nowhere"),
+        ([*CELLS, "--plot", "/nowhere/x.png"], "/nowhere"),
+        (["--tp", "-1", "--fn", "0", "--fp", "2", "--tn", "6"], "negative"),
+    ],
+)
+def test_errors_are_one_line_and_exit_2(capsys, arguments, words):
+    code, out, err = run(capsys, *arguments)
+    assert code == 2
+    assert err.startswith("bayescm: error: ")
+    assert len(err.splitlines()) == 1
+    assert words in err
+    assert "Traceback" not in out + err
+
+
+@pytest.mark.parametrize(
+    ("text", "extra", "words"),
+    [
+        ("", [], "empty"),
+        ("actual,predicted,n\n", [], "no rows"),
+        ("a,b\n1,2\n", [], "wanted are actual and predicted"),
+        ("actual,predicted,n\n0,0,x\n1,1,2\n", [], "numbers of items"),
+        ("actual,predicted,n\n0,0,1.5\n1,1,2\n", [], "Kish"),
+        ("actual,predicted\n0,\n1,1\n", [], "one type"),
+        ("actual,p\n0,1\n", ["--score", "p"], "go together"),
+        ("actual,p\n0,1\n1,0\n", ["--score", "q", "--threshold", "1"], "no column 'q'"),
+        ("actual,p\n0,1\n1,x\n", ["--score", "p", "--threshold", "1"], "real numbers"),
+    ],
+)
+def test_bad_files(capsys, tmp_path, text, extra, words):
+    code, _, err = run(capsys, write(tmp_path / "bad.csv", text), *extra)
+    assert code == 2
+    assert words in err
+
+
+def test_warnings_are_said(capsys):
+    code, _, err = run(capsys, "--tp", "0", "--fn", "0", "--fp", "3", "--tn", "9", "--prior", "0.0001", "--seed", "1")
+    assert code == 0
+    assert "bayescm: warning: " in err
+
+
+def test_usage_errors_exit_2():
+    with pytest.raises(SystemExit) as stop:
+        main(["summary", "--tp", "1.5"])
+    assert stop.value.code == 2
+
+
+def test_as_a_process(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-m", "bayescm.cli", "summary", *CELLS, "--metrics", "recall"],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "recall" in done.stdout
+    assert Path(bayescm.__file__).is_file()

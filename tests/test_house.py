@@ -1,0 +1,59 @@
+"""Habits of the house: light imports, public names, docs that stay true."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import bayescm
+
+ROOT = Path(bayescm.__file__).parents[1]
+
+
+def fresh(code, **environment):
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, env=os.environ | environment
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_import_is_light():
+    loaded = json.loads(fresh("import bayescm, sys, json; print(json.dumps(list(sys.modules)))"))
+    assert not {"numpy", "xarray", "pymc", "arviz", "matplotlib", "scipy"} & set(loaded)
+
+
+def test_the_closed_form_needs_neither_pymc_nor_arviz():
+    code = (
+        "import bayescm, sys, json; c = bayescm.from_cells(tp=3, fn=1, fp=2, tn=4);"
+        "bayescm.summary(c); bayescm.posterior(c, draws=10); print(json.dumps(list(sys.modules)))"
+    )
+    loaded = json.loads(fresh(code))
+    assert not {"pymc", "pytensor", "arviz", "matplotlib", "numba", "sklearn"} & set(loaded)
+
+
+def test_eager_import_works():
+    assert fresh("import bayescm; print(bayescm.__version__)", EAGER_IMPORT="1").strip() == bayescm.__version__
+
+
+def test_a_read_only_home_is_no_obstacle(tmp_path):
+    code = "import bayescm; print(float(bayescm.summary([[6, 2], [0, 26]], 'recall')['mean'][0]))"
+    assert float(fresh(code, HOME="/nonexistent", XDG_CACHE_HOME="/nonexistent")) == pytest.approx(26.5 / 27)
+
+
+@pytest.mark.parametrize("name", [n for n in dir(bayescm) if not n.startswith("_")])
+def test_public_names_are_documented(name):
+    thing = getattr(bayescm, name)
+    assert thing.__doc__
+    if callable(thing):
+        for section in ("Parameters", "Returns", "Examples"):
+            assert section in thing.__doc__, f"{name}: {section}"
+
+
+def test_no_public_function_shares_its_name_with_a_module():
+    modules = {p.stem for p in (ROOT / "bayescm").iterdir() if p.suffix == ".py" or p.is_dir()}
+    functions = {n for n in dir(bayescm) if callable(getattr(bayescm, n))}
+    assert not modules & functions

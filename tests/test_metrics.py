@@ -1,0 +1,368 @@
+"""Metrics against definitions written another way, exhaustively over small tables, and against scikit-learn."""
+
+import math
+import warnings
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import xarray as xr
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from sklearn import metrics as sk
+from small import tables
+
+import bayescm
+from bayescm.metrics import available, compute, evaluate, expected_cost, fbeta, net_benefit, resolve
+from bayescm.metrics.multiclass import one_vs_rest
+
+ALL_210 = tables(6)
+NAN, INF = math.nan, math.inf
+
+
+def ratio(a, b):
+    """a / b in exact arithmetic, with 0/0 undefined and x/0 infinite."""
+    if b == 0:
+        return NAN if a == 0 or a != a else INF
+    return a / b
+
+
+def slow(name, tp, fn, fp, tn):
+    """Return a metric by its textbook definition, in fractions as far as roots allow."""
+    tp, fn, fp, tn = map(Fraction, (tp, fn, fp, tn))
+    n = tp + fn + fp + tn
+    tpr, tnr, fpr, fnr = ratio(tp, tp + fn), ratio(tn, tn + fp), ratio(fp, fp + tn), ratio(fn, fn + tp)
+    ppv, npv = ratio(tp, tp + fp), ratio(tn, tn + fn)
+
+    def fb(b2):
+        return ratio((1 + b2) * tp, (1 + b2) * tp + b2 * fn + fp)
+
+    def kappa():
+        if n == 0:
+            return NAN
+        po = (tp + tn) / n
+        pe = ((tp + fp) * (tp + fn) + (fn + tn) * (fp + tn)) / n**2
+        return ratio(po - pe, 1 - pe)
+
+    def mcc():
+        product = (tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)
+        return NAN if product == 0 else float(tp * tn - fp * fn) / math.sqrt(product)
+
+    def p4():
+        # harmonic mean of precision, recall, specificity, NPV where all are positive, else the limit
+        return ratio(4 * tp * tn, 4 * tp * tn + (tp + tn) * (fp + fn))
+
+    def threshold():
+        return ratio(math.sqrt(fpr), math.sqrt(tpr) + math.sqrt(fpr)) if fpr == fpr and tpr == tpr else NAN
+
+    return float(
+        {
+            "prevalence": lambda: ratio(tp + fn, n),
+            "predicted_prevalence": lambda: ratio(tp + fp, n),
+            "recall": lambda: tpr,
+            "specificity": lambda: tnr,
+            "false_positive_rate": lambda: fpr,
+            "false_negative_rate": lambda: fnr,
+            "precision": lambda: ppv,
+            "negative_predictive_value": lambda: npv,
+            "false_discovery_rate": lambda: 1 - ppv,
+            "false_omission_rate": lambda: 1 - npv,
+            "accuracy": lambda: ratio(tp + tn, n),
+            "error_rate": lambda: 1 - ratio(tp + tn, n),
+            "balanced_accuracy": lambda: (tpr + tnr) / 2,
+            "f1": lambda: fb(1),
+            "f2": lambda: fb(4),
+            "f0.5": lambda: fb(Fraction(1, 4)),
+            "matthews_correlation": mcc,
+            "cohen_kappa": kappa,
+            "informedness": lambda: tpr + tnr - 1,
+            "markedness": lambda: ppv + npv - 1,
+            "jaccard": lambda: ratio(tp, tp + fn + fp),
+            "fowlkes_mallows": lambda: math.sqrt(ppv * tpr) if ppv == ppv and tpr == tpr else NAN,
+            "geometric_mean": lambda: math.sqrt(tpr * tnr) if tpr == tpr and tnr == tnr else NAN,
+            "p4": p4,
+            "positive_likelihood_ratio": lambda: ratio(tpr, fpr),
+            "negative_likelihood_ratio": lambda: ratio(fnr, tnr),
+            "diagnostic_odds_ratio": lambda: ratio(tp * tn, fp * fn),
+            "prevalence_threshold": threshold,
+        }[name]()
+    )
+
+
+def test_there_are_210_small_tables():
+    assert len(ALL_210) == 210
+
+
+@pytest.mark.parametrize("metric", available(2)[:28], ids=lambda m: m.name)
+def test_every_metric_on_every_small_table(metric):
+    (got,) = compute([metric], ALL_210)
+    want = np.array([slow(metric.name, tp, fn, fp, tn) for (tn, fp), (fn, tp) in ALL_210.tolist()])
+    np.testing.assert_allclose(got, want, rtol=1e-13, atol=1e-15)
+    (shares,) = compute([metric], ALL_210 / np.maximum(ALL_210.sum((1, 2)), 1)[:, None, None])
+    np.testing.assert_allclose(shares, want, rtol=1e-12, atol=1e-14)
+    defined = got[np.isfinite(got)]
+    assert metric.lower <= defined.min()
+    assert defined.max() <= metric.upper
+    assert np.isnan(got).any() == bool(metric.undefined)
+
+
+def test_all_zero_is_undefined_for_every_metric():
+    values = evaluate(bayescm.from_cells(tp=0, fn=0, fp=0, tn=0))
+    assert all(np.isnan(v) for v in values.values())
+
+
+SKLEARN = {
+    "recall": lambda y, p: sk.recall_score(y, p, zero_division=np.nan),
+    "precision": lambda y, p: sk.precision_score(y, p, zero_division=np.nan),
+    "f1": lambda y, p: sk.f1_score(y, p, zero_division=np.nan),
+    "f2": lambda y, p: sk.fbeta_score(y, p, beta=2, zero_division=np.nan),
+    "accuracy": sk.accuracy_score,
+    "matthews_correlation": sk.matthews_corrcoef,
+    "cohen_kappa": sk.cohen_kappa_score,
+    "fowlkes_mallows": None,
+}
+
+
+def items(matrix):
+    """Return y_true, y_pred of a matrix."""
+    k = len(matrix)
+    cells = [(i, j) for i in range(k) for j in range(k) for _ in range(int(matrix[i][j]))]
+    return [i for i, _ in cells], [j for _, j in cells]
+
+
+@pytest.mark.parametrize("name", [n for n, f in SKLEARN.items() if f])
+def test_two_labels_against_scikit_learn(name):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for matrix in ALL_210[1:]:
+            y, p = items(matrix.tolist())
+            got = float(evaluate(bayescm.from_array(matrix), name)[name])
+            want = SKLEARN[name](y, p)
+            if name in {"matthews_correlation", "cohen_kappa"} and np.isnan(got):
+                continue  # scikit-learn puts 0 (or NaN) where the correlation is undefined
+            np.testing.assert_allclose(got, want, rtol=1e-12, atol=1e-14)
+
+
+MULTI = [
+    [[3, 0, 0], [0, 8, 0], [2, 1, 6]],
+    [[2, 0, 0], [0, 0, 1], [1, 0, 2]],
+    [[5, 1, 0], [0, 0, 0], [2, 3, 4]],  # a class without items
+    [[5, 0, 1], [2, 0, 3], [1, 0, 4]],  # a class never predicted
+    [[4, 0, 0], [0, 3, 0], [0, 0, 2]],
+    [[1, 2, 3, 4], [4, 3, 2, 1], [0, 5, 0, 5], [2, 2, 2, 2]],
+]
+
+
+@pytest.mark.parametrize("matrix", MULTI, ids=str)
+@pytest.mark.parametrize("average", ["macro", "micro", "weighted", None])
+def test_averages_are_scikit_learns(matrix, average):
+    y, p = items(matrix)
+    labels = range(len(matrix))
+    counts = bayescm.from_array(matrix)
+    functions = {
+        "recall": sk.recall_score,
+        "precision": sk.precision_score,
+        "f1": sk.f1_score,
+        "jaccard": sk.jaccard_score,
+        "f2": lambda *a, **k: sk.fbeta_score(*a, beta=2, **k),
+    }
+    for name, function in functions.items():
+        zero = {"zero_division": 0.0} if name == "jaccard" else {"zero_division": np.nan}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            want = function(y, p, labels=labels, average=average, **zero)
+        key = name if average is None else f"{name}_{average}"
+        got = evaluate(counts, key)[key].values
+        np.testing.assert_allclose(got, want, rtol=1e-12)
+
+
+@pytest.mark.parametrize("matrix", MULTI, ids=str)
+def test_whole_matrix_metrics_are_scikit_learns(matrix):
+    y, p = items(matrix)
+    counts = bayescm.from_array(matrix)
+    got = evaluate(
+        counts, ["accuracy", "error_rate", "balanced_accuracy", "mcc", "kappa", "kappa_linear", "kappa_quadratic"]
+    )
+    labels = list(range(len(matrix)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        want = {
+            "accuracy": sk.accuracy_score(y, p),
+            "error_rate": 1 - sk.accuracy_score(y, p),
+            "balanced_accuracy": sk.balanced_accuracy_score(y, p),
+            "matthews_correlation": sk.matthews_corrcoef(y, p),
+            "cohen_kappa": sk.cohen_kappa_score(y, p, labels=labels),
+            "cohen_kappa_linear": sk.cohen_kappa_score(y, p, labels=labels, weights="linear"),
+            "cohen_kappa_quadratic": sk.cohen_kappa_score(y, p, labels=labels, weights="quadratic"),
+        }
+    for name, value in want.items():
+        np.testing.assert_allclose(got[name], value, rtol=1e-12)
+
+
+def test_multiclass_oracles(oracle):
+    entry = oracle("field.24")
+    names = {
+        "acc": "accuracy",
+        "ba": "balanced_accuracy",
+        "kappa": "cohen_kappa",
+        "kappa_linear": "cohen_kappa_linear",
+        "kappa_quadratic": "cohen_kappa_quadratic",
+        "mcc": "matthews_correlation",
+        "f1": "f1",
+        "f1_micro": "f1_micro",
+        "f1_macro": "f1_macro",
+        "f1_weighted": "f1_weighted",
+        "f2_macro": "f2_macro",
+        "jaccard": "jaccard",
+    }
+    for key, matrix in entry["inputs"]["matrices"].items():
+        got = evaluate(bayescm.from_array(matrix), list(names.values()))
+        for theirs, ours in names.items():
+            np.testing.assert_allclose(got[ours], entry["expected"][key][theirs], rtol=1e-12, err_msg=f"{key} {ours}")
+
+
+def test_two_label_oracles(oracle):
+    entry = oracle("mmu.metrics")
+    tn, fp, fn, tp = entry["inputs"]["cm_TN_FP_FN_TP"]
+    got = evaluate(
+        bayescm.from_cells(tp=tp, fn=fn, fp=fp, tn=tn), ["npv", "ppv", "tnr", "tpr", "fpr", "fnr", "acc", "mcc"]
+    )
+    for short, value in entry["expected"].items():
+        if short not in {"neg_f1", "pos_f1"}:
+            np.testing.assert_allclose(got[resolve(short, 2)[0].name], value, atol=1e-7)
+    swapped = evaluate(bayescm.from_cells(tp=tn, fn=fp, fp=fn, tn=tp), "f1").f1
+    np.testing.assert_allclose(swapped, entry["expected"]["neg_f1"], atol=1e-7)
+    entry = oracle("caelen.mcc")
+    for system, (tp, tn, fp, fn) in zip("AB", entry["inputs"].values(), strict=True):
+        got = evaluate(bayescm.from_cells(tp=tp, fn=fn, fp=fp, tn=tn), "mcc").matthews_correlation
+        np.testing.assert_allclose(got, entry["expected"][system], rtol=1e-12)
+
+
+counts_2x2 = hnp.arrays(np.int64, (2, 2), elements=st.integers(0, 10**9))
+counts_kxk = st.integers(3, 6).flatmap(lambda k: hnp.arrays(np.int64, (k, k), elements=st.integers(0, 1000)))
+
+
+@given(counts_2x2)
+def test_values_stay_in_range_up_to_a_billion(matrix):
+    for metric, value in zip(available(2)[:28], compute(available(2)[:28], matrix), strict=True):
+        assert np.isnan(value) or metric.lower - 1e-12 <= value <= metric.upper + 1e-12
+
+
+@given(counts_kxk)
+def test_relabelling_changes_nothing_overall(matrix):
+    order = np.random.default_rng(0).permutation(len(matrix))
+    names = ["accuracy", "balanced_accuracy", "mcc", "kappa", "f1_macro", "f1_micro", "f1_weighted"]
+    metrics = resolve(names, len(matrix))
+    for a, b in zip(compute(metrics, matrix), compute(metrics, matrix[np.ix_(order, order)]), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-10, atol=1e-12)
+
+
+@given(counts_kxk)
+def test_one_vs_rest_adds_up(matrix):
+    cells = one_vs_rest(matrix.astype(float))
+    for k in range(len(matrix)):
+        rest = [i for i in range(len(matrix)) if i != k]
+        assert cells.tp[k] == matrix[k, k]
+        assert cells.fn[k] == matrix[k, rest].sum()
+        assert cells.fp[k] == matrix[rest, k].sum()
+        assert cells.tn[k] == matrix[np.ix_(rest, rest)].sum()
+
+
+def test_small_probabilities_keep_their_digits():
+    tiny = np.full((3, 3), 1e-30)
+    tiny[0, 0] = 1.0
+    rest = one_vs_rest(tiny)
+    np.testing.assert_allclose(rest.tn[0], 4e-30, rtol=1e-12)
+
+
+def test_multiclass_forms_agree_with_binary_ones_on_two_labels():
+    from bayescm.metrics import multiclass
+    from bayescm.metrics.table import MATRIX
+
+    for metric in MATRIX[:5]:
+        matrix = ALL_210.astype(float)
+        with np.errstate(all="ignore"):
+            got = metric.function(matrix)
+        want = compute(resolve(metric.name, 2), ALL_210)[0]
+        if metric.name == "balanced_accuracy":  # leaves classes without items out, as scikit-learn does
+            got = np.where(np.isnan(want), np.nan, got)
+        np.testing.assert_allclose(got, want, rtol=1e-12, atol=1e-14, err_msg=metric.name)
+    assert multiclass.of_two(ALL_210[7]).tp == ALL_210[7][1, 1]
+
+
+def test_parameters():
+    counts = bayescm.from_cells(tp=8, fn=2, fp=3, tn=7)
+    got = evaluate(counts, ["fbeta(beta=2)", "expected_cost(fn=5, fp=1)", "net_benefit(threshold=0.2)", "fbeta"])
+    assert float(got["fbeta(beta=2)"]) == float(evaluate(counts, "f2").f2)
+    assert float(got["expected_cost(tp=0, fn=5, fp=1, tn=0)"]) == pytest.approx((5 * 2 + 3) / 20)
+    assert float(got["net_benefit(threshold=0.2)"]) == pytest.approx((8 - 3 * 0.25) / 20)
+    assert float(got["fbeta"]) == float(evaluate(counts, "f1").f1)
+    assert evaluate(counts, fbeta(2)).equals(evaluate(counts, "fbeta(beta=2)"))
+    assert expected_cost(fn=5).parameters["fn"] == 5
+    with pytest.raises(ValueError, match="probability in"):
+        net_benefit(1.0)
+
+
+def test_user_functions():
+    counts = bayescm.from_cells(tp=[8, 1], fn=[2, 1], fp=[3, 1], tn=[7, 1])
+
+    def odds(tp, fp):
+        return tp / fp
+
+    def off(theta):
+        return theta[..., 0, 1]
+
+    got = evaluate(counts, [odds, off, "recall"])
+    np.testing.assert_allclose(got.odds, [8 / 3, 1])
+    np.testing.assert_allclose(got.off, [3, 1])
+    assert list(evaluate(counts, {"mine": odds, "theirs": "mcc"})) == ["mine", "theirs"]
+    per_class = evaluate(bayescm.from_array(MULTI[0]), odds)
+    assert per_class.odds.dims == ("class_label",)
+
+
+@pytest.mark.parametrize(
+    ("metrics", "error", "words"),
+    [
+        ("recal", ValueError, "has no 'recal'"),
+        ([], ValueError, "empty"),
+        (["f1", "dice"], ValueError, "twice"),
+        (3, TypeError, "not iterable|takes names"),
+        ([3], TypeError, "takes names"),
+        (lambda a, b: a, TypeError, "cells named"),
+        ("fbeta(gamma=2)", ValueError, "can't read"),
+        ("fbeta(beta=x)", ValueError, "can't read"),
+        ("recall(beta=1)", ValueError, "take parameters"),
+        ("accuracy_macro", ValueError, "has no"),
+        (lambda theta: theta.sum(), ValueError, "returned shape"),
+        (lambda theta: theta[..., 0], ValueError, "returned shape"),
+    ],
+)
+def test_bad_metrics(metrics, error, words):
+    counts = bayescm.from_array(np.ones((5, 2, 2), int))
+    with pytest.raises(error, match=words):
+        evaluate(counts, metrics)
+
+
+def test_evaluate_keeps_dims_coordinates_and_laziness():
+    counts = bayescm.datasets.toetsch2021()
+    eager = evaluate(counts)
+    assert eager.recall.dims == ("system",)
+    assert "doi" in eager.coords
+    lazy = evaluate(counts.chunk(system=5))
+    assert lazy.recall.chunks is not None
+    xr.testing.assert_identical(lazy.compute(), eager)
+
+
+def test_average_names_both_ways():
+    assert [m.name for m in resolve(["macro_f1", "precision_micro"], 3)] == ["f1_macro", "precision_micro"]
+    assert [m.name for m in resolve(["MCC", " kappa "], 3)] == ["matthews_correlation", "cohen_kappa"]
+
+
+def test_every_alias_is_found_and_unique():
+    metrics = available(2)
+    aliases = [a for m in metrics for a in m.aliases]
+    assert len(aliases) == len(set(aliases))
+    for metric in metrics:
+        for alias in metric.aliases:
+            assert resolve(alias, 2)[0].name == metric.name
