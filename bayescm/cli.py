@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import bayescm
 
+PRIORS = ("jeffreys", "laplace", "haldane", "legendre", "perks", "jeffreys_cell")
+
 if TYPE_CHECKING:
     import xarray as xr
 
@@ -32,6 +34,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         for warning in caught:
             print(f"bayescm: warning: {warning.message}", file=sys.stderr)
     except (ValueError, TypeError, OSError) as error:
+        if isinstance(error, OSError) and error.filename and error.strerror:
+            error = OSError(f"{error.filename}: {error.strerror}.")
         print(f"bayescm: error: {' '.join(str(error).split())}", file=sys.stderr)
         return 2
     return 0
@@ -57,7 +61,7 @@ def _parser() -> argparse.ArgumentParser:
     s.add_argument("--pos-label", metavar="LABEL", help="the positive class (default: 1, or the last in order)")
     s.add_argument("--metrics", metavar="LIST", help="names with commas or spaces, such as mcc,f1 (default: all)")
     s.add_argument("--model", default="dirichlet_multinomial", help="dirichlet_multinomial or three_binomial")
-    s.add_argument("--prior", default="jeffreys", help="jeffreys, laplace, haldane, legendre, perks, or a number")
+    s.add_argument("--prior", default="jeffreys", help=f"{', '.join(PRIORS)}, or a number")
     s.add_argument("--prevalence", metavar="P", help="'fixed', a number, or a,b of a Beta (default: estimated)")
     s.add_argument("--ci-prob", type=float, default=0.95, metavar="P", help="probability of the interval (0.95)")
     s.add_argument("--ci-kind", default="hdi", help="hdi or eti")
@@ -249,13 +253,14 @@ def _as_json(table: "xr.Dataset") -> dict[str, Any]:
 def _print(table: "xr.Dataset", counts: "xr.DataArray") -> None:
     """Print tables to the terminal."""
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table
 
     attrs = table.attrs
     prior = attrs["prior"]
     console = Console(soft_wrap=False, width=None if sys.stdout.isatty() else 100)
     sheet = Table(
-        title=f"{attrs['model']}, prior {prior}, {100 * attrs['ci_prob']:g}% {attrs['ci_kind'].upper()}",
+        title=f"{attrs['model']}, prior {escape(str(prior))}, {100 * attrs['ci_prob']:g}% {attrs['ci_kind'].upper()}",
         caption="point: value of the counts; method: exact, or draws with the error of the mean",
     )
     rows = _rows(table)
@@ -270,7 +275,7 @@ def _print(table: "xr.Dataset", counts: "xr.DataArray") -> None:
         if row["ci_kind"] != attrs["ci_kind"]:
             method += f", {row['ci_kind']}"
         numbers = [_show(row[name]) for name in ("point", "mean", "sd", "lower", "upper")]
-        sheet.add_row(*(str(row[name]) for name in (*batch, "metric")), *numbers, method)
+        sheet.add_row(*(escape(str(row[name])) for name in (*batch, "metric")), *numbers, method)
     console.print(sheet)
 
 

@@ -65,8 +65,8 @@ def check_proper(posterior: Concentrations, labels: Sequence[Any]) -> None:
     )
 
 
-def draw_theta(which: Concentrations, rng: np.random.Generator, n: int) -> Array:
-    """Draw cell probabilities of one matrix.
+def draw_theta(which: Concentrations, rng: np.random.Generator, n: int, out: Array | None = None) -> Array:
+    """Draw cell probabilities of one matrix, into `out` (K, K, n) if it is given.
 
     Returns
     -------
@@ -74,12 +74,14 @@ def draw_theta(which: Concentrations, rng: np.random.Generator, n: int) -> Array
         Cells first, so that each cell's draws are contiguous.
     """
     k = which.rows.shape[-1]
+    theta = np.empty((k, k, n)) if out is None else out
     if which.one_dirichlet:
-        return _dirichlet(which.rows.reshape(-1), rng, n).reshape(k, k, n)
-    theta = np.empty((k, k, n))
+        _dirichlet(which.rows.reshape(-1), rng, [theta[i, j] for i in range(k) for j in range(k)])
+        return theta
     shares = draw_shares(which, rng, n)
     for row in range(k):
-        theta[row] = _dirichlet(which.rows[row], rng, n) * shares[row]
+        _dirichlet(which.rows[row], rng, list(theta[row]))
+        theta[row] *= shares[row]
     return theta
 
 
@@ -87,22 +89,29 @@ def draw_shares(which: Concentrations, rng: np.random.Generator, n: int) -> Arra
     """Draw class shares, (K, n)."""
     if which.known:
         return np.repeat(which.shares[:, None], n, axis=1)
-    return _dirichlet(which.shares, rng, n)
+    shares = np.empty((len(which.shares), n))
+    _dirichlet(which.shares, rng, list(shares))
+    return shares
 
 
-def _dirichlet(concentration: Array, rng: np.random.Generator, n: int) -> Array:
-    """Draw from a Dirichlet, (len(concentration), n), block by block while it is in cache."""
-    out = np.empty((len(concentration), n))
+def _dirichlet(concentration: Array, rng: np.random.Generator, out: list[Array]) -> None:
+    """Draw from a Dirichlet into one contiguous array per cell, block by block while it is in cache."""
+    n = len(out[0])
     logarithmic = concentration.min() < _TINY
+    block = np.empty((len(concentration), min(_BLOCK, n)))
     for start in range(0, n, _BLOCK):
-        block = out[:, start : start + _BLOCK]
+        block = block[:, : min(_BLOCK, n - start)]
         size = block.shape[1]
         for cell, a in enumerate(concentration):
-            block[cell] = _log_gamma_draws(a, rng, size) if logarithmic else rng.standard_gamma(a, size)
+            if logarithmic:
+                block[cell] = _log_gamma_draws(a, rng, size)
+            else:
+                rng.standard_gamma(a, out=block[cell])
         if logarithmic:
             np.exp(block - block.max(0), out=block)
-        block /= block.sum(0)
-    return out
+        total = block.sum(0)
+        for gamma, target in zip(block, out, strict=True):
+            np.divide(gamma, total, out=target[start : start + size])
 
 
 def _log_gamma_draws(a: float, rng: np.random.Generator, size: int) -> Array:
@@ -156,8 +165,11 @@ def single(which: Concentrations, index: tuple[Any, ...]) -> Concentrations:
 
 
 def matrix_rng(seed: int, index: int, stream: int) -> np.random.Generator:
-    """Return the generator of one matrix: the same whatever is computed beside it."""
-    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(stream, index)))
+    """Return the generator of one position of a batch: the same however the batch is cut into blocks.
+
+    SFC64 is the fastest of NumPy's bit generators for gamma variables (a tenth less time than the default's).
+    """
+    return np.random.Generator(np.random.SFC64(np.random.SeedSequence(seed, spawn_key=(stream, index))))
 
 
 def draw_batch(
@@ -183,5 +195,5 @@ def draw_batch(
     for position in range(index.size):
         one = single(which, np.unravel_index(position, index.shape))
         rng = matrix_rng(seed, int(index.flat[position]), stream)
-        out[:, :, position] = draw_theta(one, rng, chains * draws).reshape(k, k, chains, draws)
+        draw_theta(one, rng, chains * draws, out.reshape(k, k, index.size, chains * draws)[:, :, position])
     return np.moveaxis(out.reshape(k, k, *index.shape, chains, draws), (0, 1), (-2, -1))

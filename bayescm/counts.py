@@ -103,8 +103,8 @@ def from_cells(
     try:
         four = xr.broadcast(*xr.align(*arrays, join="exact"))
     except ValueError as error:
-        shapes = ", ".join(f"{name} {a.shape}" for name, a in zip(named, arrays, strict=True))
-        raise ValueError(f"`tp`, `fn`, `fp` and `tn` must have one shape; got {shapes}.") from error
+        shapes = ", ".join(f"{name} {a.shape}" for name, a in zip(named, arrays, strict=True) if a.ndim)
+        raise ValueError(f"`tp`, `fn`, `fp` and `tn` must be numbers or have one shape; got {shapes}.") from error
     tp_, fn_, fp_, tn_ = four
     stacked = xr.concat(
         [xr.concat([tn_, fp_], PREDICTED), xr.concat([fn_, tp_], PREDICTED)],
@@ -124,7 +124,8 @@ def from_array(
     ----------
     array : array_like of shape (..., K, K), DataFrame or xarray.DataArray
         Rows are actual, columns predicted classes: scikit-learn's layout, ``[[TN, FP], [FN, TP]]`` for two.
-        A DataFrame brings its labels; a DataArray with dims ``actual`` and ``predicted`` keeps everything.
+        A DataFrame brings its labels; a DataArray with dims ``actual`` and ``predicted`` keeps everything. Where the
+        array has labels, `labels` only reorders them.
     labels : sequence of K labels, optional
         Default: the array's own, else 0 to K - 1. Of two the last is the positive class.
     dims : str or sequence of str, optional
@@ -142,13 +143,18 @@ def from_array(
     array([ 4, 40,  1])
     """
     if isinstance(array, xr.DataArray):
-        return check_counts(array if labels is None else array.assign_coords({d: list(labels) for d in MATRIX}))
+        counts = check_counts(array)
+        if labels is None:
+            return counts
+        if not set(MATRIX) & set(array.coords):
+            return check_counts(counts.assign_coords({dim: list(labels) for dim in MATRIX}))
+        return counts.sel(dict.fromkeys(MATRIX, _same_labels(labels, counts[ACTUAL].values.tolist())))
     if hasattr(array, "index") and hasattr(array, "columns"):
         rows, columns = list(array.index), list(array.columns)
         if set(rows) != set(columns):
             raise ValueError(f"`array` has rows {rows} and columns {columns}; give both the same labels.")
-        labels = rows if labels is None else labels
-        array = array.loc[rows, rows]
+        labels = rows if labels is None else _same_labels(labels, rows)
+        array = array.loc[labels, labels]
     values = np.asarray(array)
     if values.ndim < 2 or values.shape[-1] != values.shape[-2] or values.shape[-1] < 2:
         raise ValueError(f"`array` must have shape (..., K, K) with K of at least 2; got {values.shape}.")
@@ -270,6 +276,13 @@ def counts_at_thresholds(
     tn, fn = (~positive).sum() - fp, positive.sum() - tp
     counts = np.stack([np.stack([tn, fp], -1), np.stack([fn, tp], -1)], -2)
     return _labelled(counts, order, [THRESHOLD]).assign_coords({THRESHOLD: cut})
+
+
+def _same_labels(labels: Sequence[Label], known: list[Any]) -> list[Any]:
+    """Return `labels` as the order of labels that the array already has."""
+    if sorted(map(str, labels)) != sorted(map(str, known)):
+        raise ValueError(f"`labels` may only reorder the labels that `array` has, {known}; got {list(labels)}.")
+    return list(labels)
 
 
 def check_counts(counts: Any) -> xr.DataArray:

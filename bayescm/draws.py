@@ -61,7 +61,11 @@ def interval(ordered: Array, ci_prob: float, ci_kind: str) -> tuple[Array, Array
 
 def warn_undefined(values: Mapping[str, Array]) -> None:
     """Warn in words where draws leave a metric undefined; `values` maps names to draws."""
-    undefined = {name: int(np.isnan(draws).sum()) for name, draws in values.items()}
+    with np.errstate(invalid="ignore", over="ignore"):  # one pass, nothing allocated
+        suspects = {name: draws for name, draws in values.items() if np.isnan(draws.sum())}
+    undefined = {name: int(np.isnan(draws).sum()) for name, draws in suspects.items()}
+    if not undefined:
+        return
     worst = max(undefined, key=lambda name: undefined[name])
     if undefined[worst]:
         warnings.warn(

@@ -168,7 +168,7 @@ def posterior(
     --------
     >>> import bayescm
     >>> counts = bayescm.from_cells(tp=50, fn=30, fp=30, tn=35)
-    >>> dt = bayescm.posterior(counts, prior="haldane", metrics="mcc", random_seed=1)
+    >>> dt = bayescm.posterior(counts, prior="haldane", metrics="mcc", draws=25_000, random_seed=1)
     >>> round(float((dt.posterior.matthews_correlation > 0).mean()), 2)
     0.98
     """

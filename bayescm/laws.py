@@ -15,7 +15,10 @@ from bayescm.metrics import Metric, multiclass
 from bayescm.priors import Concentrations
 
 Array = NDArray[np.float64]
-_EDGE = 1e-15
+_FAR = 34.5
+"""Logit of the least share: beyond it the interval starts at the edge."""
+_CLOSE = 1e-7  # Newton squares it in its last step
+_STEPS = 100
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -119,26 +122,52 @@ def _shape(a: Array, b: Array, link: str) -> tuple[NDArray[np.bool_], NDArray[np
 
 
 def _mass_below(a: Array, b: Array, prob: float, link: str) -> Array:
-    """Return the mass left of the highest-density interval of a law with one peak: equal densities at its ends."""
-    from scipy.optimize import elementwise
+    """Return the mass left of the highest-density interval of a law with one peak: equal densities at its ends.
 
+    Newton's method in the logit of the share of the outer mass that lies left, where the imbalance of the two log
+    densities is nearly a straight line; bisection where a step would leave the bracket.
+    """
     outside = 1.0 - prob
-
-    def log_density(x: Array, rest: Array, a: Array, b: Array) -> Array:
-        kernel = special.xlogy(a - 1.0, x) + special.xlogy(b - 1.0, rest)
-        return np.asarray(kernel + 2.0 * np.log1p(x) if link == "f1" else kernel)
-
-    def imbalance(share: Array, a: Array, b: Array) -> Array:
-        tail_low, tail_high = outside * share, outside * (1.0 - share)
-        low, low_rest = special.betaincinv(a, b, tail_low), special.betainccinv(b, a, tail_low)
-        high, high_rest = special.betainccinv(a, b, tail_high), special.betaincinv(b, a, tail_high)
-        return log_density(high, high_rest, a, b) - log_density(low, low_rest, a, b)
-
-    with np.errstate(divide="ignore", invalid="ignore"):
-        start, end = (imbalance(np.full_like(a, x), a, b) for x in (_EDGE, 1.0 - _EDGE))
-        root = elementwise.find_root(imbalance, (_EDGE, 1.0 - _EDGE), args=(a, b), tolerances={"xrtol": 1e-14}).x
-    share = np.where(start <= 0, 0.0, np.where(end >= 0, 1.0, root))
+    logit, low, high = np.zeros_like(a), np.full_like(a, -_FAR), np.full_like(a, _FAR)
+    active = np.arange(len(a))
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        for _ in range(_STEPS):
+            here = logit[active]
+            value, slope = _imbalance(here, a[active], b[active], outside, link)
+            low[active] = np.where(value > 0, here, low[active])
+            high[active] = np.where(value > 0, high[active], here)
+            newton = here - value / slope
+            close = np.abs(newton - here) < _CLOSE
+            inside = close | ((newton > low[active]) & (newton < high[active]))
+            logit[active] = np.where(inside, newton, 0.5 * (low[active] + high[active]))
+            active = active[~close & (high[active] - low[active] > _CLOSE)]
+            if not len(active):
+                break
+    share = np.where(logit <= _CLOSE - _FAR, 0.0, np.where(logit >= _FAR - _CLOSE, 1.0, special.expit(logit)))
     return np.asarray(outside * share)
+
+
+def _imbalance(logit: Array, a: Array, b: Array, outside: float, link: str) -> tuple[Array, Array]:
+    """Return log density at the upper end minus that at the lower end, and its slope in the logit."""
+    left, right = special.expit(logit), special.expit(-logit)
+    lower = _log_density(special.betaincinv(a, b, outside * left), a, b, link, outside * left, below=True)
+    upper = _log_density(special.betainccinv(a, b, outside * right), a, b, link, outside * right, below=False)
+    slope = (upper[1] - lower[1]) * outside * left * right
+    return upper[0] - lower[0], slope
+
+
+def _log_density(x: Array, a: Array, b: Array, link: str, tail: Array, *, below: bool) -> tuple[Array, Array]:
+    """Return the log density of g(X) up to a constant at a quantile x, and its slope in the mass left of x."""
+    rest = 1.0 - x
+    near = x > 0.5  # there 1 - x loses digits
+    if near.any():
+        rest[near] = (special.betainccinv if below else special.betaincinv)(b[near], a[near], tail[near])
+    kernel = special.xlogy(a - 1.0, x) + special.xlogy(b - 1.0, rest)
+    slope = ((a - 1.0) / x - (b - 1.0) / rest) * np.exp(special.betaln(a, b) - kernel)
+    if link == "f1":
+        slope = slope + 2.0 / (1.0 + x) * np.exp(special.betaln(a, b) - kernel)
+        kernel = kernel + 2.0 * np.log1p(x)
+    return kernel, slope
 
 
 def beta_law(metric: Metric, which: Concentrations) -> BetaLaw | None:
@@ -159,7 +188,7 @@ def beta_law(metric: Metric, which: Concentrations) -> BetaLaw | None:
         return None
     over, under = metric.ratio
     k = which.rows.shape[-1]
-    if metric.name == "prevalence":
+    if is_prevalence(metric):
         return None if which.known else _prevalence_law(which)
     if over[0].endswith("diagonal"):
         return _diagonal_law(metric, which) if which.one_dirichlet else None
@@ -169,6 +198,11 @@ def beta_law(metric: Metric, which: Concentrations) -> BetaLaw | None:
     cells: Any = multiclass.of_two(which.rows) if k == 2 else multiclass.one_vs_rest(which.rows)
     a, b = (sum(getattr(cells, name) for name in names) for names in (over, under))
     return BetaLaw(np.asarray(a), np.asarray(b), metric.link)
+
+
+def is_prevalence(metric: Metric) -> bool:
+    """Say whether a metric is the prevalence, which may be a known number."""
+    return metric.ratio == (("tp", "fn"), ("fp", "tn"))
 
 
 def _prevalence_law(which: Concentrations) -> BetaLaw:

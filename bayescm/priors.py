@@ -238,5 +238,5 @@ def exchange(base: Concentrations, prevalence: PrevalenceLike, class_totals: Arr
         return Concentrations(base.rows, values[::-1].copy())
     if values.shape == (k,) and (values > 0).all() and abs(values.sum() - 1) < 1e-9:
         return Concentrations(base.rows, values, known=True)
-    wanted = "a number, the two numbers of a Beta" if k == 2 else f"{k} positive shares that add up to 1"
-    raise ValueError(f"`prevalence` must be None, 'fixed' or {wanted}; got {prevalence!r}.")
+    wanted = "a number or the two numbers of a Beta" if k == 2 else f"{k} positive shares that add up to 1"
+    raise ValueError(f"`prevalence` must be None, 'fixed', {wanted}; got {prevalence!r}.")

@@ -92,7 +92,7 @@ def summary(
     draws : int
         Draws for the metrics without an exact law here.
     random_seed : int, numpy.random.Generator or None
-        Of those draws. A matrix gets the same draws whatever is computed beside it.
+        Of those draws. Each position of a batch has a stream of its own.
 
     Returns
     -------
@@ -154,9 +154,8 @@ def _summarise(counts: NDArray[Any], index: NDArray[np.int64], plan: _Plan) -> A
     counts = validate.count_values("counts", counts)
     posterior = conjugate.posterior(counts, plan.prior, plan.prevalence)
     conjugate.check_proper(posterior, plan.labels)
-    exact = {m.name: law for m in plan.metrics if (law := laws.beta_law(m, posterior)) is not None}
-    drawn = [m for m in plan.metrics if m.name not in exact]
-    found = {name: _of_law(law, plan) for name, law in exact.items()} | _of_draws(drawn, index, posterior, plan)
+    found = {m.name: stats for m in plan.metrics if (stats := _exactly(m, posterior, plan)) is not None}
+    found |= _of_draws([m for m in plan.metrics if m.name not in found], index, posterior, plan)
     points = compute(plan.metrics, _plug_in(counts, posterior, plan.prevalence))
     columns = []
     for metric, point in zip(plan.metrics, points, strict=True):
@@ -175,8 +174,14 @@ def _plug_in(counts: NDArray[np.int64], posterior: Concentrations, prevalence: P
         return np.asarray(counts / counts.sum(-1, keepdims=True) * shares[..., None])
 
 
-def _of_law(law: laws.BetaLaw, plan: _Plan) -> dict[str, Any]:
-    """Return the statistics of an exact law."""
+def _exactly(metric: Metric, posterior: Concentrations, plan: _Plan) -> dict[str, Any] | None:
+    """Return the statistics of a metric with an exact law, or None."""
+    if posterior.known and laws.is_prevalence(metric):
+        share = posterior.shares[..., 1] if len(plan.labels) == 2 else posterior.shares
+        return dict.fromkeys(("mean", "median", "lower", "upper"), share) | {"is_hdi": plan.ci_kind == "hdi"}
+    law = laws.beta_law(metric, posterior)
+    if law is None:
+        return None
     lower, upper, is_hdi = law.hdi(plan.ci_prob) if plan.ci_kind == "hdi" else (*law.eti(plan.ci_prob), False)
     values = {"mean": law.mean(), "median": law.ppf(0.5), "sd": law.sd(), "lower": lower, "upper": upper}
     return values | {"is_hdi": is_hdi}
@@ -228,7 +233,8 @@ def _dataset(table: xr.DataArray, plan: _Plan, attrs: dict[str, str | int | floa
     interval = pair("lower", "upper")
     k = len(plan.labels)
     entries = [(m, label) for m in plan.metrics for label in (plan.labels if per_label(m, k) else ("",))]
-    exact = {m.name for m in plan.metrics if laws.beta_law(m, _posterior_kind(plan)) is not None}
+    kind = _posterior_kind(plan)
+    exact = {m.name for m in plan.metrics if _exactly(m, kind, plan) is not None}
     dataset = xr.Dataset(
         {
             **{name: by_name[name] for name in ("point", "mean", "median", "sd")},

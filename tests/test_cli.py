@@ -75,6 +75,14 @@ def test_files(capsys, tmp_path, text, extra):
     assert rows["specificity"]["point"] == 0.75
 
 
+def test_labels_are_text_not_markup(capsys, tmp_path):
+    file = write(tmp_path / "m.csv", ",a,/b,c\na,50,3,1\n/b,4,40,1\nc,2,2,9\n")
+    code, out, err = run(capsys, file, "--metrics", "recall")
+    assert code == 0, err
+    assert "recall[a]" in out
+    assert "recall[/b]" in out
+
+
 def test_files_of_systems(capsys, tmp_path):
     file = write(tmp_path / "s.csv", "id,TP,FN,FP,TN\na,9,1,2,8\nb,5,5,1,9\n")
     code, out, _ = run(capsys, file, "--metrics", "recall", "--json")

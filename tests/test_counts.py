@@ -150,6 +150,15 @@ def test_from_array():
     assert bayescm.from_array(frame).values.tolist() == [[2, 1], [4, 3]]
     crossed = pd.crosstab(pd.Series(["x", "y", "y"]), pd.Series(["x", "x", "y"]))
     assert bayescm.from_array(crossed).values.tolist() == [[1, 0], [1, 1]]
+    order = ["b", "a"]
+    assert bayescm.from_array(frame, labels=order).values.tolist() == [[3, 4], [1, 2]]
+    named = bayescm.from_array([[1, 2], [3, 4]], labels=["a", "b"])
+    assert bayescm.from_array(named, labels=order).values.tolist() == [[4, 3], [2, 1]]
+    bare = xr.DataArray([[1, 2], [3, 4]], dims=("actual", "predicted"))
+    assert bayescm.from_array(bare, labels=order).sel(actual="b", predicted="b") == 1
+    for known in (frame, named):
+        with pytest.raises(ValueError, match="only reorder"):
+            bayescm.from_array(known, labels=["a", "c"])
     transposed = bayescm.from_array([[1, 2], [3, 4]]).T.rename("other")
     assert bayescm.from_array(transposed).values.tolist() == [[1, 2], [3, 4]]
     assert bayescm.from_array(np.ones((4, 3, 3)), dims="fold").dims == ("fold", "actual", "predicted")

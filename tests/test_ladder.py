@@ -139,6 +139,16 @@ def test_nuts_takes_one_matrix():
         bayescm.posterior(bayescm.datasets.caelen2017(), method="nuts")
 
 
+def test_a_nearly_improper_prior_overflows_to_infinity_without_a_word_from_numpy():
+    with pytest.warns(UserWarning, match="underflow"):  # draws of the prior: all in one cell
+        dt = bayescm.posterior(bayescm.from_cells(tp=26, fn=0, fp=2, tn=6), prior=1e-6, metrics="dor", draws=100)
+    assert (dt.posterior.diagnostic_odds_ratio > 1e10).all()
+
+
+def test_one_metric_by_name():
+    assert "matthews_correlation" in bayescm.posterior([[6, 2], [1, 26]], metrics="mcc", draws=10).posterior
+
+
 def test_undefined_draws_warn():
     with pytest.warns(UserWarning, match="undefined"):
         bayescm.posterior([[9, 3], [0, 0]], prior=1e-4, random_seed=1)

@@ -317,6 +317,11 @@ def test_user_functions():
     np.testing.assert_allclose(got.odds, [8 / 3, 1])
     np.testing.assert_allclose(got.off, [3, 1])
     assert list(evaluate(counts, {"mine": odds, "theirs": "mcc"})) == ["mine", "theirs"]
+
+    def harmonic(precision, recall):
+        return 2 / (1 / precision + 1 / recall)
+
+    np.testing.assert_allclose(evaluate(counts, harmonic).harmonic, evaluate(counts, "f1").f1)
     per_class = evaluate(bayescm.from_array(MULTI[0]), odds)
     assert per_class.odds.dims == ("class_label",)
 
@@ -327,6 +332,9 @@ def test_user_functions():
         ("recal", ValueError, "has no 'recal'"),
         ([], ValueError, "empty"),
         (["f1", "dice"], ValueError, "twice"),
+        ({"theta": "mcc"}, ValueError, "keep that name"),
+        ({"chain": "mcc"}, ValueError, "keep that name"),
+        ({"a/b": "mcc"}, ValueError, "keep that name"),
         (3, TypeError, "not iterable|takes names"),
         ([3], TypeError, "takes names"),
         (lambda a, b: a, TypeError, "cells named"),

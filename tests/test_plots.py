@@ -41,6 +41,19 @@ def test_forest_of_several_systems_and_given_axes():
         bayescm.plot_forest(s.expand_dims(fold=2))
 
 
+def test_forest_of_one_metric_has_a_line_for_each_system():
+    s = bayescm.summary(bayescm.datasets.toetsch2021(), "recall")
+    ax = bayescm.plot_forest(s)
+    assert [t.get_text() for t in ax.get_yticklabels()][:3] == ["1", "2", "3"]
+    assert ax.get_xlabel().startswith("recall, with 95%")
+
+
+def test_forest_of_many_systems_gives_each_a_colour():
+    ax = bayescm.plot_forest(bayescm.summary(bayescm.datasets.toetsch2021(), ["recall", "f1"]))
+    colours = {tuple(lines.get_color()[0]) for lines in ax.collections}
+    assert len(colours) == 24
+
+
 def test_matrix_shows_counts_shares_and_intervals():
     cells = bayescm.cell_summary(bayescm.from_array([[6, 2], [0, 26]], labels=["low", "high"]))
     _, mine = plt.subplots()

@@ -14,6 +14,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayescm.metrics import multiclass
+from bayescm.metrics.quantities import CELLS, FUNCTIONS, Quantities, needs
 from bayescm.metrics.table import (
     BINARY,
     FACTORIES,
@@ -24,10 +25,9 @@ from bayescm.metrics.table import (
     Metric,
     expected_cost,
     fbeta,
-    nan_safe,
     net_benefit,
 )
-from bayescm.results import LABEL, labels_of
+from bayescm.results import CELL, CHAIN, CI_BOUND, DRAW, LABEL, METRIC, labels_of
 from bayescm.results import MATRIX as MATRIX_DIMS
 
 __all__ = ["Metric", "available", "compute", "evaluate", "expected_cost", "fbeta", "net_benefit", "resolve"]
@@ -35,10 +35,10 @@ __all__ = ["Metric", "available", "compute", "evaluate", "expected_cost", "fbeta
 MetricLike = str | Metric | Callable[..., Any]
 MetricsLike = MetricLike | Iterable[MetricLike] | Mapping[str, MetricLike] | None
 
-AVERAGES = ("macro", "micro", "weighted")
+RESERVED = {*MATRIX_DIMS, LABEL, METRIC, CELL, CHAIN, DRAW, CI_BOUND, "theta", "counts", "label", "sample"}
 _BINARY = {name: m for m in BINARY for name in (m.name, *m.aliases)}
 _MATRIX = {name: m for m in MATRIX for name in (m.name, *m.aliases)}
-_BLOCK = 8192
+_BLOCK = 16384
 
 
 def available(n_labels: int = 2) -> list[Metric]:
@@ -58,8 +58,8 @@ def resolve(metrics: MetricsLike, n_labels: int) -> list[Metric]:
     ----------
     metrics : str, Metric, callable, an iterable of these, a mapping of names to these, or None
         None takes the usual ones. Names may be short (``"mcc"``), carry parameters (``"fbeta(beta=2)"``) and
-        averages (``"f1_macro"``). A function takes cells by name (any of ``tp, fn, fp, tn``), or one array of shape
-        (..., K, K), and must return one value per matrix.
+        averages (``"f1_macro"``). A function takes by name any cells (``tp, fn, fp, tn``) and metrics (``recall``),
+        or one array of shape (..., K, K), and must return one value per matrix.
     n_labels : int
         Number of classes K.
 
@@ -78,6 +78,9 @@ def resolve(metrics: MetricsLike, n_labels: int) -> list[Metric]:
     if not found:
         raise ValueError("`metrics` is empty; name at least one, or leave it out for the usual ones.")
     names = [metric.name for metric in found]
+    reserved = next((name for name in names if name in RESERVED or "/" in name), None)
+    if reserved is not None:
+        raise ValueError(f"`metrics` can't call one {reserved!r}: results keep that name for something else.")
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise ValueError(f"`metrics` has {twice!r} twice; every name must be different.")
@@ -153,18 +156,20 @@ def _averaged(base: Metric, average: Kind) -> Metric:
 def _from_function(function: Callable[..., Any]) -> Metric:
     """Wrap a user's function: of cells by name, or of the whole array."""
     name = getattr(function, "__name__", type(function).__name__)
-    required = [
-        p.name
-        for p in inspect.signature(function).parameters.values()
-        if p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)
-    ]
-    known = {"title": name, "formula": inspect.getdoc(function) or name, "lower": -np.inf, "upper": np.inf}
-    if required and set(required) <= {"tp", "fn", "fp", "tn"}:
-        return Metric(name=name, function=function, cells=tuple(required), **known)  # type: ignore[arg-type]
+    required = needs(function)
+    known: dict[str, Any] = {
+        "title": name,
+        "formula": inspect.getdoc(function) or name,
+        "lower": -np.inf,
+        "upper": np.inf,
+    }
+    if required and set(required) <= {*CELLS, *FUNCTIONS}:
+        return Metric(name=name, function=function, **known)
     if len(required) == 1:
-        return Metric(name=name, function=function, kind="matrix", **known)  # type: ignore[arg-type]
+        return Metric(name=name, function=function, kind="matrix", **known)
     raise TypeError(
-        f"`metrics` takes functions of cells named tp, fn, fp, tn, or of one array; {name} takes {required}."
+        "`metrics` takes functions of cells named tp, fn, fp, tn, of metrics by name, or of one array; "
+        f"{name} takes {', '.join(required) or 'nothing'}."
     )
 
 
@@ -199,7 +204,9 @@ def compute(metrics: Sequence[Metric], matrix: NDArray[Any]) -> list[NDArray[np.
     for start in range(0, n, _BLOCK):
         part = slice(start, min(start + _BLOCK, n))
         block = np.asarray(cells_first[..., part], np.float64)
-        for values, result in zip(out, _block(metrics, np.moveaxis(block, (0, 1), (-2, -1))), strict=True):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # NaN and inf are answers here
+            results = _block(metrics, np.moveaxis(block, (0, 1), (-2, -1)))
+        for values, result in zip(out, results, strict=True):
             values[part] = result
     return [values.reshape((*batch, *values.shape[1:])) for values in out]
 
@@ -207,17 +214,17 @@ def compute(metrics: Sequence[Metric], matrix: NDArray[Any]) -> list[NDArray[np.
 def _block(metrics: Sequence[Metric], matrix: NDArray[np.float64]) -> list[Any]:
     """Evaluate metrics on one block of matrices, (n, K, K)."""
     k = matrix.shape[-1]
-    of_two = multiclass.of_two(matrix) if k == 2 else None
+    of_two = Quantities(multiclass.of_two(matrix)) if k == 2 else None
     rest = None
     results = []
     for metric in metrics:
         if metric.kind == "matrix":
-            value = nan_safe(metric.function, matrix)
+            value = metric.function(matrix)
         elif metric.kind == "cells" and of_two is not None:
-            value = nan_safe(metric.apply, of_two)
+            value = of_two.call(metric.function)
         else:
-            rest = multiclass.one_vs_rest(matrix) if rest is None else rest
-            value = nan_safe(metric.apply, rest) if metric.kind == "cells" else nan_safe(_average, metric, rest)
+            rest = Quantities(multiclass.one_vs_rest(matrix)) if rest is None else rest
+            value = _per_class_or_average(metric, rest)
         shape = (len(matrix), k) if per_label(metric, k) else (len(matrix),)
         if np.shape(value) != shape:
             raise ValueError(
@@ -228,8 +235,14 @@ def _block(metrics: Sequence[Metric], matrix: NDArray[np.float64]) -> list[Any]:
     return results
 
 
-def _average(metric: Metric, cells: multiclass.Cells) -> Any:
-    return getattr(multiclass, metric.kind)(metric.apply, cells)
+def _per_class_or_average(metric: Metric, rest: Quantities) -> Any:
+    """Evaluate a cell metric on the one-vs-rest cells, and average it if that is its kind."""
+    if metric.kind == "micro":
+        return Quantities(multiclass.Cells(*(cell.sum(-1) for cell in rest.cells))).call(metric.function)
+    values = rest.call(metric.function)
+    if metric.kind == "cells":
+        return values
+    return multiclass.average(values, np.ones_like(values) if metric.kind == "macro" else rest["positives"])
 
 
 def evaluate(cells: xr.DataArray, metrics: MetricsLike = None) -> xr.Dataset:

@@ -1,4 +1,7 @@
-"""Metrics of two labels: pure functions of the four cells.
+"""Metrics of two labels: pure functions of the four cells and of one another.
+
+A function names what it needs: the cells ``tp, fn, fp, tn``, the sums of cells below, or any other metric here. What
+several metrics need is computed once (:class:`bayescm.metrics.quantities.Quantities`).
 
 The cells are counts or probabilities, numbers or arrays: every function divides out the total where it matters.
 0/0 is NaN and x/0 is infinite, as the formula says; nothing is replaced.
@@ -10,73 +13,104 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 
-def prevalence(tp: Array, fn: Array, fp: Array, tn: Array) -> Array:
+def positives(tp: Array, fn: Array) -> Array:
+    """TP + FN, items of the positive class."""
+    return tp + fn
+
+
+def negatives(fp: Array, tn: Array) -> Array:
+    """FP + TN, items of the negative class."""
+    return fp + tn
+
+
+def predicted_positives(tp: Array, fp: Array) -> Array:
+    """TP + FP."""
+    return tp + fp
+
+
+def predicted_negatives(fn: Array, tn: Array) -> Array:
+    """FN + TN."""
+    return fn + tn
+
+
+def correct(tp: Array, tn: Array) -> Array:
+    """TP + TN."""
+    return tp + tn
+
+
+def wrong(fn: Array, fp: Array) -> Array:
+    """FN + FP."""
+    return fn + fp
+
+
+def determinant(tp: Array, fn: Array, fp: Array, tn: Array) -> Array:
+    """TP TN - FP FN."""
+    return tp * tn - fp * fn
+
+
+def prevalence(positives: Array, negatives: Array) -> Array:
     """(TP + FN) / N."""
-    positives = tp + fn
-    return positives / (positives + (fp + tn))
+    return positives / (positives + negatives)
 
 
-def predicted_prevalence(tp: Array, fn: Array, fp: Array, tn: Array) -> Array:
+def predicted_prevalence(predicted_positives: Array, predicted_negatives: Array) -> Array:
     """(TP + FP) / N."""
-    positives = tp + fp
-    return positives / (positives + (fn + tn))
+    return predicted_positives / (predicted_positives + predicted_negatives)
 
 
-def recall(tp: Array, fn: Array) -> Array:
+def recall(tp: Array, positives: Array) -> Array:
     """TP / (TP + FN)."""
-    return tp / (tp + fn)
+    return tp / positives
 
 
-def specificity(fp: Array, tn: Array) -> Array:
+def specificity(tn: Array, negatives: Array) -> Array:
     """TN / (TN + FP)."""
-    return tn / (tn + fp)
+    return tn / negatives
 
 
-def false_positive_rate(fp: Array, tn: Array) -> Array:
+def false_positive_rate(fp: Array, negatives: Array) -> Array:
     """FP / (FP + TN)."""
-    return fp / (fp + tn)
+    return fp / negatives
 
 
-def false_negative_rate(tp: Array, fn: Array) -> Array:
+def false_negative_rate(fn: Array, positives: Array) -> Array:
     """FN / (FN + TP)."""
-    return fn / (fn + tp)
+    return fn / positives
 
 
-def precision(tp: Array, fp: Array) -> Array:
+def precision(tp: Array, predicted_positives: Array) -> Array:
     """TP / (TP + FP)."""
-    return tp / (tp + fp)
+    return tp / predicted_positives
 
 
-def negative_predictive_value(fn: Array, tn: Array) -> Array:
+def negative_predictive_value(tn: Array, predicted_negatives: Array) -> Array:
     """TN / (TN + FN)."""
-    return tn / (tn + fn)
+    return tn / predicted_negatives
 
 
-def false_discovery_rate(tp: Array, fp: Array) -> Array:
+def false_discovery_rate(fp: Array, predicted_positives: Array) -> Array:
     """FP / (FP + TP)."""
-    return fp / (fp + tp)
+    return fp / predicted_positives
 
 
-def false_omission_rate(fn: Array, tn: Array) -> Array:
+def false_omission_rate(fn: Array, predicted_negatives: Array) -> Array:
     """FN / (FN + TN)."""
-    return fn / (fn + tn)
+    return fn / predicted_negatives
 
 
-def accuracy(tp: Array, fn: Array, fp: Array, tn: Array) -> Array:
+def accuracy(correct: Array, wrong: Array) -> Array:
     """(TP + TN) / N."""
-    right = tp + tn
-    return right / (right + (fn + fp))
+    return correct / (correct + wrong)
 
 
-def error_rate(tp: Array, fn: Array, fp: Array, tn: Array) -> Array:
+def error_rate(correct: Array, wrong: Array) -> Array:
     """(FP + FN) / N."""
-    wrong = fp + fn
-    return wrong / (wrong + (tp + tn))
+    return wrong / (correct + wrong)
 
 
-def balanced_accuracy(tp: Array, fn: Array, fp: Array, tn: Array) -> Array:
+def balanced_accuracy(recall: Array, specificity: Array) -> Array:
     """(recall + specificity) / 2."""
-    return 0.5 * (tp / (tp + fn) + tn / (tn + fp))
+    return 0.5 * (recall + specificity)
 
 
 def f_score(tp: Array, fn: Array, fp: Array, *, beta: float = 1.0) -> Array:
@@ -85,61 +119,73 @@ def f_score(tp: Array, fn: Array, fp: Array, *, beta: float = 1.0) -> Array:
     return weighted / (weighted + beta**2 * fn + fp)
 
 
-def f1(tp: Array, fn: Array, fp: Array) -> Array:
+def f1(tp: Array, wrong: Array) -> Array:
     """2 TP / (2 TP + FN + FP)."""
     twice = 2.0 * tp
-    return twice / (twice + fn + fp)
+    return twice / (twice + wrong)
 
 
-def matthews_correlation(tp: Array, fn: Array, fp: Array, tn: Array) -> Array:
+def matthews_correlation(
+    determinant: Array,
+    positives: Array,
+    negatives: Array,
+    predicted_positives: Array,
+    predicted_negatives: Array,
+) -> Array:
     """(TP TN - FP FN) / sqrt((TP + FP)(TP + FN)(TN + FP)(TN + FN))."""
-    return (tp * tn - fp * fn) / np.sqrt(((tp + fp) * (tp + fn)) * ((tn + fp) * (tn + fn)))
+    return np.asarray(determinant / np.sqrt(positives * negatives * (predicted_positives * predicted_negatives)))
 
 
-def cohen_kappa(tp: Array, fn: Array, fp: Array, tn: Array) -> Array:
+def cohen_kappa(
+    determinant: Array,
+    positives: Array,
+    negatives: Array,
+    predicted_positives: Array,
+    predicted_negatives: Array,
+) -> Array:
     """2 (TP TN - FP FN) / ((TP + FP)(FP + TN) + (TP + FN)(FN + TN))."""
-    return 2.0 * (tp * tn - fp * fn) / ((tp + fp) * (fp + tn) + (tp + fn) * (fn + tn))
+    return 2.0 * determinant / (predicted_positives * negatives + positives * predicted_negatives)
 
 
-def informedness(tp: Array, fn: Array, fp: Array, tn: Array) -> Array:
+def informedness(recall: Array, false_positive_rate: Array) -> Array:
     """recall + specificity - 1, written without the subtraction from 1."""
-    return tp / (tp + fn) - fp / (fp + tn)
+    return recall - false_positive_rate
 
 
-def markedness(tp: Array, fn: Array, fp: Array, tn: Array) -> Array:
+def markedness(precision: Array, false_omission_rate: Array) -> Array:
     """precision + negative predictive value - 1, written without the subtraction from 1."""
-    return tp / (tp + fp) - fn / (fn + tn)
+    return precision - false_omission_rate
 
 
-def jaccard(tp: Array, fn: Array, fp: Array) -> Array:
+def jaccard(tp: Array, wrong: Array) -> Array:
     """TP / (TP + FN + FP)."""
-    return tp / (tp + fn + fp)
+    return tp / (tp + wrong)
 
 
-def fowlkes_mallows(tp: Array, fn: Array, fp: Array) -> Array:
+def fowlkes_mallows(tp: Array, positives: Array, predicted_positives: Array) -> Array:
     """sqrt(precision recall)."""
-    return tp / np.sqrt((tp + fp) * (tp + fn))
+    return np.asarray(tp / np.sqrt(positives * predicted_positives))
 
 
-def geometric_mean(tp: Array, fn: Array, fp: Array, tn: Array) -> Array:
+def geometric_mean(recall: Array, specificity: Array) -> Array:
     """sqrt(recall specificity)."""
-    return np.sqrt(tp / (tp + fn) * (tn / (tn + fp)))
+    return np.sqrt(recall * specificity)
 
 
-def p4(tp: Array, fn: Array, fp: Array, tn: Array) -> Array:
+def p4(tp: Array, tn: Array, correct: Array, wrong: Array) -> Array:
     """4 TP TN / (4 TP TN + (TP + TN)(FP + FN))."""
     product = 4.0 * tp * tn
-    return product / (product + (tp + tn) * (fp + fn))
+    return product / (product + correct * wrong)
 
 
-def positive_likelihood_ratio(tp: Array, fn: Array, fp: Array, tn: Array) -> Array:
+def positive_likelihood_ratio(recall: Array, false_positive_rate: Array) -> Array:
     """recall / false positive rate."""
-    return (tp / (tp + fn)) / (fp / (fp + tn))
+    return recall / false_positive_rate
 
 
-def negative_likelihood_ratio(tp: Array, fn: Array, fp: Array, tn: Array) -> Array:
+def negative_likelihood_ratio(false_negative_rate: Array, specificity: Array) -> Array:
     """false negative rate / specificity."""
-    return (fn / (tp + fn)) / (tn / (fp + tn))
+    return false_negative_rate / specificity
 
 
 def diagnostic_odds_ratio(tp: Array, fn: Array, fp: Array, tn: Array) -> Array:
@@ -147,10 +193,10 @@ def diagnostic_odds_ratio(tp: Array, fn: Array, fp: Array, tn: Array) -> Array:
     return (tp * tn) / (fp * fn)
 
 
-def prevalence_threshold(tp: Array, fn: Array, fp: Array, tn: Array) -> Array:
+def prevalence_threshold(recall: Array, false_positive_rate: Array) -> Array:
     """sqrt(FPR) / (sqrt(recall) + sqrt(FPR))."""
-    root = np.sqrt(fp / (fp + tn))
-    return np.asarray(root / (np.sqrt(tp / (tp + fn)) + root))
+    root = np.sqrt(false_positive_rate)
+    return np.asarray(root / (np.sqrt(recall) + root))
 
 
 def expected_cost(

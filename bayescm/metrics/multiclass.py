@@ -4,7 +4,6 @@ Averages follow scikit-learn with ``zero_division=nan``: a class whose metric is
 weighted averages; micro pools the one-vs-rest cells.
 """
 
-from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -50,23 +49,8 @@ def one_vs_rest(matrix: Array) -> Cells:
     return Cells(*np.moveaxis(sums.reshape(*batch, 4, k), -2, 0))
 
 
-def macro(function: Callable[[Cells], Array], cells: Cells) -> Array:
-    """Return the mean over the classes where the metric is defined."""
-    values = function(cells)
-    return _average(values, np.ones_like(values))
-
-
-def weighted(function: Callable[[Cells], Array], cells: Cells) -> Array:
-    """Return the mean over the classes where the metric is defined, weighted by their share of the items."""
-    return _average(function(cells), cells.tp + cells.fn)
-
-
-def micro(function: Callable[[Cells], Array], cells: Cells) -> Array:
-    """Return the metric of the pooled one-vs-rest cells."""
-    return function(Cells(*(cell.sum(-1) for cell in cells)))
-
-
-def _average(values: Array, weights: Array) -> Array:
+def average(values: Array, weights: Array) -> Array:
+    """Return the mean over the classes where the metric is defined, with weights."""
     defined = ~np.isnan(values)
     weights = np.where(defined, weights, 0.0)
     return np.asarray((np.where(defined, values, 0.0) * weights).sum(-1) / weights.sum(-1))
@@ -90,7 +74,7 @@ def error_rate(matrix: Array) -> Array:
 def balanced_accuracy(matrix: Array) -> Array:
     """Mean recall over the classes that have items."""
     cells = one_vs_rest(matrix)
-    return macro(lambda c: c.tp / (c.tp + c.fn), cells)
+    return average(cells.tp / (cells.tp + cells.fn), np.ones_like(cells.tp))
 
 
 def matthews_correlation(matrix: Array) -> Array:

@@ -5,12 +5,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal
 
-import numpy as np
-
 from bayescm.metrics import binary, multiclass
 
 Kind = Literal["cells", "matrix", "macro", "micro", "weighted"]
-ALL = ("tp", "fn", "fp", "tn")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -24,9 +21,8 @@ class Metric:
     formula : str
         In terms of TP, FN, FP, TN.
     function : callable
-        Takes the named `cells` (kind "cells" and the averages) or the K x K array (kind "matrix").
-    cells : tuple of str
-        Which cells the function takes.
+        Takes cells, sums of cells or other metrics by name (kind "cells" and the averages; see
+        :mod:`bayescm.metrics.binary`), or the K x K array (kind "matrix").
     lower, upper : float
         Range.
     undefined : str
@@ -47,7 +43,6 @@ class Metric:
     title: str
     formula: str
     function: Callable[..., Any]
-    cells: tuple[str, ...] = ALL
     lower: float = 0.0
     upper: float = 1.0
     undefined: str = ""
@@ -58,52 +53,50 @@ class Metric:
     aliases: tuple[str, ...] = ()
     parameters: Mapping[str, float] = field(default_factory=dict)
 
-    def apply(self, cells: multiclass.Cells) -> Any:
-        """Evaluate the function on the cells that it takes."""
-        return self.function(**{name: getattr(cells, name) for name in self.cells})
 
-
-_P, _N = ("tp", "fn"), ("fp", "tn")
 _NO_P, _NO_N = "no actual positives", "no actual negatives"
 _NO_PP, _NO_PN = "no predicted positives", "no predicted negatives"
 _INF = float("inf")
 
 BINARY: tuple[Metric, ...] = (
-    Metric("prevalence", "Prevalence", "(TP + FN) / N", binary.prevalence, undefined="no items", ratio=(_P, _N)),
+    Metric(
+        "prevalence", "Prevalence", "(TP + FN) / N", binary.prevalence, undefined="no items",
+        ratio=(("tp", "fn"), ("fp", "tn")),
+    ),
     Metric(
         "predicted_prevalence", "Predicted prevalence", "(TP + FP) / N", binary.predicted_prevalence,
         undefined="no items", ratio=(("tp", "fp"), ("fn", "tn")), aliases=("bias",),
     ),
     Metric(
-        "recall", "Recall", "TP / (TP + FN)", binary.recall, _P, undefined=_NO_P, ratio=(("tp",), ("fn",)),
+        "recall", "Recall", "TP / (TP + FN)", binary.recall, undefined=_NO_P, ratio=(("tp",), ("fn",)),
         aliases=("tpr", "sensitivity", "true_positive_rate", "hit_rate"),
     ),
     Metric(
-        "specificity", "Specificity", "TN / (TN + FP)", binary.specificity, _N, undefined=_NO_N,
+        "specificity", "Specificity", "TN / (TN + FP)", binary.specificity, undefined=_NO_N,
         ratio=(("tn",), ("fp",)), aliases=("tnr", "selectivity", "true_negative_rate"),
     ),
     Metric(
-        "false_positive_rate", "False positive rate", "FP / (FP + TN)", binary.false_positive_rate, _N,
+        "false_positive_rate", "False positive rate", "FP / (FP + TN)", binary.false_positive_rate,
         undefined=_NO_N, ratio=(("fp",), ("tn",)), aliases=("fpr", "fall_out"),
     ),
     Metric(
-        "false_negative_rate", "False negative rate", "FN / (FN + TP)", binary.false_negative_rate, _P,
+        "false_negative_rate", "False negative rate", "FN / (FN + TP)", binary.false_negative_rate,
         undefined=_NO_P, ratio=(("fn",), ("tp",)), aliases=("fnr", "miss_rate"),
     ),
     Metric(
-        "precision", "Precision", "TP / (TP + FP)", binary.precision, ("tp", "fp"), undefined=_NO_PP,
+        "precision", "Precision", "TP / (TP + FP)", binary.precision, undefined=_NO_PP,
         ratio=(("tp",), ("fp",)), aliases=("ppv", "positive_predictive_value"),
     ),
     Metric(
         "negative_predictive_value", "Negative predictive value", "TN / (TN + FN)", binary.negative_predictive_value,
-        ("fn", "tn"), undefined=_NO_PN, ratio=(("tn",), ("fn",)), aliases=("npv",),
+        undefined=_NO_PN, ratio=(("tn",), ("fn",)), aliases=("npv",),
     ),
     Metric(
-        "false_discovery_rate", "False discovery rate", "FP / (FP + TP)", binary.false_discovery_rate, ("tp", "fp"),
+        "false_discovery_rate", "False discovery rate", "FP / (FP + TP)", binary.false_discovery_rate,
         undefined=_NO_PP, ratio=(("fp",), ("tp",)), aliases=("fdr",),
     ),
     Metric(
-        "false_omission_rate", "False omission rate", "FN / (FN + TN)", binary.false_omission_rate, ("fn", "tn"),
+        "false_omission_rate", "False omission rate", "FN / (FN + TN)", binary.false_omission_rate,
         undefined=_NO_PN, ratio=(("fn",), ("tn",)), aliases=("for",),
     ),
     Metric(
@@ -119,15 +112,15 @@ BINARY: tuple[Metric, ...] = (
         undefined="a class has no items", aliases=("ba", "bacc"),
     ),
     Metric(
-        "f1", "F1", "2 TP / (2 TP + FN + FP)", binary.f1, ("tp", "fn", "fp"), undefined="TP = FN = FP = 0",
+        "f1", "F1", "2 TP / (2 TP + FN + FP)", binary.f1, undefined="TP = FN = FP = 0",
         ratio=(("tp",), ("fn", "fp")), link="f1", aliases=("dice", "f_score", "f1_score"),
     ),
     Metric(
-        "f2", "F2", "5 TP / (5 TP + 4 FN + FP)", partial(binary.f_score, beta=2.0), ("tp", "fn", "fp"),
+        "f2", "F2", "5 TP / (5 TP + 4 FN + FP)", partial(binary.f_score, beta=2.0),
         undefined="TP = FN = FP = 0",
     ),
     Metric(
-        "f0.5", "F0.5", "1.25 TP / (1.25 TP + 0.25 FN + FP)", partial(binary.f_score, beta=0.5), ("tp", "fn", "fp"),
+        "f0.5", "F0.5", "1.25 TP / (1.25 TP + 0.25 FN + FP)", partial(binary.f_score, beta=0.5),
         undefined="TP = FN = FP = 0",
     ),
     Metric(
@@ -148,12 +141,12 @@ BINARY: tuple[Metric, ...] = (
         undefined="a class is never predicted", aliases=("mk",),
     ),
     Metric(
-        "jaccard", "Jaccard index", "TP / (TP + FN + FP)", binary.jaccard, ("tp", "fn", "fp"),
+        "jaccard", "Jaccard index", "TP / (TP + FN + FP)", binary.jaccard,
         undefined="TP = FN = FP = 0", ratio=(("tp",), ("fn", "fp")), aliases=("iou", "csi", "threat_score", "ts"),
     ),
     Metric(
         "fowlkes_mallows", "Fowlkes-Mallows index", "sqrt(precision recall)", binary.fowlkes_mallows,
-        ("tp", "fn", "fp"), undefined=f"{_NO_P} or {_NO_PP}", aliases=("fm", "fmi", "g_score"),
+        undefined=f"{_NO_P} or {_NO_PP}", aliases=("fm", "fmi", "g_score"),
     ),
     Metric(
         "geometric_mean", "Geometric mean", "sqrt(recall specificity)", binary.geometric_mean,
@@ -187,7 +180,7 @@ def fbeta(beta: float = 1.0) -> Metric:
     """Return F-beta for a given `beta`: recall weighs beta times as much as precision."""
     return Metric(
         f"fbeta(beta={beta:g})", f"F{beta:g}", "(1 + b^2) TP / ((1 + b^2) TP + b^2 FN + FP)",
-        partial(binary.f_score, beta=beta), ("tp", "fn", "fp"), undefined="TP = FN = FP = 0",
+        partial(binary.f_score, beta=beta), undefined="TP = FN = FP = 0",
         parameters={"beta": beta},
     )  # fmt: skip
 
@@ -264,9 +257,3 @@ OF_MANY = (
     "f1_macro", "f1_weighted", "prevalence", "precision", "recall", "f1",
 )  # fmt: skip
 """What is computed for more than two labels when no metrics are named."""
-
-
-def nan_safe(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Call a metric with 0/0 and x/0 silent: they are answers here."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return function(*args, **kwargs)

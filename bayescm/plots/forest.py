@@ -1,5 +1,6 @@
 """Forest of metrics: point, posterior mean and interval."""
 
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +13,9 @@ if TYPE_CHECKING:
 
 
 def plot_forest(summary: xr.Dataset, *, ax: "Axes | None" = None, reference: float | None = None) -> "Axes":
-    """Draw the intervals of metrics, one line each; batches side by side in colours.
+    """Draw the intervals of metrics, one line each.
+
+    Several systems stand side by side in colours; of one metric, below one another.
 
     Parameters
     ----------
@@ -44,25 +47,33 @@ def plot_forest(summary: xr.Dataset, *, ax: "Axes | None" = None, reference: flo
         raise ValueError(f"`summary` must have at most one batch dim for a forest; got {batch}. Select or stack first.")
     shown = _on_the_common_scale(summary)
     left_out = [str(name) for name in summary[METRIC].values if name not in shown[METRIC].values]
-    names = shown[METRIC].values
-    groups = list(shown[batch[0]].values) if batch else [None]
-    height = max(2.2, 0.27 * len(names) * max(1, 0.6 * len(groups)) + 1.1)
+    systems = [str(value) for value in summary[batch[0]].values] if batch else []
+    title = "value"
+    if systems and shown.sizes[METRIC] == 1:  # one metric of several systems: a line for each system
+        title, names = str(shown[METRIC].values[0]), systems
+        groups = {"": shown.isel({METRIC: 0})}
+    else:
+        names = [str(name) for name in shown[METRIC].values]
+        groups = {system: shown.isel({batch[0]: i}) for i, system in enumerate(systems)} or {"": shown}
     if ax is None:
-        _, ax = plt.subplots(figsize=(7.0, height), layout="constrained")
-    offsets = np.linspace(-0.3, 0.3, len(groups)) if len(groups) > 1 else np.zeros(1)
-    for position, (group, offset) in enumerate(zip(groups, offsets, strict=True)):
-        one = shown if group is None else shown.sel({batch[0]: group})
-        _draw_group(ax, one, np.arange(len(names)) + offset, f"C{position % 10}", group)
+        height = max(2.2, 0.27 * len(names) * max(1, 0.6 * len(groups)) + 1.1)
+        _, ax = plt.subplots(figsize=(7.0 if len(groups) <= 8 else 8.5, height), layout="constrained")
+    offsets = np.linspace(-0.35, 0.35, len(groups)) if len(groups) > 1 else [0.0]
+    palette = plt.get_cmap("turbo")
+    for i, ((system, one), offset) in enumerate(zip(groups.items(), offsets, strict=True)):
+        color = f"C{i}" if len(groups) <= 10 else palette(i / (len(groups) - 1))
+        _draw_group(ax, one, np.arange(len(names)) + offset, color, system)
     if reference is not None:
         ax.axvline(reference, color="0.4", linestyle="--", linewidth=1)
-    ax.set_yticks(np.arange(len(names)), [str(name).replace("_", " ") for name in names])
+    ax.set_yticks(np.arange(len(names)), [name.replace("_", " ") for name in names])
     ax.set_ylim(len(names) - 0.5, -0.5)
     ax.grid(axis="x", color="0.9")
     ax.set_axisbelow(True)
-    ax.set_xlabel(_x_label(summary, left_out))
-    ax.legend(
-        loc="lower left", bbox_to_anchor=(0, 1), ncols=min(8, max(3, len(groups))), frameon=False, fontsize="small"
-    )
+    ax.set_xlabel(_x_label(summary, title, left_out))
+    place: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0, 1), "ncols": 8}
+    if len(groups) > 8:
+        place = {"loc": "upper left", "bbox_to_anchor": (1, 1)}
+    ax.legend(frameon=False, fontsize="small", **place)
     return ax
 
 
@@ -73,18 +84,19 @@ def _on_the_common_scale(summary: xr.Dataset) -> xr.Dataset:
     return summary.isel({METRIC: np.flatnonzero(inside)}) if inside.any() else summary
 
 
-def _x_label(summary: xr.Dataset, left_out: list[str]) -> str:
+def _x_label(summary: xr.Dataset, title: str, left_out: list[str]) -> str:
     kind = {"hdi": "highest-density", "eti": "equal-tailed"}[str(summary.attrs["ci_kind"])]
-    text = f"value, with {100 * float(summary.attrs['ci_prob']):g}% {kind} interval"
+    text = f"{title.replace('_', ' ')}, with {100 * float(summary.attrs['ci_prob']):g}% {kind} interval"
     if left_out:
-        text += "\nnot shown (other scale): " + ", ".join(name.replace("_", " ") for name in left_out)
+        names = ", ".join(name.replace("_", " ") for name in left_out)
+        text += "\n" + textwrap.fill(f"not shown (other scale): {names}", 75)
     return text
 
 
-def _draw_group(ax: "Axes", one: xr.Dataset, y: Any, color: str, group: Any) -> None:
+def _draw_group(ax: "Axes", one: xr.Dataset, y: Any, color: Any, system: str) -> None:
     """Draw the lines and marks of one matrix."""
     lower, upper = (one["interval"].sel({CI_BOUND: bound}).values for bound in ("lower", "upper"))
-    alone = group is None
-    ax.hlines(y, lower, upper, color=color, linewidth=2.2, label="interval" if alone else str(group))
+    alone = not system
+    ax.hlines(y, lower, upper, color=color, linewidth=2.2, label="interval" if alone else system)
     ax.plot(one["mean"].values, y, "o", color=color, markersize=4.5, label="posterior mean" if alone else None)
     ax.plot(one["point"].values, y, "|", color="black", markersize=9, label="value of the counts" if alone else None)

@@ -1,0 +1,165 @@
+"""Configuration of the documentation: everything is built offline, and no page asks another host for anything."""
+
+import shutil
+import sys
+from pathlib import Path
+
+from docutils import nodes
+from docutils.utils.math import MathError
+from docutils.utils.math.latex2mathml import tex2mathml
+from sphinx.errors import ExtensionError
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+GENERATED = HERE / "reference" / "generated"
+sys.path.insert(0, str(ROOT))
+
+import bayescm  # noqa: E402
+from bayescm import metrics  # noqa: E402
+
+project = "bayescm"
+author = "The bayescm developers"
+copyright = author
+version = release = bayescm.__version__
+
+extensions = [
+    "myst_nb",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "numpydoc",
+    "sphinx_copybutton",
+    "sphinx_design",
+]
+root_doc = "index"
+exclude_patterns = ["_build", "_templates", "verification/coverage_table.md"]
+nitpicky = False
+
+# MyST and notebooks: outputs are stored in the notebooks, so nothing is executed here.
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "fieldlist"]
+myst_heading_anchors = 3
+nb_execution_mode = "off"
+nb_merge_streams = True
+
+# API reference
+autosummary_generate = True
+# a function and a class differ by case only, and some file systems don't see it
+autosummary_filename_map = {"bayescm.priors.Concentrations": "bayescm.priors.Concentrations_class"}
+autodoc_typehints = "none"  # numpydoc's Parameters section says it
+autodoc_default_options = {"member-order": "bysource"}
+numpydoc_show_class_members = False
+numpydoc_xref_param_type = False
+add_module_names = False
+
+# HTML
+html_theme = "pydata_sphinx_theme"
+html_title = "bayescm"
+html_static_path = ["_static"]
+templates_path = ["_templates"]
+html_sidebars = {"**": ["pages.html"]}
+html_css_files = ["bayescm.css"]
+html_math_renderer = "mathml"
+html_show_sourcelink = False
+html_copy_source = False
+html_theme_options = {
+    "navbar_align": "left",
+    "navbar_center": [],
+    "navbar_end": ["theme-switcher"],
+    "navigation_with_keys": False,
+    "show_prev_next": False,
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "pygments_light_style": "tango",
+    "pygments_dark_style": "github-dark",
+}
+html_context = {"default_mode": "light"}
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+
+
+# --- mathematics: TeX becomes MathML while the pages are built, so that no page needs JavaScript for it ---------------
+
+
+def _mathml(node, as_block):
+    try:
+        return tex2mathml(node.astext(), as_block=as_block)
+    except MathError as error:
+        raise ExtensionError(f"{node.source}:{node.line}: can't read the formula {node.astext()!r}: {error}") from error
+
+
+def _visit_inline(self, node):
+    self.body.append(_mathml(node, as_block=False))
+    raise nodes.SkipNode
+
+
+def _visit_block(self, node):
+    self.body.append(self.starttag(node, "div", CLASS="formula"))
+    if node["number"]:
+        number = self.builder.env.domains["math"].get_equation_number_for(node["label"])
+        self.body.append(f'<span class="eqno">({number})</span>')
+    self.body.append(_mathml(node, as_block=True) + "</div>\n")
+    raise nodes.SkipNode
+
+
+# --- pages written at build time ------------------------------------------------------------------------------------
+
+
+def _range(metric):
+    low, high = ("∞" if abs(x) == float("inf") else f"{x:g}" for x in (metric.lower, metric.upper))
+    left = "(−" if metric.lower == -float("inf") else "["
+    return f"{left}{low}, {high}{')' if metric.upper == float('inf') else ']'}"
+
+
+def _moments(metric):
+    if not metric.moments:
+        return "all"
+    cells = " and ".join(cell.upper() for cell in metric.moments)
+    return f"r-th: concentration of {cells} above r"
+
+
+def _law(metric):
+    if metric.ratio is None:
+        return "draws"
+    name = {"diagonal": "right", "off_diagonal": "wrong"}
+    over, under = (" + ".join(name.get(cell, cell.upper()) for cell in part) for part in metric.ratio)
+    beta = f"Beta({over}; {under})"
+    return f"2J/(1 + J), J ~ {beta}" if metric.link == "f1" else beta
+
+
+def _metric_table(n_labels):
+    """Return the table of metrics; for more than two labels it says which are per class."""
+    header = ["name, short names", "formula", "range", "undefined (NaN) when", "finite moments", "exact law"]
+    if n_labels > 2:
+        header.insert(1, "of")
+    lines = ["| " + " | ".join(header) + " |", "|---" * len(header) + "|"]
+    for m in sorted(metrics.available(n_labels), key=lambda m: m.kind == "cells" and n_labels > 2):
+        short = ", ".join(f"`{alias}`" for alias in m.aliases)
+        name = f"**`{m.name}`**<br>{short}" if short else f"**`{m.name}`**"
+        row = [name, m.formula.replace("|", "\\|"), _range(m), m.undefined, _moments(m), _law(m)]
+        if n_labels > 2:
+            row.insert(1, "matrix" if m.kind == "matrix" else "class")
+        lines.append("| " + " | ".join(row) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def _write_if_changed(path, text):
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.write_text(text, encoding="utf-8")
+
+
+def _generate(app):
+    """Write the tables, and bring the notebooks into the source folder."""
+    GENERATED.mkdir(parents=True, exist_ok=True)
+    for n_labels in (2, 3):
+        _write_if_changed(GENERATED / f"metrics_{n_labels}.inc", _metric_table(n_labels))
+    table = HERE / "verification" / "coverage_table.md"
+    absent = "The study hasn't been run in this checkout: `python docs/verification/coverage.py`.\n"
+    _write_if_changed(GENERATED / "coverage.inc", table.read_text(encoding="utf-8") if table.exists() else absent)
+    for notebook in sorted((ROOT / "notebooks").glob("*.ipynb")):
+        shutil.copy2(notebook, GENERATED / notebook.name)
+
+
+def setup(app):
+    app.add_html_math_renderer("mathml", (_visit_inline, None), (_visit_block, None))
+    app.connect("builder-inited", _generate)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
