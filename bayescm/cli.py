@@ -234,6 +234,8 @@ def _rows(table: "xr.Dataset") -> list[dict[str, Any]]:
                 "upper": float(one["interval"][1]),
                 "ci_kind": str(one["ci_kind"].item()),
                 "mcse_mean": float(one["mcse_mean"]),
+                "mcse_lower": float(one["mcse_interval"][0]),
+                "mcse_upper": float(one["mcse_interval"][1]),
                 "method": str(one["method"].item()),
             }
         )
@@ -261,7 +263,7 @@ def _print(table: "xr.Dataset", counts: "xr.DataArray") -> None:
     console = Console(soft_wrap=False, width=None if sys.stdout.isatty() else 100)
     sheet = Table(
         title=f"{attrs['model']}, prior {escape(str(prior))}, {100 * attrs['ci_prob']:g}% {attrs['ci_kind'].upper()}",
-        caption="point: value of the counts; method: exact, or draws with the error of the mean",
+        caption="point: value of the counts; draws ±: largest Monte Carlo error of the row",
     )
     rows = _rows(table)
     batch = [name for name in rows[0] if name in counts.dims]
@@ -271,7 +273,7 @@ def _print(table: "xr.Dataset", counts: "xr.DataArray") -> None:
         sheet.add_column(name, justify="right", no_wrap=True)
     sheet.add_column("method", no_wrap=True)
     for row in rows:
-        method = row["method"] if row["method"] == "exact" else _with_error(row["mcse_mean"])
+        method = row["method"] if row["method"] == "exact" else _with_error(row)
         if row["ci_kind"] != attrs["ci_kind"]:
             method += f", {row['ci_kind']}"
         numbers = [_show(row[name]) for name in ("point", "mean", "sd", "lower", "upper")]
@@ -279,8 +281,10 @@ def _print(table: "xr.Dataset", counts: "xr.DataArray") -> None:
     console.print(sheet)
 
 
-def _with_error(mcse: float) -> str:
-    return f"draws ±{mcse:.1g}" if mcse == mcse else "draws"
+def _with_error(row: dict[str, Any]) -> str:
+    """Say how far the draws may be off: the largest error in the row."""
+    errors = [row[name] for name in ("mcse_mean", "mcse_lower", "mcse_upper") if row[name] == row[name]]
+    return f"draws ±{max(errors):.1g}" if errors else "draws"
 
 
 def _show(value: float) -> str:

@@ -1,0 +1,65 @@
+"""What the pages show is what the program prints.
+
+``BAYESCM_UPDATE_DOCS=1 python -m pytest tests/test_docs.py`` writes the pages anew instead of failing.
+"""
+
+import doctest
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import bayescm
+
+ROOT = Path(bayescm.__file__).parents[1]
+PAGES = sorted((ROOT / "docs").glob("*.md"))
+CONSOLE = re.compile(r"```console\n(\$ bayescm .*?)```", re.DOTALL)
+FILES = re.compile(r"```text\n# (\S+\.csv)\n(.*?)```", re.DOTALL)
+
+
+def refreshed(block: str, folder: Path) -> str:
+    """Return a console block with the output that its commands print now."""
+    out = []
+    for command in re.findall(r"^\$ ((?:.*\\\n)*.*)$", block, re.MULTILINE):
+        arguments = shlex.split(command.replace("\\\n", " "))[1:]
+        done = subprocess.run(
+            [sys.executable, "-m", "bayescm.cli", *arguments], cwd=folder, capture_output=True, text=True, check=False,
+            env=os.environ | {"COLUMNS": "100"},
+        )  # fmt: skip
+        lines = [line.rstrip() for line in (done.stdout + done.stderr).splitlines()]
+        out.append("\n".join([f"$ {command}", *lines]).rstrip("\n") + "\n")
+    return "".join(out)
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if CONSOLE.search(p.read_text())], ids=lambda p: p.name)
+def test_commands_print_what_the_page_shows(page, tmp_path):
+    text = page.read_text()
+    for name, content in FILES.findall(text):
+        if "..." not in content:
+            (tmp_path / name).write_text(content)
+    new = CONSOLE.sub(lambda m: f"```console\n{refreshed(m[1], tmp_path)}```", text)
+    if os.environ.get("BAYESCM_UPDATE_DOCS"):
+        page.write_text(new)
+    assert page.read_text() == new
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if ">>> " in p.read_text()], ids=lambda p: p.name)
+def test_examples_print_what_the_page_shows(page):
+    text = re.sub(r"^```.*$", "", page.read_text(), flags=re.MULTILINE)
+    names = {"bayescm": bayescm, "counts": bayescm.from_cells(tp=26, fn=0, fp=2, tn=6)}
+    parsed = doctest.DocTestParser().get_doctest(text, names, page.name, str(page), 0)
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
+    report: list[str] = []
+    runner.run(parsed, out=report.append)
+    assert not runner.summarize(verbose=False).failed, "".join(report)
+
+
+def test_the_readme_runs():
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    assert blocks
+    for block in blocks:
+        exec(compile(block, "README.md", "exec"), {})
