@@ -12,9 +12,8 @@ import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
 from bayescm import validate
+from bayescm.labels import Label, class_order, codes, label_array, same_labels
 from bayescm.results import ACTUAL, MATRIX, PREDICTED, SYSTEM, THRESHOLD
-
-Label = str | int | bool
 
 
 def confusion_matrix(
@@ -56,9 +55,9 @@ def confusion_matrix(
     array([[0, 1],
            [0, 2]])
     """
-    true, pred = _label_array("y_true", y_true), _label_array("y_pred", y_pred)
+    true, pred = label_array("y_true", y_true), label_array("y_pred", y_pred)
     validate.same_length(y_true=true, y_pred=pred)
-    (true, pred), order = _class_order({"y_true": true, "y_pred": pred}, labels, pos_label)
+    (true, pred), order = class_order({"y_true": true, "y_pred": pred}, labels, pos_label)
     return _labelled(_cross_count(true, pred, order), order)
 
 
@@ -95,7 +94,7 @@ def from_cells(
            [ 0, 26]])
     """
     named = {"tp": tp, "fn": fn, "fp": fp, "tn": tn}
-    order = _label_array("labels", list(labels))
+    order = label_array("labels", list(labels))
     if len(order) != 2:
         raise ValueError(f"`labels` must be the negative and the positive class; got {list(labels)!r}.")
     validate.unique("labels", order.tolist())
@@ -148,18 +147,18 @@ def from_array(
             return counts
         if not set(MATRIX) & set(array.coords):
             return check_counts(counts.assign_coords({dim: list(labels) for dim in MATRIX}))
-        return counts.sel(dict.fromkeys(MATRIX, _same_labels(labels, counts[ACTUAL].values.tolist())))
+        return counts.sel(dict.fromkeys(MATRIX, same_labels(labels, counts[ACTUAL].values.tolist())))
     if hasattr(array, "index") and hasattr(array, "columns"):
         rows, columns = list(array.index), list(array.columns)
         if set(rows) != set(columns):
             raise ValueError(f"`array` has rows {rows} and columns {columns}; give both the same labels.")
-        labels = rows if labels is None else _same_labels(labels, rows)
+        labels = rows if labels is None else same_labels(labels, rows)
         array = array.loc[labels, labels]
     values = np.asarray(array)
     if values.ndim < 2 or values.shape[-1] != values.shape[-2] or values.shape[-1] < 2:
         raise ValueError(f"`array` must have shape (..., K, K) with K of at least 2; got {values.shape}.")
     k = values.shape[-1]
-    order = _label_array("labels", list(range(k)) if labels is None else list(labels))
+    order = label_array("labels", list(range(k)) if labels is None else list(labels))
     if len(order) != k:
         raise ValueError(f"`labels` must name the {k} classes of `array`; got {len(order)}: {order.tolist()}.")
     validate.unique("labels", order.tolist())
@@ -212,12 +211,12 @@ def from_table(
     """
     groups = [by] if isinstance(by, str) else list(by)
     columns = _columns(table, [actual, predicted, *([] if n is None else [n]), *groups])
-    true, pred = _label_array(actual, columns[actual]), _label_array(predicted, columns[predicted])
-    (true, pred), order = _class_order({actual: true, predicted: pred}, labels, pos_label)
+    true, pred = label_array(actual, columns[actual]), label_array(predicted, columns[predicted])
+    (true, pred), order = class_order({actual: true, predicted: pred}, labels, pos_label)
     weight = np.ones(len(true), np.int64) if n is None else validate.count_values(n, columns[n])
-    levels, codes = _group_codes(groups, columns)
+    levels, level_codes = _group_codes(groups, columns)
     sorter = np.argsort(order)
-    code = [*codes, _codes(true, order, sorter), _codes(pred, order, sorter)]
+    code = [*level_codes, codes(true, order, sorter), codes(pred, order, sorter)]
     shape = (*(len(level) for level in levels), len(order), len(order))
     flat = np.ravel_multi_index(tuple(code), shape)
     if n is not None:
@@ -264,9 +263,9 @@ def counts_at_thresholds(
     array([[1, 0],
            [0, 2]])
     """
-    true, score = _label_array("y_true", y_true), _real("y_score", y_score)
+    true, score = label_array("y_true", y_true), _real("y_score", y_score)
     validate.same_length(y_true=true, y_score=score)
-    (true,), order = _class_order({"y_true": true}, labels, pos_label)
+    (true,), order = class_order({"y_true": true}, labels, pos_label)
     if len(order) != 2:
         raise ValueError(f"`y_true` must have two classes; got {order.tolist()}. Make one class against the rest.")
     cut = np.unique(score)[::-1] if thresholds is None else _real("thresholds", np.atleast_1d(np.asarray(thresholds)))
@@ -276,13 +275,6 @@ def counts_at_thresholds(
     tn, fn = (~positive).sum() - fp, positive.sum() - tp
     counts = np.stack([np.stack([tn, fp], -1), np.stack([fn, tp], -1)], -2)
     return _labelled(counts, order, [THRESHOLD]).assign_coords({THRESHOLD: cut})
-
-
-def _same_labels(labels: Sequence[Label], known: list[Any]) -> list[Any]:
-    """Return `labels` as the order of labels that the array already has."""
-    if sorted(map(str, labels)) != sorted(map(str, known)):
-        raise ValueError(f"`labels` may only reorder the labels that `array` has, {known}; got {list(labels)}.")
-    return list(labels)
 
 
 def check_counts(counts: Any) -> xr.DataArray:
@@ -365,91 +357,10 @@ def _at_least(scores: NDArray[np.float64], cut: NDArray[np.float64]) -> NDArray[
     return (len(scores) - np.searchsorted(np.sort(scores), cut, side="left")).astype(np.int64)
 
 
-def _label_array(name: str, values: ArrayLike) -> NDArray[Any]:
-    """Return labels as an array of text, integers or booleans."""
-    array = validate.one_dimensional(name, values)
-    if array.dtype.kind == "O":
-        array = _from_objects(name, array)
-    if array.dtype.kind == "f":
-        if np.isnan(array).any():
-            raise ValueError(f"`{name}` has a missing label at position {int(np.argmax(np.isnan(array)))}.")
-        if not np.isfinite(array).all() or (array != np.floor(array)).any():
-            raise ValueError(
-                f"`{name}` holds fractions, not labels; for scores use bayescm.counts_at_thresholds(y_true, y_score)."
-            )
-        array = array.astype(np.int64)
-    if array.dtype.kind not in "iubU":
-        raise TypeError(f"`{name}` must hold integers, text or booleans; got values of type {array.dtype}.")
-    return array
-
-
-def _from_objects(name: str, array: NDArray[Any]) -> NDArray[Any]:
-    """Give an object array the one type that its values have."""
-    kinds = {type(value) for value in array}
-    missing = [i for i, v in enumerate(array) if v is None or type(v).__name__ == "NAType" or v != v]
-    if missing:
-        raise ValueError(f"`{name}` has a missing label at position {missing[0]}.")
-    if all(issubclass(kind, str) for kind in kinds):
-        return array.astype(np.str_)
-    if any(issubclass(kind, str) for kind in kinds):
-        names = ", ".join(sorted(kind.__name__ for kind in kinds))
-        raise ValueError(f"`{name}` mixes labels of the types {names}; give all labels one type.")
-    return np.array(array.tolist())
-
-
-def _class_order(
-    given: Mapping[str, NDArray[Any]], labels: Sequence[Label] | None, pos_label: Label | None
-) -> tuple[list[NDArray[Any]], NDArray[Any]]:
-    """Bring the label arrays to one type and return them with the order of the classes."""
-    pools = dict(given)
-    if labels is not None:
-        pools["labels"] = _label_array("labels", list(labels))
-        validate.unique("labels", pools["labels"].tolist())
-    if pos_label is not None:
-        pools["pos_label"] = _label_array("pos_label", [pos_label])
-    text = [name for name, array in pools.items() if array.dtype.kind == "U"]
-    if text and len(text) < len(pools):
-        other = [name for name in pools if name not in text]
-        raise ValueError(f"`{text[0]}` holds text and `{other[0]}` doesn't; give all labels one type.")
-    if not text and len({array.dtype.kind == "b" for array in pools.values()}) == 2:
-        pools = {name: array.astype(np.int64) for name, array in pools.items()}
-    seen = np.unique(np.concatenate([pools[name] for name in given]))
-    order = _order(seen, pools.get("labels"), pools.get("pos_label"))
-    return [pools[name] for name in given], order
-
-
-def _order(seen: NDArray[Any], labels: NDArray[Any] | None, pos_label: NDArray[Any] | None) -> NDArray[Any]:
-    """Return the classes in order, of two the positive one last."""
-    known = np.unique(np.concatenate([seen, pos_label])) if pos_label is not None and labels is None else seen
-    order = known if labels is None else labels
-    unknown = [value for value in seen.tolist() if value not in order.tolist()]
-    if unknown:
-        raise ValueError(f"`labels` doesn't name {unknown[0]!r}, which is in the data; nothing is dropped, so add it.")
-    if len(order) < 2:
-        raise ValueError(f"`labels` is needed: the data have only the class {order.tolist()[0]!r}; name all classes.")
-    if len(order) > 2:
-        if pos_label is not None:
-            raise ValueError(f"`pos_label` is for two classes; these are {len(order)}: leave it out.")
-        return order
-    values = order.tolist()
-    if pos_label is None:
-        positive = 1 if 1 in values else max(values)  # True == 1
-    else:
-        positive = pos_label.tolist()[0]
-        if positive not in values:
-            raise ValueError(f"`pos_label` must be one of {values}; got {positive!r}.")
-    return order if values[1] == positive else order[::-1]
-
-
-def _codes(values: NDArray[Any], order: NDArray[Any], sorter: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return the position of each value in `order`."""
-    return sorter[np.searchsorted(order, values, sorter=sorter)]
-
-
 def _cross_count(true: NDArray[Any], pred: NDArray[Any], order: NDArray[Any]) -> NDArray[np.int64]:
     """Count pairs of labels."""
     k, sorter = len(order), np.argsort(order)
-    flat = _codes(true, order, sorter) * k + _codes(pred, order, sorter)
+    flat = codes(true, order, sorter) * k + codes(pred, order, sorter)
     return np.bincount(flat, minlength=k * k).reshape(k, k).astype(np.int64)
 
 
@@ -473,14 +384,14 @@ def _columns(table: Any, names: Sequence[str]) -> dict[str, NDArray[Any]]:
 
 def _group_codes(groups: Sequence[str], columns: Mapping[str, NDArray[Any]]) -> tuple[list[Any], list[Any]]:
     """Return the levels of each batch column in order of appearance, and every row's position among them."""
-    levels, codes = [], []
+    levels, level_codes = [], []
     for name in groups:
-        values = _label_array(name, columns[name])
+        values = label_array(name, columns[name])
         found, first, inverse = np.unique(values, return_index=True, return_inverse=True)
         by_appearance = np.argsort(first)
         levels.append(found[by_appearance])
-        codes.append(np.argsort(by_appearance)[inverse])
-    return levels, codes
+        level_codes.append(np.argsort(by_appearance)[inverse])
+    return levels, level_codes
 
 
 def _no_cell_twice(

@@ -3,7 +3,6 @@
 :func:`choose` says which rung would be taken; :func:`posterior` takes it. Both rungs return the same DataTree.
 """
 
-import warnings
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -11,7 +10,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayescm import conjugate, models, validate
+from bayescm import conjugate, models, sampling, validate
 from bayescm.counts import check_counts
 from bayescm.draws import warn_undefined
 from bayescm.metrics import MetricsLike, evaluate
@@ -180,9 +179,14 @@ def posterior(
     base = concentrations(prior, model, counts.sizes[ACTUAL])
     groups: dict[str, xr.Dataset] = {}
     if choice.method == "nuts":
-        theta, groups["sample_stats"] = _nuts(
-            counts, model, prior, prevalence, chains, draws, seed, nuts_sampler, sample_options
+        program = models.load(model).model(counts, prior=prior)
+        theta, groups["sample_stats"] = sampling.sample(
+            program, chains=chains, draws=draws, seed=seed, nuts_sampler=nuts_sampler, options=sample_options
         )
+        if prevalence is not None:
+            rng = conjugate.matrix_rng(seed, 0, _SHARES)
+            theta = sampling.exchange_draws(theta, counts, prevalence, rng)
+        theta = _label_theta(theta, counts)
     else:
         if sample_options:
             raise TypeError(f"`{next(iter(sample_options))}` goes to pymc.sample, and this answer needs no sampler.")
@@ -241,7 +245,8 @@ def _theta_sizes(counts: xr.DataArray, chains: int, draws: int) -> dict[str, int
 
 def _label_theta(theta: xr.DataArray, counts: xr.DataArray) -> xr.DataArray:
     """Give drawn cell probabilities their dims, coordinates and name."""
-    theta = theta.rename(row=ACTUAL, column=PREDICTED).transpose(CHAIN, DRAW, ..., *MATRIX)
+    renamed = {"row": ACTUAL, "column": PREDICTED} if "row" in theta.dims else {}
+    theta = theta.rename(renamed).transpose(CHAIN, DRAW, ..., *MATRIX)
     coords: Mapping[Any, Any] = {
         CHAIN: np.arange(theta.sizes[CHAIN]),
         DRAW: np.arange(theta.sizes[DRAW]),
@@ -291,75 +296,3 @@ def _constants(base: Concentrations, counts: xr.DataArray) -> xr.Dataset:
         label = {"long_name": "Prior concentration of the class share"}
         variables["share_concentration"] = ((ACTUAL,), base.shares, label)
     return xr.Dataset(variables, coords=coords)
-
-
-def _nuts(
-    counts: xr.DataArray,
-    model: str,
-    prior: PriorLike,
-    prevalence: PrevalenceLike,
-    chains: int,
-    draws: int,
-    seed: int,
-    nuts_sampler: str,
-    options: dict[str, Any],
-) -> tuple[xr.DataArray, xr.Dataset]:
-    """Sample the story with PyMC, and exchange the prevalence of its draws if asked."""
-    import pymc as pm
-
-    program = models.load(model).model(counts, prior=prior)
-    fitted = pm.sample(
-        draws=draws,
-        chains=chains,
-        model=program,
-        nuts_sampler=nuts_sampler,
-        random_seed=seed % 2**32,
-        compute_convergence_checks=False,
-        **options,
-    )
-    theta = fitted["posterior"]["theta"].transpose(CHAIN, DRAW, *MATRIX).drop_attrs()
-    _check_fit(theta, fitted["sample_stats"].to_dataset(), draws)
-    if prevalence is not None:
-        theta = _exchange_draws(theta, counts, prevalence, seed)
-    return _label_theta(theta.rename(actual="row", predicted="column"), counts), _plain_stats(fitted["sample_stats"])
-
-
-def _plain_stats(stats: Any) -> xr.Dataset:
-    """Return the sampler's statistics, without its attrs and without types that netCDF lacks."""
-    dataset: xr.Dataset = stats.to_dataset().drop_attrs()
-    return dataset.drop_vars([name for name, v in dataset.items() if v.dtype.kind == "O"])
-
-
-def _exchange_draws(theta: xr.DataArray, counts: xr.DataArray, prevalence: PrevalenceLike, seed: int) -> xr.DataArray:
-    """Give every draw's rows the exchanged class shares."""
-    k = theta.sizes[ACTUAL]
-    placeholder = Concentrations(np.ones((k, k)), np.ones(k))
-    which = exchange(placeholder, prevalence, counts.values.sum(-1).astype(np.float64))
-    rng = conjugate.matrix_rng(seed, 0, _SHARES)
-    shape = theta.sizes[CHAIN], theta.sizes[DRAW]
-    shares = conjugate.draw_shares(which, rng, shape[0] * shape[1]).T.reshape(*shape, k)
-    return theta / theta.sum(PREDICTED) * xr.DataArray(shares, dims=(CHAIN, DRAW, ACTUAL))
-
-
-def _check_fit(theta: xr.DataArray, stats: xr.Dataset, draws: int) -> None:
-    """Warn in words about divergences, R-hat and effective sample size."""
-    import arviz as az
-
-    chains = theta.sizes[CHAIN]
-    dataset = theta.to_dataset(name="theta")
-    problems = []
-    if diverged := int(stats["diverging"].sum()):
-        problems.append(f"{diverged} of {chains * draws} draws diverged: try target_accept=0.95 or more")
-    if chains > 1 and (rhat := float(az.rhat(dataset)["theta"].max())) > 1.01:
-        problems.append(f"R-hat is {rhat:.3f} (above 1.01): the chains disagree; try tune=2000 and draws={2 * draws}")
-    ess = min(float(az.ess(dataset, method=kind)["theta"].min()) for kind in ("bulk", "tail"))
-    if ess < 100 * chains:
-        problems.append(
-            f"the smallest effective sample size is {ess:.0f} (below {100 * chains}): try draws={4 * draws}"
-        )
-    if problems:
-        warnings.warn(
-            "NUTS: " + "; ".join(problems) + ". This story has a closed form: method='exact' needs none of it.",
-            UserWarning,
-            stacklevel=4,
-        )
