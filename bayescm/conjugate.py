@@ -57,10 +57,14 @@ def check_proper(posterior: Concentrations, labels: Sequence[Any]) -> None:
     if bad is None:
         return
     *batch, i, j = (int(index) for index in np.argwhere(bad)[0])
-    cell = (("TN", "FP"), ("FN", "TP"))[i][j] if len(labels) == 2 else f"{labels[i]}->{labels[j]}"
     where = f" of matrix {batch[0] if len(batch) == 1 else tuple(batch)}" if batch else ""
+    if posterior.rows[(*batch, i, j)] > 0:
+        what = f"the class {labels[i]}{where} has no items and its share"
+    else:
+        name = (("TN", "FP"), ("FN", "TP"))[i][j] if len(labels) == 2 else f"{labels[i]}->{labels[j]}"
+        what = f"the cell {name}{where} has no items and"
     raise ValueError(
-        f"`prior` leaves the posterior improper: the cell {cell}{where} has no items and a concentration of 0. "
+        f"`prior` leaves the posterior improper: {what} a concentration of 0. "
         "Take prior='jeffreys', or any prior with positive concentrations."
     )
 
@@ -143,17 +147,15 @@ def replicate_counts(
     if not keep_totals:
         flat = theta.reshape(n, k * k)
         return rng.multinomial(size, flat / flat.sum(1, keepdims=True)).reshape(n, k, k)
-    observed = int(class_totals.sum())
-    scaled = class_totals * size
-    if observed == 0 or (scaled % observed).any():
+    smallest = class_totals // np.gcd.reduce(class_totals)  # the smallest test set with these shares
+    times, rest = divmod(size, int(smallest.sum()))
+    if rest:
         raise ValueError(
-            f"`replicate` of {size} items can't keep the class shares {class_totals.tolist()} of {observed} that "
-            "prevalence='fixed' fixes; give a multiple of the observed size, or replicate=True for the same size."
+            f"`replicate` of {size} items can't keep the class shares {class_totals.tolist()} that prevalence='fixed' "
+            f"fixes; give a multiple of {int(smallest.sum())}, or replicate=True for the observed size."
         )
-    totals = scaled // observed
-    with np.errstate(invalid="ignore"):
-        rates = theta / theta.sum(2, keepdims=True)
-    rates[:, totals == 0] = 1.0 / k  # no items: any rates give the zeros wanted
+    totals = smallest * times
+    rates = theta / theta.sum(2, keepdims=True)
     return np.stack([rng.multinomial(totals[row], rates[:, row]) for row in range(k)], axis=1)
 
 

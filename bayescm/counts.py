@@ -5,6 +5,7 @@ class labels as coordinates; every other dim is a batch. Of two labels the LAST 
 """
 
 from collections.abc import Hashable, Mapping, Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,8 @@ import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
 from bayescm import validate
-from bayescm.labels import Label, class_order, codes, label_array, same_labels
-from bayescm.results import ACTUAL, MATRIX, PREDICTED, SYSTEM, THRESHOLD
+from bayescm.labels import Label, class_order, codes, label_array, plain, positions
+from bayescm.results import ACTUAL, MATRIX, PREDICTED, SYSTEM, THRESHOLD, batch_names, check_matrix
 
 
 def confusion_matrix(
@@ -99,11 +100,16 @@ def from_cells(
         raise ValueError(f"`labels` must be the negative and the positive class; got {list(labels)!r}.")
     validate.unique("labels", order.tolist())
     arrays = [_cell(name, cell, dims) for name, cell in named.items()]
+    batches = {frozenset(a.dims) for a in arrays if a.ndim}
     try:
+        if len(batches) > 1:
+            raise ValueError(f"their dims are {[sorted(map(str, dims)) for dims in batches]}")
         four = xr.broadcast(*xr.align(*arrays, join="exact"))
     except ValueError as error:
-        shapes = ", ".join(f"{name} {a.shape}" for name, a in zip(named, arrays, strict=True) if a.ndim)
-        raise ValueError(f"`tp`, `fn`, `fp` and `tn` must be numbers or have one shape; got {shapes}.") from error
+        shapes = ", ".join(f"{name} {dict(a.sizes)}" for name, a in zip(named, arrays, strict=True) if a.ndim)
+        raise ValueError(
+            f"`tp`, `fn`, `fp` and `tn` must be numbers or have the same dims, sizes and coordinates; got {shapes}."
+        ) from error
     tp_, fn_, fp_, tn_ = four
     stacked = xr.concat(
         [xr.concat([tn_, fp_], PREDICTED), xr.concat([fn_, tp_], PREDICTED)],
@@ -147,13 +153,16 @@ def from_array(
             return counts
         if not set(MATRIX) & set(array.coords):
             return check_counts(counts.assign_coords({dim: list(labels) for dim in MATRIX}))
-        return counts.sel(dict.fromkeys(MATRIX, same_labels(labels, counts[ACTUAL].values.tolist())))
+        return counts.isel(dict.fromkeys(MATRIX, positions(labels, counts[ACTUAL].values.tolist())))
     if hasattr(array, "index") and hasattr(array, "columns"):
         rows, columns = list(array.index), list(array.columns)
         if set(rows) != set(columns):
             raise ValueError(f"`array` has rows {rows} and columns {columns}; give both the same labels.")
-        labels = rows if labels is None else same_labels(labels, rows)
-        array = array.loc[labels, labels]
+        order_of = rows if labels is None else labels
+        labels = [rows[i] for i in positions(order_of, rows)]
+        array = array.iloc[positions(labels, rows), positions(labels, columns)]
+    elif hasattr(array, "columns"):
+        raise TypeError("`array` as a data frame needs row labels (pandas); use bayescm.from_table for others.")
     values = np.asarray(array)
     if values.ndim < 2 or values.shape[-1] != values.shape[-2] or values.shape[-1] < 2:
         raise ValueError(f"`array` must have shape (..., K, K) with K of at least 2; got {values.shape}.")
@@ -210,6 +219,7 @@ def from_table(
            [ 0, 26]])
     """
     groups = [by] if isinstance(by, str) else list(by)
+    batch_names("by", groups)
     columns = _columns(table, [actual, predicted, *([] if n is None else [n]), *groups])
     true, pred = label_array(actual, columns[actual]), label_array(predicted, columns[predicted])
     (true, pred), order = class_order({actual: true, predicted: pred}, labels, pos_label)
@@ -281,25 +291,18 @@ def check_counts(counts: Any) -> xr.DataArray:
     """Return valid counts, whatever they came as: a DataArray by its dims, anything else as :func:`from_array`."""
     if not isinstance(counts, xr.DataArray):
         return from_array(counts)
-    missing = [dim for dim in MATRIX if dim not in counts.dims]
-    if missing:
-        raise ValueError(
-            f"`counts` must have the dims 'actual' and 'predicted'; got {counts.dims}. "
-            "Rename its dims, or build it with bayescm.from_array or bayescm.from_cells."
-        )
-    k = counts.sizes[ACTUAL]
-    if k != counts.sizes[PREDICTED] or k < 2:
-        raise ValueError(f"`counts` must be square with at least two classes; got {dict(counts.sizes)}.")
-    for dim in MATRIX:
-        if dim not in counts.coords:
-            counts = counts.assign_coords({dim: np.arange(k)})
-    if counts[ACTUAL].values.tolist() != counts[PREDICTED].values.tolist():
-        raise ValueError(
-            f"`counts` must have the same labels in the same order on both dims; got "
-            f"{counts[ACTUAL].values.tolist()} and {counts[PREDICTED].values.tolist()}."
-        )
-    validate.unique("labels", counts[ACTUAL].values.tolist())
-    return _finish(counts.transpose(..., *MATRIX))
+    counts = check_matrix(counts, "counts")
+    batch_names("counts", [dim for dim in counts.dims if dim not in MATRIX])
+    return _finish(counts)
+
+
+def one_matrix(counts: Any) -> xr.DataArray:
+    """Return valid counts of one matrix, without a batch."""
+    checked = check_counts(counts)
+    batch = [str(dim) for dim in checked.dims if dim not in MATRIX]
+    if batch:
+        raise ValueError(f"`counts` must be one matrix here; it also has the dims {batch}. Select one.")
+    return checked
 
 
 def _finish(counts: xr.DataArray) -> xr.DataArray:
@@ -324,7 +327,7 @@ def _batch_dims(n: int, dims: Sequence[str] | str | None) -> list[str]:
     names = [dims] if isinstance(dims, str) else list(dims)
     if len(names) != n:
         raise ValueError(f"`dims` must name the {n} batch axes; got {names}.")
-    validate.unique("dims", names)
+    batch_names("dims", names)
     return names
 
 
@@ -333,17 +336,18 @@ def _cell(name: str, cell: ArrayLike | xr.DataArray, dims: Sequence[str] | str |
     if isinstance(cell, xr.DataArray):
         return cell if cell.chunks is not None else cell.copy(data=validate.count_values(name, cell.values))
     values = validate.count_values(name, cell)
-    return xr.DataArray(values, dims=_batch_dims(values.ndim, dims) if values.ndim else ())
+    names = _batch_dims(values.ndim, dims) if values.ndim else []
+    index = getattr(cell, "index", None) if hasattr(cell, "to_numpy") else None  # of a pandas Series
+    return xr.DataArray(values, dims=names, coords={} if index is None else {names[0]: np.asarray(index)})
 
 
 def _real(name: str, values: ArrayLike) -> NDArray[np.float64]:
     """Return real numbers as float64, refusing what would not survive the conversion."""
     array = validate.one_dimensional(name, values)
+    if array.dtype.kind == "O" and all(isinstance(value, Real) for value in array):
+        array = array.astype(np.float64)
     if array.dtype.kind not in "iufb":
-        try:
-            array = array.astype(np.float64)
-        except (TypeError, ValueError):
-            raise TypeError(f"`{name}` must be real numbers; got values of type {array.dtype}.") from None
+        raise TypeError(f"`{name}` must be real numbers; got values of type {array.dtype}.")
     result = array.astype(np.float64)
     if np.isnan(result).any():
         raise ValueError(f"`{name}` has a missing value at position {int(np.argmax(np.isnan(result)))}.")
@@ -386,7 +390,7 @@ def _group_codes(groups: Sequence[str], columns: Mapping[str, NDArray[Any]]) -> 
     """Return the levels of each batch column in order of appearance, and every row's position among them."""
     levels, level_codes = [], []
     for name in groups:
-        values = label_array(name, columns[name])
+        values = plain(name, columns[name])
         found, first, inverse = np.unique(values, return_index=True, return_inverse=True)
         by_appearance = np.argsort(first)
         levels.append(found[by_appearance])

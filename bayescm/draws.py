@@ -25,7 +25,8 @@ def statistics(draws: Array, ci_prob: float, ci_kind: str) -> dict[str, Array]:
     -------
     dict of str to ndarray
         ``mean median sd lower upper`` and ``mcse_mean mcse_lower mcse_upper``, each of shape (...). The errors of the
-        bounds come from 16 batches of the draws.
+        bounds come from 16 batches of the draws; those of narrowest intervals shrink with the cube root of n. All are
+        NaN where a draw is.
     """
     ordered = np.sort(draws, axis=-1)
     n = draws.shape[-1] // _BATCHES * _BATCHES
@@ -33,7 +34,10 @@ def statistics(draws: Array, ci_prob: float, ci_kind: str) -> dict[str, Array]:
     with np.errstate(invalid="ignore"):  # infinite draws: inf - inf
         sd = draws.std(-1)
         lower, upper = interval(ordered, ci_prob, ci_kind)
-        errors = [bound.std(-1, ddof=1) / np.sqrt(_BATCHES) for bound in interval(batches, ci_prob, ci_kind)]
+        undefined = np.isnan(ordered[..., -1])  # NaN sorts last
+        lower, upper = np.where(undefined, np.nan, lower), np.where(undefined, np.nan, upper)
+        rate = 1 / 2 if ci_kind == "eti" else 1 / 3  # the ends of a narrowest interval converge more slowly
+        errors = [bound.std(-1, ddof=1) / _BATCHES**rate for bound in interval(batches, ci_prob, ci_kind)]
     return {
         "mean": draws.mean(-1),
         "median": np.median(ordered, axis=-1),
@@ -69,8 +73,8 @@ def warn_undefined(values: Mapping[str, Array]) -> None:
     worst = max(undefined, key=lambda name: undefined[name])
     if undefined[worst]:
         warnings.warn(
-            f"{undefined[worst]} draws leave {worst} undefined (0/0): a class has no items, and its concentrations are "
-            "so small that its probabilities underflow. Take a prior with larger concentrations.",
+            f"{undefined[worst]} draws leave {worst} undefined. For a metric of the table: a class has no items, and "
+            "its concentrations are so small that its probabilities underflow (0/0); take a prior with larger ones.",
             UserWarning,
             stacklevel=2,
         )

@@ -13,19 +13,26 @@ Label = str | int | bool
 
 def label_array(name: str, values: ArrayLike) -> NDArray[Any]:
     """Return labels as an array of text, integers or booleans."""
-    array = validate.one_dimensional(name, values)
-    if array.dtype.kind == "O":
-        array = _from_objects(name, array)
+    array = plain(name, values)
     if array.dtype.kind == "f":
-        if np.isnan(array).any():
-            raise ValueError(f"`{name}` has a missing label at position {int(np.argmax(np.isnan(array)))}.")
         if not np.isfinite(array).all() or (array != np.floor(array)).any():
             raise ValueError(
                 f"`{name}` holds fractions, not labels; for scores use bayescm.counts_at_thresholds(y_true, y_score)."
             )
-        array = array.astype(np.int64)
-    if array.dtype.kind not in "iubU":
+        if (np.abs(array) > 2**53).any():
+            raise ValueError(f"`{name}` holds numbers too large for labels; use text.")
+    if array.dtype.kind not in "iufbU":
         raise TypeError(f"`{name}` must hold integers, text or booleans; got values of type {array.dtype}.")
+    return array if array.dtype.kind in "bU" else array.astype(np.int64)
+
+
+def plain(name: str, values: ArrayLike) -> NDArray[Any]:
+    """Return values of one type, none of them missing."""
+    array = validate.one_dimensional(name, values)
+    if array.dtype.kind == "O":
+        array = _from_objects(name, array)
+    if array.dtype.kind == "f" and np.isnan(array).any():
+        raise ValueError(f"`{name}` has a missing label at position {int(np.argmax(np.isnan(array)))}.")
     return array
 
 
@@ -66,7 +73,11 @@ def class_order(
 
 def _order(seen: NDArray[Any], labels: NDArray[Any] | None, pos_label: NDArray[Any] | None) -> NDArray[Any]:
     """Return the classes in order, of two the positive one last."""
-    known = np.unique(np.concatenate([seen, pos_label])) if pos_label is not None and labels is None else seen
+    known = seen
+    if pos_label is not None and labels is None:
+        if len(seen) > 1 and pos_label[0] not in seen:
+            raise ValueError(f"`pos_label` must be one of {seen.tolist()}; got {pos_label.tolist()[0]!r}.")
+        known = np.unique(np.concatenate([seen, pos_label]))
     order = known if labels is None else labels
     unknown = [value for value in seen.tolist() if value not in order.tolist()]
     if unknown:
@@ -92,8 +103,8 @@ def codes(values: NDArray[Any], order: NDArray[Any], sorter: NDArray[np.intp]) -
     return sorter[np.searchsorted(order, values, sorter=sorter)]
 
 
-def same_labels(labels: Sequence[Label], known: list[Any]) -> list[Any]:
-    """Return `labels` as the order of labels that the array already has."""
-    if sorted(map(str, labels)) != sorted(map(str, known)):
+def positions(labels: Sequence[Label], known: list[Any]) -> list[int]:
+    """Return where each of `labels` stands among the labels that an array already has."""
+    if len(labels) != len(known) or any(label not in known for label in labels):
         raise ValueError(f"`labels` may only reorder the labels that `array` has, {known}; got {list(labels)}.")
-    return list(labels)
+    return [known.index(label) for label in labels]

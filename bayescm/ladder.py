@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from bayescm import conjugate, models, sampling, validate
 from bayescm.counts import check_counts
 from bayescm.draws import warn_undefined
-from bayescm.metrics import MetricsLike, evaluate
-from bayescm.priors import MODELS, Concentrations, PrevalenceLike, PriorLike, concentrations, exchange
+from bayescm.metrics import MetricsLike, evaluate, resolve
+from bayescm.priors import Concentrations, PrevalenceLike, PriorLike, concentrations, exchange
 from bayescm.results import (
     ACTUAL,
     CHAIN,
@@ -31,6 +31,7 @@ from bayescm.results import (
 Array = NDArray[np.float64]
 
 METHODS = ("auto", "exact", "nuts")
+SAMPLERS = ("pymc", "nutpie", "numpyro", "blackjax")
 PRIOR_DRAWS = 1000
 _POSTERIOR, _PRIOR, _REPLICATE, _SHARES = range(4)  # streams of random numbers
 
@@ -77,10 +78,16 @@ def choose(
     'exact'
     """
     counts = check_counts(counts)
-    validate.choice("model", model, MODELS)
+    return _choose(counts, concentrations(prior, model, labels_of(counts)), model, prevalence, method)
+
+
+def _choose(
+    counts: xr.DataArray, base: Concentrations, model: str, prevalence: PrevalenceLike, method: str
+) -> Choice:
+    """Choose the rung for checked counts and a known prior."""
     validate.choice("method", method, METHODS)
-    base = concentrations(prior, model, counts.sizes[ACTUAL])
-    exchange(base, None if isinstance(prevalence, str) and prevalence == "fixed" else prevalence)
+    if counts.chunks is None:  # lazy counts are checked when they are computed
+        conjugate.check_proper(conjugate.posterior(counts.values, base, prevalence), labels_of(counts))
     if method == "nuts":
         batch = [str(dim) for dim in counts.dims if dim not in MATRIX]
         if batch:
@@ -172,11 +179,13 @@ def posterior(
     0.98
     """
     counts = check_counts(counts)
-    choice = choose(counts, model=model, prior=prior, prevalence=prevalence, method=method)
+    base = concentrations(prior, model, labels_of(counts))
+    choice = _choose(counts, base, model, prevalence, method)
+    resolved = resolve(metrics, counts.sizes[ACTUAL])
+    validate.choice("nuts_sampler", nuts_sampler, SAMPLERS)
     chains, draws = validate.positive_integer("chains", chains), validate.positive_integer("draws", draws)
     seed = validate.seed(random_seed)
     size = _replicate_size(replicate)
-    base = concentrations(prior, model, counts.sizes[ACTUAL])
     groups: dict[str, xr.Dataset] = {}
     if choice.method == "nuts":
         program = models.load(model).model(counts, prior=prior)
@@ -191,11 +200,11 @@ def posterior(
         if sample_options:
             raise TypeError(f"`{next(iter(sample_options))}` goes to pymc.sample, and this answer needs no sampler.")
         theta = _closed_form(counts, base, prevalence, chains, draws, seed)
-    groups["posterior"] = _with_metrics(theta, metrics)
+    groups["posterior"] = _with_metrics(theta, resolved)
     if size != 0:
-        groups |= _replicates(theta, counts, metrics, prevalence, seed, size)
+        groups |= _replicates(theta, counts, resolved, prevalence, seed, size)
     if conjugate.improper(base) is None:
-        groups["prior"] = _with_metrics(_prior_draws(counts, base, prevalence, seed), metrics)
+        groups["prior"] = _with_metrics(_prior_draws(counts, base, prevalence, seed), resolved)
     groups["observed_data"] = flatten_cells(counts).to_dataset()
     groups["constant_data"] = _constants(base, counts)
     settings = {

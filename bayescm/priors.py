@@ -5,7 +5,7 @@ Under ``dirichlet_multinomial`` the concentration of a share is the sum of its r
 Dirichlet; under ``three_binomial`` shares and rows have priors of their own.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,12 +17,12 @@ from bayescm import validate
 from bayescm.results import ACTUAL, PREDICTED
 
 MODELS = ("dirichlet_multinomial", "three_binomial")
-NAMES = ("jeffreys", "laplace", "haldane", "legendre", "perks", "jeffreys_cell")
 
 PriorLike = str | float | ArrayLike | xr.DataArray | Mapping[str, Any]
 PrevalenceLike = str | float | Sequence[float] | None
 
 Array = NDArray[np.float64]
+_LEAST = 1e-100
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,7 +47,7 @@ class Concentrations:
     one_dirichlet: bool = False
 
 
-def concentrations(prior: PriorLike, model: str, n_labels: int) -> Concentrations:
+def concentrations(prior: PriorLike, model: str, labels: int | Sequence[Any]) -> Concentrations:
     """Return the prior concentrations of a model.
 
     Parameters
@@ -58,7 +58,8 @@ def concentrations(prior: PriorLike, model: str, n_labels: int) -> Concentration
         ``prevalence`` and either ``rows`` or (two labels) ``recall`` and ``specificity``, each a name, a number or
         the two numbers of a Beta, first that of the event it is named after.
     model : {"dirichlet_multinomial", "three_binomial"}
-    n_labels : int
+    labels : sequence or int
+        The classes, or their number. A labelled prior (DataArray) is put into their order.
 
     Returns
     -------
@@ -66,6 +67,8 @@ def concentrations(prior: PriorLike, model: str, n_labels: int) -> Concentration
         Unbatched.
     """
     validate.choice("model", model, MODELS)
+    n_labels = labels if isinstance(labels, int) else len(labels)
+    prior = _in_order(prior, list(range(n_labels)) if isinstance(labels, int) else list(labels))
     if isinstance(prior, Mapping):
         if model == "dirichlet_multinomial":
             raise ValueError("`prior` as a mapping is for model='three_binomial'; a cell Dirichlet has one array.")
@@ -79,6 +82,24 @@ def concentrations(prior: PriorLike, model: str, n_labels: int) -> Concentration
             "give prior={'prevalence': ..., 'rows': array}."
         )
     return _row_model(rows, _shares("prior", prior, n_labels))
+
+
+def _in_order(prior: PriorLike, labels: list[Any]) -> PriorLike:
+    """Put labelled concentrations into the order of the classes, and drop the labels."""
+    if isinstance(prior, Mapping):
+        return {key: _in_order(value, labels) for key, value in prior.items()}
+    if not isinstance(prior, xr.DataArray):
+        return prior
+    wanted = (ACTUAL, PREDICTED) if prior.ndim == 2 else (ACTUAL,)
+    if set(prior.dims) != set(wanted):
+        raise ValueError(f"`prior` as a DataArray must have the dims 'actual' and 'predicted'; got {prior.dims}.")
+    for dim in set(wanted) & set(prior.coords):
+        known = prior[dim].values.tolist()
+        if sorted(map(repr, known)) != sorted(map(repr, labels)):
+            raise ValueError(f"`prior` has the labels {known} and `counts` has {labels}; give both the same, or none.")
+        prior = prior.isel({dim: [known.index(label) for label in labels]})
+    ordered: NDArray[Any] = prior.transpose(*wanted).values
+    return ordered
 
 
 def _row_model(rows: Array, shares: Array) -> Concentrations:
@@ -108,50 +129,47 @@ def _pair(name: str, value: Any) -> Array:
     return _checked(name, value, (2,))
 
 
+_NAMED: dict[str, tuple[Callable[[int], float], Callable[[int], float], Callable[[int], float]]] = {
+    # name: concentration on the diagonal, off it, and of a class share, for K classes
+    "jeffreys": (lambda k: 0.5, lambda k: 0.5 / (k - 1), lambda k: 0.5),
+    "laplace": (lambda k: 1.0, lambda k: 1.0, lambda k: 1.0),
+    "haldane": (lambda k: 0.0, lambda k: 0.0, lambda k: 0.0),
+    "legendre": (lambda k: 2.0, lambda k: 2.0, lambda k: 2.0),
+    "perks": (lambda k: 1 / k**2, lambda k: 1 / k**2, lambda k: 1 / k),
+    "jeffreys_cell": (lambda k: 0.5, lambda k: 0.5, lambda k: 0.5),
+}
+NAMES = tuple(_NAMED)
+
+
 def _rows(name: str, value: Any, k: int) -> Array:
     """Return concentrations of the K x K cells."""
     if isinstance(value, str):
-        off = 1.0 / (k - 1)
-        diagonal = np.eye(k, dtype=bool)
-        named = {
-            "jeffreys": np.where(diagonal, 0.5, 0.5 * off),
-            "laplace": np.ones((k, k)),
-            "haldane": np.zeros((k, k)),
-            "legendre": np.full((k, k), 2.0),
-            "perks": np.full((k, k), 1.0 / k**2),
-            "jeffreys_cell": np.full((k, k), 0.5),
-        }
-        return named[validate.choice(name, value, NAMES)]
-    if isinstance(value, xr.DataArray):
-        value = value.transpose(ACTUAL, PREDICTED).values
+        diagonal, off, _ = _NAMED[validate.choice(name, value, NAMES)]
+        return np.where(np.eye(k, dtype=bool), diagonal(k), off(k))
     return np.full((k, k), float(_checked(name, value, ()))) if np.ndim(value) == 0 else _checked(name, value, (k, k))
 
 
 def _shares(name: str, value: Any, k: int) -> Array:
     """Return concentrations of the K class shares."""
     if isinstance(value, str):
-        named = {
-            "jeffreys": 0.5,
-            "laplace": 1.0,
-            "haldane": 0.0,
-            "legendre": 2.0,
-            "perks": 1.0 / k,
-            "jeffreys_cell": 0.5,
-        }
-        return np.full(k, named[validate.choice(name, value, NAMES)])
+        return np.full(k, _NAMED[validate.choice(name, value, NAMES)][2](k))
     return np.full(k, float(_checked(name, value, ()))) if np.ndim(value) == 0 else _checked(name, value, (k,))
 
 
 def _checked(name: str, value: Any, shape: tuple[int, ...]) -> Array:
     """Return non-negative finite concentrations of a shape."""
-    try:
-        array = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise TypeError(f"`{name}` must be a name, a number or numbers of shape {shape}; got {value!r}.") from None
+    array = np.asarray(value)
+    if array.dtype.kind not in "iuf":
+        raise TypeError(f"`{name}` must be a name, a number or numbers of shape {shape}; got {value!r}.")
+    array = array.astype(np.float64)
     if array.shape != shape:
         raise ValueError(f"`{name}` must have shape {shape} here; got {array.shape}.")
     if not np.isfinite(array).all() or (array < 0).any():
         raise ValueError(f"`{name}` must hold finite concentrations of at least 0; got {array.tolist()}.")
+    if (array > validate.MAX_COUNT).any() or ((array > 0) & (array < _LEAST)).any():
+        raise ValueError(
+            f"`{name}` must hold 0 or concentrations from {_LEAST:g} to {validate.MAX_COUNT:g}; got {array.tolist()}."
+        )
     return array
 
 
@@ -169,7 +187,7 @@ def prior_from_metrics(*, precision: float, recall: float, accuracy: float, weig
     Returns
     -------
     xarray.DataArray
-        ``concentration(actual, predicted)``, to be given as ``prior=``.
+        ``concentration(actual, predicted)``, to be given as ``prior=``; without labels, so that it fits any two.
 
     References
     ----------
@@ -195,9 +213,7 @@ def prior_from_metrics(*, precision: float, recall: float, accuracy: float, weig
     wrong_share = m * (1 - a) / (p + r - 2 * r * p)
     tp, fp, fn = wrong_share * r * p, wrong_share * r * (1 - p), wrong_share * (1 - r) * p
     cells = np.array([[a * m - tp, fp], [fn, tp]])
-    return xr.DataArray(
-        cells, dims=(ACTUAL, PREDICTED), coords={ACTUAL: [0, 1], PREDICTED: [0, 1]}, name="concentration"
-    )
+    return xr.DataArray(cells, dims=(ACTUAL, PREDICTED), name="concentration")
 
 
 def exchange(base: Concentrations, prevalence: PrevalenceLike, class_totals: Array | None = None) -> Concentrations:
@@ -220,7 +236,8 @@ def exchange(base: Concentrations, prevalence: PrevalenceLike, class_totals: Arr
         return base
     k = base.rows.shape[-1]
     if isinstance(prevalence, str):
-        validate.choice("prevalence", prevalence, ("fixed",))
+        if prevalence != "fixed":
+            raise ValueError(f"`prevalence` as text must be 'fixed'; got {prevalence!r}. Give numbers as numbers.")
         if class_totals is None:
             raise ValueError("`prevalence` can't be 'fixed' where there are no counts; give a number.")
         if not (class_totals > 0).all():
@@ -228,7 +245,13 @@ def exchange(base: Concentrations, prevalence: PrevalenceLike, class_totals: Arr
                 "`prevalence`='fixed' needs items of every class in every matrix; one has none. Give a number."
             )
         return Concentrations(base.rows, class_totals / class_totals.sum(-1, keepdims=True), known=True)
-    values = np.asarray(prevalence, dtype=np.float64)
+    given: Any = prevalence
+    if isinstance(given, xr.DataArray):
+        raise TypeError("`prevalence` must be plain numbers, in the order of the labels; got an xarray.DataArray.")
+    values = np.asarray(prevalence)
+    if values.dtype.kind not in "iuf":
+        raise TypeError(f"`prevalence` must be None, 'fixed' or numbers; got {prevalence!r}.")
+    values = values.astype(np.float64)
     if values.ndim == 0 and k == 2:
         share = validate.number("prevalence", prevalence, 0, 1)
         return Concentrations(base.rows, np.array([1 - share, share]), known=True)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from bayescm import __version__
+from bayescm import __version__, validate
 
 ACTUAL, PREDICTED = "actual", "predicted"
 MATRIX = (ACTUAL, PREDICTED)
@@ -30,6 +30,57 @@ GROUPS = (
     "prior_sbc",
 )
 CELLS_OF_TWO = ("tn", "fp", "fn", "tp")
+
+
+RESERVED = {
+    *MATRIX,
+    CHAIN,
+    DRAW,
+    CELL,
+    LABEL,
+    METRIC,
+    CI_BOUND,
+    "row",
+    "column",
+    "statistic",
+    "theta",
+    "counts",
+    "label",
+}
+"""Names that batch dims and metrics can't have: results use them for something else."""
+
+
+def check_matrix(matrix: Any, name: str) -> xr.DataArray:
+    """Return a DataArray whose last two dims are `actual` and `predicted`, with the same labels on both."""
+    if not isinstance(matrix, xr.DataArray):
+        raise TypeError(f"`{name}` must be an xarray.DataArray; got {type(matrix).__name__}.")
+    if any(dim not in matrix.dims for dim in MATRIX):
+        raise ValueError(
+            f"`{name}` must have the dims 'actual' and 'predicted'; got {matrix.dims}. "
+            "Rename its dims, or build it with bayescm.from_array or bayescm.from_cells."
+        )
+    k = matrix.sizes[ACTUAL]
+    if k != matrix.sizes[PREDICTED] or k < 2:
+        raise ValueError(f"`{name}` must be square with at least two classes; got {dict(matrix.sizes)}.")
+    for dim in MATRIX:
+        if dim not in matrix.coords:
+            matrix = matrix.assign_coords({dim: np.arange(k)})
+    labels = [matrix[dim].values.tolist() for dim in MATRIX]
+    if labels[0] != labels[1]:
+        raise ValueError(
+            f"`{name}` must have the same labels in the same order on both dims; got {labels[0]} and {labels[1]}."
+        )
+    validate.unique("labels", labels[0])
+    ordered: xr.DataArray = matrix.transpose(..., *MATRIX)
+    return ordered
+
+
+def batch_names(name: str, names: Sequence[Any]) -> None:
+    """Refuse batch dims that occur twice or that results use for something else."""
+    validate.unique(name, names)
+    taken = [dim for dim in names if dim in RESERVED]
+    if taken:
+        raise ValueError(f"`{name}` can't have {taken[0]!r}: results keep that name for something else. Rename it.")
 
 
 def labels_of(counts: xr.DataArray) -> list[Any]:
@@ -121,7 +172,6 @@ def by_matrix(
     index = xr.DataArray(np.arange(int(np.prod(shape)), dtype=np.int64).reshape(shape), dims=batch)
     if counts.chunks is not None:
         counts = counts.chunk(dict.fromkeys(MATRIX, -1))
-        index = index.chunk({dim: counts.chunksizes[dim] for dim in batch})
     more = [] if theta is None else [theta]
     result: xr.DataArray = xr.apply_ufunc(
         kernel,

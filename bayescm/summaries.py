@@ -127,7 +127,7 @@ def summary(
     plan = _Plan(
         metrics=resolved,
         labels=labels,
-        prior=concentrations(prior, model, len(labels)),
+        prior=concentrations(prior, model, labels),
         prevalence=prevalence,
         ci_prob=validate.number("ci_prob", ci_prob, 0, 1),
         ci_kind=validate.choice("ci_kind", ci_kind, ("hdi", "eti")),
@@ -159,6 +159,9 @@ def _summarise(counts: NDArray[Any], index: NDArray[np.int64], plan: _Plan) -> A
     points = compute(plan.metrics, _plug_in(counts, posterior, plan.prevalence))
     columns = []
     for metric, point in zip(plan.metrics, points, strict=True):
+        if plan.prevalence is not None and laws.is_prevalence(metric):
+            shares = np.broadcast_to(_mean_shares(posterior), counts.shape[:-1])
+            point = shares if per_label(metric, len(plan.labels)) else shares[..., 1]
         values = found[metric.name] | {"point": point}
         rows = np.stack([np.broadcast_to(values.get(name, 0.0), point.shape) for name in STATISTICS], axis=-1)
         columns.append(rows if per_label(metric, len(plan.labels)) else rows[..., None, :])
@@ -167,11 +170,14 @@ def _summarise(counts: NDArray[Any], index: NDArray[np.int64], plan: _Plan) -> A
 
 def _plug_in(counts: NDArray[np.int64], posterior: Concentrations, prevalence: PrevalenceLike) -> Array:
     """Return the cells whose metrics are the point estimates: the counts, or their rates at another prevalence."""
-    if prevalence is None or isinstance(prevalence, str):
+    if prevalence is None:
         return counts.astype(np.float64)
-    shares = posterior.shares / posterior.shares.sum(-1, keepdims=True)
     with np.errstate(invalid="ignore"):
-        return np.asarray(counts / counts.sum(-1, keepdims=True) * shares[..., None])
+        return np.asarray(counts / counts.sum(-1, keepdims=True) * _mean_shares(posterior)[..., None])
+
+
+def _mean_shares(posterior: Concentrations) -> Array:
+    return np.asarray(posterior.shares / posterior.shares.sum(-1, keepdims=True))
 
 
 def _exactly(metric: Metric, posterior: Concentrations, plan: _Plan) -> dict[str, Any] | None:
@@ -211,13 +217,21 @@ def _of_metric(metric: Metric, values: Array, posterior: Concentrations, plan: _
     warn_undefined({metric.name: values})
     found = statistics(np.moveaxis(values, 0, -1), plan.ci_prob, plan.ci_kind)
     if metric.moments:  # inf or NaN instead of the luck of the draws
-        k = posterior.rows.shape[-1]
-        cells = multiclass.of_two(posterior.rows) if k == 2 else multiclass.one_vs_rest(posterior.rows)
-        least = np.min([getattr(cells, name) for name in metric.moments], axis=0)
+        least = _least_concentration(metric, posterior.rows)
         found["mean"] = np.where(least <= 1, np.inf, found["mean"])
         found["sd"] = np.where(least <= 1, np.nan, np.where(least <= 2, np.inf, found["sd"]))
         found["mcse_mean"] = np.where(least <= 2, np.nan, found["mcse_mean"])
     return found | {"is_hdi": np.full(found["mean"].shape, plan.ci_kind == "hdi")}
+
+
+def _least_concentration(metric: Metric, rows: Array) -> Array:
+    """Return the concentration that decides which moments of a metric exist."""
+    of_two = metric.kind == "cells" and rows.shape[-1] == 2
+    cells = multiclass.of_two(rows) if of_two else multiclass.one_vs_rest(rows)
+    if metric.kind == "micro":
+        cells = multiclass.Cells(*(cell.sum(-1) for cell in cells))
+    least = np.min([getattr(cells, name) for name in metric.moments], axis=0)
+    return np.asarray(least.min(-1) if metric.kind in ("macro", "weighted") else least)
 
 
 def _dataset(table: xr.DataArray, plan: _Plan, attrs: dict[str, str | int | float]) -> xr.Dataset:
@@ -233,8 +247,8 @@ def _dataset(table: xr.DataArray, plan: _Plan, attrs: dict[str, str | int | floa
     interval = pair("lower", "upper")
     k = len(plan.labels)
     entries = [(m, label) for m in plan.metrics for label in (plan.labels if per_label(m, k) else ("",))]
-    kind = _posterior_kind(plan)
-    exact = {m.name for m in plan.metrics if _exactly(m, kind, plan) is not None}
+    known = conjugate.posterior(np.ones((k, k), np.int64), plan.prior, plan.prevalence)  # which laws there are
+    exact = {m.name for m in plan.metrics if laws.beta_law(m, known) or (known.known and laws.is_prevalence(m))}
     dataset = xr.Dataset(
         {
             **{name: by_name[name] for name in ("point", "mean", "median", "sd")},
@@ -253,12 +267,6 @@ def _dataset(table: xr.DataArray, plan: _Plan, attrs: dict[str, str | int | floa
     for name, long_name in _LONG_NAMES.items():
         dataset[name].attrs = {"long_name": long_name, "units": "1"}
     return dataset.transpose(..., METRIC, CI_BOUND)
-
-
-def _posterior_kind(plan: _Plan) -> Concentrations:
-    """Return a posterior of no counts: which laws are exact depends on the prior and the prevalence alone."""
-    k = len(plan.labels)
-    return conjugate.posterior(np.ones((k, k), np.int64), plan.prior, plan.prevalence)
 
 
 def cell_summary(
@@ -285,7 +293,8 @@ def cell_summary(
     Returns
     -------
     xarray.Dataset
-        Over ``(..., actual, predicted)``: ``counts``, ``point``, ``mean``, ``median``, ``sd``, ``interval(ci_bound)``.
+        Over ``(..., actual, predicted)``: ``counts``, ``point``, ``mean``, ``median``, ``sd``, ``interval(ci_bound)``
+        and ``ci_kind`` (as in :func:`summary`).
 
     Examples
     --------
@@ -300,7 +309,7 @@ def cell_summary(
     axis = {"actual": (-1,), "predicted": (-2,), "all": (-2, -1)}[
         validate.choice("normalize", normalize, ("actual", "predicted", "all"))
     ]
-    base = concentrations(prior, model, len(labels))
+    base = concentrations(prior, model, labels)
     if normalize != "actual" and not base.one_dirichlet:
         raise ValueError("`normalize` must be 'actual' under model='three_binomial' (only its rows are Dirichlet).")
     prob = validate.number("ci_prob", ci_prob, 0, 1)
@@ -312,19 +321,24 @@ def cell_summary(
         conjugate.check_proper(posterior, labels)
         a = posterior.rows
         law = laws.BetaLaw(a, _rest(a, axis))
-        lower, upper = law.hdi(prob)[:2] if kind == "hdi" else law.eti(prob)
+        lower, upper, is_hdi = law.hdi(prob) if kind == "hdi" else (*law.eti(prob), np.zeros(a.shape, bool))
         with np.errstate(invalid="ignore"):
             point = whole / whole.sum(axis, keepdims=True)
-        return np.stack([point, law.mean(), law.ppf(0.5), law.sd(), lower, upper], axis=-1)
+        return np.stack([point, law.mean(), law.ppf(0.5), law.sd(), lower, upper, is_hdi], axis=-1)
 
     renamed = {"row": ACTUAL, "column": PREDICTED}
-    table = by_matrix(kernel, counts, {"row": len(labels), "column": len(labels), "statistic": 6}).rename(renamed)
+    table = by_matrix(kernel, counts, {"row": len(labels), "column": len(labels), "statistic": 7}).rename(renamed)
     table = table.assign_coords({dim: counts[dim] for dim in MATRIX})
     bound = interval_coordinate(prob, kind)
     interval = table.isel(statistic=slice(4, 6)).rename(statistic=CI_BOUND).assign_coords({CI_BOUND: bound})
     names = ("point", "mean", "median", "sd")
     return xr.Dataset(
-        {"counts": counts, **{name: table.isel(statistic=i) for i, name in enumerate(names)}, "interval": interval},
+        {
+            "counts": counts,
+            **{name: table.isel(statistic=i) for i, name in enumerate(names)},
+            "interval": interval,
+            "ci_kind": xr.where(table.isel(statistic=6) > 0, "hdi", "eti"),  # type: ignore[no-untyped-call]
+        },
         attrs=attributes(model=model, prior=prior, normalize=normalize, ci_prob=prob, ci_kind=kind),
     )
 

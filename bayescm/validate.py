@@ -28,7 +28,9 @@ def number(name: str, value: object, lower: float, upper: float, *, closed: bool
     try:
         result = float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
-        raise TypeError(f"`{name}` must be {wanted}; got {value!r}.") from None
+        result = np.nan
+    if isinstance(value, str | bool) or (np.isnan(result) and not isinstance(value, float)):
+        raise TypeError(f"`{name}` must be {wanted}; got {value!r}.")
     inside = lower <= result <= upper if closed else lower < result < upper
     if not inside:
         raise ValueError(f"`{name}` must be {wanted}; got {value!r}.")
@@ -47,7 +49,7 @@ def positive_integer(name: str, value: object) -> int:
 def count_values(name: str, values: ArrayLike) -> NDArray[np.int64]:
     """Return whole, non-negative counts as int64, or say which value is not one."""
     array = np.asarray(values)
-    if array.dtype.kind == "O":
+    if array.dtype.kind == "O" and not any(isinstance(value, str | bytes) for value in array.flat):
         with contextlib.suppress(TypeError, ValueError):
             array = array.astype(np.float64)
     if array.dtype.kind not in "iuf":

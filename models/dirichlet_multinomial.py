@@ -22,9 +22,9 @@ import pymc as pm
 import xarray as xr
 
 from bayescm import conjugate
-from bayescm.counts import check_counts, from_array
+from bayescm.counts import check_counts, from_array, one_matrix
 from bayescm.priors import Concentrations, PriorLike, concentrations
-from bayescm.results import ACTUAL, MATRIX, PREDICTED, flatten_cells
+from bayescm.results import ACTUAL, MATRIX, PREDICTED, flatten_cells, labels_of
 
 
 def model(counts: Any, *, prior: PriorLike = "jeffreys") -> pm.Model:
@@ -40,9 +40,9 @@ def model(counts: Any, *, prior: PriorLike = "jeffreys") -> pm.Model:
     pymc.Model
         ``theta(actual, predicted)``; the observed ``counts(cell)``; data ``counts_data`` and ``alpha``.
     """
-    counts = check_counts(counts)
+    counts = one_matrix(counts)
     k = counts.sizes[ACTUAL]
-    alpha = concentrations(prior, "dirichlet_multinomial", k).rows
+    alpha = concentrations(prior, "dirichlet_multinomial", labels_of(counts)).rows
     observed = flatten_cells(counts)
     coords = {dim: counts[dim].values for dim in MATRIX} | {"cell": observed["cell"].values}
     with pm.Model(coords=coords) as story:
@@ -57,7 +57,7 @@ def model(counts: Any, *, prior: PriorLike = "jeffreys") -> pm.Model:
 def exact(counts: Any, *, prior: PriorLike = "jeffreys") -> Concentrations:
     """Return the posterior: concentrations plus counts (eq. 6)."""
     counts = check_counts(counts)
-    base = concentrations(prior, "dirichlet_multinomial", counts.sizes[ACTUAL])
+    base = concentrations(prior, "dirichlet_multinomial", labels_of(counts))
     return conjugate.posterior(counts.values, base)
 
 

@@ -29,9 +29,9 @@ import pymc as pm
 import xarray as xr
 
 from bayescm import conjugate
-from bayescm.counts import check_counts, from_array
+from bayescm.counts import check_counts, from_array, one_matrix
 from bayescm.priors import Concentrations, PriorLike, concentrations
-from bayescm.results import ACTUAL, LABEL, MATRIX, PREDICTED, flatten_cells
+from bayescm.results import ACTUAL, LABEL, MATRIX, PREDICTED, flatten_cells, labels_of
 
 
 def model(counts: Any, *, prior: PriorLike = "jeffreys") -> pm.Model:
@@ -50,9 +50,9 @@ def model(counts: Any, *, prior: PriorLike = "jeffreys") -> pm.Model:
         predicted)``; ``theta(actual, predicted)``; the observed ``counts(cell)``; data ``counts_data``, ``a_shares``,
         ``a_rows``.
     """
-    counts = check_counts(counts)
+    counts = one_matrix(counts)
     k = counts.sizes[ACTUAL]
-    base = concentrations(prior, "three_binomial", k)
+    base = concentrations(prior, "three_binomial", labels_of(counts))
     observed = flatten_cells(counts)
     labels = counts[ACTUAL].values
     coords = {ACTUAL: labels, PREDICTED: labels, LABEL: labels, "cell": observed["cell"].values}
@@ -84,7 +84,7 @@ def model(counts: Any, *, prior: PriorLike = "jeffreys") -> pm.Model:
 def exact(counts: Any, *, prior: PriorLike = "jeffreys") -> Concentrations:
     """Return the posterior: shares and rows, each its concentrations plus its counts."""
     counts = check_counts(counts)
-    base = concentrations(prior, "three_binomial", counts.sizes[ACTUAL])
+    base = concentrations(prior, "three_binomial", labels_of(counts))
     return conjugate.posterior(counts.values, base)
 
 

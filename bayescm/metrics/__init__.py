@@ -7,6 +7,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -14,7 +15,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayescm.metrics import multiclass
-from bayescm.metrics.quantities import CELLS, FUNCTIONS, Quantities, needs
+from bayescm.metrics.quantities import KNOWN, Quantities, needs
 from bayescm.metrics.table import (
     BINARY,
     FACTORIES,
@@ -27,7 +28,7 @@ from bayescm.metrics.table import (
     fbeta,
     net_benefit,
 )
-from bayescm.results import CELL, CHAIN, CI_BOUND, DRAW, LABEL, METRIC, labels_of
+from bayescm.results import LABEL, RESERVED, check_matrix, labels_of
 from bayescm.results import MATRIX as MATRIX_DIMS
 
 __all__ = ["Metric", "available", "compute", "evaluate", "expected_cost", "fbeta", "net_benefit", "resolve"]
@@ -35,7 +36,6 @@ __all__ = ["Metric", "available", "compute", "evaluate", "expected_cost", "fbeta
 MetricLike = str | Metric | Callable[..., Any]
 MetricsLike = MetricLike | Iterable[MetricLike] | Mapping[str, MetricLike] | None
 
-RESERVED = {*MATRIX_DIMS, LABEL, METRIC, CELL, CHAIN, DRAW, CI_BOUND, "theta", "counts", "label", "sample"}
 _BINARY = {name: m for m in BINARY for name in (m.name, *m.aliases)}
 _MATRIX = {name: m for m in MATRIX for name in (m.name, *m.aliases)}
 _BLOCK = 16384
@@ -70,11 +70,13 @@ def resolve(metrics: MetricsLike, n_labels: int) -> list[Metric]:
     if metrics is None:
         metrics = OF_TWO if n_labels == 2 else OF_MANY
     if isinstance(metrics, Mapping):
-        found = [replace(_one(metric, n_labels), name=name) for name, metric in metrics.items()]
+        found = [replace(_one(metric, n_labels), name=str(name)) for name, metric in metrics.items()]
     elif isinstance(metrics, str | Metric) or callable(metrics):
         found = [_one(metrics, n_labels)]
-    else:
+    elif isinstance(metrics, Iterable):
         found = [_one(metric, n_labels) for metric in metrics]
+    else:
+        raise TypeError(f"`metrics` takes names, functions of the cells and Metric objects; got {metrics!r}.")
     if not found:
         raise ValueError("`metrics` is empty; name at least one, or leave it out for the usual ones.")
     names = [metric.name for metric in found]
@@ -127,12 +129,13 @@ def _parametrised(name: str, factory: str, arguments: str) -> Metric:
     for part in filter(None, (piece.strip() for piece in arguments.split(","))):
         key, _, value = (word.strip() for word in part.partition("="))
         try:
-            values[key] = float(value)
+            number = float(value)
         except ValueError:
             key = ""
-        if key not in accepted:
+        if key not in accepted or key in values:
             example = ", ".join(f"{word}=1" for word in accepted)
             raise ValueError(f"`metrics` can't read {name!r}; write it like {factory}({example}).")
+        values[key] = number
     return FACTORIES[factory](**values)
 
 
@@ -147,7 +150,7 @@ def _averaged(base: Metric, average: Kind) -> Metric:
         undefined=f"{base.undefined}, in every class" if average != "micro" else base.undefined,
         ratio=(("diagonal",), ("off_diagonal",)) if pooled else None,
         link="identity",
-        moments=(),
+        moments=base.moments,
         kind=average,
         aliases=(),
     )
@@ -156,20 +159,28 @@ def _averaged(base: Metric, average: Kind) -> Metric:
 def _from_function(function: Callable[..., Any]) -> Metric:
     """Wrap a user's function: of cells by name, or of the whole array."""
     name = getattr(function, "__name__", type(function).__name__)
-    required = needs(function)
+    if getattr(function, "__hash__", None) is None:  # needs() keeps functions in a dict
+        function = partial(function)
+    try:
+        kinds = {p.kind for p in inspect.signature(function).parameters.values()}
+        required = needs(function)
+    except ValueError:
+        kinds, required = set(), ()
+    if kinds & {inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.VAR_KEYWORD} or not required:
+        raise TypeError(f"`metrics` takes functions with named arguments (no *args, **kwargs or /); {name} has none.")
     known: dict[str, Any] = {
         "title": name,
         "formula": inspect.getdoc(function) or name,
         "lower": -np.inf,
         "upper": np.inf,
     }
-    if required and set(required) <= {*CELLS, *FUNCTIONS}:
+    if set(required) <= KNOWN:
         return Metric(name=name, function=function, **known)
     if len(required) == 1:
         return Metric(name=name, function=function, kind="matrix", **known)
     raise TypeError(
         "`metrics` takes functions of cells named tp, fn, fp, tn, of metrics by name, or of one array; "
-        f"{name} takes {', '.join(required) or 'nothing'}."
+        f"{name} takes {', '.join(required)}."
     )
 
 
@@ -203,7 +214,8 @@ def compute(metrics: Sequence[Metric], matrix: NDArray[Any]) -> list[NDArray[np.
     out = [np.empty((n, k) if per_label(metric, k) else n) for metric in metrics]
     for start in range(0, n, _BLOCK):
         part = slice(start, min(start + _BLOCK, n))
-        block = np.asarray(cells_first[..., part], np.float64)
+        block = np.asarray(cells_first[..., part], np.float64).view()
+        block.flags.writeable = False  # a user's function may not change it
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # NaN and inf are answers here
             results = _block(metrics, np.moveaxis(block, (0, 1), (-2, -1)))
         for values, result in zip(out, results, strict=True):
@@ -268,8 +280,12 @@ def evaluate(cells: xr.DataArray, metrics: MetricsLike = None) -> xr.Dataset:
     >>> float(bayescm.evaluate(counts, "mcc").matthews_correlation.round(4))
     0.8345
     """
+    cells = check_matrix(cells, "cells")
     labels = labels_of(cells)
     resolved = resolve(metrics, len(labels))
+    taken = [metric.name for metric in resolved if metric.name in {*cells.dims, *cells.coords}]
+    if taken:
+        raise ValueError(f"`metrics` has {taken[0]!r}, which is a dim or coordinate of the cells too; rename that one.")
     dims = [[LABEL] if per_label(metric, len(labels)) else [] for metric in resolved]
     results = xr.apply_ufunc(
         lambda matrix: tuple(compute(resolved, matrix)) if len(resolved) > 1 else compute(resolved, matrix)[0],

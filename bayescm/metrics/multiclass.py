@@ -45,7 +45,12 @@ def one_vs_rest(matrix: Array) -> Cells:
     """
     k = matrix.shape[-1]
     batch = matrix.shape[:-2]
-    sums = matrix.reshape(-1, k * k) @ _masks(k)
+    flat = matrix.reshape(-1, k * k)
+    undefined = np.isnan(flat)  # rates of a class without items: they concern only the sums that they are part of
+    if undefined.any():
+        sums = np.where(undefined @ _masks(k) > 0, np.nan, np.where(undefined, 0.0, flat) @ _masks(k))
+    else:
+        sums = flat @ _masks(k)
     return Cells(*np.moveaxis(sums.reshape(*batch, 4, k), -2, 0))
 
 

@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -10,22 +10,29 @@ from numpy.typing import NDArray
 
 from bayescm.metrics import binary
 from bayescm.metrics.multiclass import Cells
+from bayescm.metrics.table import BINARY
 
 Array = NDArray[np.float64]
 
 CELLS = ("tp", "fn", "fp", "tn")
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    name: function for name, function in vars(binary).items() if inspect.isfunction(function)
+    **{name: function for name, function in vars(binary).items() if inspect.isfunction(function)},
+    **{name: metric.function for metric in BINARY for name in (metric.name, *metric.aliases)},
 }
+KNOWN = frozenset((*CELLS, *FUNCTIONS))
 
 
 @lru_cache(maxsize=256)
 def needs(function: Callable[..., Any]) -> tuple[str, ...]:
-    """Return the names of the arguments that a function can't do without."""
-    named = (
-        p for p in inspect.signature(function).parameters.values() if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
+    """Return the names that a function is given: what it can't do without, and what it knows of the optional ones."""
+    bound = function.keywords if isinstance(function, partial) else {}
+    return tuple(
+        p.name
+        for p in inspect.signature(function).parameters.values()
+        if p.name not in bound
+        and (p.default is p.empty or p.name in KNOWN)
+        and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
     )
-    return tuple(p.name for p in named if p.default is p.empty)
 
 
 class Quantities:
@@ -37,7 +44,9 @@ class Quantities:
 
     def __getitem__(self, name: str) -> Array:
         if name not in self._known:
-            self._known[name] = self.call(FUNCTIONS[name])
+            value = self.call(FUNCTIONS[name])
+            value.flags.writeable = False  # a user's function must not change what the next one gets
+            self._known[name] = value
         return self._known[name]
 
     def call(self, function: Callable[..., Any]) -> Array:

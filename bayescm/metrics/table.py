@@ -1,7 +1,7 @@
 """The table of metrics: name, formula, range, when undefined, when moments exist, exact law."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
@@ -51,7 +51,6 @@ class Metric:
     link: Literal["identity", "f1"] = "identity"
     kind: Kind = "cells"
     aliases: tuple[str, ...] = ()
-    parameters: Mapping[str, float] = field(default_factory=dict)
 
 
 _NO_P, _NO_N = "no actual positives", "no actual negatives"
@@ -178,10 +177,11 @@ BINARY: tuple[Metric, ...] = (
 
 def fbeta(beta: float = 1.0) -> Metric:
     """Return F-beta for a given `beta`: recall weighs beta times as much as precision."""
+    if not 0.0 < beta < float("inf"):
+        raise ValueError(f"`beta` of fbeta must be a positive number; got {beta!r}.")
     return Metric(
-        f"fbeta(beta={beta:g})", f"F{beta:g}", "(1 + b^2) TP / ((1 + b^2) TP + b^2 FN + FP)",
+        f"fbeta(beta={beta:.15g})", f"F{beta:g}", "(1 + b^2) TP / ((1 + b^2) TP + b^2 FN + FP)",
         partial(binary.f_score, beta=beta), undefined="TP = FN = FP = 0",
-        parameters={"beta": beta},
     )  # fmt: skip
 
 
@@ -189,10 +189,10 @@ def expected_cost(tp: float = 0.0, fn: float = 1.0, fp: float = 1.0, tn: float =
     """Return the mean cost of an item, given the cost of each cell; may be negative for gains."""
     costs = (tp, fn, fp, tn)
     return Metric(
-        f"expected_cost(tp={tp:g}, fn={fn:g}, fp={fp:g}, tn={tn:g})", "Expected cost",
+        f"expected_cost(tp={tp:.15g}, fn={fn:.15g}, fp={fp:.15g}, tn={tn:.15g})", "Expected cost",
         f"({tp:g} TP + {fn:g} FN + {fp:g} FP + {tn:g} TN) / N",
         partial(binary.expected_cost, c_tp=tp, c_fn=fn, c_fp=fp, c_tn=tn), lower=min(costs), upper=max(costs),
-        undefined="no items", parameters={"tp": tp, "fn": fn, "fp": fp, "tn": tn},
+        undefined="no items",
     )  # fmt: skip
 
 
@@ -202,9 +202,8 @@ def net_benefit(threshold: float = 0.5) -> Metric:
         raise ValueError(f"`threshold` of net_benefit must be a probability in [0, 1); got {threshold!r}.")
     odds = threshold / (1.0 - threshold)
     return Metric(
-        f"net_benefit(threshold={threshold:g})", f"Net benefit at {threshold:g}", f"(TP - {odds:g} FP) / N",
+        f"net_benefit(threshold={threshold:.15g})", f"Net benefit at {threshold:g}", f"(TP - {odds:g} FP) / N",
         partial(binary.net_benefit, threshold=threshold), lower=-odds, undefined="no items",
-        parameters={"threshold": threshold},
     )  # fmt: skip
 
 

@@ -48,10 +48,13 @@ def plot_confusion_matrix(cells: xr.Dataset, *, ax: "Axes | None" = None, cmap: 
     ax.imshow(mean, vmin=0.0, vmax=1.0, cmap=cmap)
     counts = cells["counts"].transpose(ACTUAL, PREDICTED).values
     interval = cells["interval"].transpose(ACTUAL, PREDICTED, CI_BOUND).values
+    kinds = cells["ci_kind"].transpose(ACTUAL, PREDICTED).values
+    note = np.where(kinds == cells.attrs["ci_kind"], "", " " + kinds.astype(object))
     for i, j in np.ndindex(k, k):
         low, high = 100 * interval[i, j]
         ax.text(
-            j, i, f"{counts[i, j]}\n{100 * mean[i, j]:.1f}%\n[{low:.1f}, {high:.1f}]", ha="center", va="center",
+            j, i, f"{counts[i, j]}\n{100 * mean[i, j]:.1f}%\n[{low:.1f}, {high:.1f}]{note[i, j]}",
+            ha="center", va="center",
             color="white" if mean[i, j] > 0.55 else "black", fontsize="medium" if k < 5 else "small",
         )  # fmt: skip
     ax.set_xticks(range(k), labels)
