@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import bayescm
 
-PRIORS = ("jeffreys", "laplace", "haldane", "legendre", "perks", "jeffreys_cell")
-
 if TYPE_CHECKING:
     import xarray as xr
 
@@ -61,7 +59,7 @@ def _parser() -> argparse.ArgumentParser:
     s.add_argument("--pos-label", metavar="LABEL", help="the positive class (default: 1, or the last in order)")
     s.add_argument("--metrics", metavar="LIST", help="names with commas or spaces, such as mcc,f1 (default: all)")
     s.add_argument("--model", default="dirichlet_multinomial", help="dirichlet_multinomial or three_binomial")
-    s.add_argument("--prior", default="jeffreys", help=f"{', '.join(PRIORS)}, or a number")
+    s.add_argument("--prior", default="jeffreys", help="a name such as jeffreys, laplace or perks, or a number")
     s.add_argument("--prevalence", metavar="P", help="'fixed', a number, or a,b of a Beta (default: estimated)")
     s.add_argument("--ci-prob", type=float, default=0.95, metavar="P", help="probability of the interval (0.95)")
     s.add_argument("--ci-kind", default="hdi", help="hdi or eti")
@@ -137,35 +135,50 @@ def _counts(arguments: argparse.Namespace) -> "xr.DataArray":
         if len(given) < 4:
             missing = ", ".join(f"--{name}" for name in cells if name not in given)
             raise ValueError(f"give a CSV file, or all four of --tp --fn --fp --tn (missing: {missing}).")
+        _refuse_others(arguments, "counts given by name")
         return bayescm.from_cells(**cells)
     if given:
         raise ValueError(f"--{given[0]} and a file: give one of them.")
-    return _from_file(arguments)
+    return _from_frame(_read(arguments.file), arguments)
 
 
-def _from_file(arguments: argparse.Namespace) -> "xr.DataArray":
-    """Read a CSV file, and take it for what its columns say."""
+def _refuse_others(arguments: argparse.Namespace, kind: str, *used: str) -> None:
+    """Refuse options that would have no effect."""
+    for name in ("by", "score", "threshold", "pos_label"):
+        if getattr(arguments, name) is not None and name not in used:
+            raise ValueError(f"--{name.replace('_', '-')} doesn't apply to {kind}; leave it out.")
+
+
+def _read(path: str) -> Any:
+    """Read a CSV file; empty cells stay text, so that "NA" can be a label."""
     import pandas as pd
 
     try:
-        frame = pd.read_csv(arguments.file, keep_default_na=False, skipinitialspace=True)
+        return pd.read_csv(path, keep_default_na=False, skipinitialspace=True)
     except pd.errors.EmptyDataError:
-        raise ValueError(f"{arguments.file} is empty.") from None
+        raise ValueError(f"{path} is empty.") from None
     except (pd.errors.ParserError, UnicodeDecodeError) as error:
-        raise ValueError(f"{arguments.file} is not a CSV file that can be read: {error}.") from None
+        raise ValueError(f"{path} is not a CSV file that can be read: {error}.") from None
+
+
+def _from_frame(frame: Any, arguments: argparse.Namespace) -> "xr.DataArray":
+    """Take a table for what its columns say."""
     columns = {str(name).strip().lower(): name for name in frame.columns}
-    by = [arguments.by] if arguments.by else []
-    pos_label = _matching(frame, arguments)
     if {"tp", "fn", "fp", "tn"} <= set(columns):
+        _refuse_others(arguments, "a file with one matrix per row", "by")
         return _from_rows_of_cells(frame, columns, arguments.by)
     if arguments.score is not None or arguments.threshold is not None:
-        return _from_scores(frame, arguments, pos_label)
+        _refuse_others(arguments, "scores", "score", "threshold", "pos_label")
+        return _from_scores(frame, arguments)
     if arguments.actual in frame and arguments.predicted in frame:
         count = arguments.count if arguments.count in frame else None
+        by = [arguments.by] if arguments.by else []
+        _no_empty_cell(frame, [arguments.actual, arguments.predicted, count, *by])
         names = {"actual": arguments.actual, "predicted": arguments.predicted, "n": count}
-        return bayescm.from_table(frame, by=by, pos_label=pos_label, **names)
+        return bayescm.from_table(frame, by=by, pos_label=_pos_label(frame, arguments), **names)
     square = frame.set_index(frame.columns[0])
-    if [str(row) for row in square.index] == [str(column) for column in square.columns]:
+    if square.shape[1] > 1 and [str(row) for row in square.index] == [str(column) for column in square.columns]:
+        _refuse_others(arguments, "a square matrix")
         return bayescm.from_array(square.to_numpy(), labels=list(square.index))
     raise ValueError(
         f"{arguments.file} has the columns {', '.join(map(str, frame.columns))}; wanted are {arguments.actual} and "
@@ -174,20 +187,31 @@ def _from_file(arguments: argparse.Namespace) -> "xr.DataArray":
     )
 
 
-def _matching(frame: Any, arguments: argparse.Namespace) -> Any:
+def _no_empty_cell(frame: Any, names: Sequence[str | None]) -> None:
+    """Refuse rows where something is missing."""
+    for name in names:
+        if name in frame and (empty := (frame[name].astype(str).str.strip() == "").to_numpy()).any():
+            raise ValueError(f"column {name!r} is empty in row {int(empty.argmax()) + 1} of the table.")
+
+
+def _pos_label(frame: Any, arguments: argparse.Namespace) -> Any:
     """Return ``--pos-label`` in the type of the label column."""
-    text = arguments.pos_label
-    if text is None or arguments.actual not in frame:
-        return text
-    by_text = {str(value): value for value in frame[arguments.actual].unique().tolist()}
-    return by_text.get(text, text)
+    if arguments.pos_label is None:
+        return None
+    known = frame[arguments.actual].unique().tolist()
+    if arguments.predicted in frame:
+        known += frame[arguments.predicted].unique().tolist()
+    by_text = {str(value): value for value in known}
+    if arguments.pos_label not in by_text:
+        raise ValueError(f"--pos-label must be one of {', '.join(sorted(by_text))}; got {arguments.pos_label}.")
+    return by_text[arguments.pos_label]
 
 
 def _from_rows_of_cells(frame: Any, columns: dict[str, Any], by: str | None) -> "xr.DataArray":
     """Take each row for a matrix, named by ``--by`` or by the first column that isn't a cell."""
     cells = {name: frame[columns[name]].to_numpy() for name in ("tp", "fn", "fp", "tn")}
     if by is not None and by not in frame:
-        raise ValueError(f"`--by` must be a column; got {by!r}.")
+        raise ValueError(f"--by must be a column; got {by!r}.")
     counts = bayescm.from_cells(**cells)
     others = [name for key, name in columns.items() if key not in cells]
     if by is None and not others:
@@ -195,16 +219,18 @@ def _from_rows_of_cells(frame: Any, columns: dict[str, Any], by: str | None) -> 
     return counts.assign_coords(system=[str(value) for value in frame[by or others[0]]])
 
 
-def _from_scores(frame: Any, arguments: argparse.Namespace, pos_label: Any) -> "xr.DataArray":
+def _from_scores(frame: Any, arguments: argparse.Namespace) -> "xr.DataArray":
     """Cut scores at the threshold."""
     if arguments.score is None or arguments.threshold is None:
         raise ValueError("--score and --threshold go together.")
-    absent = [name for name in (arguments.actual, arguments.score) if name not in frame]
+    names = [arguments.actual, arguments.score]
+    absent = [name for name in names if name not in frame]
     if absent:
         raise ValueError(f"{arguments.file} has no column {absent[0]!r}; it has {', '.join(map(str, frame.columns))}.")
-    counts = bayescm.counts_at_thresholds(
-        frame[arguments.actual], frame[arguments.score], thresholds=[arguments.threshold], pos_label=pos_label
-    )
+    _no_empty_cell(frame, names)
+    true, score = (frame[name] for name in names)
+    pos_label = _pos_label(frame, arguments)
+    counts = bayescm.counts_at_thresholds(true, score, thresholds=[arguments.threshold], pos_label=pos_label)
     return counts.isel(threshold=0)
 
 

@@ -81,9 +81,7 @@ def choose(
     return _choose(counts, concentrations(prior, model, labels_of(counts)), model, prevalence, method)
 
 
-def _choose(
-    counts: xr.DataArray, base: Concentrations, model: str, prevalence: PrevalenceLike, method: str
-) -> Choice:
+def _choose(counts: xr.DataArray, base: Concentrations, model: str, prevalence: PrevalenceLike, method: str) -> Choice:
     """Choose the rung for checked counts and a known prior."""
     validate.choice("method", method, METHODS)
     if counts.chunks is None:  # lazy counts are checked when they are computed

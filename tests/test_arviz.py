@@ -65,7 +65,7 @@ def test_netcdf_round_trip_is_identical(tmp_path, labels):
             xr.testing.assert_identical(back.load(), s)
 
 
-def test_groups_survive_selection_and_concatenation():
+def test_groups_survive_selection():
     counts = bayescm.datasets.caelen2017()
     dt = bayescm.posterior(counts, metrics="mcc", random_seed=1, draws=50)
     assert dt.sel(system="B").posterior.matthews_correlation.dims == ("chain", "draw")

@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -122,6 +121,7 @@ def test_prevalence(capsys):
         ([], "give a CSV file"),
         (["nowhere.csv"], "nowhere.csv"),
         ([*CELLS, "x.csv"], "give one of them"),
+        ([*CELLS, "--by", "x"], "--by doesn't apply"),
         ([*CELLS, "--prior", "flat"], "`prior`"),
         ([*CELLS, "--prior", "haldane"], "improper"),
         ([*CELLS, "--metrics", "recal"], "'recal'"),
@@ -149,7 +149,13 @@ def test_errors_are_one_line_and_exit_2(capsys, arguments, words):
         ("a,b\n1,2\n", [], "wanted are actual and predicted"),
         ("actual,predicted,n\n0,0,x\n1,1,2\n", [], "numbers of items"),
         ("actual,predicted,n\n0,0,1.5\n1,1,2\n", [], "Kish"),
-        ("actual,predicted\n0,\n1,1\n", [], "one type"),
+        ("actual,predicted\nspam,\nham,ham\n", [], "column 'predicted' is empty in row 1"),
+        ("actual,predicted,n\n0,0,1\n1,1,\n", [], "column 'n' is empty in row 2"),
+        ("actual,predicted\n0,0\n1,1\n", ["--pos-label", "2"], "must be one of 0, 1"),
+        ("actual,p,system\n0,1,a\n1,0,b\n", ["--score", "p", "--threshold", "1", "--by", "system"], "--by doesn't"),
+        ("x,a,b\na,1,2\nb,3,4\n", ["--pos-label", "a"], "doesn't apply to a square matrix"),
+        ("tp,fn,fp,tn\n1,2,3,4\n", ["--pos-label", "0"], "doesn't apply to a file with one matrix per row"),
+        ("a\n1\n", [], "wanted are actual and predicted"),
         ("actual,p\n0,1\n", ["--score", "p"], "go together"),
         ("actual,p\n0,1\n1,0\n", ["--score", "q", "--threshold", "1"], "no column 'q'"),
         ("actual,p\n0,1\n1,x\n", ["--score", "p", "--threshold", "1"], "real numbers"),
@@ -180,4 +186,3 @@ def test_as_a_process(tmp_path):
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "recall" in done.stdout
-    assert Path(bayescm.__file__).is_file()

@@ -74,6 +74,9 @@ def test_replicates_keep_class_totals_when_prevalence_is_fixed():
     assert free.sel(cell=["tp", "fn"]).sum("cell").std() > 1
     triple = bayescm.posterior(counts, metrics="recall", replicate=225, prevalence="fixed", random_seed=1)
     assert (triple.posterior_predictive.counts.sel(cell=["tp", "fn"]).sum("cell") == 75).all()
+    huge = bayescm.from_array(np.full((3, 3), 10**9))
+    dt = bayescm.posterior(huge, metrics="accuracy", replicate=True, prevalence="fixed", draws=2)
+    assert (dt.posterior_predictive.counts.sum("cell") == 9 * 10**9).all()
     with pytest.raises(ValueError, match="can't keep the class shares"):
         bayescm.posterior(counts, metrics="recall", replicate=100, prevalence="fixed")
 

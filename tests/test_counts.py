@@ -221,6 +221,43 @@ def test_bad_tables(change, options, error, words):
         bayescm.from_table(pd.DataFrame(LONG | change), **options)
 
 
+def test_batches_keep_their_order_and_their_values():
+    frame = pd.DataFrame(
+        {"t": [0.5, 0.1, 0.5, 0.1], "actual": [0, 0, 1, 1], "predicted": [0, 0, 1, 1], "n": [1, 2, 3, 4]}
+    )
+    counts = bayescm.from_table(frame, by="t")
+    assert counts.t.values.tolist() == [0.5, 0.1]
+    assert counts.sel(t=0.1).values.tolist() == [[2, 0], [0, 4]]
+    for by in ("actual", ["t", "t"]):
+        with pytest.raises(ValueError, match=r"can't have|twice"):
+            bayescm.from_table(frame, by=by)
+    with pytest.raises(TypeError, match="numbers of items"):
+        bayescm.from_table(frame.astype({"n": str}), by="t")
+
+
+def test_labels_of_any_kind_can_be_reordered():
+    truth = bayescm.confusion_matrix([True, False, True], [True, True, True])
+    turned = bayescm.from_array(truth, labels=[True, False])
+    assert turned.values.tolist() == [[2, 0], [1, 0]]
+    crossed = pd.crosstab(pd.Series([True, False, True]), pd.Series([True, True, False]))
+    assert bayescm.from_array(crossed).values.tolist() == [[0, 1], [1, 1]]
+
+
+def test_labelled_cells_are_put_together_by_their_labels():
+    tp, fn = pd.Series([1, 2], index=["x", "y"]), pd.Series([3, 4], index=["y", "x"])
+    with pytest.raises(ValueError, match="same dims, sizes and coordinates"):
+        bayescm.from_cells(tp=tp, fn=fn, fp=0, tn=0)
+    counts = bayescm.from_cells(tp=tp, fn=fn[["x", "y"]], fp=0, tn=0)
+    assert counts.sel(system="x").values.tolist() == [[0, 0], [4, 1]]
+    with pytest.raises(ValueError, match="same dims, sizes and coordinates"):
+        bayescm.from_cells(tp=xr.DataArray([1, 2], dims="fold"), fn=[1, 2], fp=0, tn=0)
+
+
+def test_unsigned_labels():
+    counts = bayescm.confusion_matrix(np.array([0, 1], np.uint64), np.array([0, 1]))
+    assert counts.actual.dtype == np.int64
+
+
 def test_tables_lose_nothing():
     frame = pd.DataFrame({"s": [0, 1], "f": [0, 1], "actual": [0, 1], "predicted": [0, 1], "n": [1, 1]})
     with pytest.raises(ValueError, match="no rows for"):

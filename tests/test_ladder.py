@@ -108,6 +108,24 @@ def test_prevalence_is_exchanged_in_both_groups():
     assert fixed.prior.prevalence.dims == ("chain", "draw", "system")
 
 
+def test_prior_posterior_and_future_have_random_numbers_of_their_own():
+    dt = bayescm.posterior(np.zeros((2, 2), int), prior=1, metrics="accuracy", chains=1, draws=1000, random_seed=1)
+    assert not np.array_equal(dt.posterior.theta, dt.prior.theta)
+    assert abs(np.corrcoef(dt.posterior.accuracy[0], dt.prior.accuracy[0])[0, 1]) < 0.15
+
+
+def test_metrics_may_be_an_iterator():
+    dt = bayescm.posterior([[6, 2], [1, 26]], metrics=(m for m in ["mcc", "f1"]), draws=10, replicate=True)
+    assert {"matthews_correlation", "f1"} <= set(dt.posterior.data_vars)
+
+
+def test_choose_refuses_what_posterior_refuses():
+    with pytest.raises(ValueError, match="improper"):
+        bayescm.choose([[6, 2], [0, 26]], prior="haldane")
+    with pytest.raises(ValueError, match="needs items of every class"):
+        bayescm.choose([[0, 0], [2, 26]], prevalence="fixed")
+
+
 def test_choose_says_why():
     choice = bayescm.choose([[6, 2], [0, 26]], model="three_binomial")
     assert choice.method == "exact"
@@ -127,6 +145,7 @@ def test_choose_says_why():
         ({"replicate": 0}, ValueError, "`replicate`"),
         ({"replicate": 2.5}, TypeError, "`replicate`"),
         ({"tune": 500}, TypeError, "`tune` goes to pymc.sample"),
+        ({"nuts_sampler": "hmc"}, ValueError, "`nuts_sampler`"),
     ],
 )
 def test_bad_options(options, error, words):

@@ -356,6 +356,34 @@ def test_bad_metrics(metrics, error, words):
         evaluate(counts, metrics)
 
 
+def test_evaluate_checks_what_it_is_given():
+    crossed = xr.DataArray(
+        [[1, 2], [3, 4]], dims=("actual", "predicted"), coords={"actual": [0, 1], "predicted": [1, 0]}
+    )
+    with pytest.raises(ValueError, match="same order"):
+        evaluate(crossed)
+    with pytest.raises(TypeError, match="DataArray"):
+        evaluate([[1, 2], [3, 4]])
+    sweep = bayescm.from_array(np.ones((2, 2, 2)), dims="recall").assign_coords(recall=[0.1, 0.2])
+    with pytest.raises(ValueError, match="dim or coordinate"):
+        bayescm.posterior(sweep, metrics=["recall", "mcc"])
+
+
+def test_aliases_and_unhashable_functions():
+    from dataclasses import dataclass
+
+    @dataclass
+    class Weighted:
+        weight: float
+
+        def __call__(self, tpr, tnr):
+            return self.weight * tpr + (1 - self.weight) * tnr
+
+    counts = bayescm.from_cells(tp=8, fn=2, fp=3, tn=7)
+    got = evaluate(counts, {"mine": Weighted(0.5), "ba": "balanced_accuracy"})
+    assert float(got.mine) == pytest.approx(float(got.ba))
+
+
 def test_evaluate_keeps_dims_coordinates_and_laziness():
     counts = bayescm.datasets.toetsch2021()
     eager = evaluate(counts)

@@ -1,6 +1,5 @@
 """The stories: the door, the programs, and that NUTS and the closed form agree."""
 
-import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -35,6 +34,11 @@ def test_programs_follow_the_contract(name, k):
     assert [v.name for v in program.observed_RVs] == ["counts"]
     assert program.named_vars_to_dims["counts"] == ("cell",)
     assert program.named_vars_to_dims["theta"] == ("actual", "predicted")
+
+
+def test_programs_are_of_one_matrix():
+    with pytest.raises(ValueError, match="must be one matrix"):
+        models.load("three_binomial").model(bayescm.datasets.caelen2017())
 
 
 def test_the_observed_multinomial_is_the_three_binomials():
@@ -131,4 +135,3 @@ def test_stories_run_as_scripts(tmp_path):
         )
         assert done.returncode == 0, done.stderr
         assert done.stdout.count("recall") == 2
-    assert runpy  # the scripts run in processes of their own: importing them here would make second copies

@@ -63,6 +63,10 @@ def test_numbers_arrays_and_mappings():
         ({"recall": 1}, "three_binomial", ValueError, "must have the keys"),
         ({"prevalence": 1, "rows": 1}, "dirichlet_multinomial", ValueError, "three_binomial"),
         (1, "one_binomial", ValueError, "`model`"),
+        (True, "dirichlet_multinomial", TypeError, "a name, a number"),
+        ([["1", "2"], ["3", "4"]], "dirichlet_multinomial", TypeError, "a name, a number"),
+        (1e300, "dirichlet_multinomial", ValueError, "concentrations from"),
+        (1e-200, "dirichlet_multinomial", ValueError, "concentrations from"),
     ],
 )
 def test_bad_priors(prior, model, error, words):
@@ -111,7 +115,7 @@ def test_improper_posteriors_say_which_cell(name, model):
 
 def test_improper_prevalence_alone_is_refused_too():
     prior = {"prevalence": 0, "rows": 1}
-    with pytest.raises(ValueError, match="improper"):
+    with pytest.raises(ValueError, match="class 1 has no items and its share"):
         bayescm.summary([[3, 2], [0, 0]], "recall", model="three_binomial", prior=prior)
     bayescm.summary([[3, 2], [0, 0]], "recall", model="three_binomial", prior=prior, prevalence=0.3)
 
