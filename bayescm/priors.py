@@ -90,15 +90,17 @@ def _in_order(prior: PriorLike, labels: list[Any]) -> PriorLike:
         return {key: _in_order(value, labels) for key, value in prior.items()}
     if not isinstance(prior, xr.DataArray):
         return prior
-    wanted = (ACTUAL, PREDICTED) if prior.ndim == 2 else (ACTUAL,)
-    if set(prior.dims) != set(wanted):
-        raise ValueError(f"`prior` as a DataArray must have the dims 'actual' and 'predicted'; got {prior.dims}.")
-    for dim in set(wanted) & set(prior.coords):
+    if set(prior.dims) != {ACTUAL, PREDICTED}:
+        raise ValueError(
+            f"`prior` as a DataArray must have the dims 'actual' and 'predicted'; got {prior.dims}. "
+            "Give other concentrations as plain numbers."
+        )
+    for dim in {ACTUAL, PREDICTED} & set(prior.coords):
         known = prior[dim].values.tolist()
         if sorted(map(repr, known)) != sorted(map(repr, labels)):
             raise ValueError(f"`prior` has the labels {known} and `counts` has {labels}; give both the same, or none.")
         prior = prior.isel({dim: [known.index(label) for label in labels]})
-    ordered: NDArray[Any] = prior.transpose(*wanted).values
+    ordered: NDArray[Any] = prior.transpose(ACTUAL, PREDICTED).values
     return ordered
 
 

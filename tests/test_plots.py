@@ -54,6 +54,11 @@ def test_forest_of_many_systems_gives_each_a_colour():
     assert len(colours) == 24
 
 
+def test_forest_loses_no_system_where_labels_are_equal():
+    s = bayescm.summary(bayescm.datasets.caelen2017().assign_coords(system=["A", "A"]), ["recall", "f1"])
+    assert len(bayescm.plot_forest(s).collections) == 2
+
+
 def test_matrix_shows_counts_shares_and_intervals():
     cells = bayescm.cell_summary(bayescm.from_array([[6, 2], [0, 26]], labels=["low", "high"]))
     _, mine = plt.subplots()

@@ -256,6 +256,10 @@ def test_labelled_priors_are_read_by_their_labels():
     assert straight["mean"].item() == turned["mean"].item() == bare["mean"].item()
     with pytest.raises(ValueError, match="give both the same"):
         bayescm.summary([[6, 2], [0, 26]], "recall", prior=prior)
+    # a Beta's two numbers come positives first, classes positives last: labels here would say the opposite
+    labelled = {"prevalence": xr.DataArray([100, 1], dims="actual", coords={"actual": ["a", "b"]}), "rows": 1}
+    with pytest.raises(ValueError, match="plain numbers"):
+        bayescm.summary(counts, "recall", prior=labelled, model="three_binomial")
     with pytest.raises(TypeError, match="plain numbers"):
         bayescm.summary(counts, "recall", prevalence=xr.DataArray([0.5, 0.5], dims="actual"))
 

@@ -51,16 +51,16 @@ def plot_forest(summary: xr.Dataset, *, ax: "Axes | None" = None, reference: flo
     title = "value"
     if systems and shown.sizes[METRIC] == 1:  # one metric of several systems: a line for each system
         title, names = str(shown[METRIC].values[0]), systems
-        groups = {"": shown.isel({METRIC: 0})}
+        groups = [("", shown.isel({METRIC: 0}))]
     else:
         names = [str(name) for name in shown[METRIC].values]
-        groups = {system: shown.isel({batch[0]: i}) for i, system in enumerate(systems)} or {"": shown}
+        groups = [(system, shown.isel({batch[0]: i})) for i, system in enumerate(systems)] or [("", shown)]
     if ax is None:
         height = max(2.2, 0.27 * len(names) * max(1, 0.6 * len(groups)) + 1.1)
         _, ax = plt.subplots(figsize=(7.0 if len(groups) <= 8 else 8.5, height), layout="constrained")
     offsets = np.linspace(-0.35, 0.35, len(groups)) if len(groups) > 1 else [0.0]
     palette = plt.get_cmap("turbo")
-    for i, ((system, one), offset) in enumerate(zip(groups.items(), offsets, strict=True)):
+    for i, ((system, one), offset) in enumerate(zip(groups, offsets, strict=True)):
         color = f"C{i}" if len(groups) <= 10 else palette(i / (len(groups) - 1))
         _draw_group(ax, one, np.arange(len(names)) + offset, color, system)
     if reference is not None:
