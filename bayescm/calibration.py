@@ -195,7 +195,7 @@ def pit(
     drawn = conjugate.draw_batch(posterior, np.arange(simulations), 1, draws, seed, 9)[:, 0]
     variables: dict[str, Any] = {}
     for metric, truth in zip(resolved, truths, strict=True):
-        law = laws.beta_law(metric, posterior)
+        law = laws.exact_law(metric, posterior)
         if law is not None:
             values = law.cdf(truth)
         else:

@@ -101,15 +101,14 @@ def from_cells(
     validate.unique("labels", order.tolist())
     arrays = [_cell(name, cell, dims) for name, cell in named.items()]
     batches = {frozenset(a.dims) for a in arrays if a.ndim}
+    shapes = ", ".join(f"{name} {dict(a.sizes)}" for name, a in zip(named, arrays, strict=True) if a.ndim)
+    wanted = "`tp`, `fn`, `fp` and `tn` must be numbers or have the same dims, sizes and coordinates"
+    if len(batches) > 1:
+        raise ValueError(f"{wanted}; got {shapes}.")
     try:
-        if len(batches) > 1:
-            raise ValueError(f"their dims are {[sorted(map(str, dims)) for dims in batches]}")
         four = xr.broadcast(*xr.align(*arrays, join="exact"))
     except ValueError as error:
-        shapes = ", ".join(f"{name} {dict(a.sizes)}" for name, a in zip(named, arrays, strict=True) if a.ndim)
-        raise ValueError(
-            f"`tp`, `fn`, `fp` and `tn` must be numbers or have the same dims, sizes and coordinates; got {shapes}."
-        ) from error
+        raise ValueError(f"{wanted}; got {shapes}.") from error
     tp_, fn_, fp_, tn_ = four
     stacked = xr.concat(
         [xr.concat([tn_, fp_], PREDICTED), xr.concat([fn_, tp_], PREDICTED)],
@@ -158,9 +157,9 @@ def from_array(
         rows, columns = list(array.index), list(array.columns)
         if set(rows) != set(columns):
             raise ValueError(f"`array` has rows {rows} and columns {columns}; give both the same labels.")
-        order_of = rows if labels is None else labels
-        labels = [rows[i] for i in positions(order_of, rows)]
-        array = array.iloc[positions(labels, rows), positions(labels, columns)]
+        kept = positions(rows if labels is None else labels, rows)
+        labels = [rows[i] for i in kept]
+        array = array.iloc[kept, positions(labels, columns)]
     elif hasattr(array, "columns"):
         raise TypeError("`array` as a data frame needs row labels (pandas); use bayescm.from_table for others.")
     values = np.asarray(array)

@@ -1,4 +1,4 @@
-"""Exact laws of metrics that are a Beta variable or a monotone map of one.
+"""Exact laws of metrics that are a Beta variable, a monotone map of one, or a known number.
 
 Under a cell Dirichlet any S/(S+T) of disjoint sums of cells is Beta, and F1 = 2J/(1+J) with the Jaccard index
 J ~ Beta(a_TP, a_FN + a_FP). Under separate priors that holds for what stays within one row, and for the prevalence.
@@ -99,6 +99,42 @@ class BetaLaw:
         return lower, upper, ~none
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class PointLaw:
+    """The law of a known number, with the methods of :class:`BetaLaw`.
+
+    Attributes
+    ----------
+    value : ndarray
+    """
+
+    value: Array
+
+    def mean(self) -> Array:
+        """Return the number."""
+        return self.value
+
+    def sd(self) -> Array:
+        """Return 0."""
+        return np.zeros_like(self.value)
+
+    def ppf(self, p: float | Array) -> Array:
+        """Return the number, whatever `p`."""
+        return np.broadcast_arrays(self.value, p)[0]
+
+    def cdf(self, x: float | Array) -> Array:
+        """Return whether the number is at most `x`."""
+        return np.asarray(self.value <= x, dtype=np.float64)
+
+    def eti(self, prob: float) -> tuple[Array, Array]:
+        """Return the number twice, whatever `prob`."""
+        return self.ppf(prob), self.ppf(prob)
+
+    def hdi(self, prob: float) -> tuple[Array, Array, NDArray[np.bool_]]:
+        """Return the number twice, whatever `prob`, and that this is an interval."""
+        return *self.eti(prob), np.ones(np.shape(self.value), bool)
+
+
 def _shape(a: Array, b: Array, link: str) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]]:
     """Say where the density of g(X) rises throughout, falls throughout, or has one peak inside.
 
@@ -170,8 +206,8 @@ def _log_density(x: Array, a: Array, b: Array, link: str, tail: Array, *, below:
     return kernel, slope
 
 
-def beta_law(metric: Metric, which: Concentrations) -> BetaLaw | None:
-    """Return the exact law of a metric, or None where it has no such form.
+def exact_law(metric: Metric, which: Concentrations) -> BetaLaw | PointLaw | None:
+    """Return the exact law of a metric, or None where it has no simple one.
 
     Parameters
     ----------
@@ -181,15 +217,16 @@ def beta_law(metric: Metric, which: Concentrations) -> BetaLaw | None:
 
     Returns
     -------
-    BetaLaw or None
-        Over the batch axes, and the classes for metrics per class of more than two labels.
+    BetaLaw, PointLaw or None
+        A point for a known prevalence. Over the batch axes, and the classes for metrics per class of more than two
+        labels.
     """
     if metric.ratio is None:
         return None
     over, under = metric.ratio
     k = which.rows.shape[-1]
     if is_prevalence(metric):
-        return None if which.known else _prevalence_law(which)
+        return _prevalence_law(which)
     if over[0].endswith("diagonal"):
         return _diagonal_law(metric, which) if which.one_dirichlet else None
     one_row = set(over + under) == {"tp", "fn"} or (k == 2 and set(over + under) == {"fp", "tn"})
@@ -201,14 +238,18 @@ def beta_law(metric: Metric, which: Concentrations) -> BetaLaw | None:
 
 
 def is_prevalence(metric: Metric) -> bool:
-    """Say whether a metric is the prevalence, which may be a known number."""
+    """Say whether a metric is the prevalence."""
     return metric.ratio == (("tp", "fn"), ("fp", "tn"))
 
 
-def _prevalence_law(which: Concentrations) -> BetaLaw:
+def _prevalence_law(which: Concentrations) -> BetaLaw | PointLaw:
+    """Return the law of the share of the positive class of two, or of every class."""
     shares = which.shares
-    rest = shares @ (1.0 - np.eye(shares.shape[-1]))
-    return BetaLaw(shares[..., 1], rest[..., 1]) if shares.shape[-1] == 2 else BetaLaw(shares, rest)
+    k = shares.shape[-1]
+    of_two = (..., 1) if k == 2 else ...
+    if which.known:
+        return PointLaw(shares[of_two])
+    return BetaLaw(shares[of_two], (shares @ (1.0 - np.eye(k)))[of_two])
 
 
 def _diagonal_law(metric: Metric, which: Concentrations) -> BetaLaw:

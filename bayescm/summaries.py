@@ -154,14 +154,14 @@ def _summarise(counts: NDArray[Any], index: NDArray[np.int64], plan: _Plan) -> A
     counts = validate.count_values("counts", counts)
     posterior = conjugate.posterior(counts, plan.prior, plan.prevalence)
     conjugate.check_proper(posterior, plan.labels)
-    found = {m.name: stats for m in plan.metrics if (stats := _exactly(m, posterior, plan)) is not None}
-    found |= _of_draws([m for m in plan.metrics if m.name not in found], index, posterior, plan)
+    exact = {m.name: law for m in plan.metrics if (law := laws.exact_law(m, posterior)) is not None}
+    drawn = [m for m in plan.metrics if m.name not in exact]
+    found = {name: _of_law(law, plan) for name, law in exact.items()} | _of_draws(drawn, index, posterior, plan)
     points = compute(plan.metrics, _plug_in(counts, posterior, plan.prevalence))
     columns = []
     for metric, point in zip(plan.metrics, points, strict=True):
         if plan.prevalence is not None and laws.is_prevalence(metric):
-            shares = np.broadcast_to(_mean_shares(posterior), counts.shape[:-1])
-            point = shares if per_label(metric, len(plan.labels)) else shares[..., 1]
+            point = np.broadcast_to(exact[metric.name].mean(), point.shape)  # also where a class has no items
         values = found[metric.name] | {"point": point}
         rows = np.stack([np.broadcast_to(values.get(name, 0.0), point.shape) for name in STATISTICS], axis=-1)
         columns.append(rows if per_label(metric, len(plan.labels)) else rows[..., None, :])
@@ -172,22 +172,13 @@ def _plug_in(counts: NDArray[np.int64], posterior: Concentrations, prevalence: P
     """Return the cells whose metrics are the point estimates: the counts, or their rates at another prevalence."""
     if prevalence is None:
         return counts.astype(np.float64)
+    shares = posterior.shares / posterior.shares.sum(-1, keepdims=True)
     with np.errstate(invalid="ignore"):
-        return np.asarray(counts / counts.sum(-1, keepdims=True) * _mean_shares(posterior)[..., None])
+        return np.asarray(counts / counts.sum(-1, keepdims=True) * shares[..., None])
 
 
-def _mean_shares(posterior: Concentrations) -> Array:
-    return np.asarray(posterior.shares / posterior.shares.sum(-1, keepdims=True))
-
-
-def _exactly(metric: Metric, posterior: Concentrations, plan: _Plan) -> dict[str, Any] | None:
-    """Return the statistics of a metric with an exact law, or None."""
-    if posterior.known and laws.is_prevalence(metric):
-        share = posterior.shares[..., 1] if len(plan.labels) == 2 else posterior.shares
-        return dict.fromkeys(("mean", "median", "lower", "upper"), share) | {"is_hdi": plan.ci_kind == "hdi"}
-    law = laws.beta_law(metric, posterior)
-    if law is None:
-        return None
+def _of_law(law: laws.BetaLaw | laws.PointLaw, plan: _Plan) -> dict[str, Any]:
+    """Return the statistics of an exact law."""
     lower, upper, is_hdi = law.hdi(plan.ci_prob) if plan.ci_kind == "hdi" else (*law.eti(plan.ci_prob), False)
     values = {"mean": law.mean(), "median": law.ppf(0.5), "sd": law.sd(), "lower": lower, "upper": upper}
     return values | {"is_hdi": is_hdi}
@@ -248,7 +239,7 @@ def _dataset(table: xr.DataArray, plan: _Plan, attrs: dict[str, str | int | floa
     k = len(plan.labels)
     entries = [(m, label) for m in plan.metrics for label in (plan.labels if per_label(m, k) else ("",))]
     known = conjugate.posterior(np.ones((k, k), np.int64), plan.prior, plan.prevalence)  # which laws there are
-    exact = {m.name for m in plan.metrics if laws.beta_law(m, known) or (known.known and laws.is_prevalence(m))}
+    exact = {m.name for m in plan.metrics if laws.exact_law(m, known) is not None}
     dataset = xr.Dataset(
         {
             **{name: by_name[name] for name in ("point", "mean", "median", "sd")},
