@@ -8,12 +8,21 @@ from .counts import counts_at_thresholds as counts_at_thresholds
 from .counts import from_array as from_array
 from .counts import from_cells as from_cells
 from .counts import from_table as from_table
+from .distributions import MetricDistribution as MetricDistribution
+from .distributions import metric_distribution as metric_distribution
+from .distributions import probability as probability
+from .elicitation import beta_from_interval as beta_from_interval
+from .elicitation import prior_predictive as prior_predictive
+from .intervals import interval as interval
+from .inversion import counts_from_metrics as counts_from_metrics
+from .inversion import prior_from_metrics as prior_from_metrics
 from .ladder import choose as choose
 from .ladder import posterior as posterior
 from .metrics import evaluate as evaluate
 from .plots import plot_confusion_matrix as plot_confusion_matrix
+from .plots import plot_distribution as plot_distribution
 from .plots import plot_forest as plot_forest
-from .priors import prior_from_metrics as prior_from_metrics
+from .plots import plot_metric_uncertainty as plot_metric_uncertainty
 from .summaries import cell_summary as cell_summary
 from .summaries import summary as summary
 

@@ -25,6 +25,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code: 0, or 2 for an error said in one line."""
     parser = _parser()
     arguments = parser.parse_args(argv)
+    _say_what_takes_long()
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", UserWarning)
@@ -37,6 +38,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"bayescm: error: {' '.join(str(error).split())}", file=sys.stderr)
         return 2
     return 0
+
+
+def _say_what_takes_long() -> None:
+    """Send the library's notices (the first call on a machine compiles) to the standard error."""
+    import logging
+
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("bayescm: %(message)s"))
+    logger = logging.getLogger("bayescm")
+    logger.setLevel(logging.INFO)
+    logger.handlers = [handler]
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -63,6 +75,7 @@ def _parser() -> argparse.ArgumentParser:
     s.add_argument("--prevalence", metavar="P", help="'fixed', a number, or a,b of a Beta (default: estimated)")
     s.add_argument("--ci-prob", type=float, default=0.95, metavar="P", help="probability of the interval (0.95)")
     s.add_argument("--ci-kind", default="hdi", help="hdi or eti")
+    s.add_argument("--prob", action="append", metavar="CLAIM", help="say P(CLAIM), such as 'mcc > 0.3'; repeatable")
     s.add_argument("--seed", type=int, metavar="N", help="seed of the draws, for the metrics that need them")
     s.add_argument("--json", action="store_true", help="print JSON instead of a table")
     s.add_argument("--save", metavar="FILE.nc", help="save posterior draws and summary as a netCDF DataTree")
@@ -82,6 +95,10 @@ def _summary(arguments: argparse.Namespace) -> None:
     metrics = _metric_list(arguments.metrics)
     interval = {"ci_prob": arguments.ci_prob, "ci_kind": arguments.ci_kind}
     table = bayescm.summary(counts, metrics, **settings, **interval)
+    found = None
+    if arguments.prob:
+        known = {name: value for name, value in settings.items() if name != "random_seed"}
+        found = bayescm.probability(counts, arguments.prob, **known)
     if arguments.save:
         tree = bayescm.posterior(counts, metrics=metrics, **settings)
         tree["summary"] = table
@@ -89,9 +106,11 @@ def _summary(arguments: argparse.Namespace) -> None:
     if arguments.plot:
         _save_plot(table, Path(arguments.plot))
     if arguments.json:
-        print(json.dumps(_as_json(table), indent=1))
+        print(json.dumps(_as_json(table, found), indent=1))
     else:
         _print(table, counts)
+        if found is not None:
+            _print_claims(found)
 
 
 def _number_or_word(text: str) -> str | float:
@@ -268,28 +287,58 @@ def _rows(table: "xr.Dataset") -> list[dict[str, Any]]:
     return records
 
 
-def _as_json(table: "xr.Dataset") -> dict[str, Any]:
+def _claims(found: "xr.Dataset") -> list[dict[str, Any]]:
+    """Return one record per matrix and claim."""
+    batch = [str(dim) for dim in found["probability"].dims if dim != "claim"]
+    one = found.stack(row=[*batch, "claim"], create_index=False) if batch else found.rename(claim="row")
+    names = {**{dim: dim for dim in batch}, "claim": "claim" if batch else "row"}
+    return [
+        {
+            **{name: one[key].values[i].item() for name, key in names.items()},
+            "probability": float(one["probability"][i]),
+            "error": float(one["error"][i]),
+        }
+        for i in range(one.sizes["row"])
+    ]
+
+
+def _print_claims(found: "xr.Dataset") -> None:
+    """Print the probabilities of claims."""
+    from rich.markup import escape
+    from rich.table import Table
+
+    rows = _claims(found)
+    sheet = Table(title="posterior probability", caption="error: relative, estimated")
+    for name in rows[0]:
+        sheet.add_column(name, justify="right" if name in ("probability", "error") else "left", no_wrap=True)
+    for row in rows:
+        *words, value, error = row.values()
+        shown = f"1 - {1 - value:.2g}" if 0.999 < value < 1 else _show(value)
+        sheet.add_row(*(escape(str(word)) for word in words), shown, f"{error:.0e}" if error else "0")
+    _console().print(sheet)
+
+
+def _as_json(table: "xr.Dataset", found: "xr.Dataset | None") -> dict[str, Any]:
     """Return records and settings; what isn't finite becomes text, because JSON has no word for it."""
 
     def plain(value: Any) -> Any:
         return str(value) if isinstance(value, float) and not abs(value) < float("inf") else value
 
     records = [{name: plain(value) for name, value in row.items()} for row in _rows(table)]
-    return {"settings": dict(table.attrs), "metrics": records}
+    made = {"settings": dict(table.attrs), "metrics": records}
+    return made if found is None else {**made, "probabilities": _claims(found)}
 
 
 def _print(table: "xr.Dataset", counts: "xr.DataArray") -> None:
     """Print tables to the terminal."""
-    from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
 
     attrs = table.attrs
     prior = attrs["prior"]
-    console = Console(soft_wrap=False, width=None if sys.stdout.isatty() else 100)
     sheet = Table(
         title=f"{attrs['model']}, prior {escape(str(prior))}, {100 * attrs['ci_prob']:g}% {attrs['ci_kind'].upper()}",
-        caption="point: value of the counts; draws ±: largest Monte Carlo error of the row",
+        caption="point: value of the counts" + _about_draws(table),
     )
     rows = _rows(table)
     batch = [name for name in rows[0] if name in counts.dims]
@@ -304,7 +353,19 @@ def _print(table: "xr.Dataset", counts: "xr.DataArray") -> None:
             method += f", {row['ci_kind']}"
         numbers = [_show(row[name]) for name in ("point", "mean", "sd", "lower", "upper")]
         sheet.add_row(*(escape(str(row[name])) for name in (*batch, "metric")), *numbers, method)
-    console.print(sheet)
+    _console().print(sheet)
+
+
+def _console() -> Any:
+    """Return a console that is 100 columns wide where there is no terminal."""
+    from rich.console import Console
+
+    return Console(soft_wrap=False, width=None if sys.stdout.isatty() else 100)
+
+
+def _about_draws(table: "xr.Dataset") -> str:
+    drawn = bool((table["method"] == "draws").any())
+    return "; draws ±: largest Monte Carlo error of the row" if drawn else "; exact: no Monte Carlo"
 
 
 def _with_error(row: dict[str, Any]) -> str:

@@ -69,6 +69,15 @@ def check_proper(posterior: Concentrations, labels: Sequence[Any]) -> None:
     )
 
 
+def plug_in(counts: NDArray[np.int64], posterior: Concentrations, prevalence: PrevalenceLike) -> Array:
+    """Return the cells whose metrics are the point estimates: the counts, or their rates at another prevalence."""
+    if prevalence is None:
+        return counts.astype(np.float64)
+    shares = posterior.shares / posterior.shares.sum(-1, keepdims=True)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(counts / counts.sum(-1, keepdims=True) * shares[..., None])
+
+
 def draw_theta(which: Concentrations, rng: np.random.Generator, n: int, out: Array | None = None) -> Array:
     """Draw cell probabilities of one matrix, into `out` (K, K, n) if it is given.
 

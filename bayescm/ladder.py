@@ -198,13 +198,14 @@ def posterior(
         if sample_options:
             raise TypeError(f"`{next(iter(sample_options))}` goes to pymc.sample, and this answer needs no sampler.")
         theta = _closed_form(counts, base, prevalence, chains, draws, seed)
-    groups["posterior"] = _with_metrics(theta, resolved)
+    groups["posterior"] = with_metrics(theta, resolved)
     if size != 0:
-        groups |= _replicates(theta, counts, resolved, prevalence, seed, size)
+        future = replicates(theta, counts, resolved, prevalence, seed, size)
+        groups |= dict(zip(("posterior_predictive", "replicate"), future, strict=True))
     if conjugate.improper(base) is None:
-        groups["prior"] = _with_metrics(_prior_draws(counts, base, prevalence, seed), resolved)
+        groups["prior"] = with_metrics(prior_draws(counts, base, prevalence, seed, 1, PRIOR_DRAWS), resolved)
     groups["observed_data"] = flatten_cells(counts).to_dataset()
-    groups["constant_data"] = _constants(base, counts)
+    groups["constant_data"] = constants(base, counts)
     settings = {
         "model": model, "prior": prior, "prevalence": prevalence, "method": choice.method, "random_seed": seed,
         "inference_library": "bayescm" if choice.method == "exact" else nuts_sampler,
@@ -233,16 +234,18 @@ def _closed_form(
     return _label_theta(by_matrix(kernel, counts, _theta_sizes(counts, chains, draws)), counts)
 
 
-def _prior_draws(counts: xr.DataArray, base: Concentrations, prevalence: PrevalenceLike, seed: int) -> xr.DataArray:
+def prior_draws(
+    counts: xr.DataArray, base: Concentrations, prevalence: PrevalenceLike, seed: int, chains: int, draws: int
+) -> xr.DataArray:
     """Draw theta from the prior: once for all matrices, but for class shares fixed by each."""
     if not isinstance(prevalence, str):
         counts = counts.isel({dim: 0 for dim in counts.dims if dim not in MATRIX}, drop=True)
 
     def kernel(values: NDArray[Any], index: NDArray[np.int64]) -> Array:
         which = exchange(base, prevalence, values.sum(-1).astype(np.float64))
-        return conjugate.draw_batch(which, index, 1, PRIOR_DRAWS, seed, _PRIOR)
+        return conjugate.draw_batch(which, index, chains, draws, seed, _PRIOR)
 
-    return _label_theta(by_matrix(kernel, counts, _theta_sizes(counts, 1, PRIOR_DRAWS)), counts)
+    return _label_theta(by_matrix(kernel, counts, _theta_sizes(counts, chains, draws)), counts)
 
 
 def _theta_sizes(counts: xr.DataArray, chains: int, draws: int) -> dict[str, int]:
@@ -264,7 +267,7 @@ def _label_theta(theta: xr.DataArray, counts: xr.DataArray) -> xr.DataArray:
     return theta.rename("theta")
 
 
-def _with_metrics(theta: xr.DataArray, metrics: MetricsLike) -> xr.Dataset:
+def with_metrics(theta: xr.DataArray, metrics: MetricsLike) -> xr.Dataset:
     """Put theta and its metrics into one group, and say so where draws leave a metric undefined."""
     values = evaluate(theta, metrics)
     if theta.chunks is None:
@@ -272,10 +275,10 @@ def _with_metrics(theta: xr.DataArray, metrics: MetricsLike) -> xr.Dataset:
     return xr.Dataset({"theta": theta, **values})
 
 
-def _replicates(
+def replicates(
     theta: xr.DataArray, counts: xr.DataArray, metrics: MetricsLike, prevalence: PrevalenceLike, seed: int, size: int
-) -> dict[str, xr.Dataset]:
-    """Draw future matrices and their metrics."""
+) -> tuple[xr.Dataset, xr.Dataset]:
+    """Draw future matrices, of the observed size if `size` is negative, and return them and their metrics."""
     keep = isinstance(prevalence, str)
 
     def kernel(values: NDArray[Any], index: NDArray[np.int64], theta: Array) -> NDArray[np.int64]:
@@ -292,10 +295,10 @@ def _replicates(
     future = by_matrix(kernel, counts, sizes, theta=theta, dtype=np.int64)
     future = _label_theta(future, counts).rename("counts")
     future.attrs = {"long_name": "Items of a future matrix", "units": "1"}
-    return {"posterior_predictive": flatten_cells(future).to_dataset(), "replicate": evaluate(future, metrics)}
+    return flatten_cells(future).to_dataset(), evaluate(future, metrics)
 
 
-def _constants(base: Concentrations, counts: xr.DataArray) -> xr.Dataset:
+def constants(base: Concentrations, counts: xr.DataArray) -> xr.Dataset:
     """Return the prior's concentrations, labelled."""
     coords = {dim: counts[dim].values for dim in MATRIX}
     variables: dict[str, Any] = {"concentration": (MATRIX, base.rows, {"long_name": "Prior concentration of the cell"})}

@@ -1,4 +1,4 @@
-"""Priors: names, numbers, arrays and stated rates become concentrations.
+"""Priors: names, numbers and arrays become concentrations.
 
 Two models, one object (:class:`Concentrations`): the class shares are Dirichlet, each row of rates is Dirichlet.
 Under ``dirichlet_multinomial`` the concentration of a share is the sum of its row's, which makes the cells one
@@ -22,7 +22,8 @@ PriorLike = str | float | ArrayLike | xr.DataArray | Mapping[str, Any]
 PrevalenceLike = str | float | Sequence[float] | None
 
 Array = NDArray[np.float64]
-_LEAST = 1e-100
+LEAST = 1e-100
+"""Smallest concentration but 0: below it gamma draws lose their logarithms."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,7 +57,7 @@ def concentrations(prior: PriorLike, model: str, labels: int | Sequence[Any]) ->
         A name (``jeffreys``, ``laplace``, ``haldane``, ``legendre``, ``perks``, ``jeffreys_cell``); one number for
         every concentration; concentrations per cell (rows actual); or, for ``three_binomial``, a mapping with
         ``prevalence`` and either ``rows`` or (two labels) ``recall`` and ``specificity``, each a name, a number or
-        the two numbers of a Beta, first that of the event it is named after.
+        the two numbers of a Beta, first that of the event it is named after; a PreliZ Beta is taken for its numbers.
     model : {"dirichlet_multinomial", "three_binomial"}
     labels : sequence or int
         The classes, or their number. A labelled prior (DataArray) is put into their order.
@@ -126,6 +127,7 @@ def _separate(prior: Mapping[str, Any], n_labels: int) -> Concentrations:
 
 def _pair(name: str, value: Any) -> Array:
     """Return the two numbers of a Beta: of the event first."""
+    value = validate.beta_numbers(name, value)
     if isinstance(value, str) or np.ndim(value) == 0:
         return _shares(name, value, 2)
     return _checked(name, value, (2,))
@@ -168,54 +170,11 @@ def _checked(name: str, value: Any, shape: tuple[int, ...]) -> Array:
         raise ValueError(f"`{name}` must have shape {shape} here; got {array.shape}.")
     if not np.isfinite(array).all() or (array < 0).any():
         raise ValueError(f"`{name}` must hold finite concentrations of at least 0; got {array.tolist()}.")
-    if (array > validate.MAX_COUNT).any() or ((array > 0) & (array < _LEAST)).any():
+    if (array > validate.MAX_COUNT).any() or ((array > 0) & (array < LEAST)).any():
         raise ValueError(
-            f"`{name}` must hold 0 or concentrations from {_LEAST:g} to {validate.MAX_COUNT:g}; got {array.tolist()}."
+            f"`{name}` must hold 0 or concentrations from {LEAST:g} to {validate.MAX_COUNT:g}; got {array.tolist()}."
         )
     return array
-
-
-def prior_from_metrics(*, precision: float, recall: float, accuracy: float, weight: float) -> xr.DataArray:
-    """Turn a stated precision, recall and accuracy into concentrations of the four cells.
-
-    Parameters
-    ----------
-    precision, recall, accuracy : float in (0, 1)
-        What one believes beforehand. They must leave room for true negatives:
-        ``1/recall + 1/precision - 1/accuracy > 1``.
-    weight : float
-        Number of items that the belief is worth, the sum of the concentrations.
-
-    Returns
-    -------
-    xarray.DataArray
-        ``concentration(actual, predicted)``, to be given as ``prior=``; without labels, so that it fits any two.
-
-    References
-    ----------
-    Caelen 2017, eq. 8 (its recall is TP / (TP + FN); the text misprints it).
-
-    Examples
-    --------
-    >>> import bayescm
-    >>> prior = bayescm.prior_from_metrics(precision=0.6, recall=0.65, accuracy=0.6, weight=72.5)
-    >>> prior.values.round(3)
-    array([[19.436, 16.043],
-           [12.957, 24.064]])
-    """
-    p = validate.number("precision", precision, 0, 1)
-    r = validate.number("recall", recall, 0, 1)
-    a = validate.number("accuracy", accuracy, 0, 1)
-    m = validate.number("weight", weight, 0, np.inf)
-    if not 1 / r + 1 / p - 1 / a > 1:
-        raise ValueError(
-            f"`precision` {p:g}, `recall` {r:g} and `accuracy` {a:g} leave no true negatives: "
-            "1/recall + 1/precision - 1/accuracy must exceed 1; state a higher accuracy."
-        )
-    wrong_share = m * (1 - a) / (p + r - 2 * r * p)
-    tp, fp, fn = wrong_share * r * p, wrong_share * r * (1 - p), wrong_share * (1 - r) * p
-    cells = np.array([[a * m - tp, fp], [fn, tp]])
-    return xr.DataArray(cells, dims=(ACTUAL, PREDICTED), name="concentration")
 
 
 def exchange(base: Concentrations, prevalence: PrevalenceLike, class_totals: Array | None = None) -> Concentrations:
@@ -226,7 +185,7 @@ def exchange(base: Concentrations, prevalence: PrevalenceLike, class_totals: Arr
     base : Concentrations
     prevalence : None, "fixed", number, or sequence
         None leaves it estimated; "fixed" takes the shares of `class_totals`, fixed by design; for two labels a number
-        is the prevalence and a pair (a, b) its Beta; for K labels K shares that add up to 1.
+        is the prevalence and a pair (a, b) or a PreliZ Beta its Beta; for K labels K shares that add up to 1.
     class_totals : ndarray of shape (..., K), optional
         Needed for "fixed".
 
@@ -250,6 +209,7 @@ def exchange(base: Concentrations, prevalence: PrevalenceLike, class_totals: Arr
     given: Any = prevalence
     if isinstance(given, xr.DataArray):
         raise TypeError("`prevalence` must be plain numbers, in the order of the labels; got an xarray.DataArray.")
+    prevalence = validate.beta_numbers("prevalence", given)
     values = np.asarray(prevalence)
     if values.dtype.kind not in "iuf":
         raise TypeError(f"`prevalence` must be None, 'fixed' or numbers; got {prevalence!r}.")

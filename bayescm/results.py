@@ -23,6 +23,8 @@ GROUPS = (
     "prior",
     "posterior_predictive",
     "replicate",
+    "prior_predictive",
+    "prior_replicate",
     "sample_stats",
     "observed_data",
     "constant_data",
@@ -131,6 +133,8 @@ def _plain(value: object) -> object:
     """Turn arrays and NumPy scalars into lists and numbers for JSON."""
     if isinstance(value, xr.DataArray | np.ndarray | np.generic):
         return value.values.tolist() if isinstance(value, xr.DataArray) else value.tolist()
+    if hasattr(value, "alpha") and hasattr(value, "beta"):  # a PreliZ Beta
+        return [float(value.alpha), float(value.beta)]
     return str(value)
 
 

@@ -28,7 +28,9 @@ from bayescm.results import (
 
 Array = NDArray[np.float64]
 
-STATISTICS = ("point", "mean", "median", "sd", "lower", "upper", "mcse_mean", "mcse_lower", "mcse_upper", "is_hdi")
+STATISTICS = (
+    "point", "mean", "median", "sd", "lower", "upper", "mcse_mean", "mcse_lower", "mcse_upper", "is_hdi", "error",
+)  # fmt: skip
 _LONG_NAMES = {
     "point": "Value of the counts themselves",
     "mean": "Posterior mean",
@@ -38,6 +40,7 @@ _LONG_NAMES = {
     "metric_uncertainty": "Length of the credible interval",
     "mcse_mean": "Monte Carlo standard error of the mean (0: exact)",
     "mcse_interval": "Monte Carlo standard error of the bounds (0: exact)",
+    "error": "Estimated relative error of the tails' probabilities (0: closed form; NaN: draws)",
 }
 
 
@@ -154,10 +157,11 @@ def _summarise(counts: NDArray[Any], index: NDArray[np.int64], plan: _Plan) -> A
     counts = validate.count_values("counts", counts)
     posterior = conjugate.posterior(counts, plan.prior, plan.prevalence)
     conjugate.check_proper(posterior, plan.labels)
-    exact = {m.name: law for m in plan.metrics if (law := laws.exact_law(m, posterior)) is not None}
+    exact = {name: law for name, law in _laws(posterior, plan) if law is not None}
     drawn = [m for m in plan.metrics if m.name not in exact]
-    found = {name: _of_law(law, plan) for name, law in exact.items()} | _of_draws(drawn, index, posterior, plan)
-    points = compute(plan.metrics, _plug_in(counts, posterior, plan.prevalence))
+    found = {name: law.statistics(plan.ci_prob, plan.ci_kind) for name, law in exact.items()}
+    found |= _of_draws(drawn, index, posterior, plan)
+    points = compute(plan.metrics, conjugate.plug_in(counts, posterior, plan.prevalence))
     columns = []
     for metric, point in zip(plan.metrics, points, strict=True):
         if plan.prevalence is not None and laws.is_prevalence(metric):
@@ -168,20 +172,12 @@ def _summarise(counts: NDArray[Any], index: NDArray[np.int64], plan: _Plan) -> A
     return np.concatenate(columns, axis=-2)
 
 
-def _plug_in(counts: NDArray[np.int64], posterior: Concentrations, prevalence: PrevalenceLike) -> Array:
-    """Return the cells whose metrics are the point estimates: the counts, or their rates at another prevalence."""
-    if prevalence is None:
-        return counts.astype(np.float64)
-    shares = posterior.shares / posterior.shares.sum(-1, keepdims=True)
-    with np.errstate(invalid="ignore"):
-        return np.asarray(counts / counts.sum(-1, keepdims=True) * shares[..., None])
-
-
-def _of_law(law: laws.BetaLaw | laws.PointLaw, plan: _Plan) -> dict[str, Any]:
-    """Return the statistics of an exact law."""
-    lower, upper, is_hdi = law.hdi(plan.ci_prob) if plan.ci_kind == "hdi" else (*law.eti(plan.ci_prob), False)
-    values = {"mean": law.mean(), "median": law.ppf(0.5), "sd": law.sd(), "lower": lower, "upper": upper}
-    return values | {"is_hdi": is_hdi}
+def _laws(posterior: Concentrations, plan: _Plan) -> list[tuple[str, laws.Law | None]]:
+    """Return the exact law of each metric, or None: the same answer for every matrix."""
+    given = np.concatenate([plan.prior.rows.ravel(), plan.prior.shares])
+    tiny = bool(((given > 0.0) & (given < laws.LEAST)).any())
+    found = [(metric.name, laws.exact_law(metric, posterior)) for metric in plan.metrics]
+    return [(name, None if tiny and isinstance(law, laws.IntegralLaw) else law) for name, law in found]
 
 
 def _of_draws(
@@ -212,7 +208,8 @@ def _of_metric(metric: Metric, values: Array, posterior: Concentrations, plan: _
         found["mean"] = np.where(least <= 1, np.inf, found["mean"])
         found["sd"] = np.where(least <= 1, np.nan, np.where(least <= 2, np.inf, found["sd"]))
         found["mcse_mean"] = np.where(least <= 2, np.nan, found["mcse_mean"])
-    return found | {"is_hdi": np.full(found["mean"].shape, plan.ci_kind == "hdi")}
+    shape = found["mean"].shape
+    return found | {"is_hdi": np.full(shape, plan.ci_kind == "hdi"), "error": np.full(shape, np.nan)}
 
 
 def _least_concentration(metric: Metric, rows: Array) -> Array:
@@ -238,8 +235,8 @@ def _dataset(table: xr.DataArray, plan: _Plan, attrs: dict[str, str | int | floa
     interval = pair("lower", "upper")
     k = len(plan.labels)
     entries = [(m, label) for m in plan.metrics for label in (plan.labels if per_label(m, k) else ("",))]
-    known = conjugate.posterior(np.ones((k, k), np.int64), plan.prior, plan.prevalence)  # which laws there are
-    exact = {m.name for m in plan.metrics if laws.exact_law(m, known) is not None}
+    some = conjugate.posterior(np.ones((k, k), np.int64), plan.prior, plan.prevalence)  # which laws there are
+    exact = {name for name, law in _laws(some, plan) if law is not None}
     dataset = xr.Dataset(
         {
             **{name: by_name[name] for name in ("point", "mean", "median", "sd")},
@@ -247,6 +244,7 @@ def _dataset(table: xr.DataArray, plan: _Plan, attrs: dict[str, str | int | floa
             "metric_uncertainty": by_name["upper"] - by_name["lower"],
             "mcse_mean": by_name["mcse_mean"],
             "mcse_interval": pair("mcse_lower", "mcse_upper"),
+            "error": by_name["error"],
             "ci_kind": xr.where(by_name["is_hdi"] > 0, "hdi", "eti"),  # type: ignore[no-untyped-call]
             "method": (METRIC, ["exact" if m.name in exact else "draws" for m, _ in entries]),
         },

@@ -37,6 +37,15 @@ def number(name: str, value: object, lower: float, upper: float, *, closed: bool
     return result
 
 
+def beta_numbers(name: str, value: Any) -> Any:
+    """Return the two numbers of a Beta that came as a distribution (PreliZ); anything else as it is."""
+    if not (hasattr(value, "alpha") and hasattr(value, "beta")):
+        return value
+    if type(value).__name__ != "Beta" or value.alpha is None or value.beta is None:
+        raise TypeError(f"`{name}` as a distribution must be a Beta with its two numbers set; got {value!r}.")
+    return float(value.alpha), float(value.beta)
+
+
 def positive_integer(name: str, value: object) -> int:
     """Return `value` as an int of at least one."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):

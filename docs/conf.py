@@ -153,7 +153,7 @@ def _generate(app):
     for n_labels in (2, 3):
         _write_if_changed(GENERATED / f"metrics_{n_labels}.inc", _metric_table(n_labels))
     table = HERE / "verification" / "coverage_table.md"
-    absent = "The study hasn't been run in this checkout: `python docs/verification/coverage.py`.\n"
+    absent = "The study hasn't been run in this checkout: `python docs/verification/summary_coverage.py`.\n"
     _write_if_changed(GENERATED / "coverage.inc", table.read_text(encoding="utf-8") if table.exists() else absent)
     for notebook in sorted((ROOT / "notebooks").glob("*.ipynb")):
         shutil.copy2(notebook, GENERATED / notebook.name)

@@ -7,6 +7,8 @@ import matplotlib as mpl
 import pytest
 from hypothesis import settings
 
+import bayescm
+
 mpl.use("agg")
 settings.register_profile("ci", max_examples=60, deadline=None, derandomize=True)
 settings.load_profile("ci")
@@ -18,6 +20,12 @@ def _close_figures():
     import matplotlib.pyplot as plt
 
     plt.close("all")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _compiled():
+    """Compile the kernels once, before a test looks at what is printed."""
+    bayescm.metric_distribution([[6, 2], [0, 26]], "mcc").hdi()
 
 
 @pytest.fixture(scope="session")

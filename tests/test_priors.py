@@ -74,32 +74,6 @@ def test_bad_priors(prior, model, error, words):
         concentrations(prior, model, 2)
 
 
-def test_prior_from_metrics(oracle):
-    entry = oracle("caelen.prior_sums")
-    tp, tn, fp, fn = entry["inputs"]["B_TP_TN_FP_FN"]
-    counts = bayescm.from_cells(tp=tp, fn=fn, fp=fp, tn=tn)
-    for weight in (72.5, 725):
-        prior = bayescm.prior_from_metrics(precision=0.6, recall=0.65, accuracy=0.6, weight=weight)
-        rows = bayescm.models.load("dirichlet_multinomial").exact(counts, prior=prior).rows
-        want = entry["expected"][f"m={weight:g}"]
-        np.testing.assert_allclose([rows[1, 1], rows[0, 0], rows[0, 1], rows[1, 0]], want, rtol=1e-12)
-        implied = bayescm.evaluate(prior, ["precision", "recall", "accuracy"])
-        np.testing.assert_allclose([*implied.values()], [0.6, 0.65, 0.6], rtol=1e-12)
-        assert float(prior.sum()) == pytest.approx(weight)
-    printed = bayescm.prior_from_metrics(precision=0.6, recall=0.65, accuracy=0.6, weight=72.5) + counts
-    cut = np.floor(printed.values * 1000) / 1000  # the paper truncates
-    assert cut.tolist() == [[54.436, 46.042], [42.957, 74.063]]
-
-
-@pytest.mark.parametrize(
-    ("rates", "words"),
-    [((0.9, 0.9, 0.5), "no true negatives"), ((1, 0.5, 0.5), "precision"), ((0.5, 0.5, 1.2), "accuracy")],
-)
-def test_impossible_rates(rates, words):
-    with pytest.raises(ValueError, match=words):
-        bayescm.prior_from_metrics(precision=rates[0], recall=rates[1], accuracy=rates[2], weight=1)
-
-
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("model", MODELS)
 def test_improper_posteriors_say_which_cell(name, model):

@@ -28,7 +28,7 @@ from bayescm.metrics.table import (
     fbeta,
     net_benefit,
 )
-from bayescm.results import LABEL, RESERVED, check_matrix, labels_of
+from bayescm.results import LABEL, METRIC, RESERVED, check_matrix, labels_of
 from bayescm.results import MATRIX as MATRIX_DIMS
 
 __all__ = ["Metric", "available", "compute", "evaluate", "expected_cost", "fbeta", "net_benefit", "resolve"]
@@ -150,6 +150,7 @@ def _averaged(base: Metric, average: Kind) -> Metric:
         undefined=f"{base.undefined}, in every class" if average != "micro" else base.undefined,
         ratio=(("diagonal",), ("off_diagonal",)) if pooled else None,
         link="identity",
+        form=None,
         moments=base.moments,
         kind=average,
         aliases=(),
@@ -187,6 +188,28 @@ def _from_function(function: Callable[..., Any]) -> Metric:
 def per_label(metric: Metric, n_labels: int) -> bool:
     """Say whether a metric has one value for each class."""
     return metric.kind == "cells" and n_labels > 2
+
+
+def coordinates(metrics: Sequence[Metric], labels: Sequence[Any]) -> dict[str, Any]:
+    """Return the coordinates of the dim ``metric``: names and, for more than two labels, the class of each."""
+    k = len(labels)
+    entries = [(m, label) for m in metrics for label in (labels if per_label(m, k) else ("",))]
+    found: dict[str, Any] = {METRIC: [f"{m.name}[{label}]" if per_label(m, k) else m.name for m, label in entries]}
+    return found | ({LABEL: (METRIC, [str(label) for _, label in entries])} if k > 2 else {})
+
+
+def parts(metric: Metric, matrix: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return S and T of a metric that is S / (S + T), or a monotone map of it, of matrices (..., K, K)."""
+    if metric.ratio is None:
+        raise ValueError(f"`metric` must be a proportion of the items; {metric.name} is not.")
+    k = matrix.shape[-1]
+    if metric.ratio[0][0].endswith("diagonal"):
+        off = 1 - np.eye(k, dtype=matrix.dtype)
+        sums = {"diagonal": (matrix * (1 - off)).sum((-2, -1)), "off_diagonal": (matrix * off).sum((-2, -1))}
+    else:
+        sums = (multiclass.of_two(matrix) if k == 2 else multiclass.one_vs_rest(matrix))._asdict()
+    over, under = (np.asarray(sum(sums[name] for name in names)) for names in metric.ratio)
+    return over, under
 
 
 def compute(metrics: Sequence[Metric], matrix: NDArray[Any]) -> list[NDArray[np.float64]]:

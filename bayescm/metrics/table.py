@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any, Literal
 
 from bayescm.metrics import binary, multiclass
+from bayescm.metrics.forms import ALL, DETERMINANT, FN, FP, PN, PP, TN, TP, Form, N, P, product, ratio
 
 Kind = Literal["cells", "matrix", "macro", "micro", "weighted"]
 
@@ -33,6 +34,9 @@ class Metric:
         (S, T) if the metric is S/(S+T), or a monotone map of it: then its law under a cell Dirichlet is a Beta's.
     link : {"identity", "f1"}
         The map from that Beta variable to the metric; "f1" is 2 J / (1 + J).
+    form : Form, optional
+        The metric of two labels as a ratio of quadratic forms, where `ratio` doesn't say it; from either comes its
+        exact law.
     kind : str
         How the function is fed; "macro", "micro" and "weighted" average one-vs-rest values.
     aliases : tuple of str
@@ -49,6 +53,7 @@ class Metric:
     moments: tuple[str, ...] = ()
     ratio: tuple[tuple[str, ...], tuple[str, ...]] | None = None
     link: Literal["identity", "f1"] = "identity"
+    form: Form | None = None
     kind: Kind = "cells"
     aliases: tuple[str, ...] = ()
 
@@ -109,6 +114,7 @@ BINARY: tuple[Metric, ...] = (
     Metric(
         "balanced_accuracy", "Balanced accuracy", "(recall + specificity) / 2", binary.balanced_accuracy,
         undefined="a class has no items", aliases=("ba", "bacc"),
+        form=Form(product(TP, N) + product(TN, P), 2.0 * product(P, N)),
     ),
     Metric(
         "f1", "F1", "2 TP / (2 TP + FN + FP)", binary.f1, undefined="TP = FN = FP = 0",
@@ -117,27 +123,33 @@ BINARY: tuple[Metric, ...] = (
     Metric(
         "f2", "F2", "5 TP / (5 TP + 4 FN + FP)", partial(binary.f_score, beta=2.0),
         undefined="TP = FN = FP = 0",
+        form=ratio(5.0 * TP, 5.0 * TP + 4.0 * FN + FP),
     ),
     Metric(
         "f0.5", "F0.5", "1.25 TP / (1.25 TP + 0.25 FN + FP)", partial(binary.f_score, beta=0.5),
         undefined="TP = FN = FP = 0",
+        form=ratio(1.25 * TP, 1.25 * TP + 0.25 * FN + FP),
     ),
     Metric(
         "matthews_correlation", "Matthews correlation",
         "(TP TN - FP FN) / sqrt((TP + FP)(TP + FN)(TN + FP)(TN + FN))", binary.matthews_correlation, lower=-1.0,
         undefined="a class is absent or never predicted", aliases=("mcc", "phi", "matthews_corrcoef"),
+        form=Form(DETERMINANT, DETERMINANT, "correlation"),
     ),
     Metric(
         "cohen_kappa", "Cohen's kappa", "2 (TP TN - FP FN) / ((TP + FP)(FP + TN) + (TP + FN)(FN + TN))",
         binary.cohen_kappa, lower=-1.0, undefined="all items in TP, or all in TN", aliases=("kappa",),
+        form=Form(2.0 * DETERMINANT, product(PP, N) + product(P, PN)),
     ),
     Metric(
         "informedness", "Informedness", "recall + specificity - 1", binary.informedness, lower=-1.0,
         undefined="a class has no items", aliases=("bm", "bookmaker_informedness", "youden_j"),
+        form=Form(DETERMINANT, product(P, N)),
     ),
     Metric(
         "markedness", "Markedness", "precision + NPV - 1", binary.markedness, lower=-1.0,
         undefined="a class is never predicted", aliases=("mk",),
+        form=Form(DETERMINANT, product(PP, PN)),
     ),
     Metric(
         "jaccard", "Jaccard index", "TP / (TP + FN + FP)", binary.jaccard,
@@ -146,31 +158,38 @@ BINARY: tuple[Metric, ...] = (
     Metric(
         "fowlkes_mallows", "Fowlkes-Mallows index", "sqrt(precision recall)", binary.fowlkes_mallows,
         undefined=f"{_NO_P} or {_NO_PP}", aliases=("fm", "fmi", "g_score"),
+        form=Form(product(TP, TP), product(P, PP), "square"),
     ),
     Metric(
         "geometric_mean", "Geometric mean", "sqrt(recall specificity)", binary.geometric_mean,
         undefined="a class has no items", aliases=("g_mean", "gmean"),
+        form=Form(product(TP, TN), product(P, N), "square"),
     ),
     Metric(
         "p4", "P4", "4 TP TN / (4 TP TN + (TP + TN)(FP + FN))", binary.p4,
         undefined="TP = TN = 0, or no errors and one class only",
+        form=Form(4.0 * product(TP, TN), 4.0 * product(TP, TN) + product(TP + TN, FP + FN)),
     ),
     Metric(
         "positive_likelihood_ratio", "Positive likelihood ratio", "recall / FPR", binary.positive_likelihood_ratio,
         upper=_INF, undefined="a class has no items, or TP = FP = 0", moments=("fp",), aliases=("lr+", "plr"),
+        form=Form(product(TP, N), product(FP, P)),
     ),
     Metric(
         "negative_likelihood_ratio", "Negative likelihood ratio", "FNR / specificity",
         binary.negative_likelihood_ratio, upper=_INF, undefined="a class has no items, or FN = TN = 0",
         moments=("tn",), aliases=("lr-", "nlr"),
+        form=Form(product(FN, N), product(TN, P)),
     ),
     Metric(
         "diagnostic_odds_ratio", "Diagnostic odds ratio", "TP TN / (FP FN)", binary.diagnostic_odds_ratio,
         upper=_INF, undefined="TP TN = 0 and FP FN = 0", moments=("fp", "fn"), aliases=("dor",),
+        form=Form(product(TP, TN), product(FP, FN)),
     ),
     Metric(
         "prevalence_threshold", "Prevalence threshold", "sqrt(FPR) / (sqrt(recall) + sqrt(FPR))",
         binary.prevalence_threshold, undefined="a class has no items, or TP = FP = 0", aliases=("pt",),
+        form=Form(product(FP, P), product(TP, N), "odds_square"),
     ),
 )  # fmt: skip
 
@@ -182,6 +201,7 @@ def fbeta(beta: float = 1.0) -> Metric:
     return Metric(
         f"fbeta(beta={beta:.15g})", f"F{beta:g}", "(1 + b^2) TP / ((1 + b^2) TP + b^2 FN + FP)",
         partial(binary.f_score, beta=beta), undefined="TP = FN = FP = 0",
+        form=ratio((1.0 + beta**2) * TP, (1.0 + beta**2) * TP + beta**2 * FN + FP),
     )  # fmt: skip
 
 
@@ -192,7 +212,7 @@ def expected_cost(tp: float = 0.0, fn: float = 1.0, fp: float = 1.0, tn: float =
         f"expected_cost(tp={tp:.15g}, fn={fn:.15g}, fp={fp:.15g}, tn={tn:.15g})", "Expected cost",
         f"({tp:g} TP + {fn:g} FN + {fp:g} FP + {tn:g} TN) / N",
         partial(binary.expected_cost, c_tp=tp, c_fn=fn, c_fp=fp, c_tn=tn), lower=min(costs), upper=max(costs),
-        undefined="no items",
+        undefined="no items", form=ratio(tp * TP + fn * FN + fp * FP + tn * TN, ALL),
     )  # fmt: skip
 
 
@@ -204,6 +224,7 @@ def net_benefit(threshold: float = 0.5) -> Metric:
     return Metric(
         f"net_benefit(threshold={threshold:.15g})", f"Net benefit at {threshold:g}", f"(TP - {odds:g} FP) / N",
         partial(binary.net_benefit, threshold=threshold), lower=-odds, undefined="no items",
+        form=ratio(TP - odds * FP, ALL),
     )  # fmt: skip
 
 

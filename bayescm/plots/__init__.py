@@ -1,6 +1,9 @@
 """Pictures: a Dataset in, Axes out. Nothing is computed here."""
 
+from bayescm.plots.arviz import arviz_options
+from bayescm.plots.distribution import plot_distribution
 from bayescm.plots.forest import plot_forest
 from bayescm.plots.matrix import plot_confusion_matrix
+from bayescm.plots.uncertainty import plot_metric_uncertainty
 
-__all__ = ["plot_confusion_matrix", "plot_forest"]
+__all__ = ["arviz_options", "plot_confusion_matrix", "plot_distribution", "plot_forest", "plot_metric_uncertainty"]

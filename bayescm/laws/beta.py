@@ -1,8 +1,4 @@
-"""Exact laws of metrics that are a Beta variable, a monotone map of one, or a known number.
-
-Under a cell Dirichlet any S/(S+T) of disjoint sums of cells is Beta, and F1 = 2J/(1+J) with the Jaccard index
-J ~ Beta(a_TP, a_FN + a_FP). Under separate priors that holds for what stays within one row, and for the prevalence.
-"""
+"""Laws in closed form: a Beta variable, a monotone map of one, a known number."""
 
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -10,9 +6,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
-
-from bayescm.metrics import Metric, multiclass
-from bayescm.priors import Concentrations
 
 Array = NDArray[np.float64]
 _FAR = 34.5
@@ -68,9 +61,40 @@ class BetaLaw:
         """Return the quantile at `p`."""
         return self._map(special.betaincinv(self.a, self.b, p))
 
+    def isf(self, q: float | Array) -> Array:
+        """Return the quantile with the probability `q` above it."""
+        return self._map(special.betainccinv(self.a, self.b, q))
+
+    def _back(self, x: float | Array) -> Array:
+        x = np.clip(x, 0.0, 1.0)
+        return x / (2.0 - x) if self.link == "f1" else x
+
     def cdf(self, x: float | Array) -> Array:
-        """Return P(g(X) <= x) for x in [0, 1]."""
-        return np.asarray(special.betainc(self.a, self.b, x / (2.0 - x) if self.link == "f1" else x))
+        """Return P(g(X) <= x)."""
+        return np.asarray(special.betainc(self.a, self.b, self._back(x)))
+
+    def sf(self, x: float | Array) -> Array:
+        """Return P(g(X) > x), with full relative precision where it is small."""
+        return np.asarray(special.betaincc(self.a, self.b, self._back(x)))
+
+    def pdf(self, x: float | Array) -> Array:
+        """Return the density; 0 outside [0, 1]."""
+        a, b = self.a, self.b
+        at = self._back(x)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            log = special.xlogy(a - 1.0, at) + special.xlog1py(b - 1.0, -at) - special.betaln(a, b)
+            density = np.exp(log + (2.0 * np.log1p(at) - np.log(2.0) if self.link == "f1" else 0.0))
+        return np.where((np.asarray(x) < 0.0) | (np.asarray(x) > 1.0), 0.0, density)
+
+    def error(self, x: float | Array) -> Array:
+        """Return 0: the closed form has no error of its own."""
+        return np.zeros(np.broadcast_shapes(np.shape(self.a), np.shape(x)))
+
+    def statistics(self, prob: float, kind: str) -> dict[str, Any]:
+        """Return mean, median, sd, lower, upper and whether the interval is a highest-density one."""
+        lower, upper, is_hdi = self.hdi(prob) if kind == "hdi" else (*self.eti(prob), np.zeros(np.shape(self.a), bool))
+        found = {"mean": self.mean(), "median": self.ppf(0.5), "sd": self.sd(), "lower": lower, "upper": upper}
+        return found | {"is_hdi": is_hdi}
 
     def eti(self, prob: float) -> tuple[Array, Array]:
         """Return the equal-tailed interval."""
@@ -125,6 +149,27 @@ class PointLaw:
     def cdf(self, x: float | Array) -> Array:
         """Return whether the number is at most `x`."""
         return np.asarray(self.value <= x, dtype=np.float64)
+
+    def isf(self, q: float | Array) -> Array:
+        """Return the number, whatever `q`."""
+        return self.ppf(q)
+
+    def sf(self, x: float | Array) -> Array:
+        """Return whether the number exceeds `x`."""
+        return np.asarray(self.value > x, dtype=np.float64)
+
+    def pdf(self, x: float | Array) -> Array:
+        """Return infinity at the number, 0 elsewhere."""
+        return np.where(self.value == x, np.inf, 0.0)
+
+    def error(self, x: float | Array) -> Array:
+        """Return 0."""
+        return np.zeros(np.broadcast_shapes(np.shape(self.value), np.shape(x)))
+
+    def statistics(self, prob: float, kind: str) -> dict[str, Any]:
+        """Return mean, median, lower and upper, all the number, and the sd 0."""
+        found = dict.fromkeys(("mean", "median", "lower", "upper"), self.value)
+        return found | {"sd": self.sd(), "is_hdi": np.full(np.shape(self.value), kind == "hdi")}
 
     def eti(self, prob: float) -> tuple[Array, Array]:
         """Return the number twice, whatever `prob`."""
@@ -204,55 +249,3 @@ def _log_density(x: Array, a: Array, b: Array, link: str, tail: Array, *, below:
         slope = slope + 2.0 / (1.0 + x) * np.exp(special.betaln(a, b) - kernel)
         kernel = kernel + 2.0 * np.log1p(x)
     return kernel, slope
-
-
-def exact_law(metric: Metric, which: Concentrations) -> BetaLaw | PointLaw | None:
-    """Return the exact law of a metric, or None where it has no simple one.
-
-    Parameters
-    ----------
-    metric : Metric
-    which : Concentrations
-        Of the posterior or the prior, batched or not.
-
-    Returns
-    -------
-    BetaLaw, PointLaw or None
-        A point for a known prevalence. Over the batch axes, and the classes for metrics per class of more than two
-        labels.
-    """
-    if metric.ratio is None:
-        return None
-    over, under = metric.ratio
-    k = which.rows.shape[-1]
-    if is_prevalence(metric):
-        return _prevalence_law(which)
-    if over[0].endswith("diagonal"):
-        return _diagonal_law(metric, which) if which.one_dirichlet else None
-    one_row = set(over + under) == {"tp", "fn"} or (k == 2 and set(over + under) == {"fp", "tn"})
-    if not (which.one_dirichlet or one_row):
-        return None
-    cells: Any = multiclass.of_two(which.rows) if k == 2 else multiclass.one_vs_rest(which.rows)
-    a, b = (sum(getattr(cells, name) for name in names) for names in (over, under))
-    return BetaLaw(np.asarray(a), np.asarray(b), metric.link)
-
-
-def is_prevalence(metric: Metric) -> bool:
-    """Say whether a metric is the prevalence."""
-    return metric.ratio == (("tp", "fn"), ("fp", "tn"))
-
-
-def _prevalence_law(which: Concentrations) -> BetaLaw | PointLaw:
-    """Return the law of the share of the positive class of two, or of every class."""
-    shares = which.shares
-    k = shares.shape[-1]
-    of_two = (..., 1) if k == 2 else ...
-    if which.known:
-        return PointLaw(shares[of_two])
-    return BetaLaw(shares[of_two], (shares @ (1.0 - np.eye(k)))[of_two])
-
-
-def _diagonal_law(metric: Metric, which: Concentrations) -> BetaLaw:
-    off = 1.0 - np.eye(which.rows.shape[-1])
-    right, wrong = (which.rows * (1.0 - off)).sum((-2, -1)), (which.rows * off).sum((-2, -1))
-    return BetaLaw(wrong, right) if metric.ratio == (("off_diagonal",), ("diagonal",)) else BetaLaw(right, wrong)

@@ -1,0 +1,273 @@
+"""The law of a Beta variable, tabulated in its log-odds.
+
+In y = log(x / (1 - x)) the density f = x^a (1-x)^b / B is smooth for every a, b > 0 and log-concave, so the logarithm
+of the lower tail F (left of the median) and of the upper tail S (right of it) are smooth too: polynomials of degree 7
+through value and three derivatives at the ends of cells of a quarter of a standard deviation (an eighth in y at most)
+give both tails to 1e-11, relatively. Beyond the cells the tails are a power series. The table is normalised by its own
+sum: no gamma functions.
+"""
+
+import math
+
+import numpy as np
+
+from bayescm._kernels import kernel
+
+WIDTH = 0.25  # of a cell, in local standard deviations
+MAX_CELLS = 400
+_FAR = -97.0  # log of the density relative to its mode where the table may end: 1e-42
+_SMALL = 2.0**-10  # ratio of the terms of the tail's series where the table may end
+_ROOT_HALF = math.sqrt(0.5)
+_GAUSS_X, _GAUSS_W = (np.array(v) for v in np.polynomial.legendre.leggauss(6))
+
+# places in the array that describes a law
+LEFT, RATE, CELLS, MEDIAN, A, B, LOG_SUM, SIZE, SMALL_SHARE, MODE, MIRRORED, POINT, P, Q = range(14)
+DESCRIPTION = 14
+
+
+@kernel
+def log_shape(y, law):
+    """Return the log density in y relative to its mode, without cancellation for a, b up to 1e12."""
+    d = y - law[MODE]
+    if law[MIRRORED] > 0:
+        d = -d
+    share = law[SMALL_SHARE]
+    if d < 1.0:
+        return law[SIZE] * (share * d - math.log1p(share * math.expm1(d)))
+    return law[SIZE] * (share * d - d - math.log(share + (1.0 - share) * math.exp(-d)))
+
+
+@kernel
+def _series(a, b, x):
+    """Return F a / f: the sum of (a+b)_k / (a+1)_k x^k, or Mills' ratio where it converges slowly."""
+    if (a + b) * x >= 0.5 * (a + 1.0):
+        return a / max(a - (a + b) * x, 1e-300)
+    total, term, k = 1.0, 1.0, 1.0
+    while term > 1e-17 * total:
+        term *= (a + b + k - 1.0) / (a + k) * x
+        total += term
+        k += 1.0
+    return total
+
+
+@kernel
+def probability(y):
+    """Return x and 1 - x."""
+    e = math.exp(-abs(y))
+    small, large = e / (1.0 + e), 1.0 / (1.0 + e)
+    return (large, small) if y >= 0 else (small, large)
+
+
+@kernel
+def build(a, b, table, law):
+    """Tabulate Beta(a, b) into `table` (MAX_CELLS + 1, 8) and `law` (DESCRIPTION,)."""
+    n = a + b
+    law[A], law[B], law[SIZE], law[POINT] = a, b, n, 0.0
+    law[SMALL_SHARE] = min(a, b) / n
+    law[MIRRORED] = 1.0 if a > b else 0.0
+    mode = math.log(a) - math.log(b)
+    law[MODE] = mode
+    width = WIDTH * min(0.5, math.sqrt(1.0 / a + 1.0 / b))
+    most = MAX_CELLS // 2 - 1
+    below, above = 1, 1
+    while below < most:
+        y = mode - below * width
+        if log_shape(y, law) < _FAR or n * probability(y)[0] < _SMALL * (a + 1.0):
+            break
+        below += 1
+    while above < most:
+        y = mode + above * width
+        if log_shape(y, law) < _FAR or n * probability(y)[1] < _SMALL * (b + 1.0):
+            break
+        above += 1
+    cells = below + above
+    left = mode - below * width
+    law[LEFT], law[RATE], law[CELLS] = left, 1.0 / width, cells
+    lower = np.empty(cells + 1)
+    upper = np.empty(cells + 1)
+    lower[0] = math.exp(log_shape(left, law)) / a * _series(a, b, probability(left)[0])
+    for k in range(cells):
+        inside = 0.0
+        for i in range(len(_GAUSS_X)):
+            inside += _GAUSS_W[i] * math.exp(log_shape(left + width * (k + 0.5 + 0.5 * _GAUSS_X[i]), law))
+        table[k, 0] = inside * 0.5 * width
+        lower[k + 1] = lower[k] + table[k, 0]
+    right = left + cells * width
+    upper[cells] = math.exp(log_shape(right, law)) / b * _series(b, a, probability(right)[1])
+    for k in range(cells - 1, -1, -1):
+        upper[k] = upper[k + 1] + table[k, 0]
+    total = lower[below] + upper[below]
+    law[LOG_SUM] = math.log(total)
+    median = 0
+    while median < cells and lower[median] <= upper[median]:
+        median += 1
+    law[MEDIAN] = median  # cells before it hold log F, the others log S
+    for k in range(cells):
+        _cell(left + k * width, width, lower, upper, k, k < median, table, law)
+
+
+@kernel
+def _derivatives(y, tail, sign, law):
+    """Return log tail and its first three derivatives; `sign` is +1 for F, -1 for S."""
+    x, rest = probability(y)
+    f = math.exp(log_shape(y, law))
+    slope = law[A] * rest - law[B] * x  # of log f
+    curve = -law[SIZE] * x * rest
+    h1 = sign * f / tail
+    h2 = h1 * (slope - h1)
+    h3 = h2 * (slope - h1) + h1 * (curve - h2)
+    return math.log(tail) - law[LOG_SUM], h1, h2, h3
+
+
+@kernel
+def _cell(y, width, lower, upper, k, is_lower, table, law):
+    """Fill the coefficients of a cell."""
+    tails, sign = (lower, 1.0) if is_lower else (upper, -1.0)
+    v0, v1, v2, v3 = _derivatives(y, tails[k], sign, law)
+    e0, e1, e2, e3 = _derivatives(y + width, tails[k + 1], sign, law)
+    c1, c2, c3 = width * v1, width**2 * v2 / 2.0, width**3 * v3 / 6.0
+    r0 = e0 - v0 - c1 - c2 - c3
+    r1 = width * e1 - c1 - 2.0 * c2 - 3.0 * c3
+    r2 = width**2 * e2 / 2.0 - c2 - 3.0 * c3
+    r3 = width**3 * e3 / 6.0 - c3
+    table[k, 0], table[k, 1], table[k, 2], table[k, 3] = v0, c1, c2, c3
+    table[k, 4] = 35.0 * r0 - 15.0 * r1 + 5.0 * r2 - r3
+    table[k, 5] = -84.0 * r0 + 39.0 * r1 - 14.0 * r2 + 3.0 * r3
+    table[k, 6] = 70.0 * r0 - 34.0 * r1 + 13.0 * r2 - 3.0 * r3
+    table[k, 7] = -20.0 * r0 + 10.0 * r1 - 4.0 * r2 + r3
+
+
+@kernel
+def _value(c, t):
+    return c[0] + t * (c[1] + t * (c[2] + t * (c[3] + t * (c[4] + t * (c[5] + t * (c[6] + t * c[7]))))))
+
+
+@kernel
+def _slope(c, t):
+    return c[1] + t * (
+        2.0 * c[2] + t * (3.0 * c[3] + t * (4.0 * c[4] + t * (5.0 * c[5] + t * (6.0 * c[6] + t * 7.0 * c[7]))))
+    )
+
+
+@kernel
+def tails(y, table, law):
+    """Return F(y), S(y) = 1 - F(y) and the density f(y); the smaller tail has its full relative precision."""
+    if math.isnan(y):
+        return math.nan, math.nan, math.nan
+    place = (y - law[LEFT]) * law[RATE]
+    if place < 0.0:
+        f = math.exp(log_shape(y, law) - law[LOG_SUM]) if y > -1e300 else 0.0
+        low = f / law[A] * _series(law[A], law[B], probability(y)[0])
+        return low, 1.0 - low, f
+    if place >= law[CELLS]:
+        f = math.exp(log_shape(y, law) - law[LOG_SUM]) if y < 1e300 else 0.0
+        high = f / law[B] * _series(law[B], law[A], probability(y)[1])
+        return 1.0 - high, high, f
+    k = int(place)
+    c = table[k]
+    tail = math.exp(_value(c, place - k))
+    f = abs(_slope(c, place - k)) * law[RATE] * tail
+    if k < law[MEDIAN]:
+        return tail, 1.0 - tail, f
+    return 1.0 - tail, tail, f
+
+
+@kernel
+def quantile(log_tail, is_lower, table, law):
+    """Return y where F (or S) has a given logarithm of at most log(1/2)."""
+    cells, median = int(law[CELLS]), int(law[MEDIAN])
+    width = 1.0 / law[RATE]
+    if is_lower:
+        first, last = 0, median - 1
+        inside = median > 0 and log_tail >= table[0, 0]
+    else:
+        first, last = median, cells - 1
+        end = _value(table[cells - 1], 1.0)
+        inside = log_tail >= (end if median < cells else math.log1p(-math.exp(end)))
+        if inside and (median == cells or log_tail > table[median, 0]):
+            log_tail, is_lower = math.log1p(-math.exp(log_tail)), True  # in the cell of the median, which holds F
+            first = last = median - 1
+            if median == cells:
+                first = 0
+    if inside:
+        while first < last:  # the last cell that begins before the target
+            middle = (first + last + 1) // 2
+            if (table[middle, 0] <= log_tail) == is_lower:
+                first = middle
+            else:
+                last = middle - 1
+        c = table[first]
+        t = (log_tail - c[0]) / (_value(c, 1.0) - c[0])
+        for _ in range(20):
+            step = (_value(c, t) - log_tail) / _slope(c, t)
+            t -= step
+            if abs(step) < 1e-14:
+                break
+        return law[LEFT] + width * (first + t)
+    y = law[LEFT] if is_lower else law[LEFT] + width * cells
+    for _ in range(60):  # beyond the table: nearly a straight line
+        low, high, f = tails(y, table, law)
+        tail = low if is_lower else high
+        if tail <= 0.0:
+            return y
+        step = (math.log(tail) - log_tail) * tail / f
+        y += -step if is_lower else step
+        if abs(step) <= 1e-15 * abs(y):
+            break
+    return y
+
+
+@kernel
+def of_normal(w, table, law):
+    """Return y at the same probability as the normal quantile w."""
+    return quantile(math.log(0.5 * math.erfc(abs(w) * _ROOT_HALF)), w <= 0.0, table, law)
+
+
+@kernel
+def to_normal(low, high):
+    """Return the normal quantile of a probability given by both its tails (Wichura 1988, AS 241)."""
+    q = min(low, high)
+    if q <= 0.0:
+        return -math.inf if low < high else math.inf
+    if q > 0.075:
+        d = 0.5 - q
+        r = 0.180625 - d * d
+        top = (
+            (((((2509.0809287301226727 * r + 33430.575583588128105) * r + 67265.770927008700853) * r
+               + 45921.953931549871457) * r + 13731.693765509461125) * r + 1971.5909503065514427) * r
+            + 133.14166789178437745
+        ) * r + 3.387132872796366608  # fmt: skip
+        under = (
+            (((((5226.495278852545925 * r + 28729.085735721942674) * r + 39307.89580009271061) * r
+               + 21213.794301586595867) * r + 5394.1960214247511077) * r + 687.1870074920579083) * r
+            + 42.313330701600911252
+        ) * r + 1.0  # fmt: skip
+        z = d * top / under
+    else:
+        r = math.sqrt(-math.log(q))
+        if r <= 5.0:
+            r -= 1.6
+            top = (
+                (((((7.7454501427834140764e-4 * r + 0.0227238449892691845833) * r + 0.24178072517745061177) * r
+                   + 1.27045825245236838258) * r + 3.64784832476320460504) * r + 5.7694972214606914055) * r
+                + 4.6303378461565452959
+            ) * r + 1.42343711074968357734  # fmt: skip
+            under = (
+                (((((1.05075007164441684324e-9 * r + 5.475938084995344946e-4) * r + 0.0151986665636164571966) * r
+                   + 0.14810397642748007459) * r + 0.68976733498510000455) * r + 1.6763848301838038494) * r
+                + 2.05319162663775882187
+            ) * r + 1.0  # fmt: skip
+        else:
+            r -= 5.0
+            top = (
+                (((((2.01033439929228813265e-7 * r + 2.71155556874348757815e-5) * r + 0.0012426609473880784386) * r
+                   + 0.026532189526576123093) * r + 0.29656057182850489123) * r + 1.7848265399172913358) * r
+                + 5.4637849111641143699
+            ) * r + 6.6579046435011037772  # fmt: skip
+            under = (
+                (((((2.04426310338993978564e-15 * r + 1.4215117583164458887e-7) * r + 1.8463183175100546818e-5) * r
+                   + 7.868691311456132591e-4) * r + 0.0148753612908506148525) * r + 0.13692988092273580531) * r
+                + 0.59983220655588793769
+            ) * r + 1.0  # fmt: skip
+        z = top / under
+    return -z if low < high else z

@@ -1,0 +1,244 @@
+"""The exact law of a metric as a curve, of one matrix or of several."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+
+from bayescm import validate
+from bayescm.distributions import MetricDistribution
+from bayescm.plots.densities import COLORS, Curve, Law, draw_curves, draw_ridges, log_ticks, unlimited
+from bayescm.results import CI_BOUND
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_SHORT = {
+    "matthews_correlation": "MCC",
+    "negative_predictive_value": "NPV",
+    "positive_likelihood_ratio": "LR+",
+    "negative_likelihood_ratio": "LR-",
+    "diagnostic_odds_ratio": "DOR",
+}
+_ENDS = (5e-4, 1 - 5e-4)  # quantiles at the ends of an axis
+_GRID = 257
+
+
+def plot_distribution(
+    distribution: Law | Mapping[str, Law] | Sequence[Law],
+    *,
+    ax: "Axes | None" = None,
+    kind: str = "pdf",
+    reference: float | None = None,
+    ci_prob: float | None = None,
+    ci_kind: str | None = None,
+    log: bool | None = None,
+) -> "Axes":
+    """Draw the exact law of a metric: its curve, interval, mean and median, and the value of the counts.
+
+    Parameters
+    ----------
+    distribution : MetricDistribution, xarray.Dataset, or several of these
+        From :func:`bayescm.metric_distribution`, or its ``to_dataset()``, with at most one batch dim: the systems are
+        drawn over one another. A mapping of names to laws, or a sequence, compares prior and posterior, two models, or
+        metrics that share a scale.
+    ax : matplotlib.axes.Axes, optional
+        Default: a new figure.
+    kind : {"pdf", "cdf", "ridge"}
+        Density, cumulative probability, or one density below another, each scaled to the same height, for more than
+        eight laws.
+    reference : float, optional
+        A value to compare with, drawn as a vertical line. The legend says P(metric > reference), exactly; a Dataset
+        doesn't hold that, so there the line is all.
+    ci_prob : float, optional
+        Probability of the interval; default .95, of a Dataset what it was made with.
+    ci_kind : {"hdi", "eti"}, optional
+        Default "hdi", of a Dataset what it was made with.
+    log : bool, optional
+        Logarithmic axis, with the density of the logarithm, so that areas are still probabilities. Default: for metrics
+        without an upper limit (likelihood ratios, odds ratio).
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    ValueError
+        With more than one batch dim, with more than eight curves ("pdf" and "cdf"), or if some of the metrics have an
+        upper limit and others don't.
+
+    Notes
+    -----
+    Curves end at the quantiles .0005 and .9995. A density that is infinite at an end of the range is cut off, and a
+    note says so. A known number (a prevalence that was exchanged) is a vertical line.
+
+    Examples
+    --------
+    >>> import bayescm
+    >>> counts = bayescm.from_cells(tp=26, fn=0, fp=2, tn=6)
+    >>> ax = bayescm.plots.plot_distribution(bayescm.metric_distribution(counts, "mcc"), reference=0.5)
+    >>> print(ax.get_legend().get_texts()[-1].get_text())
+    P(MCC > 0.5) = 0.974
+    """
+    import matplotlib.pyplot as plt
+
+    validate.choice("kind", kind, ("pdf", "cdf", "ridge"))
+    if reference is not None:
+        reference = validate.number("reference", reference, -np.inf, np.inf)
+    laws = _named(distribution)
+    _check(laws, kind)
+    log = _scale(laws, log)
+    if log and reference is not None and reference <= 0:
+        raise ValueError(f"`reference` must be above 0 on a logarithmic axis; got {reference:g}. Give log=False.")
+    curves = [
+        curve for name, law in laws.items() for curve in _curves(name, law, (ci_prob, ci_kind), reference, log=log)
+    ]
+    if ax is None:
+        rows = 2 if len(curves) == 1 else len(curves)
+        size = (6.4, 3.1 + 0.21 * rows) if kind != "ridge" else (6.8, 1.2 + 0.3 * len(curves))
+        _, ax = plt.subplots(figsize=size, layout="constrained")
+    draw = draw_ridges if kind == "ridge" else draw_curves
+    draw(ax, curves, kind, reference, log=log)
+    if log:
+        log_ticks(ax)
+    ax.set_xlabel(_x_label(curves, kind))
+    return ax
+
+
+def _x_label(curves: list[Curve], kind: str) -> str:
+    """Name the metric, and the marks where the legend doesn't."""
+    titles = dict.fromkeys(str(curve.data.attrs["title"]) for curve in curves)
+    title = next(iter(titles)) if len(titles) == 1 else "value of the metric"
+    if len(curves) == 1 and kind != "ridge":
+        return title
+    attrs = curves[0].data.attrs
+    dark = f"dark: {100 * float(attrs['ci_prob']):g}% {str(attrs['ci_kind']).upper()}   " if kind == "ridge" else ""
+    return f"{title}\n{dark}\u25cf mean   \u25cb median   | value of the counts"
+
+
+def _named(distribution: Any) -> dict[str, Law]:
+    """Return the laws by name."""
+    if isinstance(distribution, MetricDistribution | xr.Dataset):
+        laws = {"": distribution}
+    elif isinstance(distribution, Mapping):
+        laws = {str(name): law for name, law in distribution.items()}
+    else:
+        several = list(distribution) if isinstance(distribution, Sequence) else [distribution]
+        _check_type(several)
+        titles = [_title(law) for law in several]
+        if len(set(titles)) < len(titles):
+            raise ValueError(
+                f"`distribution` has several laws of one metric ({', '.join(titles)}); "
+                "give a mapping of names to them: {'prior': ..., 'posterior': ...}."
+            )
+        laws = dict(zip(titles, several, strict=True))
+    _check_type(list(laws.values()))
+    return laws
+
+
+def _check_type(laws: list[Any]) -> None:
+    for law in laws:
+        made = isinstance(law, xr.Dataset) and {"x", "pdf", "cdf", "interval"} <= set(law) and "title" in law.attrs
+        if not (made or isinstance(law, MetricDistribution)):
+            raise TypeError(
+                "`distribution` must be what bayescm.metric_distribution returns, its to_dataset(), or several of "
+                f"these; got {type(law).__name__}."
+            )
+    if not laws:
+        raise ValueError("`distribution` is empty; give at least one law.")
+
+
+def _title(law: Law) -> str:
+    return str(law.attrs["title"] if isinstance(law, xr.Dataset) else law.metric.title)
+
+
+def _check(laws: Mapping[str, Law], kind: str) -> None:
+    """Refuse more dims or more curves than can be drawn."""
+    total = 0
+    for law in laws.values():
+        if isinstance(law, xr.Dataset) and law.sizes["grid"] < 3:
+            raise ValueError(
+                "`distribution` as a Dataset must have at least 3 points; give more to to_dataset(points=)."
+            )
+        point = law["point"] if isinstance(law, xr.Dataset) else law.point
+        if point.ndim > 1:
+            raise ValueError(
+                f"`distribution` must have at most one batch dim; got {list(point.dims)}. Select or stack first."
+            )
+        total += point.size
+    if total == 0:
+        raise ValueError("`distribution` has a batch dim of size 0; give at least one system.")
+    if total > len(COLORS) and kind != "ridge":
+        raise ValueError(
+            f"`distribution` has {total} laws, and more than {len(COLORS)} curves over one another can't be told "
+            "apart; select some, or take kind='ridge'."
+        )
+
+
+def _scale(laws: Mapping[str, Law], log: bool | None) -> bool:
+    """Say whether the axis is logarithmic."""
+    without = {_title(law): unlimited(law) for law in laws.values()}
+    if len(set(without.values())) > 1:
+        raise ValueError(
+            f"`distribution` mixes metrics with and without an upper limit ({', '.join(without)}); "
+            "draw them on axes of their own."
+        )
+    return log if log is not None else any(without.values())
+
+
+def _curves(
+    name: str, law: Law, interval: tuple[float | None, str | None], reference: float | None, *, log: bool
+) -> list[Curve]:
+    """Return the curves of one law: one for each system of its batch."""
+    data = _stored(law, interval) if isinstance(law, xr.Dataset) else _evaluated(law, interval, log=log)
+    claims = None
+    if reference is not None and isinstance(law, MetricDistribution):
+        short = _SHORT.get(law.metric.name, law.metric.title)
+        text = f"P({short[0].lower() + short[1:] if short[1:2].islower() else short} > {reference:g})"
+        pairs = zip(law.sf(reference).values.flat, law.cdf(reference).values.flat, strict=True)
+        claims = [f"{text} {_probability(above, below)}" for above, below in pairs]
+    batch = data["point"].dims
+    if not batch:
+        return [Curve(name, data, claims[0] if claims else "")]
+    labels = [str(value) for value in data[batch[0]].values]
+    return [
+        Curve(f"{name} {label}".strip(), data.isel({batch[0]: i}), claims[i] if claims else "")
+        for i, label in enumerate(labels)
+    ]
+
+
+def _stored(data: xr.Dataset, interval: tuple[float | None, str | None]) -> xr.Dataset:
+    """Return a Dataset as it is, if its interval is the one that is wanted."""
+    for name, wanted in zip(("ci_prob", "ci_kind"), interval, strict=True):
+        if wanted is not None and wanted != data.attrs[name]:
+            raise ValueError(
+                f"`{name}` of a Dataset is the one it was made with, {data.attrs[name]}; got {wanted!r}. "
+                "Give it to to_dataset(), or give the distribution itself."
+            )
+    return data
+
+
+def _evaluated(law: MetricDistribution, interval: tuple[float | None, str | None], *, log: bool) -> xr.Dataset:
+    """Return the Dataset of a law, on a grid that suits the axis."""
+    prob, ci_kind = interval
+    data = law.to_dataset(0.95 if prob is None else prob, "hdi" if ci_kind is None else ci_kind)
+    if not (log or unlimited(law)):
+        return data
+    low, high = (law.ppf(end) for end in _ENDS)
+    if log:
+        x = np.exp(np.log(low) + (np.log(high) - np.log(low)) * xr.DataArray(np.linspace(0.0, 1.0, _GRID), dims="grid"))
+    else:  # the last thousandth may lie anywhere; inside the ends, where the density may be infinite
+        upper = data["interval"].sel({CI_BOUND: "upper"}, drop=True)
+        end = np.minimum(high, 1.25 * upper)
+        start = xr.where(low - law.metric.lower < 0.02 * (end - low), law.metric.lower, low)  # type: ignore[no-untyped-call]
+        x = start + (end - start) * xr.DataArray((np.arange(_GRID) + 0.5) / _GRID, dims="grid")
+    return data.assign(x=x, pdf=law.pdf(x).assign_attrs(data["pdf"].attrs), cdf=law.cdf(x))
+
+
+def _probability(above: float, below: float) -> str:
+    """Write a probability so that it is never a false 0 or 1."""
+    if below < 5e-4:
+        return f"= 1 - {below:.1e}" if below > 0 else "= 1"
+    return f"= {above:.3f}" if above >= 0.01 else f"= {above:.1e}" if above > 0 else "= 0"

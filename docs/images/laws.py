@@ -1,0 +1,35 @@
+"""Make the pictures of the page on exact laws: ``python docs/images/laws.py``."""
+
+from pathlib import Path
+
+import matplotlib as mpl
+
+mpl.use("agg")
+
+import bayescm
+
+HERE = Path(__file__).parent
+TOETSCH = {"model": "three_binomial", "prior": "laplace"}
+
+
+def main() -> None:
+    """Save every picture beside this file."""
+    counts = bayescm.from_cells(tp=26, fn=0, fp=2, tn=6)
+    published = bayescm.datasets.toetsch2021()
+    mcc = bayescm.metric_distribution(counts, "mcc")
+    pair = bayescm.metric_distribution(published.sel(system=["9a", "9b"]), "mcc", **TOETSCH)
+    informedness = bayescm.metric_distribution(published, "informedness", **TOETSCH)
+    table = bayescm.summary(published, ["prevalence", "recall", "specificity"], **TOETSCH)
+    pictures = {
+        "law_mcc": bayescm.plots.plot_distribution(mcc, reference=0.5),
+        "law_pair": bayescm.plots.plot_distribution(pair, reference=0.5),
+        "law_infinite": bayescm.plots.plot_distribution(bayescm.metric_distribution(counts, "recall"), reference=0.9),
+        "law_ridges": bayescm.plots.plot_distribution(informedness, kind="ridge", reference=0),
+        "metric_uncertainty": bayescm.plots.plot_metric_uncertainty(table, counts=published),
+    }
+    for name, ax in pictures.items():
+        ax.figure.savefig(HERE / f"{name}.png", dpi=80 if name == "law_ridges" else 100)
+
+
+if __name__ == "__main__":
+    main()
