@@ -19,6 +19,10 @@ Array = NDArray[np.float64]
 
 _GRID = 257
 _ENDS = 5e-4  # probability beyond the grid of a density, on either side
+_WORDS = {
+    "pdf": "density of {}", "cdf": "P({} <= x)", "sf": "P({} > x)", "error": "relative error of the law of {}",
+    "ppf": "quantile of {}",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,18 +64,19 @@ class MetricDistribution:
         sizes = ", ".join(f"{dim}: {size}" for dim, size in self.point.sizes.items())
         return f"<bayescm.MetricDistribution of {self.metric.name} ({kind}){' over ' + sizes if sizes else ''}>"
 
-    def _labelled(self, values: Array, name: str, units: str = "1") -> xr.DataArray:
+    def _labelled(self, values: Array, words: str) -> xr.DataArray:
         """Give plain values over the batch their labels."""
-        long_name = {"pdf": "Density of", "cdf": "P(X <= x),", "sf": "P(X > x),"}.get(name, name.capitalize())
-        array = self.point.copy(data=np.broadcast_to(values, self.point.shape)).rename(self.metric.name)
-        return array.assign_attrs({"long_name": f"{long_name} {self.metric.title}", "units": units})
+        array = self.point.copy(data=np.broadcast_to(values, self.point.shape))
+        return array.assign_attrs({"long_name": words.format(self.metric.title)})
 
     def _over(self, argument: Any, dim: str, name: str) -> xr.DataArray:
         """Call a method of the law at arguments of any shape."""
         if isinstance(argument, xr.DataArray):
             wanted = argument.astype(np.float64)
         else:
-            values = np.asarray(argument, np.float64)
+            values = np.asarray(argument)
+            if values.dtype.kind not in "iuf":
+                raise TypeError(f"`{dim}` must be numbers; got {argument!r}.")
             if values.ndim > 1:
                 raise ValueError(f"`{dim}` must be a number, one-dimensional or a DataArray; got shape {values.shape}.")
             wanted = xr.DataArray(values, dims=[dim] * values.ndim, coords={dim: values} if values.ndim else {})
@@ -80,11 +85,8 @@ class MetricDistribution:
         wanted = wanted.transpose(..., *batch)  # further dims first: more points for each matrix
         found = getattr(self.law, name)(wanted.values)
         result = wanted.copy(data=np.broadcast_to(found, wanted.shape)).transpose(*batch, ...).rename(self.metric.name)
-        return self._labelled_like(result, name)
-
-    def _labelled_like(self, result: xr.DataArray, name: str) -> xr.DataArray:
-        words = {"pdf": "density of {}", "cdf": "P({} <= x)", "sf": "P({} > x)", "ppf": "quantile of {}"}
-        return result.assign_attrs({"long_name": words.get(name, name + " of {}").format(self.metric.title)})
+        result.attrs = {"long_name": _WORDS[name].format(self.metric.title), "units": "1"}
+        return result
 
     def pdf(self, x: ArrayLike | xr.DataArray) -> xr.DataArray:
         """Return the density at x."""
@@ -111,19 +113,19 @@ class MetricDistribution:
 
     def mean(self) -> xr.DataArray:
         """Return the mean; infinite where the table of metrics says that there is none."""
-        return self._labelled(self.law.mean(), "mean of")
+        return self._labelled(self.law.mean(), "mean of {}")
 
     def median(self) -> xr.DataArray:
         """Return the median."""
-        return self._labelled(self.law.ppf(0.5), "median of")
+        return self._labelled(self.law.ppf(0.5), "median of {}")
 
     def std(self) -> xr.DataArray:
         """Return the standard deviation; infinite, or NaN without a mean, where there is none."""
-        return self._labelled(self.law.sd(), "standard deviation of")
+        return self._labelled(self.law.sd(), "standard deviation of {}")
 
     def var(self) -> xr.DataArray:
         """Return the variance."""
-        return self._labelled(self.law.sd() ** 2, "variance of")
+        return self._labelled(self.law.sd() ** 2, "variance of {}")
 
     def eti(self, prob: float = 0.95) -> xr.DataArray:
         """Return the equal-tailed interval over a new last dim ``ci_bound``."""
@@ -136,7 +138,7 @@ class MetricDistribution:
     def _interval(self, prob: float, kind: str) -> xr.DataArray:
         prob = validate.number("prob", prob, 0, 1)
         lower, upper = self.law.hdi(prob)[:2] if kind == "hdi" else self.law.eti(prob)
-        ends = [self._labelled(end, f"{100 * prob:g}% {kind.upper()} of") for end in (lower, upper)]
+        ends = [self._labelled(end, f"{100 * prob:g}% {kind.upper()} of {{}}") for end in (lower, upper)]
         joined = xr.concat(ends, CI_BOUND).transpose(..., CI_BOUND)
         return joined.assign_coords({CI_BOUND: interval_coordinate(prob, kind)})
 
@@ -173,13 +175,13 @@ class MetricDistribution:
         unbounded = self.metric.lower == 0.0 and np.isinf(self.metric.upper)
         grid = low * (high / low) ** share if unbounded else low + (high - low) * share
         x = xr.DataArray(grid, dims=("grid", *self.point.dims), coords=self.point.coords).transpose(..., "grid")
-        bounds = [self._labelled(found[name], name) for name in ("lower", "upper")]
+        bounds = [self._labelled(found[name], "interval of {}") for name in ("lower", "upper")]
         interval = xr.concat(bounds, CI_BOUND).transpose(..., CI_BOUND)
-        is_hdi = self._labelled(found["is_hdi"], "kind") > 0
+        is_hdi = self._labelled(found["is_hdi"], "") > 0
         dataset = xr.Dataset(
             {
                 "point": self.point.variable,
-                **{name: self._labelled(found[name], name) for name in ("mean", "median", "sd")},
+                **{name: self._labelled(found[name], f"{name} of {{}}") for name in ("mean", "median", "sd")},
                 "interval": interval.assign_coords({CI_BOUND: interval_coordinate(ci_prob, ci_kind)}),
                 "ci_kind": xr.where(is_hdi, "hdi", "eti"),  # type: ignore[no-untyped-call]
                 "x": x,

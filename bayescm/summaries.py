@@ -93,7 +93,8 @@ def summary(
         Highest density or equal tails. Where the density has no single peak the interval is "eti", and the variable
         ``ci_kind`` says so.
     draws : int
-        Draws for the metrics without an exact law here.
+        Draws for the metrics without an exact law: of more than two labels, and for two labels averages, functions
+        whose law isn't known, and concentrations below 0.05.
     random_seed : int, numpy.random.Generator or None
         Of those draws. Each position of a batch has a stream of its own.
 
@@ -102,12 +103,13 @@ def summary(
     xarray.Dataset
         Over ``(..., metric)``: ``point`` (of the counts, at the exchanged prevalence if there is one; NaN where it is
         0/0), ``mean``, ``median``, ``sd``, ``interval(ci_bound)``, ``metric_uncertainty`` (length of the interval),
-        ``mcse_mean`` and ``mcse_interval`` (0 where exact), ``ci_kind`` and ``method`` ("exact" or "draws"). For more
-        than two labels a metric per class appears as ``recall[a]``, with the coordinate ``class_label``.
+        ``mcse_mean`` and ``mcse_interval`` (0 where exact), ``error`` (estimated relative error of the probabilities
+        behind an exact interval), ``ci_kind`` and ``method`` ("exact" or "draws"). For more than two labels a metric per class appears as ``recall[a]``, with the coordinate ``class_label``.
 
     Notes
     -----
-    Exact for metrics whose posterior is a Beta or a monotone map of one (F1). A mean that doesn't exist is infinite:
+    For two labels every metric of the table is exact: a closed form, or one or two integrals of one
+    (:func:`bayescm.metric_distribution`). The first call on a machine compiles for about 20 seconds. A mean that doesn't exist is infinite:
     the mean of a likelihood ratio needs a concentration above 1 in its denominator's cell.
 
     References

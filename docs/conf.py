@@ -15,7 +15,7 @@ GENERATED = HERE / "reference" / "generated"
 sys.path.insert(0, str(ROOT))
 
 import bayescm  # noqa: E402
-from bayescm import metrics  # noqa: E402
+from bayescm import laws, metrics, priors  # noqa: E402
 
 project = "bayescm"
 author = "The bayescm developers"
@@ -117,9 +117,13 @@ def _moments(metric):
     return f"r-th: concentration of {cells} above r"
 
 
-def _law(metric):
-    if metric.ratio is None:
+def _law(metric, n_labels):
+    if metric.ratio is None and (n_labels > 2 or metric.kind != "cells"):
         return "draws"
+    if metric.ratio is None:
+        which = priors.concentrations("jeffreys", "dirichlet_multinomial", 2)
+        integrals = laws.exact_law(metric, which).integrals
+        return f"{integrals} integral{'s' if integrals > 1 else ''}"
     name = {"diagonal": "right", "off_diagonal": "wrong"}
     over, under = (" + ".join(name.get(cell, cell.upper()) for cell in part) for part in metric.ratio)
     beta = f"Beta({over}; {under})"
@@ -135,7 +139,7 @@ def _metric_table(n_labels):
     for m in sorted(metrics.available(n_labels), key=lambda m: m.kind == "cells" and n_labels > 2):
         short = ", ".join(f"`{alias}`" for alias in m.aliases)
         name = f"**`{m.name}`**<br>{short}" if short else f"**`{m.name}`**"
-        row = [name, m.formula.replace("|", "\\|"), _range(m), m.undefined, _moments(m), _law(m)]
+        row = [name, m.formula.replace("|", "\\|"), _range(m), m.undefined, _moments(m), _law(m, n_labels)]
         if n_labels > 2:
             row.insert(1, "matrix" if m.kind == "matrix" else "class")
         lines.append("| " + " | ".join(row) + " |")
