@@ -113,9 +113,8 @@ def interval(
     Examples
     --------
     >>> import bayescm
-    >>> from bayescm.intervals import interval
-    >>> counts = bayescm.from_cells(tp=26, fn=0, fp=2, tn=6)
-    >>> interval(counts, ["recall", "precision", "f1"])["interval"].values.round(3)
+        >>> counts = bayescm.from_cells(tp=26, fn=0, fp=2, tn=6)
+    >>> bayescm.interval(counts, ["recall", "precision", "f1"])["interval"].values.round(3)
     array([[0.871, 1.   ],
            [0.774, 0.98 ],
            [0.872, 0.99 ]])
