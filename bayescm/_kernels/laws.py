@@ -5,25 +5,20 @@ import math
 import numpy as np
 
 from bayescm._kernels import kernel
-from bayescm._kernels.beta import DESCRIPTION, MAX_CELLS, POINT, A, B, P, Q, tails, to_normal
-from bayescm._kernels.integrals import (
-    CELLS_OF_PATH,
-    COARSE,
-    CORRELATION,
-    LEFT_INSIDE,
-    ROOT_INSIDE,
-    distribution,
-    form,
-    metric_of,
-    middle_kinks,
-    nodes,
-    outer_kinks,
-    pieces,
-    point,
-    prepare,
-    roots,
-    value_of,
-    wilson,
+from bayescm._kernels.beta import DESCRIPTION, MAX_CELLS, POINT, A, B, P, Q, to_normal
+from bayescm._kernels.events import CORRELATION, LEFT_INSIDE, ROOT_INSIDE, form, metric_of
+from bayescm._kernels.integrals import distribution
+from bayescm._kernels.nodes import CELLS_OF_PATH, COARSE, point, prepare
+from bayescm._kernels.search import (
+    FALLING,
+    INSIDE,
+    NONE,
+    RISING,
+    coordinate,
+    equal_densities,
+    place,
+    shape_of_interval,
+    solve,
 )
 
 # of the columns of a tree: its shape, the order of the cells (tp, fn, fp, tn = 0, 1, 2, 3), and how each split is known
@@ -34,13 +29,8 @@ the last two for the share of the negative class."""
 STATISTICS = ("mean", "sd", "median", "lower", "upper", "is_hdi", "error")
 
 _WORK = 6000
-_STEPS = 100
-_TRIES = 12
 _MOMENT_REACH = 6.4
-_EDGE = 13.0  # of the logit of a share of the outer mass: 2e-6
 _COARSE_GOAL, _GOAL_OF_ONE, _GOAL_OF_TWO = 1e-2, 1e-4, 1e-3
-INSIDE, RISING, FALLING, NONE = range(4)  # where the narrowest interval lies
-_MOST = 36.0  # of the coordinate: beyond it 1 - x is below the spacing of numbers
 
 
 @kernel
@@ -153,7 +143,7 @@ def choose(trees, a, shares, num, den, kind, ordered):
     parts = np.empty(3)
     for k in range(len(trees)):
         tree = trees[k]
-        _reorder(tree, num, den, ordered)
+        reorder(tree, num, den, ordered)
         base, total = _shares_of_variance(tree, a, shares, ordered[0], ordered[1], kind, parts)
         inner = parts[1] if tree[SHAPE] == LEFT_INSIDE else parts[0]
         share = inner / total if total > 0.0 else 0.0
@@ -161,12 +151,12 @@ def choose(trees, a, shares, num, den, kind, ordered):
             share *= 0.5  # the event may be two intervals
         if share > most:
             best, most, centre, spread = k, share, base, math.sqrt(total)
-    _reorder(trees[best], num, den, ordered)
+    reorder(trees[best], num, den, ordered)
     return best, centre, spread
 
 
 @kernel
-def _reorder(tree, num, den, ordered):
+def reorder(tree, num, den, ordered):
     for i in range(4):
         for j in range(4):
             ordered[0, i, j] = num[tree[ORDER + i], tree[ORDER + j]]
@@ -239,157 +229,6 @@ def moments(kind, shape, num, den, laws, paths):
 
 
 @kernel
-def place(z, lower, upper):
-    """Return the metric at a coordinate z of the whole line, and its slope."""
-    if math.isinf(upper):
-        x = math.exp(z)
-        return lower + x, x
-    e = math.exp(-abs(z))
-    small = e / (1.0 + e)
-    slope = (upper - lower) * small / (1.0 + e)
-    return (upper - (upper - lower) * small if z > 0 else lower + (upper - lower) * small), slope
-
-
-@kernel
-def coordinate(x, lower, upper):
-    """Return z at a metric's value."""
-    if math.isinf(upper):
-        return math.log(x - lower)
-    return math.log((x - lower) / (upper - x))
-
-
-@kernel
-def _at(z, one, goal):
-    """Return cdf, sf, density in x, density in z and error at a coordinate.
-
-    `one` is a metric of one matrix: its range, kind, the shape of the tree, and the workspace with all tables.
-    """
-    lower, upper, kind, shape, room = one
-    tables, laws, cached, paths, scratch, ordered = room
-    x, rate = place(z, lower, upper)
-    low, high, f, error = distribution(
-        x, ordered[0], ordered[1], kind, shape, tables, laws, cached, paths, scratch, goal
-    )  # fmt: skip
-    return low, high, f, f * rate, error
-
-
-@kernel
-def solve(low_target, high_target, start, scale, one, goal):
-    """Return the coordinate where cdf and sf are as wanted, the log density in x there, and the error of the cdf.
-
-    Newton's method for log(cdf / sf), which is nearly straight, inside a bracket. `scale` is the width of the law in z;
-    the last step is below its 1e-5, and the error about that squared.
-    """
-    low_z, high_z = -700.0, 700.0 if math.isinf(one[1]) else _MOST
-    target = math.log(low_target) - math.log(high_target)
-    z, worst, density = min(max(start, low_z), high_z), 0.0, 0.0
-    for _ in range(_STEPS):
-        low, high, density, slope, error = _at(z, one, goal)
-        worst = max(worst, error)
-        excess = math.log(low) - math.log(high) - target if low > 0.0 and high > 0.0 else (1.0 if low > 0.5 else -1.0)
-        if excess > 0.0:
-            high_z = z
-        else:
-            low_z = z
-        after = z - excess / (slope * (1.0 / low + 1.0 / high))
-        close = abs(after - z) <= 1e-5 * scale
-        if not (close or low_z < after < high_z) or math.isnan(after):
-            after = 0.5 * (low_z + high_z)
-        z = after
-        if close or high_z - low_z <= 1e-12 * max(1.0, abs(z)):
-            break
-    return z, math.log(density) if density > 0.0 else -math.inf, worst
-
-
-@kernel
-def _equal_densities(prob, median, log_middle, ends, scale, one, goal):
-    """Move `ends` to the interval of probability `prob` with equal densities at its ends; say whether it was found.
-
-    Newton's method for both ends at once, the slopes of the log density by secants. It gives up where the density
-    doesn't rise at the lower end and fall at the upper one.
-    """
-    before, logs, slopes = np.array([median, median]), np.array([log_middle, log_middle]), np.zeros(2)
-    mass, density = np.empty(2), np.empty(2)
-    worst = 0.0
-    for _ in range(_TRIES):
-        for i in range(2):
-            low, high, f, density[i], error = _at(ends[i], one, goal)
-            mass[i] = low if i == 0 else high
-            worst = max(worst, error)
-            if not f > 0.0:
-                return False, worst
-            log = math.log(f)
-            if ends[i] != before[i]:
-                slopes[i] = (log - logs[i]) / (ends[i] - before[i])
-                if before[i] == median:
-                    slopes[i] *= 2.0  # of a parabola with its top at the median
-            before[i], logs[i] = ends[i], log
-        if not (slopes[0] > 0.0 > slopes[1]):
-            return False, worst
-        outside, tilt = mass[0] + mass[1] - (1.0 - prob), logs[1] - logs[0]
-        det = density[0] * slopes[1] - density[1] * slopes[0]
-        step0 = (-outside * slopes[1] - density[1] * tilt) / det
-        step1 = (-density[0] * tilt - slopes[0] * outside) / det
-        largest = max(abs(step0), abs(step1))
-        if not largest < 1e3 * scale:
-            return False, worst
-        damping = min(1.0, 2.0 * scale / largest)
-        ends[0] += damping * step0
-        ends[1] += damping * step1
-        if not (ends[0] < median < ends[1]):
-            return False, worst
-        if largest <= 1e-6 * scale:
-            return True, worst
-    return False, worst
-
-
-@kernel
-def _tilt(t, prob, ends, scale, one, goal):
-    """Move `ends` to the interval whose left tail has the share 1 / (1 + exp(-t)) of the outer mass.
-
-    Returns
-    -------
-    tilt, log_low : float
-        Log density at the upper end minus that at the lower one, and the latter.
-    """
-    share = 1.0 / (1.0 + math.exp(-t))
-    left, right = (1.0 - prob) * share, (1.0 - prob) * (1.0 - share)
-    ends[0], log_low, _ = solve(left, prob + right, ends[0], scale, one, goal)
-    ends[1], log_high, _ = solve(prob + left, right, ends[1], scale, one, goal)
-    return (log_high - log_low if log_high > log_low or log_high < log_low else 0.0), log_low
-
-
-@kernel
-def _shape_of_interval(prob, log_middle, ends, scale, one, goal):
-    """Find out where the narrowest interval lies, and move `ends` there if it is inside.
-
-    Equal densities at both ends, by Illinois' method in the logit of the share of the outer mass that lies left. Where
-    the density doesn't fall towards both edges, the interval begins or ends at one, or isn't unique.
-    """
-    wide = ends.copy()
-    far, near = _EDGE, -_EDGE
-    far_h, _ = _tilt(far, prob, wide, scale, one, goal)
-    wide[:] = ends
-    near_h, log_low = _tilt(near, prob, wide, scale, one, goal)
-    if far_h >= 0.0 and near_h >= 0.0:
-        return RISING
-    if far_h <= 0.0 and near_h <= 0.0:
-        return FALLING
-    if near_h < 0.0:
-        return NONE
-    for _ in range(_STEPS):
-        t = (near * far_h - far * near_h) / (far_h - near_h)
-        h, log_low = _tilt(t, prob, ends, scale, one, goal)
-        if h > 0.0:
-            near, near_h, far_h = t, h, 0.5 * far_h
-        else:
-            far, far_h, near_h = t, h, 0.5 * near_h
-        if abs(h) < 1e-8 or abs(far - near) < 1e-8 or near_h == far_h:
-            break
-    return INSIDE if log_middle >= log_low - 1e-6 else NONE
-
-
-@kernel
 def _of_one(a, shares, trees, num, den, kind, lower, upper, prob, densest_wanted, room, out):
     """Fill `out` with the statistics of one metric of one matrix: first coarsely, then from there as asked."""
     tables, laws, cached, paths, _, ordered = room
@@ -414,15 +253,15 @@ def _of_one(a, shares, trees, num, den, kind, lower, upper, prob, densest_wanted
             reach = -to_normal(tail, 1.0 - tail) * scale
             ends[0], ends[1] = median - reach, median + reach
             if densest_wanted:
-                found, error = _equal_densities(prob, median, log_middle, ends, scale, one, goal)
+                found, error = equal_densities(prob, median, log_middle, ends, scale, one, goal)
                 worst = max(worst, error)
                 where = INSIDE
                 if not found:
                     ends[0], ends[1] = median - reach, median + reach
-                    where = _shape_of_interval(prob, log_middle, ends, scale, one, goal)
+                    where = shape_of_interval(prob, log_middle, ends, scale, one, goal)
         elif where == INSIDE:
             kept = ends.copy()
-            found, error = _equal_densities(prob, median, log_middle, ends, scale, one, goal)
+            found, error = equal_densities(prob, median, log_middle, ends, scale, one, goal)
             worst = max(worst, error)
             if not found:
                 ends[:] = kept
@@ -518,114 +357,3 @@ def quantiles(a, shares, p, trees, num, den, kind, lower, upper, goal):
             z, _, error = solve(p[i, j], 1.0 - p[i, j], start, 1e-6, one, goal)
             out[i, j] = place(z, lower, upper)[0], error
     return out
-
-
-@kernel
-def _narrow(c, x, kind, above, m, mq, v, vq, low, high):
-    """Narrow an interval of the inner odds to where a metric is above (or below) x."""
-    if kind == CORRELATION:
-        recall, miss, _ = wilson(x, m, mq, vq, v)
-        edge = 0.0 if recall <= 0.0 else (math.inf if miss <= 0.0 else recall / miss)
-        return (max(low, edge), high) if above else (low, min(high, edge))
-    c2, c3 = mq * v, mq * vq
-    at_one, at_zero = form(c, m, 0.0, c2, c3), form(c, 0.0, m, c2, c3)
-    middle = 4.0 * form(c, 0.5 * m, 0.5 * m, c2, c3) - at_one - at_zero
-    count, edge, _ = roots(at_one, middle, at_zero)
-    if count == 0:
-        return (low, high) if (at_one + middle + at_zero > 0.0) == above else (0.0, 0.0)
-    below_is_low = (at_zero if at_zero != 0.0 else middle) <= 0.0  # the metric is below x at small odds
-    return (max(low, edge), high) if below_is_low == above else (low, min(high, edge))
-
-
-@kernel
-def joint(a, shares, tree, nums, dens, kinds, points, above, goal):
-    """Return the probability that several metrics lie on their sides of points, and its change at the last halving.
-
-    Parameters
-    ----------
-    a : ndarray of shape (4,)
-    shares : ndarray of shape (2,)
-    tree : ndarray of shape (8,)
-        With recall or specificity inside, in which every metric must be monotone.
-    nums, dens : ndarray of shape (k, 4, 4)
-    kinds : ndarray of shape (k,)
-    points : ndarray of shape (k,)
-    above : ndarray of bool, shape (k,)
-    goal : float
-    """
-    room = workspace()
-    tables, laws, cached, paths, scratch, ordered = room
-    load(tree, a, shares, tables, laws, cached, paths)
-    forms = np.empty((len(points), 4, 4))
-    for k in range(len(points)):
-        _reorder(tree, nums[k], dens[k], ordered)
-        forms[k] = ordered[0] - value_of(points[k], kinds[k])[0] * ordered[1]
-    inside = before = change = 0.0
-    for level in range(1, _JOINT_LEVELS):
-        outer = _all_nodes(forms, points, kinds, -1.0, 0.0, room, level, scratch[0])
-        inside = 0.0
-        for i in range(outer):
-            m, mq = scratch[0, 0, i], scratch[0, 1, i]
-            middle = _all_nodes(forms, points, kinds, m, mq, room, level, scratch[1])
-            for j in range(middle):
-                low, high = 0.0, math.inf
-                for k in range(len(points)):
-                    low, high = _narrow(
-                        forms[k], points[k], kinds[k], above[k], m, mq, scratch[1, 0, j], scratch[1, 1, j], low, high
-                    )
-                if high <= low:
-                    continue
-                f0, s0 = (0.0, 1.0) if low == 0.0 else tails(math.log(low), tables[0], laws[0])[:2]
-                f1, s1 = (1.0, 0.0) if high == math.inf else tails(math.log(high), tables[0], laws[0])[:2]
-                inside += scratch[0, 2, i] * scratch[1, 2, j] * (f1 - f0 if f1 < 0.5 else s0 - s1)
-        change = abs(inside - before)
-        before = inside
-        if level > 1 and change <= goal * inside:
-            break
-    return inside, change / max(min(inside, 1.0 - inside), 1e-12)
-
-
-_JOINT_LEVELS = 6
-
-
-@kernel
-def _all_nodes(forms, points, kinds, m, mq, room, level, out):
-    """Fill `out` with all nodes of a level of the outer law (m < 0), or of the middle one at an outer node.
-
-    Between the kinks of all claims; return the number of nodes.
-    """
-    tables, laws, cached, paths, _, _ = room
-    which = 2 if m < 0.0 else 1
-    if laws[which, POINT] > 0.0:
-        out[0, 0], out[1, 0], out[2, 0] = laws[which, P], laws[which, Q], 1.0
-        return 1
-    kinks = np.empty(24 * len(points))
-    found = 0
-    for k in range(len(points)):
-        if which == 2:
-            found += outer_kinks(
-                forms[k],
-                points[k],
-                kinds[k],
-                LEFT_INSIDE,
-                laws,
-                tables,
-                cached[:2, :, COARSE - 1],
-                False,
-                kinks[found:],
-            )
-        else:
-            found += middle_kinks(
-                forms[k], points[k], kinds[k], LEFT_INSIDE, m, mq, laws, tables, cached[0, :, COARSE - 1], False,
-                kinks[found:],
-            )  # fmt: skip
-    count = pieces(kinks, found)
-    n = 0
-    for piece in range(count):
-        if kinks[piece + 1] - kinks[piece] < 1e-13:
-            continue
-        for part in range(level + 1):
-            more = nodes(paths[which], cached[which], kinks[piece], kinks[piece + 1], part, out[:, n:])
-            out[2, n : n + more] *= 2.0 ** (part - level)  # the step of the finest level
-            n += more
-    return n

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -145,11 +146,9 @@ def _in_threads(kernel: Any, batched: tuple[Array, ...], rest: tuple[Any, ...]) 
         return np.concatenate(list(pool.map(lambda block: kernel(*block, *rest), blocks)))
 
 
-def _kernels() -> Any:
-    """Return the compiled kernels, whose import takes about a second."""
-    from bayescm._kernels import laws
-
-    return laws
+def _kernels(name: str = "laws") -> Any:
+    """Return a module of compiled kernels, whose import takes about a second."""
+    return import_module(f"bayescm._kernels.{name}")
 
 
 def _moments(law: IntegralLaw) -> dict[str, Array]:
@@ -303,7 +302,7 @@ def joint_probability(
     probability, error : ndarray
         Over the batch; the error is the relative change at the last halving of the step.
     """
-    kernels = _kernels()
+    joint = _kernels("joint").joint
     forms = [form_of(metric) for metric in metrics]
     outside = [not metric.lower < x < metric.upper for metric, x in zip(metrics, points, strict=True)]
     known = [form for form in forms if form is not None]
@@ -324,6 +323,6 @@ def joint_probability(
     out = np.empty((int(np.prod(batch)), 2))
     flat = np.broadcast_to(cells, (*batch, 4)).reshape(-1, 4), np.broadcast_to(which.shares, (*batch, 2)).reshape(-1, 2)
     for i, (a, shares) in enumerate(zip(*flat, strict=True)):
-        answers = [kernels.joint(a, shares, np.array(tree), *arguments, _JOINT_GOAL) for tree in trees]
+        answers = [joint(a, shares, np.array(tree), *arguments, _JOINT_GOAL) for tree in trees]
         out[i] = min(answers, key=lambda answer: answer[1])
     return out[:, 0].reshape(batch), out[:, 1].reshape(batch)

@@ -1,0 +1,255 @@
+"""Events {metric <= x} along one Beta: quadratic inequalities in its odds, and where their edges leave (0, 1)."""
+
+import math
+
+from bayescm._kernels import kernel
+from bayescm._kernels.beta import POINT, P, Q, tails, to_normal
+from bayescm._kernels.nodes import REACH
+
+IDENTITY, SQUARE, ODDS_SQUARE, CORRELATION = range(4)
+LEFT_INSIDE, ROOT_INSIDE = range(2)
+
+
+@kernel
+def value_of(x, scale):
+    """Return the value of num / den at a metric's value, and its slope."""
+    if scale == SQUARE:
+        return x * x, 2.0 * x
+    if scale == ODDS_SQUARE:
+        odds = x / (1.0 - x)
+        return odds * odds, 2.0 * odds / (1.0 - x) ** 2
+    return x, 1.0
+
+
+@kernel
+def metric_of(value, scale):
+    """Return the metric at a value of num / den."""
+    if scale == SQUARE:
+        return math.sqrt(value)
+    if scale == ODDS_SQUARE:
+        root = math.sqrt(value)
+        return 1.0 if math.isinf(root) else root / (1.0 + root)
+    return value
+
+
+@kernel
+def form(a, c0, c1, c2, c3):
+    """Return the quadratic form c'Ac."""
+    return (
+        a[0, 0] * c0 * c0 + a[1, 1] * c1 * c1 + a[2, 2] * c2 * c2 + a[3, 3] * c3 * c3
+        + 2.0 * (a[0, 1] * c0 * c1 + a[0, 2] * c0 * c2 + a[0, 3] * c0 * c3)
+        + 2.0 * (a[1, 2] * c1 * c2 + a[1, 3] * c1 * c3 + a[2, 3] * c2 * c3)
+    )  # fmt: skip
+
+
+@kernel
+def roots(a, b, c):
+    """Return the number of positive roots of a z^2 + b z + c where its sign changes, and these in order."""
+    disc = b * b - 4.0 * a * c
+    if not disc >= 0.0 or (a == 0.0 and b == 0.0):
+        return 0, 0.0, 0.0
+    q = -0.5 * (b + math.copysign(math.sqrt(max(disc, 0.0)), b))
+    r1 = q / a if a != 0.0 else -1.0
+    r2 = c / q if q != 0.0 else -1.0
+    low, high = min(r1, r2), max(r1, r2)
+    if low > 0.0 and high > low:
+        return 2, low, high
+    if high > 0.0 and low <= 0.0:
+        return 1, high, 0.0
+    return 0, 0.0, 0.0
+
+
+@kernel
+def _add_kink(odds, law, table, kinks, n):
+    """Add the normal quantile of some odds to the kinks, if it is within reach."""
+    if odds > 0.0 and odds < math.inf:
+        low, high, _ = tails(math.log(odds), table, law)
+        w = to_normal(low, high)
+        if abs(w) < REACH:
+            kinks[n] = w
+            return n + 1
+    return n
+
+
+@kernel
+def _cells(shape, p, q, v, vq, m, mq):
+    """Return the cells at inner split (p, q), right split (v, vq) and outer split (m, mq)."""
+    if shape == LEFT_INSIDE:
+        return m * p, m * q, mq * v, mq * vq
+    return m * p, mq * p, q * v, q * vq
+
+
+@kernel
+def _add_roots(c, x, y, law, table, kinks, n):
+    """Add where the form vanishes on the segment between two points of the simplex."""
+    cross = 0.0
+    for i in range(4):
+        for j in range(4):
+            cross += 2.0 * x[i] * c[i, j] * y[j]
+    count, first, second = roots(form(c, x[0], x[1], x[2], x[3]), cross, form(c, y[0], y[1], y[2], y[3]))
+    if count > 0:
+        n = _add_kink(first, law, table, kinks, n)
+    if count > 1:
+        n = _add_kink(second, law, table, kinks, n)
+    return n
+
+
+@kernel
+def _event(alpha, beta, gamma, d_alpha, d_beta, d_gamma, table, law):
+    """Return probability, complement and density of {alpha o^2 + beta o + gamma <= 0} in the odds o of the inner law.
+
+    The density is -1 where the event is certain or impossible.
+    """
+    count, first, second = roots(alpha, beta, gamma)
+    if count == 0:
+        return (1.0, 0.0, -1.0) if alpha + beta + gamma <= 0.0 else (0.0, 1.0, -1.0)
+    low, high, f = tails(math.log(first), table, law)
+    density = f * abs((d_alpha * first + d_beta + d_gamma / first) / (2.0 * alpha * first + beta))
+    if count == 1:
+        return (low, high, density) if (gamma if gamma != 0.0 else beta) <= 0.0 else (high, low, density)
+    low2, high2, f2 = tails(math.log(second), table, law)
+    density += f2 * abs((d_alpha * second + d_beta + d_gamma / second) / (2.0 * alpha * second + beta))
+    between = low2 - low if low2 < 0.5 else high - high2
+    return (low + high2, between, density) if gamma <= 0.0 else (between, low + high2, density)
+
+
+@kernel
+def wilson(x, m, mq, s, sq):
+    """Return recall and 1 - recall where the Matthews correlation is x, at prevalence m and specificity s.
+
+    With B the share of predicted positives it solves B - (1-s) = k sqrt(B (1-B)), k = x sqrt(m / (1-m)): the edge is
+    Wilson's. recall = (1-s) + (B - (1-s)) / m. Also B - (1-s).
+    """
+    k = x * math.sqrt(m / mq)
+    spread = math.sqrt(s * sq + 0.25 * k * k)
+    size = abs(k)
+    lean = 0.5 * (s - sq) if k > 0 else 0.5 * (sq - s)
+    stable = lean >= 0.0  # nothing cancels
+    shift = size * (size * lean + spread) / (1.0 + k * k) if stable else size * s * sq / (spread - size * lean)
+    if k < 0:
+        shift = -shift
+    return sq + shift / m, s - shift / m, shift
+
+
+@kernel
+def _correlation(x, m, mq, s, sq, table, law):
+    """Return the same for {Matthews correlation <= x}, with recall inside."""
+    recall, miss, shift = wilson(x, m, mq, s, sq)
+    if recall <= 0.0:
+        return 0.0, 1.0, -1.0
+    if miss <= 0.0:
+        return 1.0, 0.0, -1.0
+    low, high, f = tails(math.log(recall / miss), table, law)
+    bias, rest = sq + shift, s - shift
+    root = math.sqrt(bias * rest)
+    k = x * math.sqrt(m / mq)
+    density = f * math.sqrt(m / mq) * root / (m * (1.0 - k * (rest - bias) / (2.0 * root))) / (recall * miss)
+    return low, high, abs(density)
+
+
+@kernel
+def _correlation_root(x, r, rq, s, sq, table, law):
+    """Return the same with the prevalence inside, at recall r and specificity s."""
+    det = r * s - rq * sq
+    if (det <= 0.0) == (x >= 0.0):
+        return (1.0, 0.0, -1.0) if det <= 0.0 else (0.0, 1.0, -1.0)
+    x2 = x * x
+    sign = 1.0 if x >= 0.0 else -1.0
+    alpha, beta, gamma = -x2 * r * rq, det * det - x2 * (r * s + rq * sq), -x2 * s * sq
+    d_alpha, d_beta, d_gamma = -2.0 * x * r * rq, -2.0 * x * (r * s + rq * sq), -2.0 * x * s * sq
+    return _event(sign * alpha, sign * beta, sign * gamma, d_alpha, d_beta, d_gamma, table, law)
+
+
+@kernel
+def conditional(c, dc, x, kind, shape, m, mq, v, vq, table, law):
+    """Return the inner probability at one pair of outer nodes: root and right split, or left and right split."""
+    if kind == CORRELATION:
+        if shape == LEFT_INSIDE:
+            return _correlation(x, m, mq, vq, v, table, law)
+        return _correlation_root(x, m, mq, vq, v, table, law)
+    if shape == LEFT_INSIDE:
+        c2, c3 = mq * v, mq * vq
+        rest = c[2, 2] * c2 * c2 + 2.0 * c[2, 3] * c2 * c3 + c[3, 3] * c3 * c3
+        one, two = 2.0 * m * (c[0, 2] * c2 + c[0, 3] * c3), 2.0 * m * (c[1, 2] * c2 + c[1, 3] * c3)
+        alpha, gamma = c[0, 0] * m * m + one + rest, c[1, 1] * m * m + two + rest
+        beta = 2.0 * c[0, 1] * m * m + one + two + 2.0 * rest
+        d_rest = dc[2, 2] * c2 * c2 + 2.0 * dc[2, 3] * c2 * c3 + dc[3, 3] * c3 * c3
+        d_one, d_two = 2.0 * m * (dc[0, 2] * c2 + dc[0, 3] * c3), 2.0 * m * (dc[1, 2] * c2 + dc[1, 3] * c3)
+        d_alpha, d_gamma = dc[0, 0] * m * m + d_one + d_rest, dc[1, 1] * m * m + d_two + d_rest
+        d_beta = 2.0 * dc[0, 1] * m * m + d_one + d_two + 2.0 * d_rest
+        return _event(alpha, beta, gamma, d_alpha, d_beta, d_gamma, table, law)
+    alpha = c[0, 0] * m * m + 2.0 * c[0, 1] * m * mq + c[1, 1] * mq * mq
+    gamma = c[2, 2] * v * v + 2.0 * c[2, 3] * v * vq + c[3, 3] * vq * vq
+    beta = 2.0 * (m * (c[0, 2] * v + c[0, 3] * vq) + mq * (c[1, 2] * v + c[1, 3] * vq))
+    d_alpha = dc[0, 0] * m * m + 2.0 * dc[0, 1] * m * mq + dc[1, 1] * mq * mq
+    d_gamma = dc[2, 2] * v * v + 2.0 * dc[2, 3] * v * vq + dc[3, 3] * vq * vq
+    d_beta = 2.0 * (m * (dc[0, 2] * v + dc[0, 3] * vq) + mq * (dc[1, 2] * v + dc[1, 3] * vq))
+    return _event(alpha, beta, gamma, d_alpha, d_beta, d_gamma, table, law)
+
+
+@kernel
+def middle_kinks(c, x, kind, shape, m, mq, laws, tables, median, soft, kinks):
+    """Find where the inner event's edge leaves (0, 1) as the right split varies; return their number.
+
+    With `soft` also where the edge passes the inner law's median: a step, if that law is narrow.
+    """
+    law, table = laws[1], tables[1]
+    p, q = (laws[0, P], laws[0, Q]) if laws[0, POINT] > 0.0 else (median[0], median[1])
+    n = 0
+    if kind == CORRELATION:  # split = (FPR, specificity)
+        if soft:
+            at, recall, miss = (m, p, q) if shape == LEFT_INSIDE else (p, m, mq)
+            specificity, rest, _ = wilson(x, 1.0 - at, at, recall, miss)
+            n = _add_kink(rest / specificity, law, table, kinks, n)
+        if shape == LEFT_INSIDE:
+            share = x * x / (m + x * x * mq)
+            rest = m * (1.0 - x * x) / (m + x * x * mq)
+            return _add_kink(rest / share if x >= 0 else share / rest, law, table, kinks, n)
+        # sqrt(r s) - sqrt((1-r)(1-s)) = x: the largest correlation at any prevalence; for x < 0 the mirror image
+        first, second = (m, mq) if x >= 0.0 else (mq, m)
+        angle = math.acos(abs(x)) - math.atan2(math.sqrt(second), math.sqrt(first))
+        if angle <= 0.0 or angle >= 0.5 * math.pi:
+            return n
+        odds = math.tan(angle) ** 2
+        return _add_kink(odds if x >= 0.0 else 1.0 / odds, law, table, kinks, n)
+    for i in range(3 if soft else 2):
+        a, b = (p, q) if i == 2 else (1.0 - i, 1.0 * i)
+        n = _add_roots(
+            c, _cells(shape, a, b, 1.0, 0.0, m, mq), _cells(shape, a, b, 0.0, 1.0, m, mq), law, table, kinks, n
+        )
+    return n
+
+
+@kernel
+def outer_kinks(c, x, kind, shape, laws, tables, medians, soft, kinks):
+    """Find where the middle kinks leave (0, 1): roots of the form on the edges of the simplex of cells.
+
+    With `soft` also where the event's edge passes the medians of the other two laws.
+    """
+    law, table = laws[2], tables[2]
+    p, q = (laws[0, P], laws[0, Q]) if laws[0, POINT] > 0.0 else (medians[0, 0], medians[0, 1])
+    v, vq = (laws[1, P], laws[1, Q]) if laws[1, POINT] > 0.0 else (medians[1, 0], medians[1, 1])
+    n = 0
+    if kind == CORRELATION:
+        if not soft:
+            return 0
+        if shape == ROOT_INSIDE:
+            recall, miss, _ = wilson(x, p, q, vq, v)
+            return _add_kink(recall / miss, law, table, kinks, n)
+        x2, det = x * x, p * vq - q * v
+        if (det > 0.0) != (x > 0.0):
+            return 0
+        count, first, second = roots(-x2 * p * q, det * det - x2 * (p * vq + q * v), -x2 * v * vq)
+        if count == 2:
+            n = _add_kink(first, law, table, kinks, n)
+            n = _add_kink(second, law, table, kinks, n)
+        return n
+    for i in range(3 if soft else 2):
+        for j in range(3 if soft else 2):
+            if (i == 2) == (j == 2):
+                a, b = (p, q) if i == 2 else (1.0 - i, 1.0 * i)
+                d, e = (v, vq) if j == 2 else (1.0 - j, 1.0 * j)
+                n = _add_roots(
+                    c, _cells(shape, a, b, d, e, 1.0, 0.0), _cells(shape, a, b, d, e, 0.0, 1.0), law, table, kinks, n
+                )
+    return n

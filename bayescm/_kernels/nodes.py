@@ -1,0 +1,137 @@
+"""Nodes of the integrals over a Beta, in its normal quantile w: the trapezoid rule, crowded at kinks."""
+
+import math
+
+import numpy as np
+
+from bayescm._kernels import kernel
+from bayescm._kernels.beta import LOG_SUM, A, B, build, log_shape, of_normal, probability
+
+REACH = 9.6  # beyond it a Beta has 1e-21
+COARSE = 25  # nodes of the first step; every second one of the next
+_EDGE = 4.0  # of the double-exponential map: distance 1e-20 from a kink
+_STEP = 2.0 * REACH / (COARSE - 1)
+_FINE = _STEP / 2.0**4
+TABULATED = 4  # levels whose double-exponential map is tabulated
+CELLS_OF_PATH = 96
+_NORMAL = 1.0 / math.sqrt(2.0 * math.pi)
+
+
+def _map_of_kink():
+    """Tabulate distance from a kink and its rate over t: log(1 + e^u), u(t) = t - exp(-t)."""
+    t = -_EDGE + _FINE * np.arange(round((_EDGE + 2.0 * REACH + 1.0) / _FINE) + 1)
+    u = t - np.exp(-t)
+    return np.stack([np.logaddexp(0.0, u), (1.0 + np.exp(-t)) / (1.0 + np.exp(-u))])
+
+
+_MAP = _map_of_kink()
+
+
+@kernel
+def point(w, path):
+    """Return p and 1 - p of a law at the normal quantile w, from its path: polynomials of degree 5 in cells of w."""
+    place = (w + REACH) * (CELLS_OF_PATH / (2.0 * REACH))
+    k = min(max(int(place), 0), CELLS_OF_PATH - 1)
+    t, c = place - k, path[k]
+    return probability(c[0] + t * (c[1] + t * (c[2] + t * (c[3] + t * (c[4] + t * c[5])))))
+
+
+@kernel
+def _between(t, length):
+    """Return the distance from the lower of two kinks, and its rate: u(t) = t - exp(-t) + exp(t - length)."""
+    u, slope = t - math.exp(-t) + math.exp(t - length), 1.0 + math.exp(-t) + math.exp(t - length)
+    after = u - length
+    up = u + math.log1p(math.exp(-u)) if u > 0 else math.log1p(math.exp(u))
+    down = after + math.log1p(math.exp(-after)) if after > 0 else math.log1p(math.exp(after))
+    return up - down, (1.0 / (1.0 + math.exp(-u)) - 1.0 / (1.0 + math.exp(-after))) * slope
+
+
+@kernel
+def nodes(path, cached, low, high, level, out):
+    """Fill `out` (3, n) with p, 1 - p and weight of the nodes that a level adds on [low, high] in w.
+
+    An end inside the reach is a kink: there the nodes crowd double-exponentially. With u(t) = t - exp(-t) the distance
+    from the kink is log(1 + e^u): it dies double-exponentially on its side, and is t itself on the other.
+    """
+    step = _STEP / 2.0**level
+    first, stride = (0, 1) if level == 0 else (1, 2)
+    at_low, at_high = low > -REACH, high < REACH
+    n = 0
+    if not (at_low or at_high):
+        for i in range(first, (COARSE - 1) * 2**level + 1, stride):
+            if n == out.shape[1]:
+                return n
+            w = -REACH + i * step
+            if level <= 1:
+                out[0, n], out[1, n] = cached[0, 2 * i // 2**level], cached[1, 2 * i // 2**level]
+            else:
+                out[0, n], out[1, n] = point(w, path)
+            out[2, n] = _NORMAL * math.exp(-0.5 * w * w) * step
+            n += 1
+        return n
+    length = high - low
+    end = length + _EDGE if at_low and at_high else length
+    tabulated = level <= TABULATED and not (at_low and at_high)
+    places = round(step / _FINE)  # of the table, from node to node
+    for i in range(first, out.shape[1] * stride, stride):
+        t = -_EDGE + i * step
+        if t > end:
+            break
+        if tabulated:
+            distance, rate = _MAP[0, i * places], _MAP[1, i * places]
+        elif at_low and at_high:
+            distance, rate = _between(t, length)
+        else:
+            distance, rate = _between(t, 100.0)
+        if distance <= 0.0 or distance >= length:
+            continue
+        w = low + distance if at_low else high - distance
+        weight = _NORMAL * math.exp(-0.5 * w * w) * rate * step
+        if weight < 1e-23:
+            continue
+        out[0, n], out[1, n] = point(w, path)
+        out[2, n] = weight
+        n += 1
+    return n
+
+
+@kernel
+def mass(low, high):
+    """Return the normal probability between two quantiles."""
+    if low > 0.0:
+        low, high = -high, -low
+    return 0.5 * (math.erfc(-high / math.sqrt(2.0)) - math.erfc(-low / math.sqrt(2.0)))
+
+
+@kernel
+def pieces(kinks, n):
+    """Sort the first n kinks, and put the ends of the reach around them."""
+    kinks[n], kinks[n + 1] = -REACH, REACH
+    kinks[: n + 2].sort()
+    return n + 1
+
+
+@kernel
+def prepare(a, b, table, law, cached, path):
+    """Tabulate one Beta, its log-odds along the normal quantile, and its points at the nodes of the first two steps."""
+    build(a, b, table, law)
+    width = 2.0 * REACH / CELLS_OF_PATH
+    before0 = before1 = before2 = 0.0
+    for k in range(CELLS_OF_PATH + 1):
+        w = -REACH + width * k
+        y = of_normal(w, table, law)
+        p, q = probability(y)
+        if k % 2 == 0:
+            cached[0, k // 2], cached[1, k // 2] = p, q
+        log_density = log_shape(y, law) - law[LOG_SUM]
+        rate = _NORMAL * math.exp(-0.5 * w * w - log_density)  # dy/dw
+        bend = rate * (-w - (law[A] * q - law[B] * p) * rate)
+        v0, v1, v2 = y, rate * width, 0.5 * bend * width * width
+        if k > 0:
+            r0 = v0 - before0 - before1 - before2
+            r1 = v1 - before1 - 2.0 * before2
+            r2 = v2 - before2
+            c = path[k - 1]
+            c[0], c[1], c[2] = before0, before1, before2
+            c[3], c[4], c[5] = 10.0 * r0 - 4.0 * r1 + r2, -15.0 * r0 + 7.0 * r1 - 2.0 * r2, 6.0 * r0 - 3.0 * r1 + r2
+        before0, before1, before2 = v0, v1, v2
