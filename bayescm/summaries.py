@@ -104,13 +104,14 @@ def summary(
         Over ``(..., metric)``: ``point`` (of the counts, at the exchanged prevalence if there is one; NaN where it is
         0/0), ``mean``, ``median``, ``sd``, ``interval(ci_bound)``, ``metric_uncertainty`` (length of the interval),
         ``mcse_mean`` and ``mcse_interval`` (0 where exact), ``error`` (estimated relative error of the probabilities
-        behind an exact interval), ``ci_kind`` and ``method`` ("exact" or "draws"). For more than two labels a metric per class appears as ``recall[a]``, with the coordinate ``class_label``.
+        behind an exact interval), ``ci_kind`` and ``method`` ("exact" or "draws"). For more than two labels a metric
+        per class appears as ``recall[a]``, with the coordinate ``class_label``.
 
     Notes
     -----
     For two labels every metric of the table is exact: a closed form, or one or two integrals of one
-    (:func:`bayescm.metric_distribution`). The first call on a machine compiles for about 20 seconds. A mean that doesn't exist is infinite:
-    the mean of a likelihood ratio needs a concentration above 1 in its denominator's cell.
+    (:func:`bayescm.metric_distribution`). The first call on a machine compiles for about 20 seconds. A mean that
+    doesn't exist is infinite: the mean of a likelihood ratio needs a concentration above 1 in its denominator's cell.
 
     References
     ----------
@@ -161,7 +162,9 @@ def _summarise(counts: NDArray[Any], index: NDArray[np.int64], plan: _Plan) -> A
     conjugate.check_proper(posterior, plan.labels)
     exact = {name: law for name, law in _laws(posterior, plan) if law is not None}
     drawn = [m for m in plan.metrics if m.name not in exact]
-    found = {name: law.statistics(plan.ci_prob, plan.ci_kind) for name, law in exact.items()}
+    integrals = {name: law for name, law in exact.items() if isinstance(law, laws.IntegralLaw)}
+    found = dict(zip(integrals, laws.statistics([*integrals.values()], plan.ci_prob, plan.ci_kind), strict=True))
+    found |= {name: law.statistics(plan.ci_prob, plan.ci_kind) for name, law in exact.items() if name not in integrals}
     found |= _of_draws(drawn, index, posterior, plan)
     points = compute(plan.metrics, conjugate.plug_in(counts, posterior, plan.prevalence))
     columns = []

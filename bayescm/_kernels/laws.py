@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from bayescm._kernels import kernel
-from bayescm._kernels.beta import DESCRIPTION, MAX_CELLS, POINT, A, B, P, Q, to_normal
+from bayescm._kernels.beta import CELLS, DESCRIPTION, MAX_CELLS, POINT, SIZE, A, B, P, Q, to_normal
 from bayescm._kernels.events import CORRELATION, LEFT_INSIDE, ROOT_INSIDE, form, metric_of
 from bayescm._kernels.integrals import distribution
 from bayescm._kernels.nodes import CELLS_OF_PATH, COARSE, point, prepare
@@ -29,16 +29,21 @@ the last two for the share of the negative class."""
 STATISTICS = ("mean", "sd", "median", "lower", "upper", "is_hdi", "error")
 
 _WORK = 6000
+_SLOTS, _KEPT = 3, 12
 _MOMENT_REACH = 6.4
 _COARSE_GOAL, _GOAL_OF_ONE, _GOAL_OF_TWO = 1e-2, 1e-4, 1e-3
 
 
 @kernel
 def workspace():
-    """Return room for one matrix at a time: tables, laws, cached nodes, scratch, forms."""
+    """Return room for one matrix at a time: tables, laws, cached nodes and paths, scratch, forms.
+
+    The first three of the tables are inner, middle and outer law; the others are kept for the next metric.
+    """
+    n = _SLOTS + _KEPT
     return (
-        np.empty((3, MAX_CELLS + 1, 8)), np.zeros((3, DESCRIPTION)), np.empty((3, 2, 2 * COARSE - 1)),
-        np.empty((3, CELLS_OF_PATH, 6)), np.empty((2, 3, _WORK)), np.empty((2, 4, 4)),
+        np.empty((n, MAX_CELLS + 1, 8)), np.zeros((n, DESCRIPTION)), np.empty((n, 2, 2 * COARSE - 1)),
+        np.empty((n, CELLS_OF_PATH, 6)), np.empty((2, 3, _WORK)), np.empty((2, 4, 4)),
     )  # fmt: skip
 
 
@@ -164,24 +169,39 @@ def reorder(tree, num, den, ordered):
 
 
 @kernel
-def _load(pair, table, law, cached, path):
-    """Tabulate a split's law, or note its number."""
-    if pair[0] > 0.0:
-        if law[POINT] == 0.0 and law[A] == pair[0] and law[B] == pair[1]:
-            return  # it is there already
-        prepare(pair[0], pair[1], table, law, cached, path)
-    else:
+def _load(pair, slot, tables, laws, cached, paths):
+    """Put a split's law into a slot: a number, or a table, which is built unless it is kept from another metric."""
+    law = laws[slot]
+    if not pair[0] > 0.0:
         law[POINT], law[P], law[Q] = 1.0, pair[1], 1.0 - pair[1]
+        return
+    if law[POINT] == 0.0 and law[A] == pair[0] and law[B] == pair[1]:
+        return
+    here = 0
+    for k in range(_SLOTS, _SLOTS + _KEPT):
+        if laws[k, A] == pair[0] and laws[k, B] == pair[1]:
+            here = k
+            break
+        if laws[k, SIZE] == 0.0:
+            break
+    if here == 0:
+        here = k if laws[k, SIZE] == 0.0 else _SLOTS + int(8.0 * pair[0] + 3.0 * pair[1]) % _KEPT
+        prepare(pair[0], pair[1], tables[here], laws[here], cached[here], paths[here])
+    cells = int(laws[here, CELLS])
+    tables[slot, :cells] = tables[here, :cells]
+    law[:] = laws[here]
+    cached[slot] = cached[here]
+    paths[slot] = paths[here]
 
 
 @kernel
 def load(tree, a, shares, tables, laws, cached, paths):
-    """Tabulate the laws of a tree's splits: inner, middle, outer."""
+    """Put the laws of a tree's splits into the slots: inner, middle, outer."""
     pairs = _splits(tree, a, shares)
     inner, outer = (1, 0) if tree[SHAPE] == LEFT_INSIDE else (0, 1)
-    _load(pairs[inner], tables[0], laws[0], cached[0], paths[0])
-    _load(pairs[2], tables[1], laws[1], cached[1], paths[1])
-    _load(pairs[outer], tables[2], laws[2], cached[2], paths[2])
+    for slot in range(3):
+        which = inner if slot == 0 else (2 if slot == 1 else outer)
+        _load(pairs[which], slot, tables, laws, cached, paths)
 
 
 @kernel
@@ -282,8 +302,8 @@ def _of_one(a, shares, trees, num, den, kind, lower, upper, prob, densest_wanted
 
 
 @kernel
-def summarise(a, shares, trees, num, den, kind, lower, upper, prob, densest_wanted):
-    """Return the statistics of one metric of many matrices, (n, 7) as in STATISTICS.
+def summarise(a, shares, trees, ends, nums, dens, kinds, lowers, uppers, prob, densest_wanted):
+    """Return the statistics of k metrics of n matrices, (n, k, 7) as in STATISTICS.
 
     Parameters
     ----------
@@ -292,17 +312,24 @@ def summarise(a, shares, trees, num, den, kind, lower, upper, prob, densest_want
     shares : ndarray of shape (n, 2)
         Concentrations of the classes, negative first; or, known, their shares.
     trees : ndarray of int64, shape (t, 8)
-    num, den : ndarray of shape (4, 4)
-    kind : int
-    lower, upper : float
-        Range of the metric.
+        Of all metrics, one after the other.
+    ends : ndarray of int64, shape (k + 1,)
+        Where the trees of each metric begin, and the last end.
+    nums, dens : ndarray of shape (k, 4, 4)
+    kinds : ndarray of int64, shape (k,)
+    lowers, uppers : ndarray of shape (k,)
+        Ranges of the metrics.
     prob : float
     densest_wanted : bool
     """
     room = workspace()
-    out = np.empty((len(a), 7))
+    out = np.empty((len(a), len(kinds), 7))
     for i in range(len(a)):
-        _of_one(a[i], shares[i], trees, num, den, kind, lower, upper, prob, densest_wanted, room, out[i])
+        for k in range(len(kinds)):
+            _of_one(
+                a[i], shares[i], trees[ends[k] : ends[k + 1]], nums[k], dens[k], kinds[k], lowers[k], uppers[k], prob,
+                densest_wanted, room, out[i, k],
+            )  # fmt: skip
     return out
 
 

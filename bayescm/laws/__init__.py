@@ -11,11 +11,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescm.laws.beta import BetaLaw, PointLaw
-from bayescm.laws.integral import LEAST, IntegralLaw, integral_law, joint_probability
+from bayescm.laws.integral import LEAST, IntegralLaw, integral_law, joint_probability, statistics
 from bayescm.metrics import Metric, multiclass
 from bayescm.priors import Concentrations
 
-__all__ = ["LEAST", "BetaLaw", "IntegralLaw", "Law", "PointLaw", "exact_law", "is_prevalence", "joint_probability"]
+__all__ = [
+    "LEAST",
+    "BetaLaw",
+    "IntegralLaw",
+    "Law",
+    "PointLaw",
+    "exact_law",
+    "is_prevalence",
+    "joint_probability",
+    "statistics",
+]
 
 Array = NDArray[np.float64]
 Law = BetaLaw | PointLaw | IntegralLaw

@@ -110,11 +110,11 @@ class IntegralLaw:
 
     def mean(self) -> Array:
         """Return the mean."""
-        return self.statistics(0.5, "eti")["mean"]
+        return np.asarray(self.statistics(0.5, "eti")["mean"])
 
     def sd(self) -> Array:
         """Return the standard deviation."""
-        return self.statistics(0.5, "eti")["sd"]
+        return np.asarray(self.statistics(0.5, "eti")["sd"])
 
     def eti(self, prob: float) -> tuple[Array, Array]:
         """Return the equal-tailed interval."""
@@ -126,14 +126,26 @@ class IntegralLaw:
         found = self.statistics(prob, "hdi")
         return found["lower"], found["upper"], found["is_hdi"]
 
-    def statistics(self, prob: float, kind: str) -> dict[str, Array]:
+    def statistics(self, prob: float, kind: str) -> dict[str, Any]:
         """Return mean, median, sd, lower, upper, is_hdi, and the estimated relative error of the probabilities."""
-        kernels: Any = _kernels()
+        return statistics([self], prob, kind)[0]
 
-        batch, cells, shares = self._flat()
-        table = _in_threads(kernels.summarise, (cells, shares), (*self._arguments(), prob, kind == "hdi"))
-        found: dict[str, Any] = {name: table[:, i].reshape(batch) for i, name in enumerate(kernels.STATISTICS)}
-        return found | {"is_hdi": found["is_hdi"] > 0} | _moments(self)
+
+def statistics(laws: Sequence[IntegralLaw], prob: float, kind: str) -> list[dict[str, Any]]:
+    """Return the statistics of several metrics of the same matrices, which share the tables of their Betas."""
+    if not laws:
+        return []
+    kernels = _kernels()
+    batch, cells, shares = laws[0]._flat()
+    arguments = list(zip(*(law._arguments() for law in laws), strict=True))
+    ends = np.cumsum([0, *(len(trees) for trees in arguments[0])])
+    together = (np.concatenate(arguments[0]), ends, *(np.array(values) for values in arguments[1:]))
+    table = _in_threads(kernels.summarise, (cells, shares), (*together, prob, kind == "hdi"))
+    results = []
+    for k, law in enumerate(laws):
+        found: dict[str, Any] = {name: table[:, k, i].reshape(batch) for i, name in enumerate(kernels.STATISTICS)}
+        results.append(found | {"is_hdi": found["is_hdi"] > 0} | _moments(law))
+    return results
 
 
 def _in_threads(kernel: Any, batched: tuple[Array, ...], rest: tuple[Any, ...]) -> Any:
