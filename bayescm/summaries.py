@@ -11,12 +11,11 @@ from numpy.typing import NDArray
 from bayescm import conjugate, laws, validate
 from bayescm.counts import check_counts
 from bayescm.draws import statistics, warn_undefined
-from bayescm.metrics import Metric, MetricsLike, compute, multiclass, per_label, resolve
+from bayescm.metrics import Metric, MetricsLike, compute, coordinates, multiclass, per_label, resolve
 from bayescm.priors import Concentrations, PrevalenceLike, PriorLike, concentrations
 from bayescm.results import (
     ACTUAL,
     CI_BOUND,
-    LABEL,
     MATRIX,
     METRIC,
     PREDICTED,
@@ -228,39 +227,38 @@ def _least_concentration(metric: Metric, rows: Array) -> Array:
 
 
 def _dataset(table: xr.DataArray, plan: _Plan, attrs: dict[str, str | int | float]) -> xr.Dataset:
-    """Give the table of statistics its names."""
-    by_name = {name: table.isel(statistic=i, drop=True) for i, name in enumerate(STATISTICS)}
-    bound = interval_coordinate(plan.ci_prob, plan.ci_kind)
-
-    def pair(low: str, high: str) -> xr.DataArray:
-        return (
-            xr.concat([by_name[low], by_name[high]], CI_BOUND).transpose(..., CI_BOUND).assign_coords({CI_BOUND: bound})
-        )
-
-    interval = pair("lower", "upper")
+    """Give the table of statistics its names, in one construction: labels cost more than the numbers."""
+    place = {name: i for i, name in enumerate(STATISTICS)}
+    values: Any = table.data  # may be lazy
+    dims = table.dims[:-1]
     k = len(plan.labels)
-    entries = [(m, label) for m in plan.metrics for label in (plan.labels if per_label(m, k) else ("",))]
     some = conjugate.posterior(np.ones((k, k), np.int64), plan.prior, plan.prevalence)  # which laws there are
     exact = {name for name, law in _laws(some, plan) if law is not None}
-    dataset = xr.Dataset(
+    repeated = [(m, k if per_label(m, k) else 1) for m in plan.metrics]
+    methods = ["exact" if m.name in exact else "draws" for m, times in repeated for _ in range(times)]
+    columns = {name: values[..., place[name]] for name in ("point", "mean", "median", "sd", "mcse_mean", "error")}
+    columns["metric_uncertainty"] = values[..., place["upper"]] - values[..., place["lower"]]
+    pairs = {"interval": ("lower", "upper"), "mcse_interval": ("mcse_lower", "mcse_upper")}
+    variables = {name: (dims, column) for name, column in columns.items()}
+    variables |= {
+        name: ((*dims, CI_BOUND), values[..., place[low] : place[high] + 1]) for name, (low, high) in pairs.items()
+    }
+    kinds = np.array(["eti", "hdi"])
+    is_hdi = xr.Variable(dims, values[..., place["is_hdi"]])
+    kind = xr.apply_ufunc(lambda x: kinds[(x > 0).astype(int)], is_hdi, dask="parallelized", output_dtypes=["<U3"])
+    return xr.Dataset(
         {
-            **{name: by_name[name] for name in ("point", "mean", "median", "sd")},
-            "interval": interval,
-            "metric_uncertainty": by_name["upper"] - by_name["lower"],
-            "mcse_mean": by_name["mcse_mean"],
-            "mcse_interval": pair("mcse_lower", "mcse_upper"),
-            "error": by_name["error"],
-            "ci_kind": xr.where(by_name["is_hdi"] > 0, "hdi", "eti"),  # type: ignore[no-untyped-call]
-            "method": (METRIC, ["exact" if m.name in exact else "draws" for m, _ in entries]),
+            **{name: (*variables[name], {"long_name": text, "units": "1"}) for name, text in _LONG_NAMES.items()},
+            "ci_kind": kind,
+            "method": (METRIC, methods),
         },
-        coords={METRIC: [f"{m.name}[{label}]" if per_label(m, k) else m.name for m, label in entries]},
+        coords={
+            **table.coords,
+            **coordinates(plan.metrics, plan.labels),
+            CI_BOUND: interval_coordinate(plan.ci_prob, plan.ci_kind),
+        },
         attrs=attrs,
     )
-    if k > 2:
-        dataset = dataset.assign_coords({LABEL: (METRIC, [str(label) for _, label in entries])})
-    for name, long_name in _LONG_NAMES.items():
-        dataset[name].attrs = {"long_name": long_name, "units": "1"}
-    return dataset.transpose(..., METRIC, CI_BOUND)
 
 
 def cell_summary(

@@ -149,8 +149,11 @@ def statistics(laws: Sequence[IntegralLaw], prob: float, kind: str) -> list[dict
 
 
 def _in_threads(kernel: Any, batched: tuple[Array, ...], rest: tuple[Any, ...]) -> Any:
-    """Call a kernel on blocks of matrices, one block per processor where there are many; each matrix is on its own."""
-    parts = min(os.cpu_count() or 1, len(batched[0]) // _BLOCK)
+    """Call a kernel on blocks of matrices, one block per processor where there are many; each matrix is on its own.
+
+    The environment variable BAYESCM_THREADS sets another number of threads. The numbers don't depend on it.
+    """
+    parts = min(int(os.environ.get("BAYESCM_THREADS") or os.cpu_count() or 1), len(batched[0]) // _BLOCK)
     if parts < 2:
         return kernel(*batched, *rest)
     blocks = zip(*(np.array_split(array, parts) for array in batched), strict=True)
