@@ -53,12 +53,12 @@ def _at(z, one, goal):
 def solve(low_target, high_target, start, scale, one, goal):
     """Return the coordinate where cdf and sf are as wanted, the log density in x there, and the error of the cdf.
 
-    Newton's method for log(cdf / sf), which is nearly straight, inside a bracket. `scale` is the width of the law in z;
-    the last step is below its 1e-5, and the error about that squared.
+    Newton's method for log(cdf / sf), which is nearly straight, inside a bracket that is halved where that is slow.
+    `scale` is the width of the law in z; the last step is below its 1e-5, and the error about that squared.
     """
     low_z, high_z = -700.0, 700.0 if math.isinf(one[1]) else _MOST
     target = math.log(low_target) - math.log(high_target)
-    z, worst, density = min(max(start, low_z), high_z), 0.0, 0.0
+    z, worst, density, before = min(max(start, low_z), high_z), 0.0, 0.0, math.inf
     for _ in range(_STEPS):
         low, high, density, slope, error = _at(z, one, goal)
         worst = max(worst, error)
@@ -68,8 +68,11 @@ def solve(low_target, high_target, start, scale, one, goal):
         else:
             low_z = z
         after = z - excess / (slope * (1.0 / low + 1.0 / high))
-        close = abs(after - z) <= 1e-5 * scale
-        if not (close or low_z < after < high_z) or math.isnan(after):
+        close = abs(after - z) <= 1e-5 * scale and abs(excess) < 1e-2
+        stuck = abs(after - z) <= 1e-5 * scale and not close  # where the density is infinite
+        slow = abs(excess) > 0.5 * before and low_z > -700.0 and high_z < 700.0
+        before = abs(excess)
+        if stuck or (slow and not close) or not (close or low_z < after < high_z) or math.isnan(after):
             after = 0.5 * (low_z + high_z)
         z = after
         if close or high_z - low_z <= 1e-12 * max(1.0, abs(z)):
