@@ -1,4 +1,4 @@
-"""Rebuild the coverage tables: ``python -m uv run python docs/verification/summary_coverage.py`` (about 10 minutes, one core).
+"""Rebuild the coverage tables: ``python -m uv run python docs/verification/summary_coverage.py`` (10 minutes).
 
 Writes coverage.csv (every scenario) and coverage_table.md (what the page shows). ``--quick`` runs a small part of it
 and writes nothing, as CI does.
