@@ -3,8 +3,8 @@
 Every metric x matrices x priors, models and prevalences against references that share nothing with the package: from
 the definition of each metric, in mpmath at 30 digits or by adaptive Gauss rules in double precision. Writes
 laws_error.csv, laws_moments.csv and laws_error_table.inc. Without ``--every`` all of the plan. ``--quick`` checks a few
-rows (seconds), writes nothing and fails if an error exceeds the promise; ``--exhaustive`` compares every matrix of at most 4 items with a million draws
-(10 minutes; writes laws_exhaustive.csv).
+rows (seconds), writes nothing and fails if an error exceeds the promise; ``--exhaustive`` compares every matrix of at
+most 4 items with a million draws (10 minutes or more; writes laws_exhaustive.csv).
 """
 
 import contextlib
