@@ -1,8 +1,10 @@
 from . import calibration as calibration
 from . import datasets as datasets
+from . import grid as grid
 from . import metrics as metrics
 from . import models as models
 from . import plots as plots
+from . import regions as regions
 from .counts import confusion_matrix as confusion_matrix
 from .counts import counts_at_thresholds as counts_at_thresholds
 from .counts import from_array as from_array
@@ -19,10 +21,15 @@ from .inversion import prior_from_metrics as prior_from_metrics
 from .ladder import choose as choose
 from .ladder import posterior as posterior
 from .metrics import evaluate as evaluate
+from .plots import plot_band as plot_band
 from .plots import plot_confusion_matrix as plot_confusion_matrix
 from .plots import plot_distribution as plot_distribution
 from .plots import plot_forest as plot_forest
 from .plots import plot_metric_uncertainty as plot_metric_uncertainty
+from .plots import plot_region as plot_region
+from .regions import band as band
+from .regions import region as region
+from .regions import region_level as region_level
 from .summaries import cell_summary as cell_summary
 from .summaries import summary as summary
 

@@ -202,3 +202,75 @@ def test_claims(capsys):
     code, _, err = run(capsys, *CELLS, "--prob", "mcc ~ 3")
     assert code == 2
     assert "can't read 'mcc ~ 3'" in err
+
+
+SCORES = "actual,score\n" + "\n".join(f"{y},{s}" for y, s in zip("0001010111", range(10), strict=True))
+
+
+def command(capsys, *arguments):
+    code = main(list(arguments))
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def test_region(capsys, tmp_path):
+    point = ("--recall", ".8", "--precision", ".7")
+    code, out, err = command(capsys, "region", *CELLS, "--method", "exact", *point, "--plot", str(tmp_path / "a.png"))
+    assert (code, err) == (0, "")
+    assert "hypothesised point" in out
+    assert (tmp_path / "a.png").stat().st_size > 10_000
+    code, out, _ = command(capsys, "region", *CELLS, "--method", "exact", *point, "--json")
+    made = json.loads(out)
+    want = bayescm.region_level([[6, 2], [0, 26]], recall=0.8, precision=0.7, method="exact")
+    assert made["test"][0]["p_value"] == pytest.approx(want.p_value.item())
+    assert [row["level"] for row in made["regions"]] == [0.683, 0.954, 0.997]
+    area = bayescm.regions.area([[6, 2], [0, 26]], method="exact")["area"].values
+    np.testing.assert_allclose([row["area"] for row in made["regions"]], area, rtol=0.02)
+    ends = made["regions"][1]
+    assert ends["recall min"] < ends["recall"] <= ends["recall max"] == 1.0
+
+
+def test_regions_of_systems_and_netcdf(capsys, tmp_path):
+    rows = write(tmp_path / "systems.csv", "name,tp,fn,fp,tn\na,5,1,2,6\nb,0,0,0,0\n")
+    saved = str(tmp_path / "a.nc")
+    code, out, _ = command(capsys, "region", rows, "--space", "roc", "--json", "--save", saved)
+    made = json.loads(out)
+    assert code == 0
+    assert [row["system"] for row in made["point"]] == ["a", "b"]
+    assert made["point"][1]["tpr"] == "nan"
+    assert made["regions"][-1]["area"] == pytest.approx(1.0)
+    with xr.open_dataset(saved, engine="h5netcdf") as data:
+        assert data.level.dims == ("system", "tpr", "fpr")
+
+
+def test_curve(capsys, tmp_path):
+    scores = write(tmp_path / "scores.csv", SCORES)
+    out_files = ("--plot", str(tmp_path / "a.png"), "--save", str(tmp_path / "a.nc"))
+    for options in (("--method", "exact", "--grid", "101"), ("--method", "credible", "--prior", "laplace")):
+        code, out, err = command(capsys, "curve", scores, "--mark", "4.5", *options, *out_files)
+        assert (code, err) == (0, "")
+        assert "pointwise" in out
+        assert "4.5" in out
+    with xr.open_dataset(tmp_path / "a.nc", engine="h5netcdf") as data:
+        assert data.point.sizes["threshold"] == 10
+    code, out, _ = command(capsys, "curve", scores, "--space", "roc", "--levels", ".5", "--json")
+    made = json.loads(out)
+    assert code == 0
+    assert made["curve"][-1] == {"threshold": 0.0, "tn": 0, "fp": 5, "fn": 0, "tp": 5, "tpr": 1.0, "fpr": 1.0}
+    assert 0 < made["band"][0]["area"] < 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("region", *CELLS, "--levels", "high"), "`--levels`"),
+        (("region", *CELLS, "--recall", ".5"), "either `recall` and `precision`"),
+        (("region", *CELLS, "--prior", "1"), "`prior` is for method='credible'"),
+        (("region", *CELLS, "--grid", "1"), "`grid`"),
+        (("curve", "absent.csv"), "absent.csv"),
+    ],
+)
+def test_bad_planes(capsys, arguments, words):
+    code, _, err = command(capsys, *arguments)
+    assert code == 2
+    assert words in err

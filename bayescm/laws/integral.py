@@ -1,6 +1,5 @@
 """Laws of metrics of two labels as integrals of a Beta's cdf over one or two other Betas."""
 
-import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescm import threads
 from bayescm.laws.beta import PointLaw
 from bayescm.metrics import Metric, multiclass
 from bayescm.metrics.forms import Form, proportion
@@ -153,7 +153,7 @@ def _in_threads(kernel: Any, batched: tuple[Array, ...], rest: tuple[Any, ...]) 
 
     The environment variable BAYESCM_THREADS sets another number of threads. The numbers don't depend on it.
     """
-    parts = min(int(os.environ.get("BAYESCM_THREADS") or os.cpu_count() or 1), len(batched[0]) // _BLOCK)
+    parts = min(threads.number(), len(batched[0]) // _BLOCK)
     if parts < 2:
         return kernel(*batched, *rest)
     blocks = zip(*(np.array_split(array, parts) for array in batched), strict=True)

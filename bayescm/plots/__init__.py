@@ -1,9 +1,20 @@
 """Pictures: a Dataset in, Axes out. Nothing is computed here."""
 
+from bayescm.plots import visuals
 from bayescm.plots.arviz import arviz_options
 from bayescm.plots.distribution import plot_distribution
 from bayescm.plots.forest import plot_forest
 from bayescm.plots.matrix import plot_confusion_matrix
+from bayescm.plots.regions import plot_band, plot_region
 from bayescm.plots.uncertainty import plot_metric_uncertainty
 
-__all__ = ["arviz_options", "plot_confusion_matrix", "plot_distribution", "plot_forest", "plot_metric_uncertainty"]
+__all__ = [
+    "arviz_options",
+    "plot_band",
+    "plot_confusion_matrix",
+    "plot_distribution",
+    "plot_forest",
+    "plot_metric_uncertainty",
+    "plot_region",
+    "visuals",
+]

@@ -1,0 +1,101 @@
+"""The grid engine: statistics that are sums of products with shared planes, reduced over matrices row by row.
+
+At row i and column j of a grid a matrix with the six weights w has the statistic
+
+    w0 + w1 rows[0, i] + w2 rows[1, i] + w3 full[i, j] + (w4 + w5 rows[0, i]) columns[0, j],
+
+where ``full`` may be one row for all i. A tile is one row of the plane and of the output, which stay in the first-level
+cache while all matrices pass over them; the memory doesn't depend on their number.
+"""
+
+import math
+
+from bayescm._kernels import kernel, vector_kernel
+
+DEGREE = 12
+"""Of the polynomial that maps a statistic to another scale."""
+TABLE = 512
+"""Cells of the table that does it where no polynomial is close."""
+COEFFICIENTS = DEGREE + 1
+
+
+@vector_kernel
+def _lower(out, full, column, constant, of_full, of_column):
+    for j in range(out.size):
+        out[j] = min(out[j], constant + of_full * full[j] + of_column * column[j])
+
+
+@vector_kernel
+def powers(c, t):
+    """Return the polynomial with the coefficients c at t; written out so that it can be inlined into loops."""
+    low = c[0] + t * (c[1] + t * (c[2] + t * (c[3] + t * (c[4] + t * (c[5] + t * c[6])))))
+    return low + t**7 * (c[7] + t * (c[8] + t * (c[9] + t * (c[10] + t * (c[11] + t * c[12])))))
+
+
+@vector_kernel
+def _lower_mapped(out, full, column, constant, of_full, of_column, most, c, cap):
+    scale = 2.0 / most
+    for j in range(out.size):
+        q = constant + of_full * full[j] + of_column * column[j]
+        z = powers(c, min(q, most) * scale - 1.0)
+        out[j] = min(out[j], z if q < most else cap)
+
+
+@kernel
+def tabulated(q, most, table):
+    """Return the value at q by cubic interpolation in a table that is uniform in the square root of q."""
+    s = math.sqrt(max(min(q, most), 0.0) / most) * TABLE
+    k = min(max(int(s), 1), TABLE - 2)
+    t = s - k
+    a, b, c, d = table[k - 1], table[k], table[k + 1], table[k + 2]
+    third = (d - 3.0 * c + 3.0 * b - a) / 6.0
+    return b + t * ((c - b) + (t - 1.0) * ((a - 2.0 * b + c) / 2.0 + (t + 1.0) * third))
+
+
+@kernel
+def reduce(start, stop, planes, weights, windows, cap, out):
+    """Put the least statistic over all matrices into rows `start` to `stop` of `out`; `cap` where no window is."""
+    rows, full, columns = planes
+    column = columns[0]
+    for i in range(start, stop):
+        row = out[i]
+        row[:] = cap
+        plane = full[min(i, len(full) - 1)]
+        for t in range(len(weights)):
+            top, bottom, left, right = windows[t]
+            if top <= i < bottom:
+                w = weights[t]
+                constant = w[0] + w[1] * rows[0, i] + w[2] * rows[1, i]
+                slope = w[4] + w[5] * rows[0, i]
+                _lower(row[left:right], plane[left:right], column[left:right], constant, w[3], slope)
+
+
+@kernel
+def reduce_mapped(start, stop, planes, weights, windows, most, coefficients, which, tables, cap, out):
+    """Put the least value of monotone functions of the statistics into rows of `out`; `cap` where no window is.
+
+    The function of a matrix is a polynomial in 2 q / most - 1, or `tables[which]` where `which` isn't negative; from
+    `most` on it is `cap`.
+    """
+    rows, full, columns = planes
+    column = columns[0]
+    for i in range(start, stop):
+        row = out[i]
+        row[:] = cap
+        plane = full[min(i, len(full) - 1)]
+        for t in range(len(weights)):
+            top, bottom, left, right = windows[t]
+            if top <= i < bottom:
+                w = weights[t]
+                constant = w[0] + w[1] * rows[0, i] + w[2] * rows[1, i]
+                slope = w[4] + w[5] * rows[0, i]
+                if which[t] < 0:
+                    _lower_mapped(
+                        row[left:right], plane[left:right], column[left:right],
+                        constant, w[3], slope, most[t], coefficients[t], cap,
+                    )  # fmt: skip
+                else:
+                    table = tables[which[t]]
+                    for j in range(left, right):
+                        q = constant + w[3] * plane[j] + slope * column[j]
+                        row[j] = min(row[j], tabulated(q, most[t], table) if q < most[t] else cap)

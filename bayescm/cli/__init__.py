@@ -1,0 +1,48 @@
+"""The command line: ``bayescm summary``, ``region`` and ``curve``."""
+
+import argparse
+import sys
+import warnings
+from collections.abc import Sequence
+
+import bayescm
+from bayescm.cli import planes, table
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code: 0, or 2 for an error said in one line."""
+    parser = _parser()
+    arguments = parser.parse_args(argv)
+    _say_what_takes_long()
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", UserWarning)
+            arguments.run(arguments)
+        for warning in caught:
+            print(f"bayescm: warning: {warning.message}", file=sys.stderr)
+    except (ValueError, TypeError, OSError) as error:
+        if isinstance(error, OSError) and error.filename and error.strerror:
+            error = OSError(f"{error.filename}: {error.strerror}.")
+        print(f"bayescm: error: {' '.join(str(error).split())}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def _say_what_takes_long() -> None:
+    """Send the library's notices (the first call on a machine compiles) to the standard error."""
+    import logging
+
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("bayescm: %(message)s"))
+    logger = logging.getLogger("bayescm")
+    logger.setLevel(logging.INFO)
+    logger.handlers = [handler]
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="bayescm", description="How uncertain is a confusion matrix?")
+    parser.add_argument("--version", action="version", version=f"bayescm {bayescm.__version__}")
+    commands = parser.add_subparsers(dest="command", required=True)
+    for module in (table, planes):
+        module.add_parser(commands)
+    return parser

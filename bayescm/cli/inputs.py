@@ -1,0 +1,175 @@
+"""From arguments and CSV files to counts."""
+
+import argparse
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import bayescm
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+def add_counts(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say which counts are meant."""
+    parser.add_argument("file", nargs="?", help="CSV file of counts, predictions or scores")
+    for cell in ("tp", "fn", "fp", "tn"):
+        parser.add_argument(f"--{cell}", type=int, metavar="N", help=f"the count {cell.upper()}")
+    add_labels(parser)
+    parser.add_argument("--predicted", default="predicted", metavar="COLUMN", help="column of predicted labels")
+    parser.add_argument("--count", default="n", metavar="COLUMN", help="column of counts (default: n)")
+    parser.add_argument("--score", metavar="COLUMN", help="column of scores, with --threshold")
+    parser.add_argument("--threshold", type=float, metavar="T", help="positive where the score is at least T")
+    parser.add_argument("--by", metavar="COLUMN", help="column that names the system of each row")
+
+
+def add_labels(parser: argparse.ArgumentParser) -> None:
+    """Add the options of actual labels."""
+    parser.add_argument(
+        "--actual", default="actual", metavar="COLUMN", help="column of actual labels (default: actual)"
+    )  # fmt: skip
+    parser.add_argument("--pos-label", metavar="LABEL", help="the positive class (default: 1, or the last in order)")
+
+
+def counts_of(arguments: argparse.Namespace) -> "xr.DataArray":
+    """Build counts from the cells given, or from the file."""
+    cells = {name: getattr(arguments, name) for name in ("tp", "fn", "fp", "tn")}
+    given = [name for name, value in cells.items() if value is not None]
+    if arguments.file is None:
+        if len(given) < 4:
+            missing = ", ".join(f"--{name}" for name in cells if name not in given)
+            raise ValueError(f"give a CSV file, or all four of --tp --fn --fp --tn (missing: {missing}).")
+        _refuse_others(arguments, "counts given by name")
+        return bayescm.from_cells(**cells)
+    if given:
+        raise ValueError(f"--{given[0]} and a file: give one of them.")
+    return _from_frame(read(arguments.file), arguments)
+
+
+def _refuse_others(arguments: argparse.Namespace, kind: str, *used: str) -> None:
+    """Refuse options that would have no effect."""
+    for name in ("by", "score", "threshold", "pos_label"):
+        if getattr(arguments, name) is not None and name not in used:
+            raise ValueError(f"--{name.replace('_', '-')} doesn't apply to {kind}; leave it out.")
+
+
+def read(path: str) -> Any:
+    """Read a CSV file; empty cells stay text, so that "NA" can be a label."""
+    import pandas as pd
+
+    try:
+        return pd.read_csv(path, keep_default_na=False, skipinitialspace=True)
+    except pd.errors.EmptyDataError:
+        raise ValueError(f"{path} is empty.") from None
+    except (pd.errors.ParserError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path} is not a CSV file that can be read: {error}.") from None
+
+
+def _from_frame(frame: Any, arguments: argparse.Namespace) -> "xr.DataArray":
+    """Take a table for what its columns say."""
+    columns = {str(name).strip().lower(): name for name in frame.columns}
+    if {"tp", "fn", "fp", "tn"} <= set(columns):
+        _refuse_others(arguments, "a file with one matrix per row", "by")
+        return _from_rows_of_cells(frame, columns, arguments.by)
+    if arguments.score is not None or arguments.threshold is not None:
+        _refuse_others(arguments, "scores", "score", "threshold", "pos_label")
+        return _from_scores(frame, arguments)
+    if arguments.actual in frame and arguments.predicted in frame:
+        count = arguments.count if arguments.count in frame else None
+        by = [arguments.by] if arguments.by else []
+        no_empty_cell(frame, [arguments.actual, arguments.predicted, count, *by])
+        names = {"actual": arguments.actual, "predicted": arguments.predicted, "n": count}
+        return bayescm.from_table(frame, by=by, pos_label=pos_label(frame, arguments), **names)
+    square = frame.set_index(frame.columns[0])
+    if square.shape[1] > 1 and [str(row) for row in square.index] == [str(column) for column in square.columns]:
+        _refuse_others(arguments, "a square matrix")
+        return bayescm.from_array(square.to_numpy(), labels=list(square.index))
+    raise ValueError(
+        f"{arguments.file} has the columns {', '.join(map(str, frame.columns))}; wanted are {arguments.actual} and "
+        f"{arguments.predicted} (see --actual, --predicted), or tp, fn, fp, tn, or --score and --threshold, "
+        "or a square matrix with labels."
+    )
+
+
+def no_empty_cell(frame: Any, names: Sequence[str | None]) -> None:
+    """Refuse rows where something is missing."""
+    for name in names:
+        if name in frame and (empty := (frame[name].astype(str).str.strip() == "").to_numpy()).any():
+            raise ValueError(f"column {name!r} is empty in row {int(empty.argmax()) + 1} of the table.")
+
+
+def pos_label(frame: Any, arguments: argparse.Namespace) -> Any:
+    """Return ``--pos-label`` in the type of the label column."""
+    if arguments.pos_label is None:
+        return None
+    known = frame[arguments.actual].unique().tolist()
+    if arguments.predicted in frame:
+        known += frame[arguments.predicted].unique().tolist()
+    by_text = {str(value): value for value in known}
+    if arguments.pos_label not in by_text:
+        raise ValueError(f"--pos-label must be one of {', '.join(sorted(by_text))}; got {arguments.pos_label}.")
+    return by_text[arguments.pos_label]
+
+
+def _from_rows_of_cells(frame: Any, columns: dict[str, Any], by: str | None) -> "xr.DataArray":
+    """Take each row for a matrix, named by ``--by`` or by the first column that isn't a cell."""
+    cells = {name: frame[columns[name]].to_numpy() for name in ("tp", "fn", "fp", "tn")}
+    if by is not None and by not in frame:
+        raise ValueError(f"--by must be a column; got {by!r}.")
+    counts = bayescm.from_cells(**cells)
+    others = [name for key, name in columns.items() if key not in cells]
+    if by is None and not others:
+        return counts.isel(system=0) if len(frame) == 1 else counts.assign_coords(system=range(1, len(frame) + 1))
+    return counts.assign_coords(system=[str(value) for value in frame[by or others[0]]])
+
+
+def _from_scores(frame: Any, arguments: argparse.Namespace) -> "xr.DataArray":
+    """Cut scores at the threshold."""
+    if arguments.score is None or arguments.threshold is None:
+        raise ValueError("--score and --threshold go together.")
+    return at_thresholds(frame, arguments, [arguments.threshold]).isel(threshold=0)
+
+
+def at_thresholds(frame: Any, arguments: argparse.Namespace, thresholds: list[float] | None) -> "xr.DataArray":
+    """Count at thresholds of a column of scores, or at every distinct score."""
+    names = [arguments.actual, arguments.score]
+    absent = [name for name in names if name not in frame]
+    if absent:
+        raise ValueError(f"{arguments.file} has no column {absent[0]!r}; it has {', '.join(map(str, frame.columns))}.")
+    no_empty_cell(frame, names)
+    true, score = (frame[name] for name in names)
+    return bayescm.counts_at_thresholds(true, score, thresholds=thresholds, pos_label=pos_label(frame, arguments))
+
+
+def number_or_word(text: str) -> str | float:
+    """Return text as a number where it is one."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def prevalence(text: str | None) -> Any:
+    """Read ``--prevalence``."""
+    if text is None or text == "fixed":
+        return text
+    try:
+        values = [float(part) for part in text.split(",")]
+    except ValueError:
+        raise ValueError(f"`--prevalence` must be 'fixed', a number or numbers with commas; got {text!r}.") from None
+    return values[0] if len(values) == 1 else values
+
+
+def metric_list(text: str | None) -> list[str] | None:
+    """Split names at commas and spaces outside parentheses."""
+    if text is None:
+        return None
+    depth, words, word = 0, [], ""
+    for character in text:
+        depth += (character == "(") - (character == ")")
+        if character in ", " and depth == 0:
+            words.append(word)
+            word = ""
+        else:
+            word += character
+    return [w for w in (*words, word) if w]

@@ -1,0 +1,203 @@
+"""``bayescm region`` and ``bayescm curve``: joint uncertainty on the PR and the ROC plane."""
+
+import argparse
+import json
+from typing import TYPE_CHECKING, Any
+
+import bayescm
+from bayescm.cli.inputs import add_counts, add_labels, at_thresholds, counts_of, number_or_word, read
+from bayescm.cli.output import add_outputs, console, plain, save_figure, show
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+REGION_EPILOG = """examples:
+  bayescm region --tp 203 --fn 41 --fp 55 --tn 201 --method exact
+  bayescm region --tp 203 --fn 41 --fp 55 --tn 201 --recall .85 --precision .75      test a point
+  bayescm region systems.csv --space roc --plot regions.png                        columns tp,fn,fp,tn
+"""
+CURVE_EPILOG = """examples:
+  bayescm curve scores.csv --plot pr.png                    columns actual and score
+  bayescm curve scores.csv --score p --mark .5 --space roc --method exact --json
+"""
+
+
+def add_parser(commands: Any) -> None:
+    """Add both commands to the parser."""
+    p = commands.add_parser(
+        "region", help="where recall and precision, or both rates, may lie", epilog=REGION_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    p.set_defaults(run=_region)
+    add_counts(p)
+    _add_method(p)
+    for name in ("recall", "precision", "tpr", "fpr"):
+        p.add_argument(f"--{name}", type=float, metavar="P", help="a hypothesised value, to be tested in a pair")
+    add_outputs(p, "the level surface as a netCDF Dataset", "a picture of the regions")
+    p = commands.add_parser(
+        "curve", help="a PR or ROC curve of scores with its pointwise band", epilog=CURVE_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    p.set_defaults(run=_curve)
+    p.add_argument("file", help="CSV file with a row per item")
+    add_labels(p)
+    p.add_argument("--score", default="score", metavar="COLUMN", help="column of scores (default: score)")
+    p.add_argument("--mark", action="append", type=float, metavar="T", help="show a threshold's region; repeatable")
+    _add_method(p)
+    add_outputs(p, "the level surface and the curve as a netCDF Dataset", "a picture of the curve and its band")
+
+
+def _add_method(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the method."""
+    parser.add_argument("--space", default="pr", help="pr (default) or roc")
+    parser.add_argument("--method", default="wilks", help="wilks (default), exact, credible, ellipse or simulate")
+    parser.add_argument("--levels", default=".683,.954,.997", metavar="LIST", help="levels with commas")
+    parser.add_argument("--prior", help="of credible: a name such as jeffreys, or a number")
+    parser.add_argument("--ordering", help="of credible: relative_belief (default) or density")
+    parser.add_argument("--mid-p", action="store_true", default=None, help="of exact: count ties half")
+    parser.add_argument("--draws", type=int, metavar="N", help="of simulate: simulations per point")
+    parser.add_argument("--seed", type=int, metavar="N", help="of simulate: seed of the draws")
+    parser.add_argument("--grid", type=int, metavar="N", help="points per axis")
+
+
+def _settings(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return the options of the method that were given."""
+    given = {
+        "prior": None if arguments.prior is None else number_or_word(arguments.prior), "ordering": arguments.ordering,
+        "mid_p": arguments.mid_p, "draws": arguments.draws, "random_seed": arguments.seed,
+    }  # fmt: skip
+    return {"method": arguments.method} | {name: value for name, value in given.items() if value is not None}
+
+
+def _levels(arguments: argparse.Namespace) -> list[float]:
+    try:
+        return [float(part) for part in arguments.levels.split(",")]
+    except ValueError:
+        raise ValueError(f"`--levels` must be numbers with commas; got {arguments.levels!r}.") from None
+
+
+def _region(arguments: argparse.Namespace) -> None:
+    """Carry out ``bayescm region``."""
+    counts = counts_of(arguments)
+    settings = _settings(arguments)
+    point = {name: getattr(arguments, name) for name in ("recall", "precision", "tpr", "fpr")}
+    point = {name: value for name, value in point.items() if value is not None}
+    surface = bayescm.region(
+        counts, space=arguments.space, levels=_levels(arguments), grid=arguments.grid, **settings
+    )  # fmt: skip
+    outline = bayescm.regions.contour(surface)
+    test = bayescm.region_level(counts, **point, **settings) if point else None
+    if arguments.save:
+        surface.to_netcdf(arguments.save, engine="h5netcdf")
+    if arguments.plot:
+        save_figure(lambda: bayescm.plot_region(surface), arguments.plot)
+    records = _extents(surface, outline)
+    tested = [] if test is None else _tested(test)
+    if arguments.json:
+        made = {"settings": dict(surface.attrs), "point": _points(surface), "regions": records}
+        print(json.dumps(made | ({"test": tested} if tested else {}), indent=1, default=plain))
+        return
+    _print(records, f"{_name(surface)} regions", "ends: of the region's outline")
+    if tested:
+        _print(tested, "hypothesised point", "level: the smallest whose region contains it")
+
+
+def _curve(arguments: argparse.Namespace) -> None:
+    """Carry out ``bayescm curve``."""
+    frame = read(arguments.file)
+    counts = at_thresholds(frame, arguments, None)
+    settings, levels = _settings(arguments), _levels(arguments)
+    band = bayescm.band(counts, space=arguments.space, levels=levels, grid=arguments.grid, **settings)
+    marked = None
+    if arguments.mark:
+        chosen = at_thresholds(frame, arguments, arguments.mark)
+        marked = bayescm.region(chosen, space=arguments.space, levels=levels, **settings)
+    if arguments.save:
+        band.to_netcdf(arguments.save, engine="h5netcdf")
+    if arguments.plot:
+        save_figure(lambda: bayescm.plot_band(band, regions=marked), arguments.plot)
+    areas = bayescm.regions.area(band)
+    records = [
+        {"level": float(level), "area": float(areas["area"].sel(level=level))} for level in areas["level"].values
+    ]  # fmt: skip
+    of_marked = [] if marked is None else _extents(marked, bayescm.regions.contour(marked))
+    if arguments.json:
+        cells = bayescm.results.flatten_cells(counts)
+        curve = [
+            {"threshold": float(one["threshold"])}
+            | {str(cell): int(one.sel(cell=cell)) for cell in one["cell"].values}
+            | {str(m): plain(float(band["point"].sel(metric=m)[i])) for m in band["metric"].values}
+            for i, one in enumerate(cells.transpose("threshold", ...))
+        ]
+        made = {"settings": dict(band.attrs), "band": records, "regions": of_marked, "curve": curve}
+        print(json.dumps(made, indent=1, default=plain))
+        return
+    title = f"{_name(band)} band of {counts.sizes['threshold']} thresholds, pointwise"
+    _print(records, title, "area: share of the plane that no threshold excludes")
+    if of_marked:
+        _print(of_marked, "regions of single thresholds", "ends: of the region's outline")
+
+
+def _name(data: "xr.Dataset") -> str:
+    return f"{data.attrs['method']} {data.attrs['space'].upper()}"
+
+
+def _batch(data: "xr.Dataset", name: str, *core: str) -> list[tuple[dict[str, Any], "xr.Dataset"]]:
+    """Return what names each matrix of a batch, and its part."""
+    batch = [dim for dim in data[name].dims if dim not in core]
+    stacked = data.stack(row=batch, create_index=False) if batch else data.expand_dims("row")
+    parts = [stacked.isel(row=i) for i in range(stacked.sizes["row"])]
+    return [({str(dim): part[dim].values.item() for dim in batch}, part) for part in parts]
+
+
+def _points(surface: "xr.Dataset") -> list[dict[str, Any]]:
+    """Return a record per matrix: its estimates."""
+    return [
+        {**names, **{str(m): plain(float(one["point"].sel(metric=m))) for m in one["metric"].values}}
+        for names, one in _batch(surface[["point"]], "point", "metric")
+    ]
+
+
+def _extents(surface: "xr.Dataset", outline: "xr.Dataset") -> list[dict[str, Any]]:
+    """Return a record per matrix and level: the estimate, and the area and the ends of the region."""
+    y, x = (str(name) for name in surface["metric"].values)
+    records = []
+    estimates = _points(surface)
+    for estimate, (names, one) in zip(estimates, _batch(outline, "area", "level"), strict=True):
+        for i, level in enumerate(one["level"].values.tolist()):
+            mine = one.isel(level=i)
+            ends = {f"{m} {side}": float(getattr(mine[m], side)()) for m in (y, x) for side in ("min", "max")}
+            records.append({**names, "level": level, **{m: estimate[m] for m in (y, x)}, **ends,
+                            "area": float(mine["area"])})  # fmt: skip
+    return records
+
+
+def _tested(test: "xr.Dataset") -> list[dict[str, Any]]:
+    """Return a record per matrix of a tested point."""
+    shown = ("statistic", "level", "p_value")
+    return [
+        {**names, **{name: float(one[name]) for name in shown}} for names, one in _batch(test[list(shown)], "level")
+    ]  # fmt: skip
+
+
+def _text(name: str, value: Any) -> str:
+    """Return a cell of a table; areas may be small."""
+    from rich.markup import escape
+
+    if isinstance(value, float):
+        return f"{value:.3g}" if name in ("area", "level") else show(value)
+    return escape(str(value))
+
+
+def _print(records: list[dict[str, Any]], title: str, caption: str) -> None:
+    """Print records as a table."""
+    from rich.table import Table
+
+    sheet = Table(title=title, caption=caption)
+    for name in records[0]:
+        sheet.add_column(name, justify="right", no_wrap=True)
+    for record in records:
+        sheet.add_row(
+            *(_text(name, value) for name, value in record.items())
+        )  # fmt: skip
+    console().print(sheet)

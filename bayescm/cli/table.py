@@ -1,0 +1,168 @@
+"""``bayescm summary``."""
+
+import argparse
+import json
+from typing import TYPE_CHECKING, Any
+
+import bayescm
+from bayescm.cli.inputs import add_counts, counts_of, metric_list, number_or_word, prevalence
+from bayescm.cli.output import add_outputs, console, plain, save_figure, show
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+EPILOG = """examples:
+  bayescm summary --tp 26 --fn 0 --fp 2 --tn 6 --model three_binomial --prior laplace
+  bayescm summary counts.csv                          columns actual,predicted,n, or tp,fn,fp,tn, or a square matrix
+  bayescm summary predictions.csv                     columns actual,predicted: one row per item
+  bayescm summary scores.csv --score p --threshold 0.5   columns actual and p
+"""
+
+
+def add_parser(commands: Any) -> None:
+    """Add the command to the parser."""
+    p = commands.add_parser(
+        "summary", help="every metric with its uncertainty", epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    p.set_defaults(run=run)
+    add_counts(p)
+    p.add_argument("--metrics", metavar="LIST", help="names with commas or spaces, such as mcc,f1 (default: all)")
+    p.add_argument("--model", default="dirichlet_multinomial", help="dirichlet_multinomial or three_binomial")
+    p.add_argument("--prior", default="jeffreys", help="a name such as jeffreys, laplace or perks, or a number")
+    p.add_argument("--prevalence", metavar="P", help="'fixed', a number, or a,b of a Beta (default: estimated)")
+    p.add_argument("--ci-prob", type=float, default=0.95, metavar="P", help="probability of the interval (0.95)")
+    p.add_argument("--ci-kind", default="hdi", help="hdi or eti")
+    p.add_argument("--prob", action="append", metavar="CLAIM", help="say P(CLAIM), such as 'mcc > 0.3'; repeatable")
+    p.add_argument("--seed", type=int, metavar="N", help="seed of the draws, for the metrics that need them")
+    add_outputs(p, "posterior draws and summary as a netCDF DataTree", "a picture of the intervals")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Carry out ``bayescm summary``."""
+    counts = counts_of(arguments)
+    settings: dict[str, Any] = {
+        "model": arguments.model,
+        "prior": number_or_word(arguments.prior),
+        "prevalence": prevalence(arguments.prevalence),
+        "random_seed": arguments.seed,
+    }
+    metrics = metric_list(arguments.metrics)
+    interval = {"ci_prob": arguments.ci_prob, "ci_kind": arguments.ci_kind}
+    table = bayescm.summary(counts, metrics, **settings, **interval)
+    found = None
+    if arguments.prob:
+        known = {name: value for name, value in settings.items() if name != "random_seed"}
+        found = bayescm.probability(counts, arguments.prob, **known)
+    if arguments.save:
+        tree = bayescm.posterior(counts, metrics=metrics, **settings)
+        tree["summary"] = table
+        tree.to_netcdf(arguments.save, engine="h5netcdf")
+    if arguments.plot:
+        save_figure(lambda: bayescm.plot_forest(table), arguments.plot)
+    if arguments.json:
+        print(json.dumps(_as_json(table, found), indent=1))
+    else:
+        _print(table, counts)
+        if found is not None:
+            _print_claims(found)
+
+
+def _rows(table: "xr.Dataset") -> list[dict[str, Any]]:
+    """Return one record per matrix and metric."""
+    batch = [str(dim) for dim in table["mean"].dims if dim != "metric"]
+    stacked = table.stack(row=[*batch, "metric"], create_index=False) if batch else table.rename(metric="row")
+    records = []
+    for i in range(stacked.sizes["row"]):
+        one = stacked.isel(row=i)
+        records.append(
+            {
+                **{dim: one[dim].item() for dim in batch},
+                "metric": str(one["metric" if batch else "row"].item()),
+                **{name: float(one[name]) for name in ("point", "mean", "median", "sd")},
+                "lower": float(one["interval"][0]),
+                "upper": float(one["interval"][1]),
+                "ci_kind": str(one["ci_kind"].item()),
+                "mcse_mean": float(one["mcse_mean"]),
+                "mcse_lower": float(one["mcse_interval"][0]),
+                "mcse_upper": float(one["mcse_interval"][1]),
+                "method": str(one["method"].item()),
+            }
+        )
+    return records
+
+
+def _claims(found: "xr.Dataset") -> list[dict[str, Any]]:
+    """Return one record per matrix and claim."""
+    batch = [str(dim) for dim in found["probability"].dims if dim != "claim"]
+    one = found.stack(row=[*batch, "claim"], create_index=False) if batch else found.rename(claim="row")
+    names = {**{dim: dim for dim in batch}, "claim": "claim" if batch else "row"}
+    return [
+        {
+            **{name: one[key].values[i].item() for name, key in names.items()},
+            "probability": float(one["probability"][i]),
+            "error": float(one["error"][i]),
+        }
+        for i in range(one.sizes["row"])
+    ]
+
+
+def _print_claims(found: "xr.Dataset") -> None:
+    """Print the probabilities of claims."""
+    from rich.markup import escape
+    from rich.table import Table
+
+    rows = _claims(found)
+    sheet = Table(title="posterior probability", caption="error: relative, estimated")
+    for name in rows[0]:
+        sheet.add_column(name, justify="right" if name in ("probability", "error") else "left", no_wrap=True)
+    for row in rows:
+        *words, value, error = row.values()
+        shown = f"1 - {1 - value:.2g}" if 0.999 < value < 1 else show(value)
+        sheet.add_row(*(escape(str(word)) for word in words), shown, f"{error:.0e}" if error else "0")
+    console().print(sheet)
+
+
+def _as_json(table: "xr.Dataset", found: "xr.Dataset | None") -> dict[str, Any]:
+    """Return records and settings; what isn't finite becomes text, because JSON has no word for it."""
+    records = [{name: plain(value) for name, value in row.items()} for row in _rows(table)]
+    made = {"settings": dict(table.attrs), "metrics": records}
+    return made if found is None else {**made, "probabilities": _claims(found)}
+
+
+def _print(table: "xr.Dataset", counts: "xr.DataArray") -> None:
+    """Print tables to the terminal."""
+    from rich.markup import escape
+    from rich.table import Table
+
+    attrs = table.attrs
+    prior = attrs["prior"]
+    sheet = Table(
+        title=f"{attrs['model']}, prior {escape(str(prior))}, {100 * attrs['ci_prob']:g}% {attrs['ci_kind'].upper()}",
+        caption="point: value of the counts" + _about_draws(table),
+    )
+    rows = _rows(table)
+    batch = [name for name in rows[0] if name in counts.dims]
+    for name in (*batch, "metric"):
+        sheet.add_column(name, no_wrap=True)
+    for name in ("point", "mean", "sd", "lower", "upper"):
+        sheet.add_column(name, justify="right", no_wrap=True)
+    sheet.add_column("method", no_wrap=True)
+    for row in rows:
+        method = row["method"] if row["method"] == "exact" else _with_error(row)
+        if row["ci_kind"] != attrs["ci_kind"]:
+            method += f", {row['ci_kind']}"
+        numbers = [show(row[name]) for name in ("point", "mean", "sd", "lower", "upper")]
+        sheet.add_row(*(escape(str(row[name])) for name in (*batch, "metric")), *numbers, method)
+    console().print(sheet)
+
+
+def _about_draws(table: "xr.Dataset") -> str:
+    drawn = bool((table["method"] == "draws").any())
+    return "; draws ±: largest Monte Carlo error of the row" if drawn else "; exact: no Monte Carlo"
+
+
+def _with_error(row: dict[str, Any]) -> str:
+    """Say how far the draws may be off: the largest error in the row."""
+    errors = [row[name] for name in ("mcse_mean", "mcse_lower", "mcse_upper") if row[name] == row[name]]
+    return f"draws ±{max(errors):.1g}" if errors else "draws"

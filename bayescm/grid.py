@@ -1,0 +1,261 @@
+"""The shared grid engine: planes computed once, one pass for any number of matrices and every method.
+
+A method's statistic is a sum of products of a matrix's numbers and planes that depend on the grid alone (docs/theory).
+The PR and the ROC plane are two :class:`Space` objects: how their planes look, which two binomials stand behind them,
+and which weights a matrix gives the planes. Another pair of metrics would be a third.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+from bayescm import threads, validate
+
+Array = NDArray[np.float64]
+Planes = tuple[Array, Array, Array]
+"""rows (2, ny), full (ny or 1, nx), columns (2, nx)."""
+Tile = Callable[[int, int], object]
+
+CAP = 80.0
+"""Where no window is; the level of a larger statistic is 1 in floating point."""
+_EDGE = 1e-300  # stands for 0, so that all logarithms are finite
+_TILE = 32  # rows that fit into the second-level cache
+_TN, _FP, _FN, _TP = range(4)
+
+
+@dataclass(frozen=True)
+class Space:
+    """A plane of two metrics whose likelihood is that of two independent binomials.
+
+    Attributes
+    ----------
+    name : str
+    y, x : str
+        Names of the metrics.
+    factors : tuple of two functions
+        Each takes numbers per cell (..., 4), in the order TN, FP, FN, TP, and returns those of success and failure of
+        one of the binomials: counts of counts, concentrations of concentrations.
+    rates : tuple of two functions
+        The same for the metrics y and x themselves.
+    trinomial : bool
+        Whether the second binomial is a split of what the first one leaves.
+    """
+
+    name: str
+    y: str
+    x: str
+    factors: tuple[Callable[[Array], tuple[Array, Array]], Callable[[Array], tuple[Array, Array]]]
+    rates: tuple[Callable[[Array], tuple[Array, Array]], Callable[[Array], tuple[Array, Array]]]
+    trinomial: bool
+
+    def planes(self, y: Array, x: Array) -> Planes:
+        """Return the planes of a grid; those used last are kept."""
+        return _planes(self.trinomial, y.tobytes(), x.tobytes())
+
+    def logs(self, y: Array, x: Array) -> Array:
+        """Return the logarithms of probabilities at points: (..., 3) of TP, FP, FN or (..., 4) of both rates.
+
+        A point is moved into the plane by 1e-300 where it lies on its edge.
+        """
+        (log_y, log_not_y), (log_x, log_not_x) = _logs(y), _logs(x)
+        if not self.trinomial:
+            return np.stack(np.broadcast_arrays(log_y, log_not_y, log_x, log_not_x), -1)
+        of_fp, of_fn = log_not_y - log_y, log_not_x - log_x
+        log_all = np.logaddexp(np.logaddexp(0.0, of_fp), of_fn)
+        return np.stack(np.broadcast_arrays(-log_all, of_fp - log_all, of_fn - log_all), -1)
+
+    def weights(self, cells: Array) -> Array:
+        """Return the weights (T, 6) that make the deviance 2 log(L(estimate) / L(point))."""
+        (a, b), (c, d) = (factor(cells) for factor in self.factors)
+        constant = sum(special.xlogy(k, k) for k in (a, b, c, d)) - special.xlogy(a + b, a + b)
+        constant = constant - special.xlogy(c + d, c + d)
+        zero = np.zeros_like(a)
+        if self.trinomial:
+            tp, fp, fn = cells[:, _TP], cells[:, _FP], cells[:, _FN]
+            return 2.0 * np.stack([constant, -fp, zero, tp + fp + fn, -fn, zero], -1)
+        return 2.0 * np.stack([constant, -a, -b, -c, -d, zero], -1)
+
+    def density_weights(self, concentrations: Array) -> Array:
+        """Return the weights (T, 6) of the log posterior density of (y, x) (Urlus 2023, eqs 10, 42 corrected)."""
+        (a, b), (c, d) = (factor(concentrations) for factor in self.factors)
+        constant = -special.betaln(a, b) - special.betaln(c, d)
+        two, zero = np.full_like(a, 2.0), np.zeros_like(a)
+        if self.trinomial:
+            fp, fn = concentrations[:, _FP], concentrations[:, _FN]
+            return np.stack([constant, fp - 1.0, -two, -(a + b), fn - 1.0, -two], -1)
+        return np.stack([constant, a - 1.0, b - 1.0, c - 1.0, d - 1.0, zero], -1)
+
+
+def _take(success: int, *failure: int) -> Callable[[Array], tuple[Array, Array]]:
+    """Return the split of cells into one and the sum of others."""
+    return lambda cells: (cells[..., success], cells[..., list(failure)].sum(-1))
+
+
+PR = Space(
+    "pr", "precision", "recall",
+    factors=(_take(_TP, _FP, _FN), _take(_FP, _FN)), rates=(_take(_TP, _FP), _take(_TP, _FN)), trinomial=True,
+)  # fmt: skip
+ROC = Space(
+    "roc", "tpr", "fpr",
+    factors=(_take(_TP, _FN), _take(_FP, _TN)), rates=(_take(_TP, _FN), _take(_FP, _TN)), trinomial=False,
+)  # fmt: skip
+SPACES = {space.name: space for space in (PR, ROC)}
+
+
+def axis(n: int = 501, lower: float = 0.0, upper: float = 1.0, *, spacing: str = "uniform") -> Array:
+    """Return the points of an axis.
+
+    Parameters
+    ----------
+    n : int
+        Number of points, both ends included.
+    lower, upper : float
+        Ends, in [0, 1].
+    spacing : {"uniform", "edges"}
+        "edges" is denser towards those ends that are 0 or 1, where surfaces can rise without limit in a thin layer.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Fewer points where `upper` is too close to `lower` for n floats.
+
+    Examples
+    --------
+    >>> from bayescm import grid
+    >>> grid.axis(5).tolist()
+    [0.0, 0.25, 0.5, 0.75, 1.0]
+    >>> grid.axis(5, spacing="edges").round(3).tolist()
+    [0.0, 0.146, 0.5, 0.854, 1.0]
+    """
+    if validate.positive_integer("n", n) < 2:
+        raise ValueError(f"`n` must be at least 2; got {n}.")
+    validate.choice("spacing", spacing, ("uniform", "edges"))
+    lower = validate.number("lower", lower, 0, 1, closed=True)
+    upper = validate.number("upper", upper, 0, 1, closed=True)
+    if not lower < upper:
+        raise ValueError(f"`lower` must be smaller than `upper`; got {lower} and {upper}.")
+    t = np.linspace(0.0, 1.0, n)
+    if spacing == "edges" and lower == 0.0:
+        t = (1.0 - np.cos(np.pi * t)) / 2.0 if upper == 1.0 else 1.0 - np.cos(np.pi / 2.0 * t)
+    elif spacing == "edges" and upper == 1.0:
+        t = np.sin(np.pi / 2.0 * t)
+    points = np.clip(lower + (upper - lower) * t, lower, upper)
+    points[-1] = upper
+    return np.unique(points)
+
+
+def checked_axis(name: str, values: ArrayLike) -> Array:
+    """Return an axis that is increasing and in [0, 1]."""
+    points = np.ascontiguousarray(values, dtype=np.float64)
+    if points.ndim != 1 or len(points) < 2:
+        raise ValueError(f"`{name}` must have one dimension and two points at least; got shape {points.shape}.")
+    if not ((points >= 0) & (points <= 1)).all() or not (np.diff(points) > 0).all():
+        raise ValueError(f"`{name}` must be increasing and in [0, 1].")
+    return points
+
+
+def windows(axes: tuple[Array, Array], boxes: Array) -> NDArray[np.int64]:
+    """Return rows and columns (T, 4) of the grid points in boxes (T, 4) of y and x, and one more on each side."""
+    found = np.empty(boxes.shape, np.int64)
+    for k, points in enumerate(axes):
+        found[:, 2 * k] = np.searchsorted(points, boxes[:, 2 * k]) - 1
+        found[:, 2 * k + 1] = np.searchsorted(points, boxes[:, 2 * k + 1], side="right") + 1
+        np.clip(found[:, 2 * k : 2 * k + 2], 0, len(points), out=found[:, 2 * k : 2 * k + 2])
+    return found
+
+
+def least_statistic(planes: Planes, weights: Array, where: NDArray[np.int64], out: Array) -> Tile:
+    """Return what puts the least statistic of all matrices into rows of `out`."""
+    kernel = _kernels("planes").reduce
+    return lambda start, stop: kernel(start, stop, planes, weights, where, CAP, out)
+
+
+def least_mapped(planes: Planes, weights: Array, where: NDArray[np.int64], scale: "Scale", out: Array) -> Tile:
+    """Return what puts the least value on a common scale into rows of `out`: matrices have maps of their own."""
+    kernel = _kernels("planes").reduce_mapped
+    maps = (scale.most, scale.coefficients, scale.which, scale.tables)
+    return lambda start, stop: kernel(start, stop, planes, weights, where, *maps, CAP, out)
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Monotone functions, one per matrix, that map a statistic to the scale of chi-squared (2 degrees of freedom).
+
+    They are polynomials up to the statistic `most`, or tables where `which` isn't negative; `limits` are the statistics
+    that have the level asked for.
+    """
+
+    limits: Array
+    most: Array
+    coefficients: Array
+    which: NDArray[np.int64]
+    tables: Array
+
+
+def to_levels(tile: Tile, out: Array) -> Tile:
+    """Return `tile`, followed by the cdf of chi-squared with two degrees of freedom."""
+
+    def both(start: int, stop: int) -> None:
+        tile(start, stop)
+        rows = out[start:stop]
+        np.minimum(np.multiply(rows, -0.5, out=rows), 0.0, out=rows)
+        np.exp(rows, out=rows)
+        np.subtract(1.0, rows, out=rows)
+
+    return both
+
+
+def run(tile: Tile, rows: int) -> None:
+    """Run a tile over all rows, in threads."""
+    threads.over(tile, rows, _TILE)
+
+
+@lru_cache(maxsize=4)
+def _planes(trinomial: bool, y_bytes: bytes, x_bytes: bytes) -> Planes:
+    """Return the planes of a grid."""
+    y, x = (np.frombuffer(values) for values in (y_bytes, x_bytes))
+    (log_y, log_not_y), (log_x, log_not_x) = _logs(y), _logs(x)
+    if not trinomial:
+        zero = np.zeros_like(x)
+        return np.stack([log_y, log_not_y]), log_x[None], np.stack([log_not_x, zero])
+    rows, columns = np.stack([log_not_y - log_y, log_y]), np.stack([log_not_x - log_x, log_x])
+    of_fp, of_fn = np.exp(rows[0])[:, None], np.exp(columns[0])
+    full = np.empty((len(y), len(x)))
+
+    def tile(start: int, stop: int) -> None:
+        part = full[start:stop]
+        np.add(of_fp[start:stop] + 1.0, of_fn, out=part)
+        np.log(part, out=part)
+
+    run(tile, len(y))
+    return rows, full, columns
+
+
+def _logs(p: Array) -> tuple[Array, Array]:
+    """Return log p and log(1 - p), finite on the edges."""
+    return np.log(np.maximum(p, _EDGE)), np.where(p < 1.0, np.log1p(-np.minimum(p, 1.0 - 2.0**-53)), np.log(_EDGE))
+
+
+def quadratic(y: Array, x: Array) -> Planes:
+    """Return the planes of a quadratic form in y and x, which serve every space."""
+    zero = np.zeros_like(x)
+    return np.stack([y, y**2]), (x**2)[None], np.stack([x, zero])
+
+
+def quadratic_weights(centre: Array, precision: Array) -> Array:
+    """Return the weights (T, 6) of the squared Mahalanobis distance from (y, x) by inverse covariances (T, 2, 2)."""
+    y, x = centre.T
+    yy, xy, xx = precision[:, 0, 0], precision[:, 0, 1], precision[:, 1, 1]
+    constant = yy * y**2 + 2.0 * xy * x * y + xx * x**2
+    return np.stack([constant, -2.0 * (yy * y + xy * x), yy, xx, -2.0 * (xx * x + xy * y), 2.0 * xy], -1)
+
+
+def _kernels(name: str) -> Any:
+    """Return a module of compiled kernels, whose import takes about a second."""
+    return import_module(f"bayescm._kernels.{name}")

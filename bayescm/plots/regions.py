@@ -1,0 +1,285 @@
+"""Regions and bands on the PR and the ROC plane."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+
+from bayescm.grid import SPACES, Space
+from bayescm.plots.iso_f1 import draw_iso_f1
+from bayescm.plots.planes import (
+    Array,
+    Layer,
+    Surfaces,
+    draw_legend,
+    extent,
+    frame,
+    layers,
+    level_handles,
+    name_handles,
+    new_axes,
+    title_of,
+    wanted_levels,
+    whole,
+)
+from bayescm.plots.visuals import coordinates, estimate, level_contours, level_shades
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_CLOUD = "#D55E00"
+_BESIDE_SHADES = 0.8
+_ON_TOP = ("#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F")  # not blue, the band, or black, its curve
+
+
+def plot_region(
+    data: Surfaces,
+    *,
+    levels: Sequence[float] | float | None = None,
+    names: Sequence[str] | None = None,
+    point: bool = True,
+    fill: bool | None = None,
+    iso_f1: bool | Sequence[float] = True,
+    cloud: xr.Dataset | None = None,
+    legend: bool = True,
+    ax: "Axes | None" = None,
+) -> "Axes":
+    """Draw where the true recall and precision (or both rates of a ROC plane) may lie.
+
+    Parameters
+    ----------
+    data : xarray.Dataset, or several of these
+        From :func:`bayescm.region`, with at most one batch dim: its matrices are drawn over one another. A sequence
+        compares methods, a mapping of names to Datasets anything else, such as priors.
+    levels : float or sequence of float, optional
+        Of the contours; default: those that ``data`` was made with.
+    names : sequence of str, optional
+        Instead of the names in the legend, one for each surface.
+    point : bool
+        Whether the estimate is marked.
+    fill : bool, optional
+        Whether regions are filled. Default: a single one without a cloud is.
+    iso_f1 : bool or sequence of float
+        Lines of equal F1 on the PR plane: at round numbers, or at those given.
+    cloud : xarray.Dataset, optional
+        Draws of both metrics, such as :func:`bayescm.regions.bootstrap` returns, drawn as points below the contours.
+    legend : bool
+        Whether there is a legend.
+    ax : matplotlib.axes.Axes, optional
+        Default: a new figure. Axes that show something already keep it in sight.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    ValueError
+        If a level exceeds the ``complete_level`` of ``data``; with more than one batch dim or more than eight surfaces.
+
+    Notes
+    -----
+    The thicker a contour or the darker a shade, the smaller is its level; colours tell surfaces apart. The limits are
+    those of the largest contour. A matrix without an estimate (0/0) has no mark, one without an ellipse no contour.
+
+    References
+    ----------
+    Urlus et al. 2023, Figs 3 and 4.
+
+    Examples
+    --------
+    >>> import bayescm
+    >>> counts = bayescm.from_cells(tp=203, fn=41, fp=55, tn=201)
+    >>> ax = bayescm.plot_region([bayescm.region(counts), bayescm.region(counts, method="ellipse")])
+    >>> [text.get_text() for text in ax.get_legend().get_texts()][:2]
+    ['Wilks', 'ellipse']
+    """
+    shown = layers(data, names)
+    space = SPACES[str(shown[0].data.attrs["space"])]
+    wanted = wanted_levels(levels, shown)
+    fill = len(shown) == 1 and cloud is None if fill is None else fill
+    shaded = fill and len(shown) == 1
+    places = None if cloud is None else _cloud(cloud, space)
+    ax = new_axes(ax, (5.4, 4.9))
+    frame(ax, space, shown[0].data, extent(shown, wanted, places))
+    draw_iso_f1(ax, shown, wanted, iso_f1)
+    extra = [] if cloud is None or places is None else [_draw_cloud(ax, cloud, *places)]
+    _draw_surfaces(ax, shown, wanted, fill=fill)
+    extra += _draw_estimates(ax, shown) if point else []
+    if legend:
+        draw_legend(
+            ax,
+            title_of(shown),
+            *_groups(name_handles(shown), level_handles(shown, wanted, shaded=shaded), extra),
+        )
+    return ax
+
+
+def plot_band(
+    data: Surfaces,
+    *,
+    levels: Sequence[float] | float | None = None,
+    names: Sequence[str] | None = None,
+    curve: bool = True,
+    regions: Surfaces | None = None,
+    fill: bool | None = None,
+    iso_f1: bool | Sequence[float] = False,
+    legend: bool = True,
+    ax: "Axes | None" = None,
+) -> "Axes":
+    """Draw a PR or ROC curve with its pointwise band.
+
+    Parameters
+    ----------
+    data : xarray.Dataset, or several of these
+        From :func:`bayescm.band`, with at most one batch dim besides the threshold; several as of :func:`plot_region`.
+    levels : float or sequence of float, optional
+        Of the band; default: those that ``data`` was made with.
+    names : sequence of str, optional
+        Instead of the names in the legend, one for each band.
+    curve : bool
+        Whether the curve of the estimates is drawn: one that all bands share in black, others in their colour.
+    regions : xarray.Dataset, or several of these
+        From :func:`bayescm.region` at some of the thresholds, drawn on top, with the levels of the band.
+    fill : bool, optional
+        Whether bands are filled. Default: a single one is.
+    iso_f1 : bool or sequence of float
+        Lines of equal F1 on the PR plane: at round numbers, or at those given.
+    legend : bool
+        Whether there is a legend.
+    ax : matplotlib.axes.Axes, optional
+        Default: a new figure. Axes that show something already keep it in sight.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    ValueError
+        As of :func:`plot_region`; if `regions` are of the other plane.
+
+    Notes
+    -----
+    The band has its level at each threshold, not as a whole, and the legend says so: "pointwise".
+
+    References
+    ----------
+    Urlus et al. 2023, Figs 1, 7 and 9.
+
+    Examples
+    --------
+    >>> import bayescm
+    >>> counts = bayescm.counts_at_thresholds([0, 0, 1, 0, 1, 1], [0.1, 0.2, 0.3, 0.5, 0.6, 0.9])
+    >>> middle = bayescm.region(counts.sel(threshold=[0.5]))
+    >>> ax = bayescm.plot_band(bayescm.band(counts, grid=101), regions=middle)
+    >>> ax.get_legend().get_title().get_text()
+    'Wilks, pointwise'
+    """
+    shown = layers(data, names)
+    space = SPACES[str(shown[0].data.attrs["space"])]
+    wanted = wanted_levels(levels, shown)
+    on_top = _on_top(regions, space)
+    fill = len(shown) == 1 if fill is None else fill
+    shaded = fill and len(shown) == 1
+    ax = new_axes(ax, (5.4, 5.2))
+    frame(ax, space, shown[0].data, whole(shown))
+    draw_iso_f1(ax, shown, wanted, iso_f1)
+    _draw_surfaces(ax, shown, wanted, fill=fill)
+    lines = _draw_curves(ax, shown, space) if curve else []
+    if space.name == "roc":
+        _draw_chance(ax)
+    if on_top:
+        _draw_surfaces(ax, on_top, wanted_levels(wanted, on_top), fill=False, zorder=3.5)
+        for layer in on_top:
+            estimate(layer.data["point"], ax, color=layer.color)
+    if legend:
+        title = ", ".join(text for text in (title_of(shown), "pointwise") if text)
+        of_names = name_handles(shown) + name_handles(on_top)
+        draw_legend(ax, title, *_groups(of_names, level_handles(shown, wanted, shaded=shaded), lines))
+    return ax
+
+
+def _draw_surfaces(ax: "Axes", shown: list[Layer], levels: list[float], *, fill: bool, **options: Any) -> None:
+    """Draw the contours of all surfaces; shades need thin ones only."""
+    alone = len(shown) == 1
+    if fill and alone:
+        options["linewidths"] = _BESIDE_SHADES
+    for layer in shown:
+        if fill:
+            level_shades(layer.data["level"], ax, levels=levels, color=layer.color, alone=alone)
+        level_contours(layer.data["level"], ax, levels=levels, color=layer.color, linestyle=layer.style, **options)
+
+
+def _draw_estimates(ax: "Axes", shown: list[Layer]) -> list[Any]:
+    """Mark the estimates: one that all surfaces share in black, others in their colours."""
+    points = np.array([coordinates(layer.data["point"]) for layer in shown])[..., 0]
+    same = np.allclose(points, points[0], rtol=0.0, atol=1e-12, equal_nan=True)
+    marks = [
+        estimate(layer.data["point"], ax, color="black" if same else layer.color, label="estimate")
+        for layer in (shown[:1] if same else shown)
+    ]
+    return marks[:1] if same and np.isfinite(points[0]).all() else []
+
+
+def _draw_chance(ax: "Axes") -> None:
+    """Draw the diagonal of a ROC plane, with its name."""
+    ax.plot([0.0, 1.0], [0.0, 1.0], color="0.6", linewidth=0.9, linestyle=":", zorder=1.4)
+    ax.text(
+        0.98, 0.96, "chance", rotation=45.0, rotation_mode="anchor", transform_rotates_text=True, ha="right", va="top",
+        fontsize="small", color="0.45", clip_on=True,
+    )  # fmt: skip
+
+
+def _draw_curves(ax: "Axes", shown: list[Layer], space: Space) -> list[Any]:
+    """Draw the curves: one that all bands share in black, others in their colours."""
+    points = [layer.data["point"] for layer in shown]
+    same = all(p.shape == points[0].shape and np.array_equal(p, points[0], equal_nan=True) for p in points)
+    style: dict[str, Any] = {"marker": "", "linestyle": "-", "linewidth": 1.3, "zorder": 3.0, "clip_on": True}
+    if same:
+        return [estimate(points[0], ax, label=f"{space.name.upper()} curve", **style)]
+    for layer, one in zip(shown, points, strict=True):
+        estimate(one, ax, color=layer.color, **(style | {"linewidth": 2.2}))
+    return []
+
+
+def _cloud(cloud: Any, space: Space) -> tuple[Array, Array]:
+    """Return x and y of draws that are defined."""
+    if not isinstance(cloud, xr.Dataset) or not {space.x, space.y} <= set(cloud):
+        raise TypeError(f"`cloud` must be a Dataset of draws of {space.y} and {space.x}; got {type(cloud).__name__}.")
+    x, y = (np.ravel(part.values) for part in xr.broadcast(cloud[space.x], cloud[space.y]))
+    defined = np.isfinite(x) & np.isfinite(y)
+    return x[defined], y[defined]
+
+
+def _draw_cloud(ax: "Axes", cloud: xr.Dataset, x: Array, y: Array) -> Any:
+    """Draw draws as faint points, as an image within a vector graphic; return what the legend shows."""
+    from matplotlib.lines import Line2D
+
+    ax.plot(
+        x, y, ".", color=_CLOUD, markersize=3.5, alpha=float(np.clip(1000 / max(len(x), 1), 0.15, 0.6)), zorder=1.2,
+        markeredgewidth=0, rasterized=True,
+    )  # fmt: skip
+    what = "bootstrap draws" if cloud.attrs.get("method") == "bootstrap" else "draws"
+    return Line2D([], [], color=_CLOUD, marker=".", linestyle="none", alpha=0.8, label=f"{len(x):,} {what}")
+
+
+def _on_top(regions: Surfaces | None, space: Space) -> list[Layer]:
+    """Return the regions on top of a band, named by their thresholds where they have these."""
+    if regions is None:
+        return []
+    found = layers(regions, None, "regions", colors=_ON_TOP)
+    if found[0].data.attrs["space"] != space.name:
+        raise ValueError(f"`regions` must be of the plane of `data`, space={space.name!r}.")
+    if len(found) == 1 and not found[0].name:
+        scalars = [f"{key} {value.item():.3g}" for key, value in found[0].data.coords.items() if key == "threshold"]
+        return [found[0]._replace(name=scalars[0] if scalars else "region")]
+    return found
+
+
+def _groups(names: list[Any], levels: list[Any], extra: list[Any]) -> list[list[Any]]:
+    """Return the columns of a legend: names, levels, and the rest below the shorter of both."""
+    if not names:
+        return [levels + extra] if len(levels + extra) <= 4 else [levels, extra]
+    return [names + extra, levels] if len(names) < len(levels) else [names, levels + extra]

@@ -1,0 +1,7 @@
+"""Joint regions of two metrics on the PR and the ROC plane, and bands of whole curves."""
+
+from bayescm.regions.clouds import bootstrap
+from bayescm.regions.contours import area, contains, contour
+from bayescm.regions.surfaces import band, region, region_level
+
+__all__ = ["area", "band", "bootstrap", "contains", "contour", "region", "region_level"]

@@ -1,0 +1,133 @@
+"""Options and counts of region(), band() and region_level(): checked once, said once."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import ArrayLike, NDArray
+
+from bayescm import validate
+from bayescm.counts import check_counts
+from bayescm.grid import SPACES, Array, Space
+from bayescm.priors import PriorLike, concentrations
+from bayescm.regions.methods import Credible, Density, Ellipse, Exact, Method, Simulate, Wilks
+from bayescm.results import MATRIX, attributes, labels_of
+
+METHODS = ("wilks", "exact", "ellipse", "credible", "simulate")
+LEVELS: tuple[float, ...] = (0.683, 0.954, 0.997)
+_ASSUMES = {
+    "pr": "a random sample of items; given TP + FP + FN the three are trinomial",
+    "roc": "independent items in both classes; given the class totals TP and FP are binomial",
+}
+
+
+class Options:
+    """How a result is made: checked options, the method they make, and the attrs that say so."""
+
+    def __init__(
+        self,
+        space: str,
+        method: str,
+        levels: Sequence[float],
+        prior: PriorLike | None,
+        ordering: str | None,
+        mid_p: bool | None,
+        extra_cov: ArrayLike | None,
+        draws: int | None,
+        random_seed: int | np.random.Generator | None,
+    ) -> None:
+        self.space: Space = SPACES[validate.choice("space", space, tuple(SPACES))]
+        self.name = validate.choice("method", method, METHODS)
+        self.levels = tuple(sorted(checked_levels(levels)))
+        self.complete = max(self.levels)
+        options = {
+            "prior": ("credible", prior), "ordering": ("credible", ordering), "mid_p": ("exact", mid_p),
+            "extra_cov": ("ellipse", extra_cov), "draws": ("simulate", draws), "random_seed": ("simulate", random_seed),
+        }  # fmt: skip
+        for option, (owner, value) in options.items():
+            if value is not None and owner != method:
+                raise ValueError(f"`{option}` is for method={owner!r} and has no effect on {method!r}; leave it out.")
+        self.prior: PriorLike = "jeffreys" if prior is None else prior
+        self.ordering = validate.choice("ordering", ordering or "relative_belief", ("relative_belief", "density"))
+        self.mid_p = bool(mid_p)
+        self.extra = _covariance(extra_cov)
+        self.draws = validate.positive_integer("draws", 10_000 if draws is None else draws)
+        self.seed = validate.seed(random_seed) if method == "simulate" else 0
+        self.attrs = attributes(
+            method=method, space=space, levels=list(self.levels), complete_level=self.complete, **self._settings()
+        )
+
+    def _settings(self) -> dict[str, Any]:
+        """Return the settings that belong to the method."""
+        if self.name == "credible":
+            return {"prior": self.prior, "ordering": self.ordering}
+        if self.name == "exact":
+            return {"mid_p": self.mid_p, "assumes": _ASSUMES[self.space.name]}
+        if self.name == "simulate":
+            return {"draws": self.draws, "random_seed": self.seed}
+        return {"extra_cov": self.extra} if self.name == "ellipse" and self.extra.any() else {}
+
+    def method(self, counts: xr.DataArray) -> Method:
+        """Return the method with its settings."""
+        if self.name == "wilks":
+            return Wilks(self.space)
+        if self.name == "exact":
+            return Exact(self.space, self.mid_p)
+        if self.name == "ellipse":
+            return Ellipse(self.space, self.extra)
+        if self.name == "simulate":
+            return Simulate(self.space, self.draws, self.seed)
+        prior = concentrations(self.prior, "dirichlet_multinomial", labels_of(counts)).rows.reshape(4)
+        return (Density if self.ordering == "density" else Credible)(self.space, prior)
+
+
+def checked_levels(levels: Sequence[float]) -> tuple[float, ...]:
+    """Return levels as floats in (0, 1), in the order given."""
+    given = [levels] if np.ndim(levels) == 0 else list(levels)
+    if not given:
+        raise ValueError("`levels` is empty; give at least one level such as 0.95.")
+    found = [validate.number("levels", level, 0, 1) for level in given]
+    validate.unique("levels", found)
+    if max(found) > 1.0 - 1e-9:
+        raise ValueError(f"`levels` must not exceed 1 - 1e-9; got {max(found)}.")
+    return tuple(found)
+
+
+def _covariance(extra: ArrayLike | None) -> Array:
+    """Return a covariance to be added."""
+    if extra is None:
+        return np.zeros((2, 2))
+    made = np.asarray(extra, dtype=np.float64)
+    if made.shape != (2, 2) or not np.isfinite(made).all() or made[0, 1] != made[1, 0]:
+        raise ValueError(f"`extra_cov` must be a symmetric matrix of shape (2, 2); got {made.tolist()}.")
+    if np.linalg.eigvalsh(made).min() < -1e-12 * abs(made).max():
+        raise ValueError(f"`extra_cov` must be a covariance: it has a negative eigenvalue; got {made.tolist()}.")
+    return made
+
+
+def two_labels(counts: Any) -> xr.DataArray:
+    """Return counts of two labels whose batch dims leave the names of the planes free."""
+    checked = check_counts(counts)
+    if checked.sizes[MATRIX[0]] != 2:
+        raise ValueError(
+            f"`counts` must have two labels here; it has {checked.sizes[MATRIX[0]]}. Make one class against the rest."
+        )
+    names = {name for space in SPACES.values() for name in (space.y, space.x)} | {"level", "point"}
+    taken = [dim for dim in checked.dims if dim in names]
+    if taken:
+        raise ValueError(f"`counts` can't have the dim {taken[0]!r} here: the result keeps that name. Rename it.")
+    return checked
+
+
+def flat(cells: NDArray[Any]) -> Array:
+    """Return cells (T, 4) in the order TN, FP, FN, TP as floats; values that are lazy are checked here."""
+    counted = validate.count_values("counts", cells)
+    return np.ascontiguousarray(counted.reshape(-1, 4).astype(np.float64))
+
+
+def estimate(cells: Array, space: Space) -> Array:
+    """Return the estimates (..., 2) of y and x."""
+    flat = cells.reshape(*cells.shape[:-2], 4).astype(np.float64)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.stack([k / (k + other) for k, other in (rate(flat) for rate in space.rates)], -1)

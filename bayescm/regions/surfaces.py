@@ -1,0 +1,388 @@
+"""region(), band() and region_level(): counts in, levels over a plane out."""
+
+import warnings
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import ArrayLike
+
+from bayescm import validate
+from bayescm.grid import SPACES, Array, axis, checked_axis
+from bayescm.priors import PriorLike
+from bayescm.regions.methods import Credible, Density, Ellipse, Method
+from bayescm.regions.options import LEVELS, Options, estimate, flat, two_labels
+from bayescm.results import MATRIX, METRIC, THRESHOLD
+
+_POINTS = 257
+_POINTS_SIMULATED = 65
+_POINTS_OF_BAND = 501
+_LONG_NAMES = {
+    "precision": "Precision", "recall": "Recall", "tpr": "True positive rate", "fpr": "False positive rate",
+    "point": "Value of the counts themselves", "p_value": "p-value of the point",
+    "level": "Smallest level whose region contains the point",
+}  # fmt: skip
+_STATISTICS = {
+    "ellipse": "Squared Mahalanobis distance", "density": "Log posterior density",
+}  # fmt: skip
+
+
+def region(
+    counts: Any,
+    *,
+    space: str = "pr",
+    method: str = "wilks",
+    levels: Sequence[float] = LEVELS,
+    prior: PriorLike | None = None,
+    ordering: str | None = None,
+    mid_p: bool | None = None,
+    extra_cov: ArrayLike | None = None,
+    draws: int | None = None,
+    random_seed: int | np.random.Generator | None = None,
+    grid: Any = None,
+) -> xr.Dataset:
+    """Say where the true recall and precision (or both rates of a ROC plane) of a matrix may lie.
+
+    Parameters
+    ----------
+    counts : xarray.DataArray or array_like
+        ``counts(..., actual, predicted)`` of two labels; a bare array is read as by :func:`bayescm.from_array`. May be
+        lazy (dask).
+    space : {"pr", "roc"}
+        Precision over recall, or true positive rate over false positive rate.
+    method : {"wilks", "exact", "ellipse", "credible", "simulate"}
+        "wilks": likelihood ratio with its limiting law. "exact": the probability of a smaller likelihood ratio, all
+        outcomes added up; its coverage is never below the level. "ellipse": the bivariate normal. "credible": posterior
+        mass. "simulate": the exact test by simulation, slow, a check.
+    levels : sequence of float
+        Levels that will be asked for: beyond the largest the surface may be 1.
+    prior : str, number, array_like or mapping, optional
+        Of "credible": as in :func:`bayescm.summary` for the cell Dirichlet; "jeffreys" unless given.
+    ordering : {"relative_belief", "density"}, optional
+        Of "credible": which points come first. "relative_belief", unless given, orders by the likelihood and doesn't
+        depend on how the plane is parametrised; "density" is the papers' region of highest density.
+    mid_p : bool, optional
+        Of "exact": whether to count ties half, which is accurate on average but not conservative. False unless given.
+    extra_cov : array_like of shape (2, 2), optional
+        Of "ellipse": a covariance of (y, x) = (precision, recall) or (tpr, fpr) from other sources to be added.
+    draws, random_seed : optional
+        Of "simulate": simulations per point (10,000) and their seed.
+    grid : int, pair of ints or pair of array_like, optional
+        Points per axis (y, x) over the smallest window that holds all regions of the batch, or the axes themselves,
+        increasing in [0, 1]. Default: 257 points (65 for "simulate"); for lazy counts 501 points over [0, 1].
+
+    Returns
+    -------
+    xarray.Dataset
+        ``level(..., precision, recall)`` or ``level(..., tpr, fpr)``: the smallest level whose region contains the
+        point, so the region of level c is where ``level <= c``; ``point(..., metric)``: the estimate, NaN where it is
+        0/0. Attributes say how it was made; ``complete_level`` is the level up to which the surface is complete: where
+        the level is larger it may be 1.
+
+    Raises
+    ------
+    ValueError
+        If an option doesn't apply to the method, or counts have more than two labels.
+
+    Warns
+    -----
+    UserWarning
+        If "ellipse" has no covariance for a matrix, whose level is NaN then; if "density" is unbounded.
+
+    Notes
+    -----
+    The exact method holds for a random sample of items: TP + FP + FN carries no information on recall and precision,
+    and given their sum the three counts are trinomial with probabilities that depend on recall and precision alone.
+
+    References
+    ----------
+    Urlus et al. 2023, Pointwise sampling uncertainties on the precision-recall curve; docs/theory derives the rest.
+
+    Examples
+    --------
+    >>> import bayescm
+    >>> counts = bayescm.from_cells(tp=203, fn=41, fp=55, tn=201)
+    >>> surface = bayescm.region(counts, method="exact")
+    >>> surface.level.sel(precision=0.75, recall=0.85, method="nearest").round(2).item()
+    0.78
+    """
+    made = Options(space, method, levels, prior, ordering, mid_p, extra_cov, draws, random_seed)
+    checked = two_labels(counts)
+    method_ = made.method(checked)
+    axes = _axes(checked, made, method_, grid)
+
+    def kernel(cells: Array) -> Array:
+        rows = flat(cells)
+        found = [method_.surface(rows[i : i + 1], axes, made.complete) for i in range(len(rows))]
+        return np.reshape(found, (*cells.shape[:-2], len(axes[0]), len(axes[1])))
+
+    return _dataset(checked, made, axes, kernel, list(MATRIX), _say(method_, made))
+
+
+def band(
+    counts: Any,
+    *,
+    dim: str = THRESHOLD,
+    space: str = "pr",
+    method: str = "wilks",
+    levels: Sequence[float] = LEVELS,
+    prior: PriorLike | None = None,
+    ordering: str | None = None,
+    mid_p: bool | None = None,
+    extra_cov: ArrayLike | None = None,
+    draws: int | None = None,
+    random_seed: int | np.random.Generator | None = None,
+    grid: Any = None,
+) -> xr.Dataset:
+    """Unite the regions of all thresholds of a curve: the level of a point is the least over the thresholds.
+
+    The band is pointwise: each threshold's region has its level, the whole curve has not. It shows what each threshold
+    alone leaves possible. It must not be used to choose a threshold, to compare curves, or to bound an area.
+
+    Parameters
+    ----------
+    counts : xarray.DataArray
+        ``counts(..., threshold, actual, predicted)``, such as :func:`bayescm.counts_at_thresholds` returns.
+    dim : str
+        The dim that is united.
+    space, method, levels, prior, ordering, mid_p, extra_cov, draws, random_seed
+        As in :func:`bayescm.region`.
+    grid : int, pair of ints or pair of array_like, optional
+        Points per axis (y, x) over [0, 1], or the axes themselves. Default: 501 points (101 for "simulate").
+
+    Returns
+    -------
+    xarray.Dataset
+        ``level(..., precision, recall)`` or ``level(..., tpr, fpr)``, and ``point(..., threshold, metric)``, the curve.
+        The memory needed doesn't depend on the number of thresholds.
+
+    Warns
+    -----
+    UserWarning
+        If "ellipse" has no covariance at some thresholds, which are left out then; if "density" is unbounded.
+
+    References
+    ----------
+    Urlus et al. 2023, section 8.
+
+    Examples
+    --------
+    >>> import bayescm
+    >>> counts = bayescm.counts_at_thresholds([0, 0, 1, 0, 1, 1], [0.1, 0.2, 0.3, 0.5, 0.6, 0.9])
+    >>> bayescm.band(counts, grid=101).level.sizes
+    Frozen({'precision': 101, 'recall': 101})
+    """
+    made = Options(space, method, levels, prior, ordering, mid_p, extra_cov, draws, random_seed)
+    checked = two_labels(counts)
+    if dim not in checked.dims or dim in MATRIX:
+        raise ValueError(f"`dim` must be a batch dim of `counts`; got {dim!r}, and `counts` has {checked.dims}.")
+    method_ = made.method(checked)
+    axes = _given_axes(grid, 101 if method == "simulate" else _POINTS_OF_BAND) or (axis(2), axis(2))
+
+    def kernel(cells: Array) -> Array:
+        batch = cells.shape[:-3]
+        found = [
+            method_.surface(np.unique(flat(curve), axis=0), axes, made.complete)
+            for curve in cells.reshape(-1, *cells.shape[-3:])
+        ]
+        return np.reshape(found, (*batch, len(axes[0]), len(axes[1])))
+
+    say = _say(method_, made)
+    made.attrs["band"] = "pointwise: union of the regions of single thresholds; no statement about the whole curve"
+    if checked.chunks is not None:
+        checked = checked.chunk({dim: -1})
+    return _dataset(checked, made, axes, kernel, [dim, *MATRIX], say)
+
+
+def region_level(
+    counts: Any,
+    *,
+    recall: ArrayLike | xr.DataArray | None = None,
+    precision: ArrayLike | xr.DataArray | None = None,
+    tpr: ArrayLike | xr.DataArray | None = None,
+    fpr: ArrayLike | xr.DataArray | None = None,
+    method: str = "wilks",
+    prior: PriorLike | None = None,
+    ordering: str | None = None,
+    mid_p: bool | None = None,
+    extra_cov: ArrayLike | None = None,
+    draws: int | None = None,
+    random_seed: int | np.random.Generator | None = None,
+) -> xr.Dataset:
+    """Test hypothesised points: the smallest level whose region contains each.
+
+    Parameters
+    ----------
+    counts : xarray.DataArray or array_like
+        As in :func:`bayescm.region`.
+    recall, precision, tpr, fpr : float, array_like or xarray.DataArray
+        Either recall and precision or tpr and fpr, in [0, 1]. Plain arrays of one dimension share the dim ``point``;
+        DataArrays keep their dims and are broadcast.
+    method, prior, ordering, mid_p, extra_cov, draws, random_seed
+        As in :func:`bayescm.region`.
+
+    Returns
+    -------
+    xarray.Dataset
+        Over the batch and the dims of the points: ``statistic`` (likelihood ratio; squared Mahalanobis distance;
+        log density), ``level`` and ``p_value`` = 1 - level, with full precision where it is small and has a formula.
+
+    Examples
+    --------
+    >>> import bayescm
+    >>> counts = bayescm.from_cells(tp=203, fn=41, fp=55, tn=201)
+    >>> test = bayescm.region_level(counts, recall=0.85, precision=0.75)
+    >>> round(test.statistic.item(), 4), round(test.p_value.item(), 4)
+    (3.0645, 0.2161)
+    """
+    given = {"precision": precision, "recall": recall, "tpr": tpr, "fpr": fpr}
+    names = {name for name, value in given.items() if value is not None}
+    spaces = [space for space in SPACES.values() if {space.y, space.x} == names]
+    if not spaces:
+        raise ValueError(f"give either `recall` and `precision` or `tpr` and `fpr`; got {sorted(names) or 'none'}.")
+    space = spaces[0]
+    made = Options(space.name, method, (0.5,), prior, ordering, mid_p, extra_cov, draws, random_seed)
+    del made.attrs["complete_level"], made.attrs["levels"]
+    checked = two_labels(counts)
+    method_ = made.method(checked)
+    places = {name: _coordinate(name, given[name]) for name in (space.y, space.x)}
+    taken = {dim for place in places.values() for dim in place.dims} & set(MATRIX)
+    if taken:
+        raise ValueError(f"`{space.y}` and `{space.x}` can't have the dims of a matrix, {sorted(map(str, taken))}.")
+
+    def kernel(cells: Array, y: Array, x: Array) -> Array:
+        y, x, first = np.broadcast_arrays(y, x, cells[..., 0, 0])
+        wide = np.broadcast_to(cells, (*first.shape, 2, 2))
+        found = method_.at(flat(wide), y.reshape(-1).astype(float), x.reshape(-1).astype(float))
+        return np.stack(found, -1).reshape(*first.shape, 3)
+
+    values = xr.apply_ufunc(
+        kernel, checked, *places.values(), input_core_dims=[list(MATRIX), [], []], output_core_dims=[["_value"]],
+        dask="parallelized", output_dtypes=[np.float64], dask_gufunc_kwargs={"output_sizes": {"_value": 3}},
+        keep_attrs=False,
+    )  # fmt: skip
+    data = xr.Dataset(
+        {name: values.isel(_value=i) for i, name in enumerate(("statistic", "level", "p_value"))}, attrs=made.attrs
+    )
+    for name, place in places.items():
+        if name not in data.dims:
+            data = data.assign_coords({name: place})
+    kind = "density" if ordering == "density" else method
+    names_ = _LONG_NAMES | {"statistic": _STATISTICS.get(kind, "Likelihood ratio statistic")}
+    for name in (*places, "statistic", "level", "p_value"):
+        data[name].attrs = {"long_name": names_[name]}
+    return data
+
+
+def _axes(counts: xr.DataArray, made: Options, method: Method, given: Any) -> tuple[Array, Array]:
+    """Return the axes of a region."""
+    axes = _given_axes(given, None)
+    if axes is not None:
+        return axes
+    if counts.chunks is not None:
+        return axis(_POINTS_OF_BAND), axis(_POINTS_OF_BAND)
+    default = _POINTS_SIMULATED if made.name == "simulate" else _POINTS
+    sizes = (default, default) if given is None else _sizes(given)
+    cells = flat(counts.values)
+    # the density has no box of its own; the likelihood's is wide enough for pictures, with a margin
+    boxes = (Credible(made.space, method.prior) if isinstance(method, Density) else method).boxes(cells, made.complete)
+    found = []
+    for side, size in enumerate(sizes):
+        low, high = float(boxes[:, 2 * side].min()), float(boxes[:, 2 * side + 1].max())
+        margin = (0.25 if isinstance(method, Density) else 0.02) * max(high - low, 1e-9)
+        found.append(axis(size, max(low - margin, 0.0), min(high + margin, 1.0), spacing="edges"))
+    return found[0], found[1]
+
+
+def _given_axes(given: Any, default: int | None) -> tuple[Array, Array] | None:
+    """Return the axes that were given, or of [0, 1] where there is a default size."""
+    if isinstance(given, tuple | list) and len(given) == 2 and any(np.ndim(part) > 0 for part in given):
+        return checked_axis("grid[0]", given[0]), checked_axis("grid[1]", given[1])
+    if default is None:
+        return None
+    ny, nx = (default, default) if given is None else _sizes(given)
+    return axis(ny), axis(nx)
+
+
+def _sizes(given: Any) -> tuple[int, int]:
+    """Return numbers of points of both axes."""
+    pair = given if isinstance(given, tuple | list) else (given, given)
+    if len(pair) != 2:
+        raise ValueError(f"`grid` must be a number of points, two of them, or two axes; got {given!r}.")
+    ny, nx = (validate.positive_integer("grid", size) for size in pair)
+    if min(ny, nx) < 2:
+        raise ValueError(f"`grid` must have at least 2 points per axis; got {given!r}.")
+    return ny, nx
+
+
+def _coordinate(name: str, value: Any) -> xr.DataArray:
+    """Return coordinates of points in [0, 1]."""
+    if not isinstance(value, xr.DataArray):
+        plain = np.asarray(value)
+        if plain.ndim > 1:
+            raise ValueError(f"`{name}` must have at most one dimension, or be a DataArray; got shape {plain.shape}.")
+        value = xr.DataArray(plain, dims=["point"] * plain.ndim)
+    assert isinstance(value, xr.DataArray)
+    if value.dtype.kind not in "iuf":
+        raise TypeError(f"`{name}` must be numbers in [0, 1]; got values of type {value.dtype}.")
+    if not bool(((value >= 0) & (value <= 1)).all()):
+        raise ValueError(f"`{name}` must be in [0, 1], without missing values.")
+    return value
+
+
+def _say(method: Method, made: Options) -> Callable[[Array], None]:
+    """Return what warns of matrices for which a method fails."""
+    other = "take method='wilks' or 'exact'"
+
+    def say(cells: Array) -> None:
+        rows = flat(cells)
+        if isinstance(method, Ellipse):
+            missing = int((~method.exists(rows)).sum())
+            if missing:
+                warnings.warn(
+                    f"{missing} of {len(rows)} matrices have no ellipse: a rate is 0, 1 or undefined, which makes its "
+                    f"estimated variance 0; {other}, or add `extra_cov`.", stacklevel=4,
+                )  # fmt: skip
+        if isinstance(method, Density):
+            (a, b), (c, d) = (rate(rows + method.prior) for rate in made.space.rates)
+            unbounded = int((np.minimum.reduce([a, b, c, d]) < 1.0).sum())
+            if unbounded:
+                warnings.warn(
+                    f"{unbounded} of {len(rows)} posteriors have a density that is infinite on an edge of the plane, "
+                    "so the region of highest density hugs it; take ordering='relative_belief'.", stacklevel=4,
+                )  # fmt: skip
+
+    return say
+
+
+def _dataset(
+    counts: xr.DataArray,
+    made: Options,
+    axes: tuple[Array, Array],
+    kernel: Callable[[Array], Array],
+    core: list[Hashable],
+    say: Callable[[Array], None],
+) -> xr.Dataset:
+    """Apply a kernel to plain cells and label what comes out."""
+    space = made.space
+    names = (space.y, space.x)
+    if counts.chunks is None:
+        say(counts.values)
+    else:
+        counts = counts.chunk(dict.fromkeys(MATRIX, -1))
+    sizes = {name: len(points) for name, points in zip(names, axes, strict=True)}
+    level = xr.apply_ufunc(
+        kernel, counts, input_core_dims=[core], output_core_dims=[list(names)], dask="parallelized",
+        output_dtypes=[np.float64], dask_gufunc_kwargs={"output_sizes": sizes}, keep_attrs=False,
+    )  # fmt: skip
+    point = xr.apply_ufunc(
+        lambda cells: estimate(cells, space), counts, input_core_dims=[list(MATRIX)], output_core_dims=[[METRIC]],
+        dask="parallelized", output_dtypes=[np.float64], dask_gufunc_kwargs={"output_sizes": {METRIC: 2}},
+        keep_attrs=False,
+    )  # fmt: skip
+    data = xr.Dataset({"level": level, "point": point}, attrs=made.attrs)
+    data = data.assign_coords({METRIC: list(names), **dict(zip(names, axes, strict=True))})
+    for name in (*names, "level", "point"):
+        data[name].attrs = {"long_name": _LONG_NAMES[name]}
+    return data
