@@ -7,25 +7,23 @@ and which weights a matrix gives the planes. Another pair of metrics would be a 
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
-from importlib import import_module
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from bayescm import threads, validate
+from bayescm import validate
+from bayescm.compiled import in_blocks, load
 
 Array = NDArray[np.float64]
 Planes = tuple[Array, Array, Array]
 """rows (2, ny), full (ny or 1, nx), columns (2, nx)."""
-Tile = Callable[[int, int], object]
-
+Parts = Callable[[slice, slice], Planes]
+"""Gives the planes of some rows and columns of a grid, whose logarithms along the axes are there already."""
 CAP = 80.0
 """Where no window is; the level of a larger statistic is 1 in floating point."""
 _EDGE = 1e-300  # stands for 0, so that all logarithms are finite
-_TILE = 32  # rows that fit into the second-level cache
+_TILE = 64  # rows, which stay in the second-level cache
 _TN, _FP, _FN, _TP = range(4)
 
 
@@ -54,9 +52,22 @@ class Space:
     rates: tuple[Callable[[Array], tuple[Array, Array]], Callable[[Array], tuple[Array, Array]]]
     trinomial: bool
 
-    def planes(self, y: Array, x: Array) -> Planes:
-        """Return the planes of a grid; those used last are kept."""
-        return _planes(self.trinomial, y.tobytes(), x.tobytes())
+    def planes(self, y: Array, x: Array) -> Parts:
+        """Return the planes of a grid, which every matrix and every method share, part by part."""
+        (log_y, log_not_y), (log_x, log_not_x) = _logs(y), _logs(x)
+        if not self.trinomial:
+            rows, columns, one_row = np.stack([log_y, log_not_y]), np.stack([log_not_x, np.zeros_like(x)]), log_x[None]
+            return lambda tall, wide: (_copy(rows[:, tall]), _copy(one_row[:, wide]), _copy(columns[:, wide]))
+        rows, columns = np.stack([log_not_y - log_y, log_y]), np.stack([log_not_x - log_x, log_x])
+        of_fp, of_fn = np.exp(rows[0]) + 1.0, np.exp(columns[0])
+        outer_sum = load("planes").outer_sum
+
+        def part(tall: slice, wide: slice) -> Planes:
+            full = np.empty((tall.stop - tall.start, wide.stop - wide.start))
+            outer_sum(of_fp[tall], of_fn[wide], full)
+            return _copy(rows[:, tall]), np.log(full, out=full), _copy(columns[:, wide])
+
+        return part
 
     def logs(self, y: Array, x: Array) -> Array:
         """Return the logarithms of probabilities at points: (..., 3) of TP, FP, FN or (..., 4) of both rates.
@@ -170,19 +181,6 @@ def windows(axes: tuple[Array, Array], boxes: Array) -> NDArray[np.int64]:
     return found
 
 
-def least_statistic(planes: Planes, weights: Array, where: NDArray[np.int64], out: Array) -> Tile:
-    """Return what puts the least statistic of all matrices into rows of `out`."""
-    kernel = _kernels("planes").reduce
-    return lambda start, stop: kernel(start, stop, planes, weights, where, CAP, out)
-
-
-def least_mapped(planes: Planes, weights: Array, where: NDArray[np.int64], scale: "Scale", out: Array) -> Tile:
-    """Return what puts the least value on a common scale into rows of `out`: matrices have maps of their own."""
-    kernel = _kernels("planes").reduce_mapped
-    maps = (scale.most, scale.coefficients, scale.which, scale.tables)
-    return lambda start, stop: kernel(start, stop, planes, weights, where, *maps, CAP, out)
-
-
 @dataclass(frozen=True)
 class Scale:
     """Monotone functions, one per matrix, that map a statistic to the scale of chi-squared (2 degrees of freedom).
@@ -198,43 +196,50 @@ class Scale:
     tables: Array
 
 
-def to_levels(tile: Tile, out: Array) -> Tile:
-    """Return `tile`, followed by the cdf of chi-squared with two degrees of freedom."""
+def evaluate(
+    axes: tuple[Array, Array],
+    planes: Parts,
+    where: NDArray[np.int64],
+    kernel: Callable[[Planes, NDArray[np.intp], NDArray[np.int64], Array], object],
+    *,
+    log_rest: bool = True,
+) -> Array:
+    """Return levels (ny, nx) on a grid, tile by tile in threads; 1 where no window is.
 
-    def both(start: int, stop: int) -> None:
-        tile(start, stop)
-        rows = out[start:stop]
-        np.minimum(np.multiply(rows, -0.5, out=rows), 0.0, out=rows)
-        np.exp(rows, out=rows)
-        np.subtract(1.0, rows, out=rows)
-
-    return both
-
-
-def run(tile: Tile, rows: int) -> None:
-    """Run a tile over all rows, in threads."""
-    threads.over(tile, rows, _TILE)
-
-
-@lru_cache(maxsize=4)
-def _planes(trinomial: bool, y_bytes: bytes, x_bytes: bytes) -> Planes:
-    """Return the planes of a grid."""
-    y, x = (np.frombuffer(values) for values in (y_bytes, x_bytes))
-    (log_y, log_not_y), (log_x, log_not_x) = _logs(y), _logs(x)
-    if not trinomial:
-        zero = np.zeros_like(x)
-        return np.stack([log_y, log_not_y]), log_x[None], np.stack([log_not_x, zero])
-    rows, columns = np.stack([log_not_y - log_y, log_y]), np.stack([log_not_x - log_x, log_x])
-    of_fp, of_fn = np.exp(rows[0])[:, None], np.exp(columns[0])
-    full = np.empty((len(y), len(x)))
+    Parameters
+    ----------
+    axes : tuple of two ndarray
+    planes : callable
+        Gives the planes of a part of the grid, once for all matrices.
+    where : ndarray of shape (T, 4)
+        Windows of matrices: first and last row, first and last column.
+    kernel : callable
+        Takes planes, the indices of the matrices that have windows there, their windows, and an array (rows, columns)
+        to be filled.
+    log_rest : bool
+        Whether the kernel gives log(1 - level), not the level.
+    """
+    y, x = axes
+    out = np.empty((len(y), len(x)))
 
     def tile(start: int, stop: int) -> None:
-        part = full[start:stop]
-        np.add(of_fp[start:stop] + 1.0, of_fn, out=part)
-        np.log(part, out=part)
+        part = out[start:stop]
+        there = np.flatnonzero((where[:, 0] < stop) & (where[:, 1] > start) & (where[:, 2] < where[:, 3]))
+        if len(there) == 0:
+            part.fill(1.0)
+            return
+        left, right = int(where[there, 2].min()), int(where[there, 3].max())
+        part[:, :left] = part[:, right:] = 1.0
+        work = np.empty((stop - start, right - left))
+        part_of_planes = planes(slice(start, stop), slice(left, right))
+        kernel(part_of_planes, there, where[there] - (start, start, left, left), work)
+        if log_rest:
+            np.subtract(1.0, np.exp(work, out=work), out=part[:, left:right])
+        else:
+            part[:, left:right] = work
 
-    run(tile, len(y))
-    return rows, full, columns
+    in_blocks(tile, len(y), _TILE)
+    return out
 
 
 def _logs(p: Array) -> tuple[Array, Array]:
@@ -242,10 +247,14 @@ def _logs(p: Array) -> tuple[Array, Array]:
     return np.log(np.maximum(p, _EDGE)), np.where(p < 1.0, np.log1p(-np.minimum(p, 1.0 - 2.0**-53)), np.log(_EDGE))
 
 
-def quadratic(y: Array, x: Array) -> Planes:
+def quadratic(y: Array, x: Array) -> Parts:
     """Return the planes of a quadratic form in y and x, which serve every space."""
-    zero = np.zeros_like(x)
-    return np.stack([y, y**2]), (x**2)[None], np.stack([x, zero])
+    rows, columns, one_row = np.stack([y, y**2]), np.stack([x, np.zeros_like(x)]), (x**2)[None]
+    return lambda tall, wide: (_copy(rows[:, tall]), _copy(one_row[:, wide]), _copy(columns[:, wide]))
+
+
+def _copy(part: Array) -> Array:
+    return np.ascontiguousarray(part)
 
 
 def quadratic_weights(centre: Array, precision: Array) -> Array:
@@ -254,8 +263,3 @@ def quadratic_weights(centre: Array, precision: Array) -> Array:
     yy, xy, xx = precision[:, 0, 0], precision[:, 0, 1], precision[:, 1, 1]
     constant = yy * y**2 + 2.0 * xy * x * y + xx * x**2
     return np.stack([constant, -2.0 * (yy * y + xy * x), yy, xx, -2.0 * (xx * x + xy * y), 2.0 * xy], -1)
-
-
-def _kernels(name: str) -> Any:
-    """Return a module of compiled kernels, whose import takes about a second."""
-    return import_module(f"bayescm._kernels.{name}")

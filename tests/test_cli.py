@@ -227,7 +227,7 @@ def test_region(capsys, tmp_path):
     area = bayescm.regions.area([[6, 2], [0, 26]], method="exact")["area"].values
     np.testing.assert_allclose([row["area"] for row in made["regions"]], area, rtol=0.02)
     ends = made["regions"][1]
-    assert ends["recall min"] < ends["recall"] <= ends["recall max"] == 1.0
+    assert ends["recall lower"] < ends["recall"] <= ends["recall upper"] == 1.0
 
 
 def test_regions_of_systems_and_netcdf(capsys, tmp_path):

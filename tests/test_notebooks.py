@@ -13,7 +13,11 @@ NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 
 
 def test_there_are_notebooks():
-    assert [path.name for path in NOTEBOOKS] == ["01_first_steps.ipynb", "02_exact_laws.ipynb"]
+    assert [path.name for path in NOTEBOOKS] == [
+        "01_first_steps.ipynb",
+        "02_exact_laws.ipynb",
+        "03_curves_and_regions.ipynb",
+    ]
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)

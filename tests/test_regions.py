@@ -12,7 +12,7 @@ from scipy import integrate, special
 
 import bayescm
 from bayescm import grid
-from bayescm.regions import methods
+from bayescm.regions import credible, methods
 
 HALF = np.full(4, 0.5)
 NOTHING = np.zeros((2, 2))
@@ -26,8 +26,8 @@ def counts_of(tn, fp, fn, tp):
 
 def every_method(space):
     return [
-        methods.Wilks(space), methods.Exact(space, False), methods.Exact(space, True), methods.Credible(space, HALF),
-        methods.Credible(space, np.ones(4)), methods.Density(space, np.full(4, 2.0)), methods.Ellipse(space, NOTHING),
+        methods.Wilks(space), methods.Exact(space, False), methods.Exact(space, True), credible.Credible(space, HALF),
+        credible.Credible(space, np.ones(4)), credible.Density(space, np.full(4, 2.0)), methods.Ellipse(space, NOTHING),
     ]  # fmt: skip
 
 
@@ -56,10 +56,11 @@ def test_statistic_on_a_grid(oracle):
     axes = np.linspace(p0, p1, 100), np.linspace(r0, r1, 100)
     out = np.empty((100, 100))
     everywhere = np.array([[0, 100, 0, 100]])
-    planes, weights = grid.PR.planes(*axes), grid.PR.weights(MMU)
+    planes, weights = grid.PR.planes(*axes)(slice(0, 100), slice(0, 100)), grid.PR.weights(MMU)
     from bayescm._kernels.planes import reduce
 
-    reduce(0, 100, planes, weights, everywhere, 1e9, out)
+    reduce(planes, weights, everywhere, 1e9, out)
+    out *= -2.0
     assert out.sum() == pytest.approx(o["sum"], rel=1e-10)
     assert out.min() == pytest.approx(o["min"], abs=1e-10)
     for place, value in o["samples"].items():
@@ -96,14 +97,14 @@ def test_log_density(oracle):
         assert found.item() == pytest.approx(value, abs=1e-8)
     o = oracle("urlus.eq10b")
     alpha = np.array([o["inputs"]["alpha"]], dtype=float)
-    density = methods.Density(grid.PR, np.zeros(4))
+    density = credible.Density(grid.PR, np.zeros(4))
     weights = grid.PR.density_weights(alpha)
     found = density.log_density(weights, np.array([o["inputs"]["P"]]), np.array([o["inputs"]["R"]]))
     assert found[0] == pytest.approx(o["expected"], abs=1e-9)
 
 
 def test_highest_density_levels(oracle):
-    tables = methods.Density(grid.PR, HALF)._tables(FIG_4)
+    tables = credible.Density(grid.PR, HALF)._tables(FIG_4)
     _, lowest, step, table = tables
     levels = -np.expm1(-0.5 * table[0])
     for level, log_density in oracle("urlus.hpd_level")["expected"].items():
@@ -213,9 +214,9 @@ def belief(first, second, q):
 @pytest.mark.parametrize("space", [grid.PR, grid.ROC])
 def test_relative_belief_has_the_posterior_mass(space, table, prior):
     cells = np.array(table, float)
-    factors = methods._factors(cells[None], space, np.full(4, prior))[0]
+    factors = credible._factors(cells[None], space, np.full(4, prior))[0]
     q = np.array([0.3, 2.3, 6.18, 11.8])
-    found = methods.masses(cells, space, np.full(4, prior), q)
+    found = credible.masses(cells, space, np.full(4, prior), q)
     np.testing.assert_allclose(found, [belief(*factors, limit) for limit in q], atol=1e-6)
 
 
@@ -225,7 +226,7 @@ def test_relative_belief_agrees_with_draws():
         cells = np.array(cells, float)
         theta = rng.dirichlet(cells + 0.5, 200_000)
         precision, recall = theta[:, 3] / (theta[:, 1] + theta[:, 3]), theta[:, 3] / (theta[:, 2] + theta[:, 3])
-        level = methods.Credible(grid.PR, HALF).at(np.repeat(cells[None], len(theta), 0), precision, recall)[1]
+        level = credible.Credible(grid.PR, HALF).at(np.repeat(cells[None], len(theta), 0), precision, recall)[1]
         for c in (0.3, 0.683, 0.954, 0.997):
             assert (level <= c).mean() == pytest.approx(c, abs=4 * np.sqrt(c * (1 - c) / len(theta)))
 
@@ -235,7 +236,7 @@ def test_relative_belief_agrees_with_draws():
 def test_highest_density_has_the_posterior_mass(space, cells):
     """Against an equidistributed set of 1.4 million points: mass to 1e-3, and the tail beyond .954 to 10%."""
     prior = np.full(4, 2.0)
-    method = methods.Density(space, prior)
+    method = credible.Density(space, prior)
     (a, b), (c, d) = (f(np.array(cells, float) + prior) for f in space.factors)
     n = 1_400_000
     u, v = (np.arange(n) + 0.5) / n, (np.arange(n) * 0.6180339887498949 + 0.5) % 1.0
@@ -348,8 +349,7 @@ def test_numbers_do_not_depend_on_threads(monkeypatch):
         made = []
         for number in ("1", "2", "5"):
             monkeypatch.setenv("BAYESCM_THREADS", number)
-            methods._scale.cache_clear()
-            grid._planes.cache_clear()
+            credible._scale.cache_clear()
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", UserWarning)
                 made.append(bayescm.band(counts, **settings))
@@ -405,6 +405,21 @@ def test_netcdf_round_trip(tmp_path):
         data.to_netcdf(tmp_path / f"{name}.nc", engine="h5netcdf")
         with xr.open_dataset(tmp_path / f"{name}.nc", engine="h5netcdf") as again:
             xr.testing.assert_identical(data, again.load())
+
+
+def test_an_undefined_precision_stays_undefined():
+    band = bayescm.band(bayescm.counts_at_thresholds([0, 1, 1], [-1.5, 0.0, 2.0], thresholds=[3.0, 0.0]), grid=11)
+    assert np.isnan(band.point.sel(threshold=3.0, metric="precision"))
+    assert band.point.sel(threshold=3.0, metric="recall") == 0.0
+
+
+def test_simulations_of_points_and_grids_are_the_same():
+    counts = xr.concat([counts_of(9, 3, 2, 6), counts_of(5, 1, 2, 6)], "system")
+    settings = {"method": "simulate", "draws": 500, "random_seed": 3}
+    surface = bayescm.region(counts, grid=5, **settings)
+    point = surface.level[1, 2, 2]
+    at = {"precision": point.precision.item(), "recall": point.recall.item()}
+    assert bayescm.region_level(counts[1], **at, **settings).level == point
 
 
 def test_the_grid_of_huge_and_tiny_counts():
@@ -475,7 +490,7 @@ def test_an_infinite_density_warns():
 def test_densities_integrate_to_one():
     cells, prior = np.array([[9.0, 3.0, 4.0, 2.0]]), np.full(4, 2.0)
     for space in (grid.PR, grid.ROC):
-        method = methods.Density(space, prior)
+        method = credible.Density(space, prior)
         weights = space.density_weights(cells + prior)
 
         def f(x, y, method=method, weights=weights):

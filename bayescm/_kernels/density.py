@@ -10,6 +10,7 @@ import numpy as np
 
 from bayescm._kernels import kernel
 from bayescm._kernels.beta import DESCRIPTION, MAX_CELLS, build, of_normal
+from bayescm._kernels.planes import to_log_rest
 
 REACH = 5.5
 """Of the cells, in standard deviations."""
@@ -98,10 +99,10 @@ def look_up(f, lowest, step, table):
 
 
 @kernel
-def reduce(start, stop, planes, weights, lowest, step, tables, cap, out):
-    """Put the least value of the tables over all matrices into rows `start` to `stop` of `out`, without windows."""
+def reduce(planes, weights, lowest, step, tables, cap, out):
+    """Put log(1 - level) of the least value of the tables over all matrices into `out`, without windows."""
     rows, full, columns = planes
-    for i in range(start, stop):
+    for i in range(len(out)):
         row = out[i]
         row[:] = cap
         plane = full[min(i, len(full) - 1)]
@@ -113,6 +114,7 @@ def reduce(start, stop, planes, weights, lowest, step, tables, cap, out):
                 f = constant + w[3] * plane[j] + w[4] * columns[0, j] + w[5] * columns[1, j]
                 if f > lowest[t]:
                     row[j] = min(row[j], look_up(f, lowest[t], step[t], table))
+        to_log_rest(row)
 
 
 @kernel

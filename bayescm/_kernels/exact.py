@@ -89,7 +89,7 @@ def _dot(x, y):
 def trinomial(m, limit, log_1, log_2, log_3, enough, logs, factorials, work):
     """Return P(q(Y) < limit) of Y trinomial, or a part of it that is at least `enough`."""
     if limit <= 0.0 or m == 0:
-        return 0.0
+        return 0.0 if limit <= 0.0 else 1.0
     p1, p2, p3 = math.exp(log_1), math.exp(log_2), math.exp(log_3)
     k0, k1 = _range(m, p1, log_1, math.log(p2 + p3), limit, logs)
     i0, i1 = _range(m, p2, log_2, math.log(p1 + p3), limit, logs)
@@ -233,8 +233,8 @@ def _locate(planes, is_trinomial, i, j, place):
 
 
 @kernel
-def reduce(start, stop, planes, weights, windows, trials, is_trinomial, mid_p, logs, factorials, out):
-    """Put the least exact level over all matrices into rows `start` to `stop` of `out`; 1 where no window is.
+def reduce(planes, weights, windows, trials, is_trinomial, mid_p, logs, factorials, out):
+    """Put the least exact level over all matrices into `out`; 1 where no window is.
 
     The matrix of the least statistic comes first. Another one is only looked at where its level may be smaller: its
     lower bound says so, and its sum ends where it exceeds the least level so far.
@@ -244,7 +244,7 @@ def reduce(start, stop, planes, weights, windows, trials, is_trinomial, mid_p, l
     place = np.empty(4)
     least = np.empty(out.shape[1])
     first = np.empty(out.shape[1], np.int64)
-    for i in range(start, stop):
+    for i in range(len(out)):
         least[:] = np.inf
         first[:] = -1
         plane = full[min(i, len(full) - 1)]

@@ -4,8 +4,8 @@ At row i and column j of a grid a matrix with the six weights w has the statisti
 
     w0 + w1 rows[0, i] + w2 rows[1, i] + w3 full[i, j] + (w4 + w5 rows[0, i]) columns[0, j],
 
-where ``full`` may be one row for all i. A tile is one row of the plane and of the output, which stay in the first-level
-cache while all matrices pass over them; the memory doesn't depend on their number.
+where ``full`` may be one row for all i. One row of the plane and of the output stay in the first-level cache while all
+matrices pass over them; the memory doesn't depend on their number.
 """
 
 import math
@@ -17,6 +17,14 @@ DEGREE = 12
 TABLE = 512
 """Cells of the table that does it where no polynomial is close."""
 COEFFICIENTS = DEGREE + 1
+
+
+@vector_kernel
+def outer_sum(x, y, out):
+    """Put x_i + y_j into `out`."""
+    for i in range(x.size):
+        for j in range(y.size):
+            out[i, j] = x[i] + y[j]
 
 
 @vector_kernel
@@ -41,6 +49,13 @@ def _lower_mapped(out, full, column, constant, of_full, of_column, most, c, cap)
         out[j] = min(out[j], z if q < most else cap)
 
 
+@vector_kernel
+def to_log_rest(row):
+    """Turn values on the scale of chi-squared, 2 degrees of freedom, into the logarithm of what lies beyond them."""
+    for j in range(row.size):
+        row[j] = min(-0.5 * row[j], 0.0)
+
+
 @kernel
 def tabulated(q, most, table):
     """Return the value at q by cubic interpolation in a table that is uniform in the square root of q."""
@@ -53,11 +68,11 @@ def tabulated(q, most, table):
 
 
 @kernel
-def reduce(start, stop, planes, weights, windows, cap, out):
-    """Put the least statistic over all matrices into rows `start` to `stop` of `out`; `cap` where no window is."""
+def reduce(planes, weights, windows, cap, out):
+    """Put log(1 - level) of the least statistic over all matrices into `out`; it is `cap` where no window is."""
     rows, full, columns = planes
     column = columns[0]
-    for i in range(start, stop):
+    for i in range(len(out)):
         row = out[i]
         row[:] = cap
         plane = full[min(i, len(full) - 1)]
@@ -68,18 +83,19 @@ def reduce(start, stop, planes, weights, windows, cap, out):
                 constant = w[0] + w[1] * rows[0, i] + w[2] * rows[1, i]
                 slope = w[4] + w[5] * rows[0, i]
                 _lower(row[left:right], plane[left:right], column[left:right], constant, w[3], slope)
+        to_log_rest(row)
 
 
 @kernel
-def reduce_mapped(start, stop, planes, weights, windows, most, coefficients, which, tables, cap, out):
-    """Put the least value of monotone functions of the statistics into rows of `out`; `cap` where no window is.
+def reduce_mapped(planes, weights, windows, most, coefficients, which, tables, cap, out):
+    """Put log(1 - level) of the least of monotone functions of the statistics into `out`; `cap` where no window is.
 
     The function of a matrix is a polynomial in 2 q / most - 1, or `tables[which]` where `which` isn't negative; from
     `most` on it is `cap`.
     """
     rows, full, columns = planes
     column = columns[0]
-    for i in range(start, stop):
+    for i in range(len(out)):
         row = out[i]
         row[:] = cap
         plane = full[min(i, len(full) - 1)]
@@ -99,3 +115,4 @@ def reduce_mapped(start, stop, planes, weights, windows, most, coefficients, whi
                     for j in range(left, right):
                         q = constant + w[3] * plane[j] + slope * column[j]
                         row[j] = min(row[j], tabulated(q, most[t], table) if q < most[t] else cap)
+        to_log_rest(row)

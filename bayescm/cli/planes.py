@@ -21,6 +21,8 @@ CURVE_EPILOG = """examples:
   bayescm curve scores.csv --score p --mark .5 --space roc --method exact --json
 """
 
+_ENDS = "estimate, then the ends of each region along both axes"
+
 
 def add_parser(commands: Any) -> None:
     """Add both commands to the parser."""
@@ -85,7 +87,7 @@ def _region(arguments: argparse.Namespace) -> None:
     surface = bayescm.region(
         counts, space=arguments.space, levels=_levels(arguments), grid=arguments.grid, **settings
     )  # fmt: skip
-    outline = bayescm.regions.contour(surface)
+    outline = bayescm.regions.area(surface)
     test = bayescm.region_level(counts, **point, **settings) if point else None
     if arguments.save:
         surface.to_netcdf(arguments.save, engine="h5netcdf")
@@ -97,7 +99,7 @@ def _region(arguments: argparse.Namespace) -> None:
         made = {"settings": dict(surface.attrs), "point": _points(surface), "regions": records}
         print(json.dumps(made | ({"test": tested} if tested else {}), indent=1, default=plain))
         return
-    _print(records, f"{_name(surface)} regions", "ends: of the region's outline")
+    _print(_short(records, surface), f"{_name(surface)} regions", _ENDS)
     if tested:
         _print(tested, "hypothesised point", "level: the smallest whose region contains it")
 
@@ -120,7 +122,7 @@ def _curve(arguments: argparse.Namespace) -> None:
     records = [
         {"level": float(level), "area": float(areas["area"].sel(level=level))} for level in areas["level"].values
     ]  # fmt: skip
-    of_marked = [] if marked is None else _extents(marked, bayescm.regions.contour(marked))
+    of_marked = [] if marked is None else _extents(marked, bayescm.regions.area(marked))
     if arguments.json:
         cells = bayescm.results.flatten_cells(counts)
         curve = [
@@ -135,7 +137,7 @@ def _curve(arguments: argparse.Namespace) -> None:
     title = f"{_name(band)} band of {counts.sizes['threshold']} thresholds, pointwise"
     _print(records, title, "area: share of the plane that no threshold excludes")
     if of_marked:
-        _print(of_marked, "regions of single thresholds", "ends: of the region's outline")
+        _print(_short(of_marked, band), "regions of single thresholds", _ENDS)
 
 
 def _name(data: "xr.Dataset") -> str:
@@ -166,10 +168,29 @@ def _extents(surface: "xr.Dataset", outline: "xr.Dataset") -> list[dict[str, Any
     for estimate, (names, one) in zip(estimates, _batch(outline, "area", "level"), strict=True):
         for i, level in enumerate(one["level"].values.tolist()):
             mine = one.isel(level=i)
-            ends = {f"{m} {side}": float(getattr(mine[m], side)()) for m in (y, x) for side in ("min", "max")}
+            ends = {
+                f"{m} {bound}": float(mine["extent"].sel(metric=m, ci_bound=bound))
+                for m in (y, x)
+                for bound in ("lower", "upper")
+            }
             records.append({**names, "level": level, **{m: estimate[m] for m in (y, x)}, **ends,
                             "area": float(mine["area"])})  # fmt: skip
     return records
+
+
+def _short(records: list[dict[str, Any]], data: "xr.Dataset") -> list[dict[str, Any]]:
+    """Return records of extents for a table: the estimate of each matrix, then its regions."""
+    metrics = [str(name) for name in data["metric"].values]
+    rows: list[dict[str, Any]] = []
+    before = None
+    for record in records:
+        names = {k: v for k, v in record.items() if k not in {"level", "area", *metrics} and " " not in k}
+        if names != before:
+            rows.append({**names, "level": "", **{m: record[m] for m in metrics}, "area": ""})
+            before = names
+        ends = {m: f"{show(record[f'{m} lower'])} to {show(record[f'{m} upper'])}" for m in metrics}
+        rows.append({**names, "level": record["level"], **ends, "area": record["area"]})
+    return rows
 
 
 def _tested(test: "xr.Dataset") -> list[dict[str, Any]]:
@@ -185,7 +206,7 @@ def _text(name: str, value: Any) -> str:
     from rich.markup import escape
 
     if isinstance(value, float):
-        return f"{value:.3g}" if name in ("area", "level") else show(value)
+        return f"{value:.4g}" if name in ("area", "level") else show(value)
     return escape(str(value))
 
 
@@ -193,7 +214,7 @@ def _print(records: list[dict[str, Any]], title: str, caption: str) -> None:
     """Print records as a table."""
     from rich.table import Table
 
-    sheet = Table(title=title, caption=caption)
+    sheet = Table(title=title, caption=caption, min_width=60)
     for name in records[0]:
         sheet.add_column(name, justify="right", no_wrap=True)
     for record in records:

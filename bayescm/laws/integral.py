@@ -4,13 +4,12 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescm import threads
+from bayescm.compiled import load, threads
 from bayescm.laws.beta import PointLaw
 from bayescm.metrics import Metric, multiclass
 from bayescm.metrics.forms import Form, proportion
@@ -70,7 +69,7 @@ class IntegralLaw:
 
     def _at(self, x: float | Array, what: str) -> Array:
         """Call a kernel at values that broadcast against the batch."""
-        kernels: Any = _kernels()
+        kernels: Any = load("laws")
 
         batch, cells, shares = self._flat()
         x = np.asarray(x, np.float64)
@@ -135,7 +134,7 @@ def statistics(laws: Sequence[IntegralLaw], prob: float, kind: str) -> list[dict
     """Return the statistics of several metrics of the same matrices, which share the tables of their Betas."""
     if not laws:
         return []
-    kernels = _kernels()
+    kernels = load("laws")
     batch, cells, shares = laws[0]._flat()
     arguments = list(zip(*(law._arguments() for law in laws), strict=True))
     ends = np.cumsum([0, *(len(trees) for trees in arguments[0])])
@@ -153,17 +152,12 @@ def _in_threads(kernel: Any, batched: tuple[Array, ...], rest: tuple[Any, ...]) 
 
     The environment variable BAYESCM_THREADS sets another number of threads. The numbers don't depend on it.
     """
-    parts = min(threads.number(), len(batched[0]) // _BLOCK)
+    parts = min(threads(), len(batched[0]) // _BLOCK)
     if parts < 2:
         return kernel(*batched, *rest)
     blocks = zip(*(np.array_split(array, parts) for array in batched), strict=True)
     with ThreadPoolExecutor(parts) as pool:
         return np.concatenate(list(pool.map(lambda block: kernel(*block, *rest), blocks)))
-
-
-def _kernels(name: str = "laws") -> Any:
-    """Return a module of compiled kernels, whose import takes about a second."""
-    return import_module(f"bayescm._kernels.{name}")
 
 
 def _moments(law: IntegralLaw) -> dict[str, Array]:
@@ -317,7 +311,7 @@ def joint_probability(
     probability, error : ndarray
         Over the batch; the error is the relative change at the last halving of the step.
     """
-    joint = _kernels("joint").joint
+    joint = load("joint").joint
     forms = [form_of(metric) for metric in metrics]
     outside = [not metric.lower < x < metric.upper for metric, x in zip(metrics, points, strict=True)]
     known = [form for form in forms if form is not None]

@@ -109,7 +109,7 @@ def _labels(values: NDArray[Any]) -> list[str]:
     """Write the coordinates of a batch, numbers with as few digits as tell them apart."""
     if values.dtype.kind != "f":
         return [str(value) for value in values]
-    for digits in (2, 3, 6):
+    for digits in (3, 6):
         found = [f"{value:.{digits}g}" for value in values]
         if len(set(found)) == len(set(values.tolist())):
             return found

@@ -28,7 +28,7 @@ from bayescm.plots.visuals import coordinates, estimate, level_contours, level_s
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_CLOUD = "#D55E00"
+_CLOUD = "#767676"
 _BESIDE_SHADES = 0.8
 _ON_TOP = ("#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F")  # not blue, the band, or black, its curve
 

@@ -17,14 +17,15 @@ from bayescm.counts import check_counts
 from bayescm.grid import SPACES, Array, Space, axis
 from bayescm.regions.options import LEVELS, checked_levels
 from bayescm.regions.surfaces import region, region_level
-from bayescm.results import MATRIX, attributes
+from bayescm.results import CI_BOUND, MATRIX, METRIC, attributes
 
 LEVEL, VERTEX = "level", "vertex"
 _START, _MOST, _MOST_SIMULATED = 129, 2049, 513  # points per axis
 _HIGHEST = 1.0 - 2.0**-53  # of the levels below 1
 _LONG_NAMES = {
     "precision": "Precision", "recall": "Recall", "tpr": "True positive rate", "fpr": "False positive rate",
-    "ring": "Number of the closed ring", "area": "Area of the region", "level": "Level of the region",
+    "ring": "Number of the closed ring", "area": "Area of the region",
+    "extent": "Ends of the region", "level": "Level of the region",
     "area_change": "Relative change of the area against the grid with every other point",
     "contains": "Whether the region contains the point", "p_value": "p-value of the point",
 }  # fmt: skip
@@ -76,9 +77,8 @@ def contour(
         or ``tpr`` and ``fpr``), NaN behind the last one, and ``ring``, which numbers the closed rings, -1 behind the
         last vertex. Each ring ends where it began. With the plane's x to the right and its y upwards outer rings run
         counterclockwise and holes clockwise; a region that touches the edge of the plane is closed along it.
-        ``area(..., level)`` is a share of the plane, and ``area_change(..., level)`` its relative change against the
-        grid with every other point. Without a region (an ellipse without covariance) there is no vertex, and both are
-        NaN.
+        ``area``, ``area_change`` and ``extent`` are those of :func:`bayescm.regions.area`. Without a region (an ellipse
+        without covariance) there is no vertex, and they are NaN.
 
     Raises
     ------
@@ -124,7 +124,7 @@ def contour(
     shape = (*traced.frame.shape, len(traced.levels), size)
     for name, values in ((traced.space.y, vertices[1]), (traced.space.x, vertices[0]), ("ring", ring)):
         found[name] = (dims, values.reshape(shape), {"long_name": _LONG_NAMES[name]})
-    return found[[traced.space.y, traced.space.x, "ring", "area", "area_change"]]
+    return found[[traced.space.y, traced.space.x, "ring", "area", "area_change", "extent"]]
 
 
 def area(data: Any, *, levels: Sequence[float] | None = None, tolerance: float = 0.005, **options: Any) -> xr.Dataset:
@@ -138,8 +138,9 @@ def area(data: Any, *, levels: Sequence[float] | None = None, tolerance: float =
     Returns
     -------
     xarray.Dataset
-        Over ``(..., level)``: ``area``, from 0 to 1, and ``area_change``, its relative change against the grid with
-        every other point, which bounds the error where the surface is smooth. NaN where there is no region.
+        Over ``(..., level)``: ``area``, from 0 to 1; ``area_change``, its relative change against the grid with every
+        other point, which bounds the error where the surface is smooth; ``extent(..., level, metric, ci_bound)``, the
+        ends of the region along both axes. NaN where there is no region.
 
     Raises
     ------
@@ -223,11 +224,23 @@ def _areas(traced: _Traced) -> xr.Dataset:
         "area": [outline.area for outline in traced.outlines],
         "area_change": [outline.change for outline in traced.outlines],
     }
+    ends = np.reshape([_extent(outline.rings) for outline in traced.outlines], (*shape, 2, 2))
     found = xr.Dataset(
-        {name: (dims, np.reshape(values, shape)) for name, values in columns.items()},
-        coords={**traced.frame.coords, LEVEL: list(traced.levels)}, attrs=traced.attrs,
+        {name: (dims, np.reshape(values, shape)) for name, values in columns.items()}
+        | {"extent": ([*dims, METRIC, CI_BOUND], ends)},
+        coords={
+            **traced.frame.coords, LEVEL: list(traced.levels), METRIC: [traced.space.y, traced.space.x],
+            CI_BOUND: ["lower", "upper"],
+        },
+        attrs=traced.attrs,
     )  # fmt: skip
     return _named(found)
+
+
+def _extent(rings: list[Array]) -> Array:
+    """Return the least and the largest y and x of rings, (2, 2)."""
+    points = np.concatenate(rings) if rings else np.full((1, 2), np.nan)
+    return np.stack([points.min(0), points.max(0)], -1)[::-1]
 
 
 def _named(found: xr.Dataset) -> xr.Dataset:

@@ -4,17 +4,15 @@ They work on plain numbers: cells (T, 4) in the order TN, FP, FN, TP, and axes o
 """
 
 from functools import lru_cache
-from importlib import import_module
 from typing import Any, override
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from bayescm import grid, threads
-from bayescm.grid import Array, Scale, Space, Tile
-
-_BLOCK = 32  # matrices per thread
+from bayescm import grid
+from bayescm.compiled import in_blocks, load
+from bayescm.grid import Array, Space
 
 
 class Method:
@@ -39,11 +37,11 @@ class Method:
         found = np.empty((len(cells), 4))
         for side, rate in enumerate(self.space.rates):
             k, other = rate(cells)
-            _kernels("deviance").bounds(k, k + other, limits, found[:, 2 * side : 2 * side + 2])
+            load("deviance").bounds(k, k + other, limits, found[:, 2 * side : 2 * side + 2])
         return found
 
-    def tile(self, cells: Array, axes: tuple[Array, Array], level: float, out: Array) -> Tile:
-        """Return what puts the least level of all matrices into rows of `out`; 1 beyond the boxes of `level`."""
+    def levels(self, cells: Array, axes: tuple[Array, Array], level: float) -> Array:
+        """Return the least level (ny, nx) of all matrices on a grid; 1 beyond the boxes of `level`."""
         raise NotImplementedError
 
     def at(self, cells: Array, y: Array, x: Array) -> tuple[Array, Array, Array]:
@@ -52,18 +50,16 @@ class Method:
 
     def surface(self, cells: Array, axes: tuple[Array, Array], level: float) -> Array:
         """Return the least level of all matrices on a grid (ny, nx)."""
-        out = np.empty((len(axes[0]), len(axes[1])))
         if len(cells) == 0:
-            out[:] = 1.0
-        else:
-            grid.run(self.tile(np.ascontiguousarray(cells), axes, level, out), len(axes[0]))
-            if self.space.trinomial and axes[0][0] == 0.0 and axes[1][0] == 0.0 and self.meets_corner(cells):
-                out[0, 0] = 0.0
+            return np.ones((len(axes[0]), len(axes[1])))
+        out = self.levels(np.ascontiguousarray(cells), axes, level)
+        if self.space.trinomial and axes[0][0] == 0.0 and axes[1][0] == 0.0 and self.meets_corner(cells):
+            out[0, 0] = 0.0
         return out
 
     def meets_corner(self, cells: Array) -> bool:
         """Return whether the corner (0, 0) of a PR plane is an estimate of some matrix: its least limit is 0 then."""
-        return bool((cells[:, 3] == 0).any())
+        return bool(((cells[:, 3] == 0) & (cells[:, 1] + cells[:, 2] > 0)).any())
 
     def _where(self, cells: Array, axes: tuple[Array, Array], level: float) -> NDArray[np.int64]:
         return grid.windows(axes, self.boxes(cells, level))
@@ -85,7 +81,13 @@ class Method:
 
     def in_corner(self, cells: Array, y: Array, x: Array) -> NDArray[np.bool_]:
         """Return which points (E,) are the corner (0, 0) of a PR plane with an estimate there."""
-        return np.asarray((y == 0) & (x == 0) & (cells[:, 3] == 0) & self.space.trinomial)
+        estimate = (cells[:, 3] == 0) & (cells[:, 1] + cells[:, 2] > 0)
+        return np.asarray((y == 0) & (x == 0) & estimate & self.space.trinomial)
+
+
+def least_statistic(weights: Array) -> Any:
+    """Return the kernel of the least statistic over matrices with these weights."""
+    return lambda planes, t, where, out: load("planes").reduce(planes, weights[t], where, grid.CAP, out)
 
 
 class Wilks(Method):
@@ -94,11 +96,9 @@ class Wilks(Method):
     name = "wilks"
 
     @override
-    def tile(self, cells: Array, axes: tuple[Array, Array], level: float, out: Array) -> Tile:
-        where = self._where(cells, axes, level)
-        return grid.to_levels(
-            grid.least_statistic(self.space.planes(*axes), self.space.weights(cells), where, out), out
-        )  # fmt: skip
+    def levels(self, cells: Array, axes: tuple[Array, Array], level: float) -> Array:
+        weights = self.space.weights(cells)
+        return grid.evaluate(axes, self.space.planes(*axes), self._where(cells, axes, level), least_statistic(weights))
 
     @override
     def at(self, cells: Array, y: Array, x: Array) -> tuple[Array, Array, Array]:
@@ -139,14 +139,14 @@ class Exact(Method):
         return _log_tables(1 << max(most - 1, 1).bit_length())
 
     @override
-    def tile(self, cells: Array, axes: tuple[Array, Array], level: float, out: Array) -> Tile:
-        trials = self._trials(cells)
-        logs, factorials = self._tables(trials)
-        arguments = (
-            self.space.planes(*axes), self.space.weights(cells), self._where(cells, axes, level), trials,
-            self.space.trinomial, self.mid_p, logs, factorials, out,
+    def levels(self, cells: Array, axes: tuple[Array, Array], level: float) -> Array:
+        trials, weights = self._trials(cells), self.space.weights(cells)
+        rest = self.space.trinomial, self.mid_p, *self._tables(trials)
+        return grid.evaluate(
+            axes, self.space.planes(*axes), self._where(cells, axes, level),
+            lambda planes, t, where, out: load("exact").reduce(planes, weights[t], where, trials[t], *rest, out),
+            log_rest=False,
         )  # fmt: skip
-        return lambda start, stop: _kernels("exact").reduce(start, stop, *arguments)
 
     @override
     def at(self, cells: Array, y: Array, x: Array) -> tuple[Array, Array, Array]:
@@ -154,251 +154,15 @@ class Exact(Method):
         trials = self._trials(cells)
         places = np.ascontiguousarray(self.space.logs(y, x))
         level = np.empty(len(q))
-        _kernels("exact").points(
+        load("exact").points(
             trials, q, places, self.space.trinomial, self.mid_p, *self._tables(trials), level
         )  # fmt: skip
         level[self.in_corner(cells, y, x)] = 0.0
         return q, level, 1.0 - level
 
 
-MAX_TRIALS = 200_000
+MAX_TRIALS = 1_000_000
 """Most items that the exact test takes: the cost of a point grows with their number."""
-
-
-class Credible(Method):
-    """Posterior mass of the points of larger likelihood: relative belief (Evans 2015)."""
-
-    name = "credible"
-
-    def __init__(self, space: Space, prior: Array) -> None:
-        super().__init__(space)
-        self.prior = prior
-
-    @override
-    def limits(self, cells: Array, level: float) -> Array:
-        return self.scale(cells, level).limits
-
-    def scale(self, cells: Array, level: float) -> Scale:
-        """Return the maps of the statistics to the scale of chi-squared, up to a level."""
-        return _scale(np.asarray(cells).tobytes(), self.space.name, self.prior.tobytes(), level)
-
-    @override
-    def tile(self, cells: Array, axes: tuple[Array, Array], level: float, out: Array) -> Tile:
-        where = self._where(cells, axes, level)
-        planes, weights = self.space.planes(*axes), self.space.weights(cells)
-        return grid.to_levels(grid.least_mapped(planes, weights, where, self.scale(cells, level), out), out)
-
-    @override
-    def at(self, cells: Array, y: Array, x: Array) -> tuple[Array, Array, Array]:
-        q = self.deviance(cells, y, x)
-        level = np.empty(len(q))
-        unique, inverse = np.unique(cells, axis=0, return_inverse=True)
-        for i, one in enumerate(unique):
-            mine = inverse.reshape(-1) == i
-            level[mine] = masses(one, self.space, self.prior, q[mine])
-        return q, level, 1.0 - level
-
-
-@lru_cache(maxsize=16)
-def _chebyshev(n: int) -> tuple[Array, Array]:
-    """Return Chebyshev's nodes in (0, 1), increasing, and the cosines that turn values there into coefficients."""
-    angles = np.pi * (n - np.arange(n) - 0.5) / n
-    return 0.5 + 0.5 * np.cos(angles), np.cos(np.arange(n)[:, None] * angles)
-
-
-@lru_cache(maxsize=256)
-def _gauss_jacobi(n: int, right: float, left: float) -> Array:
-    """Return nodes and weights (2, n) on (0, 1) for x^(left - 1) (1 - x)^(right - 1)."""
-    x, w = special.roots_jacobi(n, right - 1.0, left - 1.0)
-    return np.stack([(1.0 + x) / 2.0, w * 2.0 ** -(left + right - 1.0)])
-
-
-def _powers(factors: Array) -> Array:
-    """Return v (T, 2) of both factors: the power of the deviance that their densities begin with."""
-    k, n, a, b = np.moveaxis(factors, -1, 0)
-    return np.where(n == 0, 0.0, np.where(k == 0, a, np.where(k == n, b, 0.5)))
-
-
-def _factors(cells: Array, space: Space, prior: Array) -> Array:
-    """Return k, n and the two posterior concentrations (T, 2, 4) of both factors, which must be positive."""
-    found = []
-    for factor in space.factors:
-        (k, other), (a, b) = factor(cells), factor(cells + prior)
-        improper = np.flatnonzero(np.minimum(a, b) <= 0)
-        if len(improper):
-            raise ValueError(
-                f"`prior` leaves the posterior of the counts {cells[improper[0]].astype(int).tolist()} "
-                "(TN, FP, FN, TP) improper: a cell without items has a concentration of 0. Take prior='jeffreys', or "
-                "any prior with positive concentrations."
-            )
-        found.append(np.stack([k, k + other, a, b], -1))
-    return np.ascontiguousarray(np.stack(found, -2))
-
-
-_SIZES = (16, 24, 48, 96, 192, 384)
-_CLOSE = 1e-9  # of the last coefficients, relative to the largest
-_FIT = 3e-8  # of the polynomials, on the scale of mass
-
-
-def _rules(factors: Array, n: int) -> tuple[Array, NDArray[np.int64], NDArray[np.int64]]:
-    """Return the rules (R, 2, n) that matrices need, and which one each takes for the density and for the mass."""
-    powers = _powers(factors)
-    wanted: dict[tuple[float, float], int] = {}
-    of_pair = [wanted.setdefault((float(b), float(a)), len(wanted)) if a > 0 and b > 0 else 0 for a, b in powers]
-    of_mass = [wanted.setdefault((1.0, float(a + b)), len(wanted)) if a + b > 0 else 0 for a, b in powers]
-    if not wanted:
-        wanted[1.0, 1.0] = 0
-    rules = np.stack([_gauss_jacobi(n, right, left) for right, left in wanted])
-    return rules, np.array(of_pair), np.array(of_mass)
-
-
-@lru_cache(maxsize=8)
-def _scale(cells_bytes: bytes, name: str, prior_bytes: bytes, level: float) -> Scale:
-    """Return the maps of many matrices."""
-    from bayescm._kernels.planes import COEFFICIENTS, TABLE
-
-    cells, prior = np.frombuffer(cells_bytes).reshape(-1, 4), np.frombuffer(prior_bytes)
-    factors = _factors(cells, grid.SPACES[name], prior)
-    count = len(cells)
-    most = np.full(count, -2.6 * np.log1p(-level) + 1.0)
-    columns = np.zeros((count, COEFFICIENTS + 4))
-    which = np.full(count, -1)
-    sizes = np.zeros(count, np.int64)
-    todo = np.flatnonzero(factors[..., 1].sum(-1) > 0)  # where nothing was counted the statistic is 0 everywhere
-    for n in _SIZES:
-        made = _call_scales(factors[todo], level, most[todo], n, tables=False)
-        most[todo], columns[todo], sizes[todo] = made[0], made[1], n
-        error, reached = columns[todo, COEFFICIENTS + 1], columns[todo, COEFFICIENTS + 2]
-        todo = todo[~(error < _CLOSE) | (reached < level) | (most[todo] > _longest(n))]
-        if len(todo) == 0:
-            break
-    else:
-        raise ValueError(_CONFLICT.format(cells=cells[todo[0]].astype(int).tolist()))
-    poor = np.flatnonzero(columns[:, COEFFICIENTS] > _FIT)
-    which[poor] = np.arange(len(poor))
-    tables = np.empty((len(poor), TABLE + 1))
-    for n in np.unique(sizes[poor]):
-        mine = poor[sizes[poor] == n]
-        _, columns[mine], tables[which[mine]] = _call_scales(factors[mine], level, most[mine], int(n), tables=True)
-    return Scale(columns[:, -1], most, np.ascontiguousarray(columns[:, :COEFFICIENTS]), which, tables)
-
-
-def _call_scales(factors: Array, level: float, most: Array, n: int, *, tables: bool) -> tuple[Array, Array, Array]:
-    """Call the kernel in threads."""
-    from bayescm._kernels.planes import COEFFICIENTS, TABLE
-
-    rules, of_pair, of_mass = _rules(factors, _gauss_size(n))
-    nodes, fit = _chebyshev(n), _chebyshev(COEFFICIENTS + 5)
-    most, out = most.copy(), np.empty((len(factors), COEFFICIENTS + 4))
-    table = np.empty((len(factors) if tables else 1, TABLE + 1))
-
-    def part(start: int, stop: int) -> None:
-        mine = slice(start, stop)
-        _kernels("deviance").scales(
-            factors[mine], level, most[mine], *nodes, rules, of_pair[mine], of_mass[mine], *fit, out[mine], tables,
-            table[mine] if tables else table,
-        )  # fmt: skip
-
-    threads.over(part, len(factors), _BLOCK)
-    return most, out, table
-
-
-def masses(cells: Array, space: Space, prior: Array, q: Array) -> Array:
-    """Return the posterior mass (E,) of the points of one matrix with a smaller statistic than `q` (E,)."""
-    factors = _factors(cells[None], space, prior)
-    if factors[0, :, 1].sum() == 0:
-        return np.zeros(len(q))
-    kernels = _kernels("deviance")
-    most = 40.0
-    for n in _SIZES:
-        rules, of_pair, of_mass = _rules(factors, _gauss_size(n))
-        nodes, cosines = _chebyshev(n)
-        series, work = np.empty(n), np.empty((4, n))
-        while most <= _longest(n):
-            power, error = kernels.convolve(*factors[0], most, nodes, cosines, rules[of_pair[0]], series, work)
-            if not error < _CLOSE:
-                break
-            rule = rules[of_mass[0]]
-            if kernels.mass(most, most, power, series, rule) > 1.0 - 1e-10:
-                out = np.empty(len(q))
-                kernels.masses(q, most, power, series, rule, out)
-                return np.clip(out, 0.0, 1.0)
-            most *= 1.5
-    raise ValueError(_CONFLICT.format(cells=cells.astype(int).tolist()))
-
-
-_CONFLICT = (
-    "`prior` and the counts {cells} (TN, FP, FN, TP) contradict each other too much for a credible region by relative "
-    "belief; take ordering='density'."
-)
-
-
-def _gauss_size(n: int) -> int:
-    """Return the nodes of the integrals beside n of the series."""
-    return max(12, n - 4)
-
-
-def _longest(n: int) -> float:
-    """Return the largest statistic for which the integrals are right to 1e-12."""
-    return 3.0 * (_gauss_size(n) - 2)
-
-
-class Density(Method):
-    """Posterior mass of the points of higher density: the papers' region (Urlus 2023, algorithm 3 corrected)."""
-
-    name = "density"
-
-    def __init__(self, space: Space, prior: Array) -> None:
-        super().__init__(space)
-        self.prior = prior
-
-    @override
-    def boxes(self, cells: Array, level: float) -> Array:
-        return np.tile([0.0, 1.0, 0.0, 1.0], (len(cells), 1))
-
-    @override
-    def meets_corner(self, cells: Array) -> bool:
-        return False
-
-    def _tables(self, cells: Array) -> tuple[Array, Array, Array, Array]:
-        from bayescm._kernels.density import STEPS
-
-        concentrations = cells + self.prior
-        weights = self.space.density_weights(concentrations)
-        factors = np.ascontiguousarray(_factors(cells, self.space, self.prior)[..., 2:])
-        tables = np.empty((len(cells), STEPS + 1))
-        places = np.empty((len(cells), 2))
-
-        def part(start: int, stop: int) -> None:
-            for t in range(start, stop):
-                places[t] = _kernels("density").tabulate(factors[t], self.space.trinomial, weights[t], tables[t])
-
-        threads.over(part, len(cells), _BLOCK)
-        return weights, places[:, 0].copy(), places[:, 1].copy(), tables
-
-    @override
-    def tile(self, cells: Array, axes: tuple[Array, Array], level: float, out: Array) -> Tile:
-        arguments = (self.space.planes(*axes), *self._tables(cells), grid.CAP, out)
-        return grid.to_levels(lambda start, stop: _kernels("density").reduce(start, stop, *arguments), out)
-
-    @override
-    def at(self, cells: Array, y: Array, x: Array) -> tuple[Array, Array, Array]:
-        unique, inverse = np.unique(cells, axis=0, return_inverse=True)
-        weights, lowest, step, tables = self._tables(unique)
-        i = inverse.reshape(-1)
-        f = self.log_density(weights[i], y, x)
-        z = _kernels("density").look_up_many(f, lowest[i], step[i], i, tables)
-        return f, -np.expm1(-0.5 * z), np.exp(-0.5 * z)
-
-    def log_density(self, weights: Array, y: Array, x: Array) -> Array:
-        """Return the log posterior density (E,) at points."""
-        logs = self.space.logs(y, x)
-        w = np.moveaxis(weights, -1, 0)
-        if not self.space.trinomial:
-            return np.asarray(w[0] + (w[1:5] * np.moveaxis(logs, -1, 0)).sum(0))
-        log_p, log_r = -np.logaddexp(0.0, logs[:, 1] - logs[:, 0]), -np.logaddexp(0.0, logs[:, 2] - logs[:, 0])
-        odds_p, odds_r = logs[:, 1] - logs[:, 0], logs[:, 2] - logs[:, 0]
-        return np.asarray(w[0] + w[1] * odds_p + w[2] * log_p - w[3] * logs[:, 0] + w[4] * odds_r + w[5] * log_r)
 
 
 class Ellipse(Method):
@@ -444,13 +208,12 @@ class Ellipse(Method):
         return np.where(np.isnan(ends), [0.0, 1.0, 0.0, 1.0], np.clip(ends, 0.0, 1.0))
 
     @override
-    def tile(self, cells: Array, axes: tuple[Array, Array], level: float, out: Array) -> Tile:
+    def levels(self, cells: Array, axes: tuple[Array, Array], level: float) -> Array:
         there = cells[self.exists(cells)]
         if len(there) == 0:
-            return lambda start, stop: out[start:stop].fill(np.nan)
+            return np.full((len(axes[0]), len(axes[1])), np.nan)
         weights = np.ascontiguousarray(grid.quadratic_weights(*self._normal(there)))
-        where = self._where(there, axes, level)
-        return grid.to_levels(grid.least_statistic(grid.quadratic(*axes), weights, where, out), out)
+        return grid.evaluate(axes, grid.quadratic(*axes), self._where(there, axes, level), least_statistic(weights))
 
     @override
     def meets_corner(self, cells: Array) -> bool:
@@ -465,7 +228,7 @@ class Ellipse(Method):
 
 
 class Simulate(Method):
-    """The paper's test by simulation (Urlus 2023, algorithm 1), kept as a check."""
+    """The papers' test by simulation (Urlus 2023, algorithm 1), kept as a check: TP + FP + FN is drawn as well."""
 
     name = "simulate"
 
@@ -478,36 +241,33 @@ class Simulate(Method):
         return Exact(self.space, False).limits(cells, level)
 
     @override
-    def tile(self, cells: Array, axes: tuple[Array, Array], level: float, out: Array) -> Tile:
+    def levels(self, cells: Array, axes: tuple[Array, Array], level: float) -> Array:
         where = self._where(cells, axes, level)
+        out = np.ones((len(axes[0]), len(axes[1])))
 
-        def tile(start: int, stop: int) -> None:
-            out[start:stop] = 1.0
+        def rows(start: int, stop: int) -> None:
             for i in range(start, stop):
                 for t in np.flatnonzero((where[:, 0] <= i) & (i < where[:, 1])):
                     left, right = where[t, 2:]
                     x = axes[1][left:right]
-                    one = np.repeat(cells[t : t + 1], len(x), axis=0)
-                    rng = np.random.default_rng([self.seed, int(t), i])
-                    found = self._levels(one, np.full(len(x), axes[0][i]), x, rng)[1]
+                    found = self.at(np.repeat(cells[t : t + 1], len(x), axis=0), np.full(len(x), axes[0][i]), x)[1]
                     out[i, left:right] = np.minimum(out[i, left:right], found)
 
-        return tile
+        in_blocks(rows, len(axes[0]), 1)
+        return out
 
     @override
     def at(self, cells: Array, y: Array, x: Array) -> tuple[Array, Array, Array]:
-        q, level = self._levels(cells, y, x, np.random.default_rng([self.seed]))
-        return q, level, 1.0 - level
-
-    def _levels(self, cells: Array, y: Array, x: Array, rng: np.random.Generator) -> tuple[Array, Array]:
-        """Return statistics and the shares of simulated ones that are smaller, (E,) each."""
         q = self.deviance(cells, y, x)
         level = np.empty(len(q))
         for e, p in enumerate(self._profile(cells, y, x)):
+            # a stream of its own for every matrix and point, wherever in a batch or a grid they are
+            place = np.array([y[e], x[e]]).view(np.uint64).tolist()
+            rng = np.random.default_rng([self.seed, *cells[e].astype(int).tolist(), *place])
             drawn = rng.multinomial(int(cells[e].sum()), p, size=self.draws).astype(np.float64)
             one = np.full(self.draws, y[e]), np.full(self.draws, x[e])
             level[e] = (self.deviance(drawn, *one) < q[e] - 1e-9 * max(1.0, q[e])).mean()
-        return q, level
+        return q, level, 1.0 - level
 
     def _profile(self, cells: Array, y: Array, x: Array) -> Array:
         """Return the cell probabilities (E, 4) of the largest likelihood at points (Urlus 2023, eqs 6 and 37)."""
@@ -528,9 +288,5 @@ class Simulate(Method):
 def _log_tables(size: int) -> tuple[Array, Array]:
     """Return k log k and log k! for k = 0 to `size`."""
     logs, factorials = np.empty(size + 1), np.empty(size + 1)
-    _kernels("exact").tables(size, logs, factorials)
+    load("exact").tables(size, logs, factorials)
     return logs, factorials
-
-
-def _kernels(name: str) -> Any:
-    return import_module(f"bayescm._kernels.{name}")

@@ -11,7 +11,8 @@ from bayescm import validate
 from bayescm.counts import check_counts
 from bayescm.grid import SPACES, Array, Space
 from bayescm.priors import PriorLike, concentrations
-from bayescm.regions.methods import Credible, Density, Ellipse, Exact, Method, Simulate, Wilks
+from bayescm.regions.credible import Credible, Density
+from bayescm.regions.methods import Ellipse, Exact, Method, Simulate, Wilks
 from bayescm.results import MATRIX, attributes, labels_of
 
 METHODS = ("wilks", "exact", "ellipse", "credible", "simulate")

@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike
 from bayescm import validate
 from bayescm.grid import SPACES, Array, axis, checked_axis
 from bayescm.priors import PriorLike
-from bayescm.regions.methods import Credible, Density, Ellipse, Method
+from bayescm.regions.credible import Credible, Density
+from bayescm.regions.methods import Ellipse, Method
 from bayescm.regions.options import LEVELS, Options, estimate, flat, two_labels
 from bayescm.results import MATRIX, METRIC, THRESHOLD
 
@@ -54,7 +55,8 @@ def region(
     method : {"wilks", "exact", "ellipse", "credible", "simulate"}
         "wilks": likelihood ratio with its limiting law. "exact": the probability of a smaller likelihood ratio, all
         outcomes added up; its coverage is never below the level. "ellipse": the bivariate normal. "credible": posterior
-        mass. "simulate": the exact test by simulation, slow, a check.
+        mass. "simulate": the papers' test by simulation, slow, a check; it draws TP + FP + FN (or the class totals)
+        too, which "exact" takes as given.
     levels : sequence of float
         Levels that will be asked for: beyond the largest the surface may be 1.
     prior : str, number, array_like or mapping, optional
@@ -226,7 +228,13 @@ def region_level(
     -------
     xarray.Dataset
         Over the batch and the dims of the points: ``statistic`` (likelihood ratio; squared Mahalanobis distance;
-        log density), ``level`` and ``p_value`` = 1 - level, with full precision where it is small and has a formula.
+        log density), ``level`` and ``p_value`` = 1 - level, with full precision where it is small and has a formula; of
+        "credible" that is the posterior mass of the points that come after.
+
+    Warns
+    -----
+    UserWarning
+        As :func:`bayescm.region`; without an ellipse statistic, level and p-value are NaN.
 
     Examples
     --------
@@ -257,6 +265,8 @@ def region_level(
         found = method_.at(flat(wide), y.reshape(-1).astype(float), x.reshape(-1).astype(float))
         return np.stack(found, -1).reshape(*first.shape, 3)
 
+    if checked.chunks is None:
+        _say(method_, made)(checked.values)
     values = xr.apply_ufunc(
         kernel, checked, *places.values(), input_core_dims=[list(MATRIX), [], []], output_core_dims=[["_value"]],
         dask="parallelized", output_dtypes=[np.float64], dask_gufunc_kwargs={"output_sizes": {"_value": 3}},

@@ -1,21 +1,31 @@
-"""Threads for kernels that release the interpreter's lock. No result depends on their number."""
+"""Compiled kernels, loaded late and run in threads: they release the interpreter's lock.
+
+No result depends on the number of threads.
+"""
 
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
+from typing import Any
 
 
-def number() -> int:
+def load(name: str) -> Any:
+    """Return a module of compiled kernels, whose import takes about a second."""
+    return import_module(f"bayescm._kernels.{name}")
+
+
+def threads() -> int:
     """Return the number of threads: the environment variable BAYESCM_THREADS, else that of the processors."""
     return int(os.environ.get("BAYESCM_THREADS") or os.cpu_count() or 1)
 
 
-def over(function: Callable[[int, int], object], size: int, block: int) -> None:
+def in_blocks(function: Callable[[int, int], object], size: int, block: int) -> None:
     """Call ``function(start, stop)`` on blocks that make up ``range(size)``, in any order."""
     parts = [(start, min(start + block, size)) for start in range(0, size, block)]
-    if number() < 2 or len(parts) < 2:
+    if threads() < 2 or len(parts) < 2:
         for part in parts:
             function(*part)
         return
-    with ThreadPoolExecutor(number()) as pool:
+    with ThreadPoolExecutor(threads()) as pool:
         list(pool.map(lambda part: function(*part), parts))
