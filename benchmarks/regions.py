@@ -11,7 +11,6 @@ import platform
 import subprocess
 import tempfile
 import time
-import warnings
 from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
@@ -134,36 +133,82 @@ def agreement(python: str, folder: str) -> str:
     return f"{worst:.0e}"
 
 
+Times = dict[tuple[Any, int], float]
+"""Least milliseconds by case and number of threads."""
+
+
+def alternate(python: str, timed: list[Any], folder: str) -> tuple[Times, Times]:
+    """Return the times of mmu and of bayescm: mmu, bayescm, mmu, bayescm; the least of both."""
+    theirs: Times = {}
+    ours: Times = {}
+    for again in range(2):
+        wanted = [case for case in cases() if again == 0 or case["method"] != "simulated_point"]
+        for name, found in peer(python, wanted, [1, 2], folder).items():
+            for threads, seconds in found["best"].items():
+                key = (name, int(threads))
+                theirs[key] = min(theirs.get(key, np.inf), 1e3 * seconds)
+        for threads in (1, 2):
+            os.environ["BAYESCM_THREADS"] = str(threads)
+            for i, (_, _, method, cells, axes, level, rounds) in enumerate(timed):
+                took = best(surface(method, cells, axes, level), rounds)
+                ours[i, threads] = min(ours.get((i, threads), np.inf), took)
+    os.environ["BAYESCM_THREADS"] = "1"
+    return theirs, ours
+
+
+def table(timed: list[Any], theirs: Times, ours: Times) -> list[str]:
+    """Return the table of all times."""
+    lines = [
+        "| | mmu / bayescm, 1 thread | 2 threads | bayescm, ms, 1 thread | 2 threads | mmu, ms, 1 thread | points | "
+        "ns per point |",
+        "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
+    ]
+    for i, (words, case, method, cells, axes, level, _) in enumerate(timed):
+        there = method.exists(cells) if isinstance(method, methods.Ellipse) else slice(None)
+        evaluated = points(method, cells[there], axes, level)
+        ratios = [f"{theirs[case, t] / ours[i, t]:.2g}" if (case, t) in theirs else "" for t in (1, 2)]
+        mmu = f"{theirs[case, 1]:.3g}" if case else ""
+        lines.append(
+            f"| {words} | {' | '.join(ratios)} | {ours[i, 1]:.3g} | {ours[i, 2]:.3g} | {mmu} | {evaluated / 1e6:.3g} M "
+            f"| {1e6 * ours[i, 1] / evaluated:.2g} |"
+        )
+    return lines
+
+
+def notes(timed: list[Any], theirs: Times, ours: Times) -> list[str]:
+    """Return what the table doesn't say."""
+    curve = bayescm.from_array(np.asarray(matrices(500)).reshape(-1, 2, 2), dims="threshold")
+    labelled = best(lambda: (forget(), bayescm.band(curve, grid=AXES)), 15)
+    some, kept = np.random.default_rng(1).uniform(1.1, 3.0, (64, BINS)), np.empty((64, BINS))
+    transcendental = best(lambda: (np.log(some, out=kept), np.exp(kept, out=kept)), 200) / some.size * 1e6
+    rate = SAMPLES * SIMULATED_BINS**2 / theirs["pr_simulated_point", 1]  # per ms
+    band = next(i for i, row in enumerate(timed) if row[0].startswith("exact PR band"))
+    wide = points(timed[band][2], timed[band][3], COARSE, 0.997)
+    ratio = {i: ours[i, 1] / ours[0, 1] for i, row in enumerate(timed) if row[0].startswith(("credible", "highest"))}
+    return [
+        f"- The exact PR band on 200 x 200 has {wide / 1e6:.2g} million points of windows. At mmu's measured "
+        f"{rate / 1e3:.2g} million simulations a second, {SAMPLES:,} for each would take "
+        f"{wide * SAMPLES / rate / 1e3 / 3600:.2g} hours on one thread: "
+        f"{wide * SAMPLES / rate / ours[band, 1]:,.0f} times as long.",
+        "- Beside our Wilks band: " + ", ".join(f"{timed[i][0]} {r:.1f}" for i, r in ratio.items()) + ".",
+        f"- The labelled call `bayescm.band(...)` of the first row takes {labelled:.3g} ms.",
+        f"- Floors: the inner loop on whole rows in the first-level cache takes {floor():.2g} ns per point (three "
+        "loads, two fused multiply-adds, a minimum, a store). A logarithm and an exponential of NumPy, which each point of a "
+        f"window's bounding box needs once however many matrices there are, take {transcendental:.2g} ns.",
+    ]
+
+
 def main() -> None:
     """Time everything and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--mmu", required=True, help="python of the environment with mmu")
     parser.add_argument("--write", action="store_true", help="write results_regions.md")
     arguments = parser.parse_args()
-    lines, load = [], os.getloadavg()[0]
+    load, timed = os.getloadavg()[0], rows()
     with tempfile.TemporaryDirectory() as folder:
         agree = agreement(arguments.mmu, folder)
-        theirs: dict[tuple[str, int], float] = {}
-        ours: dict[tuple[int, int], float] = {}
-        timed = rows()
-        for again in range(2):  # mmu, bayescm, mmu, bayescm; the least of both
-            wanted = [case for case in cases() if again == 0 or case["method"] != "simulated_point"]
-            for name, found in peer(arguments.mmu, wanted, [1, 2], folder).items():
-                for threads, seconds in found["best"].items():
-                    key = (name, int(threads))
-                    theirs[key] = min(theirs.get(key, np.inf), 1e3 * seconds)
-            for threads in (1, 2):
-                os.environ["BAYESCM_THREADS"] = str(threads)
-                for i, (_, _, method, cells, axes, level, rounds) in enumerate(timed):
-                    took = best(surface(method, cells, axes, level), rounds)
-                    ours[i, threads] = min(ours.get((i, threads), np.inf), took)
-        os.environ["BAYESCM_THREADS"] = "1"
-        curve = bayescm.from_array(np.asarray(matrices(500)).reshape(-1, 2, 2), dims="threshold")
-        labelled = best(lambda: (forget(), bayescm.band(curve, grid=AXES)), 15)
-        least = floor()
-        some, kept = np.random.default_rng(1).uniform(1.1, 3.0, (64, BINS)), np.empty((64, BINS))
-        transcendental = best(lambda: (np.log(some, out=kept), np.exp(kept, out=kept)), 200) / some.size * 1e6
-    lines += [
+        theirs, ours = alternate(arguments.mmu, timed, folder)
+    lines = [
         "# Results of regions.py",
         "",
         f"{time.strftime('%Y-%m-%d')}, {platform.processor() or platform.machine()}, {os.cpu_count()} cores, load "
@@ -174,45 +219,13 @@ def main() -> None:
         f"500 thresholds, {BINS} x {BINS} points unless said, one and two threads each; the least of two alternating "
         "runs of each side. Levels up to 95.4% agree with mmu's to " + agree + ".",
         "",
-        "| | mmu / bayescm, 1 thread | 2 threads | bayescm, ms, 1 thread | 2 threads | mmu, ms, 1 thread | points | "
-        "ns per point |",
-        "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
-    ]
-    for i, (words, case, method, cells, axes, level, _) in enumerate(timed):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            evaluated = points(method, cells[_there(method, cells)], axes, level)
-        ratios = (
-            [f"{theirs[case, t] / ours[i, t]:.2g}" if (case, t) in theirs else "" for t in (1, 2)] if case else ["", ""]
-        )
-        mmu = f"{theirs[case, 1]:.3g}" if case else ""
-        lines.append(
-            f"| {words} | {' | '.join(ratios)} | {ours[i, 1]:.3g} | {ours[i, 2]:.3g} | {mmu} | {evaluated / 1e6:.3g} M "
-            f"| {1e6 * ours[i, 1] / evaluated:.2g} |"
-        )
-    rate = SAMPLES * SIMULATED_BINS**2 / theirs["pr_simulated_point", 1]  # per ms
-    band = next(i for i, row in enumerate(timed) if row[0].startswith("exact PR band"))
-    wide = points(timed[band][2], timed[band][3], COARSE, 0.997)
-    ratio = {i: ours[i, 1] / ours[0, 1] for i, row in enumerate(timed) if row[0].startswith(("credible", "highest"))}
-    lines += [
+        *table(timed, theirs, ours),
         "",
-        f"- The exact PR band on 200 x 200 has {wide / 1e6:.2g} million points of windows. At mmu's measured "
-        f"{rate / 1e3:.2g} million simulations a second, {SAMPLES:,} for each would take "
-        f"{wide * SAMPLES / rate / 1e3 / 3600:.2g} hours on one thread: "
-        f"{wide * SAMPLES / rate / ours[band, 1]:,.0f} times as long.",
-        "- Beside our Wilks band: " + ", ".join(f"{timed[i][0]} {r:.1f}" for i, r in ratio.items()) + ".",
-        f"- The labelled call `bayescm.band(...)` of the first row takes {labelled:.3g} ms.",
-        f"- Floors: the inner loop on whole rows in the first-level cache takes {least:.2g} ns per point (three loads, "
-        "two fused multiply-adds, a minimum, a store). A logarithm and an exponential of NumPy, which each point of a "
-        f"window's bounding box needs once however many matrices there are, take {transcendental:.2g} ns.",
+        *notes(timed, theirs, ours),
     ]
     print("\n".join(lines))
     if arguments.write:
         (HERE / "results_regions.md").write_text("\n".join(lines) + "\n")
-
-
-def _there(method: methods.Method, cells: Any) -> Any:
-    return method.exists(cells) if isinstance(method, methods.Ellipse) else slice(None)
 
 
 if __name__ == "__main__":
