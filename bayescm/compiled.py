@@ -17,7 +17,11 @@ def load(name: str) -> Any:
 
 def threads() -> int:
     """Return the number of threads: the environment variable BAYESCM_THREADS, else that of the processors."""
-    return int(os.environ.get("BAYESCM_THREADS") or os.cpu_count() or 1)
+    given = os.environ.get("BAYESCM_THREADS") or os.cpu_count() or 1
+    try:
+        return int(given)
+    except ValueError:
+        raise ValueError(f"the environment variable BAYESCM_THREADS must be a whole number; got {given!r}.") from None
 
 
 def in_blocks(function: Callable[[int, int], object], size: int, block: int) -> None:

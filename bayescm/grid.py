@@ -7,6 +7,7 @@ and which weights a matrix gives the planes. Another pair of metrics would be a 
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -82,15 +83,14 @@ class Space:
         return np.stack(np.broadcast_arrays(-log_all, of_fp - log_all, of_fn - log_all), -1)
 
     def weights(self, cells: Array) -> Array:
-        """Return the weights (T, 6) that make the deviance 2 log(L(estimate) / L(point))."""
+        """Return the weights (T, 5) that make the deviance 2 log(L(estimate) / L(point))."""
         (a, b), (c, d) = (factor(cells) for factor in self.factors)
         constant = sum(special.xlogy(k, k) for k in (a, b, c, d)) - special.xlogy(a + b, a + b)
         constant = constant - special.xlogy(c + d, c + d)
-        zero = np.zeros_like(a)
         if self.trinomial:
-            tp, fp, fn = cells[:, _TP], cells[:, _FP], cells[:, _FN]
-            return 2.0 * np.stack([constant, -fp, zero, tp + fp + fn, -fn, zero], -1)
-        return 2.0 * np.stack([constant, -a, -b, -c, -d, zero], -1)
+            tp, fp, fn, zero = cells[:, _TP], cells[:, _FP], cells[:, _FN], np.zeros_like(a)
+            return 2.0 * np.stack([constant, -fp, zero, tp + fp + fn, -fn], -1)
+        return 2.0 * np.stack([constant, -a, -b, -c, -d], -1)
 
     def density_weights(self, concentrations: Array) -> Array:
         """Return the weights (T, 6) of the log posterior density of (y, x) (Urlus 2023, eqs 10, 42 corrected)."""
@@ -163,11 +163,13 @@ def axis(n: int = 501, lower: float = 0.0, upper: float = 1.0, *, spacing: str =
 
 def checked_axis(name: str, values: ArrayLike) -> Array:
     """Return an axis that is increasing and in [0, 1]."""
+    if np.asarray(values).dtype.kind not in "iuf":
+        raise TypeError(f"`{name}` must be numbers in [0, 1]; got {values!r}.")
     points = np.ascontiguousarray(values, dtype=np.float64)
     if points.ndim != 1 or len(points) < 2:
         raise ValueError(f"`{name}` must have one dimension and two points at least; got shape {points.shape}.")
     if not ((points >= 0) & (points <= 1)).all() or not (np.diff(points) > 0).all():
-        raise ValueError(f"`{name}` must be increasing and in [0, 1].")
+        raise ValueError(f"`{name}` must be increasing and in [0, 1]; got {np.array2string(points, threshold=6)}.")
     return points
 
 
@@ -198,9 +200,9 @@ class Scale:
 
 def evaluate(
     axes: tuple[Array, Array],
-    planes: Parts,
+    planes: Callable[[slice, slice], Any],
     where: NDArray[np.int64],
-    kernel: Callable[[Planes, NDArray[np.intp], NDArray[np.int64], Array], object],
+    kernel: Callable[[Any, NDArray[np.intp], NDArray[np.int64], Array], object],
     *,
     log_rest: bool = True,
 ) -> Array:
@@ -247,19 +249,5 @@ def _logs(p: Array) -> tuple[Array, Array]:
     return np.log(np.maximum(p, _EDGE)), np.where(p < 1.0, np.log1p(-np.minimum(p, 1.0 - 2.0**-53)), np.log(_EDGE))
 
 
-def quadratic(y: Array, x: Array) -> Parts:
-    """Return the planes of a quadratic form in y and x, which serve every space."""
-    rows, columns, one_row = np.stack([y, y**2]), np.stack([x, np.zeros_like(x)]), (x**2)[None]
-    return lambda tall, wide: (_copy(rows[:, tall]), _copy(one_row[:, wide]), _copy(columns[:, wide]))
-
-
 def _copy(part: Array) -> Array:
     return np.ascontiguousarray(part)
-
-
-def quadratic_weights(centre: Array, precision: Array) -> Array:
-    """Return the weights (T, 6) of the squared Mahalanobis distance from (y, x) by inverse covariances (T, 2, 2)."""
-    y, x = centre.T
-    yy, xy, xx = precision[:, 0, 0], precision[:, 0, 1], precision[:, 1, 1]
-    constant = yy * y**2 + 2.0 * xy * x * y + xx * x**2
-    return np.stack([constant, -2.0 * (yy * y + xy * x), yy, xx, -2.0 * (xx * x + xy * y), 2.0 * xy], -1)

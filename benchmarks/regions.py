@@ -193,8 +193,8 @@ def notes(timed: list[Any], theirs: Times, ours: Times) -> list[str]:
         "- Beside our Wilks band: " + ", ".join(f"{timed[i][0]} {r:.1f}" for i, r in ratio.items()) + ".",
         f"- The labelled call `bayescm.band(...)` of the first row takes {labelled:.3g} ms.",
         f"- Floors: the inner loop on whole rows in the first-level cache takes {floor():.2g} ns per point (three "
-        "loads, two fused multiply-adds, a minimum, a store). A logarithm and an exponential of NumPy, which each point of a "
-        f"window's bounding box needs once however many matrices there are, take {transcendental:.2g} ns.",
+        "loads, two fused multiply-adds, a minimum, a store). A logarithm and an exponential of NumPy, which each "
+        f"point of a window's bounding box needs once however many matrices there are, take {transcendental:.2g} ns.",
     ]
 
 

@@ -194,7 +194,8 @@ def test_contains_is_exact_at_the_level_and_false_without_a_region():
     level = bayescm.region_level(counts, recall=0.85, precision=0.75).level.item()
     found = contains(counts, levels=[level, np.nextafter(level, 0)], recall=0.85, precision=0.75)
     assert found.contains.values.tolist() == [True, False]
-    none = contains(matrix("perfect"), recall=0.9, precision=0.9, method="ellipse")
+    with pytest.warns(UserWarning, match="no ellipse"):
+        none = contains(matrix("perfect"), recall=0.9, precision=0.9, method="ellipse")
     assert not none.contains.any()
     assert np.isnan(none.p_value)
 
@@ -226,7 +227,7 @@ def test_a_surface_is_traced_on_its_own_grid():
     found, direct = contour(surface), contour(counts, method="credible")
     np.testing.assert_allclose(found.area, direct.area, rtol=0.005)
     assert found.attrs == surface.attrs
-    xr.testing.assert_identical(area(surface), found[["area", "area_change"]])
+    xr.testing.assert_identical(area(surface), found[["area", "area_change", "extent"]])
     assert contour(surface, levels=[0.5]).attrs["levels"] == "[0.5]"
     grids = [area(bayescm.region(counts, grid=n)) for n in (65, 129)]
     change = abs(grids[1].area - grids[0].area) / grids[1].area
@@ -361,3 +362,11 @@ def test_undefined_resamples_are_told():
     with pytest.warns(UserWarning, match="100.00%"):
         empty = bootstrap([[0, 0], [0, 0]], draws=10)
     assert (empty.undefined == 1).all()
+
+
+def test_the_order_of_an_axis_does_not_matter():
+    surface = bayescm.region(bayescm.from_cells(tp=20, fn=4, fp=5, tn=20), grid=65)
+    back = surface.isel(recall=slice(None, None, -1))
+    xr.testing.assert_identical(bayescm.regions.area(surface), bayescm.regions.area(back))
+    with pytest.raises(ValueError, match="two points at least"):
+        bayescm.regions.area(surface.isel(recall=[3]))

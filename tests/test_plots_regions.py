@@ -217,7 +217,7 @@ def test_band_shows_the_curve_and_says_pointwise(space, curve):
     chosen = bayescm.region(curve.sel(threshold=[0.5, 0.9], method="nearest"), space=space)
     ax = bayescm.plot_band(made, regions=chosen)
     assert ax.get_legend().get_title().get_text() == "Wilks, pointwise"
-    names = [f"threshold {t:.2g}" for t in chosen.threshold.values]
+    names = [f"threshold {t:.3g}" for t in chosen.threshold.values]
     assert legend(ax) == [*names, f"{space.upper()} curve", "68.3%", "95.4%", "99.7%"]
     (line,) = [line for line in ax.lines if line.get_label().endswith("curve")]
     np.testing.assert_array_equal(line.get_xdata(), made.point[:, 1])

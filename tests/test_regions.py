@@ -253,12 +253,80 @@ def test_highest_density_has_the_posterior_mass(space, cells):
         assert (level > c).mean() == pytest.approx(1 - c, rel=0.1)
 
 
-def test_a_contradicting_prior_is_served_or_refused():
-    counts = counts_of(5, 3, 1, 5)
-    data = bayescm.region_level(counts, recall=0.5, precision=0.5, method="credible", prior=[[20, 1], [1, 400]])
-    assert 0.0 <= data.level.item() <= 1.0
-    with pytest.raises(ValueError, match="contradict"):
-        bayescm.region(counts, method="credible", prior=[[1, 1], [1e7, 1]])
+@pytest.mark.parametrize(
+    ("cells", "prior", "space"),
+    [
+        ((1000, 30, 400, 20), (1, 1, 1, 50), grid.PR), ((200, 40, 30, 170), (50,) * 4, grid.ROC),
+        ((20, 1, 1, 0), (30,) * 4, grid.PR), ((0, 9, 9, 0), (45, 5, 5, 45), grid.ROC),
+        ((8, 196, 12, 0), (76.5,) * 4, grid.PR), ((786, 1, 9, 772), (19.65,) * 4, grid.ROC),
+        ((16, 2, 2868, 2), (6.91,) * 4, grid.PR), ((0, 0, 2, 9), (40,) * 4, grid.ROC),
+        ((10**8, 10**8, 10**8, 1), (0.5,) * 4, grid.PR), ((10**9, 10**9, 10**9, 3), (0.5,) * 4, grid.PR),
+        ((0, 0, 0, 3), (0.05,) * 4, grid.ROC), ((9, 1, 1, 500_000), (5, 0.1, 3, 8), grid.PR),
+    ],
+)  # fmt: skip
+def test_relative_belief_under_any_prior(cells, prior, space):
+    """Priors that contradict the counts, tiny ones and huge counts, against half a million draws."""
+    cells, prior = np.array(cells, float), np.array(prior, float)
+    rng = np.random.default_rng(11)
+    total = np.zeros(500_000)
+    for k, n, a, b in credible._factors(cells[None], space, prior)[0]:
+        p, rest = (
+            g / sum(gs) for gs in [(rng.standard_gamma(a, len(total)), rng.standard_gamma(b, len(total)))] for g in gs
+        )
+        if n > 0:
+            with np.errstate(divide="ignore"):
+                total += 2.0 * (special.xlogy(k, k / n) + special.xlogy(n - k, (n - k) / n))
+                total -= 2.0 * (special.xlogy(k, p) + special.xlogy(n - k, rest))
+    method = credible.Credible(space, prior)
+    for level in (0.5, 0.954):
+        limit = method.limits(cells[None], level)
+        assert level - 3e-3 < (total < limit).mean() < level + 0.05  # a window may be a little wider
+        q = np.quantile(total, [0.25, 0.5, 0.9])
+        np.testing.assert_allclose(credible.masses(cells, space, prior, q), [0.25, 0.5, 0.9], atol=3e-3)
+        scale = method.scale(cells[None], level)
+        if scale.which[0] >= 0 and prior.min() > 0.05:  # a table is coarse near 0 where the mass is q^0.05
+            from bayescm._kernels.planes import tabulated
+
+            at = np.quantile(total, level / 2)
+            mass = -np.expm1(-0.5 * tabulated(at, scale.most[0], scale.tables[0]))
+            assert mass == pytest.approx(level / 2, abs=4e-3)
+
+
+def test_two_ways_to_the_same_mass():
+    rng = np.random.default_rng(12)
+    for _ in range(60):
+        cells = (10 ** rng.uniform(0, 3.5, 4)).round() - 1.0
+        prior, space = np.full(4, 10 ** rng.uniform(-0.3, 1)), (grid.PR, grid.ROC)[rng.integers(2)]
+        factors = credible._factors(cells[None], space, prior)[0]
+        if factors[:, 1].sum() > 0:
+            q = np.array([0.5, 2.0, 6.0, 12.0])
+            direct = credible._direct(factors, q)
+            np.testing.assert_allclose(credible.masses(cells, space, prior, q), direct, atol=1e-6)
+
+
+def test_what_no_integral_serves_is_refused():
+    counts = counts_of(20, 0, 3, 17)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        with pytest.raises(ValueError, match=r"at least 0\.15"):
+            bayescm.region(counts, method="credible", ordering="density", prior=0.1)
+    with pytest.raises(ValueError, match="contradicts"):
+        bayescm.region_level(counts, method="credible", prior=[[1, 0.001], [900, 1]], recall=0.5, precision=0.5)
+
+
+@pytest.mark.parametrize("cells", [(10**6, 3, 10**5, 9 * 10**5), (10**9, 100, 10**8, 10**9), (6, 19335, 4, 255871443)])
+def test_the_ellipse_keeps_its_digits(cells):
+    counts = counts_of(*cells)
+    surface = bayescm.region(counts, method="ellipse", grid=11)
+    point = {name: surface[name] for name in ("precision", "recall")}
+    np.testing.assert_allclose(
+        surface.level, np.minimum(bayescm.region_level(counts, method="ellipse", **point).level, 1), atol=1e-6
+    )  # fmt: skip
+
+
+def test_ties_of_many_items_are_ties():
+    likeliest = bayescm.region_level(counts_of(0, 0, 999_998, 1), method="exact", tpr=0.7 / 999_999, fpr=0.5)
+    assert likeliest.level == 0.0
 
 
 def test_extra_covariance_adds_up():
@@ -357,6 +425,12 @@ def test_numbers_do_not_depend_on_threads(monkeypatch):
         xr.testing.assert_identical(made[0], made[2])
 
 
+def test_the_number_of_threads_is_a_number(monkeypatch):
+    monkeypatch.setenv("BAYESCM_THREADS", "x")
+    with pytest.raises(ValueError, match="BAYESCM_THREADS must be a whole number"):
+        bayescm.region(counts_of(5, 1, 2, 6))
+
+
 def test_two_callers_at_once():
     rng = np.random.default_rng(4)
     y = rng.integers(0, 2, 100)
@@ -441,6 +515,7 @@ def test_the_grid_of_huge_and_tiny_counts():
         ({"levels": (0.5, 0.5)}, "twice"),
         ({"prior": 1}, "`prior` is for method='credible'"),
         ({"mid_p": True}, "`mid_p` is for method='exact'"),
+        ({"method": "exact", "mid_p": "no"}, "`mid_p` must be True or False"),
         ({"method": "exact", "extra_cov": np.eye(2)}, "`extra_cov` is for"),
         ({"method": "ellipse", "extra_cov": [[1, 2], [2, 1]]}, "negative eigenvalue"),
         ({"method": "ellipse", "extra_cov": np.eye(3)}, "shape"),
@@ -448,6 +523,8 @@ def test_the_grid_of_huge_and_tiny_counts():
         ({"method": "credible", "ordering": "hpd"}, "`ordering`"),
         ({"grid": 1}, "`grid`"),
         ({"grid": (10, 10, 10)}, "`grid`"),
+        ({"grid": (5, [0.1, 0.2])}, "`grid` must be"),
+        ({"grid": (["a", "b"], [0.1, 0.2])}, "must be numbers"),
         ({"grid": ([0.2, 0.1], [0, 1])}, "increasing"),
         ({"grid": ([0.2, 1.1], [0, 1])}, "increasing"),
         ({"grid": ([0.2, np.nan], [0, 1])}, "increasing"),
@@ -470,6 +547,12 @@ def test_words_of_errors_of_points():
         bayescm.region_level(counts, recall="high", precision=0.5)
     with pytest.raises(ValueError, match="two labels"):
         bayescm.region(np.ones((3, 3), int))
+    with pytest.raises(ValueError, match="empty"):
+        bayescm.region_level(counts, recall=[], precision=[])
+    with pytest.raises(ValueError, match="has 3 points, `recall` has 2"):
+        bayescm.region_level(counts, recall=[0.5, 0.6], precision=[0.1, 0.2, 0.3])
+    with pytest.raises(ValueError, match="coordinate 'level'"):
+        bayescm.region(counts.assign_coords(level=3))
     with pytest.raises(ValueError, match="`dim`"):
         bayescm.band(counts)
 

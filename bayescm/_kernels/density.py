@@ -39,7 +39,7 @@ def _softplus(y):
 
 @kernel
 def _log_density(u, v, is_trinomial, w):
-    """Return the log density at log p, log(1 - p) of both factors, by the seven weights."""
+    """Return the log density at log p, log(1 - p) of both factors, by the six weights."""
     if is_trinomial:
         a = u[1] + v[0] - u[0]
         b = u[1] + v[1] - u[0]

@@ -14,9 +14,24 @@ import math
 import numpy as np
 
 from bayescm._kernels import kernel
-from bayescm._kernels.beta import DESCRIPTION, MIRRORED, MODE, SIZE, SMALL_SHARE, log_shape
+from bayescm._kernels.beta import (
+    DESCRIPTION,
+    MAX_CELLS,
+    MIRRORED,
+    MODE,
+    SIZE,
+    SMALL_SHARE,
+    build,
+    log_shape,
+    of_normal,
+    tails,
+    to_normal,
+)
 from bayescm._kernels.planes import COEFFICIENTS, TABLE, powers, tabulated
 
+_LOG_2 = math.log(2.0)
+_ROUNDING = 1e-15
+_REACH = 9.0  # of normal quantiles
 _STIRLING = (1.0 / 12.0, 1.0 / 360.0, 1.0 / 1260.0, 1.0 / 1680.0, 1.0 / 1188.0)
 
 
@@ -127,7 +142,7 @@ def smooth_part(k, n, a, b, most, nodes, out):
 
 @kernel
 def _series(values, cosines, out):
-    """Put the Chebyshev coefficients of values at the nodes into `out`; return the size of the last ones."""
+    """Put the Chebyshev coefficients of values at the nodes into `out`; return the size of the last and the largest."""
     n = len(values)
     largest = 0.0
     for m in range(n):
@@ -136,8 +151,7 @@ def _series(values, cosines, out):
             total += values[i] * cosines[m, i]
         out[m] = total * (1.0 if m == 0 else 2.0) / n
         largest = max(largest, abs(out[m]))
-    end = max(abs(out[n - 1]), abs(out[n - 2]))
-    return end / largest if largest > 0.0 else 0.0
+    return max(abs(out[n - 1]), abs(out[n - 2])), largest
 
 
 @kernel
@@ -164,22 +178,29 @@ def convolve(first, second, most, nodes, cosines, rule, series, work):
     """Put the Chebyshev coefficients of G on [0, most] into `series`.
 
     `first` and `second` are (k, n, a, b); `rule` is (nodes, weights) of Gauss and Jacobi on (0, 1) for their two v; a
-    factor without trials has the deviance 0. Returns v1 + v2 and the size of the last coefficients.
+    factor without trials has the deviance 0. Returns v1 + v2 and an estimate of the error of masses: the last
+    coefficients and the rounding of the largest, weighed by the integrals that they go into.
     """
     if first[1] == 0 or second[1] == 0:
         one = second if first[1] == 0 else first
         power = smooth_part(one[0], one[1], one[2], one[3], most, nodes, work[0])
-        return power, _series(work[0], cosines, series)
-    power = smooth_part(first[0], first[1], first[2], first[3], most, nodes, work[0])
-    power += smooth_part(second[0], second[1], second[2], second[3], most, nodes, work[1])
-    error = max(_series(work[0], cosines, work[2]), _series(work[1], cosines, work[3]))
+        end, largest = _series(work[0], cosines, series)
+        return power, (end + _ROUNDING * largest) * math.exp(math.lgamma(power) + power * _LOG_2)
+    one = smooth_part(first[0], first[1], first[2], first[3], most, nodes, work[0])
+    other = smooth_part(second[0], second[1], second[2], second[3], most, nodes, work[1])
+    power = one + other
+    end_1, largest_1 = _series(work[0], cosines, work[2])
+    end_2, largest_2 = _series(work[1], cosines, work[3])
+    error = end_1 * largest_2 + end_2 * largest_1 + _ROUNDING * largest_1 * largest_2
+    error *= math.exp(math.lgamma(one) + math.lgamma(other) - math.lgamma(power))
     for i in range(len(nodes)):
         total = 0.0
         for g in range(rule.shape[1]):
             t = 2.0 * nodes[i] * rule[0, g] - 1.0
             total += rule[1, g] * _product(work[2], work[3], t, 2.0 * nodes[i] - 2.0 - t)
         work[0, i] = total
-    return power, max(error, _series(work[0], cosines, series))
+    end, _ = _series(work[0], cosines, series)
+    return power, (error + end) * math.exp(math.lgamma(power) + power * _LOG_2)
 
 
 @kernel
@@ -200,6 +221,85 @@ def masses(q, most, power, series, rule, out):
 
 
 @kernel
+def _at(y, factor):
+    """Return the deviance at the log-odds y."""
+    k, n = factor[0], factor[1]
+    if k == 0 or k == n:
+        y = y if k == 0 else -y
+        return 2.0 * n * (max(y, 0.0) + math.log1p(math.exp(-abs(y))))
+    x = y - math.log(k) + math.log(n - k)
+    if 2 * k > n:
+        k, x = n - k, -x
+    return max(2.0 * (n * math.log1p(k / n * math.expm1(x)) - k * x), 0.0) if x < 600.0 else 2.0 * (n - k) * x
+
+
+@kernel
+def _interval(limit, factor):
+    """Return the log-odds between which the deviance is below `limit`."""
+    k, n = factor[0], factor[1]
+    if k == 0 or k == n:
+        rest = math.expm1(limit / (2.0 * n)) if limit < 1400.0 * n else math.inf  # odds of the far end
+        return (-math.inf, math.log(rest)) if k == 0 else (-math.log(rest), math.inf)
+    less = min(k, n - k)
+    width = math.sqrt(limit / (less * (1.0 - less / n)))
+    left, right = roots(less, n, limit, -width, width)
+    centre = math.log(k) - math.log(n - k)
+    return (centre + left, centre + right) if less == k else (centre - right, centre - left)
+
+
+@kernel
+def _below(limit, factor, table, law):
+    """Return the probability of a deviance below `limit`."""
+    if factor[1] == 0:
+        return 1.0
+    left, right = _interval(limit, factor)
+    low, rest_low, _ = tails(left, table, law)
+    high, rest_high, _ = tails(right, table, law)
+    return high - low if low + high < 1.0 else rest_low - rest_high
+
+
+@kernel
+def direct_masses(first, second, q, nodes, weights, out):
+    """Put the cdf of the sum at q into `out`: one integral over a normal quantile, for laws that no series follows.
+
+    The deviance that varies less is integrated over, after a sine substitution with Gauss's rule on (-1, 1); the cdf of
+    the other one is that of a Beta between two points.
+    """
+    tables, laws = np.empty((2, MAX_CELLS + 1, 8)), np.empty((2, DESCRIPTION))
+    spread = np.zeros(2)
+    for i, factor in enumerate((first, second)):
+        build(factor[2], factor[3], tables[i], laws[i])
+        if factor[1] > 0:
+            middle = _at(of_normal(0.0, tables[i], laws[i]), factor)
+            for u in (-1.5, 1.5):
+                spread[i] = max(spread[i], abs(_at(of_normal(u, tables[i], laws[i]), factor) - middle))
+    if spread[0] >= spread[1]:
+        inner, outer, i, o = first, second, 0, 1
+    else:
+        inner, outer, i, o = second, first, 1, 0
+    for e in range(len(q)):
+        if q[e] <= 0.0 or outer[1] == 0:
+            out[e] = _below(q[e], inner, tables[i], laws[i]) if q[e] > 0.0 else 0.0
+            continue
+        left, right = _interval(q[e], outer)
+        low, rest_low, _ = tails(left, tables[o], laws[o])
+        high, rest_high, _ = tails(right, tables[o], laws[o])
+        start, stop = max(to_normal(low, rest_low), -_REACH), min(to_normal(high, rest_high), _REACH)
+        out[e] = 0.0
+        if not start < stop:
+            continue
+        total = 0.0
+        for g in range(len(nodes)):
+            t = 0.5 * math.pi * nodes[g]
+            u = 0.5 * (start + stop) + 0.5 * (stop - start) * math.sin(t)
+            rest = q[e] - _at(of_normal(u, tables[o], laws[o]), outer)
+            if rest > 0.0:
+                density = math.exp(-0.5 * u * u) * math.cos(t) * weights[g]
+                total += density * _below(rest, inner, tables[i], laws[i])
+        out[e] = total * 0.25 * math.pi * (stop - start) / math.sqrt(2.0 * math.pi)
+
+
+@kernel
 def scales(factors, wanted, most, nodes, cosines, rules, of_pair, of_power, fit_nodes, fit_cosines, out, tables, table):
     """Map the statistics of matrices to the scale of chi-squared, -2 log(1 - mass).
 
@@ -215,8 +315,8 @@ def scales(factors, wanted, most, nodes, cosines, rules, of_pair, of_power, fit_
     of_pair, of_power : ndarray of shape (T,)
         Which rule serves the convolution and the cdf of each matrix.
     out : ndarray of shape (T, COEFFICIENTS + 4)
-        Coefficients of the polynomial; its error on the scale of mass; the size of the series' last coefficients; the
-        mass reached; the statistic whose mass is `wanted`.
+        Coefficients of the polynomial; its error on the scale of mass; the error of masses; the mass reached; the
+        statistic whose mass is `wanted`.
     tables : bool
         Whether to fill `table` (T, TABLE + 1) as well, which that statistic is then found in.
     """

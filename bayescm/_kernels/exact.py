@@ -13,6 +13,7 @@ from bayescm._kernels import kernel, vector_kernel
 
 TIE = 1e-9
 """Statistics that differ by less, relatively (absolutely below 1), are ties."""
+_ROUNDING = 4e-15  # of a statistic, relative to the n log n that cancel in it
 _LOG_4 = 2.0 * math.log(2.0)
 
 
@@ -204,7 +205,7 @@ def level_at(trials, q, point, is_trinomial, mid_p, enough, logs, factorials, wo
     trials and the log probabilities of success and failure of both. The level is P(Y < q), ties not counted, or with
     half of the ties.
     """
-    tie = TIE * max(1.0, q)
+    tie = max(TIE * max(1.0, q), _ROUNDING * (logs[trials[0]] + logs[trials[1]]))
     less = _smaller(trials, q - tie, point, is_trinomial, enough, logs, factorials, work)
     if not mid_p or less >= enough:
         return less

@@ -1,11 +1,12 @@
 """The grid engine: statistics that are sums of products with shared planes, reduced over matrices row by row.
 
-At row i and column j of a grid a matrix with the six weights w has the statistic
+At row i and column j of a grid a matrix with the weights w has the statistic
 
-    w0 + w1 rows[0, i] + w2 rows[1, i] + w3 full[i, j] + (w4 + w5 rows[0, i]) columns[0, j],
+    w0 + w1 rows[0, i] + w2 rows[1, i] + w3 full[i, j] + w4 columns[0, j] + w5 columns[1, j],
 
-where ``full`` may be one row for all i. One row of the plane and of the output stay in the first-level cache while all
-matrices pass over them; the memory doesn't depend on their number.
+where ``full`` may be one row for all i; only densities have a w5. The ellipse is a quadratic form in the axes instead,
+written about its centre, or its digits would be lost where a rate is near 1. One row of the plane and of the output
+stay in the first-level cache while all matrices pass over them; the memory doesn't depend on their number.
 """
 
 import math
@@ -81,8 +82,30 @@ def reduce(planes, weights, windows, cap, out):
             if top <= i < bottom:
                 w = weights[t]
                 constant = w[0] + w[1] * rows[0, i] + w[2] * rows[1, i]
-                slope = w[4] + w[5] * rows[0, i]
-                _lower(row[left:right], plane[left:right], column[left:right], constant, w[3], slope)
+                _lower(row[left:right], plane[left:right], column[left:right], constant, w[3], w[4])
+        to_log_rest(row)
+
+
+@vector_kernel
+def _lower_quadratic(out, x, centre, constant, slope, curve):
+    for j in range(out.size):
+        d = x[j] - centre
+        out[j] = min(out[j], constant + d * (slope + curve * d))
+
+
+@kernel
+def reduce_quadratic(y, x, centres, precisions, windows, cap, out):
+    """Put log(1 - level) of the least squared Mahalanobis distance into `out`; it is `cap` where no window is."""
+    for i in range(len(out)):
+        row = out[i]
+        row[:] = cap
+        for t in range(len(centres)):
+            top, bottom, left, right = windows[t]
+            if top <= i < bottom:
+                d, p = y[i] - centres[t, 0], precisions[t]
+                _lower_quadratic(
+                    row[left:right], x[left:right], centres[t, 1], d * d * p[0, 0], 2.0 * d * p[0, 1], p[1, 1]
+                )  # fmt: skip
         to_log_rest(row)
 
 
@@ -104,15 +127,14 @@ def reduce_mapped(planes, weights, windows, most, coefficients, which, tables, c
             if top <= i < bottom:
                 w = weights[t]
                 constant = w[0] + w[1] * rows[0, i] + w[2] * rows[1, i]
-                slope = w[4] + w[5] * rows[0, i]
                 if which[t] < 0:
                     _lower_mapped(
                         row[left:right], plane[left:right], column[left:right],
-                        constant, w[3], slope, most[t], coefficients[t], cap,
+                        constant, w[3], w[4], most[t], coefficients[t], cap,
                     )  # fmt: skip
                 else:
                     table = tables[which[t]]
                     for j in range(left, right):
-                        q = constant + w[3] * plane[j] + slope * column[j]
+                        q = constant + w[3] * plane[j] + w[4] * column[j]
                         row[j] = min(row[j], tabulated(q, most[t], table) if q < most[t] else cap)
         to_log_rest(row)

@@ -11,6 +11,7 @@ from bayescm import validate
 from bayescm.conjugate import matrix_rng
 from bayescm.grid import SPACES, Array
 from bayescm.regions.options import estimate, two_labels
+from bayescm.regions.surfaces import HERE
 from bayescm.results import DRAW, METRIC, attributes, by_matrix
 
 _STREAM = 5  # of random numbers; interval() has the one below
@@ -104,5 +105,5 @@ def _warn(found: Array, names: tuple[str, str]) -> None:
     if told:
         warnings.warn(
             f"Resamples of a matrix leave {' and '.join(told)} of the draws undefined (0/0), NaN here. "
-            "bayescm.region needs no resamples.", UserWarning, stacklevel=2,
+            "bayescm.region needs no resamples.", UserWarning, skip_file_prefixes=HERE,
         )  # fmt: skip

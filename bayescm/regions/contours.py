@@ -14,9 +14,9 @@ from numpy.typing import ArrayLike
 
 from bayescm import validate
 from bayescm.counts import check_counts
-from bayescm.grid import SPACES, Array, Space, axis
+from bayescm.grid import SPACES, Array, Space, axis, checked_axis
 from bayescm.regions.options import LEVELS, checked_levels
-from bayescm.regions.surfaces import region, region_level
+from bayescm.regions.surfaces import HERE, region, region_level
 from bayescm.results import CI_BOUND, MATRIX, METRIC, attributes
 
 LEVEL, VERTEX = "level", "vertex"
@@ -282,8 +282,8 @@ def _trace_surface(data: xr.Dataset, levels: Sequence[float] | None) -> _Traced:
             f"`levels` must not exceed {complete:g}, up to which the surface is complete; got {max(wanted):g}. "
             "Make it with bayescm.region(..., levels=...) for the levels wanted."
         )
-    surface = data["level"].transpose(..., space.y, space.x).compute()
-    axes = (np.asarray(surface[space.y], np.float64), np.asarray(surface[space.x], np.float64))
+    surface = data["level"].transpose(..., space.y, space.x).sortby([space.y, space.x]).compute()
+    axes = checked_axis(space.y, surface[space.y].values), checked_axis(space.x, surface[space.x].values)
     planes = surface.values.reshape(-1, len(axes[0]), len(axes[1]))
     outlines = [_outline(plane, axes, level) for plane in planes for level in wanted]
     _warn_of_grid(outlines)
@@ -301,7 +301,7 @@ def _warn_of_grid(outlines: list[_Outline]) -> None:
     }
     for text, where in cases.items():
         if any(where):
-            warnings.warn(f"{sum(where)} of {len(outlines)} regions {text}.", UserWarning, stacklevel=5)
+            warnings.warn(f"{sum(where)} of {len(outlines)} regions {text}.", UserWarning, skip_file_prefixes=HERE)
 
 
 def _trace_counts(data: Any, levels: tuple[float, ...], tolerance: float, options: dict[str, Any]) -> _Traced:
@@ -325,7 +325,7 @@ def _trace_counts(data: Any, levels: tuple[float, ...], tolerance: float, option
         warnings.warn(
             f"The area of {(changes > tolerance).sum()} of {len(outlines)} regions still changes by up to "
             f"{np.nanmax(changes):.2%} with a grid of {most} points per axis, more than `tolerance`={tolerance:g}; "
-            "`area_change` says which.", UserWarning, stacklevel=4,
+            "`area_change` says which.", UserWarning, skip_file_prefixes=HERE,
         )  # fmt: skip
     frame = counts.isel(dict.fromkeys(MATRIX, 0), drop=True).transpose(*batch)
     return _Traced(space, levels, frame, outlines, whole.attrs | attributes(tolerance=tolerance))

@@ -89,9 +89,11 @@ def _factors(cells: Array, space: Space, prior: Array) -> Array:
     return np.ascontiguousarray(np.stack(found, -2))
 
 
-_SIZES = (16, 24, 48, 96, 192, 384)
-_CLOSE = 1e-9  # of the last coefficients, relative to the largest
+_SIZES = (16, 24, 48, 96, 192)
+_CLOSE = 1e-8  # error of masses by series, above which more terms are tried
+_ENOUGH = 3e-7  # the same once there are no more: counts of 1e9 have that much rounding
 _FIT = 3e-8  # of the polynomials, on the scale of mass
+_LEAST_DIRECT = 0.05  # concentration that the other integral takes
 
 
 def _rules(factors: Array, n: int) -> tuple[Array, NDArray[np.int64], NDArray[np.int64]]:
@@ -123,16 +125,21 @@ def _scale(cells_bytes: bytes, name: str, prior_bytes: bytes, level: float) -> S
         made = _call_scales(factors[todo], level, most[todo], n, tables=False)
         most[todo], columns[todo], sizes[todo] = made[0], made[1], n
         error, reached = columns[todo, COEFFICIENTS + 1], columns[todo, COEFFICIENTS + 2]
-        todo = todo[~(error < _CLOSE) | (reached < level) | (most[todo] > _longest(n))]
+        enough = _CLOSE if n < _SIZES[-1] else _ENOUGH
+        good = (error < enough) & (reached >= level) & (reached < 1.0 + enough) & (most[todo] <= _longest(n))
+        todo = todo[~good]
         if len(todo) == 0:
             break
-    else:
-        raise ValueError(_CONFLICT.format(cells=cells[todo[0]].astype(int).tolist()))
+    columns[todo, COEFFICIENTS], sizes[todo] = np.inf, 0
     poor = np.flatnonzero(columns[:, COEFFICIENTS] > _FIT)
     which[poor] = np.arange(len(poor))
     tables = np.empty((len(poor), TABLE + 1))
     for n in np.unique(sizes[poor]):
         mine = poor[sizes[poor] == n]
+        if n == 0:
+            for t in mine:
+                most[t], columns[t, -1], tables[which[t]] = _direct_table(factors[t], level)
+            continue
         _, columns[mine], tables[which[mine]] = _call_scales(factors[mine], level, most[mine], int(n), tables=True)
     return Scale(columns[:, -1], most, np.ascontiguousarray(columns[:, :COEFFICIENTS]), which, tables)
 
@@ -168,23 +175,52 @@ def masses(cells: Array, space: Space, prior: Array, q: Array) -> Array:
         rules, of_pair, of_mass = _rules(factors, _gauss_size(n))
         nodes, cosines = _chebyshev(n)
         series, work = np.empty(n), np.empty((4, n))
+        enough = _CLOSE if n < _SIZES[-1] else _ENOUGH
         while most <= _longest(n):
             power, error = kernels.convolve(*factors[0], most, nodes, cosines, rules[of_pair[0]], series, work)
-            if not error < _CLOSE:
+            if not error < enough:
                 break
             rule = rules[of_mass[0]]
-            if kernels.mass(most, most, power, series, rule) > 1.0 - 1e-10:
+            whole = kernels.mass(most, most, power, series, rule)
+            if whole > 1.0 - max(error, 1e-10):
+                if whole > 1.0 + 2.0 * enough:
+                    break
                 out = np.empty(len(q))
                 kernels.masses(q, most, power, series, rule, out)
-                return np.clip(out, 0.0, 1.0)
+                return np.where(q > most, 1.0, np.clip(out, 0.0, 1.0))
             most *= 1.5
-    raise ValueError(_CONFLICT.format(cells=cells.astype(int).tolist()))
+    return _direct(factors[0], q)
 
 
-_CONFLICT = (
-    "`prior` and the counts {cells} (TN, FP, FN, TP) contradict each other too much for a credible region by relative "
-    "belief; take ordering='density'."
-)
+def _direct(factors: Array, q: Array) -> Array:
+    """Return masses of one matrix where no series does: informative priors that contradict the counts."""
+    if factors[factors[:, 1] > 0, 2:].min() < _LEAST_DIRECT:
+        raise ValueError(
+            "`prior` contradicts the counts and has concentrations near 0 at once, which credible regions by relative "
+            "belief can't be computed for. Take concentrations of at least "
+            f"{_LEAST_DIRECT}."
+        )
+    out = np.empty(len(q))
+    load("deviance").direct_masses(*np.maximum(factors, [0, 0, 1e-9, 1e-9]), np.asarray(q), *_legendre(200), out)
+    return np.clip(out, 0.0, 1.0)
+
+
+def _direct_table(factors: Array, level: float) -> tuple[float, float, Array]:
+    """Return the statistic that a table reaches, the one whose mass is `level`, and the table of one matrix."""
+    from bayescm._kernels.planes import TABLE
+
+    most = -2.6 * np.log1p(-level) + 1.0
+    while _direct(factors, np.array([most]))[0] < level:
+        most *= 1.5
+    q = most * (np.arange(TABLE + 1) / TABLE) ** 2
+    mass = np.maximum.accumulate(_direct(factors, q))
+    reached = q[min(int(np.searchsorted(mass, level)), TABLE)]
+    return most, float(reached), -2.0 * np.log(np.maximum(1.0 - mass, 1e-15))
+
+
+@lru_cache(maxsize=2)
+def _legendre(n: int) -> tuple[Array, Array]:
+    return np.polynomial.legendre.leggauss(n)
 
 
 def _gauss_size(n: int) -> int:
@@ -195,6 +231,9 @@ def _gauss_size(n: int) -> int:
 def _longest(n: int) -> float:
     """Return the largest statistic for which the integrals are right to 1e-12."""
     return 3.0 * (_gauss_size(n) - 2)
+
+
+_LEAST_DENSITY = 0.15
 
 
 class Density(Method):
@@ -220,6 +259,11 @@ class Density(Method):
         concentrations = cells + self.prior
         weights = self.space.density_weights(concentrations)
         factors = np.ascontiguousarray(_factors(cells, self.space, self.prior)[..., 2:])
+        if factors.size and factors.min() < _LEAST_DENSITY:
+            raise ValueError(
+                f"`ordering`='density' takes posterior concentrations of at least {_LEAST_DENSITY}: below that nearly "
+                f"all density is at a point of the edge; got {factors.min():g}. Take ordering='relative_belief'."
+            )
         tables = np.empty((len(cells), STEPS + 1))
         places = np.empty((len(cells), 2))
 
@@ -249,10 +293,9 @@ class Density(Method):
 
     def log_density(self, weights: Array, y: Array, x: Array) -> Array:
         """Return the log posterior density (E,) at points."""
-        logs = self.space.logs(y, x)
-        w = np.moveaxis(weights, -1, 0)
+        logs, w = np.moveaxis(self.space.logs(y, x), -1, 0), np.moveaxis(weights, -1, 0)
         if not self.space.trinomial:
-            return np.asarray(w[0] + (w[1:5] * np.moveaxis(logs, -1, 0)).sum(0))
-        log_p, log_r = -np.logaddexp(0.0, logs[:, 1] - logs[:, 0]), -np.logaddexp(0.0, logs[:, 2] - logs[:, 0])
-        odds_p, odds_r = logs[:, 1] - logs[:, 0], logs[:, 2] - logs[:, 0]
-        return np.asarray(w[0] + w[1] * odds_p + w[2] * log_p - w[3] * logs[:, 0] + w[4] * odds_r + w[5] * log_r)
+            return np.asarray(w[0] + (w[1:5] * logs).sum(0))
+        a, b = logs[1] - logs[0], logs[2] - logs[0]
+        of_edges = w[2] * np.logaddexp(0.0, a) + w[5] * np.logaddexp(0.0, b)
+        return np.asarray(w[0] + w[1] * a + w[4] * b - w[3] * logs[0] - of_edges)

@@ -212,8 +212,13 @@ class Ellipse(Method):
         there = cells[self.exists(cells)]
         if len(there) == 0:
             return np.full((len(axes[0]), len(axes[1])), np.nan)
-        weights = np.ascontiguousarray(grid.quadratic_weights(*self._normal(there)))
-        return grid.evaluate(axes, grid.quadratic(*axes), self._where(there, axes, level), least_statistic(weights))
+        centres, precisions = self._normal(there)
+        return grid.evaluate(
+            axes, lambda tall, wide: (axes[0][tall], axes[1][wide]), self._where(there, axes, level),
+            lambda part, t, where, out: load("planes").reduce_quadratic(
+                *part, centres[t], precisions[t], where, grid.CAP, out
+            ),
+        )  # fmt: skip
 
     @override
     def meets_corner(self, cells: Array) -> bool:

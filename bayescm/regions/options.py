@@ -13,10 +13,15 @@ from bayescm.grid import SPACES, Array, Space
 from bayescm.priors import PriorLike, concentrations
 from bayescm.regions.credible import Credible, Density
 from bayescm.regions.methods import Ellipse, Exact, Method, Simulate, Wilks
-from bayescm.results import MATRIX, attributes, labels_of
+from bayescm.results import CI_BOUND, DRAW, MATRIX, METRIC, attributes, labels_of
 
 METHODS = ("wilks", "exact", "ellipse", "credible", "simulate")
 LEVELS: tuple[float, ...] = (0.683, 0.954, 0.997)
+_KEPT = {name for space in SPACES.values() for name in (space.y, space.x)} | {
+    "level", "point", "statistic", "p_value", "contains", "area", "area_change", "extent", "ring", "vertex",
+    "undefined", METRIC, CI_BOUND, DRAW,
+}  # fmt: skip
+"""Names that results use themselves."""
 _ASSUMES = {
     "pr": "a random sample of items; given TP + FP + FN the three are trinomial",
     "roc": "independent items in both classes; given the class totals TP and FP are binomial",
@@ -51,6 +56,8 @@ class Options:
                 raise ValueError(f"`{option}` is for method={owner!r} and has no effect on {method!r}; leave it out.")
         self.prior: PriorLike = "jeffreys" if prior is None else prior
         self.ordering = validate.choice("ordering", ordering or "relative_belief", ("relative_belief", "density"))
+        if mid_p is not None and not isinstance(mid_p, bool | np.bool_):
+            raise TypeError(f"`mid_p` must be True or False; got {mid_p!r}.")
         self.mid_p = bool(mid_p)
         self.extra = _covariance(extra_cov)
         self.draws = validate.positive_integer("draws", 10_000 if draws is None else draws)
@@ -114,10 +121,11 @@ def two_labels(counts: Any) -> xr.DataArray:
         raise ValueError(
             f"`counts` must have two labels here; it has {checked.sizes[MATRIX[0]]}. Make one class against the rest."
         )
-    names = {name for space in SPACES.values() for name in (space.y, space.x)} | {"level", "point"}
-    taken = [dim for dim in checked.dims if dim in names]
+    taken = [name for name in (*checked.dims, *checked.coords) if name in _KEPT]
     if taken:
-        raise ValueError(f"`counts` can't have the dim {taken[0]!r} here: the result keeps that name. Rename it.")
+        raise ValueError(
+            f"`counts` can't have a dim or coordinate {taken[0]!r} here: the result keeps that name. Rename or drop it."
+        )
     return checked
 
 

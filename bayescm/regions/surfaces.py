@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Hashable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ from bayescm.regions.methods import Ellipse, Method
 from bayescm.regions.options import LEVELS, Options, estimate, flat, two_labels
 from bayescm.results import MATRIX, METRIC, THRESHOLD
 
+HERE = (str(Path(__file__).parents[1]),)
+"""Warnings point to the first line outside this folder."""
 _POINTS = 257
 _POINTS_SIMULATED = 65
 _POINTS_OF_BAND = 501
@@ -90,7 +93,8 @@ def region(
     Warns
     -----
     UserWarning
-        If "ellipse" has no covariance for a matrix, whose level is NaN then; if "density" is unbounded.
+        If "ellipse" has no covariance for a matrix, whose level is NaN then; if "density" is unbounded. Of lazy counts,
+        which aren't looked at yet, neither is said.
 
     Notes
     -----
@@ -178,9 +182,13 @@ def band(
     made = Options(space, method, levels, prior, ordering, mid_p, extra_cov, draws, random_seed)
     checked = two_labels(counts)
     if dim not in checked.dims or dim in MATRIX:
-        raise ValueError(f"`dim` must be a batch dim of `counts`; got {dim!r}, and `counts` has {checked.dims}.")
+        batch = [name for name in checked.dims if name not in MATRIX]
+        raise ValueError(f"`dim` must be a batch dim of `counts`, which has {batch}; got {dim!r}. Name it by `dim`.")
     method_ = made.method(checked)
-    axes = _given_axes(grid, 101 if method == "simulate" else _POINTS_OF_BAND) or (axis(2), axis(2))
+    axes = _two_axes(grid)
+    if axes is None:
+        sizes = _sizes((101 if method == "simulate" else _POINTS_OF_BAND) if grid is None else grid)
+        axes = axis(sizes[0]), axis(sizes[1])
 
     def kernel(cells: Array) -> Array:
         batch = cells.shape[:-3]
@@ -255,6 +263,9 @@ def region_level(
     checked = two_labels(counts)
     method_ = made.method(checked)
     places = {name: _coordinate(name, given[name]) for name in (space.y, space.x)}
+    sizes = [place.sizes["point"] for place in places.values() if "point" in place.dims]
+    if len(set(sizes)) > 1:
+        raise ValueError(f"`{space.y}` has {sizes[0]} points, `{space.x}` has {sizes[1]}; give one of each per point.")
     taken = {dim for place in places.values() for dim in place.dims} & set(MATRIX)
     if taken:
         raise ValueError(f"`{space.y}` and `{space.x}` can't have the dims of a matrix, {sorted(map(str, taken))}.")
@@ -268,12 +279,12 @@ def region_level(
     if checked.chunks is None:
         _say(method_, made)(checked.values)
     values = xr.apply_ufunc(
-        kernel, checked, *places.values(), input_core_dims=[list(MATRIX), [], []], output_core_dims=[["_value"]],
-        dask="parallelized", output_dtypes=[np.float64], dask_gufunc_kwargs={"output_sizes": {"_value": 3}},
+        kernel, checked, *places.values(), input_core_dims=[list(MATRIX), [], []], output_core_dims=[["_statistic"]],
+        dask="parallelized", output_dtypes=[np.float64], dask_gufunc_kwargs={"output_sizes": {"_statistic": 3}},
         keep_attrs=False,
     )  # fmt: skip
     data = xr.Dataset(
-        {name: values.isel(_value=i) for i, name in enumerate(("statistic", "level", "p_value"))}, attrs=made.attrs
+        {name: values.isel(_statistic=i) for i, name in enumerate(("statistic", "level", "p_value"))}, attrs=made.attrs
     )
     for name, place in places.items():
         if name not in data.dims:
@@ -287,7 +298,7 @@ def region_level(
 
 def _axes(counts: xr.DataArray, made: Options, method: Method, given: Any) -> tuple[Array, Array]:
     """Return the axes of a region."""
-    axes = _given_axes(given, None)
+    axes = _two_axes(given)
     if axes is not None:
         return axes
     if counts.chunks is not None:
@@ -305,21 +316,20 @@ def _axes(counts: xr.DataArray, made: Options, method: Method, given: Any) -> tu
     return found[0], found[1]
 
 
-def _given_axes(given: Any, default: int | None) -> tuple[Array, Array] | None:
-    """Return the axes that were given, or of [0, 1] where there is a default size."""
-    if isinstance(given, tuple | list) and len(given) == 2 and any(np.ndim(part) > 0 for part in given):
+def _two_axes(given: Any) -> tuple[Array, Array] | None:
+    """Return the axes, if axes were given."""
+    if isinstance(given, tuple | list) and len(given) == 2 and all(np.ndim(part) > 0 for part in given):
         return checked_axis("grid[0]", given[0]), checked_axis("grid[1]", given[1])
-    if default is None:
-        return None
-    ny, nx = (default, default) if given is None else _sizes(given)
-    return axis(ny), axis(nx)
+    return None
 
 
 def _sizes(given: Any) -> tuple[int, int]:
     """Return numbers of points of both axes."""
     pair = given if isinstance(given, tuple | list) else (given, given)
-    if len(pair) != 2:
-        raise ValueError(f"`grid` must be a number of points, two of them, or two axes; got {given!r}.")
+    if len(pair) != 2 or any(np.ndim(size) > 0 or isinstance(size, str | dict) for size in pair):
+        raise ValueError(
+            f"`grid` must be a number of points, two of them, or two increasing axes in a tuple; got {given!r}."
+        )
     ny, nx = (validate.positive_integer("grid", size) for size in pair)
     if min(ny, nx) < 2:
         raise ValueError(f"`grid` must have at least 2 points per axis; got {given!r}.")
@@ -334,6 +344,8 @@ def _coordinate(name: str, value: Any) -> xr.DataArray:
             raise ValueError(f"`{name}` must have at most one dimension, or be a DataArray; got shape {plain.shape}.")
         value = xr.DataArray(plain, dims=["point"] * plain.ndim)
     assert isinstance(value, xr.DataArray)
+    if value.size == 0:
+        raise ValueError(f"`{name}` is empty; give at least one point.")
     if value.dtype.kind not in "iuf":
         raise TypeError(f"`{name}` must be numbers in [0, 1]; got values of type {value.dtype}.")
     if not bool(((value >= 0) & (value <= 1)).all()):
@@ -352,7 +364,7 @@ def _say(method: Method, made: Options) -> Callable[[Array], None]:
             if missing:
                 warnings.warn(
                     f"{missing} of {len(rows)} matrices have no ellipse: a rate is 0, 1 or undefined, which makes its "
-                    f"estimated variance 0; {other}, or add `extra_cov`.", stacklevel=4,
+                    f"estimated variance 0; {other}, or add `extra_cov`.", skip_file_prefixes=HERE,
                 )  # fmt: skip
         if isinstance(method, Density):
             (a, b), (c, d) = (rate(rows + method.prior) for rate in made.space.rates)
@@ -360,7 +372,8 @@ def _say(method: Method, made: Options) -> Callable[[Array], None]:
             if unbounded:
                 warnings.warn(
                     f"{unbounded} of {len(rows)} posteriors have a density that is infinite on an edge of the plane, "
-                    "so the region of highest density hugs it; take ordering='relative_belief'.", stacklevel=4,
+                    "so the region of highest density hugs it; take ordering='relative_belief'.",
+                    skip_file_prefixes=HERE,
                 )  # fmt: skip
 
     return say
