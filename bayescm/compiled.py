@@ -19,7 +19,7 @@ def threads() -> int:
     """Return the number of threads: the environment variable BAYESCM_THREADS, else that of the processors."""
     given = os.environ.get("BAYESCM_THREADS") or os.cpu_count() or 1
     try:
-        return int(given)
+        return max(int(given), 1)
     except ValueError:
         raise ValueError(f"the environment variable BAYESCM_THREADS must be a whole number; got {given!r}.") from None
 

@@ -58,7 +58,11 @@ class Space:
         (log_y, log_not_y), (log_x, log_not_x) = _logs(y), _logs(x)
         if not self.trinomial:
             rows, columns, one_row = np.stack([log_y, log_not_y]), np.stack([log_not_x, np.zeros_like(x)]), log_x[None]
-            return lambda tall, wide: (_copy(rows[:, tall]), _copy(one_row[:, wide]), _copy(columns[:, wide]))
+            return lambda tall, wide: (
+                np.ascontiguousarray(rows[:, tall]),
+                np.ascontiguousarray(one_row[:, wide]),
+                np.ascontiguousarray(columns[:, wide]),
+            )
         rows, columns = np.stack([log_not_y - log_y, log_y]), np.stack([log_not_x - log_x, log_x])
         of_fp, of_fn = np.exp(rows[0]) + 1.0, np.exp(columns[0])
         outer_sum = load("planes").outer_sum
@@ -66,7 +70,7 @@ class Space:
         def part(tall: slice, wide: slice) -> Planes:
             full = np.empty((tall.stop - tall.start, wide.stop - wide.start))
             outer_sum(of_fp[tall], of_fn[wide], full)
-            return _copy(rows[:, tall]), np.log(full, out=full), _copy(columns[:, wide])
+            return rows[:, tall].copy(), np.log(full, out=full), columns[:, wide].copy()
 
         return part
 
@@ -81,6 +85,11 @@ class Space:
         of_fp, of_fn = log_not_y - log_y, log_not_x - log_x
         log_all = np.logaddexp(np.logaddexp(0.0, of_fp), of_fn)
         return np.stack(np.broadcast_arrays(-log_all, of_fp - log_all, of_fn - log_all), -1)
+
+    def estimate(self, cells: Array) -> Array:
+        """Return y and x (..., 2) of the counts themselves, NaN where they are 0/0."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.stack([k / (k + other) for k, other in (rate(cells) for rate in self.rates)], -1)
 
     def weights(self, cells: Array) -> Array:
         """Return the weights (T, 5) that make the deviance 2 log(L(estimate) / L(point))."""
@@ -117,6 +126,10 @@ ROC = Space(
     factors=(_take(_TP, _FN), _take(_FP, _TN)), rates=(_take(_TP, _FN), _take(_FP, _TN)), trinomial=False,
 )  # fmt: skip
 SPACES = {space.name: space for space in (PR, ROC)}
+LONG_NAMES = {
+    "precision": "Precision", "recall": "Recall", "tpr": "True positive rate", "fpr": "False positive rate",
+}  # fmt: skip
+_HIGHEST = 1.0 - 2.0**-53  # of the levels below 1
 
 
 def axis(n: int = 501, lower: float = 0.0, upper: float = 1.0, *, spacing: str = "uniform") -> Array:
@@ -173,6 +186,14 @@ def checked_axis(name: str, values: ArrayLike) -> Array:
     return points
 
 
+def smooth(level: ArrayLike) -> Array:
+    """Return sqrt(-2 log(1 - level)), on which surfaces are smooth: for most methods about a distance in deviations.
+
+    A level of 1 is taken for the largest number below it.
+    """
+    return np.asarray(np.sqrt(-2.0 * np.log1p(-np.minimum(np.asarray(level, np.float64), _HIGHEST))))
+
+
 def windows(axes: tuple[Array, Array], boxes: Array) -> NDArray[np.int64]:
     """Return rows and columns (T, 4) of the grid points in boxes (T, 4) of y and x, and one more on each side."""
     found = np.empty(boxes.shape, np.int64)
@@ -181,21 +202,6 @@ def windows(axes: tuple[Array, Array], boxes: Array) -> NDArray[np.int64]:
         found[:, 2 * k + 1] = np.searchsorted(points, boxes[:, 2 * k + 1], side="right") + 1
         np.clip(found[:, 2 * k : 2 * k + 2], 0, len(points), out=found[:, 2 * k : 2 * k + 2])
     return found
-
-
-@dataclass(frozen=True)
-class Scale:
-    """Monotone functions, one per matrix, that map a statistic to the scale of chi-squared (2 degrees of freedom).
-
-    They are polynomials up to the statistic `most`, or tables where `which` isn't negative; `limits` are the statistics
-    that have the level asked for.
-    """
-
-    limits: Array
-    most: Array
-    coefficients: Array
-    which: NDArray[np.int64]
-    tables: Array
 
 
 def evaluate(
@@ -247,7 +253,3 @@ def evaluate(
 def _logs(p: Array) -> tuple[Array, Array]:
     """Return log p and log(1 - p), finite on the edges."""
     return np.log(np.maximum(p, _EDGE)), np.where(p < 1.0, np.log1p(-np.minimum(p, 1.0 - 2.0**-53)), np.log(_EDGE))
-
-
-def _copy(part: Array) -> Array:
-    return np.ascontiguousarray(part)

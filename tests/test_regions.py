@@ -356,7 +356,7 @@ def test_simulation_agrees_with_the_exact_level():
 DEGENERATE = {  # TN, FP, FN, TP
     "TP = 0": (5, 3, 2, 0), "FP = 0": (5, 0, 2, 6), "FN = 0": (5, 3, 0, 6), "perfect": (5, 0, 0, 6),
     "no positives": (5, 3, 0, 0), "no negatives": (0, 0, 2, 6), "TP = FP = 0": (5, 0, 3, 0), "all zero": (0, 0, 0, 0),
-    "only TN": (8, 0, 0, 0),
+    "only TN": (8, 0, 0, 0), "TN = 0": (0, 3, 2, 6),
 }  # fmt: skip
 
 
@@ -375,10 +375,14 @@ def test_degenerate_tables(space, name):
         assert share > 0.0, method
         if empty:
             assert (data.level == 0.0).all(), method
+        if space == "roc" and not empty and method != "simulate":  # a class without items leaves a strip
+            assert (np.ptp(data.level.values, axis=0) < 1e-12).all() == (tp + fn == 0), method
+            assert (np.ptp(data.level.values, axis=1) < 1e-12).all() == (tn + fp == 0), method
         estimate = dict(zip(names, data.point.values, strict=True))
         if not np.isnan(data.point).any() and not (tp == 0 and space == "pr"):
             assert data.level.sel(estimate, method="nearest") <= 0.5
-    with pytest.warns(UserWarning, match="no ellipse") if min(tp, fp, fn) == 0 else warnings.catch_warnings():
+    none = min(tp, fp, fn) == 0 or (space == "roc" and tn == 0)
+    with pytest.warns(UserWarning, match="no ellipse") if none else warnings.catch_warnings():
         data = bayescm.region(counts, space=space, method="ellipse")
     if np.isnan(data.level).any():
         assert np.isnan(data.level).all()

@@ -306,11 +306,11 @@ def scales(factors, wanted, most, nodes, cosines, rules, of_pair, of_power, fit_
     Parameters
     ----------
     factors : ndarray of shape (T, 2, 4)
-        k, n, a, b of both factors; k and n are also the numbers that decide which rules are used.
+        k, n, a, b of both factors.
     wanted : float
         Mass that has to be reached.
     most : ndarray of shape (T,)
-        In: a first guess of the statistic that reaches it; out: one that does, or the guess 2**12 times as large.
+        In: a first guess of the statistic that reaches it; out: one that does, if the series are good up to it.
     rules : ndarray of shape (R, 2, G)
     of_pair, of_power : ndarray of shape (T,)
         Which rule serves the convolution and the cdf of each matrix.

@@ -1,13 +1,24 @@
 """From arguments and CSV files to counts."""
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import bayescm
 
 if TYPE_CHECKING:
     import xarray as xr
+
+
+def add_command(
+    commands: Any, name: str, about: str, examples: str, run: Callable[[argparse.Namespace], None]
+) -> argparse.ArgumentParser:
+    """Add a command that `run` carries out."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        name, help=about, epilog=examples, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.set_defaults(run=run)
+    return parser
 
 
 def add_counts(parser: argparse.ArgumentParser) -> None:

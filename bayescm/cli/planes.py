@@ -5,7 +5,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import bayescm
-from bayescm.cli.inputs import add_counts, add_labels, at_thresholds, counts_of, number_or_word, read
+from bayescm.cli.inputs import add_command, add_counts, add_labels, at_thresholds, counts_of, number_or_word, read
 from bayescm.cli.output import add_outputs, console, plain, save_figure, show
 
 if TYPE_CHECKING:
@@ -26,21 +26,13 @@ _ENDS = "estimate, then the ends of each region along both axes"
 
 def add_parser(commands: Any) -> None:
     """Add both commands to the parser."""
-    p = commands.add_parser(
-        "region", help="where recall and precision, or both rates, may lie", epilog=REGION_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )  # fmt: skip
-    p.set_defaults(run=_region)
+    p = add_command(commands, "region", "where recall and precision, or both rates, may lie", REGION_EPILOG, _region)
     add_counts(p)
     _add_method(p)
     for name in ("recall", "precision", "tpr", "fpr"):
         p.add_argument(f"--{name}", type=float, metavar="P", help="a hypothesised value, to be tested in a pair")
     add_outputs(p, "the level surface as a netCDF Dataset", "a picture of the regions")
-    p = commands.add_parser(
-        "curve", help="a PR or ROC curve of scores with its pointwise band", epilog=CURVE_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )  # fmt: skip
-    p.set_defaults(run=_curve)
+    p = add_command(commands, "curve", "a PR or ROC curve of scores with its pointwise band", CURVE_EPILOG, _curve)
     p.add_argument("file", help="CSV file with a row per item")
     add_labels(p)
     p.add_argument("--score", default="score", metavar="COLUMN", help="column of scores (default: score)")

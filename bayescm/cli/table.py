@@ -5,7 +5,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import bayescm
-from bayescm.cli.inputs import add_counts, counts_of, metric_list, number_or_word, prevalence
+from bayescm.cli.inputs import add_command, add_counts, counts_of, metric_list, number_or_word, prevalence
 from bayescm.cli.output import add_outputs, console, plain, save_figure, show
 
 if TYPE_CHECKING:
@@ -21,11 +21,7 @@ EPILOG = """examples:
 
 def add_parser(commands: Any) -> None:
     """Add the command to the parser."""
-    p = commands.add_parser(
-        "summary", help="every metric with its uncertainty", epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )  # fmt: skip
-    p.set_defaults(run=run)
+    p = add_command(commands, "summary", "every metric with its uncertainty", EPILOG, run)
     add_counts(p)
     p.add_argument("--metrics", metavar="LIST", help="names with commas or spaces, such as mcc,f1 (default: all)")
     p.add_argument("--model", default="dirichlet_multinomial", help="dirichlet_multinomial or three_binomial")

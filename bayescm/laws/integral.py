@@ -1,7 +1,6 @@
 """Laws of metrics of two labels as integrals of a Beta's cdf over one or two other Betas."""
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -9,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescm.compiled import load, threads
+from bayescm.compiled import in_blocks, load, threads
 from bayescm.laws.beta import PointLaw
 from bayescm.metrics import Metric, multiclass
 from bayescm.metrics.forms import Form, proportion
@@ -152,12 +151,16 @@ def _in_threads(kernel: Any, batched: tuple[Array, ...], rest: tuple[Any, ...]) 
 
     The environment variable BAYESCM_THREADS sets another number of threads. The numbers don't depend on it.
     """
-    parts = min(threads(), len(batched[0]) // _BLOCK)
-    if parts < 2:
+    size = len(batched[0])
+    found: dict[int, Any] = {}
+
+    def part(start: int, stop: int) -> None:
+        found[start] = kernel(*(array[start:stop] for array in batched), *rest)
+
+    if size < 2 * _BLOCK:
         return kernel(*batched, *rest)
-    blocks = zip(*(np.array_split(array, parts) for array in batched), strict=True)
-    with ThreadPoolExecutor(parts) as pool:
-        return np.concatenate(list(pool.map(lambda block: kernel(*block, *rest), blocks)))
+    in_blocks(part, size, max(_BLOCK, -(-size // threads())))
+    return np.concatenate([found[start] for start in sorted(found)])
 
 
 def _moments(law: IntegralLaw) -> dict[str, Array]:

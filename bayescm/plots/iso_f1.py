@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from bayescm import validate
+from bayescm.grid import smooth
 from bayescm.plots.planes import Array, Layer
-from bayescm.plots.visuals import smooth, surface
+from bayescm.plots.visuals import surface
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

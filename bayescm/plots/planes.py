@@ -9,9 +9,9 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayescm import validate
-from bayescm.grid import SPACES, Space
+from bayescm.grid import SPACES, Space, smooth
 from bayescm.plots.densities import COLORS
-from bayescm.plots.visuals import BLUE, coordinates, shades, smooth, surface, widths
+from bayescm.plots.visuals import BLUE, coordinates, shades, surface, widths
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from bayescm.grid import SPACES, Space
+from bayescm.grid import SPACES, Space, smooth
 from bayescm.results import METRIC
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 BLUE = "#0072B2"
-_MOST = 8.6  # where the level is 1 in floating point
 _WIDTHS = (1.8, 0.7)  # of the innermost and the outermost contour
 _DEPTHS = (0.55, 0.16)  # of the innermost and the outermost shade
 _DEPTH_OVER = 0.16  # of every shade where several lie over one another
@@ -186,13 +185,6 @@ def coordinates(point: xr.DataArray) -> tuple[Array, Array]:
     space = space_of(point[METRIC].values.tolist())
     x, y = (np.atleast_1d(point.sel({METRIC: name}).values).ravel() for name in (space.x, space.y))
     return x, y
-
-
-def smooth(level: ArrayLike) -> Array:
-    """Return levels on a scale on which surfaces are smooth."""
-    with np.errstate(divide="ignore"):
-        scaled = np.sqrt(-2.0 * np.log1p(-np.asarray(level, dtype=np.float64)))
-    return np.asarray(np.minimum(scaled, _MOST))
 
 
 def widths(n: int) -> list[float]:

@@ -9,16 +9,13 @@ from numpy.typing import NDArray
 
 from bayescm import validate
 from bayescm.conjugate import matrix_rng
-from bayescm.grid import SPACES, Array
-from bayescm.regions.options import estimate, two_labels
+from bayescm.grid import LONG_NAMES, SPACES, Array
+from bayescm.regions.options import two_labels
 from bayescm.regions.surfaces import HERE
 from bayescm.results import DRAW, METRIC, attributes, by_matrix
 
 _STREAM = 5  # of random numbers; interval() has the one below
-_LONG_NAMES = {
-    "precision": "Precision", "recall": "Recall", "tpr": "True positive rate", "fpr": "False positive rate",
-    "undefined": "Share of the resamples that leave the metric undefined",
-}  # fmt: skip
+_LONG_NAMES = LONG_NAMES | {"undefined": "Share of the resamples that leave the metric undefined"}
 
 
 def bootstrap(
@@ -81,7 +78,7 @@ def bootstrap(
         for row, matrix, number in zip(found, matrices, index.flat, strict=True):
             n = int(matrix.sum())
             resampled = matrix_rng(seed, int(number), _STREAM).multinomial(n, matrix / max(n, 1), size=size)
-            row[:] = estimate(resampled.reshape(-1, 2, 2).astype(np.float64), plane).T
+            row[:] = plane.estimate(resampled.astype(np.float64)).T
         _warn(found, (plane.y, plane.x))
         return found.reshape(*index.shape, 2, size)
 

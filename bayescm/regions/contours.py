@@ -14,16 +14,14 @@ from numpy.typing import ArrayLike
 
 from bayescm import validate
 from bayescm.counts import check_counts
-from bayescm.grid import SPACES, Array, Space, axis, checked_axis
+from bayescm.grid import LONG_NAMES, SPACES, Array, Space, axis, checked_axis, smooth
 from bayescm.regions.options import LEVELS, checked_levels
 from bayescm.regions.surfaces import HERE, region, region_level
 from bayescm.results import CI_BOUND, MATRIX, METRIC, attributes
 
 LEVEL, VERTEX = "level", "vertex"
 _START, _MOST, _MOST_SIMULATED = 129, 2049, 513  # points per axis
-_HIGHEST = 1.0 - 2.0**-53  # of the levels below 1
-_LONG_NAMES = {
-    "precision": "Precision", "recall": "Recall", "tpr": "True positive rate", "fpr": "False positive rate",
+_LONG_NAMES = LONG_NAMES | {
     "ring": "Number of the closed ring", "area": "Area of the region",
     "extent": "Ends of the region", "level": "Level of the region",
     "area_change": "Relative change of the area against the grid with every other point",
@@ -374,19 +372,14 @@ def _every_other(n: int) -> Array:
 
 def _rings(plane: Array, axes: tuple[Array, Array], level: float) -> list[Array]:
     """Return closed rings (n, 2) of x and y: outer ones counterclockwise, holes clockwise."""
-    height = _height(plane)
+    height = smooth(plane)
     generator = contourpy.contour_generator(
         axes[1], axes[0], height, name="serial", fill_type=contourpy.FillType.OuterOffset
     )
-    polygons, offsets = cast(tuple[list[Array], list[Array]], generator.filled(-1.0, float(_height(level))))
+    polygons, offsets = cast(tuple[list[Array], list[Array]], generator.filled(-1.0, float(smooth(level))))
     return [
         points[start:stop] for points, offset in zip(polygons, offsets, strict=True) for start, stop in pairwise(offset)
     ]
-
-
-def _height(level: Any) -> Array:
-    """Return levels on the scale of a distance in standard deviations, 1 as the largest number below it."""
-    return np.asarray(np.sqrt(-2.0 * np.log1p(-np.minimum(level, _HIGHEST))))
 
 
 def _enclosed(rings: list[Array]) -> float:

@@ -1,5 +1,6 @@
 """Credible regions: posterior mass of larger likelihood (relative belief) or of higher density."""
 
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import override
 
@@ -9,10 +10,25 @@ from scipy import special
 
 from bayescm import grid
 from bayescm.compiled import in_blocks, load
-from bayescm.grid import Array, Planes, Scale, Space
+from bayescm.grid import Array, Planes, Space
 from bayescm.regions.methods import Method
 
 _BLOCK = 32  # matrices per thread
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Monotone functions, one per matrix, that map a statistic to the scale of chi-squared (2 degrees of freedom).
+
+    They are polynomials up to the statistic `most`, or tables where `which` isn't negative; `limits` are the statistics
+    that have the level asked for.
+    """
+
+    limits: Array
+    most: Array
+    coefficients: Array
+    which: NDArray[np.int64]
+    tables: Array
 
 
 class Credible(Method):
@@ -240,6 +256,8 @@ class Density(Method):
     """Posterior mass of the points of higher density: the papers' region (Urlus 2023, algorithm 3 corrected)."""
 
     name = "density"
+    limit_at_corner = False
+    margin = 0.25
 
     def __init__(self, space: Space, prior: Array) -> None:
         super().__init__(space)
@@ -250,8 +268,19 @@ class Density(Method):
         return np.tile([0.0, 1.0, 0.0, 1.0], (len(cells), 1))
 
     @override
-    def meets_corner(self, cells: Array) -> bool:
-        return False
+    def shown(self, cells: Array, level: float) -> Array:
+        # there is no box of its own; the likelihood's with a wide margin does for pictures
+        return Credible(self.space, self.prior).boxes(cells, level)
+
+    @override
+    def complaint(self, cells: Array) -> str:
+        unbounded = np.minimum.reduce([c for rate in self.space.rates for c in rate(cells + self.prior)]) < 1.0
+        if not unbounded.any():
+            return ""
+        return (
+            f"{unbounded.sum()} of {len(cells)} posteriors have a density that is infinite on an edge of the plane, so "
+            "the region of highest density hugs it; take ordering='relative_belief'."
+        )
 
     def _tables(self, cells: Array) -> tuple[Array, Array, Array, Array]:
         from bayescm._kernels.density import STEPS

@@ -4,7 +4,7 @@ They work on plain numbers: cells (T, 4) in the order TN, FP, FN, TP, and axes o
 """
 
 from functools import lru_cache
-from typing import Any, override
+from typing import override
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,10 @@ class Method:
     """A method in a space. Subclasses give the statistic's limit of a level, and the levels of a grid and of points."""
 
     name = ""
+    limit_at_corner = True
+    """Whether the corner (0, 0) of a PR plane has the least limit of the statistic, which depends on the direction."""
+    margin = 0.02
+    """Around the regions in a picture."""
 
     def __init__(self, space: Space) -> None:
         self.space = space
@@ -53,13 +57,18 @@ class Method:
         if len(cells) == 0:
             return np.ones((len(axes[0]), len(axes[1])))
         out = self.levels(np.ascontiguousarray(cells), axes, level)
-        if self.space.trinomial and axes[0][0] == 0.0 and axes[1][0] == 0.0 and self.meets_corner(cells):
+        y, x = (np.full(len(cells), points[0]) for points in axes)
+        if self.limit_at_corner and self.in_corner(cells, y, x).any():
             out[0, 0] = 0.0
         return out
 
-    def meets_corner(self, cells: Array) -> bool:
-        """Return whether the corner (0, 0) of a PR plane is an estimate of some matrix: its least limit is 0 then."""
-        return bool(((cells[:, 3] == 0) & (cells[:, 1] + cells[:, 2] > 0)).any())
+    def shown(self, cells: Array, level: float) -> Array:
+        """Return boxes (T, 4) for a picture of the regions."""
+        return self.boxes(cells, level)
+
+    def complaint(self, cells: Array) -> str:
+        """Return what is wrong with the method for some of the matrices, or nothing."""
+        return ""
 
     def _where(self, cells: Array, axes: tuple[Array, Array], level: float) -> NDArray[np.int64]:
         return grid.windows(axes, self.boxes(cells, level))
@@ -85,11 +94,6 @@ class Method:
         return np.asarray((y == 0) & (x == 0) & estimate & self.space.trinomial)
 
 
-def least_statistic(weights: Array) -> Any:
-    """Return the kernel of the least statistic over matrices with these weights."""
-    return lambda planes, t, where, out: load("planes").reduce(planes, weights[t], where, grid.CAP, out)
-
-
 class Wilks(Method):
     """Likelihood ratio, chi-squared with two degrees of freedom (Urlus 2023, section 5)."""
 
@@ -98,7 +102,10 @@ class Wilks(Method):
     @override
     def levels(self, cells: Array, axes: tuple[Array, Array], level: float) -> Array:
         weights = self.space.weights(cells)
-        return grid.evaluate(axes, self.space.planes(*axes), self._where(cells, axes, level), least_statistic(weights))
+        return grid.evaluate(
+            axes, self.space.planes(*axes), self._where(cells, axes, level),
+            lambda planes, t, where, out: load("planes").reduce(planes, weights[t], where, grid.CAP, out),
+        )  # fmt: skip
 
     @override
     def at(self, cells: Array, y: Array, x: Array) -> tuple[Array, Array, Array]:
@@ -169,6 +176,7 @@ class Ellipse(Method):
     """The bivariate normal (Urlus 2023, section 7), to which other covariances can be added."""
 
     name = "ellipse"
+    limit_at_corner = False
 
     def __init__(self, space: Space, extra: Array) -> None:
         super().__init__(space)
@@ -189,7 +197,7 @@ class Ellipse(Method):
         made = self.covariance(cells)
         determinant = made[:, 0, 0] * made[:, 1, 1] - made[:, 0, 1] ** 2
         with np.errstate(invalid="ignore", divide="ignore"):
-            centre = np.stack([k / (k + other) for k, other in (rate(cells) for rate in self.space.rates)], -1)
+            centre = self.space.estimate(cells)
             inverse = np.stack([made[:, 1, 1], -made[:, 0, 1], -made[:, 0, 1], made[:, 0, 0]], -1).reshape(-1, 2, 2)
             singular = ~(determinant > 1e-12 * made[:, 0, 0] * made[:, 1, 1]) | np.isnan(centre).any(-1)
             inverse = np.where(singular[:, None, None], np.nan, inverse / determinant[:, None, None])
@@ -221,8 +229,14 @@ class Ellipse(Method):
         )  # fmt: skip
 
     @override
-    def meets_corner(self, cells: Array) -> bool:
-        return False
+    def complaint(self, cells: Array) -> str:
+        missing = int((~self.exists(cells)).sum())
+        if not missing:
+            return ""
+        return (
+            f"{missing} of {len(cells)} matrices have no ellipse: a rate is 0, 1 or undefined, which makes its "
+            "estimated variance 0; take method='wilks' or 'exact', or add `extra_cov`."
+        )
 
     @override
     def at(self, cells: Array, y: Array, x: Array) -> tuple[Array, Array, Array]:

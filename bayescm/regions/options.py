@@ -35,7 +35,7 @@ class Options:
         self,
         space: str,
         method: str,
-        levels: Sequence[float],
+        levels: Sequence[float] | None,
         prior: PriorLike | None,
         ordering: str | None,
         mid_p: bool | None,
@@ -45,8 +45,8 @@ class Options:
     ) -> None:
         self.space: Space = SPACES[validate.choice("space", space, tuple(SPACES))]
         self.name = validate.choice("method", method, METHODS)
-        self.levels = tuple(sorted(checked_levels(levels)))
-        self.complete = max(self.levels)
+        wanted = [] if levels is None else sorted(checked_levels(levels))
+        self.complete = max(wanted, default=0.0)
         options = {
             "prior": ("credible", prior), "ordering": ("credible", ordering), "mid_p": ("exact", mid_p),
             "extra_cov": ("ellipse", extra_cov), "draws": ("simulate", draws), "random_seed": ("simulate", random_seed),
@@ -62,9 +62,8 @@ class Options:
         self.extra = _covariance(extra_cov)
         self.draws = validate.positive_integer("draws", 10_000 if draws is None else draws)
         self.seed = validate.seed(random_seed) if method == "simulate" else 0
-        self.attrs = attributes(
-            method=method, space=space, levels=list(self.levels), complete_level=self.complete, **self._settings()
-        )
+        of_levels = {} if levels is None else {"levels": wanted, "complete_level": self.complete}
+        self.attrs = attributes(method=method, space=space, **of_levels, **self._settings())
 
     def _settings(self) -> dict[str, Any]:
         """Return the settings that belong to the method."""
@@ -133,10 +132,3 @@ def flat(cells: NDArray[Any]) -> Array:
     """Return cells (T, 4) in the order TN, FP, FN, TP as floats; values that are lazy are checked here."""
     counted = validate.count_values("counts", cells)
     return np.ascontiguousarray(counted.reshape(-1, 4).astype(np.float64))
-
-
-def estimate(cells: Array, space: Space) -> Array:
-    """Return the estimates (..., 2) of y and x."""
-    flat = cells.reshape(*cells.shape[:-2], 4).astype(np.float64)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.stack([k / (k + other) for k, other in (rate(flat) for rate in space.rates)], -1)

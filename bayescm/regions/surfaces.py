@@ -10,11 +10,10 @@ import xarray as xr
 from numpy.typing import ArrayLike
 
 from bayescm import validate
-from bayescm.grid import SPACES, Array, axis, checked_axis
+from bayescm.grid import LONG_NAMES, SPACES, Array, axis, checked_axis
 from bayescm.priors import PriorLike
-from bayescm.regions.credible import Credible, Density
-from bayescm.regions.methods import Ellipse, Method
-from bayescm.regions.options import LEVELS, Options, estimate, flat, two_labels
+from bayescm.regions.methods import Method
+from bayescm.regions.options import LEVELS, Options, flat, two_labels
 from bayescm.results import MATRIX, METRIC, THRESHOLD
 
 HERE = (str(Path(__file__).parents[1]),)
@@ -22,14 +21,11 @@ HERE = (str(Path(__file__).parents[1]),)
 _POINTS = 257
 _POINTS_SIMULATED = 65
 _POINTS_OF_BAND = 501
-_LONG_NAMES = {
-    "precision": "Precision", "recall": "Recall", "tpr": "True positive rate", "fpr": "False positive rate",
+_LONG_NAMES = LONG_NAMES | {
     "point": "Value of the counts themselves", "p_value": "p-value of the point",
     "level": "Smallest level whose region contains the point",
 }  # fmt: skip
-_STATISTICS = {
-    "ellipse": "Squared Mahalanobis distance", "density": "Log posterior density",
-}  # fmt: skip
+_STATISTICS = {"ellipse": "Squared Mahalanobis distance", "density": "Log posterior density"}
 
 
 def region(
@@ -123,7 +119,7 @@ def region(
         found = [method_.surface(rows[i : i + 1], axes, made.complete) for i in range(len(rows))]
         return np.reshape(found, (*cells.shape[:-2], len(axes[0]), len(axes[1])))
 
-    return _dataset(checked, made, axes, kernel, list(MATRIX), _say(method_, made))
+    return _dataset(checked, made, method_, axes, kernel, list(MATRIX))
 
 
 def band(
@@ -198,11 +194,10 @@ def band(
         ]
         return np.reshape(found, (*batch, len(axes[0]), len(axes[1])))
 
-    say = _say(method_, made)
     made.attrs["band"] = "pointwise: union of the regions of single thresholds; no statement about the whole curve"
     if checked.chunks is not None:
         checked = checked.chunk({dim: -1})
-    return _dataset(checked, made, axes, kernel, [dim, *MATRIX], say)
+    return _dataset(checked, made, method_, axes, kernel, [dim, *MATRIX])
 
 
 def region_level(
@@ -258,8 +253,7 @@ def region_level(
     if not spaces:
         raise ValueError(f"give either `recall` and `precision` or `tpr` and `fpr`; got {sorted(names) or 'none'}.")
     space = spaces[0]
-    made = Options(space.name, method, (0.5,), prior, ordering, mid_p, extra_cov, draws, random_seed)
-    del made.attrs["complete_level"], made.attrs["levels"]
+    made = Options(space.name, method, None, prior, ordering, mid_p, extra_cov, draws, random_seed)
     checked = two_labels(counts)
     method_ = made.method(checked)
     places = {name: _coordinate(name, given[name]) for name in (space.y, space.x)}
@@ -277,7 +271,7 @@ def region_level(
         return np.stack(found, -1).reshape(*first.shape, 3)
 
     if checked.chunks is None:
-        _say(method_, made)(checked.values)
+        _warn(method_, checked)
     values = xr.apply_ufunc(
         kernel, checked, *places.values(), input_core_dims=[list(MATRIX), [], []], output_core_dims=[["_statistic"]],
         dask="parallelized", output_dtypes=[np.float64], dask_gufunc_kwargs={"output_sizes": {"_statistic": 3}},
@@ -289,8 +283,7 @@ def region_level(
     for name, place in places.items():
         if name not in data.dims:
             data = data.assign_coords({name: place})
-    kind = "density" if ordering == "density" else method
-    names_ = _LONG_NAMES | {"statistic": _STATISTICS.get(kind, "Likelihood ratio statistic")}
+    names_ = _LONG_NAMES | {"statistic": _STATISTICS.get(method_.name, "Likelihood ratio statistic")}
     for name in (*places, "statistic", "level", "p_value"):
         data[name].attrs = {"long_name": names_[name]}
     return data
@@ -305,13 +298,11 @@ def _axes(counts: xr.DataArray, made: Options, method: Method, given: Any) -> tu
         return axis(_POINTS_OF_BAND), axis(_POINTS_OF_BAND)
     default = _POINTS_SIMULATED if made.name == "simulate" else _POINTS
     sizes = (default, default) if given is None else _sizes(given)
-    cells = flat(counts.values)
-    # the density has no box of its own; the likelihood's is wide enough for pictures, with a margin
-    boxes = (Credible(made.space, method.prior) if isinstance(method, Density) else method).boxes(cells, made.complete)
+    boxes = method.shown(flat(counts.values), made.complete)
     found = []
     for side, size in enumerate(sizes):
         low, high = float(boxes[:, 2 * side].min()), float(boxes[:, 2 * side + 1].max())
-        margin = (0.25 if isinstance(method, Density) else 0.02) * max(high - low, 1e-9)
+        margin = method.margin * max(high - low, 1e-9)
         found.append(axis(size, max(low - margin, 0.0), min(high + margin, 1.0), spacing="edges"))
     return found[0], found[1]
 
@@ -353,54 +344,38 @@ def _coordinate(name: str, value: Any) -> xr.DataArray:
     return value
 
 
-def _say(method: Method, made: Options) -> Callable[[Array], None]:
-    """Return what warns of matrices for which a method fails."""
-    other = "take method='wilks' or 'exact'"
-
-    def say(cells: Array) -> None:
-        rows = flat(cells)
-        if isinstance(method, Ellipse):
-            missing = int((~method.exists(rows)).sum())
-            if missing:
-                warnings.warn(
-                    f"{missing} of {len(rows)} matrices have no ellipse: a rate is 0, 1 or undefined, which makes its "
-                    f"estimated variance 0; {other}, or add `extra_cov`.", skip_file_prefixes=HERE,
-                )  # fmt: skip
-        if isinstance(method, Density):
-            (a, b), (c, d) = (rate(rows + method.prior) for rate in made.space.rates)
-            unbounded = int((np.minimum.reduce([a, b, c, d]) < 1.0).sum())
-            if unbounded:
-                warnings.warn(
-                    f"{unbounded} of {len(rows)} posteriors have a density that is infinite on an edge of the plane, "
-                    "so the region of highest density hugs it; take ordering='relative_belief'.",
-                    skip_file_prefixes=HERE,
-                )  # fmt: skip
-
-    return say
+def _warn(method: Method, counts: xr.DataArray) -> None:
+    """Say for which matrices a method fails."""
+    if complaint := method.complaint(flat(counts.values)):
+        warnings.warn(complaint, skip_file_prefixes=HERE)
 
 
 def _dataset(
     counts: xr.DataArray,
     made: Options,
+    method: Method,
     axes: tuple[Array, Array],
     kernel: Callable[[Array], Array],
     core: list[Hashable],
-    say: Callable[[Array], None],
 ) -> xr.Dataset:
     """Apply a kernel to plain cells and label what comes out."""
     space = made.space
     names = (space.y, space.x)
     if counts.chunks is None:
-        say(counts.values)
+        _warn(method, counts)
     else:
         counts = counts.chunk(dict.fromkeys(MATRIX, -1))
+
+    def estimates(cells: Array) -> Array:
+        return space.estimate(cells.reshape(*cells.shape[:-2], 4))
+
     sizes = {name: len(points) for name, points in zip(names, axes, strict=True)}
     level = xr.apply_ufunc(
         kernel, counts, input_core_dims=[core], output_core_dims=[list(names)], dask="parallelized",
         output_dtypes=[np.float64], dask_gufunc_kwargs={"output_sizes": sizes}, keep_attrs=False,
     )  # fmt: skip
     point = xr.apply_ufunc(
-        lambda cells: estimate(cells, space), counts, input_core_dims=[list(MATRIX)], output_core_dims=[[METRIC]],
+        estimates, counts, input_core_dims=[list(MATRIX)], output_core_dims=[[METRIC]],
         dask="parallelized", output_dtypes=[np.float64], dask_gufunc_kwargs={"output_sizes": {METRIC: 2}},
         keep_attrs=False,
     )  # fmt: skip
