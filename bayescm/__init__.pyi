@@ -5,6 +5,7 @@ from . import metrics as metrics
 from . import models as models
 from . import plots as plots
 from . import regions as regions
+from . import rope as rope
 from .counts import confusion_matrix as confusion_matrix
 from .counts import counts_at_thresholds as counts_at_thresholds
 from .counts import from_array as from_array
@@ -18,19 +19,25 @@ from .elicitation import prior_predictive as prior_predictive
 from .intervals import interval as interval
 from .inversion import counts_from_metrics as counts_from_metrics
 from .inversion import prior_from_metrics as prior_from_metrics
+from .label_error import rogan_gladen as rogan_gladen
 from .ladder import choose as choose
 from .ladder import posterior as posterior
 from .metrics import evaluate as evaluate
+from .pairs import margins as margins
+from .pairs import paired_counts as paired_counts
 from .plots import plot_band as plot_band
 from .plots import plot_confusion_matrix as plot_confusion_matrix
 from .plots import plot_distribution as plot_distribution
 from .plots import plot_forest as plot_forest
 from .plots import plot_metric_uncertainty as plot_metric_uncertainty
 from .plots import plot_region as plot_region
+from .priors import LogitNormal as LogitNormal
 from .regions import band as band
 from .regions import region as region
 from .regions import region_level as region_level
+from .selfcheck import sbc as sbc
 from .summaries import cell_summary as cell_summary
 from .summaries import summary as summary
+from .workflow import loo as loo
 
 __version__: str

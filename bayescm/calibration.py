@@ -1,17 +1,16 @@
-"""Studies of calibration: coverage of the intervals, and PIT values of the stories."""
+"""Frequentist calibration: how often the intervals hold a fixed truth."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayescm import conjugate, laws, models, validate
+from bayescm import conjugate, validate
 from bayescm.counts import from_array
 from bayescm.metrics import MetricsLike, compute, per_label, resolve
 from bayescm.priors import PriorLike, concentrations
-from bayescm.results import LABEL, METRIC, attributes, tree
+from bayescm.results import METRIC, attributes
 from bayescm.summaries import summary
 
 Array = NDArray[np.float64]
@@ -139,73 +138,3 @@ def from_probabilities(theta: Any) -> Array:
     ):
         raise ValueError("`theta` must be a square array of probabilities that add up to 1.")
     return np.asarray(values / values.sum())
-
-
-def pit(
-    story: str,
-    metrics: MetricsLike = None,
-    *,
-    n: int = 50,
-    n_labels: int = 2,
-    prior: PriorLike = "laplace",
-    fit_prior: PriorLike | None = None,
-    simulations: int = 500,
-    draws: int = 999,
-    random_seed: int | np.random.Generator | None = None,
-) -> xr.DataTree:
-    """Simulate truths and tables from a story and locate each truth in its posterior.
-
-    Parameters
-    ----------
-    story : str
-        A name of :func:`bayescm.models.names`.
-    metrics
-        As in :func:`bayescm.summary`.
-    n : int
-        Items of each simulated test set.
-    n_labels : int
-    prior : str, number, array_like or mapping
-        Of the simulation; proper.
-    fit_prior : optional
-        Of the fit, if it is to differ (to see that a wrong one is caught).
-    simulations, draws : int
-        Number of truths, and of posterior draws for metrics without an exact law.
-    random_seed : int, numpy.random.Generator or None
-
-    Returns
-    -------
-    xarray.DataTree
-        Group ``prior_sbc``: PIT values over ``(chain=1, draw=simulations)``, uniform if the story's posterior is right;
-        ``az.plot_ecdf_pit`` reads it. Exact where there is a law, else randomised ranks.
-
-    References
-    ----------
-    Talts et al. 2018; Saeilynoja, Buerkner and Vehtari 2022.
-    """
-    told = models.load(story)
-    seed = validate.seed(random_seed)
-    rng = np.random.default_rng(seed)
-    simulated = [told.simulate(rng, n, prior=prior, n_labels=n_labels) for _ in range(simulations)]
-    counts = np.stack([s["counts"].values for s in simulated])
-    theta = np.stack([s["theta"].values for s in simulated])
-    resolved = resolve(metrics, n_labels)
-    base = concentrations(prior if fit_prior is None else fit_prior, story, n_labels)
-    posterior = conjugate.posterior(counts, base)
-    truths = compute(resolved, theta)
-    drawn = conjugate.draw_batch(posterior, np.arange(simulations), 1, draws, seed, 9)[:, 0]
-    variables: dict[str, Any] = {}
-    for metric, truth in zip(resolved, truths, strict=True):
-        law = laws.exact_law(metric, posterior)
-        if law is not None:
-            values = law.cdf(truth)
-        else:
-            below = (compute([metric], drawn)[0] < truth[:, None]).sum(1)
-            values = (below + rng.uniform(size=below.shape)) / (draws + 1)
-        dims: Sequence[str] = ("chain", "draw", *((LABEL,) if per_label(metric, n_labels) else ()))
-        variables[metric.name] = (dims, values[None])
-    coords = {"chain": [0], "draw": np.arange(simulations)}
-    group = xr.Dataset(variables, coords=coords)
-    if LABEL in group.dims:
-        group = group.assign_coords({LABEL: np.arange(n_labels)})
-    attrs = attributes(story=story, prior=prior, n=n, simulations=simulations, random_seed=seed)
-    return tree({"prior_sbc": group}, attrs)

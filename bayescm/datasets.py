@@ -66,3 +66,60 @@ def urlus2023() -> xr.DataArray:
     return counts.assign_coords({THRESHOLD: [0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95]}).assign_attrs(
         source="Urlus et al. 2023, reference data of the package mmu"
     )
+
+
+def hui_walter1980() -> xr.DataArray:
+    """Return the two skin tests for tuberculosis in two populations of Hui and Walter 1980: no gold standard.
+
+    Returns
+    -------
+    xarray.DataArray
+        ``counts(population, mantoux, tine)``: how many had each pair of results, 0 negative and 1 positive.
+
+    Examples
+    --------
+    >>> import bayescm
+    >>> bayescm.datasets.hui_walter1980().sum(("mantoux", "tine")).values
+    array([ 555, 1322])
+    """
+    return xr.DataArray(
+        [[[528, 9], [4, 14]], [[367, 37], [31, 887]]],
+        dims=("population", "mantoux", "tine"),
+        coords={"population": ["school", "sanatorium"], "mantoux": [0, 1], "tine": [0, 1]},
+        name="counts",
+        attrs={"source": "Hui and Walter 1980, Biometrics 36:167"},
+    )
+
+
+def corani2017() -> xr.DataArray:
+    """Return accuracies of naive Bayes and C4.5 (J48) on 54 data sets, ten runs of 10-fold cross-validation each.
+
+    Returns
+    -------
+    xarray.DataArray
+        ``scores(classifier, dataset, fold)`` of shape (2, 54, 100): ``nbc`` and ``j48``. Names of data sets are those
+        of the source (some lost a letter); ``credit`` and ``credit-2`` are the same numbers there, too.
+
+    Examples
+    --------
+    >>> import bayescm
+    >>> scores = bayescm.datasets.corani2017()
+    >>> difference = scores.sel(classifier="j48") - scores.sel(classifier="nbc")
+    >>> round(float(difference.mean()), 2)
+    0.9
+    """
+    text = (files("bayescm") / "data" / "corani2017_nbc_j48.csv").read_text(encoding="utf-8")
+    rows = [line.split(",") for line in text.splitlines()[1:]]
+    names = list(dict.fromkeys(row[1] for row in rows))
+    values = np.array([row[2:] for row in rows], dtype=np.float64).reshape(2, len(names), -1)
+    return xr.DataArray(
+        values,
+        dims=("classifier", "dataset", "fold"),
+        coords={"classifier": ["nbc", "j48"], "dataset": names, "fold": np.arange(values.shape[-1])},
+        name="scores",
+        attrs={
+            "long_name": "Accuracy",
+            "units": "%",
+            "source": "documentation of the package baycomp (MIT); Corani et al. 2017, Machine Learning 106",
+        },
+    )

@@ -8,12 +8,12 @@ import xarray as xr
 from numpy.typing import NDArray
 from scipy import optimize, special
 
-from bayescm import conjugate, validate
+from bayescm import conjugate, stories, validate, workflow
+from bayescm.cells import constants, prior_draws, replicates, with_metrics
 from bayescm.counts import from_array
-from bayescm.ladder import constants, prior_draws, replicates, with_metrics
 from bayescm.metrics import MetricsLike, resolve
-from bayescm.priors import LEAST, PrevalenceLike, PriorLike, concentrations, exchange
-from bayescm.results import attributes, labels_of, tree
+from bayescm.priors import LEAST, MODELS, PrevalenceLike, concentrations, exchange
+from bayescm.results import attributes, in_chains, labels_of, tree
 
 Array = NDArray[np.float64]
 
@@ -47,11 +47,8 @@ def beta_from_interval(lower: float, upper: float, *, prob: float = 0.9) -> tupl
     >>> round(a, 3), round(b, 3)
     (17.758, 3.287)
     """
-    lower = validate.number("lower", lower, 0, 1)
-    upper = validate.number("upper", upper, 0, 1)
+    lower, upper = validate.ends(lower, upper)
     prob = validate.number("prob", prob, 0, 1)
-    if not lower < upper:
-        raise ValueError(f"`lower` must be below `upper`; got {lower:g} and {upper:g}.")
     tail = (1 - prob) / 2
 
     def residual(logs: Array) -> Array:
@@ -78,13 +75,14 @@ def prior_predictive(
     metrics: MetricsLike = None,
     *,
     size: int,
-    model: str = "dirichlet_multinomial",
-    prior: PriorLike = "jeffreys",
+    model: Any = "dirichlet_multinomial",
+    prior: Any = None,
     prevalence: PrevalenceLike = None,
     labels: Sequence[Any] = (0, 1),
     chains: int = 4,
     draws: int = 1000,
     random_seed: int | np.random.Generator | None = None,
+    **options: Any,
 ) -> xr.DataTree:
     """Draw what a prior expects of metrics and of a test set, before any data.
 
@@ -94,8 +92,8 @@ def prior_predictive(
         As in :func:`bayescm.summary`.
     size : int
         Items of the test set.
-    model, prior, prevalence, chains, draws, random_seed
-        As in :func:`bayescm.posterior`; no ``prevalence="fixed"``, which needs counts.
+    model, prior, prevalence, chains, draws, random_seed, **options
+        As in :func:`bayescm.posterior`, of a story of one matrix; no ``prevalence="fixed"``, which needs counts.
     labels : sequence
         The classes; of two the last is positive.
 
@@ -115,12 +113,24 @@ def prior_predictive(
     array([0.03, 0.3 , 0.9 ])
     """
     counts = from_array(np.zeros((len(labels), len(labels)), np.int64), labels=labels)
+    size, seed = validate.positive_integer("size", size), validate.seed(random_seed)
+    chains, draws = validate.positive_integer("chains", chains), validate.positive_integer("draws", draws)
+    settings = {"model": model, "prevalence": prevalence, "size": size, "random_seed": seed}
+    if not (isinstance(model, str) and model in MODELS):
+        counts[0, 0] = size  # a program knows the number of items from its counts
+        told, rest = stories.tell(model, counts, prior, options)
+        if rest:
+            raise TypeError(f"`{next(iter(rest))}` isn't an option of {told.name}.")
+        groups = workflow.before_data(told.build(), seed, chains * draws)
+        groups = {name: in_chains(group, chains) for name, group in groups.items()}
+        groups["prior"] = stories.measured(groups["prior"], prevalence, metrics, None, seed)
+        groups |= stories.of_future(groups, metrics)
+        return tree(groups, attributes(**settings, **told.arguments, inference_library="pymc"))
+    prior = "jeffreys" if prior is None else prior
     base = concentrations(prior, model, labels_of(counts))
     if conjugate.improper(exchange(base, prevalence)) is not None:
         raise ValueError("`prior` is improper, so nothing can be drawn before there are data; take prior='jeffreys'.")
     resolved = resolve(metrics, len(labels))
-    size, seed = validate.positive_integer("size", size), validate.seed(random_seed)
-    chains, draws = validate.positive_integer("chains", chains), validate.positive_integer("draws", draws)
     theta = prior_draws(counts, base, prevalence, seed, chains, draws)
     future, metrics_of_future = replicates(theta, counts, resolved, None, seed, size)
     groups = {
@@ -129,5 +139,4 @@ def prior_predictive(
         "prior_replicate": metrics_of_future,
         "constant_data": constants(base, counts),
     }
-    settings = {"model": model, "prior": prior, "prevalence": prevalence, "size": size, "random_seed": seed}
-    return tree(groups, attributes(**settings, inference_library="bayescm"))
+    return tree(groups, attributes(**settings, prior=prior, inference_library="bayescm"))

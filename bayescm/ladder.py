@@ -3,37 +3,34 @@
 :func:`choose` says which rung would be taken; :func:`posterior` takes it. Both rungs return the same DataTree.
 """
 
-from collections.abc import Mapping
+import json
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
-from bayescm import conjugate, models, sampling, validate
+from bayescm import cells, conjugate, models, sampling, stories, validate, workflow
+from bayescm.cells import SHARES, with_metrics
+from bayescm.closed_form import ClosedForm
 from bayescm.counts import check_counts
-from bayescm.draws import warn_undefined
-from bayescm.metrics import MetricsLike, evaluate, resolve
-from bayescm.priors import Concentrations, PrevalenceLike, PriorLike, concentrations, exchange
+from bayescm.metrics import MetricsLike, resolve
+from bayescm.priors import MODELS, Concentrations, PrevalenceLike, PriorLike, concentrations
 from bayescm.results import (
     ACTUAL,
     CHAIN,
     DRAW,
     MATRIX,
-    PREDICTED,
     attributes,
-    by_matrix,
     flatten_cells,
     labels_of,
     tree,
 )
 
-Array = NDArray[np.float64]
-
 METHODS = ("auto", "exact", "nuts")
 SAMPLERS = ("pymc", "nutpie", "numpyro", "blackjax")
 PRIOR_DRAWS = 1000
-_POSTERIOR, _PRIOR, _REPLICATE, _SHARES = range(4)  # streams of random numbers
+_NEEDLESS = " This story has a closed form: method='exact' needs none of it."
 
 
 class Choice(NamedTuple):
@@ -49,16 +46,17 @@ class Choice(NamedTuple):
 def choose(
     counts: Any,
     *,
-    model: str = "dirichlet_multinomial",
-    prior: PriorLike = "jeffreys",
+    model: Any = "dirichlet_multinomial",
+    prior: PriorLike | None = None,
     prevalence: PrevalenceLike = None,
     method: str = "auto",
+    **options: Any,
 ) -> Choice:
     """Say in words how :func:`posterior` would answer, and why.
 
     Parameters
     ----------
-    counts, model, prior, prevalence, method
+    counts, model, prior, prevalence, method, **options
         As in :func:`posterior`.
 
     Returns
@@ -76,23 +74,28 @@ def choose(
     >>> import bayescm
     >>> bayescm.choose([[6, 2], [0, 26]]).method
     'exact'
+    >>> folds = bayescm.from_array([[[30, 5], [4, 11]], [[28, 7], [3, 12]]], dims="fold")
+    >>> bayescm.choose(folds, model="kfold", pooling="partial").method
+    'nuts'
     """
+    if not _is_conjugate(model):
+        told, _ = stories.tell(model, counts, prior, options)
+        return _choose_story(told, method)[0]
     counts = check_counts(counts)
+    prior = "jeffreys" if prior is None else prior
     return _choose(counts, concentrations(prior, model, labels_of(counts)), model, prevalence, method)
 
 
+def _is_conjugate(model: Any) -> bool:
+    return isinstance(model, str) and model in MODELS
+
+
 def _choose(counts: xr.DataArray, base: Concentrations, model: str, prevalence: PrevalenceLike, method: str) -> Choice:
-    """Choose the rung for checked counts and a known prior."""
+    """Choose the rung of a conjugate story for checked counts and a known prior."""
     validate.choice("method", method, METHODS)
     if counts.chunks is None:  # lazy counts are checked when they are computed
         conjugate.check_proper(conjugate.posterior(counts.values, base, prevalence), labels_of(counts))
     if method == "nuts":
-        batch = [str(dim) for dim in counts.dims if dim not in MATRIX]
-        if batch:
-            raise ValueError(
-                f"`method`='nuts' takes one matrix; `counts` also has {batch}. "
-                "Select one, or use method='exact', which takes any batch."
-            )
         if conjugate.improper(base) is not None:
             raise ValueError(
                 "`prior` is improper, and PyMC needs a proper one; use method='exact' or prior='jeffreys'."
@@ -106,11 +109,26 @@ def _choose(counts: xr.DataArray, base: Concentrations, model: str, prevalence: 
     )
 
 
+def _choose_story(told: stories.Told, method: str) -> tuple[Choice, ClosedForm | None]:
+    """Choose the rung of any other story."""
+    validate.choice("method", method, METHODS)
+    form = told.closed_form()
+    if method == "exact" and form is None:
+        raise ValueError(
+            f"`method`='exact' can't answer: {told.name} has no closed form with these options; use method='nuts'."
+        )
+    if form is None:
+        return Choice("nuts", f"{told.name} has no closed form with these options; PyMC samples it."), None
+    if method == "nuts":
+        return Choice("nuts", f"asked for; PyMC samples {told.name}, which also has a closed form."), form
+    return Choice("exact", f"closed form: {form.reason}."), form
+
+
 def posterior(
     counts: Any,
     *,
-    model: str = "dirichlet_multinomial",
-    prior: PriorLike = "jeffreys",
+    model: Any = "dirichlet_multinomial",
+    prior: PriorLike | None = None,
     prevalence: PrevalenceLike = None,
     metrics: MetricsLike = None,
     method: str = "auto",
@@ -119,18 +137,24 @@ def posterior(
     random_seed: int | np.random.Generator | None = None,
     nuts_sampler: str = "pymc",
     replicate: bool | int = False,
-    **sample_options: Any,
+    workflow: bool = False,
+    **options: Any,
 ) -> xr.DataTree:
     """Draw from the posterior of the cell probabilities and of every metric.
 
     Parameters
     ----------
     counts : xarray.DataArray or array_like
-        ``counts(..., actual, predicted)``. The closed form takes any batch dims, also lazy ones (dask).
-    model : {"dirichlet_multinomial", "three_binomial"}
-        A story of ``models/``.
+        ``counts(..., actual, predicted)``. The closed form of ``dirichlet_multinomial`` and ``three_binomial`` takes
+        any batch dims, also lazy ones (dask); NUTS refits their compiled program to one matrix after the other.
+        Other stories say what they take. None for a program with data of its own.
+    model : str, story or pymc.Model
+        A story of ``models/`` by name (:func:`bayescm.models.names`), a story of your own (an object with a function
+        ``model``), or a program of your own that observes a variable ``counts``. A program with a variable
+        ``theta(..., actual, predicted)`` gets every metric; one whose ``counts`` observe a ``pymc.Data`` called
+        ``counts_data`` is refitted to other counts without compiling anew.
     prior : str, number, array_like or mapping
-        See :func:`bayescm.priors.concentrations`.
+        See :func:`bayescm.priors.concentrations`, and the story; by default the story's (``jeffreys``).
     prevalence : None, "fixed", number or sequence
         Estimated; fixed by design; exchanged for a number or for a Beta's two numbers (positives first).
     metrics
@@ -142,21 +166,27 @@ def posterior(
     random_seed : int, numpy.random.Generator or None
         The seed used is stored in the attrs.
     nuts_sampler : {"pymc", "nutpie", "numpyro", "blackjax"}
-        Passed to :func:`pymc.sample`.
+        The sampler of :func:`pymc.sample`. ``pymc`` and ``nutpie`` keep a compiled program for later fits of the same
+        story, options and shape.
     replicate : bool or int
-        Also draw a future matrix for each draw: of the observed size if True, else of that many items. Its class
-        totals are those observed (or a multiple) under ``prevalence="fixed"``.
-    **sample_options
-        Passed to :func:`pymc.sample` (``tune``, ``target_accept``, ``progressbar``, ``cores``); only for "nuts".
+        Also draw a future matrix for each draw: of the observed size if True, else of that many items (conjugate
+        stories). Its class totals are those observed (or a multiple) under ``prevalence="fixed"``.
+    workflow : bool
+        Also make the groups ``prior_predictive``, ``posterior_predictive``, ``log_likelihood`` and ``log_prior``, so
+        that ``az.loo``, ``az.psense_summary`` and ``az.plot_ppc_*`` run. For one matrix the log likelihood is per item.
+    **options
+        Of the story (``pooling="partial"``), else of :func:`pymc.sample` (``tune``, ``target_accept``, ``progressbar``,
+        ``cores``; only where a sampler is needed).
 
     Returns
     -------
     xarray.DataTree
         ``posterior`` and ``prior``: ``theta(chain, draw, ..., actual, predicted)`` and each metric (also over
-        ``class_label`` where it is per class); no ``prior`` for an improper one. ``observed_data``:
-        ``counts(..., cell)``. ``constant_data``: the prior's concentrations. With `replicate`,
-        ``posterior_predictive``: ``counts``, and ``replicate``: the metrics of the future matrix. With "nuts",
-        ``sample_stats``.
+        ``class_label`` where it is per class), with the story's own variables; no ``prior`` for an improper one, nor,
+        unless `workflow`, for a program without closed form. ``observed_data``: ``counts(..., cell)``.
+        ``constant_data``: the prior's numbers. With `replicate`, ``posterior_predictive``: ``counts``, and
+        ``replicate``: the metrics of the future matrix. With "nuts", ``sample_stats``. The attr ``reason`` says how the
+        answer came about.
 
     Warns
     -----
@@ -176,41 +206,119 @@ def posterior(
     >>> round(float((dt.posterior.matthews_correlation > 0).mean()), 2)
     0.98
     """
+    validate.choice("nuts_sampler", nuts_sampler, SAMPLERS)
+    seed = validate.seed(random_seed)
+    run = sampling.Run(
+        validate.positive_integer("chains", chains), validate.positive_integer("draws", draws), seed, nuts_sampler
+    )
+    settings: dict[str, Any] = {"model": model if isinstance(model, str) else getattr(model, "__name__", "your own")}
+    if _is_conjugate(model):
+        prior = "jeffreys" if prior is None else prior
+        choice, groups = _conjugate(
+            counts, model, prior, prevalence, metrics, method, replace(run, options=options), replicate, workflow
+        )
+    else:
+        told, sample_options = stories.tell(model, counts, prior, options)
+        choice, form = _choose_story(told, method)
+        if not isinstance(replicate, bool):
+            raise ValueError(f"`replicate` must be True or False for {told.name}; got {replicate!r}.")
+        if isinstance(prevalence, str):
+            raise ValueError(f"`prevalence`='fixed' is for the stories {', '.join(MODELS)}; give numbers.")
+        if choice.method == "exact":
+            _refuse(sample_options)
+        groups = stories.answer(
+            told, form, method=choice.method, prevalence=prevalence, metrics=metrics,
+            run=replace(run, options=sample_options), prior_draws=PRIOR_DRAWS, replicate=replicate, full=workflow,
+        )  # fmt: skip
+        settings |= told.arguments
+    settings |= {
+        "prior": settings.get("prior", prior), "prevalence": prevalence, "method": choice.method,
+        "reason": choice.reason, "random_seed": seed,
+        "inference_library": "bayescm" if choice.method == "exact" else nuts_sampler,
+    }  # fmt: skip
+    return tree(groups, attributes(**settings))
+
+
+def _refuse(sample_options: dict[str, Any]) -> None:
+    if sample_options:
+        raise TypeError(f"`{next(iter(sample_options))}` goes to pymc.sample, and this answer needs no sampler.")
+
+
+def _conjugate(
+    counts: Any,
+    model: str,
+    prior: PriorLike,
+    prevalence: PrevalenceLike,
+    metrics: MetricsLike,
+    method: str,
+    run: sampling.Run,
+    replicate: bool | int,
+    full: bool,
+) -> tuple[Choice, dict[str, xr.Dataset]]:
+    """Answer for a story whose posterior is concentrations of every matrix."""
     counts = check_counts(counts)
     base = concentrations(prior, model, labels_of(counts))
     choice = _choose(counts, base, model, prevalence, method)
     resolved = resolve(metrics, counts.sizes[ACTUAL])
-    validate.choice("nuts_sampler", nuts_sampler, SAMPLERS)
-    chains, draws = validate.positive_integer("chains", chains), validate.positive_integer("draws", draws)
-    seed = validate.seed(random_seed)
     size = _replicate_size(replicate)
+    if full and counts.ndim > 2:
+        raise ValueError("`workflow`=True takes one matrix: select one.")
     groups: dict[str, xr.Dataset] = {}
     if choice.method == "nuts":
-        program = models.load(model).model(counts, prior=prior)
-        theta, groups["sample_stats"] = sampling.sample(
-            program, chains=chains, draws=draws, seed=seed, nuts_sampler=nuts_sampler, options=sample_options
-        )
+        theta, groups["sample_stats"] = _nuts(counts, model, prior, run)
         if prevalence is not None:
-            rng = conjugate.matrix_rng(seed, 0, _SHARES)
-            theta = sampling.exchange_draws(theta, counts, prevalence, rng)
-        theta = _label_theta(theta, counts)
+            rng = conjugate.matrix_rng(run.seed, 0, SHARES)
+            totals = counts.values.sum(-1).astype(np.float64)
+            theta = sampling.exchange_draws(theta, totals, prevalence, rng)
+        theta = cells.label_theta(theta, counts)
     else:
-        if sample_options:
-            raise TypeError(f"`{next(iter(sample_options))}` goes to pymc.sample, and this answer needs no sampler.")
-        theta = _closed_form(counts, base, prevalence, chains, draws, seed)
+        _refuse(run.options)
+        theta = cells.posterior_draws(counts, base, prevalence, run.chains, run.draws, run.seed)
     groups["posterior"] = with_metrics(theta, resolved)
-    if size != 0:
-        future = replicates(theta, counts, resolved, prevalence, seed, size)
+    if size != 0 or full:
+        future = cells.replicates(theta, counts, resolved, prevalence, run.seed, size or -1)
         groups |= dict(zip(("posterior_predictive", "replicate"), future, strict=True))
     if conjugate.improper(base) is None:
-        groups["prior"] = with_metrics(prior_draws(counts, base, prevalence, seed, 1, PRIOR_DRAWS), resolved)
+        before = cells.prior_draws(counts, base, prevalence, run.seed, 1, PRIOR_DRAWS)
+        groups["prior"] = with_metrics(before, resolved)
+        if full:
+            groups["log_prior"] = workflow.log_prior(theta, base)
+            future = cells.replicates(before, counts, resolved, prevalence, run.seed + 1, -1)
+            groups |= dict(zip(("prior_predictive", "prior_replicate"), future, strict=True))
+    if full:
+        groups["log_likelihood"] = workflow.item_log_likelihood(flatten_cells(theta), flatten_cells(counts))
     groups["observed_data"] = flatten_cells(counts).to_dataset()
-    groups["constant_data"] = constants(base, counts)
-    settings = {
-        "model": model, "prior": prior, "prevalence": prevalence, "method": choice.method, "random_seed": seed,
-        "inference_library": "bayescm" if choice.method == "exact" else nuts_sampler,
-    }  # fmt: skip
-    return tree(groups, attributes(**settings))
+    groups["constant_data"] = cells.constants(base, counts)
+    return choice, groups
+
+
+def _nuts(counts: xr.DataArray, model: str, prior: PriorLike, run: sampling.Run) -> tuple[xr.DataArray, xr.Dataset]:
+    """Fit a conjugate story's program to one matrix after the other, compiled once."""
+    story = models.load(model)
+    batch = [dim for dim in counts.dims if dim not in MATRIX]
+    shape = tuple(counts.sizes[dim] for dim in batch)
+    fits = []
+    for position, index in enumerate(np.ndindex(shape)):
+        one = counts.isel(dict(zip(batch, index, strict=True)), drop=True)
+        fresh = story.model(one, prior=prior)
+        key = json.dumps([model, labels_of(one)], default=repr)
+        with sampling.reused(key, fresh) as program:
+            drawn, stats = sampling.sample(program, replace(run, seed=run.seed + position))
+        sampling.check_fit(drawn[["theta"]], stats, hint=_NEEDLESS)
+        fits.append((drawn["theta"].transpose(CHAIN, DRAW, *MATRIX), stats))
+
+    def joined(name: str) -> xr.Dataset:
+        parts = [theta.to_dataset(name="theta") if name == "theta" else stats for theta, stats in fits]
+        if not batch:
+            return parts[0]
+        stacked = {
+            v: ((*batch, *parts[0][v].dims), np.stack([p[v].values for p in parts]).reshape(*shape, *parts[0][v].shape))
+            for v in parts[0].data_vars
+        }
+        own = {name: c for name, c in counts.coords.items() if not set(c.dims) & set(MATRIX)}
+        return xr.Dataset(stacked, coords={**parts[0].coords, **own})
+
+    return joined("theta")["theta"], joined("stats")
 
 
 def _replicate_size(replicate: bool | int) -> int:
@@ -218,91 +326,3 @@ def _replicate_size(replicate: bool | int) -> int:
     if isinstance(replicate, bool):
         return -1 if replicate else 0
     return validate.positive_integer("replicate", replicate)
-
-
-def _closed_form(
-    counts: xr.DataArray, base: Concentrations, prevalence: PrevalenceLike, chains: int, draws: int, seed: int
-) -> xr.DataArray:
-    """Draw theta from the conjugate posterior."""
-    labels = labels_of(counts)
-
-    def kernel(values: NDArray[Any], index: NDArray[np.int64]) -> Array:
-        which = conjugate.posterior(validate.count_values("counts", values), base, prevalence)
-        conjugate.check_proper(which, labels)
-        return conjugate.draw_batch(which, index, chains, draws, seed, _POSTERIOR)
-
-    return _label_theta(by_matrix(kernel, counts, _theta_sizes(counts, chains, draws)), counts)
-
-
-def prior_draws(
-    counts: xr.DataArray, base: Concentrations, prevalence: PrevalenceLike, seed: int, chains: int, draws: int
-) -> xr.DataArray:
-    """Draw theta from the prior: once for all matrices, but for class shares fixed by each."""
-    if not isinstance(prevalence, str):
-        counts = counts.isel({dim: 0 for dim in counts.dims if dim not in MATRIX}, drop=True)
-
-    def kernel(values: NDArray[Any], index: NDArray[np.int64]) -> Array:
-        which = exchange(base, prevalence, values.sum(-1).astype(np.float64))
-        return conjugate.draw_batch(which, index, chains, draws, seed, _PRIOR)
-
-    return _label_theta(by_matrix(kernel, counts, _theta_sizes(counts, chains, draws)), counts)
-
-
-def _theta_sizes(counts: xr.DataArray, chains: int, draws: int) -> dict[str, int]:
-    k = counts.sizes[ACTUAL]
-    return {CHAIN: chains, DRAW: draws, "row": k, "column": k}
-
-
-def _label_theta(theta: xr.DataArray, counts: xr.DataArray) -> xr.DataArray:
-    """Give drawn cell probabilities their dims, coordinates and name."""
-    renamed = {"row": ACTUAL, "column": PREDICTED} if "row" in theta.dims else {}
-    theta = theta.rename(renamed).transpose(CHAIN, DRAW, ..., *MATRIX)
-    coords: Mapping[Any, Any] = {
-        CHAIN: np.arange(theta.sizes[CHAIN]),
-        DRAW: np.arange(theta.sizes[DRAW]),
-        **{dim: counts[dim] for dim in MATRIX},
-    }
-    theta = theta.assign_coords(coords)
-    theta.attrs = {"long_name": "Probability of the cell", "units": "1"}
-    return theta.rename("theta")
-
-
-def with_metrics(theta: xr.DataArray, metrics: MetricsLike) -> xr.Dataset:
-    """Put theta and its metrics into one group, and say so where draws leave a metric undefined."""
-    values = evaluate(theta, metrics)
-    if theta.chunks is None:
-        warn_undefined({str(name): value.values for name, value in values.items()})
-    return xr.Dataset({"theta": theta, **values})
-
-
-def replicates(
-    theta: xr.DataArray, counts: xr.DataArray, metrics: MetricsLike, prevalence: PrevalenceLike, seed: int, size: int
-) -> tuple[xr.Dataset, xr.Dataset]:
-    """Draw future matrices, of the observed size if `size` is negative, and return them and their metrics."""
-    keep = isinstance(prevalence, str)
-
-    def kernel(values: NDArray[Any], index: NDArray[np.int64], theta: Array) -> NDArray[np.int64]:
-        out = np.empty(theta.shape, np.int64)
-        for position in np.ndindex(index.shape):
-            rng = conjugate.matrix_rng(seed, int(index[position]), _REPLICATE)
-            items = int(values[position].sum()) if size < 0 else size
-            flat = theta[position].reshape(-1, *theta.shape[-2:])
-            future = conjugate.replicate_counts(flat, values[position].sum(-1), rng, items, keep)
-            out[position] = future.reshape(theta.shape[-4:])
-        return out
-
-    sizes = _theta_sizes(counts, theta.sizes[CHAIN], theta.sizes[DRAW])
-    future = by_matrix(kernel, counts, sizes, theta=theta, dtype=np.int64)
-    future = _label_theta(future, counts).rename("counts")
-    future.attrs = {"long_name": "Items of a future matrix", "units": "1"}
-    return flatten_cells(future).to_dataset(), evaluate(future, metrics)
-
-
-def constants(base: Concentrations, counts: xr.DataArray) -> xr.Dataset:
-    """Return the prior's concentrations, labelled."""
-    coords = {dim: counts[dim].values for dim in MATRIX}
-    variables: dict[str, Any] = {"concentration": (MATRIX, base.rows, {"long_name": "Prior concentration of the cell"})}
-    if not base.one_dirichlet:
-        label = {"long_name": "Prior concentration of the class share"}
-        variables["share_concentration"] = ((ACTUAL,), base.shares, label)
-    return xr.Dataset(variables, coords=coords)

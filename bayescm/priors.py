@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike, NDArray
+from scipy import special
 
 from bayescm import validate
 from bayescm.results import ACTUAL, PREDICTED
@@ -46,6 +47,40 @@ class Concentrations:
     shares: Array
     known: bool = False
     one_dirichlet: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LogitNormal:
+    """A prior of a rate whose logit is normal: it is not conjugate, and needs a story that takes it.
+
+    Parameters
+    ----------
+    mu : float
+        Mean of the logit: 0 is a median of one half.
+    sigma : float
+        Standard deviation of the logit, positive.
+
+    Examples
+    --------
+    >>> import bayescm
+    >>> prior = bayescm.LogitNormal.from_interval(0.70, 0.95, prob=0.9)
+    >>> round(prior.mu, 2), round(prior.sigma, 2)
+    (1.9, 0.64)
+    """
+
+    mu: float
+    sigma: float
+
+    def __post_init__(self) -> None:
+        validate.number("mu", self.mu, -np.inf, np.inf)
+        validate.number("sigma", self.sigma, 0, np.inf)
+
+    @classmethod
+    def from_interval(cls, lower: float, upper: float, *, prob: float = 0.9) -> "LogitNormal":
+        """Return the one between `lower` and `upper` with probability `prob`, the rest halved between the sides."""
+        low, high = special.logit(validate.ends(lower, upper))
+        z = special.ndtri((1 + validate.number("prob", prob, 0, 1)) / 2)
+        return cls(float(low + high) / 2, float((high - low) / (2 * z)))
 
 
 def concentrations(prior: PriorLike, model: str, labels: int | Sequence[Any]) -> Concentrations:

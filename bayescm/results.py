@@ -25,6 +25,8 @@ GROUPS = (
     "replicate",
     "prior_predictive",
     "prior_replicate",
+    "log_likelihood",
+    "log_prior",
     "sample_stats",
     "observed_data",
     "constant_data",
@@ -111,6 +113,28 @@ def flatten_cells(matrix: xr.DataArray) -> xr.DataArray:
         name=matrix.name,
         attrs=matrix.attrs,
     )
+
+
+def matrix_of_cells(cells: xr.DataArray, like: xr.DataArray) -> xr.DataArray | None:
+    """Undo :func:`flatten_cells` for the labels of another matrix; None if the cells are others."""
+    labels = labels_of(like)
+    if CELL not in cells.dims or cells[CELL].values.tolist() != cell_names(labels):
+        return None
+    last = cells.transpose(..., CELL)
+    coords = {name: c for name, c in last.coords.items() if CELL not in c.dims}
+    values = last.values.reshape((*last.shape[:-1], len(labels), len(labels)))
+    return xr.DataArray(values, dims=(*last.dims[:-1], *MATRIX), coords={**coords, **dict.fromkeys(MATRIX, labels)})
+
+
+def in_chains(group: xr.Dataset, chains: int) -> xr.Dataset:
+    """Cut one long chain of independent draws into several of equal length."""
+    draws = group.sizes[DRAW] // chains
+    made = {
+        name: ((CHAIN, DRAW, *v.dims[2:]), v.transpose(CHAIN, DRAW, ...).values.reshape(chains, draws, *v.shape[2:]))
+        for name, v in group.data_vars.items()
+    }
+    rest = {name: c for name, c in group.coords.items() if not {CHAIN, DRAW} & set(c.dims)}
+    return xr.Dataset(made, coords={CHAIN: np.arange(chains), DRAW: np.arange(draws), **rest})
 
 
 def interval_coordinate(ci_prob: float, ci_kind: str) -> xr.DataArray:

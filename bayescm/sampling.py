@@ -1,90 +1,185 @@
-"""The lower rung: PyMC samples a story, and the fit is checked."""
+"""The lower rung: PyMC samples a program, compiled once, and the fit is checked."""
 
+import logging
+import threading
 import warnings
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import xarray as xr
 
 from bayescm import conjugate
 from bayescm.priors import Concentrations, PrevalenceLike, exchange
-from bayescm.results import ACTUAL, CHAIN, DRAW, MATRIX, PREDICTED
+from bayescm.results import ACTUAL, CHAIN, DRAW, PREDICTED
+
+RUN_OPTIONS = ("tune", "cores", "progressbar")
+"""Options of :func:`pymc.sample` that a compiled program takes anew at every fit; others compile anew."""
+_KEPT_PROGRAMS = 16
+_LOCK = threading.RLock()
+_programs: "OrderedDict[str, Any]" = OrderedDict()
+_compiled: "WeakKeyDictionary[Any, dict[str, Any]]" = WeakKeyDictionary()
 
 
-def sample(
-    program: Any, *, chains: int, draws: int, seed: int, nuts_sampler: str, options: dict[str, Any]
-) -> tuple[xr.DataArray, xr.Dataset]:
-    """Sample a story with NUTS.
+@dataclass(frozen=True, slots=True)
+class Run:
+    """How to draw: the sampler's name and more options of :func:`pymc.sample` matter only where one is needed."""
+
+    chains: int
+    draws: int
+    seed: int
+    sampler: str = "pymc"
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+@contextmanager
+def reused(key: str, program: Any) -> Iterator[Any]:
+    """Lend the program that was compiled before under the same key, with the data of the one given.
+
+    A program's data are :class:`pymc.Data`, so giving it other counts costs no compilation. One thread at a time.
+    """
+    with _LOCK:
+        kept = _programs.setdefault(key, program)
+        _programs.move_to_end(key)
+        if len(_programs) > _KEPT_PROGRAMS:
+            _programs.popitem(last=False)
+        if kept is not program:
+            set_data(kept, program)
+        yield kept
+
+
+def set_data(program: Any, other: Any) -> None:
+    """Give a program the data of another of the same structure."""
+    for data in other.data_vars:
+        program[data.name].set_value(data.get_value())
+
+
+def sample(program: Any, run: Run) -> tuple[xr.Dataset, xr.Dataset]:
+    """Sample a program with NUTS; a second call with the same program compiles nothing.
 
     Parameters
     ----------
     program : pymc.Model
-        With a variable ``theta(actual, predicted)``.
-    chains, draws, seed : int
-    nuts_sampler : str
-    options : dict
-        More of :func:`pymc.sample`.
+    run : Run
 
     Returns
     -------
-    theta : xarray.DataArray
-        Over ``(chain, draw, actual, predicted)``.
+    posterior : xarray.Dataset
+        Every free and deterministic variable over ``(chain, draw, ...)``.
     sample_stats : xarray.Dataset
         What netCDF can hold of the sampler's statistics.
-
-    Warns
-    -----
-    UserWarning
-        See :func:`bayescm.posterior`.
     """
+    settings = {"draws": run.draws, "chains": run.chains, "nuts_sampler": run.sampler} | run.options
+    with _LOCK:
+        fitted = {"pymc": _pymc, "nutpie": _nutpie}.get(run.sampler, _plain)(program, run.seed % 2**32, settings)
+    stats = fitted["sample_stats"].to_dataset().drop_attrs()
+    posterior: xr.Dataset = fitted["posterior"].to_dataset().drop_attrs()
+    named = [name for name in posterior.data_vars if not str(name).endswith("__")]
+    return posterior[named], stats.drop_vars([name for name, v in stats.items() if v.dtype.kind == "O"])
+
+
+def _plain(program: Any, seed: int, settings: dict[str, Any]) -> Any:
     import pymc as pm
 
-    fitted = pm.sample(
-        draws=draws,
-        chains=chains,
-        model=program,
-        nuts_sampler=nuts_sampler,
-        random_seed=seed % 2**32,
-        compute_convergence_checks=False,
-        **options,
-    )
-    theta = fitted["posterior"]["theta"].transpose(CHAIN, DRAW, *MATRIX).drop_attrs()
-    stats: xr.Dataset = fitted["sample_stats"].to_dataset().drop_attrs()
-    _check_fit(theta, stats, draws)
-    return theta, stats.drop_vars([name for name, v in stats.items() if v.dtype.kind == "O"])
+    return pm.sample(model=program, random_seed=seed, compute_convergence_checks=False, **settings)
+
+
+def _pymc(program: Any, seed: int, settings: dict[str, Any]) -> Any:
+    """Sample with a step method and starting points made once per program and set of options."""
+    import pymc as pm
+
+    if not set(settings) <= {*RUN_OPTIONS, "draws", "chains", "nuts_sampler", "target_accept"}:
+        return _plain(program, seed, settings)
+    kept = _compiled.setdefault(program, {})
+    target = {name: settings.pop(name) for name in ["target_accept"] if name in settings}
+    chains = settings["chains"]
+    key = f"pymc {chains} {target}"
+    if key not in kept:
+        seeds = [int(s) for s in np.random.SeedSequence(seed).generate_state(chains)]
+        kept[key] = pm.init_nuts(
+            init="jitter+adapt_diag", chains=chains, random_seed=seeds, progressbar=False, quiet=True, model=program,
+            **target,
+        )  # fmt: skip
+    points, step = kept[key]
+    with without_log_lines():
+        return _plain(program, seed, settings | {"step": step, "initvals": points})
+
+
+def _nutpie(program: Any, seed: int, settings: dict[str, Any]) -> Any:
+    """Sample with nutpie, compiled once per program."""
+    try:
+        import nutpie
+    except ImportError:
+        raise ImportError("`nuts_sampler`='nutpie' needs nutpie: pip install 'bayescm[nutpie]'.") from None
+    kept = _compiled.setdefault(program, {})
+    if "nutpie" not in kept:
+        kept["nutpie"] = nutpie.compile_pymc_model(program)
+    data = {data.name: data.get_value() for data in program.data_vars}
+    del settings["nuts_sampler"]
+    settings["progress_bar"] = bool(settings.pop("progressbar", True))
+    return nutpie.sample(kept["nutpie"].with_data(**data), seed=seed, **settings)
+
+
+@contextmanager
+def without_log_lines() -> Iterator[None]:
+    """Keep PyMC from announcing what it samples."""
+    logger = logging.getLogger("pymc")
+    level = logger.level
+    logger.setLevel(logging.WARNING)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
 
 
 def exchange_draws(
-    theta: xr.DataArray, counts: xr.DataArray, prevalence: PrevalenceLike, rng: np.random.Generator
+    theta: xr.DataArray, class_totals: np.ndarray | None, prevalence: PrevalenceLike, rng: np.random.Generator
 ) -> xr.DataArray:
     """Give every draw's rows the exchanged class shares."""
     k = theta.sizes[ACTUAL]
     placeholder = Concentrations(np.ones((k, k)), np.ones(k))
-    which = exchange(placeholder, prevalence, counts.values.sum(-1).astype(np.float64))
+    which = exchange(placeholder, prevalence, class_totals)
     shape = theta.sizes[CHAIN], theta.sizes[DRAW]
     shares = conjugate.draw_shares(which, rng, shape[0] * shape[1]).T.reshape((*shape, k))
     return theta / theta.sum(PREDICTED) * xr.DataArray(shares, dims=(CHAIN, DRAW, ACTUAL))
 
 
-def _check_fit(theta: xr.DataArray, stats: xr.Dataset, draws: int) -> None:
-    """Warn in words about divergences, R-hat and effective sample size."""
+def check_fit(posterior: xr.Dataset, stats: xr.Dataset, *, hint: str = "") -> None:
+    """Warn in words about divergences, R-hat and effective sample size.
+
+    Parameters
+    ----------
+    posterior, stats : xarray.Dataset
+        Over ``(chain, draw, ...)``.
+    hint : str
+        What else to say.
+
+    Warns
+    -----
+    UserWarning
+    """
     import arviz as az
 
-    chains = theta.sizes[CHAIN]
-    dataset = theta.to_dataset(name="theta")
+    chains, draws = posterior.sizes[CHAIN], posterior.sizes[DRAW]
     problems = []
     if diverged := int(stats["diverging"].sum()):
-        problems.append(f"{diverged} of {chains * draws} draws diverged: try target_accept=0.95 or more")
-    if chains > 1 and (rhat := float(az.rhat(dataset)["theta"].max())) > 1.01:
+        problems.append(f"{diverged} of {stats['diverging'].size} draws diverged: try target_accept=0.95 or more")
+    if chains > 1 and (rhat := _extreme(az.rhat(posterior), np.nanmax)) > 1.01:
         problems.append(f"R-hat is {rhat:.3f} (above 1.01): the chains disagree; try tune=2000 and draws={2 * draws}")
-    ess = min(float(az.ess(dataset, method=kind)["theta"].min()) for kind in ("bulk", "tail"))
+    ess = min(_extreme(az.ess(posterior, method=kind), np.nanmin) for kind in ("bulk", "tail"))
     if ess < 100 * chains:
         problems.append(
             f"the smallest effective sample size is {ess:.0f} (below {100 * chains}): try draws={4 * draws}"
         )
     if problems:
-        warnings.warn(
-            "NUTS: " + "; ".join(problems) + ". This story has a closed form: method='exact' needs none of it.",
-            UserWarning,
-            stacklevel=4,
-        )
+        warnings.warn("NUTS: " + "; ".join(problems) + "." + hint, UserWarning, stacklevel=4)
+
+
+def _extreme(values: xr.Dataset, of: Any) -> float:
+    """Return the largest or smallest of all values but NaN, which constants have."""
+    flat = np.concatenate([np.ravel(v.values) for v in values.data_vars.values()])
+    return float(of(flat[np.isfinite(flat)])) if np.isfinite(flat).any() else float("nan")

@@ -37,6 +37,14 @@ def number(name: str, value: object, lower: float, upper: float, *, closed: bool
     return result
 
 
+def ends(lower: object, upper: object) -> tuple[float, float]:
+    """Return the two ends of an interval of rates."""
+    low, high = number("lower", lower, 0, 1), number("upper", upper, 0, 1)
+    if not low < high:
+        raise ValueError(f"`lower` must be below `upper`; got {low:g} and {high:g}.")
+    return low, high
+
+
 def beta_numbers(name: str, value: Any) -> Any:
     """Return the two numbers of a Beta that came as a distribution (PreliZ); anything else as it is."""
     if not (hasattr(value, "alpha") and hasattr(value, "beta")):

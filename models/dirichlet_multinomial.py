@@ -61,7 +61,7 @@ def exact(counts: Any, *, prior: PriorLike = "jeffreys") -> Concentrations:
     return conjugate.posterior(counts.values, base)
 
 
-def simulate(rng: np.random.Generator, n: int, *, prior: PriorLike = "laplace", n_labels: int = 2) -> xr.Dataset:
+def simulate(rng: np.random.Generator, n: int = 50, *, prior: PriorLike = "laplace", n_labels: int = 2) -> xr.Dataset:
     """Draw a truth from the prior and a matrix of `n` items from the truth.
 
     Returns

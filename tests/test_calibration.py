@@ -1,28 +1,11 @@
-"""The studies themselves: PIT values are uniform where they should be, and not where they shouldn't."""
+"""Coverage over repeated test sets."""
 
-import arviz as az
 import numpy as np
 import pytest
 from scipy import stats
 
 import bayescm
-from bayescm.calibration import confusion_probabilities, coverage, pit
-
-
-@pytest.mark.parametrize("story", ["dirichlet_multinomial", "three_binomial"])
-@pytest.mark.parametrize("k", [2, 3])
-def test_stories_are_calibrated(story, k):
-    names = ["recall", "precision", "accuracy", "f1", "mcc", "prevalence", "kappa"]
-    dt = pit(story, names, n=40, n_labels=k, prior="jeffreys", simulations=600, random_seed=2)
-    for name, values in dt["prior_sbc"].data_vars.items():
-        for column in values.values.reshape(600, -1).T:
-            assert stats.kstest(column, "uniform").pvalue > 1e-3, name
-    assert az.plot_ecdf_pit(dt, var_names=["accuracy"]) is not None
-
-
-def test_a_wrong_prior_is_caught():
-    dt = pit("dirichlet_multinomial", "recall", n=20, prior="jeffreys", fit_prior=4, simulations=600, random_seed=2)
-    assert stats.kstest(dt["prior_sbc"]["recall"].values.ravel(), "uniform").pvalue < 1e-6
+from bayescm.calibration import confusion_probabilities, coverage
 
 
 def test_coverage_against_exact_enumeration():

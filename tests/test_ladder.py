@@ -137,7 +137,7 @@ def test_choose_says_why():
     ("options", "error", "words"),
     [
         ({"method": "vi"}, ValueError, "`method`"),
-        ({"model": "kfold"}, ValueError, "`model`"),
+        ({"model": "k_folds"}, ValueError, "`model`"),
         ({"method": "nuts", "prior": "haldane"}, ValueError, "improper"),
         ({"prevalence": 2}, ValueError, "`prevalence`"),
         ({"chains": 0}, ValueError, "`chains`"),
@@ -151,11 +151,6 @@ def test_choose_says_why():
 def test_bad_options(options, error, words):
     with pytest.raises(error, match=words):
         bayescm.posterior([[35, 30], [30, 50]], **options)
-
-
-def test_nuts_takes_one_matrix():
-    with pytest.raises(ValueError, match="takes one matrix"):
-        bayescm.posterior(bayescm.datasets.caelen2017(), method="nuts")
 
 
 def test_a_nearly_improper_prior_overflows_to_infinity_without_a_word_from_numpy():

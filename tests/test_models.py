@@ -19,9 +19,9 @@ pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::Deprec
 
 
 def test_the_door():
-    assert models.names() == list(STORIES)
-    with pytest.raises(ValueError, match="dirichlet_multinomial, three_binomial"):
-        models.load("kfold")
+    assert set(STORIES) < set(models.names())
+    with pytest.raises(ValueError, match=r"dirichlet_multinomial, .*three_binomial"):
+        models.load("k_folds")
     assert models.load("three_binomial") is models.load("three_binomial")
     assert models.load("three_binomial").__name__ == "bayescm.models.three_binomial"
 

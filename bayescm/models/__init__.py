@@ -11,26 +11,27 @@ from typing import Any, Protocol, cast
 import numpy as np
 import xarray as xr
 
-from bayescm.priors import Concentrations, PriorLike
-
 _ROOT = Path(__file__).resolve().parents[2]
 if (_ROOT / "pyproject.toml").is_file() and (_ROOT / "models").is_dir():
     __path__.append(str(_ROOT / "models"))
 
 
 class Story(Protocol):
-    """What every file of ``models/`` offers."""
+    """What every file of ``models/`` offers; one with a closed form has a function ``exact`` as well.
 
-    def model(self, counts: Any, *, prior: PriorLike = ...) -> Any:
-        """Return the story as a PyMC model."""
+    ``exact(counts, *, prior, ...)`` takes what ``model`` takes and returns the posterior as
+    :class:`~bayescm.priors.Concentrations` of every matrix or as a :class:`~bayescm.closed_form.ClosedForm`; None where
+    the options given leave none.
+    """
+
+    __name__: str
+
+    def model(self, counts: Any, *, prior: Any = ...) -> Any:
+        """Return the story as a PyMC model that observes ``counts`` (or ``scores``); more options as keywords."""
         ...
 
-    def exact(self, counts: Any, *, prior: PriorLike = ...) -> Concentrations:
-        """Return the posterior in closed form."""
-        ...
-
-    def simulate(self, rng: np.random.Generator, n: int, *, prior: PriorLike = ..., n_labels: int = ...) -> xr.Dataset:
-        """Draw a truth from the prior and a matrix of `n` items from the truth."""
+    def simulate(self, rng: np.random.Generator, *, prior: Any = ...) -> xr.Dataset:
+        """Draw a truth from the prior and data from the truth; the design as further arguments."""
         ...
 
 
@@ -41,7 +42,8 @@ def names() -> list[str]:
     --------
     >>> import bayescm
     >>> bayescm.models.names()
-    ['dirichlet_multinomial', 'three_binomial']
+    ['binormal', 'dirichlet_multinomial', 'fold_scores', 'hierarchical', 'informative', 'kfold', 'latent_class',
+     'overdispersed', 'paired', 'three_binomial']
     """
     return sorted({p.stem for folder in __path__ for p in Path(folder).glob("*.py") if not p.stem.startswith("_")})
 
@@ -57,7 +59,7 @@ def load(name: str) -> Story:
     Returns
     -------
     Story
-        The module: ``model``, ``exact``, ``simulate``.
+        The module: ``model``, ``simulate`` and, where there is a closed form, ``exact``.
     """
     if name not in names():
         raise ValueError(f"`name` must be one of {', '.join(names())}; got {name!r}.")

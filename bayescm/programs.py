@@ -1,0 +1,54 @@
+"""Building blocks of the stories' PyMC programs that more than one of them needs."""
+
+from collections.abc import Collection
+from typing import Any
+
+import pymc as pm
+import xarray as xr
+
+from bayescm.conjugate import improper
+from bayescm.counts import check_counts
+from bayescm.priors import Concentrations
+from bayescm.results import MATRIX
+
+
+def two_label_cells(prevalence: Any, recall: Any, specificity: Any) -> Any:
+    """Stack the cells `tn fp fn tp` on a new last axis (Toetsch and Hoffmann 2021, eqs 8 to 11)."""
+    return pm.math.stack(
+        [
+            (1 - prevalence) * specificity,
+            (1 - prevalence) * (1 - specificity),
+            prevalence * (1 - recall),
+            prevalence * recall,
+        ],
+        axis=-1,
+    )
+
+
+def correlated_pairs(scale: Any, correlation: Any, standard: Any) -> Any:
+    """Turn independent standard normal pairs (..., 2) into pairs with two scales and a correlation."""
+    first, second = standard[..., 0], standard[..., 1]
+    return pm.math.stack(
+        [scale[0] * first, scale[1] * (correlation * first + pm.math.sqrt(1 - correlation**2) * second)], axis=-1
+    )
+
+
+def several_matrices(counts: Any, taken: Collection[str]) -> tuple[xr.DataArray, str]:
+    """Return valid counts (unit, actual, predicted) and the name of their one batch dim, none of the names `taken`."""
+    checked = check_counts(counts)
+    units = [str(dim) for dim in checked.dims if dim not in MATRIX]
+    if len(units) != 1:
+        raise ValueError(
+            f"`counts` must have one dim beside 'actual' and 'predicted', such as 'system' or 'cluster'; got {units}. "
+            "Select or stack."
+        )
+    if units[0] in taken:
+        raise ValueError(f"`counts` can't have the dim {units[0]!r}: the story uses that name. Rename it.")
+    return checked, units[0]
+
+
+def proper(prior: Concentrations) -> Concentrations:
+    """Return the concentrations of a prior if they make it proper, as PyMC needs it."""
+    if improper(prior) is not None:
+        raise ValueError("`prior` is improper, and this story needs a proper one; use prior='jeffreys' or 'laplace'.")
+    return prior

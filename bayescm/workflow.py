@@ -1,0 +1,216 @@
+"""The further groups of a Bayesian workflow: predictive draws, log likelihood, log prior.
+
+Cell models of one matrix need no program for them: an item in a cell of probability p has log likelihood log p. Other
+stories take them from their PyMC program.
+"""
+
+import warnings
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from scipy import special
+
+from bayescm import conjugate, sampling
+from bayescm.counts import check_counts
+from bayescm.priors import Concentrations, PriorLike, concentrations
+from bayescm.results import (
+    CELL,
+    CHAIN,
+    DRAW,
+    MATRIX,
+    attributes,
+    flatten_cells,
+    labels_of,
+)
+
+MAX_ITEMS = 100_000
+MAX_VALUES = 2 * 10**8
+ITEM = "item"
+
+
+def item_log_likelihood(probabilities: xr.DataArray, counts: xr.DataArray) -> xr.Dataset:
+    """Return the log likelihood of every item, which :func:`arviz.loo` and :func:`arviz.psense_summary` read.
+
+    Parameters
+    ----------
+    probabilities : xarray.DataArray
+        Of the cells, over ``(chain, draw, cell)``.
+    counts : xarray.DataArray
+        Items of each cell, over ``cell``.
+
+    Returns
+    -------
+    xarray.Dataset
+        ``counts(chain, draw, item)``, with the cell of each item as coordinate.
+    """
+    n, draws = int(counts.sum()), probabilities.sizes[CHAIN] * probabilities.sizes[DRAW]
+    if n > MAX_ITEMS or n * draws > MAX_VALUES:
+        raise ValueError(
+            f"`workflow`=True would hold {n:,} items x {draws:,} draws of log likelihood; the limits are {MAX_ITEMS:,} "
+            f"items and {MAX_VALUES:,} values. Take fewer draws, or bayescm.loo, which needs none."
+        )
+    of_item = np.repeat(np.arange(counts.sizes[CELL]), counts.values)
+    of_draws = probabilities.transpose(CHAIN, DRAW, CELL).isel({CELL: xr.DataArray(of_item, dims=ITEM)})
+    values = xr.DataArray(np.log(of_draws.values), coords=of_draws.coords, dims=of_draws.dims)
+    return xr.Dataset({"counts": values.assign_coords({ITEM: np.arange(n)})})
+
+
+def log_prior(theta: xr.DataArray, base: Concentrations) -> xr.Dataset:
+    """Return the log density of the cell probabilities under a conjugate prior, over ``(chain, draw)``.
+
+    The density of class shares and rates (for two labels prevalence, recall and specificity), as if they were the
+    parameters; under one Dirichlet over the cells that of the cells.
+    """
+    with np.errstate(divide="ignore"):
+        if base.one_dirichlet:
+            density = _log_dirichlet(theta.values.reshape(*theta.shape[:-2], -1), base.rows.ravel())
+        else:
+            shares = theta.values.sum(-1)
+            rates = theta.values / shares[..., None]
+            density = _log_dirichlet(shares, base.shares) + _log_dirichlet(rates, base.rows).sum(-1)
+    return xr.Dataset({"theta": ((CHAIN, DRAW), density)}, coords={d: theta[d] for d in (CHAIN, DRAW)})
+
+
+def _log_dirichlet(p: np.ndarray, a: np.ndarray) -> np.ndarray:
+    constant = special.gammaln(a.sum(-1)) - special.gammaln(a).sum(-1)
+    return np.asarray(special.xlogy(a - 1, p).sum(-1) + constant)
+
+
+def loo(counts: Any, *, model: str = "dirichlet_multinomial", prior: PriorLike = "jeffreys") -> xr.Dataset:
+    """Return the exact leave-one-out predictive accuracy of a conjugate story: no draws, any number of items.
+
+    Parameters
+    ----------
+    counts : xarray.DataArray or array_like
+        ``counts(..., actual, predicted)``.
+    model : {"dirichlet_multinomial", "three_binomial"}
+    prior : str, number, array_like or mapping
+        See :func:`bayescm.priors.concentrations`.
+
+    Returns
+    -------
+    xarray.Dataset
+        ``elpd_loo``: the sum over items of the log probability of an item's cell given all other items; ``se``: its
+        standard error, as in :func:`arviz.loo`; ``p_loo``: the effective number of parameters, in-sample log predictive
+        density minus ``elpd_loo``; ``elpd(cell)``: of one item in the cell. NaN for a cell without items.
+
+    Notes
+    -----
+    For one Dirichlet over the cells, log((n_ij - 1 + a_ij) / (N - 1 + A)); for separate priors the class share and the
+    row have one such factor each.
+
+    Examples
+    --------
+    >>> import bayescm
+    >>> one = bayescm.loo([[35, 30], [30, 50]])
+    >>> round(float(one.elpd_loo), 2), round(float(one.p_loo), 2)
+    (-200.53, 3.01)
+    """
+    counts = check_counts(counts)
+    base = concentrations(prior, model, labels_of(counts))
+    n = counts.values.astype(np.float64)
+    conjugate.check_proper(conjugate.posterior(counts.values, base), labels_of(counts))
+
+    def predictive(n: np.ndarray, row: np.ndarray, total: np.ndarray, left_out: float) -> np.ndarray:
+        if base.one_dirichlet:
+            p = (n + base.rows - left_out) / (total + base.rows.sum() - left_out)
+        else:
+            share = (row + base.shares - left_out) / (total + base.shares.sum() - left_out)
+            p = share[..., None] * (n + base.rows - left_out) / (row + base.rows.sum(-1) - left_out)[..., None]
+        return np.where(n > 0, np.log(np.where(n > 0, p, 1.0)), np.nan)
+
+    row = n.sum(-1)
+    total = row.sum(-1)[..., None] if not base.one_dirichlet else row.sum(-1)[..., None, None]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        elpd, lpd = (counts.copy(data=predictive(n, row, total, one)) for one in (1.0, 0.0))
+    summed = (counts * elpd).sum(MATRIX)
+    items = counts.sum(MATRIX)
+    spread = (counts * (elpd - summed / items) ** 2).sum(MATRIX) / items
+    result = {
+        "elpd_loo": summed,
+        "se": np.sqrt(items * spread),
+        "p_loo": (counts * lpd).sum(MATRIX) - summed,
+        "elpd": flatten_cells(elpd),
+    }
+    return xr.Dataset(result).assign_attrs(attributes(model=model, prior=prior))
+
+
+def from_program(program: Any, posterior: xr.Dataset, seed: int, prior_draws: int) -> dict[str, xr.Dataset]:
+    """Return the workflow's groups of any program, for draws of its variables.
+
+    Parameters
+    ----------
+    program : pymc.Model
+    posterior : xarray.Dataset
+        With every free variable of the program.
+    seed, prior_draws : int
+
+    Returns
+    -------
+    dict of str to xarray.Dataset
+        ``posterior_predictive``, ``log_likelihood``, ``log_prior``, ``prior_predictive`` and ``prior``. The log
+        likelihood is per item where the program observes one matrix, else per observation of the program (fold,
+        cluster, system, score).
+    """
+    import pymc as pm
+
+    data = _labelled(program, {v.name: v.get_value() for v in program.data_vars})
+    draws = posterior[[rv.name for rv in program.free_RVs]]
+    tree = xr.DataTree.from_dict({"posterior": draws, "constant_data": data})  # the data say that nothing has changed
+    seeds = [int(s) for s in np.random.SeedSequence(seed).generate_state(2)]
+    quiet = {"model": program, "progressbar": False}
+    with sampling.without_log_lines(), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Numba will use object mode")
+        future = pm.sample_posterior_predictive(tree, random_seed=seeds[1], **quiet)
+        groups = {
+            "posterior_predictive": future["posterior_predictive"],
+            "log_likelihood": pm.compute_log_likelihood(tree, extend_inferencedata=False, **quiet),
+            "log_prior": pm.stats.compute_log_prior(tree, extend_inferencedata=False, **quiet),
+        }
+    made = {name: _dataset(group).drop_attrs() for name, group in groups.items()}
+    made |= before_data(program, seeds[0], prior_draws)
+    one_matrix_seen = made["log_likelihood"].get("counts", xr.DataArray(np.zeros((1, 1, 1)))).ndim == 2
+    cells = [v for v in posterior.data_vars.values() if v.dims == (CHAIN, DRAW, CELL)]
+    if one_matrix_seen and cells:
+        made["log_likelihood"] = item_log_likelihood(cells[0], observed(program)["counts"])
+    return made
+
+
+def before_data(program: Any, seed: int, draws: int) -> dict[str, xr.Dataset]:
+    """Return the groups ``prior`` and ``prior_predictive`` of a program."""
+    import pymc as pm
+
+    with sampling.without_log_lines(), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Numba will use object mode")  # a distribution written in NumPy
+        drawn = pm.sample_prior_predictive(draws, model=program, random_seed=seed)
+    return {name: _dataset(drawn[name]).drop_attrs() for name in ("prior", "prior_predictive")}
+
+
+def _dataset(group: Any) -> xr.Dataset:
+    return group.to_dataset() if isinstance(group, xr.DataTree) else group
+
+
+def observed(program: Any) -> xr.Dataset:
+    """Return what a program observes, labelled."""
+    values = {rv: np.asarray(program.rvs_to_values[rv].eval()) for rv in program.observed_RVs}
+    return _labelled(program, {rv.name: value for rv, value in values.items()})
+
+
+def constants(program: Any) -> xr.Dataset:
+    """Return the data of a program that are not its observations, labelled."""
+    from pytensor.graph.traversal import ancestors
+
+    seen = set(ancestors([program.rvs_to_values[rv] for rv in program.observed_RVs]))
+    return _labelled(program, {v.name: v.get_value() for v in program.data_vars if v not in seen})
+
+
+def _labelled(program: Any, values: dict[str, np.ndarray]) -> xr.Dataset:
+    dims = program.named_vars_to_dims
+    variables = {
+        name: (tuple(dims.get(name) or [f"{name}_dim_{i}" for i in range(np.ndim(value))]), value)
+        for name, value in values.items()
+    }
+    used = {dim for names, _ in variables.values() for dim in names}
+    coords = {dim: np.asarray(values) for dim, values in program.coords.items() if dim in used and values is not None}
+    return xr.Dataset(variables, coords=coords)

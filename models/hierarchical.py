@@ -1,0 +1,184 @@
+"""Many systems, or many data sets, at once: rates that differ and are alike (Reitsma et al. 2005, Chu and Cole 2006).
+
+What happens
+    Each unit (a system, a data set, a hospital) has a recall and a specificity of its own. The units are of one kind:
+    their logits scatter around a common mean, and the two scatter together, for a unit with a low threshold has a
+    high recall and a low specificity. So each unit learns from the others: the fewer its items, the more it is
+    pulled towards the mean (shrinkage), and the next unit can be foreseen.
+
+In symbols, for unit u
+    mean_recall      ~ Beta,   mean_specificity ~ Beta
+    sd_logit         ~ HalfNormal(scale), one of recall and one of specificity
+    correlation      = 2 b - 1,   b ~ Beta(2, 2)
+    (logit TPR_u, logit TNR_u) ~ Normal2(logit of the means, sd_logit, correlation)
+    prevalence_u     ~ Beta
+    counts_u         ~ Multinomial(N_u, cells built from the three)
+
+    This is the bivariate model of diagnostic meta-analysis with its exact binomial likelihood: the multinomial is the
+    product of three binomials, of positives among items, TP among positives and TN among negatives. The factor of the
+    prevalence stands apart: given the counts, prevalence_u ~ Beta(a + positives, b + negatives), independent of all
+    the rest. It is in the program for the cells' sake, and NUTS draws it along.
+
+Priors
+    `mean_recall` and `mean_specificity` are the rates at the mean logits, which are the medians over units; "laplace"
+    makes them uniform. (The Jeffreys prior of a binomial isn't one of a mean logit.) A HalfNormal(1) holds scales
+    below 1.96 with 95%: at that scale the middle 95% of units around a mean of 0.9 go from 0.16 to 0.998, which is all
+    but no likeness; near 0 it is flat, so the units may also be the same. A Beta(2, 2) of the rescaled correlation is
+    LKJ(2): its density 1 - correlation^2 only shuns the ends, which few units can't exclude.
+
+Reitsma et al. 2005, Journal of Clinical Epidemiology 58:982; Chu and Cole 2006, ibid. 59:1331; Lewandowski, Kurowicka
+and Joe 2009, Journal of Multivariate Analysis 100:1989 (LKJ). Toetsch and Hoffmann 2021 collected the data below.
+
+Run ``python models/hierarchical.py`` to see their 24 classifiers.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pymc as pm
+import xarray as xr
+from numpy.typing import NDArray
+from scipy import special
+
+from bayescm import validate
+from bayescm.counts import from_cells
+from bayescm.priors import Concentrations, PriorLike, concentrations
+from bayescm.programs import correlated_pairs, proper, several_matrices, two_label_cells
+from bayescm.results import ACTUAL, MATRIX, PREDICTED, SYSTEM, flatten_cells, labels_of
+
+RATE = "rate"
+RATES = ("recall", "specificity")
+_TAKEN = (RATE, "prevalence", "correlation", "correlation_rescaled", "sd_logit", "standard", "standard_new", "a_shares",
+          "a_rows", "mean_recall", "mean_specificity", "new_recall", "new_specificity", "counts_data")  # fmt: skip
+
+
+def model(counts: Any, *, prior: PriorLike = "laplace", scale: float = 1.0) -> pm.Model:
+    """Return the story as a PyMC model of several matrices of two labels.
+
+    Parameters
+    ----------
+    counts : xarray.DataArray or array_like of shape (units, 2, 2)
+        ``counts(<unit>, actual, predicted)``: one dim of any name beside the two of a matrix.
+    prior : str, number or mapping
+        Of the mean rates and of each unit's prevalence: see :func:`bayescm.priors.concentrations`, with the names as
+        under ``three_binomial``.
+    scale : float
+        Of the HalfNormal priors of ``sd_logit``.
+
+    Returns
+    -------
+    pymc.Model
+        ``mean_recall``, ``mean_specificity``, ``sd_logit(rate)``, ``correlation``, ``prevalence(<unit>)``,
+        ``new_recall``, ``new_specificity`` (of the next unit), ``theta(<unit>, actual, predicted)``; the observed
+        ``counts(<unit>, cell)``; data ``counts_data``, ``a_shares``, ``a_rows``.
+    """
+    counts, unit = several_matrices(counts, _TAKEN)
+    base = _prior(prior, labels_of(counts))
+    scale = validate.number("scale", scale, 0, np.inf)
+    observed = flatten_cells(counts)
+    labels = counts[ACTUAL].values
+    coords = {unit: counts[unit].values, ACTUAL: labels, PREDICTED: labels, "cell": observed["cell"].values}
+    with pm.Model(coords={**coords, RATE: list(RATES)}) as story:
+        counts_data = pm.Data("counts_data", observed.values, dims=(unit, "cell"))
+        shares = pm.Data("a_shares", base.shares, dims=ACTUAL)
+        rows = pm.Data("a_rows", base.rows, dims=MATRIX)
+        mean_recall = pm.Beta("mean_recall", rows[1, 1], rows[1, 0])
+        mean_specificity = pm.Beta("mean_specificity", rows[0, 0], rows[0, 1])
+        sd = pm.HalfNormal("sd_logit", scale, dims=RATE)
+        correlation = pm.Deterministic("correlation", 2 * pm.Beta("correlation_rescaled", 2, 2) - 1)
+        standard = pm.Normal("standard", dims=(unit, RATE))
+        standard_new = pm.Normal("standard_new", dims=RATE)
+        mean = pm.math.logit(pm.math.stack([mean_recall, mean_specificity]))
+        rates = pm.math.sigmoid(mean + correlated_pairs(sd, correlation, standard))
+        new = pm.math.sigmoid(mean + correlated_pairs(sd, correlation, standard_new))
+        pm.Deterministic("new_recall", new[0])
+        pm.Deterministic("new_specificity", new[1])
+        prevalence = pm.Beta("prevalence", shares[1], shares[0], dims=unit)
+        cells = two_label_cells(prevalence, rates[:, 0], rates[:, 1])
+        pm.Deterministic("theta", cells.reshape((-1, 2, 2)), dims=(unit, *MATRIX))
+        pm.Multinomial("counts", n=counts_data.sum(-1), p=cells, observed=counts_data, dims=(unit, "cell"))
+    return story
+
+
+def simulate(
+    rng: np.random.Generator,
+    units: int = 10,
+    size: int | Sequence[int] = 100,
+    *,
+    prior: PriorLike = "laplace",
+    scale: float = 1.0,
+) -> xr.Dataset:
+    """Draw a truth from the prior and the units' matrices from the truth.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+    units : int
+    size : int or sequence of length `units`
+        Items of each unit.
+    prior, scale
+        As in :func:`model`.
+
+    Returns
+    -------
+    xarray.Dataset
+        ``counts(system, actual, predicted)``, and the truth under the names of the program.
+    """
+    units = validate.positive_integer("units", units)
+    base = _prior(prior, 2)
+    items = np.broadcast_to(np.asarray(size, np.int64), units)
+    mean = np.array([rng.beta(base.rows[1, 1], base.rows[1, 0]), rng.beta(base.rows[0, 0], base.rows[0, 1])])
+    sd = np.abs(rng.normal(0, scale, 2))
+    correlation = 2 * rng.beta(2, 2) - 1
+    tpr, tnr = _pairs(rng, units + 1, mean, sd, correlation).T
+    prevalence = rng.beta(base.shares[1], base.shares[0], units)
+    positives = rng.binomial(items, prevalence)
+    negatives = items - positives
+    tp, tn = rng.binomial(positives, tpr[:-1]), rng.binomial(negatives, tnr[:-1])
+    rows = np.array([[tnr, 1 - tnr], [1 - tpr, tpr]])[..., :-1]
+    theta = np.moveaxis(np.array([1 - prevalence, prevalence])[:, None] * rows, -1, 0)
+    return xr.Dataset(
+        {
+            "counts": from_cells(tp=tp, fn=positives - tp, fp=negatives - tn, tn=tn, dims=SYSTEM),
+            "theta": ((SYSTEM, *MATRIX), theta),
+            "prevalence": (SYSTEM, prevalence),
+            "mean_recall": mean[0],
+            "mean_specificity": mean[1],
+            "sd_logit": (RATE, sd),
+            "correlation": correlation,
+            "new_recall": tpr[-1],
+            "new_specificity": tnr[-1],
+        },
+        coords={RATE: list(RATES), SYSTEM: np.arange(units)},
+    )
+
+
+def _prior(prior: PriorLike, labels: Any) -> Concentrations:
+    """Return proper concentrations for two labels."""
+    if not isinstance(labels, int) and len(labels) != 2:
+        raise ValueError(
+            f"`counts` must have two labels here; got {labels}. Make one class against the rest, or take each alone."
+        )
+    return proper(concentrations(prior, "three_binomial", labels))
+
+
+def _pairs(
+    rng: np.random.Generator, n: int, mean: NDArray[np.float64], sd: NDArray[np.float64], correlation: float
+) -> NDArray[np.float64]:
+    """Draw pairs (n, 2) of rates whose logits are bivariate normal."""
+    covariance = np.outer(sd, sd) * np.array([[1, correlation], [correlation, 1]])
+    rates: NDArray[np.float64] = special.expit(rng.multivariate_normal(special.logit(mean), covariance, n))
+    return rates
+
+
+if __name__ == "__main__":
+    import arviz as az
+
+    import bayescm
+
+    table = bayescm.datasets.toetsch2021()
+    fit = bayescm.posterior(table, model="hierarchical", metrics=["recall", "specificity"], random_seed=1)
+    common = ["mean_recall", "mean_specificity", "sd_logit", "correlation", "new_recall", "new_specificity"]
+    print(az.summary(fit, var_names=common, ci_prob=0.95, ci_kind="hdi"))
+    print(az.summary(fit, var_names=["recall", "specificity"], ci_prob=0.95, ci_kind="hdi"))

@@ -1,0 +1,226 @@
+"""Folds of a cross-validation: pooled, averaged, or sharing strength.
+
+What happens
+    A classifier is trained and tested k times, on k folds, which leaves k confusion matrices. What is asked decides
+    which of three answers is right, and they are not the same number:
+
+    complete    Every fold has the same cell probabilities: the matrices are added. The prior counts once.
+    partial     Every fold has its own recall and specificity, scattered about common ones on the logit scale, as much
+                as the data say, and correlated: a training set that makes the classifier eager raises its recall and
+                lowers its specificity. The prevalence is common (folds are a partition). The prior counts once, and
+                k folds of n items tell less than one test set of k n items.
+    average     Every fold has a posterior of its own, and the metric is averaged over the folds, draw by draw: the
+                law of the mean of k unrelated rates (Morais 2023, section 6, "average_measures"). The prior counts k
+                times, once in every fold, and what the folds have in common is not used.
+
+In symbols
+    complete    theta ~ Dirichlet(alpha),    counts_f ~ Multinomial(N_f, theta)
+                theta | counts ~ Dirichlet(alpha + sum_f counts_f), the closed form
+    average     theta_f ~ Dirichlet(alpha),  counts_f ~ Multinomial(N_f, theta_f), metric = mean_f metric(theta_f)
+    partial     prevalence ~ Beta, recall ~ Beta, specificity ~ Beta     with the numbers that alpha implies
+                fold_sd_r ~ HalfNormal(scale)     for r = recall, specificity
+                (correlation + 1)/2 ~ Beta(2, 2)  which is LKJ(2)
+                logit recall_f      = logit recall      + fold_sd_1 e_f1
+                logit specificity_f = logit specificity + fold_sd_2 e_f2,    e_f ~ N(0, [1, correlation])
+                counts_f ~ Multinomial(N_f, cells(prevalence, recall_f, specificity_f))
+                recall and specificity are those of a typical fold; theta is built from them. With fold_sd = 0 this is
+                complete pooling, prior included.
+
+    The default scale of 0.5 lets a recall of .80 vary from .71 to .87 between folds one sd apart.
+
+    The folds' training sets overlap, so their matrices are not independent given the classifier's recipe: none of the
+    three answers is an interval for the recipe on another sample of the population. For that, the correction of
+    Nadeau and Bengio (2003) works on one score per fold: the story ``fold_scores``.
+
+Run ``python models/kfold.py`` to see the three beside one another.
+"""
+
+from typing import Any
+
+import numpy as np
+import pymc as pm
+import xarray as xr
+
+from bayescm import conjugate, validate
+from bayescm.closed_form import SAMPLE, ClosedForm
+from bayescm.counts import from_array
+from bayescm.priors import Concentrations, PriorLike, concentrations
+from bayescm.programs import correlated_pairs, several_matrices, two_label_cells
+from bayescm.results import ACTUAL, CELL, MATRIX, PREDICTED, flatten_cells, labels_of
+
+POOLING = ("partial", "complete", "average")
+RATES = ["recall", "specificity"]
+_TAKEN = ("rate", "prevalence", "recall", "specificity", "fold_sd", "fold_effect", "correlation", "alpha")
+
+
+def model(
+    counts: Any, *, pooling: str = "partial", prior: PriorLike = "jeffreys", fold_sd_scale: float = 0.5
+) -> pm.Model:
+    """Return the story as a PyMC model.
+
+    Parameters
+    ----------
+    counts : xarray.DataArray or array_like of shape (folds, K, K)
+        Two labels for partial pooling.
+    pooling : {"partial", "complete", "average"}
+    prior : str, number or array_like of shape (K, K)
+        Of the cells, as in ``dirichlet_multinomial``.
+    fold_sd_scale : float
+        Scale of the half-normal prior of the folds' standard deviations, in logits.
+
+    Returns
+    -------
+    pymc.Model
+        ``theta(actual, predicted)``, or ``theta(fold, actual, predicted)`` for the average; for partial pooling also
+        ``recall``, ``specificity``, ``recall_fold``, ``specificity_fold``, ``fold_sd(rate)``, ``correlation``; the
+        observed ``counts(fold, cell)``; data ``counts_data``.
+    """
+    counts, fold = _folds(counts, pooling)
+    base = concentrations(prior, "dirichlet_multinomial", labels_of(counts))
+    observed = flatten_cells(counts)
+    labels = counts[ACTUAL].values
+    coords = {ACTUAL: labels, PREDICTED: labels, CELL: observed[CELL].values, fold: counts[fold].values, "rate": RATES}
+    with pm.Model(coords=coords) as story:
+        counts_data = pm.Data("counts_data", observed.values, dims=(fold, CELL))
+        if pooling == "partial":
+            p = _partial(base, fold, validate.number("fold_sd_scale", fold_sd_scale, 0, np.inf))
+        else:
+            of = (CELL,) if pooling == "complete" else (fold, CELL)
+            concentration = pm.Data("alpha", base.rows.ravel(), dims=CELL)
+            p = pm.Dirichlet("theta_cell", a=concentration, dims=of)
+            shape = (*(() if pooling == "complete" else (counts.sizes[fold],)), len(labels), len(labels))
+            pm.Deterministic("theta", p.reshape(shape), dims=(*of[:-1], *MATRIX))
+        pm.Multinomial("counts", n=counts_data.sum(-1), p=p, observed=counts_data, dims=(fold, CELL))
+    return story
+
+
+def _partial(base: Concentrations, fold: str, scale: float) -> Any:
+    """Return every fold's cell probabilities (fold, cell)."""
+    shares, rows = pm.Data("a_shares", base.shares, dims=ACTUAL), pm.Data("a_rows", base.rows, dims=MATRIX)
+    prevalence = pm.Beta("prevalence", shares[1], shares[0])
+    recall = pm.Beta("recall", rows[1, 1], rows[1, 0])
+    specificity = pm.Beta("specificity", rows[0, 0], rows[0, 1])
+    cells = two_label_cells(prevalence, recall, specificity)
+    pm.Deterministic("theta", cells.reshape((2, 2)), dims=MATRIX)
+    fold_sd = pm.HalfNormal("fold_sd", scale, dims="rate")
+    correlation = pm.Deterministic("correlation", 2 * pm.Beta("correlation_share", 2, 2) - 1)
+    standard = pm.Normal("fold_effect", dims=(fold, "rate"))
+    effect = correlated_pairs(fold_sd, correlation, standard)
+    rates = [
+        pm.Deterministic(f"{name}_fold", pm.math.sigmoid(pm.math.logit(rate) + effect[:, i]), dims=fold)
+        for i, (name, rate) in enumerate([("recall", recall), ("specificity", specificity)])
+    ]
+    return two_label_cells(prevalence + 0 * rates[0], *rates)
+
+
+def exact(
+    counts: Any, *, pooling: str = "partial", prior: PriorLike = "jeffreys", fold_sd_scale: float = 0.5
+) -> ClosedForm | None:
+    """Return the closed form of complete pooling and of the average; None for partial pooling."""
+    counts, fold = _folds(counts, pooling)
+    if pooling == "partial":
+        return None
+    base = concentrations(prior, "dirichlet_multinomial", labels_of(counts))
+    matrices = counts.values
+    complete = pooling == "complete"
+    which = conjugate.posterior(matrices.sum(0) if complete else matrices, base)
+    conjugate.check_proper(which, labels_of(counts))
+    k = len(matrices)
+    each = (counts.sum(fold) if complete else counts).coords
+    dims = (SAMPLE, *(() if complete else (fold,)), *MATRIX)
+
+    def draw(of: Concentrations) -> Any:
+        def drawn(rng: np.random.Generator, n: int) -> xr.Dataset:
+            theta = [conjugate.draw_theta(conjugate.single(of, (f,)), rng, n) for f in range(1 if complete else k)]
+            values = np.moveaxis(theta[0] if complete else np.stack(theta), -1, 0)
+            labelled = xr.DataArray(values, dims=dims, coords=each)
+            return xr.Dataset({"theta": labelled, "theta_cell": flatten_cells(labelled)})
+
+        return drawn
+
+    times = "once" if complete else f"{k} times, once in every fold"
+    what = "the sum of the folds" if complete else f"the average of {k} unrelated posteriors, metric by metric"
+    return ClosedForm(
+        draw=draw(which),
+        prior=None if conjugate.improper(base) is not None else draw(base),
+        observed=flatten_cells(counts),
+        reason=f"{pooling} pooling is {what}, the prior is a Dirichlet over the cells and counts {times}",
+        cells=which,
+        averaged=None if complete else fold,
+    )
+
+
+def simulate(
+    rng: np.random.Generator,
+    folds: int = 10,
+    n: int = 40,
+    *,
+    pooling: str = "partial",
+    prior: PriorLike = "laplace",
+    fold_sd_scale: float = 0.5,
+) -> xr.Dataset:
+    """Draw a truth from the prior and matrices of `n` items from the truth, one per fold.
+
+    Returns
+    -------
+    xarray.Dataset
+        ``counts(fold, actual, predicted)``, ``theta`` and, for partial pooling, ``fold_sd(rate)``, ``correlation``,
+        ``recall_fold(fold)`` and ``specificity_fold(fold)``.
+    """
+    base = concentrations(prior, "dirichlet_multinomial", 2)
+    if pooling != "partial":
+        theta = rng.dirichlet(base.rows.ravel(), None if pooling == "complete" else folds)
+        drawn = rng.multinomial(n, theta, None if theta.ndim > 1 else folds)
+        truth = {"theta": ((*(["fold"] if theta.ndim > 1 else []), *MATRIX), theta.reshape(*theta.shape[:-1], 2, 2))}
+        return xr.Dataset({"counts": from_array(drawn.reshape(folds, 2, 2), dims="fold"), **truth})
+    prevalence = rng.beta(base.shares[1], base.shares[0])
+    recall = rng.beta(base.rows[1, 1], base.rows[1, 0])
+    specificity = rng.beta(base.rows[0, 0], base.rows[0, 1])
+    fold_sd = abs(rng.normal(0, fold_sd_scale, 2))
+    correlation = 2 * rng.beta(2, 2) - 1
+    covariance = np.array([[1, correlation], [correlation, 1]]) * np.outer(fold_sd, fold_sd)
+    effect = rng.multivariate_normal(np.zeros(2), covariance, folds)
+    rates = [1 / (1 + (1 - p) / p * np.exp(-effect[:, i])) for i, p in enumerate((recall, specificity))]
+
+    def cells(tpr: Any, tnr: Any) -> Any:
+        return np.stack(
+            [(1 - prevalence) * tnr, (1 - prevalence) * (1 - tnr), prevalence * (1 - tpr), prevalence * tpr], -1
+        )
+
+    drawn = rng.multinomial(n, cells(*rates))
+    return xr.Dataset(
+        {
+            "counts": from_array(drawn.reshape(folds, 2, 2), dims="fold"),
+            "theta": (MATRIX, cells(recall, specificity).reshape(2, 2)),
+            "recall": recall,
+            "specificity": specificity,
+            "prevalence": prevalence,
+            "fold_sd": ("rate", fold_sd),
+            "correlation": correlation,
+            "recall_fold": ("fold", rates[0]),
+            "specificity_fold": ("fold", rates[1]),
+        },
+        coords={"rate": RATES},
+    )
+
+
+def _folds(counts: Any, pooling: str) -> tuple[xr.DataArray, str]:
+    """Return valid counts over one dim of folds, and its name."""
+    validate.choice("pooling", pooling, POOLING)
+    counts, fold = several_matrices(counts, _TAKEN)
+    if pooling == "partial" and counts.sizes[ACTUAL] != 2:
+        raise ValueError("`pooling`='partial' takes two labels; take 'complete', or one class against the rest.")
+    return counts, fold
+
+
+if __name__ == "__main__":
+    import arviz as az
+
+    import bayescm
+
+    folds = bayescm.from_cells(
+        tp=[9, 7, 10, 5, 8], fn=[2, 3, 1, 6, 2], fp=[1, 4, 2, 3, 1], tn=[28, 26, 27, 26, 29], dims="fold"
+    )
+    for pooling in POOLING:
+        fit = bayescm.posterior(folds, model="kfold", pooling=pooling, metrics=["recall", "f1"], random_seed=1)
+        print(fit.attrs["reason"], az.summary(fit, var_names=["recall", "f1"], ci_prob=0.95, ci_kind="hdi"), sep="\n")

@@ -1,0 +1,115 @@
+"""Priors that break conjugacy: NUTS against quadrature, the closed form where the priors are Betas."""
+
+import numpy as np
+import pytest
+from scipy import integrate, special, stats
+
+import bayescm
+from bayescm import LogitNormal, models
+
+pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning")
+TABLE = bayescm.from_cells(tp=26, fn=0, fp=2, tn=6)
+EXPERT = {
+    "prevalence": (2, 2),
+    "recall": LogitNormal.from_interval(0.80, 0.98),
+    "specificity": LogitNormal.from_interval(0.60, 0.95),
+}
+NUTS = {"method": "nuts", "progressbar": False, "cores": 1, "draws": 2000, "target_accept": 0.97}
+
+
+def moments(prior, right, wrong):
+    """Mean and standard deviation of a rate under a logit-normal prior, by quadrature."""
+
+    def integral(power):
+        def f(z):
+            p = special.expit(prior.mu + prior.sigma * z)
+            return stats.norm.pdf(z) * p ** (right + power) * (1 - p) ** wrong
+
+        return integrate.quad(f, -12, 12, epsabs=0, epsrel=1e-10, limit=300)[0]
+
+    total, first, second = (integral(power) for power in (0, 1, 2))
+    return first / total, np.sqrt(second / total - (first / total) ** 2)
+
+
+def test_nuts_against_quadrature():
+    fit = bayescm.posterior(
+        TABLE, model="informative", prior=EXPERT, metrics=["recall", "specificity", "prevalence"], random_seed=1, **NUTS
+    )
+    assert int(fit.sample_stats.diverging.sum()) == 0
+    for name, right, wrong in (("recall", 26, 0), ("specificity", 6, 2)):
+        mean, sd = moments(EXPERT[name], right, wrong)
+        assert float(fit.posterior[name].mean()) == pytest.approx(mean, abs=5 * sd / np.sqrt(2000))
+        assert float(fit.posterior[name].std()) == pytest.approx(sd, rel=0.08)
+    assert float(fit.posterior.prevalence.mean()) == pytest.approx(28 / 38, abs=0.008)
+
+
+def test_betas_take_the_closed_form():
+    betas = {"prevalence": (2, 8), "recall": "jeffreys", "specificity": 3}
+    exact = bayescm.posterior(
+        TABLE, model="informative", prior=betas, metrics=["recall", "mcc"], draws=20_000, random_seed=1
+    )
+    twin = bayescm.summary(TABLE, ["recall", "mcc"], model="three_binomial", prior=betas)
+    assert exact.attrs["method"] == "exact"
+    for name in ("recall", "matthews_correlation"):
+        assert float(exact.posterior[name].mean()) == pytest.approx(float(twin["mean"].sel(metric=name)), abs=0.002)
+    nuts = bayescm.posterior(TABLE, model="informative", prior=betas, metrics="mcc", random_seed=1, **NUTS)
+    assert float(nuts.posterior.matthews_correlation.mean()) == pytest.approx(
+        float(exact.posterior.matthews_correlation.mean()), abs=0.012
+    )
+
+
+def test_correlated_logits():
+    """Prior draws have the correlation; what one rate's data say moves the other."""
+    story = models.load("informative")
+    rng = np.random.default_rng(1)
+    prior = {"prevalence": 1, "recall": LogitNormal(1, 1), "specificity": LogitNormal(0, 2)}
+    worlds = [story.simulate(rng, prior=prior, correlation=-0.7) for _ in range(3000)]
+    logits = [special.logit([float(w[name]) for w in worlds]) for name in ("recall", "specificity")]
+    assert np.corrcoef(logits)[0, 1] == pytest.approx(-0.7, abs=0.05)
+    assert np.std(logits[1]) == pytest.approx(2, rel=0.05)
+    seen = bayescm.from_cells(tp=200, fn=2, fp=0, tn=0)
+    common = {"model": "informative", "prior": prior, "metrics": "specificity", "random_seed": 1} | NUTS
+    means = [float(bayescm.posterior(seen, correlation=c, **common).posterior.specificity.mean()) for c in (0.0, -0.7)]
+    assert means[0] == pytest.approx(0.5, abs=0.02)
+    assert means[1] < 0.2
+
+
+def test_prior_predictive_of_any_metric():
+    dt = bayescm.prior_predictive(
+        ["mcc", "recall"], size=34, model="informative", prior=EXPERT, draws=1000, random_seed=1
+    )
+    assert dt.prior.recall.dims == ("chain", "draw")
+    assert dt.prior.sizes["chain"] == 4
+    low, high = dt.prior.recall.quantile([0.05, 0.95]).values
+    assert (low, high) == (pytest.approx(0.80, abs=0.02), pytest.approx(0.98, abs=0.01))
+    assert (dt.prior_predictive.counts.sum("cell") == 34).all()
+    assert dt.prior_replicate.matthews_correlation.sizes == {"chain": 4, "draw": 1000}
+    with pytest.raises(TypeError, match="isn't an option of informative"):
+        bayescm.prior_predictive(size=3, model="informative", draws=2, tune=3)
+
+
+def test_logit_normal_from_an_interval():
+    prior = LogitNormal.from_interval(0.7, 0.95, prob=0.9)
+    z = stats.norm.ppf([0.05, 0.95])
+    np.testing.assert_allclose(special.expit(prior.mu + prior.sigma * z), [0.7, 0.95])
+    for bad in ((0.9, 0.8), (0, 0.5), (0.5, 1), (np.nan, 0.5)):
+        with pytest.raises(ValueError, match=r"`lower`|`upper`"):
+            LogitNormal.from_interval(*bad)
+    with pytest.raises(ValueError, match="`sigma`"):
+        LogitNormal(0, 0)
+
+
+def test_bad_priors_are_named():
+    for prior, words in (
+        ({"recall": 1}, "must be a mapping with the keys"),
+        ("jeffreys", "must be a mapping with the keys"),
+        ({**EXPERT, "prevalence": 0}, "proper"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            bayescm.choose(TABLE, model="informative", prior=prior)
+    with pytest.raises(ValueError, match="give recall and specificity as LogitNormal"):
+        bayescm.choose(TABLE, model="informative", prior={**EXPERT, "recall": 1}, correlation=0.3)
+    with pytest.raises(ValueError, match="two labels"):
+        bayescm.choose(np.ones((3, 3), int), model="informative")
+    with pytest.raises(ValueError, match="`correlation`"):
+        bayescm.choose(TABLE, model="informative", correlation=1)

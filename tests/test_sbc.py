@@ -1,0 +1,102 @@
+"""Simulation-based calibration: uniform where it should be, and not where it should not."""
+
+import types
+
+import arviz as az
+import numpy as np
+import pytest
+from scipy import stats
+
+import bayescm
+from bayescm import models
+
+pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning")
+
+
+def pvalues(dt):
+    group = dt["prior_sbc"]
+    return {
+        name: min(stats.kstest(column, "uniform").pvalue for column in values.values.reshape(group.sizes["draw"], -1).T)
+        for name, values in group.data_vars.items()
+    }
+
+
+@pytest.mark.parametrize("story", ["dirichlet_multinomial", "three_binomial"])
+@pytest.mark.parametrize("k", [2, 3])
+def test_conjugate_stories_are_calibrated(story, k):
+    names = ["recall", "precision", "accuracy", "f1", "mcc", "prevalence", "kappa"]
+    dt = bayescm.sbc(story, names, n=40, n_labels=k, prior="jeffreys", simulations=600, random_seed=2)
+    assert dt.attrs["method"] == "exact"
+    assert len(dt["prior_sbc"].data_vars) == len(names)
+    assert min(pvalues(dt).values()) > 1e-3
+    assert az.plot_ecdf_pit(dt, var_names=["accuracy"]) is not None
+
+
+def test_a_wrong_prior_is_caught():
+    dt = bayescm.sbc(
+        "dirichlet_multinomial", "recall", n=20, prior="jeffreys", fit_prior=4, simulations=600, random_seed=2
+    )
+    assert pvalues(dt)["recall"] < 1e-6
+
+
+CLOSED = [
+    ("kfold", {"pooling": "complete"}),
+    ("kfold", {"pooling": "average"}),
+    ("informative", {"prior": dict.fromkeys(["prevalence", "recall", "specificity"], "laplace")}),
+    ("paired", {}),
+]
+
+
+@pytest.mark.parametrize(("story", "options"), CLOSED)
+def test_closed_forms_are_calibrated(story, options):
+    dt = bayescm.sbc(story, simulations=200, random_seed=5, **options)
+    assert dt.attrs["method"] == "exact"
+    assert min(pvalues(dt).values()) > 1e-3
+
+
+@pytest.mark.parametrize("story", ["informative", "three_binomial"])
+def test_nuts_is_calibrated(story):
+    dt = bayescm.sbc(story, ["recall", "accuracy"], method="nuts", simulations=50, random_seed=6)
+    assert dt.attrs["method"] == "nuts"
+    assert min(pvalues(dt).values()) > 1e-3
+
+
+def test_nuts_with_a_wrong_prior_is_caught():
+    wrong = {"prevalence": 1, "recall": (1, 12), "specificity": 1}
+    dt = bayescm.sbc(
+        "three_binomial", "recall", method="nuts", n=20, prior="laplace", fit_prior=wrong, simulations=40, random_seed=6
+    )
+    assert pvalues(dt)["recall"] < 1e-6
+
+
+def test_a_story_of_the_users_own():
+    """An object with `simulate` and `model`: here one whose fit forgets half of the data, which the check sees."""
+    story = models.load("three_binomial")
+    right = types.SimpleNamespace(model=story.model, simulate=story.simulate, __name__="mine")
+    wrong = types.SimpleNamespace(
+        model=lambda counts, *, prior="laplace": story.model(counts // 2, prior=prior),
+        simulate=story.simulate,
+        __name__="forgetful",
+    )
+    common = {
+        "variables": "recall",
+        "n": 400,
+        "prior": {"prevalence": 1, "recall": 1, "specificity": 1},
+        "random_seed": 1,
+    }
+    values = {
+        s.__name__: bayescm.sbc(s, simulations=40, **common).prior_sbc.recall.values.ravel() for s in (right, wrong)
+    }
+    spread = {name: np.std(v) for name, v in values.items()}
+    assert spread["mine"] == pytest.approx(np.sqrt(1 / 12), abs=0.06)
+    assert spread["forgetful"] < spread["mine"] - 0.04  # too wide a posterior: its values crowd in the middle
+
+
+def test_options_go_where_they_belong():
+    with pytest.raises(TypeError, match="`nn` is an option of neither"):
+        bayescm.sbc("kfold", nn=3)
+    with pytest.raises(ValueError, match="`metrics`"):
+        bayescm.sbc("kfold", "no_such_metric", simulations=2)
+    with pytest.raises(ValueError, match="no closed form"):
+        bayescm.sbc("kfold", method="exact", simulations=2)
+    assert bayescm.sbc("dirichlet_multinomial", "recall", n=7, simulations=3, random_seed=1).attrs["n"] == 7
