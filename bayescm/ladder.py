@@ -3,14 +3,13 @@
 :func:`choose` says which rung would be taken; :func:`posterior` takes it. Both rungs return the same DataTree.
 """
 
-import json
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
 
-from bayescm import cells, conjugate, models, sampling, stories, validate, workflow
+from bayescm import cells, conjugate, sampling, stories, validate, workflow
 from bayescm.cells import SHARES, with_metrics
 from bayescm.closed_form import ClosedForm
 from bayescm.counts import check_counts
@@ -294,15 +293,13 @@ def _conjugate(
 
 def _nuts(counts: xr.DataArray, model: str, prior: PriorLike, run: sampling.Run) -> tuple[xr.DataArray, xr.Dataset]:
     """Fit a conjugate story's program to one matrix after the other, compiled once."""
-    story = models.load(model)
     batch = [dim for dim in counts.dims if dim not in MATRIX]
     shape = tuple(counts.sizes[dim] for dim in batch)
     fits = []
     for position, index in enumerate(np.ndindex(shape)):
         one = counts.isel(dict(zip(batch, index, strict=True)), drop=True)
-        fresh = story.model(one, prior=prior)
-        key = json.dumps([model, labels_of(one)], default=repr)
-        with sampling.reused(key, fresh) as program:
+        told, _ = stories.tell(model, one, prior, {})
+        with told.lent() as program:
             drawn, stats = sampling.sample(program, replace(run, seed=run.seed + position))
         sampling.check_fit(drawn[["theta"]], stats, hint=_NEEDLESS)
         fits.append((drawn["theta"].transpose(CHAIN, DRAW, *MATRIX), stats))

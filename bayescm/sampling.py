@@ -20,7 +20,8 @@ from bayescm.results import ACTUAL, CHAIN, DRAW, PREDICTED
 RUN_OPTIONS = ("tune", "cores", "progressbar")
 """Options of :func:`pymc.sample` that a compiled program takes anew at every fit; others compile anew."""
 _KEPT_PROGRAMS = 16
-_LOCK = threading.RLock()
+TURN = threading.RLock()
+"""Held while a program has the data of one fit: threads take turns."""
 _programs: "OrderedDict[str, Any]" = OrderedDict()
 _compiled: "WeakKeyDictionary[Any, dict[str, Any]]" = WeakKeyDictionary()
 
@@ -36,20 +37,19 @@ class Run:
     options: dict[str, Any] = field(default_factory=dict)
 
 
-@contextmanager
-def reused(key: str, program: Any) -> Iterator[Any]:
-    """Lend the program that was compiled before under the same key, with the data of the one given.
+def reused(key: str, program: Any, owner: Any) -> Any:
+    """Return the program that was compiled before under the same key, with the data of the one given.
 
-    A program's data are :class:`pymc.Data`, so giving it other counts costs no compilation. One thread at a time.
+    A program's data are :class:`pymc.Data`, so giving it other counts costs no compilation. Hold :data:`TURN` while it
+    is in use. The `owner`, whose identity is part of the key, is kept alive with it.
     """
-    with _LOCK:
-        kept = _programs.setdefault(key, program)
-        _programs.move_to_end(key)
-        if len(_programs) > _KEPT_PROGRAMS:
-            _programs.popitem(last=False)
-        if kept is not program:
-            set_data(kept, program)
-        yield kept
+    kept, _ = _programs.setdefault(key, (program, owner))
+    _programs.move_to_end(key)
+    if len(_programs) > _KEPT_PROGRAMS:
+        _programs.popitem(last=False)
+    if kept is not program:
+        set_data(kept, program)
+    return kept
 
 
 def set_data(program: Any, other: Any) -> None:
@@ -74,7 +74,7 @@ def sample(program: Any, run: Run) -> tuple[xr.Dataset, xr.Dataset]:
         What netCDF can hold of the sampler's statistics.
     """
     settings = {"draws": run.draws, "chains": run.chains, "nuts_sampler": run.sampler} | run.options
-    with _LOCK:
+    with TURN:
         fitted = {"pymc": _pymc, "nutpie": _nutpie}.get(run.sampler, _plain)(program, run.seed % 2**32, settings)
     stats = fitted["sample_stats"].to_dataset().drop_attrs()
     posterior: xr.Dataset = fitted["posterior"].to_dataset().drop_attrs()

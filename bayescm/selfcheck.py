@@ -117,7 +117,7 @@ def sbc(
     located = {v: ((CHAIN, DRAW, *dims[v]), np.stack([one[v] for one in values])[None]) for v in dims}
     group = xr.Dataset(located, coords={CHAIN: [0], DRAW: np.arange(count)})
     group = group.assign_coords({dim: c for dim, c in first.coords.items() if dim in group.dims})
-    if LABEL in group.dims:
+    if LABEL in group.dims and LABEL not in group.coords:
         group = group.assign_coords({LABEL: first["counts"][ACTUAL].values})
     attrs = attributes(
         story=name, method="nuts" if form is None else "exact", simulations=count, random_seed=seed,
@@ -227,9 +227,7 @@ def _by_nuts(
     options = {"tune": tune, "cores": 1, "progressbar": False, "target_accept": stories.TARGET_ACCEPT}
     located, divergences = [], 0
     for i, world in enumerate(worlds):
-        asked = ask._replace(data=world.data)
-        fresh = asked.build()
-        with sampling.reused(asked.key(fresh), fresh) as program:
+        with ask._replace(data=world.data).lent() as program:
             posterior, stats = sampling.sample(program, sampling.Run(1, draws, seed + i, options=options))
         divergences += int(stats["diverging"].sum())
         thinned = posterior.isel({CHAIN: 0, DRAW: slice(THIN - 1, None, THIN)})

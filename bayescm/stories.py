@@ -1,7 +1,8 @@
 """Answers of the stories that are more than one conjugate matrix, and of programs of the user's own."""
 
 import inspect
-import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -39,11 +40,31 @@ class Told(NamedTuple):
             return _with_counts(self.program, self.data)
         return self.story.model(self.data, **self.arguments)
 
-    def key(self, program: Any) -> str:
+    @contextmanager
+    def lent(self) -> Iterator[Any]:
+        """Lend the program to one thread at a time: the one that was compiled before, if there is one of its like."""
+        with sampling.TURN:
+            fresh = self.build()
+            yield fresh if self.story is None else sampling.reused(self._key(fresh), fresh, self.story)
+
+    def _key(self, program: Any) -> str:
         """Name what a compiled program depends on: everything but the values of its data."""
         shapes = {data.name: data.get_value().shape for data in program.data_vars}
-        coords = {dim: None if values is None else list(values) for dim, values in program.coords.items()}
-        return json.dumps([self.name, id(self.program), self.arguments, shapes, coords], default=repr)
+        return repr(_exactly([self.name, id(self.story), self.arguments, shapes, dict(program.coords)]))
+
+
+def _exactly(value: Any) -> Any:
+    """Return plain lists whose text tells any two values apart, arrays of any length included."""
+    if isinstance(value, xr.DataArray):
+        return [value.dims, _exactly(value.values), _exactly({name: c.values for name, c in value.coords.items()})]
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, Mapping):
+        return [[repr(name), _exactly(item)] for name, item in value.items()]
+    if isinstance(value, list | tuple):
+        return [_exactly(item) for item in value]
+    numbers = validate.beta_numbers("prior", value) if type(value).__name__ == "Beta" else value
+    return numbers if isinstance(numbers, tuple) else repr(value)
 
 
 def tell(model: Any, data: Any, prior: Any, options: dict[str, Any]) -> tuple[Told, dict[str, Any]]:
@@ -131,8 +152,7 @@ def answer(
         if replicate or full:
             groups |= workflow.from_program(told.build(), posterior, run.seed, prior_draws) | groups
     else:
-        fresh = told.build()
-        with sampling.reused(told.key(fresh), fresh) as program:
+        with told.lent() as program:
             patient = replace(run, options={"target_accept": TARGET_ACCEPT} | run.options)
             posterior, groups["sample_stats"] = sampling.sample(program, patient)
             sampling.check_fit(posterior, groups["sample_stats"])

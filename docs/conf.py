@@ -12,7 +12,9 @@ from sphinx.errors import ExtensionError
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 GENERATED = HERE / "reference" / "generated"
-sys.path.insert(0, str(ROOT))
+sys.path[:0] = [str(ROOT), str(HERE)]
+
+import story_pages  # noqa: E402
 
 import bayescm  # noqa: E402
 from bayescm import laws, metrics, priors  # noqa: E402
@@ -66,7 +68,10 @@ html_theme_options = {
     "navbar_end": ["theme-switcher"],
     "navigation_with_keys": False,
     "show_prev_next": False,
-    "secondary_sidebar_items": ["page-toc"],
+    "secondary_sidebar_items": {
+        "**": ["page-toc"],
+        **{f"stories/{name}": [] for name in bayescm.models.names()},  # formulas and programs take the whole width
+    },
     "footer_start": ["copyright"],
     "footer_end": [],
     "pygments_light_style": "tango",
@@ -152,7 +157,7 @@ def _write_if_changed(path, text):
 
 
 def _generate(app):
-    """Write the tables, and bring the notebooks into the source folder."""
+    """Write the tables and the stories' pages, and bring the notebooks into the source folder."""
     GENERATED.mkdir(parents=True, exist_ok=True)
     for n_labels in (2, 3):
         _write_if_changed(GENERATED / f"metrics_{n_labels}.inc", _metric_table(n_labels))
@@ -161,6 +166,7 @@ def _generate(app):
     _write_if_changed(GENERATED / "coverage.inc", table.read_text(encoding="utf-8") if table.exists() else absent)
     for notebook in sorted((ROOT / "notebooks").glob("*.ipynb")):
         shutil.copy2(notebook, GENERATED / notebook.name)
+    story_pages.write(HERE / "stories", HERE / "stories.md")
 
 
 def setup(app):

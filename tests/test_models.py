@@ -127,11 +127,21 @@ def test_simulate_counts_items(name):
     assert models.load(name).exact(from_array(world["counts"].values)).rows.shape == (4, 4)
 
 
-def test_stories_run_as_scripts(tmp_path):
+def script(name, folder):
     root = Path(__file__).parents[1]
+    done = subprocess.run(
+        [sys.executable, root / "models" / f"{name}.py"], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_stories_run_as_scripts(tmp_path):
     for name in STORIES:
-        done = subprocess.run(
-            [sys.executable, root / "models" / f"{name}.py"], cwd=tmp_path, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, done.stderr
-        assert done.stdout.count("recall") == 2
+        assert script(name, tmp_path).count("recall") == 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in models.names() if name not in STORIES])
+def test_all_stories_run_as_scripts(name, tmp_path):
+    assert "hdi95" in script(name, tmp_path)

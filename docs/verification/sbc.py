@@ -1,0 +1,170 @@
+"""Simulation-based calibration of every story: ``python -m uv run python docs/verification/sbc.py`` (half an hour).
+
+Truths from each story's prior, data from the truths, and where each truth lies in its posterior: PIT values by the
+exact law where there is one, else randomised ranks among draws. They are uniform if simulation, program, sampler and
+closed form belong together. Writes ``sbc.csv``, ``sbc_table.inc`` and a picture for every line. ``--only NAME`` runs
+one line of the table; ``--quick`` runs a few truths of every line, asserts that nothing is grossly wrong, and writes
+nothing.
+"""
+
+import argparse
+import csv
+import time
+from pathlib import Path
+from typing import Any
+
+import arviz as az
+import matplotlib as mpl
+import matplotlib.pyplot
+from scipy import stats
+
+import bayescm
+from bayescm import LogitNormal, models
+
+HERE = Path(__file__).parent
+EXPERTS = {
+    "prevalence": (2, 2),
+    "recall": LogitNormal.from_interval(0.70, 0.95),
+    "specificity": LogitNormal.from_interval(0.60, 0.95),
+}
+BETAS = {"prevalence": (2, 2), "recall": "laplace", "specificity": "jeffreys"}
+BINORMAL = ["mu", "sigma", "auc"]
+MULTICLASS = ["accuracy", "matthews_correlation", "cohen_kappa", "f1_macro"]
+TWO = ["recall", "precision", "f1", "matthews_correlation"]
+
+STUDIES: dict[str, tuple[str, dict[str, Any]]] = {
+    # line of the table: the story and the options of bayescm.sbc
+    "dirichlet_multinomial": ("dirichlet_multinomial", {"prior": "jeffreys", "variables": TWO}),
+    "dirichlet_multinomial, 3 labels": (
+        "dirichlet_multinomial",
+        {"prior": "jeffreys", "n_labels": 3, "variables": MULTICLASS},
+    ),
+    "dirichlet_multinomial, NUTS": ("dirichlet_multinomial", {"method": "nuts", "variables": TWO}),
+    "three_binomial": ("three_binomial", {"prior": "jeffreys", "variables": TWO}),
+    "three_binomial, 3 labels": ("three_binomial", {"prior": "jeffreys", "n_labels": 3, "variables": MULTICLASS}),
+    "three_binomial, NUTS": ("three_binomial", {"method": "nuts", "variables": TWO}),
+    "kfold, complete": ("kfold", {"pooling": "complete", "variables": TWO}),
+    "kfold, average": ("kfold", {"pooling": "average", "variables": TWO}),
+    "kfold, partial": (
+        "kfold",
+        {"folds": 5, "variables": ["recall", "specificity", "fold_sd", "correlation", "recall_fold", "f1"]},
+    ),
+    "informative, Betas": ("informative", {"prior": BETAS, "variables": TWO}),
+    "informative": ("informative", {"prior": EXPERTS, "correlation": -0.4, "variables": ["specificity", *TWO]}),
+    "paired": ("paired", {"variables": ["recall", "precision", "matthews_correlation"]}),
+    "paired, difficulty": ("paired", {"dependence": "difficulty"}),
+    "overdispersed": ("overdispersed", {}),
+    "overdispersed, rates": ("overdispersed", {"overdispersion": "rates"}),
+    "hierarchical": ("hierarchical", {}),
+    "latent_class": ("latent_class", {}),
+    "latent_class, dependence": ("latent_class", {"dependence": True, "tests": 3}),
+    "fold_scores": ("fold_scores", {"prior": "standard"}),
+    "fold_scores, NUTS": ("fold_scores", {"prior": "standard", "method": "nuts"}),
+    "fold_scores, 8 data sets": (
+        "fold_scores",
+        {
+            "prior": models.load("fold_scores").FIXED,
+            "n_datasets": 8,
+            "variables": ["mean_difference", "sigma0", "nu", "difference", "sigma"],
+        },
+    ),
+    "binormal": ("binormal", {"variables": BINORMAL}),
+    "binormal, NUTS": ("binormal", {"method": "nuts", "variables": BINORMAL}),
+}
+
+
+def study(name: str, simulations: int | None, seed: int) -> tuple[Any, float]:
+    """Run one line: the PIT values, and the seconds that it took."""
+    story, options = STUDIES[name]
+    start = time.perf_counter()
+    return bayescm.sbc(story, simulations=simulations, random_seed=seed, **options), time.perf_counter() - start
+
+
+def rows(name: str, tree: Any, seconds: float) -> list[dict[str, Any]]:
+    """Return one row per variable: the p-value of uniformity (Kolmogorov and Smirnov), the smallest of its elements."""
+    group = tree["prior_sbc"]
+    made = []
+    for variable, values in group.data_vars.items():
+        columns = values.values.reshape(group.sizes["draw"], -1).T
+        p = [float(stats.kstest(column, "uniform").pvalue) for column in columns]
+        made.append(
+            {
+                "study": name, "method": tree.attrs["method"], "simulations": tree.attrs["simulations"],
+                "variable": variable, "elements": len(p), "smallest_p": round(min(p), 4),
+                "mean": round(float(columns.mean()), 3), "sd": round(float(columns.std()), 3),
+                "divergences": tree.attrs["divergences"], "seconds": round(seconds, 1),
+            }
+        )  # fmt: skip
+    return made
+
+
+def draw(name: str, tree: Any) -> None:
+    """Save the picture of one line: the first element of every variable."""
+    group = tree["prior_sbc"].to_dataset()
+    first = group.isel({dim: 0 for dim in group.dims if dim not in ("chain", "draw")})
+    shown = az.convert_to_datatree(first.reset_coords(drop=True), group="prior_sbc")
+    columns = min(len(first.data_vars), 6)
+    kept = list(first.data_vars)[:columns]
+    collection = az.plot_ecdf_pit(
+        shown, var_names=kept, col_wrap=columns, figure_kwargs={"figsize": (2.6 * columns, 3)}
+    )
+    figure = collection.viz["figure"].item()
+    for title in collection.viz["title"].dataset.data_vars.values():
+        title.item().set_fontsize(9)
+    figure.suptitle(f"{name}: {tree.attrs['simulations']} truths, {tree.attrs['method']}", fontsize=10)
+    figure.savefig(HERE / f"sbc_{name.replace(', ', '_').replace(' ', '_')}.png", dpi=60, bbox_inches="tight")
+    mpl.pyplot.close(figure)
+
+
+def write(fresh: list[dict[str, Any]]) -> None:
+    """Put fresh rows into ``sbc.csv`` in the order of the studies, and write the table."""
+    file = HERE / "sbc.csv"
+    old = list(csv.DictReader(file.open())) if file.exists() else []
+    names = {row["study"] for row in fresh}
+    kept = [row for row in old if row["study"] not in names and row["study"] in STUDIES]
+    every = sorted([*kept, *fresh], key=lambda row: list(STUDIES).index(row["study"]))
+    with file.open("w", newline="") as lines:
+        writer = csv.DictWriter(lines, fieldnames=list(fresh[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(every)
+    table = [
+        "| study | method | truths | variables | values tested | smallest p | Holm's bound | divergences | seconds |",
+        "|---|---|---:|---|---:|---:|---:|---:|---:|",
+    ]
+    for name in dict.fromkeys(row["study"] for row in every):
+        mine = [row for row in every if row["study"] == name]
+        tested = sum(int(row["elements"]) for row in mine)
+        variables = ", ".join(f"`{row['variable']}`" for row in mine)
+        smallest = min(float(row["smallest_p"]) for row in mine)
+        table.append(
+            f"| {name} | {mine[0]['method']} | {mine[0]['simulations']} | {variables} | {tested} | {smallest:.3f} | "
+            f"{0.05 / tested:.4f} | {mine[0]['divergences']} | {float(mine[0]['seconds']):.0f} |"
+        )
+    (HERE / "sbc_table.inc").write_text("\n".join(table) + "\n", encoding="utf-8")
+
+
+def main() -> None:
+    """Run the study that was asked for."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--only", choices=list(STUDIES))
+    parser.add_argument("--simulations", type=int)
+    asked = parser.parse_args()
+    mpl.use("agg")
+    az.style.use("arviz-variat")
+    for seed, name in enumerate(STUDIES):
+        if asked.only not in (None, name):
+            continue
+        tree, seconds = study(name, 12 if asked.quick else asked.simulations, seed)
+        made = rows(name, tree, seconds)
+        print(name, f"{seconds:.0f} s", {row["variable"]: row["smallest_p"] for row in made}, flush=True)
+        if asked.quick:
+            assert min(row["smallest_p"] for row in made) > 1e-5, f"{name}: PIT values of {made}"
+        else:
+            write(made)
+            draw(name, tree)
+    mpl.pyplot.close("all")
+
+
+if __name__ == "__main__":
+    main()
