@@ -1,10 +1,11 @@
 """Statistics of independent draws, with their Monte Carlo errors."""
 
-import warnings
 from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
+
+from bayescm import validate
 
 Array = NDArray[np.float64]
 
@@ -72,9 +73,7 @@ def warn_undefined(values: Mapping[str, Array]) -> None:
         return
     worst = max(undefined, key=lambda name: undefined[name])
     if undefined[worst]:
-        warnings.warn(
+        validate.warn(
             f"{undefined[worst]} draws leave {worst} undefined. For a metric of the table: a class has no items, and "
-            "its concentrations are so small that its probabilities underflow (0/0); take a prior with larger ones.",
-            UserWarning,
-            stacklevel=2,
+            "its concentrations are so small that its probabilities underflow (0/0); take a prior with larger ones."
         )

@@ -1,6 +1,5 @@
 """interval(): an interval by its name, for every metric that the method serves."""
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -272,7 +271,7 @@ def _warn(table: Array, plan: _Plan) -> None:
         which = np.flatnonzero(where.reshape(-1, len(plan.names)).any(0))
         if len(which):
             names = ", ".join(plan.names[i] for i in which[:5]) + (" and others" if len(which) > 5 else "")
-            warnings.warn(f"The {plan.method} interval of {names} {text}.", UserWarning, stacklevel=2)
+            validate.warn(f"The {plan.method} interval of {names} {text}.")
 
 
 def _dataset(table: xr.DataArray, plan: _Plan, attrs: dict[str, str | int | float]) -> xr.Dataset:

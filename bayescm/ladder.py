@@ -172,7 +172,9 @@ def posterior(
         stories). Its class totals are those observed (or a multiple) under ``prevalence="fixed"``.
     workflow : bool
         Also make the groups ``prior_predictive``, ``posterior_predictive``, ``log_likelihood`` and ``log_prior``, so
-        that ``az.loo``, ``az.psense_summary`` and ``az.plot_ppc_*`` run. For one matrix the log likelihood is per item.
+        that ``az.loo``, ``az.psense_summary`` and ``az.plot_ppc_*`` run. For one matrix the log likelihood is per item,
+        for several it is per matrix, and predictive plots that want one dim of observations (``az.plot_ppc_interval``)
+        need one matrix selected.
     **options
         Of the story (``pooling="partial"``), else of :func:`pymc.sample` (``tune``, ``target_accept``, ``progressbar``,
         ``cores``; only where a sampler is needed).

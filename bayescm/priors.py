@@ -102,7 +102,11 @@ def concentrations(prior: PriorLike, model: str, labels: int | Sequence[Any]) ->
     Concentrations
         Unbatched.
     """
-    validate.choice("model", model, MODELS)
+    if model not in MODELS:
+        raise ValueError(
+            f"`model` must be one of {', '.join(map(repr, MODELS))} here; got {model!r}. "
+            "Other stories are answered by bayescm.posterior, and az.summary makes a table of its draws."
+        )
     n_labels = labels if isinstance(labels, int) else len(labels)
     prior = _in_order(prior, list(range(n_labels)) if isinstance(labels, int) else list(labels))
     if isinstance(prior, Mapping):

@@ -2,7 +2,6 @@
 
 import logging
 import threading
-import warnings
 from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +12,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import xarray as xr
 
-from bayescm import conjugate
+from bayescm import conjugate, validate
 from bayescm.priors import Concentrations, PrevalenceLike, exchange
 from bayescm.results import ACTUAL, CHAIN, DRAW, PREDICTED
 
@@ -168,15 +167,17 @@ def check_fit(posterior: xr.Dataset, stats: xr.Dataset, *, hint: str = "") -> No
     problems = []
     if diverged := int(stats["diverging"].sum()):
         problems.append(f"{diverged} of {stats['diverging'].size} draws diverged: try target_accept=0.95 or more")
-    if chains > 1 and (rhat := _extreme(az.rhat(posterior), np.nanmax)) > 1.01:
+    with np.errstate(invalid="ignore"):  # what is known doesn't vary
+        rhat = _extreme(az.rhat(posterior), np.max) if chains > 1 else 1.0
+        ess = min(_extreme(az.ess(posterior, method=kind), np.min) for kind in ("bulk", "tail"))
+    if rhat > 1.01:
         problems.append(f"R-hat is {rhat:.3f} (above 1.01): the chains disagree; try tune=2000 and draws={2 * draws}")
-    ess = min(_extreme(az.ess(posterior, method=kind), np.nanmin) for kind in ("bulk", "tail"))
     if ess < 100 * chains:
         problems.append(
             f"the smallest effective sample size is {ess:.0f} (below {100 * chains}): try draws={4 * draws}"
         )
     if problems:
-        warnings.warn("NUTS: " + "; ".join(problems) + "." + hint, UserWarning, stacklevel=4)
+        validate.warn("NUTS: " + "; ".join(problems) + "." + hint)
 
 
 def _extreme(values: xr.Dataset, of: Any) -> float:

@@ -4,7 +4,9 @@ Every message names the argument in backticks, says what is wanted, what came, a
 """
 
 import contextlib
+import warnings
 from collections.abc import Collection, Hashable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,12 @@ from numpy.typing import ArrayLike, NDArray
 
 MAX_COUNT = 10**9
 """Largest count of one cell: above it the incomplete beta function loses digits."""
+
+
+def warn(message: str) -> None:
+    """Warn at the user's line, however deep in the package the cause lies."""
+    inside = (str(Path(__file__).parent), str(Path(__file__).parents[1] / "models"))
+    warnings.warn(message, UserWarning, stacklevel=2, skip_file_prefixes=inside)
 
 
 def choice(name: str, value: object, allowed: Collection[str]) -> str:

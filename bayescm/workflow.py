@@ -126,10 +126,10 @@ def loo(counts: Any, *, model: str = "dirichlet_multinomial", prior: PriorLike =
         elpd, lpd = (counts.copy(data=predictive(n, row, total, one)) for one in (1.0, 0.0))
     summed = (counts * elpd).sum(MATRIX)
     items = counts.sum(MATRIX)
-    spread = (counts * (elpd - summed / items) ** 2).sum(MATRIX) / items
+    variance = (counts * (elpd - summed / items) ** 2).sum(MATRIX) / (items - 1)
     result = {
         "elpd_loo": summed,
-        "se": np.sqrt(items * spread),
+        "se": np.sqrt(items * variance),
         "p_loo": (counts * lpd).sum(MATRIX) - summed,
         "elpd": flatten_cells(elpd),
     }

@@ -23,10 +23,11 @@ In symbols
                 logit recall_f      = logit recall      + fold_sd_1 e_f1
                 logit specificity_f = logit specificity + fold_sd_2 e_f2,    e_f ~ N(0, [1, correlation])
                 counts_f ~ Multinomial(N_f, cells(prevalence, recall_f, specificity_f))
-                recall and specificity are those of a typical fold; theta is built from them. With fold_sd = 0 this is
-                complete pooling, prior included.
+                recall and specificity are those of a typical fold; theta is built from them; new_recall and
+                new_specificity are those of one more fold. With fold_sd = 0 this is complete pooling, prior included.
 
-    The default scale of 0.5 lets a recall of .80 vary from .71 to .87 between folds one sd apart.
+    The default scale of 0.5 lets a recall of .80 vary from .71 to .87 between folds one sd apart. The spread is hard to
+    sample with few folds: don't go below the default 1000 draws.
 
     The folds' training sets overlap, so their matrices are not independent given the classifier's recipe: none of the
     three answers is an interval for the recipe on another sample of the population. For that, the correction of
@@ -50,7 +51,8 @@ from bayescm.results import ACTUAL, CELL, MATRIX, PREDICTED, flatten_cells, labe
 
 POOLING = ("partial", "complete", "average")
 RATES = ["recall", "specificity"]
-_TAKEN = ("rate", "prevalence", "recall", "specificity", "fold_sd", "fold_effect", "correlation", "alpha")
+_TAKEN = ("rate", "prevalence", "recall", "specificity", "fold_sd", "fold_effect", "new_effect", "correlation",
+          "new_recall", "new_specificity", "alpha")  # fmt: skip
 
 
 def model(
@@ -72,8 +74,8 @@ def model(
     -------
     pymc.Model
         ``theta(actual, predicted)``, or ``theta(fold, actual, predicted)`` for the average; for partial pooling also
-        ``recall``, ``specificity``, ``recall_fold``, ``specificity_fold``, ``fold_sd(rate)``, ``correlation``; the
-        observed ``counts(fold, cell)``; data ``counts_data``.
+        ``recall``, ``specificity``, ``recall_fold``, ``specificity_fold``, ``new_recall``, ``new_specificity``,
+        ``fold_sd(rate)``, ``correlation``; the observed ``counts(fold, cell)``; data ``counts_data``.
     """
     counts, fold = _folds(counts, pooling)
     base = concentrations(prior, "dirichlet_multinomial", labels_of(counts))
@@ -104,12 +106,13 @@ def _partial(base: Concentrations, fold: str, scale: float) -> Any:
     pm.Deterministic("theta", cells.reshape((2, 2)), dims=MATRIX)
     fold_sd = pm.HalfNormal("fold_sd", scale, dims="rate")
     correlation = pm.Deterministic("correlation", 2 * pm.Beta("correlation_share", 2, 2) - 1)
-    standard = pm.Normal("fold_effect", dims=(fold, "rate"))
-    effect = correlated_pairs(fold_sd, correlation, standard)
-    rates = [
-        pm.Deterministic(f"{name}_fold", pm.math.sigmoid(pm.math.logit(rate) + effect[:, i]), dims=fold)
-        for i, (name, rate) in enumerate([("recall", recall), ("specificity", specificity)])
-    ]
+    effect = correlated_pairs(fold_sd, correlation, pm.Normal("fold_effect", dims=(fold, "rate")))
+    new_effect = correlated_pairs(fold_sd, correlation, pm.Normal("new_effect", dims="rate"))
+    rates = []
+    for i, (name, rate) in enumerate(zip(RATES, (recall, specificity), strict=True)):
+        logit = pm.math.logit(rate)
+        rates.append(pm.Deterministic(f"{name}_fold", pm.math.sigmoid(logit + effect[:, i]), dims=fold))
+        pm.Deterministic(f"new_{name}", pm.math.sigmoid(logit + new_effect[i]))
     return two_label_cells(prevalence + 0 * rates[0], *rates)
 
 
@@ -164,8 +167,7 @@ def simulate(
     Returns
     -------
     xarray.Dataset
-        ``counts(fold, actual, predicted)``, ``theta`` and, for partial pooling, ``fold_sd(rate)``, ``correlation``,
-        ``recall_fold(fold)`` and ``specificity_fold(fold)``.
+        ``counts(fold, actual, predicted)``, ``theta`` and, for partial pooling, the program's other variables.
     """
     base = concentrations(prior, "dirichlet_multinomial", 2)
     if pooling != "partial":
@@ -179,8 +181,9 @@ def simulate(
     fold_sd = abs(rng.normal(0, fold_sd_scale, 2))
     correlation = 2 * rng.beta(2, 2) - 1
     covariance = np.array([[1, correlation], [correlation, 1]]) * np.outer(fold_sd, fold_sd)
-    effect = rng.multivariate_normal(np.zeros(2), covariance, folds)
-    rates = [1 / (1 + (1 - p) / p * np.exp(-effect[:, i])) for i, p in enumerate((recall, specificity))]
+    effect = rng.multivariate_normal(np.zeros(2), covariance, folds + 1)
+    every = [1 / (1 + (1 - p) / p * np.exp(-effect[:, i])) for i, p in enumerate((recall, specificity))]
+    rates = [of_folds[:-1] for of_folds in every]
 
     def cells(tpr: Any, tnr: Any) -> Any:
         return np.stack(
@@ -199,6 +202,8 @@ def simulate(
             "correlation": correlation,
             "recall_fold": ("fold", rates[0]),
             "specificity_fold": ("fold", rates[1]),
+            "new_recall": every[0][-1],
+            "new_specificity": every[1][-1],
         },
         coords={"rate": RATES},
     )

@@ -33,7 +33,6 @@ What can be estimated
 Run ``python models/latent_class.py`` to see the tuberculosis tests of the paper.
 """
 
-import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -333,11 +332,12 @@ def _check_identified(setting: Setting, informative: bool) -> None:
         f"which tell apart {rank} of the {parameters} parameters"
     )
     if not informative:
+        population = "" if setting.dependence and len(setting.tests) == 2 else " or a population of another prevalence"
         raise ValueError(
-            f"{told}. Add a population of another prevalence or a test, give the error rates that are known as "
-            "`known`, or what is known of them as a mapping `prior` of informative Betas."
+            f"{told}. Add a test{population}, give the error rates that are known as `known`, or what is known of "
+            "them as a mapping `prior` of informative Betas."
         )
-    warnings.warn(f"{told}: along the others the posterior is the prior.", UserWarning, stacklevel=3)
+    validate.warn(f"{told}: along the others the posterior is the prior.")
 
 
 def _rank(setting: Setting) -> tuple[int, int, int]:

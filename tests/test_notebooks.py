@@ -17,6 +17,9 @@ def test_there_are_notebooks():
         "01_first_steps.ipynb",
         "02_exact_laws.ipynb",
         "03_curves_and_regions.ipynb",
+        "04_bayesian_workflow.ipynb",
+        "05_folds.ipynb",
+        "06_no_gold_standard.ipynb",
     ]
 
 

@@ -15,7 +15,10 @@ from bayescm import models, sampling, workflow
 from bayescm.priors import concentrations
 
 pytestmark = pytest.mark.filterwarnings(
-    "ignore::FutureWarning", "ignore::DeprecationWarning", "ignore:Variables counts:UserWarning"
+    "ignore::FutureWarning",
+    "ignore::DeprecationWarning",
+    "ignore:Variables counts:UserWarning",
+    "ignore:Estimated shape parameter:UserWarning",
 )
 TABLE = bayescm.from_cells(tp=50, fn=30, fp=30, tn=35)
 NUTS = {"method": "nuts", "progressbar": False, "cores": 1, "tune": 500, "draws": 600}
