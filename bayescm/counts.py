@@ -295,9 +295,15 @@ def check_counts(counts: Any) -> xr.DataArray:
     return _finish(counts)
 
 
+def computed(counts: Any) -> xr.DataArray:
+    """Return valid counts, lazy ones computed and looked at."""
+    checked = check_counts(counts)
+    return checked if checked.chunks is None else _finish(checked.compute())
+
+
 def one_matrix(counts: Any) -> xr.DataArray:
     """Return valid counts of one matrix, without a batch."""
-    checked = check_counts(counts)
+    checked = computed(counts)
     batch = [str(dim) for dim in checked.dims if dim not in MATRIX]
     if batch:
         raise ValueError(f"`counts` must be one matrix here; it also has the dims {batch}. Select one.")

@@ -8,11 +8,11 @@ import xarray as xr
 from numpy.typing import NDArray
 from scipy import optimize, special
 
-from bayescm import conjugate, stories, validate, workflow
+from bayescm import conjugate, stories, told, validate, workflow
 from bayescm.cells import constants, prior_draws, replicates, with_metrics
 from bayescm.counts import from_array
 from bayescm.metrics import MetricsLike, resolve
-from bayescm.priors import LEAST, MODELS, PrevalenceLike, concentrations, exchange
+from bayescm.priors import LEAST, PrevalenceLike, concentrations, exchange
 from bayescm.results import attributes, in_chains, labels_of, tree
 
 Array = NDArray[np.float64]
@@ -116,16 +116,18 @@ def prior_predictive(
     size, seed = validate.positive_integer("size", size), validate.seed(random_seed)
     chains, draws = validate.positive_integer("chains", chains), validate.positive_integer("draws", draws)
     settings = {"model": model, "prevalence": prevalence, "size": size, "random_seed": seed}
-    if not (isinstance(model, str) and model in MODELS):
+    model = told.name_of(model)
+    if not told.is_conjugate(model):
         counts[0, 0] = size  # a program knows the number of items from its counts
-        told, rest = stories.tell(model, counts, prior, options)
+        story, rest = told.tell(model, counts, prior, options)
         if rest:
-            raise TypeError(f"`{next(iter(rest))}` isn't an option of {told.name}.")
-        groups = workflow.before_data(told.build(), seed, chains * draws)
+            raise TypeError(f"`{next(iter(rest))}` isn't an option of {story.name}.")
+        with story.lent() as program:
+            groups = workflow.before_data(program, seed, chains * draws)
         groups = {name: in_chains(group, chains) for name, group in groups.items()}
-        groups["prior"] = stories.measured(groups["prior"], prevalence, metrics, None, seed)
+        groups["prior"] = stories.measured(groups["prior"], prevalence, metrics, None, seed, 1)
         groups |= stories.of_future(groups, metrics)
-        return tree(groups, attributes(**settings, **told.arguments, inference_library="pymc"))
+        return tree(groups, attributes(**settings, **story.arguments, inference_library="pymc"))
     prior = "jeffreys" if prior is None else prior
     base = concentrations(prior, model, labels_of(counts))
     if conjugate.improper(exchange(base, prevalence)) is not None:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import xarray as xr
 
-from bayescm import cells, conjugate, sampling, stories, validate, workflow
+from bayescm import cells, conjugate, sampling, stories, told, validate, workflow
 from bayescm.cells import SHARES, with_metrics
 from bayescm.closed_form import ClosedForm
 from bayescm.counts import check_counts
@@ -77,16 +77,12 @@ def choose(
     >>> bayescm.choose(folds, model="kfold", pooling="partial").method
     'nuts'
     """
-    if not _is_conjugate(model):
-        told, _ = stories.tell(model, counts, prior, options)
-        return _choose_story(told, method)[0]
+    model = told.name_of(model)
+    if not told.is_conjugate(model):
+        return _choose_story(told.tell(model, counts, prior, options)[0], method)[0]
     counts = check_counts(counts)
     prior = "jeffreys" if prior is None else prior
     return _choose(counts, concentrations(prior, model, labels_of(counts)), model, prevalence, method)
-
-
-def _is_conjugate(model: Any) -> bool:
-    return isinstance(model, str) and model in MODELS
 
 
 def _choose(counts: xr.DataArray, base: Concentrations, model: str, prevalence: PrevalenceLike, method: str) -> Choice:
@@ -108,18 +104,18 @@ def _choose(counts: xr.DataArray, base: Concentrations, model: str, prevalence: 
     )
 
 
-def _choose_story(told: stories.Told, method: str) -> tuple[Choice, ClosedForm | None]:
+def _choose_story(story: told.Told, method: str) -> tuple[Choice, ClosedForm | None]:
     """Choose the rung of any other story."""
     validate.choice("method", method, METHODS)
-    form = told.closed_form()
+    form = story.closed_form()
     if method == "exact" and form is None:
         raise ValueError(
-            f"`method`='exact' can't answer: {told.name} has no closed form with these options; use method='nuts'."
+            f"`method`='exact' can't answer: {story.name} has no closed form with these options; use method='nuts'."
         )
     if form is None:
-        return Choice("nuts", f"{told.name} has no closed form with these options; PyMC samples it."), None
+        return Choice("nuts", f"{story.name} has no closed form with these options; PyMC samples it."), None
     if method == "nuts":
-        return Choice("nuts", f"asked for; PyMC samples {told.name}, which also has a closed form."), form
+        return Choice("nuts", f"asked for; PyMC samples {story.name}, which also has a closed form."), form
     return Choice("exact", f"closed form: {form.reason}."), form
 
 
@@ -185,9 +181,10 @@ def posterior(
         ``posterior`` and ``prior``: ``theta(chain, draw, ..., actual, predicted)`` and each metric (also over
         ``class_label`` where it is per class), with the story's own variables; no ``prior`` for an improper one, nor,
         unless `workflow`, for a program without closed form. ``observed_data``: ``counts(..., cell)``.
-        ``constant_data``: the prior's numbers. With `replicate`, ``posterior_predictive``: ``counts``, and
-        ``replicate``: the metrics of the future matrix. With "nuts", ``sample_stats``. The attr ``reason`` says how the
-        answer came about.
+        ``constant_data``: the prior's numbers (conjugate stories, and programs). With `replicate`,
+        ``posterior_predictive``: ``counts``, and ``replicate``: the metrics of the future matrix. With "nuts",
+        ``sample_stats``. At another `prevalence` other stories return theta and its metrics only. The attr ``reason``
+        says how the answer came about.
 
     Warns
     -----
@@ -212,26 +209,27 @@ def posterior(
     run = sampling.Run(
         validate.positive_integer("chains", chains), validate.positive_integer("draws", draws), seed, nuts_sampler
     )
+    model = told.name_of(model)
     settings: dict[str, Any] = {"model": model if isinstance(model, str) else getattr(model, "__name__", "your own")}
-    if _is_conjugate(model):
+    if told.is_conjugate(model):
         prior = "jeffreys" if prior is None else prior
         choice, groups = _conjugate(
             counts, model, prior, prevalence, metrics, method, replace(run, options=options), replicate, workflow
         )
     else:
-        told, sample_options = stories.tell(model, counts, prior, options)
-        choice, form = _choose_story(told, method)
+        story, sample_options = told.tell(model, counts, prior, options)
+        choice, form = _choose_story(story, method)
         if not isinstance(replicate, bool):
-            raise ValueError(f"`replicate` must be True or False for {told.name}; got {replicate!r}.")
+            raise ValueError(f"`replicate` must be True or False for {story.name}; got {replicate!r}.")
         if isinstance(prevalence, str):
             raise ValueError(f"`prevalence`='fixed' is for the stories {', '.join(MODELS)}; give numbers.")
         if choice.method == "exact":
             _refuse(sample_options)
         groups = stories.answer(
-            told, form, method=choice.method, prevalence=prevalence, metrics=metrics,
+            story, form, method=choice.method, prevalence=prevalence, metrics=metrics,
             run=replace(run, options=sample_options), prior_draws=PRIOR_DRAWS, replicate=replicate, full=workflow,
         )  # fmt: skip
-        settings |= told.arguments
+        settings |= story.arguments
     settings |= {
         "prior": settings.get("prior", prior), "prevalence": prevalence, "method": choice.method,
         "reason": choice.reason, "random_seed": seed,
@@ -262,15 +260,15 @@ def _conjugate(
     choice = _choose(counts, base, model, prevalence, method)
     resolved = resolve(metrics, counts.sizes[ACTUAL])
     size = _replicate_size(replicate)
-    if full and counts.ndim > 2:
-        raise ValueError("`workflow`=True takes one matrix: select one.")
+    if full and (counts.ndim > 2 or prevalence is not None):
+        raise ValueError(
+            "`workflow`=True takes one matrix, at the prevalence that it was drawn from: select one, and leave "
+            "`prevalence` out."
+        )
     groups: dict[str, xr.Dataset] = {}
     if choice.method == "nuts":
-        theta, groups["sample_stats"] = _nuts(counts, model, prior, run)
-        if prevalence is not None:
-            rng = conjugate.matrix_rng(run.seed, 0, SHARES)
-            totals = counts.values.sum(-1).astype(np.float64)
-            theta = sampling.exchange_draws(theta, totals, prevalence, rng)
+        told.tell(model, counts, prior, run.options)  # refuses what no sampler takes
+        theta, groups["sample_stats"] = _nuts(counts, model, prior, prevalence, run)
         theta = cells.label_theta(theta, counts)
     else:
         _refuse(run.options)
@@ -293,18 +291,23 @@ def _conjugate(
     return choice, groups
 
 
-def _nuts(counts: xr.DataArray, model: str, prior: PriorLike, run: sampling.Run) -> tuple[xr.DataArray, xr.Dataset]:
+def _nuts(
+    counts: xr.DataArray, model: str, prior: PriorLike, prevalence: PrevalenceLike, run: sampling.Run
+) -> tuple[xr.DataArray, xr.Dataset]:
     """Fit a conjugate story's program to one matrix after the other, compiled once."""
     batch = [dim for dim in counts.dims if dim not in MATRIX]
     shape = tuple(counts.sizes[dim] for dim in batch)
     fits = []
     for position, index in enumerate(np.ndindex(shape)):
         one = counts.isel(dict(zip(batch, index, strict=True)), drop=True)
-        told, _ = stories.tell(model, one, prior, {})
-        with told.lent() as program:
+        with told.tell(model, one, prior, {})[0].lent() as program:
             drawn, stats = sampling.sample(program, replace(run, seed=run.seed + position))
         sampling.check_fit(drawn[["theta"]], stats, hint=_NEEDLESS)
-        fits.append((drawn["theta"].transpose(CHAIN, DRAW, *MATRIX), stats))
+        theta = drawn["theta"].transpose(CHAIN, DRAW, *MATRIX)
+        if prevalence is not None:
+            rng = conjugate.matrix_rng(run.seed, position, SHARES)
+            theta = sampling.exchange_draws(theta, one.values.sum(-1).astype(np.float64), prevalence, rng)
+        fits.append((theta, stats))
 
     def joined(name: str) -> xr.Dataset:
         parts = [theta.to_dataset(name="theta") if name == "theta" else stats for theta, stats in fits]

@@ -7,7 +7,7 @@ import pymc as pm
 import xarray as xr
 
 from bayescm.conjugate import improper
-from bayescm.counts import check_counts
+from bayescm.counts import computed
 from bayescm.priors import Concentrations
 from bayescm.results import MATRIX
 
@@ -35,7 +35,7 @@ def correlated_pairs(scale: Any, correlation: Any, standard: Any) -> Any:
 
 def several_matrices(counts: Any, taken: Collection[str]) -> tuple[xr.DataArray, str]:
     """Return valid counts (unit, actual, predicted) and the name of their one batch dim, none of the names `taken`."""
-    checked = check_counts(counts)
+    checked = computed(counts)
     units = [str(dim) for dim in checked.dims if dim not in MATRIX]
     if len(units) != 1:
         raise ValueError(

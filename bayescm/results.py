@@ -50,6 +50,7 @@ RESERVED = {
     "theta",
     "counts",
     "label",
+    "sample",
 }
 """Names that batch dims and metrics can't have: results use them for something else."""
 

@@ -2,7 +2,6 @@
 
 import logging
 import threading
-from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -18,10 +17,17 @@ from bayescm.results import ACTUAL, CHAIN, DRAW, PREDICTED
 
 RUN_OPTIONS = ("tune", "cores", "progressbar")
 """Options of :func:`pymc.sample` that a compiled program takes anew at every fit; others compile anew."""
+OPTIONS = (
+    *RUN_OPTIONS, "target_accept", "max_treedepth", "nuts", "init", "n_init", "jitter_max_retries", "initvals", "step",
+    "trace", "callback", "idata_kwargs", "nuts_sampler_kwargs", "compile_kwargs", "backend", "quiet", "blas_cores",
+    "mp_ctx", "progressbar_theme", "discard_tuned_samples", "keep_warning_stat", "var_names", "adaptation",
+    "save_warmup", "store_unconstrained",
+)  # fmt: skip
+"""Options of :func:`pymc.sample`, of its NUTS, and of nutpie."""
 _KEPT_PROGRAMS = 16
 TURN = threading.RLock()
 """Held while a program has the data of one fit: threads take turns."""
-_programs: "OrderedDict[str, Any]" = OrderedDict()
+_programs: dict[str, Any] = {}
 _compiled: "WeakKeyDictionary[Any, dict[str, Any]]" = WeakKeyDictionary()
 
 
@@ -36,19 +42,21 @@ class Run:
     options: dict[str, Any] = field(default_factory=dict)
 
 
-def reused(key: str, program: Any, owner: Any) -> Any:
+def reused(key: str | None, program: Any, owner: Any, kept: dict[str, Any] | None) -> Any:
     """Return the program that was compiled before under the same key, with the data of the one given.
 
     A program's data are :class:`pymc.Data`, so giving it other counts costs no compilation. Hold :data:`TURN` while it
-    is in use. The `owner`, whose identity is part of the key, is kept alive with it.
+    is in use. The `owner`, whose identity is part of the key, is kept alive with it. Without a key nothing is kept.
     """
-    kept, _ = _programs.setdefault(key, (program, owner))
-    _programs.move_to_end(key)
-    if len(_programs) > _KEPT_PROGRAMS:
-        _programs.popitem(last=False)
-    if kept is not program:
-        set_data(kept, program)
-    return kept
+    if key is None:
+        return program
+    programs = _programs if kept is None else kept
+    before, _ = programs.setdefault(key, (program, owner))
+    if before is not program:
+        set_data(before, program)
+    if len(programs) > _KEPT_PROGRAMS:
+        del programs[next(iter(programs))]
+    return before
 
 
 def set_data(program: Any, other: Any) -> None:
@@ -88,8 +96,9 @@ def _plain(program: Any, seed: int, settings: dict[str, Any]) -> Any:
 
 
 def _pymc(program: Any, seed: int, settings: dict[str, Any]) -> Any:
-    """Sample with a step method and starting points made once per program and set of options."""
+    """Sample with a step method made once per program and set of options, from jittered starting points."""
     import pymc as pm
+    from pymc.initial_point import make_initial_point_fn
 
     if not set(settings) <= {*RUN_OPTIONS, "draws", "chains", "nuts_sampler", "target_accept"}:
         return _plain(program, seed, settings)
@@ -97,15 +106,17 @@ def _pymc(program: Any, seed: int, settings: dict[str, Any]) -> Any:
     target = {name: settings.pop(name) for name in ["target_accept"] if name in settings}
     chains = settings["chains"]
     key = f"pymc {chains} {target}"
+    seeds = [int(s) for s in np.random.SeedSequence(seed).generate_state(chains)]
     if key not in kept:
-        seeds = [int(s) for s in np.random.SeedSequence(seed).generate_state(chains)]
-        kept[key] = pm.init_nuts(
-            init="jitter+adapt_diag", chains=chains, random_seed=seeds, progressbar=False, quiet=True, model=program,
+        point = make_initial_point_fn(model=program, jitter_rvs=set(program.free_RVs))
+        _, step = pm.init_nuts(
+            init="adapt_diag", chains=chains, random_seed=[0] * chains, progressbar=False, quiet=True, model=program,
             **target,
         )  # fmt: skip
-    points, step = kept[key]
+        kept[key] = point, step
+    point, step = kept[key]
     with without_log_lines():
-        return _plain(program, seed, settings | {"step": step, "initvals": points})
+        return _plain(program, seed, settings | {"step": step, "initvals": [point(s) for s in seeds]})
 
 
 def _nutpie(program: Any, seed: int, settings: dict[str, Any]) -> Any:

@@ -1,6 +1,5 @@
 """Simulation-based calibration: truths from a story's prior, located in the posteriors of their data."""
 
-import inspect
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -8,7 +7,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayescm import conjugate, laws, sampling, stories, validate
+from bayescm import conjugate, laws, sampling, stories, told, validate
 from bayescm.closed_form import SAMPLE, ClosedForm
 from bayescm.metrics import Metric, MetricsLike, compute, evaluate, per_label, resolve
 from bayescm.models import load
@@ -17,6 +16,8 @@ from bayescm.results import ACTUAL, CHAIN, DRAW, LABEL, MATRIX, attributes, tree
 
 Array = NDArray[np.float64]
 
+LEAST_DRAWS = 100
+METHODS = ("auto", "exact", "nuts")
 THIN = 5
 """Every fifth draw of a chain is ranked, so that its correlation doesn't show."""
 OF_THETA = ("accuracy", "matthews_correlation")
@@ -87,32 +88,42 @@ def sbc(
     >>> bool(abs(dt.prior_sbc.recall.mean() - 0.5) < 0.06)
     True
     """
-    told: Any = load(story) if isinstance(story, str) else story
+    validate.choice("method", method, METHODS)
+    story = told.name_of(story)
+    asked: Any = load(story) if isinstance(story, str) else story
     name = story if isinstance(story, str) else getattr(story, "__name__", "your own")
     seed = validate.seed(random_seed)
     rng = np.random.default_rng(seed)
-    of_world = _options(told.simulate, options, prior)
-    of_fit = _options(told.model, options, of_world.get("prior") if fit_prior is None else fit_prior)
+    of_world = _options(asked.simulate, options, prior)
+    of_fit = _options(asked.model, options, of_world.get("prior") if fit_prior is None else fit_prior)
     if unknown := set(options) - set(of_world) - set(of_fit):
         raise TypeError(f"`{sorted(unknown)[0]}` is an option of neither `simulate` nor `model` of this story.")
-    first = told.simulate(np.random.default_rng(seed), **of_world)
-    form: Any = told.exact(_data(first), **of_fit) if hasattr(told, "exact") and method != "nuts" else None
+    if of_world.get("prior", "none asked") is None:
+        raise ValueError("`prior` must be given: without it this story simulates from another prior than it fits by.")
+    first = asked.simulate(np.random.default_rng(seed), **of_world)
+    form: Any = asked.exact(_data(first), **of_fit) if hasattr(asked, "exact") and method != "nuts" else None
     if method == "exact" and form is None:
         raise ValueError("`method`='exact' can't answer: this story has no closed form with these options.")
-    count = validate.positive_integer("simulations", simulations or (200 if form is None else 500))
+    default = (200, 500) if form is None else (500, 999)
+    count = validate.positive_integer("simulations", default[0] if simulations is None else simulations)
+    draws = validate.positive_integer("draws", default[1] if draws is None else draws)
+    if draws < LEAST_DRAWS:
+        raise ValueError(f"`draws` must be at least {LEAST_DRAWS}, for ranks to tell anything; got {draws}.")
     averaged = form.averaged if isinstance(form, ClosedForm) else None
     names, metrics = _wanted(variables, first)
-    worlds = [_truth(told.simulate(rng, **of_world), names, metrics, averaged) for _ in range(count)]
+    worlds = [_truth(asked.simulate(rng, **of_world), names, metrics, averaged) for _ in range(count)]
+    if any(not np.isfinite(v).all() for world in worlds[:1] for v in world.values.values()):
+        raise ValueError("`prior` must be proper: a truth drawn from it isn't a number.")
     divergences = 0
     if form is None:
-        ask = stories.Told(name, told, None, None, of_fit)
-        values, divergences = _by_nuts(ask, worlds, metrics, draws or 500, tune, seed)
+        ask = told.Told(name, asked, None, None, of_fit)
+        values, divergences = _by_nuts(ask, worlds, metrics, draws, tune, seed)
     elif isinstance(form, Concentrations):
         base = concentrations(of_fit["prior"], name, first["counts"].sizes[ACTUAL])
-        values = _by_concentrations(worlds, base, metrics, draws or 999, seed, rng)
+        values = _by_concentrations(worlds, base, metrics, draws, seed, rng)
     else:
-        forms = [told.exact(w.data, **of_fit) for w in worlds]
-        values = [_by_closed_form(f, w, metrics, draws or 999, rng) for f, w in zip(forms, worlds, strict=True)]
+        forms = [asked.exact(w.data, **of_fit) for w in worlds]
+        values = [_by_closed_form(f, w, metrics, draws, rng) for f, w in zip(forms, worlds, strict=True)]
     dims = {v: first[v].dims for v in names} | {m.name: _metric_dims(m, first, averaged) for m in metrics}
     located = {v: ((CHAIN, DRAW, *dims[v]), np.stack([one[v] for one in values])[None]) for v in dims}
     group = xr.Dataset(located, coords={CHAIN: [0], DRAW: np.arange(count)})
@@ -128,8 +139,7 @@ def sbc(
 
 def _options(function: Any, options: dict[str, Any], prior: Any) -> dict[str, Any]:
     """Return the options that a function takes, with its defaults."""
-    parameters = list(inspect.signature(function).parameters.values())[1:]
-    taken = {p.name: options.get(p.name, p.default) for p in parameters}
+    taken = {name: options.get(name, default) for name, default in told.defaults_of(function).items()}
     return taken | ({"prior": prior} if prior is not None and "prior" in taken else {})
 
 
@@ -220,14 +230,15 @@ def _by_closed_form(
 
 
 def _by_nuts(
-    ask: stories.Told, worlds: list[_Truth], metrics: list[Metric], draws: int, tune: int, seed: int
+    ask: told.Told, worlds: list[_Truth], metrics: list[Metric], draws: int, tune: int, seed: int
 ) -> tuple[list[dict[str, Array]], int]:
     """Locate every truth among draws of one chain of a program compiled once."""
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(1,)))
     options = {"tune": tune, "cores": 1, "progressbar": False, "target_accept": stories.TARGET_ACCEPT}
     located, divergences = [], 0
+    kept: dict[str, Any] = {}
     for i, world in enumerate(worlds):
-        with ask._replace(data=world.data).lent() as program:
+        with ask._replace(data=world.data).lent(kept) as program:
             posterior, stats = sampling.sample(program, sampling.Run(1, draws, seed + i, options=options))
         divergences += int(stats["diverging"].sum())
         thinned = posterior.isel({CHAIN: 0, DRAW: slice(THIN - 1, None, THIN)})

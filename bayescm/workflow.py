@@ -12,7 +12,7 @@ import xarray as xr
 from scipy import special
 
 from bayescm import conjugate, sampling
-from bayescm.counts import check_counts
+from bayescm.counts import computed
 from bayescm.priors import Concentrations, PriorLike, concentrations
 from bayescm.results import (
     CELL,
@@ -51,9 +51,10 @@ def item_log_likelihood(probabilities: xr.DataArray, counts: xr.DataArray) -> xr
             f"items and {MAX_VALUES:,} values. Take fewer draws, or bayescm.loo, which needs none."
         )
     of_item = np.repeat(np.arange(counts.sizes[CELL]), counts.values)
-    of_draws = probabilities.transpose(CHAIN, DRAW, CELL).isel({CELL: xr.DataArray(of_item, dims=ITEM)})
-    values = xr.DataArray(np.log(of_draws.values), coords=of_draws.coords, dims=of_draws.dims)
-    return xr.Dataset({"counts": values.assign_coords({ITEM: np.arange(n)})})
+    values = np.log(probabilities.transpose(CHAIN, DRAW, CELL).values[..., of_item])
+    coords = {dim: probabilities[dim] for dim in (CHAIN, DRAW)} | {ITEM: np.arange(n)}
+    named = xr.DataArray(values, dims=(CHAIN, DRAW, ITEM), coords=coords)
+    return xr.Dataset({"counts": named.assign_coords({CELL: (ITEM, counts[CELL].values[of_item])})})
 
 
 def log_prior(theta: xr.DataArray, base: Concentrations) -> xr.Dataset:
@@ -107,7 +108,7 @@ def loo(counts: Any, *, model: str = "dirichlet_multinomial", prior: PriorLike =
     >>> round(float(one.elpd_loo), 2), round(float(one.p_loo), 2)
     (-200.53, 3.01)
     """
-    counts = check_counts(counts)
+    counts = computed(counts)
     base = concentrations(prior, model, labels_of(counts))
     n = counts.values.astype(np.float64)
     conjugate.check_proper(conjugate.posterior(counts.values, base), labels_of(counts))
@@ -170,11 +171,24 @@ def from_program(program: Any, posterior: xr.Dataset, seed: int, prior_draws: in
         }
     made = {name: _dataset(group).drop_attrs() for name, group in groups.items()}
     made |= before_data(program, seeds[0], prior_draws)
-    one_matrix_seen = made["log_likelihood"].get("counts", xr.DataArray(np.zeros((1, 1, 1)))).ndim == 2
-    cells = [v for v in posterior.data_vars.values() if v.dims == (CHAIN, DRAW, CELL)]
-    if one_matrix_seen and cells:
-        made["log_likelihood"] = item_log_likelihood(cells[0], observed(program)["counts"])
+    likelihood = made["log_likelihood"].get("counts")
+    if likelihood is not None and likelihood.ndim == 2:  # one matrix
+        seen = observed(program)["counts"]
+        cells = _cell_probabilities(posterior, seen, likelihood)
+        made["log_likelihood"] = item_log_likelihood(cells, seen) if cells is not None else made["log_likelihood"]
     return made
+
+
+def _cell_probabilities(posterior: xr.Dataset, counts: xr.DataArray, likelihood: xr.DataArray) -> xr.DataArray | None:
+    """Return the variable that holds the probabilities of a multinomial: the one that gives its log likelihood."""
+    n = counts.values.ravel()
+    ways = special.gammaln(n.sum() + 1) - special.gammaln(n + 1).sum()
+    for v in posterior.data_vars.values():
+        p = v.transpose(CHAIN, DRAW, ...).values.reshape(*likelihood.shape, -1)
+        fits = p.shape[-1] == n.size and (p >= 0).all()
+        if fits and np.allclose(special.xlogy(n, p).sum(-1) + ways, likelihood.values, rtol=1e-6, atol=1e-6):
+            return xr.DataArray(p, dims=(CHAIN, DRAW, CELL), coords={d: v[d] for d in (CHAIN, DRAW)})
+    return None
 
 
 def before_data(program: Any, seed: int, draws: int) -> dict[str, xr.Dataset]:

@@ -46,13 +46,14 @@ from bayescm import conjugate, validate
 from bayescm.closed_form import SAMPLE, ClosedForm
 from bayescm.counts import from_array
 from bayescm.priors import Concentrations, PriorLike, concentrations
-from bayescm.programs import correlated_pairs, several_matrices, two_label_cells
+from bayescm.programs import correlated_pairs, proper, several_matrices, two_label_cells
 from bayescm.results import ACTUAL, CELL, MATRIX, PREDICTED, flatten_cells, labels_of
 
 POOLING = ("partial", "complete", "average")
 RATES = ["recall", "specificity"]
-_TAKEN = ("rate", "prevalence", "recall", "specificity", "fold_sd", "fold_effect", "new_effect", "correlation",
-          "new_recall", "new_specificity", "alpha")  # fmt: skip
+_TAKEN = ("rate", "prevalence", "recall", "specificity", "recall_fold", "specificity_fold", "new_recall", "alpha",
+          "new_specificity", "fold_sd", "fold_effect", "new_effect", "correlation", "correlation_share", "theta_cell",
+          "counts_data", "a_shares", "a_rows")  # fmt: skip
 
 
 def model(
@@ -78,7 +79,7 @@ def model(
         ``fold_sd(rate)``, ``correlation``; the observed ``counts(fold, cell)``; data ``counts_data``.
     """
     counts, fold = _folds(counts, pooling)
-    base = concentrations(prior, "dirichlet_multinomial", labels_of(counts))
+    base = proper(concentrations(prior, "dirichlet_multinomial", labels_of(counts)))
     observed = flatten_cells(counts)
     labels = counts[ACTUAL].values
     coords = {ACTUAL: labels, PREDICTED: labels, CELL: observed[CELL].values, fold: counts[fold].values, "rate": RATES}
@@ -121,9 +122,9 @@ def exact(
 ) -> ClosedForm | None:
     """Return the closed form of complete pooling and of the average; None for partial pooling."""
     counts, fold = _folds(counts, pooling)
+    base = concentrations(prior, "dirichlet_multinomial", labels_of(counts))
     if pooling == "partial":
         return None
-    base = concentrations(prior, "dirichlet_multinomial", labels_of(counts))
     matrices = counts.values
     complete = pooling == "complete"
     which = conjugate.posterior(matrices.sum(0) if complete else matrices, base)

@@ -49,6 +49,7 @@ from bayescm.closed_form import SAMPLE, ClosedForm
 from bayescm.pairs import check_joint, joint_cells, margins, systems_of
 from bayescm.patterns import LOAD_SCALE, pattern_probabilities
 from bayescm.priors import Concentrations, PriorLike, concentrations
+from bayescm.programs import proper
 from bayescm.results import ACTUAL, CELL, MATRIX, PREDICTED, SYSTEM
 
 DEPENDENCE = ("dirichlet", "difficulty")
@@ -83,10 +84,13 @@ def model(counts: Any, *, prior: PriorLike = "jeffreys", dependence: str | None 
     with pm.Model(coords=coords) as story:
         counts_data = pm.Data("counts_data", observed.values, dims=CELL)
         if kind == "dirichlet":
-            alpha = pm.Data("alpha", _joint_concentrations(prior, counts).ravel(), dims=CELL)
+            concentration = _joint_concentrations(prior, counts).ravel()
+            if not (concentration > 0).all():
+                raise ValueError("`prior` is improper, and PyMC needs a proper one; use method='exact' or 'jeffreys'.")
+            alpha = pm.Data("alpha", concentration, dims=CELL)
             cells = pm.Dirichlet("joint_cell", a=alpha, dims=CELL)
         else:
-            cells = _difficulty(_single(prior, counts), len(systems))
+            cells = _difficulty(proper(_single(prior, counts)), len(systems))
         joint = pm.Deterministic("joint", cells.reshape(counts.shape), dims=counts.dims)
         others = [[axis for axis in range(1, counts.ndim) if axis != kept] for kept in range(1, counts.ndim)]
         theta = pm.math.stack([joint.sum(axis=axes) for axes in others])
