@@ -146,6 +146,7 @@ def test_the_classifiers_of_toetsch_and_hoffmann():
     assert specificity.sizes["system"] == 24
 
 
+@pytest.mark.slow  # docs/verification/sbc.py does it at length, and CI a little
 def test_recovery_by_ranks():
     """Simulation-based calibration, small: ranks of the truth among posterior draws are uniform; one program."""
     rng = np.random.default_rng(7)

@@ -187,6 +187,7 @@ def test_design_effect_is_the_variance_of_the_pooled_share():
     assert shares.var() == pytest.approx(0.21 / sizes.sum() * effect, rel=0.08)
 
 
+@pytest.mark.slow  # docs/verification/sbc.py does it at length, and CI a little
 @pytest.mark.parametrize("overdispersion", ["cells", "rates"])
 def test_recovery_by_ranks(overdispersion):
     """Simulation-based calibration, small: ranks of the truth among posterior draws are uniform; one program."""
