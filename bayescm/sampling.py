@@ -104,15 +104,13 @@ def _pymc(program: Any, seed: int, settings: dict[str, Any]) -> Any:
         return _plain(program, seed, settings)
     kept = _compiled.setdefault(program, {})
     target = {name: settings.pop(name) for name in ["target_accept"] if name in settings}
-    chains = settings["chains"]
-    key = f"pymc {chains} {target}"
-    seeds = [int(s) for s in np.random.SeedSequence(seed).generate_state(chains)]
+    key = f"pymc {target}"
+    seeds = [int(s) for s in np.random.SeedSequence(seed).generate_state(settings["chains"])]
     if key not in kept:
         point = make_initial_point_fn(model=program, jitter_rvs=set(program.free_RVs))
         _, step = pm.init_nuts(
-            init="adapt_diag", chains=chains, random_seed=[0] * chains, progressbar=False, quiet=True, model=program,
-            **target,
-        )  # fmt: skip
+            init="adapt_diag", chains=1, random_seed=[0], progressbar=False, quiet=True, model=program, **target
+        )
         kept[key] = point, step
     point, step = kept[key]
     with without_log_lines():
@@ -177,7 +175,7 @@ def check_fit(posterior: xr.Dataset, stats: xr.Dataset, *, hint: str = "") -> No
     chains, draws = posterior.sizes[CHAIN], posterior.sizes[DRAW]
     problems = []
     if diverged := int(stats["diverging"].sum()):
-        problems.append(f"{diverged} of {stats['diverging'].size} draws diverged: try target_accept=0.95 or more")
+        problems.append(f"{diverged} of {stats['diverging'].size} draws diverged: try target_accept=0.99")
     with np.errstate(invalid="ignore"):  # what is known doesn't vary
         rhat = _extreme(az.rhat(posterior), np.max) if chains > 1 else 1.0
         ess = min(_extreme(az.ess(posterior, method=kind), np.min) for kind in ("bulk", "tail"))

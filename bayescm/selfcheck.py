@@ -11,7 +11,7 @@ from bayescm import conjugate, laws, sampling, stories, told, validate
 from bayescm.closed_form import SAMPLE, ClosedForm
 from bayescm.metrics import Metric, MetricsLike, compute, evaluate, per_label, resolve
 from bayescm.models import load
-from bayescm.priors import Concentrations, concentrations
+from bayescm.priors import Concentrations
 from bayescm.results import ACTUAL, CHAIN, DRAW, LABEL, MATRIX, attributes, tree
 
 Array = NDArray[np.float64]
@@ -118,12 +118,12 @@ def sbc(
     if form is None:
         ask = told.Told(name, asked, None, None, of_fit)
         values, divergences = _by_nuts(ask, worlds, metrics, draws, tune, seed)
-    elif isinstance(form, Concentrations):
-        base = concentrations(of_fit["prior"], name, first["counts"].sizes[ACTUAL])
-        values = _by_concentrations(worlds, base, metrics, draws, seed, rng)
     else:
         forms = [asked.exact(w.data, **of_fit) for w in worlds]
-        values = [_by_closed_form(f, w, metrics, draws, rng) for f, w in zip(forms, worlds, strict=True)]
+        if isinstance(form, Concentrations):
+            values = _by_concentrations(worlds, forms, metrics, draws, seed, rng)
+        else:
+            values = [_by_closed_form(f, w, metrics, draws, rng) for f, w in zip(forms, worlds, strict=True)]
     dims = {v: first[v].dims for v in names} | {m.name: _metric_dims(m, first, averaged) for m in metrics}
     located = {v: ((CHAIN, DRAW, *dims[v]), np.stack([one[v] for one in values])[None]) for v in dims}
     group = xr.Dataset(located, coords={CHAIN: [0], DRAW: np.arange(count)})
@@ -193,10 +193,16 @@ def _rank(draws: Array, truth: Array, rng: np.random.Generator) -> Array:
 
 
 def _by_concentrations(
-    worlds: list[_Truth], base: Concentrations, metrics: list[Metric], draws: int, seed: int, rng: np.random.Generator
+    worlds: list[_Truth],
+    forms: list[Concentrations],
+    metrics: list[Metric],
+    draws: int,
+    seed: int,
+    rng: np.random.Generator,
 ) -> list[dict[str, Array]]:
     """Locate all truths at once where every posterior is concentrations of one matrix."""
-    posterior = conjugate.posterior(np.stack([w.data.values for w in worlds]), base)
+    rows, shares = (np.stack([getattr(form, part) for form in forms]) for part in ("rows", "shares"))
+    posterior = Concentrations(rows, shares, one_dirichlet=forms[0].one_dirichlet)
     drawn = conjugate.draw_batch(posterior, np.arange(len(worlds)), 1, draws, seed, 9)[:, 0]
     located = {}
     for metric in metrics:

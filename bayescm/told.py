@@ -29,7 +29,13 @@ class Told(NamedTuple):
     def closed_form(self) -> ClosedForm | None:
         """Return the closed form under these options, if there is one."""
         exact = getattr(self.story, "exact", None)
-        return None if exact is None else exact(self.data, **self.arguments)
+        form = None if exact is None else exact(self.data, **self.arguments)
+        if not isinstance(form, ClosedForm | None):
+            raise TypeError(
+                f"`exact` of {self.name} must return a bayescm.closed_form.ClosedForm or None; "
+                f"got {type(form).__name__}."
+            )
+        return form
 
     def build(self) -> Any:
         """Return the PyMC program, not compiled."""
