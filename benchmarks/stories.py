@@ -49,6 +49,7 @@ def worlds(story: str) -> list[Any]:
 
 def fit(way: str, story: str) -> list[float]:
     """Time one way: the first fit and every refit, in seconds."""
+    import arviz  # noqa: F401  (bayescm's diagnostics need it, which aren't timed with the imports)
     import pymc as pm
 
     import bayescm
