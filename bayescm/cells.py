@@ -24,6 +24,7 @@ from bayescm.results import (
 
 Array = NDArray[np.float64]
 
+PRIOR_DRAWS = 1000
 POSTERIOR, PRIOR, REPLICATE, SHARES = range(4)
 """Streams of random numbers."""
 

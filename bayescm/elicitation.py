@@ -115,19 +115,20 @@ def prior_predictive(
     counts = from_array(np.zeros((len(labels), len(labels)), np.int64), labels=labels)
     size, seed = validate.positive_integer("size", size), validate.seed(random_seed)
     chains, draws = validate.positive_integer("chains", chains), validate.positive_integer("draws", draws)
-    settings = {"model": model, "prevalence": prevalence, "size": size, "random_seed": seed}
     model = told.name_of(model)
+    name = model if isinstance(model, str) else getattr(model, "__name__", "your own")
+    settings = {"model": name, "prevalence": prevalence, "size": size, "random_seed": seed}
     if not told.is_conjugate(model):
         counts[0, 0] = size  # a program knows the number of items from its counts
         story, rest = told.tell(model, counts, prior, options)
-        if rest:
-            raise TypeError(f"`{next(iter(rest))}` isn't an option of {story.name}.")
+        _refuse(rest, story.name)
         with story.lent() as program:
             groups = workflow.before_data(program, seed, chains * draws)
         groups = {name: in_chains(group, chains) for name, group in groups.items()}
         groups["prior"] = stories.measured(groups["prior"], prevalence, metrics, None, seed, 1)
         groups |= stories.of_future(groups, metrics)
         return tree(groups, attributes(**settings, **story.arguments, inference_library="pymc"))
+    _refuse(options, name)
     prior = "jeffreys" if prior is None else prior
     base = concentrations(prior, model, labels_of(counts))
     if conjugate.improper(exchange(base, prevalence)) is not None:
@@ -142,3 +143,8 @@ def prior_predictive(
         "constant_data": constants(base, counts),
     }
     return tree(groups, attributes(**settings, prior=prior, inference_library="bayescm"))
+
+
+def _refuse(options: dict[str, Any], name: str) -> None:
+    if options:
+        raise TypeError(f"`{next(iter(options))}` isn't an option of {name}.")

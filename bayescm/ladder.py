@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 
 from bayescm import cells, conjugate, sampling, stories, told, validate, workflow
-from bayescm.cells import SHARES, with_metrics
+from bayescm.cells import PRIOR_DRAWS, SHARES, with_metrics
 from bayescm.closed_form import ClosedForm
 from bayescm.counts import check_counts
 from bayescm.metrics import MetricsLike, resolve
@@ -26,9 +26,7 @@ from bayescm.results import (
     tree,
 )
 
-METHODS = ("auto", "exact", "nuts")
 SAMPLERS = ("pymc", "nutpie", "numpyro", "blackjax")
-PRIOR_DRAWS = 1000
 _NEEDLESS = " This story has a closed form: method='exact' needs none of it."
 
 
@@ -87,7 +85,7 @@ def choose(
 
 def _choose(counts: xr.DataArray, base: Concentrations, model: str, prevalence: PrevalenceLike, method: str) -> Choice:
     """Choose the rung of a conjugate story for checked counts and a known prior."""
-    validate.choice("method", method, METHODS)
+    validate.choice("method", method, told.METHODS)
     if counts.chunks is None:  # lazy counts are checked when they are computed
         conjugate.check_proper(conjugate.posterior(counts.values, base, prevalence), labels_of(counts))
     if method == "nuts":
@@ -106,7 +104,7 @@ def _choose(counts: xr.DataArray, base: Concentrations, model: str, prevalence: 
 
 def _choose_story(story: told.Told, method: str) -> tuple[Choice, ClosedForm | None]:
     """Choose the rung of any other story."""
-    validate.choice("method", method, METHODS)
+    validate.choice("method", method, told.METHODS)
     form = story.closed_form()
     if method == "exact" and form is None:
         raise ValueError(
@@ -227,7 +225,7 @@ def posterior(
             _refuse(sample_options)
         groups = stories.answer(
             story, form, method=choice.method, prevalence=prevalence, metrics=metrics,
-            run=replace(run, options=sample_options), prior_draws=PRIOR_DRAWS, replicate=replicate, full=workflow,
+            run=replace(run, options=sample_options), replicate=replicate, full=workflow,
         )  # fmt: skip
         settings |= story.arguments
     settings |= {
@@ -297,7 +295,7 @@ def _nuts(
     """Fit a conjugate story's program to one matrix after the other, compiled once."""
     batch = [dim for dim in counts.dims if dim not in MATRIX]
     shape = tuple(counts.sizes[dim] for dim in batch)
-    fits = []
+    thetas, statistics = [], []
     for position, index in enumerate(np.ndindex(shape)):
         one = counts.isel(dict(zip(batch, index, strict=True)), drop=True)
         with told.tell(model, one, prior, {})[0].lent() as program:
@@ -307,20 +305,21 @@ def _nuts(
         if prevalence is not None:
             rng = conjugate.matrix_rng(run.seed, position, SHARES)
             theta = sampling.exchange_draws(theta, one.values.sum(-1).astype(np.float64), prevalence, rng)
-        fits.append((theta, stats))
+        thetas.append(theta.to_dataset(name="theta"))
+        statistics.append(stats)
+    return _stacked(thetas, counts)["theta"], _stacked(statistics, counts)
 
-    def joined(name: str) -> xr.Dataset:
-        parts = [theta.to_dataset(name="theta") if name == "theta" else stats for theta, stats in fits]
-        if not batch:
-            return parts[0]
-        stacked = {
-            v: ((*batch, *parts[0][v].dims), np.stack([p[v].values for p in parts]).reshape(*shape, *parts[0][v].shape))
-            for v in parts[0].data_vars
-        }
-        own = {name: c for name, c in counts.coords.items() if not set(c.dims) & set(MATRIX)}
-        return xr.Dataset(stacked, coords={**parts[0].coords, **own})
 
-    return joined("theta")["theta"], joined("stats")
+def _stacked(parts: list[xr.Dataset], counts: xr.DataArray) -> xr.Dataset:
+    """Put results of one matrix after the other together over the batch dims of the counts."""
+    batch = [dim for dim in counts.dims if dim not in MATRIX]
+    shape = [counts.sizes[dim] for dim in batch]
+    stacked = {
+        name: ((*batch, *v.dims), np.stack([part[name].values for part in parts]).reshape(*shape, *v.shape))
+        for name, v in parts[0].data_vars.items()
+    }
+    own = {name: c for name, c in counts.coords.items() if not set(c.dims) & set(MATRIX)}
+    return xr.Dataset(stacked, coords={**parts[0].coords, **own})
 
 
 def _replicate_size(replicate: bool | int) -> int:

@@ -15,10 +15,11 @@ The functions take NumPy arrays or PyTensor variables and return the same.
 from typing import Any
 
 import numpy as np
-import pymc as pm
 from numpy.typing import NDArray
 from pytensor.gradient import disconnected_grad
 from pytensor.graph.basic import Variable
+
+from bayescm.programs import namespace
 
 POINTS = np.linspace(-6, 6, 41)
 WEIGHTS = np.exp(-(POINTS**2) / 2) / np.exp(-(POINTS**2) / 2).sum()
@@ -52,7 +53,7 @@ def pattern_probabilities(right: Any, load: Any = None) -> Any:
     table = patterns(right.type.shape[0] if isinstance(right, Variable) else len(right))
     if load is None:
         return (table * right + (1 - table) * (1 - right)).prod(axis=-1)
-    xp = _namespace(right, load)
+    xp = namespace(right, load)
     logit = intercepts(right, load)[:, None] + load * POINTS
     yes, no = 1 / (1 + xp.exp(-logit)), 1 / (1 + xp.exp(logit))
     return ((table[:, :, None] * yes + (1 - table)[:, :, None] * no).prod(axis=1) * WEIGHTS).sum(axis=-1)
@@ -65,7 +66,7 @@ def intercepts(right: Any, load: Any) -> Any:
     load 6, for `right` from 1e-12 to 1 - 1e-6. In a graph only the last step is differentiated: at the solution its
     gradient is that of the implicit function.
     """
-    xp = _namespace(right, load)
+    xp = namespace(right, load)
     target = xp.log(right) - xp.log1p(-right)
     b = target * xp.sqrt(1 + 0.346 * load**2)
     for _ in range(_STEPS):
@@ -82,8 +83,3 @@ def intercepts(right: Any, load: Any) -> Any:
 def _held(value: Any) -> Any:
     """Return a variable that gradients take for a constant."""
     return disconnected_grad(value)  # type: ignore[no-untyped-call]
-
-
-def _namespace(*values: Any) -> Any:
-    """Return the module whose functions serve these values."""
-    return pm.math if any(isinstance(value, Variable) for value in values) else np

@@ -3,8 +3,12 @@
 from collections.abc import Collection
 from typing import Any
 
+import numpy as np
 import pymc as pm
 import xarray as xr
+from numpy.typing import NDArray
+from pytensor.graph.basic import Variable
+from scipy import special
 
 from bayescm.conjugate import improper
 from bayescm.counts import computed
@@ -12,17 +16,20 @@ from bayescm.priors import Concentrations
 from bayescm.results import MATRIX
 
 
+def namespace(*values: Any) -> Any:
+    """Return the module whose functions serve these values: of PyMC for variables, of NumPy for arrays."""
+    return pm.math if any(isinstance(value, Variable) for value in values) else np
+
+
 def two_label_cells(prevalence: Any, recall: Any, specificity: Any) -> Any:
-    """Stack the cells `tn fp fn tp` on a new last axis (Toetsch and Hoffmann 2021, eqs 8 to 11)."""
-    return pm.math.stack(
-        [
-            (1 - prevalence) * specificity,
-            (1 - prevalence) * (1 - specificity),
-            prevalence * (1 - recall),
-            prevalence * recall,
-        ],
-        axis=-1,
-    )
+    """Stack `tn fp fn tp`, of arrays or variables, on a new last axis (Toetsch and Hoffmann 2021, eqs 8 to 11)."""
+    cells = [
+        (1 - prevalence) * specificity,
+        (1 - prevalence) * (1 - specificity),
+        prevalence * (1 - recall),
+        prevalence * recall,
+    ]
+    return namespace(*cells).stack(cells, axis=-1)
 
 
 def correlated_pairs(scale: Any, correlation: Any, standard: Any) -> Any:
@@ -31,6 +38,15 @@ def correlated_pairs(scale: Any, correlation: Any, standard: Any) -> Any:
     return pm.math.stack(
         [scale[0] * first, scale[1] * (correlation * first + pm.math.sqrt(1 - correlation**2) * second)], axis=-1
     )
+
+
+def draw_correlated_rates(
+    rng: np.random.Generator, n: int, median: Any, scale: Any, correlation: float
+) -> NDArray[np.float64]:
+    """Draw pairs (n, 2) of rates whose logits are bivariate normal about those of `median`."""
+    covariance = np.outer(scale, scale) * np.array([[1, correlation], [correlation, 1]])
+    rates: NDArray[np.float64] = special.expit(rng.multivariate_normal(special.logit(median), covariance, n))
+    return rates
 
 
 def several_matrices(counts: Any, taken: Collection[str]) -> tuple[xr.DataArray, str]:

@@ -2,6 +2,7 @@
 
 import logging
 import threading
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -113,7 +114,7 @@ def _pymc(program: Any, seed: int, settings: dict[str, Any]) -> Any:
         )
         kept[key] = point, step
     point, step = kept[key]
-    with without_log_lines():
+    with quietly():
         return _plain(program, seed, settings | {"step": step, "initvals": [point(s) for s in seeds]})
 
 
@@ -133,13 +134,15 @@ def _nutpie(program: Any, seed: int, settings: dict[str, Any]) -> Any:
 
 
 @contextmanager
-def without_log_lines() -> Iterator[None]:
-    """Keep PyMC from announcing what it samples."""
+def quietly() -> Iterator[None]:
+    """Keep PyMC from announcing what it samples, and PyTensor from saying that a distribution is written in NumPy."""
     logger = logging.getLogger("pymc")
     level = logger.level
     logger.setLevel(logging.WARNING)
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="Numba will use object mode")
+            yield
     finally:
         logger.setLevel(level)
 

@@ -10,14 +10,13 @@ from numpy.typing import NDArray
 from bayescm import conjugate, laws, sampling, stories, told, validate
 from bayescm.closed_form import SAMPLE, ClosedForm
 from bayescm.metrics import Metric, MetricsLike, compute, evaluate, per_label, resolve
-from bayescm.models import load
+from bayescm.models import data_of, load
 from bayescm.priors import Concentrations
 from bayescm.results import ACTUAL, CHAIN, DRAW, LABEL, MATRIX, attributes, tree
 
 Array = NDArray[np.float64]
 
 LEAST_DRAWS = 100
-METHODS = ("auto", "exact", "nuts")
 THIN = 5
 """Every fifth draw of a chain is ranked, so that its correlation doesn't show."""
 OF_THETA = ("accuracy", "matthews_correlation")
@@ -88,7 +87,7 @@ def sbc(
     >>> bool(abs(dt.prior_sbc.recall.mean() - 0.5) < 0.06)
     True
     """
-    validate.choice("method", method, METHODS)
+    validate.choice("method", method, told.METHODS)
     story = told.name_of(story)
     asked: Any = load(story) if isinstance(story, str) else story
     name = story if isinstance(story, str) else getattr(story, "__name__", "your own")
@@ -101,7 +100,7 @@ def sbc(
     if of_world.get("prior", "none asked") is None:
         raise ValueError("`prior` must be given: without it this story simulates from another prior than it fits by.")
     first = asked.simulate(np.random.default_rng(seed), **of_world)
-    form: Any = asked.exact(_data(first), **of_fit) if hasattr(asked, "exact") and method != "nuts" else None
+    form: Any = asked.exact(data_of(first), **of_fit) if hasattr(asked, "exact") and method != "nuts" else None
     if method == "exact" and form is None:
         raise ValueError("`method`='exact' can't answer: this story has no closed form with these options.")
     default = (200, 500) if form is None else (500, 999)
@@ -143,10 +142,6 @@ def _options(function: Any, options: dict[str, Any], prior: Any) -> dict[str, An
     return taken | ({"prior": prior} if prior is not None and "prior" in taken else {})
 
 
-def _data(world: xr.Dataset) -> xr.DataArray:
-    return world["counts"] if "counts" in world else world["scores"]
-
-
 def _wanted(variables: Any, world: xr.Dataset) -> tuple[list[str], list[Metric]]:
     """Split the variables into parameters of the world and metrics of its theta."""
     given = [str(name) for name in world.data_vars if name not in ("counts", "scores", "theta", "theta_cell")]
@@ -172,7 +167,7 @@ def _truth(world: xr.Dataset, names: list[str], metrics: list[Metric], averaged:
     values = {name: np.asarray(world[name].values, np.float64) for name in names}
     if metrics:
         values |= {str(n): v.values for n, v in _measure(_theta(world), metrics, averaged).items()}
-    return _Truth(_data(world), values)
+    return _Truth(data_of(world), values)
 
 
 def _measure(theta: xr.DataArray, metrics: list[Metric], averaged: str | None) -> xr.Dataset:

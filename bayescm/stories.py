@@ -7,7 +7,7 @@ import numpy as np
 import xarray as xr
 
 from bayescm import conjugate, sampling, workflow
-from bayescm.cells import PRIOR, SHARES, with_metrics
+from bayescm.cells import PRIOR, PRIOR_DRAWS, SHARES, with_metrics
 from bayescm.closed_form import SAMPLE, ClosedForm
 from bayescm.metrics import MetricsLike, evaluate, resolve
 from bayescm.priors import Concentrations, PrevalenceLike, exchange
@@ -32,7 +32,6 @@ def answer(
     prevalence: PrevalenceLike,
     metrics: MetricsLike,
     run: sampling.Run,
-    prior_draws: int,
     replicate: bool,
     full: bool,
 ) -> dict[str, xr.Dataset]:
@@ -46,9 +45,9 @@ def answer(
         posterior = _closed_draws(form.draw, run.seed, 0, run.chains, run.draws)
         groups["observed_data"] = form.observed.to_dataset(name=form.observed.name)
         if form.prior is not None:
-            groups["prior"] = _closed_draws(form.prior, run.seed, PRIOR, 1, prior_draws)
+            groups["prior"] = _closed_draws(form.prior, run.seed, PRIOR, 1, PRIOR_DRAWS)
         if replicate or full:
-            groups |= workflow.from_program(told.build(), posterior, run.seed, prior_draws) | groups
+            groups = _further(told.build(), posterior, run.seed, full) | groups
     else:
         with told.lent() as program:
             _check_asked(program, metrics, prevalence)
@@ -58,15 +57,20 @@ def answer(
             groups["observed_data"] = workflow.observed(program)
             groups["constant_data"] = workflow.constants(program)
             if replicate or full:
-                groups |= workflow.from_program(program, posterior, run.seed, prior_draws)
-    if not full:
-        groups = {name: group for name, group in groups.items() if name not in ("log_likelihood", "log_prior")}
+                groups |= _further(program, posterior, run.seed, full)
     groups["posterior"] = posterior
     averaged = None if form is None else form.averaged
     for stream, group in enumerate(("posterior", "prior")):
         if group in groups:
             groups[group] = measured(groups[group], prevalence, metrics, averaged, run.seed, stream)
     return groups | of_future(groups, metrics)
+
+
+def _further(program: Any, posterior: xr.Dataset, seed: int, full: bool) -> dict[str, xr.Dataset]:
+    """Return future data, and all other groups of a workflow if it is to be full."""
+    if full:
+        return workflow.from_program(program, posterior, seed, PRIOR_DRAWS)
+    return workflow.predictive(program, posterior, seed)
 
 
 def _check_asked(program: Any, metrics: MetricsLike, prevalence: PrevalenceLike) -> None:

@@ -16,6 +16,8 @@ from bayescm.counts import check_counts
 from bayescm.priors import MODELS
 from bayescm.results import ACTUAL, CELL, MATRIX, cell_names, flatten_cells
 
+METHODS = ("auto", "exact", "nuts")
+
 
 class Told(NamedTuple):
     """A story with its options and data."""

@@ -4,7 +4,6 @@ Cell models of one matrix need no program for them: an item in a cell of probabi
 stories take them from their PyMC program.
 """
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -137,6 +136,17 @@ def loo(counts: Any, *, model: str = "dirichlet_multinomial", prior: PriorLike =
     return xr.Dataset(result).assign_attrs(attributes(model=model, prior=prior))
 
 
+def predictive(program: Any, posterior: xr.Dataset, seed: int) -> dict[str, xr.Dataset]:
+    """Return the group ``posterior_predictive`` of any program, for draws of its free variables."""
+    import pymc as pm
+
+    with sampling.quietly():
+        drawn = pm.sample_posterior_predictive(
+            _tree(program, posterior), model=program, random_seed=_seeds(seed)[1], progressbar=False
+        )
+    return _datasets({"posterior_predictive": drawn["posterior_predictive"]})
+
+
 def from_program(program: Any, posterior: xr.Dataset, seed: int, prior_draws: int) -> dict[str, xr.Dataset]:
     """Return the workflow's groups of any program, for draws of its variables.
 
@@ -156,27 +166,29 @@ def from_program(program: Any, posterior: xr.Dataset, seed: int, prior_draws: in
     """
     import pymc as pm
 
+    tree, quiet = _tree(program, posterior), {"model": program, "progressbar": False}
+    with sampling.quietly():
+        likelihood = pm.compute_log_likelihood(tree, extend_inferencedata=False, **quiet)
+        log_prior = pm.stats.compute_log_prior(tree, extend_inferencedata=False, **quiet)
+    made = _datasets({"log_likelihood": likelihood, "log_prior": log_prior})
+    counts = made["log_likelihood"].get("counts")
+    if counts is not None and counts.ndim == 2:  # one matrix
+        seen = observed(program)["counts"]
+        cells = _cell_probabilities(posterior, seen, counts)
+        made["log_likelihood"] = item_log_likelihood(cells, seen) if cells is not None else made["log_likelihood"]
+    return made | predictive(program, posterior, seed) | before_data(program, _seeds(seed)[0], prior_draws)
+
+
+def _tree(program: Any, posterior: xr.Dataset) -> xr.DataTree:
+    """Return draws of the free variables as PyMC reads them; the data say that nothing has changed."""
     data = _labelled(program, {v.name: v.get_value() for v in program.data_vars})
     draws = posterior[[rv.name for rv in program.free_RVs]]
-    tree = xr.DataTree.from_dict({"posterior": draws, "constant_data": data})  # the data say that nothing has changed
-    seeds = [int(s) for s in np.random.SeedSequence(seed).generate_state(2)]
-    quiet = {"model": program, "progressbar": False}
-    with sampling.without_log_lines(), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Numba will use object mode")
-        future = pm.sample_posterior_predictive(tree, random_seed=seeds[1], **quiet)
-        groups = {
-            "posterior_predictive": future["posterior_predictive"],
-            "log_likelihood": pm.compute_log_likelihood(tree, extend_inferencedata=False, **quiet),
-            "log_prior": pm.stats.compute_log_prior(tree, extend_inferencedata=False, **quiet),
-        }
-    made = {name: _dataset(group).drop_attrs() for name, group in groups.items()}
-    made |= before_data(program, seeds[0], prior_draws)
-    likelihood = made["log_likelihood"].get("counts")
-    if likelihood is not None and likelihood.ndim == 2:  # one matrix
-        seen = observed(program)["counts"]
-        cells = _cell_probabilities(posterior, seen, likelihood)
-        made["log_likelihood"] = item_log_likelihood(cells, seen) if cells is not None else made["log_likelihood"]
-    return made
+    return xr.DataTree.from_dict({"posterior": draws, "constant_data": data})
+
+
+def _seeds(seed: int) -> list[int]:
+    """Return the seeds of draws before and after the data."""
+    return [int(s) for s in np.random.SeedSequence(seed).generate_state(2)]
 
 
 def _cell_probabilities(posterior: xr.Dataset, counts: xr.DataArray, likelihood: xr.DataArray) -> xr.DataArray | None:
@@ -195,14 +207,15 @@ def before_data(program: Any, seed: int, draws: int) -> dict[str, xr.Dataset]:
     """Return the groups ``prior`` and ``prior_predictive`` of a program."""
     import pymc as pm
 
-    with sampling.without_log_lines(), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Numba will use object mode")  # a distribution written in NumPy
+    with sampling.quietly():
         drawn = pm.sample_prior_predictive(draws, model=program, random_seed=seed)
-    return {name: _dataset(drawn[name]).drop_attrs() for name in ("prior", "prior_predictive")}
+    return _datasets({name: drawn[name] for name in ("prior", "prior_predictive")})
 
 
-def _dataset(group: Any) -> xr.Dataset:
-    return group.to_dataset() if isinstance(group, xr.DataTree) else group
+def _datasets(groups: dict[str, Any]) -> dict[str, xr.Dataset]:
+    """Return groups as plain datasets without PyMC's attrs."""
+    plain = {name: group.to_dataset() if isinstance(group, xr.DataTree) else group for name, group in groups.items()}
+    return {name: group.drop_attrs() for name, group in plain.items()}
 
 
 def observed(program: Any) -> xr.Dataset:

@@ -186,8 +186,7 @@ def _worlds(story: Any, variants: list[dict[str, Any]]) -> Iterator[tuple[str, A
     """Yield each variant's name, simulated data and options of ``model``."""
     for options in variants:
         world = story.simulate(np.random.default_rng(1), **_taken(story.simulate, options))
-        data = world["counts"] if "counts" in world else world["scores"]
-        yield f"`{_shown(options)}`" if options else "defaults", data, _taken(story.model, options)
+        yield f"`{_shown(options)}`" if options else "defaults", models.data_of(world), _taken(story.model, options)
 
 
 def _figures(name: str, story: Any, folder: Path) -> list[str]:

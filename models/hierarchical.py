@@ -38,13 +38,11 @@ from typing import Any
 import numpy as np
 import pymc as pm
 import xarray as xr
-from numpy.typing import NDArray
-from scipy import special
 
 from bayescm import validate
 from bayescm.counts import from_cells
 from bayescm.priors import Concentrations, PriorLike, concentrations
-from bayescm.programs import correlated_pairs, proper, several_matrices, two_label_cells
+from bayescm.programs import correlated_pairs, draw_correlated_rates, proper, several_matrices, two_label_cells
 from bayescm.results import ACTUAL, MATRIX, PREDICTED, SYSTEM, flatten_cells, labels_of
 
 RATE = "rate"
@@ -131,13 +129,12 @@ def simulate(
     mean = np.array([rng.beta(base.rows[1, 1], base.rows[1, 0]), rng.beta(base.rows[0, 0], base.rows[0, 1])])
     sd = np.abs(rng.normal(0, scale, 2))
     correlation = 2 * rng.beta(2, 2) - 1
-    tpr, tnr = _pairs(rng, units + 1, mean, sd, correlation).T
+    tpr, tnr = draw_correlated_rates(rng, units + 1, mean, sd, correlation).T
     prevalence = rng.beta(base.shares[1], base.shares[0], units)
     positives = rng.binomial(items, prevalence)
     negatives = items - positives
     tp, tn = rng.binomial(positives, tpr[:-1]), rng.binomial(negatives, tnr[:-1])
-    rows = np.array([[tnr, 1 - tnr], [1 - tpr, tpr]])[..., :-1]
-    theta = np.moveaxis(np.array([1 - prevalence, prevalence])[:, None] * rows, -1, 0)
+    theta = two_label_cells(prevalence, tpr[:-1], tnr[:-1]).reshape(-1, 2, 2)
     return xr.Dataset(
         {
             "counts": from_cells(tp=tp, fn=positives - tp, fp=negatives - tn, tn=tn, dims=SYSTEM),
@@ -161,15 +158,6 @@ def _prior(prior: PriorLike, labels: Any) -> Concentrations:
             f"`counts` must have two labels here; got {labels}. Make one class against the rest, or take each alone."
         )
     return proper(concentrations(prior, "three_binomial", labels))
-
-
-def _pairs(
-    rng: np.random.Generator, n: int, mean: NDArray[np.float64], sd: NDArray[np.float64], correlation: float
-) -> NDArray[np.float64]:
-    """Draw pairs (n, 2) of rates whose logits are bivariate normal."""
-    covariance = np.outer(sd, sd) * np.array([[1, correlation], [correlation, 1]])
-    rates: NDArray[np.float64] = special.expit(rng.multivariate_normal(special.logit(mean), covariance, n))
-    return rates
 
 
 if __name__ == "__main__":

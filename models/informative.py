@@ -31,7 +31,7 @@ from bayescm.closed_form import SAMPLE, ClosedForm
 from bayescm.counts import from_array, one_matrix
 from bayescm.metrics import evaluate
 from bayescm.priors import Concentrations, LogitNormal, concentrations
-from bayescm.programs import correlated_pairs, two_label_cells
+from bayescm.programs import correlated_pairs, proper, two_label_cells
 from bayescm.results import ACTUAL, CELL, MATRIX, PREDICTED, flatten_cells, labels_of
 
 RATES = ("prevalence", "recall", "specificity")
@@ -123,8 +123,7 @@ def simulate(rng: np.random.Generator, n: int = 50, *, prior: Any = DEFAULT, cor
     for name, (kind, (first, second)) in known.items():
         z = standard[RATES.index(name) - 1] if name != "prevalence" else rng.standard_normal()
         truth[name] = special.expit(first + second * z) if kind == "logit_normal" else rng.beta(first, second)
-    p, tpr, tnr = (truth[name] for name in RATES)
-    theta = np.array([[(1 - p) * tnr, (1 - p) * (1 - tnr)], [p * (1 - tpr), p * tpr]])
+    theta = two_label_cells(*(truth[name] for name in RATES)).reshape(2, 2)
     counts = from_array(rng.multinomial(n, theta.ravel()).reshape(2, 2))
     return xr.Dataset({"counts": counts, "theta": (MATRIX, theta), **truth})
 
@@ -139,10 +138,8 @@ def _known(prior: Any, correlation: float, k: int) -> dict[str, tuple[str, np.nd
     normal = {name: value for name, value in prior.items() if isinstance(value, LogitNormal)}
     if correlation != 0 and not {"recall", "specificity"} <= set(normal):
         raise ValueError("`correlation` is one of logits: give recall and specificity as LogitNormal.")
-    betas = concentrations({**prior, **dict.fromkeys(normal, 1.0)}, "three_binomial", 2)
+    betas = proper(concentrations({**prior, **dict.fromkeys(normal, 1.0)}, "three_binomial", 2))
     numbers = {"prevalence": betas.shares[::-1], "recall": betas.rows[1, ::-1], "specificity": betas.rows[0]}
-    if any((numbers[name] <= 0).any() for name in RATES):
-        raise ValueError("`prior` must be proper here: take positive concentrations.")
     return {
         name: ("logit_normal", np.array([normal[name].mu, normal[name].sigma]))
         if name in normal

@@ -46,7 +46,13 @@ from bayescm import conjugate, validate
 from bayescm.closed_form import SAMPLE, ClosedForm
 from bayescm.counts import from_array
 from bayescm.priors import Concentrations, PriorLike, concentrations
-from bayescm.programs import correlated_pairs, proper, several_matrices, two_label_cells
+from bayescm.programs import (
+    correlated_pairs,
+    draw_correlated_rates,
+    proper,
+    several_matrices,
+    two_label_cells,
+)
 from bayescm.results import ACTUAL, CELL, MATRIX, PREDICTED, flatten_cells, labels_of
 
 POOLING = ("partial", "complete", "average")
@@ -181,30 +187,22 @@ def simulate(
     specificity = rng.beta(base.rows[0, 0], base.rows[0, 1])
     fold_sd = abs(rng.normal(0, fold_sd_scale, 2))
     correlation = 2 * rng.beta(2, 2) - 1
-    covariance = np.array([[1, correlation], [correlation, 1]]) * np.outer(fold_sd, fold_sd)
-    effect = rng.multivariate_normal(np.zeros(2), covariance, folds + 1)
-    every = [1 / (1 + (1 - p) / p * np.exp(-effect[:, i])) for i, p in enumerate((recall, specificity))]
-    rates = [of_folds[:-1] for of_folds in every]
-
-    def cells(tpr: Any, tnr: Any) -> Any:
-        return np.stack(
-            [(1 - prevalence) * tnr, (1 - prevalence) * (1 - tnr), prevalence * (1 - tpr), prevalence * tpr], -1
-        )
-
-    drawn = rng.multinomial(n, cells(*rates))
+    rates = draw_correlated_rates(rng, folds + 1, np.array([recall, specificity]), fold_sd, correlation)
+    tpr, tnr = rates[:-1].T
+    drawn = rng.multinomial(n, two_label_cells(prevalence, tpr, tnr))
     return xr.Dataset(
         {
             "counts": from_array(drawn.reshape(folds, 2, 2), dims="fold"),
-            "theta": (MATRIX, cells(recall, specificity).reshape(2, 2)),
+            "theta": (MATRIX, two_label_cells(prevalence, recall, specificity).reshape(2, 2)),
             "recall": recall,
             "specificity": specificity,
             "prevalence": prevalence,
             "fold_sd": ("rate", fold_sd),
             "correlation": correlation,
-            "recall_fold": ("fold", rates[0]),
-            "specificity_fold": ("fold", rates[1]),
-            "new_recall": every[0][-1],
-            "new_specificity": every[1][-1],
+            "recall_fold": ("fold", tpr),
+            "specificity_fold": ("fold", tnr),
+            "new_recall": rates[-1, 0],
+            "new_specificity": rates[-1, 1],
         },
         coords={"rate": RATES},
     )

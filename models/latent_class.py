@@ -46,6 +46,7 @@ from bayescm import validate
 from bayescm.pairs import check_tests, joint_cells
 from bayescm.patterns import LOAD_SCALE, pattern_probabilities
 from bayescm.priors import NAMES, concentrations
+from bayescm.programs import two_label_cells
 from bayescm.results import ACTUAL, CELL, MATRIX, PREDICTED
 
 POPULATION, TEST, RATE = "population", "test", "rate"
@@ -105,10 +106,9 @@ def model(counts: Any, *, prior: Any = "laplace", known: Any = None, dependence:
         specificity = pm.Deterministic("test_specificity", rates[:, 0], dims=TEST)
         sd = pm.HalfNormal("difficulty_sd", LOAD_SCALE, dims=ACTUAL) if dependence else None
         cells = _cells(prevalence, sensitivity, specificity, sd)
-        right = [(1 - prevalence[:, None]) * specificity, prevalence[:, None] * sensitivity]
-        wrong = [(1 - prevalence[:, None]) * (1 - specificity), prevalence[:, None] * (1 - sensitivity)]
-        theta = [pm.math.stack([right[0], wrong[0]], axis=-1), pm.math.stack([wrong[1], right[1]], axis=-1)]
-        pm.Deterministic("theta", pm.math.stack(theta, axis=-2), dims=(POPULATION, TEST, *MATRIX))
+        theta = two_label_cells(prevalence[:, None], sensitivity, specificity)
+        shape = (counts.sizes[POPULATION], len(setting.tests), 2, 2)
+        pm.Deterministic("theta", theta.reshape(shape), dims=(POPULATION, TEST, *MATRIX))
         n = counts_data.sum(axis=-1)
         pm.Multinomial("counts", n=n, p=cells, observed=counts_data, dims=(POPULATION, CELL))
     return story
@@ -139,11 +139,10 @@ def simulate(
     sd = np.abs(rng.normal(0, LOAD_SCALE, 2)) if dependence else None
     cells = _cells(prevalence, rates[:, 1], rates[:, 0], sd)
     counts = np.stack([rng.multinomial(n, row / row.sum()) for row in cells]).reshape(empty.shape)
-    rows = np.stack([np.stack([rates[:, 0], 1 - rates[:, 0]], -1), np.stack([1 - rates[:, 1], rates[:, 1]], -1)], -2)
-    shares = np.stack([1 - prevalence, prevalence], -1)
+    theta = two_label_cells(prevalence[:, None], rates[:, 1], rates[:, 0])
     truth = {
         "counts": empty.copy(data=counts),
-        "theta": ((POPULATION, TEST, *MATRIX), shares[:, None, :, None] * rows),
+        "theta": ((POPULATION, TEST, *MATRIX), theta.reshape(populations, tests, 2, 2)),
         "true_prevalence": (POPULATION, prevalence),
         "test_sensitivity": (TEST, rates[:, 1]),
         "test_specificity": (TEST, rates[:, 0]),

@@ -31,6 +31,7 @@ import xarray as xr
 from bayescm import conjugate
 from bayescm.counts import check_counts, from_array, one_matrix
 from bayescm.priors import Concentrations, PriorLike, concentrations
+from bayescm.programs import two_label_cells
 from bayescm.results import ACTUAL, LABEL, MATRIX, PREDICTED, flatten_cells, labels_of
 
 
@@ -64,14 +65,7 @@ def model(counts: Any, *, prior: PriorLike = "jeffreys") -> pm.Model:
             prevalence = pm.Beta("prevalence", shares[1], shares[0])
             recall = pm.Beta("recall", rows[1, 1], rows[1, 0])
             specificity = pm.Beta("specificity", rows[0, 0], rows[0, 1])
-            cells = pm.math.stack(
-                [
-                    (1 - prevalence) * specificity,
-                    (1 - prevalence) * (1 - specificity),
-                    prevalence * (1 - recall),
-                    prevalence * recall,
-                ]
-            )
+            cells = two_label_cells(prevalence, recall, specificity)
         else:
             prevalence = pm.Dirichlet("prevalence", a=shares, dims=LABEL)
             rates = pm.Dirichlet("rates", a=rows, dims=MATRIX)

@@ -84,6 +84,8 @@ def test_prior_predictive_of_any_metric():
     assert (low, high) == (pytest.approx(0.80, abs=0.02), pytest.approx(0.98, abs=0.01))
     assert (dt.prior_predictive.counts.sum("cell") == 34).all()
     assert dt.prior_replicate.matthews_correlation.sizes == {"chain": 4, "draw": 1000}
+    with pytest.raises(TypeError, match="isn't an option of dirichlet_multinomial"):
+        bayescm.prior_predictive("f1", size=3, draws=2, pooling="partial")
     with pytest.raises(TypeError, match="isn't an option of informative"):
         bayescm.prior_predictive(size=3, model="informative", draws=2, tune=3)
 

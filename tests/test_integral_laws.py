@@ -45,7 +45,9 @@ def verification():
     """Return docs/verification/laws.py as a module."""
     spec = importlib.util.spec_from_file_location("verification_of_laws", SCRIPT)
     module = importlib.util.module_from_spec(spec)
+    sys.path.insert(0, str(SCRIPT.parent))  # as when it runs as a script
     spec.loader.exec_module(module)
+    sys.path.remove(str(SCRIPT.parent))
     return module
 
 

@@ -1,8 +1,8 @@
 """Folds: three answers, each under its name, and how often the prior counts."""
 
-import arviz as az
 import numpy as np
 import pytest
+from agreement import agree
 from scipy import stats
 
 import bayescm
@@ -56,18 +56,6 @@ def test_nuts_and_closed_form_agree(pooling):
     assert set(nuts.posterior.data_vars) == set(exact.posterior.data_vars)
     for name in ("recall", "precision", "matthews_correlation", "theta_cell"):
         agree(nuts.posterior[name], exact.posterior[name])
-
-
-def agree(nuts, exact):
-    """Means, standard deviations and quantiles within five Monte Carlo errors."""
-    over = ("chain", "draw")
-    ess = az.ess(nuts.to_dataset(name="v"), method="bulk")["v"]
-    assert (abs(nuts.mean(over) - exact.mean(over)) < 5 * exact.std(over) / np.sqrt(ess)).all()
-    assert (abs(nuts.std(over) / exact.std(over) - 1) < 5 / np.sqrt(2 * ess) + 0.02).all()
-    for p in (0.05, 0.5, 0.95):
-        tail = az.ess(nuts.to_dataset(name="v"), method="quantile", prob=p)["v"]
-        below = (nuts < exact.quantile(p, over)).mean(over)
-        assert (abs(below - p) < 5 * np.sqrt(p * (1 - p) / tail) + 0.005).all()
 
 
 def test_partial_pooling_without_spread_is_complete_pooling():

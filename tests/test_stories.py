@@ -28,7 +28,7 @@ def world(name):
     """A simulated world of a story, its data, and the prior that it was drawn from."""
     story = models.load(name)
     simulated = story.simulate(np.random.default_rng(1))
-    data = simulated["scores"] if "scores" in simulated else simulated["counts"]
+    data = models.data_of(simulated)
     prior = inspect.signature(story.simulate).parameters["prior"].default
     return simulated, data, "standard" if name == "fold_scores" else prior  # there None stands for it, too
 

@@ -64,3 +64,8 @@ def load(name: str) -> Story:
     if name not in names():
         raise ValueError(f"`name` must be one of {', '.join(names())}; got {name!r}.")
     return cast(Story, importlib.import_module(f"{__name__}.{name}"))
+
+
+def data_of(world: xr.Dataset) -> xr.DataArray:
+    """Return the data of a world that a story has simulated: its ``counts`` or ``scores``."""
+    return world["counts"] if "counts" in world else world["scores"]

@@ -5,7 +5,6 @@ intervals_f1.png (after Figures 5 and 6 of the Morais thesis), intervals.csv and
 intervals_matrix.csv and intervals_matrix_table.inc. ``--quick`` runs a small part of it and writes nothing.
 """
 
-import csv
 import itertools
 import sys
 import warnings
@@ -16,6 +15,7 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 from numpy.typing import NDArray
+from rows import write_rows
 from scipy import stats
 
 import bayescm
@@ -169,10 +169,7 @@ def matrix_table(rows: list[dict[str, object]]) -> str:
 
 def write(name: str, rows: list[dict[str, object]], text: str) -> None:
     """Write all numbers as csv, and the table of the page."""
-    with (HERE / f"{name}.csv").open("w", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    write_rows(HERE / f"{name}.csv", rows)
     (HERE / f"{name}_table.inc").write_text(text)
 
 

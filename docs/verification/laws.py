@@ -22,6 +22,7 @@ from typing import Any
 import mpmath
 import numpy as np
 from numpy.typing import NDArray
+from rows import write_rows
 from scipy import special
 
 import bayescm
@@ -774,14 +775,6 @@ def exhaustive() -> None:
           f"mean square {np.square(z).mean():.4f}; {time.perf_counter() - start:.0f} s")  # fmt: skip
 
 
-def write(name: str, found: list[dict]) -> None:
-    """Write rows to a file beside this one."""
-    with (HERE / name).open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, fieldnames=list(found[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(found)
-
-
 def quick() -> int:
     """Check a few laws of each class; return how many rows break the promise."""
     chosen = [law for k, law in enumerate(plan()) if k % 23 == 0 and max(law[1]) <= 10**6]
@@ -812,8 +805,8 @@ def main() -> None:
         results += rows(law, [k % 6], "mpmath" if exact else "coarse")
         results += rows(law, [i for i in range(6) if i != k % 6])
     moments = moment_rows()
-    write("laws_error.csv", [{key: v for key, v in row.items() if key != "seconds"} for row in results])
-    write("laws_moments.csv", moments)
+    write_rows(HERE / "laws_error.csv", [{key: v for key, v in row.items() if key != "seconds"} for row in results])
+    write_rows(HERE / "laws_moments.csv", moments)
     (HERE / "laws_error_table.inc").write_text(table(results, moments), encoding="utf-8")
     print(table(results, moments))
     exact = sum(row["integrals"] == 1 and row["reference"] == "mpmath" for row in results)

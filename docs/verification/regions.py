@@ -7,7 +7,6 @@ part of it and writes nothing. Either fails if a promise of the page is broken, 
 never below its level, whatever p is.
 """
 
-import csv
 import itertools
 import sys
 import time
@@ -17,6 +16,7 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 from numpy.typing import NDArray
+from rows import write_rows
 from scipy import special, stats
 
 from bayescm.compiled import in_blocks
@@ -196,10 +196,7 @@ def table(made: list[Row]) -> str:
 
 def write(made: list[Row]) -> None:
     """Write all numbers as csv, and the tables of the page."""
-    with (HERE / "regions_coverage.csv").open("w", newline="") as file:
-        writer = csv.DictWriter(file, list(made[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(made)
+    write_rows(HERE / "regions_coverage.csv", made)
     for space in (PR, ROC):
         mine = [row for row in made if row["space"] == space.name and of_drawn(row)]
         (HERE / f"regions_{space.name}_table.inc").write_text(table(mine))

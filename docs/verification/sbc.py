@@ -16,6 +16,7 @@ from typing import Any
 import arviz as az
 import matplotlib as mpl
 import matplotlib.pyplot
+from rows import write_rows
 from scipy import stats
 
 import bayescm
@@ -128,10 +129,7 @@ def write(fresh: list[dict[str, Any]]) -> None:
     names = {row["study"] for row in fresh}
     kept = [row for row in old if row["study"] not in names and row["study"] in STUDIES]
     every = sorted([*kept, *fresh], key=lambda row: list(STUDIES).index(row["study"]))
-    with file.open("w", newline="") as lines:
-        writer = csv.DictWriter(lines, fieldnames=list(fresh[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(every)
+    write_rows(file, every)
     table = [
         "| study | method | truths | values tested | smallest p | Holm's bound | diverged |",
         "|---|---|---:|---:|---:|---:|---:|",

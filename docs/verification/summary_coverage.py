@@ -4,12 +4,12 @@ Writes coverage.csv (every scenario) and coverage_table.md (what the page shows)
 and writes nothing, as CI does.
 """
 
-import csv
 import itertools
 import sys
 from pathlib import Path
 
 import numpy as np
+from rows import write_rows
 
 from bayescm.calibration import confusion_probabilities, coverage
 
@@ -84,8 +84,5 @@ if __name__ == "__main__":
         study((2, 3), ("jeffreys", "haldane"), 50)
     else:
         result = study(CLASSES, PRIORS, 400)
-        with (HERE / "coverage.csv").open("w", newline="") as file:
-            writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(result)
+        write_rows(HERE / "coverage.csv", result)
         (HERE / "coverage_table.md").write_text(table(result))
