@@ -5,7 +5,6 @@ class labels as coordinates; every other dim is a batch. Of two labels the LAST 
 """
 
 from collections.abc import Hashable, Mapping, Sequence
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from bayescm import validate
 from bayescm.labels import Label, class_order, codes, label_array, plain, positions
 from bayescm.results import ACTUAL, MATRIX, PREDICTED, SYSTEM, THRESHOLD, batch_names, check_matrix
+from bayescm.scores import check_scores
 
 
 def confusion_matrix(
@@ -272,14 +272,14 @@ def counts_at_thresholds(
     array([[1, 0],
            [0, 2]])
     """
-    true, score = label_array("y_true", y_true), _real("y_score", y_score)
-    validate.same_length(y_true=true, y_score=score)
-    (true,), order = class_order({"y_true": true}, labels, pos_label)
-    if len(order) != 2:
-        raise ValueError(f"`y_true` must have two classes; got {order.tolist()}. Make one class against the rest.")
-    cut = np.unique(score)[::-1] if thresholds is None else _real("thresholds", np.atleast_1d(np.asarray(thresholds)))
+    positive, (score, *others), _, _, order = check_scores(y_true, y_score, labels, pos_label)
+    if others:
+        raise ValueError("`y_score` must be the scores of one system; got several.")
+    if thresholds is None:
+        cut = np.unique(score)[::-1]
+    else:
+        cut = validate.real_numbers("thresholds", np.atleast_1d(np.asarray(thresholds)))
     validate.unique("thresholds", cut.tolist())
-    positive = true == order[1]
     tp, fp = (_at_least(score[mask], cut) for mask in (positive, ~positive))
     tn, fn = (~positive).sum() - fp, positive.sum() - tp
     counts = np.stack([np.stack([tn, fp], -1), np.stack([fn, tp], -1)], -2)
@@ -344,21 +344,6 @@ def _cell(name: str, cell: ArrayLike | xr.DataArray, dims: Sequence[str] | str |
     names = _batch_dims(values.ndim, dims) if values.ndim else []
     index = getattr(cell, "index", None) if hasattr(cell, "to_numpy") else None  # of a pandas Series
     return xr.DataArray(values, dims=names, coords={} if index is None else {names[0]: np.asarray(index)})
-
-
-def _real(name: str, values: ArrayLike) -> NDArray[np.float64]:
-    """Return real numbers as float64, refusing what would not survive the conversion."""
-    array = validate.one_dimensional(name, values)
-    if array.dtype.kind == "O" and all(isinstance(value, Real) for value in array):
-        array = array.astype(np.float64)
-    if array.dtype.kind not in "iufb":
-        raise TypeError(f"`{name}` must be real numbers; got values of type {array.dtype}.")
-    result = array.astype(np.float64)
-    if np.isnan(result).any():
-        raise ValueError(f"`{name}` has a missing value at position {int(np.argmax(np.isnan(result)))}.")
-    if (array.dtype.kind in "iu" and (np.abs(result) >= 2**53).any()) or (result != array).any():
-        raise ValueError(f"`{name}` has numbers that 64-bit floats can't hold, so ties would merge; rescale them.")
-    return result
 
 
 def _at_least(scores: NDArray[np.float64], cut: NDArray[np.float64]) -> NDArray[np.int64]:

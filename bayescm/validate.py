@@ -6,6 +6,7 @@ Every message names the argument in backticks, says what is wanted, what came, a
 import contextlib
 import warnings
 from collections.abc import Collection, Hashable
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -123,6 +124,21 @@ def one_dimensional(name: str, values: ArrayLike) -> NDArray[Any]:
         if kinds:
             raise ValueError(f"`{name}` mixes text with {', '.join(sorted(kinds))}; give all labels one type.")
     return array
+
+
+def real_numbers(name: str, values: ArrayLike) -> NDArray[np.float64]:
+    """Return real numbers as float64, refusing what would not survive the conversion."""
+    array = one_dimensional(name, values)
+    if array.dtype.kind == "O" and all(isinstance(value, Real) for value in array):
+        array = array.astype(np.float64)
+    if array.dtype.kind not in "iufb":
+        raise TypeError(f"`{name}` must be real numbers; got values of type {array.dtype}.")
+    result = array.astype(np.float64)
+    if np.isnan(result).any():
+        raise ValueError(f"`{name}` has a missing value at position {int(np.argmax(np.isnan(result)))}.")
+    if (array.dtype.kind in "iu" and (np.abs(result) >= 2**53).any()) or (result != array).any():
+        raise ValueError(f"`{name}` has numbers that 64-bit floats can't hold, so ties would merge; rescale them.")
+    return result
 
 
 def same_length(**arrays: NDArray[Any]) -> None:

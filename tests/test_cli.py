@@ -243,17 +243,17 @@ def test_regions_of_systems_and_netcdf(capsys, tmp_path):
         assert data.level.dims == ("system", "tpr", "fpr")
 
 
-def test_curve(capsys, tmp_path):
+def test_regions_of_a_curve(capsys, tmp_path):
     scores = write(tmp_path / "scores.csv", SCORES)
     out_files = ("--plot", str(tmp_path / "a.png"), "--save", str(tmp_path / "a.nc"))
     for options in (("--method", "exact", "--grid", "101"), ("--method", "credible", "--prior", "laplace")):
-        code, out, err = command(capsys, "curve", scores, "--mark", "4.5", *options, *out_files)
+        code, out, err = command(capsys, "curve", scores, "--band", "regions", "--mark", "4.5", *options, *out_files)
         assert (code, err) == (0, "")
         assert "pointwise" in out
         assert "4.5" in out
     with xr.open_dataset(tmp_path / "a.nc", engine="h5netcdf") as data:
         assert data.point.sizes["threshold"] == 10
-    code, out, _ = command(capsys, "curve", scores, "--space", "roc", "--levels", ".5", "--json")
+    code, out, _ = command(capsys, "curve", scores, "--band", "regions", "--space", "roc", "--levels", ".5", "--json")
     made = json.loads(out)
     assert code == 0
     assert made["curve"][-1] == {"threshold": 0.0, "tn": 0, "fp": 5, "fn": 0, "tp": 5, "tpr": 1.0, "fpr": 1.0}

@@ -1,11 +1,12 @@
-"""``bayescm region`` and ``bayescm curve``: joint uncertainty on the PR and the ROC plane."""
+"""``bayescm region``, and the regions around a curve: joint uncertainty on the PR and the ROC plane."""
 
 import argparse
 import json
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 import bayescm
-from bayescm.cli.inputs import add_command, add_counts, add_labels, at_thresholds, counts_of, number_or_word, read
+from bayescm.cli.inputs import add_command, add_counts, at_thresholds, counts_of, number_or_word, read
 from bayescm.cli.output import add_outputs, console, plain, save_figure, show
 
 if TYPE_CHECKING:
@@ -16,29 +17,17 @@ REGION_EPILOG = """examples:
   bayescm region --tp 203 --fn 41 --fp 55 --tn 201 --recall .85 --precision .75      test a point
   bayescm region systems.csv --space roc --plot regions.png                        columns tp,fn,fp,tn
 """
-CURVE_EPILOG = """examples:
-  bayescm curve scores.csv --plot pr.png                    columns actual and score
-  bayescm curve scores.csv --score p --mark .5 --space roc --method exact --json
-"""
-
 _ENDS = "estimate, then the ends of each region along both axes"
 
 
 def add_parser(commands: Any) -> None:
-    """Add both commands to the parser."""
+    """Add ``bayescm region`` to the parser."""
     p = add_command(commands, "region", "where recall and precision, or both rates, may lie", REGION_EPILOG, _region)
     add_counts(p)
     _add_method(p)
     for name in ("recall", "precision", "tpr", "fpr"):
         p.add_argument(f"--{name}", type=float, metavar="P", help="a hypothesised value, to be tested in a pair")
     add_outputs(p, "the level surface as a netCDF Dataset", "a picture of the regions")
-    p = add_command(commands, "curve", "a PR or ROC curve of scores with its pointwise band", CURVE_EPILOG, _curve)
-    p.add_argument("file", help="CSV file with a row per item")
-    add_labels(p)
-    p.add_argument("--score", default="score", metavar="COLUMN", help="column of scores (default: score)")
-    p.add_argument("--mark", action="append", type=float, metavar="T", help="show a threshold's region; repeatable")
-    _add_method(p)
-    add_outputs(p, "the level surface and the curve as a netCDF Dataset", "a picture of the curve and its band")
 
 
 def _add_method(parser: argparse.ArgumentParser) -> None:
@@ -91,13 +80,13 @@ def _region(arguments: argparse.Namespace) -> None:
         made = {"settings": dict(surface.attrs), "point": _points(surface), "regions": records}
         print(json.dumps(made | ({"test": tested} if tested else {}), indent=1, default=plain))
         return
-    _print(_short(records, surface), f"{_name(surface)} regions", _ENDS)
+    print_records(_short(records, surface), f"{_name(surface)} regions", _ENDS)
     if tested:
-        _print(tested, "hypothesised point", "level: the smallest whose region contains it")
+        print_records(tested, "hypothesised point", "level: the smallest whose region contains it")
 
 
-def _curve(arguments: argparse.Namespace) -> None:
-    """Carry out ``bayescm curve``."""
+def of_curve(arguments: argparse.Namespace) -> None:
+    """Carry out ``bayescm curve --band regions``."""
     frame = read(arguments.file)
     counts = at_thresholds(frame, arguments, None)
     settings, levels = _settings(arguments), _levels(arguments)
@@ -127,9 +116,9 @@ def _curve(arguments: argparse.Namespace) -> None:
         print(json.dumps(made, indent=1, default=plain))
         return
     title = f"{_name(band)} band of {counts.sizes['threshold']} thresholds, pointwise"
-    _print(records, title, "area: share of the plane that no threshold excludes")
+    print_records(records, title, "area: share of the plane that no threshold excludes")
     if of_marked:
-        _print(_short(of_marked, band), "regions of single thresholds", _ENDS)
+        print_records(_short(of_marked, band), "regions of single thresholds", _ENDS)
 
 
 def _name(data: "xr.Dataset") -> str:
@@ -202,15 +191,15 @@ def _text(name: str, value: Any) -> str:
     return escape(str(value))
 
 
-def _print(records: list[dict[str, Any]], title: str, caption: str) -> None:
-    """Print records as a table."""
+def print_records(records: list[dict[str, Any]], title: str, caption: str, left: Collection[str] = ()) -> None:
+    """Print records as a table; columns of words go to the left."""
+    from rich.markup import escape
     from rich.table import Table
 
-    sheet = Table(title=title, caption=caption, min_width=60)
+    longest = max(len(line) for line in (title, *caption.splitlines()))
+    sheet = Table(title=escape(title), caption=escape(caption), min_width=min(max(60, longest), 100))
     for name in records[0]:
-        sheet.add_column(name, justify="right", no_wrap=True)
+        sheet.add_column(escape(name), justify="left" if name in left else "right", no_wrap=True)
     for record in records:
-        sheet.add_row(
-            *(_text(name, value) for name, value in record.items())
-        )  # fmt: skip
+        sheet.add_row(*(_text(name, value) for name, value in record.items()))
     console().print(sheet)

@@ -41,6 +41,8 @@ class Metric:
         How the function is fed; "macro", "micro" and "weighted" average one-vs-rest values.
     aliases : tuple of str
         Short names that are accepted.
+    loss : bool
+        Whether smaller is better.
     """
 
     name: str
@@ -56,6 +58,7 @@ class Metric:
     form: Form | None = None
     kind: Kind = "cells"
     aliases: tuple[str, ...] = ()
+    loss: bool = False
 
 
 _NO_P, _NO_N = "no actual positives", "no actual negatives"
@@ -81,11 +84,11 @@ BINARY: tuple[Metric, ...] = (
     ),
     Metric(
         "false_positive_rate", "False positive rate", "FP / (FP + TN)", binary.false_positive_rate,
-        undefined=_NO_N, ratio=(("fp",), ("tn",)), aliases=("fpr", "fall_out"),
+        undefined=_NO_N, ratio=(("fp",), ("tn",)), aliases=("fpr", "fall_out"), loss=True,
     ),
     Metric(
         "false_negative_rate", "False negative rate", "FN / (FN + TP)", binary.false_negative_rate,
-        undefined=_NO_P, ratio=(("fn",), ("tp",)), aliases=("fnr", "miss_rate"),
+        undefined=_NO_P, ratio=(("fn",), ("tp",)), aliases=("fnr", "miss_rate"), loss=True,
     ),
     Metric(
         "precision", "Precision", "TP / (TP + FP)", binary.precision, undefined=_NO_PP,
@@ -97,11 +100,11 @@ BINARY: tuple[Metric, ...] = (
     ),
     Metric(
         "false_discovery_rate", "False discovery rate", "FP / (FP + TP)", binary.false_discovery_rate,
-        undefined=_NO_PP, ratio=(("fp",), ("tp",)), aliases=("fdr",),
+        undefined=_NO_PP, ratio=(("fp",), ("tp",)), aliases=("fdr",), loss=True,
     ),
     Metric(
         "false_omission_rate", "False omission rate", "FN / (FN + TN)", binary.false_omission_rate,
-        undefined=_NO_PN, ratio=(("fn",), ("tn",)), aliases=("for",),
+        undefined=_NO_PN, ratio=(("fn",), ("tn",)), aliases=("for",), loss=True,
     ),
     Metric(
         "accuracy", "Accuracy", "(TP + TN) / N", binary.accuracy, undefined="no items",
@@ -109,7 +112,7 @@ BINARY: tuple[Metric, ...] = (
     ),
     Metric(
         "error_rate", "Error rate", "(FP + FN) / N", binary.error_rate, undefined="no items",
-        ratio=(("fn", "fp"), ("tp", "tn")), aliases=("err", "misclassification_rate"),
+        ratio=(("fn", "fp"), ("tp", "tn")), aliases=("err", "misclassification_rate"), loss=True,
     ),
     Metric(
         "balanced_accuracy", "Balanced accuracy", "(recall + specificity) / 2", binary.balanced_accuracy,
@@ -178,7 +181,7 @@ BINARY: tuple[Metric, ...] = (
     Metric(
         "negative_likelihood_ratio", "Negative likelihood ratio", "FNR / specificity",
         binary.negative_likelihood_ratio, upper=_INF, undefined="a class has no items, or FN = TN = 0",
-        moments=("tn",), aliases=("lr-", "nlr"),
+        moments=("tn",), aliases=("lr-", "nlr"), loss=True,
         form=Form(product(FN, N), product(TN, P)),
     ),
     Metric(
@@ -188,7 +191,7 @@ BINARY: tuple[Metric, ...] = (
     ),
     Metric(
         "prevalence_threshold", "Prevalence threshold", "sqrt(FPR) / (sqrt(recall) + sqrt(FPR))",
-        binary.prevalence_threshold, undefined="a class has no items, or TP = FP = 0", aliases=("pt",),
+        binary.prevalence_threshold, undefined="a class has no items, or TP = FP = 0", aliases=("pt",), loss=True,
         form=Form(product(FP, P), product(TP, N), "odds_square"),
     ),
 )  # fmt: skip
@@ -212,7 +215,7 @@ def expected_cost(tp: float = 0.0, fn: float = 1.0, fp: float = 1.0, tn: float =
         f"expected_cost(tp={tp:.15g}, fn={fn:.15g}, fp={fp:.15g}, tn={tn:.15g})", "Expected cost",
         f"({tp:g} TP + {fn:g} FN + {fp:g} FP + {tn:g} TN) / N",
         partial(binary.expected_cost, c_tp=tp, c_fn=fn, c_fp=fp, c_tn=tn), lower=min(costs), upper=max(costs),
-        undefined="no items", form=ratio(tp * TP + fn * FN + fp * FP + tn * TN, ALL),
+        undefined="no items", form=ratio(tp * TP + fn * FN + fp * FP + tn * TN, ALL), loss=True,
     )  # fmt: skip
 
 
@@ -243,7 +246,7 @@ MATRIX: tuple[Metric, ...] = (
     ),
     Metric(
         "error_rate", "Error rate", "off-diagonal / N", multiclass.error_rate, undefined="no items",
-        ratio=_DIAGONAL[::-1], kind="matrix", aliases=("err", "misclassification_rate"),
+        ratio=_DIAGONAL[::-1], kind="matrix", aliases=("err", "misclassification_rate"), loss=True,
     ),
     Metric(
         "balanced_accuracy", "Balanced accuracy", "mean recall of the classes that have items",

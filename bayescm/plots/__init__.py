@@ -1,20 +1,28 @@
 """Pictures: a Dataset in, Axes out. Nothing is computed here."""
 
 from bayescm.plots import visuals
+from bayescm.plots.areas import plot_areas
 from bayescm.plots.arviz import arviz_options
+from bayescm.plots.curves import plot_curve
+from bayescm.plots.display import CurveDisplay
 from bayescm.plots.distribution import plot_distribution
 from bayescm.plots.forest import plot_forest
 from bayescm.plots.matrix import plot_confusion_matrix
 from bayescm.plots.regions import plot_band, plot_region
+from bayescm.plots.thresholds import plot_thresholds
 from bayescm.plots.uncertainty import plot_metric_uncertainty
 
 __all__ = [
+    "CurveDisplay",
     "arviz_options",
+    "plot_areas",
     "plot_band",
     "plot_confusion_matrix",
+    "plot_curve",
     "plot_distribution",
     "plot_forest",
     "plot_metric_uncertainty",
     "plot_region",
+    "plot_thresholds",
     "visuals",
 ]

@@ -1,7 +1,7 @@
 """Lines of equal F1 on the PR plane."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -15,8 +15,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _LABEL = np.array([0.095, 0.03])  # length and height, of the axes
-_CLEAR = 0.5  # on the smooth scale: that far from a contour is as good as farther
+CLEAR = 0.5  # on the smooth scale: that far from a contour is as good as farther
 _POINTS = 2000
+
+
+Clearance = Callable[[Array, Array], Array]
+"""How clear of everything else points are: at most CLEAR, and 0 where nothing may be written."""
 
 
 class _Line(NamedTuple):
@@ -29,7 +33,13 @@ class _Line(NamedTuple):
 
 def draw_iso_f1(ax: "Axes", shown: list[Layer], levels: list[float], wanted: bool | Sequence[float]) -> None:
     """Draw lines of equal F1 within the limits, each with its number where it is clear of contours and estimates."""
-    if shown[0].data.attrs["space"] != "pr":
+    values = smooth([0.0, *levels])
+    draw_lines(ax, str(shown[0].data.attrs["space"]), wanted, lambda x, y: _off_surfaces(shown, values, x, y))
+
+
+def draw_lines(ax: "Axes", space: str, wanted: bool | Sequence[float], clearance: Clearance) -> None:
+    """Draw lines of equal F1 within the limits, each with its number where it is clearest of everything else."""
+    if space != "pr":
         if not isinstance(wanted, bool):
             raise ValueError("`iso_f1` is for the PR plane; a line of equal F1 in the ROC plane needs the prevalence.")
         return
@@ -46,7 +56,7 @@ def draw_iso_f1(ax: "Axes", shown: list[Layer], levels: list[float], wanted: boo
         line = _in_axes(x, y, limits)
         if len(x) == 0 or line.along[-1] < 1.5 * _LABEL[0]:
             continue
-        middle, side, clear = _clearest(line, shown, smooth([0.0, *levels]), limits)
+        middle, side, clear = _clearest(line, clearance, limits)
         if clear > 0.0:  # else no label fits
             ax.plot(x, y, color="0.75", linewidth=0.7, zorder=1.5, scalex=False, scaley=False)
             _write(ax, f"f1={f1:g}", line, middle, side, limits)
@@ -70,7 +80,7 @@ def _round(low: float, high: float) -> list[float]:
     return [float(tick) for tick in ticks if low < tick < high]
 
 
-def _clearest(line: _Line, shown: list[Layer], values: Array, limits: Array) -> tuple[float, float, float]:
+def _clearest(line: _Line, clearance: Clearance, limits: Array) -> tuple[float, float, float]:
     """Return where a label is clearest of everything else: how far along, which side (1 above), and how clear."""
     middles = np.linspace(0.6 * _LABEL[0], line.along[-1] - 0.6 * _LABEL[0], 60)
     along = middles[:, None] + _LABEL[0] * np.linspace(-0.5, 0.5, 13)
@@ -78,18 +88,25 @@ def _clearest(line: _Line, shown: list[Layer], values: Array, limits: Array) -> 
     length = np.hypot(x[:, -1:] - x[:, :1], y[:, -1:] - y[:, :1])
     offsets = np.array([1.0, -1.0])[:, None, None, None] * np.array([0.1, 0.6, 1.1])[:, None, None] * _LABEL[1]
     x, y = x + offsets * (y[:, :1] - y[:, -1:]) / length, y + offsets * (x[:, -1:] - x[:, :1]) / length
-    clear = np.where((x >= 0.0) & (x <= 1.0) & (y >= 0.0) & (y <= 1.0), _CLEAR, 0.0)
+    inside = (x >= 0.0) & (x <= 1.0) & (y >= 0.0) & (y <= 1.0)
+    in_data = (limits[k, 0] + part * np.ptp(limits[k]) for k, part in enumerate((x, y)))
+    clear = np.where(inside, clearance(*in_data), 0.0)
+    found = clear.min((1, 3))[:, ::-1]
+    side, place = np.unravel_index(np.argmax(found), found.shape)
+    return float(middles[::-1][place]), 1.0 - 2.0 * float(side), float(found[side, place])
+
+
+def _off_surfaces(shown: list[Layer], values: Array, x: Array, y: Array) -> Array:
+    """Return how far points are from the contours of surfaces, on the smooth scale."""
+    clear = np.full(x.shape, CLEAR)
     for layer in shown:
         xs, ys, z = surface(layer.data["level"])
-        j = np.searchsorted(xs, limits[0, 0] + x * np.ptp(limits[0]))
-        i = np.searchsorted(ys, limits[1, 0] + y * np.ptp(limits[1]))
+        j, i = np.searchsorted(xs, x), np.searchsorted(ys, y)
         known = (i > 0) & (i < len(ys)) & (j > 0) & (j < len(xs))
         near = np.ma.filled(z, np.inf)[np.where(known, i, 0), np.where(known, j, 0)]
         far = np.abs(near[..., None] - values).min(-1)
         clear = np.where(known, np.minimum(clear, far), clear)
-    found = clear.min((1, 3))[:, ::-1]
-    side, place = np.unravel_index(np.argmax(found), found.shape)
-    return float(middles[::-1][place]), 1.0 - 2.0 * float(side), float(found[side, place])
+    return clear
 
 
 def _write(ax: "Axes", text: str, line: _Line, middle: float, side: float, limits: Array) -> None:

@@ -1,0 +1,137 @@
+"""From areas and intervals to a labelled Dataset; shared checks of arguments."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from bayescm import validate
+from bayescm.areas.bounds import Areas, Found, bayesian, nothing, smoothed
+from bayescm.results import CI_BOUND, attributes, batch_names, interval_coordinate
+
+METHOD, ESTIMATOR = "ci_method", "estimator"  # not "method": .sel(method=) means something else to xarray
+Method = Callable[[Areas, int, int], Found]
+
+LONG_NAMES = {
+    "point": "Area of the items themselves",
+    "standard_error": "Standard error",
+    "interval": "Interval of the area",
+    "clipped": "Bound was beyond the range and was moved to its end",
+}
+
+
+def chosen(name: str, value: str | Sequence[str], allowed: Collection[str]) -> tuple[str, ...]:
+    """Return one word, or several different ones, of those allowed."""
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        return (validate.choice(name, value, allowed),)
+    if not value:
+        raise ValueError(f"`{name}` is empty; give at least one of {', '.join(repr(word) for word in allowed)}.")
+    words = tuple(validate.choice(name, word, allowed) for word in value)
+    validate.unique(name, words)
+    return words
+
+
+def check_draws(draws: object) -> int:
+    """Return a number of draws that leaves some in the tails."""
+    number = validate.positive_integer("draws", draws)
+    if number < 1000:
+        raise ValueError(f"`draws` must be at least 1000, so that the tails hold some; got {number}.")
+    return number
+
+
+def intervals(areas: Areas, methods: Mapping[str, Method]) -> list[tuple[tuple[int, int, int], Found]]:
+    """Return every interval by its position: system, area, method."""
+    found = []
+    for place in np.ndindex(len(areas.items.rankings), len(areas.names), len(methods)):
+        system, name, number = place
+        method = list(methods.values())[number]
+        if np.isnan(areas.point[system, name]) and method not in (bayesian, smoothed):
+            answer = nothing("the estimate doesn't exist: it needs finite scores that vary in both classes")
+        else:
+            answer = method(areas, system, name)
+        found.append((place, answer))
+    return found
+
+
+def kind(methods: Collection[str]) -> str:
+    """Return what the bounds of methods are: a credible interval has equal tails."""
+    credible = {"bayesian", "smoothed"} & {*methods}
+    if not credible:
+        return "confidence"
+    return "eti" if len(credible) == len(methods) else f"confidence, of {' and '.join(sorted(credible))} eti"
+
+
+def dataset(
+    areas: Areas,
+    methods: Mapping[str, Method],
+    drop: Sequence[str],
+    attrs: Mapping[str, object],
+) -> xr.Dataset:
+    """Return the Dataset over system, estimator and method, without the dims that were given as one word.
+
+    Parameters
+    ----------
+    areas : Areas
+    methods : mapping of str to callable
+    drop : sequence of str
+        Dims of one entry to leave out.
+    attrs : mapping of str to object
+        That say how the result was made.
+
+    Returns
+    -------
+    xarray.Dataset
+    """
+    scores = areas.items.scores
+    batch_names("y_score", [scores.dim, METHOD, ESTIMATOR])
+    systems = [0] if scores.systems is None else scores.systems
+    coords = {scores.dim: systems, ESTIMATOR: list(areas.names), METHOD: list(methods)}
+    table = np.full((*(len(values) for values in coords.values()), 3), np.nan)
+    said: dict[str, None] = {}
+    for place, answer in intervals(areas, methods):
+        table[place] = answer[:3]
+        if answer.reason:
+            said[_sentence(coords, drop, place, answer.reason)] = None
+    made = _variables(areas, table, coords, attributes(**attrs, **_reason(said)))
+    gone = [*drop, *([scores.dim] if scores.systems is None else [])]
+    return made.isel(dict.fromkeys(gone, 0), drop=True)
+
+
+def _variables(areas: Areas, table: Any, coords: Mapping[str, Any], attrs: Mapping[str, Any]) -> xr.Dataset:
+    """Return the variables of a table (system, estimator, method, standard error and bounds)."""
+    dims = tuple(coords)
+    bounds = table[..., 1:]
+    made = xr.Dataset(
+        {
+            "point": (dims[:2], areas.point),
+            "standard_error": (dims, table[..., 0]),
+            "interval": ((*dims, CI_BOUND), np.clip(bounds, 0.0, 1.0)),
+            "clipped": ((*dims, CI_BOUND), (bounds < 0.0) | (bounds > 1.0)),
+        },
+        coords={**coords, CI_BOUND: interval_coordinate(areas.ci_prob, kind(coords[METHOD]))},
+        attrs=dict(attrs),
+    )
+    for name, text in LONG_NAMES.items():
+        made[name].attrs = {"long_name": text, "units": "1"}
+    return made
+
+
+def _sentence(coords: Mapping[str, Any], drop: Sequence[str], place: tuple[int, ...], reason: str) -> str:
+    """Return what has no interval, and why."""
+    names = [
+        str(values[i])
+        for (dim, values), i in zip(coords.items(), place, strict=True)
+        if dim == METHOD or (dim not in drop and len(values) > 1)
+    ]
+    return f"{', '.join(names)}: {reason}"
+
+
+def _reason(said: Mapping[str, None]) -> dict[str, str]:
+    """Warn of what has no interval, and return it as attrs."""
+    if not said:
+        return {}
+    text = "; ".join(said)
+    advice = "Take method='smoothed', which has an answer for few items and for perfect separation"
+    validate.warn(f"There is no interval by {text}. {advice}.")
+    return {"reason": text}

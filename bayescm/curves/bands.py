@@ -1,0 +1,313 @@
+"""curve_band(): bands around a ROC or PR curve, each of which says what it is a band of."""
+
+import json
+from typing import Any, NamedTuple
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+from scipy import stats
+
+from bayescm import proportions, validate
+from bayescm.curves.names import LONG_NAMES
+from bayescm.curves.options import stretch
+from bayescm.results import CHAIN, CI_BOUND, DRAW, attributes, interval_coordinate
+from bayescm.scores import rank
+
+Array = NDArray[np.float64]
+
+KINDS = ("simultaneous", "pointwise", "whole")
+_AXES = {"roc": ("tpr", "fpr"), "pr": ("precision", "recall")}
+_WITHIN = {"roc": (0.05, 0.95), "pr": (0.05, 1.0)}
+"""Stretch of the axis of a simultaneous band, if not given."""
+_ROUNDING = 1e-9
+
+
+class _Empirical(NamedTuple):
+    """The curve of the items themselves: a polygon through the rates (K + 1,) at falling thresholds."""
+
+    fpr: Array
+    tpr: Array
+    controls: int
+    cases: int
+
+
+def curve_band(
+    data: xr.DataTree,
+    *,
+    kind: str = "simultaneous",
+    space: str = "roc",
+    ci_prob: float = 0.95,
+    within: tuple[float, float] | None = None,
+    difference: tuple[Any, Any] | None = None,
+) -> xr.Dataset:
+    """Put a band around a ROC or PR curve.
+
+    Parameters
+    ----------
+    data : xarray.DataTree
+        From :func:`bayescm.curve_posterior` over rates.
+    kind : {"simultaneous", "pointwise", "whole"}
+        "simultaneous": the curve lies in the band over the stretch `within`, all of it at once, with probability
+        `ci_prob`; from the draws. "pointwise": each point alone. "whole": the whole curve, frequentist, of the
+        Kolmogorov-Smirnov type, from the items and not the draws.
+    space : {"roc", "pr"}
+    ci_prob : float
+        Probability of the band.
+    within : pair of rates, optional
+        The stretch of false positive rates (PR: recall) that a band is about. Default: (0.05, 0.95) (PR: (0.05, 1)) for
+        "simultaneous", everything for the others.
+    difference : pair of labels, optional
+        Of two systems (or groups) A and B: the band of curve A minus curve B, from draws.
+
+    Returns
+    -------
+    xarray.Dataset
+        ``band(..., fpr, ci_bound)`` (PR: ``recall``), NaN outside `within`; ``median``, of the draws, not for "whole";
+        ``point``, the curve of the items themselves. The attr ``statement`` says what it is a band of.
+
+    Raises
+    ------
+    ValueError
+        If the tree holds no curves over rates, or there is no draw-free difference ("whole").
+
+    Notes
+    -----
+    A simultaneous band is the smallest family of central pointwise intervals of one level that holds the share
+    `ci_prob` of all drawn curves from end to end; a rank of a draw that is tied counts for the curve. Near the ends of
+    the axis few items bound the curve, and draws of a Dirichlet process know of nothing beyond them: hence the stretch.
+
+    A "whole" band joins the bands of both distribution functions, each of the level ci_prob^(1/2), whose half-widths
+    are exact quantiles of Kolmogorov's statistic; on the PR plane with an estimated prevalence there are three, and
+    the third is Clopper's and Pearson's of the prevalence. Its coverage isn't below the level, whatever the scores.
+
+    References
+    ----------
+    Campbell 1994, Statistics in Medicine 13 (Kolmogorov-Smirnov); Massart 1990; docs/curves.md shows the coverage.
+
+    Examples
+    --------
+    >>> import bayescm
+    >>> y = [0, 0, 0, 0, 0, 0, 1, 1, 1, 1]
+    >>> s = [0.1, 0.2, 0.2, 0.3, 0.5, 0.6, 0.4, 0.7, 0.8, 0.9]
+    >>> post = bayescm.curve_posterior(y, s, random_seed=1)
+    >>> band = bayescm.curve_band(post, within=(0.1, 0.9))
+    >>> band.attrs["statement"]
+    'simultaneous for false positive rates from 0.1 to 0.9'
+    >>> band["band"].sel(fpr=0.5).values.round(2)
+    array([0.23, 1.  ])
+    """
+    validate.choice("kind", kind, KINDS)
+    validate.choice("space", space, _AXES)
+    level = validate.number("ci_prob", ci_prob, 0, 1)
+    y, x = _AXES[space]
+    if not isinstance(data, xr.DataTree) or "posterior" not in data or x not in data["posterior"].dims:
+        raise ValueError("`data` must be what bayescm.curve_posterior(..., over='rate') returns.")
+    default = _WITHIN[space] if kind == "simultaneous" else (0.0, 1.0)
+    ends = stretch("within", within) or default
+    made = _of_items(data, space, level) if kind == "whole" else None
+    if difference is not None and made is not None:
+        raise ValueError("`kind`='whole' has no band of a difference; take 'simultaneous' or 'pointwise'.")
+    points = _points(data, space)
+    if made is None:
+        draws = _posterior(data)[y]
+        if difference is not None:
+            draws, points = (_minus(one, difference) for one in (draws, points))
+        made = _of_draws(draws, x, ends, level, together=kind == "simultaneous")
+    axis = made[x]
+    outside = (axis < ends[0] - _ROUNDING) | (axis > ends[1] + _ROUNDING)
+    made["band"] = made["band"].where(~outside)
+    made = made.assign(point=points).assign_coords({CI_BOUND: interval_coordinate(level, "eti")})
+    for name, text in (("band", "Band"), ("median", "Posterior median"), ("point", "Value of the items themselves")):
+        if name in made:
+            made[name].attrs = {"long_name": text, "units": ""} if name == "band" else {"long_name": text}
+    made[x].attrs["long_name"] = LONG_NAMES[x]
+    extra = {} if difference is None else {"difference": list(difference)}
+    return made.assign_attrs(
+        {**data.attrs, **attributes(kind=kind, space=space, ci_prob=level, within=list(ends),
+                                    statement=_statement(kind, space, ends), **extra)}
+    )  # fmt: skip
+
+
+def _posterior(data: xr.DataTree) -> xr.Dataset:
+    return data["posterior"].to_dataset()
+
+
+def _statement(kind: str, space: str, ends: tuple[float, float]) -> str:
+    """Say what it is a band of."""
+    if kind == "pointwise":
+        return "pointwise: each point alone"
+    if kind == "whole":
+        return "whole curve (Kolmogorov-Smirnov)"
+    what = {"roc": "false positive rates", "pr": "recall"}[space]
+    return f"simultaneous for {what} from {ends[0]:g} to {ends[1]:g}"
+
+
+def _minus(curves: xr.DataArray, difference: tuple[Any, Any]) -> xr.DataArray:
+    """Return curve A minus curve B."""
+    rest = [dim for dim in curves.dims if dim not in (CHAIN, DRAW, "fpr", "recall")]
+    if len(rest) != 1 or isinstance(difference, str) or len(difference) != 2:
+        raise ValueError(f"`difference` must be two labels of one dim of systems or groups; the curves have {rest}.")
+    known = curves[rest[0]].values.tolist()
+    missing = [label for label in difference if label not in known]
+    if missing:
+        raise ValueError(f"`difference` must be two of {known}; got {missing[0]!r}.")
+    a, b = (curves.isel({rest[0]: known.index(label)}, drop=True) for label in difference)
+    return a - b
+
+
+def _of_draws(draws: xr.DataArray, x: str, ends: tuple[float, float], level: float, *, together: bool) -> xr.Dataset:
+    """Return the band and the median of draws."""
+
+    def kernel(values: Array) -> tuple[Array, Array]:  # (..., points, draws)
+        ordered = np.sort(values, axis=-1)
+        size = values.shape[-1]
+        if together:
+            cut = np.reshape([_rank(one[inside], level) for one in values.reshape(-1, *values.shape[-2:])],
+                             (*values.shape[:-2], 1, 1))  # fmt: skip
+            at = np.concatenate([cut - 1, size - cut], -1)
+            bounds = np.take_along_axis(ordered, np.broadcast_to(at, (*values.shape[:-1], 2)), -1)
+        else:
+            bounds = np.moveaxis(np.quantile(ordered, [(1 - level) / 2, (1 + level) / 2], axis=-1), 0, -1)
+        return bounds, np.median(ordered, axis=-1)
+
+    axis = draws[x].values
+    inside = (axis >= ends[0] - _ROUNDING) & (axis <= ends[1] + _ROUNDING)
+    if not inside.any():
+        raise ValueError(f"`within` holds none of the points of the curve; got {list(ends)}.")
+    stacked = draws.stack({"sample": [CHAIN, DRAW]}, create_index=False)
+    band, median = xr.apply_ufunc(
+        kernel, stacked, input_core_dims=[[x, "sample"]], output_core_dims=[[x, CI_BOUND], [x]]
+    )
+    return xr.Dataset({"band": band, "median": median})
+
+
+def _rank(values: Array, level: float) -> int:
+    """Return the rank k such that the share `level` of the draws (points, draws) lies between the k-th values."""
+    size = values.shape[-1]
+    extreme = np.full(size, size)
+    for point in values:
+        ordered = np.sort(point)
+        below = np.searchsorted(ordered, point, side="right")
+        above = size - np.searchsorted(ordered, point, side="left")
+        extreme = np.minimum(extreme, np.minimum(below, above))
+    return int(np.sort(extreme)[int((1 - level) * size)])
+
+
+def _curves(data: xr.DataTree) -> list[tuple[dict[str, Any], _Empirical]]:
+    """Return the curve of the items of every group and system, with what names it."""
+    observed, posterior = data["observed_data"].to_dataset(), _posterior(data)
+    batch = [str(dim) for dim in posterior["auc"].dims if dim not in (CHAIN, DRAW)]
+    positive = observed["positive"].values.astype(bool)
+    found = []
+    for where in np.ndindex(*(posterior.sizes[dim] for dim in batch)):
+        names = {dim: posterior[dim].values[i] for dim, i in zip(batch, where, strict=True)}
+        score, mine = observed["score"], np.ones(len(positive), bool)
+        for dim, name in names.items():
+            if dim in score.dims:
+                score = score.sel({dim: name})
+            else:
+                mine &= observed[dim].values == name
+        found.append((names, _empirical(positive[mine], score.values[mine])))
+    return found
+
+
+def _empirical(positive: NDArray[np.bool_], score: Array) -> _Empirical:
+    """Return the polygon of items; NaN where a class has none."""
+    ranking = rank(positive, score)
+    with np.errstate(invalid="ignore"):
+        tpr, fpr = (np.append(0, np.cumsum(part)) / part.sum() for part in (ranking.cases, ranking.controls))
+    return _Empirical(fpr, tpr, int(ranking.controls.sum()), int(ranking.cases.sum()))
+
+
+def _top(x: Array, along: Array, up: Array) -> Array:
+    """Return the largest value of a rising polygon at x."""
+    i = np.clip(np.searchsorted(along, x, side="right") - 1, 0, len(along) - 2)
+    return _between(x, along, up, i)
+
+
+def _bottom(x: Array, along: Array, up: Array) -> Array:
+    """Return the least value of a rising polygon at x."""
+    i = np.clip(np.searchsorted(along, x, side="left") - 1, 0, len(along) - 2)
+    return _between(x, along, up, i)
+
+
+def _between(x: Array, along: Array, up: Array, i: NDArray[np.intp]) -> Array:
+    """Return a polygon at x in the segments that begin with the i-th vertices; flat beyond its ends."""
+    run = along[i + 1] - along[i]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share = np.where(run > 0, (x - along[i]) / run, x >= along[i + 1])
+    return np.asarray(up[i] + np.clip(share, 0, 1) * (up[i + 1] - up[i]))
+
+
+def _points(data: xr.DataTree, space: str) -> xr.DataArray:
+    """Return the curves of the items over the axis of the draws."""
+    _, x = _AXES[space]
+    axis = _posterior(data)[x].values
+    made = []
+    for _, curve in _curves(data):
+        if curve.cases == 0 or curve.controls == 0:
+            made.append(np.full(len(axis), np.nan))
+        elif space == "roc":
+            made.append(_top(axis, curve.fpr, curve.tpr))
+        else:
+            share = _share(data, curve)[0]
+            made.append(_precision(axis, _bottom(axis, curve.tpr, curve.fpr), share))
+    return _like(data, x, np.array(made))
+
+
+def _like(data: xr.DataTree, x: str, values: Array, *more: str) -> xr.DataArray:
+    """Return values (curves, axis, ...) with the dims of the posterior."""
+    posterior = _posterior(data)
+    auc, axis = posterior["auc"].isel({CHAIN: 0, DRAW: 0}, drop=True), posterior[x]
+    shaped = values.reshape(*auc.shape, *values.shape[1:])
+    return xr.DataArray(shaped, dims=(*auc.dims, x, *more), coords={**auc.coords, x: axis})
+
+
+def _precision(recall: Array, fpr: Array, prevalence: float) -> Array:
+    """Return the precision at rates."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray(prevalence * recall / (prevalence * recall + (1 - prevalence) * fpr))
+
+
+def _share(data: xr.DataTree, curve: _Empirical) -> tuple[float, tuple[float, float] | None]:
+    """Return the prevalence, and the two numbers of its Beta where it is another population's."""
+    given = data.attrs["prevalence"]
+    told = json.loads(given) if isinstance(given, str) and given != "fixed" else given
+    if isinstance(told, list):
+        return told[0] / sum(told), (told[0], told[1])
+    own = curve.cases / (curve.cases + curve.controls)
+    return (float(told) if isinstance(told, int | float) else own), None
+
+
+def _of_items(data: xr.DataTree, space: str, level: float) -> xr.Dataset:
+    """Return the Kolmogorov-Smirnov band of every curve."""
+    _, x = _AXES[space]
+    axis = _posterior(data)[x].values
+    made = [_whole(data, curve, space, axis, level) for _, curve in _curves(data)]
+    return xr.Dataset({"band": _like(data, x, np.array(made), CI_BOUND)})
+
+
+def _whole(data: xr.DataTree, curve: _Empirical, space: str, axis: Array, level: float) -> Array:
+    """Return the bounds (points, 2) of one curve; everything where a class has no items."""
+    if curve.cases == 0 or curve.controls == 0:
+        return np.tile([0.0, 1.0], (len(axis), 1))
+    estimated = space == "pr" and data.attrs["prevalence"] == "null"
+    each = level ** (1 / (3 if estimated or _share(data, curve)[1] else 2))
+    of_fpr, of_tpr = (float(stats.kstwo.ppf(each, n)) for n in (curve.controls, curve.cases))
+    if space == "roc":
+        low = _bottom(axis - of_fpr, curve.fpr, curve.tpr) - of_tpr
+        high = _top(axis + of_fpr, curve.fpr, curve.tpr) + of_tpr
+        low = np.where(axis < of_fpr, 0.0, low)
+        return np.clip(np.stack([low, high], -1), 0, 1)
+    share, beta = _share(data, curve)
+    shares = share, share
+    if estimated:
+        low_, high_ = proportions.clopper_pearson(curve.cases, curve.cases + curve.controls, each)
+        shares = float(low_), float(high_)
+    elif beta is not None:
+        low_, high_ = stats.beta.interval(each, *beta)
+        shares = float(low_), float(high_)
+    least = np.clip(_bottom(axis - of_tpr, curve.tpr, curve.fpr) - of_fpr, 0, 1)
+    most = np.clip(_top(axis + of_tpr, curve.tpr, curve.fpr) + of_fpr, 0, 1)
+    return np.stack([_precision(axis, most, shares[0]), _precision(axis, least, shares[1])], -1)

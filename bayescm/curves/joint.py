@@ -1,0 +1,263 @@
+"""curve_posterior(): one joint posterior for a whole ROC or PR curve and everything that is read from it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import ArrayLike, NDArray
+
+from bayescm import compiled
+from bayescm.conjugate import matrix_rng
+from bayescm.curves.options import Plan, groups_of, plan
+from bayescm.curves.reading import Read, dataset, room
+from bayescm.labels import Label
+from bayescm.metrics import MetricsLike
+from bayescm.priors import Concentrations, PrevalenceLike, exchange
+from bayescm.results import CHAIN, DRAW, attributes, tree
+from bayescm.scores import ITEM, Ranking, Scores, check_scores, rank
+
+Array = NDArray[np.float64]
+
+_STREAM = 6  # of random numbers; regions.bootstrap() has the one below
+_BLOCK = 128  # draws that share a generator
+
+
+def curve_posterior(
+    y_true: ArrayLike,
+    y_score: Any,
+    *,
+    over: str | None = "rate",
+    points: int | ArrayLike | None = None,
+    metrics: MetricsLike = None,
+    fpr_range: tuple[float, float] | None = None,
+    tpr_range: tuple[float, float] | None = None,
+    at_specificity: float | ArrayLike | None = None,
+    at_sensitivity: float | ArrayLike | None = None,
+    by: ArrayLike | Mapping[str, ArrayLike] | None = None,
+    prior: str | float = "dirichlet_process",
+    prevalence: PrevalenceLike = None,
+    chains: int = 4,
+    draws: int = 1000,
+    labels: Sequence[Label] | None = None,
+    pos_label: Label | None = None,
+    random_seed: int | np.random.Generator | None = None,
+) -> xr.DataTree:
+    """Draw whole ROC and PR curves from their joint posterior, with everything that is read from a curve.
+
+    A random distribution is put on the scores of each class. Every draw is a pair of distributions, so its rates at all
+    thresholds, its areas and its best threshold belong together.
+
+    Parameters
+    ----------
+    y_true : array_like of shape (n,)
+        Actual labels, two classes.
+    y_score : array_like of shape (n,), mapping, data frame or xarray.DataArray
+        Real scores, larger for the positive class, also infinite ones; equal scores are ties, and nothing is compared
+        with a tolerance. Several systems that scored the same items: a mapping of names to scores, a data frame with a
+        column for each, or a DataArray over ``item`` and another dim. Their posterior is joint.
+    over : {"rate", "threshold", None}
+        What curves are given over: a fixed axis of rates, thresholds, or nothing (areas only).
+    points : int or array_like, optional
+        Over rates: that many from 0 to 1, or the rates (101). Over thresholds: at most that many of the observed
+        scores, evenly spaced in rank (301), or the thresholds.
+    metrics : str, callable, sequence or mapping, optional
+        Over thresholds: metrics of two labels, as in :func:`bayescm.summary`, that are given at each threshold and at
+        the best one. Costs are to be called by ``bayescm.metrics.expected_cost``, whose best is the least.
+    fpr_range, tpr_range : pair of numbers, optional
+        Ranges of partial areas.
+    at_specificity, at_sensitivity : float or array_like, optional
+        Where sensitivity, and specificity, are read.
+    by : array_like of shape (n,) or mapping of a name to it, optional
+        Groups of the items, such as folds: each has a posterior of its own, over the dim ``group`` or that name.
+    prior : {"dirichlet_process", "smoothed", "bootstrap"} or float
+        "dirichlet_process": concentration 1 per class, uniform over the gaps of the pooled ranking; a number is another
+        concentration, which costs time in proportion. "smoothed": a unit of weight between neighbouring items of a
+        class (Banks 1988); for one system. "bootstrap": none, the Bayesian bootstrap.
+    prevalence : None, "fixed", number or pair of numbers
+        None: estimated from the items, whose law is that of a random sample, with the prior Beta(1/2, 1/2) (none for
+        "bootstrap"). "fixed": their share. A number, or the two numbers of a Beta: that of another population.
+    chains, draws : int
+        The draws are independent; chains are there for ArviZ.
+    labels, pos_label
+        As in :func:`bayescm.confusion_matrix`.
+    random_seed : int, numpy.random.Generator or None
+        The same seed gives the same draws for any number of threads.
+
+    Returns
+    -------
+    xarray.DataTree
+        ``posterior``, over ``(chain, draw)`` and the dim of groups or systems: ``auc``; ``average_precision`` (the mean
+        over cases of the precision at their score); ``pr_area`` (the area under the PR curve, ties and gaps as slopes);
+        ``prevalence``; over rates ``tpr(fpr)`` and ``precision(recall)``; over thresholds ``tpr``, ``fpr``,
+        ``precision`` and each metric by its name, ``best_threshold(metric)``, ``best_value(metric)`` and
+        ``regret(metric)``, what the threshold that is best on average (coordinate ``chosen_threshold``) falls short
+        of the best; ``partial_auc_fpr``, ``partial_auc_tpr`` and both as ``..._corrected``;
+        ``sensitivity_at_specificity(specificity)`` and ``specificity_at_sensitivity(sensitivity)``.
+        ``observed_data``: ``score(item)``, ``actual(item)`` and ``positive(item)``.
+
+    Raises
+    ------
+    ValueError
+        If a class has no items and the prior is no proper one; if "smoothed" is asked for several systems.
+
+    Notes
+    -----
+    A predicted positive has ``score >= threshold``. A threshold between two observed scores lies in the middle of their
+    gap. Memory grows with n plus the draws; with what is read from a curve only if curves are asked for.
+
+    The posterior of a Dirichlet process with n items and concentration c is one whose atoms weigh 1 at each item and c
+    in all at sticks that fall uniformly into the gaps (Sethuraman 1994). "smoothed" gives the rate of n items at an
+    observed score that k of them reach the law Beta(k + u, n - k + 1 - u), where u in [0, 1] says how far it lies
+    between its neighbours in the ranking: Jeffreys' in the middle.
+
+    Systems share the masses of the items and of the sticks; a stick lies at a place of its own in each ranking. Systems
+    that rank all items alike get the same draws.
+
+    References
+    ----------
+    Ferguson 1973; Sethuraman 1994; Banks 1988, Biometrika 75; McClish 1989. docs/curves.md shows the coverage.
+
+    Examples
+    --------
+    >>> import bayescm
+    >>> y = [0, 0, 0, 0, 0, 0, 1, 1, 1, 1]
+    >>> s = [0.1, 0.2, 0.2, 0.3, 0.5, 0.6, 0.4, 0.7, 0.8, 0.9]
+    >>> post = bayescm.curve_posterior(y, s, random_seed=1)["posterior"]
+    >>> post["auc"].quantile([0.025, 0.975]).values.round(2)
+    array([0.56, 0.98])
+    >>> dict(post["tpr"].sizes)
+    {'chain': 4, 'draw': 1000, 'fpr': 101}
+    """
+    scores = check_scores(y_true, y_score, labels, pos_label)
+    group_dim, groups = groups_of(by, len(scores.positive))
+    if by is not None and scores.systems is not None and group_dim == scores.dim:
+        raise ValueError(f"`by` can't be called {group_dim!r}: the systems are called so. Give it another name.")
+    made = plan(
+        over, points, metrics, prior, prevalence, chains, draws, random_seed, scores, fpr_range, tpr_range,
+        at_specificity, at_sensitivity,
+    )  # fmt: skip
+    parts = [_part(scores, groups == group, made, metrics, i) for i, group in enumerate(np.unique(groups))]
+    if by is None:
+        posterior = parts[0]
+    else:
+        varying = [name for name in ("chosen_threshold",) if name in parts[0].coords]
+        posterior = xr.concat(parts, group_dim, coords=varying or "minimal", compat="override", join="override")
+        posterior = posterior.assign_coords({group_dim: np.unique(groups)}).transpose(CHAIN, DRAW, group_dim, ...)
+    attrs = attributes(
+        prior=made.prior, concentration=made.concentration, prevalence=prevalence, over=over or "nothing",
+        draws=draws, chains=chains, random_seed=made.seed, labels=scores.labels.tolist(),
+        **({} if fpr_range is None else {"fpr_range": list(fpr_range)}),
+        **({} if tpr_range is None else {"tpr_range": list(tpr_range)}),
+    )  # fmt: skip
+    return tree({"posterior": posterior, "observed_data": _observed(scores, by, group_dim, groups)}, attrs)
+
+
+def _part(scores: Scores, mask: NDArray[np.bool_], plan: Plan, metrics: MetricsLike, group: int) -> xr.Dataset:
+    """Return the posterior of one group of items."""
+    positive, score = scores.positive[mask], scores.score[:, mask]
+    totals = np.array([(~positive).sum(), positive.sum()])
+    if plan.prior == "bootstrap" and not totals.all():
+        raise ValueError(
+            f"`prior`='bootstrap' needs items of both classes; got {totals[1]} cases and {totals[0]} controls. Take "
+            "'dirichlet_process', whose answer for a class without items is its prior."
+        )
+    size = plan.chains * plan.draws
+    prevalence = _prevalence(plan, totals.astype(np.float64), size, matrix_rng(plan.seed, group, _STREAM + 1))
+    fprs, tprs = plan.rates()
+    marks = len(plan.axis) if plan.over == "threshold" else 0
+    kept, which = _distinct(score, by_rank=plan.over != "threshold")
+    read = room(len(kept), size, len(fprs), len(tprs), marks)
+    draw = _kernel(positive, score[kept], plan, read, (1 - prevalence) / prevalence, fprs, tprs)
+    compiled.in_blocks(
+        lambda start, stop: draw(matrix_rng(plan.seed, (group << 32) + start // _BLOCK, _STREAM), start, stop),
+        size, _BLOCK,
+    )  # fmt: skip
+    return dataset(scores, plan, metrics, read.of(which), prevalence, fprs, tprs)
+
+
+def _distinct(score: Array, *, by_rank: bool) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the first of the systems (S, n) that agree on all items, and which of these each system is.
+
+    Two that agree get the same draws: what no item tells apart isn't drawn apart.
+    """
+    if len(score) == 1:
+        return np.zeros(1, np.intp), np.zeros(1, np.intp)
+    rows = np.stack([np.unique(one, return_inverse=True)[1] for one in score]) if by_rank else score
+    _, first, which = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    return first[order], np.argsort(order)[which.ravel()]
+
+
+def _prevalence(plan: Plan, totals: Array, size: int, rng: np.random.Generator) -> Array:
+    """Draw the prevalence."""
+    own = totals + (0.0 if plan.prior == "bootstrap" else 0.5)
+    which = exchange(Concentrations(np.ones((2, 2)), own), plan.prevalence, totals)
+    if which.known:
+        return np.full(size, float(which.shares[1]))
+    return np.asarray(rng.beta(which.shares[1], which.shares[0], size))
+
+
+def _kernel(
+    positive: NDArray[np.bool_], score: Array, plan: Plan, read: Read, odds: Array, fprs: Array, tprs: Array
+) -> Callable[[np.random.Generator, int, int], None]:
+    """Return a function that fills some of the draws."""
+    ranking = compiled.load("ranking")
+    cuts = plan.axis if plan.over == "threshold" else np.empty(0)
+    both = np.full(2, plan.concentration)
+    ranked = [rank(positive, one) for one in score]
+    marks = np.stack([_marks(one, cuts) for one in ranked])
+    if len(score) > 1:
+        steps = np.stack(
+            [len(r.score) - 1 - np.searchsorted(r.score[::-1], s) for r, s in zip(ranked, score, strict=True)]
+        )
+        kinds = np.array([len(one.score) for one in ranked])
+        return lambda rng, start, stop: ranking.joint(
+            rng, positive, steps, kinds, both, marks, odds[start:stop], fprs, tprs, *read.of(np.s_[:, start:stop])
+        )
+    if plan.prior == "smoothed":
+        args = ranked[0].cases, ranked[0].controls, marks[0]
+        draw = ranking.smoothed
+    else:
+        args = (*_steps(ranked[0], marks[0]), both, marks[0])
+        draw = ranking.single
+    return lambda rng, start, stop: draw(rng, *args, odds[start:stop], fprs, tprs, *read.of(np.s_[0, start:stop]))
+
+
+def _marks(ranking: Ranking, thresholds: Array) -> Array:
+    """Return the places of falling thresholds on the stretched axis: behind an observed score, else amid a gap."""
+    rising = ranking.score[::-1]
+    above = len(rising) - np.searchsorted(rising, thresholds)  # scores that reach each threshold
+    observed = np.isin(thresholds, rising)
+    return np.where(observed, above, above + 0.5).astype(np.float64)
+
+
+def _steps(ranking: Ranking, marks: Array) -> tuple[NDArray[np.int64], ...]:
+    """Return the ranking in the steps that the kernel takes: runs of controls, ended by cases or cut at a mark."""
+    number = len(ranking.score)
+    above = np.append(0, np.cumsum(ranking.controls))
+    at_cases = np.flatnonzero(ranking.cases)
+    cuts = np.unique(np.floor(marks).astype(np.int64))
+    middle = np.concatenate([at_cases, cuts, [number]])
+    atom = np.zeros(len(middle), np.int64)
+    atom[: len(at_cases)] = 1
+    order = np.lexsort((atom, middle))  # a cut comes before the cases behind it
+    middle, atom = middle[order], atom[order]
+    first = np.append(0, middle + atom)
+    cases, controls = (np.append(part, 0)[middle] * atom for part in (ranking.cases, ranking.controls))
+    return first, middle, above, above[middle] - above[first[:-1]], cases, controls
+
+
+def _observed(scores: Scores, by: Any, group_dim: str, groups: NDArray[Any]) -> xr.Dataset:
+    """Return the items."""
+    several = scores.systems is not None
+    dims, values = ((ITEM, scores.dim), scores.score.T) if several else ((ITEM,), scores.score[0])
+    observed = xr.Dataset(
+        {
+            "score": (dims, values),
+            "actual": (ITEM, scores.labels[scores.positive.astype(np.int64)]),
+            "positive": (ITEM, scores.positive),
+        },
+        coords={scores.dim: scores.systems} if several else {},
+    )
+    return observed if by is None else observed.assign({group_dim: (ITEM, groups)})

@@ -1,0 +1,140 @@
+"""What is asked of curve_posterior(), checked."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescm import validate
+from bayescm.curves.names import LONG_NAMES
+from bayescm.labels import label_array
+from bayescm.priors import PrevalenceLike
+from bayescm.results import RESERVED
+from bayescm.scores import ITEM, Scores
+
+Array = NDArray[np.float64]
+
+PRIORS = ("dirichlet_process", "smoothed", "bootstrap")
+_POINTS, _THRESHOLDS = 101, 301
+_LEAST, _MOST = 1e-3, 1e3  # concentration: below, sticks underflow; above, there are too many
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is drawn, and what is read from each curve."""
+
+    over: str | None
+    prior: str
+    concentration: float
+    prevalence: PrevalenceLike
+    chains: int
+    draws: int
+    seed: int
+    axis: Array
+    """False positive rates, or thresholds."""
+    fpr_range: tuple[float, float] | None
+    tpr_range: tuple[float, float] | None
+    specificities: Array
+    sensitivities: Array
+
+    def rates(self) -> tuple[Array, Array]:
+        """Return the false and the true positive rates at which curves are read."""
+        grid = self.axis if self.over == "rate" else np.empty(0)
+        fprs = [grid, self.fpr_range or (), 1 - self.specificities]
+        tprs = [grid[grid > 0], self.tpr_range or (), self.sensitivities]
+        return np.unique(np.concatenate(fprs)), np.unique(np.concatenate(tprs))
+
+
+def plan(
+    over: str | None, points: Any, metrics: Any, prior: Any, prevalence: Any, chains: int, draws: int, seed: Any,
+    scores: Scores, fpr_range: Any, tpr_range: Any, at_specificity: Any, at_sensitivity: Any,
+) -> Plan:  # fmt: skip
+    """Check the options."""
+    if over is not None:
+        validate.choice("over", over, ("rate", "threshold"))
+    if metrics is not None and over != "threshold":
+        raise ValueError("`metrics` are given over thresholds: ask for over='threshold' too.")
+    if points is not None and over is None:
+        raise ValueError("`points` is for curves: give `over`, or leave it out.")
+    if isinstance(prior, str):
+        name = validate.choice("prior", prior, PRIORS)
+        concentration = {"dirichlet_process": 1.0}.get(name, 0.0)
+    else:
+        name, concentration = "dirichlet_process", validate.number("prior", prior, 0, _MOST, closed=True)
+        if 0 < concentration < _LEAST:
+            raise ValueError(f"`prior` must be 0 or a concentration of at least {_LEAST:g}; got {prior!r}.")
+        name = name if concentration else "bootstrap"
+    if name == "smoothed" and len(scores.score) > 1:
+        raise ValueError("`prior`='smoothed' has no joint law of several systems; take 'dirichlet_process'.")
+    axis = np.empty(0) if over is None else _rates(points) if over == "rate" else _thresholds(points, scores)
+    return Plan(
+        over, name, concentration, prevalence, validate.positive_integer("chains", chains),
+        validate.positive_integer("draws", draws), validate.seed(seed), axis, stretch("fpr_range", fpr_range),
+        stretch("tpr_range", tpr_range), probabilities("at_specificity", at_specificity),
+        probabilities("at_sensitivity", at_sensitivity),
+    )  # fmt: skip
+
+
+def probabilities(name: str, values: Any) -> Array:
+    """Return numbers in [0, 1], each once."""
+    if values is None:
+        return np.empty(0)
+    found = [validate.number(name, value, 0, 1, closed=True) for value in np.atleast_1d(np.asarray(values)).tolist()]
+    validate.unique(name, found)
+    return np.array(found)
+
+
+def stretch(name: str, values: Any) -> tuple[float, float] | None:
+    """Return the two ends of a range of rates."""
+    if values is None:
+        return None
+    ends = probabilities(name, values)
+    if len(ends) != 2 or not ends[0] < ends[1]:
+        raise ValueError(f"`{name}` must be two rates, the smaller first; got {values!r}.")
+    return float(ends[0]), float(ends[1])
+
+
+def _rates(points: Any) -> Array:
+    """Return the axis of rates."""
+    if points is None or isinstance(points, int | np.integer):
+        number = _POINTS if points is None else validate.positive_integer("points", points)
+        if number < 2:
+            raise ValueError(f"`points` must be at least 2 rates; got {number}.")
+        return np.asarray(np.arange(number) / (number - 1))  # 0.95 is 0.95, which linspace misses
+    rates = probabilities("points", points)
+    if len(rates) == 0 or (np.diff(rates) <= 0).any():
+        raise ValueError("`points` must be increasing rates.")
+    return rates
+
+
+def _thresholds(points: Any, scores: Scores) -> Array:
+    """Return thresholds from the largest down."""
+    if points is None or isinstance(points, int | np.integer):
+        most = _THRESHOLDS if points is None else validate.positive_integer("points", points)
+        ordered: Array = np.sort(scores.score, axis=None)[::-1]
+        distinct: Array = ordered[np.append(True, ordered[1:] != ordered[:-1])]
+        if len(distinct) <= most:
+            return distinct
+        at = np.linspace(0, len(ordered) - 1, most).round().astype(np.int64)
+        chosen: Array = np.unique(ordered[at])[::-1]
+        return chosen
+    given = validate.real_numbers("points", np.atleast_1d(np.asarray(points)))
+    validate.unique("points", given.tolist())
+    return np.asarray(np.sort(given)[::-1])
+
+
+def groups_of(by: Any, n: int) -> tuple[str, NDArray[Any]]:
+    """Return the name of the groups, and the group of each item."""
+    if by is None:
+        return "group", np.zeros(n, np.int64)
+    name, values = next(iter(by.items())) if isinstance(by, Mapping) and len(by) == 1 else ("group", by)
+    if isinstance(values, Mapping):
+        raise ValueError(f"`by` must be groups, or a mapping of one name to them; got {len(by)} names.")
+    if name in RESERVED or name in LONG_NAMES or name == ITEM:
+        raise ValueError(f"`by` can't be called {name!r}: results keep that name for something else.")
+    groups = label_array("by", values)
+    if len(groups) != n:
+        raise ValueError(f"`by` has {len(groups)} items and `y_true` has {n}; give one of each per item.")
+    return str(name), groups

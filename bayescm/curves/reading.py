@@ -1,0 +1,153 @@
+"""What is read from drawn curves, with its names."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayescm.curves.names import AREAS, LONG_NAMES
+from bayescm.curves.options import Plan
+from bayescm.metrics import MetricsLike, compute, resolve
+from bayescm.results import CHAIN, DRAW, METRIC, THRESHOLD
+from bayescm.scores import Scores
+
+Array = NDArray[np.float64]
+Found = dict[str, tuple[tuple[str, ...], Array]]
+"""Dims behind (systems, draws), and values, by name."""
+
+
+class Read(NamedTuple):
+    """What is read from draws: arrays (systems, draws, ...), in the order in which the kernels fill them."""
+
+    areas: Array
+    tpr: Array
+    under: Array
+    fpr: Array
+    left: Array
+    mark_tpr: Array
+    mark_fpr: Array
+
+    def of(self, part: Any) -> "Read":
+        """Return what was read of some systems or draws."""
+        return Read(*(array[part] for array in self))
+
+
+def room(systems: int, draws: int, fprs: int, tprs: int, marks: int) -> Read:
+    """Return arrays to be filled."""
+    return Read(*(np.empty((systems, draws, size)) for size in (3, fprs, fprs, tprs, tprs, marks, marks)))
+
+
+def dataset(
+    scores: Scores, plan: Plan, metrics: MetricsLike, read: Read, prevalence: Array, fprs: Array, tprs: Array
+) -> xr.Dataset:
+    """Name what was read."""
+    found: Found = {name: ((), read.areas[..., i]) for i, name in enumerate(AREAS)}
+    coords: dict[str, Any] = {}
+    if plan.over == "rate":
+        found["tpr"] = ("fpr",), read.tpr[..., np.searchsorted(fprs, plan.axis)]
+        recall = plan.axis[plan.axis > 0]
+        fpr = read.fpr[..., np.searchsorted(tprs, recall)]
+        found["precision"] = ("recall",), _precision(recall, fpr, prevalence[:, None])
+        coords |= {"fpr": plan.axis, "recall": recall}
+    if plan.over == "threshold":
+        found |= _over_thresholds(read, prevalence, plan.axis, metrics, coords)
+    found |= _partial("fpr", plan.fpr_range, fprs, read.under, lambda a, b: (b * b - a * a) / 2)
+    found |= _partial("tpr", plan.tpr_range, tprs, read.left, lambda a, b: (b - a) - (b * b - a * a) / 2)
+    if len(plan.specificities):
+        at = np.searchsorted(fprs, 1 - plan.specificities)
+        found["sensitivity_at_specificity"] = ("specificity",), read.tpr[..., at]
+        coords["specificity"] = plan.specificities
+    if len(plan.sensitivities):
+        at = np.searchsorted(tprs, plan.sensitivities)
+        found["specificity_at_sensitivity"] = ("sensitivity",), 1 - read.fpr[..., at]
+        coords["sensitivity"] = plan.sensitivities
+    return _labelled(found, coords, prevalence, scores, plan)
+
+
+def _labelled(
+    found: Found, coords: Mapping[str, Any], prevalence: Array, scores: Scores,
+    plan: Plan,
+) -> xr.Dataset:  # fmt: skip
+    """Put chains, draws and systems in front of the dims of arrays (systems, draws, ...)."""
+    several = scores.systems is not None
+    variables = {}
+    for name, (dims, values) in found.items():
+        shaped = np.moveaxis(values, 0, 1).reshape(plan.chains, plan.draws, len(values), *values.shape[2:])
+        shaped = shaped if several else shaped[:, :, 0]
+        front = (CHAIN, DRAW, scores.dim) if several else (CHAIN, DRAW)
+        variables[name] = (*front, *dims), shaped, {"long_name": LONG_NAMES.get(name, name)}
+    variables["prevalence"] = (
+        (CHAIN, DRAW), prevalence.reshape(plan.chains, plan.draws), {"long_name": LONG_NAMES["prevalence"]}
+    )  # fmt: skip
+    named = {name: (name, values, {"long_name": LONG_NAMES[name]}) if name in LONG_NAMES else values
+             for name, values in coords.items() if name != "chosen_threshold"}  # fmt: skip
+    if "chosen_threshold" in coords:
+        chosen = coords["chosen_threshold"]
+        named["chosen_threshold"] = ((scores.dim, METRIC), chosen) if several else (METRIC, chosen[0])
+    base = {CHAIN: np.arange(plan.chains), DRAW: np.arange(plan.draws)}
+    return xr.Dataset(variables, coords=base | ({scores.dim: scores.systems} if several else {}) | named)
+
+
+def _precision(tpr: Array, fpr: Array, prevalence: Array) -> Array:
+    """Return precision; NaN where nothing is predicted positive."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray(prevalence * tpr / (prevalence * tpr + (1 - prevalence) * fpr))
+
+
+def _partial(
+    name: str, ends: tuple[float, float] | None, rates: Array, area: Array, chance: Callable[[float, float], float]
+) -> Found:
+    """Return a partial area, and McClish's correction of it."""
+    if ends is None:
+        return {}
+    low, high = ends
+    i, j = np.searchsorted(rates, ends)
+    part = area[..., j] - area[..., i]
+    if name == "tpr":
+        part = (high - low) - part  # to the right of the curve
+    least = chance(low, high)
+    corrected = (1 + (part - least) / (high - low - least)) / 2
+    return {f"partial_auc_{name}": ((), part), f"partial_auc_{name}_corrected": ((), corrected)}
+
+
+def _over_thresholds(
+    read: Read, prevalence: Array, thresholds: Array, metrics: MetricsLike, coords: dict[str, Any]
+) -> Found:
+    """Return rates and metrics at thresholds, and the best threshold of each metric."""
+    tpr, fpr, share = read.mark_tpr, read.mark_fpr, prevalence[:, None]
+    coords[THRESHOLD] = thresholds
+    found = {"tpr": tpr, "fpr": fpr, "precision": _precision(tpr, fpr, share)}
+    made: Found = {name: ((THRESHOLD,), values) for name, values in found.items()}
+    if metrics is None:
+        return made
+    resolved = resolve(metrics, 2)
+    theta = np.stack([(1 - share) * (1 - fpr), (1 - share) * fpr, share * (1 - tpr), share * tpr], -1)
+    values = compute(resolved, theta.reshape(*tpr.shape, 2, 2))
+    made |= {metric.name: ((THRESHOLD,), one) for metric, one in zip(resolved, values, strict=True)}
+    best = [_best(metric.loss, one, thresholds) for metric, one in zip(resolved, values, strict=True)]
+    for i, name in enumerate(("best_threshold", "best_value", "regret")):
+        made[name] = (METRIC,), np.stack([one[i] for one in best], -1)
+    coords[METRIC] = [metric.name for metric in resolved]
+    chosen = np.stack([one[3] for one in best], -1)
+    coords["chosen_threshold"] = chosen
+    return made
+
+
+def _best(loss: bool, values: Array, thresholds: Array) -> tuple[Array, Array, Array, Array]:
+    """Return the best threshold of every draw, its value, what the chosen threshold falls short of it, and that one.
+
+    Values are (systems, draws, thresholds); the chosen threshold (systems,) is the best on average.
+    """
+    gains = -values if loss else values
+    mean = np.where(np.isnan(gains), -np.inf, gains).mean(1)
+    chosen = mean.argmax(-1)
+    filled = np.where(np.isnan(gains), -np.inf, gains)
+    at = filled.argmax(-1)
+    best = np.take_along_axis(gains, at[..., None], -1)[..., 0]
+    with np.errstate(invalid="ignore"):
+        regret = best - np.take_along_axis(gains, chosen[:, None, None], -1)[..., 0]
+    undefined = np.isnan(best)
+    where = np.where(undefined, np.nan, thresholds[at])
+    return where, -best if loss else best, regret, thresholds[chosen]

@@ -1,0 +1,355 @@
+"""ROC and PR curves with the bands of curve_band(), and the difference of two of them."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+from scipy.spatial import cKDTree
+
+from bayescm.curves.names import LONG_NAMES
+from bayescm.grid import SPACES, Space
+from bayescm.plots.densities import COLORS
+from bayescm.plots.iso_f1 import CLEAR, draw_lines
+from bayescm.plots.planes import (
+    _STYLES,
+    Array,
+    Layer,
+    _labels,
+    draw_legend,
+    new_axes,
+    percent,
+)
+from bayescm.results import CI_BOUND
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_BAND = "bayescm-band"  # gid of the bands on axes, which later ones continue the colours of
+_DEPTHS = (0.2, 0.08)  # of few bands, and of many over one another
+_FEW = 3
+_EDGE = 0.016
+_NEAR = 0.1  # of the axes: that far from a curve is as good as farther
+_LONG = 20  # letters of two names that fit on one line beside the lower axes
+_WITHIN = 0.3  # a label within a band is that much worse
+
+
+def plot_curve(
+    data: xr.Dataset | Mapping[str, xr.Dataset],
+    *,
+    names: Sequence[str] | None = None,
+    point: bool = True,
+    median: bool = False,
+    iso_f1: bool | Sequence[float] = False,
+    difference: xr.Dataset | None = None,
+    legend: bool = True,
+    ax: "Axes | Sequence[Axes] | None" = None,
+) -> Any:
+    """Draw ROC or PR curves with their bands.
+
+    Parameters
+    ----------
+    data : xarray.Dataset, or mapping of names to these
+        From :func:`bayescm.curve_band`, with at most one batch dim: its curves are drawn over one another.
+    names : sequence of str, optional
+        Instead of the names in the legend, one for each curve.
+    point : bool
+        Whether the curve of the items themselves is drawn.
+    median : bool
+        Whether the posterior median is drawn, as a thin line with circles.
+    iso_f1 : bool or sequence of float
+        Lines of equal F1 on the PR plane: at round numbers, or at those given.
+    difference : xarray.Dataset, optional
+        ``curve_band(..., difference=(a, b))``, drawn on axes of its own below, with a line at zero.
+    legend : bool
+        Whether there is a legend, which says what the band is a band of.
+    ax : matplotlib.axes.Axes, or two of these with `difference`
+        Default: a new figure. Axes that show something already keep it in sight, and the colours go on from there.
+
+    Returns
+    -------
+    matplotlib.axes.Axes, or array of two of these
+        Two with `difference`.
+
+    Raises
+    ------
+    ValueError
+        With more than one batch dim or more than eight curves; if the planes differ; if a median is asked for that
+        isn't there (``kind="whole"``).
+
+    Notes
+    -----
+    A band that is about a stretch of the axis ends where the stretch ends.
+
+    Examples
+    --------
+    >>> import bayescm
+    >>> y = [0, 0, 0, 0, 0, 0, 1, 1, 1, 1]
+    >>> s = [0.1, 0.2, 0.2, 0.3, 0.5, 0.6, 0.4, 0.7, 0.8, 0.9]
+    >>> post = bayescm.curve_posterior(y, s, random_seed=1)
+    >>> ax = bayescm.plot_curve(bayescm.curve_band(post), median=True)
+    >>> ax.get_legend().get_title().get_text()
+    '95%, simultaneous for false positive rates from 0.05 to 0.95'
+    """
+    upper, lower = _axes(ax, two=difference is not None)
+    shown = curve_layers(data, names, bands_on(upper))
+    space = space_of(shown)
+    if difference is not None:
+        _check_difference(difference, space)
+    draw_curves(upper, shown, point=point, median=median, iso_f1=iso_f1)
+    if legend:
+        _draw_legend(upper, shown, point=point, median=median)
+    if lower is None or difference is None:
+        return upper
+    _draw_difference(lower, difference, space, point=point, median=median)
+    upper.set_xlabel("")
+    upper.tick_params(axis="x", labelbottom=False)
+    return np.array([upper, lower])
+
+
+def curve_layers(data: Any, names: Sequence[str] | None, taken: int = 0) -> list[Layer]:
+    """Return the curves that are shown, each with its name, colour and line style, behind those already taken."""
+    several = isinstance(data, Mapping) and not isinstance(data, xr.Dataset)
+    given = [(str(name), one) for name, one in data.items()] if several else [("", data)]
+    if not given:
+        raise ValueError("`data` is empty; give at least one curve.")
+    found = [pair for name, one in given for pair in _singles(name, one)]
+    if len(found) > len(COLORS):
+        raise ValueError(
+            f"`data` has {len(found)} curves, and more than {len(COLORS)} can't be told apart; select some."
+        )
+    if len({one.attrs["space"] for _, one in found}) > 1:
+        raise ValueError("`data` mixes the PR and the ROC plane; draw them on axes of their own.")
+    if names is not None:
+        if isinstance(names, str) or len(names) != len(found):
+            raise ValueError(f"`names` must be {len(found)} names, one for each curve; got {names!r}.")
+        found = [(str(name), one) for name, (_, one) in zip(names, found, strict=True)]
+    return [
+        Layer(name, one, COLORS[(taken + i) % len(COLORS)], _STYLES[(taken + i) % len(_STYLES)])
+        for i, (name, one) in enumerate(found)
+    ]
+
+
+def _singles(name: str, data: Any) -> list[tuple[str, xr.Dataset]]:
+    """Return the curves of a batch with their names."""
+    _check_band("data", data)
+    if "difference" in data.attrs:
+        raise ValueError("`data` holds the difference of two curves; give it as `difference`, below the curves.")
+    space = SPACES[str(data.attrs["space"])]
+    batch = [dim for dim in data["band"].dims if dim not in (space.x, CI_BOUND)]
+    if len(batch) > 1:
+        raise ValueError(f"`data` must have at most one batch dim; got {batch}. Select or stack first.")
+    data = data.compute()
+    if not batch:
+        return [(name, data)]
+    if data.sizes[batch[0]] == 0:
+        raise ValueError("`data` has a batch dim of size 0; give at least one curve.")
+    labels = labels_of(data[batch[0]])
+    return [(f"{name} {label}".strip(), data.isel({batch[0]: i})) for i, label in enumerate(labels)]
+
+
+def labels_of(coordinate: xr.DataArray) -> list[str]:
+    """Return the names of a batch: text alone, numbers behind the name of the dim."""
+    values = _labels(coordinate.values)
+    return values if coordinate.dtype.kind in "UO" else [f"{coordinate.name} {value}" for value in values]
+
+
+def _check_band(argument: str, data: Any) -> None:
+    """Refuse anything but a Dataset of curve_band()."""
+    made = isinstance(data, xr.Dataset) and {"band", "point"} <= set(data) and {"space", "statement"} <= set(data.attrs)
+    if not made:
+        raise TypeError(f"`{argument}` must be what bayescm.curve_band returns; got {type(data).__name__}.")
+
+
+def _check_difference(data: Any, space: Space) -> None:
+    """Refuse anything but the difference of two curves on the same plane."""
+    _check_band("difference", data)
+    if "difference" not in data.attrs:
+        raise ValueError("`difference` must be made by bayescm.curve_band(..., difference=(a, b)).")
+    if data.attrs["space"] != space.name:
+        raise ValueError(f"`difference` must be of the plane of `data`, space={space.name!r}.")
+
+
+def _axes(ax: Any, *, two: bool) -> "tuple[Axes, Axes | None]":
+    """Return the axes that were given, or new ones: with a difference two."""
+    import matplotlib.pyplot as plt
+
+    if not two:
+        return new_axes(ax, (5.4, 5.2)), None
+    if ax is None:
+        _, ax = plt.subplots(
+            2, 1, sharex=True, figsize=(5.4, 7.0), layout="constrained", gridspec_kw={"height_ratios": (2.3, 1.0)}
+        )
+    found = np.ravel(ax)
+    if len(found) != 2:
+        raise ValueError(f"`ax` must be two Axes, one for the curves and one for the difference; got {len(found)}.")
+    return found[0], found[1]
+
+
+def space_of(shown: list[Layer]) -> Space:
+    """Return the plane of curves."""
+    return SPACES[str(shown[0].data.attrs["space"])]
+
+
+def bands_on(ax: "Axes") -> int:
+    """Return how many bands axes show already."""
+    return sum(artist.get_gid() == _BAND for artist in ax.collections)
+
+
+def draw_curves(
+    ax: "Axes", shown: list[Layer], *, point: bool = True, median: bool = False, iso_f1: bool | Sequence[float] = False
+) -> list[Any]:
+    """Draw bands and curves with the frame around them; return what the legend may show of each."""
+    if median and not all("median" in layer.data for layer in shown):
+        raise ValueError("`median` isn't in a band of the whole curve, which is made without draws; leave it out.")
+    space = space_of(shown)
+    _frame(ax, space)
+    draw_lines(ax, space.name, iso_f1, lambda x, y: _off_curves(ax, shown, space, x, y))
+    found = []
+    for layer in shown:
+        band = _draw_band(ax, layer, space.x, _DEPTHS[len(shown) > _FEW])
+        lines = _draw_lines(ax, layer, space, point=point, median=median)
+        found.append(lines[0] if lines else band)
+    if space.name == "roc":
+        _draw_chance(ax)
+    return found
+
+
+def _frame(ax: "Axes", space: Space) -> None:
+    """Set labels and limits; axes that show something already keep that in sight."""
+    limits = np.array([[-_EDGE, 1.0 + _EDGE]] * 2)
+    if ax.has_data():
+        old = np.array([ax.get_xlim(), ax.get_ylim()])
+        limits = np.stack([np.minimum(old[:, 0], limits[:, 0]), np.maximum(old[:, 1], limits[:, 1])], -1)
+    ax.set_xlim(*limits[0])
+    ax.set_ylim(*limits[1])
+    ax.set_xlabel(LONG_NAMES[space.x])
+    ax.set_ylabel(LONG_NAMES[space.y])
+    ax.spines[["top", "right"]].set_visible(False)
+
+
+def _bounds(data: xr.Dataset, x: str) -> tuple[Array, Array, Array]:
+    """Return the axis and both bounds of a band."""
+    band = data["band"].transpose(x, CI_BOUND)
+    return data[x].values, band.sel({CI_BOUND: "lower"}).values, band.sel({CI_BOUND: "upper"}).values
+
+
+def _draw_band(ax: "Axes", layer: Layer, x: str, depth: float = _DEPTHS[0]) -> Any:
+    """Fill a band, which ends where it isn't known."""
+    from matplotlib.colors import to_rgba
+
+    return ax.fill_between(
+        *_bounds(layer.data, x), facecolor=to_rgba(layer.color, depth), edgecolor=to_rgba(layer.color, 3.5 * depth),
+        linewidth=0.7, zorder=1.3, gid=_BAND,
+    )  # fmt: skip
+
+
+def _draw_lines(ax: "Axes", layer: Layer, space: Space, *, point: bool, median: bool) -> list[Any]:
+    """Draw the curve of the items and the posterior median."""
+    x, found = layer.data[space.x].values, []
+    if point:
+        y = layer.data["point"].values
+        if space.name == "roc" and x[0] == 0.0 and "difference" not in layer.data.attrs:
+            x, y = np.append(0.0, x), np.append(0.0, y)  # every ROC curve starts in the corner
+        found += ax.plot(
+            x, y, color=layer.color, linestyle=layer.style, linewidth=1.6,
+            zorder=3.0, solid_joinstyle="miter",
+        )  # fmt: skip
+    if median:
+        found += ax.plot(
+            layer.data[space.x].values, layer.data["median"].values, color=layer.color, **_median_style(), zorder=3.2
+        )
+    return found
+
+
+def _median_style() -> dict[str, Any]:
+    """Return how medians are drawn."""
+    return {"linewidth": 0.8, "marker": "o", "markersize": 3.2, "markerfacecolor": "white", "markevery": 0.08}
+
+
+def _draw_chance(ax: "Axes") -> None:
+    """Draw the diagonal of a ROC plane once, with its name."""
+    if any(text.get_text() == "chance" for text in ax.texts):
+        return
+    ax.plot([0.0, 1.0], [0.0, 1.0], color="0.6", linewidth=0.9, linestyle=":", zorder=1.4)
+    ax.text(
+        0.98, 0.96, "chance", rotation=45.0, rotation_mode="anchor", transform_rotates_text=True, ha="right", va="top",
+        fontsize="small", color="0.45", clip_on=True,
+    )  # fmt: skip
+
+
+def _off_curves(ax: "Axes", shown: list[Layer], space: Space, x: Array, y: Array) -> Array:
+    """Return how clear of curves points are; within a band less so."""
+    scale = np.array([np.ptp(ax.get_xlim()), np.ptp(ax.get_ylim())])
+    clear = np.full(x.shape, CLEAR)
+    for layer in shown:
+        at, low, high = _bounds(layer.data, space.x)
+        lines = [np.stack([at, line], -1) for line in (low, high, layer.data["point"].values)]
+        known = np.concatenate(lines)
+        known = known[np.isfinite(known).all(-1)]
+        if len(known):
+            far, _ = cKDTree(known / scale).query(np.stack([x, y], -1) / scale)
+            clear = np.minimum(clear, CLEAR * far / _NEAR)
+        within = (y > np.interp(x, at, low)) & (y < np.interp(x, at, high))
+        clear = np.where(within, np.minimum(clear, _WITHIN * CLEAR), clear)
+    return clear
+
+
+def told(data: xr.Dataset) -> str:
+    """Say what a band is a band of."""
+    return f"{percent(float(data.attrs['ci_prob']))}, {data.attrs['statement']}"
+
+
+def _draw_legend(ax: "Axes", shown: list[Layer], *, point: bool, median: bool) -> None:
+    """Say which curve is whose, and what the bands are bands of."""
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    alone = len(shown) == 1 and not shown[0].name
+    color = shown[0].color if len(shown) == 1 else "0.35"
+    statements = [told(layer.data) for layer in shown]
+    same = len(set(statements)) == 1
+    marks: list[Any] = [Patch(facecolor=color, edgecolor=color, alpha=0.35, label="band")]
+    if point:
+        style: Any = shown[0].style if len(shown) == 1 else "-"
+        marks.append(Line2D([], [], color=color, linestyle=style, linewidth=1.6, label="empirical curve"))
+    if median:
+        marks.append(Line2D([], [], color=color, **_median_style(), label="posterior median"))
+    names = [] if alone else [
+        Line2D([], [], color=one.color, linestyle=one.style, linewidth=1.6,
+               label=one.name if same else f"{one.name}:\n{statement}")
+        for one, statement in zip(shown, statements, strict=True)
+    ]  # fmt: skip
+    if same:
+        draw_legend(ax, statements[0], names, marks)
+    else:
+        list_legend(ax, None, handles=names + marks)
+
+
+def list_legend(ax: "Axes", title: str | None, **options: Any) -> None:
+    """Put a legend of long lines above the axes."""
+    ax.legend(
+        title=title, frameon=False, fontsize="small", title_fontsize="small", handlelength=2.6, alignment="left",
+        loc="lower left", bbox_to_anchor=(0.0, 1.0), borderaxespad=0.3, **options,
+    )  # fmt: skip
+
+
+def _draw_difference(ax: "Axes", data: xr.Dataset, space: Space, *, point: bool, median: bool) -> None:
+    """Draw the difference of two curves with its band."""
+    from matplotlib.ticker import MaxNLocator
+
+    if median and "median" not in data:
+        raise ValueError("`median` isn't in `difference`; leave it out.")
+    layer = Layer("", data.compute(), "#333333", "-")
+    first, second = json.loads(str(data.attrs["difference"]))
+    ax.axhline(0.0, color="0.6", linewidth=0.9, linestyle=":", zorder=1.4)
+    _draw_band(ax, layer, space.x)
+    _draw_lines(ax, layer, space, point=point, median=median)
+    ax.set_xlim(-_EDGE, 1.0 + _EDGE)
+    ax.set_xlabel(LONG_NAMES[space.x])
+    long = len(f"{first}{second}") > _LONG
+    ax.set_ylabel(f"{first}\nminus {second}" if long else f"{first} minus {second}")
+    ax.yaxis.set_major_locator(MaxNLocator(5))
+    ax.set_title(f"Difference: {told(data)}", loc="left", fontsize="small")
+    ax.spines[["top", "right"]].set_visible(False)

@@ -1,0 +1,308 @@
+"""CurveDisplay: a curve with its uncertainty in the habit of scikit-learn's displays, without importing it."""
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import xarray as xr
+from numpy.typing import ArrayLike, NDArray
+
+from bayescm import validate
+from bayescm.curves import curve_band, curve_posterior
+from bayescm.labels import Label
+from bayescm.plots.areas import decimals_of, posterior_of, quantiles
+from bayescm.plots.curves import bands_on, curve_layers, draw_curves, list_legend, told
+from bayescm.plots.planes import new_axes
+from bayescm.priors import PrevalenceLike
+from bayescm.results import CHAIN, DRAW
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
+
+_AREAS = {"roc": ("AUC", "auc"), "pr": ("AP", "average_precision")}
+_METHODS = ("predict_proba", "decision_function")
+
+
+class CurveDisplay:
+    """A ROC or PR curve with its band, in the habit of scikit-learn's displays.
+
+    Make it by :meth:`from_estimator` or :meth:`from_predictions`, which also draw it.
+
+    Parameters
+    ----------
+    posterior : xarray.DataTree
+        From :func:`bayescm.curve_posterior` over rates.
+    kind, space, ci_prob
+        Of the band, as in :func:`bayescm.curve_band`.
+
+    Attributes
+    ----------
+    posterior : xarray.DataTree
+        The draws, with everything that was read from them.
+    band : xarray.Dataset
+        From :func:`bayescm.curve_band`.
+    ax_ : matplotlib.axes.Axes
+        After drawing.
+    figure_ : matplotlib.figure.Figure
+        After drawing.
+
+    Examples
+    --------
+    >>> import bayescm
+    >>> y = [0, 0, 0, 0, 0, 0, 1, 1, 1, 1]
+    >>> s = [0.1, 0.2, 0.2, 0.3, 0.5, 0.6, 0.4, 0.7, 0.8, 0.9]
+    >>> display = bayescm.CurveDisplay.from_predictions(y, s, name="mine", random_seed=1)
+    >>> display.ax_.get_legend().get_texts()[0].get_text()  # doctest: +ELLIPSIS
+    'mine (AUC = 0.8... [0.5..., 0.9...])'
+    """
+
+    ax_: "Axes"
+    figure_: "Figure | SubFigure"
+
+    def __init__(
+        self, posterior: xr.DataTree, *, kind: str = "simultaneous", space: str = "roc", ci_prob: float = 0.95
+    ) -> None:
+        self.posterior = posterior
+        self.band = curve_band(posterior, kind=kind, space=space, ci_prob=ci_prob)
+        self._name: str | None = None
+
+    def plot(
+        self, ax: "Axes | None" = None, *, name: str | None = None, color: Any = None, **kwargs: Any
+    ) -> "CurveDisplay":
+        """Draw the curve.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Default: a new figure. Several displays can share axes: the colours and the legend go on.
+        name : str, optional
+            In the legend.
+        color : color, optional
+            Of the curve and its band; only for a single curve.
+        **kwargs
+            `point`, `median` and `iso_f1` of :func:`bayescm.plot_curve`.
+
+        Returns
+        -------
+        CurveDisplay
+            This one, with ``ax_`` and ``figure_``.
+
+        Notes
+        -----
+        The legend gives the area under the curve, AUC or on the PR plane average precision (AP): posterior median and
+        equal-tailed interval.
+        """
+        _known_options(kwargs)
+        ax = new_axes(ax, (5.4, 5.2))
+        shown = curve_layers(self.band, None, bands_on(ax))
+        if color is not None:
+            if len(shown) > 1:
+                raise ValueError(f"`color` is for a single curve; these are {len(shown)}. Leave it out.")
+            shown = [shown[0]._replace(color=color)]
+        name = self._name if name is None else str(name)
+        statement = told(self.band)
+        old = ax.get_legend()
+        said = statement if old is None else old.get_title().get_text()
+        artists = draw_curves(ax, shown, **kwargs)
+        for artist, layer, area in zip(artists, shown, self._areas(), strict=True):
+            label = " ".join(part for part in (name, layer.name) if part)
+            label = f"{label} ({area})" if label else area
+            artist.set_label(label if said == statement else f"{label};\n{statement}")
+        list_legend(ax, said)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    def _areas(self) -> list[str]:
+        """Return what the legend says of the area under each curve."""
+        short, variable = _AREAS[str(self.band.attrs["space"])]
+        level = float(self.band.attrs["ci_prob"])
+        draws = posterior_of(self.posterior)[variable]
+        values = draws.transpose(..., CHAIN, DRAW).values.reshape(-1, draws.sizes[CHAIN] * draws.sizes[DRAW])
+        found = []
+        for one in values:
+            lower, median, upper = quantiles(one, level)
+            digits = decimals_of(float(lower), float(upper))
+            found.append(f"{short} = {median:.{digits}f} [{lower:.{digits}f}, {upper:.{digits}f}]")
+        return found
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: ArrayLike,
+        y_score: Any,
+        *,
+        space: str = "roc",
+        kind: str = "simultaneous",
+        ci_prob: float = 0.95,
+        prior: str | float = "dirichlet_process",
+        prevalence: PrevalenceLike = None,
+        name: str | None = None,
+        ax: "Axes | None" = None,
+        random_seed: int | np.random.Generator | None = None,
+        pos_label: Label | None = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Draw the curve of scores.
+
+        Parameters
+        ----------
+        y_true, y_score, prior, prevalence, random_seed, pos_label
+            As in :func:`bayescm.curve_posterior`. With several systems there is a curve for each.
+        space, kind, ci_prob
+            As in :func:`bayescm.curve_band`.
+        name, ax, **kwargs
+            As in :meth:`plot`.
+
+        Returns
+        -------
+        CurveDisplay
+
+        Examples
+        --------
+        >>> import bayescm
+        >>> y, s = [0, 0, 0, 1, 1, 1], [0.1, 0.4, 0.3, 0.2, 0.8, 0.9]
+        >>> display = bayescm.CurveDisplay.from_predictions(y, s, space="pr", random_seed=1)
+        >>> display.band.attrs["statement"]
+        'simultaneous for recall from 0.05 to 1'
+        """
+        return cls._drawn(
+            y_true, y_score, {"space": space, "kind": kind, "ci_prob": ci_prob}, {"ax": ax, "name": name, **kwargs},
+            prior=prior, prevalence=prevalence, random_seed=random_seed, pos_label=pos_label,
+        )  # fmt: skip
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,  # scikit-learn's name
+        y: ArrayLike,
+        *,
+        response_method: str = "auto",
+        pos_label: Label | None = None,
+        space: str = "roc",
+        kind: str = "simultaneous",
+        ci_prob: float = 0.95,
+        prior: str | float = "dirichlet_process",
+        prevalence: PrevalenceLike = None,
+        name: str | None = None,
+        ax: "Axes | None" = None,
+        random_seed: int | np.random.Generator | None = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Draw the curve of a fitted classifier of two classes.
+
+        Parameters
+        ----------
+        estimator : object
+            A fitted classifier with ``classes_``, and ``predict_proba`` or ``decision_function``.
+        X : array_like
+            What it is to score.
+        y : array_like of shape (n,)
+            Actual labels.
+        response_method : {"auto", "predict_proba", "decision_function"}
+            Where scores come from; "auto": the first of both that it has.
+        pos_label : str, int or bool, optional
+            The positive class. Default: the last of ``classes_``.
+        space, kind, ci_prob, prior, prevalence, ax, random_seed, **kwargs
+            As in :meth:`from_predictions`.
+        name : str, optional
+            In the legend; default: that of the estimator's class.
+
+        Returns
+        -------
+        CurveDisplay
+
+        Raises
+        ------
+        TypeError
+            If it isn't a classifier.
+        ValueError
+            If it knows more than two classes.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import bayescm
+        >>> class Sign:
+        ...     classes_ = np.array([0, 1])
+        ...
+        ...     def decision_function(self, X):
+        ...         return X[:, 0]
+        >>> X = np.array([[-2.0], [-1.0], [0.5], [-0.5], [1.0], [2.0]])
+        >>> display = bayescm.CurveDisplay.from_estimator(Sign(), X, [0, 0, 0, 1, 1, 1], random_seed=1)
+        >>> display.ax_.get_legend().get_texts()[0].get_text().split(" (")[0]
+        'Sign'
+        """
+        score, classes, positive = _response(estimator, X, response_method, pos_label)
+        name = type(estimator).__name__ if name is None else name
+        return cls._drawn(
+            y, score, {"space": space, "kind": kind, "ci_prob": ci_prob}, {"ax": ax, "name": name, **kwargs},
+            prior=prior, prevalence=prevalence, random_seed=random_seed, pos_label=positive, labels=classes,
+        )  # fmt: skip
+
+    @classmethod
+    def _drawn(cls, y_true: Any, y_score: Any, band: dict[str, Any], plot: dict[str, Any], **posterior: Any) -> Self:
+        """Draw curves, after the options of the picture are known to be right."""
+        _known_options({name: value for name, value in plot.items() if name not in ("ax", "name", "color")})
+        made = cls(curve_posterior(y_true, y_score, **posterior), **band)
+        made._name = plot["name"]
+        made.plot(**plot)
+        return made
+
+
+def _known_options(options: dict[str, Any]) -> None:
+    """Refuse options that a picture of curves doesn't have."""
+    for name in options:
+        if name not in ("point", "median", "iso_f1"):
+            raise TypeError(
+                f"`{name}` isn't an option of CurveDisplay, which has point, median, iso_f1 and color; change anything "
+                "else on `ax_`."
+            )
+
+
+def _response(
+    estimator: Any, X: Any, method: str, pos_label: Label | None
+) -> tuple[NDArray[np.float64], list[Any], Any]:
+    """Return scores that are larger for the positive class, both classes (the positive one last), and that one."""
+    validate.choice("response_method", method, ("auto", *_METHODS))
+    has = [one for one in _METHODS if hasattr(estimator, one)]
+    if not has or isinstance(estimator, type):
+        what = f"the class {estimator.__name__}" if isinstance(estimator, type) else type(estimator).__name__
+        raise TypeError(
+            f"`estimator` must be a classifier with predict_proba or decision_function; got {what}. "
+            "Scores of anything else go into CurveDisplay.from_predictions."
+        )
+    if method != "auto" and method not in has:
+        raise ValueError(f"`response_method` {method!r} isn't in {type(estimator).__name__}, which has {has[0]!r}.")
+    used = has[0] if method == "auto" else method
+    score = np.asarray(getattr(estimator, used)(X))  # one that isn't fitted says so here
+    classes = _classes(estimator)
+    positive = classes[1] if pos_label is None else pos_label
+    if positive not in classes:
+        raise ValueError(f"`pos_label` must be one of {classes}; got {pos_label!r}.")
+    wanted = 2 if used == "predict_proba" else 1
+    if score.ndim != wanted or (wanted == 2 and score.shape[1] != 2):
+        raise ValueError(f"`estimator` must give scores of two classes; {used} gave an array of shape {score.shape}.")
+    first = classes.index(positive) == 0
+    if used == "predict_proba":
+        score = score[:, classes.index(positive)]
+    elif first:
+        score = -score
+    return score, classes[::-1] if first else classes, positive
+
+
+def _classes(estimator: Any) -> list[Any]:
+    """Return the two classes of a fitted classifier."""
+    if not hasattr(estimator, "classes_"):
+        raise TypeError(
+            f"`estimator` must be a classifier with `classes_`, which {type(estimator).__name__} lacks. "
+            "Scores of anything else go into CurveDisplay.from_predictions."
+        )
+    classes = np.asarray(estimator.classes_).tolist() if np.ndim(estimator.classes_) == 1 else []
+    if len(classes) != 2:
+        told = f"{len(classes)} classes" if classes else "several outputs"
+        raise ValueError(
+            f"`estimator` must know two classes; {type(estimator).__name__} has {told}. "
+            "Draw one class against the rest with CurveDisplay.from_predictions."
+        )
+    return classes

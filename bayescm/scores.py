@@ -1,0 +1,101 @@
+"""Scores of two classes: checked items, and their ranking."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import xarray as xr
+from numpy.typing import ArrayLike, NDArray
+
+from bayescm import validate
+from bayescm.labels import Label, class_order, label_array
+from bayescm.results import SYSTEM
+
+Array = NDArray[np.float64]
+
+ITEM = "item"
+
+
+class Scores(NamedTuple):
+    """Checked items: whether each is positive, and the scores (systems, n) that it got."""
+
+    positive: NDArray[np.bool_]
+    score: Array
+    systems: NDArray[Any] | None
+    """Names of the systems; None where one came without a name."""
+    dim: str
+    """Of the systems."""
+    labels: NDArray[Any]
+    """The negative and the positive class."""
+
+
+class Ranking(NamedTuple):
+    """Distinct scores from the largest down, and the cases and controls that have each."""
+
+    score: Array
+    cases: NDArray[np.int64]
+    controls: NDArray[np.int64]
+
+
+def check_scores(
+    y_true: ArrayLike, y_score: Any, labels: Sequence[Label] | None = None, pos_label: Label | None = None
+) -> Scores:
+    """Return valid items, the positive class last, or say what is wrong with them.
+
+    Parameters
+    ----------
+    y_true : array_like of shape (n,)
+        Actual labels, two classes.
+    y_score : array_like of shape (n,), mapping, data frame or xarray.DataArray
+        Real scores, larger for the positive class, also infinite ones. Several systems that scored the same items: a
+        mapping of names to scores, a data frame with a column per system, or a DataArray over ``item`` and another dim.
+    labels, pos_label
+        As in :func:`bayescm.confusion_matrix`.
+
+    Returns
+    -------
+    Scores
+    """
+    true = label_array("y_true", y_true)
+    named, dim = _by_system(y_score)
+    checked = {name: validate.real_numbers("y_score" if name is None else f"y_score[{name!r}]", one)
+               for name, one in named.items()}  # fmt: skip
+    for one in checked.values():
+        validate.same_length(y_true=true, y_score=one)
+    (true,), order = class_order({"y_true": true}, labels, pos_label)
+    if len(order) != 2:
+        raise ValueError(f"`y_true` must have two classes; got {order.tolist()}. Make one class against the rest.")
+    systems = None if None in checked else np.array(list(checked))
+    return Scores(true == order[1], np.stack(list(checked.values())), systems, dim, order)
+
+
+def _by_system(y_score: Any) -> tuple[dict[Any, Any], str]:
+    """Return scores by the names of the systems, None for a single one, and the name of the dim."""
+    if isinstance(y_score, xr.DataArray) and y_score.ndim > 1:
+        rest = [str(dim) for dim in y_score.dims if dim != ITEM]
+        if len(rest) != 1 or y_score.ndim != 2:
+            raise ValueError(f"`y_score` must have the dim 'item' and at most one more; got {y_score.dims}.")
+        names = y_score[rest[0]].values.tolist()
+        validate.unique("y_score", names)
+        return {name: y_score.isel({rest[0]: i}).values for i, name in enumerate(names)}, rest[0]
+    if isinstance(y_score, Mapping) or hasattr(y_score, "columns"):
+        names = list(y_score) if isinstance(y_score, Mapping) else list(y_score.columns)
+        validate.unique("y_score", names)
+        if not names:
+            raise ValueError("`y_score` is empty; give the scores of at least one system.")
+        return {name: np.asarray(y_score[name]) for name in names}, SYSTEM
+    if np.ndim(y_score) == 2:
+        raise ValueError(
+            f"`y_score` must have one dimension; got shape {np.shape(y_score)}. Of two columns of probabilities take "
+            "that of the positive class, `y_score[:, 1]`; several systems go into a mapping of names to scores."
+        )
+    return {None: y_score}, SYSTEM
+
+
+def rank(positive: NDArray[np.bool_], score: Array) -> Ranking:
+    """Return the ranking of items (n,): equal scores are together, and nothing is compared with a tolerance."""
+    order = np.argsort(-score, kind="stable")
+    ordered = score[order]
+    starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
+    cases = np.add.reduceat(positive[order].astype(np.int64), starts)
+    return Ranking(ordered[starts], cases, np.diff(np.append(starts, len(score))) - cases)
