@@ -20,6 +20,7 @@ def test_there_are_notebooks():
         "04_bayesian_workflow.ipynb",
         "05_folds.ipynb",
         "06_no_gold_standard.ipynb",
+        "07_scores_to_decision.ipynb",
     ]
 
 
