@@ -35,6 +35,8 @@ class Ranking(NamedTuple):
     score: Array
     cases: NDArray[np.int64]
     controls: NDArray[np.int64]
+    step: NDArray[np.int64]
+    """Which of the distinct scores each item has."""
 
 
 def check_scores(
@@ -65,8 +67,17 @@ def check_scores(
     (true,), order = class_order({"y_true": true}, labels, pos_label)
     if len(order) != 2:
         raise ValueError(f"`y_true` must have two classes; got {order.tolist()}. Make one class against the rest.")
-    systems = None if None in checked else np.array(list(checked))
+    systems = None if None in checked else _names(list(checked))
     return Scores(true == order[1], np.stack(list(checked.values())), systems, dim, order)
+
+
+def _names(names: list[Any]) -> NDArray[Any]:
+    """Return the names of systems, all text or all numbers."""
+    kinds = {type(name) if isinstance(name, str) else "number" for name in names}
+    array = np.array(names) if len(kinds) == 1 else np.empty(0)
+    if array.ndim != 1 or len(array) != len(names) or array.dtype.kind not in "UiufbM":
+        raise ValueError(f"`y_score` must name its systems by text, or all by numbers; got {names!r}.")
+    return array
 
 
 def _by_system(y_score: Any) -> tuple[dict[Any, Any], str]:
@@ -94,8 +105,11 @@ def _by_system(y_score: Any) -> tuple[dict[Any, Any], str]:
 
 def rank(positive: NDArray[np.bool_], score: Array) -> Ranking:
     """Return the ranking of items (n,): equal scores are together, and nothing is compared with a tolerance."""
-    order = np.argsort(-score, kind="stable")
+    order = np.argsort(score)[::-1]
     ordered = score[order]
-    starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
+    new = np.append(True, ordered[1:] != ordered[:-1])
+    starts = np.flatnonzero(new)
     cases = np.add.reduceat(positive[order].astype(np.int64), starts)
-    return Ranking(ordered[starts], cases, np.diff(np.append(starts, len(score))) - cases)
+    step = np.empty(len(score), np.int64)
+    step[order] = np.cumsum(new) - 1
+    return Ranking(ordered[starts], cases, np.diff(np.append(starts, len(score))) - cases, step)

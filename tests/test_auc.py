@@ -259,3 +259,13 @@ def test_arguments_are_checked():
         bayescm.auc_difference(y, score, score, method="bca")
     table = bayescm.auc(y, score).attrs
     assert (table["cases"], table["controls"], table["method"]) == (15, 40, "delong")
+
+
+def test_systems_that_rank_alike_have_no_interval_of_their_difference():
+    y, score = [0, 0, 0, 1, 1, 0], np.array([0.1, 0.4, 0.2, 0.3, 0.9, 0.5])
+    for method, name, value in (("bayesian", "probability", 0.5), ("delong", "p_value", np.nan)):
+        with pytest.warns(UserWarning, match="There is no interval"):
+            found = bayescm.auc_difference(y, score, 2 * score, method=method, random_seed=1)
+        assert np.isnan(found["interval"]).all()
+        assert found["difference"] == 0
+        np.testing.assert_equal(found[name].item(), value)

@@ -158,8 +158,8 @@ def test_systems_groups_and_differences():
     one = bayescm.curve_posterior(y[fold == 1], -s[fold == 1], random_seed=1, draws=100)
     alone = bayescm.curve_band(one)
     assert np.allclose(made["point"].sel(fold=1, system="b"), alone["point"])
-    with pytest.raises(ValueError, match="two labels of one dim"):
-        bayescm.curve_band(both, difference=("a", "b"))
+    with pytest.raises(ValueError, match="two labels of systems"):
+        bayescm.curve_band(both, difference="ab")
     two = bayescm.curve_posterior(y, {"a": s, "b": -s}, random_seed=1, draws=100)
     for kind in ("pointwise", "simultaneous"):
         apart = bayescm.curve_band(two, kind=kind, difference=("a", "b"))
@@ -170,9 +170,36 @@ def test_systems_groups_and_differences():
     assert np.allclose(apart["median"], minus)
 
 
+def test_a_part_of_the_tree_keeps_its_items():
+    y, s = sample(60)
+    fold = np.arange(60) % 2
+    both = bayescm.curve_posterior(y, {"a": s, "b": -s}, by={"fold": fold}, random_seed=1, draws=100)
+    for kind in ("whole", "simultaneous"):
+        made = bayescm.curve_band(both, kind=kind)
+        for part, where in ((both.isel(fold=1), {"fold": 1}), (both.sel(system="b"), {"system": "b"})):
+            alone = bayescm.curve_band(part, kind=kind)
+            assert np.allclose(alone["point"], made["point"].sel(where))
+            assert np.allclose(alone["band"], made["band"].sel(where), equal_nan=True)
+    assert "band" in bayescm.curve_band(both.isel(chain=0), kind="pointwise")
+    apart = bayescm.curve_band(both, difference=("a", "b"))
+    assert apart["band"].dims == ("fold", "fpr", "ci_bound")
+    with pytest.raises(ValueError, match="has lost which of its groups"):
+        bayescm.curve_band(both.isel(fold=1, drop=True))
+
+
+def test_too_few_draws_are_said():
+    made = bayescm.curve_posterior(*sample(), random_seed=1, draws=20, chains=1)
+    with pytest.warns(UserWarning, match="20 draws are too few for a band of 0.95"):
+        bayescm.curve_band(made)
+
+
 def test_identical_systems_have_no_difference():
     y, s = sample(40)
     twice = bayescm.curve_posterior(y, {"a": s, "x": -s, "b": np.exp(s)}, random_seed=1)["posterior"]
+    at = {"over": "threshold", "points": [1.0, 0.5, -0.2]}
+    cuts = bayescm.curve_posterior(y, {"a": s, "x": -s, "b": 2 * s}, random_seed=1, **at)["posterior"]
+    assert (cuts["auc"].sel(system="a") == cuts["auc"].sel(system="b")).all()
+    assert (cuts["tpr"].sel(system="a", threshold=0.5) == cuts["tpr"].sel(system="b", threshold=1.0)).all()
     assert (twice["auc"].sel(system="a") == twice["auc"].sel(system="b")).all()
     assert (twice["auc"].sel(system="a") != twice["auc"].sel(system="x")).any()
     assert list(twice["system"].values) == ["a", "x", "b"]
@@ -215,6 +242,7 @@ def test_the_band_of_a_file_is_that_of_the_tree(drawn, tmp_path):
         ({"ci_prob": 95}, "`ci_prob` must be a number"), ({"within": (0.5, 0.2)}, "the smaller first"),
         ({"within": (0.501, 0.502)}, "none of the points"), ({"difference": ("a", "b")}, "two labels of one dim"),
         ({"kind": "whole", "difference": ("a", "b")}, "no band of a difference"),
+        ({"kind": "whole", "within": (0.501, 0.502)}, "none of the points"),
     ],
 )  # fmt: skip
 def test_options_that_make_no_sense(drawn, options, message):

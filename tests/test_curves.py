@@ -273,20 +273,61 @@ def test_chance_has_half_a_corrected_partial_area():
 def test_metrics_over_thresholds_and_the_best_one():
     y, s = sample(80)
     cost = bayescm.metrics.expected_cost(fn=5, fp=1)
-    drawn = posterior(y, s, over="threshold", metrics={"f1": "f1", "mcc": "mcc", "cost": cost}, draws=200)
+    wanted = {"f1": "f1", "mcc": "mcc", "cost": cost}
+    tree = bayescm.curve_posterior(y, s, over="threshold", metrics=wanted, draws=200, random_seed=SEED)
+    drawn = tree["posterior"].to_dataset()
     share, tpr, fpr = (drawn[name] for name in ("prevalence", "tpr", "fpr"))
     f1 = 2 * share * tpr / (share * tpr + share + (1 - share) * fpr)
     xr.testing.assert_allclose(drawn["f1"].transpose(*f1.dims), f1)
     for name, best in (("f1", "max"), ("cost", "min")):
         value = getattr(drawn[name], best)("threshold")
         mine = drawn.sel(metric=name)
+        chosen_ = float(tree["constant_data"]["chosen_threshold"].sel(metric=name))
         assert np.allclose(mine["best_value"], value)
         at = mine["best_threshold"]
         assert np.allclose(drawn[name].sel(threshold=at), value)
         assert (mine["regret"] >= -1e-12).all()
         mean = drawn[name].mean(("chain", "draw"))
         chosen = mean.idxmax("threshold") if best == "max" else mean.idxmin("threshold")
-        assert float(mine["chosen_threshold"]) == float(chosen)
+        assert chosen_ == float(chosen)
+
+
+def test_metrics_without_a_mean_have_no_chosen_threshold():
+    y, s = sample(80)
+    names = ["lr+", "dor", "lr-", "precision", "recall", "specificity"]
+    tree = bayescm.curve_posterior(y, s, over="threshold", metrics=names, random_seed=SEED)
+    drawn, chosen = tree["posterior"].to_dataset(), tree["constant_data"]["chosen_threshold"]
+    for name in ("positive_likelihood_ratio", "diagnostic_odds_ratio"):
+        assert np.isnan(chosen.sel(metric=name))
+        assert np.isnan(drawn["regret"].sel(metric=name)).all()
+        assert (drawn["best_value"].sel(metric=name) > 1).all()
+    for name in ("recall", "specificity", "precision"):
+        assert np.isfinite(chosen.sel(metric=name))
+        assert ((drawn[name] >= 0) & (drawn[name] <= 1)).all()
+    assert (drawn["best_value"].sel(metric="negative_likelihood_ratio") >= 0).all()
+
+
+def test_rates_never_leave_the_unit_interval():
+    y, s = sample(80)
+    ends = posterior(y, s, over="threshold", points=[np.inf, 3.5, 1.0, -1.0, -np.inf], metrics=["lr-", "dor"])
+    for name in ("tpr", "fpr"):
+        assert (ends[name].sel(threshold=np.inf) == 0).all()
+        assert (ends[name].sel(threshold=-np.inf) == 1).all()
+        assert ((ends[name] >= 0) & (ends[name] <= 1)).all()
+    for name in ("negative_likelihood_ratio", "diagnostic_odds_ratio"):
+        assert not (ends[name] < 0).any()
+    rates = posterior(y, s, over=None, at_sensitivity=[0, 1], tpr_range=(0.9, 1))
+    assert (rates["specificity_at_sensitivity"].sel(sensitivity=0) == 1).all()
+    assert (rates["specificity_at_sensitivity"] >= 0).all()
+    assert (rates["partial_auc_tpr"] >= 0).all()
+
+
+@pytest.mark.parametrize("concentration", [0.001, 0.01, 0.1, 0.3])
+def test_small_concentrations_leave_nothing_undefined(concentration):
+    for y, s in (sample(20), ([0, 1], [0.1, 0.2]), ([1, 1, 1], [1, 2, 3])):
+        drawn = posterior(y, s, prior=concentration, labels=[0, 1])
+        for name in ("auc", "average_precision", "pr_area", "tpr", "precision"):
+            assert drawn[name].notnull().all(), name
 
 
 def test_thresholds_that_no_score_reaches_leave_a_doubt():
@@ -395,7 +436,14 @@ def test_near_ties_are_no_ties():
         ({"prevalence": 1.5}, r"`prevalence` must be a number in \(0, 1\)"), ({"by": [1, 2]}, "`by` has 2 items"),
         ({"by": {"fpr": [1] * 60}}, "results keep that name"), ({"by": {"a": [1] * 60, "b": [1] * 60}}, "got 2 names"),
         ({"over": "threshold", "points": [np.nan]}, "missing value"),
-        ({"prior": 1e9}, "`prior` must be a number"),
+        ({"prior": 1e9}, "`prior` must be a number"), ({"fpr_range": (0.1, 0.1001)}, "at least 0.001 long"),
+        ({"by": {"score": [1] * 60}}, "results keep that name"), ({"by": {"positive": [1] * 60}}, "results keep that"),
+        ({"by": {"threshold": [1] * 60}}, "results keep that"),
+        ({"by": {"specificity": [1] * 60}}, "results keep that"),
+        ({"over": "threshold", "metrics": {"auc": "f1"}}, "`metrics` can't call one 'auc'"),
+        ({"over": "threshold", "metrics": {"precision": "f1"}}, "`metrics` can't call one 'precision'"),
+        ({"over": "threshold", "metrics": {"regret": "f1"}}, "`metrics` can't call one 'regret'"),
+        ({"over": "threshold", "metrics": "prevalence"}, "`metrics` can't call one 'prevalence'"),
     ],
 )  # fmt: skip
 def test_options_that_make_no_sense(options, message):
@@ -451,9 +499,9 @@ def test_groups_are_independent_parts():
     alone = posterior(y[:20], s[:20])
     xr.testing.assert_equal(drawn.sel(fold="a", drop=True), alone)
     other = {"a": s, "b": -s}
-    both = posterior(y, other, by=fold, over="threshold", points=[0.0], metrics=["f1", "mcc"])
-    assert both["best_threshold"].dims == ("chain", "draw", "group", "system", "metric")
-    assert both["chosen_threshold"].dims == ("group", "system", "metric")
+    both = bayescm.curve_posterior(y, other, by=fold, over="threshold", points=[0.0], metrics=["f1", "mcc"])
+    assert both["posterior"]["best_threshold"].dims == ("chain", "draw", "group", "system", "metric")
+    assert both["constant_data"]["chosen_threshold"].dims == ("group", "system", "metric")
 
 
 def test_groups_and_systems_need_names_of_their_own():
@@ -470,6 +518,17 @@ def test_systems_come_as_mapping_frame_or_array():
     array = xr.DataArray([s, -s], dims=("model", "item"), coords={"model": ["a", "b"]})
     xr.testing.assert_equal(first.rename(system="model"), posterior(y, array, over=None))
     assert check_scores(y, xr.DataArray(s, dims="item")).systems is None
+    numbered = posterior(y, {0: s, 1: -s}, over=None)
+    assert numbered["auc"].sel(system=1).notnull().all()
+    with pytest.raises(ValueError, match="by text, or all by numbers"):
+        posterior(y, {1: s, "1": -s})
+    with pytest.raises(ValueError, match="can't have the dim 'fpr'"):
+        posterior(y, xr.DataArray([s, -s], dims=("fpr", "item")))
+
+
+def test_a_rare_beta_of_the_prevalence():
+    y, s = sample(30)
+    assert posterior(y, s, over=None, prevalence=(0.001, 1))["average_precision"].notnull().all()
 
 
 def test_results_survive_a_file(tmp_path):
@@ -488,3 +547,5 @@ def test_arviz_reads_it():
     made = bayescm.curve_posterior(y, s, random_seed=1, fpr_range=(0, 0.2))
     table = az.summary(made, var_names=["auc", "average_precision"], ci_prob=0.95)
     assert list(table.index) == ["auc", "average_precision"]
+    over = bayescm.curve_posterior(y, s, random_seed=1, over="threshold", metrics=["f1", "mcc"])
+    assert "best_threshold[f1]" in az.summary(over, ci_prob=0.95).index

@@ -360,7 +360,7 @@ def test_thresholds_show_bands_and_the_best(over):
         assert {low, high} <= set(x)  # best thresholds are thresholds
         assert (best < low).mean() <= 0.1 <= (best <= low).mean()
         assert (best < high).mean() <= 0.9 <= (best <= high).mean()
-        assert mark.get_xdata()[0] == float(posterior["chosen_threshold"].sel(metric=name))
+        assert mark.get_xdata()[0] == float(over["constant_data"]["chosen_threshold"].sel(metric=name))
         heights.append(bar.get_ydata()[0])
     assert (np.diff(heights) < 0).all()
     lowest = min(np.nanmin(fill.get_paths()[0].vertices[:, 1]) for fill in ax.collections)
@@ -436,7 +436,7 @@ def test_display_of_predictions():
     check_band(bands(made.ax_)[0], made.band, "fpr")
     lower, median, upper = np.quantile(made.posterior["posterior"]["auc"], [0.025, 0.5, 0.975])
     assert legend(made.ax_) == [f"mine (AUC = {median:.2f} [{lower:.2f}, {upper:.2f}])"]
-    assert title(made.ax_) == "95%, simultaneous for false positive rates from 0.05 to 0.95"
+    assert title(made.ax_) == "95%, simultaneous at 91 false positive rates from 0.05 to 0.95"
     other = bayescm.CurveDisplay(made.posterior, kind="pointwise", ci_prob=0.5)
     assert other.plot(made.ax_, name="other", color="red", point=False) is other
     assert other.ax_ is made.ax_

@@ -54,11 +54,14 @@ def most_sticks(concentration):
 
 
 @kernel
-def break_sticks(rng, concentration, sticks):
-    """Fill `sticks` with the masses of a Dirichlet process without items (Sethuraman 1994); return how many."""
+def break_sticks(rng, concentration, items, sticks):
+    """Fill `sticks` with masses of a Dirichlet process beside those of its items (Sethuraman 1994); return how many.
+
+    Without items their sum is arbitrary; a gamma variable of a small shape would underflow.
+    """
     if concentration <= 0.0:
         return 0
-    left = rng.standard_gamma(concentration)
+    left = rng.standard_gamma(concentration) if items > 0 else 1.0
     found = 0
     stop = left * _NOTHING
     while left > stop and found < len(sticks) - 1:
@@ -66,8 +69,10 @@ def break_sticks(rng, concentration, sticks):
         sticks[found] = left * part
         left -= sticks[found]
         found += 1
-    sticks[found] = left
-    return found + 1
+    if left > 0.0:  # else the last break took all of it, as those of a small concentration may
+        sticks[found] = left
+        found += 1
+    return found
 
 
 @kernel
@@ -110,7 +115,7 @@ def merge(rng, first, middle, above, runs, cases, tied, places, sticks, order, m
         if event == last:
             goal = steps
         elif marked:
-            goal = np.searchsorted(first, int(marks[m]))
+            goal = min(np.searchsorted(first, int(marks[m])), steps)
         else:
             goal = np.searchsorted(first, int(place), side="right") - 1
         if s < goal:
@@ -171,18 +176,22 @@ def trace(df, dt, dtied, at, solid, odds, fprs, tprs, summaries, tpr, area_tpr, 
     worth = odds * all_t / all_f  # of a control's mass, in units of cases
     t, f, auc, ap, pr, left, last = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     i, j, m = 0, 0, 0
-    next_f, next_t = _asked(fprs, 0, all_f), _asked(tprs, 0, all_t)
+    while j < len(tprs) and tprs[j] <= 0.0:
+        fpr[j], area_fpr[j] = 0.0, 0.0
+        j += 1
+    next_f, next_t = _asked(fprs, 0, all_f), _asked(tprs, j, all_t)
     for e in range(len(dt)):
         run, up, right = df[e], dt[e], dtied[e]
         while m < len(at) and at[m] < e + 1:
             share = at[m] - e
-            mark_tpr[m], mark_fpr[m] = (t + share * up) / all_t, (f + share * right) / all_f
+            mark_tpr[m] = min((t + share * up) / all_t, 1.0)  # the sums may differ in the last digit
+            mark_fpr[m] = min((f + run + share * right if share > 0.0 else f) / all_f, 1.0)
             m += 1
         while next_f < f + run + right:
             over = max(next_f - f, 0.0)
             flat = min(over, run)
             slope = up / right if over > run else 0.0
-            tpr[i] = (t + slope * (over - flat)) / all_t
+            tpr[i] = min((t + slope * (over - flat)) / all_t, 1.0)
             area_tpr[i] = (auc + over * t + 0.5 * slope * (over - flat) ** 2) / (all_t * all_f)
             i += 1
             next_f = _asked(fprs, i, all_f)
@@ -190,7 +199,7 @@ def trace(df, dt, dtied, at, solid, odds, fprs, tprs, summaries, tpr, area_tpr, 
         f += run
         while next_t <= t + up and up > 0.0:
             over = max(next_t - t, 0.0)
-            fpr[j] = (f + right * (over / up)) / all_f
+            fpr[j] = min((f + right * (over / up)) / all_f, 1.0)
             area_fpr[j] = (left + over * (f + 0.5 * right * (over / up))) / (all_t * all_f)
             j += 1
             next_t = _asked(tprs, j, all_t)
@@ -199,7 +208,8 @@ def trace(df, dt, dtied, at, solid, odds, fprs, tprs, summaries, tpr, area_tpr, 
         else:
             area = up - worth * f * _log(up / (t + worth * f)) if f > 0.0 else up
         pr += area
-        ap += up * ((t + up) / (t + up + worth * (f + right))) if solid or e % 2 else area
+        if up > 0.0:
+            ap += up * ((t + up) / (t + up + worth * (f + right))) if solid or e % 2 else area
         left += up * (f + 0.5 * right)
         t += up
         f += right
@@ -211,7 +221,7 @@ def trace(df, dt, dtied, at, solid, odds, fprs, tprs, summaries, tpr, area_tpr, 
         tpr[i], area_tpr[i] = 1.0, auc / (all_t * all_f)
         i += 1
     while j < len(tprs):
-        fpr[j], area_fpr[j] = last / all_f, left / (all_t * all_f)
+        fpr[j], area_fpr[j] = min(last / all_f, 1.0), left / (all_t * all_f)
         j += 1
     summaries[0], summaries[1], summaries[2] = auc / (all_t * all_f), ap / all_t, pr / all_t
 
@@ -266,6 +276,7 @@ def single(
     run_mass, case_mass, tied_mass = np.empty(steps), np.empty(steps), np.zeros(steps)
     noise = np.empty(_FEW * steps)
     ties = tied.max() > 0
+    members = runs.sum() + tied.sum(), cases.sum()
     limits = most_sticks(concentration[0]), most_sticks(concentration[1])
     sticks, places = np.empty(limits[0] + limits[1]), np.empty(limits[0] + limits[1])
     room = steps + len(sticks)
@@ -276,8 +287,8 @@ def single(
         masses(rng, cases, noise, case_mass)
         if ties:
             masses(rng, tied, noise, tied_mass)
-        n0 = break_sticks(rng, concentration[0], sticks[: limits[0]])
-        n1 = break_sticks(rng, concentration[1], sticks[n0 : n0 + limits[1]])
+        n0 = break_sticks(rng, concentration[0], members[0], sticks[: limits[0]])
+        n1 = break_sticks(rng, concentration[1], members[1], sticks[n0 : n0 + limits[1]])
         for k in range(n0 + n1):
             places[k] = rng.random() * (first[-1] + 1)
         sticks[:n0] *= -1.0
@@ -327,8 +338,8 @@ def joint(
     for d in range(len(odds)):
         for i in range(items):
             weights[i] = rng.standard_exponential()
-        n0 = break_sticks(rng, concentration[0], sticks[: limits[0]])
-        n1 = break_sticks(rng, concentration[1], sticks[n0 : n0 + limits[1]])
+        n0 = break_sticks(rng, concentration[0], items - positive.sum(), sticks[: limits[0]])
+        n1 = break_sticks(rng, concentration[1], positive.sum(), sticks[n0 : n0 + limits[1]])
         sticks[:n0] *= -1.0
         for k in range(systems):
             case_mass[:] = 0.0

@@ -224,7 +224,8 @@ def auc_difference(
     attrs = {"method": method, "ci_prob": areas.ci_prob, "cases": items.cases, "controls": items.controls,
              **_random(areas, [method])}  # fmt: skip
     if found.reason:
-        validate.warn(f"There is no interval by {method}: {found.reason}. Take method='bayesian'.")
+        advice = "" if method == "bayesian" else " Take method='bayesian', unless both rank all items alike."
+        validate.warn(f"There is no interval by {method}: {found.reason}.{advice}")
         attrs["reason"] = found.reason
     limits = np.array([found.lower, found.upper])
     made = xr.Dataset(
@@ -248,8 +249,10 @@ def _compared(areas: Areas, method: str, difference: float) -> tuple[Found, str,
     """Return the interval of a difference, and the name and value of what is said about 0."""
     if method == "bayesian":
         one, other = (areas.drawn(s, "auc") for s in (0, 1))
+        if (one == other).all():
+            return nothing("both systems rank all items alike, so no draw tells them apart"), "probability", 0.5
         found = Found(np.nan, *np.quantile(one - other, areas.tails))
-        return found, "probability", float((one > other).mean())
+        return found, "probability", float(((one > other) + 0.5 * (one == other)).mean())
     if alone(areas.items):
         return nothing(alone(areas.items)), "p_value", np.nan
     if method == "bootstrap":

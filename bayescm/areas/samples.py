@@ -80,7 +80,7 @@ def check_items(y_true: ArrayLike, y_score: Any, labels: Any = None, pos_label: 
         missing = scores.labels.tolist()[int(not positive.any())]
         raise ValueError(f"`y_true` must have items of both classes; it has none of {missing!r}, so there is no curve.")
     rankings = tuple(rank(positive, one) for one in scores.score)
-    steps = np.stack([np.searchsorted(-r.score, -s) for r, s in zip(rankings, scores.score, strict=True)])
+    steps = np.stack([one.step for one in rankings])
     case_step, control_step = (np.ascontiguousarray(steps[:, which], np.int64) for which in (positive, ~positive))
     return Items(scores, rankings, case_step, control_step, control_step.shape[1] / case_step.shape[1])
 

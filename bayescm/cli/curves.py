@@ -82,6 +82,8 @@ def add_parser(commands: Any) -> None:
 def _run(arguments: argparse.Namespace) -> None:
     """Carry out ``bayescm curve``."""
     validate.choice("--band", arguments.band, BANDS)
+    if arguments.plot and arguments.group and len(arguments.score or []) > 1:
+        raise ValueError("--plot draws several --score or the groups of --group, not both; leave one of them out.")
     if arguments.band != "regions":
         _refuse(arguments, _OF_REGIONS, "is for --band regions; leave it out, or ask for that band")
         _posterior(arguments)
@@ -167,9 +169,8 @@ def _posterior(arguments: argparse.Namespace) -> None:
         tree["band"] = band
         if of_thresholds is not None:
             tree["posterior_over_thresholds"] = _part(of_thresholds, "posterior")
+            tree["constant_data"] = _part(of_thresholds, "constant_data")
         tree.to_netcdf(arguments.save, engine="h5netcdf")
-    if arguments.plot:
-        save_figure(lambda: bayescm.plot_curve(band), arguments.plot)
     counted = _counted(tree)
     records = _quantities(tree, level, _QUANTITIES) + _delong(tree, level)
     if of_thresholds is not None:
@@ -183,11 +184,13 @@ def _posterior(arguments: argparse.Namespace) -> None:
             "band": {"settings": dict(band.attrs), "points": _finite(_points(band))},
         }  # fmt: skip
         print(json.dumps({name: value for name, value in made.items() if value != []}, indent=1))
-        return
-    _print(tree, level, counted, records)
-    if differences:
-        _print_differences(differences)
-    _print_band(band)
+    else:
+        _print(tree, level, counted, records)
+        if differences:
+            _print_differences(differences)
+        _print_band(band)
+    if arguments.plot:
+        save_figure(lambda: bayescm.plot_curve(band), arguments.plot)
 
 
 def _finite(records: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -232,9 +235,12 @@ def _counted(tree: "xr.DataTree") -> list[dict[str, Any]]:
     return found
 
 
-def _interval(values: Any, level: float) -> dict[str, float]:
-    """Return the median and equal tails of draws; NaN where one is undefined."""
-    estimate, lower, upper = np.quantile(np.asarray(values).ravel(), [0.5, (1 - level) / 2, (1 + level) / 2])
+def _interval(values: Any, level: float, *, among: bool = False) -> dict[str, float]:
+    """Return the median and equal tails of draws, on request draws themselves; NaN where one is undefined."""
+    drawn, at = np.asarray(values).ravel(), [0.5, (1 - level) / 2, (1 + level) / 2]
+    if np.isnan(drawn).any():
+        return dict.fromkeys(("estimate", "lower", "upper"), np.nan)
+    estimate, lower, upper = np.quantile(drawn, at, method="inverted_cdf" if among else "linear")
     return {"estimate": float(estimate), "lower": float(lower), "upper": float(upper)}
 
 
@@ -242,6 +248,8 @@ def _quantities(tree: "xr.DataTree", level: float, wanted: tuple[str, ...]) -> l
     """Return a record per group, system and quantity: what its posterior says."""
     records = []
     posterior = _part(tree, "posterior")
+    if "constant_data" in tree.children:
+        posterior = posterior.assign_coords(_part(tree, "constant_data").data_vars)
     for names, part in _each(posterior[[name for name in wanted if name in posterior]], _batch(tree)):
         for name, drawn in part.data_vars.items():
             values = drawn.transpose(..., "chain", "draw")
@@ -249,7 +257,7 @@ def _quantities(tree: "xr.DataTree", level: float, wanted: tuple[str, ...]) -> l
                 at = [values[dim].values[j].item() for dim, j in zip(values.dims[:-2], i, strict=True)]
                 where = "".join(f"[{value:g}]" if isinstance(value, float) else f"[{value}]" for value in at)
                 record = {**names, "quantity": f"{name}{where}", "method": "posterior"}
-                records.append(record | _interval(values.values[i], level))
+                records.append(record | _interval(values.values[i], level, among=name == "best_threshold"))
                 if name == "regret":
                     records[-1]["threshold"] = float(part["chosen_threshold"].values[i])
     return records
@@ -290,7 +298,8 @@ def _differences(tree: "xr.DataTree", level: float) -> list[dict[str, Any]]:
         about = {**names, "first": first, "second": second}
         for name in _DIFFERENCES:
             one, other = (drawn[name].isel({systems[0]: i}).values for i in (0, 1))
-            found = _interval(one - other, level) | {"probability": float((one > other).mean())}
+            share = float(((one > other) + 0.5 * (one == other)).mean())
+            found = _interval(one - other, level) | {"probability": share}
             records.append({**about, "difference": name, "method": "posterior", **found})
         positive = items["positive"].values.astype(int)
         if 0 < positive.sum() < len(positive):

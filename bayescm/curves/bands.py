@@ -48,9 +48,9 @@ def curve_band(
     data : xarray.DataTree
         From :func:`bayescm.curve_posterior` over rates.
     kind : {"simultaneous", "pointwise", "whole"}
-        "simultaneous": the curve lies in the band over the stretch `within`, all of it at once, with probability
-        `ci_prob`; from the draws. "pointwise": each point alone. "whole": the whole curve, frequentist, of the
-        Kolmogorov-Smirnov type, from the items and not the draws.
+        "simultaneous": the curve lies in the band at all points of the axis in the stretch `within` at once, with
+        probability `ci_prob`; from the draws. "pointwise": each point alone. "whole": the whole curve, frequentist, of
+        the Kolmogorov-Smirnov type, from the items and not the draws.
     space : {"roc", "pr"}
     ci_prob : float
         Probability of the band.
@@ -58,7 +58,7 @@ def curve_band(
         The stretch of false positive rates (PR: recall) that a band is about. Default: (0.05, 0.95) (PR: (0.05, 1)) for
         "simultaneous", everything for the others.
     difference : pair of labels, optional
-        Of two systems (or groups) A and B: the band of curve A minus curve B, from draws.
+        Of two systems (or two groups) A and B: the band of curve A minus curve B, from draws.
 
     Returns
     -------
@@ -76,6 +76,8 @@ def curve_band(
     A simultaneous band is the smallest family of central pointwise intervals of one level that holds the share
     `ci_prob` of all drawn curves from end to end; a rank of a draw that is tied counts for the curve. Near the ends of
     the axis few items bound the curve, and draws of a Dirichlet process know of nothing beyond them: hence the stretch.
+    Between two points of the axis a ROC curve, which rises, lies above the lower bound at the left and below the upper
+    bound at the right one.
 
     A "whole" band joins the bands of both distribution functions, each of the level ci_prob^(1/2), whose half-widths
     are exact quantiles of Kolmogorov's statistic; on the PR plane with an estimated prevalence there are three, and
@@ -93,7 +95,7 @@ def curve_band(
     >>> post = bayescm.curve_posterior(y, s, random_seed=1)
     >>> band = bayescm.curve_band(post, within=(0.1, 0.9))
     >>> band.attrs["statement"]
-    'simultaneous for false positive rates from 0.1 to 0.9'
+    'simultaneous at 81 false positive rates from 0.1 to 0.9'
     >>> band["band"].sel(fpr=0.5).values.round(2)
     array([0.23, 1.  ])
     """
@@ -114,9 +116,9 @@ def curve_band(
         if difference is not None:
             draws, points = (_minus(one, difference) for one in (draws, points))
         made = _of_draws(draws, x, ends, level, together=kind == "simultaneous")
-    axis = made[x]
-    outside = (axis < ends[0] - _ROUNDING) | (axis > ends[1] + _ROUNDING)
-    made["band"] = made["band"].where(~outside)
+    inside = _inside(made[x], ends)
+    made["band"] = made["band"].where(inside)
+    shown = made[x].values[inside.values]
     made = made.assign(point=points).assign_coords({CI_BOUND: interval_coordinate(level, "eti")})
     for name, text in (("band", "Band"), ("median", "Posterior median"), ("point", "Value of the items themselves")):
         if name in made:
@@ -125,7 +127,7 @@ def curve_band(
     extra = {} if difference is None else {"difference": list(difference)}
     return made.assign_attrs(
         {**data.attrs, **attributes(kind=kind, space=space, ci_prob=level, within=list(ends),
-                                    statement=_statement(kind, space, ends), **extra)}
+                                    statement=_statement(kind, space, shown), **extra)}
     )  # fmt: skip
 
 
@@ -133,26 +135,40 @@ def _posterior(data: xr.DataTree) -> xr.Dataset:
     return data["posterior"].to_dataset()
 
 
-def _statement(kind: str, space: str, ends: tuple[float, float]) -> str:
+def _inside(axis: xr.DataArray, ends: tuple[float, float]) -> xr.DataArray:
+    """Return which points of an axis belong to a stretch."""
+    inside: xr.DataArray = (axis >= ends[0] - _ROUNDING) & (axis <= ends[1] + _ROUNDING)
+    if not inside.any():
+        raise ValueError(f"`within` holds none of the points of the curve; got {list(ends)}.")
+    return inside
+
+
+def _statement(kind: str, space: str, shown: Array) -> str:
     """Say what it is a band of."""
     if kind == "pointwise":
         return "pointwise: each point alone"
     if kind == "whole":
         return "whole curve (Kolmogorov-Smirnov)"
-    what = {"roc": "false positive rates", "pr": "recall"}[space]
-    return f"simultaneous for {what} from {ends[0]:g} to {ends[1]:g}"
+    what = {"roc": "false positive rates", "pr": "values of recall"}[space]
+    return f"simultaneous at {len(shown)} {what} from {shown[0]:g} to {shown[-1]:g}"
+
+
+def _draws(curves: xr.DataArray) -> list[str]:
+    """Return the dims of draws, of which a selection may have left one."""
+    return [dim for dim in (CHAIN, DRAW) if dim in curves.dims]
 
 
 def _minus(curves: xr.DataArray, difference: tuple[Any, Any]) -> xr.DataArray:
     """Return curve A minus curve B."""
-    rest = [dim for dim in curves.dims if dim not in (CHAIN, DRAW, "fpr", "recall")]
-    if len(rest) != 1 or isinstance(difference, str) or len(difference) != 2:
-        raise ValueError(f"`difference` must be two labels of one dim of systems or groups; the curves have {rest}.")
-    known = curves[rest[0]].values.tolist()
-    missing = [label for label in difference if label not in known]
-    if missing:
-        raise ValueError(f"`difference` must be two of {known}; got {missing[0]!r}.")
-    a, b = (curves.isel({rest[0]: known.index(label)}, drop=True) for label in difference)
+    if isinstance(difference, str) or len(difference) != 2:
+        raise ValueError(f"`difference` must be two labels of systems or groups; got {difference!r}.")
+    known = {dim: curves[dim].values.tolist() for dim in curves.dims if dim not in (CHAIN, DRAW, "fpr", "recall")}
+    dims = [dim for dim, labels in known.items() if all(label in labels for label in difference)]
+    if len(dims) != 1:
+        raise ValueError(
+            f"`difference` must be two labels of one dim of systems or groups, of {known}; got {difference!r}."
+        )
+    a, b = (curves.isel({dims[0]: known[dims[0]].index(label)}, drop=True) for label in difference)
     return a - b
 
 
@@ -171,11 +187,10 @@ def _of_draws(draws: xr.DataArray, x: str, ends: tuple[float, float], level: flo
             bounds = np.moveaxis(np.quantile(ordered, [(1 - level) / 2, (1 + level) / 2], axis=-1), 0, -1)
         return bounds, np.median(ordered, axis=-1)
 
-    axis = draws[x].values
-    inside = (axis >= ends[0] - _ROUNDING) & (axis <= ends[1] + _ROUNDING)
-    if not inside.any():
-        raise ValueError(f"`within` holds none of the points of the curve; got {list(ends)}.")
-    stacked = draws.stack({"sample": [CHAIN, DRAW]}, create_index=False)
+    inside = _inside(draws[x], ends).values
+    stacked = draws.stack({"sample": _draws(draws)}, create_index=False)
+    if stacked.sizes["sample"] * (1 - level) < 2:
+        validate.warn(f"{stacked.sizes['sample']} draws are too few for a band of {level:g}, which is too narrow then.")
     band, median = xr.apply_ufunc(
         kernel, stacked, input_core_dims=[[x, "sample"]], output_core_dims=[[x, CI_BOUND], [x]]
     )
@@ -198,15 +213,19 @@ def _curves(data: xr.DataTree) -> list[tuple[dict[str, Any], _Empirical]]:
     """Return the curve of the items of every group and system, with what names it."""
     observed, posterior = data["observed_data"].to_dataset(), _posterior(data)
     batch = [str(dim) for dim in posterior["auc"].dims if dim not in (CHAIN, DRAW)]
+    left = {str(name): c.values[()] for name, c in posterior.coords.items() if c.ndim == 0}
+    groups = data.attrs.get("groups")
+    if groups is not None and groups not in (*batch, *left):
+        raise ValueError(f"`data` has lost which of its groups it is: keep the coordinate {groups!r}.")
     positive = observed["positive"].values.astype(bool)
     found = []
     for where in np.ndindex(*(posterior.sizes[dim] for dim in batch)):
         names = {dim: posterior[dim].values[i] for dim, i in zip(batch, where, strict=True)}
         score, mine = observed["score"], np.ones(len(positive), bool)
-        for dim, name in names.items():
+        for dim, name in (left | names).items():
             if dim in score.dims:
                 score = score.sel({dim: name})
-            else:
+            elif dim == groups:
                 mine &= observed[dim].values == name
         found.append((names, _empirical(positive[mine], score.values[mine])))
     return found
@@ -259,7 +278,8 @@ def _points(data: xr.DataTree, space: str) -> xr.DataArray:
 def _like(data: xr.DataTree, x: str, values: Array, *more: str) -> xr.DataArray:
     """Return values (curves, axis, ...) with the dims of the posterior."""
     posterior = _posterior(data)
-    auc, axis = posterior["auc"].isel({CHAIN: 0, DRAW: 0}, drop=True), posterior[x]
+    auc = posterior["auc"].isel(dict.fromkeys(_draws(posterior["auc"]), 0), drop=True)
+    axis = posterior[x]
     shaped = values.reshape(*auc.shape, *values.shape[1:])
     return xr.DataArray(shaped, dims=(*auc.dims, x, *more), coords={**auc.coords, x: axis})
 

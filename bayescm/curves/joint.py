@@ -21,6 +21,7 @@ Array = NDArray[np.float64]
 
 _STREAM = 6  # of random numbers; regions.bootstrap() has the one below
 _BLOCK = 128  # draws that share a generator
+_RARE = 1e-15  # a drawn prevalence may underflow to 0 or 1, where precision isn't defined
 
 
 def curve_posterior(
@@ -63,7 +64,8 @@ def curve_posterior(
         scores, evenly spaced in rank (301), or the thresholds.
     metrics : str, callable, sequence or mapping, optional
         Over thresholds: metrics of two labels, as in :func:`bayescm.summary`, that are given at each threshold and at
-        the best one. Costs are to be called by ``bayescm.metrics.expected_cost``, whose best is the least.
+        the best one. Of metrics such as the error rate or ``bayescm.metrics.expected_cost`` the least value is the
+        best; a function is maximised, so let it return minus a cost.
     fpr_range, tpr_range : pair of numbers, optional
         Ranges of partial areas.
     at_specificity, at_sensitivity : float or array_like, optional
@@ -72,8 +74,8 @@ def curve_posterior(
         Groups of the items, such as folds: each has a posterior of its own, over the dim ``group`` or that name.
     prior : {"dirichlet_process", "smoothed", "bootstrap"} or float
         "dirichlet_process": concentration 1 per class, uniform over the gaps of the pooled ranking; a number is another
-        concentration, which costs time in proportion. "smoothed": a unit of weight between neighbouring items of a
-        class (Banks 1988); for one system. "bootstrap": none, the Bayesian bootstrap.
+        concentration (0: "bootstrap"), which costs time in proportion. "smoothed": a unit of weight between
+        neighbouring items of a class (Banks 1988); for one system. "bootstrap": none, the Bayesian bootstrap.
     prevalence : None, "fixed", number or pair of numbers
         None: estimated from the items, whose law is that of a random sample, with the prior Beta(1/2, 1/2) (none for
         "bootstrap"). "fixed": their share. A number, or the two numbers of a Beta: that of another population.
@@ -91,9 +93,11 @@ def curve_posterior(
         over cases of the precision at their score); ``pr_area`` (the area under the PR curve, ties and gaps as slopes);
         ``prevalence``; over rates ``tpr(fpr)`` and ``precision(recall)``; over thresholds ``tpr``, ``fpr``,
         ``precision`` and each metric by its name, ``best_threshold(metric)``, ``best_value(metric)`` and
-        ``regret(metric)``, what the threshold that is best on average (coordinate ``chosen_threshold``) falls short
-        of the best; ``partial_auc_fpr``, ``partial_auc_tpr`` and both as ``..._corrected``;
-        ``sensitivity_at_specificity(specificity)`` and ``specificity_at_sensitivity(sensitivity)``.
+        ``regret(metric)``, what the chosen threshold falls short of the best; ``partial_auc_fpr``, ``partial_auc_tpr``
+        and both as ``..._corrected``; ``sensitivity_at_specificity(specificity)`` and
+        ``specificity_at_sensitivity(sensitivity)``.
+        ``constant_data``, with `metrics`: ``chosen_threshold(metric)``, the best on average of the thresholds at which
+        the metric is defined in all draws; NaN for a metric that is infinite in some (likelihood ratios, odds ratios).
         ``observed_data``: ``score(item)``, ``actual(item)`` and ``positive(item)``.
 
     Raises
@@ -103,8 +107,9 @@ def curve_posterior(
 
     Notes
     -----
-    A predicted positive has ``score >= threshold``. A threshold between two observed scores lies in the middle of their
-    gap. Memory grows with n plus the draws; with what is read from a curve only if curves are asked for.
+    A predicted positive has ``score >= threshold``. A threshold between two observed scores, or beyond all of them,
+    lies in the middle of the gap: that scores end at 0 or 1, say, isn't known. Only an infinite threshold is an end.
+    Memory grows with n plus the draws; with what is read from a curve only if curves are asked for.
 
     The posterior of a Dirichlet process with n items and concentration c is one whose atoms weigh 1 at each item and c
     in all at sticks that fall uniformly into the gaps (Sethuraman 1994). "smoothed" gives the rate of n items at an
@@ -112,7 +117,7 @@ def curve_posterior(
     between its neighbours in the ranking: Jeffreys' in the middle.
 
     Systems share the masses of the items and of the sticks; a stick lies at a place of its own in each ranking. Systems
-    that rank all items alike get the same draws.
+    that rank all items alike get the same draws. With the same seed the draws over rates and over thresholds differ.
 
     References
     ----------
@@ -141,16 +146,20 @@ def curve_posterior(
     if by is None:
         posterior = parts[0]
     else:
-        varying = [name for name in ("chosen_threshold",) if name in parts[0].coords]
-        posterior = xr.concat(parts, group_dim, coords=varying or "minimal", compat="override", join="override")
-        posterior = posterior.assign_coords({group_dim: np.unique(groups)}).transpose(CHAIN, DRAW, group_dim, ...)
+        posterior = xr.concat(parts, group_dim, data_vars="all", coords="minimal", compat="override", join="override")
+        posterior = posterior.assign_coords({group_dim: np.unique(groups)})
+        posterior = posterior.transpose(CHAIN, DRAW, group_dim, ..., missing_dims="ignore")
+    chosen = [name for name in ("chosen_threshold",) if name in posterior]
+    constant = posterior[chosen].drop_dims([CHAIN, DRAW], errors="ignore")
     attrs = attributes(
         prior=made.prior, concentration=made.concentration, prevalence=prevalence, over=over or "nothing",
         draws=draws, chains=chains, random_seed=made.seed, labels=scores.labels.tolist(),
+        **({} if by is None else {"groups": group_dim}),
         **({} if fpr_range is None else {"fpr_range": list(fpr_range)}),
         **({} if tpr_range is None else {"tpr_range": list(tpr_range)}),
     )  # fmt: skip
-    return tree({"posterior": posterior, "observed_data": _observed(scores, by, group_dim, groups)}, attrs)
+    found = {"posterior": posterior.drop_vars(chosen), "observed_data": _observed(scores, by, group_dim, groups)}
+    return tree(found | ({"constant_data": constant} if chosen else {}), attrs)
 
 
 def _part(scores: Scores, mask: NDArray[np.bool_], plan: Plan, metrics: MetricsLike, group: int) -> xr.Dataset:
@@ -165,25 +174,27 @@ def _part(scores: Scores, mask: NDArray[np.bool_], plan: Plan, metrics: MetricsL
     size = plan.chains * plan.draws
     prevalence = _prevalence(plan, totals.astype(np.float64), size, matrix_rng(plan.seed, group, _STREAM + 1))
     fprs, tprs = plan.rates()
-    marks = len(plan.axis) if plan.over == "threshold" else 0
-    kept, which = _distinct(score, by_rank=plan.over != "threshold")
-    read = room(len(kept), size, len(fprs), len(tprs), marks)
-    draw = _kernel(positive, score[kept], plan, read, (1 - prevalence) / prevalence, fprs, tprs)
+    ranked = [rank(positive, one) for one in score]
+    first, which = _distinct(ranked)
+    marks, columns = _marks(ranked, which, plan.axis if plan.over == "threshold" else np.empty(0))
+    read = room(len(first), size, len(fprs), len(tprs), marks.shape[1])
+    kept = [ranked[i] for i in first]
+    draw = _kernel(positive, kept, marks, plan, read, (1 - prevalence) / prevalence, fprs, tprs)
     compiled.in_blocks(
         lambda start, stop: draw(matrix_rng(plan.seed, (group << 32) + start // _BLOCK, _STREAM), start, stop),
         size, _BLOCK,
     )  # fmt: skip
-    return dataset(scores, plan, metrics, read.of(which), prevalence, fprs, tprs)
+    return dataset(scores, plan, metrics, read.of(which).at(columns), prevalence, fprs, tprs)
 
 
-def _distinct(score: Array, *, by_rank: bool) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the first of the systems (S, n) that agree on all items, and which of these each system is.
+def _distinct(ranked: Sequence[Ranking]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the first of the systems that rank all items alike, and which of these each system is.
 
-    Two that agree get the same draws: what no item tells apart isn't drawn apart.
+    They get the same draws: what no item tells apart isn't drawn apart.
     """
-    if len(score) == 1:
+    if len(ranked) == 1:
         return np.zeros(1, np.intp), np.zeros(1, np.intp)
-    rows = np.stack([np.unique(one, return_inverse=True)[1] for one in score]) if by_rank else score
+    rows = np.stack([one.step for one in ranked])
     _, first, which = np.unique(rows, axis=0, return_index=True, return_inverse=True)
     order = np.argsort(first)
     return first[order], np.argsort(order)[which.ravel()]
@@ -195,22 +206,18 @@ def _prevalence(plan: Plan, totals: Array, size: int, rng: np.random.Generator) 
     which = exchange(Concentrations(np.ones((2, 2)), own), plan.prevalence, totals)
     if which.known:
         return np.full(size, float(which.shares[1]))
-    return np.asarray(rng.beta(which.shares[1], which.shares[0], size))
+    return np.clip(rng.beta(which.shares[1], which.shares[0], size), _RARE, 1 - _RARE)
 
 
 def _kernel(
-    positive: NDArray[np.bool_], score: Array, plan: Plan, read: Read, odds: Array, fprs: Array, tprs: Array
-) -> Callable[[np.random.Generator, int, int], None]:
+    positive: NDArray[np.bool_], ranked: Sequence[Ranking], marks: Array, plan: Plan, read: Read,
+    odds: Array, fprs: Array, tprs: Array,
+) -> Callable[[np.random.Generator, int, int], None]:  # fmt: skip
     """Return a function that fills some of the draws."""
     ranking = compiled.load("ranking")
-    cuts = plan.axis if plan.over == "threshold" else np.empty(0)
     both = np.full(2, plan.concentration)
-    ranked = [rank(positive, one) for one in score]
-    marks = np.stack([_marks(one, cuts) for one in ranked])
-    if len(score) > 1:
-        steps = np.stack(
-            [len(r.score) - 1 - np.searchsorted(r.score[::-1], s) for r, s in zip(ranked, score, strict=True)]
-        )
+    if len(ranked) > 1:
+        steps = np.stack([one.step for one in ranked])
         kinds = np.array([len(one.score) for one in ranked])
         return lambda rng, start, stop: ranking.joint(
             rng, positive, steps, kinds, both, marks, odds[start:stop], fprs, tprs, *read.of(np.s_[:, start:stop])
@@ -224,12 +231,27 @@ def _kernel(
     return lambda rng, start, stop: draw(rng, *args, odds[start:stop], fprs, tprs, *read.of(np.s_[0, start:stop]))
 
 
-def _marks(ranking: Ranking, thresholds: Array) -> Array:
-    """Return the places of falling thresholds on the stretched axis: behind an observed score, else amid a gap."""
+def _marks(ranked: Sequence[Ranking], which: NDArray[np.intp], thresholds: Array) -> tuple[Array, NDArray[np.intp]]:
+    """Return the places at which each distinct ranking is to be read, and each system's thresholds among them.
+
+    Places (rankings, marks) are rising; rows with fewer end with the same place again. Columns are (systems, M).
+    """
+    mine = np.stack([_places(one, thresholds) for one in ranked])
+    rows = [np.unique(mine[which == i]) for i in range(which.max() + 1)]
+    most = max(len(row) for row in rows)
+    marks = np.stack([np.concatenate([row, np.repeat(row[-1:], most - len(row))]) for row in rows])
+    return marks, np.stack([np.searchsorted(rows[i], places) for i, places in zip(which, mine, strict=True)])
+
+
+def _places(ranking: Ranking, thresholds: Array) -> Array:
+    """Return the places of falling thresholds on the stretched axis: behind an observed score, else amid a gap.
+
+    Infinite thresholds are the ends of the axis, unless a score is infinite too.
+    """
     rising = ranking.score[::-1]
     above = len(rising) - np.searchsorted(rising, thresholds)  # scores that reach each threshold
-    observed = np.isin(thresholds, rising)
-    return np.where(observed, above, above + 0.5).astype(np.float64)
+    amid = np.where(np.isinf(thresholds), above + (thresholds < 0), above + 0.5)
+    return np.where(np.isin(thresholds, rising), above, amid).astype(np.float64)
 
 
 def _steps(ranking: Ranking, marks: Array) -> tuple[NDArray[np.int64], ...]:
@@ -237,7 +259,7 @@ def _steps(ranking: Ranking, marks: Array) -> tuple[NDArray[np.int64], ...]:
     number = len(ranking.score)
     above = np.append(0, np.cumsum(ranking.controls))
     at_cases = np.flatnonzero(ranking.cases)
-    cuts = np.unique(np.floor(marks).astype(np.int64))
+    cuts = np.unique(np.minimum(np.floor(marks), number).astype(np.int64))
     middle = np.concatenate([at_cases, cuts, [number]])
     atom = np.zeros(len(middle), np.int64)
     atom[: len(at_cases)] = 1

@@ -11,14 +11,17 @@ from bayescm import validate
 from bayescm.curves.names import LONG_NAMES
 from bayescm.labels import label_array
 from bayescm.priors import PrevalenceLike
-from bayescm.results import RESERVED
+from bayescm.results import RESERVED, THRESHOLD
 from bayescm.scores import ITEM, Scores
 
 Array = NDArray[np.float64]
 
 PRIORS = ("dirichlet_process", "smoothed", "bootstrap")
 _POINTS, _THRESHOLDS = 101, 301
-_LEAST, _MOST = 1e-3, 1e3  # concentration: below, sticks underflow; above, there are too many
+_LEAST, _MOST = 1e-3, 1e3  # concentration: below, none but the first stick counts; above, there are too many
+_SHORT = 1e-3  # of a range of rates: an area over less is lost in rounding
+TAKEN = {*LONG_NAMES, *RESERVED, ITEM, THRESHOLD, "score", "actual", "positive", "specificity", "sensitivity"}
+"""Names that systems' and groups' dims can't have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +69,8 @@ def plan(
         if 0 < concentration < _LEAST:
             raise ValueError(f"`prior` must be 0 or a concentration of at least {_LEAST:g}; got {prior!r}.")
         name = name if concentration else "bootstrap"
+    if scores.systems is not None and scores.dim in TAKEN:
+        raise ValueError(f"`y_score` can't have the dim {scores.dim!r}: results keep that name for something else.")
     if name == "smoothed" and len(scores.score) > 1:
         raise ValueError("`prior`='smoothed' has no joint law of several systems; take 'dirichlet_process'.")
     axis = np.empty(0) if over is None else _rates(points) if over == "rate" else _thresholds(points, scores)
@@ -93,6 +98,10 @@ def stretch(name: str, values: Any) -> tuple[float, float] | None:
     ends = probabilities(name, values)
     if len(ends) != 2 or not ends[0] < ends[1]:
         raise ValueError(f"`{name}` must be two rates, the smaller first; got {values!r}.")
+    if ends[1] - ends[0] < _SHORT:
+        raise ValueError(
+            f"`{name}` must be at least {_SHORT:g} long; got {values!r}. Read the rate at a point instead."
+        )
     return float(ends[0]), float(ends[1])
 
 
@@ -132,7 +141,7 @@ def groups_of(by: Any, n: int) -> tuple[str, NDArray[Any]]:
     name, values = next(iter(by.items())) if isinstance(by, Mapping) and len(by) == 1 else ("group", by)
     if isinstance(values, Mapping):
         raise ValueError(f"`by` must be groups, or a mapping of one name to them; got {len(by)} names.")
-    if name in RESERVED or name in LONG_NAMES or name == ITEM:
+    if name in TAKEN:
         raise ValueError(f"`by` can't be called {name!r}: results keep that name for something else.")
     groups = label_array("by", values)
     if len(groups) != n:

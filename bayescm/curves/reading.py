@@ -1,6 +1,6 @@
 """What is read from drawn curves, with its names."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bayescm.curves.names import AREAS, LONG_NAMES
 from bayescm.curves.options import Plan
-from bayescm.metrics import MetricsLike, compute, resolve
+from bayescm.metrics import Metric, MetricsLike, available, compute, resolve
 from bayescm.results import CHAIN, DRAW, METRIC, THRESHOLD
 from bayescm.scores import Scores
 
@@ -28,6 +28,11 @@ class Read(NamedTuple):
     left: Array
     mark_tpr: Array
     mark_fpr: Array
+
+    def at(self, columns: NDArray[np.intp]) -> "Read":
+        """Return each system's own marks (systems, M)."""
+        tpr, fpr = (np.take_along_axis(one, columns[:, None], -1) for one in (self.mark_tpr, self.mark_fpr))
+        return self._replace(mark_tpr=tpr, mark_fpr=fpr)
 
     def of(self, part: Any) -> "Read":
         """Return what was read of some systems or draws."""
@@ -53,8 +58,8 @@ def dataset(
         coords |= {"fpr": plan.axis, "recall": recall}
     if plan.over == "threshold":
         found |= _over_thresholds(read, prevalence, plan.axis, metrics, coords)
-    found |= _partial("fpr", plan.fpr_range, fprs, read.under, lambda a, b: (b * b - a * a) / 2)
-    found |= _partial("tpr", plan.tpr_range, tprs, read.left, lambda a, b: (b - a) - (b * b - a * a) / 2)
+    found |= _partial("fpr", plan.fpr_range, fprs, read.under, lambda a, b: (b - a) * (a + b) / 2)
+    found |= _partial("tpr", plan.tpr_range, tprs, read.left, lambda a, b: (b - a) * (1 - (a + b) / 2))
     if len(plan.specificities):
         at = np.searchsorted(fprs, 1 - plan.specificities)
         found["sensitivity_at_specificity"] = ("specificity",), read.tpr[..., at]
@@ -67,7 +72,7 @@ def dataset(
 
 
 def _labelled(
-    found: Found, coords: Mapping[str, Any], prevalence: Array, scores: Scores,
+    found: Found, coords: dict[str, Any], prevalence: Array, scores: Scores,
     plan: Plan,
 ) -> xr.Dataset:  # fmt: skip
     """Put chains, draws and systems in front of the dims of arrays (systems, draws, ...)."""
@@ -81,11 +86,12 @@ def _labelled(
     variables["prevalence"] = (
         (CHAIN, DRAW), prevalence.reshape(plan.chains, plan.draws), {"long_name": LONG_NAMES["prevalence"]}
     )  # fmt: skip
-    named = {name: (name, values, {"long_name": LONG_NAMES[name]}) if name in LONG_NAMES else values
-             for name, values in coords.items() if name != "chosen_threshold"}  # fmt: skip
     if "chosen_threshold" in coords:
-        chosen = coords["chosen_threshold"]
-        named["chosen_threshold"] = ((scores.dim, METRIC), chosen) if several else (METRIC, chosen[0])
+        chosen = coords.pop("chosen_threshold")
+        dims, values = ((scores.dim, METRIC), chosen) if several else ((METRIC,), chosen[0])
+        variables["chosen_threshold"] = dims, values, {"long_name": LONG_NAMES["chosen_threshold"]}
+    named = {name: (name, values, {"long_name": LONG_NAMES[name]}) if name in LONG_NAMES else values
+             for name, values in coords.items()}  # fmt: skip
     base = {CHAIN: np.arange(plan.chains), DRAW: np.arange(plan.draws)}
     return xr.Dataset(variables, coords=base | ({scores.dim: scores.systems} if several else {}) | named)
 
@@ -122,7 +128,7 @@ def _over_thresholds(
     made: Found = {name: ((THRESHOLD,), values) for name, values in found.items()}
     if metrics is None:
         return made
-    resolved = resolve(metrics, 2)
+    resolved = _named_apart(resolve(metrics, 2))
     theta = np.stack([(1 - share) * (1 - fpr), (1 - share) * fpr, share * (1 - tpr), share * tpr], -1)
     values = compute(resolved, theta.reshape(*tpr.shape, 2, 2))
     made |= {metric.name: ((THRESHOLD,), one) for metric, one in zip(resolved, values, strict=True)}
@@ -135,19 +141,33 @@ def _over_thresholds(
     return made
 
 
+def _named_apart(metrics: Sequence[Metric]) -> Sequence[Metric]:
+    """Refuse metrics with the name of something else that is returned; precision is the same by either way."""
+    taken = {*LONG_NAMES, THRESHOLD, "specificity", "sensitivity"} - {"recall"}
+    for metric in metrics:
+        own = [one for one in available() if one.name == metric.name]
+        same = own and own[0].function is metric.function and metric.name in ("precision", "specificity")
+        if metric.name in taken and not same:
+            raise ValueError(f"`metrics` can't call one {metric.name!r}: results keep that name for something else.")
+    return metrics
+
+
 def _best(loss: bool, values: Array, thresholds: Array) -> tuple[Array, Array, Array, Array]:
     """Return the best threshold of every draw, its value, what the chosen threshold falls short of it, and that one.
 
-    Values are (systems, draws, thresholds); the chosen threshold (systems,) is the best on average.
+    Values are (systems, draws, thresholds); the chosen threshold (systems,) is the best on average of those at which
+    the metric is defined in all draws. There is none if the metric is infinite in a draw: then so is its mean.
     """
     gains = -values if loss else values
-    mean = np.where(np.isnan(gains), -np.inf, gains).mean(1)
-    chosen = mean.argmax(-1)
     filled = np.where(np.isnan(gains), -np.inf, gains)
     at = filled.argmax(-1)
     best = np.take_along_axis(gains, at[..., None], -1)[..., 0]
+    defined = ~np.isnan(gains).any(1)
     with np.errstate(invalid="ignore"):
+        mean = np.where(defined, filled.mean(1), -np.inf)
+        chosen = mean.argmax(-1)
         regret = best - np.take_along_axis(gains, chosen[:, None, None], -1)[..., 0]
-    undefined = np.isnan(best)
-    where = np.where(undefined, np.nan, thresholds[at])
-    return where, -best if loss else best, regret, thresholds[chosen]
+    exists = defined.any(-1) & ~np.isinf(gains).any((1, 2))
+    where = np.where(np.isnan(best), np.nan, thresholds[at])
+    regret = np.where(exists[:, None], regret, np.nan)
+    return where, -best if loss else best, regret, np.where(exists, thresholds[chosen], np.nan)

@@ -90,7 +90,7 @@ def plot_curve(
     >>> post = bayescm.curve_posterior(y, s, random_seed=1)
     >>> ax = bayescm.plot_curve(bayescm.curve_band(post), median=True)
     >>> ax.get_legend().get_title().get_text()
-    '95%, simultaneous for false positive rates from 0.05 to 0.95'
+    '95%, simultaneous at 91 false positive rates from 0.05 to 0.95'
     """
     upper, lower = _axes(ax, two=difference is not None)
     shown = curve_layers(data, names, bands_on(upper))

@@ -45,7 +45,7 @@ def plot_thresholds(
         Of the pointwise bands and of the intervals of the best thresholds, both equal-tailed.
     best : bool
         Whether the best thresholds are drawn: below the axis a bar for the interval of each, and a mark at the
-        threshold that is best on average (coordinate ``chosen_threshold``).
+        threshold that is best on average (``chosen_threshold``), which only the tree holds.
     legend : bool
         Whether there is a legend.
     ax : matplotlib.axes.Axes, optional
@@ -87,11 +87,12 @@ def plot_thresholds(
     x = thresholds[finite]
     handles = [_draw_metric(ax, x, band, i) for i, band in enumerate(bands)]
     known = [str(name) for name in posterior[METRIC].values] if best and METRIC in posterior.coords else []
-    bars = {i: _best(posterior, name, level) for i, name in enumerate(names) if name in known}
+    chosen = _chosen(data)
+    bars = {i: _best(posterior, chosen, name, level) for i, name in enumerate(names) if name in known}
     low, step = _frame(ax, x, bands, len(bars))
     ax.set_ylabel(names[0].replace("_", " ") if len(names) == 1 else "metric")
-    for row, (i, (interval, chosen)) in enumerate(bars.items()):
-        _draw_bar(ax, interval, chosen, low - (row + 0.75) * step, COLORS[i])
+    for row, (i, (interval, mark)) in enumerate(bars.items()):
+        _draw_bar(ax, interval, mark, low - (row + 0.75) * step, COLORS[i])
     if legend:
         digits = _digits([interval for interval, _ in bars.values()])
         labels = [_label(name, bars.get(i), digits) for i, name in enumerate(names)]
@@ -137,12 +138,19 @@ def _band(draws: xr.DataArray, level: float) -> Array:
     return np.where(np.isfinite(found), found, np.nan)
 
 
-def _best(posterior: xr.Dataset, name: str, level: float) -> tuple[Array, float]:
+def _chosen(data: Any) -> xr.DataArray | None:
+    """Return the chosen thresholds that a tree holds."""
+    if not isinstance(data, xr.DataTree) or "constant_data" not in data.children:
+        return None
+    return data.children["constant_data"].to_dataset()["chosen_threshold"]
+
+
+def _best(posterior: xr.Dataset, chosen: xr.DataArray | None, name: str, level: float) -> tuple[Array, float]:
     """Return the bounds of the best threshold of a metric, which is one of the thresholds, and the chosen one."""
     draws = posterior["best_threshold"].sel({METRIC: name}).values.ravel()
     ends = [(1 - level) / 2, (1 + level) / 2]
     bounds = np.full(2, np.nan) if np.isnan(draws).any() else np.quantile(draws, ends, method="inverted_cdf")
-    return bounds, float(posterior["chosen_threshold"].sel({METRIC: name}))
+    return bounds, np.nan if chosen is None else float(chosen.sel({METRIC: name}))
 
 
 def _draw_metric(ax: "Axes", x: Array, band: Array, i: int) -> Any:
@@ -197,7 +205,8 @@ def _label(name: str, bar: tuple[Array, float] | None, digits: int) -> str:
         return words
     (lower, upper), chosen = bar
     chosen, lower, upper = (round(value, digits) + 0.0 for value in (chosen, float(lower), float(upper)))
-    return f"{words}: best at {chosen:.12g} ({lower:.12g} to {upper:.12g})"
+    told = "best" if np.isnan(chosen) else f"best at {chosen:.12g}"
+    return f"{words}: {told} ({lower:.12g} to {upper:.12g})"
 
 
 def _draw_legend(ax: "Axes", handles: list[Any], labels: list[str], level: float, *, bars: bool) -> None:
