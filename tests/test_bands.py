@@ -36,6 +36,8 @@ def test_a_pointwise_band_is_that_of_quantiles(drawn, space, y, x):
     assert np.allclose(made["median"], np.median(curves, axis=0))
     assert made.attrs["statement"] == "pointwise: each point alone"
     assert made["band"].dims == (x, "ci_bound")
+    assert made["ci_bound"].attrs["ci_kind"] == "eti"
+    assert bayescm.curve_band(drawn, kind="whole", space=space)["ci_bound"].attrs["ci_kind"] == "confidence"
 
 
 @pytest.mark.parametrize("level", [0.5, 0.95])

@@ -119,7 +119,8 @@ def curve_band(
     inside = _inside(made[x], ends)
     made["band"] = made["band"].where(inside)
     shown = made[x].values[inside.values]
-    made = made.assign(point=points).assign_coords({CI_BOUND: interval_coordinate(level, "eti")})
+    bound = interval_coordinate(level, "confidence" if kind == "whole" else "eti")
+    made = made.assign(point=points).assign_coords({CI_BOUND: bound})
     for name, text in (("band", "Band"), ("median", "Posterior median"), ("point", "Value of the items themselves")):
         if name in made:
             made[name].attrs = {"long_name": text, "units": ""} if name == "band" else {"long_name": text}
@@ -132,6 +133,7 @@ def curve_band(
 
 
 def _posterior(data: xr.DataTree) -> xr.Dataset:
+    """Return the draws of a tree."""
     return data["posterior"].to_dataset()
 
 
