@@ -1,6 +1,6 @@
 """Intervals for one area by one method: numbers in, bounds as the formula gives them out."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -39,6 +39,8 @@ class Areas:
     draws: int
     folds: int
     seed: int
+    posteriors: dict[tuple[int, str], Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """Those that were asked for so far, by system (-1: joint) and prior."""
 
     @property
     def z(self) -> float:
@@ -69,11 +71,6 @@ class Areas:
     def folded(self) -> Array:
         """Return the areas (folds, systems, names) of stratified folds."""
         return samples.folds(self.items, self.names, self.folds, self.seed)
-
-    @cached_property
-    def posteriors(self) -> dict[tuple[int, str], Any]:
-        """Return the posteriors that were asked for so far, by system (-1: joint) and prior."""
-        return {}
 
     def drawn(self, system: int, name: str, prior: str = "dirichlet_process") -> Array:
         """Return the posterior draws of an area: of the PR curve itself, unless precision is averaged."""

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from bayescm import validate
 from bayescm.areas import bounds
 from bayescm.areas.bounds import Areas
-from bayescm.areas.report import ESTIMATOR, METHOD, check_draws, chosen, dataset
+from bayescm.areas.report import ESTIMATOR, METHOD, check_draws, chosen, dataset, of_draws
 from bayescm.areas.samples import CODES, at_prevalence, check_items
 from bayescm.labels import Label
 
@@ -130,10 +130,8 @@ def aucpr(
         raise ValueError(f"`folds` must be at least 2; got {folds}.")
     attrs: dict[str, object] = {
         "estimator": estimator, "method": method, "ci_prob": areas.ci_prob, "prevalence": items.prevalence,
-        "cases": items.cases, "controls": items.controls,
+        "cases": items.cases, "controls": items.controls, **of_draws(areas, methods),
     }  # fmt: skip
-    if {"bootstrap", "bca", "bayesian", "smoothed", "cross_validation"} & {*methods}:
-        attrs |= {"draws": areas.draws, "random_seed": areas.seed}
     if "cross_validation" in methods:
         attrs["folds"] = areas.folds
     drop = [dim for dim, given in ((ESTIMATOR, estimator), (METHOD, method)) if isinstance(given, str)]

@@ -13,6 +13,9 @@ from bayescm.results import CI_BOUND, attributes, batch_names, interval_coordina
 METHOD, ESTIMATOR = "ci_method", "estimator"  # not "method": .sel(method=) means something else to xarray
 Method = Callable[[Areas, int, int], Found]
 
+_CREDIBLE = {"bayesian", "smoothed"}
+_DRAWN = _CREDIBLE | {"bootstrap", "bca", "cross_validation"}
+
 LONG_NAMES = {
     "point": "Area of the items themselves",
     "standard_error": "Standard error",
@@ -54,9 +57,14 @@ def intervals(areas: Areas, methods: Mapping[str, Method]) -> list[tuple[tuple[i
     return found
 
 
+def of_draws(areas: Areas, methods: Collection[str]) -> dict[str, int]:
+    """Return the attrs of methods that draw."""
+    return {"draws": areas.draws, "random_seed": areas.seed} if _DRAWN & {*methods} else {}
+
+
 def kind(methods: Collection[str]) -> str:
     """Return what the bounds of methods are: a credible interval has equal tails."""
-    credible = {"bayesian", "smoothed"} & {*methods}
+    credible = _CREDIBLE & {*methods}
     if not credible:
         return "confidence"
     return "eti" if len(credible) == len(methods) else f"confidence, of {' and '.join(sorted(credible))} eti"

@@ -11,7 +11,7 @@ from scipy import special
 from bayescm import validate
 from bayescm.areas import bounds, delong
 from bayescm.areas.bounds import Areas, Found, alone, nothing
-from bayescm.areas.report import METHOD, check_draws, chosen, dataset, kind
+from bayescm.areas.report import METHOD, check_draws, chosen, dataset, kind, of_draws
 from bayescm.areas.samples import check_items
 from bayescm.labels import Label
 from bayescm.results import CI_BOUND, SYSTEM, attributes, interval_coordinate
@@ -125,19 +125,10 @@ def auc(
     )
     attrs = {
         "method": method, "ci_prob": areas.ci_prob, "cases": items.cases, "controls": items.controls,
-        **_random(areas, words),
+        **of_draws(areas, words),
     }  # fmt: skip
     drop = ["estimator", *([METHOD] if isinstance(method, str) else [])]
     return dataset(areas, {word: METHODS[word] for word in words}, drop, attrs)
-
-
-def _random(areas: Areas, words: Sequence[str]) -> dict[str, int]:
-    """Return the attrs of methods that draw."""
-    return (
-        {"draws": areas.draws, "random_seed": areas.seed}
-        if {"bootstrap", "bca", "bayesian", "smoothed"} & {*words}
-        else {}
-    )
 
 
 def auc_difference(
@@ -222,7 +213,7 @@ def auc_difference(
     difference = float(areas.point[0, 0] - areas.point[1, 0])
     found, name, value = _compared(areas, method, difference)
     attrs = {"method": method, "ci_prob": areas.ci_prob, "cases": items.cases, "controls": items.controls,
-             **_random(areas, [method])}  # fmt: skip
+             **of_draws(areas, [method])}  # fmt: skip
     if found.reason:
         advice = "" if method == "bayesian" else " Take method='bayesian', unless both rank all items alike."
         validate.warn(f"There is no interval by {method}: {found.reason}.{advice}")

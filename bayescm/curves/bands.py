@@ -1,6 +1,7 @@
 """curve_band(): bands around a ROC or PR curve, each of which says what it is a band of."""
 
 import json
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ from scipy import stats
 from bayescm import proportions, validate
 from bayescm.curves.names import LONG_NAMES
 from bayescm.curves.options import stretch
+from bayescm.curves.reading import precision_at
 from bayescm.results import CHAIN, CI_BOUND, DRAW, attributes, interval_coordinate
 from bayescm.scores import rank
 
@@ -107,11 +109,13 @@ def curve_band(
         raise ValueError("`data` must be what bayescm.curve_posterior(..., over='rate') returns.")
     default = _WITHIN[space] if kind == "simultaneous" else (0.0, 1.0)
     ends = stretch("within", within) or default
-    made = _of_items(data, space, level) if kind == "whole" else None
-    if difference is not None and made is not None:
+    if difference is not None and kind == "whole":
         raise ValueError("`kind`='whole' has no band of a difference; take 'simultaneous' or 'pointwise'.")
-    points = _points(data, space)
-    if made is None:
+    curves = _curves(data)
+    points = _points(data, curves, space)
+    if kind == "whole":
+        made = _of_items(data, curves, space, level)
+    else:
         draws = _posterior(data)[y]
         if difference is not None:
             draws, points = (_minus(one, difference) for one in (draws, points))
@@ -181,8 +185,8 @@ def _of_draws(draws: xr.DataArray, x: str, ends: tuple[float, float], level: flo
         ordered = np.sort(values, axis=-1)
         size = values.shape[-1]
         if together:
-            cut = np.reshape([_rank(one[inside], level) for one in values.reshape(-1, *values.shape[-2:])],
-                             (*values.shape[:-2], 1, 1))  # fmt: skip
+            own, rising = (one.reshape(-1, *values.shape[-2:])[:, inside] for one in (values, ordered))
+            cut = np.reshape([_rank(a, b, level) for a, b in zip(own, rising, strict=True)], (*values.shape[:-2], 1, 1))
             at = np.concatenate([cut - 1, size - cut], -1)
             bounds = np.take_along_axis(ordered, np.broadcast_to(at, (*values.shape[:-1], 2)), -1)
         else:
@@ -199,20 +203,19 @@ def _of_draws(draws: xr.DataArray, x: str, ends: tuple[float, float], level: flo
     return xr.Dataset({"band": band, "median": median})
 
 
-def _rank(values: Array, level: float) -> int:
+def _rank(values: Array, ordered: Array, level: float) -> int:
     """Return the rank k such that the share `level` of the draws (points, draws) lies between the k-th values."""
     size = values.shape[-1]
     extreme = np.full(size, size)
-    for point in values:
-        ordered = np.sort(point)
-        below = np.searchsorted(ordered, point, side="right")
-        above = size - np.searchsorted(ordered, point, side="left")
+    for point, rising in zip(values, ordered, strict=True):
+        below = np.searchsorted(rising, point, side="right")
+        above = size - np.searchsorted(rising, point, side="left")
         extreme = np.minimum(extreme, np.minimum(below, above))
     return int(np.sort(extreme)[int((1 - level) * size)])
 
 
-def _curves(data: xr.DataTree) -> list[tuple[dict[str, Any], _Empirical]]:
-    """Return the curve of the items of every group and system, with what names it."""
+def _curves(data: xr.DataTree) -> list[_Empirical]:
+    """Return the curve of the items of every group and system."""
     observed, posterior = data["observed_data"].to_dataset(), _posterior(data)
     batch = [str(dim) for dim in posterior["auc"].dims if dim not in (CHAIN, DRAW)]
     left = {str(name): c.values[()] for name, c in posterior.coords.items() if c.ndim == 0}
@@ -229,7 +232,7 @@ def _curves(data: xr.DataTree) -> list[tuple[dict[str, Any], _Empirical]]:
                 score = score.sel({dim: name})
             elif dim == groups:
                 mine &= observed[dim].values == name
-        found.append((names, _empirical(positive[mine], score.values[mine])))
+        found.append(_empirical(positive[mine], score.values[mine]))
     return found
 
 
@@ -261,19 +264,19 @@ def _between(x: Array, along: Array, up: Array, i: NDArray[np.intp]) -> Array:
     return np.asarray(up[i] + np.clip(share, 0, 1) * (up[i + 1] - up[i]))
 
 
-def _points(data: xr.DataTree, space: str) -> xr.DataArray:
+def _points(data: xr.DataTree, curves: Sequence[_Empirical], space: str) -> xr.DataArray:
     """Return the curves of the items over the axis of the draws."""
     _, x = _AXES[space]
     axis = _posterior(data)[x].values
     made = []
-    for _, curve in _curves(data):
+    for curve in curves:
         if curve.cases == 0 or curve.controls == 0:
             made.append(np.full(len(axis), np.nan))
         elif space == "roc":
             made.append(_top(axis, curve.fpr, curve.tpr))
         else:
             share = _share(data, curve)[0]
-            made.append(_precision(axis, _bottom(axis, curve.tpr, curve.fpr), share))
+            made.append(precision_at(axis, _bottom(axis, curve.tpr, curve.fpr), share))
     return _like(data, x, np.array(made))
 
 
@@ -286,12 +289,6 @@ def _like(data: xr.DataTree, x: str, values: Array, *more: str) -> xr.DataArray:
     return xr.DataArray(shaped, dims=(*auc.dims, x, *more), coords={**auc.coords, x: axis})
 
 
-def _precision(recall: Array, fpr: Array, prevalence: float) -> Array:
-    """Return the precision at rates."""
-    with np.errstate(invalid="ignore"):
-        return np.asarray(prevalence * recall / (prevalence * recall + (1 - prevalence) * fpr))
-
-
 def _share(data: xr.DataTree, curve: _Empirical) -> tuple[float, tuple[float, float] | None]:
     """Return the prevalence, and the two numbers of its Beta where it is another population's."""
     given = data.attrs["prevalence"]
@@ -302,11 +299,11 @@ def _share(data: xr.DataTree, curve: _Empirical) -> tuple[float, tuple[float, fl
     return (float(told) if isinstance(told, int | float) else own), None
 
 
-def _of_items(data: xr.DataTree, space: str, level: float) -> xr.Dataset:
+def _of_items(data: xr.DataTree, curves: Sequence[_Empirical], space: str, level: float) -> xr.Dataset:
     """Return the Kolmogorov-Smirnov band of every curve."""
     _, x = _AXES[space]
     axis = _posterior(data)[x].values
-    made = [_whole(data, curve, space, axis, level) for _, curve in _curves(data)]
+    made = [_whole(data, curve, space, axis, level) for curve in curves]
     return xr.Dataset({"band": _like(data, x, np.array(made), CI_BOUND)})
 
 
@@ -332,4 +329,4 @@ def _whole(data: xr.DataTree, curve: _Empirical, space: str, axis: Array, level:
         shares = float(low_), float(high_)
     least = np.clip(_bottom(axis - of_tpr, curve.tpr, curve.fpr) - of_fpr, 0, 1)
     most = np.clip(_top(axis + of_tpr, curve.tpr, curve.fpr) + of_fpr, 0, 1)
-    return np.stack([_precision(axis, most, shares[0]), _precision(axis, least, shares[1])], -1)
+    return np.stack([precision_at(axis, most, shares[0]), precision_at(axis, least, shares[1])], -1)

@@ -149,8 +149,6 @@ def curve_posterior(
         posterior = xr.concat(parts, group_dim, data_vars="all", coords="minimal", compat="override", join="override")
         posterior = posterior.assign_coords({group_dim: np.unique(groups)})
         posterior = posterior.transpose(CHAIN, DRAW, group_dim, ..., missing_dims="ignore")
-    chosen = [name for name in ("chosen_threshold",) if name in posterior]
-    constant = posterior[chosen].drop_dims([CHAIN, DRAW], errors="ignore")
     attrs = attributes(
         prior=made.prior, concentration=made.concentration, prevalence=prevalence, over=over or "nothing",
         draws=draws, chains=chains, random_seed=made.seed, labels=scores.labels.tolist(),
@@ -158,8 +156,11 @@ def curve_posterior(
         **({} if fpr_range is None else {"fpr_range": list(fpr_range)}),
         **({} if tpr_range is None else {"tpr_range": list(tpr_range)}),
     )  # fmt: skip
-    found = {"posterior": posterior.drop_vars(chosen), "observed_data": _observed(scores, by, group_dim, groups)}
-    return tree(found | ({"constant_data": constant} if chosen else {}), attrs)
+    found = {"posterior": posterior, "observed_data": _observed(scores, by, group_dim, groups)}
+    if "chosen_threshold" in posterior:  # no draw: ArviZ is not to take it for one
+        found["constant_data"] = posterior[["chosen_threshold"]]
+        found["posterior"] = posterior.drop_vars("chosen_threshold")
+    return tree(found, attrs)
 
 
 def _part(scores: Scores, mask: NDArray[np.bool_], plan: Plan, metrics: MetricsLike, group: int) -> xr.Dataset:

@@ -1,6 +1,6 @@
 """What is read from drawn curves, with its names."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -50,14 +50,16 @@ def dataset(
     """Name what was read."""
     found: Found = {name: ((), read.areas[..., i]) for i, name in enumerate(AREAS)}
     coords: dict[str, Any] = {}
+    chosen = None
     if plan.over == "rate":
         found["tpr"] = ("fpr",), read.tpr[..., np.searchsorted(fprs, plan.axis)]
         recall = plan.axis[plan.axis > 0]
         fpr = read.fpr[..., np.searchsorted(tprs, recall)]
-        found["precision"] = ("recall",), _precision(recall, fpr, prevalence[:, None])
+        found["precision"] = ("recall",), precision_at(recall, fpr, prevalence[:, None])
         coords |= {"fpr": plan.axis, "recall": recall}
     if plan.over == "threshold":
-        found |= _over_thresholds(read, prevalence, plan.axis, metrics, coords)
+        over, coords, chosen = _over_thresholds(read, prevalence, plan.axis, metrics)
+        found |= over
     found |= _partial("fpr", plan.fpr_range, fprs, read.under, lambda a, b: (b - a) * (a + b) / 2)
     found |= _partial("tpr", plan.tpr_range, tprs, read.left, lambda a, b: (b - a) * (1 - (a + b) / 2))
     if len(plan.specificities):
@@ -68,13 +70,14 @@ def dataset(
         at = np.searchsorted(tprs, plan.sensitivities)
         found["specificity_at_sensitivity"] = ("sensitivity",), 1 - read.fpr[..., at]
         coords["sensitivity"] = plan.sensitivities
-    return _labelled(found, coords, prevalence, scores, plan)
+    made = _labelled(found, coords, prevalence, scores, plan)
+    if chosen is not None:
+        dims, values = ((METRIC,), chosen[0]) if scores.systems is None else ((scores.dim, METRIC), chosen)
+        made["chosen_threshold"] = dims, values, {"long_name": LONG_NAMES["chosen_threshold"]}
+    return made
 
 
-def _labelled(
-    found: Found, coords: dict[str, Any], prevalence: Array, scores: Scores,
-    plan: Plan,
-) -> xr.Dataset:  # fmt: skip
+def _labelled(found: Found, coords: Mapping[str, Any], prevalence: Array, scores: Scores, plan: Plan) -> xr.Dataset:
     """Put chains, draws and systems in front of the dims of arrays (systems, draws, ...)."""
     several = scores.systems is not None
     variables = {}
@@ -86,17 +89,13 @@ def _labelled(
     variables["prevalence"] = (
         (CHAIN, DRAW), prevalence.reshape(plan.chains, plan.draws), {"long_name": LONG_NAMES["prevalence"]}
     )  # fmt: skip
-    if "chosen_threshold" in coords:
-        chosen = coords.pop("chosen_threshold")
-        dims, values = ((scores.dim, METRIC), chosen) if several else ((METRIC,), chosen[0])
-        variables["chosen_threshold"] = dims, values, {"long_name": LONG_NAMES["chosen_threshold"]}
     named = {name: (name, values, {"long_name": LONG_NAMES[name]}) if name in LONG_NAMES else values
              for name, values in coords.items()}  # fmt: skip
     base = {CHAIN: np.arange(plan.chains), DRAW: np.arange(plan.draws)}
     return xr.Dataset(variables, coords=base | ({scores.dim: scores.systems} if several else {}) | named)
 
 
-def _precision(tpr: Array, fpr: Array, prevalence: Array) -> Array:
+def precision_at(tpr: Array, fpr: Array, prevalence: Array | float) -> Array:
     """Return precision; NaN where nothing is predicted positive."""
     with np.errstate(invalid="ignore"):
         return np.asarray(prevalence * tpr / (prevalence * tpr + (1 - prevalence) * fpr))
@@ -119,15 +118,15 @@ def _partial(
 
 
 def _over_thresholds(
-    read: Read, prevalence: Array, thresholds: Array, metrics: MetricsLike, coords: dict[str, Any]
-) -> Found:
-    """Return rates and metrics at thresholds, and the best threshold of each metric."""
+    read: Read, prevalence: Array, thresholds: Array, metrics: MetricsLike
+) -> tuple[Found, dict[str, Any], Array | None]:
+    """Return rates, metrics and best thresholds, their coordinates, and the chosen thresholds (systems, metrics)."""
     tpr, fpr, share = read.mark_tpr, read.mark_fpr, prevalence[:, None]
-    coords[THRESHOLD] = thresholds
-    found = {"tpr": tpr, "fpr": fpr, "precision": _precision(tpr, fpr, share)}
+    coords: dict[str, Any] = {THRESHOLD: thresholds}
+    found = {"tpr": tpr, "fpr": fpr, "precision": precision_at(tpr, fpr, share)}
     made: Found = {name: ((THRESHOLD,), values) for name, values in found.items()}
     if metrics is None:
-        return made
+        return made, coords, None
     resolved = _named_apart(resolve(metrics, 2))
     theta = np.stack([(1 - share) * (1 - fpr), (1 - share) * fpr, share * (1 - tpr), share * tpr], -1)
     values = compute(resolved, theta.reshape(*tpr.shape, 2, 2))
@@ -136,9 +135,7 @@ def _over_thresholds(
     for i, name in enumerate(("best_threshold", "best_value", "regret")):
         made[name] = (METRIC,), np.stack([one[i] for one in best], -1)
     coords[METRIC] = [metric.name for metric in resolved]
-    chosen = np.stack([one[3] for one in best], -1)
-    coords["chosen_threshold"] = chosen
-    return made
+    return made, coords, np.stack([one[3] for one in best], -1)
 
 
 def _named_apart(metrics: Sequence[Metric]) -> Sequence[Metric]:

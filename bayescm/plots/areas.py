@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from bayescm import validate
 from bayescm.plots.curves import labels_of, list_legend
 from bayescm.plots.densities import COLORS, STYLES
-from bayescm.plots.planes import new_axes, percent
+from bayescm.plots.planes import new_axes, percent, renamed
 from bayescm.results import CHAIN, DRAW
 
 if TYPE_CHECKING:
@@ -145,10 +145,8 @@ def _wanted(data: Any, var: str, names: Sequence[str] | None) -> tuple[list[_Dra
     found = [pair for name, one in given for pair in _singles(str(name), posterior_of(one), var)]
     if not 0 < len(found) <= len(COLORS):
         raise ValueError(f"`data` has {len(found)} densities; 1 to {len(COLORS)} can be told apart: select some.")
-    if names is not None:
-        if isinstance(names, str) or len(names) != len(found):
-            raise ValueError(f"`names` must be {len(found)} names, one for each density; got {names!r}.")
-        found = [one._replace(name=str(name)) for one, name in zip(found, names, strict=True)]
+    called = renamed(names, [one.name for one in found], "density")
+    found = [one._replace(name=name) for one, name in zip(found, called, strict=True)]
     compared = False
     if len(found) == 2 and len(given) == 1:
         posterior = posterior_of(given[0][1])

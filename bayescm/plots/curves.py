@@ -13,13 +13,17 @@ from bayescm.grid import SPACES, Space
 from bayescm.plots.densities import COLORS
 from bayescm.plots.iso_f1 import CLEAR, draw_lines
 from bayescm.plots.planes import (
-    _STYLES,
+    CHANCE,
+    LINE_STYLES,
     Array,
     Layer,
-    _labels,
+    batch_labels,
+    draw_chance,
     draw_legend,
+    frame,
     new_axes,
     percent,
+    renamed,
 )
 from bayescm.results import CI_BOUND
 
@@ -121,13 +125,10 @@ def curve_layers(data: Any, names: Sequence[str] | None, taken: int = 0) -> list
         )
     if len({one.attrs["space"] for _, one in found}) > 1:
         raise ValueError("`data` mixes the PR and the ROC plane; draw them on axes of their own.")
-    if names is not None:
-        if isinstance(names, str) or len(names) != len(found):
-            raise ValueError(f"`names` must be {len(found)} names, one for each curve; got {names!r}.")
-        found = [(str(name), one) for name, (_, one) in zip(names, found, strict=True)]
+    called = renamed(names, [name for name, _ in found], "curve")
     return [
-        Layer(name, one, COLORS[(taken + i) % len(COLORS)], _STYLES[(taken + i) % len(_STYLES)])
-        for i, (name, one) in enumerate(found)
+        Layer(name, one, COLORS[i % len(COLORS)], LINE_STYLES[i % len(LINE_STYLES)])
+        for i, (name, (_, one)) in enumerate(zip(called, found, strict=True), start=taken)
     ]
 
 
@@ -151,7 +152,7 @@ def _singles(name: str, data: Any) -> list[tuple[str, xr.Dataset]]:
 
 def labels_of(coordinate: xr.DataArray) -> list[str]:
     """Return the names of a batch: text alone, numbers behind the name of the dim."""
-    values = _labels(coordinate.values)
+    values = batch_labels(coordinate.values)
     return values if coordinate.dtype.kind in "UO" else [f"{coordinate.name} {value}" for value in values]
 
 
@@ -204,29 +205,16 @@ def draw_curves(
     if median and not all("median" in layer.data for layer in shown):
         raise ValueError("`median` isn't in a band of the whole curve, which is made without draws; leave it out.")
     space = space_of(shown)
-    _frame(ax, space)
+    frame(ax, LONG_NAMES[space.x], LONG_NAMES[space.y], np.array([[-_EDGE, 1.0 + _EDGE]] * 2))
     draw_lines(ax, space.name, iso_f1, lambda x, y: _off_curves(ax, shown, space, x, y))
     found = []
     for layer in shown:
         band = _draw_band(ax, layer, space.x, _DEPTHS[len(shown) > _FEW])
         lines = _draw_lines(ax, layer, space, point=point, median=median)
         found.append(lines[0] if lines else band)
-    if space.name == "roc":
-        _draw_chance(ax)
+    if space.name == "roc" and all(text.get_text() != CHANCE for text in ax.texts):
+        draw_chance(ax)
     return found
-
-
-def _frame(ax: "Axes", space: Space) -> None:
-    """Set labels and limits; axes that show something already keep that in sight."""
-    limits = np.array([[-_EDGE, 1.0 + _EDGE]] * 2)
-    if ax.has_data():
-        old = np.array([ax.get_xlim(), ax.get_ylim()])
-        limits = np.stack([np.minimum(old[:, 0], limits[:, 0]), np.maximum(old[:, 1], limits[:, 1])], -1)
-    ax.set_xlim(*limits[0])
-    ax.set_ylim(*limits[1])
-    ax.set_xlabel(LONG_NAMES[space.x])
-    ax.set_ylabel(LONG_NAMES[space.y])
-    ax.spines[["top", "right"]].set_visible(False)
 
 
 def _bounds(data: xr.Dataset, x: str) -> tuple[Array, Array, Array]:
@@ -266,17 +254,6 @@ def _draw_lines(ax: "Axes", layer: Layer, space: Space, *, point: bool, median: 
 def _median_style() -> dict[str, Any]:
     """Return how medians are drawn."""
     return {"linewidth": 0.8, "marker": "o", "markersize": 3.2, "markerfacecolor": "white", "markevery": 0.08}
-
-
-def _draw_chance(ax: "Axes") -> None:
-    """Draw the diagonal of a ROC plane once, with its name."""
-    if any(text.get_text() == "chance" for text in ax.texts):
-        return
-    ax.plot([0.0, 1.0], [0.0, 1.0], color="0.6", linewidth=0.9, linestyle=":", zorder=1.4)
-    ax.text(
-        0.98, 0.96, "chance", rotation=45.0, rotation_mode="anchor", transform_rotates_text=True, ha="right", va="top",
-        fontsize="small", color="0.45", clip_on=True,
-    )  # fmt: skip
 
 
 def _off_curves(ax: "Axes", shown: list[Layer], space: Space, x: Array, y: Array) -> Array:

@@ -20,8 +20,9 @@ Array = NDArray[np.float64]
 Surfaces = xr.Dataset | Mapping[str, xr.Dataset] | Sequence[xr.Dataset]
 
 _OF_METHOD = {"wilks": BLUE, "exact": "#4D4D4D", "credible": "#009E73", "ellipse": "#D55E00", "simulate": "#CC79A7"}
-_STYLES = ("-", (0, (5, 1.6)), (0, (1.2, 1.2)), (0, (6, 1.5, 1.2, 1.5)))
+LINE_STYLES = ("-", (0, (5, 1.6)), (0, (1.2, 1.2)), (0, (6, 1.5, 1.2, 1.5)))
 _MARGIN = 0.04
+CHANCE = "chance"
 
 
 class Layer(NamedTuple):
@@ -45,17 +46,25 @@ def layers(
         )
     if len({one.attrs["space"] for _, one in named}) > 1:
         raise ValueError(f"`{argument}` mixes the PR and the ROC plane; draw them on axes of their own.")
-    if names is not None:
-        if isinstance(names, str) or len(names) != len(named):
-            raise ValueError(f"`names` must be {len(named)} names, one for each surface; got {names!r}.")
-        named = [(str(name), one) for name, (_, one) in zip(names, named, strict=True)]
+    named = list(zip(renamed(names, [name for name, _ in named], "surface"), [one for _, one in named], strict=True))
     methods = [str(one.attrs["method"]) for _, one in named]
     fixed = 1 < len(named) == len(set(methods)) and colors is None
-    styles = [_STYLES[i % len(_STYLES)] if len(named) > 1 and colors is None else "-" for i in range(len(named))]
+    styles = [
+        LINE_STYLES[i % len(LINE_STYLES)] if len(named) > 1 and colors is None else "-" for i in range(len(named))
+    ]
     return [
         Layer(name, one, _OF_METHOD[methods[i]] if fixed else palette[i], styles[i])
         for i, (name, one) in enumerate(named)
     ]
+
+
+def renamed(names: Sequence[str] | None, own: list[str], what: str) -> list[str]:
+    """Return the names that were given instead of their own, one for each thing in a picture."""
+    if names is None:
+        return own
+    if isinstance(names, str) or len(names) != len(own):
+        raise ValueError(f"`names` must be {len(own)} names, one for each {what}; got {names!r}.")
+    return [str(name) for name in names]
 
 
 def _named(data: Any, argument: str) -> list[tuple[str, xr.Dataset]]:
@@ -101,11 +110,11 @@ def _singles(name: str, data: xr.Dataset, argument: str) -> list[tuple[str, xr.D
         raise ValueError(f"`{argument}` has a batch dim of size 0; give at least one matrix.")
     return [
         (f"{name} {batch[0]} {label}".strip(), data.isel({batch[0]: i}))
-        for i, label in enumerate(_labels(data[batch[0]].values))
+        for i, label in enumerate(batch_labels(data[batch[0]].values))
     ]
 
 
-def _labels(values: NDArray[Any]) -> list[str]:
+def batch_labels(values: NDArray[Any]) -> list[str]:
     """Write the coordinates of a batch, numbers with as few digits as tell them apart."""
     if values.dtype.kind != "f":
         return [str(value) for value in values]
@@ -203,16 +212,30 @@ def _padded(limits: Array) -> Array:
     return np.clip(wide, -0.4 * _MARGIN * span, 1.0 + 0.4 * _MARGIN * span)
 
 
-def frame(ax: "Axes", space: Space, data: xr.Dataset, limits: Array) -> None:
+def frame(ax: "Axes", x: str, y: str, limits: Array) -> None:
     """Set labels and limits; axes that show something already keep that in sight."""
     if ax.has_data():
         old = np.array([ax.get_xlim(), ax.get_ylim()])
         limits = np.stack([np.minimum(old[:, 0], limits[:, 0]), np.maximum(old[:, 1], limits[:, 1])], -1)
     ax.set_xlim(*limits[0])
     ax.set_ylim(*limits[1])
-    ax.set_xlabel(str(data[space.x].attrs.get("long_name", space.x)))
-    ax.set_ylabel(str(data[space.y].attrs.get("long_name", space.y)))
+    ax.set_xlabel(x)
+    ax.set_ylabel(y)
     ax.spines[["top", "right"]].set_visible(False)
+
+
+def axis_labels(space: Space, data: xr.Dataset) -> tuple[str, str]:
+    """Return what the coordinates of a surface are called, x first."""
+    return tuple(str(data[name].attrs.get("long_name", name)) for name in (space.x, space.y))  # type: ignore[return-value]
+
+
+def draw_chance(ax: "Axes") -> None:
+    """Draw the diagonal of a ROC plane, with its name."""
+    ax.plot([0.0, 1.0], [0.0, 1.0], color="0.6", linewidth=0.9, linestyle=":", zorder=1.4)
+    ax.text(
+        0.98, 0.96, CHANCE, rotation=45.0, rotation_mode="anchor", transform_rotates_text=True, ha="right", va="top",
+        fontsize="small", color="0.45", clip_on=True,
+    )  # fmt: skip
 
 
 def level_handles(shown: list[Layer], levels: list[float], *, shaded: bool) -> list[Any]:

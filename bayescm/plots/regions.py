@@ -12,6 +12,8 @@ from bayescm.plots.planes import (
     Array,
     Layer,
     Surfaces,
+    axis_labels,
+    draw_chance,
     draw_legend,
     extent,
     frame,
@@ -102,7 +104,7 @@ def plot_region(
     shaded = fill and len(shown) == 1
     places = None if cloud is None else _cloud(cloud, space)
     ax = new_axes(ax, (5.4, 4.9))
-    frame(ax, space, shown[0].data, extent(shown, wanted, places))
+    frame(ax, *axis_labels(space, shown[0].data), extent(shown, wanted, places))
     draw_iso_f1(ax, shown, wanted, iso_f1)
     extra = [] if cloud is None or places is None else [_draw_cloud(ax, cloud, *places)]
     _draw_surfaces(ax, shown, wanted, fill=fill)
@@ -184,12 +186,12 @@ def plot_band(
     fill = len(shown) == 1 if fill is None else fill
     shaded = fill and len(shown) == 1
     ax = new_axes(ax, (5.4, 5.2))
-    frame(ax, space, shown[0].data, whole(shown))
+    frame(ax, *axis_labels(space, shown[0].data), whole(shown))
     draw_iso_f1(ax, shown, wanted, iso_f1)
     _draw_surfaces(ax, shown, wanted, fill=fill)
     lines = _draw_curves(ax, shown, space) if curve else []
     if space.name == "roc":
-        _draw_chance(ax)
+        draw_chance(ax)
     if on_top:
         _draw_surfaces(ax, on_top, wanted_levels(wanted, on_top), fill=False, zorder=3.5)
         for layer in on_top:
@@ -221,15 +223,6 @@ def _draw_estimates(ax: "Axes", shown: list[Layer]) -> list[Any]:
         for layer in (shown[:1] if same else shown)
     ]
     return marks[:1] if same and np.isfinite(points[0]).all() else []
-
-
-def _draw_chance(ax: "Axes") -> None:
-    """Draw the diagonal of a ROC plane, with its name."""
-    ax.plot([0.0, 1.0], [0.0, 1.0], color="0.6", linewidth=0.9, linestyle=":", zorder=1.4)
-    ax.text(
-        0.98, 0.96, "chance", rotation=45.0, rotation_mode="anchor", transform_rotates_text=True, ha="right", va="top",
-        fontsize="small", color="0.45", clip_on=True,
-    )  # fmt: skip
 
 
 def _draw_curves(ax: "Axes", shown: list[Layer], space: Space) -> list[Any]:
