@@ -21,6 +21,7 @@ from bayescm.results import (
     flatten_cells,
     labels_of,
 )
+from bayescm.sampling import exchange_draws
 
 Array = NDArray[np.float64]
 
@@ -41,6 +42,21 @@ def posterior_draws(
         return conjugate.draw_batch(which, index, chains, draws, seed, POSTERIOR)
 
     return label_theta(by_matrix(kernel, counts, _sizes(counts, chains, draws)), counts)
+
+
+def draws_of_systems(
+    counts: xr.DataArray, base: Concentrations, prevalence: PrevalenceLike, chains: int, draws: int, seed: int
+) -> xr.DataArray:
+    """Draw theta of systems to be compared: a prevalence given as a Beta is the same for all in every draw."""
+    if not shared(prevalence, base):
+        return posterior_draws(counts, base, prevalence, chains, draws, seed)
+    theta = posterior_draws(counts, base, None, chains, draws, seed)
+    return exchange_draws(theta, None, prevalence, conjugate.matrix_rng(seed, 0, SHARES))
+
+
+def shared(prevalence: PrevalenceLike, base: Concentrations) -> bool:
+    """Say whether a prevalence is uncertain and the same for all systems."""
+    return prevalence is not None and not isinstance(prevalence, str) and not exchange(base, prevalence).known
 
 
 def prior_draws(

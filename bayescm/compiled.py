@@ -24,12 +24,10 @@ def threads() -> int:
         raise ValueError(f"the environment variable BAYESCM_THREADS must be a whole number; got {given!r}.") from None
 
 
-def in_blocks(function: Callable[[int, int], object], size: int, block: int) -> None:
-    """Call ``function(start, stop)`` on blocks that make up ``range(size)``, in any order."""
+def in_blocks[T](function: Callable[[int, int], T], size: int, block: int) -> list[T]:
+    """Call ``function(start, stop)`` on blocks of ``range(size)``, in any order; return what they gave, in order."""
     parts = [(start, min(start + block, size)) for start in range(0, size, block)]
     if threads() < 2 or len(parts) < 2:
-        for part in parts:
-            function(*part)
-        return
+        return [function(*part) for part in parts]
     with ThreadPoolExecutor(threads()) as pool:
-        list(pool.map(lambda part: function(*part), parts))
+        return list(pool.map(lambda part: function(*part), parts))

@@ -123,3 +123,40 @@ def corani2017() -> xr.DataArray:
             "source": "documentation of the package baycomp (MIT); Corani et al. 2017, Machine Learning 106",
         },
     )
+
+
+def kaggle2019() -> xr.Dataset:
+    """Return the ten best of the private leaderboard of Kaggle's Recursion Cellular Image Classification.
+
+    Returns
+    -------
+    xarray.Dataset
+        ``correct(system)`` and ``wrong(system)``, and the published ``accuracy(system)``. Kaggle didn't say how many
+        images there were: 15,123 is the guess of Toetsch and Hoffmann (2021), 76% of 19,899.
+
+    Examples
+    --------
+    >>> import bayescm
+    >>> board = bayescm.datasets.kaggle2019()
+    >>> board.correct.values[:3]
+    array([15087, 15073, 15062])
+    """
+    correct = np.array([15087, 15073, 15062, 15049, 15047, 15029, 15017, 15017, 15014, 15008])
+    accuracy = [0.99763, 0.99672, 0.99596, 0.99512, 0.99498, 0.9938, 0.99296, 0.99296, 0.99282, 0.9924]
+    teams = [
+        "3467175",
+        "3394520",
+        "3338942",
+        "3339018",
+        "3338836",
+        "3429037",
+        "3346448",
+        "3338664",
+        "3338358",
+        "3339624",
+    ]
+    return xr.Dataset(
+        {"correct": (SYSTEM, correct), "wrong": (SYSTEM, 15123 - correct), "accuracy": (SYSTEM, accuracy)},
+        coords={SYSTEM: teams},
+        attrs={"source": "public leaderboard, as in Toetsch and Hoffmann 2021, PeerJ Computer Science 7:e398, Fig. 5"},
+    )

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from bayescm import validate
 from bayescm.labels import Label, class_order, codes, label_array
-from bayescm.results import ACTUAL, CELL, PREDICTED, SYSTEM, batch_names
+from bayescm.results import ACTUAL, CELL, ITEM, LABEL, PREDICTED, SYSTEM, batch_names
 
 MAX_CELLS = 10**7
 """Most cells of a joint table."""
@@ -61,6 +61,61 @@ def paired_counts(
     array([[0, 0],
            [1, 1]])
     """
+    systems, arrays, order = _answers(y_true, y_preds, labels, pos_label)
+    shape = (len(order),) * len(arrays)
+    if len(order) ** len(arrays) > MAX_CELLS:
+        raise ValueError(
+            f"`y_preds` of {len(systems)} systems and {len(order)} labels makes a table of more than "
+            f"{MAX_CELLS:,} cells; take bayescm.predictions, or fewer systems at a time."
+        )
+    flat = np.ravel_multi_index(tuple(arrays), shape)
+    counts = np.bincount(flat, minlength=int(np.prod(shape))).reshape(shape).astype(np.int64)
+    dims = (ACTUAL, *systems)
+    return xr.DataArray(counts, dims=dims, coords=dict.fromkeys(dims, order), name="counts")
+
+
+def predictions(
+    y_true: ArrayLike,
+    y_preds: Mapping[str, ArrayLike] | Sequence[ArrayLike],
+    *,
+    labels: Sequence[Label] | None = None,
+    pos_label: Label | None = None,
+) -> xr.Dataset:
+    """Keep the answers of any number of systems to the same items, one by one.
+
+    Parameters
+    ----------
+    y_true, y_preds, labels, pos_label
+        As in :func:`paired_counts`, whose joint table has a cell for every combination of answers: too many from some
+        twenty systems on.
+
+    Returns
+    -------
+    xarray.Dataset
+        ``actual(item)`` and ``predicted(system, item)``: labels; the coordinate ``class_label`` has them in order, of
+        two the positive one last. :func:`bayescm.leaderboard` and :func:`bayescm.compare_systems` take it.
+
+    Raises
+    ------
+    ValueError
+        As :func:`paired_counts`.
+
+    Examples
+    --------
+    >>> import bayescm
+    >>> told = bayescm.predictions([0, 0, 1, 1], {"A": [0, 1, 1, 1], "B": [0, 1, 0, 1]})
+    >>> told.predicted.sel(system="B").values
+    array([0, 1, 0, 1])
+    """
+    systems, arrays, order = _answers(y_true, y_preds, labels, pos_label)
+    variables = {ACTUAL: (ITEM, order[arrays[0]]), PREDICTED: ((SYSTEM, ITEM), order[np.stack(arrays[1:])])}
+    return xr.Dataset(variables, coords={SYSTEM: systems, LABEL: order})
+
+
+def _answers(
+    y_true: ArrayLike, y_preds: Any, labels: Sequence[Label] | None, pos_label: Label | None
+) -> tuple[list[str], list[NDArray[np.int64]], NDArray[Any]]:
+    """Return the names of the systems, all labels as numbers (the actual ones first), and the labels in order."""
     if not isinstance(y_preds, Mapping):
         y_preds = {f"{PREDICTED}_{i}": values for i, values in enumerate(y_preds, start=1)}
     if not y_preds:
@@ -70,17 +125,8 @@ def paired_counts(
     named |= {f"y_preds[{name!r}]": label_array(f"y_preds[{name!r}]", y_preds[name]) for name in systems}
     validate.same_length(**named)
     arrays, order = class_order(named, labels, pos_label)
-    shape = (len(order),) * len(arrays)
-    if len(order) ** len(arrays) > MAX_CELLS:
-        raise ValueError(
-            f"`y_preds` of {len(systems)} systems and {len(order)} labels makes a table of more than "
-            f"{MAX_CELLS:,} cells; compare fewer systems at a time."
-        )
     sorter = np.argsort(order)
-    flat = np.ravel_multi_index(tuple(codes(values, order, sorter) for values in arrays), shape)
-    counts = np.bincount(flat, minlength=int(np.prod(shape))).reshape(shape).astype(np.int64)
-    dims = (ACTUAL, *systems)
-    return xr.DataArray(counts, dims=dims, coords=dict.fromkeys(dims, order), name="counts")
+    return systems, [codes(values, order, sorter) for values in arrays], order
 
 
 def margins(joint: Any) -> xr.DataArray:

@@ -154,18 +154,18 @@ def _separate(prior: Mapping[str, Any], n_labels: int) -> Concentrations:
     if keys == {"prevalence", "rows"}:
         rows = _rows("prior['rows']", prior["rows"], n_labels)
     elif keys == {"prevalence", "recall", "specificity"} and n_labels == 2:
-        positive = _pair("prior['recall']", prior["recall"])
-        rows = np.stack([_pair("prior['specificity']", prior["specificity"]), positive[::-1]])
+        positive = pair("prior['recall']", prior["recall"])
+        rows = np.stack([pair("prior['specificity']", prior["specificity"]), positive[::-1]])
     else:
         wanted = "'prevalence' and 'rows'" + (", or 'prevalence', 'recall' and 'specificity'" if n_labels == 2 else "")
         raise ValueError(f"`prior` as a mapping must have the keys {wanted}; got {sorted(map(str, keys))}.")
     value = prior["prevalence"]
-    shares = _pair("prior['prevalence']", value)[::-1] if n_labels == 2 else _shares("prior", value, n_labels)
+    shares = pair("prior['prevalence']", value)[::-1] if n_labels == 2 else _shares("prior", value, n_labels)
     return _row_model(rows, shares)
 
 
-def _pair(name: str, value: Any) -> Array:
-    """Return the two numbers of a Beta: of the event first."""
+def pair(name: str, value: Any) -> Array:
+    """Return the two numbers of a Beta, of the event first, from a name, a number, a pair or a PreliZ Beta."""
     value = validate.beta_numbers(name, value)
     if isinstance(value, str) or np.ndim(value) == 0:
         return _shares(name, value, 2)

@@ -17,7 +17,7 @@ ACTUAL, PREDICTED = "actual", "predicted"
 MATRIX = (ACTUAL, PREDICTED)
 CHAIN, DRAW = "chain", "draw"
 CELL, LABEL, METRIC, CI_BOUND = "cell", "class_label", "metric", "ci_bound"  # ArviZ's summary keeps "label" for itself
-THRESHOLD, SYSTEM = "threshold", "system"
+THRESHOLD, SYSTEM, ITEM = "threshold", "system", "item"
 GROUPS = (
     "posterior",
     "prior",
@@ -31,6 +31,8 @@ GROUPS = (
     "observed_data",
     "constant_data",
     "summary",
+    "tests",
+    "flips",
     "prior_sbc",
 )
 CELLS_OF_TWO = ("tn", "fp", "fn", "tp")

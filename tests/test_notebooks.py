@@ -21,6 +21,8 @@ def test_there_are_notebooks():
         "05_folds.ipynb",
         "06_no_gold_standard.ipynb",
         "07_scores_to_decision.ipynb",
+        "08_leaderboard.ipynb",
+        "09_planning.ipynb",
     ]
 
 

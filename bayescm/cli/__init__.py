@@ -1,4 +1,4 @@
-"""The command line: ``bayescm summary``, ``region`` and ``curve``."""
+"""The command line: ``bayescm summary``, ``region``, ``curve``, ``compare`` and others."""
 
 import argparse
 import sys
@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Sequence
 
 import bayescm
-from bayescm.cli import curves, planes, table
+from bayescm.cli import boards, comparisons, curves, planes, plans, replications, table
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -43,6 +43,6 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="bayescm", description="How uncertain is a confusion matrix?")
     parser.add_argument("--version", action="version", version=f"bayescm {bayescm.__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
-    for module in (table, planes, curves):
+    for module in (table, planes, curves, comparisons, boards, plans, replications):
         module.add_parser(commands)
     return parser

@@ -2,7 +2,7 @@
 
 import argparse
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,13 +14,14 @@ from bayescm.cli.inputs import (
     add_command,
     add_labels,
     metric_list,
-    no_empty_cell,
     number_or_word,
     pos_label,
     prevalence,
     read,
+    refuse,
+    require,
 )
-from bayescm.cli.output import add_outputs, plain, save_figure
+from bayescm.cli.output import add_outputs, finite, save_figure
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -85,10 +86,10 @@ def _run(arguments: argparse.Namespace) -> None:
     if arguments.plot and arguments.group and len(arguments.score or []) > 1:
         raise ValueError("--plot draws several --score or the groups of --group, not both; leave one of them out.")
     if arguments.band != "regions":
-        _refuse(arguments, _OF_REGIONS, "is for --band regions; leave it out, or ask for that band")
+        refuse(arguments, _OF_REGIONS, "is for --band regions; leave it out, or ask for that band")
         _posterior(arguments)
         return
-    _refuse(arguments, _OF_POSTERIOR, "doesn't apply to --band regions; leave it out, or take another band")
+    refuse(arguments, _OF_POSTERIOR, "doesn't apply to --band regions; leave it out, or take another band")
     if arguments.score and len(arguments.score) > 1:
         raise ValueError("--band regions takes one --score; got several. Run it for each, or take another band.")
     arguments.score = (arguments.score or ["score"])[0]
@@ -96,13 +97,6 @@ def _run(arguments: argparse.Namespace) -> None:
         if getattr(arguments, name) is None:
             setattr(arguments, name, value)
     planes.of_curve(arguments)
-
-
-def _refuse(arguments: argparse.Namespace, names: tuple[str, ...], why: str) -> None:
-    """Refuse options that would have no effect."""
-    for name in names:
-        if getattr(arguments, name) is not None:
-            raise ValueError(f"--{name.replace('_', '-')} {why}.")
 
 
 def _numbers(arguments: argparse.Namespace, name: str, size: int | None = None) -> list[float] | None:
@@ -128,10 +122,7 @@ def _items(arguments: argparse.Namespace) -> tuple[dict[str, Any], Any]:
     if arguments.group == "system" and len(columns) > 1:
         raise ValueError("--group can't be called 'system' where there are several of --score; rename the column.")
     wanted = [arguments.actual, *columns, *([arguments.group] if arguments.group else [])]
-    for name in wanted:
-        if name not in frame:
-            raise ValueError(f"{arguments.file} has no column {name!r}; it has {', '.join(map(str, frame.columns))}.")
-    no_empty_cell(frame, wanted)
+    require(frame, arguments.file, wanted)
     score = frame[columns[0]].to_numpy() if len(columns) == 1 else {c: frame[c].to_numpy() for c in columns}
     items = {
         "y_true": frame[arguments.actual].to_numpy(), "y_score": score, "pos_label": pos_label(frame, arguments),
@@ -179,9 +170,9 @@ def _posterior(arguments: argparse.Namespace) -> None:
     differences = _differences(tree, level)
     if arguments.json:
         made = {
-            "settings": dict(tree.attrs) | {"ci_prob": level}, "items": counted, "quantities": _finite(records),
-            "differences": _finite(differences),
-            "band": {"settings": dict(band.attrs), "points": _finite(_points(band))},
+            "settings": dict(tree.attrs) | {"ci_prob": level}, "items": counted, "quantities": finite(records),
+            "differences": finite(differences),
+            "band": {"settings": dict(band.attrs), "points": finite(_points(band))},
         }  # fmt: skip
         print(json.dumps({name: value for name, value in made.items() if value != []}, indent=1))
     else:
@@ -191,11 +182,6 @@ def _posterior(arguments: argparse.Namespace) -> None:
         _print_band(band)
     if arguments.plot:
         save_figure(lambda: bayescm.plot_curve(band), arguments.plot)
-
-
-def _finite(records: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return records for JSON, which has no word for what isn't finite."""
-    return [{name: plain(value) for name, value in record.items()} for record in records]
 
 
 def _part(tree: "xr.DataTree", name: str) -> "xr.Dataset":

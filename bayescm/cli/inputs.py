@@ -1,13 +1,15 @@
 """From arguments and CSV files to counts."""
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import bayescm
 
 if TYPE_CHECKING:
     import xarray as xr
+
+CELLS = ("tp", "fn", "fp", "tn")
 
 
 def add_command(
@@ -17,21 +19,33 @@ def add_command(
     parser: argparse.ArgumentParser = commands.add_parser(
         name, help=about, epilog=examples, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, parser=parser)
     return parser
+
+
+def refuse(arguments: argparse.Namespace, names: Iterable[str], why: str) -> None:
+    """Refuse options that were given and would have no effect."""
+    for name in names:
+        if getattr(arguments, name) != arguments.parser.get_default(name):
+            raise ValueError(f"--{name.replace('_', '-')} {why}.")
 
 
 def add_counts(parser: argparse.ArgumentParser) -> None:
     """Add the options that say which counts are meant."""
     parser.add_argument("file", nargs="?", help="CSV file of counts, predictions or scores")
-    for cell in ("tp", "fn", "fp", "tn"):
-        parser.add_argument(f"--{cell}", type=int, metavar="N", help=f"the count {cell.upper()}")
+    add_cells(parser)
     add_labels(parser)
     parser.add_argument("--predicted", default="predicted", metavar="COLUMN", help="column of predicted labels")
     parser.add_argument("--count", default="n", metavar="COLUMN", help="column of counts (default: n)")
     parser.add_argument("--score", metavar="COLUMN", help="column of scores, with --threshold")
     parser.add_argument("--threshold", type=float, metavar="T", help="positive where the score is at least T")
     parser.add_argument("--by", metavar="COLUMN", help="column that names the system of each row")
+
+
+def add_cells(parser: argparse.ArgumentParser, of: str = "") -> None:
+    """Add the four counts."""
+    for cell in CELLS:
+        parser.add_argument(f"--{cell}", type=int, metavar="N", help=f"the count {cell.upper()}{of}")
 
 
 def add_labels(parser: argparse.ArgumentParser) -> None:
@@ -42,9 +56,43 @@ def add_labels(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--pos-label", metavar="LABEL", help="the positive class (default: 1, or the last in order)")
 
 
+def add_systems(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say which systems are meant."""
+    parser.set_defaults(score=None, threshold=None, count="n")
+    parser.add_argument("file", help="CSV file with the answers of several systems, or a row of counts for each")
+    add_labels(parser)
+    parser.add_argument(
+        "--predicted", action="append", metavar="COLUMN", help="column of predicted labels; one for each system"
+    )
+    parser.add_argument("--by", metavar="COLUMN", help="column that names the system of each row")
+
+
+PREVALENCE = "'fixed', a number, or a,b of a Beta (default: estimated)"
+
+
+def add_model(parser: argparse.ArgumentParser, ci_kind: str | None = "hdi", about_prevalence: str = PREVALENCE) -> None:
+    """Add the options of the model and of its intervals, of one kind if there is no choice."""
+    parser.add_argument("--model", default="dirichlet_multinomial", help="dirichlet_multinomial or three_binomial")
+    parser.add_argument("--prior", default="jeffreys", help="a name such as jeffreys, laplace or perks, or a number")
+    parser.add_argument("--prevalence", metavar="P", help=about_prevalence)
+    parser.add_argument("--ci-prob", type=float, default=0.95, metavar="P", help="probability of the interval (0.95)")
+    if ci_kind is not None:
+        other = "eti" if ci_kind == "hdi" else "hdi"
+        parser.add_argument("--ci-kind", default=ci_kind, help=f"{ci_kind} (default) or {other}")
+
+
+def model_of(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return the model, as the library takes it."""
+    return {
+        "model": arguments.model,
+        "prior": number_or_word(arguments.prior),
+        "prevalence": prevalence(arguments.prevalence),
+    }
+
+
 def counts_of(arguments: argparse.Namespace) -> "xr.DataArray":
     """Build counts from the cells given, or from the file."""
-    cells = {name: getattr(arguments, name) for name in ("tp", "fn", "fp", "tn")}
+    cells = {name: getattr(arguments, name) for name in CELLS}
     given = [name for name, value in cells.items() if value is not None]
     if arguments.file is None:
         if len(given) < 4:
@@ -57,11 +105,33 @@ def counts_of(arguments: argparse.Namespace) -> "xr.DataArray":
     return _from_frame(read(arguments.file), arguments)
 
 
+def systems_of(arguments: argparse.Namespace, *, published: bool = False) -> Any:
+    """Return answers to the same items, a matrix for each system, or what was published: right and wrong answers."""
+    frame = read(arguments.file)
+    if arguments.predicted:
+        _refuse_others(arguments, "several columns of predicted labels", "pos_label")
+        require(frame, arguments.file, [arguments.actual, *arguments.predicted])
+        answers = {name: frame[name].to_numpy() for name in arguments.predicted}
+        if len(answers) < max(2, len(arguments.predicted)):
+            raise ValueError("--predicted must name two different columns at least, one per system.")
+        return bayescm.predictions(frame[arguments.actual].to_numpy(), answers, pos_label=pos_label(frame, arguments))
+    columns = _columns(frame)
+    if published and {"correct", "wrong"} <= set(columns):
+        _refuse_others(arguments, "right and wrong answers", "by")
+        return _from_right_and_wrong(frame, columns, arguments.by)
+    if not arguments.by and not set(CELLS) <= set(columns):
+        raise ValueError(
+            f"{arguments.file} must have the columns tp, fn, fp and tn with a row per system; or say which columns are "
+            "--predicted labels, or which one names the system of each row (--by)."
+        )
+    counts = _from_frame(frame, argparse.Namespace(**vars(arguments) | {"predicted": "predicted"}))
+    return counts.rename({arguments.by: "system"}) if arguments.by in counts.dims else counts
+
+
 def _refuse_others(arguments: argparse.Namespace, kind: str, *used: str) -> None:
-    """Refuse options that would have no effect."""
-    for name in ("by", "score", "threshold", "pos_label"):
-        if getattr(arguments, name) is not None and name not in used:
-            raise ValueError(f"--{name.replace('_', '-')} doesn't apply to {kind}; leave it out.")
+    """Refuse options of other kinds of input."""
+    others = [name for name in ("by", "score", "threshold", "pos_label") if name not in used]
+    refuse(arguments, others, f"doesn't apply to {kind}; leave it out")
 
 
 def read(path: str) -> Any:
@@ -78,8 +148,8 @@ def read(path: str) -> Any:
 
 def _from_frame(frame: Any, arguments: argparse.Namespace) -> "xr.DataArray":
     """Take a table for what its columns say."""
-    columns = {str(name).strip().lower(): name for name in frame.columns}
-    if {"tp", "fn", "fp", "tn"} <= set(columns):
+    columns = _columns(frame)
+    if set(CELLS) <= set(columns):
         _refuse_others(arguments, "a file with one matrix per row", "by")
         return _from_rows_of_cells(frame, columns, arguments.by)
     if arguments.score is not None or arguments.threshold is not None:
@@ -102,6 +172,19 @@ def _from_frame(frame: Any, arguments: argparse.Namespace) -> "xr.DataArray":
     )
 
 
+def _columns(frame: Any) -> dict[str, Any]:
+    """Return the columns by their names in small letters."""
+    return {str(name).strip().lower(): name for name in frame.columns}
+
+
+def require(frame: Any, path: str, names: Sequence[str]) -> None:
+    """Refuse a table without these columns, or with rows where one is empty."""
+    for name in names:
+        if name not in frame:
+            raise ValueError(f"{path} has no column {name!r}; it has {', '.join(map(str, frame.columns))}.")
+    no_empty_cell(frame, names)
+
+
 def no_empty_cell(frame: Any, names: Sequence[str | None]) -> None:
     """Refuse rows where something is missing."""
     for name in names:
@@ -113,9 +196,9 @@ def pos_label(frame: Any, arguments: argparse.Namespace) -> Any:
     """Return ``--pos-label`` in the type of the label column."""
     if arguments.pos_label is None:
         return None
-    known = frame[arguments.actual].unique().tolist()
-    if arguments.predicted in frame:
-        known += frame[arguments.predicted].unique().tolist()
+    given = arguments.predicted or []
+    labels = [arguments.actual, *([given] if isinstance(given, str) else given)]
+    known = [value for name in labels if name in frame for value in frame[name].unique().tolist()]
     by_text = {str(value): value for value in known}
     if arguments.pos_label not in by_text:
         raise ValueError(f"--pos-label must be one of {', '.join(sorted(by_text))}; got {arguments.pos_label}.")
@@ -124,14 +207,30 @@ def pos_label(frame: Any, arguments: argparse.Namespace) -> Any:
 
 def _from_rows_of_cells(frame: Any, columns: dict[str, Any], by: str | None) -> "xr.DataArray":
     """Take each row for a matrix, named by ``--by`` or by the first column that isn't a cell."""
-    cells = {name: frame[columns[name]].to_numpy() for name in ("tp", "fn", "fp", "tn")}
+    counts = bayescm.from_cells(**{name: frame[columns[name]].to_numpy() for name in CELLS})
+    names = _names_of_rows(frame, columns, CELLS, by)
+    if names is None:
+        return counts.isel(system=0) if len(frame) == 1 else counts.assign_coords(system=range(1, len(frame) + 1))
+    return counts.assign_coords(system=names)
+
+
+def _from_right_and_wrong(frame: Any, columns: dict[str, Any], by: str | None) -> "xr.Dataset":
+    """Take each row for a system of which only right and wrong answers are known."""
+    import xarray as xr
+
+    variables = {name: ("system", frame[columns[name]].to_numpy()) for name in ("correct", "wrong")}
+    names = _names_of_rows(frame, columns, variables, by)
+    return xr.Dataset(variables, coords={"system": names or [str(row) for row in range(1, len(frame) + 1)]})
+
+
+def _names_of_rows(frame: Any, columns: dict[str, Any], counted: Collection[str], by: str | None) -> list[str] | None:
+    """Name rows by ``--by``, or by the first column that isn't counted."""
     if by is not None and by not in frame:
         raise ValueError(f"--by must be a column; got {by!r}.")
-    counts = bayescm.from_cells(**cells)
-    others = [name for key, name in columns.items() if key not in cells]
+    others = [name for key, name in columns.items() if key not in counted]
     if by is None and not others:
-        return counts.isel(system=0) if len(frame) == 1 else counts.assign_coords(system=range(1, len(frame) + 1))
-    return counts.assign_coords(system=[str(value) for value in frame[by or others[0]]])
+        return None
+    return [str(value) for value in frame[by or others[0]]]
 
 
 def _from_scores(frame: Any, arguments: argparse.Namespace) -> "xr.DataArray":
@@ -144,10 +243,7 @@ def _from_scores(frame: Any, arguments: argparse.Namespace) -> "xr.DataArray":
 def at_thresholds(frame: Any, arguments: argparse.Namespace, thresholds: list[float] | None) -> "xr.DataArray":
     """Count at thresholds of a column of scores, or at every distinct score."""
     names = [arguments.actual, arguments.score]
-    absent = [name for name in names if name not in frame]
-    if absent:
-        raise ValueError(f"{arguments.file} has no column {absent[0]!r}; it has {', '.join(map(str, frame.columns))}.")
-    no_empty_cell(frame, names)
+    require(frame, arguments.file, names)
     true, score = (frame[name] for name in names)
     return bayescm.counts_at_thresholds(true, score, thresholds=thresholds, pos_label=pos_label(frame, arguments))
 
@@ -158,6 +254,15 @@ def number_or_word(text: str) -> str | float:
         return float(text)
     except ValueError:
         return text
+
+
+def numbers(name: str, text: str, kind: Callable[[str], Any] = float) -> list[Any]:
+    """Read an option that is numbers with commas."""
+    try:
+        return [kind(part) for part in text.split(",")]
+    except ValueError:
+        wanted = "numbers" if kind is float else "whole numbers"
+        raise ValueError(f"`{name}` must be {wanted} with commas; got {text!r}.") from None
 
 
 def prevalence(text: str | None) -> Any:

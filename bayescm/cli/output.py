@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 
@@ -25,6 +25,22 @@ def save_figure(draw: Callable[[], Any], path: str) -> None:
 def plain(value: Any) -> Any:
     """Return a number, or text where it isn't finite, because JSON has no word for it."""
     return str(value) if isinstance(value, float) and not abs(value) < float("inf") else value
+
+
+def finite(records: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return records for JSON, which has no word for what isn't finite."""
+    return [{name: plain(value) for name, value in record.items()} for record in records]
+
+
+def bounds(interval: Any, what: str = "") -> dict[str, Any]:
+    """Return the ends of an interval, as a record has them."""
+    lower, upper = interval.values.tolist()
+    return {f"{what}lower": lower, f"{what}upper": upper}
+
+
+def ends(record: dict[str, Any], what: str = "") -> str:
+    """Write the interval of a record."""
+    return f"{show(record[f'{what}lower'])} to {show(record[f'{what}upper'])}"
 
 
 def console() -> Any:

@@ -2,11 +2,11 @@
 
 import argparse
 import json
-from collections.abc import Collection
+from collections.abc import Container
 from typing import TYPE_CHECKING, Any
 
 import bayescm
-from bayescm.cli.inputs import add_command, add_counts, at_thresholds, counts_of, number_or_word, read
+from bayescm.cli.inputs import add_command, add_counts, at_thresholds, counts_of, number_or_word, numbers, read
 from bayescm.cli.output import add_outputs, console, plain, save_figure, show
 
 if TYPE_CHECKING:
@@ -52,13 +52,6 @@ def _settings(arguments: argparse.Namespace) -> dict[str, Any]:
     return {"method": arguments.method} | {name: value for name, value in given.items() if value is not None}
 
 
-def _levels(arguments: argparse.Namespace) -> list[float]:
-    try:
-        return [float(part) for part in arguments.levels.split(",")]
-    except ValueError:
-        raise ValueError(f"`--levels` must be numbers with commas; got {arguments.levels!r}.") from None
-
-
 def _region(arguments: argparse.Namespace) -> None:
     """Carry out ``bayescm region``."""
     counts = counts_of(arguments)
@@ -66,7 +59,7 @@ def _region(arguments: argparse.Namespace) -> None:
     point = {name: getattr(arguments, name) for name in ("recall", "precision", "tpr", "fpr")}
     point = {name: value for name, value in point.items() if value is not None}
     surface = bayescm.region(
-        counts, space=arguments.space, levels=_levels(arguments), grid=arguments.grid, **settings
+        counts, space=arguments.space, levels=numbers("--levels", arguments.levels), grid=arguments.grid, **settings
     )  # fmt: skip
     outline = bayescm.regions.area(surface)
     test = bayescm.region_level(counts, **point, **settings) if point else None
@@ -89,7 +82,7 @@ def of_curve(arguments: argparse.Namespace) -> None:
     """Carry out ``bayescm curve --band regions``."""
     frame = read(arguments.file)
     counts = at_thresholds(frame, arguments, None)
-    settings, levels = _settings(arguments), _levels(arguments)
+    settings, levels = _settings(arguments), numbers("--levels", arguments.levels)
     band = bayescm.band(counts, space=arguments.space, levels=levels, grid=arguments.grid, **settings)
     marked = None
     if arguments.mark:
@@ -125,8 +118,8 @@ def _name(data: "xr.Dataset") -> str:
     return f"{data.attrs['method']} {data.attrs['space'].upper()}"
 
 
-def _batch(data: "xr.Dataset", name: str, *core: str) -> list[tuple[dict[str, Any], "xr.Dataset"]]:
-    """Return what names each matrix of a batch, and its part."""
+def each(data: "xr.Dataset", name: str, *core: str) -> list[tuple[dict[str, Any], "xr.Dataset"]]:
+    """Return what names each place in the dims of a variable but the core ones, and the part that belongs there."""
     batch = [dim for dim in data[name].dims if dim not in core]
     stacked = data.stack(row=batch, create_index=False) if batch else data.expand_dims("row")
     parts = [stacked.isel(row=i) for i in range(stacked.sizes["row"])]
@@ -137,7 +130,7 @@ def _points(surface: "xr.Dataset") -> list[dict[str, Any]]:
     """Return a record per matrix: its estimates."""
     return [
         {**names, **{str(m): plain(float(one["point"].sel(metric=m))) for m in one["metric"].values}}
-        for names, one in _batch(surface[["point"]], "point", "metric")
+        for names, one in each(surface[["point"]], "point", "metric")
     ]
 
 
@@ -146,7 +139,7 @@ def _extents(surface: "xr.Dataset", outline: "xr.Dataset") -> list[dict[str, Any
     y, x = (str(name) for name in surface["metric"].values)
     records = []
     estimates = _points(surface)
-    for estimate, (names, one) in zip(estimates, _batch(outline, "area", "level"), strict=True):
+    for estimate, (names, one) in zip(estimates, each(outline, "area", "level"), strict=True):
         for i, level in enumerate(one["level"].values.tolist()):
             mine = one.isel(level=i)
             ends = {
@@ -178,7 +171,7 @@ def _tested(test: "xr.Dataset") -> list[dict[str, Any]]:
     """Return a record per matrix of a tested point."""
     shown = ("statistic", "level", "p_value")
     return [
-        {**names, **{name: float(one[name]) for name in shown}} for names, one in _batch(test[list(shown)], "level")
+        {**names, **{name: float(one[name]) for name in shown}} for names, one in each(test[list(shown)], "level")
     ]  # fmt: skip
 
 
@@ -191,7 +184,7 @@ def _text(name: str, value: Any) -> str:
     return escape(str(value))
 
 
-def print_records(records: list[dict[str, Any]], title: str, caption: str, left: Collection[str] = ()) -> None:
+def print_records(records: list[dict[str, Any]], title: str, caption: str, left: Container[Any] = ()) -> None:
     """Print records as a table; columns of words go to the left."""
     from rich.markup import escape
     from rich.table import Table

@@ -5,8 +5,8 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import bayescm
-from bayescm.cli.inputs import add_command, add_counts, counts_of, metric_list, number_or_word, prevalence
-from bayescm.cli.output import add_outputs, console, plain, save_figure, show
+from bayescm.cli.inputs import add_command, add_counts, add_model, counts_of, metric_list, model_of
+from bayescm.cli.output import add_outputs, console, finite, save_figure, show
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -24,11 +24,7 @@ def add_parser(commands: Any) -> None:
     p = add_command(commands, "summary", "every metric with its uncertainty", EPILOG, run)
     add_counts(p)
     p.add_argument("--metrics", metavar="LIST", help="names with commas or spaces, such as mcc,f1 (default: all)")
-    p.add_argument("--model", default="dirichlet_multinomial", help="dirichlet_multinomial or three_binomial")
-    p.add_argument("--prior", default="jeffreys", help="a name such as jeffreys, laplace or perks, or a number")
-    p.add_argument("--prevalence", metavar="P", help="'fixed', a number, or a,b of a Beta (default: estimated)")
-    p.add_argument("--ci-prob", type=float, default=0.95, metavar="P", help="probability of the interval (0.95)")
-    p.add_argument("--ci-kind", default="hdi", help="hdi or eti")
+    add_model(p)
     p.add_argument("--prob", action="append", metavar="CLAIM", help="say P(CLAIM), such as 'mcc > 0.3'; repeatable")
     p.add_argument("--seed", type=int, metavar="N", help="seed of the draws, for the metrics that need them")
     add_outputs(p, "posterior draws and summary as a netCDF DataTree", "a picture of the intervals")
@@ -37,18 +33,13 @@ def add_parser(commands: Any) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Carry out ``bayescm summary``."""
     counts = counts_of(arguments)
-    settings: dict[str, Any] = {
-        "model": arguments.model,
-        "prior": number_or_word(arguments.prior),
-        "prevalence": prevalence(arguments.prevalence),
-        "random_seed": arguments.seed,
-    }
+    known = model_of(arguments)
+    settings = known | {"random_seed": arguments.seed}
     metrics = metric_list(arguments.metrics)
     interval = {"ci_prob": arguments.ci_prob, "ci_kind": arguments.ci_kind}
     table = bayescm.summary(counts, metrics, **settings, **interval)
     found = None
     if arguments.prob:
-        known = {name: value for name, value in settings.items() if name != "random_seed"}
         found = bayescm.probability(counts, arguments.prob, **known)
     if arguments.save:
         tree = bayescm.posterior(counts, metrics=metrics, **settings)
@@ -121,8 +112,7 @@ def _print_claims(found: "xr.Dataset") -> None:
 
 def _as_json(table: "xr.Dataset", found: "xr.Dataset | None") -> dict[str, Any]:
     """Return records and settings; what isn't finite becomes text, because JSON has no word for it."""
-    records = [{name: plain(value) for name, value in row.items()} for row in _rows(table)]
-    made = {"settings": dict(table.attrs), "metrics": records}
+    made = {"settings": dict(table.attrs), "metrics": finite(_rows(table))}
     return made if found is None else {**made, "probabilities": _claims(found)}
 
 

@@ -86,7 +86,7 @@ def plot_areas(
         reference = validate.number("reference", reference, -np.inf, np.inf)
     shown, compared = _wanted(data, var, names)
     ax = new_axes(ax, (6.4, 3.1 + 0.21 * len(shown)))
-    densities = [_density(one.values) for one in shown]
+    densities = [density_of(one.values) for one in shown]
     tops = [float(density[1].max()) for density in densities if density is not None]
     top = 1.06 * max(tops, default=1.0)
     step, handles = 0.06 * top, []
@@ -171,7 +171,7 @@ def _singles(name: str, posterior: xr.Dataset, var: str) -> list[_Draws]:
     ]
 
 
-def _density(values: Array) -> tuple[Array, Array] | None:
+def density_of(values: Array) -> tuple[Array, Array] | None:
     """Return a kernel density that ends with the draws; None if they are all the same or one is undefined."""
     from arviz_stats.base import array_stats  # type: ignore[attr-defined]
 

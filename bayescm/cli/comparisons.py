@@ -1,0 +1,194 @@
+"""``bayescm compare``: by how much one system is better than another."""
+
+import argparse
+import json
+from collections.abc import Mapping
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import bayescm
+from bayescm.cli.inputs import (
+    add_command,
+    add_model,
+    add_systems,
+    metric_list,
+    model_of,
+    pos_label,
+    read,
+    refuse,
+    require,
+)
+from bayescm.cli.inputs import systems_of as read_systems
+from bayescm.cli.output import add_outputs, bounds, ends, finite, save_figure
+from bayescm.cli.planes import each, print_records
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+EPILOG = """examples:
+  bayescm compare answers.csv --predicted A --predicted B      columns actual, A, B: the same items
+  bayescm compare answers.csv --predicted A --predicted B --metric recall,mcc --rope .01 --require "recall > .8"
+  bayescm compare systems.csv                                  columns tp,fn,fp,tn: a row, and a test set, per system
+  bayescm compare scores.csv --score A --score B               areas under the ROC curve, by DeLong
+"""
+_NOT_OF_SCORES = (
+    "predicted", "by", "metric", "reference", "design", "rope", "margin", "confidence", "require", "model", "prior",
+    "prevalence", "ci_kind", "seed",
+)  # fmt: skip
+_FLIPS = ("both_right", "only_first_right", "only_second_right", "both_wrong")
+
+
+def add_parser(commands: Any) -> None:
+    """Add the command to the parser."""
+    p = add_command(commands, "compare", "by how much one system is better than another", EPILOG, _run)
+    add_systems(p)
+    p.add_argument("--score", action="append", metavar="COLUMN", help="column of a system's scores; repeatable")
+    p.add_argument("--metric", metavar="LIST", help="names with commas or spaces (default: accuracy)")
+    p.add_argument("--reference", metavar="SYSTEM", help="compare the others with it (default: all pairs)")
+    p.add_argument("--design", help="independent or paired (default: as the file has it)")
+    p.add_argument("--rope", type=float, default=0.0, metavar="D", help="differences of at most D count as none (0)")
+    p.add_argument("--margin", type=float, default=0.0, metavar="D", help="say P(better by more than D)")
+    p.add_argument("--confidence", type=float, default=0.95, metavar="P", help="what a verdict needs (0.95)")
+    p.add_argument("--require", action="append", metavar="CLAIM", help="say P(CLAIM) of each system; repeatable")
+    add_model(p, "eti")
+    p.add_argument("--seed", type=int, metavar="N", help="seed of the draws")
+    add_outputs(p, "draws and tables as a netCDF DataTree", "a picture of the first difference")
+
+
+def _run(arguments: argparse.Namespace) -> None:
+    """Carry out ``bayescm compare``."""
+    if arguments.score:
+        _areas(arguments)
+        return
+    tree = bayescm.compare_systems(
+        read_systems(arguments), metric_list(arguments.metric) or "accuracy", reference=arguments.reference,
+        design=arguments.design, rope=arguments.rope, margin=arguments.margin, confidence=arguments.confidence,
+        require=arguments.require, ci_prob=arguments.ci_prob, ci_kind=arguments.ci_kind, random_seed=arguments.seed,
+        **model_of(arguments),
+    )  # fmt: skip
+    parts = {name: tree.children[name].to_dataset() for name in ("summary", "tests", "flips") if name in tree.children}
+    made = {
+        "differences": _differences(parts["summary"]), "requirements": _requirements(parts["summary"]),
+        "flips": _flips(parts["flips"]) if "flips" in parts else [], "tests": _tests(parts["tests"]),
+    }  # fmt: skip
+    if arguments.save:
+        tree.to_netcdf(arguments.save, engine="h5netcdf")
+    if arguments.json:
+        told = {name: finite(records) for name, records in made.items() if records}
+        print(json.dumps({"settings": dict(tree.attrs)} | told, indent=1))
+    else:
+        _print(made, tree.attrs)
+    if arguments.plot:
+        save_figure(lambda: bayescm.plot_difference(tree), arguments.plot)
+
+
+def _differences(table: "xr.Dataset") -> list[dict[str, Any]]:
+    """Return a record per comparison and metric."""
+    records = []
+    for names, cell in each(table.drop_vars("requirement", errors="ignore"), "point"):
+        numbers = {name: float(cell[name]) for name in ("point", "mean", "sd")}
+        sides = {str(side): float(cell["probability"].sel(side=side)) for side in cell["side"].values}
+        more = {name: float(cell[name]) for name in ("probability_better", "superiority", "ratio")}
+        words = {name: str(cell[name].item()) for name in ("verdict", "method")}
+        records.append({
+            **names, **numbers, **bounds(cell["interval"]), **sides, **more,
+            **bounds(cell["ratio_interval"], "ratio_"), **words, "mcse": float(cell["mcse"].max()),
+        })  # fmt: skip
+    return records
+
+
+def _requirements(table: "xr.Dataset") -> list[dict[str, Any]]:
+    """Return a record per claim and system."""
+    if "requirement" not in table:
+        return []
+    cells = each(table[["requirement"]], "requirement")
+    return [names | {"probability": float(cell["requirement"])} for names, cell in cells]
+
+
+def _flips(table: "xr.Dataset") -> list[dict[str, Any]]:
+    """Return a record per comparison and actual class."""
+    cells = each(table, "both_right")
+    return [names | {str(name): int(cell[name]) for name in cell.data_vars} for names, cell in cells]
+
+
+def _tests(table: "xr.Dataset") -> list[dict[str, Any]]:
+    """Return a record per comparison, metric and test that there is."""
+    records = []
+    for names, cell in each(table, "p_value", "test"):
+        values = {str(test): float(cell["p_value"].sel(test=test)) for test in cell["test"].values}
+        values |= bounds(cell["newcombe"])
+        if any(value == value for value in values.values()):
+            records.append(names | values)
+    return records
+
+
+def _print(made: dict[str, list[dict[str, Any]]], attrs: Mapping[Any, Any]) -> None:
+    """Print the tables: of differences one for each metric, or one for a single comparison."""
+    alone = len({record["comparison"] for record in made["differences"]}) == 1
+    title, row = ("comparison", "metric") if alone else ("metric", "comparison")
+    for name in dict.fromkeys(record[title] for record in made["differences"]):
+        _print_differences([one for one in made["differences"] if one[title] == name], name, row, attrs)
+    if made["requirements"]:
+        print_records(made["requirements"], "requirements", "probability: posterior", left=["claim", "system"])
+    if made["flips"]:
+        rows = [{name: row[name] for name in ("comparison", "actual", *_FLIPS)} for row in made["flips"]]
+        print_records(rows, "the same items", "how many were answered how", left=["comparison", "actual"])
+    if made["tests"]:
+        level = f"{100 * attrs['ci_prob']:g}%"
+        caption = f"p-values of no difference; lower, upper: Newcombe's {level} interval"
+        print_records(made["tests"], "without a prior", caption, left=["comparison", "metric"])
+
+
+def _print_differences(records: list[dict[str, Any]], name: str, row: str, attrs: Mapping[Any, Any]) -> None:
+    """Print the differences of a metric, or of a comparison."""
+    sides = [side for side in ("worse", "equivalent", "better") if attrs["rope"] or side != "equivalent"]
+    rows = []
+    for record in records:
+        found = {row: record[row], "point": record["point"]}
+        found["interval"] = ends(record)
+        found |= {side: record[side] for side in sides}
+        found |= {f"> {attrs['margin']:g}": record["superiority"]} if attrs["margin"] else {}
+        rows.append(found | {"verdict": record["verdict"]})
+    kind = str(attrs["ci_kind"]).upper()
+    title = f"{name}, {attrs['design']}, prior {attrs['prior']}, {100 * attrs['ci_prob']:g}% {kind}"
+    title += f", rope {attrs['rope']:g}" if attrs["rope"] else ""
+    drawn = [record["mcse"] for record in records if record["method"] == "draws"]
+    about = f"probabilities of draws ±{max(drawn):.1g}" if drawn else "probabilities are exact"
+    print_records(rows, title, f"{', '.join(sides)}: {about}. {attrs['meaning']}", left=[row, "verdict"])
+
+
+def _areas(arguments: argparse.Namespace) -> None:
+    """Compare areas under the ROC curve."""
+    import xarray as xr
+
+    refuse(arguments, ["plot"], "doesn't apply to --score; bayescm curve --plot draws them")
+    refuse(arguments, _NOT_OF_SCORES, "doesn't apply to --score; leave it out")
+    found = _delong(arguments)
+    records = []
+    for name, one in found.items():
+        areas = dict(zip(("first", "second"), one["point"].values.tolist(), strict=True))
+        told = {"difference": float(one["difference"]), **bounds(one["interval"]), "p_value": float(one["p_value"])}
+        records.append({"comparison": name, **areas, **told})
+    if arguments.save:
+        names = xr.DataArray(list(found), dims="comparison", name="comparison")
+        xr.concat(found.values(), names).to_netcdf(arguments.save, engine="h5netcdf")
+    if arguments.json:
+        settings = {"method": "delong", "ci_prob": arguments.ci_prob}
+        print(json.dumps({"settings": settings, "areas": finite(records)}, indent=1))
+        return
+    title = f"areas under the ROC curve, paired DeLong, {100 * arguments.ci_prob:g}% interval"
+    print_records(records, title, "p_value: of no difference", left=["comparison"])
+
+
+def _delong(arguments: argparse.Namespace) -> "dict[str, xr.Dataset]":
+    """Return what DeLong's method says of every pair of scores."""
+    if len(set(arguments.score)) < max(2, len(arguments.score)):
+        raise ValueError("--score must name two different columns at least, one per system.")
+    frame = read(arguments.file)
+    require(frame, arguments.file, [arguments.actual, *arguments.score])
+    true, label = frame[arguments.actual].to_numpy(), pos_label(frame, arguments)
+    scores = {name: frame[name].to_numpy() for name in arguments.score}
+    return {
+        f"{a} - {b}": bayescm.auc_difference(true, scores[a], scores[b], ci_prob=arguments.ci_prob, pos_label=label)
+        for a, b in combinations(scores, 2)
+    }

@@ -1,0 +1,169 @@
+"""``bayescm plan``: how many items a test needs."""
+
+import argparse
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import bayescm
+from bayescm.cli.inputs import (
+    CELLS,
+    add_cells,
+    add_command,
+    add_model,
+    metric_list,
+    model_of,
+    numbers,
+    refuse,
+)
+from bayescm.cli.output import add_outputs, finite, save_figure
+from bayescm.cli.planes import each, print_records
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+EPILOG = """examples:
+  bayescm plan --width .1                                   accuracy around 0.8: how many items
+  bayescm plan --metric recall,specificity --width .1 --prevalence .3 --mode recall=.8,specificity=.95
+  bayescm plan --metric mcc --width .2 --prevalence .3 --tp 20 --fn 4 --fp 3 --tn 60     after a pilot
+  bayescm plan --items 100,200,500 --plot widths.png        how long the interval will be
+  bayescm plan --difference .05 --mode .85                  to find a system of .85 better than one of .80
+  bayescm plan --difference .05 --mode .85 --discordance .1    the same, both systems on the same items
+"""
+_NOT_OF_DIFFERENCES = (*CELLS, "fixed_totals", "prevalence", "ci_prob", "ci_kind")
+_PREVALENCE = "of the items to come: a number, or a,b of a Beta; plans whole tests (default: proportions alone)"
+
+
+def add_parser(commands: Any) -> None:
+    """Add the command to the parser."""
+    p = add_command(commands, "plan", "how many items a test needs", EPILOG, _run)
+    p.add_argument("--metric", default="accuracy", metavar="LIST", help="names with commas or spaces (accuracy)")
+    p.add_argument("--width", type=float, metavar="W", help="find the items for an interval of at most this length")
+    p.add_argument("--items", metavar="LIST", help="find the length of the interval for these numbers of items")
+    p.add_argument("--difference", type=float, metavar="D", help="find the items to see that one system is D better")
+    p.add_argument("--discordance", type=float, metavar="P", help="of --difference: same items, P right for one only")
+    p.add_argument("--confidence", type=float, metavar="P", help="of --difference: what shows the better one (0.95)")
+    p.add_argument("--assurance", type=float, metavar="P", help="how probable that must be (0.95; differences: 0.8)")
+    p.add_argument("--mode", default="0.8", metavar="W", help="most probable rate (0.8); or recall=.9,specificity=.8")
+    p.add_argument("--concentration", metavar="K", help="how sure that is, in items (10; differences: known); or none")
+    add_cells(p, " of a pilot, instead of mode and concentration")
+    p.add_argument("--fixed-totals", action="store_true", help="the test will have exactly these shares of classes")
+    add_model(p, about_prevalence=_PREVALENCE)
+    add_outputs(p, "the result as a netCDF Dataset", "a picture of the length against the items, with --items")
+
+
+def _run(arguments: argparse.Namespace) -> None:
+    """Carry out ``bayescm plan``."""
+    if sum(getattr(arguments, name) is not None for name in ("width", "items", "difference")) != 1:
+        raise ValueError("give one of --width and --difference, to find the items, or --items, to find the width.")
+    if arguments.items is None:
+        refuse(arguments, ["plot"], "draws the widths of --items; give these")
+    if arguments.difference is None:
+        refuse(arguments, ["discordance", "confidence"], "is for --difference; leave it out")
+        found, records = _alone(arguments)
+    else:
+        refuse(arguments, _NOT_OF_DIFFERENCES, "doesn't apply to --difference; leave it out")
+        found, records = _contest(arguments)
+    if arguments.save:
+        found.to_netcdf(arguments.save, engine="h5netcdf")
+    if arguments.json:
+        print(json.dumps({"settings": dict(found.attrs), "plan": finite(records)}, indent=1))
+    else:
+        _print(records, arguments, found.attrs)
+    if arguments.plot:
+        save_figure(lambda: bayescm.plot_interval_width(found), arguments.plot)
+
+
+def _alone(arguments: argparse.Namespace) -> "tuple[xr.Dataset, list[dict[str, Any]]]":
+    """Plan the test of one system."""
+    metrics, settings = metric_list(arguments.metric), _settings(arguments)
+    if arguments.items is not None:
+        found = bayescm.interval_width(metrics, numbers("--items", arguments.items, int), **settings)
+        return found, _widths(found)
+    found = bayescm.sample_size(metrics, width=arguments.width, **settings)
+    return found, _sizes(found)
+
+
+def _contest(arguments: argparse.Namespace) -> "tuple[xr.Dataset, list[dict[str, Any]]]":
+    """Plan the comparison of two systems."""
+    first = numbers("--mode", arguments.mode)[0]
+    second = round(first - arguments.difference, 12)
+    options = {name: getattr(arguments, name) for name in ("discordance", "confidence", "assurance")}
+    options["concentration"] = _rates("--concentration", arguments.concentration)
+    model = {name: value for name, value in model_of(arguments).items() if name != "prevalence"}
+    given = {name: value for name, value in options.items() if value is not None}
+    found = bayescm.sample_size_to_compare(first, second, metric=arguments.metric, **given, **model)
+    rates = {"metric": found.attrs["metric"], "first": first, "second": second}
+    return found, [{**rates, "items": int(found["n"]), "assurance": float(found["assurance"])}]
+
+
+def _settings(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return what is thought of the classifier and of its test."""
+    cells = {name: getattr(arguments, name) for name in CELLS}
+    given = [name for name in CELLS if cells[name] is not None]
+    if given and len(given) < len(CELLS):
+        missing = ", ".join(f"--{name}" for name in CELLS if name not in given)
+        raise ValueError(f"a pilot needs all four of --tp --fn --fp --tn (missing: {missing}).")
+    if given:
+        refuse(arguments, ["mode", "concentration"], "doesn't apply to a pilot; leave it out")
+    settings = model_of(arguments)
+    if isinstance(settings["prevalence"], list):
+        settings["prevalence"] = tuple(settings["prevalence"])
+    settings |= {name: getattr(arguments, name) for name in ("fixed_totals", "ci_prob", "ci_kind")}
+    settings["assurance"] = 0.95 if arguments.assurance is None else arguments.assurance
+    settings["mode"] = _rates("--mode", arguments.mode)
+    settings["concentration"] = _rates("--concentration", arguments.concentration or "10")
+    settings["pilot"] = bayescm.from_cells(**cells) if given else None
+    return settings
+
+
+def _rates(name: str, text: str | None) -> Any:
+    """Read a number, or numbers for recall, specificity and others."""
+    if text in (None, "none"):
+        return None
+    parts = dict(part.split("=", 1) for part in text.split(",") if "=" in part)
+    if not parts:
+        return numbers(name, text)[0]
+    return {key.strip(): numbers(name, value)[0] for key, value in parts.items()}
+
+
+def _sizes(found: "xr.Dataset") -> list[dict[str, Any]]:
+    """Return a record per metric: how many items it needs."""
+    records = [
+        names | {"items": int(one["n"]), "about": str(one["about"].item()), "assurance": float(one["assurance"]),
+                 "rule": int(one["rule"])}
+        for names, one in each(found, "n")
+    ]  # fmt: skip
+    if "n_together" in found and len(records) > 1:
+        together = {"assurance": float(found["assurance_together"]), "rule": records[0]["rule"]}
+        records.append({"metric": "all together", "items": int(found["n_together"]), "about": "items"} | together)
+    return records
+
+
+def _widths(found: "xr.Dataset") -> list[dict[str, Any]]:
+    """Return a record per metric and number of items: how long its interval will be."""
+    return [
+        {"metric": names["metric"], "items": names["n"], "about": str(one["about"].item())}
+        | {name: float(one[name]) for name in ("width", "mean_width", "rule")}
+        for names, one in each(found, "width")
+    ]
+
+
+def _print(records: list[dict[str, Any]], arguments: argparse.Namespace, attrs: Mapping[Any, Any]) -> None:
+    """Print the table."""
+    sure = f"{100 * attrs['wanted_assurance' if arguments.items is None else 'assurance']:g}% assurance"
+    rows = [record | {"items": f"{record['items']:,}"} for record in records]
+    if arguments.difference is not None:
+        items = "items that both answer" if attrs["design"] == "paired" else "items for each of two systems"
+        told = f"until P(first better) is at least {attrs['confidence']:g}"
+        print_records(rows, f"{items}, with {sure}", told, left=["metric"])
+        return
+    level = f"{100 * attrs['ci_prob']:g}% {str(attrs['ci_kind']).upper()}"
+    title = f"items for a {level} of at most {arguments.width}" if arguments.items is None else f"width of the {level}"
+    rule = "(2 / width)^2" if arguments.items is None else "2 / sqrt(items)"
+    thought = f"mode {arguments.mode}, concentration {arguments.concentration or 10}"
+    if attrs["concentration"] == "null":
+        thought = f"known to be {arguments.mode}"
+    thought = thought if attrs["pilot"] == "null" else "the posterior of the pilot"
+    caption = f"about: which items are counted. rule: {rule}. Rates: {thought}"
+    print_records(rows, f"{title}, with {sure}", caption, left=["metric", "about"])

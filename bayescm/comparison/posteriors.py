@@ -1,0 +1,159 @@
+"""Draws of every system's metrics, and the exact laws of their differences."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayescm import conjugate, ladder, laws, same_items, sampling
+from bayescm.cells import draws_of_systems, shared
+from bayescm.comparison import companions
+from bayescm.comparison.differences import TRUSTED, Contrast, Discordant, Independent
+from bayescm.comparison.inputs import Compared, Entry
+from bayescm.comparison.quadrature import Outer, Table
+from bayescm.metrics import evaluate
+from bayescm.priors import MODELS, Concentrations, PrevalenceLike, PriorLike, concentrations
+from bayescm.results import CHAIN, DRAW, LABEL, SYSTEM
+
+Array = NDArray[np.float64]
+
+_STREAM = 9
+
+
+@dataclass(frozen=True, eq=False)
+class Posteriors:
+    """The posterior of all systems.
+
+    Attributes
+    ----------
+    compared : Compared
+    model : str
+    prior, prevalence
+        As of :func:`bayescm.posterior`.
+    chains, draws, seed : int
+    options : mapping
+        Of the story.
+    """
+
+    compared: Compared
+    model: str
+    prior: PriorLike
+    prevalence: PrevalenceLike
+    chains: int
+    draws: int
+    seed: int
+    options: Mapping[str, Any]
+
+    @property
+    def conjugate(self) -> bool:
+        """Whether each system's posterior is concentrations."""
+        return self.model in MODELS and self.compared.design != "folds"
+
+    @cached_property
+    def base(self) -> Concentrations:
+        """The prior of one system."""
+        return concentrations(self.prior, self.model, self.compared.labels)
+
+    @cached_property
+    def metrics(self) -> xr.Dataset:
+        """Draws of every metric over ``(chain, draw, system)``, of a metric per class also over ``class_label``."""
+        resolved = self.compared.metrics
+        if self.conjugate:
+            return evaluate(self._theta(), resolved)
+        found = []
+        for i, system in enumerate(self.compared.systems):
+            tree = ladder.posterior(
+                self.compared.counts.isel({SYSTEM: i}, drop=True), model=self.model, prior=self.prior,
+                prevalence=self.prevalence, metrics=resolved, chains=self.chains, draws=self.draws,
+                random_seed=self.seed + i, **self.options,
+            )  # fmt: skip
+            group = tree["posterior"].to_dataset()
+            found.append(group[[metric.name for metric in resolved]].assign_coords({SYSTEM: system}))
+        return xr.concat(found, SYSTEM, coords="minimal", compat="override").transpose(CHAIN, DRAW, SYSTEM, ...)
+
+    def _theta(self) -> xr.DataArray:
+        compared = self.compared
+        which = conjugate.posterior(compared.totals, self.base, self.prevalence)
+        conjugate.check_proper(which, compared.labels)
+        if compared.answers is not None:
+            theta = same_items.draw(compared.answers, self.prior, self.chains, self.draws, self.seed)
+            if self.prevalence is None:
+                return theta
+            totals = compared.totals[0].sum(-1).astype(np.float64)
+            rng = conjugate.matrix_rng(self.seed, 0, _STREAM)
+            return sampling.exchange_draws(theta, totals, self.prevalence, rng)
+        return draws_of_systems(compared.counts, self.base, self.prevalence, self.chains, self.draws, self.seed)
+
+    def of(self, entry: Entry) -> Array:
+        """Return the draws of one number, (system, chain, draw)."""
+        values = self.metrics[entry.metric.name]
+        if entry.place is not None:
+            values = values.isel({LABEL: entry.place})
+        return np.asarray(values.transpose(SYSTEM, CHAIN, DRAW).values)
+
+    @cached_property
+    def _sides(self) -> dict[tuple[str, int], Outer | None]:
+        return {}
+
+    def _side(self, entry: Entry, system: int) -> Outer | None:
+        """Return the exact law of one number of one system, if it has one that varies."""
+        key = entry.name, system
+        if key not in self._sides:
+            which = conjugate.posterior(self.compared.totals[system], self.base, self.prevalence)
+            law: Any = laws.exact_law(entry.metric, which)
+            if entry.place is not None and isinstance(law, laws.BetaLaw):
+                law = laws.BetaLaw(law.a[entry.place], law.b[entry.place], law.link)
+            varies, ends = isinstance(law, laws.BetaLaw | laws.IntegralLaw), (entry.metric.lower, entry.metric.upper)
+            law = Table(law, *ends) if isinstance(law, laws.IntegralLaw) else law
+            self._sides[key] = Outer(law, *ends) if varies else None
+        return self._sides[key]
+
+    def moments_exist(self, entry: Entry, pair: tuple[int, int]) -> tuple[bool, bool]:
+        """Say whether mean and standard deviation of both numbers are finite; draws always have some."""
+        if not entry.metric.moments or not self.conjugate:
+            return True, True
+        which = conjugate.posterior(self.compared.totals[list(pair)], self.base, self.prevalence)
+        law = laws.exact_law(entry.metric, which)
+        if law is None:
+            return True, True
+        return bool(np.isfinite(law.mean()).all()), bool(np.isfinite(law.sd()).all())
+
+    def contrast(self, entry: Entry, pair: tuple[int, int]) -> Contrast | None:
+        """Return the exact law of a difference, or None where there is none."""
+        if not self.conjugate:
+            return None
+        law = self._independent(entry, pair) if self.compared.answers is None else self._discordant(entry, pair)
+        return law if law is not None and law.both(0.0)[1] < TRUSTED else None
+
+    def ratio(self, entry: Entry, pair: tuple[int, int]) -> Contrast | None:
+        """Return the exact law of a ratio, or None where there is none."""
+        if not self.conjugate or self.compared.answers is not None:
+            return None
+        law = self._independent(entry, pair, ratio=True)
+        return law if law is not None and law.both(1.0)[1] < TRUSTED else None
+
+    def _independent(self, entry: Entry, pair: tuple[int, int], *, ratio: bool = False) -> Contrast | None:
+        if shared(self.prevalence, self.base):
+            return None
+        first, second = (self._side(entry, system) for system in pair)
+        return None if first is None or second is None else Independent(first, second, ratio)
+
+    def _discordant(self, entry: Entry, pair: tuple[int, int]) -> Contrast | None:
+        share = companions.proportion_of(entry, len(self.compared.labels))
+        answers = self.compared.answers
+        if share is None or answers is None or (self.prevalence is not None and share.rows.sum() > 1):
+            return None
+        prior = companions.prior_agreement(self.base.rows, share)
+        cells = [a + b for a, b in zip(companions.agreement(answers, pair, share), prior, strict=True)]
+        both, first, second, none = cells
+        if min(first, second, both + none) <= 0:
+            names = " and ".join(self.compared.systems[i] for i in pair)
+            raise ValueError(
+                f"`prior` leaves the posterior improper: of the items, {names} have none that only one of them got, or "
+                "none that both got or missed, and a concentration of 0. Take prior='jeffreys'."
+            )
+        return Discordant(first, second, both + none)

@@ -1,0 +1,286 @@
+"""The tables of a comparison: summary, tests, flips."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayescm import conjugate, models, rope
+from bayescm.comparison import companions
+from bayescm.comparison.differences import Contrast
+from bayescm.comparison.inputs import FOLD, Compared, Entry
+from bayescm.comparison.posteriors import Posteriors
+from bayescm.draws import interval, statistics
+from bayescm.metrics import compute, coordinates, evaluate
+from bayescm.priors import concentrations
+from bayescm.results import ACTUAL, CHAIN, CI_BOUND, DRAW, LABEL, METRIC, SYSTEM, interval_coordinate
+
+Array = NDArray[np.float64]
+Rows = list[list[dict[str, Any]]]
+
+COMPARISON = "comparison"
+SIDES = ("worse", "equivalent", "better")
+CORRELATED = "correlated_t"
+_ROUNDING = 1e-13
+"""Differences below it are rounding, where both systems share a number, such as the prevalence."""
+_LONG_NAMES = {
+    "point": "Difference of the counts' own values",
+    "mean": "Posterior mean of the difference",
+    "sd": "Posterior standard deviation of the difference",
+    "interval": "Credible interval of the difference",
+    "ratio": "Posterior median of the ratio, first to second",
+    "ratio_interval": "Credible interval of the ratio",
+    "probability_better": "Probability that the first is better (ties count half)",
+    "probability": "Probability that the first is worse, equivalent, better",
+    "mcse": "Monte Carlo standard error of the probability (0: exact)",
+    "superiority": "Probability that the first is better by more than the margin",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked of every difference.
+
+    Attributes
+    ----------
+    rope, margin, confidence, ci_prob : float
+    ci_kind : str
+    """
+
+    rope: float
+    margin: float
+    confidence: float
+    ci_prob: float
+    ci_kind: str
+
+
+def differences(posteriors: Posteriors) -> xr.Dataset:
+    """Return the draws of all differences, first minus second."""
+    first, second = (list(part) for part in zip(*posteriors.compared.pairs, strict=True))
+    coords = comparison_coordinates(posteriors.compared)
+    found = posteriors.metrics
+    parts = [found.isel({SYSTEM: side}).drop_vars(SYSTEM).rename({SYSTEM: COMPARISON}) for side in (first, second)]
+    with np.errstate(invalid="ignore"):
+        made = parts[0] - parts[1]
+    made = made.where(np.abs(made) > _ROUNDING, 0.0).where(made.notnull()).assign_coords(coords)
+    for name in made.data_vars:
+        made[name].attrs = found[name].attrs | {"long_name": f"{found[name].attrs['long_name']}, difference"}
+    return made.transpose(CHAIN, DRAW, COMPARISON, ...)
+
+
+def comparison_coordinates(compared: Compared) -> dict[str, Any]:
+    """Return the names of the comparisons and of their two systems."""
+    first, second = zip(*compared.names, strict=True)
+    return {
+        COMPARISON: compared.comparisons,
+        "first": (COMPARISON, list(first)),
+        "second": (COMPARISON, list(second)),
+    }
+
+
+def summary(posteriors: Posteriors, drawn: xr.Dataset, asked: Question) -> xr.Dataset:
+    """Return the table of all comparisons and metrics."""
+    compared = posteriors.compared
+    rows: Rows = []
+    for i, pair in enumerate(compared.pairs):
+        rows.append([])
+        for entry, point in zip(compared.entries, points(posteriors, pair), strict=True):
+            law = posteriors.contrast(entry, pair)
+            one = drawn[entry.metric.name].isel({COMPARISON: i})
+            one = one if entry.place is None else one.isel({LABEL: entry.place})
+            if law is not None:
+                found = _exact(law, entry, asked)
+            else:
+                found = _drawn(one, entry, asked, independent=posteriors.conjugate)
+                exist = dict(zip(("mean", "sd"), posteriors.moments_exist(entry, pair), strict=True))
+                found |= {name: np.nan for name, does in exist.items() if not does}
+            rows[-1].append(found | _ratio(posteriors, entry, pair, asked) | {"point": point})
+    return _table(rows, compared, asked)
+
+
+def points(posteriors: Posteriors, pair: tuple[int, int]) -> list[float]:
+    """Return the differences of the values of the counts themselves, or of their rates at another prevalence."""
+    compared = posteriors.compared
+    counts = compared.totals[list(pair)]
+    cells = counts.astype(np.float64)
+    if posteriors.prevalence is not None:
+        base = concentrations("jeffreys", "dirichlet_multinomial", compared.labels)  # any: the shares are exchanged
+        which = conjugate.posterior(counts, base, posteriors.prevalence)
+        cells = conjugate.plug_in(counts, which, posteriors.prevalence)
+    values = dict(zip([m.name for m in compared.metrics], compute(compared.metrics, cells), strict=True))
+    found = []
+    with np.errstate(invalid="ignore"):
+        for entry in compared.entries:
+            one, other = values[entry.metric.name] if entry.place is None else values[entry.metric.name][:, entry.place]
+            found.append(float(one - other))
+    return found
+
+
+def _exact(law: Any, entry: Entry, asked: Question) -> dict[str, Any]:
+    """Answer by the law of the difference."""
+    loss = entry.metric.loss
+    beyond = law.cdf(-asked.margin) if loss else law.sf(asked.margin)
+    better = law.cdf(0.0) if loss else law.sf(0.0)
+    sides = rope.probabilities(law, asked.rope)["mean_difference"].values
+    return {
+        "mean": law.mean(), "sd": law.sd(), "interval": law.interval(asked.ci_prob, asked.ci_kind),
+        "probability_better": better, "probability": sides[::-1] if loss else sides, "superiority": beyond,
+        "mcse": np.zeros(3), "method": "exact",
+    }  # fmt: skip
+
+
+def _drawn(one: xr.DataArray, entry: Entry, asked: Question, *, independent: bool) -> dict[str, Any]:
+    """Answer by draws of the difference."""
+    values = one.transpose(CHAIN, DRAW).values
+    with np.errstate(over="ignore"):
+        found = statistics(values.ravel(), asked.ci_prob, asked.ci_kind)
+    gain = -values if entry.metric.loss else values
+    sides = np.stack([gain < -asked.rope, np.abs(gain) <= asked.rope, gain > asked.rope])
+    made = {
+        "mean": found["mean"], "sd": found["sd"], "interval": (found["lower"], found["upper"]),
+        "probability_better": np.mean((gain > 0) + 0.5 * (gain == 0)),
+        "probability": sides.mean((1, 2)), "superiority": np.mean(gain > asked.margin),
+        "mcse": np.array([_mcse(side, independent=independent) for side in sides]),
+    }  # fmt: skip
+    if np.isnan(values).any():
+        made = {name: np.full(np.shape(value), np.nan) for name, value in made.items()}
+    return made | {"method": "draws"}
+
+
+def _mcse(indicator: NDArray[np.bool_], *, independent: bool) -> float:
+    """Return the Monte Carlo standard error of a share of draws (chain, draw)."""
+    share = float(indicator.mean())
+    if independent or share in (0.0, 1.0):
+        return float(np.sqrt(share * (1.0 - share) / indicator.size))
+    import arviz as az
+
+    return float(az.mcse(indicator.astype(np.float64)))
+
+
+def _ratio(posteriors: Posteriors, entry: Entry, pair: tuple[int, int], asked: Question) -> dict[str, Any]:
+    """Return median and interval of the ratio; NaN where the metric may be 0 or less by its range."""
+    if entry.metric.lower < 0.0:
+        return {"ratio": np.nan, "ratio_interval": (np.nan, np.nan)}
+    law: Contrast | None = posteriors.ratio(entry, pair)
+    if law is not None:
+        return {"ratio": law.ppf(0.5), "ratio_interval": law.interval(asked.ci_prob, asked.ci_kind)}
+    first, second = posteriors.of(entry)[list(pair)]
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        drawn = np.sort((first / second).ravel())
+        bounds = interval(drawn, asked.ci_prob, asked.ci_kind)
+    if np.isnan(drawn[-1]):  # NaN sorts last
+        return {"ratio": np.nan, "ratio_interval": (np.nan, np.nan)}
+    return {"ratio": np.median(drawn), "ratio_interval": bounds}
+
+
+def _table(rows: Rows, compared: Compared, asked: Question) -> xr.Dataset:
+    """Give the table its names, and each row its verdict."""
+    more = {"interval": CI_BOUND, "ratio_interval": CI_BOUND, "probability": rope.SIDE, "mcse": rope.SIDE}
+    made = xr.Dataset(
+        {
+            name: (
+                (COMPARISON, METRIC, *([more[name]] if name in more else [])),
+                np.array([[cell[name] for cell in row] for row in rows], np.float64),
+                {"long_name": text, "units": "1"},
+            )
+            for name, text in _LONG_NAMES.items()
+        },
+        coords={
+            **comparison_coordinates(compared),
+            **coordinates(compared.metrics, compared.labels),
+            rope.SIDE: list(SIDES),
+            CI_BOUND: interval_coordinate(asked.ci_prob, asked.ci_kind),
+        },
+    )
+    sure = made["probability"].values >= asked.confidence
+    verdict = np.where(sure.any(-1), np.array(SIDES)[sure.argmax(-1)], "undecided")
+    made["verdict"] = (COMPARISON, METRIC), verdict, {"long_name": f"Verdict at {asked.confidence:g}"}
+    made["method"] = (COMPARISON, METRIC), [[cell["method"] for cell in row] for row in rows]
+    return made
+
+
+def flips(compared: Compared) -> xr.Dataset:
+    """Return how often both, one or none of two systems were right, and gave different answers, by actual class."""
+    answers, k = compared.answers, len(compared.labels)
+    if answers is None:
+        raise ValueError("`data` must say which items both systems answered.")
+    found = np.zeros((len(compared.pairs), k, 5), np.int64)
+    for i, pair in enumerate(compared.pairs):
+        actual, *given = answers.codes[:, [0, *(1 + system for system in pair)]].T
+        one, two = (answer == actual for answer in given)
+        for place, items in enumerate((one & two, one & ~two, ~one & two, ~one & ~two, given[0] != given[1])):
+            found[i, :, place] = np.bincount(actual, answers.counts * items, k)
+    names = {
+        "both_right": "Items that both got right", "only_first_right": "Items that only the first got right",
+        "only_second_right": "Items that only the second got right", "both_wrong": "Items that both got wrong",
+        "answers_differ": "Items that they answered differently",
+    }  # fmt: skip
+    return xr.Dataset(
+        {n: ((COMPARISON, ACTUAL), found[..., i], {"long_name": text}) for i, (n, text) in enumerate(names.items())},
+        coords={**comparison_coordinates(compared), ACTUAL: compared.labels},
+    )
+
+
+def tests(compared: Compared, asked: Question, runs: int) -> xr.Dataset:
+    """Return the frequentist companions: p-values and an interval for each proportion, or for folds."""
+    folds = compared.design == "folds"
+    words = (CORRELATED,) if folds else companions.INDEPENDENT if compared.answers is None else companions.PAIRED
+    name = CORRELATED if folds else "newcombe"
+    values = np.full((len(compared.pairs), len(compared.entries), len(words) + 2), np.nan)
+    scores = _fold_scores(compared) if folds else []
+    for i, pair in enumerate(compared.pairs):
+        for j, entry in enumerate(compared.entries):
+            if folds:
+                values[i, j] = correlated_t(scores[j][pair[0]] - scores[j][pair[1]], runs, asked.ci_prob)
+            elif (share := companions.proportion_of(entry, len(compared.labels))) is not None:
+                values[i, j] = _of_proportion(compared, pair, share, asked.ci_prob)
+    n = len(words)
+    dims = (COMPARISON, METRIC)
+    return xr.Dataset(
+        {
+            "p_value": ((*dims, "test"), values[..., :n], {"long_name": "Two-sided p-value of no difference"}),
+            name: ((*dims, CI_BOUND), values[..., n:], {"long_name": "Confidence interval of the difference"}),
+        },
+        coords={
+            **comparison_coordinates(compared),
+            **coordinates(compared.metrics, compared.labels),
+            "test": list(words),
+            CI_BOUND: interval_coordinate(asked.ci_prob, "confidence"),
+        },
+    )
+
+
+def _of_proportion(compared: Compared, pair: tuple[int, int], share: companions.Proportion, ci_prob: float) -> Array:
+    """Return p-values and bounds of a proportion over actual classes."""
+    if compared.answers is not None:
+        cells = companions.agreement(compared.answers, pair, share)
+        bounds = companions.newcombe_paired(cells, ci_prob)
+        p_values = companions.mcnemar(cells.first, cells.second) if sum(cells) else np.full(2, np.nan)
+        return np.concatenate([p_values, bounds])
+    k1, k2 = (float(compared.totals[system][share.right].sum()) for system in pair)
+    n1, n2 = (float(compared.totals[system][share.rows].sum()) for system in pair)
+    tested = companions.independent_tests((k1, k2), (n1, n2))
+    return np.concatenate([tested, companions.newcombe((k1, k2), (n1, n2), ci_prob)])
+
+
+def _fold_scores(compared: Compared) -> list[Array]:
+    """Return each number of the counts by system and fold."""
+    values = evaluate(compared.counts, compared.metrics)
+    found = []
+    for entry in compared.entries:
+        one = values[entry.metric.name]
+        one = one if entry.place is None else one.isel({LABEL: entry.place})
+        found.append(one.transpose(SYSTEM, FOLD).values)
+    return found
+
+
+def correlated_t(scores: Array, runs: int, ci_prob: float) -> Array:
+    """Return p-value and interval of the mean difference of fold scores (Nadeau and Bengio 2003)."""
+    if not np.isfinite(scores).all() or np.ptp(scores) == 0.0:
+        return np.full(3, np.nan)
+    story: Any = models.load("fold_scores")
+    law = story.exact(scores, runs=runs).laws["mean_difference"]
+    tail = 0.5 * (1.0 - ci_prob)
+    return np.array([2.0 * min(law.cdf(0.0), law.sf(0.0)), law.ppf(tail), law.isf(tail)], np.float64)

@@ -1,0 +1,198 @@
+"""compare_systems(): differences of metrics between systems, and what they are worth."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from bayescm import distributions, validate
+from bayescm.comparison import inputs, report
+from bayescm.comparison.inputs import FOLD, Compared
+from bayescm.comparison.posteriors import Posteriors
+from bayescm.draws import warn_undefined
+from bayescm.metrics import MetricsLike
+from bayescm.priors import MODELS, PrevalenceLike, PriorLike
+from bayescm.results import attributes, flatten_cells, tree
+
+_MEANING = {
+    "independent": "Each system was tested on items of its own: a probability is about the systems on the population, "
+    "given both test sets.",
+    "paired": "All systems answered the same items, so that easy and hard items cancel: a probability is about the "
+    "systems on further items like these.",
+    "folds": "All systems were trained and tested on the same folds, but each has a posterior of its own here and they "
+    "are compared as if the items were different: a probability is about these trained systems, and too cautious where "
+    "they err on the same items. The training sets overlap: for the recipe on another sample read the correlated "
+    "t-test in the group 'tests'.",
+}
+
+
+def compare_systems(
+    data: Any,
+    metrics: MetricsLike = "accuracy",
+    *,
+    reference: str | None = None,
+    design: str | None = None,
+    model: str = "dirichlet_multinomial",
+    prior: PriorLike = "jeffreys",
+    prevalence: PrevalenceLike = None,
+    rope: float = 0.0,
+    margin: float = 0.0,
+    confidence: float = 0.95,
+    require: str | Sequence[str] | None = None,
+    ci_prob: float = 0.95,
+    ci_kind: str = "eti",
+    chains: int = 4,
+    draws: int = 1000,
+    random_seed: int | np.random.Generator | None = None,
+    **options: Any,
+) -> xr.DataTree:
+    """Compare systems, two by two: how much better is one than the other, and how probably.
+
+    Parameters
+    ----------
+    data : xarray.DataArray or xarray.Dataset
+        The same items: the joint table of :func:`bayescm.paired_counts`, or :func:`bayescm.predictions`. Other items
+        for each system: ``counts(system, actual, predicted)``. Folds: ``counts(system, fold, actual, predicted)``.
+    metrics
+        As in :func:`bayescm.summary`.
+    reference : str, optional
+        The system that the others are compared with. Default: all pairs.
+    design : {"independent", "paired"}, optional
+        Default: paired for the same items, else independent.
+    model, prior, prevalence
+        As in :func:`bayescm.summary`. The same items need ``model="dirichlet_multinomial"``; `prior` is that of each
+        system. Other stories answer by draws. Folds are answered by the story ``kfold``.
+    rope : float
+        Differences from -`rope` to `rope` count as none; in the unit of the metric.
+    margin : float
+        Of ``superiority``. A negative one asks for non-inferiority.
+    confidence : float
+        Probability that a verdict needs, above 0.5.
+    require : str or sequence of str, optional
+        Claims about each system, such as "recall > .8 and precision > .7", as in :func:`bayescm.probability`.
+    ci_prob, ci_kind
+        Probability and kind ("eti", "hdi") of the credible intervals.
+    chains, draws : int
+        Of the group ``posterior``.
+    random_seed : int, numpy.random.Generator or None
+    **options
+        Of the story; for folds ``pooling`` ("partial", "complete" or "average") and ``runs`` (repetitions of the
+        cross-validation).
+
+    Returns
+    -------
+    xarray.DataTree
+        ``posterior``: draws of each metric's difference, first minus second, over ``(chain, draw, comparison)``, with
+        the coordinates ``first`` and ``second``. ``summary`` over ``(comparison, metric)``: ``point`` (difference of
+        the counts' own values), ``mean``, ``sd`` and ``interval(ci_bound)`` of the difference; ``ratio`` (posterior
+        median) and ``ratio_interval(ci_bound)``, NaN for metrics that may be negative; ``probability_better``;
+        ``probability(side)``: worse, equivalent, better; ``mcse(side)``; ``superiority``; ``verdict`` and ``method``
+        ("exact" or "draws"). "Better" is smaller for error rates and other losses. With `require`,
+        ``requirement(claim, system)``. ``tests``: ``p_value(test)`` and a confidence interval for proportions of actual
+        classes, NaN elsewhere. For the same items, ``flips`` over ``(comparison, actual)``. ``observed_data``. The attr
+        ``meaning`` says what the probabilities are about.
+
+    Raises
+    ------
+    ValueError
+        For fewer than two systems, more than 500 comparisons, an unknown reference, or ``design="paired"`` of counts
+        that don't say which items were answered alike.
+
+    Warns
+    -----
+    UserWarning
+        Where the same items are, or seem to be, analysed as independent.
+
+    Notes
+    -----
+    Exact without a draw: for separate test sets every metric with a law (:func:`bayescm.metric_distribution`), by
+    quadrature; for the same items proportions of actual classes (accuracy, recall, specificity and their opposites).
+    There P(first > second) = I_1/2(n_01 + b, n_10 + a), with n_10 (n_01) the items that only the first (second) got
+    right, and a and b the sums of the prior concentrations of the joint cells that are merged. All else by draws; the
+    ratio of systems on the same items always.
+
+    For areas under curves of the same items see :func:`bayescm.auc_difference`.
+
+    References
+    ----------
+    McNemar 1947, Psychometrika 12; Newcombe 1998, Statistics in Medicine 17, 873-890 and 2635-2650; Nadeau and Bengio
+    2003, Machine Learning 52; Caelen 2017, section 4; Kruschke 2018 (rope).
+
+    Examples
+    --------
+    >>> import bayescm
+    >>> table = bayescm.paired_counts(
+    ...     [0] * 60 + [1] * 40, {"A": [0] * 55 + [1] * 40 + [0] * 5, "B": [0] * 50 + [1] * 38 + [0] * 12}
+    ... )
+    >>> found = bayescm.compare_systems(table, ["accuracy", "mcc"], random_seed=1)
+    >>> found["summary"].probability_better.values.round(2)
+    array([[1., 1.]])
+    >>> str(found["summary"].verdict.sel(metric="accuracy").item())
+    'better'
+    """
+    asked = report.Question(
+        rope=_finite("rope", rope, 0.0),
+        margin=_finite("margin", margin, -np.inf),
+        confidence=validate.number("confidence", confidence, 0.5, 1),
+        ci_prob=validate.number("ci_prob", ci_prob, 0, 1),
+        ci_kind=validate.choice("ci_kind", ci_kind, ("eti", "hdi")),
+    )
+    compared = inputs.read(data, design, reference, metrics)
+    runs = validate.positive_integer("runs", options.pop("runs", 1)) if compared.design == "folds" else 1
+    model = _story(compared, model, options)
+    posteriors = Posteriors(
+        compared, model, prior, prevalence, validate.positive_integer("chains", chains),
+        validate.positive_integer("draws", draws), validate.seed(random_seed), options,
+    )  # fmt: skip
+    if chains * draws < 160:
+        raise ValueError(f"`chains` times `draws` must be at least 160 for an interval; got {chains * draws}.")
+    drawn = report.differences(posteriors)
+    warn_undefined({str(name): value.values for name, value in drawn.items()})
+    groups = {"posterior": drawn, "summary": report.summary(posteriors, drawn, asked)}
+    if require is not None:
+        groups["summary"]["requirement"] = _requirement(posteriors, require)
+    groups["tests"] = report.tests(compared, asked, runs)
+    if compared.answers is not None:
+        groups["flips"] = report.flips(compared)
+    groups["observed_data"] = flatten_cells(compared.counts).to_dataset()
+    attrs = attributes(
+        design=compared.design, meaning=_MEANING[compared.design], model=model, prior=prior, prevalence=prevalence,
+        reference=reference, rope=asked.rope, margin=asked.margin, confidence=asked.confidence, ci_prob=asked.ci_prob,
+        ci_kind=asked.ci_kind, random_seed=posteriors.seed, **options,
+    )  # fmt: skip
+    return tree(groups, attrs)
+
+
+def _finite(name: str, value: object, lower: float) -> float:
+    """Return a finite number that is at least `lower`."""
+    found = validate.number(name, value, lower, np.inf, closed=True)
+    if not np.isfinite(found):
+        raise ValueError(f"`{name}` must be finite; got {found}.")
+    return found
+
+
+def _story(compared: Compared, model: str, options: dict[str, Any]) -> str:
+    """Return the story that answers, or say which can't."""
+    if compared.design == "folds":
+        return "kfold" if model in MODELS else model
+    if compared.answers is not None and model != "dirichlet_multinomial":
+        raise ValueError(
+            f"`model` must be 'dirichlet_multinomial' for systems on the same items; got {model!r}. Draws of another "
+            "story, such as 'paired' with dependence='difficulty', come from bayescm.posterior."
+        )
+    if model in MODELS and options:
+        raise TypeError(f"`{next(iter(options))}` is no option of {model}.")
+    return model
+
+
+def _requirement(posteriors: Posteriors, require: str | Sequence[str]) -> xr.DataArray:
+    """Return the probability of claims about each system."""
+    compared = posteriors.compared
+    if not posteriors.conjugate:
+        what = f"the dim {FOLD!r}" if compared.design == "folds" else f"model={posteriors.model!r}"
+        raise ValueError(f"`require` is answered exactly, and there is no exact answer with {what}.")
+    found = distributions.probability(
+        compared.counts, require, model=posteriors.model, prior=posteriors.prior, prevalence=posteriors.prevalence
+    )["probability"]
+    return found.transpose("claim", ...).assign_attrs(long_name="Probability that the system meets the claim")

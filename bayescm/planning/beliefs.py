@@ -1,0 +1,141 @@
+"""What is thought of a classifier before its test: modes and concentrations, or a pilot."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescm import conjugate, validate
+from bayescm.counts import one_matrix
+from bayescm.laws import BetaLaw, exact_law
+from bayescm.metrics import Metric, MetricsLike, resolve
+from bayescm.planning.rates import Rate
+from bayescm.planning.whole import Test
+from bayescm.planning.widths import Proportion
+from bayescm.priors import Concentrations, PriorLike, concentrations
+from bayescm.results import labels_of
+
+Array = NDArray[np.float64]
+
+_ABOUT = {
+    ("fn", "tp"): "actual positives",
+    ("fp", "tn"): "actual negatives",
+    ("fp", "tp"): "predicted positives",
+    ("fn", "tn"): "predicted negatives",
+    ("fn", "fp", "tp"): "items but true negatives",
+    ("fn", "fp", "tn", "tp"): "items",
+}
+_RATES = ("recall", "specificity")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Beliefs:
+    """The arguments that :func:`sample_size` and :func:`interval_width` share, checked."""
+
+    metrics: tuple[Metric, ...]
+    mode: Any
+    concentration: Any
+    pilot: Concentrations | None
+    prior: Concentrations
+    ci_prob: float
+    ci_kind: str
+
+    @classmethod
+    def read(
+        cls, metrics: MetricsLike, mode: Any, concentration: Any, pilot: Any, prior: PriorLike, model: str,
+        ci_prob: float, ci_kind: str,
+    ) -> "Beliefs":  # fmt: skip
+        """Check the arguments."""
+        resolved = tuple(resolve(metrics, 2))
+        others = [metric.name for metric in resolved if metric.kind != "cells"]
+        if others:
+            raise ValueError(f"`metric` must be one of the cells of two labels; got {others[0]}.")
+        base = concentrations(prior, model, 2)
+        if conjugate.improper(base) is not None:
+            raise ValueError(
+                "`prior` must be proper: tests to come may leave a cell empty. Take prior='jeffreys', or any with "
+                "positive concentrations."
+            )
+        return cls(
+            resolved, mode, concentration, _posterior(pilot, base), base, validate.number("ci_prob", ci_prob, 0, 1),
+            validate.choice("ci_kind", ci_kind, ("hdi", "eti")),
+        )  # fmt: skip
+
+    def proportions(self) -> tuple[list[Proportion], list[str]]:
+        """Return every metric as a proportion of its own items, and what these are."""
+        found, about = [], []
+        for metric in self.metrics:
+            law = _beta(metric, self.prior)
+            if law is None or metric.ratio is None:
+                raise ValueError(
+                    f"`prevalence` is needed for {metric.name}: it isn't a proportion of a number of items, so it "
+                    "depends on how many positives there are. Give prevalence=0.5, or two numbers of a Beta."
+                )
+            rate = self._of_pilot(metric) or self._rate(metric.name, [metric.name for metric in self.metrics])
+            found.append(Proportion(rate, float(law.a), float(law.b), self.ci_prob, self.ci_kind))
+            about.append(_ABOUT[tuple(sorted(metric.ratio[0] + metric.ratio[1]))])
+        return found, about
+
+    def test(self, prevalence: Any, fixed_totals: bool) -> Test:
+        """Return the whole test."""
+        if self.pilot is None:
+            recall, specificity = (self._rate(name, list(_RATES)) for name in _RATES)
+        else:
+            rows = self.pilot.rows
+            recall, specificity = Rate(rows[1, 1], rows[1, 0]), Rate(rows[0, 0], rows[0, 1])
+        share = self._prevalence(prevalence)
+        return Test(
+            self.metrics, share, recall, specificity, bool(fixed_totals), self.prior, self.ci_prob, self.ci_kind
+        )
+
+    def _of_pilot(self, metric: Metric) -> Rate | None:
+        law = None if self.pilot is None else _beta(metric, self.pilot)
+        return None if law is None else Rate(float(law.a), float(law.b))
+
+    def _rate(self, name: str, known: list[str]) -> Rate:
+        """Return the Beta of a mode and a concentration, which may be mappings."""
+        values = []
+        for argument, given in (("mode", self.mode), ("concentration", self.concentration)):
+            if isinstance(given, Mapping) and set(given) != set(known):
+                raise ValueError(f"`{argument}` as a mapping must have the keys {known}; got {list(given)}.")
+            values.append(given[name] if isinstance(given, Mapping) else given)
+        return Rate.of_mode("mode", *values)
+
+    def _prevalence(self, prevalence: Any) -> Rate:
+        """Return the prevalence: a number, the two numbers of a Beta, or that of the pilot."""
+        if isinstance(prevalence, str):
+            if prevalence != "pilot" or self.pilot is None:
+                raise ValueError(
+                    f"`prevalence` as text must be 'pilot', and needs `pilot`; got {prevalence!r}. Give a number."
+                )
+            return Rate(self.pilot.shares[1], self.pilot.shares[0])
+        given = validate.beta_numbers("prevalence", prevalence)
+        if np.ndim(given) == 0:
+            return Rate(0.0, 0.0, validate.number("prevalence", given, 0, 1))
+        values = np.asarray(given, np.float64)
+        if values.shape != (2,) or not (np.isfinite(values) & (values > 0)).all():
+            raise ValueError(
+                f"`prevalence` must be a number or the two positive numbers of a Beta; got {prevalence!r}."
+            )
+        return Rate(*values.tolist())
+
+
+def _posterior(pilot: Any, prior: Concentrations) -> Concentrations | None:
+    """Return the posterior of a pilot."""
+    if pilot is None:
+        return None
+    counts = one_matrix(pilot)
+    if len(labels_of(counts)) != 2:
+        raise ValueError(
+            f"`pilot` must have two labels; got {labels_of(counts)}. Plan one class against the rest: "
+            "bayescm.confusion_matrix(y_true == label, y_pred == label)."
+        )
+    return conjugate.posterior(counts.values, prior)
+
+
+def _beta(metric: Metric, which: Concentrations) -> BetaLaw | None:
+    """Return the Beta law of a proportion."""
+    law = exact_law(metric, which)
+    return law if isinstance(law, BetaLaw) and law.link == "identity" else None

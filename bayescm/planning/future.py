@@ -1,0 +1,148 @@
+"""Predictive laws: all matrices that a second test may give, with their probabilities, or draws of them."""
+
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescm import conjugate
+from bayescm.metrics import Metric, compute
+from bayescm.planning.rates import Rate
+from bayescm.priors import Concentrations
+
+Array = NDArray[np.float64]
+
+MOST_MATRICES = 2_000_000
+_DECIMALS = 12  # in which equal values of a metric agree
+_STREAM = 11
+
+
+class Law(NamedTuple):
+    """A discrete law: its distinct values in order, their probabilities, and that of no value (0/0)."""
+
+    values: Array
+    probability: Array
+    undefined: float
+
+    def statistics(self, ci_prob: float, ci_kind: str) -> dict[str, float]:
+        """Return mean, median, sd and interval, given that the metric is defined."""
+        if not len(self.values):
+            return dict.fromkeys(("mean", "median", "sd", "lower", "upper"), np.nan) | {"undefined": 1.0}
+        p = self.probability / self.probability.sum()
+        with np.errstate(invalid="ignore"):
+            mean = float(p @ self.values)
+            sd = float(np.sqrt(p @ (self.values - mean) ** 2))
+        below = np.cumsum(p)
+        lower, upper = self._narrowest(below, ci_prob) if ci_kind == "hdi" else (
+            self._quantile(below, (1 - ci_prob) / 2), self._quantile(below, (1 + ci_prob) / 2))  # fmt: skip
+        found = {"mean": mean, "median": self._quantile(below, 0.5), "sd": sd, "lower": lower, "upper": upper}
+        return found | {"undefined": self.undefined}
+
+    def _quantile(self, below: Array, share: float) -> float:
+        """Return the least value that holds at least a share."""
+        return float(self.values[min(int(np.searchsorted(below, share - 1e-12)), len(below) - 1)])
+
+    def _narrowest(self, below: Array, share: float) -> tuple[float, float]:
+        """Return the narrowest interval between two values that holds at least a share."""
+        before = np.append(0.0, below[:-1])
+        last = np.searchsorted(below, before + share - 1e-12)
+        first = np.flatnonzero(last < len(below))
+        with np.errstate(invalid="ignore"):
+            widths = self.values[last[first]] - self.values[first]
+        start = first[int(np.argmin(np.where(np.isnan(widths), np.inf, widths)))]
+        return float(self.values[start]), float(self.values[last[start]])
+
+    def compare(self, other: "Law") -> tuple[float, float]:
+        """Return P(larger than the other) and P(equal), of independent values; undefined ones are neither."""
+        below = np.append(0.0, np.cumsum(other.probability))
+        left, right = (np.searchsorted(other.values, self.values, side) for side in ("left", "right"))
+        return float(self.probability @ below[left]), float(self.probability @ (below[right] - below[left]))
+
+
+class Lattice:
+    """All matrices of two labels with `size` items, or those with fixed class totals."""
+
+    def __init__(self, size: int, positives: int | None = None) -> None:
+        """Keep what says which matrices these are."""
+        self.size, self.positives = size, positives
+        self._known: dict[str, tuple[Array, NDArray[np.intp]]] = {}
+
+    def matrices(self) -> int:
+        """Return how many there are."""
+        n, p = self.size, self.positives
+        return (n + 1) * (n + 2) * (n + 3) // 6 if p is None else (p + 1) * (n - p + 1)
+
+    @cached_property
+    def _cells(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """Return the place among the numbers of positives, true positives and true negatives of every matrix."""
+        each = self._each
+        sizes = (each + 1) * (self.size - each + 1)
+        row = np.repeat(np.arange(len(each)), sizes)
+        place = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        return row, *np.divmod(place, self.size - each[row] + 1)
+
+    @property
+    def _each(self) -> NDArray[np.int64]:
+        """Return the numbers of positives."""
+        return np.arange(self.size + 1) if self.positives is None else np.array([self.positives])
+
+    @cached_property
+    def matrix(self) -> NDArray[np.int64]:
+        """Return the matrices, (n, 2, 2)."""
+        row, tp, tn = self._cells
+        p = self._each[row]
+        return np.stack([tn, self.size - p - tn, p - tp, tp], -1).reshape(-1, 2, 2)
+
+    def weights(self, which: Concentrations) -> Array:
+        """Return the probability of every matrix: three beta-binomials, one after the other."""
+        row, tp, tn = self._cells
+        each = self._each[:, None].astype(np.float64)
+        k = np.arange(self.size + 1.0)
+        recall, specificity = Rate(*which.rows[1, ::-1]), Rate(*which.rows[0])
+        log = recall.log_pmf(np.minimum(k, each), each)[row, tp]
+        log += specificity.log_pmf(np.minimum(k, self.size - each), self.size - each)[row, tn]
+        if self.positives is None:
+            rate = Rate(0.0, 0.0, float(which.shares[1])) if which.known else Rate(*which.shares[::-1])
+            log += rate.log_pmf(k, float(self.size))[row]
+        return np.asarray(np.exp(log))
+
+    def law(self, metric: Metric, weights: Array) -> Law:
+        """Return the law of a metric."""
+        if metric.name not in self._known:
+            self._known[metric.name] = _distinct(compute([metric], self.matrix)[0])
+        values, group = self._known[metric.name]
+        return _law(values, np.bincount(group, weights, minlength=len(values)))
+
+
+def of_draws(values: Array) -> Law:
+    """Return the law of equally weighted draws."""
+    distinct, group = _distinct(values)
+    return _law(distinct, np.bincount(group, minlength=len(distinct)) / len(values))
+
+
+def of_trials(trials: int, a: float, b: float) -> Law:
+    """Return the law of S / trials with S beta-binomial."""
+    successes = np.arange(trials + 1.0)
+    return Law(successes / trials, np.exp(Rate(a, b).log_pmf(successes, float(trials))), 0.0)
+
+
+def drawn(
+    which: Concentrations, totals: NDArray[np.int64], size: int, keep_totals: bool, draws: int, seed: int, index: int
+) -> NDArray[np.int64]:
+    """Return draws of the matrix to come, (draws, K, K)."""
+    rng = conjugate.matrix_rng(seed, index, _STREAM)
+    theta = np.moveaxis(conjugate.draw_theta(which, rng, draws), -1, 0)
+    return conjugate.replicate_counts(theta, totals, rng, size, keep_totals)
+
+
+def _distinct(values: Array) -> tuple[Array, NDArray[np.intp]]:
+    """Return the distinct values in order, NaN last, and which of them each is."""
+    found, group = np.unique(np.round(values, _DECIMALS) + 0.0, return_inverse=True)
+    return found, group
+
+
+def _law(values: Array, probability: Array) -> Law:
+    """Return the law, with the probability of NaN apart."""
+    defined = ~np.isnan(values)
+    return Law(values[defined], probability[defined], float(probability[~defined].sum()))

@@ -1,0 +1,320 @@
+"""replicate(): what a second test would show."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayescm import conjugate, validate
+from bayescm.counts import computed
+from bayescm.distributions import _read_claim
+from bayescm.laws import BetaLaw, exact_law
+from bayescm.metrics import Metric, MetricsLike, compute, coordinates, per_label, resolve
+from bayescm.planning.future import MOST_MATRICES, Lattice, Law, drawn, of_draws, of_trials
+from bayescm.priors import Concentrations, PrevalenceLike, PriorLike, concentrations
+from bayescm.results import CI_BOUND, MATRIX, METRIC, SYSTEM, attributes, interval_coordinate, labels_of
+
+Array = NDArray[np.float64]
+
+_MOST_VALUES = 200_000  # of a proportion
+_STATISTICS = {
+    "point": "Value of the counts themselves",
+    "mean": "Mean of the values that tests would show",
+    "median": "Median of the values that tests would show",
+    "sd": "Standard deviation of the values that tests would show",
+    "undefined": "Probability that a test leaves the metric undefined (0/0)",
+    "mcse_mean": "Monte Carlo standard error of the mean (0: exact)",
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Plan:
+    """What is predicted for every matrix."""
+
+    metrics: tuple[Metric, ...]
+    labels: tuple[Any, ...]
+    claims: dict[str, list[tuple[Metric, str, float]]]
+    prior: Concentrations
+    prevalence: PrevalenceLike
+    size: int | None
+    ci_prob: float
+    ci_kind: str
+    draws: int
+    seed: int
+    lattices: dict[tuple[int, int | None], Lattice]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _One:
+    """The predictions of one matrix."""
+
+    laws: list[tuple[Law, bool]]
+    claims: list[tuple[float, bool]]
+
+
+def replicate(
+    counts: Any,
+    metrics: MetricsLike = None,
+    *,
+    size: int | None = None,
+    claims: str | Sequence[str] | None = None,
+    model: str = "dirichlet_multinomial",
+    prior: PriorLike = "jeffreys",
+    prevalence: PrevalenceLike = None,
+    ci_prob: float = 0.95,
+    ci_kind: str = "hdi",
+    draws: int = 100_000,
+    random_seed: int | np.random.Generator | None = None,
+) -> xr.Dataset:
+    """Return what a second test of the same classifier would show.
+
+    Parameters
+    ----------
+    counts : xarray.DataArray or array_like
+        ``counts(..., actual, predicted)``.
+    metrics
+        As in :func:`bayescm.summary`.
+    size : int, optional
+        Items of the second test. Default: as many as the first had.
+    claims : str or sequence of str, optional
+        Such as ``"mcc > 0"`` or ``"recall > .8 and precision > .7"``, see :func:`bayescm.probability`; here ``>=`` and
+        ``>`` differ. About the values that the second test shows, computed from its counts as they are.
+    model, prior, prevalence
+        As in :func:`bayescm.summary`. With ``prevalence="fixed"`` the second test has the same class totals (or
+        multiples of the smallest numbers with these shares).
+    ci_prob, ci_kind
+        Of the predictive interval. The values are discrete: "hdi" is the narrowest interval between two values that
+        holds at least `ci_prob`, "eti" goes from the least value with at least (1 - `ci_prob`)/2 at or below it to the
+        least one with at least (1 + `ci_prob`)/2.
+    draws : int
+        Second tests that are drawn where they can't be enumerated.
+    random_seed : int, numpy.random.Generator or None
+
+    Returns
+    -------
+    xarray.Dataset
+        Over ``(..., metric)``: ``point``, ``mean``, ``median``, ``sd`` and ``interval(ci_bound)`` of the values that
+        are defined, ``undefined`` (probability of 0/0), ``mcse_mean`` and ``method`` ("exact" or "draws"). With claims,
+        ``probability(..., claim)`` and its ``mcse_probability``; a test that leaves a metric undefined doesn't meet a
+        claim about it. With a dim ``system`` also ``pairwise(..., metric, system, versus)``, the probability that the
+        first shows the larger value in independent second tests, and ``ties``.
+
+    Notes
+    -----
+    Exact for two labels: all C(M + 3, 3) matrices of M items are enumerated, to M = 226 (two million; with fixed class
+    totals products of two), and larger tests for proportions with a fixed number of trials, which are beta-binomial.
+
+    This is not the posterior of the metric: a second test adds its own chance to what is unknown. Caelen (2017) showed
+    these intervals; that of the metric itself, :func:`bayescm.summary`, is shorter.
+
+    References
+    ----------
+    Caelen 2017, section 4 and Algorithm 1; Toetsch and Hoffmann 2021, "Measuring true rather than empirical
+    uncertainty".
+
+    Examples
+    --------
+    >>> import bayescm
+    >>> found = bayescm.replicate(bayescm.datasets.caelen2017(), "mcc", claims="mcc > 0", prior="haldane")
+    >>> found.probability.sel(system="B").values.round(5)
+    array([0.91901])
+    >>> found.interval.sel(system="B").values.round(3)
+    array([[-0.067,  0.385]])
+    >>> float(found.pairwise.sel(system="A", versus="B").item())  # doctest: +ELLIPSIS
+    0.7915...
+    """
+    matrices = computed(counts)
+    plan = _plan(
+        labels_of(matrices), metrics, claims, model, prior, prevalence, size, ci_prob, ci_kind, draws, random_seed
+    )
+    batch = [str(dim) for dim in matrices.dims if dim not in MATRIX]
+    shape = tuple(matrices.sizes[dim] for dim in batch)
+    posterior = conjugate.posterior(matrices.values, plan.prior, prevalence)
+    conjugate.check_proper(posterior, plan.labels)
+    found = [
+        _predict(matrices.values[at], conjugate.single(posterior, at), plan, i)
+        for i, at in enumerate(np.ndindex(*shape))
+    ]
+    attrs = attributes(
+        size=size, claims=claims, model=model, prior=prior, prevalence=prevalence, ci_prob=ci_prob, ci_kind=ci_kind,
+        draws=plan.draws, random_seed=plan.seed,
+    )  # fmt: skip
+    template = matrices.isel(dict.fromkeys(MATRIX, 0), drop=True)
+    points = compute(plan.metrics, conjugate.plug_in(matrices.values, posterior, prevalence))
+    columns = [v if per_label(m, len(plan.labels)) else v[..., None] for m, v in zip(plan.metrics, points, strict=True)]
+    dataset = _table(found, np.concatenate(columns, -1), template, plan).assign_attrs(attrs)
+    if plan.claims:
+        dataset = dataset.merge(_claimed(found, template, plan))
+    return dataset.merge(_pairs(found, template, dataset)) if SYSTEM in batch else dataset
+
+
+def _plan(
+    labels: list[Any], metrics: MetricsLike, claims: Any, model: str, prior: PriorLike, prevalence: PrevalenceLike,
+    size: int | None, ci_prob: float, ci_kind: str, draws: int, random_seed: Any,
+) -> _Plan:  # fmt: skip
+    """Check the arguments."""
+    wanted = [] if claims is None else list(claims) if isinstance(claims, list | tuple) else [claims]
+    if claims is not None and (not wanted or not all(isinstance(claim, str) for claim in wanted)):
+        raise TypeError(f"`claims` must be text such as 'mcc > 0.3', or several of these; got {claims!r}.")
+    validate.unique("claims", wanted)
+    plan = _Plan(
+        tuple(resolve(metrics, len(labels))), tuple(labels), {claim: _claim(claim, len(labels)) for claim in wanted},
+        concentrations(prior, model, labels), prevalence,
+        None if size is None else validate.positive_integer("size", size), validate.number("ci_prob", ci_prob, 0, 1),
+        validate.choice("ci_kind", ci_kind, ("hdi", "eti")), validate.positive_integer("draws", draws),
+        validate.seed(random_seed), {},
+    )  # fmt: skip
+    if plan.draws < 1000:
+        raise ValueError(f"`draws` must be at least 1000 for an interval of draws; got {plan.draws}.")
+    if (plan.size or 0) > validate.MAX_COUNT:
+        raise ValueError(f"`size` must not exceed {validate.MAX_COUNT:,}; got {plan.size:,}.")
+    return plan
+
+
+def _claim(claim: str, n_labels: int) -> list[tuple[Metric, str, float]]:
+    """Read a claim: metrics, signs (strict or not) and values."""
+    read = _read_claim(claim)
+    signs = re.findall(r"[<>]=?", claim) or [sign for _, sign, _ in read]
+    found = [(resolve([name], n_labels)[0], sign, value) for (name, _, value), sign in zip(read, signs, strict=True)]
+    several = [metric.name for metric, _, _ in found if per_label(metric, n_labels)]
+    if several:
+        raise ValueError(f"`claims`: {several[0]} has one value per class of {n_labels}; claim an average of it.")
+    return found
+
+
+def _predict(counts: NDArray[np.int64], which: Concentrations, plan: _Plan, index: int) -> _One:
+    """Return the laws of the metrics, and the probabilities of the claims, for one matrix."""
+    totals = counts.sum(-1)
+    size = int(counts.sum()) if plan.size is None else plan.size
+    if size == 0:
+        raise ValueError("`size` must be given for a matrix without items; it has none to repeat.")
+    fixed = isinstance(plan.prevalence, str)
+    kept = _class_totals(totals, size) if fixed else totals
+    lattice = Lattice(size, int(kept[1]) if fixed else None)
+    if len(plan.labels) == 2 and lattice.matrices() <= MOST_MATRICES:
+        lattice = plan.lattices.setdefault((size, lattice.positives), lattice)
+        weights = lattice.weights(which)
+        claims = [(float(weights[_meets(claim, lattice.matrix)].sum()), True) for claim in plan.claims.values()]
+        return _One([(lattice.law(metric, weights), True) for metric in plan.metrics], claims)
+    exact = [_of_trials(metric, which, kept, size, fixed) for metric in plan.metrics]
+    alone = [
+        _of_trials(claim[0][0], which, kept, size, fixed) if len(claim) == 1 else None for claim in plan.claims.values()
+    ]
+    matrices = np.empty((plan.draws, 2, 2), np.int64)
+    if None in exact or None in alone:
+        matrices = drawn(which, totals, size, fixed, plan.draws, plan.seed, index)
+    laws: list[tuple[Law, bool]] = []
+    for metric, law in zip(plan.metrics, exact, strict=True):
+        columns: Any = [] if law is not None else compute([metric], matrices)[0].reshape(plan.draws, -1).T
+        laws += [(of_draws(column), False) for column in columns] if law is None else [(law, True)]
+    met = [
+        (float(_meets(claim, matrices).mean()), False)
+        if law is None
+        else (float(law.probability[_holds(law.values, *claim[0][1:])].sum()), True)
+        for claim, law in zip(plan.claims.values(), alone, strict=True)
+    ]
+    return _One(laws, met)
+
+
+def _class_totals(totals: NDArray[np.int64], size: int) -> NDArray[np.int64]:
+    """Return the class totals of a test whose shares are fixed."""
+    smallest = totals // np.gcd.reduce(totals)
+    times, rest = divmod(size, int(smallest.sum()))
+    if rest:
+        raise ValueError(
+            f"`size`={size} can't keep the class shares {totals.tolist()} that prevalence='fixed' fixes; give a "
+            f"multiple of {int(smallest.sum())}."
+        )
+    return np.asarray(smallest * times)
+
+
+def _of_trials(metric: Metric, which: Concentrations, totals: NDArray[np.int64], size: int, fixed: bool) -> Law | None:
+    """Return the beta-binomial law of a proportion with a fixed number of trials, not too many."""
+    law = exact_law(metric, which)
+    if not isinstance(law, BetaLaw) or law.a.ndim or law.link != "identity" or metric.ratio is None:
+        return None
+    names = set(metric.ratio[0] + metric.ratio[1])
+    if len(names) == 4 or "diagonal" in names:
+        trials = size
+    elif fixed and names in ({"tp", "fn"}, {"fp", "tn"}):
+        trials = int(totals[int("tp" in names)])
+    else:
+        return None
+    return of_trials(trials, float(law.a), float(law.b)) if trials <= _MOST_VALUES else None
+
+
+def _meets(claim: list[tuple[Metric, str, float]], matrices: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Say which matrices meet all parts of a claim; undefined metrics don't."""
+    values = compute([metric for metric, _, _ in claim], matrices)
+    parts = [_holds(v, sign, number) for v, (_, sign, number) in zip(values, claim, strict=True)]
+    return np.asarray(np.all(parts, axis=0))
+
+
+def _holds(values: Array, sign: str, number: float) -> NDArray[np.bool_]:
+    """Compare values that agree to twelve decimals as equal."""
+    difference = np.round(values - number, 12)
+    return {">": difference > 0, ">=": difference >= 0, "<": difference < 0, "<=": difference <= 0}[sign]
+
+
+def _table(found: list[_One], points: Array, template: xr.DataArray, plan: _Plan) -> xr.Dataset:
+    """Give the statistics of all matrices their names."""
+    statistics = [[law.statistics(plan.ci_prob, plan.ci_kind) for law, _ in one.laws] for one in found]
+    exact = np.array([[known for _, known in one.laws] for one in found])
+    dims = (*template.dims, METRIC)
+
+    def column(name: str) -> Array:
+        return np.reshape([[values[name] for values in one] for one in statistics], points.shape)
+
+    columns = {name: column(name) for name in ("mean", "median", "sd", "undefined")} | {"point": points}
+    columns["mcse_mean"] = np.where(exact.reshape(points.shape), 0.0, columns["sd"] / np.sqrt(plan.draws))
+    return xr.Dataset(
+        {
+            **{name: (dims, columns[name], {"long_name": text, "units": "1"}) for name, text in _STATISTICS.items()},
+            "interval": (
+                (*dims, CI_BOUND), np.stack([column("lower"), column("upper")], -1), {"long_name": "Predictive"}
+            ),
+            "method": (dims, np.where(exact, "exact", "draws").reshape(points.shape)),
+        },
+        coords={
+            **template.coords, **coordinates(plan.metrics, plan.labels),
+            CI_BOUND: interval_coordinate(plan.ci_prob, plan.ci_kind),
+        },
+    )  # fmt: skip
+
+
+def _claimed(found: list[_One], template: xr.DataArray, plan: _Plan) -> xr.Dataset:
+    """Return the probabilities of the claims, and their Monte Carlo errors."""
+    shape = (*template.shape, len(plan.claims))
+    p, exact = (np.reshape([[pair[i] for pair in one.claims] for one in found], shape) for i in (0, 1))
+    dims = (*template.dims, "claim")
+    mcse = np.where(exact > 0, 0.0, np.sqrt(p * (1 - p) / plan.draws))
+    return xr.Dataset(
+        {
+            "probability": (dims, p, {"long_name": "Probability that a second test meets the claim", "units": "1"}),
+            "mcse_probability": (dims, mcse, {"long_name": "Monte Carlo standard error (0: exact)", "units": "1"}),
+        },
+        coords={"claim": list(plan.claims)},
+    )
+
+
+def _pairs(found: list[_One], template: xr.DataArray, like: xr.Dataset) -> xr.Dataset:
+    """Return which of two systems shows the larger value, and how often they tie."""
+    axis = template.dims.index(SYSTEM)
+    place = np.moveaxis(np.arange(template.size).reshape(template.shape), axis, -1)
+    systems, metrics = template.sizes[SYSTEM], like.sizes[METRIC]
+    values = np.empty((2, *place.shape[:-1], metrics, systems, systems))
+    for at in np.ndindex(*place.shape[:-1], metrics, systems, systems):
+        *batch, metric, first, second = at
+        laws = [found[place[(*batch, system)]].laws[metric][0] for system in (first, second)]
+        values[(slice(None), *at)] = laws[0].compare(laws[1])
+    dims = (*(dim for dim in template.dims if dim != SYSTEM), METRIC, SYSTEM, "versus")
+    long_names = ("Probability that the first shows the larger value", "Probability that both show the same value")
+    return xr.Dataset(
+        {name: (dims, v, {"long_name": text, "units": "1"})
+         for name, v, text in zip(("pairwise", "ties"), values, long_names, strict=True)},
+        coords={"versus": template[SYSTEM].values if SYSTEM in template.coords else np.arange(systems)},
+    )  # fmt: skip

@@ -1,0 +1,279 @@
+"""sample_size() and interval_width(): how many items, and what they will tell."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import ArrayLike, NDArray
+
+from bayescm import validate
+from bayescm.metrics import MetricsLike
+from bayescm.planning.beliefs import Beliefs
+from bayescm.planning.rates import MOST
+from bayescm.planning.whole import Test, quantile
+from bayescm.planning.widths import Proportion
+from bayescm.priors import PriorLike
+from bayescm.results import METRIC, attributes
+
+Array = NDArray[np.float64]
+
+_CLOSE = 1e-3  # relative, of a number of items that is searched by quadrature
+_MOST_SCANNED = 4096
+TOGETHER = "all together"
+
+
+def sample_size(
+    metric: MetricsLike = "accuracy",
+    *,
+    width: float,
+    assurance: float = 0.95,
+    mode: Any = 0.8,
+    concentration: Any = 10.0,
+    pilot: Any = None,
+    prevalence: Any = None,
+    fixed_totals: bool = False,
+    prior: PriorLike = "jeffreys",
+    model: str = "dirichlet_multinomial",
+    ci_prob: float = 0.95,
+    ci_kind: str = "hdi",
+) -> xr.Dataset:
+    """Return the number of items after which a metric's interval is narrow enough, with a stated assurance.
+
+    Parameters
+    ----------
+    metric : str, callable, sequence or mapping
+        As `metrics` of :func:`bayescm.summary`, of two labels.
+    width : float
+        Wanted length of the interval.
+    assurance : float
+        Wanted probability that the interval will be at most so long.
+    mode, concentration : number or mapping
+        What is thought of the classifier: its rate is Beta(w (k - 2) + 1, (1 - w)(k - 2) + 1) with mode w and
+        concentration k >= 2 (Kruschke); with ``concentration=None`` it is w itself. Without `prevalence` it is the
+        metric's own mode; with it, that of recall and specificity. A mapping gives each its own.
+    pilot : xarray.DataArray or array_like, optional
+        Counts of an earlier test, whose posterior replaces mode and concentration.
+    prevalence : number, pair or "pilot", optional
+        The share of positives among the items to come, a number or the two numbers of its Beta. Then whole tests are
+        planned; any metric can be, and all of them together. Without it, metrics must be proportions.
+    fixed_totals : bool
+        Whether the test will have exactly these shares of the classes, by design.
+    prior, model, ci_prob, ci_kind
+        Of the analysis to come, as in :func:`bayescm.summary`.
+
+    Returns
+    -------
+    xarray.Dataset
+        Over ``metric``: ``n``, the items that the metric is ``about`` (the actual positives for recall, the predicted
+        ones for precision, ...) or, with `prevalence`, all items of the test; ``assurance``, which these reach;
+        ``rule``, the items by the rule of thumb width = 2/sqrt(n). With `prevalence` also ``n_together`` and
+        ``assurance_together``, for all intervals at once.
+
+    Raises
+    ------
+    ValueError
+        If more than a billion items are needed, the prior is improper, or a metric needs `prevalence`.
+
+    Notes
+    -----
+    Proportions are exact: the successes are beta-binomial, and nothing is simulated. As counts are whole, the assurance
+    goes up and down a little with the number of items: `n` reaches the wanted one, and so do all larger numbers. Whole
+    tests are computed by quadrature, and their `n` is good to about one part in a hundred.
+
+    References
+    ----------
+    Kruschke 2015, Doing Bayesian Data Analysis, chapter 13; Toetsch and Hoffmann 2021, Fig. 6 and eq. 15.
+
+    Examples
+    --------
+    >>> import bayescm
+    >>> found = bayescm.sample_size("accuracy", width=0.1)
+    >>> int(found.n.item()), int(found.rule.item())
+    (379, 400)
+    >>> total = bayescm.sample_size(["recall", "specificity"], width=0.1, prevalence=0.3)
+    >>> total.n.values, int(total.n_together)
+    (array([1282,  545]), 1282)
+    """
+    wanted = validate.number("width", width, 0, np.inf)
+    level = validate.number("assurance", assurance, 0, 1)
+    beliefs = Beliefs.read(metric, mode, concentration, pilot, prior, model, ci_prob, ci_kind)
+    names = [one.name for one in beliefs.metrics]
+    extra: dict[str, Any] = {}
+    if prevalence is None:
+        proportions, about = beliefs.proportions()
+        found = [_of_proportion(one, wanted, level) for one in proportions]
+    else:
+        about = ["items"] * len(names)
+        *found, together = _of_test(beliefs.test(prevalence, fixed_totals), wanted, level)
+        extra = {"n_together": together[0], "assurance_together": together[1]}
+    sizes, reached = zip(*found, strict=True)
+    return xr.Dataset(
+        {
+            "n": (METRIC, list(sizes), {"long_name": "Items", "units": "1"}),
+            "assurance": (METRIC, list(reached), {"long_name": "Probability of such an interval", "units": "1"}),
+            "rule": (METRIC, np.full(len(names), np.ceil(4 / wanted**2)), {"long_name": "Items by the rule 2/sqrt(n)"}),
+            "about": (METRIC, about),
+            **extra,
+        },
+        coords={METRIC: names},
+        attrs=attributes(
+            width=wanted, wanted_assurance=level, mode=mode, concentration=concentration, pilot=pilot,
+            prevalence=prevalence, fixed_totals=fixed_totals, prior=prior, model=model, ci_prob=ci_prob,
+            ci_kind=ci_kind,
+        ),
+    )  # fmt: skip
+
+
+def interval_width(
+    metric: MetricsLike = "accuracy",
+    n: ArrayLike = (20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000),
+    *,
+    assurance: float = 0.95,
+    mode: Any = 0.8,
+    concentration: Any = 10.0,
+    pilot: Any = None,
+    prevalence: Any = None,
+    fixed_totals: bool = False,
+    prior: PriorLike = "jeffreys",
+    model: str = "dirichlet_multinomial",
+    ci_prob: float = 0.95,
+    ci_kind: str = "hdi",
+) -> xr.Dataset:
+    """Return how long a metric's interval will be after given numbers of items.
+
+    Parameters
+    ----------
+    metric : str, callable, sequence or mapping
+    n : int or sequence of int
+        Numbers of items: those that a metric is about or, with `prevalence`, all of the test.
+    assurance : float
+        Probability that the interval will be at most as long as ``width``.
+    mode, concentration, pilot, prevalence, fixed_totals, prior, model, ci_prob, ci_kind
+        As in :func:`sample_size`.
+
+    Returns
+    -------
+    xarray.Dataset
+        Over ``(metric, n)``: ``width``, reached with the assurance, and ``mean_width``; over ``metric`` what the items
+        are (``about``); over ``n`` the ``rule`` 2/sqrt(n).
+
+    References
+    ----------
+    Toetsch and Hoffmann 2021, Fig. 6 and eq. 15.
+
+    Examples
+    --------
+    >>> import bayescm
+    >>> found = bayescm.interval_width("accuracy", [100, 10_000, 1_000_000])
+    >>> found.width.sel(metric="accuracy").values.round(4)
+    array([0.1921, 0.0195, 0.002 ])
+    """
+    level = validate.number("assurance", assurance, 0, 1)
+    sizes = np.atleast_1d(np.asarray(n))
+    if sizes.ndim != 1 or not sizes.size:
+        raise ValueError(f"`n` must be numbers of items; got shape {sizes.shape}.")
+    items = [_items(size) for size in sizes.tolist()]
+    beliefs = Beliefs.read(metric, mode, concentration, pilot, prior, model, ci_prob, ci_kind)
+    if prevalence is None:
+        proportions, about = beliefs.proportions()
+        plain = np.array(items, np.float64)
+        table = np.stack([[one.quantile(plain, level), one.mean(plain)] for one in proportions])
+    else:
+        about = ["items"] * len(beliefs.metrics)
+        test = beliefs.test(prevalence, fixed_totals)
+        table = np.stack([_widths_of_test(test, size, level) for size in items], axis=-1)
+    long_names = (f"Length of the interval, with {100 * level:g}% assurance", "Mean length of the interval")
+    return xr.Dataset(
+        {
+            "width": ((METRIC, "n"), table[:, 0], {"long_name": long_names[0]}),
+            "mean_width": ((METRIC, "n"), table[:, 1], {"long_name": long_names[1]}),
+            "rule": ("n", 2 / np.sqrt(items), {"long_name": "Rule of thumb 2/sqrt(n)"}),
+            "about": (METRIC, about),
+        },
+        coords={METRIC: [one.name for one in beliefs.metrics], "n": ("n", items, {"long_name": "Items"})},
+        attrs=attributes(
+            assurance=level, mode=mode, concentration=concentration, pilot=pilot, prevalence=prevalence,
+            fixed_totals=fixed_totals, prior=prior, model=model, ci_prob=ci_prob, ci_kind=ci_kind,
+        ),
+    )  # fmt: skip
+
+
+def _items(n: object) -> int:
+    """Return a number of items that can be planned with."""
+    size = validate.positive_integer("n", n)
+    if size > MOST:
+        raise ValueError(f"`n` must not exceed {MOST:,}; got {size:,}.")
+    return size
+
+
+def _widths_of_test(test: Test, n: int, assurance: float) -> Array:
+    """Return the width reached with the assurance and the mean width of each metric, (metrics, 2)."""
+    widths, weights = test.widths(n)
+    return np.stack([[quantile(row, weights, assurance), row @ weights] for row in widths])
+
+
+def _of_proportion(one: Proportion, width: float, assurance: float) -> tuple[int, float]:
+    """Return the least number of items from which on a proportion's interval is narrow enough, and the assurance.
+
+    The assurance rises with the number of items but for steps, as counts are whole: of the two limits between which
+    the counts must not lie, each moves by one about every 1/(2 share) items, and the rise of as many items makes up
+    for a step. So beyond a multiple of that the wanted assurance isn't lost again.
+    """
+    crossing = _search(lambda n: float(one.quantile(np.array([float(n)]), assurance)[0]), width, 0.0)
+    reach = min(16 + int(8 * max(1.0, 4 / width**2 / crossing)), _MOST_SCANNED)
+    while True:
+        around = np.arange(max(crossing - reach, 1), min(crossing + reach, MOST) + 1, dtype=np.float64)
+        reached = one.assurance(around, width)
+        enough = reached >= assurance - 1e-12
+        if enough[-1] or around[-1] == MOST:
+            break
+        crossing += reach
+    first = len(enough) - int(np.argmin(enough[::-1])) if not enough.all() else 0
+    if first == len(enough):
+        raise _too_many(width)
+    return int(around[first]), float(reached[first])
+
+
+def _too_many(width: float) -> ValueError:
+    """Return the error of a width that is out of reach."""
+    return ValueError(f"`width`={width:g} needs more than {MOST:,} items; ask for a wider interval.")
+
+
+def _of_test(test: Test, width: float, assurance: float) -> list[tuple[int, float]]:
+    """Return the number of items and the assurance for each metric, and for all together."""
+    known: dict[int, tuple[Array, Array]] = {}
+
+    def look(n: int) -> tuple[Array, Array]:
+        if n not in known:
+            widths, weights = test.widths(n)
+            widths = np.vstack([widths, widths.max(0)])
+            known[n] = (
+                np.array([quantile(row, weights, assurance) for row in widths]),
+                np.array([weights[row <= width].sum() for row in widths]),
+            )
+        return known[n]
+
+    def size(i: int) -> int:
+        return _search(lambda n: float(look(n)[0][i]), width, _CLOSE)
+
+    return [(size(i), float(look(size(i))[1][i])) for i in range(len(test.metrics) + 1)]
+
+
+def _search(reached: Callable[[int], float], width: float, close: float) -> int:
+    """Return a number of items that reaches a width where one less, or a little less, doesn't.
+
+    Widths go like 1/sqrt(n), which gives the next number to try; each third time the bracket is halved.
+    """
+    low, high = 0, MOST + 1
+    n, turn = int(min(max(4 / width**2, 1), MOST)), 0
+    while high - low > max(1.0, close * high):
+        found = reached(n)
+        low, high = (low, n) if found <= width else (n, high)
+        if low >= MOST:
+            raise _too_many(width)
+        turn += 1
+        guess = n * min(max(found / width, 0.1), 10.0) ** 2 * (1.0 + (close / 2 + 1e-9) * (1 if found > width else -1))
+        guess = (low * high) ** 0.5 if turn % 3 == 0 and high <= MOST and low else guess
+        n = int(min(max(round(guess), low + 1), high - 1))
+    return high

@@ -1,0 +1,189 @@
+"""Differences of systems with what counts as none, and who is probably better than whom."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+
+from bayescm import validate
+from bayescm.plots.areas import decimals_of, density_of
+from bayescm.plots.planes import batch_labels, new_axes, percent
+from bayescm.plots.visuals import BLUE
+from bayescm.results import CI_BOUND, LABEL, METRIC, SYSTEM
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_WORDS = ("worse", "equivalent", "better")
+_MOST = 40  # systems with a number in every cell
+
+
+def plot_difference(
+    tree: xr.DataTree, metric: str | None = None, comparison: str | None = None, *, ax: "Axes | None" = None
+) -> "Axes":
+    """Draw the posterior density of the difference of two systems.
+
+    Parameters
+    ----------
+    tree : xarray.DataTree
+        From :func:`bayescm.compare_systems`.
+    metric : str, optional
+        A metric of its summary, such as "accuracy" or "recall[a]"; may be left out if there is only one.
+    comparison : str, optional
+        Such as "A - B"; may be left out if there is only one.
+    ax : matplotlib.axes.Axes, optional
+        Default: a new figure.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    ValueError
+        If there is no such metric or comparison, or several and none is named.
+
+    Notes
+    -----
+    ArviZ's kernel density of the draws; what the legend says, the interval (bar) and the mean (circle) are those of the
+    summary, exact where it is. Grey: what counts as no difference.
+
+    Examples
+    --------
+    >>> import bayescm
+    >>> counts = bayescm.from_cells(tp=[40, 30], fn=[5, 12], fp=[4, 8], tn=[70, 66], dims="system")
+    >>> found = bayescm.compare_systems(counts, rope=0.02, random_seed=1)
+    >>> ax = bayescm.plot_difference(found)
+    >>> print(ax.get_legend().get_title().get_text())
+    0 is better than 1 (at 95%)
+    """
+    if not isinstance(tree, xr.DataTree) or not {"posterior", "summary"} <= set(tree.children):
+        raise TypeError(f"`tree` must be what bayescm.compare_systems returns; got {type(tree).__name__}.")
+    summary = tree["summary"].to_dataset()
+    metric = _wanted("metric", metric, summary[METRIC].values.tolist())
+    comparison = _wanted("comparison", comparison, summary["comparison"].values.tolist())
+    row = summary.sel({METRIC: metric, "comparison": comparison})
+    draws = _draws(tree["posterior"].to_dataset().sel(comparison=comparison), row, metric)
+    ax = new_axes(ax, (6.4, 3.9))
+    density = density_of(draws.values.ravel())
+    rope = float(tree.attrs["rope"])
+    top = 1.06 * float(density[1].max()) if density is not None else 1.0
+    if density is not None:
+        ax.plot(*density, color=BLUE, linewidth=1.8)
+        ax.fill_between(*density, color=BLUE, alpha=0.2, linewidth=0)
+    if rope > 0:
+        ax.axvspan(-rope, rope, color="0.85", zorder=0)
+    ax.axvline(0.0, color="0.35", linestyle=(0, (4, 2)), linewidth=1, zorder=1.5)
+    lower, upper = (float(v) for v in row["interval"].values)
+    ax.plot([lower, upper], [-0.05 * top] * 2, color=BLUE, linewidth=2.4, solid_capstyle="butt", alpha=0.6)
+    ax.plot([float(row["mean"])], [-0.05 * top], "o", markersize=5, color=BLUE, markerfacecolor="white")
+    ax.set_ylim(-0.1 * top, top)
+    if density is not None:  # a long tail would leave no room
+        ax.set_xlim(*np.clip([1.6 * lower - 0.6 * upper, 1.6 * upper - 0.6 * lower], density[0][0], density[0][-1]))
+    ax.set_yticks([])
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    ax.set_xlabel(f"{draws.attrs.get('long_name', metric)}, {comparison}")
+    _say(ax, row, tree.attrs, rope)
+    return ax
+
+
+def plot_pairwise(dataset: xr.Dataset, *, ax: "Axes | None" = None, cmap: str = "RdBu") -> "Axes":
+    """Draw how probably each system is better than each other one.
+
+    Parameters
+    ----------
+    dataset : xarray.Dataset
+        With the variable ``pairwise(system, versus)``, as from :func:`bayescm.leaderboard`.
+    ax : matplotlib.axes.Axes, optional
+        Default: a new figure.
+    cmap : str
+        Colours from 0 to 1.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> import bayescm
+    >>> import xarray as xr
+    >>> names = ["A", "B"]
+    >>> pairwise = xr.DataArray([[0.5, 0.9], [0.1, 0.5]], coords={"system": names, "versus": names})
+    >>> ax = bayescm.plot_pairwise(pairwise.to_dataset(name="pairwise"))
+    """
+    if not isinstance(dataset, xr.Dataset) or set(dataset.get("pairwise", xr.DataArray()).dims) != {SYSTEM, "versus"}:
+        raise ValueError("`dataset` must have the variable pairwise(system, versus); take it from bayescm.leaderboard.")
+    pairwise = dataset["pairwise"].transpose(SYSTEM, "versus")
+    values = pairwise.values.astype(np.float64)
+    n = len(values)
+    side = min(max(3.6, 0.55 * n + 2.0), 12.0)
+    ax = new_axes(ax, (side + 1.0, side))
+    image = ax.imshow(values, vmin=0.0, vmax=1.0, cmap=cmap)
+    for dim, ticks in ((SYSTEM, ax.set_yticks), ("versus", ax.set_xticks)):
+        labels = batch_labels(pairwise[dim].values)
+        every = max(1, n // _MOST)
+        ticks(range(0, n, every), labels[::every], rotation=90 if dim == "versus" and n > 4 else 0)
+    if n <= _MOST / 2:
+        for i, j in np.ndindex(n, n):
+            if i != j and np.isfinite(values[i, j]):
+                color = "white" if abs(values[i, j] - 0.5) > 0.35 else "black"
+                ax.text(j, i, _share(float(values[i, j])), ha="center", va="center", color=color, fontsize="small")
+    ax.figure.colorbar(image, ax=ax, label="P(row better than column)", shrink=0.8)
+    ax.set_xlabel("column")
+    ax.set_ylabel("row")
+    return ax
+
+
+def _wanted(name: str, value: str | None, known: list[str]) -> str:
+    """Return the one that is named, or the only one."""
+    if value is None and len(known) == 1:
+        return known[0]
+    return validate.choice(name, value, known)
+
+
+def _draws(posterior: xr.Dataset, row: xr.Dataset, metric: str) -> Any:
+    """Return the draws of a metric, or of a metric of one class."""
+    if metric in posterior:
+        return posterior[metric]
+    label = str(row[LABEL].item())
+    place = [str(value) for value in posterior[LABEL].values].index(label)
+    draws = posterior[metric.removesuffix(f"[{label}]")].isel({LABEL: place})
+    return draws.assign_attrs(long_name=f"{draws.attrs['long_name']}, class {label}")
+
+
+def _say(ax: "Axes", row: xr.Dataset, attrs: Any, rope: float) -> None:
+    """Write the probabilities, the interval and the verdict."""
+    first, second = str(row["first"].item()), str(row["second"].item())
+    verdict, sure = str(row["verdict"].item()), percent(float(attrs["confidence"]))
+    told = {"undecided": "no verdict on {0} and {1}", "equivalent": "{0} and {1} are equivalent"}.get(
+        verdict, "{0} is {2} than {1}"
+    )
+    lower, upper = (float(v) for v in row["interval"].values)
+    digits = decimals_of(lower, upper)
+    kind = str(row[CI_BOUND].attrs.get("ci_kind", "")).upper()
+    lines = [
+        _told(
+            "P(equivalent)" if word == "equivalent" else f"P({first} {word})", float(row["probability"].sel(side=word))
+        )
+        for word in _WORDS
+        if rope > 0 or word != "equivalent"
+    ]
+    lines.append(f"{percent(float(attrs['ci_prob']))} {kind} {lower:.{digits}f} to {upper:.{digits}f}")
+    handles = [ax.plot([], [], linestyle="none", label=line)[0] for line in lines]
+    ax.legend(
+        handles=handles, title=f"{told.format(first, second, verdict)} (at {sure})", frameon=False, handlelength=0,
+        handletextpad=0, loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2, alignment="center",
+    )  # fmt: skip
+
+
+def _told(text: str, value: float) -> str:
+    """Write a probability in words."""
+    share = _share(value)
+    return f"{text} {share}" if share[0] in "<>" else f"{text} = {share}"
+
+
+def _share(value: float) -> str:
+    """Write a probability so that it is never a false 0 or 1."""
+    if not 0.0 < value < 1.0:
+        return f"{value:g}"
+    return "< 0.001" if value < 0.001 else "> 0.999" if value > 0.999 else f"{value:.3f}"

@@ -1,0 +1,120 @@
+"""A leaderboard whose ranks are uncertain."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+
+from bayescm import validate
+from bayescm.results import SYSTEM
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_SAID = 0.005  # the smallest probability that is written into its square
+_WRITTEN = 20  # most systems with numbers in the squares
+
+
+def plot_leaderboard(board: xr.Dataset, *, systems: int = 20, ax: "Axes | None" = None, cmap: str = "Blues") -> "Axes":
+    """Draw the probabilities of the ranks as a heat map, with the expected prizes on top.
+
+    Parameters
+    ----------
+    board : xarray.Dataset
+        From :func:`bayescm.leaderboard`.
+    systems : int
+        How many to show, those with the best expected ranks.
+    ax : matplotlib.axes.Axes, optional
+        Default: a new figure.
+    cmap : str
+        Colours of the probabilities: from 0 to 1, or, of more than 20 systems, to the largest, small ones enhanced.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Notes
+    -----
+    A line divides tie groups: systems left of it are better than one to its right as far as the first of each group is
+    concerned. Each column sums to 1 if all ranks are shown. Of prizes the top line gives the expected ones.
+
+    References
+    ----------
+    Toetsch and Hoffmann 2021, Fig. 5.
+
+    Examples
+    --------
+    >>> import bayescm
+    >>> board = bayescm.leaderboard(bayescm.datasets.kaggle2019(), prizes=[10_000, 2000, 1000])
+    >>> ax = bayescm.plot_leaderboard(board)
+    """
+    import matplotlib.pyplot as plt
+    from matplotlib.colors import PowerNorm
+
+    if "rank_probability" not in board:
+        raise ValueError("`board` must come from bayescm.leaderboard.")
+    shown = min(validate.positive_integer("systems", systems), board.sizes[SYSTEM])
+    best = board.isel({SYSTEM: np.argsort(board["expected_rank"].values, kind="stable")[:shown]})
+    share = best["rank_probability"].transpose("rank", SYSTEM).values[:shown]
+    if ax is None:
+        width = max(5.6, 0.62 * shown + 1.6) if shown <= _WRITTEN else 9.0
+        _, ax = plt.subplots(figsize=(width, 0.8 * width + 0.4), layout="constrained")
+    norm = PowerNorm(1.0, 0.0, 1.0) if shown <= _WRITTEN else PowerNorm(0.4, 0.0, share.max())
+    image = ax.imshow(share, norm=norm, cmap=cmap, aspect="auto")
+    if shown <= _WRITTEN:
+        _write(ax, share)
+        names = [str(name) for name in best[SYSTEM].values]
+        crowded = max(map(len, names)) > 4
+        ax.set_xticks(range(shown), names, rotation=45 if crowded else 0, ha="right" if crowded else "center")
+        ax.set_yticks(range(shown), [str(rank) for rank in range(1, shown + 1)])
+    else:
+        ax.set_xticks([])
+        ticks = np.unique(np.linspace(1, shown, 10).astype(int))
+        ax.set_yticks(ticks - 1, [str(rank) for rank in ticks])
+        ax.figure.colorbar(image, ax=ax, label="probability")
+    _divide(ax, best["tie_group"].values)
+    ax.set_xlabel(f"system, by expected rank{'' if shown == board.sizes[SYSTEM] else f' (the first {shown})'}")
+    ax.set_ylabel("rank")
+    ax.set_title(_title(board), fontsize="medium", loc="left", pad=30 if "expected_prize" in board else 6)
+    if "expected_prize" in best:
+        _prizes(ax, best["expected_prize"].values, shown)
+    return ax
+
+
+def _write(ax: "Axes", share: Any) -> None:
+    """Write probabilities into their squares."""
+    for rank, system in np.argwhere(share >= _SAID):
+        value = share[rank, system]
+        text = f"{value:.2f}".lstrip("0") if value < 0.995 else "1"
+        ax.text(
+            system, rank, text, ha="center", va="center", fontsize="small", color="white" if value > 0.55 else "black"
+        )
+
+
+def _divide(ax: "Axes", groups: Any) -> None:
+    """Draw a line where a tie group ends for good."""
+    for after in range(1, len(groups)):
+        if groups[:after].max() < groups[after:].min():
+            ax.axvline(after - 0.5, color="0.35", linewidth=1)
+
+
+def _prizes(ax: "Axes", prizes: Any, shown: int) -> None:
+    """Write the expected prizes above the columns."""
+    if shown > _WRITTEN:
+        return
+    for system, prize in enumerate(prizes):
+        ax.annotate(
+            f"{prize:,.0f}" if prize >= 0.5 else "0", (system, 1.01), xycoords=("data", "axes fraction"),
+            ha="center", va="bottom", fontsize="small",
+        )  # fmt: skip
+    ax.annotate(
+        "expected prize", (0, 1.0), xytext=(0, 14), xycoords="axes fraction", textcoords="offset points",
+        ha="left", va="bottom", fontsize="small", color="0.35",
+    )  # fmt: skip
+
+
+def _title(board: xr.Dataset) -> str:
+    """Say what is ranked, and how."""
+    how = {"exact": "exact", "draws": f"{board.attrs.get('draws'):,} draws" if "draws" in board.attrs else "draws"}
+    told = how.get(str(board.attrs["method"]), "joint draws")
+    return f"P(rank) by {str(board.attrs['title']).lower()}; {board.attrs['design']}, {told}"

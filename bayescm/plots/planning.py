@@ -1,0 +1,118 @@
+"""Pictures of plans: how wide intervals will be, and how a posterior narrows chunk by chunk."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+import xarray as xr
+
+from bayescm.plots.densities import COLORS
+from bayescm.plots.planes import new_axes
+from bayescm.results import CI_BOUND, METRIC
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_DASHES = ("-", "--", ":", "-.")
+
+
+def plot_interval_width(data: xr.Dataset | Mapping[str, xr.Dataset], *, ax: "Axes | None" = None) -> "Axes":
+    """Draw how long intervals will be against the number of items (Toetsch and Hoffmann 2021, Fig. 6).
+
+    Parameters
+    ----------
+    data : xarray.Dataset, or mapping of names to Datasets
+        From :func:`bayescm.interval_width`; several, such as of different modes, have lines of different dashes.
+    ax : matplotlib.axes.Axes, optional
+        Default: a new figure.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> import bayescm
+    >>> ax = bayescm.plot_interval_width(bayescm.interval_width(["accuracy", "recall"]))
+    >>> ax.get_xscale(), ax.get_yscale()
+    ('log', 'log')
+    """
+    named = dict(data) if isinstance(data, Mapping) and not isinstance(data, xr.Dataset) else {"": data}
+    if not named or not all(isinstance(one, xr.Dataset) and "width" in one for one in named.values()):
+        raise TypeError("`data` must be what bayescm.interval_width returns, or a mapping of names to such Datasets.")
+    metrics = list(dict.fromkeys(str(name) for one in named.values() for name in one[METRIC].values))
+    if len(metrics) > len(COLORS) or len(named) > len(_DASHES):
+        raise ValueError(
+            f"`data` has {len(metrics)} metrics and {len(named)} plans; at most {len(COLORS)} and {len(_DASHES)} can "
+            "be told apart."
+        )
+    ax = new_axes(ax, (6.4, 4.2))
+    for (name, one), dash in zip(named.items(), _DASHES, strict=False):
+        for metric in one[METRIC].values:
+            label = ", ".join(filter(None, [str(metric).replace("_", " "), str(name)]))
+            color = COLORS[metrics.index(str(metric))]
+            ax.plot(one["n"].values, one["width"].sel({METRIC: metric}).values, dash, color=color, label=label)
+    items = np.unique(np.concatenate([one["n"].values for one in named.values()]))
+    ax.plot(items, 2 / np.sqrt(items), color="0.6", linewidth=1, dashes=(6, 3), label="2/\u221an", zorder=1)
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    first = next(iter(named.values()))
+    about = {str(value) for one in named.values() for value in one["about"].values}
+    ax.set_xlabel(f"number of {about.pop()}" if len(about) == 1 else "number of items that a metric is about")
+    kind, level = str(first.attrs["ci_kind"]).upper(), 100 * float(first.attrs["ci_prob"])
+    ax.set_ylabel(f"length of the {level:g}% {kind}, with {100 * float(first.attrs['assurance']):g}% assurance")
+    ax.grid(color="0.9")
+    ax.set_axisbelow(True)
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.legend(frameon=False, fontsize="small")
+    return ax
+
+
+def plot_sequential(
+    data: xr.Dataset, *, metric: str | None = None, reference: float | None = None, ax: "Axes | None" = None
+) -> "Axes":
+    """Draw the median and the interval of a metric after each chunk of items.
+
+    Parameters
+    ----------
+    data : xarray.Dataset
+        From :func:`bayescm.sequential`, without further batch dims.
+    metric : str, optional
+        Which of its metrics. Default: the first.
+    reference : float, optional
+        A value to compare with, drawn as a line.
+    ax : matplotlib.axes.Axes, optional
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> import bayescm
+    >>> chunks = bayescm.from_cells(tp=[9, 8, 10], fn=[1, 2, 0], fp=[2, 3, 1], tn=[8, 7, 9], dims="chunk")
+    >>> ax = bayescm.plot_sequential(bayescm.sequential(chunks, "accuracy"), reference=0.5)
+    >>> ax.get_ylabel()
+    'accuracy: median and 95% HDI'
+    """
+    if not isinstance(data, xr.Dataset) or "sequential" not in data.attrs:
+        raise TypeError(f"`data` must be what bayescm.sequential returns; got {type(data).__name__}.")
+    if data["n"].ndim != 1:
+        raise ValueError(f"`data` must have chunks and metrics only; it also has other dims: {data['n'].dims}.")
+    chosen = str(data[METRIC].values[0]) if metric is None else metric
+    if chosen not in data[METRIC].values:
+        raise ValueError(f"`metric` {chosen!r} isn't in the data, which has {', '.join(data[METRIC].values)}.")
+    ax = new_axes(ax, (6.4, 3.8))
+    one = data.sel({METRIC: chosen})
+    lower, upper = one["interval"].transpose(CI_BOUND, ...).values
+    ax.fill_between(one["n"], lower, upper, color=COLORS[0], alpha=0.25, linewidth=0)
+    ax.plot(one["n"], one["median"], "o-", color=COLORS[0], markersize=4)
+    if reference is not None:
+        ax.axhline(reference, color="0.5", linewidth=1)
+    ax.set_xlabel("items so far")
+    kind, level = str(data.attrs["ci_kind"]).upper(), 100 * float(data.attrs["ci_prob"])
+    ax.set_ylabel(f"{chosen.replace('_', ' ')}: median and {level:g}% {kind}")
+    ax.grid(color="0.9")
+    ax.set_axisbelow(True)
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax

@@ -1,0 +1,186 @@
+"""The systems on a leaderboard: what is known of each, and of all together."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayescm import conjugate, laws, same_items, validate
+from bayescm.cells import draws_of_systems, shared
+from bayescm.counts import computed
+from bayescm.laws import BetaLaw, Law
+from bayescm.metrics import Metric, MetricLike, compute, per_label, resolve
+from bayescm.priors import PrevalenceLike, PriorLike, concentrations, pair
+from bayescm.results import MATRIX, SYSTEM, labels_of
+from bayescm.sampling import exchange_draws
+
+Array = NDArray[np.float64]
+INDEPENDENT, TOGETHER = "independent test sets", "the same items"
+_CORRECT, _WRONG = "correct", "wrong"
+_BLOCK = 2**22  # numbers at a time
+_STREAM = 10
+
+
+@dataclass(frozen=True)
+class Field:
+    """Systems and the metric they are ranked by.
+
+    Attributes
+    ----------
+    coords : dict
+        Of the dim ``system``.
+    metric : Metric
+    point : ndarray of shape (systems,)
+        The metric of the counts.
+    law : BetaLaw, list of Law, or None
+        Of each system alone: one Beta law over the systems, or one law for each; None where none is known.
+    draw : callable
+        Takes a number of draws and a seed, returns values of the metric (draws, systems).
+    data : ndarray of shape (systems, ...)
+        What was observed; systems with the same are exchangeable.
+    design : str
+    common : bool
+        Whether the systems' metrics depend on each other, so that no law of each alone ranks them.
+    """
+
+    coords: dict[str, Any]
+    metric: Metric
+    point: Array
+    law: BetaLaw | list[Law] | None
+    draw: Callable[[int, int], Array]
+    data: NDArray[Any]
+    design: str
+    common: bool = False
+
+    def alike(self) -> list[NDArray[np.intp]]:
+        """Return groups of two or more systems with the same data."""
+        flat = self.data.reshape(len(self.data), -1)
+        _, which = np.unique(flat, axis=0, return_inverse=True)
+        groups = [np.flatnonzero(which == g) for g in np.flatnonzero(np.bincount(which) > 1)]
+        return groups
+
+
+def published(data: xr.Dataset, metric: MetricLike, prior: PriorLike) -> Field:
+    """Read how many items each system got right and wrong."""
+    resolved = resolve([metric], 2)[0]
+    if resolved.ratio not in ((("tp", "tn"), ("fn", "fp")), (("fn", "fp"), ("tp", "tn"))):
+        raise ValueError(
+            f"`metric` must be 'accuracy' or 'error_rate' where only right and wrong answers are known; got {metric!r}."
+        )
+    right, wrong = (_column(data, name) for name in (_CORRECT, _WRONG))
+    a, b = pair("prior", prior)
+    if (right + a <= 0).any() or (wrong + b <= 0).any():
+        raise ValueError(
+            "`prior` leaves the posterior improper: a system has no right or no wrong answers and a concentration of "
+            "0. Take prior='jeffreys'."
+        )
+    one, other = (wrong + b, right + a) if resolved.loss else (right + a, wrong + b)
+    law = BetaLaw(one, other)
+    with np.errstate(invalid="ignore"):
+        point = (wrong if resolved.loss else right) / (right + wrong)
+    return Field(
+        _coords(data), resolved, point, law, lambda draws, seed: _drawn(seed).beta(one, other, (draws, len(one))),
+        np.stack([right, wrong], 1), INDEPENDENT,
+    )  # fmt: skip
+
+
+def _column(data: xr.Dataset, name: str) -> NDArray[np.int64]:
+    if name not in data or data[name].dims != (SYSTEM,):
+        raise ValueError(
+            f"`counts` as a Dataset must have the variables correct(system) and wrong(system), or those of "
+            f"bayescm.predictions; got { {str(key): v.dims for key, v in data.data_vars.items()} }."
+        )
+    return validate.count_values(name, data[name].values)
+
+
+def independent(counts: Any, metric: MetricLike, model: str, prior: PriorLike, prevalence: PrevalenceLike) -> Field:
+    """Read a confusion matrix for each system."""
+    counts = computed(counts)
+    batch = [str(dim) for dim in counts.dims if dim not in MATRIX]
+    if batch != [SYSTEM]:
+        raise ValueError(
+            f"`counts` must have the dim {SYSTEM!r} and no other beside the matrix; got {batch}. Select, sum or rename."
+        )
+    labels = labels_of(counts)
+    resolved = _one_number(metric, len(labels))
+    base = concentrations(prior, model, labels)
+    posterior = conjugate.posterior(counts.values, base, prevalence)
+    conjugate.check_proper(posterior, labels)
+    common = shared(prevalence, base)
+
+    def draw(draws: int, seed: int) -> Array:
+        values = np.empty((draws, counts.sizes[SYSTEM]))
+        block = max(_BLOCK // counts.size, 1)
+        for start in range(0, draws, block):
+            size = min(block, draws - start)
+            theta = draws_of_systems(counts, base, prevalence, 1, size, seed + start)
+            values[start : start + size] = _values(theta, resolved)
+        return values
+
+    point = compute([resolved], conjugate.plug_in(counts.values, posterior, prevalence))[0]
+    return Field(_coords(counts), resolved, point, _laws(resolved, posterior), draw, counts.values, INDEPENDENT, common)
+
+
+def together(data: Any, metric: MetricLike, prior: PriorLike, prevalence: PrevalenceLike) -> Field:
+    """Read the answers of systems to the same items."""
+    seen = same_items.patterns(data)
+    resolved = _one_number(metric, len(seen.labels))
+    if isinstance(prevalence, str):
+        raise ValueError("`prevalence`='fixed' is for independent test sets; leave it out, or give numbers.")
+    counts = seen.matrices()
+    posterior = conjugate.posterior(counts, concentrations(prior, "dirichlet_multinomial", seen.labels), prevalence)
+    conjugate.check_proper(posterior, seen.labels)
+
+    def draw(draws: int, seed: int) -> Array:
+        theta = same_items.draw(seen, prior, 1, draws, seed)
+        if prevalence is not None:
+            theta = exchange_draws(theta, None, prevalence, _drawn(seed))
+        return _values(theta, resolved)
+
+    point = compute([resolved], conjugate.plug_in(counts, posterior, prevalence))[0]
+    return Field(
+        {SYSTEM: seen.systems}, resolved, point, _laws(resolved, posterior), draw, seen.codes[:, 1:].T, TOGETHER, True
+    )
+
+
+def _one_number(metric: MetricLike, n_labels: int) -> Metric:
+    """Return a metric that has one value for each system."""
+    resolved = resolve([metric], n_labels)[0]
+    if per_label(resolved, n_labels):
+        raise ValueError(
+            f"`metric`: {resolved.name} has a value for each of {n_labels} classes; take '{resolved.name}_macro' or "
+            "the like."
+        )
+    return resolved
+
+
+def _laws(metric: Metric, posterior: Any) -> BetaLaw | list[Law] | None:
+    """Return the law of each system's metric, None where it isn't known or is a known number."""
+    whole = laws.exact_law(metric, posterior)
+    if isinstance(whole, BetaLaw):
+        return whole
+    if not isinstance(whole, laws.IntegralLaw):
+        return None
+    each = [laws.exact_law(metric, conjugate.single(posterior, (s,))) for s in range(len(posterior.rows))]
+    return [law for law in each if law is not None]
+
+
+def _values(theta: xr.DataArray, metric: Metric) -> Array:
+    """Return the metric of draws of one chain, (draws, systems)."""
+    ordered = theta.transpose("chain", "draw", SYSTEM, *MATRIX)
+    return compute([metric], ordered.values[0])[0]
+
+
+def _drawn(seed: int) -> np.random.Generator:
+    return conjugate.matrix_rng(seed, 1, _STREAM)
+
+
+def _coords(data: Any) -> dict[str, Any]:
+    """Return the coordinates of the systems, which are numbered from 1 if they have no names."""
+    found = {str(name): c for name, c in data.coords.items() if c.dims == (SYSTEM,)}
+    names = found.setdefault(SYSTEM, xr.DataArray(np.arange(1, data.sizes[SYSTEM] + 1), dims=SYSTEM))
+    validate.unique(SYSTEM, names.values.tolist())
+    return found

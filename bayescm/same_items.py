@@ -1,0 +1,165 @@
+"""The joint posterior of any number of systems that answered the same items, by draws.
+
+Every item has a pattern: its actual class and the answer of each system. A Dirichlet over all patterns is the saturated
+joint table of ``models/paired.py``; of S systems and K labels it has K^(S+1) cells, nearly all of them empty. Its
+posterior is a Dirichlet process with an atom for each pattern seen, and is drawn as one: nothing is enumerated.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayescm import validate
+from bayescm.conjugate import matrix_rng
+from bayescm.labels import codes as codes_of
+from bayescm.pairs import check_joint, systems_of
+from bayescm.priors import Concentrations, PriorLike, concentrations
+from bayescm.results import ACTUAL, CHAIN, DRAW, ITEM, LABEL, PREDICTED, SYSTEM
+
+Array = NDArray[np.float64]
+
+_STREAM = 8
+_LEFT = 1e-9  # of the prior's part: what the sticks leave over
+_BLOCK = 2**22  # numbers at a time
+
+
+class Patterns(NamedTuple):
+    """Patterns of answers, and how often each was seen.
+
+    Attributes
+    ----------
+    codes : ndarray of shape (patterns, 1 + systems)
+        The actual class and the answer of each system, as places in `labels`.
+    counts : ndarray of shape (patterns,)
+        Positive.
+    labels, systems : list
+    """
+
+    codes: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    labels: list[Any]
+    systems: list[str]
+
+    def matrices(self) -> NDArray[np.int64]:
+        """Return the confusion matrix of each system, (S, K, K)."""
+        k = len(self.labels)
+        cells = self.codes[:, :1] * k + self.codes[:, 1:]
+        flat = [np.bincount(column, self.counts, k * k) for column in cells.T]
+        return np.stack(flat).astype(np.int64).reshape(-1, k, k)
+
+
+def answered_together(data: Any) -> bool:
+    """Say whether data are a joint table, or the answers of several systems to the same items."""
+    if isinstance(data, xr.Dataset):
+        return {ACTUAL, PREDICTED} <= set(data.data_vars)
+    return isinstance(data, xr.DataArray) and ACTUAL in data.dims and PREDICTED not in data.dims
+
+
+def patterns(data: Any) -> Patterns:
+    """Return the patterns of a joint table or of answers.
+
+    Parameters
+    ----------
+    data : xarray.DataArray or xarray.Dataset
+        Of :func:`bayescm.paired_counts` or :func:`bayescm.predictions`.
+
+    Returns
+    -------
+    Patterns
+    """
+    if isinstance(data, xr.Dataset):
+        return _of_answers(data)
+    joint = check_joint(data)
+    seen = np.argwhere(joint.values)
+    return Patterns(seen, joint.values[tuple(seen.T)], joint[ACTUAL].values.tolist(), systems_of(joint))
+
+
+def _of_answers(data: xr.Dataset) -> Patterns:
+    """Count the patterns of answers that were kept one by one."""
+    if not {ACTUAL, PREDICTED} <= set(data.data_vars) or data[PREDICTED].dims != (SYSTEM, ITEM):
+        raise ValueError(
+            "`data` must have the variables actual(item) and predicted(system, item); got "
+            f"{ {str(name): v.dims for name, v in data.data_vars.items()} }. Build it with bayescm.predictions."
+        )
+    both = np.vstack([data[ACTUAL].values, data[PREDICTED].values])
+    labels = data[LABEL].values if LABEL in data.coords else np.unique(both)
+    validate.unique("class_label", labels.tolist())
+    sorter = np.argsort(labels)
+    if not np.isin(both, labels).all():
+        raise ValueError(f"`data` has the labels {np.unique(both).tolist()}; `class_label` has {labels.tolist()}.")
+    rows = np.stack([codes_of(row, labels, sorter) for row in both], axis=1)
+    rows, counts = np.unique(rows, axis=0, return_counts=True)
+    systems = data[SYSTEM].values.tolist() if SYSTEM in data.coords else list(range(data.sizes[SYSTEM]))
+    validate.unique("system", systems)
+    return Patterns(rows, counts, labels.tolist(), [str(name) for name in systems])
+
+
+def draw(which: Patterns, prior: PriorLike, chains: int, draws: int, seed: int) -> xr.DataArray:
+    """Draw the cell probabilities of all systems together.
+
+    Parameters
+    ----------
+    which : Patterns
+    prior : str, number or array_like of shape (K, K)
+        That of each system, as in the story ``dirichlet_multinomial``.
+    chains, draws, seed : int
+
+    Returns
+    -------
+    xarray.DataArray
+        ``theta(chain, draw, system, actual, predicted)``; each system's margin is its own Dirichlet posterior.
+
+    Notes
+    -----
+    A priori an item's class i has probability a_i / A, and then each system answers j with probability a_ij / a_i,
+    independently; A, the sum of all concentrations, is the weight of this prior in items. Its part of a draw is made of
+    sticks (Sethuraman 1994) until 1e-9 of it is left.
+    """
+    base = concentrations(prior, "dirichlet_multinomial", which.labels)
+    k, systems, n = len(which.labels), len(which.systems), chains * draws
+    rng = matrix_rng(seed, 0, _STREAM)
+    theta = np.empty((n, systems, k, k))
+    block = max(_BLOCK // max(len(which.counts), systems * k * k), 1)
+    for start in range(0, n, block):
+        part = theta[start : start + block]
+        weights = rng.standard_gamma(which.counts, (len(part), len(which.counts)))
+        total = weights.sum(1)
+        for actual in range(k):
+            of_class = which.codes[:, 0] == actual
+            answers = which.codes[of_class, 1:]
+            for answer in range(k):
+                part[:, :, actual, answer] = weights[:, of_class] @ (answers == answer)
+        total += _add_prior(part, base, rng)
+        part /= total[:, None, None, None]
+    coords = {CHAIN: np.arange(chains), DRAW: np.arange(draws), SYSTEM: which.systems}
+    return xr.DataArray(
+        theta.reshape(chains, draws, systems, k, k),
+        dims=(CHAIN, DRAW, SYSTEM, ACTUAL, PREDICTED),
+        coords=coords | {ACTUAL: which.labels, PREDICTED: which.labels},
+        name="theta",
+    )
+
+
+def _add_prior(theta: Array, base: Concentrations, rng: np.random.Generator) -> Array:
+    """Add the prior's part to weights (n, S, K, K) of the items, and return how much it is."""
+    n, systems, k, _ = theta.shape
+    rows = base.rows
+    weight = rows.sum()
+    if weight == 0:
+        return np.zeros(n)
+    amount = np.asarray(rng.standard_gamma(weight, size=n))
+    left = amount
+    sticks = int(np.ceil(np.log(_LEFT) / -np.log1p(1.0 / weight)))
+    place = np.arange(n)[:, None], np.arange(systems)
+    to_class = np.cumsum(rows.sum(1)) / weight
+    with np.errstate(invalid="ignore"):
+        to_answer = np.cumsum(rows, 1) / rows.sum(1, keepdims=True)
+    for stick in range(sticks):
+        mass = left * rng.beta(1.0, weight, n) if stick < sticks - 1 else left
+        left = left - mass
+        actual = np.searchsorted(to_class, rng.random(n), side="right").clip(max=k - 1)
+        answer = (rng.random((n, systems))[:, :, None] >= to_answer[actual][:, None, :-1]).sum(-1)
+        theta[*place, actual[:, None], answer] += mass[:, None]
+    return amount

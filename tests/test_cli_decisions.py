@@ -1,0 +1,368 @@
+"""``bayescm compare``, ``leaderboard``, ``plan`` and ``replicate``, as a person types them."""
+
+import json
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import bayescm
+from bayescm.cli import main
+
+RNG = np.random.default_rng(5)
+Y = np.repeat([0, 1], [60, 30])
+A = np.where(RNG.random(90) < 0.12, 1 - Y, Y)
+B = np.where(RNG.random(90) < 0.1, 1 - A, A)
+SCORES = {name: np.round(RNG.normal(gain * Y), 3) for name, gain in (("one", 1.5), ("two", 0.7), ("three", 0.2))}
+CELLS = {"tp": [30, 41, 20], "fn": [10, 4, 15], "fp": [8, 9, 3], "tn": [60, 70, 33]}
+NAMES = ["old", "new", "other"]
+_PILOT = ["--tp", "3", "--fn", "1", "--fp", "1", "--tn", "9"]
+
+
+def table(path, columns):
+    rows = [",".join(map(str, row)) for row in zip(*columns.values(), strict=True)]
+    path.write_text("\n".join([",".join(columns), *rows]) + "\n")
+    return str(path)
+
+
+@pytest.fixture
+def answers(tmp_path):
+    return table(tmp_path / "answers.csv", {"actual": Y, "A": A, "B": B} | SCORES)
+
+
+@pytest.fixture
+def systems(tmp_path):
+    return table(tmp_path / "systems.csv", {"name": NAMES} | CELLS)
+
+
+@pytest.fixture
+def published(tmp_path):
+    return table(tmp_path / "published.csv", {"team": list("XYZ"), "correct": [980, 978, 900], "wrong": [20, 22, 100]})
+
+
+@pytest.fixture
+def counts():
+    return bayescm.from_cells(**CELLS).assign_coords(system=NAMES)
+
+
+def run(capsys, *arguments):
+    code = main(list(arguments))
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def told(capsys, *arguments):
+    code, out, err = run(capsys, *arguments, "--json")
+    assert (code, err) == (0, "")
+    return json.loads(out)
+
+
+def refused(capsys, *arguments):
+    code, out, err = run(capsys, *arguments)
+    assert (code, out) == (2, "")
+    assert err.startswith("bayescm: error: ")
+    return err
+
+
+# compare
+
+
+def test_the_same_items_are_compared_as_pairs(capsys, answers):
+    options = ["--predicted", "A", "--predicted", "B", "--metric", "accuracy,mcc", "--rope", ".01", "--margin", ".02"]
+    made = told(capsys, "compare", answers, *options, "--require", "recall > .8", "--seed", "1")
+    want = bayescm.compare_systems(
+        bayescm.paired_counts(Y, {"A": A, "B": B}), ["accuracy", "mcc"], rope=0.01, margin=0.02, random_seed=1,
+        require="recall > .8",
+    )  # fmt: skip
+    summary = want["summary"].to_dataset()
+    assert made["settings"]["design"] == "paired"
+    assert [row["metric"] for row in made["differences"]] == ["accuracy", "matthews_correlation"]
+    for row in made["differences"]:
+        one = summary.sel(comparison=row["comparison"], metric=row["metric"])
+        assert row["point"] == pytest.approx(one["point"].item())
+        assert [row["lower"], row["upper"]] == pytest.approx(one["interval"].values.tolist())
+        sides = [row[side] for side in ("worse", "equivalent", "better")]
+        assert sides == pytest.approx(one["probability"].values.tolist())
+        assert row["superiority"] == pytest.approx(one["superiority"].item())
+        assert row["verdict"] == one["verdict"].item()
+    assert [row["probability"] for row in made["requirements"]] == summary["requirement"].values.ravel().tolist()
+    flips = {row["actual"]: row for row in made["flips"]}
+    assert flips[0]["only_first_right"] == ((Y == 0) & (A == Y) & (B != Y)).sum()
+    assert sum(sum(row[name] for name in row if "right" in name or "both" in name) for row in made["flips"]) == 90
+    assert made["tests"][0]["metric"] == "accuracy"
+    assert len(made["tests"]) == 1
+
+
+def test_a_row_per_system_is_compared_as_independent(capsys, systems, counts):
+    made = told(capsys, "compare", systems, "--metric", "f1", "--reference", "new", "--ci-kind", "hdi")
+    want = bayescm.compare_systems(counts, "f1", reference="new", ci_kind="hdi", random_seed=1)["summary"].to_dataset()
+    assert [row["comparison"] for row in made["differences"]] == want["comparison"].values.tolist()
+    for row, interval in zip(made["differences"], want["interval"].values[:, 0], strict=True):
+        assert [row["lower"], row["upper"]] == pytest.approx(interval.tolist())
+    assert "flips" not in made
+
+
+def test_a_long_table_with_names(capsys, tmp_path, counts):
+    rows = [(name, a, p, int(counts.sel(system=name)[a, p])) for name in NAMES for a in (0, 1) for p in (0, 1)]
+    columns = dict(zip(("who", "actual", "predicted", "n"), zip(*rows, strict=True), strict=True))
+    long = table(tmp_path / "long.csv", columns)
+    made = told(capsys, "compare", long, "--by", "who")
+    want = bayescm.compare_systems(counts, random_seed=1)["summary"].to_dataset()
+    found = {row["comparison"]: row["better"] for row in made["differences"]}
+    assert len(found) == 3
+    for names, better in found.items():
+        one, other = names.split(" - ")
+        known = f"{one} - {other}" in want["comparison"]
+        exact = want["probability_better"].sel(comparison=names if known else f"{other} - {one}").item()
+        assert better == pytest.approx(exact if known else 1 - exact)
+
+
+def test_the_tables_of_compare(capsys, answers, systems):
+    code, out, err = run(capsys, "compare", answers, "--predicted", "A", "--predicted", "B", "--require", "recall > .8")
+    assert (code, err) == (0, "")
+    for words in ("A - B, paired", "requirements", "the same items", "without a prior", "verdict", "mcnemar_mid_p"):
+        assert words in out
+    code, out, _ = run(capsys, "compare", systems, "--metric", "f1 mcc", "--rope", ".02", "--margin", ".05")
+    assert code == 0
+    for words in ("f1, independent", "matthews_correlation, independent", "equivalent", "> 0.05", "old - new"):
+        assert words in out
+    assert "…" not in out
+
+
+def test_areas_under_the_curve(capsys, answers):
+    made = told(capsys, "compare", answers, "--score", "one", "--score", "two", "--score", "three")
+    assert [row["comparison"] for row in made["areas"]] == ["one - two", "one - three", "two - three"]
+    want = bayescm.auc_difference(Y, SCORES["one"], SCORES["three"])
+    row = made["areas"][1]
+    assert row["difference"] == pytest.approx(want["difference"].item())
+    assert [row["lower"], row["upper"]] == pytest.approx(want["interval"].values.tolist())
+    assert row["p_value"] == pytest.approx(want["p_value"].item())
+    code, out, _ = run(capsys, "compare", answers, "--score", "one", "--score", "two")
+    assert code == 0
+    assert "paired DeLong" in out
+
+
+def test_files_of_compare(capsys, answers, tmp_path):
+    pair = ["--predicted", "A", "--predicted", "B", "--seed", "1"]
+    code, _, _ = run(capsys, "compare", answers, *pair, "--save", f"{tmp_path}/d.nc", "--plot", f"{tmp_path}/d.png")
+    assert code == 0
+    with xr.open_datatree(tmp_path / "d.nc") as tree:
+        assert {"posterior", "summary", "tests", "flips"} <= set(tree.children)
+    assert (tmp_path / "d.png").stat().st_size > 5000
+    assert run(capsys, "compare", answers, "--score", "one", "--score", "two", "--save", f"{tmp_path}/a.nc")[0] == 0
+    with xr.open_dataset(tmp_path / "a.nc") as areas:
+        assert areas["comparison"].values.tolist() == ["one - two"]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ([], "--predicted labels"), (["--predicted", "A"], "two different columns"),
+        (["--predicted", "A", "--predicted", "A"], "two different columns"), (["--score", "one"], "two different"),
+        (["--predicted", "A", "--predicted", "zz"], "no column 'zz'"), (["--by", "A"], "predicted"),
+        (["--score", "one", "--score", "two", "--prior", "laplace"], "--prior doesn't apply to --score"),
+        (["--score", "one", "--score", "two", "--rope", ".1"], "--rope doesn't apply to --score"),
+        (["--score", "one", "--score", "two", "--plot", "a.png"], "bayescm curve"),
+        (["--predicted", "A", "--predicted", "one"], "fractions, not labels"),
+        (["--predicted", "A", "--predicted", "B", "--by", "one"], "--by doesn't apply"),
+        (["--predicted", "A", "--predicted", "B", "--pos-label", "7"], "must be one of 0, 1"),
+    ],
+)  # fmt: skip
+def test_what_compare_refuses(capsys, answers, options, words):
+    assert words in refused(capsys, "compare", answers, *options)
+
+
+def test_right_and_wrong_answers_alone_are_no_matrices(capsys, published, systems):
+    assert "tp, fn, fp and tn" in refused(capsys, "compare", published)
+    assert "--pos-label doesn't apply" in refused(capsys, "compare", systems, "--pos-label", "1")
+    assert "old, new, other" in refused(capsys, "compare", systems, "--reference", "zz")
+
+
+# leaderboard
+
+
+def test_ranks_are_those_of_the_library(capsys, systems, counts):
+    made = told(capsys, "leaderboard", systems, "--metric", "f1", "--prize", "100", "--prize", "20", "--top", "2")
+    want = bayescm.leaderboard(counts, metric="f1", prizes=[100, 20], top=2)
+    names = [row["system"] for row in made["systems"]]
+    assert names == ["new", "old", "other"]
+    for row in made["systems"]:
+        one = want.sel(system=row["system"])
+        assert row["best"] == pytest.approx(one["best_probability"].item())
+        assert row["top_2"] == pytest.approx(one["top_probability"].values.tolist()[0])
+        assert row["rank_probability"] == pytest.approx(one["rank_probability"].values.tolist())
+        assert row["expected_prize"] == pytest.approx(one["expected_prize"].item())
+        assert [row["rank_lower"], row["rank_upper"]] == one["rank_interval"].values.tolist()
+    assert made["settings"]["method"] == "exact"
+
+
+def test_published_accuracies_and_answers_to_the_same_items(capsys, published, answers):
+    made = told(capsys, "leaderboard", published, "--prior", "laplace")
+    data = xr.Dataset({"correct": ("system", [980, 978, 900]), "wrong": ("system", [20, 22, 100])})
+    want = bayescm.leaderboard(data.assign_coords(system=list("XYZ")), prior="laplace")
+    assert [row["best"] for row in made["systems"]] == pytest.approx(want["best_probability"].values.tolist())
+    same = told(capsys, "leaderboard", answers, "--predicted", "A", "--predicted", "B", "--seed", "1")
+    assert same["settings"]["method"] == "paired"
+    board = bayescm.leaderboard(bayescm.predictions(Y, {"A": A, "B": B}), random_seed=1)
+    assert same["systems"][0]["best"] == pytest.approx(board["best_probability"].max().item())
+
+
+def test_the_table_of_the_leaderboard(capsys, published):
+    code, out, err = run(capsys, "leaderboard", published, "--prize", "1000", "--rows", "2")
+    assert (code, err) == (0, "")
+    assert "1 more systems" in out
+    assert "│ X " in out
+    assert "│ Z " not in out
+    assert "prize" in out
+    assert "must be a positive integer" in refused(capsys, "leaderboard", published, "--rows", "0")
+    assert "accuracy" in refused(capsys, "leaderboard", published, "--metric", "f1")
+
+
+def test_files_of_the_leaderboard(capsys, systems, tmp_path):
+    code, _, _ = run(capsys, "leaderboard", systems, "--save", f"{tmp_path}/b.nc", "--plot", f"{tmp_path}/b.png")
+    assert code == 0
+    with xr.open_dataset(tmp_path / "b.nc") as board:
+        assert board["rank_probability"].dims == ("system", "rank")
+    assert (tmp_path / "b.png").stat().st_size > 5000
+
+
+def test_rows_without_names_are_numbered(capsys, tmp_path):
+    bare = table(tmp_path / "bare.csv", {"correct": [9, 5], "wrong": [1, 5]})
+    assert [row["system"] for row in told(capsys, "leaderboard", bare)["systems"]] == ["1", "2"]
+
+
+# plan
+
+
+def test_items_are_those_of_the_library(capsys):
+    made = told(capsys, "plan", "--metric", "accuracy,recall", "--width", ".15", "--mode", ".9", "--ci-kind", "eti")
+    want = bayescm.sample_size(["accuracy", "recall"], width=0.15, mode=0.9, ci_kind="eti")
+    assert [row["items"] for row in made["plan"]] == want["n"].values.tolist()
+    assert [row["about"] for row in made["plan"]] == ["items", "actual positives"]
+    assert made["plan"][0]["assurance"] == pytest.approx(want["assurance"].values[0])
+
+
+def test_whole_tests_rates_of_their_own_and_pilots(capsys):
+    rates = ["--mode", "recall=.8,specificity=.95", "--concentration", "none"]
+    made = told(capsys, "plan", "--metric", "recall,specificity", "--width", ".2", "--prevalence", ".3", *rates)
+    want = bayescm.sample_size(
+        ["recall", "specificity"], width=0.2, prevalence=0.3, mode={"recall": 0.8, "specificity": 0.95},
+        concentration=None,
+    )  # fmt: skip
+    assert [row["items"] for row in made["plan"]] == [*want["n"].values.tolist(), want["n_together"].item()]
+    cells = {"tp": 20, "fn": 4, "fp": 3, "tn": 60}
+    options = [text for name, n in cells.items() for text in (f"--{name}", str(n))]
+    made = told(capsys, "plan", "--metric", "recall", "--width", ".2", "--prevalence", "3,7", *options)
+    want = bayescm.sample_size("recall", width=0.2, prevalence=(3, 7), pilot=bayescm.from_cells(**cells))
+    assert [row["items"] for row in made["plan"]] == want["n"].values.tolist()
+
+
+def test_widths_are_those_of_the_library(capsys, tmp_path):
+    made = told(capsys, "plan", "--items", "50,100", "--assurance", ".8", "--save", f"{tmp_path}/w.nc")
+    want = bayescm.interval_width("accuracy", [50, 100], assurance=0.8)
+    assert [row["width"] for row in made["plan"]] == pytest.approx(want["width"].values[0].tolist())
+    with xr.open_dataset(tmp_path / "w.nc") as found:
+        assert found["width"].dims == ("metric", "n")
+    assert run(capsys, "plan", "--items", "50,100", "--plot", f"{tmp_path}/w.png")[0] == 0
+    assert (tmp_path / "w.png").stat().st_size > 5000
+
+
+def test_items_to_see_a_difference(capsys):
+    made = told(capsys, "plan", "--difference", ".1", "--mode", ".9", "--prior", "laplace", "--assurance", ".7")
+    want = bayescm.sample_size_to_compare(0.9, 0.8, prior="laplace", assurance=0.7)
+    assert made["plan"][0]["items"] == want["n"].item()
+    assert made["plan"][0]["second"] == 0.8
+    options = ["--difference", ".1", "--mode", ".9", "--discordance", ".2", "--confidence", ".9"]
+    made = told(capsys, "plan", *options, "--metric", "recall")
+    want = bayescm.sample_size_to_compare(0.9, 0.8, discordance=0.2, confidence=0.9, metric="recall")
+    assert made["plan"][0]["items"] == want["n"].item()
+    assert "items that both answer, with 80% assurance" in run(capsys, "plan", *options)[1]
+    assert "items for each of two systems" in run(capsys, "plan", "--difference", ".2", "--concentration", "200")[1]
+
+
+def test_the_tables_of_plan(capsys):
+    code, out, err = run(capsys, "plan", "--width", ".1")
+    assert (code, err) == (0, "")
+    for words in ("with 95% assurance", "mode 0.8, concentration 10", "│   400 │"):
+        assert " ".join(words.split()) in " ".join(out.split())
+    assert "2 / sqrt(items)" in run(capsys, "plan", "--items", "1000")[1]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ([], "give one of"), (["--width", ".1", "--items", "5"], "give one of"),
+        (["--width", ".1", "--discordance", ".1"], "--discordance is for --difference"),
+        (["--difference", ".1", "--tp", "3"], "--tp doesn't apply to --difference"),
+        (["--difference", ".1", "--ci-kind", "eti"], "--ci-kind doesn't apply"),
+        (["--width", ".1", "--plot", "a.png"], "--items"), (["--items", "1.5"], "whole numbers"),
+        (["--width", ".1", "--tp", "3"], "missing: --fn, --fp, --tn"),
+        (["--width", ".1", *_PILOT, "--mode", ".7"], "--mode doesn't apply"),
+        (["--width", ".1", "--mode", "x"], "--mode"),
+        (["--width", ".1", "--metric", "mcc"], "prevalence"), (["--width", "0"], "`width`"),
+    ],
+)  # fmt: skip
+def test_what_plan_refuses(capsys, options, words):
+    assert words in refused(capsys, "plan", *options)
+
+
+# replicate
+
+
+def test_a_second_test_is_that_of_the_library(capsys, systems, counts):
+    options = ["--metrics", "f1", "--size", "60", "--claim", "f1 > .7", "--claim", "recall > .8 and precision > .7"]
+    made = told(capsys, "replicate", systems, *options, "--prior", "laplace", "--seed", "1")
+    claims = ["f1 > .7", "recall > .8 and precision > .7"]
+    want = bayescm.replicate(counts, "f1", size=60, claims=claims, prior="laplace", random_seed=1)
+    assert [row["system"] for row in made["metrics"]] == NAMES
+    for row in made["metrics"]:
+        one = want.sel(system=row["system"], metric="f1")
+        assert [row["lower"], row["upper"]] == pytest.approx(one["interval"].values.tolist())
+        assert row["mean"] == pytest.approx(one["mean"].item())
+        assert row["method"] == "exact"
+    for row in made["claims"]:
+        one = want["probability"].sel(system=row["system"], claim=row["claim"])
+        assert row["probability"] == pytest.approx(one.item())
+    pair = next(row for row in made["pairs"] if (row["system"], row["versus"]) == ("new", "old"))
+    assert pair["larger"] == pytest.approx(want["pairwise"].sel(system="new", versus="old").item())
+    assert len(made["pairs"]) == 6
+
+
+def test_the_tables_of_replicate(capsys, systems):
+    cells = ["--tp", "26", "--fn", "0", "--fp", "2", "--tn", "6", "--metrics", "mcc"]
+    code, out, err = run(capsys, "replicate", *cells, "--claim", "mcc > .5")
+    assert (code, err) == (0, "")
+    for words in ("a second test of as many items", "exact", "undefined: P(0/0)", "mcc > .5"):
+        assert words in out
+    assert "one system and another" not in out
+    code, out, _ = run(capsys, "replicate", systems, "--metrics", "mcc", "--size", "500", "--seed", "1")
+    assert code == 0
+    for words in ("a second test of 500 items", "draws, means ±", "one system and another", "versus"):
+        assert words in out
+    assert "undefined" not in out
+    assert "…" not in out
+
+
+def test_matrices_without_names_are_numbered(capsys, tmp_path):
+    code, out, _ = run(capsys, "replicate", table(tmp_path / "bare.csv", CELLS), "--metrics", "f1", "--size", "30")
+    assert code == 0
+    assert all(f"│ {i} " in out.replace("      ", " ") for i in (1, 2, 3))
+
+
+def test_files_of_replicate(capsys, systems, tmp_path):
+    files = ["--save", f"{tmp_path}/r.nc", "--plot", f"{tmp_path}/r.png"]
+    assert run(capsys, "replicate", systems, "--metrics", "f1,recall", "--size", "50", *files)[0] == 0
+    with xr.open_dataset(tmp_path / "r.nc") as found:
+        assert found["interval"].dims == ("system", "metric", "ci_bound")
+    assert (tmp_path / "r.png").stat().st_size > 5000
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--claim", "good"], "can't read 'good'"), (["--size", "0"], "`size`"), (["--metrics", "zz"], "'zz'"),
+        (["--prior", "haldane"], "improper"),
+    ],
+)  # fmt: skip
+def test_what_replicate_refuses(capsys, options, words):
+    assert words in refused(capsys, "replicate", "--tp", "26", "--fn", "0", "--fp", "2", "--tn", "6", *options)

@@ -1,0 +1,94 @@
+"""Pictures of comparisons: what is drawn and what is written."""
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+import xarray as xr
+
+import bayescm
+
+mpl.use("Agg")
+COUNTS = bayescm.from_cells(tp=[40, 30], fn=[5, 12], fp=[4, 8], tn=[70, 66], dims="system").assign_coords(
+    system=["A", "B"]
+)
+
+
+@pytest.fixture(autouse=True)
+def _closed():
+    yield
+    plt.close("all")
+
+
+def words(ax):
+    return [ax.get_legend().get_title().get_text(), *(text.get_text() for text in ax.get_legend().get_texts())]
+
+
+def test_the_difference_says_what_the_summary_says():
+    found = bayescm.compare_systems(COUNTS, ["accuracy", "mcc"], rope=0.02, random_seed=1)
+    row = found["summary"].to_dataset().sel(metric="accuracy").squeeze("comparison")
+    ax = bayescm.plot_difference(found, "accuracy")
+    worse, same, better = row.probability.values
+    assert words(ax)[0] == f"A is {row.verdict.item()} than B (at 95%)"
+    assert words(ax)[1:4] == [f"P(A worse) = {worse:.3f}", f"P(equivalent) = {same:.3f}", f"P(A better) = {better:.3f}"]
+    low, high = row.interval.values
+    assert words(ax)[4] == f"95% ETI {low:.2f} to {high:.2f}"
+    bar = next(line for line in ax.lines if len(line.get_xdata()) == 2 and line.get_ydata()[0] < 0)
+    np.testing.assert_allclose(bar.get_xdata(), [low, high])
+    band = ax.patches[0].get_extents().transformed(ax.transData.inverted())
+    np.testing.assert_allclose([band.x0, band.x1], [-0.02, 0.02])
+    x, y = ax.lines[0].get_data()
+    assert np.trapezoid(y, x) == pytest.approx(1, abs=0.02)
+
+
+def test_undecided_and_equivalent_differences():
+    same = COUNTS.isel(system=[0, 0]).assign_coords(system=["A", "B"])
+    found = bayescm.compare_systems(same, design="independent", random_seed=1)
+    assert words(bayescm.plot_difference(found))[0] == "no verdict on A and B (at 95%)"
+    assert not any("equivalent" in word for word in words(bayescm.plot_difference(found))[1:])
+    found = bayescm.compare_systems(same, design="independent", rope=0.3, random_seed=1)
+    assert words(bayescm.plot_difference(found))[0] == "A and B are equivalent (at 95%)"
+    table = bayescm.paired_counts([0, 1, 1, 0], {"A": [0, 1, 1, 1], "B": [0, 0, 1, 0]})
+    known = bayescm.compare_systems(table, "prevalence", rope=0.01, random_seed=1)  # no draw differs
+    assert words(bayescm.plot_difference(known))[2] == "P(equivalent) = 1"
+
+
+def test_a_class_of_three():
+    counts = bayescm.from_array(np.arange(1, 19).reshape(2, 3, 3), dims="system")
+    found = bayescm.compare_systems(counts, "recall", random_seed=1)
+    ax = bayescm.plot_difference(found, "recall[1]")
+    assert ax.get_xlabel() == "Recall, difference, class 1, 0 - 1"
+    with pytest.raises(ValueError, match="`metric`"):
+        bayescm.plot_difference(found)
+    with pytest.raises(ValueError, match="`comparison`"):
+        bayescm.plot_difference(found, "recall[1]", "1 - 0")
+    with pytest.raises(TypeError, match="`tree`"):
+        bayescm.plot_difference(found["summary"].to_dataset())
+
+
+def test_a_long_tail_is_cut_from_the_axis():
+    found = bayescm.compare_systems(COUNTS, "lr+", random_seed=1)
+    ax = bayescm.plot_difference(found)
+    low, high = found["summary"].interval.values.ravel()
+    assert ax.get_xlim()[0] >= 1.6 * low - 0.6 * high - 1e-9
+    assert ax.get_xlim()[1] <= 1.6 * high - 0.6 * low + 1e-9
+
+
+def test_pairwise_probabilities_stand_in_their_cells():
+    names = ["A", "B", "C"]
+    values = np.array([[0.5, 0.9, 0.99995], [0.1, 0.5, 0.4], [0.00005, 0.6, 0.5]])
+    pairwise = xr.DataArray(values, coords={"system": names, "versus": names}, name="pairwise")
+    ax = bayescm.plot_pairwise(pairwise.transpose().to_dataset())
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == names
+    np.testing.assert_array_equal(ax.images[0].get_array(), values)
+    shown = {tuple(int(v) for v in text.get_position()): text.get_text() for text in ax.texts}
+    assert shown == {
+        (1, 0): "0.900",
+        (2, 0): "> 0.999",
+        (0, 1): "0.100",
+        (2, 1): "0.400",
+        (0, 2): "< 0.001",
+        (1, 2): "0.600",
+    }
+    with pytest.raises(ValueError, match="pairwise"):
+        bayescm.plot_pairwise(xr.Dataset({"pairwise": 1.0}))

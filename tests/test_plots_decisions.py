@@ -1,0 +1,110 @@
+"""Pictures of prevalences and decision curves: what the artists hold is what the Datasets hold."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+import bayescm
+
+COUNTS = bayescm.from_cells(tp=26, fn=4, fp=20, tn=150)
+TWO = bayescm.from_cells(tp=[26, 24], fn=[4, 6], fp=[20, 8], tn=[150, 162], dims="system").assign_coords(
+    system=["A", "B"]
+)
+
+
+def legend(ax):
+    return [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+def band(ax, i=0):
+    """Return the corners of a band."""
+    return ax.collections[i].get_paths()[0].vertices
+
+
+def test_prevalence_shows_medians_and_bands():
+    found = bayescm.at_prevalences(COUNTS, prevalence=[0.5, 0.01, 0.1])
+    ax = bayescm.plot_prevalence(found)
+    assert legend(ax) == ["precision", "negative predictive value", "prevalence of the counts: 0.15"]
+    assert "all prevalences together" in ax.get_legend().get_title().get_text()
+    for i, metric in enumerate(found.metric.values):
+        line, one = ax.lines[i], found.sel(metric=metric).sortby("prevalence")
+        assert line.get_xdata().tolist() == [0.01, 0.1, 0.5]
+        assert np.array_equal(line.get_ydata(), one["median"])
+        assert {tuple(v) for v in band(ax, i)} >= {
+            (0.01, float(one["interval"][0, 0])),
+            (0.5, float(one["interval"][2, 1])),
+        }
+    assert ax.lines[-1].get_xdata()[0] == found["observed_prevalence"]
+
+
+def test_an_uncertain_prevalence_is_a_bar():
+    found = bayescm.at_prevalences(COUNTS, "precision", [0.05, 0.1, 0.2, (2, 18)])
+    ax = bayescm.plot_prevalence(found, log=True, mark=False)
+    assert ax.get_xscale() == "log"
+    assert ax.get_ylabel() == "precision"
+    assert "pointwise" in ax.get_legend().get_title().get_text()
+    (bar,) = ax.collections[1].get_segments()
+    np.testing.assert_allclose(bar[:, 1], found["interval"].values[3, 0])
+    assert ax.lines[-1].get_xdata().tolist() == [pytest.approx(0.1)]
+    assert ax.lines[0].get_xdata().tolist() == [0.05, 0.1, 0.2]
+
+
+def test_systems_and_chosen_metrics():
+    _, own = plt.subplots()
+    found = bayescm.at_prevalences(TWO, prevalence=[0.1, 0.2])
+    ax = bayescm.plot_prevalence(found, metrics="ppv", ax=own)
+    assert ax is own
+    assert legend(ax) == ["A", "B", "prevalence of the counts: 0.15"]
+    assert legend(bayescm.plot_prevalence(found))[:3] == ["A precision", "A negative predictive value", "B precision"]
+    one = bayescm.plot_prevalence(bayescm.at_prevalences(TWO, "ppv", 0.1))
+    assert len(one.collections[0].get_segments()) == 1
+
+
+def test_what_prevalence_refuses():
+    found = bayescm.at_prevalences(TWO, prevalence=[0.1, 0.2])
+    with pytest.raises(ValueError, match="must be some of"):
+        bayescm.plot_prevalence(found, metrics="f1")
+    with pytest.raises(TypeError, match="at_prevalences"):
+        bayescm.plot_prevalence(bayescm.summary(COUNTS))
+    with pytest.raises(ValueError, match="at most one batch dim"):
+        bayescm.plot_prevalence(found.expand_dims("dataset"))
+    with pytest.raises(ValueError, match="told apart"):
+        bayescm.plot_prevalence(bayescm.at_prevalences(TWO, ["f1", "mcc", "ppv", "npv", "accuracy"], 0.1))
+
+
+def test_decision_curve_shows_benefit_and_usefulness():
+    found = bayescm.decision_curve(COUNTS, np.arange(1, 20) / 20)
+    upper, lower = bayescm.plot_decision_curve(found)
+    assert legend(upper) == ["classifier", "all positive", "all negative"]
+    everyone, classifier = upper.lines[:2]
+    assert np.array_equal(classifier.get_ydata(), found["median"].sel(action="classifier"))
+    assert np.array_equal(everyone.get_ydata(), found["median"].sel(action="all positive"))
+    assert np.array_equal(lower.lines[0].get_ydata(), found["probability_useful"])
+    low, high = upper.get_ylim()
+    assert -0.4 * high < low < 0 < found["interval"].sel(action="classifier").max() < high
+
+
+def test_systems_of_the_same_prevalence_share_the_grey_line():
+    found = bayescm.decision_curve(TWO, [0.3, 0.1])
+    upper, lower = bayescm.plot_decision_curve(found)
+    assert legend(upper) == ["A", "B", "all positive", "all negative"]
+    assert len(upper.lines) == 4
+    assert lower.lines[0].get_xdata().tolist() == [0.1, 0.3]
+    other = TWO.copy(data=TWO.values + np.array([0, 30])[:, None, None])
+    assert len(bayescm.plot_decision_curve(bayescm.decision_curve(other, [0.1, 0.3]))[0].lines) == 5
+
+
+def test_one_threshold_useless_classifiers_and_given_axes():
+    _, axes = plt.subplots(2)
+    found = bayescm.decision_curve(bayescm.from_cells(tp=0, fn=30, fp=30, tn=40), 0.5)
+    upper, lower = bayescm.plot_decision_curve(found, ax=axes)
+    assert upper is axes[0]
+    assert lower.lines[0].get_marker() == "o"
+    assert upper.get_ylim()[0] < 0 < upper.get_ylim()[1]
+
+
+def test_what_decision_curves_refuse():
+    with pytest.raises(TypeError, match="decision_curve"):
+        bayescm.plot_decision_curve(bayescm.summary(COUNTS))
+    with pytest.raises(ValueError, match="told apart"):
+        bayescm.plot_decision_curve(bayescm.decision_curve(np.tile(COUNTS.values, (8, 1, 1)), 0.2))

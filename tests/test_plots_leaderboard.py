@@ -1,0 +1,59 @@
+import matplotlib as mpl
+import numpy as np
+import pytest
+import xarray as xr
+
+import bayescm
+
+mpl.use("agg")
+
+
+@pytest.fixture(scope="module")
+def board():
+    return bayescm.leaderboard(bayescm.datasets.kaggle2019(), prior="laplace", prizes=[10_000, 2000, 1000])
+
+
+@pytest.fixture(autouse=True)
+def close_figures():
+    yield
+    import matplotlib.pyplot as plt
+
+    plt.close("all")
+
+
+def texts(ax):
+    return [text.get_text() for text in ax.texts]
+
+
+def test_columns_are_systems_and_rows_are_ranks(board):
+    shuffled = board.isel(system=[3, 0, 2, 1, 4, 9, 8, 6, 7, 5])
+    ax = bayescm.plot_leaderboard(shuffled)
+    shown = np.asarray(ax.images[0].get_array())
+    assert shown == pytest.approx(board.rank_probability.values.T, abs=1e-12)
+    assert [label.get_text() for label in ax.get_xticklabels()] == board.system.values.tolist()
+    assert texts(ax)[0] == ".93"
+    assert {"9,446", "2,351", "0"} <= set(texts(ax))
+    assert len(ax.lines) == 2  # three tie groups
+
+
+def test_only_some_systems_and_no_prizes():
+    data = bayescm.datasets.kaggle2019()
+    ax = bayescm.plot_leaderboard(bayescm.leaderboard(data), systems=3)
+    assert np.asarray(ax.images[0].get_array()).shape == (3, 3)
+    assert "the first 3" in ax.get_xlabel()
+    assert "expected prize" not in texts(ax)
+
+
+def test_many_systems_have_colours_only():
+    right = np.random.default_rng(1).binomial(1000, 0.9, 40)
+    data = xr.Dataset({"correct": ("system", right), "wrong": ("system", 1000 - right)})
+    ax = bayescm.plot_leaderboard(bayescm.leaderboard(data), systems=40)
+    assert not texts(ax)
+    assert len(ax.figure.axes) == 2  # with a scale of colours
+
+
+def test_what_is_no_leaderboard_is_refused(board):
+    with pytest.raises(ValueError, match="`board`"):
+        bayescm.plot_leaderboard(xr.Dataset())
+    with pytest.raises(ValueError, match="`systems`"):
+        bayescm.plot_leaderboard(board, systems=0)
