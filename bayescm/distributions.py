@@ -273,7 +273,7 @@ def metric_distribution(
 _CLAIM = re.compile(r"^(?P<metric>[^<>]+?)\s*(?P<sign>>=?|<=?)\s*(?P<value>[-+]?[0-9.eE+-]+%?)$")
 
 
-def _read_claim(claim: str) -> list[tuple[str, str, float]]:
+def read_claim(claim: str) -> list[tuple[str, str, float]]:
     """Read ``"mcc > 0.3"``, ``"recall > .8 and precision > .7"``, ``"informative"`` or ``"deceptive"``."""
     words = {"informative": "informedness > 0", "deceptive": "informedness < 0"}
     parts = []
@@ -335,7 +335,7 @@ def probability(
     settings: dict[str, Any] = {"model": model, "prior": prior, "prevalence": prevalence}
     values, errors = [], []
     for claim in wanted:
-        parts = _read_claim(claim)
+        parts = read_claim(claim)
         if len(parts) == 1:
             name, sign, number = parts[0]
             law = metric_distribution(counts, name, **settings)

@@ -64,6 +64,12 @@ def interval(ordered: Array, ci_prob: float, ci_kind: str) -> tuple[Array, Array
     return lower, upper
 
 
+def share_error(share: Array | float, n: int) -> Array:
+    """Return the Monte Carlo standard error of shares of n draws, one draw's worth where they are 0 or 1."""
+    near = (np.asarray(share) * n + 1.0) / (n + 2.0)
+    return np.asarray(np.sqrt(near * (1.0 - near) / n))
+
+
 def warn_undefined(values: Mapping[str, Array]) -> None:
     """Warn in words where draws leave a metric undefined; `values` maps names to draws."""
     with np.errstate(invalid="ignore", over="ignore"):  # one pass, nothing allocated

@@ -78,12 +78,12 @@ def patterns(data: Any) -> Patterns:
 
 def _of_answers(data: xr.Dataset) -> Patterns:
     """Count the patterns of answers that were kept one by one."""
-    if not {ACTUAL, PREDICTED} <= set(data.data_vars) or data[PREDICTED].dims != (SYSTEM, ITEM):
+    if not {ACTUAL, PREDICTED} <= set(data.data_vars) or set(data[PREDICTED].dims) != {SYSTEM, ITEM}:
         raise ValueError(
             "`data` must have the variables actual(item) and predicted(system, item); got "
             f"{ {str(name): v.dims for name, v in data.data_vars.items()} }. Build it with bayescm.predictions."
         )
-    both = np.vstack([data[ACTUAL].values, data[PREDICTED].values])
+    both = np.vstack([data[ACTUAL].values, data[PREDICTED].transpose(SYSTEM, ITEM).values])
     labels = data[LABEL].values if LABEL in data.coords else np.unique(both)
     validate.unique("class_label", labels.tolist())
     sorter = np.argsort(labels)

@@ -1,25 +1,15 @@
-"""Shared fixtures: no screen, fixed hypothesis profile, the oracle values."""
+"""Shared fixtures: fixed hypothesis profile, compiled kernels, the oracle values."""
 
 import json
 from pathlib import Path
 
-import matplotlib as mpl
 import pytest
 from hypothesis import settings
 
 import bayescm
 
-mpl.use("agg")
 settings.register_profile("ci", max_examples=60, deadline=None, derandomize=True)
 settings.load_profile("ci")
-
-
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    import matplotlib.pyplot as plt
-
-    plt.close("all")
 
 
 @pytest.fixture(scope="session", autouse=True)

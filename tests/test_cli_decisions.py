@@ -129,6 +129,16 @@ def test_the_tables_of_compare(capsys, answers, systems):
     assert "…" not in out
 
 
+def test_words_of_a_wide_table_are_broken_not_cut(capsys, answers):
+    _, out, _ = run(
+        capsys, "compare", answers, "--predicted", "A", "--predicted", "B", "--metric", "recall,npv", "--rope", ".01",
+        "--margin", ".02", "--confidence", ".999",
+    )  # fmt: skip
+    assert "…" not in out
+    assert "undecided │" in out
+    assert "probabilities of draws, or exact, ±" in out
+
+
 def test_areas_under_the_curve(capsys, answers):
     made = told(capsys, "compare", answers, "--score", "one", "--score", "two", "--score", "three")
     assert [row["comparison"] for row in made["areas"]] == ["one - two", "one - three", "two - three"]
@@ -143,7 +153,7 @@ def test_areas_under_the_curve(capsys, answers):
 
 
 def test_files_of_compare(capsys, answers, tmp_path):
-    pair = ["--predicted", "A", "--predicted", "B", "--seed", "1"]
+    pair = ["--predicted", "A", "--predicted", "B", "--seed", "1", "--metric", "recall,f1"]
     code, _, _ = run(capsys, "compare", answers, *pair, "--save", f"{tmp_path}/d.nc", "--plot", f"{tmp_path}/d.png")
     assert code == 0
     with xr.open_datatree(tmp_path / "d.nc") as tree:
@@ -173,7 +183,7 @@ def test_what_compare_refuses(capsys, answers, options, words):
 
 
 def test_right_and_wrong_answers_alone_are_no_matrices(capsys, published, systems):
-    assert "tp, fn, fp and tn" in refused(capsys, "compare", published)
+    assert "team, correct, wrong; wanted are tp, fn, fp and tn" in refused(capsys, "compare", published)
     assert "--pos-label doesn't apply" in refused(capsys, "compare", systems, "--pos-label", "1")
     assert "old, new, other" in refused(capsys, "compare", systems, "--reference", "zz")
 
@@ -224,6 +234,20 @@ def test_files_of_the_leaderboard(capsys, systems, tmp_path):
     with xr.open_dataset(tmp_path / "b.nc") as board:
         assert board["rank_probability"].dims == ("system", "rank")
     assert (tmp_path / "b.png").stat().st_size > 5000
+
+
+@pytest.mark.parametrize("command", ["compare", "leaderboard", "replicate"])
+def test_empty_cells_are_named(capsys, tmp_path, command):
+    nameless = table(tmp_path / "names.csv", {"name": ["old", "", "other"]} | CELLS)
+    assert "column 'name' is empty in row 2" in refused(capsys, command, nameless)
+    missing = table(tmp_path / "cells.csv", {"name": NAMES} | CELLS | {"fp": [8, 9, ""]})
+    assert "column 'fp' is empty in row 3" in refused(capsys, command, missing)
+
+
+def test_published_answers_know_no_prevalence(capsys, published, tmp_path):
+    assert "don't apply" in refused(capsys, "leaderboard", published, "--prevalence", ".3")
+    missing = table(tmp_path / "published.csv", {"team": ["X", "Y"], "correct": [980, ""], "wrong": [20, 22]})
+    assert "column 'correct' is empty in row 2" in refused(capsys, "leaderboard", missing)
 
 
 def test_rows_without_names_are_numbered(capsys, tmp_path):
@@ -366,3 +390,17 @@ def test_files_of_replicate(capsys, systems, tmp_path):
 )  # fmt: skip
 def test_what_replicate_refuses(capsys, options, words):
     assert words in refused(capsys, "replicate", "--tp", "26", "--fn", "0", "--fp", "2", "--tn", "6", *options)
+
+
+def test_the_second_of_two_error_rates_is_the_larger(capsys):
+    plans = []
+    for options in (["--metric", "error_rate", "--mode", ".15"], ["--mode", ".85"]):
+        assert main(["plan", "--difference", ".05", "--json", *options]) == 0
+        plans += json.loads(capsys.readouterr().out)["plan"]
+    assert (plans[0]["first"], plans[0]["second"]) == (0.15, 0.2)
+    assert plans[0]["items"] == plans[1]["items"]
+
+
+def test_a_prior_of_right_and_wrong_answers_is_two_numbers(published, capsys):
+    assert main(["leaderboard", published, "--prior", "90,10", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["settings"]["prior"] == "[90.0, 10.0]"

@@ -339,6 +339,15 @@ def test_three_labels_of_other_items():
         np.testing.assert_allclose(exact, better, atol=0.012)
 
 
+def test_an_uncertain_prevalence_leaves_proportions_of_one_class_exact():
+    given, alone = (
+        bayescm.compare_systems(MORAIS, ["recall", "fpr", "accuracy"], prevalence=p)["summary"].to_dataset()
+        for p in ((3, 7), None)
+    )
+    assert given.method.values.tolist() == [["exact", "exact", "draws"]]
+    np.testing.assert_allclose(given.interval[:, :2], alone.interval[:, :2], atol=1e-9)
+
+
 def test_prevalence_is_exchanged():
     joint = table()
     made = bayescm.compare_systems(joint, ["recall", "accuracy", "precision"], prevalence=0.1, random_seed=1)
@@ -385,6 +394,7 @@ def test_folds_are_pooled_and_tested():
     made = bayescm.compare_systems(folds(), ["accuracy", "mcc"], pooling="complete", random_seed=1)
     assert made.attrs["design"] == "folds"
     assert made.attrs["pooling"] == "complete"
+    assert made.attrs["runs"] == 1
     assert "training sets overlap" in made.attrs["meaning"]
     assert (made["summary"].method == "draws").all()
     pooled = bayescm.compare_systems(folds().sum("fold"), "accuracy", design="independent")
@@ -447,6 +457,8 @@ def test_messages():
         bayescm.compare_systems(four)
     with pytest.raises(ValueError, match="leaderboard"):
         bayescm.compare_systems(bayescm.from_cells(tp=[5] * 40, fn=[1] * 40, fp=[2] * 40, tn=range(40), dims="system"))
+    with pytest.raises(TypeError, match=r"bayescm\.leaderboard"):
+        bayescm.compare_systems(bayescm.datasets.kaggle2019())
     with pytest.raises(ValueError, match="`confidence`"):
         bayescm.compare_systems(MORAIS, confidence=0.4)
     with pytest.raises(ValueError, match="`rope`"):
@@ -484,7 +496,8 @@ def test_errors_of_draws():
     assert report._mcse(independent, independent=True) == pytest.approx(expected, rel=0.03)
     sticky = np.repeat(independent[:, :100], 10, axis=1)  # as a sampler's draws: each worth a tenth
     assert report._mcse(sticky, independent=False) > 2 * expected
-    assert report._mcse(np.ones((4, 10), bool), independent=False) == 0
+    for share in (0, 1):  # what no draw shows may have a probability of about one draw
+        assert report._mcse(np.full((4, 1000), share, bool), independent=False) == pytest.approx(1 / 4000, rel=0.01)
 
 
 def test_folds_at_another_prevalence():

@@ -291,6 +291,8 @@ def test_thresholds_of_their_own():
         bayescm.decision_curve(counts, [0.2])
     with pytest.raises(ValueError, match="calibrated probabilities"):
         bayescm.decision_curve(counts.assign_coords(threshold=[0.2, 0.4, 1.0]))
+    chosen = counts.sel(threshold=0.4)  # keeps the coordinate
+    assert bayescm.decision_curve(chosen, 0.2).equals(bayescm.decision_curve(chosen.drop_vars("threshold"), 0.2))
     with pytest.raises(ValueError, match="same items at every threshold"):
         bayescm.decision_curve(TWO.rename(system="threshold").assign_coords(threshold=[0.1, 0.2]))
 
@@ -316,9 +318,11 @@ def test_default_thresholds_zeros_and_a_perfect_classifier():
     assert np.isnan(found["point"].sel(action="classifier")).all()
 
 
-@pytest.mark.parametrize("thresholds", [0, 1, [0.2, 1.5], -0.1, [], np.nan, [0.1, 0.1], "a"])
+@pytest.mark.parametrize("thresholds", [0, 1, 1e-17, [0.2, 1.5], -0.1, [], np.nan, [0.1, 0.1], "a"])
 def test_bad_thresholds(thresholds):
     with pytest.raises((ValueError, TypeError), match="`thresholds`"):
         bayescm.decision_curve(COUNTS, thresholds)
     with pytest.raises(ValueError, match="two labels"):
         bayescm.decision_curve(THREE, 0.2)
+    with pytest.raises(ValueError, match="dim 'action'"):
+        bayescm.decision_curve(TWO.rename(system="action"), 0.2)

@@ -6,7 +6,7 @@ import xarray as xr
 from scipy import integrate, special, stats
 
 import bayescm
-from bayescm import ranking
+from bayescm import ranking, same_items
 from bayescm.laws import BetaLaw
 from bayescm.ranking import drawn, exact
 
@@ -111,9 +111,8 @@ def test_identical_systems_are_equally_likely_everywhere():
 @pytest.mark.parametrize("metric", ["mcc", "informedness", "error_rate", "lr+", "f1", "fpr", "kappa"])
 def test_other_metrics_agree_with_draws(metric):
     counts = bayescm.from_cells(tp=[12, 9, 30, 1], fn=[3, 6, 2, 0], fp=[2, 1, 9, 1], tn=[11, 14, 9, 2])
-    board = bayescm.leaderboard(counts, metric=metric)
+    board = bayescm.leaderboard(counts, metric=metric, method="exact")
     by_draws = bayescm.leaderboard(counts, metric=metric, method="draws", draws=40_000, random_seed=2)
-    assert board.attrs["method"] == "exact"
     assert board.attrs["error"] < (1e-4 if metric == "kappa" else 1e-5)  # a density with kinks
     assert board.rank_probability.values == pytest.approx(by_draws.rank_probability.values, abs=0.012)
     assert board.pairwise.values == pytest.approx(by_draws.pairwise.values, abs=0.012)
@@ -205,6 +204,59 @@ def test_a_common_uncertain_prevalence_is_drawn():
     with pytest.raises(ValueError, match="uncertain prevalence"):
         bayescm.leaderboard(counts, prevalence=(20.0, 1.0), method="exact")
     assert bayescm.leaderboard(counts, prevalence=0.05, method="exact").best_probability[1] > 0.97
+    of_one_class = bayescm.leaderboard(counts, metric="recall", prevalence=(20.0, 1.0), method="exact")
+    alone = bayescm.leaderboard(counts, metric="recall", method="exact")
+    np.testing.assert_allclose(of_one_class.rank_probability, alone.rank_probability, atol=1e-9)
+
+
+@pytest.mark.parametrize("prevalence", [0.3, (3.0, 7.0)])
+def test_what_is_the_same_for_all_systems_is_a_tie_whatever_the_rounding(prevalence):
+    counts = bayescm.from_cells(tp=[40, 30, 35], fn=[5, 12, 9], fp=[4, 8, 8], tn=[70, 66, 67], dims="system")
+    board = bayescm.leaderboard(counts, metric="prevalence", prevalence=prevalence, random_seed=1)
+    np.testing.assert_allclose(board.rank_probability, 1 / 3)
+    np.testing.assert_allclose(board.pairwise, 0.5)
+
+
+def test_the_class_shares_of_the_same_items_can_be_fixed():
+    told = bayescm.predictions(*paired())
+    names = told.system.values.tolist()
+    counts = same_items.patterns(told).matrices()
+    board = bayescm.leaderboard(told, metric="mcc", prevalence="fixed", random_seed=1, draws=20_000)
+    pair = bayescm.compare_systems(told, "mcc", prevalence="fixed", random_seed=2, draws=5000)["summary"].to_dataset()
+    better = pair.probability_better.sel(comparison=f"{names[0]} - {names[1]}", metric="matthews_correlation")
+    assert board.pairwise[0, 1] == pytest.approx(better.item(), abs=0.02)
+    shares = bayescm.leaderboard(told, metric="prevalence", prevalence="fixed", random_seed=1)
+    assert shares.interval.values == pytest.approx(counts[0, 1].sum() / counts[0].sum())
+
+
+def test_an_empty_cell_is_drawn_where_integrals_would_take_minutes_or_miss():
+    counts = bayescm.from_cells(tp=[40, 39], fn=[0, 0], fp=[0, 0], tn=[70, 50], dims="system")
+    assert bayescm.leaderboard(counts, metric="mcc", random_seed=1).attrs["method"] == "draws"
+    assert bayescm.leaderboard(counts, metric="mcc", prior="laplace").attrs["method"] == "exact"
+    nothing = bayescm.from_cells(tp=[40, 0], fn=[5, 0], fp=[4, 0], tn=[70, 0], dims="system")
+    board = bayescm.leaderboard(nothing, metric="informedness", random_seed=1)
+    assert board.attrs["method"] == "draws"
+    with pytest.warns(UserWarning, match="right to about"):
+        asked = bayescm.leaderboard(nothing, metric="informedness", method="exact")
+    np.testing.assert_allclose(asked.rank_probability, board.rank_probability, atol=0.02)
+
+
+def test_a_rank_that_no_draw_shows_has_an_error():
+    data = xr.Dataset({"correct": ("system", [900, 100]), "wrong": ("system", [100, 900])})
+    board = bayescm.leaderboard(data, method="draws", random_seed=1)
+    assert board.rank_probability.values.tolist() == [[1.0, 0.0], [0.0, 1.0]]
+    np.testing.assert_allclose(board.mcse, 1e-4, rtol=1e-3)
+
+
+def test_coordinates_of_systems_make_way_for_the_results():
+    data = bayescm.datasets.kaggle2019().assign_coords(
+        team=("system", list("abcdefghij")), rank=("system", np.arange(10)), point=("system", np.arange(10)),
+        versus=("system", np.arange(10)),
+    )  # fmt: skip
+    board = bayescm.leaderboard(data, pairwise=False)
+    assert set(board.coords) == {"system", "team", "rank", "top", "ci_bound"}
+    assert board["rank"].values.tolist() == list(range(1, 11))
+    assert "point" in board.data_vars
 
 
 def test_one_system_and_a_perfect_one():
@@ -229,6 +281,8 @@ BAD = {
     "confidence": (bayescm.datasets.kaggle2019(), {"confidence": 0.3}, "`confidence`"),
     "draws": (bayescm.datasets.kaggle2019(), {"draws": 10}, "at least 1000"),
     "top": (bayescm.datasets.kaggle2019(), {"top": 0}, "`top`"),
+    "prevalence": (bayescm.datasets.kaggle2019(), {"prevalence": 0.3}, "don't apply"),
+    "model": (bayescm.datasets.kaggle2019(), {"model": "three_binomial"}, "don't apply"),
     "method": (bayescm.datasets.kaggle2019(), {"method": "nuts"}, "`method`"),
     "not paired": (bayescm.datasets.kaggle2019(), {"method": "paired"}, "same items"),
     "names": (bayescm.datasets.kaggle2019().assign_coords(system=["a"] * 10), {}, "'a' twice"),
@@ -240,6 +294,13 @@ def test_what_has_no_answer_is_refused(case):
     data, options, message = BAD[case]
     with pytest.raises(ValueError, match=message):
         bayescm.leaderboard(data, **options)
+
+
+def test_top_takes_whole_numbers():
+    with pytest.raises(TypeError, match="`top`"):
+        bayescm.leaderboard(bayescm.datasets.kaggle2019(), top=1.5)
+    board = bayescm.leaderboard(bayescm.datasets.kaggle2019(), top=np.array([2, 1]))
+    assert board.top.values.tolist() == [1, 2]
 
 
 def test_the_board_survives_netcdf(tmp_path):

@@ -185,6 +185,17 @@ def test_whole_tests_against_all_matrices(prevalence, fixed, close):
                 assert probabilities[truth < reached * (1 - close)].sum() <= level + 1e-9
 
 
+def test_a_wide_prevalence_is_not_cut_into_too_few_parts():
+    metrics = tuple(resolve(["recall", "f1"], 2))
+    prior = concentrations("jeffreys", "dirichlet_multinomial", 2)
+    test = WholeTest(metrics, Rate(1.0, 1.0), Rate(7.4, 2.6), Rate(7.4, 2.6), False, prior, 0.95, "hdi")
+    widths, chances = test.widths(60)
+    true, probabilities = brute(test, 60)
+    for found, truth in zip(widths, true, strict=True):
+        for level in (0.5, 0.8, 0.95):
+            assert quantile(found, chances, level) == pytest.approx(quantile(truth, probabilities, level), rel=0.015)
+
+
 def test_recall_in_a_whole_test_agrees_with_its_own_items():
     found = bayescm.sample_size(["recall", "specificity"], width=0.15, prevalence=0.25, fixed_totals=True)
     alone = int(bayescm.sample_size("recall", width=0.15).n.item())
@@ -239,6 +250,9 @@ def test_a_pilot_replaces_mode_and_concentration():
         ({"width": 0.1, "metric": "accuracy", "model": "three_binomial"}, "`prevalence` is needed"),
         ({"width": 0.1, "prevalence": "pilot"}, "needs `pilot`"),
         ({"width": 0.1, "prevalence": (1, -1)}, "two positive numbers"),
+        ({"width": 0.1, "prevalence": ("a", "b")}, "two positive numbers"),
+        ({"width": 0.1, "fixed_totals": True}, "with `fixed_totals`"),
+        ({"width": 0.1, "prevalence": (3, 7), "fixed_totals": True}, "with `fixed_totals`"),
         ({"width": 0.1, "pilot": np.ones((3, 3), int)}, "two labels"),
         ({"width": 0.1, "mode": {"recall": 0.5}}, "must have the keys"),
         ({"width": 0.1, "metric": "f1_macro"}, "cells of two labels"),
@@ -249,6 +263,8 @@ def test_bad_plans_are_refused(arguments, message):
         bayescm.sample_size(arguments.pop("metric", "accuracy"), **arguments)
     with pytest.raises((ValueError, TypeError), match="`n`"):
         bayescm.interval_width("accuracy", [0.5])
+    with pytest.raises(ValueError, match="with `fixed_totals`"):
+        bayescm.interval_width("accuracy", 10, fixed_totals=True)
 
 
 def seen(n, first, second, confidence):
@@ -291,6 +307,18 @@ def test_sizes_of_comparisons():
             bayescm.sample_size_to_compare(0.85, 0.8, **arguments)
 
 
+def test_of_errors_the_fewer_are_the_better():
+    prior = [[1, 3], [2, 0.4]]
+    for error, right in [("error_rate", "accuracy"), ("fpr", "specificity")]:
+        found = bayescm.sample_size_to_compare(0.1, 0.25, metric=error, prior=prior)
+        same = bayescm.sample_size_to_compare(0.9, 0.75, metric=right, prior=prior)
+        assert found.equals(same)
+        with pytest.raises(ValueError, match=f"smaller of {found.attrs['metric']}"):
+            bayescm.sample_size_to_compare(0.25, 0.1, metric=error)
+    with pytest.raises(ValueError, match=r"larger of accuracy; got 0\.8 and 0\.8"):
+        bayescm.sample_size_to_compare(0.8, 0.8)
+
+
 def test_grouped_comparisons_are_close(monkeypatch):
     rates = Rate(0.0, 0.0, 0.84), Rate(0.0, 0.0, 0.8)
     one_by_one = contests._independent(400, *rates, 1.0, 1.0, 0.95)
@@ -309,6 +337,8 @@ def test_sequential_is_the_summary_of_the_sums():
     assert bayescm.sequential(chunks.values[0], "accuracy").n.dims == ("chunk",)
     with pytest.raises(ValueError, match="`dim` must be a batch dim"):
         bayescm.sequential(chunks, dim="day")
+    with pytest.raises(ValueError, match="can't have a dim 'n'"):
+        bayescm.sequential(chunks.rename(system="n"))
 
 
 def test_the_search_ends_for_any_shape_of_curve():
@@ -322,6 +352,11 @@ def test_pictures():
     ax = bayescm.plot_interval_width({"a": plan, "b": bayescm.interval_width("recall", 50)})
     assert [line.get_label() for line in ax.lines] == ["recall, a", "specificity, a", "recall, b", "2/\u221an"]
     assert ax.lines[0].get_ydata().tolist() == plan.width.sel(metric="recall").values.tolist()
+    assert ax.get_ylabel() == "length of the 95% HDI, with 95% assurance"
+    other = bayescm.interval_width("recall", [1000, 50], assurance=0.5, ci_kind="eti")
+    ax = bayescm.plot_interval_width({"a": plan, "b": other})
+    assert ax.get_ylabel() == "length of the interval"
+    assert ax.lines[2].get_xdata().tolist() == [50, 1000]
     for bad in ({}, {"a": 3}, plan.drop_vars("width")):
         with pytest.raises(TypeError, match="`data` must be"):
             bayescm.plot_interval_width(bad)
@@ -330,6 +365,7 @@ def test_pictures():
     chunks = bayescm.sequential(bayescm.from_array(np.ones((3, 2, 2), int), dims="chunk"), ["mcc", "accuracy"])
     ax = bayescm.plot_sequential(chunks, metric="accuracy", reference=0.5)
     assert ax.lines[0].get_ydata().tolist() == chunks["median"].sel(metric="accuracy").values.tolist()
+    assert bayescm.plot_sequential(chunks, metric="mcc").get_ylabel() == "matthews correlation: median and 95% HDI"
     with pytest.raises(ValueError, match="isn't in the data"):
         bayescm.plot_sequential(chunks, metric="recall")
     with pytest.raises(TypeError, match=r"bayescm\.sequential"):

@@ -41,6 +41,17 @@ def test_the_difference_says_what_the_summary_says():
     assert np.trapezoid(y, x) == pytest.approx(1, abs=0.02)
 
 
+def test_long_names_are_broken_and_leave_the_picture_its_room():
+    long = COUNTS.assign_coords(system=["my long system name v2.1 (retrained)", "baseline-resnet50-imagenet-finetuned"])
+    ax = bayescm.plot_difference(bayescm.compare_systems(long, "npv", rope=0.02, random_seed=1))
+    ax.figure.canvas.draw()
+    assert ax.get_position().width > 0.9
+    legend = ax.get_legend().get_window_extent()
+    assert ax.xaxis.label.get_window_extent().y0 > legend.y1 - 2
+    assert 0 <= legend.x0 < legend.x1 <= ax.figure.bbox.x1
+    assert words(ax)[1].startswith("P(worse) = ")
+
+
 def test_undecided_and_equivalent_differences():
     same = COUNTS.isel(system=[0, 0]).assign_coords(system=["A", "B"])
     found = bayescm.compare_systems(same, design="independent", random_seed=1)

@@ -106,5 +106,8 @@ def test_one_threshold_useless_classifiers_and_given_axes():
 def test_what_decision_curves_refuse():
     with pytest.raises(TypeError, match="decision_curve"):
         bayescm.plot_decision_curve(bayescm.summary(COUNTS))
+    for ax in (3, [3]):
+        with pytest.raises(ValueError, match="two Axes"):
+            bayescm.plot_decision_curve(bayescm.decision_curve(COUNTS, 0.2), ax=ax)
     with pytest.raises(ValueError, match="told apart"):
         bayescm.plot_decision_curve(bayescm.decision_curve(np.tile(COUNTS.values, (8, 1, 1)), 0.2))

@@ -1,24 +1,13 @@
-import matplotlib as mpl
 import numpy as np
 import pytest
 import xarray as xr
 
 import bayescm
 
-mpl.use("agg")
-
 
 @pytest.fixture(scope="module")
 def board():
     return bayescm.leaderboard(bayescm.datasets.kaggle2019(), prior="laplace", prizes=[10_000, 2000, 1000])
-
-
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    import matplotlib.pyplot as plt
-
-    plt.close("all")
 
 
 def texts(ax):
@@ -32,6 +21,7 @@ def test_columns_are_systems_and_rows_are_ranks(board):
     assert shown == pytest.approx(board.rank_probability.values.T, abs=1e-12)
     assert [label.get_text() for label in ax.get_xticklabels()] == board.system.values.tolist()
     assert texts(ax)[0] == ".93"
+    assert ax.get_title(loc="left") == "Accuracy: P(rank); independent test sets, exact"
     assert {"9,446", "2,351", "0"} <= set(texts(ax))
     assert len(ax.lines) == 2  # three tie groups
 

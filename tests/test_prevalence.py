@@ -109,7 +109,7 @@ def test_forms_of_prevalences_agree():
     for given in ([0.1, 0.4], xr.DataArray([0.1, 0.4]), np.array([0.1, 0.4]).astype(object)):
         again = bayescm.at_prevalences(COUNTS, "npv", given)
         assert np.array_equal(again["interval"], as_array["interval"])
-    one = bayescm.at_prevalences(COUNTS, "npv", 0.4)
+    one = bayescm.at_prevalences(COUNTS, "npv", np.array(0.4))
     assert np.array_equal(one["interval"].isel(prevalence=0), as_array["interval"].isel(prevalence=1))
     preliz = pytest.importorskip("preliz")
     both = bayescm.at_prevalences(COUNTS, "npv", [(2, 18), preliz.Beta(2, 18), [2, 18]])
@@ -125,6 +125,8 @@ def test_lazy_counts_functions_and_a_round_trip(tmp_path):
     again = bayescm.at_prevalences(RATES, {"j": youden, "precision": "precision"}, [0.1, 0.5], random_seed=1)
     assert found.identical(again)
     assert found["method"].values.tolist() == [["draws", "exact"]] * 2
+    named = {"precision": lambda tp, tn: tp * tn, "ppv": "precision"}  # what counts is what they compute
+    assert bayescm.at_prevalences(COUNTS, named, 0.1, random_seed=1)["simultaneous"].values.tolist() == [False, True]
     found.to_netcdf(tmp_path / "found.nc")
     with xr.open_dataset(tmp_path / "found.nc") as stored:
         assert stored.identical(found)

@@ -147,6 +147,20 @@ def test_more_than_two_labels_and_batches():
         bayescm.replicate(counts, claims="recall > .5")
 
 
+def test_many_matrices_are_predicted_as_each_alone(monkeypatch):
+    kept = []
+    of = replication._One.of.__func__
+    monkeypatch.setattr(replication._One, "of", classmethod(lambda *all: kept.append(of(*all)) or kept[-1]))
+    rng = np.random.default_rng(1)
+    counts = bayescm.from_array(rng.integers(0, 9, (2, 5, 2, 2)), dims=("dataset", "fold"))
+    found = bayescm.replicate(counts, ["mcc", "lr+"], claims="mcc > .2")
+    assert not any(one.laws for one in kept)  # they are large, and only systems are compared
+    for at in np.ndindex(2, 5):
+        place = dict(zip(("dataset", "fold"), at, strict=True))
+        alone = bayescm.replicate(counts.isel(place), ["mcc", "lr+"], claims="mcc > .2")
+        assert found.isel(place).drop_attrs().identical(alone.drop_attrs())
+
+
 def test_an_infinite_metric_stays_infinite():
     found = bayescm.replicate(bayescm.from_cells(tp=5, fn=1, fp=0, tn=5), "lr+")
     assert np.isinf(found["mean"].item())
@@ -170,5 +184,11 @@ def test_bad_arguments_are_refused(arguments, error, message):
     counts = bayescm.from_cells(tp=12, fn=5, fp=0, tn=16)
     with pytest.raises(error, match=message):
         bayescm.replicate(counts, "mcc", **arguments)
+    two = bayescm.from_cells(tp=[3, 2], fn=1, fp=1, tn=2, dims="system")
+    for name in ("claim", "versus"):
+        with pytest.raises(ValueError, match=f"can't have a dim '{name}'"):
+            bayescm.replicate(two.rename(system=name), "mcc")
+    with pytest.raises(ValueError, match="`system` has 'A' twice"):
+        bayescm.replicate(two.assign_coords(system=["A", "A"]), "mcc")
     with pytest.raises(ValueError, match="without items"):
         bayescm.replicate(np.zeros((2, 2), int), "mcc")

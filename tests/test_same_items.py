@@ -88,6 +88,11 @@ def test_what_is_no_set_of_answers_is_refused():
     assert same_items.answered_together(good)
 
 
+def test_answers_in_another_order_of_dims_are_the_same():
+    given = told()
+    assert np.array_equal(same_items.patterns(given).codes, same_items.patterns(given.transpose()).codes)
+
+
 def test_answers_survive_netcdf(tmp_path):
     told().to_netcdf(tmp_path / "told.nc", engine="h5netcdf")
     with xr.open_dataset(tmp_path / "told.nc", engine="h5netcdf") as back:

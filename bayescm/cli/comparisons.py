@@ -79,7 +79,8 @@ def _run(arguments: argparse.Namespace) -> None:
     else:
         _print(made, tree.attrs)
     if arguments.plot:
-        save_figure(lambda: bayescm.plot_difference(tree), arguments.plot)
+        first = [str(parts["summary"][dim].values[0]) for dim in ("metric", "comparison")]
+        save_figure(lambda: bayescm.plot_difference(tree, *first), arguments.plot)
 
 
 def _differences(table: "xr.Dataset") -> list[dict[str, Any]]:
@@ -153,7 +154,9 @@ def _print_differences(records: list[dict[str, Any]], name: str, row: str, attrs
     title = f"{name}, {attrs['design']}, prior {attrs['prior']}, {100 * attrs['ci_prob']:g}% {kind}"
     title += f", rope {attrs['rope']:g}" if attrs["rope"] else ""
     drawn = [record["mcse"] for record in records if record["method"] == "draws"]
-    about = f"probabilities of draws ±{max(drawn):.1g}" if drawn else "probabilities are exact"
+    about = "probabilities are exact"
+    if drawn:
+        about = f"probabilities of {'draws' if len(drawn) == len(records) else 'draws, or exact'}, ±{max(drawn):.1g}"
     print_records(rows, title, f"{', '.join(sides)}: {about}. {attrs['meaning']}", left=[row, "verdict"])
 
 

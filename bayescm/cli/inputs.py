@@ -121,8 +121,9 @@ def systems_of(arguments: argparse.Namespace, *, published: bool = False) -> Any
         return _from_right_and_wrong(frame, columns, arguments.by)
     if not arguments.by and not set(CELLS) <= set(columns):
         raise ValueError(
-            f"{arguments.file} must have the columns tp, fn, fp and tn with a row per system; or say which columns are "
-            "--predicted labels, or which one names the system of each row (--by)."
+            f"{arguments.file} has the columns {', '.join(map(str, frame.columns))}; wanted are tp, fn, fp and tn with "
+            "a row per system; or say which columns are --predicted labels, or which one names the system of each row "
+            "(--by)."
         )
     counts = _from_frame(frame, argparse.Namespace(**vars(arguments) | {"predicted": "predicted"}))
     return counts.rename({arguments.by: "system"}) if arguments.by in counts.dims else counts
@@ -207,6 +208,7 @@ def pos_label(frame: Any, arguments: argparse.Namespace) -> Any:
 
 def _from_rows_of_cells(frame: Any, columns: dict[str, Any], by: str | None) -> "xr.DataArray":
     """Take each row for a matrix, named by ``--by`` or by the first column that isn't a cell."""
+    no_empty_cell(frame, [columns[name] for name in CELLS])
     counts = bayescm.from_cells(**{name: frame[columns[name]].to_numpy() for name in CELLS})
     names = _names_of_rows(frame, columns, CELLS, by)
     if names is None:
@@ -218,6 +220,7 @@ def _from_right_and_wrong(frame: Any, columns: dict[str, Any], by: str | None) -
     """Take each row for a system of which only right and wrong answers are known."""
     import xarray as xr
 
+    no_empty_cell(frame, [columns[name] for name in ("correct", "wrong")])
     variables = {name: ("system", frame[columns[name]].to_numpy()) for name in ("correct", "wrong")}
     names = _names_of_rows(frame, columns, variables, by)
     return xr.Dataset(variables, coords={"system": names or [str(row) for row in range(1, len(frame) + 1)]})
@@ -230,7 +233,9 @@ def _names_of_rows(frame: Any, columns: dict[str, Any], counted: Collection[str]
     others = [name for key, name in columns.items() if key not in counted]
     if by is None and not others:
         return None
-    return [str(value) for value in frame[by or others[0]]]
+    named = by or others[0]
+    no_empty_cell(frame, [named])
+    return [str(value) for value in frame[named]]
 
 
 def _from_scores(frame: Any, arguments: argparse.Namespace) -> "xr.DataArray":
@@ -248,12 +253,13 @@ def at_thresholds(frame: Any, arguments: argparse.Namespace, thresholds: list[fl
     return bayescm.counts_at_thresholds(true, score, thresholds=thresholds, pos_label=pos_label(frame, arguments))
 
 
-def number_or_word(text: str) -> str | float:
-    """Return text as a number where it is one."""
+def number_or_word(text: str) -> str | float | list[float]:
+    """Return text as a number, or as numbers with commas, where it is that."""
     try:
-        return float(text)
+        values = [float(part) for part in text.split(",")]
     except ValueError:
         return text
+    return values[0] if len(values) == 1 else values
 
 
 def numbers(name: str, text: str, kind: Callable[[str], Any] = float) -> list[Any]:

@@ -192,7 +192,8 @@ def print_records(records: list[dict[str, Any]], title: str, caption: str, left:
     longest = max(len(line) for line in (title, *caption.splitlines()))
     sheet = Table(title=escape(title), caption=escape(caption), min_width=min(max(60, longest), 100))
     for name in records[0]:
-        sheet.add_column(escape(name), justify="left" if name in left else "right", no_wrap=True)
+        words = name in left  # that are broken rather than cut where the table is too wide
+        sheet.add_column(escape(name), justify="left" if words else "right", no_wrap=not words, overflow="fold")
     for record in records:
         sheet.add_row(*(_text(name, value) for name, value in record.items()))
     console().print(sheet)

@@ -87,7 +87,8 @@ def _alone(arguments: argparse.Namespace) -> "tuple[xr.Dataset, list[dict[str, A
 def _contest(arguments: argparse.Namespace) -> "tuple[xr.Dataset, list[dict[str, Any]]]":
     """Plan the comparison of two systems."""
     first = numbers("--mode", arguments.mode)[0]
-    second = round(first - arguments.difference, 12)
+    sign = 1 if bayescm.metrics.resolve(arguments.metric, 2)[0].loss else -1
+    second = round(first + sign * arguments.difference, 12)
     options = {name: getattr(arguments, name) for name in ("discordance", "confidence", "assurance")}
     options["concentration"] = _rates("--concentration", arguments.concentration)
     model = {name: value for name, value in model_of(arguments).items() if name != "prevalence"}

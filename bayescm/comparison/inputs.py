@@ -118,6 +118,12 @@ def read(data: Any, design: str | None, reference: str | None, metrics: MetricsL
 
 def _separate(data: Any, design: str | None) -> tuple[xr.DataArray, str]:
     """Check matrices, one for each system, or one for each system and fold."""
+    if isinstance(data, xr.Dataset):
+        raise TypeError(
+            "`data` as a Dataset must be that of bayescm.predictions, with actual(item) and predicted(system, item); "
+            f"got the variables {', '.join(map(str, data.data_vars)) or 'none'}. Of right and wrong answers alone see "
+            "bayescm.leaderboard."
+        )
     counts = check_counts(data).compute()
     batch = [str(dim) for dim in counts.dims if dim not in MATRIX]
     if SYSTEM not in batch or not set(batch) <= {SYSTEM, FOLD}:

@@ -137,7 +137,9 @@ class Posteriors:
         return law if law is not None and law.both(1.0)[1] < TRUSTED else None
 
     def _independent(self, entry: Entry, pair: tuple[int, int], *, ratio: bool = False) -> Contrast | None:
-        if shared(self.prevalence, self.base):
+        share = companions.proportion_of(entry, len(self.compared.labels))
+        of_one_class = share is not None and share.rows.sum() == 1
+        if shared(self.prevalence, self.base) and not of_one_class:
             return None
         first, second = (self._side(entry, system) for system in pair)
         return None if first is None or second is None else Independent(first, second, ratio)

@@ -42,9 +42,9 @@ class Table:
         self.mean, self.sd, self.lower, self.upper = law.mean, law.sd, lower, upper
         low, middle, high = self._place(law.ppf(np.array([0.16, 0.5, 0.84])))
         place = middle + np.concatenate([(low - middle) * _AWAY[::-1], [0.0], (high - middle) * _AWAY])
-        normal, place = self._known(law, place)  # roughly; then at even steps of the normal quantile
+        normal, place = self._known(law, place, middle)  # roughly; then at even steps of the normal quantile
         steps = np.linspace(-_REACH, _REACH, _NODES)
-        normal, place = self._known(law, np.unique(np.interp(steps, normal, place)))
+        normal, place = self._known(law, np.unique(np.interp(steps, normal, place)), middle)
         self.ends, self.range = (place[0], place[-1]), (normal[0], normal[-1])
         self.to_place = make_interp_spline(normal, place, 5)
         self.to_normal = make_interp_spline(place, normal, 5)
@@ -52,12 +52,11 @@ class Table:
         between = self._value_at(0.5 * (middle[1:] + middle[:-1])[::2])
         self.error = float(np.abs(self.cdf(between) - law.cdf(between)).max())
 
-    def _known(self, law: Any, place: Array) -> tuple[Array, Array]:
-        """Return normal quantiles of places, and the places, as far as both rise."""
+    def _known(self, law: Any, place: Array, median: float) -> tuple[Array, Array]:
+        """Return normal quantiles of rising places, and the places, as far as both rise."""
         place = place[np.abs(place) < _FAR]
-        x = self._value_at(place)
-        below, above = law.cdf(x), law.sf(x)
-        normal = np.where(below < above, special.ndtri(below), -special.ndtri(above))
+        x, half = self._value_at(place), np.searchsorted(place, median)
+        normal = np.concatenate([special.ndtri(law.cdf(x[:half])), -special.ndtri(law.sf(x[half:]))])
         use = np.isfinite(normal) & (np.abs(normal) < _REACH + 0.5)
         use[use] &= np.diff(np.maximum.accumulate(normal[use]), prepend=-np.inf) > 1e-6
         return normal[use], place[use]

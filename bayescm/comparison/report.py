@@ -12,7 +12,7 @@ from bayescm.comparison import companions
 from bayescm.comparison.differences import Contrast
 from bayescm.comparison.inputs import FOLD, Compared, Entry
 from bayescm.comparison.posteriors import Posteriors
-from bayescm.draws import interval, statistics
+from bayescm.draws import interval, share_error, statistics
 from bayescm.metrics import compute, coordinates, evaluate
 from bayescm.priors import concentrations
 from bayescm.results import ACTUAL, CHAIN, CI_BOUND, DRAW, LABEL, METRIC, SYSTEM, interval_coordinate
@@ -34,7 +34,7 @@ _LONG_NAMES = {
     "ratio_interval": "Credible interval of the ratio",
     "probability_better": "Probability that the first is better (ties count half)",
     "probability": "Probability that the first is worse, equivalent, better",
-    "mcse": "Monte Carlo standard error of the probability (0: exact)",
+    "mcse": "Monte Carlo standard error of the probability",
     "superiority": "Probability that the first is better by more than the margin",
 }
 
@@ -150,10 +150,10 @@ def _drawn(one: xr.DataArray, entry: Entry, asked: Question, *, independent: boo
 
 
 def _mcse(indicator: NDArray[np.bool_], *, independent: bool) -> float:
-    """Return the Monte Carlo standard error of a share of draws (chain, draw)."""
+    """Return the Monte Carlo standard error of a share of draws (chain, draw), one draw's worth where it is 0 or 1."""
     share = float(indicator.mean())
     if independent or share in (0.0, 1.0):
-        return float(np.sqrt(share * (1.0 - share) / indicator.size))
+        return float(share_error(share, indicator.size))
     import arviz as az
 
     return float(az.mcse(indicator.astype(np.float64)))

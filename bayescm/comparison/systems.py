@@ -139,7 +139,8 @@ def compare_systems(
         ci_kind=validate.choice("ci_kind", ci_kind, ("eti", "hdi")),
     )
     compared = inputs.read(data, design, reference, metrics)
-    runs = validate.positive_integer("runs", options.pop("runs", 1)) if compared.design == "folds" else 1
+    folds = compared.design == "folds"
+    runs = validate.positive_integer("runs", options.pop("runs", 1)) if folds else 1
     model = _story(compared, model, options)
     posteriors = Posteriors(
         compared, model, prior, prevalence, validate.positive_integer("chains", chains),
@@ -159,7 +160,7 @@ def compare_systems(
     attrs = attributes(
         design=compared.design, meaning=_MEANING[compared.design], model=model, prior=prior, prevalence=prevalence,
         reference=reference, rope=asked.rope, margin=asked.margin, confidence=asked.confidence, ci_prob=asked.ci_prob,
-        ci_kind=asked.ci_kind, random_seed=posteriors.seed, **options,
+        ci_kind=asked.ci_kind, random_seed=posteriors.seed, **options, **({"runs": runs} if folds else {}),
     )  # fmt: skip
     return tree(groups, attrs)
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from bayescm import conjugate, laws, same_items, validate
 from bayescm.counts import computed
+from bayescm.decisions.checks import ACTION, no_dim
 from bayescm.decisions.costs import constant_actions, cost_matrix
 from bayescm.draws import statistics
 from bayescm.metrics import Metric, expected_cost
@@ -18,7 +19,6 @@ from bayescm.results import ACTUAL, CI_BOUND, MATRIX, PREDICTED, SYSTEM, attribu
 
 Array = NDArray[np.float64]
 
-ACTION = "action"
 _STREAM = 12
 _TIE = 1e-12  # of the largest cost: costs that differ by less are the same
 _LONG_NAMES = {
@@ -186,8 +186,7 @@ def _matrices(counts: Any, which: same_items.Patterns | None) -> xr.DataArray:
         matrices = matrices.expand_dims({SYSTEM: ["classifier"]})
     elif SYSTEM not in matrices.coords:
         matrices = matrices.assign_coords({SYSTEM: np.arange(matrices.sizes[SYSTEM])})
-    if ACTION in matrices.dims:
-        raise ValueError("`counts` has a dim 'action', which the result needs; rename it.")
+    no_dim(matrices, ACTION)
     return matrices.transpose(..., SYSTEM, *MATRIX)
 
 

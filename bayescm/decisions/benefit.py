@@ -8,14 +8,13 @@ from numpy.typing import ArrayLike
 
 from bayescm import validate
 from bayescm.counts import computed
-from bayescm.decisions.prevalences import check_two_labels
+from bayescm.decisions.checks import ACTION, no_dim, two_labels
 from bayescm.distributions import probability
 from bayescm.metrics import net_benefit
 from bayescm.priors import PrevalenceLike, PriorLike
 from bayescm.results import CI_BOUND, MATRIX, METRIC, THRESHOLD, attributes
 from bayescm.summaries import summary
 
-ACTION = "action"
 ACTIONS = ("classifier", "all positive", "all negative")
 _STATISTICS = {
     "point": "Net benefit of the counts themselves",
@@ -91,7 +90,10 @@ def decision_curve(
            [-0.021, -1.116]])
     """
     counts = computed(counts)
-    check_two_labels(counts)
+    two_labels(counts)
+    no_dim(counts, ACTION)
+    if THRESHOLD not in counts.dims:
+        counts = counts.drop_vars(THRESHOLD, errors="ignore")  # where it was selected
     at = _thresholds(counts, thresholds)
     settings: dict[str, Any] = {"model": model, "prior": prior, "prevalence": prevalence}
     options = settings | {"ci_prob": ci_prob, "ci_kind": ci_kind, "random_seed": validate.seed(random_seed)}
@@ -126,7 +128,7 @@ def _thresholds(counts: xr.DataArray, thresholds: ArrayLike | None) -> list[floa
     if thresholds is None:
         thresholds = counts[THRESHOLD].values if own else np.arange(1, 100) / 100
     values = validate.real_numbers("thresholds", np.atleast_1d(np.asarray(thresholds)))
-    bad = values[(values <= 0) | (values >= 1)]
+    bad = values[(values <= 0) | (values >= 1) | (1 - values == 1)]
     if len(bad):
         raise ValueError(
             f"`{'counts' if own else 'thresholds'}` must have threshold probabilities in (0, 1); got {bad[0]:g}."

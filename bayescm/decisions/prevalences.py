@@ -1,6 +1,5 @@
 """at_prevalences(): metrics of two labels over a range of prevalences, known or uncertain."""
 
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -10,13 +9,13 @@ from scipy import special
 
 from bayescm import validate
 from bayescm.counts import computed
+from bayescm.decisions.checks import TWO, no_dim, two_labels
 from bayescm.metrics import MetricsLike, resolve
 from bayescm.priors import PriorLike
 from bayescm.results import ACTUAL, CI_BOUND, MATRIX, METRIC
 from bayescm.summaries import summary
 
 PREVALENCE = "prevalence"
-TWO = 2
 
 _GRID = special.expit(np.linspace(special.logit(0.001), special.logit(0.999), 61))
 _ONE_NUMBER = {
@@ -25,6 +24,7 @@ _ONE_NUMBER = {
     "positive_likelihood_ratio", "negative_likelihood_ratio", "diagnostic_odds_ratio", "prevalence_threshold",
 }  # fmt: skip
 """Metrics that are, at every known prevalence, a monotone function of one number that doesn't depend on it."""
+_FUNCTIONS = {metric.function for metric in resolve(sorted(_ONE_NUMBER), TWO)}  # whatever they are called
 
 
 def at_prevalences(
@@ -90,9 +90,8 @@ def at_prevalences(
     ['known', 'known', 'Beta(2, 98)']
     """
     counts = computed(counts)
-    check_two_labels(counts)
-    if PREVALENCE in counts.dims:
-        raise ValueError("`counts` has a dim 'prevalence', which the result needs for the prevalences; rename it.")
+    two_labels(counts)
+    no_dim(counts, PREVALENCE)
     wanted = _prevalences(prevalence)
     resolved = resolve(metrics, TWO)
     options: dict[str, Any] = {"model": model, "prior": prior, "ci_prob": ci_prob, "ci_kind": ci_kind, "draws": draws}
@@ -102,7 +101,7 @@ def at_prevalences(
     index.attrs = {"long_name": "Prevalence", "units": "1"}
     found = xr.concat(each, index, combine_attrs="drop_conflicts").transpose(..., PREVALENCE, METRIC, CI_BOUND)
     known = all(isinstance(one, float) for one in wanted)
-    together = [known and ci_kind == "eti" and metric.name in _ONE_NUMBER for metric in resolved]
+    together = [known and ci_kind == "eti" and metric.function in _FUNCTIONS for metric in resolved]
     held = {"long_name": "Whether the intervals of all prevalences hold together"}
     found["simultaneous"] = (METRIC, together, held)
     totals = counts.sum(MATRIX[1])
@@ -111,20 +110,12 @@ def at_prevalences(
     return found.assign_coords(prevalence_law=(PREVALENCE, [_law(one) for one in wanted]))
 
 
-def check_two_labels(counts: xr.DataArray) -> None:
-    """Refuse matrices of more than two labels."""
-    if counts.sizes[ACTUAL] != TWO:
-        raise ValueError(
-            f"`counts` must have two labels here; got {counts.sizes[ACTUAL]}. Merge the classes into two; "
-            "bayescm.summary and bayescm.decide take more, with their K shares as `prevalence`."
-        )
-
-
 def _prevalences(prevalence: ArrayLike | None) -> list[float | tuple[float, float]]:
     """Return known prevalences as numbers and uncertain ones as the two numbers of a Beta."""
     if prevalence is None:
         return [float(value) for value in _GRID]
-    single = isinstance(prevalence, str | Real | tuple) or not hasattr(prevalence, "__iter__")
+    single = isinstance(prevalence, str | tuple) or not hasattr(prevalence, "__iter__")
+    single = single or getattr(prevalence, "ndim", 1) == 0
     given: list[Any] = [prevalence] if single else list(prevalence)  # type: ignore[arg-type]
     if not given:
         raise ValueError("`prevalence` is empty; give at least one number or Beta.")

@@ -9,7 +9,7 @@ from scipy import special
 
 from bayescm import validate
 from bayescm.laws import BetaLaw, exact_law
-from bayescm.metrics import MetricLike, resolve
+from bayescm.metrics import Metric, MetricLike, resolve
 from bayescm.planning.rates import MOST, Rate, above, below
 from bayescm.priors import Concentrations, PriorLike, concentrations
 from bayescm.results import attributes
@@ -38,7 +38,8 @@ def sample_size_to_compare(
     Parameters
     ----------
     first, second : float
-        What is thought of the metric of the better system and of the other one.
+        What is thought of the metric of the better system and of the other one. Of a rate of errors, such as
+        "error_rate", the smaller is the better.
     discordance : float, optional
         For both systems on the SAME items: the share of items that exactly one of them gets right, at least the
         difference. Default: each on items of its own.
@@ -62,7 +63,8 @@ def sample_size_to_compare(
     Raises
     ------
     ValueError
-        If the assurance can't be reached: with a concentration the second system may be the better one.
+        If the first isn't the better one, or the assurance can't be reached: with a concentration the second system
+        may be the better one.
 
     Notes
     -----
@@ -86,15 +88,20 @@ def sample_size_to_compare(
         validate.number(name, value, 0, 1, closed=True)
     sure = validate.number("confidence", confidence, 0.5, 1)
     wanted = validate.number("assurance", assurance, 0, 1)
-    base = concentrations(prior, model, 2)
+    base, resolved = concentrations(prior, model, 2), resolve([metric], 2)[0]
+    if first == second or (first < second) != resolved.loss:
+        least = "smaller" if resolved.loss else "larger"
+        raise ValueError(f"`first` must be better than `second`, {least} of {resolved.name}; got {first} and {second}.")
     if discordance is None:
         rates = Rate.of_mode("first", first, concentration), Rate.of_mode("second", second, concentration)
-        a, b = _of_one(metric, base)
+        a, b = _of_one(resolved, base)
+        if resolved.loss:  # the share without the error is a proportion too
+            rates, a, b = (rates[0].reversed(), rates[1].reversed()), b, a
         limit = _limit(*rates)
         find: Callable[[int], float] = lambda n: _independent(n, *rates, a, b, sure)  # noqa: E731
     else:
         share, part = _discordant(first, second, discordance, concentration)
-        of_each = _of_pair(metric, base)
+        of_each = _of_pair(resolved, base)
         limit = _limit(part, Rate(0.0, 0.0, 0.5))
         find = lambda n: _paired(n, share, part, of_each, sure)  # noqa: E731
     if limit <= wanted:
@@ -110,29 +117,27 @@ def sample_size_to_compare(
             "limit": ((), limit, {"long_name": "The same with endless data"}),
         },
         attrs=attributes(
-            first=first, second=second, discordance=discordance, metric=resolve([metric], 2)[0].name,
+            first=first, second=second, discordance=discordance, metric=resolved.name,
             concentration=concentration, confidence=sure, wanted_assurance=wanted, prior=prior, model=model,
             design="independent" if discordance is None else "paired",
         ),
     )  # fmt: skip
 
 
-def _of_one(metric: MetricLike, prior: Concentrations) -> tuple[float, float]:
+def _of_one(metric: Metric, prior: Concentrations) -> tuple[float, float]:
     """Return the prior of a proportion."""
-    resolved = resolve([metric], 2)[0]
-    law = exact_law(resolved, prior)
+    law = exact_law(metric, prior)
     if not isinstance(law, BetaLaw) or law.link != "identity" or min(law.a, law.b) <= 0:
-        raise ValueError(f"`metric` must be a proportion with a proper Beta as its prior; {resolved.name} isn't.")
+        raise ValueError(f"`metric` must be a proportion with a proper Beta as its prior; {metric.name} isn't.")
     return float(law.a), float(law.b)
 
 
-def _of_pair(metric: MetricLike, prior: Concentrations) -> float:
+def _of_pair(metric: Metric, prior: Concentrations) -> float:
     """Return the prior concentration of "only one of two is right", the same for both: a sum over the joint cells."""
-    name = resolve([metric], 2)[0].name
-    if name not in _CLASSES:
-        raise ValueError(f"`metric` must be accuracy, recall or specificity with `discordance`; got {name}.")
+    if metric.name not in _CLASSES:
+        raise ValueError(f"`metric` must be accuracy, recall or specificity with `discordance`; got {metric.name}.")
     right, total = np.diag(prior.rows), prior.rows.sum(-1)
-    each = (right * (total - right) / np.where(total > 0, total, 1.0))[list(_CLASSES[name])].sum()
+    each = (right * (total - right) / np.where(total > 0, total, 1.0))[list(_CLASSES[metric.name])].sum()
     if each <= 0:
         raise ValueError("`prior` must be proper: tests to come may leave a cell empty. Take prior='jeffreys'.")
     return float(each)

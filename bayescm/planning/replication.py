@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bayescm import conjugate, validate
 from bayescm.counts import computed
-from bayescm.distributions import _read_claim
+from bayescm.distributions import read_claim
 from bayescm.laws import BetaLaw, exact_law
 from bayescm.metrics import Metric, MetricsLike, compute, coordinates, per_label, resolve
 from bayescm.planning.future import MOST_MATRICES, Lattice, Law, drawn, of_draws, of_trials
@@ -20,6 +20,7 @@ from bayescm.results import CI_BOUND, MATRIX, METRIC, SYSTEM, attributes, interv
 
 Array = NDArray[np.float64]
 
+CLAIM, VERSUS = "claim", "versus"
 _MOST_VALUES = 200_000  # of a proportion
 _STATISTICS = {
     "point": "Value of the counts themselves",
@@ -45,15 +46,26 @@ class _Plan:
     ci_kind: str
     draws: int
     seed: int
+    compared: bool
     lattices: dict[tuple[int, int | None], Lattice]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _One:
-    """The predictions of one matrix."""
+    """The predictions of one matrix; its laws, which are large, only if they are compared."""
 
-    laws: list[tuple[Law, bool]]
+    statistics: list[dict[str, float]]
+    exact: list[bool]
     claims: list[tuple[float, bool]]
+    laws: list[Law]
+
+    @classmethod
+    def of(cls, laws: list[tuple[Law, bool]], claims: list[tuple[float, bool]], plan: _Plan) -> "_One":
+        """Summarise laws of which it is said whether they are exact."""
+        return cls(
+            [law.statistics(plan.ci_prob, plan.ci_kind) for law, _ in laws], [known for _, known in laws], claims,
+            [law for law, _ in laws] if plan.compared else [],
+        )  # fmt: skip
 
 
 def replicate(
@@ -101,7 +113,8 @@ def replicate(
         are defined, ``undefined`` (probability of 0/0), ``mcse_mean`` and ``method`` ("exact" or "draws"). With claims,
         ``probability(..., claim)`` and its ``mcse_probability``; a test that leaves a metric undefined doesn't meet a
         claim about it. With a dim ``system`` also ``pairwise(..., metric, system, versus)``, the probability that the
-        first shows the larger value in independent second tests, and ``ties``.
+        first shows the larger value in independent second tests, and ``ties``; of draws their Monte Carlo standard
+        errors are at most 1/(2 sqrt(draws)).
 
     Notes
     -----
@@ -128,17 +141,19 @@ def replicate(
     0.7915...
     """
     matrices = computed(counts)
-    plan = _plan(
-        labels_of(matrices), metrics, claims, model, prior, prevalence, size, ci_prob, ci_kind, draws, random_seed
-    )
     batch = [str(dim) for dim in matrices.dims if dim not in MATRIX]
-    shape = tuple(matrices.sizes[dim] for dim in batch)
+    _check_names(matrices, batch)
+    plan = _plan(
+        labels_of(matrices), metrics, claims, model, prior, prevalence, size, ci_prob, ci_kind, draws, random_seed,
+        SYSTEM in batch,
+    )  # fmt: skip
     posterior = conjugate.posterior(matrices.values, plan.prior, prevalence)
     conjugate.check_proper(posterior, plan.labels)
-    found = [
-        _predict(matrices.values[at], conjugate.single(posterior, at), plan, i)
-        for i, at in enumerate(np.ndindex(*shape))
-    ]
+    places = list(np.ndindex(*(matrices.sizes[dim] for dim in batch)))
+    totals = [matrices.values[at].sum(-1).tolist() for at in places]
+    alike = sorted(range(len(places)), key=lambda i: (sum(totals[i]), totals[i]))  # those of a size follow each other
+    made = {i: _predict(matrices.values[places[i]], conjugate.single(posterior, places[i]), plan, i) for i in alike}
+    found = [made[i] for i in range(len(places))]
     attrs = attributes(
         size=size, claims=claims, model=model, prior=prior, prevalence=prevalence, ci_prob=ci_prob, ci_kind=ci_kind,
         draws=plan.draws, random_seed=plan.seed,
@@ -149,12 +164,21 @@ def replicate(
     dataset = _table(found, np.concatenate(columns, -1), template, plan).assign_attrs(attrs)
     if plan.claims:
         dataset = dataset.merge(_claimed(found, template, plan))
-    return dataset.merge(_pairs(found, template, dataset)) if SYSTEM in batch else dataset
+    return dataset.merge(_pairs(found, template, dataset)) if plan.compared else dataset
+
+
+def _check_names(matrices: xr.DataArray, batch: list[str]) -> None:
+    """Refuse dims whose names the result keeps, and systems that can't be told apart."""
+    taken = [dim for dim in batch if dim in (CLAIM, VERSUS)]
+    if taken:
+        raise ValueError(f"`counts` can't have a dim {taken[0]!r} here: the result keeps that name. Rename it.")
+    if SYSTEM in batch and SYSTEM in matrices.coords:
+        validate.unique("system", matrices[SYSTEM].values.tolist())
 
 
 def _plan(
     labels: list[Any], metrics: MetricsLike, claims: Any, model: str, prior: PriorLike, prevalence: PrevalenceLike,
-    size: int | None, ci_prob: float, ci_kind: str, draws: int, random_seed: Any,
+    size: int | None, ci_prob: float, ci_kind: str, draws: int, random_seed: Any, compared: bool,
 ) -> _Plan:  # fmt: skip
     """Check the arguments."""
     wanted = [] if claims is None else list(claims) if isinstance(claims, list | tuple) else [claims]
@@ -166,7 +190,7 @@ def _plan(
         concentrations(prior, model, labels), prevalence,
         None if size is None else validate.positive_integer("size", size), validate.number("ci_prob", ci_prob, 0, 1),
         validate.choice("ci_kind", ci_kind, ("hdi", "eti")), validate.positive_integer("draws", draws),
-        validate.seed(random_seed), {},
+        validate.seed(random_seed), compared, {},
     )  # fmt: skip
     if plan.draws < 1000:
         raise ValueError(f"`draws` must be at least 1000 for an interval of draws; got {plan.draws}.")
@@ -177,7 +201,7 @@ def _plan(
 
 def _claim(claim: str, n_labels: int) -> list[tuple[Metric, str, float]]:
     """Read a claim: metrics, signs (strict or not) and values."""
-    read = _read_claim(claim)
+    read = read_claim(claim)
     signs = re.findall(r"[<>]=?", claim) or [sign for _, sign, _ in read]
     found = [(resolve([name], n_labels)[0], sign, value) for (name, _, value), sign in zip(read, signs, strict=True)]
     several = [metric.name for metric, _, _ in found if per_label(metric, n_labels)]
@@ -196,10 +220,12 @@ def _predict(counts: NDArray[np.int64], which: Concentrations, plan: _Plan, inde
     kept = _class_totals(totals, size) if fixed else totals
     lattice = Lattice(size, int(kept[1]) if fixed else None)
     if len(plan.labels) == 2 and lattice.matrices() <= MOST_MATRICES:
+        if (size, lattice.positives) not in plan.lattices:
+            plan.lattices.clear()  # one at a time: they are large
         lattice = plan.lattices.setdefault((size, lattice.positives), lattice)
         weights = lattice.weights(which)
         claims = [(float(weights[_meets(claim, lattice.matrix)].sum()), True) for claim in plan.claims.values()]
-        return _One([(lattice.law(metric, weights), True) for metric in plan.metrics], claims)
+        return _One.of([(lattice.law(metric, weights), True) for metric in plan.metrics], claims, plan)
     exact = [_of_trials(metric, which, kept, size, fixed) for metric in plan.metrics]
     alone = [
         _of_trials(claim[0][0], which, kept, size, fixed) if len(claim) == 1 else None for claim in plan.claims.values()
@@ -217,7 +243,7 @@ def _predict(counts: NDArray[np.int64], which: Concentrations, plan: _Plan, inde
         else (float(law.probability[_holds(law.values, *claim[0][1:])].sum()), True)
         for claim, law in zip(plan.claims.values(), alone, strict=True)
     ]
-    return _One(laws, met)
+    return _One.of(laws, met, plan)
 
 
 def _class_totals(totals: NDArray[np.int64], size: int) -> NDArray[np.int64]:
@@ -262,12 +288,11 @@ def _holds(values: Array, sign: str, number: float) -> NDArray[np.bool_]:
 
 def _table(found: list[_One], points: Array, template: xr.DataArray, plan: _Plan) -> xr.Dataset:
     """Give the statistics of all matrices their names."""
-    statistics = [[law.statistics(plan.ci_prob, plan.ci_kind) for law, _ in one.laws] for one in found]
-    exact = np.array([[known for _, known in one.laws] for one in found])
+    exact = np.array([one.exact for one in found])
     dims = (*template.dims, METRIC)
 
     def column(name: str) -> Array:
-        return np.reshape([[values[name] for values in one] for one in statistics], points.shape)
+        return np.reshape([[values[name] for values in one.statistics] for one in found], points.shape)
 
     columns = {name: column(name) for name in ("mean", "median", "sd", "undefined")} | {"point": points}
     columns["mcse_mean"] = np.where(exact.reshape(points.shape), 0.0, columns["sd"] / np.sqrt(plan.draws))
@@ -290,14 +315,14 @@ def _claimed(found: list[_One], template: xr.DataArray, plan: _Plan) -> xr.Datas
     """Return the probabilities of the claims, and their Monte Carlo errors."""
     shape = (*template.shape, len(plan.claims))
     p, exact = (np.reshape([[pair[i] for pair in one.claims] for one in found], shape) for i in (0, 1))
-    dims = (*template.dims, "claim")
+    dims = (*template.dims, CLAIM)
     mcse = np.where(exact > 0, 0.0, np.sqrt(p * (1 - p) / plan.draws))
     return xr.Dataset(
         {
             "probability": (dims, p, {"long_name": "Probability that a second test meets the claim", "units": "1"}),
             "mcse_probability": (dims, mcse, {"long_name": "Monte Carlo standard error (0: exact)", "units": "1"}),
         },
-        coords={"claim": list(plan.claims)},
+        coords={CLAIM: list(plan.claims)},
     )
 
 
@@ -309,12 +334,12 @@ def _pairs(found: list[_One], template: xr.DataArray, like: xr.Dataset) -> xr.Da
     values = np.empty((2, *place.shape[:-1], metrics, systems, systems))
     for at in np.ndindex(*place.shape[:-1], metrics, systems, systems):
         *batch, metric, first, second = at
-        laws = [found[place[(*batch, system)]].laws[metric][0] for system in (first, second)]
+        laws = [found[place[(*batch, system)]].laws[metric] for system in (first, second)]
         values[(slice(None), *at)] = laws[0].compare(laws[1])
-    dims = (*(dim for dim in template.dims if dim != SYSTEM), METRIC, SYSTEM, "versus")
+    dims = (*(dim for dim in template.dims if dim != SYSTEM), METRIC, SYSTEM, VERSUS)
     long_names = ("Probability that the first shows the larger value", "Probability that both show the same value")
     return xr.Dataset(
         {name: (dims, v, {"long_name": text, "units": "1"})
          for name, v, text in zip(("pairwise", "ties"), values, long_names, strict=True)},
-        coords={"versus": template[SYSTEM].values if SYSTEM in template.coords else np.arange(systems)},
+        coords={VERSUS: template[SYSTEM].values if SYSTEM in template.coords else np.arange(systems)},
     )  # fmt: skip

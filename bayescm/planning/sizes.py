@@ -1,6 +1,9 @@
 """sample_size() and interval_width(): how many items, and what they will tell."""
 
 from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -58,7 +61,7 @@ def sample_size(
         The share of positives among the items to come, a number or the two numbers of its Beta. Then whole tests are
         planned; any metric can be, and all of them together. Without it, metrics must be proportions.
     fixed_totals : bool
-        Whether the test will have exactly these shares of the classes, by design.
+        Whether the test will have exactly these shares of the classes, by design. Needs `prevalence` as a number.
     prior, model, ci_prob, ci_kind
         Of the analysis to come, as in :func:`bayescm.summary`.
 
@@ -73,13 +76,15 @@ def sample_size(
     Raises
     ------
     ValueError
-        If more than a billion items are needed, the prior is improper, or a metric needs `prevalence`.
+        If more than a billion items are needed, the prior is improper, a metric needs `prevalence` or has no exact
+        law, or `fixed_totals` has no number that fixes them.
 
     Notes
     -----
     Proportions are exact: the successes are beta-binomial, and nothing is simulated. As counts are whole, the assurance
     goes up and down a little with the number of items: `n` reaches the wanted one, and so do all larger numbers. Whole
-    tests are computed by quadrature, and their `n` is good to about one part in a hundred.
+    tests are computed by quadrature, and their `n` is good to a few parts in a hundred. Metrics whose law takes two
+    integrals, such as MCC, take tens of seconds there unless the class totals are fixed.
 
     References
     ----------
@@ -93,10 +98,11 @@ def sample_size(
     (379, 400)
     >>> total = bayescm.sample_size(["recall", "specificity"], width=0.1, prevalence=0.3)
     >>> total.n.values, int(total.n_together)
-    (array([1282,  545]), 1282)
+    (array([1283,  545]), 1283)
     """
     wanted = validate.number("width", width, 0, np.inf)
     level = validate.number("assurance", assurance, 0, 1)
+    _check_totals(prevalence, fixed_totals)
     beliefs = Beliefs.read(metric, mode, concentration, pilot, prior, model, ci_prob, ci_kind)
     names = [one.name for one in beliefs.metrics]
     extra: dict[str, Any] = {}
@@ -174,6 +180,7 @@ def interval_width(
     if sizes.ndim != 1 or not sizes.size:
         raise ValueError(f"`n` must be numbers of items; got shape {sizes.shape}.")
     items = [_items(size) for size in sizes.tolist()]
+    _check_totals(prevalence, fixed_totals)
     beliefs = Beliefs.read(metric, mode, concentration, pilot, prior, model, ci_prob, ci_kind)
     if prevalence is None:
         proportions, about = beliefs.proportions()
@@ -197,6 +204,15 @@ def interval_width(
             fixed_totals=fixed_totals, prior=prior, model=model, ci_prob=ci_prob, ci_kind=ci_kind,
         ),
     )  # fmt: skip
+
+
+def _check_totals(prevalence: Any, fixed_totals: bool) -> None:
+    """Refuse fixed class totals without the number that fixes them."""
+    if fixed_totals and not isinstance(prevalence, Real):
+        raise ValueError(
+            "`prevalence` must be a number with `fixed_totals`, the share of positives of the design; got "
+            f"{prevalence!r}."
+        )
 
 
 def _items(n: object) -> int:
@@ -242,31 +258,34 @@ def _too_many(width: float) -> ValueError:
 
 def _of_test(test: Test, width: float, assurance: float) -> list[tuple[int, float]]:
     """Return the number of items and the assurance for each metric, and for all together."""
-    known: dict[int, tuple[Array, Array]] = {}
+    each = [replace(test, metrics=(metric,)) for metric in test.metrics]
+    together = len(each)
 
-    def look(n: int) -> tuple[Array, Array]:
-        if n not in known:
-            widths, weights = test.widths(n)
-            widths = np.vstack([widths, widths.max(0)])
-            known[n] = (
-                np.array([quantile(row, weights, assurance) for row in widths]),
-                np.array([weights[row <= width].sum() for row in widths]),
-            )
-        return known[n]
+    @cache
+    def look(n: int, i: int) -> tuple[Array, Array]:
+        """Return the widths of a metric, or the largest of all, and their probabilities."""
+        if i < together:
+            widths, weights = each[i].widths(n)
+            return widths[0], weights
+        found = [look(n, j) for j in range(together)]
+        return np.stack([widths for widths, _ in found]).max(0), found[0][1]
 
-    def size(i: int) -> int:
-        return _search(lambda n: float(look(n)[0][i]), width, _CLOSE)
+    def size(i: int, low: int = 0) -> int:
+        return _search(lambda n: quantile(*look(n, i), assurance), width, _CLOSE, low)
 
-    return [(size(i), float(look(size(i))[1][i])) for i in range(len(test.metrics) + 1)]
+    sizes = [size(i) for i in range(together)]
+    sizes.append(size(together, max(sizes) - 1))  # fewer can't be enough for all
+    looks = [look(n, i) for i, n in enumerate(sizes)]
+    return [(n, float(p[widths <= width].sum())) for n, (widths, p) in zip(sizes, looks, strict=True)]
 
 
-def _search(reached: Callable[[int], float], width: float, close: float) -> int:
-    """Return a number of items that reaches a width where one less, or a little less, doesn't.
+def _search(reached: Callable[[int], float], width: float, close: float, low: int = 0) -> int:
+    """Return a number of items above `low` that reaches a width where one less, or a little less, doesn't.
 
     Widths go like 1/sqrt(n), which gives the next number to try; each third time the bracket is halved.
     """
-    low, high = 0, MOST + 1
-    n, turn = int(min(max(4 / width**2, 1), MOST)), 0
+    high, turn = MOST + 1, 0
+    n = low + 1 if low else int(min(max(4 / width**2, 1), MOST))
     while high - low > max(1.0, close * high):
         found = reached(n)
         low, high = (low, n) if found <= width else (n, high)

@@ -52,6 +52,8 @@ def sequential(counts: Any, metrics: MetricsLike = None, *, dim: str = "chunk", 
     if not isinstance(counts, xr.DataArray) and np.ndim(counts) == 3:
         counts = xr.DataArray(np.asarray(counts), dims=(dim, *MATRIX))
     checked = computed(counts)
+    if "n" in checked.dims:
+        raise ValueError("`counts` can't have a dim 'n' here: the result keeps that name. Rename it.")
     if dim not in checked.dims or dim in MATRIX:
         raise ValueError(f"`dim` must be a batch dim of the counts; got {dim!r}, and they have {checked.dims}.")
     so_far = checked.copy(data=np.cumsum(checked.values, axis=checked.get_axis_num(dim)))

@@ -19,7 +19,7 @@ from bayescm.priors import Concentrations
 
 Array = NDArray[np.float64]
 
-_OUTCOMES = (513, 25, 97)  # of the rates with fixed totals; of the positives, and of the rates, with random ones
+_OUTCOMES = (513, 97, 49)  # of the rates with fixed totals; of the positives, and of the rates, with random ones
 _TINY = 1e-300  # the length of an interval of a known number
 _REACH = 1e-8  # probability beyond the nodes, on either side
 

@@ -1,5 +1,6 @@
 """Differences of systems with what counts as none, and who is probably better than whom."""
 
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 _WORDS = ("worse", "equivalent", "better")
 _MOST = 40  # systems with a number in every cell
+_WIDE = 56  # letters of a line below the axis
+_SHORT = 16  # letters of a system's name beside each probability
 
 
 def plot_difference(
@@ -82,7 +85,7 @@ def plot_difference(
         ax.set_xlim(*np.clip([1.6 * lower - 0.6 * upper, 1.6 * upper - 0.6 * lower], density[0][0], density[0][-1]))
     ax.set_yticks([])
     ax.spines[["top", "right", "left"]].set_visible(False)
-    ax.set_xlabel(f"{draws.attrs.get('long_name', metric)}, {comparison}")
+    ax.set_xlabel(_wrapped(f"{draws.attrs.get('long_name', metric)}, {comparison}"))
     _say(ax, row, tree.attrs, rope)
     return ax
 
@@ -161,19 +164,28 @@ def _say(ax: "Axes", row: xr.Dataset, attrs: Any, rope: float) -> None:
     lower, upper = (float(v) for v in row["interval"].values)
     digits = decimals_of(lower, upper)
     kind = str(row[CI_BOUND].attrs.get("ci_kind", "")).upper()
+    who = f"{first} " if len(first) <= _SHORT else ""
     lines = [
-        _told(
-            "P(equivalent)" if word == "equivalent" else f"P({first} {word})", float(row["probability"].sel(side=word))
-        )
+        _told(f"P({'' if word == 'equivalent' else who}{word})", float(row["probability"].sel(side=word)))
         for word in _WORDS
         if rope > 0 or word != "equivalent"
     ]
     lines.append(f"{percent(float(attrs['ci_prob']))} {kind} {lower:.{digits}f} to {upper:.{digits}f}")
     handles = [ax.plot([], [], linestyle="none", label=line)[0] for line in lines]
-    ax.legend(
-        handles=handles, title=f"{told.format(first, second, verdict)} (at {sure})", frameon=False, handlelength=0,
-        handletextpad=0, loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2, alignment="center",
+    from matplotlib.transforms import ScaledTranslation
+
+    below = ScaledTranslation(0, -(30 + 14 * ax.get_xlabel().count("\n")) / 72, ax.figure.dpi_scale_trans)
+    title = _wrapped(f"{told.format(first, second, verdict)} (at {sure})")
+    legend = ax.legend(
+        handles=handles, title=title, frameon=False, handlelength=0, handletextpad=0, loc="upper center",
+        bbox_to_anchor=(0.5, 0.0), bbox_transform=ax.transAxes + below, ncols=2, alignment="center",
     )  # fmt: skip
+    legend.get_title().set_multialignment("center")
+
+
+def _wrapped(text: str) -> str:
+    """Break a line that is too long to stand below the axis."""
+    return "\n".join(textwrap.wrap(text, _WIDE))
 
 
 def _told(text: str, value: float) -> str:

@@ -132,6 +132,8 @@ def plot_decision_curve(data: xr.Dataset, *, ax: "Sequence[Axes] | None" = None)
     """
     if not isinstance(data, xr.Dataset) or "probability_useful" not in data:
         raise TypeError(f"`data` must be what bayescm.decision_curve returns; got {type(data).__name__}.")
+    if ax is not None and np.size(np.asarray(ax, dtype=object)) != 2:
+        raise ValueError(f"`ax` must be two Axes, for the net benefit and for P(useful); got {ax!r}.")
     lines = _lines(data.sel(action=["classifier"]), THRESHOLD, "action")
     if ax is None:
         import matplotlib.pyplot as plt

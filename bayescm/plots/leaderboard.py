@@ -35,8 +35,8 @@ def plot_leaderboard(board: xr.Dataset, *, systems: int = 20, ax: "Axes | None" 
 
     Notes
     -----
-    A line divides tie groups: systems left of it are better than one to its right as far as the first of each group is
-    concerned. Each column sums to 1 if all ranks are shown. Of prizes the top line gives the expected ones.
+    A line is drawn where every system to the left is in an earlier tie group than every one to the right. Each column
+    sums to 1 if all ranks are shown. Of prizes the top line gives the expected ones.
 
     References
     ----------
@@ -117,4 +117,4 @@ def _title(board: xr.Dataset) -> str:
     """Say what is ranked, and how."""
     how = {"exact": "exact", "draws": f"{board.attrs.get('draws'):,} draws" if "draws" in board.attrs else "draws"}
     told = how.get(str(board.attrs["method"]), "joint draws")
-    return f"P(rank) by {str(board.attrs['title']).lower()}; {board.attrs['design']}, {told}"
+    return f"{board.attrs['title']}: P(rank); {board.attrs['design']}, {told}"

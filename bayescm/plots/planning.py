@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
+from bayescm.metrics import resolve
 from bayescm.plots.densities import COLORS
 from bayescm.plots.planes import new_axes
 from bayescm.results import CI_BOUND, METRIC
@@ -51,21 +52,27 @@ def plot_interval_width(data: xr.Dataset | Mapping[str, xr.Dataset], *, ax: "Axe
         for metric in one[METRIC].values:
             label = ", ".join(filter(None, [str(metric).replace("_", " "), str(name)]))
             color = COLORS[metrics.index(str(metric))]
-            ax.plot(one["n"].values, one["width"].sel({METRIC: metric}).values, dash, color=color, label=label)
+            line = one["width"].sel({METRIC: metric}).sortby("n")
+            ax.plot(line["n"].values, line.values, dash, color=color, label=label)
     items = np.unique(np.concatenate([one["n"].values for one in named.values()]))
     ax.plot(items, 2 / np.sqrt(items), color="0.6", linewidth=1, dashes=(6, 3), label="2/\u221an", zorder=1)
     ax.set_xscale("log")
     ax.set_yscale("log")
-    first = next(iter(named.values()))
     about = {str(value) for one in named.values() for value in one["about"].values}
     ax.set_xlabel(f"number of {about.pop()}" if len(about) == 1 else "number of items that a metric is about")
-    kind, level = str(first.attrs["ci_kind"]).upper(), 100 * float(first.attrs["ci_prob"])
-    ax.set_ylabel(f"length of the {level:g}% {kind}, with {100 * float(first.attrs['assurance']):g}% assurance")
+    ax.set_ylabel(_length(list(named.values())))
     ax.grid(color="0.9")
     ax.set_axisbelow(True)
     ax.spines[["top", "right"]].set_visible(False)
     ax.legend(frameon=False, fontsize="small")
     return ax
+
+
+def _length(plans: list[xr.Dataset]) -> str:
+    """Say whose length it is, and with which assurance, where all plans agree."""
+    kinds = {f"{100 * float(one.attrs['ci_prob']):g}% {str(one.attrs['ci_kind']).upper()}" for one in plans}
+    levels = {f", with {100 * float(one.attrs['assurance']):g}% assurance" for one in plans}
+    return f"length of the {kinds.pop() if len(kinds) == 1 else 'interval'}{levels.pop() if len(levels) == 1 else ''}"
 
 
 def plot_sequential(
@@ -99,9 +106,11 @@ def plot_sequential(
         raise TypeError(f"`data` must be what bayescm.sequential returns; got {type(data).__name__}.")
     if data["n"].ndim != 1:
         raise ValueError(f"`data` must have chunks and metrics only; it also has other dims: {data['n'].dims}.")
-    chosen = str(data[METRIC].values[0]) if metric is None else metric
-    if chosen not in data[METRIC].values:
-        raise ValueError(f"`metric` {chosen!r} isn't in the data, which has {', '.join(data[METRIC].values)}.")
+    stored = [str(name) for name in data[METRIC].values]
+    chosen = stored[0] if metric is None else metric
+    chosen = chosen if chosen in stored else resolve([chosen], 2)[0].name
+    if chosen not in stored:
+        raise ValueError(f"`metric` {chosen!r} isn't in the data, which has {', '.join(stored)}.")
     ax = new_axes(ax, (6.4, 3.8))
     one = data.sel({METRIC: chosen})
     lower, upper = one["interval"].transpose(CI_BOUND, ...).values

@@ -8,6 +8,7 @@ import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
 from bayescm import same_items, validate
+from bayescm.draws import share_error
 from bayescm.laws import BetaLaw
 from bayescm.metrics import MetricLike
 from bayescm.priors import PrevalenceLike, PriorLike
@@ -22,7 +23,7 @@ METHODS = ("exact", "draws", "paired")
 RANK, TOP, VERSUS = "rank", "top", "versus"
 _FEW = {1: 100, 2: 10}  # systems whose laws by so many integrals don't take long
 _MANY = 200  # systems from which every pair is said only if asked for
-_NEAR = 1e-12  # draws of systems on the same items that are ties but for rounding
+_NEAR = 1e-12  # draws that are ties but for rounding, where systems share items, or a prevalence
 _TRUSTED = 1e-4
 _LONG_NAMES = {
     "point": "{} of the counts",
@@ -68,9 +69,11 @@ def leaderboard(
     method : {"exact", "draws", "paired"}, optional
         "exact" integrates over independent systems; "draws" counts ranks in `draws` of them; "paired" in joint draws of
         systems on the same items. By default "paired" for answers to the same items, else "exact" where the metric has
-        a law (of up to 100 systems if that is an integral itself, and of 10 if it is two), else "draws".
+        a law and ``error`` is below 1e-4, else "draws". Of laws that are integrals themselves up to 100 systems are
+        exact by default; of those that are two up to 10, if all cells have concentrations of at least 1.
     model, prevalence
-        As in :func:`bayescm.summary`. A prevalence given as a Beta is the same for all systems, and is drawn.
+        As in :func:`bayescm.summary`. A prevalence given as a Beta is the same for all systems, and is drawn. Neither
+        applies to `correct` and `wrong`.
     prior : str, number, array_like or mapping
         As in :func:`bayescm.summary`. For `correct` and `wrong` that of a proportion: a name, a number or a Beta's two
         numbers, right answers first.
@@ -143,6 +146,12 @@ def leaderboard(
     )
     how = _method(field, method)
     found = _ranks(field, how, draws, seed)
+    if isinstance(found, exact.Exact) and found.error > _TRUSTED:
+        if method is None:
+            how = "draws"
+            found = _ranks(field, how, draws, seed)
+        else:
+            validate.warn(f"The probabilities of the ranks are right to about {found.error:.0e} only.")
     settings = {
         "method": how, "design": field.design, "metric": field.metric.name, "title": field.metric.title,
         "model": model, "prior": prior, "prevalence": prevalence, "confidence": confidence, "ci_prob": ci_prob,
@@ -173,21 +182,24 @@ def _dataset(field: Field, found: Found, asked: _Asked) -> xr.Dataset:
     n = len(ranks)
     expected = ranks @ np.arange(1.0, n + 1.0)
     cumulated = np.minimum(np.cumsum(ranks, axis=1), 1.0)
+    within = _intervals(field, found, asked.ci_prob)
+    overlap = within if asked.confidence == asked.ci_prob else _intervals(field, found, asked.confidence)
     variables: dict[str, Any] = {
         "point": (SYSTEM, field.point),
-        "interval": ((SYSTEM, CI_BOUND), _intervals(field, found, asked.ci_prob)),
+        "interval": ((SYSTEM, CI_BOUND), within),
         "rank_probability": ((SYSTEM, RANK), ranks),
         "best_probability": (SYSTEM, ranks[:, 0]),
         "top_probability": ((SYSTEM, TOP), cumulated[:, np.array(asked.top) - 1]),
         "expected_rank": (SYSTEM, expected),
         "rank_interval": ((SYSTEM, CI_BOUND), _rank_interval(cumulated, asked.ci_prob)),
-        "tie_group": (SYSTEM, _tie_groups(field, found, expected, asked.confidence)),
+        "tie_group": (SYSTEM, _tie_groups(-overlap[:, ::-1] if field.metric.loss else overlap, found, expected, asked)),
     }
-    coords = {**field.coords, RANK: np.arange(1, n + 1), TOP: asked.top}
+    kept = {name: c for name, c in field.coords.items() if name not in {*_LONG_NAMES, VERSUS}}
+    coords = {**kept, RANK: np.arange(1, n + 1), TOP: asked.top}
     if asked.prizes is not None:
         variables["expected_prize"] = (SYSTEM, ranks[:, : len(asked.prizes)] @ asked.prizes)
     if isinstance(found, drawn.Drawn):
-        variables["mcse"] = ((SYSTEM, RANK), np.sqrt(ranks * (1.0 - ranks) / len(found.values)))
+        variables["mcse"] = ((SYSTEM, RANK), share_error(ranks, len(found.values)))
     if asked.pairwise:
         variables["pairwise"] = ((SYSTEM, VERSUS), _pairwise(field, found))
         coords[VERSUS] = np.asarray(field.coords[SYSTEM])
@@ -218,6 +230,11 @@ def _field(
             "bayescm.paired_counts."
         )
     if isinstance(counts, xr.Dataset):
+        if prevalence is not None or model != "dirichlet_multinomial":
+            raise ValueError(
+                "`prevalence` and `model` don't apply to right and wrong answers, which don't say of which class the "
+                "items were; leave them out."
+            )
         return published(counts, metric, prior)
     field = independent(counts, metric, model, prior, prevalence)
     totals = field.data.sum(-1)
@@ -241,8 +258,9 @@ def _method(field: Field, asked: str | None) -> str:
     if asked is not None:
         return asked
     if known and not isinstance(field.law, BetaLaw):
-        hardest = max(getattr(law, "integrals", 0) for law in field.law or [])
-        known = len(field.point) <= _FEW.get(hardest, len(field.point))
+        hardest = max(law.integrals for law in field.law or [])
+        smooth = hardest == 1 or all(bool((law.cells >= 1.0).all()) for law in field.law or [])
+        known = smooth and len(field.point) <= _FEW[hardest]
     return "exact" if known else "draws"
 
 
@@ -251,8 +269,6 @@ def _ranks(field: Field, how: str, draws: int, seed: int) -> Found:
     law, loss = field.law, field.metric.loss
     if how == "exact":
         found = exact.of_betas(law) if isinstance(law, BetaLaw) else exact.of_laws(law or [])
-        if found.error > _TRUSTED:
-            validate.warn(f"The probabilities of the ranks are right to about {found.error:.0e} only.")
         return found.smallest_first() if loss else found
     if how == "draws" and isinstance(law, BetaLaw) and not field.common:
         return drawn.of_betas(BetaLaw(law.b, law.a) if loss else law, draws, seed)
@@ -260,7 +276,7 @@ def _ranks(field: Field, how: str, draws: int, seed: int) -> Found:
     if np.isnan(values).any():
         name = np.asarray(field.coords[SYSTEM])[np.isnan(values).any(0).argmax()]
         raise ValueError(f"`metric`: draws leave {field.metric.name} of system {name!s} undefined; it has no rank.")
-    return drawn.of_values(values if loss else -values, _NEAR if how == "paired" else 0.0)
+    return drawn.of_values(values if loss else -values, _NEAR)
 
 
 def _shared(ranks: Array, field: Field) -> Array:
@@ -281,17 +297,15 @@ def _pairwise(field: Field, found: Found) -> Array:
     return table
 
 
-def _tie_groups(field: Field, found: Found, expected: Array, confidence: float) -> NDArray[np.int64]:
+def _tie_groups(intervals: Array, found: Found, expected: Array, asked: _Asked) -> NDArray[np.int64]:
     """Group each leader with those that it doesn't beat surely enough; only overlapping intervals are compared."""
-    low, high = _intervals(field, found, confidence).T
-    if field.metric.loss:
-        low, high = -high, -low
+    low, high = intervals.T
     groups = np.zeros(len(expected), np.int64)
     rest = np.argsort(expected, kind="stable")
     while len(rest):
         leader, behind = rest[0], rest[1:]
         near = behind[high[behind] >= low[leader]]
-        unbeaten = near[found.beats(leader, near) < confidence]
+        unbeaten = near[found.beats(leader, near) < asked.confidence]
         groups[[leader, *unbeaten]] = groups.max() + 1
         rest = rest[groups[rest] == 0]
     return groups
@@ -316,7 +330,7 @@ def _rank_interval(cumulated: Array, prob: float) -> NDArray[np.int64]:
 
 
 def _top(top: int | Sequence[int], n: int) -> list[int]:
-    given = [top] if isinstance(top, int | np.integer) else list(top)
+    given = list(top) if isinstance(top, Sequence | np.ndarray) else [top]
     ks = sorted({min(validate.positive_integer("top", k), n) for k in given})
     if not ks:
         raise ValueError("`top` is empty; give at least one number of systems.")

@@ -102,8 +102,8 @@ class Exact:
 
 def of_laws(laws: Sequence[Law]) -> Exact:
     """Return the ranks of systems with any laws."""
-    tails = special.ndtr(-np.abs(_Z))
-    knots = np.stack([np.where(_Z <= 0, law.ppf(tails), law.isf(tails)) for law in laws])
+    lower, upper = special.ndtr(_Z[: _MEDIAN + 1]), special.ndtr(-_Z[_MEDIAN + 1 :])
+    knots = np.stack([np.concatenate([law.ppf(lower), law.isf(upper)]) for law in laws])
 
     def fill(nodes: Array, some: Integers, upper: Array, density: Array) -> None:
         for column, s in enumerate(some):
@@ -140,7 +140,8 @@ def _refined(knots: Array, fill: Tails) -> Exact:
         if found.error < _GOAL:
             break
         finer = _integrate(knots, fill, _SHARE / 2.0**halving)
-        gained, found = found.error / finer.error, finer
+        gained = found.error / finer.error
+        found = finer if gained > 1.0 else found
         if gained < _GAIN:
             break
     return found

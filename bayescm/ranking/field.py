@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bayescm import conjugate, laws, same_items, validate
 from bayescm.cells import draws_of_systems, shared
 from bayescm.counts import computed
-from bayescm.laws import BetaLaw, Law
+from bayescm.laws import BetaLaw, IntegralLaw
 from bayescm.metrics import Metric, MetricLike, compute, per_label, resolve
 from bayescm.priors import PrevalenceLike, PriorLike, concentrations, pair
 from bayescm.results import MATRIX, SYSTEM, labels_of
@@ -20,6 +20,7 @@ from bayescm.sampling import exchange_draws
 Array = NDArray[np.float64]
 INDEPENDENT, TOGETHER = "independent test sets", "the same items"
 _CORRECT, _WRONG = "correct", "wrong"
+_CLASSES = {"tp", "fn"}, {"fp", "tn"}
 _BLOCK = 2**22  # numbers at a time
 _STREAM = 10
 
@@ -35,7 +36,7 @@ class Field:
     metric : Metric
     point : ndarray of shape (systems,)
         The metric of the counts.
-    law : BetaLaw, list of Law, or None
+    law : BetaLaw, list of IntegralLaw, or None
         Of each system alone: one Beta law over the systems, or one law for each; None where none is known.
     draw : callable
         Takes a number of draws and a seed, returns values of the metric (draws, systems).
@@ -49,7 +50,7 @@ class Field:
     coords: dict[str, Any]
     metric: Metric
     point: Array
-    law: BetaLaw | list[Law] | None
+    law: BetaLaw | list[IntegralLaw] | None
     draw: Callable[[int, int], Array]
     data: NDArray[Any]
     design: str
@@ -109,7 +110,8 @@ def independent(counts: Any, metric: MetricLike, model: str, prior: PriorLike, p
     base = concentrations(prior, model, labels)
     posterior = conjugate.posterior(counts.values, base, prevalence)
     conjugate.check_proper(posterior, labels)
-    common = shared(prevalence, base)
+    of_one_class = resolved.ratio is not None and set().union(*resolved.ratio) in _CLASSES
+    common = shared(prevalence, base) and not of_one_class
 
     def draw(draws: int, seed: int) -> Array:
         values = np.empty((draws, counts.sizes[SYSTEM]))
@@ -128,8 +130,6 @@ def together(data: Any, metric: MetricLike, prior: PriorLike, prevalence: Preval
     """Read the answers of systems to the same items."""
     seen = same_items.patterns(data)
     resolved = _one_number(metric, len(seen.labels))
-    if isinstance(prevalence, str):
-        raise ValueError("`prevalence`='fixed' is for independent test sets; leave it out, or give numbers.")
     counts = seen.matrices()
     posterior = conjugate.posterior(counts, concentrations(prior, "dirichlet_multinomial", seen.labels), prevalence)
     conjugate.check_proper(posterior, seen.labels)
@@ -137,7 +137,8 @@ def together(data: Any, metric: MetricLike, prior: PriorLike, prevalence: Preval
     def draw(draws: int, seed: int) -> Array:
         theta = same_items.draw(seen, prior, 1, draws, seed)
         if prevalence is not None:
-            theta = exchange_draws(theta, None, prevalence, _drawn(seed))
+            totals = counts[0].sum(-1).astype(np.float64)
+            theta = exchange_draws(theta, totals, prevalence, _drawn(seed))
         return _values(theta, resolved)
 
     point = compute([resolved], conjugate.plug_in(counts, posterior, prevalence))[0]
@@ -157,15 +158,16 @@ def _one_number(metric: MetricLike, n_labels: int) -> Metric:
     return resolved
 
 
-def _laws(metric: Metric, posterior: Any) -> BetaLaw | list[Law] | None:
+def _laws(metric: Metric, posterior: Any) -> BetaLaw | list[IntegralLaw] | None:
     """Return the law of each system's metric, None where it isn't known or is a known number."""
     whole = laws.exact_law(metric, posterior)
-    if isinstance(whole, BetaLaw):
-        return whole
-    if not isinstance(whole, laws.IntegralLaw):
+    n = len(posterior.rows)
+    if isinstance(whole, BetaLaw):  # one for all, of a prevalence that is given
+        return BetaLaw(np.broadcast_to(whole.a, n), np.broadcast_to(whole.b, n), whole.link)
+    if not isinstance(whole, IntegralLaw):
         return None
-    each = [laws.exact_law(metric, conjugate.single(posterior, (s,))) for s in range(len(posterior.rows))]
-    return [law for law in each if law is not None]
+    each = [laws.exact_law(metric, conjugate.single(posterior, (s,))) for s in range(n)]
+    return [law for law in each if isinstance(law, IntegralLaw)]
 
 
 def _values(theta: xr.DataArray, metric: Metric) -> Array:
@@ -180,7 +182,7 @@ def _drawn(seed: int) -> np.random.Generator:
 
 def _coords(data: Any) -> dict[str, Any]:
     """Return the coordinates of the systems, which are numbered from 1 if they have no names."""
-    found = {str(name): c for name, c in data.coords.items() if c.dims == (SYSTEM,)}
-    names = found.setdefault(SYSTEM, xr.DataArray(np.arange(1, data.sizes[SYSTEM] + 1), dims=SYSTEM))
+    found = {str(name): c.variable for name, c in data.coords.items() if c.dims == (SYSTEM,)}
+    names = found.setdefault(SYSTEM, xr.Variable(SYSTEM, np.arange(1, data.sizes[SYSTEM] + 1)))
     validate.unique(SYSTEM, names.values.tolist())
     return found
