@@ -7,10 +7,10 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayescm import conjugate, validate
+from bayescm import conjugate, same_items, validate
 from bayescm.draws import warn_undefined
 from bayescm.metrics import MetricsLike, evaluate
-from bayescm.priors import Concentrations, PrevalenceLike, exchange
+from bayescm.priors import Concentrations, PrevalenceLike, PriorLike, exchange
 from bayescm.results import (
     ACTUAL,
     CHAIN,
@@ -52,6 +52,17 @@ def draws_of_systems(
         return posterior_draws(counts, base, prevalence, chains, draws, seed)
     theta = posterior_draws(counts, base, None, chains, draws, seed)
     return exchange_draws(theta, None, prevalence, conjugate.matrix_rng(seed, 0, SHARES))
+
+
+def draws_of_answers(
+    answers: same_items.Patterns, prior: PriorLike, prevalence: PrevalenceLike, chains: int, draws: int, seed: int
+) -> xr.DataArray:
+    """Draw theta of systems that answered the same items."""
+    theta = same_items.draw(answers, prior, chains, draws, seed)
+    if prevalence is None:
+        return theta
+    totals = answers.matrices()[0].sum(-1).astype(np.float64)
+    return exchange_draws(theta, totals, prevalence, conjugate.matrix_rng(seed, 0, SHARES))
 
 
 def shared(prevalence: PrevalenceLike, base: Concentrations) -> bool:

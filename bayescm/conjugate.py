@@ -156,16 +156,21 @@ def replicate_counts(
     if not keep_totals:
         flat = theta.reshape(n, k * k)
         return rng.multinomial(size, flat / flat.sum(1, keepdims=True)).reshape(n, k, k)
+    totals = fixed_totals(class_totals, size)
+    rates = theta / theta.sum(2, keepdims=True)
+    return np.stack([rng.multinomial(totals[row], rates[:, row]) for row in range(k)], axis=1)
+
+
+def fixed_totals(class_totals: NDArray[np.int64], size: int) -> NDArray[np.int64]:
+    """Return the class totals of a test of another size with the same shares."""
     smallest = class_totals // np.gcd.reduce(class_totals)  # the smallest test set with these shares
     times, rest = divmod(size, int(smallest.sum()))
     if rest:
         raise ValueError(
-            f"`replicate` of {size} items can't keep the class shares {class_totals.tolist()} that prevalence='fixed' "
-            f"fixes; give a multiple of {int(smallest.sum())}, or replicate=True for the observed size."
+            f"A replicate of {size} items can't keep the class shares {class_totals.tolist()} that prevalence='fixed' "
+            f"fixes; give a multiple of {int(smallest.sum())} as its size, or leave it that of the counts."
         )
-    totals = smallest * times
-    rates = theta / theta.sum(2, keepdims=True)
-    return np.stack([rng.multinomial(totals[row], rates[:, row]) for row in range(k)], axis=1)
+    return np.asarray(smallest * times)
 
 
 def single(which: Concentrations, index: tuple[Any, ...]) -> Concentrations:

@@ -16,7 +16,7 @@ from bayescm.conjugate import matrix_rng
 from bayescm.labels import codes as codes_of
 from bayescm.pairs import check_joint, systems_of
 from bayescm.priors import Concentrations, PriorLike, concentrations
-from bayescm.results import ACTUAL, CHAIN, DRAW, ITEM, LABEL, PREDICTED, SYSTEM
+from bayescm.results import ACTUAL, CHAIN, DRAW, ITEM, LABEL, MATRIX, PREDICTED, SYSTEM
 
 Array = NDArray[np.float64]
 
@@ -49,12 +49,25 @@ class Patterns(NamedTuple):
         flat = [np.bincount(column, self.counts, k * k) for column in cells.T]
         return np.stack(flat).astype(np.int64).reshape(-1, k, k)
 
+    def labelled(self) -> xr.DataArray:
+        """Return the same as ``counts(system, actual, predicted)``."""
+        coords = {SYSTEM: self.systems} | dict.fromkeys(MATRIX, self.labels)
+        return xr.DataArray(self.matrices(), dims=(SYSTEM, *MATRIX), coords=coords, name="counts")
+
 
 def answered_together(data: Any) -> bool:
     """Say whether data are a joint table, or the answers of several systems to the same items."""
     if isinstance(data, xr.Dataset):
         return {ACTUAL, PREDICTED} <= set(data.data_vars)
     return isinstance(data, xr.DataArray) and ACTUAL in data.dims and PREDICTED not in data.dims
+
+
+def warn_of_same_totals(instead: str) -> None:
+    """Warn that separate matrices look like answers to the same items; `instead` says that they aren't."""
+    validate.warn(
+        "Systems have the same class totals: probably they answered the same items, but their errors are taken as "
+        f"independent. Give bayescm.paired_counts(...) or bayescm.predictions(...); or say {instead}."
+    )
 
 
 def patterns(data: Any) -> Patterns:

@@ -1,23 +1,14 @@
 """Pictures of comparisons: what is drawn and what is written."""
 
-import matplotlib as mpl
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import xarray as xr
 
 import bayescm
 
-mpl.use("Agg")
 COUNTS = bayescm.from_cells(tp=[40, 30], fn=[5, 12], fp=[4, 8], tn=[70, 66], dims="system").assign_coords(
     system=["A", "B"]
 )
-
-
-@pytest.fixture(autouse=True)
-def _closed():
-    yield
-    plt.close("all")
 
 
 def words(ax):

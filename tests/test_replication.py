@@ -192,3 +192,11 @@ def test_bad_arguments_are_refused(arguments, error, message):
         bayescm.replicate(two.assign_coords(system=["A", "A"]), "mcc")
     with pytest.raises(ValueError, match="without items"):
         bayescm.replicate(np.zeros((2, 2), int), "mcc")
+
+
+def test_a_claim_that_every_draw_meets_is_no_certainty():
+    found = bayescm.replicate(
+        bayescm.from_cells(tp=300, fn=1, fp=1, tn=300), "mcc", size=1000, claims="mcc > 0", draws=1000, random_seed=1
+    )
+    assert found.probability.item() == 1
+    assert 5e-4 < found.mcse_probability.item() < 2e-3

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import bayescm
 from bayescm import validate
 from bayescm.cli.inputs import add_command, add_model, add_systems, model_of, systems_of
-from bayescm.cli.output import add_outputs, bounds, ends, finite, save_figure
-from bayescm.cli.planes import print_records
+from bayescm.cli.output import add_outputs, bounds, ends, finite, print_records, save_figure
 
 if TYPE_CHECKING:
     import xarray as xr

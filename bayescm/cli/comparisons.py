@@ -19,8 +19,7 @@ from bayescm.cli.inputs import (
     require,
 )
 from bayescm.cli.inputs import systems_of as read_systems
-from bayescm.cli.output import add_outputs, bounds, ends, finite, save_figure
-from bayescm.cli.planes import each, print_records
+from bayescm.cli.output import add_outputs, bounds, each, ends, finite, print_records, save_figure
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -21,7 +21,7 @@ from bayescm.cli.inputs import (
     refuse,
     require,
 )
-from bayescm.cli.output import add_outputs, finite, save_figure
+from bayescm.cli.output import add_outputs, finite, print_records, save_figure
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -326,7 +326,7 @@ def _print(
             for record in records if "threshold" in record
         )  # fmt: skip
     rows = [{name: value for name, value in record.items() if name != "threshold"} for record in records]
-    planes.print_records(rows, title, caption, left=[*batch, "quantity", "method"])
+    print_records(rows, title, caption, left=[*batch, "quantity", "method"])
 
 
 def _print_differences(records: list[dict[str, Any]]) -> None:
@@ -338,7 +338,7 @@ def _print_differences(records: list[dict[str, Any]]) -> None:
         more = {f"P({first} > {second})": row.pop("probability", np.nan), "p_value": row.pop("p_value", np.nan)}
         rows.append(row | more)
     words = [name for name, value in rows[0].items() if isinstance(value, str)]
-    planes.print_records(rows, f"{first} minus {second} on the same items", "p_value: of no difference", left=words)
+    print_records(rows, f"{first} minus {second} on the same items", "p_value: of no difference", left=words)
 
 
 def _print_band(band: "xr.Dataset") -> None:
@@ -362,4 +362,4 @@ def _print_band(band: "xr.Dataset") -> None:
             row[name] = f"{value:.3f}"
             row[f"{name} band" if batch else "band"] = "-" if lower != lower else f"{lower:.3f} to {upper:.3f}"
     told = f"{y}: {'posterior median' if 'median' in band else 'of the items'}"
-    planes.print_records(list(rows.values()), title, told)
+    print_records(list(rows.values()), title, told)

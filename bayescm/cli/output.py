@@ -2,8 +2,11 @@
 
 import argparse
 import sys
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Container, Iterable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 
 def add_outputs(parser: argparse.ArgumentParser, saved: str, drawn: str) -> None:
@@ -55,3 +58,35 @@ def show(value: float) -> str:
     if value != value:
         return "-"
     return f"{value:.3f}" if 0.001 <= abs(value) < 1000 or value == 0 else f"{value:.2g}"
+
+
+def each(data: "xr.Dataset", name: str, *core: str) -> list[tuple[dict[str, Any], "xr.Dataset"]]:
+    """Return what names each place in the dims of a variable but the core ones, and the part that belongs there."""
+    batch = [dim for dim in data[name].dims if dim not in core]
+    stacked = data.stack(row=batch, create_index=False) if batch else data.expand_dims("row")
+    parts = [stacked.isel(row=i) for i in range(stacked.sizes["row"])]
+    return [({str(dim): part[dim].values.item() for dim in batch}, part) for part in parts]
+
+
+def _text(name: str, value: Any) -> str:
+    """Return a cell of a table; areas may be small."""
+    from rich.markup import escape
+
+    if isinstance(value, float):
+        return f"{value:.4g}" if name in ("area", "level") else show(value)
+    return escape(str(value))
+
+
+def print_records(records: list[dict[str, Any]], title: str, caption: str, left: Container[Any] = ()) -> None:
+    """Print records as a table; columns of words go to the left."""
+    from rich.markup import escape
+    from rich.table import Table
+
+    longest = max(len(line) for line in (title, *caption.splitlines()))
+    sheet = Table(title=escape(title), caption=escape(caption), min_width=min(max(60, longest), 100))
+    for name in records[0]:
+        words = name in left  # that are broken rather than cut where the table is too wide
+        sheet.add_column(escape(name), justify="left" if words else "right", no_wrap=not words, overflow="fold")
+    for record in records:
+        sheet.add_row(*(_text(name, value) for name, value in record.items()))
+    console().print(sheet)

@@ -2,12 +2,11 @@
 
 import argparse
 import json
-from collections.abc import Container
 from typing import TYPE_CHECKING, Any
 
 import bayescm
 from bayescm.cli.inputs import add_command, add_counts, at_thresholds, counts_of, number_or_word, numbers, read
-from bayescm.cli.output import add_outputs, console, plain, save_figure, show
+from bayescm.cli.output import add_outputs, each, ends, plain, print_records, save_figure
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -118,14 +117,6 @@ def _name(data: "xr.Dataset") -> str:
     return f"{data.attrs['method']} {data.attrs['space'].upper()}"
 
 
-def each(data: "xr.Dataset", name: str, *core: str) -> list[tuple[dict[str, Any], "xr.Dataset"]]:
-    """Return what names each place in the dims of a variable but the core ones, and the part that belongs there."""
-    batch = [dim for dim in data[name].dims if dim not in core]
-    stacked = data.stack(row=batch, create_index=False) if batch else data.expand_dims("row")
-    parts = [stacked.isel(row=i) for i in range(stacked.sizes["row"])]
-    return [({str(dim): part[dim].values.item() for dim in batch}, part) for part in parts]
-
-
 def _points(surface: "xr.Dataset") -> list[dict[str, Any]]:
     """Return a record per matrix: its estimates."""
     return [
@@ -162,8 +153,8 @@ def _short(records: list[dict[str, Any]], data: "xr.Dataset") -> list[dict[str, 
         if names != before:
             rows.append({**names, "level": "", **{m: record[m] for m in metrics}, "area": ""})
             before = names
-        ends = {m: f"{show(record[f'{m} lower'])} to {show(record[f'{m} upper'])}" for m in metrics}
-        rows.append({**names, "level": record["level"], **ends, "area": record["area"]})
+        spans = {m: ends(record, f"{m} ") for m in metrics}
+        rows.append({**names, "level": record["level"], **spans, "area": record["area"]})
     return rows
 
 
@@ -173,27 +164,3 @@ def _tested(test: "xr.Dataset") -> list[dict[str, Any]]:
     return [
         {**names, **{name: float(one[name]) for name in shown}} for names, one in each(test[list(shown)], "level")
     ]  # fmt: skip
-
-
-def _text(name: str, value: Any) -> str:
-    """Return a cell of a table; areas may be small."""
-    from rich.markup import escape
-
-    if isinstance(value, float):
-        return f"{value:.4g}" if name in ("area", "level") else show(value)
-    return escape(str(value))
-
-
-def print_records(records: list[dict[str, Any]], title: str, caption: str, left: Container[Any] = ()) -> None:
-    """Print records as a table; columns of words go to the left."""
-    from rich.markup import escape
-    from rich.table import Table
-
-    longest = max(len(line) for line in (title, *caption.splitlines()))
-    sheet = Table(title=escape(title), caption=escape(caption), min_width=min(max(60, longest), 100))
-    for name in records[0]:
-        words = name in left  # that are broken rather than cut where the table is too wide
-        sheet.add_column(escape(name), justify="left" if words else "right", no_wrap=not words, overflow="fold")
-    for record in records:
-        sheet.add_row(*(_text(name, value) for name, value in record.items()))
-    console().print(sheet)

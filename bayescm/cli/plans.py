@@ -16,8 +16,7 @@ from bayescm.cli.inputs import (
     numbers,
     refuse,
 )
-from bayescm.cli.output import add_outputs, finite, save_figure
-from bayescm.cli.planes import each, print_records
+from bayescm.cli.output import add_outputs, each, finite, print_records, save_figure
 
 if TYPE_CHECKING:
     import xarray as xr

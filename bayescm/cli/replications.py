@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import bayescm
 from bayescm.cli.inputs import add_command, add_counts, add_model, counts_of, metric_list, model_of
-from bayescm.cli.output import add_outputs, bounds, ends, finite, save_figure
-from bayescm.cli.planes import each, print_records
+from bayescm.cli.output import add_outputs, bounds, each, ends, finite, print_records, save_figure
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -94,10 +94,7 @@ def read(data: Any, design: str | None, reference: str | None, metrics: MetricsL
     answers = None
     if same_items.answered_together(data):
         answers = same_items.patterns(data)
-        labels = answers.labels
-        coords = {SYSTEM: answers.systems} | dict.fromkeys(MATRIX, labels)
-        counts = xr.DataArray(answers.matrices(), dims=(SYSTEM, *MATRIX), coords=coords, name="counts")
-        design = design or "paired"
+        counts, design = answers.labelled(), design or "paired"
         if design == "independent":
             answers = None
             validate.warn(
@@ -106,7 +103,7 @@ def read(data: Any, design: str | None, reference: str | None, metrics: MetricsL
             )
     else:
         counts, design = _separate(data, design)
-        labels = labels_of(counts)
+    labels = labels_of(counts)
     resolved = resolve(metrics, len(labels))
     systems = [str(name) for name in counts[SYSTEM].values]
     validate.unique("system", systems)
@@ -145,10 +142,7 @@ def _separate(data: Any, design: str | None) -> tuple[xr.DataArray, str]:
         return counts, "folds"
     totals = counts.values.sum(-1)
     if design is None and len(totals) > 1 and (totals == totals[0]).all():
-        validate.warn(
-            "All systems have the same class totals: probably the same items, and then their errors are not "
-            "independent. Build the joint table with bayescm.paired_counts; or say design='independent'."
-        )
+        same_items.warn_of_same_totals("design='independent'")
     return counts, "independent"
 
 

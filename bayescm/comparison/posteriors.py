@@ -9,19 +9,17 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayescm import conjugate, ladder, laws, same_items, sampling
-from bayescm.cells import draws_of_systems, shared
+from bayescm import conjugate, ladder, laws
+from bayescm.cells import draws_of_answers, draws_of_systems, shared
 from bayescm.comparison import companions
 from bayescm.comparison.differences import TRUSTED, Contrast, Discordant, Independent
 from bayescm.comparison.inputs import Compared, Entry
 from bayescm.comparison.quadrature import Outer, Table
-from bayescm.metrics import evaluate
+from bayescm.metrics import evaluate, of_one_class
 from bayescm.priors import MODELS, Concentrations, PrevalenceLike, PriorLike, concentrations
 from bayescm.results import CHAIN, DRAW, LABEL, SYSTEM
 
 Array = NDArray[np.float64]
-
-_STREAM = 9
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,14 +77,10 @@ class Posteriors:
         compared = self.compared
         which = conjugate.posterior(compared.totals, self.base, self.prevalence)
         conjugate.check_proper(which, compared.labels)
+        asked = self.prevalence, self.chains, self.draws, self.seed
         if compared.answers is not None:
-            theta = same_items.draw(compared.answers, self.prior, self.chains, self.draws, self.seed)
-            if self.prevalence is None:
-                return theta
-            totals = compared.totals[0].sum(-1).astype(np.float64)
-            rng = conjugate.matrix_rng(self.seed, 0, _STREAM)
-            return sampling.exchange_draws(theta, totals, self.prevalence, rng)
-        return draws_of_systems(compared.counts, self.base, self.prevalence, self.chains, self.draws, self.seed)
+            return draws_of_answers(compared.answers, self.prior, *asked)
+        return draws_of_systems(compared.counts, self.base, *asked)
 
     def of(self, entry: Entry) -> Array:
         """Return the draws of one number, (system, chain, draw)."""
@@ -137,9 +131,7 @@ class Posteriors:
         return law if law is not None and law.both(1.0)[1] < TRUSTED else None
 
     def _independent(self, entry: Entry, pair: tuple[int, int], *, ratio: bool = False) -> Contrast | None:
-        share = companions.proportion_of(entry, len(self.compared.labels))
-        of_one_class = share is not None and share.rows.sum() == 1
-        if shared(self.prevalence, self.base) and not of_one_class:
+        if shared(self.prevalence, self.base) and not of_one_class(entry.metric, len(self.compared.labels)):
             return None
         first, second = (self._side(entry, system) for system in pair)
         return None if first is None or second is None else Independent(first, second, ratio)

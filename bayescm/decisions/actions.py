@@ -15,7 +15,7 @@ from bayescm.decisions.costs import constant_actions, cost_matrix
 from bayescm.draws import statistics
 from bayescm.metrics import Metric, expected_cost
 from bayescm.priors import Concentrations, PrevalenceLike, PriorLike, concentrations, exchange
-from bayescm.results import ACTUAL, CI_BOUND, MATRIX, PREDICTED, SYSTEM, attributes, interval_coordinate
+from bayescm.results import ACTUAL, CI_BOUND, MATRIX, SYSTEM, attributes, interval_coordinate
 
 Array = NDArray[np.float64]
 
@@ -179,8 +179,7 @@ def _design(design: str | None, which: same_items.Patterns | None, model: str) -
 def _matrices(counts: Any, which: same_items.Patterns | None) -> xr.DataArray:
     """Return counts(..., system, actual, predicted)."""
     if which is not None:
-        coords = {SYSTEM: which.systems, ACTUAL: which.labels, PREDICTED: which.labels}
-        return xr.DataArray(which.matrices(), dims=(SYSTEM, *MATRIX), coords=coords)
+        return which.labelled()
     matrices = computed(counts)
     if SYSTEM not in matrices.dims:
         matrices = matrices.expand_dims({SYSTEM: ["classifier"]})
@@ -197,11 +196,7 @@ def _same_totals(values: NDArray[np.int64], design: str | None) -> NDArray[np.bo
         return np.full(len(values), design == "paired")
     same: NDArray[np.bool_] = (totals == totals[:, :1]).all((1, 2))
     if same.any():
-        validate.warn(
-            "Systems have the same number of items of every class: probably they answered the same items. Then give "
-            "bayescm.paired_counts(...) or bayescm.predictions(...), because errors on the same items go together; "
-            "if not, say design='independent'."
-        )
+        same_items.warn_of_same_totals("design='independent'")
     return same
 
 

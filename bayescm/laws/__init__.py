@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bayescm.laws.beta import BetaLaw, PointLaw
 from bayescm.laws.integral import LEAST, IntegralLaw, integral_law, joint_probability, statistics
-from bayescm.metrics import Metric, multiclass
+from bayescm.metrics import Metric, multiclass, of_one_class
 from bayescm.priors import Concentrations
 
 __all__ = [
@@ -58,8 +58,7 @@ def _closed_form(metric: Metric, which: Concentrations) -> BetaLaw | PointLaw | 
         return _prevalence_law(which)
     if over[0].endswith("diagonal"):
         return _diagonal_law(metric, which) if which.one_dirichlet else None
-    one_row = set(over + under) == {"tp", "fn"} or (k == 2 and set(over + under) == {"fp", "tn"})
-    if not (which.one_dirichlet or one_row):
+    if not (which.one_dirichlet or of_one_class(metric, k)):
         return None
     cells: Any = multiclass.of_two(which.rows) if k == 2 else multiclass.one_vs_rest(which.rows)
     a, b = (sum(getattr(cells, name) for name in names) for names in (over, under))

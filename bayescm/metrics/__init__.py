@@ -190,6 +190,14 @@ def per_label(metric: Metric, n_labels: int) -> bool:
     return metric.kind == "cells" and n_labels > 2
 
 
+def of_one_class(metric: Metric, n_labels: int) -> bool:
+    """Say whether a metric is a share of the items of one actual class, which no prevalence changes."""
+    if metric.ratio is None:
+        return False
+    cells = {*metric.ratio[0], *metric.ratio[1]}
+    return cells == {"tp", "fn"} or (n_labels == 2 and cells == {"fp", "tn"})
+
+
 def coordinates(metrics: Sequence[Metric], labels: Sequence[Any]) -> dict[str, Any]:
     """Return the coordinates of the dim ``metric``: names and, for more than two labels, the class of each."""
     k = len(labels)

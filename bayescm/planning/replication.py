@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from bayescm import conjugate, validate
 from bayescm.counts import computed
 from bayescm.distributions import read_claim
+from bayescm.draws import share_error
 from bayescm.laws import BetaLaw, exact_law
-from bayescm.metrics import Metric, MetricsLike, compute, coordinates, per_label, resolve
+from bayescm.metrics import Metric, MetricsLike, compute, coordinates, of_one_class, per_label, resolve
 from bayescm.planning.future import MOST_MATRICES, Lattice, Law, drawn, of_draws, of_trials
 from bayescm.priors import Concentrations, PrevalenceLike, PriorLike, concentrations
 from bayescm.results import CI_BOUND, MATRIX, METRIC, SYSTEM, attributes, interval_coordinate, labels_of
@@ -217,7 +218,7 @@ def _predict(counts: NDArray[np.int64], which: Concentrations, plan: _Plan, inde
     if size == 0:
         raise ValueError("`size` must be given for a matrix without items; it has none to repeat.")
     fixed = isinstance(plan.prevalence, str)
-    kept = _class_totals(totals, size) if fixed else totals
+    kept = conjugate.fixed_totals(totals, size) if fixed else totals
     lattice = Lattice(size, int(kept[1]) if fixed else None)
     if len(plan.labels) == 2 and lattice.matrices() <= MOST_MATRICES:
         if (size, lattice.positives) not in plan.lattices:
@@ -246,18 +247,6 @@ def _predict(counts: NDArray[np.int64], which: Concentrations, plan: _Plan, inde
     return _One.of(laws, met, plan)
 
 
-def _class_totals(totals: NDArray[np.int64], size: int) -> NDArray[np.int64]:
-    """Return the class totals of a test whose shares are fixed."""
-    smallest = totals // np.gcd.reduce(totals)
-    times, rest = divmod(size, int(smallest.sum()))
-    if rest:
-        raise ValueError(
-            f"`size`={size} can't keep the class shares {totals.tolist()} that prevalence='fixed' fixes; give a "
-            f"multiple of {int(smallest.sum())}."
-        )
-    return np.asarray(smallest * times)
-
-
 def _of_trials(metric: Metric, which: Concentrations, totals: NDArray[np.int64], size: int, fixed: bool) -> Law | None:
     """Return the beta-binomial law of a proportion with a fixed number of trials, not too many."""
     law = exact_law(metric, which)
@@ -266,7 +255,7 @@ def _of_trials(metric: Metric, which: Concentrations, totals: NDArray[np.int64],
     names = set(metric.ratio[0] + metric.ratio[1])
     if len(names) == 4 or "diagonal" in names:
         trials = size
-    elif fixed and names in ({"tp", "fn"}, {"fp", "tn"}):
+    elif fixed and of_one_class(metric, len(totals)):
         trials = int(totals[int("tp" in names)])
     else:
         return None
@@ -316,7 +305,7 @@ def _claimed(found: list[_One], template: xr.DataArray, plan: _Plan) -> xr.Datas
     shape = (*template.shape, len(plan.claims))
     p, exact = (np.reshape([[pair[i] for pair in one.claims] for one in found], shape) for i in (0, 1))
     dims = (*template.dims, CLAIM)
-    mcse = np.where(exact > 0, 0.0, np.sqrt(p * (1 - p) / plan.draws))
+    mcse = np.where(exact > 0, 0.0, share_error(p, plan.draws))
     return xr.Dataset(
         {
             "probability": (dims, p, {"long_name": "Probability that a second test meets the claim", "units": "1"}),

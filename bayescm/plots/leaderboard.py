@@ -6,6 +6,7 @@ import numpy as np
 import xarray as xr
 
 from bayescm import validate
+from bayescm.plots.planes import batch_labels, new_axes
 from bayescm.results import SYSTEM
 
 if TYPE_CHECKING:
@@ -48,7 +49,6 @@ def plot_leaderboard(board: xr.Dataset, *, systems: int = 20, ax: "Axes | None" 
     >>> board = bayescm.leaderboard(bayescm.datasets.kaggle2019(), prizes=[10_000, 2000, 1000])
     >>> ax = bayescm.plot_leaderboard(board)
     """
-    import matplotlib.pyplot as plt
     from matplotlib.colors import PowerNorm
 
     if "rank_probability" not in board:
@@ -56,14 +56,13 @@ def plot_leaderboard(board: xr.Dataset, *, systems: int = 20, ax: "Axes | None" 
     shown = min(validate.positive_integer("systems", systems), board.sizes[SYSTEM])
     best = board.isel({SYSTEM: np.argsort(board["expected_rank"].values, kind="stable")[:shown]})
     share = best["rank_probability"].transpose("rank", SYSTEM).values[:shown]
-    if ax is None:
-        width = max(5.6, 0.62 * shown + 1.6) if shown <= _WRITTEN else 9.0
-        _, ax = plt.subplots(figsize=(width, 0.8 * width + 0.4), layout="constrained")
+    width = max(5.6, 0.62 * shown + 1.6) if shown <= _WRITTEN else 9.0
+    ax = new_axes(ax, (width, 0.8 * width + 0.4))
     norm = PowerNorm(1.0, 0.0, 1.0) if shown <= _WRITTEN else PowerNorm(0.4, 0.0, share.max())
     image = ax.imshow(share, norm=norm, cmap=cmap, aspect="auto")
     if shown <= _WRITTEN:
         _write(ax, share)
-        names = [str(name) for name in best[SYSTEM].values]
+        names = batch_labels(best[SYSTEM].values)
         crowded = max(map(len, names)) > 4
         ax.set_xticks(range(shown), names, rotation=45 if crowded else 0, ha="right" if crowded else "center")
         ax.set_yticks(range(shown), [str(rank) for rank in range(1, shown + 1)])

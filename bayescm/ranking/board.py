@@ -14,7 +14,7 @@ from bayescm.metrics import MetricLike
 from bayescm.priors import PrevalenceLike, PriorLike
 from bayescm.ranking import drawn, exact
 from bayescm.ranking.field import INDEPENDENT, Field, independent, published, together
-from bayescm.results import CI_BOUND, MATRIX, SYSTEM, attributes, interval_coordinate
+from bayescm.results import CI_BOUND, SYSTEM, attributes, interval_coordinate
 
 Array = NDArray[np.float64]
 Found = exact.Exact | drawn.Drawn
@@ -217,10 +217,7 @@ def _field(
             validate.warn(
                 f"`method`={method!r} takes systems as independent that answered the same items; 'paired' doesn't."
             )
-            codes = same_items.patterns(counts)
-            matrices = xr.DataArray(codes.matrices(), dims=(SYSTEM, *MATRIX), coords={SYSTEM: codes.systems})
-            matrices = matrices.assign_coords(dict.fromkeys(MATRIX, codes.labels))
-            return independent(matrices, metric, model, prior, prevalence)
+            return independent(same_items.patterns(counts).labelled(), metric, model, prior, prevalence)
         if model != "dirichlet_multinomial":
             raise ValueError(f"`model` must be 'dirichlet_multinomial' for answers to the same items; got {model!r}.")
         return together(counts, metric, prior, prevalence)
@@ -239,11 +236,7 @@ def _field(
     field = independent(counts, metric, model, prior, prevalence)
     totals = field.data.sum(-1)
     if method is None and len(totals) > 1 and (totals == totals[0]).all():
-        validate.warn(
-            "All systems have the same class totals, so they probably answered the same items, and are taken as "
-            "independent. Build `counts` with bayescm.predictions to rank them together; method='exact' says that they "
-            "are independent."
-        )
+        same_items.warn_of_same_totals("method='exact'")
     return field
 
 
@@ -282,7 +275,7 @@ def _ranks(field: Field, how: str, draws: int, seed: int) -> Found:
 def _shared(ranks: Array, field: Field) -> Array:
     """Give systems with the same data the same row: their mean, since they are exchangeable."""
     ranks = np.ascontiguousarray(ranks)
-    for group in field.alike():
+    for group in field.alike:
         ranks[group] = ranks[group].mean(0)
     return ranks
 
@@ -290,7 +283,7 @@ def _shared(ranks: Array, field: Field) -> Array:
 def _pairwise(field: Field, found: Found) -> Array:
     """Return P(row better than column), 1/2 between systems with the same data."""
     table = found.pairwise()
-    for group in field.alike():
+    for group in field.alike:
         table[group] = table[group].mean(0)
         table[:, group] = table[:, group].mean(1, keepdims=True)
         table[np.ix_(group, group)] = 0.5

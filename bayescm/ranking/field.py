@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -9,18 +10,16 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayescm import conjugate, laws, same_items, validate
-from bayescm.cells import draws_of_systems, shared
+from bayescm.cells import draws_of_answers, draws_of_systems, shared
 from bayescm.counts import computed
 from bayescm.laws import BetaLaw, IntegralLaw
-from bayescm.metrics import Metric, MetricLike, compute, per_label, resolve
+from bayescm.metrics import Metric, MetricLike, compute, of_one_class, per_label, resolve
 from bayescm.priors import PrevalenceLike, PriorLike, concentrations, pair
 from bayescm.results import MATRIX, SYSTEM, labels_of
-from bayescm.sampling import exchange_draws
 
 Array = NDArray[np.float64]
 INDEPENDENT, TOGETHER = "independent test sets", "the same items"
 _CORRECT, _WRONG = "correct", "wrong"
-_CLASSES = {"tp", "fn"}, {"fp", "tn"}
 _BLOCK = 2**22  # numbers at a time
 _STREAM = 10
 
@@ -56,12 +55,12 @@ class Field:
     design: str
     common: bool = False
 
+    @cached_property
     def alike(self) -> list[NDArray[np.intp]]:
-        """Return groups of two or more systems with the same data."""
+        """Groups of two or more systems with the same data."""
         flat = self.data.reshape(len(self.data), -1)
         _, which = np.unique(flat, axis=0, return_inverse=True)
-        groups = [np.flatnonzero(which == g) for g in np.flatnonzero(np.bincount(which) > 1)]
-        return groups
+        return [np.flatnonzero(which == g) for g in np.flatnonzero(np.bincount(which) > 1)]
 
 
 def published(data: xr.Dataset, metric: MetricLike, prior: PriorLike) -> Field:
@@ -110,8 +109,7 @@ def independent(counts: Any, metric: MetricLike, model: str, prior: PriorLike, p
     base = concentrations(prior, model, labels)
     posterior = conjugate.posterior(counts.values, base, prevalence)
     conjugate.check_proper(posterior, labels)
-    of_one_class = resolved.ratio is not None and set().union(*resolved.ratio) in _CLASSES
-    common = shared(prevalence, base) and not of_one_class
+    common = shared(prevalence, base) and not of_one_class(resolved, len(labels))
 
     def draw(draws: int, seed: int) -> Array:
         values = np.empty((draws, counts.sizes[SYSTEM]))
@@ -135,11 +133,7 @@ def together(data: Any, metric: MetricLike, prior: PriorLike, prevalence: Preval
     conjugate.check_proper(posterior, seen.labels)
 
     def draw(draws: int, seed: int) -> Array:
-        theta = same_items.draw(seen, prior, 1, draws, seed)
-        if prevalence is not None:
-            totals = counts[0].sum(-1).astype(np.float64)
-            theta = exchange_draws(theta, totals, prevalence, _drawn(seed))
-        return _values(theta, resolved)
+        return _values(draws_of_answers(seen, prior, prevalence, 1, draws, seed), resolved)
 
     point = compute([resolved], conjugate.plug_in(counts, posterior, prevalence))[0]
     return Field(
