@@ -14,7 +14,6 @@ from .counts import confusion_matrix as confusion_matrix
 from .counts import counts_at_thresholds as counts_at_thresholds
 from .counts import from_array as from_array
 from .counts import from_cells as from_cells
-from .counts import from_table as from_table
 from .curves import curve_band as curve_band
 from .curves import curve_hull as curve_hull
 from .curves import curve_intervals as curve_intervals
@@ -33,6 +32,7 @@ from .inversion import prior_from_metrics as prior_from_metrics
 from .label_error import rogan_gladen as rogan_gladen
 from .ladder import choose as choose
 from .ladder import posterior as posterior
+from .long_tables import from_table as from_table
 from .metrics import evaluate as evaluate
 from .pairs import margins as margins
 from .pairs import paired_counts as paired_counts

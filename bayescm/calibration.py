@@ -129,7 +129,7 @@ def coverage(
 
 def from_probabilities(theta: Any) -> Array:
     """Return valid cell probabilities as an array."""
-    values = np.asarray(theta, dtype=np.float64)
+    values = validate.array_of("theta", theta).astype(np.float64)
     if (
         values.ndim != 2
         or values.shape[0] != values.shape[1]

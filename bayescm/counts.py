@@ -1,10 +1,10 @@
-"""Labels, scores, cells and tables become counts.
+"""Labels, scores, cells and matrices become counts.
 
 Counts are an :class:`xarray.DataArray` of integers whose last two dims are ``("actual", "predicted")`` with the
 class labels as coordinates; every other dim is a batch. Of two labels the LAST is the positive class.
 """
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,8 +12,9 @@ import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
 from bayescm import validate
-from bayescm.labels import Label, class_order, codes, label_array, plain, positions
-from bayescm.results import ACTUAL, MATRIX, PREDICTED, SYSTEM, THRESHOLD, batch_names, check_matrix
+from bayescm.crosstabs import is_margin, square, without_margins
+from bayescm.labels import Label, class_order, codes, label_array, positions, positive_last
+from bayescm.results import ACTUAL, MATRIX, PREDICTED, SYSTEM, THRESHOLD, batch_names, check_matrix, labels_of
 from bayescm.scores import check_scores
 
 
@@ -34,8 +35,9 @@ def confusion_matrix(
     labels : sequence, optional
         All class labels, also those absent from the data. For more than two labels it also sets their order.
     pos_label : label, optional
-        The positive class of two. Default: 1 or True if there is one, else the last label in sorted order,
-        whatever the order of `labels`.
+        The positive class of two. Default: 1 or True if there is one, of two other numbers the larger, and the
+        positive one of a well-known pair of words such as "yes" and "no" (``bayescm.labels.WELL_KNOWN``), whatever the
+        order of `labels`. Any other pair of words is refused.
 
     Returns
     -------
@@ -46,8 +48,9 @@ def confusion_matrix(
     Raises
     ------
     ValueError
-        For unequal lengths, empty input, missing or mixed labels, labels that `labels` doesn't name, or fewer than
-        two labels.
+        For unequal lengths, empty input, missing, masked or mixed labels, labels that `labels` doesn't name, fewer
+        than two labels, two words of which the positive one isn't known, or actual and predicted labels without one
+        in common (unless `labels` names them all).
 
     Examples
     --------
@@ -59,7 +62,7 @@ def confusion_matrix(
     true, pred = label_array("y_true", y_true), label_array("y_pred", y_pred)
     validate.same_length(y_true=true, y_pred=pred)
     (true, pred), order = class_order({"y_true": true, "y_pred": pred}, labels, pos_label)
-    return _labelled(_cross_count(true, pred, order), order)
+    return labelled(_cross_count(true, pred, order), order)
 
 
 def from_cells(
@@ -120,7 +123,12 @@ def from_cells(
 
 
 def from_array(
-    array: Any, *, labels: Sequence[Label] | None = None, dims: Sequence[str] | str | None = None
+    array: Any,
+    *,
+    labels: Sequence[Label] | None = None,
+    pos_label: Label | None = None,
+    dims: Sequence[str] | str | None = None,
+    rows: str | None = None,
 ) -> xr.DataArray:
     """Take matrices that already are counted.
 
@@ -128,17 +136,29 @@ def from_array(
     ----------
     array : array_like of shape (..., K, K), DataFrame or xarray.DataArray
         Rows are actual, columns predicted classes: scikit-learn's layout, ``[[TN, FP], [FN, TP]]`` for two.
-        A DataFrame brings its labels; a DataArray with dims ``actual`` and ``predicted`` keeps everything. Where the
-        array has labels, `labels` only reorders them.
+        A DataFrame brings its labels; the names of its index and columns ("truth", "y_pred", ...), or words before
+        all labels of a side ("Test+", "Test-"), say which side is the truth. A DataArray with dims ``actual`` and
+        ``predicted`` keeps everything. Margins ("Total", "All", ...) whose sums fit are left out with a warning.
     labels : sequence of K labels, optional
-        Default: the array's own, else 0 to K - 1. Of two the last is the positive class.
+        Names the classes of a plain array, by default 0 to K - 1; reorders those of others.
+    pos_label : label, optional
+        The positive class of two, which is put last. Default: as in :func:`confusion_matrix`, and of another pair of
+        words the last of `labels`. A DataArray's is its last, unless `labels` or `pos_label` is given.
     dims : str or sequence of str, optional
         Names of the batch axes; ``"system"`` for one axis.
+    rows : {"truth", "test"}, optional
+        What the rows of a DataFrame are. Needed where its names don't say.
 
     Returns
     -------
     xarray.DataArray
         ``counts(..., actual, predicted)``.
+
+    Raises
+    ------
+    ValueError
+        If the shape, the labels or the values don't fit, the sides or the positive class aren't known, or a margin
+        isn't the sum of the others.
 
     Examples
     --------
@@ -146,95 +166,22 @@ def from_array(
     >>> bayescm.from_array([[50, 3, 2], [4, 40, 1], [0, 6, 30]], labels=["a", "b", "c"]).sel(actual="b").values
     array([ 4, 40,  1])
     """
+    frame = hasattr(array, "index") and hasattr(array, "columns")
+    if rows is not None and not frame:
+        raise ValueError("`rows` is for data frames; the rows of any other array are the truth: transpose it if not.")
     if isinstance(array, xr.DataArray):
         counts = check_counts(array)
-        if labels is None:
+        if labels is None and pos_label is None:
             return counts
-        if not set(MATRIX) & set(array.coords):
-            return check_counts(counts.assign_coords({dim: list(labels) for dim in MATRIX}))
-        return counts.isel(dict.fromkeys(MATRIX, positions(labels, counts[ACTUAL].values.tolist())))
-    if hasattr(array, "index") and hasattr(array, "columns"):
-        rows, columns = list(array.index), list(array.columns)
-        if set(rows) != set(columns):
-            raise ValueError(f"`array` has rows {rows} and columns {columns}; give both the same labels.")
-        kept = positions(rows if labels is None else labels, rows)
-        labels = [rows[i] for i in kept]
-        array = array.iloc[kept, positions(labels, columns)]
-    elif hasattr(array, "columns"):
-        raise TypeError("`array` as a data frame needs row labels (pandas); use bayescm.from_table for others.")
-    values = np.asarray(array)
-    if values.ndim < 2 or values.shape[-1] != values.shape[-2] or values.shape[-1] < 2:
-        raise ValueError(f"`array` must have shape (..., K, K) with K of at least 2; got {values.shape}.")
-    k = values.shape[-1]
-    order = label_array("labels", list(range(k)) if labels is None else list(labels))
-    if len(order) != k:
-        raise ValueError(f"`labels` must name the {k} classes of `array`; got {len(order)}: {order.tolist()}.")
-    validate.unique("labels", order.tolist())
-    batch = _batch_dims(values.ndim - 2, dims)
-    return _finish(xr.DataArray(values, dims=(*batch, *MATRIX), coords={ACTUAL: order, PREDICTED: order}))
-
-
-def from_table(
-    table: Any,
-    *,
-    actual: str = "actual",
-    predicted: str = "predicted",
-    n: str | None = "n",
-    by: Sequence[str] | str = (),
-    labels: Sequence[Label] | None = None,
-    pos_label: Label | None = None,
-) -> xr.DataArray:
-    """Count a long table with one row per cell, or one row per item.
-
-    Parameters
-    ----------
-    table : data frame
-        Any frame that narwhals knows (pandas, polars, pyarrow, duckdb, lazy ones).
-    actual, predicted : str
-        Columns of labels.
-    n : str or None
-        Column of counts. None: every row is one item.
-    by : str or sequence of str
-        Columns that become batch dims, such as ``"system"`` or ``"fold"``.
-    labels, pos_label
-        As in :func:`confusion_matrix`.
-
-    Returns
-    -------
-    xarray.DataArray
-        ``counts(*by, actual, predicted)``; cells that the table leaves out are 0.
-
-    Raises
-    ------
-    ValueError
-        If a column is missing, a cell is given twice, or a combination of `by` has no row.
-
-    Examples
-    --------
-    >>> import bayescm, pandas as pd
-    >>> long = pd.DataFrame({"actual": [0, 0, 1], "predicted": [0, 1, 1], "n": [6, 2, 26]})
-    >>> bayescm.from_table(long).values
-    array([[ 6,  2],
-           [ 0, 26]])
-    """
-    groups = [by] if isinstance(by, str) else list(by)
-    batch_names("by", groups)
-    columns = _columns(table, [actual, predicted, *([] if n is None else [n]), *groups])
-    true, pred = label_array(actual, columns[actual]), label_array(predicted, columns[predicted])
-    (true, pred), order = class_order({actual: true, predicted: pred}, labels, pos_label)
-    weight = np.ones(len(true), np.int64) if n is None else validate.count_values(n, columns[n])
-    levels, level_codes = _group_codes(groups, columns)
-    sorter = np.argsort(order)
-    code = [*level_codes, codes(true, order, sorter), codes(pred, order, sorter)]
-    shape = (*(len(level) for level in levels), len(order), len(order))
-    flat = np.ravel_multi_index(tuple(code), shape)
-    if n is not None:
-        _no_cell_twice(flat, shape, levels, order)
-    counts = np.zeros(int(np.prod(shape)), np.int64)
-    np.add.at(counts, flat, weight)
-    _every_group_has_rows(flat, shape, groups, levels)
-    result = _labelled(counts.reshape(shape), order, groups)
-    return result.assign_coords(dict(zip(groups, levels, strict=True)))
+        named = bool(set(MATRIX) & set(array.coords))
+    else:
+        counts = _of_frame(array, rows) if frame else _of_plain(array, labels, dims)
+        named = frame
+    if labels is not None and named:
+        counts = counts.isel(dict.fromkeys(MATRIX, positions(labels, labels_of(counts))))
+    elif labels is not None and isinstance(array, xr.DataArray):
+        counts = counts.assign_coords(dict.fromkeys(MATRIX, _class_names(list(labels), counts.sizes[ACTUAL])))
+    return counts.isel(dict.fromkeys(MATRIX, positive_last(labels_of(counts), pos_label, last=labels is not None)))
 
 
 def counts_at_thresholds(
@@ -278,12 +225,12 @@ def counts_at_thresholds(
     if thresholds is None:
         cut = np.unique(score)[::-1]
     else:
-        cut = validate.real_numbers("thresholds", np.atleast_1d(np.asarray(thresholds)))
+        cut = validate.real_numbers("thresholds", np.atleast_1d(validate.array_of("thresholds", thresholds)))
     validate.unique("thresholds", cut.tolist())
     tp, fp = (_at_least(score[mask], cut) for mask in (positive, ~positive))
     tn, fn = (~positive).sum() - fp, positive.sum() - tp
     counts = np.stack([np.stack([tn, fp], -1), np.stack([fn, tp], -1)], -2)
-    return _labelled(counts, order, [THRESHOLD]).assign_coords({THRESHOLD: cut})
+    return labelled(counts, order, [THRESHOLD]).assign_coords({THRESHOLD: cut})
 
 
 def check_counts(counts: Any) -> xr.DataArray:
@@ -310,6 +257,38 @@ def one_matrix(counts: Any) -> xr.DataArray:
     return checked
 
 
+def _of_plain(array: Any, labels: Sequence[Label] | None, dims: Sequence[str] | str | None) -> xr.DataArray:
+    """Label matrices that bring no labels."""
+    if hasattr(array, "columns"):
+        raise TypeError("`array` as a data frame needs row labels (pandas); use bayescm.from_table for others.")
+    values = validate.array_of("array", array)
+    if values.ndim < 2 or values.shape[-1] != values.shape[-2] or values.shape[-1] < 2:
+        raise ValueError(f"`array` must have shape (..., K, K) with K of at least 2; got {values.shape}.")
+    names = list(range(values.shape[-1]) if labels is None else labels)
+    if len(names) == values.shape[-1] and any(is_margin(name) for name in names):
+        values, names, _ = without_margins(validate.count_values("array", values), names, names)
+    order = _class_names(names, values.shape[-1])
+    batch = _batch_dims(values.ndim - 2, dims)
+    return _finish(xr.DataArray(values, dims=(*batch, *MATRIX), coords={ACTUAL: order, PREDICTED: order}))
+
+
+def _of_frame(frame: Any, rows: str | None) -> xr.DataArray:
+    """Take a square data frame for what its labels and their names say."""
+    values = validate.count_values("array", frame)
+    names = (frame.index.name, frame.columns.name)
+    values, labels = square(values, list(frame.index), list(frame.columns), names, rows)
+    return labelled(values, _class_names(labels, len(values)))
+
+
+def _class_names(labels: Sequence[Any], k: int) -> NDArray[Any]:
+    """Return the labels of `k` classes."""
+    order = label_array("labels", list(labels))
+    if len(order) != k or k < 2:
+        raise ValueError(f"`labels` must name the {k} classes of `array`, two at least; got {order.tolist()}.")
+    validate.unique("labels", order.tolist())
+    return order
+
+
 def _finish(counts: xr.DataArray) -> xr.DataArray:
     """Check the values (lazy ones are checked when they are computed), and name the array."""
     if counts.chunks is None:
@@ -318,8 +297,8 @@ def _finish(counts: xr.DataArray) -> xr.DataArray:
     return counts
 
 
-def _labelled(values: NDArray[np.int64], order: NDArray[Any], batch: Sequence[str] = ()) -> xr.DataArray:
-    """Wrap counted values."""
+def labelled(values: NDArray[np.int64], order: NDArray[Any], batch: Sequence[str] = ()) -> xr.DataArray:
+    """Wrap counted values (*batch, actual, predicted)."""
     return xr.DataArray(values, dims=(*batch, *MATRIX), coords={ACTUAL: order, PREDICTED: order}, name="counts")
 
 
@@ -356,57 +335,3 @@ def _cross_count(true: NDArray[Any], pred: NDArray[Any], order: NDArray[Any]) ->
     k, sorter = len(order), np.argsort(order)
     flat = codes(true, order, sorter) * k + codes(pred, order, sorter)
     return np.bincount(flat, minlength=k * k).reshape(k, k).astype(np.int64)
-
-
-def _columns(table: Any, names: Sequence[str]) -> dict[str, NDArray[Any]]:
-    """Take columns out of any data frame."""
-    import narwhals as nw
-
-    try:
-        frame: Any = nw.from_native(table)
-    except TypeError as error:
-        raise TypeError(f"`table` must be a data frame; got {type(table).__name__}.") from error
-    if isinstance(frame, nw.LazyFrame):
-        frame = frame.collect()
-    absent = [name for name in names if name not in frame.columns]
-    if absent:
-        raise ValueError(f"`table` has no column {absent[0]!r}; it has {list(frame.columns)}.")
-    if frame.shape[0] == 0:
-        raise ValueError("`table` has no rows; give at least one.")
-    return {name: frame[name].to_numpy() for name in names}
-
-
-def _group_codes(groups: Sequence[str], columns: Mapping[str, NDArray[Any]]) -> tuple[list[Any], list[Any]]:
-    """Return the levels of each batch column in order of appearance, and every row's position among them."""
-    levels, level_codes = [], []
-    for name in groups:
-        values = plain(name, columns[name])
-        found, first, inverse = np.unique(values, return_index=True, return_inverse=True)
-        by_appearance = np.argsort(first)
-        levels.append(found[by_appearance])
-        level_codes.append(np.argsort(by_appearance)[inverse])
-    return levels, level_codes
-
-
-def _no_cell_twice(
-    flat: NDArray[np.intp], shape: tuple[int, ...], levels: Sequence[NDArray[Any]], order: NDArray[Any]
-) -> None:
-    """Refuse a table that gives one cell in two rows."""
-    cells, rows = np.unique(flat, return_counts=True)
-    if rows.max() > 1:
-        where = np.unravel_index(cells[np.argmax(rows)], shape)
-        axes: list[Any] = [*levels, order, order]
-        told = ", ".join(str(axis[i]) for axis, i in zip(axes, where, strict=True))
-        raise ValueError(f"`table` gives the cell ({told}) {rows.max()} times; add up its rows first.")
-
-
-def _every_group_has_rows(
-    flat: NDArray[np.intp], shape: tuple[int, ...], groups: Sequence[str], levels: Sequence[NDArray[Any]]
-) -> None:
-    """Refuse a combination of batch labels without a single row."""
-    present = np.zeros(int(np.prod(shape[:-2])), bool)
-    present[flat // (shape[-1] * shape[-2])] = True
-    if not present.all():
-        where = np.unravel_index(int(np.argmin(present)), shape[:-2])
-        told: dict[str, Hashable] = {g: lv[i].item() for g, lv, i in zip(groups, levels, where, strict=True)}
-        raise ValueError(f"`table` has no rows for {told}; select what belongs together first.")

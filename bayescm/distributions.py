@@ -13,7 +13,7 @@ from bayescm import conjugate, laws, validate
 from bayescm.counts import check_counts
 from bayescm.metrics import Metric, MetricLike, compute, describe, resolve
 from bayescm.priors import PrevalenceLike, PriorLike, concentrations
-from bayescm.results import CI_BOUND, MATRIX, attributes, interval_coordinate, labels_of
+from bayescm.results import CI_BOUND, MATRIX, attributes, interval_coordinate, labels_of, positive_class
 
 Array = NDArray[np.float64]
 
@@ -267,7 +267,8 @@ def metric_distribution(
     dims = template.dims if point.ndim == template.ndim else (*template.dims, "class_label")
     coords = {**template.coords, **({} if dims == template.dims else {"class_label": labels})}
     labelled = xr.DataArray(point, dims=dims, coords=coords, name=resolved.name, attrs=describe(resolved))
-    return MetricDistribution(resolved, law, labelled, attributes(model=model, prior=prior, prevalence=prevalence))
+    attrs = attributes(model=model, prior=prior, prevalence=prevalence, **positive_class(counts))
+    return MetricDistribution(resolved, law, labelled, attrs)
 
 
 _CLAIM = re.compile(r"^(?P<metric>[^<>]+?)\s*(?P<sign>>=?|<=?)\s*(?P<value>[-+]?[0-9.eE+-]+%?)$")
@@ -347,7 +348,8 @@ def probability(
             errors.append(both[1])
     index = xr.DataArray(wanted, dims="claim", name="claim")
     joined = [xr.concat([v.drop_attrs().rename("v") for v in part], index) for part in (values, errors)]
-    dataset = xr.Dataset(dict(zip(("probability", "error"), joined, strict=True)), attrs=attributes(**settings))
+    attrs = attributes(**settings, **positive_class(counts))
+    dataset = xr.Dataset(dict(zip(("probability", "error"), joined, strict=True)), attrs=attrs)
     dataset["probability"].attrs = {"long_name": "Posterior probability", "units": "1"}
     dataset["error"].attrs = {"long_name": "Estimated relative error", "units": "1"}
     return dataset.transpose(..., "claim")

@@ -13,7 +13,7 @@ from bayescm.cells import constants, prior_draws, replicates, with_metrics
 from bayescm.counts import from_array
 from bayescm.metrics import MetricsLike, resolve
 from bayescm.priors import LEAST, PrevalenceLike, concentrations, exchange
-from bayescm.results import attributes, in_chains, labels_of, tree
+from bayescm.results import attributes, in_chains, labels_of, positive_class, tree
 
 Array = NDArray[np.float64]
 
@@ -117,7 +117,7 @@ def prior_predictive(
     chains, draws = validate.positive_integer("chains", chains), validate.positive_integer("draws", draws)
     model = told.name_of(model)
     name = model if isinstance(model, str) else getattr(model, "__name__", "your own")
-    settings = {"model": name, "prevalence": prevalence, "size": size, "random_seed": seed}
+    settings = {"model": name, "prevalence": prevalence, "size": size, "random_seed": seed} | positive_class(counts)
     if not told.is_conjugate(model):
         counts[0, 0] = size  # a program knows the number of items from its counts
         story, rest = told.tell(model, counts, prior, options)

@@ -176,7 +176,7 @@ def axis(n: int = 501, lower: float = 0.0, upper: float = 1.0, *, spacing: str =
 
 def checked_axis(name: str, values: ArrayLike) -> Array:
     """Return an axis that is increasing and in [0, 1]."""
-    if np.asarray(values).dtype.kind not in "iuf":
+    if validate.array_of(name, values).dtype.kind not in "iuf":
         raise TypeError(f"`{name}` must be numbers in [0, 1]; got {values!r}.")
     points = np.ascontiguousarray(values, dtype=np.float64)
     if points.ndim != 1 or len(points) < 2:

@@ -12,7 +12,7 @@ from bayescm import proportions, validate
 from bayescm.conjugate import matrix_rng
 from bayescm.counts import check_counts
 from bayescm.metrics import Metric, MetricsLike, compute, coordinates, parts, per_label, resolve
-from bayescm.results import CI_BOUND, METRIC, attributes, by_matrix, interval_coordinate, labels_of
+from bayescm.results import CI_BOUND, METRIC, attributes, by_matrix, interval_coordinate, labels_of, positive_class
 
 Array = NDArray[np.float64]
 Found = list[tuple[Array, Array, Array]]
@@ -138,7 +138,9 @@ def interval(
         lambda c, i: _fill(c, i, plan), counts, {METRIC: len(plan.names), "statistic": len(_COLUMNS)}
     ).assign_coords(coords)
     resampling = {"draws": plan.draws, "random_seed": plan.seed} if method == "bootstrap" else {}
-    return _dataset(table, plan, attributes(method=method, ci_prob=plan.ci_prob, **resampling))
+    return _dataset(
+        table, plan, attributes(method=method, ci_prob=plan.ci_prob, **resampling, **positive_class(counts))
+    )
 
 
 def _check_proportions(metrics: tuple[Metric, ...], method: str) -> None:

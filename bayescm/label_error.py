@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from bayescm import validate
+
 
 def rogan_gladen(apparent: Any, sensitivity: Any, specificity: Any) -> Any:
     """Return the true prevalence behind an apparent one (Rogan and Gladen 1978): a plug-in estimate.
@@ -37,7 +39,7 @@ def rogan_gladen(apparent: Any, sensitivity: Any, specificity: Any) -> Any:
     """
     named = {"apparent": apparent, "sensitivity": sensitivity, "specificity": specificity}
     for name, value in named.items():
-        values = np.asarray(value)
+        values = validate.array_of(name, value)
         if values.dtype.kind not in "iuf":
             raise TypeError(f"`{name}` must be numbers in [0, 1]; got {value!r}.")
         if ((values < 0) | (values > 1)).any():

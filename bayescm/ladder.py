@@ -15,16 +15,7 @@ from bayescm.closed_form import ClosedForm
 from bayescm.counts import check_counts
 from bayescm.metrics import MetricsLike, resolve
 from bayescm.priors import MODELS, Concentrations, PrevalenceLike, PriorLike, concentrations
-from bayescm.results import (
-    ACTUAL,
-    CHAIN,
-    DRAW,
-    MATRIX,
-    attributes,
-    flatten_cells,
-    labels_of,
-    tree,
-)
+from bayescm.results import ACTUAL, CHAIN, DRAW, MATRIX, attributes, flatten_cells, labels_of, positive_class, tree
 
 SAMPLERS = ("pymc", "nutpie", "numpyro", "blackjax")
 _NEEDLESS = " This story has a closed form: method='exact' needs none of it."
@@ -233,7 +224,7 @@ def posterior(
         "reason": choice.reason, "random_seed": seed,
         "inference_library": "bayescm" if choice.method == "exact" else nuts_sampler,
     }  # fmt: skip
-    return tree(groups, attributes(**settings))
+    return tree(groups, attributes(**settings, **positive_class(*groups.values())))
 
 
 def _refuse(sample_options: dict[str, Any]) -> None:

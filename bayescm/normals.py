@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescm import validate
+
 Array = NDArray[np.float64]
 
 STANDARD = {"mu": 0.0, "kappa": 1.0, "alpha": 1.0, "beta": 0.5}
@@ -94,7 +96,7 @@ def proper(prior: Any, shape: tuple[int, ...] = (), *, names: str = "") -> Norma
 
 
 def _numbers(key: str, value: Any, shape: tuple[int, ...]) -> Array:
-    array = np.asarray(value)
+    array = validate.array_of(f"prior[{key!r}]", value)
     wanted = "a number" if not shape else f"a number or numbers of shape {shape}"
     if array.dtype.kind not in "iuf":
         raise TypeError(f"`prior[{key!r}]` must be {wanted}; got {value!r}.")
@@ -108,7 +110,7 @@ def _numbers(key: str, value: Any, shape: tuple[int, ...]) -> Array:
 
 def finite_scores(name: str, values: Any) -> Array:
     """Return scores as finite float64, or say which is not one."""
-    array = np.asarray(values)
+    array = validate.array_of(name, values)
     if array.dtype.kind not in "iuf":
         raise TypeError(f"`{name}` must hold real numbers; got values of type {array.dtype}.")
     if array.size == 0:

@@ -201,7 +201,7 @@ def _shares(name: str, value: Any, k: int) -> Array:
 
 def _checked(name: str, value: Any, shape: tuple[int, ...]) -> Array:
     """Return non-negative finite concentrations of a shape."""
-    array = np.asarray(value)
+    array = validate.array_of(name, value)
     if array.dtype.kind not in "iuf":
         raise TypeError(f"`{name}` must be a name, a number or numbers of shape {shape}; got {value!r}.")
     array = array.astype(np.float64)
@@ -249,7 +249,7 @@ def exchange(base: Concentrations, prevalence: PrevalenceLike, class_totals: Arr
     if isinstance(given, xr.DataArray):
         raise TypeError("`prevalence` must be plain numbers, in the order of the labels; got an xarray.DataArray.")
     prevalence = validate.beta_numbers("prevalence", given)
-    values = np.asarray(prevalence)
+    values = validate.array_of("prevalence", prevalence)
     if values.dtype.kind not in "iuf":
         raise TypeError(f"`prevalence` must be None, 'fixed' or numbers; got {prevalence!r}.")
     values = values.astype(np.float64)

@@ -96,6 +96,21 @@ def labels_of(counts: xr.DataArray) -> list[Any]:
     return values
 
 
+def positive_class(*data: Any) -> dict[str, str | int]:
+    """Return the attr that names the positive class of the first of `data` that has two labels; none for others.
+
+    Parameters
+    ----------
+    *data : xarray.DataArray, xarray.Dataset or list of labels
+        With the coordinate `actual`, or others, which are left out.
+    """
+    for one in data:
+        labels = one if isinstance(one, list) else one[ACTUAL].values.tolist() if ACTUAL in one.coords else []
+        if len(labels) == 2:
+            return {"positive_class": str(labels[1]) if isinstance(labels[1], bool) else labels[1]}
+    return {}
+
+
 def cell_names(labels: Sequence[Any]) -> list[str]:
     """Name the cells in row order: `tn fp fn tp` for two labels, else ``"a->b"``."""
     if len(labels) == 2:

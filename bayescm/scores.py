@@ -94,7 +94,7 @@ def _by_system(y_score: Any) -> tuple[dict[Any, Any], str]:
         validate.unique("y_score", names)
         if not names:
             raise ValueError("`y_score` is empty; give the scores of at least one system.")
-        return {name: np.asarray(y_score[name]) for name in names}, SYSTEM
+        return {name: y_score[name] for name in names}, SYSTEM
     if np.ndim(y_score) == 2:
         raise ValueError(
             f"`y_score` must have one dimension; got shape {np.shape(y_score)}. Of two columns of probabilities take "

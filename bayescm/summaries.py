@@ -23,6 +23,7 @@ from bayescm.results import (
     by_matrix,
     interval_coordinate,
     labels_of,
+    positive_class,
 )
 
 Array = NDArray[np.float64]
@@ -144,7 +145,7 @@ def summary(
     table = by_matrix(lambda c, i: _summarise(c, i, plan), counts, {METRIC: _width(plan), "statistic": len(STATISTICS)})
     attrs = attributes(
         model=model, prior=prior, prevalence=prevalence, ci_prob=plan.ci_prob, ci_kind=plan.ci_kind, draws=plan.draws,
-        random_seed=plan.seed,
+        random_seed=plan.seed, **positive_class(counts),
     )  # fmt: skip
     return _dataset(table, plan, attrs)
 
@@ -331,7 +332,9 @@ def cell_summary(
             "interval": interval,
             "ci_kind": xr.where(table.isel(statistic=6) > 0, "hdi", "eti"),  # type: ignore[no-untyped-call]
         },
-        attrs=attributes(model=model, prior=prior, normalize=normalize, ci_prob=prob, ci_kind=kind),
+        attrs=attributes(
+            model=model, prior=prior, normalize=normalize, ci_prob=prob, ci_kind=kind, **positive_class(counts)
+        ),
     )
 
 

@@ -196,7 +196,7 @@ def _arranged(program: Any, counts: Any, shape: tuple[int, ...]) -> np.ndarray:
             counts = flatten_cells(counts) if dims is None or named or CELL in dims else counts
         if dims is not None and set(dims) == set(counts.dims):
             counts = counts.transpose(*dims)
-    values = validate.count_values("counts", np.asarray(counts))
+    values = validate.count_values("counts", counts)
     if values.shape != shape:
         raise ValueError(f"`counts` has the shape {values.shape}, and `model` observes {shape}.")
     return values

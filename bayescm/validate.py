@@ -72,10 +72,41 @@ def positive_integer(name: str, value: object) -> int:
     return int(value)
 
 
+def array_of(name: str, values: ArrayLike) -> NDArray[Any]:
+    """Return an array, or say which entry is masked: NumPy would take the number behind the mask."""
+    where = _masked(values)
+    if where:
+        at = where[0] if len(where[0]) > 1 else where[0][0] if where[0] else 0
+        raise ValueError(
+            f"`{name}` has {len(where)} masked {'entry' if len(where) == 1 else 'entries'}, the first at position "
+            f"{at}: masked is missing. Leave such items out, everywhere alike, or fill them in (.filled)."
+        )
+    return np.asarray(values)
+
+
+def _masked(values: Any) -> list[tuple[int, ...]]:
+    """Return where a masked array, or a list that holds some, is masked."""
+    if isinstance(values, np.ma.MaskedArray):
+        return [tuple(map(int, at)) for at in np.argwhere(np.ma.getmaskarray(values))]
+    if not isinstance(values, list | tuple):
+        return []
+    parts = ((i, part) for i, part in enumerate(values) if isinstance(part, list | tuple | np.ma.MaskedArray))
+    return [(i, *at) for i, part in parts for at in _masked(part)]
+
+
+def missing(array: NDArray[Any]) -> NDArray[np.bool_]:
+    """Say which values are missing: NaN, None, pandas' NA and NaT."""
+    if array.dtype.kind != "O":
+        return np.isnan(array) if array.dtype.kind in "fcmM" else np.zeros(array.shape, bool)
+    absent = [v is None or type(v).__name__ == "NAType" or bool(np.all(v != v)) for v in array.flat]
+    return np.array(absent, bool).reshape(array.shape)
+
+
 def count_values(name: str, values: ArrayLike) -> NDArray[np.int64]:
     """Return whole, non-negative counts as int64, or say which value is not one."""
-    array = np.asarray(values)
+    array = array_of(name, values)
     if array.dtype.kind == "O" and not any(isinstance(value, str | bytes) for value in array.flat):
+        array = np.where(missing(array), np.nan, array)
         with contextlib.suppress(TypeError, ValueError):
             array = array.astype(np.float64)
     if array.dtype.kind not in "iuf":
@@ -114,7 +145,7 @@ def _first_bad(name: str, array: NDArray[Any], bad: NDArray[np.bool_], wanted: s
 
 def one_dimensional(name: str, values: ArrayLike) -> NDArray[Any]:
     """Return a non-empty array with one axis, refusing strings that NumPy made of mixed values."""
-    array = np.asarray(values)
+    array = array_of(name, values)
     if array.ndim != 1:
         raise ValueError(f"`{name}` must have one dimension; got shape {array.shape}.")
     if array.size == 0:
@@ -129,13 +160,13 @@ def one_dimensional(name: str, values: ArrayLike) -> NDArray[Any]:
 def real_numbers(name: str, values: ArrayLike) -> NDArray[np.float64]:
     """Return real numbers as float64, refusing what would not survive the conversion."""
     array = one_dimensional(name, values)
+    if (absent := missing(array)).any():
+        raise ValueError(f"`{name}` has a missing value at position {int(np.argmax(absent))}.")
     if array.dtype.kind == "O" and all(isinstance(value, Real) for value in array):
         array = array.astype(np.float64)
     if array.dtype.kind not in "iufb":
         raise TypeError(f"`{name}` must be real numbers; got values of type {array.dtype}.")
     result = array.astype(np.float64)
-    if np.isnan(result).any():
-        raise ValueError(f"`{name}` has a missing value at position {int(np.argmax(np.isnan(result)))}.")
     if (array.dtype.kind in "iu" and (np.abs(result) >= 2**53).any()) or (result != array).any():
         raise ValueError(f"`{name}` has numbers that 64-bit floats can't hold, so ties would merge; rescale them.")
     return result

@@ -13,15 +13,7 @@ from scipy import special
 from bayescm import conjugate, sampling
 from bayescm.counts import computed
 from bayescm.priors import Concentrations, PriorLike, concentrations
-from bayescm.results import (
-    CELL,
-    CHAIN,
-    DRAW,
-    MATRIX,
-    attributes,
-    flatten_cells,
-    labels_of,
-)
+from bayescm.results import CELL, CHAIN, DRAW, MATRIX, attributes, flatten_cells, labels_of, positive_class
 
 MAX_ITEMS = 100_000
 MAX_VALUES = 2 * 10**8
@@ -133,7 +125,7 @@ def loo(counts: Any, *, model: str = "dirichlet_multinomial", prior: PriorLike =
         "p_loo": (counts * lpd).sum(MATRIX) - summed,
         "elpd": flatten_cells(elpd),
     }
-    return xr.Dataset(result).assign_attrs(attributes(model=model, prior=prior))
+    return xr.Dataset(result).assign_attrs(attributes(model=model, prior=prior, **positive_class(counts)))
 
 
 def predictive(program: Any, posterior: xr.Dataset, seed: int) -> dict[str, xr.Dataset]:

@@ -14,7 +14,7 @@ import bayescm
 
 @pytest.mark.parametrize(
     ("labels", "positive"),
-    [([0, 1], 1), ([False, True], True), (["neg", "pos"], "pos"), ([1, 2], 1), ([-1, 1], 1), (["b", "a"], "b")],
+    [([0, 1], 1), ([False, True], True), (["neg", "pos"], "pos"), ([1, 2], 1), ([-1, 1], 1), ([3, 2], 3)],
 )
 def test_the_last_label_is_positive(labels, positive):
     y = [labels[0], labels[1], labels[1], labels[0]]
@@ -43,10 +43,11 @@ def test_equals_scikit_learn_for_text_and_any_order():
 
 def test_pos_label_and_labels():
     y, p = ["sick", "well", "sick"], ["sick", "sick", "well"]
-    assert bayescm.confusion_matrix(y, p).actual.values.tolist() == ["sick", "well"]
+    assert bayescm.confusion_matrix(y, p).actual.values.tolist() == ["well", "sick"]
+    assert bayescm.confusion_matrix(y, p, pos_label="well").actual.values.tolist() == ["sick", "well"]
     assert bayescm.confusion_matrix(y, p, pos_label="sick").actual.values.tolist() == ["well", "sick"]
     # labels only orders and completes: it never decides which class is positive
-    assert bayescm.confusion_matrix(y, p, labels=["well", "sick"]).actual.values.tolist() == ["sick", "well"]
+    assert bayescm.confusion_matrix(y, p, labels=["sick", "well"]).actual.values.tolist() == ["well", "sick"]
     assert bayescm.confusion_matrix([1, 0], [1, 1], labels=[1, 0]).actual.values.tolist() == [0, 1]
     assert bayescm.confusion_matrix([0, 0], [0, 0], pos_label=1).values.tolist() == [[2, 0], [0, 0]]
     assert bayescm.confusion_matrix([1, 1], [1, 1], labels=[0, 1]).values.tolist() == [[0, 0], [0, 2]]
@@ -54,14 +55,14 @@ def test_pos_label_and_labels():
 
 @pytest.mark.parametrize("make", [list, tuple, np.array, pd.Series, pl.Series, pd.Categorical, xr.DataArray])
 def test_any_container(make):
-    counts = bayescm.confusion_matrix(make(["a", "b", "b"]), make(["a", "a", "b"]))
+    counts = bayescm.confusion_matrix(make(["a", "b", "b"]), make(["a", "a", "b"]), pos_label="b")
     assert counts.values.tolist() == [[1, 0], [1, 1]]
 
 
 def test_kinds_that_mean_the_same():
     assert bayescm.confusion_matrix([True, False], [1, 0]).actual.values.tolist() == [0, 1]
     assert bayescm.confusion_matrix([1.0, 0.0], [1, 0]).actual.dtype == np.int64
-    assert bayescm.confusion_matrix(np.array(["a", "b"], object), ["a", "b"]).actual.dtype.kind == "U"
+    assert bayescm.confusion_matrix(np.array(["no", "yes"], object), ["no", "yes"]).actual.dtype.kind == "U"
 
 
 @pytest.mark.parametrize(
@@ -146,9 +147,9 @@ def test_a_billion_is_fine():
 
 def test_from_array():
     assert bayescm.from_array([[6, 2], [0, 26]]).sel(actual=1, predicted=1) == 26
-    frame = pd.DataFrame([[1, 2], [3, 4]], index=["a", "b"], columns=["b", "a"])
-    assert bayescm.from_array(frame).values.tolist() == [[2, 1], [4, 3]]
-    crossed = pd.crosstab(pd.Series(["x", "y", "y"]), pd.Series(["x", "x", "y"]))
+    frame = pd.DataFrame([[1, 2], [3, 4]], index=pd.Index(["a", "b"], name="truth"), columns=["b", "a"])
+    assert bayescm.from_array(frame, pos_label="b").values.tolist() == [[2, 1], [4, 3]]
+    crossed = pd.crosstab(pd.Series(["n", "y", "y"], name="actual"), pd.Series(["n", "n", "y"]))
     assert bayescm.from_array(crossed).values.tolist() == [[1, 0], [1, 1]]
     order = ["b", "a"]
     assert bayescm.from_array(frame, labels=order).values.tolist() == [[3, 4], [1, 2]]
@@ -176,6 +177,7 @@ def test_from_array():
         ([[1, 2], [3, 4]], {"labels": ["a", "a"]}, "twice"),
         ([[0.5, 0.1], [0.2, 0.2]], {}, "Kish"),
         (pd.DataFrame([[1, 2], [3, 4]], index=["a", "b"], columns=["a", "c"]), {}, "same labels"),
+        (xr.DataArray([[1, 2], [3, 4]], dims=("actual", "predicted")), {"labels": ["a"]}, "name the 2 classes"),
         (xr.DataArray(np.ones((2, 2)), dims=("true", "pred")), {}, "dims 'actual' and 'predicted'"),
         (xr.DataArray(np.ones((2, 3)), dims=("actual", "predicted")), {}, "square"),
         (
@@ -237,9 +239,10 @@ def test_batches_keep_their_order_and_their_values():
 
 def test_labels_of_any_kind_can_be_reordered():
     truth = bayescm.confusion_matrix([True, False, True], [True, True, True])
-    turned = bayescm.from_array(truth, labels=[True, False])
+    turned = bayescm.from_array(truth, pos_label=False)
     assert turned.values.tolist() == [[2, 0], [1, 0]]
-    crossed = pd.crosstab(pd.Series([True, False, True]), pd.Series([True, True, False]))
+    assert bayescm.from_array(turned, labels=[True, False]).values.tolist() == [[0, 1], [0, 2]]
+    crossed = pd.crosstab(pd.Series([True, False, True], name="truth"), pd.Series([True, True, False]))
     assert bayescm.from_array(crossed).values.tolist() == [[0, 1], [1, 1]]
 
 

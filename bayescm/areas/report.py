@@ -8,7 +8,7 @@ import xarray as xr
 
 from bayescm import validate
 from bayescm.areas.bounds import Areas, Found, bayesian, nothing, smoothed
-from bayescm.results import CI_BOUND, attributes, batch_names, interval_coordinate
+from bayescm.results import CI_BOUND, attributes, batch_names, interval_coordinate, positive_class
 
 METHOD, ESTIMATOR = "ci_method", "estimator"  # not "method": .sel(method=) means something else to xarray
 Method = Callable[[Areas, int, int], Found]
@@ -101,7 +101,9 @@ def dataset(
         table[place] = answer[:3]
         if answer.reason:
             said[_sentence(coords, drop, place, answer.reason)] = None
-    made = _variables(areas, table, coords, attributes(**attrs, **_reason(said)))
+    made = _variables(
+        areas, table, coords, attributes(**attrs, **_reason(said), **positive_class(scores.labels.tolist()))
+    )
     gone = [*drop, *([scores.dim] if scores.systems is None else [])]
     return made.isel(dict.fromkeys(gone, 0), drop=True)
 

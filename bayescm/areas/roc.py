@@ -14,7 +14,7 @@ from bayescm.areas.bounds import Areas, Found, alone, nothing
 from bayescm.areas.report import METHOD, check_draws, chosen, dataset, kind, of_draws
 from bayescm.areas.samples import check_items
 from bayescm.labels import Label
-from bayescm.results import CI_BOUND, SYSTEM, attributes, interval_coordinate
+from bayescm.results import CI_BOUND, SYSTEM, attributes, interval_coordinate, positive_class
 
 METHODS = {
     "delong": delong.delong,
@@ -213,7 +213,7 @@ def auc_difference(
     difference = float(areas.point[0, 0] - areas.point[1, 0])
     found, name, value = _compared(areas, method, difference)
     attrs = {"method": method, "ci_prob": areas.ci_prob, "cases": items.cases, "controls": items.controls,
-             **of_draws(areas, [method])}  # fmt: skip
+             **of_draws(areas, [method]), **positive_class(items.scores.labels.tolist())}  # fmt: skip
     if found.reason:
         advice = "" if method == "bayesian" else " Take method='bayesian', unless both rank all items alike."
         validate.warn(f"There is no interval by {method}: {found.reason}.{advice}")

@@ -13,7 +13,7 @@ from bayescm.comparison.posteriors import Posteriors
 from bayescm.draws import warn_undefined
 from bayescm.metrics import MetricsLike
 from bayescm.priors import MODELS, PrevalenceLike, PriorLike
-from bayescm.results import attributes, flatten_cells, tree
+from bayescm.results import attributes, flatten_cells, positive_class, tree
 
 _MEANING = {
     "independent": "Each system was tested on items of its own: a probability is about the systems on the population, "
@@ -161,6 +161,7 @@ def compare_systems(
         design=compared.design, meaning=_MEANING[compared.design], model=model, prior=prior, prevalence=prevalence,
         reference=reference, rope=asked.rope, margin=asked.margin, confidence=asked.confidence, ci_prob=asked.ci_prob,
         ci_kind=asked.ci_kind, random_seed=posteriors.seed, **options, **({"runs": runs} if folds else {}),
+        **positive_class(compared.counts),
     )  # fmt: skip
     return tree(groups, attrs)
 

@@ -14,7 +14,7 @@ from bayescm.curves.reading import Read, dataset, room
 from bayescm.labels import Label
 from bayescm.metrics import MetricsLike
 from bayescm.priors import Concentrations, PrevalenceLike, exchange
-from bayescm.results import CHAIN, DRAW, attributes, tree
+from bayescm.results import CHAIN, DRAW, attributes, positive_class, tree
 from bayescm.scores import ITEM, Ranking, Scores, check_scores, rank
 
 Array = NDArray[np.float64]
@@ -152,6 +152,7 @@ def curve_posterior(
     attrs = attributes(
         prior=made.prior, concentration=made.concentration, prevalence=prevalence, over=over or "nothing",
         draws=draws, chains=chains, random_seed=made.seed, labels=scores.labels.tolist(),
+        **positive_class(scores.labels.tolist()),
         **({} if by is None else {"groups": group_dim}),
         **({} if fpr_range is None else {"fpr_range": list(fpr_range)}),
         **({} if tpr_range is None else {"tpr_range": list(tpr_range)}),

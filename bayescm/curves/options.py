@@ -86,7 +86,10 @@ def probabilities(name: str, values: Any) -> Array:
     """Return numbers in [0, 1], each once."""
     if values is None:
         return np.empty(0)
-    found = [validate.number(name, value, 0, 1, closed=True) for value in np.atleast_1d(np.asarray(values)).tolist()]
+    found = [
+        validate.number(name, value, 0, 1, closed=True)
+        for value in np.atleast_1d(validate.array_of(name, values)).tolist()
+    ]
     validate.unique(name, found)
     return np.array(found)
 
@@ -129,7 +132,7 @@ def _thresholds(points: Any, scores: Scores) -> Array:
         at = np.linspace(0, len(ordered) - 1, most).round().astype(np.int64)
         chosen: Array = np.unique(ordered[at])[::-1]
         return chosen
-    given = validate.real_numbers("points", np.atleast_1d(np.asarray(points)))
+    given = validate.real_numbers("points", np.atleast_1d(validate.array_of("points", points)))
     validate.unique("points", given.tolist())
     return np.asarray(np.sort(given)[::-1])
 

@@ -11,7 +11,7 @@ from bayescm.counts import counts_at_thresholds
 from bayescm.intervals import interval
 from bayescm.labels import Label
 from bayescm.metrics import parts, resolve
-from bayescm.results import CI_BOUND, METRIC, THRESHOLD, attributes, interval_coordinate
+from bayescm.results import CI_BOUND, METRIC, THRESHOLD, attributes, interval_coordinate, positive_class
 
 Array = NDArray[np.float64]
 
@@ -95,7 +95,9 @@ def curve_intervals(
     if method in _BAYESIAN:
         found = found.assign_coords({CI_BOUND: interval_coordinate(level, "eti")})
         found["interval"].attrs["long_name"] = "Credible interval"
-    found.attrs = attributes(space=space, method=method, ci_prob=level, kind="each threshold and each rate alone")
+    found.attrs = attributes(
+        space=space, method=method, ci_prob=level, kind="each threshold and each rate alone", **positive_class(counts)
+    )
     return found
 
 

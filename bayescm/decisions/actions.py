@@ -15,7 +15,7 @@ from bayescm.decisions.costs import constant_actions, cost_matrix
 from bayescm.draws import statistics
 from bayescm.metrics import Metric, expected_cost
 from bayescm.priors import Concentrations, PrevalenceLike, PriorLike, concentrations, exchange
-from bayescm.results import ACTUAL, CI_BOUND, MATRIX, SYSTEM, attributes, interval_coordinate
+from bayescm.results import ACTUAL, CI_BOUND, MATRIX, SYSTEM, attributes, interval_coordinate, positive_class
 
 Array = NDArray[np.float64]
 
@@ -154,6 +154,7 @@ def decide(
     attrs = attributes(
         model=model, prior=prior, prevalence=prevalence, confidence=confidence, ci_prob=problem.ci_prob,
         ci_kind=ci_kind, draws=draws, random_seed=problem.seed, design=design or "independent",
+        **positive_class(labels),
     )  # fmt: skip
     return _dataset(found, matrices, problem, confidence).assign_attrs(attrs)
 

@@ -12,7 +12,7 @@ from bayescm.decisions.checks import ACTION, no_dim, two_labels
 from bayescm.distributions import probability
 from bayescm.metrics import net_benefit
 from bayescm.priors import PrevalenceLike, PriorLike
-from bayescm.results import CI_BOUND, MATRIX, METRIC, THRESHOLD, attributes
+from bayescm.results import CI_BOUND, MATRIX, METRIC, THRESHOLD, attributes, positive_class
 from bayescm.summaries import summary
 
 ACTIONS = ("classifier", "all positive", "all negative")
@@ -115,7 +115,7 @@ def decision_curve(
     found["probability_useful"] = useful["probability"].assign_attrs(long_name="P(useful)")
     found["error"], found["method"] = useful["error"], method
     found[THRESHOLD].attrs = {"long_name": "Threshold probability", "units": "1"}
-    return found.assign_attrs(attributes(**options))
+    return found.assign_attrs(attributes(**options, **positive_class(counts)))
 
 
 def _thresholds(counts: xr.DataArray, thresholds: ArrayLike | None) -> list[float]:
@@ -127,7 +127,7 @@ def _thresholds(counts: xr.DataArray, thresholds: ArrayLike | None) -> list[floa
         raise ValueError("`thresholds` must be left out: the counts have their own; select some of those.")
     if thresholds is None:
         thresholds = counts[THRESHOLD].values if own else np.arange(1, 100) / 100
-    values = validate.real_numbers("thresholds", np.atleast_1d(np.asarray(thresholds)))
+    values = validate.real_numbers("thresholds", np.atleast_1d(validate.array_of("thresholds", thresholds)))
     bad = values[(values <= 0) | (values >= 1) | (1 - values == 1)]
     if len(bad):
         raise ValueError(

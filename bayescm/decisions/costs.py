@@ -7,6 +7,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayescm import validate
 from bayescm.results import CELLS_OF_TWO, MATRIX, cell_names, check_matrix
 
 Array = NDArray[np.float64]
@@ -36,7 +37,7 @@ def cost_matrix(costs: Any, labels: Sequence[Any]) -> Array:
         costs = [[costs.get(name, 0.0) for name in names[i * k : (i + 1) * k]] for i in range(k)]
     elif isinstance(costs, xr.DataArray):
         costs = _in_order(check_matrix(costs, "costs"), list(labels))
-    values = np.asarray(costs)
+    values = validate.array_of("costs", costs)
     if values.dtype.kind not in "iuf":
         raise TypeError(f"`costs` must be numbers; got {costs!r}.")
     if values.shape != (k, k) or not np.isfinite(values).all():

@@ -114,7 +114,7 @@ class Beliefs:
         given = validate.beta_numbers("prevalence", prevalence)
         if np.ndim(given) == 0:
             return Rate(0.0, 0.0, validate.number("prevalence", given, 0, 1))
-        values = np.asarray(given)
+        values = validate.array_of("prevalence", given)
         if values.dtype.kind not in "iuf" or values.shape != (2,) or not (np.isfinite(values) & (values > 0)).all():
             raise ValueError(
                 f"`prevalence` must be a number or the two positive numbers of a Beta; got {prevalence!r}."

@@ -17,7 +17,7 @@ from bayescm.laws import BetaLaw, exact_law
 from bayescm.metrics import Metric, MetricsLike, compute, coordinates, of_one_class, per_label, resolve
 from bayescm.planning.future import MOST_MATRICES, Lattice, Law, drawn, of_draws, of_trials
 from bayescm.priors import Concentrations, PrevalenceLike, PriorLike, concentrations
-from bayescm.results import CI_BOUND, MATRIX, METRIC, SYSTEM, attributes, interval_coordinate, labels_of
+from bayescm.results import CI_BOUND, MATRIX, METRIC, SYSTEM, attributes, interval_coordinate, labels_of, positive_class
 
 Array = NDArray[np.float64]
 
@@ -157,7 +157,7 @@ def replicate(
     found = [made[i] for i in range(len(places))]
     attrs = attributes(
         size=size, claims=claims, model=model, prior=prior, prevalence=prevalence, ci_prob=ci_prob, ci_kind=ci_kind,
-        draws=plan.draws, random_seed=plan.seed,
+        draws=plan.draws, random_seed=plan.seed, **positive_class(matrices),
     )  # fmt: skip
     template = matrices.isel(dict.fromkeys(MATRIX, 0), drop=True)
     points = compute(plan.metrics, conjugate.plug_in(matrices.values, posterior, prevalence))

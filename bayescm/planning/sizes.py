@@ -176,7 +176,7 @@ def interval_width(
     array([0.1921, 0.0195, 0.002 ])
     """
     level = validate.number("assurance", assurance, 0, 1)
-    sizes = np.atleast_1d(np.asarray(n))
+    sizes = np.atleast_1d(validate.array_of("n", n))
     if sizes.ndim != 1 or not sizes.size:
         raise ValueError(f"`n` must be numbers of items; got shape {sizes.shape}.")
     items = [_items(size) for size in sizes.tolist()]

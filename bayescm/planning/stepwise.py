@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from bayescm import validate
 from bayescm.counts import computed
 from bayescm.metrics import MetricsLike
 from bayescm.results import MATRIX
@@ -50,7 +51,7 @@ def sequential(counts: Any, metrics: MetricsLike = None, *, dim: str = "chunk", 
            [0.75, 0.92]])
     """
     if not isinstance(counts, xr.DataArray) and np.ndim(counts) == 3:
-        counts = xr.DataArray(np.asarray(counts), dims=(dim, *MATRIX))
+        counts = xr.DataArray(validate.array_of("counts", counts), dims=(dim, *MATRIX))
     checked = computed(counts)
     if "n" in checked.dims:
         raise ValueError("`counts` can't have a dim 'n' here: the result keeps that name. Rename it.")

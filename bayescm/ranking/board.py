@@ -14,7 +14,7 @@ from bayescm.metrics import MetricLike
 from bayescm.priors import PrevalenceLike, PriorLike
 from bayescm.ranking import drawn, exact
 from bayescm.ranking.field import INDEPENDENT, Field, independent, published, together
-from bayescm.results import CI_BOUND, SYSTEM, attributes, interval_coordinate
+from bayescm.results import CI_BOUND, SYSTEM, attributes, interval_coordinate, positive_class
 
 Array = NDArray[np.float64]
 Found = exact.Exact | drawn.Drawn
@@ -160,7 +160,7 @@ def leaderboard(
     settings |= {"error": found.error} if isinstance(found, exact.Exact) else {"draws": draws, "random_seed": seed}
     if asked.prizes is not None:
         settings["prizes"] = asked.prizes
-    board = _dataset(field, found, asked).assign_attrs(attributes(**settings))
+    board = _dataset(field, found, asked).assign_attrs(attributes(**settings, **positive_class(list(field.labels))))
     for name in board.data_vars:
         board[name].attrs = {"long_name": _LONG_NAMES[str(name)].format(field.metric.title)}
     return board

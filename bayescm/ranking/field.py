@@ -44,6 +44,8 @@ class Field:
     design : str
     common : bool
         Whether the systems' metrics depend on each other, so that no law of each alone ranks them.
+    labels : tuple
+        The classes, where they are known.
     """
 
     coords: dict[str, Any]
@@ -54,6 +56,7 @@ class Field:
     data: NDArray[Any]
     design: str
     common: bool = False
+    labels: tuple[Any, ...] = ()
 
     @cached_property
     def alike(self) -> list[NDArray[np.intp]]:
@@ -121,7 +124,8 @@ def independent(counts: Any, metric: MetricLike, model: str, prior: PriorLike, p
         return values
 
     point = compute([resolved], conjugate.plug_in(counts.values, posterior, prevalence))[0]
-    return Field(_coords(counts), resolved, point, _laws(resolved, posterior), draw, counts.values, INDEPENDENT, common)
+    laws_ = _laws(resolved, posterior)
+    return Field(_coords(counts), resolved, point, laws_, draw, counts.values, INDEPENDENT, common, tuple(labels))
 
 
 def together(data: Any, metric: MetricLike, prior: PriorLike, prevalence: PrevalenceLike) -> Field:
@@ -137,7 +141,15 @@ def together(data: Any, metric: MetricLike, prior: PriorLike, prevalence: Preval
 
     point = compute([resolved], conjugate.plug_in(counts, posterior, prevalence))[0]
     return Field(
-        {SYSTEM: seen.systems}, resolved, point, _laws(resolved, posterior), draw, seen.codes[:, 1:].T, TOGETHER, True
+        {SYSTEM: seen.systems},
+        resolved,
+        point,
+        _laws(resolved, posterior),
+        draw,
+        seen.codes[:, 1:].T,
+        TOGETHER,
+        True,
+        tuple(seen.labels),
     )
 
 

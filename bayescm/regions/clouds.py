@@ -12,7 +12,7 @@ from bayescm.conjugate import matrix_rng
 from bayescm.grid import LONG_NAMES, SPACES, Array
 from bayescm.regions.options import two_labels
 from bayescm.regions.surfaces import HERE
-from bayescm.results import DRAW, METRIC, attributes, by_matrix
+from bayescm.results import DRAW, METRIC, attributes, by_matrix, positive_class
 
 _STREAM = 5  # of random numbers; interval() has the one below
 _LONG_NAMES = LONG_NAMES | {"undefined": "Share of the resamples that leave the metric undefined"}
@@ -86,7 +86,7 @@ def bootstrap(
     names = [plane.y, plane.x]
     cloud = xr.Dataset(
         {name: both.isel({METRIC: i}) for i, name in enumerate(names)},
-        attrs=attributes(method="bootstrap", space=plane.name, draws=size, random_seed=seed),
+        attrs=attributes(method="bootstrap", space=plane.name, draws=size, random_seed=seed, **positive_class(checked)),
     )
     cloud["undefined"] = both.isnull().mean(DRAW)
     cloud = cloud.assign_coords({METRIC: names, DRAW: np.arange(size)})

@@ -13,7 +13,7 @@ from bayescm.grid import SPACES, Array, Space
 from bayescm.priors import PriorLike, concentrations
 from bayescm.regions.credible import Credible, Density
 from bayescm.regions.methods import Ellipse, Exact, Method, Simulate, Wilks
-from bayescm.results import CI_BOUND, DRAW, MATRIX, METRIC, attributes, labels_of
+from bayescm.results import CI_BOUND, DRAW, MATRIX, METRIC, attributes, labels_of, positive_class
 
 METHODS = ("wilks", "exact", "ellipse", "credible", "simulate")
 LEVELS: tuple[float, ...] = (0.683, 0.954, 0.997)
@@ -76,7 +76,8 @@ class Options:
         return {"extra_cov": self.extra} if self.name == "ellipse" and self.extra.any() else {}
 
     def method(self, counts: xr.DataArray) -> Method:
-        """Return the method with its settings."""
+        """Return the method with its settings; the attrs name the positive class."""
+        self.attrs |= positive_class(counts)
         if self.name == "wilks":
             return Wilks(self.space)
         if self.name == "exact":

@@ -330,7 +330,7 @@ def _sizes(given: Any) -> tuple[int, int]:
 def _coordinate(name: str, value: Any) -> xr.DataArray:
     """Return coordinates of points in [0, 1]."""
     if not isinstance(value, xr.DataArray):
-        plain = np.asarray(value)
+        plain = validate.array_of(name, value)
         if plain.ndim > 1:
             raise ValueError(f"`{name}` must have at most one dimension, or be a DataArray; got shape {plain.shape}.")
         value = xr.DataArray(plain, dims=["point"] * plain.ndim)
