@@ -56,7 +56,8 @@ def write(path, text):
     ("text", "extra"),
     [
         ("actual,predicted,n\n0,0,6\n0,1,2\n1,1,26\n", []),
-        ("label,low,high\nlow,6,2\nhigh,0,26\n", []),
+        ("label,low,high\nlow,6,2\nhigh,0,26\n", ["--rows", "truth", "--pos-label", "high"]),
+        ("test,sick,well\nsick,26,2\nwell,0,6\n", []),
         ("name,tp,fn,fp,tn\n7a,26,0,2,6\n", []),
         ("TN, FP, FN, TP\n6, 2, 0, 26\n", []),
         ("actual,predicted\n" + "0,0\n" * 6 + "0,1\n" * 2 + "1,1\n" * 26, []),
@@ -76,7 +77,7 @@ def test_files(capsys, tmp_path, text, extra):
 
 
 def test_labels_are_text_not_markup(capsys, tmp_path):
-    file = write(tmp_path / "m.csv", ",a,/b,c\na,50,3,1\n/b,4,40,1\nc,2,2,9\n")
+    file = write(tmp_path / "m.csv", "truth,a,/b,c\na,50,3,1\n/b,4,40,1\nc,2,2,9\n")
     code, out, err = run(capsys, file, "--metrics", "recall")
     assert code == 0, err
     assert "recall[a]" in out
@@ -148,18 +149,18 @@ def test_errors_are_one_line_and_exit_2(capsys, arguments, words):
         ("", [], "empty"),
         ("actual,predicted,n\n", [], "no rows"),
         ("a,b\n1,2\n", [], "wanted are actual and predicted"),
-        ("actual,predicted,n\n0,0,x\n1,1,2\n", [], "numbers of items"),
+        ("actual,predicted,n\n0,0,x\n1,1,2\n", [], "column 'n' has 'x' in row 1 of the table; wanted is a number"),
         ("actual,predicted,n\n0,0,1.5\n1,1,2\n", [], "Kish"),
         ("actual,predicted\nspam,\nham,ham\n", [], "column 'predicted' is empty in row 1"),
         ("actual,predicted,n\n0,0,1\n1,1,\n", [], "column 'n' is empty in row 2"),
         ("actual,predicted\n0,0\n1,1\n", ["--pos-label", "2"], "must be one of 0, 1"),
         ("actual,p,system\n0,1,a\n1,0,b\n", ["--score", "p", "--threshold", "1", "--by", "system"], "--by doesn't"),
-        ("x,a,b\na,1,2\nb,3,4\n", ["--pos-label", "a"], "doesn't apply to a square matrix"),
+        ("x,a,b\na,1,2\nb,3,4\n", ["--by", "x"], "doesn't apply to a square matrix"),
         ("tp,fn,fp,tn\n1,2,3,4\n", ["--pos-label", "0"], "doesn't apply to a file with one matrix per row"),
         ("a\n1\n", [], "wanted are actual and predicted"),
         ("actual,p\n0,1\n", ["--score", "p"], "go together"),
         ("actual,p\n0,1\n1,0\n", ["--score", "q", "--threshold", "1"], "no column 'q'"),
-        ("actual,p\n0,1\n1,x\n", ["--score", "p", "--threshold", "1"], "real numbers"),
+        ("actual,p\n0,1\n1,x\n", ["--score", "p", "--threshold", "1"], "column 'p' has 'x' in row 2"),
     ],
 )
 def test_bad_files(capsys, tmp_path, text, extra, words):

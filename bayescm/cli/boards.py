@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import bayescm
 from bayescm import validate
 from bayescm.cli.inputs import add_command, add_model, add_systems, model_of, systems_of
-from bayescm.cli.output import add_outputs, bounds, ends, finite, print_records, save_figure
+from bayescm.cli.output import add_outputs, bounds, ends, finite, positive, print_records, save_figure
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -87,4 +87,5 @@ def _print(board: "xr.Dataset", most: int) -> None:
     title = f"{attrs['design']}, {attrs['method']}, prior {attrs['prior']}, {level} intervals"
     caption = f"rank: expected, and its {level} interval; group: not told apart with {100 * attrs['confidence']:g}%"
     left_out = board.sizes["system"] - len(rows)
-    print_records(rows, title, caption + (f"; {left_out} more systems" if left_out else ""), left=["system"])
+    caption += (f"; {left_out} more systems" if left_out else "") + positive(attrs)
+    print_records(rows, title, caption, left=["system"])

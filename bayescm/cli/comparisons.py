@@ -7,6 +7,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import bayescm
+from bayescm.cli import files
 from bayescm.cli.inputs import (
     add_command,
     add_model,
@@ -19,7 +20,9 @@ from bayescm.cli.inputs import (
     require,
 )
 from bayescm.cli.inputs import systems_of as read_systems
-from bayescm.cli.output import add_outputs, bounds, each, ends, finite, print_records, save_figure
+from bayescm.cli.output import add_outputs, bounds, each, ends, finite, positive, print_records, save_figure
+from bayescm.cli.understood import matrices_of, print_counts
+from bayescm.cli.understood import records as understood
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -59,8 +62,10 @@ def _run(arguments: argparse.Namespace) -> None:
     if arguments.score:
         _areas(arguments)
         return
+    systems = read_systems(arguments)
+    counts = matrices_of(systems)
     tree = bayescm.compare_systems(
-        read_systems(arguments), metric_list(arguments.metric) or "accuracy", reference=arguments.reference,
+        systems, metric_list(arguments.metric) or "accuracy", reference=arguments.reference,
         design=arguments.design, rope=arguments.rope, margin=arguments.margin, confidence=arguments.confidence,
         require=arguments.require, ci_prob=arguments.ci_prob, ci_kind=arguments.ci_kind, random_seed=arguments.seed,
         **model_of(arguments),
@@ -74,8 +79,11 @@ def _run(arguments: argparse.Namespace) -> None:
         tree.to_netcdf(arguments.save, engine="h5netcdf")
     if arguments.json:
         told = {name: finite(records) for name, records in made.items() if records}
+        told |= {} if counts is None else {"counts": understood(counts)}
         print(json.dumps({"settings": dict(tree.attrs)} | told, indent=1))
     else:
+        if counts is not None:
+            print_counts(counts)
         _print(made, tree.attrs)
     if arguments.plot:
         first = [str(parts["summary"][dim].values[0]) for dim in ("metric", "comparison")]
@@ -129,13 +137,15 @@ def _print(made: dict[str, list[dict[str, Any]]], attrs: Mapping[Any, Any]) -> N
     for name in dict.fromkeys(record[title] for record in made["differences"]):
         _print_differences([one for one in made["differences"] if one[title] == name], name, row, attrs)
     if made["requirements"]:
-        print_records(made["requirements"], "requirements", "probability: posterior", left=["claim", "system"])
+        print_records(
+            made["requirements"], "requirements", "probability: posterior" + positive(attrs), left=["claim", "system"]
+        )
     if made["flips"]:
         rows = [{name: row[name] for name in ("comparison", "actual", *_FLIPS)} for row in made["flips"]]
         print_records(rows, "the same items", "how many were answered how", left=["comparison", "actual"])
     if made["tests"]:
         level = f"{100 * attrs['ci_prob']:g}%"
-        caption = f"p-values of no difference; lower, upper: Newcombe's {level} interval"
+        caption = f"p-values of no difference; lower, upper: Newcombe's {level} interval" + positive(attrs)
         print_records(made["tests"], "without a prior", caption, left=["comparison", "metric"])
 
 
@@ -156,7 +166,8 @@ def _print_differences(records: list[dict[str, Any]], name: str, row: str, attrs
     about = "probabilities are exact"
     if drawn:
         about = f"probabilities of {'draws' if len(drawn) == len(records) else 'draws, or exact'}, ±{max(drawn):.1g}"
-    print_records(rows, title, f"{', '.join(sides)}: {about}. {attrs['meaning']}", left=[row, "verdict"])
+    caption = f"{', '.join(sides)}: {about}. {attrs['meaning']}" + positive(attrs)
+    print_records(rows, title, caption, left=[row, "verdict"])
 
 
 def _areas(arguments: argparse.Namespace) -> None:
@@ -166,6 +177,8 @@ def _areas(arguments: argparse.Namespace) -> None:
     refuse(arguments, ["plot"], "doesn't apply to --score; bayescm curve --plot draws them")
     refuse(arguments, _NOT_OF_SCORES, "doesn't apply to --score; leave it out")
     found = _delong(arguments)
+    said = next(iter(found.values())).attrs
+    attrs = {name: said[name] for name in ("positive_class",) if name in said}
     records = []
     for name, one in found.items():
         areas = dict(zip(("first", "second"), one["point"].values.tolist(), strict=True))
@@ -175,11 +188,11 @@ def _areas(arguments: argparse.Namespace) -> None:
         names = xr.DataArray(list(found), dims="comparison", name="comparison")
         xr.concat(found.values(), names).to_netcdf(arguments.save, engine="h5netcdf")
     if arguments.json:
-        settings = {"method": "delong", "ci_prob": arguments.ci_prob}
+        settings = {"method": "delong", "ci_prob": arguments.ci_prob} | attrs
         print(json.dumps({"settings": settings, "areas": finite(records)}, indent=1))
         return
     title = f"areas under the ROC curve, paired DeLong, {100 * arguments.ci_prob:g}% interval"
-    print_records(records, title, "p_value: of no difference", left=["comparison"])
+    print_records(records, title, "p_value: of no difference" + positive(attrs), left=["comparison"])
 
 
 def _delong(arguments: argparse.Namespace) -> "dict[str, xr.Dataset]":
@@ -188,8 +201,8 @@ def _delong(arguments: argparse.Namespace) -> "dict[str, xr.Dataset]":
         raise ValueError("--score must name two different columns at least, one per system.")
     frame = read(arguments.file)
     require(frame, arguments.file, [arguments.actual, *arguments.score])
-    true, label = frame[arguments.actual].to_numpy(), pos_label(frame, arguments)
-    scores = {name: frame[name].to_numpy() for name in arguments.score}
+    (true,), label = files.labels(frame[arguments.actual]), pos_label(frame, arguments)
+    scores = {name: files.numbers(frame, name) for name in arguments.score}
     return {
         f"{a} - {b}": bayescm.auc_difference(true, scores[a], scores[b], ci_prob=arguments.ci_prob, pos_label=label)
         for a, b in combinations(scores, 2)

@@ -9,7 +9,7 @@ import numpy as np
 
 import bayescm
 from bayescm import validate
-from bayescm.cli import planes
+from bayescm.cli import files, planes
 from bayescm.cli.inputs import (
     add_command,
     add_labels,
@@ -21,7 +21,7 @@ from bayescm.cli.inputs import (
     refuse,
     require,
 )
-from bayescm.cli.output import add_outputs, finite, print_records, save_figure
+from bayescm.cli.output import add_outputs, finite, positive, print_records, save_figure
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -123,11 +123,12 @@ def _items(arguments: argparse.Namespace) -> tuple[dict[str, Any], Any]:
         raise ValueError("--group can't be called 'system' where there are several of --score; rename the column.")
     wanted = [arguments.actual, *columns, *([arguments.group] if arguments.group else [])]
     require(frame, arguments.file, wanted)
-    score = frame[columns[0]].to_numpy() if len(columns) == 1 else {c: frame[c].to_numpy() for c in columns}
+    scores = {name: files.numbers(frame, name) for name in columns}
+    score = scores[columns[0]] if len(columns) == 1 else scores
     items = {
-        "y_true": frame[arguments.actual].to_numpy(), "y_score": score, "pos_label": pos_label(frame, arguments),
+        "y_true": files.labels(frame[arguments.actual])[0], "y_score": score, "pos_label": pos_label(frame, arguments),
     }  # fmt: skip
-    return items, frame[arguments.group].to_numpy() if arguments.group else None
+    return items, files.labels(frame[arguments.group])[0] if arguments.group else None
 
 
 def _posterior(arguments: argparse.Namespace) -> None:
@@ -178,7 +179,7 @@ def _posterior(arguments: argparse.Namespace) -> None:
     else:
         _print(tree, level, counted, records)
         if differences:
-            _print_differences(differences)
+            _print_differences(differences, positive(tree.attrs))
         _print_band(band)
     if arguments.plot:
         save_figure(lambda: bayescm.plot_curve(band), arguments.plot)
@@ -326,10 +327,10 @@ def _print(
             for record in records if "threshold" in record
         )  # fmt: skip
     rows = [{name: value for name, value in record.items() if name != "threshold"} for record in records]
-    print_records(rows, title, caption, left=[*batch, "quantity", "method"])
+    print_records(rows, title, caption + positive(attrs), left=[*batch, "quantity", "method"])
 
 
-def _print_differences(records: list[dict[str, Any]]) -> None:
+def _print_differences(records: list[dict[str, Any]], said: str) -> None:
     """Print by how much the first system is ahead of the second."""
     first, second = records[0]["first"], records[0]["second"]
     rows = []
@@ -338,7 +339,8 @@ def _print_differences(records: list[dict[str, Any]]) -> None:
         more = {f"P({first} > {second})": row.pop("probability", np.nan), "p_value": row.pop("p_value", np.nan)}
         rows.append(row | more)
     words = [name for name, value in rows[0].items() if isinstance(value, str)]
-    print_records(rows, f"{first} minus {second} on the same items", "p_value: of no difference", left=words)
+    title = f"{first} minus {second} on the same items"
+    print_records(rows, title, "p_value: of no difference" + said, left=words)
 
 
 def _print_band(band: "xr.Dataset") -> None:
@@ -361,5 +363,5 @@ def _print_band(band: "xr.Dataset") -> None:
             row = rows.setdefault(at / 10, {x: f"{at / 10:.1f}"})
             row[name] = f"{value:.3f}"
             row[f"{name} band" if batch else "band"] = "-" if lower != lower else f"{lower:.3f} to {upper:.3f}"
-    told = f"{y}: {'posterior median' if 'median' in band else 'of the items'}"
+    told = f"{y}: {'posterior median' if 'median' in band else 'of the items'}" + positive(band.attrs)
     print_records(list(rows.values()), title, told)

@@ -1,10 +1,15 @@
-"""From arguments and CSV files to counts."""
+"""From arguments and tables to counts."""
 
 import argparse
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 import bayescm
+from bayescm.cli import files
+from bayescm.cli.files import numbers as numbers_of
+from bayescm.cli.files import read
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -40,6 +45,7 @@ def add_counts(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--score", metavar="COLUMN", help="column of scores, with --threshold")
     parser.add_argument("--threshold", type=float, metavar="T", help="positive where the score is at least T")
     parser.add_argument("--by", metavar="COLUMN", help="column that names the system of each row")
+    parser.add_argument("--rows", metavar="SIDE", help="truth or test: what the rows of a square matrix are")
 
 
 def add_cells(parser: argparse.ArgumentParser, of: str = "") -> None:
@@ -53,7 +59,9 @@ def add_labels(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--actual", default="actual", metavar="COLUMN", help="column of actual labels (default: actual)"
     )  # fmt: skip
-    parser.add_argument("--pos-label", metavar="LABEL", help="the positive class (default: 1, or the last in order)")
+    parser.add_argument(
+        "--pos-label", metavar="LABEL", help="the positive class (default: 1, or that of a pair like yes, no)"
+    )
 
 
 def add_systems(parser: argparse.ArgumentParser) -> None:
@@ -111,10 +119,11 @@ def systems_of(arguments: argparse.Namespace, *, published: bool = False) -> Any
     if arguments.predicted:
         _refuse_others(arguments, "several columns of predicted labels", "pos_label")
         require(frame, arguments.file, [arguments.actual, *arguments.predicted])
-        answers = {name: frame[name].to_numpy() for name in arguments.predicted}
+        true, *predicted = files.labels(frame[arguments.actual], *(frame[name] for name in arguments.predicted))
+        answers = dict(zip(arguments.predicted, predicted, strict=True))
         if len(answers) < max(2, len(arguments.predicted)):
             raise ValueError("--predicted must name two different columns at least, one per system.")
-        return bayescm.predictions(frame[arguments.actual].to_numpy(), answers, pos_label=pos_label(frame, arguments))
+        return bayescm.predictions(true, answers, pos_label=pos_label(frame, arguments))
     columns = _columns(frame)
     if published and {"correct", "wrong"} <= set(columns):
         _refuse_others(arguments, "right and wrong answers", "by")
@@ -125,26 +134,15 @@ def systems_of(arguments: argparse.Namespace, *, published: bool = False) -> Any
             "a row per system; or say which columns are --predicted labels, or which one names the system of each row "
             "(--by)."
         )
-    counts = _from_frame(frame, argparse.Namespace(**vars(arguments) | {"predicted": "predicted"}))
+    counts = _from_frame(frame, argparse.Namespace(**vars(arguments) | {"predicted": "predicted", "rows": None}))
     return counts.rename({arguments.by: "system"}) if arguments.by in counts.dims else counts
 
 
 def _refuse_others(arguments: argparse.Namespace, kind: str, *used: str) -> None:
     """Refuse options of other kinds of input."""
-    others = [name for name in ("by", "score", "threshold", "pos_label") if name not in used]
+    others = [name for name in ("by", "score", "threshold", "pos_label", "rows") if name not in used]
+    others = [name for name in others if hasattr(arguments, name)]
     refuse(arguments, others, f"doesn't apply to {kind}; leave it out")
-
-
-def read(path: str) -> Any:
-    """Read a CSV file; empty cells stay text, so that "NA" can be a label."""
-    import pandas as pd
-
-    try:
-        return pd.read_csv(path, keep_default_na=False, skipinitialspace=True)
-    except pd.errors.EmptyDataError:
-        raise ValueError(f"{path} is empty.") from None
-    except (pd.errors.ParserError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path} is not a CSV file that can be read: {error}.") from None
 
 
 def _from_frame(frame: Any, arguments: argparse.Namespace) -> "xr.DataArray":
@@ -157,15 +155,10 @@ def _from_frame(frame: Any, arguments: argparse.Namespace) -> "xr.DataArray":
         _refuse_others(arguments, "scores", "score", "threshold", "pos_label")
         return _from_scores(frame, arguments)
     if arguments.actual in frame and arguments.predicted in frame:
-        count = arguments.count if arguments.count in frame else None
-        by = [arguments.by] if arguments.by else []
-        no_empty_cell(frame, [arguments.actual, arguments.predicted, count, *by])
-        names = {"actual": arguments.actual, "predicted": arguments.predicted, "n": count}
-        return bayescm.from_table(frame, by=by, pos_label=pos_label(frame, arguments), **names)
-    square = frame.set_index(frame.columns[0])
-    if square.shape[1] > 1 and [str(row) for row in square.index] == [str(column) for column in square.columns]:
-        _refuse_others(arguments, "a square matrix")
-        return bayescm.from_array(square.to_numpy(), labels=list(square.index))
+        return _from_long(frame, arguments)
+    if _is_square(frame):
+        _refuse_others(arguments, "a square matrix", "pos_label", "rows")
+        return _from_square(frame, arguments)
     raise ValueError(
         f"{arguments.file} has the columns {', '.join(map(str, frame.columns))}; wanted are {arguments.actual} and "
         f"{arguments.predicted} (see --actual, --predicted), or tp, fn, fp, tn, or --score and --threshold, "
@@ -173,9 +166,55 @@ def _from_frame(frame: Any, arguments: argparse.Namespace) -> "xr.DataArray":
     )
 
 
+def _from_long(frame: Any, arguments: argparse.Namespace) -> "xr.DataArray":
+    """Take a row for a cell, or for an item."""
+    import pandas as pd
+
+    _refuse_others(arguments, "columns of labels", "by", "pos_label")
+    count = arguments.count if arguments.count in frame else None
+    by = [arguments.by] if arguments.by else []
+    require(frame, arguments.file, [*by])
+    no_empty_cell(frame, [arguments.actual, arguments.predicted, count])
+    true, predicted = files.labels(frame[arguments.actual], frame[arguments.predicted])
+    columns = {arguments.actual: true, arguments.predicted: predicted}
+    columns |= {name: files.labels(frame[name])[0] for name in by}
+    columns |= {} if count is None else {count: numbers_of(frame, count)}
+    names = {"actual": arguments.actual, "predicted": arguments.predicted, "n": count}
+    return bayescm.from_table(pd.DataFrame(columns), by=by, pos_label=pos_label(frame, arguments), **names)
+
+
+def _is_square(frame: Any) -> bool:
+    """Say whether a table looks like a matrix with labels, maybe with margins: in all but the first column numbers."""
+    rows, body = set(frame.iloc[:, 0]), frame.iloc[:, 1:]
+    if body.shape[1] < 2 or abs(len(body) - body.shape[1]) > 1 or not all(files.is_number(v) for v in body.values.flat):
+        return False
+    return bool(rows & set(body.columns)) or not any(files.is_number(label) for label in rows)
+
+
+def _from_square(frame: Any, arguments: argparse.Namespace) -> "xr.DataArray":
+    """Take a matrix whose labels are in the first row and the first column."""
+    import pandas as pd
+
+    rows, columns = frame.iloc[:, 0].tolist(), frame.columns[1:].tolist()
+    no_empty_cell(frame, [frame.columns[0]])
+    of_rows, of_columns = files.labels(rows, columns)
+    values = np.stack([numbers_of(frame, name) for name in columns], 1)
+    index = pd.Index(of_rows.tolist(), name=frame.columns[0] or None)
+    known = dict(zip([*rows, *columns], [*of_rows.tolist(), *of_columns.tolist()], strict=True))
+    given = known.get(arguments.pos_label, arguments.pos_label)
+    square = pd.DataFrame(values, index, of_columns.tolist())
+    return bayescm.from_array(square, rows=arguments.rows, pos_label=given)
+
+
 def _columns(frame: Any) -> dict[str, Any]:
     """Return the columns by their names in small letters."""
-    return {str(name).strip().lower(): name for name in frame.columns}
+    columns: dict[str, Any] = {}
+    for name in frame.columns:
+        key = name.lower()
+        if key in columns and key in (*CELLS, "correct", "wrong"):
+            raise ValueError(f"two columns are called {columns[key]!r} and {name!r}; give each a name of its own.")
+        columns.setdefault(key, name)
+    return columns
 
 
 def require(frame: Any, path: str, names: Sequence[str]) -> None:
@@ -189,7 +228,7 @@ def require(frame: Any, path: str, names: Sequence[str]) -> None:
 def no_empty_cell(frame: Any, names: Sequence[str | None]) -> None:
     """Refuse rows where something is missing."""
     for name in names:
-        if name in frame and (empty := (frame[name].astype(str).str.strip() == "").to_numpy()).any():
+        if name in frame and (empty := (frame[name] == "").to_numpy()).any():
             raise ValueError(f"column {name!r} is empty in row {int(empty.argmax()) + 1} of the table.")
 
 
@@ -198,18 +237,22 @@ def pos_label(frame: Any, arguments: argparse.Namespace) -> Any:
     if arguments.pos_label is None:
         return None
     given = arguments.predicted or []
-    labels = [arguments.actual, *([given] if isinstance(given, str) else given)]
-    known = [value for name in labels if name in frame for value in frame[name].unique().tolist()]
-    by_text = {str(value): value for value in known}
-    if arguments.pos_label not in by_text:
-        raise ValueError(f"--pos-label must be one of {', '.join(sorted(by_text))}; got {arguments.pos_label}.")
-    return by_text[arguments.pos_label]
+    names = [arguments.actual, *([given] if isinstance(given, str) else given)]
+    columns = [frame[name] for name in names if name in frame]
+    texts = [text for column in columns for text in column]
+    values = [value for array in files.labels(*columns) for value in array.tolist()]
+    known = dict(zip(texts, values, strict=True)) | {str(value): value for value in values}
+    if arguments.pos_label not in known:
+        raise ValueError(
+            f"--pos-label must be one of {', '.join(sorted({*map(str, values)}))}; got {arguments.pos_label}."
+        )
+    return known[arguments.pos_label]
 
 
 def _from_rows_of_cells(frame: Any, columns: dict[str, Any], by: str | None) -> "xr.DataArray":
     """Take each row for a matrix, named by ``--by`` or by the first column that isn't a cell."""
     no_empty_cell(frame, [columns[name] for name in CELLS])
-    counts = bayescm.from_cells(**{name: frame[columns[name]].to_numpy() for name in CELLS})
+    counts = bayescm.from_cells(**{name: numbers_of(frame, columns[name]) for name in CELLS})
     names = _names_of_rows(frame, columns, CELLS, by)
     if names is None:
         return counts.isel(system=0) if len(frame) == 1 else counts.assign_coords(system=range(1, len(frame) + 1))
@@ -221,7 +264,7 @@ def _from_right_and_wrong(frame: Any, columns: dict[str, Any], by: str | None) -
     import xarray as xr
 
     no_empty_cell(frame, [columns[name] for name in ("correct", "wrong")])
-    variables = {name: ("system", frame[columns[name]].to_numpy()) for name in ("correct", "wrong")}
+    variables = {name: ("system", numbers_of(frame, columns[name])) for name in ("correct", "wrong")}
     names = _names_of_rows(frame, columns, variables, by)
     return xr.Dataset(variables, coords={"system": names or [str(row) for row in range(1, len(frame) + 1)]})
 
@@ -249,7 +292,7 @@ def at_thresholds(frame: Any, arguments: argparse.Namespace, thresholds: list[fl
     """Count at thresholds of a column of scores, or at every distinct score."""
     names = [arguments.actual, arguments.score]
     require(frame, arguments.file, names)
-    true, score = (frame[name] for name in names)
+    (true,), score = files.labels(frame[arguments.actual]), numbers_of(frame, arguments.score)
     return bayescm.counts_at_thresholds(true, score, thresholds=thresholds, pos_label=pos_label(frame, arguments))
 
 

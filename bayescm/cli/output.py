@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Container, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -33,6 +33,11 @@ def plain(value: Any) -> Any:
 def finite(records: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return records for JSON, which has no word for what isn't finite."""
     return [{name: plain(value) for name, value in record.items()} for record in records]
+
+
+def positive(attrs: Mapping[Any, Any]) -> str:
+    """Return the line of a caption that names the positive class; none where there is no such class."""
+    return f"\npositive: {attrs['positive_class']}" if "positive_class" in attrs else ""
 
 
 def bounds(interval: Any, what: str = "") -> dict[str, Any]:

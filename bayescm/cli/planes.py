@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import bayescm
 from bayescm.cli.inputs import add_command, add_counts, at_thresholds, counts_of, number_or_word, numbers, read
-from bayescm.cli.output import add_outputs, each, ends, plain, print_records, save_figure
+from bayescm.cli.output import add_outputs, each, ends, plain, positive, print_records, save_figure
+from bayescm.cli.understood import print_counts
+from bayescm.cli.understood import records as understood
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -69,12 +71,19 @@ def _region(arguments: argparse.Namespace) -> None:
     records = _extents(surface, outline)
     tested = [] if test is None else _tested(test)
     if arguments.json:
-        made = {"settings": dict(surface.attrs), "point": _points(surface), "regions": records}
+        made = {
+            "settings": dict(surface.attrs),
+            "counts": understood(counts),
+            "point": _points(surface),
+            "regions": records,
+        }
         print(json.dumps(made | ({"test": tested} if tested else {}), indent=1, default=plain))
         return
-    print_records(_short(records, surface), f"{_name(surface)} regions", _ENDS)
+    print_counts(counts)
+    print_records(_short(records, surface), f"{_name(surface)} regions", _ENDS + positive(surface.attrs))
     if tested:
-        print_records(tested, "hypothesised point", "level: the smallest whose region contains it")
+        about = "level: the smallest whose region contains it" + positive(surface.attrs)
+        print_records(tested, "hypothesised point", about)
 
 
 def of_curve(arguments: argparse.Namespace) -> None:
@@ -108,9 +117,9 @@ def of_curve(arguments: argparse.Namespace) -> None:
         print(json.dumps(made, indent=1, default=plain))
         return
     title = f"{_name(band)} band of {counts.sizes['threshold']} thresholds, pointwise"
-    print_records(records, title, "area: share of the plane that no threshold excludes")
+    print_records(records, title, "area: share of the plane that no threshold excludes" + positive(band.attrs))
     if of_marked:
-        print_records(_short(of_marked, band), "regions of single thresholds", _ENDS)
+        print_records(_short(of_marked, band), "regions of single thresholds", _ENDS + positive(band.attrs))
 
 
 def _name(data: "xr.Dataset") -> str:

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import bayescm
 from bayescm.cli.inputs import add_command, add_counts, add_model, counts_of, metric_list, model_of
-from bayescm.cli.output import add_outputs, bounds, each, ends, finite, print_records, save_figure
+from bayescm.cli.output import add_outputs, bounds, each, ends, finite, positive, print_records, save_figure
+from bayescm.cli.understood import print_counts
+from bayescm.cli.understood import records as understood
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -36,8 +38,9 @@ def add_parser(commands: Any) -> None:
 
 def _run(arguments: argparse.Namespace) -> None:
     """Carry out ``bayescm replicate``."""
+    counts = counts_of(arguments)
     found = bayescm.replicate(
-        counts_of(arguments), metric_list(arguments.metrics), size=arguments.size, claims=arguments.claim,
+        counts, metric_list(arguments.metrics), size=arguments.size, claims=arguments.claim,
         ci_prob=arguments.ci_prob, ci_kind=arguments.ci_kind, random_seed=arguments.seed, **model_of(arguments),
     )  # fmt: skip
     made = {"metrics": _metrics(found), "claims": _claims(found), "pairs": _pairs(found)}
@@ -45,8 +48,9 @@ def _run(arguments: argparse.Namespace) -> None:
         found.to_netcdf(arguments.save, engine="h5netcdf")
     if arguments.json:
         told = {name: finite(records) for name, records in made.items() if records}
-        print(json.dumps({"settings": dict(found.attrs)} | told, indent=1))
+        print(json.dumps({"settings": dict(found.attrs), "counts": understood(counts)} | told, indent=1))
     else:
+        print_counts(counts)
         _print(made, found)
     if arguments.plot:
         save_figure(lambda: bayescm.plot_forest(found), arguments.plot)
@@ -97,12 +101,12 @@ def _print(made: dict[str, list[dict[str, Any]]], found: "xr.Dataset") -> None:
     size = "as many items" if attrs["size"] == "null" else f"{attrs['size']:,} items"
     drawn = [record["mcse_mean"] for record in records if record["method"] == "draws"]
     caption = f"of what its counts will show; {f'draws, means ±{max(drawn):.1g}' if drawn else 'exact'}"
-    caption += "; undefined: P(0/0)" if undefined else ""
+    caption += ("; undefined: P(0/0)" if undefined else "") + positive(attrs)
     print_records(rows, f"a second test of {size}, prior {attrs['prior']}, {level}", caption, left=found.coords)
     if made["claims"]:
         exact = not any(record["mcse"] for record in made["claims"])
         rows = [{name: value for name, value in one.items() if name != "mcse" or not exact} for one in made["claims"]]
-        print_records(rows, "claims", "probability that the second test shows it", left=found.coords)
+        print_records(rows, "claims", "probability that the second test shows it" + positive(attrs), left=found.coords)
     if made["pairs"]:
-        told = "probability of a larger, and of an equal value"
+        told = "probability of a larger, and of an equal value" + positive(attrs)
         print_records(made["pairs"], "one system and another", told, left=found.coords)

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import bayescm
 from bayescm.cli.inputs import add_command, add_counts, add_model, counts_of, metric_list, model_of
-from bayescm.cli.output import add_outputs, console, finite, save_figure, show
+from bayescm.cli.output import add_outputs, console, finite, positive, save_figure, show
+from bayescm.cli.understood import print_counts, records
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -48,8 +49,9 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.plot:
         save_figure(lambda: bayescm.plot_forest(table), arguments.plot)
     if arguments.json:
-        print(json.dumps(_as_json(table, found), indent=1))
+        print(json.dumps(_as_json(table, counts, found), indent=1))
     else:
+        print_counts(counts)
         _print(table, counts)
         if found is not None:
             _print_claims(found)
@@ -100,7 +102,7 @@ def _print_claims(found: "xr.Dataset") -> None:
     from rich.table import Table
 
     rows = _claims(found)
-    sheet = Table(title="posterior probability", caption="error: relative, estimated")
+    sheet = Table(title="posterior probability", caption="error: relative, estimated" + escape(positive(found.attrs)))
     for name in rows[0]:
         sheet.add_column(name, justify="right" if name in ("probability", "error") else "left", no_wrap=True)
     for row in rows:
@@ -110,9 +112,9 @@ def _print_claims(found: "xr.Dataset") -> None:
     console().print(sheet)
 
 
-def _as_json(table: "xr.Dataset", found: "xr.Dataset | None") -> dict[str, Any]:
+def _as_json(table: "xr.Dataset", counts: "xr.DataArray", found: "xr.Dataset | None") -> dict[str, Any]:
     """Return records and settings; what isn't finite becomes text, because JSON has no word for it."""
-    made = {"settings": dict(table.attrs), "metrics": finite(_rows(table))}
+    made = {"settings": dict(table.attrs), "counts": records(counts), "metrics": finite(_rows(table))}
     return made if found is None else {**made, "probabilities": _claims(found)}
 
 
@@ -125,7 +127,7 @@ def _print(table: "xr.Dataset", counts: "xr.DataArray") -> None:
     prior = attrs["prior"]
     sheet = Table(
         title=f"{attrs['model']}, prior {escape(str(prior))}, {100 * attrs['ci_prob']:g}% {attrs['ci_kind'].upper()}",
-        caption="point: value of the counts" + _about_draws(table),
+        caption="point: value of the counts" + _about_draws(table) + escape(positive(attrs)),
     )
     rows = _rows(table)
     batch = [name for name in rows[0] if name in counts.dims]

@@ -1,0 +1,87 @@
+"""The table as it was understood: printed above every answer, and in its JSON."""
+
+from collections.abc import Hashable, Sequence
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import bayescm
+from bayescm.cli.output import positive, print_records
+from bayescm.results import ACTUAL, CELLS_OF_TWO, LABEL, PREDICTED, SYSTEM, labels_of, positive_class
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+_CLASSES, _ROWS = 10, 30  # most that fit
+
+
+def matrices_of(systems: Any) -> "xr.DataArray | None":
+    """Return the confusion matrix of each system; None where only right and wrong answers are known."""
+    import xarray as xr
+
+    if not isinstance(systems, xr.Dataset):
+        matrices: xr.DataArray = systems
+        return matrices
+    if ACTUAL not in systems:
+        return None
+    order = systems[LABEL].values.tolist()
+    positive_one = {"pos_label": order[1]} if len(order) == 2 else {}
+    made = [
+        bayescm.confusion_matrix(systems[ACTUAL].values, answers.values, labels=order, **positive_one)
+        for answers in systems[PREDICTED]
+    ]
+    return xr.concat(made, SYSTEM).assign_coords({SYSTEM: systems[SYSTEM]})
+
+
+def records(counts: "xr.DataArray") -> list[dict[str, Any]]:
+    """Return a record per matrix and cell."""
+    named = _named(counts, counts.dims)
+    return [names | {"n": n} for names, n in zip(named, counts.values.ravel().tolist(), strict=True)]
+
+
+def _named(counts: "xr.DataArray", dims: Sequence[Hashable]) -> list[dict[str, Any]]:
+    """Return what names each place in these dims, in their order."""
+    axes = (counts[dim].values.tolist() for dim in dims)
+    return [dict(zip(map(str, dims), names, strict=True)) for names in product(*axes)]
+
+
+def print_counts(counts: "xr.DataArray") -> None:
+    """Print one matrix with its totals, a row for each of several, or a row for each of many classes."""
+    labels = labels_of(counts)
+    one = _matrix if len(labels) <= _CLASSES else _classes
+    rows = _several(counts) if counts.ndim > 2 else one(counts)
+    more = f"; {len(rows) - _ROWS} more" if len(rows) > _ROWS else ""
+    told = (positive(positive_class(counts)).strip() or f"{len(labels)} classes") + more
+    print_records(rows[:_ROWS], "the counts as understood", told, left=[ACTUAL, *map(str, counts.dims)])
+
+
+def _matrix(counts: "xr.DataArray") -> list[dict[str, Any]]:
+    """Return a record per actual class, and the totals."""
+    labels, values = labels_of(counts), counts.values
+    sums = np.vstack([values, values.sum(0)])
+    return [
+        {ACTUAL: label, **{f"predicted {one}": int(n) for one, n in zip(labels, row, strict=True)}, "total": row.sum()}
+        for label, row in zip([*labels, "total"], sums, strict=True)
+    ]
+
+
+def _classes(counts: "xr.DataArray") -> list[dict[str, Any]]:
+    """Return a record per class, without the single mistakes."""
+    totals = {"items": counts.values.sum(1), PREDICTED: counts.values.sum(0), "right": counts.values.diagonal()}
+    return [
+        {ACTUAL: label, **{name: int(n[i]) for name, n in totals.items()}} for i, label in enumerate(labels_of(counts))
+    ]
+
+
+def _several(counts: "xr.DataArray") -> list[dict[str, Any]]:
+    """Return a record per matrix: its four cells, or its items."""
+    found = []
+    matrices = counts.values.reshape(-1, *counts.shape[-2:])
+    for names, matrix in zip(_named(counts, counts.dims[:-2]), matrices, strict=True):
+        if matrix.size == len(CELLS_OF_TWO):
+            cells = dict(zip(CELLS_OF_TWO, matrix.ravel().tolist(), strict=True))
+            found.append(names | {name: cells[name] for name in ("tp", "fn", "fp", "tn")})
+        else:
+            found.append(names | {"items": int(matrix.sum()), "right": int(matrix.trace())})
+    return found

@@ -1,0 +1,198 @@
+"""CSV files that people have: what they mean is shown, and what can't be meant is refused."""
+
+import csv
+import io
+import json
+from contextlib import redirect_stdout
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import bayescm
+from bayescm.cli import files, main
+
+ONE = ["--metrics", "recall"]
+
+
+@pytest.fixture
+def ask(capsys, tmp_path):
+    """Return a function that runs a command on a file of this text."""
+
+    def run(text, *arguments, command="summary"):
+        path = tmp_path / "data.csv"
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        code = main([command, str(path), *arguments])
+        out, err = capsys.readouterr()
+        assert (code == 0) == (not err.startswith("bayescm: error"))
+        return out if code == 0 and out else err
+
+    return run
+
+
+def recall(text):
+    return json.loads(text)["metrics"][0]["point"]
+
+
+LONG = "actual,predicted\n"
+REFUSED = {
+    "a field more": (LONG + "1,1,0\n0,0,1\n", "line 2 has 3 fields, the header 2"),
+    "a field more in one row": (LONG + "1,1\n0,0,1\n", "line 3 has 3 fields, the header 2"),
+    "a field less": (LONG + "1,1\n\n0\n", "line 4 has 1 field, the header 2"),
+    "after a quoted line break": ('actual,predicted,why\n1,1,"a\nb"\n0,0\n', "line 4 has 2 fields, the header 3"),
+    "two columns of one name": ("actual,predicted,predicted\n1,0,1\n0,0,0\n", "two columns called 'predicted'"),
+    "two names but for spaces": ("actual,predicted, predicted \n1,0,1\n0,0,0\n", "two columns called 'predicted'"),
+    "two columns of counts": ("tp,TP,fn,fp,tn\n1,2,3,4,5\n", "two columns are called 'tp' and 'TP'"),
+    "a column without a name": ("actual,predicted,\n1,1,x\n", "column 3 has no name"),
+    "nothing": ("", "is empty"),
+    "blank lines": ("\n  \n,\n", "is empty"),
+    "a header": (LONG, "has a header and no rows"),
+    "a header and blank lines": (LONG + "\n,\n", "has a header and no rows"),
+    "a quote too many": (LONG + '1,"1\n', "not a CSV file"),
+    "no text": (b"\xff\xfea\x00,\x00b\x00", "not a CSV file"),
+    "labels that differ in a zero": (LONG + "01,01\n1,1\n1,01\n", "which of '01' and '1' is the positive class"),
+    "other words": (LONG + "yes,pos\nno,neg\n", "none in common"),
+    "no pair": (LONG + "a,a\nb,a\nb,b\n", "--pos-label on the command line"),
+    "no side": (",positive,negative\npositive,45,10\nnegative,5,90\n", "--rows on the command line"),
+    "a wrong sum": ("truth,yes,no,Total\nyes,9,1,10\nno,2,8,9\n", "column 'Total' that isn't the sum"),
+    "a label that is a sum": ("actual,predicted,n\nyes,yes,1\nno,no,2\nTotal,yes,3\n", "'Total', a word for sums"),
+    "a word for a number": ("tp,fn,fp,tn\n1,2,3,NA\n", "column 'tn' has 'NA' in row 1"),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_what_cant_be_meant(ask, what):
+    text, words = REFUSED[what]
+    assert words in ask(text, *ONE)
+
+
+def test_systems_in_other_words_are_refused(ask):
+    answers = ["--predicted", "A", "--predicted", "B"]
+    text = "actual,A,B\n" + "yes,pos,neg\nno,neg,pos\n" * 75
+    assert "none in common" in ask(text, *answers, command="compare")
+    passes = "actual,A,B\n5,5,4\n5,0,5\n5,1,2\n5,2,3\n"
+    assert "no label" in ask(passes, *answers, command="compare")
+    assert "no label" in ask(passes, *answers, command="leaderboard")
+    twice = "actual,A,A\n1,1,0\n0,0,0\n"
+    assert "two columns called 'A'" in ask(twice, *answers, command="leaderboard")
+
+
+READ = {
+    "a byte order mark": ("\ufeff" + LONG + "1,1\n1,0\n0,0\n", [], 0.5),
+    "blank lines and spaces": (LONG + "\n 1 ,1\n   \n1, 0\n,\n0,0\n", [], 0.5),
+    "commas at the ends": ("actual,predicted,\n1,1,\n1,0,\n0,0,\n", [], 0.5),
+    "other line ends": (LONG.replace("\n", "\r\n") + "1,1\r\n1,0\r\n0,0\r\n", [], 0.5),
+    "numbers with a point": (LONG + "1,1.0\n1,0.0\n0,0.0\n", [], 0.5),
+    "truth values": (LONG + "TRUE,1\nTRUE,0\nFALSE,0\n", [], 0.5),
+    "labels that differ in a zero": (LONG + "01,01\n01,1\n1,1\n", ["--pos-label", "01"], 0.5),
+    "a positive class that isn't the last": (LONG + "sick,sick\nsick,well\nwell,well\n", [], 0.5),
+    "tests in rows": (",positive,negative\npositive,45,10\nnegative,5,90\n", ["--rows", "test"], 0.9),
+    "truth in rows": (",positive,negative\npositive,45,10\nnegative,5,90\n", ["--rows", "truth"], 45 / 55),
+    "a name in the corner": ("predicted,positive,negative\npositive,45,10\nnegative,5,90\n", [], 0.9),
+    "both names in the corner": ("test \\ truth,1,0\n1,45,10\n0,5,90\n", [], 0.9),
+    "words in the labels": (",Disease+,Disease-\nTest+,45,10\nTest-,5,90\n", [], 0.9),
+    "another pair": ("truth,a,b\na,90,10\nb,5,45\n", ["--pos-label", "b"], 0.9),
+    "sums": ("truth,no,yes,Total\nno,90,10,100\nyes,5,45,50\nTotal,95,55,150\n", [], 0.9),
+    "a sum of the columns": ("truth,no,yes\nno,90,10\nyes,5,45\nTotal,95,55\n", [], 0.9),
+}
+
+
+@pytest.mark.filterwarnings("ignore:The .* holds the sums")
+@pytest.mark.parametrize("what", READ)
+def test_what_is_meant(ask, what):
+    text, options, want = READ[what]
+    assert recall(ask(text, *ONE, *options, "--json")) == pytest.approx(want)
+
+
+def lines(text):
+    return [" ".join(line.replace("│", " ").split()) for line in text.splitlines()]
+
+
+def test_the_table_is_shown_as_it_was_understood(ask):
+    out = ask(",positive,negative\npositive,45,10\nnegative,5,90\n", *ONE, "--rows", "test")
+    assert [line for line in lines(out) if line.startswith(("negative ", "positive ", "total "))] == [
+        "negative 90 10 100",
+        "positive 5 45 50",
+        "total 95 55 150",
+    ]
+    assert "positive: positive" in out
+    made = json.loads(ask("truth,no,yes\nno,90,10\nyes,5,45\n", *ONE, "--json"))
+    assert made["settings"]["positive_class"] == "yes"
+    assert made["counts"] == [
+        {"actual": a, "predicted": p, "n": n}
+        for (a, p), n in zip([("no", "no"), ("no", "yes"), ("yes", "no"), ("yes", "yes")], [90, 10, 5, 45], strict=True)
+    ]
+    out = ask("id,tp,fn,fp,tn\nx,1,2,3,4\ny,5,6,7,8\n", *ONE)
+    assert {"x 1 2 3 4", "y 5 6 7 8"} <= set(lines(out))
+    many = "actual,predicted\n" + "".join(f"c{i},c{i}\nc{i},c{(i + 1) % 12}\n" for i in range(12))
+    assert "c3 2 2 1" in lines(ask(many, "--metrics", "accuracy"))
+
+
+SAME = "actual,A,B\nsick,sick,well\nwell,well,well\nsick,sick,sick\nwell,sick,well\n"
+SCORED = "actual,score\nsick,.9\nwell,.2\nsick,.4\nwell,.5\nsick,.8\nwell,.1\n"
+COUNTED = "actual,predicted,n\nwell,well,50\nwell,sick,3\nsick,well,4\nsick,sick,40\n"
+EVERY = {
+    "summary": (COUNTED, [*ONE, "--prob", "recall > .5"], 3),
+    "replicate": (COUNTED, [*ONE, "--claim", "recall > .5"], 3),
+    "region": (COUNTED, ["--grid", "21", "--recall", ".9", "--precision", ".9"], 3),
+    "compare": (SAME, ["--predicted", "A", "--predicted", "B", "--seed", "1"], 3),
+    "leaderboard": (SAME, ["--predicted", "A", "--predicted", "B", "--seed", "1"], 1),
+    "curve": (SCORED, ["--draws", "50", "--seed", "1"], 2),
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("command", EVERY)
+def test_every_command_says_which_class_is_positive(ask, command):
+    text, options, tables = EVERY[command]
+    assert ask(text, *options, command=command).count("positive: sick") == tables
+    made = json.loads(ask(text, *options, "--json", command=command))
+    assert made["settings"]["positive_class"] == "sick"
+    assert ask(text, *options, "--pos-label", "well", command=command).count("positive: well") == tables
+
+
+def test_areas_and_bands_say_it_too(ask):
+    two = "actual,A,B\nsick,.9,.1\nwell,.2,.3\nsick,.4,.5\nwell,.5,.2\n"
+    assert "positive: sick" in ask(two, "--score", "A", "--score", "B", command="compare")
+    assert (
+        ask(SCORED, "--band", "regions", "--grid", "21", "--mark", ".5", command="curve").count("positive: sick") == 2
+    )
+
+
+labels = st.one_of(
+    st.lists(st.sampled_from(["0", "1", "01", "1.0", "-1", "10", "+1", "1e0"]), min_size=1, max_size=4),
+    st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1).map(str.strip).filter(bool),
+             min_size=1, max_size=4),
+)  # fmt: skip
+
+
+@given(labels)
+def test_columns_of_labels_keep_different_texts_apart(texts):
+    (found,) = files.labels(texts)
+    assert len(set(found.tolist())) == len(set(texts))
+    if found.dtype.kind == "U":
+        assert found.tolist() == texts
+
+
+@given(st.lists(st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\0")), min_size=3, max_size=3),
+                min_size=1, max_size=5))  # fmt: skip
+def test_csv_files_come_back_as_they_were_written(tmp_path_factory, rows):
+    path = tmp_path_factory.mktemp("csv") / "data.csv"
+    rows = [["x", *row] for row in rows]  # a line without any entry would be left out
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, quoting=csv.QUOTE_ALL).writerows([["n", "a", "b", "c"], *rows])
+    assert files.read(str(path)).to_numpy().tolist() == [[field.strip() for field in row] for row in rows]
+
+
+@given(st.lists(st.integers(0, 99), min_size=9, max_size=9), st.sampled_from([2, 3]), st.booleans())
+def test_matrices_come_back_from_a_file(tmp_path_factory, cells, k, turned):
+    names = ["no", "yes", "maybe"][:k]
+    counts = bayescm.from_array(np.reshape(cells[: k * k], (k, k)), labels=names)
+    frame = counts.T.to_pandas() if turned else counts.to_pandas()
+    path = tmp_path_factory.mktemp("csv") / "data.csv"
+    frame.to_csv(path)
+    out = io.StringIO()
+    with redirect_stdout(out):
+        assert main(["replicate", str(path), "--metrics", "prevalence", "--size", "1", "--json"]) == 0
+    assert [cell["n"] for cell in json.loads(out.getvalue())["counts"]] == counts.values.ravel().tolist()
