@@ -14,6 +14,7 @@ _SIDES = {
     "truth": ACTUAL, "actual": ACTUAL, "true": ACTUAL, "reference": ACTUAL, "gold": ACTUAL,
     "test": PREDICTED, "predicted": PREDICTED, "prediction": PREDICTED, "pred": PREDICTED, "classifier": PREDICTED,
 }  # fmt: skip
+_OF_A_SET = frozenset({"y", "set", "data", "label", "labels", "target", "targets", "class", "classes"})
 _NOUNS = {"disease": ACTUAL, "condition": ACTUAL}  # "predicted condition" is a prediction all the same
 _SIDED = re.compile(rf"({'|'.join([*_SIDES, *_NOUNS])})(?:[\s:_=]+(?=.)|(?=[+\-]))(.+)", re.IGNORECASE)
 _MARGINS = frozenset({
@@ -34,9 +35,9 @@ def side(name: object) -> str | None:
     str or None
         "actual", "predicted" or None. "y_test" is None: in scikit-learn it is the truth of a test set.
     """
-    words = re.findall(r"[a-z]+", str(name).casefold())
-    if words == ["y", "test"]:
-        return None
+    words = set(re.findall(r"[a-z]+", str(name).casefold()))
+    if words & _OF_A_SET:
+        words -= {"test"}
     for known in (_SIDES, _NOUNS):
         found = {known[word] for word in words if word in known}
         if found:
@@ -116,7 +117,7 @@ def square(
         (side(name), labels) if same else _sided(labels, name)
         for labels, name in zip((rows, columns), names, strict=True)
     )
-    if set(rows) != set(columns):
+    if set(rows) != set(columns) or len(rows) != len(columns):
         raise ValueError(
             f"`array` has rows {rows} and columns {columns}; give both the same labels, in the same words."
         )
@@ -146,7 +147,7 @@ def _rows_are(of_rows: str | None, of_columns: str | None, told: str | None) -> 
         raise ValueError(f"`rows` and `array` contradict each other: {which}, `rows` is {told!r}. Mend one of them.")
     if not said:
         raise ValueError(
-            "`array` doesn't say whether its rows are the truth or the test. Say rows='truth' or rows='test' (--rows "
-            "on the command line), or name the sides, such as 'actual' and 'predicted'."
+            "`array` doesn't say whether its rows are the truth or the test. Say rows='truth' or rows='test' to "
+            "bayescm.from_array (--rows on the command line), or name the sides, such as 'actual' and 'predicted'."
         )
     return said.pop()

@@ -125,24 +125,24 @@ def _answers(
     named |= {f"y_preds[{name!r}]": label_array(f"y_preds[{name!r}]", y_preds[name]) for name in systems}
     validate.same_length(**named)
     if labels is None:
-        _no_passes(named)
+        no_passes(named)
     arrays, order = class_order(named, labels, pos_label)
     sorter = np.argsort(order)
     return systems, [codes(values, order, sorter) for values in arrays], order
 
 
-def _no_passes(named: Mapping[str, NDArray[Any]]) -> None:
+def no_passes(named: Mapping[str, NDArray[Any]]) -> None:
     """Refuse numbers of passes: far more values than the truth has, from 0 up, or up to its only one."""
-    (_, truth), *others = ((name, np.unique(values)) for name, values in named.items())
+    (of_truth, truth), *others = ((name, np.unique(values)) for name, values in named.items())
     for name, found in others:
         strange = np.setdiff1d(found, truth) if found.dtype.kind == "i" and truth.dtype.kind in "bi" else found[:0]
         if len(strange) < (2 if len(truth) == 1 else 3) or found[0] < 0:
             continue
         if np.isin(truth, [0, 1]).all() or (len(truth) == 1 and found[-1] <= truth[0]):
             raise ValueError(
-                f"`{name}` has the numbers {some(found.tolist())} and `y_true` only {some(truth.tolist())}: how often "
-                "an item was passed is no label. Give one answer per item, such as passes > 2; if they are classes, "
-                "name all of them with `labels`."
+                f"`{name}` has the numbers {some(found.tolist())} and `{of_truth}` only {some(truth.tolist())}: how "
+                "often an item was passed is no label. Give one answer per item, such as passes > 2; if they are "
+                "classes, name all of them with `labels`."
             )
 
 

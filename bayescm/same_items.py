@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from bayescm import validate
 from bayescm.conjugate import matrix_rng
+from bayescm.labels import class_order, label_array
 from bayescm.labels import codes as codes_of
-from bayescm.pairs import check_joint, systems_of
+from bayescm.pairs import check_joint, no_passes, systems_of
 from bayescm.priors import Concentrations, PriorLike, concentrations
 from bayescm.results import ACTUAL, CHAIN, DRAW, ITEM, LABEL, MATRIX, PREDICTED, SYSTEM
 
@@ -97,7 +98,7 @@ def _of_answers(data: xr.Dataset) -> Patterns:
             f"{ {str(name): v.dims for name, v in data.data_vars.items()} }. Build it with bayescm.predictions."
         )
     both = np.vstack([data[ACTUAL].values, data[PREDICTED].transpose(SYSTEM, ITEM).values])
-    labels = data[LABEL].values if LABEL in data.coords else np.unique(both)
+    labels = data[LABEL].values if LABEL in data.coords else _labels(data)
     validate.unique("class_label", labels.tolist())
     sorter = np.argsort(labels)
     if not np.isin(both, labels).all():
@@ -107,6 +108,15 @@ def _of_answers(data: xr.Dataset) -> Patterns:
     systems = data[SYSTEM].values.tolist() if SYSTEM in data.coords else list(range(data.sizes[SYSTEM]))
     validate.unique("system", systems)
     return Patterns(rows, counts, labels.tolist(), [str(name) for name in systems])
+
+
+def _labels(data: xr.Dataset) -> NDArray[Any]:
+    """Return the classes of answers that don't name them, of two the positive one last."""
+    named = {ACTUAL: label_array(ACTUAL, data[ACTUAL].values)}
+    for i, answers in enumerate(data[PREDICTED].transpose(SYSTEM, ITEM).values):
+        named[f"{PREDICTED}[{i}]"] = label_array(f"{PREDICTED}[{i}]", answers)
+    no_passes(named)
+    return class_order(named, None, None)[1]
 
 
 def draw(which: Patterns, prior: PriorLike, chains: int, draws: int, seed: int) -> xr.DataArray:

@@ -66,7 +66,7 @@ def scores_by_class(y_true: ArrayLike, y_score: ArrayLike, pos_label: Label | No
     y_score : array_like of shape (n,)
         Higher for the positive class.
     pos_label : label, optional
-        The positive class; 1 or True if present, else the last in sorted order.
+        The positive class. Default: as in :func:`bayescm.confusion_matrix`.
 
     Returns
     -------
@@ -91,8 +91,8 @@ def model(scores: Any, *, prior: Any = "weak", fpr: ArrayLike = GRID) -> pm.Mode
     Parameters
     ----------
     scores : xarray.DataArray, xarray.Dataset or pair
-        ``scores(item)`` with the coordinate (or variable) ``actual(item)``, two labels, the positive one last in sorted
-        order or as :func:`scores_by_class` had it; or the pair (y_true, y_score).
+        ``scores(item)`` with the coordinate (or variable) ``actual(item)``, two labels, the positive one as
+        :func:`scores_by_class` had it or finds it; or the pair (y_true, y_score).
     prior : "weak", "standard" or mapping
         A mapping has ``mu``, ``kappa``, ``alpha`` and ``beta``: numbers, or pairs (negative, positive). "reference" is
         for :func:`exact`.

@@ -192,7 +192,9 @@ def test_shapes_of_the_data():
     for data in ((Y, X), by_name, dataset, dataset.set_coords("actual"), DATA[::-1], DATA.drop_vars("item")):
         np.testing.assert_allclose(story.exact(data).laws["mu"].mean(), want)
     assert story.exact(by_name).draw(RNG, 2).class_label.values.tolist() == ["well", "ill"]
-    assert story.exact((text, X)).draw(RNG, 2).class_label.values.tolist() == ["ill", "well"]
+    assert story.exact((text, X)).draw(RNG, 2).class_label.values.tolist() == ["well", "ill"]
+    with pytest.raises(ValueError, match="`pos_label` is needed"):
+        story.scores_by_class(np.where(Y == 1, "a", "b"), X)
     assert story.exact(DATA).observed.dims == ("item",)
 
 

@@ -529,6 +529,10 @@ class Three(Fake):
         return np.stack([X, X, X], -1)
 
 
+class Unsaid(Fake):
+    classes_ = np.array(["low", "high"])
+
+
 class Outputs(Fake):
     classes_ = (np.arange(2), np.arange(2))
 
@@ -553,6 +557,7 @@ class Shapeless(Fake):
         (Detector(), {}, TypeError, "with `classes_`, which Detector lacks"),
         (Shapeless(), {}, ValueError, "must give scores of two classes"),
         (Fake(), {"pos_label": "maybe"}, ValueError, "`pos_label` must be one of"),
+        (Unsaid(), {}, ValueError, "`pos_label` is needed: which of 'low' and 'high'"),
         (Fake(), {"response_method": "decision_function"}, ValueError, "isn't in Fake, which has 'predict_proba'"),
         (Fake(), {"response_method": "predict"}, ValueError, "`response_method` must be one of"),
     ],

@@ -242,6 +242,8 @@ def test_sides_that_are_not_said_or_contradict():
         bayescm.from_array(bare.rename_axis("truth"), rows="test")
     with pytest.raises(ValueError, match="contradict"):
         bayescm.from_array(bare.rename_axis("truth").rename_axis(columns="reference"))
+    with pytest.raises(ValueError, match="give both the same labels"):
+        bayescm.from_array(pd.DataFrame([[1, 2, 9], [3, 4, 9]], index=same, columns=["yes", "no", "no"]), rows="test")
     with pytest.raises(ValueError, match="`rows` is for data frames"):
         bayescm.from_array(ASKED, rows="test")
 
@@ -250,6 +252,7 @@ def test_sides_that_are_not_said_or_contradict():
     ("actual", "actual"), ("y_true", "actual"), ("True label", "actual"), ("Gold", "actual"), ("Disease", "actual"),
     ("test", "predicted"), ("y_pred", "predicted"), ("classifier_2", "predicted"), ("Predicted condition", "predicted"),
     ("y_test", None), ("row_0", None), (None, None), ("true prediction", None), ("testing", None),
+    ("labels_test", None), ("test result", "predicted"),
 ])  # fmt: skip
 def test_words_for_sides(name, wanted):
     assert side(name) == wanted
@@ -314,3 +317,15 @@ def test_passes_are_no_labels(truth, passes):
             call(truth, {"A": passes})
         assert call(truth, {"A": passes}, labels=range(6)).coords
         assert call([0, 1, 2, 3], {"A": [0, 1, 2, 4]}).coords  # another class is no pass
+    own = xr.Dataset({"actual": ("item", truth), "predicted": (("system", "item"), [passes, truth])})
+    with pytest.raises(ValueError, match=r"`predicted\[0\]` .* no label"):
+        bayescm.leaderboard(own)
+
+
+def test_answers_without_named_classes_are_checked_alike():
+    words = xr.Dataset({"actual": ("item", ["yes", "no"]), "predicted": (("system", "item"), [["pos", "neg"]] * 2)})
+    with pytest.raises(ValueError, match="none in common"):
+        bayescm.compare_systems(words)
+    other = xr.Dataset({"actual": ("item", ["a", "b"]), "predicted": (("system", "item"), [["a", "b"], ["b", "b"]])})
+    with pytest.raises(ValueError, match="`pos_label` is needed"):
+        bayescm.leaderboard(other)

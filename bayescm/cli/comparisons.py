@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import bayescm
 from bayescm.cli import files
+from bayescm.cli.files import read
 from bayescm.cli.inputs import (
     add_command,
     add_model,
@@ -15,7 +16,6 @@ from bayescm.cli.inputs import (
     metric_list,
     model_of,
     pos_label,
-    read,
     refuse,
     require,
 )

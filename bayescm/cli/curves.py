@@ -10,6 +10,7 @@ import numpy as np
 import bayescm
 from bayescm import validate
 from bayescm.cli import files, planes
+from bayescm.cli.files import read
 from bayescm.cli.inputs import (
     add_command,
     add_labels,
@@ -17,7 +18,6 @@ from bayescm.cli.inputs import (
     number_or_word,
     pos_label,
     prevalence,
-    read,
     refuse,
     require,
 )

@@ -252,7 +252,8 @@ def pos_label(frame: Any, arguments: argparse.Namespace) -> Any:
 def _from_rows_of_cells(frame: Any, columns: dict[str, Any], by: str | None) -> "xr.DataArray":
     """Take each row for a matrix, named by ``--by`` or by the first column that isn't a cell."""
     no_empty_cell(frame, [columns[name] for name in CELLS])
-    counts = bayescm.from_cells(**{name: numbers_of(frame, columns[name]) for name in CELLS})
+    cells: dict[str, Any] = {name: numbers_of(frame, columns[name]) for name in CELLS}
+    counts = bayescm.from_cells(**cells)
     names = _names_of_rows(frame, columns, CELLS, by)
     if names is None:
         return counts.isel(system=0) if len(frame) == 1 else counts.assign_coords(system=range(1, len(frame) + 1))

@@ -5,7 +5,8 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import bayescm
-from bayescm.cli.inputs import add_command, add_counts, at_thresholds, counts_of, number_or_word, numbers, read
+from bayescm.cli.files import read
+from bayescm.cli.inputs import add_command, add_counts, at_thresholds, counts_of, number_or_word, numbers
 from bayescm.cli.output import add_outputs, each, ends, plain, positive, print_records, save_figure
 from bayescm.cli.understood import print_counts
 from bayescm.cli.understood import records as understood

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayescm import validate
 from bayescm.curves import curve_band, curve_posterior
-from bayescm.labels import Label
+from bayescm.labels import Label, positive_last
 from bayescm.plots.areas import decimals_of, posterior_of, quantiles
 from bayescm.plots.curves import bands_on, curve_layers, draw_curves, list_legend, told
 from bayescm.plots.planes import new_axes
@@ -202,7 +202,7 @@ class CurveDisplay:
         response_method : {"auto", "predict_proba", "decision_function"}
             Where scores come from; "auto": the first of both that it has.
         pos_label : str, int or bool, optional
-            The positive class. Default: the last of ``classes_``.
+            The positive class. Default: as in :func:`bayescm.confusion_matrix`, from ``classes_``.
         space, kind, ci_prob, prior, prevalence, ax, random_seed, **kwargs
             As in :meth:`from_predictions`.
         name : str, optional
@@ -277,9 +277,7 @@ def _response(
     used = has[0] if method == "auto" else method
     score = np.asarray(getattr(estimator, used)(X))  # one that isn't fitted says so here
     classes = _classes(estimator)
-    positive = classes[1] if pos_label is None else pos_label
-    if positive not in classes:
-        raise ValueError(f"`pos_label` must be one of {classes}; got {pos_label!r}.")
+    positive = classes[positive_last(classes, pos_label)[-1]]
     wanted = 2 if used == "predict_proba" else 1
     if score.ndim != wanted or (wanted == 2 and score.shape[1] != 2):
         raise ValueError(f"`estimator` must give scores of two classes; {used} gave an array of shape {score.shape}.")
