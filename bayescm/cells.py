@@ -22,12 +22,11 @@ from bayescm.results import (
     labels_of,
 )
 from bayescm.sampling import exchange_draws
+from bayescm.streams import Stream
 
 Array = NDArray[np.float64]
 
 PRIOR_DRAWS = 1000
-POSTERIOR, PRIOR, REPLICATE, SHARES = range(4)
-"""Streams of random numbers."""
 
 
 def posterior_draws(
@@ -39,7 +38,7 @@ def posterior_draws(
     def kernel(values: NDArray[Any], index: NDArray[np.int64]) -> Array:
         which = conjugate.posterior(validate.count_values("counts", values), base, prevalence)
         conjugate.check_proper(which, labels)
-        return conjugate.draw_batch(which, index, chains, draws, seed, POSTERIOR)
+        return conjugate.draw_batch(which, index, chains, draws, seed, Stream.POSTERIOR)
 
     return label_theta(by_matrix(kernel, counts, _sizes(counts, chains, draws)), counts)
 
@@ -51,7 +50,7 @@ def draws_of_systems(
     if not shared(prevalence, base):
         return posterior_draws(counts, base, prevalence, chains, draws, seed)
     theta = posterior_draws(counts, base, None, chains, draws, seed)
-    return exchange_draws(theta, None, prevalence, conjugate.matrix_rng(seed, 0, SHARES))
+    return exchange_draws(theta, None, prevalence, conjugate.matrix_rng(seed, 0, Stream.SHARES))
 
 
 def draws_of_answers(
@@ -62,7 +61,7 @@ def draws_of_answers(
     if prevalence is None:
         return theta
     totals = answers.matrices()[0].sum(-1).astype(np.float64)
-    return exchange_draws(theta, totals, prevalence, conjugate.matrix_rng(seed, 0, SHARES))
+    return exchange_draws(theta, totals, prevalence, conjugate.matrix_rng(seed, 0, Stream.SHARES))
 
 
 def shared(prevalence: PrevalenceLike, base: Concentrations) -> bool:
@@ -79,7 +78,7 @@ def prior_draws(
 
     def kernel(values: NDArray[Any], index: NDArray[np.int64]) -> Array:
         which = exchange(base, prevalence, values.sum(-1).astype(np.float64))
-        return conjugate.draw_batch(which, index, chains, draws, seed, PRIOR)
+        return conjugate.draw_batch(which, index, chains, draws, seed, Stream.PRIOR)
 
     return label_theta(by_matrix(kernel, counts, _sizes(counts, chains, draws)), counts)
 
@@ -120,7 +119,7 @@ def replicates(
     def kernel(values: NDArray[Any], index: NDArray[np.int64], theta: Array) -> NDArray[np.int64]:
         out = np.empty(theta.shape, np.int64)
         for position in np.ndindex(index.shape):
-            rng = conjugate.matrix_rng(seed, int(index[position]), REPLICATE)
+            rng = conjugate.matrix_rng(seed, int(index[position]), Stream.REPLICATE)
             items = int(values[position].sum()) if size < 0 else size
             flat = theta[position].reshape(-1, *theta.shape[-2:])
             future = conjugate.replicate_counts(flat, values[position].sum(-1), rng, items, keep)

@@ -13,6 +13,7 @@ from bayescm.conjugate import matrix_rng
 from bayescm.counts import check_counts
 from bayescm.metrics import Metric, MetricsLike, compute, coordinates, parts, per_label, resolve
 from bayescm.results import CI_BOUND, METRIC, attributes, by_matrix, interval_coordinate, labels_of, positive_class
+from bayescm.streams import Stream
 
 Array = NDArray[np.float64]
 Found = list[tuple[Array, Array, Array]]
@@ -27,7 +28,6 @@ _LONG_NAMES = {
     "clipped": "Bound was beyond the metric's range",
     "undefined": "Share of the resamples that leave the metric undefined",
 }
-_STREAM = 4  # of random numbers; posterior() has those below
 _STEP = 1e-3  # relative, of the derivatives
 _NEAR, _FAR = 1e-6, 1e-4  # items put into an empty cell, to see whether the metric is smooth there
 _NOISE = 1e-22  # variance of a metric that doesn't vary, from rounding: 1e-26; of the smallest real one: 1e-18
@@ -234,7 +234,7 @@ def _bootstrap(counts: NDArray[np.int64], index: NDArray[np.int64], plan: _Plan)
     rows = []
     for matrix, number in zip(counts.reshape(-1, k * k), index.flat, strict=True):
         n = int(matrix.sum())
-        rng = matrix_rng(plan.seed, int(number), _STREAM)
+        rng = matrix_rng(plan.seed, int(number), Stream.INTERVAL_BOOTSTRAP)
         resampled = rng.multinomial(n, matrix / max(n, 1), size=plan.draws).reshape(-1, k, k)
         rows.append([_percentiles(values, plan.ci_prob) for values in compute(plan.metrics, resampled)])
     found = []

@@ -10,12 +10,13 @@ import numpy as np
 import xarray as xr
 
 from bayescm import cells, conjugate, sampling, stories, told, validate, workflow
-from bayescm.cells import PRIOR_DRAWS, SHARES, with_metrics
+from bayescm.cells import PRIOR_DRAWS, with_metrics
 from bayescm.closed_form import ClosedForm
 from bayescm.counts import check_counts
 from bayescm.metrics import MetricsLike, resolve
 from bayescm.priors import MODELS, Concentrations, PrevalenceLike, PriorLike, concentrations
 from bayescm.results import ACTUAL, CHAIN, DRAW, MATRIX, attributes, flatten_cells, labels_of, positive_class, tree
+from bayescm.streams import Stream
 
 SAMPLERS = ("pymc", "nutpie", "numpyro", "blackjax")
 _NEEDLESS = " This story has a closed form: method='exact' needs none of it."
@@ -294,7 +295,7 @@ def _nuts(
         sampling.check_fit(drawn[["theta"]], stats, hint=_NEEDLESS)
         theta = drawn["theta"].transpose(CHAIN, DRAW, *MATRIX)
         if prevalence is not None:
-            rng = conjugate.matrix_rng(run.seed, position, SHARES)
+            rng = conjugate.matrix_rng(run.seed, position, Stream.SHARES)
             theta = sampling.exchange_draws(theta, one.values.sum(-1).astype(np.float64), prevalence, rng)
         thetas.append(theta.to_dataset(name="theta"))
         statistics.append(stats)

@@ -18,10 +18,10 @@ from bayescm.labels import codes as codes_of
 from bayescm.pairs import check_joint, no_passes, systems_of
 from bayescm.priors import Concentrations, PriorLike, concentrations
 from bayescm.results import ACTUAL, CHAIN, DRAW, ITEM, LABEL, MATRIX, PREDICTED, SYSTEM
+from bayescm.streams import Stream
 
 Array = NDArray[np.float64]
 
-_STREAM = 8
 _LEFT = 1e-9  # of the prior's part: what the sticks leave over
 _BLOCK = 2**22  # numbers at a time
 
@@ -142,7 +142,7 @@ def draw(which: Patterns, prior: PriorLike, chains: int, draws: int, seed: int) 
     """
     base = concentrations(prior, "dirichlet_multinomial", which.labels)
     k, systems, n = len(which.labels), len(which.systems), chains * draws
-    rng = matrix_rng(seed, 0, _STREAM)
+    rng = matrix_rng(seed, 0, Stream.SAME_ITEMS)
     theta = np.empty((n, systems, k, k))
     block = max(_BLOCK // max(len(which.counts), systems * k * k), 1)
     for start in range(0, n, block):

@@ -7,11 +7,12 @@ import numpy as np
 import xarray as xr
 
 from bayescm import conjugate, sampling, workflow
-from bayescm.cells import PRIOR, PRIOR_DRAWS, SHARES, with_metrics
+from bayescm.cells import PRIOR_DRAWS, with_metrics
 from bayescm.closed_form import SAMPLE, ClosedForm
 from bayescm.metrics import MetricsLike, evaluate, resolve
 from bayescm.priors import Concentrations, PrevalenceLike, exchange
 from bayescm.results import ACTUAL, CHAIN, DRAW, MATRIX, in_chains, matrix_of_cells
+from bayescm.streams import Stream
 from bayescm.told import Told
 
 TARGET_ACCEPT = 0.95
@@ -42,10 +43,10 @@ def answer(
         )
     groups: dict[str, xr.Dataset] = {}
     if form is not None and method == "exact":
-        posterior = _closed_draws(form.draw, run.seed, 0, run.chains, run.draws)
+        posterior = _closed_draws(form.draw, run.seed, Stream.POSTERIOR, run.chains, run.draws)
         groups["observed_data"] = form.observed.to_dataset(name=form.observed.name)
         if form.prior is not None:
-            groups["prior"] = _closed_draws(form.prior, run.seed, PRIOR, 1, PRIOR_DRAWS)
+            groups["prior"] = _closed_draws(form.prior, run.seed, Stream.PRIOR, 1, PRIOR_DRAWS)
         if replicate or full:
             groups = _further(told.build(), posterior, run.seed, full) | groups
     else:
@@ -100,7 +101,7 @@ def measured(
         return group
     theta = group["theta"].transpose(CHAIN, DRAW, ..., *MATRIX)
     if prevalence is not None:
-        theta = sampling.exchange_draws(theta, None, prevalence, conjugate.matrix_rng(seed, stream, SHARES))
+        theta = sampling.exchange_draws(theta, None, prevalence, conjugate.matrix_rng(seed, stream, Stream.SHARES))
         group = group[["theta"]]
     theta.attrs = {"long_name": "Probability of the cell", "units": "1"}
     values = with_metrics(theta, metrics)

@@ -25,6 +25,7 @@ from bayescm.results import (
     labels_of,
     positive_class,
 )
+from bayescm.streams import Stream
 
 Array = NDArray[np.float64]
 
@@ -194,7 +195,9 @@ def _of_draws(
     rows: list[list[dict[str, Any]]] = []
     for position in range(index.size):
         one = conjugate.single(posterior, np.unravel_index(position, index.shape))
-        theta = conjugate.draw_theta(one, conjugate.matrix_rng(plan.seed, int(index.flat[position]), 0), plan.draws)
+        theta = conjugate.draw_theta(
+            one, conjugate.matrix_rng(plan.seed, int(index.flat[position]), Stream.POSTERIOR), plan.draws
+        )
         values = compute(metrics, np.moveaxis(theta, -1, 0))
         rows.append([_of_metric(metric, value, one, plan) for metric, value in zip(metrics, values, strict=True)])
     found = {}

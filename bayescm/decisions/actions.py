@@ -16,10 +16,10 @@ from bayescm.draws import statistics
 from bayescm.metrics import Metric, expected_cost
 from bayescm.priors import Concentrations, PrevalenceLike, PriorLike, concentrations, exchange
 from bayescm.results import ACTUAL, CI_BOUND, MATRIX, SYSTEM, attributes, interval_coordinate, positive_class
+from bayescm.streams import Stream
 
 Array = NDArray[np.float64]
 
-_STREAM = 12
 _TIE = 1e-12  # of the largest cost: costs that differ by less are the same
 _LONG_NAMES = {
     "point": "Cost per item of the counts themselves",
@@ -227,7 +227,9 @@ def _of_actions(cells: Array, shares: Array, costs: Array) -> Array:
 def _drawn(posterior: Concentrations, problem: _Problem, index: int) -> Array:
     """Draw the cost of every action, (A, n), from independent test sets."""
     systems, k = posterior.rows.shape[:2]
-    streams = [conjugate.matrix_rng(problem.seed, index * (systems + 1) + s, _STREAM) for s in range(systems + 1)]
+    streams = [
+        conjugate.matrix_rng(problem.seed, index * (systems + 1) + s, Stream.ACTIONS) for s in range(systems + 1)
+    ]
     shares = conjugate.draw_shares(posterior, streams[-1], problem.draws)
     each = []
     for rows, rng in zip(posterior.rows, streams, strict=False):
@@ -244,7 +246,7 @@ def _paired(which: same_items.Patterns, prior: PriorLike, posterior: Concentrati
     if not posterior.one_dirichlet:  # another prevalence
         if not shares.all():
             raise ValueError("`prevalence` can't be exchanged: a class has no items, and no share in some draws.")
-        rng = conjugate.matrix_rng(problem.seed, 0, _STREAM)
+        rng = conjugate.matrix_rng(problem.seed, 0, Stream.ACTIONS)
         other = conjugate.draw_shares(posterior, rng, problem.draws)
         cells, shares = cells * (other / shares)[:, None], other
     return _of_actions(cells, shares, problem.costs)

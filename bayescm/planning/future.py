@@ -10,12 +10,12 @@ from bayescm import conjugate
 from bayescm.metrics import Metric, compute
 from bayescm.planning.rates import Rate
 from bayescm.priors import Concentrations
+from bayescm.streams import Stream
 
 Array = NDArray[np.float64]
 
 MOST_MATRICES = 2_000_000
 _DECIMALS = 12  # in which equal values of a metric agree
-_STREAM = 11
 
 
 class Law(NamedTuple):
@@ -131,7 +131,7 @@ def drawn(
     which: Concentrations, totals: NDArray[np.int64], size: int, keep_totals: bool, draws: int, seed: int, index: int
 ) -> NDArray[np.int64]:
     """Return draws of the matrix to come, (draws, K, K)."""
-    rng = conjugate.matrix_rng(seed, index, _STREAM)
+    rng = conjugate.matrix_rng(seed, index, Stream.FUTURE)
     theta = np.moveaxis(conjugate.draw_theta(which, rng, draws), -1, 0)
     return conjugate.replicate_counts(theta, totals, rng, size, keep_totals)
 

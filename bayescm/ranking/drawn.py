@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from bayescm.compiled import load
 from bayescm.conjugate import matrix_rng
 from bayescm.laws import BetaLaw
+from bayescm.streams import Stream
 
 Array = NDArray[np.float64]
 
-_STREAM = 10
 _BLOCK = 2**18  # numbers that stay in cache
 
 
@@ -65,7 +65,7 @@ def of_betas(law: BetaLaw, draws: int, seed: int) -> Drawn:
     kernels.beta_paths(a, b, paths)
     values = np.empty((draws, len(a)))
     block = max(_BLOCK // len(a), 1)
-    rng = matrix_rng(seed, 0, _STREAM)
+    rng = matrix_rng(seed, 0, Stream.RANKS)
     for start in range(0, draws, block):
         part = values[start : start + block]
         kernels.beta_draws(paths, rng.standard_normal((len(a), len(part))), part)

@@ -16,12 +16,12 @@ from bayescm.laws import BetaLaw, IntegralLaw
 from bayescm.metrics import Metric, MetricLike, compute, of_one_class, per_label, resolve
 from bayescm.priors import PrevalenceLike, PriorLike, concentrations, pair
 from bayescm.results import MATRIX, SYSTEM, labels_of
+from bayescm.streams import Stream
 
 Array = NDArray[np.float64]
 INDEPENDENT, TOGETHER = "independent test sets", "the same items"
 _CORRECT, _WRONG = "correct", "wrong"
 _BLOCK = 2**22  # numbers at a time
-_STREAM = 10
 
 
 @dataclass(frozen=True)
@@ -183,7 +183,7 @@ def _values(theta: xr.DataArray, metric: Metric) -> Array:
 
 
 def _drawn(seed: int) -> np.random.Generator:
-    return conjugate.matrix_rng(seed, 1, _STREAM)
+    return conjugate.matrix_rng(seed, 1, Stream.RANKS)
 
 
 def _coords(data: Any) -> dict[str, Any]:

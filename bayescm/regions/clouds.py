@@ -13,8 +13,8 @@ from bayescm.grid import LONG_NAMES, SPACES, Array
 from bayescm.regions.options import two_labels
 from bayescm.regions.surfaces import HERE
 from bayescm.results import DRAW, METRIC, attributes, by_matrix, positive_class
+from bayescm.streams import Stream
 
-_STREAM = 5  # of random numbers; interval() has the one below
 _LONG_NAMES = LONG_NAMES | {"undefined": "Share of the resamples that leave the metric undefined"}
 
 
@@ -77,7 +77,9 @@ def bootstrap(
         found = np.empty((len(matrices), 2, size))
         for row, matrix, number in zip(found, matrices, index.flat, strict=True):
             n = int(matrix.sum())
-            resampled = matrix_rng(seed, int(number), _STREAM).multinomial(n, matrix / max(n, 1), size=size)
+            resampled = matrix_rng(seed, int(number), Stream.REGION_BOOTSTRAP).multinomial(
+                n, matrix / max(n, 1), size=size
+            )
             row[:] = plane.estimate(resampled.astype(np.float64)).T
         _warn(found, (plane.y, plane.x))
         return found.reshape(*index.shape, 2, size)
