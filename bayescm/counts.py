@@ -15,7 +15,7 @@ from bayescm import validate
 from bayescm.crosstabs import is_margin, square, without_margins
 from bayescm.labels import Label, class_order, codes, label_array, positions, positive_last
 from bayescm.results import ACTUAL, MATRIX, PREDICTED, SYSTEM, THRESHOLD, batch_names, check_matrix, labels_of
-from bayescm.scores import check_scores
+from bayescm.scores import check_scores, signed
 
 
 def confusion_matrix(
@@ -191,6 +191,7 @@ def counts_at_thresholds(
     thresholds: ArrayLike | None = None,
     pos_label: Label | None = None,
     labels: Sequence[Label] | None = None,
+    direction: str = "larger",
 ) -> xr.DataArray:
     """Count the two-class matrix at every threshold: predicted positive where ``score >= threshold``.
 
@@ -199,12 +200,14 @@ def counts_at_thresholds(
     y_true : array_like of shape (n,)
         Actual labels, two classes.
     y_score : array_like of shape (n,)
-        Any real scores, larger for the positive class: probabilities, logits, also infinite ones. Equal scores
-        stay together; nothing is compared with a tolerance.
+        Any real scores: probabilities, logits, also infinite ones. Equal scores stay together; nothing is compared
+        with a tolerance.
     thresholds : array_like, optional
-        Default: every distinct score, from the largest down.
+        Default: every distinct score, from the one that calls the fewest items positive.
     pos_label, labels
         As in :func:`confusion_matrix`.
+    direction : {"larger", "smaller"}
+        Scores that mean positive: "smaller" predicts it where ``score <= threshold``.
 
     Returns
     -------
@@ -219,18 +222,20 @@ def counts_at_thresholds(
     array([[1, 0],
            [0, 2]])
     """
-    positive, (score, *others), _, _, order = check_scores(y_true, y_score, labels, pos_label)
+    scores = check_scores(y_true, y_score, labels, pos_label, direction)
+    positive, (score, *others) = scores.positive, scores.score
     if others:
         raise ValueError("`y_score` must be the scores of one system; got several.")
     if thresholds is None:
         cut = np.unique(score)[::-1]
     else:
-        cut = validate.real_numbers("thresholds", np.atleast_1d(validate.array_of("thresholds", thresholds)))
+        given = validate.real_numbers("thresholds", np.atleast_1d(validate.array_of("thresholds", thresholds)))
+        cut = signed(given, scores.sign)
     validate.unique("thresholds", cut.tolist())
     tp, fp = (_at_least(score[mask], cut) for mask in (positive, ~positive))
     tn, fn = (~positive).sum() - fp, positive.sum() - tp
     counts = np.stack([np.stack([tn, fp], -1), np.stack([fn, tp], -1)], -2)
-    return labelled(counts, order, [THRESHOLD]).assign_coords({THRESHOLD: cut})
+    return labelled(counts, scores.labels, [THRESHOLD]).assign_coords({THRESHOLD: signed(cut, scores.sign)})
 
 
 def check_counts(counts: Any) -> xr.DataArray:

@@ -14,6 +14,8 @@ from bayescm.results import SYSTEM
 Array = NDArray[np.float64]
 
 ITEM = "item"
+DIRECTIONS = {"larger": 1.0, "smaller": -1.0}
+"""Which scores are positive, and the sign that makes them the larger ones."""
 
 
 class Scores(NamedTuple):
@@ -21,12 +23,15 @@ class Scores(NamedTuple):
 
     positive: NDArray[np.bool_]
     score: Array
+    """Larger for the positive class: with the other sign than given if the smaller scores are positive."""
     systems: NDArray[Any] | None
     """Names of the systems; None where one came without a name."""
     dim: str
     """Of the systems."""
     labels: NDArray[Any]
     """The negative and the positive class."""
+    sign: float = 1.0
+    """That turns `score` into the scores as given."""
 
 
 class Ranking(NamedTuple):
@@ -40,7 +45,11 @@ class Ranking(NamedTuple):
 
 
 def check_scores(
-    y_true: ArrayLike, y_score: Any, labels: Sequence[Label] | None = None, pos_label: Label | None = None
+    y_true: ArrayLike,
+    y_score: Any,
+    labels: Sequence[Label] | None = None,
+    pos_label: Label | None = None,
+    direction: str = "larger",
 ) -> Scores:
     """Return valid items, the positive class last, or say what is wrong with them.
 
@@ -49,15 +58,18 @@ def check_scores(
     y_true : array_like of shape (n,)
         Actual labels, two classes.
     y_score : array_like of shape (n,), mapping, data frame or xarray.DataArray
-        Real scores, larger for the positive class, also infinite ones. Several systems that scored the same items: a
-        mapping of names to scores, a data frame with a column per system, or a DataArray over ``item`` and another dim.
+        Real scores, also infinite ones. Several systems that scored the same items: a mapping of names to scores, a
+        data frame with a column per system, or a DataArray over ``item`` and another dim.
     labels, pos_label
         As in :func:`bayescm.confusion_matrix`.
+    direction : {"larger", "smaller"}
+        Scores that speak for the positive class.
 
     Returns
     -------
     Scores
     """
+    sign = sign_of(direction)
     true = label_array("y_true", y_true)
     named, dim = _by_system(y_score)
     checked = {name: validate.real_numbers("y_score" if name is None else f"y_score[{name!r}]", one)
@@ -68,7 +80,27 @@ def check_scores(
     if len(order) != 2:
         raise ValueError(f"`y_true` must have two classes; got {order.tolist()}. Make one class against the rest.")
     systems = None if None in checked else _names(list(checked))
-    return Scores(true == order[1], np.stack(list(checked.values())), systems, dim, order)
+    return Scores(true == order[1], signed(np.stack(list(checked.values())), sign), systems, dim, order, sign)
+
+
+def signed(values: Array, sign: float) -> Array:
+    """Return scores or thresholds with a sign, and no negative zeros."""
+    return values if sign > 0 else 0.0 - values
+
+
+def sign_of(direction: object) -> float:
+    """Return the sign that makes the positive class the one with the larger scores."""
+    if direction == "auto":
+        raise ValueError(
+            "`direction`='auto' isn't offered: the direction that looks better on these items makes every area too "
+            "large. Say 'larger' or 'smaller', whichever scores mean positive."
+        )
+    if direction in ("<", ">"):
+        raise ValueError(
+            f"`direction` must be 'larger' or 'smaller', the scores that mean positive; got {direction!r}. pROC's '<', "
+            "controls below cases, is 'larger' here, and its '>' is 'smaller'."
+        )
+    return DIRECTIONS[validate.choice("direction", direction, DIRECTIONS)]
 
 
 def _names(names: list[Any]) -> NDArray[Any]:

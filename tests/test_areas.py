@@ -14,6 +14,7 @@ import bayescm
 from bayescm.areas import bounds, samples
 from bayescm.areas.pr import ESTIMATORS
 from bayescm.curves import curve_posterior
+from bayescm.streams import Stream
 
 FREE = tuple(name for name in ESTIMATORS if name != "binormal")
 SCORES = st.lists(st.tuples(st.booleans(), st.integers(-3, 6)), min_size=2, max_size=14).filter(
@@ -271,7 +272,7 @@ def test_folds_are_stratified_and_use_every_item_once():
     y, score = example(23, 47, digits=9)
     items = samples.check_items(y, score)
     found = samples.folds(items, ("average_precision", "auc"), 5, 7)
-    rng = samples.matrix_rng(7, 0, 7)
+    rng = samples.matrix_rng(7, 0, Stream.AREA_FOLDS)
     parts = [rng.permutation(np.arange(n) % 5) for n in (23, 47)]
     for k in range(5):
         mine = np.zeros(70, bool)

@@ -187,6 +187,33 @@ def test_prevalence(capsys, scores):
     assert quantities(made)["average_precision"]["upper"] == pytest.approx(float(post.quantile(0.975)))
 
 
+def test_another_prevalence_is_smoothed_where_it_can_be(capsys, scores):
+    assert told(capsys, scores, "--prevalence", ".01")["settings"]["prior"] == "smoothed"
+    code, _, err = curve(capsys, scores, "--prevalence", ".01", "--score", "score", "--score", "old", "--seed", "1")
+    assert code == 0
+    assert "their intervals don't cover" in err
+
+
+def test_direction(capsys, scores, tmp_path):
+    path = tmp_path / "small.csv"
+    rows = [f"{y},{-new!r}" for y, new in zip(Y, NEW.tolist(), strict=True)]
+    path.write_text("actual,score\n" + "\n".join(rows) + "\n")
+    large = told(capsys, scores, "--metric", "f1")
+    small = told(capsys, str(path), "--metric", "f1", "--direction", "smaller")
+    for method in ("posterior", "DeLong"):
+        assert quantities(small, method)["auc"] == quantities(large, method)["auc"]
+    best = [quantities(made)["best_threshold[f1]"] for made in (small, large)]
+    assert best[0]["lower"] == pytest.approx(-best[1]["upper"])
+    assert small["band"]["points"] == large["band"]["points"]
+    regions = [
+        json.loads(curve(capsys, file, "--band", "regions", "--grid", "41", "--mark", "0", "--json", *more)[1])
+        for file, more in ((str(path), ["--direction", "smaller"]), (scores, []))
+    ]
+    assert regions[0]["band"] == regions[1]["band"]
+    assert [row["tp"] for row in regions[0]["curve"]] == [row["tp"] for row in regions[1]["curve"]]
+    assert regions[0]["curve"][3]["threshold"] == -regions[1]["curve"][3]["threshold"]
+
+
 def test_positive_label(capsys, tmp_path):
     path = tmp_path / "words.csv"
     path.write_text(

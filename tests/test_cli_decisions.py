@@ -152,6 +152,19 @@ def test_areas_under_the_curve(capsys, answers):
     assert "paired DeLong" in out
 
 
+def test_areas_of_independent_samples(capsys, tmp_path):
+    site = np.tile(["x", "y", "y"], 30)
+    file = table(tmp_path / "sites.csv", {"actual": Y, "score": -SCORES["one"], "site": site})
+    made = told(capsys, "compare", file, "--score", "score", "--by", "site", "--direction", "smaller")
+    (row,) = made["areas"]
+    x, y = site == "x", site == "y"
+    want = bayescm.auc_difference((Y[x], Y[y]), SCORES["one"][x], SCORES["one"][y], design="independent")
+    assert (row["comparison"], made["settings"]["design"]) == ("x - y", "independent")
+    assert row["difference"] == pytest.approx(want["difference"].item())
+    assert [row["lower"], row["upper"]] == pytest.approx(want["interval"].values.tolist())
+    assert "independent DeLong" in run(capsys, "compare", file, "--score", "score", "--by", "site")[1]
+
+
 def test_files_of_compare(capsys, answers, tmp_path):
     pair = ["--predicted", "A", "--predicted", "B", "--seed", "1", "--metric", "recall,f1"]
     code, _, _ = run(capsys, "compare", answers, *pair, "--save", f"{tmp_path}/d.nc", "--plot", f"{tmp_path}/d.png")
@@ -173,6 +186,8 @@ def test_files_of_compare(capsys, answers, tmp_path):
         (["--score", "one", "--score", "two", "--prior", "laplace"], "--prior doesn't apply to --score"),
         (["--score", "one", "--score", "two", "--rope", ".1"], "--rope doesn't apply to --score"),
         (["--score", "one", "--score", "two", "--plot", "a.png"], "bayescm curve"),
+        (["--score", "one", "--score", "two", "--by", "A"], "give one --score"),
+        (["--score", "one", "--score", "two", "--direction", "auto"], "every area too large"),
         (["--predicted", "A", "--predicted", "one"], "fractions, not labels"),
         (["--predicted", "A", "--predicted", "B", "--by", "one"], "--by doesn't apply"),
         (["--predicted", "A", "--predicted", "B", "--pos-label", "7"], "must be one of 0, 1"),

@@ -18,12 +18,13 @@ NOISE = 1e-12
 
 
 class Found(NamedTuple):
-    """A standard error and two bounds; where there are none, the reason."""
+    """A standard error and two bounds; where there are none, the reason. Of draws of a posterior their median."""
 
     standard_error: float
     lower: float
     upper: float
     reason: str = ""
+    median: float = np.nan
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class Areas:
     items: Items
     names: tuple[str, ...]
     """Of the areas: "auc", or estimators of the area under the PR curve."""
-    size: int
+    size: float
     """Number of trials, where an area is taken for a binomial proportion."""
     ci_prob: float
     draws: int
@@ -83,7 +84,8 @@ class Areas:
             score = rows[system] if alone else {str(i): row for i, row in enumerate(rows)}
             self.posteriors[key] = curve_posterior(
                 self.items.scores.positive.astype(np.int64), score, over=None, prior=prior,
-                prevalence=self.items.prevalence, draws=self.draws, chains=1, random_seed=self.seed,
+                prevalence=self.items.prevalence if self.items.exchanged else "fixed",
+                draws=self.draws, chains=1, random_seed=self.seed,
             )["posterior"]  # fmt: skip
         found = self.posteriors[key][name if name in ("auc", "average_precision") else "pr_area"]
         if not alone:
@@ -196,9 +198,15 @@ def cross_validation(areas: Areas, system: int, name: int) -> Found:
 
 def bayesian(areas: Areas, system: int, name: int) -> Found:
     """Return the equal-tailed interval of the joint posterior of the curve, which has no standard error."""
-    return Found(np.nan, *np.quantile(areas.drawn(system, areas.names[name]), areas.tails))
+    return posterior(areas, areas.drawn(system, areas.names[name]))
 
 
 def smoothed(areas: Areas, system: int, name: int) -> Found:
     """Return the same with the mass of each class spread between its items (Banks 1988)."""
-    return Found(np.nan, *np.quantile(areas.drawn(system, areas.names[name], "smoothed"), areas.tails))
+    return posterior(areas, areas.drawn(system, areas.names[name], "smoothed"))
+
+
+def posterior(areas: Areas, drawn: Array) -> Found:
+    """Return equal tails and the median of draws."""
+    lower, median, upper = np.quantile(drawn, [areas.tails[0], 0.5, areas.tails[1]])
+    return Found(np.nan, float(lower), float(upper), median=float(median))

@@ -19,6 +19,13 @@ def variance(of_cases: Array, of_controls: Array) -> Array:
     )
 
 
+def covariance(of_cases: Array, of_controls: Array) -> Array:
+    """Return the covariance (systems, systems) of areas from placements (systems, n) and (systems, m)."""
+    if min(of_cases.shape[-1], of_controls.shape[-1]) < 2:
+        return np.full((len(of_cases),) * 2, np.nan)
+    return np.asarray(sum(np.atleast_2d(np.cov(one)) / one.shape[-1] for one in (of_cases, of_controls)))
+
+
 def delong(areas: Areas, system: int, name: int) -> Found:
     """Return point +- z standard errors."""
     items = areas.items

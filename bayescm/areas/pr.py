@@ -11,7 +11,8 @@ from bayescm import validate
 from bayescm.areas import bounds
 from bayescm.areas.bounds import Areas
 from bayescm.areas.report import ESTIMATOR, METHOD, check_draws, chosen, dataset, of_draws
-from bayescm.areas.samples import CODES, at_prevalence, check_items
+from bayescm.areas.samples import CODES, Items, at_prevalence, check_items
+from bayescm.curves.exchanged import FEW, effective_controls, told
 from bayescm.labels import Label
 
 ESTIMATORS = tuple(name for name in CODES if name != "auc")
@@ -31,7 +32,7 @@ def aucpr(
     y_score: Any,
     *,
     estimator: str | Sequence[str] = "average_precision",
-    method: str | Sequence[str] = "logit",
+    method: str | Sequence[str] | None = None,
     prevalence: float | None = None,
     ci_prob: float = 0.95,
     draws: int = 2000,
@@ -39,6 +40,7 @@ def aucpr(
     random_seed: int | np.random.Generator | None = None,
     labels: Sequence[Label] | None = None,
     pos_label: Label | None = None,
+    direction: str = "larger",
 ) -> xr.Dataset:
     """Estimate the area under the precision-recall curve, with an interval.
 
@@ -49,11 +51,12 @@ def aucpr(
     estimator : str or sequence of str
         "average_precision", "lower_trapezoid", "upper_trapezoid", "interpolated_max", "interpolated_mean",
         "interpolated_median", "interpolated_convex" or "binormal". Several give the dim ``estimator``.
-    method : str or sequence of str
+    method : str or sequence of str, optional
         "logit", "binomial", "bootstrap", "bca", "cross_validation", "bayesian" or "smoothed". Several give the dim
-        ``ci_method``.
+        ``ci_method``. Default: "logit"; "smoothed" if there is a `prevalence`.
     prevalence : float, optional
-        Share of the positive class at which precision is taken, fixed; by default that of the items.
+        Share of the positive class at which precision is taken, fixed; by default that of the items. At a lower one
+        only "smoothed" covers.
     ci_prob : float
         Level of the interval.
     draws : int
@@ -63,13 +66,16 @@ def aucpr(
     random_seed : int, numpy.random.Generator or None
     labels, pos_label
         As in :func:`bayescm.confusion_matrix`.
+    direction : {"larger", "smaller"}
+        Scores that mean positive.
 
     Returns
     -------
     xarray.Dataset
         ``point(system, estimator)``, ``standard_error`` (NaN for posteriors), ``interval(ci_bound)`` and
         ``clipped(ci_bound)`` (whether the bound was beyond [0, 1] and was moved to its end), over ``(system, estimator,
-        ci_method)`` where there are several. The attr ``reason`` says why an interval is NaN.
+        ci_method)`` where there are several; of posteriors also ``median``. The attr ``reason`` says why a point or an
+        interval is NaN; at a given prevalence ``effective_controls`` says how many the controls are worth.
 
     Raises
     ------
@@ -79,7 +85,8 @@ def aucpr(
     Warns
     -----
     UserWarning
-        Where a method has no answer: its interval is NaN.
+        Where a method has no answer: its interval is NaN. At a given prevalence, where a method doesn't cover or
+        `point` is far too large.
 
     Notes
     -----
@@ -87,6 +94,11 @@ def aucpr(
     the authors' published code, and ends at recall 1. Where several thresholds have the same recall the estimators take
     different ones of their precisions. "upper_trapezoid" and "interpolated_convex" are too large, and "binormal" needs
     normal scores; they are here for comparison.
+
+    At a low `prevalence` a single control at the top of the ranking brings precision down, and a sample without one
+    there takes it for 1. The controls are worth controls x prevalence / (1 - prevalence), as many as the cases at the
+    items' own prevalence. With fewer than 20 `point` is too large, up to some times; ``median`` of "smoothed" is
+    nearer. docs/areas.md shows by how much, and what intervals cover.
 
     "logit" and "binomial" take the area for a proportion of as many trials as there are cases. The bootstrap draws
     each class anew and keeps the prevalence. "cross_validation" cuts the items into stratified folds, scores as they
@@ -112,15 +124,16 @@ def aucpr(
     array([[0.246, 0.972],
            [0.203, 0.943]])
     """
+    method = ("logit" if prevalence is None else "smoothed") if method is None else method
     methods = chosen("method", method, METHODS)
     estimators = chosen("estimator", estimator, ESTIMATORS)
-    items = check_items(y_true, y_score, labels, pos_label)
+    items = check_items(y_true, y_score, labels, pos_label, direction)
     if prevalence is not None:
         items = at_prevalence(items, validate.number("prevalence", prevalence, 0, 1))
     areas = Areas(
         items,
         estimators,
-        size=items.cases,
+        size=items.cases if prevalence is None else trials(items),
         ci_prob=validate.number("ci_prob", ci_prob, 0, 1),
         draws=check_draws(draws),
         folds=validate.positive_integer("folds", folds),
@@ -130,9 +143,32 @@ def aucpr(
         raise ValueError(f"`folds` must be at least 2; got {folds}.")
     attrs: dict[str, object] = {
         "estimator": estimator, "method": method, "ci_prob": areas.ci_prob, "prevalence": items.prevalence,
-        "cases": items.cases, "controls": items.controls, **of_draws(areas, methods),
+        "direction": direction, "cases": items.cases, "controls": items.controls, **of_draws(areas, methods),
     }  # fmt: skip
+    if prevalence is not None:
+        attrs |= _said_of_prevalence(areas, methods)
     if "cross_validation" in methods:
         attrs["folds"] = areas.folds
     drop = [dim for dim, given in ((ESTIMATOR, estimator), (METHOD, method)) if isinstance(given, str)]
     return dataset(areas, {word: METHODS[word] for word in methods}, drop, attrs)
+
+
+def trials(items: Items) -> float:
+    """Return the trials of "logit" and "binomial": the cases, or at a lower prevalence than the items' fewer."""
+    return min(float(items.cases), effective_controls(items.controls, items.prevalence))
+
+
+def _said_of_prevalence(areas: Areas, methods: Sequence[str]) -> dict[str, object]:
+    """Warn of what doesn't hold where the controls are worth few, and return what they are worth."""
+    items, share = areas.items, areas.items.prevalence
+    effective = effective_controls(items.controls, share)
+    if effective >= FEW:
+        return {"effective_controls": effective}
+    said = [told(items.controls, share), "`point` is too large on average"]
+    failing = [word for word in methods if word not in ("smoothed", "bayesian")]  # the draws of the latter warn
+    if failing:
+        said.append(f"intervals by {', '.join(map(repr, failing))} can't be relied on; take method='smoothed'")
+    if "smoothed" not in methods:
+        said.append("the `median` of method='smoothed' is nearer for all but strong classifiers")
+    validate.warn(f"{'; '.join(said)}.")
+    return {"effective_controls": effective}

@@ -16,10 +16,13 @@ Method = Callable[[Areas, int, int], Found]
 _CREDIBLE = {"bayesian", "smoothed"}
 _DRAWN = _CREDIBLE | {"bootstrap", "bca", "cross_validation"}
 
+NO_ESTIMATE = "the estimate doesn't exist: it needs finite scores that vary in both classes"
+
 LONG_NAMES = {
     "point": "Area of the items themselves",
     "standard_error": "Standard error",
     "interval": "Interval of the area",
+    "median": "Posterior median of the area",
     "clipped": "Bound was beyond the range and was moved to its end",
 }
 
@@ -50,7 +53,7 @@ def intervals(areas: Areas, methods: Mapping[str, Method]) -> list[tuple[tuple[i
         system, name, number = place
         method = list(methods.values())[number]
         if np.isnan(areas.point[system, name]) and method not in (bayesian, smoothed):
-            answer = nothing("the estimate doesn't exist: it needs finite scores that vary in both classes")
+            answer = nothing(NO_ESTIMATE)
         else:
             answer = method(areas, system, name)
         found.append((place, answer))
@@ -95,23 +98,22 @@ def dataset(
     batch_names("y_score", [scores.dim, METHOD, ESTIMATOR])
     systems = [0] if scores.systems is None else scores.systems
     coords = {scores.dim: systems, ESTIMATOR: list(areas.names), METHOD: list(methods)}
-    table = np.full((*(len(values) for values in coords.values()), 3), np.nan)
+    table = np.full((*(len(values) for values in coords.values()), 4), np.nan)
     said: dict[str, None] = {}
     for place, answer in intervals(areas, methods):
-        table[place] = answer[:3]
+        table[place] = *answer[:3], answer.median
         if answer.reason:
             said[_sentence(coords, drop, place, answer.reason)] = None
-    made = _variables(
-        areas, table, coords, attributes(**attrs, **_reason(said), **positive_class(scores.labels.tolist()))
-    )
+    about = {**_reason(said, areas), **positive_class(scores.labels.tolist())}
+    made = _variables(areas, table, coords, attributes(**attrs, **about))
     gone = [*drop, *([scores.dim] if scores.systems is None else [])]
     return made.isel(dict.fromkeys(gone, 0), drop=True)
 
 
 def _variables(areas: Areas, table: Any, coords: Mapping[str, Any], attrs: Mapping[str, Any]) -> xr.Dataset:
-    """Return the variables of a table (system, estimator, method, standard error and bounds)."""
+    """Return the variables of a table (system, estimator, method, standard error, bounds and median)."""
     dims = tuple(coords)
-    bounds = table[..., 1:]
+    bounds = table[..., 1:3]
     made = xr.Dataset(
         {
             "point": (dims[:2], areas.point),
@@ -122,8 +124,10 @@ def _variables(areas: Areas, table: Any, coords: Mapping[str, Any], attrs: Mappi
         coords={**coords, CI_BOUND: interval_coordinate(areas.ci_prob, kind(coords[METHOD]))},
         attrs=dict(attrs),
     )
-    for name, text in LONG_NAMES.items():
-        made[name].attrs = {"long_name": text, "units": "1"}
+    if _CREDIBLE & {*coords[METHOD]}:
+        made["median"] = dims, table[..., 3]
+    for name in made.data_vars:
+        made[name].attrs = {"long_name": LONG_NAMES[str(name)], "units": "1"}
     return made
 
 
@@ -137,10 +141,15 @@ def _sentence(coords: Mapping[str, Any], drop: Sequence[str], place: tuple[int, 
     return f"{', '.join(names)}: {reason}"
 
 
-def _reason(said: Mapping[str, None]) -> dict[str, str]:
-    """Warn of what has no interval, and return it as attrs."""
+def _reason(said: Mapping[str, None], areas: Areas) -> dict[str, str]:
+    """Warn of what has no interval, or no point in it, and return it as attrs."""
     if not said:
-        return {}
+        missing = [name for name, values in zip(areas.names, areas.point.T, strict=True) if np.isnan(values).any()]
+        if not missing:
+            return {}
+        text = f"{', '.join(missing)}: {NO_ESTIMATE}"
+        validate.warn(f"There is no point by {text}. The interval is that of the area under the drawn curves.")
+        return {"reason": text}
     text = "; ".join(said)
     advice = "Take method='smoothed', which has an answer for few items and for perfect separation"
     validate.warn(f"There is no interval by {text}. {advice}.")

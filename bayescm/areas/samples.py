@@ -12,6 +12,7 @@ from bayescm.compiled import in_blocks, load
 from bayescm.conjugate import matrix_rng
 from bayescm.labels import Label
 from bayescm.scores import Ranking, Scores, check_scores, rank
+from bayescm.streams import Stream
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -29,7 +30,6 @@ CODES = {
     BINORMAL: -1,
 }
 """Areas, and their numbers in the kernel."""
-_BOOTSTRAP, _FOLDS = 6, 7  # streams of random numbers; regions.bootstrap has the one below
 _REACH = 9.0  # standard deviations, beyond which a normal distribution has 2e-19
 _NODES, _WEIGHTS = special.roots_legendre(16)
 _BLOCK = 256  # areas that are integrated at a time
@@ -63,6 +63,11 @@ class Items:
         """Return the prevalence at which precision is taken."""
         return 1.0 / (1.0 + self.odds)
 
+    @property
+    def exchanged(self) -> bool:
+        """Return whether that isn't the share of the cases."""
+        return self.odds != self.controls / self.cases
+
     @cached_property
     def score(self) -> Array:
         """Return the distinct scores (systems, K), the shorter rows filled up with NaN."""
@@ -72,9 +77,11 @@ class Items:
         return filled
 
 
-def check_items(y_true: ArrayLike, y_score: Any, labels: Any = None, pos_label: Label | None = None) -> Items:
+def check_items(
+    y_true: ArrayLike, y_score: Any, labels: Any = None, pos_label: Label | None = None, direction: str = "larger"
+) -> Items:
     """Return items that have both classes, at the prevalence of the sample."""
-    scores = check_scores(y_true, y_score, labels, pos_label)
+    scores = check_scores(y_true, y_score, labels, pos_label, direction)
     positive = scores.positive
     if positive.all() or not positive.any():
         missing = scores.labels.tolist()[int(not positive.any())]
@@ -131,7 +138,7 @@ def resamples(items: Items, names: tuple[str, ...], draws: int, seed: int) -> Ar
     kernel = load("areas").resample
 
     def part(start: int, stop: int) -> None:
-        rng, block = matrix_rng(seed, start // _DRAWS, _BOOTSTRAP), slice(start, stop)
+        rng, block = matrix_rng(seed, start // _DRAWS, Stream.AREA_BOOTSTRAP), slice(start, stop)
         kernel(rng, items.case_step, items.control_step, score, sizes, items.odds, codes, found[block], normal[block])
 
     in_blocks(part, draws, _DRAWS)
@@ -156,7 +163,7 @@ def without_one(items: Items, system: int, names: tuple[str, ...]) -> tuple[Arra
 
 def folds(items: Items, names: tuple[str, ...], k: int, seed: int) -> Array:
     """Return the areas (folds, systems, names) of stratified folds, all systems' folds the same."""
-    rng = matrix_rng(seed, 0, _FOLDS)
+    rng = matrix_rng(seed, 0, Stream.AREA_FOLDS)
     parts = [rng.permutation(np.arange(n) % k) for n in (items.cases, items.controls)]
     columns = []
     for s, ranking in enumerate(items.rankings):

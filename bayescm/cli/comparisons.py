@@ -32,9 +32,10 @@ EPILOG = """examples:
   bayescm compare answers.csv --predicted A --predicted B --metric recall,mcc --rope .01 --require "recall > .8"
   bayescm compare systems.csv                                  columns tp,fn,fp,tn: a row, and a test set, per system
   bayescm compare scores.csv --score A --score B               areas under the ROC curve, by DeLong
+  bayescm compare scores.csv --score score --by site           the same of independent samples, one per site
 """
 _NOT_OF_SCORES = (
-    "predicted", "by", "metric", "reference", "design", "rope", "margin", "confidence", "require", "model", "prior",
+    "predicted", "metric", "reference", "design", "rope", "margin", "confidence", "require", "model", "prior",
     "prevalence", "ci_kind", "seed",
 )  # fmt: skip
 _FLIPS = ("both_right", "only_first_right", "only_second_right", "both_wrong")
@@ -45,6 +46,7 @@ def add_parser(commands: Any) -> None:
     p = add_command(commands, "compare", "by how much one system is better than another", EPILOG, _run)
     add_systems(p)
     p.add_argument("--score", action="append", metavar="COLUMN", help="column of a system's scores; repeatable")
+    p.add_argument("--direction", default="larger", help="scores that mean positive: larger (default) or smaller")
     p.add_argument("--metric", metavar="LIST", help="names with commas or spaces (default: accuracy)")
     p.add_argument("--reference", metavar="SYSTEM", help="compare the others with it (default: all pairs)")
     p.add_argument("--design", help="independent or paired (default: as the file has it)")
@@ -176,9 +178,9 @@ def _areas(arguments: argparse.Namespace) -> None:
 
     refuse(arguments, ["plot"], "doesn't apply to --score; bayescm curve --plot draws them")
     refuse(arguments, _NOT_OF_SCORES, "doesn't apply to --score; leave it out")
-    found = _delong(arguments)
+    found = _delong(arguments) if arguments.by is None else _delong_of_samples(arguments)
     said = next(iter(found.values())).attrs
-    attrs = {name: said[name] for name in ("positive_class",) if name in said}
+    attrs = {name: said[name] for name in ("design", "positive_class") if name in said}
     records = []
     for name, one in found.items():
         areas = dict(zip(("first", "second"), one["point"].values.tolist(), strict=True))
@@ -191,19 +193,42 @@ def _areas(arguments: argparse.Namespace) -> None:
         settings = {"method": "delong", "ci_prob": arguments.ci_prob} | attrs
         print(json.dumps({"settings": settings, "areas": finite(records)}, indent=1))
         return
-    title = f"areas under the ROC curve, paired DeLong, {100 * arguments.ci_prob:g}% interval"
+    title = f"areas under the ROC curve, {attrs['design']} DeLong, {100 * arguments.ci_prob:g}% interval"
     print_records(records, title, "p_value: of no difference" + positive(attrs), left=["comparison"])
 
 
 def _delong(arguments: argparse.Namespace) -> "dict[str, xr.Dataset]":
     """Return what DeLong's method says of every pair of scores."""
     if len(set(arguments.score)) < max(2, len(arguments.score)):
-        raise ValueError("--score must name two different columns at least, one per system.")
+        raise ValueError(
+            "--score must name two different columns at least, one per system; or one column with --by, of independent "
+            "samples."
+        )
     frame = read(arguments.file)
     require(frame, arguments.file, [arguments.actual, *arguments.score])
     (true,), label = files.labels(frame[arguments.actual]), pos_label(frame, arguments)
     scores = {name: files.numbers(frame, name) for name in arguments.score}
+    settings = {"ci_prob": arguments.ci_prob, "pos_label": label, "direction": arguments.direction}
     return {
-        f"{a} - {b}": bayescm.auc_difference(true, scores[a], scores[b], ci_prob=arguments.ci_prob, pos_label=label)
-        for a, b in combinations(scores, 2)
+        f"{a} - {b}": bayescm.auc_difference(true, scores[a], scores[b], **settings) for a, b in combinations(scores, 2)
+    }
+
+
+def _delong_of_samples(arguments: argparse.Namespace) -> "dict[str, xr.Dataset]":
+    """Return what DeLong's method says of every pair of samples, which ``--by`` tells apart."""
+    if len(arguments.score) != 1:
+        raise ValueError("--by compares samples by one column of scores; give one --score.")
+    frame = read(arguments.file)
+    require(frame, arguments.file, [arguments.actual, arguments.by, *arguments.score])
+    true, sample = (files.labels(frame[name])[0] for name in (arguments.actual, arguments.by))
+    score = files.numbers(frame, arguments.score[0])
+    names = list(dict.fromkeys(sample.tolist()))
+    if len(names) < 2:
+        raise ValueError(f"--by must tell two samples apart at least; {arguments.by!r} has only {names[0]!r}.")
+    settings = {"ci_prob": arguments.ci_prob, "pos_label": pos_label(frame, arguments), "design": "independent",
+                "direction": arguments.direction}  # fmt: skip
+    parts = {name: (true[sample == name], score[sample == name]) for name in names}
+    return {
+        f"{a} - {b}": bayescm.auc_difference((parts[a][0], parts[b][0]), parts[a][1], parts[b][1], **settings)
+        for a, b in combinations(names, 2)
     }

@@ -56,8 +56,10 @@ def add_parser(commands: Any) -> None:
     add_labels(p)
     p.add_argument("--score", action="append", metavar="COLUMN",
                    help="column of scores (default: score); repeatable: several systems on the same items")  # fmt: skip
+    p.add_argument("--direction", default="larger", help="scores that mean positive: larger (default) or smaller")
     p.add_argument("--group", metavar="COLUMN", help="column of groups, such as folds: a posterior for each")
-    p.add_argument("--prior", help="dirichlet_process (default), smoothed, bootstrap, or a number: a concentration")
+    p.add_argument("--prior", help="dirichlet_process (default; with --prevalence smoothed), smoothed, bootstrap, or a "
+                   "number: a concentration")  # fmt: skip
     p.add_argument("--prevalence", metavar="P", help="'fixed', a number, or a,b of a Beta (default: estimated)")
     p.add_argument("--metric", action="append", metavar="NAME", help="find its best threshold; repeatable")
     p.add_argument("--fpr-range", metavar="LO,HI", help="partial area over these false positive rates")
@@ -127,6 +129,7 @@ def _items(arguments: argparse.Namespace) -> tuple[dict[str, Any], Any]:
     score = scores[columns[0]] if len(columns) == 1 else scores
     items = {
         "y_true": files.labels(frame[arguments.actual])[0], "y_score": score, "pos_label": pos_label(frame, arguments),
+        "direction": arguments.direction,
     }  # fmt: skip
     return items, files.labels(frame[arguments.group])[0] if arguments.group else None
 
@@ -257,7 +260,7 @@ def _delong(tree: "xr.DataTree", level: float) -> list[dict[str, Any]]:
         systems = [dim for dim in items["score"].dims if dim != "item"]
         positive = items["positive"].values.astype(int)
         if 0 < positive.sum() < len(positive):
-            found = bayescm.auc(positive, items["score"], ci_prob=level)
+            found = bayescm.auc(positive, items["score"], ci_prob=level, direction=tree.attrs["direction"])
             for more, one in _each(found, [str(dim) for dim in systems]):
                 lower, upper = one["interval"].values.tolist()
                 records.append({**names, **more, "quantity": "auc", "method": "DeLong", "estimate": float(one["point"]),
@@ -290,7 +293,9 @@ def _differences(tree: "xr.DataTree", level: float) -> list[dict[str, Any]]:
             records.append({**about, "difference": name, "method": "posterior", **found})
         positive = items["positive"].values.astype(int)
         if 0 < positive.sum() < len(positive):
-            told = bayescm.auc_difference(positive, *items["score"].values.T[:2], ci_prob=level)
+            told = bayescm.auc_difference(
+                positive, *items["score"].values.T[:2], ci_prob=level, direction=tree.attrs["direction"]
+            )
             lower, upper = told["interval"].values.tolist()
             found = {"estimate": float(told["difference"]), "lower": lower, "upper": upper}
             found["p_value"] = float(told["p_value"])

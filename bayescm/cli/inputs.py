@@ -294,7 +294,10 @@ def at_thresholds(frame: Any, arguments: argparse.Namespace, thresholds: list[fl
     names = [arguments.actual, arguments.score]
     require(frame, arguments.file, names)
     (true,), score = files.labels(frame[arguments.actual]), numbers_of(frame, arguments.score)
-    return bayescm.counts_at_thresholds(true, score, thresholds=thresholds, pos_label=pos_label(frame, arguments))
+    return bayescm.counts_at_thresholds(
+        true, score, thresholds=thresholds, pos_label=pos_label(frame, arguments),
+        direction=getattr(arguments, "direction", "larger"),
+    )  # fmt: skip
 
 
 def number_or_word(text: str) -> str | float | list[float]:

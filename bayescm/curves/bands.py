@@ -14,7 +14,7 @@ from bayescm.curves.names import LONG_NAMES
 from bayescm.curves.options import stretch
 from bayescm.curves.reading import precision_at
 from bayescm.results import CHAIN, CI_BOUND, DRAW, attributes, interval_coordinate
-from bayescm.scores import rank
+from bayescm.scores import rank, sign_of, signed
 
 Array = NDArray[np.float64]
 
@@ -223,6 +223,7 @@ def _curves(data: xr.DataTree) -> list[_Empirical]:
     if groups is not None and groups not in (*batch, *left):
         raise ValueError(f"`data` has lost which of its groups it is: keep the coordinate {groups!r}.")
     positive = observed["positive"].values.astype(bool)
+    sign = sign_of(data.attrs.get("direction", "larger"))
     found = []
     for where in np.ndindex(*(posterior.sizes[dim] for dim in batch)):
         names = {dim: posterior[dim].values[i] for dim, i in zip(batch, where, strict=True)}
@@ -232,7 +233,7 @@ def _curves(data: xr.DataTree) -> list[_Empirical]:
                 score = score.sel({dim: name})
             elif dim == groups:
                 mine &= observed[dim].values == name
-        found.append(_empirical(positive[mine], score.values[mine]))
+        found.append(_empirical(positive[mine], signed(score.values[mine], sign)))
     return found
 
 

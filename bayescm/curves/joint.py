@@ -9,17 +9,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayescm import compiled
 from bayescm.conjugate import matrix_rng
+from bayescm.curves.exchanged import warn_of_few
 from bayescm.curves.options import Plan, groups_of, plan
 from bayescm.curves.reading import Read, dataset, room
 from bayescm.labels import Label
 from bayescm.metrics import MetricsLike
 from bayescm.priors import Concentrations, PrevalenceLike, exchange
 from bayescm.results import CHAIN, DRAW, attributes, positive_class, tree
-from bayescm.scores import ITEM, Ranking, Scores, check_scores, rank
+from bayescm.scores import ITEM, Ranking, Scores, check_scores, rank, signed
+from bayescm.streams import Stream
 
 Array = NDArray[np.float64]
 
-_STREAM = 6  # of random numbers; regions.bootstrap() has the one below
 _BLOCK = 128  # draws that share a generator
 _RARE = 1e-15  # a drawn prevalence may underflow to 0 or 1, where precision isn't defined
 
@@ -36,12 +37,13 @@ def curve_posterior(
     at_specificity: float | ArrayLike | None = None,
     at_sensitivity: float | ArrayLike | None = None,
     by: ArrayLike | Mapping[str, ArrayLike] | None = None,
-    prior: str | float = "dirichlet_process",
+    prior: str | float | None = None,
     prevalence: PrevalenceLike = None,
     chains: int = 4,
     draws: int = 1000,
     labels: Sequence[Label] | None = None,
     pos_label: Label | None = None,
+    direction: str = "larger",
     random_seed: int | np.random.Generator | None = None,
 ) -> xr.DataTree:
     """Draw whole ROC and PR curves from their joint posterior, with everything that is read from a curve.
@@ -54,9 +56,9 @@ def curve_posterior(
     y_true : array_like of shape (n,)
         Actual labels, two classes.
     y_score : array_like of shape (n,), mapping, data frame or xarray.DataArray
-        Real scores, larger for the positive class, also infinite ones; equal scores are ties, and nothing is compared
-        with a tolerance. Several systems that scored the same items: a mapping of names to scores, a data frame with a
-        column for each, or a DataArray over ``item`` and another dim. Their posterior is joint.
+        Real scores, also infinite ones; equal scores are ties, and nothing is compared with a tolerance. Several
+        systems that scored the same items: a mapping of names to scores, a data frame with a column for each, or a
+        DataArray over ``item`` and another dim. Their posterior is joint.
     over : {"rate", "threshold", None}
         What curves are given over: a fixed axis of rates, thresholds, or nothing (areas only).
     points : int or array_like, optional
@@ -72,17 +74,21 @@ def curve_posterior(
         Where sensitivity, and specificity, are read.
     by : array_like of shape (n,) or mapping of a name to it, optional
         Groups of the items, such as folds: each has a posterior of its own, over the dim ``group`` or that name.
-    prior : {"dirichlet_process", "smoothed", "bootstrap"} or float
+    prior : {"dirichlet_process", "smoothed", "bootstrap"} or float, optional
         "dirichlet_process": concentration 1 per class, uniform over the gaps of the pooled ranking; a number is another
         concentration (0: "bootstrap"), which costs time in proportion. "smoothed": a unit of weight between
-        neighbouring items of a class (Banks 1988); for one system. "bootstrap": none, the Bayesian bootstrap.
+        neighbouring items of a class (Banks 1988); for one system. "bootstrap": none, the Bayesian bootstrap. Default:
+        "dirichlet_process", but "smoothed" for one system at the prevalence of another population.
     prevalence : None, "fixed", number or pair of numbers
         None: estimated from the items, whose law is that of a random sample, with the prior Beta(1/2, 1/2) (none for
-        "bootstrap"). "fixed": their share. A number, or the two numbers of a Beta: that of another population.
+        "bootstrap"). "fixed": their share. A number, or the two numbers of a Beta: that of another population; where
+        it is low only "smoothed" has areas under the PR curve that cover.
     chains, draws : int
         The draws are independent; chains are there for ArviZ.
     labels, pos_label
         As in :func:`bayescm.confusion_matrix`.
+    direction : {"larger", "smaller"}
+        Scores that mean positive.
     random_seed : int, numpy.random.Generator or None
         The same seed gives the same draws for any number of threads.
 
@@ -105,10 +111,17 @@ def curve_posterior(
     ValueError
         If a class has no items and the prior is no proper one; if "smoothed" is asked for several systems.
 
+    Warns
+    -----
+    UserWarning
+        Where controls x prevalence / (1 - prevalence) is below 20 for another population's prevalence, and the prior
+        isn't "smoothed".
+
     Notes
     -----
-    A predicted positive has ``score >= threshold``. A threshold between two observed scores, or beyond all of them,
-    lies in the middle of the gap: that scores end at 0 or 1, say, isn't known. Only an infinite threshold is an end.
+    A predicted positive has ``score >= threshold`` (direction "smaller": <=). A threshold between two observed scores,
+    or beyond all of them, lies in the middle of the gap: that scores end at 0 or 1, say, isn't known. Only an infinite
+    threshold is an end.
     Memory grows with n plus the draws; with what is read from a curve only if curves are asked for.
 
     The posterior of a Dirichlet process with n items and concentration c is one whose atoms weigh 1 at each item and c
@@ -134,7 +147,7 @@ def curve_posterior(
     >>> dict(post["tpr"].sizes)
     {'chain': 4, 'draw': 1000, 'fpr': 101}
     """
-    scores = check_scores(y_true, y_score, labels, pos_label)
+    scores = check_scores(y_true, y_score, labels, pos_label, direction)
     group_dim, groups = groups_of(by, len(scores.positive))
     if by is not None and scores.systems is not None and group_dim == scores.dim:
         raise ValueError(f"`by` can't be called {group_dim!r}: the systems are called so. Give it another name.")
@@ -143,6 +156,8 @@ def curve_posterior(
         at_specificity, at_sensitivity,
     )  # fmt: skip
     parts = [_part(scores, groups == group, made, metrics, i) for i, group in enumerate(np.unique(groups))]
+    fewest = min(int((~scores.positive[groups == group]).sum()) for group in np.unique(groups))
+    warn_of_few(made.prior, len(scores.score), fewest, prevalence)
     if by is None:
         posterior = parts[0]
     else:
@@ -151,7 +166,7 @@ def curve_posterior(
         posterior = posterior.transpose(CHAIN, DRAW, group_dim, ..., missing_dims="ignore")
     attrs = attributes(
         prior=made.prior, concentration=made.concentration, prevalence=prevalence, over=over or "nothing",
-        draws=draws, chains=chains, random_seed=made.seed, labels=scores.labels.tolist(),
+        draws=draws, chains=chains, random_seed=made.seed, labels=scores.labels.tolist(), direction=direction,
         **positive_class(scores.labels.tolist()),
         **({} if by is None else {"groups": group_dim}),
         **({} if fpr_range is None else {"fpr_range": list(fpr_range)}),
@@ -174,7 +189,9 @@ def _part(scores: Scores, mask: NDArray[np.bool_], plan: Plan, metrics: MetricsL
             "'dirichlet_process', whose answer for a class without items is its prior."
         )
     size = plan.chains * plan.draws
-    prevalence = _prevalence(plan, totals.astype(np.float64), size, matrix_rng(plan.seed, group, _STREAM + 1))
+    prevalence = _prevalence(
+        plan, totals.astype(np.float64), size, matrix_rng(plan.seed, group, Stream.CURVE_PREVALENCE)
+    )
     fprs, tprs = plan.rates()
     ranked = [rank(positive, one) for one in score]
     first, which = _distinct(ranked)
@@ -183,7 +200,7 @@ def _part(scores: Scores, mask: NDArray[np.bool_], plan: Plan, metrics: MetricsL
     kept = [ranked[i] for i in first]
     draw = _kernel(positive, kept, marks, plan, read, (1 - prevalence) / prevalence, fprs, tprs)
     compiled.in_blocks(
-        lambda start, stop: draw(matrix_rng(plan.seed, (group << 32) + start // _BLOCK, _STREAM), start, stop),
+        lambda start, stop: draw(matrix_rng(plan.seed, (group << 32) + start // _BLOCK, Stream.CURVE), start, stop),
         size, _BLOCK,
     )  # fmt: skip
     return dataset(scores, plan, metrics, read.of(which).at(columns), prevalence, fprs, tprs)
@@ -275,7 +292,8 @@ def _steps(ranking: Ranking, marks: Array) -> tuple[NDArray[np.int64], ...]:
 def _observed(scores: Scores, by: Any, group_dim: str, groups: NDArray[Any]) -> xr.Dataset:
     """Return the items."""
     several = scores.systems is not None
-    dims, values = ((ITEM, scores.dim), scores.score.T) if several else ((ITEM,), scores.score[0])
+    given = signed(scores.score, scores.sign)
+    dims, values = ((ITEM, scores.dim), given.T) if several else ((ITEM,), given[0])
     observed = xr.Dataset(
         {
             "score": (dims, values),

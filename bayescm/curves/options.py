@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescm import validate
+from bayescm.curves.exchanged import is_exchanged
 from bayescm.curves.names import LONG_NAMES
 from bayescm.labels import label_array
 from bayescm.priors import PrevalenceLike
 from bayescm.results import RESERVED, THRESHOLD
-from bayescm.scores import ITEM, Scores
+from bayescm.scores import ITEM, Scores, signed
 
 Array = NDArray[np.float64]
 
@@ -36,7 +37,7 @@ class Plan:
     draws: int
     seed: int
     axis: Array
-    """False positive rates, or thresholds."""
+    """False positive rates; or thresholds, of scores that are larger for the positive class."""
     fpr_range: tuple[float, float] | None
     tpr_range: tuple[float, float] | None
     specificities: Array
@@ -61,6 +62,8 @@ def plan(
         raise ValueError("`metrics` are given over thresholds: ask for over='threshold' too.")
     if points is not None and over is None:
         raise ValueError("`points` is for curves: give `over`, or leave it out.")
+    if prior is None:
+        prior = "smoothed" if is_exchanged(prevalence) and len(scores.score) == 1 else "dirichlet_process"
     if isinstance(prior, str):
         name = validate.choice("prior", prior, PRIORS)
         concentration = {"dirichlet_process": 1.0}.get(name, 0.0)
@@ -122,7 +125,7 @@ def _rates(points: Any) -> Array:
 
 
 def _thresholds(points: Any, scores: Scores) -> Array:
-    """Return thresholds from the largest down."""
+    """Return thresholds, of scores that are larger for the positive class, from the largest down."""
     if points is None or isinstance(points, int | np.integer):
         most = _THRESHOLDS if points is None else validate.positive_integer("points", points)
         ordered: Array = np.sort(scores.score, axis=None)[::-1]
@@ -133,6 +136,7 @@ def _thresholds(points: Any, scores: Scores) -> Array:
         chosen: Array = np.unique(ordered[at])[::-1]
         return chosen
     given = validate.real_numbers("points", np.atleast_1d(validate.array_of("points", points)))
+    given = signed(given, scores.sign)
     validate.unique("points", given.tolist())
     return np.asarray(np.sort(given)[::-1])
 

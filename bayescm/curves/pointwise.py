@@ -12,6 +12,7 @@ from bayescm.intervals import interval
 from bayescm.labels import Label
 from bayescm.metrics import parts, resolve
 from bayescm.results import CI_BOUND, METRIC, THRESHOLD, attributes, interval_coordinate, positive_class
+from bayescm.scores import sign_of, signed
 
 Array = NDArray[np.float64]
 
@@ -32,6 +33,7 @@ def curve_intervals(
     thresholds: ArrayLike | None = None,
     labels: Sequence[Label] | None = None,
     pos_label: Label | None = None,
+    direction: str = "larger",
 ) -> xr.Dataset:
     """Give both rates of a ROC or PR curve an interval at every threshold, each alone.
 
@@ -40,7 +42,7 @@ def curve_intervals(
     y_true : array_like of shape (n,)
         Actual labels, two classes.
     y_score : array_like of shape (n,)
-        Real scores, larger for the positive class.
+        Real scores.
     space : {"roc", "pr"}
         The false positive rate and recall, or recall and precision.
     method : {"jeffreys", "flat", "wilson", "clopper_pearson", "agresti_coull"}
@@ -50,8 +52,8 @@ def curve_intervals(
         Level of each interval.
     thresholds : array_like, optional
         Default: every distinct score, and on the ROC plane infinity too, where nothing is predicted positive.
-    labels, pos_label
-        As in :func:`bayescm.confusion_matrix`.
+    labels, pos_label, direction
+        As in :func:`bayescm.counts_at_thresholds`.
 
     Returns
     -------
@@ -84,8 +86,10 @@ def curve_intervals(
     validate.choice("space", space, _METRICS)
     validate.choice("method", method, METHODS)
     if thresholds is None:
-        thresholds = _thresholds(y_score, space)
-    counts = counts_at_thresholds(y_true, y_score, thresholds=thresholds, labels=labels, pos_label=pos_label)
+        thresholds = _thresholds(y_score, space, direction)
+    counts = counts_at_thresholds(
+        y_true, y_score, thresholds=thresholds, labels=labels, pos_label=pos_label, direction=direction
+    )
     names = list(_METRICS[space])
     found = interval(counts, names, "jeffreys" if method == "flat" else method, ci_prob=ci_prob)
     level = float(found.attrs["ci_prob"])
@@ -96,15 +100,22 @@ def curve_intervals(
         found = found.assign_coords({CI_BOUND: interval_coordinate(level, "eti")})
         found["interval"].attrs["long_name"] = "Credible interval"
     found.attrs = attributes(
-        space=space, method=method, ci_prob=level, kind="each threshold and each rate alone", **positive_class(counts)
+        space=space,
+        method=method,
+        ci_prob=level,
+        kind="each threshold and each rate alone",
+        direction=direction,
+        **positive_class(counts),
     )
     return found
 
 
-def _thresholds(y_score: ArrayLike, space: str) -> Array:
-    """Return every distinct score from the largest down, on the ROC plane behind infinity."""
-    distinct = np.unique(validate.real_numbers("y_score", y_score))[::-1]
-    return distinct if space == "pr" or distinct[0] == np.inf else np.append(np.inf, distinct)
+def _thresholds(y_score: ArrayLike, space: str, direction: str) -> Array:
+    """Return every distinct score from the most positive on, on the ROC plane behind an infinite one."""
+    sign = sign_of(direction)
+    distinct = np.unique(signed(validate.real_numbers("y_score", y_score), sign))[::-1]
+    shown = distinct if space == "pr" or distinct[0] == np.inf else np.append(np.inf, distinct)
+    return signed(shown, sign)
 
 
 def _flat(k: Array, other: Array, ci_prob: float) -> tuple[Array, Array]:
@@ -125,8 +136,9 @@ def curve_hull(intervals: xr.Dataset) -> xr.Dataset:
     Returns
     -------
     xarray.Dataset
-        ``lower(threshold, metric)`` and ``upper(threshold, metric)``: the two curves, thresholds falling, NaN where a
-        rate is 0/0. ``area(ci_bound)``: the areas under them, which are NO interval of the area under the curve.
+        ``lower(threshold, metric)`` and ``upper(threshold, metric)``: the two curves, from the threshold that calls the
+        fewest items positive, NaN where a rate is 0/0. ``area(ci_bound)``: the areas under them, which are NO interval
+        of the area under the curve.
 
     Raises
     ------
@@ -136,7 +148,7 @@ def curve_hull(intervals: xr.Dataset) -> xr.Dataset:
     Warns
     -----
     UserWarning
-        Always: that `area` has no coverage, and what has.
+        Always: that `area` has no coverage, and what to take.
 
     Notes
     -----
@@ -145,9 +157,10 @@ def curve_hull(intervals: xr.Dataset) -> xr.Dataset:
     on the far one. At that corner itself both are corners of the box.
 
     Every threshold is taken to its bound, and all of them to the same side at once, so there is no level that the areas
-    hold. In the simulation of the tests no 95% ROC hull lies above the true area, those that miss all lie below it, and
-    they are more than 1.3 times as long as the interval of the joint posterior, that of ``auc`` of
-    :func:`bayescm.curve_posterior`, which covers as it says.
+    hold. In the simulation of the tests, of an AUC of 0.86 with 50 cases and 50 controls, no 95% ROC hull lies above
+    the true area, those that miss all lie below it, and they are more than 1.3 times as long as the interval of
+    ``auc`` of :func:`bayescm.curve_posterior`, which covers 95% there. docs/verification shows what that covers with
+    few cases, and where an average precision isn't covered.
 
     The area is that of trapezoids (ROC), or of steps as in average precision (PR), over the thresholds given: infinity
     should be the first of a ROC curve.
@@ -171,14 +184,15 @@ def curve_hull(intervals: xr.Dataset) -> xr.Dataset:
     if not given or set(intervals["interval"].dims) != {THRESHOLD, METRIC, CI_BOUND}:
         raise ValueError("`intervals` must be what bayescm.curve_intervals(...) returns.")
     space = str(intervals.attrs["space"])
-    ordered = intervals.sortby(THRESHOLD, ascending=False).transpose(THRESHOLD, METRIC, CI_BOUND)
+    smaller = intervals.attrs.get("direction") == "smaller"
+    ordered = intervals.sortby(THRESHOLD, ascending=smaller).transpose(THRESHOLD, METRIC, CI_BOUND)
     ordered = ordered.sel({METRIC: list(_METRICS[space])})
     point, box = ordered["point"].values, ordered["interval"].values
     worst = np.array(_CORNERS[space])
     lower, upper = _reach(point, box, worst, worst - point), _reach(point, box, 1 - worst, point - worst)
     validate.warn(
-        "`area` of a hull has no coverage: it takes every threshold to its bound at once, and to the same side. For an "
-        "interval that holds its level take the areas of bayescm.curve_posterior(y_true, y_score)."
+        "`area` of a hull has no coverage: it takes every threshold to its bound at once, and to the same side. For "
+        "intervals of areas take bayescm.curve_posterior(y_true, y_score), whose coverage has been studied."
     )
     coords = {name: ordered[name] for name in (THRESHOLD, METRIC, CI_BOUND)}
     made = xr.Dataset(
@@ -191,7 +205,7 @@ def curve_hull(intervals: xr.Dataset) -> xr.Dataset:
         coords=coords,
     )  # fmt: skip
     made[CI_BOUND].attrs = {}
-    note = "area has no coverage; the auc and average_precision of curve_posterior have"
+    note = "area has no coverage; for intervals of areas take auc and average_precision of curve_posterior"
     return made.assign_attrs({**intervals.attrs, "note": note})
 
 

@@ -11,7 +11,7 @@ from bayescm.curves.names import AREAS, LONG_NAMES
 from bayescm.curves.options import Plan
 from bayescm.metrics import Metric, MetricsLike, available, compute, resolve
 from bayescm.results import CHAIN, DRAW, METRIC, THRESHOLD
-from bayescm.scores import Scores
+from bayescm.scores import Scores, signed
 
 Array = NDArray[np.float64]
 Found = dict[str, tuple[tuple[str, ...], Array]]
@@ -58,7 +58,8 @@ def dataset(
         found["precision"] = ("recall",), precision_at(recall, fpr, prevalence[:, None])
         coords |= {"fpr": plan.axis, "recall": recall}
     if plan.over == "threshold":
-        over, coords, chosen = _over_thresholds(read, prevalence, plan.axis, metrics)
+        thresholds = signed(plan.axis, scores.sign)
+        over, coords, chosen = _over_thresholds(read, prevalence, thresholds, metrics)
         found |= over
     found |= _partial("fpr", plan.fpr_range, fprs, read.under, lambda a, b: (b - a) * (a + b) / 2)
     found |= _partial("tpr", plan.tpr_range, tprs, read.left, lambda a, b: (b - a) * (1 - (a + b) / 2))
