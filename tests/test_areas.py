@@ -130,7 +130,8 @@ def test_the_binormal_area_is_an_integral(mean, sd, prevalence):
 def test_the_binormal_estimate_takes_the_sample_moments():
     rng = np.random.default_rng(1)
     x, y = rng.normal(size=40), rng.normal(1, 1.5, 15)
-    found = bayescm.aucpr([0] * 40 + [1] * 15, np.r_[x, y], estimator="binormal", prevalence=0.2)["point"].item()
+    with pytest.warns(UserWarning, match="40 controls say as much"):
+        found = bayescm.aucpr([0] * 40 + [1] * 15, np.r_[x, y], estimator="binormal", prevalence=0.2)["point"].item()
     numbers = (np.array([v]) for v in (x.mean(), x.std(ddof=1), y.mean(), y.std(ddof=1)))
     assert found == pytest.approx(samples.binormal_area(*numbers, 4.0)[0], abs=1e-13)
 
@@ -224,7 +225,8 @@ def test_the_bootstrap_resamples_each_class(name):
         pick = np.r_[rng.integers(0, 40, 40), rng.integers(40, 55, 15)]
         checked = samples.at_prevalence(samples.check_items(y[pick], score[pick]), 0.1)
         slow.append(samples.values(checked, (name,))[0, 0])
-    found = bayescm.aucpr(y, score, estimator=name, method="bootstrap", prevalence=0.1, draws=20_000, random_seed=1)
+    with pytest.warns(UserWarning, match="'bootstrap' can't be relied on"):
+        found = bayescm.aucpr(y, score, estimator=name, method="bootstrap", prevalence=0.1, draws=20_000, random_seed=1)
     items = samples.at_prevalence(samples.check_items(y, score), 0.1)
     fast = samples.resamples(items, (name,), 4000, 3)[:, 0, 0]
     assert stats.ks_2samp(slow, fast, method="asymp").pvalue > 1e-3
