@@ -1,31 +1,46 @@
 """The command line: ``bayescm summary``, ``region``, ``curve``, ``compare`` and others."""
 
 import argparse
+import os
 import sys
 import warnings
 from collections.abc import Sequence
 
 import bayescm
-from bayescm.cli import boards, comparisons, curves, planes, plans, replications, table
+from bayescm.cli import boards, comparisons, curves, planes, plans, replications, saving, table
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit code: 0, or 2 for an error said in one line."""
+    """Run the command line and return its exit code: 0, 2 for an error said in one line, 141 for a closed pipe."""
     parser = _parser()
     arguments = parser.parse_args(argv)
     _say_what_takes_long()
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", UserWarning)
+            saving.check(arguments)
             arguments.run(arguments)
+            sys.stdout.flush()
         for warning in caught:
             print(f"bayescm: warning: {warning.message}", file=sys.stderr)
+    except BrokenPipeError:  # who reads has seen enough, as of `head`
+        _print_no_more()
+        return 141
     except (ValueError, TypeError, OSError) as error:
-        if isinstance(error, OSError) and error.filename and error.strerror:
-            error = OSError(f"{error.filename}: {error.strerror}.")
+        if isinstance(error, OSError) and error.strerror:
+            error = OSError(f"{error.filename or 'the standard output'}: {error.strerror}.")
         print(f"bayescm: error: {' '.join(str(error).split())}", file=sys.stderr)
+        _print_no_more()
         return 2
     return 0
+
+
+def _print_no_more() -> None:
+    """Let what is still to be printed go nowhere, so that the end of the process doesn't fail on it again."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _say_what_takes_long() -> None:

@@ -1,13 +1,13 @@
 """``bayescm leaderboard``: which rank each system may have."""
 
 import argparse
-import json
 from typing import TYPE_CHECKING, Any
 
 import bayescm
 from bayescm import validate
 from bayescm.cli.inputs import add_command, add_model, add_systems, model_of, systems_of
-from bayescm.cli.output import add_outputs, bounds, ends, finite, positive, print_records, save_figure
+from bayescm.cli.output import add_outputs, bounds, ends, finite, positive, print_records
+from bayescm.cli.saving import as_json, save, save_figure
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -45,13 +45,18 @@ def _run(arguments: argparse.Namespace) -> None:
     )  # fmt: skip
     board = board.sortby("expected_rank")
     if arguments.save:
-        board.to_netcdf(arguments.save, engine="h5netcdf")
+        save(arguments.save, lambda: board, lambda: _document(board), "systems")
     if arguments.json:
-        print(json.dumps({"settings": dict(board.attrs), "systems": finite(_records(board))}, indent=1))
+        print(as_json(_document(board)))
     else:
         _print(board, validate.positive_integer("--rows", arguments.rows))
     if arguments.plot:
         save_figure(lambda: bayescm.plot_leaderboard(board), arguments.plot)
+
+
+def _document(board: "xr.Dataset") -> dict[str, Any]:
+    """Return what is printed as JSON."""
+    return {"settings": dict(board.attrs), "systems": finite(_records(board))}
 
 
 def _records(board: "xr.Dataset") -> list[dict[str, Any]]:

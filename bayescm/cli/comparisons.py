@@ -1,7 +1,6 @@
 """``bayescm compare``: by how much one system is better than another."""
 
 import argparse
-import json
 from collections.abc import Mapping
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -20,7 +19,8 @@ from bayescm.cli.inputs import (
     require,
 )
 from bayescm.cli.inputs import systems_of as read_systems
-from bayescm.cli.output import add_outputs, bounds, each, ends, finite, positive, print_records, save_figure
+from bayescm.cli.output import add_outputs, bounds, each, ends, finite, positive, print_records
+from bayescm.cli.saving import as_json, save, save_figure
 from bayescm.cli.understood import matrices_of, print_counts
 from bayescm.cli.understood import records as understood
 
@@ -77,12 +77,12 @@ def _run(arguments: argparse.Namespace) -> None:
         "differences": _differences(parts["summary"]), "requirements": _requirements(parts["summary"]),
         "flips": _flips(parts["flips"]) if "flips" in parts else [], "tests": _tests(parts["tests"]),
     }  # fmt: skip
+    document = {"settings": dict(tree.attrs)} | {name: finite(records) for name, records in made.items() if records}
+    document |= {} if counts is None else {"counts": understood(counts)}
     if arguments.save:
-        tree.to_netcdf(arguments.save, engine="h5netcdf")
+        save(arguments.save, lambda: tree, lambda: document, "differences")
     if arguments.json:
-        told = {name: finite(records) for name, records in made.items() if records}
-        told |= {} if counts is None else {"counts": understood(counts)}
-        print(json.dumps({"settings": dict(tree.attrs)} | told, indent=1))
+        print(as_json(document))
     else:
         if counts is not None:
             print_counts(counts)
@@ -186,12 +186,12 @@ def _areas(arguments: argparse.Namespace) -> None:
         areas = dict(zip(("first", "second"), one["point"].values.tolist(), strict=True))
         told = {"difference": float(one["difference"]), **bounds(one["interval"]), "p_value": float(one["p_value"])}
         records.append({"comparison": name, **areas, **told})
+    made = {"settings": {"method": "delong", "ci_prob": arguments.ci_prob} | attrs, "areas": finite(records)}
     if arguments.save:
         names = xr.DataArray(list(found), dims="comparison", name="comparison")
-        xr.concat(found.values(), names).to_netcdf(arguments.save, engine="h5netcdf")
+        save(arguments.save, lambda: xr.concat(found.values(), names), lambda: made, "areas")
     if arguments.json:
-        settings = {"method": "delong", "ci_prob": arguments.ci_prob} | attrs
-        print(json.dumps({"settings": settings, "areas": finite(records)}, indent=1))
+        print(as_json(made))
         return
     title = f"areas under the ROC curve, {attrs['design']} DeLong, {100 * arguments.ci_prob:g}% interval"
     print_records(records, title, "p_value: of no difference" + positive(attrs), left=["comparison"])

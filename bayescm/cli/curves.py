@@ -1,7 +1,6 @@
 """``bayescm curve``: the joint posterior of a ROC and PR curve, and its band."""
 
 import argparse
-import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +20,8 @@ from bayescm.cli.inputs import (
     refuse,
     require,
 )
-from bayescm.cli.output import add_outputs, finite, positive, print_records, save_figure
+from bayescm.cli.output import add_outputs, finite, positive, print_records
+from bayescm.cli.saving import as_json, save, save_figure
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -160,25 +160,21 @@ def _posterior(arguments: argparse.Namespace) -> None:
         tree, kind=arguments.band, space=arguments.space or "roc", ci_prob=level,
         within=None if within is None else (within[0], within[1]),
     )  # fmt: skip
-    if arguments.save:
-        tree["band"] = band
-        if of_thresholds is not None:
-            tree["posterior_over_thresholds"] = _part(of_thresholds, "posterior")
-            tree["constant_data"] = _part(of_thresholds, "constant_data")
-        tree.to_netcdf(arguments.save, engine="h5netcdf")
     counted = _counted(tree)
     records = _quantities(tree, level, _QUANTITIES) + _delong(tree, level)
     if of_thresholds is not None:
         records += _quantities(of_thresholds, level, _BEST)
     records = _together(records, _batch(tree))
     differences = _differences(tree, level)
+    made = {
+        "settings": dict(tree.attrs) | {"ci_prob": level}, "items": counted, "quantities": finite(records),
+        "differences": finite(differences), "band": {"settings": dict(band.attrs), "points": finite(_points(band))},
+    }  # fmt: skip
+    made = {name: value for name, value in made.items() if value != []}
+    if arguments.save:
+        save(arguments.save, lambda: _with_band(tree, of_thresholds, band), lambda: made, "quantities")
     if arguments.json:
-        made = {
-            "settings": dict(tree.attrs) | {"ci_prob": level}, "items": counted, "quantities": finite(records),
-            "differences": finite(differences),
-            "band": {"settings": dict(band.attrs), "points": finite(_points(band))},
-        }  # fmt: skip
-        print(json.dumps({name: value for name, value in made.items() if value != []}, indent=1))
+        print(as_json(made))
     else:
         _print(tree, level, counted, records)
         if differences:
@@ -186,6 +182,15 @@ def _posterior(arguments: argparse.Namespace) -> None:
         _print_band(band)
     if arguments.plot:
         save_figure(lambda: bayescm.plot_curve(band), arguments.plot)
+
+
+def _with_band(tree: "xr.DataTree", of_thresholds: "xr.DataTree | None", band: "xr.Dataset") -> "xr.DataTree":
+    """Return the posterior with the band, and with the posterior over thresholds if there is one."""
+    tree["band"] = band
+    if of_thresholds is not None:
+        tree["posterior_over_thresholds"] = _part(of_thresholds, "posterior")
+        tree["constant_data"] = _part(of_thresholds, "constant_data")
+    return tree
 
 
 def _part(tree: "xr.DataTree", name: str) -> "xr.Dataset":

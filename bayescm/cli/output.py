@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -12,17 +12,8 @@ if TYPE_CHECKING:
 def add_outputs(parser: argparse.ArgumentParser, saved: str, drawn: str) -> None:
     """Add the options that say where results go."""
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    parser.add_argument("--save", metavar="FILE.nc", help=f"save {saved}")
-    parser.add_argument("--plot", metavar="FILE.png", help=f"save {drawn}")
-
-
-def save_figure(draw: Callable[[], Any], path: str) -> None:
-    """Draw without a screen and save the figure."""
-    import matplotlib as mpl
-
-    mpl.use("agg")
-    figure = draw().get_figure(root=True)
-    figure.savefig(path, dpi=150)
+    parser.add_argument("--save", metavar="FILE", help=f"save {saved} (.nc), the table (.csv) or the JSON (.json)")
+    parser.add_argument("--plot", metavar="FILE", help=f"save {drawn}, by its ending (.png, .svg, .pdf and others)")
 
 
 def plain(value: Any) -> Any:
@@ -55,7 +46,13 @@ def console() -> Any:
     """Return a console that is 100 columns wide where there is no terminal."""
     from rich.console import Console
 
-    return Console(soft_wrap=False, width=None if sys.stdout.isatty() else 100)
+    class Plain(Console):
+        """Leaves a broken pipe to who prints."""
+
+        def on_broken_pipe(self) -> None:
+            raise
+
+    return Plain(soft_wrap=False, width=None if sys.stdout.isatty() else 100)
 
 
 def show(value: float) -> str:

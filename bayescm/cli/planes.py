@@ -1,13 +1,13 @@
 """``bayescm region``, and the regions around a curve: joint uncertainty on the PR and the ROC plane."""
 
 import argparse
-import json
 from typing import TYPE_CHECKING, Any
 
 import bayescm
 from bayescm.cli.files import read
 from bayescm.cli.inputs import add_command, add_counts, at_thresholds, counts_of, number_or_word, numbers
-from bayescm.cli.output import add_outputs, each, ends, plain, positive, print_records, save_figure
+from bayescm.cli.output import add_outputs, each, ends, plain, positive, print_records
+from bayescm.cli.saving import as_json, save, save_figure
 from bayescm.cli.understood import print_counts
 from bayescm.cli.understood import records as understood
 
@@ -65,20 +65,17 @@ def _region(arguments: argparse.Namespace) -> None:
     )  # fmt: skip
     outline = bayescm.regions.area(surface)
     test = bayescm.region_level(counts, **point, **settings) if point else None
-    if arguments.save:
-        surface.to_netcdf(arguments.save, engine="h5netcdf")
-    if arguments.plot:
-        save_figure(lambda: bayescm.plot_region(surface), arguments.plot)
     records = _extents(surface, outline)
     tested = [] if test is None else _tested(test)
+    made = {"settings": dict(surface.attrs), "counts": understood(counts), "point": _points(surface)}
+    made |= {"regions": records}
+    made |= {"test": tested} if tested else {}
+    if arguments.save:
+        save(arguments.save, lambda: surface, lambda: made, "regions")
+    if arguments.plot:
+        save_figure(lambda: bayescm.plot_region(surface), arguments.plot)
     if arguments.json:
-        made = {
-            "settings": dict(surface.attrs),
-            "counts": understood(counts),
-            "point": _points(surface),
-            "regions": records,
-        }
-        print(json.dumps(made | ({"test": tested} if tested else {}), indent=1, default=plain))
+        print(as_json(made))
         return
     print_counts(counts)
     print_records(_short(records, surface), f"{_name(surface)} regions", _ENDS + positive(surface.attrs))
@@ -97,30 +94,35 @@ def of_curve(arguments: argparse.Namespace) -> None:
     if arguments.mark:
         chosen = at_thresholds(frame, arguments, arguments.mark)
         marked = bayescm.region(chosen, space=arguments.space, levels=levels, **settings)
-    if arguments.save:
-        band.to_netcdf(arguments.save, engine="h5netcdf")
-    if arguments.plot:
-        save_figure(lambda: bayescm.plot_band(band, regions=marked), arguments.plot)
     areas = bayescm.regions.area(band)
     records = [
         {"level": float(level), "area": float(areas["area"].sel(level=level))} for level in areas["level"].values
     ]  # fmt: skip
     of_marked = [] if marked is None else _extents(marked, bayescm.regions.area(marked))
+    made = {"settings": dict(band.attrs), "band": records, "regions": of_marked}
+    if arguments.save:
+        save(arguments.save, lambda: band, lambda: made | _curve(counts, band), "band")
+    if arguments.plot:
+        save_figure(lambda: bayescm.plot_band(band, regions=marked), arguments.plot)
     if arguments.json:
-        cells = bayescm.results.flatten_cells(counts)
-        curve = [
-            {"threshold": float(one["threshold"])}
-            | {str(cell): int(one.sel(cell=cell)) for cell in one["cell"].values}
-            | {str(m): plain(float(band["point"].sel(metric=m)[i])) for m in band["metric"].values}
-            for i, one in enumerate(cells.transpose("threshold", ...))
-        ]
-        made = {"settings": dict(band.attrs), "band": records, "regions": of_marked, "curve": curve}
-        print(json.dumps(made, indent=1, default=plain))
+        print(as_json(made | _curve(counts, band)))
         return
     title = f"{_name(band)} band of {counts.sizes['threshold']} thresholds, pointwise"
     print_records(records, title, "area: share of the plane that no threshold excludes" + positive(band.attrs))
     if of_marked:
         print_records(_short(of_marked, band), "regions of single thresholds", _ENDS + positive(band.attrs))
+
+
+def _curve(counts: "xr.DataArray", band: "xr.Dataset") -> dict[str, list[dict[str, Any]]]:
+    """Return a record per threshold: its counts and its place on the plane."""
+    cells = bayescm.results.flatten_cells(counts)
+    points = [
+        {"threshold": float(one["threshold"])}
+        | {str(cell): int(one.sel(cell=cell)) for cell in one["cell"].values}
+        | {str(m): plain(float(band["point"].sel(metric=m)[i])) for m in band["metric"].values}
+        for i, one in enumerate(cells.transpose("threshold", ...))
+    ]
+    return {"curve": points}
 
 
 def _name(data: "xr.Dataset") -> str:

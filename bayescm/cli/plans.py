@@ -1,7 +1,6 @@
 """``bayescm plan``: how many items a test needs."""
 
 import argparse
-import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +15,8 @@ from bayescm.cli.inputs import (
     numbers,
     refuse,
 )
-from bayescm.cli.output import add_outputs, each, finite, print_records, save_figure
+from bayescm.cli.output import add_outputs, each, finite, print_records
+from bayescm.cli.saving import as_json, save, save_figure
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -63,10 +63,11 @@ def _run(arguments: argparse.Namespace) -> None:
     else:
         refuse(arguments, _NOT_OF_DIFFERENCES, "doesn't apply to --difference; leave it out")
         found, records = _contest(arguments)
+    made = {"settings": dict(found.attrs), "plan": finite(records)}
     if arguments.save:
-        found.to_netcdf(arguments.save, engine="h5netcdf")
+        save(arguments.save, lambda: found, lambda: made, "plan")
     if arguments.json:
-        print(json.dumps({"settings": dict(found.attrs), "plan": finite(records)}, indent=1))
+        print(as_json(made))
     else:
         _print(records, arguments, found.attrs)
     if arguments.plot:

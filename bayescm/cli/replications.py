@@ -1,12 +1,12 @@
 """``bayescm replicate``: what a second test would show."""
 
 import argparse
-import json
 from typing import TYPE_CHECKING, Any
 
 import bayescm
 from bayescm.cli.inputs import add_command, add_counts, add_model, counts_of, metric_list, model_of
-from bayescm.cli.output import add_outputs, bounds, each, ends, finite, positive, print_records, save_figure
+from bayescm.cli.output import add_outputs, bounds, each, ends, finite, positive, print_records
+from bayescm.cli.saving import as_json, save, save_figure
 from bayescm.cli.understood import print_counts
 from bayescm.cli.understood import records as understood
 
@@ -44,11 +44,12 @@ def _run(arguments: argparse.Namespace) -> None:
         ci_prob=arguments.ci_prob, ci_kind=arguments.ci_kind, random_seed=arguments.seed, **model_of(arguments),
     )  # fmt: skip
     made = {"metrics": _metrics(found), "claims": _claims(found), "pairs": _pairs(found)}
+    document = {"settings": dict(found.attrs), "counts": understood(counts)}
+    document |= {name: finite(records) for name, records in made.items() if records}
     if arguments.save:
-        found.to_netcdf(arguments.save, engine="h5netcdf")
+        save(arguments.save, lambda: found, lambda: document, "metrics")
     if arguments.json:
-        told = {name: finite(records) for name, records in made.items() if records}
-        print(json.dumps({"settings": dict(found.attrs), "counts": understood(counts)} | told, indent=1))
+        print(as_json(document))
     else:
         print_counts(counts)
         _print(made, found)

@@ -1,12 +1,12 @@
 """``bayescm summary``."""
 
 import argparse
-import json
 from typing import TYPE_CHECKING, Any
 
 import bayescm
 from bayescm.cli.inputs import add_command, add_counts, add_model, counts_of, metric_list, model_of
-from bayescm.cli.output import add_outputs, console, finite, positive, save_figure, show
+from bayescm.cli.output import add_outputs, console, finite, positive, show
+from bayescm.cli.saving import as_json, save, save_figure
 from bayescm.cli.understood import print_counts, records
 
 if TYPE_CHECKING:
@@ -42,19 +42,25 @@ def run(arguments: argparse.Namespace) -> None:
     found = None
     if arguments.prob:
         found = bayescm.probability(counts, arguments.prob, **known)
+    made = _as_json(table, counts, found)
     if arguments.save:
-        tree = bayescm.posterior(counts, metrics=metrics, **settings)
-        tree["summary"] = table
-        tree.to_netcdf(arguments.save, engine="h5netcdf")
+        save(arguments.save, lambda: _with_draws(table, counts, metrics, settings), lambda: made, "metrics")
     if arguments.plot:
         save_figure(lambda: bayescm.plot_forest(table), arguments.plot)
     if arguments.json:
-        print(json.dumps(_as_json(table, counts, found), indent=1))
+        print(as_json(made))
     else:
         print_counts(counts)
         _print(table, counts)
         if found is not None:
             _print_claims(found)
+
+
+def _with_draws(table: "xr.Dataset", counts: Any, metrics: Any, settings: dict[str, Any]) -> "xr.DataTree":
+    """Return the posterior draws with the table."""
+    tree = bayescm.posterior(counts, metrics=metrics, **settings)
+    tree["summary"] = table
+    return tree
 
 
 def _rows(table: "xr.Dataset") -> list[dict[str, Any]]:

@@ -1,0 +1,121 @@
+"""What ``--save`` and ``--plot`` write: a file is there whole, or what stood there is untouched."""
+
+import argparse
+import contextlib
+import csv
+import io
+import json
+import os
+import secrets
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from bayescm.cli.output import plain
+
+_SAVED = {".nc": "netCDF", ".csv": "the table", ".json": "what --json prints"}
+
+
+def check(arguments: argparse.Namespace) -> None:
+    """Refuse, before anything is computed, files that can't be written."""
+    if getattr(arguments, "save", None):
+        written = ", ".join(f"{suffix} ({what})" for suffix, what in _SAVED.items())
+        _check("--save", Path(arguments.save), _SAVED, written)
+    if getattr(arguments, "plot", None):
+        from matplotlib.backend_bases import FigureCanvasBase
+
+        suffixes = [f".{name}" for name in sorted(FigureCanvasBase.get_supported_filetypes())]
+        _check("--plot", Path(arguments.plot), suffixes, ", ".join(suffixes))
+
+
+def _check(option: str, path: Path, suffixes: Any, written: str) -> None:
+    """Refuse an ending that nothing is written for, and a place where no file can be."""
+    if path.is_dir():
+        raise ValueError(f"{option} must be a file; {path} is a folder. Give a name in it.")
+    if path.suffix.lower() not in suffixes:
+        raise ValueError(f"{option} writes by the ending of the name: {written}; got {str(path)!r}.")
+    folder = path.resolve().parent
+    if not folder.is_dir():
+        raise ValueError(f"{option} {path}: there is no folder {path.parent}; make it first.")
+    if path.exists() and not path.is_file():
+        raise ValueError(f"{option} must be a file; {path} is something else (a device or a pipe).")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise ValueError(f"{option} {path}: nothing can be written into the folder {path.parent}; take another one.")
+
+
+def save(path: str, data: Callable[[], Any], document: Callable[[], dict[str, Any]], table: str) -> None:
+    """Save a result by the ending of the name.
+
+    Parameters
+    ----------
+    path : str
+    data : callable
+        Makes the Dataset or DataTree of a netCDF file.
+    document : callable
+        Makes what ``--json`` prints.
+    table : str
+        The key of the document with the rows of a CSV file.
+    """
+    suffix = Path(path).suffix.lower()
+    if suffix == ".csv":
+        content: Any = as_csv(document()[table]).encode()
+    elif suffix == ".json":
+        content = (as_json(document()) + "\n").encode()
+    else:  # in memory, because HDF5 ends the process where a disk is full
+        content = data().to_netcdf(engine="h5netcdf")
+    replace(Path(path), content)
+
+
+def save_figure(draw: Callable[[], Any], path: str) -> None:
+    """Draw without a screen and save the figure."""
+    import matplotlib as mpl
+
+    mpl.use("agg")
+    made = io.BytesIO()
+    draw().get_figure(root=True).savefig(made, format=Path(path).suffix[1:].lower(), dpi=150)
+    replace(Path(path), made.getbuffer())
+
+
+def as_json(document: dict[str, Any]) -> str:
+    """Return JSON as it is printed and saved."""
+    return json.dumps(document, indent=1, default=plain)
+
+
+def as_csv(records: Iterable[dict[str, Any]]) -> str:
+    """Return records as lines with commas below a line of names, without lists, which no cell can hold."""
+    flat = [{key: value for key, value in one.items() if not isinstance(value, list)} for one in records]
+    made = io.StringIO()
+    writer = csv.DictWriter(made, dict.fromkeys(name for one in flat for name in one), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(flat)
+    return made.getvalue()
+
+
+def replace(path: Path, content: Any) -> None:
+    """Write bytes beside the file and put them in its place, so that there is never half a file."""
+    target = path.resolve()  # behind a link
+    beside = target.with_name(f".{target.name[:100]}.{secrets.token_hex(8)}")
+    try:
+        mode = target.stat().st_mode & 0o777 if target.exists() else None
+        with beside.open("xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        if mode is not None:
+            beside.chmod(mode)
+        beside.replace(target)
+    except OSError as error:
+        raise OSError(f"{path} was not written: {error.strerror or error}. What stood there is as it was.") from error
+    finally:
+        beside.unlink(missing_ok=True)
+    with contextlib.suppress(OSError):  # not every system lets a folder be opened
+        _sync_folder(target.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Put the new name on the disk."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
