@@ -26,8 +26,13 @@ def threads() -> int:
 
 def in_blocks[T](function: Callable[[int, int], T], size: int, block: int) -> list[T]:
     """Call ``function(start, stop)`` on blocks of ``range(size)``, in any order; return what they gave, in order."""
-    parts = [(start, min(start + block, size)) for start in range(0, size, block)]
-    if threads() < 2 or len(parts) < 2:
-        return [function(*part) for part in parts]
+    several = parts(size, block)
+    if threads() < 2 or len(several) < 2:
+        return [function(*part) for part in several]
     with ThreadPoolExecutor(threads()) as pool:
-        return list(pool.map(lambda part: function(*part), parts))
+        return list(pool.map(lambda part: function(*part), several))
+
+
+def parts(size: int, block: int) -> list[tuple[int, int]]:
+    """Return the start and the stop of every block of ``range(size)``."""
+    return [(start, min(start + block, size)) for start in range(0, size, block)]

@@ -4,7 +4,7 @@ A Dirichlet over the cells is a Dirichlet of class shares times one Dirichlet pe
 so both models are :class:`bayescm.priors.Concentrations` and one sampler serves them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,8 @@ from bayescm.priors import Concentrations, PrevalenceLike, exchange
 Array = NDArray[np.float64]
 
 _BLOCK = 8192
+_MOST = 2**22
+"""Numbers in a block: 32 MB."""
 _TINY = 0.02
 """Below this concentration gamma draws may underflow together, so they are made in logarithms."""
 
@@ -98,6 +100,18 @@ def draw_theta(which: Concentrations, rng: np.random.Generator, n: int, out: Arr
     return theta
 
 
+def theta_in_blocks(which: Concentrations, rng: np.random.Generator, n: int) -> Iterator[Array]:
+    """Give the draws of :func:`draw_theta` in blocks (K, K, some) whose size doesn't grow with the labels.
+
+    They are the same numbers where one Dirichlet is drawn, or where one block holds all.
+    """
+    k = which.rows.shape[-1]
+    whole = max(_MOST // k**2, 1)
+    size = whole // _BLOCK * _BLOCK or whole
+    for start in range(0, n, size):
+        yield draw_theta(which, rng, min(size, n - start))
+
+
 def draw_shares(which: Concentrations, rng: np.random.Generator, n: int) -> Array:
     """Draw class shares, (K, n)."""
     if which.known:
@@ -111,13 +125,18 @@ def _dirichlet(concentration: Array, rng: np.random.Generator, out: list[Array])
     """Draw from a Dirichlet into one contiguous array per cell, block by block while it is in cache."""
     n = len(out[0])
     logarithmic = concentration.min() < _TINY
-    block = np.empty((len(concentration), min(_BLOCK, n)))
-    for start in range(0, n, _BLOCK):
-        block = block[:, : min(_BLOCK, n - start)]
+    many = len(concentration) * _BLOCK > _MOST
+    most = max(_MOST // len(concentration), 1) if many else _BLOCK
+    block = np.empty((len(concentration), min(most, n)))
+    for start in range(0, n, most):
+        block = block[:, : min(most, n - start)]
         size = block.shape[1]
         for cell, a in enumerate(concentration):
             if logarithmic:
                 block[cell] = _log_gamma_draws(a, rng, size)
+            elif many and a == 0.5:  # Jeffreys, of most cells of many labels: half a squared normal, in a quarter
+                np.square(rng.standard_normal(out=block[cell]), out=block[cell])
+                block[cell] *= 0.5
             else:
                 rng.standard_gamma(a, out=block[cell])
         if logarithmic:

@@ -117,6 +117,8 @@ def _answers(
 ) -> tuple[list[str], list[NDArray[np.int64]], NDArray[Any]]:
     """Return the names of the systems, all labels as numbers (the actual ones first), and the labels in order."""
     if not isinstance(y_preds, Mapping):
+        if np.ndim(y_preds) == 0 and not isinstance(y_preds, Sequence | zip):
+            raise TypeError(f"`y_preds` must be the predictions of several systems; got {y_preds!r}.")
         y_preds = {f"{PREDICTED}_{i}": values for i, values in enumerate(y_preds, start=1)}
     if not y_preds:
         raise ValueError("`y_preds` is empty; give the predictions of at least one system.")

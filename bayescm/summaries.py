@@ -195,16 +195,27 @@ def _of_draws(
     rows: list[list[dict[str, Any]]] = []
     for position in range(index.size):
         one = conjugate.single(posterior, np.unravel_index(position, index.shape))
-        theta = conjugate.draw_theta(
-            one, conjugate.matrix_rng(plan.seed, int(index.flat[position]), Stream.POSTERIOR), plan.draws
-        )
-        values = compute(metrics, np.moveaxis(theta, -1, 0))
+        rng = conjugate.matrix_rng(plan.seed, int(index.flat[position]), Stream.POSTERIOR)
+        values = _draws_of(metrics, one, rng, plan.draws)
         rows.append([_of_metric(metric, value, one, plan) for metric, value in zip(metrics, values, strict=True)])
     found = {}
     for i, metric in enumerate(metrics):
         stacked = {name: np.stack([row[i][name] for row in rows]) for name in rows[0][i]}
         found[metric.name] = {name: v.reshape((*index.shape, *v.shape[1:])) for name, v in stacked.items()}
     return found
+
+
+def _draws_of(metrics: Sequence[Metric], one: Concentrations, rng: np.random.Generator, draws: int) -> list[Array]:
+    """Return draws (draws, ...) of metrics, for which not all cells are held at once."""
+    k = one.rows.shape[-1]
+    values = [np.empty((draws, k) if per_label(metric, k) else draws) for metric in metrics]
+    start = 0
+    for theta in conjugate.theta_in_blocks(one, rng, draws):
+        stop = start + theta.shape[-1]
+        for whole, part in zip(values, compute(metrics, np.moveaxis(theta, -1, 0)), strict=True):
+            whole[start:stop] = part
+        start = stop
+    return values
 
 
 def _of_metric(metric: Metric, values: Array, posterior: Concentrations, plan: _Plan) -> dict[str, Any]:

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+MAX_NUMBER = 1e150
+"""Largest finite number that comes in: the square of a larger one is infinite."""
 MAX_COUNT = 10**9
 """Largest count of one cell: above it the incomplete beta function loses digits."""
 
@@ -169,6 +171,11 @@ def real_numbers(name: str, values: ArrayLike) -> NDArray[np.float64]:
     result = array.astype(np.float64)
     if (array.dtype.kind in "iu" and (np.abs(result) >= 2**53).any()) or (result != array).any():
         raise ValueError(f"`{name}` has numbers that 64-bit floats can't hold, so ties would merge; rescale them.")
+    _first_bad(
+        name, result, np.isfinite(result) & (np.abs(result) > MAX_NUMBER),
+        f"must not exceed {MAX_NUMBER:g} unless infinite (squares overflow); rescale it, or give inf for what is "
+        "beyond all others",
+    )  # fmt: skip
     return result
 
 

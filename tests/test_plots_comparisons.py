@@ -92,5 +92,5 @@ def test_pairwise_probabilities_stand_in_their_cells():
         (0, 2): "< 0.001",
         (1, 2): "0.600",
     }
-    with pytest.raises(ValueError, match="pairwise"):
+    with pytest.raises(TypeError, match="pairwise"):
         bayescm.plot_pairwise(xr.Dataset({"pairwise": 1.0}))

@@ -211,7 +211,7 @@ def test_curve_errors(one, two):
     both = bayescm.curve_band(two)
     minus = bayescm.curve_band(two, difference=("forest", "logistic"))
     for given, error, match in (
-        (one, TypeError, "`data` must be what bayescm.curve_band returns; got DataTree"),
+        (one, TypeError, "`data` must be what bayescm.curve_band returns; got a DataTree"),
         (None, TypeError, "`data` must be"),
         ({}, ValueError, "`data` is empty"),
         ({"a": data, "b": pr}, ValueError, "mixes the PR and the ROC plane"),

@@ -272,7 +272,7 @@ def test_a_curve_with_undefined_ends(curve):
 
 def test_what_cannot_be_drawn_is_refused():
     made = bayescm.region(MID, grid=17)
-    with pytest.raises(TypeError, match=r"`data` must be what bayescm\.region .*; got DataArray"):
+    with pytest.raises(TypeError, match=r"`data` must be what bayescm\.region .*; got a DataArray"):
         bayescm.plot_region(made.level)
     with pytest.raises(TypeError, match="got int"):
         bayescm.plot_region({"a": 3})

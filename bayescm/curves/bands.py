@@ -106,7 +106,9 @@ def curve_band(
     level = validate.number("ci_prob", ci_prob, 0, 1)
     y, x = _AXES[space]
     if not isinstance(data, xr.DataTree) or "posterior" not in data or x not in data["posterior"].dims:
-        raise ValueError("`data` must be what bayescm.curve_posterior(..., over='rate') returns.")
+        raise ValueError(
+            f"`data` must be what bayescm.curve_posterior(..., over='rate') returns; got {type(data).__name__}."
+        )
     default = _WITHIN[space] if kind == "simultaneous" else (0.0, 1.0)
     ends = stretch("within", within) or default
     if difference is not None and kind == "whole":

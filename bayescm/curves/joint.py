@@ -22,6 +22,7 @@ from bayescm.streams import Stream
 Array = NDArray[np.float64]
 
 _BLOCK = 128  # draws that share a generator
+_MOST = 2**23  # numbers that are read at a time: 64 MB
 _RARE = 1e-15  # a drawn prevalence may underflow to 0 or 1, where precision isn't defined
 
 
@@ -196,14 +197,21 @@ def _part(scores: Scores, mask: NDArray[np.bool_], plan: Plan, metrics: MetricsL
     ranked = [rank(positive, one) for one in score]
     first, which = _distinct(ranked)
     marks, columns = _marks(ranked, which, plan.axis if plan.over == "threshold" else np.empty(0))
-    read = room(len(first), size, len(fprs), len(tprs), marks.shape[1])
     kept = [ranked[i] for i in first]
-    draw = _kernel(positive, kept, marks, plan, read, (1 - prevalence) / prevalence, fprs, tprs)
-    compiled.in_blocks(
-        lambda start, stop: draw(matrix_rng(plan.seed, (group << 32) + start // _BLOCK, Stream.CURVE), start, stop),
-        size, _BLOCK,
-    )  # fmt: skip
-    return dataset(scores, plan, metrics, read.of(which).at(columns), prevalence, fprs, tprs)
+    odds = (1 - prevalence) / prevalence
+
+    def drawn(start: int, stop: int) -> Read:
+        read = room(len(first), stop - start, len(fprs), len(tprs), marks.shape[1])
+        draw = _kernel(positive, kept, marks, plan, read, odds[start:stop], fprs, tprs)
+        compiled.in_blocks(
+            lambda a, b: draw(matrix_rng(plan.seed, (group << 32) + (start + a) // _BLOCK, Stream.CURVE), a, b),
+            stop - start, _BLOCK,
+        )  # fmt: skip
+        return read.of(which).at(columns)
+
+    numbers = len(which) * (3 + 2 * (len(fprs) + len(tprs) + marks.shape[1]))  # of a draw
+    step = max(_MOST // numbers // _BLOCK, 1) * _BLOCK
+    return dataset(scores, plan, metrics, compiled.parts(size, step), drawn, prevalence, fprs, tprs)
 
 
 def _distinct(ranked: Sequence[Ranking]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

@@ -45,45 +45,73 @@ def room(systems: int, draws: int, fprs: int, tprs: int, marks: int) -> Read:
 
 
 def dataset(
-    scores: Scores, plan: Plan, metrics: MetricsLike, read: Read, prevalence: Array, fprs: Array, tprs: Array
-) -> xr.Dataset:
-    """Name what was read."""
-    found: Found = {name: ((), read.areas[..., i]) for i, name in enumerate(AREAS)}
-    coords: dict[str, Any] = {}
-    chosen = None
-    if plan.over == "rate":
-        found["tpr"] = ("fpr",), read.tpr[..., np.searchsorted(fprs, plan.axis)]
-        recall = plan.axis[plan.axis > 0]
-        fpr = read.fpr[..., np.searchsorted(tprs, recall)]
-        found["precision"] = ("recall",), precision_at(recall, fpr, prevalence[:, None])
-        coords |= {"fpr": plan.axis, "recall": recall}
-    if plan.over == "threshold":
-        thresholds = signed(plan.axis, scores.sign)
-        over, coords, chosen = _over_thresholds(read, prevalence, thresholds, metrics)
-        found |= over
-    found |= _partial("fpr", plan.fpr_range, fprs, read.under, lambda a, b: (b - a) * (a + b) / 2)
-    found |= _partial("tpr", plan.tpr_range, tprs, read.left, lambda a, b: (b - a) * (1 - (a + b) / 2))
-    if len(plan.specificities):
-        at = np.searchsorted(fprs, 1 - plan.specificities)
-        found["sensitivity_at_specificity"] = ("specificity",), read.tpr[..., at]
-        coords["specificity"] = plan.specificities
-    if len(plan.sensitivities):
-        at = np.searchsorted(tprs, plan.sensitivities)
-        found["specificity_at_sensitivity"] = ("sensitivity",), 1 - read.fpr[..., at]
-        coords["sensitivity"] = plan.sensitivities
-    made = _labelled(found, coords, prevalence, scores, plan)
+    scores: Scores, plan: Plan, metrics: MetricsLike, parts: Sequence[tuple[int, int]],
+    drawn: Callable[[int, int], Read], prevalence: Array, fprs: Array, tprs: Array,
+) -> xr.Dataset:  # fmt: skip
+    """Read what is wanted off draws, some of them at a time, and name it."""
+    resolved = [] if metrics is None else _named_apart(resolve(metrics, 2))
+    kept: Found = {}
+    for start, stop in parts:
+        found = _found(plan, resolved, drawn(start, stop), prevalence[start:stop], fprs, tprs)
+        for name, (dims, values) in found.items():
+            if name not in kept:
+                kept[name] = dims, np.empty((len(prevalence), len(values), *values.shape[2:]))
+            kept[name][1][start:stop] = np.moveaxis(values, 0, 1)
+    coords, chosen = _coords(plan, scores.sign), None
+    if resolved:
+        best, chosen = _bests(kept, resolved, coords[THRESHOLD])
+        kept |= best
+        coords[METRIC] = [metric.name for metric in resolved]
+    made = _labelled(kept, coords, prevalence, scores, plan)
     if chosen is not None:
         dims, values = ((METRIC,), chosen[0]) if scores.systems is None else ((scores.dim, METRIC), chosen)
         made["chosen_threshold"] = dims, values, {"long_name": LONG_NAMES["chosen_threshold"]}
     return made
 
 
+def _coords(plan: Plan, sign: float) -> dict[str, Any]:
+    """Return where curves are read."""
+    coords: dict[str, Any] = {}
+    if plan.over == "rate":
+        coords |= {"fpr": plan.axis, "recall": plan.axis[plan.axis > 0]}
+    if plan.over == "threshold":
+        coords[THRESHOLD] = signed(plan.axis, sign)
+    if len(plan.specificities):
+        coords["specificity"] = plan.specificities
+    if len(plan.sensitivities):
+        coords["sensitivity"] = plan.sensitivities
+    return coords
+
+
+def _found(
+    plan: Plan, metrics: Sequence[Metric], read: Read, prevalence: Array, fprs: Array, tprs: Array
+) -> Found:  # fmt: skip
+    """Return what is wanted of some draws."""
+    found: Found = {name: ((), read.areas[..., i]) for i, name in enumerate(AREAS)}
+    if plan.over == "rate":
+        found["tpr"] = ("fpr",), read.tpr[..., np.searchsorted(fprs, plan.axis)]
+        recall = plan.axis[plan.axis > 0]
+        fpr = read.fpr[..., np.searchsorted(tprs, recall)]
+        found["precision"] = ("recall",), precision_at(recall, fpr, prevalence[:, None])
+    if plan.over == "threshold":
+        found |= _over_thresholds(read, prevalence, metrics)
+    found |= _partial("fpr", plan.fpr_range, fprs, read.under, lambda a, b: (b - a) * (a + b) / 2)
+    found |= _partial("tpr", plan.tpr_range, tprs, read.left, lambda a, b: (b - a) * (1 - (a + b) / 2))
+    if len(plan.specificities):
+        at = np.searchsorted(fprs, 1 - plan.specificities)
+        found["sensitivity_at_specificity"] = ("specificity",), read.tpr[..., at]
+    if len(plan.sensitivities):
+        at = np.searchsorted(tprs, plan.sensitivities)
+        found["specificity_at_sensitivity"] = ("sensitivity",), 1 - read.fpr[..., at]
+    return found
+
+
 def _labelled(found: Found, coords: Mapping[str, Any], prevalence: Array, scores: Scores, plan: Plan) -> xr.Dataset:
-    """Put chains, draws and systems in front of the dims of arrays (systems, draws, ...)."""
+    """Cut the draws of arrays (draws, systems, ...) into chains, and name all dims."""
     several = scores.systems is not None
     variables = {}
     for name, (dims, values) in found.items():
-        shaped = np.moveaxis(values, 0, 1).reshape(plan.chains, plan.draws, len(values), *values.shape[2:])
+        shaped = values.reshape(plan.chains, plan.draws, *values.shape[1:])
         shaped = shaped if several else shaped[:, :, 0]
         front = (CHAIN, DRAW, scores.dim) if several else (CHAIN, DRAW)
         variables[name] = (*front, *dims), shaped, {"long_name": LONG_NAMES.get(name, name)}
@@ -118,25 +146,28 @@ def _partial(
     return {f"partial_auc_{name}": ((), part), f"partial_auc_{name}_corrected": ((), corrected)}
 
 
-def _over_thresholds(
-    read: Read, prevalence: Array, thresholds: Array, metrics: MetricsLike
-) -> tuple[Found, dict[str, Any], Array | None]:
-    """Return rates, metrics and best thresholds, their coordinates, and the chosen thresholds (systems, metrics)."""
+def _over_thresholds(read: Read, prevalence: Array, metrics: Sequence[Metric]) -> Found:
+    """Return rates and metrics at thresholds."""
     tpr, fpr, share = read.mark_tpr, read.mark_fpr, prevalence[:, None]
-    coords: dict[str, Any] = {THRESHOLD: thresholds}
     found = {"tpr": tpr, "fpr": fpr, "precision": precision_at(tpr, fpr, share)}
     made: Found = {name: ((THRESHOLD,), values) for name, values in found.items()}
-    if metrics is None:
-        return made, coords, None
-    resolved = _named_apart(resolve(metrics, 2))
-    theta = np.stack([(1 - share) * (1 - fpr), (1 - share) * fpr, share * (1 - tpr), share * tpr], -1)
-    values = compute(resolved, theta.reshape(*tpr.shape, 2, 2))
-    made |= {metric.name: ((THRESHOLD,), one) for metric, one in zip(resolved, values, strict=True)}
-    best = [_best(metric.loss, one, thresholds) for metric, one in zip(resolved, values, strict=True)]
-    for i, name in enumerate(("best_threshold", "best_value", "regret")):
-        made[name] = (METRIC,), np.stack([one[i] for one in best], -1)
-    coords[METRIC] = [metric.name for metric in resolved]
-    return made, coords, np.stack([one[3] for one in best], -1)
+    if metrics:
+        theta = np.stack([(1 - share) * (1 - fpr), (1 - share) * fpr, share * (1 - tpr), share * tpr], -1)
+        values = compute(metrics, theta.reshape(*tpr.shape, 2, 2))
+        made |= {metric.name: ((THRESHOLD,), one) for metric, one in zip(metrics, values, strict=True)}
+    return made
+
+
+def _bests(found: Found, metrics: Sequence[Metric], thresholds: Array) -> tuple[Found, Array]:
+    """Return the best thresholds with their values, and the chosen thresholds (systems, metrics)."""
+    best = []
+    for metric in metrics:
+        values = found[metric.name][1]
+        systems = [_best(metric.loss, values[:, i], thresholds) for i in range(values.shape[1])]
+        best.append([np.stack(one, -1) for one in zip(*systems, strict=True)])
+    names = ("best_threshold", "best_value", "regret")
+    made: Found = {name: ((METRIC,), np.stack([one[i] for one in best], -1)) for i, name in enumerate(names)}
+    return made, np.stack([one[3] for one in best], -1)
 
 
 def _named_apart(metrics: Sequence[Metric]) -> Sequence[Metric]:
@@ -150,22 +181,22 @@ def _named_apart(metrics: Sequence[Metric]) -> Sequence[Metric]:
     return metrics
 
 
-def _best(loss: bool, values: Array, thresholds: Array) -> tuple[Array, Array, Array, Array]:
+def _best(loss: bool, values: Array, thresholds: Array) -> tuple[Array, Array, Array, float]:
     """Return the best threshold of every draw, its value, what the chosen threshold falls short of it, and that one.
 
-    Values are (systems, draws, thresholds); the chosen threshold (systems,) is the best on average of those at which
-    the metric is defined in all draws. There is none if the metric is infinite in a draw: then so is its mean.
+    Values are (draws, thresholds); the chosen threshold is the best on average of those at which the metric is defined
+    in all draws. There is none if the metric is infinite in a draw: then so is its mean.
     """
     gains = -values if loss else values
     filled = np.where(np.isnan(gains), -np.inf, gains)
     at = filled.argmax(-1)
     best = np.take_along_axis(gains, at[..., None], -1)[..., 0]
-    defined = ~np.isnan(gains).any(1)
+    defined = ~np.isnan(gains).any(0)
     with np.errstate(invalid="ignore"):
-        mean = np.where(defined, filled.mean(1), -np.inf)
-        chosen = mean.argmax(-1)
-        regret = best - np.take_along_axis(gains, chosen[:, None, None], -1)[..., 0]
-    exists = defined.any(-1) & ~np.isinf(gains).any((1, 2))
+        mean = np.where(defined, filled.mean(0), -np.inf)
+        chosen = int(mean.argmax())
+        regret = best - gains[:, chosen]
+    exists = bool(defined.any()) and not np.isinf(gains).any()
     where = np.where(np.isnan(best), np.nan, thresholds[at])
-    regret = np.where(exists[:, None], regret, np.nan)
-    return where, -best if loss else best, regret, np.where(exists, thresholds[chosen], np.nan)
+    regret = regret if exists else np.full(len(regret), np.nan)
+    return where, -best if loss else best, regret, float(thresholds[chosen]) if exists else np.nan

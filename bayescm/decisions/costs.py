@@ -8,6 +8,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayescm import validate
+from bayescm.metrics.table import MAX_COST
 from bayescm.results import CELLS_OF_TWO, MATRIX, cell_names, check_matrix
 
 Array = NDArray[np.float64]
@@ -40,10 +41,10 @@ def cost_matrix(costs: Any, labels: Sequence[Any]) -> Array:
     values = validate.array_of("costs", costs)
     if values.dtype.kind not in "iuf":
         raise TypeError(f"`costs` must be numbers; got {costs!r}.")
-    if values.shape != (k, k) or not np.isfinite(values).all():
+    if values.shape != (k, k) or not (np.abs(values) <= MAX_COST).all():
         raise ValueError(
-            f"`costs` must be finite and of shape {(k, k)}, rows actual; got {values.tolist()}. "
-            "Of two labels they may be given by name: {'fn': 10, 'fp': 1}."
+            f"`costs` must be at most {MAX_COST:g} in absolute value and of shape {(k, k)}, rows actual; "
+            f"got {values.tolist()}. Of two labels they may be given by name: {{'fn': 10, 'fp': 1}}."
         )
     return values.astype(np.float64)
 

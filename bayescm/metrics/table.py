@@ -64,6 +64,8 @@ class Metric:
 _NO_P, _NO_N = "no actual positives", "no actual negatives"
 _NO_PP, _NO_PN = "no predicted positives", "no predicted negatives"
 _INF = float("inf")
+MAX_COST = 1e100
+"""Largest cost: squares of larger ones, and their sums, leave the range of numbers."""
 
 BINARY: tuple[Metric, ...] = (
     Metric(
@@ -211,6 +213,8 @@ def fbeta(beta: float = 1.0) -> Metric:
 def expected_cost(tp: float = 0.0, fn: float = 1.0, fp: float = 1.0, tn: float = 0.0) -> Metric:
     """Return the mean cost of an item, given the cost of each cell; may be negative for gains."""
     costs = (tp, fn, fp, tn)
+    if not all(-MAX_COST <= cost <= MAX_COST for cost in costs):
+        raise ValueError(f"the costs of expected_cost must be numbers up to {MAX_COST:g}; got {costs}. Rescale them.")
     return Metric(
         f"expected_cost(tp={tp:.15g}, fn={fn:.15g}, fp={fp:.15g}, tn={tn:.15g})", "Expected cost",
         f"({tp:g} TP + {fn:g} FN + {fp:g} FP + {tn:g} TN) / N",

@@ -8,6 +8,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayescm import validate
+from bayescm.plots.checks import probability, refuse
 from bayescm.plots.curves import labels_of, list_legend
 from bayescm.plots.densities import COLORS, STYLES
 from bayescm.plots.planes import new_axes, percent, renamed
@@ -104,9 +105,7 @@ def posterior_of(data: Any) -> xr.Dataset:
     """Return the posterior of curves as a Dataset."""
     found = data.children.get("posterior", data).to_dataset() if isinstance(data, xr.DataTree) else data
     if not isinstance(found, xr.Dataset) or not {CHAIN, DRAW} <= set(found.dims):
-        raise TypeError(
-            f"`data` must be what bayescm.curve_posterior returns, or its posterior; got {type(data).__name__}."
-        )
+        refuse("data", data, "what bayescm.curve_posterior returns, or its posterior")
     return found
 
 
@@ -130,10 +129,7 @@ def quantiles(values: Array, level: float) -> Array:
 
 def share(text: str, above: NDArray[np.bool_]) -> str:
     """Write the share of draws so that it is never a false 0 or 1."""
-    found = float(above.mean())
-    if found < 0.001:
-        return f"{text} < 0.001"
-    return f"{text} > 0.999" if found > 0.999 else f"{text} = {found:.3f}"
+    return probability(float(above.mean()), text)
 
 
 def _wanted(data: Any, var: str, names: Sequence[str] | None) -> tuple[list[_Draws], bool]:

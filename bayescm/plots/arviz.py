@@ -8,6 +8,7 @@ import xarray as xr
 
 from bayescm import validate
 from bayescm.distributions import MetricDistribution
+from bayescm.plots.checks import refuse
 from bayescm.results import CHAIN, DRAW
 
 
@@ -52,9 +53,10 @@ def arviz_options(
     """
     validate.choice("plot", plot, ("plot_dist", "plot_forest"))
     small, large = (validate.number("ci_probs", prob, 0, 1) for prob in sorted(ci_probs))
-    named = {laws.metric.name: laws} if isinstance(laws, MetricDistribution) else dict(laws)
-    if not named or not all(isinstance(law, MetricDistribution) for law in named.values()):
-        raise TypeError("`laws` must be what bayescm.metric_distribution returns, or a mapping of names to these.")
+    named = {laws.metric.name: laws} if isinstance(laws, MetricDistribution) else laws
+    known = isinstance(named, Mapping) and all(isinstance(law, MetricDistribution) for law in named.values())
+    if not known or not named:
+        refuse("laws", laws, "what bayescm.metric_distribution returns, or a mapping of names to these")
     data = {name: law.to_dataset(large, ci_kind) for name, law in named.items()}
     means = xr.Dataset({name: d["mean"].drop_attrs() for name, d in data.items()})
     wide = xr.Dataset({name: d["interval"].drop_attrs() for name, d in data.items()})

@@ -8,6 +8,7 @@ import xarray as xr
 
 from bayescm import validate
 from bayescm.plots.areas import decimals_of, density_of
+from bayescm.plots.checks import probability, refuse, require
 from bayescm.plots.planes import batch_labels, new_axes, percent
 from bayescm.plots.visuals import BLUE
 from bayescm.results import CI_BOUND, LABEL, METRIC, SYSTEM
@@ -60,8 +61,10 @@ def plot_difference(
     >>> print(ax.get_legend().get_title().get_text())
     0 is better than 1 (at 95%)
     """
-    if not isinstance(tree, xr.DataTree) or not {"posterior", "summary"} <= set(tree.children):
-        raise TypeError(f"`tree` must be what bayescm.compare_systems returns; got {type(tree).__name__}.")
+    groups = set(tree.children) if isinstance(tree, xr.DataTree) and "rope" in tree.attrs else set()
+    if not {"posterior", "summary"} <= groups:
+        call = "bayescm.plot_difference(bayescm.compare_systems(systems))"
+        refuse("tree", tree, "what bayescm.compare_systems returns", call)
     summary = tree["summary"].to_dataset()
     metric = _wanted("metric", metric, summary[METRIC].values.tolist())
     comparison = _wanted("comparison", comparison, summary["comparison"].values.tolist())
@@ -86,7 +89,7 @@ def plot_difference(
     ax.set_yticks([])
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.set_xlabel(_wrapped(f"{draws.attrs.get('long_name', metric)}, {comparison}"))
-    _say(ax, row, tree.attrs, rope)
+    _say(ax, row, tree.attrs, rope, certain=density is None)
     return ax
 
 
@@ -114,8 +117,12 @@ def plot_pairwise(dataset: xr.Dataset, *, ax: "Axes | None" = None, cmap: str = 
     >>> pairwise = xr.DataArray([[0.5, 0.9], [0.1, 0.5]], coords={"system": names, "versus": names})
     >>> ax = bayescm.plot_pairwise(pairwise.to_dataset(name="pairwise"))
     """
-    if not isinstance(dataset, xr.Dataset) or set(dataset.get("pairwise", xr.DataArray()).dims) != {SYSTEM, "versus"}:
-        raise ValueError("`dataset` must have the variable pairwise(system, versus); take it from bayescm.leaderboard.")
+    require(
+        "dataset", dataset, "bayescm.leaderboard", ("pairwise", SYSTEM, "versus"),
+        call="bayescm.plot_pairwise(bayescm.leaderboard(systems))",
+    )  # fmt: skip
+    if set(dataset["pairwise"].dims) != {SYSTEM, "versus"}:
+        refuse("dataset", dataset["pairwise"], "pairwise(system, versus) of one metric")
     pairwise = dataset["pairwise"].transpose(SYSTEM, "versus")
     values = pairwise.values.astype(np.float64)
     n = len(values)
@@ -130,7 +137,7 @@ def plot_pairwise(dataset: xr.Dataset, *, ax: "Axes | None" = None, cmap: str = 
         for i, j in np.ndindex(n, n):
             if i != j and np.isfinite(values[i, j]):
                 color = "white" if abs(values[i, j] - 0.5) > 0.35 else "black"
-                ax.text(j, i, _share(float(values[i, j])), ha="center", va="center", color=color, fontsize="small")
+                ax.text(j, i, probability(float(values[i, j])), ha="center", va="center", color=color, fontsize="small")
     ax.figure.colorbar(image, ax=ax, label="P(row better than column)", shrink=0.8)
     ax.set_xlabel("column")
     ax.set_ylabel("row")
@@ -154,7 +161,7 @@ def _draws(posterior: xr.Dataset, row: xr.Dataset, metric: str) -> Any:
     return draws.assign_attrs(long_name=f"{draws.attrs['long_name']}, class {label}")
 
 
-def _say(ax: "Axes", row: xr.Dataset, attrs: Any, rope: float) -> None:
+def _say(ax: "Axes", row: xr.Dataset, attrs: Any, rope: float, *, certain: bool) -> None:
     """Write the probabilities, the interval and the verdict."""
     first, second = str(row["first"].item()), str(row["second"].item())
     verdict, sure = str(row["verdict"].item()), percent(float(attrs["confidence"]))
@@ -166,7 +173,9 @@ def _say(ax: "Axes", row: xr.Dataset, attrs: Any, rope: float) -> None:
     kind = str(row[CI_BOUND].attrs.get("ci_kind", "")).upper()
     who = f"{first} " if len(first) <= _SHORT else ""
     lines = [
-        _told(f"P({'' if word == 'equivalent' else who}{word})", float(row["probability"].sel(side=word)))
+        probability(
+            float(row["probability"].sel(side=word)), f"P({'' if word == 'equivalent' else who}{word})", certain=certain
+        )
         for word in _WORDS
         if rope > 0 or word != "equivalent"
     ]
@@ -186,16 +195,3 @@ def _say(ax: "Axes", row: xr.Dataset, attrs: Any, rope: float) -> None:
 def _wrapped(text: str) -> str:
     """Break a line that is too long to stand below the axis."""
     return "\n".join(textwrap.wrap(text, _WIDE))
-
-
-def _told(text: str, value: float) -> str:
-    """Write a probability in words."""
-    share = _share(value)
-    return f"{text} {share}" if share[0] in "<>" else f"{text} = {share}"
-
-
-def _share(value: float) -> str:
-    """Write a probability so that it is never a false 0 or 1."""
-    if not 0.0 < value < 1.0:
-        return f"{value:g}"
-    return "< 0.001" if value < 0.001 else "> 0.999" if value > 0.999 else f"{value:.3f}"

@@ -10,6 +10,7 @@ from scipy.spatial import cKDTree
 
 from bayescm.curves.names import LONG_NAMES
 from bayescm.grid import SPACES, Space
+from bayescm.plots.checks import refuse
 from bayescm.plots.densities import COLORS
 from bayescm.plots.iso_f1 import CLEAR, draw_lines
 from bayescm.plots.planes import (
@@ -160,7 +161,8 @@ def _check_band(argument: str, data: Any) -> None:
     """Refuse anything but a Dataset of curve_band()."""
     made = isinstance(data, xr.Dataset) and {"band", "point"} <= set(data) and {"space", "statement"} <= set(data.attrs)
     if not made:
-        raise TypeError(f"`{argument}` must be what bayescm.curve_band returns; got {type(data).__name__}.")
+        call = "bayescm.plot_curve(bayescm.curve_band(bayescm.curve_posterior(y_true, y_score)))"
+        refuse(argument, data, "what bayescm.curve_band returns", call)
 
 
 def _check_difference(data: Any, space: Space) -> None:

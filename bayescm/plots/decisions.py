@@ -8,6 +8,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayescm.metrics import resolve
+from bayescm.plots.checks import require
 from bayescm.plots.curves import list_legend
 from bayescm.plots.densities import COLORS, STYLES
 from bayescm.plots.planes import batch_labels, new_axes, percent
@@ -76,8 +77,7 @@ def plot_prevalence(
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['precision', 'negative predictive value', 'prevalence of the counts: 0.5']
     """
-    if not isinstance(data, xr.Dataset) or "prevalence_law" not in data.coords:
-        raise TypeError(f"`data` must be what bayescm.at_prevalences returns; got {type(data).__name__}.")
+    require("data", data, "bayescm.at_prevalences", (METRIC, "prevalence_law", "median", "interval"))
     shown = _chosen(data, metrics)
     lines = _lines(shown, "prevalence", METRIC)
     ax = new_axes(ax, (6.4, 4.2))
@@ -130,8 +130,7 @@ def plot_decision_curve(data: xr.Dataset, *, ax: "Sequence[Axes] | None" = None)
     >>> [text.get_text() for text in upper.get_legend().get_texts()]
     ['classifier', 'all positive', 'all negative']
     """
-    if not isinstance(data, xr.Dataset) or "probability_useful" not in data:
-        raise TypeError(f"`data` must be what bayescm.decision_curve returns; got {type(data).__name__}.")
+    require("data", data, "bayescm.decision_curve", ("probability_useful", "action", "median", "interval"))
     if ax is not None and np.size(np.asarray(ax, dtype=object)) != 2:
         raise ValueError(f"`ax` must be two Axes, for the net benefit and for P(useful); got {ax!r}.")
     lines = _lines(data.sel(action=["classifier"]), THRESHOLD, "action")

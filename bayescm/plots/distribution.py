@@ -8,6 +8,7 @@ import xarray as xr
 
 from bayescm import validate
 from bayescm.distributions import MetricDistribution
+from bayescm.plots.checks import refuse
 from bayescm.plots.densities import COLORS, Curve, Law, draw_curves, draw_ridges, log_ticks, unlimited
 from bayescm.results import CI_BOUND
 
@@ -142,10 +143,8 @@ def _check_type(laws: list[Any]) -> None:
     for law in laws:
         made = isinstance(law, xr.Dataset) and {"x", "pdf", "cdf", "interval"} <= set(law) and "title" in law.attrs
         if not (made or isinstance(law, MetricDistribution)):
-            raise TypeError(
-                "`distribution` must be what bayescm.metric_distribution returns, its to_dataset(), or several of "
-                f"these; got {type(law).__name__}."
-            )
+            wanted = "what bayescm.metric_distribution returns, its to_dataset(), or several of these"
+            refuse("distribution", law, wanted)
     if not laws:
         raise ValueError("`distribution` is empty; give at least one law.")
 

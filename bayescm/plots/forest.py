@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
+from bayescm.plots.checks import require
 from bayescm.results import CI_BOUND, METRIC
 
 if TYPE_CHECKING:
@@ -42,6 +43,10 @@ def plot_forest(summary: xr.Dataset, *, ax: "Axes | None" = None, reference: flo
     """
     import matplotlib.pyplot as plt
 
+    require(
+        "summary", summary, "bayescm.summary or bayescm.replicate", (METRIC, "mean", "point", "interval"),
+        ("ci_prob", "ci_kind"), call="bayescm.plot_forest(bayescm.summary(counts))",
+    )  # fmt: skip
     batch = [dim for dim in summary["mean"].dims if dim != METRIC]
     if len(batch) > 1:
         raise ValueError(f"`summary` must have at most one batch dim for a forest; got {batch}. Select or stack first.")

@@ -6,6 +6,7 @@ import numpy as np
 import xarray as xr
 
 from bayescm import validate
+from bayescm.plots.checks import require
 from bayescm.plots.planes import batch_labels, new_axes
 from bayescm.results import SYSTEM
 
@@ -51,8 +52,10 @@ def plot_leaderboard(board: xr.Dataset, *, systems: int = 20, ax: "Axes | None" 
     """
     from matplotlib.colors import PowerNorm
 
-    if "rank_probability" not in board:
-        raise ValueError("`board` must come from bayescm.leaderboard.")
+    require(
+        "board", board, "bayescm.leaderboard", ("rank_probability", "expected_rank", "tie_group"), ("method", "title"),
+        call="bayescm.plot_leaderboard(bayescm.leaderboard(systems))",
+    )  # fmt: skip
     shown = min(validate.positive_integer("systems", systems), board.sizes[SYSTEM])
     best = board.isel({SYSTEM: np.argsort(board["expected_rank"].values, kind="stable")[:shown]})
     share = best["rank_probability"].transpose("rank", SYSTEM).values[:shown]
@@ -84,7 +87,7 @@ def _write(ax: "Axes", share: Any) -> None:
     """Write probabilities into their squares."""
     for rank, system in np.argwhere(share >= _SAID):
         value = share[rank, system]
-        text = f"{value:.2f}".lstrip("0") if value < 0.995 else "1"
+        text = f"{value:.2f}".lstrip("0") if value < 0.995 else ">.99"
         ax.text(
             system, rank, text, ha="center", va="center", fontsize="small", color="white" if value > 0.55 else "black"
         )

@@ -1,11 +1,14 @@
 """The confusion matrix, each cell with its uncertainty."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
 
+from bayescm.counts import check_counts
+from bayescm.plots.checks import refuse
 from bayescm.results import ACTUAL, CI_BOUND, MATRIX, PREDICTED
+from bayescm.summaries import cell_summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -13,13 +16,13 @@ if TYPE_CHECKING:
 _OF = {"actual": "actual class", "predicted": "predicted class", "all": "all items"}
 
 
-def plot_confusion_matrix(cells: xr.Dataset, *, ax: "Axes | None" = None, cmap: str = "Blues") -> "Axes":
+def plot_confusion_matrix(cells: Any, *, ax: "Axes | None" = None, cmap: str = "Blues") -> "Axes":
     """Draw a confusion matrix: count, posterior mean share and its interval in every cell.
 
     Parameters
     ----------
-    cells : xarray.Dataset
-        From :func:`bayescm.cell_summary`, of one matrix.
+    cells : xarray.Dataset, or counts
+        From :func:`bayescm.cell_summary`, of one matrix; counts stand for what it says of them by default.
     ax : matplotlib.axes.Axes, optional
         Default: a new figure.
     cmap : str
@@ -36,6 +39,7 @@ def plot_confusion_matrix(cells: xr.Dataset, *, ax: "Axes | None" = None, cmap: 
     """
     import matplotlib.pyplot as plt
 
+    cells = _summarised(cells)
     batch = [str(dim) for dim in cells["counts"].dims if dim not in MATRIX]
     if batch:
         raise ValueError(f"`cells` must be of one matrix; it also has the dims {batch}. Select one.")
@@ -67,3 +71,17 @@ def plot_confusion_matrix(cells: xr.Dataset, *, ax: "Axes | None" = None, cmap: 
         fontsize="medium",
     )
     return ax
+
+
+def _summarised(cells: Any) -> xr.Dataset:
+    """Return a summary of cells as it is, and that of counts."""
+    if isinstance(cells, xr.Dataset) and {"counts", "mean", "interval", "ci_kind"} <= set(cells):
+        return cells
+    if not isinstance(cells, xr.DataArray | np.ndarray | list | tuple):
+        refuse("cells", cells, "what bayescm.cell_summary returns, or counts")
+    try:
+        counts = check_counts(cells)
+    except (TypeError, ValueError) as error:
+        text = str(error)
+        raise type(error)(text.replace("`counts`", "`cells`", 1)) from None
+    return cell_summary(counts)

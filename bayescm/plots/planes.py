@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from bayescm import validate
 from bayescm.grid import SPACES, Space, smooth
+from bayescm.plots.checks import refuse
 from bayescm.plots.densities import COLORS
 from bayescm.plots.visuals import BLUE, coordinates, shades, surface, widths
 
@@ -80,10 +81,7 @@ def _named(data: Any, argument: str) -> list[tuple[str, xr.Dataset]]:
     for _, one in pairs:
         made = isinstance(one, xr.Dataset) and {"level", "point"} <= set(one) and {"space", "levels"} <= set(one.attrs)
         if not made:
-            raise TypeError(
-                f"`{argument}` must be what bayescm.region or bayescm.band returns, or several of these; "
-                f"got {type(one).__name__}."
-            )
+            refuse(argument, one, "what bayescm.region or bayescm.band returns, or several of these")
     if len(pairs) > 1 and not isinstance(data, Mapping):
         pairs = [(words(one), one) for _, one in pairs]
         if len(dict(pairs)) < len(pairs):

@@ -7,6 +7,7 @@ import numpy as np
 import xarray as xr
 
 from bayescm.metrics import resolve
+from bayescm.plots.checks import refuse, require
 from bayescm.plots.densities import COLORS
 from bayescm.plots.planes import new_axes
 from bayescm.results import CI_BOUND, METRIC
@@ -39,8 +40,10 @@ def plot_interval_width(data: xr.Dataset | Mapping[str, xr.Dataset], *, ax: "Axe
     ('log', 'log')
     """
     named = dict(data) if isinstance(data, Mapping) and not isinstance(data, xr.Dataset) else {"": data}
-    if not named or not all(isinstance(one, xr.Dataset) and "width" in one for one in named.values()):
-        raise TypeError("`data` must be what bayescm.interval_width returns, or a mapping of names to such Datasets.")
+    if not named:
+        refuse("data", data, "what bayescm.interval_width returns, or a mapping of names to such Datasets")
+    for one in named.values():
+        require("data", one, "bayescm.interval_width", ("width", "about", METRIC), ("ci_prob", "assurance"))
     metrics = list(dict.fromkeys(str(name) for one in named.values() for name in one[METRIC].values))
     if len(metrics) > len(COLORS) or len(named) > len(_DASHES):
         raise ValueError(
@@ -102,8 +105,7 @@ def plot_sequential(
     >>> ax.get_ylabel()
     'accuracy: median and 95% HDI'
     """
-    if not isinstance(data, xr.Dataset) or "sequential" not in data.attrs:
-        raise TypeError(f"`data` must be what bayescm.sequential returns; got {type(data).__name__}.")
+    require("data", data, "bayescm.sequential", (METRIC, "median", "interval", "n"), ("sequential",))
     if data["n"].ndim != 1:
         raise ValueError(f"`data` must have chunks and metrics only; it also has other dims: {data['n'].dims}.")
     stored = [str(name) for name in data[METRIC].values]

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from bayescm import validate
 from bayescm.plots.areas import posterior_of
+from bayescm.plots.checks import refuse
 from bayescm.plots.curves import list_legend
 from bayescm.plots.densities import COLORS, STYLES
 from bayescm.plots.planes import new_axes, percent
@@ -103,9 +104,8 @@ def plot_thresholds(
 def _one_system(posterior: xr.Dataset) -> xr.Dataset:
     """Return a posterior over thresholds, of one system."""
     if THRESHOLD not in posterior.dims or "tpr" not in posterior:
-        raise ValueError(
-            "`data` has no thresholds; ask for them: bayescm.curve_posterior(..., over='threshold', metrics=[...])."
-        )
+        wanted = "a posterior over thresholds, bayescm.curve_posterior(..., over='threshold', metrics=[...])"
+        refuse("data", posterior, wanted)
     rest = [str(dim) for dim in posterior["tpr"].dims if dim not in (CHAIN, DRAW, THRESHOLD)]
     if rest:
         raise ValueError(

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from bayescm.counts import check_counts
 from bayescm.metrics import parts, resolve
+from bayescm.plots.checks import require
 from bayescm.plots.densities import COLORS
 from bayescm.plots.forest import _on_the_common_scale
 from bayescm.results import METRIC
@@ -62,6 +63,10 @@ def plot_metric_uncertainty(
     """
     import matplotlib.pyplot as plt
 
+    require(
+        "summary", summary, "bayescm.summary", (METRIC, "metric_uncertainty", "interval"), ("ci_prob", "ci_kind"),
+        call="bayescm.plot_metric_uncertainty(bayescm.summary(counts))",
+    )  # fmt: skip
     batch = [str(dim) for dim in summary["metric_uncertainty"].dims if dim != METRIC]
     if len(batch) != 1:
         raise ValueError(f"`summary` must have one batch dim, the systems to be compared; got {batch}.")

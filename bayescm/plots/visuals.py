@@ -11,6 +11,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayescm.grid import SPACES, Space, smooth
+from bayescm.plots.checks import refuse
 from bayescm.results import METRIC
 
 if TYPE_CHECKING:
@@ -172,6 +173,8 @@ def space_of(names: Sequence[Hashable]) -> Space:
 
 def surface(da: xr.DataArray) -> tuple[Array, Array, Any]:
     """Return x, y and the smooth scale of a surface, masked where it is missing."""
+    if not isinstance(da, xr.DataArray):
+        refuse("da", da, "the variable `level` of what bayescm.region or bayescm.band returns")
     space = space_of(da.dims)
     if da.ndim != 2:
         others = [dim for dim in da.dims if dim not in (space.y, space.x)]
@@ -182,6 +185,8 @@ def surface(da: xr.DataArray) -> tuple[Array, Array, Any]:
 
 def coordinates(point: xr.DataArray) -> tuple[Array, Array]:
     """Return x and y of estimates, in one dimension."""
+    if not isinstance(point, xr.DataArray) or METRIC not in point.coords:
+        refuse("da", point, "the variable `point` of what bayescm.region or bayescm.band returns")
     space = space_of(point[METRIC].values.tolist())
     x, y = (np.atleast_1d(point.sel({METRIC: name}).values).ravel() for name in (space.x, space.y))
     return x, y
