@@ -1,5 +1,13 @@
-"""Notebooks run from the top, in a copy."""
+"""Notebooks run from the top, in a copy, and print what is stored in them.
 
+``python tests/test_notebooks.py`` runs them and stores those that print something else by now (names as arguments:
+only these; ``--all``: whether or not they do).
+"""
+
+import html
+import re
+import sys
+import tempfile
 from pathlib import Path
 
 import nbformat
@@ -10,6 +18,98 @@ import bayescm
 
 FOLDER = Path(bayescm.__file__).parents[1] / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
+NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d[\d,]*\.?\d*|\.\d+)(?:e[-+]?\d+)?(?![\w])|\b(?:nan|inf)\b", re.IGNORECASE)
+CHANGES = (  # what may differ from run to run and from machine to machine
+    (re.compile(r"0x[0-9a-f]{6,}"), "ADDRESS"),
+    (re.compile(r"\b\d+\.\d+\.\d+[\w.+]*"), "VERSION"),
+    (re.compile(r"\b\d+(\.\d+)? ?(ms|s|sec|seconds|minutes|B|kB|MB)\b"), "SIZE"),
+    (re.compile(r"<Figure size [^>]*>"), ""),
+)
+OF_NUTS = re.compile(r"nuts|sampler\b|latent_class", re.IGNORECASE)
+
+
+def of_nuts(cells):
+    """Say of each cell whether it may show draws of NUTS, which depend on the compiled code: from the first on."""
+    sampled = [bool(OF_NUTS.search(cell.source)) for cell in cells]
+    return [any(sampled[: i + 1]) for i in range(len(cells))]
+
+
+def shown(cell):
+    """Return what a cell shows, as text: what it prints, and its tables; no pictures, nothing of the standard error."""
+    texts = ["".join(one.text for one in cell.outputs if one.output_type == "stream" and one.name == "stdout")]
+    for one in cell.outputs:
+        data = one.get("data", {})
+        texts.append(data.get("text/plain", ""))
+        page = re.sub(r"<(style|svg)\b.*?</\1>", "", data.get("text/html", ""), flags=re.DOTALL)
+        texts.append(html.unescape(re.sub(r"<[^>]+>", " ", page)))
+    for pattern, word in CHANGES:
+        texts = [pattern.sub(word, text) for text in texts]
+    return "\n".join(texts)
+
+
+def words_and_numbers(text):
+    """Return the words of a text, # for each number, and its numbers as they are written."""
+    return re.sub(r"[-\s]+", " ", NUMBER.sub(" # ", text)).split(), NUMBER.findall(text)
+
+
+def near(stored, now, *, drawn):
+    """Say whether two written numbers are one: but for two units of the last digit, or for another stream of NUTS."""
+    if stored == now:
+        return True
+    a, b = (float(text.replace(",", "")) for text in (stored, now))
+    if drawn:
+        return abs(a - b) <= 0.1 + 0.3 * max(abs(a), abs(b))
+    mantissa, _, exponent = stored.lower().partition("e")
+    unit = 10.0 ** (int(exponent or 0) - len(mantissa.partition(".")[2]))
+    return abs(a - b) <= 2.0001 * (unit if "." in mantissa or exponent else 0.0)
+
+
+def differ(stored, now, *, drawn):
+    """Say how two texts differ; None where they don't. Of NUTS, three of ten numbers and two of ten words may."""
+    (words, numbers), (new_words, new_numbers) = words_and_numbers(stored), words_and_numbers(now)
+    if drawn:
+        wrong = set(words) ^ set(new_words)
+        if len(wrong) > 0.2 * len(set(words) | set(new_words)):
+            return f"other words: {sorted(wrong)}"
+    elif words != new_words:
+        first = next((i for i, pair in enumerate(zip(words, new_words, strict=False)) if pair[0] != pair[1]), -1)
+        return f"other words, from {words[first : first + 5]} to {new_words[first : first + 5]}"
+    pairs = list(zip(numbers, new_numbers, strict=False))
+    far = [pair for pair in pairs if not near(*pair, drawn=drawn)]
+    if len(far) > 0.3 * len(pairs) if drawn else far:
+        return "other numbers: " + "; ".join(f"{a} is now {b}" for a, b in far[:5])
+    return None
+
+
+def differences(stored, now):
+    """Return what each cell of a notebook shows otherwise than is stored."""
+    pairs = zip(stored.cells, now.cells, of_nuts(stored.cells), strict=True)
+    found = [
+        (i, differ(shown(a), shown(b), drawn=drawn)) for i, (a, b, drawn) in enumerate(pairs) if a.cell_type == "code"
+    ]
+    return [f"cell {i} shows {said}" for i, said in found if said]
+
+
+def executed(path, folder):
+    """Return the notebook as it is stored, and as it is after a run in a folder."""
+    stored, now = (nbformat.read(path, as_version=4) for _ in range(2))
+    options = {"timeout": 900, "record_timing": False, "resources": {"metadata": {"path": folder}}}
+    NotebookClient(now, **options).execute()
+    return stored, now
+
+
+def refresh(names, *, every=False):
+    """Run notebooks and store those that show something else."""
+    for path in NOTEBOOKS:
+        if names and path.stem not in names and path.name not in names:
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            stored, now = executed(path, folder)
+        found = differences(stored, now)
+        print(path.name, *(found or ["as stored"]), sep="\n  ", flush=True)
+        if found or every:
+            now.metadata = stored.metadata
+            nbformat.write(now, path)
 
 
 def test_there_are_notebooks():
@@ -28,9 +128,52 @@ def test_there_are_notebooks():
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
 @pytest.mark.filterwarnings("ignore")  # the kernel is another process; nbclient's own warnings are not ours
-def test_notebook_runs_and_is_stored_executed(path, tmp_path):
-    notebook = nbformat.read(path, as_version=4)
-    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+def test_notebook_shows_what_is_stored(path, tmp_path):
+    stored, now = executed(path, tmp_path)
+    code = [cell for cell in stored.cells if cell.cell_type == "code"]
     assert all(cell.execution_count for cell in code)
     assert any("image/png" in out.get("data", {}) for cell in code for out in cell.outputs)
-    NotebookClient(notebook, timeout=300, resources={"metadata": {"path": tmp_path}}).execute()
+    assert differences(stored, now) == [], "python tests/test_notebooks.py stores what they show now"
+
+
+TABLE = "          mean  lower  method\nmcc      0.767  0.539  exact\nn       34,000   -1.5  draws\n"
+
+
+@pytest.mark.parametrize(
+    ("now", "alone", "of_another_stream"),
+    [
+        (TABLE, True, True),
+        (TABLE.replace("mcc      ", "mcc "), True, True),
+        (TABLE.replace("0.767", "0.769"), True, True),
+        (TABLE.replace("0.767", "0.770"), False, True),
+        (TABLE.replace("34,000", "34,001"), False, True),
+        (TABLE.replace("exact", "draws"), False, True),
+        (TABLE.replace("-1.5", "nan"), False, True),
+        (TABLE.replace("0.767  0.539", "5.1  7.3"), False, False),
+        (TABLE.replace("mean  lower  method", "median  upper  how"), False, False),
+        (TABLE + "and a row more", False, False),
+    ],
+)
+def test_what_counts_as_a_difference(now, alone, of_another_stream):
+    assert (differ(TABLE, now, drawn=False) is None) == alone
+    assert (differ(TABLE, now, drawn=True) is None) == of_another_stream
+
+
+def test_what_a_cell_shows():
+    outputs = [
+        nbformat.v4.new_output("stream", name="stdout", text="took 1.53 s at 0x7f3a2b1c\n"),
+        nbformat.v4.new_output("stream", name="stderr", text="sampling 100%"),
+        nbformat.v4.new_output("display_data", {"image/png": "iVBO", "text/plain": "<Figure size 5x2 with 1 Axes>"}),
+        nbformat.v4.new_output("execute_result", {"text/html": "<style>b{}</style><td>&lt;1</td><td>exact</td>"}),
+    ]
+    cell = nbformat.v4.new_code_cell("x", outputs=outputs)
+    assert shown(cell).split() == ["took", "SIZE", "at", "ADDRESS", "<1", "exact"]
+
+
+def test_what_follows_a_sampler_may_be_drawn():
+    cells = [nbformat.v4.new_code_cell(text) for text in ("counts", 'fit(method="nuts")', "az.summary(fit)")]
+    assert of_nuts(cells) == [False, True, True]
+
+
+if __name__ == "__main__":
+    refresh({name for name in sys.argv[1:] if name != "--all"}, every="--all" in sys.argv)
