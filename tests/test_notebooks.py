@@ -5,6 +5,7 @@ only these; ``--all``: whether or not they do).
 """
 
 import html
+import os
 import re
 import sys
 import tempfile
@@ -94,7 +95,8 @@ def executed(path, folder):
     """Return the notebook as it is stored, and as it is after a run in a folder."""
     stored, now = (nbformat.read(path, as_version=4) for _ in range(2))
     options = {"timeout": 900, "record_timing": False, "resources": {"metadata": {"path": folder}}}
-    NotebookClient(now, **options).execute()
+    env = {name: value for name, value in os.environ.items() if name != "MPLBACKEND"}  # pictures into the notebook
+    NotebookClient(now, **options).execute(env=env)
     return stored, now
 
 
