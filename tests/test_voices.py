@@ -12,7 +12,7 @@ TRUE = [0, 0, 0, 1, 1, 1]
 
 def test_labels_of_a_bare_table_must_be_as_many_as_its_classes():
     table = xr.DataArray([[6, 2], [0, 26]], dims=("actual", "predicted"))
-    with pytest.raises(ValueError, match=r"`labels` must name the 2 classes of `array`; got 3"):
+    with pytest.raises(ValueError, match=r"`labels` must name the 2 classes of `array`"):
         bayescm.from_array(table, labels=["a", "b", "c"])
     assert bayescm.from_array(table, labels=["a", "b"]).actual.values.tolist() == ["a", "b"]
 

@@ -171,7 +171,7 @@ def space_of(names: Sequence[Hashable]) -> Space:
     raise ValueError(f"`da` must have the dims (precision, recall) or (tpr, fpr); got {list(names)}. Give `level`.")
 
 
-def surface(da: xr.DataArray) -> tuple[Array, Array, Any]:
+def surface(da: Any) -> tuple[Array, Array, Any]:
     """Return x, y and the smooth scale of a surface, masked where it is missing."""
     if not isinstance(da, xr.DataArray):
         refuse("da", da, "the variable `level` of what bayescm.region or bayescm.band returns")
