@@ -211,3 +211,12 @@ def test_numbers_in_a_table_are_those_of_the_netcdf(capsys, folder):
     with (folder / "a.csv").open(newline="") as lines:
         rows = list(csv.DictReader(lines))
     np.testing.assert_array_equal([[float(row["lower"]), float(row["upper"])] for row in rows], want)
+
+
+def test_rows_of_a_leaderboard_are_how_many_it_shows(capsys, folder):
+    """Of other commands --rows says which side of a matrix is the truth."""
+    (folder / "published.csv").write_text("name,correct,wrong\na,90,10\nb,80,21\n")
+    for table in ("systems.csv", "published.csv"):
+        code, out, err = run(capsys, "leaderboard", table, "--rows", "1", "--seed", "1")
+        assert code == 0, err
+        assert "1 more systems" in out

@@ -28,7 +28,7 @@ def add_parser(commands: Any) -> None:
     p.add_argument("--top", type=int, metavar="K", help="say P(among the K best) (default: 3)")
     p.add_argument("--method", help="exact, draws or paired (default: the best there is)")
     p.add_argument("--confidence", type=float, default=0.95, metavar="P", help="what divides tie groups (0.95)")
-    p.add_argument("--rows", type=int, default=30, metavar="N", help="systems in the table (30)")
+    p.add_argument("--rows", dest="shown", type=int, default=30, metavar="N", help="systems in the table (30)")
     add_model(p, None)
     p.add_argument("--seed", type=int, metavar="N", help="seed of the draws")
     add_outputs(p, "the leaderboard as a netCDF Dataset", "a heat map of the ranks")
@@ -49,7 +49,7 @@ def _run(arguments: argparse.Namespace) -> None:
     if arguments.json:
         print(as_json(_document(board)))
     else:
-        _print(board, validate.positive_integer("--rows", arguments.rows))
+        _print(board, validate.positive_integer("--rows", arguments.shown))
     if arguments.plot:
         save_figure(lambda: bayescm.plot_leaderboard(board), arguments.plot)
 
