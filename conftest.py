@@ -1,11 +1,31 @@
-"""For tests and doctests alike: no screen, and no figure left open."""
+"""For tests and doctests alike: no screen, no figure left open, and who runs what on several processors."""
 
+import os
 import sys
+from pathlib import Path
 
 import matplotlib as mpl
 import pytest
 
 mpl.use("agg")
+FEW = 3
+"""So many files or fewer run in one process: starting more costs more than they save."""
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("BAYESCM_THREADS", "1")  # the workers have the processors
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers(config):
+    """Return 0 for a few files: this process; None for xdist's own answer: one worker per processor."""
+    files = [Path(argument.partition("::")[0]).suffix == ".py" for argument in config.args]
+    return 0 if all(files) and len(files) <= FEW else None
+
+
+def pytest_collection_modifyitems(items):
+    """Keep a file's tests, which share fits, in one process, unless they say that they stand alone."""
+    for item in items:
+        if item.get_closest_marker("xdist_group") is None:
+            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
 
 
 @pytest.fixture(autouse=True)

@@ -162,8 +162,8 @@ def posterior(
         for several it is per matrix, and predictive plots that want one dim of observations (``az.plot_ppc_interval``)
         need one matrix selected.
     **options
-        Of the story (``pooling="partial"``), else of :func:`pymc.sample` (``tune``, ``target_accept``, ``progressbar``,
-        ``cores``; only where a sampler is needed).
+        Of the story (``pooling="partial"``), else of :func:`pymc.sample` (``tune``, ``target_accept``, by default .95,
+        ``progressbar``, ``cores``; only where a sampler is needed).
 
     Returns
     -------

@@ -7,6 +7,7 @@ import numpy as np
 import pymc as pm
 import xarray as xr
 from numpy.typing import NDArray
+from pymc.logprob.transforms import Transform
 from pytensor.graph.basic import Variable
 from scipy import special
 
@@ -14,6 +15,44 @@ from bayescm.conjugate import improper
 from bayescm.counts import computed
 from bayescm.priors import Concentrations
 from bayescm.results import MATRIX
+
+
+class StickBreaking(Transform):  # type: ignore[misc]
+    """Map probabilities (..., K) to the logits (..., K - 1) of what each takes of what those before it leave.
+
+    Under a Dirichlet these shares are independent Betas, in any order of the cells, so the sampler's coordinates are
+    independent, too, for a conjugate posterior: with PyMC's own logs of ratios to the mean the cells without items
+    move all others (a posterior of nine cells, four of them zero, took 130 steps a draw; here 18).
+    """
+
+    name = "sticks"
+    ndim_supp = 1
+
+    def forward(self, value: Any, *inputs: Any) -> Any:
+        """Return logits."""
+        left = pm.math.cumsum(value[..., ::-1], axis=-1)[..., ::-1]
+        return pm.math.log(value[..., :-1]) - pm.math.log(left[..., 1:])
+
+    def backward(self, value: Any, *inputs: Any) -> Any:
+        """Return probabilities."""
+        return pm.math.exp(pm.math.concatenate(_log_sticks(value), axis=-1))
+
+    def log_jac_det(self, value: Any, *inputs: Any) -> Any:
+        """Return the log of the Jacobian's determinant: a triangle's, so a product."""
+        taken, _ = _log_sticks(value)
+        return (taken - pm.math.log1pexp(value)).sum(axis=-1)
+
+
+def _log_sticks(value: Any) -> tuple[Any, Any]:
+    """Return the log probabilities of all cells but the last, and of the last, from logits of shares."""
+    refused = -pm.math.log1pexp(value)
+    left = pm.math.cumsum(refused, axis=-1)
+    return value + left, left[..., -1:]
+
+
+def dirichlet(name: str, a: Any, dims: Any) -> Any:
+    """Add probabilities with a Dirichlet prior, sampled by :class:`StickBreaking`."""
+    return pm.Dirichlet(name, a=a, dims=dims, default_transform=StickBreaking())
 
 
 def namespace(*values: Any) -> Any:

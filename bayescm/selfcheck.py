@@ -7,7 +7,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayescm import conjugate, laws, sampling, stories, told, validate
+from bayescm import conjugate, laws, sampling, told, validate
 from bayescm.closed_form import SAMPLE, ClosedForm
 from bayescm.metrics import Metric, MetricsLike, compute, evaluate, per_label, resolve
 from bayescm.models import data_of, load
@@ -235,7 +235,7 @@ def _by_nuts(
 ) -> tuple[list[dict[str, Array]], int]:
     """Locate every truth among draws of one chain of a program compiled once."""
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(1,)))
-    options = {"tune": tune, "cores": 1, "progressbar": False, "target_accept": stories.TARGET_ACCEPT}
+    options = {"tune": tune, "cores": 1, "progressbar": False}
     located, divergences = [], 0
     kept: dict[str, Any] = {}
     for i, world in enumerate(worlds):

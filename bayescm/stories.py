@@ -1,6 +1,5 @@
 """Answers of the stories that are more than one conjugate matrix, and of programs of the user's own."""
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,10 +13,6 @@ from bayescm.priors import Concentrations, PrevalenceLike, exchange
 from bayescm.results import ACTUAL, CHAIN, DRAW, MATRIX, in_chains, matrix_of_cells
 from bayescm.streams import Stream
 from bayescm.told import Told
-
-TARGET_ACCEPT = 0.95
-"""Of these stories: their posteriors are harder than those of one matrix (at .9 some diverged)."""
-
 
 NO_THETA = (
     "`metrics` and `prevalence` need a variable theta(..., actual, predicted), and this program has none; "
@@ -52,8 +47,7 @@ def answer(
     else:
         with told.lent() as program:
             _check_asked(program, metrics, prevalence)
-            patient = {} if "nuts" in run.options else {"target_accept": TARGET_ACCEPT}
-            posterior, groups["sample_stats"] = sampling.sample(program, replace(run, options=patient | run.options))
+            posterior, groups["sample_stats"] = sampling.sample(program, run)
             sampling.check_fit(posterior, groups["sample_stats"])
             groups["observed_data"] = workflow.observed(program)
             groups["constant_data"] = workflow.constants(program)

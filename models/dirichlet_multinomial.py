@@ -24,6 +24,7 @@ import xarray as xr
 from bayescm import conjugate
 from bayescm.counts import check_counts, from_array, one_matrix
 from bayescm.priors import Concentrations, PriorLike, concentrations
+from bayescm.programs import dirichlet
 from bayescm.results import ACTUAL, MATRIX, PREDICTED, flatten_cells, labels_of
 
 
@@ -48,7 +49,7 @@ def model(counts: Any, *, prior: PriorLike = "jeffreys") -> pm.Model:
     with pm.Model(coords=coords) as story:
         counts_data = pm.Data("counts_data", observed.values, dims="cell")
         concentration = pm.Data("alpha", alpha.ravel(), dims="cell")
-        theta_cell = pm.Dirichlet("theta_cell", a=concentration, dims="cell")
+        theta_cell = dirichlet("theta_cell", a=concentration, dims="cell")
         pm.Deterministic("theta", theta_cell.reshape((k, k)), dims=(ACTUAL, PREDICTED))
         pm.Multinomial("counts", n=counts_data.sum(), p=theta_cell, observed=counts_data, dims="cell")
     return story

@@ -48,6 +48,7 @@ from bayescm.counts import from_array
 from bayescm.priors import Concentrations, PriorLike, concentrations
 from bayescm.programs import (
     correlated_pairs,
+    dirichlet,
     draw_correlated_rates,
     proper,
     several_matrices,
@@ -96,7 +97,7 @@ def model(
         else:
             of = (CELL,) if pooling == "complete" else (fold, CELL)
             concentration = pm.Data("alpha", base.rows.ravel(), dims=CELL)
-            p = pm.Dirichlet("theta_cell", a=concentration, dims=of)
+            p = dirichlet("theta_cell", a=concentration, dims=of)
             shape = (*(() if pooling == "complete" else (counts.sizes[fold],)), len(labels), len(labels))
             pm.Deterministic("theta", p.reshape(shape), dims=(*of[:-1], *MATRIX))
         pm.Multinomial("counts", n=counts_data.sum(-1), p=p, observed=counts_data, dims=(fold, CELL))

@@ -55,7 +55,7 @@ from numpy.typing import NDArray
 from bayescm import validate
 from bayescm.counts import from_array
 from bayescm.priors import PriorLike, concentrations
-from bayescm.programs import proper, several_matrices
+from bayescm.programs import dirichlet, proper, several_matrices
 from bayescm.results import ACTUAL, MATRIX, PREDICTED, flatten_cells, labels_of
 
 Array = NDArray[np.float64]
@@ -107,13 +107,13 @@ def model(
         rho = pm.Beta("rho", rho_a, rho_b, dims=part)
         law: dict[str, Any] = {"observed": counts_data, "dims": (cluster, "cell"), "dtype": "int64"}
         if part is None:
-            theta_cell = pm.Dirichlet("theta_cell", a=pm.Data("alpha", base.rows.ravel(), dims="cell"), dims="cell")
+            theta_cell = dirichlet("theta_cell", a=pm.Data("alpha", base.rows.ravel(), dims="cell"), dims="cell")
             theta, sizes = theta_cell.reshape((k, k)), items
             law |= {"logp": _logp, "random": _draw, "signature": "(),(c),()->(c)"}
             pm.CustomDist("counts", items, theta_cell, rho, **law)
         else:
-            shares = pm.Dirichlet("class_shares", a=pm.Data("a_shares", base.shares, dims=ACTUAL), dims=ACTUAL)
-            rates = pm.Dirichlet("rates", a=pm.Data("a_rows", base.rows, dims=MATRIX), dims=MATRIX)
+            shares = dirichlet("class_shares", a=pm.Data("a_shares", base.shares, dims=ACTUAL), dims=ACTUAL)
+            rates = dirichlet("rates", a=pm.Data("a_rows", base.rows, dims=MATRIX), dims=MATRIX)
             totals = counts_data.reshape((-1, k, k)).sum(-1)
             theta, sizes = shares[:, None] * rates, pm.math.concatenate([items[:, None], totals], axis=1)
             law |= {"logp": _tree_logp, "random": _draw_tree, "signature": "(),(k),(c),(p)->(c)"}

@@ -49,7 +49,7 @@ from bayescm.closed_form import SAMPLE, ClosedForm
 from bayescm.pairs import check_joint, joint_cells, margins, systems_of
 from bayescm.patterns import LOAD_SCALE, pattern_probabilities
 from bayescm.priors import Concentrations, PriorLike, concentrations
-from bayescm.programs import proper
+from bayescm.programs import dirichlet, proper
 from bayescm.results import ACTUAL, CELL, MATRIX, PREDICTED, SYSTEM
 
 DEPENDENCE = ("dirichlet", "difficulty")
@@ -88,7 +88,7 @@ def model(counts: Any, *, prior: PriorLike = "jeffreys", dependence: str | None 
             if not (concentration > 0).all():
                 raise ValueError("`prior` is improper, and PyMC needs a proper one; use method='exact' or 'jeffreys'.")
             alpha = pm.Data("alpha", concentration, dims=CELL)
-            cells = pm.Dirichlet("joint_cell", a=alpha, dims=CELL)
+            cells = dirichlet("joint_cell", a=alpha, dims=CELL)
         else:
             cells = _difficulty(proper(_single(prior, counts)), len(systems))
         joint = pm.Deterministic("joint", cells.reshape(counts.shape), dims=counts.dims)

@@ -31,7 +31,7 @@ import xarray as xr
 from bayescm import conjugate
 from bayescm.counts import check_counts, from_array, one_matrix
 from bayescm.priors import Concentrations, PriorLike, concentrations
-from bayescm.programs import two_label_cells
+from bayescm.programs import dirichlet, two_label_cells
 from bayescm.results import ACTUAL, LABEL, MATRIX, PREDICTED, flatten_cells, labels_of
 
 
@@ -67,8 +67,8 @@ def model(counts: Any, *, prior: PriorLike = "jeffreys") -> pm.Model:
             specificity = pm.Beta("specificity", rows[0, 0], rows[0, 1])
             cells = two_label_cells(prevalence, recall, specificity)
         else:
-            prevalence = pm.Dirichlet("prevalence", a=shares, dims=LABEL)
-            rates = pm.Dirichlet("rates", a=rows, dims=MATRIX)
+            prevalence = dirichlet("prevalence", a=shares, dims=LABEL)
+            rates = dirichlet("rates", a=rows, dims=MATRIX)
             cells = (prevalence[:, None] * rates).ravel()
         pm.Deterministic("theta", cells.reshape((k, k)), dims=MATRIX)
         pm.Multinomial("counts", n=counts_data.sum(), p=cells, observed=counts_data, dims="cell")

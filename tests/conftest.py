@@ -1,6 +1,7 @@
-"""Shared fixtures: fixed hypothesis profile, compiled kernels, the oracle values."""
+"""Shared fixtures: fixed hypothesis profile, compiled kernels, seeds of samplers, the oracle values."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -12,10 +13,32 @@ settings.register_profile("ci", max_examples=60, deadline=None, derandomize=True
 settings.load_profile("ci")
 
 
-@pytest.fixture(scope="session", autouse=True)
-def _compiled():
-    """Compile the kernels once, before a test looks at what is printed."""
+@pytest.fixture(scope="session")
+def compiled():
+    """Compile the kernels once, for tests that look at all that is printed: without them it says so."""
     bayescm.metric_distribution([[6, 2], [0, 26]], "mcc").hdi()
+
+
+@pytest.fixture(autouse=True)
+def _nothing_but_what_is_asked_for(request):
+    if {"capsys", "capfd", "caplog"} & set(request.fixturenames):
+        request.getfixturevalue("compiled")
+
+
+@pytest.fixture(scope="session")
+def seed():
+    """Return a function that moves the seeds of NUTS by BAYESCM_TEST_SEED: no test may hang on one stream of draws."""
+    moved = int(os.environ.get("BAYESCM_TEST_SEED", "0"))
+    return lambda number: number + 1000 * moved
+
+
+@pytest.fixture
+def interpreted():
+    """Let PyTensor interpret its graphs in this test: machine code of a graph that is evaluated once costs a minute."""
+    import pytensor
+
+    with pytensor.config.change_flags(mode="FAST_COMPILE"):
+        yield
 
 
 @pytest.fixture(scope="session")

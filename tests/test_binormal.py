@@ -1,16 +1,18 @@
 """Two normals, one per class: laws, area and curve, by both roads."""
 
-import logging
-
 import numpy as np
 import pytest
 import xarray as xr
+from agreement import log_density, proportional
 from scipy import stats
 from scipy.special import ndtr, ndtri
 
 from bayescm import models, normals
 
-pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning"),
+    pytest.mark.usefixtures("interpreted"),
+]
 
 story = models.load("binormal")
 PRIOR = {"mu": [0.0, 0.5], "kappa": [0.5, 2.0], "alpha": [2.0, 1.5], "beta": 1.5}
@@ -116,39 +118,25 @@ def test_curve_and_area_agree():
     np.testing.assert_allclose(ndtr(draws.d_a / np.sqrt(2)), draws.auc)
 
 
-@pytest.mark.parametrize("prior", ["weak", PRIOR])
-def test_nuts_agrees_with_the_closed_form(prior):
-    import arviz as az
-    import pymc as pm
+@pytest.mark.parametrize("prior", ["weak", "standard", PRIOR])
+def test_the_program_has_the_density_of_the_closed_form(prior):
+    """Of means and variances; test_stories.py compares what follows from them."""
+    laws = story.exact(DATA, prior=prior).laws
+    df, loc, scale = laws["mu"].args
+    alpha, beta = df / 2, laws["variance"].kwds["scale"]
+    kappa = beta / alpha / scale**2
 
-    logging.getLogger("pymc").setLevel(logging.ERROR)
-    grid = [0.0, 0.1, 0.5, 1.0]
-    program = story.model(DATA, prior=prior, fpr=grid)
-    fit = pm.sample(
-        draws=1000, chains=3, cores=1, model=program, random_seed=1, nuts_sampler="pymc", progressbar=False,
-        compute_convergence_checks=False,
-    )  # fmt: skip
-    assert not fit["sample_stats"]["diverging"].any()
-    posterior = fit["posterior"].to_dataset()
-    ess = az.ess(posterior)
-    exact = story.exact(DATA, prior=prior, fpr=grid).draw(np.random.default_rng(0), 100_000)
-    assert set(exact.data_vars) == set(posterior.data_vars)
-    for name in exact.data_vars:
-        assert exact[name].dims[1:] == posterior[name].dims[2:]
-        for p in (0.1, 0.5, 0.9):
-            if name == "tpr":
-                cut = exact[name].sel(fpr=[0.1, 0.5]).quantile(p, "sample")
-                drawn, n = posterior[name].sel(fpr=[0.1, 0.5]), ess[name].sel(fpr=[0.1, 0.5])
-            else:
-                cut, drawn, n = exact[name].quantile(p, "sample"), posterior[name], ess[name]
-            below = (drawn <= cut).mean(("chain", "draw"))
-            assert (np.abs(below - p) < 4.5 * np.sqrt(p * (1 - p) / n) + 0.005).all(), name
-    pm.compute_log_likelihood(fit, model=program, progressbar=False)
-    pointwise = fit["log_likelihood"]["scores"]
-    assert pointwise.dims == ("chain", "draw", "item")
-    first = posterior.isel(chain=0, draw=0)
-    want = stats.norm.logpdf(X, first["mu"].values[Y], first["sigma"].values[Y])
-    np.testing.assert_allclose(pointwise.isel(chain=0, draw=0), want)
+    def closed(variance, mu):
+        means = stats.norm.logpdf(mu, loc, np.sqrt(variance / kappa))
+        return (stats.invgamma.logpdf(variance, alpha, scale=beta) + means).sum()
+
+    rng = np.random.default_rng(1)
+    points = [{"variance": rng.gamma(2, 1, 2), "mu": rng.normal(5, 2, 2)} for _ in range(5)]
+    program = story.model(DATA, prior=prior)
+    proportional(program, closed, points)
+    pointwise = log_density(program, vars=program.observed_RVs, sum=False)(**points[0])[0]
+    want = stats.norm.logpdf(X, points[0]["mu"][Y], np.sqrt(points[0]["variance"])[Y])
+    np.testing.assert_allclose(pointwise, want)
 
 
 def test_new_data_in_a_built_program():
