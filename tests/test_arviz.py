@@ -8,16 +8,22 @@ import xarray as xr
 import bayescm
 
 pytestmark = pytest.mark.filterwarnings(
-    "ignore:Variables counts:UserWarning", "ignore::FutureWarning", "ignore::DeprecationWarning"
+    "ignore:Variables counts:UserWarning", "ignore::FutureWarning", "ignore::DeprecationWarning", "ignore:NUTS"
 )
 
 
 @pytest.fixture(scope="module", params=["exact", "nuts"])
-def fit(request):
+def fit(request, seed):
     counts = bayescm.from_array([[50, 3, 2], [4, 40, 1], [1, 6, 30]], labels=["a", "b", "c"])
-    options = {"progressbar": False, "cores": 1, "tune": 500} if request.param == "nuts" else {}
+    options = {"progressbar": False, "cores": 1, "tune": 500, "chains": 2} if request.param == "nuts" else {}
     return bayescm.posterior(
-        counts, method=request.param, metrics=["recall", "mcc"], replicate=True, random_seed=1, draws=500, **options
+        counts,
+        method=request.param,
+        metrics=["recall", "mcc"],
+        replicate=True,
+        random_seed=seed(1),
+        draws=500,
+        **options,
     )
 
 
