@@ -5,16 +5,20 @@ import pymc as pm
 import pytensor
 import pytensor.tensor as pt
 import pytest
+import xarray as xr
+from agreement import log_density
 from scipy import special, stats
 
 import bayescm
-from bayescm import models
+from bayescm import models, workflow
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore::FutureWarning", "ignore::DeprecationWarning", "ignore:Numba will use object mode:UserWarning"
-)
+pytestmark = [
+    pytest.mark.filterwarnings(
+        "ignore::FutureWarning", "ignore::DeprecationWarning", "ignore:Numba will use object mode:UserWarning"
+    ),
+    pytest.mark.usefixtures("interpreted"),
+]
 story = models.load("overdispersed")
-QUICK = {"cores": 1, "progressbar": False, "nuts_sampler": "pymc", "quiet": True, "compute_convergence_checks": False}
 TABLE = bayescm.from_cells(tp=[26, 3, 0], fn=[0, 9, 0], fp=[2, 1, 5], tn=[6, 12, 0], dims="image")
 THREE = bayescm.from_array([[[5, 1, 0], [2, 7, 0], [0, 0, 0]], [[50, 3, 2], [4, 40, 1], [1, 6, 30]]], dims="document")
 THETA = np.array([0.5, 0.1, 0.15, 0.25])
@@ -23,12 +27,7 @@ EPS = 2.3e-16
 
 def likelihood(program, **values):
     """Return the log likelihood of the observed counts at values of the free variables, over clusters."""
-    point = program.initial_point()
-    for name, value in values.items():
-        variable = program.rvs_to_values[program[name]]
-        transform = program.rvs_to_transforms[program[name]]
-        point[variable.name] = transform.forward(pt.as_tensor(value), *program[name].owner.inputs).eval()
-    return program.compile_logp(vars=program.observed_RVs, sum=False)(point)[0]
+    return log_density(program, vars=program.observed_RVs, sum=False)(**values)[0]
 
 
 def simplex(values):
@@ -187,35 +186,16 @@ def test_design_effect_is_the_variance_of_the_pooled_share():
     assert shares.var() == pytest.approx(0.21 / sizes.sum() * effect, rel=0.08)
 
 
-@pytest.mark.slow  # docs/verification/sbc.py does it at length, and CI a little
-@pytest.mark.parametrize("overdispersion", ["cells", "rates"])
-def test_recovery_by_ranks(overdispersion):
-    """Simulation-based calibration, small: ranks of the truth among posterior draws are uniform; one program."""
-    rng = np.random.default_rng(11)
-    data = [story.simulate(rng, 12, 15, overdispersion=overdispersion, prior="laplace") for _ in range(40)]
-    program = story.model(data[0]["counts"], overdispersion=overdispersion, prior="laplace")
-    ranks, diverged = [], 0
-    with program:
-        points, step = pm.init_nuts(chains=1, random_seed=[1], progressbar=False)
-        fresh = step.sampling_state
-        for i, one in enumerate(data):
-            pm.set_data({"counts_data": one["counts"].values.reshape(12, 4)})
-            step.sampling_state = fresh
-            fit = pm.sample(120, tune=250, chains=1, step=step, initvals=points, random_seed=i, **QUICK)
-            diverged += int(fit.sample_stats["diverging"].sum())
-            pairs = [(fit.posterior[v].values[0], one[v].values) for v in ("theta", "rho")]
-            ranks.append(np.concatenate([np.ravel((draws < true).mean(0)) for draws, true in pairs]))
-    assert diverged <= 0.002 * 40 * 120
-    for mine in np.array(ranks).T:
-        assert stats.kstest(mine, "uniform").pvalue > 1e-4
-
-
 def test_log_likelihood_and_replicates():
-    with story.model(TABLE, overdispersion="rates"):
-        fit = pm.sample(100, tune=200, chains=2, random_seed=1, **QUICK)
+    with story.model(TABLE, overdispersion="rates") as program:
+        fit = pm.sample_prior_predictive(25, random_seed=1)
+        groups = {"posterior": fit["prior"].to_dataset(), "constant_data": workflow.constants(program)}
+        fit = xr.DataTree.from_dict(groups)  # any draws will do
         pm.compute_log_likelihood(fit, progressbar=False)
         pm.sample_posterior_predictive(fit, extend_inferencedata=True, progressbar=False, random_seed=1)
     assert fit.log_likelihood["counts"].dims == ("chain", "draw", "image")
+    one = {v.name: fit.posterior[v.name].values[0, 3] for v in program.free_RVs}
+    np.testing.assert_allclose(fit.log_likelihood["counts"].values[0, 3], likelihood(program, **one), rtol=1e-6)
     replicates = fit.posterior_predictive["counts"]
     assert replicates.dims == ("chain", "draw", "image", "cell")
     assert (replicates.sum("cell").values == TABLE.sum(("actual", "predicted")).values).all()
