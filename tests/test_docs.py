@@ -15,6 +15,8 @@ import pytest
 
 import bayescm
 
+pytestmark = pytest.mark.usefixtures("compiled")  # which says so, once on a machine
+
 ROOT = Path(bayescm.__file__).parents[1]
 PAGES = sorted((ROOT / "docs").glob("*.md"))
 CONSOLE = re.compile(r"```console\n(\$ bayescm .*?)```", re.DOTALL)

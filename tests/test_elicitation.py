@@ -68,7 +68,11 @@ class Gamma(Beta):
 
 @pytest.fixture(params=["stand-in", "preliz"])
 def beta(request):
-    return Beta if request.param == "stand-in" else pytest.importorskip("preliz").Beta
+    if request.param == "stand-in":
+        return Beta
+    import preliz
+
+    return preliz.Beta
 
 
 def test_a_distribution_is_its_two_numbers(beta):
@@ -85,6 +89,8 @@ def test_a_distribution_is_its_two_numbers(beta):
     )
     xr.testing.assert_equal(one, two)
     assert one.attrs["prevalence"] == two.attrs["prevalence"]
+    forms = bayescm.at_prevalences(counts, "npv", [(2, 18), beta(2, 18), [2, 18]])
+    assert np.ptp(forms["interval"].values, axis=0).max() == 0.0
 
 
 @pytest.mark.parametrize("other", [Gamma(2, 3), Beta()])

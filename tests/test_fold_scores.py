@@ -1,10 +1,9 @@
 """Scores of folds: the correlated t-test in closed form, the hierarchy of many data sets, and the rope."""
 
-import logging
-
 import numpy as np
 import pytest
 import xarray as xr
+from agreement import OVER, draw, hardly_diverges, proportional
 from scipy import stats
 from scipy.special import gammaln
 
@@ -13,7 +12,10 @@ from bayescm.closed_form import ClosedForm
 from bayescm.datasets import files
 from bayescm.rope import probabilities
 
-pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning"),
+    pytest.mark.usefixtures("interpreted"),  # but where a fixture of the file samples
+]
 
 story = models.load("fold_scores")
 PRIOR = {"mu": 0.5, "kappa": 0.4, "alpha": 1.5, "beta": 2.0}
@@ -29,16 +31,6 @@ def difference():
     return xr.DataArray(
         scores[1] - scores[0], dims=("dataset", "fold"), coords={"dataset": [row[1] for row in rows[:54]]}
     )
-
-
-def sample(program, *, chains=2, draws=1000, **options):
-    import pymc as pm
-
-    logging.getLogger("pymc").setLevel(logging.ERROR)
-    return pm.sample(
-        draws=draws, chains=chains, cores=1, model=program, random_seed=1, nuts_sampler="pymc", progressbar=False,
-        compute_convergence_checks=False, **options,
-    )  # fmt: skip
 
 
 def covariance(n, rho):
@@ -129,22 +121,20 @@ def test_draws_follow_the_laws(prior):
     assert (form.prior is None) == (prior is None)
 
 
-def test_nuts_agrees_with_the_closed_form():
-    form = story.exact(SCORES, prior=PRIOR, runs=2)
-    program = story.model(SCORES, prior=PRIOR, runs=2)
-    fit = sample(program)
-    assert not fit["sample_stats"]["diverging"].any()
-    import arviz as az
+def test_the_program_has_the_density_of_the_closed_form():
+    n, rho = len(SCORES), 2 / len(SCORES)
+    squares = ((SCORES - SCORES.mean()) ** 2).sum() / (1 - rho)
+    law = normals.proper(PRIOR).update(n, SCORES.mean(), squares, weight=n / (1 + (n - 1) * rho))
 
-    ess = az.ess(fit["posterior"].to_dataset())
-    for name, law in form.laws.items():
-        draws = fit["posterior"][name].values.ravel()
-        for p in (0.05, 0.25, 0.5, 0.75, 0.95):
-            assert (draws <= law.ppf(p)).mean() == pytest.approx(p, abs=4.5 * np.sqrt(p * (1 - p) / float(ess[name])))
-    law = form.laws["mean_difference"]
-    n = float(ess["mean_difference"])
-    assert fit["posterior"]["mean_difference"].mean().item() == pytest.approx(law.mean(), abs=4.5 * law.std() / n**0.5)
-    assert fit["posterior"]["mean_difference"].std().item() == pytest.approx(law.std(), rel=0.15)
+    def closed(variance, mean_difference):
+        spread = np.sqrt(variance / law.kappa)
+        of_variance = stats.invgamma.logpdf(variance, law.alpha, scale=law.beta)
+        return of_variance + stats.norm.logpdf(mean_difference, law.mu, spread)
+
+    points = [{"variance": v, "mean_difference": m} for v, m in [(0.5, 0), (1.7, 1.2), (4, -2), (0.1, 0.9)]]
+    proportional(story.model(SCORES, prior=PRIOR, runs=2), closed, points)
+    marginal = story.exact(SCORES, prior=PRIOR, runs=2).laws["mean_difference"]
+    assert float(marginal.mean()) == pytest.approx(float(law.mu))
 
 
 def test_calibration_of_one_data_set():
@@ -200,24 +190,41 @@ def quadrature(difference, rho, rope):
     return np.array([(p * v).sum() for v in (left, 1 - left - right, right)]), (p * grid[0]).sum()
 
 
-def test_hierarchy_against_quadrature(difference):
-    few = difference.isel(dataset=[0, 3, 9, 14, 17, 33, 36, 47])
+@pytest.fixture(scope="module")
+def few(difference):
+    """Eight data sets."""
+    return difference.isel(dataset=[0, 3, 9, 14, 17, 33, 36, 47])
+
+
+@pytest.fixture(scope="module")
+def hierarchy(few, seed):
+    return draw(story.model(few, runs=10), seed(1), draws=700)
+
+
+def test_hierarchy_against_quadrature(few, hierarchy):
     want, mean = quadrature(few, 0.1, 1)
-    fit = sample(story.model(few, runs=10), chains=3, target_accept=0.9)
-    assert int(fit["sample_stats"]["diverging"].sum()) < 15
-    got = probabilities(fit, 1)
-    np.testing.assert_allclose(got.next_dataset, want, atol=0.015)
-    assert fit["posterior"]["mean_difference"].mean().item() == pytest.approx(mean, abs=0.25)
+    posterior, sampled = hierarchy
+    hardly_diverges(sampled)
+    got = probabilities(xr.DataTree.from_dict({"posterior": posterior}), 1)
+    np.testing.assert_allclose(got.next_dataset, want, atol=0.03)
+    drawn = posterior["mean_difference"]
+    assert float(drawn.mean()) == pytest.approx(mean, abs=0.3 * float(drawn.std(OVER)))
     assert float(got.largest.sum()) == pytest.approx(1)
 
 
-def test_baycomp_hierarchy(difference):
+@pytest.fixture(scope="module")
+def all_data_sets(difference, seed):
+    return draw(story.model(difference.isel(fold=slice(10))), seed(1), draws=1000, tune=700)
+
+
+@pytest.mark.slow
+def test_baycomp_hierarchy(all_data_sets):
     """The documentation's (0.0795, 0.0365, 0.884): nbc and j48, rope 1, ten scores of each of the 54 data sets."""
-    fit = sample(story.model(difference.isel(fold=slice(10))), tune=700)
-    assert not fit["sample_stats"]["diverging"].any()
-    got = probabilities(fit, 1)
-    np.testing.assert_allclose(got.largest, [0.0795, 0.0365, 0.884], atol=0.03)
-    sigma = fit["posterior"]["sigma"]
+    posterior, sampled = all_data_sets
+    hardly_diverges(sampled)
+    got = probabilities(xr.DataTree.from_dict({"posterior": posterior}), 1)
+    np.testing.assert_allclose(got.largest, [0.0795, 0.0365, 0.884], atol=0.04)
+    sigma = posterior["sigma"]
     assert np.isfinite(sigma).all()
     assert sigma.sel(dataset="hayes-roth").mean() < 0.02  # all scores equal: kept by the lower bound
 

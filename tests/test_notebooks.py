@@ -128,7 +128,9 @@ def test_there_are_notebooks():
     ]
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
+@pytest.mark.parametrize(
+    "path", [pytest.param(path, id=path.stem, marks=pytest.mark.xdist_group(path.stem)) for path in NOTEBOOKS]
+)
 @pytest.mark.filterwarnings("ignore")  # the kernel is another process; nbclient's own warnings are not ours
 def test_notebook_shows_what_is_stored(path, tmp_path):
     stored, now = executed(path, tmp_path)

@@ -1,12 +1,12 @@
 """Paired classifiers: the joint table, the patterns behind it, and the two kinds of dependence."""
 
-import arviz as az
 import numpy as np
 import pymc as pm
 import pytensor
 import pytensor.tensor as pt
 import pytest
 import xarray as xr
+from agreement import draw, hardly_diverges, log_density, proportional, recovers
 from scipy import integrate, special, stats
 from scipy.optimize import brentq
 
@@ -16,9 +16,11 @@ from bayescm.pairs import check_joint, joint_cells, margins, paired_counts
 from bayescm.patterns import intercepts, pattern_probabilities, patterns
 from bayescm.priors import concentrations
 
-pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning"),
+    pytest.mark.usefixtures("interpreted"),  # but where a fixture of the file samples
+]
 STORY = models.load("paired")
-SAMPLE = {"cores": 1, "progressbar": False, "nuts_sampler": "pymc", "compute_convergence_checks": False}
 
 
 def table(systems=2, n_labels=2, n=150, seed=0):
@@ -174,16 +176,12 @@ def test_programs_follow_the_contract(dependence):
     np.testing.assert_allclose(theta, margins(xr.DataArray(whole, dims=joint.dims)), rtol=1e-9)
 
 
-def test_nuts_and_closed_form_agree():
+def test_the_program_has_the_density_of_the_closed_form():
     joint = table(n=80)
-    fit = pm.sample(1000, chains=2, model=STORY.model(joint), random_seed=1, **SAMPLE)
-    form = STORY.exact(joint)
-    got = fit.posterior["joint"]
-    assert list(got.dims[2:]) == ["actual", "A", "B"]
-    for p in (0.05, 0.5, 0.95):
-        below = (got < form.laws["joint"].ppf(p)).mean(("chain", "draw"))
-        ess = az.ess(got.to_dataset(name="v"), method="quantile", prob=p)["v"]
-        assert (abs(below - p) < 5 * np.sqrt(p * (1 - p) / ess) + 0.005).all()
+    alpha = 0.25 + joint.values.ravel()
+    cells = np.random.default_rng(1).dirichlet(np.ones(8), 5)
+    points = [{"joint_cell": p} for p in cells]
+    proportional(STORY.model(joint), lambda joint_cell: stats.dirichlet.logpdf(joint_cell, alpha), points)
 
 
 # patterns and difficulty
@@ -238,50 +236,48 @@ def test_the_likelihood_of_difficulty():
     assert got == pytest.approx(stats.multinomial.logpmf(joint.values.ravel(), 60, flat / flat.sum()), abs=1e-5)
 
 
-def test_without_data_the_program_gives_the_prior_that_simulate_draws_from():
+def test_the_program_has_the_prior_that_simulate_draws_from():
     """So simulation-based calibration holds; and each margin's prior is the single story's."""
-    empty = table(2) * 0
-    fit = pm.sample(
-        1000, chains=2, model=STORY.model(empty, prior="laplace", dependence="difficulty"), random_seed=3,
-        target_accept=0.9, **SAMPLE
-    )  # fmt: skip
-    rng = np.random.default_rng(5)
-    worlds = [STORY.simulate(rng, 1, prior="laplace", dependence="difficulty") for _ in range(800)]
+    program = STORY.model(table(2), prior="laplace", dependence="difficulty")
+    worlds = [STORY.simulate(np.random.default_rng([5, i]), 1, prior="laplace", dependence="difficulty")
+              for i in range(400)]  # fmt: skip
     base = concentrations("laplace", "dirichlet_multinomial", 2)
     laws = {
         "positive_share": stats.beta(*base.shares[::-1]),
         "right": stats.beta(1, 1),
         "difficulty_sd": stats.halfnorm(0, 1.5),
     }
+    at = log_density(program, vars=program.free_RVs)
+    for world in worlds[:5]:
+        point = {name: world[name].values for name in laws}
+        want = sum(law.logpdf(point[name]).sum() for name, law in laws.items())
+        assert at(**point) == pytest.approx(want, abs=1e-6)
     for name, law in laws.items():
         drawn = np.array([w[name].values.ravel()[-1] for w in worlds])
         assert stats.kstest(drawn, law.cdf).pvalue > 1e-3, name
-        sampled = fit.posterior[name].values.reshape(2000, -1)[::4, -1]
-        assert stats.kstest(sampled, law.cdf).pvalue > 1e-3, name
     both_wrong = np.array([float(w["joint"][1, 0, 0]) for w in worlds])
-    sampled = fit.posterior["joint"].values[:, ::4, 1, 0, 0].ravel()
-    assert stats.ks_2samp(both_wrong, sampled).pvalue > 1e-3
+    ahead = pm.draw(program["joint"][1, 0, 0], 400, random_seed=3)
+    assert stats.ks_2samp(both_wrong, ahead).pvalue > 1e-3
 
 
-def test_difficulty_is_recovered_without_divergences():
-    rng = np.random.default_rng(2)
-    n, sd = 3000, np.array([0.5, 2.0])
-    y = rng.integers(0, 2, n)
-    ease = rng.normal(size=n)
-    b = np.array([[2.0, 1.0], [1.5, 1.5], [0.5, 2.0], [1.0, 0.5]])
-    answers = [np.where(rng.random(n) < special.expit(bs[y] + sd[y] * ease), y, 1 - y) for bs in b]
-    joint = paired_counts(y, answers)
-    fit = pm.sample(400, tune=500, chains=2, model=STORY.model(joint), random_seed=1, **SAMPLE)
-    assert int(fit.sample_stats.diverging.sum()) == 0
-    posterior = fit.posterior
-    for index in (0, 1):
-        d = posterior["difficulty_sd"][..., index]
-        assert abs(float(d.mean()) - sd[index]) < 4 * float(d.std())
-        for s in range(4):
-            nodes, weights = np.polynomial.hermite_e.hermegauss(61)
-            truth = special.expit(b[s, index] + sd[index] * nodes) @ weights / weights.sum()
-            r = posterior["right"][..., s, index]
-            assert abs(float(r.mean()) - truth) < 4 * float(r.std())
+RIGHT, SD, SHARE = np.array([[0.95, 0.7], [0.8, 0.75], [0.6, 0.85]]), np.array([0.5, 2.0]), 0.45
+
+
+@pytest.fixture(scope="module")
+def difficulty(seed):
+    """Draws given the expected counts of a truth."""
+    negative, positive = (pattern_probabilities(RIGHT[:, i], SD[i]) for i in (0, 1))
+    cells = np.concatenate([(1 - SHARE) * negative[::-1], SHARE * positive])
+    counts = np.round(20_000 * cells).astype(int).reshape((2,) * 4)
+    joint = check_joint(xr.DataArray(counts, dims=("actual", *"ABC")))
+    return draw(STORY.model(joint), seed(1), draws=300, tune=400)
+
+
+def test_difficulty_is_recovered(difficulty):
+    posterior, sampled = difficulty
+    hardly_diverges(sampled)
+    for name, truth in {"right": RIGHT, "difficulty_sd": SD, "positive_share": SHARE}.items():
+        recovers(posterior[name], truth)
     assert float(posterior["difficulty_sd"].std(("chain", "draw")).max()) < 0.3
     recall = bayescm.evaluate(posterior["theta"], "recall").recall
     np.testing.assert_allclose(recall, posterior["right"][..., 1], rtol=1e-9)

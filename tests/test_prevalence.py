@@ -111,9 +111,6 @@ def test_forms_of_prevalences_agree():
         assert np.array_equal(again["interval"], as_array["interval"])
     one = bayescm.at_prevalences(COUNTS, "npv", np.array(0.4))
     assert np.array_equal(one["interval"].isel(prevalence=0), as_array["interval"].isel(prevalence=1))
-    preliz = pytest.importorskip("preliz")
-    both = bayescm.at_prevalences(COUNTS, "npv", [(2, 18), preliz.Beta(2, 18), [2, 18]])
-    assert np.ptp(both["interval"].values, axis=0).max() == 0.0
 
 
 def test_lazy_counts_functions_and_a_round_trip(tmp_path):

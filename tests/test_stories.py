@@ -19,9 +19,11 @@ pytestmark = pytest.mark.filterwarnings(
     "ignore::DeprecationWarning",
     "ignore:Variables counts:UserWarning",
     "ignore:Estimated shape parameter:UserWarning",
+    "ignore:NUTS",
 )
+interpreted = pytest.mark.usefixtures("interpreted")
 TABLE = bayescm.from_cells(tp=50, fn=30, fp=30, tn=35)
-NUTS = {"method": "nuts", "progressbar": False, "cores": 1, "tune": 500, "draws": 600}
+NUTS = {"method": "nuts", "progressbar": False, "cores": 1, "tune": 300, "draws": 300, "chains": 2}
 
 
 def world(name):
@@ -33,6 +35,7 @@ def world(name):
     return simulated, data, "standard" if name == "fold_scores" else prior  # there None stands for it, too
 
 
+@interpreted
 @pytest.mark.parametrize("name", models.names())
 def test_every_story_keeps_the_contract(name):
     story = models.load(name)
@@ -58,6 +61,7 @@ def test_every_story_keeps_the_contract(name):
 CONJUGATE = ("dirichlet_multinomial", "three_binomial")  # answered as concentrations
 
 
+@interpreted
 @pytest.mark.parametrize("name", [n for n in models.names() if hasattr(models.load(n), "exact") and n not in CONJUGATE])
 def test_closed_forms_draw_every_variable_of_their_program(name):
     story = models.load(name)
@@ -98,12 +102,12 @@ def test_a_program_of_the_users_own_is_refitted_without_compiling():
     second = bayescm.posterior(other, model=mine, metrics="recall", random_seed=1, **NUTS)
     assert sampling._compiled[mine] is step
     assert len(step) == 1
-    assert float(first.posterior.recall.mean()) == pytest.approx(51 / 82, abs=0.01)
-    assert float(second.posterior.recall.mean()) == pytest.approx(6 / 82, abs=0.01)
+    assert float(first.posterior.recall.mean()) == pytest.approx(51 / 82, abs=0.03)
+    assert float(second.posterior.recall.mean()) == pytest.approx(6 / 82, abs=0.03)
     assert second.observed_data.counts.values.tolist() == [35, 30, 75, 5]
     assert "p" in second.posterior
     own = bayescm.posterior(None, model=program(TABLE, data=False), metrics="f1", random_seed=1, **NUTS)
-    assert float(own.posterior.f1.mean()) == pytest.approx(0.625, abs=0.02)
+    assert float(own.posterior.f1.mean()) == pytest.approx(0.625, abs=0.03)
 
 
 def test_what_a_program_of_the_users_own_must_have():
@@ -122,7 +126,7 @@ def test_what_a_program_of_the_users_own_must_have():
     with pm.Model() as plain:
         pm.Binomial("counts", 10, pm.Beta("p", 1, 1), observed=3)
     fit = bayescm.posterior(None, model=plain, random_seed=1, **NUTS)
-    assert float(fit.posterior.p.mean()) == pytest.approx(4 / 12, abs=0.02)
+    assert float(fit.posterior.p.mean()) == pytest.approx(4 / 12, abs=0.06)
     with pytest.raises(ValueError, match="need a variable theta"):
         bayescm.posterior(None, model=plain, metrics="recall", random_seed=1, **NUTS)
     with pytest.raises(TypeError, match="`model` must be the name of a story"):
@@ -136,7 +140,7 @@ def test_nuts_takes_a_batch_and_compiles_once():
     assert nuts.posterior.f1.dims == ("chain", "draw", "system")
     assert nuts.sample_stats.diverging.dims == ("system", "chain", "draw")
     np.testing.assert_allclose(
-        nuts.posterior.f1.mean(("chain", "draw")), exact.posterior.f1.mean(("chain", "draw")), atol=0.008
+        nuts.posterior.f1.mean(("chain", "draw")), exact.posterior.f1.mean(("chain", "draw")), atol=0.02
     )
     assert nuts.posterior.system.values.tolist() == ["A", "B"]
 
@@ -151,10 +155,11 @@ def test_refits_of_two_threads_do_not_mix():
 
     threads = [threading.Thread(target=fit, args=(i,)) for i in (0, 1)]
     [t.start() for t in threads], [t.join() for t in threads]
-    assert means[0] == pytest.approx(0.054, abs=0.01)
-    assert means[1] == pytest.approx(0.946, abs=0.01)
+    assert means[0] == pytest.approx(0.054, abs=0.02)
+    assert means[1] == pytest.approx(0.946, abs=0.02)
 
 
+@interpreted
 @pytest.mark.parametrize("model", ["dirichlet_multinomial", "three_binomial"])
 def test_workflow_groups_of_cells_against_pymc(model):
     dt = bayescm.posterior(
@@ -220,7 +225,8 @@ def test_arviz_reads_the_workflow():
 def test_workflow_of_a_program_and_of_a_closed_form_alike(tmp_path):
     folds = bayescm.from_cells(tp=[9, 7, 10], fn=[2, 3, 1], fp=[1, 4, 2], tn=[28, 26, 27], dims="fold")
     common = {"model": "kfold", "pooling": "complete", "metrics": ["recall", "f1"], "workflow": True, "random_seed": 1}
-    trees = [bayescm.posterior(folds, **common, **options) for options in ({}, NUTS)]
+    common |= {"chains": 2, "draws": 300}
+    trees = [bayescm.posterior(folds, **common | options) for options in ({}, NUTS)]
     assert set(trees[1].children) - set(trees[0].children) == {"sample_stats", "constant_data"}
     for name in ("log_likelihood", "log_prior", "posterior_predictive", "prior_predictive", "replicate", "prior"):
         ours, theirs = (dt[name].to_dataset() for dt in trees)
@@ -229,7 +235,7 @@ def test_workflow_of_a_program_and_of_a_closed_form_alike(tmp_path):
     assert trees[0]["replicate"].recall.dims == ("chain", "draw", "fold")
     want = stats.multinomial.logpmf(folds[0].values.ravel(), 40, trees[0].posterior.theta_cell[0, 0].values)
     assert float(trees[0]["log_likelihood"].counts[0, 0, 0]) == pytest.approx(want)
-    assert float(az.loo(trees[0]).elpd) == pytest.approx(float(az.loo(trees[1]).elpd), abs=0.3)
+    assert float(az.loo(trees[0]).elpd) == pytest.approx(float(az.loo(trees[1]).elpd), abs=0.6)
     assert az.plot_ppc_dist(trees[1]) is not None
     trees[1].to_netcdf(tmp_path / "k.nc", engine="h5netcdf")
     with xr.open_datatree(tmp_path / "k.nc", engine="h5netcdf") as back:
