@@ -67,6 +67,12 @@ def test_what_cant_be_meant(ask, what):
     assert words in ask(text, *ONE)
 
 
+def test_rows_are_for_square_matrices(ask):
+    assert "--rows doesn't apply to columns of labels" in ask(LONG + "1,1\n0,0\n", *ONE, "--rows", "truth")
+    board = "id,tp,fn,fp,tn\na,9,2,3,4\nb,5,6,7,8\nc,1,6,7,8\n"  # where --rows is the length of the table
+    assert "1 more systems" in ask(board, "--rows", "2", command="leaderboard")
+
+
 def test_systems_in_other_words_are_refused(ask):
     answers = ["--predicted", "A", "--predicted", "B"]
     text = "actual,A,B\n" + "yes,pos,neg\nno,neg,pos\n" * 75

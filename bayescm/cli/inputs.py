@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 CELLS = ("tp", "fn", "fp", "tn")
+_OPTIONS = {"side": "rows"}  # where the name of an option is another
 
 
 def add_command(
@@ -32,7 +33,7 @@ def refuse(arguments: argparse.Namespace, names: Iterable[str], why: str) -> Non
     """Refuse options that were given and would have no effect."""
     for name in names:
         if getattr(arguments, name) != arguments.parser.get_default(name):
-            raise ValueError(f"--{name.replace('_', '-')} {why}.")
+            raise ValueError(f"--{_OPTIONS.get(name, name).replace('_', '-')} {why}.")
 
 
 def add_counts(parser: argparse.ArgumentParser) -> None:
@@ -45,7 +46,9 @@ def add_counts(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--score", metavar="COLUMN", help="column of scores, with --threshold")
     parser.add_argument("--threshold", type=float, metavar="T", help="positive where the score is at least T")
     parser.add_argument("--by", metavar="COLUMN", help="column that names the system of each row")
-    parser.add_argument("--rows", metavar="SIDE", help="truth or test: what the rows of a square matrix are")
+    parser.add_argument(
+        "--rows", dest="side", metavar="SIDE", help="truth or test: what the rows of a square matrix are"
+    )
 
 
 def add_cells(parser: argparse.ArgumentParser, of: str = "") -> None:
@@ -66,7 +69,7 @@ def add_labels(parser: argparse.ArgumentParser) -> None:
 
 def add_systems(parser: argparse.ArgumentParser) -> None:
     """Add the options that say which systems are meant."""
-    parser.set_defaults(score=None, threshold=None, count="n")
+    parser.set_defaults(score=None, threshold=None, count="n", side=None)
     parser.add_argument("file", help="CSV file with the answers of several systems, or a row of counts for each")
     add_labels(parser)
     parser.add_argument(
@@ -134,14 +137,13 @@ def systems_of(arguments: argparse.Namespace, *, published: bool = False) -> Any
             "a row per system; or say which columns are --predicted labels, or which one names the system of each row "
             "(--by)."
         )
-    counts = _from_frame(frame, argparse.Namespace(**vars(arguments) | {"predicted": "predicted", "rows": None}))
+    counts = _from_frame(frame, argparse.Namespace(**vars(arguments) | {"predicted": "predicted"}))
     return counts.rename({arguments.by: "system"}) if arguments.by in counts.dims else counts
 
 
 def _refuse_others(arguments: argparse.Namespace, kind: str, *used: str) -> None:
     """Refuse options of other kinds of input."""
-    others = [name for name in ("by", "score", "threshold", "pos_label", "rows") if name not in used]
-    others = [name for name in others if hasattr(arguments, name)]
+    others = [name for name in ("by", "score", "threshold", "pos_label", "side") if name not in used]
     refuse(arguments, others, f"doesn't apply to {kind}; leave it out")
 
 
@@ -157,7 +159,7 @@ def _from_frame(frame: Any, arguments: argparse.Namespace) -> "xr.DataArray":
     if arguments.actual in frame and arguments.predicted in frame:
         return _from_long(frame, arguments)
     if _is_square(frame):
-        _refuse_others(arguments, "a square matrix", "pos_label", "rows")
+        _refuse_others(arguments, "a square matrix", "pos_label", "side")
         return _from_square(frame, arguments)
     raise ValueError(
         f"{arguments.file} has the columns {', '.join(map(str, frame.columns))}; wanted are {arguments.actual} and "
@@ -203,7 +205,7 @@ def _from_square(frame: Any, arguments: argparse.Namespace) -> "xr.DataArray":
     known = dict(zip([*rows, *columns], [*of_rows.tolist(), *of_columns.tolist()], strict=True))
     given = known.get(arguments.pos_label, arguments.pos_label)
     square = pd.DataFrame(values, index, of_columns.tolist())
-    return bayescm.from_array(square, rows=arguments.rows, pos_label=given)
+    return bayescm.from_array(square, rows=arguments.side, pos_label=given)
 
 
 def _columns(frame: Any) -> dict[str, Any]:
