@@ -1,6 +1,6 @@
 """Draws of cell probabilities and of future matrices from closed forms, labelled; any batch of matrices, also lazy."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -57,7 +57,22 @@ def draws_of_answers(
     answers: same_items.Patterns, prior: PriorLike, prevalence: PrevalenceLike, chains: int, draws: int, seed: int
 ) -> xr.DataArray:
     """Draw theta of systems that answered the same items."""
-    theta = same_items.draw(answers, prior, chains, draws, seed)
+    return _exchanged(same_items.draw(answers, prior, chains, draws, seed), answers, prevalence, seed)
+
+
+def draws_of_pairs(
+    answers: same_items.Patterns, pairs: Sequence[tuple[int, int]], prior: PriorLike, prevalence: PrevalenceLike,
+    chains: int, draws: int, seed: int,
+) -> Iterator[xr.DataArray]:  # fmt: skip
+    """Draw theta of systems that answered the same items, two by two."""
+    for theta in same_items.draw_pairs(answers, pairs, prior, chains, draws, seed):
+        yield _exchanged(theta, answers, prevalence, seed)
+
+
+def _exchanged(
+    theta: xr.DataArray, answers: same_items.Patterns, prevalence: PrevalenceLike, seed: int
+) -> xr.DataArray:
+    """Give draws of systems on the same items another prevalence, the same for all."""
     if prevalence is None:
         return theta
     totals = answers.matrices()[0].sum(-1).astype(np.float64)

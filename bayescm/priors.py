@@ -184,6 +184,16 @@ _NAMED: dict[str, tuple[Callable[[int], float], Callable[[int], float], Callable
 NAMES = tuple(_NAMED)
 
 
+def of_pairs(prior: PriorLike) -> float | None:
+    """Return how many items a named prior adds to a side of what two systems' answers to the same items can differ in.
+
+    Of the items that count, names give one to those that only the first system gets right, one to those of the second
+    and one to all others, whatever the number of classes ("haldane": none). Concentrations in numbers are those of the
+    joint table (``models/paired.py``), which a comparison adds up: None.
+    """
+    return (0.0 if prior == "haldane" else 1.0) if isinstance(prior, str) else None
+
+
 def _rows(name: str, value: Any, k: int) -> Array:
     """Return concentrations of the K x K cells."""
     if isinstance(value, str):

@@ -5,6 +5,7 @@ joint table of ``models/paired.py``; of S systems and K labels it has K^(S+1) ce
 posterior is a Dirichlet process with an atom for each pattern seen, and is drawn as one: nothing is enumerated.
 """
 
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ from bayescm.conjugate import matrix_rng
 from bayescm.labels import class_order, label_array
 from bayescm.labels import codes as codes_of
 from bayescm.pairs import check_joint, no_passes, systems_of
-from bayescm.priors import Concentrations, PriorLike, concentrations
+from bayescm.priors import Concentrations, PriorLike, concentrations, of_pairs
 from bayescm.results import ACTUAL, CHAIN, DRAW, ITEM, LABEL, MATRIX, PREDICTED, SYSTEM
 from bayescm.streams import Stream
 
@@ -141,31 +142,90 @@ def draw(which: Patterns, prior: PriorLike, chains: int, draws: int, seed: int) 
     sticks (Sethuraman 1994) until 1e-9 of it is left.
     """
     base = concentrations(prior, "dirichlet_multinomial", which.labels)
-    k, systems, n = len(which.labels), len(which.systems), chains * draws
-    rng = matrix_rng(seed, 0, Stream.SAME_ITEMS)
-    theta = np.empty((n, systems, k, k))
-    block = max(_BLOCK // max(len(which.counts), systems * k * k), 1)
-    for start in range(0, n, block):
-        part = theta[start : start + block]
-        weights = rng.standard_gamma(which.counts, (len(part), len(which.counts)))
-        total = weights.sum(1)
-        for actual in range(k):
-            of_class = which.codes[:, 0] == actual
-            answers = which.codes[of_class, 1:]
-            for answer in range(k):
-                part[:, :, actual, answer] = weights[:, of_class] @ (answers == answer)
+    rng, theta = matrix_rng(seed, 0, Stream.SAME_ITEMS), _empty(which, chains * draws)
+    for part in _blocks(theta, which):
+        total = _add_items(part, which, rng)
         total += _add_prior(part, base, rng)
         part /= total[:, None, None, None]
-    coords = {CHAIN: np.arange(chains), DRAW: np.arange(draws), SYSTEM: which.systems}
+    return _labelled(theta, which.labels, which.systems, chains, draws)
+
+
+def draw_pairs(
+    which: Patterns, pairs: Sequence[tuple[int, int]], prior: PriorLike, chains: int, draws: int, seed: int
+) -> Iterator[xr.DataArray]:
+    """Draw the cell probabilities of systems two by two, each pair with the prior of a pair.
+
+    Parameters
+    ----------
+    which : Patterns
+    pairs : sequence of pairs of int
+    prior, chains, draws, seed
+        As of :func:`draw`.
+
+    Yields
+    ------
+    xarray.DataArray
+        ``theta(chain, draw, system, actual, predicted)`` of two systems.
+
+    Notes
+    -----
+    The items have the same weights for all pairs, and each system's margin is its own Dirichlet posterior, as in
+    :func:`draw`. Under a named prior a pair isn't independent a priori: items that only the first gets right weigh one
+    item in all classes together, and those of the second one, as far as the margins leave room (:func:`_one_right`).
+    """
+    base = concentrations(prior, "dirichlet_multinomial", which.labels)
+    one_right = _one_right(prior, base.rows)
+    rng, items = matrix_rng(seed, 0, Stream.SAME_ITEMS), _empty(which, chains * draws)
+    total = np.concatenate([_add_items(part, which, rng) for part in _blocks(items, which)])
+    for pair in pairs:
+        theta = items[:, list(pair)]
+        whole = total + _add_prior(theta, base, rng, one_right)
+        theta /= whole[:, None, None, None]
+        yield _labelled(theta, which.labels, [which.systems[system] for system in pair], chains, draws)
+
+
+def _empty(which: Patterns, n: int) -> Array:
+    return np.empty((n, len(which.systems), len(which.labels), len(which.labels)))
+
+
+def _blocks(theta: Array, which: Patterns) -> Iterator[Array]:
+    """Yield parts of the draws that leave the weights of all patterns room in memory."""
+    block = max(_BLOCK // max(len(which.counts), theta[0].size), 1)
+    for start in range(0, len(theta), block):
+        yield theta[start : start + block]
+
+
+def _add_items(theta: Array, which: Patterns, rng: np.random.Generator) -> Array:
+    """Fill in weights (n, S, K, K) of the items, and return how much they are."""
+    weights = rng.standard_gamma(which.counts, (len(theta), len(which.counts)))
+    for actual in range(theta.shape[-1]):
+        of_class = which.codes[:, 0] == actual
+        answers = which.codes[of_class, 1:]
+        for answer in range(theta.shape[-1]):
+            theta[:, :, actual, answer] = weights[:, of_class] @ (answers == answer)
+    return np.asarray(weights.sum(1))
+
+
+def _labelled(theta: Array, labels: list[Any], systems: list[str], chains: int, draws: int) -> xr.DataArray:
+    coords = {CHAIN: np.arange(chains), DRAW: np.arange(draws), SYSTEM: systems}
     return xr.DataArray(
-        theta.reshape(chains, draws, systems, k, k),
+        theta.reshape(chains, draws, *theta.shape[1:]),
         dims=(CHAIN, DRAW, SYSTEM, ACTUAL, PREDICTED),
-        coords=coords | {ACTUAL: which.labels, PREDICTED: which.labels},
+        coords=coords | {ACTUAL: labels, PREDICTED: labels},
         name="theta",
     )
 
 
-def _add_prior(theta: Array, base: Concentrations, rng: np.random.Generator) -> Array:
+def _one_right(prior: PriorLike, rows: Array) -> Array | None:
+    """Return the concentration, by class, of one of two systems alone being right; None for independent answers."""
+    one = of_pairs(prior)
+    if one is None:
+        return None
+    right = np.diag(rows)
+    return np.minimum(one / len(rows), np.minimum(right, rows.sum(1) - right))
+
+
+def _add_prior(theta: Array, base: Concentrations, rng: np.random.Generator, one_right: Array | None = None) -> Array:
     """Add the prior's part to weights (n, S, K, K) of the items, and return how much it is."""
     n, systems, k, _ = theta.shape
     rows = base.rows
@@ -183,6 +243,22 @@ def _add_prior(theta: Array, base: Concentrations, rng: np.random.Generator) -> 
         mass = left * rng.beta(1.0, weight, n) if stick < sticks - 1 else left
         left = left - mass
         actual = np.searchsorted(to_class, rng.random(n), side="right").clip(max=k - 1)
-        answer = (rng.random((n, systems))[:, :, None] >= to_answer[actual][:, None, :-1]).sum(-1)
+        if one_right is None:
+            answer = (rng.random((n, systems))[:, :, None] >= to_answer[actual][:, None, :-1]).sum(-1)
+        else:
+            answer = _answers_of_pair(actual, rows, one_right, rng)
         theta[*place, actual[:, None], answer] += mass[:, None]
     return amount
+
+
+def _answers_of_pair(actual: NDArray[np.intp], rows: Array, one_right: Array, rng: np.random.Generator) -> NDArray[Any]:
+    """Return the answers of two systems to items of given classes, (n, 2), with so much for one being right."""
+    one, right = one_right[actual], np.diag(rows)[actual]
+    u = rng.random(len(actual)) * rows.sum(1)[actual]
+    both = (u >= 2 * one) & (u < one + right)
+    correct = np.stack([both | (u < one), both | ((u >= one) & (u < 2 * one))], axis=1)
+    wrong = rows * (1 - np.eye(len(rows)))
+    with np.errstate(invalid="ignore"):
+        to_wrong = np.cumsum(wrong, 1) / wrong.sum(1, keepdims=True)
+    answer = (rng.random((len(actual), 2))[:, :, None] >= to_wrong[actual][:, None, :-1]).sum(-1)
+    return np.where(correct, actual[:, None], answer)

@@ -25,3 +25,4 @@ class Stream(enum.IntEnum):
     AREA_BOOTSTRAP = 13
     AREA_FOLDS = 14
     SECOND_SAMPLE = 15
+    PAIRED_PROPORTIONS = 16

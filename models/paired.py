@@ -19,6 +19,10 @@ In symbols, dependence="dirichlet" (the default for two classifiers)
     concentrations. Of the two, the share of A is Beta(b, c), and P(A more accurate | counts) = P(Beta(b, c) > 1/2), the
     Bayesian form of McNemar's test (McNemar 1947). For recall take the cells of the positive class alone.
 
+    The prior's parts of b and c follow from those margins: under "jeffreys" 1/4 in every class, K/4 for the accuracy of
+    K classes. That is what this story says, and too little to call a system better on two or three items of one class.
+    bayescm.compare_systems, which is for verdicts, has one item a side instead for whatever is compared.
+
 In symbols, dependence="difficulty" (two labels; the default for three or more classifiers)
     positive_share   ~ Beta             share of the positive class
     right[s, i]      ~ Beta             chance that classifier s is right on an item of class i: recall, specificity

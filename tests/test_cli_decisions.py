@@ -84,7 +84,8 @@ def test_the_same_items_are_compared_as_pairs(capsys, answers):
         sides = [row[side] for side in ("worse", "equivalent", "better")]
         assert sides == pytest.approx(one["probability"].values.tolist())
         assert row["superiority"] == pytest.approx(one["superiority"].item())
-        assert row["verdict"] == one["verdict"].item()
+        assert (row["verdict"], row["reason"]) == (one["verdict"].item(), one["reason"].item())
+        assert [row["only_first"], row["only_second"]] == one["discordant"].values.tolist()
     assert [row["probability"] for row in made["requirements"]] == summary["requirement"].values.ravel().tolist()
     flips = {row["actual"]: row for row in made["flips"]}
     assert flips[0]["only_first_right"] == ((Y == 0) & (A == Y) & (B != Y)).sum()
@@ -315,6 +316,10 @@ def test_items_to_see_a_difference(capsys):
     made = told(capsys, "plan", *options, "--metric", "recall")
     want = bayescm.sample_size_to_compare(0.9, 0.8, discordance=0.2, confidence=0.9, metric="recall")
     assert made["plan"][0]["items"] == want["n"].item()
+    assert {name: made["plan"][0][name] for name in ("discordant", "error_rate")} == {
+        name: pytest.approx(want[name].item()) for name in ("discordant", "error_rate")
+    }
+    assert "`error_rate`" in refused(capsys, "plan", *options, "--error-rate", "2")
     assert "items that both answer, with 80% assurance" in run(capsys, "plan", *options)[1]
     assert "items for each of two systems" in run(capsys, "plan", "--difference", ".2", "--concentration", "200")[1]
 
@@ -332,6 +337,7 @@ def test_the_tables_of_plan(capsys):
     [
         ([], "give one of"), (["--width", ".1", "--items", "5"], "give one of"),
         (["--width", ".1", "--discordance", ".1"], "--discordance is for --difference"),
+        (["--width", ".1", "--error-rate", ".1"], "--error-rate is for --difference"),
         (["--difference", ".1", "--tp", "3"], "--tp doesn't apply to --difference"),
         (["--difference", ".1", "--ci-kind", "eti"], "--ci-kind doesn't apply"),
         (["--width", ".1", "--plot", "a.png"], "--items"), (["--items", "1.5"], "whole numbers"),

@@ -157,9 +157,11 @@ def test_paired_differences_by_two_integrals_and_draws(numbers):
 
 
 def test_paired_proportions_agree_with_the_joint_dirichlet_of_the_story():
-    joint = table()
-    made = bayescm.compare_systems(joint, ["accuracy", "recall", "fpr"], rope=0.01, margin=0.02, random_seed=1)
-    fit = bayescm.posterior(joint, model="paired", metrics=["accuracy", "recall", "fpr"], draws=50_000, random_seed=2)
+    joint, numbers = table(), [[0.4, 0.8], [1.0, 0.5]]  # taken at their word
+    asked = {"prior": numbers, "random_seed": 1}
+    made = bayescm.compare_systems(joint, ["accuracy", "recall", "fpr"], rope=0.01, margin=0.02, **asked)
+    asked = {"prior": numbers, "random_seed": 2, "draws": 50_000}
+    fit = bayescm.posterior(joint, model="paired", metrics=["accuracy", "recall", "fpr"], **asked)
     for name, sign in (("accuracy", 1), ("recall", 1), ("false_positive_rate", -1)):
         draws = fit["posterior"][name]
         gain = sign * (draws.sel(system="A") - draws.sel(system="B")).values
@@ -168,12 +170,93 @@ def test_paired_proportions_agree_with_the_joint_dirichlet_of_the_story():
         assert one(made, "superiority", metric=name) == pytest.approx((gain > 0.02).mean(), abs=6e-3)
         assert one(made, "mean", metric=name) == pytest.approx(sign * gain.mean(), abs=1e-3)
     assert (made["summary"].method == "exact").all()
-    # the sums of the merged cells' concentrations: 1/4 in each class
-    assert one(made, "probability_better", metric="accuracy") == pytest.approx(special.betaincc(22.5, 7.5, 0.5))
     n10, n01 = (int(made["flips"][name].sel(actual=1).sum()) for name in ("only_first_right", "only_second_right"))
-    assert one(made, "probability_better", metric="recall") == pytest.approx(
-        special.betaincc(n10 + 0.25, n01 + 0.25, 0.5)
-    )
+    negatives, positives = 0.4 * 0.8 / 1.2, 1.0 * 0.5 / 1.5  # a_ij a_ik / a_i
+    for name, counts, more in (("accuracy", (22, 7), negatives + positives), ("recall", (n10, n01), positives)):
+        assert one(made, "probability_better", metric=name) == pytest.approx(
+            special.betaincc(counts[0] + more, counts[1] + more, 0.5)
+        )
+
+
+def classes(n10, n01, k, both=60, none=20):
+    """Return answers to items of k classes in turn, of which each system alone gets so many right."""
+    right = np.repeat([[1, 1], [1, 0], [0, 1], [0, 0]], [both, n10, n01, none], axis=0).astype(bool)
+    actual = np.arange(len(right)) % k
+    given = np.where(right.T, actual, (actual + 1) % k)
+    return bayescm.predictions(actual, {"A": given[0], "B": given[1]}, labels=list(range(k)))
+
+
+@pytest.mark.parametrize("k", [2, 3, 20])
+@pytest.mark.parametrize(
+    ("n10", "n01", "verdict", "reason"),
+    [
+        (12, 4, "better", "12 items against 4"),
+        (4, 12, "worse", "12 items against 4"),
+        (9, 7, "undecided", "9 items against 7"),
+        (4, 0, "better", "4 items against 0"),
+        (3, 0, "undecided", "only 3 items tell them apart"),
+        (2, 0, "undecided", "only 2 items tell them apart"),
+        (0, 1, "undecided", "only 1 item tells them apart"),
+        (0, 0, "undecided", "no item tells them apart"),
+    ],
+)
+def test_verdicts_rest_on_enough_items_whatever_the_number_of_classes(n10, n01, k, verdict, reason):
+    found = bayescm.compare_systems(classes(n10, n01, k), chains=1, draws=200, random_seed=1)["summary"]
+    expected = stats.binom.cdf(n10, n10 + n01 + 1, 0.5)  # Beta(n10 + 1, n01 + 1) above 1/2, by the binomial
+    assert found.probability_better.item() == pytest.approx(expected, rel=1e-12)
+    assert (found.verdict.item(), found.reason.item()) == (verdict, reason)
+    assert found.discordant.sel(only=["first", "second"]).values.ravel().tolist() == [n10, n01]
+    assert found.discordant.attrs["fewest_that_decide"] == 4
+
+
+@pytest.mark.parametrize("confidence", [0.8, 0.9, 0.95, 0.99])
+def test_equal_systems_get_a_verdict_no_more_often_than_is_said(confidence):
+    entry = bayescm.comparison.inputs.entries_of(resolve("recall", 2), "ab")[0]
+    share, base = companions.proportion_of(entry, 2), concentrations("jeffreys", "dirichlet_multinomial", 2)
+    more = companions.prior_agreement("jeffreys", base.rows, share).first
+    m = np.arange(241)
+    better = special.betaincc(m[:, None] + more, m[None, :] + more, 0.5) >= confidence
+    assert better[:, 0].argmax() == companions.fewest_that_decide(confidence)
+    for expected in (*np.arange(0.5, 20, 0.5), *range(20, 101, 4)):
+        chance = stats.poisson.pmf(m, expected / 2)
+        assert 2 * chance @ better @ chance <= 2 * (1 - confidence) + 1e-9, expected
+
+
+def test_discordant_items_of_other_metrics():
+    joint = table(12, 4, 60, 20)
+    metrics = ["accuracy", "error_rate", "recall", "specificity", "mcc"]
+    found = bayescm.compare_systems(joint, metrics, random_seed=1)["summary"].sel(comparison="A - B")
+    flips = bayescm.compare_systems(joint, random_seed=1)["flips"].sel(comparison="A - B")
+    positives, negatives = ([int(flips[f"only_{s}_right"][i]) for s in ("first", "second")] for i in (1, 0))
+    assert found.discordant.values.tolist() == [[12, 4], [12, 4], positives, negatives, [12, 4]]
+    assert found.reason.sel(metric="error_rate") == "12 items against 4"
+    assert found.reason.sel(metric="matthews_correlation") == "16 items tell them apart"
+    both_wrong = bayescm.predictions([0, 1, 2] * 8, {"A": [1, 2, 0] * 8, "B": [1, 2, 1] * 8}, labels=[0, 1, 2])
+    found = bayescm.compare_systems(both_wrong, ["f1_macro", "precision"], random_seed=1)["summary"]
+    assert found.reason.values.tolist() == [["8 items tell them apart"] * 3 + ["no item tells them apart"]]
+
+
+def test_a_metric_by_draws_is_not_decided_by_three_items():
+    found = bayescm.compare_systems(classes(3, 0, 2, both=40, none=10), ["mcc", "f1"], prior=0.01, random_seed=1)
+    assert (found["summary"].probability_better > 0.95).all()
+    assert (found["summary"].verdict == "undecided").all()
+    assert (found["summary"].reason == "only 3 items tell them apart").all()
+
+
+def test_draws_of_proportions_are_those_of_their_own_posterior():
+    found = bayescm.compare_systems(table(5, 1, 30, 6), ["accuracy", "recall", "mcc"], draws=5000, random_seed=1)
+    summary, drawn = (found[name].to_dataset().isel(comparison=0) for name in ("summary", "posterior"))
+    for name in ("accuracy", "recall"):
+        row, values = summary.sel(metric=name), drawn[name].values.ravel()
+        first, second = row.discordant.values
+        items = found["flips"].to_dataset().isel(comparison=0, actual=slice(None) if name == "accuracy" else [1])
+        rest = (items.both_right + items.both_wrong).sum() + 1
+        law = Discordant(first + 1.0, second + 1.0, float(rest))
+        for share in (0.05, 0.2, 0.5, 0.8, 0.95):
+            error = np.sqrt(share * (1 - share) / values.size)
+            assert law.cdf(np.quantile(values, share)) == pytest.approx(share, abs=5 * error)
+        assert (values > 0).mean() == pytest.approx(row.probability_better.item(), abs=0.015)
+    assert np.corrcoef(drawn["accuracy"].values.ravel(), drawn["matthews_correlation"].values.ravel())[0, 1] > 0.9
 
 
 def test_merged_concentrations_are_those_of_the_joint_prior():
@@ -184,7 +267,8 @@ def test_merged_concentrations_are_those_of_the_joint_prior():
     for name in ("accuracy", "error_rate", "recall", "specificity", "predicted_prevalence"):
         for entry in bayescm.comparison.inputs.entries_of(resolve(name, 3), "abc"):
             share = companions.proportion_of(entry, 3)
-            found = companions.prior_agreement(rows, share)
+            found = companions.prior_agreement(rows, rows, share)
+            assert companions.prior_agreement("perks", rows, share) == (0.5, 1, 1, 0.5)
             right = share.right & share.rows[:, None]
             wrong = ~share.right & share.rows[:, None]
             for value, (j, k) in zip(found, itertools.product((right, wrong), repeat=2), strict=True):
@@ -480,12 +564,10 @@ def test_messages():
 def test_negative_margins_ask_for_non_inferiority():
     joint = table(8, 10, 200, 20)
     made = bayescm.compare_systems(joint, margin=-0.05)
-    law = Discordant(8.5, 10.5, 221)
+    law = Discordant(9, 11, 221)
     assert made["summary"].superiority.item() == pytest.approx(law.sf(-0.05))
-    by_hand = integrate.quad(
-        lambda t: stats.beta.pdf(t, 19, 221) * stats.beta.sf((1 - 0.05 / t) / 2, 8.5, 10.5), 0.05, 0.4
-    )
-    below = stats.beta.cdf(0.05, 19, 221)
+    by_hand = integrate.quad(lambda t: stats.beta.pdf(t, 20, 221) * stats.beta.sf((1 - 0.05 / t) / 2, 9, 11), 0.05, 0.4)
+    below = stats.beta.cdf(0.05, 20, 221)
     assert law.sf(-0.05) == pytest.approx(by_hand[0] + below, abs=1e-8)
 
 

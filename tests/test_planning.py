@@ -307,6 +307,53 @@ def test_sizes_of_comparisons():
             bayescm.sample_size_to_compare(0.85, 0.8, **arguments)
 
 
+def verdicts(rng, n, cells, confidence, repeats=20_000):
+    """Return how often the first, and the second, of two systems on the same items is found better, by simulation."""
+    counts = rng.multinomial(n, cells, repeats)
+    better = stats.beta.sf(0.5, counts[:, 1] + 1, counts[:, 2] + 1)
+    return (better >= confidence).mean(), (better <= 1 - confidence).mean()
+
+
+@pytest.mark.parametrize(("discordance", "n"), [(0.05, 110), (0.1, 235), (0.2, 492)])
+def test_plans_of_pairs_keep_their_error_rate_and_assurance(discordance, n):
+    plan = bayescm.sample_size_to_compare(0.85, 0.80, discordance=discordance)
+    assert int(plan.n) == n
+    assert plan.discordant == pytest.approx(n * discordance)
+    assert plan.error_rate <= 0.101
+    assert plan.attrs["wanted_error_rate"] == pytest.approx(0.1)
+    rng, same = np.random.default_rng(1), 0.5 * discordance
+    wrong = sum(verdicts(rng, n, [0.5, same, same, 0.5 - discordance], 0.95))
+    assert wrong == pytest.approx(float(plan.error_rate), abs=0.01)
+    only_first, only_second = 0.5 * (discordance + 0.05), max(0.5 * (discordance - 0.05), 0.0)
+    right, _ = verdicts(rng, n, [0.5, only_first, only_second, 0.5 - discordance], 0.95)
+    assert right == pytest.approx(float(plan.assurance), abs=0.012)
+    assert right > 0.79
+
+
+def test_error_rates_of_plans_against_all_outcomes():
+    plan = bayescm.sample_size_to_compare(0.9, 0.5, discordance=0.6)
+    n, total = int(plan.n), 0.0
+    for m in range(n + 1):
+        b = np.arange(m + 1)
+        better = stats.beta.sf(0.5, b + 1, m - b + 1) >= 0.95
+        total += 2 * stats.binom.pmf(m, n, 0.6) * stats.binom.pmf(b, m, 0.5)[better].sum()
+    assert plan.error_rate == pytest.approx(total, abs=1e-10)
+    plan = bayescm.sample_size_to_compare(0.95, 0.5)
+    same = [2 * seen(int(plan.n), Rate(0.0, 0.0, r), Rate(0.0, 0.0, r), 0.95) for r in (0.95, 0.5)]
+    assert plan.error_rate == pytest.approx(max(same), abs=1e-10)
+    assert max(same) <= 0.101
+
+
+def test_a_smaller_error_rate_takes_more_confidence():
+    few = bayescm.sample_size_to_compare(0.6, 0.4, discordance=1.0, confidence=0.9)
+    assert few.error_rate <= 0.202
+    with pytest.raises(ValueError, match=r"`error_rate`=0\.05 .* `confidence` of 0\.975"):
+        bayescm.sample_size_to_compare(0.85, 0.80, discordance=0.1, error_rate=0.05)
+    plan = bayescm.sample_size_to_compare(0.85, 0.80, discordance=0.1, error_rate=0.05, confidence=0.975)
+    assert plan.error_rate <= 0.0505
+    assert plan.n > 235
+
+
 def test_of_errors_the_fewer_are_the_better():
     prior = [[1, 3], [2, 0.4]]
     for error, right in [("error_rate", "accuracy"), ("fpr", "specificity")]:

@@ -1,3 +1,5 @@
+import itertools
+
 import numpy as np
 import pytest
 import xarray as xr
@@ -5,7 +7,7 @@ from scipy import stats
 
 import bayescm
 from bayescm import same_items
-from bayescm.same_items import draw, patterns
+from bayescm.same_items import draw, draw_pairs, patterns
 
 Y = np.array([0] * 30 + [1] * 20)
 A = np.where(np.arange(50) % 9 == 0, 1 - Y, Y)
@@ -46,6 +48,34 @@ def test_the_draws_are_those_of_the_saturated_table():
         chains=1, random_seed=4,
     ).posterior.accuracy.values[0]  # fmt: skip
     assert stats.ks_2samp(difference, story[:, 0] - story[:, 1]).pvalue > 1e-4
+
+
+@pytest.mark.parametrize("prior", ["jeffreys", "laplace", 0.3])
+def test_pairs_keep_each_system_s_own_posterior(prior):
+    third = np.where(np.arange(50) % 7 == 0, 1 - Y, Y)
+    seen = patterns(told(A=A, B=B, C=third))
+    a = bayescm.priors.concentrations(prior, "dirichlet_multinomial", 2).rows + seen.matrices()
+    pairs = [(0, 1), (2, 1)]
+    for pair, theta in zip(pairs, draw_pairs(seen, pairs, prior, 4, 5000, 1), strict=True):
+        assert theta.dims == ("chain", "draw", "system", "actual", "predicted")
+        assert theta.system.values.tolist() == [seen.systems[s] for s in pair]
+        for (place, s), i, j in itertools.product(enumerate(pair), range(2), range(2)):
+            law = stats.beta(a[s, i, j], a[s].sum() - a[s, i, j])
+            assert stats.kstest(theta.values[:, :, place, i, j].ravel(), law.cdf).pvalue > 1e-4, (s, i, j)
+
+
+@pytest.mark.parametrize(("k", "one_right"), [(2, 1 / 2), (3, 1 / 3), (5, 1 / 5)])
+def test_the_prior_of_a_pair_is_one_item_a_side(k, one_right):
+    actual = np.arange(30) % k
+    given = {"A": np.where(np.arange(30) < 24, actual, (actual + 1) % k), "B": actual}
+    theta = next(draw_pairs(patterns(bayescm.predictions(actual, given)), [(0, 1)], "jeffreys", 1, 20_000, 3))
+    accuracy = theta.values[0][:, :, range(k), range(k)].sum(-1)
+    cells = np.array([24, 0, 6, 0]) + k * np.array([0.5 - one_right, one_right, one_right, 0.5 - one_right])
+    other = np.random.default_rng(1).standard_gamma(np.maximum(cells, 0), (20_000, 4))
+    other /= other.sum(1, keepdims=True)
+    assert k * one_right == 1
+    assert stats.ks_2samp(accuracy[:, 0] - accuracy[:, 1], other[:, 1] - other[:, 2]).pvalue > 1e-4
+    assert stats.ks_2samp(accuracy[:, 0], other[:, 0] + other[:, 1]).pvalue > 1e-4
 
 
 def test_without_a_prior_it_is_the_bayesian_bootstrap():

@@ -99,7 +99,8 @@ def _differences(table: "xr.Dataset") -> list[dict[str, Any]]:
         numbers = {name: float(cell[name]) for name in ("point", "mean", "sd")}
         sides = {str(side): float(cell["probability"].sel(side=side)) for side in cell["side"].values}
         more = {name: float(cell[name]) for name in ("probability_better", "superiority", "ratio")}
-        words = {name: str(cell[name].item()) for name in ("verdict", "method")}
+        words = {name: str(cell[name].item()) for name in ("verdict", "reason", "method") if name in cell}
+        words |= {f"only_{side.item()}": int(side) for side in cell["discordant"]} if "discordant" in cell else {}
         records.append({
             **names, **numbers, **bounds(cell["interval"]), **sides, **more,
             **bounds(cell["ratio_interval"], "ratio_"), **words, "mcse": float(cell["mcse"].max()),
@@ -160,7 +161,8 @@ def _print_differences(records: list[dict[str, Any]], name: str, row: str, attrs
         found["interval"] = ends(record)
         found |= {side: record[side] for side in sides}
         found |= {f"> {attrs['margin']:g}": record["superiority"]} if attrs["margin"] else {}
-        rows.append(found | {"verdict": record["verdict"]})
+        reason = f": {record['reason']}" if "reason" in record else ""
+        rows.append(found | {"verdict": record["verdict"] + reason})
     kind = str(attrs["ci_kind"]).upper()
     title = f"{name}, {attrs['design']}, prior {attrs['prior']}, {100 * attrs['ci_prob']:g}% {kind}"
     title += f", rope {attrs['rope']:g}" if attrs["rope"] else ""

@@ -43,6 +43,7 @@ def add_parser(commands: Any) -> None:
     p.add_argument("--discordance", type=float, metavar="P", help="of --difference: same items, P right for one only")
     p.add_argument("--confidence", type=float, metavar="P", help="of --difference: what shows the better one (0.95)")
     p.add_argument("--assurance", type=float, metavar="P", help="how probable that must be (0.95; differences: 0.8)")
+    p.add_argument("--error-rate", type=float, metavar="P", help="of --difference: how often equal ones may seem not")
     p.add_argument("--mode", default="0.8", metavar="W", help="most probable rate (0.8); or recall=.9,specificity=.8")
     p.add_argument("--concentration", metavar="K", help="how sure that is, in items (10; differences: known); or none")
     add_cells(p, " of a pilot, instead of mode and concentration")
@@ -58,7 +59,7 @@ def _run(arguments: argparse.Namespace) -> None:
     if arguments.items is None:
         refuse(arguments, ["plot"], "draws the widths of --items; give these")
     if arguments.difference is None:
-        refuse(arguments, ["discordance", "confidence"], "is for --difference; leave it out")
+        refuse(arguments, ["discordance", "confidence", "error_rate"], "is for --difference; leave it out")
         found, records = _alone(arguments)
     else:
         refuse(arguments, _NOT_OF_DIFFERENCES, "doesn't apply to --difference; leave it out")
@@ -89,13 +90,14 @@ def _contest(arguments: argparse.Namespace) -> "tuple[xr.Dataset, list[dict[str,
     first = numbers("--mode", arguments.mode)[0]
     sign = 1 if bayescm.metrics.resolve(arguments.metric, 2)[0].loss else -1
     second = round(first + sign * arguments.difference, 12)
-    options = {name: getattr(arguments, name) for name in ("discordance", "confidence", "assurance")}
+    options = {name: getattr(arguments, name) for name in ("discordance", "confidence", "assurance", "error_rate")}
     options["concentration"] = _rates("--concentration", arguments.concentration)
     model = {name: value for name, value in model_of(arguments).items() if name != "prevalence"}
     given = {name: value for name, value in options.items() if value is not None}
     found = bayescm.sample_size_to_compare(first, second, metric=arguments.metric, **given, **model)
     rates = {"metric": found.attrs["metric"], "first": first, "second": second}
-    return found, [{**rates, "items": int(found["n"]), "assurance": float(found["assurance"])}]
+    chances = {name: float(found[name]) for name in ("discordant", "assurance", "error_rate") if name in found}
+    return found, [{**rates, "items": int(found["n"])} | chances]
 
 
 def _settings(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -156,7 +158,9 @@ def _print(records: list[dict[str, Any]], arguments: argparse.Namespace, attrs: 
     rows = [record | {"items": f"{record['items']:,}"} for record in records]
     if arguments.difference is not None:
         items = "items that both answer" if attrs["design"] == "paired" else "items for each of two systems"
-        told = f"until P(first better) is at least {attrs['confidence']:g}"
+        told = f"until P(first better) is at least {attrs['confidence']:g}; error_rate: one of two equal ones is so"
+        if attrs["design"] == "paired":
+            told += "; discordant: items expected that exactly one gets right"
         print_records(rows, f"{items}, with {sure}", told, left=["metric"])
         return
     level = f"{100 * attrs['ci_prob']:g}% {str(attrs['ci_kind']).upper()}"

@@ -4,6 +4,7 @@ McNemar 1947; Fagerland, Lydersen and Laake 2013 (mid-p); Newcombe 1998, Statist
 method 10 of either.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ from scipy import special
 
 from bayescm import proportions
 from bayescm.comparison.inputs import Entry
+from bayescm.priors import PriorLike, of_pairs
 from bayescm.same_items import Patterns
 
 Array = NDArray[np.float64]
@@ -74,11 +76,39 @@ def agreement(answers: Patterns, pair: tuple[int, int], share: Proportion) -> Ag
     return Agreement(*(float(count[cell].sum()) for cell in cells))
 
 
-def prior_agreement(rows: Array, share: Proportion) -> Agreement:
-    """Return the prior's concentrations of the same four cells, sums of those of the joint table.
+def told_apart(answers: Patterns, pair: tuple[int, int], entry: Entry) -> tuple[int, int, int]:
+    """Count the items that speak for the first system alone, for the second, and those answered differently.
 
-    In the class i the joint table has a_ij a_ik / a_i for the answers j and k.
+    Of a proportion only the items count that it is about; of a metric of one class, being right is to say rightly
+    whether an item is of that class.
     """
+    actual, one, two = answers.codes[:, [0, *(1 + system for system in pair)]].T
+    if (share := proportion_of(entry, len(answers.labels))) is not None:
+        cells = agreement(answers, pair, share)
+        first, second = map(int, (cells.second, cells.first) if entry.metric.loss else (cells.first, cells.second))
+        return first, second, first + second
+    if entry.place is not None:
+        actual, one, two = (codes == entry.place for codes in (actual, one, two))
+    found = [(one == actual) & (two != actual), (one != actual) & (two == actual), one != two]
+    first, second, differ = (int(answers.counts[items].sum()) for items in found)
+    return first, second, differ
+
+
+def fewest_that_decide(confidence: float) -> int:
+    """Return how many items, all for one system, it takes for a verdict under a flat prior: 1 - 2^-(m+1) is enough."""
+    return max(math.ceil(math.log2(1.0 / (1.0 - confidence)) - 1.0 - 1e-9), 1)
+
+
+def prior_agreement(prior: PriorLike, rows: Array, share: Proportion) -> Agreement:
+    """Return the prior's concentrations of the same four cells.
+
+    A named prior gives one item to each system alone and one to the rest, of whatever classes: the shares of the three
+    are uniform. Of numbers they are sums over the joint table, which in the class i has a_ij a_ik / a_i for the answers
+    j and k.
+    """
+    one = of_pairs(prior)
+    if one is not None:
+        return Agreement(0.5 * one, one, one, 0.5 * one)
     total = rows.sum(1)
     use = share.rows & (total > 0)
     got, missed = ((rows * cells).sum(1)[use] for cells in (share.right, ~share.right))

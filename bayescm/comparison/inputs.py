@@ -14,6 +14,7 @@ from bayescm.metrics import Metric, MetricsLike, per_label, resolve
 from bayescm.results import MATRIX, SYSTEM, labels_of
 
 FOLD = "fold"
+COMPARISON = "comparison"
 DESIGNS = ("independent", "paired")
 MAX_COMPARISONS = 500
 

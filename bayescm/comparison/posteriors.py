@@ -10,14 +10,16 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayescm import conjugate, ladder, laws
-from bayescm.cells import draws_of_answers, draws_of_systems, shared
+from bayescm.cells import draws_of_pairs, draws_of_systems, shared
 from bayescm.comparison import companions
 from bayescm.comparison.differences import TRUSTED, Contrast, Discordant, Independent
-from bayescm.comparison.inputs import Compared, Entry
+from bayescm.comparison.inputs import COMPARISON, Compared, Entry
 from bayescm.comparison.quadrature import Outer, Table
 from bayescm.metrics import evaluate, of_one_class
 from bayescm.priors import MODELS, Concentrations, PrevalenceLike, PriorLike, concentrations
 from bayescm.results import CHAIN, DRAW, LABEL, SYSTEM
+from bayescm.same_items import Patterns
+from bayescm.streams import Stream
 
 Array = NDArray[np.float64]
 
@@ -57,11 +59,39 @@ class Posteriors:
         return concentrations(self.prior, self.model, self.compared.labels)
 
     @cached_property
-    def metrics(self) -> xr.Dataset:
-        """Draws of every metric over ``(chain, draw, system)``, of a metric per class also over ``class_label``."""
+    def sides(self) -> list[xr.Dataset]:
+        """Draws of every metric of the first and of the second systems, over ``(chain, draw, comparison)``."""
+        if self.compared.answers is not None:
+            return self._sides_of_pairs(self.compared.answers)
+        found = self._metrics()
+        return [
+            found.isel({SYSTEM: list(side)}).drop_vars(SYSTEM).rename({SYSTEM: COMPARISON})
+            for side in zip(*self.compared.pairs, strict=True)
+        ]
+
+    def _sides_of_pairs(self, answers: Patterns) -> list[xr.Dataset]:
+        """Draw each pair with its own prior; proportions from their own exact posterior, in the order of the rest."""
+        self._check_proper()
+        asked = self.prior, self.prevalence, self.chains, self.draws, self.seed
+        drawn = draws_of_pairs(answers, self.compared.pairs, *asked)
+        found = xr.concat(
+            [evaluate(theta.drop_vars(SYSTEM), self.compared.metrics) for theta in drawn], COMPARISON
+        ).transpose(SYSTEM, CHAIN, DRAW, COMPARISON, ...)
+        rng = conjugate.matrix_rng(self.seed, 0, Stream.PAIRED_PROPORTIONS)
+        for i, pair in enumerate(self.compared.pairs):
+            for entry in self.compared.entries:
+                if (cells := self._agreement(entry, pair)) is not None:
+                    values = found[entry.metric.name].values[:, :, :, i]
+                    _reorder(values if entry.place is None else values[..., entry.place], cells, rng)
+        return [found.isel({SYSTEM: side}) for side in (0, 1)]
+
+    def _metrics(self) -> xr.Dataset:
+        """Draw every metric over ``(chain, draw, system)``, a metric per class also over ``class_label``."""
         resolved = self.compared.metrics
         if self.conjugate:
-            return evaluate(self._theta(), resolved)
+            self._check_proper()
+            asked = self.prevalence, self.chains, self.draws, self.seed
+            return evaluate(draws_of_systems(self.compared.counts, self.base, *asked), resolved)
         found = []
         for i, system in enumerate(self.compared.systems):
             tree = ladder.posterior(
@@ -73,38 +103,32 @@ class Posteriors:
             found.append(group[[metric.name for metric in resolved]].assign_coords({SYSTEM: system}))
         return xr.concat(found, SYSTEM, coords="minimal", compat="override").transpose(CHAIN, DRAW, SYSTEM, ...)
 
-    def _theta(self) -> xr.DataArray:
-        compared = self.compared
-        which = conjugate.posterior(compared.totals, self.base, self.prevalence)
-        conjugate.check_proper(which, compared.labels)
-        asked = self.prevalence, self.chains, self.draws, self.seed
-        if compared.answers is not None:
-            return draws_of_answers(compared.answers, self.prior, *asked)
-        return draws_of_systems(compared.counts, self.base, *asked)
+    def _check_proper(self) -> None:
+        which = conjugate.posterior(self.compared.totals, self.base, self.prevalence)
+        conjugate.check_proper(which, self.compared.labels)
 
-    def of(self, entry: Entry) -> Array:
-        """Return the draws of one number, (system, chain, draw)."""
-        values = self.metrics[entry.metric.name]
-        if entry.place is not None:
-            values = values.isel({LABEL: entry.place})
-        return np.asarray(values.transpose(SYSTEM, CHAIN, DRAW).values)
+    def of(self, entry: Entry, pair: tuple[int, int]) -> list[Array]:
+        """Return the draws of one number of both systems, each (chain, draw)."""
+        at = {COMPARISON: self.compared.pairs.index(pair)} | ({} if entry.place is None else {LABEL: entry.place})
+        values = [side[entry.metric.name].isel(at) for side in self.sides]
+        return [np.asarray(value.transpose(CHAIN, DRAW).values) for value in values]
 
     @cached_property
-    def _sides(self) -> dict[tuple[str, int], Outer | None]:
+    def _laws(self) -> dict[tuple[str, int], Outer | None]:
         return {}
 
     def _side(self, entry: Entry, system: int) -> Outer | None:
         """Return the exact law of one number of one system, if it has one that varies."""
         key = entry.name, system
-        if key not in self._sides:
+        if key not in self._laws:
             which = conjugate.posterior(self.compared.totals[system], self.base, self.prevalence)
             law: Any = laws.exact_law(entry.metric, which)
             if entry.place is not None and isinstance(law, laws.BetaLaw):
                 law = laws.BetaLaw(law.a[entry.place], law.b[entry.place], law.link)
             varies, ends = isinstance(law, laws.BetaLaw | laws.IntegralLaw), (entry.metric.lower, entry.metric.upper)
             law = Table(law, *ends) if isinstance(law, laws.IntegralLaw) else law
-            self._sides[key] = Outer(law, *ends) if varies else None
-        return self._sides[key]
+            self._laws[key] = Outer(law, *ends) if varies else None
+        return self._laws[key]
 
     def moments_exist(self, entry: Entry, pair: tuple[int, int]) -> tuple[bool, bool]:
         """Say whether mean and standard deviation of both numbers are finite; draws always have some."""
@@ -137,11 +161,16 @@ class Posteriors:
         return None if first is None or second is None else Independent(first, second, ratio)
 
     def _discordant(self, entry: Entry, pair: tuple[int, int]) -> Contrast | None:
+        cells = self._agreement(entry, pair)
+        return None if cells is None else Discordant(cells.first, cells.second, cells.both + cells.none)
+
+    def _agreement(self, entry: Entry, pair: tuple[int, int]) -> companions.Agreement | None:
+        """Return the posterior concentrations of a proportion of the same items, or None where it is none."""
         share = companions.proportion_of(entry, len(self.compared.labels))
         answers = self.compared.answers
         if share is None or answers is None or (self.prevalence is not None and share.rows.sum() > 1):
             return None
-        prior = companions.prior_agreement(self.base.rows, share)
+        prior = companions.prior_agreement(self.prior, self.base.rows, share)
         cells = [a + b for a, b in zip(companions.agreement(answers, pair, share), prior, strict=True)]
         both, first, second, none = cells
         if min(first, second, both + none) <= 0:
@@ -150,4 +179,12 @@ class Posteriors:
                 f"`prior` leaves the posterior improper: of the items, {names} have none that only one of them got, or "
                 "none that both got or missed, and a concentration of 0. Take prior='jeffreys'."
             )
-        return Discordant(first, second, both + none)
+        return companions.Agreement(*cells)
+
+
+def _reorder(values: Array, cells: companions.Agreement, rng: np.random.Generator) -> None:
+    """Put draws of a proportion's own posterior in the place of others (2, chain, draw), ranked as these."""
+    weights = rng.standard_gamma(cells, (values[0].size, 4)).T
+    own = np.stack([weights[0] + weights[1], weights[0] + weights[2]]) / weights.sum(0)
+    rank = np.argsort(np.argsort((values[0] - values[1]).ravel(), kind="stable"))
+    values[...] = own[:, np.argsort(own[0] - own[1], kind="stable")][:, rank].reshape(values.shape)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from bayescm import conjugate, models, rope
 from bayescm.comparison import companions
 from bayescm.comparison.differences import Contrast
-from bayescm.comparison.inputs import FOLD, Compared, Entry
+from bayescm.comparison.inputs import COMPARISON, FOLD, Compared, Entry
 from bayescm.comparison.posteriors import Posteriors
 from bayescm.draws import interval, share_error, statistics
 from bayescm.metrics import compute, coordinates, evaluate
@@ -20,7 +20,6 @@ from bayescm.results import ACTUAL, CHAIN, CI_BOUND, DRAW, LABEL, METRIC, SYSTEM
 Array = NDArray[np.float64]
 Rows = list[list[dict[str, Any]]]
 
-COMPARISON = "comparison"
 SIDES = ("worse", "equivalent", "better")
 CORRELATED = "correlated_t"
 _ROUNDING = 1e-13
@@ -58,12 +57,10 @@ class Question:
 
 def differences(posteriors: Posteriors) -> xr.Dataset:
     """Return the draws of all differences, first minus second."""
-    first, second = (list(part) for part in zip(*posteriors.compared.pairs, strict=True))
     coords = comparison_coordinates(posteriors.compared)
-    found = posteriors.metrics
-    parts = [found.isel({SYSTEM: side}).drop_vars(SYSTEM).rename({SYSTEM: COMPARISON}) for side in (first, second)]
+    found, other = posteriors.sides
     with np.errstate(invalid="ignore"):
-        made = parts[0] - parts[1]
+        made = found - other
     made = made.where(np.abs(made) > _ROUNDING, 0.0).where(made.notnull()).assign_coords(coords)
     for name in made.data_vars:
         made[name].attrs = found[name].attrs | {"long_name": f"{found[name].attrs['long_name']}, difference"}
@@ -166,7 +163,7 @@ def _ratio(posteriors: Posteriors, entry: Entry, pair: tuple[int, int], asked: Q
     law: Contrast | None = posteriors.ratio(entry, pair)
     if law is not None:
         return {"ratio": law.ppf(0.5), "ratio_interval": law.interval(asked.ci_prob, asked.ci_kind)}
-    first, second = posteriors.of(entry)[list(pair)]
+    first, second = posteriors.of(entry, pair)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         drawn = np.sort((first / second).ravel())
         bounds = interval(drawn, asked.ci_prob, asked.ci_kind)
@@ -195,10 +192,41 @@ def _table(rows: Rows, compared: Compared, asked: Question) -> xr.Dataset:
         },
     )
     sure = made["probability"].values >= asked.confidence
+    if compared.answers is not None:
+        least, items = companions.fewest_that_decide(asked.confidence), _told_apart(compared)
+        sure[..., [0, 2]] &= (items[..., 2] >= least)[..., None]
+        told = {"long_name": "Items that speak for one system alone", "fewest_that_decide": least}
+        made["discordant"] = (COMPARISON, METRIC, "only"), items[..., :2], told
+        made = made.assign_coords(only=["first", "second"])
     verdict = np.where(sure.any(-1), np.array(SIDES)[sure.argmax(-1)], "undecided")
     made["verdict"] = (COMPARISON, METRIC), verdict, {"long_name": f"Verdict at {asked.confidence:g}"}
     made["method"] = (COMPARISON, METRIC), [[cell["method"] for cell in row] for row in rows]
+    if compared.answers is not None:
+        made["reason"] = (COMPARISON, METRIC), _reasons(compared, verdict, items, least), {"long_name": "What decides"}
     return made
+
+
+def _told_apart(compared: Compared) -> NDArray[np.int64]:
+    """Return the items for the first, for the second, and answered differently: (comparison, metric, 3)."""
+    answers: Any = compared.answers
+    found = [[companions.told_apart(answers, pair, entry) for entry in compared.entries] for pair in compared.pairs]
+    return np.array(found, np.int64)
+
+
+def _reasons(compared: Compared, verdict: Any, items: NDArray[np.int64], least: int) -> list[list[str]]:
+    """Say in words on how many items each verdict rests; one side alone decides on proportions only."""
+    simple = [companions.proportion_of(entry, len(compared.labels)) is not None for entry in compared.entries]
+    found = []
+    for row, counts in zip(verdict.tolist(), items.tolist(), strict=True):
+        found.append([])
+        for one, plain, (first, second, differ) in zip(row, simple, counts, strict=True):
+            text = f"{differ or 'no'} item{'s' * (differ > 1)} tell{'s' * (differ < 2)} them apart"
+            few = one == "undecided" and differ < least
+            sides = (second, first) if one == "worse" else (first, second)
+            found[-1].append(
+                f"{sides[0]} items against {sides[1]}" if plain and not few else "only " * (few and differ > 0) + text
+            )
+    return found
 
 
 def flips(compared: Compared) -> xr.Dataset:

@@ -62,7 +62,8 @@ def compare_systems(
         Default: paired for the same items, else independent.
     model, prior, prevalence
         As in :func:`bayescm.summary`. The same items need ``model="dirichlet_multinomial"``; `prior` is that of each
-        system. Other stories answer by draws. Folds are answered by the story ``kfold``.
+        system, and what it says of their difference is in the notes. Other stories answer by draws. Folds are answered
+        by the story ``kfold``.
     rope : float
         Differences from -`rope` to `rope` count as none; in the unit of the metric.
     margin : float
@@ -88,7 +89,9 @@ def compare_systems(
         the counts' own values), ``mean``, ``sd`` and ``interval(ci_bound)`` of the difference; ``ratio`` (posterior
         median) and ``ratio_interval(ci_bound)``, NaN for metrics that may be negative; ``probability_better``;
         ``probability(side)``: worse, equivalent, better; ``mcse(side)``; ``superiority``; ``verdict`` and ``method``
-        ("exact" or "draws"). "Better" is smaller for error rates and other losses. With `require`,
+        ("exact" or "draws"). For the same items ``discordant(only)``, how many speak for the first system alone and for
+        the second, and ``reason``, the verdict's in words. "Better" is smaller for error rates and other losses. With
+        `require`,
         ``requirement(claim, system)``. ``tests``: ``p_value(test)`` and a confidence interval for proportions of actual
         classes, NaN elsewhere. For the same items, ``flips`` over ``(comparison, actual)``. ``observed_data``. The attr
         ``meaning`` says what the probabilities are about.
@@ -108,15 +111,19 @@ def compare_systems(
     -----
     Exact without a draw: for separate test sets every metric with a law (:func:`bayescm.metric_distribution`), by
     quadrature; for the same items proportions of actual classes (accuracy, recall, specificity and their opposites).
-    There P(first > second) = I_1/2(n_01 + b, n_10 + a), with n_10 (n_01) the items that only the first (second) got
-    right, and a and b the sums of the prior concentrations of the joint cells that are merged. All else by draws; the
-    ratio of systems on the same items always.
+    There P(first > second) = I_1/2(n_01 + 1, n_10 + 1), with n_10 (n_01) the items that only the first (second) got
+    right: a named prior gives one item to either and one to all others that count, of however many classes, so that
+    the three shares are uniform. Then equal systems get a verdict at most 2(1 - `confidence`) of the time, however few
+    items are discordant. Concentrations in numbers are taken at their word: the joint table's, a_ij a_ik / a_i, are
+    added up. All else by draws; the ratio of systems on the same items always. Neither calls a system better on fewer
+    items than could do so for a proportion: four, all for one system, at .95.
 
     For areas under curves of the same items see :func:`bayescm.auc_difference`.
 
     References
     ----------
-    McNemar 1947, Psychometrika 12; Newcombe 1998, Statistics in Medicine 17, 873-890 and 2635-2650; Nadeau and Bengio
+    McNemar 1947, Psychometrika 12; Bonett and Price 2012, Journal of Educational and Behavioral Statistics 37 (one item
+    added to either side); Newcombe 1998, Statistics in Medicine 17, 873-890 and 2635-2650; Nadeau and Bengio
     2003, Machine Learning 52; Caelen 2017, section 4; Kruschke 2018 (rope).
 
     Examples
@@ -128,8 +135,9 @@ def compare_systems(
     >>> found = bayescm.compare_systems(table, ["accuracy", "mcc"], random_seed=1)
     >>> found["summary"].probability_better.values.round(2)
     array([[1., 1.]])
-    >>> str(found["summary"].verdict.sel(metric="accuracy").item())
-    'better'
+    >>> accuracy = found["summary"].sel(metric="accuracy", comparison="A - B")
+    >>> str(accuracy.verdict.item()), str(accuracy.reason.item())
+    ('better', '7 items against 0')
     """
     asked = report.Question(
         rope=_finite("rope", rope, 0.0),

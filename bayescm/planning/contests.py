@@ -11,13 +11,14 @@ from bayescm import validate
 from bayescm.laws import BetaLaw, exact_law
 from bayescm.metrics import Metric, MetricLike, resolve
 from bayescm.planning.rates import MOST, Rate, above, below
-from bayescm.priors import Concentrations, PriorLike, concentrations
+from bayescm.priors import Concentrations, PriorLike, concentrations, of_pairs
 from bayescm.results import attributes
 
 Array = NDArray[np.float64]
 
 _ONE_BY_ONE, _GROUPS = 512, 128
 _CLOSE = 1e-3
+_STEPS, _NEAR = 200, 1.01  # to find an error rate that is kept, but for the rounding of groups
 _CLASSES = {"accuracy": (0, 1), "specificity": (0,), "recall": (1,)}
 
 
@@ -30,10 +31,11 @@ def sample_size_to_compare(
     concentration: float | None = None,
     confidence: float = 0.95,
     assurance: float = 0.8,
+    error_rate: float | None = None,
     prior: PriorLike = "jeffreys",
     model: str = "dirichlet_multinomial",
 ) -> xr.Dataset:
-    """Return the number of items after which the better of two systems is likely to be found so.
+    """Return the number of items after which the better of two systems is likely to be found so, and equal ones not.
 
     Parameters
     ----------
@@ -51,6 +53,8 @@ def sample_size_to_compare(
         The first counts as better once its posterior probability to be better is so large.
     assurance : float
         Wanted probability of that.
+    error_rate : float, optional
+        Largest probability that one of two equal systems is found better, whichever. Default: 2(1 - `confidence`).
     prior, model
         Of the analysis to come.
 
@@ -58,36 +62,39 @@ def sample_size_to_compare(
     -------
     xarray.Dataset
         ``n``, the items that the metric is about (of each system, or common ones); the ``assurance`` that it reaches;
-        ``limit``, that of endless data.
+        ``limit``, that of endless data; the ``error_rate``, of the rates `first` or `second` for both, whichever is
+        larger; for the same items ``discordant``, how many are expected that exactly one system gets right.
 
     Raises
     ------
     ValueError
-        If the first isn't the better one, or the assurance can't be reached: with a concentration the second system
-        may be the better one.
+        If the first isn't the better one; if the assurance can't be reached: with a concentration the second system
+        may be the better one; or if the error rate stays too large, which takes more `confidence`, not more items.
 
     Notes
     -----
     Outcomes are enumerated, up to 512 of a count one by one and beyond in groups. The assurance goes up and down a
     little with the number of items, as counts are whole: `n` reaches it and `n` - 1 (or, above a thousand, a number
-    less than a thousandth smaller) doesn't.
+    less than a thousandth smaller) doesn't, unless the error rate asks for some more. That rate is held within a
+    hundredth of itself.
 
     On the same items only the discordant ones count: b that the first gets right and c that the second does; the first
-    is better with probability I_(1/2)(c + c0, b + b0), where b0 and c0 are sums of the concentrations of the joint
-    table's prior (``models/paired.py``).
+    is better with probability I_(1/2)(c + 1, b + 1), see :func:`compare_systems`.
 
     Examples
     --------
     >>> import bayescm
     >>> int(bayescm.sample_size_to_compare(0.85, 0.80).n)
     712
-    >>> int(bayescm.sample_size_to_compare(0.85, 0.80, discordance=0.1).n)
-    235
+    >>> plan = bayescm.sample_size_to_compare(0.85, 0.80, discordance=0.1)
+    >>> int(plan.n), round(float(plan.error_rate), 3)
+    (235, 0.099)
     """
     for name, value in (("first", first), ("second", second)):
         validate.number(name, value, 0, 1, closed=True)
     sure = validate.number("confidence", confidence, 0.5, 1)
     wanted = validate.number("assurance", assurance, 0, 1)
+    most = 2.0 * (1.0 - sure) if error_rate is None else validate.number("error_rate", error_rate, 0, 1)
     base, resolved = concentrations(prior, model, 2), resolve([metric], 2)[0]
     if first == second or (first < second) != resolved.loss:
         least = "smaller" if resolved.loss else "larger"
@@ -98,28 +105,35 @@ def sample_size_to_compare(
         if resolved.loss:  # the share without the error is a proportion too
             rates, a, b = (rates[0].reversed(), rates[1].reversed()), b, a
         limit = _limit(*rates)
+        same = [Rate(0.0, 0.0, 1.0 - value if resolved.loss else value) for value in (first, second)]
         find: Callable[[int], float] = lambda n: _independent(n, *rates, a, b, sure)  # noqa: E731
+        wrong: Callable[[int], float] = lambda n: 2.0 * max(_independent(n, r, r, a, b, sure) for r in same)  # noqa: E731
     else:
         share, part = _discordant(first, second, discordance, concentration)
-        of_each = _of_pair(resolved, base)
-        limit = _limit(part, Rate(0.0, 0.0, 0.5))
+        of_each, even = _of_pair(resolved, prior, base), Rate(0.0, 0.0, 0.5)
+        limit = _limit(part, even)
         find = lambda n: _paired(n, share, part, of_each, sure)  # noqa: E731
+        wrong = lambda n: 2.0 * _paired(n, Rate(0.0, 0.0, discordance), even, of_each, sure)  # noqa: E731
     if limit <= wanted:
         raise ValueError(
             f"`assurance`={wanted:g} can't be reached with any number of items: the first system is better with "
             f"probability {limit:.3g} only. Give a larger concentration, or leave it out."
         )
-    n, reached = _least(find, wanted)
+    n, reached, errs = _rarely_wrong(find, wrong, wanted, most)
+    named = {
+        "n": (n, "Items"),
+        "assurance": (reached, "Probability that the first is found better"),
+        "limit": (limit, "The same with endless data"),
+        "error_rate": (errs, "Probability that one of two equal systems is found better"),
+    }
+    if discordance is not None:
+        named["discordant"] = (n * discordance, "Items expected that exactly one system gets right")
     return xr.Dataset(
-        {
-            "n": ((), n, {"long_name": "Items"}),
-            "assurance": ((), reached, {"long_name": "Probability that the first is found better"}),
-            "limit": ((), limit, {"long_name": "The same with endless data"}),
-        },
+        {name: ((), value, {"long_name": text}) for name, (value, text) in named.items()},
         attrs=attributes(
             first=first, second=second, discordance=discordance, metric=resolved.name,
-            concentration=concentration, confidence=sure, wanted_assurance=wanted, prior=prior, model=model,
-            design="independent" if discordance is None else "paired",
+            concentration=concentration, confidence=sure, wanted_assurance=wanted, wanted_error_rate=most, prior=prior,
+            model=model, design="independent" if discordance is None else "paired",
         ),
     )  # fmt: skip
 
@@ -132,12 +146,14 @@ def _of_one(metric: Metric, prior: Concentrations) -> tuple[float, float]:
     return float(law.a), float(law.b)
 
 
-def _of_pair(metric: Metric, prior: Concentrations) -> float:
-    """Return the prior concentration of "only one of two is right", the same for both: a sum over the joint cells."""
+def _of_pair(metric: Metric, prior: PriorLike, base: Concentrations) -> float:
+    """Return the prior concentration of "only one of two is right", the same for both."""
     if metric.name not in _CLASSES:
         raise ValueError(f"`metric` must be accuracy, recall or specificity with `discordance`; got {metric.name}.")
-    right, total = np.diag(prior.rows), prior.rows.sum(-1)
-    each = (right * (total - right) / np.where(total > 0, total, 1.0))[list(_CLASSES[metric.name])].sum()
+    each = of_pairs(prior)
+    if each is None:  # a sum over the joint cells
+        right, total = np.diag(base.rows), base.rows.sum(-1)
+        each = (right * (total - right) / np.where(total > 0, total, 1.0))[list(_CLASSES[metric.name])].sum()
     if each <= 0:
         raise ValueError("`prior` must be proper: tests to come may leave a cell empty. Take prior='jeffreys'.")
     return float(each)
@@ -198,6 +214,26 @@ def _last(holds: Callable[[Array], NDArray[np.bool_]], shape: tuple[int, ...], n
         good = (middle < 0) | holds(np.clip(middle, 0, n))
         low, high = np.where(good, middle, low), np.where(good, high, middle)
     return low
+
+
+def _rarely_wrong(
+    find: Callable[[int], float], wrong: Callable[[int], float], wanted: float, most: float
+) -> tuple[int, float, float]:
+    """Return a number of items with the wanted assurance and an error rate of at most so much, and what they are.
+
+    The error rate goes up and down a little, and in the long run up to 2(1 - confidence): no use to look far.
+    """
+    n, reached = _least(find, wanted)
+    for _ in range(_STEPS):
+        errs = wrong(n)
+        if errs <= most * _NEAR and reached >= wanted:
+            return n, reached, errs
+        n += max(1, n // 1000)
+        reached = find(n)
+    raise ValueError(
+        f"`error_rate`={most:g} isn't kept by the items that the assurance needs: one of two equal systems is found "
+        f"better with probability {errs:.3g}. Ask for a `confidence` of {1.0 - most / 2.0:g} or more."
+    )
 
 
 def _least(find: Callable[[int], float], wanted: float) -> tuple[int, float]:

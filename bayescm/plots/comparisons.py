@@ -184,7 +184,8 @@ def _say(ax: "Axes", row: xr.Dataset, attrs: Any, rope: float, *, certain: bool)
     from matplotlib.transforms import ScaledTranslation
 
     below = ScaledTranslation(0, -(30 + 14 * ax.get_xlabel().count("\n")) / 72, ax.figure.dpi_scale_trans)
-    title = _wrapped(f"{told.format(first, second, verdict)} (at {sure})")
+    reason = f": {row['reason'].item()}" if "reason" in row else ""
+    title = _wrapped(f"{told.format(first, second, verdict)} (at {sure}){reason}")
     legend = ax.legend(
         handles=handles, title=title, frameon=False, handlelength=0, handletextpad=0, loc="upper center",
         bbox_to_anchor=(0.5, 0.0), bbox_transform=ax.transAxes + below, ncols=2, alignment="center",
