@@ -204,6 +204,9 @@ def test_verdicts_rest_on_enough_items_whatever_the_number_of_classes(n10, n01, 
     found = bayescm.compare_systems(classes(n10, n01, k), chains=1, draws=200, random_seed=1)["summary"]
     expected = stats.binom.cdf(n10, n10 + n01 + 1, 0.5)  # Beta(n10 + 1, n01 + 1) above 1/2, by the binomial
     assert found.probability_better.item() == pytest.approx(expected, rel=1e-12)
+    if n10 != n01:  # half the mid-p value is the probability of the system that loses
+        mid_p = companions.mcnemar(n10, n01)[1]
+        assert min(expected, 1 - expected) == pytest.approx(mid_p / 2, rel=1e-9)
     assert (found.verdict.item(), found.reason.item()) == (verdict, reason)
     assert found.discordant.sel(only=["first", "second"]).values.ravel().tolist() == [n10, n01]
     assert found.discordant.attrs["fewest_that_decide"] == 4

@@ -99,8 +99,11 @@ def _differences(table: "xr.Dataset") -> list[dict[str, Any]]:
         numbers = {name: float(cell[name]) for name in ("point", "mean", "sd")}
         sides = {str(side): float(cell["probability"].sel(side=side)) for side in cell["side"].values}
         more = {name: float(cell[name]) for name in ("probability_better", "superiority", "ratio")}
-        words = {name: str(cell[name].item()) for name in ("verdict", "reason", "method") if name in cell}
-        words |= {f"only_{side.item()}": int(side) for side in cell["discordant"]} if "discordant" in cell else {}
+        words: dict[str, Any] = {
+            name: str(cell[name].item()) for name in ("verdict", "reason", "method") if name in cell
+        }
+        if "discordant" in cell:
+            words |= {f"only_{side}": int(cell["discordant"].sel(only=side)) for side in cell["only"].values}
         records.append({
             **names, **numbers, **bounds(cell["interval"]), **sides, **more,
             **bounds(cell["ratio_interval"], "ratio_"), **words, "mcse": float(cell["mcse"].max()),
@@ -161,8 +164,10 @@ def _print_differences(records: list[dict[str, Any]], name: str, row: str, attrs
         found["interval"] = ends(record)
         found |= {side: record[side] for side in sides}
         found |= {f"> {attrs['margin']:g}": record["superiority"]} if attrs["margin"] else {}
-        reason = f": {record['reason']}" if "reason" in record else ""
-        rows.append(found | {"verdict": record["verdict"] + reason})
+        paired = "reason" in record
+        found |= {"items": f"{record['only_first']} : {record['only_second']}"} if paired else {}
+        few = f": {record['reason']}" if paired and record["reason"].startswith(("only", "no")) else ""
+        rows.append(found | {"verdict": record["verdict"] + few})
     kind = str(attrs["ci_kind"]).upper()
     title = f"{name}, {attrs['design']}, prior {attrs['prior']}, {100 * attrs['ci_prob']:g}% {kind}"
     title += f", rope {attrs['rope']:g}" if attrs["rope"] else ""
@@ -170,7 +175,8 @@ def _print_differences(records: list[dict[str, Any]], name: str, row: str, attrs
     about = "probabilities are exact"
     if drawn:
         about = f"probabilities of {'draws' if len(drawn) == len(records) else 'draws, or exact'}, ±{max(drawn):.1g}"
-    caption = f"{', '.join(sides)}: {about}. {attrs['meaning']}" + positive(attrs)
+    items = " items: for the first alone, and for the second." if "items" in rows[0] else ""
+    caption = f"{', '.join(sides)}: {about}.{items} {attrs['meaning']}" + positive(attrs)
     print_records(rows, title, caption, left=[row, "verdict"])
 
 
