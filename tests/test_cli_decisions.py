@@ -136,7 +136,9 @@ def test_words_of_a_wide_table_are_broken_not_cut(capsys, answers):
         "--margin", ".02", "--confidence", ".999",
     )  # fmt: skip
     assert "…" not in out
-    assert "undecided │" in out
+    assert "│ undecided: │" in out  # of recall: 4 items, and .999 takes 9
+    assert "│ only 4     │" in out
+    assert "│ 10 : 0 │ undecided  │" in out
     assert "probabilities of draws, or exact, ±" in out
 
 

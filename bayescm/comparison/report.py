@@ -216,7 +216,7 @@ def _told_apart(compared: Compared) -> NDArray[np.int64]:
 def _reasons(compared: Compared, verdict: Any, items: NDArray[np.int64], least: int) -> list[list[str]]:
     """Say in words on how many items each verdict rests; one side alone decides on proportions only."""
     simple = [companions.proportion_of(entry, len(compared.labels)) is not None for entry in compared.entries]
-    found = []
+    found: list[list[str]] = []
     for row, counts in zip(verdict.tolist(), items.tolist(), strict=True):
         found.append([])
         for one, plain, (first, second, differ) in zip(row, simple, counts, strict=True):
