@@ -137,7 +137,7 @@ def compare_systems(
     array([[1., 1.]])
     >>> accuracy = found["summary"].sel(metric="accuracy", comparison="A - B")
     >>> str(accuracy.verdict.item()), str(accuracy.reason.item())
-    ('better', '7 items against 0')
+    ('better', '12 items against 0')
     """
     asked = report.Question(
         rope=_finite("rope", rope, 0.0),

@@ -88,7 +88,7 @@ def sample_size_to_compare(
     712
     >>> plan = bayescm.sample_size_to_compare(0.85, 0.80, discordance=0.1)
     >>> int(plan.n), round(float(plan.error_rate), 3)
-    (235, 0.099)
+    (235, 0.098)
     """
     for name, value in (("first", first), ("second", second)):
         validate.number(name, value, 0, 1, closed=True)
