@@ -64,10 +64,10 @@ def answered_together(data: Any) -> bool:
     return isinstance(data, xr.DataArray) and ACTUAL in data.dims and PREDICTED not in data.dims
 
 
-def warn_of_same_totals(instead: str) -> None:
-    """Warn that separate matrices look like answers to the same items; `instead` says that they aren't."""
+def warn_of_same_totals(instead: str, what: str = "class totals") -> None:
+    """Warn that separate counts look like answers to the same items; `instead` says that they aren't."""
     validate.warn(
-        "Systems have the same class totals: probably they answered the same items, but their errors are taken as "
+        f"Systems have the same {what}: probably they answered the same items, but their errors are taken as "
         f"independent. Give bayescm.paired_counts(...) or bayescm.predictions(...); or say {instead}."
     )
 

@@ -225,9 +225,9 @@ def test_ranks_are_those_of_the_library(capsys, systems, counts):
 
 
 def test_published_accuracies_and_answers_to_the_same_items(capsys, published, answers):
-    made = told(capsys, "leaderboard", published, "--prior", "laplace")
+    made = told(capsys, "leaderboard", published, "--prior", "laplace", "--design", "independent")
     data = xr.Dataset({"correct": ("system", [980, 978, 900]), "wrong": ("system", [20, 22, 100])})
-    want = bayescm.leaderboard(data.assign_coords(system=list("XYZ")), prior="laplace")
+    want = bayescm.leaderboard(data.assign_coords(system=list("XYZ")), prior="laplace", design="independent")
     assert [row["best"] for row in made["systems"]] == pytest.approx(want["best_probability"].values.tolist())
     same = told(capsys, "leaderboard", answers, "--predicted", "A", "--predicted", "B", "--seed", "1")
     assert same["settings"]["method"] == "paired"
@@ -236,14 +236,43 @@ def test_published_accuracies_and_answers_to_the_same_items(capsys, published, a
 
 
 def test_the_table_of_the_leaderboard(capsys, published):
-    code, out, err = run(capsys, "leaderboard", published, "--prize", "1000", "--rows", "2")
+    _, _, err = run(capsys, "leaderboard", published)
+    assert "same number of items" in err
+    assert "design='independent'" in err
+    independent = ["--design", "independent"]
+    code, out, err = run(capsys, "leaderboard", published, *independent, "--prize", "1000", "--rows", "2")
     assert (code, err) == (0, "")
     assert "1 more systems" in out
     assert "│ X " in out
     assert "│ Z " not in out
     assert "prize" in out
-    assert "must be a positive integer" in refused(capsys, "leaderboard", published, "--rows", "0")
+    assert "the best is one of 2 systems, with 95%" in " ".join(out.split())
+    assert "must be a positive integer" in refused(capsys, "leaderboard", published, *independent, "--rows", "0")
     assert "accuracy" in refused(capsys, "leaderboard", published, "--metric", "f1")
+
+
+def test_the_score_of_the_first_is_corrected(capsys, tmp_path):
+    right = [441, 435, 430, 428, 420, 418]
+    several = table(tmp_path / "six.csv", {"team": list("abcdef"), "correct": right, "wrong": [500 - k for k in right]})
+    _, out, _ = run(capsys, "leaderboard", several, "--design", "independent")
+    board = bayescm.leaderboard(
+        xr.Dataset({"correct": ("system", right), "wrong": ("system", [500 - k for k in right])}), design="independent"
+    )
+    assert "prior learned" in out
+    assert f"a: 0.882 as measured, {board['mean'].item(0):.4g} corrected for being the first of 6" in " ".join(
+        out.split()
+    )
+
+
+def test_one_column_of_answers_and_one_that_names_the_systems(capsys, tmp_path):
+    rows = {"model": ["A"] * 90 + ["B"] * 90, "actual": [*Y, *Y], "passed": [*A, *B]}
+    made = told(capsys, "leaderboard", table(tmp_path / "long.csv", rows), "--by", "model", "--predicted", "passed",
+                "--method", "exact")  # fmt: skip
+    assert {row["system"] for row in made["systems"]} == {"A", "B"}
+    nothing = table(tmp_path / "passed.csv", {"model": ["A", "B"], "passed": [1, 0]})
+    message = refused(capsys, "leaderboard", nothing, "--by", "model", "--predicted", "passed")
+    assert "wanted are actual and passed" in message
+    assert "several" not in message
 
 
 def test_files_of_the_leaderboard(capsys, systems, tmp_path):
@@ -269,7 +298,7 @@ def test_published_answers_know_no_prevalence(capsys, published, tmp_path):
 
 
 def test_rows_without_names_are_numbered(capsys, tmp_path):
-    bare = table(tmp_path / "bare.csv", {"correct": [9, 5], "wrong": [1, 5]})
+    bare = table(tmp_path / "bare.csv", {"correct": [9, 5], "wrong": [1, 6]})
     assert [row["system"] for row in told(capsys, "leaderboard", bare)["systems"]] == ["1", "2"]
 
 

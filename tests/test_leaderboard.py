@@ -54,7 +54,7 @@ def slow(a, b):
 
 def test_the_leaderboard_of_the_paper():
     data = bayescm.datasets.kaggle2019()
-    board = bayescm.leaderboard(data, prior="laplace", prizes=[10_000, 2000, 1000])
+    board = bayescm.leaderboard(data, design="independent", prior="laplace", prizes=[10_000, 2000, 1000])
     assert board.rank_probability.values == pytest.approx(TABLE, abs=6e-6)
     assert board.expected_prize.values == pytest.approx(REWARD, abs=0.006)
     assert np.array_equal(board.rank_probability[6], board.rank_probability[7])
@@ -143,6 +143,8 @@ def test_the_same_items_separate_what_independent_test_sets_would_not():
     with pytest.warns(UserWarning, match="same class totals"):
         apart = bayescm.leaderboard(bayescm.margins(table))
     assert together.best_probability[0] > apart.best_probability[0] + 0.1
+    told = bayescm.leaderboard(bayescm.margins(table), design="independent")
+    assert told.rank_probability.values == pytest.approx(apart.rank_probability.values)
     with pytest.warns(UserWarning, match="answered the same items"):
         forced = bayescm.leaderboard(table, method="exact")
     assert forced.rank_probability.values == pytest.approx(apart.rank_probability.values)
@@ -154,6 +156,15 @@ def test_the_same_items_separate_what_independent_test_sets_would_not():
     assert pair.pairwise.values[0, 1] == pytest.approx(
         special.betaincc(only_a + prior, only_b + prior, 0.5), abs=0.005
     )  # fmt: skip
+
+
+def test_right_and_wrong_answers_to_as_many_items_are_suspected_too():
+    with pytest.warns(UserWarning, match="same number of items"):
+        apart = bayescm.leaderboard(bayescm.datasets.kaggle2019())
+    told = bayescm.leaderboard(bayescm.datasets.kaggle2019(), design="independent")
+    xr.testing.assert_identical(told, apart)
+    other = bayescm.datasets.kaggle2019().assign(wrong=("system", np.arange(10) + 30))
+    assert bayescm.leaderboard(other).sizes["system"] == 10  # without a warning
 
 
 def test_the_same_answers_get_the_same_row():
@@ -172,7 +183,7 @@ def test_ties_share_their_ranks():
 
 
 def test_tie_groups_start_with_a_leader_that_beats_all_that_follow():
-    board = bayescm.leaderboard(bayescm.datasets.kaggle2019(), prior="laplace", confidence=0.9)
+    board = bayescm.leaderboard(bayescm.datasets.kaggle2019(), design="independent", prior="laplace", confidence=0.9)
     group, better = board.tie_group.values, board.pairwise.values
     assert group[0] == 1
     assert (np.diff(group) >= 0).all()
@@ -253,7 +264,7 @@ def test_coordinates_of_systems_make_way_for_the_results():
         team=("system", list("abcdefghij")), rank=("system", np.arange(10)), point=("system", np.arange(10)),
         versus=("system", np.arange(10)),
     )  # fmt: skip
-    board = bayescm.leaderboard(data, pairwise=False)
+    board = bayescm.leaderboard(data, design="independent", pairwise=False)
     assert set(board.coords) == {"system", "team", "rank", "top", "ci_bound"}
     assert board["rank"].values.tolist() == list(range(1, 11))
     assert "point" in board.data_vars
@@ -264,8 +275,9 @@ def test_one_system_and_a_perfect_one():
     assert one.best_probability.values == pytest.approx([1.0])
     assert np.isnan(one.point.values[0])
     two = bayescm.leaderboard(
-        xr.Dataset({"correct": ("system", [10, 9]), "wrong": ("system", [0, 1])}), metric="error_rate"
-    )
+        xr.Dataset({"correct": ("system", [10, 9]), "wrong": ("system", [0, 1])}), metric="error_rate",
+        design="independent",
+    )  # fmt: skip
     assert two.best_probability.values[0] > 0.5
     assert two.point.values.tolist() == [0.0, 0.1]
 
@@ -285,6 +297,20 @@ BAD = {
     "model": (bayescm.datasets.kaggle2019(), {"model": "three_binomial"}, "don't apply"),
     "method": (bayescm.datasets.kaggle2019(), {"method": "nuts"}, "`method`"),
     "not paired": (bayescm.datasets.kaggle2019(), {"method": "paired"}, "same items"),
+    "not the same items": (bayescm.datasets.kaggle2019(), {"design": "paired"}, "same items"),
+    "a design": (bayescm.datasets.kaggle2019(), {"design": "matched"}, "`design`"),
+    "two designs": (bayescm.datasets.kaggle2019(), {"method": "paired", "design": "independent"}, "contradict"),
+    "draws of pairs": (bayescm.datasets.kaggle2019(), {"method": "draws", "design": "paired"}, "leave it out"),
+    "one learns nothing": (bayescm.datasets.kaggle2019().isel(system=[0]), {"prior": "learned"}, "several systems"),
+    "learned integrals": (
+        bayescm.from_cells(tp=[40, 30], fn=[5, 9], fp=[4, 8], tn=[70, 66]), {"prior": "learned", "metric": "mcc"},
+        "one Beta for each",
+    ),
+    "no bounds": (
+        bayescm.predictions([0, 0, 1, 1], {"A": [0, 1, 1, 1], "B": [0, 0, 0, 1]}),
+        {"prior": "learned", "metric": "lr+", "design": "paired"}, "between two bounds",
+    ),
+    "rope": (bayescm.datasets.kaggle2019(), {"rope": -0.1}, "`rope`"),
     "names": (bayescm.datasets.kaggle2019().assign_coords(system=["a"] * 10), {}, "'a' twice"),
 }  # fmt: skip
 
@@ -292,19 +318,20 @@ BAD = {
 @pytest.mark.parametrize("case", BAD)
 def test_what_has_no_answer_is_refused(case):
     data, options, message = BAD[case]
+    design = {} if "method" in options else {"design": "independent"}
     with pytest.raises(ValueError, match=message):
-        bayescm.leaderboard(data, **options)
+        bayescm.leaderboard(data, **(design | options))
 
 
 def test_top_takes_whole_numbers():
     with pytest.raises(TypeError, match="`top`"):
-        bayescm.leaderboard(bayescm.datasets.kaggle2019(), top=1.5)
-    board = bayescm.leaderboard(bayescm.datasets.kaggle2019(), top=np.array([2, 1]))
+        bayescm.leaderboard(bayescm.datasets.kaggle2019(), design="independent", top=1.5)
+    board = bayescm.leaderboard(bayescm.datasets.kaggle2019(), design="independent", top=np.array([2, 1]))
     assert board.top.values.tolist() == [1, 2]
 
 
 def test_the_board_survives_netcdf(tmp_path):
-    board = bayescm.leaderboard(bayescm.datasets.kaggle2019(), prizes=[3, 1], top=[1, 3])
+    board = bayescm.leaderboard(bayescm.datasets.kaggle2019(), design="independent", prizes=[3, 1], top=[1, 3])
     board.to_netcdf(tmp_path / "b.nc", engine="h5netcdf")
     with xr.open_dataset(tmp_path / "b.nc", engine="h5netcdf") as back:
         xr.testing.assert_identical(back.load(), board)

@@ -7,7 +7,9 @@ import bayescm
 
 @pytest.fixture(scope="module")
 def board():
-    return bayescm.leaderboard(bayescm.datasets.kaggle2019(), prior="laplace", prizes=[10_000, 2000, 1000])
+    return bayescm.leaderboard(
+        bayescm.datasets.kaggle2019(), design="independent", prior="laplace", prizes=[10_000, 2000, 1000]
+    )
 
 
 def texts(ax):
@@ -28,7 +30,7 @@ def test_columns_are_systems_and_rows_are_ranks(board):
 
 def test_only_some_systems_and_no_prizes():
     data = bayescm.datasets.kaggle2019()
-    ax = bayescm.plot_leaderboard(bayescm.leaderboard(data), systems=3)
+    ax = bayescm.plot_leaderboard(bayescm.leaderboard(data, design="independent"), systems=3)
     assert np.asarray(ax.images[0].get_array()).shape == (3, 3)
     assert "the first 3" in ax.get_xlabel()
     assert "expected prize" not in texts(ax)
@@ -37,7 +39,7 @@ def test_only_some_systems_and_no_prizes():
 def test_many_systems_have_colours_only():
     right = np.random.default_rng(1).binomial(1000, 0.9, 40)
     data = xr.Dataset({"correct": ("system", right), "wrong": ("system", 1000 - right)})
-    ax = bayescm.plot_leaderboard(bayescm.leaderboard(data), systems=40)
+    ax = bayescm.plot_leaderboard(bayescm.leaderboard(data, design="independent"), systems=40)
     assert not texts(ax)
     assert len(ax.figure.axes) == 2  # with a scale of colours
 

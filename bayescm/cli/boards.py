@@ -26,10 +26,12 @@ def add_parser(commands: Any) -> None:
     p.add_argument("--metric", default="accuracy", metavar="NAME", help="by which systems are ranked (accuracy)")
     p.add_argument("--prize", action="append", type=float, metavar="X", help="of the next rank, from the first on")
     p.add_argument("--top", type=int, metavar="K", help="say P(among the K best) (default: 3)")
+    p.add_argument("--design", help="independent or paired (default: paired for answers to the same items)")
     p.add_argument("--method", help="exact, draws or paired (default: the best there is)")
     p.add_argument("--confidence", type=float, default=0.95, metavar="P", help="what divides tie groups (0.95)")
     p.add_argument("--rows", dest="shown", type=int, default=30, metavar="N", help="systems in the table (30)")
     add_model(p, None)
+    p.set_defaults(prior=None)  # learned from the systems, of five or more
     p.add_argument("--seed", type=int, metavar="N", help="seed of the draws")
     add_outputs(p, "the leaderboard as a netCDF Dataset", "a heat map of the ranks")
 
@@ -39,7 +41,7 @@ def _run(arguments: argparse.Namespace) -> None:
     systems = systems_of(arguments, published=True)
     top = {} if arguments.top is None else {"top": arguments.top}
     board = bayescm.leaderboard(
-        systems, metric=arguments.metric, method=arguments.method, prizes=arguments.prize,
+        systems, metric=arguments.metric, method=arguments.method, design=arguments.design, prizes=arguments.prize,
         confidence=arguments.confidence, ci_prob=arguments.ci_prob, random_seed=arguments.seed, **top,
         **model_of(arguments),
     )  # fmt: skip
@@ -67,9 +69,11 @@ def _records(board: "xr.Dataset") -> list[dict[str, Any]]:
         tops = {f"top_{k}": float(one["top_probability"].sel(top=k)) for k in one["top"].values}
         prize = {"expected_prize": float(one["expected_prize"])} if "expected_prize" in one else {}
         records.append({
-            "system": str(name), "point": float(one["point"]), **bounds(one["interval"]),
+            "system": str(name), "point": float(one["point"]), "mean": float(one["mean"]), **bounds(one["interval"]),
             "best": float(one["best_probability"]), **tops, "expected_rank": float(one["expected_rank"]),
-            **bounds(one["rank_interval"], "rank_"), "tie_group": int(one["tie_group"]), **prize,
+            **bounds(one["rank_interval"], "rank_"),
+            **bounds(one["simultaneous_rank_interval"], "simultaneous_rank_"), "best_set": bool(one["best_set"]),
+            "tie_group": int(one["tie_group"]), **prize,
             "rank_probability": one["rank_probability"].values.tolist(),
         })  # fmt: skip
     return records
@@ -93,4 +97,11 @@ def _print(board: "xr.Dataset", most: int) -> None:
     caption = f"rank: expected, and its {level} interval; group: not told apart with {100 * attrs['confidence']:g}%"
     left_out = board.sizes["system"] - len(rows)
     caption += (f"; {left_out} more systems" if left_out else "") + positive(attrs)
+    first = board.isel(system=0)
+    if attrs["prior"] == "learned":
+        name, point, mean = (first[key].item() for key in ("system", "point", "mean"))
+        caption += (
+            f"\n{name}: {point:.4g} as measured, {mean:.4g} corrected for being the first of {board.sizes['system']}"
+        )
+    caption += f"\nthe best is one of {int(board['best_set'].sum())} systems, with {100 * attrs['confidence']:g}%"
     print_records(rows, title, caption, left=["system"])

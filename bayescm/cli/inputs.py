@@ -96,7 +96,7 @@ def model_of(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the model, as the library takes it."""
     return {
         "model": arguments.model,
-        "prior": number_or_word(arguments.prior),
+        "prior": None if arguments.prior is None else number_or_word(arguments.prior),
         "prevalence": prevalence(arguments.prevalence),
     }
 
@@ -119,7 +119,9 @@ def counts_of(arguments: argparse.Namespace) -> "xr.DataArray":
 def systems_of(arguments: argparse.Namespace, *, published: bool = False) -> Any:
     """Return answers to the same items, a matrix for each system, or what was published: right and wrong answers."""
     frame = read(arguments.file)
-    if arguments.predicted:
+    given = arguments.predicted or []
+    one_column = arguments.by and len(given) == 1  # of all systems, in rows that --by names
+    if given and not one_column:
         _refuse_others(arguments, "several columns of predicted labels", "pos_label")
         require(frame, arguments.file, [arguments.actual, *arguments.predicted])
         true, *predicted = files.labels(frame[arguments.actual], *(frame[name] for name in arguments.predicted))
@@ -137,7 +139,7 @@ def systems_of(arguments: argparse.Namespace, *, published: bool = False) -> Any
             "a row per system; or say which columns are --predicted labels, or which one names the system of each row "
             "(--by)."
         )
-    counts = _from_frame(frame, argparse.Namespace(**vars(arguments) | {"predicted": "predicted"}))
+    counts = _from_frame(frame, argparse.Namespace(**vars(arguments) | {"predicted": [*given, "predicted"][0]}))
     return counts.rename({arguments.by: "system"}) if arguments.by in counts.dims else counts
 
 

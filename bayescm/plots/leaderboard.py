@@ -47,7 +47,9 @@ def plot_leaderboard(board: xr.Dataset, *, systems: int = 20, ax: "Axes | None" 
     Examples
     --------
     >>> import bayescm
-    >>> board = bayescm.leaderboard(bayescm.datasets.kaggle2019(), prizes=[10_000, 2000, 1000])
+    >>> board = bayescm.leaderboard(
+    ...     bayescm.datasets.kaggle2019(), design="independent", prizes=[10_000, 2000, 1000]
+    ... )
     >>> ax = bayescm.plot_leaderboard(board)
     """
     from matplotlib.colors import PowerNorm

@@ -1,43 +1,33 @@
 """leaderboard(): the probability of every rank, and what follows from it."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any
 
 import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
-from bayescm import same_items, validate
-from bayescm.draws import share_error
+from bayescm import conjugate, same_items, validate
 from bayescm.laws import BetaLaw
 from bayescm.metrics import MetricLike
 from bayescm.priors import PrevalenceLike, PriorLike
-from bayescm.ranking import drawn, exact
+from bayescm.ranking import drawn, exact, mixed, population, shrunk
 from bayescm.ranking.field import INDEPENDENT, Field, independent, published, together
-from bayescm.results import CI_BOUND, SYSTEM, attributes, interval_coordinate, positive_class
+from bayescm.ranking.report import LONG_NAMES, Answer, Asked, better_by_moments, dataset
+from bayescm.results import SYSTEM, attributes, positive_class
 
 Array = NDArray[np.float64]
-Found = exact.Exact | drawn.Drawn
 
 METHODS = ("exact", "draws", "paired")
-RANK, TOP, VERSUS = "rank", "top", "versus"
+DESIGNS = ("independent", "paired")
+LEARNED = "learned"
 _FEW = {1: 100, 2: 10}  # systems whose laws by so many integrals don't take long
 _MANY = 200  # systems from which every pair is said only if asked for
 _NEAR = 1e-12  # draws that are ties but for rounding, where systems share items, or a prevalence
 _TRUSTED = 1e-4
-_LONG_NAMES = {
-    "point": "{} of the counts",
-    "interval": "Credible interval of {}",
-    "rank_probability": "P(rank)",
-    "best_probability": "P(best)",
-    "top_probability": "P(among the best)",
-    "expected_rank": "Expected rank",
-    "rank_interval": "Interval of the rank",
-    "expected_prize": "Expected prize",
-    "tie_group": "Group of systems that the data don't separate from its first",
-    "pairwise": "P(system better than versus)",
-    "mcse": "Monte Carlo standard error of P(rank)",
-}
+_STREAM = 10
+_LEARN = 5  # systems from which a prior is learnt by default
 
 
 def leaderboard(
@@ -45,13 +35,15 @@ def leaderboard(
     *,
     metric: MetricLike = "accuracy",
     method: str | None = None,
+    design: str | None = None,
     model: str = "dirichlet_multinomial",
-    prior: PriorLike = "jeffreys",
+    prior: PriorLike | None = None,
     prevalence: PrevalenceLike = None,
     prizes: ArrayLike | None = None,
     top: int | Sequence[int] = 3,
     confidence: float = 0.95,
     pairwise: bool | None = None,
+    rope: float | None = None,
     ci_prob: float = 0.95,
     draws: int = 10_000,
     random_seed: int | np.random.Generator | None = None,
@@ -66,6 +58,9 @@ def leaderboard(
         (:func:`bayescm.paired_counts`) or, of any number of systems, :func:`bayescm.predictions`.
     metric : str, Metric or callable
         One number per system. The best is the largest, or the smallest of a loss such as the error rate.
+    design : {"independent", "paired"}, optional
+        Default: "paired" for answers to the same items, else "independent", with a warning where all systems have the
+        same totals. Say "independent" where they did have items of their own, or where no more is known.
     method : {"exact", "draws", "paired"}, optional
         "exact" integrates over independent systems; "draws" counts ranks in `draws` of them; "paired" in joint draws of
         systems on the same items. By default "paired" for answers to the same items, else "exact" where the metric has
@@ -74,17 +69,23 @@ def leaderboard(
     model, prevalence
         As in :func:`bayescm.summary`. A prevalence given as a Beta is the same for all systems, and is drawn. Neither
         applies to `correct` and `wrong`.
-    prior : str, number, array_like or mapping
-        As in :func:`bayescm.summary`. For `correct` and `wrong` that of a proportion: a name, a number or a Beta's two
-        numbers, right answers first.
+    prior : str, number, array_like or mapping, optional
+        "learned" learns from all systems how they scatter, and pulls each towards the others: the cure for the
+        winner's curse. Of independent systems for metrics that are one Beta for each (accuracy, recall, precision, F1,
+        ...), of systems on the same items for metrics between two bounds; the default there from 5 systems on. Else
+        "jeffreys", or what :func:`bayescm.summary` takes: that of each system by itself. For `correct` and `wrong` a
+        name, a number or a Beta's two numbers, right answers first.
     prizes : array_like, optional
         Of the ranks, from the first on.
     top : int or sequence of int
         For which k to say the probability of being among the k best.
     confidence : float
-        Probability with which the first of a tie group must beat a system to put it into another group.
+        Probability with which the first of a tie group must beat a system to put it into another group; and the
+        confidence of ``best_set``.
     pairwise : bool, optional
         Whether to say P(better) of every pair; by default of up to 200 systems.
+    rope : float, optional
+        Differences from -`rope` to `rope` count as none: says P(equivalent) of every pair.
     ci_prob : float
         Probability of the equal-tailed intervals of the metric and of the rank.
     draws : int
@@ -94,10 +95,14 @@ def leaderboard(
     Returns
     -------
     xarray.Dataset
-        Over ``system``: ``point``, ``interval(ci_bound)``, ``rank_probability(rank)``, ``best_probability``,
-        ``top_probability(top)``, ``expected_rank``, ``rank_interval(ci_bound)``, ``tie_group`` (1, 2, ...), with
-        `prizes` ``expected_prize``, and ``pairwise(versus)``. Of draws also ``mcse(rank)``; the attr ``error`` of an
-        exact answer is how far the sums of probabilities, over ranks and over systems, are from 1.
+        Over ``system``: ``point``, as measured, ``mean`` and ``interval(ci_bound)`` of the posterior, under a learned
+        prior corrected for having been picked; ``rank_probability(rank)``, ``best_probability``,
+        ``top_probability(top)``, ``expected_rank``, ``rank_interval(ci_bound)``,
+        ``simultaneous_rank_interval(ci_bound)``, ``best_set``, ``tie_group`` (1, 2, ...), with `prizes`
+        ``expected_prize``, ``pairwise(versus)``, with `rope` ``probability_equivalent(versus)``. Of draws also
+        ``mcse(rank)``; the attr ``error`` of an exact answer is how far the sums of probabilities, over ranks and over
+        systems, are from 1. A learned prior of independent systems leaves its mean and standard deviation in the attrs
+        ``population_mean`` and ``population_sd``.
 
     Raises
     ------
@@ -107,7 +112,7 @@ def leaderboard(
     Warns
     -----
     UserWarning
-        If matrices with the same class totals are taken as independent without being told to.
+        If systems with the same totals are taken as independent without being told to.
 
     Notes
     -----
@@ -117,130 +122,156 @@ def leaderboard(
     A tie group is made from its first: of the systems not yet in a group the one with the best expected rank, with all
     that it doesn't beat with probability `confidence`.
 
+    ``simultaneous_rank_interval`` holds the ranks of all systems at once with a confidence of `ci_prob`: from 1 plus
+    how many systems surely beat one, to the number of systems less those that it surely beats; of n systems surely
+    means with probability 1 - (1 - ci_prob)/(n(n - 1)). ``best_set`` holds the best with `confidence`: all that no
+    other surely beats, with 1 - (1 - confidence)/(n - 1). Both take each system's data alone, never a learned prior, so
+    that they hold however the systems scatter; of draws by means and variances of differences, as if these were normal.
+
+    The learned prior is a Beta with a uniform mean and a standard deviation uniform from 0 to .9 of the largest, of
+    which a system is ten times as far off with probability min(.1, 1/n). It is integrated by a Gauss rule. On the same
+    items the same is done to the draws, on the scale of the arcsine, where the systems' luck in common stays. It
+    supposes systems that scatter around one mean: of two groups each is believed to scatter as all do.
+
     Systems that answered the same items are taken as independent by "exact" and "draws". That ranks them less surely
     than the data do if they tend to err together, as systems mostly do.
 
     References
     ----------
-    Toetsch and Hoffmann 2021, Fig. 5.
+    Toetsch and Hoffmann 2021, Fig. 5; Efron and Morris 1975, JASA 70:311; Mogstad, Romano, Shaikh and Wilhelm 2024,
+    Review of Economic Studies 91:476 (sets of ranks).
 
     Examples
     --------
     >>> import bayescm
-    >>> board = bayescm.leaderboard(bayescm.datasets.kaggle2019(), prior="laplace", prizes=[10_000, 2000, 1000])
+    >>> kaggle = bayescm.datasets.kaggle2019()
+    >>> board = bayescm.leaderboard(kaggle, design="independent", prior="laplace", prizes=[10_000, 2000, 1000])
     >>> board.best_probability.values[:3].round(4)
     array([0.9311, 0.0654, 0.0035])
     >>> board.expected_prize.values[:3].round()
     array([9446., 2351.,  986.])
+    >>> learned = bayescm.leaderboard(kaggle, design="independent")
+    >>> learned[["point", "mean", "best_probability"]].to_array().values[:, 0].round(4)
+    array([0.9976, 0.9974, 0.9204])
     """
-    field = _field(counts, metric, method, model, prior, prevalence)
+    field = _field(counts, metric, _method_of_design(method, design), model, prior, prevalence)
     n, seed = len(field.point), validate.seed(random_seed)
     if validate.positive_integer("draws", draws) < 1000:
         raise ValueError(f"`draws` must be at least 1000; got {draws}.")
-    asked = _Asked(
+    asked = Asked(
         validate.number("confidence", confidence, 0.5, 1),
         validate.number("ci_prob", ci_prob, 0, 1),
         _top(top, n),
         None if prizes is None else _prizes(prizes, n),
         n <= _MANY if pairwise is None else pairwise,
+        None if rope is None else validate.number("rope", rope, 0, np.inf, closed=True),
     )
-    how = _method(field, method)
-    found = _ranks(field, how, draws, seed)
-    if isinstance(found, exact.Exact) and found.error > _TRUSTED:
-        if method is None:
-            how = "draws"
-            found = _ranks(field, how, draws, seed)
-        else:
-            validate.warn(f"The probabilities of the ranks are right to about {found.error:.0e} only.")
+    learned = _learns(field, prior, method)
+    how = _method(field, method, learned=learned)
+    answer = _answer(field, how, draws, seed, learned=learned)
+    error = getattr(answer.found, "error", 0.0)
+    if error > _TRUSTED and method is None:
+        how = "draws"
+        answer = _answer(field, how, draws, seed, learned=learned)
+    elif error > _TRUSTED:
+        validate.warn(f"The probabilities of the ranks are right to about {error:.0e} only.")
     settings = {
         "method": how, "design": field.design, "metric": field.metric.name, "title": field.metric.title,
-        "model": model, "prior": prior, "prevalence": prevalence, "confidence": confidence, "ci_prob": ci_prob,
-        "ties": "systems that are equal share their ranks in equal parts",
+        "model": model, "prior": _prior(prior, learned=learned), "prevalence": prevalence, "confidence": confidence,
+        "ci_prob": ci_prob, "ties": "systems that are equal share their ranks in equal parts",
     }  # fmt: skip
-    settings |= {"error": found.error} if isinstance(found, exact.Exact) else {"draws": draws, "random_seed": seed}
-    if asked.prizes is not None:
-        settings["prizes"] = asked.prizes
-    board = _dataset(field, found, asked).assign_attrs(attributes(**settings, **positive_class(list(field.labels))))
+    settings |= {"draws": draws, "random_seed": seed} if isinstance(answer.found, drawn.Drawn) else {"error": error}
+    if isinstance(answer.law, population.Learned):
+        settings |= {"population_mean": answer.law.centre, "population_sd": answer.law.sd}
+    settings |= {name: value for name, value in (("prizes", asked.prizes), ("rope", rope)) if value is not None}
+    board = dataset(field, answer, asked).assign_attrs(attributes(**settings, **positive_class(list(field.labels))))
     for name in board.data_vars:
-        board[name].attrs = {"long_name": _LONG_NAMES[str(name)].format(field.metric.title)}
+        board[name].attrs = {"long_name": LONG_NAMES[str(name)].format(field.metric.title)}
     return board
 
 
-class _Asked(NamedTuple):
-    """What is to be said of the ranks."""
+def _method_of_design(method: str | None, design: str | None) -> str | None:
+    """Return what is asked of systems that may have answered the same items: "paired", how, or nothing."""
+    if method is not None:
+        validate.choice("method", method, METHODS)
+    if design is None:
+        return method
+    if validate.choice("design", design, DESIGNS) == "paired":
+        if method in ("exact", "draws"):
+            raise ValueError(f"`method`={method!r} takes systems as independent; with design='paired' leave it out.")
+        return "paired"
+    if method == "paired":
+        raise ValueError("`method`='paired' and `design`='independent' contradict each other; give one of them.")
+    return method or "independent"
 
-    confidence: float
-    ci_prob: float
-    top: list[int]
-    prizes: Array | None
-    pairwise: bool
+
+def _prior(prior: PriorLike | None, *, learned: bool) -> PriorLike:
+    """Return the prior that is taken, or that each system has by itself where one is learnt."""
+    if learned:
+        return LEARNED
+    return "jeffreys" if prior is None else prior
 
 
-def _dataset(field: Field, found: Found, asked: _Asked) -> xr.Dataset:
-    """Say what follows from the ranks."""
-    ranks = _shared(found.ranks, field)
-    n = len(ranks)
-    expected = ranks @ np.arange(1.0, n + 1.0)
-    cumulated = np.minimum(np.cumsum(ranks, axis=1), 1.0)
-    within = _intervals(field, found, asked.ci_prob)
-    overlap = within if asked.confidence == asked.ci_prob else _intervals(field, found, asked.confidence)
-    variables: dict[str, Any] = {
-        "point": (SYSTEM, field.point),
-        "interval": ((SYSTEM, CI_BOUND), within),
-        "rank_probability": ((SYSTEM, RANK), ranks),
-        "best_probability": (SYSTEM, ranks[:, 0]),
-        "top_probability": ((SYSTEM, TOP), cumulated[:, np.array(asked.top) - 1]),
-        "expected_rank": (SYSTEM, expected),
-        "rank_interval": ((SYSTEM, CI_BOUND), _rank_interval(cumulated, asked.ci_prob)),
-        "tie_group": (SYSTEM, _tie_groups(-overlap[:, ::-1] if field.metric.loss else overlap, found, expected, asked)),
-    }
-    kept = {name: c for name, c in field.coords.items() if name not in {*_LONG_NAMES, VERSUS}}
-    coords = {**kept, RANK: np.arange(1, n + 1), TOP: asked.top}
-    if asked.prizes is not None:
-        variables["expected_prize"] = (SYSTEM, ranks[:, : len(asked.prizes)] @ asked.prizes)
-    if isinstance(found, drawn.Drawn):
-        variables["mcse"] = ((SYSTEM, RANK), share_error(ranks, len(found.values)))
-    if asked.pairwise:
-        variables["pairwise"] = ((SYSTEM, VERSUS), _pairwise(field, found))
-        coords[VERSUS] = np.asarray(field.coords[SYSTEM])
-    return xr.Dataset(variables, coords=coords | {CI_BOUND: interval_coordinate(asked.ci_prob, "eti")})
+def _learns(field: Field, prior: PriorLike | None, method: str | None) -> bool:
+    """Say whether a prior is learnt from the systems, or why it can't be."""
+    asked = isinstance(prior, str) and prior == LEARNED
+    if prior is not None and not asked:
+        return False
+    metric, n = field.metric, len(field.point)
+    paired = field.design != INDEPENDENT
+    if not asked:
+        return n >= _LEARN and (field.evidence is not None or (paired and _bounded(field)))
+    if n < 2:
+        raise ValueError("`prior`='learned' learns from several systems; there is one. Take prior='jeffreys'.")
+    if paired and not _bounded(field):
+        raise ValueError(f"`prior`='learned' needs a metric between two bounds, which {metric.name} isn't.")
+    if not paired and field.evidence is None:
+        why = "shares an uncertain prevalence" if field.common else "isn't one Beta for each system"
+        raise ValueError(
+            f"`prior`='learned' can't answer: {metric.name} {why}. Take prior='jeffreys', and expect the best of many "
+            "close systems to be stated too high."
+        )
+    return True
+
+
+def _bounded(field: Field) -> bool:
+    return bool(np.isfinite([field.metric.lower, field.metric.upper]).all())
 
 
 def _field(
-    counts: Any, metric: MetricLike, method: str | None, model: str, prior: PriorLike, prevalence: PrevalenceLike
+    counts: Any, metric: MetricLike, asked: str | None, model: str, prior: PriorLike | None, prevalence: PrevalenceLike
 ) -> Field:
-    """Read the systems, whatever they came as."""
-    if method is not None:
-        validate.choice("method", method, METHODS)
+    """Read the systems, whatever they came as; each by itself has Jeffreys' prior where one is learnt."""
+    own: PriorLike = "jeffreys" if prior is None or (isinstance(prior, str) and prior == LEARNED) else prior
     if same_items.answered_together(counts):
-        if method in ("exact", "draws"):
-            validate.warn(
-                f"`method`={method!r} takes systems as independent that answered the same items; 'paired' doesn't."
-            )
-            return independent(same_items.patterns(counts).labelled(), metric, model, prior, prevalence)
+        if asked not in (None, "paired"):
+            how = f"`design`={asked!r}" if asked == "independent" else f"`method`={asked!r}"
+            validate.warn(f"{how} takes systems as independent that answered the same items; 'paired' doesn't.")
+            return independent(same_items.patterns(counts).labelled(), metric, model, own, prevalence)
         if model != "dirichlet_multinomial":
             raise ValueError(f"`model` must be 'dirichlet_multinomial' for answers to the same items; got {model!r}.")
-        return together(counts, metric, prior, prevalence)
-    if method == "paired":
+        return together(counts, metric, own, prevalence)
+    if asked == "paired":
         raise ValueError(
-            "`method`='paired' needs answers to the same items; build `counts` with bayescm.predictions or "
+            "`design`='paired' needs answers to the same items; build `counts` with bayescm.predictions or "
             "bayescm.paired_counts."
         )
-    if isinstance(counts, xr.Dataset):
-        if prevalence is not None or model != "dirichlet_multinomial":
-            raise ValueError(
-                "`prevalence` and `model` don't apply to right and wrong answers, which don't say of which class the "
-                "items were; leave them out."
-            )
-        return published(counts, metric, prior)
-    field = independent(counts, metric, model, prior, prevalence)
+    if not isinstance(counts, xr.Dataset):
+        field = independent(counts, metric, model, own, prevalence)
+    elif prevalence is None and model == "dirichlet_multinomial":
+        field = published(counts, metric, own)
+    else:
+        raise ValueError(
+            "`prevalence` and `model` don't apply to right and wrong answers, which don't say of which class the "
+            "items were; leave them out."
+        )
     totals = field.data.sum(-1)
-    if method is None and len(totals) > 1 and (totals == totals[0]).all():
-        same_items.warn_of_same_totals("method='exact'")
+    if asked is None and len(totals) > 1 and (totals == totals[0]).all():
+        same_items.warn_of_same_totals("design='independent'", "class totals" if totals.ndim > 1 else "number of items")
     return field
 
 
-def _method(field: Field, asked: str | None) -> str:
+def _method(field: Field, asked: str | None, *, learned: bool) -> str:
     """Return how the ranks are found."""
     if field.design != INDEPENDENT:
         return "paired"
@@ -257,69 +288,33 @@ def _method(field: Field, asked: str | None) -> str:
     return "exact" if known else "draws"
 
 
-def _ranks(field: Field, how: str, draws: int, seed: int) -> Found:
+def _answer(field: Field, how: str, draws: int, seed: int, *, learned: bool) -> Answer:
     """Find the ranks."""
-    law, loss = field.law, field.metric.loss
+    law, loss, seen = field.law, field.metric.loss, field.evidence
     if how == "exact":
-        found = exact.of_betas(law) if isinstance(law, BetaLaw) else exact.of_laws(law or [])
-        return found.smallest_first() if loss else found
-    if how == "draws" and isinstance(law, BetaLaw) and not field.common:
-        return drawn.of_betas(BetaLaw(law.b, law.a) if loss else law, draws, seed)
+        own = exact.of_betas(law) if isinstance(law, BetaLaw) else exact.of_laws(law or [])
+        found: exact.Exact | mixed.Mixed = own
+        if learned and seen is not None:
+            law = population.learn(seen.a, seen.b, seen.link)
+            found = mixed.of_learned(law)
+        own, found = (own.smallest_first(), found.smallest_first()) if loss else (own, found)
+        return Answer(found, law, own.pairwise)
+    if isinstance(law, BetaLaw) and not field.common and not learned:
+        by_quantiles = drawn.of_betas(BetaLaw(law.b, law.a) if loss else law, draws, seed)
+        return Answer(by_quantiles, law, partial(better_by_moments, by_quantiles.values, together=False))
     values = field.draw(draws, seed)
     if np.isnan(values).any():
         name = np.asarray(field.coords[SYSTEM])[np.isnan(values).any(0).argmax()]
         raise ValueError(f"`metric`: draws leave {field.metric.name} of system {name!s} undefined; it has no rank.")
-    return drawn.of_values(values if loss else -values, _NEAR)
-
-
-def _shared(ranks: Array, field: Field) -> Array:
-    """Give systems with the same data the same row: their mean, since they are exchangeable."""
-    ranks = np.ascontiguousarray(ranks)
-    for group in field.alike:
-        ranks[group] = ranks[group].mean(0)
-    return ranks
-
-
-def _pairwise(field: Field, found: Found) -> Array:
-    """Return P(row better than column), 1/2 between systems with the same data."""
-    table = found.pairwise()
-    for group in field.alike:
-        table[group] = table[group].mean(0)
-        table[:, group] = table[:, group].mean(1, keepdims=True)
-        table[np.ix_(group, group)] = 0.5
-    return table
-
-
-def _tie_groups(intervals: Array, found: Found, expected: Array, asked: _Asked) -> NDArray[np.int64]:
-    """Group each leader with those that it doesn't beat surely enough; only overlapping intervals are compared."""
-    low, high = intervals.T
-    groups = np.zeros(len(expected), np.int64)
-    rest = np.argsort(expected, kind="stable")
-    while len(rest):
-        leader, behind = rest[0], rest[1:]
-        near = behind[high[behind] >= low[leader]]
-        unbeaten = near[found.beats(leader, near) < asked.confidence]
-        groups[[leader, *unbeaten]] = groups.max() + 1
-        rest = rest[groups[rest] == 0]
-    return groups
-
-
-def _intervals(field: Field, found: Found, prob: float) -> Array:
-    """Return equal-tailed intervals of the metric, (systems, 2)."""
-    if isinstance(field.law, BetaLaw):
-        return np.stack(field.law.eti(prob), axis=-1)
-    if field.law is not None:
-        return np.array([law.eti(prob) for law in field.law]).reshape(-1, 2)
-    values = found.values if isinstance(found, drawn.Drawn) else np.empty((0, 0))
-    tails = (1.0 - prob) / 2.0, (1.0 + prob) / 2.0
-    return np.quantile(values if field.metric.loss else -values, tails, axis=0).T
-
-
-def _rank_interval(cumulated: Array, prob: float) -> NDArray[np.int64]:
-    """Return the smallest ranks up to which each tail's probability is reached."""
-    tails = (1.0 - prob) / 2.0, (1.0 + prob) / 2.0
-    ranks = [1 + (cumulated < tail - 1e-9).sum(1) for tail in tails]
-    return np.stack(ranks, axis=1).clip(max=cumulated.shape[1])
+    sign = 1.0 if loss else -1.0
+    alone = partial(better_by_moments, sign * values, together=field.common)
+    if learned and seen is not None:
+        law = population.learn(seen.a, seen.b, seen.link)
+        values = law.draw(draws, conjugate.matrix_rng(seed, 3, _STREAM))
+    elif learned:
+        law = None
+        values = shrunk.shrink(values, (field.metric.lower, field.metric.upper), seed)
+    return Answer(drawn.of_values(sign * values, _NEAR), law, alone)
 
 
 def _top(top: int | Sequence[int], n: int) -> list[int]:

@@ -1,10 +1,13 @@
 """Ranks of systems by draws, ties shared."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
 
 from bayescm.compiled import load
 from bayescm.conjugate import matrix_rng
@@ -27,11 +30,14 @@ class Drawn:
         The smaller, the better.
     near : float
         Values no further apart are ties.
+    metric : callable, optional
+        From the values to the metric, or to one minus it; they are the metric, or minus it, without.
     """
 
     ranks: Array
     values: Array
     near: float = 0.0
+    metric: Callable[[Array], Array] | None = None
 
     def beats(self, system: int, others: NDArray[np.intp]) -> Array:
         """Return the share of draws in which a system is better than others; of ties half."""
@@ -43,6 +49,11 @@ class Drawn:
         """Return P(row is better than column); 1/2 on the diagonal."""
         n = self.values.shape[1]
         return np.stack([self.beats(s, np.arange(n)) for s in range(n)])
+
+    def equivalent(self, rope: float) -> Array:
+        """Return the share of draws in which row and column differ by at most `rope`."""
+        values = self.values if self.metric is None else self.metric(self.values)
+        return np.stack([(np.abs(values - values[:, [s]]) <= rope).mean(0) for s in range(values.shape[1])])
 
 
 def of_values(values: Array, near: float = 0.0) -> Drawn:
@@ -58,7 +69,7 @@ def of_values(values: Array, near: float = 0.0) -> Drawn:
 
 
 def of_betas(law: BetaLaw, draws: int, seed: int) -> Drawn:
-    """Return the ranks of draws of Beta laws, or of one monotone map of them, made in log-odds by their quantiles."""
+    """Return the ranks of draws of Beta laws, made in log-odds by their quantiles, not mapped to the metric."""
     kernels: Any = load("ranks")
     a, b = (np.ascontiguousarray(v, np.float64) for v in (law.a, law.b))
     paths = np.empty((len(a), *kernels.PATH))
@@ -69,4 +80,10 @@ def of_betas(law: BetaLaw, draws: int, seed: int) -> Drawn:
     for start in range(0, draws, block):
         part = values[start : start + block]
         kernels.beta_draws(paths, rng.standard_normal((len(a), len(part))), part)
-    return of_values(values)
+    return replace(of_values(values), metric=partial(_metric, law.link))
+
+
+def _metric(link: str, values: Array) -> Array:
+    """Return the metric at log-odds of a Beta variable with their sign reversed."""
+    x = special.expit(-values)
+    return 2.0 * x / (1.0 + x) if link == "f1" else x

@@ -35,6 +35,7 @@ _SYSTEMS, _PLACES = 16, 32  # worth a thread
 
 Tails = Callable[[Array, Integers, Array, Array], None]
 """Fills P(X > x) and the density, (nodes, systems), at ascending nodes, for the systems with given numbers."""
+Shift = Callable[[Array, float], Array]
 
 
 class Piece(NamedTuple):
@@ -46,12 +47,14 @@ class Piece(NamedTuple):
         Systems that may lie here, by their medians.
     below : ndarray of int
         Systems that lie below for sure.
+    nodes : ndarray of shape (nodes,)
     upper, weighted : ndarray of shape (nodes, some)
         P(X > x), and weight times density.
     """
 
     some: Integers
     below: Integers
+    nodes: Array
     upper: Array
     weighted: Array
 
@@ -66,6 +69,10 @@ class Exact:
     error : float
         How far the sums that must be 1 are from it.
     pieces : list of Piece
+    fill : callable
+        The laws.
+    shift : callable
+        Takes nodes and a number, returns where the metric is larger by as much.
     smallest : bool
         Whether the smallest is the best.
     """
@@ -73,6 +80,8 @@ class Exact:
     ranks: Array
     error: float
     pieces: list[Piece]
+    fill: Tails
+    shift: Shift
     smallest: bool = False
 
     def smallest_first(self) -> "Exact":
@@ -99,6 +108,30 @@ class Exact:
         larger = 0.5 * (1.0 + larger - larger.T)
         return larger.T if self.smallest else larger
 
+    def equivalent(self, rope: float) -> Array:
+        """Return P(row and column differ by at most `rope`)."""
+        above = np.zeros_like(self.ranks)  # P(row exceeds column by more)
+        everyone = np.arange(len(above))
+        for piece in self.pieces:
+            upper, density = np.zeros((2, len(piece.nodes), len(above)))
+            self.fill(self.shift(piece.nodes, -rope), everyone, upper, density)
+            above[piece.some] += piece.weighted.T @ (1.0 - upper)
+        within = np.clip(1.0 - above - above.T, 0.0, 1.0)
+        np.fill_diagonal(within, 1.0)
+        return within
+
+
+def shifted(link: str) -> Shift:
+    """Return the shift of a metric whose nodes are the log-odds of a Beta variable."""
+
+    def shift(nodes: Array, by: float) -> Array:
+        x = special.expit(nodes)
+        moved = (2.0 * x / (1.0 + x) if link == "f1" else x) + by
+        moved = np.clip(moved / (2.0 - moved) if link == "f1" else moved, 0.0, 1.0)
+        return np.asarray(special.logit(moved))
+
+    return shift
+
 
 def of_laws(laws: Sequence[Law]) -> Exact:
     """Return the ranks of systems with any laws."""
@@ -112,34 +145,72 @@ def of_laws(laws: Sequence[Law]) -> Exact:
             upper[:first, column] = 1.0
             upper[inside, column], density[inside, column] = laws[s].sf(nodes[inside]), laws[s].pdf(nodes[inside])
 
-    return _refined(knots, fill)
+    return refined(knots, fill, knots[:, [0, _MEDIAN, -1]], lambda nodes, by: nodes + by)
+
+
+class Betas(NamedTuple):
+    """Beta variables in log-odds, tabulated.
+
+    Attributes
+    ----------
+    tables, laws : ndarray
+    knots : ndarray of shape (systems, knots)
+        At given normal quantiles.
+    """
+
+    tables: Array
+    laws: Array
+    knots: Array
+
+    @classmethod
+    def of(cls, law: BetaLaw) -> "Betas":
+        """Tabulate."""
+        kernels: Any = load("ranks")
+        a, b = (np.ascontiguousarray(v, np.float64) for v in (law.a, law.b))
+        made = cls(
+            np.empty((len(a), *kernels.TABLE)), np.empty((len(a), kernels.DESCRIPTION)), np.empty((len(a), len(_Z)))
+        )
+
+        def tabulate(i: int, j: int) -> None:
+            kernels.beta_tables(a[i:j], b[i:j], _Z, made.tables[i:j], made.laws[i:j], made.knots[i:j])
+
+        in_blocks(tabulate, len(a), _SYSTEMS)
+        return made
+
+    def fill(self, nodes: Array, some: Integers, upper: Array, density: Array) -> None:
+        """Fill P(X > x) and the density."""
+        ends = self.knots[:, 0], self.knots[:, -1]
+        known = self.tables, self.laws, *ends, some, nodes, upper, density
+        in_blocks(partial(load("ranks").beta_tails, *known), len(some), _SYSTEMS)
 
 
 def of_betas(law: BetaLaw) -> Exact:
     """Return the ranks of systems with Beta laws, or one monotone map of them."""
-    kernels: Any = load("ranks")
-    a, b = (np.ascontiguousarray(v, np.float64) for v in (law.a, law.b))
-    tables, told = np.empty((len(a), *kernels.TABLE)), np.empty((len(a), kernels.DESCRIPTION))
-    knots = np.empty((len(a), len(_Z)))
-
-    def tabulate(i: int, j: int) -> None:
-        kernels.beta_tables(a[i:j], b[i:j], _Z, tables[i:j], told[i:j], knots[i:j])
-
-    def fill(nodes: Array, some: Integers, upper: Array, density: Array) -> None:
-        known = tables, told, knots[:, 0], knots[:, -1], some, nodes, upper, density
-        in_blocks(partial(kernels.beta_tails, *known), len(some), _SYSTEMS)
-
-    in_blocks(tabulate, len(a), _SYSTEMS)
-    return _refined(knots, fill)
+    betas = Betas.of(law)
+    return refined(betas.knots, betas.fill, betas.knots[:, [0, _MEDIAN, -1]], shifted(law.link))
 
 
-def _refined(knots: Array, fill: Tails) -> Exact:
-    """Halve the panels until the sums are 1, or the laws themselves aren't known better."""
-    found = _integrate(knots, fill, _SHARE)
+def refined(knots: Array, fill: Tails, ends: Array, shift: Shift) -> Exact:
+    """Halve the panels until the sums are 1, or the laws themselves aren't known better.
+
+    Parameters
+    ----------
+    knots : ndarray of shape (laws, knots)
+        Where the laws lie; of a system that is a mixture, of each of its parts.
+    fill : callable
+    ends : ndarray of shape (systems, 3)
+        Lower end, median and upper end of each system.
+    shift : callable
+
+    Returns
+    -------
+    Exact
+    """
+    found = _integrate(knots, fill, ends, shift, _SHARE)
     for halving in range(1, _HALVINGS + 1):
         if found.error < _GOAL:
             break
-        finer = _integrate(knots, fill, _SHARE / 2.0**halving)
+        finer = _integrate(knots, fill, ends, shift, _SHARE / 2.0**halving)
         gained = found.error / finer.error
         found = finer if gained > 1.0 else found
         if gained < _GAIN:
@@ -147,30 +218,31 @@ def _refined(knots: Array, fill: Tails) -> Exact:
     return found
 
 
-def _integrate(knots: Array, fill: Tails, share: float) -> Exact:
+def _integrate(knots: Array, fill: Tails, ends: Array, shift: Shift, share: float) -> Exact:
     """Return the ranks by panels of one fineness, and how far their sums are from 1."""
     kernels: Any = load("ranks")
-    order = np.argsort(knots[:, _MEDIAN], kind="stable")
+    first, median, last = ends.T
+    order = np.argsort(median, kind="stable")
     points = np.unique(knots)
     fine = np.empty(len(points) - 1)
     kernels.fineness(knots, _MASS, _MIDDLE, points, fine)
     low, high = kernels.panels(points, fine, share)
-    ranks = np.zeros((len(knots), len(knots)))
+    ranks = np.zeros((len(ends), len(ends)))
     pieces = []
     for start in range(0, len(low), _PIECE):
         part = slice(start, start + _PIECE)
         half = 0.5 * (high - low)[part, None]
         nodes, weights = (low[part, None] + half * (1.0 + _NODES)).ravel(), (half * _WEIGHTS).ravel()
-        here = (knots[order, 0] < nodes[-1]) & (knots[order, -1] > nodes[0])
-        some, below = order[here], np.flatnonzero(knots[:, -1] <= nodes[0])
+        here = (first[order] < nodes[-1]) & (last[order] > nodes[0])
+        some, below = order[here], np.flatnonzero(last <= nodes[0])
         upper, weighted = np.zeros((2, len(nodes), len(some)))
         fill(nodes, some, upper, weighted)
         weighted *= weights[:, None]
-        pieces.append(Piece(some, below, upper, weighted))
-        above = len(knots) - len(some) - len(below)
-        ranks[some, above : above + len(some)] += _ranks(upper, weighted, np.searchsorted(knots[some, _MEDIAN], nodes))
+        pieces.append(Piece(some, below, nodes, upper, weighted))
+        above = len(ends) - len(some) - len(below)
+        ranks[some, above : above + len(some)] += _ranks(upper, weighted, np.searchsorted(median[some], nodes))
     error = max(float(np.abs(ranks.sum(axis) - 1.0).max()) for axis in (0, 1))
-    return Exact(np.maximum(ranks, 0.0), error, pieces)
+    return Exact(np.maximum(ranks, 0.0), error, pieces, fill, shift)
 
 
 def _ranks(upper: Array, weighted: Array, split: Integers) -> Array:

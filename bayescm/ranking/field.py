@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from bayescm import conjugate, laws, same_items, validate
 from bayescm.cells import draws_of_answers, draws_of_systems, shared
 from bayescm.counts import computed
-from bayescm.laws import BetaLaw, IntegralLaw
+from bayescm.laws import BetaLaw, IntegralLaw, is_prevalence
 from bayescm.metrics import Metric, MetricLike, compute, of_one_class, per_label, resolve
 from bayescm.priors import PrevalenceLike, PriorLike, concentrations, pair
 from bayescm.results import MATRIX, SYSTEM, labels_of
@@ -46,6 +46,9 @@ class Field:
         Whether the systems' metrics depend on each other, so that no law of each alone ranks them.
     labels : tuple
         The classes, where they are known.
+    evidence : BetaLaw or None
+        What was counted, as concentrations of the law that it makes with a prior of no weight; None where the metric
+        isn't one Beta for each system.
     """
 
     coords: dict[str, Any]
@@ -57,6 +60,7 @@ class Field:
     design: str
     common: bool = False
     labels: tuple[Any, ...] = ()
+    evidence: BetaLaw | None = None
 
     @cached_property
     def alike(self) -> list[NDArray[np.intp]]:
@@ -81,12 +85,12 @@ def published(data: xr.Dataset, metric: MetricLike, prior: PriorLike) -> Field:
             "0. Take prior='jeffreys'."
         )
     one, other = (wrong + b, right + a) if resolved.loss else (right + a, wrong + b)
-    law = BetaLaw(one, other)
+    law, counted = BetaLaw(one, other), (wrong, right) if resolved.loss else (right, wrong)
     with np.errstate(invalid="ignore"):
         point = (wrong if resolved.loss else right) / (right + wrong)
     return Field(
         _coords(data), resolved, point, law, lambda draws, seed: _drawn(seed).beta(one, other, (draws, len(one))),
-        np.stack([right, wrong], 1), INDEPENDENT,
+        np.stack([right, wrong], 1), INDEPENDENT, evidence=BetaLaw(*(v.astype(np.float64) for v in counted)),
     )  # fmt: skip
 
 
@@ -124,8 +128,14 @@ def independent(counts: Any, metric: MetricLike, model: str, prior: PriorLike, p
         return values
 
     point = compute([resolved], conjugate.plug_in(counts.values, posterior, prevalence))[0]
-    laws_ = _laws(resolved, posterior)
-    return Field(_coords(counts), resolved, point, laws_, draw, counts.values, INDEPENDENT, common, tuple(labels))
+    law, seen = _laws(resolved, posterior), None
+    if isinstance(law, BetaLaw) and not common and not (is_prevalence(resolved) and prevalence is not None):
+        nothing = concentrations("haldane", model, labels)
+        seen = laws.exact_law(resolved, conjugate.posterior(counts.values, nothing, prevalence))
+    evidence = seen if isinstance(seen, BetaLaw) else None
+    return Field(
+        _coords(counts), resolved, point, law, draw, counts.values, INDEPENDENT, common, tuple(labels), evidence
+    )
 
 
 def together(data: Any, metric: MetricLike, prior: PriorLike, prevalence: PrevalenceLike) -> Field:

@@ -1,15 +1,21 @@
-"""Rebuild the calibration of ranks: ``python -m uv run python docs/verification/leaderboards.py`` (some ten minutes).
+"""Rebuild the calibration of ranks: ``python docs/verification/leaderboards.py`` (some fifteen minutes).
 
-Five systems with true accuracies from Beta(90, 10), 300 items, many leaderboards. Of all squares of P(rank) whose
-stated probability falls into a bin, in how many does the system have that rank? (a) A test set for each system, with
-the true prior and with the default one. (b) The same items for all, half of which are as hard for one system as for
-another: ranked together, and taken as independent. Writes leaderboards.csv and its table. ``--quick`` runs a small part
-and writes nothing. Either fails if a promise of the page is broken.
+Calibration: five systems with true accuracies from Beta(90, 10), 300 items, many leaderboards. Of all squares of
+P(rank) whose stated probability falls into a bin, in how many does the system have that rank? Test sets of their own,
+with the true prior, Jeffreys' and the learned one; the same items, half of which are as hard for one system as for
+another: ranked together, and taken as independent. Writes leaderboards.csv and its table.
+
+The winner's curse: systems whose true accuracies are close or spread, in groups, or all the same but one. Is the
+favourite the best as often as stated? Does the interval of the one in front cover its accuracy? Do the sets hold?
+Writes leaderboards_winner.csv and its table.
+
+``--quick`` runs a small part and writes nothing. Either fails if a promise of the page is broken.
 """
 
 import itertools
 import sys
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -20,58 +26,157 @@ from rows import write_rows
 import bayescm
 
 Array = NDArray[np.float64]
+Row = dict[str, object]
 
 HERE = Path(__file__).parent
 SYSTEMS, ITEMS, TRUTH, SHARED = 5, 300, (90.0, 10.0), 0.5
-REPEATS, DRAWS = 4000, 2000
+REPEATS, FEWER, DRAWS, ROPE = 4000, 150, 2000, 0.01
 BINS = np.array([0.0, 0.05, 0.2, 0.4, 0.6, 0.8, 0.9, 0.95, 0.99, 1.0 + 1e-9])
-LINES = ("true prior", "default prior", "same items, together", "same items, as independent")
+LINES = (
+    "true prior", "jeffreys", "learned", "same items, jeffreys", "same items, learned", "same items, as independent"
+)  # fmt: skip
+PRIORS = ("jeffreys", "learned")
+
+
+def normal(mean: float, sd: float) -> Callable[[np.random.Generator, int], Array]:
+    """Return a function that draws accuracies from a Beta with this mean and standard deviation."""
+    size = mean * (1.0 - mean) / sd**2 - 1.0
+    return lambda rng, systems: rng.beta(mean * size, (1.0 - mean) * size, systems)
+
+
+def ahead(gap: float) -> Callable[[np.random.Generator, int], Array]:
+    """Return a function that draws equal accuracies but for one, which is larger."""
+    return lambda rng, systems: 0.85 + gap * (np.arange(systems) == 0) + rng.normal(0.0, 0.002, systems)
+
+
+def in_groups(rng: np.random.Generator, systems: int) -> Array:
+    """Draw accuracies in two groups."""
+    return np.where(np.arange(systems) < systems // 2, 0.8, 0.88) + rng.normal(0.0, 0.005, systems)
+
+
+# name: how true accuracies are drawn, systems, items, leaderboards, design
+CASES = {
+    "close, sd .017": (normal(0.85, 0.017), 20, 500, 60, "independent"),
+    "closer, sd .005": (normal(0.85, 0.005), 100, 2000, 24, "independent"),
+    "spread, sd .1": (normal(0.85, 0.1), 20, 500, 40, "independent"),
+    "two groups": (in_groups, 20, 500, 40, "independent"),
+    "all the same": (ahead(0.0), 20, 500, 40, "independent"),
+    "one ahead by .05": (ahead(0.05), 20, 500, 40, "independent"),
+    "one ahead by .10": (ahead(0.10), 20, 500, 40, "independent"),
+    "3 systems, sd .017": (normal(0.85, 0.017), 3, 500, 80, "independent"),
+    "5 systems, sd .017": (normal(0.85, 0.017), 5, 500, 80, "independent"),
+    "5 systems, sd .005": (normal(0.85, 0.005), 5, 500, 80, "independent"),
+    "same items, close, sd .017": (normal(0.85, 0.017), 20, 500, 60, "paired"),
+    "same items, F1, sd .017": (normal(0.85, 0.017), 20, 500, 40, "paired f1"),
+    "same items, one ahead by .05": (ahead(0.05), 20, 500, 40, "paired"),
+    "same items as independent, sd .017": (normal(0.85, 0.017), 20, 500, 40, "shared"),
+}
+
+
+def answered(rng: np.random.Generator, accuracy: Array, items: int) -> xr.Dataset:
+    """Draw answers to the same items, some of which are as hard for one system as for another."""
+    systems = len(accuracy)
+    common = rng.random(items) < SHARED
+    hard = np.where(common, rng.random(items), rng.random((systems, items)))
+    actual = rng.integers(0, 2, items)
+    answers = {f"s{s}": np.where(hard[s] < accuracy[s], actual, 1 - actual) for s in range(systems)}
+    return bayescm.predictions(actual, answers)
+
+
+def counted(right: NDArray[np.int64], items: int) -> xr.Dataset:
+    """Return right and wrong answers."""
+    return xr.Dataset({"correct": ("system", right), "wrong": ("system", items - right)})
 
 
 def boards(repeat: int) -> tuple[Array, dict[str, Array]]:
     """Return the true ranks of two designs and P(rank) as each line states it."""
     rng = np.random.default_rng(repeat)
     accuracy = rng.beta(*TRUTH, SYSTEMS)
-    right = rng.binomial(ITEMS, accuracy)
-    data = xr.Dataset({"correct": ("system", right), "wrong": ("system", ITEMS - right)})
-    common = rng.random(ITEMS) < SHARED
-    hard = np.where(common, rng.random(ITEMS), rng.random((SYSTEMS, ITEMS)))
-    actual = rng.integers(0, 2, ITEMS)
-    answers = {f"s{s}": np.where(hard[s] < accuracy[s], actual, 1 - actual) for s in range(SYSTEMS)}
-    told = bayescm.predictions(actual, answers)
+    data = counted(rng.binomial(ITEMS, accuracy), ITEMS)
+    told = answered(rng, accuracy, ITEMS)
+    drawn = {"draws": DRAWS, "random_seed": repeat}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # that the same items are taken as independent: the point of it
         stated = {
             LINES[0]: bayescm.leaderboard(data, prior=TRUTH),
-            LINES[1]: bayescm.leaderboard(data),
-            LINES[2]: bayescm.leaderboard(told, draws=DRAWS, random_seed=repeat),
-            LINES[3]: bayescm.leaderboard(told, method="exact"),
+            LINES[1]: bayescm.leaderboard(data, prior="jeffreys"),
+            LINES[3]: bayescm.leaderboard(told, prior="jeffreys", **drawn),
+            LINES[5]: bayescm.leaderboard(told, prior="jeffreys", method="exact"),
         }
+        if repeat < FEWER:
+            stated[LINES[2]] = bayescm.leaderboard(data, prior="learned")
+            stated[LINES[4]] = bayescm.leaderboard(told, prior="learned", **drawn)
     ranks = np.eye(SYSTEMS)[np.argsort(np.argsort(-accuracy))]
     return ranks, {line: board["rank_probability"].values for line, board in stated.items()}
 
 
-def study(repeats: int) -> list[dict[str, object]]:
+def calibration(repeats: int) -> list[Row]:
     """Return one row per line and bin of stated probabilities."""
     found = [boards(repeat) for repeat in range(repeats)]
-    truth = np.concatenate([ranks.ravel() for ranks, _ in found])
-    rows: list[dict[str, object]] = []
+    rows: list[Row] = []
     for line in LINES:
-        stated = np.concatenate([board[line].ravel() for _, board in found])
+        mine = [(ranks.ravel(), board[line].ravel()) for ranks, board in found if line in board]
+        truth, stated = (np.concatenate(side) for side in zip(*mine, strict=True))
         where = np.digitize(stated, BINS) - 1
         for b in range(len(BINS) - 1):
-            mine = where == b
-            if mine.sum() >= 20:
-                spread = np.sqrt(stated[mine] * (1 - stated[mine])).mean()
+            inside = where == b
+            if inside.sum() >= 20:
+                spread = np.sqrt(stated[inside] * (1 - stated[inside])).mean()
                 rows.append({
-                    "line": line, "from": BINS[b], "to": min(BINS[b + 1], 1.0), "squares": int(mine.sum()),
-                    "stated": round(float(stated[mine].mean()), 4), "true": round(float(truth[mine].mean()), 4),
-                    "standard_error": round(float(spread / mine.sum() ** 0.5), 4),
+                    "line": line, "from": BINS[b], "to": min(BINS[b + 1], 1.0), "squares": int(inside.sum()),
+                    "stated": round(float(stated[inside].mean()), 4), "true": round(float(truth[inside].mean()), 4),
+                    "standard_error": round(float(spread / inside.sum() ** 0.5), 4),
                 })  # fmt: skip
     return rows
 
 
-def check(rows: list[dict[str, object]]) -> None:
+def judged(board: xr.Dataset, accuracy: Array) -> dict[str, float]:
+    """Compare one leaderboard with the truth."""
+    best, favourite = int(accuracy.argmax()), int(board["best_probability"].values.argmax())
+    front = int(board["point"].values.argmax())
+    rank = 1 + np.argsort(np.argsort(-accuracy))
+    low, high = board["simultaneous_rank_interval"].values.T
+    leader, pairs = board["interval"].values[front], np.triu_indices(len(accuracy), 1)
+    near = np.abs(accuracy[:, None] - accuracy) <= ROPE
+    return {
+        "best_stated": float(board["best_probability"][favourite]), "best_true": float(favourite == best),
+        "covered": float(leader[0] <= accuracy[front] <= leader[1]),
+        "bias": float(board["mean"][front]) - accuracy[front],
+        "set_holds": float(board["best_set"][best]), "set_size": float(board["best_set"].sum()),
+        "group_holds": float(board["tie_group"][best] == 1), "group_size": float((board["tie_group"] == 1).sum()),
+        "ranks_hold": float(((low <= rank) & (rank <= high)).all()),
+        "equivalent_stated": float(board["probability_equivalent"].values[pairs].mean()),
+        "equivalent_true": float(near[pairs].mean()),
+    }  # fmt: skip
+
+
+def winners(share: float) -> list[Row]:
+    """Return one row per case and prior."""
+    rows: list[Row] = []
+    for case, (truths, systems, items, repeats, design) in CASES.items():
+        found: dict[str, list[dict[str, float]]] = {prior: [] for prior in PRIORS}
+        for repeat in range(max(int(repeats * share), 4)):
+            rng = np.random.default_rng([repeat, systems])
+            accuracy = truths(rng, systems)
+            if design == "independent":
+                data = counted(rng.binomial(items, accuracy), items)
+            else:
+                told = answered(rng, accuracy, items)
+                right = (told["predicted"] == told["actual"]).sum("item").values
+                data = counted(right, items) if design == "shared" else told
+            options = {"draws": DRAWS, "random_seed": repeat, "rope": ROPE, "pairwise": False}
+            options |= {"metric": "f1"} if design.endswith("f1") else {}
+            options |= {} if design.startswith("paired") else {"method": "draws", "design": "independent"}
+            for prior in PRIORS:
+                found[prior].append(judged(bayescm.leaderboard(data, prior=prior, **options), accuracy))
+        print(case, flush=True)
+        for prior, each in found.items():
+            mean = {name: round(float(np.mean([one[name] for one in each])), 4) for name in each[0]}
+            rows.append({"case": case, "systems": systems, "items": items, "boards": len(each), "prior": prior} | mean)
+    return rows
+
+
+def check(rows: list[Row]) -> None:
     """Fail where ranks by the true prior are further from their frequencies than chance allows."""
     for row in rows:
         if row["line"] == LINES[0]:
@@ -79,7 +184,18 @@ def check(rows: list[dict[str, object]]) -> None:
             assert gap < 4.5 * float(str(row["standard_error"])) + 1e-3, row
 
 
-def table(rows: list[dict[str, object]]) -> str:
+def check_winners(rows: list[Row]) -> None:
+    """Fail where sets don't hold, or a learned interval doesn't where systems scatter as it supposes."""
+    for row in rows:
+        got = {name: float(str(row[name])) for name in ("boards", "covered", "set_holds", "ranks_hold")}
+        room = 4.0 * (0.05 * 0.95 / got["boards"]) ** 0.5
+        assert got["set_holds"] > 0.95 - room, row
+        assert got["ranks_hold"] > 0.95 - room, row
+        if row["prior"] == "learned" and "sd" in str(row["case"]) and "independent" not in str(row["case"]):
+            assert got["covered"] > 0.93 - room, row
+
+
+def table(rows: list[Row]) -> str:
     """Return the frequencies beside what was stated."""
     lines = ["| stated | " + " | ".join(LINES) + " |", "| --- |" + " ---: |" * len(LINES)]
     for low, high in itertools.pairwise(BINS):
@@ -91,11 +207,36 @@ def table(rows: list[dict[str, object]]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def table_of_winners(rows: list[Row]) -> str:
+    """Return the winner's curse, and what cures it."""
+    heads = (
+        "true accuracies", "systems, items", "boards", "prior", "P(best): stated, true", "interval covers",
+        "mean off by",
+        "first tie group: holds, size", "best set: holds, size", "all ranks hold", "P(equivalent): stated, true",
+    )  # fmt: skip
+    lines = [f"| {' | '.join(heads)} |", "| --- |" + " ---: |" * (len(heads) - 1)]
+    for r in rows:
+        cells = (
+            r["case"], f"{r['systems']}, {r['items']}", r["boards"], r["prior"],
+            f"{r['best_stated']:.2f}, {r['best_true']:.2f}", f"{r['covered']:.2f}", f"{r['bias']:+.4f}",
+            f"{r['group_holds']:.2f}, {r['group_size']:.1f}", f"{r['set_holds']:.2f}, {r['set_size']:.1f}",
+            f"{r['ranks_hold']:.2f}", f"{r['equivalent_stated']:.2f}, {r['equivalent_true']:.2f}",
+        )  # fmt: skip
+        lines.append(f"| {' | '.join(map(str, cells))} |")
+    return "\n".join(lines) + "\n"
+
+
 if __name__ == "__main__":
     quick = "--quick" in sys.argv[1:]
-    found = study(60 if quick else REPEATS)
-    check(found)
+    of_winners = winners(0.1 if quick else 1.0)
+    print(table_of_winners(of_winners))
+    if not quick:
+        write_rows(HERE / "leaderboards_winner.csv", of_winners)
+        (HERE / "leaderboards_winner_table.inc").write_text(table_of_winners(of_winners), encoding="utf-8")
+    check_winners(of_winners)
+    found = calibration(20 if quick else REPEATS)
     print(table(found))
     if not quick:
         write_rows(HERE / "leaderboards.csv", found)
         (HERE / "leaderboards_table.inc").write_text(table(found), encoding="utf-8")
+    check(found)
