@@ -9,7 +9,7 @@ import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
 from bayescm import conjugate, same_items, validate
-from bayescm.laws import BetaLaw
+from bayescm.laws import BetaLaw, IntegralLaw
 from bayescm.metrics import MetricLike
 from bayescm.priors import PrevalenceLike, PriorLike
 from bayescm.ranking import drawn, exact, mixed, population, shrunk
@@ -166,7 +166,7 @@ def leaderboard(
         n <= _MANY if pairwise is None else pairwise,
         None if rope is None else validate.number("rope", rope, 0, np.inf, closed=True),
     )
-    learned = _learns(field, prior, method)
+    learned = _learns(field, prior)
     how = _method(field, method, learned=learned)
     answer = _answer(field, how, draws, seed, learned=learned)
     error = getattr(answer.found, "error", 0.0)
@@ -212,7 +212,7 @@ def _prior(prior: PriorLike | None, *, learned: bool) -> PriorLike:
     return "jeffreys" if prior is None else prior
 
 
-def _learns(field: Field, prior: PriorLike | None, method: str | None) -> bool:
+def _learns(field: Field, prior: PriorLike | None) -> bool:
     """Say whether a prior is learnt from the systems, or why it can't be."""
     asked = isinstance(prior, str) and prior == LEARNED
     if prior is not None and not asked:
@@ -291,14 +291,15 @@ def _method(field: Field, asked: str | None, *, learned: bool) -> str:
 def _answer(field: Field, how: str, draws: int, seed: int, *, learned: bool) -> Answer:
     """Find the ranks."""
     law, loss, seen = field.law, field.metric.loss, field.evidence
+    of_all: BetaLaw | list[IntegralLaw] | population.Learned | None = law
     if how == "exact":
         own = exact.of_betas(law) if isinstance(law, BetaLaw) else exact.of_laws(law or [])
         found: exact.Exact | mixed.Mixed = own
         if learned and seen is not None:
-            law = population.learn(seen.a, seen.b, seen.link)
-            found = mixed.of_learned(law)
+            of_all = learnt = population.learn(seen.a, seen.b, seen.link)
+            found = mixed.of_learned(learnt)
         own, found = (own.smallest_first(), found.smallest_first()) if loss else (own, found)
-        return Answer(found, law, own.pairwise)
+        return Answer(found, of_all, own.pairwise)
     if isinstance(law, BetaLaw) and not field.common and not learned:
         by_quantiles = drawn.of_betas(BetaLaw(law.b, law.a) if loss else law, draws, seed)
         return Answer(by_quantiles, law, partial(better_by_moments, by_quantiles.values, together=False))
@@ -309,12 +310,12 @@ def _answer(field: Field, how: str, draws: int, seed: int, *, learned: bool) -> 
     sign = 1.0 if loss else -1.0
     alone = partial(better_by_moments, sign * values, together=field.common)
     if learned and seen is not None:
-        law = population.learn(seen.a, seen.b, seen.link)
-        values = law.draw(draws, conjugate.matrix_rng(seed, 3, _STREAM))
+        of_all = learnt = population.learn(seen.a, seen.b, seen.link)
+        values = learnt.draw(draws, conjugate.matrix_rng(seed, 3, _STREAM))
     elif learned:
-        law = None
+        of_all = None
         values = shrunk.shrink(values, (field.metric.lower, field.metric.upper), seed)
-    return Answer(drawn.of_values(sign * values, _NEAR), law, alone)
+    return Answer(drawn.of_values(sign * values, _NEAR), of_all, alone)
 
 
 def _top(top: int | Sequence[int], n: int) -> list[int]:

@@ -86,4 +86,4 @@ def of_betas(law: BetaLaw, draws: int, seed: int) -> Drawn:
 def _metric(link: str, values: Array) -> Array:
     """Return the metric at log-odds of a Beta variable with their sign reversed."""
     x = special.expit(-values)
-    return 2.0 * x / (1.0 + x) if link == "f1" else x
+    return np.asarray(2.0 * x / (1.0 + x) if link == "f1" else x)

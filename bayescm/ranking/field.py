@@ -85,12 +85,12 @@ def published(data: xr.Dataset, metric: MetricLike, prior: PriorLike) -> Field:
             "0. Take prior='jeffreys'."
         )
     one, other = (wrong + b, right + a) if resolved.loss else (right + a, wrong + b)
-    law, counted = BetaLaw(one, other), (wrong, right) if resolved.loss else (right, wrong)
+    law, counted = BetaLaw(one, other), np.stack([wrong, right] if resolved.loss else [right, wrong]).astype(np.float64)
     with np.errstate(invalid="ignore"):
         point = (wrong if resolved.loss else right) / (right + wrong)
     return Field(
         _coords(data), resolved, point, law, lambda draws, seed: _drawn(seed).beta(one, other, (draws, len(one))),
-        np.stack([right, wrong], 1), INDEPENDENT, evidence=BetaLaw(*(v.astype(np.float64) for v in counted)),
+        np.stack([right, wrong], 1), INDEPENDENT, evidence=BetaLaw(counted[0], counted[1]),
     )  # fmt: skip
 
 

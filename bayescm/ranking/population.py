@@ -94,7 +94,7 @@ class Learned:
         far = (rng.random((draws, self.a.shape[2])) >= self.share[node, 0]).astype(np.intp)
         at = node[:, None], far, np.arange(self.a.shape[2])
         rate = rng.beta(self.a[at], self.b[at])
-        return 2.0 * rate / (1.0 + rate) if self.link == "f1" else rate
+        return np.asarray(2.0 * rate / (1.0 + rate) if self.link == "f1" else rate)
 
 
 def quantile(both: Callable[[Array], tuple[Array, Array]], p: float, start: Array, low: Array, high: Array) -> Array:
@@ -187,7 +187,7 @@ class _Evidence(NamedTuple):
         """Return log-odds between which the mean rate lies, given how much the systems scatter."""
         rate = (self.right + 0.5) / (self.right + self.wrong + 1.0)
         noise = (1.0 / ((self.right + self.wrong + 1.0) * rate * (1.0 - rate))).max()
-        pooled = (self.times @ self.right + 0.5) / (self.times @ (self.right + self.wrong) + 1.0)
+        pooled = float((self.times @ self.right + 0.5) / (self.times @ (self.right + self.wrong) + 1.0))
         scatter = min(1.0 / (concentration * pooled * (1.0 - pooled)), 4.0)
         room = 6.0 * np.sqrt((noise + scatter) / self.systems)
         ends = special.logit(rate)
@@ -225,7 +225,8 @@ def _log_marginal(a: Array, b: Array, x: Array, right: Array, wrong: Array) -> A
     """Return the log probability of counts, but for binomial coefficients, (points, 2, counts)."""
     rising = _rising(a[..., None], right) + _rising(b[..., None], wrong)
     rising -= _rising((a + b)[..., None], right + wrong)
-    return rising + (special.log_expit(x)[:, None] * right + special.log_expit(-x)[:, None] * wrong)[:, None]
+    certain = special.log_expit(x)[:, None] * right + special.log_expit(-x)[:, None] * wrong
+    return np.asarray(rising + certain[:, None])
 
 
 def _rising(a: Array, k: Array) -> Array:
@@ -248,7 +249,7 @@ def gauss(points: Array, mass: Array, n: int) -> tuple[Array, Array]:
 
     It is exact for polynomials up to the degree 2n - 1.
     """
-    centre = mass @ points
+    centre = float(mass @ points)
     scale = np.sqrt(mass @ (points - centre) ** 2)
     if not scale > 1e-12 * max(abs(centre), 1e-300):
         return np.array([centre]), np.ones(1)
