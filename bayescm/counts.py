@@ -98,7 +98,7 @@ def from_cells(
            [ 0, 26]])
     """
     named = {"tp": tp, "fn": fn, "fp": fp, "tn": tn}
-    order = label_array("labels", list(labels))
+    order = label_array("labels", validate.listed("labels", labels))
     if len(order) != 2:
         raise ValueError(f"`labels` must be the negative and the positive class; got {list(labels)!r}.")
     validate.unique("labels", order.tolist())
@@ -180,7 +180,8 @@ def from_array(
     if labels is not None and named:
         counts = counts.isel(dict.fromkeys(MATRIX, positions(labels, labels_of(counts))))
     elif labels is not None and isinstance(array, xr.DataArray):
-        counts = counts.assign_coords(dict.fromkeys(MATRIX, _class_names(list(labels), counts.sizes[ACTUAL])))
+        names = _class_names(validate.listed("labels", labels), counts.sizes[ACTUAL])
+        counts = counts.assign_coords(dict.fromkeys(MATRIX, names))
     return counts.isel(dict.fromkeys(MATRIX, positive_last(labels_of(counts), pos_label, last=labels is not None)))
 
 
@@ -287,7 +288,7 @@ def _of_frame(frame: Any, rows: str | None) -> xr.DataArray:
 
 def _class_names(labels: Sequence[Any], k: int) -> NDArray[Any]:
     """Return the labels of `k` classes."""
-    order = label_array("labels", list(labels))
+    order = label_array("labels", validate.listed("labels", labels))
     if len(order) != k or k < 2:
         raise ValueError(f"`labels` must name the {k} classes of `array`, two at least; got {order.tolist()}.")
     validate.unique("labels", order.tolist())
@@ -313,7 +314,7 @@ def _batch_dims(n: int, dims: Sequence[str] | str | None) -> list[str]:
         if n > 1:
             raise ValueError(f"`dims` must name the {n} batch axes, such as dims=('system', 'fold').")
         return [SYSTEM] * n
-    names = [dims] if isinstance(dims, str) else list(dims)
+    names = [dims] if isinstance(dims, str) else validate.listed("dims", dims)
     if len(names) != n:
         raise ValueError(f"`dims` must name the {n} batch axes; got {names}.")
     batch_names("dims", names)

@@ -10,6 +10,7 @@ import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
 from bayescm import conjugate, laws, validate
+from bayescm.assumptions import assumed
 from bayescm.counts import check_counts
 from bayescm.metrics import Metric, MetricLike, compute, describe, resolve
 from bayescm.priors import PrevalenceLike, PriorLike, concentrations
@@ -267,7 +268,9 @@ def metric_distribution(
     dims = template.dims if point.ndim == template.ndim else (*template.dims, "class_label")
     coords = {**template.coords, **({} if dims == template.dims else {"class_label": labels})}
     labelled = xr.DataArray(point, dims=dims, coords=coords, name=resolved.name, attrs=describe(resolved))
-    attrs = attributes(model=model, prior=prior, prevalence=prevalence, **positive_class(counts))
+    attrs = attributes(
+        model=model, prior=prior, prevalence=prevalence, assumptions=assumed(prevalence), **positive_class(counts)
+    )
     return MetricDistribution(resolved, law, labelled, attrs)
 
 
@@ -348,7 +351,7 @@ def probability(
             errors.append(both[1])
     index = xr.DataArray(wanted, dims="claim", name="claim")
     joined = [xr.concat([v.drop_attrs().rename("v") for v in part], index) for part in (values, errors)]
-    attrs = attributes(**settings, **positive_class(counts))
+    attrs = attributes(**settings, assumptions=assumed(prevalence), **positive_class(counts))
     dataset = xr.Dataset(dict(zip(("probability", "error"), joined, strict=True)), attrs=attrs)
     dataset["probability"].attrs = {"long_name": "Posterior probability", "units": "1"}
     dataset["error"].attrs = {"long_name": "Estimated relative error", "units": "1"}

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from bayescm import proportions, validate
+from bayescm.assumptions import assumed
 from bayescm.conjugate import matrix_rng
 from bayescm.counts import check_counts
 from bayescm.metrics import Metric, MetricsLike, compute, coordinates, parts, per_label, resolve
@@ -139,7 +140,9 @@ def interval(
     ).assign_coords(coords)
     resampling = {"draws": plan.draws, "random_seed": plan.seed} if method == "bootstrap" else {}
     return _dataset(
-        table, plan, attributes(method=method, ci_prob=plan.ci_prob, **resampling, **positive_class(counts))
+        table,
+        plan,
+        attributes(method=method, ci_prob=plan.ci_prob, **resampling, assumptions=assumed(), **positive_class(counts)),
     )
 
 

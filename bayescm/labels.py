@@ -67,7 +67,7 @@ def class_order(
     """
     pools = dict(given)
     if labels is not None:
-        pools["labels"] = label_array("labels", list(labels))
+        pools["labels"] = label_array("labels", validate.listed("labels", labels))
         validate.unique("labels", pools["labels"].tolist())
     if pos_label is not None:
         pools["pos_label"] = label_array("pos_label", [pos_label])
@@ -183,6 +183,7 @@ def codes(values: NDArray[Any], order: NDArray[Any], sorter: NDArray[np.intp]) -
 
 def positions(labels: Sequence[Label], known: list[Any]) -> list[int]:
     """Return where each of `labels` stands among the labels that an array already has."""
+    labels = validate.listed("labels", labels)
     if len(labels) != len(known) or any(label not in known for label in labels):
-        raise ValueError(f"`labels` may only reorder the labels that `array` has, {known}; got {list(labels)}.")
+        raise ValueError(f"`labels` may only reorder the labels that `array` has, {known}; got {labels}.")
     return [known.index(label) for label in labels]

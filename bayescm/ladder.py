@@ -10,6 +10,7 @@ import numpy as np
 import xarray as xr
 
 from bayescm import cells, conjugate, sampling, stories, told, validate, workflow
+from bayescm.assumptions import of_model
 from bayescm.cells import PRIOR_DRAWS, with_metrics
 from bayescm.closed_form import ClosedForm
 from bayescm.counts import check_counts
@@ -220,6 +221,7 @@ def posterior(
             run=replace(run, options=sample_options), replicate=replicate, full=workflow,
         )  # fmt: skip
         settings |= story.arguments
+    settings |= of_model(model if isinstance(model, str) else None, prevalence, settings)
     settings |= {
         "prior": settings.get("prior", prior), "prevalence": prevalence, "method": choice.method,
         "reason": choice.reason, "random_seed": seed,

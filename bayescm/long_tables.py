@@ -58,7 +58,7 @@ def from_table(
     array([[ 6,  2],
            [ 0, 26]])
     """
-    groups = [by] if isinstance(by, str) else list(by)
+    groups = [by] if isinstance(by, str) else validate.listed("by", by)
     batch_names("by", groups)
     columns = _columns(table, [actual, predicted, *([] if n is None else [n]), *groups])
     true, pred = label_array(actual, columns[actual]), label_array(predicted, columns[predicted])

@@ -90,6 +90,8 @@ def sbc(
     validate.choice("method", method, told.METHODS)
     story = told.name_of(story)
     asked: Any = load(story) if isinstance(story, str) else story
+    if not (hasattr(asked, "simulate") and hasattr(asked, "model")):
+        raise TypeError(f"`story` must be a name, or an object with the functions simulate and model; got {story!r}.")
     name = story if isinstance(story, str) else getattr(story, "__name__", "your own")
     seed = validate.seed(random_seed)
     rng = np.random.default_rng(seed)

@@ -9,6 +9,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayescm import conjugate, laws, validate
+from bayescm.assumptions import assumed
 from bayescm.counts import check_counts
 from bayescm.draws import statistics, warn_undefined
 from bayescm.metrics import Metric, MetricsLike, compute, coordinates, multiclass, per_label, resolve
@@ -146,7 +147,7 @@ def summary(
     table = by_matrix(lambda c, i: _summarise(c, i, plan), counts, {METRIC: _width(plan), "statistic": len(STATISTICS)})
     attrs = attributes(
         model=model, prior=prior, prevalence=prevalence, ci_prob=plan.ci_prob, ci_kind=plan.ci_kind, draws=plan.draws,
-        random_seed=plan.seed, **positive_class(counts),
+        random_seed=plan.seed, assumptions=assumed(prevalence), **positive_class(counts),
     )  # fmt: skip
     return _dataset(table, plan, attrs)
 
@@ -347,7 +348,13 @@ def cell_summary(
             "ci_kind": xr.where(table.isel(statistic=6) > 0, "hdi", "eti"),  # type: ignore[no-untyped-call]
         },
         attrs=attributes(
-            model=model, prior=prior, normalize=normalize, ci_prob=prob, ci_kind=kind, **positive_class(counts)
+            model=model,
+            prior=prior,
+            normalize=normalize,
+            ci_prob=prob,
+            ci_kind=kind,
+            assumptions=assumed(),
+            **positive_class(counts),
         ),
     )
 

@@ -187,6 +187,13 @@ def same_length(**arrays: NDArray[Any]) -> None:
         raise ValueError(f"{told} items; give one of each per item.")
 
 
+def listed(name: str, value: Any) -> list[Any]:
+    """Return the entries of a sequence, or say that it is none."""
+    if isinstance(value, type) or not hasattr(value, "__iter__") or getattr(value, "ndim", 1) == 0:
+        raise TypeError(f"`{name}` must be a sequence, such as a list; got {value!r}.")
+    return list(value)
+
+
 def unique(name: str, values: Collection[Hashable]) -> None:
     """Require that no value occurs twice."""
     seen: set[Hashable] = set()

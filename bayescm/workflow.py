@@ -11,6 +11,7 @@ import xarray as xr
 from scipy import special
 
 from bayescm import conjugate, sampling
+from bayescm.assumptions import assumed
 from bayescm.counts import computed
 from bayescm.priors import Concentrations, PriorLike, concentrations
 from bayescm.results import CELL, CHAIN, DRAW, MATRIX, attributes, flatten_cells, labels_of, positive_class
@@ -125,7 +126,9 @@ def loo(counts: Any, *, model: str = "dirichlet_multinomial", prior: PriorLike =
         "p_loo": (counts * lpd).sum(MATRIX) - summed,
         "elpd": flatten_cells(elpd),
     }
-    return xr.Dataset(result).assign_attrs(attributes(model=model, prior=prior, **positive_class(counts)))
+    return xr.Dataset(result).assign_attrs(
+        attributes(model=model, prior=prior, assumptions=assumed(), **positive_class(counts))
+    )
 
 
 def predictive(program: Any, posterior: xr.Dataset, seed: int) -> dict[str, xr.Dataset]:

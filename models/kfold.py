@@ -29,9 +29,11 @@ In symbols
     The default scale of 0.5 lets a recall of .80 vary from .71 to .87 between folds one sd apart. The spread is hard to
     sample with few folds: don't go below the default 1000 draws.
 
-    The folds' training sets overlap, so their matrices are not independent given the classifier's recipe: none of the
-    three answers is an interval for the recipe on another sample of the population. For that, the correction of
-    Nadeau and Bengio (2003) works on one score per fold: the story ``fold_scores``.
+    What the interval is for (the attr ``target``): under complete and average the mean performance of the k models
+    that were fitted, on this population; under partial a typical fold of this cross-validation. The folds' training
+    sets overlap, so their matrices are not independent given the classifier's recipe, and none of the three is an
+    interval for the recipe on another sample of the population: the verification page shows what they cover of it.
+    For that, the correction of Nadeau and Bengio (2003) works on one score per fold: the story ``fold_scores``.
 
 Run ``python models/kfold.py`` to see the three beside one another.
 """

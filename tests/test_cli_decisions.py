@@ -139,7 +139,7 @@ def test_words_of_a_wide_table_are_broken_not_cut(capsys, answers):
     assert "│ undecided: │" in out  # of recall: 4 items, and .999 takes 9
     assert "│ only 4     │" in out
     assert "│ 10 : 0 │ undecided  │" in out
-    assert "probabilities of draws, or exact, ±" in out
+    assert "by draws or without, ±" in out
 
 
 def test_areas_under_the_curve(capsys, answers):
@@ -408,7 +408,7 @@ def test_the_tables_of_replicate(capsys, systems):
     cells = ["--tp", "26", "--fn", "0", "--fp", "2", "--tn", "6", "--metrics", "mcc"]
     code, out, err = run(capsys, "replicate", *cells, "--claim", "mcc > .5")
     assert (code, err) == (0, "")
-    for words in ("a second test of as many items", "exact", "undefined: P(0/0)", "mcc > .5"):
+    for words in ("a second test of as many items", "without draws", "undefined: P(0/0)", "mcc > .5"):
         assert words in out
     assert "one system and another" not in out
     code, out, _ = run(capsys, "replicate", systems, "--metrics", "mcc", "--size", "500", "--seed", "1")

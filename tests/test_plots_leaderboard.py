@@ -23,7 +23,7 @@ def test_columns_are_systems_and_rows_are_ranks(board):
     assert shown == pytest.approx(board.rank_probability.values.T, abs=1e-12)
     assert [label.get_text() for label in ax.get_xticklabels()] == board.system.values.tolist()
     assert texts(ax)[0] == ".93"
-    assert ax.get_title(loc="left") == "Accuracy: P(rank); independent test sets, exact"
+    assert ax.get_title(loc="left") == "Accuracy: P(rank); independent test sets, no draws"
     assert {"9,446", "2,351", "0"} <= set(texts(ax))
     assert len(ax.lines) == 2  # three tie groups
 

@@ -13,6 +13,7 @@ from bayescm.areas.bounds import Areas, Found, alone, nothing
 from bayescm.areas.report import kind, of_draws
 from bayescm.areas.roc import areas_of
 from bayescm.areas.samples import check_items
+from bayescm.assumptions import EACH_CLASS, OWN_ITEMS, SAME_ITEMS, assumed
 from bayescm.conjugate import matrix_rng
 from bayescm.labels import Label
 from bayescm.results import CI_BOUND, SYSTEM, attributes, interval_coordinate, positive_class
@@ -21,7 +22,8 @@ from bayescm.streams import Stream
 Array = NDArray[np.float64]
 
 METHODS = ("delong", "bootstrap", "bayesian")
-DESIGNS = ("paired", "independent")
+_ITEMS = {"paired": SAME_ITEMS, "independent": OWN_ITEMS}
+DESIGNS = tuple(_ITEMS)
 _SIDES = ("first", "second")
 _NAMES = {
     "point": "Area of the items themselves",
@@ -172,7 +174,7 @@ def auc_difference(
             name: value,
         },
         coords={SYSTEM: list(_SIDES), CI_BOUND: interval_coordinate(two.areas[0].ci_prob, kind([method]))},
-        attrs=attributes(**attrs),
+        attrs=attributes(**attrs, assumptions=assumed(None, _ITEMS[design], items=EACH_CLASS)),
     )
     for variable in made.data_vars:
         made[variable].attrs = {"long_name": _NAMES[str(variable)], "units": "1"}

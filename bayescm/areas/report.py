@@ -8,6 +8,7 @@ import xarray as xr
 
 from bayescm import validate
 from bayescm.areas.bounds import Areas, Found, bayesian, nothing, smoothed
+from bayescm.assumptions import EACH_CLASS, assumed
 from bayescm.results import CI_BOUND, attributes, batch_names, interval_coordinate, positive_class
 
 METHOD, ESTIMATOR = "ci_method", "estimator"  # not "method": .sel(method=) means something else to xarray
@@ -104,7 +105,11 @@ def dataset(
         table[place] = *answer[:3], answer.median
         if answer.reason:
             said[_sentence(coords, drop, place, answer.reason)] = None
-    about = {**_reason(said, areas), **positive_class(scores.labels.tolist())}
+    about = {
+        **_reason(said, areas),
+        "assumptions": assumed(attrs.get("prevalence"), items=EACH_CLASS),
+        **positive_class(scores.labels.tolist()),
+    }
     made = _variables(areas, table, coords, attributes(**attrs, **about))
     gone = [*drop, *([scores.dim] if scores.systems is None else [])]
     return made.isel(dict.fromkeys(gone, 0), drop=True)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import bayescm
 from bayescm import validate
 from bayescm.cli.inputs import add_command, add_model, add_systems, model_of, systems_of
-from bayescm.cli.output import add_outputs, bounds, ends, finite, positive, print_records
+from bayescm.cli.output import add_outputs, bounds, ends, finite, positive, print_assumptions, print_records
 from bayescm.cli.saving import as_json, save, save_figure
 
 if TYPE_CHECKING:
@@ -93,7 +93,8 @@ def _print(board: "xr.Dataset", most: int) -> None:
             **prize, "group": record["tie_group"],
         })  # fmt: skip
     level = f"{100 * attrs['ci_prob']:g}%"
-    title = f"{attrs['design']}, {attrs['method']}, prior {attrs['prior']}, {level} intervals"
+    how = "no draws" if attrs["method"] == "exact" else attrs["method"]
+    title = f"{attrs['design']}, {how}, prior {attrs['prior']}, {level} intervals"
     caption = f"rank: expected, and its {level} interval; group: not told apart with {100 * attrs['confidence']:g}%"
     left_out = board.sizes["system"] - len(rows)
     caption += (f"; {left_out} more systems" if left_out else "") + positive(attrs)
@@ -105,3 +106,4 @@ def _print(board: "xr.Dataset", most: int) -> None:
         )
     caption += f"\nthe best is one of {int(board['best_set'].sum())} systems, with {100 * attrs['confidence']:g}%"
     print_records(rows, title, caption, left=["system"])
+    print_assumptions(attrs)

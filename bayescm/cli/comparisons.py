@@ -19,7 +19,7 @@ from bayescm.cli.inputs import (
     require,
 )
 from bayescm.cli.inputs import systems_of as read_systems
-from bayescm.cli.output import add_outputs, bounds, each, ends, finite, positive, print_records
+from bayescm.cli.output import add_outputs, bounds, each, ends, finite, positive, print_assumptions, print_records
 from bayescm.cli.saving import as_json, save, save_figure
 from bayescm.cli.understood import matrices_of, print_counts
 from bayescm.cli.understood import records as understood
@@ -153,6 +153,7 @@ def _print(made: dict[str, list[dict[str, Any]]], attrs: Mapping[Any, Any]) -> N
         level = f"{100 * attrs['ci_prob']:g}%"
         caption = f"p-values of no difference; lower, upper: Newcombe's {level} interval" + positive(attrs)
         print_records(made["tests"], "without a prior", caption, left=["comparison", "metric"])
+    print_assumptions(attrs)
 
 
 def _print_differences(records: list[dict[str, Any]], name: str, row: str, attrs: Mapping[Any, Any]) -> None:
@@ -172,9 +173,9 @@ def _print_differences(records: list[dict[str, Any]], name: str, row: str, attrs
     title = f"{name}, {attrs['design']}, prior {attrs['prior']}, {100 * attrs['ci_prob']:g}% {kind}"
     title += f", rope {attrs['rope']:g}" if attrs["rope"] else ""
     drawn = [record["mcse"] for record in records if record["method"] == "draws"]
-    about = "probabilities are exact"
+    about = "computed without draws"
     if drawn:
-        about = f"probabilities of {'draws' if len(drawn) == len(records) else 'draws, or exact'}, ±{max(drawn):.1g}"
+        about = f"by draws{'' if len(drawn) == len(records) else ' or without'}, ±{max(drawn):.1g}"
     items = " items: for the first alone, and for the second." if "items" in rows[0] else ""
     caption = f"{', '.join(sides)}: {about}.{items} {attrs['meaning']}" + positive(attrs)
     print_records(rows, title, caption, left=[row, "verdict"])
@@ -203,6 +204,7 @@ def _areas(arguments: argparse.Namespace) -> None:
         return
     title = f"areas under the ROC curve, {attrs['design']} DeLong, {100 * arguments.ci_prob:g}% interval"
     print_records(records, title, "p_value: of no difference" + positive(attrs), left=["comparison"])
+    print_assumptions(attrs)
 
 
 def _delong(arguments: argparse.Namespace) -> "dict[str, xr.Dataset]":

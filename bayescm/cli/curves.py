@@ -20,7 +20,7 @@ from bayescm.cli.inputs import (
     refuse,
     require,
 )
-from bayescm.cli.output import add_outputs, finite, positive, print_records
+from bayescm.cli.output import add_outputs, finite, positive, print_assumptions, print_records
 from bayescm.cli.saving import as_json, save, save_figure
 
 if TYPE_CHECKING:
@@ -180,6 +180,7 @@ def _posterior(arguments: argparse.Namespace) -> None:
         if differences:
             _print_differences(differences, positive(tree.attrs))
         _print_band(band)
+        print_assumptions(tree.attrs)
     if arguments.plot:
         save_figure(lambda: bayescm.plot_curve(band), arguments.plot)
 

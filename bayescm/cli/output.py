@@ -70,6 +70,13 @@ def each(data: "xr.Dataset", name: str, *core: str) -> list[tuple[dict[str, Any]
     return [({str(dim): part[dim].values.item() for dim in batch}, part) for part in parts]
 
 
+def print_assumptions(attrs: Mapping[Any, Any]) -> None:
+    """Print under the tables what the answer takes for granted."""
+    from rich.markup import escape
+
+    console().print(f"Assumes: {escape(str(attrs['assumptions']))}.", highlight=False)
+
+
 def _text(name: str, value: Any) -> str:
     """Return a cell of a table; areas may be small."""
     from rich.markup import escape

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import bayescm
 from bayescm.cli.files import read
 from bayescm.cli.inputs import add_command, add_counts, at_thresholds, counts_of, number_or_word, numbers
-from bayescm.cli.output import add_outputs, each, ends, plain, positive, print_records
+from bayescm.cli.output import add_outputs, each, ends, plain, positive, print_assumptions, print_records
 from bayescm.cli.saving import as_json, save, save_figure
 from bayescm.cli.understood import print_counts
 from bayescm.cli.understood import records as understood
@@ -82,6 +82,7 @@ def _region(arguments: argparse.Namespace) -> None:
     if tested:
         about = "level: the smallest whose region contains it" + positive(surface.attrs)
         print_records(tested, "hypothesised point", about)
+    print_assumptions(surface.attrs)
 
 
 def of_curve(arguments: argparse.Namespace) -> None:
@@ -111,6 +112,7 @@ def of_curve(arguments: argparse.Namespace) -> None:
     print_records(records, title, "area: share of the plane that no threshold excludes" + positive(band.attrs))
     if of_marked:
         print_records(_short(of_marked, band), "regions of single thresholds", _ENDS + positive(band.attrs))
+    print_assumptions(band.attrs)
 
 
 def _curve(counts: "xr.DataArray", band: "xr.Dataset") -> dict[str, list[dict[str, Any]]]:

@@ -15,7 +15,7 @@ from bayescm.cli.inputs import (
     numbers,
     refuse,
 )
-from bayescm.cli.output import add_outputs, each, finite, print_records
+from bayescm.cli.output import add_outputs, each, finite, print_assumptions, print_records
 from bayescm.cli.saving import as_json, save, save_figure
 
 if TYPE_CHECKING:
@@ -162,6 +162,7 @@ def _print(records: list[dict[str, Any]], arguments: argparse.Namespace, attrs: 
         if attrs["design"] == "paired":
             told += "; discordant: items expected that exactly one gets right"
         print_records(rows, f"{items}, with {sure}", told, left=["metric"])
+        print_assumptions(attrs)
         return
     level = f"{100 * attrs['ci_prob']:g}% {str(attrs['ci_kind']).upper()}"
     title = f"items for a {level} of at most {arguments.width}" if arguments.items is None else f"width of the {level}"
@@ -172,3 +173,4 @@ def _print(records: list[dict[str, Any]], arguments: argparse.Namespace, attrs: 
     thought = thought if attrs["pilot"] == "null" else "the posterior of the pilot"
     caption = f"about: which items are counted. rule: {rule}. Rates: {thought}"
     print_records(rows, f"{title}, with {sure}", caption, left=["metric", "about"])
+    print_assumptions(attrs)

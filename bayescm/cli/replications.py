@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import bayescm
 from bayescm.cli.inputs import add_command, add_counts, add_model, counts_of, metric_list, model_of
-from bayescm.cli.output import add_outputs, bounds, each, ends, finite, positive, print_records
+from bayescm.cli.output import add_outputs, bounds, each, ends, finite, positive, print_assumptions, print_records
 from bayescm.cli.saving import as_json, save, save_figure
 from bayescm.cli.understood import print_counts
 from bayescm.cli.understood import records as understood
@@ -101,7 +101,9 @@ def _print(made: dict[str, list[dict[str, Any]]], found: "xr.Dataset") -> None:
     level = f"{100 * attrs['ci_prob']:g}% {str(attrs['ci_kind']).upper()}"
     size = "as many items" if attrs["size"] == "null" else f"{attrs['size']:,} items"
     drawn = [record["mcse_mean"] for record in records if record["method"] == "draws"]
-    caption = f"of what its counts will show; {f'draws, means ±{max(drawn):.1g}' if drawn else 'exact'}"
+    caption = (
+        f"of what its counts will show; {f'draws, means ±{max(drawn):.1g}' if drawn else 'computed without draws'}"
+    )
     caption += ("; undefined: P(0/0)" if undefined else "") + positive(attrs)
     print_records(rows, f"a second test of {size}, prior {attrs['prior']}, {level}", caption, left=found.coords)
     if made["claims"]:
@@ -111,3 +113,4 @@ def _print(made: dict[str, list[dict[str, Any]]], found: "xr.Dataset") -> None:
     if made["pairs"]:
         told = "probability of a larger, and of an equal value" + positive(attrs)
         print_records(made["pairs"], "one system and another", told, left=found.coords)
+    print_assumptions(attrs)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import bayescm
 from bayescm.cli.inputs import add_command, add_counts, add_model, counts_of, metric_list, model_of
-from bayescm.cli.output import add_outputs, console, finite, positive, show
+from bayescm.cli.output import add_outputs, console, finite, positive, print_assumptions, show
 from bayescm.cli.saving import as_json, save, save_figure
 from bayescm.cli.understood import print_counts, records
 
@@ -54,6 +54,7 @@ def run(arguments: argparse.Namespace) -> None:
         _print(table, counts)
         if found is not None:
             _print_claims(found)
+        print_assumptions(table.attrs)
 
 
 def _with_draws(table: "xr.Dataset", counts: Any, metrics: Any, settings: dict[str, Any]) -> "xr.DataTree":
@@ -141,19 +142,19 @@ def _print(table: "xr.Dataset", counts: "xr.DataArray") -> None:
         sheet.add_column(name, no_wrap=True)
     for name in ("point", "mean", "sd", "lower", "upper"):
         sheet.add_column(name, justify="right", no_wrap=True)
-    sheet.add_column("method", no_wrap=True)
+    sheet.add_column("how", no_wrap=True)
     for row in rows:
-        method = row["method"] if row["method"] == "exact" else _with_error(row)
+        how = "no draws" if row["method"] == "exact" else _with_error(row)
         if row["ci_kind"] != attrs["ci_kind"]:
-            method += f", {row['ci_kind']}"
+            how += f", {row['ci_kind']}"
         numbers = [show(row[name]) for name in ("point", "mean", "sd", "lower", "upper")]
-        sheet.add_row(*(escape(str(row[name])) for name in (*batch, "metric")), *numbers, method)
+        sheet.add_row(*(escape(str(row[name])) for name in (*batch, "metric")), *numbers, how)
     console().print(sheet)
 
 
 def _about_draws(table: "xr.Dataset") -> str:
     drawn = bool((table["method"] == "draws").any())
-    return "; draws ±: largest Monte Carlo error of the row" if drawn else "; exact: no Monte Carlo"
+    return "; draws ±: largest Monte Carlo error of the row" if drawn else "; no draws: computed by formula"
 
 
 def _with_error(row: dict[str, Any]) -> str:

@@ -7,6 +7,7 @@ import numpy as np
 import xarray as xr
 
 from bayescm import distributions, validate
+from bayescm.assumptions import OWN_ITEMS, SAME_ITEMS, assumed, of_model
 from bayescm.comparison import inputs, report
 from bayescm.comparison.inputs import FOLD, Compared
 from bayescm.comparison.posteriors import Posteriors
@@ -170,8 +171,16 @@ def compare_systems(
         reference=reference, rope=asked.rope, margin=asked.margin, confidence=asked.confidence, ci_prob=asked.ci_prob,
         ci_kind=asked.ci_kind, random_seed=posteriors.seed, **options, **({"runs": runs} if folds else {}),
         **positive_class(compared.counts),
+        **_assumptions(compared.design, model, prevalence, options),
     )  # fmt: skip
     return tree(groups, attrs)
+
+
+def _assumptions(design: str, model: str, prevalence: Any, options: dict[str, Any]) -> dict[str, str]:
+    """Return the attrs that say what a comparison assumes."""
+    if design == "folds":
+        return of_model(model, prevalence, {"pooling": "partial"} | options)
+    return {"assumptions": assumed(prevalence, SAME_ITEMS if design == "paired" else OWN_ITEMS)}
 
 
 def _finite(name: str, value: object, lower: float) -> float:

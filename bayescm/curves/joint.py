@@ -8,6 +8,7 @@ import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
 from bayescm import compiled
+from bayescm.assumptions import EACH_CLASS, assumed
 from bayescm.conjugate import matrix_rng
 from bayescm.curves.exchanged import warn_of_few
 from bayescm.curves.options import Plan, groups_of, plan
@@ -169,6 +170,7 @@ def curve_posterior(
         prior=made.prior, concentration=made.concentration, prevalence=prevalence, over=over or "nothing",
         draws=draws, chains=chains, random_seed=made.seed, labels=scores.labels.tolist(), direction=direction,
         **positive_class(scores.labels.tolist()),
+        assumptions=assumed(None if isinstance(prevalence, str) else prevalence, items=EACH_CLASS),
         **({} if by is None else {"groups": group_dim}),
         **({} if fpr_range is None else {"fpr_range": list(fpr_range)}),
         **({} if tpr_range is None else {"tpr_range": list(tpr_range)}),

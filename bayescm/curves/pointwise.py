@@ -7,6 +7,7 @@ import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
 from bayescm import proportions, validate
+from bayescm.assumptions import assumed
 from bayescm.counts import counts_at_thresholds
 from bayescm.intervals import interval
 from bayescm.labels import Label
@@ -105,6 +106,7 @@ def curve_intervals(
         ci_prob=level,
         kind="each threshold and each rate alone",
         direction=direction,
+        assumptions=assumed(),
         **positive_class(counts),
     )
     return found

@@ -9,6 +9,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayescm import conjugate, laws, same_items, validate
+from bayescm.assumptions import OWN_ITEMS, SAME_ITEMS, assumed
 from bayescm.counts import computed
 from bayescm.decisions.checks import ACTION, no_dim
 from bayescm.decisions.costs import constant_actions, cost_matrix
@@ -155,8 +156,14 @@ def decide(
         model=model, prior=prior, prevalence=prevalence, confidence=confidence, ci_prob=problem.ci_prob,
         ci_kind=ci_kind, draws=draws, random_seed=problem.seed, design=design or "independent",
         **positive_class(labels),
+        assumptions=assumed(prevalence, *_answered(matrices.sizes[SYSTEM], which is not None)),
     )  # fmt: skip
     return _dataset(found, matrices, problem, confidence).assign_attrs(attrs)
+
+
+def _answered(systems: int, together: bool) -> list[str]:
+    """Return what is assumed of the items of several systems."""
+    return [] if systems == 1 else [SAME_ITEMS if together else OWN_ITEMS]
 
 
 def _design(design: str | None, which: same_items.Patterns | None, model: str) -> str | None:

@@ -7,6 +7,7 @@ import xarray as xr
 from numpy.typing import ArrayLike
 
 from bayescm import validate
+from bayescm.assumptions import assumed
 from bayescm.counts import computed
 from bayescm.decisions.checks import ACTION, no_dim, two_labels
 from bayescm.distributions import probability
@@ -115,7 +116,7 @@ def decision_curve(
     found["probability_useful"] = useful["probability"].assign_attrs(long_name="P(useful)")
     found["error"], found["method"] = useful["error"], method
     found[THRESHOLD].attrs = {"long_name": "Threshold probability", "units": "1"}
-    return found.assign_attrs(attributes(**options, **positive_class(counts)))
+    return found.assign_attrs(attributes(**options, assumptions=assumed(prevalence), **positive_class(counts)))
 
 
 def _thresholds(counts: xr.DataArray, thresholds: ArrayLike | None) -> list[float]:

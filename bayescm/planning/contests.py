@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from bayescm import validate
+from bayescm.assumptions import OWN_ITEMS, SAME_ITEMS, assumed
 from bayescm.laws import BetaLaw, exact_law
 from bayescm.metrics import Metric, MetricLike, resolve
 from bayescm.planning.rates import MOST, Rate, above, below
@@ -134,6 +135,7 @@ def sample_size_to_compare(
             first=first, second=second, discordance=discordance, metric=resolved.name,
             concentration=concentration, confidence=sure, wanted_assurance=wanted, wanted_error_rate=most, prior=prior,
             model=model, design="independent" if discordance is None else "paired",
+            assumptions=assumed(None, OWN_ITEMS if discordance is None else SAME_ITEMS, "rates as stated"),
         ),
     )  # fmt: skip
 

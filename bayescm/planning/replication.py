@@ -10,6 +10,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayescm import conjugate, validate
+from bayescm.assumptions import SECOND_TEST, assumed
 from bayescm.counts import computed
 from bayescm.distributions import read_claim
 from bayescm.draws import share_error
@@ -157,7 +158,8 @@ def replicate(
     found = [made[i] for i in range(len(places))]
     attrs = attributes(
         size=size, claims=claims, model=model, prior=prior, prevalence=prevalence, ci_prob=ci_prob, ci_kind=ci_kind,
-        draws=plan.draws, random_seed=plan.seed, **positive_class(matrices),
+        draws=plan.draws, random_seed=plan.seed, assumptions=assumed(prevalence, SECOND_TEST),
+        **positive_class(matrices),
     )  # fmt: skip
     template = matrices.isel(dict.fromkeys(MATRIX, 0), drop=True)
     points = compute(plan.metrics, conjugate.plug_in(matrices.values, posterior, prevalence))

@@ -11,6 +11,7 @@ import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
 from bayescm import validate
+from bayescm.assumptions import PLANNED, assumed
 from bayescm.metrics import MetricsLike
 from bayescm.planning.beliefs import Beliefs
 from bayescm.planning.rates import MOST
@@ -126,7 +127,7 @@ def sample_size(
         attrs=attributes(
             width=wanted, wanted_assurance=level, mode=mode, concentration=concentration, pilot=pilot,
             prevalence=prevalence, fixed_totals=fixed_totals, prior=prior, model=model, ci_prob=ci_prob,
-            ci_kind=ci_kind,
+            ci_kind=ci_kind, assumptions=_assumed(fixed_totals),
         ),
     )  # fmt: skip
 
@@ -202,8 +203,13 @@ def interval_width(
         attrs=attributes(
             assurance=level, mode=mode, concentration=concentration, pilot=pilot, prevalence=prevalence,
             fixed_totals=fixed_totals, prior=prior, model=model, ci_prob=ci_prob, ci_kind=ci_kind,
+            assumptions=_assumed(fixed_totals),
         ),
     )  # fmt: skip
+
+
+def _assumed(fixed_totals: bool) -> str:
+    return assumed("fixed" if fixed_totals else None, PLANNED)
 
 
 def _check_totals(prevalence: Any, fixed_totals: bool) -> None:

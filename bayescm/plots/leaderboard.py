@@ -119,6 +119,6 @@ def _prizes(ax: "Axes", prizes: Any, shown: int) -> None:
 
 def _title(board: xr.Dataset) -> str:
     """Say what is ranked, and how."""
-    how = {"exact": "exact", "draws": f"{board.attrs.get('draws'):,} draws" if "draws" in board.attrs else "draws"}
+    how = {"exact": "no draws", "draws": f"{board.attrs.get('draws'):,} draws" if "draws" in board.attrs else "draws"}
     told = how.get(str(board.attrs["method"]), "joint draws")
     return f"{board.attrs['title']}: P(rank); {board.attrs['design']}, {told}"

@@ -154,6 +154,7 @@ def wanted_levels(levels: Sequence[float] | float | None, shown: list[Layer]) ->
         levels = stored[0]
     given: list[Any] = [levels] if isinstance(levels, float | int) else list(levels or [])
     found = sorted(validate.number("levels", level, 0, 1) for level in given)
+    validate.unique("levels", found)
     if not found:
         raise ValueError("`levels` is empty; give at least one level such as 0.95.")
     complete = min(float(layer.data.attrs["complete_level"]) for layer in shown)

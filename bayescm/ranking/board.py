@@ -9,6 +9,7 @@ import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
 from bayescm import conjugate, same_items, validate
+from bayescm.assumptions import ONE_KIND, OWN_ITEMS, SAME_ITEMS, assumed
 from bayescm.laws import BetaLaw, IntegralLaw
 from bayescm.metrics import MetricLike
 from bayescm.priors import PrevalenceLike, PriorLike
@@ -180,6 +181,8 @@ def leaderboard(
         "model": model, "prior": _prior(prior, learned=learned), "prevalence": prevalence, "confidence": confidence,
         "ci_prob": ci_prob, "ties": "systems that are equal share their ranks in equal parts",
     }  # fmt: skip
+    of_items = OWN_ITEMS if field.design == INDEPENDENT else SAME_ITEMS
+    settings["assumptions"] = assumed(prevalence, of_items, *([ONE_KIND] if learned else []))
     settings |= {"draws": draws, "random_seed": seed} if isinstance(answer.found, drawn.Drawn) else {"error": error}
     if isinstance(answer.law, population.Learned):
         settings |= {"population_mean": answer.law.centre, "population_sd": answer.law.sd}

@@ -8,6 +8,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayescm import validate
+from bayescm.assumptions import assumed
 from bayescm.conjugate import matrix_rng
 from bayescm.grid import LONG_NAMES, SPACES, Array
 from bayescm.regions.options import two_labels
@@ -88,7 +89,14 @@ def bootstrap(
     names = [plane.y, plane.x]
     cloud = xr.Dataset(
         {name: both.isel({METRIC: i}) for i, name in enumerate(names)},
-        attrs=attributes(method="bootstrap", space=plane.name, draws=size, random_seed=seed, **positive_class(checked)),
+        attrs=attributes(
+            method="bootstrap",
+            space=plane.name,
+            draws=size,
+            random_seed=seed,
+            assumptions=assumed(),
+            **positive_class(checked),
+        ),
     )
     cloud["undefined"] = both.isnull().mean(DRAW)
     cloud = cloud.assign_coords({METRIC: names, DRAW: np.arange(size)})

@@ -8,6 +8,7 @@ import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
 from bayescm import validate
+from bayescm.assumptions import assumed
 from bayescm.counts import check_counts
 from bayescm.grid import SPACES, Array, Space
 from bayescm.priors import PriorLike, concentrations
@@ -63,7 +64,7 @@ class Options:
         self.draws = validate.positive_integer("draws", 10_000 if draws is None else draws)
         self.seed = validate.seed(random_seed) if method == "simulate" else 0
         of_levels = {} if levels is None else {"levels": wanted, "complete_level": self.complete}
-        self.attrs = attributes(method=method, space=space, **of_levels, **self._settings())
+        self.attrs = attributes(method=method, space=space, **of_levels, **self._settings(), assumptions=assumed())
 
     def _settings(self) -> dict[str, Any]:
         """Return the settings that belong to the method."""
