@@ -17,6 +17,8 @@ MAX_NUMBER = 1e150
 """Largest finite number that comes in: the square of a larger one is infinite."""
 MAX_COUNT = 10**9
 """Largest count of one cell: above it the incomplete beta function loses digits."""
+MAX_INTEGER = 2**53
+"""Largest whole number that 64-bit floats hold with all that are smaller."""
 
 
 def warn(message: str) -> None:
@@ -38,7 +40,7 @@ def number(name: str, value: object, lower: float, upper: float, *, closed: bool
     wanted = f"a number in {'[' if closed else '('}{lower:g}, {upper:g}{']' if closed else ')'}"
     try:
         result = float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         result = np.nan
     if isinstance(value, str | bool) or (np.isnan(result) and not isinstance(value, float)):
         raise TypeError(f"`{name}` must be {wanted}; got {value!r}.")
@@ -71,6 +73,8 @@ def positive_integer(name: str, value: object) -> int:
         raise TypeError(f"`{name}` must be a positive integer; got {value!r}.")
     if value < 1:
         raise ValueError(f"`{name}` must be a positive integer; got {value!r}.")
+    if value > MAX_INTEGER:
+        raise ValueError(f"`{name}` must be at most {MAX_INTEGER:,}; got {value!r}.")
     return int(value)
 
 

@@ -1,7 +1,7 @@
 """Rebuild the coverage tables: ``python -m uv run python docs/verification/summary_coverage.py`` (10 minutes).
 
 Writes coverage.csv (every scenario) and coverage_table.md (what the page shows); and, for classes a hundred times as
-rare as others, coverage_rare.csv and coverage_rare_table.md (``--rare``: these alone, a minute). ``--quick`` runs a
+rare as others, coverage_rare.csv and coverage_rare_table.inc (``--rare``: these alone, a minute). ``--quick`` runs a
 small part of it and writes nothing, as CI does.
 """
 
@@ -124,7 +124,7 @@ if __name__ == "__main__":
         sys.exit()
     of_rare = rare(RARE_CLASSES, 200)
     write_rows(HERE / "coverage_rare.csv", of_rare)
-    (HERE / "coverage_rare_table.md").write_text(rare_table(of_rare))
+    (HERE / "coverage_rare_table.inc").write_text(rare_table(of_rare))
     if "--rare" not in sys.argv:
         result = study(CLASSES, PRIORS, 400)
         write_rows(HERE / "coverage.csv", result)
