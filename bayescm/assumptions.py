@@ -34,7 +34,7 @@ _FITTED = (
 )
 TARGETS = {
     "complete": _FITTED,
-    "average": _FITTED,
+    "average": f"{_FITTED}; where folds are small it misses both, as its prior counts once in every fold",
     "partial": "a typical fold of this cross-validation; not the recipe on another sample, for which model "
     "'fold_scores' is meant",
 }

@@ -189,7 +189,7 @@ def _areas(arguments: argparse.Namespace) -> None:
     refuse(arguments, _NOT_OF_SCORES, "doesn't apply to --score; leave it out")
     found = _delong(arguments) if arguments.by is None else _delong_of_samples(arguments)
     said = next(iter(found.values())).attrs
-    attrs = {name: said[name] for name in ("design", "positive_class") if name in said}
+    attrs = {name: said[name] for name in ("design", "positive_class", "assumptions") if name in said}
     records = []
     for name, one in found.items():
         areas = dict(zip(("first", "second"), one["point"].values.tolist(), strict=True))
