@@ -103,7 +103,10 @@ def test_other_assumptions_are_said_where_they_hold():
     assert of(bayescm.summary(TWO, "ppv", prevalence=0.1)) == [ITEMS, assumptions.EXCHANGED, TEST_SET]
     assert of(bayescm.summary(TWO, "ppv", prevalence=(1, 9))) == [ITEMS, assumptions.EXCHANGED, TEST_SET]
     assert assumptions.EXCHANGED in of(bayescm.probability(TWO, "ppv > .1", prevalence=0.1))
-    assert assumptions.EXCHANGED in of(bayescm.aucpr(ACTUAL, SCORE, prevalence=0.2, method="smoothed", draws=1000))
+    exchanged = bayescm.aucpr(ACTUAL * 50, SCORE * 50, prevalence=0.4, method="smoothed", draws=1000, random_seed=1)
+    assert assumptions.EXCHANGED in of(exchanged)
+    apart = bayescm.auc_difference((ACTUAL, ACTUAL), SCORE, SCORE[::-1], design="independent")
+    assert assumptions.OWN_ITEMS in of(apart)
     assert assumptions.SAME_ITEMS in of(bayescm.compare_systems(TOGETHER, random_seed=1))
     assert assumptions.OWN_ITEMS in of(bayescm.compare_systems(SYSTEMS, random_seed=1))
     assert assumptions.SAME_ITEMS in of(bayescm.leaderboard(TOGETHER, random_seed=1))
