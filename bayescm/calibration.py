@@ -40,6 +40,11 @@ def confusion_probabilities(k: int, *, accuracy: float, skew: float = 1.0) -> Ar
     array([[0.675, 0.075],
            [0.025, 0.225]])
     """
+    k = validate.positive_integer("k", k)
+    if k < 2:
+        raise ValueError(f"`k` must be at least 2, the number of classes; got {k}.")
+    accuracy = validate.number("accuracy", accuracy, 0, 1, closed=True)
+    skew = validate.number("skew", skew, 0, np.inf)
     shares = skew ** -np.linspace(0.0, 1.0, k)
     errors = np.ones((k, k)) - np.eye(k)
     errors[np.arange(k), (np.arange(k) + 1) % k] += max(k - 2, 0)

@@ -161,9 +161,12 @@ NAN = {
     "matches",
     "undefined",
     "mcse_interval",
+    "band",
     "se",
 }
 """Variables that may be NaN by their documentation: 0/0, no moment, no such test, no items in the cell."""
+FREE = ("evaluate", "regions.contour")
+"""Functions whose NaN mean what they are documented to: 0/0 of given cells, the gap between two outlines."""
 RATES = (
     "probability", "pairwise", "ties", "best_probability", "rank_probability", "top_probability", "superiority",
     "assurance", "probability_best", "probability_better", "p_value", "requirement", "undefined", "cdf", "theta",
@@ -176,7 +179,7 @@ def _of_result(data: xr.Dataset, call: Call, explained: bool) -> Iterator[str]:
         if values.dtype.kind != "f":
             continue
         base = re.sub(r"^mcse_.*", "mcse", str(name))
-        may = explained or name in NAN or base == "mcse" or "reason" in data.attrs or call.name == "evaluate"
+        may = explained or name in NAN or base == "mcse" or "reason" in data.attrs or call.name in FREE
         if np.isnan(values).any() and not may:
             yield f"NaN in {name} without a reason"
         if name in RATES and ((values < -1e-9) | (values > 1 + 1e-9)).any():

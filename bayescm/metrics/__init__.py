@@ -47,6 +47,8 @@ def available(n_labels: int = 2) -> list[Metric]:
     For more than two labels every cell metric is also there per class, and as ``<name>_macro``, ``_micro`` and
     ``_weighted``.
     """
+    if not isinstance(n_labels, int) or n_labels < 2:
+        raise ValueError(f"`n_labels` must be a whole number of at least 2; got {n_labels!r}.")
     overall = [m for m in MATRIX if n_labels > 2 or m.name not in _BINARY]
     return [m for m in BINARY if n_labels == 2 or m.name not in _MATRIX] + overall
 
