@@ -94,6 +94,7 @@ def coverage(
     True
     """
     truth = from_probabilities(theta)
+    repeats = validate.positive_integer("repeats", repeats)
     k = truth.shape[0]
     seed = validate.seed(random_seed)
     rng = np.random.default_rng(seed)
@@ -134,7 +135,10 @@ def coverage(
 
 def from_probabilities(theta: Any) -> Array:
     """Return valid cell probabilities as an array."""
-    values = validate.array_of("theta", theta).astype(np.float64)
+    values = validate.array_of("theta", theta)
+    if values.dtype.kind not in "iufb":
+        raise TypeError(f"`theta` must be numbers, the cell probabilities; got {theta!r}.")
+    values = values.astype(np.float64)
     if (
         values.ndim != 2
         or values.shape[0] != values.shape[1]

@@ -331,7 +331,7 @@ def probability(
     >>> found.probability.values.round(4)
     array([0.    , 0.974 , 0.7887])
     """
-    wanted = [claims] if isinstance(claims, str) else list(claims)
+    wanted = [claims] if isinstance(claims, str) else validate.listed("claims", claims)
     if not wanted or not all(isinstance(claim, str) for claim in wanted):
         raise TypeError(f"`claims` must be text such as 'mcc > 0.3', or several of these; got {claims!r}.")
     validate.unique("claims", wanted)

@@ -102,7 +102,7 @@ def concentrations(prior: PriorLike, model: str, labels: int | Sequence[Any]) ->
     Concentrations
         Unbatched.
     """
-    if model not in MODELS:
+    if not isinstance(model, str) or model not in MODELS:
         raise ValueError(
             f"`model` must be one of {', '.join(map(repr, MODELS))} here; got {model!r}. "
             "Other stories are answered by bayescm.posterior, and az.summary makes a table of its draws."

@@ -151,7 +151,8 @@ def _wanted(variables: Any, world: xr.Dataset) -> tuple[list[str], list[Metric]]
     if variables is None:
         of_theta = [name for name in OF_THETA if name not in given] if k else []
         return given, resolve(of_theta, k) if of_theta else []
-    asked: list[Any] = [variables] if isinstance(variables, str) or callable(variables) else list(variables)
+    single = isinstance(variables, str) or callable(variables)
+    asked: list[Any] = [variables] if single else validate.listed("variables", variables)
     named = [v for v in asked if isinstance(v, str) and v in given]
     rest = [v for v in asked if v not in named]
     if rest and not k:

@@ -87,7 +87,16 @@ def array_of(name: str, values: ArrayLike) -> NDArray[Any]:
             f"`{name}` has {len(where)} masked {'entry' if len(where) == 1 else 'entries'}, the first at position "
             f"{at}: masked is missing. Leave such items out, everywhere alike, or fill them in (.filled)."
         )
-    return np.asarray(values)
+    try:
+        return np.asarray(values)
+    except ValueError as error:  # rows of different lengths
+        raise ValueError(f"`{name}` must be a rectangular array; got {_short(values)}: {error}.") from None
+
+
+def _short(value: Any) -> str:
+    """Return a value as text, the beginning of a long one."""
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:80]}..."
 
 
 def _masked(values: Any) -> list[tuple[int, ...]]:

@@ -165,7 +165,7 @@ NAN = {
     "se",
 }
 """Variables that may be NaN by their documentation: 0/0, no moment, no such test, no items in the cell."""
-FREE = ("evaluate", "regions.contour")
+FREE = ("evaluate", "regions.contour", "calibration.coverage")
 """Functions whose NaN mean what they are documented to: 0/0 of given cells, the gap between two outlines."""
 RATES = (
     "probability", "pairwise", "ties", "best_probability", "rank_probability", "top_probability", "superiority",

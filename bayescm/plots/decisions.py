@@ -7,6 +7,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayescm import validate
 from bayescm.metrics import resolve
 from bayescm.plots.checks import require
 from bayescm.plots.curves import list_legend
@@ -169,7 +170,7 @@ def _chosen(data: xr.Dataset, metrics: str | Sequence[str] | None) -> xr.Dataset
     if metrics is None:
         return data
     stored = [str(name) for name in data[METRIC].values]
-    given = [metrics] if isinstance(metrics, str) else list(metrics)
+    given = [metrics] if isinstance(metrics, str) else validate.listed("metrics", metrics)
     names = [name if name in stored else resolve([name], 2)[0].name for name in given]
     missing = [name for name in names if name not in stored]
     if missing or not names:
