@@ -17,6 +17,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
+from bayescm import beta
+
 Array = NDArray[np.float64]
 Bounds = tuple[Array, Array]
 
@@ -48,8 +50,8 @@ def clopper_pearson(k: ArrayLike, n: ArrayLike, ci_prob: float = 0.95) -> Bounds
     """Return the p that neither tail test at (1 - ci_prob)/2 rejects (Clopper and Pearson 1934)."""
     k, n, _ = _arguments(k, n, ci_prob)
     tail = (1.0 - ci_prob) / 2.0
-    lower = special.betaincinv(np.maximum(k, 1.0), n - k + 1.0, tail)
-    upper = special.betainccinv(k + 1.0, np.maximum(n - k, 1.0), tail)
+    lower = beta.ppf(tail, np.maximum(k, 1.0), n - k + 1.0)
+    upper = beta.isf(tail, k + 1.0, np.maximum(n - k, 1.0))
     return np.where(k == 0, 0.0, lower), np.where(k == n, 1.0, upper)
 
 
@@ -60,7 +62,7 @@ def jeffreys(k: ArrayLike, n: ArrayLike, ci_prob: float = 0.95) -> Bounds:
     """
     k, n, _ = _arguments(k, n, ci_prob)
     tail = (1.0 - ci_prob) / 2.0
-    lower, upper = (inverse(k + 0.5, n - k + 0.5, tail) for inverse in (special.betaincinv, special.betainccinv))
+    lower, upper = (inverse(tail, k + 0.5, n - k + 0.5) for inverse in (beta.ppf, beta.isf))
     return np.where((k == 0) & (n > 0), 0.0, lower), np.where((k == n) & (n > 0), 1.0, upper)
 
 

@@ -9,7 +9,7 @@ import xarray as xr
 from numpy.typing import NDArray
 from scipy import stats
 
-from bayescm import proportions, validate
+from bayescm import beta, proportions, validate
 from bayescm.curves.names import LONG_NAMES
 from bayescm.curves.options import stretch
 from bayescm.curves.reading import precision_at
@@ -322,14 +322,13 @@ def _whole(data: xr.DataTree, curve: _Empirical, space: str, axis: Array, level:
         high = _top(axis + of_fpr, curve.fpr, curve.tpr) + of_tpr
         low = np.where(axis < of_fpr, 0.0, low)
         return np.clip(np.stack([low, high], -1), 0, 1)
-    share, beta = _share(data, curve)
+    share, two = _share(data, curve)
     shares = share, share
     if estimated:
         low_, high_ = proportions.clopper_pearson(curve.cases, curve.cases + curve.controls, each)
         shares = float(low_), float(high_)
-    elif beta is not None:
-        low_, high_ = stats.beta.interval(each, *beta)
-        shares = float(low_), float(high_)
+    elif two is not None:
+        shares = float(beta.ppf(0.5 * (1 - each), *two)), float(beta.isf(0.5 * (1 - each), *two))
     least = np.clip(_bottom(axis - of_tpr, curve.tpr, curve.fpr) - of_fpr, 0, 1)
     most = np.clip(_top(axis + of_tpr, curve.tpr, curve.fpr) + of_fpr, 0, 1)
     return np.stack([precision_at(axis, most, shares[0]), precision_at(axis, least, shares[1])], -1)

@@ -7,11 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from bayescm import beta
+from bayescm.laws.narrowest import narrowest
+
 Array = NDArray[np.float64]
-_FAR = 34.5
-"""Logit of the least share: beyond it the interval starts at the edge."""
-_CLOSE = 1e-7  # Newton squares it in its last step
-_STEPS = 100
+_CONTENT = 1e-7
+"""By which what an interval holds may differ from what it should."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,11 +60,11 @@ class BetaLaw:
 
     def ppf(self, p: float | Array) -> Array:
         """Return the quantile at `p`."""
-        return self._map(special.betaincinv(self.a, self.b, p))
+        return self._map(beta.ppf(p, self.a, self.b))
 
     def isf(self, q: float | Array) -> Array:
         """Return the quantile with the probability `q` above it."""
-        return self._map(special.betainccinv(self.a, self.b, q))
+        return self._map(beta.isf(q, self.a, self.b))
 
     def _back(self, x: float | Array) -> Array:
         x = np.clip(x, 0.0, 1.0)
@@ -98,8 +99,8 @@ class BetaLaw:
 
     def eti(self, prob: float) -> tuple[Array, Array]:
         """Return the equal-tailed interval."""
-        tail = (1.0 - prob) / 2.0
-        return self.ppf(tail), self._map(special.betainccinv(self.a, self.b, tail))
+        ends = _equal_tails(*self._concentrations(), prob)
+        return self._map(special.expit(ends[0])), self._map(special.expit(ends[1]))
 
     def hdi(self, prob: float) -> tuple[Array, Array, NDArray[np.bool_]]:
         """Return the highest-density interval, and where it is one.
@@ -111,16 +112,25 @@ class BetaLaw:
             unique or not an interval there.
         exists : ndarray of bool
         """
-        a, b = np.broadcast_arrays(np.asarray(self.a, np.float64), np.asarray(self.b, np.float64))
+        a, b = self._concentrations()
         rising, falling, peaked = _shape(a, b, self.link)
         below = np.where(rising, 1.0 - prob, 0.0)  # mass left of the interval
+        ends = np.full((2, *a.shape), np.nan)
+        edges = rising | falling
+        ends[0, edges] = beta.logit_ppf(below[edges], a[edges], b[edges])
+        ends[1, edges] = beta.logit_isf(1.0 - prob - below[edges], a[edges], b[edges])
         if peaked.any():
-            below[peaked] = _mass_below(a[peaked], b[peaked], prob, self.link)
-        none = ~(rising | falling | peaked)
-        below[none] = (1.0 - prob) / 2.0
-        lower = np.where(falling, 0.0, self._map(special.betaincinv(a, b, below)))
-        upper = np.where(rising, 1.0, self._map(special.betainccinv(a, b, np.maximum(1.0 - prob - below, 0.0))))
-        return lower, upper, ~none
+            ends[:, peaked] = narrowest(a[peaked], b[peaked], prob, self.link)
+        exists = np.array(edges | peaked)
+        exists[exists] = _holds(ends[:, exists], a[exists], b[exists], prob)
+        if not exists.all():
+            ends[:, ~exists] = _equal_tails(a[~exists], b[~exists], prob)
+        lower, upper = self._map(special.expit(ends[0])), self._map(special.expit(ends[1]))
+        return lower, upper, exists
+
+    def _concentrations(self) -> tuple[Array, Array]:
+        a, b = np.broadcast_arrays(np.asarray(self.a, np.float64), np.asarray(self.b, np.float64))
+        return a, b
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -202,50 +212,20 @@ def _shape(a: Array, b: Array, link: str) -> tuple[NDArray[np.bool_], NDArray[np
     return rising, falling, peaked
 
 
-def _mass_below(a: Array, b: Array, prob: float, link: str) -> Array:
-    """Return the mass left of the highest-density interval of a law with one peak: equal densities at its ends.
-
-    Newton's method in the logit of the share of the outer mass that lies left, where the imbalance of the two log
-    densities is nearly a straight line; bisection where a step would leave the bracket.
-    """
-    outside = 1.0 - prob
-    logit, low, high = np.zeros_like(a), np.full_like(a, -_FAR), np.full_like(a, _FAR)
-    active = np.arange(len(a))
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        for _ in range(_STEPS):
-            here = logit[active]
-            value, slope = _imbalance(here, a[active], b[active], outside, link)
-            low[active] = np.where(value > 0, here, low[active])
-            high[active] = np.where(value > 0, high[active], here)
-            newton = here - value / slope
-            close = np.abs(newton - here) < _CLOSE
-            inside = close | ((newton > low[active]) & (newton < high[active]))
-            logit[active] = np.where(inside, newton, 0.5 * (low[active] + high[active]))
-            active = active[~close & (high[active] - low[active] > _CLOSE)]
-            if not len(active):
-                break
-    share = np.where(logit <= _CLOSE - _FAR, 0.0, np.where(logit >= _FAR - _CLOSE, 1.0, special.expit(logit)))
-    return np.asarray(outside * share)
+def _equal_tails(a: Array, b: Array, prob: float) -> Array:
+    """Return the log-odds of the ends of the equal-tailed interval, (2, ...)."""
+    tail = 0.5 * (1.0 - prob)
+    ends = np.stack([beta.logit_ppf(tail, a, b), beta.logit_isf(tail, a, b)])
+    wrong = ~_holds(ends, a, b, prob)
+    if wrong.any():
+        raise ArithmeticError(
+            f"no interval of probability {prob:g} was found for Beta({a[wrong][0]:.17g}, {b[wrong][0]:.17g}); "
+            "take draws of bayescm.posterior."
+        )
+    return ends
 
 
-def _imbalance(logit: Array, a: Array, b: Array, outside: float, link: str) -> tuple[Array, Array]:
-    """Return log density at the upper end minus that at the lower end, and its slope in the logit."""
-    left, right = special.expit(logit), special.expit(-logit)
-    lower = _log_density(special.betaincinv(a, b, outside * left), a, b, link, outside * left, below=True)
-    upper = _log_density(special.betainccinv(a, b, outside * right), a, b, link, outside * right, below=False)
-    slope = (upper[1] - lower[1]) * outside * left * right
-    return upper[0] - lower[0], slope
-
-
-def _log_density(x: Array, a: Array, b: Array, link: str, tail: Array, *, below: bool) -> tuple[Array, Array]:
-    """Return the log density of g(X) up to a constant at a quantile x, and its slope in the mass left of x."""
-    rest = 1.0 - x
-    near = x > 0.5  # there 1 - x loses digits
-    if near.any():
-        rest[near] = (special.betainccinv if below else special.betaincinv)(b[near], a[near], tail[near])
-    kernel = special.xlogy(a - 1.0, x) + special.xlogy(b - 1.0, rest)
-    slope = ((a - 1.0) / x - (b - 1.0) / rest) * np.exp(special.betaln(a, b) - kernel)
-    if link == "f1":
-        slope = slope + 2.0 / (1.0 + x) * np.exp(special.betaln(a, b) - kernel)
-        kernel = kernel + 2.0 * np.log1p(x)
-    return kernel, slope
+def _holds(ends: Array, a: Array, b: Array, prob: float) -> NDArray[np.bool_]:
+    """Say whether intervals in the log-odds are in order, and hold what they should."""
+    outside = beta.logit_cdf(ends[0], a, b) + beta.logit_cdf(-ends[1], b, a)
+    return np.asarray((ends[0] <= ends[1]) & (np.abs(outside - (1.0 - prob)) < _CONTENT))

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy import interpolate, optimize, special
 from scipy.optimize import elementwise
 
+from bayescm import beta
 from bayescm.laws.beta import PointLaw
 from bayescm.laws.integral import LEAST
 from bayescm.metrics import Metric, compute, multiclass
@@ -369,12 +370,7 @@ def _lattice(step: float, uncertain: tuple[bool, bool]) -> Array:
 
 def _log_odds(a: float, b: float) -> Array:
     """Return the log-odds of a Beta at the normal quantiles, in order."""
-    p, q = np.empty((2, len(_NORMAL)))
-    low, high = special.ndtr(_NORMAL), special.ndtr(-_NORMAL)
-    left = _NORMAL <= 0.0
-    p[left], q[left] = special.betaincinv(a, b, low[left]), special.betainccinv(b, a, low[left])
-    p[~left], q[~left] = special.betainccinv(a, b, high[~left]), special.betaincinv(b, a, high[~left])
-    return np.asarray(np.log(np.maximum(p, 1e-300)) - np.log(np.maximum(q, 1e-300)))
+    return beta.logit_at_normal(_NORMAL, a, b)
 
 
 def _value(metric: Metric, prevalence: Array, recall: Array, specificity: Array) -> Array:

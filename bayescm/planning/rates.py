@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from bayescm import validate
+from bayescm import beta, validate
 
 Array = NDArray[np.float64]
 
@@ -70,7 +70,7 @@ class Rate(NamedTuple):
             k = np.arange(n + 1.0)
             return k, np.exp(self.log_pmf(k, n))
         share = (1 - np.cos(np.pi * (np.arange(most) + shift) / most)) / 2  # finer at the ends of the probability
-        inside = np.floor(n * special.betaincinv(*self._like(n), share))
+        inside = np.floor(n * beta.ppf(share, *self._like(n)))
         edges = np.unique(np.concatenate([[-1.0], inside[inside < n], [n]]))
         return 0.5 * (edges[:-1] + 1 + edges[1:]), np.diff(self._at(edges, n))
 
@@ -88,7 +88,7 @@ class Rate(NamedTuple):
     def reach(self, n: float, tail: float) -> tuple[float, float]:
         """Return shares of successes in n trials that are rarely passed, about."""
         like = self._like(n)
-        return float(special.betaincinv(*like, tail)), float(special.betainccinv(*like, tail))
+        return float(beta.ppf(tail, *like)), float(beta.isf(tail, *like))
 
     def _like(self, n: float) -> tuple[float, float]:
         """Return a Beta with mean and variance of the share of successes in n trials."""
@@ -113,5 +113,4 @@ def above(a: Array, b: Array) -> Callable[[Array, Array], Array]:
 
 def _nodes(a: Array, b: Array) -> Array:
     """Return the quantiles of a Beta at the nodes."""
-    tail = special.ndtr(-np.abs(_Z))
-    return np.asarray(np.where(_Z < 0, special.betaincinv(a, b, tail), special.betainccinv(a, b, tail)))
+    return np.asarray(special.expit(beta.logit_at_normal(_Z, a, b)))
