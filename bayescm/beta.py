@@ -146,7 +146,7 @@ def _excess(y: Array, target: Array, a: Array, b: Array, log_beta: Array) -> tup
     return log_x - log_rest, log_tail - target, rate, a * rest - b * x - rate
 
 
-def rough_logit(tail: Array, a: Array, b: Array) -> Array:
+def rough_logit(tail: float | Array, a: Array, b: Array) -> Array:
     """Return about the log-odds: Carter's formula, or where a concentration is small a normal law's."""
     z = special.ndtri(tail)
     least = np.minimum(a, b)
@@ -156,4 +156,4 @@ def rough_logit(tail: Array, a: Array, b: Array) -> Array:
         w = z * np.sqrt(h + shift) / h + (u - v) * (shift + 5.0 / 6.0 - 2.0 / (3.0 * h))
         carter = np.log(a / b) + 2.0 * w
     rough = special.psi(a) - special.psi(b) + z * np.sqrt(1.0 / a + 1.0 / b)
-    return np.where((least > 1.0) & np.isfinite(carter), carter, rough)
+    return np.asarray(np.where((least > 1.0) & np.isfinite(carter), carter, rough))

@@ -435,3 +435,71 @@ def test_metrics_of_one_row_need_no_model(cells):
     x = some_points(laws[0])
     for law in laws[1:]:
         np.testing.assert_allclose(law.cdf(x), laws[0].cdf(x), rtol=1e-8)
+
+
+# ---- highest-density intervals --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("cells", "name", "settings", "kind"),
+    [
+        ((5, 10**7, 0, 50), "markedness", {}, "hdi"),
+        ((5, 10**9, 0, 50), "markedness", {}, "hdi"),
+        (
+            (3, 0, 10**9, 4), "kappa", {"model": "three_binomial", "prior": "laplace", "prevalence": "fixed"}, "hdi",
+        ),
+        ((0, 10, 0, 1000), "kappa", {"prior": 30, "prevalence": (0.5, 0.5)}, "eti"),
+        ((18, 3, 10, 100), "f2", {"prevalence": (0.5, 0.5)}, "hdi"),
+        ((18, 3, 10, 100), "p4", {"prevalence": (0.5, 0.5)}, "hdi"),
+        ((0, 5, 26, 1), "predicted_prevalence", {"model": "three_binomial", "prior": 0.06}, "hdi"),
+    ],
+)  # fmt: skip
+def test_intervals_that_were_none(cells, name, settings, kind):
+    """Spikes next to an edge, laws narrower than the spacing of numbers, a Beta whose median lies off its table."""
+    tp, fn, fp, tn = cells
+    s = bayescm.summary(bayescm.from_cells(tp=tp, fn=fn, fp=fp, tn=tn), name, **settings)
+    law = law_of(cells, name, **settings)
+    lower, upper = s.interval.values[0]
+    assert s.ci_kind.item() == kind
+    assert lower <= float(s["median"].item()) <= upper
+    held = 1.0 - float(law.cdf(lower)) - float(law.sf(upper))
+    assert held == pytest.approx(0.95, abs=1e-4)
+    for shift in (0.003, 0.03, 0.1, 0.3) if kind == "hdi" else ():  # no interval as long holds more
+        for step in (shift * (upper - lower), -shift * (upper - lower)):
+            assert 1.0 - float(law.cdf(lower + step)) - float(law.sf(upper + step)) < held + 1e-3
+
+
+def test_where_the_intervals_lie():
+    """Of the defects' cases, by their densities."""
+    s = bayescm.summary(bayescm.from_cells(tp=5, fn=10**7, fp=0, tn=50), "markedness")
+    assert 0.0 < float(s.interval.values[0, 1]) < 2e-5  # all of it is PPV + NPV - 1 with an NPV of 5e-6
+    s = bayescm.summary(bayescm.from_cells(tp=18, fn=3, fp=10, tn=100), "f2", prevalence=(0.5, 0.5))
+    np.testing.assert_allclose(s.interval.values[0], [0.205, 0.983], atol=0.003)
+
+
+def test_medians_off_the_tables():
+    """Concentrations of .06: F1's mean was NaN, with what memory held; against draws."""
+    counts, settings = [[1, 26], [5, 0]], {"model": "three_binomial", "prior": 0.06}
+    names = ["f1", "precision", "balanced_accuracy", "informedness", "predicted_prevalence"]
+    s = bayescm.summary(counts, names, **settings)
+    assert np.isfinite(s["mean"]).all()
+    draws = bayescm.posterior(counts, metrics=names, draws=20_000, random_seed=1, **settings).posterior
+    for i, name in enumerate(names):
+        values = draws[name].values.ravel()
+        error = values.std() / np.sqrt(len(values))
+        assert float(s["mean"][i]) == pytest.approx(values.mean(), abs=5 * error)
+        low, high = s.interval.values[i]
+        held = ((values >= low) & (values <= high)).mean()
+        assert held == pytest.approx(0.95, abs=5 * np.sqrt(0.05 * 0.95 / len(values)))
+
+
+@pytest.mark.parametrize(("a", "b"), [(0.06, 5.06), (5.06, 0.06), (0.05, 1e6), (1e6, 0.05), (0.05, 0.05)])
+def test_tabulated_quantiles_on_both_sides_of_the_median(a, b):
+    from bayescm import beta
+    from bayescm._kernels.beta import DESCRIPTION, MAX_CELLS, build, of_normal
+
+    table, law = np.full((MAX_CELLS + 1, 8), np.nan), np.empty(DESCRIPTION)
+    build(a, b, table, law)
+    z = np.linspace(-6.0, 6.0, 241)
+    found = [of_normal(w, table, law) for w in z]
+    np.testing.assert_allclose(found, beta.logit_at_normal(z, a, b), rtol=1e-8, atol=1e-8)

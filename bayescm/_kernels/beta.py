@@ -32,7 +32,7 @@ def log_shape(y, law):
     if law[MIRRORED] > 0:
         d = -d
     share = law[SMALL_SHARE]
-    if d < 1.0:
+    if d < 500.0:  # beyond, where e^d is no number, d and the logarithm lose what they share
         return law[SIZE] * (share * d - math.log1p(share * math.expm1(d)))
     return law[SIZE] * (share * d - d - math.log(share + (1.0 - share) * math.exp(-d)))
 
@@ -177,9 +177,15 @@ def quantile(log_tail, is_lower, table, law):
     """Return y where F (or S) has a given logarithm of at most log(1/2)."""
     cells, median = int(law[CELLS]), int(law[MEDIAN])
     width = 1.0 / law[RATE]
+    from_left = is_lower
     if is_lower:
         first, last = 0, median - 1
         inside = median > 0 and log_tail >= table[0, 0]
+        if inside and median == cells and log_tail > _value(table[cells - 1], 1.0):
+            inside = from_left = False  # the median lies right of the table
+    elif median == 0 and log_tail > table[0, 0]:
+        first = last = 0
+        inside, from_left = False, True  # the median lies left of it
     else:
         first, last = median, cells - 1
         end = _value(table[cells - 1], 1.0)
@@ -204,7 +210,7 @@ def quantile(log_tail, is_lower, table, law):
             if abs(step) < 1e-14:
                 break
         return law[LEFT] + width * (first + t)
-    y = law[LEFT] if is_lower else law[LEFT] + width * cells
+    y = law[LEFT] if from_left else law[LEFT] + width * cells
     for _ in range(60):  # beyond the table: nearly a straight line
         low, high, f = tails(y, table, law)
         tail = low if is_lower else high

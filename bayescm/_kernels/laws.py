@@ -12,10 +12,15 @@ from bayescm._kernels.nodes import CELLS_OF_PATH, COARSE, point, prepare
 from bayescm._kernels.search import (
     FALLING,
     INSIDE,
+    LACKING,
     NONE,
     RISING,
     coordinate,
+    ends_around,
     equal_densities,
+    lacking,
+    masses_outside,
+    move,
     place,
     shape_of_interval,
     solve,
@@ -259,17 +264,18 @@ def _of_one(a, shares, trees, num, den, kind, lower, upper, prob, densest_wanted
     mean, variance = moments(kind, shape, ordered[0], ordered[1], laws, paths)
     inside = lower < centre < upper and spread > 0.0
     median = coordinate(centre, lower, upper) if inside else 0.0
-    scale = min(max(spread / place(median, lower, upper)[1], 1e-9), 10.0) if inside else 0.1
+    scale = min(max(spread / place(median, lower, upper)[1], 1e-18), 10.0) if inside else 0.1
     tail = 0.5 * (1.0 - prob)
     ends = np.empty(2)
-    where, worst = NONE, 0.0
+    where, worst, found = NONE, 0.0, False
     twice = laws[1, POINT] == 0.0 and laws[2, POINT] == 0.0
     for last in range(0 if twice else 1, 2):
         goal = _COARSE_GOAL if last == 0 else (_GOAL_OF_TWO if twice else _GOAL_OF_ONE)
-        median, log_middle, worst = solve(0.5, 0.5, median, scale, one, goal)
+        median, log_middle, worst, off = solve(0.5, 0.5, median, scale, one, goal)
+        lacks = lacking(off, median, one)
         if last == 0 or not twice:
             slope = place(median, lower, upper)[1]
-            scale = min(max(0.4 * math.exp(-log_middle) / slope, 1e-12), 50.0)
+            scale = min(max(0.4 * math.exp(-log_middle) / slope, 1e-25), 50.0)
             reach = -to_normal(tail, 1.0 - tail) * scale
             ends[0], ends[1] = median - reach, median + reach
             if densest_wanted:
@@ -278,26 +284,32 @@ def _of_one(a, shares, trees, num, den, kind, lower, upper, prob, densest_wanted
                 where = INSIDE
                 if not found:
                     ends[0], ends[1] = median - reach, median + reach
-                    where = shape_of_interval(prob, log_middle, ends, scale, one, goal)
+                    where = shape_of_interval(prob, ends, scale, one, goal)
         elif where == INSIDE:
             kept = ends.copy()
             found, error = equal_densities(prob, median, log_middle, ends, scale, one, goal)
             worst = max(worst, error)
             if not found:
                 ends[:] = kept
-        if where != INSIDE:
+        if where == INSIDE and (found or last == 0):
+            continue
+        if where == INSIDE:  # known by a coarse search
+            low, high = masses_outside(prob, ends, one, goal)
+        else:
             low = 0.0 if where == FALLING else (1.0 - prob if where == RISING else tail)
             high = 0.0 if where == RISING else (1.0 - prob if where == FALLING else tail)
-            if low > 0.0:
-                ends[0], _, error = solve(low, 1.0 - low, ends[0], scale, one, goal)
-                worst = max(worst, error)
-            if high > 0.0:
-                ends[1], _, error = solve(1.0 - high, high, ends[1], scale, one, goal)
-                worst = max(worst, error)
+        error, off = move(low, high, ends, scale, one, goal)
+        worst = max(worst, error)
+        if last == 1 and where != NONE and not (off < LACKING and ends_around(median, where, ends)):
+            where, ends[0], ends[1] = NONE, median - reach, median + reach
+            error, off = move(tail, tail, ends, scale, one, goal)
+            worst = max(worst, error)
+        lacks = max(lacks, off)
     out[0], out[1], out[2] = mean, math.sqrt(variance), place(median, lower, upper)[0]
     out[3] = lower if where == FALLING else place(ends[0], lower, upper)[0]
     out[4] = upper if where == RISING else place(ends[1], lower, upper)[0]
-    out[5] = 0.0 if where == NONE else 1.0
+    ordered_well = out[3] <= out[2] <= out[4]
+    out[5] = (0.0 if where == NONE else 1.0) if lacks < LACKING and ordered_well else -1.0
     out[6] = worst
 
 
@@ -381,6 +393,6 @@ def quantiles(a, shares, p, trees, num, den, kind, lower, upper, goal):
             if not 0.0 < p[i, j] < 1.0:
                 out[i, j] = (lower if p[i, j] == 0.0 else upper if p[i, j] == 1.0 else math.nan), 0.0
                 continue
-            z, _, error = solve(p[i, j], 1.0 - p[i, j], start, 1e-6, one, goal)
+            z, _, error, _ = solve(p[i, j], 1.0 - p[i, j], start, 1e-6, one, goal)
             out[i, j] = place(z, lower, upper)[0], error
     return out

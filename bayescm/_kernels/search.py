@@ -10,7 +10,11 @@ from bayescm._kernels.integrals import distribution
 INSIDE, RISING, FALLING, NONE = range(4)  # where the narrowest interval lies
 _STEPS = 100
 _TRIES = 12
-_EDGE = 13.0  # of the logit of a share of the outer mass: 2e-6
+_LEAST_MASS = 1e-12  # on one side of an interval that ends next to the edge of the range
+_BETWEEN = 3.0  # logit of a share of the outer mass, between the middle and the edges
+_LONGER = 1e-3
+_STEEP = 50.0  # of a difference of log densities
+LACKING = 1e-2  # relative, of the probability that an interval leaves out
 _MOST = 36.0  # of the coordinate: beyond it 1 - x is below the spacing of numbers
 
 
@@ -23,6 +27,8 @@ def place(z, lower, upper):
     e = math.exp(-abs(z))
     small = e / (1.0 + e)
     slope = (upper - lower) * small / (1.0 + e)
+    if abs(z) < 1.0:  # around the middle, which may be 0
+        return 0.5 * (lower + upper) + 0.5 * (upper - lower) * math.tanh(0.5 * z), slope
     return (upper - (upper - lower) * small if z > 0 else lower + (upper - lower) * small), slope
 
 
@@ -51,10 +57,11 @@ def _at(z, one, goal):
 
 @kernel
 def solve(low_target, high_target, start, scale, one, goal):
-    """Return the coordinate where cdf and sf are as wanted, the log density in x there, and the error of the cdf.
+    """Return the coordinate where cdf and sf are as wanted, the log density in x there, the cdf's error, what lacks.
 
     Newton's method for log(cdf / sf), which is nearly straight, inside a bracket that is halved where that is slow.
-    `scale` is the width of the law in z; the last step is below its 1e-5, and the error about that squared.
+    `scale` is the width of the law in z. What lacks is how far log(cdf / sf) is from its target before the last step,
+    the error after the step is about that squared; 0 where the bracket is as narrow as numbers or the law allow.
     """
     low_z, high_z = -700.0, 700.0 if math.isinf(one[1]) else _MOST
     target = math.log(low_target) - math.log(high_target)
@@ -68,16 +75,20 @@ def solve(low_target, high_target, start, scale, one, goal):
         else:
             low_z = z
         after = z - excess / (slope * (1.0 / low + 1.0 / high))
-        close = abs(after - z) <= 1e-5 * scale and abs(excess) < 1e-2
+        met = abs(excess) < 1e-7
+        if met and not abs(after - z) <= scale:  # hardly any density here
+            after = z
+        close = met or (abs(after - z) <= 1e-5 * scale and abs(excess) < 1e-2)
         stuck = abs(after - z) <= 1e-5 * scale and not close  # where the density is infinite
         slow = abs(excess) > 0.5 * before and low_z > -700.0 and high_z < 700.0
         before = abs(excess)
         if stuck or (slow and not close) or not (close or low_z < after < high_z) or math.isnan(after):
             after = 0.5 * (low_z + high_z)
         z = after
-        if close or high_z - low_z <= 1e-12 * max(1.0, abs(z)):
+        if close or high_z - low_z <= 1e-9 * min(scale, 1.0) + 4e-16 * abs(z):
             break
-    return z, math.log(density) if density > 0.0 else -math.inf, worst
+    narrow = high_z - low_z <= 1e-9 * min(scale, 1.0) + 4e-16 * abs(z)
+    return z, math.log(density) if density > 0.0 else -math.inf, worst, 0.0 if narrow else before
 
 
 @kernel
@@ -123,46 +134,116 @@ def equal_densities(prob, median, log_middle, ends, scale, one, goal):
 
 
 @kernel
+def lacking(off, z, one):
+    """Return how far log(cdf / sf) is from its target at a solution, 0 where no number lies nearer to an edge."""
+    lower, upper, _, _, _ = one
+    x = place(z, lower, upper)[0]
+    return 0.0 if z <= -699.0 or z >= _MOST - 1e-3 or not lower < x < upper else off
+
+
+@kernel
+def move(low, high, ends, scale, one, goal):
+    """Move `ends` to where the tails outside are as given, but for a tail of 0; return the cdf's error, what lacks."""
+    worst = lacks = 0.0
+    if low > 0.0:
+        ends[0], _, worst, off = solve(low, 1.0 - low, ends[0], scale, one, goal)
+        lacks = lacking(off, ends[0], one)
+    if high > 0.0:
+        ends[1], _, error, off = solve(1.0 - high, high, ends[1], scale, one, goal)
+        worst, lacks = max(worst, error), max(lacks, lacking(off, ends[1], one))
+    return worst, lacks
+
+
+@kernel
+def ends_around(median, where, ends):
+    """Say whether an interval lies around the median."""
+    return (where == FALLING or ends[0] <= median) and (where == RISING or median <= ends[1])
+
+
+@kernel
+def masses_outside(prob, ends, one, goal):
+    """Return the probabilities that an interval of probability `prob` leaves out, shared as these ends share theirs."""
+    low, high = _at(ends[0], one, goal)[0], _at(ends[1], one, goal)[1]
+    if not low + high > 0.0:
+        return 0.5 * (1.0 - prob), 0.5 * (1.0 - prob)
+    least = _LEAST_MASS / (1.0 - prob)
+    share = min(max(low / (low + high), least), 1.0 - least)
+    return (1.0 - prob) * share, (1.0 - prob) * (1.0 - share)
+
+
+@kernel
 def _tilt(t, prob, ends, scale, one, goal):
     """Move `ends` to the interval whose left tail has the share 1 / (1 + exp(-t)) of the outer mass.
 
     Returns
     -------
-    tilt, log_low : float
-        Log density at the upper end minus that at the lower one, and the latter.
+    tilt, width : float
+        Log density at the upper end minus that at the lower one: the interval gets shorter as it moves right where
+        that is positive. And its length.
     """
-    share = 1.0 / (1.0 + math.exp(-t))
-    left, right = (1.0 - prob) * share, (1.0 - prob) * (1.0 - share)
-    ends[0], log_low, _ = solve(left, prob + right, ends[0], scale, one, goal)
-    ends[1], log_high, _ = solve(prob + left, right, ends[1], scale, one, goal)
-    return (log_high - log_low if log_high > log_low or log_high < log_low else 0.0), log_low
+    left, right = (1.0 - prob) / (1.0 + math.exp(-t)), (1.0 - prob) / (1.0 + math.exp(t))
+    ends[0], log_low, _, _ = solve(left, prob + right, ends[0], scale, one, goal)
+    ends[1], log_high, _, _ = solve(prob + left, right, ends[1], scale, one, goal)
+    tilt = min(max(log_high - log_low, -_STEEP), _STEEP) if log_high > log_low or log_high < log_low else 0.0
+    return tilt, place(ends[1], one[0], one[1])[0] - place(ends[0], one[0], one[1])[0]
 
 
 @kernel
-def shape_of_interval(prob, log_middle, ends, scale, one, goal):
+def shape_of_interval(prob, ends, scale, one, goal):
     """Find out where the narrowest interval lies, and move `ends` there if it is inside.
 
-    Equal densities at both ends, by Illinois' method in the logit of the share of the outer mass that lies left. Where
-    the density doesn't fall towards both edges, the interval begins or ends at one, or isn't unique.
+    The interval moves from the lower edge to the upper one. It is the narrowest where the densities at its ends are
+    equal and it gets longer on both sides, or at an edge towards which the density rises. Of several such places the
+    one with the shortest interval is taken. Where the density rises towards both edges, it isn't unique.
     """
-    wide = ends.copy()
-    far, near = _EDGE, -_EDGE
-    far_h, _ = _tilt(far, prob, wide, scale, one, goal)
-    wide[:] = ends
-    near_h, log_low = _tilt(near, prob, wide, scale, one, goal)
-    if far_h >= 0.0 and near_h >= 0.0:
-        return RISING
-    if far_h <= 0.0 and near_h <= 0.0:
-        return FALLING
-    if near_h < 0.0:
-        return NONE
+    most = math.log((1.0 - prob) / _LEAST_MASS)
+    t = np.array([-most, -_BETWEEN, 0.0, _BETWEEN, most])
+    tilts, widths, kept = np.empty(5), np.empty(5), np.empty((5, 2))
+    for k in (2, 0, 4, 1, 3):
+        kept[k] = ends if k == 2 else kept[2]
+        tilts[k], widths[k] = _tilt(t[k], prob, kept[k], scale, one, goal)
+        if k == 2 and widths[2] >= (1.0 - 1e-9) * (one[1] - one[0]):
+            return NONE  # two spikes, at the edges
+        if k == 4:
+            falls = tilts[0] <= 0.0 and tilts[2] <= 0.0 and tilts[4] <= 0.0 and widths[0] <= widths[2] <= widths[4]
+            rises = tilts[0] >= 0.0 and tilts[2] >= 0.0 and tilts[4] >= 0.0 and widths[0] >= widths[2] >= widths[4]
+            if falls or rises:
+                return _at_edge(0 if falls else 4, kept, widths, ends, one)
+    best, narrowest = 5, math.inf
+    for k in range(4):
+        if tilts[k] > 0.0 >= tilts[k + 1] and min(widths[k], widths[k + 1]) < narrowest:
+            best, narrowest = k, min(widths[k], widths[k + 1])
+    if best == 5:
+        if tilts[0] <= 0.0 and tilts[4] >= 0.0:
+            return NONE
+        return _at_edge(0 if tilts[0] <= 0.0 else 4, kept, widths, ends, one)
+    if (tilts[0] < 0.0 and widths[0] < narrowest) or (tilts[4] > 0.0 and widths[4] < narrowest):
+        return NONE  # another one, at an edge
+    ends[:] = kept[best]
+    return _between(t[best], t[best + 1], tilts[best], tilts[best + 1], prob, ends, scale, one, goal)
+
+
+@kernel
+def _at_edge(k, kept, widths, ends, one):
+    """Say that the interval ends at an edge of the range; or, where it is much longer so, move `ends` next to it."""
+    lower, upper, _, _, _ = one
+    here = place(kept[k, 0], lower, upper)[0], place(kept[k, 1], lower, upper)[0]
+    if (upper - here[0] if k == 4 else here[1] - lower) <= widths[k] * (1.0 + _LONGER):
+        return RISING if k == 4 else FALLING
+    ends[:] = kept[k]
+    return INSIDE
+
+
+@kernel
+def _between(near, far, near_h, far_h, prob, ends, scale, one, goal):
+    """Move `ends` to equal densities, by Illinois' method in the logit of the share of the outer mass that is left."""
     for _ in range(_STEPS):
         t = (near * far_h - far * near_h) / (far_h - near_h)
-        h, log_low = _tilt(t, prob, ends, scale, one, goal)
+        h, _ = _tilt(t, prob, ends, scale, one, goal)
         if h > 0.0:
             near, near_h, far_h = t, h, 0.5 * far_h
         else:
             far, far_h, near_h = t, h, 0.5 * near_h
         if abs(h) < 1e-8 or abs(far - near) < 1e-8 or near_h == far_h:
             break
-    return INSIDE if log_middle >= log_low - 1e-6 else NONE
+    return INSIDE

@@ -142,8 +142,20 @@ def statistics(laws: Sequence[IntegralLaw], prob: float, kind: str) -> list[dict
     results = []
     for k, law in enumerate(laws):
         found: dict[str, Any] = {name: table[:, k, i].reshape(batch) for i, name in enumerate(kernels.STATISTICS)}
+        _refuse_lost(law, found["is_hdi"], prob)
         results.append(found | {"is_hdi": found["is_hdi"] > 0} | _moments(law))
     return results
+
+
+def _refuse_lost(law: IntegralLaw, is_hdi: Array, prob: float) -> None:
+    """Raise where neither the narrowest nor the equal-tailed interval has what it should, by the law's own cdf."""
+    lost = np.argwhere(np.atleast_1d(is_hdi) < 0.0)
+    if len(lost):
+        cells = np.broadcast_to(law.cells, (*np.shape(is_hdi), 4))[tuple(lost[0])] if np.ndim(is_hdi) else law.cells
+        raise ArithmeticError(
+            f"no interval of probability {prob:g} was found for {law.metric.name} at the concentrations tp, fn, fp, tn "
+            f"= {cells.tolist()}; take draws of bayescm.posterior."
+        )
 
 
 def _in_threads(kernel: Any, batched: tuple[Array, ...], rest: tuple[Any, ...]) -> Any:
