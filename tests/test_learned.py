@@ -131,6 +131,8 @@ def test_edges(edge):
     assert board.attrs["method"] == "exact"
     assert board.attrs["error"] < 1e-6
     assert board.rank_probability.sum("rank").values == pytest.approx(np.ones(len(right)), abs=1e-6)
+    again = bayescm.leaderboard(counted(right, wrong), prior="learned", design="independent")
+    xr.testing.assert_identical(again, board)
     low, high = board.interval.values.T
     assert (low < board["mean"].values).all()
     assert (board["mean"].values < high).all()

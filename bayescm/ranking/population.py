@@ -3,7 +3,7 @@
 Given a mean m and a concentration K, a system's rate is Beta(mK, (1 - m)K): it scatters around m with the variance
 m(1 - m)/(K + 1). One system is expected to be further off, ten times as far in standard deviations, so that who is far
 ahead isn't pulled back among the rest. The mean is uniform, and so is the standard deviation, from 0 to 0.9 of the
-largest possible one, sqrt(m(1 - m)). Both are integrated: a Gauss rule, made for their posterior, has a few nodes, and
+largest possible one, sqrt(m(1 - m)); no concentration is below .05. Both are integrated: a Gauss rule, made for their posterior, has a few nodes, and
 at each of them the systems are independent mixtures of two Betas.
 """
 
@@ -26,6 +26,7 @@ _LEAST = 1e-2  # of the noise's standard deviation, below which the systems are 
 _FLAT = 1.0  # concentration of far systems, at least
 _CONCENTRATIONS, _FINER, _MEANS = 32, 24, 48  # points of the grids
 _BETWEEN = 8  # points of a spline for each of a grid
+_FAINTEST = 0.05  # concentration of either side, at least: the integrals of ranks miss corners of what is fainter
 _NEVER = 1e-10
 _STIRLING = 30.0
 _WIDTHS = ((0.5, 8), (0.2, 5), (0.0, 3))  # standard deviation of log K, from which so many nodes are needed
@@ -149,7 +150,7 @@ def _posterior(
 ) -> Learned:
     """Return the systems' posteriors at nodes."""
     a, b = _concentrations(concentration, x)
-    logs = _log_marginal(a, b, x, right, wrong) + np.log(near_and_far(len(right)))[:, None]
+    logs = _log_marginal(a, b, right, wrong) + np.log(near_and_far(len(right)))[:, None]
     share = np.exp(logs - special.logsumexp(logs, axis=1, keepdims=True))
     mean = special.expit(x)
     sd = np.sqrt(mean * special.expit(-x) / (1.0 + concentration))
@@ -198,7 +199,7 @@ def _over_means(evidence: _Evidence, concentration: float) -> tuple[float, Array
     """Return the log density of log K, integrated over the mean; log-odds of the mean, and their densities given K."""
     x = evidence.means(concentration)
     a, b = _concentrations(np.full(len(x), concentration), x)
-    logs = _log_marginal(a, b, x, evidence.right, evidence.wrong)
+    logs = _log_marginal(a, b, evidence.right, evidence.wrong)
     logs = special.logsumexp(logs + np.log(near_and_far(evidence.systems))[:, None], axis=1) @ evidence.times
     prior = np.log(concentration) - 1.5 * np.log1p(concentration)  # uniform in 1/sqrt(1 + K)
     logs += special.log_expit(x) + special.log_expit(-x) + prior
@@ -218,15 +219,15 @@ def _concentrations(concentration: Array, x: Array) -> tuple[Array, Array]:
     """Return the concentrations of near and far systems before anything was seen, (points, 2)."""
     far = np.where(concentration > _FLAT, np.maximum(concentration / FAR**2, _FLAT), concentration)
     both = np.stack([concentration, far], axis=-1)
-    return special.expit(x)[:, None] * both, special.expit(-x)[:, None] * both
+    right, wrong = special.expit(x)[:, None] * both, special.expit(-x)[:, None] * both
+    return np.maximum(right, _FAINTEST), np.maximum(wrong, _FAINTEST)
 
 
-def _log_marginal(a: Array, b: Array, x: Array, right: Array, wrong: Array) -> Array:
+def _log_marginal(a: Array, b: Array, right: Array, wrong: Array) -> Array:
     """Return the log probability of counts, but for binomial coefficients, (points, 2, counts)."""
     rising = _rising(a[..., None], right) + _rising(b[..., None], wrong)
     rising -= _rising((a + b)[..., None], right + wrong)
-    certain = special.log_expit(x)[:, None] * right + special.log_expit(-x)[:, None] * wrong
-    return np.asarray(rising + certain[:, None])
+    return np.asarray(rising - np.log1p(b / a)[..., None] * right - np.log1p(a / b)[..., None] * wrong)
 
 
 def _rising(a: Array, k: Array) -> Array:
