@@ -153,7 +153,7 @@ def leaderboard(
     array([9446., 2351.,  986.])
     >>> learned = bayescm.leaderboard(kaggle, design="independent")
     >>> learned[["point", "mean", "best_probability"]].to_array().values[:, 0].round(4)
-    array([0.9976, 0.9974, 0.9204])
+    array([0.9976, 0.9974, 0.9205])
     """
     field = _field(counts, metric, _method_of_design(method, design), model, prior, prevalence)
     n, seed = len(field.point), validate.seed(random_seed)

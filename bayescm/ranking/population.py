@@ -3,8 +3,8 @@
 Given a mean m and a concentration K, a system's rate is Beta(mK, (1 - m)K): it scatters around m with the variance
 m(1 - m)/(K + 1). One system is expected to be further off, ten times as far in standard deviations, so that who is far
 ahead isn't pulled back among the rest. The mean is uniform, and so is the standard deviation, from 0 to 0.9 of the
-largest possible one, sqrt(m(1 - m)); no concentration is below .05. Both are integrated: a Gauss rule, made for their posterior, has a few nodes, and
-at each of them the systems are independent mixtures of two Betas.
+largest possible one, sqrt(m(1 - m)); no concentration is below 0.05. Both are integrated: a Gauss rule, made for their
+posterior, has a few nodes, and at each of them the systems are independent mixtures of two Betas.
 """
 
 from collections.abc import Callable
