@@ -270,7 +270,7 @@ def _of_plain(array: Any, labels: Sequence[Label] | None, dims: Sequence[str] | 
     values = validate.array_of("array", array)
     if values.ndim < 2 or values.shape[-1] != values.shape[-2] or values.shape[-1] < 2:
         raise ValueError(f"`array` must have shape (..., K, K) with K of at least 2; got {values.shape}.")
-    names = list(range(values.shape[-1]) if labels is None else labels)
+    names = validate.listed("labels", range(values.shape[-1]) if labels is None else labels)
     if len(names) == values.shape[-1] and any(is_margin(name) for name in names):
         values, names, _ = without_margins(validate.count_values("array", values), names, names)
     order = _class_names(names, values.shape[-1])

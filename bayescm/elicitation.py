@@ -112,6 +112,7 @@ def prior_predictive(
     >>> dt.prior_replicate.precision.quantile([0.05, 0.5, 0.95]).values.round(2)
     array([0.03, 0.3 , 0.9 ])
     """
+    labels = validate.listed("labels", labels)
     counts = from_array(np.zeros((len(labels), len(labels)), np.int64), labels=labels)
     size, seed = validate.positive_integer("size", size), validate.seed(random_seed)
     chains, draws = validate.positive_integer("chains", chains), validate.positive_integer("draws", draws)

@@ -49,6 +49,8 @@ def probabilities(posterior: Any, rope: float, *, variable: str = "mean_differen
     if isinstance(posterior, ClosedForm):
         posterior = _named(posterior.laws, variable)
     if hasattr(posterior, "cdf"):
+        if np.ndim(posterior.cdf(0.0)):
+            raise ValueError("`posterior` must be one distribution; got a batch of them. Select one.")
         return _dataset({variable: _sides(posterior, rope)}, rope)
     if isinstance(posterior, xr.DataTree):
         if "posterior" not in posterior.children:

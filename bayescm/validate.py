@@ -43,10 +43,10 @@ def number(name: str, value: object, lower: float, upper: float, *, closed: bool
     except (TypeError, ValueError, OverflowError):
         result = np.nan
     if isinstance(value, str | bool) or (np.isnan(result) and not isinstance(value, float)):
-        raise TypeError(f"`{name}` must be {wanted}; got {value!r}.")
+        raise TypeError(f"`{name}` must be {wanted}; got {_short(value)}.")
     inside = lower <= result <= upper if closed else lower < result < upper
     if not inside:
-        raise ValueError(f"`{name}` must be {wanted}; got {value!r}.")
+        raise ValueError(f"`{name}` must be {wanted}; got {_short(value)}.")
     return result
 
 
@@ -89,8 +89,8 @@ def array_of(name: str, values: ArrayLike) -> NDArray[Any]:
         )
     try:
         return np.asarray(values)
-    except ValueError as error:  # rows of different lengths
-        raise ValueError(f"`{name}` must be a rectangular array; got {_short(values)}: {error}.") from None
+    except ValueError:  # rows of different lengths
+        raise ValueError(f"`{name}` must be a rectangular array; got {_short(values)}.") from None
 
 
 def _short(value: Any) -> str:

@@ -110,7 +110,7 @@ def judge(call: Call) -> Iterator[str]:
     yield from _of_warnings(caught)
     reasons = [str(one.message) for one in caught]
     for where, data in _datasets(found):
-        yield from (f"{where}{what}" for what in _of_result(data, call, bool(reasons)))
+        yield from (f"{where}{what}" for what in _of_result(data, call, where, bool(reasons)))
 
 
 def _of_error(error: Exception, call: Call) -> Iterator[str]:
@@ -167,19 +167,22 @@ NAN = {
 """Variables that may be NaN by their documentation: 0/0, no moment, no such test, no items in the cell."""
 FREE = ("evaluate", "regions.contour", "calibration.coverage")
 """Functions whose NaN mean what they are documented to: 0/0 of given cells, the gap between two outlines."""
+OF_TESTS = ("posterior", "prior_predictive")
+"""Functions that draw test sets, where a metric may be 0/0."""
 RATES = (
     "probability", "pairwise", "ties", "best_probability", "rank_probability", "top_probability", "superiority",
     "assurance", "probability_best", "probability_better", "p_value", "requirement", "undefined", "cdf", "theta",
 )  # fmt: skip
 
 
-def _of_result(data: xr.Dataset, call: Call, explained: bool) -> Iterator[str]:
+def _of_result(data: xr.Dataset, call: Call, where: str, explained: bool) -> Iterator[str]:
     """Yield what is wrong with numbers: bounds, ranges, probabilities, NaN without a reason."""
     for name, values in data.data_vars.items():
         if values.dtype.kind != "f":
             continue
         base = re.sub(r"^mcse_.*", "mcse", str(name))
         may = explained or name in NAN or base == "mcse" or "reason" in data.attrs or call.name in FREE
+        may = may or (call.name in OF_TESTS and where.endswith("replicate: "))
         if np.isnan(values).any() and not may:
             yield f"NaN in {name} without a reason"
         if name in RATES and ((values < -1e-9) | (values > 1 + 1e-9)).any():

@@ -46,7 +46,7 @@ class Law(NamedTuple):
     def _narrowest(self, below: Array, share: float) -> tuple[float, float]:
         """Return the narrowest interval between two values that holds at least a share."""
         before = np.append(0.0, below[:-1])
-        last = np.searchsorted(below, before + share - 1e-12)
+        last = np.maximum(np.searchsorted(below, before + share - 1e-12), np.arange(len(below)))
         first = np.flatnonzero(last < len(below))
         with np.errstate(invalid="ignore"):
             widths = self.values[last[first]] - self.values[first]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
+from bayescm import validate
 from bayescm.plots.checks import require
 from bayescm.results import CI_BOUND, METRIC
 
@@ -69,6 +70,7 @@ def plot_forest(summary: xr.Dataset, *, ax: "Axes | None" = None, reference: flo
         color = f"C{i}" if len(groups) <= 10 else palette(i / (len(groups) - 1))
         _draw_group(ax, one, np.arange(len(names)) + offset, color, system)
     if reference is not None:
+        reference = validate.number("reference", reference, -np.inf, np.inf)
         ax.axvline(reference, color="0.4", linestyle="--", linewidth=1)
     ax.set_yticks(np.arange(len(names)), [name.replace("_", " ") for name in names])
     ax.set_ylim(len(names) - 0.5, -0.5)

@@ -152,7 +152,7 @@ def wanted_levels(levels: Sequence[float] | float | None, shown: list[Layer]) ->
         if any(one != stored[0] for one in stored):
             raise ValueError(f"`levels` must be given: the surfaces were made with different ones, {stored}.")
         levels = stored[0]
-    given: list[Any] = [levels] if isinstance(levels, float | int) else list(levels or [])
+    given: list[Any] = [levels] if isinstance(levels, float | int) else validate.listed("levels", levels)
     found = sorted(validate.number("levels", level, 0, 1) for level in given)
     validate.unique("levels", found)
     if not found:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
+from bayescm import validate
 from bayescm.metrics import resolve
 from bayescm.plots.checks import refuse, require
 from bayescm.plots.densities import COLORS
@@ -119,6 +120,7 @@ def plot_sequential(
     ax.fill_between(one["n"], lower, upper, color=COLORS[0], alpha=0.25, linewidth=0)
     ax.plot(one["n"], one["median"], "o-", color=COLORS[0], markersize=4)
     if reference is not None:
+        reference = validate.number("reference", reference, -np.inf, np.inf)
         ax.axhline(reference, color="0.5", linewidth=1)
     ax.set_xlabel("items so far")
     kind, level = str(data.attrs["ci_kind"]).upper(), 100 * float(data.attrs["ci_prob"])
