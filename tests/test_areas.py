@@ -349,6 +349,7 @@ def test_shapes_names_and_attrs():
         assert "reason" not in bayescm.aucpr(y, score).attrs
 
 
+@pytest.mark.filterwarnings("ignore:At the given prevalence")
 def test_bayesian_intervals_are_those_of_the_curve():
     y, score = example(12, 30)
     both = {"a": score, "b": -score}

@@ -200,9 +200,13 @@ BINARY: tuple[Metric, ...] = (
 )  # fmt: skip
 
 
+def _is_number(value: object) -> bool:
+    return isinstance(value, Real)
+
+
 def fbeta(beta: float = 1.0) -> Metric:
     """Return F-beta for a given `beta`: recall weighs beta times as much as precision."""
-    if not (isinstance(beta, Real) and 0.0 < beta < float("inf")):
+    if not (_is_number(beta) and 0.0 < beta < float("inf")):
         raise ValueError(f"`beta` of fbeta must be a positive number; got {beta!r}.")
     return Metric(
         f"fbeta(beta={beta:.15g})", f"F{beta:g}", "(1 + b^2) TP / ((1 + b^2) TP + b^2 FN + FP)",
@@ -214,7 +218,7 @@ def fbeta(beta: float = 1.0) -> Metric:
 def expected_cost(tp: float = 0.0, fn: float = 1.0, fp: float = 1.0, tn: float = 0.0) -> Metric:
     """Return the mean cost of an item, given the cost of each cell; may be negative for gains."""
     costs = (tp, fn, fp, tn)
-    if not all(isinstance(cost, Real) and -MAX_COST <= cost <= MAX_COST for cost in costs):
+    if not all(_is_number(cost) and -MAX_COST <= cost <= MAX_COST for cost in costs):
         raise ValueError(
             "`tp`, `fn`, `fp`, `tn`: the costs of expected_cost must be numbers up to "
             f"{MAX_COST:g}; got {costs}. Rescale them."
@@ -229,7 +233,7 @@ def expected_cost(tp: float = 0.0, fn: float = 1.0, fp: float = 1.0, tn: float =
 
 def net_benefit(threshold: float = 0.5) -> Metric:
     """Return the net benefit (Vickers and Elkin 2006) of acting on a positive call at a threshold probability."""
-    if not (isinstance(threshold, Real) and 0.0 <= threshold < 1.0):
+    if not (_is_number(threshold) and 0.0 <= threshold < 1.0):
         raise ValueError(f"`threshold` of net_benefit must be a probability in [0, 1); got {threshold!r}.")
     odds = threshold / (1.0 - threshold)
     return Metric(
