@@ -64,7 +64,7 @@ FOUND = {
     "array": [lambda: bayescm.summary([[1, 2], [3]]), lambda: bayescm.decision_curve([[1, 2], [3]])],
     "model": [lambda: bayescm.summary([[6, 2], [1, 26]], model=np.array(["a", "b"]))],
     "story": [lambda: bayescm.sbc(3)],
-    "beta": [lambda: bayescm.metrics.fbeta("x")],
+    "beta": [lambda: bayescm.metrics.fbeta("x"), lambda: bayescm.metrics.fbeta(1e300)],
     "tn": [lambda: bayescm.metrics.expected_cost(tp="x")],
     "threshold": [lambda: bayescm.metrics.net_benefit("x")],
     "n_labels": [lambda: bayescm.metrics.available("x")],

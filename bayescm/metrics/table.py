@@ -206,8 +206,8 @@ def _is_number(value: object) -> bool:
 
 def fbeta(beta: float = 1.0) -> Metric:
     """Return F-beta for a given `beta`: recall weighs beta times as much as precision."""
-    if not (_is_number(beta) and 0.0 < beta < float("inf")):
-        raise ValueError(f"`beta` of fbeta must be a positive number; got {beta!r}.")
+    if not (_is_number(beta) and 0.0 < beta <= MAX_COST):
+        raise ValueError(f"`beta` of fbeta must be a positive number up to {MAX_COST:g}; got {beta!r}.")
     return Metric(
         f"fbeta(beta={beta:.15g})", f"F{beta:g}", "(1 + b^2) TP / ((1 + b^2) TP + b^2 FN + FP)",
         partial(binary.f_score, beta=beta), undefined="TP = FN = FP = 0",
