@@ -185,7 +185,7 @@ def _of_result(data: xr.Dataset, call: Call, where: str, explained: bool) -> Ite
         may = may or (call.name in OF_TESTS and where.endswith("replicate: "))
         if np.isnan(values).any() and not may:
             yield f"NaN in {name} without a reason"
-        if name in RATES and ((values < -1e-9) | (values > 1 + 1e-9)).any():
+        if name in RATES and "log_" not in where and ((values < -1e-9) | (values > 1 + 1e-9)).any():
             yield f"{name} outside [0, 1]"
         if "ci_bound" in values.dims and name != "mcse_interval":
             yield from _of_interval(str(name), values, data)
