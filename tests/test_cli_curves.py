@@ -221,7 +221,10 @@ def test_positive_label(capsys, tmp_path):
     )
     auc = {}
     for label in ("bad", "good"):
-        made = told(capsys, str(path), "--actual", "y", "--pos-label", label)
+        code, out, err = curve(capsys, str(path), "--actual", "y", "--pos-label", label, "--seed", "1", "--json")
+        assert code == 0
+        assert ("direction='smaller'" in err) == (label == "good")
+        made = json.loads(out)
         auc[label] = quantities(made, "DeLong")["auc"]["estimate"]
     assert auc["bad"] == bayescm.auc(Y, NEW)["point"].item()
     assert auc["good"] == pytest.approx(1 - auc["bad"])

@@ -17,6 +17,7 @@ from bayescm.ranking import drawn, exact, mixed, population, shrunk
 from bayescm.ranking.field import INDEPENDENT, Field, independent, published, together
 from bayescm.ranking.report import LONG_NAMES, Answer, Asked, better_by_moments, dataset
 from bayescm.results import SYSTEM, attributes, positive_class
+from bayescm.streams import Stream
 
 Array = NDArray[np.float64]
 
@@ -27,7 +28,6 @@ _FEW = {1: 100, 2: 10}  # systems whose laws by so many integrals don't take lon
 _MANY = 200  # systems from which every pair is said only if asked for
 _NEAR = 1e-12  # draws that are ties but for rounding, where systems share items, or a prevalence
 _TRUSTED = 1e-4
-_STREAM = 10
 _LEARN = 5  # systems from which a prior is learnt by default
 
 
@@ -314,7 +314,7 @@ def _answer(field: Field, how: str, draws: int, seed: int, *, learned: bool) -> 
     alone = partial(better_by_moments, sign * values, together=field.common)
     if learned and seen is not None:
         of_all = learnt = population.learn(seen.a, seen.b, seen.link)
-        values = learnt.draw(draws, conjugate.matrix_rng(seed, 3, _STREAM))
+        values = learnt.draw(draws, conjugate.matrix_rng(seed, 3, Stream.RANKS))
     elif learned:
         of_all = None
         values = shrunk.shrink(values, (field.metric.lower, field.metric.upper), seed)

@@ -17,10 +17,10 @@ from scipy.interpolate import CubicSpline
 
 from bayescm.conjugate import matrix_rng
 from bayescm.ranking.population import FAR, near_and_far
+from bayescm.streams import Stream
 
 Array = NDArray[np.float64]
 
-_STREAM = 10  # of random numbers, as of the draws; those are 0 and 1, these 2 and 3
 _MOST = 0.45  # standard deviation on this scale: half of that of the population's share
 _LEAST = 1e-2  # of the noise's
 _SCATTERS, _MEANS, _BETWEEN = 40, 48, 8
@@ -72,7 +72,7 @@ def shrink(values: Array, ends: tuple[float, float], seed: int) -> Array:
     if not noise > 1e-20:
         return values
     seen = _Seen(y, noise)
-    rng = matrix_rng(seed, 2, _STREAM)
+    rng = matrix_rng(seed, 2, Stream.RANKS)
     scatter, mean = _draw(seen, len(values), rng)
     block = max(_BLOCK // n, 1)
     for start in range(0, len(values), block):
