@@ -75,7 +75,7 @@ def resolve(metrics: MetricsLike, n_labels: int) -> list[Metric]:
         found = [replace(_one(metric, n_labels), name=str(name)) for name, metric in metrics.items()]
     elif isinstance(metrics, str | Metric) or callable(metrics):
         found = [_one(metrics, n_labels)]
-    elif isinstance(metrics, Iterable) and getattr(metrics, "ndim", 1):
+    elif isinstance(metrics, Iterable) and getattr(metrics, "ndim", None) != 0:
         found = [_one(metric, n_labels) for metric in metrics]
     else:
         raise TypeError(f"`metrics` takes names, functions of the cells and Metric objects; got {metrics!r}.")
