@@ -134,7 +134,8 @@ def _excess(y: Array, target: Array, a: Array, b: Array, log_beta: Array) -> tup
     """Return y at the nearest number x, log F - target there, its slope, and the slope's logarithmic derivative."""
     x = special.expit(y)
     tail = special.betainc(a, b, x)
-    log_x, log_rest, rest = np.log(x), np.log1p(-x), 1.0 - x
+    with np.errstate(divide="ignore"):
+        log_x, log_rest, rest = np.log(x), np.log1p(-x), 1.0 - x
     near = np.flatnonzero(y > _NEAR)  # of 1, where numbers are too far apart
     if len(near):
         rest[near] = special.expit(-y[near])

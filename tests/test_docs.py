@@ -3,17 +3,18 @@
 ``BAYESCM_UPDATE_DOCS=1 python -m pytest tests/test_docs.py`` writes the pages anew instead of failing.
 """
 
+import contextlib
 import doctest
+import io
 import os
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 import bayescm
+from bayescm.cli import main
 
 pytestmark = pytest.mark.usefixtures("compiled")  # which says so, once on a machine
 
@@ -23,27 +24,27 @@ CONSOLE = re.compile(r"```console\n(\$ bayescm .*?)```", re.DOTALL)
 FILES = re.compile(r"```text\n# (\S+\.csv)\n(.*?)```", re.DOTALL)
 
 
-def refreshed(block: str, folder: Path) -> str:
+def refreshed(block: str) -> str:
     """Return a console block with the output that its commands print now."""
     out = []
     for command in re.findall(r"^\$ ((?:.*\\\n)*.*)$", block, re.MULTILINE):
-        arguments = shlex.split(command.replace("\\\n", " "))[1:]
-        done = subprocess.run(
-            [sys.executable, "-m", "bayescm.cli", *arguments], cwd=folder, capture_output=True, text=True, check=False,
-            env=os.environ | {"COLUMNS": "100"},
-        )  # fmt: skip
-        lines = [line.rstrip() for line in (done.stdout + done.stderr).splitlines()]
+        printed, said = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(said), contextlib.suppress(SystemExit):
+            main(shlex.split(command.replace("\\\n", " "))[1:])
+        lines = [line.rstrip() for line in (printed.getvalue() + said.getvalue()).splitlines()]
         out.append("\n".join([f"$ {command}", *lines]).rstrip("\n") + "\n")
     return "".join(out)
 
 
 @pytest.mark.parametrize("page", [p for p in PAGES if CONSOLE.search(p.read_text())], ids=lambda p: p.name)
-def test_commands_print_what_the_page_shows(page, tmp_path):
+def test_commands_print_what_the_page_shows(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
     text = page.read_text()
     for name, content in FILES.findall(text):
         if "..." not in content:
-            (tmp_path / name).write_text(content)
-    new = CONSOLE.sub(lambda m: f"```console\n{refreshed(m[1], tmp_path)}```", text)
+            Path(name).write_text(content)
+    new = CONSOLE.sub(lambda m: f"```console\n{refreshed(m[1])}```", text)
     if os.environ.get("BAYESCM_UPDATE_DOCS"):
         page.write_text(new)
     assert page.read_text() == new

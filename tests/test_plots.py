@@ -267,7 +267,7 @@ def test_distribution_refuses_what_it_cannot_draw():
         plots.plot_distribution([law("recall"), law("recall", prior="laplace")])
     with pytest.raises(TypeError, match=r"`distribution` must be what .*; got ndarray"):
         plots.plot_distribution(np.ones(3))
-    with pytest.raises(TypeError, match="got Dataset"):
+    with pytest.raises(TypeError, match="got a Dataset of point"):
         plots.plot_distribution(bayescm.summary(COUNTS, "recall"))
     with pytest.raises(ValueError, match="at least 3 points"):
         plots.plot_distribution(law("recall").to_dataset(points=1))

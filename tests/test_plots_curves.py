@@ -414,7 +414,7 @@ def test_thresholds_where_a_metric_is_undefined(over):
 
 
 def test_threshold_errors(one, over):
-    with pytest.raises(ValueError, match="`data` has no thresholds"):
+    with pytest.raises(TypeError, match="`data` must be a posterior over thresholds"):
         bayescm.plot_thresholds(one)
     several = bayescm.curve_posterior(Y, {"a": A, "b": B}, over="threshold", metrics=["f1"], **DRAWS)
     with pytest.raises(ValueError, match="it has the dim 'system'"):

@@ -50,7 +50,7 @@ def test_the_largest_scores_are_right():
 def test_costs_whose_squares_overflow_are_refused(cost):
     with pytest.raises(ValueError, match="costs of expected_cost must be numbers up to 1e"):
         bayescm.metrics.expected_cost(fn=cost)
-    with pytest.raises(ValueError, match="`costs` must be at most 1e"):
+    with pytest.raises(ValueError, match="`costs` must be finite, at most 1e"):
         bayescm.decide(COUNTS, {"fn": cost, "fp": 1})
 
 

@@ -43,7 +43,7 @@ def cost_matrix(costs: Any, labels: Sequence[Any]) -> Array:
         raise TypeError(f"`costs` must be numbers; got {costs!r}.")
     if values.shape != (k, k) or not (np.abs(values) <= MAX_COST).all():
         raise ValueError(
-            f"`costs` must be at most {MAX_COST:g} in absolute value and of shape {(k, k)}, rows actual; "
+            f"`costs` must be finite, at most {MAX_COST:g} in absolute value, and of shape {(k, k)}, rows actual; "
             f"got {values.tolist()}. Of two labels they may be given by name: {{'fn': 10, 'fp': 1}}."
         )
     return values.astype(np.float64)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescm import validate
 from bayescm.compiled import in_blocks, load, threads
 from bayescm.laws.beta import PointLaw
 from bayescm.metrics import Metric, multiclass
@@ -142,20 +143,22 @@ def statistics(laws: Sequence[IntegralLaw], prob: float, kind: str) -> list[dict
     results = []
     for k, law in enumerate(laws):
         found: dict[str, Any] = {name: table[:, k, i].reshape(batch) for i, name in enumerate(kernels.STATISTICS)}
-        _refuse_lost(law, found["is_hdi"], prob)
-        results.append(found | {"is_hdi": found["is_hdi"] > 0} | _moments(law))
+        results.append(_without_lost(law, found, prob) | _moments(law))
     return results
 
 
-def _refuse_lost(law: IntegralLaw, is_hdi: Array, prob: float) -> None:
-    """Raise where neither the narrowest nor the equal-tailed interval has what it should, by the law's own cdf."""
-    lost = np.argwhere(np.atleast_1d(is_hdi) < 0.0)
-    if len(lost):
-        cells = np.broadcast_to(law.cells, (*np.shape(is_hdi), 4))[tuple(lost[0])] if np.ndim(is_hdi) else law.cells
-        raise ArithmeticError(
-            f"no interval of probability {prob:g} was found for {law.metric.name} at the concentrations tp, fn, fp, tn "
-            f"= {cells.tolist()}; take draws of bayescm.posterior."
+def _without_lost(law: IntegralLaw, found: dict[str, Any], prob: float) -> dict[str, Any]:
+    """Put NaN, and say so, where neither interval has the content it should by the distribution's own cdf."""
+    lost = found["is_hdi"] < 0.0
+    if lost.any():
+        cells = np.broadcast_to(law.cells, (*lost.shape, 4))[lost][0]
+        validate.warn(
+            f"no interval of probability {prob:g} was found for {law.metric.name} of {int(lost.sum())} "
+            f"{'matrix' if lost.sum() == 1 else 'matrices'}, the first with the concentrations tp, fn, fp, tn = "
+            f"{cells.tolist()}: it is NaN. Take draws of bayescm.posterior."
         )
+        found |= {name: np.where(lost, np.nan, found[name]) for name in ("lower", "upper")}
+    return found | {"is_hdi": found["is_hdi"] > 0}
 
 
 def _in_threads(kernel: Any, batched: tuple[Array, ...], rest: tuple[Any, ...]) -> Any:

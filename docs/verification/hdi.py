@@ -59,11 +59,11 @@ def check(metric: Metric, counts: NDArray[np.int64], model: str, prior: Any, pre
     lowers = np.concatenate([[lower, lower - slack, lower + slack], starts])
     uppers = np.concatenate([[upper, upper + slack, upper - slack], starts + length])
     held = _content(law, lowers, uppers)
-    is_hdi = np.broadcast_to(found["is_hdi"], shape)
+    is_hdi, refused = np.broadcast_to(found["is_hdi"], shape), np.isnan(lower)
     return {
-        "content": np.maximum(np.maximum(PROB - held[1], held[2] - PROB), 0.0),
+        "content": np.where(refused, 0.0, np.maximum(np.maximum(PROB - held[1], held[2] - PROB), 0.0)),
         "gain": np.where(is_hdi, held[3:].max(0) - held[0], 0.0), "is_hdi": is_hdi,
-        "disorder": ~((lower <= median) & (median <= upper)), "length": length,
+        "disorder": ~refused & ~((lower <= median) & (median <= upper)), "length": length, "refused": refused,
     }  # fmt: skip
 
 
@@ -80,19 +80,13 @@ def study(n: int, every: int) -> list[dict[str, Any]]:
     rows = []
     settings = list(itertools.product(MODELS, PRIORS, PREVALENCES))
     for k, metric in enumerate(available(2)):
-        parts, refused = [], 0
+        parts = []
         for model, prior, prevalence in settings[k % every :: every]:
             counts = matrices(n, rng)
             base = exchange(concentrations(prior, model, 2), prevalence, np.ones(2))
             if exact_law(metric, base) is None or (metric.name == "prevalence" and base.known):
                 continue
-            try:
-                part = check(metric, counts, model, prior, prevalence)
-            except ArithmeticError as error:  # one of them
-                print(error, model, prior, prevalence)
-                refused += 1
-                continue
-            parts.append(part)
+            parts.append(part := check(metric, counts, model, prior, prevalence))
             for i in np.flatnonzero((part["content"] > 1e-4) | (part["gain"] > 1e-3) | part["disorder"]):
                 print(metric.name, counts[i].tolist(), model, prior, prevalence, {n: v[i] for n, v in part.items()})
         if not parts:
@@ -101,7 +95,7 @@ def study(n: int, every: int) -> list[dict[str, Any]]:
         rows.append({
             "metric": metric.name, "distributions": len(whole["gain"]), "highest_density": int(whole["is_hdi"].sum()),
             "content": f"{whole['content'].max():.1e}", "gain": f"{max(whole['gain'].max(), 0.0):.1e}",
-            "disorder": int(whole["disorder"].sum()), "refused": refused,
+            "disorder": int(whole["disorder"].sum()), "refused": int(whole["refused"].sum()),
         })  # fmt: skip
         print(rows[-1], flush=True)
     return rows
