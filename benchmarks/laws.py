@@ -22,8 +22,9 @@ from scipy import special
 from trunk import FIRST_OURS, NO_DASK, OURS, PEER, Array, Run, alternate, fresh, machine, ratio, table
 
 import bayescm
-from bayescm import _kernels, conjugate, laws, metrics
-from bayescm.priors import concentrations
+from bayescm import _kernels, distributions, metrics
+from bayescm.distributions import dirichlet
+from bayescm.priors.concentrations import concentrations
 
 DRAWS, BATCH, BATCH_OF_TWO, BATCH_DRAWN = 10**4, 10**5, 2000, 200
 LACKS = ("error_rate", "fowlkes_mallows", "geometric_mean")
@@ -42,8 +43,8 @@ def digits(value: float, n: int = 3) -> str:
 def law_of(name: str, cells: Any, model: str = "dirichlet_multinomial") -> Any:
     """Return the exact law of a metric of tp, fn, fp, tn under the Jeffreys prior."""
     tp, fn, fp, tn = cells
-    posterior = conjugate.posterior(np.array([[tn, fp], [fn, tp]]), concentrations("jeffreys", model, (0, 1)), None)
-    return laws.exact_law(*metrics.resolve([name], 2), posterior)
+    posterior = dirichlet.posterior(np.array([[tn, fp], [fn, tp]]), concentrations("jeffreys", model, (0, 1)), None)
+    return distributions.exact_law(*metrics.resolve([name], 2), posterior)
 
 
 def report_peer(names: list[str], model: str, seed: int) -> dict[str, Any]:
@@ -65,9 +66,9 @@ def report_ours(names: list[str], model: str, _: int) -> Any:
 
 def numbers(these: list[Any]) -> list[Any]:
     """Compute the statistics of laws without labels, as the summary does."""
-    integrals = [one for one in these if isinstance(one, laws.IntegralLaw)]
+    integrals = [one for one in these if isinstance(one, distributions.IntegralLaw)]
     closed = [one.statistics(0.95, "hdi") for one in these if one not in integrals]
-    return closed + laws.statistics(integrals, 0.95, "hdi")
+    return closed + distributions.statistics(integrals, 0.95, "hdi")
 
 
 def section_a(rounds: int) -> str:

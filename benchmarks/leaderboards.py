@@ -21,8 +21,8 @@ from curves import rounds
 from prob_conf_mat.experiment_comparison import listwise_compare
 
 import bayescm
-from bayescm.laws import BetaLaw
-from bayescm.ranking import drawn, exact
+from bayescm.comparison import rank_draws, ranks
+from bayescm.distributions import BetaLaw
 
 N, DRAWS, ROUNDS = 1000, 10_000, 5
 
@@ -71,12 +71,12 @@ def floor(data: xr.Dataset) -> Any:
 
 def error(data: xr.Dataset) -> tuple[float, float]:
     """Return the error that the answer states, and its distance from one by panels a third as long."""
-    found, before = exact.of_betas(law(data)), exact._SHARE
+    found, before = ranks.of_betas(law(data)), ranks._SHARE
     try:
-        exact._SHARE = before / 3
-        return found.error, float(np.abs(exact.of_betas(law(data)).ranks - found.ranks).max())
+        ranks._SHARE = before / 3
+        return found.error, float(np.abs(ranks.of_betas(law(data)).ranks - found.ranks).max())
     finally:
-        exact._SHARE = before
+        ranks._SHARE = before
 
 
 def main(write: bool) -> None:
@@ -96,7 +96,8 @@ def main(write: bool) -> None:
         sides = {
             "NumPy": partial(by_numpy, data), "exact": partial(board, method="exact"),
             "draws": partial(board, method="draws"), "prob-conf-mat": partial(by_peer, data),
-            "draws, ranks alone": partial(drawn.of_betas, law(data), DRAWS, 1), "floor of draws": partial(floor, data),
+            "draws, ranks alone": partial(rank_draws.of_betas, law(data), DRAWS, 1),
+            "floor of draws": partial(floor, data),
         }  # fmt: skip
         times = rounds(sides, ROUNDS)
         stated, finer = error(data)

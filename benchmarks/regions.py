@@ -20,8 +20,8 @@ import numpy as np
 from regions_data import BINS, MATRIX, SAMPLES, SIMULATED_BINS, cases, matrices
 
 import bayescm
-from bayescm import _kernels, grid
-from bayescm.regions import credible, methods
+from bayescm import _kernels
+from bayescm.regions import credible, grid, methods
 
 HERE = Path(__file__).parent
 SIX_SIGMAS = -np.expm1(-18.0)  # the level of the statistic 36: as far as mmu's windows reach where they are right

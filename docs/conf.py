@@ -17,7 +17,8 @@ sys.path[:0] = [str(ROOT), str(HERE)]
 import story_pages  # noqa: E402
 
 import bayescm  # noqa: E402
-from bayescm import laws, metrics, priors  # noqa: E402
+from bayescm import distributions, metrics  # noqa: E402
+from bayescm.priors import concentrations  # noqa: E402
 
 project = "bayescm"
 author = "The bayescm developers"
@@ -45,7 +46,9 @@ nb_merge_streams = True
 # API reference
 autosummary_generate = True
 # a function and a class differ by case only, and some file systems don't see it
-autosummary_filename_map = {"bayescm.priors.Concentrations": "bayescm.priors.Concentrations_class"}
+autosummary_filename_map = {
+    "bayescm.priors.concentrations.Concentrations": "bayescm.priors.concentrations.Concentrations_class"
+}
 autodoc_typehints = "none"  # numpydoc's Parameters section says it
 autodoc_default_options = {"member-order": "bysource"}
 numpydoc_show_class_members = False
@@ -126,8 +129,8 @@ def _law(metric, n_labels):
     if metric.ratio is None and (n_labels > 2 or metric.kind != "cells"):
         return "draws"
     if metric.ratio is None:
-        which = priors.concentrations("jeffreys", "dirichlet_multinomial", 2)
-        integrals = laws.exact_law(metric, which).integrals
+        which = concentrations.concentrations("jeffreys", "dirichlet_multinomial", 2)
+        integrals = distributions.exact_law(metric, which).integrals
         return f"{integrals} integral{'s' if integrals > 1 else ''}"
     name = {"diagonal": "right", "off_diagonal": "wrong"}
     over, under = (" + ".join(name.get(cell, cell.upper()) for cell in part) for part in metric.ratio)

@@ -21,7 +21,7 @@ Priors
     mu_1 - mu_0 is normal with variance (sigma_0^2 + sigma_1^2) / kappa; so with kappa = 1 auc is Uniform(0, 1) before
     the data, whatever alpha and beta, and in general Phi(z / sqrt(kappa)) of a standard normal z.
     "reference": p(mu_c, sigma_c) proportional to 1 / sigma_c; improper, closed form only, two different scores per
-    class. "standard", or numbers in the unit of the scores: :mod:`bayescm.normals`.
+    class. "standard", or numbers in the unit of the scores: :mod:`bayescm.distributions.normal_inverse_gamma`.
 
 When it is wrong
     The true curve depends on the ranks of the scores alone, the normals on their values. Probabilities crowd at 0 and
@@ -47,10 +47,11 @@ import xarray as xr
 from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
 
-from bayescm import normals, validate
-from bayescm.closed_form import SAMPLE, ClosedForm
-from bayescm.labels import Label, class_order, label_array
-from bayescm.results import ACTUAL, LABEL
+from bayescm.data import validate
+from bayescm.data.labels import Label, class_order, label_array
+from bayescm.data.schema import ACTUAL, LABEL
+from bayescm.distributions import normal_inverse_gamma
+from bayescm.models.closed_form import SAMPLE, ClosedForm
 
 ITEM, FPR = "item", "fpr"
 GRID = np.arange(1, 100) / 100
@@ -74,7 +75,7 @@ def scores_by_class(y_true: ArrayLike, y_score: ArrayLike, pos_label: Label | No
         ``scores(item)`` with the coordinate ``actual(item)``; attr ``labels``: negative and positive class.
     """
     true = label_array("y_true", y_true)
-    scores = normals.finite_scores("y_score", validate.one_dimensional("y_score", y_score))
+    scores = normal_inverse_gamma.finite_scores("y_score", validate.one_dimensional("y_score", y_score))
     validate.same_length(y_true=true, y_score=scores)
     if len(seen := np.unique(true)) != 2:
         raise ValueError(f"`y_true` must have two classes; got {seen.tolist()}. Make one class against the rest.")
@@ -116,8 +117,8 @@ def model(scores: Any, *, prior: Any = "weak", fpr: ArrayLike = GRID) -> pm.Mode
     with pm.Model(coords=coords) as story:
         data = pm.Data("scores_data", scores.values, dims=ITEM)
         actual = pm.Data("actual_data", positive.astype(np.int64), dims=ITEM)
-        weak = normals.NormalInverseGamma(data.mean(), 1.0, 1.0, data.var() / 2)
-        base = weak if _is_weak(prior) else normals.proper(prior, (2,), names="'weak', 'reference', ")
+        weak = normal_inverse_gamma.NormalInverseGamma(data.mean(), 1.0, 1.0, data.var() / 2)
+        base = weak if _is_weak(prior) else normal_inverse_gamma.proper(prior, (2,), names="'weak', 'reference', ")
         variance = pm.InverseGamma("variance", alpha=base.alpha, beta=base.beta, dims=LABEL)
         mu = pm.Normal("mu", base.mu, pm.math.sqrt(variance / base.kappa), dims=LABEL)
         sigma = pm.Deterministic("sigma", pm.math.sqrt(variance), dims=LABEL)
@@ -144,7 +145,7 @@ def exact(scores: Any, *, prior: Any = "weak", fpr: ArrayLike = GRID) -> ClosedF
     improper = isinstance(prior, str) and prior == "reference"
     groups = [scores.values[positive == c] for c in (False, True)]
     if improper:
-        base = normals.reference((2,))
+        base = normal_inverse_gamma.reference((2,))
         for label, group in zip(labels, groups, strict=True):
             if len(np.unique(group)) < 2:
                 raise ValueError(
@@ -152,7 +153,11 @@ def exact(scores: Any, *, prior: Any = "weak", fpr: ArrayLike = GRID) -> ClosedF
                     f"{np.unique(group).tolist()}. Use prior='weak'."
                 )
     else:
-        base = _weak(scores.values) if _is_weak(prior) else normals.proper(prior, (2,), names="'weak', 'reference', ")
+        base = (
+            _weak(scores.values)
+            if _is_weak(prior)
+            else normal_inverse_gamma.proper(prior, (2,), names="'weak', 'reference', ")
+        )
     n, mean, squares = (np.array([f(g) for g in groups]) for f in (len, np.mean, lambda g: ((g - g.mean()) ** 2).sum()))
     law = base.update(n, mean, squares)
     return ClosedForm(
@@ -189,7 +194,7 @@ def simulate(
         ``scores(item)`` with the coordinate ``actual(item)``, and the variables of :func:`model`.
     """
     sizes = [validate.positive_integer(*pair) for pair in (("n_negative", n_negative), ("n_positive", n_positive))]
-    truth = _draws(normals.proper(prior, (2,)), rng, 1, check_grid(fpr), [0, 1]).isel({SAMPLE: 0})
+    truth = _draws(normal_inverse_gamma.proper(prior, (2,)), rng, 1, check_grid(fpr), [0, 1]).isel({SAMPLE: 0})
     which = np.repeat([0, 1], sizes)
     scores = rng.normal(truth["mu"].values[which], truth["sigma"].values[which])
     coords = {ITEM: np.arange(len(which)), ACTUAL: (ITEM, which)}
@@ -197,7 +202,7 @@ def simulate(
 
 
 def _draws(
-    law: normals.NormalInverseGamma, rng: np.random.Generator, draws: int, fpr: Any, labels: list[Any]
+    law: normal_inverse_gamma.NormalInverseGamma, rng: np.random.Generator, draws: int, fpr: Any, labels: list[Any]
 ) -> xr.Dataset:
     """Draw means and variances, and compute what follows from them."""
     mu, variance = law.draw(rng, (draws, 2))
@@ -241,7 +246,7 @@ def check_scores(scores: Any) -> tuple[xr.DataArray, Any]:
 
 def check_grid(fpr: ArrayLike) -> Any:
     """Return false positive rates from 0 to 1, rising."""
-    grid = normals.finite_scores("fpr", validate.one_dimensional("fpr", fpr))
+    grid = normal_inverse_gamma.finite_scores("fpr", validate.one_dimensional("fpr", fpr))
     if (np.diff(grid) <= 0).any() or grid[0] < 0 or grid[-1] > 1:
         raise ValueError(f"`fpr` must rise from at least 0 to at most 1; got {grid.tolist()}.")
     return grid
@@ -251,12 +256,12 @@ def _is_weak(prior: Any) -> bool:
     return isinstance(prior, str) and prior == "weak"
 
 
-def _weak(scores: Any) -> normals.NormalInverseGamma:
+def _weak(scores: Any) -> normal_inverse_gamma.NormalInverseGamma:
     """Return the default prior: "standard" in units of the pooled scores."""
     if np.ptp(scores) <= 1e-12 * np.abs(scores).max():
         raise ValueError(f"`scores` are all {scores[0]:g}: they tell no class from the other, and have no unit.")
     one = np.ones(2)
-    return normals.NormalInverseGamma(scores.mean() * one, one, one, scores.var() / 2 * one)
+    return normal_inverse_gamma.NormalInverseGamma(scores.mean() * one, one, one, scores.var() / 2 * one)
 
 
 if __name__ == "__main__":

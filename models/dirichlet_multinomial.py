@@ -21,11 +21,11 @@ import numpy as np
 import pymc as pm
 import xarray as xr
 
-from bayescm import conjugate
-from bayescm.counts import check_counts, from_array, one_matrix
-from bayescm.priors import Concentrations, PriorLike, concentrations
-from bayescm.programs import dirichlet
-from bayescm.results import ACTUAL, MATRIX, PREDICTED, flatten_cells, labels_of
+from bayescm.data.counts import check_counts, from_array, one_matrix
+from bayescm.data.schema import ACTUAL, MATRIX, PREDICTED, flatten_cells, labels_of
+from bayescm.distributions import dirichlet
+from bayescm.models.blocks import dirichlet_variable
+from bayescm.priors.concentrations import Concentrations, PriorLike, concentrations
 
 
 def model(counts: Any, *, prior: PriorLike = "jeffreys") -> pm.Model:
@@ -49,7 +49,7 @@ def model(counts: Any, *, prior: PriorLike = "jeffreys") -> pm.Model:
     with pm.Model(coords=coords) as story:
         counts_data = pm.Data("counts_data", observed.values, dims="cell")
         concentration = pm.Data("alpha", alpha.ravel(), dims="cell")
-        theta_cell = dirichlet("theta_cell", a=concentration, dims="cell")
+        theta_cell = dirichlet_variable("theta_cell", a=concentration, dims="cell")
         pm.Deterministic("theta", theta_cell.reshape((k, k)), dims=(ACTUAL, PREDICTED))
         pm.Multinomial("counts", n=counts_data.sum(), p=theta_cell, observed=counts_data, dims="cell")
     return story
@@ -59,7 +59,7 @@ def exact(counts: Any, *, prior: PriorLike = "jeffreys") -> Concentrations:
     """Return the posterior: concentrations plus counts (eq. 6)."""
     counts = check_counts(counts)
     base = concentrations(prior, "dirichlet_multinomial", labels_of(counts))
-    return conjugate.posterior(counts.values, base)
+    return dirichlet.posterior(counts.values, base)
 
 
 def simulate(rng: np.random.Generator, n: int = 50, *, prior: PriorLike = "laplace", n_labels: int = 2) -> xr.Dataset:

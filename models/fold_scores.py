@@ -46,8 +46,9 @@ import numpy as np
 import pymc as pm
 import xarray as xr
 
-from bayescm import normals, validate
-from bayescm.closed_form import SAMPLE, ClosedForm
+from bayescm.data import validate
+from bayescm.distributions import normal_inverse_gamma
+from bayescm.models.closed_form import SAMPLE, ClosedForm
 
 DATASET, FOLD = "dataset", "fold"
 CORANI2017: dict[str, Any] = {
@@ -68,9 +69,9 @@ def model(scores: Any, *, prior: Any = None, runs: int = 1, correction: bool | f
         ``scores(fold)`` or ``scores(dataset, fold)``: differences y - x, or scores of one classifier.
     prior : None, "standard" or mapping
         One data set: ``standard`` or numbers for ``mu``, ``kappa``, ``alpha``, ``beta``, in the unit of the scores
-        (:mod:`bayescm.normals`); None is the reference prior, which only :func:`exact` can answer. Many: None or some
-        of ``mean_max``, ``sigma_min``, ``sigma_max``, ``sigma0_min``, ``sigma0_max`` (bounds), ``alpha``, ``beta``
-        (pairs of bounds).
+        (:mod:`bayescm.distributions.normal_inverse_gamma`); None is the reference prior, which only :func:`exact` can
+        answer. Many: None or some of ``mean_max``, ``sigma_min``, ``sigma_max``, ``sigma0_min``, ``sigma0_max``
+        (bounds), ``alpha``, ``beta`` (pairs of bounds).
     runs : int
         Repetitions of the cross-validation behind the folds.
     correction : bool or float
@@ -104,7 +105,7 @@ def _one_data_set(prior: Any) -> tuple[Any, Any]:
             "`prior`='reference' is improper, and PyMC needs a proper one; use method='exact', or give numbers for "
             "mu, kappa, alpha and beta."
         )
-    base = normals.proper(prior, names="'reference', ")
+    base = normal_inverse_gamma.proper(prior, names="'reference', ")
     variance = pm.InverseGamma("variance", base.alpha, base.beta)
     mean = pm.Normal("mean_difference", base.mu, pm.math.sqrt(variance / base.kappa))
     return mean, pm.Deterministic("sigma", pm.math.sqrt(variance))
@@ -190,7 +191,7 @@ def exact(scores: Any, *, prior: Any = None, runs: int = 1, correction: bool | f
         check_hyperprior(prior)
         return None
     improper = _is_reference(prior)
-    base = normals.reference() if improper else normals.proper(prior, names="'reference', ")
+    base = normal_inverse_gamma.reference() if improper else normal_inverse_gamma.proper(prior, names="'reference', ")
     squares = float(((scores - scores.mean()) ** 2).sum())
     if improper and squares <= 1e-24 * float((scores**2).sum()):
         raise ValueError(
@@ -207,7 +208,7 @@ def exact(scores: Any, *, prior: Any = None, runs: int = 1, correction: bool | f
     )
 
 
-def _draws(law: normals.NormalInverseGamma, rng: np.random.Generator, draws: int) -> xr.Dataset:
+def _draws(law: normal_inverse_gamma.NormalInverseGamma, rng: np.random.Generator, draws: int) -> xr.Dataset:
     mean, variance = law.draw(rng, (draws,))
     return xr.Dataset(
         {"mean_difference": (SAMPLE, mean), "variance": (SAMPLE, variance), "sigma": (SAMPLE, np.sqrt(variance))}
@@ -241,7 +242,7 @@ def simulate(
     n = validate.positive_integer("folds", folds) * validate.positive_integer("runs", runs)
     rho = correlation(n, runs, correction)
     if validate.positive_integer("n_datasets", n_datasets) == 1:
-        base = normals.proper("standard" if prior is None else prior)
+        base = normal_inverse_gamma.proper("standard" if prior is None else prior)
         truth = _draws(base, rng, 1).isel({SAMPLE: 0})
         scores = _draw_scores(rng, truth["mean_difference"], truth["sigma"], rho, n)
         return truth.assign(scores=(FOLD, scores)).assign_coords({FOLD: np.arange(n)})
@@ -278,7 +279,7 @@ def check_scores(scores: Any) -> xr.DataArray:
             "one classifier from the other first."
         )
     scores = scores.transpose(..., FOLD)
-    values = normals.finite_scores("scores", scores.values)
+    values = normal_inverse_gamma.finite_scores("scores", scores.values)
     if scores.sizes[FOLD] < 2:
         raise ValueError("`scores` has one fold; give at least two.")
     made = xr.DataArray(values, dims=scores.dims, coords={d: scores[d].values for d in scores.dims}, name="scores")
@@ -336,7 +337,7 @@ if __name__ == "__main__":
     import arviz as az
 
     import bayescm
-    from bayescm.rope import probabilities
+    from bayescm.models.rope import probabilities
 
     scores = bayescm.datasets.corani2017()
     difference = scores.sel(classifier="j48") - scores.sel(classifier="nbc")

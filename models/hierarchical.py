@@ -39,11 +39,11 @@ import numpy as np
 import pymc as pm
 import xarray as xr
 
-from bayescm import validate
-from bayescm.counts import from_cells
-from bayescm.priors import Concentrations, PriorLike, concentrations
-from bayescm.programs import correlated_pairs, draw_correlated_rates, proper, several_matrices, two_label_cells
-from bayescm.results import ACTUAL, MATRIX, PREDICTED, SYSTEM, flatten_cells, labels_of
+from bayescm.data import validate
+from bayescm.data.counts import from_cells
+from bayescm.data.schema import ACTUAL, MATRIX, PREDICTED, SYSTEM, flatten_cells, labels_of
+from bayescm.models.blocks import correlated_pairs, draw_correlated_rates, proper, several_matrices, two_label_cells
+from bayescm.priors.concentrations import Concentrations, PriorLike, concentrations
 
 RATE = "rate"
 RATES = ("recall", "specificity")
@@ -59,8 +59,8 @@ def model(counts: Any, *, prior: PriorLike = "laplace", scale: float = 1.0) -> p
     counts : xarray.DataArray or array_like of shape (units, 2, 2)
         ``counts(<unit>, actual, predicted)``: one dim of any name beside the two of a matrix.
     prior : str, number or mapping
-        Of the mean rates and of each unit's prevalence: see :func:`bayescm.priors.concentrations`, with the names as
-        under ``three_binomial``.
+        Of the mean rates and of each unit's prevalence: see :func:`bayescm.priors.concentrations.concentrations`,
+        with the names as under ``three_binomial``.
     scale : float
         Of the HalfNormal priors of ``sd_logit``.
 

@@ -26,13 +26,14 @@ import pymc as pm
 import xarray as xr
 from scipy import special
 
-from bayescm import conjugate, validate
-from bayescm.closed_form import SAMPLE, ClosedForm
-from bayescm.counts import from_array, one_matrix
+from bayescm.data import validate
+from bayescm.data.counts import from_array, one_matrix
+from bayescm.data.schema import ACTUAL, CELL, MATRIX, PREDICTED, flatten_cells, labels_of
+from bayescm.distributions import dirichlet
 from bayescm.metrics import evaluate
-from bayescm.priors import Concentrations, LogitNormal, concentrations
-from bayescm.programs import correlated_pairs, proper, two_label_cells
-from bayescm.results import ACTUAL, CELL, MATRIX, PREDICTED, flatten_cells, labels_of
+from bayescm.models.blocks import correlated_pairs, proper, two_label_cells
+from bayescm.models.closed_form import SAMPLE, ClosedForm
+from bayescm.priors.concentrations import Concentrations, LogitNormal, concentrations
 
 RATES = ("prevalence", "recall", "specificity")
 DEFAULT = {"prevalence": "jeffreys", "recall": LogitNormal(0.0, 1.5), "specificity": LogitNormal(0.0, 1.5)}
@@ -90,11 +91,11 @@ def exact(counts: Any, *, prior: Any = DEFAULT, correlation: float = 0.0) -> Clo
     if any(kind != "beta" for kind, _ in known.values()):
         return None
     base = concentrations(prior, "three_binomial", labels_of(counts))
-    which = conjugate.posterior(counts.values, base)
+    which = dirichlet.posterior(counts.values, base)
 
     def draw(of: Concentrations) -> Any:
         def drawn(rng: np.random.Generator, n: int) -> xr.Dataset:
-            values = np.moveaxis(conjugate.draw_theta(of, rng, n), -1, 0)
+            values = np.moveaxis(dirichlet.draw_theta(of, rng, n), -1, 0)
             theta = xr.DataArray(values, dims=(SAMPLE, *MATRIX), coords=counts.coords)
             return evaluate(theta, list(RATES)).assign(theta=theta, theta_cell=flatten_cells(theta))
 

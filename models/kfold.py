@@ -44,19 +44,20 @@ import numpy as np
 import pymc as pm
 import xarray as xr
 
-from bayescm import conjugate, validate
-from bayescm.closed_form import SAMPLE, ClosedForm
-from bayescm.counts import from_array
-from bayescm.priors import Concentrations, PriorLike, concentrations
-from bayescm.programs import (
+from bayescm.data import validate
+from bayescm.data.counts import from_array
+from bayescm.data.schema import ACTUAL, CELL, MATRIX, PREDICTED, flatten_cells, labels_of
+from bayescm.distributions import dirichlet
+from bayescm.models.blocks import (
     correlated_pairs,
-    dirichlet,
+    dirichlet_variable,
     draw_correlated_rates,
     proper,
     several_matrices,
     two_label_cells,
 )
-from bayescm.results import ACTUAL, CELL, MATRIX, PREDICTED, flatten_cells, labels_of
+from bayescm.models.closed_form import SAMPLE, ClosedForm
+from bayescm.priors.concentrations import Concentrations, PriorLike, concentrations
 
 POOLING = ("partial", "complete", "average")
 RATES = ["recall", "specificity"]
@@ -99,7 +100,7 @@ def model(
         else:
             of = (CELL,) if pooling == "complete" else (fold, CELL)
             concentration = pm.Data("alpha", base.rows.ravel(), dims=CELL)
-            p = dirichlet("theta_cell", a=concentration, dims=of)
+            p = dirichlet_variable("theta_cell", a=concentration, dims=of)
             shape = (*(() if pooling == "complete" else (counts.sizes[fold],)), len(labels), len(labels))
             pm.Deterministic("theta", p.reshape(shape), dims=(*of[:-1], *MATRIX))
         pm.Multinomial("counts", n=counts_data.sum(-1), p=p, observed=counts_data, dims=(fold, CELL))
@@ -136,15 +137,15 @@ def exact(
         return None
     matrices = counts.values
     complete = pooling == "complete"
-    which = conjugate.posterior(matrices.sum(0) if complete else matrices, base)
-    conjugate.check_proper(which, labels_of(counts))
+    which = dirichlet.posterior(matrices.sum(0) if complete else matrices, base)
+    dirichlet.check_proper(which, labels_of(counts))
     k = len(matrices)
     each = (counts.sum(fold) if complete else counts).coords
     dims = (SAMPLE, *(() if complete else (fold,)), *MATRIX)
 
     def draw(of: Concentrations) -> Any:
         def drawn(rng: np.random.Generator, n: int) -> xr.Dataset:
-            theta = [conjugate.draw_theta(conjugate.single(of, (f,)), rng, n) for f in range(1 if complete else k)]
+            theta = [dirichlet.draw_theta(dirichlet.single(of, (f,)), rng, n) for f in range(1 if complete else k)]
             values = np.moveaxis(theta[0] if complete else np.stack(theta), -1, 0)
             labelled = xr.DataArray(values, dims=dims, coords=each)
             return xr.Dataset({"theta": labelled, "theta_cell": flatten_cells(labelled)})
@@ -155,7 +156,7 @@ def exact(
     what = "the sum of the folds" if complete else f"the average of {k} unrelated posteriors, metric by metric"
     return ClosedForm(
         draw=draw(which),
-        prior=None if conjugate.improper(base) is not None else draw(base),
+        prior=None if dirichlet.improper(base) is not None else draw(base),
         observed=flatten_cells(counts),
         reason=f"{pooling} pooling is {what}, the prior is a Dirichlet over the cells and counts {times}",
         cells=which,

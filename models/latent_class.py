@@ -42,12 +42,12 @@ import xarray as xr
 from numpy.typing import NDArray
 from pymc.logprob.transforms import Transform
 
-from bayescm import validate
-from bayescm.pairs import check_tests, joint_cells
-from bayescm.patterns import LOAD_SCALE, pattern_probabilities
-from bayescm.priors import NAMES, concentrations
-from bayescm.programs import two_label_cells
-from bayescm.results import ACTUAL, CELL, MATRIX, PREDICTED
+from bayescm.data import validate
+from bayescm.data.items import check_tests, joint_cells
+from bayescm.data.schema import ACTUAL, CELL, MATRIX, PREDICTED
+from bayescm.models.blocks import two_label_cells
+from bayescm.models.patterns import LOAD_SCALE, pattern_probabilities
+from bayescm.priors.concentrations import NAMES, concentrations
 
 POPULATION, TEST, RATE = "population", "test", "rate"
 

@@ -52,11 +52,11 @@ import pytensor.tensor as pt
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayescm import validate
-from bayescm.counts import from_array
-from bayescm.priors import PriorLike, concentrations
-from bayescm.programs import dirichlet, proper, several_matrices
-from bayescm.results import ACTUAL, MATRIX, PREDICTED, flatten_cells, labels_of
+from bayescm.data import validate
+from bayescm.data.counts import from_array
+from bayescm.data.schema import ACTUAL, MATRIX, PREDICTED, flatten_cells, labels_of
+from bayescm.models.blocks import dirichlet_variable, proper, several_matrices
+from bayescm.priors.concentrations import PriorLike, concentrations
 
 Array = NDArray[np.float64]
 
@@ -78,8 +78,8 @@ def model(
     counts : xarray.DataArray or array_like of shape (clusters, K, K)
         ``counts(<cluster>, actual, predicted)``: one dim of any name beside the two of a matrix.
     prior : str, number, array_like of shape (K, K) or mapping
-        See :func:`bayescm.priors.concentrations`, as under ``dirichlet_multinomial`` for "cells" and as under
-        ``three_binomial`` for "rates".
+        See :func:`bayescm.priors.concentrations.concentrations`, as under ``dirichlet_multinomial`` for "cells"
+        and as under ``three_binomial`` for "rates".
     overdispersion : {"cells", "rates"}
         One correlation of all cells, or one of the class shares and one of each class's rates.
     rho_prior : pair of numbers or PreliZ Beta
@@ -107,13 +107,15 @@ def model(
         rho = pm.Beta("rho", rho_a, rho_b, dims=part)
         law: dict[str, Any] = {"observed": counts_data, "dims": (cluster, "cell"), "dtype": "int64"}
         if part is None:
-            theta_cell = dirichlet("theta_cell", a=pm.Data("alpha", base.rows.ravel(), dims="cell"), dims="cell")
+            theta_cell = dirichlet_variable(
+                "theta_cell", a=pm.Data("alpha", base.rows.ravel(), dims="cell"), dims="cell"
+            )
             theta, sizes = theta_cell.reshape((k, k)), items
             law |= {"logp": _logp, "random": _draw, "signature": "(),(c),()->(c)"}
             pm.CustomDist("counts", items, theta_cell, rho, **law)
         else:
-            shares = dirichlet("class_shares", a=pm.Data("a_shares", base.shares, dims=ACTUAL), dims=ACTUAL)
-            rates = dirichlet("rates", a=pm.Data("a_rows", base.rows, dims=MATRIX), dims=MATRIX)
+            shares = dirichlet_variable("class_shares", a=pm.Data("a_shares", base.shares, dims=ACTUAL), dims=ACTUAL)
+            rates = dirichlet_variable("rates", a=pm.Data("a_rows", base.rows, dims=MATRIX), dims=MATRIX)
             totals = counts_data.reshape((-1, k, k)).sum(-1)
             theta, sizes = shares[:, None] * rates, pm.math.concatenate([items[:, None], totals], axis=1)
             law |= {"logp": _tree_logp, "random": _draw_tree, "signature": "(),(k),(c),(p)->(c)"}

@@ -48,13 +48,13 @@ import pymc as pm
 import xarray as xr
 from scipy import stats
 
-from bayescm import validate
-from bayescm.closed_form import SAMPLE, ClosedForm
-from bayescm.pairs import check_joint, joint_cells, margins, systems_of
-from bayescm.patterns import LOAD_SCALE, pattern_probabilities
-from bayescm.priors import Concentrations, PriorLike, concentrations
-from bayescm.programs import dirichlet, proper
-from bayescm.results import ACTUAL, CELL, MATRIX, PREDICTED, SYSTEM
+from bayescm.data import validate
+from bayescm.data.items import check_joint, joint_cells, margins, systems_of
+from bayescm.data.schema import ACTUAL, CELL, MATRIX, PREDICTED, SYSTEM
+from bayescm.models.blocks import dirichlet_variable, proper
+from bayescm.models.closed_form import SAMPLE, ClosedForm
+from bayescm.models.patterns import LOAD_SCALE, pattern_probabilities
+from bayescm.priors.concentrations import Concentrations, PriorLike, concentrations
 
 DEPENDENCE = ("dirichlet", "difficulty")
 MAX_SYSTEMS = 5
@@ -92,7 +92,7 @@ def model(counts: Any, *, prior: PriorLike = "jeffreys", dependence: str | None 
             if not (concentration > 0).all():
                 raise ValueError("`prior` is improper, and PyMC needs a proper one; use method='exact' or 'jeffreys'.")
             alpha = pm.Data("alpha", concentration, dims=CELL)
-            cells = dirichlet("joint_cell", a=alpha, dims=CELL)
+            cells = dirichlet_variable("joint_cell", a=alpha, dims=CELL)
         else:
             cells = _difficulty(proper(_single(prior, counts)), len(systems))
         joint = pm.Deterministic("joint", cells.reshape(counts.shape), dims=counts.dims)
@@ -252,7 +252,7 @@ if __name__ == "__main__":
         name: np.where(rng.random(300) < 1 / (1 + np.exp(-b - 1.5 * ease)), actual, 1 - actual)
         for name, b in {"A": 2.0, "B": 1.5, "C": 1.0}.items()
     }
-    from bayescm.pairs import paired_counts
+    from bayescm.data.items import paired_counts
 
     two = paired_counts(actual, {name: answers[name] for name in "AB"})
     for method in ("exact", "nuts"):

@@ -28,11 +28,11 @@ import numpy as np
 import pymc as pm
 import xarray as xr
 
-from bayescm import conjugate
-from bayescm.counts import check_counts, from_array, one_matrix
-from bayescm.priors import Concentrations, PriorLike, concentrations
-from bayescm.programs import dirichlet, two_label_cells
-from bayescm.results import ACTUAL, LABEL, MATRIX, PREDICTED, flatten_cells, labels_of
+from bayescm.data.counts import check_counts, from_array, one_matrix
+from bayescm.data.schema import ACTUAL, LABEL, MATRIX, PREDICTED, flatten_cells, labels_of
+from bayescm.distributions import dirichlet
+from bayescm.models.blocks import dirichlet_variable, two_label_cells
+from bayescm.priors.concentrations import Concentrations, PriorLike, concentrations
 
 
 def model(counts: Any, *, prior: PriorLike = "jeffreys") -> pm.Model:
@@ -42,7 +42,7 @@ def model(counts: Any, *, prior: PriorLike = "jeffreys") -> pm.Model:
     ----------
     counts : xarray.DataArray or array_like of shape (K, K)
     prior : str, number or mapping
-        See :func:`bayescm.priors.concentrations`.
+        See :func:`bayescm.priors.concentrations.concentrations`.
 
     Returns
     -------
@@ -67,8 +67,8 @@ def model(counts: Any, *, prior: PriorLike = "jeffreys") -> pm.Model:
             specificity = pm.Beta("specificity", rows[0, 0], rows[0, 1])
             cells = two_label_cells(prevalence, recall, specificity)
         else:
-            prevalence = dirichlet("prevalence", a=shares, dims=LABEL)
-            rates = dirichlet("rates", a=rows, dims=MATRIX)
+            prevalence = dirichlet_variable("prevalence", a=shares, dims=LABEL)
+            rates = dirichlet_variable("rates", a=rows, dims=MATRIX)
             cells = (prevalence[:, None] * rates).ravel()
         pm.Deterministic("theta", cells.reshape((k, k)), dims=MATRIX)
         pm.Multinomial("counts", n=counts_data.sum(), p=cells, observed=counts_data, dims="cell")
@@ -79,7 +79,7 @@ def exact(counts: Any, *, prior: PriorLike = "jeffreys") -> Concentrations:
     """Return the posterior: shares and rows, each its concentrations plus its counts."""
     counts = check_counts(counts)
     base = concentrations(prior, "three_binomial", labels_of(counts))
-    return conjugate.posterior(counts.values, base)
+    return dirichlet.posterior(counts.values, base)
 
 
 def simulate(rng: np.random.Generator, n: int = 50, *, prior: PriorLike = "laplace", n_labels: int = 2) -> xr.Dataset:

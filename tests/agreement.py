@@ -9,7 +9,7 @@ import numpy as np
 import pytensor.tensor as pt
 from scipy import stats
 
-from bayescm import sampling
+from bayescm.models import nuts
 
 OVER = ("chain", "draw")
 ALARM = 1e-6
@@ -22,7 +22,7 @@ DIVERGENT = 2e-3
 def draw(program, seed, *, chains=2, draws=500, tune=500, **options):
     """Return posterior and statistics of a program, sampled as :func:`bayescm.posterior` does."""
     options |= {"tune": tune, "cores": 1, "progressbar": False}
-    return sampling.sample(program, sampling.Run(chains, draws, seed, options=options))
+    return nuts.sample(program, nuts.Run(chains, draws, seed, options=options))
 
 
 def hardly_diverges(stats_of_draws):

@@ -5,7 +5,7 @@ import xarray as xr
 
 import bayescm
 from bayescm import models
-from bayescm.pairs import paired_counts
+from bayescm.data.items import paired_counts
 
 ZERO = bayescm.from_cells(tp=26, fn=0, fp=2, tn=6)
 """The README's classifier 7a."""

@@ -264,7 +264,7 @@ def rng_of(seed: int, name: str, number: int) -> np.random.Generator:
 @contextlib.contextmanager
 def no_sampler() -> Iterator[None]:
     """Replace NUTS and interrupt what hangs."""
-    from bayescm import sampling
+    from bayescm.models import nuts
 
     def refuse(*_: Any, **__: Any) -> None:
         raise NutsError
@@ -272,12 +272,12 @@ def no_sampler() -> Iterator[None]:
     def interrupt(*_: Any) -> None:
         raise HangingError(f"took more than {HANGING} seconds")
 
-    kept, sampling.sample = sampling.sample, refuse
+    kept, nuts.sample = nuts.sample, refuse
     before = signal.signal(signal.SIGPROF, interrupt)
     try:
         yield
     finally:
-        sampling.sample = kept
+        nuts.sample = kept
         signal.signal(signal.SIGPROF, before)
 
 

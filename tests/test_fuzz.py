@@ -9,8 +9,8 @@ from fuzz import defects, no_sampler
 from fuzz_calls import FUNCTIONS, NOT_CALLED
 
 import bayescm
-from bayescm.calibration import confusion_probabilities, coverage
-from bayescm.rope import probabilities
+from bayescm.calibration.interval_coverage import confusion_probabilities, coverage
+from bayescm.models.rope import probabilities
 
 ROOT = Path(bayescm.__file__).parents[1]
 SEED, CALLS = 15, 6

@@ -144,7 +144,7 @@ UNCALLED = {
     "CurveDisplay": "draws what plot_curve draws",
     "LogitNormal": "a prior, called in tests of the informative model",
     "MetricDistribution": "what metric_distribution returns",
-    "sbc": "compiles a program for seconds: tests/test_sbc.py",
+    "sbc": "compiles a program for seconds: tests/calibration/test_simulation.py",
 }
 
 

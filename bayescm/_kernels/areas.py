@@ -6,10 +6,9 @@ cases, which gives the precision at a prevalence other than the sample's.
 
 import numpy as np
 
-from bayescm._kernels import kernel
-from bayescm._kernels.ranking import under
-
-AUC, LOWER, UPPER, AVERAGE, MAX, MEAN, MEDIAN, CONVEX = range(8)
+from bayescm._kernels.codes import AUC, AVERAGE, CONVEX, LOWER, MAX, MEDIAN, UPPER
+from bayescm._kernels.jit import kernel
+from bayescm._kernels.roc import under
 
 
 @kernel

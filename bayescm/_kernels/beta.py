@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from bayescm._kernels import kernel
+from bayescm._kernels.jit import kernel
 
 WIDTH = 0.25  # of a cell, in local standard deviations
 MAX_CELLS = 400

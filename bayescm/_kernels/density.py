@@ -8,15 +8,14 @@ import math
 
 import numpy as np
 
-from bayescm._kernels import kernel
 from bayescm._kernels.beta import DESCRIPTION, MAX_CELLS, build, of_normal
+from bayescm._kernels.codes import STEPS
+from bayescm._kernels.jit import kernel
 from bayescm._kernels.planes import to_log_rest
 
 REACH = 5.5
 """Of the cells, in standard deviations."""
 CELLS = 256
-STEPS = 1024
-"""Of the table of masses, uniform in the logarithm of the density."""
 _FAR = 80.0
 
 

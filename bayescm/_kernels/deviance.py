@@ -13,7 +13,6 @@ import math
 
 import numpy as np
 
-from bayescm._kernels import kernel
 from bayescm._kernels.beta import (
     DESCRIPTION,
     MAX_CELLS,
@@ -27,7 +26,9 @@ from bayescm._kernels.beta import (
     tails,
     to_normal,
 )
-from bayescm._kernels.planes import COEFFICIENTS, TABLE, powers, tabulated
+from bayescm._kernels.codes import COEFFICIENTS, TABLE
+from bayescm._kernels.jit import kernel
+from bayescm._kernels.planes import powers, tabulated
 
 _LOG_2 = math.log(2.0)
 _ROUNDING = 1e-15

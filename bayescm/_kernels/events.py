@@ -2,12 +2,10 @@
 
 import math
 
-from bayescm._kernels import kernel
 from bayescm._kernels.beta import POINT, P, Q, tails, to_normal
+from bayescm._kernels.codes import CORRELATION, LEFT_INSIDE, ODDS_SQUARE, ROOT_INSIDE, SQUARE
+from bayescm._kernels.jit import kernel
 from bayescm._kernels.nodes import REACH
-
-IDENTITY, SQUARE, ODDS_SQUARE, CORRELATION = range(4)
-LEFT_INSIDE, ROOT_INSIDE = range(2)
 
 
 @kernel

@@ -8,11 +8,13 @@ between the kinks where the event's edge leaves (0, 1): these are roots of quadr
 answers agree.
 """
 
+import math
+
 import numpy as np
 
-from bayescm._kernels import kernel
 from bayescm._kernels.beta import POINT, P, Q
 from bayescm._kernels.events import conditional, middle_kinks, outer_kinks, value_of
+from bayescm._kernels.jit import kernel
 from bayescm._kernels.nodes import COARSE, mass, nodes, pieces, point
 
 LEVELS = 7
@@ -20,12 +22,12 @@ SOFT_LEVELS = 4  # without an answer after these, look where the integrand may j
 
 
 @kernel
-def _middle(c, dc, x, kind, shape, m, mq, tables, laws, cached, paths, scratch, goal, floor_low, floor_high):
+def _middle(c, dc, x, kind, shape, m, mq, tables, laws, cached, paths, scratch, goal, reach, floor_low, floor_high):
     """Return the mean of the inner probability over the right split, at one outer node: cdf, sf, pdf and errors."""
     law, inner, inner_table = laws[1], laws[0], tables[0]
     if law[POINT] > 0:
         low, high, f = conditional(c, dc, x, kind, shape, m, mq, law[P], law[Q], inner_table, inner)
-        return low, high, max(f, 0.0), 0.0, 0.0
+        return low, high, f if 0.0 < f < math.inf else 0.0, 0.0, 0.0
     kinks = np.empty(12)
     total_low = total_high = total_f = error_low = error_high = 0.0
     for attempt in range(2):
@@ -47,7 +49,7 @@ def _middle(c, dc, x, kind, shape, m, mq, tables, laws, cached, paths, scratch, 
             low = high = f = change_low = change_high = 0.0
             done = False
             for level in range(LEVELS if attempt > 0 else SOFT_LEVELS):
-                n = nodes(paths[1], cached[1], begin, end, level, scratch)
+                n = nodes(paths[1], cached[1], begin, end, level, reach, scratch)
                 new_low = new_high = new_f = 0.0
                 for i in range(n):
                     add_low, add_high, add_f = conditional(
@@ -55,7 +57,7 @@ def _middle(c, dc, x, kind, shape, m, mq, tables, laws, cached, paths, scratch, 
                     )
                     new_low += scratch[2, i] * add_low
                     new_high += scratch[2, i] * add_high
-                    new_f += scratch[2, i] * max(add_f, 0.0)
+                    new_f += scratch[2, i] * add_f if 0.0 < add_f < math.inf else 0.0
                 if level == 0:
                     low, high, f = new_low, new_high, new_f
                     if goal >= 1.0:
@@ -81,7 +83,7 @@ def _middle(c, dc, x, kind, shape, m, mq, tables, laws, cached, paths, scratch, 
 
 
 @kernel
-def distribution(x, num, den, kind, shape, tables, laws, cached, paths, scratch, goal):
+def distribution(x, num, den, kind, shape, tables, laws, cached, paths, scratch, goal, reach):
     """Return cdf, sf and pdf of the metric at x, and the change of cdf or sf at the last halving, relatively.
 
     Parameters
@@ -95,14 +97,17 @@ def distribution(x, num, den, kind, shape, tables, laws, cached, paths, scratch,
         Of the inner law, the middle and the outer one; the last two may be points.
     scratch : ndarray of shape (2, 3, n)
     goal : float
-        Halve the step until the change is relatively below it. The error is usually about its square.
+        Halve the step until the change is relatively below it. The error is usually about its square. From 1 on the
+        first step is taken without a check.
+    reach : float
+        In normal quantiles: `REACH`, or `NEAR` where no far tail is asked for.
     """
     value, slope = value_of(x, kind)
     c, dc = num - value * den, -slope * den
     law = laws[2]
     if law[POINT] > 0:
         low, high, f, error_low, error_high = _middle(
-            c, dc, x, kind, shape, law[P], law[Q], tables, laws, cached, paths, scratch[1], goal, 0.0, 0.0
+            c, dc, x, kind, shape, law[P], law[Q], tables, laws, cached, paths, scratch[1], goal, reach, 0.0, 0.0
         )
         return low, high, f, max(error_low / max(low, 1e-12), error_high / max(high, 1e-12))
     kinks = np.empty(24)
@@ -120,13 +125,13 @@ def distribution(x, num, den, kind, shape, tables, laws, cached, paths, scratch,
             low = high = f = change_low = change_high = within_low = within_high = 0.0
             done = False
             for level in range(1 if stage == 0 else (SOFT_LEVELS if stage == 1 else LEVELS)):
-                n = nodes(paths[2], cached[2], begin, end, level, scratch[0])
+                n = nodes(paths[2], cached[2], begin, end, level, reach, scratch[0])
                 new_low = new_high = new_f = new_within_low = new_within_high = 0.0
                 for i in range(n):
                     weight = scratch[0, 2, i]
                     add_low, add_high, add_f, within1, within2 = _middle(
                         c, dc, x, kind, shape, scratch[0, 0, i], scratch[0, 1, i], tables, laws, cached, paths,
-                        scratch[1], goal if stage > 0 else 1.0, rough_low, rough_high,
+                        scratch[1], goal if stage > 0 else 1.0, reach, rough_low, rough_high,
                     )  # fmt: skip
                     new_low += weight * add_low
                     new_high += weight * add_high
@@ -154,6 +159,8 @@ def distribution(x, num, den, kind, shape, tables, laws, cached, paths, scratch,
                 break
         if stage == 0:
             rough_low, rough_high = total_low, total_high
+            if goal >= 1.0:
+                break
         elif done:
             break
     return total_low, total_high, total_f, max(error_low / max(total_low, 1e-12), error_high / max(total_high, 1e-12))

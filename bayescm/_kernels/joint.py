@@ -4,11 +4,12 @@ import math
 
 import numpy as np
 
-from bayescm._kernels import kernel
 from bayescm._kernels.beta import POINT, P, Q, tails
-from bayescm._kernels.events import CORRELATION, LEFT_INSIDE, form, middle_kinks, outer_kinks, roots, value_of, wilson
-from bayescm._kernels.laws import load, reorder, workspace
-from bayescm._kernels.nodes import COARSE, nodes, pieces
+from bayescm._kernels.codes import CORRELATION, LEFT_INSIDE
+from bayescm._kernels.distributions import load, reorder, workspace
+from bayescm._kernels.events import form, middle_kinks, outer_kinks, roots, value_of, wilson
+from bayescm._kernels.jit import kernel
+from bayescm._kernels.nodes import COARSE, REACH, nodes, pieces
 
 _LEVELS = 6
 
@@ -115,7 +116,7 @@ def _all_nodes(forms, points, kinds, m, mq, room, level, out):
         if kinks[piece + 1] - kinks[piece] < 1e-13:
             continue
         for part in range(level + 1):
-            more = nodes(paths[which], cached[which], kinks[piece], kinks[piece + 1], part, out[:, n:])
+            more = nodes(paths[which], cached[which], kinks[piece], kinks[piece + 1], part, REACH, out[:, n:])
             out[2, n : n + more] *= 2.0 ** (part - level)  # the step of the finest level
             n += more
     return n

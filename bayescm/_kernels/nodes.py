@@ -4,10 +4,12 @@ import math
 
 import numpy as np
 
-from bayescm._kernels import kernel
 from bayescm._kernels.beta import LOG_SUM, A, B, build, log_shape, of_normal, probability
+from bayescm._kernels.jit import kernel
 
 REACH = 9.6  # beyond it a Beta has 1e-21
+NEAR = 6.4 + 1e-9  # beyond it a Beta has 2e-10: enough where no tail below `FAR_TAIL` is asked for
+FAR_TAIL = 1e-4
 COARSE = 25  # nodes of the first step; every second one of the next
 _EDGE = 4.0  # of the double-exponential map: distance 1e-20 from a kink
 _STEP = 2.0 * REACH / (COARSE - 1)
@@ -47,8 +49,8 @@ def _between(t, length):
 
 
 @kernel
-def nodes(path, cached, low, high, level, out):
-    """Fill `out` (3, n) with p, 1 - p and weight of the nodes that a level adds on [low, high] in w.
+def nodes(path, cached, low, high, level, reach, out):
+    """Fill `out` (3, n) with p, 1 - p and weight of the nodes that a level adds on [low, high] in w, up to the reach.
 
     An end inside the reach is a kink: there the nodes crowd double-exponentially. With u(t) = t - exp(-t) the distance
     from the kink is log(1 + e^u): it dies double-exponentially on its side, and is t itself on the other.
@@ -62,6 +64,8 @@ def nodes(path, cached, low, high, level, out):
             if n == out.shape[1]:
                 return n
             w = -REACH + i * step
+            if abs(w) > reach:
+                continue
             if level <= 1:
                 out[0, n], out[1, n] = cached[0, 2 * i // 2**level], cached[1, 2 * i // 2**level]
             else:
@@ -87,12 +91,18 @@ def nodes(path, cached, low, high, level, out):
             continue
         w = low + distance if at_low else high - distance
         weight = _NORMAL * math.exp(-0.5 * w * w) * rate * step
-        if weight < 1e-23:
+        if weight < 1e-23 or abs(w) > reach:
             continue
         out[0, n], out[1, n] = point(w, path)
         out[2, n] = weight
         n += 1
     return n
+
+
+@kernel
+def reach_for(tail):
+    """Return how far to integrate, in normal quantiles, where no tail of less probability is asked for."""
+    return NEAR if tail >= FAR_TAIL else REACH
 
 
 @kernel

@@ -11,13 +11,8 @@ stay in the first-level cache while all matrices pass over them; the memory does
 
 import math
 
-from bayescm._kernels import kernel, vector_kernel
-
-DEGREE = 12
-"""Of the polynomial that maps a statistic to another scale."""
-TABLE = 512
-"""Cells of the table that does it where no polynomial is close."""
-COEFFICIENTS = DEGREE + 1
+from bayescm._kernels.codes import TABLE
+from bayescm._kernels.jit import kernel, vector_kernel
 
 
 @vector_kernel

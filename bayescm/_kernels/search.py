@@ -4,8 +4,9 @@ import math
 
 import numpy as np
 
-from bayescm._kernels import kernel
 from bayescm._kernels.integrals import distribution
+from bayescm._kernels.jit import kernel
+from bayescm._kernels.nodes import REACH, reach_for
 
 INSIDE, RISING, FALLING, NONE = range(4)  # where the narrowest interval lies
 _STEPS = 100
@@ -15,6 +16,7 @@ _BETWEEN = 3.0  # logit of a share of the outer mass, between the middle and the
 _LONGER = 1e-3
 _STEEP = 50.0  # of a difference of log densities
 LACKING = 1e-2  # relative, of the probability that an interval leaves out
+_EQUAL = 1e-2  # difference of the log densities at the ends of a highest-density interval
 _MOST = 36.0  # of the coordinate: beyond it 1 - x is below the spacing of numbers
 
 
@@ -41,7 +43,7 @@ def coordinate(x, lower, upper):
 
 
 @kernel
-def _at(z, one, goal):
+def _at(z, one, goal, reach):
     """Return cdf, sf, density in x, density in z and error at a coordinate.
 
     `one` is a metric of one matrix: its range, kind, the shape of the tree, and the workspace with all tables.
@@ -50,7 +52,7 @@ def _at(z, one, goal):
     tables, laws, cached, paths, scratch, ordered = room
     x, rate = place(z, lower, upper)
     low, high, f, error = distribution(
-        x, ordered[0], ordered[1], kind, shape, tables, laws, cached, paths, scratch, goal
+        x, ordered[0], ordered[1], kind, shape, tables, laws, cached, paths, scratch, goal, reach
     )  # fmt: skip
     return low, high, f, f * rate, error
 
@@ -65,9 +67,10 @@ def solve(low_target, high_target, start, scale, one, goal):
     """
     low_z, high_z = -700.0, 700.0 if math.isinf(one[1]) else _MOST
     target = math.log(low_target) - math.log(high_target)
+    reach = reach_for(min(low_target, high_target))
     z, worst, density, before = min(max(start, low_z), high_z), 0.0, 0.0, math.inf
     for _ in range(_STEPS):
-        low, high, density, slope, error = _at(z, one, goal)
+        low, high, density, slope, error = _at(z, one, goal, reach)
         worst = max(worst, error)
         excess = math.log(low) - math.log(high) - target if low > 0.0 and high > 0.0 else (1.0 if low > 0.5 else -1.0)
         if excess > 0.0:
@@ -100,10 +103,10 @@ def equal_densities(prob, median, log_middle, ends, scale, one, goal):
     """
     before, logs, slopes = np.array([median, median]), np.array([log_middle, log_middle]), np.zeros(2)
     mass, density = np.empty(2), np.empty(2)
-    worst = 0.0
+    worst, reach = 0.0, reach_for(0.1 * (1.0 - prob))
     for _ in range(_TRIES):
         for i in range(2):
-            low, high, f, density[i], error = _at(ends[i], one, goal)
+            low, high, f, density[i], error = _at(ends[i], one, goal, reach)
             mass[i] = low if i == 0 else high
             worst = max(worst, error)
             if not f > 0.0:
@@ -129,7 +132,7 @@ def equal_densities(prob, median, log_middle, ends, scale, one, goal):
         if not (ends[0] < median < ends[1]):
             return False, worst
         if largest <= 1e-6 * scale:
-            return True, worst
+            return abs(tilt) < _EQUAL, worst
     return False, worst
 
 
@@ -163,7 +166,7 @@ def ends_around(median, where, ends):
 @kernel
 def masses_outside(prob, ends, one, goal):
     """Return the probabilities that an interval of probability `prob` leaves out, shared as these ends share theirs."""
-    low, high = _at(ends[0], one, goal)[0], _at(ends[1], one, goal)[1]
+    low, high = _at(ends[0], one, goal, REACH)[0], _at(ends[1], one, goal, REACH)[1]
     if not low + high > 0.0:
         return 0.5 * (1.0 - prob), 0.5 * (1.0 - prob)
     least = _LEAST_MASS / (1.0 - prob)

@@ -8,7 +8,7 @@ import numpy as np
 
 import bayescm
 from bayescm.cli.output import positive, print_records
-from bayescm.results import ACTUAL, CELLS_OF_TWO, LABEL, PREDICTED, SYSTEM, labels_of, positive_class
+from bayescm.data.schema import ACTUAL, CELLS_OF_TWO, LABEL, PREDICTED, SYSTEM, labels_of, positive_class
 
 if TYPE_CHECKING:
     import xarray as xr

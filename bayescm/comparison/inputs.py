@@ -8,10 +8,11 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayescm import same_items, validate
-from bayescm.counts import check_counts
+from bayescm.data import validate
+from bayescm.data.counts import check_counts
+from bayescm.data.schema import MATRIX, SYSTEM, labels_of
 from bayescm.metrics import Metric, MetricsLike, per_label, resolve
-from bayescm.results import MATRIX, SYSTEM, labels_of
+from bayescm.models import same_items
 
 FOLD = "fold"
 COMPARISON = "comparison"

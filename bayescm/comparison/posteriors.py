@@ -9,17 +9,19 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayescm import conjugate, ladder, laws
-from bayescm.cells import draws_of_pairs, draws_of_systems, shared
-from bayescm.comparison import companions
-from bayescm.comparison.differences import TRUSTED, Contrast, Discordant, Independent
+from bayescm import distributions
+from bayescm.comparison import frequentist
 from bayescm.comparison.inputs import COMPARISON, Compared, Entry
-from bayescm.comparison.quadrature import Outer, Table
+from bayescm.data.random import Stream, matrix_rng
+from bayescm.data.schema import CHAIN, DRAW, LABEL, SYSTEM
+from bayescm.distributions import dirichlet
+from bayescm.distributions.difference import TRUSTED, Contrast, Discordant, Independent
+from bayescm.distributions.quadrature import Outer, Table
+from bayescm.inference import posteriors
 from bayescm.metrics import evaluate, of_one_class
-from bayescm.priors import MODELS, Concentrations, PrevalenceLike, PriorLike, concentrations
-from bayescm.results import CHAIN, DRAW, LABEL, SYSTEM
-from bayescm.same_items import Patterns
-from bayescm.streams import Stream
+from bayescm.models.cell_draws import draws_of_pairs, draws_of_systems, shared
+from bayescm.models.same_items import Patterns
+from bayescm.priors.concentrations import MODELS, Concentrations, PrevalenceLike, PriorLike, concentrations
 
 Array = NDArray[np.float64]
 
@@ -77,7 +79,7 @@ class Posteriors:
         found = xr.concat(
             [evaluate(theta.drop_vars(SYSTEM), self.compared.metrics) for theta in drawn], COMPARISON
         ).transpose(SYSTEM, CHAIN, DRAW, COMPARISON, ...)
-        rng = conjugate.matrix_rng(self.seed, 0, Stream.PAIRED_PROPORTIONS)
+        rng = matrix_rng(self.seed, 0, Stream.PAIRED_PROPORTIONS)
         for i, pair in enumerate(self.compared.pairs):
             for entry in self.compared.entries:
                 if (cells := self._agreement(entry, pair)) is not None:
@@ -94,7 +96,7 @@ class Posteriors:
             return evaluate(draws_of_systems(self.compared.counts, self.base, *asked), resolved)
         found = []
         for i, system in enumerate(self.compared.systems):
-            tree = ladder.posterior(
+            tree = posteriors.posterior(
                 self.compared.counts.isel({SYSTEM: i}, drop=True), model=self.model, prior=self.prior,
                 prevalence=self.prevalence, metrics=resolved, chains=self.chains, draws=self.draws,
                 random_seed=self.seed + i, **self.options,
@@ -104,8 +106,8 @@ class Posteriors:
         return xr.concat(found, SYSTEM, coords="minimal", compat="override").transpose(CHAIN, DRAW, SYSTEM, ...)
 
     def _check_proper(self) -> None:
-        which = conjugate.posterior(self.compared.totals, self.base, self.prevalence)
-        conjugate.check_proper(which, self.compared.labels)
+        which = dirichlet.posterior(self.compared.totals, self.base, self.prevalence)
+        dirichlet.check_proper(which, self.compared.labels)
 
     def of(self, entry: Entry, pair: tuple[int, int]) -> list[Array]:
         """Return the draws of one number of both systems, each (chain, draw)."""
@@ -121,12 +123,15 @@ class Posteriors:
         """Return the exact law of one number of one system, if it has one that varies."""
         key = entry.name, system
         if key not in self._laws:
-            which = conjugate.posterior(self.compared.totals[system], self.base, self.prevalence)
-            law: Any = laws.exact_law(entry.metric, which)
-            if entry.place is not None and isinstance(law, laws.BetaLaw):
-                law = laws.BetaLaw(law.a[entry.place], law.b[entry.place], law.link)
-            varies, ends = isinstance(law, laws.BetaLaw | laws.IntegralLaw), (entry.metric.lower, entry.metric.upper)
-            law = Table(law, *ends) if isinstance(law, laws.IntegralLaw) else law
+            which = dirichlet.posterior(self.compared.totals[system], self.base, self.prevalence)
+            law: Any = distributions.exact_law(entry.metric, which)
+            if entry.place is not None and isinstance(law, distributions.BetaLaw):
+                law = distributions.BetaLaw(law.a[entry.place], law.b[entry.place], law.link)
+            varies, ends = (
+                isinstance(law, distributions.BetaLaw | distributions.IntegralLaw),
+                (entry.metric.lower, entry.metric.upper),
+            )
+            law = Table(law, *ends) if isinstance(law, distributions.IntegralLaw) else law
             self._laws[key] = Outer(law, *ends) if varies else None
         return self._laws[key]
 
@@ -134,8 +139,8 @@ class Posteriors:
         """Say whether mean and standard deviation of both numbers are finite; draws always have some."""
         if not entry.metric.moments or not self.conjugate:
             return True, True
-        which = conjugate.posterior(self.compared.totals[list(pair)], self.base, self.prevalence)
-        law = laws.exact_law(entry.metric, which)
+        which = dirichlet.posterior(self.compared.totals[list(pair)], self.base, self.prevalence)
+        law = distributions.exact_law(entry.metric, which)
         if law is None:
             return True, True
         return bool(np.isfinite(law.mean()).all()), bool(np.isfinite(law.sd()).all())
@@ -164,14 +169,14 @@ class Posteriors:
         cells = self._agreement(entry, pair)
         return None if cells is None else Discordant(cells.first, cells.second, cells.both + cells.none)
 
-    def _agreement(self, entry: Entry, pair: tuple[int, int]) -> companions.Agreement | None:
+    def _agreement(self, entry: Entry, pair: tuple[int, int]) -> frequentist.Agreement | None:
         """Return the posterior concentrations of a proportion of the same items, or None where it is none."""
-        share = companions.proportion_of(entry, len(self.compared.labels))
+        share = frequentist.proportion_of(entry, len(self.compared.labels))
         answers = self.compared.answers
         if share is None or answers is None or (self.prevalence is not None and share.rows.sum() > 1):
             return None
-        prior = companions.prior_agreement(self.prior, self.base.rows, share)
-        cells = [a + b for a, b in zip(companions.agreement(answers, pair, share), prior, strict=True)]
+        prior = frequentist.prior_agreement(self.prior, self.base.rows, share)
+        cells = [a + b for a, b in zip(frequentist.agreement(answers, pair, share), prior, strict=True)]
         both, first, second, none = cells
         if min(first, second, both + none) <= 0:
             names = " and ".join(self.compared.systems[i] for i in pair)
@@ -179,10 +184,10 @@ class Posteriors:
                 f"`prior` leaves the posterior improper: of the items, {names} have none that only one of them got, or "
                 "none that both got or missed, and a concentration of 0. Take prior='jeffreys'."
             )
-        return companions.Agreement(*cells)
+        return frequentist.Agreement(*cells)
 
 
-def _reorder(values: Array, cells: companions.Agreement, rng: np.random.Generator) -> None:
+def _reorder(values: Array, cells: frequentist.Agreement, rng: np.random.Generator) -> None:
     """Put draws of a proportion's own posterior in the place of others (2, chain, draw), ranked as these."""
     weights = rng.standard_gamma(cells, (values[0].size, 4)).T
     own = np.stack([weights[0] + weights[1], weights[0] + weights[2]]) / weights.sum(0)

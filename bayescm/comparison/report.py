@@ -7,15 +7,17 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayescm import conjugate, models, rope
-from bayescm.comparison import companions
-from bayescm.comparison.differences import Contrast
+from bayescm import models
+from bayescm.comparison import frequentist
 from bayescm.comparison.inputs import COMPARISON, FOLD, Compared, Entry
 from bayescm.comparison.posteriors import Posteriors
-from bayescm.draws import interval, share_error, statistics
+from bayescm.data.schema import ACTUAL, CHAIN, CI_BOUND, DRAW, LABEL, METRIC, SYSTEM, interval_coordinate
+from bayescm.distributions import dirichlet
+from bayescm.distributions.difference import Contrast
+from bayescm.distributions.sample import interval, share_error, statistics
 from bayescm.metrics import compute, coordinates, evaluate
-from bayescm.priors import concentrations
-from bayescm.results import ACTUAL, CHAIN, CI_BOUND, DRAW, LABEL, METRIC, SYSTEM, interval_coordinate
+from bayescm.models import rope
+from bayescm.priors.concentrations import concentrations
 
 Array = NDArray[np.float64]
 Rows = list[list[dict[str, Any]]]
@@ -104,8 +106,8 @@ def points(posteriors: Posteriors, pair: tuple[int, int]) -> list[float]:
     cells = counts.astype(np.float64)
     if posteriors.prevalence is not None:
         base = concentrations("jeffreys", "dirichlet_multinomial", compared.labels)  # any: the shares are exchanged
-        which = conjugate.posterior(counts, base, posteriors.prevalence)
-        cells = conjugate.plug_in(counts, which, posteriors.prevalence)
+        which = dirichlet.posterior(counts, base, posteriors.prevalence)
+        cells = dirichlet.plug_in(counts, which, posteriors.prevalence)
     values = dict(zip([m.name for m in compared.metrics], compute(compared.metrics, cells), strict=True))
     found = []
     with np.errstate(invalid="ignore"):
@@ -193,7 +195,7 @@ def _table(rows: Rows, compared: Compared, asked: Question) -> xr.Dataset:
     )
     sure = made["probability"].values >= asked.confidence
     if compared.answers is not None:
-        least, items = companions.fewest_that_decide(asked.confidence), _told_apart(compared)
+        least, items = frequentist.fewest_that_decide(asked.confidence), _told_apart(compared)
         sure[..., [0, 2]] &= (items[..., 2] >= least)[..., None]
         told = {"long_name": "Items that speak for one system alone", "fewest_that_decide": least}
         made["discordant"] = (COMPARISON, METRIC, "only"), items[..., :2], told
@@ -209,13 +211,13 @@ def _table(rows: Rows, compared: Compared, asked: Question) -> xr.Dataset:
 def _told_apart(compared: Compared) -> NDArray[np.int64]:
     """Return the items for the first, for the second, and answered differently: (comparison, metric, 3)."""
     answers: Any = compared.answers
-    found = [[companions.told_apart(answers, pair, entry) for entry in compared.entries] for pair in compared.pairs]
+    found = [[frequentist.told_apart(answers, pair, entry) for entry in compared.entries] for pair in compared.pairs]
     return np.array(found, np.int64)
 
 
 def _reasons(compared: Compared, verdict: Any, items: NDArray[np.int64], least: int) -> list[list[str]]:
     """Say in words on how many items each verdict rests; one side alone decides on proportions only."""
-    simple = [companions.proportion_of(entry, len(compared.labels)) is not None for entry in compared.entries]
+    simple = [frequentist.proportion_of(entry, len(compared.labels)) is not None for entry in compared.entries]
     found: list[list[str]] = []
     for row, counts in zip(verdict.tolist(), items.tolist(), strict=True):
         found.append([])
@@ -254,7 +256,7 @@ def flips(compared: Compared) -> xr.Dataset:
 def tests(compared: Compared, asked: Question, runs: int) -> xr.Dataset:
     """Return the frequentist companions: p-values and an interval for each proportion, or for folds."""
     folds = compared.design == "folds"
-    words = (CORRELATED,) if folds else companions.INDEPENDENT if compared.answers is None else companions.PAIRED
+    words = (CORRELATED,) if folds else frequentist.INDEPENDENT if compared.answers is None else frequentist.PAIRED
     name = CORRELATED if folds else "newcombe"
     values = np.full((len(compared.pairs), len(compared.entries), len(words) + 2), np.nan)
     scores = _fold_scores(compared) if folds else []
@@ -262,7 +264,7 @@ def tests(compared: Compared, asked: Question, runs: int) -> xr.Dataset:
         for j, entry in enumerate(compared.entries):
             if folds:
                 values[i, j] = correlated_t(scores[j][pair[0]] - scores[j][pair[1]], runs, asked.ci_prob)
-            elif (share := companions.proportion_of(entry, len(compared.labels))) is not None:
+            elif (share := frequentist.proportion_of(entry, len(compared.labels))) is not None:
                 values[i, j] = _of_proportion(compared, pair, share, asked.ci_prob)
     n = len(words)
     dims = (COMPARISON, METRIC)
@@ -280,17 +282,17 @@ def tests(compared: Compared, asked: Question, runs: int) -> xr.Dataset:
     )
 
 
-def _of_proportion(compared: Compared, pair: tuple[int, int], share: companions.Proportion, ci_prob: float) -> Array:
+def _of_proportion(compared: Compared, pair: tuple[int, int], share: frequentist.Proportion, ci_prob: float) -> Array:
     """Return p-values and bounds of a proportion over actual classes."""
     if compared.answers is not None:
-        cells = companions.agreement(compared.answers, pair, share)
-        bounds = companions.newcombe_paired(cells, ci_prob)
-        p_values = companions.mcnemar(cells.first, cells.second) if sum(cells) else np.full(2, np.nan)
+        cells = frequentist.agreement(compared.answers, pair, share)
+        bounds = frequentist.newcombe_paired(cells, ci_prob)
+        p_values = frequentist.mcnemar(cells.first, cells.second) if sum(cells) else np.full(2, np.nan)
         return np.concatenate([p_values, bounds])
     k1, k2 = (float(compared.totals[system][share.right].sum()) for system in pair)
     n1, n2 = (float(compared.totals[system][share.rows].sum()) for system in pair)
-    tested = companions.independent_tests((k1, k2), (n1, n2))
-    return np.concatenate([tested, companions.newcombe((k1, k2), (n1, n2), ci_prob)])
+    tested = frequentist.independent_tests((k1, k2), (n1, n2))
+    return np.concatenate([tested, frequentist.newcombe((k1, k2), (n1, n2), ci_prob)])
 
 
 def _fold_scores(compared: Compared) -> list[Array]:

@@ -6,15 +6,16 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from bayescm import distributions, validate
-from bayescm.assumptions import OWN_ITEMS, SAME_ITEMS, assumed, of_model
 from bayescm.comparison import inputs, report
 from bayescm.comparison.inputs import FOLD, Compared
 from bayescm.comparison.posteriors import Posteriors
-from bayescm.draws import warn_undefined
+from bayescm.data import validate
+from bayescm.data.assumptions import OWN_ITEMS, SAME_ITEMS, assumed, of_model
+from bayescm.data.schema import attributes, flatten_cells, positive_class, tree
+from bayescm.distributions.sample import warn_undefined
+from bayescm.inference import metric_distributions
 from bayescm.metrics import MetricsLike
-from bayescm.priors import MODELS, PrevalenceLike, PriorLike
-from bayescm.results import attributes, flatten_cells, positive_class, tree
+from bayescm.priors.concentrations import MODELS, PrevalenceLike, PriorLike
 
 _MEANING = {
     "independent": "Each system was tested on items of its own: a probability is about the systems on the population, "
@@ -211,7 +212,7 @@ def _requirement(posteriors: Posteriors, require: str | Sequence[str]) -> xr.Dat
     if not posteriors.conjugate:
         what = f"the dim {FOLD!r}" if compared.design == "folds" else f"model={posteriors.model!r}"
         raise ValueError(f"`require` is answered exactly, and there is no exact answer with {what}.")
-    found = distributions.probability(
+    found = metric_distributions.probability(
         compared.counts, require, model=posteriors.model, prior=posteriors.prior, prevalence=posteriors.prevalence
     )["probability"]
     return found.transpose("claim", ...).assign_attrs(long_name="Probability that the system meets the claim")

@@ -1,7 +1,10 @@
-"""Joint posteriors of whole ROC and PR curves, and bands around them."""
+"""Whole ROC and PR curves, the areas under them, and bands around them."""
 
+from bayescm.curves.area_difference import auc_difference
 from bayescm.curves.bands import curve_band
 from bayescm.curves.joint import curve_posterior
 from bayescm.curves.pointwise import curve_hull, curve_intervals
+from bayescm.curves.pr_area import aucpr
+from bayescm.curves.roc_area import auc
 
-__all__ = ["curve_band", "curve_hull", "curve_intervals", "curve_posterior"]
+__all__ = ["auc", "auc_difference", "aucpr", "curve_band", "curve_hull", "curve_intervals", "curve_posterior"]

@@ -9,12 +9,14 @@ import xarray as xr
 from numpy.typing import NDArray
 from scipy import stats
 
-from bayescm import beta, proportions, validate
 from bayescm.curves.names import LONG_NAMES
 from bayescm.curves.options import stretch
 from bayescm.curves.reading import precision_at
-from bayescm.results import CHAIN, CI_BOUND, DRAW, attributes, interval_coordinate
-from bayescm.scores import rank, sign_of, signed
+from bayescm.data import validate
+from bayescm.data.schema import CHAIN, CI_BOUND, DRAW, attributes, interval_coordinate
+from bayescm.data.scores import rank, sign_of, signed
+from bayescm.distributions import beta_quantiles
+from bayescm.inference import proportions
 
 Array = NDArray[np.float64]
 
@@ -328,7 +330,7 @@ def _whole(data: xr.DataTree, curve: _Empirical, space: str, axis: Array, level:
         low_, high_ = proportions.clopper_pearson(curve.cases, curve.cases + curve.controls, each)
         shares = float(low_), float(high_)
     elif two is not None:
-        shares = float(beta.ppf(0.5 * (1 - each), *two)), float(beta.isf(0.5 * (1 - each), *two))
+        shares = float(beta_quantiles.ppf(0.5 * (1 - each), *two)), float(beta_quantiles.isf(0.5 * (1 - each), *two))
     least = np.clip(_bottom(axis - of_tpr, curve.tpr, curve.fpr) - of_fpr, 0, 1)
     most = np.clip(_top(axis + of_tpr, curve.tpr, curve.fpr) + of_fpr, 0, 1)
     return np.stack([precision_at(axis, most, shares[0]), precision_at(axis, least, shares[1])], -1)

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from bayescm import validate
-from bayescm.priors import PrevalenceLike
+from bayescm.data import validate
+from bayescm.priors.concentrations import PrevalenceLike
 
 FEW = 20.0
 """Effective controls, below which precision at the top of a ranking is mostly guessed."""

@@ -7,18 +7,17 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
-from bayescm import compiled
-from bayescm.assumptions import EACH_CLASS, assumed
-from bayescm.conjugate import matrix_rng
+from bayescm._kernels import dispatch
 from bayescm.curves.exchanged import warn_of_few
 from bayescm.curves.options import Plan, groups_of, plan
 from bayescm.curves.reading import Read, dataset, room
-from bayescm.labels import Label
+from bayescm.data.assumptions import EACH_CLASS, assumed
+from bayescm.data.labels import Label
+from bayescm.data.random import Stream, matrix_rng
+from bayescm.data.schema import CHAIN, DRAW, attributes, positive_class, tree
+from bayescm.data.scores import ITEM, Ranking, Scores, check_scores, rank, signed
 from bayescm.metrics import MetricsLike
-from bayescm.priors import Concentrations, PrevalenceLike, exchange
-from bayescm.results import CHAIN, DRAW, attributes, positive_class, tree
-from bayescm.scores import ITEM, Ranking, Scores, check_scores, rank, signed
-from bayescm.streams import Stream
+from bayescm.priors.concentrations import Concentrations, PrevalenceLike, exchange
 
 Array = NDArray[np.float64]
 
@@ -205,7 +204,7 @@ def _part(scores: Scores, mask: NDArray[np.bool_], plan: Plan, metrics: MetricsL
     def drawn(start: int, stop: int) -> Read:
         read = room(len(first), stop - start, len(fprs), len(tprs), marks.shape[1])
         draw = _kernel(positive, kept, marks, plan, read, odds[start:stop], fprs, tprs)
-        compiled.in_blocks(
+        dispatch.in_blocks(
             lambda a, b: draw(matrix_rng(plan.seed, (group << 32) + (start + a) // _BLOCK, Stream.CURVE), a, b),
             stop - start, _BLOCK,
         )  # fmt: skip
@@ -213,7 +212,7 @@ def _part(scores: Scores, mask: NDArray[np.bool_], plan: Plan, metrics: MetricsL
 
     numbers = len(which) * (3 + 2 * (len(fprs) + len(tprs) + marks.shape[1]))  # of a draw
     step = max(_MOST // numbers // _BLOCK, 1) * _BLOCK
-    return dataset(scores, plan, metrics, compiled.parts(size, step), drawn, prevalence, fprs, tprs)
+    return dataset(scores, plan, metrics, dispatch.parts(size, step), drawn, prevalence, fprs, tprs)
 
 
 def _distinct(ranked: Sequence[Ranking]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -243,7 +242,7 @@ def _kernel(
     odds: Array, fprs: Array, tprs: Array,
 ) -> Callable[[np.random.Generator, int, int], None]:  # fmt: skip
     """Return a function that fills some of the draws."""
-    ranking = compiled.load("ranking")
+    ranking = dispatch.load("roc")
     both = np.full(2, plan.concentration)
     if len(ranked) > 1:
         steps = np.stack([one.step for one in ranked])

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescm import validate
 from bayescm.curves.exchanged import is_exchanged
 from bayescm.curves.names import LONG_NAMES
-from bayescm.labels import label_array
-from bayescm.priors import PrevalenceLike
-from bayescm.results import RESERVED, THRESHOLD
-from bayescm.scores import ITEM, Scores, signed
+from bayescm.data import validate
+from bayescm.data.labels import label_array
+from bayescm.data.schema import RESERVED, THRESHOLD
+from bayescm.data.scores import ITEM, Scores, signed
+from bayescm.priors.concentrations import PrevalenceLike
 
 Array = NDArray[np.float64]
 

@@ -6,14 +6,15 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
-from bayescm import proportions, validate
-from bayescm.assumptions import assumed
-from bayescm.counts import counts_at_thresholds
-from bayescm.intervals import interval
-from bayescm.labels import Label
+from bayescm.data import validate
+from bayescm.data.assumptions import assumed
+from bayescm.data.counts import counts_at_thresholds
+from bayescm.data.labels import Label
+from bayescm.data.schema import CI_BOUND, METRIC, THRESHOLD, attributes, interval_coordinate, positive_class
+from bayescm.data.scores import sign_of, signed
+from bayescm.inference import proportions
+from bayescm.inference.intervals import interval
 from bayescm.metrics import parts, resolve
-from bayescm.results import CI_BOUND, METRIC, THRESHOLD, attributes, interval_coordinate, positive_class
-from bayescm.scores import sign_of, signed
 
 Array = NDArray[np.float64]
 

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from bayescm.curves.names import AREAS, LONG_NAMES
 from bayescm.curves.options import Plan
+from bayescm.data.schema import CHAIN, DRAW, METRIC, THRESHOLD
+from bayescm.data.scores import Scores, signed
 from bayescm.metrics import Metric, MetricsLike, available, compute, resolve
-from bayescm.results import CHAIN, DRAW, METRIC, THRESHOLD
-from bayescm.scores import Scores, signed
 
 Array = NDArray[np.float64]
 Found = dict[str, tuple[tuple[str, ...], Array]]

@@ -14,6 +14,8 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayescm.data.schema import LABEL, METRIC, RESERVED, check_matrix, labels_of
+from bayescm.data.schema import MATRIX as MATRIX_DIMS
 from bayescm.metrics import multiclass
 from bayescm.metrics.quantities import KNOWN, Quantities, needs
 from bayescm.metrics.table import (
@@ -28,8 +30,6 @@ from bayescm.metrics.table import (
     fbeta,
     net_benefit,
 )
-from bayescm.results import LABEL, METRIC, RESERVED, check_matrix, labels_of
-from bayescm.results import MATRIX as MATRIX_DIMS
 
 __all__ = ["Metric", "available", "compute", "evaluate", "expected_cost", "fbeta", "net_benefit", "resolve"]
 

@@ -1,8 +1,4 @@
-"""The door to ``models/``: one generative story per file.
-
-In an installed package the stories lie in this folder; in a checkout they lie in ``models/`` at its root, and this
-folder's search path is extended by that one.
-"""
+"""The door to ``models/`` (one program per file), and what binds a program to data, samples it and checks it."""
 
 import importlib
 from pathlib import Path
@@ -11,17 +7,17 @@ from typing import Any, Protocol, cast
 import numpy as np
 import xarray as xr
 
-_ROOT = Path(__file__).resolve().parents[2]
-if (_ROOT / "pyproject.toml").is_file() and (_ROOT / "models").is_dir():
-    __path__.append(str(_ROOT / "models"))
+from bayescm.models import programs, rope
+
+__all__ = ["Story", "data_of", "load", "names", "rope"]
 
 
 class Story(Protocol):
     """What every file of ``models/`` offers; one with a closed form has a function ``exact`` as well.
 
     ``exact(counts, *, prior, ...)`` takes what ``model`` takes and returns the posterior as
-    :class:`~bayescm.priors.Concentrations` of every matrix or as a :class:`~bayescm.closed_form.ClosedForm`; None where
-    the options given leave none.
+    :class:`~bayescm.priors.concentrations.Concentrations` of every matrix or as a
+    :class:`~bayescm.models.closed_form.ClosedForm`; None where the options given leave none.
     """
 
     __name__: str
@@ -45,7 +41,9 @@ def names() -> list[str]:
     ['binormal', 'dirichlet_multinomial', 'fold_scores', 'hierarchical', 'informative', 'kfold', 'latent_class',
      'overdispersed', 'paired', 'three_binomial']
     """
-    return sorted({p.stem for folder in __path__ for p in Path(folder).glob("*.py") if not p.stem.startswith("_")})
+    return sorted(
+        {p.stem for folder in programs.__path__ for p in Path(folder).glob("*.py") if not p.stem.startswith("_")}
+    )
 
 
 def load(name: str) -> Story:
@@ -63,7 +61,7 @@ def load(name: str) -> Story:
     """
     if name not in names():
         raise ValueError(f"`name` must be one of {', '.join(names())}; got {name!r}.")
-    return cast(Story, importlib.import_module(f"{__name__}.{name}"))
+    return cast(Story, importlib.import_module(f"{programs.__name__}.{name}"))
 
 
 def data_of(world: xr.Dataset) -> xr.DataArray:

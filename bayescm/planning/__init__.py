@@ -1,8 +1,20 @@
-"""Planning a test, updating while it runs, and what a second one would show."""
+"""What to do: how many items to test, when to stop, what a second test would show, and what acting on it costs."""
 
-from bayescm.planning.contests import sample_size_to_compare
+from bayescm.planning.actions import decide
+from bayescm.planning.looks import sequential
+from bayescm.planning.net_benefit import decision_curve
+from bayescm.planning.prevalences import at_prevalences
 from bayescm.planning.replication import replicate
 from bayescm.planning.sizes import interval_width, sample_size
-from bayescm.planning.stepwise import sequential
+from bayescm.planning.two_systems import sample_size_to_compare
 
-__all__ = ["interval_width", "replicate", "sample_size", "sample_size_to_compare", "sequential"]
+__all__ = [
+    "at_prevalences",
+    "decide",
+    "decision_curve",
+    "interval_width",
+    "replicate",
+    "sample_size",
+    "sample_size_to_compare",
+    "sequential",
+]

@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescm import conjugate, validate
-from bayescm.counts import one_matrix
-from bayescm.laws import BetaLaw, exact_law
+from bayescm.data import validate
+from bayescm.data.counts import one_matrix
+from bayescm.data.schema import labels_of
+from bayescm.distributions import BetaLaw, dirichlet, exact_law
+from bayescm.distributions.beta_binomial import Rate
 from bayescm.metrics import Metric, MetricsLike, resolve
-from bayescm.planning.rates import Rate
-from bayescm.planning.whole import Test
+from bayescm.planning.whole_tests import Test
 from bayescm.planning.widths import Proportion
-from bayescm.priors import Concentrations, PriorLike, concentrations
-from bayescm.results import labels_of
+from bayescm.priors.concentrations import Concentrations, PriorLike, concentrations
 
 Array = NDArray[np.float64]
 
@@ -53,7 +53,7 @@ class Beliefs:
         if others:
             raise ValueError(f"`metric` must be one of the cells of two labels; got {others[0]}.")
         base = concentrations(prior, model, 2)
-        if conjugate.improper(base) is not None:
+        if dirichlet.improper(base) is not None:
             raise ValueError(
                 "`prior` must be proper: tests to come may leave a cell empty. Take prior='jeffreys', or any with "
                 "positive concentrations."
@@ -132,7 +132,7 @@ def _posterior(pilot: Any, prior: Concentrations) -> Concentrations | None:
             f"`pilot` must have two labels; got {labels_of(counts)}. Plan one class against the rest: "
             "bayescm.confusion_matrix(y_true == label, y_pred == label)."
         )
-    return conjugate.posterior(counts.values, prior)
+    return dirichlet.posterior(counts.values, prior)
 
 
 def _beta(metric: Metric, which: Concentrations) -> BetaLaw | None:

@@ -6,11 +6,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescm import conjugate
+from bayescm.data.random import Stream, matrix_rng
+from bayescm.distributions import dirichlet
+from bayescm.distributions.beta_binomial import Rate
 from bayescm.metrics import Metric, compute
-from bayescm.planning.rates import Rate
-from bayescm.priors import Concentrations
-from bayescm.streams import Stream
+from bayescm.priors.concentrations import Concentrations
 
 Array = NDArray[np.float64]
 
@@ -131,9 +131,9 @@ def drawn(
     which: Concentrations, totals: NDArray[np.int64], size: int, keep_totals: bool, draws: int, seed: int, index: int
 ) -> NDArray[np.int64]:
     """Return draws of the matrix to come, (draws, K, K)."""
-    rng = conjugate.matrix_rng(seed, index, Stream.FUTURE)
-    theta = np.moveaxis(conjugate.draw_theta(which, rng, draws), -1, 0)
-    return conjugate.replicate_counts(theta, totals, rng, size, keep_totals)
+    rng = matrix_rng(seed, index, Stream.FUTURE)
+    theta = np.moveaxis(dirichlet.draw_theta(which, rng, draws), -1, 0)
+    return dirichlet.replicate_counts(theta, totals, rng, size, keep_totals)
 
 
 def _distinct(values: Array) -> tuple[Array, NDArray[np.intp]]:

@@ -9,16 +9,25 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayescm import conjugate, validate
-from bayescm.assumptions import SECOND_TEST, assumed
-from bayescm.counts import computed
-from bayescm.distributions import read_claim
-from bayescm.draws import share_error
-from bayescm.laws import BetaLaw, exact_law
+from bayescm.data import validate
+from bayescm.data.assumptions import SECOND_TEST, assumed
+from bayescm.data.counts import computed
+from bayescm.data.schema import (
+    CI_BOUND,
+    MATRIX,
+    METRIC,
+    SYSTEM,
+    attributes,
+    interval_coordinate,
+    labels_of,
+    positive_class,
+)
+from bayescm.distributions import BetaLaw, dirichlet, exact_law
+from bayescm.distributions.sample import share_error
+from bayescm.inference.metric_distributions import read_claim
 from bayescm.metrics import Metric, MetricsLike, compute, coordinates, of_one_class, per_label, resolve
 from bayescm.planning.future import MOST_MATRICES, Lattice, Law, drawn, of_draws, of_trials
-from bayescm.priors import Concentrations, PrevalenceLike, PriorLike, concentrations
-from bayescm.results import CI_BOUND, MATRIX, METRIC, SYSTEM, attributes, interval_coordinate, labels_of, positive_class
+from bayescm.priors.concentrations import Concentrations, PrevalenceLike, PriorLike, concentrations
 
 Array = NDArray[np.float64]
 
@@ -149,12 +158,12 @@ def replicate(
         labels_of(matrices), metrics, claims, model, prior, prevalence, size, ci_prob, ci_kind, draws, random_seed,
         SYSTEM in batch,
     )  # fmt: skip
-    posterior = conjugate.posterior(matrices.values, plan.prior, prevalence)
-    conjugate.check_proper(posterior, plan.labels)
+    posterior = dirichlet.posterior(matrices.values, plan.prior, prevalence)
+    dirichlet.check_proper(posterior, plan.labels)
     places = list(np.ndindex(*(matrices.sizes[dim] for dim in batch)))
     totals = [matrices.values[at].sum(-1).tolist() for at in places]
     alike = sorted(range(len(places)), key=lambda i: (sum(totals[i]), totals[i]))  # those of a size follow each other
-    made = {i: _predict(matrices.values[places[i]], conjugate.single(posterior, places[i]), plan, i) for i in alike}
+    made = {i: _predict(matrices.values[places[i]], dirichlet.single(posterior, places[i]), plan, i) for i in alike}
     found = [made[i] for i in range(len(places))]
     attrs = attributes(
         size=size, claims=claims, model=model, prior=prior, prevalence=prevalence, ci_prob=ci_prob, ci_kind=ci_kind,
@@ -162,7 +171,7 @@ def replicate(
         **positive_class(matrices),
     )  # fmt: skip
     template = matrices.isel(dict.fromkeys(MATRIX, 0), drop=True)
-    points = compute(plan.metrics, conjugate.plug_in(matrices.values, posterior, prevalence))
+    points = compute(plan.metrics, dirichlet.plug_in(matrices.values, posterior, prevalence))
     columns = [v if per_label(m, len(plan.labels)) else v[..., None] for m, v in zip(plan.metrics, points, strict=True)]
     dataset = _table(found, np.concatenate(columns, -1), template, plan).assign_attrs(attrs)
     if plan.claims:
@@ -220,7 +229,7 @@ def _predict(counts: NDArray[np.int64], which: Concentrations, plan: _Plan, inde
     if size == 0:
         raise ValueError("`size` must be given for a matrix without items; it has none to repeat.")
     fixed = isinstance(plan.prevalence, str)
-    kept = conjugate.fixed_totals(totals, size) if fixed else totals
+    kept = dirichlet.fixed_totals(totals, size) if fixed else totals
     lattice = Lattice(size, int(kept[1]) if fixed else None)
     if len(plan.labels) == 2 and lattice.matrices() <= MOST_MATRICES:
         if (size, lattice.positives) not in plan.lattices:

@@ -10,15 +10,15 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
-from bayescm import validate
-from bayescm.assumptions import PLANNED, assumed
+from bayescm.data import validate
+from bayescm.data.assumptions import PLANNED, assumed
+from bayescm.data.schema import METRIC, attributes
+from bayescm.distributions.beta_binomial import MOST
 from bayescm.metrics import MetricsLike
 from bayescm.planning.beliefs import Beliefs
-from bayescm.planning.rates import MOST
-from bayescm.planning.whole import Test, quantile
+from bayescm.planning.whole_tests import Test, quantile
 from bayescm.planning.widths import Proportion
-from bayescm.priors import PriorLike
-from bayescm.results import METRIC, attributes
+from bayescm.priors.concentrations import PriorLike
 
 Array = NDArray[np.float64]
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescm.laws import BetaLaw
-from bayescm.planning.rates import Rate
+from bayescm.distributions import BetaLaw
+from bayescm.distributions.beta_binomial import Rate
 
 Array = NDArray[np.float64]
 

@@ -7,12 +7,12 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayescm import validate
+from bayescm.data import validate
+from bayescm.data.schema import CHAIN, DRAW
 from bayescm.plots.checks import probability, refuse
 from bayescm.plots.curves import labels_of, list_legend
 from bayescm.plots.densities import COLORS, STYLES
 from bayescm.plots.planes import new_axes, percent, renamed
-from bayescm.results import CHAIN, DRAW
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

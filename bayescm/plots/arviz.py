@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from bayescm import validate
-from bayescm.distributions import MetricDistribution
+from bayescm.data import validate
+from bayescm.data.schema import CHAIN, DRAW
+from bayescm.inference.metric_distributions import MetricDistribution
 from bayescm.plots.checks import refuse
-from bayescm.results import CHAIN, DRAW
 
 
 def arviz_options(

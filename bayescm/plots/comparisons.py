@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from bayescm import validate
+from bayescm.data import validate
+from bayescm.data.schema import CI_BOUND, LABEL, METRIC, SYSTEM
 from bayescm.plots.areas import decimals_of, density_of
 from bayescm.plots.checks import probability, refuse, require
 from bayescm.plots.planes import batch_labels, new_axes, percent
 from bayescm.plots.visuals import BLUE
-from bayescm.results import CI_BOUND, LABEL, METRIC, SYSTEM
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

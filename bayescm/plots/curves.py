@@ -9,7 +9,7 @@ import xarray as xr
 from scipy.spatial import cKDTree
 
 from bayescm.curves.names import LONG_NAMES
-from bayescm.grid import SPACES, Space
+from bayescm.data.schema import CI_BOUND
 from bayescm.plots.checks import refuse
 from bayescm.plots.densities import COLORS
 from bayescm.plots.iso_f1 import CLEAR, draw_lines
@@ -26,7 +26,7 @@ from bayescm.plots.planes import (
     percent,
     renamed,
 )
-from bayescm.results import CI_BOUND
+from bayescm.regions.grid import SPACES, Space
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,13 +7,13 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayescm import validate
+from bayescm.data import validate
+from bayescm.data.schema import CI_BOUND, METRIC, THRESHOLD
 from bayescm.metrics import resolve
 from bayescm.plots.checks import require
 from bayescm.plots.curves import list_legend
 from bayescm.plots.densities import COLORS, STYLES
 from bayescm.plots.planes import batch_labels, new_axes, percent
-from bayescm.results import CI_BOUND, METRIC, THRESHOLD
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,7 +7,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayescm.distributions import MetricDistribution
+from bayescm.inference.metric_distributions import MetricDistribution
 from bayescm.metrics import available
 
 if TYPE_CHECKING:

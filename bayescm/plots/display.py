@@ -6,14 +6,14 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
-from bayescm import validate
 from bayescm.curves import curve_band, curve_posterior
-from bayescm.labels import Label, positive_last
+from bayescm.data import validate
+from bayescm.data.labels import Label, positive_last
+from bayescm.data.schema import CHAIN, DRAW
 from bayescm.plots.areas import decimals_of, posterior_of, quantiles
 from bayescm.plots.curves import bands_on, curve_layers, draw_curves, list_legend, told
 from bayescm.plots.planes import new_axes
-from bayescm.priors import PrevalenceLike
-from bayescm.results import CHAIN, DRAW
+from bayescm.priors.concentrations import PrevalenceLike
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from bayescm import validate
-from bayescm.distributions import MetricDistribution
+from bayescm.data import validate
+from bayescm.data.schema import CI_BOUND
+from bayescm.inference.metric_distributions import MetricDistribution
 from bayescm.plots.checks import refuse
 from bayescm.plots.densities import COLORS, Curve, Law, draw_curves, draw_ridges, log_ticks, unlimited
-from bayescm.results import CI_BOUND
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

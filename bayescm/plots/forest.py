@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from bayescm import validate
+from bayescm.data import validate
+from bayescm.data.schema import CI_BOUND, METRIC
 from bayescm.plots.checks import require
-from bayescm.results import CI_BOUND, METRIC
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from bayescm import validate
-from bayescm.grid import smooth
+from bayescm.data import validate
 from bayescm.plots.planes import Array, Layer
 from bayescm.plots.visuals import surface
+from bayescm.regions.grid import smooth
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

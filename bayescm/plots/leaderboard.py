@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from bayescm import validate
+from bayescm.data import validate
+from bayescm.data.schema import SYSTEM
 from bayescm.plots.checks import require
 from bayescm.plots.planes import batch_labels, new_axes
-from bayescm.results import SYSTEM
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from bayescm.counts import check_counts
+from bayescm.data.counts import check_counts
+from bayescm.data.schema import ACTUAL, CI_BOUND, MATRIX, PREDICTED
+from bayescm.inference.summaries import cell_summary
 from bayescm.plots.checks import refuse
-from bayescm.results import ACTUAL, CI_BOUND, MATRIX, PREDICTED
-from bayescm.summaries import cell_summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,11 +8,11 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayescm import validate
-from bayescm.grid import SPACES, Space, smooth
+from bayescm.data import validate
 from bayescm.plots.checks import refuse
 from bayescm.plots.densities import COLORS
 from bayescm.plots.visuals import BLUE, coordinates, shades, surface, widths
+from bayescm.regions.grid import SPACES, Space, smooth
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
-from bayescm import validate
+from bayescm.data import validate
+from bayescm.data.schema import CI_BOUND, METRIC
 from bayescm.metrics import resolve
 from bayescm.plots.checks import refuse, require
 from bayescm.plots.densities import COLORS
 from bayescm.plots.planes import new_axes
-from bayescm.results import CI_BOUND, METRIC
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

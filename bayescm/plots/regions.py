@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from bayescm.grid import SPACES, Space
 from bayescm.plots.iso_f1 import draw_iso_f1
 from bayescm.plots.planes import (
     Array,
@@ -26,6 +25,7 @@ from bayescm.plots.planes import (
     whole,
 )
 from bayescm.plots.visuals import coordinates, estimate, level_contours, level_shades
+from bayescm.regions.grid import SPACES, Space
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

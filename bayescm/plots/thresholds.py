@@ -7,13 +7,13 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayescm import validate
+from bayescm.data import validate
+from bayescm.data.schema import CHAIN, DRAW, METRIC, THRESHOLD
 from bayescm.plots.areas import posterior_of
 from bayescm.plots.checks import refuse
 from bayescm.plots.curves import list_legend
 from bayescm.plots.densities import COLORS, STYLES
 from bayescm.plots.planes import new_axes, percent
-from bayescm.results import CHAIN, DRAW, METRIC, THRESHOLD
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,12 +7,12 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayescm.counts import check_counts
+from bayescm.data.counts import check_counts
+from bayescm.data.schema import METRIC
 from bayescm.metrics import parts, resolve
 from bayescm.plots.checks import require
 from bayescm.plots.densities import COLORS
 from bayescm.plots.forest import _on_the_common_scale
-from bayescm.results import METRIC
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

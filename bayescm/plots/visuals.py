@@ -10,9 +10,9 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayescm.grid import SPACES, Space, smooth
+from bayescm.data.schema import METRIC
 from bayescm.plots.checks import refuse
-from bayescm.results import METRIC
+from bayescm.regions.grid import SPACES, Space, smooth
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,14 +7,13 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayescm import validate
-from bayescm.assumptions import assumed
-from bayescm.conjugate import matrix_rng
-from bayescm.grid import LONG_NAMES, SPACES, Array
+from bayescm.data import validate
+from bayescm.data.assumptions import assumed
+from bayescm.data.random import Stream, matrix_rng
+from bayescm.data.schema import DRAW, METRIC, attributes, by_matrix, positive_class
+from bayescm.regions.grid import LONG_NAMES, SPACES, Array
 from bayescm.regions.options import two_labels
 from bayescm.regions.surfaces import HERE
-from bayescm.results import DRAW, METRIC, attributes, by_matrix, positive_class
-from bayescm.streams import Stream
 
 _LONG_NAMES = LONG_NAMES | {"undefined": "Share of the resamples that leave the metric undefined"}
 

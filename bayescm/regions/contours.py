@@ -12,12 +12,12 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from bayescm import validate
-from bayescm.counts import check_counts
-from bayescm.grid import LONG_NAMES, SPACES, Array, Space, axis, checked_axis, smooth
+from bayescm.data import validate
+from bayescm.data.counts import check_counts
+from bayescm.data.schema import CI_BOUND, MATRIX, METRIC, attributes
+from bayescm.regions.grid import LONG_NAMES, SPACES, Array, Space, axis, checked_axis, smooth
 from bayescm.regions.options import LEVELS, checked_levels
 from bayescm.regions.surfaces import HERE, region, region_level
-from bayescm.results import CI_BOUND, MATRIX, METRIC, attributes
 
 LEVEL, VERTEX = "level", "vertex"
 _START, _MOST, _MOST_SIMULATED = 129, 2049, 513  # points per axis

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from bayescm import grid
-from bayescm.compiled import in_blocks, load
-from bayescm.grid import Array, Planes, Space
+from bayescm._kernels.codes import COEFFICIENTS, STEPS, TABLE
+from bayescm._kernels.dispatch import in_blocks, load
+from bayescm.regions import grid
+from bayescm.regions.grid import Array, Planes, Space
 from bayescm.regions.methods import Method
 
 _BLOCK = 32  # matrices per thread
@@ -127,8 +128,6 @@ def _rules(factors: Array, n: int) -> tuple[Array, NDArray[np.int64], NDArray[np
 @lru_cache(maxsize=8)
 def _scale(cells_bytes: bytes, name: str, prior_bytes: bytes, level: float) -> Scale:
     """Return the maps of many matrices."""
-    from bayescm._kernels.planes import COEFFICIENTS, TABLE
-
     cells, prior = np.frombuffer(cells_bytes).reshape(-1, 4), np.frombuffer(prior_bytes)
     factors = _factors(cells, grid.SPACES[name], prior)
     count = len(cells)
@@ -162,8 +161,6 @@ def _scale(cells_bytes: bytes, name: str, prior_bytes: bytes, level: float) -> S
 
 def _call_scales(factors: Array, level: float, most: Array, n: int, *, tables: bool) -> tuple[Array, Array, Array]:
     """Call the kernel in threads."""
-    from bayescm._kernels.planes import COEFFICIENTS, TABLE
-
     rules, of_pair, of_mass = _rules(factors, _gauss_size(n))
     nodes, fit = _chebyshev(n), _chebyshev(COEFFICIENTS + 5)
     most, out = most.copy(), np.empty((len(factors), COEFFICIENTS + 4))
@@ -223,8 +220,6 @@ def _direct(factors: Array, q: Array) -> Array:
 
 def _direct_table(factors: Array, level: float) -> tuple[float, float, Array]:
     """Return the statistic that a table reaches, the one whose mass is `level`, and the table of one matrix."""
-    from bayescm._kernels.planes import TABLE
-
     most = -2.6 * np.log1p(-level) + 1.0
     while _direct(factors, np.array([most]))[0] < level:
         most *= 1.5
@@ -283,8 +278,6 @@ class Density(Method):
         )
 
     def _tables(self, cells: Array) -> tuple[Array, Array, Array, Array]:
-        from bayescm._kernels.density import STEPS
-
         concentrations = cells + self.prior
         weights = self.space.density_weights(concentrations)
         factors = np.ascontiguousarray(_factors(cells, self.space, self.prior)[..., 2:])

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from bayescm import grid
-from bayescm.compiled import in_blocks, load
-from bayescm.grid import Array, Space
+from bayescm._kernels.dispatch import in_blocks, load
+from bayescm.regions import grid
+from bayescm.regions.grid import Array, Space
 
 
 class Method:
@@ -124,7 +124,7 @@ class Exact(Method):
 
     @override
     def limits(self, cells: Array, level: float) -> Array:
-        # the bound of bayescm._kernels.exact.least_level, inverted
+        # the bound of bayescm._kernels.exact_regions.least_level, inverted
         rest, t = 1.0 - level, 1.0
         for _ in range(60):
             t = np.log1p(t) - np.log(rest)
@@ -151,7 +151,9 @@ class Exact(Method):
         rest = self.space.trinomial, self.mid_p, *self._tables(trials)
         return grid.evaluate(
             axes, self.space.planes(*axes), self._where(cells, axes, level),
-            lambda planes, t, where, out: load("exact").reduce(planes, weights[t], where, trials[t], *rest, out),
+            lambda planes, t, where, out: load("exact_regions").reduce(
+                planes, weights[t], where, trials[t], *rest, out
+            ),
             log_rest=False,
         )  # fmt: skip
 
@@ -161,7 +163,7 @@ class Exact(Method):
         trials = self._trials(cells)
         places = np.ascontiguousarray(self.space.logs(y, x))
         level = np.empty(len(q))
-        load("exact").points(
+        load("exact_regions").points(
             trials, q, places, self.space.trinomial, self.mid_p, *self._tables(trials), level
         )  # fmt: skip
         level[self.in_corner(cells, y, x)] = 0.0
@@ -307,5 +309,5 @@ class Simulate(Method):
 def _log_tables(size: int) -> tuple[Array, Array]:
     """Return k log k and log k! for k = 0 to `size`."""
     logs, factorials = np.empty(size + 1), np.empty(size + 1)
-    load("exact").tables(size, logs, factorials)
+    load("exact_regions").tables(size, logs, factorials)
     return logs, factorials

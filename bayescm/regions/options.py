@@ -7,14 +7,14 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
-from bayescm import validate
-from bayescm.assumptions import assumed
-from bayescm.counts import check_counts
-from bayescm.grid import SPACES, Array, Space
-from bayescm.priors import PriorLike, concentrations
+from bayescm.data import validate
+from bayescm.data.assumptions import assumed
+from bayescm.data.counts import check_counts
+from bayescm.data.schema import CI_BOUND, DRAW, MATRIX, METRIC, attributes, labels_of, positive_class
+from bayescm.priors.concentrations import PriorLike, concentrations
 from bayescm.regions.credible import Credible, Density
+from bayescm.regions.grid import SPACES, Array, Space
 from bayescm.regions.methods import Ellipse, Exact, Method, Simulate, Wilks
-from bayescm.results import CI_BOUND, DRAW, MATRIX, METRIC, attributes, labels_of, positive_class
 
 METHODS = ("wilks", "exact", "ellipse", "credible", "simulate")
 LEVELS: tuple[float, ...] = (0.683, 0.954, 0.997)

@@ -9,12 +9,12 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from bayescm import validate
-from bayescm.grid import LONG_NAMES, SPACES, Array, axis, checked_axis
-from bayescm.priors import PriorLike
+from bayescm.data import validate
+from bayescm.data.schema import MATRIX, METRIC, THRESHOLD
+from bayescm.priors.concentrations import PriorLike
+from bayescm.regions.grid import LONG_NAMES, SPACES, Array, axis, checked_axis
 from bayescm.regions.methods import Method
 from bayescm.regions.options import LEVELS, Options, flat, two_labels
-from bayescm.results import MATRIX, METRIC, THRESHOLD
 
 HERE = (str(Path(__file__).parents[1]),)
 """Warnings point to the first line outside this folder."""

@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 from rows import write_rows
 from scipy import integrate, stats
 
-from bayescm.areas import pr, roc, samples
-from bayescm.areas.bounds import Areas
-from bayescm.areas.pr import ESTIMATORS
+from bayescm.curves import area_samples, pr_area, roc_area
+from bayescm.curves.area_intervals import Areas
+from bayescm.curves.pr_area import ESTIMATORS
 
 Array = NDArray[np.float64]
 Row = dict[str, object]
@@ -51,12 +51,12 @@ LOWEST = 0.75
 DRAWS, FOLDS, LEVEL, PREVALENCE = 1000, 10, 0.95, 0.1
 
 
-def draw(rng: np.random.Generator, scenario: str, cases: int, controls: int) -> samples.Items:
+def draw(rng: np.random.Generator, scenario: str, cases: int, controls: int) -> area_samples.Items:
     """Return scores of one data set."""
     normal = {"binormal": (rng.normal(size=controls), rng.normal(1, 1, cases)),
               "bibeta": (rng.beta(2, 5, controls), rng.beta(5, 2, cases)),
               "offset uniform": (rng.random(controls), 0.5 + rng.random(cases))}[scenario]  # fmt: skip
-    return samples.check_items(np.repeat([0, 1], [controls, cases]), np.concatenate(normal))
+    return area_samples.check_items(np.repeat([0, 1], [controls, cases]), np.concatenate(normal))
 
 
 def true_area(scenario: str, prevalence: float) -> float:
@@ -76,8 +76,8 @@ def bias(scenario: str, size: int, prevalence: float) -> list[Row]:
     rng = np.random.default_rng([1, list(SCENARIOS).index(scenario), size, cases])
     found = np.empty((ESTIMATES, len(ESTIMATORS)))
     for i in range(ESTIMATES):
-        items = samples.at_prevalence(draw(rng, scenario, cases, size - cases), prevalence)
-        found[i] = samples.values(items, ESTIMATORS)[0]
+        items = area_samples.at_prevalence(draw(rng, scenario, cases, size - cases), prevalence)
+        found[i] = area_samples.values(items, ESTIMATORS)[0]
     truth = true_area(scenario, prevalence)
     low, high = np.quantile(found, [0.025, 0.975], axis=0)
     return [
@@ -136,9 +136,9 @@ def coverage(scenario: str, size: int, ideal: dict[str, float]) -> list[Row]:
     rng = np.random.default_rng([2, list(SCENARIOS).index(scenario), size])
     found = np.empty((INTERVALS // (1 if size < 5000 else 2), len(CHOSEN), len(methods), 3))
     for i in range(len(found)):
-        items = samples.at_prevalence(draw(rng, scenario, cases, size - cases), PREVALENCE)
+        items = area_samples.at_prevalence(draw(rng, scenario, cases, size - cases), PREVALENCE)
         areas = Areas(items, CHOSEN, cases, LEVEL, DRAWS, FOLDS, int(rng.integers(2**62)))
-        found[i] = intervals(areas, pr.METHODS, methods)
+        found[i] = intervals(areas, pr_area.METHODS, methods)
     truth = true_area(scenario, PREVALENCE)
     made: list[Row] = []
     for (e, estimator), (k, method) in itertools.product(enumerate(CHOSEN), enumerate(methods)):
@@ -158,7 +158,7 @@ def few_cases(cases: int) -> list[Row]:
     for i in range(AUCS):
         items = draw(rng, "binormal", cases, CONTROLS)
         areas = Areas(items, ("auc",), cases, LEVEL, DRAWS, FOLDS, int(rng.integers(2**62)))
-        found[i] = intervals(areas, roc.METHODS, AUC_METHODS)[0]
+        found[i] = intervals(areas, roc_area.METHODS, AUC_METHODS)[0]
     truth = float(stats.norm.cdf(2**-0.5))
     return [
         {"cases": cases, "controls": CONTROLS, "method": method, **measured(found[:, k], truth)}

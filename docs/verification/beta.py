@@ -1,10 +1,10 @@
 """Check the quantiles of Betas: ``python -m uv run python docs/verification/beta.py`` (some 2 minutes).
 
-10^5 quantiles of `bayescm.beta`, at random and at round concentrations from 0.5 to 10^9 and tails from 1e-12 to 1/2,
-against the tables of `bayescm/_kernels/beta.py`, which share nothing with them (their own sums, no gamma function);
-some hundred of them against mpmath at 30 digits, too. The error is that of the log-odds: the relative error of x or
-1 - x, whichever is smaller. Writes beta_quantiles.csv and beta_table.inc. ``--quick`` does a small part and writes
-nothing. Either fails if the promise is broken.
+10^5 quantiles of `bayescm.distributions.beta_quantiles`, at random and at round concentrations from 0.5 to 10^9 and
+tails from 1e-12 to 1/2, against the tables of `bayescm/_kernels/beta.py`, which share nothing with them (their own
+sums, no gamma function); some hundred of them against mpmath at 30 digits, too. The error is that of the log-odds: the
+relative error of x or 1 - x, whichever is smaller. Writes beta_quantiles.csv and beta_table.inc. ``--quick`` does a
+small part and writes nothing. Either fails if the promise is broken.
 """
 
 import sys
@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from rows import write_rows
 from scipy import special
 
-from bayescm import beta
 from bayescm._kernels.beta import DESCRIPTION, MAX_CELLS, build, tails
+from bayescm.distributions import beta_quantiles
 
 Array = NDArray[np.float64]
 HERE = Path(__file__).parent
@@ -91,7 +91,7 @@ def by_mpmath(tail: float, a: float, b: float, y: float) -> float:
 def study(n: int, slow: Sequence[int]) -> list[dict[str, Any]]:
     """Return one row for each range of concentrations; `slow` cases of each by mpmath."""
     tail, a, b = cases(n, np.random.default_rng(1))
-    y = beta.logit_ppf(tail, a, b)
+    y = beta_quantiles.logit_ppf(tail, a, b)
     errors = by_tables(tail, a, b, y)
     scipy = np.abs(special.betainc(a, b, special.betaincinv(a, b, tail)) / tail - 1.0)
     rows, least = [], 0.0

@@ -17,14 +17,12 @@ from numpy.typing import NDArray
 from rows import write_rows
 from scipy import special, stats
 
-from bayescm import compiled
-from bayescm.areas import pr, samples
-from bayescm.areas.bounds import Areas
-from bayescm.conjugate import matrix_rng
-from bayescm.curves import joint, options, reading
+from bayescm._kernels import dispatch
+from bayescm.curves import area_samples, joint, options, pr_area, reading
+from bayescm.curves.area_intervals import Areas
 from bayescm.curves.exchanged import effective_controls
-from bayescm.scores import rank
-from bayescm.streams import Stream
+from bayescm.data.random import Stream, matrix_rng
+from bayescm.data.scores import rank
 
 Array = NDArray[np.float64]
 Row = dict[str, object]
@@ -82,7 +80,7 @@ def true_part(scenario: str, end: float) -> float:
     return float(np.trapezoid(y.sf(x.isf(rates)), rates))
 
 
-def curves(items: samples.Items, prior: str, seed: int) -> reading.Read:
+def curves(items: area_samples.Items, prior: str, seed: int) -> reading.Read:
     """Draw the curves of a test set, as many at each prevalence in turn."""
     scores = items.scores
     plan = options.plan(None, None, None, prior, None, 1, DRAWS, seed, scores, None, None, None, None)
@@ -91,7 +89,7 @@ def curves(items: samples.Items, prior: str, seed: int) -> reading.Read:
     read = reading.room(1, len(odds), len(fprs), len(tprs), 0)
     ranked = [rank(scores.positive, scores.score[0])]
     draw = joint._kernel(scores.positive, ranked, np.empty((1, 0)), plan, read, odds, fprs, tprs)
-    compiled.in_blocks(lambda start, stop: draw(matrix_rng(seed, start, Stream.CURVE), start, stop), len(odds), DRAWS)
+    dispatch.in_blocks(lambda start, stop: draw(matrix_rng(seed, start, Stream.CURVE), start, stop), len(odds), DRAWS)
     return read
 
 
@@ -100,20 +98,20 @@ def one_set(rng: np.random.Generator, scenario: str, cases: int, controls: int) 
     x, y = (
         one.rvs(size=size, random_state=rng) for one, size in zip(SCENARIOS[scenario], (controls, cases), strict=True)
     )
-    own = samples.check_items(np.repeat([0, 1], [controls, cases]), np.concatenate([x, y]).astype(float))
+    own = area_samples.check_items(np.repeat([0, 1], [controls, cases]), np.concatenate([x, y]).astype(float))
     seed = int(rng.integers(2**62))
     drawn = [curves(own, prior, seed) for prior in PRIORS]
     tails = [(1 - LEVEL) / 2, (1 + LEVEL) / 2]
     areas, others = [], []
     for i, prevalence in enumerate(PREVALENCES):
-        items, mine = samples.at_prevalence(own, prevalence), slice(i * DRAWS, (i + 1) * DRAWS)
-        size = pr.trials(items)
+        items, mine = area_samples.at_prevalence(own, prevalence), slice(i * DRAWS, (i + 1) * DRAWS)
+        size = pr_area.trials(items)
         found = Areas(items, NAMES[:1], size, LEVEL, RESAMPLES, 10, seed)
-        bounds = [np.clip(pr.METHODS[name](found, 0, 0)[1:3], 0, 1) for name in METHODS[:2]]
+        bounds = [np.clip(pr_area.METHODS[name](found, 0, 0)[1:3], 0, 1) for name in METHODS[:2]]
         ap = [read.areas[0, mine, 1] for read in drawn]
         precision = [reading.precision_at(np.array(RECALL), read.fpr[0, mine, 0], prevalence) for read in drawn]
         medians = [float(np.median(one)) for one in ap]
-        areas.append(np.concatenate([samples.values(items, NAMES)[0], medians, *bounds,
+        areas.append(np.concatenate([area_samples.values(items, NAMES)[0], medians, *bounds,
                                      *(np.quantile(one, tails) for one in ap)]))  # fmt: skip
         others.append(np.concatenate([np.quantile(one, tails) for one in precision]))
     parts = [np.quantile(read.under[0, :, k], tails) for k in (1, 2) for read in drawn]

@@ -17,10 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 from rows import write_rows
 
-from bayescm import conjugate
-from bayescm.laws import exact_law, integral
+from bayescm.distributions import dirichlet, exact_law, integral
 from bayescm.metrics import Metric, available
-from bayescm.priors import concentrations, exchange
+from bayescm.priors.concentrations import concentrations, exchange
 
 Array = NDArray[np.float64]
 HERE = Path(__file__).parent
@@ -46,7 +45,7 @@ def matrices(n: int, rng: np.random.Generator) -> NDArray[np.int64]:
 def check(metric: Metric, counts: NDArray[np.int64], model: str, prior: Any, prevalence: Any) -> dict[str, Array]:
     """Return error of the content, gain of the best shift, is_hdi and whether in order, for each matrix."""
     base = concentrations(prior, model, 2)
-    law = exact_law(metric, conjugate.posterior(counts, base, prevalence))
+    law = exact_law(metric, dirichlet.posterior(counts, base, prevalence))
     assert law is not None
     found = law.statistics(PROB, "hdi")
     shape = (len(counts),)

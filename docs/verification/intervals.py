@@ -19,9 +19,9 @@ from rows import write_rows
 from scipy import stats
 
 import bayescm
-from bayescm import proportions
-from bayescm.intervals import interval
-from bayescm.laws import BetaLaw
+from bayescm.distributions import BetaLaw
+from bayescm.inference import proportions
+from bayescm.inference.intervals import interval
 
 Array = NDArray[np.float64]
 

@@ -26,7 +26,7 @@ from rows import write_rows
 from scipy import special
 
 import bayescm
-from bayescm.laws import IntegralLaw
+from bayescm.distributions import IntegralLaw
 
 Array = NDArray[np.float64]
 Pair = tuple[float, float]

@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 from rows import write_rows
 from scipy import stats
 
-from bayescm.comparison import companions
-from bayescm.comparison.differences import Discordant, Independent
-from bayescm.comparison.quadrature import Outer
-from bayescm.laws import BetaLaw
+from bayescm.comparison import frequentist
+from bayescm.distributions import BetaLaw
+from bayescm.distributions.difference import Discordant, Independent
+from bayescm.distributions.quadrature import Outer
 
 Row = dict[str, object]
 Cells = tuple[int, int, int, int]
@@ -63,14 +63,14 @@ def independent(cells: Cells) -> float:
 
 def mcnemar(cells: Cells) -> float:
     """Return a probability that stands for the mid-p value of McNemar's test: its half on the losing side."""
-    return _one_sided(float(companions.mcnemar(cells[1], cells[2])[1]), cells)
+    return _one_sided(float(frequentist.mcnemar(cells[1], cells[2])[1]), cells)
 
 
 def score(cells: Cells) -> float:
     """Return the same of the score test for independent proportions."""
     both, first, second, _ = cells
     n = float(sum(cells))
-    p_values = companions.independent_tests((float(both + first), float(both + second)), (n, n))
+    p_values = frequentist.independent_tests((float(both + first), float(both + second)), (n, n))
     return _one_sided(float(p_values[1]), cells)
 
 

@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from rows import write_rows
 from scipy import special, stats
 
-from bayescm.compiled import in_blocks
-from bayescm.grid import PR, ROC, Space
+from bayescm._kernels.dispatch import in_blocks
 from bayescm.regions.credible import Credible
+from bayescm.regions.grid import PR, ROC, Space
 from bayescm.regions.methods import Ellipse, Exact, Method, Wilks
 
 Array = NDArray[np.float64]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from rows import write_rows
 from scipy import stats
 
-from bayescm import beta
+from bayescm.distributions import beta_quantiles
 
 Array = NDArray[np.float64]
 Row = dict[str, object]
@@ -54,7 +54,7 @@ def covered(every: int, most: int, repeats: int) -> tuple[float, float]:
     stop = np.stack([decided(int(n))[seen[:, i]] for i, n in enumerate(looks)], axis=1)
     first = np.where(stop.any(1), stop.argmax(1), len(looks) - 1)
     n, k = looks[first], seen[np.arange(repeats), first]
-    low, high = (beta.ppf(tail, k + 1, n - k + 1) for tail in ((1 - LEVEL) / 2, (1 + LEVEL) / 2))
+    low, high = (beta_quantiles.ppf(tail, k + 1, n - k + 1) for tail in ((1 - LEVEL) / 2, (1 + LEVEL) / 2))
     return float(((low <= truth) & (truth <= high)).mean()), float(stop.any(1).mean())
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from rows import write_rows
 
-from bayescm.calibration import confusion_probabilities, coverage
+from bayescm.calibration.interval_coverage import confusion_probabilities, coverage
 
 HERE = Path(__file__).parent
 CLASSES = (2, 3, 5, 10, 20)

@@ -1,0 +1,407 @@
+"""Laws of metrics, matrix by matrix: which Beta to integrate last, then cdf, quantiles, intervals and moments."""
+
+import math
+
+import numpy as np
+
+from bayescm._kernels.beta import CELLS, DESCRIPTION, MAX_CELLS, POINT, SIZE, A, B, P, Q, to_normal
+from bayescm._kernels.codes import (
+    BETA,
+    CORRELATION,
+    FIRST,
+    HALF,
+    KNOWN,
+    LEFT_INSIDE,
+    PREVALENCE,
+    PREVALENCE_REVERSED,
+    ROOT_INSIDE,
+)
+from bayescm._kernels.events import form, metric_of
+from bayescm._kernels.integrals import distribution
+from bayescm._kernels.jit import kernel
+from bayescm._kernels.nodes import CELLS_OF_PATH, COARSE, REACH, point, prepare
+from bayescm._kernels.search import (
+    FALLING,
+    INSIDE,
+    LACKING,
+    NONE,
+    RISING,
+    coordinate,
+    ends_around,
+    equal_densities,
+    lacking,
+    masses_outside,
+    move,
+    place,
+    shape_of_interval,
+    solve,
+)
+
+# of the columns of a tree: its shape, the order of the cells (tp, fn, fp, tn = 0, 1, 2, 3), and how each split is known
+SHAPE, ORDER, ROOT, LEFT_SPLIT, RIGHT_SPLIT = 0, 1, 5, 6, 7
+
+_WORK = 6000
+_SLOTS, _KEPT = 3, 12
+_MOMENT_REACH = 6.4
+_UNCHECKED, _COARSE_GOAL, _GOAL_OF_ONE, _GOAL_OF_TWO = 1.0, 1e-2, 1e-4, 1e-3
+
+
+@kernel
+def workspace():
+    """Return room for one matrix at a time: tables, laws, cached nodes and paths, scratch, forms.
+
+    The first three of the tables are inner, middle and outer law; the others are kept for the next metric.
+    """
+    n = _SLOTS + _KEPT
+    return (
+        np.empty((n, MAX_CELLS + 1, 8)), np.zeros((n, DESCRIPTION)), np.empty((n, 2, 2 * COARSE - 1)),
+        np.empty((n, CELLS_OF_PATH, 6)), np.empty((2, 3, _WORK)), np.empty((2, 4, 4)),
+    )  # fmt: skip
+
+
+@kernel
+def _numbers(split, a, b, shares):
+    """Return the two concentrations of a split, or (0, share) of a known one."""
+    if split == BETA:
+        return a, b
+    if split == HALF:
+        return 0.0, 0.5
+    if split == FIRST:
+        return 0.0, 1.0
+    if split == PREVALENCE:
+        return shares[1], shares[0]
+    if split == KNOWN:
+        return 0.0, shares[1]
+    if split == PREVALENCE_REVERSED:
+        return shares[0], shares[1]
+    return 0.0, shares[0]
+
+
+@kernel
+def _splits(tree, a, shares):
+    """Return the concentrations of root, left and right split of a tree: (3, 2)."""
+    c = np.empty(4)
+    for i in range(4):
+        c[i] = a[tree[ORDER + i]]
+    left = c[0] + (0.0 if tree[LEFT_SPLIT] == FIRST else c[1])
+    right = c[2] + (0.0 if tree[RIGHT_SPLIT] == FIRST else c[3])
+    out = np.empty((3, 2))
+    out[0] = _numbers(tree[ROOT], left, right, shares)
+    out[1] = _numbers(tree[LEFT_SPLIT], c[0], c[1], shares)
+    out[2] = _numbers(tree[RIGHT_SPLIT], c[2], c[3], shares)
+    return out
+
+
+@kernel
+def _variance(pair):
+    """Return about the variance of a split's log-odds."""
+    return 0.0 if pair[0] == 0.0 else 1.0 / pair[0] + 1.0 / pair[1]
+
+
+@kernel
+def _centre(pair):
+    if pair[0] == 0.0:
+        return pair[1], 1.0 - pair[1]
+    return pair[0] / (pair[0] + pair[1]), pair[1] / (pair[0] + pair[1])
+
+
+@kernel
+def metric_at(c0, c1, c2, c3, num, den, kind):
+    """Return the metric of four cells in the order of the forms."""
+    if kind == CORRELATION:
+        return (c0 * c3 - c1 * c2) / math.sqrt((c0 + c1) * (c2 + c3) * ((c0 + c2) * (c1 + c3)))
+    return metric_of(form(num, c0, c1, c2, c3) / form(den, c0, c1, c2, c3), kind)
+
+
+@kernel
+def _shares_of_variance(tree, a, shares, num, den, kind, out):
+    """Fill `out` with each split's share (root, left, right) of the metric's variance by the delta method; return it.
+
+    Returns
+    -------
+    centre, variance : float
+        The metric at the means of the splits, and its variance.
+    """
+    pairs = _splits(tree, a, shares)
+    (m, mq), (u, uq), (v, vq) = _centre(pairs[0]), _centre(pairs[1]), _centre(pairs[2])
+    base = metric_at(m * u, m * uq, mq * v, mq * vq, num, den, kind)
+    total = 0.0
+    for i in range(3):
+        spread = math.sqrt(_variance(pairs[i]))
+        out[i] = 0.0
+        if spread > 0.0:
+            step = 0.3 * min(spread, 1.0)
+            ends = np.empty(2)
+            for side in range(2):
+                factor = math.exp(step if side == 0 else -step)
+                p, q = (m, mq) if i == 0 else ((u, uq) if i == 1 else (v, vq))
+                p, q = p * factor / (p * factor + q), q / (p * factor + q)
+                m2, mq2 = (p, q) if i == 0 else (m, mq)
+                u2, uq2 = (p, q) if i == 1 else (u, uq)
+                v2, vq2 = (p, q) if i == 2 else (v, vq)
+                ends[side] = metric_at(m2 * u2, m2 * uq2, mq2 * v2, mq2 * vq2, num, den, kind)
+            out[i] = ((ends[0] - ends[1]) / (2.0 * step) * spread) ** 2
+        total += out[i]
+    return base, total
+
+
+@kernel
+def choose(trees, a, shares, num, den, kind, ordered):
+    """Pick the tree whose inner split carries the largest share of the variance; put the forms in its order.
+
+    Returns
+    -------
+    index : int
+    centre, sd : float
+        Of the metric, by the delta method.
+    """
+    best, most = 0, -1.0
+    centre = spread = 0.0
+    parts = np.empty(3)
+    for k in range(len(trees)):
+        tree = trees[k]
+        reorder(tree, num, den, ordered)
+        base, total = _shares_of_variance(tree, a, shares, ordered[0], ordered[1], kind, parts)
+        inner = parts[1] if tree[SHAPE] == LEFT_INSIDE else parts[0]
+        share = inner / total if total > 0.0 else 0.0
+        if kind == CORRELATION and tree[SHAPE] == ROOT_INSIDE:
+            share *= 0.5  # the event may be two intervals
+        if share > most:
+            best, most, centre, spread = k, share, base, math.sqrt(total)
+    reorder(trees[best], num, den, ordered)
+    return best, centre, spread
+
+
+@kernel
+def reorder(tree, num, den, ordered):
+    for i in range(4):
+        for j in range(4):
+            ordered[0, i, j] = num[tree[ORDER + i], tree[ORDER + j]]
+            ordered[1, i, j] = den[tree[ORDER + i], tree[ORDER + j]]
+
+
+@kernel
+def _load(pair, slot, tables, laws, cached, paths):
+    """Put a split's law into a slot: a number, or a table, which is built unless it is kept from another metric."""
+    law = laws[slot]
+    if not pair[0] > 0.0:
+        law[POINT], law[P], law[Q] = 1.0, pair[1], 1.0 - pair[1]
+        return
+    if law[POINT] == 0.0 and law[A] == pair[0] and law[B] == pair[1]:
+        return
+    here = 0
+    for k in range(_SLOTS, _SLOTS + _KEPT):
+        if laws[k, A] == pair[0] and laws[k, B] == pair[1]:
+            here = k
+            break
+        if laws[k, SIZE] == 0.0:
+            break
+    if here == 0:
+        here = k if laws[k, SIZE] == 0.0 else _SLOTS + int(8.0 * pair[0] + 3.0 * pair[1]) % _KEPT
+        prepare(pair[0], pair[1], tables[here], laws[here], cached[here], paths[here])
+    cells = int(laws[here, CELLS])
+    tables[slot, :cells] = tables[here, :cells]
+    law[:] = laws[here]
+    cached[slot] = cached[here]
+    paths[slot] = paths[here]
+
+
+@kernel
+def load(tree, a, shares, tables, laws, cached, paths):
+    """Put the laws of a tree's splits into the slots: inner, middle, outer."""
+    pairs = _splits(tree, a, shares)
+    inner, outer = (1, 0) if tree[SHAPE] == LEFT_INSIDE else (0, 1)
+    for slot in range(3):
+        which = inner if slot == 0 else (2 if slot == 1 else outer)
+        _load(pairs[which], slot, tables, laws, cached, paths)
+
+
+@kernel
+def moments(kind, shape, num, den, laws, paths):
+    """Return mean and variance of the metric by a product of trapezoid rules, finer where a concentration is small."""
+    nodes = np.empty((3, 2, 300))
+    weights = np.empty((3, 300))
+    sizes = np.empty(3, np.int64)
+    for i in range(3):
+        if laws[i, POINT] > 0:
+            sizes[i], nodes[i, 0, 0], nodes[i, 1, 0], weights[i, 0] = 1, laws[i, P], laws[i, Q], 1.0
+            continue
+        least = min(laws[i, A], laws[i, B])
+        half = 8 if least >= 2.0 else (16 if least >= 0.4 else (64 if least >= 0.1 else 128))
+        n, total = 0, 0.0
+        for k in range(-half, half + 1):
+            w = _MOMENT_REACH * k / half
+            nodes[i, 0, n], nodes[i, 1, n] = point(w, paths[i])
+            weights[i, n] = math.exp(-0.5 * w * w)
+            total += weights[i, n]
+            n += 1
+        weights[i, :n] /= total
+        sizes[i] = n
+    pivot = math.nan
+    first = second = 0.0
+    for i in range(sizes[2]):
+        for j in range(sizes[1]):
+            sum1 = sum2 = 0.0
+            for k in range(sizes[0]):
+                p, q = nodes[0, 0, k], nodes[0, 1, k]
+                m, mq = nodes[2, 0, i], nodes[2, 1, i]
+                if shape == ROOT_INSIDE:
+                    p, q, m, mq = m, mq, p, q
+                c2, c3 = mq * nodes[1, 0, j], mq * nodes[1, 1, j]
+                value = metric_at(m * p, m * q, c2, c3, num, den, kind)
+                if math.isnan(pivot):
+                    pivot = value
+                value -= pivot
+                sum1 += weights[0, k] * value
+                sum2 += weights[0, k] * value * value
+            weight = weights[2, i] * weights[1, j]
+            first += weight * sum1
+            second += weight * sum2
+    return pivot + first, max(second - first * first, 0.0)
+
+
+@kernel
+def _of_one(a, shares, trees, num, den, kind, lower, upper, prob, densest_wanted, room, out):
+    """Fill `out` with the statistics of one metric of one matrix: first coarsely, then from there as asked."""
+    tables, laws, cached, paths, _, ordered = room
+    index, centre, spread = choose(trees, a, shares, num, den, kind, ordered)
+    shape = trees[index, SHAPE]
+    load(trees[index], a, shares, tables, laws, cached, paths)
+    one = (lower, upper, kind, shape, room)
+    mean, variance = moments(kind, shape, ordered[0], ordered[1], laws, paths)
+    inside = lower < centre < upper and spread > 0.0
+    median = coordinate(centre, lower, upper) if inside else 0.0
+    scale = min(max(spread / place(median, lower, upper)[1], 1e-18), 10.0) if inside else 0.1
+    tail = 0.5 * (1.0 - prob)
+    ends = np.empty(2)
+    where, worst, found = NONE, 0.0, False
+    twice = laws[1, POINT] == 0.0 and laws[2, POINT] == 0.0
+    for last in range(0 if twice else 1, 2):
+        goal = _UNCHECKED if last == 0 else (_GOAL_OF_TWO if twice else _GOAL_OF_ONE)
+        looser = _COARSE_GOAL if last == 0 else goal
+        median, log_middle, worst, off = solve(0.5, 0.5, median, scale, one, goal)
+        lacks = lacking(off, median, one)
+        if last == 0 or not twice:
+            slope = place(median, lower, upper)[1]
+            scale = min(max(0.4 * math.exp(-log_middle) / slope, 1e-25), 50.0)
+            reach = -to_normal(tail, 1.0 - tail) * scale
+            ends[0], ends[1] = median - reach, median + reach
+            if densest_wanted:
+                found, error = equal_densities(prob, median, log_middle, ends, scale, one, goal)
+                worst = max(worst, error)
+                where = INSIDE
+                if not found:
+                    ends[0], ends[1] = median - reach, median + reach
+                    where = shape_of_interval(prob, ends, scale, one, looser)
+        elif where == INSIDE:
+            found, error = equal_densities(prob, median, log_middle, ends, scale, one, goal)
+            worst = max(worst, error)
+            if not found:  # the coarse search was misled
+                ends[0], ends[1] = median - reach, median + reach
+                where = shape_of_interval(prob, ends, scale, one, goal)
+        if where == INSIDE and (found or last == 0):
+            continue
+        if where == INSIDE:
+            low, high = masses_outside(prob, ends, one, goal)
+        else:
+            low = 0.0 if where == FALLING else (1.0 - prob if where == RISING else tail)
+            high = 0.0 if where == RISING else (1.0 - prob if where == FALLING else tail)
+        error, off = move(low, high, ends, scale, one, goal)
+        worst = max(worst, error)
+        if last == 1 and where != NONE and not (off < LACKING and ends_around(median, where, ends)):
+            where, ends[0], ends[1] = NONE, median - reach, median + reach
+            error, off = move(tail, tail, ends, scale, one, goal)
+            worst = max(worst, error)
+        lacks = max(lacks, off)
+    out[0], out[1], out[2] = mean, math.sqrt(variance), place(median, lower, upper)[0]
+    out[3] = lower if where == FALLING else place(ends[0], lower, upper)[0]
+    out[4] = upper if where == RISING else place(ends[1], lower, upper)[0]
+    ordered_well = out[3] <= out[2] <= out[4]
+    out[5] = (0.0 if where == NONE else 1.0) if lacks < LACKING and ordered_well else -1.0
+    out[6] = worst
+
+
+@kernel
+def summarise(a, shares, trees, ends, nums, dens, kinds, lowers, uppers, prob, densest_wanted):
+    """Return the statistics of k metrics of n matrices, (n, k, 7) as in STATISTICS.
+
+    Parameters
+    ----------
+    a : ndarray of shape (n, 4)
+        Concentrations of tp, fn, fp, tn.
+    shares : ndarray of shape (n, 2)
+        Concentrations of the classes, negative first; or, known, their shares.
+    trees : ndarray of int64, shape (t, 8)
+        Of all metrics, one after the other.
+    ends : ndarray of int64, shape (k + 1,)
+        Where the trees of each metric begin, and the last end.
+    nums, dens : ndarray of shape (k, 4, 4)
+    kinds : ndarray of int64, shape (k,)
+    lowers, uppers : ndarray of shape (k,)
+        Ranges of the metrics.
+    prob : float
+    densest_wanted : bool
+    """
+    room = workspace()
+    out = np.empty((len(a), len(kinds), 7))
+    for i in range(len(a)):
+        for k in range(len(kinds)):
+            _of_one(
+                a[i], shares[i], trees[ends[k] : ends[k + 1]], nums[k], dens[k], kinds[k], lowers[k], uppers[k], prob,
+                densest_wanted, room, out[i, k],
+            )  # fmt: skip
+    return out
+
+
+@kernel
+def probabilities(a, shares, x, trees, num, den, kind, lower, upper, goal):
+    """Return cdf, sf, pdf and error at points x (n, k): (n, k, 4)."""
+    room = workspace()
+    tables, laws, cached, paths, scratch, ordered = room
+    out = np.empty((x.shape[0], x.shape[1], 4))
+    for i in range(len(a)):
+        index, _, _ = choose(trees, a[i], shares[i], num, den, kind, ordered)
+        load(trees[index], a[i], shares[i], tables, laws, cached, paths)
+        for j in range(x.shape[1]):
+            if math.isnan(x[i, j]):
+                out[i, j] = math.nan
+            elif x[i, j] <= lower:
+                out[i, j] = 0.0, 1.0, 0.0, 0.0
+            elif x[i, j] >= upper:
+                out[i, j] = 1.0, 0.0, 0.0, 0.0
+            else:
+                out[i, j] = distribution(
+                    x[i, j],
+                    ordered[0],
+                    ordered[1],
+                    kind,
+                    trees[index, SHAPE],
+                    tables,
+                    laws,
+                    cached,
+                    paths,
+                    scratch,
+                    goal,
+                    REACH,
+                )
+    return out
+
+
+@kernel
+def quantiles(a, shares, p, trees, num, den, kind, lower, upper, goal):
+    """Return the metric and the error at probabilities p (n, k): (n, k, 2)."""
+    room = workspace()
+    tables, laws, cached, paths, _, ordered = room
+    out = np.empty((p.shape[0], p.shape[1], 2))
+    for i in range(len(a)):
+        index, centre, _ = choose(trees, a[i], shares[i], num, den, kind, ordered)
+        load(trees[index], a[i], shares[i], tables, laws, cached, paths)
+        start = coordinate(centre, lower, upper) if lower < centre < upper else 0.0
+        one = (lower, upper, kind, trees[index, SHAPE], room)
+        for j in range(p.shape[1]):
+            if not 0.0 < p[i, j] < 1.0:
+                out[i, j] = (lower if p[i, j] == 0.0 else upper if p[i, j] == 1.0 else math.nan), 0.0
+                continue
+            z, _, error, _ = solve(p[i, j], 1.0 - p[i, j], start, 1e-6, one, goal)
+            out[i, j] = place(z, lower, upper)[0], error
+    return out

@@ -1,0 +1,255 @@
+"""Simulation-based calibration: truths from a story's prior, located in the posteriors of their data."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayescm import distributions
+from bayescm.data import validate
+from bayescm.data.schema import ACTUAL, CHAIN, DRAW, LABEL, MATRIX, attributes, tree
+from bayescm.distributions import dirichlet
+from bayescm.metrics import Metric, MetricsLike, compute, evaluate, per_label, resolve
+from bayescm.models import data_of, fit, load, nuts
+from bayescm.models.closed_form import SAMPLE, ClosedForm
+from bayescm.priors.concentrations import Concentrations
+
+Array = NDArray[np.float64]
+
+LEAST_DRAWS = 100
+THIN = 5
+"""Every fifth draw of a chain is ranked, so that its correlation doesn't show."""
+OF_THETA = ("accuracy", "matthews_correlation")
+"""Metrics looked at by default."""
+
+
+class _Truth(NamedTuple):
+    """One simulated world: its data, its parameters, and the metrics of its theta."""
+
+    data: xr.DataArray
+    values: dict[str, Array]
+
+
+def sbc(
+    story: Any,
+    variables: MetricsLike | Sequence[str] = None,
+    *,
+    simulations: int | None = None,
+    method: str = "auto",
+    prior: Any = None,
+    fit_prior: Any = None,
+    draws: int | None = None,
+    tune: int = 500,
+    random_seed: int | np.random.Generator | None = None,
+    **options: Any,
+) -> xr.DataTree:
+    """Simulate truths and data from a story and locate each truth in its posterior.
+
+    Parameters
+    ----------
+    story : str or story
+        A name of :func:`bayescm.models.names`, or an object with the functions ``simulate``, ``model`` and, if there is
+        a closed form, ``exact``.
+    variables : str or sequence of str, optional
+        Parameters that ``simulate`` returns, and metrics of its ``theta``. By default all parameters, accuracy, MCC.
+    simulations : int, optional
+        Number of truths: 500 where there is a closed form, else 200.
+    method : {"auto", "exact", "nuts"}
+        As in :func:`bayescm.choose`.
+    prior : optional
+        Of the simulation and the fit; by default the one of ``simulate``. Proper.
+    fit_prior : optional
+        Of the fit, if it is to differ (to see that a wrong one is caught).
+    draws : int, optional
+        Posterior draws where there is no exact law: 999 independent ones, or 500 of one chain, of which every fifth is
+        ranked.
+    tune : int
+        Tuning steps of the chain.
+    random_seed : int, numpy.random.Generator or None
+    **options
+        Of the story's ``simulate`` (``n=50``) and ``model`` (``pooling="complete"``).
+
+    Returns
+    -------
+    xarray.DataTree
+        Group ``prior_sbc``: PIT values over ``(chain=1, draw=simulations)``, uniform if simulation and posterior belong
+        together; ``az.plot_ecdf_pit`` reads it. By the exact law where there is one, else randomised ranks. The attr
+        ``divergences`` counts those of all chains.
+
+    References
+    ----------
+    Talts et al. 2018; Saeilynoja, Buerkner and Vehtari 2022; Modrak et al. 2023.
+
+    Examples
+    --------
+    >>> import bayescm
+    >>> dt = bayescm.sbc("three_binomial", ["recall", "mcc"], simulations=200, n=50, random_seed=1)
+    >>> bool(abs(dt.prior_sbc.recall.mean() - 0.5) < 0.06)
+    True
+    """
+    validate.choice("method", method, fit.METHODS)
+    story = fit.name_of(story)
+    asked: Any = load(story) if isinstance(story, str) else story
+    if not (hasattr(asked, "simulate") and hasattr(asked, "model")):
+        raise TypeError(f"`story` must be a name, or an object with the functions simulate and model; got {story!r}.")
+    name = story if isinstance(story, str) else getattr(story, "__name__", "your own")
+    seed = validate.seed(random_seed)
+    rng = np.random.default_rng(seed)
+    of_world = _options(asked.simulate, options, prior)
+    of_fit = _options(asked.model, options, of_world.get("prior") if fit_prior is None else fit_prior)
+    if unknown := set(options) - set(of_world) - set(of_fit):
+        raise TypeError(f"`{sorted(unknown)[0]}` is an option of neither `simulate` nor `model` of this story.")
+    if of_world.get("prior", "none asked") is None:
+        raise ValueError("`prior` must be given: without it this story simulates from another prior than it fits by.")
+    first = asked.simulate(np.random.default_rng(seed), **of_world)
+    form: Any = asked.exact(data_of(first), **of_fit) if hasattr(asked, "exact") and method != "nuts" else None
+    if method == "exact" and form is None:
+        raise ValueError("`method`='exact' can't answer: this story has no closed form with these options.")
+    default = (200, 500) if form is None else (500, 999)
+    count = validate.positive_integer("simulations", default[0] if simulations is None else simulations)
+    draws = validate.positive_integer("draws", default[1] if draws is None else draws)
+    if draws < LEAST_DRAWS:
+        raise ValueError(f"`draws` must be at least {LEAST_DRAWS}, for ranks to tell anything; got {draws}.")
+    averaged = form.averaged if isinstance(form, ClosedForm) else None
+    names, metrics = _wanted(variables, first)
+    worlds = [_truth(asked.simulate(rng, **of_world), names, metrics, averaged) for _ in range(count)]
+    if any(not np.isfinite(v).all() for world in worlds[:1] for v in world.values.values()):
+        raise ValueError("`prior` must be proper: a truth drawn from it isn't a number.")
+    divergences = 0
+    if form is None:
+        ask = fit.Told(name, asked, None, None, of_fit)
+        values, divergences = _by_nuts(ask, worlds, metrics, draws, tune, seed)
+    else:
+        forms = [asked.exact(w.data, **of_fit) for w in worlds]
+        if isinstance(form, Concentrations):
+            values = _by_concentrations(worlds, forms, metrics, draws, seed, rng)
+        else:
+            values = [_by_closed_form(f, w, metrics, draws, rng) for f, w in zip(forms, worlds, strict=True)]
+    dims = {v: first[v].dims for v in names} | {m.name: _metric_dims(m, first, averaged) for m in metrics}
+    located = {v: ((CHAIN, DRAW, *dims[v]), np.stack([one[v] for one in values])[None]) for v in dims}
+    group = xr.Dataset(located, coords={CHAIN: [0], DRAW: np.arange(count)})
+    group = group.assign_coords({dim: c for dim, c in first.coords.items() if dim in group.dims})
+    if LABEL in group.dims and LABEL not in group.coords:
+        group = group.assign_coords({LABEL: first["counts"][ACTUAL].values})
+    attrs = attributes(
+        story=name, method="nuts" if form is None else "exact", simulations=count, random_seed=seed,
+        divergences=divergences, **(of_fit | of_world),
+    )  # fmt: skip
+    return tree({"prior_sbc": group}, attrs)
+
+
+def _options(function: Any, options: dict[str, Any], prior: Any) -> dict[str, Any]:
+    """Return the options that a function takes, with its defaults."""
+    taken = {name: options.get(name, default) for name, default in fit.defaults_of(function).items()}
+    return taken | ({"prior": prior} if prior is not None and "prior" in taken else {})
+
+
+def _wanted(variables: Any, world: xr.Dataset) -> tuple[list[str], list[Metric]]:
+    """Split the variables into parameters of the world and metrics of its theta."""
+    given = [str(name) for name in world.data_vars if name not in ("counts", "scores", "theta", "theta_cell")]
+    k = world["theta"].sizes[ACTUAL] if "theta" in world else 0
+    if variables is None:
+        of_theta = [name for name in OF_THETA if name not in given] if k else []
+        return given, resolve(of_theta, k) if of_theta else []
+    single = isinstance(variables, str) or callable(variables)
+    asked: list[Any] = [variables] if single else validate.listed("variables", variables)
+    named = [v for v in asked if isinstance(v, str) and v in given]
+    rest = [v for v in asked if v not in named]
+    if rest and not k:
+        raise ValueError(f"`variables` has {rest[0]!r}, which the story doesn't simulate; it has {', '.join(given)}.")
+    return named, resolve(rest, k) if rest else []
+
+
+def _theta(world: xr.Dataset) -> xr.DataArray:
+    theta = world["theta"]
+    k = theta.sizes[ACTUAL]
+    return theta.assign_coords({dim: np.arange(k) for dim in MATRIX if dim not in theta.coords})
+
+
+def _truth(world: xr.Dataset, names: list[str], metrics: list[Metric], averaged: str | None) -> _Truth:
+    values = {name: np.asarray(world[name].values, np.float64) for name in names}
+    if metrics:
+        values |= {str(n): v.values for n, v in _measure(_theta(world), metrics, averaged).items()}
+    return _Truth(data_of(world), values)
+
+
+def _measure(theta: xr.DataArray, metrics: list[Metric], averaged: str | None) -> xr.Dataset:
+    measured = evaluate(theta, metrics)
+    return measured if averaged is None else measured.mean(averaged)
+
+
+def _metric_dims(metric: Metric, world: xr.Dataset, averaged: str | None) -> tuple[Any, ...]:
+    theta = world["theta"]
+    rest = tuple(dim for dim in theta.dims if dim not in (*MATRIX, averaged))
+    return (*rest, *((LABEL,) if per_label(metric, theta.sizes[ACTUAL]) else ()))
+
+
+def _rank(draws: Array, truth: Array, rng: np.random.Generator) -> Array:
+    """Return the randomised rank of a truth among draws (first axis), as a share."""
+    below, ties = (draws < truth).sum(0), (draws == truth).sum(0)
+    return np.asarray((below + rng.uniform(size=np.shape(truth)) * (ties + 1)) / (len(draws) + 1))
+
+
+def _by_concentrations(
+    worlds: list[_Truth],
+    forms: list[Concentrations],
+    metrics: list[Metric],
+    draws: int,
+    seed: int,
+    rng: np.random.Generator,
+) -> list[dict[str, Array]]:
+    """Locate all truths at once where every posterior is concentrations of one matrix."""
+    rows, shares = (np.stack([getattr(form, part) for form in forms]) for part in ("rows", "shares"))
+    posterior = Concentrations(rows, shares, one_dirichlet=forms[0].one_dirichlet)
+    drawn = dirichlet.draw_batch(posterior, np.arange(len(worlds)), 1, draws, seed, 9)[:, 0]
+    located = {}
+    for metric in metrics:
+        truth = np.stack([w.values[metric.name] for w in worlds])
+        law = distributions.exact_law(metric, posterior)
+        ranked = (
+            law.cdf(truth) if law is not None else _rank(np.moveaxis(compute([metric], drawn)[0], 1, 0), truth, rng)
+        )
+        located[metric.name] = ranked
+    return [{name: values[i] for name, values in located.items()} for i in range(len(worlds))]
+
+
+def _by_closed_form(
+    form: ClosedForm, world: _Truth, metrics: list[Metric], draws: int, rng: np.random.Generator
+) -> dict[str, Array]:
+    """Locate one truth by the exact laws of its posterior, and by draws where there is none."""
+    located: dict[str, Array] = {}
+    for name, truth in world.values.items():
+        if name in form.laws:
+            located[name] = np.asarray(form.laws[name].cdf(truth))
+    if form.cells is not None and form.averaged is None:
+        found = {metric.name: distributions.exact_law(metric, form.cells) for metric in metrics}
+        located |= {name: law.cdf(world.values[name]) for name, law in found.items() if law is not None}
+    rest = [name for name in world.values if name not in located]
+    if rest:
+        drawn = form.draw(rng, draws)
+        if metrics and "theta" in drawn:
+            drawn = drawn.assign(_measure(drawn["theta"], metrics, form.averaged))
+        located |= {name: _rank(drawn[name].transpose(SAMPLE, ...).values, world.values[name], rng) for name in rest}
+    return located
+
+
+def _by_nuts(
+    ask: fit.Told, worlds: list[_Truth], metrics: list[Metric], draws: int, tune: int, seed: int
+) -> tuple[list[dict[str, Array]], int]:
+    """Locate every truth among draws of one chain of a program compiled once."""
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(1,)))
+    options = {"tune": tune, "cores": 1, "progressbar": False}
+    located, divergences = [], 0
+    kept: dict[str, Any] = {}
+    for i, world in enumerate(worlds):
+        with ask._replace(data=world.data).lent(kept) as program:
+            posterior, stats = nuts.sample(program, nuts.Run(1, draws, seed + i, options=options))
+        divergences += int(stats["diverging"].sum())
+        thinned = posterior.isel({CHAIN: 0, DRAW: slice(THIN - 1, None, THIN)})
+        if metrics:
+            thinned = thinned.assign(_measure(thinned["theta"].transpose(DRAW, ..., *MATRIX), metrics, None))
+        drawn = {name: thinned[name].transpose(DRAW, ...).values for name in world.values}
+        located.append({name: _rank(drawn[name], truth, rng) for name, truth in world.values.items()})
+    return located, divergences

@@ -1,0 +1,109 @@
+"""``bayescm leaderboard``: which rank each system may have."""
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+import bayescm
+from bayescm.cli.inputs import add_command, add_model, add_systems, model_of, systems_of
+from bayescm.cli.output import add_outputs, bounds, ends, finite, positive, print_assumptions, print_records
+from bayescm.cli.saving import as_json, save, save_figure
+from bayescm.data import validate
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+EPILOG = """examples:
+  bayescm leaderboard systems.csv                             columns tp,fn,fp,tn, and one with names
+  bayescm leaderboard published.csv --prize 10000 --prize 2000   columns correct,wrong, and one with names
+  bayescm leaderboard answers.csv --predicted A --predicted B --predicted C     the same items
+"""
+
+
+def add_parser(commands: Any) -> None:
+    """Add the command to the parser."""
+    p = add_command(commands, "leaderboard", "which rank each system may have", EPILOG, _run)
+    add_systems(p)
+    p.add_argument("--metric", default="accuracy", metavar="NAME", help="by which systems are ranked (accuracy)")
+    p.add_argument("--prize", action="append", type=float, metavar="X", help="of the next rank, from the first on")
+    p.add_argument("--top", type=int, metavar="K", help="say P(among the K best) (default: 3)")
+    p.add_argument("--design", help="independent or paired (default: paired for answers to the same items)")
+    p.add_argument("--method", help="exact, draws or paired (default: the best there is)")
+    p.add_argument("--confidence", type=float, default=0.95, metavar="P", help="what divides tie groups (0.95)")
+    p.add_argument("--rows", dest="shown", type=int, default=30, metavar="N", help="systems in the table (30)")
+    add_model(p, None)
+    p.set_defaults(prior=None)  # learned from the systems, of five or more
+    p.add_argument("--seed", type=int, metavar="N", help="seed of the draws")
+    add_outputs(p, "the leaderboard as a netCDF Dataset", "a heat map of the ranks")
+
+
+def _run(arguments: argparse.Namespace) -> None:
+    """Carry out ``bayescm leaderboard``."""
+    systems = systems_of(arguments, published=True)
+    top = {} if arguments.top is None else {"top": arguments.top}
+    board = bayescm.leaderboard(
+        systems, metric=arguments.metric, method=arguments.method, design=arguments.design, prizes=arguments.prize,
+        confidence=arguments.confidence, ci_prob=arguments.ci_prob, random_seed=arguments.seed, **top,
+        **model_of(arguments),
+    )  # fmt: skip
+    board = board.sortby("expected_rank")
+    if arguments.save:
+        save(arguments.save, lambda: board, lambda: _document(board), "systems")
+    if arguments.json:
+        print(as_json(_document(board)))
+    else:
+        _print(board, validate.positive_integer("--rows", arguments.shown))
+    if arguments.plot:
+        save_figure(lambda: bayescm.plot_leaderboard(board), arguments.plot)
+
+
+def _document(board: "xr.Dataset") -> dict[str, Any]:
+    """Return what is printed as JSON."""
+    return {"settings": dict(board.attrs), "systems": finite(_records(board))}
+
+
+def _records(board: "xr.Dataset") -> list[dict[str, Any]]:
+    """Return a record per system."""
+    records = []
+    for i, name in enumerate(board["system"].values):
+        one = board.isel(system=i)
+        tops = {f"top_{k}": float(one["top_probability"].sel(top=k)) for k in one["top"].values}
+        prize = {"expected_prize": float(one["expected_prize"])} if "expected_prize" in one else {}
+        records.append({
+            "system": str(name), "point": float(one["point"]), "mean": float(one["mean"]), **bounds(one["interval"]),
+            "best": float(one["best_probability"]), **tops, "expected_rank": float(one["expected_rank"]),
+            **bounds(one["rank_interval"], "rank_"),
+            **bounds(one["simultaneous_rank_interval"], "simultaneous_rank_"), "best_set": bool(one["best_set"]),
+            "tie_group": int(one["tie_group"]), **prize,
+            "rank_probability": one["rank_probability"].values.tolist(),
+        })  # fmt: skip
+    return records
+
+
+def _print(board: "xr.Dataset", most: int) -> None:
+    """Print the first systems."""
+    attrs = board.attrs
+    rows = []
+    for record in _records(board.isel(system=slice(most))):
+        tops = {f"P(top {name[4:]})": value for name, value in record.items() if name.startswith("top_")}
+        prize = {"prize": f"{record['expected_prize']:,.0f}"} if "expected_prize" in record else {}
+        rows.append({
+            "system": record["system"], attrs["metric"]: record["point"],
+            "interval": ends(record), "P(best)": record["best"], **tops,
+            "rank": f"{record['expected_rank']:.1f}", "from": record["rank_lower"], "to": record["rank_upper"],
+            **prize, "group": record["tie_group"],
+        })  # fmt: skip
+    level = f"{100 * attrs['ci_prob']:g}%"
+    how = "no draws" if attrs["method"] == "exact" else attrs["method"]
+    title = f"{attrs['design']}, {how}, prior {attrs['prior']}, {level} intervals"
+    caption = f"rank: expected, and its {level} interval; group: not told apart with {100 * attrs['confidence']:g}%"
+    left_out = board.sizes["system"] - len(rows)
+    caption += (f"; {left_out} more systems" if left_out else "") + positive(attrs)
+    first = board.isel(system=0)
+    if attrs["prior"] == "learned":
+        name, point, mean = (first[key].item() for key in ("system", "point", "mean"))
+        caption += (
+            f"\n{name}: {point:.4g} as measured, {mean:.4g} corrected for being the first of {board.sizes['system']}"
+        )
+    caption += f"\nthe best is one of {int(board['best_set'].sum())} systems, with {100 * attrs['confidence']:g}%"
+    print_records(rows, title, caption, left=["system"])
+    print_assumptions(attrs)

@@ -1,0 +1,194 @@
+"""What follows from the ranks: the variables of a leaderboard."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+from scipy import special
+
+from bayescm.comparison import mixtures, rank_draws, ranks
+from bayescm.comparison.field import Field
+from bayescm.comparison.population import Learned
+from bayescm.data.schema import CI_BOUND, SYSTEM, interval_coordinate
+from bayescm.distributions import BetaLaw
+from bayescm.distributions.sample import share_error
+
+Array = NDArray[np.float64]
+Found = ranks.Exact | mixtures.Mixed | rank_draws.Drawn
+
+RANK, TOP, VERSUS = "rank", "top", "versus"
+LONG_NAMES = {
+    "point": "{} of the counts",
+    "mean": "Posterior mean of {}",
+    "interval": "Credible interval of {}",
+    "rank_probability": "P(rank)",
+    "best_probability": "P(best)",
+    "top_probability": "P(among the best)",
+    "expected_rank": "Expected rank",
+    "rank_interval": "Interval of the rank",
+    "simultaneous_rank_interval": "Interval of the rank, for all systems at once",
+    "best_set": "Whether it may be the best",
+    "expected_prize": "Expected prize",
+    "tie_group": "Group of systems that the data don't separate from its first",
+    "pairwise": "P(system better than versus)",
+    "probability_equivalent": "P(system and versus differ by at most the rope)",
+    "mcse": "Monte Carlo standard error of P(rank)",
+}
+
+
+class Asked(NamedTuple):
+    """What is to be said of the ranks."""
+
+    confidence: float
+    ci_prob: float
+    top: list[int]
+    prizes: Array | None
+    pairwise: bool
+    rope: float | None
+
+
+class Answer(NamedTuple):
+    """The ranks, and what they come from.
+
+    Attributes
+    ----------
+    found : Exact, Mixed or Drawn
+    law : BetaLaw, Learned, list of IntegralLaw, or None
+        Of each system; None where it is known by draws only.
+    alone : callable
+        Returns P(row better than column) as each system's own data say it, whatever prior was learnt.
+    """
+
+    found: Found
+    law: Any
+    alone: Callable[[], Array]
+
+
+def dataset(field: Field, answer: Answer, asked: Asked) -> xr.Dataset:
+    """Say what follows from the ranks."""
+    found = answer.found
+    ranks = _shared(found.ranks, field)
+    n = len(ranks)
+    expected = ranks @ np.arange(1.0, n + 1.0)
+    cumulated = np.minimum(np.cumsum(ranks, axis=1), 1.0)
+    within = _intervals(field, answer, asked.ci_prob)
+    overlap = within if asked.confidence == asked.ci_prob else _intervals(field, answer, asked.confidence)
+    better = answer.alone()
+    variables: dict[str, Any] = {
+        "point": (SYSTEM, field.point),
+        "mean": (SYSTEM, _mean(field, answer)),
+        "interval": ((SYSTEM, CI_BOUND), within),
+        "rank_probability": ((SYSTEM, RANK), ranks),
+        "best_probability": (SYSTEM, ranks[:, 0]),
+        "top_probability": ((SYSTEM, TOP), cumulated[:, np.array(asked.top) - 1]),
+        "expected_rank": (SYSTEM, expected),
+        "rank_interval": ((SYSTEM, CI_BOUND), _rank_interval(cumulated, asked.ci_prob)),
+        "simultaneous_rank_interval": ((SYSTEM, CI_BOUND), _simultaneous(better, asked.ci_prob)),
+        "best_set": (SYSTEM, _best_set(better, asked.confidence)),
+        "tie_group": (SYSTEM, _tie_groups(-overlap[:, ::-1] if field.metric.loss else overlap, found, expected, asked)),
+    }
+    kept = {name: c for name, c in field.coords.items() if name not in {*LONG_NAMES, VERSUS}}
+    coords = {**kept, RANK: np.arange(1, n + 1), TOP: asked.top}
+    if asked.prizes is not None:
+        variables["expected_prize"] = (SYSTEM, ranks[:, : len(asked.prizes)] @ asked.prizes)
+    if isinstance(found, rank_draws.Drawn):
+        variables["mcse"] = ((SYSTEM, RANK), share_error(ranks, len(found.values)))
+    if asked.pairwise:
+        variables["pairwise"] = ((SYSTEM, VERSUS), _pairwise(field, found))
+    if asked.rope is not None:
+        variables["probability_equivalent"] = ((SYSTEM, VERSUS), found.equivalent(asked.rope))
+    if asked.pairwise or asked.rope is not None:
+        coords[VERSUS] = np.asarray(field.coords[SYSTEM])
+    return xr.Dataset(variables, coords=coords | {CI_BOUND: interval_coordinate(asked.ci_prob, "eti")})
+
+
+def _shared(ranks: Array, field: Field) -> Array:
+    """Give systems with the same data the same row: their mean, since they are exchangeable."""
+    ranks = np.ascontiguousarray(ranks)
+    for group in field.alike:
+        ranks[group] = ranks[group].mean(0)
+    return ranks
+
+
+def _pairwise(field: Field, found: Found) -> Array:
+    """Return P(row better than column), 1/2 between systems with the same data."""
+    table = found.pairwise()
+    for group in field.alike:
+        table[group] = table[group].mean(0)
+        table[:, group] = table[:, group].mean(1, keepdims=True)
+        table[np.ix_(group, group)] = 0.5
+    return table
+
+
+def _tie_groups(intervals: Array, found: Found, expected: Array, asked: Asked) -> NDArray[np.int64]:
+    """Group each leader with those that it doesn't beat surely enough; only overlapping intervals are compared."""
+    low, high = intervals.T
+    groups = np.zeros(len(expected), np.int64)
+    rest = np.argsort(expected, kind="stable")
+    while len(rest):
+        leader, behind = rest[0], rest[1:]
+        near = behind[high[behind] >= low[leader]]
+        unbeaten = near[found.beats(leader, near) < asked.confidence]
+        groups[[leader, *unbeaten]] = groups.max() + 1
+        rest = rest[groups[rest] == 0]
+    return groups
+
+
+def _intervals(field: Field, answer: Answer, prob: float) -> Array:
+    """Return equal-tailed intervals of the metric, (systems, 2)."""
+    if isinstance(answer.law, BetaLaw | Learned):
+        return np.stack(answer.law.eti(prob), axis=-1)
+    if answer.law is not None:
+        return np.array([law.eti(prob) for law in answer.law]).reshape(-1, 2)
+    tails = (1.0 - prob) / 2.0, (1.0 + prob) / 2.0
+    return np.quantile(_values(field, answer), tails, axis=0).T
+
+
+def _mean(field: Field, answer: Answer) -> Array:
+    """Return the posterior means of the metric."""
+    if isinstance(answer.law, BetaLaw | Learned):
+        return answer.law.mean()
+    if answer.law is not None:
+        return np.array([float(law.mean()) for law in answer.law])
+    return np.asarray(_values(field, answer).mean(0))
+
+
+def _values(field: Field, answer: Answer) -> Array:
+    """Return the metric's draws, (draws, systems)."""
+    values = answer.found.values if isinstance(answer.found, rank_draws.Drawn) else np.empty((0, 0))
+    return values if field.metric.loss else -values
+
+
+def _rank_interval(cumulated: Array, prob: float) -> NDArray[np.int64]:
+    """Return the smallest ranks up to which each tail's probability is reached."""
+    tails = (1.0 - prob) / 2.0, (1.0 + prob) / 2.0
+    ranks = [1 + (cumulated < tail - 1e-9).sum(1) for tail in tails]
+    return np.stack(ranks, axis=1).clip(max=cumulated.shape[1])
+
+
+def _simultaneous(better: Array, prob: float) -> NDArray[np.int64]:
+    """Return ranks by how many systems surely beat one, and how many it surely beats, with an error for all pairs."""
+    n = len(better)
+    sure = better > 1.0 - (1.0 - prob) / max(n * (n - 1), 1)
+    return np.stack([1 + sure.sum(0), n - sure.sum(1)], axis=1)
+
+
+def _best_set(better: Array, confidence: float) -> NDArray[np.bool_]:
+    """Say which systems no other one surely beats, with an error for all others."""
+    return ~(better > 1.0 - (1.0 - confidence) / max(len(better) - 1, 1)).any(0)
+
+
+def better_by_moments(values: Array, *, together: bool) -> Array:
+    """Return P(row smaller than column) of draws (draws, systems), as if differences were normal.
+
+    Counting draws says nothing of probabilities beyond 1/draws, which many systems need.
+    """
+    mean, variance = values.mean(0), values.var(0)
+    spread = variance[:, None] + variance
+    if together:
+        spread = spread - 2.0 * np.cov(values, rowvar=False, bias=True).reshape(spread.shape)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        z = (mean - mean[:, None]) / np.sqrt(np.maximum(spread, 0.0))
+    return np.asarray(special.ndtr(np.where(np.isnan(z), 0.0, z)))

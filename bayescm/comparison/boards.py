@@ -1,0 +1,339 @@
+"""leaderboard(): the probability of every rank, and what follows from it."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import ArrayLike, NDArray
+
+from bayescm.comparison import mixtures, population, rank_draws, ranks, shrinkage
+from bayescm.comparison.board_report import LONG_NAMES, Answer, Asked, better_by_moments, dataset
+from bayescm.comparison.field import INDEPENDENT, Field, independent, published, together
+from bayescm.data import validate
+from bayescm.data.assumptions import ONE_KIND, OWN_ITEMS, SAME_ITEMS, assumed
+from bayescm.data.random import Stream, matrix_rng
+from bayescm.data.schema import SYSTEM, attributes, positive_class
+from bayescm.distributions import BetaLaw, IntegralLaw
+from bayescm.metrics import MetricLike
+from bayescm.models import same_items
+from bayescm.priors.concentrations import PrevalenceLike, PriorLike
+
+Array = NDArray[np.float64]
+
+METHODS = ("exact", "draws", "paired")
+DESIGNS = ("independent", "paired")
+LEARNED = "learned"
+_FEW = {1: 100, 2: 10}  # systems whose laws by so many integrals don't take long
+_MANY = 200  # systems from which every pair is said only if asked for
+_NEAR = 1e-12  # draws that are ties but for rounding, where systems share items, or a prevalence
+_TRUSTED = 1e-4
+_LEARN = 5  # systems from which a prior is learnt by default
+
+
+def leaderboard(
+    counts: Any,
+    *,
+    metric: MetricLike = "accuracy",
+    method: str | None = None,
+    design: str | None = None,
+    model: str = "dirichlet_multinomial",
+    prior: PriorLike | None = None,
+    prevalence: PrevalenceLike = None,
+    prizes: ArrayLike | None = None,
+    top: int | Sequence[int] = 3,
+    confidence: float = 0.95,
+    pairwise: bool | None = None,
+    rope: float | None = None,
+    ci_prob: float = 0.95,
+    draws: int = 10_000,
+    random_seed: int | np.random.Generator | None = None,
+) -> xr.Dataset:
+    """Give every system on a leaderboard the probabilities of its ranks.
+
+    Parameters
+    ----------
+    counts : xarray.DataArray or xarray.Dataset
+        ``counts(system, actual, predicted)``, one test set each; or ``correct(system)`` and ``wrong(system)`` where
+        only accuracies were published; or answers to the same items: a joint table
+        (:func:`bayescm.paired_counts`) or, of any number of systems, :func:`bayescm.predictions`.
+    metric : str, Metric or callable
+        One number per system. The best is the largest, or the smallest of a loss such as the error rate.
+    design : {"independent", "paired"}, optional
+        Default: "paired" for answers to the same items, else "independent", with a warning where all systems have the
+        same totals. Say "independent" where they did have items of their own, or where no more is known.
+    method : {"exact", "draws", "paired"}, optional
+        "exact" integrates over independent systems; "draws" counts ranks in `draws` of them; "paired" in joint draws of
+        systems on the same items. By default "paired" for answers to the same items, else "exact" where the metric has
+        a law and ``error`` is below 1e-4, else "draws". Of laws that are integrals themselves up to 100 systems are
+        exact by default; of those that are two up to 10, if all cells have concentrations of at least 1.
+    model, prevalence
+        As in :func:`bayescm.summary`. A prevalence given as a Beta is the same for all systems, and is drawn. Neither
+        applies to `correct` and `wrong`.
+    prior : str, number, array_like or mapping, optional
+        "learned" learns from all systems how they scatter, and pulls each towards the others: the cure for the
+        winner's curse. Of independent systems for metrics that are one Beta for each (accuracy, recall, precision, F1,
+        ...), of systems on the same items for metrics between two bounds; the default there from 5 systems on. Else
+        "jeffreys", or what :func:`bayescm.summary` takes: that of each system by itself. For `correct` and `wrong` a
+        name, a number or a Beta's two numbers, right answers first.
+    prizes : array_like, optional
+        Of the ranks, from the first on.
+    top : int or sequence of int
+        For which k to say the probability of being among the k best.
+    confidence : float
+        Probability with which the first of a tie group must beat a system to put it into another group; and the
+        confidence of ``best_set``.
+    pairwise : bool, optional
+        Whether to say P(better) of every pair; by default of up to 200 systems.
+    rope : float, optional
+        Differences from -`rope` to `rope` count as none: says P(equivalent) of every pair.
+    ci_prob : float
+        Probability of the equal-tailed intervals of the metric and of the rank.
+    draws : int
+        At least 1000.
+    random_seed : int, numpy.random.Generator or None
+
+    Returns
+    -------
+    xarray.Dataset
+        Over ``system``: ``point``, as measured, ``mean`` and ``interval(ci_bound)`` of the posterior, under a learned
+        prior corrected for having been picked; ``rank_probability(rank)``, ``best_probability``,
+        ``top_probability(top)``, ``expected_rank``, ``rank_interval(ci_bound)``,
+        ``simultaneous_rank_interval(ci_bound)``, ``best_set``, ``tie_group`` (1, 2, ...), with `prizes`
+        ``expected_prize``, ``pairwise(versus)``, with `rope` ``probability_equivalent(versus)``. Of draws also
+        ``mcse(rank)``; the attr ``error`` of an exact answer is how far the sums of probabilities, over ranks and over
+        systems, are from 1. A learned prior of independent systems leaves its mean and standard deviation in the attrs
+        ``population_mean`` and ``population_sd``.
+
+    Raises
+    ------
+    ValueError
+        For a metric without one number per system, or without a law under "exact".
+
+    Warns
+    -----
+    UserWarning
+        If systems with the same totals are taken as independent without being told to.
+
+    Notes
+    -----
+    With probability 1 no two systems are equal, but draws may be: tied systems share their ranks in equal parts.
+    Systems with the same data get the same row, exactly.
+
+    A tie group is made from its first: of the systems not yet in a group the one with the best expected rank, with all
+    that it doesn't beat with probability `confidence`.
+
+    ``simultaneous_rank_interval`` holds the ranks of all systems at once with a confidence of `ci_prob`: from 1 plus
+    how many systems surely beat one, to the number of systems less those that it surely beats; of n systems surely
+    means with probability 1 - (1 - ci_prob)/(n(n - 1)). ``best_set`` holds the best with `confidence`: all that no
+    other surely beats, with 1 - (1 - confidence)/(n - 1). Both take each system's data alone, never a learned prior, so
+    that they hold however the systems scatter; of draws by means and variances of differences, as if these were normal.
+
+    The learned prior is a Beta with a uniform mean and a standard deviation uniform from 0 to .9 of the largest, of
+    which a system is ten times as far off with probability min(.1, 1/n). It is integrated by a Gauss rule. On the same
+    items the same is done to the draws, on the scale of the arcsine, where the systems' luck in common stays. It
+    supposes systems that scatter around one mean: of two groups each is believed to scatter as all do.
+
+    Systems that answered the same items are taken as independent by "exact" and "draws". That ranks them less surely
+    than the data do if they tend to err together, as systems mostly do.
+
+    References
+    ----------
+    Toetsch and Hoffmann 2021, Fig. 5; Efron and Morris 1975, JASA 70:311; Mogstad, Romano, Shaikh and Wilhelm 2024,
+    Review of Economic Studies 91:476 (sets of ranks).
+
+    Examples
+    --------
+    >>> import bayescm
+    >>> kaggle = bayescm.datasets.kaggle2019()
+    >>> board = bayescm.leaderboard(kaggle, design="independent", prior="laplace", prizes=[10_000, 2000, 1000])
+    >>> board.best_probability.values[:3].round(4)
+    array([0.9311, 0.0654, 0.0035])
+    >>> board.expected_prize.values[:3].round()
+    array([9446., 2351.,  986.])
+    >>> learned = bayescm.leaderboard(kaggle, design="independent")
+    >>> learned[["point", "mean", "best_probability"]].to_array().values[:, 0].round(4)
+    array([0.9976, 0.9974, 0.9205])
+    """
+    field = _field(counts, metric, _method_of_design(method, design), model, prior, prevalence)
+    n, seed = len(field.point), validate.seed(random_seed)
+    if validate.positive_integer("draws", draws) < 1000:
+        raise ValueError(f"`draws` must be at least 1000; got {draws}.")
+    asked = Asked(
+        validate.number("confidence", confidence, 0.5, 1),
+        validate.number("ci_prob", ci_prob, 0, 1),
+        _top(top, n),
+        None if prizes is None else _prizes(prizes, n),
+        n <= _MANY if pairwise is None else pairwise,
+        None if rope is None else validate.number("rope", rope, 0, np.inf, closed=True),
+    )
+    learned = _learns(field, prior)
+    how = _method(field, method, learned=learned)
+    answer = _answer(field, how, draws, seed, learned=learned)
+    error = getattr(answer.found, "error", 0.0)
+    if error > _TRUSTED and method is None:
+        how = "draws"
+        answer = _answer(field, how, draws, seed, learned=learned)
+    elif error > _TRUSTED:
+        validate.warn(f"The probabilities of the ranks are right to about {error:.0e} only.")
+    settings = {
+        "method": how, "design": field.design, "metric": field.metric.name, "title": field.metric.title,
+        "model": model, "prior": _prior(prior, learned=learned), "prevalence": prevalence, "confidence": confidence,
+        "ci_prob": ci_prob, "ties": "systems that are equal share their ranks in equal parts",
+    }  # fmt: skip
+    of_items = OWN_ITEMS if field.design == INDEPENDENT else SAME_ITEMS
+    settings["assumptions"] = assumed(prevalence, of_items, *([ONE_KIND] if learned else []))
+    settings |= (
+        {"draws": draws, "random_seed": seed} if isinstance(answer.found, rank_draws.Drawn) else {"error": error}
+    )
+    if isinstance(answer.law, population.Learned):
+        settings |= {"population_mean": answer.law.centre, "population_sd": answer.law.sd}
+    settings |= {name: value for name, value in (("prizes", asked.prizes), ("rope", rope)) if value is not None}
+    board = dataset(field, answer, asked).assign_attrs(attributes(**settings, **positive_class(list(field.labels))))
+    for name in board.data_vars:
+        board[name].attrs = {"long_name": LONG_NAMES[str(name)].format(field.metric.title)}
+    return board
+
+
+def _method_of_design(method: str | None, design: str | None) -> str | None:
+    """Return what is asked of systems that may have answered the same items: "paired", how, or nothing."""
+    if method is not None:
+        validate.choice("method", method, METHODS)
+    if design is None:
+        return method
+    if validate.choice("design", design, DESIGNS) == "paired":
+        if method in ("exact", "draws"):
+            raise ValueError(f"`method`={method!r} takes systems as independent; with design='paired' leave it out.")
+        return "paired"
+    if method == "paired":
+        raise ValueError("`method`='paired' and `design`='independent' contradict each other; give one of them.")
+    return method or "independent"
+
+
+def _prior(prior: PriorLike | None, *, learned: bool) -> PriorLike:
+    """Return the prior that is taken, or that each system has by itself where one is learnt."""
+    if learned:
+        return LEARNED
+    return "jeffreys" if prior is None else prior
+
+
+def _learns(field: Field, prior: PriorLike | None) -> bool:
+    """Say whether a prior is learnt from the systems, or why it can't be."""
+    asked = isinstance(prior, str) and prior == LEARNED
+    if prior is not None and not asked:
+        return False
+    metric, n = field.metric, len(field.point)
+    paired = field.design != INDEPENDENT
+    if not asked:
+        return n >= _LEARN and (field.evidence is not None or (paired and _bounded(field)))
+    if n < 2:
+        raise ValueError("`prior`='learned' learns from several systems; there is one. Take prior='jeffreys'.")
+    if paired and not _bounded(field):
+        raise ValueError(f"`prior`='learned' needs a metric between two bounds, which {metric.name} isn't.")
+    if not paired and field.evidence is None:
+        why = "shares an uncertain prevalence" if field.common else "isn't one Beta for each system"
+        raise ValueError(
+            f"`prior`='learned' can't answer: {metric.name} {why}. Take prior='jeffreys', and expect the best of many "
+            "close systems to be stated too high."
+        )
+    return True
+
+
+def _bounded(field: Field) -> bool:
+    return bool(np.isfinite([field.metric.lower, field.metric.upper]).all())
+
+
+def _field(
+    counts: Any, metric: MetricLike, asked: str | None, model: str, prior: PriorLike | None, prevalence: PrevalenceLike
+) -> Field:
+    """Read the systems, whatever they came as; each by itself has Jeffreys' prior where one is learnt."""
+    own: PriorLike = "jeffreys" if prior is None or (isinstance(prior, str) and prior == LEARNED) else prior
+    if same_items.answered_together(counts):
+        if asked not in (None, "paired"):
+            how = f"`design`={asked!r}" if asked == "independent" else f"`method`={asked!r}"
+            validate.warn(f"{how} takes systems as independent that answered the same items; 'paired' doesn't.")
+            return independent(same_items.patterns(counts).labelled(), metric, model, own, prevalence)
+        if model != "dirichlet_multinomial":
+            raise ValueError(f"`model` must be 'dirichlet_multinomial' for answers to the same items; got {model!r}.")
+        return together(counts, metric, own, prevalence)
+    if asked == "paired":
+        raise ValueError(
+            "`design`='paired' needs answers to the same items; build `counts` with bayescm.predictions or "
+            "bayescm.paired_counts."
+        )
+    if not isinstance(counts, xr.Dataset):
+        field = independent(counts, metric, model, own, prevalence)
+    elif prevalence is None and model == "dirichlet_multinomial":
+        field = published(counts, metric, own)
+    else:
+        raise ValueError(
+            "`prevalence` and `model` don't apply to right and wrong answers, which don't say of which class the "
+            "items were; leave them out."
+        )
+    totals = field.data.sum(-1)
+    if asked is None and len(totals) > 1 and (totals == totals[0]).all():
+        same_items.warn_of_same_totals("design='independent'", "class totals" if totals.ndim > 1 else "number of items")
+    return field
+
+
+def _method(field: Field, asked: str | None, *, learned: bool) -> str:
+    """Return how the ranks are found."""
+    if field.design != INDEPENDENT:
+        return "paired"
+    known = field.law is not None and not field.common
+    if asked == "exact" and not known:
+        why = "shares an uncertain prevalence" if field.common else "has no exact law that is known"
+        raise ValueError(f"`method`='exact' can't answer: {field.metric.name} {why}; take method='draws'.")
+    if asked is not None:
+        return asked
+    if known and not isinstance(field.law, BetaLaw):
+        hardest = max(law.integrals for law in field.law or [])
+        smooth = hardest == 1 or all(bool((law.cells >= 1.0).all()) for law in field.law or [])
+        known = smooth and len(field.point) <= _FEW[hardest]
+    return "exact" if known else "draws"
+
+
+def _answer(field: Field, how: str, draws: int, seed: int, *, learned: bool) -> Answer:
+    """Find the ranks."""
+    law, loss, seen = field.law, field.metric.loss, field.evidence
+    of_all: BetaLaw | list[IntegralLaw] | population.Learned | None = law
+    if how == "exact":
+        own = ranks.of_betas(law) if isinstance(law, BetaLaw) else ranks.of_laws(law or [])
+        found: ranks.Exact | mixtures.Mixed = own
+        if learned and seen is not None:
+            of_all = learnt = population.learn(seen.a, seen.b, seen.link)
+            found = mixtures.of_learned(learnt)
+        own, found = (own.smallest_first(), found.smallest_first()) if loss else (own, found)
+        return Answer(found, of_all, own.pairwise)
+    if isinstance(law, BetaLaw) and not field.common and not learned:
+        by_quantiles = rank_draws.of_betas(BetaLaw(law.b, law.a) if loss else law, draws, seed)
+        return Answer(by_quantiles, law, partial(better_by_moments, by_quantiles.values, together=False))
+    values = field.draw(draws, seed)
+    if np.isnan(values).any():
+        name = np.asarray(field.coords[SYSTEM])[np.isnan(values).any(0).argmax()]
+        raise ValueError(f"`metric`: draws leave {field.metric.name} of system {name!s} undefined; it has no rank.")
+    sign = 1.0 if loss else -1.0
+    alone = partial(better_by_moments, sign * values, together=field.common)
+    if learned and seen is not None:
+        of_all = learnt = population.learn(seen.a, seen.b, seen.link)
+        values = learnt.draw(draws, matrix_rng(seed, 3, Stream.RANKS))
+    elif learned:
+        of_all = None
+        values = shrinkage.shrink(values, (field.metric.lower, field.metric.upper), seed)
+    return Answer(rank_draws.of_values(sign * values, _NEAR), of_all, alone)
+
+
+def _top(top: int | Sequence[int], n: int) -> list[int]:
+    given = list(top) if isinstance(top, Sequence | np.ndarray) else [top]
+    ks = sorted({min(validate.positive_integer("top", k), n) for k in given})
+    if not ks:
+        raise ValueError("`top` is empty; give at least one number of systems.")
+    return ks
+
+
+def _prizes(prizes: ArrayLike, n: int) -> Array:
+    values = validate.real_numbers("prizes", np.atleast_1d(prizes))
+    if len(values) > n:
+        raise ValueError(f"`prizes` has {len(values)} for {n} systems; there are no more ranks.")
+    return values

@@ -1,0 +1,167 @@
+"""What is counted on the same items, and the frequentist companions of a comparison of proportions.
+
+McNemar 1947; Fagerland, Lydersen and Laake 2013 (mid-p); Newcombe 1998, Statistics in Medicine 17, pages 873 and 2635,
+method 10 of either.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from bayescm.comparison.inputs import Entry
+from bayescm.inference import proportions
+from bayescm.models.same_items import Patterns
+from bayescm.priors.concentrations import PriorLike, of_pairs
+
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+PAIRED = ("mcnemar_exact", "mcnemar_mid_p")
+INDEPENDENT = ("fisher_exact", "score")
+_MOST = 1e9  # items, beyond which SciPy's exact test overflows
+
+
+class Proportion(NamedTuple):
+    """A metric that is a share of the items of some actual classes.
+
+    Attributes
+    ----------
+    rows : ndarray of bool, shape (K,)
+        The classes whose items count.
+    right : ndarray of bool, shape (K, K)
+        The cells that make the share.
+    """
+
+    rows: Mask
+    right: Mask
+
+
+class Agreement(NamedTuple):
+    """Of the items of a proportion, how many each of two systems got; or concentrations of these."""
+
+    both: float
+    first: float
+    second: float
+    none: float
+
+
+def proportion_of(entry: Entry, n_labels: int) -> Proportion | None:
+    """Return a metric as a share of the items of actual classes, or None where it is none (or the prevalence)."""
+    metric = entry.metric
+    if metric.ratio is None or metric.link != "identity":
+        return None
+    same = np.eye(n_labels, dtype=bool)
+    mine = np.arange(n_labels) == (n_labels - 1 if entry.place is None else entry.place)
+    row, column = mine[:, None], mine[None, :]
+    cells = {
+        "diagonal": same, "off_diagonal": ~same, "tp": row & column, "fn": row & ~column, "fp": ~row & column,
+        "tn": ~row & ~column,
+    }  # fmt: skip
+    over, under = (np.logical_or.reduce([cells[name] for name in names]) for names in metric.ratio)
+    used = over | under
+    whole = (used.all(1) | ~used.any(1)).all()
+    constant = (over.all(1) | ~over.any(1)).all()
+    return Proportion(used.any(1), over) if whole and not constant else None
+
+
+def agreement(answers: Patterns, pair: tuple[int, int], share: Proportion) -> Agreement:
+    """Count the items of a proportion by which of two systems got them."""
+    actual = answers.codes[:, 0]
+    one, two = (share.right[actual, answers.codes[:, 1 + system]] for system in pair)
+    count = np.where(share.rows[actual], answers.counts, 0)
+    cells = (one & two, one & ~two, ~one & two, ~one & ~two)
+    return Agreement(*(float(count[cell].sum()) for cell in cells))
+
+
+def told_apart(answers: Patterns, pair: tuple[int, int], entry: Entry) -> tuple[int, int, int]:
+    """Count the items that speak for the first system alone, for the second, and those answered differently.
+
+    Of a proportion only the items count that it is about; of a metric of one class, being right is to say rightly
+    whether an item is of that class.
+    """
+    actual, one, two = answers.codes[:, [0, *(1 + system for system in pair)]].T
+    if (share := proportion_of(entry, len(answers.labels))) is not None:
+        cells = agreement(answers, pair, share)
+        first, second = map(int, (cells.second, cells.first) if entry.metric.loss else (cells.first, cells.second))
+        return first, second, first + second
+    if entry.place is not None:
+        actual, one, two = (codes == entry.place for codes in (actual, one, two))
+    found = [(one == actual) & (two != actual), (one != actual) & (two == actual), one != two]
+    first, second, differ = (int(answers.counts[items].sum()) for items in found)
+    return first, second, differ
+
+
+def fewest_that_decide(confidence: float) -> int:
+    """Return how many items, all for one system, it takes for a verdict under a flat prior: 1 - 2^-(m+1) is enough."""
+    return max(math.ceil(math.log2(1.0 / (1.0 - confidence)) - 1.0 - 1e-9), 1)
+
+
+def prior_agreement(prior: PriorLike, rows: Array, share: Proportion) -> Agreement:
+    """Return the prior's concentrations of the same four cells.
+
+    A named prior gives one item to each system alone and one to the rest, of whatever classes: the shares of the three
+    are uniform. Of numbers they are sums over the joint table, which in the class i has a_ij a_ik / a_i for the answers
+    j and k.
+    """
+    one = of_pairs(prior)
+    if one is not None:
+        return Agreement(0.5 * one, one, one, 0.5 * one)
+    total = rows.sum(1)
+    use = share.rows & (total > 0)
+    got, missed = ((rows * cells).sum(1)[use] for cells in (share.right, ~share.right))
+    cells = [(a * b / total[use]).sum() for a in (got, missed) for b in (got, missed)]
+    return Agreement(*map(float, cells))
+
+
+def mcnemar(first: float, second: float) -> Array:
+    """Return the exact and the mid-p value of as many discordant items either way."""
+    n, k = first + second, min(first, second)
+    tail = float(special.betainc(n - k, k + 1.0, 0.5)) if n else 1.0
+    here = np.exp(special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(n - k + 1) - n * np.log(2.0))
+    return np.array([min(2.0 * tail, 1.0), min(2.0 * tail - here, 1.0)])
+
+
+def newcombe_paired(cells: Agreement, ci_prob: float) -> Array:
+    """Return the hybrid score interval of a difference of paired proportions."""
+    both, first, second, none = cells
+    n = sum(cells)
+    if n == 0:
+        return np.full(2, np.nan)
+    margins = (both + first) * (second + none) * (both + second) * (first + none)
+    excess = both * none - first * second
+    excess = max(excess - n / 2.0, 0.0) if excess > 0 else excess  # the correction for continuity of method 10
+    correlation = excess / np.sqrt(margins) if margins else 0.0
+    return _hybrid(both + first, n, both + second, n, ci_prob, correlation)
+
+
+def newcombe(k: tuple[float, float], n: tuple[float, float], ci_prob: float) -> Array:
+    """Return the hybrid score interval of a difference of independent proportions."""
+    return _hybrid(k[0], n[0], k[1], n[1], ci_prob, 0.0) if min(n) > 0 else np.full(2, np.nan)
+
+
+def _hybrid(k1: float, n1: float, k2: float, n2: float, ci_prob: float, correlation: float) -> Array:
+    """Add the distances of Wilson's bounds from the shares by squares."""
+    (l1, u1), (l2, u2) = (proportions.wilson(k, n, ci_prob) for k, n in ((k1, n1), (k2, n2)))
+    p1, p2 = k1 / n1, k2 / n2
+
+    def length(a: Array, b: Array) -> float:
+        return float(np.sqrt(np.maximum(a**2 - 2.0 * correlation * a * b + b**2, 0.0)))
+
+    return np.array([p1 - p2 - length(p1 - l1, u2 - p2), p1 - p2 + length(u1 - p1, p2 - l2)])
+
+
+def independent_tests(k: tuple[float, float], n: tuple[float, float]) -> Array:
+    """Return two-sided p-values: Fisher's exact one (NaN from 10^9 items on), and that of the score test."""
+    from scipy import stats
+
+    if min(n) == 0:
+        return np.full(2, np.nan)
+    table = [[int(k[0]), int(n[0] - k[0])], [int(k[1]), int(n[1] - k[1])]]
+    fisher = stats.fisher_exact(table).pvalue if sum(n) < _MOST else np.nan
+    pooled = sum(k) / sum(n)
+    error = np.sqrt(pooled * (1.0 - pooled) * (1.0 / n[0] + 1.0 / n[1]))
+    score = 2.0 * special.ndtr(-abs(k[0] / n[0] - k[1] / n[1]) / error) if error else 1.0
+    return np.array([fisher, score])

@@ -1,0 +1,273 @@
+"""Ranks of independent systems without Monte Carlo.
+
+How many systems exceed a value x is a sum of independent events, and P(rank of s is r) is the integral over x of the
+density of s times P(r - 1 of the others exceed x). All systems share one set of nodes, fine where the narrowest of them
+is, or where many overlap. Two sums must be 1, which says how well it went: each system has some rank, each rank some
+system.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from bayescm._kernels.dispatch import in_blocks, load
+from bayescm.distributions import BetaLaw, Law
+
+Array = NDArray[np.float64]
+Integers = NDArray[np.intp]
+
+_Z = np.linspace(-8.0, 8.0, 17)  # normal quantiles of the knots
+_MASS = np.diff(special.ndtr(_Z))
+_MIDDLE = special.ndtr(0.5 * (_Z[1:] + _Z[:-1]))
+_MEDIAN = len(_Z) // 2
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
+_SHARE = 4.0  # length of a panel, in the narrowest standard deviation inside
+_PIECE = 32  # panels that are integrated together
+_GOAL = 1e-8
+_HALVINGS = 4
+_GAIN = 2.0  # of the error by a halving that is worth another
+_SYSTEMS, _PLACES = 16, 32  # worth a thread
+
+Tails = Callable[[Array, Integers, Array, Array], None]
+"""Fills P(X > x) and the density, (nodes, systems), at ascending nodes, for the systems with given numbers."""
+Shift = Callable[[Array, float], Array]
+
+
+class Piece(NamedTuple):
+    """A stretch of nodes.
+
+    Attributes
+    ----------
+    some : ndarray of int
+        Systems that may lie here, by their medians.
+    below : ndarray of int
+        Systems that lie below for sure.
+    nodes : ndarray of shape (nodes,)
+    upper, weighted : ndarray of shape (nodes, some)
+        P(X > x), and weight times density.
+    """
+
+    some: Integers
+    below: Integers
+    nodes: Array
+    upper: Array
+    weighted: Array
+
+
+@dataclass(frozen=True)
+class Exact:
+    """Probabilities of ranks, the best first, and what they are made of.
+
+    Attributes
+    ----------
+    ranks : ndarray of shape (systems, ranks)
+    error : float
+        How far the sums that must be 1 are from it.
+    pieces : list of Piece
+    fill : callable
+        The laws.
+    shift : callable
+        Takes nodes and a number, returns where the metric is larger by as much.
+    smallest : bool
+        Whether the smallest is the best.
+    """
+
+    ranks: Array
+    error: float
+    pieces: list[Piece]
+    fill: Tails
+    shift: Shift
+    smallest: bool = False
+
+    def smallest_first(self) -> "Exact":
+        """Return the ranks where small values are good."""
+        return replace(self, ranks=self.ranks[:, ::-1], smallest=True)
+
+    def beats(self, system: int, others: Integers) -> Array:
+        """Return the probabilities that a system is better than others."""
+        larger = np.zeros(len(self.ranks))
+        for piece in self.pieces:
+            place = np.flatnonzero(piece.some == system)
+            if len(place):
+                weighted = piece.weighted[:, place[0]]
+                larger[piece.some] += weighted @ (1.0 - piece.upper)
+                larger[piece.below] += weighted.sum()
+        return 1.0 - larger[others] if self.smallest else larger[others]
+
+    def pairwise(self) -> Array:
+        """Return P(row is better than column); 1/2 on the diagonal and between identical systems."""
+        larger = np.zeros_like(self.ranks)
+        for piece in self.pieces:
+            larger[np.ix_(piece.some, piece.some)] += piece.weighted.T @ (1.0 - piece.upper)
+            larger[np.ix_(piece.some, piece.below)] += piece.weighted.sum(0)[:, None]
+        larger = 0.5 * (1.0 + larger - larger.T)
+        return larger.T if self.smallest else larger
+
+    def equivalent(self, rope: float) -> Array:
+        """Return P(row and column differ by at most `rope`)."""
+        above = np.zeros_like(self.ranks)  # P(row exceeds column by more)
+        everyone = np.arange(len(above))
+        for piece in self.pieces:
+            upper, density = np.zeros((2, len(piece.nodes), len(above)))
+            self.fill(self.shift(piece.nodes, -rope), everyone, upper, density)
+            above[piece.some] += piece.weighted.T @ (1.0 - upper)
+        within = np.clip(1.0 - above - above.T, 0.0, 1.0)
+        np.fill_diagonal(within, 1.0)
+        return within
+
+
+def shifted(link: str) -> Shift:
+    """Return the shift of a metric whose nodes are the log-odds of a Beta variable."""
+
+    def shift(nodes: Array, by: float) -> Array:
+        x = special.expit(nodes)
+        moved = (2.0 * x / (1.0 + x) if link == "f1" else x) + by
+        moved = np.clip(moved / (2.0 - moved) if link == "f1" else moved, 0.0, 1.0)
+        return np.asarray(special.logit(moved))
+
+    return shift
+
+
+def of_laws(laws: Sequence[Law]) -> Exact:
+    """Return the ranks of systems with any laws."""
+    lower, upper = special.ndtr(_Z[: _MEDIAN + 1]), special.ndtr(-_Z[_MEDIAN + 1 :])
+    knots = np.stack([np.concatenate([law.ppf(lower), law.isf(upper)]) for law in laws])
+
+    def fill(nodes: Array, some: Integers, upper: Array, density: Array) -> None:
+        for column, s in enumerate(some):
+            first, last = np.searchsorted(nodes, knots[s, [0, -1]])
+            inside = slice(first, last)
+            upper[:first, column] = 1.0
+            upper[inside, column], density[inside, column] = laws[s].sf(nodes[inside]), laws[s].pdf(nodes[inside])
+
+    return refined(knots, fill, knots[:, [0, _MEDIAN, -1]], lambda nodes, by: nodes + by)
+
+
+class Betas(NamedTuple):
+    """Beta variables in log-odds, tabulated.
+
+    Attributes
+    ----------
+    tables, laws : ndarray
+    knots : ndarray of shape (systems, knots)
+        At given normal quantiles.
+    """
+
+    tables: Array
+    laws: Array
+    knots: Array
+
+    @classmethod
+    def of(cls, law: BetaLaw) -> "Betas":
+        """Tabulate."""
+        kernels: Any = load("rank_sums")
+        a, b = (np.ascontiguousarray(v, np.float64) for v in (law.a, law.b))
+        made = cls(
+            np.empty((len(a), *kernels.TABLE)), np.empty((len(a), kernels.DESCRIPTION)), np.empty((len(a), len(_Z)))
+        )
+
+        def tabulate(i: int, j: int) -> None:
+            kernels.beta_tables(a[i:j], b[i:j], _Z, made.tables[i:j], made.laws[i:j], made.knots[i:j])
+
+        in_blocks(tabulate, len(a), _SYSTEMS)
+        return made
+
+    def fill(self, nodes: Array, some: Integers, upper: Array, density: Array) -> None:
+        """Fill P(X > x) and the density."""
+        ends = self.knots[:, 0], self.knots[:, -1]
+        known = self.tables, self.laws, *ends, some, nodes, upper, density
+        in_blocks(partial(load("rank_sums").beta_tails, *known), len(some), _SYSTEMS)
+
+
+def of_betas(law: BetaLaw) -> Exact:
+    """Return the ranks of systems with Beta laws, or one monotone map of them."""
+    betas = Betas.of(law)
+    return refined(betas.knots, betas.fill, betas.knots[:, [0, _MEDIAN, -1]], shifted(law.link))
+
+
+def refined(knots: Array, fill: Tails, ends: Array, shift: Shift) -> Exact:
+    """Halve the panels until the sums are 1, or the laws themselves aren't known better.
+
+    Parameters
+    ----------
+    knots : ndarray of shape (laws, knots)
+        Where the laws lie; of a system that is a mixture, of each of its parts.
+    fill : callable
+    ends : ndarray of shape (systems, 3)
+        Lower end, median and upper end of each system.
+    shift : callable
+
+    Returns
+    -------
+    Exact
+    """
+    found = _integrate(knots, fill, ends, shift, _SHARE)
+    for halving in range(1, _HALVINGS + 1):
+        if found.error < _GOAL:
+            break
+        finer = _integrate(knots, fill, ends, shift, _SHARE / 2.0**halving)
+        gained = found.error / finer.error
+        found = finer if gained > 1.0 else found
+        if gained < _GAIN:
+            break
+    return found
+
+
+def _integrate(knots: Array, fill: Tails, ends: Array, shift: Shift, share: float) -> Exact:
+    """Return the ranks by panels of one fineness, and how far their sums are from 1."""
+    kernels: Any = load("rank_sums")
+    first, median, last = ends.T
+    order = np.argsort(median, kind="stable")
+    points = np.unique(knots)
+    fine = np.empty(len(points) - 1)
+    kernels.fineness(knots, _MASS, _MIDDLE, points, fine)
+    low, high = kernels.panels(points, fine, share)
+    ranks = np.zeros((len(ends), len(ends)))
+    pieces = []
+    for start in range(0, len(low), _PIECE):
+        part = slice(start, start + _PIECE)
+        half = 0.5 * (high - low)[part, None]
+        nodes, weights = (low[part, None] + half * (1.0 + _NODES)).ravel(), (half * _WEIGHTS).ravel()
+        here = (first[order] < nodes[-1]) & (last[order] > nodes[0])
+        some, below = order[here], np.flatnonzero(last <= nodes[0])
+        upper, weighted = np.zeros((2, len(nodes), len(some)))
+        fill(nodes, some, upper, weighted)
+        weighted *= weights[:, None]
+        pieces.append(Piece(some, below, nodes, upper, weighted))
+        above = len(ends) - len(some) - len(below)
+        ranks[some, above : above + len(some)] += _ranks(upper, weighted, np.searchsorted(median[some], nodes))
+    error = max(float(np.abs(ranks.sum(axis) - 1.0).max()) for axis in (0, 1))
+    return Exact(np.maximum(ranks, 0.0), error, pieces, fill, shift)
+
+
+def _ranks(upper: Array, weighted: Array, split: Integers) -> Array:
+    """Return a piece's part of the ranks among the systems that may lie in it."""
+    kernels: Any = load("rank_sums")
+    n = upper.shape[1]
+    sums, places = _sums(upper)
+    ranks = np.empty((n, n))
+
+    def add(first: int, last: int) -> None:
+        block = np.zeros((n, last - first))
+        kernels.add_ranks(upper, weighted, split, sums, places, first, last, block)
+        ranks[first:last] = block.T
+
+    in_blocks(add, n, kernels.LANES)
+    return ranks
+
+
+def _sums(upper: Array) -> tuple[Array, Integers]:
+    """Return the law of how many systems are larger at each node, in a band as wide as is needed."""
+    kernels: Any = load("rank_sums")
+    band, places = 64, np.empty((len(upper), 3), np.int64)
+    while True:
+        sums = np.empty((len(upper), min(band, upper.shape[1] + 1)))
+        wider = in_blocks(partial(kernels.larger, upper, sums, places), len(upper), _PLACES)
+        if not max(wider):
+            return sums, places
+        band = max(2 * band, *wider)

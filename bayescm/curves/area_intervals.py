@@ -1,0 +1,212 @@
+"""Intervals for one area by one method: numbers in, bounds as the formula gives them out."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from bayescm.curves import area_samples
+from bayescm.curves.area_samples import Items
+
+Array = NDArray[np.float64]
+
+NOISE = 1e-12
+"""Areas that differ by less are the same, but for rounding."""
+
+
+class Found(NamedTuple):
+    """A standard error and two bounds; where there are none, the reason. Of draws of a posterior their median."""
+
+    standard_error: float
+    lower: float
+    upper: float
+    reason: str = ""
+    median: float = np.nan
+
+
+@dataclass(frozen=True)
+class Areas:
+    """Areas of every system, with what intervals are made of, each computed once and only if it is needed."""
+
+    items: Items
+    names: tuple[str, ...]
+    """Of the areas: "auc", or estimators of the area under the PR curve."""
+    size: float
+    """Number of trials, where an area is taken for a binomial proportion."""
+    ci_prob: float
+    draws: int
+    folds: int
+    seed: int
+    posteriors: dict[tuple[int, str], Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """Those that were asked for so far, by system (-1: joint) and prior."""
+
+    @property
+    def z(self) -> float:
+        """Return the normal quantile of the level."""
+        return float(-special.ndtri((1.0 - self.ci_prob) / 2.0))
+
+    @property
+    def tails(self) -> Array:
+        """Return the probabilities of the two quantiles."""
+        return np.array([1.0 - self.ci_prob, 1.0 + self.ci_prob]) / 2.0
+
+    @cached_property
+    def point(self) -> Array:
+        """Return the areas (systems, names)."""
+        return area_samples.values(self.items, self.names)
+
+    @cached_property
+    def placements(self) -> tuple[Array, Array]:
+        """Return where each case and each control stands among the others (systems, n) and (systems, m)."""
+        return area_samples.placements(self.items)
+
+    @cached_property
+    def resampled(self) -> Array:
+        """Return the areas (draws, systems, names) of stratified resamples."""
+        return area_samples.resamples(self.items, self.names, self.draws, self.seed)
+
+    @cached_property
+    def folded(self) -> Array:
+        """Return the areas (folds, systems, names) of stratified folds."""
+        return area_samples.folds(self.items, self.names, self.folds, self.seed)
+
+    def drawn(self, system: int, name: str, prior: str = "dirichlet_process") -> Array:
+        """Return the posterior draws of an area: of the PR curve itself, unless precision is averaged."""
+        from bayescm.curves import curve_posterior
+
+        rows = self.items.scores.score
+        alone = prior == "smoothed" or len(rows) == 1  # it has no joint law
+        key = (system if alone else -1, prior)
+        if key not in self.posteriors:
+            score = rows[system] if alone else {str(i): row for i, row in enumerate(rows)}
+            self.posteriors[key] = curve_posterior(
+                self.items.scores.positive.astype(np.int64), score, over=None, prior=prior,
+                prevalence=self.items.prevalence if self.items.exchanged else "fixed",
+                draws=self.draws, chains=1, random_seed=self.seed,
+            )["posterior"]  # fmt: skip
+        found = self.posteriors[key][name if name in ("auc", "average_precision") else "pr_area"]
+        if not alone:
+            found = found.isel({found.dims[-1]: system})
+        return np.asarray(found.values, np.float64).ravel()
+
+
+def nothing(reason: str) -> Found:
+    """Return no interval, and why."""
+    return Found(np.nan, np.nan, np.nan, reason)
+
+
+def alone(items: Items) -> str:
+    """Return the reason why a class can't show how its scores vary; empty if both can."""
+    if min(items.cases, items.controls) > 1:
+        return ""
+    return f"one {'case' if items.cases == 1 else 'control'} alone doesn't show how scores vary"
+
+
+def binomial(areas: Areas, system: int, name: int) -> Found:
+    """Return Boyd's binomial interval: point +- z sqrt(point (1 - point) / size)."""
+    point = float(areas.point[system, name])
+    error = np.sqrt(point * (1.0 - point) / areas.size)
+    if not error > 0.0:
+        return nothing(f"at an area of {point:g} the method sees no variation")
+    return Found(error, point - areas.z * error, point + areas.z * error)
+
+
+def logit(areas: Areas, system: int, name: int) -> Found:
+    """Return Boyd's interval on the logistic scale, where the standard error is 1 / sqrt(size point (1 - point))."""
+    return on_logit_scale(areas, system, name, binomial(areas, system, name))
+
+
+def on_logit_scale(areas: Areas, system: int, name: int, found: Found) -> Found:
+    """Return the interval that a standard error gives on the logistic scale."""
+    if found.reason:
+        return found
+    point = float(areas.point[system, name])
+    half = areas.z * found.standard_error / (point * (1.0 - point))
+    lower, upper = special.expit(special.logit(point) + half * np.array([-1.0, 1.0]))
+    return Found(found.standard_error, lower, upper)
+
+
+def percentile(areas: Areas, system: int, name: int) -> Found:
+    """Return percentiles of stratified resamples: bounds are values of resamples."""
+    drawn, reason = _resampled(areas, system, name)
+    if reason:
+        return nothing(reason)
+    return Found(float(drawn.std(ddof=1)), *percentiles(drawn, areas.tails))
+
+
+def bca(areas: Areas, system: int, name: int) -> Found:
+    """Return bias-corrected and accelerated percentiles (Efron 1987), for two samples as Davison and Hinkley 5.3.2."""
+    drawn, reason = _resampled(areas, system, name)
+    if reason:
+        return nothing(reason)
+    point = areas.point[system, name]
+    share = ((drawn < point).sum() + 0.5 * (drawn == point).sum()) / len(drawn)
+    if not 0.0 < share < 1.0:
+        return nothing("all resamples have larger areas than the sample, or all smaller ones")
+    shift = special.ndtri(share)
+    z = shift + special.ndtri(areas.tails)
+    with np.errstate(divide="ignore"):
+        probabilities = special.ndtr(shift + z / (1.0 - acceleration(areas, system, name) * z))
+    return Found(float(drawn.std(ddof=1)), *percentiles(drawn, probabilities))
+
+
+def acceleration(areas: Areas, system: int, name: int) -> float:
+    """Return a sixth of the skewness of the influence of single items, by leaving each out."""
+    cubes, squares = 0.0, 0.0
+    for without in area_samples.without_one(areas.items, system, (areas.names[name],)):
+        n = len(without)
+        influence = (n - 1.0) / n * (without.mean() - without[:, 0])
+        cubes += float((influence**3).sum())
+        squares += float((influence**2).sum())
+    return cubes / (6.0 * squares**1.5) if squares > 0.0 else 0.0
+
+
+def _resampled(areas: Areas, system: int, name: int) -> tuple[Array, str]:
+    """Return the areas of resamples, or the reason why they don't answer."""
+    drawn = areas.resampled[:, system, name]
+    if alone(areas.items):
+        return drawn, alone(areas.items)
+    if np.isnan(drawn).any():
+        return drawn, f"{np.isnan(drawn).mean():.2%} of the resamples have no such area"
+    if np.ptp(drawn) < NOISE:
+        return drawn, f"all resamples have the area {drawn[0]:g}, which is not certainty"
+    return drawn, ""
+
+
+def percentiles(drawn: Array, probabilities: Array) -> Array:
+    """Return quantiles that are values of draws."""
+    return np.asarray(np.quantile(drawn, probabilities, method="inverted_cdf"))
+
+
+def cross_validation(areas: Areas, system: int, name: int) -> Found:
+    """Return the mean over folds +- t sd / sqrt(folds), t with folds - 1 degrees of freedom (as published)."""
+    least = min(areas.items.cases, areas.items.controls)
+    if least < areas.folds:
+        return nothing(f"{areas.folds} folds need as many cases and controls; the smaller class has {least}")
+    values = areas.folded[:, system, name]
+    error = values.std(ddof=1) / np.sqrt(len(values))
+    if np.isnan(error):
+        return nothing("there are folds without such an area")
+    if error < NOISE:
+        return nothing(f"all folds have the area {values[0]:g}, which is not certainty")
+    half = special.stdtrit(len(values) - 1, areas.tails[1]) * error
+    return Found(error, values.mean() - half, values.mean() + half)
+
+
+def bayesian(areas: Areas, system: int, name: int) -> Found:
+    """Return the equal-tailed interval of the joint posterior of the curve, which has no standard error."""
+    return posterior(areas, areas.drawn(system, areas.names[name]))
+
+
+def smoothed(areas: Areas, system: int, name: int) -> Found:
+    """Return the same with the mass of each class spread between its items (Banks 1988)."""
+    return posterior(areas, areas.drawn(system, areas.names[name], "smoothed"))
+
+
+def posterior(areas: Areas, drawn: Array) -> Found:
+    """Return equal tails and the median of draws."""
+    lower, median, upper = np.quantile(drawn, [areas.tails[0], 0.5, areas.tails[1]])
+    return Found(np.nan, float(lower), float(upper), median=float(median))

@@ -1,0 +1,161 @@
+"""From areas and intervals to a labelled Dataset; shared checks of arguments."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from bayescm.curves.area_intervals import Areas, Found, bayesian, nothing, smoothed
+from bayescm.data import validate
+from bayescm.data.assumptions import EACH_CLASS, assumed
+from bayescm.data.schema import CI_BOUND, attributes, batch_names, interval_coordinate, positive_class
+
+METHOD, ESTIMATOR = "ci_method", "estimator"  # not "method": .sel(method=) means something else to xarray
+Method = Callable[[Areas, int, int], Found]
+
+_CREDIBLE = {"bayesian", "smoothed"}
+_DRAWN = _CREDIBLE | {"bootstrap", "bca", "cross_validation"}
+
+NO_ESTIMATE = "the estimate doesn't exist: it needs finite scores that vary in both classes"
+
+LONG_NAMES = {
+    "point": "Area of the items themselves",
+    "standard_error": "Standard error",
+    "interval": "Interval of the area",
+    "median": "Posterior median of the area",
+    "clipped": "Bound was beyond the range and was moved to its end",
+}
+
+
+def chosen(name: str, value: str | Sequence[str], allowed: Collection[str]) -> tuple[str, ...]:
+    """Return one word, or several different ones, of those allowed."""
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        return (validate.choice(name, value, allowed),)
+    if not value:
+        raise ValueError(f"`{name}` is empty; give at least one of {', '.join(repr(word) for word in allowed)}.")
+    words = tuple(validate.choice(name, word, allowed) for word in value)
+    validate.unique(name, words)
+    return words
+
+
+def check_draws(draws: object) -> int:
+    """Return a number of draws that leaves some in the tails."""
+    number = validate.positive_integer("draws", draws)
+    if number < 1000:
+        raise ValueError(f"`draws` must be at least 1000, so that the tails hold some; got {number}.")
+    return number
+
+
+def intervals(areas: Areas, methods: Mapping[str, Method]) -> list[tuple[tuple[int, int, int], Found]]:
+    """Return every interval by its position: system, area, method."""
+    found = []
+    for place in np.ndindex(len(areas.items.rankings), len(areas.names), len(methods)):
+        system, name, number = place
+        method = list(methods.values())[number]
+        if np.isnan(areas.point[system, name]) and method not in (bayesian, smoothed):
+            answer = nothing(NO_ESTIMATE)
+        else:
+            answer = method(areas, system, name)
+        found.append((place, answer))
+    return found
+
+
+def of_draws(areas: Areas, methods: Collection[str]) -> dict[str, int]:
+    """Return the attrs of methods that draw."""
+    return {"draws": areas.draws, "random_seed": areas.seed} if _DRAWN & {*methods} else {}
+
+
+def kind(methods: Collection[str]) -> str:
+    """Return what the bounds of methods are: a credible interval has equal tails."""
+    credible = _CREDIBLE & {*methods}
+    if not credible:
+        return "confidence"
+    return "eti" if len(credible) == len(methods) else f"confidence, of {' and '.join(sorted(credible))} eti"
+
+
+def dataset(
+    areas: Areas,
+    methods: Mapping[str, Method],
+    drop: Sequence[str],
+    attrs: Mapping[str, object],
+) -> xr.Dataset:
+    """Return the Dataset over system, estimator and method, without the dims that were given as one word.
+
+    Parameters
+    ----------
+    areas : Areas
+    methods : mapping of str to callable
+    drop : sequence of str
+        Dims of one entry to leave out.
+    attrs : mapping of str to object
+        That say how the result was made.
+
+    Returns
+    -------
+    xarray.Dataset
+    """
+    scores = areas.items.scores
+    batch_names("y_score", [scores.dim, METHOD, ESTIMATOR])
+    systems = [0] if scores.systems is None else scores.systems
+    coords = {scores.dim: systems, ESTIMATOR: list(areas.names), METHOD: list(methods)}
+    table = np.full((*(len(values) for values in coords.values()), 4), np.nan)
+    said: dict[str, None] = {}
+    for place, answer in intervals(areas, methods):
+        table[place] = *answer[:3], answer.median
+        if answer.reason:
+            said[_sentence(coords, drop, place, answer.reason)] = None
+    about = {
+        **_reason(said, areas),
+        "assumptions": assumed(attrs.get("prevalence"), items=EACH_CLASS),
+        **positive_class(scores.labels.tolist()),
+    }
+    made = _variables(areas, table, coords, attributes(**attrs, **about))
+    gone = [*drop, *([scores.dim] if scores.systems is None else [])]
+    return made.isel(dict.fromkeys(gone, 0), drop=True)
+
+
+def _variables(areas: Areas, table: Any, coords: Mapping[str, Any], attrs: Mapping[str, Any]) -> xr.Dataset:
+    """Return the variables of a table (system, estimator, method, standard error, bounds and median)."""
+    dims = tuple(coords)
+    bounds = table[..., 1:3]
+    made = xr.Dataset(
+        {
+            "point": (dims[:2], areas.point),
+            "standard_error": (dims, table[..., 0]),
+            "interval": ((*dims, CI_BOUND), np.clip(bounds, 0.0, 1.0)),
+            "clipped": ((*dims, CI_BOUND), (bounds < 0.0) | (bounds > 1.0)),
+        },
+        coords={**coords, CI_BOUND: interval_coordinate(areas.ci_prob, kind(coords[METHOD]))},
+        attrs=dict(attrs),
+    )
+    if _CREDIBLE & {*coords[METHOD]}:
+        made["median"] = dims, table[..., 3]
+    for name in made.data_vars:
+        made[name].attrs = {"long_name": LONG_NAMES[str(name)], "units": "1"}
+    return made
+
+
+def _sentence(coords: Mapping[str, Any], drop: Sequence[str], place: tuple[int, ...], reason: str) -> str:
+    """Return what has no interval, and why."""
+    names = [
+        str(values[i])
+        for (dim, values), i in zip(coords.items(), place, strict=True)
+        if dim == METHOD or (dim not in drop and len(values) > 1)
+    ]
+    return f"{', '.join(names)}: {reason}"
+
+
+def _reason(said: Mapping[str, None], areas: Areas) -> dict[str, str]:
+    """Warn of what has no interval, or no point in it, and return it as attrs."""
+    if not said:
+        missing = [name for name, values in zip(areas.names, areas.point.T, strict=True) if np.isnan(values).any()]
+        if not missing:
+            return {}
+        text = f"{', '.join(missing)}: {NO_ESTIMATE}"
+        validate.warn(f"There is no point by {text}. The interval is that of the area under the drawn curves.")
+        return {"reason": text}
+    text = "; ".join(said)
+    advice = "Take method='smoothed', which has an answer for few items and for perfect separation"
+    validate.warn(f"There is no interval by {text}. {advice}.")
+    return {"reason": text}

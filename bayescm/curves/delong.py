@@ -1,0 +1,54 @@
+"""Standard errors of the area under the ROC curve without resampling.
+
+By DeLong, DeLong and Clarke-Pearson 1988 in O(n log n) (Sun and Xu 2014): the share of controls below a case, ties
+counted half, comes from the ranking. And by Hanley and McNeil 1982.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescm.curves.area_intervals import Areas, Found, alone, nothing, on_logit_scale
+
+Array = NDArray[np.float64]
+
+
+def variance(of_cases: Array, of_controls: Array) -> Array:
+    """Return the variance of the mean placement; of differences of placements for two systems."""
+    return np.asarray(
+        of_cases.var(-1, ddof=1) / of_cases.shape[-1] + of_controls.var(-1, ddof=1) / of_controls.shape[-1]
+    )
+
+
+def covariance(of_cases: Array, of_controls: Array) -> Array:
+    """Return the covariance (systems, systems) of areas from placements (systems, n) and (systems, m)."""
+    if min(of_cases.shape[-1], of_controls.shape[-1]) < 2:
+        return np.full((len(of_cases),) * 2, np.nan)
+    return np.asarray(sum(np.atleast_2d(np.cov(one)) / one.shape[-1] for one in (of_cases, of_controls)))
+
+
+def delong(areas: Areas, system: int, name: int) -> Found:
+    """Return point +- z standard errors."""
+    items = areas.items
+    if alone(items):
+        return nothing(alone(items))
+    point = float(areas.point[system, name])
+    error = float(np.sqrt(variance(*areas.placements)[system]))
+    if error == 0.0:
+        return nothing(f"at an area of {point:g} its variance is 0, which is not certainty")
+    return Found(error, point - areas.z * error, point + areas.z * error)
+
+
+def logit_delong(areas: Areas, system: int, name: int) -> Found:
+    """Return the interval on the logistic scale."""
+    return on_logit_scale(areas, system, name, delong(areas, system, name))
+
+
+def hanley_mcneil(areas: Areas, system: int, name: int) -> Found:
+    """Return point +- z standard errors, with the Q1 and Q2 of exponential scores."""
+    point, n, m = float(areas.point[system, name]), areas.items.cases, areas.items.controls
+    first, second = point / (2.0 - point), 2.0 * point**2 / (1.0 + point)
+    spread = point * (1.0 - point) + (n - 1) * (first - point**2) + (m - 1) * (second - point**2)
+    if not 0.0 < point < 1.0:
+        return nothing(f"at an area of {point:g} its variance is 0, which is not certainty")
+    error = float(np.sqrt(spread / (n * m)))
+    return Found(error, point - areas.z * error, point + areas.z * error)

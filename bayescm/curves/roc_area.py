@@ -1,0 +1,159 @@
+"""auc(): the area under the ROC curve."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import ArrayLike
+
+from bayescm.curves import area_intervals, delong
+from bayescm.curves.area_intervals import Areas
+from bayescm.curves.area_report import METHOD, check_draws, chosen, dataset, of_draws
+from bayescm.curves.area_samples import Items, check_items
+from bayescm.data import validate
+from bayescm.data.labels import Label
+from bayescm.data.schema import CI_BOUND, batch_names
+
+METHODS = {
+    "delong": delong.delong,
+    "logit_delong": delong.logit_delong,
+    "hanley_mcneil": delong.hanley_mcneil,
+    "binomial": area_intervals.binomial,
+    "logit": area_intervals.logit,
+    "bootstrap": area_intervals.percentile,
+    "bca": area_intervals.bca,
+    "bayesian": area_intervals.bayesian,
+    "smoothed": area_intervals.smoothed,
+}
+
+VERSUS = "versus"
+_OF_DELONG = {"delong", "logit_delong"}
+
+
+def auc(
+    y_true: ArrayLike,
+    y_score: Any,
+    *,
+    method: str | Sequence[str] = "delong",
+    ci_prob: float = 0.95,
+    draws: int = 2000,
+    random_seed: int | np.random.Generator | None = None,
+    labels: Sequence[Label] | None = None,
+    pos_label: Label | None = None,
+    direction: str = "larger",
+) -> xr.Dataset:
+    """Give the area under the ROC curve an interval.
+
+    Parameters
+    ----------
+    y_true : array_like of shape (n,)
+        Actual labels, two classes.
+    y_score : array_like of shape (n,), mapping, data frame or xarray.DataArray
+        Scores; of several systems on the same items as a mapping of names to scores. Equal scores are ties, and no
+        others; infinite ones are allowed.
+    method : str or sequence of str
+        "delong", "logit_delong" (its standard error on the logistic scale), "hanley_mcneil", "binomial", "logit",
+        "bootstrap" (percentiles of stratified resamples), "bca" (bias-corrected and accelerated), "bayesian" (equal
+        tails of the joint posterior of the curve) or "smoothed" (the same with the mass of each class spread between
+        its items: for the fewest cases). Several give the dim ``ci_method``.
+    ci_prob : float
+        Level of the interval.
+    draws : int
+        Resamples or posterior draws, at least 1000.
+    random_seed : int, numpy.random.Generator or None
+    labels, pos_label
+        As in :func:`bayescm.confusion_matrix`.
+    direction : {"larger", "smaller"}
+        Scores that mean positive.
+
+    Returns
+    -------
+    xarray.Dataset
+        ``point``, ``standard_error`` (NaN for posteriors), ``interval(ci_bound)`` and ``clipped(ci_bound)`` (whether
+        the bound was beyond [0, 1] and was moved to its end), over ``(system, ci_method)`` where there are several. Of
+        several systems also ``covariance(system, versus)``, DeLong's, of their areas, if one of his methods is asked
+        for; NaN where a class has one item. The attr ``reason`` says why an interval is NaN.
+
+    Raises
+    ------
+    ValueError
+        If a class has no items.
+
+    Warns
+    -----
+    UserWarning
+        Where a method has no answer: its interval is NaN. Where an interval ends below 0.5: the scores may point the
+        other way.
+
+    Notes
+    -----
+    The area is the probability that a case scores higher than a control, plus half that of a tie. "binomial" and
+    "logit" take it for a proportion of as many trials as the smaller class has items: the variance of the area is at
+    most that of such a proportion (Birnbaum and Klose 1957).
+
+    References
+    ----------
+    DeLong, DeLong and Clarke-Pearson 1988, Biometrics 44; Sun and Xu 2014, IEEE Signal Processing Letters 21 (fast);
+    Hanley and McNeil 1982, Radiology 143; Efron 1987, JASA 82 (bca).
+
+    Examples
+    --------
+    >>> import bayescm
+    >>> actual = [0, 0, 0, 0, 1, 0, 1, 1, 0, 1]
+    >>> score = [0.1, 0.2, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]
+    >>> found = bayescm.auc(actual, score, method=["delong", "logit_delong"])
+    >>> found["interval"].values.round(3)
+    array([[0.557, 1.   ],
+           [0.406, 0.973]])
+    >>> found["clipped"].sel(ci_method="delong").values
+    array([False,  True])
+    """
+    words = chosen("method", method, METHODS)
+    areas = areas_of(check_items(y_true, y_score, labels, pos_label, direction), ci_prob, draws, random_seed)
+    items = areas.items
+    attrs = {
+        "method": method, "ci_prob": areas.ci_prob, "direction": direction, "cases": items.cases,
+        "controls": items.controls, **of_draws(areas, words),
+    }  # fmt: skip
+    drop = ["estimator", *([METHOD] if isinstance(method, str) else [])]
+    found = dataset(areas, {word: METHODS[word] for word in words}, drop, attrs)
+    if items.scores.systems is not None and _OF_DELONG & {*words}:
+        found = _with_covariance(found, areas)
+    return _said_of_direction(found, items.scores.dim, direction)
+
+
+def areas_of(items: Items, ci_prob: object, draws: object, random_seed: Any) -> Areas:
+    """Return the areas under the ROC curves of items, with options checked."""
+    return Areas(
+        items,
+        ("auc",),
+        size=min(items.cases, items.controls),
+        ci_prob=validate.number("ci_prob", ci_prob, 0, 1),
+        draws=check_draws(draws),
+        folds=0,
+        seed=validate.seed(random_seed),
+    )
+
+
+def _with_covariance(found: xr.Dataset, areas: Areas) -> xr.Dataset:
+    """Add DeLong's covariance of the areas of systems."""
+    dim = areas.items.scores.dim
+    batch_names("y_score", [dim, VERSUS])
+    values = delong.covariance(*areas.placements)
+    made = found.assign(covariance=((dim, VERSUS), values)).assign_coords({VERSUS: found[dim].values})
+    made["covariance"].attrs = {"long_name": "Covariance of the areas by DeLong's method", "units": "1"}
+    return made
+
+
+def _said_of_direction(found: xr.Dataset, dim: str, direction: str) -> xr.Dataset:
+    """Warn of areas that are below 1/2 with their interval, and note it."""
+    low = found["interval"].sel({CI_BOUND: "upper"}) < 0.5
+    if not low.any():
+        return found
+    below = low.any([one for one in low.dims if one != dim])
+    of = f" of {', '.join(map(str, found[dim].values[below.values]))}" if dim in below.dims else ""
+    other = {"larger": "smaller", "smaller": "larger"}[direction]
+    note = f"The interval of the area{of} ends below 0.5: scores may point the other way"
+    validate.warn(f"{note}. If {other} scores mean positive, say so: direction={other!r}.")
+    return found.assign_attrs(note=note)

@@ -1,0 +1,81 @@
+"""What an answer takes for granted, in short sentences: the attr `assumptions` of results, and the feet of tables.
+
+An interval holds under its assumptions and not otherwise, so they stand where it is read. The page "What question does
+this answer?" says what to do where one of them fails.
+"""
+
+from typing import Any
+
+ITEMS = "independent items of one population"
+EACH_CLASS = "independent items of each class"
+FIXED = "independent items of each class, whose totals were fixed by design"
+EXCHANGED = "the rates of each class are the same at that prevalence"
+SAME_ITEMS = "all systems answered the same items"
+OWN_ITEMS = "each system answered items of its own"
+ONE_KIND = "systems of one kind, whose true values scatter around a common one"
+SECOND_TEST = "a second test of the same classifier on the same population"
+PLANNED = "rates as stated or as the pilot has them"
+TEST_SET = "uncertainty of the test set only, not of training"
+
+OF_MODELS = {
+    "kfold": "independent items in every fold, of one population",
+    "fold_scores": "normal scores, any two equally correlated as their training sets overlap",
+    "overdispersed": "independent clusters of one population, whose items may be alike",
+    "paired": f"{ITEMS}; {SAME_ITEMS}",
+    "hierarchical": f"systems of one kind; {OWN_ITEMS}, independent",
+    "latent_class": "independent items of each population; tests err as the model says",
+    "binormal": f"{EACH_CLASS}; normal scores in each",
+}
+"""Of the models that take more, or something else, than independent items of one population."""
+TRAINED = {"fold_scores": "uncertainty of training and of the test sets"}
+_FITTED = (
+    "the mean performance of these fitted models on this population; not that of the recipe on new training sets, for "
+    "which model 'fold_scores' is meant"
+)
+TARGETS = {
+    "complete": _FITTED,
+    "average": f"{_FITTED}; where folds are small it misses both, as its prior counts once in every fold",
+    "partial": "a typical fold of this cross-validation; not the recipe on another sample, for which model "
+    "'fold_scores' is meant",
+}
+"""What an interval of the model ``kfold`` is for, by its pooling."""
+
+
+def assumed(prevalence: Any = None, *more: str, items: str = ITEMS, error: str = TEST_SET) -> str:
+    """Return what an answer assumes, as one line of text.
+
+    Parameters
+    ----------
+    prevalence : None, "fixed", number or sequence
+        As in :func:`bayescm.summary`.
+    *more : str
+        Further assumptions.
+    items : str
+        How the items came about.
+    error : str
+        What the uncertainty is about.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from bayescm.data.assumptions import assumed
+    >>> assumed(0.1)  # doctest: +NORMALIZE_WHITESPACE
+    'independent items of one population; the rates of each class are the same at that prevalence; uncertainty of the
+    test set only, not of training'
+    """
+    fixed = isinstance(prevalence, str)  # "fixed", or "pilot" of a plan
+    if fixed and prevalence == "fixed":
+        items = FIXED if items == ITEMS else items
+    exchanged = () if prevalence is None or fixed else (EXCHANGED,)
+    return "; ".join((items, *exchanged, *more, error))
+
+
+def of_model(name: str | None, prevalence: Any, options: dict[str, Any]) -> dict[str, str]:
+    """Return the attrs that say what a model by its name assumes and, for folds, what its interval is for."""
+    if name is None:
+        return {"assumptions": "those of the program"}
+    said = {"assumptions": assumed(prevalence, items=OF_MODELS.get(name, ITEMS), error=TRAINED.get(name, TEST_SET))}
+    return said | ({"target": TARGETS[options["pooling"]]} if name == "kfold" else {})

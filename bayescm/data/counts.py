@@ -1,0 +1,343 @@
+"""Labels, scores, cells and matrices become counts.
+
+Counts are an :class:`xarray.DataArray` of integers whose last two dims are ``("actual", "predicted")`` with the
+class labels as coordinates; every other dim is a batch. Of two labels the LAST is the positive class.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import ArrayLike, NDArray
+
+from bayescm.data import validate
+from bayescm.data.crosstabs import is_margin, square, without_margins
+from bayescm.data.labels import Label, class_order, codes, label_array, positions, positive_last
+from bayescm.data.schema import ACTUAL, MATRIX, PREDICTED, SYSTEM, THRESHOLD, batch_names, check_matrix, labels_of
+from bayescm.data.scores import check_scores, signed
+
+
+def confusion_matrix(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    labels: Sequence[Label] | None = None,
+    pos_label: Label | None = None,
+) -> xr.DataArray:
+    """Count how often each actual class was predicted as each class.
+
+    Parameters
+    ----------
+    y_true, y_pred : array_like of shape (n,)
+        Actual and predicted labels of the same items: integers, text or booleans. Floats are taken for integers
+        when they all are whole.
+    labels : sequence, optional
+        All class labels, also those absent from the data. For more than two labels it also sets their order.
+    pos_label : label, optional
+        The positive class of two. Default: 1 or True if there is one, of two other numbers the larger, and the
+        positive one of a well-known pair of words such as "yes" and "no" (``bayescm.data.labels.WELL_KNOWN``),
+        whatever the order of `labels`. Any other pair of words is refused.
+
+    Returns
+    -------
+    xarray.DataArray
+        ``counts(actual, predicted)``, int64. Labels in sorted order (or that of `labels`), the positive one last:
+        ``np.asarray`` of it equals scikit-learn's matrix.
+
+    Raises
+    ------
+    ValueError
+        For unequal lengths, empty input, missing, masked or mixed labels, labels that `labels` doesn't name, fewer
+        than two labels, two words of which the positive one isn't known, or actual and predicted labels without one
+        in common (unless `labels` names them all).
+
+    Examples
+    --------
+    >>> import bayescm
+    >>> bayescm.confusion_matrix(["spam", "ham", "spam"], ["spam", "spam", "spam"]).values
+    array([[0, 1],
+           [0, 2]])
+    """
+    true, pred = label_array("y_true", y_true), label_array("y_pred", y_pred)
+    validate.same_length(y_true=true, y_pred=pred)
+    (true, pred), order = class_order({"y_true": true, "y_pred": pred}, labels, pos_label)
+    return labelled(_cross_count(true, pred, order), order)
+
+
+def from_cells(
+    *,
+    tp: ArrayLike | xr.DataArray,
+    fn: ArrayLike | xr.DataArray,
+    fp: ArrayLike | xr.DataArray,
+    tn: ArrayLike | xr.DataArray,
+    labels: Sequence[Label] = (0, 1),
+    dims: Sequence[str] | str | None = None,
+) -> xr.DataArray:
+    """Build counts from the four cells of a two-class table, given by name.
+
+    Parameters
+    ----------
+    tp, fn, fp, tn : int, array_like or xarray.DataArray
+        True positives, false negatives, false positives and true negatives. Arrays make a batch of matrices.
+    labels : sequence of two labels
+        The negative and the positive class.
+    dims : str or sequence of str, optional
+        Names of the axes of plain arrays; ``"system"`` for one axis. DataArrays keep their own.
+
+    Returns
+    -------
+    xarray.DataArray
+        ``counts(..., actual, predicted)``.
+
+    Examples
+    --------
+    >>> import bayescm
+    >>> bayescm.from_cells(tp=26, fn=0, fp=2, tn=6).values
+    array([[ 6,  2],
+           [ 0, 26]])
+    """
+    named = {"tp": tp, "fn": fn, "fp": fp, "tn": tn}
+    order = label_array("labels", validate.listed("labels", labels))
+    if len(order) != 2:
+        raise ValueError(f"`labels` must be the negative and the positive class; got {list(labels)!r}.")
+    validate.unique("labels", order.tolist())
+    arrays = [_cell(name, cell, dims) for name, cell in named.items()]
+    batches = {frozenset(a.dims) for a in arrays if a.ndim}
+    shapes = ", ".join(f"{name} {dict(a.sizes)}" for name, a in zip(named, arrays, strict=True) if a.ndim)
+    wanted = "`tp`, `fn`, `fp` and `tn` must be numbers or have the same dims, sizes and coordinates"
+    if len(batches) > 1:
+        raise ValueError(f"{wanted}; got {shapes}.")
+    try:
+        four = xr.broadcast(*xr.align(*arrays, join="exact"))
+    except ValueError as error:
+        raise ValueError(f"{wanted}; got {shapes}.") from error
+    tp_, fn_, fp_, tn_ = four
+    stacked = xr.concat(
+        [xr.concat([tn_, fp_], PREDICTED), xr.concat([fn_, tp_], PREDICTED)],
+        ACTUAL,
+        coords="minimal",
+        compat="override",
+    )
+    return _finish(stacked.transpose(..., *MATRIX).assign_coords({ACTUAL: order, PREDICTED: order}))
+
+
+def from_array(
+    array: Any,
+    *,
+    labels: Sequence[Label] | None = None,
+    pos_label: Label | None = None,
+    dims: Sequence[str] | str | None = None,
+    rows: str | None = None,
+) -> xr.DataArray:
+    """Take matrices that already are counted.
+
+    Parameters
+    ----------
+    array : array_like of shape (..., K, K), DataFrame or xarray.DataArray
+        Rows are actual, columns predicted classes: scikit-learn's layout, ``[[TN, FP], [FN, TP]]`` for two.
+        A DataFrame brings its labels; the names of its index and columns ("truth", "y_pred", ...), or words before
+        all labels of a side ("Test+", "Test-"), say which side is the truth. A DataArray with dims ``actual`` and
+        ``predicted`` keeps everything. Margins ("Total", "All", ...) whose sums fit are left out with a warning.
+    labels : sequence of K labels, optional
+        Names the classes of a plain array, by default 0 to K - 1; reorders those of others.
+    pos_label : label, optional
+        The positive class of two, which is put last. Default: as in :func:`confusion_matrix`, and of another pair of
+        words the last of `labels`. A DataArray's is its last, unless `labels` or `pos_label` is given.
+    dims : str or sequence of str, optional
+        Names of the batch axes; ``"system"`` for one axis.
+    rows : {"truth", "test"}, optional
+        What the rows of a DataFrame are. Needed where its names don't say.
+
+    Returns
+    -------
+    xarray.DataArray
+        ``counts(..., actual, predicted)``.
+
+    Raises
+    ------
+    ValueError
+        If the shape, the labels or the values don't fit, the sides or the positive class aren't known, or a margin
+        isn't the sum of the others.
+
+    Examples
+    --------
+    >>> import bayescm
+    >>> bayescm.from_array([[50, 3, 2], [4, 40, 1], [0, 6, 30]], labels=["a", "b", "c"]).sel(actual="b").values
+    array([ 4, 40,  1])
+    """
+    frame = hasattr(array, "index") and hasattr(array, "columns")
+    if rows is not None and not frame:
+        raise ValueError("`rows` is for data frames; the rows of any other array are the truth: transpose it if not.")
+    if isinstance(array, xr.DataArray):
+        counts = check_counts(array)
+        if labels is None and pos_label is None:
+            return counts
+        named = bool(set(MATRIX) & set(array.coords))
+    else:
+        counts = _of_frame(array, rows) if frame else _of_plain(array, labels, dims)
+        named = frame
+    if labels is not None and named:
+        counts = counts.isel(dict.fromkeys(MATRIX, positions(labels, labels_of(counts))))
+    elif labels is not None and isinstance(array, xr.DataArray):
+        names = _class_names(validate.listed("labels", labels), counts.sizes[ACTUAL])
+        counts = counts.assign_coords(dict.fromkeys(MATRIX, names))
+    return counts.isel(dict.fromkeys(MATRIX, positive_last(labels_of(counts), pos_label, last=labels is not None)))
+
+
+def counts_at_thresholds(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    thresholds: ArrayLike | None = None,
+    pos_label: Label | None = None,
+    labels: Sequence[Label] | None = None,
+    direction: str = "larger",
+) -> xr.DataArray:
+    """Count the two-class matrix at every threshold: predicted positive where ``score >= threshold``.
+
+    Parameters
+    ----------
+    y_true : array_like of shape (n,)
+        Actual labels, two classes.
+    y_score : array_like of shape (n,)
+        Any real scores: probabilities, logits, also infinite ones. Equal scores stay together; nothing is compared
+        with a tolerance.
+    thresholds : array_like, optional
+        Default: every distinct score, from the one that calls the fewest items positive.
+    pos_label, labels
+        As in :func:`confusion_matrix`.
+    direction : {"larger", "smaller"}
+        Scores that mean positive: "smaller" predicts it where ``score <= threshold``.
+
+    Returns
+    -------
+    xarray.DataArray
+        ``counts(threshold, actual, predicted)``.
+
+    Examples
+    --------
+    >>> import bayescm
+    >>> c = bayescm.counts_at_thresholds([0, 1, 1], [-1.5, 0.0, 2.0])
+    >>> c.sel(threshold=0.0).values
+    array([[1, 0],
+           [0, 2]])
+    """
+    scores = check_scores(y_true, y_score, labels, pos_label, direction)
+    positive, (score, *others) = scores.positive, scores.score
+    if others:
+        raise ValueError("`y_score` must be the scores of one system; got several.")
+    if thresholds is None:
+        cut = np.unique(score)[::-1]
+    else:
+        given = validate.real_numbers("thresholds", np.atleast_1d(validate.array_of("thresholds", thresholds)))
+        cut = signed(given, scores.sign)
+    validate.unique("thresholds", cut.tolist())
+    tp, fp = (_at_least(score[mask], cut) for mask in (positive, ~positive))
+    tn, fn = (~positive).sum() - fp, positive.sum() - tp
+    counts = np.stack([np.stack([tn, fp], -1), np.stack([fn, tp], -1)], -2)
+    return labelled(counts, scores.labels, [THRESHOLD]).assign_coords({THRESHOLD: signed(cut, scores.sign)})
+
+
+def check_counts(counts: Any) -> xr.DataArray:
+    """Return valid counts, whatever they came as: a DataArray by its dims, anything else as :func:`from_array`."""
+    if not isinstance(counts, xr.DataArray):
+        return from_array(counts)
+    counts = check_matrix(counts, "counts")
+    batch_names("counts", [dim for dim in counts.dims if dim not in MATRIX])
+    return _finish(counts)
+
+
+def computed(counts: Any) -> xr.DataArray:
+    """Return valid counts, lazy ones computed and looked at."""
+    checked = check_counts(counts)
+    return checked if checked.chunks is None else _finish(checked.compute())
+
+
+def one_matrix(counts: Any) -> xr.DataArray:
+    """Return valid counts of one matrix, without a batch."""
+    checked = computed(counts)
+    batch = [str(dim) for dim in checked.dims if dim not in MATRIX]
+    if batch:
+        raise ValueError(f"`counts` must be one matrix here; it also has the dims {batch}. Select one.")
+    return checked
+
+
+def _of_plain(array: Any, labels: Sequence[Label] | None, dims: Sequence[str] | str | None) -> xr.DataArray:
+    """Label matrices that bring no labels."""
+    if hasattr(array, "columns"):
+        raise TypeError("`array` as a data frame needs row labels (pandas); use bayescm.from_table for others.")
+    values = validate.array_of("array", array)
+    if values.ndim < 2 or values.shape[-1] != values.shape[-2] or values.shape[-1] < 2:
+        raise ValueError(f"`array` must have shape (..., K, K) with K of at least 2; got {values.shape}.")
+    names = validate.listed("labels", range(values.shape[-1]) if labels is None else labels)
+    if len(names) == values.shape[-1] and any(is_margin(name) for name in names):
+        values, names, _ = without_margins(validate.count_values("array", values), names, names)
+    order = _class_names(names, values.shape[-1])
+    batch = _batch_dims(values.ndim - 2, dims)
+    return _finish(xr.DataArray(values, dims=(*batch, *MATRIX), coords={ACTUAL: order, PREDICTED: order}))
+
+
+def _of_frame(frame: Any, rows: str | None) -> xr.DataArray:
+    """Take a square data frame for what its labels and their names say."""
+    values = validate.count_values("array", frame)
+    names = (frame.index.name, frame.columns.name)
+    values, labels = square(values, list(frame.index), list(frame.columns), names, rows)
+    return labelled(values, _class_names(labels, len(values)))
+
+
+def _class_names(labels: Sequence[Any], k: int) -> NDArray[Any]:
+    """Return the labels of `k` classes."""
+    order = label_array("labels", validate.listed("labels", labels))
+    if len(order) != k or k < 2:
+        raise ValueError(f"`labels` must name the {k} classes of `array`, two at least; got {order.tolist()}.")
+    validate.unique("labels", order.tolist())
+    return order
+
+
+def _finish(counts: xr.DataArray) -> xr.DataArray:
+    """Check the values (lazy ones are checked when they are computed), and name the array."""
+    if counts.chunks is None:
+        counts = counts.copy(data=validate.count_values("counts", counts.values))
+    counts.name = "counts"
+    return counts
+
+
+def labelled(values: NDArray[np.int64], order: NDArray[Any], batch: Sequence[str] = ()) -> xr.DataArray:
+    """Wrap counted values (*batch, actual, predicted)."""
+    return xr.DataArray(values, dims=(*batch, *MATRIX), coords={ACTUAL: order, PREDICTED: order}, name="counts")
+
+
+def _batch_dims(n: int, dims: Sequence[str] | str | None) -> list[str]:
+    """Return names for `n` batch axes."""
+    if dims is None:
+        if n > 1:
+            raise ValueError(f"`dims` must name the {n} batch axes, such as dims=('system', 'fold').")
+        return [SYSTEM] * n
+    names = [dims] if isinstance(dims, str) else validate.listed("dims", dims)
+    if len(names) != n:
+        raise ValueError(f"`dims` must name the {n} batch axes; got {names}.")
+    batch_names("dims", names)
+    return names
+
+
+def _cell(name: str, cell: ArrayLike | xr.DataArray, dims: Sequence[str] | str | None) -> xr.DataArray:
+    """Return the counts of one cell as a DataArray."""
+    if isinstance(cell, xr.DataArray):
+        return cell if cell.chunks is not None else cell.copy(data=validate.count_values(name, cell.values))
+    values = validate.count_values(name, cell)
+    names = _batch_dims(values.ndim, dims) if values.ndim else []
+    index = getattr(cell, "index", None) if hasattr(cell, "to_numpy") else None  # of a pandas Series
+    return xr.DataArray(values, dims=names, coords={} if index is None else {names[0]: np.asarray(index)})
+
+
+def _at_least(scores: NDArray[np.float64], cut: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Count the scores that reach each threshold."""
+    return (len(scores) - np.searchsorted(np.sort(scores), cut, side="left")).astype(np.int64)
+
+
+def _cross_count(true: NDArray[Any], pred: NDArray[Any], order: NDArray[Any]) -> NDArray[np.int64]:
+    """Count pairs of labels."""
+    k, sorter = len(order), np.argsort(order)
+    flat = codes(true, order, sorter) * k + codes(pred, order, sorter)
+    return np.bincount(flat, minlength=k * k).reshape(k, k).astype(np.int64)

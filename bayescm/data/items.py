@@ -1,0 +1,302 @@
+"""Two or more classifiers on the same items: the joint table of their answers.
+
+A joint table is a DataArray of counts over ``("actual", <one dim per system>)`` with the same labels on every dim; the
+names of the dims are the names of the systems. The separate confusion matrices are its margins; how often two systems
+are wrong on the same items is in the table alone.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import ArrayLike, NDArray
+
+from bayescm.data import validate
+from bayescm.data.labels import Label, class_order, codes, label_array, some
+from bayescm.data.schema import ACTUAL, CELL, ITEM, LABEL, PREDICTED, SYSTEM, batch_names
+
+MAX_CELLS = 10**7
+"""Most cells of a joint table."""
+_TAKEN = ("joint", "joint_cell", "difficulty_sd", "right", "positive_share")
+
+
+def paired_counts(
+    y_true: ArrayLike,
+    y_preds: Mapping[str, ArrayLike] | Sequence[ArrayLike],
+    *,
+    labels: Sequence[Label] | None = None,
+    pos_label: Label | None = None,
+) -> xr.DataArray:
+    """Count the joint table of several systems' predictions of the same items.
+
+    Parameters
+    ----------
+    y_true : array_like of shape (n,)
+        Actual labels.
+    y_preds : mapping of str to array_like of shape (n,), or sequence of such arrays
+        Predicted labels of each system, by its name; in a sequence the systems are called ``predicted_1``,
+        ``predicted_2`` and so on. One system is allowed.
+    labels, pos_label
+        As in :func:`bayescm.confusion_matrix`: of two labels the positive one is last.
+
+    Returns
+    -------
+    xarray.DataArray
+        ``counts(actual, <one dim per system>)``, int64.
+
+    Raises
+    ------
+    ValueError
+        For unequal lengths, empty input, missing or mixed labels, labels that `labels` doesn't name, or a name that
+        results use for something else.
+
+    Examples
+    --------
+    >>> import bayescm
+    >>> table = bayescm.paired_counts([0, 0, 1, 1], {"A": [0, 1, 1, 1], "B": [0, 1, 0, 1]})
+    >>> table.dims
+    ('actual', 'A', 'B')
+    >>> table.sel(actual=1).values
+    array([[0, 0],
+           [1, 1]])
+    """
+    systems, arrays, order = _answers(y_true, y_preds, labels, pos_label)
+    shape = (len(order),) * len(arrays)
+    if len(order) ** len(arrays) > MAX_CELLS:
+        raise ValueError(
+            f"`y_preds` of {len(systems)} systems and {len(order)} labels makes a table of more than "
+            f"{MAX_CELLS:,} cells; take bayescm.predictions, or fewer systems at a time."
+        )
+    flat = np.ravel_multi_index(tuple(arrays), shape)
+    counts = np.bincount(flat, minlength=int(np.prod(shape))).reshape(shape).astype(np.int64)
+    dims = (ACTUAL, *systems)
+    return xr.DataArray(counts, dims=dims, coords=dict.fromkeys(dims, order), name="counts")
+
+
+def predictions(
+    y_true: ArrayLike,
+    y_preds: Mapping[str, ArrayLike] | Sequence[ArrayLike],
+    *,
+    labels: Sequence[Label] | None = None,
+    pos_label: Label | None = None,
+) -> xr.Dataset:
+    """Keep the answers of any number of systems to the same items, one by one.
+
+    Parameters
+    ----------
+    y_true, y_preds, labels, pos_label
+        As in :func:`paired_counts`, whose joint table has a cell for every combination of answers: too many from some
+        twenty systems on.
+
+    Returns
+    -------
+    xarray.Dataset
+        ``actual(item)`` and ``predicted(system, item)``: labels; the coordinate ``class_label`` has them in order, of
+        two the positive one last. :func:`bayescm.leaderboard` and :func:`bayescm.compare_systems` take it.
+
+    Raises
+    ------
+    ValueError
+        As :func:`paired_counts`.
+
+    Examples
+    --------
+    >>> import bayescm
+    >>> told = bayescm.predictions([0, 0, 1, 1], {"A": [0, 1, 1, 1], "B": [0, 1, 0, 1]})
+    >>> told.predicted.sel(system="B").values
+    array([0, 1, 0, 1])
+    """
+    systems, arrays, order = _answers(y_true, y_preds, labels, pos_label)
+    variables = {ACTUAL: (ITEM, order[arrays[0]]), PREDICTED: ((SYSTEM, ITEM), order[np.stack(arrays[1:])])}
+    return xr.Dataset(variables, coords={SYSTEM: systems, LABEL: order})
+
+
+def _answers(
+    y_true: ArrayLike, y_preds: Any, labels: Sequence[Label] | None, pos_label: Label | None
+) -> tuple[list[str], list[NDArray[np.int64]], NDArray[Any]]:
+    """Return the names of the systems, all labels as numbers (the actual ones first), and the labels in order."""
+    if not isinstance(y_preds, Mapping):
+        if np.ndim(y_preds) == 0 and not isinstance(y_preds, Sequence | zip):
+            raise TypeError(f"`y_preds` must be the predictions of several systems; got {y_preds!r}.")
+        y_preds = {f"{PREDICTED}_{i}": values for i, values in enumerate(y_preds, start=1)}
+    if not y_preds:
+        raise ValueError("`y_preds` is empty; give the predictions of at least one system.")
+    systems = system_names("y_preds", list(y_preds))
+    named = {"y_true": label_array("y_true", y_true)}
+    named |= {f"y_preds[{name!r}]": label_array(f"y_preds[{name!r}]", y_preds[name]) for name in systems}
+    validate.same_length(**named)
+    if labels is None:
+        no_passes(named)
+    arrays, order = class_order(named, labels, pos_label)
+    sorter = np.argsort(order)
+    return systems, [codes(values, order, sorter) for values in arrays], order
+
+
+def no_passes(named: Mapping[str, NDArray[Any]]) -> None:
+    """Refuse numbers of passes: far more values than the truth has, from 0 up, or up to its only one."""
+    (of_truth, truth), *others = ((name, np.unique(values)) for name, values in named.items())
+    for name, found in others:
+        strange = np.setdiff1d(found, truth) if found.dtype.kind == "i" and truth.dtype.kind in "bi" else found[:0]
+        if len(strange) < (2 if len(truth) == 1 else 3) or found[0] < 0:
+            continue
+        if np.isin(truth, [0, 1]).all() or (len(truth) == 1 and found[-1] <= truth[0]):
+            raise ValueError(
+                f"`{name}` has the numbers {some(found.tolist())} and `{of_truth}` only {some(truth.tolist())}: how "
+                "often an item was passed is no label. Give one answer per item, such as passes > 2; if they are "
+                "classes, name all of them with `labels`."
+            )
+
+
+def margins(joint: Any) -> xr.DataArray:
+    """Return each system's confusion matrix: the joint table summed over the other systems.
+
+    Parameters
+    ----------
+    joint : xarray.DataArray
+        Counts or probabilities over ``(..., actual, <one dim per system>)``, where ``...`` may be chain, draw or
+        sample.
+
+    Returns
+    -------
+    xarray.DataArray
+        Over ``(..., system, actual, predicted)``; counts of a joint table are ``counts(system, actual, predicted)``,
+        what every other function takes.
+
+    Examples
+    --------
+    >>> import bayescm
+    >>> table = bayescm.paired_counts([0, 0, 1, 1], {"A": [0, 1, 1, 1], "B": [0, 1, 0, 1]})
+    >>> bayescm.margins(table).sel(system="B").values
+    array([[1, 1],
+           [1, 1]])
+    """
+    if not isinstance(joint, xr.DataArray) or ACTUAL not in joint.dims:
+        joint = check_joint(joint)
+    systems = systems_of(joint)
+    each = [joint.sum([other for other in systems if other != name]).rename({name: PREDICTED}) for name in systems]
+    stacked = xr.concat(each, SYSTEM, coords="minimal", compat="override", join="override")
+    labelled: xr.DataArray = stacked.assign_coords({SYSTEM: systems}).transpose(..., SYSTEM, ACTUAL, PREDICTED)
+    return labelled
+
+
+def check_joint(counts: Any, *, least: int = 1) -> xr.DataArray:
+    """Return a valid joint table with `actual` first.
+
+    Parameters
+    ----------
+    counts : xarray.DataArray
+    least : int
+        Smallest number of systems.
+
+    Returns
+    -------
+    xarray.DataArray
+        ``counts(actual, <one dim per system>)``, int64.
+    """
+    if not isinstance(counts, xr.DataArray):
+        raise TypeError(
+            f"`counts` must be an xarray.DataArray with the dim 'actual' and one dim per system; got "
+            f"{type(counts).__name__}. Build it with bayescm.paired_counts."
+        )
+    systems = [str(dim) for dim in counts.dims if dim != ACTUAL]
+    if ACTUAL not in counts.dims or len(systems) < least:
+        raise ValueError(
+            f"`counts` must have the dim 'actual' and {'at least ' if least else ''}{least} more, one per system; got "
+            f"{counts.dims}. Build it with bayescm.paired_counts."
+        )
+    return _labelled(counts.transpose(ACTUAL, ...), system_names("counts", systems), [ACTUAL])
+
+
+def check_tests(counts: Any, population: str) -> xr.DataArray:
+    """Return valid tables of tests without a gold standard: populations first, then one dim of two labels per test.
+
+    Parameters
+    ----------
+    counts : xarray.DataArray
+        Without the dim `population`: one population, called "all".
+    population : str
+
+    Returns
+    -------
+    xarray.DataArray
+        ``counts(population, <one dim per test>)``, int64.
+    """
+    if not isinstance(counts, xr.DataArray):
+        raise TypeError(
+            f"`counts` must be an xarray.DataArray with one dim per test, and {population!r}; got "
+            f"{type(counts).__name__}."
+        )
+    if population not in counts.dims:
+        counts = counts.expand_dims({population: ["all"]})
+    elif population not in counts.coords:
+        counts = counts.assign_coords({population: np.arange(counts.sizes[population])})
+    tests = system_names("counts", [str(dim) for dim in counts.dims if dim != population])
+    if not tests or any(counts.sizes[test] != 2 for test in tests):
+        raise ValueError(
+            f"`counts` must have one dim of two labels per test, the positive last; got {dict(counts.sizes)}."
+        )
+    return _labelled(counts.transpose(population, ...), tests, [])
+
+
+def _labelled(counts: xr.DataArray, systems: list[str], more: list[str]) -> xr.DataArray:
+    """Check the values and the labels, which every dim must share."""
+    dims = [*more, *systems]
+    k = counts.sizes[dims[0]]
+    counts = counts.assign_coords({dim: np.arange(counts.sizes[dim]) for dim in dims if dim not in counts.coords})
+    labels = {dim: counts[dim].values.tolist() for dim in dims}
+    different = [dim for dim in dims if labels[dim] != labels[dims[0]]]
+    if different:
+        raise ValueError(
+            f"`counts` must have the same labels in the same order on every dim; got {labels[dims[0]]} on {dims[0]!r} "
+            f"and {labels[different[0]]} on {different[0]!r}."
+        )
+    if k < 2:
+        raise ValueError(f"`counts` must have at least two labels; got {labels[dims[0]]}.")
+    validate.unique("labels", labels[dims[0]])
+    checked: xr.DataArray = counts.copy(data=validate.count_values("counts", counts.values))
+    checked.name = "counts"
+    return checked
+
+
+def system_names(name: str, systems: list[str]) -> list[str]:
+    """Return names of systems that can be dims of a result, or say which can't."""
+    batch_names(name, systems)
+    taken = [system for system in systems if system in (SYSTEM, "test", "population", *_TAKEN)]
+    if taken or not all(isinstance(system, str) for system in systems):
+        bad = (taken or [system for system in systems if not isinstance(system, str)])[0]
+        raise ValueError(f"`{name}` can't have a system called {bad!r}: take another name, as text.")
+    return systems
+
+
+def systems_of(joint: xr.DataArray) -> list[str]:
+    """Return the names of the systems: the dims but `actual` and those of draws."""
+    return [str(dim) for dim in joint.dims if dim not in (ACTUAL, "chain", "draw", "sample")]
+
+
+def joint_cells(joint: xr.DataArray, leading: str | None = None) -> xr.DataArray:
+    """Put a table's dims into one dim `cell`, named ``"actual->A,B"``, or ``"A,B"`` where a dim leads.
+
+    Parameters
+    ----------
+    joint : xarray.DataArray
+    leading : str, optional
+        A dim that stays, first.
+
+    Returns
+    -------
+    xarray.DataArray
+    """
+    dims = [str(dim) for dim in joint.dims if dim != leading]
+    labels = joint[dims[0]].values.tolist()
+    answers = len(dims) - (leading is None)
+    told = [
+        ("" if leading else f"{labels[code[0]]}->") + ",".join(str(labels[c]) for c in code[len(dims) - answers :])
+        for code in np.ndindex(*(joint.sizes[dim] for dim in dims))
+    ]
+    first = [] if leading is None else [leading]
+    values = joint.transpose(*first, *dims).values
+    coords = {CELL: told} | {dim: joint[dim].values for dim in first}
+    return xr.DataArray(
+        values.reshape(*values.shape[: len(first)], len(told)), dims=(*first, CELL), coords=coords, name=joint.name
+    )

@@ -1,0 +1,189 @@
+"""Class labels of any kind come to one type and one order."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bayescm.data import validate
+
+Label = str | int | bool
+
+WELL_KNOWN = frozenset({
+    ("+", "-"), ("1", "0"), ("1", "-1"), ("positive", "negative"), ("pos", "neg"), ("yes", "no"), ("y", "n"),
+    ("true", "false"), ("t", "f"), ("present", "absent"), ("case", "control"), ("cases", "controls"),
+    ("disease", "healthy"), ("diseased", "healthy"), ("diseased", "nondiseased"), ("sick", "healthy"),
+    ("sick", "well"), ("ill", "healthy"), ("ill", "well"), ("abnormal", "normal"), ("disease", "normal"),
+    ("malignant", "benign"), ("infected", "uninfected"), ("anomaly", "normal"), ("spam", "ham"),
+    ("fraud", "legitimate"), ("fraud", "legit"), ("fraud", "genuine"), ("fraudulent", "legitimate"),
+})  # fmt: skip
+"""Pairs of words, in small letters, of which the first is the positive class. Words that both labels begin with don't
+count ("Test+", "Test-"), and of a word and its negation ("disease", "no disease") the word is positive."""
+_NEGATIONS = ("no", "not", "non", "without")
+
+
+def label_array(name: str, values: ArrayLike) -> NDArray[Any]:
+    """Return labels as an array of text, integers or booleans."""
+    array = plain(name, values)
+    if array.dtype.kind == "f":
+        if not np.isfinite(array).all() or (array != np.floor(array)).any():
+            raise ValueError(
+                f"`{name}` holds fractions, not labels; for scores use bayescm.counts_at_thresholds(y_true, y_score)."
+            )
+        if (np.abs(array) > 2**53).any():
+            raise ValueError(f"`{name}` holds numbers too large for labels; use text.")
+    if array.dtype.kind not in "iufbU":
+        raise TypeError(f"`{name}` must hold integers, text or booleans; got values of type {array.dtype}.")
+    return array if array.dtype.kind in "bU" else array.astype(np.int64)
+
+
+def plain(name: str, values: ArrayLike) -> NDArray[Any]:
+    """Return values of one type, none of them missing."""
+    array = validate.one_dimensional(name, values)
+    if (absent := validate.missing(array)).any():
+        raise ValueError(f"`{name}` has a missing label at position {int(np.argmax(absent))}.")
+    return _from_objects(name, array) if array.dtype.kind == "O" else array
+
+
+def _from_objects(name: str, array: NDArray[Any]) -> NDArray[Any]:
+    """Give an object array the one type that its values have."""
+    kinds = {type(value) for value in array}
+    if all(issubclass(kind, str) for kind in kinds):
+        return array.astype(np.str_)
+    if any(issubclass(kind, str) for kind in kinds):
+        names = ", ".join(sorted(kind.__name__ for kind in kinds))
+        raise ValueError(f"`{name}` mixes labels of the types {names}; give all labels one type.")
+    return np.array(array.tolist())
+
+
+def class_order(
+    given: Mapping[str, NDArray[Any]], labels: Sequence[Label] | None, pos_label: Label | None
+) -> tuple[list[NDArray[Any]], NDArray[Any]]:
+    """Bring the label arrays to one type and return them with the order of the classes.
+
+    The first of `given` are the actual labels; the others are predicted ones.
+    """
+    pools = dict(given)
+    if labels is not None:
+        pools["labels"] = label_array("labels", validate.listed("labels", labels))
+        validate.unique("labels", pools["labels"].tolist())
+    if pos_label is not None:
+        pools["pos_label"] = label_array("pos_label", [pos_label])
+    text = [name for name, array in pools.items() if array.dtype.kind == "U"]
+    if text and len(text) < len(pools):
+        other = [name for name in pools if name not in text]
+        raise ValueError(f"`{text[0]}` holds text and `{other[0]}` doesn't; give all labels one type.")
+    if not text and len({array.dtype.kind == "b" for array in pools.values()}) == 2:
+        pools = {name: array.astype(np.int64) for name, array in pools.items()}
+    distinct = {name: np.unique(pools[name]) for name in given}
+    if labels is None:
+        _same_words(distinct)
+    order = _order(np.unique(np.concatenate(list(distinct.values()))), pools.get("labels"), pools.get("pos_label"))
+    return [pools[name] for name in given], order
+
+
+def _same_words(distinct: Mapping[str, NDArray[Any]]) -> None:
+    """Refuse predictions in other words than the truth's."""
+    (name, truth), *others = ((name, array.tolist()) for name, array in distinct.items())
+    for other, found in others:
+        if not set(truth) & set(found) and len(truth) + len(found) > 2:
+            raise ValueError(
+                f"`{name}` has the labels {some(truth)} and `{other}` has {some(found)}: none in common. Write one "
+                "in the words of the other; if they are classes of one list, name all of it with `labels`."
+            )
+
+
+def some(labels: list[Any]) -> str:
+    """Write a list of labels, cut where it is long."""
+    return ", ".join(map(repr, labels[:8])) + (", ..." if len(labels) > 8 else "")
+
+
+def _order(seen: NDArray[Any], labels: NDArray[Any] | None, pos_label: NDArray[Any] | None) -> NDArray[Any]:
+    """Return the classes in order, of two the positive one last."""
+    known = seen
+    if pos_label is not None and labels is None:
+        if len(seen) > 1 and pos_label[0] not in seen:
+            raise ValueError(f"`pos_label` must be one of {seen.tolist()}; got {pos_label.tolist()[0]!r}.")
+        known = np.unique(np.concatenate([seen, pos_label]))
+    order = known if labels is None else labels
+    unknown = [value for value in seen.tolist() if value not in order.tolist()]
+    if unknown:
+        raise ValueError(f"`labels` doesn't name {unknown[0]!r}, which is in the data; nothing is dropped, so add it.")
+    if len(order) < 2:
+        raise ValueError(f"`labels` is needed: the data have only the class {order.tolist()[0]!r}; name all classes.")
+    return order[positive_last(order.tolist(), None if pos_label is None else pos_label.tolist()[0])]
+
+
+def positive_last(values: list[Any], pos_label: Any = None, *, last: bool = False) -> list[int]:
+    """Return the places of the classes in order, of two the positive one last.
+
+    Parameters
+    ----------
+    values : list
+        The classes.
+    pos_label : label, optional
+        Default: 1 or True, else the positive one of a well-known pair of words, of two other numbers the larger.
+    last : bool
+        Take the last of another pair of words for the positive one, because its order was given; else it is refused.
+
+    Returns
+    -------
+    list of int
+
+    Raises
+    ------
+    ValueError
+        If `pos_label` isn't one of two classes, or is needed.
+    """
+    places = list(range(len(values)))
+    if len(values) != 2:
+        if pos_label is not None:
+            raise ValueError(f"`pos_label` is for two classes; these are {len(values)}: leave it out.")
+        return places
+    if pos_label is not None and pos_label not in values:
+        raise ValueError(f"`pos_label` must be one of {values}; got {pos_label!r}.")
+    positive = positive_of(values) if pos_label is None else pos_label
+    if positive is None and not last:
+        raise ValueError(
+            f"`pos_label` is needed: which of {values[0]!r} and {values[1]!r} is the positive class? Say "
+            f"pos_label={values[0]!r} or pos_label={values[1]!r} (--pos-label on the command line). Only pairs of "
+            "words such as 'yes' and 'no' are recognised, and `labels` only orders and completes."
+        )
+    return places if positive is None or values[1] == positive else places[::-1]
+
+
+def positive_of(values: list[Any]) -> Any:
+    """Return the positive one of two classes, or None where it can't be known."""
+    if not isinstance(values[0], str):
+        return 1 if 1 in values else max(values)  # True == 1
+    for positive, negative in (values, values[::-1]):
+        one, other = _words(positive), _words(negative)
+        if any(other == [negation, *one] for negation in _NEGATIONS):
+            return positive
+        while len(one) > 1 and len(other) > 1 and one[0] == other[0]:
+            one, other = one[1:], other[1:]
+        if (" ".join(one), " ".join(other)) in WELL_KNOWN:
+            return positive
+    return None
+
+
+def _words(label: str) -> list[str]:
+    """Return the words of a label in small letters, a sign at its end apart."""
+    text = label.strip().casefold().replace("\N{MINUS SIGN}", "-").replace("\N{EN DASH}", "-")
+    body, sign = (text[:-1], [text[-1]]) if text[-1:] in ("+", "-") else (text, [])
+    return [word for word in re.split(r"[\s_]+|(?<=\w)-(?=\w)", body) if word] + sign
+
+
+def codes(values: NDArray[Any], order: NDArray[Any], sorter: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return the position of each value in `order`."""
+    return sorter[np.searchsorted(order, values, sorter=sorter)]
+
+
+def positions(labels: Sequence[Label], known: list[Any]) -> list[int]:
+    """Return where each of `labels` stands among the labels that an array already has."""
+    labels = validate.listed("labels", labels)
+    if len(labels) != len(known) or any(label not in known for label in labels):
+        raise ValueError(f"`labels` may only reorder the labels that `array` has, {known}; got {labels}.")
+    return [known.index(label) for label in labels]

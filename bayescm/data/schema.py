@@ -1,0 +1,236 @@
+"""Names of dims, groups and attrs, and the only builders of results.
+
+Everything public comes back as :class:`xarray.Dataset` or :class:`xarray.DataTree` in the layout that ArviZ
+reads. Attributes are text and numbers only, so that a netCDF round trip gives the same object.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from bayescm.data import validate
+
+ACTUAL, PREDICTED = "actual", "predicted"
+MATRIX = (ACTUAL, PREDICTED)
+CHAIN, DRAW = "chain", "draw"
+CELL, LABEL, METRIC, CI_BOUND = "cell", "class_label", "metric", "ci_bound"  # ArviZ's summary keeps "label" for itself
+THRESHOLD, SYSTEM, ITEM = "threshold", "system", "item"
+GROUPS = (
+    "posterior",
+    "prior",
+    "posterior_predictive",
+    "replicate",
+    "prior_predictive",
+    "prior_replicate",
+    "log_likelihood",
+    "log_prior",
+    "sample_stats",
+    "observed_data",
+    "constant_data",
+    "summary",
+    "tests",
+    "flips",
+    "prior_sbc",
+)
+CELLS_OF_TWO = ("tn", "fp", "fn", "tp")
+
+
+RESERVED = {
+    *MATRIX,
+    CHAIN,
+    DRAW,
+    CELL,
+    LABEL,
+    METRIC,
+    CI_BOUND,
+    "row",
+    "column",
+    "statistic",
+    "theta",
+    "counts",
+    "label",
+    "sample",
+}
+"""Names that batch dims and metrics can't have: results use them for something else."""
+
+
+def check_matrix(matrix: Any, name: str) -> xr.DataArray:
+    """Return a DataArray whose last two dims are `actual` and `predicted`, with the same labels on both."""
+    if not isinstance(matrix, xr.DataArray):
+        raise TypeError(f"`{name}` must be an xarray.DataArray; got {type(matrix).__name__}.")
+    if any(dim not in matrix.dims for dim in MATRIX):
+        raise ValueError(
+            f"`{name}` must have the dims 'actual' and 'predicted'; got {matrix.dims}. "
+            "Rename its dims, or build it with bayescm.from_array or bayescm.from_cells."
+        )
+    k = matrix.sizes[ACTUAL]
+    if k != matrix.sizes[PREDICTED] or k < 2:
+        raise ValueError(f"`{name}` must be square with at least two classes; got {dict(matrix.sizes)}.")
+    for dim in MATRIX:
+        if dim not in matrix.coords:
+            matrix = matrix.assign_coords({dim: np.arange(k)})
+    labels = [matrix[dim].values.tolist() for dim in MATRIX]
+    if labels[0] != labels[1]:
+        raise ValueError(
+            f"`{name}` must have the same labels in the same order on both dims; got {labels[0]} and {labels[1]}."
+        )
+    validate.unique("labels", labels[0])
+    ordered: xr.DataArray = matrix.transpose(..., *MATRIX)
+    return ordered
+
+
+def batch_names(name: str, names: Sequence[Any]) -> None:
+    """Refuse batch dims that occur twice or that results use for something else."""
+    validate.unique(name, names)
+    taken = [dim for dim in names if dim in RESERVED]
+    if taken:
+        raise ValueError(f"`{name}` can't have {taken[0]!r}: results keep that name for something else. Rename it.")
+
+
+def labels_of(counts: xr.DataArray) -> list[Any]:
+    """Return the class labels of a labelled matrix as Python objects."""
+    values: list[Any] = counts[ACTUAL].values.tolist()
+    return values
+
+
+def positive_class(*data: Any) -> dict[str, str | int]:
+    """Return the attr that names the positive class of the first of `data` that has two labels; none for others.
+
+    Parameters
+    ----------
+    *data : xarray.DataArray, xarray.Dataset or list of labels
+        With the coordinate `actual`, or others, which are left out.
+    """
+    for one in data:
+        labels = one if isinstance(one, list) else one[ACTUAL].values.tolist() if ACTUAL in one.coords else []
+        if len(labels) == 2:
+            return {"positive_class": str(labels[1]) if isinstance(labels[1], bool) else labels[1]}
+    return {}
+
+
+def cell_names(labels: Sequence[Any]) -> list[str]:
+    """Name the cells in row order: `tn fp fn tp` for two labels, else ``"a->b"``."""
+    if len(labels) == 2:
+        return list(CELLS_OF_TWO)
+    return [f"{a}->{b}" for a in labels for b in labels]
+
+
+def flatten_cells(matrix: xr.DataArray) -> xr.DataArray:
+    """Put the two matrix dims into one dim `cell`, which ArviZ's predictive plots can read."""
+    names = cell_names(labels_of(matrix))
+    rest = [dim for dim in matrix.dims if dim not in MATRIX]
+    data = matrix.transpose(*rest, *MATRIX).data
+    coords = {name: c for name, c in matrix.coords.items() if not set(c.dims) & set(MATRIX)}
+    return xr.DataArray(
+        data.reshape((*data.shape[:-2], len(names))),
+        dims=(*rest, CELL),
+        coords={**coords, CELL: names},
+        name=matrix.name,
+        attrs=matrix.attrs,
+    )
+
+
+def matrix_of_cells(cells: xr.DataArray, like: xr.DataArray) -> xr.DataArray | None:
+    """Undo :func:`flatten_cells` for the labels of another matrix; None if the cells are others."""
+    labels = labels_of(like)
+    if CELL not in cells.dims or cells[CELL].values.tolist() != cell_names(labels):
+        return None
+    last = cells.transpose(..., CELL)
+    coords = {name: c for name, c in last.coords.items() if CELL not in c.dims}
+    values = last.values.reshape((*last.shape[:-1], len(labels), len(labels)))
+    return xr.DataArray(values, dims=(*last.dims[:-1], *MATRIX), coords={**coords, **dict.fromkeys(MATRIX, labels)})
+
+
+def in_chains(group: xr.Dataset, chains: int) -> xr.Dataset:
+    """Cut one long chain of independent draws into several of equal length."""
+    draws = group.sizes[DRAW] // chains
+    made = {
+        name: ((CHAIN, DRAW, *v.dims[2:]), v.transpose(CHAIN, DRAW, ...).values.reshape(chains, draws, *v.shape[2:]))
+        for name, v in group.data_vars.items()
+    }
+    rest = {name: c for name, c in group.coords.items() if not {CHAIN, DRAW} & set(c.dims)}
+    return xr.Dataset(made, coords={CHAIN: np.arange(chains), DRAW: np.arange(draws), **rest})
+
+
+def interval_coordinate(ci_prob: float, ci_kind: str) -> xr.DataArray:
+    """Return the coordinate `ci_bound` with the attrs that ArviZ gives it."""
+    return xr.DataArray(["lower", "upper"], dims=CI_BOUND, attrs={"ci_prob": ci_prob, "ci_kind": ci_kind})
+
+
+def attributes(**settings: object) -> dict[str, str | int | float]:
+    """Return attrs that say how a result was made; anything but text and numbers becomes JSON."""
+    from bayescm import __version__
+
+    made: dict[str, str | int | float] = {"creation_library": "bayescm", "creation_library_version": __version__}
+    for name, value in settings.items():
+        if isinstance(value, bool) or not isinstance(value, str | int | float):
+            made[name] = json.dumps(value, default=_plain)
+        else:
+            made[name] = value
+    return made
+
+
+def _plain(value: object) -> object:
+    """Turn arrays and NumPy scalars into lists and numbers for JSON."""
+    if isinstance(value, xr.DataArray | np.ndarray | np.generic):
+        return value.values.tolist() if isinstance(value, xr.DataArray) else value.tolist()
+    if hasattr(value, "alpha") and hasattr(value, "beta"):  # a PreliZ Beta
+        return [float(value.alpha), float(value.beta)]
+    return str(value)
+
+
+def tree(groups: Mapping[str, xr.Dataset], attrs: Mapping[str, str | int | float]) -> xr.DataTree:
+    """Build a DataTree with one flat group per Dataset, in a fixed order and with the same attrs on every group."""
+    named = {name: groups[name].assign_attrs(attrs) for name in GROUPS if name in groups}
+    return xr.DataTree.from_dict({"/": xr.Dataset(attrs=attrs), **named})
+
+
+def by_matrix(
+    kernel: Callable[..., Any],
+    counts: xr.DataArray,
+    sizes: Mapping[str, int],
+    *,
+    theta: xr.DataArray | None = None,
+    dtype: type = np.float64,
+) -> xr.DataArray:
+    """Apply a kernel to plain matrices, block by block where they are lazy (dask).
+
+    Parameters
+    ----------
+    kernel : callable
+        Takes counts (..., K, K), the running number (...) of each matrix, which seeds its draws, and, if given, theta
+        (..., chain, draw, K, K).
+    counts : xarray.DataArray
+        ``counts(..., actual, predicted)``.
+    sizes : mapping of str to int
+        Dims of the result behind the batch dims, and their sizes.
+    theta : xarray.DataArray, optional
+    dtype : type
+        Of the result.
+
+    Returns
+    -------
+    xarray.DataArray
+    """
+    batch = [dim for dim in counts.dims if dim not in MATRIX]
+    shape = [counts.sizes[dim] for dim in batch]
+    index = xr.DataArray(np.arange(int(np.prod(shape)), dtype=np.int64).reshape(shape), dims=batch)
+    if counts.chunks is not None:
+        counts = counts.chunk(dict.fromkeys(MATRIX, -1))
+    more = [] if theta is None else [theta]
+    result: xr.DataArray = xr.apply_ufunc(
+        kernel,
+        counts,
+        index,
+        *more,
+        input_core_dims=[list(MATRIX), [], *[[CHAIN, DRAW, *MATRIX] for _ in more]],
+        output_core_dims=[list(sizes)],
+        dask="parallelized",
+        output_dtypes=[dtype],
+        dask_gufunc_kwargs={"output_sizes": dict(sizes)},
+        keep_attrs=False,
+    )
+    return result

@@ -1,0 +1,87 @@
+"""Exact laws of metrics, without a draw.
+
+Under a cell Dirichlet any S/(S+T) of disjoint sums of cells is Beta, and F1 = 2J/(1+J) with the Jaccard index
+J ~ Beta(a_TP, a_FN + a_FP). Under separate priors that holds for what stays within one row, and for the prevalence.
+Every other metric of two labels is an integral of a Beta's cdf over one or two others
+(:mod:`bayescm.distributions.integral`).
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescm.distributions.beta import BetaLaw, PointLaw
+from bayescm.distributions.integral import LEAST, IntegralLaw, integral_law, joint_probability, statistics
+from bayescm.metrics import Metric, multiclass, of_one_class
+from bayescm.priors.concentrations import Concentrations
+
+__all__ = [
+    "LEAST",
+    "BetaLaw",
+    "IntegralLaw",
+    "Law",
+    "PointLaw",
+    "exact_law",
+    "is_prevalence",
+    "joint_probability",
+    "statistics",
+]
+
+Array = NDArray[np.float64]
+Law = BetaLaw | PointLaw | IntegralLaw
+
+
+def exact_law(metric: Metric, which: Concentrations) -> Law | None:
+    """Return the exact law of a metric, or None where it has none that is known.
+
+    Parameters
+    ----------
+    metric : Metric
+    which : Concentrations
+        Of the posterior or the prior, batched or not.
+
+    Returns
+    -------
+    BetaLaw, PointLaw, IntegralLaw or None
+        A point for a known prevalence. Over the batch axes, and the classes for metrics per class of more than two
+        labels.
+    """
+    return _closed_form(metric, which) or (integral_law(metric, which) if which.rows.shape[-1] == 2 else None)
+
+
+def _closed_form(metric: Metric, which: Concentrations) -> BetaLaw | PointLaw | None:
+    if metric.ratio is None:
+        return None
+    over, under = metric.ratio
+    k = which.rows.shape[-1]
+    if is_prevalence(metric):
+        return _prevalence_law(which)
+    if over[0].endswith("diagonal"):
+        return _diagonal_law(metric, which) if which.one_dirichlet else None
+    if not (which.one_dirichlet or of_one_class(metric, k)):
+        return None
+    cells: Any = multiclass.of_two(which.rows) if k == 2 else multiclass.one_vs_rest(which.rows)
+    a, b = (sum(getattr(cells, name) for name in names) for names in (over, under))
+    return BetaLaw(np.asarray(a), np.asarray(b), metric.link)
+
+
+def is_prevalence(metric: Metric) -> bool:
+    """Say whether a metric is the prevalence."""
+    return metric.ratio == (("tp", "fn"), ("fp", "tn"))
+
+
+def _prevalence_law(which: Concentrations) -> BetaLaw | PointLaw:
+    """Return the law of the share of the positive class of two, or of every class."""
+    shares = which.shares
+    k = shares.shape[-1]
+    of_two = (..., 1) if k == 2 else ...
+    if which.known:
+        return PointLaw(shares[of_two])
+    return BetaLaw(shares[of_two], (shares @ (1.0 - np.eye(k)))[of_two])
+
+
+def _diagonal_law(metric: Metric, which: Concentrations) -> BetaLaw:
+    off = 1.0 - np.eye(which.rows.shape[-1])
+    right, wrong = (which.rows * (1.0 - off)).sum((-2, -1)), (which.rows * off).sum((-2, -1))
+    return BetaLaw(wrong, right) if metric.ratio == (("off_diagonal",), ("diagonal",)) else BetaLaw(right, wrong)

@@ -1,0 +1,117 @@
+"""What is thought of a rate before the test, and what it says of the counts to come."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+from bayescm.data import validate
+from bayescm.distributions import beta_quantiles
+
+Array = NDArray[np.float64]
+
+MOST = 10**9
+"""Items of a test to come."""
+_ADDED = 8192
+_Z = np.linspace(-8.3, 8.3, 50)  # the trapezoid rule in the normal quantile: errors below 1e-12
+_WEIGHTS = np.exp(-0.5 * _Z**2) / np.exp(-0.5 * _Z**2).sum()
+
+
+class Rate(NamedTuple):
+    """A rate that is Beta(a, b), or known: then `known` is its value."""
+
+    a: float
+    b: float
+    known: float | None = None
+
+    @classmethod
+    def of_mode(cls, name: str, mode: Any, concentration: Any) -> "Rate":
+        """Return Beta(w(k - 2) + 1, (1 - w)(k - 2) + 1) of mode w and concentration k (Kruschke); None: known."""
+        w = validate.number(name, mode, 0, 1, closed=True)
+        if concentration is None:
+            return cls(0.0, 0.0, w)
+        k = validate.number("concentration", concentration, 2, MOST, closed=True)
+        return cls(w * (k - 2) + 1, (1 - w) * (k - 2) + 1)
+
+    def reversed(self) -> "Rate":
+        """Return the law of one minus the rate."""
+        return Rate(self.b, self.a, None if self.known is None else 1 - self.known)
+
+    def cdf(self, k: ArrayLike, n: ArrayLike) -> Array:
+        """Return P(K <= k) of K successes in n trials: beta-binomial, or binomial if the rate is known.
+
+        P(K <= k) = P(rate < X) with X ~ Beta(k + 1, n - k), so it is the probability that one Beta is below another.
+        """
+        k, n = np.broadcast_arrays(np.asarray(k, np.float64), np.asarray(n, np.float64))
+        inside = (k >= 0) & (k < n)
+        at, trials = np.where(inside, k, 0.0), np.where(inside, n, 1.0)
+        if self.known is None:
+            found = below(self.a, self.b, at + 1, trials - at)
+        else:
+            found = special.betaincc(at + 1, trials - at, self.known)
+        return np.where(inside, found, np.where(k < 0, 0.0, 1.0))
+
+    def log_pmf(self, k: ArrayLike, n: ArrayLike) -> Array:
+        """Return log P(K = k)."""
+        k, n = np.asarray(k, np.float64), np.asarray(n, np.float64)
+        ways = -np.log1p(n) - special.betaln(k + 1, n - k + 1)
+        if self.known is None:
+            return np.asarray(ways + special.betaln(k + self.a, n - k + self.b) - special.betaln(self.a, self.b))
+        return np.asarray(ways + special.xlogy(k, self.known) + special.xlog1py(n - k, -self.known))
+
+    def outcomes(self, n: int, most: int, shift: float = 0.5) -> tuple[Array, Array]:
+        """Return the counts of successes in n trials and their probabilities.
+
+        More than `most` are put together: the middle of neighbours stands for them, with their whole probability.
+        Where the cuts lie follows `shift`, from 0 to 1: averaged over shifts, less of the errors remains.
+        """
+        if n < most:
+            k = np.arange(n + 1.0)
+            return k, np.exp(self.log_pmf(k, n))
+        share = (1 - np.cos(np.pi * (np.arange(most) + shift) / most)) / 2  # finer at the ends of the probability
+        inside = np.floor(n * beta_quantiles.ppf(share, *self._like(n)))
+        edges = np.unique(np.concatenate([[-1.0], inside[inside < n], [n]]))
+        return 0.5 * (edges[:-1] + 1 + edges[1:]), np.diff(self._at(edges, n))
+
+    def _at(self, edges: Array, n: int) -> Array:
+        """Return P(K <= k) at many k, adding up where that is faster."""
+        if n > _ADDED:
+            return self.cdf(edges, float(n))
+        added: Array = np.append(0.0, np.cumsum(np.exp(self.log_pmf(np.arange(n + 1.0), n))))
+        return np.asarray(added[edges.astype(int) + 1])
+
+    def mean(self) -> float:
+        """Return the mean of the rate."""
+        return self.a / (self.a + self.b) if self.known is None else self.known
+
+    def reach(self, n: float, tail: float) -> tuple[float, float]:
+        """Return shares of successes in n trials that are rarely passed, about."""
+        like = self._like(n)
+        return float(beta_quantiles.ppf(tail, *like)), float(beta_quantiles.isf(tail, *like))
+
+    def _like(self, n: float) -> tuple[float, float]:
+        """Return a Beta with mean and variance of the share of successes in n trials."""
+        mean = min(max(self.mean(), 1e-12), 1 - 1e-12)
+        size = n if self.known is not None else 1 / (1 / n + (1 - 1 / n) / (self.a + self.b + 1))
+        return mean * max(size - 1, 1e-6), (1 - mean) * max(size - 1, 1e-6)
+
+
+def below(a: ArrayLike, b: ArrayLike, c: ArrayLike, d: ArrayLike) -> Array:
+    """Return P(X < Y) of X ~ Beta(a, b) and Y ~ Beta(c, d): the cdf of one at quantiles of that with more items."""
+    a, b, c, d = np.broadcast_arrays(*(np.asarray(v, np.float64)[..., None] for v in (a, b, c, d)))
+    fewer = a + b < c + d
+    x = _nodes(np.where(fewer, c, a), np.where(fewer, d, b))
+    return np.asarray(np.where(fewer, special.betainc(a, b, x), special.betaincc(c, d, x)) @ _WEIGHTS)
+
+
+def above(a: Array, b: Array) -> Callable[[Array, Array], Array]:
+    """Return the function P(X > Y) of c and d, for X ~ Beta(a, b) and many Y ~ Beta(c, d) of about as many items."""
+    x = _nodes(a[..., None], b[..., None])
+    return lambda c, d: np.asarray(special.betainc(c[..., None], d[..., None], x) @ _WEIGHTS)
+
+
+def _nodes(a: Array, b: Array) -> Array:
+    """Return the quantiles of a Beta at the nodes."""
+    return np.asarray(special.expit(beta_quantiles.logit_at_normal(_Z, a, b)))

@@ -1,0 +1,351 @@
+"""Laws of metrics of two labels as integrals of a Beta's cdf over one or two other Betas."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescm._kernels.codes import BETA, FIRST, HALF, KNOWN, LEFT_INSIDE, PREVALENCE, ROOT_INSIDE, SCALES, STATISTICS
+from bayescm._kernels.dispatch import in_blocks, load, threads
+from bayescm.data import validate
+from bayescm.distributions.beta import PointLaw
+from bayescm.metrics import Metric, multiclass
+from bayescm.metrics.forms import Form, proportion
+from bayescm.priors.concentrations import Concentrations
+
+Array = NDArray[np.float64]
+
+_CLASS, _CLASS_REVERSED = (0, 1, 2, 3), (3, 2, 1, 0)  # tp fn | fp tn, and from the other end
+_PREDICTION, _PREDICTION_REVERSED = (0, 2, 1, 3), (3, 1, 2, 0)
+_ACCURACY = (0, 3, 2, 1)  # tp tn | fp fn
+LEAST = 0.05
+"""Concentration below which a law is nearly a mixture of points, and is left to draws."""
+_GOAL = 3e-7  # of the last halving of the step; the error is usually about its square
+_GOAL_OF_ONE = 1e-7
+_BLOCK = 64  # matrices that are worth a thread
+_JOINT_GOAL = 1e-8
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class IntegralLaw:
+    """The law of a metric that one or two integrals of a Beta's cdf give.
+
+    Attributes
+    ----------
+    metric : Metric
+    form : Form
+    cells : ndarray of shape (..., 4)
+        Concentrations of tp, fn, fp, tn.
+    shares : ndarray of shape (..., 2)
+        Concentrations of the classes, negative first; or, known, their shares.
+    trees : ndarray of int64, shape (t, 8)
+        Ways to hang the cells on independent Betas, all with the same number of integrals (see
+        :mod:`bayescm._kernels.distributions`). The kernel takes for each matrix the one that suits it best.
+    integrals : int
+        1 or 2.
+    """
+
+    metric: Metric
+    form: Form
+    cells: Array
+    shares: Array
+    trees: NDArray[np.int64]
+    integrals: int
+
+    def _arguments(self) -> tuple[Any, ...]:
+        form = self.form
+        return self.trees, form.num, form.den, SCALES.index(form.scale), self.metric.lower, self.metric.upper
+
+    def _flat(self) -> tuple[tuple[int, ...], Array, Array]:
+        batch = np.broadcast_shapes(self.cells.shape[:-1], self.shares.shape[:-1])
+        cells = np.broadcast_to(self.cells, (*batch, 4)).reshape(-1, 4)
+        shares = np.broadcast_to(self.shares, (*batch, 2)).reshape(-1, 2)
+        return batch, np.ascontiguousarray(cells), np.ascontiguousarray(shares)
+
+    def _at(self, x: float | Array, what: str) -> Array:
+        """Call a kernel at values that broadcast against the batch."""
+        kernels: Any = load("distributions")
+
+        batch, cells, shares = self._flat()
+        x = np.asarray(x, np.float64)
+        shape = np.broadcast_shapes(batch, x.shape)
+        extra = shape[: len(shape) - len(batch)]  # leading axes of x are more points for each matrix
+        points = np.broadcast_to(x, shape).reshape(int(np.prod(extra)), -1)
+        if len(cells) != points.shape[1]:
+            cells, shares = (np.broadcast_to(v, (points.shape[1], v.shape[1])).copy() for v in (cells, shares))
+        goal = _GOAL_OF_ONE if self.integrals == 1 else _GOAL
+        call = kernels.quantiles if what == "quantile" else kernels.probabilities
+        found = _in_threads(call, (cells, shares, np.ascontiguousarray(points.T)), (*self._arguments(), goal))
+        return np.asarray(np.moveaxis(found, 1, 0).reshape(*shape, -1))
+
+    def cdf(self, x: float | Array) -> Array:
+        """Return P(metric <= x); leading axes of `x` beyond the batch's are more points."""
+        return self._at(x, "probability")[..., 0]
+
+    def sf(self, x: float | Array) -> Array:
+        """Return P(metric > x), with full relative precision where it is small."""
+        return self._at(x, "probability")[..., 1]
+
+    def pdf(self, x: float | Array) -> Array:
+        """Return the density."""
+        return self._at(x, "probability")[..., 2]
+
+    def error(self, x: float | Array) -> Array:
+        """Return an upper estimate of the relative error of cdf and sf at x: their change at the last halving."""
+        return self._at(x, "probability")[..., 3]
+
+    def ppf(self, p: float | Array) -> Array:
+        """Return the quantile at `p`."""
+        return self._at(p, "quantile")[..., 0]
+
+    def isf(self, q: float | Array) -> Array:
+        """Return the quantile with the probability `q` above it."""
+        return self.ppf(1.0 - np.asarray(q))
+
+    def mean(self) -> Array:
+        """Return the mean."""
+        return np.asarray(self.statistics(0.5, "eti")["mean"])
+
+    def sd(self) -> Array:
+        """Return the standard deviation."""
+        return np.asarray(self.statistics(0.5, "eti")["sd"])
+
+    def eti(self, prob: float) -> tuple[Array, Array]:
+        """Return the equal-tailed interval."""
+        found = self.statistics(prob, "eti")
+        return found["lower"], found["upper"]
+
+    def hdi(self, prob: float) -> tuple[Array, Array, Array]:
+        """Return the highest-density interval, and where it is one (else it is equal-tailed)."""
+        found = self.statistics(prob, "hdi")
+        return found["lower"], found["upper"], found["is_hdi"]
+
+    def statistics(self, prob: float, kind: str) -> dict[str, Any]:
+        """Return mean, median, sd, lower, upper, is_hdi, and the estimated relative error of the probabilities."""
+        return statistics([self], prob, kind)[0]
+
+
+def statistics(laws: Sequence[IntegralLaw], prob: float, kind: str) -> list[dict[str, Any]]:
+    """Return the statistics of several metrics of the same matrices, which share the tables of their Betas."""
+    if not laws:
+        return []
+    kernels = load("distributions")
+    batch, cells, shares = laws[0]._flat()
+    arguments = list(zip(*(law._arguments() for law in laws), strict=True))
+    ends = np.cumsum([0, *(len(trees) for trees in arguments[0])])
+    together = (np.concatenate(arguments[0]), ends, *(np.array(values) for values in arguments[1:]))
+    table = _in_threads(kernels.summarise, (cells, shares), (*together, prob, kind == "hdi"))
+    results = []
+    for k, law in enumerate(laws):
+        found: dict[str, Any] = {name: table[:, k, i].reshape(batch) for i, name in enumerate(STATISTICS)}
+        results.append(_without_lost(law, found, prob) | _moments(law))
+    return results
+
+
+def _without_lost(law: IntegralLaw, found: dict[str, Any], prob: float) -> dict[str, Any]:
+    """Put NaN, and say so, where neither interval has the content it should by the distribution's own cdf."""
+    lost = found["is_hdi"] < 0.0
+    if lost.any():
+        cells = np.broadcast_to(law.cells, (*lost.shape, 4))[lost][0]
+        validate.warn(
+            f"no interval of probability {prob:g} was found for {law.metric.name} of {int(lost.sum())} "
+            f"{'matrix' if lost.sum() == 1 else 'matrices'}, the first with the concentrations tp, fn, fp, tn = "
+            f"{cells.tolist()}: it is NaN. Take draws of bayescm.posterior."
+        )
+        found |= {name: np.where(lost, np.nan, found[name]) for name in ("lower", "upper")}
+    return found | {"is_hdi": found["is_hdi"] > 0}
+
+
+def _in_threads(kernel: Any, batched: tuple[Array, ...], rest: tuple[Any, ...]) -> Any:
+    """Call a kernel on blocks of matrices, one block per processor where there are many; each matrix is on its own.
+
+    The environment variable BAYESCM_THREADS sets another number of threads. The numbers don't depend on it.
+    """
+    size = len(batched[0])
+    found: dict[int, Any] = {}
+
+    def part(start: int, stop: int) -> None:
+        found[start] = kernel(*(array[start:stop] for array in batched), *rest)
+
+    if size < 2 * _BLOCK:
+        return kernel(*batched, *rest)
+    in_blocks(part, size, max(_BLOCK, -(-size // threads())))
+    return np.concatenate([found[start] for start in sorted(found)])
+
+
+def _moments(law: IntegralLaw) -> dict[str, Array]:
+    """Return mean and sd of likelihood ratios and odds ratios, products of Betas' odds and inverses, in closed form."""
+    of: Any = {
+        # E X^r for X ~ Beta(a, b), or of the odds X / (1 - X), both to a power r that may be negative
+        "positive_likelihood_ratio": lambda tp, fn, fp, tn, r: _power(tp, fn, r) * _power(fp, tn, -r),
+        "negative_likelihood_ratio": lambda tp, fn, fp, tn, r: _power(fn, tp, r) * _power(tn, fp, -r),
+        "diagnostic_odds_ratio": lambda tp, fn, fp, tn, r: _odds(tp, fn, r) * _odds(tn, fp, r),
+    }.get(law.metric.name)
+    if of is None or not law.metric.moments:
+        return {}
+    cells = np.moveaxis(law.cells, -1, 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        first, second = of(*cells, 1), of(*cells, 2)
+        least = np.min([cells[("tp", "fn", "fp", "tn").index(name)] for name in law.metric.moments], axis=0)
+        sd = np.sqrt(np.maximum(second - first**2, 0.0))
+    mean = np.where(least <= 1.0, np.inf, first)
+    return {"mean": mean, "sd": np.where(least <= 1.0, np.nan, np.where(least <= 2.0, np.inf, sd))}
+
+
+def _power(a: Array, b: Array, r: int) -> Array:
+    """Return E X^r."""
+    total = a + b
+    if r > 0:
+        return np.asarray(a / total * ((a + 1.0) / (total + 1.0) if r == 2 else 1.0))
+    return np.asarray((total - 1.0) / (a - 1.0) * ((total - 2.0) / (a - 2.0) if r == -2 else 1.0))
+
+
+def _odds(a: Array, b: Array, r: int) -> Array:
+    """Return E (X / (1 - X))^r, r = 1 or 2."""
+    return np.asarray(a / (b - 1.0) * ((a + 1.0) / (b - 2.0) if r == 2 else 1.0))
+
+
+def form_of(metric: Metric) -> Form | None:
+    """Return a metric of two labels as a ratio of quadratic forms."""
+    if metric.kind != "cells":
+        return None
+    return metric.form if metric.ratio is None else proportion(*metric.ratio, metric.link)
+
+
+def integral_law(metric: Metric, which: Concentrations) -> IntegralLaw | PointLaw | None:
+    """Return the law of a metric of two labels, or None where there is none.
+
+    It must be a ratio of quadratic forms in the cells, and no concentration may be below :data:`LEAST`.
+    """
+    form = form_of(metric)
+    if form is None:
+        return None
+    cells = np.stack(multiclass.of_two(which.rows), axis=-1)
+    if cells.min() < LEAST or (not which.known and which.shares.min() < LEAST):
+        return None  # nearly a mixture of points
+    trees, integrals = _trees(form, "cells" if which.one_dirichlet else "known" if which.known else "separate")
+    if not len(trees):  # nothing of it is uncertain
+        return PointLaw(form.value(_mean_cells(which)))
+    return IntegralLaw(metric, form, cells, which.shares, trees, integrals)
+
+
+def _mean_cells(which: Concentrations) -> Array:
+    """Return the cells tp, fn, fp, tn at the means of all rates and shares."""
+    rates = which.rows / which.rows.sum(-1, keepdims=True)
+    shares = which.shares / which.shares.sum(-1, keepdims=True)
+    return np.stack(multiclass.of_two(rates * shares[..., None]), axis=-1)
+
+
+@lru_cache(maxsize=256)
+def _trees(form: Form, mode: str) -> tuple[NDArray[np.int64], int]:
+    """Return the trees with the fewest integrals, and that number.
+
+    A split without influence on the metric needs no integral; a metric without true negatives needs only the Jaccard
+    index and the share of false positives among the errors, if the cells are one Dirichlet.
+    """
+    ways: list[tuple[int, tuple[int, ...]]] = [(LEFT_INSIDE, _CLASS), (LEFT_INSIDE, _CLASS_REVERSED)]
+    if mode != "known":
+        ways.append((ROOT_INSIDE, _CLASS))
+    if mode == "cells":
+        ways += [(LEFT_INSIDE, _PREDICTION), (LEFT_INSIDE, _PREDICTION_REVERSED)]
+        ways += [(ROOT_INSIDE, _PREDICTION), (ROOT_INSIDE, _ACCURACY)]
+    trees = []
+    for shape, order in ways:
+        if shape == ROOT_INSIDE and (order == _ACCURACY if form.scale == "correlation" else not _monotone(form, order)):
+            continue
+        trees.append(_tree(form, shape, order, mode))
+    if mode == "cells" and not _matters(form, (3,), ()):
+        trees.append((ROOT_INSIDE, *_ACCURACY, BETA, FIRST, BETA))
+        trees.append((LEFT_INSIDE, 1, 2, 0, 3, BETA, BETA, FIRST))
+    varies = (BETA, PREVALENCE, PREVALENCE + 2)
+    able = [tree for tree in trees if tree[6 if tree[0] == LEFT_INSIDE else 5] in varies]
+    if not able:
+        return np.empty((0, 8), np.int64), 0
+    integrals = [sum(split in varies for split in tree[5:]) - 1 for tree in able]
+    fewest = [tree for tree, number in zip(able, integrals, strict=True) if number == min(integrals)]
+    return np.array(fewest, np.int64), min(integrals)
+
+
+def _tree(form: Form | None, shape: int, order: Sequence[int], mode: str) -> tuple[int, ...]:
+    """Describe a tree: its shape, the order of its cells, and how root, left and right split are known."""
+    first, second, third, fourth = order
+    root = {"cells": BETA, "known": KNOWN, "separate": PREVALENCE}[mode]
+    if mode != "cells" and order == _CLASS_REVERSED:
+        root += 2  # of the other class
+    return (
+        shape, *order,
+        root if _matters(form, (first, second), ()) else HALF,
+        BETA if _matters(form, (first,), (second,)) else HALF,
+        BETA if _matters(form, (third,), (fourth,)) else HALF,
+    )  # fmt: skip
+
+
+def _matters(form: Form | None, scaled: tuple[int, ...], taken: tuple[int, ...]) -> bool:
+    """Say whether a metric (None: some metric) changes as cells are scaled, or take from others what they gain."""
+    if form is None:
+        return True
+    before = np.array([[0.31, 0.17, 0.23, 0.29], [0.11, 0.37, 0.05, 0.47]])
+    after = before.copy()
+    after[:, scaled] *= 1.3
+    if taken:
+        after[:, taken] = before[:, taken] - 0.3 * before[:, scaled]
+    return not np.allclose(form.value(before), form.value(after), rtol=1e-12, atol=1e-14)
+
+
+def _monotone(form: Form, order: Sequence[int]) -> bool:
+    """Say whether the metric rises or falls throughout as the first two cells grow together."""
+    share = np.linspace(0.02, 0.98, 25)[:, None]
+    for left, right in ((0.9, 0.2), (0.3, 0.1), (0.6, 0.95), (0.05, 0.4)):
+        cells = np.empty((len(share), 4))
+        cells[:, order] = np.hstack([share * left, share * (1 - left), (1 - share) * right, (1 - share) * (1 - right)])
+        steps = np.diff(form.value(cells))
+        if not ((steps >= 0.0).all() or (steps <= 0.0).all()):
+            return False
+    return True
+
+
+def joint_probability(
+    metrics: Sequence[Metric], points: Array, above: NDArray[np.bool_], which: Concentrations
+) -> tuple[Array, Array]:
+    """Return the probability that several metrics of two labels lie on their sides of points.
+
+    Parameters
+    ----------
+    metrics : sequence of Metric
+        Each a ratio of quadratic forms, monotone in recall and in specificity as all of the table are.
+    points : ndarray of shape (k,)
+    above : ndarray of bool, shape (k,)
+    which : Concentrations
+
+    Returns
+    -------
+    probability, error : ndarray
+        Over the batch; the error is the relative change at the last halving of the step.
+    """
+    joint = load("joint").joint
+    forms = [form_of(metric) for metric in metrics]
+    outside = [not metric.lower < x < metric.upper for metric, x in zip(metrics, points, strict=True)]
+    known = [form for form in forms if form is not None]
+    if len(known) < len(forms):
+        name = next(m.name for m, form in zip(metrics, forms, strict=True) if form is None)
+        raise ValueError(f"`claims`: {name} can't be part of a joint claim; take draws of bayescm.posterior.")
+    cells = np.stack(multiclass.of_two(which.rows), axis=-1)
+    batch = np.broadcast_shapes(cells.shape[:-1], which.shares.shape[:-1])
+    if any(outside):
+        name = metrics[outside.index(True)].name
+        raise ValueError(f"`claims`: {points[outside.index(True)]:g} isn't inside the range of {name}.")
+    mode = "cells" if which.one_dirichlet else "known" if which.known else "separate"
+    trees = [_tree(None, LEFT_INSIDE, order, mode) for order in (_CLASS, _CLASS_REVERSED)]
+    arguments = (
+        np.array([form.num for form in known]), np.array([form.den for form in known]),
+        np.array([SCALES.index(form.scale) for form in known]), points, above,
+    )  # fmt: skip
+    out = np.empty((int(np.prod(batch)), 2))
+    flat = np.broadcast_to(cells, (*batch, 4)).reshape(-1, 4), np.broadcast_to(which.shares, (*batch, 2)).reshape(-1, 2)
+    for i, (a, shares) in enumerate(zip(*flat, strict=True)):
+        answers = [joint(a, shares, np.array(tree), *arguments, _JOINT_GOAL) for tree in trees]
+        out[i] = min(answers, key=lambda answer: answer[1])
+    return out[:, 0].reshape(batch), out[:, 1].reshape(batch)

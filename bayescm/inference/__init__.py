@@ -1,0 +1,1 @@
+"""From counts to answers: posteriors, summaries, intervals and the distributions of metrics."""

@@ -1,0 +1,294 @@
+"""interval(): an interval by its name, for every metric that the method serves."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+from scipy import special
+
+from bayescm.data import validate
+from bayescm.data.assumptions import assumed
+from bayescm.data.counts import check_counts
+from bayescm.data.random import Stream, matrix_rng
+from bayescm.data.schema import CI_BOUND, METRIC, attributes, by_matrix, interval_coordinate, labels_of, positive_class
+from bayescm.inference import proportions
+from bayescm.metrics import Metric, MetricsLike, compute, coordinates, parts, per_label, resolve
+
+Array = NDArray[np.float64]
+Found = list[tuple[Array, Array, Array]]
+"""For each metric the bounds, as the method gives them, and the share of resamples that leave it undefined."""
+
+PROPORTION = ("wald", "wilson", "agresti_coull", "clopper_pearson", "jeffreys", "likelihood_ratio")
+METHODS = (*PROPORTION, "delta", "bootstrap")
+_COLUMNS = ("point", "lower", "upper", "clipped_lower", "clipped_upper", "undefined")
+_LONG_NAMES = {
+    "point": "Value of the counts themselves",
+    "interval": "Confidence interval",
+    "clipped": "Bound was beyond the metric's range",
+    "undefined": "Share of the resamples that leave the metric undefined",
+}
+_STEP = 1e-3  # relative, of the derivatives
+_NEAR, _FAR = 1e-6, 1e-4  # items put into an empty cell, to see whether the metric is smooth there
+_NOISE = 1e-22  # variance of a metric that doesn't vary, from rounding: 1e-26; of the smallest real one: 1e-18
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What is computed for every matrix."""
+
+    metrics: tuple[Metric, ...]
+    names: tuple[str, ...]
+    method: str
+    ci_prob: float
+    draws: int
+    seed: int
+
+
+def interval(
+    counts: Any,
+    metric: MetricsLike,
+    method: str = "wilson",
+    *,
+    ci_prob: float = 0.95,
+    draws: int = 10_000,
+    random_seed: int | np.random.Generator | None = None,
+) -> xr.Dataset:
+    """Give metrics an interval by the name of its method.
+
+    Parameters
+    ----------
+    counts : xarray.DataArray or array_like
+        ``counts(..., actual, predicted)``; a bare array is read as by :func:`bayescm.from_array`. May be lazy (dask).
+    metric : str, callable, sequence or mapping
+        One or several, as `metrics` of :func:`bayescm.summary`.
+    method : str
+        For proportions: "wilson", "clopper_pearson", "jeffreys", "likelihood_ratio", "agresti_coull" or "wald". For any
+        metric: "bootstrap" or "delta".
+    ci_prob : float
+        Level of confidence.
+    draws : int
+        Resamples of the bootstrap, at least 1000.
+    random_seed : int, numpy.random.Generator or None
+        Of the bootstrap. Each position of a batch has a stream of its own.
+
+    Returns
+    -------
+    xarray.Dataset
+        Over ``(..., metric)``: ``point`` (NaN where it is 0/0), ``interval(ci_bound)``, ``clipped(ci_bound)`` (whether
+        the bound was beyond the metric's range and was moved to its end) and, of the bootstrap, ``undefined`` (share of
+        the resamples where the metric is 0/0; they are left out). For more than two labels a metric per class appears
+        as ``recall[a]``, with the coordinate ``class_label``.
+
+    Raises
+    ------
+    ValueError
+        If a method for proportions is asked for a metric that is none, such as the Matthews correlation.
+
+    Warns
+    -----
+    UserWarning
+        Where an interval has no length, where resamples leave a metric undefined, and where the delta method has no
+        answer.
+
+    Notes
+    -----
+    A proportion is S/(S + T), S and T sums of cells; F1 = 2J/(1 + J) counts as one, by the Jaccard index J. These
+    methods take S + T as the number of trials, fixed: the actual positives for recall, the predicted positives for
+    precision, TP + FP + FN for F1, all items for accuracy. Given that number, S is binomial if the items are a random
+    sample; for the rates of an actual class (recall, specificity) also if the class totals are fixed by design. The
+    delta method and the bootstrap take all items as one multinomial sample of fixed size.
+
+    The delta method takes the derivatives of a metric, users' functions included, numerically. Where a cell is empty
+    the metric must be smooth in it from above, or the bounds are NaN.
+
+    The bootstrap is that of whole matrices, by percentiles without interpolation: bounds are values of resamples.
+
+    References
+    ----------
+    Brown, Cai and DasGupta 2001, Interval estimation for a binomial proportion, Statistical Science 16; Newcombe 1998,
+    Statistics in Medicine 17; Caelen 2017, section 6 (bootstrap); Goutte and Gaussier 2005 (F1 and the Jaccard index).
+
+    Examples
+    --------
+    >>> import bayescm
+        >>> counts = bayescm.from_cells(tp=26, fn=0, fp=2, tn=6)
+    >>> bayescm.interval(counts, ["recall", "precision", "f1"])["interval"].values.round(3)
+    array([[0.871, 1.   ],
+           [0.774, 0.98 ],
+           [0.872, 0.99 ]])
+    """
+    counts = check_counts(counts)
+    labels = labels_of(counts)
+    validate.choice("method", method, METHODS)
+    resolved = tuple(resolve(metric, len(labels)))
+    coords = coordinates(resolved, labels)
+    _check_proportions(resolved, method)
+    plan = _Plan(
+        metrics=resolved,
+        names=tuple(coords[METRIC]),
+        method=method,
+        ci_prob=validate.number("ci_prob", ci_prob, 0, 1),
+        draws=validate.positive_integer("draws", draws),
+        seed=validate.seed(random_seed),
+    )
+    if plan.draws < 1000:
+        raise ValueError(f"`draws` must be at least 1000 for a bootstrap interval; got {plan.draws}.")
+    table = by_matrix(
+        lambda c, i: _fill(c, i, plan), counts, {METRIC: len(plan.names), "statistic": len(_COLUMNS)}
+    ).assign_coords(coords)
+    resampling = {"draws": plan.draws, "random_seed": plan.seed} if method == "bootstrap" else {}
+    return _dataset(
+        table,
+        plan,
+        attributes(method=method, ci_prob=plan.ci_prob, **resampling, assumptions=assumed(), **positive_class(counts)),
+    )
+
+
+def _check_proportions(metrics: tuple[Metric, ...], method: str) -> None:
+    """Refuse a method for proportions where a metric is none."""
+    others = [metric.name for metric in metrics if metric.ratio is None]
+    if others and method in PROPORTION:
+        raise ValueError(
+            f"`method`={method!r} is for proportions of the items, and {others[0]} is none. Take method='bootstrap' or "
+            "method='delta', which serve every metric, or bayescm.summary for a credible interval."
+        )
+
+
+def _fill(counts: NDArray[Any], index: NDArray[np.int64], plan: _Plan) -> Array:
+    """Fill the table (..., metric, statistic) for plain counts (..., K, K)."""
+    counts = validate.count_values("counts", counts)
+    bounds = {"delta": _delta, "bootstrap": _bootstrap}.get(plan.method, _proportion)
+    columns = []
+    for metric, point, (lower, upper, undefined) in zip(
+        plan.metrics, compute(plan.metrics, counts), bounds(counts, index, plan), strict=True
+    ):
+        clipped = np.clip(lower, metric.lower, metric.upper), np.clip(upper, metric.lower, metric.upper)
+        beyond = lower < metric.lower, upper > metric.upper
+        rows = np.stack([point, *clipped, *beyond, undefined], axis=-1)
+        columns.append(rows if per_label(metric, counts.shape[-1]) else rows[..., None, :])
+    table = np.concatenate(columns, axis=-2)
+    _warn(table, plan)
+    return table
+
+
+def _proportion(counts: NDArray[np.int64], _: NDArray[np.int64], plan: _Plan) -> Found:
+    """Return binomial intervals of S in S + T trials."""
+    found = []
+    for metric in plan.metrics:
+        successes, failures = parts(metric, counts)
+        bounds = getattr(proportions, plan.method)(successes, successes + failures, plan.ci_prob)
+        if metric.link == "f1":
+            bounds = [2.0 * bound / (1.0 + np.abs(bound)) for bound in bounds]  # keeps the sign beyond 0, to be clipped
+        found.append((*bounds, np.zeros_like(bounds[0])))
+    return found
+
+
+def _delta(counts: NDArray[np.int64], _: NDArray[np.int64], plan: _Plan) -> Found:
+    """Return point +- z standard errors, with the multinomial variance sum n g^2 - (sum n g)^2 / N of slopes g."""
+    cells = counts.astype(np.float64)
+    points = compute(plan.metrics, cells)
+    squares, firsts = ([np.zeros_like(point) for point in points] for _ in "ab")
+    for i, j in np.ndindex(*counts.shape[-2:]):
+        for m, slope in enumerate(_slopes(plan.metrics, cells, i, j)):
+            n = _along(cells[..., i, j], slope)
+            squares[m] += n * slope**2
+            firsts[m] += n * slope
+    found = []
+    z = -special.ndtri((1.0 - plan.ci_prob) / 2.0)
+    for point, square, first in zip(points, squares, firsts, strict=True):
+        with np.errstate(invalid="ignore", divide="ignore"):
+            variance = square - first**2 / _along(cells.sum((-2, -1)), point)
+            half = z * np.sqrt(np.where(variance <= _NOISE * (1.0 + np.abs(point)) ** 2, 0.0, variance))
+            found.append((point - half, point + half, np.zeros_like(point)))
+    return found
+
+
+def _slopes(metrics: tuple[Metric, ...], cells: Array, i: int, j: int) -> list[Array]:
+    """Return the derivatives of metrics in one cell; of an empty cell 0, or NaN where the metric isn't smooth there.
+
+    An empty cell's slope has no weight in the variance, if n g^2 vanishes with n: if the metric changes more slowly
+    than sqrt(n) there.
+    """
+    cell = cells[..., i, j]
+    moved = np.stack([cells] * 4)
+    steps = np.multiply.outer([-2.0, -1.0, 1.0, 2.0], cell * _STEP)
+    moved[..., i, j] += np.where(cell > 0, steps, np.multiply.outer([0.0, _NEAR, _FAR, _FAR], np.ones_like(cell)))
+    slopes = []
+    for values in compute(metrics, moved):
+        a, b, c, d = values
+        n = _along(cell, a)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            smooth = np.abs(b - a) <= np.maximum(0.05 * np.abs(c - a), 1e-12 * (1.0 + np.abs(a)))
+            inside = (a - 8.0 * b + 8.0 * c - d) / (12.0 * _STEP * n)
+        slopes.append(np.where(n > 0, inside, np.where(smooth, 0.0, np.nan)))
+    return slopes
+
+
+def _along(values: Array, like: Array) -> Array:
+    """Return values per matrix so that they go with values per class."""
+    return values[..., None] if like.ndim > values.ndim else values
+
+
+def _bootstrap(counts: NDArray[np.int64], index: NDArray[np.int64], plan: _Plan) -> Found:
+    """Return percentiles of the metrics of resampled matrices, one matrix at a time."""
+    k = counts.shape[-1]
+    rows = []
+    for matrix, number in zip(counts.reshape(-1, k * k), index.flat, strict=True):
+        n = int(matrix.sum())
+        rng = matrix_rng(plan.seed, int(number), Stream.INTERVAL_BOOTSTRAP)
+        resampled = rng.multinomial(n, matrix / max(n, 1), size=plan.draws).reshape(-1, k, k)
+        rows.append([_percentiles(values, plan.ci_prob) for values in compute(plan.metrics, resampled)])
+    found = []
+    for per_matrix in zip(*rows, strict=True):
+        stacked = (np.stack(values) for values in zip(*per_matrix, strict=True))
+        lower, upper, undefined = (values.reshape((*index.shape, *values.shape[1:])) for values in stacked)
+        found.append((lower, upper, undefined))
+    return found
+
+
+def _percentiles(values: Array, ci_prob: float) -> tuple[Array, Array, Array]:
+    """Return the percentiles of the values that are defined, (n, ...), and the share of the others."""
+    ordered = np.sort(values, axis=0)  # NaN comes last
+    defined = (~np.isnan(values)).sum(0)
+    tail = (1.0 - ci_prob) / 2.0
+    ranks = (np.maximum(np.ceil(share * defined - 1e-9) - 1.0, 0.0).astype(int) for share in (tail, 1.0 - tail))
+    lower, upper = (np.take_along_axis(ordered, rank[None], axis=0)[0] for rank in ranks)
+    return lower, upper, np.asarray(1.0 - defined / len(values))
+
+
+def _warn(table: Array, plan: _Plan) -> None:
+    """Say in words where an interval has no length, doesn't exist, or stands on a part of the resamples."""
+    point, lower, upper, _, _, undefined = np.moveaxis(table, -1, 0)
+    cases = {
+        "has no length: the method sees no variation where there are no errors, or no successes, and that is not "
+        "certainty. Take method='wilson' for a proportion, bayescm.summary for any metric": lower == upper,
+        f"leaves out up to {undefined.max():.2%} of the resamples, where the metric is 0/0, and holds for the others "
+        "only. Take method='wilson' for a proportion, bayescm.summary for any metric": undefined > 0,
+    }
+    if plan.method == "delta":
+        cases[
+            "doesn't exist: the metric is infinite, or it jumps or has an infinite slope where a cell is empty. Take "
+            "method='bootstrap' or bayescm.summary"
+        ] = np.isnan(lower) & ~np.isnan(point)
+    for text, where in cases.items():
+        which = np.flatnonzero(where.reshape(-1, len(plan.names)).any(0))
+        if len(which):
+            names = ", ".join(plan.names[i] for i in which[:5]) + (" and others" if len(which) > 5 else "")
+            validate.warn(f"The {plan.method} interval of {names} {text}.")
+
+
+def _dataset(table: xr.DataArray, plan: _Plan, attrs: dict[str, str | int | float]) -> xr.Dataset:
+    """Give the table its names."""
+    bound = interval_coordinate(plan.ci_prob, "confidence")
+    pairs = [
+        table.isel(statistic=slice(start, start + 2)).rename(statistic=CI_BOUND).assign_coords({CI_BOUND: bound})
+        for start in (1, 3)
+    ]
+    dataset = xr.Dataset({"point": table.isel(statistic=0), "interval": pairs[0], "clipped": pairs[1] > 0}, attrs=attrs)
+    if plan.method == "bootstrap":
+        dataset["undefined"] = table.isel(statistic=5)
+    for name in dataset.data_vars:
+        dataset[name].attrs = {"long_name": _LONG_NAMES[str(name)], "units": "1"}
+    return dataset

@@ -1,0 +1,379 @@
+"""metric_distribution() and probability(): the exact law of a metric as an object, and what it says about a claim."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import ArrayLike, NDArray
+
+from bayescm import distributions
+from bayescm.data import validate
+from bayescm.data.assumptions import assumed
+from bayescm.data.counts import check_counts
+from bayescm.data.schema import CI_BOUND, MATRIX, attributes, interval_coordinate, labels_of, positive_class
+from bayescm.distributions import dirichlet
+from bayescm.metrics import Metric, MetricLike, compute, describe, resolve
+from bayescm.priors.concentrations import PrevalenceLike, PriorLike, concentrations
+
+Array = NDArray[np.float64]
+
+_GRID = 257
+_ENDS = 5e-4  # probability beyond the grid of a density, on either side
+_WORDS = {
+    "pdf": "density of {}", "cdf": "P({} <= x)", "sf": "P({} > x)", "error": "relative error of the law of {}",
+    "ppf": "quantile of {}",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MetricDistribution:
+    """The posterior law of one metric, with the method names of SciPy's and PreliZ's distributions.
+
+    Made by :func:`bayescm.metric_distribution`. Every method returns a DataArray over the batch dims of the counts;
+    arguments may be numbers, arrays (a new dim ``x`` or ``quantile`` behind the batch dims) or DataArrays.
+
+    Parameters
+    ----------
+    metric : Metric
+    law : object
+        Plain numbers: ``BetaLaw``, ``PointLaw``, ``IntegralLaw`` or ``NumericLaw`` of :mod:`bayescm.distributions`.
+    point : xarray.DataArray
+        The metric of the counts themselves, and the batch dims with their coordinates.
+    attrs : dict
+        How it was made.
+
+    Examples
+    --------
+    >>> import bayescm
+    >>> f1 = bayescm.metric_distribution(bayescm.from_cells(tp=10, fn=5, fp=10, tn=100), "f1")
+    >>> f1.ppf([0.025, 0.975]).values.round(4)
+    array([0.364, 0.738])
+    """
+
+    metric: Metric
+    law: Any
+    point: xr.DataArray
+    attrs: dict[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        """Name the metric and the law behind it."""
+        kind = {distributions.BetaLaw: "a Beta", distributions.PointLaw: "a known number"}.get(
+            type(self.law), "by its function"
+        )
+        if isinstance(self.law, distributions.IntegralLaw):
+            kind = f"{self.law.integrals} integral{'s' if self.law.integrals > 1 else ''}"
+        sizes = ", ".join(f"{dim}: {size}" for dim, size in self.point.sizes.items())
+        return f"<bayescm.MetricDistribution of {self.metric.name} ({kind}){' over ' + sizes if sizes else ''}>"
+
+    def _labelled(self, values: Array, words: str) -> xr.DataArray:
+        """Give plain values over the batch their labels."""
+        array = self.point.copy(data=np.broadcast_to(values, self.point.shape))
+        return array.assign_attrs({"long_name": words.format(self.metric.title)})
+
+    def _over(self, argument: Any, dim: str, name: str) -> xr.DataArray:
+        """Call a method of the law at arguments of any shape."""
+        if isinstance(argument, xr.DataArray):
+            wanted = argument.astype(np.float64)
+        else:
+            values = np.asarray(argument)
+            if values.dtype.kind not in "iuf":
+                raise TypeError(f"`{dim}` must be numbers; got {argument!r}.")
+            if values.ndim > 1:
+                raise ValueError(f"`{dim}` must be a number, one-dimensional or a DataArray; got shape {values.shape}.")
+            wanted = xr.DataArray(values, dims=[dim] * values.ndim, coords={dim: values} if values.ndim else {})
+        _, wanted = xr.broadcast(self.point, wanted)
+        batch = self.point.dims
+        wanted = wanted.transpose(..., *batch)  # further dims first: more points for each matrix
+        found = getattr(self.law, name)(wanted.values)
+        result = wanted.copy(data=np.broadcast_to(found, wanted.shape)).transpose(*batch, ...).rename(self.metric.name)
+        result.attrs = {"long_name": _WORDS[name].format(self.metric.title), "units": "1"}
+        return result
+
+    def pdf(self, x: ArrayLike | xr.DataArray) -> xr.DataArray:
+        """Return the density at x."""
+        return self._over(x, "x", "pdf")
+
+    def cdf(self, x: ArrayLike | xr.DataArray) -> xr.DataArray:
+        """Return P(metric <= x)."""
+        return self._over(x, "x", "cdf")
+
+    def sf(self, x: ArrayLike | xr.DataArray) -> xr.DataArray:
+        """Return P(metric > x), with full relative precision where it is small."""
+        return self._over(x, "x", "sf")
+
+    def error(self, x: ArrayLike | xr.DataArray) -> xr.DataArray:
+        """Return an upper estimate of the relative error of cdf and sf at x; 0 for a closed form."""
+        return self._over(x, "x", "error")
+
+    def ppf(self, q: ArrayLike | xr.DataArray) -> xr.DataArray:
+        """Return the quantile at probability q."""
+        values = np.asarray(q)
+        if values.dtype.kind not in "iuf" or not ((values >= 0) & (values <= 1)).all():
+            raise ValueError(f"`q` must be probabilities from 0 to 1; got {q!r}.")
+        return self._over(q, "quantile", "ppf")
+
+    def mean(self) -> xr.DataArray:
+        """Return the mean; infinite where the table of metrics says that there is none."""
+        return self._labelled(self.law.mean(), "mean of {}")
+
+    def median(self) -> xr.DataArray:
+        """Return the median."""
+        return self._labelled(self.law.ppf(0.5), "median of {}")
+
+    def std(self) -> xr.DataArray:
+        """Return the standard deviation; infinite, or NaN without a mean, where there is none."""
+        return self._labelled(self.law.sd(), "standard deviation of {}")
+
+    def var(self) -> xr.DataArray:
+        """Return the variance."""
+        return self._labelled(self.law.sd() ** 2, "variance of {}")
+
+    def eti(self, prob: float = 0.95) -> xr.DataArray:
+        """Return the equal-tailed interval over a new last dim ``ci_bound``."""
+        return self._interval(prob, "eti")
+
+    def hdi(self, prob: float = 0.95) -> xr.DataArray:
+        """Return the highest-density interval over ``ci_bound``; equal-tailed where that isn't unique."""
+        return self._interval(prob, "hdi")
+
+    def _interval(self, prob: float, kind: str) -> xr.DataArray:
+        prob = validate.number("prob", prob, 0, 1)
+        lower, upper = self.law.hdi(prob)[:2] if kind == "hdi" else self.law.eti(prob)
+        ends = [self._labelled(end, f"{100 * prob:g}% {kind.upper()} of {{}}") for end in (lower, upper)]
+        joined = xr.concat(ends, CI_BOUND).transpose(..., CI_BOUND)
+        return joined.assign_coords({CI_BOUND: interval_coordinate(prob, kind)})
+
+    def to_dataset(self, ci_prob: float = 0.95, ci_kind: str = "hdi", points: int = _GRID) -> xr.Dataset:
+        """Return everything that a picture or a report of the law needs.
+
+        Parameters
+        ----------
+        ci_prob : float
+        ci_kind : {"hdi", "eti"}
+        points : int
+            Of the grid, from the quantile .0005 to .9995 (or the edge of the range, where the density doesn't vanish);
+            in even steps, or for a metric without an upper limit in even ratios.
+
+        Returns
+        -------
+        xarray.Dataset
+            ``point``, ``mean``, ``median``, ``sd``, ``interval(ci_bound)`` and ``ci_kind`` over the batch dims; ``x``,
+            ``pdf`` and ``cdf`` also over ``grid``.
+        """
+        ci_prob = validate.number("ci_prob", ci_prob, 0, 1)
+        ci_kind = validate.choice("ci_kind", ci_kind, ("hdi", "eti"))
+        points = validate.positive_integer("points", points)
+        found = self.law.statistics(ci_prob, ci_kind)
+        low, high = self.law.ppf(_ENDS), self.law.isf(_ENDS)
+        span = high - low
+        if np.isfinite(self.metric.lower) and np.isfinite(self.metric.upper):
+            low = np.where(low - self.metric.lower < 0.02 * span, self.metric.lower, low)
+        if np.isfinite(self.metric.upper):
+            high = np.where(self.metric.upper - high < 0.02 * span, self.metric.upper, high)
+        share = ((np.arange(points) + 0.5) / points).reshape(
+            -1, *[1] * np.ndim(low)
+        )  # a density may be infinite at edges
+        unbounded = self.metric.lower == 0.0 and np.isinf(self.metric.upper)
+        grid = low * (high / low) ** share if unbounded else low + (high - low) * share
+        x = xr.DataArray(grid, dims=("grid", *self.point.dims), coords=self.point.coords).transpose(..., "grid")
+        bounds = [self._labelled(found[name], "interval of {}") for name in ("lower", "upper")]
+        interval = xr.concat(bounds, CI_BOUND).transpose(..., CI_BOUND)
+        is_hdi = self._labelled(found["is_hdi"], "") > 0
+        dataset = xr.Dataset(
+            {
+                "point": self.point.variable,
+                **{name: self._labelled(found[name], f"{name} of {{}}") for name in ("mean", "median", "sd")},
+                "interval": interval.assign_coords({CI_BOUND: interval_coordinate(ci_prob, ci_kind)}),
+                "ci_kind": xr.where(is_hdi, "hdi", "eti"),  # type: ignore[no-untyped-call]
+                "x": x,
+                "pdf": self.pdf(x),
+                "cdf": self.cdf(x),
+            },
+            coords=self.point.coords,
+            attrs={**self.attrs, "metric": self.metric.name, "title": self.metric.title},
+        )
+        dataset.attrs |= {"ci_prob": ci_prob, "ci_kind": ci_kind}
+        return dataset
+
+
+def metric_distribution(
+    counts: Any,
+    metric: MetricLike,
+    *,
+    model: str = "dirichlet_multinomial",
+    prior: PriorLike = "jeffreys",
+    prevalence: PrevalenceLike = None,
+) -> MetricDistribution:
+    """Return the exact posterior law of a metric.
+
+    Parameters
+    ----------
+    counts : xarray.DataArray or array_like
+        ``counts(..., actual, predicted)`` of two labels; for metrics that are Beta variables of more labels too. Lazy
+        counts are computed.
+    metric : str, Metric or callable
+        One metric, as in :func:`bayescm.summary`.
+    model, prior, prevalence
+        As in :func:`bayescm.summary`.
+
+    Returns
+    -------
+    MetricDistribution
+        With ``pdf cdf sf ppf mean median var std hdi eti error`` and ``to_dataset()``.
+
+    Raises
+    ------
+    ValueError
+        Where no exact law is known: averages over more than two classes, and functions that aren't monotone in recall
+        and specificity.
+
+    Notes
+    -----
+    A closed form where there is one; else the mean of a Beta's cdf over one or two other Betas, by quadrature whose
+    step is halved until two answers agree (``error`` is their difference). See the page on theory. The law of a
+    function of one's own, monotone in recall and in specificity, is found from the function alone: slower (some tenths
+    of a second for a matrix) and good to 1e-4 or so; ``error`` says how far it came.
+
+    Examples
+    --------
+    >>> import bayescm
+    >>> counts = bayescm.from_cells(tp=26, fn=0, fp=2, tn=6)
+    >>> mcc = bayescm.metric_distribution(counts, "mcc")
+    >>> mcc
+    <bayescm.MetricDistribution of matthews_correlation (2 integrals)>
+    >>> float(mcc.sf(0.5).round(6))
+    0.974012
+    >>> mcc.hdi(0.9).values.round(3)
+    array([0.592, 0.953])
+    """
+    counts = check_counts(counts).compute()
+    labels = labels_of(counts)
+    resolved = resolve([metric], len(labels))[0]
+    values = validate.count_values("counts", counts.values)
+    base = concentrations(prior, model, labels)
+    posterior = dirichlet.posterior(values, base, prevalence)
+    dirichlet.check_proper(posterior, labels)
+    law: Any = distributions.exact_law(resolved, posterior)
+    if law is None and len(labels) == 2:
+        from bayescm.distributions.numeric import numeric_law  # needs scipy.optimize, which takes a while to import
+
+        law = numeric_law(resolved, posterior)
+    if law is None:
+        raise ValueError(
+            f"`metric`: no exact law of {resolved.name} is known for {len(labels)} labels and these concentrations. "
+            f"It needs two labels, concentrations of at least {distributions.LEAST:g}, and a metric that is monotone "
+            "in recall and in specificity; bayescm.summary and bayescm.posterior answer by draws."
+        )
+    template = counts.isel(dict.fromkeys(MATRIX, 0), drop=True)
+    point = compute([resolved], dirichlet.plug_in(values, posterior, prevalence))[0]
+    dims = template.dims if point.ndim == template.ndim else (*template.dims, "class_label")
+    coords = {**template.coords, **({} if dims == template.dims else {"class_label": labels})}
+    labelled = xr.DataArray(point, dims=dims, coords=coords, name=resolved.name, attrs=describe(resolved))
+    attrs = attributes(
+        model=model, prior=prior, prevalence=prevalence, assumptions=assumed(prevalence), **positive_class(counts)
+    )
+    return MetricDistribution(resolved, law, labelled, attrs)
+
+
+_CLAIM = re.compile(r"^(?P<metric>[^<>]+?)\s*(?P<sign>>=?|<=?)\s*(?P<value>[-+]?[0-9.eE+-]+%?)$")
+
+
+def read_claim(claim: str) -> list[tuple[str, str, float]]:
+    """Read ``"mcc > 0.3"``, ``"recall > .8 and precision > .7"``, ``"informative"`` or ``"deceptive"``."""
+    words = {"informative": "informedness > 0", "deceptive": "informedness < 0"}
+    parts = []
+    for part in re.split(r"\s+and\s+|\s*&\s*", words.get(claim.strip().lower(), claim)):
+        match = _CLAIM.match(part.strip())
+        try:
+            value = match["value"] if match else ""
+            number = float(value.removesuffix("%")) / (100.0 if value.endswith("%") else 1.0)
+        except ValueError:
+            match = None
+        if match is None:
+            raise ValueError(
+                f"`claims` can't read {claim!r}; write it like 'mcc > 0.3' or 'recall > .8 and precision > .7', "
+                "or 'informative' or 'deceptive'."
+            )
+        parts.append((match["metric"].strip(), match["sign"][0], number))
+    return parts
+
+
+def probability(
+    counts: Any,
+    claims: str | Sequence[str],
+    *,
+    model: str = "dirichlet_multinomial",
+    prior: PriorLike = "jeffreys",
+    prevalence: PrevalenceLike = None,
+) -> xr.Dataset:
+    """Return the posterior probability of claims about metrics, exactly.
+
+    Parameters
+    ----------
+    counts : xarray.DataArray or array_like
+        As in :func:`metric_distribution`.
+    claims : str or sequence of str
+        Each ``"<metric> > <number>"`` or ``<``; several joined by ``and`` must hold together. ``"informative"`` is
+        informedness > 0, ``"deceptive"`` informedness < 0: worse than chance (Toetsch and Hoffmann 2021).
+    model, prior, prevalence
+        As in :func:`bayescm.summary`.
+
+    Returns
+    -------
+    xarray.Dataset
+        ``probability`` and ``error`` (estimated, relative to the smaller of it and its complement) over the batch dims
+        and ``claim``.
+
+    Examples
+    --------
+    >>> import bayescm
+    >>> counts = bayescm.from_cells(tp=26, fn=0, fp=2, tn=6)
+    >>> found = bayescm.probability(counts, ["deceptive", "mcc > 0.5", "recall > .9 and specificity > .6"])
+    >>> found.probability.values.round(4)
+    array([0.    , 0.974 , 0.7887])
+    """
+    wanted = [claims] if isinstance(claims, str) else validate.listed("claims", claims)
+    if not wanted or not all(isinstance(claim, str) for claim in wanted):
+        raise TypeError(f"`claims` must be text such as 'mcc > 0.3', or several of these; got {claims!r}.")
+    validate.unique("claims", wanted)
+    counts = check_counts(counts).compute()
+    settings: dict[str, Any] = {"model": model, "prior": prior, "prevalence": prevalence}
+    values, errors = [], []
+    for claim in wanted:
+        parts = read_claim(claim)
+        if len(parts) == 1:
+            name, sign, number = parts[0]
+            law = metric_distribution(counts, name, **settings)
+            values.append(law.sf(number) if sign == ">" else law.cdf(np.nextafter(number, -np.inf)))
+            errors.append(law.error(number))
+        else:
+            both = _joint(counts, parts, settings)
+            values.append(both[0])
+            errors.append(both[1])
+    index = xr.DataArray(wanted, dims="claim", name="claim")
+    joined = [xr.concat([v.drop_attrs().rename("v") for v in part], index) for part in (values, errors)]
+    attrs = attributes(**settings, assumptions=assumed(prevalence), **positive_class(counts))
+    dataset = xr.Dataset(dict(zip(("probability", "error"), joined, strict=True)), attrs=attrs)
+    dataset["probability"].attrs = {"long_name": "Posterior probability", "units": "1"}
+    dataset["error"].attrs = {"long_name": "Estimated relative error", "units": "1"}
+    return dataset.transpose(..., "claim")
+
+
+def _joint(
+    counts: xr.DataArray, parts: list[tuple[str, str, float]], settings: dict[str, Any]
+) -> tuple[xr.DataArray, xr.DataArray]:
+    """Return the probability that several claims hold together, and its error."""
+    if counts.sizes[MATRIX[0]] != 2:
+        raise ValueError("`claims` joined by 'and' need a matrix of two labels; for more take draws of the posterior.")
+    single = [metric_distribution(counts, name, **settings) for name, _, _ in parts]
+    metrics = [one.metric for one in single]
+    base = concentrations(settings["prior"], settings["model"], labels_of(counts))
+    posterior = dirichlet.posterior(counts.values, base, settings["prevalence"])
+    found, error = distributions.joint_probability(
+        metrics, np.array([value for _, _, value in parts]), np.array([sign == ">" for _, sign, _ in parts]), posterior
+    )
+    template = single[0].point
+    return template.copy(data=found), template.copy(data=error)

@@ -1,0 +1,325 @@
+"""The ladder: the closed form where the story has one, else PyMC, and why.
+
+:func:`choose` says which rung would be taken; :func:`posterior` takes it. Both rungs return the same DataTree.
+"""
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import xarray as xr
+
+from bayescm.data import validate
+from bayescm.data.assumptions import of_model
+from bayescm.data.counts import check_counts
+from bayescm.data.random import Stream, matrix_rng
+from bayescm.data.schema import ACTUAL, CHAIN, DRAW, MATRIX, attributes, flatten_cells, labels_of, positive_class, tree
+from bayescm.distributions import dirichlet
+from bayescm.metrics import MetricsLike, resolve
+from bayescm.models import answers, cell_draws, fit, nuts, predictive
+from bayescm.models.cell_draws import PRIOR_DRAWS, with_metrics
+from bayescm.models.closed_form import ClosedForm
+from bayescm.priors.concentrations import MODELS, Concentrations, PrevalenceLike, PriorLike, concentrations
+
+SAMPLERS = ("pymc", "nutpie", "numpyro", "blackjax")
+_NEEDLESS = " This story has a closed form: method='exact' needs none of it."
+
+
+class Choice(NamedTuple):
+    """The rung of the ladder that would be taken."""
+
+    method: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.method}: {self.reason}"
+
+
+def choose(
+    counts: Any,
+    *,
+    model: Any = "dirichlet_multinomial",
+    prior: PriorLike | None = None,
+    prevalence: PrevalenceLike = None,
+    method: str = "auto",
+    **options: Any,
+) -> Choice:
+    """Say in words how :func:`posterior` would answer, and why.
+
+    Parameters
+    ----------
+    counts, model, prior, prevalence, method, **options
+        As in :func:`posterior`.
+
+    Returns
+    -------
+    Choice
+        ``method`` ("exact" or "nuts") and ``reason``.
+
+    Raises
+    ------
+    ValueError
+        If the method asked for can't answer, with what to do.
+
+    Examples
+    --------
+    >>> import bayescm
+    >>> bayescm.choose([[6, 2], [0, 26]]).method
+    'exact'
+    >>> folds = bayescm.from_array([[[30, 5], [4, 11]], [[28, 7], [3, 12]]], dims="fold")
+    >>> bayescm.choose(folds, model="kfold", pooling="partial").method
+    'nuts'
+    """
+    model = fit.name_of(model)
+    if not fit.is_conjugate(model):
+        return _choose_story(fit.tell(model, counts, prior, options)[0], method)[0]
+    counts = check_counts(counts)
+    prior = "jeffreys" if prior is None else prior
+    return _choose(counts, concentrations(prior, model, labels_of(counts)), model, prevalence, method)
+
+
+def _choose(counts: xr.DataArray, base: Concentrations, model: str, prevalence: PrevalenceLike, method: str) -> Choice:
+    """Choose the rung of a conjugate story for checked counts and a known prior."""
+    validate.choice("method", method, fit.METHODS)
+    if counts.chunks is None:  # lazy counts are checked when they are computed
+        dirichlet.check_proper(dirichlet.posterior(counts.values, base, prevalence), labels_of(counts))
+    if method == "nuts":
+        if dirichlet.improper(base) is not None:
+            raise ValueError(
+                "`prior` is improper, and PyMC needs a proper one; use method='exact' or prior='jeffreys'."
+            )
+        return Choice("nuts", f"asked for; PyMC samples the story models/{model}.py, which also has a closed form.")
+    family = "one Dirichlet over the cells" if base.one_dirichlet else "a Dirichlet per row and one for the classes"
+    return Choice(
+        "exact",
+        f"the prior is conjugate ({family}), so the posterior is the prior's concentrations plus the counts, "
+        "and its draws are independent: no sampler, no diagnostics, any batch of matrices.",
+    )
+
+
+def _choose_story(story: fit.Told, method: str) -> tuple[Choice, ClosedForm | None]:
+    """Choose the rung of any other story."""
+    validate.choice("method", method, fit.METHODS)
+    form = story.closed_form()
+    if method == "exact" and form is None:
+        raise ValueError(
+            f"`method`='exact' can't answer: {story.name} has no closed form with these options; use method='nuts'."
+        )
+    if form is None:
+        return Choice("nuts", f"{story.name} has no closed form with these options; PyMC samples it."), None
+    if method == "nuts":
+        return Choice("nuts", f"asked for; PyMC samples {story.name}, which also has a closed form."), form
+    return Choice("exact", f"closed form: {form.reason}."), form
+
+
+def posterior(
+    counts: Any,
+    *,
+    model: Any = "dirichlet_multinomial",
+    prior: PriorLike | None = None,
+    prevalence: PrevalenceLike = None,
+    metrics: MetricsLike = None,
+    method: str = "auto",
+    chains: int = 4,
+    draws: int = 1000,
+    random_seed: int | np.random.Generator | None = None,
+    nuts_sampler: str = "pymc",
+    replicate: bool | int = False,
+    workflow: bool = False,
+    **options: Any,
+) -> xr.DataTree:
+    """Draw from the posterior of the cell probabilities and of every metric.
+
+    Parameters
+    ----------
+    counts : xarray.DataArray or array_like
+        ``counts(..., actual, predicted)``. The closed form of ``dirichlet_multinomial`` and ``three_binomial`` takes
+        any batch dims, also lazy ones (dask); NUTS refits their compiled program to one matrix after the other.
+        Other stories say what they take. None for a program with data of its own.
+    model : str, story or pymc.Model
+        A story of ``models/`` by name (:func:`bayescm.models.names`), a story of your own (an object with a function
+        ``model``), or a program of your own that observes a variable ``counts``. A program with a variable
+        ``theta(..., actual, predicted)`` gets every metric; one whose ``counts`` observe a ``pymc.Data`` called
+        ``counts_data`` is refitted to other counts without compiling anew.
+    prior : str, number, array_like or mapping
+        See :func:`bayescm.priors.concentrations.concentrations`, and the story; by default the story's (``jeffreys``).
+    prevalence : None, "fixed", number or sequence
+        Estimated; fixed by design; exchanged for a number or for a Beta's two numbers (positives first).
+    metrics
+        As in :func:`bayescm.summary`.
+    method : {"auto", "exact", "nuts"}
+        See :func:`choose`.
+    chains, draws : int
+        Draws are independent under "exact"; the shape is the one that ArviZ expects.
+    random_seed : int, numpy.random.Generator or None
+        The seed used is stored in the attrs.
+    nuts_sampler : {"pymc", "nutpie", "numpyro", "blackjax"}
+        The sampler of :func:`pymc.sample`. ``pymc`` and ``nutpie`` keep a compiled program for later fits of the same
+        story, options and shape.
+    replicate : bool or int
+        Also draw a future matrix for each draw: of the observed size if True, else of that many items (conjugate
+        stories). Its class totals are those observed (or a multiple) under ``prevalence="fixed"``.
+    workflow : bool
+        Also make the groups ``prior_predictive``, ``posterior_predictive``, ``log_likelihood`` and ``log_prior``, so
+        that ``az.loo``, ``az.psense_summary`` and ``az.plot_ppc_*`` run. For one matrix the log likelihood is per item,
+        for several it is per matrix, and predictive plots that want one dim of observations (``az.plot_ppc_interval``)
+        need one matrix selected.
+    **options
+        Of the story (``pooling="partial"``), else of :func:`pymc.sample` (``tune``, ``target_accept``, by default .95,
+        ``progressbar``, ``cores``; only where a sampler is needed).
+
+    Returns
+    -------
+    xarray.DataTree
+        ``posterior`` and ``prior``: ``theta(chain, draw, ..., actual, predicted)`` and each metric (also over
+        ``class_label`` where it is per class), with the story's own variables; no ``prior`` for an improper one, nor,
+        unless `workflow`, for a program without closed form. ``observed_data``: ``counts(..., cell)``.
+        ``constant_data``: the prior's numbers (conjugate stories, and programs). With `replicate`,
+        ``posterior_predictive``: ``counts``, and ``replicate``: the metrics of the future matrix. With "nuts",
+        ``sample_stats``. At another `prevalence` other stories return theta and its metrics only. The attr ``reason``
+        says how the answer came about.
+
+    Warns
+    -----
+    UserWarning
+        If NUTS diverged, R-hat exceeds 1.01 or an effective sample size is below 100 per chain; or if draws leave a
+        metric undefined.
+
+    References
+    ----------
+    Caelen 2017, algorithm 1 (whose draws are the ``replicate`` ones); Toetsch and Hoffmann 2021.
+
+    Examples
+    --------
+    >>> import bayescm
+    >>> counts = bayescm.from_cells(tp=50, fn=30, fp=30, tn=35)
+    >>> dt = bayescm.posterior(counts, prior="haldane", metrics="mcc", draws=25_000, random_seed=1)
+    >>> round(float((dt.posterior.matthews_correlation > 0).mean()), 2)
+    0.98
+    """
+    validate.choice("nuts_sampler", nuts_sampler, SAMPLERS)
+    seed = validate.seed(random_seed)
+    run = nuts.Run(
+        validate.positive_integer("chains", chains), validate.positive_integer("draws", draws), seed, nuts_sampler
+    )
+    model = fit.name_of(model)
+    settings: dict[str, Any] = {"model": model if isinstance(model, str) else getattr(model, "__name__", "your own")}
+    if fit.is_conjugate(model):
+        prior = "jeffreys" if prior is None else prior
+        choice, groups = _conjugate(
+            counts, model, prior, prevalence, metrics, method, replace(run, options=options), replicate, workflow
+        )
+    else:
+        story, sample_options = fit.tell(model, counts, prior, options)
+        choice, form = _choose_story(story, method)
+        if not isinstance(replicate, bool):
+            raise ValueError(f"`replicate` must be True or False for {story.name}; got {replicate!r}.")
+        if isinstance(prevalence, str):
+            raise ValueError(f"`prevalence`='fixed' is for the stories {', '.join(MODELS)}; give numbers.")
+        if choice.method == "exact":
+            _refuse(sample_options)
+        groups = answers.answer(
+            story, form, method=choice.method, prevalence=prevalence, metrics=metrics,
+            run=replace(run, options=sample_options), replicate=replicate, full=workflow,
+        )  # fmt: skip
+        settings |= story.arguments
+    settings |= of_model(model if isinstance(model, str) else None, prevalence, settings)
+    settings |= {
+        "prior": settings.get("prior", prior), "prevalence": prevalence, "method": choice.method,
+        "reason": choice.reason, "random_seed": seed,
+        "inference_library": "bayescm" if choice.method == "exact" else nuts_sampler,
+    }  # fmt: skip
+    return tree(groups, attributes(**settings, **positive_class(*groups.values())))
+
+
+def _refuse(sample_options: dict[str, Any]) -> None:
+    if sample_options:
+        raise TypeError(f"`{next(iter(sample_options))}` goes to pymc.sample, and this answer needs no sampler.")
+
+
+def _conjugate(
+    counts: Any,
+    model: str,
+    prior: PriorLike,
+    prevalence: PrevalenceLike,
+    metrics: MetricsLike,
+    method: str,
+    run: nuts.Run,
+    replicate: bool | int,
+    full: bool,
+) -> tuple[Choice, dict[str, xr.Dataset]]:
+    """Answer for a story whose posterior is concentrations of every matrix."""
+    counts = check_counts(counts)
+    base = concentrations(prior, model, labels_of(counts))
+    choice = _choose(counts, base, model, prevalence, method)
+    resolved = resolve(metrics, counts.sizes[ACTUAL])
+    size = _replicate_size(replicate)
+    if full and (counts.ndim > 2 or prevalence is not None):
+        raise ValueError(
+            "`workflow`=True takes one matrix, at the prevalence that it was drawn from: select one, and leave "
+            "`prevalence` out."
+        )
+    groups: dict[str, xr.Dataset] = {}
+    if choice.method == "nuts":
+        fit.tell(model, counts, prior, run.options)  # refuses what no sampler takes
+        theta, groups["sample_stats"] = _nuts(counts, model, prior, prevalence, run)
+        theta = cell_draws.label_theta(theta, counts)
+    else:
+        _refuse(run.options)
+        theta = cell_draws.posterior_draws(counts, base, prevalence, run.chains, run.draws, run.seed)
+    groups["posterior"] = with_metrics(theta, resolved)
+    if size != 0 or full:
+        future = cell_draws.replicates(theta, counts, resolved, prevalence, run.seed, size or -1)
+        groups |= dict(zip(("posterior_predictive", "replicate"), future, strict=True))
+    if dirichlet.improper(base) is None:
+        before = cell_draws.prior_draws(counts, base, prevalence, run.seed, 1, PRIOR_DRAWS)
+        groups["prior"] = with_metrics(before, resolved)
+        if full:
+            groups["log_prior"] = predictive.log_prior(theta, base)
+            future = cell_draws.replicates(before, counts, resolved, prevalence, run.seed + 1, -1)
+            groups |= dict(zip(("prior_predictive", "prior_replicate"), future, strict=True))
+    if full:
+        groups["log_likelihood"] = predictive.item_log_likelihood(flatten_cells(theta), flatten_cells(counts))
+    groups["observed_data"] = flatten_cells(counts).to_dataset()
+    groups["constant_data"] = cell_draws.constants(base, counts)
+    return choice, groups
+
+
+def _nuts(
+    counts: xr.DataArray, model: str, prior: PriorLike, prevalence: PrevalenceLike, run: nuts.Run
+) -> tuple[xr.DataArray, xr.Dataset]:
+    """Fit a conjugate story's program to one matrix after the other, compiled once."""
+    batch = [dim for dim in counts.dims if dim not in MATRIX]
+    shape = tuple(counts.sizes[dim] for dim in batch)
+    thetas, statistics = [], []
+    for position, index in enumerate(np.ndindex(shape)):
+        one = counts.isel(dict(zip(batch, index, strict=True)), drop=True)
+        with fit.tell(model, one, prior, {})[0].lent() as program:
+            drawn, stats = nuts.sample(program, replace(run, seed=run.seed + position))
+        nuts.check_fit(drawn[["theta"]], stats, hint=_NEEDLESS)
+        theta = drawn["theta"].transpose(CHAIN, DRAW, *MATRIX)
+        if prevalence is not None:
+            rng = matrix_rng(run.seed, position, Stream.SHARES)
+            theta = nuts.exchange_draws(theta, one.values.sum(-1).astype(np.float64), prevalence, rng)
+        thetas.append(theta.to_dataset(name="theta"))
+        statistics.append(stats)
+    return _stacked(thetas, counts)["theta"], _stacked(statistics, counts)
+
+
+def _stacked(parts: list[xr.Dataset], counts: xr.DataArray) -> xr.Dataset:
+    """Put results of one matrix after the other together over the batch dims of the counts."""
+    batch = [dim for dim in counts.dims if dim not in MATRIX]
+    shape = [counts.sizes[dim] for dim in batch]
+    stacked = {
+        name: ((*batch, *v.dims), np.stack([part[name].values for part in parts]).reshape(*shape, *v.shape))
+        for name, v in parts[0].data_vars.items()
+    }
+    own = {name: c for name, c in counts.coords.items() if not set(c.dims) & set(MATRIX)}
+    return xr.Dataset(stacked, coords={**parts[0].coords, **own})
+
+
+def _replicate_size(replicate: bool | int) -> int:
+    """Return the size of a future matrix: 0 for none, -1 for the observed one."""
+    if isinstance(replicate, bool):
+        return -1 if replicate else 0
+    return validate.positive_integer("replicate", replicate)

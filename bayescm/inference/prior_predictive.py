@@ -1,0 +1,96 @@
+"""What a prior expects, drawn before there are data."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from bayescm.data import validate
+from bayescm.data.counts import from_array
+from bayescm.data.schema import attributes, in_chains, labels_of, positive_class, tree
+from bayescm.distributions import dirichlet
+from bayescm.metrics import MetricsLike, resolve
+from bayescm.models import answers, fit, predictive
+from bayescm.models.cell_draws import constants, prior_draws, replicates, with_metrics
+from bayescm.priors.concentrations import PrevalenceLike, concentrations, exchange
+
+
+def prior_predictive(
+    metrics: MetricsLike = None,
+    *,
+    size: int,
+    model: Any = "dirichlet_multinomial",
+    prior: Any = None,
+    prevalence: PrevalenceLike = None,
+    labels: Sequence[Any] = (0, 1),
+    chains: int = 4,
+    draws: int = 1000,
+    random_seed: int | np.random.Generator | None = None,
+    **options: Any,
+) -> xr.DataTree:
+    """Draw what a prior expects of metrics and of a test set, before any data.
+
+    Parameters
+    ----------
+    metrics
+        As in :func:`bayescm.summary`.
+    size : int
+        Items of the test set.
+    model, prior, prevalence, chains, draws, random_seed, **options
+        As in :func:`bayescm.posterior`, of a story of one matrix; no ``prevalence="fixed"``, which needs counts.
+    labels : sequence
+        The classes; of two the last is positive.
+
+    Returns
+    -------
+    xarray.DataTree
+        ``prior``: ``theta(chain, draw, actual, predicted)`` and each metric of it. ``prior_predictive``:
+        ``counts(chain, draw, cell)`` of test sets of `size` items. ``prior_replicate``: the metrics of these, NaN where
+        a test set leaves one undefined. ``constant_data``: the prior's concentrations.
+
+    Examples
+    --------
+    >>> import bayescm
+    >>> prior = {"prevalence": (2, 8), "recall": bayescm.beta_from_interval(0.70, 0.95), "specificity": "laplace"}
+    >>> dt = bayescm.prior_predictive("precision", size=40, model="three_binomial", prior=prior, random_seed=1)
+    >>> dt.prior_replicate.precision.quantile([0.05, 0.5, 0.95]).values.round(2)
+    array([0.03, 0.3 , 0.9 ])
+    """
+    labels = validate.listed("labels", labels)
+    counts = from_array(np.zeros((len(labels), len(labels)), np.int64), labels=labels)
+    size, seed = validate.positive_integer("size", size), validate.seed(random_seed)
+    chains, draws = validate.positive_integer("chains", chains), validate.positive_integer("draws", draws)
+    model = fit.name_of(model)
+    name = model if isinstance(model, str) else getattr(model, "__name__", "your own")
+    settings = {"model": name, "prevalence": prevalence, "size": size, "random_seed": seed} | positive_class(counts)
+    if not fit.is_conjugate(model):
+        counts[0, 0] = size  # a program knows the number of items from its counts
+        story, rest = fit.tell(model, counts, prior, options)
+        _refuse(rest, story.name)
+        with story.lent() as program:
+            groups = predictive.before_data(program, seed, chains * draws)
+        groups = {name: in_chains(group, chains) for name, group in groups.items()}
+        groups["prior"] = answers.measured(groups["prior"], prevalence, metrics, None, seed, 1)
+        groups |= answers.of_future(groups, metrics)
+        return tree(groups, attributes(**settings, **story.arguments, inference_library="pymc"))
+    _refuse(options, name)
+    prior = "jeffreys" if prior is None else prior
+    base = concentrations(prior, model, labels_of(counts))
+    if dirichlet.improper(exchange(base, prevalence)) is not None:
+        raise ValueError("`prior` is improper, so nothing can be drawn before there are data; take prior='jeffreys'.")
+    resolved = resolve(metrics, len(labels))
+    theta = prior_draws(counts, base, prevalence, seed, chains, draws)
+    future, metrics_of_future = replicates(theta, counts, resolved, None, seed, size)
+    groups = {
+        "prior": with_metrics(theta, resolved),
+        "prior_predictive": future,
+        "prior_replicate": metrics_of_future,
+        "constant_data": constants(base, counts),
+    }
+    return tree(groups, attributes(**settings, prior=prior, inference_library="bayescm"))
+
+
+def _refuse(options: dict[str, Any], name: str) -> None:
+    if options:
+        raise TypeError(f"`{next(iter(options))}` isn't an option of {name}.")

@@ -1,0 +1,375 @@
+"""summary(): point, mean, median, sd and interval of every metric."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayescm import distributions
+from bayescm.data import validate
+from bayescm.data.assumptions import assumed
+from bayescm.data.counts import check_counts
+from bayescm.data.random import Stream, matrix_rng
+from bayescm.data.schema import (
+    ACTUAL,
+    CI_BOUND,
+    MATRIX,
+    METRIC,
+    PREDICTED,
+    attributes,
+    by_matrix,
+    interval_coordinate,
+    labels_of,
+    positive_class,
+)
+from bayescm.distributions import dirichlet
+from bayescm.distributions.sample import statistics, warn_undefined
+from bayescm.metrics import Metric, MetricsLike, compute, coordinates, multiclass, per_label, resolve
+from bayescm.priors.concentrations import Concentrations, PrevalenceLike, PriorLike, concentrations
+
+Array = NDArray[np.float64]
+
+STATISTICS = (
+    "point", "mean", "median", "sd", "lower", "upper", "mcse_mean", "mcse_lower", "mcse_upper", "is_hdi", "error",
+)  # fmt: skip
+_LONG_NAMES = {
+    "point": "Value of the counts themselves",
+    "mean": "Posterior mean",
+    "median": "Posterior median",
+    "sd": "Posterior standard deviation",
+    "interval": "Credible interval",
+    "metric_uncertainty": "Length of the credible interval",
+    "mcse_mean": "Monte Carlo standard error of the mean (0: exact)",
+    "mcse_interval": "Monte Carlo standard error of the bounds (0: exact)",
+    "error": "Estimated relative error of the tails' probabilities (0: closed form; NaN: draws)",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What is computed for every matrix."""
+
+    metrics: tuple[Metric, ...]
+    labels: tuple[Any, ...]
+    prior: Concentrations
+    prevalence: PrevalenceLike
+    ci_prob: float
+    ci_kind: str
+    draws: int
+    seed: int
+
+
+def summary(
+    counts: Any,
+    metrics: MetricsLike = None,
+    *,
+    model: str = "dirichlet_multinomial",
+    prior: PriorLike = "jeffreys",
+    prevalence: PrevalenceLike = None,
+    ci_prob: float = 0.95,
+    ci_kind: str = "hdi",
+    draws: int = 40_000,
+    random_seed: int | np.random.Generator | None = None,
+) -> xr.Dataset:
+    """Summarise the posterior of every metric.
+
+    Parameters
+    ----------
+    counts : xarray.DataArray or array_like
+        ``counts(..., actual, predicted)``; a bare array is read as by :func:`bayescm.from_array`. May be lazy (dask).
+    metrics : str, callable, sequence or mapping, optional
+        Names (``"mcc"``, ``"f1_macro"``, ``"fbeta(beta=2)"``), functions of the cells (any of ``tp, fn, fp, tn`` by
+        name, or one array of shape (..., K, K)), or a mapping of new names to these. Default: the usual ones.
+    model : {"dirichlet_multinomial", "three_binomial"}
+        One Dirichlet over all cells (Caelen 2017), or separate priors for the prevalence and for each class's rates
+        (Toetsch and Hoffmann 2021).
+    prior : str, number, array_like or mapping
+        See :func:`bayescm.priors.concentrations.concentrations`.
+    prevalence : None, "fixed", number or sequence
+        Estimated; fixed by design at the observed shares; exchanged for a number; or for a Beta given by its two
+        numbers, positives first. For K labels, K shares.
+    ci_prob : float
+        Probability of the interval.
+    ci_kind : {"hdi", "eti"}
+        Highest density or equal tails. Where the density has no single peak the interval is "eti", and the variable
+        ``ci_kind`` says so.
+    draws : int
+        Draws for the metrics without an exact law: of more than two labels, and for two labels averages, functions
+        whose law isn't known, and concentrations below 0.05.
+    random_seed : int, numpy.random.Generator or None
+        Of those draws. Each position of a batch has a stream of its own.
+
+    Returns
+    -------
+    xarray.Dataset
+        Over ``(..., metric)``: ``point`` (of the counts, at the exchanged prevalence if there is one; NaN where it is
+        0/0), ``mean``, ``median``, ``sd``, ``interval(ci_bound)``, ``metric_uncertainty`` (length of the interval),
+        ``mcse_mean`` and ``mcse_interval`` (0 where exact), ``error`` (estimated relative error of the probabilities
+        behind an exact interval), ``ci_kind`` and ``method`` ("exact" or "draws"). For more than two labels a metric
+        per class appears as ``recall[a]``, with the coordinate ``class_label``.
+
+    Notes
+    -----
+    For two labels every metric of the table is exact: a closed form, or one or two integrals of one
+    (:func:`bayescm.metric_distribution`). The first call on a machine compiles for about half a minute. A mean that
+    doesn't exist is infinite: the mean of a likelihood ratio needs a concentration above 1 in its denominator's cell.
+
+    References
+    ----------
+    Caelen 2017, eq. 6; Toetsch and Hoffmann 2021, eqs 8 to 11 and "Metric uncertainty equals credible interval
+    length".
+
+    Examples
+    --------
+    >>> import bayescm
+    >>> counts = bayescm.from_cells(tp=26, fn=0, fp=2, tn=6)
+    >>> s = bayescm.summary(counts, ["recall", "specificity"], model="three_binomial", prior="laplace")
+    >>> s.interval.values.round(2)
+    array([[0.89, 1.  ],
+           [0.43, 0.95]])
+    """
+    counts = check_counts(counts)
+    labels = tuple(labels_of(counts))
+    resolved = tuple(resolve(metrics, len(labels)))
+    plan = _Plan(
+        metrics=resolved,
+        labels=labels,
+        prior=concentrations(prior, model, labels),
+        prevalence=prevalence,
+        ci_prob=validate.number("ci_prob", ci_prob, 0, 1),
+        ci_kind=validate.choice("ci_kind", ci_kind, ("hdi", "eti")),
+        draws=validate.positive_integer("draws", draws),
+        seed=validate.seed(random_seed),
+    )
+    if plan.draws < 1000:
+        raise ValueError(f"`draws` must be at least 1000 for an interval of draws; got {plan.draws}.")
+    table = by_matrix(lambda c, i: _summarise(c, i, plan), counts, {METRIC: _width(plan), "statistic": len(STATISTICS)})
+    attrs = attributes(
+        model=model, prior=prior, prevalence=prevalence, ci_prob=plan.ci_prob, ci_kind=plan.ci_kind, draws=plan.draws,
+        random_seed=plan.seed, assumptions=assumed(prevalence), **positive_class(counts),
+    )  # fmt: skip
+    return _dataset(table, plan, attrs)
+
+
+def _width(plan: _Plan) -> int:
+    k = len(plan.labels)
+    return sum(k if per_label(metric, k) else 1 for metric in plan.metrics)
+
+
+def _summarise(counts: NDArray[Any], index: NDArray[np.int64], plan: _Plan) -> Array:
+    """Fill the table of statistics, (..., metric, statistic), for plain counts (..., K, K)."""
+    counts = validate.count_values("counts", counts)
+    posterior = dirichlet.posterior(counts, plan.prior, plan.prevalence)
+    dirichlet.check_proper(posterior, plan.labels)
+    exact = {name: law for name, law in _laws(posterior, plan) if law is not None}
+    drawn = [m for m in plan.metrics if m.name not in exact]
+    integrals = {name: law for name, law in exact.items() if isinstance(law, distributions.IntegralLaw)}
+    found = dict(
+        zip(integrals, distributions.statistics([*integrals.values()], plan.ci_prob, plan.ci_kind), strict=True)
+    )
+    found |= {name: law.statistics(plan.ci_prob, plan.ci_kind) for name, law in exact.items() if name not in integrals}
+    found |= _of_draws(drawn, index, posterior, plan)
+    points = compute(plan.metrics, dirichlet.plug_in(counts, posterior, plan.prevalence))
+    columns = []
+    for metric, point in zip(plan.metrics, points, strict=True):
+        if plan.prevalence is not None and distributions.is_prevalence(metric):
+            point = np.broadcast_to(exact[metric.name].mean(), point.shape)  # also where a class has no items
+        values = found[metric.name] | {"point": point}
+        rows = np.stack([np.broadcast_to(values.get(name, 0.0), point.shape) for name in STATISTICS], axis=-1)
+        columns.append(rows if per_label(metric, len(plan.labels)) else rows[..., None, :])
+    return np.concatenate(columns, axis=-2)
+
+
+def _laws(posterior: Concentrations, plan: _Plan) -> list[tuple[str, distributions.Law | None]]:
+    """Return the exact law of each metric, or None: the same answer for every matrix."""
+    given = np.concatenate([plan.prior.rows.ravel(), plan.prior.shares])
+    tiny = bool(((given > 0.0) & (given < distributions.LEAST)).any())
+    found = [(metric.name, distributions.exact_law(metric, posterior)) for metric in plan.metrics]
+    return [(name, None if tiny and isinstance(law, distributions.IntegralLaw) else law) for name, law in found]
+
+
+def _of_draws(
+    metrics: Sequence[Metric], index: NDArray[np.int64], posterior: Concentrations, plan: _Plan
+) -> dict[str, dict[str, Any]]:
+    """Return the statistics of metrics by Monte Carlo, one matrix at a time."""
+    if not metrics:
+        return {}
+    rows: list[list[dict[str, Any]]] = []
+    for position in range(index.size):
+        one = dirichlet.single(posterior, np.unravel_index(position, index.shape))
+        rng = matrix_rng(plan.seed, int(index.flat[position]), Stream.POSTERIOR)
+        values = _draws_of(metrics, one, rng, plan.draws)
+        rows.append([_of_metric(metric, value, one, plan) for metric, value in zip(metrics, values, strict=True)])
+    found = {}
+    for i, metric in enumerate(metrics):
+        stacked = {name: np.stack([row[i][name] for row in rows]) for name in rows[0][i]}
+        found[metric.name] = {name: v.reshape((*index.shape, *v.shape[1:])) for name, v in stacked.items()}
+    return found
+
+
+def _draws_of(metrics: Sequence[Metric], one: Concentrations, rng: np.random.Generator, draws: int) -> list[Array]:
+    """Return draws (draws, ...) of metrics, for which not all cells are held at once."""
+    k = one.rows.shape[-1]
+    values = [np.empty((draws, k) if per_label(metric, k) else draws) for metric in metrics]
+    start = 0
+    for theta in dirichlet.theta_in_blocks(one, rng, draws):
+        stop = start + theta.shape[-1]
+        for whole, part in zip(values, compute(metrics, np.moveaxis(theta, -1, 0)), strict=True):
+            whole[start:stop] = part
+        start = stop
+    return values
+
+
+def _of_metric(metric: Metric, values: Array, posterior: Concentrations, plan: _Plan) -> dict[str, Any]:
+    """Return the statistics of one metric's draws for one matrix."""
+    warn_undefined({metric.name: values})
+    found = statistics(np.moveaxis(values, 0, -1), plan.ci_prob, plan.ci_kind)
+    if metric.moments:  # inf or NaN instead of the luck of the draws
+        least = _least_concentration(metric, posterior.rows)
+        found["mean"] = np.where(least <= 1, np.inf, found["mean"])
+        found["sd"] = np.where(least <= 1, np.nan, np.where(least <= 2, np.inf, found["sd"]))
+        found["mcse_mean"] = np.where(least <= 2, np.nan, found["mcse_mean"])
+    shape = found["mean"].shape
+    return found | {"is_hdi": np.full(shape, plan.ci_kind == "hdi"), "error": np.full(shape, np.nan)}
+
+
+def _least_concentration(metric: Metric, rows: Array) -> Array:
+    """Return the concentration that decides which moments of a metric exist."""
+    of_two = metric.kind == "cells" and rows.shape[-1] == 2
+    cells = multiclass.of_two(rows) if of_two else multiclass.one_vs_rest(rows)
+    if metric.kind == "micro":
+        cells = multiclass.Cells(*(cell.sum(-1) for cell in cells))
+    least = np.min([getattr(cells, name) for name in metric.moments], axis=0)
+    return np.asarray(least.min(-1) if metric.kind in ("macro", "weighted") else least)
+
+
+def _dataset(table: xr.DataArray, plan: _Plan, attrs: dict[str, str | int | float]) -> xr.Dataset:
+    """Give the table of statistics its names, in one construction: labels cost more than the numbers."""
+    place = {name: i for i, name in enumerate(STATISTICS)}
+    values: Any = table.data  # may be lazy
+    dims = table.dims[:-1]
+    k = len(plan.labels)
+    some = dirichlet.posterior(np.ones((k, k), np.int64), plan.prior, plan.prevalence)  # which laws there are
+    exact = {name for name, law in _laws(some, plan) if law is not None}
+    repeated = [(m, k if per_label(m, k) else 1) for m in plan.metrics]
+    methods = ["exact" if m.name in exact else "draws" for m, times in repeated for _ in range(times)]
+    columns = {name: values[..., place[name]] for name in ("point", "mean", "median", "sd", "mcse_mean", "error")}
+    columns["metric_uncertainty"] = values[..., place["upper"]] - values[..., place["lower"]]
+    pairs = {"interval": ("lower", "upper"), "mcse_interval": ("mcse_lower", "mcse_upper")}
+    variables = {name: (dims, column) for name, column in columns.items()}
+    variables |= {
+        name: ((*dims, CI_BOUND), values[..., place[low] : place[high] + 1]) for name, (low, high) in pairs.items()
+    }
+    kinds = np.array(["eti", "hdi"])
+    is_hdi = xr.Variable(dims, values[..., place["is_hdi"]])
+    kind = xr.apply_ufunc(lambda x: kinds[(x > 0).astype(int)], is_hdi, dask="parallelized", output_dtypes=["<U3"])
+    return xr.Dataset(
+        {
+            **{name: (*variables[name], {"long_name": text, "units": "1"}) for name, text in _LONG_NAMES.items()},
+            "ci_kind": kind,
+            "method": (METRIC, methods),
+        },
+        coords={
+            **table.coords,
+            **coordinates(plan.metrics, plan.labels),
+            CI_BOUND: interval_coordinate(plan.ci_prob, plan.ci_kind),
+        },
+        attrs=attrs,
+    )
+
+
+def cell_summary(
+    counts: Any,
+    *,
+    normalize: str = "actual",
+    model: str = "dirichlet_multinomial",
+    prior: PriorLike = "jeffreys",
+    ci_prob: float = 0.95,
+    ci_kind: str = "hdi",
+) -> xr.Dataset:
+    """Summarise the posterior of every cell of the matrix, exactly.
+
+    Parameters
+    ----------
+    counts : xarray.DataArray or array_like
+        ``counts(..., actual, predicted)``.
+    normalize : {"actual", "predicted", "all"}
+        Share of the cell among the items of its actual class, of its predicted class, or of all. The last two need
+        ``model="dirichlet_multinomial"``.
+    model, prior, ci_prob, ci_kind
+        As in :func:`summary`.
+
+    Returns
+    -------
+    xarray.Dataset
+        Over ``(..., actual, predicted)``: ``counts``, ``point``, ``mean``, ``median``, ``sd``, ``interval(ci_bound)``
+        and ``ci_kind`` (as in :func:`summary`).
+
+    Examples
+    --------
+    >>> import bayescm
+    >>> cells = bayescm.cell_summary([[6, 2], [0, 26]], model="three_binomial", prior="laplace")
+    >>> cells["mean"].values.round(3)
+    array([[0.7  , 0.3  ],
+           [0.036, 0.964]])
+    """
+    counts = check_counts(counts)
+    labels = labels_of(counts)
+    axis = {"actual": (-1,), "predicted": (-2,), "all": (-2, -1)}[
+        validate.choice("normalize", normalize, ("actual", "predicted", "all"))
+    ]
+    base = concentrations(prior, model, labels)
+    if normalize != "actual" and not base.one_dirichlet:
+        raise ValueError("`normalize` must be 'actual' under model='three_binomial' (only its rows are Dirichlet).")
+    prob = validate.number("ci_prob", ci_prob, 0, 1)
+    kind = validate.choice("ci_kind", ci_kind, ("hdi", "eti"))
+
+    def kernel(values: NDArray[Any], _: NDArray[np.int64]) -> Array:
+        whole = validate.count_values("counts", values)
+        posterior = dirichlet.posterior(whole, base)
+        dirichlet.check_proper(posterior, labels)
+        a = posterior.rows
+        law = distributions.BetaLaw(a, _rest(a, axis))
+        lower, upper, is_hdi = law.hdi(prob) if kind == "hdi" else (*law.eti(prob), np.zeros(a.shape, bool))
+        with np.errstate(invalid="ignore"):
+            point = whole / whole.sum(axis, keepdims=True)
+        return np.stack([point, law.mean(), law.ppf(0.5), law.sd(), lower, upper, is_hdi], axis=-1)
+
+    renamed = {"row": ACTUAL, "column": PREDICTED}
+    table = by_matrix(kernel, counts, {"row": len(labels), "column": len(labels), "statistic": 7}).rename(renamed)
+    table = table.assign_coords({dim: counts[dim] for dim in MATRIX})
+    bound = interval_coordinate(prob, kind)
+    interval = table.isel(statistic=slice(4, 6)).rename(statistic=CI_BOUND).assign_coords({CI_BOUND: bound})
+    names = ("point", "mean", "median", "sd")
+    return xr.Dataset(
+        {
+            "counts": counts,
+            **{name: table.isel(statistic=i) for i, name in enumerate(names)},
+            "interval": interval,
+            "ci_kind": xr.where(table.isel(statistic=6) > 0, "hdi", "eti"),  # type: ignore[no-untyped-call]
+        },
+        attrs=attributes(
+            model=model,
+            prior=prior,
+            normalize=normalize,
+            ci_prob=prob,
+            ci_kind=kind,
+            assumptions=assumed(),
+            **positive_class(counts),
+        ),
+    )
+
+
+def _rest(a: Array, axis: tuple[int, ...]) -> Array:
+    """Return, for each cell, the sum of the others along the axes, without a subtraction."""
+    k = a.shape[-1]
+    others = 1.0 - np.eye(k)
+    if axis == (-1,):
+        return np.asarray(a @ others)
+    if axis == (-2,):
+        return np.asarray(others @ a)
+    flat = a.reshape(*a.shape[:-2], k * k)
+    return np.asarray((flat @ (1.0 - np.eye(k * k))).reshape(a.shape))

@@ -1,0 +1,151 @@
+"""Draws of cell probabilities and of future matrices from closed forms, labelled; any batch of matrices, also lazy."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayescm.data import validate
+from bayescm.data.random import Stream, matrix_rng
+from bayescm.data.schema import ACTUAL, CHAIN, DRAW, MATRIX, PREDICTED, by_matrix, flatten_cells, labels_of
+from bayescm.distributions import dirichlet
+from bayescm.distributions.sample import warn_undefined
+from bayescm.metrics import MetricsLike, evaluate
+from bayescm.models import same_items
+from bayescm.models.nuts import exchange_draws
+from bayescm.priors.concentrations import Concentrations, PrevalenceLike, PriorLike, exchange
+
+Array = NDArray[np.float64]
+
+PRIOR_DRAWS = 1000
+
+
+def posterior_draws(
+    counts: xr.DataArray, base: Concentrations, prevalence: PrevalenceLike, chains: int, draws: int, seed: int
+) -> xr.DataArray:
+    """Draw theta from the conjugate posterior."""
+    labels = labels_of(counts)
+
+    def kernel(values: NDArray[Any], index: NDArray[np.int64]) -> Array:
+        which = dirichlet.posterior(validate.count_values("counts", values), base, prevalence)
+        dirichlet.check_proper(which, labels)
+        return dirichlet.draw_batch(which, index, chains, draws, seed, Stream.POSTERIOR)
+
+    return label_theta(by_matrix(kernel, counts, _sizes(counts, chains, draws)), counts)
+
+
+def draws_of_systems(
+    counts: xr.DataArray, base: Concentrations, prevalence: PrevalenceLike, chains: int, draws: int, seed: int
+) -> xr.DataArray:
+    """Draw theta of systems to be compared: a prevalence given as a Beta is the same for all in every draw."""
+    if not shared(prevalence, base):
+        return posterior_draws(counts, base, prevalence, chains, draws, seed)
+    theta = posterior_draws(counts, base, None, chains, draws, seed)
+    return exchange_draws(theta, None, prevalence, matrix_rng(seed, 0, Stream.SHARES))
+
+
+def draws_of_answers(
+    answers: same_items.Patterns, prior: PriorLike, prevalence: PrevalenceLike, chains: int, draws: int, seed: int
+) -> xr.DataArray:
+    """Draw theta of systems that answered the same items."""
+    return _exchanged(same_items.draw(answers, prior, chains, draws, seed), answers, prevalence, seed)
+
+
+def draws_of_pairs(
+    answers: same_items.Patterns, pairs: Sequence[tuple[int, int]], prior: PriorLike, prevalence: PrevalenceLike,
+    chains: int, draws: int, seed: int,
+) -> Iterator[xr.DataArray]:  # fmt: skip
+    """Draw theta of systems that answered the same items, two by two."""
+    for theta in same_items.draw_pairs(answers, pairs, prior, chains, draws, seed):
+        yield _exchanged(theta, answers, prevalence, seed)
+
+
+def _exchanged(
+    theta: xr.DataArray, answers: same_items.Patterns, prevalence: PrevalenceLike, seed: int
+) -> xr.DataArray:
+    """Give draws of systems on the same items another prevalence, the same for all."""
+    if prevalence is None:
+        return theta
+    totals = answers.matrices()[0].sum(-1).astype(np.float64)
+    return exchange_draws(theta, totals, prevalence, matrix_rng(seed, 0, Stream.SHARES))
+
+
+def shared(prevalence: PrevalenceLike, base: Concentrations) -> bool:
+    """Say whether a prevalence is uncertain and the same for all systems."""
+    return prevalence is not None and not isinstance(prevalence, str) and not exchange(base, prevalence).known
+
+
+def prior_draws(
+    counts: xr.DataArray, base: Concentrations, prevalence: PrevalenceLike, seed: int, chains: int, draws: int
+) -> xr.DataArray:
+    """Draw theta from the prior: once for all matrices, but for class shares fixed by each."""
+    if not isinstance(prevalence, str):
+        counts = counts.isel({dim: 0 for dim in counts.dims if dim not in MATRIX}, drop=True)
+
+    def kernel(values: NDArray[Any], index: NDArray[np.int64]) -> Array:
+        which = exchange(base, prevalence, values.sum(-1).astype(np.float64))
+        return dirichlet.draw_batch(which, index, chains, draws, seed, Stream.PRIOR)
+
+    return label_theta(by_matrix(kernel, counts, _sizes(counts, chains, draws)), counts)
+
+
+def _sizes(counts: xr.DataArray, chains: int, draws: int) -> dict[str, int]:
+    k = counts.sizes[ACTUAL]
+    return {CHAIN: chains, DRAW: draws, "row": k, "column": k}
+
+
+def label_theta(theta: xr.DataArray, counts: xr.DataArray) -> xr.DataArray:
+    """Give drawn cell probabilities their dims, coordinates and name."""
+    renamed = {"row": ACTUAL, "column": PREDICTED} if "row" in theta.dims else {}
+    theta = theta.rename(renamed).transpose(CHAIN, DRAW, ..., *MATRIX)
+    coords: Mapping[Any, Any] = {
+        CHAIN: np.arange(theta.sizes[CHAIN]),
+        DRAW: np.arange(theta.sizes[DRAW]),
+        **{dim: counts[dim] for dim in MATRIX},
+    }
+    theta = theta.assign_coords(coords)
+    theta.attrs = {"long_name": "Probability of the cell", "units": "1"}
+    return theta.rename("theta")
+
+
+def with_metrics(theta: xr.DataArray, metrics: MetricsLike) -> xr.Dataset:
+    """Put theta and its metrics into one group, and say so where draws leave a metric undefined."""
+    values = evaluate(theta, metrics)
+    if theta.chunks is None:
+        warn_undefined({str(name): value.values for name, value in values.items()})
+    return xr.Dataset({"theta": theta, **values})
+
+
+def replicates(
+    theta: xr.DataArray, counts: xr.DataArray, metrics: MetricsLike, prevalence: PrevalenceLike, seed: int, size: int
+) -> tuple[xr.Dataset, xr.Dataset]:
+    """Draw future matrices, of the observed size if `size` is negative, and return them and their metrics."""
+    keep = isinstance(prevalence, str)
+
+    def kernel(values: NDArray[Any], index: NDArray[np.int64], theta: Array) -> NDArray[np.int64]:
+        out = np.empty(theta.shape, np.int64)
+        for position in np.ndindex(index.shape):
+            rng = matrix_rng(seed, int(index[position]), Stream.REPLICATE)
+            items = int(values[position].sum()) if size < 0 else size
+            flat = theta[position].reshape(-1, *theta.shape[-2:])
+            future = dirichlet.replicate_counts(flat, values[position].sum(-1), rng, items, keep)
+            out[position] = future.reshape(theta.shape[-4:])
+        return out
+
+    sizes = _sizes(counts, theta.sizes[CHAIN], theta.sizes[DRAW])
+    future = by_matrix(kernel, counts, sizes, theta=theta, dtype=np.int64)
+    future = label_theta(future, counts).rename("counts")
+    future.attrs = {"long_name": "Items of a future matrix", "units": "1"}
+    return flatten_cells(future).to_dataset(), evaluate(future, metrics)
+
+
+def constants(base: Concentrations, counts: xr.DataArray) -> xr.Dataset:
+    """Return the prior's concentrations, labelled."""
+    coords = {dim: counts[dim].values for dim in MATRIX}
+    variables: dict[str, Any] = {"concentration": (MATRIX, base.rows, {"long_name": "Prior concentration of the cell"})}
+    if not base.one_dirichlet:
+        label = {"long_name": "Prior concentration of the class share"}
+        variables["share_concentration"] = ((ACTUAL,), base.shares, label)
+    return xr.Dataset(variables, coords=coords)

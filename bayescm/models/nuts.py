@@ -1,0 +1,205 @@
+"""The lower rung: PyMC samples a program, compiled once, and the fit is checked."""
+
+import logging
+import threading
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import xarray as xr
+
+from bayescm.data import validate
+from bayescm.data.schema import ACTUAL, CHAIN, DRAW, PREDICTED
+from bayescm.distributions import dirichlet
+from bayescm.priors.concentrations import Concentrations, PrevalenceLike, exchange
+
+RUN_OPTIONS = ("tune", "cores", "progressbar")
+"""Options of :func:`pymc.sample` that a compiled program takes anew at every fit; others compile anew."""
+OPTIONS = (
+    *RUN_OPTIONS, "target_accept", "max_treedepth", "nuts", "init", "n_init", "jitter_max_retries", "initvals", "step",
+    "trace", "callback", "idata_kwargs", "nuts_sampler_kwargs", "compile_kwargs", "backend", "quiet", "blas_cores",
+    "mp_ctx", "progressbar_theme", "discard_tuned_samples", "keep_warning_stat", "var_names", "adaptation",
+    "save_warmup", "store_unconstrained",
+)  # fmt: skip
+"""Options of :func:`pymc.sample`, of its NUTS, and of nutpie."""
+TARGET_ACCEPT = 0.95
+"""Of every program unless another is asked for: at PyMC's .8 a posterior of a rate diverges where one of its cells is
+zero (57 of 4,000 draws of classifier 7a), for its log odds fall slowly on one side and steeply on the other."""
+_OWN_STEPS = {"nuts", "step", "target_accept"}
+_KEPT_PROGRAMS = 16
+TURN = threading.RLock()
+"""Held while a program has the data of one fit: threads take turns."""
+_programs: dict[str, Any] = {}
+_compiled: "WeakKeyDictionary[Any, dict[str, Any]]" = WeakKeyDictionary()
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """How to draw: the sampler's name and more options of :func:`pymc.sample` matter only where one is needed."""
+
+    chains: int
+    draws: int
+    seed: int
+    sampler: str = "pymc"
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+def reused(key: str | None, program: Any, owner: Any, kept: dict[str, Any] | None) -> Any:
+    """Return the program that was compiled before under the same key, with the data of the one given.
+
+    A program's data are :class:`pymc.Data`, so giving it other counts costs no compilation. Hold :data:`TURN` while it
+    is in use. The `owner`, whose identity is part of the key, is kept alive with it. Without a key nothing is kept.
+    """
+    if key is None:
+        return program
+    programs = _programs if kept is None else kept
+    before, _ = programs.setdefault(key, (program, owner))
+    if before is not program:
+        set_data(before, program)
+    if len(programs) > _KEPT_PROGRAMS:
+        del programs[next(iter(programs))]
+    return before
+
+
+def set_data(program: Any, other: Any) -> None:
+    """Give a program the data of another of the same structure."""
+    for data in other.data_vars:
+        program[data.name].set_value(data.get_value())
+
+
+def sample(program: Any, run: Run) -> tuple[xr.Dataset, xr.Dataset]:
+    """Sample a program with NUTS; a second call with the same program compiles nothing.
+
+    Parameters
+    ----------
+    program : pymc.Model
+    run : Run
+
+    Returns
+    -------
+    posterior : xarray.Dataset
+        Every free and deterministic variable over ``(chain, draw, ...)``.
+    sample_stats : xarray.Dataset
+        What netCDF can hold of the sampler's statistics.
+    """
+    settings = {"draws": run.draws, "chains": run.chains, "nuts_sampler": run.sampler} | run.options
+    if not _OWN_STEPS & set(settings):
+        settings["target_accept"] = TARGET_ACCEPT
+    with TURN:
+        fitted = {"pymc": _pymc, "nutpie": _nutpie}.get(run.sampler, _plain)(program, run.seed % 2**32, settings)
+    stats = fitted["sample_stats"].to_dataset().drop_attrs()
+    posterior: xr.Dataset = fitted["posterior"].to_dataset().drop_attrs()
+    named = [name for name in posterior.data_vars if not str(name).endswith("__")]
+    return posterior[named], stats.drop_vars([name for name, v in stats.items() if v.dtype.kind == "O"])
+
+
+def _plain(program: Any, seed: int, settings: dict[str, Any]) -> Any:
+    import pymc as pm
+
+    return pm.sample(model=program, random_seed=seed, compute_convergence_checks=False, **settings)
+
+
+def _pymc(program: Any, seed: int, settings: dict[str, Any]) -> Any:
+    """Sample with a step method made once per program and set of options, from jittered starting points."""
+    import pymc as pm
+    from pymc.initial_point import make_initial_point_fn
+
+    if not set(settings) <= {*RUN_OPTIONS, "draws", "chains", "nuts_sampler", "target_accept"}:
+        return _plain(program, seed, settings)
+    kept = _compiled.setdefault(program, {})
+    target = {name: settings.pop(name) for name in ["target_accept"] if name in settings}
+    key = f"pymc {target}"
+    seeds = [int(s) for s in np.random.SeedSequence(seed).generate_state(settings["chains"])]
+    if key not in kept:
+        point = make_initial_point_fn(model=program, jitter_rvs=set(program.free_RVs))
+        _, step = pm.init_nuts(
+            init="adapt_diag", chains=1, random_seed=[0], progressbar=False, quiet=True, model=program, **target
+        )
+        kept[key] = point, step
+    point, step = kept[key]
+    with quietly():
+        return _plain(program, seed, settings | {"step": step, "initvals": [point(s) for s in seeds]})
+
+
+def _nutpie(program: Any, seed: int, settings: dict[str, Any]) -> Any:
+    """Sample with nutpie, compiled once per program."""
+    try:
+        import nutpie
+    except ImportError:
+        raise ImportError("`nuts_sampler`='nutpie' needs nutpie: pip install 'bayescm[nutpie]'.") from None
+    kept = _compiled.setdefault(program, {})
+    if "nutpie" not in kept:
+        kept["nutpie"] = nutpie.compile_pymc_model(program)
+    data = {data.name: data.get_value() for data in program.data_vars}
+    del settings["nuts_sampler"]
+    settings["progress_bar"] = bool(settings.pop("progressbar", True))
+    return nutpie.sample(kept["nutpie"].with_data(**data), seed=seed, **settings)
+
+
+@contextmanager
+def quietly() -> Iterator[None]:
+    """Keep PyMC from announcing what it samples, and PyTensor from saying that a distribution is written in NumPy."""
+    logger = logging.getLogger("pymc")
+    level = logger.level
+    logger.setLevel(logging.WARNING)
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="Numba will use object mode")
+            yield
+    finally:
+        logger.setLevel(level)
+
+
+def exchange_draws(
+    theta: xr.DataArray, class_totals: np.ndarray | None, prevalence: PrevalenceLike, rng: np.random.Generator
+) -> xr.DataArray:
+    """Give every draw's rows the exchanged class shares."""
+    k = theta.sizes[ACTUAL]
+    placeholder = Concentrations(np.ones((k, k)), np.ones(k))
+    which = exchange(placeholder, prevalence, class_totals)
+    shape = theta.sizes[CHAIN], theta.sizes[DRAW]
+    shares = dirichlet.draw_shares(which, rng, shape[0] * shape[1]).T.reshape((*shape, k))
+    return theta / theta.sum(PREDICTED) * xr.DataArray(shares, dims=(CHAIN, DRAW, ACTUAL))
+
+
+def check_fit(posterior: xr.Dataset, stats: xr.Dataset, *, hint: str = "") -> None:
+    """Warn in words about divergences, R-hat and effective sample size.
+
+    Parameters
+    ----------
+    posterior, stats : xarray.Dataset
+        Over ``(chain, draw, ...)``.
+    hint : str
+        What else to say.
+
+    Warns
+    -----
+    UserWarning
+    """
+    import arviz as az
+
+    chains, draws = posterior.sizes[CHAIN], posterior.sizes[DRAW]
+    problems = []
+    if diverged := int(stats["diverging"].sum()):
+        problems.append(f"{diverged} of {stats['diverging'].size} draws diverged: try target_accept=0.99")
+    with np.errstate(invalid="ignore"):  # what is known doesn't vary
+        rhat = _extreme(az.rhat(posterior), np.max) if chains > 1 else 1.0
+        ess = min(_extreme(az.ess(posterior, method=kind), np.min) for kind in ("bulk", "tail"))
+    if rhat > 1.01:
+        problems.append(f"R-hat is {rhat:.3f} (above 1.01): the chains disagree; try tune=2000 and draws={2 * draws}")
+    if ess < 100 * chains:
+        problems.append(
+            f"the smallest effective sample size is {ess:.0f} (below {100 * chains}): try draws={4 * draws}"
+        )
+    if problems:
+        validate.warn("NUTS: " + "; ".join(problems) + "." + hint)
+
+
+def _extreme(values: xr.Dataset, of: Any) -> float:
+    """Return the largest or smallest of all values but NaN, which constants have."""
+    flat = np.concatenate([np.ravel(v.values) for v in values.data_vars.values()])
+    return float(of(flat[np.isfinite(flat)])) if np.isfinite(flat).any() else float("nan")

@@ -1,0 +1,239 @@
+"""The further groups of a Bayesian workflow: predictive draws, log likelihood, log prior.
+
+Cell models of one matrix need no program for them: an item in a cell of probability p has log likelihood log p. Other
+stories take them from their PyMC program.
+"""
+
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from scipy import special
+
+from bayescm.data.assumptions import assumed
+from bayescm.data.counts import computed
+from bayescm.data.schema import CELL, CHAIN, DRAW, MATRIX, attributes, flatten_cells, labels_of, positive_class
+from bayescm.distributions import dirichlet
+from bayescm.models import nuts
+from bayescm.priors.concentrations import Concentrations, PriorLike, concentrations
+
+MAX_ITEMS = 100_000
+MAX_VALUES = 2 * 10**8
+ITEM = "item"
+
+
+def item_log_likelihood(probabilities: xr.DataArray, counts: xr.DataArray) -> xr.Dataset:
+    """Return the log likelihood of every item, which :func:`arviz.loo` and :func:`arviz.psense_summary` read.
+
+    Parameters
+    ----------
+    probabilities : xarray.DataArray
+        Of the cells, over ``(chain, draw, cell)``.
+    counts : xarray.DataArray
+        Items of each cell, over ``cell``.
+
+    Returns
+    -------
+    xarray.Dataset
+        ``counts(chain, draw, item)``, with the cell of each item as coordinate.
+    """
+    n, draws = int(counts.sum()), probabilities.sizes[CHAIN] * probabilities.sizes[DRAW]
+    if n > MAX_ITEMS or n * draws > MAX_VALUES:
+        raise ValueError(
+            f"`workflow`=True would hold {n:,} items x {draws:,} draws of log likelihood; the limits are {MAX_ITEMS:,} "
+            f"items and {MAX_VALUES:,} values. Take fewer draws, or bayescm.loo, which needs none."
+        )
+    of_item = np.repeat(np.arange(counts.sizes[CELL]), counts.values)
+    values = np.log(probabilities.transpose(CHAIN, DRAW, CELL).values[..., of_item])
+    coords = {dim: probabilities[dim] for dim in (CHAIN, DRAW)} | {ITEM: np.arange(n)}
+    named = xr.DataArray(values, dims=(CHAIN, DRAW, ITEM), coords=coords)
+    return xr.Dataset({"counts": named.assign_coords({CELL: (ITEM, counts[CELL].values[of_item])})})
+
+
+def log_prior(theta: xr.DataArray, base: Concentrations) -> xr.Dataset:
+    """Return the log density of the cell probabilities under a conjugate prior, over ``(chain, draw)``.
+
+    The density of class shares and rates (for two labels prevalence, recall and specificity), as if they were the
+    parameters; under one Dirichlet over the cells that of the cells.
+    """
+    with np.errstate(divide="ignore"):
+        if base.one_dirichlet:
+            density = _log_dirichlet(theta.values.reshape(*theta.shape[:-2], -1), base.rows.ravel())
+        else:
+            shares = theta.values.sum(-1)
+            rates = theta.values / shares[..., None]
+            density = _log_dirichlet(shares, base.shares) + _log_dirichlet(rates, base.rows).sum(-1)
+    return xr.Dataset({"theta": ((CHAIN, DRAW), density)}, coords={d: theta[d] for d in (CHAIN, DRAW)})
+
+
+def _log_dirichlet(p: np.ndarray, a: np.ndarray) -> np.ndarray:
+    constant = special.gammaln(a.sum(-1)) - special.gammaln(a).sum(-1)
+    return np.asarray(special.xlogy(a - 1, p).sum(-1) + constant)
+
+
+def loo(counts: Any, *, model: str = "dirichlet_multinomial", prior: PriorLike = "jeffreys") -> xr.Dataset:
+    """Return the exact leave-one-out predictive accuracy of a conjugate story: no draws, any number of items.
+
+    Parameters
+    ----------
+    counts : xarray.DataArray or array_like
+        ``counts(..., actual, predicted)``.
+    model : {"dirichlet_multinomial", "three_binomial"}
+    prior : str, number, array_like or mapping
+        See :func:`bayescm.priors.concentrations.concentrations`.
+
+    Returns
+    -------
+    xarray.Dataset
+        ``elpd_loo``: the sum over items of the log probability of an item's cell given all other items; ``se``: its
+        standard error, as in :func:`arviz.loo`; ``p_loo``: the effective number of parameters, in-sample log predictive
+        density minus ``elpd_loo``; ``elpd(cell)``: of one item in the cell. NaN for a cell without items.
+
+    Notes
+    -----
+    For one Dirichlet over the cells, log((n_ij - 1 + a_ij) / (N - 1 + A)); for separate priors the class share and the
+    row have one such factor each.
+
+    Examples
+    --------
+    >>> import bayescm
+    >>> one = bayescm.loo([[35, 30], [30, 50]])
+    >>> round(float(one.elpd_loo), 2), round(float(one.p_loo), 2)
+    (-200.53, 3.01)
+    """
+    counts = computed(counts)
+    base = concentrations(prior, model, labels_of(counts))
+    n = counts.values.astype(np.float64)
+    dirichlet.check_proper(dirichlet.posterior(counts.values, base), labels_of(counts))
+
+    def predictive(n: np.ndarray, row: np.ndarray, total: np.ndarray, left_out: float) -> np.ndarray:
+        if base.one_dirichlet:
+            p = (n + base.rows - left_out) / (total + base.rows.sum() - left_out)
+        else:
+            share = (row + base.shares - left_out) / (total + base.shares.sum() - left_out)
+            p = share[..., None] * (n + base.rows - left_out) / (row + base.rows.sum(-1) - left_out)[..., None]
+        return np.where(n > 0, np.log(np.where(n > 0, p, 1.0)), np.nan)
+
+    row = n.sum(-1)
+    total = row.sum(-1)[..., None] if not base.one_dirichlet else row.sum(-1)[..., None, None]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        elpd, lpd = (counts.copy(data=predictive(n, row, total, one)) for one in (1.0, 0.0))
+    summed = (counts * elpd).sum(MATRIX)
+    items = counts.sum(MATRIX)
+    variance = (counts * (elpd - summed / items) ** 2).sum(MATRIX) / (items - 1)
+    result = {
+        "elpd_loo": summed,
+        "se": np.sqrt(items * variance),
+        "p_loo": (counts * lpd).sum(MATRIX) - summed,
+        "elpd": flatten_cells(elpd),
+    }
+    return xr.Dataset(result).assign_attrs(
+        attributes(model=model, prior=prior, assumptions=assumed(), **positive_class(counts))
+    )
+
+
+def predictive(program: Any, posterior: xr.Dataset, seed: int) -> dict[str, xr.Dataset]:
+    """Return the group ``posterior_predictive`` of any program, for draws of its free variables."""
+    import pymc as pm
+
+    with nuts.quietly():
+        drawn = pm.sample_posterior_predictive(
+            _tree(program, posterior), model=program, random_seed=_seeds(seed)[1], progressbar=False
+        )
+    return _datasets({"posterior_predictive": drawn["posterior_predictive"]})
+
+
+def from_program(program: Any, posterior: xr.Dataset, seed: int, prior_draws: int) -> dict[str, xr.Dataset]:
+    """Return the workflow's groups of any program, for draws of its variables.
+
+    Parameters
+    ----------
+    program : pymc.Model
+    posterior : xarray.Dataset
+        With every free variable of the program.
+    seed, prior_draws : int
+
+    Returns
+    -------
+    dict of str to xarray.Dataset
+        ``posterior_predictive``, ``log_likelihood``, ``log_prior``, ``prior_predictive`` and ``prior``. The log
+        likelihood is per item where the program observes one matrix, else per observation of the program (fold,
+        cluster, system, score).
+    """
+    import pymc as pm
+
+    tree, quiet = _tree(program, posterior), {"model": program, "progressbar": False}
+    with nuts.quietly():
+        likelihood = pm.compute_log_likelihood(tree, extend_inferencedata=False, **quiet)
+        log_prior = pm.stats.compute_log_prior(tree, extend_inferencedata=False, **quiet)
+    made = _datasets({"log_likelihood": likelihood, "log_prior": log_prior})
+    counts = made["log_likelihood"].get("counts")
+    if counts is not None and counts.ndim == 2:  # one matrix
+        seen = observed(program)["counts"]
+        cells = _cell_probabilities(posterior, seen, counts)
+        made["log_likelihood"] = item_log_likelihood(cells, seen) if cells is not None else made["log_likelihood"]
+    return made | predictive(program, posterior, seed) | before_data(program, _seeds(seed)[0], prior_draws)
+
+
+def _tree(program: Any, posterior: xr.Dataset) -> xr.DataTree:
+    """Return draws of the free variables as PyMC reads them; the data say that nothing has changed."""
+    data = _labelled(program, {v.name: v.get_value() for v in program.data_vars})
+    draws = posterior[[rv.name for rv in program.free_RVs]]
+    return xr.DataTree.from_dict({"posterior": draws, "constant_data": data})
+
+
+def _seeds(seed: int) -> list[int]:
+    """Return the seeds of draws before and after the data."""
+    return [int(s) for s in np.random.SeedSequence(seed).generate_state(2)]
+
+
+def _cell_probabilities(posterior: xr.Dataset, counts: xr.DataArray, likelihood: xr.DataArray) -> xr.DataArray | None:
+    """Return the variable that holds the probabilities of a multinomial: the one that gives its log likelihood."""
+    n = counts.values.ravel()
+    ways = special.gammaln(n.sum() + 1) - special.gammaln(n + 1).sum()
+    for v in posterior.data_vars.values():
+        p = v.transpose(CHAIN, DRAW, ...).values.reshape(*likelihood.shape, -1)
+        fits = p.shape[-1] == n.size and (p >= 0).all()
+        if fits and np.allclose(special.xlogy(n, p).sum(-1) + ways, likelihood.values, rtol=1e-6, atol=1e-6):
+            return xr.DataArray(p, dims=(CHAIN, DRAW, CELL), coords={d: v[d] for d in (CHAIN, DRAW)})
+    return None
+
+
+def before_data(program: Any, seed: int, draws: int) -> dict[str, xr.Dataset]:
+    """Return the groups ``prior`` and ``prior_predictive`` of a program."""
+    import pymc as pm
+
+    with nuts.quietly():
+        drawn = pm.sample_prior_predictive(draws, model=program, random_seed=seed)
+    return _datasets({name: drawn[name] for name in ("prior", "prior_predictive")})
+
+
+def _datasets(groups: dict[str, Any]) -> dict[str, xr.Dataset]:
+    """Return groups as plain datasets without PyMC's attrs."""
+    plain = {name: group.to_dataset() if isinstance(group, xr.DataTree) else group for name, group in groups.items()}
+    return {name: group.drop_attrs() for name, group in plain.items()}
+
+
+def observed(program: Any) -> xr.Dataset:
+    """Return what a program observes, labelled."""
+    values = {rv: np.asarray(program.rvs_to_values[rv].eval()) for rv in program.observed_RVs}
+    return _labelled(program, {rv.name: value for rv, value in values.items()})
+
+
+def constants(program: Any) -> xr.Dataset:
+    """Return the data of a program that are not its observations, labelled."""
+    from pytensor.graph.traversal import ancestors
+
+    seen = set(ancestors([program.rvs_to_values[rv] for rv in program.observed_RVs]))
+    return _labelled(program, {v.name: v.get_value() for v in program.data_vars if v not in seen})
+
+
+def _labelled(program: Any, values: dict[str, np.ndarray]) -> xr.Dataset:
+    dims = program.named_vars_to_dims
+    variables = {
+        name: (tuple(dims.get(name) or [f"{name}_dim_{i}" for i in range(np.ndim(value))]), value)
+        for name, value in values.items()
+    }
+    used = {dim for names, _ in variables.values() for dim in names}
+    coords = {dim: np.asarray(values) for dim, values in program.coords.items() if dim in used and values is not None}
+    return xr.Dataset(variables, coords=coords)

@@ -1,0 +1,263 @@
+"""The joint posterior of any number of systems that answered the same items, by draws.
+
+Every item has a pattern: its actual class and the answer of each system. A Dirichlet over all patterns is the saturated
+joint table of ``models/paired.py``; of S systems and K labels it has K^(S+1) cells, nearly all of them empty. Its
+posterior is a Dirichlet process with an atom for each pattern seen, and is drawn as one: nothing is enumerated.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayescm.data import validate
+from bayescm.data.items import check_joint, no_passes, systems_of
+from bayescm.data.labels import class_order, label_array
+from bayescm.data.labels import codes as codes_of
+from bayescm.data.random import Stream, matrix_rng
+from bayescm.data.schema import ACTUAL, CHAIN, DRAW, ITEM, LABEL, MATRIX, PREDICTED, SYSTEM
+from bayescm.priors.concentrations import Concentrations, PriorLike, concentrations, of_pairs
+
+Array = NDArray[np.float64]
+
+_LEFT = 1e-9  # of the prior's part: what the sticks leave over
+_BLOCK = 2**22  # numbers at a time
+
+
+class Patterns(NamedTuple):
+    """Patterns of answers, and how often each was seen.
+
+    Attributes
+    ----------
+    codes : ndarray of shape (patterns, 1 + systems)
+        The actual class and the answer of each system, as places in `labels`.
+    counts : ndarray of shape (patterns,)
+        Positive.
+    labels, systems : list
+    """
+
+    codes: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    labels: list[Any]
+    systems: list[str]
+
+    def matrices(self) -> NDArray[np.int64]:
+        """Return the confusion matrix of each system, (S, K, K)."""
+        k = len(self.labels)
+        cells = self.codes[:, :1] * k + self.codes[:, 1:]
+        flat = [np.bincount(column, self.counts, k * k) for column in cells.T]
+        return np.stack(flat).astype(np.int64).reshape(-1, k, k)
+
+    def labelled(self) -> xr.DataArray:
+        """Return the same as ``counts(system, actual, predicted)``."""
+        coords = {SYSTEM: self.systems} | dict.fromkeys(MATRIX, self.labels)
+        return xr.DataArray(self.matrices(), dims=(SYSTEM, *MATRIX), coords=coords, name="counts")
+
+
+def answered_together(data: Any) -> bool:
+    """Say whether data are a joint table, or the answers of several systems to the same items."""
+    if isinstance(data, xr.Dataset):
+        return {ACTUAL, PREDICTED} <= set(data.data_vars)
+    return isinstance(data, xr.DataArray) and ACTUAL in data.dims and PREDICTED not in data.dims
+
+
+def warn_of_same_totals(instead: str, what: str = "class totals") -> None:
+    """Warn that separate counts look like answers to the same items; `instead` says that they aren't."""
+    validate.warn(
+        f"Systems have the same {what}: probably they answered the same items, but their errors are taken as "
+        f"independent. Give bayescm.paired_counts(...) or bayescm.predictions(...); or say {instead}."
+    )
+
+
+def patterns(data: Any) -> Patterns:
+    """Return the patterns of a joint table or of answers.
+
+    Parameters
+    ----------
+    data : xarray.DataArray or xarray.Dataset
+        Of :func:`bayescm.paired_counts` or :func:`bayescm.predictions`.
+
+    Returns
+    -------
+    Patterns
+    """
+    if isinstance(data, xr.Dataset):
+        return _of_answers(data)
+    joint = check_joint(data)
+    seen = np.argwhere(joint.values)
+    return Patterns(seen, joint.values[tuple(seen.T)], joint[ACTUAL].values.tolist(), systems_of(joint))
+
+
+def _of_answers(data: xr.Dataset) -> Patterns:
+    """Count the patterns of answers that were kept one by one."""
+    if not {ACTUAL, PREDICTED} <= set(data.data_vars) or set(data[PREDICTED].dims) != {SYSTEM, ITEM}:
+        raise ValueError(
+            "`data` must have the variables actual(item) and predicted(system, item); got "
+            f"{ {str(name): v.dims for name, v in data.data_vars.items()} }. Build it with bayescm.predictions."
+        )
+    both = np.vstack([data[ACTUAL].values, data[PREDICTED].transpose(SYSTEM, ITEM).values])
+    labels = data[LABEL].values if LABEL in data.coords else _labels(data)
+    validate.unique("class_label", labels.tolist())
+    sorter = np.argsort(labels)
+    if not np.isin(both, labels).all():
+        raise ValueError(f"`data` has the labels {np.unique(both).tolist()}; `class_label` has {labels.tolist()}.")
+    rows = np.stack([codes_of(row, labels, sorter) for row in both], axis=1)
+    rows, counts = np.unique(rows, axis=0, return_counts=True)
+    systems = data[SYSTEM].values.tolist() if SYSTEM in data.coords else list(range(data.sizes[SYSTEM]))
+    validate.unique("system", systems)
+    return Patterns(rows, counts, labels.tolist(), [str(name) for name in systems])
+
+
+def _labels(data: xr.Dataset) -> NDArray[Any]:
+    """Return the classes of answers that don't name them, of two the positive one last."""
+    named = {ACTUAL: label_array(ACTUAL, data[ACTUAL].values)}
+    for i, answers in enumerate(data[PREDICTED].transpose(SYSTEM, ITEM).values):
+        named[f"{PREDICTED}[{i}]"] = label_array(f"{PREDICTED}[{i}]", answers)
+    no_passes(named)
+    return class_order(named, None, None)[1]
+
+
+def draw(which: Patterns, prior: PriorLike, chains: int, draws: int, seed: int) -> xr.DataArray:
+    """Draw the cell probabilities of all systems together.
+
+    Parameters
+    ----------
+    which : Patterns
+    prior : str, number or array_like of shape (K, K)
+        That of each system, as in the story ``dirichlet_multinomial``.
+    chains, draws, seed : int
+
+    Returns
+    -------
+    xarray.DataArray
+        ``theta(chain, draw, system, actual, predicted)``; each system's margin is its own Dirichlet posterior.
+
+    Notes
+    -----
+    A priori an item's class i has probability a_i / A, and then each system answers j with probability a_ij / a_i,
+    independently; A, the sum of all concentrations, is the weight of this prior in items. Its part of a draw is made of
+    sticks (Sethuraman 1994) until 1e-9 of it is left.
+    """
+    base = concentrations(prior, "dirichlet_multinomial", which.labels)
+    rng, theta = matrix_rng(seed, 0, Stream.SAME_ITEMS), _empty(which, chains * draws)
+    for part in _blocks(theta, which):
+        total = _add_items(part, which, rng)
+        total += _add_prior(part, base, rng)
+        part /= total[:, None, None, None]
+    return _labelled(theta, which.labels, which.systems, chains, draws)
+
+
+def draw_pairs(
+    which: Patterns, pairs: Sequence[tuple[int, int]], prior: PriorLike, chains: int, draws: int, seed: int
+) -> Iterator[xr.DataArray]:
+    """Draw the cell probabilities of systems two by two, each pair with the prior of a pair.
+
+    Parameters
+    ----------
+    which : Patterns
+    pairs : sequence of pairs of int
+    prior, chains, draws, seed
+        As of :func:`draw`.
+
+    Yields
+    ------
+    xarray.DataArray
+        ``theta(chain, draw, system, actual, predicted)`` of two systems.
+
+    Notes
+    -----
+    The items have the same weights for all pairs, and each system's margin is its own Dirichlet posterior, as in
+    :func:`draw`. Under a named prior a pair isn't independent a priori: items that only the first gets right weigh one
+    item in all classes together, and those of the second one, as far as the margins leave room (:func:`_one_right`).
+    """
+    base = concentrations(prior, "dirichlet_multinomial", which.labels)
+    one_right = _one_right(prior, base.rows)
+    rng, items = matrix_rng(seed, 0, Stream.SAME_ITEMS), _empty(which, chains * draws)
+    total = np.concatenate([_add_items(part, which, rng) for part in _blocks(items, which)])
+    for pair in pairs:
+        theta = items[:, list(pair)]
+        whole = total + _add_prior(theta, base, rng, one_right)
+        theta /= whole[:, None, None, None]
+        yield _labelled(theta, which.labels, [which.systems[system] for system in pair], chains, draws)
+
+
+def _empty(which: Patterns, n: int) -> Array:
+    return np.empty((n, len(which.systems), len(which.labels), len(which.labels)))
+
+
+def _blocks(theta: Array, which: Patterns) -> Iterator[Array]:
+    """Yield parts of the draws that leave the weights of all patterns room in memory."""
+    block = max(_BLOCK // max(len(which.counts), theta[0].size), 1)
+    for start in range(0, len(theta), block):
+        yield theta[start : start + block]
+
+
+def _add_items(theta: Array, which: Patterns, rng: np.random.Generator) -> Array:
+    """Fill in weights (n, S, K, K) of the items, and return how much they are."""
+    weights = rng.standard_gamma(which.counts, (len(theta), len(which.counts)))
+    for actual in range(theta.shape[-1]):
+        of_class = which.codes[:, 0] == actual
+        answers = which.codes[of_class, 1:]
+        for answer in range(theta.shape[-1]):
+            theta[:, :, actual, answer] = weights[:, of_class] @ (answers == answer)
+    return np.asarray(weights.sum(1))
+
+
+def _labelled(theta: Array, labels: list[Any], systems: list[str], chains: int, draws: int) -> xr.DataArray:
+    coords = {CHAIN: np.arange(chains), DRAW: np.arange(draws), SYSTEM: systems}
+    return xr.DataArray(
+        theta.reshape(chains, draws, *theta.shape[1:]),
+        dims=(CHAIN, DRAW, SYSTEM, ACTUAL, PREDICTED),
+        coords=coords | {ACTUAL: labels, PREDICTED: labels},
+        name="theta",
+    )
+
+
+def _one_right(prior: PriorLike, rows: Array) -> Array | None:
+    """Return the concentration, by class, of one of two systems alone being right; None for independent answers."""
+    one = of_pairs(prior)
+    if one is None:
+        return None
+    right = np.diag(rows)
+    return np.minimum(one / len(rows), np.minimum(right, rows.sum(1) - right))
+
+
+def _add_prior(theta: Array, base: Concentrations, rng: np.random.Generator, one_right: Array | None = None) -> Array:
+    """Add the prior's part to weights (n, S, K, K) of the items, and return how much it is."""
+    n, systems, k, _ = theta.shape
+    rows = base.rows
+    weight = rows.sum()
+    if weight == 0:
+        return np.zeros(n)
+    amount = np.asarray(rng.standard_gamma(weight, size=n))
+    left = amount
+    sticks = int(np.ceil(np.log(_LEFT) / -np.log1p(1.0 / weight)))
+    place = np.arange(n)[:, None], np.arange(systems)
+    to_class = np.cumsum(rows.sum(1)) / weight
+    with np.errstate(invalid="ignore"):
+        to_answer = np.cumsum(rows, 1) / rows.sum(1, keepdims=True)
+    for stick in range(sticks):
+        mass = left * rng.beta(1.0, weight, n) if stick < sticks - 1 else left
+        left = left - mass
+        actual = np.searchsorted(to_class, rng.random(n), side="right").clip(max=k - 1)
+        if one_right is None:
+            answer = (rng.random((n, systems))[:, :, None] >= to_answer[actual][:, None, :-1]).sum(-1)
+        else:
+            answer = _answers_of_pair(actual, rows, one_right, rng)
+        theta[*place, actual[:, None], answer] += mass[:, None]
+    return amount
+
+
+def _answers_of_pair(actual: NDArray[np.intp], rows: Array, one_right: Array, rng: np.random.Generator) -> NDArray[Any]:
+    """Return the answers of two systems to items of given classes, (n, 2), with so much for one being right."""
+    one, right = one_right[actual], np.diag(rows)[actual]
+    u = rng.random(len(actual)) * rows.sum(1)[actual]
+    both = (u >= 2 * one) & (u < one + right)
+    correct = np.stack([both | (u < one), both | ((u >= one) & (u < 2 * one))], axis=1)
+    wrong = rows * (1 - np.eye(len(rows)))
+    with np.errstate(invalid="ignore"):
+        to_wrong = np.cumsum(wrong, 1) / wrong.sum(1, keepdims=True)
+    answer = (rng.random((len(actual), 2))[:, :, None] >= to_wrong[actual][:, None, :-1]).sum(-1)
+    return np.where(correct, actual[:, None], answer)

@@ -1,0 +1,333 @@
+"""decide(): the expected cost of every action, which is best, and what not knowing the truth may cost."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayescm import distributions
+from bayescm.data import validate
+from bayescm.data.assumptions import OWN_ITEMS, SAME_ITEMS, assumed
+from bayescm.data.counts import computed
+from bayescm.data.random import Stream, matrix_rng
+from bayescm.data.schema import ACTUAL, CI_BOUND, MATRIX, SYSTEM, attributes, interval_coordinate, positive_class
+from bayescm.distributions import dirichlet
+from bayescm.distributions.sample import statistics
+from bayescm.metrics import Metric, expected_cost
+from bayescm.models import same_items
+from bayescm.planning.checks import ACTION, no_dim
+from bayescm.planning.costs import constant_actions, cost_matrix
+from bayescm.priors.concentrations import Concentrations, PrevalenceLike, PriorLike, concentrations, exchange
+
+Array = NDArray[np.float64]
+
+_TIE = 1e-12  # of the largest cost: costs that differ by less are the same
+_LONG_NAMES = {
+    "point": "Cost per item of the counts themselves",
+    "mean": "Expected cost per item",
+    "sd": "Posterior standard deviation of the cost per item",
+    "interval": "Credible interval of the cost per item",
+    "probability_best": "Probability of the least cost",
+    "expected_regret": "Expected cost beyond that of the best action",
+    "mcse_probability": "Monte Carlo standard error of the probability",
+    "mcse_regret": "Monte Carlo standard error of the expected regret",
+    "value_of_information": "Cost per item that knowing the truth would save",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Problem:
+    """What is decided about: the actions' costs and how they are summarised."""
+
+    costs: Array
+    ci_prob: float
+    ci_kind: str
+    draws: int
+    seed: int
+
+
+def decide(
+    counts: Any,
+    costs: Any,
+    *,
+    prevalence: PrevalenceLike = None,
+    model: str = "dirichlet_multinomial",
+    prior: PriorLike = "jeffreys",
+    design: str | None = None,
+    confidence: float = 0.95,
+    ci_prob: float = 0.95,
+    ci_kind: str = "eti",
+    draws: int = 40_000,
+    random_seed: int | np.random.Generator | None = None,
+) -> xr.Dataset:
+    """Compare the costs of using each classifier, or none.
+
+    Parameters
+    ----------
+    counts : xarray.DataArray, xarray.Dataset or array_like
+        ``counts(..., actual, predicted)``, where systems of a dim ``system`` are alternatives; or the same items
+        answered by several systems, from :func:`bayescm.paired_counts` or :func:`bayescm.predictions`.
+    costs : mapping, xarray.DataArray or array_like of shape (K, K)
+        What an item of each cell costs; gains are negative. By name (``{"fn": 10, "fp": 1}``; for more than two
+        labels ``{"a->b": 1}``), where cells that are left out cost 0; or an array with rows actual.
+    prevalence : None, "fixed", number or sequence
+        As in :func:`bayescm.summary`: of the items to be decided about, the same for every action.
+    model, prior
+        As in :func:`bayescm.summary`. The same items need ``"dirichlet_multinomial"``.
+    design : {None, "independent", "paired"}
+        Whether the systems answered the same items: read from `counts`. "independent" says that equal class totals
+        are a coincidence.
+    confidence : float
+        How probable the best action must be for the decision to count as decisive.
+    ci_prob : float
+    ci_kind : {"eti", "hdi"}
+    draws : int
+        At least 1000.
+    random_seed : int, numpy.random.Generator or None
+
+    Returns
+    -------
+    xarray.Dataset
+        Over ``(..., action)``, where the actions are to use each system ("classifier" if there is no dim ``system``),
+        "all negative" and "all positive" ("always <label>" for more than two labels): ``point``, ``mean``, ``sd`` and
+        ``interval(ci_bound)`` of the cost per item, ``method`` of the interval ("exact" or "draws");
+        ``probability_best`` (equal costs share it) and ``expected_regret``, with their Monte Carlo errors
+        ``mcse_probability`` and ``mcse_regret``. Without ``action``: ``best``, the action with the least expected
+        cost, whether it is ``decisive``, and the ``value_of_information``.
+
+    Warns
+    -----
+    UserWarning
+        For systems with the same number of items of every class, which are probably the same items.
+
+    Notes
+    -----
+    Costs add up over items. Then the expected cost needs the posterior means of the cells alone: it is exact, and the
+    action that minimises it is the one to take, however uncertain its lead. The interval is exact for two labels.
+
+    The share of each class is learnt from all test sets together, or once if the systems answered the same items (or
+    have the same class totals). The expected regret of an action is what a person who knew the true cell
+    probabilities would save; that of the best action is the most that further testing can be worth, per item.
+
+    References
+    ----------
+    Raiffa and Schlaifer 1961 (expected value of perfect information).
+
+    Examples
+    --------
+    >>> import bayescm
+    >>> counts = bayescm.from_cells(tp=26, fn=4, fp=20, tn=150)
+    >>> found = bayescm.decide(counts, {"fn": 10, "fp": 1}, random_seed=1)
+    >>> found["mean"].to_series().round(3)
+    action
+    classifier      0.324
+    all negative    1.535
+    all positive    0.847
+    Name: mean, dtype: float64
+    >>> found.best.item(), found.decisive.item()
+    ('classifier', True)
+    """
+    which = same_items.patterns(counts) if same_items.answered_together(counts) else None
+    design = _design(design, which, model)
+    matrices = _matrices(counts, which)
+    labels = matrices[ACTUAL].values.tolist()
+    problem = _Problem(
+        cost_matrix(costs, labels),
+        validate.number("ci_prob", ci_prob, 0, 1),
+        validate.choice("ci_kind", ci_kind, ("eti", "hdi")),
+        validate.positive_integer("draws", draws),
+        validate.seed(random_seed),
+    )
+    if problem.draws < 1000:
+        raise ValueError(f"`draws` must be at least 1000; got {draws}.")
+    confidence = validate.number("confidence", confidence, 0, 1)
+    base = concentrations(prior, model, labels)
+    values = matrices.values.reshape(-1, *matrices.shape[-3:])
+    shared = _same_totals(values, design)
+    found = []
+    for index, (some, same) in enumerate(zip(values, shared, strict=True)):
+        totals = some[0].sum(-1) if same else some.sum((0, -1))
+        posterior = _posterior(some, totals, base, prevalence)
+        dirichlet.check_proper(posterior, labels)
+        drawn = _drawn(posterior, problem, index) if which is None else _paired(which, prior, posterior, problem)
+        point = _point(some, totals if prevalence is None else posterior.shares, problem.costs)
+        found.append({"point": point} | _summarised(posterior, drawn, problem))
+    attrs = attributes(
+        model=model, prior=prior, prevalence=prevalence, confidence=confidence, ci_prob=problem.ci_prob,
+        ci_kind=ci_kind, draws=draws, random_seed=problem.seed, design=design or "independent",
+        **positive_class(labels),
+        assumptions=assumed(prevalence, *_answered(matrices.sizes[SYSTEM], which is not None)),
+    )  # fmt: skip
+    return _dataset(found, matrices, problem, confidence).assign_attrs(attrs)
+
+
+def _answered(systems: int, together: bool) -> list[str]:
+    """Return what is assumed of the items of several systems."""
+    return [] if systems == 1 else [SAME_ITEMS if together else OWN_ITEMS]
+
+
+def _design(design: str | None, which: same_items.Patterns | None, model: str) -> str | None:
+    """Return whether systems answered the same items; None where nothing was said about it."""
+    if design is not None:
+        validate.choice("design", design, ("independent", "paired"))
+    if which is None:
+        if design == "paired":
+            raise ValueError(
+                "`design`='paired' needs to know which items each system got right: give bayescm.paired_counts(...) "
+                "or bayescm.predictions(...), not separate matrices."
+            )
+        return design
+    if design == "independent":
+        raise ValueError("`design` must be 'paired' for the same items; or give their matrices, bayescm.margins(...).")
+    if model != "dirichlet_multinomial":
+        raise ValueError(f"`model` must be 'dirichlet_multinomial' for systems on the same items; got {model!r}.")
+    return "paired"
+
+
+def _matrices(counts: Any, which: same_items.Patterns | None) -> xr.DataArray:
+    """Return counts(..., system, actual, predicted)."""
+    if which is not None:
+        return which.labelled()
+    matrices = computed(counts)
+    if SYSTEM not in matrices.dims:
+        matrices = matrices.expand_dims({SYSTEM: ["classifier"]})
+    elif SYSTEM not in matrices.coords:
+        matrices = matrices.assign_coords({SYSTEM: np.arange(matrices.sizes[SYSTEM])})
+    no_dim(matrices, ACTION)
+    return matrices.transpose(..., SYSTEM, *MATRIX)
+
+
+def _same_totals(values: NDArray[np.int64], design: str | None) -> NDArray[np.bool_]:
+    """Say for which matrices (..., S, K, K) the class totals are to be counted once."""
+    totals = values.sum(-1)
+    if design is not None or values.shape[1] == 1:
+        return np.full(len(values), design == "paired")
+    same: NDArray[np.bool_] = (totals == totals[:, :1]).all((1, 2))
+    if same.any():
+        same_items.warn_of_same_totals("design='independent'")
+    return same
+
+
+def _posterior(
+    counts: NDArray[np.int64], totals: NDArray[np.int64], base: Concentrations, prevalence: PrevalenceLike
+) -> Concentrations:
+    """Return the posterior of systems (S, K, K) that share the class shares."""
+    one = base.one_dirichlet and bool((counts.sum(-1) == totals).all())
+    updated = Concentrations(base.rows + counts, base.shares + totals, one_dirichlet=one)
+    return exchange(updated, prevalence, totals.astype(np.float64))
+
+
+def _point(counts: NDArray[np.int64], shares: Array, costs: Array) -> Array:
+    """Return the cost of every action at the plug-in rates; NaN where a class has no items but a share."""
+    with np.errstate(invalid="ignore"):
+        shares = shares / shares.sum()
+        rates = counts / counts.sum(-1, keepdims=True)
+    cells = np.where(shares[:, None] == 0.0, 0.0, rates * shares[:, None])
+    return _of_actions(cells, shares, costs)
+
+
+def _of_actions(cells: Array, shares: Array, costs: Array) -> Array:
+    """Return the cost (A, ...) of every action, of cell probabilities (S, K, K, ...) and class shares (K, ...)."""
+    return np.concatenate([np.einsum("sij...,ij->s...", cells, costs), np.tensordot(costs.T, shares, 1)])
+
+
+def _drawn(posterior: Concentrations, problem: _Problem, index: int) -> Array:
+    """Draw the cost of every action, (A, n), from independent test sets."""
+    systems, k = posterior.rows.shape[:2]
+    streams = [matrix_rng(problem.seed, index * (systems + 1) + s, Stream.ACTIONS) for s in range(systems + 1)]
+    shares = dirichlet.draw_shares(posterior, streams[-1], problem.draws)
+    each = []
+    for rows, rng in zip(posterior.rows, streams, strict=False):
+        rates = dirichlet.draw_theta(Concentrations(rows, np.ones(k), known=True), rng, problem.draws)
+        each.append(np.einsum("ijn,ij->n", rates * shares[:, None], problem.costs))
+    return np.concatenate([each, np.tensordot(problem.costs.T, shares, 1)])
+
+
+def _paired(which: same_items.Patterns, prior: PriorLike, posterior: Concentrations, problem: _Problem) -> Array:
+    """Draw the cost of every action, (A, n), from the same items."""
+    theta = same_items.draw(which, prior, 1, problem.draws, problem.seed).values[0]
+    cells = np.moveaxis(theta, 0, -1)  # (S, K, K, n)
+    shares = cells[0].sum(1)
+    if not posterior.one_dirichlet:  # another prevalence
+        if not shares.all():
+            raise ValueError("`prevalence` can't be exchanged: a class has no items, and no share in some draws.")
+        rng = matrix_rng(problem.seed, 0, Stream.ACTIONS)
+        other = dirichlet.draw_shares(posterior, rng, problem.draws)
+        cells, shares = cells * (other / shares)[:, None], other
+    return _of_actions(cells, shares, problem.costs)
+
+
+def _summarised(posterior: Concentrations, drawn: Array, problem: _Problem) -> dict[str, Any]:
+    """Return what is said of every action, of its posterior and of draws (A, n) of all costs."""
+    rows, shares = posterior.rows, posterior.shares / posterior.shares.sum()
+    mean = _of_actions(rows / rows.sum(-1, keepdims=True) * shares[:, None], shares, problem.costs)
+    exact = _exact(posterior, problem)
+    found = statistics(drawn, problem.ci_prob, problem.ci_kind) if exact is None else exact
+    least = drawn.min(0)
+    ties = drawn <= least + _TIE * np.abs(problem.costs).max()
+    share, regret = ties / ties.sum(0), np.where(ties, 0.0, drawn - least)
+    root = np.sqrt(problem.draws)
+    best = int(mean.argmin())
+    return {
+        "mean": mean,
+        "sd": found["sd"],
+        "interval": np.stack([found["lower"], found["upper"]], axis=-1),
+        "probability_best": share.mean(1),
+        "expected_regret": regret.mean(1),
+        "mcse_probability": share.std(1) / root,
+        "mcse_regret": regret.std(1) / root,
+        "best": best,
+        "probability": share.mean(1)[best],
+        "value_of_information": regret.mean(1)[best],
+        "method": "draws" if exact is None else "exact",
+    }
+
+
+def _exact(posterior: Concentrations, problem: _Problem) -> dict[str, Array] | None:
+    """Return the statistics of the exact laws of all actions' costs, or None where there are none."""
+    if posterior.rows.shape[-1] != len(MATRIX) or posterior.rows.min() < distributions.LEAST:
+        return None
+    follow = distributions.exact_law(_metric(problem.costs), posterior)
+    one = dirichlet.single(posterior, (0,))
+    always = [distributions.exact_law(_metric(np.repeat(problem.costs[:, [j]], 2, axis=1)), one) for j in range(2)]
+    parts = [law.statistics(problem.ci_prob, problem.ci_kind) for law in (follow, *always) if law is not None]
+    if len(parts) <= len(always):
+        return None
+    return {name: np.concatenate([np.atleast_1d(part[name]) for part in parts]) for name in ("sd", "lower", "upper")}
+
+
+def _metric(costs: Array) -> Metric:
+    """Return the cost of an item as a metric of two labels."""
+    (tn, fp), (fn, tp) = costs.tolist()
+    return expected_cost(tp=tp, fn=fn, fp=fp, tn=tn)
+
+
+def _dataset(
+    found: Sequence[dict[str, Any]], matrices: xr.DataArray, problem: _Problem, confidence: float
+) -> xr.Dataset:
+    """Give what was found for every position of the batch its labels."""
+    labels = matrices[ACTUAL].values.tolist()
+    actions = [str(name) for name in matrices[SYSTEM].values] + constant_actions(labels)
+    validate.unique("actions", actions)
+    batch = matrices.isel(dict.fromkeys((SYSTEM, *MATRIX), 0), drop=True)
+    over = dict.fromkeys(_LONG_NAMES, (*batch.dims, ACTION)) | {"value_of_information": batch.dims}
+    over["interval"] = (*batch.dims, ACTION, CI_BOUND)
+
+    def stacked(name: str) -> NDArray[Any]:
+        values = np.array([one[name] for one in found])
+        return values.reshape((*batch.shape, *values.shape[1:]))
+
+    variables: dict[str, Any] = {
+        name: (over[name], stacked(name), {"long_name": words, "units": "1"}) for name, words in _LONG_NAMES.items()
+    }
+    variables["best"] = (batch.dims, np.array(actions)[stacked("best")])
+    decisive = {"long_name": f"Whether the best action has the least cost with probability {confidence:g}"}
+    variables["decisive"] = (batch.dims, stacked("probability") >= confidence, decisive)
+    variables["method"] = (batch.dims, stacked("method"))
+    variables["costs"] = (MATRIX, problem.costs, {"long_name": "Cost of an item"})
+    bounds = interval_coordinate(problem.ci_prob, problem.ci_kind)
+    coords = {ACTION: actions, CI_BOUND: bounds, **batch.coords, **dict.fromkeys(MATRIX, labels)}
+    return xr.Dataset(variables, coords=coords)

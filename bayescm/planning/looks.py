@@ -1,0 +1,62 @@
+"""sequential(): the posterior after each chunk of a test."""
+
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from bayescm.data import validate
+from bayescm.data.counts import computed
+from bayescm.data.schema import MATRIX
+from bayescm.inference.summaries import summary
+from bayescm.metrics import MetricsLike
+
+
+def sequential(counts: Any, metrics: MetricsLike = None, *, dim: str = "chunk", **options: Any) -> xr.Dataset:
+    """Return the summary after each chunk of items: yesterday's posterior is today's prior (Caelen 2017, section 7.2).
+
+    Parameters
+    ----------
+    counts : xarray.DataArray or array_like
+        ``counts(..., chunk, actual, predicted)``, in the order in which the chunks came. A bare array has the chunks
+        first.
+    metrics
+        As in :func:`bayescm.summary`.
+    dim : str
+        Name of the dim of chunks.
+    **options
+        Of :func:`bayescm.summary`.
+
+    Returns
+    -------
+    xarray.Dataset
+        As of :func:`bayescm.summary`, over ``(..., chunk, metric)``; and ``n(..., chunk)``, the items so far.
+
+    Notes
+    -----
+    After each chunk the posterior is what the items so far say, in whatever order they came and whatever made you stop.
+    It isn't a test with an error rate: an interval that is looked at many times excludes a true value, some time or
+    other, more often than 5 times in 100. The page on planning says how often.
+
+    Examples
+    --------
+    >>> import bayescm
+    >>> chunks = bayescm.from_cells(tp=[9, 8, 10], fn=[1, 2, 0], fp=[2, 3, 1], tn=[8, 7, 9], dims="chunk")
+    >>> found = bayescm.sequential(chunks, "accuracy")
+    >>> found.n.values
+    array([20, 40, 60])
+    >>> found.interval.sel(metric="accuracy").values.round(2)
+    array([[0.66, 0.96],
+           [0.66, 0.9 ],
+           [0.75, 0.92]])
+    """
+    if not isinstance(counts, xr.DataArray) and np.ndim(counts) == 3:
+        counts = xr.DataArray(validate.array_of("counts", counts), dims=(dim, *MATRIX))
+    checked = computed(counts)
+    if "n" in checked.dims:
+        raise ValueError("`counts` can't have a dim 'n' here: the result keeps that name. Rename it.")
+    if dim not in checked.dims or dim in MATRIX:
+        raise ValueError(f"`dim` must be a batch dim of the counts; got {dim!r}, and they have {checked.dims}.")
+    so_far = checked.copy(data=np.cumsum(checked.values, axis=checked.get_axis_num(dim)))
+    found = summary(so_far, metrics, **options)
+    return found.assign(n=so_far.sum(MATRIX).assign_attrs(long_name="Items so far")).assign_attrs(sequential=dim)

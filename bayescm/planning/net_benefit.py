@@ -1,0 +1,151 @@
+"""decision_curve(): net benefit of acting on the calls of a classifier, with its posterior."""
+
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import ArrayLike
+
+from bayescm.data import validate
+from bayescm.data.assumptions import assumed
+from bayescm.data.counts import computed
+from bayescm.data.schema import CI_BOUND, MATRIX, METRIC, THRESHOLD, attributes, positive_class
+from bayescm.inference.metric_distributions import probability
+from bayescm.inference.summaries import summary
+from bayescm.metrics import net_benefit
+from bayescm.planning.checks import ACTION, no_dim, two_labels
+from bayescm.priors.concentrations import PrevalenceLike, PriorLike
+
+ACTIONS = ("classifier", "all positive", "all negative")
+_STATISTICS = {
+    "point": "Net benefit of the counts themselves",
+    "mean": "Posterior mean of the net benefit",
+    "median": "Posterior median of the net benefit",
+    "sd": "Posterior standard deviation of the net benefit",
+    "interval": "Credible interval of the net benefit",
+}
+
+
+def decision_curve(
+    counts: Any,
+    thresholds: ArrayLike | None = None,
+    *,
+    prevalence: PrevalenceLike = None,
+    model: str = "dirichlet_multinomial",
+    prior: PriorLike = "jeffreys",
+    ci_prob: float = 0.95,
+    ci_kind: str = "eti",
+    random_seed: int | np.random.Generator | None = None,
+) -> xr.Dataset:
+    """Return the net benefit of acting on a classifier's calls against the threshold probability.
+
+    Parameters
+    ----------
+    counts : xarray.DataArray or array_like
+        ``counts(..., actual, predicted)`` of two labels: a classifier as it is, at every threshold probability. With a
+        dim ``threshold`` (:func:`bayescm.counts_at_thresholds` of calibrated probabilities) the matrix of a threshold
+        is used at that threshold probability.
+    thresholds : array_like of numbers in (0, 1), optional
+        Threshold probabilities: how probable a positive must be for one to act. Default: 0.01, 0.02, ..., 0.99; those
+        of the counts, if they have any.
+    prevalence, model, prior, ci_prob
+        As in :func:`bayescm.summary`.
+    ci_kind : {"eti", "hdi"}
+    random_seed : int, numpy.random.Generator or None
+        Of draws, which only concentrations below 0.05 need.
+
+    Returns
+    -------
+    xarray.Dataset
+        ``point``, ``mean``, ``median``, ``sd`` and ``interval(ci_bound)`` of the net benefit over ``(..., threshold,
+        action)``, the actions being to follow the classifier, to call all positive, and to call all negative (whose
+        net benefit is 0). ``probability_useful(..., threshold)`` is the probability that the classifier has more net
+        benefit than either of the others, and ``error`` its estimated relative error.
+
+    Raises
+    ------
+    ValueError
+        For more than two labels, a threshold outside (0, 1), or `thresholds` for counts that have their own.
+
+    Notes
+    -----
+    Net benefit is TP/N - FP/N t/(1 - t), in true positives per item. It takes the threshold probability t for the odds
+    of harm to good: acting on a negative harms t/(1 - t) times as much as acting on a positive does good, whatever
+    the item. The classifier is useful at t if precision > t (better than calling none positive) and NPV > 1 - t (better
+    than calling all).
+
+    References
+    ----------
+    Vickers and Elkin 2006; Vickers, Van Calster and Steyerberg 2016.
+
+    Examples
+    --------
+    >>> import bayescm
+    >>> counts = bayescm.from_cells(tp=26, fn=4, fp=20, tn=150)
+    >>> curve = bayescm.decision_curve(counts, [0.05, 0.2, 0.6])
+    >>> curve.probability_useful.values.round(4)
+    array([0.9247, 1.    , 0.3125])
+    >>> curve["mean"].sel(action=["classifier", "all positive"]).values.round(3)
+    array([[ 0.126,  0.109],
+           [ 0.106, -0.058],
+           [-0.021, -1.116]])
+    """
+    counts = computed(counts)
+    two_labels(counts)
+    no_dim(counts, ACTION)
+    if THRESHOLD not in counts.dims:
+        counts = counts.drop_vars(THRESHOLD, errors="ignore")  # where it was selected
+    at = _thresholds(counts, thresholds)
+    settings: dict[str, Any] = {"model": model, "prior": prior, "prevalence": prevalence}
+    options = settings | {"ci_prob": ci_prob, "ci_kind": ci_kind, "random_seed": validate.seed(random_seed)}
+    parts = [(counts, at)]
+    if THRESHOLD in counts.dims:
+        parts = [(counts.isel({THRESHOLD: i}, drop=True), at[i : i + 1]) for i in range(len(at))]
+    acting = xr.concat([_benefits(part, some, options) for part, some in parts], THRESHOLD)
+    useful = xr.concat([_useful(part, some, settings) for part, some in parts], THRESHOLD)
+    method = acting["method"]
+    acting = acting[[*_STATISTICS]]
+    shares = summary(parts[0][0], "prevalence", **options).isel({METRIC: 0}, drop=True)[[*_STATISTICS]]
+    t = acting[THRESHOLD]
+    everyone = ((shares - t) / (1 - t)).assign(sd=shares["sd"] / (1 - t))
+    actions = xr.DataArray(list(ACTIONS), dims=ACTION, name=ACTION)
+    found = xr.concat([acting, everyone, xr.zeros_like(everyone)], actions, coords="minimal", compat="override")
+    found = found.transpose(..., THRESHOLD, ACTION, CI_BOUND)
+    for name, words in _STATISTICS.items():
+        found[name].attrs = {"long_name": words, "units": "1"}
+    found["probability_useful"] = useful["probability"].assign_attrs(long_name="P(useful)")
+    found["error"], found["method"] = useful["error"], method
+    found[THRESHOLD].attrs = {"long_name": "Threshold probability", "units": "1"}
+    return found.assign_attrs(attributes(**options, assumptions=assumed(prevalence), **positive_class(counts)))
+
+
+def _thresholds(counts: xr.DataArray, thresholds: ArrayLike | None) -> list[float]:
+    """Return the threshold probabilities that are wanted."""
+    own = THRESHOLD in counts.dims
+    if own and counts.sum(MATRIX[1]).std(THRESHOLD).any():
+        raise ValueError("`counts` must have the same items at every threshold; the class totals differ.")
+    if own and thresholds is not None:
+        raise ValueError("`thresholds` must be left out: the counts have their own; select some of those.")
+    if thresholds is None:
+        thresholds = counts[THRESHOLD].values if own else np.arange(1, 100) / 100
+    values = validate.real_numbers("thresholds", np.atleast_1d(validate.array_of("thresholds", thresholds)))
+    bad = values[(values <= 0) | (values >= 1) | (1 - values == 1)]
+    if len(bad):
+        raise ValueError(
+            f"`{'counts' if own else 'thresholds'}` must have threshold probabilities in (0, 1); got {bad[0]:g}."
+            + (" Scores must be calibrated probabilities; leave out those that are 0 or 1." if own else "")
+        )
+    validate.unique("thresholds", values.tolist())
+    return [float(value) for value in values]
+
+
+def _benefits(counts: xr.DataArray, at: list[float], options: dict[str, Any]) -> xr.Dataset:
+    """Summarise the net benefit of a classifier at threshold probabilities."""
+    found = summary(counts, [net_benefit(t) for t in at], **options)[[*_STATISTICS, "method"]]
+    return found.rename({METRIC: THRESHOLD}).assign_coords({THRESHOLD: at})
+
+
+def _useful(counts: xr.DataArray, at: list[float], settings: dict[str, Any]) -> xr.Dataset:
+    """Return the probability that a classifier has more net benefit than calling all, or none, positive."""
+    claims = [f"precision > {t!r} and npv > {1.0 - t!r}" for t in at]
+    return probability(counts, claims, **settings).rename(claim=THRESHOLD).assign_coords({THRESHOLD: at})

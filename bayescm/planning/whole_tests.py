@@ -1,0 +1,155 @@
+"""How wide the intervals of any metrics will be after a whole test: random class totals, two rates.
+
+The number of positives, the true positives among them and the true negatives are beta-binomial (or binomial), one after
+the other. Their outcomes are weighted by their exact probabilities; many are put together. The width of a metric's
+interval is a smooth function of them, so it is computed at Chebyshev nodes in the log-odds, and interpolated.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.polynomial import chebyshev
+from numpy.typing import NDArray
+from scipy import special
+
+from bayescm.distributions import Law, exact_law
+from bayescm.distributions.beta_binomial import Rate
+from bayescm.metrics import Metric
+from bayescm.priors.concentrations import Concentrations
+
+Array = NDArray[np.float64]
+
+_OUTCOMES = (513, 97, 49)  # of the rates with fixed totals; of the positives, and of the rates, with random ones
+_TINY = 1e-300  # the length of an interval of a known number
+_REACH = 1e-8  # probability beyond the nodes, on either side
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Test:
+    """A test to come: what is thought of the rates, and the prior and the interval that will be reported."""
+
+    metrics: tuple[Metric, ...]
+    prevalence: Rate
+    recall: Rate
+    specificity: Rate
+    fixed_totals: bool
+    prior: Concentrations
+    ci_prob: float
+    ci_kind: str
+
+    def widths(self, n: int) -> tuple[Array, Array]:
+        """Return the widths, (metrics, outcomes), of the outcomes of n items, and their probabilities."""
+        if self.fixed_totals and n < 2:
+            return np.full((len(self.metrics), 1), np.inf), np.ones(1)  # no design with both classes
+        positives, chances = self._positives(n)
+        smooth = [
+            np.log(np.maximum(self._exact(metric, *self._nodes(n, degrees), n), _TINY))
+            for metric, degrees in self._degrees()
+        ]
+        found, weights = [], []
+        most = _OUTCOMES[0] if len(positives) == 1 else _OUTCOMES[2]
+        for i, (count, chance) in enumerate(zip(positives, chances, strict=True)):
+            sizes, rates = (round(count), round(n - count)), (self.recall, self.specificity)
+            shifts = (0.618034 * i % 1, 0.754878 * i % 1)
+            outcomes = [r.outcomes(m, most, u) for r, m, u in zip(rates, sizes, shifts, strict=True)]
+            places = [_place(np.array([count]), n, *_ends(self.prevalence, n))]
+            places += [_place(k, m, *_ends(r, m)) for (k, _), m, r in zip(outcomes, sizes, rates, strict=True)]
+            found.append([_interpolated(values, places) for values in smooth])
+            weights.append(chance * np.outer(outcomes[0][1], outcomes[1][1]).ravel())
+        return np.exp(np.concatenate(found, axis=1)), np.concatenate(weights)
+
+    def _degrees(self) -> list[tuple[Metric, tuple[int, int, int]]]:
+        """Return the metrics with the numbers of nodes: fewer for a law of two integrals, which costs more."""
+        across = 1 if self.fixed_totals else 9 if self.prevalence.known is not None else 13
+        one = np.ones(1)
+        dear = [getattr(self._law(metric, one, one, one, 2), "integrals", 0) > 1 for metric in self.metrics]
+        return [
+            (metric, (min(across, 9), 9, 9) if slow else (across, 13, 13))
+            for metric, slow in zip(self.metrics, dear, strict=True)
+        ]
+
+    def _positives(self, n: int) -> tuple[Array, Array]:
+        """Return numbers of positives and their probabilities."""
+        if self.fixed_totals:
+            return np.array([self._fixed(n)]), np.ones(1)
+        return self.prevalence.outcomes(n, _OUTCOMES[1])
+
+    def _fixed(self, n: int) -> float:
+        """Return the number of positives of a design with both classes."""
+        return float(np.clip(round(n * self.prevalence.mean()), 1, n - 1))
+
+    def _nodes(self, n: int, degrees: tuple[int, int, int]) -> tuple[Array, Array, Array]:
+        """Return positives, true positives and true negatives at the nodes, over three axes."""
+        if self.fixed_totals:
+            positives = np.array([self._fixed(n)])
+        else:
+            positives = _count(degrees[0], float(n), *_ends(self.prevalence, n))
+        tp = np.stack([_count(degrees[1], size, *_ends(self.recall, size)) for size in positives])
+        tn = np.stack([_count(degrees[2], size, *_ends(self.specificity, size)) for size in n - positives])
+        return positives[:, None, None], tp[:, :, None], tn[:, None, :]
+
+    def _law(self, metric: Metric, positives: Array, tp: Array, tn: Array, n: int) -> Law:
+        """Return the posterior that will be reported after given counts."""
+        totals = np.stack([n - positives, positives], -1)
+        rows = self.prior.rows + np.stack(
+            [np.stack([tn, n - positives - tn], -1), np.stack([positives - tp, tp], -1)], -2
+        )
+        if self.fixed_totals:
+            which = Concentrations(rows, totals / n, known=True)
+        else:
+            which = Concentrations(rows, self.prior.shares + totals, one_dirichlet=self.prior.one_dirichlet)
+        law = exact_law(metric, which)
+        if law is None:
+            raise ValueError(f"`metric`: no exact law of {metric.name} is known, so its width can't be planned.")
+        return law
+
+    def _exact(self, metric: Metric, positives: Array, tp: Array, tn: Array, n: int) -> Array:
+        """Return the width of the interval that will be reported after given counts."""
+        positives, tp, tn = np.broadcast_arrays(positives, tp, tn)
+        found = self._law(metric, positives, tp, tn, n).statistics(self.ci_prob, self.ci_kind)
+        return np.broadcast_to(np.asarray(found["upper"] - found["lower"]), tp.shape)
+
+
+def quantile(values: Array, weights: Array, probability: float) -> float:
+    """Return the least value that holds at least a probability."""
+    order = np.argsort(values)
+    at = np.searchsorted(np.cumsum(weights[order]), probability - 1e-12)
+    return float(values[order[min(int(at), len(order) - 1)]])
+
+
+def _ends(rate: Rate, size: float) -> tuple[float, float]:
+    """Return the log-odds between which nearly all counts are."""
+    low, high = rate.reach(size + 1.0, _REACH)
+    edge = 1.0 / (2.0 * size + 1.0)  # the odds of a count of 0, see `_place`; added, so that there is no kink
+    return float(np.log(low / max(1.0 - low, edge) + edge)), float(-np.log((1.0 - high) / max(high, edge) + edge))
+
+
+def _place(k: Array, size: float, low: float, high: float) -> Array:
+    """Return the places of counts on [-1, 1]: the log-odds log((k + 1/2) / (size - k + 1/2)) between two ends."""
+    odds = np.log((k + 0.5) / (size - k + 0.5))
+    return np.clip((odds - low) / max(high - low, 1e-12) * 2.0 - 1.0, -1.0, 1.0)
+
+
+def _count(degree: int, size: float, low: float, high: float) -> Array:
+    """Return the counts at the nodes: :func:`_place` undone."""
+    odds = low + (_chebyshev(degree) + 1.0) / 2.0 * (high - low)
+    return np.asarray(np.clip(special.expit(odds) * (size + 1.0) - 0.5, 0.0, size))
+
+
+def _chebyshev(degree: int) -> Array:
+    """Return the Chebyshev nodes with the ends."""
+    return -np.cos(np.pi * np.arange(degree) / (degree - 1))
+
+
+def _interpolated(values: Array, places: list[Array]) -> Array:
+    """Return values given at the nodes of three axes at one place of the first and all pairs of the others."""
+    first, left, right = (_weights(at, degree) for at, degree in zip(places, values.shape, strict=True))
+    return np.asarray(left @ np.tensordot(first[0], values, 1) @ right.T).ravel()
+
+
+def _weights(places: Array, degree: int) -> Array:
+    """Return the weights with which values at the nodes give those at places, (places, nodes)."""
+    if degree == 1:
+        return np.ones((len(places), 1))
+    at_nodes = chebyshev.chebvander(_chebyshev(degree), degree - 1)
+    return np.asarray(np.linalg.solve(at_nodes.T, chebyshev.chebvander(places, degree - 1).T).T)

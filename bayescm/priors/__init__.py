@@ -1,0 +1,1 @@
+"""Priors: concentrations, Betas from intervals, and metrics turned into counts."""

@@ -1,0 +1,255 @@
+"""The shared grid engine: planes computed once, one pass for any number of matrices and every method.
+
+A method's statistic is a sum of products of a matrix's numbers and planes that depend on the grid alone (docs/theory).
+The PR and the ROC plane are two :class:`Space` objects: how their planes look, which two binomials stand behind them,
+and which weights a matrix gives the planes. Another pair of metrics would be a third.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+from bayescm._kernels.dispatch import in_blocks, load
+from bayescm.data import validate
+
+Array = NDArray[np.float64]
+Planes = tuple[Array, Array, Array]
+"""rows (2, ny), full (ny or 1, nx), columns (2, nx)."""
+Parts = Callable[[slice, slice], Planes]
+"""Gives the planes of some rows and columns of a grid, whose logarithms along the axes are there already."""
+CAP = 80.0
+"""Where no window is; the level of a larger statistic is 1 in floating point."""
+_EDGE = 1e-300  # stands for 0, so that all logarithms are finite
+_TILE = 64  # rows, which stay in the second-level cache
+_TN, _FP, _FN, _TP = range(4)
+
+
+@dataclass(frozen=True)
+class Space:
+    """A plane of two metrics whose likelihood is that of two independent binomials.
+
+    Attributes
+    ----------
+    name : str
+    y, x : str
+        Names of the metrics.
+    factors : tuple of two functions
+        Each takes numbers per cell (..., 4), in the order TN, FP, FN, TP, and returns those of success and failure of
+        one of the binomials: counts of counts, concentrations of concentrations.
+    rates : tuple of two functions
+        The same for the metrics y and x themselves.
+    trinomial : bool
+        Whether the second binomial is a split of what the first one leaves.
+    """
+
+    name: str
+    y: str
+    x: str
+    factors: tuple[Callable[[Array], tuple[Array, Array]], Callable[[Array], tuple[Array, Array]]]
+    rates: tuple[Callable[[Array], tuple[Array, Array]], Callable[[Array], tuple[Array, Array]]]
+    trinomial: bool
+
+    def planes(self, y: Array, x: Array) -> Parts:
+        """Return the planes of a grid, which every matrix and every method share, part by part."""
+        (log_y, log_not_y), (log_x, log_not_x) = _logs(y), _logs(x)
+        if not self.trinomial:
+            rows, columns, one_row = np.stack([log_y, log_not_y]), np.stack([log_not_x, np.zeros_like(x)]), log_x[None]
+            return lambda tall, wide: (
+                np.ascontiguousarray(rows[:, tall]),
+                np.ascontiguousarray(one_row[:, wide]),
+                np.ascontiguousarray(columns[:, wide]),
+            )
+        rows, columns = np.stack([log_not_y - log_y, log_y]), np.stack([log_not_x - log_x, log_x])
+        of_fp, of_fn = np.exp(rows[0]) + 1.0, np.exp(columns[0])
+        outer_sum = load("planes").outer_sum
+
+        def part(tall: slice, wide: slice) -> Planes:
+            full = np.empty((tall.stop - tall.start, wide.stop - wide.start))
+            outer_sum(of_fp[tall], of_fn[wide], full)
+            return rows[:, tall].copy(), np.log(full, out=full), columns[:, wide].copy()
+
+        return part
+
+    def logs(self, y: Array, x: Array) -> Array:
+        """Return the logarithms of probabilities at points: (..., 3) of TP, FP, FN or (..., 4) of both rates.
+
+        A point is moved into the plane by 1e-300 where it lies on its edge.
+        """
+        (log_y, log_not_y), (log_x, log_not_x) = _logs(y), _logs(x)
+        if not self.trinomial:
+            return np.stack(np.broadcast_arrays(log_y, log_not_y, log_x, log_not_x), -1)
+        of_fp, of_fn = log_not_y - log_y, log_not_x - log_x
+        log_all = np.logaddexp(np.logaddexp(0.0, of_fp), of_fn)
+        return np.stack(np.broadcast_arrays(-log_all, of_fp - log_all, of_fn - log_all), -1)
+
+    def estimate(self, cells: Array) -> Array:
+        """Return y and x (..., 2) of the counts themselves, NaN where they are 0/0."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.stack([k / (k + other) for k, other in (rate(cells) for rate in self.rates)], -1)
+
+    def weights(self, cells: Array) -> Array:
+        """Return the weights (T, 5) that make the deviance 2 log(L(estimate) / L(point))."""
+        (a, b), (c, d) = (factor(cells) for factor in self.factors)
+        constant = sum(special.xlogy(k, k) for k in (a, b, c, d)) - special.xlogy(a + b, a + b)
+        constant = constant - special.xlogy(c + d, c + d)
+        if self.trinomial:
+            tp, fp, fn, zero = cells[:, _TP], cells[:, _FP], cells[:, _FN], np.zeros_like(a)
+            return 2.0 * np.stack([constant, -fp, zero, tp + fp + fn, -fn], -1)
+        return 2.0 * np.stack([constant, -a, -b, -c, -d], -1)
+
+    def density_weights(self, concentrations: Array) -> Array:
+        """Return the weights (T, 6) of the log posterior density of (y, x) (Urlus 2023, eqs 10, 42 corrected)."""
+        (a, b), (c, d) = (factor(concentrations) for factor in self.factors)
+        constant = -special.betaln(a, b) - special.betaln(c, d)
+        two, zero = np.full_like(a, 2.0), np.zeros_like(a)
+        if self.trinomial:
+            fp, fn = concentrations[:, _FP], concentrations[:, _FN]
+            return np.stack([constant, fp - 1.0, -two, -(a + b), fn - 1.0, -two], -1)
+        return np.stack([constant, a - 1.0, b - 1.0, c - 1.0, d - 1.0, zero], -1)
+
+
+def _take(success: int, *failure: int) -> Callable[[Array], tuple[Array, Array]]:
+    """Return the split of cells into one and the sum of others."""
+    return lambda cells: (cells[..., success], cells[..., list(failure)].sum(-1))
+
+
+PR = Space(
+    "pr", "precision", "recall",
+    factors=(_take(_TP, _FP, _FN), _take(_FP, _FN)), rates=(_take(_TP, _FP), _take(_TP, _FN)), trinomial=True,
+)  # fmt: skip
+ROC = Space(
+    "roc", "tpr", "fpr",
+    factors=(_take(_TP, _FN), _take(_FP, _TN)), rates=(_take(_TP, _FN), _take(_FP, _TN)), trinomial=False,
+)  # fmt: skip
+SPACES = {space.name: space for space in (PR, ROC)}
+LONG_NAMES = {
+    "precision": "Precision", "recall": "Recall", "tpr": "True positive rate", "fpr": "False positive rate",
+}  # fmt: skip
+_HIGHEST = 1.0 - 2.0**-53  # of the levels below 1
+
+
+def axis(n: int = 501, lower: float = 0.0, upper: float = 1.0, *, spacing: str = "uniform") -> Array:
+    """Return the points of an axis.
+
+    Parameters
+    ----------
+    n : int
+        Number of points, both ends included.
+    lower, upper : float
+        Ends, in [0, 1].
+    spacing : {"uniform", "edges"}
+        "edges" is denser towards those ends that are 0 or 1, where surfaces can rise without limit in a thin layer.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Fewer points where `upper` is too close to `lower` for n floats.
+
+    Examples
+    --------
+    >>> from bayescm import grid
+    >>> grid.axis(5).tolist()
+    [0.0, 0.25, 0.5, 0.75, 1.0]
+    >>> grid.axis(5, spacing="edges").round(3).tolist()
+    [0.0, 0.146, 0.5, 0.854, 1.0]
+    """
+    if validate.positive_integer("n", n) < 2:
+        raise ValueError(f"`n` must be at least 2; got {n}.")
+    validate.choice("spacing", spacing, ("uniform", "edges"))
+    lower = validate.number("lower", lower, 0, 1, closed=True)
+    upper = validate.number("upper", upper, 0, 1, closed=True)
+    if not lower < upper:
+        raise ValueError(f"`lower` must be smaller than `upper`; got {lower} and {upper}.")
+    t = np.linspace(0.0, 1.0, n)
+    if spacing == "edges" and lower == 0.0:
+        t = (1.0 - np.cos(np.pi * t)) / 2.0 if upper == 1.0 else 1.0 - np.cos(np.pi / 2.0 * t)
+    elif spacing == "edges" and upper == 1.0:
+        t = np.sin(np.pi / 2.0 * t)
+    points = np.clip(lower + (upper - lower) * t, lower, upper)
+    points[-1] = upper
+    return np.unique(points)
+
+
+def checked_axis(name: str, values: ArrayLike) -> Array:
+    """Return an axis that is increasing and in [0, 1]."""
+    if validate.array_of(name, values).dtype.kind not in "iuf":
+        raise TypeError(f"`{name}` must be numbers in [0, 1]; got {values!r}.")
+    points = np.ascontiguousarray(values, dtype=np.float64)
+    if points.ndim != 1 or len(points) < 2:
+        raise ValueError(f"`{name}` must have one dimension and two points at least; got shape {points.shape}.")
+    if not ((points >= 0) & (points <= 1)).all() or not (np.diff(points) > 0).all():
+        raise ValueError(f"`{name}` must be increasing and in [0, 1]; got {np.array2string(points, threshold=6)}.")
+    return points
+
+
+def smooth(level: ArrayLike) -> Array:
+    """Return sqrt(-2 log(1 - level)), on which surfaces are smooth: for most methods about a distance in deviations.
+
+    A level of 1 is taken for the largest number below it.
+    """
+    return np.asarray(np.sqrt(-2.0 * np.log1p(-np.minimum(np.asarray(level, np.float64), _HIGHEST))))
+
+
+def windows(axes: tuple[Array, Array], boxes: Array) -> NDArray[np.int64]:
+    """Return rows and columns (T, 4) of the grid points in boxes (T, 4) of y and x, and one more on each side."""
+    found = np.empty(boxes.shape, np.int64)
+    for k, points in enumerate(axes):
+        found[:, 2 * k] = np.searchsorted(points, boxes[:, 2 * k]) - 1
+        found[:, 2 * k + 1] = np.searchsorted(points, boxes[:, 2 * k + 1], side="right") + 1
+        np.clip(found[:, 2 * k : 2 * k + 2], 0, len(points), out=found[:, 2 * k : 2 * k + 2])
+    return found
+
+
+def evaluate(
+    axes: tuple[Array, Array],
+    planes: Callable[[slice, slice], Any],
+    where: NDArray[np.int64],
+    kernel: Callable[[Any, NDArray[np.intp], NDArray[np.int64], Array], object],
+    *,
+    log_rest: bool = True,
+) -> Array:
+    """Return levels (ny, nx) on a grid, tile by tile in threads; 1 where no window is.
+
+    Parameters
+    ----------
+    axes : tuple of two ndarray
+    planes : callable
+        Gives the planes of a part of the grid, once for all matrices.
+    where : ndarray of shape (T, 4)
+        Windows of matrices: first and last row, first and last column.
+    kernel : callable
+        Takes planes, the indices of the matrices that have windows there, their windows, and an array (rows, columns)
+        to be filled.
+    log_rest : bool
+        Whether the kernel gives log(1 - level), not the level.
+    """
+    y, x = axes
+    out = np.empty((len(y), len(x)))
+
+    def tile(start: int, stop: int) -> None:
+        part = out[start:stop]
+        there = np.flatnonzero((where[:, 0] < stop) & (where[:, 1] > start) & (where[:, 2] < where[:, 3]))
+        if len(there) == 0:
+            part.fill(1.0)
+            return
+        left, right = int(where[there, 2].min()), int(where[there, 3].max())
+        part[:, :left] = part[:, right:] = 1.0
+        work = np.empty((stop - start, right - left))
+        part_of_planes = planes(slice(start, stop), slice(left, right))
+        kernel(part_of_planes, there, where[there] - (start, start, left, left), work)
+        if log_rest:
+            np.subtract(1.0, np.exp(work, out=work), out=part[:, left:right])
+        else:
+            part[:, left:right] = work
+
+    in_blocks(tile, len(y), _TILE)
+    return out
+
+
+def _logs(p: Array) -> tuple[Array, Array]:
+    """Return log p and log(1 - p), finite on the edges."""
+    return np.log(np.maximum(p, _EDGE)), np.where(p < 1.0, np.log1p(-np.minimum(p, 1.0 - 2.0**-53)), np.log(_EDGE))

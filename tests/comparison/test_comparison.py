@@ -1,0 +1,620 @@
+"""Comparing systems: exact laws against draws and second ways, verdicts, pairs, folds, messages."""
+
+import itertools
+import json
+import warnings
+
+import arviz as az
+import numpy as np
+import pytest
+import xarray as xr
+from scipy import integrate, special, stats
+
+import bayescm
+from bayescm import distributions
+from bayescm.comparison import frequentist, report
+from bayescm.distributions import BetaLaw, dirichlet
+from bayescm.distributions.difference import Discordant, Independent
+from bayescm.distributions.quadrature import Outer, Table
+from bayescm.metrics import resolve
+from bayescm.priors.concentrations import concentrations
+
+MORAIS = bayescm.from_cells(tp=[10, 3], fn=[5, 3], fp=[10, 2], tn=[100, 20], dims="system").assign_coords(
+    system=["one", "two"]
+)
+HARD = [
+    (10.5, 5.5, 3.5, 3.5), (1e6, 3, 5, 2), (0.5, 0.5, 0.5, 0.5), (0.5, 1e6, 3, 2), (0.5, 30.5, 0.5, 10.5),
+    (26.5, 0.5, 40.5, 0.5), (0.25, 8, 60, 0.25), (1e6, 3, 1e6, 5), (1000.5, 2000.5, 900.5, 2000.5),
+]  # fmt: skip
+
+
+def outer(a, b, link="identity"):
+    return Outer(BetaLaw(np.asarray(float(a)), np.asarray(float(b)), link), 0.0, 1.0)
+
+
+def table(n10=22, n01=7, both=191, none=30):
+    """Return a joint table with so many items right by either; a third are positive."""
+    y, a, b = [], [], []
+    for count, right_a, right_b in ((both, 1, 1), (n10, 1, 0), (n01, 0, 1), (none, 0, 0)):
+        actual = (np.arange(count) % 3 == 0).astype(int)
+        y += list(actual)
+        a += list(np.where(right_a, actual, 1 - actual))
+        b += list(np.where(right_b, actual, 1 - actual))
+    return bayescm.paired_counts(y, {"A": a, "B": b}, labels=[0, 1])
+
+
+def one(tree, variable, **where):
+    return tree["summary"][variable].sel(**where).squeeze("comparison").values
+
+
+def test_the_comparisons_of_the_thesis():
+    made = bayescm.compare_systems(MORAIS, ["recall", "f1"], random_seed=1)
+    better = made["summary"].probability_better.sel(comparison="one - two").values
+    assert 1 - better[0] == pytest.approx(0.23718156360763404, abs=1e-9)  # credible.cmp.recall
+    assert 1 - better[1] == pytest.approx(0.426307, abs=1e-6)  # Morais, see ERRATA
+    assert (made["summary"].method == "exact").all()
+    assert (made["summary"].mcse == 0).all()
+
+
+def test_the_comparison_of_caelen_for_theta():
+    counts = bayescm.datasets.caelen2017()
+    made = bayescm.compare_systems(counts, "mcc", design="independent", prior="haldane", require="mcc > 0")
+    assert one(made, "probability_better", metric="matthews_correlation") == pytest.approx(0.875, abs=5e-4)
+    assert made["summary"].requirement.sel(system="B").item() == pytest.approx(0.976, abs=5e-4)
+
+
+@pytest.mark.parametrize("d", [0.0, 0.05, -0.1, 1e-4, 0.3])
+@pytest.mark.parametrize("numbers", HARD)
+def test_differences_of_betas_by_the_other_integral(numbers, d):
+    a1, b1, a2, b2 = numbers
+    law = Independent(outer(a1, b1), outer(a2, b2))
+    found, error = law.both(d)
+    first, second = stats.beta(a1, b1), stats.beta(a2, b2)
+    outside, inside, move = (second, first.cdf, d) if second.std() <= first.std() else (first, second.sf, -d)
+
+    def value(z):
+        y = outside.ppf(special.ndtr(z)) if z < 0 else outside.isf(special.ndtr(-z))
+        return inside(y + move) * np.exp(-z * z / 2) / np.sqrt(2 * np.pi)
+
+    near = special.ndtri(outside.cdf([-move, 1 - move]))  # where the inner law begins and ends
+    panels = itertools.pairwise([-9, *sorted(float(z) for z in near if abs(z) < 9), 9])
+    expected = sum(integrate.quad(value, low, high, epsabs=1e-11, limit=400)[0] for low, high in panels)
+    assert found[0] == pytest.approx(expected, abs=1e-8)
+    assert found.sum() == pytest.approx(1, abs=1e-12)
+    assert error < 1e-7
+
+
+def test_a_narrow_and_a_wide_law_against_mpmath():
+    law = Independent(outer(1e6, 3), outer(5, 2))  # mpmath, 30 digits
+    for d, expected in ((0.0, 1.7999634005100089e-10), (0.05, 0.03277749350787216), (0.3, 0.5798314826496819)):
+        assert law.cdf(d) == pytest.approx(expected, rel=1e-9)
+        assert Independent(outer(5, 2), outer(1e6, 3)).sf(-d) == pytest.approx(expected, rel=1e-9)
+
+
+def test_quantiles_and_moments_of_a_difference_against_draws():
+    rng = np.random.default_rng(1)
+    first, second = rng.beta(10.5, 5.5, 10**6), rng.beta(3.5, 3.5, 10**6)
+    law = Independent(outer(10.5, 5.5), outer(3.5, 3.5))
+    difference, ratio = first - second, Independent(outer(10.5, 5.5), outer(3.5, 3.5), ratio=True)
+    for p in (1e-3, 0.025, 0.5, 0.9):
+        assert law.cdf(law.ppf(p)) == pytest.approx(p, rel=1e-8)
+        assert law.ppf(p) == pytest.approx(np.quantile(difference, p), abs=6e-3)
+        assert ratio.ppf(p) == pytest.approx(np.quantile(first / second, p), rel=1e-2)
+    assert law.mean() == pytest.approx(difference.mean(), abs=1e-3)
+    assert law.sd() == pytest.approx(difference.std(), rel=3e-3)
+    low, high = law.interval(0.8, "hdi")
+    assert law.cdf(high) - law.cdf(low) == pytest.approx(0.8, abs=1e-8)
+    eti = law.interval(0.8, "eti")
+    assert high - low <= eti[1] - eti[0]
+    step = 1e-5
+    densities = [(law.cdf(x + step) - law.cdf(x - step)) / (2 * step) for x in (low, high)]
+    assert densities[0] == pytest.approx(densities[1], rel=1e-3)
+
+
+@pytest.mark.parametrize("name", ["mcc", "f2", "lr+", "informedness", "p4", "net_benefit(threshold=0.3)"])
+@pytest.mark.parametrize("cells", [(3, 3, 2, 20), (5, 0, 0, 20), (10**6, 3, 10**3, 10**7)])
+def test_tables_keep_the_law(name, cells):
+    counts = bayescm.from_cells(**dict(zip(("tp", "fn", "fp", "tn"), cells, strict=True)))
+    metric = resolve(name, 2)[0]
+    base = concentrations("jeffreys", "dirichlet_multinomial", 2)
+    law = distributions.exact_law(metric, dirichlet.posterior(counts.values, base))
+    made = Table(law, metric.lower, metric.upper)
+    x = made.ppf(special.ndtr(np.linspace(-5.03, 5.03, 31)))
+    np.testing.assert_allclose(made.cdf(x), law.cdf(x), atol=1e-8)
+    np.testing.assert_allclose(made.sf(x), law.sf(x), atol=1e-8)
+    assert made.error < 1e-8
+    assert made.cdf(np.array([metric.lower - 1, np.inf])).tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        (5.5, 10.5, 84),
+        (0.5, 0.5, 1),
+        (500, 0.5, 500),
+        (5e5, 50, 5e5),
+        (50.5, 50.5, 1e6),
+        (30.5, 0.5, 0.5),
+        (2, 300, 0.5),
+    ],
+)
+def test_paired_differences_by_two_integrals_and_draws(numbers):
+    law = Discordant(*numbers)
+    cells = np.random.default_rng(1).dirichlet(numbers, 200_000)
+    difference = cells[:, 0] - cells[:, 1]
+    assert law.mean() == pytest.approx(difference.mean(), abs=5 * law.sd() / 447)
+    assert law.sd() == pytest.approx(difference.std(), rel=0.02)
+    for d in (0.02, law.mean() - 0.7 * law.sd(), law.mean() + 0.5 * law.sd(), -0.3):
+        found = law.both(d)[0]
+        over_side = law.side.mean_of(lambda u, d=d: law._given_side(u, d), (0.5, 0.5 + d / 2))[0]
+        over_size = law.size.mean_of(lambda t, d=d: law._given_size(t, d), (abs(d),))[0]
+        np.testing.assert_allclose(over_side, over_size, atol=1e-9)
+        np.testing.assert_allclose(found, over_size, atol=1e-9)
+        assert found[0] == pytest.approx((difference <= d).mean(), abs=5e-3)
+    assert law.sf(0.0) == pytest.approx(special.betaincc(*numbers[:2], 0.5), rel=1e-12)
+    assert law.cdf(law.ppf(0.1)) == pytest.approx(0.1, rel=1e-7)
+    assert (law.cdf(-1.0), law.cdf(1.0)) == (0, 1)
+
+
+def test_paired_proportions_agree_with_the_joint_dirichlet_of_the_story():
+    joint, numbers = table(), [[0.4, 0.8], [1.0, 0.5]]  # taken at their word
+    asked = {"prior": numbers, "random_seed": 1}
+    made = bayescm.compare_systems(joint, ["accuracy", "recall", "fpr"], rope=0.01, margin=0.02, **asked)
+    asked = {"prior": numbers, "random_seed": 2, "draws": 50_000}
+    fit = bayescm.posterior(joint, model="paired", metrics=["accuracy", "recall", "fpr"], **asked)
+    for name, sign in (("accuracy", 1), ("recall", 1), ("false_positive_rate", -1)):
+        draws = fit["posterior"][name]
+        gain = sign * (draws.sel(system="A") - draws.sel(system="B")).values
+        sides = [(gain < -0.01).mean(), (np.abs(gain) <= 0.01).mean(), (gain > 0.01).mean()]
+        np.testing.assert_allclose(one(made, "probability", metric=name), sides, atol=6e-3)
+        assert one(made, "superiority", metric=name) == pytest.approx((gain > 0.02).mean(), abs=6e-3)
+        assert one(made, "mean", metric=name) == pytest.approx(sign * gain.mean(), abs=1e-3)
+    assert (made["summary"].method == "exact").all()
+    n10, n01 = (int(made["flips"][name].sel(actual=1).sum()) for name in ("only_first_right", "only_second_right"))
+    negatives, positives = 0.4 * 0.8 / 1.2, 1.0 * 0.5 / 1.5  # a_ij a_ik / a_i
+    for name, counts, more in (("accuracy", (22, 7), negatives + positives), ("recall", (n10, n01), positives)):
+        assert one(made, "probability_better", metric=name) == pytest.approx(
+            special.betaincc(counts[0] + more, counts[1] + more, 0.5)
+        )
+
+
+def classes(n10, n01, k, both=60, none=20):
+    """Return answers to items of k classes in turn, of which each system alone gets so many right."""
+    right = np.repeat([[1, 1], [1, 0], [0, 1], [0, 0]], [both, n10, n01, none], axis=0).astype(bool)
+    actual = np.arange(len(right)) % k
+    given = np.where(right.T, actual, (actual + 1) % k)
+    return bayescm.predictions(actual, {"A": given[0], "B": given[1]}, labels=list(range(k)))
+
+
+@pytest.mark.parametrize("k", [2, 3, 20])
+@pytest.mark.parametrize(
+    ("n10", "n01", "verdict", "reason"),
+    [
+        (12, 4, "better", "12 items against 4"),
+        (4, 12, "worse", "12 items against 4"),
+        (9, 7, "undecided", "9 items against 7"),
+        (4, 0, "better", "4 items against 0"),
+        (3, 0, "undecided", "only 3 items tell them apart"),
+        (2, 0, "undecided", "only 2 items tell them apart"),
+        (0, 1, "undecided", "only 1 item tells them apart"),
+        (0, 0, "undecided", "no item tells them apart"),
+    ],
+)
+def test_verdicts_rest_on_enough_items_whatever_the_number_of_classes(n10, n01, k, verdict, reason):
+    found = bayescm.compare_systems(classes(n10, n01, k), chains=1, draws=200, random_seed=1)["summary"]
+    expected = stats.binom.cdf(n10, n10 + n01 + 1, 0.5)  # Beta(n10 + 1, n01 + 1) above 1/2, by the binomial
+    assert found.probability_better.item() == pytest.approx(expected, rel=1e-12)
+    if n10 != n01:  # half the mid-p value is the probability of the system that loses
+        mid_p = frequentist.mcnemar(n10, n01)[1]
+        assert min(expected, 1 - expected) == pytest.approx(mid_p / 2, rel=1e-9)
+    assert (found.verdict.item(), found.reason.item()) == (verdict, reason)
+    assert found.discordant.sel(only=["first", "second"]).values.ravel().tolist() == [n10, n01]
+    assert found.discordant.attrs["fewest_that_decide"] == 4
+
+
+@pytest.mark.parametrize("confidence", [0.8, 0.9, 0.95, 0.99])
+def test_equal_systems_get_a_verdict_no_more_often_than_is_said(confidence):
+    entry = bayescm.comparison.inputs.entries_of(resolve("recall", 2), "ab")[0]
+    share, base = frequentist.proportion_of(entry, 2), concentrations("jeffreys", "dirichlet_multinomial", 2)
+    more = frequentist.prior_agreement("jeffreys", base.rows, share).first
+    m = np.arange(241)
+    better = special.betaincc(m[:, None] + more, m[None, :] + more, 0.5) >= confidence
+    assert better[:, 0].argmax() == frequentist.fewest_that_decide(confidence)
+    for expected in (*np.arange(0.5, 20, 0.5), *range(20, 101, 4)):
+        chance = stats.poisson.pmf(m, expected / 2)
+        assert 2 * chance @ better @ chance <= 2 * (1 - confidence) + 1e-9, expected
+
+
+def test_discordant_items_of_other_metrics():
+    joint = table(12, 4, 60, 20)
+    metrics = ["accuracy", "error_rate", "recall", "specificity", "mcc"]
+    found = bayescm.compare_systems(joint, metrics, random_seed=1)["summary"].sel(comparison="A - B")
+    flips = bayescm.compare_systems(joint, random_seed=1)["flips"].sel(comparison="A - B")
+    positives, negatives = ([int(flips[f"only_{s}_right"][i]) for s in ("first", "second")] for i in (1, 0))
+    assert found.discordant.values.tolist() == [[12, 4], [12, 4], positives, negatives, [12, 4]]
+    assert found.reason.sel(metric="error_rate") == "12 items against 4"
+    assert found.reason.sel(metric="matthews_correlation") == "16 items tell them apart"
+    both_wrong = bayescm.predictions([0, 1, 2] * 8, {"A": [1, 2, 0] * 8, "B": [1, 2, 1] * 8}, labels=[0, 1, 2])
+    found = bayescm.compare_systems(both_wrong, ["f1_macro", "precision"], random_seed=1)["summary"]
+    assert found.reason.values.tolist() == [["8 items tell them apart"] * 3 + ["no item tells them apart"]]
+
+
+def test_a_metric_by_draws_is_not_decided_by_three_items():
+    found = bayescm.compare_systems(classes(3, 0, 2, both=40, none=10), ["mcc", "f1"], prior=0.01, random_seed=1)
+    assert (found["summary"].probability_better > 0.95).all()
+    assert (found["summary"].verdict == "undecided").all()
+    assert (found["summary"].reason == "only 3 items tell them apart").all()
+
+
+def test_draws_of_proportions_are_those_of_their_own_posterior():
+    found = bayescm.compare_systems(table(5, 1, 30, 6), ["accuracy", "recall", "mcc"], draws=5000, random_seed=1)
+    summary, drawn = (found[name].to_dataset().isel(comparison=0) for name in ("summary", "posterior"))
+    for name in ("accuracy", "recall"):
+        row, values = summary.sel(metric=name), drawn[name].values.ravel()
+        first, second = row.discordant.values
+        items = found["flips"].to_dataset().isel(comparison=0, actual=slice(None) if name == "accuracy" else [1])
+        rest = (items.both_right + items.both_wrong).sum() + 1
+        law = Discordant(first + 1.0, second + 1.0, float(rest))
+        for share in (0.05, 0.2, 0.5, 0.8, 0.95):
+            error = np.sqrt(share * (1 - share) / values.size)
+            assert law.cdf(np.quantile(values, share)) == pytest.approx(share, abs=5 * error)
+        assert (values > 0).mean() == pytest.approx(row.probability_better.item(), abs=0.015)
+    assert np.corrcoef(drawn["accuracy"].values.ravel(), drawn["matthews_correlation"].values.ravel())[0, 1] > 0.9
+
+
+def test_merged_concentrations_are_those_of_the_joint_prior():
+    rows = np.array([[2.0, 0.5, 0.25], [0.0, 0.0, 0.0], [0.5, 0.25, 3.0]])
+    total = rows.sum(1)
+    with np.errstate(invalid="ignore"):
+        joint = np.nan_to_num(rows[:, :, None] * rows[:, None, :] / total[:, None, None])
+    for name in ("accuracy", "error_rate", "recall", "specificity", "predicted_prevalence"):
+        for entry in bayescm.comparison.inputs.entries_of(resolve(name, 3), "abc"):
+            share = frequentist.proportion_of(entry, 3)
+            found = frequentist.prior_agreement(rows, rows, share)
+            assert frequentist.prior_agreement("perks", rows, share) == (0.5, 1, 1, 0.5)
+            right = share.right & share.rows[:, None]
+            wrong = ~share.right & share.rows[:, None]
+            for value, (j, k) in zip(found, itertools.product((right, wrong), repeat=2), strict=True):
+                assert value == pytest.approx((joint * j[:, :, None] * k[:, None, :]).sum())
+    for name in ("precision", "prevalence", "f1", "mcc"):
+        assert frequentist.proportion_of(bayescm.comparison.inputs.entries_of(resolve(name, 2), "ab")[0], 2) is None
+
+
+def test_pairing_matters_on_the_same_data():
+    joint = table()
+    paired = bayescm.compare_systems(joint, random_seed=1)
+    with pytest.warns(UserWarning, match="answered the same items"):
+        unpaired = bayescm.compare_systems(joint, design="independent", random_seed=1)
+    with pytest.warns(UserWarning, match="same class totals"):
+        guessed = bayescm.compare_systems(bayescm.margins(joint), random_seed=1)
+    assert paired["tests"].p_value.sel(test="mcnemar_exact").item() == pytest.approx(0.00813, abs=1e-5)
+    assert unpaired["tests"].p_value.sel(test="score").item() == pytest.approx(0.0795, abs=1e-4)
+    assert guessed["summary"].equals(unpaired["summary"])
+    assert paired["summary"].sd.item() < unpaired["summary"].sd.item()
+    assert one(paired, "verdict", metric="accuracy") == "better"
+    assert paired.attrs["design"] == "paired"
+    assert "flips" not in unpaired.children
+
+
+def test_flips_count_items():
+    joint = table(5, 2, 20, 3)
+    found = bayescm.compare_systems(joint)["flips"].sum()
+    names = ("both_right", "only_first_right", "only_second_right", "both_wrong", "answers_differ")
+    assert [int(found[name]) for name in names] == [20, 5, 2, 3, 7]
+
+
+def test_mcnemar_against_the_binomial():
+    for n10, n01 in ((22, 7), (7, 22), (5, 5), (0, 3), (0, 0), (1, 0)):
+        exact, mid = frequentist.mcnemar(n10, n01)
+        n, k = n10 + n01, min(n10, n01)
+        assert exact == pytest.approx(stats.binomtest(n10, n).pvalue if n else 1.0)
+        equal = stats.binom.pmf(k, n, 0.5)
+        assert mid == pytest.approx(min(2 * stats.binom.cdf(k, n, 0.5) - equal, 1))
+
+
+def test_newcombe_s_intervals():
+    # Newcombe 1998, Statistics in Medicine 17:873, table II, method 10
+    np.testing.assert_allclose(frequentist.newcombe((56, 48), (70, 80), 0.95), [0.0524, 0.3339], atol=5e-5)
+    np.testing.assert_allclose(frequentist.newcombe((9, 3), (10, 10), 0.95), [0.1705, 0.8090], atol=5e-5)
+    # 17:2635, method 10: 36, 12, 2, 0
+    found = frequentist.newcombe_paired(frequentist.Agreement(36, 12, 2, 0), 0.95)
+    np.testing.assert_allclose(found, [0.0569, 0.3404], atol=5e-5)
+    assert np.isnan(frequentist.newcombe_paired(frequentist.Agreement(0, 0, 0, 0), 0.95)).all()
+    # no correlation where a margin is empty: the independent interval
+    alike = frequentist.newcombe_paired(frequentist.Agreement(40, 10, 0, 0), 0.95)
+    np.testing.assert_allclose(alike, frequentist.newcombe((50, 40), (50, 50), 0.95))
+
+
+def test_independent_tests_against_scipy():
+    fisher, score = frequentist.independent_tests((56, 48), (70, 80))
+    assert fisher == stats.fisher_exact([[56, 14], [48, 32]]).pvalue
+    assert score == pytest.approx(stats.chi2_contingency([[56, 14], [48, 32]], correction=False).pvalue)
+    assert np.isnan(frequentist.independent_tests((0, 1), (0, 3))).all()
+
+
+@pytest.mark.parametrize("kind", ["eti", "hdi"])
+def test_every_metric_agrees_with_its_draws(kind):
+    names = None if kind == "eti" else ["recall", "f1", "lr-"]
+    made = bayescm.compare_systems(MORAIS, names, rope=0.02, margin=0.01, ci_kind=kind, draws=10_000, random_seed=3)
+    for name in made["summary"].metric.values:
+        table_ = made["summary"].sel(metric=name).isel(comparison=0)
+        draws = made["posterior"][name].values.ravel()
+        gain = -draws if resolve(name, 2)[0].loss else draws
+        low, high = table_.interval.values
+        assert table_.method == "exact"
+        assert ((draws > low) & (draws < high)).mean() == pytest.approx(0.95, abs=0.006)
+        assert table_.probability_better.item() == pytest.approx((gain > 0).mean(), abs=0.012)
+        sides = [(gain < -0.02).mean(), (np.abs(gain) <= 0.02).mean(), (gain > 0.02).mean()]
+        np.testing.assert_allclose(table_.probability, sides, atol=0.012)
+        assert table_.superiority.item() == pytest.approx((gain > 0.01).mean(), abs=0.012)
+        assert np.isnan(table_.ratio) == (resolve(name, 2)[0].lower < 0)
+
+
+def test_a_loss_is_better_where_it_is_smaller():
+    made = bayescm.compare_systems(MORAIS, ["accuracy", "error_rate"], rope=0.01, random_seed=1)
+    first, second = (made["summary"].sel(metric=name) for name in ("accuracy", "error_rate"))
+    for name in ("probability_better", "superiority"):
+        np.testing.assert_allclose(first[name], second[name], atol=1e-10)
+    np.testing.assert_allclose(first.probability, second.probability, atol=1e-10)
+    np.testing.assert_allclose(first["mean"], -second["mean"], atol=1e-10)
+
+
+def test_verdicts():
+    many = bayescm.from_cells(
+        tp=[900, 905, 700], fn=[100, 95, 300], fp=[50, 50, 50], tn=[950, 950, 950], dims="system"
+    ).assign_coords(system=list("abc"))
+    made = bayescm.compare_systems(many, "accuracy", design="independent", rope=0.03)
+    assert made["summary"].verdict.values.ravel().tolist() == ["equivalent", "better", "better"]
+    made = bayescm.compare_systems(many, "accuracy", design="independent", reference="a")
+    assert made["summary"].comparison.values.tolist() == ["b - a", "c - a"]
+    assert made["posterior"].second.values.tolist() == ["a", "a"]
+    assert made["summary"].verdict.values.ravel().tolist() == ["undecided", "worse"]
+
+
+def test_identical_systems_are_undecided():
+    y = [0, 1, 1, 0, 1, 0, 0, 1]
+    p = [0, 1, 0, 0, 1, 1, 0, 1]
+    made = bayescm.compare_systems(bayescm.paired_counts(y, {"A": p, "B": p}), ["accuracy", "mcc", "prevalence"])
+    assert one(made, "probability_better", metric="accuracy") == pytest.approx(0.5)
+    assert one(made, "probability", metric="prevalence").tolist() == [0, 1, 0]
+    assert one(made, "verdict", metric="prevalence") == "equivalent"
+    assert abs(one(made, "mean", metric="matthews_correlation")) < 0.05
+    twice = MORAIS.isel(system=[0, 0]).assign_coords(system=["a", "b"])
+    made = bayescm.compare_systems(twice, ["f1", "lr+"], design="independent")
+    np.testing.assert_allclose(made["summary"].probability_better, 0.5, atol=1e-9)
+    assert one(made, "ratio", metric="f1") == pytest.approx(1)
+
+
+def test_predictions_and_joint_tables_give_the_same():
+    rng = np.random.default_rng(2)
+    y = rng.integers(0, 3, 120)
+    answers = {
+        name: np.where(rng.random(120) < p, y, rng.integers(0, 3, 120))
+        for name, p in (("A", 0.8), ("B", 0.6), ("C", 0.7))
+    }
+    one_way = bayescm.compare_systems(
+        bayescm.predictions(y, answers), ["accuracy", "recall", "f1_macro"], random_seed=4
+    )
+    other = bayescm.compare_systems(
+        bayescm.paired_counts(y, answers), ["accuracy", "recall", "f1_macro"], random_seed=4
+    )
+    xr.testing.assert_allclose(one_way["summary"].to_dataset(), other["summary"].to_dataset())
+    summary = one_way["summary"]
+    assert summary.metric.values.tolist() == ["accuracy", "recall[0]", "recall[1]", "recall[2]", "f1_macro"]
+    assert summary.method.sel(comparison="A - B").values.tolist() == ["exact"] * 4 + ["draws"]
+    assert (summary.mcse.sel(metric="f1_macro") < 0.01).all()
+    draws = one_way["posterior"]
+    assert draws["recall"].dims == ("chain", "draw", "comparison", "class_label")
+    for i, name in enumerate(["recall[0]", "recall[1]", "recall[2]"]):
+        np.testing.assert_allclose(
+            summary["mean"].sel(metric=name), draws["recall"].isel(class_label=i).mean(("chain", "draw")), atol=6e-3
+        )
+    only = bayescm.compare_systems(bayescm.paired_counts(y, {n: answers[n] for n in "AC"}), "accuracy")
+    assert only["summary"]["mean"].item() == pytest.approx(
+        summary["mean"].sel(comparison="A - C", metric="accuracy").item()
+    )
+
+
+def test_three_labels_of_other_items():
+    rng = np.random.default_rng(3)
+    counts = bayescm.from_array(rng.integers(1, 30, (2, 3, 3)), dims="system")
+    made = bayescm.compare_systems(counts, ["accuracy", "precision", "f1", "mcc"], random_seed=1, draws=10_000)
+    assert set(made["summary"].method.values.ravel()) == {"exact", "draws"}
+    for name in ("precision", "f1"):
+        better = (made["posterior"][name] > 0).mean(("chain", "draw")).values.ravel()
+        exact = made["summary"].probability_better.sel(metric=[f"{name}[{i}]" for i in range(3)]).values.ravel()
+        np.testing.assert_allclose(exact, better, atol=0.012)
+
+
+def test_an_uncertain_prevalence_leaves_proportions_of_one_class_exact():
+    given, alone = (
+        bayescm.compare_systems(MORAIS, ["recall", "fpr", "accuracy"], prevalence=p)["summary"].to_dataset()
+        for p in ((3, 7), None)
+    )
+    assert given.method.values.tolist() == [["exact", "exact", "draws"]]
+    np.testing.assert_allclose(given.interval[:, :2], alone.interval[:, :2], atol=1e-9)
+
+
+def test_prevalence_is_exchanged():
+    joint = table()
+    made = bayescm.compare_systems(joint, ["recall", "accuracy", "precision"], prevalence=0.1, random_seed=1)
+    assert made["summary"].method.values.tolist() == [["exact", "draws", "draws"]]
+    rates = bayescm.evaluate(bayescm.margins(joint), ["recall", "specificity"])
+    accuracy = 0.1 * rates.recall + 0.9 * rates.specificity
+    assert one(made, "point", metric="accuracy") == pytest.approx(float(accuracy[0] - accuracy[1]))
+    apart = bayescm.compare_systems(MORAIS, ["precision", "prevalence"], prevalence=0.1, random_seed=1, draws=10_000)
+    assert apart["summary"].method.values.tolist() == [["exact", "draws"]]
+    assert one(apart, "probability", metric="prevalence").tolist() == [0, 1, 0]
+    draws = apart["posterior"].precision.values
+    assert one(apart, "probability_better", metric="precision") == pytest.approx((draws > 0).mean(), abs=0.012)
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        {"tp": [5, 5], "fn": [0, 0], "fp": [0, 0], "tn": [20, 19]},
+        {"tp": [0, 0], "fn": [0, 0], "fp": [0, 2], "tn": [20, 18]},
+        {"tp": [10**9] * 2, "fn": [5, 9], "fp": [10**9, 10**8], "tn": [10**9] * 2},
+        {"tp": [0, 3], "fn": [3, 1], "fp": [2, 0], "tn": [20, 20]},
+    ],
+)
+def test_extreme_matrices(cells):
+    counts = bayescm.from_cells(**cells, dims="system")
+    metrics = ["accuracy", "recall", "f1", "lr+", "dor", "informedness", "mcc"]
+    made = bayescm.compare_systems(counts, metrics, design="independent", rope=0.01, random_seed=1)["summary"]
+    assert not np.isnan(made.probability).any()
+    np.testing.assert_allclose(made.probability.sum("side"), 1, atol=1e-9)
+    assert (made.interval.sel(ci_bound="lower") < made.interval.sel(ci_bound="upper")).all()
+    if cells["fp"][0] == 0 and cells["tp"][0] == 5:
+        assert np.isnan(one({"summary": made}, "mean", metric="positive_likelihood_ratio"))  # infinite less infinite
+
+
+def folds():
+    rng = np.random.default_rng(5)
+    tp, tn = rng.binomial(20, 0.8, (2, 10)), rng.binomial(30, [[0.9], [0.8]], (2, 10))
+    dims = ("system", "fold")
+    counts = bayescm.from_cells(tp=tp, fn=20 - tp, fp=30 - tn, tn=tn, dims=dims)
+    return counts.assign_coords(system=["A", "B"])
+
+
+def test_folds_are_pooled_and_tested():
+    made = bayescm.compare_systems(folds(), ["accuracy", "mcc"], pooling="complete", random_seed=1)
+    assert made.attrs["design"] == "folds"
+    assert made.attrs["pooling"] == "complete"
+    assert made.attrs["runs"] == 1
+    assert "training sets overlap" in made.attrs["meaning"]
+    assert (made["summary"].method == "draws").all()
+    pooled = bayescm.compare_systems(folds().sum("fold"), "accuracy", design="independent")
+    assert one(made, "mean", metric="accuracy") == pytest.approx(pooled["summary"]["mean"].item(), abs=3e-3)
+    scores = bayescm.evaluate(folds(), "accuracy").accuracy
+    d = (scores.sel(system="A") - scores.sel(system="B")).values
+    t = d.mean() / np.sqrt((1 / 10 + 1 / 9) * d.var(ddof=1))  # Nadeau and Bengio, rho / (1 - rho) = 1/9
+    p_value = made["tests"].p_value.sel(metric="accuracy").item()
+    assert p_value == pytest.approx(2 * stats.t.sf(abs(t), 9), rel=1e-9)
+    assert made["tests"].correlated_t.sel(metric="accuracy").mean().item() == pytest.approx(d.mean())
+
+
+def test_correlated_t_of_sonar():
+    scores = bayescm.datasets.corani2017()
+    difference = (scores.sel(classifier="j48") - scores.sel(classifier="nbc")).sel(dataset="sonar")[:10].values
+    p_value = report.correlated_t(difference, 1, 0.95)[0]
+    assert p_value == pytest.approx(2 * 0.4145119975061462, rel=1e-10)  # field.18, baycomp
+    assert np.isnan(report.correlated_t(np.ones(5), 1, 0.95)).all()
+
+
+def test_results_are_arviz_s_and_survive_a_file(tmp_path):
+    made = bayescm.compare_systems(MORAIS, ["recall", "mcc"], random_seed=1)
+    assert list(az.summary(made).index) == ["recall[one - two]", "matthews_correlation[one - two]"]
+    made.to_netcdf(tmp_path / "made.nc")
+    with xr.open_datatree(tmp_path / "made.nc") as back:
+        xr.testing.assert_equal(back["summary"].to_dataset(), made["summary"].to_dataset())
+        assert back.attrs == made.attrs
+        xr.testing.assert_equal(back["posterior"].to_dataset(), made["posterior"].to_dataset())
+    assert json.loads(made.attrs["reference"]) is None
+    again = bayescm.compare_systems(MORAIS, ["recall", "mcc"], random_seed=1)
+    assert again["posterior"].equals(made["posterior"])
+
+
+def test_functions_and_missing_draws():
+    def gain(tp, fp):
+        return tp - 2 * fp
+
+    made = bayescm.compare_systems(MORAIS, {"gain": gain}, random_seed=1)
+    assert one(made, "method", metric="gain") == "draws"
+    with pytest.warns(UserWarning, match="undefined"):
+        made = bayescm.compare_systems(MORAIS, {"bad": lambda tp: np.full_like(tp, np.nan)}, random_seed=1)
+    assert np.isnan(one(made, "probability_better", metric="bad"))
+    assert one(made, "verdict", metric="bad") == "undecided"
+
+
+def test_messages():
+    joint = table()
+    with pytest.raises(ValueError, match="paired_counts"):
+        bayescm.compare_systems(MORAIS, design="paired")
+    with pytest.raises(ValueError, match="`reference`"):
+        bayescm.compare_systems(MORAIS, reference="three")
+    with pytest.raises(ValueError, match="two systems"):
+        bayescm.compare_systems(MORAIS.isel(system=[0]))
+    with pytest.raises(ValueError, match="'system'"):
+        bayescm.compare_systems(MORAIS.rename(system="dataset"))
+    with pytest.raises(ValueError, match="twice"):
+        bayescm.compare_systems(MORAIS.assign_coords(system=["a", "a"]))
+    four = MORAIS.isel(system=[0, 1, 0, 1]).assign_coords(system=["a", "b - c", "a - b", "c"])
+    with pytest.raises(ValueError, match="'a - b - c' twice"):
+        bayescm.compare_systems(four)
+    with pytest.raises(ValueError, match="leaderboard"):
+        bayescm.compare_systems(bayescm.from_cells(tp=[5] * 40, fn=[1] * 40, fp=[2] * 40, tn=range(40), dims="system"))
+    with pytest.raises(TypeError, match=r"bayescm\.leaderboard"):
+        bayescm.compare_systems(bayescm.datasets.kaggle2019())
+    with pytest.raises(ValueError, match="`confidence`"):
+        bayescm.compare_systems(MORAIS, confidence=0.4)
+    with pytest.raises(ValueError, match="`rope`"):
+        bayescm.compare_systems(MORAIS, rope=-1)
+    with pytest.raises(ValueError, match="dirichlet_multinomial"):
+        bayescm.compare_systems(joint, model="three_binomial")
+    with pytest.raises(TypeError, match="`pooling`"):
+        bayescm.compare_systems(MORAIS, pooling="complete")
+    with pytest.raises(ValueError, match="`prior`"):
+        bayescm.compare_systems(table(5, 0, 20, 3), prior="haldane")
+    with pytest.raises(ValueError, match="`require`"):
+        bayescm.compare_systems(folds(), require="recall > .5", pooling="complete")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with pytest.raises(ValueError, match="160"):
+            bayescm.compare_systems(MORAIS, chains=1, draws=10)
+
+
+def test_negative_margins_ask_for_non_inferiority():
+    joint = table(8, 10, 200, 20)
+    made = bayescm.compare_systems(joint, margin=-0.05)
+    law = Discordant(9, 11, 221)
+    assert made["summary"].superiority.item() == pytest.approx(law.sf(-0.05))
+    by_hand = integrate.quad(lambda t: stats.beta.pdf(t, 20, 221) * stats.beta.sf((1 - 0.05 / t) / 2, 9, 11), 0.05, 0.4)
+    below = stats.beta.cdf(0.05, 20, 221)
+    assert law.sf(-0.05) == pytest.approx(by_hand[0] + below, abs=1e-8)
+
+
+def test_errors_of_draws():
+    rng = np.random.default_rng(1)
+    independent = rng.random((4, 1000)) < 0.3
+    expected = np.sqrt(0.3 * 0.7 / 4000)
+    assert report._mcse(independent, independent=True) == pytest.approx(expected, rel=0.03)
+    sticky = np.repeat(independent[:, :100], 10, axis=1)  # as a sampler's draws: each worth a tenth
+    assert report._mcse(sticky, independent=False) > 2 * expected
+    for share in (0, 1):  # what no draw shows may have a probability of about one draw
+        assert report._mcse(np.full((4, 1000), share, bool), independent=False) == pytest.approx(1 / 4000, rel=0.01)
+
+
+def test_folds_at_another_prevalence():
+    made = bayescm.compare_systems(folds(), "accuracy", pooling="complete", prevalence=0.1, random_seed=1)
+    rates = bayescm.evaluate(folds().sum("fold"), ["recall", "specificity"])
+    accuracy = 0.1 * rates.recall + 0.9 * rates.specificity
+    assert made["summary"].point.item() == pytest.approx(float(accuracy[0] - accuracy[1]))
+
+
+def test_an_improper_posterior_is_refused():
+    perfect = bayescm.paired_counts([0, 0, 1, 1], {"A": [0, 0, 1, 1], "B": [0, 1, 1, 0]})
+    with pytest.raises(ValueError, match="improper"):
+        bayescm.compare_systems(perfect, "mcc", prior="haldane")
+
+
+def test_moments_that_do_not_exist_are_not_drawn():
+    y = [0] * 20 + [1] * 10
+    table_ = bayescm.paired_counts(y, {"A": [0] * 20 + [1] * 9 + [0], "B": [0] * 15 + [1] * 14 + [0]})
+    made = bayescm.compare_systems(table_, ["lr+", "lr-"], random_seed=1)
+    assert np.isnan(one(made, "mean", metric="positive_likelihood_ratio"))  # 1/2 false positives: no mean
+    assert np.isfinite(one(made, "mean", metric="negative_likelihood_ratio"))
+    assert np.isfinite(made["summary"].interval).all()
+
+
+@pytest.mark.parametrize("prior", [0.05, 0.001])
+def test_priors_of_nearly_nothing(prior):
+    counts = bayescm.from_cells(tp=[0, 3], fn=[30, 1], fp=[2, 0], tn=[20, 20], dims="system")
+    metrics = ["recall", "fpr", "accuracy", "f1", "lr+"]
+    both = [
+        bayescm.compare_systems(counts.isel(system=order), metrics, prior=prior, design="independent", random_seed=1)
+        for order in ([0, 1], [1, 0])
+    ]
+    better = [made["summary"].probability_better.values for made in both]
+    np.testing.assert_allclose(better[0] + better[1], 1, atol=1e-9 if prior == 0.05 else 0.03)
+    assert both[0]["summary"].method.values.ravel()[2] == "exact"

@@ -1,0 +1,284 @@
+"""The prior that is learnt from the systems of a leaderboard, and the sets that hold at once."""
+
+import itertools
+
+import numpy as np
+import pytest
+import xarray as xr
+from scipy import integrate, special, stats
+
+import bayescm
+from bayescm.comparison import mixtures, population, shrinkage
+
+SMALL = np.array([3.0, 7.0, 9.0]), np.array([7.0, 5.0, 1.0])
+
+
+def counted(right, wrong):
+    return xr.Dataset({"correct": ("system", right), "wrong": ("system", wrong)})
+
+
+def close(systems=20, items=500, sd=0.017, seed=1):
+    """Counts of systems whose accuracies are close, and these."""
+    rng = np.random.default_rng(seed)
+    size = 0.85 * 0.15 / sd**2 - 1
+    accuracy = rng.beta(0.85 * size, 0.15 * size, systems)
+    right = rng.binomial(items, accuracy)
+    return right, items - right, accuracy
+
+
+def brute(right, wrong, draws, seed, means=200, scatters=200):
+    """Draw mean and scatter from a dense grid of the hierarchical model, then each system, near or far."""
+    rng = np.random.default_rng(seed)
+    n = len(right)
+    far = min(0.1, 1 / n)
+    share = np.linspace(0, 0.9, scatters + 1)[1:] - 0.45 / scatters  # sd over its largest: uniform
+    mean = (np.arange(means) + 0.5) / means  # uniform
+    size = 1 / share**2 - 1
+    sizes = size, np.where(size > 1, np.maximum(size / 100, 1), size)
+    logs = np.zeros((scatters, means))
+    for k, m in zip(right, wrong, strict=True):
+        parts = [
+            np.log(p) + special.betaln(mean * s[:, None] + k, (1 - mean) * s[:, None] + m)
+            - special.betaln(mean * s[:, None], (1 - mean) * s[:, None])
+            for p, s in zip((1 - far, far), sizes, strict=True)
+        ]  # fmt: skip
+        logs += np.logaddexp(*parts)
+    weight = np.exp(logs - logs.max()).ravel()
+    i, j = np.unravel_index(rng.choice(weight.size, draws, p=weight / weight.sum()), logs.shape)
+    out = np.empty((draws, n))
+    for s, (k, m) in enumerate(zip(right, wrong, strict=True)):
+        a, b = (np.stack([x * size[i] for size in sizes]) for x in (mean[j], 1 - mean[j]))
+        part = special.betaln(a + k, b + m) - special.betaln(a, b) + np.log([[1 - far], [far]])
+        which = (rng.random(draws) >= special.expit(part[0] - part[1])).astype(int)
+        out[:, s] = rng.beta(a[which, np.arange(draws)] + k, b[which, np.arange(draws)] + m)
+    return out
+
+
+@pytest.mark.parametrize("case", ["three small", "close", "one far ahead", "sizes differ"])
+def test_the_mixture_is_the_hierarchical_model(case):
+    right, wrong = {
+        "three small": SMALL, "close": close(8, 200)[:2],
+        "one far ahead": (np.array([170.0, 171, 169, 168, 195]), np.array([30.0, 29, 31, 32, 5])),
+        "sizes differ": (np.array([9.0, 90, 880, 40]), np.array([1.0, 20, 120, 20])),
+    }[case]  # fmt: skip
+    law = population.learn(right, wrong)
+    found = mixtures.of_learned(law)
+    draws = brute(right, wrong, 50_000, 3)
+    rank = (-draws).argsort(1).argsort(1)
+    shares = np.stack([np.bincount(column, minlength=len(right)) for column in rank.T]) / len(draws)
+    assert found.error < 1e-7
+    assert found.ranks == pytest.approx(shares, abs=0.01)
+    assert law.mean() == pytest.approx(draws.mean(0), abs=0.003)
+    assert np.stack(law.eti(0.9)) == pytest.approx(np.quantile(draws, [0.05, 0.95], axis=0), abs=0.01)
+    mine = law.draw(50_000, np.random.default_rng(1))
+    assert mine.mean(0) == pytest.approx(law.mean(), abs=0.004)
+    assert (mine.argmax(1)[:, None] == np.arange(len(right))).mean(0) == pytest.approx(found.ranks[:, 0], abs=0.01)
+    near = (np.abs(draws[:, :, None] - draws[:, None]) <= 0.02).mean(0)
+    assert found.equivalent(0.02) == pytest.approx(near, abs=0.01)
+
+
+def test_more_nodes_say_the_same(monkeypatch):
+    right, wrong, _ = close()
+    few = mixtures.of_learned(population.learn(right, wrong)).ranks
+    monkeypatch.setattr(population, "_WIDTHS", ((0.0, 14),))
+    monkeypatch.setattr(population, "_LATERAL", ((0.0, 5),))
+    many = population.learn(right, wrong)
+    assert len(many.weight) == 70
+    assert mixtures.of_learned(many).ranks == pytest.approx(few, abs=2e-4)
+
+
+def test_quantiles_and_mean_of_f1():
+    law = population.learn(*SMALL, "f1")
+    low, high = law.eti(0.8)
+    for bound, p in ((low, 0.1), (high, 0.9)):
+        rate = bound / (2 - bound)
+        below = (law.weight[:, None, None] * law.share * stats.beta.cdf(rate, law.a, law.b)).sum((0, 1))
+        assert below == pytest.approx(np.full(3, p), abs=1e-10)
+    mean = [
+        integrate.quad(
+            lambda x, s=s: 2 * x / (1 + x) * (law.weight[:, None] * law.share[:, :, s]
+            * stats.beta.pdf(x, law.a[:, :, s], law.b[:, :, s])).sum(), 0, 1, limit=200,
+        )[0] for s in range(3)
+    ]  # fmt: skip
+    assert law.mean() == pytest.approx(mean, abs=1e-6)
+
+
+def test_a_gauss_rule_has_the_moments_of_its_distribution():
+    rng = np.random.default_rng(2)
+    points, mass = np.sort(rng.normal(3, 1, 50)), rng.dirichlet(np.ones(50))
+    nodes, weights = population.gauss(points, mass, 4)
+    for power in range(8):
+        assert weights @ nodes**power == pytest.approx(mass @ points**power)
+    one, whole = population.gauss(np.array([2.0, 2.0]), np.array([0.5, 0.5]), 3)
+    assert (one.tolist(), whole.tolist()) == ([2.0], [1.0])
+
+
+EDGES = {
+    "nothing right": ([0, 0, 0], [5, 5, 5]),
+    "all right, all wrong": ([10, 0, 10], [0, 10, 0]),
+    "no items": ([0, 0, 3], [0, 0, 4]),
+    "the same": ([900] * 12, [100] * 12),
+    "millions": ([900_000, 800_000, 700_000, 500_000], [100_000, 200_000, 300_000, 500_000]),
+    "one in a billion": ([10**9 - 3, 10**9 - 4, 10**9 - 9], [3, 4, 9]),
+    "a far baseline": ([9500, 9510, 9490, 9505, 5000], [500, 490, 510, 495, 5000]),
+}
+
+
+@pytest.mark.parametrize("edge", EDGES)
+def test_edges(edge):
+    right, wrong = EDGES[edge]
+    board = bayescm.leaderboard(counted(right, wrong), prior="learned", design="independent")
+    assert board.attrs["method"] == "exact"
+    assert board.attrs["error"] < 1e-6
+    assert board.rank_probability.sum("rank").values == pytest.approx(np.ones(len(right)), abs=1e-6)
+    again = bayescm.leaderboard(counted(right, wrong), prior="learned", design="independent")
+    xr.testing.assert_identical(again, board)
+    low, high = board.interval.values.T
+    assert (low < board["mean"].values).all()
+    assert (board["mean"].values < high).all()
+    if edge == "the same":
+        assert board.best_probability.values == pytest.approx(np.full(12, 1 / 12))
+        assert board.attrs["population_sd"] < 0.004
+    if edge in ("millions", "a far baseline"):  # far apart: each system by itself
+        own = bayescm.leaderboard(counted(right, wrong), prior="jeffreys", design="independent")
+        assert board["mean"].values[-1] == pytest.approx(own["mean"].values[-1], abs=0.005)
+
+
+def test_the_winner_of_close_systems_is_corrected_and_less_sure():
+    right, wrong, accuracy = close()
+    own, learned = (
+        bayescm.leaderboard(counted(right, wrong), prior=prior, design="independent", rope=0.02)
+        for prior in ("jeffreys", "learned")
+    )
+    first = int(right.argmax())
+    assert learned.best_probability[first] < own.best_probability[first] - 0.01
+    assert accuracy.mean() < learned["mean"][first] < own["mean"][first] - 0.004
+    assert learned.attrs["population_mean"] == pytest.approx(0.85, abs=0.01)
+    pairs = np.triu_indices(20, 1)
+    assert learned.probability_equivalent.values[pairs].mean() > own.probability_equivalent.values[pairs].mean() + 0.1
+    assert np.array_equal(learned.best_set, own.best_set)  # of each system's data alone
+    assert np.array_equal(learned.simultaneous_rank_interval, own.simultaneous_rank_interval)
+
+
+def test_one_far_ahead_is_not_pulled_back():
+    right = np.array([425, 426, 424, 423, 427, 425, 422, 428, 424, 475])
+    board = bayescm.leaderboard(counted(right, 500 - right), prior="learned", design="independent")
+    assert board.best_probability[9] > 0.98
+    assert board["mean"][9] == pytest.approx(0.95, abs=0.01)  # a Beta alone says .92
+    assert board["mean"][:9].values == pytest.approx(np.full(9, 0.85), abs=0.005)
+
+
+def test_who_learns_by_default():
+    def prior(n, **options):
+        right, wrong, _ = close(n, 100)
+        return bayescm.leaderboard(counted(right, wrong), design="independent", **options).attrs["prior"]
+
+    assert [prior(4), prior(5), prior(5, prior="laplace")] == ["jeffreys", "learned", "laplace"]
+    counts = bayescm.from_array(np.random.default_rng(1).integers(4, 20, (5, 2, 2)), dims="system")
+    found = {name: bayescm.leaderboard(counts, metric=name, random_seed=1) for name in ("recall", "f1", "mcc")}
+    assert [(b.attrs["prior"], b.attrs["method"]) for b in found.values()] == [
+        ("learned", "exact"), ("learned", "exact"), ("jeffreys", "exact"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("metric", ["f1", "recall", "error_rate", "jaccard"])
+def test_a_matrix_learns_from_the_two_numbers_behind_its_metric(metric):
+    cells = np.random.default_rng(4).integers(5, 60, (6, 4))
+    counts = bayescm.from_cells(tp=cells[:, 0], fn=cells[:, 1], fp=cells[:, 2], tn=cells[:, 3], dims="system")
+    board = bayescm.leaderboard(counts, metric=metric)
+    tp, fn, fp, tn = cells.T
+    k, m, link = {
+        "f1": (tp, fp + fn, "f1"), "recall": (tp, fn, "identity"), "error_rate": (fp + fn, tp + tn, "identity"),
+        "jaccard": (tp, fp + fn, "identity"),
+    }[metric]  # fmt: skip
+    law = population.learn(k.astype(float), m.astype(float), link)
+    assert board["mean"].values == pytest.approx(law.mean())
+    ranks = mixtures.of_learned(law).ranks
+    assert board.rank_probability.values == pytest.approx(ranks[:, ::-1] if metric == "error_rate" else ranks)
+
+
+def test_draws_agree_with_what_is_exact():
+    right, wrong, _ = close(7, 120, 0.04)
+    exact, draws = (
+        bayescm.leaderboard(
+            counted(right, wrong), prior="learned", method=method, draws=40_000, random_seed=2, rope=0.03
+        )
+        for method in ("exact", "draws")
+    )
+    for name in ("rank_probability", "pairwise", "probability_equivalent"):
+        assert draws[name].values == pytest.approx(exact[name].values, abs=0.012)
+    assert np.array_equal(draws["interval"], exact["interval"])
+
+
+def same_items(accuracy, items, seed):
+    rng = np.random.default_rng(seed)
+    hard = np.where(rng.random(items) < 0.5, rng.random(items), rng.random((len(accuracy), items)))
+    actual = rng.integers(0, 2, items)
+    answers = {f"s{s}": np.where(hard[s] < p, actual, 1 - actual) for s, p in enumerate(accuracy)}
+    return bayescm.predictions(actual, answers)
+
+
+def test_systems_on_the_same_items_learn_by_draws():
+    told = same_items(close(12)[2], 500, 5)
+    own, learned = (bayescm.leaderboard(told, prior=p, random_seed=1, draws=4000) for p in ("jeffreys", None))
+    assert learned.attrs["prior"] == "learned"
+    first = int(own.point.values.argmax())
+    assert learned["mean"][first] < own["mean"][first] - 0.002
+    assert learned.best_probability[first] < own.best_probability[first]
+    assert learned["mean"].values.mean() == pytest.approx(own["mean"].values.mean(), abs=0.002)
+    assert learned["mean"].values.std() < 0.9 * own["mean"].values.std()
+
+
+def test_shrinking_draws_is_the_normal_hierarchical_model():
+    rng = np.random.default_rng(8)
+    items, n = 5000, 6
+    rates = np.array([0.80, 0.805, 0.81, 0.815, 0.82, 0.825])
+    values = rng.beta(rates * items, (1 - rates) * items, (40_000, n))
+    found = shrinkage.shrink(values, (0.0, 1.0), 1)
+    exact = population.learn(rates * items, (1 - rates) * items)
+    assert found.mean(0) == pytest.approx(exact.mean(), abs=0.0007)
+    assert found.std(0) == pytest.approx(np.diff(np.stack(exact.eti(0.95)), axis=0)[0] / 3.92, rel=0.12)
+    assert shrinkage.shrink(np.full((9, 3), 0.4), (0.0, 1.0), 1) == pytest.approx(np.full((9, 3), 0.4))
+
+
+def test_sets_hold_at_once_however_the_systems_scatter():
+    held = np.zeros((40, 2))
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        accuracy = np.array([0.8, 0.84, 0.88, 0.9])[np.arange(12) % 4] + rng.normal(0, 0.003, 12)
+        right = rng.binomial(400, accuracy)
+        board = bayescm.leaderboard(counted(right, 400 - right), prior="jeffreys", design="independent", pairwise=False)
+        rank = 1 + (-accuracy).argsort().argsort()
+        low, high = board.simultaneous_rank_interval.values.T
+        held[seed] = board.best_set.values[accuracy.argmax()], ((low <= rank) & (rank <= high)).all()
+    assert stats.binom.cdf(held.sum(0), 40, 0.95).min() > 1e-3
+
+
+def test_sets_count_who_surely_beats_whom():
+    board = bayescm.leaderboard(counted([95, 90, 40, 41], [5, 10, 60, 59]), prior="laplace", design="independent")
+    better = board.pairwise.values
+    sure = better > 1 - 0.05 / 12
+    assert board.simultaneous_rank_interval.values.tolist() == [
+        [1 + sure[:, s].sum(), 4 - sure[s].sum()] for s in range(4)
+    ]  # fmt: skip
+    assert board.simultaneous_rank_interval.values.tolist() == [[1, 2], [1, 2], [3, 4], [3, 4]]
+    assert board.best_set.values.tolist() == [True, True, False, False]
+
+
+def test_equivalence_is_that_of_independent_betas():
+    k, m = np.array([30, 33, 50]), np.array([20, 22, 15])
+    board = bayescm.leaderboard(counted(k, m), prior="laplace", rope=0.07)
+    for s, t in itertools.combinations(range(3), 2):
+        first, second = (stats.beta(k[i] + 1, m[i] + 1) for i in (s, t))
+        inside = integrate.quad(lambda x, f=first, g=second: f.pdf(x) * (g.cdf(x + 0.07) - g.cdf(x - 0.07)), 0, 1)[0]
+        assert board.probability_equivalent.values[s, t] == pytest.approx(inside, abs=1e-8)
+    assert board.probability_equivalent.values.diagonal().tolist() == [1.0, 1.0, 1.0]
+    by_f1 = bayescm.from_cells(tp=[12, 9], fn=[3, 6], fp=[2, 1], tn=[11, 14])
+    exact = bayescm.leaderboard(by_f1, metric="f1", rope=0.1, method="exact")
+    draws = bayescm.leaderboard(by_f1, metric="f1", rope=0.1, method="draws", draws=40_000, random_seed=1)
+    assert draws.probability_equivalent.values[0, 1] == pytest.approx(
+        exact.probability_equivalent.values[0, 1], abs=0.012
+    )
+    mcc = bayescm.leaderboard(by_f1, metric="mcc", rope=0.1, method="exact").probability_equivalent.values[0, 1]
+    by_draws = bayescm.leaderboard(by_f1, metric="mcc", rope=0.1, method="draws", draws=40_000, random_seed=1)
+    assert by_draws.probability_equivalent.values[0, 1] == pytest.approx(mcc, abs=0.012)

@@ -1,0 +1,138 @@
+"""Every public answer that is uncertain says what it assumes, where the reader looks."""
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import bayescm
+from bayescm.data import assumptions
+from bayescm.data.assumptions import ITEMS, TEST_SET
+
+TWO = bayescm.from_cells(tp=26, fn=3, fp=2, tn=16)
+SYSTEMS = bayescm.from_cells(tp=[26, 20], fn=[3, 8], fp=[2, 5], tn=[16, 15], dims="system")
+ACTUAL, SCORE = [0, 0, 0, 1, 1, 1], [0.1, 0.4, 0.35, 0.8, 0.3, 0.9]
+TOGETHER = bayescm.paired_counts([0, 0, 1, 1], {"A": [0, 1, 1, 1], "B": [0, 1, 0, 1]})
+
+
+def curves():
+    return bayescm.curve_posterior(ACTUAL, SCORE, draws=20, random_seed=1)
+
+
+ANSWERS = {
+    "at_prevalences": lambda: bayescm.at_prevalences(TWO, "ppv", [0.1, 0.2]),
+    "auc": lambda: bayescm.auc(ACTUAL, SCORE),
+    "auc_difference": lambda: bayescm.auc_difference(ACTUAL, SCORE, SCORE[::-1]),
+    "aucpr": lambda: bayescm.aucpr(ACTUAL, SCORE),
+    "band": lambda: bayescm.band(bayescm.counts_at_thresholds(ACTUAL, SCORE), grid=10),
+    "cell_summary": lambda: bayescm.cell_summary(TWO),
+    "compare_systems": lambda: bayescm.compare_systems(SYSTEMS, random_seed=1),
+    "curve_band": lambda: bayescm.curve_band(curves()),
+    "curve_hull": lambda: bayescm.curve_hull(bayescm.curve_intervals(ACTUAL, SCORE)),
+    "curve_intervals": lambda: bayescm.curve_intervals(ACTUAL, SCORE),
+    "curve_posterior": curves,
+    "decide": lambda: bayescm.decide(TWO, {"fn": 10, "fp": 1}, draws=1000, random_seed=1),
+    "decision_curve": lambda: bayescm.decision_curve(TWO, [0.2]),
+    "interval": lambda: bayescm.interval(TWO, "recall"),
+    "interval_width": lambda: bayescm.interval_width("accuracy", [50]),
+    "leaderboard": lambda: bayescm.leaderboard(SYSTEMS),
+    "loo": lambda: bayescm.loo(TWO),
+    "metric_distribution": lambda: bayescm.metric_distribution(TWO, "recall"),
+    "posterior": lambda: bayescm.posterior(TWO, draws=10, random_seed=1),
+    "probability": lambda: bayescm.probability(TWO, "recall > .8"),
+    "region": lambda: bayescm.region(TWO, grid=10),
+    "region_level": lambda: bayescm.region_level(TWO, recall=0.8, precision=0.8),
+    "replicate": lambda: bayescm.replicate(TWO, "recall"),
+    "sample_size": lambda: bayescm.sample_size("accuracy", width=0.2),
+    "sample_size_to_compare": lambda: bayescm.sample_size_to_compare(0.9, 0.7),
+    "sequential": lambda: bayescm.sequential(SYSTEMS.rename(system="chunk"), "recall"),
+    "summary": lambda: bayescm.summary(TWO, "recall"),
+    "MetricDistribution": lambda: bayescm.metric_distribution(TWO, "recall").to_dataset(),
+}
+NO_ANSWERS = {
+    "CurveDisplay": "draws what curve_band returned",
+    "LogitNormal": "a prior",
+    "beta_from_interval": "a prior",
+    "prior_from_metrics": "a prior",
+    "prior_predictive": "what a prior expects, before there are items",
+    "choose": "says which method answers",
+    "confusion_matrix": "counts",
+    "counts_at_thresholds": "counts",
+    "counts_from_metrics": "counts",
+    "evaluate": "a metric of given cells",
+    "from_array": "counts",
+    "from_cells": "counts",
+    "from_table": "counts",
+    "margins": "counts",
+    "paired_counts": "counts",
+    "predictions": "counts",
+    "rogan_gladen": "a plug-in estimate, a number",
+    "sbc": "simulates its own data",
+}
+
+
+def public():
+    return {name for name in dir(bayescm) if not name.startswith("_") and callable(getattr(bayescm, name))}
+
+
+def test_every_public_function_is_listed():
+    drawn = {name for name in public() if name.startswith("plot_")}
+    assert public() - drawn == ANSWERS.keys() | NO_ANSWERS.keys()
+    assert not ANSWERS.keys() & NO_ANSWERS.keys()
+
+
+@pytest.mark.filterwarnings("ignore:`area` of a hull")
+@pytest.mark.parametrize("name", ANSWERS)
+def test_an_answer_says_what_it_assumes(name):
+    found = ANSWERS[name]()
+    said = found.attrs["assumptions"]
+    assert "independent items" in said
+    assert said.endswith(TEST_SET)
+    assert len(said) < 250
+    if isinstance(found, xr.DataTree):
+        assert all(group.attrs["assumptions"] == said for group in found.children.values())
+
+
+def of(found):
+    return found.attrs["assumptions"].split("; ")
+
+
+def test_other_assumptions_are_said_where_they_hold():
+    plain = [ITEMS, TEST_SET]
+    assert of(bayescm.summary(TWO, "recall")) == plain
+    assert of(bayescm.summary(TWO, "ppv", prevalence="fixed")) == [assumptions.FIXED, TEST_SET]
+    assert of(bayescm.summary(TWO, "ppv", prevalence=0.1)) == [ITEMS, assumptions.EXCHANGED, TEST_SET]
+    assert of(bayescm.summary(TWO, "ppv", prevalence=(1, 9))) == [ITEMS, assumptions.EXCHANGED, TEST_SET]
+    assert assumptions.EXCHANGED in of(bayescm.probability(TWO, "ppv > .1", prevalence=0.1))
+    exchanged = bayescm.aucpr(ACTUAL * 50, SCORE * 50, prevalence=0.4, method="smoothed", draws=1000, random_seed=1)
+    assert assumptions.EXCHANGED in of(exchanged)
+    apart = bayescm.auc_difference((ACTUAL, ACTUAL), SCORE, SCORE[::-1], design="independent")
+    assert assumptions.OWN_ITEMS in of(apart)
+    assert assumptions.SAME_ITEMS in of(bayescm.compare_systems(TOGETHER, random_seed=1))
+    assert assumptions.OWN_ITEMS in of(bayescm.compare_systems(SYSTEMS, random_seed=1))
+    assert assumptions.SAME_ITEMS in of(bayescm.leaderboard(TOGETHER, random_seed=1))
+    assert assumptions.SAME_ITEMS in of(bayescm.decide(TOGETHER, {"fn": 1}, draws=1000, random_seed=1))
+    assert assumptions.OWN_ITEMS in of(bayescm.decide(SYSTEMS, {"fn": 1}, draws=1000, random_seed=1))
+    assert assumptions.SAME_ITEMS in of(bayescm.sample_size_to_compare(0.9, 0.7, discordance=0.3))
+    assert assumptions.FIXED in of(bayescm.sample_size("recall", width=0.3, prevalence=0.5, fixed_totals=True))
+
+
+@pytest.mark.parametrize("name", bayescm.models.names())
+def test_every_model_says_what_it_assumes(name):
+    said = assumptions.of_model(name, None, {"pooling": "complete"})
+    assert said["assumptions"].startswith(assumptions.OF_MODELS.get(name, ITEMS))
+    assert ("target" in said) == (name == "kfold")
+
+
+@pytest.mark.parametrize("pooling", ["complete", "average"])
+def test_folds_say_what_their_interval_is_for(pooling):
+    folds = bayescm.from_array(np.array([[[30, 5], [4, 11]], [[28, 7], [3, 12]]]), dims="fold")
+    fit = bayescm.posterior(folds, model="kfold", pooling=pooling, metrics="mcc", draws=20, random_seed=1)
+    assert "fitted models" in fit.attrs["target"]
+    assert "not that of the recipe" in fit.attrs["target"]
+    systems = xr.concat([folds, folds[::-1]], xr.DataArray(["A", "B"], dims="system", name="system"))
+    found = bayescm.compare_systems(systems, pooling=pooling, draws=100, random_seed=1)
+    assert found.attrs["target"] == fit.attrs["target"]
+
+
+def test_a_program_of_the_users_own_answers_for_itself():
+    assert assumptions.of_model(None, None, {})["assumptions"] == "those of the program"

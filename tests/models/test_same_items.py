@@ -1,0 +1,132 @@
+import itertools
+
+import numpy as np
+import pytest
+import xarray as xr
+from scipy import stats
+
+import bayescm
+from bayescm.models import same_items
+from bayescm.models.same_items import draw, draw_pairs, patterns
+
+Y = np.array([0] * 30 + [1] * 20)
+A = np.where(np.arange(50) % 9 == 0, 1 - Y, Y)
+B = np.where(np.arange(50) % 4 == 0, 1 - Y, Y)
+
+
+def told(**systems):
+    return bayescm.predictions(Y, systems or {"A": A, "B": B})
+
+
+def test_patterns_of_answers_and_of_the_joint_table_are_the_same():
+    one, other = patterns(told()), patterns(bayescm.paired_counts(Y, {"A": A, "B": B}))
+    assert np.array_equal(one.codes, other.codes)
+    assert np.array_equal(one.counts, other.counts)
+    assert (one.labels, one.systems) == (other.labels, other.systems)
+    assert np.array_equal(one.matrices(), bayescm.margins(bayescm.paired_counts(Y, {"A": A, "B": B})).values)
+
+
+@pytest.mark.parametrize("prior", ["jeffreys", "laplace", "perks", 0.1])
+def test_each_system_has_its_own_posterior(prior):
+    theta = draw(patterns(told()), prior, 4, 5000, 1)
+    a = (
+        bayescm.priors.concentrations.concentrations(prior, "dirichlet_multinomial", 2).rows
+        + patterns(told()).matrices()
+    )
+    for s in range(2):
+        for i, j in np.ndindex(2, 2):
+            law = stats.beta(a[s, i, j], a[s].sum() - a[s, i, j])
+            drawn = theta.values[:, :, s, i, j].ravel()
+            assert stats.kstest(drawn, law.cdf).pvalue > 1e-4, (s, i, j)
+
+
+def test_the_draws_are_those_of_the_saturated_table():
+    few = slice(0, 50, 3)
+    data = {"A": A[few], "B": B[few]}
+    theta = draw(patterns(bayescm.predictions(Y[few], data)), "laplace", 1, 40_000, 3)
+    right = theta.values[0, :, :, [0, 1], [0, 1]].sum(0)
+    difference = right[:, 0] - right[:, 1]
+    story = bayescm.posterior(
+        bayescm.paired_counts(Y[few], data), model="paired", prior="laplace", metrics="accuracy", draws=40_000,
+        chains=1, random_seed=4,
+    ).posterior.accuracy.values[0]  # fmt: skip
+    assert stats.ks_2samp(difference, story[:, 0] - story[:, 1]).pvalue > 1e-4
+
+
+@pytest.mark.parametrize("prior", ["jeffreys", "laplace", 0.3])
+def test_pairs_keep_each_system_s_own_posterior(prior):
+    third = np.where(np.arange(50) % 7 == 0, 1 - Y, Y)
+    seen = patterns(told(A=A, B=B, C=third))
+    a = bayescm.priors.concentrations.concentrations(prior, "dirichlet_multinomial", 2).rows + seen.matrices()
+    pairs = [(0, 1), (2, 1)]
+    for pair, theta in zip(pairs, draw_pairs(seen, pairs, prior, 4, 5000, 1), strict=True):
+        assert theta.dims == ("chain", "draw", "system", "actual", "predicted")
+        assert theta.system.values.tolist() == [seen.systems[s] for s in pair]
+        for (place, s), i, j in itertools.product(enumerate(pair), range(2), range(2)):
+            law = stats.beta(a[s, i, j], a[s].sum() - a[s, i, j])
+            assert stats.kstest(theta.values[:, :, place, i, j].ravel(), law.cdf).pvalue > 1e-4, (s, i, j)
+
+
+@pytest.mark.parametrize(("k", "one_right"), [(2, 1 / 2), (3, 1 / 3), (5, 1 / 5)])
+def test_the_prior_of_a_pair_is_one_item_a_side(k, one_right):
+    actual = np.arange(30) % k
+    given = {"A": np.where(np.arange(30) < 24, actual, (actual + 1) % k), "B": actual}
+    theta = next(draw_pairs(patterns(bayescm.predictions(actual, given)), [(0, 1)], "jeffreys", 1, 20_000, 3))
+    accuracy = theta.values[0][:, :, range(k), range(k)].sum(-1)
+    cells = np.array([24, 0, 6, 0]) + k * np.array([0.5 - one_right, one_right, one_right, 0.5 - one_right])
+    other = np.random.default_rng(1).standard_gamma(np.maximum(cells, 0), (20_000, 4))
+    other /= other.sum(1, keepdims=True)
+    assert k * one_right == 1
+    assert stats.ks_2samp(accuracy[:, 0] - accuracy[:, 1], other[:, 1] - other[:, 2]).pvalue > 1e-4
+    assert stats.ks_2samp(accuracy[:, 0], other[:, 0] + other[:, 1]).pvalue > 1e-4
+
+
+def test_without_a_prior_it_is_the_bayesian_bootstrap():
+    theta = draw(patterns(told()), "haldane", 1, 20_000, 5).values[0]
+    assert np.allclose(theta.sum((-2, -1)), 1)
+    both = patterns(told())
+    only_a = both.counts[(both.codes[:, 1] == both.codes[:, 0]) & (both.codes[:, 2] != both.codes[:, 0])].sum()
+    only_b = both.counts[(both.codes[:, 1] != both.codes[:, 0]) & (both.codes[:, 2] == both.codes[:, 0])].sum()
+    better = (theta[:, 0, [0, 1], [0, 1]].sum(-1) > theta[:, 1, [0, 1], [0, 1]].sum(-1)).mean()
+    assert better == pytest.approx(stats.beta(only_a, only_b).sf(0.5), abs=0.01)
+
+
+def test_three_labels_and_systems_that_answer_alike():
+    rng = np.random.default_rng(1)
+    actual = np.repeat(["a", "b", "c"], 20)
+    one = np.where(rng.random(60) < 0.7, actual, "b")
+    theta = draw(patterns(bayescm.predictions(actual, {"x": one, "y": one, "z": actual})), 0.0, 2, 500, 1)
+    assert theta.dims == ("chain", "draw", "system", "actual", "predicted")
+    assert np.array_equal(theta.sel(system="x"), theta.sel(system="y"))
+    assert theta["actual"].values.tolist() == ["a", "b", "c"]
+
+
+def test_small_blocks_draw_from_the_same_law(monkeypatch):
+    whole = draw(patterns(told()), "jeffreys", 1, 400, 9).mean("draw")
+    monkeypatch.setattr(same_items, "_BLOCK", 100)
+    assert np.allclose(draw(patterns(told()), "jeffreys", 1, 400, 9).mean("draw"), whole, atol=0.02)
+
+
+def test_what_is_no_set_of_answers_is_refused():
+    good = told()
+    with pytest.raises(ValueError, match="predicted\\(system, item\\)"):
+        patterns(good.rename(item="thing"))
+    with pytest.raises(ValueError, match="class_label"):
+        patterns(good.assign(actual=("item", Y + 1)))
+    with pytest.raises(ValueError, match="'A' twice"):
+        patterns(good.assign_coords(system=["A", "A"]))
+    with pytest.raises(ValueError, match="`y_preds` is empty"):
+        bayescm.predictions(Y, {})
+    assert not same_items.answered_together(bayescm.from_cells(tp=1, fn=1, fp=1, tn=1))
+    assert same_items.answered_together(good)
+
+
+def test_answers_in_another_order_of_dims_are_the_same():
+    given = told()
+    assert np.array_equal(same_items.patterns(given).codes, same_items.patterns(given.transpose()).codes)
+
+
+def test_answers_survive_netcdf(tmp_path):
+    told().to_netcdf(tmp_path / "told.nc", engine="h5netcdf")
+    with xr.open_dataset(tmp_path / "told.nc", engine="h5netcdf") as back:
+        assert np.array_equal(patterns(back).counts, patterns(told()).counts)

@@ -1,0 +1,423 @@
+"""Sample sizes, widths and sequential summaries, against brute force."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import bayescm
+from bayescm.distributions.beta_binomial import Rate, below
+from bayescm.metrics import resolve
+from bayescm.planning import sizes, two_systems
+from bayescm.planning.whole_tests import Test as WholeTest
+from bayescm.planning.whole_tests import quantile
+from bayescm.planning.widths import Proportion
+from bayescm.priors.concentrations import concentrations
+
+KNOWN = Rate(0.0, 0.0, 0.3)
+
+
+@pytest.mark.parametrize("rate", [Rate(7.4, 2.6), Rate(0.05, 3.0), Rate(5e3, 3.0), Rate(1.0, 1.0)])
+@pytest.mark.parametrize("n", [1, 3, 50, 1000])
+def test_beta_binomial_probabilities(rate, n):
+    k = np.arange(n + 1)
+    truth = stats.betabinom(n, rate.a, rate.b)
+    assert np.exp(rate.log_pmf(k, n)) == pytest.approx(truth.pmf(k), abs=1e-9)
+    assert rate.cdf(k, n) == pytest.approx(np.cumsum(truth.pmf(k)), abs=1e-9)
+    assert rate.cdf([-1, n, n + 1], n) == pytest.approx([0, 1, 1])
+
+
+def test_a_known_rate_is_binomial():
+    k = np.arange(21)
+    assert np.exp(KNOWN.log_pmf(k, 20)) == pytest.approx(stats.binom.pmf(k, 20, 0.3))
+    assert KNOWN.cdf(k, 20) == pytest.approx(stats.binom.cdf(k, 20, 0.3))
+    assert np.exp(Rate(0.0, 0.0, 1.0).log_pmf([0, 4, 5], 5)) == pytest.approx([0, 0, 1])
+
+
+def test_huge_numbers_of_items_follow_the_rate_itself():
+    found = Rate(7.4, 2.6).cdf([2e8, 7e8], 1e9)
+    assert found == pytest.approx(stats.beta.cdf([0.2, 0.7], 7.4, 2.6), rel=1e-6)
+
+
+@pytest.mark.parametrize("n", [300, 20_000])
+@pytest.mark.parametrize("rate", [Rate(7.4, 2.6), KNOWN, Rate(0.0, 0.0, 0.0)])
+def test_grouped_outcomes_keep_probability_and_mean(n, rate):
+    for shift in (0.0, 0.5, 0.9):
+        k, chance = rate.outcomes(n, 128, shift)
+        assert len(k) <= 129
+        assert chance.sum() == pytest.approx(1)
+        assert chance @ k / n == pytest.approx(rate.mean(), abs=1e-4 + 0.5 / n)
+
+
+def test_one_beta_below_another():
+    x = (np.arange(200_000) + 0.5) / 200_000
+    truth = stats.beta.sf(stats.beta.ppf(x, 3, 4), 20, 9).mean()
+    assert float(below(3, 4, 20, 9)) == pytest.approx(truth, abs=1e-6)
+    assert float(below(3, 4, 20, 9)) + float(below(20, 9, 3, 4)) == pytest.approx(1)
+
+
+def every(one, n):
+    """Return the widths and probabilities of all outcomes."""
+    k = np.arange(n + 1.0)
+    return one.width(k, n), np.exp(one.rate.log_pmf(k, n))
+
+
+@pytest.mark.parametrize("kind", ["hdi", "eti"])
+def test_widths_of_a_proportion_are_those_of_all_outcomes(kind):
+    rng = np.random.default_rng(3)
+    for _ in range(150):
+        n = int(rng.integers(1, 90))
+        a, b = rng.choice([0.05, 0.5, 1.0, 2.0, 3.3], 2)
+        rate = Rate.of_mode("mode", rng.choice([0, 0.1, 0.5, 0.8, 1]), rng.choice([2, 10, 200, None]))
+        one = Proportion(rate, a, b, rng.choice([0.5, 0.9, 0.95, 0.99]), kind)
+        widths, chances = every(one, n)
+        level = rng.choice([0.05, 0.5, 0.8, 0.95, 0.999])
+        size = np.array([float(n)])
+        assert one.quantile(size, level)[0] == pytest.approx(quantile(widths, chances, level), abs=1e-9)
+        wanted = rng.choice(widths) * (1 + 1e-5)
+        assert one.assurance(size, wanted)[0] == pytest.approx(chances[widths <= wanted].sum(), abs=1e-9)
+        assert one.mean(size)[0] == pytest.approx(chances @ widths, rel=1e-9)
+
+
+@pytest.mark.parametrize("prior", [(1.0, 1.0), (0.5, 0.5), (0.05, 0.05), (0.5, 3.0), (7.0, 1.0)])
+@pytest.mark.parametrize("kind", ["hdi", "eti"])
+def test_intervals_are_the_narrower_the_farther_from_the_middle(prior, kind):
+    for n in (1, 2, 5, 37, 400):
+        for level in (0.05, 0.5, 0.95, 0.999):
+            widths = every(Proportion(KNOWN, *prior, level, kind), n)[0]
+            far = np.abs(np.arange(n + 1) + prior[0] - (n + sum(prior)) / 2)
+            assert (np.diff(widths[np.argsort(far)]) < 1e-9).all()
+
+
+def test_kruschkes_protocol_as_toetsch_and_hoffmann_have_it():
+    found = bayescm.interval_width("accuracy", 100)  # totsch: 19 points; prior of accuracy under jeffreys is flat
+    assert float(found.width.item()) == pytest.approx(0.192106, abs=1e-6)
+    assert int(bayescm.sample_size("accuracy", width=0.1921056).n.item()) == 100
+    flat = bayescm.interval_width("recall", 100, prior="laplace")
+    assert float(flat.width.item()) == pytest.approx(0.192106, abs=1e-6)
+
+
+def test_the_rule_of_thumb_bounds_the_worst_case():
+    worst = {20: 0.404386, 50: 0.268086, 100: 0.192714, 1000: 0.0618737, 10_000: 0.0195963}  # totsch.rule
+    for n, width in worst.items():
+        one = Proportion(KNOWN, 1.0, 1.0, 0.95, "hdi")
+        assert float(one.width(np.array(n / 2), n)) == pytest.approx(width, abs=1e-6)
+        assert width < 2 / np.sqrt(n)
+
+
+@pytest.mark.parametrize(
+    ("mode", "concentration", "kind", "assurance"),
+    [
+        (0.8, 10, "hdi", 0.95),
+        (0.95, 50, "eti", 0.8),
+        (0.9, None, "hdi", 0.9),
+        (0, 30, "hdi", 0.5),
+        (0.5, 2, "eti", 0.3),
+    ],
+)
+def test_this_and_all_larger_numbers_reach_the_assurance(mode, concentration, kind, assurance):
+    for width in (0.15, 0.3):
+        found = bayescm.sample_size(
+            "recall", width=width, mode=mode, concentration=concentration, ci_kind=kind, assurance=assurance
+        )
+        n = int(found.n.item())
+        one = Proportion(Rate.of_mode("mode", mode, concentration), 0.5, 0.5, 0.95, kind)
+        reached = []
+        for size in range(1, int(1.3 * 4 / width**2)):
+            widths, chances = every(one, size)
+            reached.append(chances[widths <= width].sum() >= assurance - 1e-12)
+        assert n == len(reached) - np.argmin(reached[::-1]) + 1
+
+
+@pytest.mark.parametrize(
+    ("mode", "concentration", "width", "assurance"),
+    [(0.01, None, 0.05, 0.5), (0.05, 2000, 0.03, 0.01), (0.001, None, 0.02, 0.9)],
+)
+def test_a_first_number_that_reaches_it_may_not_be_enough(mode, concentration, width, assurance):
+    arguments = {"mode": mode, "concentration": concentration, "width": width, "assurance": assurance}
+    n = int(bayescm.sample_size("recall", **arguments).n.item())
+    one = Proportion(Rate.of_mode("mode", mode, concentration), 0.5, 0.5, 0.95, "hdi")
+    every_size = np.arange(1, int(1.1 * 4 / width**2), dtype=float)
+    short = np.flatnonzero(one.assurance(every_size, width) < assurance - 1e-12)
+    assert n == every_size[short[-1]] + 1
+    assert short[0] + len(short) - 1 < short[-1]  # it is reached before, and lost again
+
+
+def test_huge_sizes_answer_quickly():
+    found = bayescm.sample_size("accuracy", width=6.2e-5)
+    assert int(found.n.item()) == pytest.approx((1.9542 / 6.2e-5) ** 2, rel=1e-3)
+    with pytest.raises(ValueError, match="more than 1,000,000,000 items"):
+        bayescm.sample_size("accuracy", width=1e-5)
+
+
+@pytest.mark.parametrize("width", [1.0, 3.0])
+def test_any_test_reaches_a_width_of_one(width):
+    assert bayescm.sample_size("accuracy", width=width).n.values.tolist() == [1]
+
+
+def brute(test, n):
+    """Return the widths and probabilities of all matrices, without groups or nodes."""
+    widths, chances = [], []
+    for p in [test._fixed(n)] if test.fixed_totals else np.arange(n + 1.0):
+        tp, tn = np.arange(p + 1), np.arange(n - p + 1)
+        log = test.recall.log_pmf(tp, p)[:, None] + test.specificity.log_pmf(tn, n - p)
+        chances.append(np.exp(log + (0 if test.fixed_totals else test.prevalence.log_pmf(p, n))).ravel())
+        widths.append([test._exact(m, np.array(p), tp[:, None], tn[None], n).ravel() for m in test.metrics])
+    return np.concatenate(widths, axis=1), np.concatenate(chances)
+
+
+@pytest.mark.parametrize(
+    ("prevalence", "fixed", "close"), [(KNOWN, True, 3e-3), (KNOWN, False, 0.02), (Rate(3.0, 7.0), False, 0.02)]
+)
+def test_whole_tests_against_all_matrices(prevalence, fixed, close):
+    metrics = tuple(resolve(["recall", "informedness", "f1", "precision"], 2))
+    prior = concentrations("jeffreys", "dirichlet_multinomial", 2)
+    rates = Rate.of_mode("mode", 0.8, 10), Rate.of_mode("mode", 0.9, 20)
+    test = WholeTest(metrics, prevalence, *rates, fixed, prior, 0.95, "hdi")
+    for n in (6, 25):
+        widths, chances = test.widths(n)
+        true, probabilities = brute(test, n)
+        assert chances.sum() == pytest.approx(1)
+        for found, truth in zip(widths, true, strict=True):
+            assert found @ chances == pytest.approx(truth @ probabilities, rel=close)
+            for level in (0.5, 0.95):
+                reached = quantile(found, chances, level)
+                assert probabilities[truth <= reached * (1 + close)].sum() >= level - 1e-9
+                assert probabilities[truth < reached * (1 - close)].sum() <= level + 1e-9
+
+
+def test_a_wide_prevalence_is_not_cut_into_too_few_parts():
+    metrics = tuple(resolve(["recall", "f1"], 2))
+    prior = concentrations("jeffreys", "dirichlet_multinomial", 2)
+    test = WholeTest(metrics, Rate(1.0, 1.0), Rate(7.4, 2.6), Rate(7.4, 2.6), False, prior, 0.95, "hdi")
+    widths, chances = test.widths(60)
+    true, probabilities = brute(test, 60)
+    for found, truth in zip(widths, true, strict=True):
+        for level in (0.5, 0.8, 0.95):
+            assert quantile(found, chances, level) == pytest.approx(quantile(truth, probabilities, level), rel=0.015)
+
+
+def test_recall_in_a_whole_test_agrees_with_its_own_items():
+    found = bayescm.sample_size(["recall", "specificity"], width=0.15, prevalence=0.25, fixed_totals=True)
+    alone = int(bayescm.sample_size("recall", width=0.15).n.item())
+    assert found.n.values == pytest.approx([alone / 0.25, alone / 0.75], rel=0.01)
+    assert int(found.n_together) == found.n.max()
+    random = bayescm.sample_size("recall", width=0.15, prevalence=0.25)
+    assert int(random.n.item()) > found.n.values[0]
+
+
+def test_a_simulated_test_reaches_the_width():
+    found = bayescm.sample_size("f1", width=0.12, prevalence=0.3, assurance=0.9)
+    n = int(found.n.item())
+    rng = np.random.default_rng(5)
+    recall, specificity = rng.beta(7.4, 2.6, (2, 20_000))
+    positives = rng.binomial(n, 0.3, 20_000)
+    tp, tn = rng.binomial(positives, recall), rng.binomial(n - positives, specificity)
+    counts = bayescm.from_cells(tp=tp, fn=positives - tp, tn=tn, fp=n - positives - tn, dims="test")
+    widths = bayescm.summary(counts, "f1").metric_uncertainty.values
+    assert (widths <= 0.12).mean() == pytest.approx(0.9, abs=0.01)
+
+
+def test_whole_tests_at_the_edges():
+    known = bayescm.sample_size("prevalence", width=0.1, prevalence=0.3, fixed_totals=True)
+    assert known.n.values.tolist() == [2]  # the least that has both classes
+    assert np.isinf(bayescm.interval_width("mcc", 1, prevalence=0.3, fixed_totals=True).width.item())
+    perfect = bayescm.sample_size("f1", width=0.1, prevalence=0.3, mode=1, concentration=None)
+    n = int(perfect.n.item())
+    few = int(stats.binom.ppf(0.05, n, 0.3))  # positives, all found
+    law = bayescm.metric_distribution(bayescm.from_cells(tp=few, fn=0, fp=0, tn=n - few), "f1")
+    assert float(np.diff(law.hdi(0.95)).item()) == pytest.approx(0.1, rel=0.05)
+    assert bayescm.interval_width("f1", [1, 10**6], prevalence=1e-6).width.shape == (1, 2)
+
+
+def test_a_pilot_replaces_mode_and_concentration():
+    pilot = bayescm.from_cells(tp=20, fn=4, fp=0, tn=50)  # an empty cell is fine under a proper prior
+    found = bayescm.sample_size("recall", width=0.1, pilot=pilot)
+    same = bayescm.sample_size("recall", width=0.1, mode=19.5 / 23, concentration=25)
+    assert found.n.item() == same.n.item()
+    whole = bayescm.sample_size("recall", width=0.2, pilot=pilot, prevalence="pilot")
+    assert int(whole.n.item()) > int(bayescm.sample_size("recall", width=0.2, pilot=pilot).n.item())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"width": 0.0}, "`width`"),
+        ({"width": 0.1, "assurance": 1.0}, "`assurance`"),
+        ({"width": 0.1, "mode": 1.1}, "`mode`"),
+        ({"width": 0.1, "concentration": 1.9}, "`concentration`"),
+        ({"width": 0.1, "prior": "haldane"}, "must be proper"),
+        ({"width": 0.1, "metric": "mcc"}, "`prevalence` is needed"),
+        ({"width": 0.1, "metric": "accuracy", "model": "three_binomial"}, "`prevalence` is needed"),
+        ({"width": 0.1, "prevalence": "pilot"}, "needs `pilot`"),
+        ({"width": 0.1, "prevalence": (1, -1)}, "two positive numbers"),
+        ({"width": 0.1, "prevalence": ("a", "b")}, "two positive numbers"),
+        ({"width": 0.1, "fixed_totals": True}, "with `fixed_totals`"),
+        ({"width": 0.1, "prevalence": (3, 7), "fixed_totals": True}, "with `fixed_totals`"),
+        ({"width": 0.1, "pilot": np.ones((3, 3), int)}, "two labels"),
+        ({"width": 0.1, "mode": {"recall": 0.5}}, "must have the keys"),
+        ({"width": 0.1, "metric": "f1_macro"}, "cells of two labels"),
+    ],
+)
+def test_bad_plans_are_refused(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        bayescm.sample_size(arguments.pop("metric", "accuracy"), **arguments)
+    with pytest.raises((ValueError, TypeError), match="`n`"):
+        bayescm.interval_width("accuracy", [0.5])
+    with pytest.raises(ValueError, match="with `fixed_totals`"):
+        bayescm.interval_width("accuracy", 10, fixed_totals=True)
+
+
+def seen(n, first, second, confidence):
+    """Return the assurance of a comparison by all outcomes."""
+    k = np.arange(n + 1.0)
+    better = below(k[None, :] + 1, n - k[None, :] + 1, k[:, None] + 1, n - k[:, None] + 1) >= confidence
+    chances = [np.exp(rate.log_pmf(k, n)) for rate in (first, second)]
+    return chances[0] @ better @ chances[1]
+
+
+@pytest.mark.parametrize("rates", [(Rate(0.0, 0.0, 0.85), Rate(0.0, 0.0, 0.6)), (Rate(9.0, 3.0), Rate(6.0, 5.0))])
+def test_independent_comparisons_against_all_outcomes(rates):
+    for n in (1, 40):
+        found = two_systems._independent(n, *rates, 1.0, 1.0, 0.95)
+        assert found == pytest.approx(seen(n, *rates, 0.95), abs=1e-10)
+
+
+def test_paired_comparisons_against_all_outcomes():
+    share, part, n, total = KNOWN, Rate(0.0, 0.0, 0.7), 40, 0.0
+    for m in range(n + 1):
+        b = np.arange(m + 1)
+        better = stats.beta.sf(0.5, b + 0.5, m - b + 0.5) >= 0.9
+        total += stats.binom.pmf(m, n, 0.3) * stats.binom.pmf(b, m, 0.7)[better].sum()
+    assert two_systems._paired(n, share, part, 0.5, 0.9) == pytest.approx(total, abs=1e-10)
+
+
+def test_sizes_of_comparisons():
+    own = bayescm.sample_size_to_compare(0.9, 0.75)
+    n = int(own.n)
+    rates = Rate(0.0, 0.0, 0.9), Rate(0.0, 0.0, 0.75)
+    assert seen(n, *rates, 0.95) >= 0.8 > seen(n - 1, *rates, 0.95)
+    assert int(bayescm.sample_size_to_compare(0.9, 0.75, discordance=0.15).n) < n
+    with pytest.raises(ValueError, match=r"better with probability 0\.7"):
+        bayescm.sample_size_to_compare(0.85, 0.8, concentration=40)
+    for arguments, message in [
+        ({"discordance": 0.01}, "from 0.05"), ({"metric": "mcc"}, "proportion"), ({"prior": "haldane"}, "proper"),
+        ({"metric": "f1", "discordance": 0.1}, "accuracy, recall"), ({"prior": 0, "discordance": 0.1}, "proper"),
+    ]:  # fmt: skip
+        with pytest.raises(ValueError, match=message):
+            bayescm.sample_size_to_compare(0.85, 0.8, **arguments)
+
+
+def verdicts(rng, n, cells, confidence, repeats=20_000):
+    """Return how often the first, and the second, of two systems on the same items is found better, by simulation."""
+    counts = rng.multinomial(n, cells, repeats)
+    better = stats.beta.sf(0.5, counts[:, 1] + 1, counts[:, 2] + 1)
+    return (better >= confidence).mean(), (better <= 1 - confidence).mean()
+
+
+@pytest.mark.parametrize(("discordance", "n"), [(0.05, 110), (0.1, 235), (0.2, 492)])
+def test_plans_of_pairs_keep_their_error_rate_and_assurance(discordance, n):
+    plan = bayescm.sample_size_to_compare(0.85, 0.80, discordance=discordance)
+    assert int(plan.n) == n
+    assert plan.discordant == pytest.approx(n * discordance)
+    assert plan.error_rate <= 0.101
+    assert plan.attrs["wanted_error_rate"] == pytest.approx(0.1)
+    rng, same = np.random.default_rng(1), 0.5 * discordance
+    wrong = sum(verdicts(rng, n, [0.5, same, same, 0.5 - discordance], 0.95))
+    assert wrong == pytest.approx(float(plan.error_rate), abs=0.01)
+    only_first, only_second = 0.5 * (discordance + 0.05), max(0.5 * (discordance - 0.05), 0.0)
+    right, _ = verdicts(rng, n, [0.5, only_first, only_second, 0.5 - discordance], 0.95)
+    assert right == pytest.approx(float(plan.assurance), abs=0.012)
+    assert right > 0.79
+
+
+def test_error_rates_of_plans_against_all_outcomes():
+    plan = bayescm.sample_size_to_compare(0.9, 0.5, discordance=0.6)
+    n, total = int(plan.n), 0.0
+    for m in range(n + 1):
+        b = np.arange(m + 1)
+        better = stats.beta.sf(0.5, b + 1, m - b + 1) >= 0.95
+        total += 2 * stats.binom.pmf(m, n, 0.6) * stats.binom.pmf(b, m, 0.5)[better].sum()
+    assert plan.error_rate == pytest.approx(total, abs=1e-10)
+    plan = bayescm.sample_size_to_compare(0.95, 0.5)
+    same = [2 * seen(int(plan.n), Rate(0.0, 0.0, r), Rate(0.0, 0.0, r), 0.95) for r in (0.95, 0.5)]
+    assert plan.error_rate == pytest.approx(max(same), abs=1e-10)
+    assert max(same) <= 0.101
+
+
+def test_a_smaller_error_rate_takes_more_confidence():
+    few = bayescm.sample_size_to_compare(0.6, 0.4, discordance=1.0, confidence=0.9)
+    assert few.error_rate <= 0.202
+    with pytest.raises(ValueError, match=r"`error_rate`=0\.05 .* `confidence` of 0\.975"):
+        bayescm.sample_size_to_compare(0.85, 0.80, discordance=0.1, error_rate=0.05)
+    plan = bayescm.sample_size_to_compare(0.85, 0.80, discordance=0.1, error_rate=0.05, confidence=0.975)
+    assert plan.error_rate <= 0.0505
+    assert plan.n > 235
+
+
+def test_of_errors_the_fewer_are_the_better():
+    prior = [[1, 3], [2, 0.4]]
+    for error, right in [("error_rate", "accuracy"), ("fpr", "specificity")]:
+        found = bayescm.sample_size_to_compare(0.1, 0.25, metric=error, prior=prior)
+        same = bayescm.sample_size_to_compare(0.9, 0.75, metric=right, prior=prior)
+        assert found.equals(same)
+        with pytest.raises(ValueError, match=f"smaller of {found.attrs['metric']}"):
+            bayescm.sample_size_to_compare(0.25, 0.1, metric=error)
+    with pytest.raises(ValueError, match=r"larger of accuracy; got 0\.8 and 0\.8"):
+        bayescm.sample_size_to_compare(0.8, 0.8)
+
+
+def test_grouped_comparisons_are_close(monkeypatch):
+    rates = Rate(0.0, 0.0, 0.84), Rate(0.0, 0.0, 0.8)
+    one_by_one = two_systems._independent(400, *rates, 1.0, 1.0, 0.95)
+    monkeypatch.setattr(two_systems, "_ONE_BY_ONE", 100)
+    assert two_systems._independent(400, *rates, 1.0, 1.0, 0.95) == pytest.approx(one_by_one, abs=2e-3)
+
+
+def test_sequential_is_the_summary_of_the_sums():
+    rng = np.random.default_rng(2)
+    chunks = bayescm.from_array(rng.integers(0, 9, (2, 4, 2, 2)), dims=("system", "chunk"))
+    found = bayescm.sequential(chunks, ["mcc", "accuracy"])
+    last = bayescm.summary(chunks.sum("chunk"), ["mcc", "accuracy"])
+    assert found.interval.dims == ("system", "chunk", "metric", "ci_bound")
+    assert found.interval.isel(chunk=-1).values == pytest.approx(last.interval.values)
+    assert found.n.values.tolist() == chunks.sum(("actual", "predicted")).cumsum("chunk").values.tolist()
+    assert bayescm.sequential(chunks.values[0], "accuracy").n.dims == ("chunk",)
+    with pytest.raises(ValueError, match="`dim` must be a batch dim"):
+        bayescm.sequential(chunks, dim="day")
+    with pytest.raises(ValueError, match="can't have a dim 'n'"):
+        bayescm.sequential(chunks.rename(system="n"))
+
+
+def test_the_search_ends_for_any_shape_of_curve():
+    assert sizes._search(lambda n: 1 / np.sqrt(n), 0.1, 0.0) == 100
+    assert sizes._search(lambda n: float(n < 777), 0.5, 0.0) == 777
+    assert sizes._search(lambda n: 100 / n**2, 0.5, 1e-3) == 15
+
+
+def test_pictures():
+    plan = bayescm.interval_width(["recall", "specificity"], [10, 1000])
+    ax = bayescm.plot_interval_width({"a": plan, "b": bayescm.interval_width("recall", 50)})
+    assert [line.get_label() for line in ax.lines] == ["recall, a", "specificity, a", "recall, b", "2/\u221an"]
+    assert ax.lines[0].get_ydata().tolist() == plan.width.sel(metric="recall").values.tolist()
+    assert ax.get_ylabel() == "length of the 95% HDI, with 95% assurance"
+    other = bayescm.interval_width("recall", [1000, 50], assurance=0.5, ci_kind="eti")
+    ax = bayescm.plot_interval_width({"a": plan, "b": other})
+    assert ax.get_ylabel() == "length of the interval"
+    assert ax.lines[2].get_xdata().tolist() == [50, 1000]
+    for bad in ({}, {"a": 3}, plan.drop_vars("width")):
+        with pytest.raises(TypeError, match="`data` must be"):
+            bayescm.plot_interval_width(bad)
+    with pytest.raises(ValueError, match="told apart"):
+        bayescm.plot_interval_width(dict.fromkeys("abcde", plan))
+    chunks = bayescm.sequential(bayescm.from_array(np.ones((3, 2, 2), int), dims="chunk"), ["mcc", "accuracy"])
+    ax = bayescm.plot_sequential(chunks, metric="accuracy", reference=0.5)
+    assert ax.lines[0].get_ydata().tolist() == chunks["median"].sel(metric="accuracy").values.tolist()
+    assert bayescm.plot_sequential(chunks, metric="mcc").get_ylabel() == "matthews correlation: median and 95% HDI"
+    with pytest.raises(ValueError, match="isn't in the data"):
+        bayescm.plot_sequential(chunks, metric="recall")
+    with pytest.raises(TypeError, match=r"bayescm\.sequential"):
+        bayescm.plot_sequential(plan)
+    with pytest.raises(ValueError, match="chunks and metrics only"):
+        bayescm.plot_sequential(
+            bayescm.sequential(bayescm.from_array(np.ones((2, 3, 2, 2), int), dims=("system", "chunk")))
+        )

@@ -1,0 +1,202 @@
+"""Predictive laws of a second test: Caelen's numbers, brute force, draws."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import bayescm
+from bayescm.metrics import compute, resolve
+from bayescm.planning import replication
+from bayescm.planning.future import Lattice, Law
+from bayescm.priors.concentrations import concentrations
+
+CAELEN = bayescm.datasets.caelen2017()
+
+
+def test_caelens_predictive_numbers():  # caelen.predictive: alpha = 0
+    found = bayescm.replicate(CAELEN, "mcc", claims="mcc > 0", prior="haldane")
+    assert float(found.probability.sel(system="B").item()) == pytest.approx(0.91901, abs=1e-5)
+    assert float(found.pairwise.sel(system="A", versus="B").item()) == pytest.approx(0.79155, abs=1e-5)
+    assert found.interval.sel(system="B").values[0] == pytest.approx([-0.06722, 0.38499], abs=1e-5)
+    assert found["mean"].values[:, 0] == pytest.approx([0.29424, 0.16343], abs=1e-5)
+    assert found.sd.values[:, 0] == pytest.approx([0.11199, 0.11574], abs=1e-5)
+    assert (found.method == "exact").all()
+
+
+def test_caelens_predictive_numbers_with_a_flat_prior():  # caelen.predictive1: alpha = 1
+    found = bayescm.replicate(CAELEN, "mcc", claims="mcc > 0", prior="laplace")
+    assert float(found.probability.sel(system="B").item()) == pytest.approx(0.91488, abs=1e-5)
+    assert float(found.pairwise.sel(system="A", versus="B").item()) == pytest.approx(0.78561, abs=1e-5)
+    assert found.interval.sel(system="B").values[0] == pytest.approx([-0.06421, 0.38494], abs=1e-5)
+    assert found.sd.values[:, 0] == pytest.approx([0.1116, 0.11504], abs=1e-5)
+
+
+def test_probabilities_of_matrices_are_dirichlet_multinomial():
+    prior = concentrations(np.array([[2.5, 0.5], [1.5, 4.0]]), "dirichlet_multinomial", 2)
+    lattice = Lattice(6)
+    weights = lattice.weights(prior)
+    truth = stats.dirichlet_multinomial(prior.rows.ravel(), 6).pmf(lattice.matrix.reshape(-1, 4))
+    assert len(weights) == lattice.matrices() == 84
+    assert weights == pytest.approx(truth)
+    assert (lattice.matrix.sum((-2, -1)) == 6).all()
+
+
+def test_fixed_totals_are_kept():
+    lattice = Lattice(7, 3)
+    assert (lattice.matrix.sum(-1) == [4, 3]).all()
+    assert len(lattice.matrix) == lattice.matrices() == 20
+    prior = concentrations("laplace", "dirichlet_multinomial", 2)
+    assert lattice.weights(prior) == pytest.approx(np.full(20, 1 / 20))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {},
+        {"model": "three_binomial"},
+        {"prevalence": 0.2},
+        {"prevalence": (3, 7)},
+        {"prevalence": "fixed"},
+        {"size": 60},
+    ],
+)
+def test_enumeration_agrees_with_draws(arguments, monkeypatch):
+    counts = bayescm.from_cells(tp=12, fn=5, fp=3, tn=16)
+    names, claims = ["mcc", "f1", "precision"], ["mcc > 0.5", "recall >= .8 and precision > .7"]
+    exact = bayescm.replicate(counts, names, claims=claims, **arguments)
+    monkeypatch.setattr(replication, "MOST_MATRICES", 0)
+    drawn = bayescm.replicate(counts, names, claims=claims, random_seed=4, draws=40_000, **arguments)
+    assert set(exact.method.values) == {"exact"}
+    assert set(drawn.method.values) == {"draws"}
+    assert (abs(drawn["mean"] - exact["mean"]) < 5 * drawn.mcse_mean).all()
+    assert (abs(drawn.probability - exact.probability) < 5 * drawn.mcse_probability).all()
+    assert (drawn.mcse_mean > 0).all()
+    assert (exact.mcse_mean == 0).all()
+    assert drawn.sd.values == pytest.approx(exact.sd.values, rel=0.03)
+
+
+def test_proportions_of_large_tests_are_beta_binomial():
+    counts = bayescm.from_cells(tp=12, fn=5, fp=3, tn=16)
+    found = bayescm.replicate(counts, ["accuracy", "prevalence"], size=5000, claims="accuracy >= 0.7", ci_kind="eti")
+    truth = stats.betabinom(5000, 29, 9)  # 28 right and 8 wrong, two cells of 1/2 each
+    assert (found.method == "exact").all()
+    assert float(found["mean"][0]) == pytest.approx(29 / 38)
+    assert float(found.sd[0]) == pytest.approx(truth.std() / 5000)
+    assert float(found.probability.item()) == pytest.approx(truth.sf(3499))
+    assert found.interval[0].values * 5000 == pytest.approx(truth.ppf([0.025, 0.975]))
+    fixed = bayescm.replicate(counts, "recall", prevalence="fixed", size=3600)
+    assert float(fixed.sd.item()) == pytest.approx(stats.betabinom(1700, 12.5, 5.5).std() / 1700)
+    assert fixed.method.item() == "exact"
+
+
+def test_strict_and_weak_claims_differ():
+    counts = bayescm.from_cells(tp=1, fn=1, fp=1, tn=1)
+    claims = ["accuracy > .5", "accuracy >= .5", "accuracy < 50%", "informative", "deceptive"]
+    p = bayescm.replicate(counts, "accuracy", claims=claims).probability.values
+    assert p[0] == pytest.approx(p[2])
+    assert p[1] - p[0] == pytest.approx(stats.betabinom(4, 3, 3).pmf(2))
+    assert p[3] == pytest.approx(p[4])  # a test without one of the classes meets neither
+    assert p[3] + p[4] < 1
+
+
+def test_undefined_values_are_left_out_and_counted():
+    counts = bayescm.from_cells(tp=2, fn=1, fp=0, tn=1)
+    found = bayescm.replicate(counts, ["recall", "mcc"], size=1, claims="mcc > 0")
+    assert float(found.undefined[1]) == pytest.approx(1)
+    assert np.isnan(found["mean"].values[1])
+    assert float(found.probability.item()) == 0
+    assert float(found.undefined[0]) == pytest.approx((1 + 1) / 6)  # the only item is negative
+
+
+def test_discrete_intervals():
+    law = Law(np.array([0.0, 1.0, 2.0, 5.0]), np.array([0.1, 0.5, 0.3, 0.1]), 0.0)
+    assert law._narrowest(np.cumsum(law.probability), 0.8) == (1.0, 2.0)
+    found = law.statistics(0.8, "eti")
+    assert (found["lower"], found["median"], found["upper"]) == (0.0, 1.0, 2.0)
+    assert law.compare(law) == pytest.approx(((1 - 0.36) / 2, 0.36))
+
+
+def test_pairs_of_systems_by_brute_force():
+    counts = bayescm.from_cells(tp=[3, 2], fn=[1, 2], fp=[1, 1], tn=[2, 3], dims="system")
+    found = bayescm.replicate(counts, ["accuracy", "mcc"])
+    prior = concentrations("jeffreys", "dirichlet_multinomial", 2)
+    for m, name in enumerate(["accuracy", "mcc"]):
+        values, chances = [], []
+        for one, size in zip(counts.values, (7, 8), strict=True):
+            lattice = Lattice(size)
+            rows = prior.rows + one
+            chances.append(stats.dirichlet_multinomial(rows.ravel(), size).pmf(lattice.matrix.reshape(-1, 4)))
+            values.append(compute(resolve([name], 2), lattice.matrix)[0].round(9))
+        larger = chances[0] @ (values[0][:, None] > values[1]) @ chances[1]
+        equal = chances[0] @ (values[0][:, None] == values[1]) @ chances[1]
+        assert float(found.pairwise[m, 0, 1]) == pytest.approx(larger)
+        assert float(found.ties[m, 1, 0]) == pytest.approx(equal)
+
+
+def test_more_than_two_labels_and_batches():
+    counts = bayescm.from_array(np.arange(36).reshape(2, 2, 3, 3) + 1, dims=("fold", "system"))
+    names = ["accuracy", "recall", "f1_macro"]
+    found = bayescm.replicate(counts, names, claims="f1_macro > .4", random_seed=1, draws=4000)
+    assert found.interval.dims == ("fold", "system", "metric", "ci_bound")
+    assert found.pairwise.dims == ("fold", "metric", "system", "versus")
+    assert found.metric.values.tolist() == ["accuracy", "recall[0]", "recall[1]", "recall[2]", "f1_macro"]
+    assert found.method[0, 0].values.tolist() == ["exact"] + 4 * ["draws"]
+    again = bayescm.replicate(counts, names, random_seed=1, draws=4000)
+    assert again["mean"].equals(found["mean"])
+    with pytest.raises(ValueError, match="one value per class"):
+        bayescm.replicate(counts, claims="recall > .5")
+
+
+def test_many_matrices_are_predicted_as_each_alone(monkeypatch):
+    kept = []
+    of = replication._One.of.__func__
+    monkeypatch.setattr(replication._One, "of", classmethod(lambda *all: kept.append(of(*all)) or kept[-1]))
+    rng = np.random.default_rng(1)
+    counts = bayescm.from_array(rng.integers(0, 9, (2, 5, 2, 2)), dims=("dataset", "fold"))
+    found = bayescm.replicate(counts, ["mcc", "lr+"], claims="mcc > .2")
+    assert not any(one.laws for one in kept)  # they are large, and only systems are compared
+    for at in np.ndindex(2, 5):
+        place = dict(zip(("dataset", "fold"), at, strict=True))
+        alone = bayescm.replicate(counts.isel(place), ["mcc", "lr+"], claims="mcc > .2")
+        assert found.isel(place).drop_attrs().identical(alone.drop_attrs())
+
+
+def test_an_infinite_metric_stays_infinite():
+    found = bayescm.replicate(bayescm.from_cells(tp=5, fn=1, fp=0, tn=5), "lr+")
+    assert np.isinf(found["mean"].item())
+    assert np.isfinite(found["median"].item()) or np.isinf(found["median"].item())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"claims": []}, TypeError, "`claims`"),
+        ({"claims": 3}, TypeError, "`claims`"),
+        ({"claims": "mcc is good"}, ValueError, "can't read"),
+        ({"size": 0}, ValueError, "`size`"),
+        ({"size": 2 * 10**9}, ValueError, "must not exceed"),
+        ({"draws": 10}, ValueError, "`draws`"),
+        ({"prior": "haldane"}, ValueError, "improper"),
+        ({"prevalence": "fixed", "size": 5}, ValueError, "can't keep the class shares"),
+    ],
+)
+def test_bad_arguments_are_refused(arguments, error, message):
+    counts = bayescm.from_cells(tp=12, fn=5, fp=0, tn=16)
+    with pytest.raises(error, match=message):
+        bayescm.replicate(counts, "mcc", **arguments)
+    two = bayescm.from_cells(tp=[3, 2], fn=1, fp=1, tn=2, dims="system")
+    for name in ("claim", "versus"):
+        with pytest.raises(ValueError, match=f"can't have a dim '{name}'"):
+            bayescm.replicate(two.rename(system=name), "mcc")
+    with pytest.raises(ValueError, match="`system` has 'A' twice"):
+        bayescm.replicate(two.assign_coords(system=["A", "A"]), "mcc")
+    with pytest.raises(ValueError, match="without items"):
+        bayescm.replicate(np.zeros((2, 2), int), "mcc")
+
+
+def test_a_claim_that_every_draw_meets_is_no_certainty():
+    found = bayescm.replicate(
+        bayescm.from_cells(tp=300, fn=1, fp=1, tn=300), "mcc", size=1000, claims="mcc > 0", draws=1000, random_seed=1
+    )
+    assert found.probability.item() == 1
+    assert 5e-4 < found.mcse_probability.item() < 2e-3

@@ -1,0 +1,286 @@
+"""From metrics back to cells: every triple of the table, published tables found again, and what is refused."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from small import tables
+
+import bayescm
+from bayescm.metrics import compute, resolve
+from bayescm.metrics.table import OF_TWO
+from bayescm.priors import from_metrics
+
+TRIPLES = list(itertools.combinations(OF_TWO, 3))
+inside = st.floats(0.05, 0.95)
+
+
+def _determined(triple):
+    try:
+        from_metrics._stated(dict.fromkeys(triple, 0.5), {})
+    except ValueError:
+        return False
+    return True
+
+
+DETERMINED = [triple for triple in TRIPLES if _determined(triple)]
+RATIOS = {m.name for m in resolve(None, 2) if m.ratio} | {"f2", "f0.5"}
+LINEAR = [triple for triple in DETERMINED if set(triple) <= RATIOS]  # linear equations of the cells
+
+
+def table_of(prevalence, recall, specificity):
+    return np.array([
+        [(1 - prevalence) * specificity, (1 - prevalence) * (1 - specificity)],
+        [prevalence * (1 - recall), prevalence * recall],
+    ])  # fmt: skip
+
+
+def regular(cells, names):
+    """Say whether the metrics determine the cells here, too: recall = specificity = accuracy leaves the prevalence."""
+    metrics = resolve(names, 2)
+    x = np.log(cells.ravel()[1:] / cells[0, 0])
+    slopes = from_metrics._jacobian(lambda p: from_metrics._link(metrics, from_metrics._values(metrics, p)), x)
+    return np.linalg.cond(slopes) < 1e3
+
+
+def stated(cells, names):
+    return dict(zip(names, (float(v) for v in compute(resolve(names, 2), np.asarray(cells))), strict=True))
+
+
+def test_which_triples_determine_the_cells():
+    """What is left out has two rates that are complements, or all three within recall and specificity and the like."""
+    assert (len(TRIPLES), len(DETERMINED)) == (3276, 2852)
+    for triple in [
+        ("recall", "false_negative_rate", "f1"),
+        ("recall", "specificity", "prevalence_threshold"),
+        ("precision", "recall", "jaccard"),
+        ("matthews_correlation", "informedness", "markedness"),
+    ]:
+        assert not _determined(triple)
+    with pytest.raises(ValueError, match=r"recall, precision, f1 don't determine the cells.*State another"):
+        bayescm.prior_from_metrics(recall=0.6, precision=0.6, f1=0.6, weight=1)
+
+
+@given(triple=st.sampled_from(DETERMINED), rates=st.tuples(inside, inside, inside))
+def test_every_triple_finds_the_table_again(triple, rates):
+    cells = table_of(*rates)
+    assume(regular(cells, triple))
+    metrics, values = from_metrics._stated(stated(cells, triple), {})
+    target = from_metrics._link(metrics, values)
+    minima = from_metrics._minima(lambda p: from_metrics._link(metrics, from_metrics._values(metrics, p)) - target)
+    solved = [found for total, found in minima if total < 1e-18]
+    assert min(np.abs(found - cells).max() for found in solved) < 1e-6
+    for found in solved:
+        np.testing.assert_allclose([*stated(found, triple).values()], values, rtol=1e-7, atol=1e-9)
+
+
+@given(triple=st.sampled_from(LINEAR), rates=st.tuples(inside, inside, inside), weight=st.floats(0.1, 1e4))
+def test_ratios_of_cells_have_one_solution(triple, rates, weight):
+    cells = table_of(*rates)
+    assume(regular(cells, triple))
+    prior = bayescm.prior_from_metrics(stated(cells, triple), weight=weight)
+    np.testing.assert_allclose(prior / weight, cells, rtol=0, atol=1e-8)
+
+
+@given(rates=st.tuples(inside, inside, inside))
+def test_caelens_formula(rates):
+    p, r, a = rates
+    if 1 / r + 1 / p - 1 / a < 1.001:
+        return
+    s = (1 - a) / (p + r - 2 * r * p)
+    want = [[a - s * r * p, s * r * (1 - p)], [s * (1 - r) * p, s * r * p]]
+    got = bayescm.prior_from_metrics(precision=p, recall=r, accuracy=a, weight=1)
+    np.testing.assert_allclose(got, want, rtol=0, atol=1e-10)
+
+
+def test_caelens_example(oracle):
+    entry = oracle("caelen.prior_sums")
+    tp, tn, fp, fn = entry["inputs"]["B_TP_TN_FP_FN"]
+    counts = bayescm.from_cells(tp=tp, fn=fn, fp=fp, tn=tn)
+    for weight in (72.5, 725):
+        prior = bayescm.prior_from_metrics(precision=0.6, recall=0.65, accuracy=0.6, weight=weight)
+        rows = bayescm.models.load("dirichlet_multinomial").exact(counts, prior=prior).rows
+        want = entry["expected"][f"m={weight:g}"]
+        np.testing.assert_allclose([rows[1, 1], rows[0, 0], rows[0, 1], rows[1, 0]], want, rtol=1e-12)
+        implied = bayescm.evaluate(prior, ["precision", "recall", "accuracy"])
+        np.testing.assert_allclose([*implied.values()], [0.6, 0.65, 0.6], rtol=1e-12)
+        assert float(prior.sum()) == pytest.approx(weight)
+    printed = bayescm.prior_from_metrics(precision=0.6, recall=0.65, accuracy=0.6, weight=72.5) + counts
+    cut = np.floor(printed.values * 1000) / 1000  # the paper truncates
+    assert cut.tolist() == [[54.436, 46.042], [42.957, 74.063]]
+
+
+def test_names_parameters_and_functions():
+    want = [[12.8, 1.2], [1.2, 4.8]]
+
+    def loss(fp, fn):
+        return fp + 2 * fn
+
+    for metrics, more in [
+        (None, {"tpr": 0.8, "ppv": 0.8, "prevalence": 0.3}),
+        ({"fbeta(beta=2)": 0.8}, {"recall": 0.8, "prevalence": 0.3}),
+        ({"net_benefit(threshold=0.2)": 0.24 - 0.06 * 0.25, "lr+": 0.8 / (1.2 / 14)}, {"prevalence": 0.3}),
+        ({loss: 0.18}, {"recall": 0.8, "prevalence": 0.3}),
+    ]:
+        np.testing.assert_allclose(bayescm.prior_from_metrics(metrics, weight=20, **more), want, rtol=1e-8)
+
+
+def test_several_matrices_are_told():
+    with pytest.raises(ValueError, match=r"several matrices have .*State these three") as told:
+        bayescm.prior_from_metrics(accuracy=0.8, f1=0.7, mcc=0.56, weight=1)
+    text = str(told.value)
+    for rates in text[text.index("(") + 1 : text.rindex(")")].split(") or ("):
+        one = {name: float(value) for name, value in (pair.split("=") for pair in rates.split(", "))}
+        prior = bayescm.prior_from_metrics(one, weight=1)
+        implied = [*bayescm.evaluate(prior, ["accuracy", "f1", "mcc"]).values()]
+        np.testing.assert_allclose(implied, [0.8, 0.7, 0.56], atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("metrics", "weight", "error", "words"),
+    [
+        ({"precision": 0.9, "recall": 0.9, "accuracy": 0.5}, 1, ValueError, r"no matrix has .*the nearest has"),
+        ({"precision": 1, "recall": 0.5, "accuracy": 0.5}, 1, ValueError, r"`precision` of 1 leaves a cell.*improper"),
+        ({"mcc": -1, "recall": 0.5, "accuracy": 0.5}, 1, ValueError, r"`matthews_correlation` of -1"),
+        ({"precision": 0.5, "recall": 0.5, "accuracy": 1.2}, 1, ValueError, r"`accuracy`.*\[0, 1\]"),
+        ({"precision": 0.5, "recall": 0.5, "accuracy": float("nan")}, 1, ValueError, "got nan"),
+        ({"dor": float("inf"), "recall": 0.5, "accuracy": 0.6}, 1, ValueError, "must be finite"),
+        ({"precision": "0.5", "recall": 0.5, "accuracy": 0.6}, 1, TypeError, "'0.5'"),
+        ({"precision": 0.5, "recall": 0.5}, 1, ValueError, "must state three"),
+        ({"precision": 0.5, "recall": 0.5, "mcc": 0.1, "npv": 0.9}, 1, ValueError, "must state three"),
+        ({"precision": 0.5, "recall": 0.5, "tpr": 0.5}, 1, ValueError, "'recall' twice"),
+        ({"precision": 0.5, "recall": 0.5, "excellence": 0.5}, 1, ValueError, "'excellence'"),
+        ({"mcc": 0, "informedness": 0, "recall": 0.6}, 1, ValueError, "several"),
+        ({}, 1, ValueError, "state three"),
+        (["recall"], 1, TypeError, "a mapping"),
+        ({"precision": 0.5, "recall": 0.5, "accuracy": 0.6}, 0, ValueError, "`weight`"),
+        ({"precision": 0.5, "recall": 0.5, "accuracy": 0.6}, -1, ValueError, "`weight`"),
+        ({"precision": 0.5, "recall": 0.5, "accuracy": 0.6}, float("nan"), ValueError, "`weight`"),
+        ({"precision": 0.5, "recall": 0.5, "accuracy": 0.6}, "1", TypeError, "`weight`"),
+    ],
+)
+def test_what_is_no_prior(metrics, weight, error, words):
+    with pytest.raises(error, match=words):
+        bayescm.prior_from_metrics(metrics, weight=weight)
+
+
+NAMES = ("recall", "specificity", "precision")
+
+
+def test_every_small_table_is_found_again():
+    for table in tables(6):
+        values = stated(table, NAMES)
+        if not np.isfinite([*values.values()]).all():
+            continue
+        n = int(table.sum())
+        every = tables(n)[tables(n).sum((1, 2)) == n]
+        with np.errstate(invalid="ignore"):
+            same = np.abs(np.stack(compute(resolve(NAMES, 2), every), -1) - [*values.values()]).max(-1) < 1e-9
+        if same.sum() > 1:  # such as no errors at all, with any prevalence
+            with pytest.raises(ValueError, match=r"equally near .*State one more"):
+                bayescm.counts_from_metrics(values, n=n)
+        else:
+            found = bayescm.counts_from_metrics(values, n=n)
+            np.testing.assert_array_equal(found.counts, table)
+            assert int(found.matches) == 1
+            np.testing.assert_allclose(found.difference, 0, atol=1e-12)
+
+
+@given(
+    cells=st.tuples(*[st.integers(0, 60)] * 4).filter(lambda c: sum(c) > 0 and c[0] + c[1] > 0 and c[3] > 0),
+    names=st.sampled_from([NAMES, ("accuracy", "mcc", "precision"), ("f1", "kappa", "recall", "prevalence")]),
+    decimals=st.integers(2, 3),
+)
+def test_neighbours_hold_what_the_whole_lattice_holds(cells, names, decimals):
+    """Beyond 150 items only neighbours are tried: here against all matrices of as many items."""
+    table = np.array(cells).reshape(2, 2)
+    values = {name: round(value, decimals) for name, value in stated(table, names).items()}
+    if not np.isfinite([*values.values()]).all():
+        return
+    n = int(table.sum())
+    metrics, numbers = from_metrics._stated(values, {})
+    half = from_metrics._rounding(metrics, numbers, decimals)
+
+    def residual(cells):
+        return (from_metrics._values(metrics, cells) - numbers) / half
+
+    def fitting(candidates):
+        off = np.nan_to_num(np.abs(residual(candidates)), nan=np.inf).max(-1)
+        return {tuple(c) for c in candidates[off <= 1 + 1e-9].reshape(-1, 4).tolist()}
+
+    everything = from_metrics._box(np.zeros(3), np.full(3, n), n)
+    saved, from_metrics._EXHAUSTIVE = from_metrics._EXHAUSTIVE, 0
+    try:
+        near, complete = from_metrics._candidates(residual, n)
+    finally:
+        from_metrics._EXHAUSTIVE = saved
+    if complete:
+        assert fitting(near) == fitting(everything)
+
+
+def test_a_published_table():
+    """Toetsch and Hoffmann's classifier 7a, from two decimals."""
+    found = bayescm.counts_from_metrics(n=34, accuracy=0.94, specificity=0.75, ppv=0.93, labels=["no", "yes"])
+    assert found.counts.values.tolist() == [[6, 2], [0, 26]]
+    assert found.counts.actual.values.tolist() == ["no", "yes"]
+    assert found.metric.values.tolist() == ["accuracy", "specificity", "precision"]
+    assert int(found.matches) == 1
+    assert (np.abs(found.difference) <= found.rounding).all()
+    np.testing.assert_allclose(found.difference, found.obtained - found.stated)
+    assert bayescm.summary(found.counts, "mcc").point.item() == pytest.approx(0.8345, abs=1e-4)
+
+
+def test_ends_of_the_range_and_many_items():
+    perfect = bayescm.counts_from_metrics(n=34, recall=1, specificity=1, prevalence=0.5)
+    assert perfect.counts.values.tolist() == [[17, 0], [0, 17]]
+    large = bayescm.counts_from_metrics(n=1000, recall=1, precision=0.9, accuracy=0.95)
+    assert large.counts.values.tolist() == [[500, 50], [0, 450]]
+    table = [[71862, 6908], [3159, 18071]]
+    six = {name: round(value, 6) for name, value in stated(table, NAMES).items()}
+    huge = bayescm.counts_from_metrics(six, n=100_000)
+    assert huge.counts.values.tolist() == table
+    many = bayescm.counts_from_metrics(n=100_000, recall=0.85, specificity=0.9, prevalence=0.2)
+    assert np.isnan(many.matches)
+    np.testing.assert_array_equal(many.counts, [[72000, 8000], [3000, 17000]])
+
+
+def test_rounding():
+    of = {"recall": 0.8, "lr+": 4.2, "prevalence": 0.25}
+    found = bayescm.counts_from_metrics(of, n=100)
+    np.testing.assert_allclose(found.rounding, [0.005, 0.05, 0.005])
+    np.testing.assert_allclose(bayescm.counts_from_metrics(of, n=100, decimals=1).rounding, 0.05)
+    assert bayescm.counts_from_metrics(n=100, recall=0.85, specificity=0.9, prevalence=0.997).matches == 0
+
+
+def test_impossible_metrics_get_the_nearest_matrix():
+    for n in (100, 1000):
+        found = bayescm.counts_from_metrics(n=n, recall=0.9, precision=0.9, accuracy=0.5)
+        assert found.matches == 0
+        assert int(found.counts.sum()) == n
+        np.testing.assert_allclose(found.obtained, [0.79, 0.79, 0.655], atol=0.01)
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "words"),
+    [
+        ({"n": 34, "accuracy": 0.94, "f1": 0.96, "mcc": 0.83}, ValueError, r"equally near .*fn=2.* or .*fn=0"),
+        ({"n": 34, "accuracy": 0.94, "f1": 0.96}, ValueError, "at least three"),
+        ({"n": 34, "recall": 0.9, "fnr": 0.1, "f1": 0.9}, ValueError, "don't determine"),
+        ({"n": 0, "recall": 0.9, "ppv": 0.9, "accuracy": 0.9}, ValueError, "`n`"),
+        ({"n": 1, "recall": 0.9, "tnr": 0.9, "ppv": 0.9}, ValueError, "`n` of 1 is too small"),
+        ({"n": 2.5, "recall": 0.9, "ppv": 0.9, "accuracy": 0.9}, TypeError, "`n`"),
+        ({"n": 9, "recall": 0.9, "ppv": 0.9, "accuracy": 0.9, "decimals": 0}, ValueError, "`decimals`"),
+        ({"n": 9, "recall": 90, "ppv": 90, "accuracy": 90}, ValueError, r"`recall`.*\[0, 1\]"),
+    ],
+)
+def test_what_is_no_table(settings, error, words):
+    with pytest.raises(error, match=words):
+        bayescm.counts_from_metrics(**settings)
+
+
+def test_a_fourth_metric_tells_twins_apart():
+    found = bayescm.counts_from_metrics(n=34, accuracy=0.94, f1=0.96, mcc=0.83, recall=1)
+    assert found.counts.values.tolist() == [[6, 2], [0, 26]]
+    assert found.sizes["metric"] == 4
