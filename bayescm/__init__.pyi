@@ -33,8 +33,8 @@ from .inference.prior_predictive import prior_predictive as prior_predictive
 from .inference.summaries import cell_summary as cell_summary
 from .inference.summaries import summary as summary
 from .metrics import evaluate as evaluate
-from .models import rope as rope
 from .models.predictive import loo as loo
+from .models.rope import rope_probabilities as rope_probabilities
 from .planning import at_prevalences as at_prevalences
 from .planning import decide as decide
 from .planning import decision_curve as decision_curve

@@ -113,7 +113,7 @@ def large(share: float) -> None:
     seconds = time.perf_counter() - start
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     start = time.perf_counter()
-    error = float(bayescm.auc(y, score)["standard_error"])
+    error = float(bayescm.auc(y, score)["se"])
     delong = time.perf_counter() - start
     print(
         f"| {share:g} | {seconds:.0f} s | {before:.1f} GiB | {peak:.1f} GiB | {delong:.0f} s | "
@@ -149,7 +149,7 @@ def main() -> None:
 
     y, score = items(100_000, 0.3)
     delongs: dict[str, Callable[[], Any]] = {
-        "bayescm.auc": lambda: float(bayescm.auc(y, score)["standard_error"]),
+        "bayescm.auc": lambda: float(bayescm.auc(y, score)["se"]),
         "NumPy midranks": lambda: midranks(y, score),
         "confidenceinterval": lambda: float(np.sqrt(delong_roc_variance(y, score)[1])),
     }

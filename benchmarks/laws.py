@@ -80,7 +80,7 @@ def section_a(rounds: int) -> str:
         ours, peer = report_ours([*law], model, 0), report_peer([*law], model, 0)
         for name in law:  # the median of draws is within 6 standard errors
             one = ours.sel(metric=name)
-            allowed = 6 * 1.2533 * float(one.metric_uncertainty) / 3.92 / np.sqrt(DRAWS)
+            allowed = 6 * 1.2533 * float(one.width) / 3.92 / np.sqrt(DRAWS)
             assert abs(float(one["median"]) - peer[name][3]) < allowed, (model, name)
         number = {name: getattr(one, "integrals", 0) for name, one in law.items()}
         groups = {"no integral": (0,), "one": (1,), "at most one": (0, 1), "two": (2,), "all": (0, 1, 2)}

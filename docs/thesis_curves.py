@@ -52,7 +52,14 @@ def draw(space: str) -> Any:
             f"  between the hulls, no interval: {between[0]:.3f} to {between[1]:.3f}"
         )
         ax.plot(*intervals["point"].values.T, color=color, label=label, drawstyle=step)
-        ax.fill(*np.concatenate([hull["lower"].values, hull["upper"].values[::-1]]).T, color=color, alpha=0.2, lw=0)
+        ax.fill(
+            *np.concatenate(
+                [hull["interval"].sel(ci_bound="lower").values, hull["interval"].sel(ci_bound="upper").values[::-1]]
+            ).T,
+            color=color,
+            alpha=0.2,
+            lw=0,
+        )
         for side in ("lower", "upper"):
             ax.plot(*hull[side].values.T, color=color, alpha=0.5, lw=0.7)
     x, y_label = LABELS[space]

@@ -25,10 +25,10 @@ from bayescm.data.counts import check_counts, from_array, one_matrix
 from bayescm.data.schema import ACTUAL, MATRIX, PREDICTED, flatten_cells, labels_of
 from bayescm.distributions import dirichlet
 from bayescm.models.blocks import dirichlet_variable
-from bayescm.priors.concentrations import Concentrations, PriorLike, concentrations
+from bayescm.priors.concentrations import DEFAULT_PRIOR, Concentrations, PriorLike, concentrations
 
 
-def model(counts: Any, *, prior: PriorLike = "jeffreys") -> pm.Model:
+def model(counts: Any, *, prior: PriorLike = DEFAULT_PRIOR) -> pm.Model:
     """Return the story as a PyMC model of one matrix.
 
     Parameters
@@ -55,7 +55,7 @@ def model(counts: Any, *, prior: PriorLike = "jeffreys") -> pm.Model:
     return story
 
 
-def exact(counts: Any, *, prior: PriorLike = "jeffreys") -> Concentrations:
+def exact(counts: Any, *, prior: PriorLike = DEFAULT_PRIOR) -> Concentrations:
     """Return the posterior: concentrations plus counts (eq. 6)."""
     counts = check_counts(counts)
     base = concentrations(prior, "dirichlet_multinomial", labels_of(counts))

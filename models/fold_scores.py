@@ -32,7 +32,7 @@ In symbols, for many (Corani, Benavoli, Demsar, Mangili and Zaffalon 2017; bound
     and replaces such scores by noise inside the rope. Here the lower bound keeps the posterior proper. (Its sigma0
     starts at 0, too.)
 
-What equals nothing in practice (the rope) belongs to the reader of the result: :func:`bayescm.rope.probabilities`.
+What equals nothing in practice (the rope) belongs to the reader of the result: :func:`bayescm.rope_probabilities`.
 Sign: positive means a higher score; give y - x to ask whether y is better than x. Scores of one classifier work alike:
 `mean_difference` is then its mean score.
 
@@ -337,12 +337,12 @@ if __name__ == "__main__":
     import arviz as az
 
     import bayescm
-    from bayescm.models.rope import probabilities
+    from bayescm.models.rope import rope_probabilities
 
     scores = bayescm.datasets.corani2017()
     difference = scores.sel(classifier="j48") - scores.sel(classifier="nbc")
     sonar = difference.sel(dataset="sonar")
-    print("sonar", probabilities(exact(sonar, runs=10), rope=1), sep="\n")
+    print("sonar", rope_probabilities(exact(sonar, runs=10), rope=1), sep="\n")
     fit = bayescm.posterior(difference, model="fold_scores", runs=10, random_seed=1)
     names = ["mean_difference", "sigma0", "nu"]
-    print(az.summary(fit, var_names=names, ci_prob=0.95, ci_kind="hdi"), probabilities(fit, rope=1), sep="\n")
+    print(az.summary(fit, var_names=names, ci_prob=0.95, ci_kind="hdi"), rope_probabilities(fit, rope=1), sep="\n")

@@ -57,7 +57,7 @@ from bayescm.models.blocks import (
     two_label_cells,
 )
 from bayescm.models.closed_form import SAMPLE, ClosedForm
-from bayescm.priors.concentrations import Concentrations, PriorLike, concentrations
+from bayescm.priors.concentrations import DEFAULT_PRIOR, Concentrations, PriorLike, concentrations
 
 POOLING = ("partial", "complete", "average")
 RATES = ["recall", "specificity"]
@@ -67,7 +67,7 @@ _TAKEN = ("rate", "prevalence", "recall", "specificity", "recall_fold", "specifi
 
 
 def model(
-    counts: Any, *, pooling: str = "partial", prior: PriorLike = "jeffreys", fold_sd_scale: float = 0.5
+    counts: Any, *, pooling: str = "partial", prior: PriorLike = DEFAULT_PRIOR, fold_sd_scale: float = 0.5
 ) -> pm.Model:
     """Return the story as a PyMC model.
 
@@ -128,7 +128,7 @@ def _partial(base: Concentrations, fold: str, scale: float) -> Any:
 
 
 def exact(
-    counts: Any, *, pooling: str = "partial", prior: PriorLike = "jeffreys", fold_sd_scale: float = 0.5
+    counts: Any, *, pooling: str = "partial", prior: PriorLike = DEFAULT_PRIOR, fold_sd_scale: float = 0.5
 ) -> ClosedForm | None:
     """Return the closed form of complete pooling and of the average; None for partial pooling."""
     counts, fold = _folds(counts, pooling)

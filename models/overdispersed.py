@@ -56,7 +56,7 @@ from bayescm.data import validate
 from bayescm.data.counts import from_array
 from bayescm.data.schema import ACTUAL, MATRIX, PREDICTED, flatten_cells, labels_of
 from bayescm.models.blocks import dirichlet_variable, proper, several_matrices
-from bayescm.priors.concentrations import PriorLike, concentrations
+from bayescm.priors.concentrations import DEFAULT_PRIOR, PriorLike, concentrations
 
 Array = NDArray[np.float64]
 
@@ -69,7 +69,7 @@ _TAKEN = (PART, "theta_cell", "class_shares", "rates", "rho", "design_effect", "
 
 
 def model(
-    counts: Any, *, prior: PriorLike = "jeffreys", overdispersion: str = "cells", rho_prior: Any = RHO_PRIOR
+    counts: Any, *, prior: PriorLike = DEFAULT_PRIOR, overdispersion: str = "cells", rho_prior: Any = RHO_PRIOR
 ) -> pm.Model:
     """Return the story as a PyMC model of several matrices.
 
@@ -140,7 +140,7 @@ def simulate(
     clusters: int = 20,
     size: int | Sequence[int] = 50,
     *,
-    prior: PriorLike = "jeffreys",
+    prior: PriorLike = DEFAULT_PRIOR,
     overdispersion: str = "cells",
     rho_prior: Any = RHO_PRIOR,
     n_labels: int = 2,

@@ -54,14 +54,14 @@ from bayescm.data.schema import ACTUAL, CELL, MATRIX, PREDICTED, SYSTEM
 from bayescm.models.blocks import dirichlet_variable, proper
 from bayescm.models.closed_form import SAMPLE, ClosedForm
 from bayescm.models.patterns import LOAD_SCALE, pattern_probabilities
-from bayescm.priors.concentrations import Concentrations, PriorLike, concentrations
+from bayescm.priors.concentrations import DEFAULT_PRIOR, Concentrations, PriorLike, concentrations
 
 DEPENDENCE = ("dirichlet", "difficulty")
 MAX_SYSTEMS = 5
 """Most systems of a saturated table."""
 
 
-def model(counts: Any, *, prior: PriorLike = "jeffreys", dependence: str | None = None) -> pm.Model:
+def model(counts: Any, *, prior: PriorLike = DEFAULT_PRIOR, dependence: str | None = None) -> pm.Model:
     """Return the story as a PyMC model of one joint table.
 
     Parameters
@@ -117,7 +117,7 @@ def _difficulty(base: Concentrations, n_systems: int) -> Any:
     return pm.math.concatenate([(1 - share) * negative[::-1], share * positive])
 
 
-def exact(counts: Any, *, prior: PriorLike = "jeffreys", dependence: str | None = None) -> ClosedForm | None:
+def exact(counts: Any, *, prior: PriorLike = DEFAULT_PRIOR, dependence: str | None = None) -> ClosedForm | None:
     """Return the posterior in closed form, or None under dependence="difficulty".
 
     Its `cells` are the systems' own posteriors, one Dirichlet each; its law of ``joint_cell`` is that of each cell.
@@ -149,7 +149,7 @@ def simulate(
     rng: np.random.Generator,
     n: int = 200,
     *,
-    prior: PriorLike = "jeffreys",
+    prior: PriorLike = DEFAULT_PRIOR,
     dependence: str | None = None,
     systems: int = 2,
     n_labels: int = 2,

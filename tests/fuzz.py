@@ -152,7 +152,7 @@ NAN = {
     "mcse_mean",
     "error",
     "elpd",
-    "standard_error",
+    "se",
     "ratio",
     "ratio_interval",
     "p_value",
@@ -162,7 +162,6 @@ NAN = {
     "undefined",
     "mcse_interval",
     "band",
-    "se",
 }
 """Variables that may be NaN by their documentation: 0/0, no moment, no such test, no items in the cell."""
 FREE = ("evaluate", "regions.contour", "calibration.coverage")
@@ -170,7 +169,8 @@ FREE = ("evaluate", "regions.contour", "calibration.coverage")
 OF_TESTS = ("posterior", "prior_predictive")
 """Functions that draw test sets, where a metric may be 0/0."""
 RATES = (
-    "probability", "pairwise", "ties", "best_probability", "rank_probability", "top_probability", "superiority",
+    "probability", "probability_better", "probability_larger", "ties", "probability_best",
+    "rank_probability", "top_probability", "superiority",
     "assurance", "probability_best", "probability_better", "p_value", "requirement", "undefined", "cdf", "theta",
 )  # fmt: skip
 

@@ -429,7 +429,7 @@ def result(name: str) -> Maker:
             "tree": lambda: curve_tree(rng),
             "prevalence": lambda: bayescm.at_prevalences(two),
             "decision": lambda: bayescm.decision_curve(pick(two, thresholds_of)(rng)),
-            "width": lambda: bayescm.interval_width(n=[20, 50, 100]),
+            "width": lambda: bayescm.interval_width(n_items=[20, 50, 100]),
             "sequential": lambda: bayescm.sequential(dimmed("chunk")(rng), ["accuracy", "recall"]),
             "hull": lambda: bayescm.curve_intervals([0, 0, 1, 1, 0], [0.1, 0.4, 0.3, 0.8, 0.2]),
             "auc": lambda: bayescm.auc([0, 0, 1, 1, 0], [0.1, 0.4, 0.3, 0.8, 0.2], method=["delong", "logit"]),

@@ -10,7 +10,7 @@ from fuzz_calls import FUNCTIONS, NOT_CALLED
 
 import bayescm
 from bayescm.calibration.interval_coverage import confusion_probabilities, coverage
-from bayescm.models.rope import probabilities
+from bayescm.models.rope import rope_probabilities
 
 ROOT = Path(bayescm.__file__).parents[1]
 SEED, CALLS = 15, 6
@@ -57,7 +57,7 @@ FOUND = {
         lambda: bayescm.from_cells(tp=1, fn=1, fp=1, tn=1, labels=5),
         lambda: bayescm.from_array([[1, 2], [3, 4]], labels=5),
         lambda: bayescm.counts_at_thresholds([0, 1], [0.1, 0.2], labels=5),
-        lambda: bayescm.prior_predictive(size=5, labels=0),
+        lambda: bayescm.prior_predictive(n_items=5, labels=0),
     ],
     "by": [lambda: bayescm.from_table({"actual": [0, 1], "predicted": [0, 1]}, n=None, by=3)],
     "claims": [lambda: bayescm.probability([[6, 2], [1, 26]], 3)],
@@ -72,14 +72,14 @@ FOUND = {
     "accuracy": [lambda: confusion_probabilities(2, accuracy=2)],
     "repeats": [lambda: coverage([[0.4, 0.1], [0.1, 0.4]], 20, repeats=0)],
     "theta": [lambda: coverage({}, 20)],
-    "draws": [lambda: bayescm.summary([[6, 2], [1, 26]], "f1", draws=10**30)],
+    "draws": [lambda: bayescm.summary([[6, 2], [1, 26]], "f1", samples=10**30)],
     "ci_prob": [lambda: bayescm.summary([[6, 2], [1, 26]], "f1", ci_prob=10**400)],
     "reference": [lambda: bayescm.plot_forest(bayescm.summary([[6, 2], [1, 26]], "f1"), reference={})],
     "levels": [
         lambda: bayescm.plot_region(bayescm.region([[6, 2], [1, 26]], grid=15), levels=[0.5, 0.5]),
         lambda: bayescm.plot_region(bayescm.region([[6, 2], [1, 26]], grid=15), levels=float),
     ],
-    "posterior": [lambda: probabilities(bayescm.metric_distribution(TWICE, "f1"), 0.1)],
+    "posterior": [lambda: rope_probabilities(bayescm.metric_distribution(TWICE, "f1"), 0.1)],
 }
 """What the fuzz found, by the argument that the error names now."""
 

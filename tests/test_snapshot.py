@@ -18,6 +18,7 @@ import pytest
 import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from scipy import stats
 
 import bayescm
 
@@ -44,7 +45,7 @@ def both_systems():
 
 
 def areas():
-    return bayescm.auc(TRUE, SCORES, method=["delong", "bayesian"], draws=1000, **SEED)
+    return bayescm.auc(TRUE, SCORES, method=["delong", "bayesian"], samples=1000, **SEED)
 
 
 def risks():
@@ -70,8 +71,8 @@ def looks():
 CALLS = {
     "at_prevalences": lambda: bayescm.at_prevalences(ONE, "precision", [0.1, 0.5], **SEED),
     "auc": areas,
-    "auc_difference": lambda: bayescm.auc_difference(TRUE, SCORES["a"], SCORES["b"], **SEED),
-    "aucpr": lambda: bayescm.aucpr(TRUE, SCORES, method=["logit", "bayesian"], draws=1000, **SEED),
+    "auc_difference": lambda: bayescm.auc_difference(TRUE, {"a": SCORES["a"], "b": SCORES["b"]}, **SEED),
+    "aucpr": lambda: bayescm.aucpr(TRUE, SCORES, method=["logit", "bayesian"], samples=1000, **SEED),
     "band": lambda: bayescm.band(bayescm.counts_at_thresholds(TRUE, SCORES["a"]), grid=25),
     "beta_from_interval": lambda: bayescm.beta_from_interval(0.7, 0.9),
     "cell_summary": lambda: bayescm.cell_summary(ONE),
@@ -84,7 +85,7 @@ CALLS = {
     ),
     "confusion_matrix": lambda: bayescm.confusion_matrix(TRUE, PREDICTED["a"], pos_label=1),
     "counts_at_thresholds": lambda: bayescm.counts_at_thresholds(TRUE, SCORES["a"], thresholds=[0.0, 0.5, 1.0]),
-    "counts_from_metrics": lambda: bayescm.counts_from_metrics(n=100, recall=0.8, precision=0.5, prevalence=0.2),
+    "counts_from_metrics": lambda: bayescm.counts_from_metrics(n_items=100, recall=0.8, precision=0.5, prevalence=0.2),
     "curve_band": lambda: bayescm.curve_band(curves(), kind="pointwise"),
     "curve_hull": hull,
     "curve_intervals": lambda: bayescm.curve_intervals(TRUE, SCORES["a"]),
@@ -125,13 +126,14 @@ CALLS = {
     "plot_thresholds": lambda: bayescm.plot_thresholds(curves(over="threshold", metrics=["f1", "mcc"])),
     "posterior": lambda: bayescm.posterior(ONE, metrics=["f1"], chains=2, draws=10, **SEED),
     "predictions": lambda: bayescm.predictions(TRUE, PREDICTED),
-    "prior_from_metrics": lambda: bayescm.prior_from_metrics(weight=20, recall=0.8, precision=0.5, prevalence=0.2),
-    "prior_predictive": lambda: bayescm.prior_predictive(size=20, draws=10, chains=2, **SEED),
+    "prior_from_metrics": lambda: bayescm.prior_from_metrics(n_items=20, recall=0.8, precision=0.5, prevalence=0.2),
+    "prior_predictive": lambda: bayescm.prior_predictive(n_items=20, draws=10, chains=2, **SEED),
     "probability": lambda: bayescm.probability(SEVERAL, "f1 > 0.8"),
     "region": lambda: bayescm.region(ONE, grid=9),
     "region_level": lambda: bayescm.region_level(ONE, recall=[0.8, 0.9], precision=0.9),
     "replicate": lambda: bayescm.replicate(ONE, "f1", **SEED),
     "rogan_gladen": lambda: bayescm.rogan_gladen([0.1, 0.3], 0.9, 0.95),
+    "rope_probabilities": lambda: bayescm.rope_probabilities(stats.t(9, loc=1.0, scale=0.5), rope=0.5),
     "sample_size": lambda: bayescm.sample_size("recall", width=0.2, mode=0.8, concentration=10),
     "sample_size_to_compare": lambda: bayescm.sample_size_to_compare(0.9, 0.8, discordance=0.2),
     "sequential": looks,

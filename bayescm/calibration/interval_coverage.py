@@ -12,7 +12,7 @@ from bayescm.data.schema import METRIC, attributes
 from bayescm.distributions import dirichlet
 from bayescm.inference.summaries import summary
 from bayescm.metrics import MetricsLike, compute, per_label, resolve
-from bayescm.priors.concentrations import PriorLike, concentrations
+from bayescm.priors.concentrations import PriorLike, concentrations, resolved_prior
 
 Array = NDArray[np.float64]
 
@@ -59,7 +59,7 @@ def coverage(
     metrics: MetricsLike = ("recall", "precision", "accuracy", "f1_macro"),
     *,
     model: str = "dirichlet_multinomial",
-    prior: PriorLike = "jeffreys",
+    prior: PriorLike | None = None,
     ci_prob: float = 0.95,
     ci_kind: str = "hdi",
     repeats: int = 400,
@@ -94,6 +94,7 @@ def coverage(
     >>> bool(c.coverage > 0.9)
     True
     """
+    prior = resolved_prior(prior)
     truth = from_probabilities(theta)
     repeats = validate.positive_integer("repeats", repeats)
     k = truth.shape[0]
@@ -119,7 +120,7 @@ def coverage(
         return xr.Dataset(empty, coords={METRIC: names}, attrs=attrs)
     s = summary(
         from_array(tables[answered], dims="repeat"), resolved, model=model, prior=prior, ci_prob=ci_prob,
-        ci_kind=ci_kind, draws=draws, random_seed=seed,
+        ci_kind=ci_kind, samples=draws, random_seed=seed,
     )  # fmt: skip
     inside = (s["interval"].isel(ci_bound=0) <= true) & (true <= s["interval"].isel(ci_bound=1))
     share = inside.mean("repeat")
@@ -128,7 +129,7 @@ def coverage(
             "truth": (METRIC, true),
             "coverage": share,
             "mcse": np.sqrt(share * (1 - share) / answered.sum()),
-            "length": s["metric_uncertainty"].mean("repeat"),
+            "length": s["width"].mean("repeat"),
         },
         attrs=attrs,
     )

@@ -33,7 +33,7 @@ class _Truth(NamedTuple):
 
 
 def sbc(
-    story: Any,
+    model: Any,
     variables: MetricsLike | Sequence[str] = None,
     *,
     simulations: int | None = None,
@@ -49,7 +49,7 @@ def sbc(
 
     Parameters
     ----------
-    story : str or story
+    model : str or story
         A name of :func:`bayescm.models.names`, or an object with the functions ``simulate``, ``model`` and, if there is
         a closed form, ``exact``.
     variables : str or sequence of str, optional
@@ -90,11 +90,11 @@ def sbc(
     True
     """
     validate.choice("method", method, fit.METHODS)
-    story = fit.name_of(story)
-    asked: Any = load(story) if isinstance(story, str) else story
+    model = fit.name_of(model)
+    asked: Any = load(model) if isinstance(model, str) else model
     if not (hasattr(asked, "simulate") and hasattr(asked, "model")):
-        raise TypeError(f"`story` must be a name, or an object with the functions simulate and model; got {story!r}.")
-    name = story if isinstance(story, str) else getattr(story, "__name__", "your own")
+        raise TypeError(f"`model` must be a name, or an object with the functions simulate and model; got {model!r}.")
+    name = model if isinstance(model, str) else getattr(model, "__name__", "your own")
     seed = validate.seed(random_seed)
     rng = np.random.default_rng(seed)
     of_world = _options(asked.simulate, options, prior)
@@ -134,7 +134,7 @@ def sbc(
     if LABEL in group.dims and LABEL not in group.coords:
         group = group.assign_coords({LABEL: first["counts"][ACTUAL].values})
     attrs = attributes(
-        story=name, method="nuts" if form is None else "exact", simulations=count, random_seed=seed,
+        model=name, method="nuts" if form is None else "exact", simulations=count, random_seed=seed,
         divergences=divergences, **(of_fit | of_world),
     )  # fmt: skip
     return tree({"prior_sbc": group}, attrs)

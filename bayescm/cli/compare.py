@@ -35,7 +35,7 @@ EPILOG = """examples:
   bayescm compare scores.csv --score score --by site           the same of independent samples, one per site
 """
 _NOT_OF_SCORES = (
-    "predicted", "metric", "reference", "design", "rope", "margin", "confidence", "require", "model", "prior",
+    "predicted", "metric", "reference", "design", "rope", "margin", "decision_prob", "require", "model", "prior",
     "prevalence", "ci_kind", "seed",
 )  # fmt: skip
 _FLIPS = ("both_right", "only_first_right", "only_second_right", "both_wrong")
@@ -52,9 +52,9 @@ def add_parser(commands: Any) -> None:
     p.add_argument("--design", help="independent or paired (default: as the file has it)")
     p.add_argument("--rope", type=float, default=0.0, metavar="D", help="differences of at most D count as none (0)")
     p.add_argument("--margin", type=float, default=0.0, metavar="D", help="say P(better by more than D)")
-    p.add_argument("--confidence", type=float, default=0.95, metavar="P", help="what a verdict needs (0.95)")
+    p.add_argument("--decision-prob", type=float, default=0.95, metavar="P", help="what a verdict needs (0.95)")
     p.add_argument("--require", action="append", metavar="CLAIM", help="say P(CLAIM) of each system; repeatable")
-    add_model(p, "eti")
+    add_model(p, "hdi")
     p.add_argument("--seed", type=int, metavar="N", help="seed of the draws")
     add_outputs(p, "draws and tables as a netCDF DataTree", "a picture of the first difference")
 
@@ -68,7 +68,7 @@ def _run(arguments: argparse.Namespace) -> None:
     counts = matrices_of(systems)
     tree = bayescm.compare_systems(
         systems, metric_list(arguments.metric) or "accuracy", reference=arguments.reference,
-        design=arguments.design, rope=arguments.rope, margin=arguments.margin, confidence=arguments.confidence,
+        design=arguments.design, rope=arguments.rope, margin=arguments.margin, decision_prob=arguments.decision_prob,
         require=arguments.require, ci_prob=arguments.ci_prob, ci_kind=arguments.ci_kind, random_seed=arguments.seed,
         **model_of(arguments),
     )  # fmt: skip
@@ -106,7 +106,7 @@ def _differences(table: "xr.Dataset") -> list[dict[str, Any]]:
             words |= {f"only_{side}": int(cell["discordant"].sel(only=side)) for side in cell["only"].values}
         records.append({
             **names, **numbers, **bounds(cell["interval"]), **sides, **more,
-            **bounds(cell["ratio_interval"], "ratio_"), **words, "mcse": float(cell["mcse"].max()),
+            **bounds(cell["ratio_interval"], "ratio_"), **words, "mcse": float(cell["mcse_probability"].max()),
         })  # fmt: skip
     return records
 
@@ -192,8 +192,8 @@ def _areas(arguments: argparse.Namespace) -> None:
     attrs = {name: said[name] for name in ("design", "positive_class", "assumptions") if name in said}
     records = []
     for name, one in found.items():
-        areas = dict(zip(("first", "second"), one["point"].values.tolist(), strict=True))
-        told = {"difference": float(one["difference"]), **bounds(one["interval"]), "p_value": float(one["p_value"])}
+        areas = dict(zip(("first", "second"), one["auc"].values.tolist(), strict=True))
+        told = {"difference": float(one["point"]), **bounds(one["interval"]), "p_value": float(one["p_value"])}
         records.append({"comparison": name, **areas, **told})
     made = {"settings": {"method": "delong", "ci_prob": arguments.ci_prob} | attrs, "areas": finite(records)}
     if arguments.save:
@@ -220,7 +220,8 @@ def _delong(arguments: argparse.Namespace) -> "dict[str, xr.Dataset]":
     scores = {name: files.numbers(frame, name) for name in arguments.score}
     settings = {"ci_prob": arguments.ci_prob, "pos_label": label, "direction": arguments.direction}
     return {
-        f"{a} - {b}": bayescm.auc_difference(true, scores[a], scores[b], **settings) for a, b in combinations(scores, 2)
+        f"{a} - {b}": bayescm.auc_difference(true, {a: scores[a], b: scores[b]}, **settings)
+        for a, b in combinations(scores, 2)
     }
 
 
@@ -237,8 +238,8 @@ def _delong_of_samples(arguments: argparse.Namespace) -> "dict[str, xr.Dataset]"
         raise ValueError(f"--by must tell two samples apart at least; {arguments.by!r} has only {names[0]!r}.")
     settings = {"ci_prob": arguments.ci_prob, "pos_label": pos_label(frame, arguments), "design": "independent",
                 "direction": arguments.direction}  # fmt: skip
-    parts = {name: (true[sample == name], score[sample == name]) for name in names}
-    return {
-        f"{a} - {b}": bayescm.auc_difference((parts[a][0], parts[b][0]), parts[a][1], parts[b][1], **settings)
-        for a, b in combinations(names, 2)
-    }
+    found = {}
+    for pair in combinations(names, 2):
+        labels, scores = ({name: values[sample == name] for name in pair} for values in (true, score))
+        found[" - ".join(map(str, pair))] = bayescm.auc_difference(labels, scores, **settings)
+    return found

@@ -98,6 +98,7 @@ def _run(arguments: argparse.Namespace) -> None:
     for name, value in (("space", "pr"), ("method", "wilks"), ("levels", ".683,.954,.997")):
         if getattr(arguments, name) is None:
             setattr(arguments, name, value)
+    arguments.samples = arguments.draws
     region.of_curve(arguments)
 
 
@@ -300,10 +301,13 @@ def _differences(tree: "xr.DataTree", level: float) -> list[dict[str, Any]]:
         positive = items["positive"].values.astype(int)
         if 0 < positive.sum() < len(positive):
             told = bayescm.auc_difference(
-                positive, *items["score"].values.T[:2], ci_prob=level, direction=tree.attrs["direction"]
+                positive,
+                dict(zip((first, second), items["score"].values.T[:2], strict=True)),
+                ci_prob=level,
+                direction=tree.attrs["direction"],
             )
             lower, upper = told["interval"].values.tolist()
-            found = {"estimate": float(told["difference"]), "lower": lower, "upper": upper}
+            found = {"estimate": float(told["point"]), "lower": lower, "upper": upper}
             found["p_value"] = float(told["p_value"])
             records.append({**about, "difference": "auc", "method": "DeLong", **found})
     return records

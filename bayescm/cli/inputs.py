@@ -84,7 +84,7 @@ PREVALENCE = "'fixed', a number, or a,b of a Beta (default: estimated)"
 def add_model(parser: argparse.ArgumentParser, ci_kind: str | None = "hdi", about_prevalence: str = PREVALENCE) -> None:
     """Add the options of the model and of its intervals, of one kind if there is no choice."""
     parser.add_argument("--model", default="dirichlet_multinomial", help="dirichlet_multinomial or three_binomial")
-    parser.add_argument("--prior", default="jeffreys", help="a name such as jeffreys, laplace or perks, or a number")
+    parser.add_argument("--prior", help="a name such as jeffreys (default), laplace or perks, or a number")
     parser.add_argument("--prevalence", metavar="P", help=about_prevalence)
     parser.add_argument("--ci-prob", type=float, default=0.95, metavar="P", help="probability of the interval (0.95)")
     if ci_kind is not None:

@@ -25,7 +25,7 @@ EPILOG = """examples:
   bayescm plan --width .1                                   accuracy around 0.8: how many items
   bayescm plan --metric recall,specificity --width .1 --prevalence .3 --mode recall=.8,specificity=.95
   bayescm plan --metric mcc --width .2 --prevalence .3 --tp 20 --fn 4 --fp 3 --tn 60     after a pilot
-  bayescm plan --items 100,200,500 --plot widths.png        how long the interval will be
+  bayescm plan --n-items 100,200,500 --plot widths.png        how long the interval will be
   bayescm plan --difference .05 --mode .85                  to find a system of .85 better than one of .80
   bayescm plan --difference .05 --mode .85 --discordance .1    the same, both systems on the same items
 """
@@ -38,10 +38,10 @@ def add_parser(commands: Any) -> None:
     p = add_command(commands, "plan", "how many items a test needs", EPILOG, _run)
     p.add_argument("--metric", default="accuracy", metavar="LIST", help="names with commas or spaces (accuracy)")
     p.add_argument("--width", type=float, metavar="W", help="find the items for an interval of at most this length")
-    p.add_argument("--items", metavar="LIST", help="find the length of the interval for these numbers of items")
+    p.add_argument("--n-items", metavar="LIST", help="find the length of the interval for these numbers of items")
     p.add_argument("--difference", type=float, metavar="D", help="find the items to see that one system is D better")
     p.add_argument("--discordance", type=float, metavar="P", help="of --difference: same items, P right for one only")
-    p.add_argument("--confidence", type=float, metavar="P", help="of --difference: what shows the better one (0.95)")
+    p.add_argument("--decision-prob", type=float, metavar="P", help="of --difference: what shows the better one (0.95)")
     p.add_argument("--assurance", type=float, metavar="P", help="how probable that must be (0.95; differences: 0.8)")
     p.add_argument("--error-rate", type=float, metavar="P", help="of --difference: how often equal ones may seem not")
     p.add_argument("--mode", default="0.8", metavar="W", help="most probable rate (0.8); or recall=.9,specificity=.8")
@@ -49,17 +49,17 @@ def add_parser(commands: Any) -> None:
     add_cells(p, " of a pilot, instead of mode and concentration")
     p.add_argument("--fixed-totals", action="store_true", help="the test will have exactly these shares of classes")
     add_model(p, about_prevalence=_PREVALENCE)
-    add_outputs(p, "the result as a netCDF Dataset", "a picture of the length against the items, with --items")
+    add_outputs(p, "the result as a netCDF Dataset", "a picture of the length against the items, with --n-items")
 
 
 def _run(arguments: argparse.Namespace) -> None:
     """Carry out ``bayescm plan``."""
-    if sum(getattr(arguments, name) is not None for name in ("width", "items", "difference")) != 1:
-        raise ValueError("give one of --width and --difference, to find the items, or --items, to find the width.")
-    if arguments.items is None:
-        refuse(arguments, ["plot"], "draws the widths of --items; give these")
+    if sum(getattr(arguments, name) is not None for name in ("width", "n_items", "difference")) != 1:
+        raise ValueError("give one of --width and --difference, to find the items, or --n-items, to find the width.")
+    if arguments.n_items is None:
+        refuse(arguments, ["plot"], "draws the widths of --n-items; give these")
     if arguments.difference is None:
-        refuse(arguments, ["discordance", "confidence", "error_rate"], "is for --difference; leave it out")
+        refuse(arguments, ["discordance", "decision_prob", "error_rate"], "is for --difference; leave it out")
         found, records = _alone(arguments)
     else:
         refuse(arguments, _NOT_OF_DIFFERENCES, "doesn't apply to --difference; leave it out")
@@ -78,8 +78,8 @@ def _run(arguments: argparse.Namespace) -> None:
 def _alone(arguments: argparse.Namespace) -> "tuple[xr.Dataset, list[dict[str, Any]]]":
     """Plan the test of one system."""
     metrics, settings = metric_list(arguments.metric), _settings(arguments)
-    if arguments.items is not None:
-        found = bayescm.interval_width(metrics, numbers("--items", arguments.items, int), **settings)
+    if arguments.n_items is not None:
+        found = bayescm.interval_width(metrics, numbers("--n-items", arguments.n_items, int), **settings)
         return found, _widths(found)
     found = bayescm.sample_size(metrics, width=arguments.width, **settings)
     return found, _sizes(found)
@@ -90,14 +90,14 @@ def _contest(arguments: argparse.Namespace) -> "tuple[xr.Dataset, list[dict[str,
     first = numbers("--mode", arguments.mode)[0]
     sign = 1 if bayescm.metrics.resolve(arguments.metric, 2)[0].loss else -1
     second = round(first + sign * arguments.difference, 12)
-    options = {name: getattr(arguments, name) for name in ("discordance", "confidence", "assurance", "error_rate")}
+    options = {name: getattr(arguments, name) for name in ("discordance", "decision_prob", "assurance", "error_rate")}
     options["concentration"] = _rates("--concentration", arguments.concentration)
     model = {name: value for name, value in model_of(arguments).items() if name != "prevalence"}
     given = {name: value for name, value in options.items() if value is not None}
     found = bayescm.sample_size_to_compare(first, second, metric=arguments.metric, **given, **model)
     rates = {"metric": found.attrs["metric"], "first": first, "second": second}
     chances = {name: float(found[name]) for name in ("discordant", "assurance", "error_rate") if name in found}
-    return found, [{**rates, "items": int(found["n"])} | chances]
+    return found, [{**rates, "items": int(found["n_items"])} | chances]
 
 
 def _settings(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -133,20 +133,20 @@ def _rates(name: str, text: str | None) -> Any:
 def _sizes(found: "xr.Dataset") -> list[dict[str, Any]]:
     """Return a record per metric: how many items it needs."""
     records = [
-        names | {"items": int(one["n"]), "about": str(one["about"].item()), "assurance": float(one["assurance"]),
+        names | {"items": int(one["n_items"]), "about": str(one["about"].item()), "assurance": float(one["assurance"]),
                  "rule": int(one["rule"])}
-        for names, one in each(found, "n")
+        for names, one in each(found, "n_items")
     ]  # fmt: skip
-    if "n_together" in found and len(records) > 1:
+    if "n_items_together" in found and len(records) > 1:
         together = {"assurance": float(found["assurance_together"]), "rule": records[0]["rule"]}
-        records.append({"metric": "all together", "items": int(found["n_together"]), "about": "items"} | together)
+        records.append({"metric": "all together", "items": int(found["n_items_together"]), "about": "items"} | together)
     return records
 
 
 def _widths(found: "xr.Dataset") -> list[dict[str, Any]]:
     """Return a record per metric and number of items: how long its interval will be."""
     return [
-        {"metric": names["metric"], "items": names["n"], "about": str(one["about"].item())}
+        {"metric": names["metric"], "items": names["n_items"], "about": str(one["about"].item())}
         | {name: float(one[name]) for name in ("width", "mean_width", "rule")}
         for names, one in each(found, "width")
     ]
@@ -154,19 +154,21 @@ def _widths(found: "xr.Dataset") -> list[dict[str, Any]]:
 
 def _print(records: list[dict[str, Any]], arguments: argparse.Namespace, attrs: Mapping[Any, Any]) -> None:
     """Print the table."""
-    sure = f"{100 * attrs['wanted_assurance' if arguments.items is None else 'assurance']:g}% assurance"
+    sure = f"{100 * attrs['wanted_assurance' if arguments.n_items is None else 'assurance']:g}% assurance"
     rows = [record | {"items": f"{record['items']:,}"} for record in records]
     if arguments.difference is not None:
         items = "items that both answer" if attrs["design"] == "paired" else "items for each of two systems"
-        told = f"until P(first better) is at least {attrs['confidence']:g}; error_rate: one of two equal ones is so"
+        told = f"until P(first better) is at least {attrs['decision_prob']:g}; error_rate: one of two equal ones is so"
         if attrs["design"] == "paired":
             told += "; discordant: items expected that exactly one gets right"
         print_records(rows, f"{items}, with {sure}", told, left=["metric"])
         print_assumptions(attrs)
         return
     level = f"{100 * attrs['ci_prob']:g}% {str(attrs['ci_kind']).upper()}"
-    title = f"items for a {level} of at most {arguments.width}" if arguments.items is None else f"width of the {level}"
-    rule = "(2 / width)^2" if arguments.items is None else "2 / sqrt(items)"
+    title = (
+        f"items for a {level} of at most {arguments.width}" if arguments.n_items is None else f"width of the {level}"
+    )
+    rule = "(2 / width)^2" if arguments.n_items is None else "2 / sqrt(items)"
     thought = f"mode {arguments.mode}, concentration {arguments.concentration or 10}"
     if attrs["concentration"] == "null":
         thought = f"known to be {arguments.mode}"

@@ -40,7 +40,7 @@ def _add_method(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--prior", help="of credible: a name such as jeffreys, or a number")
     parser.add_argument("--ordering", help="of credible: relative_belief (default) or density")
     parser.add_argument("--mid-p", action="store_true", default=None, help="of exact: count ties half")
-    parser.add_argument("--draws", type=int, metavar="N", help="of simulate: simulations per point")
+    parser.add_argument("--samples", type=int, metavar="N", help="of simulate: simulations per point")
     parser.add_argument("--seed", type=int, metavar="N", help="of simulate: seed of the draws")
     parser.add_argument("--grid", type=int, metavar="N", help="points per axis")
 
@@ -49,7 +49,7 @@ def _settings(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the options of the method that were given."""
     given = {
         "prior": None if arguments.prior is None else number_or_word(arguments.prior), "ordering": arguments.ordering,
-        "mid_p": arguments.mid_p, "draws": arguments.draws, "random_seed": arguments.seed,
+        "mid_p": arguments.mid_p, "samples": arguments.samples, "random_seed": arguments.seed,
     }  # fmt: skip
     return {"method": arguments.method} | {name: value for name, value in given.items() if value is not None}
 

@@ -27,7 +27,7 @@ def add_parser(commands: Any) -> None:
     p = add_command(commands, "replicate", "what a second test would show", EPILOG, _run)
     add_counts(p)
     p.add_argument("--metrics", metavar="LIST", help="names with commas or spaces, such as mcc,f1 (default: all)")
-    p.add_argument("--size", type=int, metavar="N", help="items of the second test (default: as many as the first)")
+    p.add_argument("--n-items", type=int, metavar="N", help="items of the second test (default: as many as the first)")
     p.add_argument(
         "--claim", action="append", metavar="CLAIM", help="say P(it shows CLAIM), such as 'mcc > 0.3'; repeatable"
     )
@@ -40,7 +40,7 @@ def _run(arguments: argparse.Namespace) -> None:
     """Carry out ``bayescm replicate``."""
     counts = counts_of(arguments)
     found = bayescm.replicate(
-        counts, metric_list(arguments.metrics), size=arguments.size, claims=arguments.claim,
+        counts, metric_list(arguments.metrics), n_items=arguments.n_items, claims=arguments.claim,
         ci_prob=arguments.ci_prob, ci_kind=arguments.ci_kind, random_seed=arguments.seed, **model_of(arguments),
     )  # fmt: skip
     made = {"metrics": _metrics(found), "claims": _claims(found), "pairs": _pairs(found)}
@@ -79,11 +79,11 @@ def _claims(found: "xr.Dataset") -> list[dict[str, Any]]:
 
 def _pairs(found: "xr.Dataset") -> list[dict[str, Any]]:
     """Return a record per metric and two systems."""
-    if "pairwise" not in found:
+    if "probability_larger" not in found:
         return []
     return [
-        {**names, "larger": float(one["pairwise"]), "equal": float(one["ties"])}
-        for names, one in each(found[["pairwise", "ties"]], "pairwise")
+        {**names, "larger": float(one["probability_larger"]), "equal": float(one["ties"])}
+        for names, one in each(found[["probability_larger", "ties"]], "probability_larger")
         if names["system"] != names["versus"]
     ]
 

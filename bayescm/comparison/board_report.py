@@ -24,7 +24,7 @@ LONG_NAMES = {
     "mean": "Posterior mean of {}",
     "interval": "Credible interval of {}",
     "rank_probability": "P(rank)",
-    "best_probability": "P(best)",
+    "probability_best": "P(best)",
     "top_probability": "P(among the best)",
     "expected_rank": "Expected rank",
     "rank_interval": "Interval of the rank",
@@ -32,16 +32,16 @@ LONG_NAMES = {
     "best_set": "Whether it may be the best",
     "expected_prize": "Expected prize",
     "tie_group": "Group of systems that the data don't separate from its first",
-    "pairwise": "P(system better than versus)",
+    "probability_better": "P(system better than versus)",
     "probability_equivalent": "P(system and versus differ by at most the rope)",
-    "mcse": "Monte Carlo standard error of P(rank)",
+    "mcse_rank_probability": "Monte Carlo standard error of P(rank)",
 }
 
 
 class Asked(NamedTuple):
     """What is to be said of the ranks."""
 
-    confidence: float
+    decision_prob: float
     ci_prob: float
     top: list[int]
     prizes: Array | None
@@ -74,19 +74,19 @@ def dataset(field: Field, answer: Answer, asked: Asked) -> xr.Dataset:
     expected = ranks @ np.arange(1.0, n + 1.0)
     cumulated = np.minimum(np.cumsum(ranks, axis=1), 1.0)
     within = _intervals(field, answer, asked.ci_prob)
-    overlap = within if asked.confidence == asked.ci_prob else _intervals(field, answer, asked.confidence)
+    overlap = within if asked.decision_prob == asked.ci_prob else _intervals(field, answer, asked.decision_prob)
     better = answer.alone()
     variables: dict[str, Any] = {
         "point": (SYSTEM, field.point),
         "mean": (SYSTEM, _mean(field, answer)),
         "interval": ((SYSTEM, CI_BOUND), within),
         "rank_probability": ((SYSTEM, RANK), ranks),
-        "best_probability": (SYSTEM, ranks[:, 0]),
+        "probability_best": (SYSTEM, ranks[:, 0]),
         "top_probability": ((SYSTEM, TOP), cumulated[:, np.array(asked.top) - 1]),
         "expected_rank": (SYSTEM, expected),
         "rank_interval": ((SYSTEM, CI_BOUND), _rank_interval(cumulated, asked.ci_prob)),
         "simultaneous_rank_interval": ((SYSTEM, CI_BOUND), _simultaneous(better, asked.ci_prob)),
-        "best_set": (SYSTEM, _best_set(better, asked.confidence)),
+        "best_set": (SYSTEM, _best_set(better, asked.decision_prob)),
         "tie_group": (SYSTEM, _tie_groups(-overlap[:, ::-1] if field.metric.loss else overlap, found, expected, asked)),
     }
     kept = {name: c for name, c in field.coords.items() if name not in {*LONG_NAMES, VERSUS}}
@@ -94,9 +94,9 @@ def dataset(field: Field, answer: Answer, asked: Asked) -> xr.Dataset:
     if asked.prizes is not None:
         variables["expected_prize"] = (SYSTEM, ranks[:, : len(asked.prizes)] @ asked.prizes)
     if isinstance(found, rank_draws.Drawn):
-        variables["mcse"] = ((SYSTEM, RANK), share_error(ranks, len(found.values)))
+        variables["mcse_rank_probability"] = ((SYSTEM, RANK), share_error(ranks, len(found.values)))
     if asked.pairwise:
-        variables["pairwise"] = ((SYSTEM, VERSUS), _pairwise(field, found))
+        variables["probability_better"] = ((SYSTEM, VERSUS), _pairwise(field, found))
     if asked.rope is not None:
         variables["probability_equivalent"] = ((SYSTEM, VERSUS), found.equivalent(asked.rope))
     if asked.pairwise or asked.rope is not None:
@@ -130,7 +130,7 @@ def _tie_groups(intervals: Array, found: Found, expected: Array, asked: Asked) -
     while len(rest):
         leader, behind = rest[0], rest[1:]
         near = behind[high[behind] >= low[leader]]
-        unbeaten = near[found.beats(leader, near) < asked.confidence]
+        unbeaten = near[found.beats(leader, near) < asked.decision_prob]
         groups[[leader, *unbeaten]] = groups.max() + 1
         rest = rest[groups[rest] == 0]
     return groups
@@ -175,9 +175,9 @@ def _simultaneous(better: Array, prob: float) -> NDArray[np.int64]:
     return np.stack([1 + sure.sum(0), n - sure.sum(1)], axis=1)
 
 
-def _best_set(better: Array, confidence: float) -> NDArray[np.bool_]:
+def _best_set(better: Array, decision_prob: float) -> NDArray[np.bool_]:
     """Say which systems no other one surely beats, with an error for all others."""
-    return ~(better > 1.0 - (1.0 - confidence) / max(len(better) - 1, 1)).any(0)
+    return ~(better > 1.0 - (1.0 - decision_prob) / max(len(better) - 1, 1)).any(0)
 
 
 def better_by_moments(values: Array, *, together: bool) -> Array:

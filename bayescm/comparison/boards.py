@@ -18,11 +18,11 @@ from bayescm.data.schema import SYSTEM, attributes, positive_class
 from bayescm.distributions import BetaLaw, IntegralLaw
 from bayescm.metrics import MetricLike
 from bayescm.models import same_items
-from bayescm.priors.concentrations import PrevalenceLike, PriorLike
+from bayescm.priors.concentrations import PrevalenceLike, PriorLike, resolved_prior
 
 Array = NDArray[np.float64]
 
-METHODS = ("exact", "draws", "paired")
+METHODS = ("exact", "draws")
 DESIGNS = ("independent", "paired")
 LEARNED = "learned"
 _FEW = {1: 100, 2: 10}  # systems whose laws by so many integrals don't take long
@@ -43,11 +43,11 @@ def leaderboard(
     prevalence: PrevalenceLike = None,
     prizes: ArrayLike | None = None,
     top: int | Sequence[int] = 3,
-    confidence: float = 0.95,
+    decision_prob: float = 0.95,
     pairwise: bool | None = None,
     rope: float | None = None,
     ci_prob: float = 0.95,
-    draws: int = 10_000,
+    samples: int = 10_000,
     random_seed: int | np.random.Generator | None = None,
 ) -> xr.Dataset:
     """Give every system on a leaderboard the probabilities of its ranks.
@@ -63,10 +63,10 @@ def leaderboard(
     design : {"independent", "paired"}, optional
         Default: "paired" for answers to the same items, else "independent", with a warning where all systems have the
         same totals. Say "independent" where they did have items of their own, or where no more is known.
-    method : {"exact", "draws", "paired"}, optional
-        "exact" integrates over independent systems; "draws" counts ranks in `draws` of them; "paired" in joint draws of
-        systems on the same items. By default "paired" for answers to the same items, else "exact" where the metric has
-        a law and ``error`` is below 1e-4, else "draws". Of laws that are integrals themselves up to 100 systems are
+    method : {"exact", "draws"}, optional
+        "exact" integrates over independent systems; "draws" counts ranks in `samples` draws, joint ones of systems on
+        the same items. By default "exact" for independent systems where the metric has an exact distribution and
+        ``error`` is below 1e-4, else "draws". Of distributions that are integrals themselves up to 100 systems are
         exact by default; of those that are two up to 10, if all cells have concentrations of at least 1.
     model, prevalence
         As in :func:`bayescm.summary`. A prevalence given as a Beta is the same for all systems, and is drawn. Neither
@@ -81,7 +81,7 @@ def leaderboard(
         Of the ranks, from the first on.
     top : int or sequence of int
         For which k to say the probability of being among the k best.
-    confidence : float
+    decision_prob : float
         Probability with which the first of a tie group must beat a system to put it into another group; and the
         confidence of ``best_set``.
     pairwise : bool, optional
@@ -90,7 +90,7 @@ def leaderboard(
         Differences from -`rope` to `rope` count as none: says P(equivalent) of every pair.
     ci_prob : float
         Probability of the equal-tailed intervals of the metric and of the rank.
-    draws : int
+    samples : int
         At least 1000.
     random_seed : int, numpy.random.Generator or None
 
@@ -98,13 +98,13 @@ def leaderboard(
     -------
     xarray.Dataset
         Over ``system``: ``point``, as measured, ``mean`` and ``interval(ci_bound)`` of the posterior, under a learned
-        prior corrected for having been picked; ``rank_probability(rank)``, ``best_probability``,
+        prior corrected for having been picked; ``rank_probability(rank)``, ``probability_best``,
         ``top_probability(top)``, ``expected_rank``, ``rank_interval(ci_bound)``,
         ``simultaneous_rank_interval(ci_bound)``, ``best_set``, ``tie_group`` (1, 2, ...), with `prizes`
-        ``expected_prize``, ``pairwise(versus)``, with `rope` ``probability_equivalent(versus)``. Of draws also
-        ``mcse(rank)``; the attr ``error`` of an exact answer is how far the sums of probabilities, over ranks and over
-        systems, are from 1. A learned prior of independent systems leaves its mean and standard deviation in the attrs
-        ``population_mean`` and ``population_sd``.
+        ``expected_prize``, ``probability_better(versus)``, with `rope` ``probability_equivalent(versus)``. Of draws
+        also ``mcse_rank_probability(rank)``; the attr ``error`` of an exact answer is how far the sums of
+        probabilities, over ranks and over systems, are from 1. A learned prior of independent systems leaves its mean
+        and standard deviation in the attrs ``population_mean`` and ``population_sd``.
 
     Raises
     ------
@@ -122,11 +122,11 @@ def leaderboard(
     Systems with the same data get the same row, exactly.
 
     A tie group is made from its first: of the systems not yet in a group the one with the best expected rank, with all
-    that it doesn't beat with probability `confidence`.
+    that it doesn't beat with probability `decision_prob`.
 
     ``simultaneous_rank_interval`` holds the ranks of all systems at once with a confidence of `ci_prob`: from 1 plus
     how many systems surely beat one, to the number of systems less those that it surely beats; of n systems surely
-    means with probability 1 - (1 - ci_prob)/(n(n - 1)). ``best_set`` holds the best with `confidence`: all that no
+    means with probability 1 - (1 - ci_prob)/(n(n - 1)). ``best_set`` holds the best with `decision_prob`: all that no
     other surely beats, with 1 - (1 - confidence)/(n - 1). Both take each system's data alone, never a learned prior, so
     that they hold however the systems scatter; of draws by means and variances of differences, as if these were normal.
 
@@ -135,8 +135,8 @@ def leaderboard(
     items the same is done to the draws, on the scale of the arcsine, where the systems' luck in common stays. It
     supposes systems that scatter around one mean: of two groups each is believed to scatter as all do.
 
-    Systems that answered the same items are taken as independent by "exact" and "draws". That ranks them less surely
-    than the data do if they tend to err together, as systems mostly do.
+    Taken as independent, systems that answered the same items are ranked less surely than the data do if they tend to
+    err together, as systems mostly do.
 
     References
     ----------
@@ -148,20 +148,24 @@ def leaderboard(
     >>> import bayescm
     >>> kaggle = bayescm.datasets.kaggle2019()
     >>> board = bayescm.leaderboard(kaggle, design="independent", prior="laplace", prizes=[10_000, 2000, 1000])
-    >>> board.best_probability.values[:3].round(4)
+    >>> board.probability_best.values[:3].round(4)
     array([0.9311, 0.0654, 0.0035])
     >>> board.expected_prize.values[:3].round()
     array([9446., 2351.,  986.])
     >>> learned = bayescm.leaderboard(kaggle, design="independent")
-    >>> learned[["point", "mean", "best_probability"]].to_array().values[:, 0].round(4)
+    >>> learned[["point", "mean", "probability_best"]].to_array().values[:, 0].round(4)
     array([0.9976, 0.9974, 0.9205])
     """
-    field = _field(counts, metric, _method_of_design(method, design), model, prior, prevalence)
+    if method is not None:
+        validate.choice("method", method, METHODS)
+    if design is not None:
+        validate.choice("design", design, DESIGNS)
+    field = _field(counts, metric, design, model, prior, prevalence)
     n, seed = len(field.point), validate.seed(random_seed)
-    if validate.positive_integer("draws", draws) < 1000:
-        raise ValueError(f"`draws` must be at least 1000; got {draws}.")
+    if validate.positive_integer("samples", samples) < 1000:
+        raise ValueError(f"`samples` must be at least 1000; got {samples}.")
     asked = Asked(
-        validate.number("confidence", confidence, 0.5, 1),
+        validate.number("decision_prob", decision_prob, 0.5, 1),
         validate.number("ci_prob", ci_prob, 0, 1),
         _top(top, n),
         None if prizes is None else _prizes(prizes, n),
@@ -170,22 +174,23 @@ def leaderboard(
     )
     learned = _learns(field, prior)
     how = _method(field, method, learned=learned)
-    answer = _answer(field, how, draws, seed, learned=learned)
+    answer = _answer(field, how, samples, seed, learned=learned)
     error = getattr(answer.found, "error", 0.0)
     if error > _TRUSTED and method is None:
         how = "draws"
-        answer = _answer(field, how, draws, seed, learned=learned)
+        answer = _answer(field, how, samples, seed, learned=learned)
     elif error > _TRUSTED:
         validate.warn(f"The probabilities of the ranks are right to about {error:.0e} only.")
     settings = {
         "method": how, "design": field.design, "metric": field.metric.name, "title": field.metric.title,
-        "model": model, "prior": _prior(prior, learned=learned), "prevalence": prevalence, "confidence": confidence,
+        "model": model, "prior": _prior(prior, learned=learned), "prevalence": prevalence,
+        "decision_prob": decision_prob,
         "ci_prob": ci_prob, "ties": "systems that are equal share their ranks in equal parts",
     }  # fmt: skip
     of_items = OWN_ITEMS if field.design == INDEPENDENT else SAME_ITEMS
     settings["assumptions"] = assumed(prevalence, of_items, *([ONE_KIND] if learned else []))
     settings |= (
-        {"draws": draws, "random_seed": seed} if isinstance(answer.found, rank_draws.Drawn) else {"error": error}
+        {"samples": samples, "random_seed": seed} if isinstance(answer.found, rank_draws.Drawn) else {"error": error}
     )
     if isinstance(answer.law, population.Learned):
         settings |= {"population_mean": answer.law.centre, "population_sd": answer.law.sd}
@@ -196,26 +201,11 @@ def leaderboard(
     return board
 
 
-def _method_of_design(method: str | None, design: str | None) -> str | None:
-    """Return what is asked of systems that may have answered the same items: "paired", how, or nothing."""
-    if method is not None:
-        validate.choice("method", method, METHODS)
-    if design is None:
-        return method
-    if validate.choice("design", design, DESIGNS) == "paired":
-        if method in ("exact", "draws"):
-            raise ValueError(f"`method`={method!r} takes systems as independent; with design='paired' leave it out.")
-        return "paired"
-    if method == "paired":
-        raise ValueError("`method`='paired' and `design`='independent' contradict each other; give one of them.")
-    return method or "independent"
-
-
 def _prior(prior: PriorLike | None, *, learned: bool) -> PriorLike:
     """Return the prior that is taken, or that each system has by itself where one is learnt."""
     if learned:
         return LEARNED
-    return "jeffreys" if prior is None else prior
+    return resolved_prior(prior)
 
 
 def _learns(field: Field, prior: PriorLike | None) -> bool:
@@ -245,19 +235,20 @@ def _bounded(field: Field) -> bool:
 
 
 def _field(
-    counts: Any, metric: MetricLike, asked: str | None, model: str, prior: PriorLike | None, prevalence: PrevalenceLike
+    counts: Any, metric: MetricLike, design: str | None, model: str, prior: PriorLike | None, prevalence: PrevalenceLike
 ) -> Field:
     """Read the systems, whatever they came as; each by itself has Jeffreys' prior where one is learnt."""
-    own: PriorLike = "jeffreys" if prior is None or (isinstance(prior, str) and prior == LEARNED) else prior
+    own: PriorLike = resolved_prior(None if isinstance(prior, str) and prior == LEARNED else prior)
     if same_items.answered_together(counts):
-        if asked not in (None, "paired"):
-            how = f"`design`={asked!r}" if asked == "independent" else f"`method`={asked!r}"
-            validate.warn(f"{how} takes systems as independent that answered the same items; 'paired' doesn't.")
+        if design == "independent":
+            validate.warn(
+                "`design`='independent' takes systems as independent that answered the same items; 'paired' doesn't."
+            )
             return independent(same_items.patterns(counts).labelled(), metric, model, own, prevalence)
         if model != "dirichlet_multinomial":
             raise ValueError(f"`model` must be 'dirichlet_multinomial' for answers to the same items; got {model!r}.")
         return together(counts, metric, own, prevalence)
-    if asked == "paired":
+    if design == "paired":
         raise ValueError(
             "`design`='paired' needs answers to the same items; build `counts` with bayescm.predictions or "
             "bayescm.paired_counts."
@@ -272,7 +263,7 @@ def _field(
             "items were; leave them out."
         )
     totals = field.data.sum(-1)
-    if asked is None and len(totals) > 1 and (totals == totals[0]).all():
+    if design is None and len(totals) > 1 and (totals == totals[0]).all():
         same_items.warn_of_same_totals("design='independent'", "class totals" if totals.ndim > 1 else "number of items")
     return field
 
@@ -280,7 +271,11 @@ def _field(
 def _method(field: Field, asked: str | None, *, learned: bool) -> str:
     """Return how the ranks are found."""
     if field.design != INDEPENDENT:
-        return "paired"
+        if asked == "exact":
+            raise ValueError(
+                "`method`='exact' takes systems as independent: leave it out, or say design='independent'."
+            )
+        return "draws"
     known = field.law is not None and not field.common
     if asked == "exact" and not known:
         why = "shares an uncertain prevalence" if field.common else "has no exact law that is known"

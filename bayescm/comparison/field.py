@@ -21,7 +21,7 @@ from bayescm.models.cell_draws import draws_of_answers, draws_of_systems, shared
 from bayescm.priors.concentrations import PrevalenceLike, PriorLike, concentrations, pair
 
 Array = NDArray[np.float64]
-INDEPENDENT, TOGETHER = "independent test sets", "the same items"
+INDEPENDENT, TOGETHER = "independent", "paired"
 _CORRECT, _WRONG = "correct", "wrong"
 _BLOCK = 2**22  # numbers at a time
 

@@ -94,9 +94,9 @@ def told_apart(answers: Patterns, pair: tuple[int, int], entry: Entry) -> tuple[
     return first, second, differ
 
 
-def fewest_that_decide(confidence: float) -> int:
+def fewest_that_decide(decision_prob: float) -> int:
     """Return how many items, all for one system, it takes for a verdict under a flat prior: 1 - 2^-(m+1) is enough."""
-    return max(math.ceil(math.log2(1.0 / (1.0 - confidence)) - 1.0 - 1e-9), 1)
+    return max(math.ceil(math.log2(1.0 / (1.0 - decision_prob)) - 1.0 - 1e-9), 1)
 
 
 def prior_agreement(prior: PriorLike, rows: Array, share: Proportion) -> Agreement:

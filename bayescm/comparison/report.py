@@ -17,7 +17,7 @@ from bayescm.distributions.difference import Contrast
 from bayescm.distributions.sample import interval, share_error, statistics
 from bayescm.metrics import compute, coordinates, evaluate
 from bayescm.models import rope
-from bayescm.priors.concentrations import concentrations
+from bayescm.priors.concentrations import DEFAULT_PRIOR, concentrations
 
 Array = NDArray[np.float64]
 Rows = list[list[dict[str, Any]]]
@@ -35,7 +35,7 @@ _LONG_NAMES = {
     "ratio_interval": "Credible interval of the ratio",
     "probability_better": "Probability that the first is better (ties count half)",
     "probability": "Probability that the first is worse, equivalent, better",
-    "mcse": "Monte Carlo standard error of the probability",
+    "mcse_probability": "Monte Carlo standard error of the probability",
     "superiority": "Probability that the first is better by more than the margin",
 }
 
@@ -46,13 +46,13 @@ class Question:
 
     Attributes
     ----------
-    rope, margin, confidence, ci_prob : float
+    rope, margin, decision_prob, ci_prob : float
     ci_kind : str
     """
 
     rope: float
     margin: float
-    confidence: float
+    decision_prob: float
     ci_prob: float
     ci_kind: str
 
@@ -105,7 +105,7 @@ def points(posteriors: Posteriors, pair: tuple[int, int]) -> list[float]:
     counts = compared.totals[list(pair)]
     cells = counts.astype(np.float64)
     if posteriors.prevalence is not None:
-        base = concentrations("jeffreys", "dirichlet_multinomial", compared.labels)  # any: the shares are exchanged
+        base = concentrations(DEFAULT_PRIOR, "dirichlet_multinomial", compared.labels)  # any: the shares are exchanged
         which = dirichlet.posterior(counts, base, posteriors.prevalence)
         cells = dirichlet.plug_in(counts, which, posteriors.prevalence)
     values = dict(zip([m.name for m in compared.metrics], compute(compared.metrics, cells), strict=True))
@@ -122,11 +122,11 @@ def _exact(law: Any, entry: Entry, asked: Question) -> dict[str, Any]:
     loss = entry.metric.loss
     beyond = law.cdf(-asked.margin) if loss else law.sf(asked.margin)
     better = law.cdf(0.0) if loss else law.sf(0.0)
-    sides = rope.probabilities(law, asked.rope)["mean_difference"].values
+    sides = rope.rope_probabilities(law, asked.rope)["mean_difference"].values
     return {
         "mean": law.mean(), "sd": law.sd(), "interval": law.interval(asked.ci_prob, asked.ci_kind),
         "probability_better": better, "probability": sides[::-1] if loss else sides, "superiority": beyond,
-        "mcse": np.zeros(3), "method": "exact",
+        "mcse_probability": np.zeros(3), "method": "exact",
     }  # fmt: skip
 
 
@@ -141,7 +141,7 @@ def _drawn(one: xr.DataArray, entry: Entry, asked: Question, *, independent: boo
         "mean": found["mean"], "sd": found["sd"], "interval": (found["lower"], found["upper"]),
         "probability_better": np.mean((gain > 0) + 0.5 * (gain == 0)),
         "probability": sides.mean((1, 2)), "superiority": np.mean(gain > asked.margin),
-        "mcse": np.array([_mcse(side, independent=independent) for side in sides]),
+        "mcse_probability": np.array([_mcse(side, independent=independent) for side in sides]),
     }  # fmt: skip
     if np.isnan(values).any():
         made = {name: np.full(np.shape(value), np.nan) for name, value in made.items()}
@@ -176,7 +176,7 @@ def _ratio(posteriors: Posteriors, entry: Entry, pair: tuple[int, int], asked: Q
 
 def _table(rows: Rows, compared: Compared, asked: Question) -> xr.Dataset:
     """Give the table its names, and each row its verdict."""
-    more = {"interval": CI_BOUND, "ratio_interval": CI_BOUND, "probability": rope.SIDE, "mcse": rope.SIDE}
+    more = {"interval": CI_BOUND, "ratio_interval": CI_BOUND, "probability": rope.SIDE, "mcse_probability": rope.SIDE}
     made = xr.Dataset(
         {
             name: (
@@ -193,15 +193,15 @@ def _table(rows: Rows, compared: Compared, asked: Question) -> xr.Dataset:
             CI_BOUND: interval_coordinate(asked.ci_prob, asked.ci_kind),
         },
     )
-    sure = made["probability"].values >= asked.confidence
+    sure = made["probability"].values >= asked.decision_prob
     if compared.answers is not None:
-        least, items = frequentist.fewest_that_decide(asked.confidence), _told_apart(compared)
+        least, items = frequentist.fewest_that_decide(asked.decision_prob), _told_apart(compared)
         sure[..., [0, 2]] &= (items[..., 2] >= least)[..., None]
         told = {"long_name": "Items that speak for one system alone", "fewest_that_decide": least}
         made["discordant"] = (COMPARISON, METRIC, "only"), items[..., :2], told
         made = made.assign_coords(only=["first", "second"])
     verdict = np.where(sure.any(-1), np.array(SIDES)[sure.argmax(-1)], "undecided")
-    made["verdict"] = (COMPARISON, METRIC), verdict, {"long_name": f"Verdict at {asked.confidence:g}"}
+    made["verdict"] = (COMPARISON, METRIC), verdict, {"long_name": f"Verdict at {asked.decision_prob:g}"}
     made["method"] = (COMPARISON, METRIC), [[cell["method"] for cell in row] for row in rows]
     if compared.answers is not None:
         made["reason"] = (COMPARISON, METRIC), _reasons(compared, verdict, items, least), {"long_name": "What decides"}

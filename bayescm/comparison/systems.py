@@ -15,7 +15,7 @@ from bayescm.data.schema import attributes, flatten_cells, positive_class, tree
 from bayescm.distributions.sample import warn_undefined
 from bayescm.inference import metric_distributions
 from bayescm.metrics import MetricsLike
-from bayescm.priors.concentrations import MODELS, PrevalenceLike, PriorLike
+from bayescm.priors.concentrations import MODELS, PrevalenceLike, PriorLike, resolved_prior
 
 _MEANING = {
     "independent": "Each system was tested on items of its own: a probability is about the systems on the population, "
@@ -36,14 +36,14 @@ def compare_systems(
     reference: str | None = None,
     design: str | None = None,
     model: str = "dirichlet_multinomial",
-    prior: PriorLike = "jeffreys",
+    prior: PriorLike | None = None,
     prevalence: PrevalenceLike = None,
     rope: float = 0.0,
     margin: float = 0.0,
-    confidence: float = 0.95,
+    decision_prob: float = 0.95,
     require: str | Sequence[str] | None = None,
     ci_prob: float = 0.95,
-    ci_kind: str = "eti",
+    ci_kind: str = "hdi",
     chains: int = 4,
     draws: int = 1000,
     random_seed: int | np.random.Generator | None = None,
@@ -70,12 +70,12 @@ def compare_systems(
         Differences from -`rope` to `rope` count as none; in the unit of the metric.
     margin : float
         Of ``superiority``. A negative one asks for non-inferiority.
-    confidence : float
+    decision_prob : float
         Probability that a verdict needs, above 0.5.
     require : str or sequence of str, optional
         Claims about each system, such as "recall > .8 and precision > .7", as in :func:`bayescm.probability`.
     ci_prob, ci_kind
-        Probability and kind ("eti", "hdi") of the credible intervals.
+        Probability and kind ("hdi", "eti") of the credible intervals.
     chains, draws : int
         Of the group ``posterior``.
     random_seed : int, numpy.random.Generator or None
@@ -90,13 +90,12 @@ def compare_systems(
         the coordinates ``first`` and ``second``. ``summary`` over ``(comparison, metric)``: ``point`` (difference of
         the counts' own values), ``mean``, ``sd`` and ``interval(ci_bound)`` of the difference; ``ratio`` (posterior
         median) and ``ratio_interval(ci_bound)``, NaN for metrics that may be negative; ``probability_better``;
-        ``probability(side)``: worse, equivalent, better; ``mcse(side)``; ``superiority``; ``verdict`` and ``method``
-        ("exact" or "draws"). For the same items ``discordant(only)``, how many speak for the first system alone and for
-        the second, and ``reason``, the verdict's in words. "Better" is smaller for error rates and other losses. With
-        `require`,
-        ``requirement(claim, system)``. ``tests``: ``p_value(test)`` and a confidence interval for proportions of actual
-        classes, NaN elsewhere. For the same items, ``flips`` over ``(comparison, actual)``. ``observed_data``. The attr
-        ``meaning`` says what the probabilities are about.
+        ``probability(side)``: worse, equivalent, better; ``mcse_probability(side)``; ``superiority``; ``verdict`` and
+        ``method`` ("exact" or "draws"). For the same items ``discordant(only)``, how many speak for the first system
+        alone and for the second, and ``reason``, the verdict's in words. "Better" is smaller for error rates and other
+        losses. With `require`, ``requirement(claim, system)``. ``tests``: ``p_value(test)`` and a confidence interval
+        for proportions of actual classes, NaN elsewhere. For the same items, ``flips`` over ``(comparison, actual)``.
+        ``observed_data``. The attr ``meaning`` says what the probabilities are about.
 
     Raises
     ------
@@ -115,8 +114,8 @@ def compare_systems(
     quadrature; for the same items proportions of actual classes (accuracy, recall, specificity and their opposites).
     There P(first > second) = I_1/2(n_01 + 1, n_10 + 1), with n_10 (n_01) the items that only the first (second) got
     right: a named prior gives one item to either and one to all others that count, of however many classes, so that
-    the three shares are uniform. Then equal systems get a verdict at most 2(1 - `confidence`) of the time, however few
-    items are discordant. Concentrations in numbers are taken at their word: the joint table's, a_ij a_ik / a_i, are
+    the three shares are uniform. Then equal systems get a verdict at most 2(1 - `decision_prob`) of the time, however
+    few items are discordant. Concentrations in numbers are taken at their word: the joint table's, a_ij a_ik / a_i, are
     added up. All else by draws; the ratio of systems on the same items always. Neither calls a system better on fewer
     items than could do so for a proportion: four, all for one system, at .95.
 
@@ -141,10 +140,11 @@ def compare_systems(
     >>> str(accuracy.verdict.item()), str(accuracy.reason.item())
     ('better', '12 items against 0')
     """
+    prior = resolved_prior(prior)
     asked = report.Question(
         rope=_finite("rope", rope, 0.0),
         margin=_finite("margin", margin, -np.inf),
-        confidence=validate.number("confidence", confidence, 0.5, 1),
+        decision_prob=validate.number("decision_prob", decision_prob, 0.5, 1),
         ci_prob=validate.number("ci_prob", ci_prob, 0, 1),
         ci_kind=validate.choice("ci_kind", ci_kind, ("eti", "hdi")),
     )
@@ -169,8 +169,9 @@ def compare_systems(
     groups["observed_data"] = flatten_cells(compared.counts).to_dataset()
     attrs = attributes(
         design=compared.design, meaning=_MEANING[compared.design], model=model, prior=prior, prevalence=prevalence,
-        reference=reference, rope=asked.rope, margin=asked.margin, confidence=asked.confidence, ci_prob=asked.ci_prob,
-        ci_kind=asked.ci_kind, random_seed=posteriors.seed, **options, **({"runs": runs} if folds else {}),
+        reference=reference, rope=asked.rope, margin=asked.margin, decision_prob=asked.decision_prob,
+        ci_prob=asked.ci_prob, ci_kind=asked.ci_kind, random_seed=posteriors.seed, **options,
+        **({"runs": runs} if folds else {}),
         **positive_class(compared.counts),
         **_assumptions(compared.design, model, prevalence, options),
     )  # fmt: skip

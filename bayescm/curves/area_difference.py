@@ -1,5 +1,6 @@
 """auc_difference(): the areas under the ROC curves of two systems, on the same items or on two samples."""
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,15 +24,14 @@ Array = NDArray[np.float64]
 METHODS = ("delong", "bootstrap", "bayesian")
 _ITEMS = {"paired": SAME_ITEMS, "independent": OWN_ITEMS}
 DESIGNS = tuple(_ITEMS)
-_SIDES = ("first", "second")
 _NAMES = {
-    "point": "Area of the items themselves",
-    "difference": "First area minus second",
-    "standard_error": "Standard error of the difference",
+    "point": "First area minus second",
+    "auc": "Area of the items themselves",
+    "se": "Standard error of the difference",
     "interval": "Interval of the difference",
     "clipped": "Bound was beyond the range and was moved to its end",
     "p_value": "Two-sided p-value of no difference",
-    "probability": "Probability that the first area is the larger",
+    "probability_better": "Probability that the first area is the larger",
 }
 _ALIKE = (
     "Both systems rank all items alike, so these items show no difference. That is certain only if the scores of one "
@@ -74,13 +74,12 @@ class _Two(NamedTuple):
 
 def auc_difference(
     y_true: Any,
-    first: ArrayLike,
-    second: ArrayLike,
+    y_score: Mapping[str, ArrayLike],
     *,
     method: str = "delong",
     design: str = "paired",
     ci_prob: float = 0.95,
-    draws: int = 2000,
+    samples: int = 2000,
     random_seed: int | np.random.Generator | None = None,
     labels: Any = None,
     pos_label: Label | None = None,
@@ -90,17 +89,17 @@ def auc_difference(
 
     Parameters
     ----------
-    y_true : array_like of shape (n,), or a pair of them
-        Actual labels, two classes; of two independent samples a pair, the labels of each.
-    first, second : array_like of shape (n,)
-        Scores of the two systems, on any scales.
+    y_true : array_like of shape (n,), or mapping of str to them
+        Actual labels, two classes; of two independent samples the labels of each, by the systems' names.
+    y_score : mapping of str to array_like of shape (n,)
+        Scores of two systems, on any scales: the difference is that of the first from the second.
     method : {"delong", "bootstrap", "bayesian"}
         "bootstrap": percentiles of stratified resamples of items; "bayesian": the posterior of both curves.
     design : {"paired", "independent"}
         Whether both scored the same items, or each a sample of its own.
     ci_prob : float
         Level of the interval.
-    draws : int
+    samples : int
         Resamples or posterior draws, at least 1000.
     random_seed : int, numpy.random.Generator or None
     labels, pos_label, direction
@@ -109,9 +108,9 @@ def auc_difference(
     Returns
     -------
     xarray.Dataset
-        ``point(system)``, ``difference`` (first minus second), ``standard_error`` (NaN for "bayesian"),
+        ``point``, the first area minus the second, ``auc(system)``, ``se`` (NaN for "bayesian"),
         ``interval(ci_bound)``, ``clipped(ci_bound)``, and ``p_value`` (two-sided, of no difference) or, by "bayesian",
-        ``probability`` (that the first has the larger area). The attr ``reason`` says why an interval is NaN.
+        ``probability_better`` (that the first has the larger area). The attr ``reason`` says why an interval is NaN.
 
     Raises
     ------
@@ -142,22 +141,24 @@ def auc_difference(
     >>> actual = [0, 0, 0, 0, 0, 1, 1, 1, 1, 1]
     >>> one = [0.1, 0.2, 0.3, 0.4, 0.7, 0.5, 0.6, 0.8, 0.9, 1.0]
     >>> other = [0.3, 0.1, 0.6, 0.2, 0.9, 0.4, 0.5, 0.8, 0.7, 1.0]
-    >>> found = bayescm.auc_difference(actual, one, other)
-    >>> round(found["difference"].item(), 3), round(found["p_value"].item(), 3)
+    >>> found = bayescm.auc_difference(actual, {"one": one, "other": other})
+    >>> round(found["point"].item(), 3), round(found["p_value"].item(), 3)
     (0.16, 0.131)
 
     Two samples have a label for each item of each:
 
-    >>> found = bayescm.auc_difference((actual, actual[1:]), one, other[1:], design="independent")
-    >>> round(found["difference"].item(), 3), round(found["p_value"].item(), 3)
+    >>> labels, scores = {"one": actual, "other": actual[1:]}, {"one": one, "other": other[1:]}
+    >>> found = bayescm.auc_difference(labels, scores, design="independent")
+    >>> round(found["point"].item(), 3), round(found["p_value"].item(), 3)
     (0.22, 0.345)
     """
     validate.choice("method", method, METHODS)
     validate.choice("design", design, DESIGNS)
-    options, items = (ci_prob, draws, random_seed), (labels, pos_label, direction)
-    two = (_same_items if design == "paired" else _two_samples)(y_true, first, second, items, options)
+    options, items = (ci_prob, samples, random_seed), (labels, pos_label, direction)
+    names = _names(y_score)
+    two = (_same_items if design == "paired" else _two_samples)(y_true, y_score, items, options)
     difference = float(two.point[0] - two.point[1])
-    name = "probability" if method == "bayesian" else "p_value"
+    name = "probability_better" if method == "bayesian" else "p_value"
     found, value = _compared(two, method, difference)
     attrs = {"method": method, "design": design, "ci_prob": two.areas[0].ci_prob, "direction": direction,
              **_sizes(two), **of_draws(two.areas[0], [method]), **_said(two, method, found),
@@ -165,14 +166,14 @@ def auc_difference(
     limits = np.array([found.lower, found.upper])
     made = xr.Dataset(
         {
-            "point": (SYSTEM, two.point),
-            "difference": difference,
-            "standard_error": found.standard_error,
+            "point": difference,
+            "auc": (SYSTEM, two.point),
+            "se": found.se,
             "interval": (CI_BOUND, np.clip(limits, -1.0, 1.0)),
             "clipped": (CI_BOUND, np.abs(limits) > 1.0),
             name: value,
         },
-        coords={SYSTEM: list(_SIDES), CI_BOUND: interval_coordinate(two.areas[0].ci_prob, kind([method]))},
+        coords={SYSTEM: names, CI_BOUND: interval_coordinate(two.areas[0].ci_prob, kind([method]))},
         attrs=attributes(**attrs, assumptions=assumed(None, _ITEMS[design], items=EACH_CLASS)),
     )
     for variable in made.data_vars:
@@ -180,20 +181,27 @@ def auc_difference(
     return made
 
 
-def _same_items(y_true: Any, first: Any, second: Any, items: tuple[Any, ...], options: tuple[Any, ...]) -> _Two:
+def _names(y_score: Any) -> list[str]:
+    """Return the names of the two systems."""
+    if not isinstance(y_score, Mapping) or len(y_score) != 2:
+        raise ValueError("`y_score` must be the scores of two systems by name: {'a': scores_a, 'b': scores_b}.")
+    return [str(name) for name in y_score]
+
+
+def _same_items(y_true: Any, y_score: Mapping[str, Any], items: tuple[Any, ...], options: tuple[Any, ...]) -> _Two:
     """Return two systems that scored the same items."""
-    areas = areas_of(check_items(y_true, {"first": first, "second": second}, *items), *options)
+    areas = areas_of(check_items(y_true, dict(y_score), *items), *options)
     return _Two(((areas, 0), (areas, 1)))
 
 
-def _two_samples(y_true: Any, first: Any, second: Any, items: tuple[Any, ...], options: tuple[Any, ...]) -> _Two:
+def _two_samples(y_true: Any, y_score: Mapping[str, Any], items: tuple[Any, ...], options: tuple[Any, ...]) -> _Two:
     """Return two systems that scored a sample each, with random numbers of its own."""
-    if not isinstance(y_true, tuple | list) or len(y_true) != 2 or {np.ndim(one) for one in y_true} != {1}:
+    if not isinstance(y_true, Mapping) or set(y_true) != set(y_score):
         raise ValueError(
-            "`y_true` must be a pair for design='independent', the labels of the first sample and those of the second: "
-            "auc_difference((y_first, y_second), first, second, design='independent')."
+            "`y_true` must have the labels of each sample for design='independent', by the names of `y_score`: "
+            "auc_difference({'a': y_a, 'b': y_b}, {'a': scores_a, 'b': scores_b}, design='independent')."
         )
-    one, other = (check_items(y, score, *items) for y, score in zip(y_true, (first, second), strict=True))
+    one, other = (check_items(y_true[name], score, *items) for name, score in y_score.items())
     orders = [each.scores.labels.tolist() for each in (one, other)]
     if orders[0] != orders[1]:
         raise ValueError(f"`y_true` must have the same classes in both samples; got {orders[0]} and {orders[1]}.")

@@ -20,7 +20,7 @@ NOISE = 1e-12
 class Found(NamedTuple):
     """A standard error and two bounds; where there are none, the reason. Of draws of a posterior their median."""
 
-    standard_error: float
+    se: float
     lower: float
     upper: float
     reason: str = ""
@@ -124,9 +124,9 @@ def on_logit_scale(areas: Areas, system: int, name: int, found: Found) -> Found:
     if found.reason:
         return found
     point = float(areas.point[system, name])
-    half = areas.z * found.standard_error / (point * (1.0 - point))
+    half = areas.z * found.se / (point * (1.0 - point))
     lower, upper = special.expit(special.logit(point) + half * np.array([-1.0, 1.0]))
-    return Found(found.standard_error, lower, upper)
+    return Found(found.se, lower, upper)
 
 
 def percentile(areas: Areas, system: int, name: int) -> Found:

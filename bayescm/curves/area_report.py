@@ -21,7 +21,7 @@ NO_ESTIMATE = "the estimate doesn't exist: it needs finite scores that vary in b
 
 LONG_NAMES = {
     "point": "Area of the items themselves",
-    "standard_error": "Standard error",
+    "se": "Standard error",
     "interval": "Interval of the area",
     "median": "Posterior median of the area",
     "clipped": "Bound was beyond the range and was moved to its end",
@@ -41,9 +41,9 @@ def chosen(name: str, value: str | Sequence[str], allowed: Collection[str]) -> t
 
 def check_draws(draws: object) -> int:
     """Return a number of draws that leaves some in the tails."""
-    number = validate.positive_integer("draws", draws)
+    number = validate.positive_integer("samples", draws)
     if number < 1000:
-        raise ValueError(f"`draws` must be at least 1000, so that the tails hold some; got {number}.")
+        raise ValueError(f"`samples` must be at least 1000, so that the tails hold some; got {number}.")
     return number
 
 
@@ -63,7 +63,7 @@ def intervals(areas: Areas, methods: Mapping[str, Method]) -> list[tuple[tuple[i
 
 def of_draws(areas: Areas, methods: Collection[str]) -> dict[str, int]:
     """Return the attrs of methods that draw."""
-    return {"draws": areas.draws, "random_seed": areas.seed} if _DRAWN & {*methods} else {}
+    return {"samples": areas.draws, "random_seed": areas.seed} if _DRAWN & {*methods} else {}
 
 
 def kind(methods: Collection[str]) -> str:
@@ -122,7 +122,7 @@ def _variables(areas: Areas, table: Any, coords: Mapping[str, Any], attrs: Mappi
     made = xr.Dataset(
         {
             "point": (dims[:2], areas.point),
-            "standard_error": (dims, table[..., 0]),
+            "se": (dims, table[..., 0]),
             "interval": ((*dims, CI_BOUND), np.clip(bounds, 0.0, 1.0)),
             "clipped": ((*dims, CI_BOUND), (bounds < 0.0) | (bounds > 1.0)),
         },

@@ -180,7 +180,7 @@ def curve_hull(intervals: xr.Dataset) -> xr.Dataset:
     >>> with warnings.catch_warnings():
     ...     warnings.simplefilter("ignore")
     ...     hull = bayescm.curve_hull(found)
-    >>> hull["lower"].sel(threshold=4.0).values.round(3)
+    >>> hull["interval"].sel(threshold=4.0, ci_bound="lower").values.round(3)
     array([0.68, 0.32])
     """
     given = isinstance(intervals, xr.Dataset) and intervals.attrs.get("space") in _METRICS
@@ -200,8 +200,8 @@ def curve_hull(intervals: xr.Dataset) -> xr.Dataset:
     coords = {name: ordered[name] for name in (THRESHOLD, METRIC, CI_BOUND)}
     made = xr.Dataset(
         {
-            "lower": ((THRESHOLD, METRIC), lower, {"long_name": "Lower hull", "units": "1"}),
-            "upper": ((THRESHOLD, METRIC), upper, {"long_name": "Upper hull", "units": "1"}),
+            "interval": ((THRESHOLD, METRIC, CI_BOUND), np.stack([lower, upper], -1),
+                         {"long_name": "Hull", "units": "1"}),
             "area": (CI_BOUND, [_area(one, space) for one in (lower, upper)],
                      {"long_name": "Area under each hull: no interval of the area under the curve", "units": "1"}),
         },

@@ -35,7 +35,7 @@ def aucpr(
     method: str | Sequence[str] | None = None,
     prevalence: float | None = None,
     ci_prob: float = 0.95,
-    draws: int = 2000,
+    samples: int = 2000,
     folds: int = 10,
     random_seed: int | np.random.Generator | None = None,
     labels: Sequence[Label] | None = None,
@@ -59,7 +59,7 @@ def aucpr(
         only "smoothed" covers.
     ci_prob : float
         Level of the interval.
-    draws : int
+    samples : int
         Resamples or posterior draws, at least 1000.
     folds : int
         Of "cross_validation".
@@ -72,7 +72,7 @@ def aucpr(
     Returns
     -------
     xarray.Dataset
-        ``point(system, estimator)``, ``standard_error`` (NaN for posteriors), ``interval(ci_bound)`` and
+        ``point(system, estimator)``, ``se`` (NaN for posteriors), ``interval(ci_bound)`` and
         ``clipped(ci_bound)`` (whether the bound was beyond [0, 1] and was moved to its end), over ``(system, estimator,
         ci_method)`` where there are several; of posteriors also ``median``. The attr ``reason`` says why a point or an
         interval is NaN; at a given prevalence ``effective_controls`` says how many the controls are worth.
@@ -135,7 +135,7 @@ def aucpr(
         estimators,
         size=items.cases if prevalence is None else trials(items),
         ci_prob=validate.number("ci_prob", ci_prob, 0, 1),
-        draws=check_draws(draws),
+        draws=check_draws(samples),
         folds=validate.positive_integer("folds", folds),
         seed=validate.seed(random_seed),
     )

@@ -37,7 +37,7 @@ def auc(
     *,
     method: str | Sequence[str] = "delong",
     ci_prob: float = 0.95,
-    draws: int = 2000,
+    samples: int = 2000,
     random_seed: int | np.random.Generator | None = None,
     labels: Sequence[Label] | None = None,
     pos_label: Label | None = None,
@@ -59,7 +59,7 @@ def auc(
         its items: for the fewest cases). Several give the dim ``ci_method``.
     ci_prob : float
         Level of the interval.
-    draws : int
+    samples : int
         Resamples or posterior draws, at least 1000.
     random_seed : int, numpy.random.Generator or None
     labels, pos_label
@@ -70,7 +70,7 @@ def auc(
     Returns
     -------
     xarray.Dataset
-        ``point``, ``standard_error`` (NaN for posteriors), ``interval(ci_bound)`` and ``clipped(ci_bound)`` (whether
+        ``point``, ``se`` (NaN for posteriors), ``interval(ci_bound)`` and ``clipped(ci_bound)`` (whether
         the bound was beyond [0, 1] and was moved to its end), over ``(system, ci_method)`` where there are several. Of
         several systems also ``covariance(system, versus)``, DeLong's, of their areas, if one of his methods is asked
         for; NaN where a class has one item. The attr ``reason`` says why an interval is NaN.
@@ -110,7 +110,7 @@ def auc(
     array([False,  True])
     """
     words = chosen("method", method, METHODS)
-    areas = areas_of(check_items(y_true, y_score, labels, pos_label, direction), ci_prob, draws, random_seed)
+    areas = areas_of(check_items(y_true, y_score, labels, pos_label, direction), ci_prob, samples, random_seed)
     items = areas.items
     attrs = {
         "method": method, "ci_prob": areas.ci_prob, "direction": direction, "cases": items.cases,

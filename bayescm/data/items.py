@@ -23,7 +23,7 @@ _TAKEN = ("joint", "joint_cell", "difficulty_sd", "right", "positive_share")
 
 def paired_counts(
     y_true: ArrayLike,
-    y_preds: Mapping[str, ArrayLike] | Sequence[ArrayLike],
+    y_pred: Mapping[str, ArrayLike] | Sequence[ArrayLike],
     *,
     labels: Sequence[Label] | None = None,
     pos_label: Label | None = None,
@@ -34,7 +34,7 @@ def paired_counts(
     ----------
     y_true : array_like of shape (n,)
         Actual labels.
-    y_preds : mapping of str to array_like of shape (n,), or sequence of such arrays
+    y_pred : mapping of str to array_like of shape (n,), or sequence of such arrays
         Predicted labels of each system, by its name; in a sequence the systems are called ``predicted_1``,
         ``predicted_2`` and so on. One system is allowed.
     labels, pos_label
@@ -61,11 +61,11 @@ def paired_counts(
     array([[0, 0],
            [1, 1]])
     """
-    systems, arrays, order = _answers(y_true, y_preds, labels, pos_label)
+    systems, arrays, order = _answers(y_true, y_pred, labels, pos_label)
     shape = (len(order),) * len(arrays)
     if len(order) ** len(arrays) > MAX_CELLS:
         raise ValueError(
-            f"`y_preds` of {len(systems)} systems and {len(order)} labels makes a table of more than "
+            f"`y_pred` of {len(systems)} systems and {len(order)} labels makes a table of more than "
             f"{MAX_CELLS:,} cells; take bayescm.predictions, or fewer systems at a time."
         )
     flat = np.ravel_multi_index(tuple(arrays), shape)
@@ -76,7 +76,7 @@ def paired_counts(
 
 def predictions(
     y_true: ArrayLike,
-    y_preds: Mapping[str, ArrayLike] | Sequence[ArrayLike],
+    y_pred: Mapping[str, ArrayLike] | Sequence[ArrayLike],
     *,
     labels: Sequence[Label] | None = None,
     pos_label: Label | None = None,
@@ -85,7 +85,7 @@ def predictions(
 
     Parameters
     ----------
-    y_true, y_preds, labels, pos_label
+    y_true, y_pred, labels, pos_label
         As in :func:`paired_counts`, whose joint table has a cell for every combination of answers: too many from some
         twenty systems on.
 
@@ -107,24 +107,24 @@ def predictions(
     >>> told.predicted.sel(system="B").values
     array([0, 1, 0, 1])
     """
-    systems, arrays, order = _answers(y_true, y_preds, labels, pos_label)
+    systems, arrays, order = _answers(y_true, y_pred, labels, pos_label)
     variables = {ACTUAL: (ITEM, order[arrays[0]]), PREDICTED: ((SYSTEM, ITEM), order[np.stack(arrays[1:])])}
     return xr.Dataset(variables, coords={SYSTEM: systems, LABEL: order})
 
 
 def _answers(
-    y_true: ArrayLike, y_preds: Any, labels: Sequence[Label] | None, pos_label: Label | None
+    y_true: ArrayLike, y_pred: Any, labels: Sequence[Label] | None, pos_label: Label | None
 ) -> tuple[list[str], list[NDArray[np.int64]], NDArray[Any]]:
     """Return the names of the systems, all labels as numbers (the actual ones first), and the labels in order."""
-    if not isinstance(y_preds, Mapping):
-        if np.ndim(y_preds) == 0 and not isinstance(y_preds, Sequence | zip):
-            raise TypeError(f"`y_preds` must be the predictions of several systems; got {y_preds!r}.")
-        y_preds = {f"{PREDICTED}_{i}": values for i, values in enumerate(y_preds, start=1)}
-    if not y_preds:
-        raise ValueError("`y_preds` is empty; give the predictions of at least one system.")
-    systems = system_names("y_preds", list(y_preds))
+    if not isinstance(y_pred, Mapping):
+        if np.ndim(y_pred) == 0 and not isinstance(y_pred, Sequence | zip):
+            raise TypeError(f"`y_pred` must be the predictions of several systems; got {y_pred!r}.")
+        y_pred = {f"{PREDICTED}_{i}": values for i, values in enumerate(y_pred, start=1)}
+    if not y_pred:
+        raise ValueError("`y_pred` is empty; give the predictions of at least one system.")
+    systems = system_names("y_pred", list(y_pred))
     named = {"y_true": label_array("y_true", y_true)}
-    named |= {f"y_preds[{name!r}]": label_array(f"y_preds[{name!r}]", y_preds[name]) for name in systems}
+    named |= {f"y_pred[{name!r}]": label_array(f"y_pred[{name!r}]", y_pred[name]) for name in systems}
     validate.same_length(**named)
     if labels is None:
         no_passes(named)

@@ -48,11 +48,11 @@ class _Plan:
 
 def interval(
     counts: Any,
-    metric: MetricsLike,
+    metrics: MetricsLike,
     method: str = "wilson",
     *,
     ci_prob: float = 0.95,
-    draws: int = 10_000,
+    samples: int = 10_000,
     random_seed: int | np.random.Generator | None = None,
 ) -> xr.Dataset:
     """Give metrics an interval by the name of its method.
@@ -61,14 +61,14 @@ def interval(
     ----------
     counts : xarray.DataArray or array_like
         ``counts(..., actual, predicted)``; a bare array is read as by :func:`bayescm.from_array`. May be lazy (dask).
-    metric : str, callable, sequence or mapping
+    metrics : str, callable, sequence or mapping
         One or several, as `metrics` of :func:`bayescm.summary`.
     method : str
         For proportions: "wilson", "clopper_pearson", "jeffreys", "likelihood_ratio", "agresti_coull" or "wald". For any
         metric: "bootstrap" or "delta".
     ci_prob : float
         Level of confidence.
-    draws : int
+    samples : int
         Resamples of the bootstrap, at least 1000.
     random_seed : int, numpy.random.Generator or None
         Of the bootstrap. Each position of a batch has a stream of its own.
@@ -122,7 +122,7 @@ def interval(
     counts = check_counts(counts)
     labels = labels_of(counts)
     validate.choice("method", method, METHODS)
-    resolved = tuple(resolve(metric, len(labels)))
+    resolved = tuple(resolve(metrics, len(labels)))
     coords = coordinates(resolved, labels)
     _check_proportions(resolved, method)
     plan = _Plan(
@@ -130,15 +130,15 @@ def interval(
         names=tuple(coords[METRIC]),
         method=method,
         ci_prob=validate.number("ci_prob", ci_prob, 0, 1),
-        draws=validate.positive_integer("draws", draws),
+        draws=validate.positive_integer("samples", samples),
         seed=validate.seed(random_seed),
     )
     if plan.draws < 1000:
-        raise ValueError(f"`draws` must be at least 1000 for a bootstrap interval; got {plan.draws}.")
+        raise ValueError(f"`samples` must be at least 1000 for a bootstrap interval; got {plan.draws}.")
     table = by_matrix(
         lambda c, i: _fill(c, i, plan), counts, {METRIC: len(plan.names), "statistic": len(_COLUMNS)}
     ).assign_coords(coords)
-    resampling = {"draws": plan.draws, "random_seed": plan.seed} if method == "bootstrap" else {}
+    resampling = {"samples": plan.draws, "random_seed": plan.seed} if method == "bootstrap" else {}
     return _dataset(
         table,
         plan,

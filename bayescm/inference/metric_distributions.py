@@ -16,7 +16,7 @@ from bayescm.data.counts import check_counts
 from bayescm.data.schema import CI_BOUND, MATRIX, attributes, interval_coordinate, labels_of, positive_class
 from bayescm.distributions import dirichlet
 from bayescm.metrics import Metric, MetricLike, compute, describe, resolve
-from bayescm.priors.concentrations import PrevalenceLike, PriorLike, concentrations
+from bayescm.priors.concentrations import PrevalenceLike, PriorLike, concentrations, resolved_prior
 
 Array = NDArray[np.float64]
 
@@ -204,7 +204,7 @@ def metric_distribution(
     metric: MetricLike,
     *,
     model: str = "dirichlet_multinomial",
-    prior: PriorLike = "jeffreys",
+    prior: PriorLike | None = None,
     prevalence: PrevalenceLike = None,
 ) -> MetricDistribution:
     """Return the exact posterior law of a metric.
@@ -249,6 +249,7 @@ def metric_distribution(
     >>> mcc.hdi(0.9).values.round(3)
     array([0.592, 0.953])
     """
+    prior = resolved_prior(prior)
     counts = check_counts(counts).compute()
     labels = labels_of(counts)
     resolved = resolve([metric], len(labels))[0]
@@ -306,7 +307,7 @@ def probability(
     claims: str | Sequence[str],
     *,
     model: str = "dirichlet_multinomial",
-    prior: PriorLike = "jeffreys",
+    prior: PriorLike | None = None,
     prevalence: PrevalenceLike = None,
 ) -> xr.Dataset:
     """Return the posterior probability of claims about metrics, exactly.
@@ -335,6 +336,7 @@ def probability(
     >>> found.probability.values.round(4)
     array([0.    , 0.974 , 0.7887])
     """
+    prior = resolved_prior(prior)
     wanted = [claims] if isinstance(claims, str) else validate.listed("claims", claims)
     if not wanted or not all(isinstance(claim, str) for claim in wanted):
         raise TypeError(f"`claims` must be text such as 'mcc > 0.3', or several of these; got {claims!r}.")

@@ -19,7 +19,14 @@ from bayescm.metrics import MetricsLike, resolve
 from bayescm.models import answers, cell_draws, fit, nuts, predictive
 from bayescm.models.cell_draws import PRIOR_DRAWS, with_metrics
 from bayescm.models.closed_form import ClosedForm
-from bayescm.priors.concentrations import MODELS, Concentrations, PrevalenceLike, PriorLike, concentrations
+from bayescm.priors.concentrations import (
+    MODELS,
+    Concentrations,
+    PrevalenceLike,
+    PriorLike,
+    concentrations,
+    resolved_prior,
+)
 
 SAMPLERS = ("pymc", "nutpie", "numpyro", "blackjax")
 _NEEDLESS = " This story has a closed form: method='exact' needs none of it."
@@ -74,7 +81,7 @@ def choose(
     if not fit.is_conjugate(model):
         return _choose_story(fit.tell(model, counts, prior, options)[0], method)[0]
     counts = check_counts(counts)
-    prior = "jeffreys" if prior is None else prior
+    prior = resolved_prior(prior)
     return _choose(counts, concentrations(prior, model, labels_of(counts)), model, prevalence, method)
 
 
@@ -205,7 +212,7 @@ def posterior(
     model = fit.name_of(model)
     settings: dict[str, Any] = {"model": model if isinstance(model, str) else getattr(model, "__name__", "your own")}
     if fit.is_conjugate(model):
-        prior = "jeffreys" if prior is None else prior
+        prior = resolved_prior(prior)
         choice, groups = _conjugate(
             counts, model, prior, prevalence, metrics, method, replace(run, options=options), replicate, workflow
         )

@@ -13,13 +13,13 @@ from bayescm.distributions import dirichlet
 from bayescm.metrics import MetricsLike, resolve
 from bayescm.models import answers, fit, predictive
 from bayescm.models.cell_draws import constants, prior_draws, replicates, with_metrics
-from bayescm.priors.concentrations import PrevalenceLike, concentrations, exchange
+from bayescm.priors.concentrations import PrevalenceLike, concentrations, exchange, resolved_prior
 
 
 def prior_predictive(
     metrics: MetricsLike = None,
     *,
-    size: int,
+    n_items: int,
     model: Any = "dirichlet_multinomial",
     prior: Any = None,
     prevalence: PrevalenceLike = None,
@@ -35,7 +35,7 @@ def prior_predictive(
     ----------
     metrics
         As in :func:`bayescm.summary`.
-    size : int
+    n_items : int
         Items of the test set.
     model, prior, prevalence, chains, draws, random_seed, **options
         As in :func:`bayescm.posterior`, of a story of one matrix; no ``prevalence="fixed"``, which needs counts.
@@ -46,26 +46,26 @@ def prior_predictive(
     -------
     xarray.DataTree
         ``prior``: ``theta(chain, draw, actual, predicted)`` and each metric of it. ``prior_predictive``:
-        ``counts(chain, draw, cell)`` of test sets of `size` items. ``prior_replicate``: the metrics of these, NaN where
-        a test set leaves one undefined. ``constant_data``: the prior's concentrations.
+        ``counts(chain, draw, cell)`` of test sets of `n_items` items. ``prior_replicate``: the metrics of these, NaN
+        where a test set leaves one undefined. ``constant_data``: the prior's concentrations.
 
     Examples
     --------
     >>> import bayescm
     >>> prior = {"prevalence": (2, 8), "recall": bayescm.beta_from_interval(0.70, 0.95), "specificity": "laplace"}
-    >>> dt = bayescm.prior_predictive("precision", size=40, model="three_binomial", prior=prior, random_seed=1)
+    >>> dt = bayescm.prior_predictive("precision", n_items=40, model="three_binomial", prior=prior, random_seed=1)
     >>> dt.prior_replicate.precision.quantile([0.05, 0.5, 0.95]).values.round(2)
     array([0.03, 0.3 , 0.9 ])
     """
     labels = validate.listed("labels", labels)
     counts = from_array(np.zeros((len(labels), len(labels)), np.int64), labels=labels)
-    size, seed = validate.positive_integer("size", size), validate.seed(random_seed)
+    n_items, seed = validate.positive_integer("n_items", n_items), validate.seed(random_seed)
     chains, draws = validate.positive_integer("chains", chains), validate.positive_integer("draws", draws)
     model = fit.name_of(model)
     name = model if isinstance(model, str) else getattr(model, "__name__", "your own")
-    settings = {"model": name, "prevalence": prevalence, "size": size, "random_seed": seed} | positive_class(counts)
+    settings = {"model": name, "prevalence": prevalence, "size": n_items, "random_seed": seed} | positive_class(counts)
     if not fit.is_conjugate(model):
-        counts[0, 0] = size  # a program knows the number of items from its counts
+        counts[0, 0] = n_items  # a program knows the number of items from its counts
         story, rest = fit.tell(model, counts, prior, options)
         _refuse(rest, story.name)
         with story.lent() as program:
@@ -75,13 +75,13 @@ def prior_predictive(
         groups |= answers.of_future(groups, metrics)
         return tree(groups, attributes(**settings, **story.arguments, inference_library="pymc"))
     _refuse(options, name)
-    prior = "jeffreys" if prior is None else prior
+    prior = resolved_prior(prior)
     base = concentrations(prior, model, labels_of(counts))
     if dirichlet.improper(exchange(base, prevalence)) is not None:
         raise ValueError("`prior` is improper, so nothing can be drawn before there are data; take prior='jeffreys'.")
     resolved = resolve(metrics, len(labels))
     theta = prior_draws(counts, base, prevalence, seed, chains, draws)
-    future, metrics_of_future = replicates(theta, counts, resolved, None, seed, size)
+    future, metrics_of_future = replicates(theta, counts, resolved, None, seed, n_items)
     groups = {
         "prior": with_metrics(theta, resolved),
         "prior_predictive": future,

@@ -28,7 +28,7 @@ from bayescm.data.schema import (
 from bayescm.distributions import dirichlet
 from bayescm.distributions.sample import statistics, warn_undefined
 from bayescm.metrics import Metric, MetricsLike, compute, coordinates, multiclass, per_label, resolve
-from bayescm.priors.concentrations import Concentrations, PrevalenceLike, PriorLike, concentrations
+from bayescm.priors.concentrations import Concentrations, PrevalenceLike, PriorLike, concentrations, resolved_prior
 
 Array = NDArray[np.float64]
 
@@ -41,7 +41,7 @@ _LONG_NAMES = {
     "median": "Posterior median",
     "sd": "Posterior standard deviation",
     "interval": "Credible interval",
-    "metric_uncertainty": "Length of the credible interval",
+    "width": "Length of the credible interval",
     "mcse_mean": "Monte Carlo standard error of the mean (0: exact)",
     "mcse_interval": "Monte Carlo standard error of the bounds (0: exact)",
     "error": "Estimated relative error of the tails' probabilities (0: closed form; NaN: draws)",
@@ -67,11 +67,11 @@ def summary(
     metrics: MetricsLike = None,
     *,
     model: str = "dirichlet_multinomial",
-    prior: PriorLike = "jeffreys",
+    prior: PriorLike | None = None,
     prevalence: PrevalenceLike = None,
     ci_prob: float = 0.95,
     ci_kind: str = "hdi",
-    draws: int = 40_000,
+    samples: int = 40_000,
     random_seed: int | np.random.Generator | None = None,
 ) -> xr.Dataset:
     """Summarise the posterior of every metric.
@@ -96,7 +96,7 @@ def summary(
     ci_kind : {"hdi", "eti"}
         Highest density or equal tails. Where the density has no single peak the interval is "eti", and the variable
         ``ci_kind`` says so.
-    draws : int
+    samples : int
         Draws for the metrics without an exact law: of more than two labels, and for two labels averages, functions
         whose law isn't known, and concentrations below 0.05.
     random_seed : int, numpy.random.Generator or None
@@ -106,7 +106,7 @@ def summary(
     -------
     xarray.Dataset
         Over ``(..., metric)``: ``point`` (of the counts, at the exchanged prevalence if there is one; NaN where it is
-        0/0), ``mean``, ``median``, ``sd``, ``interval(ci_bound)``, ``metric_uncertainty`` (length of the interval),
+        0/0), ``mean``, ``median``, ``sd``, ``interval(ci_bound)``, ``width`` (length of the interval),
         ``mcse_mean`` and ``mcse_interval`` (0 where exact), ``error`` (estimated relative error of the probabilities
         behind an exact interval), ``ci_kind`` and ``method`` ("exact" or "draws"). For more than two labels a metric
         per class appears as ``recall[a]``, with the coordinate ``class_label``.
@@ -131,6 +131,7 @@ def summary(
     array([[0.89, 1.  ],
            [0.43, 0.95]])
     """
+    prior = resolved_prior(prior)
     counts = check_counts(counts)
     labels = tuple(labels_of(counts))
     resolved = tuple(resolve(metrics, len(labels)))
@@ -141,14 +142,14 @@ def summary(
         prevalence=prevalence,
         ci_prob=validate.number("ci_prob", ci_prob, 0, 1),
         ci_kind=validate.choice("ci_kind", ci_kind, ("hdi", "eti")),
-        draws=validate.positive_integer("draws", draws),
+        draws=validate.positive_integer("samples", samples),
         seed=validate.seed(random_seed),
     )
     if plan.draws < 1000:
-        raise ValueError(f"`draws` must be at least 1000 for an interval of draws; got {plan.draws}.")
+        raise ValueError(f"`samples` must be at least 1000 for an interval of draws; got {plan.draws}.")
     table = by_matrix(lambda c, i: _summarise(c, i, plan), counts, {METRIC: _width(plan), "statistic": len(STATISTICS)})
     attrs = attributes(
-        model=model, prior=prior, prevalence=prevalence, ci_prob=plan.ci_prob, ci_kind=plan.ci_kind, draws=plan.draws,
+        model=model, prior=prior, prevalence=prevalence, ci_prob=plan.ci_prob, ci_kind=plan.ci_kind, samples=plan.draws,
         random_seed=plan.seed, assumptions=assumed(prevalence), **positive_class(counts),
     )  # fmt: skip
     return _dataset(table, plan, attrs)
@@ -257,7 +258,7 @@ def _dataset(table: xr.DataArray, plan: _Plan, attrs: dict[str, str | int | floa
     repeated = [(m, k if per_label(m, k) else 1) for m in plan.metrics]
     methods = ["exact" if m.name in exact else "draws" for m, times in repeated for _ in range(times)]
     columns = {name: values[..., place[name]] for name in ("point", "mean", "median", "sd", "mcse_mean", "error")}
-    columns["metric_uncertainty"] = values[..., place["upper"]] - values[..., place["lower"]]
+    columns["width"] = values[..., place["upper"]] - values[..., place["lower"]]
     pairs = {"interval": ("lower", "upper"), "mcse_interval": ("mcse_lower", "mcse_upper")}
     variables = {name: (dims, column) for name, column in columns.items()}
     variables |= {
@@ -286,7 +287,7 @@ def cell_summary(
     *,
     normalize: str = "actual",
     model: str = "dirichlet_multinomial",
-    prior: PriorLike = "jeffreys",
+    prior: PriorLike | None = None,
     ci_prob: float = 0.95,
     ci_kind: str = "hdi",
 ) -> xr.Dataset:
@@ -316,6 +317,7 @@ def cell_summary(
     array([[0.7  , 0.3  ],
            [0.036, 0.964]])
     """
+    prior = resolved_prior(prior)
     counts = check_counts(counts)
     labels = labels_of(counts)
     axis = {"actual": (-1,), "predicted": (-2,), "all": (-2, -1)}[

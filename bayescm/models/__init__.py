@@ -7,9 +7,9 @@ from typing import Any, Protocol, cast
 import numpy as np
 import xarray as xr
 
-from bayescm.models import programs, rope
+from bayescm.models import programs
 
-__all__ = ["Story", "data_of", "load", "names", "rope"]
+__all__ = ["Story", "data_of", "load", "names"]
 
 
 class Story(Protocol):

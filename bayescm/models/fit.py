@@ -59,7 +59,7 @@ class Told(NamedTuple):
                     yield fresh
                 return
             given = {} if kept is None else kept
-            ours = str(getattr(self.story, "__name__", "")).startswith(f"{models.__name__}.")
+            ours = str(getattr(self.story, "__name__", "")).startswith(f"{models.programs.__name__}.")
             yield nuts.reused(self._key(fresh), fresh, self.story.model, None if ours else given)
 
     def _key(self, program: Any) -> str | None:
@@ -93,7 +93,7 @@ def _exactly(value: Any) -> Any:
 def name_of(model: Any) -> Any:
     """Return the name of one of the package's stories given as a module; anything else as it is."""
     package, _, name = str(getattr(model, "__name__", "")).rpartition(".")
-    return name if package == models.__name__ and name in models.names() else model
+    return name if package == models.programs.__name__ and name in models.names() else model
 
 
 def is_conjugate(model: Any) -> bool:

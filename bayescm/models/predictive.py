@@ -15,7 +15,7 @@ from bayescm.data.counts import computed
 from bayescm.data.schema import CELL, CHAIN, DRAW, MATRIX, attributes, flatten_cells, labels_of, positive_class
 from bayescm.distributions import dirichlet
 from bayescm.models import nuts
-from bayescm.priors.concentrations import Concentrations, PriorLike, concentrations
+from bayescm.priors.concentrations import Concentrations, PriorLike, concentrations, resolved_prior
 
 MAX_ITEMS = 100_000
 MAX_VALUES = 2 * 10**8
@@ -71,7 +71,7 @@ def _log_dirichlet(p: np.ndarray, a: np.ndarray) -> np.ndarray:
     return np.asarray(special.xlogy(a - 1, p).sum(-1) + constant)
 
 
-def loo(counts: Any, *, model: str = "dirichlet_multinomial", prior: PriorLike = "jeffreys") -> xr.Dataset:
+def loo(counts: Any, *, model: str = "dirichlet_multinomial", prior: PriorLike | None = None) -> xr.Dataset:
     """Return the exact leave-one-out predictive accuracy of a conjugate story: no draws, any number of items.
 
     Parameters
@@ -101,6 +101,7 @@ def loo(counts: Any, *, model: str = "dirichlet_multinomial", prior: PriorLike =
     >>> round(float(one.elpd_loo), 2), round(float(one.p_loo), 2)
     (-200.53, 3.01)
     """
+    prior = resolved_prior(prior)
     counts = computed(counts)
     base = concentrations(prior, model, labels_of(counts))
     n = counts.values.astype(np.float64)

@@ -10,10 +10,10 @@ from bayescm.data.schema import attributes
 from bayescm.models.closed_form import ClosedForm
 
 SIDE = "side"
-SIDES = ("left", "rope", "right")
+SIDES = ("worse", "equivalent", "better")
 
 
-def probabilities(posterior: Any, rope: float, *, variable: str = "mean_difference") -> xr.Dataset:
+def rope_probabilities(posterior: Any, rope: float, *, variable: str = "mean_difference") -> xr.Dataset:
     """Return how probable a difference below, inside and above the rope is.
 
     Parameters
@@ -28,9 +28,9 @@ def probabilities(posterior: Any, rope: float, *, variable: str = "mean_differen
     Returns
     -------
     xarray.Dataset
-        Over ``side`` (left, rope, right): the `variable`. For the hierarchy also ``next_dataset``, the
-        probabilities of the difference on a data set to come, and ``largest``, the share of draws in which each side
-        is the likeliest for that data set (what Corani et al. 2017 and baycomp report).
+        Over ``side`` (worse, equivalent, better; a positive difference is better): the `variable`. For the hierarchy
+        also ``next_dataset``, the probabilities of the difference on a data set to come, and ``largest``, the share of
+        draws in which each side is the likeliest for that data set (what Corani et al. 2017 and baycomp report).
 
     References
     ----------
@@ -39,8 +39,8 @@ def probabilities(posterior: Any, rope: float, *, variable: str = "mean_differen
     Examples
     --------
     >>> from scipy import stats
-    >>> from bayescm.rope import probabilities
-    >>> probabilities(stats.t(9, loc=1.0, scale=0.5), rope=0.5).mean_difference.values.round(3)
+    >>> import bayescm
+    >>> bayescm.rope_probabilities(stats.t(9, loc=1.0, scale=0.5), rope=0.5).mean_difference.values.round(3)
     array([0.007, 0.164, 0.828])
     """
     rope = validate.number("rope", rope, 0, np.inf, closed=True)

@@ -20,7 +20,14 @@ from bayescm.metrics import Metric, expected_cost
 from bayescm.models import same_items
 from bayescm.planning.checks import ACTION, no_dim
 from bayescm.planning.costs import constant_actions, cost_matrix
-from bayescm.priors.concentrations import Concentrations, PrevalenceLike, PriorLike, concentrations, exchange
+from bayescm.priors.concentrations import (
+    Concentrations,
+    PrevalenceLike,
+    PriorLike,
+    concentrations,
+    exchange,
+    resolved_prior,
+)
 
 Array = NDArray[np.float64]
 
@@ -55,12 +62,12 @@ def decide(
     *,
     prevalence: PrevalenceLike = None,
     model: str = "dirichlet_multinomial",
-    prior: PriorLike = "jeffreys",
+    prior: PriorLike | None = None,
     design: str | None = None,
-    confidence: float = 0.95,
+    decision_prob: float = 0.95,
     ci_prob: float = 0.95,
-    ci_kind: str = "eti",
-    draws: int = 40_000,
+    ci_kind: str = "hdi",
+    samples: int = 40_000,
     random_seed: int | np.random.Generator | None = None,
 ) -> xr.Dataset:
     """Compare the costs of using each classifier, or none.
@@ -80,11 +87,11 @@ def decide(
     design : {None, "independent", "paired"}
         Whether the systems answered the same items: read from `counts`. "independent" says that equal class totals
         are a coincidence.
-    confidence : float
+    decision_prob : float
         How probable the best action must be for the decision to count as decisive.
     ci_prob : float
-    ci_kind : {"eti", "hdi"}
-    draws : int
+    ci_kind : {"hdi", "eti"}
+    samples : int
         At least 1000.
     random_seed : int, numpy.random.Generator or None
 
@@ -130,6 +137,7 @@ def decide(
     >>> found.best.item(), found.decisive.item()
     ('classifier', True)
     """
+    prior = resolved_prior(prior)
     which = same_items.patterns(counts) if same_items.answered_together(counts) else None
     design = _design(design, which, model)
     matrices = _matrices(counts, which)
@@ -138,12 +146,12 @@ def decide(
         cost_matrix(costs, labels),
         validate.number("ci_prob", ci_prob, 0, 1),
         validate.choice("ci_kind", ci_kind, ("eti", "hdi")),
-        validate.positive_integer("draws", draws),
+        validate.positive_integer("samples", samples),
         validate.seed(random_seed),
     )
     if problem.draws < 1000:
-        raise ValueError(f"`draws` must be at least 1000; got {draws}.")
-    confidence = validate.number("confidence", confidence, 0, 1)
+        raise ValueError(f"`samples` must be at least 1000; got {samples}.")
+    decision_prob = validate.number("decision_prob", decision_prob, 0, 1)
     base = concentrations(prior, model, labels)
     values = matrices.values.reshape(-1, *matrices.shape[-3:])
     shared = _same_totals(values, design)
@@ -156,12 +164,12 @@ def decide(
         point = _point(some, totals if prevalence is None else posterior.shares, problem.costs)
         found.append({"point": point} | _summarised(posterior, drawn, problem))
     attrs = attributes(
-        model=model, prior=prior, prevalence=prevalence, confidence=confidence, ci_prob=problem.ci_prob,
-        ci_kind=ci_kind, draws=draws, random_seed=problem.seed, design=design or "independent",
+        model=model, prior=prior, prevalence=prevalence, decision_prob=decision_prob, ci_prob=problem.ci_prob,
+        ci_kind=ci_kind, samples=samples, random_seed=problem.seed, design=design or "independent",
         **positive_class(labels),
         assumptions=assumed(prevalence, *_answered(matrices.sizes[SYSTEM], which is not None)),
     )  # fmt: skip
-    return _dataset(found, matrices, problem, confidence).assign_attrs(attrs)
+    return _dataset(found, matrices, problem, decision_prob).assign_attrs(attrs)
 
 
 def _answered(systems: int, together: bool) -> list[str]:
@@ -306,7 +314,7 @@ def _metric(costs: Array) -> Metric:
 
 
 def _dataset(
-    found: Sequence[dict[str, Any]], matrices: xr.DataArray, problem: _Problem, confidence: float
+    found: Sequence[dict[str, Any]], matrices: xr.DataArray, problem: _Problem, decision_prob: float
 ) -> xr.Dataset:
     """Give what was found for every position of the batch its labels."""
     labels = matrices[ACTUAL].values.tolist()
@@ -324,8 +332,8 @@ def _dataset(
         name: (over[name], stacked(name), {"long_name": words, "units": "1"}) for name, words in _LONG_NAMES.items()
     }
     variables["best"] = (batch.dims, np.array(actions)[stacked("best")])
-    decisive = {"long_name": f"Whether the best action has the least cost with probability {confidence:g}"}
-    variables["decisive"] = (batch.dims, stacked("probability") >= confidence, decisive)
+    decisive = {"long_name": f"Whether the best action has the least cost with probability {decision_prob:g}"}
+    variables["decisive"] = (batch.dims, stacked("probability") >= decision_prob, decisive)
     variables["method"] = (batch.dims, stacked("method"))
     variables["costs"] = (MATRIX, problem.costs, {"long_name": "Cost of an item"})
     bounds = interval_coordinate(problem.ci_prob, problem.ci_kind)

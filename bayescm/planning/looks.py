@@ -43,7 +43,7 @@ def sequential(counts: Any, metrics: MetricsLike = None, *, dim: str = "chunk", 
     >>> import bayescm
     >>> chunks = bayescm.from_cells(tp=[9, 8, 10], fn=[1, 2, 0], fp=[2, 3, 1], tn=[8, 7, 9], dims="chunk")
     >>> found = bayescm.sequential(chunks, "accuracy")
-    >>> found.n.values
+    >>> found.n_items.values
     array([20, 40, 60])
     >>> found.interval.sel(metric="accuracy").values.round(2)
     array([[0.66, 0.96],
@@ -53,10 +53,10 @@ def sequential(counts: Any, metrics: MetricsLike = None, *, dim: str = "chunk", 
     if not isinstance(counts, xr.DataArray) and np.ndim(counts) == 3:
         counts = xr.DataArray(validate.array_of("counts", counts), dims=(dim, *MATRIX))
     checked = computed(counts)
-    if "n" in checked.dims:
-        raise ValueError("`counts` can't have a dim 'n' here: the result keeps that name. Rename it.")
+    if "n_items" in checked.dims:
+        raise ValueError("`counts` can't have a dim 'n_items' here: the result keeps that name. Rename it.")
     if dim not in checked.dims or dim in MATRIX:
         raise ValueError(f"`dim` must be a batch dim of the counts; got {dim!r}, and they have {checked.dims}.")
     so_far = checked.copy(data=np.cumsum(checked.values, axis=checked.get_axis_num(dim)))
     found = summary(so_far, metrics, **options)
-    return found.assign(n=so_far.sum(MATRIX).assign_attrs(long_name="Items so far")).assign_attrs(sequential=dim)
+    return found.assign(n_items=so_far.sum(MATRIX).assign_attrs(long_name="Items so far")).assign_attrs(sequential=dim)

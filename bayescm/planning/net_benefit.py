@@ -14,7 +14,7 @@ from bayescm.inference.metric_distributions import probability
 from bayescm.inference.summaries import summary
 from bayescm.metrics import net_benefit
 from bayescm.planning.checks import ACTION, no_dim, two_labels
-from bayescm.priors.concentrations import PrevalenceLike, PriorLike
+from bayescm.priors.concentrations import PrevalenceLike, PriorLike, resolved_prior
 
 ACTIONS = ("classifier", "all positive", "all negative")
 _STATISTICS = {
@@ -32,7 +32,7 @@ def decision_curve(
     *,
     prevalence: PrevalenceLike = None,
     model: str = "dirichlet_multinomial",
-    prior: PriorLike = "jeffreys",
+    prior: PriorLike | None = None,
     ci_prob: float = 0.95,
     ci_kind: str = "eti",
     random_seed: int | np.random.Generator | None = None,
@@ -90,6 +90,7 @@ def decision_curve(
            [ 0.106, -0.058],
            [-0.021, -1.116]])
     """
+    prior = resolved_prior(prior)
     counts = computed(counts)
     two_labels(counts)
     no_dim(counts, ACTION)

@@ -13,7 +13,7 @@ from bayescm.data.schema import ACTUAL, CI_BOUND, MATRIX, METRIC
 from bayescm.inference.summaries import summary
 from bayescm.metrics import MetricsLike, resolve
 from bayescm.planning.checks import TWO, no_dim, two_labels
-from bayescm.priors.concentrations import PriorLike
+from bayescm.priors.concentrations import PriorLike, resolved_prior
 
 PREVALENCE = "prevalence"
 
@@ -33,10 +33,10 @@ def at_prevalences(
     prevalence: Any = None,
     *,
     model: str = "dirichlet_multinomial",
-    prior: PriorLike = "jeffreys",
+    prior: PriorLike | None = None,
     ci_prob: float = 0.95,
     ci_kind: str = "eti",
-    draws: int = 40_000,
+    samples: int = 40_000,
     random_seed: int | np.random.Generator | None = None,
 ) -> xr.Dataset:
     """Summarise metrics as they would be at other prevalences.
@@ -50,7 +50,7 @@ def at_prevalences(
     prevalence : number, tuple of two numbers, PreliZ Beta, or sequence of these, optional
         A number is a known prevalence, a tuple the two numbers of a Beta, positives first. Default: 61 known ones from
         0.001 to 0.999, in even steps of their logit.
-    model, prior, ci_prob, draws, random_seed
+    model, prior, ci_prob, samples, random_seed
         As in :func:`bayescm.summary`.
     ci_kind : {"eti", "hdi"}
         Equal tails, the default, make the bands of precision and NPV simultaneous.
@@ -89,12 +89,19 @@ def at_prevalences(
     >>> found.prevalence_law.values.tolist()
     ['known', 'known', 'Beta(2, 98)']
     """
+    prior = resolved_prior(prior)
     counts = computed(counts)
     two_labels(counts)
     no_dim(counts, PREVALENCE)
     wanted = _prevalences(prevalence)
     resolved = resolve(metrics, TWO)
-    options: dict[str, Any] = {"model": model, "prior": prior, "ci_prob": ci_prob, "ci_kind": ci_kind, "draws": draws}
+    options: dict[str, Any] = {
+        "model": model,
+        "prior": prior,
+        "ci_prob": ci_prob,
+        "ci_kind": ci_kind,
+        "samples": samples,
+    }
     seed = validate.seed(random_seed)
     each = [summary(counts, resolved, prevalence=one, random_seed=seed, **options) for one in wanted]
     index = xr.DataArray([_mean(one) for one in wanted], dims=PREVALENCE, name=PREVALENCE)

@@ -27,7 +27,7 @@ from bayescm.distributions.sample import share_error
 from bayescm.inference.metric_distributions import read_claim
 from bayescm.metrics import Metric, MetricsLike, compute, coordinates, of_one_class, per_label, resolve
 from bayescm.planning.future import MOST_MATRICES, Lattice, Law, drawn, of_draws, of_trials
-from bayescm.priors.concentrations import Concentrations, PrevalenceLike, PriorLike, concentrations
+from bayescm.priors.concentrations import Concentrations, PrevalenceLike, PriorLike, concentrations, resolved_prior
 
 Array = NDArray[np.float64]
 
@@ -83,14 +83,14 @@ def replicate(
     counts: Any,
     metrics: MetricsLike = None,
     *,
-    size: int | None = None,
+    n_items: int | None = None,
     claims: str | Sequence[str] | None = None,
     model: str = "dirichlet_multinomial",
-    prior: PriorLike = "jeffreys",
+    prior: PriorLike | None = None,
     prevalence: PrevalenceLike = None,
     ci_prob: float = 0.95,
     ci_kind: str = "hdi",
-    draws: int = 100_000,
+    samples: int = 100_000,
     random_seed: int | np.random.Generator | None = None,
 ) -> xr.Dataset:
     """Return what a second test of the same classifier would show.
@@ -101,7 +101,7 @@ def replicate(
         ``counts(..., actual, predicted)``.
     metrics
         As in :func:`bayescm.summary`.
-    size : int, optional
+    n_items : int, optional
         Items of the second test. Default: as many as the first had.
     claims : str or sequence of str, optional
         Such as ``"mcc > 0"`` or ``"recall > .8 and precision > .7"``, see :func:`bayescm.probability`; here ``>=`` and
@@ -113,7 +113,7 @@ def replicate(
         Of the predictive interval. The values are discrete: "hdi" is the narrowest interval between two values that
         holds at least `ci_prob`, "eti" goes from the least value with at least (1 - `ci_prob`)/2 at or below it to the
         least one with at least (1 + `ci_prob`)/2.
-    draws : int
+    samples : int
         Second tests that are drawn where they can't be enumerated.
     random_seed : int, numpy.random.Generator or None
 
@@ -123,9 +123,9 @@ def replicate(
         Over ``(..., metric)``: ``point``, ``mean``, ``median``, ``sd`` and ``interval(ci_bound)`` of the values that
         are defined, ``undefined`` (probability of 0/0), ``mcse_mean`` and ``method`` ("exact" or "draws"). With claims,
         ``probability(..., claim)`` and its ``mcse_probability``; a test that leaves a metric undefined doesn't meet a
-        claim about it. With a dim ``system`` also ``pairwise(..., metric, system, versus)``, the probability that the
-        first shows the larger value in independent second tests, and ``ties``; of draws their Monte Carlo standard
-        errors are at most 1/(2 sqrt(draws)).
+        claim about it. With a dim ``system`` also ``probability_larger(..., metric, system, versus)``, the probability
+        that the first shows the larger value in independent second tests, and ``ties``; of draws their Monte Carlo
+        standard errors are at most 1/(2 sqrt(samples)).
 
     Notes
     -----
@@ -148,14 +148,15 @@ def replicate(
     array([0.91901])
     >>> found.interval.sel(system="B").values.round(3)
     array([[-0.067,  0.385]])
-    >>> float(found.pairwise.sel(system="A", versus="B").item())  # doctest: +ELLIPSIS
+    >>> float(found.probability_larger.sel(system="A", versus="B").item())  # doctest: +ELLIPSIS
     0.7915...
     """
+    prior = resolved_prior(prior)
     matrices = computed(counts)
     batch = [str(dim) for dim in matrices.dims if dim not in MATRIX]
     _check_names(matrices, batch)
     plan = _plan(
-        labels_of(matrices), metrics, claims, model, prior, prevalence, size, ci_prob, ci_kind, draws, random_seed,
+        labels_of(matrices), metrics, claims, model, prior, prevalence, n_items, ci_prob, ci_kind, samples, random_seed,
         SYSTEM in batch,
     )  # fmt: skip
     posterior = dirichlet.posterior(matrices.values, plan.prior, prevalence)
@@ -166,8 +167,8 @@ def replicate(
     made = {i: _predict(matrices.values[places[i]], dirichlet.single(posterior, places[i]), plan, i) for i in alike}
     found = [made[i] for i in range(len(places))]
     attrs = attributes(
-        size=size, claims=claims, model=model, prior=prior, prevalence=prevalence, ci_prob=ci_prob, ci_kind=ci_kind,
-        draws=plan.draws, random_seed=plan.seed, assumptions=assumed(prevalence, SECOND_TEST),
+        size=n_items, claims=claims, model=model, prior=prior, prevalence=prevalence, ci_prob=ci_prob, ci_kind=ci_kind,
+        samples=plan.draws, random_seed=plan.seed, assumptions=assumed(prevalence, SECOND_TEST),
         **positive_class(matrices),
     )  # fmt: skip
     template = matrices.isel(dict.fromkeys(MATRIX, 0), drop=True)
@@ -200,14 +201,14 @@ def _plan(
     plan = _Plan(
         tuple(resolve(metrics, len(labels))), tuple(labels), {claim: _claim(claim, len(labels)) for claim in wanted},
         concentrations(prior, model, labels), prevalence,
-        None if size is None else validate.positive_integer("size", size), validate.number("ci_prob", ci_prob, 0, 1),
-        validate.choice("ci_kind", ci_kind, ("hdi", "eti")), validate.positive_integer("draws", draws),
+        None if size is None else validate.positive_integer("n_items", size), validate.number("ci_prob", ci_prob, 0, 1),
+        validate.choice("ci_kind", ci_kind, ("hdi", "eti")), validate.positive_integer("samples", draws),
         validate.seed(random_seed), compared, {},
     )  # fmt: skip
     if plan.draws < 1000:
-        raise ValueError(f"`draws` must be at least 1000 for an interval of draws; got {plan.draws}.")
+        raise ValueError(f"`samples` must be at least 1000 for an interval of draws; got {plan.draws}.")
     if (plan.size or 0) > validate.MAX_COUNT:
-        raise ValueError(f"`size` must not exceed {validate.MAX_COUNT:,}; got {plan.size:,}.")
+        raise ValueError(f"`n_items` must not exceed {validate.MAX_COUNT:,}; got {plan.size:,}.")
     return plan
 
 
@@ -227,7 +228,7 @@ def _predict(counts: NDArray[np.int64], which: Concentrations, plan: _Plan, inde
     totals = counts.sum(-1)
     size = int(counts.sum()) if plan.size is None else plan.size
     if size == 0:
-        raise ValueError("`size` must be given for a matrix without items; it has none to repeat.")
+        raise ValueError("`n_items` must be given for a matrix without items; it has none to repeat.")
     fixed = isinstance(plan.prevalence, str)
     kept = dirichlet.fixed_totals(totals, size) if fixed else totals
     lattice = Lattice(size, int(kept[1]) if fixed else None)
@@ -340,6 +341,6 @@ def _pairs(found: list[_One], template: xr.DataArray, like: xr.Dataset) -> xr.Da
     long_names = ("Probability that the first shows the larger value", "Probability that both show the same value")
     return xr.Dataset(
         {name: (dims, v, {"long_name": text, "units": "1"})
-         for name, v, text in zip(("pairwise", "ties"), values, long_names, strict=True)},
+         for name, v, text in zip(("probability_larger", "ties"), values, long_names, strict=True)},
         coords={VERSUS: template[SYSTEM].values if SYSTEM in template.coords else np.arange(systems)},
     )  # fmt: skip

@@ -18,7 +18,7 @@ from bayescm.metrics import MetricsLike
 from bayescm.planning.beliefs import Beliefs
 from bayescm.planning.whole_tests import Test, quantile
 from bayescm.planning.widths import Proportion
-from bayescm.priors.concentrations import PriorLike
+from bayescm.priors.concentrations import PriorLike, resolved_prior
 
 Array = NDArray[np.float64]
 
@@ -28,7 +28,7 @@ TOGETHER = "all together"
 
 
 def sample_size(
-    metric: MetricsLike = "accuracy",
+    metrics: MetricsLike = "accuracy",
     *,
     width: float,
     assurance: float = 0.95,
@@ -37,7 +37,7 @@ def sample_size(
     pilot: Any = None,
     prevalence: Any = None,
     fixed_totals: bool = False,
-    prior: PriorLike = "jeffreys",
+    prior: PriorLike | None = None,
     model: str = "dirichlet_multinomial",
     ci_prob: float = 0.95,
     ci_kind: str = "hdi",
@@ -46,7 +46,7 @@ def sample_size(
 
     Parameters
     ----------
-    metric : str, callable, sequence or mapping
+    metrics : str, callable, sequence or mapping
         As `metrics` of :func:`bayescm.summary`, of two labels.
     width : float
         Wanted length of the interval.
@@ -69,10 +69,10 @@ def sample_size(
     Returns
     -------
     xarray.Dataset
-        Over ``metric``: ``n``, the items that the metric is ``about`` (the actual positives for recall, the predicted
-        ones for precision, ...) or, with `prevalence`, all items of the test; ``assurance``, which these reach;
-        ``rule``, the items by the rule of thumb width = 2/sqrt(n). With `prevalence` also ``n_together`` and
-        ``assurance_together``, for all intervals at once.
+        Over ``metric``: ``n_items``, the items that the metric is ``about`` (the actual positives for recall, the
+        predicted ones for precision, ...) or, with `prevalence`, all items of the test; ``assurance``, which these
+        reach; ``rule``, the items by the rule of thumb width = 2/sqrt(n). With `prevalence` also ``n_items_together``
+        and ``assurance_together``, for all intervals at once.
 
     Raises
     ------
@@ -83,9 +83,9 @@ def sample_size(
     Notes
     -----
     Proportions are exact: the successes are beta-binomial, and nothing is simulated. As counts are whole, the assurance
-    goes up and down a little with the number of items: `n` reaches the wanted one, and so do all larger numbers. Whole
-    tests are computed by quadrature, and their `n` is good to a few parts in a hundred. Metrics whose law takes two
-    integrals, such as MCC, take tens of seconds there unless the class totals are fixed.
+    goes up and down a little with the number of items: `n_items` reaches the wanted one, and so do all larger numbers.
+    Whole tests are computed by quadrature, and their `n_items` is good to a few parts in a hundred. Metrics whose law
+    takes two integrals, such as MCC, take tens of seconds there unless the class totals are fixed.
 
     References
     ----------
@@ -95,16 +95,17 @@ def sample_size(
     --------
     >>> import bayescm
     >>> found = bayescm.sample_size("accuracy", width=0.1)
-    >>> int(found.n.item()), int(found.rule.item())
+    >>> int(found.n_items.item()), int(found.rule.item())
     (379, 400)
     >>> total = bayescm.sample_size(["recall", "specificity"], width=0.1, prevalence=0.3)
-    >>> total.n.values, int(total.n_together)
+    >>> total.n_items.values, int(total.n_items_together)
     (array([1283,  545]), 1283)
     """
+    prior = resolved_prior(prior)
     wanted = validate.number("width", width, 0, np.inf)
     level = validate.number("assurance", assurance, 0, 1)
     _check_totals(prevalence, fixed_totals)
-    beliefs = Beliefs.read(metric, mode, concentration, pilot, prior, model, ci_prob, ci_kind)
+    beliefs = Beliefs.read(metrics, mode, concentration, pilot, prior, model, ci_prob, ci_kind)
     names = [one.name for one in beliefs.metrics]
     extra: dict[str, Any] = {}
     if prevalence is None:
@@ -113,11 +114,11 @@ def sample_size(
     else:
         about = ["items"] * len(names)
         *found, together = _of_test(beliefs.test(prevalence, fixed_totals), wanted, level)
-        extra = {"n_together": together[0], "assurance_together": together[1]}
+        extra = {"n_items_together": together[0], "assurance_together": together[1]}
     sizes, reached = zip(*found, strict=True)
     return xr.Dataset(
         {
-            "n": (METRIC, list(sizes), {"long_name": "Items", "units": "1"}),
+            "n_items": (METRIC, list(sizes), {"long_name": "Items", "units": "1"}),
             "assurance": (METRIC, list(reached), {"long_name": "Probability of such an interval", "units": "1"}),
             "rule": (METRIC, np.full(len(names), np.ceil(4 / wanted**2)), {"long_name": "Items by the rule 2/sqrt(n)"}),
             "about": (METRIC, about),
@@ -133,8 +134,8 @@ def sample_size(
 
 
 def interval_width(
-    metric: MetricsLike = "accuracy",
-    n: ArrayLike = (20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000),
+    metrics: MetricsLike = "accuracy",
+    n_items: ArrayLike = (20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000),
     *,
     assurance: float = 0.95,
     mode: Any = 0.8,
@@ -142,7 +143,7 @@ def interval_width(
     pilot: Any = None,
     prevalence: Any = None,
     fixed_totals: bool = False,
-    prior: PriorLike = "jeffreys",
+    prior: PriorLike | None = None,
     model: str = "dirichlet_multinomial",
     ci_prob: float = 0.95,
     ci_kind: str = "hdi",
@@ -151,8 +152,8 @@ def interval_width(
 
     Parameters
     ----------
-    metric : str, callable, sequence or mapping
-    n : int or sequence of int
+    metrics : str, callable, sequence or mapping
+    n_items : int or sequence of int
         Numbers of items: those that a metric is about or, with `prevalence`, all of the test.
     assurance : float
         Probability that the interval will be at most as long as ``width``.
@@ -162,8 +163,8 @@ def interval_width(
     Returns
     -------
     xarray.Dataset
-        Over ``(metric, n)``: ``width``, reached with the assurance, and ``mean_width``; over ``metric`` what the items
-        are (``about``); over ``n`` the ``rule`` 2/sqrt(n).
+        Over ``(metric, n_items)``: ``width``, reached with the assurance, and ``mean_width``; over ``metric`` what the
+        items are (``about``); over ``n_items`` the ``rule`` 2/sqrt(n).
 
     References
     ----------
@@ -176,13 +177,14 @@ def interval_width(
     >>> found.width.sel(metric="accuracy").values.round(4)
     array([0.1921, 0.0195, 0.002 ])
     """
+    prior = resolved_prior(prior)
     level = validate.number("assurance", assurance, 0, 1)
-    sizes = np.atleast_1d(validate.array_of("n", n))
+    sizes = np.atleast_1d(validate.array_of("n_items", n_items))
     if sizes.ndim != 1 or not sizes.size:
-        raise ValueError(f"`n` must be numbers of items; got shape {sizes.shape}.")
+        raise ValueError(f"`n_items` must be numbers of items; got shape {sizes.shape}.")
     items = [_items(size) for size in sizes.tolist()]
     _check_totals(prevalence, fixed_totals)
-    beliefs = Beliefs.read(metric, mode, concentration, pilot, prior, model, ci_prob, ci_kind)
+    beliefs = Beliefs.read(metrics, mode, concentration, pilot, prior, model, ci_prob, ci_kind)
     if prevalence is None:
         proportions, about = beliefs.proportions()
         plain = np.array(items, np.float64)
@@ -194,12 +196,12 @@ def interval_width(
     long_names = (f"Length of the interval, with {100 * level:g}% assurance", "Mean length of the interval")
     return xr.Dataset(
         {
-            "width": ((METRIC, "n"), table[:, 0], {"long_name": long_names[0]}),
-            "mean_width": ((METRIC, "n"), table[:, 1], {"long_name": long_names[1]}),
-            "rule": ("n", 2 / np.sqrt(items), {"long_name": "Rule of thumb 2/sqrt(n)"}),
+            "width": ((METRIC, "n_items"), table[:, 0], {"long_name": long_names[0]}),
+            "mean_width": ((METRIC, "n_items"), table[:, 1], {"long_name": long_names[1]}),
+            "rule": ("n_items", 2 / np.sqrt(items), {"long_name": "Rule of thumb 2/sqrt(n)"}),
             "about": (METRIC, about),
         },
-        coords={METRIC: [one.name for one in beliefs.metrics], "n": ("n", items, {"long_name": "Items"})},
+        coords={METRIC: [one.name for one in beliefs.metrics], "n_items": ("n_items", items, {"long_name": "Items"})},
         attrs=attributes(
             assurance=level, mode=mode, concentration=concentration, pilot=pilot, prevalence=prevalence,
             fixed_totals=fixed_totals, prior=prior, model=model, ci_prob=ci_prob, ci_kind=ci_kind,
@@ -223,9 +225,9 @@ def _check_totals(prevalence: Any, fixed_totals: bool) -> None:
 
 def _items(n: object) -> int:
     """Return a number of items that can be planned with."""
-    size = validate.positive_integer("n", n)
+    size = validate.positive_integer("n_items", n)
     if size > MOST:
-        raise ValueError(f"`n` must not exceed {MOST:,}; got {size:,}.")
+        raise ValueError(f"`n_items` must not exceed {MOST:,}; got {size:,}.")
     return size
 
 

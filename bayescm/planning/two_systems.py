@@ -13,7 +13,7 @@ from bayescm.data.schema import attributes
 from bayescm.distributions import BetaLaw, exact_law
 from bayescm.distributions.beta_binomial import MOST, Rate, above, below
 from bayescm.metrics import Metric, MetricLike, resolve
-from bayescm.priors.concentrations import Concentrations, PriorLike, concentrations, of_pairs
+from bayescm.priors.concentrations import Concentrations, PriorLike, concentrations, of_pairs, resolved_prior
 
 Array = NDArray[np.float64]
 
@@ -30,10 +30,10 @@ def sample_size_to_compare(
     discordance: float | None = None,
     metric: MetricLike = "accuracy",
     concentration: float | None = None,
-    confidence: float = 0.95,
+    decision_prob: float = 0.95,
     assurance: float = 0.8,
     error_rate: float | None = None,
-    prior: PriorLike = "jeffreys",
+    prior: PriorLike | None = None,
     model: str = "dirichlet_multinomial",
 ) -> xr.Dataset:
     """Return the number of items after which the better of two systems is likely to be found so, and equal ones not.
@@ -50,27 +50,28 @@ def sample_size_to_compare(
         A proportion, which decides on the prior; on the same items accuracy, recall or specificity.
     concentration : float, optional
         Of the Betas with these modes (see :func:`sample_size`). Default: the numbers are the truth.
-    confidence : float
+    decision_prob : float
         The first counts as better once its posterior probability to be better is so large.
     assurance : float
         Wanted probability of that.
     error_rate : float, optional
-        Largest probability that one of two equal systems is found better, whichever. Default: 2(1 - `confidence`).
+        Largest probability that one of two equal systems is found better, whichever. Default: 2(1 - `decision_prob`).
     prior, model
         Of the analysis to come.
 
     Returns
     -------
     xarray.Dataset
-        ``n``, the items that the metric is about (of each system, or common ones); the ``assurance`` that it reaches;
-        ``limit``, that of endless data; the ``error_rate``, of the rates `first` or `second` for both, whichever is
-        larger; for the same items ``discordant``, how many are expected that exactly one system gets right.
+        ``n_items``, the items that the metric is about (of each system, or common ones); the ``assurance`` that it
+        reaches; ``limit``, that of endless data; the ``error_rate``, of the rates `first` or `second` for both,
+        whichever is larger; for the same items ``discordant``, how many are expected that exactly one system gets
+        right.
 
     Raises
     ------
     ValueError
         If the first isn't the better one; if the assurance can't be reached: with a concentration the second system
-        may be the better one; or if the error rate stays too large, which takes more `confidence`, not more items.
+        may be the better one; or if the error rate stays too large, which takes more `decision_prob`, not more items.
 
     Notes
     -----
@@ -85,15 +86,16 @@ def sample_size_to_compare(
     Examples
     --------
     >>> import bayescm
-    >>> int(bayescm.sample_size_to_compare(0.85, 0.80).n)
+    >>> int(bayescm.sample_size_to_compare(0.85, 0.80).n_items)
     712
     >>> plan = bayescm.sample_size_to_compare(0.85, 0.80, discordance=0.1)
-    >>> int(plan.n), round(float(plan.error_rate), 3)
+    >>> int(plan.n_items), round(float(plan.error_rate), 3)
     (235, 0.098)
     """
+    prior = resolved_prior(prior)
     for name, value in (("first", first), ("second", second)):
         validate.number(name, value, 0, 1, closed=True)
-    sure = validate.number("confidence", confidence, 0.5, 1)
+    sure = validate.number("decision_prob", decision_prob, 0.5, 1)
     wanted = validate.number("assurance", assurance, 0, 1)
     most = 2.0 * (1.0 - sure) if error_rate is None else validate.number("error_rate", error_rate, 0, 1)
     base, resolved = concentrations(prior, model, 2), resolve([metric], 2)[0]
@@ -122,7 +124,7 @@ def sample_size_to_compare(
         )
     n, reached, errs = _rarely_wrong(find, wrong, wanted, most)
     named = {
-        "n": (n, "Items"),
+        "n_items": (n, "Items"),
         "assurance": (reached, "Probability that the first is found better"),
         "limit": (limit, "The same with endless data"),
         "error_rate": (errs, "Probability that one of two equal systems is found better"),
@@ -133,8 +135,8 @@ def sample_size_to_compare(
         {name: ((), value, {"long_name": text}) for name, (value, text) in named.items()},
         attrs=attributes(
             first=first, second=second, discordance=discordance, metric=resolved.name,
-            concentration=concentration, confidence=sure, wanted_assurance=wanted, wanted_error_rate=most, prior=prior,
-            model=model, design="independent" if discordance is None else "paired",
+            concentration=concentration, decision_prob=sure, wanted_assurance=wanted, wanted_error_rate=most,
+            prior=prior, model=model, design="independent" if discordance is None else "paired",
             assumptions=assumed(None, OWN_ITEMS if discordance is None else SAME_ITEMS, "rates as stated"),
         ),
     )  # fmt: skip
@@ -180,25 +182,25 @@ def _limit(first: Rate, second: Rate) -> float:
     return float(below(second.a, second.b, first.a, first.b))
 
 
-def _independent(n: int, first: Rate, second: Rate, a: float, b: float, confidence: float) -> float:
+def _independent(n: int, first: Rate, second: Rate, a: float, b: float, decision_prob: float) -> float:
     """Return the probability that P(first better | data) reaches the confidence, n items each."""
     k, chance = _outcomes(first, n)
     better = above(k + a, n - k + b)
 
     def sure(other: Array) -> NDArray[np.bool_]:
-        return np.asarray(better(other + a, n - other + b) >= confidence)
+        return np.asarray(better(other + a, n - other + b) >= decision_prob)
 
     return float(chance @ second.cdf(_last(sure, k.shape, n), n))
 
 
-def _paired(n: int, share: Rate, part: Rate, prior: float, confidence: float) -> float:
+def _paired(n: int, share: Rate, part: Rate, prior: float, decision_prob: float) -> float:
     """Return the same for n common items: the discordant ones are m, of which the first gets b right."""
     m, chance = _outcomes(share, n)
     m = np.floor(m)
 
     def sure(wrong: Array) -> NDArray[np.bool_]:
         inside = np.maximum(m - wrong, 0.0)
-        return np.asarray((wrong <= m) & (special.betaincc(inside + prior, wrong + prior, 0.5) >= confidence))
+        return np.asarray((wrong <= m) & (special.betaincc(inside + prior, wrong + prior, 0.5) >= decision_prob))
 
     return float(chance @ part.reversed().cdf(_last(sure, m.shape, n), m))
 
@@ -234,7 +236,7 @@ def _rarely_wrong(
         reached = find(n)
     raise ValueError(
         f"`error_rate`={most:g} isn't kept by the items that the assurance needs: one of two equal systems is found "
-        f"better with probability {errs:.3g}. Ask for a `confidence` of {1.0 - most / 2.0:g} or more."
+        f"better with probability {errs:.3g}. Ask for a `decision_prob` of {1.0 - most / 2.0:g} or more."
     )
 
 

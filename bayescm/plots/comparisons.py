@@ -23,13 +23,13 @@ _SHORT = 16  # letters of a system's name beside each probability
 
 
 def plot_difference(
-    tree: xr.DataTree, metric: str | None = None, comparison: str | None = None, *, ax: "Axes | None" = None
+    data: xr.DataTree, metric: str | None = None, comparison: str | None = None, *, ax: "Axes | None" = None
 ) -> "Axes":
     """Draw the posterior density of the difference of two systems.
 
     Parameters
     ----------
-    tree : xarray.DataTree
+    data : xarray.DataTree
         From :func:`bayescm.compare_systems`.
     metric : str, optional
         A metric of its summary, such as "accuracy" or "recall[a]"; may be left out if there is only one.
@@ -61,18 +61,18 @@ def plot_difference(
     >>> print(ax.get_legend().get_title().get_text())
     0 is better than 1 (at 95%)
     """
-    groups = set(tree.children) if isinstance(tree, xr.DataTree) and "rope" in tree.attrs else set()
+    groups = set(data.children) if isinstance(data, xr.DataTree) and "rope" in data.attrs else set()
     if not {"posterior", "summary"} <= groups:
         call = "bayescm.plot_difference(bayescm.compare_systems(systems))"
-        refuse("tree", tree, "what bayescm.compare_systems returns", call)
-    summary = tree["summary"].to_dataset()
+        refuse("data", data, "what bayescm.compare_systems returns", call)
+    summary = data["summary"].to_dataset()
     metric = _wanted("metric", metric, summary[METRIC].values.tolist())
     comparison = _wanted("comparison", comparison, summary["comparison"].values.tolist())
     row = summary.sel({METRIC: metric, "comparison": comparison})
-    draws = _draws(tree["posterior"].to_dataset().sel(comparison=comparison), row, metric)
+    draws = _draws(data["posterior"].to_dataset().sel(comparison=comparison), row, metric)
     ax = new_axes(ax, (6.4, 3.9))
     density = density_of(draws.values.ravel())
-    rope = float(tree.attrs["rope"])
+    rope = float(data.attrs["rope"])
     top = 1.06 * float(density[1].max()) if density is not None else 1.0
     if density is not None:
         ax.plot(*density, color=BLUE, linewidth=1.8)
@@ -89,17 +89,17 @@ def plot_difference(
     ax.set_yticks([])
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.set_xlabel(_wrapped(f"{draws.attrs.get('long_name', metric)}, {comparison}"))
-    _say(ax, row, tree.attrs, rope, certain=density is None)
+    _say(ax, row, data.attrs, rope, certain=density is None)
     return ax
 
 
-def plot_pairwise(dataset: xr.Dataset, *, ax: "Axes | None" = None, cmap: str = "RdBu") -> "Axes":
+def plot_pairwise(data: xr.Dataset, *, ax: "Axes | None" = None, cmap: str = "RdBu") -> "Axes":
     """Draw how probably each system is better than each other one.
 
     Parameters
     ----------
-    dataset : xarray.Dataset
-        With the variable ``pairwise(system, versus)``, as from :func:`bayescm.leaderboard`.
+    data : xarray.Dataset
+        With the variable ``probability_better(system, versus)``, as from :func:`bayescm.leaderboard`.
     ax : matplotlib.axes.Axes, optional
         Default: a new figure.
     cmap : str
@@ -115,15 +115,15 @@ def plot_pairwise(dataset: xr.Dataset, *, ax: "Axes | None" = None, cmap: str = 
     >>> import xarray as xr
     >>> names = ["A", "B"]
     >>> pairwise = xr.DataArray([[0.5, 0.9], [0.1, 0.5]], coords={"system": names, "versus": names})
-    >>> ax = bayescm.plot_pairwise(pairwise.to_dataset(name="pairwise"))
+    >>> ax = bayescm.plot_pairwise(pairwise.to_dataset(name="probability_better"))
     """
     require(
-        "dataset", dataset, "bayescm.leaderboard", ("pairwise", SYSTEM, "versus"),
+        "data", data, "bayescm.leaderboard", ("probability_better", SYSTEM, "versus"),
         call="bayescm.plot_pairwise(bayescm.leaderboard(systems))",
     )  # fmt: skip
-    if set(dataset["pairwise"].dims) != {SYSTEM, "versus"}:
-        refuse("dataset", dataset["pairwise"], "pairwise(system, versus) of one metric")
-    pairwise = dataset["pairwise"].transpose(SYSTEM, "versus")
+    if set(data["probability_better"].dims) != {SYSTEM, "versus"}:
+        refuse("data", data["probability_better"], "probability_better(system, versus) of one metric")
+    pairwise = data["probability_better"].transpose(SYSTEM, "versus")
     values = pairwise.values.astype(np.float64)
     n = len(values)
     side = min(max(3.6, 0.55 * n + 2.0), 12.0)
@@ -164,7 +164,7 @@ def _draws(posterior: xr.Dataset, row: xr.Dataset, metric: str) -> Any:
 def _say(ax: "Axes", row: xr.Dataset, attrs: Any, rope: float, *, certain: bool) -> None:
     """Write the probabilities, the interval and the verdict."""
     first, second = str(row["first"].item()), str(row["second"].item())
-    verdict, sure = str(row["verdict"].item()), percent(float(attrs["confidence"]))
+    verdict, sure = str(row["verdict"].item()), percent(float(attrs["decision_prob"]))
     told = {"undecided": "no verdict on {0} and {1}", "equivalent": "{0} and {1} are equivalent"}.get(
         verdict, "{0} is {2} than {1}"
     )

@@ -27,7 +27,7 @@ _GRID = 257
 
 
 def plot_distribution(
-    distribution: Law | Mapping[str, Law] | Sequence[Law],
+    data: Law | Mapping[str, Law] | Sequence[Law],
     *,
     ax: "Axes | None" = None,
     kind: str = "pdf",
@@ -40,7 +40,7 @@ def plot_distribution(
 
     Parameters
     ----------
-    distribution : MetricDistribution, xarray.Dataset, or several of these
+    data : MetricDistribution, xarray.Dataset, or several of these
         From :func:`bayescm.metric_distribution`, or its ``to_dataset()``, with at most one batch dim: the systems are
         drawn over one another. A mapping of names to laws, or a sequence, compares prior and posterior, two models, or
         metrics that share a scale.
@@ -88,7 +88,7 @@ def plot_distribution(
     validate.choice("kind", kind, ("pdf", "cdf", "ridge"))
     if reference is not None:
         reference = validate.number("reference", reference, -np.inf, np.inf)
-    laws = _named(distribution)
+    laws = _named(data)
     _check(laws, kind)
     log = _scale(laws, log)
     if log and reference is not None and reference <= 0:
@@ -131,7 +131,7 @@ def _named(distribution: Any) -> dict[str, Law]:
         titles = [_title(law) for law in several]
         if len(set(titles)) < len(titles):
             raise ValueError(
-                f"`distribution` has several laws of one metric ({', '.join(titles)}); "
+                f"`data` has several laws of one metric ({', '.join(titles)}); "
                 "give a mapping of names to them: {'prior': ..., 'posterior': ...}."
             )
         laws = dict(zip(titles, several, strict=True))
@@ -144,9 +144,9 @@ def _check_type(laws: list[Any]) -> None:
         made = isinstance(law, xr.Dataset) and {"x", "pdf", "cdf", "interval"} <= set(law) and "title" in law.attrs
         if not (made or isinstance(law, MetricDistribution)):
             wanted = "what bayescm.metric_distribution returns, its to_dataset(), or several of these"
-            refuse("distribution", law, wanted)
+            refuse("data", law, wanted)
     if not laws:
-        raise ValueError("`distribution` is empty; give at least one law.")
+        raise ValueError("`data` is empty; give at least one law.")
 
 
 def _title(law: Law) -> str:
@@ -158,20 +158,16 @@ def _check(laws: Mapping[str, Law], kind: str) -> None:
     total = 0
     for law in laws.values():
         if isinstance(law, xr.Dataset) and law.sizes["grid"] < 3:
-            raise ValueError(
-                "`distribution` as a Dataset must have at least 3 points; give more to to_dataset(points=)."
-            )
+            raise ValueError("`data` as a Dataset must have at least 3 points; give more to to_dataset(points=).")
         point = law["point"] if isinstance(law, xr.Dataset) else law.point
         if point.ndim > 1:
-            raise ValueError(
-                f"`distribution` must have at most one batch dim; got {list(point.dims)}. Select or stack first."
-            )
+            raise ValueError(f"`data` must have at most one batch dim; got {list(point.dims)}. Select or stack first.")
         total += point.size
     if total == 0:
-        raise ValueError("`distribution` has a batch dim of size 0; give at least one system.")
+        raise ValueError("`data` has a batch dim of size 0; give at least one system.")
     if total > len(COLORS) and kind != "ridge":
         raise ValueError(
-            f"`distribution` has {total} laws, and more than {len(COLORS)} curves over one another can't be told "
+            f"`data` has {total} laws, and more than {len(COLORS)} curves over one another can't be told "
             "apart; select some, or take kind='ridge'."
         )
 
@@ -181,7 +177,7 @@ def _scale(laws: Mapping[str, Law], log: bool | None) -> bool:
     without = {_title(law): unlimited(law) for law in laws.values()}
     if len(set(without.values())) > 1:
         raise ValueError(
-            f"`distribution` mixes metrics with and without an upper limit ({', '.join(without)}); "
+            f"`data` mixes metrics with and without an upper limit ({', '.join(without)}); "
             "draw them on axes of their own."
         )
     return log if log is not None else any(without.values())

@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def plot_forest(summary: xr.Dataset, *, ax: "Axes | None" = None, reference: float | None = None) -> "Axes":
+def plot_forest(data: xr.Dataset, *, ax: "Axes | None" = None, reference: float | None = None) -> "Axes":
     """Draw the intervals of metrics, one line each.
 
     Several systems stand side by side in colours; of one metric, below one another.
 
     Parameters
     ----------
-    summary : xarray.Dataset
+    data : xarray.Dataset
         From :func:`bayescm.summary`, with at most one batch dim.
     ax : matplotlib.axes.Axes, optional
         Default: a new figure.
@@ -45,15 +45,15 @@ def plot_forest(summary: xr.Dataset, *, ax: "Axes | None" = None, reference: flo
     import matplotlib.pyplot as plt
 
     require(
-        "summary", summary, "bayescm.summary or bayescm.replicate", (METRIC, "mean", "point", "interval"),
+        "data", data, "bayescm.summary or bayescm.replicate", (METRIC, "mean", "point", "interval"),
         ("ci_prob", "ci_kind"), call="bayescm.plot_forest(bayescm.summary(counts))",
     )  # fmt: skip
-    batch = [dim for dim in summary["mean"].dims if dim != METRIC]
+    batch = [dim for dim in data["mean"].dims if dim != METRIC]
     if len(batch) > 1:
-        raise ValueError(f"`summary` must have at most one batch dim for a forest; got {batch}. Select or stack first.")
-    shown = _on_the_common_scale(summary)
-    left_out = [str(name) for name in summary[METRIC].values if name not in shown[METRIC].values]
-    systems = [str(value) for value in summary[batch[0]].values] if batch else []
+        raise ValueError(f"`data` must have at most one batch dim for a forest; got {batch}. Select or stack first.")
+    shown = _on_the_common_scale(data)
+    left_out = [str(name) for name in data[METRIC].values if name not in shown[METRIC].values]
+    systems = [str(value) for value in data[batch[0]].values] if batch else []
     title = "value"
     if systems and shown.sizes[METRIC] == 1:  # one metric of several systems: a line for each system
         title, names = str(shown[METRIC].values[0]), systems
@@ -76,7 +76,7 @@ def plot_forest(summary: xr.Dataset, *, ax: "Axes | None" = None, reference: flo
     ax.set_ylim(len(names) - 0.5, -0.5)
     ax.grid(axis="x", color="0.9")
     ax.set_axisbelow(True)
-    ax.set_xlabel(_x_label(summary, title, left_out))
+    ax.set_xlabel(_x_label(data, title, left_out))
     place: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0, 1), "ncols": 8}
     if len(groups) > 8:
         place = {"loc": "upper left", "bbox_to_anchor": (1, 1)}

@@ -17,12 +17,12 @@ _SAID = 0.005  # the smallest probability that is written into its square
 _WRITTEN = 20  # most systems with numbers in the squares
 
 
-def plot_leaderboard(board: xr.Dataset, *, systems: int = 20, ax: "Axes | None" = None, cmap: str = "Blues") -> "Axes":
+def plot_leaderboard(data: xr.Dataset, *, systems: int = 20, ax: "Axes | None" = None, cmap: str = "Blues") -> "Axes":
     """Draw the probabilities of the ranks as a heat map, with the expected prizes on top.
 
     Parameters
     ----------
-    board : xarray.Dataset
+    data : xarray.Dataset
         From :func:`bayescm.leaderboard`.
     systems : int
         How many to show, those with the best expected ranks.
@@ -55,11 +55,11 @@ def plot_leaderboard(board: xr.Dataset, *, systems: int = 20, ax: "Axes | None" 
     from matplotlib.colors import PowerNorm
 
     require(
-        "board", board, "bayescm.leaderboard", ("rank_probability", "expected_rank", "tie_group"), ("method", "title"),
+        "data", data, "bayescm.leaderboard", ("rank_probability", "expected_rank", "tie_group"), ("method", "title"),
         call="bayescm.plot_leaderboard(bayescm.leaderboard(systems))",
     )  # fmt: skip
-    shown = min(validate.positive_integer("systems", systems), board.sizes[SYSTEM])
-    best = board.isel({SYSTEM: np.argsort(board["expected_rank"].values, kind="stable")[:shown]})
+    shown = min(validate.positive_integer("systems", systems), data.sizes[SYSTEM])
+    best = data.isel({SYSTEM: np.argsort(data["expected_rank"].values, kind="stable")[:shown]})
     share = best["rank_probability"].transpose("rank", SYSTEM).values[:shown]
     width = max(5.6, 0.62 * shown + 1.6) if shown <= _WRITTEN else 9.0
     ax = new_axes(ax, (width, 0.8 * width + 0.4))
@@ -77,9 +77,9 @@ def plot_leaderboard(board: xr.Dataset, *, systems: int = 20, ax: "Axes | None" 
         ax.set_yticks(ticks - 1, [str(rank) for rank in ticks])
         ax.figure.colorbar(image, ax=ax, label="probability")
     _divide(ax, best["tie_group"].values)
-    ax.set_xlabel(f"system, by expected rank{'' if shown == board.sizes[SYSTEM] else f' (the first {shown})'}")
+    ax.set_xlabel(f"system, by expected rank{'' if shown == data.sizes[SYSTEM] else f' (the first {shown})'}")
     ax.set_ylabel("rank")
-    ax.set_title(_title(board), fontsize="medium", loc="left", pad=30 if "expected_prize" in board else 6)
+    ax.set_title(_title(data), fontsize="medium", loc="left", pad=30 if "expected_prize" in data else 6)
     if "expected_prize" in best:
         _prizes(ax, best["expected_prize"].values, shown)
     return ax
@@ -119,6 +119,6 @@ def _prizes(ax: "Axes", prizes: Any, shown: int) -> None:
 
 def _title(board: xr.Dataset) -> str:
     """Say what is ranked, and how."""
-    how = {"exact": "no draws", "draws": f"{board.attrs.get('draws'):,} draws" if "draws" in board.attrs else "draws"}
-    told = how.get(str(board.attrs["method"]), "joint draws")
-    return f"{board.attrs['title']}: P(rank); {board.attrs['design']}, {told}"
+    told = f"{board.attrs['samples']:,} draws" if "samples" in board.attrs else "no draws"
+    items = {"paired": "the same items"}.get(str(board.attrs["design"]), "independent test sets")
+    return f"{board.attrs['title']}: P(rank); {items}, {told}"

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 _OF = {"actual": "actual class", "predicted": "predicted class", "all": "all items"}
 
 
-def plot_confusion_matrix(cells: Any, *, ax: "Axes | None" = None, cmap: str = "Blues") -> "Axes":
+def plot_confusion_matrix(data: Any, *, ax: "Axes | None" = None, cmap: str = "Blues") -> "Axes":
     """Draw a confusion matrix: count, posterior mean share and its interval in every cell.
 
     Parameters
     ----------
-    cells : xarray.Dataset, or counts
+    data : xarray.Dataset, or counts
         From :func:`bayescm.cell_summary`, of one matrix; counts stand for what it says of them by default.
     ax : matplotlib.axes.Axes, optional
         Default: a new figure.
@@ -39,21 +39,21 @@ def plot_confusion_matrix(cells: Any, *, ax: "Axes | None" = None, cmap: str = "
     """
     import matplotlib.pyplot as plt
 
-    cells = _summarised(cells)
-    batch = [str(dim) for dim in cells["counts"].dims if dim not in MATRIX]
+    data = _summarised(data)
+    batch = [str(dim) for dim in data["counts"].dims if dim not in MATRIX]
     if batch:
-        raise ValueError(f"`cells` must be of one matrix; it also has the dims {batch}. Select one.")
-    labels = [str(label) for label in cells[ACTUAL].values]
+        raise ValueError(f"`data` must be of one matrix; it also has the dims {batch}. Select one.")
+    labels = [str(label) for label in data[ACTUAL].values]
     k = len(labels)
     if ax is None:
         side = max(4.2, 1.25 * k + 1.4)
         _, ax = plt.subplots(figsize=(side, side), layout="constrained")
-    mean = cells["mean"].transpose(ACTUAL, PREDICTED).values
+    mean = data["mean"].transpose(ACTUAL, PREDICTED).values
     ax.imshow(mean, vmin=0.0, vmax=1.0, cmap=cmap)
-    counts = cells["counts"].transpose(ACTUAL, PREDICTED).values
-    interval = cells["interval"].transpose(ACTUAL, PREDICTED, CI_BOUND).values
-    kinds = cells["ci_kind"].transpose(ACTUAL, PREDICTED).values
-    note = np.where(kinds == cells.attrs["ci_kind"], "", " " + kinds.astype(object))
+    counts = data["counts"].transpose(ACTUAL, PREDICTED).values
+    interval = data["interval"].transpose(ACTUAL, PREDICTED, CI_BOUND).values
+    kinds = data["ci_kind"].transpose(ACTUAL, PREDICTED).values
+    note = np.where(kinds == data.attrs["ci_kind"], "", " " + kinds.astype(object))
     for i, j in np.ndindex(k, k):
         low, high = 100 * interval[i, j]
         ax.text(
@@ -65,9 +65,9 @@ def plot_confusion_matrix(cells: Any, *, ax: "Axes | None" = None, cmap: str = "
     ax.set_yticks(range(k), labels)
     ax.set_xlabel("predicted")
     ax.set_ylabel("actual")
-    share = f"share of its {_OF[str(cells.attrs['normalize'])]}"
+    share = f"share of its {_OF[str(data.attrs['normalize'])]}"
     ax.set_title(
-        f"count, posterior mean {share},\n{100 * float(cells.attrs['ci_prob']):g}% {cells.attrs['ci_kind'].upper()}",
+        f"count, posterior mean {share},\n{100 * float(data.attrs['ci_prob']):g}% {data.attrs['ci_kind'].upper()}",
         fontsize="medium",
     )
     return ax
@@ -83,5 +83,5 @@ def _summarised(cells: Any) -> xr.Dataset:
         counts = check_counts(cells)
     except (TypeError, ValueError) as error:
         text = str(error)
-        raise type(error)(text.replace("`counts`", "`cells`", 1)) from None
+        raise type(error)(text.replace("`counts`", "`data`", 1)) from None
     return cell_summary(counts)

@@ -56,9 +56,9 @@ def plot_interval_width(data: xr.Dataset | Mapping[str, xr.Dataset], *, ax: "Axe
         for metric in one[METRIC].values:
             label = ", ".join(filter(None, [str(metric).replace("_", " "), str(name)]))
             color = COLORS[metrics.index(str(metric))]
-            line = one["width"].sel({METRIC: metric}).sortby("n")
-            ax.plot(line["n"].values, line.values, dash, color=color, label=label)
-    items = np.unique(np.concatenate([one["n"].values for one in named.values()]))
+            line = one["width"].sel({METRIC: metric}).sortby("n_items")
+            ax.plot(line["n_items"].values, line.values, dash, color=color, label=label)
+    items = np.unique(np.concatenate([one["n_items"].values for one in named.values()]))
     ax.plot(items, 2 / np.sqrt(items), color="0.6", linewidth=1, dashes=(6, 3), label="2/\u221an", zorder=1)
     ax.set_xscale("log")
     ax.set_yscale("log")
@@ -106,9 +106,9 @@ def plot_sequential(
     >>> ax.get_ylabel()
     'accuracy: median and 95% HDI'
     """
-    require("data", data, "bayescm.sequential", (METRIC, "median", "interval", "n"), ("sequential",))
-    if data["n"].ndim != 1:
-        raise ValueError(f"`data` must have chunks and metrics only; it also has other dims: {data['n'].dims}.")
+    require("data", data, "bayescm.sequential", (METRIC, "median", "interval", "n_items"), ("sequential",))
+    if data["n_items"].ndim != 1:
+        raise ValueError(f"`data` must have chunks and metrics only; it also has other dims: {data['n_items'].dims}.")
     stored = [str(name) for name in data[METRIC].values]
     chosen = stored[0] if metric is None else metric
     chosen = chosen if chosen in stored else resolve([chosen], 2)[0].name
@@ -117,8 +117,8 @@ def plot_sequential(
     ax = new_axes(ax, (6.4, 3.8))
     one = data.sel({METRIC: chosen})
     lower, upper = one["interval"].transpose(CI_BOUND, ...).values
-    ax.fill_between(one["n"], lower, upper, color=COLORS[0], alpha=0.25, linewidth=0)
-    ax.plot(one["n"], one["median"], "o-", color=COLORS[0], markersize=4)
+    ax.fill_between(one["n_items"], lower, upper, color=COLORS[0], alpha=0.25, linewidth=0)
+    ax.plot(one["n_items"], one["median"], "o-", color=COLORS[0], markersize=4)
     if reference is not None:
         reference = validate.number("reference", reference, -np.inf, np.inf)
         ax.axhline(reference, color="0.5", linewidth=1)

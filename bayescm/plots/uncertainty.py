@@ -25,7 +25,7 @@ _UPRIGHT = 60  # letters of all tick labels together that fit side by side
 
 
 def plot_metric_uncertainty(
-    summary: xr.Dataset,
+    data: xr.Dataset,
     *,
     metric: str | Sequence[str] | None = None,
     counts: Any = None,
@@ -35,7 +35,7 @@ def plot_metric_uncertainty(
 
     Parameters
     ----------
-    summary : xarray.Dataset
+    data : xarray.Dataset
         From :func:`bayescm.summary`, with one batch dim.
     metric : str or sequence of str, optional
         Which of its metrics. Default: those whose intervals lie within [-1, 1].
@@ -64,13 +64,13 @@ def plot_metric_uncertainty(
     import matplotlib.pyplot as plt
 
     require(
-        "summary", summary, "bayescm.summary", (METRIC, "metric_uncertainty", "interval"), ("ci_prob", "ci_kind"),
+        "data", data, "bayescm.summary", (METRIC, "width", "interval"), ("ci_prob", "ci_kind"),
         call="bayescm.plot_metric_uncertainty(bayescm.summary(counts))",
     )  # fmt: skip
-    batch = [str(dim) for dim in summary["metric_uncertainty"].dims if dim != METRIC]
+    batch = [str(dim) for dim in data["width"].dims if dim != METRIC]
     if len(batch) != 1:
-        raise ValueError(f"`summary` must have one batch dim, the systems to be compared; got {batch}.")
-    shown = _chosen(summary, metric)
+        raise ValueError(f"`data` must have one batch dim, the systems to be compared; got {batch}.")
+    shown = _chosen(data, metric)
     names = [str(name) for name in shown[METRIC].values]
     if len(names) > len(COLORS):
         raise ValueError(f"`metric`: {len(names)} metrics can't be told apart; give at most {len(COLORS)}.")
@@ -78,7 +78,7 @@ def plot_metric_uncertainty(
     if ax is None:
         width = 6.4 if items is not None else max(4.8, 1.6 + 0.28 * shown.sizes[batch[0]])
         _, ax = plt.subplots(figsize=(width, 3.8), layout="constrained")
-    lengths = shown["metric_uncertainty"].transpose(METRIC, ...).values
+    lengths = shown["width"].transpose(METRIC, ...).values
     for i, (name, length) in enumerate(zip(names, lengths, strict=True)):
         x = np.arange(len(length)) if items is None else items[i]
         ax.plot(
@@ -86,11 +86,11 @@ def plot_metric_uncertainty(
             markeredgecolor="white", markeredgewidth=0.6, zorder=3,
         )  # fmt: skip
     if items is None:
-        _draw_systems(ax, [str(value) for value in summary[batch[0]].values], batch[0], lengths)
+        _draw_systems(ax, [str(value) for value in data[batch[0]].values], batch[0], lengths)
     else:
         _draw_rule(ax, items)
-    kind = {"hdi": "HDI", "eti": "ETI"}[str(summary.attrs["ci_kind"])]
-    ax.set_ylabel(f"length of the {100 * float(summary.attrs['ci_prob']):g}% {kind}")
+    kind = {"hdi": "HDI", "eti": "ETI"}[str(data.attrs["ci_kind"])]
+    ax.set_ylabel(f"length of the {100 * float(data.attrs['ci_prob']):g}% {kind}")
     ax.set_ylim(bottom=0.0)
     ax.grid(axis="y", color="0.9")
     ax.set_axisbelow(True)

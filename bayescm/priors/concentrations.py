@@ -63,7 +63,7 @@ class LogitNormal:
     Examples
     --------
     >>> import bayescm
-    >>> prior = bayescm.LogitNormal.from_interval(0.70, 0.95, prob=0.9)
+    >>> prior = bayescm.LogitNormal.from_interval(0.70, 0.95, ci_prob=0.9)
     >>> round(prior.mu, 2), round(prior.sigma, 2)
     (1.9, 0.64)
     """
@@ -76,11 +76,19 @@ class LogitNormal:
         validate.number("sigma", self.sigma, 0, np.inf)
 
     @classmethod
-    def from_interval(cls, lower: float, upper: float, *, prob: float = 0.9) -> "LogitNormal":
-        """Return the one between `lower` and `upper` with probability `prob`, the rest halved between the sides."""
+    def from_interval(cls, lower: float, upper: float, *, ci_prob: float = 0.9) -> "LogitNormal":
+        """Return the one between `lower` and `upper` with probability `ci_prob`, the rest halved between the sides."""
         low, high = special.logit(validate.ends(lower, upper))
-        z = special.ndtri((1 + validate.number("prob", prob, 0, 1)) / 2)
+        z = special.ndtri((1 + validate.number("ci_prob", ci_prob, 0, 1)) / 2)
         return cls(float(low + high) / 2, float((high - low) / (2 * z)))
+
+
+DEFAULT_PRIOR = "jeffreys"
+
+
+def resolved_prior(prior: PriorLike | None) -> PriorLike:
+    """Return a prior; where none is given, that of the whole library, which is known here alone."""
+    return DEFAULT_PRIOR if prior is None else prior
 
 
 def concentrations(prior: PriorLike, model: str, labels: int | Sequence[Any]) -> Concentrations:

@@ -10,14 +10,14 @@ from bayescm.priors.concentrations import LEAST
 Array = NDArray[np.float64]
 
 
-def beta_from_interval(lower: float, upper: float, *, prob: float = 0.9) -> tuple[float, float]:
-    """Turn "between `lower` and `upper` with probability `prob`" into the two numbers of a Beta.
+def beta_from_interval(lower: float, upper: float, *, ci_prob: float = 0.9) -> tuple[float, float]:
+    """Turn "between `lower` and `upper` with probability `ci_prob`" into the two numbers of a Beta.
 
     Parameters
     ----------
     lower, upper : float in (0, 1)
         Ends of the interval.
-    prob : float in (0, 1)
+    ci_prob : float in (0, 1)
         Probability inside; the rest is halved between the two sides.
 
     Returns
@@ -28,20 +28,20 @@ def beta_from_interval(lower: float, upper: float, *, prob: float = 0.9) -> tupl
 
     Notes
     -----
-    Solves I_lower(a, b) = 1 - I_upper(a, b) = (1 - prob)/2 for log a and log b. The interval says all: a wide one with
-    a high `prob` gives a U-shaped Beta (a, b below 1), so look at it. For the flattest Beta with `prob` inside but
-    tails that may differ take ``preliz.maxent``, whose answer can be given as prior, too.
+    Solves I_lower(a, b) = 1 - I_upper(a, b) = (1 - ci_prob)/2 for log a and log b. The interval says all: a wide one
+    with a high `ci_prob` gives a U-shaped Beta (a, b below 1), so look at it. For the flattest Beta with `ci_prob`
+    inside but tails that may differ take ``preliz.maxent``, whose answer can be given as prior, too.
 
     Examples
     --------
     >>> import bayescm
-    >>> a, b = bayescm.beta_from_interval(0.70, 0.95, prob=0.9)
+    >>> a, b = bayescm.beta_from_interval(0.70, 0.95, ci_prob=0.9)
     >>> round(a, 3), round(b, 3)
     (17.758, 3.287)
     """
     lower, upper = validate.ends(lower, upper)
-    prob = validate.number("prob", prob, 0, 1)
-    tail = (1 - prob) / 2
+    ci_prob = validate.number("ci_prob", ci_prob, 0, 1)
+    tail = (1 - ci_prob) / 2
 
     def residual(logs: Array) -> Array:
         a, b = np.exp(logs)
@@ -57,7 +57,7 @@ def beta_from_interval(lower: float, upper: float, *, prob: float = 0.9) -> tupl
         solved = np.abs(residual(logs)).max() < 1e-9
     if not (solved and min(a, b) > LEAST and max(a, b) < validate.MAX_COUNT):
         raise ValueError(
-            f"`lower` {lower:g} and `upper` {upper:g} with `prob` {prob:g} are no Beta that numbers can hold; "
+            f"`lower` {lower:g} and `upper` {upper:g} with `ci_prob` {ci_prob:g} are no Beta that numbers can hold; "
             "take an interval that is less narrow and not so near to 0 or 1."
         )
     return a, b

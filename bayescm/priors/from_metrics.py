@@ -32,7 +32,7 @@ _MARGIN = 1.25  # by which the linear estimate of where matrices fit is widened
 
 
 def prior_from_metrics(
-    metrics: Mapping[MetricLike, float] | None = None, *, weight: float, **stated: float
+    metrics: Mapping[MetricLike, float] | None = None, *, n_items: float, **stated: float
 ) -> xr.DataArray:
     """Turn any three stated metrics of two labels into concentrations of the four cells.
 
@@ -40,7 +40,7 @@ def prior_from_metrics(
     ----------
     metrics : mapping of metric to number, optional
         What can't be a keyword: ``{"fbeta(beta=2)": 0.8, "f0.5": 0.7}``.
-    weight : float
+    n_items : float
         Number of items that the belief is worth, the sum of the concentrations.
     **stated : float
         What one believes beforehand, by the metric's name or short name: ``recall=0.9``, ``ppv=0.8``, ``mcc=0.7``.
@@ -66,18 +66,18 @@ def prior_from_metrics(
     Examples
     --------
     >>> import bayescm
-    >>> prior = bayescm.prior_from_metrics(precision=0.6, recall=0.65, accuracy=0.6, weight=72.5)
+    >>> prior = bayescm.prior_from_metrics(precision=0.6, recall=0.65, accuracy=0.6, n_items=72.5)
     >>> prior.values.round(3)
     array([[19.436, 16.043],
            [12.957, 24.064]])
-    >>> bayescm.prior_from_metrics(prevalence=0.2, mcc=0.5, recall=0.7, weight=10).values.round(3)
+    >>> bayescm.prior_from_metrics(prevalence=0.2, mcc=0.5, recall=0.7, n_items=10).values.round(3)
     array([[6.791, 1.209],
            [0.6  , 1.4  ]])
     """
     found, values = _stated(metrics, stated)
     if len(found) != 3:
         raise ValueError(f"`metrics` must state three, which determine the cells; got {_told(found, values)}.")
-    weight = validate.number("weight", weight, 0, np.inf)
+    n_items = validate.number("n_items", n_items, 0, np.inf)
     for metric, value in zip(found, values, strict=True):
         if value in (metric.lower, metric.upper):
             raise ValueError(
@@ -95,13 +95,13 @@ def prior_from_metrics(
             f"`metrics`: several matrices have {_told(found, values)}, such as {_either(solved[:2])}. "
             "State these three of the one that you mean."
         )
-    return xr.DataArray(weight * solved[0], dims=(ACTUAL, PREDICTED), name="concentration")
+    return xr.DataArray(n_items * solved[0], dims=(ACTUAL, PREDICTED), name="concentration")
 
 
 def counts_from_metrics(
     metrics: Mapping[MetricLike, float] | None = None,
     *,
-    n: int,
+    n_items: int,
     decimals: int | None = None,
     labels: Sequence[Any] = (0, 1),
     **stated: float,
@@ -112,7 +112,7 @@ def counts_from_metrics(
     ----------
     metrics : mapping of metric to number, optional
         What can't be a keyword: ``{"fbeta(beta=2)": 0.8}``.
-    n : int
+    n_items : int
         Items of the test set.
     decimals : int, optional
         To which the metrics are rounded. Default: as many as the stated number with the most of them, at least 2
@@ -125,12 +125,12 @@ def counts_from_metrics(
     Returns
     -------
     xarray.Dataset
-        ``counts(actual, predicted)``: of the matrices of `n` items that round to what is stated (or of all, if none
-        does) the nearest, by the sum of squared differences in units of the rounding. Over ``metric``: ``stated``,
+        ``counts(actual, predicted)``: of the matrices of `n_items` items that round to what is stated (or of all, if
+        none does) the nearest, by the sum of squared differences in units of the rounding. Over ``metric``: ``stated``,
         ``obtained``, ``difference`` (obtained minus stated) and ``rounding`` (half a unit of the last decimal).
         ``matches``: how many matrices round to what is stated, among all of them up to 150 items, among the neighbours
-        of the exact solutions beyond; NaN if these are too many to try. 0 says that a metric, `n` or the positive class
-        isn't what it is said to be; many, that any one of them is a guess.
+        of the exact solutions beyond; NaN if these are too many to try. 0 says that a metric, `n_items` or the positive
+        class isn't what it is said to be; many, that any one of them is a guess.
 
     Raises
     ------
@@ -144,7 +144,7 @@ def counts_from_metrics(
     Examples
     --------
     >>> import bayescm
-    >>> found = bayescm.counts_from_metrics(n=34, accuracy=0.94, specificity=0.75, precision=0.93)
+    >>> found = bayescm.counts_from_metrics(n_items=34, accuracy=0.94, specificity=0.75, precision=0.93)
     >>> found.counts.values
     array([[ 6,  2],
            [ 0, 26]])
@@ -154,18 +154,20 @@ def counts_from_metrics(
     found, values = _stated(metrics, stated)
     if len(found) < 3:
         raise ValueError(f"`metrics` must state at least three; got {_told(found, values)}.")
-    n = validate.positive_integer("n", n)
+    n_items = validate.positive_integer("n_items", n_items)
     rounding = _rounding(found, values, decimals)
 
     def residual(cells: NDArray[Any]) -> Array:
         return (_values(found, cells) - values) / rounding
 
-    tables, complete = _candidates(residual, n)
+    tables, complete = _candidates(residual, n_items)
     off = np.nan_to_num(np.abs(residual(tables)), nan=np.inf, posinf=np.inf)
     fits, total = (off <= 1 + _SOLVED).all(-1), (off**2).sum(-1)
     order = np.lexsort((total, ~fits))[:2]
     if np.isinf(total[order[0]]):
-        raise ValueError(f"`n` of {n} is too small: every matrix leaves one of {_told(found, values)} undefined.")
+        raise ValueError(
+            f"`n_items` of {n_items} is too small: every matrix leaves one of {_told(found, values)} undefined."
+        )
     (one, other), tied = total[order], fits[order[0]] == fits[order[1]]
     if tied and other - one <= _SOLVED * (1 + one):
         raise ValueError(
@@ -184,7 +186,7 @@ def counts_from_metrics(
             "matches": ((), matches, {"long_name": "Matrices that round to the stated metrics"}),
         },
         coords={METRIC: [metric.name for metric in found]},
-        attrs=attributes(n=n),
+        attrs=attributes(n=n_items),
     )
 
 
@@ -281,10 +283,21 @@ def _candidates(residual: Residual, n: int) -> tuple[NDArray[np.int64], bool]:
     near = [n * cells.ravel()[1:] for total, cells in minima if total <= max(most, 1.1 * least)]
     reaches = [_MARGIN * n * (1 + least**0.5) * _reach(residual, centre / n) + 2 for centre in near]
     few = bool(sum(np.prod(2 * reach + 1) for reach in reaches) <= _MOST)
-    if not few or least > most:
-        reaches = [np.full(3, _NEAR)] * len(near)
-    boxes = [_box(centre - reach, centre + reach, n) for centre, reach in zip(near, reaches, strict=True)]
-    return np.unique(np.concatenate(boxes), axis=0), few or least > most
+    while few and least <= most:  # where the metrics bend, matrices fit beyond the linear estimate
+        boxes = [_box(centre - reach, centre + reach, n) for centre, reach in zip(near, reaches, strict=True)]
+        full = [_fills(residual, *each) for each in zip(boxes, near, reaches, strict=True)]
+        if not any(full):
+            return np.unique(np.concatenate(boxes), axis=0), True
+        reaches = [1.5 * reach if is_full else reach for reach, is_full in zip(reaches, full, strict=True)]
+        few = bool(sum(np.prod(2 * reach + 1) for reach in reaches) <= _MOST)
+    boxes = [_box(centre - _NEAR, centre + _NEAR, n) for centre in near]
+    return np.unique(np.concatenate(boxes), axis=0), least > most
+
+
+def _fills(residual: Residual, box: NDArray[np.int64], centre: Array, reach: Array) -> bool:
+    """Say whether matrices fit further out than half of the way to the sides of a box."""
+    fitting = box[np.nan_to_num(np.abs(residual(box)), nan=np.inf).max(-1) <= 1.0].reshape(-1, 4)[:, 1:]
+    return bool((np.abs(fitting - centre) > 0.5 * reach + 1.0).any())
 
 
 def _reach(residual: Residual, three: Array) -> Array:

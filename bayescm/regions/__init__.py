@@ -2,6 +2,7 @@
 
 from bayescm.regions.clouds import bootstrap
 from bayescm.regions.contours import area, contains, contour
+from bayescm.regions.grid import axis
 from bayescm.regions.surfaces import band, region, region_level
 
-__all__ = ["area", "band", "bootstrap", "contains", "contour", "region", "region_level"]
+__all__ = ["area", "axis", "band", "bootstrap", "contains", "contour", "region", "region_level"]

@@ -151,10 +151,10 @@ def axis(n: int = 501, lower: float = 0.0, upper: float = 1.0, *, spacing: str =
 
     Examples
     --------
-    >>> from bayescm import grid
-    >>> grid.axis(5).tolist()
+    >>> import bayescm
+    >>> bayescm.regions.axis(5).tolist()
     [0.0, 0.25, 0.5, 0.75, 1.0]
-    >>> grid.axis(5, spacing="edges").round(3).tolist()
+    >>> bayescm.regions.axis(5, spacing="edges").round(3).tolist()
     [0.0, 0.146, 0.5, 0.854, 1.0]
     """
     if validate.positive_integer("n", n) < 2:

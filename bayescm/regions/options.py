@@ -11,7 +11,7 @@ from bayescm.data import validate
 from bayescm.data.assumptions import assumed
 from bayescm.data.counts import check_counts
 from bayescm.data.schema import CI_BOUND, DRAW, MATRIX, METRIC, attributes, labels_of, positive_class
-from bayescm.priors.concentrations import PriorLike, concentrations
+from bayescm.priors.concentrations import PriorLike, concentrations, resolved_prior
 from bayescm.regions.credible import Credible, Density
 from bayescm.regions.grid import SPACES, Array, Space
 from bayescm.regions.methods import Ellipse, Exact, Method, Simulate, Wilks
@@ -41,7 +41,7 @@ class Options:
         ordering: str | None,
         mid_p: bool | None,
         extra_cov: ArrayLike | None,
-        draws: int | None,
+        samples: int | None,
         random_seed: int | np.random.Generator | None,
     ) -> None:
         self.space: Space = SPACES[validate.choice("space", space, tuple(SPACES))]
@@ -50,18 +50,19 @@ class Options:
         self.complete = max(wanted, default=0.0)
         options = {
             "prior": ("credible", prior), "ordering": ("credible", ordering), "mid_p": ("exact", mid_p),
-            "extra_cov": ("ellipse", extra_cov), "draws": ("simulate", draws), "random_seed": ("simulate", random_seed),
+            "extra_cov": ("ellipse", extra_cov), "samples": ("simulate", samples),
+            "random_seed": ("simulate", random_seed),
         }  # fmt: skip
         for option, (owner, value) in options.items():
             if value is not None and owner != method:
                 raise ValueError(f"`{option}` is for method={owner!r} and has no effect on {method!r}; leave it out.")
-        self.prior: PriorLike = "jeffreys" if prior is None else prior
+        self.prior: PriorLike = resolved_prior(prior)
         self.ordering = validate.choice("ordering", ordering or "relative_belief", ("relative_belief", "density"))
         if mid_p is not None and not isinstance(mid_p, bool | np.bool_):
             raise TypeError(f"`mid_p` must be True or False; got {mid_p!r}.")
         self.mid_p = bool(mid_p)
         self.extra = _covariance(extra_cov)
-        self.draws = validate.positive_integer("draws", 10_000 if draws is None else draws)
+        self.draws = validate.positive_integer("samples", 10_000 if samples is None else samples)
         self.seed = validate.seed(random_seed) if method == "simulate" else 0
         of_levels = {} if levels is None else {"levels": wanted, "complete_level": self.complete}
         self.attrs = attributes(method=method, space=space, **of_levels, **self._settings(), assumptions=assumed())
@@ -73,7 +74,7 @@ class Options:
         if self.name == "exact":
             return {"mid_p": self.mid_p, "assumes": _ASSUMES[self.space.name]}
         if self.name == "simulate":
-            return {"draws": self.draws, "random_seed": self.seed}
+            return {"samples": self.draws, "random_seed": self.seed}
         return {"extra_cov": self.extra} if self.name == "ellipse" and self.extra.any() else {}
 
     def method(self, counts: xr.DataArray) -> Method:

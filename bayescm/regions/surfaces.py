@@ -38,7 +38,7 @@ def region(
     ordering: str | None = None,
     mid_p: bool | None = None,
     extra_cov: ArrayLike | None = None,
-    draws: int | None = None,
+    samples: int | None = None,
     random_seed: int | np.random.Generator | None = None,
     grid: Any = None,
 ) -> xr.Dataset:
@@ -67,7 +67,7 @@ def region(
         Of "exact": whether to count ties half, which is accurate on average but not conservative. False unless given.
     extra_cov : array_like of shape (2, 2), optional
         Of "ellipse": a covariance of (y, x) = (precision, recall) or (tpr, fpr) from other sources to be added.
-    draws, random_seed : optional
+    samples, random_seed : optional
         Of "simulate": simulations per point (10,000) and their seed.
     grid : int, pair of ints or pair of array_like, optional
         Points per axis (y, x) over the smallest window that holds all regions of the batch, or the axes themselves,
@@ -109,7 +109,7 @@ def region(
     >>> surface.level.sel(precision=0.75, recall=0.85, method="nearest").round(2).item()
     0.78
     """
-    made = Options(space, method, levels, prior, ordering, mid_p, extra_cov, draws, random_seed)
+    made = Options(space, method, levels, prior, ordering, mid_p, extra_cov, samples, random_seed)
     checked = two_labels(counts)
     method_ = made.method(checked)
     axes = _axes(checked, made, method_, grid)
@@ -133,7 +133,7 @@ def band(
     ordering: str | None = None,
     mid_p: bool | None = None,
     extra_cov: ArrayLike | None = None,
-    draws: int | None = None,
+    samples: int | None = None,
     random_seed: int | np.random.Generator | None = None,
     grid: Any = None,
 ) -> xr.Dataset:
@@ -148,7 +148,7 @@ def band(
         ``counts(..., threshold, actual, predicted)``, such as :func:`bayescm.counts_at_thresholds` returns.
     dim : str
         The dim that is united.
-    space, method, levels, prior, ordering, mid_p, extra_cov, draws, random_seed
+    space, method, levels, prior, ordering, mid_p, extra_cov, samples, random_seed
         As in :func:`bayescm.region`.
     grid : int, pair of ints or pair of array_like, optional
         Points per axis (y, x) over [0, 1], or the axes themselves. Default: 501 points (101 for "simulate").
@@ -175,7 +175,7 @@ def band(
     >>> bayescm.band(counts, grid=101).level.sizes
     Frozen({'precision': 101, 'recall': 101})
     """
-    made = Options(space, method, levels, prior, ordering, mid_p, extra_cov, draws, random_seed)
+    made = Options(space, method, levels, prior, ordering, mid_p, extra_cov, samples, random_seed)
     checked = two_labels(counts)
     if dim not in checked.dims or dim in MATRIX:
         batch = [name for name in checked.dims if name not in MATRIX]
@@ -212,7 +212,7 @@ def region_level(
     ordering: str | None = None,
     mid_p: bool | None = None,
     extra_cov: ArrayLike | None = None,
-    draws: int | None = None,
+    samples: int | None = None,
     random_seed: int | np.random.Generator | None = None,
 ) -> xr.Dataset:
     """Test hypothesised points: the smallest level whose region contains each.
@@ -224,7 +224,7 @@ def region_level(
     recall, precision, tpr, fpr : float, array_like or xarray.DataArray
         Either recall and precision or tpr and fpr, in [0, 1]. Plain arrays of one dimension share the dim ``point``;
         DataArrays keep their dims and are broadcast.
-    method, prior, ordering, mid_p, extra_cov, draws, random_seed
+    method, prior, ordering, mid_p, extra_cov, samples, random_seed
         As in :func:`bayescm.region`.
 
     Returns
@@ -253,7 +253,7 @@ def region_level(
     if not spaces:
         raise ValueError(f"give either `recall` and `precision` or `tpr` and `fpr`; got {sorted(names) or 'none'}.")
     space = spaces[0]
-    made = Options(space.name, method, None, prior, ordering, mid_p, extra_cov, draws, random_seed)
+    made = Options(space.name, method, None, prior, ordering, mid_p, extra_cov, samples, random_seed)
     checked = two_labels(counts)
     method_ = made.method(checked)
     places = {name: _coordinate(name, given[name]) for name in (space.y, space.x)}

@@ -84,7 +84,7 @@ def bias(scenario: str, size: int, prevalence: float) -> list[Row]:
         {
             "scenario": scenario, "items": size, "cases": cases, "prevalence": prevalence, "true_area": round(truth, 6),
             "estimator": name, "simulations": ESTIMATES, "bias_ratio": round(found[:, k].mean() / truth, 5),
-            "standard_error": round(found[:, k].std() / truth / ESTIMATES**0.5, 5),
+            "se": round(found[:, k].std() / truth / ESTIMATES**0.5, 5),
             "ideal_width": round(high[k] - low[k], 5),
         }
         for k, name in enumerate(ESTIMATORS)
@@ -121,7 +121,7 @@ def measured(found: Array, truth: float) -> dict[str, object]:
     nothing = np.isnan(low)
     return {
         "simulations": n, "coverage": round(inside.mean(), 4),
-        "standard_error": round((inside.mean() * (1 - inside.mean()) / n) ** 0.5, 4),
+        "se": round((inside.mean() * (1 - inside.mean()) / n) ** 0.5, 4),
         "truth_below": round((truth < low).mean(), 4), "truth_above": round((truth > high).mean(), 4),
         "no_interval": round(nothing.mean(), 4),
         "mean_width": round(float((high - low)[~nothing].mean()), 5) if not nothing.all() else "",
@@ -175,7 +175,7 @@ def broken(biases: list[Row], covered: list[Row], aucs: list[Row]) -> list[str]:
     """Return the promises of the page that rows don't keep; a mean may miss by four of its standard errors."""
     said = []
     for row in biases:
-        name, ratio, margin = str(row["estimator"]), number(row, "bias_ratio"), 4 * number(row, "standard_error")
+        name, ratio, margin = str(row["estimator"]), number(row, "bias_ratio"), 4 * number(row, "se")
         sound = name in CHOSEN or (name == "binormal" and row["scenario"] == "binormal")
         if sound and number(row, "cases") >= 200 and abs(ratio - 1) > 0.03 + margin:
             said.append(f"bias of {name}: {row}")
@@ -192,7 +192,7 @@ def promised(row: Row) -> bool:
     else:
         bayesian = {1: 0.85, 2: 0.88, 5: 0.93, 20: 0.94}[int(number(row, "cases"))]
         wanted = {"bayesian": bayesian, "smoothed": 0.95}.get(str(row["method"]), 0.0)
-    return number(row, "coverage") >= wanted - 4 * max(number(row, "standard_error"), 0.001)
+    return number(row, "coverage") >= wanted - 4 * max(number(row, "se"), 0.001)
 
 
 def bias_table(made: list[Row]) -> str:

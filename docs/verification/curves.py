@@ -83,7 +83,7 @@ def bands(sizes: tuple[int, ...], repeats: int) -> list[Row]:
             made.append({
                 "scenario": scenario, "items": n, "prior": prior, "kind": kind, "space": space, "repeats": repeats,
                 "coverage": round(float(each.mean()), 4),
-                "standard_error": round(error(float(each.mean()), repeats), 4),
+                "se": round(error(float(each.mean()), repeats), 4),
                 "width": round(float(widths.mean()), 4),
             })  # fmt: skip
         print(f"bands, {scenario}, {n} items: {time.perf_counter() - start:.0f} s", flush=True)
@@ -115,7 +115,7 @@ def areas(repeats: int) -> list[Row]:
             inside, widths = np.array(values).T
             made.append({
                 "auc": round(true, 4), "cases": cases, "controls": CONTROLS, "concentration": name, "repeats": repeats,
-                "coverage": round(float(inside.mean()), 4), "standard_error": round(error(inside.mean(), repeats), 4),
+                "coverage": round(float(inside.mean()), 4), "se": round(error(inside.mean(), repeats), 4),
                 "width": round(float(widths.mean()), 4),
             })  # fmt: skip
         print(f"AUC {true:.3f}, {cases} cases: {time.perf_counter() - start:.0f} s", flush=True)
@@ -132,11 +132,11 @@ def broken(of_bands: list[Row], of_areas: list[Row]) -> list[str]:
     said = []
     for row in of_bands:
         promised = row["kind"] == "whole" or (row["kind"] == "simultaneous" and row["space"] == "roc")
-        if promised and number(row, "coverage") + 4 * number(row, "standard_error") < LEVEL:
+        if promised and number(row, "coverage") + 4 * number(row, "se") < LEVEL:
             said.append(f"{row['kind']}, {row['space']}, {row['prior']}, {row['scenario']}, {row['items']} items")
     for row in of_areas:
         usual = row["concentration"] in ("1", "smoothed") and int(str(row["cases"])) >= 20
-        if usual and abs(number(row, "coverage") - LEVEL) > 0.02 + 4 * number(row, "standard_error"):
+        if usual and abs(number(row, "coverage") - LEVEL) > 0.02 + 4 * number(row, "se"):
             said.append(f"AUC {row['auc']}, {row['cases']} cases, concentration {row['concentration']}")
     return said
 

@@ -96,7 +96,7 @@ def rows(clusters: int, size: int, dependences: tuple[str, ...], repeats: int) -
                     {
                         "clusters": clusters, "size": size, "dependence": dependence, "method": method, "metric": name,
                         "truth": round(float(truth[i]), 4), "repeats": repeats, "coverage": round(float(inside[i]), 4),
-                        "standard_error": round(error(inside[i], repeats), 4),
+                        "se": round(error(inside[i], repeats), 4),
                         "length": round(float((high - low)[:, i].mean()), 4),
                         "diverged": round(diverged[method] / (repeats * DRAWS), 6),
                         "design_effects": " ".join(effect),
@@ -143,7 +143,7 @@ def broken(made: list[Row]) -> list[str]:
     """Return which promises the numbers break, each within four standard errors."""
     said = []
     for row in made:
-        share, margin = float(str(row["coverage"])), 4 * float(str(row["standard_error"]))
+        share, margin = float(str(row["coverage"])), 4 * float(str(row["se"]))
         what = f"{row['method']}, {row['clusters']} of {row['size']}, {row['dependence']}, {row['metric']}: {share}"
         if row["method"] == "independent items" and row["dependence"] == "strong" and share + margin > LEVEL:
             said.append(f"{what}: dependence does no harm?")

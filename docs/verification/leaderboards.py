@@ -94,14 +94,14 @@ def boards(repeat: int) -> tuple[Array, dict[str, Array]]:
     accuracy = rng.beta(*TRUTH, SYSTEMS)
     data = counted(rng.binomial(ITEMS, accuracy), ITEMS)
     told = answered(rng, accuracy, ITEMS)
-    drawn = {"draws": DRAWS, "random_seed": repeat}
+    drawn = {"samples": DRAWS, "random_seed": repeat}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # that the same items are taken as independent: the point of it
         stated = {
             LINES[0]: bayescm.leaderboard(data, prior=TRUTH),
             LINES[1]: bayescm.leaderboard(data, prior="jeffreys"),
             LINES[3]: bayescm.leaderboard(told, prior="jeffreys", **drawn),
-            LINES[5]: bayescm.leaderboard(told, prior="jeffreys", method="exact"),
+            LINES[5]: bayescm.leaderboard(told, prior="jeffreys", design="independent"),
         }
         if repeat < FEWER:
             stated[LINES[2]] = bayescm.leaderboard(data, prior="learned")
@@ -125,21 +125,21 @@ def calibration(repeats: int) -> list[Row]:
                 rows.append({
                     "line": line, "from": BINS[b], "to": min(BINS[b + 1], 1.0), "squares": int(inside.sum()),
                     "stated": round(float(stated[inside].mean()), 4), "true": round(float(truth[inside].mean()), 4),
-                    "standard_error": round(float(spread / inside.sum() ** 0.5), 4),
+                    "se": round(float(spread / inside.sum() ** 0.5), 4),
                 })  # fmt: skip
     return rows
 
 
 def judged(board: xr.Dataset, accuracy: Array) -> dict[str, float]:
     """Compare one leaderboard with the truth."""
-    best, favourite = int(accuracy.argmax()), int(board["best_probability"].values.argmax())
+    best, favourite = int(accuracy.argmax()), int(board["probability_best"].values.argmax())
     front = int(board["point"].values.argmax())
     rank = 1 + np.argsort(np.argsort(-accuracy))
     low, high = board["simultaneous_rank_interval"].values.T
     leader, pairs = board["interval"].values[front], np.triu_indices(len(accuracy), 1)
     near = np.abs(accuracy[:, None] - accuracy) <= ROPE
     return {
-        "best_stated": float(board["best_probability"][favourite]), "best_true": float(favourite == best),
+        "best_stated": float(board["probability_best"][favourite]), "best_true": float(favourite == best),
         "covered": float(leader[0] <= accuracy[front] <= leader[1]),
         "bias": float(board["mean"][front]) - accuracy[front],
         "set_holds": float(board["best_set"][best]), "set_size": float(board["best_set"].sum()),
@@ -164,7 +164,7 @@ def winners(share: float) -> list[Row]:
                 told = answered(rng, accuracy, items)
                 right = (told["predicted"] == told["actual"]).sum("item").values
                 data = counted(right, items) if design == "shared" else told
-            options = {"draws": DRAWS, "random_seed": repeat, "rope": ROPE, "pairwise": False}
+            options = {"samples": DRAWS, "random_seed": repeat, "rope": ROPE, "pairwise": False}
             options |= {"metric": "f1"} if design.endswith("f1") else {}
             options |= {} if design.startswith("paired") else {"method": "draws", "design": "independent"}
             for prior in PRIORS:
@@ -181,7 +181,7 @@ def check(rows: list[Row]) -> None:
     for row in rows:
         if row["line"] == LINES[0]:
             gap = abs(float(str(row["true"])) - float(str(row["stated"])))
-            assert gap < 4.5 * float(str(row["standard_error"])) + 1e-3, row
+            assert gap < 4.5 * float(str(row["se"])) + 1e-3, row
 
 
 def check_winners(rows: list[Row]) -> None:

@@ -99,7 +99,7 @@ def study(sizes: tuple[int, ...], repeats: int) -> list[Row]:
             wrong = float(((none >= CONFIDENCE) | (none <= 1 - CONFIDENCE)).mean())
             made.append({
                 "correlation": correlation, "items": n, "gain": GAIN[n], "method": name, "repeats": repeats,
-                "wrong": round(wrong, 4), "standard_error": round(float(np.sqrt(wrong * (1 - wrong) / repeats)), 4),
+                "wrong": round(wrong, 4), "se": round(float(np.sqrt(wrong * (1 - wrong) / repeats)), 4),
                 "power": round(float((some >= CONFIDENCE).mean()), 4),
                 "reversed": round(float((some <= 1 - CONFIDENCE).mean()), 4),
             })  # fmt: skip
@@ -125,7 +125,7 @@ def broken(made: list[Row]) -> list[str]:
     said = []
     for correlation, n in dict.fromkeys((r["correlation"], r["items"]) for r in made):
         mine = {str(r["method"]): r for r in made if (r["correlation"], r["items"]) == (correlation, n)}
-        margin = 4 * float(str(mine["paired"]["standard_error"]))
+        margin = 4 * float(str(mine["paired"]["se"]))
         wrong, power = ({name: float(str(row[what])) for name, row in mine.items()} for what in ("wrong", "power"))
         if wrong["paired"] > 0.10 + margin:
             said.append(f"paired errs too often: correlation {correlation}, {n} items")

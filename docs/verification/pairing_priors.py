@@ -42,9 +42,9 @@ SETTINGS = (
 FIRST, SECOND = np.arange(MOST + 1.0)[:, None], np.arange(MOST + 1.0)[None, :]
 
 
-def verdicts(weight: float, confidence: float) -> NDArray[np.bool_]:
+def verdicts(weight: float, decision_prob: float) -> NDArray[np.bool_]:
     """Return where the first is found better, over the items for the first and for the second."""
-    return np.asarray(special.betaincc(FIRST + weight, SECOND + weight, 0.5) >= confidence)
+    return np.asarray(special.betaincc(FIRST + weight, SECOND + weight, 0.5) >= decision_prob)
 
 
 def expected(better: NDArray[np.bool_]) -> Array:
@@ -59,9 +59,9 @@ def given(better: NDArray[np.bool_]) -> Array:
     return np.array([2 * stats.binom.pmf(k, m, 0.5) @ better[k, m - k] for k, m in ways])
 
 
-def right(weight: float, confidence: float, grade: float, items: float = 10.0) -> tuple[float, float]:
+def right(weight: float, decision_prob: float, grade: float, items: float = 10.0) -> tuple[float, float]:
     """Return the stated and the true share of right verdicts, the first system's part being Beta(grade, grade)."""
-    better, m = verdicts(weight, confidence), FIRST + SECOND
+    better, m = verdicts(weight, decision_prob), FIRST + SECOND
     ways = -np.log1p(m) - special.betaln(FIRST + 1, SECOND + 1)
     side = np.exp(ways + special.betaln(FIRST + grade, SECOND + grade) - special.betaln(grade, grade))
     chance = stats.poisson.pmf(m, items) * side * better
@@ -111,16 +111,16 @@ def priors(weights: tuple[float, ...], sizes: tuple[int, ...]) -> list[Row]:
     for weight in weights:
         held = [value for n in sizes for value in coverage(weight, n)]
         rope = max(beyond_rope(weight, n) for n in sizes)
-        for confidence in CONFIDENCES:
-            better = verdicts(weight, confidence)
+        for decision_prob in CONFIDENCES:
+            better = verdicts(weight, decision_prob)
             wrong, fixed = expected(better), given(better)
-            row: Row = {"weight": weight, "confidence": confidence, "meant": round(2 * (1 - confidence), 4)}
+            row: Row = {"weight": weight, "decision_prob": decision_prob, "meant": round(2 * (1 - decision_prob), 4)}
             row |= {"worst": round(float(wrong.max()), 4), "worst_at": float(EXPECTED[wrong.argmax()])}
             row |= {f"at_{m}": round(float(wrong[m == EXPECTED][0]), 4) for m in (2, 3, 4, 10, 40)}
             row |= {"worst_given": round(float(fixed.max()), 4), "worst_given_at": int(fixed.argmax()) + 1}
             row |= {"fewest_that_decide": int(better[:, 0].argmax())}
             for grade in GRADES:
-                stated, true = right(weight, confidence, grade)
+                stated, true = right(weight, decision_prob, grade)
                 row |= {f"stated_{grade:g}": round(stated, 4), f"true_{grade:g}": round(true, 4)}
             covered = {"coverage_least": min(held), "coverage_mean": float(np.mean(held)), "beyond_rope": rope}
             made.append(row | {name: round(value, 4) for name, value in covered.items()})
@@ -173,7 +173,7 @@ def table(made: list[Row]) -> str:
         f"{r['at_40']:.3f} | {r['worst_given']:.3f} of {r['worst_given_at']} | {r['fewest_that_decide']} | "
         f"{r['coverage_least']:.3f}, {r['coverage_mean']:.3f} | {r['stated_5']:.3f}, {r['true_5']:.3f} |"
         for r in made
-        if r["confidence"] == 0.95
+        if r["decision_prob"] == 0.95
     ]
     return "\n".join([heads, "|---" * 9 + "|", *rows]) + "\n"
 
@@ -194,7 +194,7 @@ def broken(made: list[Row], metrics: list[Row], repeats: int) -> list[str]:
     for r in made:
         if r["weight"] == 1.0:
             if float(str(r["worst"])) > float(str(r["meant"])):
-                said.append(f"a verdict errs too often at {r['confidence']}")
+                said.append(f"a verdict errs too often at {r['decision_prob']}")
             if float(str(r["coverage_least"])) < 0.95 or float(str(r["beyond_rope"])) > 0.055:
                 said.append("the interval, or a verdict beyond a rope, doesn't hold what it says")
     for r in metrics:

@@ -119,7 +119,7 @@ def rows(space: Space, n: int, prior: tuple[float, ...], number: int) -> list[Ro
             "space": space.name, "items": n, "method": name, "level": level,
             "truths": len(drawn), "truths_dirichlet": " ".join(f"{a:g}" for a in prior),
             "error_in_points": round(100 * float(values.mean() - level), 4),
-            "standard_error": round(100 * float(means.std(ddof=1)) / GROUPS**0.5, 4),
+            "se": round(100 * float(means.std(ddof=1)) / GROUPS**0.5, 4),
             "lowest": float(values.min().round(9)),
             "quantile_0.05": round(float(np.quantile(values, 0.05)), 5),
             "quantile_0.95": round(float(np.quantile(values, 0.95)), 5),
@@ -141,7 +141,7 @@ def broken(made: list[Row]) -> list[str]:
     said = []
     for row in made:
         name, n, level = str(row["method"]), int(str(row["items"])), float(str(row["level"]))
-        error, margin = float(str(row["error_in_points"])), 4 * float(str(row["standard_error"]))
+        error, margin = float(str(row["error_in_points"])), 4 * float(str(row["se"]))
         low, high = bounds.get((name, n), (-np.inf, np.inf))
         if not of_drawn(row):
             # a matrix of true negatives alone says nothing of the PR plane, all of which is its region
@@ -251,7 +251,7 @@ if __name__ == "__main__":
             print(f"\n{space.name}, {title}\n" + table([row for row in mine if those(row)]))
     print("largest standard error, in points:")
     for n, name in itertools.product(numbers, METHODS):
-        errors = [r["standard_error"] for r in made if (r["items"], r["method"]) == (n, name) and of_drawn(r)]
+        errors = [r["se"] for r in made if (r["items"], r["method"]) == (n, name) and of_drawn(r)]
         print(f"{n:4} {name:13}", max(float(str(error)) for error in errors))
     if not quick:
         draw(made).savefig(HERE / "regions_coverage.png", dpi=90)

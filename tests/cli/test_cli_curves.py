@@ -134,8 +134,8 @@ def test_two_systems_on_the_same_items(capsys, scores):
     assert row["probability"] == float((first > second).mean())
     assert (row["first"], row["second"]) == ("score", "old")
     delong = next(row for row in made["differences"] if row["method"] == "DeLong")
-    want = bayescm.auc_difference(Y, NEW, OLD)
-    assert (delong["estimate"], delong["p_value"]) == (want["difference"].item(), want["p_value"].item())
+    want = bayescm.auc_difference(Y, {"a": NEW, "b": OLD})
+    assert (delong["estimate"], delong["p_value"]) == (want["point"].item(), want["p_value"].item())
     code, out, _ = curve(capsys, scores, "--score", "score", "--score", "old", "--seed", "1")
     assert code == 0
     assert "P(score > old)" in out

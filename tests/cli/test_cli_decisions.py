@@ -133,7 +133,7 @@ def test_the_tables_of_compare(capsys, answers, systems):
 def test_words_of_a_wide_table_are_broken_not_cut(capsys, answers):
     _, out, _ = run(
         capsys, "compare", answers, "--predicted", "A", "--predicted", "B", "--metric", "recall,npv", "--rope", ".01",
-        "--margin", ".02", "--confidence", ".999",
+        "--margin", ".02", "--decision-prob", ".999",
     )  # fmt: skip
     assert "…" not in out
     assert "│ undecided: │" in out  # of recall: 4 items, and .999 takes 9
@@ -145,9 +145,9 @@ def test_words_of_a_wide_table_are_broken_not_cut(capsys, answers):
 def test_areas_under_the_curve(capsys, answers):
     made = told(capsys, "compare", answers, "--score", "one", "--score", "two", "--score", "three")
     assert [row["comparison"] for row in made["areas"]] == ["one - two", "one - three", "two - three"]
-    want = bayescm.auc_difference(Y, SCORES["one"], SCORES["three"])
+    want = bayescm.auc_difference(Y, {"a": SCORES["one"], "b": SCORES["three"]})
     row = made["areas"][1]
-    assert row["difference"] == pytest.approx(want["difference"].item())
+    assert row["difference"] == pytest.approx(want["point"].item())
     assert [row["lower"], row["upper"]] == pytest.approx(want["interval"].values.tolist())
     assert row["p_value"] == pytest.approx(want["p_value"].item())
     code, out, _ = run(capsys, "compare", answers, "--score", "one", "--score", "two")
@@ -161,9 +161,11 @@ def test_areas_of_independent_samples(capsys, tmp_path):
     made = told(capsys, "compare", file, "--score", "score", "--by", "site", "--direction", "smaller")
     (row,) = made["areas"]
     x, y = site == "x", site == "y"
-    want = bayescm.auc_difference((Y[x], Y[y]), SCORES["one"][x], SCORES["one"][y], design="independent")
+    want = bayescm.auc_difference(
+        {"a": Y[x], "b": Y[y]}, {"a": SCORES["one"][x], "b": SCORES["one"][y]}, design="independent"
+    )
     assert (row["comparison"], made["settings"]["design"]) == ("x - y", "independent")
-    assert row["difference"] == pytest.approx(want["difference"].item())
+    assert row["difference"] == pytest.approx(want["point"].item())
     assert [row["lower"], row["upper"]] == pytest.approx(want["interval"].values.tolist())
     assert "independent DeLong" in run(capsys, "compare", file, "--score", "score", "--by", "site")[1]
 
@@ -216,7 +218,7 @@ def test_ranks_are_those_of_the_library(capsys, systems, counts):
     assert names == ["new", "old", "other"]
     for row in made["systems"]:
         one = want.sel(system=row["system"])
-        assert row["best"] == pytest.approx(one["best_probability"].item())
+        assert row["best"] == pytest.approx(one["probability_best"].item())
         assert row["top_2"] == pytest.approx(one["top_probability"].values.tolist()[0])
         assert row["rank_probability"] == pytest.approx(one["rank_probability"].values.tolist())
         assert row["expected_prize"] == pytest.approx(one["expected_prize"].item())
@@ -228,11 +230,11 @@ def test_published_accuracies_and_answers_to_the_same_items(capsys, published, a
     made = told(capsys, "leaderboard", published, "--prior", "laplace", "--design", "independent")
     data = xr.Dataset({"correct": ("system", [980, 978, 900]), "wrong": ("system", [20, 22, 100])})
     want = bayescm.leaderboard(data.assign_coords(system=list("XYZ")), prior="laplace", design="independent")
-    assert [row["best"] for row in made["systems"]] == pytest.approx(want["best_probability"].values.tolist())
+    assert [row["best"] for row in made["systems"]] == pytest.approx(want["probability_best"].values.tolist())
     same = told(capsys, "leaderboard", answers, "--predicted", "A", "--predicted", "B", "--seed", "1")
-    assert same["settings"]["method"] == "paired"
+    assert same["settings"]["design"] == "paired"
     board = bayescm.leaderboard(bayescm.predictions(Y, {"A": A, "B": B}), random_seed=1)
-    assert same["systems"][0]["best"] == pytest.approx(board["best_probability"].max().item())
+    assert same["systems"][0]["best"] == pytest.approx(board["probability_best"].max().item())
 
 
 def test_the_table_of_the_leaderboard(capsys, published):
@@ -267,7 +269,7 @@ def test_the_score_of_the_first_is_corrected(capsys, tmp_path):
 def test_one_column_of_answers_and_one_that_names_the_systems(capsys, tmp_path):
     rows = {"model": ["A"] * 90 + ["B"] * 90, "actual": [*Y, *Y], "passed": [*A, *B]}
     made = told(capsys, "leaderboard", table(tmp_path / "long.csv", rows), "--by", "model", "--predicted", "passed",
-                "--method", "exact")  # fmt: skip
+                "--method", "exact", "--design", "independent")  # fmt: skip
     assert {row["system"] for row in made["systems"]} == {"A", "B"}
     nothing = table(tmp_path / "passed.csv", {"model": ["A", "B"], "passed": [1, 0]})
     message = refused(capsys, "leaderboard", nothing, "--by", "model", "--predicted", "passed")
@@ -308,7 +310,7 @@ def test_rows_without_names_are_numbered(capsys, tmp_path):
 def test_items_are_those_of_the_library(capsys):
     made = told(capsys, "plan", "--metric", "accuracy,recall", "--width", ".15", "--mode", ".9", "--ci-kind", "eti")
     want = bayescm.sample_size(["accuracy", "recall"], width=0.15, mode=0.9, ci_kind="eti")
-    assert [row["items"] for row in made["plan"]] == want["n"].values.tolist()
+    assert [row["items"] for row in made["plan"]] == want["n_items"].values.tolist()
     assert [row["about"] for row in made["plan"]] == ["items", "actual positives"]
     assert made["plan"][0]["assurance"] == pytest.approx(want["assurance"].values[0])
 
@@ -320,33 +322,33 @@ def test_whole_tests_rates_of_their_own_and_pilots(capsys):
         ["recall", "specificity"], width=0.2, prevalence=0.3, mode={"recall": 0.8, "specificity": 0.95},
         concentration=None,
     )  # fmt: skip
-    assert [row["items"] for row in made["plan"]] == [*want["n"].values.tolist(), want["n_together"].item()]
+    assert [row["items"] for row in made["plan"]] == [*want["n_items"].values.tolist(), want["n_items_together"].item()]
     cells = {"tp": 20, "fn": 4, "fp": 3, "tn": 60}
     options = [text for name, n in cells.items() for text in (f"--{name}", str(n))]
     made = told(capsys, "plan", "--metric", "recall", "--width", ".2", "--prevalence", "3,7", *options)
     want = bayescm.sample_size("recall", width=0.2, prevalence=(3, 7), pilot=bayescm.from_cells(**cells))
-    assert [row["items"] for row in made["plan"]] == want["n"].values.tolist()
+    assert [row["items"] for row in made["plan"]] == want["n_items"].values.tolist()
 
 
 def test_widths_are_those_of_the_library(capsys, tmp_path):
-    made = told(capsys, "plan", "--items", "50,100", "--assurance", ".8", "--save", f"{tmp_path}/w.nc")
+    made = told(capsys, "plan", "--n-items", "50,100", "--assurance", ".8", "--save", f"{tmp_path}/w.nc")
     want = bayescm.interval_width("accuracy", [50, 100], assurance=0.8)
     assert [row["width"] for row in made["plan"]] == pytest.approx(want["width"].values[0].tolist())
     with xr.open_dataset(tmp_path / "w.nc") as found:
-        assert found["width"].dims == ("metric", "n")
-    assert run(capsys, "plan", "--items", "50,100", "--plot", f"{tmp_path}/w.png")[0] == 0
+        assert found["width"].dims == ("metric", "n_items")
+    assert run(capsys, "plan", "--n-items", "50,100", "--plot", f"{tmp_path}/w.png")[0] == 0
     assert (tmp_path / "w.png").stat().st_size > 5000
 
 
 def test_items_to_see_a_difference(capsys):
     made = told(capsys, "plan", "--difference", ".1", "--mode", ".9", "--prior", "laplace", "--assurance", ".7")
     want = bayescm.sample_size_to_compare(0.9, 0.8, prior="laplace", assurance=0.7)
-    assert made["plan"][0]["items"] == want["n"].item()
+    assert made["plan"][0]["items"] == want["n_items"].item()
     assert made["plan"][0]["second"] == 0.8
-    options = ["--difference", ".1", "--mode", ".9", "--discordance", ".2", "--confidence", ".9"]
+    options = ["--difference", ".1", "--mode", ".9", "--discordance", ".2", "--decision-prob", ".9"]
     made = told(capsys, "plan", *options, "--metric", "recall")
-    want = bayescm.sample_size_to_compare(0.9, 0.8, discordance=0.2, confidence=0.9, metric="recall")
-    assert made["plan"][0]["items"] == want["n"].item()
+    want = bayescm.sample_size_to_compare(0.9, 0.8, discordance=0.2, decision_prob=0.9, metric="recall")
+    assert made["plan"][0]["items"] == want["n_items"].item()
     assert {name: made["plan"][0][name] for name in ("discordant", "error_rate")} == {
         name: pytest.approx(want[name].item()) for name in ("discordant", "error_rate")
     }
@@ -360,18 +362,18 @@ def test_the_tables_of_plan(capsys):
     assert (code, err) == (0, "")
     for words in ("with 95% assurance", "mode 0.8, concentration 10", "│   400 │"):
         assert " ".join(words.split()) in " ".join(out.split())
-    assert "2 / sqrt(items)" in run(capsys, "plan", "--items", "1000")[1]
+    assert "2 / sqrt(items)" in run(capsys, "plan", "--n-items", "1000")[1]
 
 
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ([], "give one of"), (["--width", ".1", "--items", "5"], "give one of"),
+        ([], "give one of"), (["--width", ".1", "--n-items", "5"], "give one of"),
         (["--width", ".1", "--discordance", ".1"], "--discordance is for --difference"),
         (["--width", ".1", "--error-rate", ".1"], "--error-rate is for --difference"),
         (["--difference", ".1", "--tp", "3"], "--tp doesn't apply to --difference"),
         (["--difference", ".1", "--ci-kind", "eti"], "--ci-kind doesn't apply"),
-        (["--width", ".1", "--plot", "a.png"], "--items"), (["--items", "1.5"], "whole numbers"),
+        (["--width", ".1", "--plot", "a.png"], "--n-items"), (["--n-items", "1.5"], "whole numbers"),
         (["--width", ".1", "--tp", "3"], "missing: --fn, --fp, --tn"),
         (["--width", ".1", *_PILOT, "--mode", ".7"], "--mode doesn't apply"),
         (["--width", ".1", "--mode", "x"], "--mode"),
@@ -386,10 +388,10 @@ def test_what_plan_refuses(capsys, options, words):
 
 
 def test_a_second_test_is_that_of_the_library(capsys, systems, counts):
-    options = ["--metrics", "f1", "--size", "60", "--claim", "f1 > .7", "--claim", "recall > .8 and precision > .7"]
+    options = ["--metrics", "f1", "--n-items", "60", "--claim", "f1 > .7", "--claim", "recall > .8 and precision > .7"]
     made = told(capsys, "replicate", systems, *options, "--prior", "laplace", "--seed", "1")
     claims = ["f1 > .7", "recall > .8 and precision > .7"]
-    want = bayescm.replicate(counts, "f1", size=60, claims=claims, prior="laplace", random_seed=1)
+    want = bayescm.replicate(counts, "f1", n_items=60, claims=claims, prior="laplace", random_seed=1)
     assert [row["system"] for row in made["metrics"]] == NAMES
     for row in made["metrics"]:
         one = want.sel(system=row["system"], metric="f1")
@@ -400,7 +402,7 @@ def test_a_second_test_is_that_of_the_library(capsys, systems, counts):
         one = want["probability"].sel(system=row["system"], claim=row["claim"])
         assert row["probability"] == pytest.approx(one.item())
     pair = next(row for row in made["pairs"] if (row["system"], row["versus"]) == ("new", "old"))
-    assert pair["larger"] == pytest.approx(want["pairwise"].sel(system="new", versus="old").item())
+    assert pair["larger"] == pytest.approx(want["probability_larger"].sel(system="new", versus="old").item())
     assert len(made["pairs"]) == 6
 
 
@@ -411,7 +413,7 @@ def test_the_tables_of_replicate(capsys, systems):
     for words in ("a second test of as many items", "without draws", "undefined: P(0/0)", "mcc > .5"):
         assert words in out
     assert "one system and another" not in out
-    code, out, _ = run(capsys, "replicate", systems, "--metrics", "mcc", "--size", "500", "--seed", "1")
+    code, out, _ = run(capsys, "replicate", systems, "--metrics", "mcc", "--n-items", "500", "--seed", "1")
     assert code == 0
     for words in ("a second test of 500 items", "draws, means ±", "one system and another", "versus"):
         assert words in out
@@ -420,14 +422,14 @@ def test_the_tables_of_replicate(capsys, systems):
 
 
 def test_matrices_without_names_are_numbered(capsys, tmp_path):
-    code, out, _ = run(capsys, "replicate", table(tmp_path / "bare.csv", CELLS), "--metrics", "f1", "--size", "30")
+    code, out, _ = run(capsys, "replicate", table(tmp_path / "bare.csv", CELLS), "--metrics", "f1", "--n-items", "30")
     assert code == 0
     assert all(f"│ {i} " in out.replace("      ", " ") for i in (1, 2, 3))
 
 
 def test_files_of_replicate(capsys, systems, tmp_path):
     files = ["--save", f"{tmp_path}/r.nc", "--plot", f"{tmp_path}/r.png"]
-    assert run(capsys, "replicate", systems, "--metrics", "f1,recall", "--size", "50", *files)[0] == 0
+    assert run(capsys, "replicate", systems, "--metrics", "f1,recall", "--n-items", "50", *files)[0] == 0
     with xr.open_dataset(tmp_path / "r.nc") as found:
         assert found["interval"].dims == ("system", "metric", "ci_bound")
     assert (tmp_path / "r.png").stat().st_size > 5000
@@ -436,7 +438,7 @@ def test_files_of_replicate(capsys, systems, tmp_path):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--claim", "good"], "can't read 'good'"), (["--size", "0"], "`size`"), (["--metrics", "zz"], "'zz'"),
+        (["--claim", "good"], "can't read 'good'"), (["--n-items", "0"], "`size`"), (["--metrics", "zz"], "'zz'"),
         (["--prior", "haldane"], "improper"),
     ],
 )  # fmt: skip

@@ -200,5 +200,5 @@ def test_matrices_come_back_from_a_file(tmp_path_factory, cells, k, turned):
     frame.to_csv(path)
     out = io.StringIO()
     with redirect_stdout(out):
-        assert main(["replicate", str(path), "--metrics", "prevalence", "--size", "1", "--json"]) == 0
+        assert main(["replicate", str(path), "--metrics", "prevalence", "--n-items", "1", "--json"]) == 0
     assert [cell["n"] for cell in json.loads(out.getvalue())["counts"]] == counts.values.ravel().tolist()

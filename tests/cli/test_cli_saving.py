@@ -28,7 +28,7 @@ COMMANDS = {
     "differences": ["compare", "systems.csv", "--seed", "1"],
     "areas": ["compare", "scores.csv", "--score", "score", "--score", "old"],
     "systems": ["leaderboard", "systems.csv", "--seed", "1"],
-    "plan": ["plan", "--items", "50,100"],
+    "plan": ["plan", "--n-items", "50,100"],
 }
 
 

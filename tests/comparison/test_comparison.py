@@ -213,16 +213,16 @@ def test_verdicts_rest_on_enough_items_whatever_the_number_of_classes(n10, n01, 
 
 
 @pytest.mark.parametrize("confidence", [0.8, 0.9, 0.95, 0.99])
-def test_equal_systems_get_a_verdict_no_more_often_than_is_said(confidence):
+def test_equal_systems_get_a_verdict_no_more_often_than_is_said(decision_prob):
     entry = bayescm.comparison.inputs.entries_of(resolve("recall", 2), "ab")[0]
     share, base = frequentist.proportion_of(entry, 2), concentrations("jeffreys", "dirichlet_multinomial", 2)
     more = frequentist.prior_agreement("jeffreys", base.rows, share).first
     m = np.arange(241)
-    better = special.betaincc(m[:, None] + more, m[None, :] + more, 0.5) >= confidence
-    assert better[:, 0].argmax() == frequentist.fewest_that_decide(confidence)
+    better = special.betaincc(m[:, None] + more, m[None, :] + more, 0.5) >= decision_prob
+    assert better[:, 0].argmax() == frequentist.fewest_that_decide(decision_prob)
     for expected in (*np.arange(0.5, 20, 0.5), *range(20, 101, 4)):
         chance = stats.poisson.pmf(m, expected / 2)
-        assert 2 * chance @ better @ chance <= 2 * (1 - confidence) + 1e-9, expected
+        assert 2 * chance @ better @ chance <= 2 * (1 - decision_prob) + 1e-9, expected
 
 
 def test_discordant_items_of_other_metrics():
@@ -546,8 +546,8 @@ def test_messages():
         bayescm.compare_systems(bayescm.from_cells(tp=[5] * 40, fn=[1] * 40, fp=[2] * 40, tn=range(40), dims="system"))
     with pytest.raises(TypeError, match=r"bayescm\.leaderboard"):
         bayescm.compare_systems(bayescm.datasets.kaggle2019())
-    with pytest.raises(ValueError, match="`confidence`"):
-        bayescm.compare_systems(MORAIS, confidence=0.4)
+    with pytest.raises(ValueError, match="`decision_prob`"):
+        bayescm.compare_systems(MORAIS, decision_prob=0.4)
     with pytest.raises(ValueError, match="`rope`"):
         bayescm.compare_systems(MORAIS, rope=-1)
     with pytest.raises(ValueError, match="dirichlet_multinomial"):

@@ -59,10 +59,12 @@ def test_the_leaderboard_of_the_paper():
     assert board.rank_probability.values == pytest.approx(TABLE, abs=6e-6)
     assert board.expected_prize.values == pytest.approx(REWARD, abs=0.006)
     assert np.array_equal(board.rank_probability[6], board.rank_probability[7])
-    assert board.pairwise.values[6, 7] == 0.5
+    assert board.probability_better.values[6, 7] == 0.5
     assert board.attrs["method"] == "exact"
     assert board.attrs["error"] < 1e-10
-    by_draws = bayescm.leaderboard(data, prior="laplace", method="draws", draws=100_000, random_seed=1)
+    by_draws = bayescm.leaderboard(
+        data, prior="laplace", design="independent", method="draws", samples=100_000, random_seed=1
+    )
     assert by_draws.rank_probability.values == pytest.approx(TABLE, abs=0.006)
     assert np.array_equal(by_draws.rank_probability[6], by_draws.rank_probability[7])
 
@@ -113,10 +115,10 @@ def test_identical_systems_are_equally_likely_everywhere():
 def test_other_metrics_agree_with_draws(metric):
     counts = bayescm.from_cells(tp=[12, 9, 30, 1], fn=[3, 6, 2, 0], fp=[2, 1, 9, 1], tn=[11, 14, 9, 2])
     board = bayescm.leaderboard(counts, metric=metric, method="exact")
-    by_draws = bayescm.leaderboard(counts, metric=metric, method="draws", draws=40_000, random_seed=2)
+    by_draws = bayescm.leaderboard(counts, metric=metric, method="draws", samples=40_000, random_seed=2)
     assert board.attrs["error"] < (1e-4 if metric == "kappa" else 1e-5)  # a density with kinks
     assert board.rank_probability.values == pytest.approx(by_draws.rank_probability.values, abs=0.012)
-    assert board.pairwise.values == pytest.approx(by_draws.pairwise.values, abs=0.012)
+    assert board.probability_better.values == pytest.approx(by_draws.probability_better.values, abs=0.012)
 
 
 def test_a_metric_of_more_than_two_labels():
@@ -140,21 +142,21 @@ def test_the_same_items_separate_what_independent_test_sets_would_not():
     actual, answers = paired()
     together = bayescm.leaderboard(bayescm.predictions(actual, answers), random_seed=1)
     table = bayescm.paired_counts(actual, answers)
-    assert together.attrs["method"] == "paired"
+    assert (together.attrs["design"], together.attrs["method"]) == ("paired", "draws")
     with pytest.warns(UserWarning, match="same class totals"):
         apart = bayescm.leaderboard(bayescm.margins(table))
-    assert together.best_probability[0] > apart.best_probability[0] + 0.1
+    assert together.probability_best[0] > apart.probability_best[0] + 0.1
     told = bayescm.leaderboard(bayescm.margins(table), design="independent")
     assert told.rank_probability.values == pytest.approx(apart.rank_probability.values)
     with pytest.warns(UserWarning, match="answered the same items"):
-        forced = bayescm.leaderboard(table, method="exact")
+        forced = bayescm.leaderboard(table, design="independent")
     assert forced.rank_probability.values == pytest.approx(apart.rank_probability.values)
     assert np.array_equal(together.interval, apart.interval)
     two = bayescm.paired_counts(actual, {name: answers[name] for name in "AB"})
-    pair = bayescm.leaderboard(two, draws=50_000, random_seed=2)
+    pair = bayescm.leaderboard(two, samples=50_000, random_seed=2)
     only_a, only_b = (int(two.values[0, i, 1 - i] + two.values[1, 1 - i, i]) for i in (0, 1))
     prior = 2 * 0.5 * 0.5 / 1.0  # a_ij a_ik / a_i, summed over the two classes
-    assert pair.pairwise.values[0, 1] == pytest.approx(
+    assert pair.probability_better.values[0, 1] == pytest.approx(
         special.betaincc(only_a + prior, only_b + prior, 0.5), abs=0.005
     )  # fmt: skip
 
@@ -170,9 +172,9 @@ def test_right_and_wrong_answers_to_as_many_items_are_suspected_too():
 
 def test_the_same_answers_get_the_same_row():
     actual, answers = paired()
-    board = bayescm.leaderboard(bayescm.predictions(actual, answers | {"D": answers["A"]}), random_seed=1, draws=2000)
+    board = bayescm.leaderboard(bayescm.predictions(actual, answers | {"D": answers["A"]}), random_seed=1, samples=2000)
     assert np.array_equal(board.rank_probability[0], board.rank_probability[3])
-    assert board.pairwise.values[0, 3] == 0.5
+    assert board.probability_better.values[0, 3] == 0.5
     assert board.tie_group.values[0] == board.tie_group.values[3] == 1
 
 
@@ -184,8 +186,8 @@ def test_ties_share_their_ranks():
 
 
 def test_tie_groups_start_with_a_leader_that_beats_all_that_follow():
-    board = bayescm.leaderboard(bayescm.datasets.kaggle2019(), design="independent", prior="laplace", confidence=0.9)
-    group, better = board.tie_group.values, board.pairwise.values
+    board = bayescm.leaderboard(bayescm.datasets.kaggle2019(), design="independent", prior="laplace", decision_prob=0.9)
+    group, better = board.tie_group.values, board.probability_better.values
     assert group[0] == 1
     assert (np.diff(group) >= 0).all()
     for g in range(1, group.max() + 1):
@@ -211,13 +213,14 @@ def test_draws_of_betas_have_their_law():
 
 def test_a_common_uncertain_prevalence_is_drawn():
     counts = bayescm.from_cells(tp=[18, 10], fn=[2, 10], fp=[10, 2], tn=[10, 18])
-    board = bayescm.leaderboard(counts, prevalence=(20.0, 1.0), method="draws", random_seed=1)
-    assert board.best_probability[0] > 0.97  # a common prevalence near 1 favours recall
+    board = bayescm.leaderboard(counts, prevalence=(20.0, 1.0), design="independent", method="draws", random_seed=1)
+    assert board.probability_best[0] > 0.97  # a common prevalence near 1 favours recall
     with pytest.raises(ValueError, match="uncertain prevalence"):
-        bayescm.leaderboard(counts, prevalence=(20.0, 1.0), method="exact")
-    assert bayescm.leaderboard(counts, prevalence=0.05, method="exact").best_probability[1] > 0.97
-    of_one_class = bayescm.leaderboard(counts, metric="recall", prevalence=(20.0, 1.0), method="exact")
-    alone = bayescm.leaderboard(counts, metric="recall", method="exact")
+        bayescm.leaderboard(counts, prevalence=(20.0, 1.0), design="independent", method="exact")
+    assert bayescm.leaderboard(counts, prevalence=0.05, design="independent", method="exact").probability_best[1] > 0.97
+    asked = {"metric": "recall", "design": "independent", "method": "exact"}
+    of_one_class = bayescm.leaderboard(counts, prevalence=(20.0, 1.0), **asked)
+    alone = bayescm.leaderboard(counts, **asked)
     np.testing.assert_allclose(of_one_class.rank_probability, alone.rank_probability, atol=1e-9)
 
 
@@ -226,17 +229,17 @@ def test_what_is_the_same_for_all_systems_is_a_tie_whatever_the_rounding(prevale
     counts = bayescm.from_cells(tp=[40, 30, 35], fn=[5, 12, 9], fp=[4, 8, 8], tn=[70, 66, 67], dims="system")
     board = bayescm.leaderboard(counts, metric="prevalence", prevalence=prevalence, random_seed=1)
     np.testing.assert_allclose(board.rank_probability, 1 / 3)
-    np.testing.assert_allclose(board.pairwise, 0.5)
+    np.testing.assert_allclose(board.probability_better, 0.5)
 
 
 def test_the_class_shares_of_the_same_items_can_be_fixed():
     told = bayescm.predictions(*paired())
     names = told.system.values.tolist()
     counts = same_items.patterns(told).matrices()
-    board = bayescm.leaderboard(told, metric="mcc", prevalence="fixed", random_seed=1, draws=20_000)
+    board = bayescm.leaderboard(told, metric="mcc", prevalence="fixed", random_seed=1, samples=20_000)
     pair = bayescm.compare_systems(told, "mcc", prevalence="fixed", random_seed=2, draws=5000)["summary"].to_dataset()
     better = pair.probability_better.sel(comparison=f"{names[0]} - {names[1]}", metric="matthews_correlation")
-    assert board.pairwise[0, 1] == pytest.approx(better.item(), abs=0.02)
+    assert board.probability_better[0, 1] == pytest.approx(better.item(), abs=0.02)
     shares = bayescm.leaderboard(told, metric="prevalence", prevalence="fixed", random_seed=1)
     assert shares.interval.values == pytest.approx(counts[0, 1].sum() / counts[0].sum())
 
@@ -255,9 +258,9 @@ def test_an_empty_cell_is_drawn_where_integrals_would_take_minutes_or_miss():
 
 def test_a_rank_that_no_draw_shows_has_an_error():
     data = xr.Dataset({"correct": ("system", [900, 100]), "wrong": ("system", [100, 900])})
-    board = bayescm.leaderboard(data, method="draws", random_seed=1)
+    board = bayescm.leaderboard(data, design="independent", method="draws", random_seed=1)
     assert board.rank_probability.values.tolist() == [[1.0, 0.0], [0.0, 1.0]]
-    np.testing.assert_allclose(board.mcse, 1e-4, rtol=1e-3)
+    np.testing.assert_allclose(board.mcse_rank_probability, 1e-4, rtol=1e-3)
 
 
 def test_coordinates_of_systems_make_way_for_the_results():
@@ -273,13 +276,13 @@ def test_coordinates_of_systems_make_way_for_the_results():
 
 def test_one_system_and_a_perfect_one():
     one = bayescm.leaderboard(xr.Dataset({"correct": ("system", [0]), "wrong": ("system", [0])}))
-    assert one.best_probability.values == pytest.approx([1.0])
+    assert one.probability_best.values == pytest.approx([1.0])
     assert np.isnan(one.point.values[0])
     two = bayescm.leaderboard(
         xr.Dataset({"correct": ("system", [10, 9]), "wrong": ("system", [0, 1])}), metric="error_rate",
         design="independent",
     )  # fmt: skip
-    assert two.best_probability.values[0] > 0.5
+    assert two.probability_best.values[0] > 0.5
     assert two.point.values.tolist() == [0.0, 0.1]
 
 
@@ -291,17 +294,19 @@ BAD = {
     "metric": (bayescm.datasets.kaggle2019(), {"metric": "recall"}, "only right and wrong"),
     "prizes": (bayescm.datasets.kaggle2019(), {"prizes": np.ones(11)}, "no more ranks"),
     "missing prize": (bayescm.datasets.kaggle2019(), {"prizes": [np.nan]}, "missing value"),
-    "confidence": (bayescm.datasets.kaggle2019(), {"confidence": 0.3}, "`confidence`"),
-    "draws": (bayescm.datasets.kaggle2019(), {"draws": 10}, "at least 1000"),
+    "decision_prob": (bayescm.datasets.kaggle2019(), {"decision_prob": 0.3}, "`decision_prob`"),
+    "samples": (bayescm.datasets.kaggle2019(), {"samples": 10}, "at least 1000"),
     "top": (bayescm.datasets.kaggle2019(), {"top": 0}, "`top`"),
     "prevalence": (bayescm.datasets.kaggle2019(), {"prevalence": 0.3}, "don't apply"),
     "model": (bayescm.datasets.kaggle2019(), {"model": "three_binomial"}, "don't apply"),
     "method": (bayescm.datasets.kaggle2019(), {"method": "nuts"}, "`method`"),
-    "not paired": (bayescm.datasets.kaggle2019(), {"method": "paired"}, "same items"),
+    "not a method": (bayescm.datasets.kaggle2019(), {"method": "paired"}, "`method` must be one of"),
     "not the same items": (bayescm.datasets.kaggle2019(), {"design": "paired"}, "same items"),
     "a design": (bayescm.datasets.kaggle2019(), {"design": "matched"}, "`design`"),
-    "two designs": (bayescm.datasets.kaggle2019(), {"method": "paired", "design": "independent"}, "contradict"),
-    "draws of pairs": (bayescm.datasets.kaggle2019(), {"method": "draws", "design": "paired"}, "leave it out"),
+    "exact of pairs": (
+        bayescm.predictions([0, 0, 1, 1], {"A": [0, 1, 1, 1], "B": [0, 0, 0, 1]}),
+        {"method": "exact", "design": "paired"}, "leave it out",
+    ),
     "one learns nothing": (bayescm.datasets.kaggle2019().isel(system=[0]), {"prior": "learned"}, "several systems"),
     "learned integrals": (
         bayescm.from_cells(tp=[40, 30], fn=[5, 9], fp=[4, 8], tn=[70, 66]), {"prior": "learned", "metric": "mcc"},

@@ -137,7 +137,7 @@ def test_edges(edge):
     assert (low < board["mean"].values).all()
     assert (board["mean"].values < high).all()
     if edge == "the same":
-        assert board.best_probability.values == pytest.approx(np.full(12, 1 / 12))
+        assert board.probability_best.values == pytest.approx(np.full(12, 1 / 12))
         assert board.attrs["population_sd"] < 0.004
     if edge in ("millions", "a far baseline"):  # far apart: each system by itself
         own = bayescm.leaderboard(counted(right, wrong), prior="jeffreys", design="independent")
@@ -151,7 +151,7 @@ def test_the_winner_of_close_systems_is_corrected_and_less_sure():
         for prior in ("jeffreys", "learned")
     )
     first = int(right.argmax())
-    assert learned.best_probability[first] < own.best_probability[first] - 0.01
+    assert learned.probability_best[first] < own.probability_best[first] - 0.01
     assert accuracy.mean() < learned["mean"][first] < own["mean"][first] - 0.004
     assert learned.attrs["population_mean"] == pytest.approx(0.85, abs=0.01)
     pairs = np.triu_indices(20, 1)
@@ -163,7 +163,7 @@ def test_the_winner_of_close_systems_is_corrected_and_less_sure():
 def test_one_far_ahead_is_not_pulled_back():
     right = np.array([425, 426, 424, 423, 427, 425, 422, 428, 424, 475])
     board = bayescm.leaderboard(counted(right, 500 - right), prior="learned", design="independent")
-    assert board.best_probability[9] > 0.98
+    assert board.probability_best[9] > 0.98
     assert board["mean"][9] == pytest.approx(0.95, abs=0.01)  # a Beta alone says .92
     assert board["mean"][:9].values == pytest.approx(np.full(9, 0.85), abs=0.005)
 
@@ -201,11 +201,17 @@ def test_draws_agree_with_what_is_exact():
     right, wrong, _ = close(7, 120, 0.04)
     exact, draws = (
         bayescm.leaderboard(
-            counted(right, wrong), prior="learned", method=method, draws=40_000, random_seed=2, rope=0.03
+            counted(right, wrong),
+            prior="learned",
+            design="independent",
+            method=method,
+            samples=40_000,
+            random_seed=2,
+            rope=0.03,
         )
         for method in ("exact", "draws")
     )
-    for name in ("rank_probability", "pairwise", "probability_equivalent"):
+    for name in ("rank_probability", "probability_better", "probability_equivalent"):
         assert draws[name].values == pytest.approx(exact[name].values, abs=0.012)
     assert np.array_equal(draws["interval"], exact["interval"])
 
@@ -220,11 +226,11 @@ def same_items(accuracy, items, seed):
 
 def test_systems_on_the_same_items_learn_by_draws():
     told = same_items(close(12)[2], 500, 5)
-    own, learned = (bayescm.leaderboard(told, prior=p, random_seed=1, draws=4000) for p in ("jeffreys", None))
+    own, learned = (bayescm.leaderboard(told, prior=p, random_seed=1, samples=4000) for p in ("jeffreys", None))
     assert learned.attrs["prior"] == "learned"
     first = int(own.point.values.argmax())
     assert learned["mean"][first] < own["mean"][first] - 0.002
-    assert learned.best_probability[first] < own.best_probability[first]
+    assert learned.probability_best[first] < own.probability_best[first]
     assert learned["mean"].values.mean() == pytest.approx(own["mean"].values.mean(), abs=0.002)
     assert learned["mean"].values.std() < 0.9 * own["mean"].values.std()
 
@@ -256,7 +262,7 @@ def test_sets_hold_at_once_however_the_systems_scatter():
 
 def test_sets_count_who_surely_beats_whom():
     board = bayescm.leaderboard(counted([95, 90, 40, 41], [5, 10, 60, 59]), prior="laplace", design="independent")
-    better = board.pairwise.values
+    better = board.probability_better.values
     sure = better > 1 - 0.05 / 12
     assert board.simultaneous_rank_interval.values.tolist() == [
         [1 + sure[:, s].sum(), 4 - sure[s].sum()] for s in range(4)
@@ -275,10 +281,10 @@ def test_equivalence_is_that_of_independent_betas():
     assert board.probability_equivalent.values.diagonal().tolist() == [1.0, 1.0, 1.0]
     by_f1 = bayescm.from_cells(tp=[12, 9], fn=[3, 6], fp=[2, 1], tn=[11, 14])
     exact = bayescm.leaderboard(by_f1, metric="f1", rope=0.1, method="exact")
-    draws = bayescm.leaderboard(by_f1, metric="f1", rope=0.1, method="draws", draws=40_000, random_seed=1)
+    draws = bayescm.leaderboard(by_f1, metric="f1", rope=0.1, method="draws", samples=40_000, random_seed=1)
     assert draws.probability_equivalent.values[0, 1] == pytest.approx(
         exact.probability_equivalent.values[0, 1], abs=0.012
     )
     mcc = bayescm.leaderboard(by_f1, metric="mcc", rope=0.1, method="exact").probability_equivalent.values[0, 1]
-    by_draws = bayescm.leaderboard(by_f1, metric="mcc", rope=0.1, method="draws", draws=40_000, random_seed=1)
+    by_draws = bayescm.leaderboard(by_f1, metric="mcc", rope=0.1, method="draws", samples=40_000, random_seed=1)
     assert by_draws.probability_equivalent.values[0, 1] == pytest.approx(mcc, abs=0.012)

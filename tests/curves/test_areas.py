@@ -205,7 +205,7 @@ def test_logit_and_binomial_are_the_papers():
     assert limits[0] == pytest.approx([1 / (1 + np.exp(-eta - s * z * tau)) for s in (-1, 1)], abs=1e-12)
     half = z * np.sqrt(p * (1 - p) / 15)
     assert limits[1] == pytest.approx([p - half, p + half], abs=1e-12)
-    assert found["standard_error"].values == pytest.approx([half / z] * 2)
+    assert found["se"].values == pytest.approx([half / z] * 2)
 
 
 def test_a_bound_beyond_one_is_clipped_and_says_so():
@@ -225,14 +225,16 @@ def test_the_bootstrap_resamples_each_class(name):
         checked = area_samples.at_prevalence(area_samples.check_items(y[pick], score[pick]), 0.1)
         slow.append(area_samples.values(checked, (name,))[0, 0])
     with pytest.warns(UserWarning, match="'bootstrap' can't be relied on"):
-        found = bayescm.aucpr(y, score, estimator=name, method="bootstrap", prevalence=0.1, draws=20_000, random_seed=1)
+        found = bayescm.aucpr(
+            y, score, estimator=name, method="bootstrap", prevalence=0.1, samples=20_000, random_seed=1
+        )
     items = area_samples.at_prevalence(area_samples.check_items(y, score), 0.1)
     fast = area_samples.resamples(items, (name,), 4000, 3)[:, 0, 0]
     assert stats.ks_2samp(slow, fast, method="asymp").pvalue > 1e-3
     for bound, share in zip(found["interval"].values, (0.025, 0.975), strict=True):
         assert np.mean(np.array(slow) < bound) <= share + 0.012
         assert np.mean(np.array(slow) <= bound) >= share - 0.012
-    assert found["standard_error"].item() == pytest.approx(np.std(slow), rel=0.06)
+    assert found["se"].item() == pytest.approx(np.std(slow), rel=0.06)
 
 
 @pytest.mark.parametrize("digits", [0, 3])
@@ -295,7 +297,7 @@ def test_perfect_separation_has_area_one_and_no_interval_by_formula():
     assert all((one == 1.0) != (name in all_thresholds) for name, one in zip(FREE, found["point"], strict=True))
     found = found.sel(estimator=[name for name in FREE if name not in all_thresholds])
     assert found["interval"].isnull().all()
-    assert found["standard_error"].isnull().all()
+    assert found["se"].isnull().all()
     assert "sees no variation" in found.attrs["reason"]
 
 
@@ -360,7 +362,7 @@ def test_bayesian_intervals_are_those_of_the_curve():
     for name, variable in zip(estimators, ("average_precision", "pr_area", "pr_area"), strict=True):
         expected = np.quantile(drawn[variable].values[0], [0.025, 0.975], axis=0).T
         assert found["interval"].sel(estimator=name).values == pytest.approx(expected, abs=0.03)
-    assert found["standard_error"].isnull().all()
+    assert found["se"].isnull().all()
     assert found["ci_bound"].attrs["ci_kind"] == "eti"
     found = bayescm.aucpr(y, both, method="smoothed", prevalence=0.1, random_seed=5)
     for s, one in enumerate(both.values()):

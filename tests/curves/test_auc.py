@@ -45,9 +45,9 @@ def test_a_difference_is_that_of_paired_placements(items, data):
     variance = sum(wins.mean(axis).var(ddof=1) / wins.shape[1 - axis] for axis in (1, 0))
     if variance < 1e-20:
         return
-    found = bayescm.auc_difference(y, score, other)
-    assert found["difference"].item() == pytest.approx(wins.mean(), abs=1e-12)
-    assert found["standard_error"].item() == pytest.approx(variance**0.5, abs=1e-10)
+    found = bayescm.auc_difference(y, {"a": score, "b": other})
+    assert found["point"].item() == pytest.approx(wins.mean(), abs=1e-12)
+    assert found["se"].item() == pytest.approx(variance**0.5, abs=1e-10)
     z = wins.mean() / variance**0.5
     assert found["p_value"].item() == pytest.approx(2 * stats.norm.sf(abs(z)), abs=1e-9)
 
@@ -69,7 +69,7 @@ def test_published_values(oracle):
     found = bayescm.auc(np.repeat([0, 1], [sum(normal), sum(abnormal)]), score, method=["delong", "hanley_mcneil"])
     assert found["point"].item() == pytest.approx(expected["auc"], abs=1e-12)
     errors = [expected["delong_se"], expected["hanley_mcneil_exponential_se"]]
-    assert found["standard_error"].values == pytest.approx(errors, abs=1e-12)
+    assert found["se"].values == pytest.approx(errors, abs=1e-12)
     entry = oracle("credible.fixture")
     rng = np.random.default_rng(entry["inputs"]["seed"])
     score = np.r_[rng.beta(6, 10, 200), rng.beta(10, 6, 200)]
@@ -113,7 +113,7 @@ def test_a_hundred_thousand_items_take_a_moment():
     start = time.process_time()
     found = bayescm.auc(y, score)
     assert time.process_time() - start < 2.0
-    assert found["point"].item() == pytest.approx(stats.norm.cdf(2**-0.5), abs=5 * found["standard_error"].item())
+    assert found["point"].item() == pytest.approx(stats.norm.cdf(2**-0.5), abs=5 * found["se"].item())
 
 
 def example(n=15, m=40, seed=2):
@@ -127,7 +127,7 @@ def test_intervals_are_their_formulas():
     found = bayescm.auc(y, score, method=names, ci_prob=0.9)
     p, z, (_, variance, _) = found["point"].item(), stats.norm.ppf(0.95), pairwise(y, score)
     boyd = (p * (1 - p) / 15) ** 0.5
-    assert found["standard_error"].values[[0, 1, 3, 4]] == pytest.approx([variance**0.5] * 2 + [boyd] * 2)
+    assert found["se"].values[[0, 1, 3, 4]] == pytest.approx([variance**0.5] * 2 + [boyd] * 2)
     for name, error in (("delong", variance**0.5), ("binomial", boyd)):
         assert found["interval"].sel(ci_method=name).values == pytest.approx([p - z * error, p + z * error], abs=1e-12)
     for name, error in (("logit_delong", variance**0.5), ("logit", boyd)):
@@ -146,11 +146,11 @@ def test_the_binomial_variance_bounds_the_others():
 
 def test_the_bootstrap_agrees_with_delong():
     y, score = example(60, 100)
-    found = bayescm.auc(y, score, method=["delong", "bootstrap", "bca", "bayesian"], draws=4000, random_seed=1)
-    error = found["standard_error"].sel(ci_method="delong").item()
-    assert found["standard_error"].sel(ci_method="bootstrap").item() == pytest.approx(error, rel=0.06)
+    found = bayescm.auc(y, score, method=["delong", "bootstrap", "bca", "bayesian"], samples=4000, random_seed=1)
+    error = found["se"].sel(ci_method="delong").item()
+    assert found["se"].sel(ci_method="bootstrap").item() == pytest.approx(error, rel=0.06)
     assert np.abs(found["interval"] - found["interval"].sel(ci_method="delong")).max() < 0.5 * error
-    assert np.isnan(found["standard_error"].sel(ci_method="bayesian"))
+    assert np.isnan(found["se"].sel(ci_method="bayesian"))
 
 
 def test_perfect_separation():
@@ -214,17 +214,17 @@ def test_differences_by_draws_agree_with_delong(method):
     y = np.repeat([0, 1], [150, 80])
     one = rng.normal(y)
     other = one + rng.normal(size=230)
-    closed = bayescm.auc_difference(y, one, other)
-    found = bayescm.auc_difference(y, one, other, method=method, draws=4000, random_seed=1)
-    assert found["difference"].equals(closed["difference"])
-    error = closed["standard_error"].item()
+    closed = bayescm.auc_difference(y, {"a": one, "b": other})
+    found = bayescm.auc_difference(y, {"a": one, "b": other}, method=method, samples=4000, random_seed=1)
+    assert found["point"].equals(closed["point"])
+    error = closed["se"].item()
     assert np.abs(found["interval"] - closed["interval"]).max() < 0.3 * error
-    separate = bayescm.auc(y, {"one": one, "other": other})["standard_error"].values
+    separate = bayescm.auc(y, {"one": one, "other": other})["se"].values
     assert error < np.hypot(*separate)
     if method == "bootstrap":
         assert found["p_value"].item() == pytest.approx(closed["p_value"].item(), abs=0.02)
     else:
-        assert found["probability"].item() == pytest.approx(1 - closed["p_value"].item() / 2, abs=0.02)
+        assert found["probability_better"].item() == pytest.approx(1 - closed["p_value"].item() / 2, abs=0.02)
 
 
 def test_the_same_seed_gives_the_same_numbers_in_any_number_of_threads(monkeypatch):
@@ -239,12 +239,12 @@ def test_the_same_seed_gives_the_same_numbers_in_any_number_of_threads(monkeypat
 def test_arguments_are_checked():
     y, score = example()
     for settings, text in (
-        ({"method": "wald"}, "`method` must be one of"), ({"draws": 10}, "`draws` must be at least 1000"),
+        ({"method": "wald"}, "`method` must be one of"), ({"samples": 10}, "`samples` must be at least 1000"),
         ({"ci_prob": 1.0}, "`ci_prob`"),
     ):  # fmt: skip
         with pytest.raises(ValueError, match=text):
             bayescm.auc(y, score, **settings)
     with pytest.raises(ValueError, match="`method` must be one of 'delong', 'bootstrap', 'bayesian'"):
-        bayescm.auc_difference(y, score, score, method="bca")
+        bayescm.auc_difference(y, {"a": score, "b": score}, method="bca")
     table = bayescm.auc(y, score).attrs
     assert (table["cases"], table["controls"], table["method"]) == (15, 40, "delong")

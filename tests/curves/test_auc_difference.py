@@ -35,10 +35,10 @@ def example(n=15, m=40, seed=2):
 @pytest.mark.parametrize("n", [1, 15])
 def test_a_system_doesnt_differ_from_itself(method, n):
     y, score = example(n)
-    found = bayescm.auc_difference(y, score, score, method=method, random_seed=1)
-    assert found["difference"].item() == 0.0
+    found = bayescm.auc_difference(y, {"a": score, "b": score}, method=method, random_seed=1)
+    assert found["point"].item() == 0.0
     assert found["interval"].values.tolist() == [0.0, 0.0]
-    assert {"p_value": 1.0, "probability": 0.5}[name := list(found.data_vars)[-1]] == found[name].item()
+    assert {"p_value": 1.0, "probability_better": 0.5}[name := list(found.data_vars)[-1]] == found[name].item()
     assert not {"reason", "note"} & set(found.attrs)
 
 
@@ -46,7 +46,7 @@ def test_a_system_doesnt_differ_from_itself(method, n):
 def test_systems_that_rank_alike_are_said_to(method):
     y, score = example()
     with pytest.warns(UserWarning, match="rank all items alike"):
-        found = bayescm.auc_difference(y, score, np.exp(score), method=method, random_seed=1)
+        found = bayescm.auc_difference(y, {"a": score, "b": np.exp(score)}, method=method, random_seed=1)
     assert found["interval"].values.tolist() == [0.0, 0.0]
     assert "rank all items alike" in found.attrs["note"]
 
@@ -54,10 +54,12 @@ def test_systems_that_rank_alike_are_said_to(method):
 def test_no_variance_is_still_no_certainty():
     y, score = [0, 0, 0, 1, 1, 1], np.arange(6.0)
     with pytest.warns(UserWarning, match="variance is 0, which is not certainty"):
-        found = bayescm.auc_difference(y, score, [2.0, 1, 0, 5, 4, 3])
+        found = bayescm.auc_difference(y, {"a": score, "b": [2.0, 1, 0, 5, 4, 3]})
     assert np.isnan(found["p_value"])
     with pytest.warns(UserWarning, match="one case alone"):
-        bayescm.auc_difference(([0, 0, 1], [0, 1, 0, 1]), [1, 2, 3], [1, 2, 3, 0], design="independent")
+        bayescm.auc_difference(
+            {"a": [0, 0, 1], "b": [0, 1, 0, 1]}, {"a": [1, 2, 3], "b": [1, 2, 3, 0]}, design="independent"
+        )
 
 
 @settings(max_examples=60)
@@ -68,20 +70,20 @@ def test_two_samples_have_the_sum_of_their_variances(first, second):
     expected = sum(variance(table) for table in tables)
     if expected < 1e-20:
         return
-    found = bayescm.auc_difference((y, other_y), score, other, design="independent")
+    found = bayescm.auc_difference({"a": y, "b": other_y}, {"a": score, "b": other}, design="independent")
     difference = tables[0].mean() - tables[1].mean()
-    assert found["difference"].item() == pytest.approx(difference, abs=1e-12)
-    assert found["standard_error"].item() == pytest.approx(expected**0.5, abs=1e-12)
+    assert found["point"].item() == pytest.approx(difference, abs=1e-12)
+    assert found["se"].item() == pytest.approx(expected**0.5, abs=1e-12)
     assert found["p_value"].item() == pytest.approx(2 * stats.norm.sf(abs(difference) / expected**0.5), abs=1e-9)
 
 
 def test_two_samples_by_hand():
     """Cases 3, 1 and controls 2, 0: wins 1, 1 and 0, 1; placements of cases 1, 1/2, of controls 1/2, 1."""
     y = [1, 1, 0, 0]
-    found = bayescm.auc_difference((y, y), [3, 1, 2, 0], [3, 0, 2, 1], design="independent")
+    found = bayescm.auc_difference({"a": y, "b": y}, {"a": [3, 1, 2, 0], "b": [3, 0, 2, 1]}, design="independent")
     # the other: cases 3, 0 win 2 and 0 pairs: placements 1, 0 of cases, 1/2, 1/2 of controls
-    assert found["point"].values.tolist() == [0.75, 0.5]
-    assert found["standard_error"].item() == pytest.approx((0.125 / 2 + 0.125 / 2 + 0.5 / 2 + 0.0) ** 0.5, abs=1e-15)
+    assert found["auc"].values.tolist() == [0.75, 0.5]
+    assert found["se"].item() == pytest.approx((0.125 / 2 + 0.125 / 2 + 0.5 / 2 + 0.0) ** 0.5, abs=1e-15)
     assert found.attrs["design"] == "independent"
 
 
@@ -90,7 +92,9 @@ def test_two_samples_hold_their_level():
     rng, small = np.random.default_rng(5), []
     y, other_y = np.repeat([0, 1], [60, 40]), np.repeat([0, 1], [30, 80])
     for _ in range(1500):
-        found = bayescm.auc_difference((y, other_y), rng.normal(y), rng.normal(other_y), design="independent")
+        found = bayescm.auc_difference(
+            {"a": y, "b": other_y}, {"a": rng.normal(y), "b": rng.normal(other_y)}, design="independent"
+        )
         small.append(found["p_value"].item() < 0.05)
     assert np.mean(small) == pytest.approx(0.05, abs=0.01 + 4 * (0.05 * 0.95 / 1500) ** 0.5)
 
@@ -99,12 +103,14 @@ def test_two_samples_hold_their_level():
 def test_draws_of_two_samples_agree_with_delong(method):
     rng = np.random.default_rng(6)
     y, other_y = np.repeat([0, 1], [150, 80]), np.repeat([0, 1], [100, 90])
-    given = ((y, other_y), rng.normal(y), rng.normal(0.7 * other_y))
+    given = {"a": y, "b": other_y}, {"a": rng.normal(y), "b": rng.normal(0.7 * other_y)}
     closed = bayescm.auc_difference(*given, design="independent")
-    found = bayescm.auc_difference(*given, method=method, design="independent", draws=4000, random_seed=1)
-    error = closed["standard_error"].item()
+    found = bayescm.auc_difference(*given, method=method, design="independent", samples=4000, random_seed=1)
+    error = closed["se"].item()
     assert np.abs(found["interval"] - closed["interval"]).max() < 0.3 * error
-    one = bayescm.auc_difference((y, y), given[1], given[1], method=method, design="independent", random_seed=1)
+    one = bayescm.auc_difference(
+        {"a": y, "b": y}, {"a": given[1]["a"], "b": given[1]["a"]}, method=method, design="independent", random_seed=1
+    )
     assert np.diff(one["interval"]).item() > 2.5 * error  # the draws of both samples aren't the same
 
 
@@ -147,7 +153,7 @@ def test_covariance_is_where_it_belongs():
     assert "covariance" not in bayescm.auc(y, {"a": score, "b": score}, method="hanley_mcneil")
     found = bayescm.auc(y, {"a": score, "b": score + 1})
     assert found["covariance"].dims == ("system", "versus")
-    error = found["standard_error"].sel(system="a").item()
+    error = found["se"].sel(system="a").item()
     assert found["covariance"].values == pytest.approx(np.full((2, 2), error**2), abs=1e-15)
     with pytest.warns(UserWarning, match="one case alone"):
         assert bayescm.auc([0, 0, 1], {"a": [1, 2, 3], "b": [3, 1, 2]})["covariance"].isnull().all()
@@ -156,12 +162,12 @@ def test_covariance_is_where_it_belongs():
 @pytest.mark.parametrize(
     ("y_true", "settings", "words"),
     [
-        ([0, 1, 0, 1], {"design": "independent"}, "`y_true` must be a pair"),
-        (([0, 1, 0, 1],), {"design": "independent"}, "`y_true` must be a pair"),
+        ([0, 1, 0, 1], {"design": "independent"}, "`y_true` must have the labels of each sample"),
+        ({"a": [0, 1, 0, 1]}, {"design": "independent"}, "`y_true` must have the labels of each sample"),
         ([0, 1, 0, 1], {"design": "same"}, "`design` must be one of 'paired', 'independent'"),
-        (([0, 1, 0, 1], [1, 2, 1, 2]), {"design": "independent"}, "the same classes in both samples"),
+        ({"a": [0, 1, 0, 1], "b": [1, 2, 1, 2]}, {"design": "independent"}, "the same classes in both samples"),
     ],
 )
 def test_arguments_are_checked(y_true, settings, words):
     with pytest.raises(ValueError, match=words):
-        bayescm.auc_difference(y_true, [1, 2, 3, 4], [4, 2, 3, 1], **settings)
+        bayescm.auc_difference(y_true, {"a": [1, 2, 3, 4], "b": [4, 2, 3, 1]}, **settings)

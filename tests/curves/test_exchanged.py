@@ -114,10 +114,10 @@ def test_effective_controls_are_the_recall_that_one_control_spoils():
 def test_trials_of_a_proportion_are_what_the_controls_are_worth():
     found = quiet(bayescm.aucpr, Y, SCORE, prevalence=0.05, method=["logit", "binomial"])
     point = found["point"].item()
-    assert found["standard_error"].values == pytest.approx((point * (1 - point) / (100 / 19)) ** 0.5)
+    assert found["se"].values == pytest.approx((point * (1 - point) / (100 / 19)) ** 0.5)
     higher = bayescm.aucpr(Y, SCORE, prevalence=0.8, method="logit")
     point = higher["point"].item()
-    assert higher["standard_error"].item() == pytest.approx((point * (1 - point) / 100) ** 0.5)
+    assert higher["se"].item() == pytest.approx((point * (1 - point) / 100) ** 0.5)
 
 
 @pytest.mark.parametrize("method", ["bayesian", "smoothed"])

@@ -20,7 +20,7 @@ def test_labels_of_a_bare_table_must_be_as_many_as_its_classes():
 @pytest.mark.parametrize("function", [bayescm.paired_counts, bayescm.predictions])
 @pytest.mark.parametrize("predictions", [xr.DataArray(3), np.array(3), 3, None])
 def test_predictions_that_are_none(function, predictions):
-    with pytest.raises(TypeError, match="`y_preds` must be the predictions of several systems"):
+    with pytest.raises(TypeError, match="`y_pred` must be the predictions of several systems"):
         function([0, 1], predictions)
 
 

@@ -25,7 +25,8 @@ def test_areas_are_those_of_the_other_sign():
     assert point == pytest.approx(sklearn.metrics.average_precision_score(Y, -SMALL), abs=1e-13)
     other = RNG.normal(-Y)
     xr.testing.assert_equal(
-        bayescm.auc_difference(Y, SMALL, other, **SMALLER), bayescm.auc_difference(Y, -SMALL, -other)
+        bayescm.auc_difference(Y, {"a": SMALL, "b": other}, **SMALLER),
+        bayescm.auc_difference(Y, {"a": -SMALL, "b": -other}),
     )
 
 
@@ -50,7 +51,7 @@ def test_pointwise_intervals_and_hulls(space):
         warnings.simplefilter("ignore")
         hulls = bayescm.curve_hull(one), bayescm.curve_hull(other)
     np.testing.assert_array_equal(hulls[0]["area"], hulls[1]["area"])
-    np.testing.assert_array_equal(hulls[0]["lower"], hulls[1]["lower"])
+    np.testing.assert_array_equal(hulls[0]["interval"], hulls[1]["interval"])
 
 
 def test_curves_and_best_thresholds():

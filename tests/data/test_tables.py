@@ -39,8 +39,8 @@ DOORS = {
     "groups": (lambda: bayescm.curve_posterior(Y, [0.0] * 6, by={"fold": HIDDEN}), "masked"),
     "area": (lambda: bayescm.auc(HIDDEN, [0.0] * 6), "`y_true` has 2 masked"),
     "area under PR": (lambda: bayescm.aucpr(Y, SCORES), "`y_score` has 1 masked"),
-    "paired": (lambda: bayescm.paired_counts(Y, {"A": HIDDEN}), r"`y_preds\['A'\]` has 2 masked"),
-    "answers": (lambda: bayescm.predictions(Y, np.ma.stack([HIDDEN])), r"`y_preds\['predicted_1'\]` has 2 masked"),
+    "paired": (lambda: bayescm.paired_counts(Y, {"A": HIDDEN}), r"`y_pred\['A'\]` has 2 masked"),
+    "answers": (lambda: bayescm.predictions(Y, np.ma.stack([HIDDEN])), r"`y_pred\['predicted_1'\]` has 2 masked"),
     "prior": (lambda: bayescm.summary([[6, 2], [1, 26]], "recall", prior=MATRIX), "`prior` has 1 masked"),
     "prevalence": (lambda: bayescm.summary([[6, 2], [1, 26]], "recall", prevalence=CELLS), "`prevalence` has 1 masked"),
     "net benefit": (lambda: bayescm.decision_curve([[6, 2], [1, 26]], thresholds=CELLS), "`thresholds` has 1 masked"),
@@ -182,7 +182,7 @@ def test_every_result_says_which_class_is_positive():
         "replicate": bayescm.replicate(counts, "recall"),
         "region": bayescm.region(counts, grid=11),
         "point": bayescm.region_level(counts, recall=0.5, precision=0.5),
-        "cloud": bayescm.regions.bootstrap(counts, draws=20, random_seed=1),
+        "cloud": bayescm.regions.bootstrap(counts, samples=20, random_seed=1),
         "band": bayescm.band(bayescm.counts_at_thresholds(y, scores), grid=11),
         "comparison": bayescm.compare_systems(same, "accuracy", draws=100, random_seed=1),
         "leaderboard": bayescm.leaderboard(same),
@@ -192,7 +192,7 @@ def test_every_result_says_which_class_is_positive():
         "sequential": bayescm.sequential(both, "recall", dim="system"),
         "curve": bayescm.curve_posterior(y, scores, draws=20, random_seed=1),
         "area": bayescm.auc(y, scores, method="delong"),
-        "areas": bayescm.auc_difference(y, scores, scores[::-1]),
+        "areas": bayescm.auc_difference(y, {"a": scores, "b": scores[::-1]}),
     }
     assert {name: found.attrs.get("positive_class") for name, found in results.items()} == dict.fromkeys(
         results, "sick"

@@ -21,7 +21,7 @@ def curves():
 ANSWERS = {
     "at_prevalences": lambda: bayescm.at_prevalences(TWO, "ppv", [0.1, 0.2]),
     "auc": lambda: bayescm.auc(ACTUAL, SCORE),
-    "auc_difference": lambda: bayescm.auc_difference(ACTUAL, SCORE, SCORE[::-1]),
+    "auc_difference": lambda: bayescm.auc_difference(ACTUAL, {"a": SCORE, "b": SCORE[::-1]}),
     "aucpr": lambda: bayescm.aucpr(ACTUAL, SCORE),
     "band": lambda: bayescm.band(bayescm.counts_at_thresholds(ACTUAL, SCORE), grid=10),
     "cell_summary": lambda: bayescm.cell_summary(TWO),
@@ -30,7 +30,7 @@ ANSWERS = {
     "curve_hull": lambda: bayescm.curve_hull(bayescm.curve_intervals(ACTUAL, SCORE)),
     "curve_intervals": lambda: bayescm.curve_intervals(ACTUAL, SCORE),
     "curve_posterior": curves,
-    "decide": lambda: bayescm.decide(TWO, {"fn": 10, "fp": 1}, draws=1000, random_seed=1),
+    "decide": lambda: bayescm.decide(TWO, {"fn": 10, "fp": 1}, samples=1000, random_seed=1),
     "decision_curve": lambda: bayescm.decision_curve(TWO, [0.2]),
     "interval": lambda: bayescm.interval(TWO, "recall"),
     "interval_width": lambda: bayescm.interval_width("accuracy", [50]),
@@ -54,6 +54,7 @@ NO_ANSWERS = {
     "beta_from_interval": "a prior",
     "prior_from_metrics": "a prior",
     "prior_predictive": "what a prior expects, before there are items",
+    "rope_probabilities": "of a posterior, which says",
     "choose": "says which method answers",
     "confusion_matrix": "counts",
     "counts_at_thresholds": "counts",
@@ -103,15 +104,15 @@ def test_other_assumptions_are_said_where_they_hold():
     assert of(bayescm.summary(TWO, "ppv", prevalence=0.1)) == [ITEMS, assumptions.EXCHANGED, TEST_SET]
     assert of(bayescm.summary(TWO, "ppv", prevalence=(1, 9))) == [ITEMS, assumptions.EXCHANGED, TEST_SET]
     assert assumptions.EXCHANGED in of(bayescm.probability(TWO, "ppv > .1", prevalence=0.1))
-    exchanged = bayescm.aucpr(ACTUAL * 50, SCORE * 50, prevalence=0.4, method="smoothed", draws=1000, random_seed=1)
+    exchanged = bayescm.aucpr(ACTUAL * 50, SCORE * 50, prevalence=0.4, method="smoothed", samples=1000, random_seed=1)
     assert assumptions.EXCHANGED in of(exchanged)
-    apart = bayescm.auc_difference((ACTUAL, ACTUAL), SCORE, SCORE[::-1], design="independent")
+    apart = bayescm.auc_difference({"a": ACTUAL, "b": ACTUAL}, {"a": SCORE, "b": SCORE[::-1]}, design="independent")
     assert assumptions.OWN_ITEMS in of(apart)
     assert assumptions.SAME_ITEMS in of(bayescm.compare_systems(TOGETHER, random_seed=1))
     assert assumptions.OWN_ITEMS in of(bayescm.compare_systems(SYSTEMS, random_seed=1))
     assert assumptions.SAME_ITEMS in of(bayescm.leaderboard(TOGETHER, random_seed=1))
-    assert assumptions.SAME_ITEMS in of(bayescm.decide(TOGETHER, {"fn": 1}, draws=1000, random_seed=1))
-    assert assumptions.OWN_ITEMS in of(bayescm.decide(SYSTEMS, {"fn": 1}, draws=1000, random_seed=1))
+    assert assumptions.SAME_ITEMS in of(bayescm.decide(TOGETHER, {"fn": 1}, samples=1000, random_seed=1))
+    assert assumptions.OWN_ITEMS in of(bayescm.decide(SYSTEMS, {"fn": 1}, samples=1000, random_seed=1))
     assert assumptions.SAME_ITEMS in of(bayescm.sample_size_to_compare(0.9, 0.7, discordance=0.3))
     assert assumptions.FIXED in of(bayescm.sample_size("recall", width=0.3, prevalence=0.5, fixed_totals=True))
 

@@ -114,7 +114,7 @@ def test_more_than_two_labels():
     np.testing.assert_array_equal(d["interval"][5], d["interval"][0])
     for method in ("delta", "bootstrap"):
         every = quiet(THREE, None, method, random_seed=1)
-        assert every.metric.values.tolist() == bayescm.summary(THREE, draws=1000).metric.values.tolist()
+        assert every.metric.values.tolist() == bayescm.summary(THREE, samples=1000).metric.values.tolist()
 
 
 @pytest.mark.parametrize("method", PROPORTION)
@@ -132,7 +132,7 @@ def test_what_is_refused():
     with pytest.raises(ValueError, match="`ci_prob` must be a number in"):
         interval(COUNTS, "recall", ci_prob=95)
     with pytest.raises(ValueError, match="`draws` must be at least 1000"):
-        interval(COUNTS, "mcc", "bootstrap", draws=100)
+        interval(COUNTS, "mcc", "bootstrap", samples=100)
     with pytest.raises(TypeError, match="`random_seed`"):
         interval(COUNTS, "mcc", "bootstrap", random_seed="x")
     with pytest.raises(ValueError, match="has no 'accurcy'"):
@@ -323,7 +323,7 @@ def test_bootstrap_bounds_are_values_of_resamples():
 def test_bootstrap_of_many_items_is_delta():
     counts = bayescm.from_cells(tp=4000, fn=900, fp=700, tn=3000)
     names = ["mcc", "f1", "kappa"]
-    d = interval(counts, names, "bootstrap", draws=40_000, random_seed=1)["interval"]
+    d = interval(counts, names, "bootstrap", samples=40_000, random_seed=1)["interval"]
     np.testing.assert_allclose((d[:, 1] - d[:, 0]) / 2, half_length(counts, names), rtol=0.03)
 
 

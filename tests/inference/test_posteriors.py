@@ -60,7 +60,7 @@ def test_caelen(oracle):
     error = 5 * 0.5 / 1000
     assert float((theta.sel(system="B") > 0).mean()) == pytest.approx(0.976, abs=1e-3)
     assert float((theta.sel(system="A") > theta.sel(system="B")).mean()) == pytest.approx(0.875, abs=1.5e-3)
-    s = bayescm.summary(counts.sel(system="B"), "mcc", prior="haldane", random_seed=1, draws=400_000)
+    s = bayescm.summary(counts.sel(system="B"), "mcc", prior="haldane", random_seed=1, samples=400_000)
     low, high = s.interval[0]
     assert low == pytest.approx(0.003, abs=3e-3)
     assert high == pytest.approx(0.322, abs=3e-3)

@@ -19,7 +19,7 @@ def test_layout():
     assert s.ci_bound.attrs == {"ci_prob": 0.95, "ci_kind": "hdi"}
     assert (s.method == "exact").all()
     assert s.doi.dims == ("system",)
-    xr.testing.assert_allclose(s.metric_uncertainty, s.interval[..., 1] - s.interval[..., 0])
+    xr.testing.assert_allclose(s.width, s.interval[..., 1] - s.interval[..., 0])
     assert (s.mcse_mean.sel(metric="recall") == 0).all()
     assert (s.error.sel(metric="recall") == 0).all()
     assert (s.error < 2e-3).all()
@@ -63,7 +63,7 @@ def test_seeds():
 @pytest.mark.parametrize("prior", ["jeffreys", "laplace"])
 def test_every_small_table_has_an_answer(model, prior):
     counts = bayescm.from_array(tables(4 if model == "dirichlet_multinomial" else 3), dims="table")
-    s = bayescm.summary(counts, model=model, prior=prior, draws=1000, random_seed=1)
+    s = bayescm.summary(counts, model=model, prior=prior, samples=1000, random_seed=1)
     point = bayescm.evaluate(counts)
     for metric in BINARY:
         row = s.sel(metric=metric.name)
@@ -75,7 +75,7 @@ def test_every_small_table_has_an_answer(model, prior):
         assert (row.interval[:, 1] <= metric.upper).all()
         if not metric.moments:
             assert np.isfinite(row["mean"]).all()
-            assert (row.metric_uncertainty > 0).all()
+            assert (row.width > 0).all()
 
 
 def test_all_zero_counts_give_the_prior():
@@ -165,7 +165,7 @@ def test_exchanged_prevalence_moves_point_and_interval_together():
     np.testing.assert_allclose(s.interval[2], same.interval[0])
     beta = bayescm.summary(counts, ["precision", "prevalence"], prevalence=(2, 198), random_seed=1)
     assert beta.point[1] == pytest.approx(0.01)
-    assert beta.metric_uncertainty[0] > s.metric_uncertainty[0]
+    assert beta.width[0] > s.width[0]
     assert s["sd"][1] == 0
     fixed = bayescm.summary(counts, ["precision", "prevalence"], prevalence="fixed", random_seed=1)
     np.testing.assert_allclose(fixed.point, [90 / 110, 0.5])
@@ -190,7 +190,7 @@ def test_draws_against_exact_laws():
     names = ["recall", "precision", "f1", "accuracy"]
     exact = bayescm.summary(counts, names)
     copies = {name: lambda tp, fn, fp, tn, n=name: compute_one(n, tp, fn, fp, tn) for name in names}
-    drawn = bayescm.summary(counts, copies, random_seed=1, draws=200_000)
+    drawn = bayescm.summary(counts, copies, random_seed=1, samples=200_000)
     assert (drawn.method == "draws").all()
     for name in ("mean", "median", "sd"):
         np.testing.assert_allclose(drawn[name], exact[name], atol=6 * float(drawn.mcse_mean.max()))

@@ -86,7 +86,7 @@ def test_a_program_of_the_users_own_keeps_its_data_and_is_read_by_labels():
     fit = bayescm.posterior(swapped, model=mine, metrics="recall", random_seed=1, **NUTS)
     assert fit.observed_data.counts.values.tolist() == TABLE.values.ravel().tolist()
     bayescm.posterior(TABLE * 2, model=mine, metrics="recall", random_seed=1, **NUTS)
-    bayescm.prior_predictive("recall", size=40, model=mine, draws=10, random_seed=1)
+    bayescm.prior_predictive("recall", n_items=40, model=mine, draws=10, random_seed=1)
     assert mine["counts_data"].get_value().tolist() == TABLE.values.ravel().tolist()
     with pytest.raises(ValueError, match="`counts`"):
         bayescm.posterior(TABLE + 0.5, model=mine, random_seed=1, **NUTS)
@@ -161,7 +161,7 @@ def test_a_story_can_be_given_as_its_module():
     module = models.load("three_binomial")
     assert bayescm.choose(TABLE, model=module).method == "exact"
     assert bayescm.posterior(TABLE, model=module, metrics="f1", draws=10).attrs["model"] == "three_binomial"
-    assert bayescm.sbc(module, "recall", simulations=5, random_seed=1).attrs["story"] == "three_binomial"
+    assert bayescm.sbc(module, "recall", simulations=5, random_seed=1).attrs["model"] == "three_binomial"
 
 
 def test_sbc_refuses_what_says_nothing():

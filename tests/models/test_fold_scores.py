@@ -11,7 +11,7 @@ from bayescm import models
 from bayescm.data.datasets import files
 from bayescm.distributions import normal_inverse_gamma
 from bayescm.models.closed_form import ClosedForm
-from bayescm.models.rope import probabilities
+from bayescm.models.rope import rope_probabilities
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning"),
@@ -26,7 +26,7 @@ SCORES = np.array([1.3, -0.4, 2.2, 0.9, 1.8, -1.1, 0.2, 2.5])
 @pytest.fixture(scope="module")
 def difference():
     """Accuracy of J48 minus that of naive Bayes, over (dataset, fold)."""
-    lines = (files("bayescm") / "data" / "corani2017_nbc_j48.csv").read_text().splitlines()[1:]
+    lines = (files("bayescm") / "data" / "sets" / "corani2017_nbc_j48.csv").read_text().splitlines()[1:]
     rows = [line.split(",") for line in lines]
     scores = np.array([row[2:] for row in rows], float).reshape(2, 54, 100)
     return xr.DataArray(
@@ -45,10 +45,10 @@ def test_baycomp_oracle(oracle, difference):
     entry = oracle("field.18")
     sonar = difference.sel(dataset="sonar").isel(fold=slice(10))
     form = story.exact(sonar)
-    left, rope, right = probabilities(form, 0).mean_difference.values
+    left, rope, right = rope_probabilities(form, 0).mean_difference.values
     np.testing.assert_allclose([left, right], entry["expected"]["p_left,p_right (rope 0)"], rtol=0, atol=1e-12)
     assert rope == 0
-    three = probabilities(form, 0.5).mean_difference.values
+    three = rope_probabilities(form, 0.5).mean_difference.values
     np.testing.assert_allclose(three, entry["expected"]["rope=0.5"], rtol=0, atol=1e-12)
 
 
@@ -206,7 +206,7 @@ def test_hierarchy_against_quadrature(few, hierarchy):
     want, mean = quadrature(few, 0.1, 1)
     posterior, sampled = hierarchy
     hardly_diverges(sampled)
-    got = probabilities(xr.DataTree.from_dict({"posterior": posterior}), 1)
+    got = rope_probabilities(xr.DataTree.from_dict({"posterior": posterior}), 1)
     np.testing.assert_allclose(got.next_dataset, want, atol=0.03)
     drawn = posterior["mean_difference"]
     assert float(drawn.mean()) == pytest.approx(mean, abs=0.3 * float(drawn.std(OVER)))
@@ -223,7 +223,7 @@ def test_baycomp_hierarchy(all_data_sets):
     """The documentation's (0.0795, 0.0365, 0.884): nbc and j48, rope 1, ten scores of each of the 54 data sets."""
     posterior, sampled = all_data_sets
     hardly_diverges(sampled)
-    got = probabilities(xr.DataTree.from_dict({"posterior": posterior}), 1)
+    got = rope_probabilities(xr.DataTree.from_dict({"posterior": posterior}), 1)
     np.testing.assert_allclose(got.largest, [0.0795, 0.0365, 0.884], atol=0.04)
     sigma = posterior["sigma"]
     assert np.isfinite(sigma).all()
@@ -278,20 +278,20 @@ def test_one_and_equal_data_sets():
 def test_rope_of_draws_and_laws():
     law = stats.t(9, 1.0, 0.5)
     draws = xr.Dataset({"x": ("sample", law.rvs(100_000, random_state=1))})
-    exact, drawn = probabilities(law, 0.5, variable="x"), probabilities(draws, 0.5, variable="x")
+    exact, drawn = rope_probabilities(law, 0.5, variable="x"), rope_probabilities(draws, 0.5, variable="x")
     np.testing.assert_allclose(exact.x, drawn.x, atol=0.01)
-    assert list(exact.side.values) == ["left", "rope", "right"]
+    assert list(exact.side.values) == ["worse", "equivalent", "better"]
     assert float(exact.x.sum()) == pytest.approx(1)
     tree = xr.DataTree.from_dict({"posterior": draws})
-    assert probabilities(tree, 0.5, variable="x").identical(drawn)
+    assert rope_probabilities(tree, 0.5, variable="x").identical(drawn)
     # far tails keep their digits
-    assert probabilities(stats.t(50, -9.0, 0.1), 1).mean_difference[2] < 1e-50
+    assert rope_probabilities(stats.t(50, -9.0, 0.1), 1).mean_difference[2] < 1e-50
 
 
 def test_rope_of_the_next_data_set():
     draws = xr.Dataset({"mean_difference": ("sample", [0.0, 5.0, -5.0]), "sigma0": 0.1 + xr.zeros_like(
         xr.DataArray([0.0, 0, 0], dims="sample")), "nu": ("sample", [30.0, 30, 30])})  # fmt: skip
-    got = probabilities(draws, 1)
+    got = rope_probabilities(draws, 1)
     np.testing.assert_allclose(got.largest, [1 / 3] * 3)
     np.testing.assert_allclose(got.next_dataset, [1 / 3] * 3, atol=1e-6)
     np.testing.assert_allclose(got.mean_difference, [1 / 3] * 3)
@@ -310,7 +310,7 @@ def test_rope_of_the_next_data_set():
 )
 def test_rope_refusals(posterior, rope, error, words):
     with pytest.raises(error, match=words):
-        probabilities(posterior, rope)
+        rope_probabilities(posterior, rope)
 
 
 # refusals

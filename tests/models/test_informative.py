@@ -87,7 +87,7 @@ def test_correlated_logits():
 
 def test_prior_predictive_of_any_metric():
     dt = bayescm.prior_predictive(
-        ["mcc", "recall"], size=34, model="informative", prior=EXPERT, draws=1000, random_seed=1
+        ["mcc", "recall"], n_items=34, model="informative", prior=EXPERT, draws=1000, random_seed=1
     )
     assert dt.prior.recall.dims == ("chain", "draw")
     assert dt.prior.sizes["chain"] == 4
@@ -96,13 +96,13 @@ def test_prior_predictive_of_any_metric():
     assert (dt.prior_predictive.counts.sum("cell") == 34).all()
     assert dt.prior_replicate.matthews_correlation.sizes == {"chain": 4, "draw": 1000}
     with pytest.raises(TypeError, match="isn't an option of dirichlet_multinomial"):
-        bayescm.prior_predictive("f1", size=3, draws=2, pooling="partial")
+        bayescm.prior_predictive("f1", n_items=3, draws=2, pooling="partial")
     with pytest.raises(TypeError, match="isn't an option of informative"):
-        bayescm.prior_predictive(size=3, model="informative", draws=2, tune=3)
+        bayescm.prior_predictive(n_items=3, model="informative", draws=2, tune=3)
 
 
 def test_logit_normal_from_an_interval():
-    prior = LogitNormal.from_interval(0.7, 0.95, prob=0.9)
+    prior = LogitNormal.from_interval(0.7, 0.95, ci_prob=0.9)
     z = stats.norm.ppf([0.05, 0.95])
     np.testing.assert_allclose(special.expit(prior.mu + prior.sigma * z), [0.7, 0.95])
     for bad in ((0.9, 0.8), (0, 0.5), (0.5, 1), (np.nan, 0.5)):

@@ -80,12 +80,12 @@ def test_labels_follow_the_rules_of_one_matrix():
 @pytest.mark.parametrize(
     ("predictions", "message"),
     [
-        ({"A": [0, 1, 1]}, r"`y_true` has 2 and `y_preds\['A'\]` has 3 items"),
+        ({"A": [0, 1, 1]}, r"`y_true` has 2 and `y_pred\['A'\]` has 3 items"),
         ({"actual": [0, 1]}, "can't have 'actual'"),
         ({"system": [0, 1]}, "can't have a system called 'system'"),
         ({"joint": [0, 1]}, "can't have a system called 'joint'"),
         ({}, "is empty"),
-        ({"A": [0, None]}, r"`y_preds\['A'\]` has a missing label at position 1"),
+        ({"A": [0, None]}, r"`y_pred\['A'\]` has a missing label at position 1"),
     ],
 )
 def test_bad_predictions(predictions, message):

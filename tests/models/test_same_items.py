@@ -115,7 +115,7 @@ def test_what_is_no_set_of_answers_is_refused():
         patterns(good.assign(actual=("item", Y + 1)))
     with pytest.raises(ValueError, match="'A' twice"):
         patterns(good.assign_coords(system=["A", "A"]))
-    with pytest.raises(ValueError, match="`y_preds` is empty"):
+    with pytest.raises(ValueError, match="`y_pred` is empty"):
         bayescm.predictions(Y, {})
     assert not same_items.answered_together(bayescm.from_cells(tp=1, fn=1, fp=1, tn=1))
     assert same_items.answered_together(good)

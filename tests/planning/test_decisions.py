@@ -31,7 +31,7 @@ def by_hand(counts, costs, n=200_000, seed=3):
 
 
 def test_costs_are_those_of_the_exact_law_and_of_draws():
-    found = bayescm.decide(COUNTS, COSTS, random_seed=1)
+    found = bayescm.decide(COUNTS, COSTS, ci_kind="eti", random_seed=1)
     exact = bayescm.summary(COUNTS, expected_cost(fn=10, fp=1), ci_kind="eti").isel(metric=0)
     for name in ("point", "mean", "sd", "interval"):
         np.testing.assert_allclose(found[name].isel(action=0), exact[name], rtol=1e-9)
@@ -92,7 +92,7 @@ def test_negative_costs_are_gains_and_a_constant_shift_changes_nothing_else():
 @pytest.mark.parametrize("prevalence", ["fixed", 0.4, (4, 6)])
 def test_another_prevalence(prevalence):
     found = bayescm.decide(COUNTS, COSTS, prevalence=prevalence, random_seed=1)
-    exact = bayescm.summary(COUNTS, expected_cost(fn=10, fp=1), prevalence=prevalence, ci_kind="eti").isel(metric=0)
+    exact = bayescm.summary(COUNTS, expected_cost(fn=10, fp=1), prevalence=prevalence).isel(metric=0)
     for name in ("point", "mean", "sd", "interval"):
         np.testing.assert_allclose(found[name].isel(action=0), exact[name], rtol=1e-8)
     p = 0.15 if prevalence == "fixed" else 0.4
@@ -113,7 +113,7 @@ def test_a_class_without_items():
 
 def test_three_labels_against_draws_by_hand():
     costs = np.array([[0, 1, 4], [2, 0, 1], [9, 3, 0.0]])
-    found = bayescm.decide(THREE, costs, random_seed=1, prior="jeffreys_cell")
+    found = bayescm.decide(THREE, costs, random_seed=1, prior="jeffreys_cell", ci_kind="eti")
     assert found.action.values.tolist() == ["classifier", "always 0", "always 1", "always 2"]
     assert found["method"].item() == "draws"
     n = 100_000
@@ -123,7 +123,7 @@ def test_three_labels_against_draws_by_hand():
     np.testing.assert_allclose(found["sd"], drawn.std(0), rtol=0.02)
     np.testing.assert_allclose(found["interval"], np.quantile(drawn, [0.025, 0.975], axis=0).T, rtol=0.02)
     named = {f"{i}->{j}": costs[i, j] for i in range(3) for j in range(3) if i != j}
-    assert bayescm.decide(THREE, named, random_seed=1, prior="jeffreys_cell").identical(found)
+    assert bayescm.decide(THREE, named, random_seed=1, prior="jeffreys_cell", ci_kind="eti").identical(found)
     shares = bayescm.decide(THREE, costs, prevalence=[0.2, 0.3, 0.5], random_seed=1)
     np.testing.assert_allclose(shares["mean"].values[1:], [0.2, 0.3, 0.5] @ costs)
     np.testing.assert_allclose(shares["sd"].values[1:], 0, atol=1e-9)
@@ -145,7 +145,7 @@ def test_systems_share_the_prevalence_of_all_test_sets():
     np.testing.assert_allclose(found["mean"].sel(action="all positive"), 1 - share.mean())
     pooled = (float(positive), 264.0)
     for system in "AB":
-        one = bayescm.summary(TWO.sel(system=system), expected_cost(fn=10, fp=1), prevalence=pooled, ci_kind="eti")
+        one = bayescm.summary(TWO.sel(system=system), expected_cost(fn=10, fp=1), prevalence=pooled)
         np.testing.assert_allclose(found["interval"].sel(action=system), one["interval"][0], rtol=1e-6)
     assert found.attrs["design"] == "independent"
 
@@ -229,10 +229,10 @@ def test_bad_costs(costs, words):
 
 
 def test_bad_arguments():
-    with pytest.raises(ValueError, match="`draws` must be at least 1000"):
-        bayescm.decide(COUNTS, COSTS, draws=10)
-    with pytest.raises(ValueError, match="`confidence`"):
-        bayescm.decide(COUNTS, COSTS, confidence=1)
+    with pytest.raises(ValueError, match="`samples` must be at least 1000"):
+        bayescm.decide(COUNTS, COSTS, samples=10)
+    with pytest.raises(ValueError, match="`decision_prob`"):
+        bayescm.decide(COUNTS, COSTS, decision_prob=1)
     with pytest.raises(ValueError, match="'all positive' twice"):
         bayescm.decide(TWO.assign_coords(system=["all positive", "B"]), COSTS)
     with pytest.raises(ValueError, match="dim 'action'"):

@@ -91,7 +91,7 @@ def test_intervals_are_the_narrower_the_farther_from_the_middle(prior, kind):
 def test_kruschkes_protocol_as_toetsch_and_hoffmann_have_it():
     found = bayescm.interval_width("accuracy", 100)  # totsch: 19 points; prior of accuracy under jeffreys is flat
     assert float(found.width.item()) == pytest.approx(0.192106, abs=1e-6)
-    assert int(bayescm.sample_size("accuracy", width=0.1921056).n.item()) == 100
+    assert int(bayescm.sample_size("accuracy", width=0.1921056).n_items.item()) == 100
     flat = bayescm.interval_width("recall", 100, prior="laplace")
     assert float(flat.width.item()) == pytest.approx(0.192106, abs=1e-6)
 
@@ -119,7 +119,7 @@ def test_this_and_all_larger_numbers_reach_the_assurance(mode, concentration, ki
         found = bayescm.sample_size(
             "recall", width=width, mode=mode, concentration=concentration, ci_kind=kind, assurance=assurance
         )
-        n = int(found.n.item())
+        n = int(found.n_items.item())
         one = Proportion(Rate.of_mode("mode", mode, concentration), 0.5, 0.5, 0.95, kind)
         reached = []
         for size in range(1, int(1.3 * 4 / width**2)):
@@ -134,7 +134,7 @@ def test_this_and_all_larger_numbers_reach_the_assurance(mode, concentration, ki
 )
 def test_a_first_number_that_reaches_it_may_not_be_enough(mode, concentration, width, assurance):
     arguments = {"mode": mode, "concentration": concentration, "width": width, "assurance": assurance}
-    n = int(bayescm.sample_size("recall", **arguments).n.item())
+    n = int(bayescm.sample_size("recall", **arguments).n_items.item())
     one = Proportion(Rate.of_mode("mode", mode, concentration), 0.5, 0.5, 0.95, "hdi")
     every_size = np.arange(1, int(1.1 * 4 / width**2), dtype=float)
     short = np.flatnonzero(one.assurance(every_size, width) < assurance - 1e-12)
@@ -144,14 +144,14 @@ def test_a_first_number_that_reaches_it_may_not_be_enough(mode, concentration, w
 
 def test_huge_sizes_answer_quickly():
     found = bayescm.sample_size("accuracy", width=6.2e-5)
-    assert int(found.n.item()) == pytest.approx((1.9542 / 6.2e-5) ** 2, rel=1e-3)
+    assert int(found.n_items.item()) == pytest.approx((1.9542 / 6.2e-5) ** 2, rel=1e-3)
     with pytest.raises(ValueError, match="more than 1,000,000,000 items"):
         bayescm.sample_size("accuracy", width=1e-5)
 
 
 @pytest.mark.parametrize("width", [1.0, 3.0])
 def test_any_test_reaches_a_width_of_one(width):
-    assert bayescm.sample_size("accuracy", width=width).n.values.tolist() == [1]
+    assert bayescm.sample_size("accuracy", width=width).n_items.values.tolist() == [1]
 
 
 def brute(test, n):
@@ -198,31 +198,31 @@ def test_a_wide_prevalence_is_not_cut_into_too_few_parts():
 
 def test_recall_in_a_whole_test_agrees_with_its_own_items():
     found = bayescm.sample_size(["recall", "specificity"], width=0.15, prevalence=0.25, fixed_totals=True)
-    alone = int(bayescm.sample_size("recall", width=0.15).n.item())
-    assert found.n.values == pytest.approx([alone / 0.25, alone / 0.75], rel=0.01)
-    assert int(found.n_together) == found.n.max()
+    alone = int(bayescm.sample_size("recall", width=0.15).n_items.item())
+    assert found.n_items.values == pytest.approx([alone / 0.25, alone / 0.75], rel=0.01)
+    assert int(found.n_items_together) == found.n_items.max()
     random = bayescm.sample_size("recall", width=0.15, prevalence=0.25)
-    assert int(random.n.item()) > found.n.values[0]
+    assert int(random.n_items.item()) > found.n_items.values[0]
 
 
 def test_a_simulated_test_reaches_the_width():
     found = bayescm.sample_size("f1", width=0.12, prevalence=0.3, assurance=0.9)
-    n = int(found.n.item())
+    n = int(found.n_items.item())
     rng = np.random.default_rng(5)
     recall, specificity = rng.beta(7.4, 2.6, (2, 20_000))
     positives = rng.binomial(n, 0.3, 20_000)
     tp, tn = rng.binomial(positives, recall), rng.binomial(n - positives, specificity)
     counts = bayescm.from_cells(tp=tp, fn=positives - tp, tn=tn, fp=n - positives - tn, dims="test")
-    widths = bayescm.summary(counts, "f1").metric_uncertainty.values
+    widths = bayescm.summary(counts, "f1").width.values
     assert (widths <= 0.12).mean() == pytest.approx(0.9, abs=0.01)
 
 
 def test_whole_tests_at_the_edges():
     known = bayescm.sample_size("prevalence", width=0.1, prevalence=0.3, fixed_totals=True)
-    assert known.n.values.tolist() == [2]  # the least that has both classes
+    assert known.n_items.values.tolist() == [2]  # the least that has both classes
     assert np.isinf(bayescm.interval_width("mcc", 1, prevalence=0.3, fixed_totals=True).width.item())
     perfect = bayescm.sample_size("f1", width=0.1, prevalence=0.3, mode=1, concentration=None)
-    n = int(perfect.n.item())
+    n = int(perfect.n_items.item())
     few = int(stats.binom.ppf(0.05, n, 0.3))  # positives, all found
     law = bayescm.metric_distribution(bayescm.from_cells(tp=few, fn=0, fp=0, tn=n - few), "f1")
     assert float(np.diff(law.hdi(0.95)).item()) == pytest.approx(0.1, rel=0.05)
@@ -233,9 +233,9 @@ def test_a_pilot_replaces_mode_and_concentration():
     pilot = bayescm.from_cells(tp=20, fn=4, fp=0, tn=50)  # an empty cell is fine under a proper prior
     found = bayescm.sample_size("recall", width=0.1, pilot=pilot)
     same = bayescm.sample_size("recall", width=0.1, mode=19.5 / 23, concentration=25)
-    assert found.n.item() == same.n.item()
+    assert found.n_items.item() == same.n_items.item()
     whole = bayescm.sample_size("recall", width=0.2, pilot=pilot, prevalence="pilot")
-    assert int(whole.n.item()) > int(bayescm.sample_size("recall", width=0.2, pilot=pilot).n.item())
+    assert int(whole.n_items.item()) > int(bayescm.sample_size("recall", width=0.2, pilot=pilot).n_items.item())
 
 
 @pytest.mark.parametrize(
@@ -261,16 +261,16 @@ def test_a_pilot_replaces_mode_and_concentration():
 def test_bad_plans_are_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
         bayescm.sample_size(arguments.pop("metric", "accuracy"), **arguments)
-    with pytest.raises((ValueError, TypeError), match="`n`"):
+    with pytest.raises((ValueError, TypeError), match="`n_items`"):
         bayescm.interval_width("accuracy", [0.5])
     with pytest.raises(ValueError, match="with `fixed_totals`"):
         bayescm.interval_width("accuracy", 10, fixed_totals=True)
 
 
-def seen(n, first, second, confidence):
+def seen(n, first, second, decision_prob):
     """Return the assurance of a comparison by all outcomes."""
     k = np.arange(n + 1.0)
-    better = below(k[None, :] + 1, n - k[None, :] + 1, k[:, None] + 1, n - k[:, None] + 1) >= confidence
+    better = below(k[None, :] + 1, n - k[None, :] + 1, k[:, None] + 1, n - k[:, None] + 1) >= decision_prob
     chances = [np.exp(rate.log_pmf(k, n)) for rate in (first, second)]
     return chances[0] @ better @ chances[1]
 
@@ -293,10 +293,10 @@ def test_paired_comparisons_against_all_outcomes():
 
 def test_sizes_of_comparisons():
     own = bayescm.sample_size_to_compare(0.9, 0.75)
-    n = int(own.n)
+    n = int(own.n_items)
     rates = Rate(0.0, 0.0, 0.9), Rate(0.0, 0.0, 0.75)
     assert seen(n, *rates, 0.95) >= 0.8 > seen(n - 1, *rates, 0.95)
-    assert int(bayescm.sample_size_to_compare(0.9, 0.75, discordance=0.15).n) < n
+    assert int(bayescm.sample_size_to_compare(0.9, 0.75, discordance=0.15).n_items) < n
     with pytest.raises(ValueError, match=r"better with probability 0\.7"):
         bayescm.sample_size_to_compare(0.85, 0.8, concentration=40)
     for arguments, message in [
@@ -307,17 +307,17 @@ def test_sizes_of_comparisons():
             bayescm.sample_size_to_compare(0.85, 0.8, **arguments)
 
 
-def verdicts(rng, n, cells, confidence, repeats=20_000):
+def verdicts(rng, n, cells, decision_prob, repeats=20_000):
     """Return how often the first, and the second, of two systems on the same items is found better, by simulation."""
     counts = rng.multinomial(n, cells, repeats)
     better = stats.beta.sf(0.5, counts[:, 1] + 1, counts[:, 2] + 1)
-    return (better >= confidence).mean(), (better <= 1 - confidence).mean()
+    return (better >= decision_prob).mean(), (better <= 1 - decision_prob).mean()
 
 
 @pytest.mark.parametrize(("discordance", "n"), [(0.05, 110), (0.1, 235), (0.2, 492)])
 def test_plans_of_pairs_keep_their_error_rate_and_assurance(discordance, n):
     plan = bayescm.sample_size_to_compare(0.85, 0.80, discordance=discordance)
-    assert int(plan.n) == n
+    assert int(plan.n_items) == n
     assert plan.discordant == pytest.approx(n * discordance)
     assert plan.error_rate <= 0.101
     assert plan.attrs["wanted_error_rate"] == pytest.approx(0.1)
@@ -332,26 +332,26 @@ def test_plans_of_pairs_keep_their_error_rate_and_assurance(discordance, n):
 
 def test_error_rates_of_plans_against_all_outcomes():
     plan = bayescm.sample_size_to_compare(0.9, 0.5, discordance=0.6)
-    n, total = int(plan.n), 0.0
+    n, total = int(plan.n_items), 0.0
     for m in range(n + 1):
         b = np.arange(m + 1)
         better = stats.beta.sf(0.5, b + 1, m - b + 1) >= 0.95
         total += 2 * stats.binom.pmf(m, n, 0.6) * stats.binom.pmf(b, m, 0.5)[better].sum()
     assert plan.error_rate == pytest.approx(total, abs=1e-10)
     plan = bayescm.sample_size_to_compare(0.95, 0.5)
-    same = [2 * seen(int(plan.n), Rate(0.0, 0.0, r), Rate(0.0, 0.0, r), 0.95) for r in (0.95, 0.5)]
+    same = [2 * seen(int(plan.n_items), Rate(0.0, 0.0, r), Rate(0.0, 0.0, r), 0.95) for r in (0.95, 0.5)]
     assert plan.error_rate == pytest.approx(max(same), abs=1e-10)
     assert max(same) <= 0.101
 
 
 def test_a_smaller_error_rate_takes_more_confidence():
-    few = bayescm.sample_size_to_compare(0.6, 0.4, discordance=1.0, confidence=0.9)
+    few = bayescm.sample_size_to_compare(0.6, 0.4, discordance=1.0, decision_prob=0.9)
     assert few.error_rate <= 0.202
-    with pytest.raises(ValueError, match=r"`error_rate`=0\.05 .* `confidence` of 0\.975"):
+    with pytest.raises(ValueError, match=r"`error_rate`=0\.05 .* `decision_prob` of 0\.975"):
         bayescm.sample_size_to_compare(0.85, 0.80, discordance=0.1, error_rate=0.05)
-    plan = bayescm.sample_size_to_compare(0.85, 0.80, discordance=0.1, error_rate=0.05, confidence=0.975)
+    plan = bayescm.sample_size_to_compare(0.85, 0.80, discordance=0.1, error_rate=0.05, decision_prob=0.975)
     assert plan.error_rate <= 0.0505
-    assert plan.n > 235
+    assert plan.n_items > 235
 
 
 def test_of_errors_the_fewer_are_the_better():
@@ -380,12 +380,12 @@ def test_sequential_is_the_summary_of_the_sums():
     last = bayescm.summary(chunks.sum("chunk"), ["mcc", "accuracy"])
     assert found.interval.dims == ("system", "chunk", "metric", "ci_bound")
     assert found.interval.isel(chunk=-1).values == pytest.approx(last.interval.values)
-    assert found.n.values.tolist() == chunks.sum(("actual", "predicted")).cumsum("chunk").values.tolist()
-    assert bayescm.sequential(chunks.values[0], "accuracy").n.dims == ("chunk",)
+    assert found.n_items.values.tolist() == chunks.sum(("actual", "predicted")).cumsum("chunk").values.tolist()
+    assert bayescm.sequential(chunks.values[0], "accuracy").n_items.dims == ("chunk",)
     with pytest.raises(ValueError, match="`dim` must be a batch dim"):
         bayescm.sequential(chunks, dim="day")
-    with pytest.raises(ValueError, match="can't have a dim 'n'"):
-        bayescm.sequential(chunks.rename(system="n"))
+    with pytest.raises(ValueError, match="can't have a dim 'n_items'"):
+        bayescm.sequential(chunks.rename(system="n_items"))
 
 
 def test_the_search_ends_for_any_shape_of_curve():

@@ -61,7 +61,7 @@ def test_an_uncertain_prevalence_is_averaged_over():
 
 def test_an_uncertain_prevalence_has_the_wider_interval():
     found = bayescm.at_prevalences(COUNTS, "precision", [0.02, (2, 98)])
-    known, uncertain = found["metric_uncertainty"].values[:, 0]
+    known, uncertain = found["width"].values[:, 0]
     assert uncertain > 1.5 * known
 
 

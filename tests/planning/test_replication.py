@@ -16,7 +16,7 @@ CAELEN = bayescm.datasets.caelen2017()
 def test_caelens_predictive_numbers():  # caelen.predictive: alpha = 0
     found = bayescm.replicate(CAELEN, "mcc", claims="mcc > 0", prior="haldane")
     assert float(found.probability.sel(system="B").item()) == pytest.approx(0.91901, abs=1e-5)
-    assert float(found.pairwise.sel(system="A", versus="B").item()) == pytest.approx(0.79155, abs=1e-5)
+    assert float(found.probability_larger.sel(system="A", versus="B").item()) == pytest.approx(0.79155, abs=1e-5)
     assert found.interval.sel(system="B").values[0] == pytest.approx([-0.06722, 0.38499], abs=1e-5)
     assert found["mean"].values[:, 0] == pytest.approx([0.29424, 0.16343], abs=1e-5)
     assert found.sd.values[:, 0] == pytest.approx([0.11199, 0.11574], abs=1e-5)
@@ -26,7 +26,7 @@ def test_caelens_predictive_numbers():  # caelen.predictive: alpha = 0
 def test_caelens_predictive_numbers_with_a_flat_prior():  # caelen.predictive1: alpha = 1
     found = bayescm.replicate(CAELEN, "mcc", claims="mcc > 0", prior="laplace")
     assert float(found.probability.sel(system="B").item()) == pytest.approx(0.91488, abs=1e-5)
-    assert float(found.pairwise.sel(system="A", versus="B").item()) == pytest.approx(0.78561, abs=1e-5)
+    assert float(found.probability_larger.sel(system="A", versus="B").item()) == pytest.approx(0.78561, abs=1e-5)
     assert found.interval.sel(system="B").values[0] == pytest.approx([-0.06421, 0.38494], abs=1e-5)
     assert found.sd.values[:, 0] == pytest.approx([0.1116, 0.11504], abs=1e-5)
 
@@ -57,7 +57,7 @@ def test_fixed_totals_are_kept():
         {"prevalence": 0.2},
         {"prevalence": (3, 7)},
         {"prevalence": "fixed"},
-        {"size": 60},
+        {"n_items": 60},
     ],
 )
 def test_enumeration_agrees_with_draws(arguments, monkeypatch):
@@ -65,7 +65,7 @@ def test_enumeration_agrees_with_draws(arguments, monkeypatch):
     names, claims = ["mcc", "f1", "precision"], ["mcc > 0.5", "recall >= .8 and precision > .7"]
     exact = bayescm.replicate(counts, names, claims=claims, **arguments)
     monkeypatch.setattr(replication, "MOST_MATRICES", 0)
-    drawn = bayescm.replicate(counts, names, claims=claims, random_seed=4, draws=40_000, **arguments)
+    drawn = bayescm.replicate(counts, names, claims=claims, random_seed=4, samples=40_000, **arguments)
     assert set(exact.method.values) == {"exact"}
     assert set(drawn.method.values) == {"draws"}
     assert (abs(drawn["mean"] - exact["mean"]) < 5 * drawn.mcse_mean).all()
@@ -77,14 +77,14 @@ def test_enumeration_agrees_with_draws(arguments, monkeypatch):
 
 def test_proportions_of_large_tests_are_beta_binomial():
     counts = bayescm.from_cells(tp=12, fn=5, fp=3, tn=16)
-    found = bayescm.replicate(counts, ["accuracy", "prevalence"], size=5000, claims="accuracy >= 0.7", ci_kind="eti")
+    found = bayescm.replicate(counts, ["accuracy", "prevalence"], n_items=5000, claims="accuracy >= 0.7", ci_kind="eti")
     truth = stats.betabinom(5000, 29, 9)  # 28 right and 8 wrong, two cells of 1/2 each
     assert (found.method == "exact").all()
     assert float(found["mean"][0]) == pytest.approx(29 / 38)
     assert float(found.sd[0]) == pytest.approx(truth.std() / 5000)
     assert float(found.probability.item()) == pytest.approx(truth.sf(3499))
     assert found.interval[0].values * 5000 == pytest.approx(truth.ppf([0.025, 0.975]))
-    fixed = bayescm.replicate(counts, "recall", prevalence="fixed", size=3600)
+    fixed = bayescm.replicate(counts, "recall", prevalence="fixed", n_items=3600)
     assert float(fixed.sd.item()) == pytest.approx(stats.betabinom(1700, 12.5, 5.5).std() / 1700)
     assert fixed.method.item() == "exact"
 
@@ -101,7 +101,7 @@ def test_strict_and_weak_claims_differ():
 
 def test_undefined_values_are_left_out_and_counted():
     counts = bayescm.from_cells(tp=2, fn=1, fp=0, tn=1)
-    found = bayescm.replicate(counts, ["recall", "mcc"], size=1, claims="mcc > 0")
+    found = bayescm.replicate(counts, ["recall", "mcc"], n_items=1, claims="mcc > 0")
     assert float(found.undefined[1]) == pytest.approx(1)
     assert np.isnan(found["mean"].values[1])
     assert float(found.probability.item()) == 0
@@ -129,19 +129,19 @@ def test_pairs_of_systems_by_brute_force():
             values.append(compute(resolve([name], 2), lattice.matrix)[0].round(9))
         larger = chances[0] @ (values[0][:, None] > values[1]) @ chances[1]
         equal = chances[0] @ (values[0][:, None] == values[1]) @ chances[1]
-        assert float(found.pairwise[m, 0, 1]) == pytest.approx(larger)
+        assert float(found.probability_larger[m, 0, 1]) == pytest.approx(larger)
         assert float(found.ties[m, 1, 0]) == pytest.approx(equal)
 
 
 def test_more_than_two_labels_and_batches():
     counts = bayescm.from_array(np.arange(36).reshape(2, 2, 3, 3) + 1, dims=("fold", "system"))
     names = ["accuracy", "recall", "f1_macro"]
-    found = bayescm.replicate(counts, names, claims="f1_macro > .4", random_seed=1, draws=4000)
+    found = bayescm.replicate(counts, names, claims="f1_macro > .4", random_seed=1, samples=4000)
     assert found.interval.dims == ("fold", "system", "metric", "ci_bound")
-    assert found.pairwise.dims == ("fold", "metric", "system", "versus")
+    assert found.probability_larger.dims == ("fold", "metric", "system", "versus")
     assert found.metric.values.tolist() == ["accuracy", "recall[0]", "recall[1]", "recall[2]", "f1_macro"]
     assert found.method[0, 0].values.tolist() == ["exact"] + 4 * ["draws"]
-    again = bayescm.replicate(counts, names, random_seed=1, draws=4000)
+    again = bayescm.replicate(counts, names, random_seed=1, samples=4000)
     assert again["mean"].equals(found["mean"])
     with pytest.raises(ValueError, match="one value per class"):
         bayescm.replicate(counts, claims="recall > .5")
@@ -173,11 +173,11 @@ def test_an_infinite_metric_stays_infinite():
         ({"claims": []}, TypeError, "`claims`"),
         ({"claims": 3}, TypeError, "`claims`"),
         ({"claims": "mcc is good"}, ValueError, "can't read"),
-        ({"size": 0}, ValueError, "`size`"),
-        ({"size": 2 * 10**9}, ValueError, "must not exceed"),
-        ({"draws": 10}, ValueError, "`draws`"),
+        ({"n_items": 0}, ValueError, "`n_items`"),
+        ({"n_items": 2 * 10**9}, ValueError, "must not exceed"),
+        ({"samples": 10}, ValueError, "`samples`"),
         ({"prior": "haldane"}, ValueError, "improper"),
-        ({"prevalence": "fixed", "size": 5}, ValueError, "can't keep the class shares"),
+        ({"prevalence": "fixed", "n_items": 5}, ValueError, "can't keep the class shares"),
     ],
 )
 def test_bad_arguments_are_refused(arguments, error, message):
@@ -196,7 +196,12 @@ def test_bad_arguments_are_refused(arguments, error, message):
 
 def test_a_claim_that_every_draw_meets_is_no_certainty():
     found = bayescm.replicate(
-        bayescm.from_cells(tp=300, fn=1, fp=1, tn=300), "mcc", size=1000, claims="mcc > 0", draws=1000, random_seed=1
+        bayescm.from_cells(tp=300, fn=1, fp=1, tn=300),
+        "mcc",
+        n_items=1000,
+        claims="mcc > 0",
+        samples=1000,
+        random_seed=1,
     )
     assert found.probability.item() == 1
     assert 5e-4 < found.mcse_probability.item() < 2e-3

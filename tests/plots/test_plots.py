@@ -265,7 +265,7 @@ def test_distribution_refuses_what_it_cannot_draw():
         plots.plot_distribution([law("recall"), law("lr+")])
     with pytest.raises(ValueError, match="mapping of names"):
         plots.plot_distribution([law("recall"), law("recall", prior="laplace")])
-    with pytest.raises(TypeError, match=r"`distribution` must be what .*; got ndarray"):
+    with pytest.raises(TypeError, match=r"`data` must be what .*; got ndarray"):
         plots.plot_distribution(np.ones(3))
     with pytest.raises(TypeError, match="got a Dataset of point"):
         plots.plot_distribution(bayescm.summary(COUNTS, "recall"))
@@ -273,7 +273,7 @@ def test_distribution_refuses_what_it_cannot_draw():
         plots.plot_distribution(law("recall").to_dataset(points=1))
     with pytest.raises(ValueError, match="batch dim of size 0"):
         plots.plot_distribution(law("recall", bayescm.datasets.caelen2017()).to_dataset().isel(system=slice(0)))
-    with pytest.raises(ValueError, match="`distribution` is empty"):
+    with pytest.raises(ValueError, match="`data` is empty"):
         plots.plot_distribution([])
     with pytest.raises(ValueError, match="`kind` must be one of"):
         plots.plot_distribution(law("recall"), kind="violin")
@@ -287,7 +287,7 @@ def test_metric_uncertainty_draws_what_the_paper_says():
     s = bayescm.summary(counts, ["prevalence", "recall", "specificity"], **TOETSCH)
     ax = plots.plot_metric_uncertainty(s)
     drawn = np.array([line.get_ydata() for line in ax.lines])
-    np.testing.assert_array_equal(drawn, s.metric_uncertainty.T)
+    np.testing.assert_array_equal(drawn, s.width.T)
     assert (drawn > 0.2).mean() > 0.5
     assert 1 <= (drawn > 0.6).sum() <= 5
     early, late = drawn[:, :8].mean(), drawn[:, -8:].mean()  # Table S1 is sorted by N

@@ -23,7 +23,7 @@ def test_the_difference_says_what_the_summary_says():
     assert words(ax)[0] == f"A is {row.verdict.item()} than B (at 95%)"
     assert words(ax)[1:4] == [f"P(A worse) = {worse:.3f}", f"P(equivalent) = {same:.3f}", f"P(A better) = {better:.3f}"]
     low, high = row.interval.values
-    assert words(ax)[4] == f"95% ETI {low:.2f} to {high:.2f}"
+    assert words(ax)[4] == f"95% HDI {low:.2f} to {high:.2f}"
     bar = next(line for line in ax.lines if len(line.get_xdata()) == 2 and line.get_ydata()[0] < 0)
     np.testing.assert_allclose(bar.get_xdata(), [low, high])
     band = ax.patches[0].get_extents().transformed(ax.transData.inverted())
@@ -64,7 +64,7 @@ def test_a_class_of_three():
         bayescm.plot_difference(found)
     with pytest.raises(ValueError, match="`comparison`"):
         bayescm.plot_difference(found, "recall[1]", "1 - 0")
-    with pytest.raises(TypeError, match="`tree`"):
+    with pytest.raises(TypeError, match="`data`"):
         bayescm.plot_difference(found["summary"].to_dataset())
 
 
@@ -79,7 +79,7 @@ def test_a_long_tail_is_cut_from_the_axis():
 def test_pairwise_probabilities_stand_in_their_cells():
     names = ["A", "B", "C"]
     values = np.array([[0.5, 0.9, 0.99995], [0.1, 0.5, 0.4], [0.00005, 0.6, 0.5]])
-    pairwise = xr.DataArray(values, coords={"system": names, "versus": names}, name="pairwise")
+    pairwise = xr.DataArray(values, coords={"system": names, "versus": names}, name="probability_better")
     ax = bayescm.plot_pairwise(pairwise.transpose().to_dataset())
     assert [tick.get_text() for tick in ax.get_yticklabels()] == names
     np.testing.assert_array_equal(ax.images[0].get_array(), values)
@@ -92,5 +92,5 @@ def test_pairwise_probabilities_stand_in_their_cells():
         (0, 2): "< 0.001",
         (1, 2): "0.600",
     }
-    with pytest.raises(TypeError, match="pairwise"):
-        bayescm.plot_pairwise(xr.Dataset({"pairwise": 1.0}))
+    with pytest.raises(TypeError, match="probability_better"):
+        bayescm.plot_pairwise(xr.Dataset({"probability_better": 1.0}))

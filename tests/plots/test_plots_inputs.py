@@ -40,7 +40,7 @@ INPUTS = {
     "region": lambda: bayescm.region(SYSTEMS, method="ellipse", grid=41),
     "replicate": lambda: bayescm.replicate(COUNTS, "recall"),
     "interval_width": lambda: bayescm.interval_width("recall", [50, 100]),
-    "at_prevalences": lambda: bayescm.at_prevalences(COUNTS, "precision", [0.1, 0.2], draws=1000, random_seed=1),
+    "at_prevalences": lambda: bayescm.at_prevalences(COUNTS, "precision", [0.1, 0.2], samples=1000, random_seed=1),
     "metric_distribution": lambda: bayescm.metric_distribution(COUNTS, "recall"),
     "empty Dataset": xr.Dataset,
     "empty DataTree": xr.DataTree,
@@ -127,5 +127,5 @@ def test_a_probability_is_never_a_false_0_or_1():
     said = [text.get_text() for text in ax.get_legend().get_texts()]
     assert said[:2] == ["P(0 worse) < 0.001", "P(0 better) > 0.999"]
     pairwise = xr.DataArray([[0.5, 1.0], [0.0, 0.5]], coords={"system": ["A", "B"], "versus": ["A", "B"]})
-    ax = bayescm.plot_pairwise(pairwise.to_dataset(name="pairwise"))
+    ax = bayescm.plot_pairwise(pairwise.to_dataset(name="probability_better"))
     assert [text.get_text() for text in ax.texts] == ["> 0.999", "< 0.001"]

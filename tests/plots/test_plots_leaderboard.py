@@ -45,7 +45,7 @@ def test_many_systems_have_colours_only():
 
 
 def test_what_is_no_leaderboard_is_refused(board):
-    with pytest.raises(TypeError, match="`board`"):
+    with pytest.raises(TypeError, match="`data`"):
         bayescm.plot_leaderboard(xr.Dataset())
     with pytest.raises(ValueError, match="`systems`"):
         bayescm.plot_leaderboard(board, systems=0)

@@ -106,7 +106,7 @@ def test_methods_have_the_colours_of_the_paper_and_their_names():
         ({"method": "credible", "prior": 0.3}, "credible, prior 0.3"),
         ({"method": "credible", "prior": [[1, 2], [3, 4]]}, "credible, own prior"),
         ({"method": "credible", "prior": "laplace", "ordering": "density"}, "highest density, Laplace prior"),
-        ({"method": "simulate", "draws": 50, "random_seed": 1, "grid": 9}, "simulated"),
+        ({"method": "simulate", "samples": 50, "random_seed": 1, "grid": 9}, "simulated"),
     ],
 )
 def test_the_title_is_the_method_in_words(options, told):
@@ -195,7 +195,7 @@ def test_nothing_is_drawn_where_nothing_is_known():
 
 
 def test_cloud_lies_below_and_in_sight():
-    made, draws = bayescm.region(LOW), bayescm.regions.bootstrap(LOW, draws=500, random_seed=1)
+    made, draws = bayescm.region(LOW), bayescm.regions.bootstrap(LOW, samples=500, random_seed=1)
     ax = bayescm.plot_region(made, cloud=draws)
     (points,) = [line for line in ax.lines if line.get_rasterized()]
     np.testing.assert_array_equal(points.get_xdata(), draws.recall)

@@ -343,10 +343,10 @@ def test_simulation_agrees_with_the_exact_level():
     counts = counts_of(40, 3, 5, 12)
     at = {"tpr": np.array([0.5, 0.7, 0.9]), "fpr": np.array([0.02, 0.1, 0.2])}
     exact = bayescm.region_level(counts, method="exact", **at).level.values
-    drawn = bayescm.region_level(counts, method="simulate", draws=20_000, random_seed=4, **at)
+    drawn = bayescm.region_level(counts, method="simulate", samples=20_000, random_seed=4, **at)
     # the paper draws the class totals as well, so the two differ a little beyond the simulation's own error
     np.testing.assert_allclose(drawn.level, exact, atol=0.05)
-    again = bayescm.region_level(counts, method="simulate", draws=20_000, random_seed=4, **at)
+    again = bayescm.region_level(counts, method="simulate", samples=20_000, random_seed=4, **at)
     xr.testing.assert_identical(drawn, again)
 
 
