@@ -282,22 +282,30 @@ def _candidates(residual: Residual, n: int) -> tuple[NDArray[np.int64], bool]:
     most = residual(best).size  # the sum of squares of a matrix that rounds to the metrics is not above it
     near = [n * cells.ravel()[1:] for total, cells in minima if total <= max(most, 1.1 * least)]
     reaches = [_MARGIN * n * (1 + least**0.5) * _reach(residual, centre / n) + 2 for centre in near]
-    few = bool(sum(np.prod(2 * reach + 1) for reach in reaches) <= _MOST)
+    few = _few(near, reaches, n)
     while few and least <= most:  # where the metrics bend, matrices fit beyond the linear estimate
         boxes = [_box(centre - reach, centre + reach, n) for centre, reach in zip(near, reaches, strict=True)]
-        full = [_fills(residual, *each) for each in zip(boxes, near, reaches, strict=True)]
-        if not any(full):
+        full = [_fills(residual, *each, n) for each in zip(boxes, near, reaches, strict=True)]
+        if not np.any(full):
             return np.unique(np.concatenate(boxes), axis=0), True
-        reaches = [1.5 * reach if is_full else reach for reach, is_full in zip(reaches, full, strict=True)]
-        few = bool(sum(np.prod(2 * reach + 1) for reach in reaches) <= _MOST)
+        reaches = [np.where(sides, 1.5 * reach, reach) for reach, sides in zip(reaches, full, strict=True)]
+        few = _few(near, reaches, n)
     boxes = [_box(centre - _NEAR, centre + _NEAR, n) for centre in near]
     return np.unique(np.concatenate(boxes), axis=0), least > most
 
 
-def _fills(residual: Residual, box: NDArray[np.int64], centre: Array, reach: Array) -> bool:
-    """Say whether matrices fit further out than half of the way to the sides of a box."""
+def _few(near: Sequence[Array], reaches: Sequence[Array], n: int) -> bool:
+    """Say whether the matrices around solutions can all be tried."""
+    sides = [np.minimum(c + reach, n) - np.maximum(c - reach, 0) + 1 for c, reach in zip(near, reaches, strict=True)]
+    return bool(sum(np.prod(side) for side in sides) <= _MOST)
+
+
+def _fills(residual: Residual, box: NDArray[np.int64], centre: Array, reach: Array, n: int) -> NDArray[np.bool_]:
+    """Say of which axes matrices fit further out than half of the way to a side of the box that could be moved."""
     fitting = box[np.nan_to_num(np.abs(residual(box)), nan=np.inf).max(-1) <= 1.0].reshape(-1, 4)[:, 1:]
-    return bool((np.abs(fitting - centre) > 0.5 * reach + 1.0).any())
+    away = fitting - centre
+    movable = np.where(away > 0, centre + reach < n, centre - reach > 0)
+    return np.asarray(((np.abs(away) > 0.5 * reach + 1.0) & movable).any(0))
 
 
 def _reach(residual: Residual, three: Array) -> Array:

@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 from hypothesis import assume, given
+from hypothesis import settings as examples
 from hypothesis import strategies as st
 from small import tables
 
@@ -188,6 +189,7 @@ def test_every_small_table_is_found_again():
             np.testing.assert_allclose(found.difference, 0, atol=1e-12)
 
 
+@examples(max_examples=15)
 @given(
     cells=st.tuples(*[st.integers(0, 60)] * 4).filter(lambda c: sum(c) > 0 and c[0] + c[1] > 0 and c[3] > 0),
     names=st.sampled_from([NAMES, ("accuracy", "mcc", "precision"), ("f1", "kappa", "recall", "prevalence")]),
