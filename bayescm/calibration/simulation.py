@@ -119,7 +119,7 @@ def sbc(
         raise ValueError("`prior` must be proper: a truth drawn from it isn't a number.")
     divergences = 0
     if form is None:
-        ask = fit.Told(name, asked, None, None, of_fit)
+        ask = fit.BoundModel(name, asked, None, None, of_fit)
         values, divergences = _by_nuts(ask, worlds, metrics, draws, tune, seed)
     else:
         forms = [asked.exact(w.data, **of_fit) for w in worlds]
@@ -236,7 +236,7 @@ def _by_closed_form(
 
 
 def _by_nuts(
-    ask: fit.Told, worlds: list[_Truth], metrics: list[Metric], draws: int, tune: int, seed: int
+    ask: fit.BoundModel, worlds: list[_Truth], metrics: list[Metric], draws: int, tune: int, seed: int
 ) -> tuple[list[dict[str, Array]], int]:
     """Locate every truth among draws of one chain of a program compiled once."""
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(1,)))
@@ -244,7 +244,7 @@ def _by_nuts(
     located, divergences = [], 0
     kept: dict[str, Any] = {}
     for i, world in enumerate(worlds):
-        with ask._replace(data=world.data).lent(kept) as program:
+        with ask._replace(data=world.data).compiled(kept) as program:
             posterior, stats = nuts.sample(program, nuts.Run(1, draws, seed + i, options=options))
         divergences += int(stats["diverging"].sum())
         thinned = posterior.isel({CHAIN: 0, DRAW: slice(THIN - 1, None, THIN)})

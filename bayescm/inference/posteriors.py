@@ -1,6 +1,6 @@
-"""The ladder: the closed form where the story has one, else PyMC, and why.
+"""posterior(): the closed form where the model has one, else PyMC, and why.
 
-:func:`choose` says which rung would be taken; :func:`posterior` takes it. Both rungs return the same DataTree.
+:func:`choose` says which would be taken; :func:`posterior` takes it. Both return the same DataTree.
 """
 
 from dataclasses import replace
@@ -33,7 +33,7 @@ _NEEDLESS = " This story has a closed form: method='exact' needs none of it."
 
 
 class Choice(NamedTuple):
-    """The rung of the ladder that would be taken."""
+    """The method that would be taken."""
 
     method: str
     reason: str
@@ -79,14 +79,14 @@ def choose(
     """
     model = fit.name_of(model)
     if not fit.is_conjugate(model):
-        return _choose_story(fit.tell(model, counts, prior, options)[0], method)[0]
+        return _choose_story(fit.bind(model, counts, prior, options)[0], method)[0]
     counts = check_counts(counts)
     prior = resolved_prior(prior)
     return _choose(counts, concentrations(prior, model, labels_of(counts)), model, prevalence, method)
 
 
 def _choose(counts: xr.DataArray, base: Concentrations, model: str, prevalence: PrevalenceLike, method: str) -> Choice:
-    """Choose the rung of a conjugate story for checked counts and a known prior."""
+    """Choose the method of a conjugate story for checked counts and a known prior."""
     validate.choice("method", method, fit.METHODS)
     if counts.chunks is None:  # lazy counts are checked when they are computed
         dirichlet.check_proper(dirichlet.posterior(counts.values, base, prevalence), labels_of(counts))
@@ -104,8 +104,8 @@ def _choose(counts: xr.DataArray, base: Concentrations, model: str, prevalence: 
     )
 
 
-def _choose_story(story: fit.Told, method: str) -> tuple[Choice, ClosedForm | None]:
-    """Choose the rung of any other story."""
+def _choose_story(story: fit.BoundModel, method: str) -> tuple[Choice, ClosedForm | None]:
+    """Choose the method of any other story."""
     validate.choice("method", method, fit.METHODS)
     form = story.closed_form()
     if method == "exact" and form is None:
@@ -217,7 +217,7 @@ def posterior(
             counts, model, prior, prevalence, metrics, method, replace(run, options=options), replicate, workflow
         )
     else:
-        story, sample_options = fit.tell(model, counts, prior, options)
+        story, sample_options = fit.bind(model, counts, prior, options)
         choice, form = _choose_story(story, method)
         if not isinstance(replicate, bool):
             raise ValueError(f"`replicate` must be True or False for {story.name}; got {replicate!r}.")
@@ -268,7 +268,7 @@ def _conjugate(
         )
     groups: dict[str, xr.Dataset] = {}
     if choice.method == "nuts":
-        fit.tell(model, counts, prior, run.options)  # refuses what no sampler takes
+        fit.bind(model, counts, prior, run.options)  # refuses what no sampler takes
         theta, groups["sample_stats"] = _nuts(counts, model, prior, prevalence, run)
         theta = cell_draws.label_theta(theta, counts)
     else:
@@ -301,7 +301,7 @@ def _nuts(
     thetas, statistics = [], []
     for position, index in enumerate(np.ndindex(shape)):
         one = counts.isel(dict(zip(batch, index, strict=True)), drop=True)
-        with fit.tell(model, one, prior, {})[0].lent() as program:
+        with fit.bind(model, one, prior, {})[0].compiled() as program:
             drawn, stats = nuts.sample(program, replace(run, seed=run.seed + position))
         nuts.check_fit(drawn[["theta"]], stats, hint=_NEEDLESS)
         theta = drawn["theta"].transpose(CHAIN, DRAW, *MATRIX)

@@ -66,9 +66,9 @@ def prior_predictive(
     settings = {"model": name, "prevalence": prevalence, "size": n_items, "random_seed": seed} | positive_class(counts)
     if not fit.is_conjugate(model):
         counts[0, 0] = n_items  # a program knows the number of items from its counts
-        story, rest = fit.tell(model, counts, prior, options)
+        story, rest = fit.bind(model, counts, prior, options)
         _refuse(rest, story.name)
-        with story.lent() as program:
+        with story.compiled() as program:
             groups = predictive.before_data(program, seed, chains * draws)
         groups = {name: in_chains(group, chains) for name, group in groups.items()}
         groups["prior"] = answers.measured(groups["prior"], prevalence, metrics, None, seed, 1)

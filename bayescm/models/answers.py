@@ -11,7 +11,7 @@ from bayescm.metrics import MetricsLike, evaluate, resolve
 from bayescm.models import nuts, predictive
 from bayescm.models.cell_draws import PRIOR_DRAWS, with_metrics
 from bayescm.models.closed_form import SAMPLE, ClosedForm
-from bayescm.models.fit import Told
+from bayescm.models.fit import BoundModel
 from bayescm.priors.concentrations import Concentrations, PrevalenceLike, exchange
 
 NO_THETA = (
@@ -21,7 +21,7 @@ NO_THETA = (
 
 
 def answer(
-    told: Told,
+    told: BoundModel,
     form: ClosedForm | None,
     *,
     method: str,
@@ -45,7 +45,7 @@ def answer(
         if replicate or full:
             groups = _further(told.build(), posterior, run.seed, full) | groups
     else:
-        with told.lent() as program:
+        with told.compiled() as program:
             _check_asked(program, metrics, prevalence)
             posterior, groups["sample_stats"] = nuts.sample(program, run)
             nuts.check_fit(posterior, groups["sample_stats"])

@@ -1,4 +1,4 @@
-"""A story told of given data: its options, its closed form, its program, and who has the compiled one in use."""
+"""A model bound to data: its options, its closed form, its program, and who has the compiled one in use."""
 
 import dataclasses
 import difflib
@@ -21,7 +21,7 @@ from bayescm.priors.concentrations import MODELS
 METHODS = ("auto", "exact", "nuts")
 
 
-class Told(NamedTuple):
+class BoundModel(NamedTuple):
     """A story with its options and data."""
 
     name: str
@@ -46,7 +46,7 @@ class Told(NamedTuple):
         return self.program if self.story is None else self.story.model(self.data, **self.arguments)
 
     @contextmanager
-    def lent(self, kept: dict[str, Any] | None = None) -> Iterator[Any]:
+    def compiled(self, kept: dict[str, Any] | None = None) -> Iterator[Any]:
         """Lend the program to one thread at a time: the one that was compiled before, if there is one of its like.
 
         Programs of the package's stories are kept for good, those of a story of the user's own in `kept`, as long as
@@ -101,7 +101,7 @@ def is_conjugate(model: Any) -> bool:
     return isinstance(model, str) and model in MODELS
 
 
-def tell(model: Any, data: Any, prior: Any, options: dict[str, Any]) -> tuple[Told, dict[str, Any]]:
+def bind(model: Any, data: Any, prior: Any, options: dict[str, Any]) -> tuple[BoundModel, dict[str, Any]]:
     """Split options into the story's own and those of the sampler.
 
     Parameters
@@ -115,7 +115,7 @@ def tell(model: Any, data: Any, prior: Any, options: dict[str, Any]) -> tuple[To
 
     Returns
     -------
-    told : Told
+    bound : BoundModel
     sample_options : dict
     """
     if hasattr(model, "free_RVs"):
@@ -126,7 +126,7 @@ def tell(model: Any, data: Any, prior: Any, options: dict[str, Any]) -> tuple[To
                 "`model` as a pymc.Model must observe one variable called 'counts'; "
                 f"this one observes {[rv.name for rv in model.observed_RVs]}."
             )
-        return Told("your own program", None, model, data, {}), _sampler_options(options, "your own program", [])
+        return BoundModel("your own program", None, model, data, {}), _sampler_options(options, "your own program", [])
     story = models.load(validate.choice("model", model, models.names())) if isinstance(model, str) else model
     if not hasattr(story, "model"):
         raise TypeError(
@@ -142,7 +142,7 @@ def tell(model: Any, data: Any, prior: Any, options: dict[str, Any]) -> tuple[To
     arguments = defaults | own | ({} if prior is None else {"prior": prior})
     if missing := [option for option, value in arguments.items() if value is inspect.Parameter.empty]:
         raise TypeError(f"`{missing[0]}` is an option that {name} needs.")
-    return Told(name, story, None, data, arguments), _sampler_options(rest, name, list(defaults))
+    return BoundModel(name, story, None, data, arguments), _sampler_options(rest, name, list(defaults))
 
 
 def defaults_of(function: Any) -> dict[str, Any]:

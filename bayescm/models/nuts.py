@@ -1,4 +1,4 @@
-"""The lower rung: PyMC samples a program, compiled once, and the fit is checked."""
+"""PyMC samples a program, compiled once, and the fit is checked."""
 
 import logging
 import threading

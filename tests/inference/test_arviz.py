@@ -1,4 +1,4 @@
-"""What comes back is ArviZ's, from both rungs; and netCDF gives the same object."""
+"""What comes back is ArviZ's, from both methods; and netCDF gives the same object."""
 
 import arviz as az
 import numpy as np

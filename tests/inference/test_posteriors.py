@@ -1,4 +1,4 @@
-"""posterior() and choose(): the tree, its groups, the rungs and what they refuse."""
+"""posterior() and choose(): the tree, its groups, the methods and what they refuse."""
 
 import numpy as np
 import pytest
