@@ -62,8 +62,10 @@ FOUND = {
     "by": [lambda: bayescm.from_table({"actual": [0, 1], "predicted": [0, 1]}, n=None, by=3)],
     "claims": [lambda: bayescm.probability([[6, 2], [1, 26]], 3)],
     "array": [lambda: bayescm.summary([[1, 2], [3]]), lambda: bayescm.decision_curve([[1, 2], [3]])],
-    "model": [lambda: bayescm.summary([[6, 2], [1, 26]], model=np.array(["a", "b"]))],
-    "story": [lambda: bayescm.sbc(3)],
+    "model": [
+        lambda: bayescm.summary([[6, 2], [1, 26]], model=np.array(["a", "b"])),
+        lambda: bayescm.sbc(3),
+    ],
     "beta": [lambda: bayescm.metrics.fbeta("x"), lambda: bayescm.metrics.fbeta(1e300)],
     "tn": [lambda: bayescm.metrics.expected_cost(tp="x")],
     "threshold": [lambda: bayescm.metrics.net_benefit("x")],
@@ -72,7 +74,7 @@ FOUND = {
     "accuracy": [lambda: confusion_probabilities(2, accuracy=2)],
     "repeats": [lambda: coverage([[0.4, 0.1], [0.1, 0.4]], 20, repeats=0)],
     "theta": [lambda: coverage({}, 20)],
-    "draws": [lambda: bayescm.summary([[6, 2], [1, 26]], "f1", samples=10**30)],
+    "samples": [lambda: bayescm.summary([[6, 2], [1, 26]], "f1", samples=10**30)],
     "ci_prob": [lambda: bayescm.summary([[6, 2], [1, 26]], "f1", ci_prob=10**400)],
     "reference": [lambda: bayescm.plot_forest(bayescm.summary([[6, 2], [1, 26]], "f1"), reference={})],
     "levels": [
