@@ -54,7 +54,7 @@ def draw(space: str) -> Any:
         ax.plot(*intervals["point"].values.T, color=color, label=label, drawstyle=step)
         ax.fill(
             *np.concatenate(
-                [hull["interval"].sel(ci_bound="lower").values, hull["interval"].sel(ci_bound="upper").values[::-1]]
+                [hull["hull"].sel(ci_bound="lower").values, hull["hull"].sel(ci_bound="upper").values[::-1]]
             ).T,
             color=color,
             alpha=0.2,

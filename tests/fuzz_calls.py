@@ -307,6 +307,12 @@ FUNCTIONS: dict[str, dict[str, Maker]] = {
         "precision": pick(0.7, 0, 1, 2),
     },
     "regions.contour": {"data": pick(two_counts, result("region"), junk), "grid": pick(20)},
+    "regions.axis": {
+        "n": pick(11, 1, 0, -1, 1.5),
+        "lower": pick(0, 0.2, np.nan, 2),
+        "upper": pick(1, 0.1, np.inf),
+        "spacing": pick("uniform", "x"),
+    },
     "rope_probabilities": {
         "posterior": pick(result("distribution"), result("compare"), junk),
         "rope": pick(0, 0.1, -1, np.nan, "x"),
@@ -329,12 +335,12 @@ FUNCTIONS: dict[str, dict[str, Maker]] = {
     "metrics.net_benefit": {"threshold": pick(0.2, 0, 1, np.nan, "x", 1 - 1e-17)},
     "models.load": {"name": pick("kfold", "nope", 3, "../x")},
     "plots.arviz_options": {"laws": pick(result("distribution"), junk), "plot": pick("plot_dist", "plot_forest", "x")},
-    "priors.concentrations": {"labels": pick(2, 3, ["a", "b"], 0, 1, "x")},
+    "priors.concentrations.concentrations": {"labels": pick(2, 3, ["a", "b"], 0, 1, "x")},
 }
 """Arguments of their own of every public function; the others come from OPTIONS."""
 NOT_CALLED = {
     "MetricDistribution": "is what metric_distribution returns, and is judged there",
-    "priors.Concentrations": "is what priors.concentrations returns",
+    "priors.concentrations.Concentrations": "is what priors.concentrations returns",
     "metrics.Metric": "is what metrics.resolve returns",
     "models.Story": "a protocol",
     "metrics.compute": "the kernel under evaluate, of metrics and arrays that were checked",
@@ -343,7 +349,7 @@ NOT_CALLED = {
     "plots.visuals.level_shades": "draws on given axes for plot_region",
     "plots.visuals.estimate": "draws on given axes for plot_region",
     **{
-        f"datasets.{name}": "takes nothing"
+        f"data.datasets.{name}": "takes nothing"
         for name in ("toetsch2021", "caelen2017", "urlus2023", "hui_walter1980", "kaggle2019", "corani2017")
     },
 }

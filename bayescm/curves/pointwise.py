@@ -139,7 +139,7 @@ def curve_hull(intervals: xr.Dataset) -> xr.Dataset:
     Returns
     -------
     xarray.Dataset
-        ``lower(threshold, metric)`` and ``upper(threshold, metric)``: the two curves, from the threshold that calls the
+        ``hull(threshold, metric, ci_bound)``: the two curves, from the threshold that calls the
         fewest items positive, NaN where a rate is 0/0. ``area(ci_bound)``: the areas under them, which are NO interval
         of the area under the curve.
 
@@ -180,7 +180,7 @@ def curve_hull(intervals: xr.Dataset) -> xr.Dataset:
     >>> with warnings.catch_warnings():
     ...     warnings.simplefilter("ignore")
     ...     hull = bayescm.curve_hull(found)
-    >>> hull["interval"].sel(threshold=4.0, ci_bound="lower").values.round(3)
+    >>> hull["hull"].sel(threshold=4.0, ci_bound="lower").values.round(3)
     array([0.68, 0.32])
     """
     given = isinstance(intervals, xr.Dataset) and intervals.attrs.get("space") in _METRICS
@@ -200,7 +200,7 @@ def curve_hull(intervals: xr.Dataset) -> xr.Dataset:
     coords = {name: ordered[name] for name in (THRESHOLD, METRIC, CI_BOUND)}
     made = xr.Dataset(
         {
-            "interval": ((THRESHOLD, METRIC, CI_BOUND), np.stack([lower, upper], -1),
+            "hull": ((THRESHOLD, METRIC, CI_BOUND), np.stack([lower, upper], -1),
                          {"long_name": "Hull", "units": "1"}),
             "area": (CI_BOUND, [_area(one, space) for one in (lower, upper)],
                      {"long_name": "Area under each hull: no interval of the area under the curve", "units": "1"}),

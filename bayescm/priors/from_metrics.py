@@ -282,12 +282,13 @@ def _candidates(residual: Residual, n: int) -> tuple[NDArray[np.int64], bool]:
     most = residual(best).size  # the sum of squares of a matrix that rounds to the metrics is not above it
     near = [n * cells.ravel()[1:] for total, cells in minima if total <= max(most, 1.1 * least)]
     reaches = [_MARGIN * n * (1 + least**0.5) * _reach(residual, centre / n) + 2 for centre in near]
-    few = _few(near, reaches, n)
+    few, linear = _few(near, reaches, n), True
     while few and least <= most:  # where the metrics bend, matrices fit beyond the linear estimate
         boxes = [_box(centre - reach, centre + reach, n) for centre, reach in zip(near, reaches, strict=True)]
         full = [_fills(residual, *each, n) for each in zip(boxes, near, reaches, strict=True)]
         if not np.any(full):
-            return np.unique(np.concatenate(boxes), axis=0), True
+            return np.unique(np.concatenate(boxes), axis=0), linear
+        linear = False
         reaches = [np.where(sides, 1.5 * reach, reach) for reach, sides in zip(reaches, full, strict=True)]
         few = _few(near, reaches, n)
     boxes = [_box(centre - _NEAR, centre + _NEAR, n) for centre in near]

@@ -438,7 +438,7 @@ def test_files_of_replicate(capsys, systems, tmp_path):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--claim", "good"], "can't read 'good'"), (["--n-items", "0"], "`size`"), (["--metrics", "zz"], "'zz'"),
+        (["--claim", "good"], "can't read 'good'"), (["--n-items", "0"], "`n_items`"), (["--metrics", "zz"], "'zz'"),
         (["--prior", "haldane"], "improper"),
     ],
 )  # fmt: skip

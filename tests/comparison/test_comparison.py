@@ -212,7 +212,7 @@ def test_verdicts_rest_on_enough_items_whatever_the_number_of_classes(n10, n01, 
     assert found.discordant.attrs["fewest_that_decide"] == 4
 
 
-@pytest.mark.parametrize("confidence", [0.8, 0.9, 0.95, 0.99])
+@pytest.mark.parametrize("decision_prob", [0.8, 0.9, 0.95, 0.99])
 def test_equal_systems_get_a_verdict_no_more_often_than_is_said(decision_prob):
     entry = bayescm.comparison.inputs.entries_of(resolve("recall", 2), "ab")[0]
     share, base = frequentist.proportion_of(entry, 2), concentrations("jeffreys", "dirichlet_multinomial", 2)

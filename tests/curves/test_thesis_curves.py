@@ -66,8 +66,8 @@ def boxes(space, rows):
 def test_hull_of_credible(name):
     space, rows, lower, upper = HULLS[name]
     found = hull_of(boxes(space, rows))
-    np.testing.assert_allclose(found["interval"].sel(ci_bound="lower").values.T, lower, atol=1e-8)
-    np.testing.assert_allclose(found["interval"].sel(ci_bound="upper").values.T, upper, atol=1e-8)
+    np.testing.assert_allclose(found["hull"].sel(ci_bound="lower").values.T, lower, atol=1e-8)
+    np.testing.assert_allclose(found["hull"].sel(ci_bound="upper").values.T, upper, atol=1e-8)
 
 
 def test_areas_of_credible(oracle):
@@ -121,7 +121,7 @@ def test_hull_by_walking_along_the_ray(space, corner, method):
             want = reached(point, box, target)
             if want is not None:
                 compared += 1
-                np.testing.assert_allclose(found["interval"].sel(ci_bound=name).values[i], want, atol=1e-9)
+                np.testing.assert_allclose(found["hull"].sel(ci_bound=name).values[i], want, atol=1e-9)
     assert compared >= 14
 
 
@@ -129,12 +129,12 @@ def test_at_the_worst_corner_the_hull_is_the_box():
     given = bayescm.curve_intervals([0, 1], [1.0, 0.0], thresholds=[0.5])  # FPR 1, recall 0
     found = hull_of(given)
     low, high = given["interval"].values[0].T
-    assert found["interval"].sel(ci_bound="lower").values[0].tolist() == [high[0], low[1]] == [1.0, 0.0]
-    assert found["interval"].sel(ci_bound="upper").values[0].tolist() == [low[0], high[1]]
+    assert found["hull"].sel(ci_bound="lower").values[0].tolist() == [high[0], low[1]] == [1.0, 0.0]
+    assert found["hull"].sel(ci_bound="upper").values[0].tolist() == [low[0], high[1]]
     given = bayescm.curve_intervals([0, 1], [1.0, 0.0], thresholds=[0.5], space="pr")
     found = hull_of(given)
-    assert found["interval"].sel(ci_bound="lower").values[0].tolist() == [0.0, 0.0]
-    assert found["interval"].sel(ci_bound="upper").values[0].tolist() == given["interval"].values[0, :, 1].tolist()
+    assert found["hull"].sel(ci_bound="lower").values[0].tolist() == [0.0, 0.0]
+    assert found["hull"].sel(ci_bound="upper").values[0].tolist() == given["interval"].values[0, :, 1].tolist()
 
 
 def one_by_one(k, n, method, level=0.95):
@@ -184,11 +184,7 @@ def test_names_and_attrs():
     assert pr["ci_bound"].attrs["ci_kind"] == "confidence"
     hull = hull_of(found)
     assert "no coverage" in hull.attrs["note"]
-    assert (
-        hull["interval"].sel(ci_bound="lower").dims
-        == hull["interval"].sel(ci_bound="upper").dims
-        == ("threshold", "metric")
-    )
+    assert hull["hull"].sel(ci_bound="lower").dims == hull["hull"].sel(ci_bound="upper").dims == ("threshold", "metric")
     assert hull["area"].dims == ("ci_bound",)
     assert "ci_prob" not in hull["ci_bound"].attrs  # it has no level
     for data in (found, hull):
@@ -211,7 +207,7 @@ def test_thresholds_are_put_in_order_and_undefined_ones_left_out():
     backward = bayescm.curve_intervals(Y, S, space="pr", thresholds=[-2.0, 1.0, 10.0, 3.0])
     xr.testing.assert_identical(hull_of(forward), hull_of(backward))
     hull = hull_of(forward)
-    assert np.isnan(hull["interval"].sel(ci_bound="upper").sel(threshold=10.0)).all()
+    assert np.isnan(hull["hull"].sel(ci_bound="upper").sel(threshold=10.0)).all()
     assert np.isfinite(hull["area"]).all()
     alone = bayescm.curve_intervals([0, 0], [1.0, 2.0], space="pr", labels=[0, 1])
     assert np.isnan(hull_of(alone)["area"]).all()  # no cases: recall is 0/0

@@ -51,7 +51,7 @@ def test_pointwise_intervals_and_hulls(space):
         warnings.simplefilter("ignore")
         hulls = bayescm.curve_hull(one), bayescm.curve_hull(other)
     np.testing.assert_array_equal(hulls[0]["area"], hulls[1]["area"])
-    np.testing.assert_array_equal(hulls[0]["interval"], hulls[1]["interval"])
+    np.testing.assert_array_equal(hulls[0]["hull"], hulls[1]["hull"])
 
 
 def test_curves_and_best_thresholds():

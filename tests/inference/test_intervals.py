@@ -131,7 +131,7 @@ def test_what_is_refused():
         interval(COUNTS, "recall", "score")
     with pytest.raises(ValueError, match="`ci_prob` must be a number in"):
         interval(COUNTS, "recall", ci_prob=95)
-    with pytest.raises(ValueError, match="`draws` must be at least 1000"):
+    with pytest.raises(ValueError, match="`samples` must be at least 1000"):
         interval(COUNTS, "mcc", "bootstrap", samples=100)
     with pytest.raises(TypeError, match="`random_seed`"):
         interval(COUNTS, "mcc", "bootstrap", random_seed="x")
@@ -294,7 +294,7 @@ def exact_bootstrap(counts, function, ci_prob):
 def test_bootstrap_against_every_resample():
     counts = bayescm.from_cells(tp=4, fn=1, fp=2, tn=3)
     draws, prob = 200_000, 0.8
-    d = quiet(counts, ["mcc", "recall"], "bootstrap", ci_prob=prob, draws=draws, random_seed=3)
+    d = quiet(counts, ["mcc", "recall"], "bootstrap", ci_prob=prob, samples=draws, random_seed=3)
     for i, name in enumerate(["matthews_correlation", "recall"]):
         values, cdf, undefined = exact_bootstrap(
             counts, lambda m, name=name: bayescm.evaluate(bayescm.from_array(m), name)[name].values, prob

@@ -44,8 +44,8 @@ def test_mirrored_intervals():
         (0.4, 1, 0.9, ValueError, "`upper`"),
         (0.4, float("nan"), 0.9, ValueError, "`upper`"),
         ("0.4", 0.5, 0.9, TypeError, "`lower`"),
-        (0.4, 0.5, 1, ValueError, "`prob`"),
-        (0.4, 0.5, 95, ValueError, "`prob`"),
+        (0.4, 0.5, 1, ValueError, "`ci_prob`"),
+        (0.4, 0.5, 95, ValueError, "`ci_prob`"),
         (0.5, 0.500001, 0.9, ValueError, "less narrow"),
         (1e-300, 1e-299, 0.1, ValueError, "less narrow and not so near to 0"),
     ],
@@ -151,13 +151,13 @@ def test_the_prior_of_a_posterior_has_the_same_law():
 @pytest.mark.parametrize(
     ("settings", "error", "words"),
     [
-        ({"size": 0}, ValueError, "`size`"),
-        ({"size": 4.5}, TypeError, "`size`"),
-        ({"size": 4, "prior": "haldane"}, ValueError, "improper"),
-        ({"size": 4, "prior": [[1, 1], [0, 1]]}, ValueError, "improper"),
-        ({"size": 4, "prevalence": "fixed"}, ValueError, "no counts"),
-        ({"size": 4, "labels": [1]}, ValueError, "at least 2"),
-        ({"size": 4, "metrics": "excellence"}, ValueError, "'excellence'"),
+        ({"n_items": 0}, ValueError, "`n_items`"),
+        ({"n_items": 4.5}, TypeError, "`n_items`"),
+        ({"n_items": 4, "prior": "haldane"}, ValueError, "improper"),
+        ({"n_items": 4, "prior": [[1, 1], [0, 1]]}, ValueError, "improper"),
+        ({"n_items": 4, "prevalence": "fixed"}, ValueError, "no counts"),
+        ({"n_items": 4, "labels": [1]}, ValueError, "at least 2"),
+        ({"n_items": 4, "metrics": "excellence"}, ValueError, "'excellence'"),
     ],
 )
 def test_what_can_not_be_drawn(settings, error, words):

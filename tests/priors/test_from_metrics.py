@@ -289,6 +289,7 @@ def test_a_fourth_metric_tells_twins_apart():
 
 
 def test_neighbours_where_metrics_bend():
-    """Around a correlation of -.14 matrices fit far beyond the linear estimate: 53 of 183 items."""
+    """Around a correlation of -.14 matrices fit far beyond the linear estimate: no number of them is claimed."""
     found = bayescm.counts_from_metrics(n_items=183, accuracy=0.43, mcc=-0.14, precision=0.45)
-    assert int(found.matches) == 53
+    assert np.isnan(found.matches)
+    assert (np.abs(found.difference) <= found.rounding).all()

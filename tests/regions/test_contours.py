@@ -305,7 +305,7 @@ def test_errors():
         (lambda: contains(counts, recall=0.5), ValueError, "give either `recall` and `precision`"),
         (lambda: contains(counts, recall=xr.DataArray([0.5], dims="level"), precision=0.5), ValueError, "dim 'level'"),
         (lambda: bootstrap(counts, space="p"), ValueError, "`space` must be one of"),
-        (lambda: bootstrap(counts, samples=0), ValueError, "`draws` must be a positive"),
+        (lambda: bootstrap(counts, samples=0), ValueError, "`samples` must be a positive"),
         (lambda: bootstrap(np.eye(3, dtype=int)), ValueError, "two labels"),
     ):
         with pytest.raises(error, match=match):

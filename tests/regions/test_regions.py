@@ -367,7 +367,7 @@ def test_degenerate_tables(space, name):
     tn, fp, fn, tp = DEGENERATE[name]
     empty = tp + fp + fn == 0 if space == "pr" else tn + tp + fp + fn == 0
     for method in ("wilks", "exact", "credible", "simulate"):
-        settings = {"draws": 50, "random_seed": 1} if method == "simulate" else {}
+        settings = {"samples": 50, "random_seed": 1} if method == "simulate" else {}
         data = bayescm.region(counts, space=space, method=method, grid=(grid.axis(21), grid.axis(21)), **settings)
         assert np.isfinite(data.level).all()
         share = float((data.level <= 0.954).mean())
@@ -416,7 +416,7 @@ def test_numbers_do_not_depend_on_threads(monkeypatch):
     counts = bayescm.counts_at_thresholds(y, rng.normal(y, 1.0))
     for settings in ({"method": "wilks"}, {"method": "exact", "grid": 65}, {"method": "credible"},
                      {"method": "ellipse"}, {"method": "credible", "ordering": "density", "grid": 65},
-                     {"method": "simulate", "grid": 5, "draws": 20, "random_seed": 1}):  # fmt: skip
+                     {"method": "simulate", "grid": 5, "samples": 20, "random_seed": 1}):  # fmt: skip
         made = []
         for number in ("1", "2", "5"):
             monkeypatch.setenv("BAYESCM_THREADS", number)
@@ -492,7 +492,7 @@ def test_an_undefined_precision_stays_undefined():
 
 def test_simulations_of_points_and_grids_are_the_same():
     counts = xr.concat([counts_of(9, 3, 2, 6), counts_of(5, 1, 2, 6)], "system")
-    settings = {"method": "simulate", "draws": 500, "random_seed": 3}
+    settings = {"method": "simulate", "samples": 500, "random_seed": 3}
     surface = bayescm.region(counts, grid=5, **settings)
     point = surface.level[1, 2, 2]
     at = {"precision": point.precision.item(), "recall": point.recall.item()}
