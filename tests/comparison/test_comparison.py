@@ -53,7 +53,7 @@ def test_the_comparisons_of_the_thesis():
     assert 1 - better[0] == pytest.approx(0.23718156360763404, abs=1e-9)  # credible.cmp.recall
     assert 1 - better[1] == pytest.approx(0.426307, abs=1e-6)  # Morais, see ERRATA
     assert (made["summary"].method == "exact").all()
-    assert (made["summary"].mcse == 0).all()
+    assert (made["summary"].mcse_probability == 0).all()
 
 
 def test_the_comparison_of_caelen_for_theta():
