@@ -25,8 +25,7 @@ _STEP = 1e-6
 _RANDOM, _BEST, _SPREAD = 4096, 16, 8  # matrices tried, those of the smallest residual, and others to start from
 _SAME = 1e-5  # cell probabilities closer than this are one matrix
 _SOLVED = 1e-9
-_EXHAUSTIVE = 150  # up to this many items every matrix is tried
-_MOST = 2_000_000  # matrices tried around the solutions beyond that
+_MOST = 2_000_000  # matrices tried: all there are (up to 226 items), else those around the solutions
 _NEAR = 5.0  # how far around a solution the nearest matrix is sought if all that fit are too many to try
 _MARGIN = 1.25  # by which the linear estimate of where matrices fit is widened
 
@@ -126,11 +125,12 @@ def counts_from_metrics(
     -------
     xarray.Dataset
         ``counts(actual, predicted)``: of the matrices of `n_items` items that round to what is stated (or of all, if
-        none does) the nearest, by the sum of squared differences in units of the rounding. Over ``metric``: ``stated``,
+        none does) the nearest, by the sum of squared differences in units of the rounding; beyond 226 items the nearest
+        of those tried, which lie around the exact solutions. Over ``metric``: ``stated``,
         ``obtained``, ``difference`` (obtained minus stated) and ``rounding`` (half a unit of the last decimal).
-        ``matches``: how many matrices round to what is stated, among all of them up to 150 items, among the neighbours
-        of the exact solutions beyond; NaN if these are too many to try. 0 says that a metric, `n_items` or the positive
-        class isn't what it is said to be; many, that any one of them is a guess.
+        ``matches``: how many matrices round to what is stated; beyond 226 items, how many of those tried (NaN if there
+        are too many to try). 0 says that a metric, `n_items` or the positive class isn't what it is said to be; many,
+        that any one of them is a guess.
 
     Raises
     ------
@@ -274,21 +274,20 @@ def _rounding(metrics: Sequence[Metric], values: Array, decimals: int | None) ->
 
 
 def _candidates(residual: Residual, n: int) -> tuple[NDArray[np.int64], bool]:
-    """Return the matrices of `n` items to be tried, and whether all that can round to the metrics are among them."""
-    if n <= _EXHAUSTIVE:
+    """Return the matrices of `n` items to be tried, and whether these are all, or all around the solutions."""
+    if (n + 1) * (n + 2) * (n + 3) / 6 <= _MOST:
         return _box(np.zeros(3), np.full(3, n), n), True
     minima = _minima(residual)
     least, best = minima[0]
     most = residual(best).size  # the sum of squares of a matrix that rounds to the metrics is not above it
     near = [n * cells.ravel()[1:] for total, cells in minima if total <= max(most, 1.1 * least)]
     reaches = [_MARGIN * n * (1 + least**0.5) * _reach(residual, centre / n) + 2 for centre in near]
-    few, linear = _few(near, reaches, n), True
+    few = _few(near, reaches, n)
     while few and least <= most:  # where the metrics bend, matrices fit beyond the linear estimate
         boxes = [_box(centre - reach, centre + reach, n) for centre, reach in zip(near, reaches, strict=True)]
         full = [_fills(residual, *each, n) for each in zip(boxes, near, reaches, strict=True)]
         if not np.any(full):
-            return np.unique(np.concatenate(boxes), axis=0), linear
-        linear = False
+            return np.unique(np.concatenate(boxes), axis=0), True
         reaches = [np.where(sides, 1.5 * reach, reach) for reach, sides in zip(reaches, full, strict=True)]
         few = _few(near, reaches, n)
     boxes = [_box(centre - _NEAR, centre + _NEAR, n) for centre in near]
