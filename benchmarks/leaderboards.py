@@ -22,7 +22,7 @@ from prob_conf_mat.experiment_comparison import listwise_compare
 
 import bayescm
 from bayescm.comparison import rank_draws, ranks
-from bayescm.distributions import BetaLaw
+from bayescm.distributions import Beta
 
 N, DRAWS, ROUNDS = 1000, 10_000, 5
 
@@ -57,9 +57,9 @@ def by_peer(data: xr.Dataset) -> Any:
     return listwise_compare({str(i): drawn[:, i] for i in range(N)}, metric=None)
 
 
-def law(data: xr.Dataset) -> BetaLaw:
+def dist(data: xr.Dataset) -> Beta:
     """Return the posteriors that all sides rank."""
-    return BetaLaw(data.correct.values + 0.5, data.wrong.values + 0.5)
+    return Beta(data.correct.values + 0.5, data.wrong.values + 0.5)
 
 
 def floor(data: xr.Dataset) -> Any:
@@ -71,10 +71,10 @@ def floor(data: xr.Dataset) -> Any:
 
 def error(data: xr.Dataset) -> tuple[float, float]:
     """Return the error that the answer states, and its distance from one by panels a third as long."""
-    found, before = ranks.of_betas(law(data)), ranks._SHARE
+    found, before = ranks.of_betas(dist(data)), ranks._SHARE
     try:
         ranks._SHARE = before / 3
-        return found.error, float(np.abs(ranks.of_betas(law(data)).ranks - found.ranks).max())
+        return found.error, float(np.abs(ranks.of_betas(dist(data)).ranks - found.ranks).max())
     finally:
         ranks._SHARE = before
 
@@ -96,7 +96,7 @@ def main(write: bool) -> None:
         sides = {
             "NumPy": partial(by_numpy, data), "exact": partial(board, method="exact"),
             "draws": partial(board, method="draws"), "prob-conf-mat": partial(by_peer, data),
-            "draws, ranks alone": partial(rank_draws.of_betas, law(data), DRAWS, 1),
+            "draws, ranks alone": partial(rank_draws.of_betas, dist(data), DRAWS, 1),
             "floor of draws": partial(floor, data),
         }  # fmt: skip
         times = rounds(sides, ROUNDS)

@@ -80,7 +80,7 @@ def evaluate_ours(name: str, theta: Any, _: int) -> Any:
 
 
 def check_agreement() -> None:
-    """Require that all three sample the same law: means within 6 standard errors of a difference."""
+    """Require that all three sample the same distribution: means within 6 standard errors of a difference."""
     ours, numpy, peer = draw_ours(1)["posterior"], peers.draw_numpy(2), peers.draw_peer(3)
     by_name = {metric.name: result.values[:, -1] for metric, result in peer.items()}
     for name in METRICS:

@@ -125,12 +125,12 @@ def _moments(metric):
     return f"r-th: concentration of {cells} above r"
 
 
-def _law(metric, n_labels):
+def _dist(metric, n_labels):
     if metric.ratio is None and (n_labels > 2 or metric.kind != "cells"):
         return "draws"
     if metric.ratio is None:
         which = concentrations.concentrations("jeffreys", "dirichlet_multinomial", 2)
-        integrals = distributions.exact_law(metric, which).integrals
+        integrals = distributions.exact_distribution(metric, which).integrals
         return f"{integrals} integral{'s' if integrals > 1 else ''}"
     name = {"diagonal": "right", "off_diagonal": "wrong"}
     over, under = (" + ".join(name.get(cell, cell.upper()) for cell in part) for part in metric.ratio)
@@ -140,14 +140,14 @@ def _law(metric, n_labels):
 
 def _metric_table(n_labels):
     """Return the table of metrics; for more than two labels it says which are per class."""
-    header = ["name, short names", "formula", "range", "undefined (NaN) when", "finite moments", "exact law"]
+    header = ["name, short names", "formula", "range", "undefined (NaN) when", "finite moments", "exact distribution"]
     if n_labels > 2:
         header.insert(1, "of")
     lines = ["| " + " | ".join(header) + " |", "|---" * len(header) + "|"]
     for m in sorted(metrics.available(n_labels), key=lambda m: m.kind == "cells" and n_labels > 2):
         short = ", ".join(f"`{alias}`" for alias in m.aliases)
         name = f"**`{m.name}`**<br>{short}" if short else f"**`{m.name}`**"
-        row = [name, m.formula.replace("|", "\\|"), _range(m), m.undefined, _moments(m), _law(m, n_labels)]
+        row = [name, m.formula.replace("|", "\\|"), _range(m), m.undefined, _moments(m), _dist(m, n_labels)]
         if n_labels > 2:
             row.insert(1, "matrix" if m.kind == "matrix" else "class")
         lines.append("| " + " | ".join(row) + " |")

@@ -56,8 +56,8 @@ def _width(text: str, size: float) -> float:
     return float(TextPath((0, 0), text, prop=FontProperties("DejaVu Sans", size=size)).get_extents().width)
 
 
-def read(program, laws: Mapping[str, str] = {}) -> tuple[dict[str, Node], set[tuple[str, str]], dict[str, str]]:
-    """Return nodes, arrows and labels of plates of a pymc.Model; `laws` names distributions that PyMC has no name for.
+def read(program, dists: Mapping[str, str] = {}) -> tuple[dict[str, Node], set[tuple[str, str]], dict[str, str]]:
+    """Return nodes, arrows and labels of plates of a pymc.Model; `distributions` names those that PyMC has no name for.
 
     Data are left out, unless the observations depend on them: they are what was observed, or numbers of the prior.
     """
@@ -79,8 +79,8 @@ def read(program, laws: Mapping[str, str] = {}) -> tuple[dict[str, Node], set[tu
             name, kind = info.var.name, kinds[info.var.name]
             if kind == "data" and not any(a == name for a, _ in arrows):
                 continue
-            law = [f"~ {laws.get(name) or _law(info.var)}"] if kind in ("free", "observed") else []
-            nodes[name] = Node(kind, (name, *law, *([TIMES.join(inside)] if inside else [])), frozenset(outside))
+            dist = [f"~ {dists.get(name) or _dist(info.var)}"] if kind in ("free", "observed") else []
+            nodes[name] = Node(kind, (name, *dist, *([TIMES.join(inside)] if inside else [])), frozenset(outside))
     arrows = {(a, b) for a, b in arrows if a in nodes and b in nodes}
     return {name: nodes[name] for name in sorted(nodes)}, _through_cells(program, arrows), plates
 
@@ -89,7 +89,7 @@ def _is_value(dim: str) -> bool:
     return dim in VALUE_DIMS or dim.startswith("predicted_")
 
 
-def _law(rv) -> str:
+def _dist(rv) -> str:
     op = rv.owner.op
     printed = getattr(op, "_print_name", None)
     return printed[0] if printed else type(op).__name__.removesuffix("RV")
@@ -266,9 +266,9 @@ def _least_pull(rules, least, pulls, weights) -> tuple[float, np.ndarray]:
     return float(x @ hessian @ x), x
 
 
-def draw(program, path: Path, laws: Mapping[str, str] = {}) -> str:
+def draw(program, path: Path, dists: Mapping[str, str] = {}) -> str:
     """Draw the graph of a pymc.Model into an SVG file; return it in words."""
-    nodes, arrows, labels = read(program, laws)
+    nodes, arrows, labels = read(program, dists)
     words = _words(nodes, arrows)
     _set_rows(nodes, arrows)
     ways = _with_bends(nodes, arrows)

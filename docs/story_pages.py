@@ -194,8 +194,8 @@ def _figures(name: str, story: Any, folder: Path) -> list[str]:
     figures = []
     for i, (under, data, asked) in enumerate(_worlds(story, DRAWN.get(name, [{}]))):
         picture = folder / f"{name}{f'_{i + 1}' if i else ''}.svg"
-        laws = LAWS.get((name, *asked.values()), LAWS.get((name,), {}))
-        words = graphs.draw(story.model(data, **asked), picture, laws)
+        dists = LAWS.get((name, *asked.values()), LAWS.get((name,), {}))
+        words = graphs.draw(story.model(data, **asked), picture, dists)
         caption = f"Drawn for {under.replace('defaults', 'the defaults')}." if name in DRAWN else ""
         figures.append(f":::{{figure}} {picture.name}\n:alt: {words}\n:class: story-graph\n\n{caption}\n:::")
     return figures

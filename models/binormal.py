@@ -159,13 +159,13 @@ def exact(scores: Any, *, prior: Any = "weak", fpr: ArrayLike = GRID) -> ClosedF
             else normal_inverse_gamma.proper(prior, (2,), names="'weak', 'reference', ")
         )
     n, mean, squares = (np.array([f(g) for g in groups]) for f in (len, np.mean, lambda g: ((g - g.mean()) ** 2).sum()))
-    law = base.update(n, mean, squares)
+    dist = base.update(n, mean, squares)
     return ClosedForm(
-        draw=lambda rng, draws: _draws(law, rng, draws, fpr, labels),
+        draw=lambda rng, draws: _draws(dist, rng, draws, fpr, labels),
         prior=None if improper else lambda rng, draws: _draws(base, rng, draws, fpr, labels),
         observed=xr.DataArray(scores.values, dims=ITEM, coords={ITEM: scores[ITEM].values}, name="scores"),
         reason="the normal scores of each class have a conjugate prior: means are Student t, variances inverse gamma",
-        laws={"mu": law.mean_law(), "variance": law.variance_law()},
+        distributions={"mu": dist.mean_distribution(), "variance": dist.variance_distribution()},
     )
 
 
@@ -202,10 +202,10 @@ def simulate(
 
 
 def _draws(
-    law: normal_inverse_gamma.NormalInverseGamma, rng: np.random.Generator, draws: int, fpr: Any, labels: list[Any]
+    dist: normal_inverse_gamma.NormalInverseGamma, rng: np.random.Generator, draws: int, fpr: Any, labels: list[Any]
 ) -> xr.Dataset:
     """Draw means and variances, and compute what follows from them."""
-    mu, variance = law.draw(rng, (draws, 2))
+    mu, variance = dist.draw(rng, (draws, 2))
     sigma = np.sqrt(variance)
     a, b = (mu[:, 1] - mu[:, 0]) / sigma[:, 1], sigma[:, 0] / sigma[:, 1]
     d_a = a * np.sqrt(2 / (1 + b**2))

@@ -198,18 +198,18 @@ def exact(scores: Any, *, prior: Any = None, runs: int = 1, correction: bool | f
             f"`scores` are all {scores.values[0]:g}, so the reference prior has no posterior; give a proper `prior`: "
             "numbers for mu, kappa, alpha and beta."
         )
-    law = base.update(n, float(scores.mean()), squares / (1 - rho), weight=n / (1 + (n - 1) * rho))
+    dist = base.update(n, float(scores.mean()), squares / (1 - rho), weight=n / (1 + (n - 1) * rho))
     return ClosedForm(
-        draw=lambda rng, draws: _draws(law, rng, draws),
+        draw=lambda rng, draws: _draws(dist, rng, draws),
         prior=None if improper else lambda rng, draws: _draws(base, rng, draws),
         observed=scores.drop_attrs(),
         reason="the normal scores of one data set have a conjugate prior, so the mean difference is Student t",
-        laws={"mean_difference": law.mean_law(), "variance": law.variance_law()},
+        distributions={"mean_difference": dist.mean_distribution(), "variance": dist.variance_distribution()},
     )
 
 
-def _draws(law: normal_inverse_gamma.NormalInverseGamma, rng: np.random.Generator, draws: int) -> xr.Dataset:
-    mean, variance = law.draw(rng, (draws,))
+def _draws(dist: normal_inverse_gamma.NormalInverseGamma, rng: np.random.Generator, draws: int) -> xr.Dataset:
+    mean, variance = dist.draw(rng, (draws,))
     return xr.Dataset(
         {"mean_difference": (SAMPLE, mean), "variance": (SAMPLE, variance), "sigma": (SAMPLE, np.sqrt(variance))}
     )

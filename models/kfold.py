@@ -10,8 +10,8 @@ What happens
                 lowers its specificity. The prevalence is common (folds are a partition). The prior counts once, and
                 k folds of n items tell less than one test set of k n items.
     average     Every fold has a posterior of its own, and the metric is averaged over the folds, draw by draw: the
-                law of the mean of k unrelated rates (Morais 2023, section 6, "average_measures"). The prior counts k
-                times, once in every fold, and what the folds have in common is not used.
+                distribution of the mean of k unrelated rates (Morais 2023, section 6, "average_measures"). The prior
+                counts k times, once in every fold, and what the folds have in common is not used.
 
 In symbols
     complete    theta ~ Dirichlet(alpha),    counts_f ~ Multinomial(N_f, theta)

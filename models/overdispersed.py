@@ -105,21 +105,21 @@ def model(
         counts_data = pm.Data("counts_data", observed.values, dims=(cluster, "cell"))
         items = counts_data.sum(-1)
         rho = pm.Beta("rho", rho_a, rho_b, dims=part)
-        law: dict[str, Any] = {"observed": counts_data, "dims": (cluster, "cell"), "dtype": "int64"}
+        dist: dict[str, Any] = {"observed": counts_data, "dims": (cluster, "cell"), "dtype": "int64"}
         if part is None:
             theta_cell = dirichlet_variable(
                 "theta_cell", a=pm.Data("alpha", base.rows.ravel(), dims="cell"), dims="cell"
             )
             theta, sizes = theta_cell.reshape((k, k)), items
-            law |= {"logp": _logp, "random": _draw, "signature": "(),(c),()->(c)"}
-            pm.CustomDist("counts", items, theta_cell, rho, **law)
+            dist |= {"logp": _logp, "random": _draw, "signature": "(),(c),()->(c)"}
+            pm.CustomDist("counts", items, theta_cell, rho, **dist)
         else:
             shares = dirichlet_variable("class_shares", a=pm.Data("a_shares", base.shares, dims=ACTUAL), dims=ACTUAL)
             rates = dirichlet_variable("rates", a=pm.Data("a_rows", base.rows, dims=MATRIX), dims=MATRIX)
             totals = counts_data.reshape((-1, k, k)).sum(-1)
             theta, sizes = shares[:, None] * rates, pm.math.concatenate([items[:, None], totals], axis=1)
-            law |= {"logp": _tree_logp, "random": _draw_tree, "signature": "(),(k),(c),(p)->(c)"}
-            pm.CustomDist("counts", items, shares, rates.ravel(), rho, **law)
+            dist |= {"logp": _tree_logp, "random": _draw_tree, "signature": "(),(k),(c),(p)->(c)"}
+            pm.CustomDist("counts", items, shares, rates.ravel(), rho, **dist)
         pm.Deterministic("theta", theta, dims=MATRIX)
         effect, effective = _design(sizes.astype("float64"), rho)
         pm.Deterministic("design_effect", effect, dims=part)
@@ -283,12 +283,12 @@ def markov_transition(
     return transition
 
 
-def stationary_law(transition: Array) -> Array:
-    """Return the one law (n,) that a transition matrix (n, n) leaves as it is."""
+def stationary_dist(transition: Array) -> Array:
+    """Return the one distribution (n,) that a transition matrix (n, n) leaves as it is."""
     n = len(transition)
     system = np.vstack([transition.T - np.eye(n), np.ones(n)])
-    law: Array = np.linalg.lstsq(system, np.append(np.zeros(n), 1), rcond=None)[0]
-    return law
+    dist: Array = np.linalg.lstsq(system, np.append(np.zeros(n), 1), rcond=None)[0]
+    return dist
 
 
 def simulate_markov(
@@ -308,7 +308,7 @@ def simulate_markov(
     which repeats with probability p, else takes the opposite, is prevalence 1/2 and persistence 2 p - 1. Where the
     truth is that of the item before, the answer too is that before with probability `stickiness`, else drawn anew
     given the truth. So `prevalence`, `recall` and `specificity` are those of every item of the chain, whose first
-    item follows the stationary law.
+    item follows the stationary distribution.
 
     Parameters
     ----------
@@ -316,7 +316,7 @@ def simulate_markov(
     clusters, size : int
         Number of chains, and items of each.
     prevalence, recall, specificity : float
-        Of the stationary law.
+        Of the stationary distribution.
     persistence : float
         Correlation of neighbours' truths; negative if they alternate.
     stickiness : float
@@ -324,20 +324,20 @@ def simulate_markov(
     Returns
     -------
     xarray.Dataset
-        ``counts(cluster, actual, predicted)``, and ``theta(actual, predicted)``, the stationary law, solved for from
-        the transition matrix.
+        ``counts(cluster, actual, predicted)``, and ``theta(actual, predicted)``, the stationary distribution, solved
+        for from the transition matrix.
     """
     clusters, size = validate.positive_integer("clusters", clusters), validate.positive_integer("size", size)
     transition = markov_transition(
         prevalence=prevalence, persistence=persistence, recall=recall, specificity=specificity, stickiness=stickiness
     )
-    theta = stationary_law(transition)
+    theta = stationary_dist(transition)
     counts = np.zeros((clusters, 4), np.int64)
-    law = np.broadcast_to(theta, (clusters, 4))
+    dist = np.broadcast_to(theta, (clusters, 4))
     for _ in range(size):
-        cell = (rng.random((clusters, 1)) > law.cumsum(-1)[:, :-1]).sum(-1)
+        cell = (rng.random((clusters, 1)) > dist.cumsum(-1)[:, :-1]).sum(-1)
         counts[np.arange(clusters), cell] += 1
-        law = transition[cell]
+        dist = transition[cell]
     table = from_array(counts.reshape(-1, 2, 2), dims=CLUSTER)
     return xr.Dataset({"counts": table, "theta": (MATRIX, theta.reshape(2, 2))})
 

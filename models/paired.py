@@ -120,7 +120,8 @@ def _difficulty(base: Concentrations, n_systems: int) -> Any:
 def exact(counts: Any, *, prior: PriorLike = DEFAULT_PRIOR, dependence: str | None = None) -> ClosedForm | None:
     """Return the posterior in closed form, or None under dependence="difficulty".
 
-    Its `cells` are the systems' own posteriors, one Dirichlet each; its law of ``joint_cell`` is that of each cell.
+    Its `cells` are the systems' own posteriors, one Dirichlet each; its distribution of ``joint_cell`` is that of each
+    cell.
     """
     counts = check_joint(counts, least=2)
     if _dependence(counts, dependence) != "dirichlet":
@@ -140,7 +141,7 @@ def exact(counts: Any, *, prior: PriorLike = DEFAULT_PRIOR, dependence: str | No
         prior=None if (alpha <= 0).any() else lambda rng, n: _draws(rng.dirichlet(alpha.ravel(), n), counts),
         observed=joint_cells(counts),
         reason="the joint table is one Dirichlet, whose concentrations are the prior's plus the counts",
-        laws={"joint_cell": stats.beta(flat, total - flat), "joint": stats.beta(posterior, total - posterior)},
+        distributions={"joint_cell": stats.beta(flat, total - flat), "joint": stats.beta(posterior, total - posterior)},
         cells=Concentrations(rows, rows.sum(-1), one_dirichlet=True),
     )
 

@@ -100,7 +100,7 @@ def judge(call: Call) -> Iterator[str]:
         try:
             found = function(call.name)(**call.arguments)
             if isinstance(found, bayescm.MetricDistribution):
-                yield from _of_law(found)
+                yield from _of_dist(found)
                 found = found.to_dataset()
         except (NutsError, NotImplementedError):
             return
@@ -197,21 +197,21 @@ def _of_result(data: xr.Dataset, call: Call, where: str, explained: bool) -> Ite
         yield "probability(side) doesn't sum to 1"
 
 
-def _of_law(law: Any) -> Iterator[str]:
-    """Yield where quantiles and intervals of a law contradict its probabilities."""
+def _of_dist(dist: Any) -> Iterator[str]:
+    """Yield where quantiles and intervals of a distribution contradict its probabilities."""
     error = 1e-6
     q = [0.001, 0.025, 0.5, 0.975, 0.999]
-    quantiles = law.ppf(q)
+    quantiles = dist.ppf(q)
     if (quantiles.diff("quantile") < 0).any():
         yield "quantiles fall"
-    if type(law.law).__name__ == "PointLaw":
+    if type(dist.dist).__name__ == "Point":
         return
-    back = law.cdf(quantiles.drop_vars("quantile").rename(quantile="x")).values
+    back = dist.cdf(quantiles.drop_vars("quantile").rename(quantile="x")).values
     if np.nanmax(abs(back - np.array(q))) > error:
         yield "cdf(ppf(q)) isn't q"
-    for kind, found in (("eti", law.eti(0.9)), ("hdi", law.hdi(0.9))):
+    for kind, found in (("eti", dist.eti(0.9)), ("hdi", dist.hdi(0.9))):
         low, high = found.sel(ci_bound="lower", drop=True), found.sel(ci_bound="upper", drop=True)
-        content = law.cdf(high) - law.cdf(low)
+        content = dist.cdf(high) - dist.cdf(low)
         if (abs(content - 0.9) > 1e-4).any():
             yield f"the {kind} of .9 holds another probability"
 

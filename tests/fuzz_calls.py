@@ -334,7 +334,10 @@ FUNCTIONS: dict[str, dict[str, Maker]] = {
     "metrics.expected_cost": dict.fromkeys(("tp", "fn", "fp", "tn"), pick(0, 1, -1, np.nan, np.inf, "x", 1e300)),
     "metrics.net_benefit": {"threshold": pick(0.2, 0, 1, np.nan, "x", 1 - 1e-17)},
     "models.load": {"name": pick("kfold", "nope", 3, "../x")},
-    "plots.arviz_options": {"laws": pick(result("distribution"), junk), "plot": pick("plot_dist", "plot_forest", "x")},
+    "plots.arviz_options": {
+        "distributions": pick(result("distribution"), junk),
+        "plot": pick("plot_dist", "plot_forest", "x"),
+    },
     "priors.concentrations.concentrations": {"labels": pick(2, 3, ["a", "b"], 0, 1, "x")},
 }
 """Arguments of their own of every public function; the others come from OPTIONS."""

@@ -117,7 +117,7 @@ def refresh(names, *, every=False):
 def test_there_are_notebooks():
     assert [path.name for path in NOTEBOOKS] == [
         "01_first_steps.ipynb",
-        "02_exact_laws.ipynb",
+        "02_exact_distributions.ipynb",
         "03_curves_and_regions.ipynb",
         "04_bayesian_workflow.ipynb",
         "05_folds.ipynb",

@@ -1,4 +1,4 @@
-"""The law of a Beta variable, tabulated in its log-odds.
+"""The distribution of a Beta variable, tabulated in its log-odds.
 
 In y = log(x / (1 - x)) the density f = x^a (1-x)^b / B is smooth for every a, b > 0 and log-concave, so the logarithm
 of the lower tail F (left of the median) and of the upper tail S (right of it) are smooth too: polynomials of degree 7
@@ -20,21 +20,21 @@ _SMALL = 2.0**-10  # ratio of the terms of the tail's series where the table may
 _ROOT_HALF = math.sqrt(0.5)
 _GAUSS_X, _GAUSS_W = (np.array(v) for v in np.polynomial.legendre.leggauss(6))
 
-# places in the array that describes a law
+# places in the array that describes a distribution
 LEFT, RATE, CELLS, MEDIAN, A, B, LOG_SUM, SIZE, SMALL_SHARE, MODE, MIRRORED, POINT, P, Q = range(14)
 DESCRIPTION = 14
 
 
 @kernel
-def log_shape(y, law):
+def log_shape(y, dist):
     """Return the log density in y relative to its mode, without cancellation for a, b up to 1e12."""
-    d = y - law[MODE]
-    if law[MIRRORED] > 0:
+    d = y - dist[MODE]
+    if dist[MIRRORED] > 0:
         d = -d
-    share = law[SMALL_SHARE]
+    share = dist[SMALL_SHARE]
     if d < 500.0:  # beyond, where e^d is no number, d and the logarithm lose what they share
-        return law[SIZE] * (share * d - math.log1p(share * math.expm1(d)))
-    return law[SIZE] * (share * d - d - math.log(share + (1.0 - share) * math.exp(-d)))
+        return dist[SIZE] * (share * d - math.log1p(share * math.expm1(d)))
+    return dist[SIZE] * (share * d - d - math.log(share + (1.0 - share) * math.exp(-d)))
 
 
 @kernel
@@ -59,72 +59,72 @@ def probability(y):
 
 
 @kernel
-def build(a, b, table, law):
-    """Tabulate Beta(a, b) into `table` (MAX_CELLS + 1, 8) and `law` (DESCRIPTION,)."""
+def build(a, b, table, dist):
+    """Tabulate Beta(a, b) into `table` (MAX_CELLS + 1, 8) and `distribution` (DESCRIPTION,)."""
     n = a + b
-    law[A], law[B], law[SIZE], law[POINT] = a, b, n, 0.0
-    law[SMALL_SHARE] = min(a, b) / n
-    law[MIRRORED] = 1.0 if a > b else 0.0
+    dist[A], dist[B], dist[SIZE], dist[POINT] = a, b, n, 0.0
+    dist[SMALL_SHARE] = min(a, b) / n
+    dist[MIRRORED] = 1.0 if a > b else 0.0
     mode = math.log(a) - math.log(b)
-    law[MODE] = mode
+    dist[MODE] = mode
     width = WIDTH * min(0.5, math.sqrt(1.0 / a + 1.0 / b))
     most = MAX_CELLS // 2 - 1
     below, above = 1, 1
     while below < most:
         y = mode - below * width
-        if log_shape(y, law) < _FAR or n * probability(y)[0] < _SMALL * (a + 1.0):
+        if log_shape(y, dist) < _FAR or n * probability(y)[0] < _SMALL * (a + 1.0):
             break
         below += 1
     while above < most:
         y = mode + above * width
-        if log_shape(y, law) < _FAR or n * probability(y)[1] < _SMALL * (b + 1.0):
+        if log_shape(y, dist) < _FAR or n * probability(y)[1] < _SMALL * (b + 1.0):
             break
         above += 1
     cells = below + above
     left = mode - below * width
-    law[LEFT], law[RATE], law[CELLS] = left, 1.0 / width, cells
+    dist[LEFT], dist[RATE], dist[CELLS] = left, 1.0 / width, cells
     lower = np.empty(cells + 1)
     upper = np.empty(cells + 1)
-    lower[0] = math.exp(log_shape(left, law)) / a * _series(a, b, probability(left)[0])
+    lower[0] = math.exp(log_shape(left, dist)) / a * _series(a, b, probability(left)[0])
     for k in range(cells):
         inside = 0.0
         for i in range(len(_GAUSS_X)):
-            inside += _GAUSS_W[i] * math.exp(log_shape(left + width * (k + 0.5 + 0.5 * _GAUSS_X[i]), law))
+            inside += _GAUSS_W[i] * math.exp(log_shape(left + width * (k + 0.5 + 0.5 * _GAUSS_X[i]), dist))
         table[k, 0] = inside * 0.5 * width
         lower[k + 1] = lower[k] + table[k, 0]
     right = left + cells * width
-    upper[cells] = math.exp(log_shape(right, law)) / b * _series(b, a, probability(right)[1])
+    upper[cells] = math.exp(log_shape(right, dist)) / b * _series(b, a, probability(right)[1])
     for k in range(cells - 1, -1, -1):
         upper[k] = upper[k + 1] + table[k, 0]
     total = lower[below] + upper[below]
-    law[LOG_SUM] = math.log(total)
+    dist[LOG_SUM] = math.log(total)
     median = 0
     while median < cells and lower[median] <= upper[median]:
         median += 1
-    law[MEDIAN] = median  # cells before it hold log F, the others log S
+    dist[MEDIAN] = median  # cells before it hold log F, the others log S
     for k in range(cells):
-        _cell(left + k * width, width, lower, upper, k, k < median, table, law)
+        _cell(left + k * width, width, lower, upper, k, k < median, table, dist)
 
 
 @kernel
-def _derivatives(y, tail, sign, law):
+def _derivatives(y, tail, sign, dist):
     """Return log tail and its first three derivatives; `sign` is +1 for F, -1 for S."""
     x, rest = probability(y)
-    f = math.exp(log_shape(y, law))
-    slope = law[A] * rest - law[B] * x  # of log f
-    curve = -law[SIZE] * x * rest
+    f = math.exp(log_shape(y, dist))
+    slope = dist[A] * rest - dist[B] * x  # of log f
+    curve = -dist[SIZE] * x * rest
     h1 = sign * f / tail
     h2 = h1 * (slope - h1)
     h3 = h2 * (slope - h1) + h1 * (curve - h2)
-    return math.log(tail) - law[LOG_SUM], h1, h2, h3
+    return math.log(tail) - dist[LOG_SUM], h1, h2, h3
 
 
 @kernel
-def _cell(y, width, lower, upper, k, is_lower, table, law):
+def _cell(y, width, lower, upper, k, is_lower, table, dist):
     """Fill the coefficients of a cell."""
     tails, sign = (lower, 1.0) if is_lower else (upper, -1.0)
-    v0, v1, v2, v3 = _derivatives(y, tails[k], sign, law)
-    e0, e1, e2, e3 = _derivatives(y + width, tails[k + 1], sign, law)
+    v0, v1, v2, v3 = _derivatives(y, tails[k], sign, dist)
+    e0, e1, e2, e3 = _derivatives(y + width, tails[k + 1], sign, dist)
     c1, c2, c3 = width * v1, width**2 * v2 / 2.0, width**3 * v3 / 6.0
     r0 = e0 - v0 - c1 - c2 - c3
     r1 = width * e1 - c1 - 2.0 * c2 - 3.0 * c3
@@ -150,33 +150,33 @@ def _slope(c, t):
 
 
 @kernel
-def tails(y, table, law):
+def tails(y, table, dist):
     """Return F(y), S(y) = 1 - F(y) and the density f(y); the smaller tail has its full relative precision."""
     if math.isnan(y):
         return math.nan, math.nan, math.nan
-    place = (y - law[LEFT]) * law[RATE]
+    place = (y - dist[LEFT]) * dist[RATE]
     if place < 0.0:
-        f = math.exp(log_shape(y, law) - law[LOG_SUM]) if y > -1e300 else 0.0
-        low = f / law[A] * _series(law[A], law[B], probability(y)[0])
+        f = math.exp(log_shape(y, dist) - dist[LOG_SUM]) if y > -1e300 else 0.0
+        low = f / dist[A] * _series(dist[A], dist[B], probability(y)[0])
         return low, 1.0 - low, f
-    if place >= law[CELLS]:
-        f = math.exp(log_shape(y, law) - law[LOG_SUM]) if y < 1e300 else 0.0
-        high = f / law[B] * _series(law[B], law[A], probability(y)[1])
+    if place >= dist[CELLS]:
+        f = math.exp(log_shape(y, dist) - dist[LOG_SUM]) if y < 1e300 else 0.0
+        high = f / dist[B] * _series(dist[B], dist[A], probability(y)[1])
         return 1.0 - high, high, f
     k = int(place)
     c = table[k]
     tail = math.exp(_value(c, place - k))
-    f = abs(_slope(c, place - k)) * law[RATE] * tail
-    if k < law[MEDIAN]:
+    f = abs(_slope(c, place - k)) * dist[RATE] * tail
+    if k < dist[MEDIAN]:
         return tail, 1.0 - tail, f
     return 1.0 - tail, tail, f
 
 
 @kernel
-def quantile(log_tail, is_lower, table, law):
+def quantile(log_tail, is_lower, table, dist):
     """Return y where F (or S) has a given logarithm of at most log(1/2)."""
-    cells, median = int(law[CELLS]), int(law[MEDIAN])
-    width = 1.0 / law[RATE]
+    cells, median = int(dist[CELLS]), int(dist[MEDIAN])
+    width = 1.0 / dist[RATE]
     from_left = is_lower
     if is_lower:
         first, last = 0, median - 1
@@ -209,10 +209,10 @@ def quantile(log_tail, is_lower, table, law):
             t -= step
             if abs(step) < 1e-14:
                 break
-        return law[LEFT] + width * (first + t)
-    y = law[LEFT] if from_left else law[LEFT] + width * cells
+        return dist[LEFT] + width * (first + t)
+    y = dist[LEFT] if from_left else dist[LEFT] + width * cells
     for _ in range(60):  # beyond the table: nearly a straight line
-        low, high, f = tails(y, table, law)
+        low, high, f = tails(y, table, dist)
         tail = low if is_lower else high
         if tail <= 0.0:
             return y
@@ -224,9 +224,9 @@ def quantile(log_tail, is_lower, table, law):
 
 
 @kernel
-def of_normal(w, table, law):
+def of_normal(w, table, dist):
     """Return y at the same probability as the normal quantile w."""
-    return quantile(math.log(0.5 * math.erfc(abs(w) * _ROOT_HALF)), w <= 0.0, table, law)
+    return quantile(math.log(0.5 * math.erfc(abs(w) * _ROOT_HALF)), w <= 0.0, table, dist)
 
 
 @kernel

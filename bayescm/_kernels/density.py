@@ -22,11 +22,11 @@ _FAR = 80.0
 @kernel
 def _nodes(a, b, offset, out):
     """Put log p and log(1 - p) at the quantiles of Beta(a, b) into `out` (2, nodes)."""
-    table, law = np.empty((MAX_CELLS + 1, 8)), np.empty(DESCRIPTION)
-    build(a, b, table, law)
+    table, dist = np.empty((MAX_CELLS + 1, 8)), np.empty(DESCRIPTION)
+    build(a, b, table, dist)
     step = 2.0 * REACH / CELLS
     for i in range(out.shape[1]):
-        y = of_normal(-REACH + (i + offset) * step, table, law)
+        y = of_normal(-REACH + (i + offset) * step, table, dist)
         e = math.log1p(math.exp(-abs(y)))
         out[0, i], out[1, i] = min(y, 0.0) - e, min(-y, 0.0) - e
 

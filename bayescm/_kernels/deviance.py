@@ -1,4 +1,4 @@
-"""Binomial deviances: their roots, their law under a Beta posterior, and the law of the sum of two.
+"""Binomial deviances: their roots, their distribution under a Beta posterior, and the distribution of the sum of two.
 
 The deviance of k successes in n trials at probability p is D(p) = 2 log(L(k/n) / L(p)). With x the log-odds of p minus
 that of k/n, D = 2 (n log(1 + k/n (e^x - 1)) - k x), which is convex with its least value 0 at x = 0.
@@ -124,9 +124,9 @@ def smooth_part(k, n, a, b, most, nodes, out):
         return mine
     if 2 * k > n:
         k, a, b = n - k, b, a
-    law = np.empty(DESCRIPTION)
-    law[SIZE], law[SMALL_SHARE], law[MODE] = a + b, min(a, b) / (a + b), math.log(a) - math.log(b)
-    law[MIRRORED] = 1.0 if a > b else 0.0
+    dist = np.empty(DESCRIPTION)
+    dist[SIZE], dist[SMALL_SHARE], dist[MODE] = a + b, min(a, b) / (a + b), math.log(a) - math.log(b)
+    dist[MIRRORED] = 1.0 if a > b else 0.0
     peak = _log_peak(a, b)
     estimate = math.log(k) - math.log(n - k)
     right = math.sqrt(most * nodes[0] * n / (k * (n - k)))
@@ -136,7 +136,7 @@ def smooth_part(k, n, a, b, most, nodes, out):
         left, right = roots(k, n, d, left, right)
         total = 0.0
         for x in (left, right):
-            total += math.exp(log_shape(estimate + x, law) + peak + 0.5 * d) / abs(_slope(k, n, x))
+            total += math.exp(log_shape(estimate + x, dist) + peak + 0.5 * d) / abs(_slope(k, n, x))
         out[i] = total * math.sqrt(d)
     return 0.5
 
@@ -249,42 +249,42 @@ def _interval(limit, factor):
 
 
 @kernel
-def _below(limit, factor, table, law):
+def _below(limit, factor, table, dist):
     """Return the probability of a deviance below `limit`."""
     if factor[1] == 0:
         return 1.0
     left, right = _interval(limit, factor)
-    low, rest_low, _ = tails(left, table, law)
-    high, rest_high, _ = tails(right, table, law)
+    low, rest_low, _ = tails(left, table, dist)
+    high, rest_high, _ = tails(right, table, dist)
     return high - low if low + high < 1.0 else rest_low - rest_high
 
 
 @kernel
 def direct_masses(first, second, q, nodes, weights, out):
-    """Put the cdf of the sum at q into `out`: one integral over a normal quantile, for laws that no series follows.
+    """Put the cdf of the sum at q into `out`: one integral over a normal quantile, where no series follows it.
 
     The deviance that varies less is integrated over, after a sine substitution with Gauss's rule on (-1, 1); the cdf of
     the other one is that of a Beta between two points.
     """
-    tables, laws = np.empty((2, MAX_CELLS + 1, 8)), np.empty((2, DESCRIPTION))
+    tables, dists = np.empty((2, MAX_CELLS + 1, 8)), np.empty((2, DESCRIPTION))
     spread = np.zeros(2)
     for i, factor in enumerate((first, second)):
-        build(factor[2], factor[3], tables[i], laws[i])
+        build(factor[2], factor[3], tables[i], dists[i])
         if factor[1] > 0:
-            middle = _at(of_normal(0.0, tables[i], laws[i]), factor)
+            middle = _at(of_normal(0.0, tables[i], dists[i]), factor)
             for u in (-1.5, 1.5):
-                spread[i] = max(spread[i], abs(_at(of_normal(u, tables[i], laws[i]), factor) - middle))
+                spread[i] = max(spread[i], abs(_at(of_normal(u, tables[i], dists[i]), factor) - middle))
     if spread[0] >= spread[1]:
         inner, outer, i, o = first, second, 0, 1
     else:
         inner, outer, i, o = second, first, 1, 0
     for e in range(len(q)):
         if q[e] <= 0.0 or outer[1] == 0:
-            out[e] = _below(q[e], inner, tables[i], laws[i]) if q[e] > 0.0 else 0.0
+            out[e] = _below(q[e], inner, tables[i], dists[i]) if q[e] > 0.0 else 0.0
             continue
         left, right = _interval(q[e], outer)
-        low, rest_low, _ = tails(left, tables[o], laws[o])
-        high, rest_high, _ = tails(right, tables[o], laws[o])
+        low, rest_low, _ = tails(left, tables[o], dists[o])
+        high, rest_high, _ = tails(right, tables[o], dists[o])
         start, stop = max(to_normal(low, rest_low), -_REACH), min(to_normal(high, rest_high), _REACH)
         out[e] = 0.0
         if not start < stop:
@@ -293,10 +293,10 @@ def direct_masses(first, second, q, nodes, weights, out):
         for g in range(len(nodes)):
             t = 0.5 * math.pi * nodes[g]
             u = 0.5 * (start + stop) + 0.5 * (stop - start) * math.sin(t)
-            rest = q[e] - _at(of_normal(u, tables[o], laws[o]), outer)
+            rest = q[e] - _at(of_normal(u, tables[o], dists[o]), outer)
             if rest > 0.0:
                 density = math.exp(-0.5 * u * u) * math.cos(t) * weights[g]
-                total += density * _below(rest, inner, tables[i], laws[i])
+                total += density * _below(rest, inner, tables[i], dists[i])
         out[e] = total * 0.25 * math.pi * (stop - start) / math.sqrt(2.0 * math.pi)
 
 

@@ -1,4 +1,4 @@
-"""Laws of metrics, matrix by matrix: which Beta to integrate last, then cdf, quantiles, intervals and moments."""
+"""Distributions of metrics by matrix: which Beta to integrate last, then cdf, quantiles, intervals and moments."""
 
 import math
 
@@ -48,9 +48,9 @@ _UNCHECKED, _COARSE_GOAL, _GOAL_OF_ONE, _GOAL_OF_TWO = 1.0, 1e-2, 1e-4, 1e-3
 
 @kernel
 def workspace():
-    """Return room for one matrix at a time: tables, laws, cached nodes and paths, scratch, forms.
+    """Return room for one matrix at a time: tables, distributions, cached nodes and paths, scratch, forms.
 
-    The first three of the tables are inner, middle and outer law; the others are kept for the next metric.
+    The first three of the tables are inner, middle and outer distribution; the others are kept for the next metric.
     """
     n = _SLOTS + _KEPT
     return (
@@ -181,52 +181,52 @@ def reorder(tree, num, den, ordered):
 
 
 @kernel
-def _load(pair, slot, tables, laws, cached, paths):
-    """Put a split's law into a slot: a number, or a table, which is built unless it is kept from another metric."""
-    law = laws[slot]
+def _load(pair, slot, tables, dists, cached, paths):
+    """Put a split's Beta into a slot: a number, or a table, which is built unless it is kept from another metric."""
+    dist = dists[slot]
     if not pair[0] > 0.0:
-        law[POINT], law[P], law[Q] = 1.0, pair[1], 1.0 - pair[1]
+        dist[POINT], dist[P], dist[Q] = 1.0, pair[1], 1.0 - pair[1]
         return
-    if law[POINT] == 0.0 and law[A] == pair[0] and law[B] == pair[1]:
+    if dist[POINT] == 0.0 and dist[A] == pair[0] and dist[B] == pair[1]:
         return
     here = 0
     for k in range(_SLOTS, _SLOTS + _KEPT):
-        if laws[k, A] == pair[0] and laws[k, B] == pair[1]:
+        if dists[k, A] == pair[0] and dists[k, B] == pair[1]:
             here = k
             break
-        if laws[k, SIZE] == 0.0:
+        if dists[k, SIZE] == 0.0:
             break
     if here == 0:
-        here = k if laws[k, SIZE] == 0.0 else _SLOTS + int(8.0 * pair[0] + 3.0 * pair[1]) % _KEPT
-        prepare(pair[0], pair[1], tables[here], laws[here], cached[here], paths[here])
-    cells = int(laws[here, CELLS])
+        here = k if dists[k, SIZE] == 0.0 else _SLOTS + int(8.0 * pair[0] + 3.0 * pair[1]) % _KEPT
+        prepare(pair[0], pair[1], tables[here], dists[here], cached[here], paths[here])
+    cells = int(dists[here, CELLS])
     tables[slot, :cells] = tables[here, :cells]
-    law[:] = laws[here]
+    dist[:] = dists[here]
     cached[slot] = cached[here]
     paths[slot] = paths[here]
 
 
 @kernel
-def load(tree, a, shares, tables, laws, cached, paths):
-    """Put the laws of a tree's splits into the slots: inner, middle, outer."""
+def load(tree, a, shares, tables, dists, cached, paths):
+    """Put the distributions of a tree's splits into the slots: inner, middle, outer."""
     pairs = _splits(tree, a, shares)
     inner, outer = (1, 0) if tree[SHAPE] == LEFT_INSIDE else (0, 1)
     for slot in range(3):
         which = inner if slot == 0 else (2 if slot == 1 else outer)
-        _load(pairs[which], slot, tables, laws, cached, paths)
+        _load(pairs[which], slot, tables, dists, cached, paths)
 
 
 @kernel
-def moments(kind, shape, num, den, laws, paths):
+def moments(kind, shape, num, den, dists, paths):
     """Return mean and variance of the metric by a product of trapezoid rules, finer where a concentration is small."""
     nodes = np.empty((3, 2, 300))
     weights = np.empty((3, 300))
     sizes = np.empty(3, np.int64)
     for i in range(3):
-        if laws[i, POINT] > 0:
-            sizes[i], nodes[i, 0, 0], nodes[i, 1, 0], weights[i, 0] = 1, laws[i, P], laws[i, Q], 1.0
+        if dists[i, POINT] > 0:
+            sizes[i], nodes[i, 0, 0], nodes[i, 1, 0], weights[i, 0] = 1, dists[i, P], dists[i, Q], 1.0
             continue
-        least = min(laws[i, A], laws[i, B])
+        least = min(dists[i, A], dists[i, B])
         half = 8 if least >= 2.0 else (16 if least >= 0.4 else (64 if least >= 0.1 else 128))
         n, total = 0, 0.0
         for k in range(-half, half + 1):
@@ -263,19 +263,19 @@ def moments(kind, shape, num, den, laws, paths):
 @kernel
 def _of_one(a, shares, trees, num, den, kind, lower, upper, prob, densest_wanted, room, out):
     """Fill `out` with the statistics of one metric of one matrix: first coarsely, then from there as asked."""
-    tables, laws, cached, paths, _, ordered = room
+    tables, dists, cached, paths, _, ordered = room
     index, centre, spread = choose(trees, a, shares, num, den, kind, ordered)
     shape = trees[index, SHAPE]
-    load(trees[index], a, shares, tables, laws, cached, paths)
+    load(trees[index], a, shares, tables, dists, cached, paths)
     one = (lower, upper, kind, shape, room)
-    mean, variance = moments(kind, shape, ordered[0], ordered[1], laws, paths)
+    mean, variance = moments(kind, shape, ordered[0], ordered[1], dists, paths)
     inside = lower < centre < upper and spread > 0.0
     median = coordinate(centre, lower, upper) if inside else 0.0
     scale = min(max(spread / place(median, lower, upper)[1], 1e-18), 10.0) if inside else 0.1
     tail = 0.5 * (1.0 - prob)
     ends = np.empty(2)
     where, worst, found = NONE, 0.0, False
-    twice = laws[1, POINT] == 0.0 and laws[2, POINT] == 0.0
+    twice = dists[1, POINT] == 0.0 and dists[2, POINT] == 0.0
     for last in range(0 if twice else 1, 2):
         goal = _UNCHECKED if last == 0 else (_GOAL_OF_TWO if twice else _GOAL_OF_ONE)
         looser = _COARSE_GOAL if last == 0 else goal
@@ -357,11 +357,11 @@ def summarise(a, shares, trees, ends, nums, dens, kinds, lowers, uppers, prob, d
 def probabilities(a, shares, x, trees, num, den, kind, lower, upper, goal):
     """Return cdf, sf, pdf and error at points x (n, k): (n, k, 4)."""
     room = workspace()
-    tables, laws, cached, paths, scratch, ordered = room
+    tables, dists, cached, paths, scratch, ordered = room
     out = np.empty((x.shape[0], x.shape[1], 4))
     for i in range(len(a)):
         index, _, _ = choose(trees, a[i], shares[i], num, den, kind, ordered)
-        load(trees[index], a[i], shares[i], tables, laws, cached, paths)
+        load(trees[index], a[i], shares[i], tables, dists, cached, paths)
         for j in range(x.shape[1]):
             if math.isnan(x[i, j]):
                 out[i, j] = math.nan
@@ -377,7 +377,7 @@ def probabilities(a, shares, x, trees, num, den, kind, lower, upper, goal):
                     kind,
                     trees[index, SHAPE],
                     tables,
-                    laws,
+                    dists,
                     cached,
                     paths,
                     scratch,
@@ -391,11 +391,11 @@ def probabilities(a, shares, x, trees, num, den, kind, lower, upper, goal):
 def quantiles(a, shares, p, trees, num, den, kind, lower, upper, goal):
     """Return the metric and the error at probabilities p (n, k): (n, k, 2)."""
     room = workspace()
-    tables, laws, cached, paths, _, ordered = room
+    tables, dists, cached, paths, _, ordered = room
     out = np.empty((p.shape[0], p.shape[1], 2))
     for i in range(len(a)):
         index, centre, _ = choose(trees, a[i], shares[i], num, den, kind, ordered)
-        load(trees[index], a[i], shares[i], tables, laws, cached, paths)
+        load(trees[index], a[i], shares[i], tables, dists, cached, paths)
         start = coordinate(centre, lower, upper) if lower < centre < upper else 0.0
         one = (lower, upper, kind, trees[index, SHAPE], room)
         for j in range(p.shape[1]):

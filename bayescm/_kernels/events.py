@@ -58,10 +58,10 @@ def roots(a, b, c):
 
 
 @kernel
-def _add_kink(odds, law, table, kinks, n):
+def _add_kink(odds, dist, table, kinks, n):
     """Add the normal quantile of some odds to the kinks, if it is within reach."""
     if odds > 0.0 and odds < math.inf:
-        low, high, _ = tails(math.log(odds), table, law)
+        low, high, _ = tails(math.log(odds), table, dist)
         w = to_normal(low, high)
         if abs(w) < REACH:
             kinks[n] = w
@@ -78,7 +78,7 @@ def _cells(shape, p, q, v, vq, m, mq):
 
 
 @kernel
-def _add_roots(c, x, y, law, table, kinks, n):
+def _add_roots(c, x, y, dist, table, kinks, n):
     """Add where the form vanishes on the segment between two points of the simplex."""
     cross = 0.0
     for i in range(4):
@@ -86,26 +86,26 @@ def _add_roots(c, x, y, law, table, kinks, n):
             cross += 2.0 * x[i] * c[i, j] * y[j]
     count, first, second = roots(form(c, x[0], x[1], x[2], x[3]), cross, form(c, y[0], y[1], y[2], y[3]))
     if count > 0:
-        n = _add_kink(first, law, table, kinks, n)
+        n = _add_kink(first, dist, table, kinks, n)
     if count > 1:
-        n = _add_kink(second, law, table, kinks, n)
+        n = _add_kink(second, dist, table, kinks, n)
     return n
 
 
 @kernel
-def _event(alpha, beta, gamma, d_alpha, d_beta, d_gamma, table, law):
-    """Return probability, complement and density of {alpha o^2 + beta o + gamma <= 0} in the odds o of the inner law.
+def _event(alpha, beta, gamma, d_alpha, d_beta, d_gamma, table, dist):
+    """Return probability, complement and density of {alpha o^2 + beta o + gamma <= 0} in the odds o of the inner Beta.
 
     The density is -1 where the event is certain or impossible.
     """
     count, first, second = roots(alpha, beta, gamma)
     if count == 0:
         return (1.0, 0.0, -1.0) if alpha + beta + gamma <= 0.0 else (0.0, 1.0, -1.0)
-    low, high, f = tails(math.log(first), table, law)
+    low, high, f = tails(math.log(first), table, dist)
     density = f * abs((d_alpha * first + d_beta + d_gamma / first) / (2.0 * alpha * first + beta))
     if count == 1:
         return (low, high, density) if (gamma if gamma != 0.0 else beta) <= 0.0 else (high, low, density)
-    low2, high2, f2 = tails(math.log(second), table, law)
+    low2, high2, f2 = tails(math.log(second), table, dist)
     density += f2 * abs((d_alpha * second + d_beta + d_gamma / second) / (2.0 * alpha * second + beta))
     between = low2 - low if low2 < 0.5 else high - high2
     return (low + high2, between, density) if gamma <= 0.0 else (between, low + high2, density)
@@ -130,14 +130,14 @@ def wilson(x, m, mq, s, sq):
 
 
 @kernel
-def _correlation(x, m, mq, s, sq, table, law):
+def _correlation(x, m, mq, s, sq, table, dist):
     """Return the same for {Matthews correlation <= x}, with recall inside."""
     recall, miss, shift = wilson(x, m, mq, s, sq)
     if recall <= 0.0:
         return 0.0, 1.0, -1.0
     if miss <= 0.0:
         return 1.0, 0.0, -1.0
-    low, high, f = tails(math.log(recall / miss), table, law)
+    low, high, f = tails(math.log(recall / miss), table, dist)
     bias, rest = sq + shift, s - shift
     root = math.sqrt(bias * rest)
     k = x * math.sqrt(m / mq)
@@ -146,7 +146,7 @@ def _correlation(x, m, mq, s, sq, table, law):
 
 
 @kernel
-def _correlation_root(x, r, rq, s, sq, table, law):
+def _correlation_root(x, r, rq, s, sq, table, dist):
     """Return the same with the prevalence inside, at recall r and specificity s."""
     det = r * s - rq * sq
     if (det <= 0.0) == (x >= 0.0):
@@ -155,16 +155,16 @@ def _correlation_root(x, r, rq, s, sq, table, law):
     sign = 1.0 if x >= 0.0 else -1.0
     alpha, beta, gamma = -x2 * r * rq, det * det - x2 * (r * s + rq * sq), -x2 * s * sq
     d_alpha, d_beta, d_gamma = -2.0 * x * r * rq, -2.0 * x * (r * s + rq * sq), -2.0 * x * s * sq
-    return _event(sign * alpha, sign * beta, sign * gamma, d_alpha, d_beta, d_gamma, table, law)
+    return _event(sign * alpha, sign * beta, sign * gamma, d_alpha, d_beta, d_gamma, table, dist)
 
 
 @kernel
-def conditional(c, dc, x, kind, shape, m, mq, v, vq, table, law):
+def conditional(c, dc, x, kind, shape, m, mq, v, vq, table, dist):
     """Return the inner probability at one pair of outer nodes: root and right split, or left and right split."""
     if kind == CORRELATION:
         if shape == LEFT_INSIDE:
-            return _correlation(x, m, mq, vq, v, table, law)
-        return _correlation_root(x, m, mq, vq, v, table, law)
+            return _correlation(x, m, mq, vq, v, table, dist)
+        return _correlation_root(x, m, mq, vq, v, table, dist)
     if shape == LEFT_INSIDE:
         c2, c3 = mq * v, mq * vq
         rest = c[2, 2] * c2 * c2 + 2.0 * c[2, 3] * c2 * c3 + c[3, 3] * c3 * c3
@@ -175,72 +175,72 @@ def conditional(c, dc, x, kind, shape, m, mq, v, vq, table, law):
         d_one, d_two = 2.0 * m * (dc[0, 2] * c2 + dc[0, 3] * c3), 2.0 * m * (dc[1, 2] * c2 + dc[1, 3] * c3)
         d_alpha, d_gamma = dc[0, 0] * m * m + d_one + d_rest, dc[1, 1] * m * m + d_two + d_rest
         d_beta = 2.0 * dc[0, 1] * m * m + d_one + d_two + 2.0 * d_rest
-        return _event(alpha, beta, gamma, d_alpha, d_beta, d_gamma, table, law)
+        return _event(alpha, beta, gamma, d_alpha, d_beta, d_gamma, table, dist)
     alpha = c[0, 0] * m * m + 2.0 * c[0, 1] * m * mq + c[1, 1] * mq * mq
     gamma = c[2, 2] * v * v + 2.0 * c[2, 3] * v * vq + c[3, 3] * vq * vq
     beta = 2.0 * (m * (c[0, 2] * v + c[0, 3] * vq) + mq * (c[1, 2] * v + c[1, 3] * vq))
     d_alpha = dc[0, 0] * m * m + 2.0 * dc[0, 1] * m * mq + dc[1, 1] * mq * mq
     d_gamma = dc[2, 2] * v * v + 2.0 * dc[2, 3] * v * vq + dc[3, 3] * vq * vq
     d_beta = 2.0 * (m * (dc[0, 2] * v + dc[0, 3] * vq) + mq * (dc[1, 2] * v + dc[1, 3] * vq))
-    return _event(alpha, beta, gamma, d_alpha, d_beta, d_gamma, table, law)
+    return _event(alpha, beta, gamma, d_alpha, d_beta, d_gamma, table, dist)
 
 
 @kernel
-def middle_kinks(c, x, kind, shape, m, mq, laws, tables, median, soft, kinks):
+def middle_kinks(c, x, kind, shape, m, mq, dists, tables, median, soft, kinks):
     """Find where the inner event's edge leaves (0, 1) as the right split varies; return their number.
 
-    With `soft` also where the edge passes the inner law's median: a step, if that law is narrow.
+    With `soft` also where the edge passes the inner distribution's median: a step, if that distribution is narrow.
     """
-    law, table = laws[1], tables[1]
-    p, q = (laws[0, P], laws[0, Q]) if laws[0, POINT] > 0.0 else (median[0], median[1])
+    dist, table = dists[1], tables[1]
+    p, q = (dists[0, P], dists[0, Q]) if dists[0, POINT] > 0.0 else (median[0], median[1])
     n = 0
     if kind == CORRELATION:  # split = (FPR, specificity)
         if soft:
             at, recall, miss = (m, p, q) if shape == LEFT_INSIDE else (p, m, mq)
             specificity, rest, _ = wilson(x, 1.0 - at, at, recall, miss)
-            n = _add_kink(rest / specificity, law, table, kinks, n)
+            n = _add_kink(rest / specificity, dist, table, kinks, n)
         if shape == LEFT_INSIDE:
             share = x * x / (m + x * x * mq)
             rest = m * (1.0 - x * x) / (m + x * x * mq)
-            return _add_kink(rest / share if x >= 0 else share / rest, law, table, kinks, n)
+            return _add_kink(rest / share if x >= 0 else share / rest, dist, table, kinks, n)
         # sqrt(r s) - sqrt((1-r)(1-s)) = x: the largest correlation at any prevalence; for x < 0 the mirror image
         first, second = (m, mq) if x >= 0.0 else (mq, m)
         angle = math.acos(abs(x)) - math.atan2(math.sqrt(second), math.sqrt(first))
         if angle <= 0.0 or angle >= 0.5 * math.pi:
             return n
         odds = math.tan(angle) ** 2
-        return _add_kink(odds if x >= 0.0 else 1.0 / odds, law, table, kinks, n)
+        return _add_kink(odds if x >= 0.0 else 1.0 / odds, dist, table, kinks, n)
     for i in range(3 if soft else 2):
         a, b = (p, q) if i == 2 else (1.0 - i, 1.0 * i)
         n = _add_roots(
-            c, _cells(shape, a, b, 1.0, 0.0, m, mq), _cells(shape, a, b, 0.0, 1.0, m, mq), law, table, kinks, n
+            c, _cells(shape, a, b, 1.0, 0.0, m, mq), _cells(shape, a, b, 0.0, 1.0, m, mq), dist, table, kinks, n
         )
     return n
 
 
 @kernel
-def outer_kinks(c, x, kind, shape, laws, tables, medians, soft, kinks):
+def outer_kinks(c, x, kind, shape, dists, tables, medians, soft, kinks):
     """Find where the middle kinks leave (0, 1): roots of the form on the edges of the simplex of cells.
 
-    With `soft` also where the event's edge passes the medians of the other two laws.
+    With `soft` also where the event's edge passes the medians of the other two distributions.
     """
-    law, table = laws[2], tables[2]
-    p, q = (laws[0, P], laws[0, Q]) if laws[0, POINT] > 0.0 else (medians[0, 0], medians[0, 1])
-    v, vq = (laws[1, P], laws[1, Q]) if laws[1, POINT] > 0.0 else (medians[1, 0], medians[1, 1])
+    dist, table = dists[2], tables[2]
+    p, q = (dists[0, P], dists[0, Q]) if dists[0, POINT] > 0.0 else (medians[0, 0], medians[0, 1])
+    v, vq = (dists[1, P], dists[1, Q]) if dists[1, POINT] > 0.0 else (medians[1, 0], medians[1, 1])
     n = 0
     if kind == CORRELATION:
         if not soft:
             return 0
         if shape == ROOT_INSIDE:
             recall, miss, _ = wilson(x, p, q, vq, v)
-            return _add_kink(recall / miss, law, table, kinks, n)
+            return _add_kink(recall / miss, dist, table, kinks, n)
         x2, det = x * x, p * vq - q * v
         if (det > 0.0) != (x > 0.0):
             return 0
         count, first, second = roots(-x2 * p * q, det * det - x2 * (p * vq + q * v), -x2 * v * vq)
         if count == 2:
-            n = _add_kink(first, law, table, kinks, n)
-            n = _add_kink(second, law, table, kinks, n)
+            n = _add_kink(first, dist, table, kinks, n)
+            n = _add_kink(second, dist, table, kinks, n)
         return n
     for i in range(3 if soft else 2):
         for j in range(3 if soft else 2):
@@ -248,6 +248,6 @@ def outer_kinks(c, x, kind, shape, laws, tables, medians, soft, kinks):
                 a, b = (p, q) if i == 2 else (1.0 - i, 1.0 * i)
                 d, e = (v, vq) if j == 2 else (1.0 - j, 1.0 * j)
                 n = _add_roots(
-                    c, _cells(shape, a, b, d, e, 1.0, 0.0), _cells(shape, a, b, d, e, 0.0, 1.0), law, table, kinks, n
+                    c, _cells(shape, a, b, d, e, 1.0, 0.0), _cells(shape, a, b, d, e, 0.0, 1.0), dist, table, kinks, n
                 )
     return n

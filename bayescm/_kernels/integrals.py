@@ -1,11 +1,11 @@
-"""Distribution functions of metrics of two labels: means, over one or two Betas, of the law of a third.
+"""Distribution functions of metrics of two labels: means, over one or two Betas, of the distribution of a third.
 
 A metric is given by two quadratic forms in its four cells, value = num / den, so that {metric <= x} is
 {num - value(x) den <= 0}. The cells hang on a tree of three independent Betas, c = (m u, m (1-u), (1-m) v, (1-m)(1-v));
-with two of them held fixed, the event is a quadratic inequality in the odds of the third, whose law is tabulated. The
-other two are integrated in their normal quantile w, where the trapezoid rule converges geometrically, piece by piece
-between the kinks where the event's edge leaves (0, 1): these are roots of quadratics too. The step is halved until two
-answers agree.
+with two of them held fixed, the event is a quadratic inequality in the odds of the third, whose distribution is
+tabulated. The other two are integrated in their normal quantile w, where the trapezoid rule converges geometrically,
+piece by piece between the kinks where the event's edge leaves (0, 1): these are roots of quadratics too. The step is
+halved until two answers agree.
 """
 
 import math
@@ -22,16 +22,16 @@ SOFT_LEVELS = 4  # without an answer after these, look where the integrand may j
 
 
 @kernel
-def _middle(c, dc, x, kind, shape, m, mq, tables, laws, cached, paths, scratch, goal, reach, floor_low, floor_high):
+def _middle(c, dc, x, kind, shape, m, mq, tables, dists, cached, paths, scratch, goal, reach, floor_low, floor_high):
     """Return the mean of the inner probability over the right split, at one outer node: cdf, sf, pdf and errors."""
-    law, inner, inner_table = laws[1], laws[0], tables[0]
-    if law[POINT] > 0:
-        low, high, f = conditional(c, dc, x, kind, shape, m, mq, law[P], law[Q], inner_table, inner)
+    dist, inner, inner_table = dists[1], dists[0], tables[0]
+    if dist[POINT] > 0:
+        low, high, f = conditional(c, dc, x, kind, shape, m, mq, dist[P], dist[Q], inner_table, inner)
         return low, high, f if 0.0 < f < math.inf else 0.0, 0.0, 0.0
     kinks = np.empty(12)
     total_low = total_high = total_f = error_low = error_high = 0.0
     for attempt in range(2):
-        found = middle_kinks(c, x, kind, shape, m, mq, laws, tables, cached[0, :, COARSE - 1], attempt > 0, kinks)
+        found = middle_kinks(c, x, kind, shape, m, mq, dists, tables, cached[0, :, COARSE - 1], attempt > 0, kinks)
         count = pieces(kinks, found)
         total_low = total_high = total_f = error_low = error_high = 0.0
         done = True
@@ -83,7 +83,7 @@ def _middle(c, dc, x, kind, shape, m, mq, tables, laws, cached, paths, scratch, 
 
 
 @kernel
-def distribution(x, num, den, kind, shape, tables, laws, cached, paths, scratch, goal, reach):
+def distribution(x, num, den, kind, shape, tables, dists, cached, paths, scratch, goal, reach):
     """Return cdf, sf and pdf of the metric at x, and the change of cdf or sf at the last halving, relatively.
 
     Parameters
@@ -93,8 +93,8 @@ def distribution(x, num, den, kind, shape, tables, laws, cached, paths, scratch,
     num, den : ndarray of shape (4, 4)
         Symmetric, in the order of the tree's cells.
     kind, shape : int
-    tables, laws, cached : ndarray
-        Of the inner law, the middle and the outer one; the last two may be points.
+    tables, distributions, cached : ndarray
+        Of the inner distribution, the middle and the outer one; the last two may be points.
     scratch : ndarray of shape (2, 3, n)
     goal : float
         Halve the step until the change is relatively below it. The error is usually about its square. From 1 on the
@@ -104,17 +104,17 @@ def distribution(x, num, den, kind, shape, tables, laws, cached, paths, scratch,
     """
     value, slope = value_of(x, kind)
     c, dc = num - value * den, -slope * den
-    law = laws[2]
-    if law[POINT] > 0:
+    dist = dists[2]
+    if dist[POINT] > 0:
         low, high, f, error_low, error_high = _middle(
-            c, dc, x, kind, shape, law[P], law[Q], tables, laws, cached, paths, scratch[1], goal, reach, 0.0, 0.0
+            c, dc, x, kind, shape, dist[P], dist[Q], tables, dists, cached, paths, scratch[1], goal, reach, 0.0, 0.0
         )
         return low, high, f, max(error_low / max(low, 1e-12), error_high / max(high, 1e-12))
     kinks = np.empty(24)
     rough_low = rough_high = 0.0
     total_low = total_high = total_f = error_low = error_high = 0.0
     for stage in range(3):  # the first finds out how large the answer is, the last knows where it may jump
-        found = outer_kinks(c, x, kind, shape, laws, tables, cached[:2, :, COARSE - 1], stage > 1, kinks)
+        found = outer_kinks(c, x, kind, shape, dists, tables, cached[:2, :, COARSE - 1], stage > 1, kinks)
         count = pieces(kinks, found)
         total_low = total_high = total_f = error_low = error_high = 0.0
         done = True
@@ -130,7 +130,7 @@ def distribution(x, num, den, kind, shape, tables, laws, cached, paths, scratch,
                 for i in range(n):
                     weight = scratch[0, 2, i]
                     add_low, add_high, add_f, within1, within2 = _middle(
-                        c, dc, x, kind, shape, scratch[0, 0, i], scratch[0, 1, i], tables, laws, cached, paths,
+                        c, dc, x, kind, shape, scratch[0, 0, i], scratch[0, 1, i], tables, dists, cached, paths,
                         scratch[1], goal if stage > 0 else 1.0, reach, rough_low, rough_high,
                     )  # fmt: skip
                     new_low += weight * add_low

@@ -33,7 +33,7 @@ def cache_folder() -> str | None:
 _FOLDER = cache_folder()
 if _FOLDER is None or not any(Path(_FOLDER).rglob("*.nbc")):
     logging.getLogger("bayescm").info(
-        "compiling the exact laws, about half a minute%s", "" if _FOLDER is None else ", once on this machine"
+        "compiling the exact distributions, about half a minute%s", "" if _FOLDER is None else ", once on this machine"
     )
 
 

@@ -48,8 +48,8 @@ def joint(a, shares, tree, nums, dens, kinds, points, above, goal):
     goal : float
     """
     room = workspace()
-    tables, laws, cached, paths, scratch, ordered = room
-    load(tree, a, shares, tables, laws, cached, paths)
+    tables, dists, cached, paths, scratch, ordered = room
+    load(tree, a, shares, tables, dists, cached, paths)
     forms = np.empty((len(points), 4, 4))
     for k in range(len(points)):
         reorder(tree, nums[k], dens[k], ordered)
@@ -69,8 +69,8 @@ def joint(a, shares, tree, nums, dens, kinds, points, above, goal):
                     )
                 if high <= low:
                     continue
-                f0, s0 = (0.0, 1.0) if low == 0.0 else tails(math.log(low), tables[0], laws[0])[:2]
-                f1, s1 = (1.0, 0.0) if high == math.inf else tails(math.log(high), tables[0], laws[0])[:2]
+                f0, s0 = (0.0, 1.0) if low == 0.0 else tails(math.log(low), tables[0], dists[0])[:2]
+                f1, s1 = (1.0, 0.0) if high == math.inf else tails(math.log(high), tables[0], dists[0])[:2]
                 inside += scratch[0, 2, i] * scratch[1, 2, j] * (f1 - f0 if f1 < 0.5 else s0 - s1)
         change = abs(inside - before)
         before = inside
@@ -81,14 +81,14 @@ def joint(a, shares, tree, nums, dens, kinds, points, above, goal):
 
 @kernel
 def _all_nodes(forms, points, kinds, m, mq, room, level, out):
-    """Fill `out` with all nodes of a level of the outer law (m < 0), or of the middle one at an outer node.
+    """Fill `out` with all nodes of a level of the outer distribution (m < 0), or of the middle one at an outer node.
 
     Between the kinks of all claims; return the number of nodes.
     """
-    tables, laws, cached, paths, _, _ = room
+    tables, dists, cached, paths, _, _ = room
     which = 2 if m < 0.0 else 1
-    if laws[which, POINT] > 0.0:
-        out[0, 0], out[1, 0], out[2, 0] = laws[which, P], laws[which, Q], 1.0
+    if dists[which, POINT] > 0.0:
+        out[0, 0], out[1, 0], out[2, 0] = dists[which, P], dists[which, Q], 1.0
         return 1
     kinks = np.empty(24 * len(points))
     found = 0
@@ -99,7 +99,7 @@ def _all_nodes(forms, points, kinds, m, mq, room, level, out):
                 points[k],
                 kinds[k],
                 LEFT_INSIDE,
-                laws,
+                dists,
                 tables,
                 cached[:2, :, COARSE - 1],
                 False,
@@ -107,7 +107,7 @@ def _all_nodes(forms, points, kinds, m, mq, room, level, out):
             )
         else:
             found += middle_kinks(
-                forms[k], points[k], kinds[k], LEFT_INSIDE, m, mq, laws, tables, cached[0, :, COARSE - 1], False,
+                forms[k], points[k], kinds[k], LEFT_INSIDE, m, mq, dists, tables, cached[0, :, COARSE - 1], False,
                 kinks[found:],
             )  # fmt: skip
     count = pieces(kinks, found)

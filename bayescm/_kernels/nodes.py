@@ -31,7 +31,7 @@ _MAP = _map_of_kink()
 
 @kernel
 def point(w, path):
-    """Return p and 1 - p of a law at the normal quantile w, from its path: polynomials of degree 5 in cells of w."""
+    """Return p and 1 - p of a Beta at the normal quantile w, from its path: polynomials of degree 5 in cells of w."""
     place = (w + REACH) * (CELLS_OF_PATH / (2.0 * REACH))
     k = min(max(int(place), 0), CELLS_OF_PATH - 1)
     t, c = place - k, path[k]
@@ -122,20 +122,20 @@ def pieces(kinks, n):
 
 
 @kernel
-def prepare(a, b, table, law, cached, path):
+def prepare(a, b, table, dist, cached, path):
     """Tabulate one Beta, its log-odds along the normal quantile, and its points at the nodes of the first two steps."""
-    build(a, b, table, law)
+    build(a, b, table, dist)
     width = 2.0 * REACH / CELLS_OF_PATH
     before0 = before1 = before2 = 0.0
     for k in range(CELLS_OF_PATH + 1):
         w = -REACH + width * k
-        y = of_normal(w, table, law)
+        y = of_normal(w, table, dist)
         p, q = probability(y)
         if k % 2 == 0:
             cached[0, k // 2], cached[1, k // 2] = p, q
-        log_density = log_shape(y, law) - law[LOG_SUM]
+        log_density = log_shape(y, dist) - dist[LOG_SUM]
         rate = _NORMAL * math.exp(-0.5 * w * w - log_density)  # dy/dw
-        bend = rate * (-w - (law[A] * q - law[B] * p) * rate)
+        bend = rate * (-w - (dist[A] * q - dist[B] * p) * rate)
         v0, v1, v2 = y, rate * width, 0.5 * bend * width * width
         if k > 0:
             r0 = v0 - before0 - before1 - before2

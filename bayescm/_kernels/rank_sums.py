@@ -1,8 +1,8 @@
 """Ranks of independent variables: how many of the others are larger, integrated over where each one is.
 
-Laws come with their knots: the places, from left to right, at given normal quantiles. At a node x the number of larger
-variables is a sum of independent events with the probabilities S of the others; only those with S between 0 and 1 are
-uncertain there, and only a band of their sum has any probability.
+Distributions come with their knots: the places, from left to right, at given normal quantiles. At a node x the number
+of larger variables is a sum of independent events with the probabilities S of the others; only those with S between 0
+and 1 are uncertain there, and only a band of their sum has any probability.
 """
 
 import math
@@ -21,17 +21,17 @@ TABLE = (MAX_CELLS + 1, 8)
 
 
 @kernel
-def beta_tables(a, b, z, tables, laws, knots):
-    """Tabulate Beta variables, and fill `knots` (laws, knots) with their log-odds at normal quantiles z."""
+def beta_tables(a, b, z, tables, dists, knots):
+    """Tabulate Beta variables, and fill `knots` (distributions, knots) with their log-odds at normal quantiles z."""
     for s in range(len(a)):
-        build(a[s], b[s], tables[s], laws[s])
+        build(a[s], b[s], tables[s], dists[s])
         for k in range(len(z)):
-            knots[s, k] = of_normal(z[k], tables[s], laws[s])
+            knots[s, k] = of_normal(z[k], tables[s], dists[s])
 
 
 @kernel
-def beta_tails(tables, laws, low, high, which, nodes, upper, density, first, last):
-    """Fill P(X > x) and the density in log-odds of laws `which`, (nodes, laws), between the low and high of each."""
+def beta_tails(tables, dists, low, high, which, nodes, upper, density, first, last):
+    """Fill P(X > x) and the density in log-odds of systems `which`, (nodes, systems), from low to high of each."""
     for place in range(first, last):
         s = which[place]
         for q in range(len(nodes)):
@@ -40,15 +40,15 @@ def beta_tails(tables, laws, low, high, which, nodes, upper, density, first, las
             elif nodes[q] >= high[s]:
                 upper[q, place], density[q, place] = 0.0, 0.0
             else:
-                _, upper[q, place], density[q, place] = tails(nodes[q], tables[s], laws[s])
+                _, upper[q, place], density[q, place] = tails(nodes[q], tables[s], dists[s])
 
 
 @kernel
 def fineness(knots, mass, middle, points, out):
     """Fill how fine nodes must lie between consecutive points: per unit, the inverse of the narrowest thing there.
 
-    The narrowest is the narrowest law, in standard deviations; or a rank, whose place has the standard deviation
-    sqrt(sum S (1 - S)) / (sum of densities) where many laws overlap.
+    The narrowest is the narrowest distribution, in standard deviations; or a rank, whose place has the standard
+    deviation sqrt(sum S (1 - S)) / (sum of densities) where many distributions overlap.
     """
     cells = len(points) - 1
     density, variance = np.zeros(cells), np.zeros(cells)
@@ -101,7 +101,7 @@ def panels(points, fine, share):
 
 @kernel
 def larger(upper, sums, places, first, last):
-    """Fill the law of the number of larger variables at nodes: `sums` (nodes, band) from `places` (nodes, 3) on.
+    """Fill the distribution of the number of larger variables at nodes: `sums` (nodes, band), `places` (nodes, 3) on.
 
     `places` gets the first number, how many there are, and how many variables are larger for sure. Returns 0, or how
     wide a band is needed.
@@ -189,16 +189,16 @@ def add_ranks(upper, weighted, split, sums, places, first, last, out):
 
 @kernel
 def beta_paths(a, b, out):
-    """Fill the log-odds of Beta variables along the normal quantile: polynomials, (laws, cells, 6)."""
-    table, law = np.empty(TABLE), np.empty(DESCRIPTION)
+    """Fill the log-odds of Beta variables along the normal quantile: polynomials, (distributions, cells, 6)."""
+    table, dist = np.empty(TABLE), np.empty(DESCRIPTION)
     cached = np.empty((2, CELLS_OF_PATH // 2 + 1))
     for s in range(len(a)):
-        prepare(a[s], b[s], table, law, cached, out[s])
+        prepare(a[s], b[s], table, dist, cached, out[s])
 
 
 @kernel
 def beta_draws(paths, normal, out):
-    """Fill `out` (draws, laws) with log-odds, sign reversed, at normal quantiles (laws, draws)."""
+    """Fill `out` (draws, distributions) with log-odds, sign reversed, at normal quantiles (distributions, draws)."""
     for s in range(normal.shape[0]):
         path = paths[s]
         for d in range(normal.shape[1]):

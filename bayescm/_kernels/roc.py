@@ -14,7 +14,7 @@ from bayescm._kernels.jit import kernel
 
 _FEW = 8  # exponentials, whose sum is faster than a gamma variable
 _NOTHING = 1e-12  # share of a stick that is left unbroken
-_GAPS = 12  # gamma variables, which are faster than the sticks of the same law
+_GAPS = 12  # gamma variables, which are faster than the sticks of the same distribution
 _HUGE = 1e15
 _SMALL = 0.01
 
@@ -309,7 +309,7 @@ def joint(
 ):  # fmt: skip
     """Draw the curves of several systems that scored the same items: the items' masses are shared.
 
-    Each system alone has the law of :func:`single`.
+    Each system alone has the distribution of :func:`single`.
 
     Parameters
     ----------
@@ -387,7 +387,7 @@ def spread(rng, items, gaps, atoms):
         elif number <= _GAPS:
             for g in range(start, k + 1):
                 gaps[g] = rng.standard_gamma(1.0 / number)
-        else:  # the same law by sticks
+        else:  # the same distribution by sticks
             gaps[start : k + 1] = 0.0
             left = rng.standard_exponential()
             stop = left * _NOTHING

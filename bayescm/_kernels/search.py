@@ -1,4 +1,4 @@
-"""Quantiles and narrowest intervals of a metric's law, in a coordinate z of the whole line."""
+"""Quantiles and narrowest intervals of a metric's distribution, in a coordinate z of the whole line."""
 
 import math
 
@@ -49,10 +49,10 @@ def _at(z, one, goal, reach):
     `one` is a metric of one matrix: its range, kind, the shape of the tree, and the workspace with all tables.
     """
     lower, upper, kind, shape, room = one
-    tables, laws, cached, paths, scratch, ordered = room
+    tables, dists, cached, paths, scratch, ordered = room
     x, rate = place(z, lower, upper)
     low, high, f, error = distribution(
-        x, ordered[0], ordered[1], kind, shape, tables, laws, cached, paths, scratch, goal, reach
+        x, ordered[0], ordered[1], kind, shape, tables, dists, cached, paths, scratch, goal, reach
     )  # fmt: skip
     return low, high, f, f * rate, error
 
@@ -62,8 +62,9 @@ def solve(low_target, high_target, start, scale, one, goal):
     """Return the coordinate where cdf and sf are as wanted, the log density in x there, the cdf's error, what lacks.
 
     Newton's method for log(cdf / sf), which is nearly straight, inside a bracket that is halved where that is slow.
-    `scale` is the width of the law in z. What lacks is how far log(cdf / sf) is from its target before the last step,
-    the error after the step is about that squared; 0 where the bracket is as narrow as numbers or the law allow.
+    `scale` is the width of the distribution in z. What lacks is how far log(cdf / sf) is from its target before the
+    last step, the error after the step is about that squared; 0 where the bracket is as narrow as numbers or the
+    distribution allow.
     """
     low_z, high_z = -700.0, 700.0 if math.isinf(one[1]) else _MOST
     target = math.log(low_target) - math.log(high_target)

@@ -63,8 +63,8 @@ def sbc(
     fit_prior : optional
         Of the fit, if it is to differ (to see that a wrong one is caught).
     draws : int, optional
-        Posterior draws where there is no exact law: 999 independent ones, or 500 of one chain, of which every fifth is
-        ranked.
+        Posterior draws where there is no exact distribution: 999 independent ones, or 500 of one chain, of which every
+        fifth is ranked.
     tune : int
         Tuning steps of the chain.
     random_seed : int, numpy.random.Generator or None
@@ -75,8 +75,8 @@ def sbc(
     -------
     xarray.DataTree
         Group ``prior_sbc``: PIT values over ``(chain=1, draw=simulations)``, uniform if simulation and posterior belong
-        together; ``az.plot_ecdf_pit`` reads it. By the exact law where there is one, else randomised ranks. The attr
-        ``divergences`` counts those of all chains.
+        together; ``az.plot_ecdf_pit`` reads it. By the exact distribution where there is one, else randomised ranks.
+        The attr ``divergences`` counts those of all chains.
 
     References
     ----------
@@ -207,9 +207,9 @@ def _by_concentrations(
     located = {}
     for metric in metrics:
         truth = np.stack([w.values[metric.name] for w in worlds])
-        law = distributions.exact_law(metric, posterior)
+        dist = distributions.exact_distribution(metric, posterior)
         ranked = (
-            law.cdf(truth) if law is not None else _rank(np.moveaxis(compute([metric], drawn)[0], 1, 0), truth, rng)
+            dist.cdf(truth) if dist is not None else _rank(np.moveaxis(compute([metric], drawn)[0], 1, 0), truth, rng)
         )
         located[metric.name] = ranked
     return [{name: values[i] for name, values in located.items()} for i in range(len(worlds))]
@@ -218,14 +218,14 @@ def _by_concentrations(
 def _by_closed_form(
     form: ClosedForm, world: _Truth, metrics: list[Metric], draws: int, rng: np.random.Generator
 ) -> dict[str, Array]:
-    """Locate one truth by the exact laws of its posterior, and by draws where there is none."""
+    """Locate one truth by the exact distributions of its posterior, and by draws where there is none."""
     located: dict[str, Array] = {}
     for name, truth in world.values.items():
-        if name in form.laws:
-            located[name] = np.asarray(form.laws[name].cdf(truth))
+        if name in form.distributions:
+            located[name] = np.asarray(form.distributions[name].cdf(truth))
     if form.cells is not None and form.averaged is None:
-        found = {metric.name: distributions.exact_law(metric, form.cells) for metric in metrics}
-        located |= {name: law.cdf(world.values[name]) for name, law in found.items() if law is not None}
+        found = {metric.name: distributions.exact_distribution(metric, form.cells) for metric in metrics}
+        located |= {name: dist.cdf(world.values[name]) for name, dist in found.items() if dist is not None}
     rest = [name for name in world.values if name not in located]
     if rest:
         drawn = form.draw(rng, draws)

@@ -12,7 +12,7 @@ from bayescm.comparison import mixtures, rank_draws, ranks
 from bayescm.comparison.field import Field
 from bayescm.comparison.population import Learned
 from bayescm.data.schema import CI_BOUND, SYSTEM, interval_coordinate
-from bayescm.distributions import BetaLaw
+from bayescm.distributions import Beta
 from bayescm.distributions.sample import share_error
 
 Array = NDArray[np.float64]
@@ -55,14 +55,14 @@ class Answer(NamedTuple):
     Attributes
     ----------
     found : Exact, Mixed or Drawn
-    law : BetaLaw, Learned, list of IntegralLaw, or None
+    dist : Beta, Learned, list of Integral, or None
         Of each system; None where it is known by draws only.
     alone : callable
         Returns P(row better than column) as each system's own data say it, whatever prior was learnt.
     """
 
     found: Found
-    law: Any
+    dist: Any
     alone: Callable[[], Array]
 
 
@@ -138,20 +138,20 @@ def _tie_groups(intervals: Array, found: Found, expected: Array, asked: Asked) -
 
 def _intervals(field: Field, answer: Answer, prob: float) -> Array:
     """Return equal-tailed intervals of the metric, (systems, 2)."""
-    if isinstance(answer.law, BetaLaw | Learned):
-        return np.stack(answer.law.eti(prob), axis=-1)
-    if answer.law is not None:
-        return np.array([law.eti(prob) for law in answer.law]).reshape(-1, 2)
+    if isinstance(answer.dist, Beta | Learned):
+        return np.stack(answer.dist.eti(prob), axis=-1)
+    if answer.dist is not None:
+        return np.array([dist.eti(prob) for dist in answer.dist]).reshape(-1, 2)
     tails = (1.0 - prob) / 2.0, (1.0 + prob) / 2.0
     return np.quantile(_values(field, answer), tails, axis=0).T
 
 
 def _mean(field: Field, answer: Answer) -> Array:
     """Return the posterior means of the metric."""
-    if isinstance(answer.law, BetaLaw | Learned):
-        return answer.law.mean()
-    if answer.law is not None:
-        return np.array([float(law.mean()) for law in answer.law])
+    if isinstance(answer.dist, Beta | Learned):
+        return answer.dist.mean()
+    if answer.dist is not None:
+        return np.array([float(dist.mean()) for dist in answer.dist])
     return np.asarray(_values(field, answer).mean(0))
 
 

@@ -15,7 +15,7 @@ from bayescm.data import validate
 from bayescm.data.assumptions import ONE_KIND, OWN_ITEMS, SAME_ITEMS, assumed
 from bayescm.data.random import Stream, matrix_rng
 from bayescm.data.schema import SYSTEM, attributes, positive_class
-from bayescm.distributions import BetaLaw, IntegralLaw
+from bayescm.distributions import Beta, Integral
 from bayescm.metrics import MetricLike
 from bayescm.models import same_items
 from bayescm.priors.concentrations import PrevalenceLike, PriorLike, resolved_prior
@@ -25,7 +25,7 @@ Array = NDArray[np.float64]
 METHODS = ("exact", "draws")
 DESIGNS = ("independent", "paired")
 LEARNED = "learned"
-_FEW = {1: 100, 2: 10}  # systems whose laws by so many integrals don't take long
+_FEW = {1: 100, 2: 10}  # systems whose distributions by so many integrals don't take long
 _MANY = 200  # systems from which every pair is said only if asked for
 _NEAR = 1e-12  # draws that are ties but for rounding, where systems share items, or a prevalence
 _TRUSTED = 1e-4
@@ -109,7 +109,7 @@ def leaderboard(
     Raises
     ------
     ValueError
-        For a metric without one number per system, or without a law under "exact".
+        For a metric without one number per system, or without a distribution under "exact".
 
     Warns
     -----
@@ -192,8 +192,8 @@ def leaderboard(
     settings |= (
         {"samples": samples, "random_seed": seed} if isinstance(answer.found, rank_draws.Drawn) else {"error": error}
     )
-    if isinstance(answer.law, population.Learned):
-        settings |= {"population_mean": answer.law.centre, "population_sd": answer.law.sd}
+    if isinstance(answer.dist, population.Learned):
+        settings |= {"population_mean": answer.dist.centre, "population_sd": answer.dist.sd}
     settings |= {name: value for name, value in (("prizes", asked.prizes), ("rope", rope)) if value is not None}
     board = dataset(field, answer, asked).assign_attrs(attributes(**settings, **positive_class(list(field.labels))))
     for name in board.data_vars:
@@ -276,34 +276,34 @@ def _method(field: Field, asked: str | None, *, learned: bool) -> str:
                 "`method`='exact' takes systems as independent: leave it out, or say design='independent'."
             )
         return "draws"
-    known = field.law is not None and not field.common
+    known = field.dist is not None and not field.common
     if asked == "exact" and not known:
-        why = "shares an uncertain prevalence" if field.common else "has no exact law that is known"
+        why = "shares an uncertain prevalence" if field.common else "has no exact distribution that is known"
         raise ValueError(f"`method`='exact' can't answer: {field.metric.name} {why}; take method='draws'.")
     if asked is not None:
         return asked
-    if known and not isinstance(field.law, BetaLaw):
-        hardest = max(law.integrals for law in field.law or [])
-        smooth = hardest == 1 or all(bool((law.cells >= 1.0).all()) for law in field.law or [])
+    if known and not isinstance(field.dist, Beta):
+        hardest = max(dist.integrals for dist in field.dist or [])
+        smooth = hardest == 1 or all(bool((dist.cells >= 1.0).all()) for dist in field.dist or [])
         known = smooth and len(field.point) <= _FEW[hardest]
     return "exact" if known else "draws"
 
 
 def _answer(field: Field, how: str, draws: int, seed: int, *, learned: bool) -> Answer:
     """Find the ranks."""
-    law, loss, seen = field.law, field.metric.loss, field.evidence
-    of_all: BetaLaw | list[IntegralLaw] | population.Learned | None = law
+    dist, loss, seen = field.dist, field.metric.loss, field.evidence
+    of_all: Beta | list[Integral] | population.Learned | None = dist
     if how == "exact":
-        own = ranks.of_betas(law) if isinstance(law, BetaLaw) else ranks.of_laws(law or [])
+        own = ranks.of_betas(dist) if isinstance(dist, Beta) else ranks.of_dists(dist or [])
         found: ranks.Exact | mixtures.Mixed = own
         if learned and seen is not None:
             of_all = learnt = population.learn(seen.a, seen.b, seen.link)
             found = mixtures.of_learned(learnt)
         own, found = (own.smallest_first(), found.smallest_first()) if loss else (own, found)
         return Answer(found, of_all, own.pairwise)
-    if isinstance(law, BetaLaw) and not field.common and not learned:
-        by_quantiles = rank_draws.of_betas(BetaLaw(law.b, law.a) if loss else law, draws, seed)
-        return Answer(by_quantiles, law, partial(better_by_moments, by_quantiles.values, together=False))
+    if isinstance(dist, Beta) and not field.common and not learned:
+        by_quantiles = rank_draws.of_betas(Beta(dist.b, dist.a) if loss else dist, draws, seed)
+        return Answer(by_quantiles, dist, partial(better_by_moments, by_quantiles.values, together=False))
     values = field.draw(draws, seed)
     if np.isnan(values).any():
         name = np.asarray(field.coords[SYSTEM])[np.isnan(values).any(0).argmax()]

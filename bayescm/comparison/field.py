@@ -14,7 +14,7 @@ from bayescm.data import validate
 from bayescm.data.counts import computed
 from bayescm.data.random import Stream, matrix_rng
 from bayescm.data.schema import MATRIX, SYSTEM, labels_of
-from bayescm.distributions import BetaLaw, IntegralLaw, dirichlet, is_prevalence
+from bayescm.distributions import Beta, Integral, dirichlet, is_prevalence
 from bayescm.metrics import Metric, MetricLike, compute, of_one_class, per_label, resolve
 from bayescm.models import same_items
 from bayescm.models.cell_draws import draws_of_answers, draws_of_systems, shared
@@ -37,32 +37,33 @@ class Field:
     metric : Metric
     point : ndarray of shape (systems,)
         The metric of the counts.
-    law : BetaLaw, list of IntegralLaw, or None
-        Of each system alone: one Beta law over the systems, or one law for each; None where none is known.
+    dist : Beta, list of Integral, or None
+        Of each system alone: one Beta distribution over the systems, or one distribution for each; None where none is
+        known.
     draw : callable
         Takes a number of draws and a seed, returns values of the metric (draws, systems).
     data : ndarray of shape (systems, ...)
         What was observed; systems with the same are exchangeable.
     design : str
     common : bool
-        Whether the systems' metrics depend on each other, so that no law of each alone ranks them.
+        Whether the systems' metrics depend on each other, so that no distribution of each alone ranks them.
     labels : tuple
         The classes, where they are known.
-    evidence : BetaLaw or None
-        What was counted, as concentrations of the law that it makes with a prior of no weight; None where the metric
-        isn't one Beta for each system.
+    evidence : Beta or None
+        What was counted, as concentrations of the distribution that it makes with a prior of no weight; None where the
+        metric isn't one Beta for each system.
     """
 
     coords: dict[str, Any]
     metric: Metric
     point: Array
-    law: BetaLaw | list[IntegralLaw] | None
+    dist: Beta | list[Integral] | None
     draw: Callable[[int, int], Array]
     data: NDArray[Any]
     design: str
     common: bool = False
     labels: tuple[Any, ...] = ()
-    evidence: BetaLaw | None = None
+    evidence: Beta | None = None
 
     @cached_property
     def alike(self) -> list[NDArray[np.intp]]:
@@ -87,12 +88,12 @@ def published(data: xr.Dataset, metric: MetricLike, prior: PriorLike) -> Field:
             "0. Take prior='jeffreys'."
         )
     one, other = (wrong + b, right + a) if resolved.loss else (right + a, wrong + b)
-    law, counted = BetaLaw(one, other), np.stack([wrong, right] if resolved.loss else [right, wrong]).astype(np.float64)
+    dist, counted = Beta(one, other), np.stack([wrong, right] if resolved.loss else [right, wrong]).astype(np.float64)
     with np.errstate(invalid="ignore"):
         point = (wrong if resolved.loss else right) / (right + wrong)
     return Field(
-        _coords(data), resolved, point, law, lambda draws, seed: _drawn(seed).beta(one, other, (draws, len(one))),
-        np.stack([right, wrong], 1), INDEPENDENT, evidence=BetaLaw(counted[0], counted[1]),
+        _coords(data), resolved, point, dist, lambda draws, seed: _drawn(seed).beta(one, other, (draws, len(one))),
+        np.stack([right, wrong], 1), INDEPENDENT, evidence=Beta(counted[0], counted[1]),
     )  # fmt: skip
 
 
@@ -130,13 +131,13 @@ def independent(counts: Any, metric: MetricLike, model: str, prior: PriorLike, p
         return values
 
     point = compute([resolved], dirichlet.plug_in(counts.values, posterior, prevalence))[0]
-    law, seen = _laws(resolved, posterior), None
-    if isinstance(law, BetaLaw) and not common and not (is_prevalence(resolved) and prevalence is not None):
+    dist, seen = _dists(resolved, posterior), None
+    if isinstance(dist, Beta) and not common and not (is_prevalence(resolved) and prevalence is not None):
         nothing = concentrations("haldane", model, labels)
-        seen = distributions.exact_law(resolved, dirichlet.posterior(counts.values, nothing, prevalence))
-    evidence = seen if isinstance(seen, BetaLaw) else None
+        seen = distributions.exact_distribution(resolved, dirichlet.posterior(counts.values, nothing, prevalence))
+    evidence = seen if isinstance(seen, Beta) else None
     return Field(
-        _coords(counts), resolved, point, law, draw, counts.values, INDEPENDENT, common, tuple(labels), evidence
+        _coords(counts), resolved, point, dist, draw, counts.values, INDEPENDENT, common, tuple(labels), evidence
     )
 
 
@@ -156,7 +157,7 @@ def together(data: Any, metric: MetricLike, prior: PriorLike, prevalence: Preval
         {SYSTEM: seen.systems},
         resolved,
         point,
-        _laws(resolved, posterior),
+        _dists(resolved, posterior),
         draw,
         seen.codes[:, 1:].T,
         TOGETHER,
@@ -176,16 +177,16 @@ def _one_number(metric: MetricLike, n_labels: int) -> Metric:
     return resolved
 
 
-def _laws(metric: Metric, posterior: Any) -> BetaLaw | list[IntegralLaw] | None:
-    """Return the law of each system's metric, None where it isn't known or is a known number."""
-    whole = distributions.exact_law(metric, posterior)
+def _dists(metric: Metric, posterior: Any) -> Beta | list[Integral] | None:
+    """Return the distribution of each system's metric, None where it isn't known or is a known number."""
+    whole = distributions.exact_distribution(metric, posterior)
     n = len(posterior.rows)
-    if isinstance(whole, BetaLaw):  # one for all, of a prevalence that is given
-        return BetaLaw(np.broadcast_to(whole.a, n), np.broadcast_to(whole.b, n), whole.link)
-    if not isinstance(whole, IntegralLaw):
+    if isinstance(whole, Beta):  # one for all, of a prevalence that is given
+        return Beta(np.broadcast_to(whole.a, n), np.broadcast_to(whole.b, n), whole.link)
+    if not isinstance(whole, Integral):
         return None
-    each = [distributions.exact_law(metric, dirichlet.single(posterior, (s,))) for s in range(n)]
-    return [law for law in each if isinstance(law, IntegralLaw)]
+    each = [distributions.exact_distribution(metric, dirichlet.single(posterior, (s,))) for s in range(n)]
+    return [dist for dist in each if isinstance(dist, Integral)]
 
 
 def _values(theta: xr.DataArray, metric: Metric) -> Array:

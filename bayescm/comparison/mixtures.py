@@ -9,7 +9,7 @@ from scipy import special
 from bayescm._kernels.dispatch import load
 from bayescm.comparison import ranks
 from bayescm.comparison.population import Learned, quantile
-from bayescm.distributions import BetaLaw
+from bayescm.distributions import Beta
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.intp]
@@ -58,15 +58,15 @@ class Mixed:
         return np.asarray(sum(weight * value for weight, value in zip(self.weight, values, strict=True)))
 
 
-def of_learned(law: Learned) -> Mixed:
+def of_learned(dist: Learned) -> Mixed:
     """Return the ranks of systems whose prior was learnt."""
-    nodes = zip(law.share, law.a, law.b, strict=True)
-    return Mixed(law.weight, [_of_two(share, BetaLaw(a, b, law.link)) for share, a, b in nodes])
+    nodes = zip(dist.share, dist.a, dist.b, strict=True)
+    return Mixed(dist.weight, [_of_two(share, Beta(a, b, dist.link)) for share, a, b in nodes])
 
 
-def _of_two(share: Array, law: BetaLaw) -> ranks.Exact:
+def _of_two(share: Array, dist: Beta) -> ranks.Exact:
     """Return the ranks of independent mixtures of two Betas, (2, systems)."""
-    betas = [ranks.Betas.of(BetaLaw(a, b, law.link)) for a, b in zip(law.a, law.b, strict=True)]
+    betas = [ranks.Betas.of(Beta(a, b, dist.link)) for a, b in zip(dist.a, dist.b, strict=True)]
     used = share > load("rank_sums").NEVER
 
     def fill(nodes: Array, some: Integers, upper: Array, density: Array) -> None:
@@ -78,18 +78,18 @@ def _of_two(share: Array, law: BetaLaw) -> ranks.Exact:
 
     low = np.where(used, [beta.knots[:, 0] for beta in betas], np.inf).min(0)
     high = np.where(used, [beta.knots[:, -1] for beta in betas], -np.inf).max(0)
-    ends = np.stack([low, _median(share, law), high], axis=1)
+    ends = np.stack([low, _median(share, dist), high], axis=1)
     knots = np.concatenate([beta.knots[which] for beta, which in zip(betas, used, strict=True)])
-    return ranks.refined(knots, fill, ends, ranks.shifted(law.link))
+    return ranks.refined(knots, fill, ends, ranks.shifted(dist.link))
 
 
-def _median(share: Array, law: BetaLaw) -> Array:
+def _median(share: Array, dist: Beta) -> Array:
     """Return the medians of mixtures in log-odds."""
 
     def both(y: Array) -> tuple[Array, Array]:
         x = special.expit(y)
-        rate = BetaLaw(law.a, law.b)
+        rate = Beta(dist.a, dist.b)
         return (share * rate.cdf(x)).sum(0), (share * rate.pdf(x)).sum(0) * x * special.expit(-y)
 
-    mean = (share * law.a / (law.a + law.b)).sum(0)
+    mean = (share * dist.a / (dist.a + dist.b)).sum(0)
     return quantile(both, 0.5, special.logit(mean), np.full(len(mean), -700.0), np.full(len(mean), 700.0))

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from bayescm.distributions import BetaLaw
+from bayescm.distributions import Beta
 
 Array = NDArray[np.float64]
 
@@ -71,7 +71,7 @@ class Learned:
 
     def mean(self) -> Array:
         """Return the mean of each system's metric."""
-        return np.asarray((self._parts * BetaLaw(self.a, self.b, self.link).mean()).sum((0, 1)))
+        return np.asarray((self._parts * Beta(self.a, self.b, self.link).mean()).sum((0, 1)))
 
     def eti(self, prob: float) -> tuple[Array, Array]:
         """Return the equal-tailed interval of each system's metric."""
@@ -80,7 +80,7 @@ class Learned:
 
     def _rate(self, p: float) -> Array:
         parts = self._parts
-        rate = BetaLaw(self.a, self.b)
+        rate = Beta(self.a, self.b)
         mean = (parts * rate.mean()).sum((0, 1))
         sd = np.sqrt((parts * (rate.sd() ** 2 + (rate.mean() - mean) ** 2)).sum((0, 1)))
 

@@ -1,4 +1,4 @@
-"""Draws of every system's metrics, and the exact laws of their differences."""
+"""Draws of every system's metrics, and the exact distributions of their differences."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -116,48 +116,48 @@ class Posteriors:
         return [np.asarray(value.transpose(CHAIN, DRAW).values) for value in values]
 
     @cached_property
-    def _laws(self) -> dict[tuple[str, int], Outer | None]:
+    def _dists(self) -> dict[tuple[str, int], Outer | None]:
         return {}
 
     def _side(self, entry: Entry, system: int) -> Outer | None:
-        """Return the exact law of one number of one system, if it has one that varies."""
+        """Return the exact distribution of one number of one system, if it has one that varies."""
         key = entry.name, system
-        if key not in self._laws:
+        if key not in self._dists:
             which = dirichlet.posterior(self.compared.totals[system], self.base, self.prevalence)
-            law: Any = distributions.exact_law(entry.metric, which)
-            if entry.place is not None and isinstance(law, distributions.BetaLaw):
-                law = distributions.BetaLaw(law.a[entry.place], law.b[entry.place], law.link)
+            dist: Any = distributions.exact_distribution(entry.metric, which)
+            if entry.place is not None and isinstance(dist, distributions.Beta):
+                dist = distributions.Beta(dist.a[entry.place], dist.b[entry.place], dist.link)
             varies, ends = (
-                isinstance(law, distributions.BetaLaw | distributions.IntegralLaw),
+                isinstance(dist, distributions.Beta | distributions.Integral),
                 (entry.metric.lower, entry.metric.upper),
             )
-            law = Table(law, *ends) if isinstance(law, distributions.IntegralLaw) else law
-            self._laws[key] = Outer(law, *ends) if varies else None
-        return self._laws[key]
+            dist = Table(dist, *ends) if isinstance(dist, distributions.Integral) else dist
+            self._dists[key] = Outer(dist, *ends) if varies else None
+        return self._dists[key]
 
     def moments_exist(self, entry: Entry, pair: tuple[int, int]) -> tuple[bool, bool]:
         """Say whether mean and standard deviation of both numbers are finite; draws always have some."""
         if not entry.metric.moments or not self.conjugate:
             return True, True
         which = dirichlet.posterior(self.compared.totals[list(pair)], self.base, self.prevalence)
-        law = distributions.exact_law(entry.metric, which)
-        if law is None:
+        dist = distributions.exact_distribution(entry.metric, which)
+        if dist is None:
             return True, True
-        return bool(np.isfinite(law.mean()).all()), bool(np.isfinite(law.sd()).all())
+        return bool(np.isfinite(dist.mean()).all()), bool(np.isfinite(dist.sd()).all())
 
     def contrast(self, entry: Entry, pair: tuple[int, int]) -> Contrast | None:
-        """Return the exact law of a difference, or None where there is none."""
+        """Return the exact distribution of a difference, or None where there is none."""
         if not self.conjugate:
             return None
-        law = self._independent(entry, pair) if self.compared.answers is None else self._discordant(entry, pair)
-        return law if law is not None and law.both(0.0)[1] < TRUSTED else None
+        dist = self._independent(entry, pair) if self.compared.answers is None else self._discordant(entry, pair)
+        return dist if dist is not None and dist.both(0.0)[1] < TRUSTED else None
 
     def ratio(self, entry: Entry, pair: tuple[int, int]) -> Contrast | None:
-        """Return the exact law of a ratio, or None where there is none."""
+        """Return the exact distribution of a ratio, or None where there is none."""
         if not self.conjugate or self.compared.answers is not None:
             return None
-        law = self._independent(entry, pair, ratio=True)
-        return law if law is not None and law.both(1.0)[1] < TRUSTED else None
+        dist = self._independent(entry, pair, ratio=True)
+        return dist if dist is not None and dist.both(1.0)[1] < TRUSTED else None
 
     def _independent(self, entry: Entry, pair: tuple[int, int], *, ratio: bool = False) -> Contrast | None:
         if shared(self.prevalence, self.base) and not of_one_class(entry.metric, len(self.compared.labels)):

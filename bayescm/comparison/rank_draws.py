@@ -11,7 +11,7 @@ from scipy import special
 
 from bayescm._kernels.dispatch import load
 from bayescm.data.random import Stream, matrix_rng
-from bayescm.distributions import BetaLaw
+from bayescm.distributions import Beta
 
 Array = NDArray[np.float64]
 
@@ -67,10 +67,10 @@ def of_values(values: Array, near: float = 0.0) -> Drawn:
     return Drawn(counted / draws, values, near)
 
 
-def of_betas(law: BetaLaw, draws: int, seed: int) -> Drawn:
-    """Return the ranks of draws of Beta laws, made in log-odds by their quantiles, not mapped to the metric."""
+def of_betas(dist: Beta, draws: int, seed: int) -> Drawn:
+    """Return the ranks of draws of Betas, made in log-odds by their quantiles, not mapped to the metric."""
     kernels: Any = load("rank_sums")
-    a, b = (np.ascontiguousarray(v, np.float64) for v in (law.a, law.b))
+    a, b = (np.ascontiguousarray(v, np.float64) for v in (dist.a, dist.b))
     paths = np.empty((len(a), *kernels.PATH))
     kernels.beta_paths(a, b, paths)
     values = np.empty((draws, len(a)))
@@ -79,7 +79,7 @@ def of_betas(law: BetaLaw, draws: int, seed: int) -> Drawn:
     for start in range(0, draws, block):
         part = values[start : start + block]
         kernels.beta_draws(paths, rng.standard_normal((len(a), len(part))), part)
-    return replace(of_values(values), metric=partial(_metric, law.link))
+    return replace(of_values(values), metric=partial(_metric, dist.link))
 
 
 def _metric(link: str, values: Array) -> Array:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from bayescm._kernels.dispatch import in_blocks, load
-from bayescm.distributions import BetaLaw, Law
+from bayescm.distributions import Beta, Distribution
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.intp]
@@ -70,7 +70,7 @@ class Exact:
         How far the sums that must be 1 are from it.
     pieces : list of Piece
     fill : callable
-        The laws.
+        The distributions.
     shift : callable
         Takes nodes and a number, returns where the metric is larger by as much.
     smallest : bool
@@ -133,17 +133,17 @@ def shifted(link: str) -> Shift:
     return shift
 
 
-def of_laws(laws: Sequence[Law]) -> Exact:
-    """Return the ranks of systems with any laws."""
+def of_dists(dists: Sequence[Distribution]) -> Exact:
+    """Return the ranks of systems with any distributions."""
     lower, upper = special.ndtr(_Z[: _MEDIAN + 1]), special.ndtr(-_Z[_MEDIAN + 1 :])
-    knots = np.stack([np.concatenate([law.ppf(lower), law.isf(upper)]) for law in laws])
+    knots = np.stack([np.concatenate([dist.ppf(lower), dist.isf(upper)]) for dist in dists])
 
     def fill(nodes: Array, some: Integers, upper: Array, density: Array) -> None:
         for column, s in enumerate(some):
             first, last = np.searchsorted(nodes, knots[s, [0, -1]])
             inside = slice(first, last)
             upper[:first, column] = 1.0
-            upper[inside, column], density[inside, column] = laws[s].sf(nodes[inside]), laws[s].pdf(nodes[inside])
+            upper[inside, column], density[inside, column] = dists[s].sf(nodes[inside]), dists[s].pdf(nodes[inside])
 
     return refined(knots, fill, knots[:, [0, _MEDIAN, -1]], lambda nodes, by: nodes + by)
 
@@ -153,26 +153,26 @@ class Betas(NamedTuple):
 
     Attributes
     ----------
-    tables, laws : ndarray
+    tables, distributions : ndarray
     knots : ndarray of shape (systems, knots)
         At given normal quantiles.
     """
 
     tables: Array
-    laws: Array
+    dists: Array
     knots: Array
 
     @classmethod
-    def of(cls, law: BetaLaw) -> "Betas":
+    def of(cls, dist: Beta) -> "Betas":
         """Tabulate."""
         kernels: Any = load("rank_sums")
-        a, b = (np.ascontiguousarray(v, np.float64) for v in (law.a, law.b))
+        a, b = (np.ascontiguousarray(v, np.float64) for v in (dist.a, dist.b))
         made = cls(
             np.empty((len(a), *kernels.TABLE)), np.empty((len(a), kernels.DESCRIPTION)), np.empty((len(a), len(_Z)))
         )
 
         def tabulate(i: int, j: int) -> None:
-            kernels.beta_tables(a[i:j], b[i:j], _Z, made.tables[i:j], made.laws[i:j], made.knots[i:j])
+            kernels.beta_tables(a[i:j], b[i:j], _Z, made.tables[i:j], made.dists[i:j], made.knots[i:j])
 
         in_blocks(tabulate, len(a), _SYSTEMS)
         return made
@@ -180,23 +180,23 @@ class Betas(NamedTuple):
     def fill(self, nodes: Array, some: Integers, upper: Array, density: Array) -> None:
         """Fill P(X > x) and the density."""
         ends = self.knots[:, 0], self.knots[:, -1]
-        known = self.tables, self.laws, *ends, some, nodes, upper, density
+        known = self.tables, self.dists, *ends, some, nodes, upper, density
         in_blocks(partial(load("rank_sums").beta_tails, *known), len(some), _SYSTEMS)
 
 
-def of_betas(law: BetaLaw) -> Exact:
-    """Return the ranks of systems with Beta laws, or one monotone map of them."""
-    betas = Betas.of(law)
-    return refined(betas.knots, betas.fill, betas.knots[:, [0, _MEDIAN, -1]], shifted(law.link))
+def of_betas(dist: Beta) -> Exact:
+    """Return the ranks of systems with Beta distributions, or one monotone map of them."""
+    betas = Betas.of(dist)
+    return refined(betas.knots, betas.fill, betas.knots[:, [0, _MEDIAN, -1]], shifted(dist.link))
 
 
 def refined(knots: Array, fill: Tails, ends: Array, shift: Shift) -> Exact:
-    """Halve the panels until the sums are 1, or the laws themselves aren't known better.
+    """Halve the panels until the sums are 1, or the distributions themselves aren't known better.
 
     Parameters
     ----------
-    knots : ndarray of shape (laws, knots)
-        Where the laws lie; of a system that is a mixture, of each of its parts.
+    knots : ndarray of shape (distributions, knots)
+        Where the distributions lie; of a system that is a mixture, of each of its parts.
     fill : callable
     ends : ndarray of shape (systems, 3)
         Lower end, median and upper end of each system.
@@ -262,7 +262,7 @@ def _ranks(upper: Array, weighted: Array, split: Integers) -> Array:
 
 
 def _sums(upper: Array) -> tuple[Array, Integers]:
-    """Return the law of how many systems are larger at each node, in a band as wide as is needed."""
+    """Return the distribution of how many systems are larger at each node, in a band as wide as is needed."""
     kernels: Any = load("rank_sums")
     band, places = 64, np.empty((len(upper), 3), np.int64)
     while True:

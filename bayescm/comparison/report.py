@@ -86,11 +86,11 @@ def summary(posteriors: Posteriors, drawn: xr.Dataset, asked: Question) -> xr.Da
     for i, pair in enumerate(compared.pairs):
         rows.append([])
         for entry, point in zip(compared.entries, points(posteriors, pair), strict=True):
-            law = posteriors.contrast(entry, pair)
+            dist = posteriors.contrast(entry, pair)
             one = drawn[entry.metric.name].isel({COMPARISON: i})
             one = one if entry.place is None else one.isel({LABEL: entry.place})
-            if law is not None:
-                found = _exact(law, entry, asked)
+            if dist is not None:
+                found = _exact(dist, entry, asked)
             else:
                 found = _drawn(one, entry, asked, independent=posteriors.conjugate)
                 exist = dict(zip(("mean", "sd"), posteriors.moments_exist(entry, pair), strict=True))
@@ -117,14 +117,14 @@ def points(posteriors: Posteriors, pair: tuple[int, int]) -> list[float]:
     return found
 
 
-def _exact(law: Any, entry: Entry, asked: Question) -> dict[str, Any]:
-    """Answer by the law of the difference."""
+def _exact(dist: Any, entry: Entry, asked: Question) -> dict[str, Any]:
+    """Answer by the distribution of the difference."""
     loss = entry.metric.loss
-    beyond = law.cdf(-asked.margin) if loss else law.sf(asked.margin)
-    better = law.cdf(0.0) if loss else law.sf(0.0)
-    sides = rope.rope_probabilities(law, asked.rope)["mean_difference"].values
+    beyond = dist.cdf(-asked.margin) if loss else dist.sf(asked.margin)
+    better = dist.cdf(0.0) if loss else dist.sf(0.0)
+    sides = rope.rope_probabilities(dist, asked.rope)["mean_difference"].values
     return {
-        "mean": law.mean(), "sd": law.sd(), "interval": law.interval(asked.ci_prob, asked.ci_kind),
+        "mean": dist.mean(), "sd": dist.sd(), "interval": dist.interval(asked.ci_prob, asked.ci_kind),
         "probability_better": better, "probability": sides[::-1] if loss else sides, "superiority": beyond,
         "mcse_probability": np.zeros(3), "method": "exact",
     }  # fmt: skip
@@ -162,9 +162,9 @@ def _ratio(posteriors: Posteriors, entry: Entry, pair: tuple[int, int], asked: Q
     """Return median and interval of the ratio; NaN where the metric may be 0 or less by its range."""
     if entry.metric.lower < 0.0:
         return {"ratio": np.nan, "ratio_interval": (np.nan, np.nan)}
-    law: Contrast | None = posteriors.ratio(entry, pair)
-    if law is not None:
-        return {"ratio": law.ppf(0.5), "ratio_interval": law.interval(asked.ci_prob, asked.ci_kind)}
+    dist: Contrast | None = posteriors.ratio(entry, pair)
+    if dist is not None:
+        return {"ratio": dist.ppf(0.5), "ratio_interval": dist.interval(asked.ci_prob, asked.ci_kind)}
     first, second = posteriors.of(entry, pair)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         drawn = np.sort((first / second).ravel())
@@ -311,6 +311,6 @@ def correlated_t(scores: Array, runs: int, ci_prob: float) -> Array:
     if not np.isfinite(scores).all() or np.ptp(scores) == 0.0:
         return np.full(3, np.nan)
     story: Any = models.load("fold_scores")
-    law = story.exact(scores, runs=runs).laws["mean_difference"]
+    dist = story.exact(scores, runs=runs).distributions["mean_difference"]
     tail = 0.5 * (1.0 - ci_prob)
-    return np.array([2.0 * min(law.cdf(0.0), law.sf(0.0)), law.ppf(tail), law.isf(tail)], np.float64)
+    return np.array([2.0 * min(dist.cdf(0.0), dist.sf(0.0)), dist.ppf(tail), dist.isf(tail)], np.float64)

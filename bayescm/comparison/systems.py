@@ -110,14 +110,15 @@ def compare_systems(
 
     Notes
     -----
-    Exact without a draw: for separate test sets every metric with a law (:func:`bayescm.metric_distribution`), by
-    quadrature; for the same items proportions of actual classes (accuracy, recall, specificity and their opposites).
-    There P(first > second) = I_1/2(n_01 + 1, n_10 + 1), with n_10 (n_01) the items that only the first (second) got
-    right: a named prior gives one item to either and one to all others that count, of however many classes, so that
-    the three shares are uniform. Then equal systems get a verdict at most 2(1 - `decision_prob`) of the time, however
-    few items are discordant. Concentrations in numbers are taken at their word: the joint table's, a_ij a_ik / a_i, are
-    added up. All else by draws; the ratio of systems on the same items always. Neither calls a system better on fewer
-    items than could do so for a proportion: four, all for one system, at .95.
+    Exact without a draw: for separate test sets every metric with a distribution
+    (:func:`bayescm.metric_distribution`), by quadrature; for the same items proportions of actual classes (accuracy,
+    recall, specificity and their opposites). There P(first > second) = I_1/2(n_01 + 1, n_10 + 1), with n_10 (n_01) the
+    items that only the first (second) got right: a named prior gives one item to either and one to all others that
+    count, of however many classes, so that the three shares are uniform. Then equal systems get a verdict at most 2(1
+    - `decision_prob`) of the time, however few items are discordant. Concentrations in numbers are taken at their
+    word: the joint table's, a_ij a_ik / a_i, are added up. All else by draws; the ratio of systems on the same items
+    always. Neither calls a system better on fewer items than could do so for a proportion: four, all for one system,
+    at .95.
 
     For areas under curves of the same items see :func:`bayescm.auc_difference`.
 

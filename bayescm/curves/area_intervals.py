@@ -78,7 +78,7 @@ class Areas:
         from bayescm.curves import curve_posterior
 
         rows = self.items.scores.score
-        alone = prior == "smoothed" or len(rows) == 1  # it has no joint law
+        alone = prior == "smoothed" or len(rows) == 1  # it has no joint distribution
         key = (system if alone else -1, prior)
         if key not in self.posteriors:
             score = rows[system] if alone else {str(i): row for i, row in enumerate(rows)}

@@ -81,9 +81,9 @@ def curve_posterior(
         neighbouring items of a class (Banks 1988); for one system. "bootstrap": none, the Bayesian bootstrap. Default:
         "dirichlet_process", but "smoothed" for one system at the prevalence of another population.
     prevalence : None, "fixed", number or pair of numbers
-        None: estimated from the items, whose law is that of a random sample, with the prior Beta(1/2, 1/2) (none for
-        "bootstrap"). "fixed": their share. A number, or the two numbers of a Beta: that of another population; where
-        it is low only "smoothed" has areas under the PR curve that cover.
+        None: estimated from the items, whose distribution is that of a random sample, with the prior Beta(1/2, 1/2)
+        (none for "bootstrap"). "fixed": their share. A number, or the two numbers of a Beta: that of another
+        population; where it is low only "smoothed" has areas under the PR curve that cover.
     chains, draws : int
         The draws are independent; chains are there for ArviZ.
     labels, pos_label
@@ -127,8 +127,8 @@ def curve_posterior(
 
     The posterior of a Dirichlet process with n items and concentration c is one whose atoms weigh 1 at each item and c
     in all at sticks that fall uniformly into the gaps (Sethuraman 1994). "smoothed" gives the rate of n items at an
-    observed score that k of them reach the law Beta(k + u, n - k + 1 - u), where u in [0, 1] says how far it lies
-    between its neighbours in the ranking: Jeffreys' in the middle.
+    observed score that k of them reach the distribution Beta(k + u, n - k + 1 - u), where u in [0, 1] says how far it
+    lies between its neighbours in the ranking: Jeffreys' in the middle.
 
     Systems share the masses of the items and of the sticks; a stick lies at a place of its own in each ranking. Systems
     that rank all items alike get the same draws. With the same seed the draws over rates and over thresholds differ.

@@ -75,7 +75,7 @@ def plan(
     if scores.systems is not None and scores.dim in TAKEN:
         raise ValueError(f"`y_score` can't have the dim {scores.dim!r}: results keep that name for something else.")
     if name == "smoothed" and len(scores.score) > 1:
-        raise ValueError("`prior`='smoothed' has no joint law of several systems; take 'dirichlet_process'.")
+        raise ValueError("`prior`='smoothed' has no joint distribution of several systems; take 'dirichlet_process'.")
     axis = np.empty(0) if over is None else _rates(points) if over == "rate" else _thresholds(points, scores)
     return Plan(
         over, name, concentration, prevalence, validate.positive_integer("chains", chains),

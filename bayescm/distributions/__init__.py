@@ -1,4 +1,4 @@
-"""Exact laws of metrics, without a draw.
+"""Exact distributions of metrics, without a draw.
 
 Under a cell Dirichlet any S/(S+T) of disjoint sums of cells is Beta, and F1 = 2J/(1+J) with the Jaccard index
 J ~ Beta(a_TP, a_FN + a_FP). Under separate priors that holds for what stays within one row, and for the prevalence.
@@ -11,29 +11,29 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescm.distributions.beta import BetaLaw, PointLaw
-from bayescm.distributions.integral import LEAST, IntegralLaw, integral_law, joint_probability, statistics
+from bayescm.distributions.beta import Beta, Point
+from bayescm.distributions.integral import LEAST, Integral, integral_distribution, joint_probability, statistics
 from bayescm.metrics import Metric, multiclass, of_one_class
 from bayescm.priors.concentrations import Concentrations
 
 __all__ = [
     "LEAST",
-    "BetaLaw",
-    "IntegralLaw",
-    "Law",
-    "PointLaw",
-    "exact_law",
+    "Beta",
+    "Distribution",
+    "Integral",
+    "Point",
+    "exact_distribution",
     "is_prevalence",
     "joint_probability",
     "statistics",
 ]
 
 Array = NDArray[np.float64]
-Law = BetaLaw | PointLaw | IntegralLaw
+Distribution = Beta | Point | Integral
 
 
-def exact_law(metric: Metric, which: Concentrations) -> Law | None:
-    """Return the exact law of a metric, or None where it has none that is known.
+def exact_distribution(metric: Metric, which: Concentrations) -> Distribution | None:
+    """Return the exact distribution of a metric, or None where it has none that is known.
 
     Parameters
     ----------
@@ -43,27 +43,27 @@ def exact_law(metric: Metric, which: Concentrations) -> Law | None:
 
     Returns
     -------
-    BetaLaw, PointLaw, IntegralLaw or None
+    Beta, Point, Integral or None
         A point for a known prevalence. Over the batch axes, and the classes for metrics per class of more than two
         labels.
     """
-    return _closed_form(metric, which) or (integral_law(metric, which) if which.rows.shape[-1] == 2 else None)
+    return _closed_form(metric, which) or (integral_distribution(metric, which) if which.rows.shape[-1] == 2 else None)
 
 
-def _closed_form(metric: Metric, which: Concentrations) -> BetaLaw | PointLaw | None:
+def _closed_form(metric: Metric, which: Concentrations) -> Beta | Point | None:
     if metric.ratio is None:
         return None
     over, under = metric.ratio
     k = which.rows.shape[-1]
     if is_prevalence(metric):
-        return _prevalence_law(which)
+        return _prevalence_dist(which)
     if over[0].endswith("diagonal"):
-        return _diagonal_law(metric, which) if which.one_dirichlet else None
+        return _diagonal_dist(metric, which) if which.one_dirichlet else None
     if not (which.one_dirichlet or of_one_class(metric, k)):
         return None
     cells: Any = multiclass.of_two(which.rows) if k == 2 else multiclass.one_vs_rest(which.rows)
     a, b = (sum(getattr(cells, name) for name in names) for names in (over, under))
-    return BetaLaw(np.asarray(a), np.asarray(b), metric.link)
+    return Beta(np.asarray(a), np.asarray(b), metric.link)
 
 
 def is_prevalence(metric: Metric) -> bool:
@@ -71,17 +71,17 @@ def is_prevalence(metric: Metric) -> bool:
     return metric.ratio == (("tp", "fn"), ("fp", "tn"))
 
 
-def _prevalence_law(which: Concentrations) -> BetaLaw | PointLaw:
-    """Return the law of the share of the positive class of two, or of every class."""
+def _prevalence_dist(which: Concentrations) -> Beta | Point:
+    """Return the distribution of the share of the positive class of two, or of every class."""
     shares = which.shares
     k = shares.shape[-1]
     of_two = (..., 1) if k == 2 else ...
     if which.known:
-        return PointLaw(shares[of_two])
-    return BetaLaw(shares[of_two], (shares @ (1.0 - np.eye(k)))[of_two])
+        return Point(shares[of_two])
+    return Beta(shares[of_two], (shares @ (1.0 - np.eye(k)))[of_two])
 
 
-def _diagonal_law(metric: Metric, which: Concentrations) -> BetaLaw:
+def _diagonal_dist(metric: Metric, which: Concentrations) -> Beta:
     off = 1.0 - np.eye(which.rows.shape[-1])
     right, wrong = (which.rows * (1.0 - off)).sum((-2, -1)), (which.rows * off).sum((-2, -1))
-    return BetaLaw(wrong, right) if metric.ratio == (("off_diagonal",), ("diagonal",)) else BetaLaw(right, wrong)
+    return Beta(wrong, right) if metric.ratio == (("off_diagonal",), ("diagonal",)) else Beta(right, wrong)

@@ -1,4 +1,4 @@
-"""Laws in closed form: a Beta variable, a monotone map of one, a known number."""
+"""Distributions in closed form: a Beta variable, a monotone map of one, a known number."""
 
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -16,8 +16,8 @@ _CONTENT = 1e-7
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class BetaLaw:
-    """The law of g(X) with X ~ Beta(a, b) and g the identity or x -> 2x/(1+x).
+class Beta:
+    """The distribution of g(X) with X ~ Beta(a, b) and g the identity or x -> 2x/(1+x).
 
     Attributes
     ----------
@@ -134,8 +134,8 @@ class BetaLaw:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PointLaw:
-    """The law of a known number, with the methods of :class:`BetaLaw`.
+class Point:
+    """The distribution of a known number, with the methods of :class:`Beta`.
 
     Attributes
     ----------

@@ -36,7 +36,7 @@ class Rate(NamedTuple):
         return cls(w * (k - 2) + 1, (1 - w) * (k - 2) + 1)
 
     def reversed(self) -> "Rate":
-        """Return the law of one minus the rate."""
+        """Return the distribution of one minus the rate."""
         return Rate(self.b, self.a, None if self.known is None else 1 - self.known)
 
     def cdf(self, k: ArrayLike, n: ArrayLike) -> Array:

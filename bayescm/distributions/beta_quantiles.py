@@ -148,7 +148,7 @@ def _excess(y: Array, target: Array, a: Array, b: Array, log_beta: Array) -> tup
 
 
 def rough_logit(tail: float | Array, a: Array, b: Array) -> Array:
-    """Return about the log-odds: Carter's formula, or where a concentration is small a normal law's."""
+    """Return about the log-odds: Carter's formula, or where a concentration is small a normal distribution's."""
     z = special.ndtri(tail)
     least = np.minimum(a, b)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -1,4 +1,4 @@
-"""Exact laws of the difference and of the ratio of two systems' metrics."""
+"""Exact distributions of the difference and of the ratio of two systems' metrics."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -9,18 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from bayescm.distributions import BetaLaw
+from bayescm.distributions import Beta
 from bayescm.distributions.quadrature import Outer
 
 Array = NDArray[np.float64]
 
 _LEAST = 1e-290  # ratio
 TRUSTED = 1e-5
-"""Largest error of a law that is used; else there are draws."""
+"""Largest error of a distribution that is used; else there are draws."""
 
 
 class Contrast(ABC):
-    """The law of one number that compares two systems.
+    """The distribution of one number that compares two systems.
 
     Attributes
     ----------
@@ -78,9 +78,9 @@ class Contrast(ABC):
 
 @dataclass(frozen=True, eq=False)
 class Independent(Contrast):
-    """The law of X - Y, or of X / Y for positive ones, of independent X and Y.
+    """The distribution of X - Y, or of X / Y for positive ones, of independent X and Y.
 
-    P(X - Y <= d) is the mean of P(X <= Y + d) over Y, or of P(Y >= X - d) over X: the narrower law is outside.
+    P(X - Y <= d) is the mean of P(X <= Y + d) over Y, or of P(Y >= X - d) over X: the narrower distribution is outside.
 
     Attributes
     ----------
@@ -102,7 +102,7 @@ class Independent(Contrast):
 
         def values(y: Array) -> Array:
             at = moved(y, sign)
-            return np.stack([inside.law.cdf(at), inside.law.sf(at)][:: int(sign)])
+            return np.stack([inside.dist.cdf(at), inside.dist.sf(at)][:: int(sign)])
 
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             found, error = outside.mean_of(values, (moved(inside.lower, -sign), moved(inside.upper, -sign)))
@@ -111,7 +111,7 @@ class Independent(Contrast):
     def bracket(self, p: float) -> tuple[float, float]:
         """Return bounds by Bonferroni's inequality."""
         low, high = 0.5 * p, 0.5 * (1.0 - p)
-        first, second = self.first.law, self.second.law
+        first, second = self.first.dist, self.second.dist
         ends = [(first.ppf(low), second.isf(low)), (first.isf(high), second.ppf(high))]
         with np.errstate(divide="ignore", over="ignore"):
             found = [float(a / b) if self.ratio else float(a - b) for a, b in ends]
@@ -120,16 +120,16 @@ class Independent(Contrast):
     def mean(self) -> float:
         """Return the mean of the difference."""
         with np.errstate(invalid="ignore"):
-            return float(self.first.law.mean() - self.second.law.mean())
+            return float(self.first.dist.mean() - self.second.dist.mean())
 
     def sd(self) -> float:
         """Return the standard deviation of the difference."""
-        return float(np.hypot(self.first.law.sd(), self.second.law.sd()))
+        return float(np.hypot(self.first.dist.sd(), self.second.dist.sd()))
 
 
 @dataclass(frozen=True, eq=False)
 class Discordant(Contrast):
-    """The law of the difference of two proportions of the same items.
+    """The distribution of the difference of two proportions of the same items.
 
     Of the items, the share that only the first system gets and the share that only the second gets are two cells of a
     Dirichlet; the difference is T(2U - 1) with T ~ Beta(b + c, r) and U ~ Beta(b, c), independent.
@@ -147,15 +147,15 @@ class Discordant(Contrast):
     @cached_property
     def size(self) -> Outer:
         """T: the share of the items on which the systems differ."""
-        return Outer(BetaLaw(np.float64(self.b + self.c), np.float64(self.r)), 0.0, 1.0)  # type: ignore[arg-type]
+        return Outer(Beta(np.float64(self.b + self.c), np.float64(self.r)), 0.0, 1.0)  # type: ignore[arg-type]
 
     @cached_property
     def side(self) -> Outer:
         """U: of these, the share that the first gets."""
-        return Outer(BetaLaw(np.float64(self.b), np.float64(self.c)), 0.0, 1.0)  # type: ignore[arg-type]
+        return Outer(Beta(np.float64(self.b), np.float64(self.c)), 0.0, 1.0)  # type: ignore[arg-type]
 
     def both(self, x: float) -> tuple[Array, float]:  # noqa: D102
-        side, size = self.side.law, self.size.law
+        side, size = self.side.dist, self.size.dist
         if x == 0.0:
             return np.array([side.cdf(0.5), side.sf(0.5)]), 0.0
         if abs(x) >= 1.0:
@@ -168,13 +168,13 @@ class Discordant(Contrast):
     def _given_size(self, t: Array, x: float) -> Array:
         with np.errstate(divide="ignore", over="ignore"):
             at = 0.5 + 0.5 * (x / t)
-        return np.stack([self.side.law.cdf(at), self.side.law.sf(at)])
+        return np.stack([self.side.dist.cdf(at), self.side.dist.sf(at)])
 
     def _given_side(self, u: Array, x: float) -> Array:
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
             at = x / (2.0 * u - 1.0)
         far = (at < 0.0) | np.isnan(at)  # on the other side of 0 than x
-        below, above = np.where(far, x > 0, self.size.law.cdf(at)), np.where(far, x < 0, self.size.law.sf(at))
+        below, above = np.where(far, x > 0, self.size.dist.cdf(at)), np.where(far, x < 0, self.size.dist.sf(at))
         return np.stack([below, above] if x > 0 else [np.where(far, below, above), np.where(far, above, below)])
 
     def bracket(self, p: float) -> tuple[float, float]:

@@ -148,7 +148,7 @@ def _dirichlet(concentration: Array, rng: np.random.Generator, out: list[Array])
 
 
 def _log_gamma_draws(a: float, rng: np.random.Generator, size: int) -> Array:
-    """Draw logarithms of gamma variables: G(a) is G(a + 1) U^(1/a) in law."""
+    """Draw logarithms of gamma variables: G(a) is G(a + 1) U^(1/a) in distribution."""
     return np.log(rng.standard_gamma(a + 1.0, size)) - rng.standard_exponential(size) / a
 
 

@@ -1,4 +1,4 @@
-"""Laws of metrics of two labels as integrals of a Beta's cdf over one or two other Betas."""
+"""Distributions of metrics of two labels as integrals of a Beta's cdf over one or two other Betas."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bayescm._kernels.codes import BETA, FIRST, HALF, KNOWN, LEFT_INSIDE, PREVALENCE, ROOT_INSIDE, SCALES, STATISTICS
 from bayescm._kernels.dispatch import in_blocks, load, threads
 from bayescm.data import validate
-from bayescm.distributions.beta import PointLaw
+from bayescm.distributions.beta import Point
 from bayescm.metrics import Metric, multiclass
 from bayescm.metrics.forms import Form, proportion
 from bayescm.priors.concentrations import Concentrations
@@ -22,7 +22,7 @@ _CLASS, _CLASS_REVERSED = (0, 1, 2, 3), (3, 2, 1, 0)  # tp fn | fp tn, and from 
 _PREDICTION, _PREDICTION_REVERSED = (0, 2, 1, 3), (3, 1, 2, 0)
 _ACCURACY = (0, 3, 2, 1)  # tp tn | fp fn
 LEAST = 0.05
-"""Concentration below which a law is nearly a mixture of points, and is left to draws."""
+"""Concentration below which a distribution is nearly a mixture of points, and is left to draws."""
 _GOAL = 3e-7  # of the last halving of the step; the error is usually about its square
 _GOAL_OF_ONE = 1e-7
 _BLOCK = 64  # matrices that are worth a thread
@@ -30,8 +30,8 @@ _JOINT_GOAL = 1e-8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class IntegralLaw:
-    """The law of a metric that one or two integrals of a Beta's cdf give.
+class Integral:
+    """The distribution of a metric that one or two integrals of a Beta's cdf give.
 
     Attributes
     ----------
@@ -128,30 +128,30 @@ class IntegralLaw:
         return statistics([self], prob, kind)[0]
 
 
-def statistics(laws: Sequence[IntegralLaw], prob: float, kind: str) -> list[dict[str, Any]]:
+def statistics(dists: Sequence[Integral], prob: float, kind: str) -> list[dict[str, Any]]:
     """Return the statistics of several metrics of the same matrices, which share the tables of their Betas."""
-    if not laws:
+    if not dists:
         return []
     kernels = load("distributions")
-    batch, cells, shares = laws[0]._flat()
-    arguments = list(zip(*(law._arguments() for law in laws), strict=True))
+    batch, cells, shares = dists[0]._flat()
+    arguments = list(zip(*(dist._arguments() for dist in dists), strict=True))
     ends = np.cumsum([0, *(len(trees) for trees in arguments[0])])
     together = (np.concatenate(arguments[0]), ends, *(np.array(values) for values in arguments[1:]))
     table = _in_threads(kernels.summarise, (cells, shares), (*together, prob, kind == "hdi"))
     results = []
-    for k, law in enumerate(laws):
+    for k, dist in enumerate(dists):
         found: dict[str, Any] = {name: table[:, k, i].reshape(batch) for i, name in enumerate(STATISTICS)}
-        results.append(_without_lost(law, found, prob) | _moments(law))
+        results.append(_without_lost(dist, found, prob) | _moments(dist))
     return results
 
 
-def _without_lost(law: IntegralLaw, found: dict[str, Any], prob: float) -> dict[str, Any]:
+def _without_lost(dist: Integral, found: dict[str, Any], prob: float) -> dict[str, Any]:
     """Put NaN, and say so, where neither interval has the content it should by the distribution's own cdf."""
     lost = found["is_hdi"] < 0.0
     if lost.any():
-        cells = np.broadcast_to(law.cells, (*lost.shape, 4))[lost][0]
+        cells = np.broadcast_to(dist.cells, (*lost.shape, 4))[lost][0]
         validate.warn(
-            f"no interval of probability {prob:g} was found for {law.metric.name} of {int(lost.sum())} "
+            f"no interval of probability {prob:g} was found for {dist.metric.name} of {int(lost.sum())} "
             f"{'matrix' if lost.sum() == 1 else 'matrices'}, the first with the concentrations tp, fn, fp, tn = "
             f"{cells.tolist()}: it is NaN. Take draws of bayescm.posterior."
         )
@@ -176,20 +176,20 @@ def _in_threads(kernel: Any, batched: tuple[Array, ...], rest: tuple[Any, ...]) 
     return np.concatenate([found[start] for start in sorted(found)])
 
 
-def _moments(law: IntegralLaw) -> dict[str, Array]:
+def _moments(dist: Integral) -> dict[str, Array]:
     """Return mean and sd of likelihood ratios and odds ratios, products of Betas' odds and inverses, in closed form."""
     of: Any = {
         # E X^r for X ~ Beta(a, b), or of the odds X / (1 - X), both to a power r that may be negative
         "positive_likelihood_ratio": lambda tp, fn, fp, tn, r: _power(tp, fn, r) * _power(fp, tn, -r),
         "negative_likelihood_ratio": lambda tp, fn, fp, tn, r: _power(fn, tp, r) * _power(tn, fp, -r),
         "diagnostic_odds_ratio": lambda tp, fn, fp, tn, r: _odds(tp, fn, r) * _odds(tn, fp, r),
-    }.get(law.metric.name)
-    if of is None or not law.metric.moments:
+    }.get(dist.metric.name)
+    if of is None or not dist.metric.moments:
         return {}
-    cells = np.moveaxis(law.cells, -1, 0)
+    cells = np.moveaxis(dist.cells, -1, 0)
     with np.errstate(divide="ignore", invalid="ignore"):
         first, second = of(*cells, 1), of(*cells, 2)
-        least = np.min([cells[("tp", "fn", "fp", "tn").index(name)] for name in law.metric.moments], axis=0)
+        least = np.min([cells[("tp", "fn", "fp", "tn").index(name)] for name in dist.metric.moments], axis=0)
         sd = np.sqrt(np.maximum(second - first**2, 0.0))
     mean = np.where(least <= 1.0, np.inf, first)
     return {"mean": mean, "sd": np.where(least <= 1.0, np.nan, np.where(least <= 2.0, np.inf, sd))}
@@ -215,8 +215,8 @@ def form_of(metric: Metric) -> Form | None:
     return metric.form if metric.ratio is None else proportion(*metric.ratio, metric.link)
 
 
-def integral_law(metric: Metric, which: Concentrations) -> IntegralLaw | PointLaw | None:
-    """Return the law of a metric of two labels, or None where there is none.
+def integral_distribution(metric: Metric, which: Concentrations) -> Integral | Point | None:
+    """Return the distribution of a metric of two labels, or None where there is none.
 
     It must be a ratio of quadratic forms in the cells, and no concentration may be below :data:`LEAST`.
     """
@@ -228,8 +228,8 @@ def integral_law(metric: Metric, which: Concentrations) -> IntegralLaw | PointLa
         return None  # nearly a mixture of points
     trees, integrals = _trees(form, "cells" if which.one_dirichlet else "known" if which.known else "separate")
     if not len(trees):  # nothing of it is uncertain
-        return PointLaw(form.value(_mean_cells(which)))
-    return IntegralLaw(metric, form, cells, which.shares, trees, integrals)
+        return Point(form.value(_mean_cells(which)))
+    return Integral(metric, form, cells, which.shares, trees, integrals)
 
 
 def _mean_cells(which: Concentrations) -> Array:

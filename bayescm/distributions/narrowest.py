@@ -1,4 +1,4 @@
-"""Narrowest intervals of laws of a Beta variable with one peak: equal densities at both ends."""
+"""Narrowest intervals of distributions of a Beta variable with one peak: equal densities at both ends."""
 
 import numpy as np
 from numpy.typing import NDArray

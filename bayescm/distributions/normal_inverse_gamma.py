@@ -53,14 +53,14 @@ class NormalInverseGamma:
         variance = self.beta / rng.gamma(self.alpha, size=size)
         return self.mu + np.sqrt(variance / self.kappa) * rng.standard_normal(size), variance
 
-    def mean_law(self) -> Any:
-        """Return the law of the mean: Student t with 2 alpha degrees of freedom."""
+    def mean_distribution(self) -> Any:
+        """Return the distribution of the mean: Student t with 2 alpha degrees of freedom."""
         from scipy import stats
 
         return stats.t(2 * self.alpha, self.mu, np.sqrt(self.beta / (self.alpha * self.kappa)))
 
-    def variance_law(self) -> Any:
-        """Return the law of the variance: inverse gamma."""
+    def variance_distribution(self) -> Any:
+        """Return the distribution of the variance: inverse gamma."""
         from scipy import stats
 
         return stats.invgamma(self.alpha, scale=self.beta)

@@ -1,4 +1,4 @@
-"""Laws of users' own metrics of two labels: functions that are monotone in recall and in specificity.
+"""Distributions of users' own metrics of two labels: functions that are monotone in recall and in specificity.
 
 P(M <= x) is the mean, over two of prevalence, recall and specificity, of the probability that the third lies on the
 right side of the edge where M = x. The one inside is, of those that carry a share of the variance, the one with which
@@ -18,7 +18,7 @@ from scipy import interpolate, optimize, special
 from scipy.optimize import elementwise
 
 from bayescm.distributions import beta_quantiles
-from bayescm.distributions.beta import PointLaw
+from bayescm.distributions.beta import Point
 from bayescm.distributions.integral import LEAST
 from bayescm.metrics import Metric, compute, multiclass
 from bayescm.priors.concentrations import Concentrations
@@ -46,8 +46,8 @@ _TABLE = np.arange(-26, 27) / 5.0  # quantiles near which the cdf is tabulated
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class NumericLaw:
-    """The law of a metric that is known by its function alone.
+class Numeric:
+    """The distribution of a metric that is known by its function alone.
 
     Attributes
     ----------
@@ -140,7 +140,7 @@ class NumericLaw:
 
 
 class _Matrix:
-    """The law for one matrix: log-odds of its three rates, the one inside, tables of the metric and the cdf."""
+    """The distribution of one matrix: log-odds of its three rates, the one inside, tables of metric and cdf."""
 
     def __init__(self, metric: Metric, rates: list[Array], inside: int, sign: int) -> None:
         self.metric, self.rates, self.inside, self.sign = metric, rates, inside, sign
@@ -228,7 +228,7 @@ class _Matrix:
         return np.concatenate([x[:1], np.interp(special.ndtr(normal), np.cumsum(mass) - 0.5 * mass, x), x[-1:]])
 
     def _tabulate(self) -> tuple[Array, Array]:
-        """Return points that span the law, ascending, and their probabilities."""
+        """Return points that span the distribution, ascending, and their probabilities."""
         if self.table is None:
             x = np.unique(self.rough(_TABLE))
             self.table = x, self.probabilities(x, _SMALL_OF_TABLE)
@@ -307,23 +307,23 @@ class _Matrix:
         return None if not is_one else 0.0 if best == 0 else 1.0 - prob if best == 1000 else left
 
 
-def _matrix(law: NumericLaw, cells: Array, shares: Array) -> _Matrix:
-    """Return the law for one matrix, with that rate inside with which the answers change least at the first halving.
+def _matrix(dist: Numeric, cells: Array, shares: Array) -> _Matrix:
+    """Return the distribution for one matrix, with the rate inside that changes the answers least at the first halving.
 
     Of those in which the metric is monotone, and that carry at least a hundredth of the largest part of the variance.
     """
     tp, fn, fp, tn = cells
-    prevalence = np.log(shares[1:] / shares[:1]) if law.known else _log_odds(shares[1], shares[0])
+    prevalence = np.log(shares[1:] / shares[:1]) if dist.known else _log_odds(shares[1], shares[0])
     rates = [prevalence, _log_odds(tp, fn), _log_odds(tn, fp)]
     part = np.full(3, -1.0)
     for i, rate in enumerate(rates):
-        if law.directions[i] and len(rate) > 1:
+        if dist.directions[i] and len(rate) > 1:
             point: list[Any] = [r[len(r) // 2] for r in rates]
             point[i] = rate[[55, 70, 90, 105]]
-            values = _value(law.metric, *point)
+            values = _value(dist.metric, *point)
             part[i] = np.nan_to_num((values[3] - values[0]) ** 2 + (values[2] - values[1]) ** 2)
     able = [
-        _Matrix(law.metric, rates, int(i), law.directions[i] or 1) for i in np.flatnonzero(part >= 0.01 * part.max())
+        _Matrix(dist.metric, rates, int(i), dist.directions[i] or 1) for i in np.flatnonzero(part >= 0.01 * part.max())
     ]
     if len(able) == 1:
         return able[0]
@@ -410,8 +410,8 @@ def _directions(function: Any, kind: Any) -> tuple[int | None, ...] | None:
     return tuple(found)
 
 
-def numeric_law(metric: Metric, which: Concentrations) -> NumericLaw | PointLaw | None:
-    """Return the law of a metric of two labels by its function alone, or None where there is none.
+def numeric_distribution(metric: Metric, which: Concentrations) -> Numeric | Point | None:
+    """Return the distribution of a metric of two labels by its function alone, or None where there is none.
 
     It must be monotone in recall and in specificity (tested at random pairs, once for each function), and no
     concentration may be below :data:`bayescm.distributions.LEAST`. A point where nothing that is uncertain moves it.
@@ -428,5 +428,5 @@ def numeric_law(metric: Metric, which: Concentrations) -> NumericLaw | PointLaw 
         if not which.known and directions[0] is None:
             return None
         odds = np.log(which.shares[..., 1] / which.shares[..., 0]) + 0.0 * cells[..., 0]
-        return PointLaw(_value(metric, odds, np.zeros(()), np.zeros(())))
-    return NumericLaw(metric, cells, which.shares, which.known, directions)
+        return Point(_value(metric, odds, np.zeros(()), np.zeros(())))
+    return Numeric(metric, cells, which.shares, which.known, directions)

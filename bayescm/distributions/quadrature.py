@@ -1,4 +1,4 @@
-"""Means over a known law, by quadrature in its normal quantile: what the laws of differences are made from."""
+"""Means over a known distribution, by quadrature in its normal quantile: what those of differences are made from."""
 
 from collections.abc import Callable
 from functools import cached_property, lru_cache
@@ -23,40 +23,40 @@ _STEPS = 2.0 ** -np.arange(3, 7)
 
 
 class Table:
-    """A law that is slow to evaluate, as splines between its normal quantiles and the log-odds of its value.
+    """A distribution that is slow to evaluate, as splines between its normal quantiles and the log-odds of its value.
 
-    Right to 1e-9 or so; much less where the law has a cusp, as that of informedness has with an empty cell: `error`
-    is the largest one seen between the nodes.
+    Right to 1e-9 or so; much less where the distribution has a cusp, as that of informedness has with an empty cell:
+    `error` is the largest one seen between the nodes.
 
     Parameters
     ----------
-    law : law
+    dist : distribution
         With ``ppf``, ``mean`` and ``sd``, of one variable.
     lower, upper : float
         Range of the variable; `upper` may be infinite: then logarithms take the place of log-odds.
     """
 
-    def __init__(self, law: Any, lower: float, upper: float) -> None:
+    def __init__(self, dist: Any, lower: float, upper: float) -> None:
         from scipy.interpolate import make_interp_spline
 
-        self.mean, self.sd, self.lower, self.upper = law.mean, law.sd, lower, upper
-        low, middle, high = self._place(law.ppf(np.array([0.16, 0.5, 0.84])))
+        self.mean, self.sd, self.lower, self.upper = dist.mean, dist.sd, lower, upper
+        low, middle, high = self._place(dist.ppf(np.array([0.16, 0.5, 0.84])))
         place = middle + np.concatenate([(low - middle) * _AWAY[::-1], [0.0], (high - middle) * _AWAY])
-        normal, place = self._known(law, place, middle)  # roughly; then at even steps of the normal quantile
+        normal, place = self._known(dist, place, middle)  # roughly; then at even steps of the normal quantile
         steps = np.linspace(-_REACH, _REACH, _NODES)
-        normal, place = self._known(law, np.unique(np.interp(steps, normal, place)), middle)
+        normal, place = self._known(dist, np.unique(np.interp(steps, normal, place)), middle)
         self.ends, self.range = (place[0], place[-1]), (normal[0], normal[-1])
         self.to_place = make_interp_spline(normal, place, 5)
         self.to_normal = make_interp_spline(place, normal, 5)
         middle = place[len(place) // 10 : -len(place) // 10]
         between = self._value_at(0.5 * (middle[1:] + middle[:-1])[::2])
-        self.error = float(np.abs(self.cdf(between) - law.cdf(between)).max())
+        self.error = float(np.abs(self.cdf(between) - dist.cdf(between)).max())
 
-    def _known(self, law: Any, place: Array, median: float) -> tuple[Array, Array]:
+    def _known(self, dist: Any, place: Array, median: float) -> tuple[Array, Array]:
         """Return normal quantiles of rising places, and the places, as far as both rise."""
         place = place[np.abs(place) < _FAR]
         x, half = self._value_at(place), np.searchsorted(place, median)
-        normal = np.concatenate([special.ndtri(law.cdf(x[:half])), -special.ndtri(law.sf(x[half:]))])
+        normal = np.concatenate([special.ndtri(dist.cdf(x[:half])), -special.ndtri(dist.sf(x[half:]))])
         use = np.isfinite(normal) & (np.abs(normal) < _REACH + 0.5)
         use[use] &= np.diff(np.maximum.accumulate(normal[use]), prepend=-np.inf) > 1e-6
         return normal[use], place[use]
@@ -97,25 +97,25 @@ class Table:
 
 
 class Outer:
-    """A law over which functions are averaged.
+    """A distribution over which functions are averaged.
 
     Parameters
     ----------
-    law : law
+    dist : distribution
         With ``cdf``, ``sf``, ``ppf``, ``isf``, ``mean`` and ``sd``, of one variable.
     lower, upper : float
         Range of the variable.
     """
 
-    def __init__(self, law: Any, lower: float, upper: float) -> None:
-        self.law, self.lower, self.upper = law, lower, upper
-        self.error = law.error if isinstance(law, Table) else 0.0
+    def __init__(self, dist: Any, lower: float, upper: float) -> None:
+        self.dist, self.lower, self.upper = dist, lower, upper
+        self.error = dist.error if isinstance(dist, Table) else 0.0
 
     def quantiles(self, normal: Array) -> Array:
         """Return the variable at normal quantiles, each from its nearer end."""
         below = normal < 0.0
         found = np.empty(normal.shape)
-        for side, end, call in ((below, normal, self.law.ppf), (~below, -normal, self.law.isf)):
+        for side, end, call in ((below, normal, self.dist.ppf), (~below, -normal, self.dist.isf)):
             if side.any():
                 found[side] = call(special.ndtr(end[side]))
         return found
@@ -128,7 +128,7 @@ class Outer:
     @cached_property
     def spread(self) -> float:
         """Length of the middle 95%."""
-        return float(self.law.isf(0.025) - self.law.ppf(0.025))
+        return float(self.dist.isf(0.025) - self.dist.ppf(0.025))
 
     def mean_of(self, values: Values, cuts: tuple[float, ...] = ()) -> tuple[Array, float]:
         """Return the mean of each row of ``values(x)``, two probabilities that add up to 1, and its error.
@@ -159,7 +159,7 @@ class Outer:
 
     def _normal(self, x: float) -> float:
         """Return the normal quantile of a value."""
-        below, above = float(self.law.cdf(x)), float(self.law.sf(x))
+        below, above = float(self.dist.cdf(x)), float(self.dist.sf(x))
         return float(special.ndtri(below) if below < above else -special.ndtri(above))
 
     def _panels(self, values: Values, ends: list[float], step: float) -> Array:

@@ -1,4 +1,4 @@
-"""metric_distribution() and probability(): the exact law of a metric as an object, and what it says about a claim."""
+"""metric_distribution() and probability(): a metric's exact distribution as an object, and what it says of a claim."""
 
 import re
 from collections.abc import Sequence
@@ -23,14 +23,14 @@ Array = NDArray[np.float64]
 _GRID = 257
 _ENDS = 5e-4  # probability beyond the grid of a density, on either side
 _WORDS = {
-    "pdf": "density of {}", "cdf": "P({} <= x)", "sf": "P({} > x)", "error": "relative error of the law of {}",
+    "pdf": "density of {}", "cdf": "P({} <= x)", "sf": "P({} > x)", "error": "relative error of the distribution of {}",
     "ppf": "quantile of {}",
 }  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MetricDistribution:
-    """The posterior law of one metric, with the method names of SciPy's and PreliZ's distributions.
+    """The posterior distribution of one metric, with the method names of SciPy's and PreliZ's distributions.
 
     Made by :func:`bayescm.metric_distribution`. Every method returns a DataArray over the batch dims of the counts;
     arguments may be numbers, arrays (a new dim ``x`` or ``quantile`` behind the batch dims) or DataArrays.
@@ -38,8 +38,8 @@ class MetricDistribution:
     Parameters
     ----------
     metric : Metric
-    law : object
-        Plain numbers: ``BetaLaw``, ``PointLaw``, ``IntegralLaw`` or ``NumericLaw`` of :mod:`bayescm.distributions`.
+    dist : object
+        Plain numbers: ``Beta``, ``Point``, ``Integral`` or ``Numeric`` of :mod:`bayescm.distributions`.
     point : xarray.DataArray
         The metric of the counts themselves, and the batch dims with their coordinates.
     attrs : dict
@@ -54,17 +54,17 @@ class MetricDistribution:
     """
 
     metric: Metric
-    law: Any
+    dist: Any
     point: xr.DataArray
     attrs: dict[str, Any] = field(default_factory=dict)
 
     def __repr__(self) -> str:
-        """Name the metric and the law behind it."""
-        kind = {distributions.BetaLaw: "a Beta", distributions.PointLaw: "a known number"}.get(
-            type(self.law), "by its function"
+        """Name the metric and the distribution behind it."""
+        kind = {distributions.Beta: "a Beta", distributions.Point: "a known number"}.get(
+            type(self.dist), "by its function"
         )
-        if isinstance(self.law, distributions.IntegralLaw):
-            kind = f"{self.law.integrals} integral{'s' if self.law.integrals > 1 else ''}"
+        if isinstance(self.dist, distributions.Integral):
+            kind = f"{self.dist.integrals} integral{'s' if self.dist.integrals > 1 else ''}"
         sizes = ", ".join(f"{dim}: {size}" for dim, size in self.point.sizes.items())
         return f"<bayescm.MetricDistribution of {self.metric.name} ({kind}){' over ' + sizes if sizes else ''}>"
 
@@ -74,7 +74,7 @@ class MetricDistribution:
         return array.assign_attrs({"long_name": words.format(self.metric.title)})
 
     def _over(self, argument: Any, dim: str, name: str) -> xr.DataArray:
-        """Call a method of the law at arguments of any shape."""
+        """Call a method of the distribution at arguments of any shape."""
         if isinstance(argument, xr.DataArray):
             wanted = argument.astype(np.float64)
         else:
@@ -87,7 +87,7 @@ class MetricDistribution:
         _, wanted = xr.broadcast(self.point, wanted)
         batch = self.point.dims
         wanted = wanted.transpose(..., *batch)  # further dims first: more points for each matrix
-        found = getattr(self.law, name)(wanted.values)
+        found = getattr(self.dist, name)(wanted.values)
         result = wanted.copy(data=np.broadcast_to(found, wanted.shape)).transpose(*batch, ...).rename(self.metric.name)
         result.attrs = {"long_name": _WORDS[name].format(self.metric.title), "units": "1"}
         return result
@@ -117,19 +117,19 @@ class MetricDistribution:
 
     def mean(self) -> xr.DataArray:
         """Return the mean; infinite where the table of metrics says that there is none."""
-        return self._labelled(self.law.mean(), "mean of {}")
+        return self._labelled(self.dist.mean(), "mean of {}")
 
     def median(self) -> xr.DataArray:
         """Return the median."""
-        return self._labelled(self.law.ppf(0.5), "median of {}")
+        return self._labelled(self.dist.ppf(0.5), "median of {}")
 
     def std(self) -> xr.DataArray:
         """Return the standard deviation; infinite, or NaN without a mean, where there is none."""
-        return self._labelled(self.law.sd(), "standard deviation of {}")
+        return self._labelled(self.dist.sd(), "standard deviation of {}")
 
     def var(self) -> xr.DataArray:
         """Return the variance."""
-        return self._labelled(self.law.sd() ** 2, "variance of {}")
+        return self._labelled(self.dist.sd() ** 2, "variance of {}")
 
     def eti(self, prob: float = 0.95) -> xr.DataArray:
         """Return the equal-tailed interval over a new last dim ``ci_bound``."""
@@ -141,13 +141,13 @@ class MetricDistribution:
 
     def _interval(self, prob: float, kind: str) -> xr.DataArray:
         prob = validate.number("prob", prob, 0, 1)
-        lower, upper = self.law.hdi(prob)[:2] if kind == "hdi" else self.law.eti(prob)
+        lower, upper = self.dist.hdi(prob)[:2] if kind == "hdi" else self.dist.eti(prob)
         ends = [self._labelled(end, f"{100 * prob:g}% {kind.upper()} of {{}}") for end in (lower, upper)]
         joined = xr.concat(ends, CI_BOUND).transpose(..., CI_BOUND)
         return joined.assign_coords({CI_BOUND: interval_coordinate(prob, kind)})
 
     def to_dataset(self, ci_prob: float = 0.95, ci_kind: str = "hdi", points: int = _GRID) -> xr.Dataset:
-        """Return everything that a picture or a report of the law needs.
+        """Return everything that a picture or a report of the distribution needs.
 
         Parameters
         ----------
@@ -166,8 +166,8 @@ class MetricDistribution:
         ci_prob = validate.number("ci_prob", ci_prob, 0, 1)
         ci_kind = validate.choice("ci_kind", ci_kind, ("hdi", "eti"))
         points = validate.positive_integer("points", points)
-        found = self.law.statistics(ci_prob, ci_kind)
-        low, high = self.law.ppf(_ENDS), self.law.isf(_ENDS)
+        found = self.dist.statistics(ci_prob, ci_kind)
+        low, high = self.dist.ppf(_ENDS), self.dist.isf(_ENDS)
         span = high - low
         if np.isfinite(self.metric.lower) and np.isfinite(self.metric.upper):
             low = np.where(low - self.metric.lower < 0.02 * span, self.metric.lower, low)
@@ -207,7 +207,7 @@ def metric_distribution(
     prior: PriorLike | None = None,
     prevalence: PrevalenceLike = None,
 ) -> MetricDistribution:
-    """Return the exact posterior law of a metric.
+    """Return the exact posterior distribution of a metric.
 
     Parameters
     ----------
@@ -227,15 +227,15 @@ def metric_distribution(
     Raises
     ------
     ValueError
-        Where no exact law is known: averages over more than two classes, and functions that aren't monotone in recall
-        and specificity.
+        Where no exact distribution is known: averages over more than two classes, and functions that aren't monotone
+        in recall and specificity.
 
     Notes
     -----
     A closed form where there is one; else the mean of a Beta's cdf over one or two other Betas, by quadrature whose
-    step is halved until two answers agree (``error`` is their difference). See the page on theory. The law of a
-    function of one's own, monotone in recall and in specificity, is found from the function alone: slower (some tenths
-    of a second for a matrix) and good to 1e-4 or so; ``error`` says how far it came.
+    step is halved until two answers agree (``error`` is their difference). See the page on theory. The distribution of
+    a function of one's own, monotone in recall and in specificity, is found from the function alone: slower (some
+    tenths of a second for a matrix) and good to 1e-4 or so; ``error`` says how far it came.
 
     Examples
     --------
@@ -257,14 +257,16 @@ def metric_distribution(
     base = concentrations(prior, model, labels)
     posterior = dirichlet.posterior(values, base, prevalence)
     dirichlet.check_proper(posterior, labels)
-    law: Any = distributions.exact_law(resolved, posterior)
-    if law is None and len(labels) == 2:
-        from bayescm.distributions.numeric import numeric_law  # needs scipy.optimize, which takes a while to import
+    dist: Any = distributions.exact_distribution(resolved, posterior)
+    if dist is None and len(labels) == 2:
+        from bayescm.distributions.numeric import (
+            numeric_distribution,
+        )  # needs scipy.optimize, which takes a while to import
 
-        law = numeric_law(resolved, posterior)
-    if law is None:
+        dist = numeric_distribution(resolved, posterior)
+    if dist is None:
         raise ValueError(
-            f"`metric`: no exact law of {resolved.name} is known for {len(labels)} labels and these concentrations. "
+            f"`metric`: no exact distribution of {resolved.name} is known for {len(labels)} labels and this prior. "
             f"It needs two labels, concentrations of at least {distributions.LEAST:g}, and a metric that is monotone "
             "in recall and in specificity; bayescm.summary and bayescm.posterior answer by draws."
         )
@@ -276,7 +278,7 @@ def metric_distribution(
     attrs = attributes(
         model=model, prior=prior, prevalence=prevalence, assumptions=assumed(prevalence), **positive_class(counts)
     )
-    return MetricDistribution(resolved, law, labelled, attrs)
+    return MetricDistribution(resolved, dist, labelled, attrs)
 
 
 _CLAIM = re.compile(r"^(?P<metric>[^<>]+?)\s*(?P<sign>>=?|<=?)\s*(?P<value>[-+]?[0-9.eE+-]+%?)$")
@@ -348,9 +350,9 @@ def probability(
         parts = read_claim(claim)
         if len(parts) == 1:
             name, sign, number = parts[0]
-            law = metric_distribution(counts, name, **settings)
-            values.append(law.sf(number) if sign == ">" else law.cdf(np.nextafter(number, -np.inf)))
-            errors.append(law.error(number))
+            dist = metric_distribution(counts, name, **settings)
+            values.append(dist.sf(number) if sign == ">" else dist.cdf(np.nextafter(number, -np.inf)))
+            errors.append(dist.error(number))
         else:
             both = _joint(counts, parts, settings)
             values.append(both[0])

@@ -97,8 +97,8 @@ def summary(
         Highest density or equal tails. Where the density has no single peak the interval is "eti", and the variable
         ``ci_kind`` says so.
     samples : int
-        Draws for the metrics without an exact law: of more than two labels, and for two labels averages, functions
-        whose law isn't known, and concentrations below 0.05.
+        Draws for the metrics without an exact distribution: of more than two labels, and for two labels averages,
+        functions whose distribution isn't known, and concentrations below 0.05.
     random_seed : int, numpy.random.Generator or None
         Of those draws. Each position of a batch has a stream of its own.
 
@@ -165,13 +165,15 @@ def _summarise(counts: NDArray[Any], index: NDArray[np.int64], plan: _Plan) -> A
     counts = validate.count_values("counts", counts)
     posterior = dirichlet.posterior(counts, plan.prior, plan.prevalence)
     dirichlet.check_proper(posterior, plan.labels)
-    exact = {name: law for name, law in _laws(posterior, plan) if law is not None}
+    exact = {name: dist for name, dist in _dists(posterior, plan) if dist is not None}
     drawn = [m for m in plan.metrics if m.name not in exact]
-    integrals = {name: law for name, law in exact.items() if isinstance(law, distributions.IntegralLaw)}
+    integrals = {name: dist for name, dist in exact.items() if isinstance(dist, distributions.Integral)}
     found = dict(
         zip(integrals, distributions.statistics([*integrals.values()], plan.ci_prob, plan.ci_kind), strict=True)
     )
-    found |= {name: law.statistics(plan.ci_prob, plan.ci_kind) for name, law in exact.items() if name not in integrals}
+    found |= {
+        name: dist.statistics(plan.ci_prob, plan.ci_kind) for name, dist in exact.items() if name not in integrals
+    }
     found |= _of_draws(drawn, index, posterior, plan)
     points = compute(plan.metrics, dirichlet.plug_in(counts, posterior, plan.prevalence))
     columns = []
@@ -184,12 +186,12 @@ def _summarise(counts: NDArray[Any], index: NDArray[np.int64], plan: _Plan) -> A
     return np.concatenate(columns, axis=-2)
 
 
-def _laws(posterior: Concentrations, plan: _Plan) -> list[tuple[str, distributions.Law | None]]:
-    """Return the exact law of each metric, or None: the same answer for every matrix."""
+def _dists(posterior: Concentrations, plan: _Plan) -> list[tuple[str, distributions.Distribution | None]]:
+    """Return the exact distribution of each metric, or None: the same answer for every matrix."""
     given = np.concatenate([plan.prior.rows.ravel(), plan.prior.shares])
     tiny = bool(((given > 0.0) & (given < distributions.LEAST)).any())
-    found = [(metric.name, distributions.exact_law(metric, posterior)) for metric in plan.metrics]
-    return [(name, None if tiny and isinstance(law, distributions.IntegralLaw) else law) for name, law in found]
+    found = [(metric.name, distributions.exact_distribution(metric, posterior)) for metric in plan.metrics]
+    return [(name, None if tiny and isinstance(dist, distributions.Integral) else dist) for name, dist in found]
 
 
 def _of_draws(
@@ -253,8 +255,8 @@ def _dataset(table: xr.DataArray, plan: _Plan, attrs: dict[str, str | int | floa
     values: Any = table.data  # may be lazy
     dims = table.dims[:-1]
     k = len(plan.labels)
-    some = dirichlet.posterior(np.ones((k, k), np.int64), plan.prior, plan.prevalence)  # which laws there are
-    exact = {name for name, law in _laws(some, plan) if law is not None}
+    some = dirichlet.posterior(np.ones((k, k), np.int64), plan.prior, plan.prevalence)  # which distributions there are
+    exact = {name for name, dist in _dists(some, plan) if dist is not None}
     repeated = [(m, k if per_label(m, k) else 1) for m in plan.metrics]
     methods = ["exact" if m.name in exact else "draws" for m, times in repeated for _ in range(times)]
     columns = {name: values[..., place[name]] for name in ("point", "mean", "median", "sd", "mcse_mean", "error")}
@@ -334,11 +336,11 @@ def cell_summary(
         posterior = dirichlet.posterior(whole, base)
         dirichlet.check_proper(posterior, labels)
         a = posterior.rows
-        law = distributions.BetaLaw(a, _rest(a, axis))
-        lower, upper, is_hdi = law.hdi(prob) if kind == "hdi" else (*law.eti(prob), np.zeros(a.shape, bool))
+        dist = distributions.Beta(a, _rest(a, axis))
+        lower, upper, is_hdi = dist.hdi(prob) if kind == "hdi" else (*dist.eti(prob), np.zeros(a.shape, bool))
         with np.errstate(invalid="ignore"):
             point = whole / whole.sum(axis, keepdims=True)
-        return np.stack([point, law.mean(), law.ppf(0.5), law.sd(), lower, upper, is_hdi], axis=-1)
+        return np.stack([point, dist.mean(), dist.ppf(0.5), dist.sd(), lower, upper, is_hdi], axis=-1)
 
     renamed = {"row": ACTUAL, "column": PREDICTED}
     table = by_matrix(kernel, counts, {"row": len(labels), "column": len(labels), "statistic": 7}).rename(renamed)

@@ -1,6 +1,6 @@
 """Metrics: pure functions of cell probabilities, and the one place that turns names into them.
 
-The same functions serve plug-in values of counts, posterior draws and exact laws.
+The same functions serve plug-in values of counts, posterior draws and exact distributions.
 """
 
 import inspect

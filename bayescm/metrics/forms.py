@@ -1,4 +1,4 @@
-"""Metrics of two labels as ratios of quadratic forms in the cells, which is what their exact laws are made from."""
+"""Metrics of two labels as ratios of quadratic forms in the cells, from which their distributions are made."""
 
 from dataclasses import dataclass
 from typing import Literal

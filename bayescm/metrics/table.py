@@ -1,4 +1,4 @@
-"""The table of metrics: name, formula, range, when undefined, when moments exist, exact law."""
+"""The table of metrics: name, formula, range, when undefined, when moments exist, exact distribution."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -32,12 +32,13 @@ class Metric:
     moments : tuple of str
         The r-th posterior moment is finite if and only if the concentration of each of these cells exceeds r.
     ratio : pair of tuples of cells, optional
-        (S, T) if the metric is S/(S+T), or a monotone map of it: then its law under a cell Dirichlet is a Beta's.
+        (S, T) if the metric is S/(S+T), or a monotone map of it: then its distribution under a cell Dirichlet is a
+        Beta's.
     link : {"identity", "f1"}
         The map from that Beta variable to the metric; "f1" is 2 J / (1 + J).
     form : Form, optional
         The metric of two labels as a ratio of quadratic forms, where `ratio` doesn't say it; from either comes its
-        exact law.
+        exact distribution.
     kind : str
         How the function is fed; "macro", "micro" and "weighted" average one-vs-rest values.
     aliases : tuple of str

@@ -14,7 +14,7 @@ SAMPLE = "sample"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClosedForm:
-    """A posterior that can be drawn from directly, and the laws known exactly.
+    """A posterior that can be drawn from directly, and the distributions known exactly.
 
     Attributes
     ----------
@@ -27,10 +27,11 @@ class ClosedForm:
         What the program observes, under its name (``counts``) and over its dims (``(..., cell)``).
     reason : str
         Why there is a closed form, in words, as the end of "closed form: ...".
-    laws : mapping of str to law
-        Exact laws of variables: anything with ``cdf``, over the variable's dims.
+    distributions : mapping of str to distribution
+        Exact distributions of variables: anything with ``cdf``, over the variable's dims.
     cells : Concentrations or None
-        The law of ``theta``, batched over its dims before ``(actual, predicted)``; the laws of metrics follow from it.
+        The distribution of ``theta``, batched over its dims before ``(actual, predicted)``; the distributions of
+        metrics follow from it.
     averaged : str or None
         Dim over which metrics are averaged, draw by draw.
     """
@@ -39,6 +40,6 @@ class ClosedForm:
     prior: Callable[[np.random.Generator, int], xr.Dataset] | None
     observed: xr.DataArray
     reason: str
-    laws: Mapping[str, Any] = field(default_factory=dict)
+    distributions: Mapping[str, Any] = field(default_factory=dict)
     cells: Concentrations | None = None
     averaged: str | None = None

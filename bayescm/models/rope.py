@@ -18,8 +18,8 @@ def rope_probabilities(posterior: Any, rope: float, *, variable: str = "mean_dif
 
     Parameters
     ----------
-    posterior : ClosedForm, law, xarray.DataTree or xarray.Dataset
-        A closed form (its law of `variable` is used, no draws), anything with ``cdf``, or draws. Draws of the
+    posterior : ClosedForm, distribution, xarray.DataTree or xarray.Dataset
+        A closed form (its distribution of `variable` is used, no draws), anything with ``cdf``, or draws. Draws of the
         hierarchy of ``models/fold_scores.py`` (with ``sigma0`` and ``nu``) also tell of the next data set.
     rope : float
         Differences from -`rope` to `rope` count as none; in the unit of the scores.
@@ -47,7 +47,7 @@ def rope_probabilities(posterior: Any, rope: float, *, variable: str = "mean_dif
     if not np.isfinite(rope):
         raise ValueError(f"`rope` must be finite; got {rope}.")
     if isinstance(posterior, ClosedForm):
-        posterior = _named(posterior.laws, variable)
+        posterior = _named(posterior.distributions, variable)
     if hasattr(posterior, "cdf"):
         if np.ndim(posterior.cdf(0.0)):
             raise ValueError("`posterior` must be one distribution; got a batch of them. Select one.")
@@ -58,7 +58,7 @@ def rope_probabilities(posterior: Any, rope: float, *, variable: str = "mean_dif
         posterior = posterior["posterior"].to_dataset()
     if not isinstance(posterior, xr.Dataset):
         raise TypeError(
-            f"`posterior` must be a closed form, a law or draws (Dataset, DataTree); got {type(posterior).__name__}."
+            f"`posterior` must be an exact posterior or draws (Dataset, DataTree); got {type(posterior).__name__}."
         )
     draws = _named(posterior, variable).values.ravel()
     out = {variable: np.array([(draws < -rope).mean(), (np.abs(draws) <= rope).mean(), (draws > rope).mean()])}
@@ -77,9 +77,9 @@ def _named(group: Any, variable: str) -> Any:
     return group[variable]
 
 
-def _sides(law: Any, rope: float) -> Any:
-    """Return the three probabilities of a law (or of laws) as an array of shape (3, ...)."""
-    left, right = law.cdf(-rope), law.sf(rope) if hasattr(law, "sf") else 1 - law.cdf(rope)
+def _sides(dist: Any, rope: float) -> Any:
+    """Return the three probabilities of a distribution (or of distributions) as an array of shape (3, ...)."""
+    left, right = dist.cdf(-rope), dist.sf(rope) if hasattr(dist, "sf") else 1 - dist.cdf(rope)
     return np.stack([left, np.maximum(1 - left - right, 0), right])
 
 

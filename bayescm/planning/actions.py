@@ -295,13 +295,15 @@ def _summarised(posterior: Concentrations, drawn: Array, problem: _Problem) -> d
 
 
 def _exact(posterior: Concentrations, problem: _Problem) -> dict[str, Array] | None:
-    """Return the statistics of the exact laws of all actions' costs, or None where there are none."""
+    """Return the statistics of the exact distributions of all actions' costs, or None where there are none."""
     if posterior.rows.shape[-1] != len(MATRIX) or posterior.rows.min() < distributions.LEAST:
         return None
-    follow = distributions.exact_law(_metric(problem.costs), posterior)
+    follow = distributions.exact_distribution(_metric(problem.costs), posterior)
     one = dirichlet.single(posterior, (0,))
-    always = [distributions.exact_law(_metric(np.repeat(problem.costs[:, [j]], 2, axis=1)), one) for j in range(2)]
-    parts = [law.statistics(problem.ci_prob, problem.ci_kind) for law in (follow, *always) if law is not None]
+    always = [
+        distributions.exact_distribution(_metric(np.repeat(problem.costs[:, [j]], 2, axis=1)), one) for j in range(2)
+    ]
+    parts = [dist.statistics(problem.ci_prob, problem.ci_kind) for dist in (follow, *always) if dist is not None]
     if len(parts) <= len(always):
         return None
     return {name: np.concatenate([np.atleast_1d(part[name]) for part in parts]) for name in ("sd", "lower", "upper")}

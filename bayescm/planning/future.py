@@ -1,4 +1,4 @@
-"""Predictive laws: all matrices that a second test may give, with their probabilities, or draws of them."""
+"""Predictive distributions: all matrices that a second test may give, with their probabilities, or draws of them."""
 
 from functools import cached_property
 from typing import NamedTuple
@@ -18,8 +18,8 @@ MOST_MATRICES = 2_000_000
 _DECIMALS = 12  # in which equal values of a metric agree
 
 
-class Law(NamedTuple):
-    """A discrete law: its distinct values in order, their probabilities, and that of no value (0/0)."""
+class Discrete(NamedTuple):
+    """A discrete distribution: its distinct values in order, their probabilities, and that of no value (0/0)."""
 
     values: Array
     probability: Array
@@ -53,7 +53,7 @@ class Law(NamedTuple):
         start = first[int(np.argmin(np.where(np.isnan(widths), np.inf, widths)))]
         return float(self.values[start]), float(self.values[last[start]])
 
-    def compare(self, other: "Law") -> tuple[float, float]:
+    def compare(self, other: "Discrete") -> tuple[float, float]:
         """Return P(larger than the other) and P(equal), of independent values; undefined ones are neither."""
         below = np.append(0.0, np.cumsum(other.probability))
         left, right = (np.searchsorted(other.values, self.values, side) for side in ("left", "right"))
@@ -107,24 +107,24 @@ class Lattice:
             log += rate.log_pmf(k, float(self.size))[row]
         return np.asarray(np.exp(log))
 
-    def law(self, metric: Metric, weights: Array) -> Law:
-        """Return the law of a metric."""
+    def dist(self, metric: Metric, weights: Array) -> Discrete:
+        """Return the distribution of a metric."""
         if metric.name not in self._known:
             self._known[metric.name] = _distinct(compute([metric], self.matrix)[0])
         values, group = self._known[metric.name]
-        return _law(values, np.bincount(group, weights, minlength=len(values)))
+        return _dist(values, np.bincount(group, weights, minlength=len(values)))
 
 
-def of_draws(values: Array) -> Law:
-    """Return the law of equally weighted draws."""
+def of_draws(values: Array) -> Discrete:
+    """Return the distribution of equally weighted draws."""
     distinct, group = _distinct(values)
-    return _law(distinct, np.bincount(group, minlength=len(distinct)) / len(values))
+    return _dist(distinct, np.bincount(group, minlength=len(distinct)) / len(values))
 
 
-def of_trials(trials: int, a: float, b: float) -> Law:
-    """Return the law of S / trials with S beta-binomial."""
+def of_trials(trials: int, a: float, b: float) -> Discrete:
+    """Return the distribution of S / trials with S beta-binomial."""
     successes = np.arange(trials + 1.0)
-    return Law(successes / trials, np.exp(Rate(a, b).log_pmf(successes, float(trials))), 0.0)
+    return Discrete(successes / trials, np.exp(Rate(a, b).log_pmf(successes, float(trials))), 0.0)
 
 
 def drawn(
@@ -142,7 +142,7 @@ def _distinct(values: Array) -> tuple[Array, NDArray[np.intp]]:
     return found, group
 
 
-def _law(values: Array, probability: Array) -> Law:
-    """Return the law, with the probability of NaN apart."""
+def _dist(values: Array, probability: Array) -> Discrete:
+    """Return the distribution, with the probability of NaN apart."""
     defined = ~np.isnan(values)
-    return Law(values[defined], probability[defined], float(probability[~defined].sum()))
+    return Discrete(values[defined], probability[defined], float(probability[~defined].sum()))

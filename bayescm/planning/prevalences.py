@@ -59,7 +59,7 @@ def at_prevalences(
     -------
     xarray.Dataset
         What :func:`bayescm.summary` returns, over ``(..., prevalence, metric)``. The coordinate ``prevalence`` is the
-        number or the mean of the Beta, ``prevalence_law`` says which ("known", "Beta(2, 18)").
+        number or the mean of the Beta, ``prevalence_distribution`` says which ("known", "Beta(2, 18)").
         ``simultaneous(metric)`` says whether the intervals of all prevalences hold together with `ci_prob`;
         ``observed_prevalence`` is that of the counts.
 
@@ -86,7 +86,7 @@ def at_prevalences(
     array([[0.078, 0.319],
            [0.894, 0.979],
            [0.037, 0.59 ]])
-    >>> found.prevalence_law.values.tolist()
+    >>> found.prevalence_distribution.values.tolist()
     ['known', 'known', 'Beta(2, 98)']
     """
     prior = resolved_prior(prior)
@@ -114,7 +114,7 @@ def at_prevalences(
     totals = counts.sum(MATRIX[1])
     observed = totals.isel({ACTUAL: -1}, drop=True) / totals.sum(ACTUAL)
     found["observed_prevalence"] = observed.assign_attrs({"long_name": "Prevalence of the counts", "units": "1"})
-    return found.assign_coords(prevalence_law=(PREVALENCE, [_law(one) for one in wanted]))
+    return found.assign_coords(prevalence_dist=(PREVALENCE, [_dist(one) for one in wanted]))
 
 
 def _prevalences(prevalence: ArrayLike | None) -> list[float | tuple[float, float]]:
@@ -141,5 +141,5 @@ def _mean(value: float | tuple[float, float]) -> float:
     return value if isinstance(value, float) else value[0] / (value[0] + value[1])
 
 
-def _law(value: float | tuple[float, float]) -> str:
+def _dist(value: float | tuple[float, float]) -> str:
     return "known" if isinstance(value, float) else f"Beta({value[0]:.12g}, {value[1]:.12g})"

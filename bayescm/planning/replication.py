@@ -22,11 +22,11 @@ from bayescm.data.schema import (
     labels_of,
     positive_class,
 )
-from bayescm.distributions import BetaLaw, dirichlet, exact_law
+from bayescm.distributions import Beta, dirichlet, exact_distribution
 from bayescm.distributions.sample import share_error
 from bayescm.inference.metric_distributions import read_claim
 from bayescm.metrics import Metric, MetricsLike, compute, coordinates, of_one_class, per_label, resolve
-from bayescm.planning.future import MOST_MATRICES, Lattice, Law, drawn, of_draws, of_trials
+from bayescm.planning.future import MOST_MATRICES, Discrete, Lattice, drawn, of_draws, of_trials
 from bayescm.priors.concentrations import Concentrations, PrevalenceLike, PriorLike, concentrations, resolved_prior
 
 Array = NDArray[np.float64]
@@ -63,19 +63,19 @@ class _Plan:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _One:
-    """The predictions of one matrix; its laws, which are large, only if they are compared."""
+    """The predictions of one matrix; its distributions, which are large, only if they are compared."""
 
     statistics: list[dict[str, float]]
     exact: list[bool]
     claims: list[tuple[float, bool]]
-    laws: list[Law]
+    dists: list[Discrete]
 
     @classmethod
-    def of(cls, laws: list[tuple[Law, bool]], claims: list[tuple[float, bool]], plan: _Plan) -> "_One":
-        """Summarise laws of which it is said whether they are exact."""
+    def of(cls, dists: list[tuple[Discrete, bool]], claims: list[tuple[float, bool]], plan: _Plan) -> "_One":
+        """Summarise distributions of which it is said whether they are exact."""
         return cls(
-            [law.statistics(plan.ci_prob, plan.ci_kind) for law, _ in laws], [known for _, known in laws], claims,
-            [law for law, _ in laws] if plan.compared else [],
+            [dist.statistics(plan.ci_prob, plan.ci_kind) for dist, _ in dists], [known for _, known in dists], claims,
+            [dist for dist, _ in dists] if plan.compared else [],
         )  # fmt: skip
 
 
@@ -224,7 +224,7 @@ def _claim(claim: str, n_labels: int) -> list[tuple[Metric, str, float]]:
 
 
 def _predict(counts: NDArray[np.int64], which: Concentrations, plan: _Plan, index: int) -> _One:
-    """Return the laws of the metrics, and the probabilities of the claims, for one matrix."""
+    """Return the distributions of the metrics, and the probabilities of the claims, for one matrix."""
     totals = counts.sum(-1)
     size = int(counts.sum()) if plan.size is None else plan.size
     if size == 0:
@@ -238,7 +238,7 @@ def _predict(counts: NDArray[np.int64], which: Concentrations, plan: _Plan, inde
         lattice = plan.lattices.setdefault((size, lattice.positives), lattice)
         weights = lattice.weights(which)
         claims = [(float(weights[_meets(claim, lattice.matrix)].sum()), True) for claim in plan.claims.values()]
-        return _One.of([(lattice.law(metric, weights), True) for metric in plan.metrics], claims, plan)
+        return _One.of([(lattice.dist(metric, weights), True) for metric in plan.metrics], claims, plan)
     exact = [_of_trials(metric, which, kept, size, fixed) for metric in plan.metrics]
     alone = [
         _of_trials(claim[0][0], which, kept, size, fixed) if len(claim) == 1 else None for claim in plan.claims.values()
@@ -246,23 +246,25 @@ def _predict(counts: NDArray[np.int64], which: Concentrations, plan: _Plan, inde
     matrices = np.empty((plan.draws, 2, 2), np.int64)
     if None in exact or None in alone:
         matrices = drawn(which, totals, size, fixed, plan.draws, plan.seed, index)
-    laws: list[tuple[Law, bool]] = []
-    for metric, law in zip(plan.metrics, exact, strict=True):
-        columns: Any = [] if law is not None else compute([metric], matrices)[0].reshape(plan.draws, -1).T
-        laws += [(of_draws(column), False) for column in columns] if law is None else [(law, True)]
+    dists: list[tuple[Discrete, bool]] = []
+    for metric, dist in zip(plan.metrics, exact, strict=True):
+        columns: Any = [] if dist is not None else compute([metric], matrices)[0].reshape(plan.draws, -1).T
+        dists += [(of_draws(column), False) for column in columns] if dist is None else [(dist, True)]
     met = [
         (float(_meets(claim, matrices).mean()), False)
-        if law is None
-        else (float(law.probability[_holds(law.values, *claim[0][1:])].sum()), True)
-        for claim, law in zip(plan.claims.values(), alone, strict=True)
+        if dist is None
+        else (float(dist.probability[_holds(dist.values, *claim[0][1:])].sum()), True)
+        for claim, dist in zip(plan.claims.values(), alone, strict=True)
     ]
-    return _One.of(laws, met, plan)
+    return _One.of(dists, met, plan)
 
 
-def _of_trials(metric: Metric, which: Concentrations, totals: NDArray[np.int64], size: int, fixed: bool) -> Law | None:
-    """Return the beta-binomial law of a proportion with a fixed number of trials, not too many."""
-    law = exact_law(metric, which)
-    if not isinstance(law, BetaLaw) or law.a.ndim or law.link != "identity" or metric.ratio is None:
+def _of_trials(
+    metric: Metric, which: Concentrations, totals: NDArray[np.int64], size: int, fixed: bool
+) -> Discrete | None:
+    """Return the beta-binomial distribution of a proportion with a fixed number of trials, not too many."""
+    dist = exact_distribution(metric, which)
+    if not isinstance(dist, Beta) or dist.a.ndim or dist.link != "identity" or metric.ratio is None:
         return None
     names = set(metric.ratio[0] + metric.ratio[1])
     if len(names) == 4 or "diagonal" in names:
@@ -271,7 +273,7 @@ def _of_trials(metric: Metric, which: Concentrations, totals: NDArray[np.int64],
         trials = int(totals[int("tp" in names)])
     else:
         return None
-    return of_trials(trials, float(law.a), float(law.b)) if trials <= _MOST_VALUES else None
+    return of_trials(trials, float(dist.a), float(dist.b)) if trials <= _MOST_VALUES else None
 
 
 def _meets(claim: list[tuple[Metric, str, float]], matrices: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -335,8 +337,8 @@ def _pairs(found: list[_One], template: xr.DataArray, like: xr.Dataset) -> xr.Da
     values = np.empty((2, *place.shape[:-1], metrics, systems, systems))
     for at in np.ndindex(*place.shape[:-1], metrics, systems, systems):
         *batch, metric, first, second = at
-        laws = [found[place[(*batch, system)]].laws[metric] for system in (first, second)]
-        values[(slice(None), *at)] = laws[0].compare(laws[1])
+        dists = [found[place[(*batch, system)]].dists[metric] for system in (first, second)]
+        values[(slice(None), *at)] = dists[0].compare(dists[1])
     dims = (*(dim for dim in template.dims if dim != SYSTEM), METRIC, SYSTEM, VERSUS)
     long_names = ("Probability that the first shows the larger value", "Probability that both show the same value")
     return xr.Dataset(

@@ -78,14 +78,14 @@ def sample_size(
     ------
     ValueError
         If more than a billion items are needed, the prior is improper, a metric needs `prevalence` or has no exact
-        law, or `fixed_totals` has no number that fixes them.
+        distribution, or `fixed_totals` has no number that fixes them.
 
     Notes
     -----
     Proportions are exact: the successes are beta-binomial, and nothing is simulated. As counts are whole, the assurance
     goes up and down a little with the number of items: `n_items` reaches the wanted one, and so do all larger numbers.
-    Whole tests are computed by quadrature, and their `n_items` is good to a few parts in a hundred. Metrics whose law
-    takes two integrals, such as MCC, take tens of seconds there unless the class totals are fixed.
+    Whole tests are computed by quadrature, and their `n_items` is good to a few parts in a hundred. Metrics whose
+    distribution takes two integrals, such as MCC, take tens of seconds there unless the class totals are fixed.
 
     References
     ----------

@@ -10,7 +10,7 @@ from scipy import special
 from bayescm.data import validate
 from bayescm.data.assumptions import OWN_ITEMS, SAME_ITEMS, assumed
 from bayescm.data.schema import attributes
-from bayescm.distributions import BetaLaw, exact_law
+from bayescm.distributions import Beta, exact_distribution
 from bayescm.distributions.beta_binomial import MOST, Rate, above, below
 from bayescm.metrics import Metric, MetricLike, resolve
 from bayescm.priors.concentrations import Concentrations, PriorLike, concentrations, of_pairs, resolved_prior
@@ -144,10 +144,10 @@ def sample_size_to_compare(
 
 def _of_one(metric: Metric, prior: Concentrations) -> tuple[float, float]:
     """Return the prior of a proportion."""
-    law = exact_law(metric, prior)
-    if not isinstance(law, BetaLaw) or law.link != "identity" or min(law.a, law.b) <= 0:
+    dist = exact_distribution(metric, prior)
+    if not isinstance(dist, Beta) or dist.link != "identity" or min(dist.a, dist.b) <= 0:
         raise ValueError(f"`metric` must be a proportion with a proper Beta as its prior; {metric.name} isn't.")
-    return float(law.a), float(law.b)
+    return float(dist.a), float(dist.b)
 
 
 def _of_pair(metric: Metric, prior: PriorLike, base: Concentrations) -> float:

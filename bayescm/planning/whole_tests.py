@@ -12,7 +12,7 @@ from numpy.polynomial import chebyshev
 from numpy.typing import NDArray
 from scipy import special
 
-from bayescm.distributions import Law, exact_law
+from bayescm.distributions import Distribution, exact_distribution
 from bayescm.distributions.beta_binomial import Rate
 from bayescm.metrics import Metric
 from bayescm.priors.concentrations import Concentrations
@@ -59,10 +59,10 @@ class Test:
         return np.exp(np.concatenate(found, axis=1)), np.concatenate(weights)
 
     def _degrees(self) -> list[tuple[Metric, tuple[int, int, int]]]:
-        """Return the metrics with the numbers of nodes: fewer for a law of two integrals, which costs more."""
+        """Return the metrics with the numbers of nodes: fewer for a distribution of two integrals, which costs more."""
         across = 1 if self.fixed_totals else 9 if self.prevalence.known is not None else 13
         one = np.ones(1)
-        dear = [getattr(self._law(metric, one, one, one, 2), "integrals", 0) > 1 for metric in self.metrics]
+        dear = [getattr(self._dist(metric, one, one, one, 2), "integrals", 0) > 1 for metric in self.metrics]
         return [
             (metric, (min(across, 9), 9, 9) if slow else (across, 13, 13))
             for metric, slow in zip(self.metrics, dear, strict=True)
@@ -88,7 +88,7 @@ class Test:
         tn = np.stack([_count(degrees[2], size, *_ends(self.specificity, size)) for size in n - positives])
         return positives[:, None, None], tp[:, :, None], tn[:, None, :]
 
-    def _law(self, metric: Metric, positives: Array, tp: Array, tn: Array, n: int) -> Law:
+    def _dist(self, metric: Metric, positives: Array, tp: Array, tn: Array, n: int) -> Distribution:
         """Return the posterior that will be reported after given counts."""
         totals = np.stack([n - positives, positives], -1)
         rows = self.prior.rows + np.stack(
@@ -98,15 +98,17 @@ class Test:
             which = Concentrations(rows, totals / n, known=True)
         else:
             which = Concentrations(rows, self.prior.shares + totals, one_dirichlet=self.prior.one_dirichlet)
-        law = exact_law(metric, which)
-        if law is None:
-            raise ValueError(f"`metric`: no exact law of {metric.name} is known, so its width can't be planned.")
-        return law
+        dist = exact_distribution(metric, which)
+        if dist is None:
+            raise ValueError(
+                f"`metric`: no exact distribution of {metric.name} is known, so its width can't be planned."
+            )
+        return dist
 
     def _exact(self, metric: Metric, positives: Array, tp: Array, tn: Array, n: int) -> Array:
         """Return the width of the interval that will be reported after given counts."""
         positives, tp, tn = np.broadcast_arrays(positives, tp, tn)
-        found = self._law(metric, positives, tp, tn, n).statistics(self.ci_prob, self.ci_kind)
+        found = self._dist(metric, positives, tp, tn, n).statistics(self.ci_prob, self.ci_kind)
         return np.broadcast_to(np.asarray(found["upper"] - found["lower"]), tp.shape)
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescm.distributions import BetaLaw
+from bayescm.distributions import Beta
 from bayescm.distributions.beta_binomial import Rate
 
 Array = NDArray[np.float64]
@@ -31,8 +31,8 @@ class Proportion:
 
     def width(self, k: Array, n: Array | float) -> Array:
         """Return the length of the interval after k successes in n trials."""
-        law = BetaLaw(k + self.a, np.asarray(n - k + self.b))
-        lower, upper = law.hdi(self.ci_prob)[:2] if self.ci_kind == "hdi" else law.eti(self.ci_prob)
+        dist = Beta(k + self.a, np.asarray(n - k + self.b))
+        lower, upper = dist.hdi(self.ci_prob)[:2] if self.ci_kind == "hdi" else dist.eti(self.ci_prob)
         return np.asarray(upper - lower)
 
     def assurance(self, n: Array, width: float) -> Array:

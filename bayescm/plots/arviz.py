@@ -1,4 +1,4 @@
-"""Exact laws in ArviZ's plots, which take them as statistics computed beforehand: no draws."""
+"""Exact distributions in ArviZ's plots, which take them as statistics computed beforehand: no draws."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,17 +13,17 @@ from bayescm.plots.checks import refuse
 
 
 def arviz_options(
-    laws: MetricDistribution | Mapping[str, MetricDistribution],
+    data: MetricDistribution | Mapping[str, MetricDistribution],
     plot: str = "plot_dist",
     *,
     ci_probs: tuple[float, float] = (0.5, 0.95),
     ci_kind: str = "hdi",
 ) -> tuple[xr.DataTree, dict[str, Any]]:
-    """Return what ArviZ needs to draw exact laws instead of draws.
+    """Return what ArviZ needs to draw exact distributions instead of draws.
 
     Parameters
     ----------
-    laws : MetricDistribution or mapping of str to MetricDistribution
+    data : MetricDistribution or mapping of str to MetricDistribution
         From :func:`bayescm.metric_distribution`, of any batch; of a mapping the names are ArviZ's variables.
     plot : {"plot_dist", "plot_forest"}
         ArviZ's function that draws them.
@@ -53,23 +53,23 @@ def arviz_options(
     """
     validate.choice("plot", plot, ("plot_dist", "plot_forest"))
     small, large = (validate.number("ci_probs", prob, 0, 1) for prob in sorted(ci_probs))
-    named = {laws.metric.name: laws} if isinstance(laws, MetricDistribution) else laws
-    known = isinstance(named, Mapping) and all(isinstance(law, MetricDistribution) for law in named.values())
+    named = {data.metric.name: data} if isinstance(data, MetricDistribution) else data
+    known = isinstance(named, Mapping) and all(isinstance(dist, MetricDistribution) for dist in named.values())
     if not known or not named:
-        refuse("laws", laws, "what bayescm.metric_distribution returns, or a mapping of names to these")
-    data = {name: law.to_dataset(large, ci_kind) for name, law in named.items()}
-    means = xr.Dataset({name: d["mean"].drop_attrs() for name, d in data.items()})
-    wide = xr.Dataset({name: d["interval"].drop_attrs() for name, d in data.items()})
+        refuse("data", data, "what bayescm.metric_distribution returns, or a mapping of names to these")
+    stored = {name: dist.to_dataset(large, ci_kind) for name, dist in named.items()}
+    means = xr.Dataset({name: d["mean"].drop_attrs() for name, d in stored.items()})
+    wide = xr.Dataset({name: d["interval"].drop_attrs() for name, d in stored.items()})
     options: dict[str, Any] = {"ci_kind": ci_kind, "point_estimate": "mean"}
     if plot == "plot_dist":
-        infinite = [name for name, d in data.items() if not np.isfinite(d["pdf"]).all()]
+        infinite = [name for name, d in stored.items() if not np.isfinite(d["pdf"]).all()]
         if infinite:
-            raise ValueError(f"`laws`: {', '.join(infinite)} is a known number and has no density; leave it out.")
-        density = xr.Dataset({name: _density(d) for name, d in data.items()})
+            raise ValueError(f"`data`: {', '.join(infinite)} is a known number and has no density; leave it out.")
+        density = xr.Dataset({name: _density(d) for name, d in stored.items()})
         stats = {"dist": density, "credible_interval": wide, "point_estimate": means}
         options |= {"kind": "kde", "ci_prob": large}
     else:
-        narrow = xr.Dataset({name: getattr(law, ci_kind)(small).drop_attrs() for name, law in named.items()})
+        narrow = xr.Dataset({name: getattr(dist, ci_kind)(small).drop_attrs() for name, dist in named.items()})
         stats = {"trunk": narrow, "twig": wide, "point_estimate": means}
         options |= {"combined": True, "ci_probs": (small, large)}
     one_draw = means.expand_dims({CHAIN: 1, DRAW: 1})

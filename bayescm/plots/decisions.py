@@ -78,13 +78,13 @@ def plot_prevalence(
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['precision', 'negative predictive value', 'prevalence of the counts: 0.5']
     """
-    require("data", data, "bayescm.at_prevalences", (METRIC, "prevalence_law", "median", "interval"))
+    require("data", data, "bayescm.at_prevalences", (METRIC, "prevalence_distribution", "median", "interval"))
     shown = _chosen(data, metrics)
     lines = _lines(shown, "prevalence", METRIC)
     ax = new_axes(ax, (6.4, 4.2))
     handles = []
     for i, line in enumerate(lines):
-        known = line.data["prevalence_law"].values == "known"
+        known = line.data["prevalence_distribution"].values == "known"
         handles.append(_draw(ax, line.name, line.data.isel(prevalence=np.flatnonzero(known)), "prevalence", i))
         if not known.all():
             _draw_points(ax, line.data.isel(prevalence=np.flatnonzero(~known)), "prevalence", COLORS[i])

@@ -1,4 +1,4 @@
-"""Curves and ridges of laws: how a picture of densities is drawn."""
+"""Curves and ridges of distributions: how a picture of densities is drawn."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Array = NDArray[np.float64]
-Law = MetricDistribution | xr.Dataset
+Drawn = MetricDistribution | xr.Dataset
 
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#7F7F7F")
 """Okabe and Ito's, which colour-blind people tell apart, without the yellow."""
@@ -26,18 +26,18 @@ _BEYOND = 0.002  # probability beyond the axis that is worth a note
 
 
 class Curve(NamedTuple):
-    """One law to be drawn: its name, its Dataset without batch dims, and what is said of the reference."""
+    """One distribution to be drawn: its name, its Dataset without batch dims, and what is said of the reference."""
 
     name: str
     data: xr.Dataset
     claim: str
 
 
-def unlimited(law: Law) -> bool:
+def unlimited(dist: Drawn) -> bool:
     """Say whether the metric has no upper limit."""
-    if isinstance(law, MetricDistribution):
-        return not np.isfinite(law.metric.upper)
-    return law.attrs["metric"] in [metric.name for metric in available() if not np.isfinite(metric.upper)]
+    if isinstance(dist, MetricDistribution):
+        return not np.isfinite(dist.metric.upper)
+    return dist.attrs["metric"] in [metric.name for metric in available() if not np.isfinite(metric.upper)]
 
 
 def log_ticks(ax: "Axes") -> None:
@@ -59,7 +59,7 @@ def _heights(curve: Curve, kind: str, *, log: bool) -> tuple[Array, Array]:
 
 
 def _known(curve: Curve) -> bool:
-    """Say whether the law is a known number."""
+    """Say whether the distribution is a known number."""
     x = curve.data["x"].values
     return bool(x[0] == x[-1])
 
@@ -162,7 +162,7 @@ def _draw_bar(ax: "Axes", curve: Curve, y: float, color: str) -> list[Any]:
 
 
 def _label(curve: Curve) -> str:
-    """Say in the legend which law it is, and its interval."""
+    """Say in the legend which distribution it is, and its interval."""
     data = curve.data
     lower, upper = (float(bound) for bound in data["interval"].values)
     write = _writer(lower, upper)

@@ -1,4 +1,4 @@
-"""The exact law of a metric as a curve, of one matrix or of several."""
+"""The exact distribution of a metric as a curve, of one matrix or of several."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -10,7 +10,7 @@ from bayescm.data import validate
 from bayescm.data.schema import CI_BOUND
 from bayescm.inference.metric_distributions import MetricDistribution
 from bayescm.plots.checks import refuse
-from bayescm.plots.densities import COLORS, Curve, Law, draw_curves, draw_ridges, log_ticks, unlimited
+from bayescm.plots.densities import COLORS, Curve, Drawn, draw_curves, draw_ridges, log_ticks, unlimited
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,7 +27,7 @@ _GRID = 257
 
 
 def plot_distribution(
-    data: Law | Mapping[str, Law] | Sequence[Law],
+    data: Drawn | Mapping[str, Drawn] | Sequence[Drawn],
     *,
     ax: "Axes | None" = None,
     kind: str = "pdf",
@@ -36,19 +36,19 @@ def plot_distribution(
     ci_kind: str | None = None,
     log: bool | None = None,
 ) -> "Axes":
-    """Draw the exact law of a metric: its curve, interval, mean and median, and the value of the counts.
+    """Draw the exact distribution of a metric: its curve, interval, mean and median, and the value of the counts.
 
     Parameters
     ----------
     data : MetricDistribution, xarray.Dataset, or several of these
         From :func:`bayescm.metric_distribution`, or its ``to_dataset()``, with at most one batch dim: the systems are
-        drawn over one another. A mapping of names to laws, or a sequence, compares prior and posterior, two models, or
-        metrics that share a scale.
+        drawn over one another. A mapping of names to distributions, or a sequence, compares prior and posterior, two
+        models, or metrics that share a scale.
     ax : matplotlib.axes.Axes, optional
         Default: a new figure.
     kind : {"pdf", "cdf", "ridge"}
         Density, cumulative probability, or one density below another, each scaled to the same height, for more than
-        eight laws.
+        eight distributions.
     reference : float, optional
         A value to compare with, drawn as a vertical line. The legend says P(metric > reference), exactly; a Dataset
         doesn't hold that, so there the line is all.
@@ -88,13 +88,13 @@ def plot_distribution(
     validate.choice("kind", kind, ("pdf", "cdf", "ridge"))
     if reference is not None:
         reference = validate.number("reference", reference, -np.inf, np.inf)
-    laws = _named(data)
-    _check(laws, kind)
-    log = _scale(laws, log)
+    dists = _named(data)
+    _check(dists, kind)
+    log = _scale(dists, log)
     if log and reference is not None and reference <= 0:
         raise ValueError(f"`reference` must be above 0 on a logarithmic axis; got {reference:g}. Give log=False.")
     curves = [
-        curve for name, law in laws.items() for curve in _curves(name, law, (ci_prob, ci_kind), reference, log=log)
+        curve for name, dist in dists.items() for curve in _curves(name, dist, (ci_prob, ci_kind), reference, log=log)
     ]
     if ax is None:
         rows = 2 if len(curves) == 1 else len(curves)
@@ -119,47 +119,47 @@ def _x_label(curves: list[Curve], kind: str) -> str:
     return f"{title}\n{dark}\u25cf mean   \u25cb median   | value of the counts"
 
 
-def _named(distribution: Any) -> dict[str, Law]:
-    """Return the laws by name."""
+def _named(distribution: Any) -> dict[str, Drawn]:
+    """Return the distributions by name."""
     if isinstance(distribution, MetricDistribution | xr.Dataset):
-        laws = {"": distribution}
+        dists = {"": distribution}
     elif isinstance(distribution, Mapping):
-        laws = {str(name): law for name, law in distribution.items()}
+        dists = {str(name): dist for name, dist in distribution.items()}
     else:
         several = list(distribution) if isinstance(distribution, Sequence) else [distribution]
         _check_type(several)
-        titles = [_title(law) for law in several]
+        titles = [_title(dist) for dist in several]
         if len(set(titles)) < len(titles):
             raise ValueError(
-                f"`data` has several laws of one metric ({', '.join(titles)}); "
+                f"`data` has several distributions of one metric ({', '.join(titles)}); "
                 "give a mapping of names to them: {'prior': ..., 'posterior': ...}."
             )
-        laws = dict(zip(titles, several, strict=True))
-    _check_type(list(laws.values()))
-    return laws
+        dists = dict(zip(titles, several, strict=True))
+    _check_type(list(dists.values()))
+    return dists
 
 
-def _check_type(laws: list[Any]) -> None:
-    for law in laws:
-        made = isinstance(law, xr.Dataset) and {"x", "pdf", "cdf", "interval"} <= set(law) and "title" in law.attrs
-        if not (made or isinstance(law, MetricDistribution)):
+def _check_type(dists: list[Any]) -> None:
+    for dist in dists:
+        made = isinstance(dist, xr.Dataset) and {"x", "pdf", "cdf", "interval"} <= set(dist) and "title" in dist.attrs
+        if not (made or isinstance(dist, MetricDistribution)):
             wanted = "what bayescm.metric_distribution returns, its to_dataset(), or several of these"
-            refuse("data", law, wanted)
-    if not laws:
-        raise ValueError("`data` is empty; give at least one law.")
+            refuse("data", dist, wanted)
+    if not dists:
+        raise ValueError("`data` is empty; give at least one distribution.")
 
 
-def _title(law: Law) -> str:
-    return str(law.attrs["title"] if isinstance(law, xr.Dataset) else law.metric.title)
+def _title(dist: Drawn) -> str:
+    return str(dist.attrs["title"] if isinstance(dist, xr.Dataset) else dist.metric.title)
 
 
-def _check(laws: Mapping[str, Law], kind: str) -> None:
+def _check(dists: Mapping[str, Drawn], kind: str) -> None:
     """Refuse more dims or more curves than can be drawn."""
     total = 0
-    for law in laws.values():
-        if isinstance(law, xr.Dataset) and law.sizes["grid"] < 3:
+    for dist in dists.values():
+        if isinstance(dist, xr.Dataset) and dist.sizes["grid"] < 3:
             raise ValueError("`data` as a Dataset must have at least 3 points; give more to to_dataset(points=).")
-        point = law["point"] if isinstance(law, xr.Dataset) else law.point
+        point = dist["point"] if isinstance(dist, xr.Dataset) else dist.point
         if point.ndim > 1:
             raise ValueError(f"`data` must have at most one batch dim; got {list(point.dims)}. Select or stack first.")
         total += point.size
@@ -167,14 +167,14 @@ def _check(laws: Mapping[str, Law], kind: str) -> None:
         raise ValueError("`data` has a batch dim of size 0; give at least one system.")
     if total > len(COLORS) and kind != "ridge":
         raise ValueError(
-            f"`data` has {total} laws, and more than {len(COLORS)} curves over one another can't be told "
+            f"`data` has {total} distributions, and more than {len(COLORS)} curves over one another can't be told "
             "apart; select some, or take kind='ridge'."
         )
 
 
-def _scale(laws: Mapping[str, Law], log: bool | None) -> bool:
+def _scale(dists: Mapping[str, Drawn], log: bool | None) -> bool:
     """Say whether the axis is logarithmic."""
-    without = {_title(law): unlimited(law) for law in laws.values()}
+    without = {_title(dist): unlimited(dist) for dist in dists.values()}
     if len(set(without.values())) > 1:
         raise ValueError(
             f"`data` mixes metrics with and without an upper limit ({', '.join(without)}); "
@@ -184,15 +184,15 @@ def _scale(laws: Mapping[str, Law], log: bool | None) -> bool:
 
 
 def _curves(
-    name: str, law: Law, interval: tuple[float | None, str | None], reference: float | None, *, log: bool
+    name: str, dist: Drawn, interval: tuple[float | None, str | None], reference: float | None, *, log: bool
 ) -> list[Curve]:
-    """Return the curves of one law: one for each system of its batch."""
-    data = _stored(law, interval) if isinstance(law, xr.Dataset) else _evaluated(law, interval, log=log)
+    """Return the curves of one distribution: one for each system of its batch."""
+    data = _stored(dist, interval) if isinstance(dist, xr.Dataset) else _evaluated(dist, interval, log=log)
     claims = None
-    if reference is not None and isinstance(law, MetricDistribution):
-        short = _SHORT.get(law.metric.name, law.metric.title)
+    if reference is not None and isinstance(dist, MetricDistribution):
+        short = _SHORT.get(dist.metric.name, dist.metric.title)
         text = f"P({short[0].lower() + short[1:] if short[1:2].islower() else short} > {reference:g})"
-        pairs = zip(law.sf(reference).values.flat, law.cdf(reference).values.flat, strict=True)
+        pairs = zip(dist.sf(reference).values.flat, dist.cdf(reference).values.flat, strict=True)
         claims = [f"{text} {_probability(above, below)}" for above, below in pairs]
     batch = data["point"].dims
     if not batch:
@@ -215,21 +215,21 @@ def _stored(data: xr.Dataset, interval: tuple[float | None, str | None]) -> xr.D
     return data
 
 
-def _evaluated(law: MetricDistribution, interval: tuple[float | None, str | None], *, log: bool) -> xr.Dataset:
-    """Return the Dataset of a law, on a grid that suits the axis."""
+def _evaluated(dist: MetricDistribution, interval: tuple[float | None, str | None], *, log: bool) -> xr.Dataset:
+    """Return the Dataset of a distribution, on a grid that suits the axis."""
     prob, ci_kind = interval
-    data = law.to_dataset(0.95 if prob is None else prob, "hdi" if ci_kind is None else ci_kind)
-    if not (log or unlimited(law)):
+    data = dist.to_dataset(0.95 if prob is None else prob, "hdi" if ci_kind is None else ci_kind)
+    if not (log or unlimited(dist)):
         return data
-    low, high = (law.ppf(end) for end in _ENDS)
+    low, high = (dist.ppf(end) for end in _ENDS)
     if log:
         x = np.exp(np.log(low) + (np.log(high) - np.log(low)) * xr.DataArray(np.linspace(0.0, 1.0, _GRID), dims="grid"))
     else:  # the last thousandth may lie anywhere; inside the ends, where the density may be infinite
         upper = data["interval"].sel({CI_BOUND: "upper"}, drop=True)
         end = np.minimum(high, 1.25 * upper)
-        start = xr.where(low - law.metric.lower < 0.02 * (end - low), law.metric.lower, low)  # type: ignore[no-untyped-call]
+        start = xr.where(low - dist.metric.lower < 0.02 * (end - low), dist.metric.lower, low)  # type: ignore[no-untyped-call]
         x = start + (end - start) * xr.DataArray((np.arange(_GRID) + 0.5) / _GRID, dims="grid")
-    return data.assign(x=x, pdf=law.pdf(x).assign_attrs(data["pdf"].attrs), cdf=law.cdf(x))
+    return data.assign(x=x, pdf=dist.pdf(x).assign_attrs(data["pdf"].attrs), cdf=dist.cdf(x))
 
 
 def _probability(above: float, below: float) -> str:

@@ -36,8 +36,8 @@ def level_contours(
 ) -> Any:
     """Draw the contours of a surface of levels, the innermost the thickest.
 
-    They are interpolated on the scale sqrt(-2 log(1 - level)), on which surfaces are smooth: of a normal law it is the
-    distance from the estimate.
+    They are interpolated on the scale sqrt(-2 log(1 - level)), on which surfaces are smooth: of a normal distribution
+    it is the distance from the estimate.
 
     Parameters
     ----------

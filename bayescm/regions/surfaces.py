@@ -52,10 +52,10 @@ def region(
     space : {"pr", "roc"}
         Precision over recall, or true positive rate over false positive rate.
     method : {"wilks", "exact", "ellipse", "credible", "simulate"}
-        "wilks": likelihood ratio with its limiting law. "exact": the probability of a smaller likelihood ratio, all
-        outcomes added up; its coverage is never below the level. "ellipse": the bivariate normal. "credible": posterior
-        mass. "simulate": the papers' test by simulation, slow, a check; it draws TP + FP + FN (or the class totals)
-        too, which "exact" takes as given.
+        "wilks": likelihood ratio with its limiting distribution. "exact": the probability of a smaller likelihood
+        ratio, added up over all outcomes; its coverage is never below the level. "ellipse": the bivariate normal.
+        "credible": posterior mass. "simulate": the papers' test by simulation, slow, a check; it draws TP + FP + FN
+        (or the class totals) too, which "exact" takes as given.
     levels : sequence of float
         Levels that will be asked for: beyond the largest the surface may be 1.
     prior : str, number, array_like or mapping, optional

@@ -50,10 +50,10 @@ def cases(n: int, rng: np.random.Generator) -> tuple[Array, Array, Array]:
 
 def by_tables(tail: Array, a: Array, b: Array, y: Array) -> Array:
     """Return the errors of log-odds y by the tables: what lacks of the tail, over the density."""
-    table, law, out = np.empty((MAX_CELLS + 1, 8)), np.empty(DESCRIPTION), np.empty(len(y))
+    table, dist, out = np.empty((MAX_CELLS + 1, 8)), np.empty(DESCRIPTION), np.empty(len(y))
     for i in range(len(y)):
-        build(a[i], b[i], table, law)
-        low, _, density = tails(y[i], table, law)
+        build(a[i], b[i], table, dist)
+        low, _, density = tails(y[i], table, dist)
         out[i] = abs(low - tail[i]) / density
     return out
 

@@ -92,8 +92,8 @@ def average(matrices: NDArray[np.int64]) -> Array:
 def corrected(matrices: NDArray[np.int64]) -> Array:
     """Return intervals (repeat, 2) of the story fold_scores, from the accuracy of each fold."""
     scores = np.trace(matrices, axis1=-2, axis2=-1) / matrices.sum((-2, -1))
-    laws = [fold_scores.exact(one).laws["mean_difference"] for one in scores]
-    return np.array([[float(law.ppf(q)) for q in ((1 - LEVEL) / 2, (1 + LEVEL) / 2)] for law in laws])
+    dists = [fold_scores.exact(one).distributions["mean_difference"] for one in scores]
+    return np.array([[float(dist.ppf(q)) for q in ((1 - LEVEL) / 2, (1 + LEVEL) / 2)] for dist in dists])
 
 
 INTERVALS = {"complete": complete, "average": average, "fold_scores": corrected}

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rows import write_rows
 
-from bayescm.distributions import dirichlet, exact_law, integral
+from bayescm.distributions import dirichlet, exact_distribution, integral
 from bayescm.metrics import Metric, available
 from bayescm.priors.concentrations import concentrations, exchange
 
@@ -45,19 +45,19 @@ def matrices(n: int, rng: np.random.Generator) -> NDArray[np.int64]:
 def check(metric: Metric, counts: NDArray[np.int64], model: str, prior: Any, prevalence: Any) -> dict[str, Array]:
     """Return error of the content, gain of the best shift, is_hdi and whether in order, for each matrix."""
     base = concentrations(prior, model, 2)
-    law = exact_law(metric, dirichlet.posterior(counts, base, prevalence))
-    assert law is not None
-    found = law.statistics(PROB, "hdi")
+    dist = exact_distribution(metric, dirichlet.posterior(counts, base, prevalence))
+    assert dist is not None
+    found = dist.statistics(PROB, "hdi")
     shape = (len(counts),)
     lower, median, upper = (np.broadcast_to(found[name], shape) for name in ("lower", "median", "upper"))
     length = upper - lower
     shift = np.concatenate([-SHIFTS, SHIFTS])[:, None] * length
     starts = np.concatenate([lower + shift, [np.full(shape, metric.lower)], [upper * 0 + metric.upper - length]])
     starts = np.where(np.isfinite(starts), np.clip(starts, metric.lower, metric.upper), lower)
-    slack = 1e-7 * length + 4e-16 * np.abs(upper)  # in which a law may jump
+    slack = 1e-7 * length + 4e-16 * np.abs(upper)  # in which a distribution may jump
     lowers = np.concatenate([[lower, lower - slack, lower + slack], starts])
     uppers = np.concatenate([[upper, upper + slack, upper - slack], starts + length])
-    held = _content(law, lowers, uppers)
+    held = _content(dist, lowers, uppers)
     is_hdi, refused = np.broadcast_to(found["is_hdi"], shape), np.isnan(lower)
     return {
         "content": np.where(refused, 0.0, np.maximum(np.maximum(PROB - held[1], held[2] - PROB), 0.0)),
@@ -66,10 +66,10 @@ def check(metric: Metric, counts: NDArray[np.int64], model: str, prior: Any, pre
     }  # fmt: skip
 
 
-def _content(law: Any, lower: Array, upper: Array) -> Array:
-    if not isinstance(law, integral.IntegralLaw):
-        return np.asarray(1.0 - law.cdf(lower) - law.sf(upper))
-    both = law._at(np.concatenate([lower, upper]), "probability")
+def _content(dist: Any, lower: Array, upper: Array) -> Array:
+    if not isinstance(dist, integral.Integral):
+        return np.asarray(1.0 - dist.cdf(lower) - dist.sf(upper))
+    both = dist._at(np.concatenate([lower, upper]), "probability")
     return np.asarray(1.0 - both[: len(lower), ..., 0] - both[len(lower) :, ..., 1])
 
 
@@ -83,7 +83,7 @@ def study(n: int, every: int) -> list[dict[str, Any]]:
         for model, prior, prevalence in settings[k % every :: every]:
             counts = matrices(n, rng)
             base = exchange(concentrations(prior, model, 2), prevalence, np.ones(2))
-            if exact_law(metric, base) is None or (metric.name == "prevalence" and base.known):
+            if exact_distribution(metric, base) is None or (metric.name == "prevalence" and base.known):
                 continue
             parts.append(part := check(metric, counts, model, prior, prevalence))
             for i in np.flatnonzero((part["content"] > 1e-4) | (part["gain"] > 1e-3) | part["disorder"]):

@@ -19,7 +19,7 @@ from rows import write_rows
 from scipy import stats
 
 import bayescm
-from bayescm.distributions import BetaLaw
+from bayescm.distributions import Beta
 from bayescm.inference import proportions
 from bayescm.inference.intervals import interval
 
@@ -37,7 +37,7 @@ PROPORTIONS = OF_MATRICES[3:]
 
 def of_prior(a: float, b: float) -> Callable[[Array, Array], tuple[Array, Array]]:
     """Return the equal tails of the posterior under Beta(a, b)."""
-    return lambda k, n: BetaLaw(k + a, n - k + b).eti(LEVEL)
+    return lambda k, n: Beta(k + a, n - k + b).eti(LEVEL)
 
 
 METHODS: dict[str, tuple[str, Callable[..., tuple[Array, Array]]]] = {
@@ -87,7 +87,7 @@ def of_f1(positives: int, negatives: int, weight: float, precision: Array, recal
     exceeds 1 there is no such classifier (NaN).
     """
     tp, fp = np.meshgrid(np.arange(positives + 1.0), np.arange(negatives + 1.0), indexing="ij")
-    lower, upper = BetaLaw(tp + weight, positives - tp + fp + 2 * weight, link="f1").eti(LEVEL)
+    lower, upper = Beta(tp + weight, positives - tp + fp + 2 * weight, link="f1").eti(LEVEL)
     found = np.full((len(precision), len(recall)), np.nan)
     for j, r in enumerate(recall):
         rates = r * (1 - precision) / precision * positives / negatives
@@ -112,7 +112,7 @@ def of_f1_as_drawn(positives: int, negatives: int, precision: Array, recall: Arr
             fp = round(tp * (1 - p) / p)
             if fp > negatives:
                 continue
-            lower, upper = BetaLaw(np.array(tp + 1.0), np.array(fp + positives - tp + 2.0), link="f1").eti(LEVEL)
+            lower, upper = Beta(np.array(tp + 1.0), np.array(fp + positives - tp + 2.0), link="f1").eti(LEVEL)
             new_precision = np.arange(tp + fp + 1) / (tp + fp)
             total = new_precision + new_recall
             new_f1 = 2 * new_precision * new_recall / np.where(total > 0, total, 1)

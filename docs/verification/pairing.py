@@ -22,7 +22,7 @@ from rows import write_rows
 from scipy import stats
 
 from bayescm.comparison import frequentist
-from bayescm.distributions import BetaLaw
+from bayescm.distributions import Beta
 from bayescm.distributions.difference import Discordant, Independent
 from bayescm.distributions.quadrature import Outer
 
@@ -55,7 +55,7 @@ def independent(cells: Cells) -> float:
     """Return the same as if each system had had items of its own."""
     both, first, second, _ = cells
     sides = [
-        Outer(BetaLaw(np.asarray(k + 1.0), np.asarray(sum(cells) - k + 1.0)), 0.0, 1.0)
+        Outer(Beta(np.asarray(k + 1.0), np.asarray(sum(cells) - k + 1.0)), 0.0, 1.0)
         for k in (both + first, both + second)
     ]
     return Independent(*sides).sf(0.0)

@@ -5,8 +5,8 @@ or "worse" where I_1/2(c + a, b + a), or its complement, is at least the confide
 By enumeration: how often there is a verdict though the systems are equal, for expected numbers of discordant items
 from 1/4 to 100 (Poisson) and for given ones from 1 to 60; how often the 95% interval of the difference holds it; how
 often a verdict beyond a rope is wrong; and which share of the verdicts is right, where systems differ as a Beta says.
-By simulation: the verdicts of metrics that have no exact law. Writes pairing_priors.csv, pairing_drawn.csv and their
-tables. ``--quick`` runs a small part and writes nothing. Either fails if a promise of the page is broken.
+By simulation: the verdicts of metrics that have no exact distribution. Writes pairing_priors.csv, pairing_drawn.csv
+and their tables. ``--quick`` runs a small part and writes nothing. Either fails if a promise of the page is broken.
 """
 
 import sys

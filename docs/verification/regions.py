@@ -34,7 +34,7 @@ QUICK = {10: 128, 30: 16}
 """Per group."""
 GROUPS = 8
 DRAWN, OWN = (2.0, 1.0, 1.0, 2.0), (0.5, 0.5, 0.5, 0.5)
-"""The law of the truths; the prior of the credible regions, whose mean coverage under it is their level."""
+"""The distribution of the truths; the prior of the credible regions, whose mean coverage under it is their level."""
 METHODS = ("exact", "exact, mid_p", "credible", "wilks", "ellipse")
 NEGLIGIBLE = 1e-12
 """Matrices that are less probable are left out and count as not covered: at n = 100 a share of at most 2e-7."""

@@ -1,10 +1,10 @@
 """Simulation-based calibration of every story: ``python -m uv run python docs/verification/sbc.py`` (half an hour).
 
 Truths from each story's prior, data from the truths, and where each truth lies in its posterior: PIT values by the
-exact law where there is one, else randomised ranks among draws. They are uniform if simulation, program, sampler and
-closed form belong together. Writes ``sbc.csv``, what the page shows, and a picture for every line. ``--only NAME`` runs
-one line of the table; ``--quick`` runs a few truths of every line, asserts that nothing is grossly wrong, and writes
-nothing.
+exact distribution where there is one, else randomised ranks among draws. They are uniform if simulation, program,
+sampler and closed form belong together. Writes ``sbc.csv``, what the page shows, and a picture for every line.
+``--only NAME`` runs one line of the table; ``--quick`` runs a few truths of every line, asserts that nothing is
+grossly wrong, and writes nothing.
 """
 
 import argparse

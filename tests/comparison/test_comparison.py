@@ -1,4 +1,4 @@
-"""Comparing systems: exact laws against draws and second ways, verdicts, pairs, folds, messages."""
+"""Comparing systems: exact distributions against draws and second ways, verdicts, pairs, folds, messages."""
 
 import itertools
 import json
@@ -13,7 +13,7 @@ from scipy import integrate, special, stats
 import bayescm
 from bayescm import distributions
 from bayescm.comparison import frequentist, report
-from bayescm.distributions import BetaLaw, dirichlet
+from bayescm.distributions import Beta, dirichlet
 from bayescm.distributions.difference import Discordant, Independent
 from bayescm.distributions.quadrature import Outer, Table
 from bayescm.metrics import resolve
@@ -29,7 +29,7 @@ HARD = [
 
 
 def outer(a, b, link="identity"):
-    return Outer(BetaLaw(np.asarray(float(a)), np.asarray(float(b)), link), 0.0, 1.0)
+    return Outer(Beta(np.asarray(float(a)), np.asarray(float(b)), link), 0.0, 1.0)
 
 
 def table(n10=22, n01=7, both=191, none=30):
@@ -67,8 +67,8 @@ def test_the_comparison_of_caelen_for_theta():
 @pytest.mark.parametrize("numbers", HARD)
 def test_differences_of_betas_by_the_other_integral(numbers, d):
     a1, b1, a2, b2 = numbers
-    law = Independent(outer(a1, b1), outer(a2, b2))
-    found, error = law.both(d)
+    dist = Independent(outer(a1, b1), outer(a2, b2))
+    found, error = dist.both(d)
     first, second = stats.beta(a1, b1), stats.beta(a2, b2)
     outside, inside, move = (second, first.cdf, d) if second.std() <= first.std() else (first, second.sf, -d)
 
@@ -76,7 +76,7 @@ def test_differences_of_betas_by_the_other_integral(numbers, d):
         y = outside.ppf(special.ndtr(z)) if z < 0 else outside.isf(special.ndtr(-z))
         return inside(y + move) * np.exp(-z * z / 2) / np.sqrt(2 * np.pi)
 
-    near = special.ndtri(outside.cdf([-move, 1 - move]))  # where the inner law begins and ends
+    near = special.ndtri(outside.cdf([-move, 1 - move]))  # where the inner distribution begins and ends
     panels = itertools.pairwise([-9, *sorted(float(z) for z in near if abs(z) < 9), 9])
     expected = sum(integrate.quad(value, low, high, epsabs=1e-11, limit=400)[0] for low, high in panels)
     assert found[0] == pytest.approx(expected, abs=1e-8)
@@ -84,44 +84,44 @@ def test_differences_of_betas_by_the_other_integral(numbers, d):
     assert error < 1e-7
 
 
-def test_a_narrow_and_a_wide_law_against_mpmath():
-    law = Independent(outer(1e6, 3), outer(5, 2))  # mpmath, 30 digits
+def test_a_narrow_and_a_wide_distribution_against_mpmath():
+    dist = Independent(outer(1e6, 3), outer(5, 2))  # mpmath, 30 digits
     for d, expected in ((0.0, 1.7999634005100089e-10), (0.05, 0.03277749350787216), (0.3, 0.5798314826496819)):
-        assert law.cdf(d) == pytest.approx(expected, rel=1e-9)
+        assert dist.cdf(d) == pytest.approx(expected, rel=1e-9)
         assert Independent(outer(5, 2), outer(1e6, 3)).sf(-d) == pytest.approx(expected, rel=1e-9)
 
 
 def test_quantiles_and_moments_of_a_difference_against_draws():
     rng = np.random.default_rng(1)
     first, second = rng.beta(10.5, 5.5, 10**6), rng.beta(3.5, 3.5, 10**6)
-    law = Independent(outer(10.5, 5.5), outer(3.5, 3.5))
+    dist = Independent(outer(10.5, 5.5), outer(3.5, 3.5))
     difference, ratio = first - second, Independent(outer(10.5, 5.5), outer(3.5, 3.5), ratio=True)
     for p in (1e-3, 0.025, 0.5, 0.9):
-        assert law.cdf(law.ppf(p)) == pytest.approx(p, rel=1e-8)
-        assert law.ppf(p) == pytest.approx(np.quantile(difference, p), abs=6e-3)
+        assert dist.cdf(dist.ppf(p)) == pytest.approx(p, rel=1e-8)
+        assert dist.ppf(p) == pytest.approx(np.quantile(difference, p), abs=6e-3)
         assert ratio.ppf(p) == pytest.approx(np.quantile(first / second, p), rel=1e-2)
-    assert law.mean() == pytest.approx(difference.mean(), abs=1e-3)
-    assert law.sd() == pytest.approx(difference.std(), rel=3e-3)
-    low, high = law.interval(0.8, "hdi")
-    assert law.cdf(high) - law.cdf(low) == pytest.approx(0.8, abs=1e-8)
-    eti = law.interval(0.8, "eti")
+    assert dist.mean() == pytest.approx(difference.mean(), abs=1e-3)
+    assert dist.sd() == pytest.approx(difference.std(), rel=3e-3)
+    low, high = dist.interval(0.8, "hdi")
+    assert dist.cdf(high) - dist.cdf(low) == pytest.approx(0.8, abs=1e-8)
+    eti = dist.interval(0.8, "eti")
     assert high - low <= eti[1] - eti[0]
     step = 1e-5
-    densities = [(law.cdf(x + step) - law.cdf(x - step)) / (2 * step) for x in (low, high)]
+    densities = [(dist.cdf(x + step) - dist.cdf(x - step)) / (2 * step) for x in (low, high)]
     assert densities[0] == pytest.approx(densities[1], rel=1e-3)
 
 
 @pytest.mark.parametrize("name", ["mcc", "f2", "lr+", "informedness", "p4", "net_benefit(threshold=0.3)"])
 @pytest.mark.parametrize("cells", [(3, 3, 2, 20), (5, 0, 0, 20), (10**6, 3, 10**3, 10**7)])
-def test_tables_keep_the_law(name, cells):
+def test_tables_keep_the_distribution(name, cells):
     counts = bayescm.from_cells(**dict(zip(("tp", "fn", "fp", "tn"), cells, strict=True)))
     metric = resolve(name, 2)[0]
     base = concentrations("jeffreys", "dirichlet_multinomial", 2)
-    law = distributions.exact_law(metric, dirichlet.posterior(counts.values, base))
-    made = Table(law, metric.lower, metric.upper)
+    dist = distributions.exact_distribution(metric, dirichlet.posterior(counts.values, base))
+    made = Table(dist, metric.lower, metric.upper)
     x = made.ppf(special.ndtr(np.linspace(-5.03, 5.03, 31)))
-    np.testing.assert_allclose(made.cdf(x), law.cdf(x), atol=1e-8)
-    np.testing.assert_allclose(made.sf(x), law.sf(x), atol=1e-8)
+    np.testing.assert_allclose(made.cdf(x), dist.cdf(x), atol=1e-8)
+    np.testing.assert_allclose(made.sf(x), dist.sf(x), atol=1e-8)
     assert made.error < 1e-8
     assert made.cdf(np.array([metric.lower - 1, np.inf])).tolist() == [0, 1]
 
@@ -139,21 +139,21 @@ def test_tables_keep_the_law(name, cells):
     ],
 )
 def test_paired_differences_by_two_integrals_and_draws(numbers):
-    law = Discordant(*numbers)
+    dist = Discordant(*numbers)
     cells = np.random.default_rng(1).dirichlet(numbers, 200_000)
     difference = cells[:, 0] - cells[:, 1]
-    assert law.mean() == pytest.approx(difference.mean(), abs=5 * law.sd() / 447)
-    assert law.sd() == pytest.approx(difference.std(), rel=0.02)
-    for d in (0.02, law.mean() - 0.7 * law.sd(), law.mean() + 0.5 * law.sd(), -0.3):
-        found = law.both(d)[0]
-        over_side = law.side.mean_of(lambda u, d=d: law._given_side(u, d), (0.5, 0.5 + d / 2))[0]
-        over_size = law.size.mean_of(lambda t, d=d: law._given_size(t, d), (abs(d),))[0]
+    assert dist.mean() == pytest.approx(difference.mean(), abs=5 * dist.sd() / 447)
+    assert dist.sd() == pytest.approx(difference.std(), rel=0.02)
+    for d in (0.02, dist.mean() - 0.7 * dist.sd(), dist.mean() + 0.5 * dist.sd(), -0.3):
+        found = dist.both(d)[0]
+        over_side = dist.side.mean_of(lambda u, d=d: dist._given_side(u, d), (0.5, 0.5 + d / 2))[0]
+        over_size = dist.size.mean_of(lambda t, d=d: dist._given_size(t, d), (abs(d),))[0]
         np.testing.assert_allclose(over_side, over_size, atol=1e-9)
         np.testing.assert_allclose(found, over_size, atol=1e-9)
         assert found[0] == pytest.approx((difference <= d).mean(), abs=5e-3)
-    assert law.sf(0.0) == pytest.approx(special.betaincc(*numbers[:2], 0.5), rel=1e-12)
-    assert law.cdf(law.ppf(0.1)) == pytest.approx(0.1, rel=1e-7)
-    assert (law.cdf(-1.0), law.cdf(1.0)) == (0, 1)
+    assert dist.sf(0.0) == pytest.approx(special.betaincc(*numbers[:2], 0.5), rel=1e-12)
+    assert dist.cdf(dist.ppf(0.1)) == pytest.approx(0.1, rel=1e-7)
+    assert (dist.cdf(-1.0), dist.cdf(1.0)) == (0, 1)
 
 
 def test_paired_proportions_agree_with_the_joint_dirichlet_of_the_story():
@@ -254,10 +254,10 @@ def test_draws_of_proportions_are_those_of_their_own_posterior():
         first, second = row.discordant.values
         items = found["flips"].to_dataset().isel(comparison=0, actual=slice(None) if name == "accuracy" else [1])
         rest = (items.both_right + items.both_wrong).sum() + 1
-        law = Discordant(first + 1.0, second + 1.0, float(rest))
+        dist = Discordant(first + 1.0, second + 1.0, float(rest))
         for share in (0.05, 0.2, 0.5, 0.8, 0.95):
             error = np.sqrt(share * (1 - share) / values.size)
-            assert law.cdf(np.quantile(values, share)) == pytest.approx(share, abs=5 * error)
+            assert dist.cdf(np.quantile(values, share)) == pytest.approx(share, abs=5 * error)
         assert (values > 0).mean() == pytest.approx(row.probability_better.item(), abs=0.015)
     assert np.corrcoef(drawn["accuracy"].values.ravel(), drawn["matthews_correlation"].values.ravel())[0, 1] > 0.9
 
@@ -567,11 +567,11 @@ def test_messages():
 def test_negative_margins_ask_for_non_inferiority():
     joint = table(8, 10, 200, 20)
     made = bayescm.compare_systems(joint, margin=-0.05)
-    law = Discordant(9, 11, 221)
-    assert made["summary"].superiority.item() == pytest.approx(law.sf(-0.05))
+    dist = Discordant(9, 11, 221)
+    assert made["summary"].superiority.item() == pytest.approx(dist.sf(-0.05))
     by_hand = integrate.quad(lambda t: stats.beta.pdf(t, 20, 221) * stats.beta.sf((1 - 0.05 / t) / 2, 9, 11), 0.05, 0.4)
     below = stats.beta.cdf(0.05, 20, 221)
-    assert law.sf(-0.05) == pytest.approx(by_hand[0] + below, abs=1e-8)
+    assert dist.sf(-0.05) == pytest.approx(by_hand[0] + below, abs=1e-8)
 
 
 def test_errors_of_draws():

@@ -8,7 +8,7 @@ from scipy import integrate, special, stats
 import bayescm
 from bayescm import comparison
 from bayescm.comparison import rank_draws, ranks
-from bayescm.distributions import BetaLaw
+from bayescm.distributions import Beta
 from bayescm.models import same_items
 
 TABLE = np.array(  # totsch.kaggle of the oracles, rows submissions
@@ -29,7 +29,7 @@ REWARD = [9445.7, 2350.78, 986.35, 128.26, 87.7, 1.15, 0.02, 0.02, 0.01, 0.0]
 
 
 def beta(a, b):
-    return BetaLaw(np.array(a, float), np.array(b, float))
+    return Beta(np.array(a, float), np.array(b, float))
 
 
 def slow(a, b):
@@ -96,13 +96,13 @@ CROWDS = {
 
 @pytest.mark.parametrize("crowd", CROWDS)
 def test_every_rank_is_taken_and_finer_panels_say_the_same(crowd, monkeypatch):
-    law = beta(*CROWDS[crowd](np.random.default_rng(5)))
-    found = ranks.of_betas(law)
+    dist = beta(*CROWDS[crowd](np.random.default_rng(5)))
+    found = ranks.of_betas(dist)
     assert found.error < 1e-8
     assert found.ranks.min() >= 0
     monkeypatch.setattr(ranks, "_SHARE", ranks._SHARE / 3)
-    assert np.abs(ranks.of_betas(law).ranks - found.ranks).max() < 1e-9
-    expected_rank = found.ranks @ np.arange(1, len(law.a) + 1)
+    assert np.abs(ranks.of_betas(dist).ranks - found.ranks).max() < 1e-9
+    expected_rank = found.ranks @ np.arange(1, len(dist.a) + 1)
     assert expected_rank == pytest.approx(0.5 + found.pairwise().sum(0), abs=1e-7)
 
 
@@ -197,18 +197,18 @@ def test_tie_groups_start_with_a_leader_that_beats_all_that_follow():
 
 
 def test_draws_do_not_depend_on_threads_and_neither_do_integrals(monkeypatch):
-    law = beta(*CROWDS["all sizes"](np.random.default_rng(1)))
+    dist = beta(*CROWDS["all sizes"](np.random.default_rng(1)))
     monkeypatch.setenv("BAYESCM_THREADS", "1")
-    one = ranks.of_betas(law).ranks
+    one = ranks.of_betas(dist).ranks
     monkeypatch.setenv("BAYESCM_THREADS", "3")
-    assert np.array_equal(ranks.of_betas(law).ranks, one)
+    assert np.array_equal(ranks.of_betas(dist).ranks, one)
 
 
-def test_draws_of_betas_have_their_law():
-    law = beta([0.3, 5.0, 800.0], [2.0, 0.4, 3.0])
-    values = rank_draws.of_betas(law, 20_000, 1).values
+def test_draws_of_betas_have_their_distribution():
+    dist = beta([0.3, 5.0, 800.0], [2.0, 0.4, 3.0])
+    values = rank_draws.of_betas(dist, 20_000, 1).values
     for s in range(3):
-        assert stats.kstest(special.expit(-values[:, s]), stats.beta(law.a[s], law.b[s]).cdf).pvalue > 1e-4
+        assert stats.kstest(special.expit(-values[:, s]), stats.beta(dist.a[s], dist.b[s]).cdf).pvalue > 1e-4
 
 
 def test_a_common_uncertain_prevalence_is_drawn():

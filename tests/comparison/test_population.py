@@ -61,17 +61,17 @@ def test_the_mixture_is_the_hierarchical_model(case):
         "one far ahead": (np.array([170.0, 171, 169, 168, 195]), np.array([30.0, 29, 31, 32, 5])),
         "sizes differ": (np.array([9.0, 90, 880, 40]), np.array([1.0, 20, 120, 20])),
     }[case]  # fmt: skip
-    law = population.learn(right, wrong)
-    found = mixtures.of_learned(law)
+    dist = population.learn(right, wrong)
+    found = mixtures.of_learned(dist)
     draws = brute(right, wrong, 50_000, 3)
     rank = (-draws).argsort(1).argsort(1)
     shares = np.stack([np.bincount(column, minlength=len(right)) for column in rank.T]) / len(draws)
     assert found.error < 1e-7
     assert found.ranks == pytest.approx(shares, abs=0.01)
-    assert law.mean() == pytest.approx(draws.mean(0), abs=0.003)
-    assert np.stack(law.eti(0.9)) == pytest.approx(np.quantile(draws, [0.05, 0.95], axis=0), abs=0.01)
-    mine = law.draw(50_000, np.random.default_rng(1))
-    assert mine.mean(0) == pytest.approx(law.mean(), abs=0.004)
+    assert dist.mean() == pytest.approx(draws.mean(0), abs=0.003)
+    assert np.stack(dist.eti(0.9)) == pytest.approx(np.quantile(draws, [0.05, 0.95], axis=0), abs=0.01)
+    mine = dist.draw(50_000, np.random.default_rng(1))
+    assert mine.mean(0) == pytest.approx(dist.mean(), abs=0.004)
     assert (mine.argmax(1)[:, None] == np.arange(len(right))).mean(0) == pytest.approx(found.ranks[:, 0], abs=0.01)
     near = (np.abs(draws[:, :, None] - draws[:, None]) <= 0.02).mean(0)
     assert found.equivalent(0.02) == pytest.approx(near, abs=0.01)
@@ -88,19 +88,19 @@ def test_more_nodes_say_the_same(monkeypatch):
 
 
 def test_quantiles_and_mean_of_f1():
-    law = population.learn(*SMALL, "f1")
-    low, high = law.eti(0.8)
+    dist = population.learn(*SMALL, "f1")
+    low, high = dist.eti(0.8)
     for bound, p in ((low, 0.1), (high, 0.9)):
         rate = bound / (2 - bound)
-        below = (law.weight[:, None, None] * law.share * stats.beta.cdf(rate, law.a, law.b)).sum((0, 1))
+        below = (dist.weight[:, None, None] * dist.share * stats.beta.cdf(rate, dist.a, dist.b)).sum((0, 1))
         assert below == pytest.approx(np.full(3, p), abs=1e-10)
     mean = [
         integrate.quad(
-            lambda x, s=s: 2 * x / (1 + x) * (law.weight[:, None] * law.share[:, :, s]
-            * stats.beta.pdf(x, law.a[:, :, s], law.b[:, :, s])).sum(), 0, 1, limit=200,
+            lambda x, s=s: 2 * x / (1 + x) * (dist.weight[:, None] * dist.share[:, :, s]
+            * stats.beta.pdf(x, dist.a[:, :, s], dist.b[:, :, s])).sum(), 0, 1, limit=200,
         )[0] for s in range(3)
     ]  # fmt: skip
-    assert law.mean() == pytest.approx(mean, abs=1e-6)
+    assert dist.mean() == pytest.approx(mean, abs=1e-6)
 
 
 def test_a_gauss_rule_has_the_moments_of_its_distribution():
@@ -191,9 +191,9 @@ def test_a_matrix_learns_from_the_two_numbers_behind_its_metric(metric):
         "f1": (tp, fp + fn, "f1"), "recall": (tp, fn, "identity"), "error_rate": (fp + fn, tp + tn, "identity"),
         "jaccard": (tp, fp + fn, "identity"),
     }[metric]  # fmt: skip
-    law = population.learn(k.astype(float), m.astype(float), link)
-    assert board["mean"].values == pytest.approx(law.mean())
-    ranks = mixtures.of_learned(law).ranks
+    dist = population.learn(k.astype(float), m.astype(float), link)
+    assert board["mean"].values == pytest.approx(dist.mean())
+    ranks = mixtures.of_learned(dist).ranks
     assert board.rank_probability.values == pytest.approx(ranks[:, ::-1] if metric == "error_rate" else ranks)
 
 

@@ -1,4 +1,4 @@
-"""Joint posteriors of curves: laws in closed form, slow twins, degenerate rankings, threads."""
+"""Joint posteriors of curves: distributions in closed form, slow twins, degenerate rankings, threads."""
 
 import numpy as np
 import pytest
@@ -98,7 +98,8 @@ def test_the_series_of_the_pr_area_meets_the_logarithm():
         assert roc.under(1.0, 0.7, up * 1.7 / 1.4, 0.4 * up * 1.7 / 1.4) == pytest.approx(exact, rel=1e-12)
 
 
-# --------------------------------------------------------------------------------------------------- laws of the draws
+# --------------------------------------------------------------------------------------------------- distributions of
+# the draws
 
 
 def test_the_bootstrap_has_the_moments_of_its_dirichlets():
@@ -181,7 +182,7 @@ def test_systems_on_the_same_items_share_their_masses():
     assert difference.std() == pytest.approx(np.sqrt(second - wins.mean() ** 2), rel=0.05)
 
 
-def test_each_of_several_systems_has_the_law_of_one():
+def test_each_of_several_systems_has_the_distribution_of_one():
     y, s = sample(25, digits=0)
     both = posterior(y, {"a": s, "b": -s}, over="threshold", points=[0.0, 0.5], draws=4000)
     one = posterior(y, s, over="threshold", points=[0.0, 0.5], draws=4000)
@@ -192,7 +193,7 @@ def test_each_of_several_systems_has_the_law_of_one():
         assert stats.ks_2samp(mine, alone).pvalue > 1e-3
 
 
-def test_the_smoothed_prior_spreads_wide_gaps_by_the_same_law():
+def test_the_smoothed_prior_spreads_wide_gaps_by_the_same_distribution():
     items = np.zeros(30, np.int64)
     items[[0, 29]] = 1
     rng = np.random.default_rng(3)
@@ -467,8 +468,8 @@ def test_items_that_make_no_sense(y, s, message):
         posterior([0, 1], ["a", "b"])
 
 
-def test_smoothed_has_no_joint_law():
-    with pytest.raises(ValueError, match="no joint law of several systems"):
+def test_smoothed_has_no_joint_distribution():
+    with pytest.raises(ValueError, match="no joint distribution of several systems"):
         posterior([0, 1, 1], {"a": [1, 2, 3], "b": [3, 2, 1]}, prior="smoothed")
 
 

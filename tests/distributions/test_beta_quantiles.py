@@ -67,8 +67,8 @@ def test_the_defect_is_mended():
     found = bayescm.summary(bayescm.from_cells(tp=5000, fn=499, fp=500, tn=4089), "accuracy")
     lower, upper = found.interval.values[0]
     assert round(lower, 4) == 0.8950
-    law = bayescm.metric_distribution(bayescm.from_cells(tp=5000, fn=499, fp=500, tn=4089), "accuracy")
-    assert float(law.cdf(upper) - law.cdf(lower)) == pytest.approx(0.95, abs=1e-9)
+    dist = bayescm.metric_distribution(bayescm.from_cells(tp=5000, fn=499, fp=500, tn=4089), "accuracy")
+    assert float(dist.cdf(upper) - dist.cdf(lower)) == pytest.approx(0.95, abs=1e-9)
 
 
 @pytest.mark.parametrize(("k", "n"), [(999, 10089), (1000, 10089), (9090, 10089), (1000, 2 * 10**8), (999, 21208)])

@@ -1,4 +1,4 @@
-"""Draws of the closed form: their laws, their seeds, their extremes."""
+"""Draws of the closed form: their distributions, their seeds, their extremes."""
 
 import numpy as np
 import pytest
@@ -85,9 +85,9 @@ def test_replicates_against_the_exact_beta_binomial():
     counts = bayescm.from_cells(tp=8, fn=2, fp=3, tn=7)
     dt = bayescm.posterior(counts, metrics="recall", replicate=True, prevalence="fixed", draws=50_000, random_seed=1)
     tp = dt.posterior_predictive.counts.sel(cell="tp").values.ravel()
-    law = stats.betabinom(10, 8.5, 2.5)
+    dist = stats.betabinom(10, 8.5, 2.5)
     seen = np.bincount(tp, minlength=11)
-    assert stats.chisquare(seen, law.pmf(np.arange(11)) * seen.sum()).pvalue > 1e-3
+    assert stats.chisquare(seen, dist.pmf(np.arange(11)) * seen.sum()).pvalue > 1e-3
 
 
 def test_replicates_of_many_labels_and_matrices():

@@ -1,4 +1,4 @@
-"""Exact laws against oracles, mpmath, scipy and draws."""
+"""Exact distributions against oracles, mpmath, scipy and draws."""
 
 import mpmath
 import numpy as np
@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy import optimize, stats
 
 import bayescm
-from bayescm.distributions import BetaLaw, PointLaw, exact_law
+from bayescm.distributions import Beta, Point, exact_distribution
 from bayescm.metrics import available, compute, resolve
 from bayescm.priors.concentrations import concentrations, exchange
 
@@ -21,10 +21,10 @@ def test_beta_oracles(oracle):
         successes, failures = map(int, key.split(","))
         for prior, values in entry.items():
             add = {"flat": 1.0, "jeffreys": 0.5}[prior]
-            law = BetaLaw(np.array(successes + add), np.array(failures + add))
-            np.testing.assert_allclose(law.mean(), values["mean"], rtol=1e-12)
-            np.testing.assert_allclose(law.eti(0.95), values["eti95"], atol=1e-8)
-            lower, upper, exists = law.hdi(0.95)
+            dist = Beta(np.array(successes + add), np.array(failures + add))
+            np.testing.assert_allclose(dist.mean(), values["mean"], rtol=1e-12)
+            np.testing.assert_allclose(dist.eti(0.95), values["eti95"], atol=1e-8)
+            lower, upper, exists = dist.hdi(0.95)
             if "hpd95" in values and values["hpd95"] is None:
                 assert not exists
             elif "hpd95" in values:
@@ -57,8 +57,8 @@ def test_identities_oracle(oracle):
 def test_rule_of_two_over_root_n(oracle):
     entry = oracle("totsch.rule")
     n = np.array(entry["inputs"]["N"])
-    law = BetaLaw(n / 2 + 1, n / 2 + 1)
-    lower, upper, _ = law.hdi(0.95)
+    dist = Beta(n / 2 + 1, n / 2 + 1)
+    lower, upper, _ = dist.hdi(0.95)
     np.testing.assert_allclose(upper - lower, entry["expected"], atol=1e-6)
     assert (upper - lower < 2 / np.sqrt(n)).all()
 
@@ -72,16 +72,16 @@ def test_classifier_7a(oracle):
 
 @given(concentration, concentration, st.sampled_from([0.5, 0.683, 0.95, 0.997]), st.sampled_from(["identity", "f1"]))
 def test_the_hdi_holds_its_mass_and_is_the_shortest(a, b, prob, link):
-    law = BetaLaw(np.array(a), np.array(b), link)
-    lower, upper, exists = law.hdi(prob)
-    np.testing.assert_allclose(law.cdf(upper) - law.cdf(lower), prob, atol=1e-7)
-    low, high = law.eti(prob)
+    dist = Beta(np.array(a), np.array(b), link)
+    lower, upper, exists = dist.hdi(prob)
+    np.testing.assert_allclose(dist.cdf(upper) - dist.cdf(lower), prob, atol=1e-7)
+    low, high = dist.eti(prob)
     if not exists:
         np.testing.assert_allclose([lower, upper], [low, high])
         return
     assert upper - lower <= (high - low) * (1 + 1e-9)
     for below in np.linspace(0, 1 - prob, 41):  # no interval of the same mass is shorter
-        other = law._map(np.array([stats.beta.ppf(below, a, b), stats.beta.isf(max(1 - prob - below, 0), a, b)]))
+        other = dist._map(np.array([stats.beta.ppf(below, a, b), stats.beta.isf(max(1 - prob - below, 0), a, b)]))
         assert upper - lower <= np.diff(other)[0] * (1 + 1e-7) + 1e-12
 
 
@@ -89,27 +89,27 @@ def test_the_hdi_holds_its_mass_and_is_the_shortest(a, b, prob, link):
 def test_f1_moments_against_quadrature(a, b):
     if max(a, b) > 1e6:
         return
-    law = BetaLaw(np.array(a), np.array(b), "f1")
+    dist = Beta(np.array(a), np.array(b), "f1")
     p = (np.arange(20_000) + 0.5) / 20_000
-    x = law.ppf(p)
-    np.testing.assert_allclose(law.mean(), x.mean(), rtol=2e-4, atol=2e-4)
-    np.testing.assert_allclose(law.sd(), x.std(), rtol=2e-2, atol=2e-4)
+    x = dist.ppf(p)
+    np.testing.assert_allclose(dist.mean(), x.mean(), rtol=2e-4, atol=2e-4)
+    np.testing.assert_allclose(dist.sd(), x.std(), rtol=2e-2, atol=2e-4)
 
 
 @pytest.mark.parametrize(("a", "b"), [(0.5, 1.0), (3.5, 2.2), (1e4, 3e3), (0.5, 1e6), (1e6, 0.5)])
 def test_f1_moments_against_mpmath(a, b):
-    law = BetaLaw(np.array(a), np.array(b), "f1")
+    dist = Beta(np.array(a), np.array(b), "f1")
     with mpmath.workdps(40):
         mean = mpmath.mpf(a) / (a + b) * mpmath.hyp2f1(1, b, a + b + 1, 0.5)
         second = mpmath.mpf(a) * (a + 1) / ((mpmath.mpf(a) + b) * (a + b + 1)) * mpmath.hyp2f1(2, b, a + b + 2, 0.5)
         sd = mpmath.sqrt(second - mean**2)
-    np.testing.assert_allclose(float(law.mean()), float(mean), rtol=1e-13)
-    np.testing.assert_allclose(float(law.sd()), float(sd), rtol=1e-7)
+    np.testing.assert_allclose(float(dist.mean()), float(mean), rtol=1e-13)
+    np.testing.assert_allclose(float(dist.sd()), float(sd), rtol=1e-7)
 
 
 def test_hdi_shapes():
     def kind(a, b, link):
-        lower, upper, exists = BetaLaw(np.array(a), np.array(b), link).hdi(0.9)
+        lower, upper, exists = Beta(np.array(a), np.array(b), link).hdi(0.9)
         return "none" if not exists else "left" if lower == 0 else "right" if upper == 1 else "inside"
 
     table = {
@@ -121,25 +121,25 @@ def test_hdi_shapes():
     for (a, b, link), want in table.items():
         assert kind(a, b, link) == want, (a, b, link)
     # F1 of Beta(1, 2) has its peak inside, and a density above 0 at 0: short intervals leave the edge
-    assert BetaLaw(np.array(1.0), np.array(2.0), "f1").hdi(0.2)[0] > 0.1
+    assert Beta(np.array(1.0), np.array(2.0), "f1").hdi(0.2)[0] > 0.1
 
 
 def test_hdi_against_scipy_minimisation():
     for a, b, link in [(3.2, 1.7, "identity"), (27, 1.5, "identity"), (10.5, 16.0, "f1"), (1.01, 4.0, "f1")]:
-        law = BetaLaw(np.array(a), np.array(b), link)
+        dist = Beta(np.array(a), np.array(b), link)
 
-        def width(below, law=law):
-            return float(law.ppf(below + 0.95) - law.ppf(below))
+        def width(below, dist=dist):
+            return float(dist.ppf(below + 0.95) - dist.ppf(below))
 
         best = optimize.minimize_scalar(width, bounds=(0, 0.05), method="bounded", options={"xatol": 1e-12})
-        lower, upper, _ = law.hdi(0.95)
+        lower, upper, _ = dist.hdi(0.95)
         assert upper - lower <= best.fun + 1e-10
 
 
 @pytest.mark.parametrize("model", ["dirichlet_multinomial", "three_binomial"])
 @pytest.mark.parametrize("k", [2, 3])
 @pytest.mark.parametrize("prevalence", [None, "exchanged"])
-def test_every_law_against_draws(model, k, prevalence):
+def test_every_distribution_against_draws(model, k, prevalence):
     rng = np.random.default_rng(5)
     base = concentrations("laplace", model, k)
     rows = base.rows + rng.integers(0, 20, (k, k))
@@ -152,22 +152,22 @@ def test_every_law_against_draws(model, k, prevalence):
     names = [m.name for m in available(k)] + ["f1_micro", "recall_micro"]
     found = 0
     for metric in resolve(names, k):
-        law = exact_law(metric, which)
-        if law is None:
+        dist = exact_distribution(metric, which)
+        if dist is None:
             continue
         found += 1
         (draws,) = compute([metric], theta)
-        if isinstance(law, PointLaw):
-            np.testing.assert_allclose(draws, np.broadcast_to(law.mean(), draws.shape), rtol=1e-12)
-            assert (law.cdf(law.mean()) == 1).all()
-            assert (law.cdf(law.mean() - 1e-9) == 0).all()
+        if isinstance(dist, Point):
+            np.testing.assert_allclose(draws, np.broadcast_to(dist.mean(), draws.shape), rtol=1e-12)
+            assert (dist.cdf(dist.mean()) == 1).all()
+            assert (dist.cdf(dist.mean() - 1e-9) == 0).all()
             continue
         p = np.array([0.05, 0.3, 0.5, 0.8, 0.99])
-        uniform = law.cdf(np.quantile(draws, p, axis=0))
+        uniform = dist.cdf(np.quantile(draws, p, axis=0))
         error = 5 * np.sqrt(p * (1 - p) / len(draws))
         assert (np.abs(uniform.T - p) < error).all(), metric.name
         if not metric.moments:
-            np.testing.assert_allclose(draws.std(0), law.sd(), rtol=0.03, err_msg=metric.name)
+            np.testing.assert_allclose(draws.std(0), dist.sd(), rtol=0.03, err_msg=metric.name)
     least = {(True, 2): 28, (True, 3): 12, (False, 2): 28, (False, 3): 3}[model == "dirichlet_multinomial", k]
     assert found >= (least if prevalence is None else 2)
 

@@ -1,4 +1,4 @@
-"""Laws by one or two integrals: independent quadrature, identities, symmetries, draws, the oracles."""
+"""Distributions by one or two integrals: independent quadrature, identities, symmetries, draws, the oracles."""
 
 import importlib.util
 import math
@@ -19,13 +19,13 @@ from small import tables
 
 import bayescm
 from bayescm._kernels import jit
-from bayescm.distributions import BetaLaw, IntegralLaw, dirichlet
-from bayescm.distributions.integral import integral_law
+from bayescm.distributions import Beta, Integral, dirichlet
+from bayescm.distributions.integral import integral_distribution
 from bayescm.metrics import resolve
 from bayescm.metrics.table import BINARY
 from bayescm.priors.concentrations import concentrations
 
-SCRIPT = Path(__file__).parents[2] / "docs" / "verification" / "laws.py"
+SCRIPT = Path(__file__).parents[2] / "docs" / "verification" / "distributions.py"
 NAMES = ["matthews_correlation", "cohen_kappa", "markedness", "p4", "f2", "fowlkes_mallows", "informedness",
          "balanced_accuracy", "geometric_mean", "positive_likelihood_ratio", "diagnostic_odds_ratio",
          "prevalence_threshold", "expected_cost(fn=5)", "net_benefit(threshold=.2)"]  # fmt: skip
@@ -42,8 +42,8 @@ exchanged = st.sampled_from([None, 0.1, (2.0, 8.0)])
 
 @pytest.fixture(scope="module")
 def verification():
-    """Return docs/verification/laws.py as a module."""
-    spec = importlib.util.spec_from_file_location("verification_of_laws", SCRIPT)
+    """Return docs/verification/distributions.py as a module."""
+    spec = importlib.util.spec_from_file_location("verification_of_distributions", SCRIPT)
     module = importlib.util.module_from_spec(spec)
     sys.path.insert(0, str(SCRIPT.parent))  # as when it runs as a script
     spec.loader.exec_module(module)
@@ -51,13 +51,13 @@ def verification():
     return module
 
 
-def law_of(cells, name, **settings):
+def distribution_of(cells, name, **settings):
     tp, fn, fp, tn = cells
     return bayescm.metric_distribution(bayescm.from_cells(tp=tp, fn=fn, fp=fp, tn=tn), name, **settings)
 
 
-def some_points(law):
-    return law.ppf([0.01, 0.3, 0.7, 0.99]).values
+def some_points(dist):
+    return dist.ppf([0.01, 0.3, 0.7, 0.99]).values
 
 
 # ---- against references ---------------------------------------------------------------------------------------------
@@ -77,7 +77,9 @@ def test_tails_against_quadrature_from_the_definitions(verification, cells, sett
     for k, name in enumerate(verification.DEFINITIONS):
         if (name == "prevalence" and setting[2] in (0.1, "fixed")) or k % 3 == cells[0] % 3:
             continue
-        if isinstance(law_of(cells, name, model=setting[0], prior=setting[1], prevalence=setting[2]).law, BetaLaw):
+        if isinstance(
+            distribution_of(cells, name, model=setting[0], prior=setting[1], prevalence=setting[2]).dist, Beta
+        ):
             continue
         for row in verification.rows((name, cells, setting), [(k + cells[3]) % 6], None):
             assert not verification.broken(row), row
@@ -86,8 +88,8 @@ def test_tails_against_quadrature_from_the_definitions(verification, cells, sett
 
 def test_one_integral_at_30_digits(verification):
     for k, name in enumerate(["informedness", "fowlkes_mallows"]):
-        law = (name, (65, 15, 35, 30), ("dirichlet_multinomial", "jeffreys", None))
-        (row,) = verification.rows(law, [2 + 3 * k], "mpmath")
+        dist = (name, (65, 15, 35, 30), ("dirichlet_multinomial", "jeffreys", None))
+        (row,) = verification.rows(dist, [2 + 3 * k], "mpmath")
         assert float(row["reference_error"]) < 1e-10
         assert not verification.broken(row), row
 
@@ -96,14 +98,14 @@ def test_largest_counts_are_nearly_normal(verification):
     cells = (9 * 10**8, 10**8, 5 * 10**7, 95 * 10**7)
     z = np.array([-4.0, -1.96, 0.0, 1.96, 4.0])
     for name in NAMES:
-        law = law_of(cells, name)
-        x = float(law.mean()) + z * float(law.std())
+        dist = distribution_of(cells, name)
+        x = float(dist.mean()) + z * float(dist.std())
         # the skewness is below 3 / sqrt(5e7); Edgeworth's term is (z^2 - 1) phi(z) / 6 of it
-        np.testing.assert_allclose(law.cdf(x), special.ndtr(z), atol=1e-4)
+        np.testing.assert_allclose(dist.cdf(x), special.ndtr(z), atol=1e-4)
         point = float(verification.DEFINITIONS[name](*map(float, cells), math.sqrt))
-        assert abs(float(law.mean()) - point) < 0.01 * float(law.std())
+        assert abs(float(dist.mean()) - point) < 0.01 * float(dist.std())
     with pytest.raises(ValueError, match="must not exceed"):
-        law_of((10**9 + 1, 1, 1, 1), "mcc")
+        distribution_of((10**9 + 1, 1, 1, 1), "mcc")
 
 
 def test_moments_against_closed_forms_and_three_dimensional_rules(verification):
@@ -117,16 +119,16 @@ def test_moments_that_do_not_exist():
     # FP + 1/2 is at most 1 without false positives, at most 2 with one
     for fp, mean, sd in ((0, math.inf, math.nan), (1, None, math.inf), (2, None, None)):
         for name in ("positive_likelihood_ratio", "diagnostic_odds_ratio"):
-            law = law_of((20, 5, fp, 30), name)
-            for got, want in ((float(law.mean()), mean), (float(law.std()), sd)):
+            dist = distribution_of((20, 5, fp, 30), name)
+            for got, want in ((float(dist.mean()), mean), (float(dist.std()), sd)):
                 assert math.isfinite(got) if want is None else np.array_equal(got, want, equal_nan=True)
-            assert math.isfinite(float(law.median()))
-            assert np.isfinite(law.eti(0.95)).all()
-    law = law_of((20, 5, 7, 30), "positive_likelihood_ratio")
+            assert math.isfinite(float(dist.median()))
+            assert np.isfinite(dist.eti(0.95)).all()
+    dist = distribution_of((20, 5, 7, 30), "positive_likelihood_ratio")
     e = special.beta
     first = e(21.5, 5.5) / e(20.5, 5.5) * e(6.5, 30.5) / e(7.5, 30.5)
     second = e(22.5, 5.5) / e(20.5, 5.5) * e(5.5, 30.5) / e(7.5, 30.5)
-    np.testing.assert_allclose([law.mean(), law.std()], [first, math.sqrt(second - first**2)], rtol=1e-12)
+    np.testing.assert_allclose([dist.mean(), dist.std()], [first, math.sqrt(second - first**2)], rtol=1e-12)
 
 
 # ---- quantiles and intervals ----------------------------------------------------------------------------------------
@@ -135,17 +137,17 @@ def test_moments_that_do_not_exist():
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("which", ["dirichlet_multinomial", "three_binomial"])
 def test_quantiles_and_intervals(name, which):
-    law = bayescm.metric_distribution(COUNTS, name, model=which)
+    dist = bayescm.metric_distribution(COUNTS, name, model=which)
     p = np.array([1e-6, 0.025, 0.5, 0.9, 0.999])
-    x = law.ppf(p)
-    spacing = (law.pdf(x) * 4 * np.spacing(abs(x))).clip(max=1)  # of numbers at x
-    assert (abs(law.cdf(x) - p) <= 1e-7 * x["quantile"] + spacing).all()
-    eti, hdi = law.eti(0.9), law.hdi(0.9)
+    x = dist.ppf(p)
+    spacing = (dist.pdf(x) * 4 * np.spacing(abs(x))).clip(max=1)  # of numbers at x
+    assert (abs(dist.cdf(x) - p) <= 1e-7 * x["quantile"] + spacing).all()
+    eti, hdi = dist.eti(0.9), dist.hdi(0.9)
     found = bayescm.summary(COUNTS, name, model=which, ci_prob=0.9).isel(metric=0)
     np.testing.assert_allclose(found.interval, hdi, rtol=1e-6, atol=1e-9)
-    lower, upper = law.metric.lower, law.metric.upper
+    lower, upper = dist.metric.lower, dist.metric.upper
     ends = xr.concat([eti, hdi], "kind")
-    cdf = law.cdf(ends)
+    cdf = dist.cdf(ends)
     mass = cdf.sel(ci_bound="upper") - cdf.sel(ci_bound="lower")
     assert (abs(mass - 0.9) <= 1e-6 + 0.1 * found.error).all()
     is_hdi = found.ci_kind == "hdi"
@@ -153,7 +155,7 @@ def test_quantiles_and_intervals(name, which):
     width = hdi.diff("ci_bound").squeeze() <= eti.diff("ci_bound").squeeze() * (1 + 1e-9 + 0.1 * found.error)
     assert (width | ~is_hdi).all()
     inside = is_hdi & (hdi.sel(ci_bound="lower") > lower) & (hdi.sel(ci_bound="upper") < upper)
-    density = law.pdf(hdi)
+    density = dist.pdf(hdi)
     ratio = density.sel(ci_bound="lower") / density.sel(ci_bound="upper")
     assert (~inside | (abs(ratio - 1) < 1e-4 + 30 * found.error)).all()
 
@@ -164,26 +166,26 @@ def test_quantiles_and_intervals(name, which):
 def test_densities_are_the_slopes_of_the_cdf(name, cells):
     tp, fn, fp, tn = cells
     counts = bayescm.from_cells(tp=tp, fn=fn, fp=fp, tn=tn)
-    law = bayescm.metric_distribution(counts, name, model="three_binomial", prevalence=(2, 8))
-    x = law.ppf(np.linspace(0.02, 0.98, 33))  # the first has points where a node hits an infinite density
-    step = 1e-5 * float(law.std())
-    slope = (law.cdf(x + step) - law.cdf(x - step)) / (2 * step)
-    np.testing.assert_allclose(law.pdf(x), slope, rtol=1e-3)
+    dist = bayescm.metric_distribution(counts, name, model="three_binomial", prevalence=(2, 8))
+    x = dist.ppf(np.linspace(0.02, 0.98, 33))  # the first has points where a node hits an infinite density
+    step = 1e-5 * float(dist.std())
+    slope = (dist.cdf(x + step) - dist.cdf(x - step)) / (2 * step)
+    np.testing.assert_allclose(dist.pdf(x), slope, rtol=1e-3)
 
 
 def test_ends_of_equal_density():
     counts = bayescm.from_cells(tp=447898, fn=17792125, fp=201, tn=10)
-    law = bayescm.metric_distribution(counts, "kappa", model="three_binomial", prior="laplace", prevalence=(2, 8))
-    low, high = law.pdf(law.hdi(0.95)).values
+    dist = bayescm.metric_distribution(counts, "kappa", model="three_binomial", prior="laplace", prevalence=(2, 8))
+    low, high = dist.pdf(dist.hdi(0.95)).values
     assert low == pytest.approx(high, rel=0.05)
 
 
 def test_intervals_are_the_narrowest():
     below = np.concatenate([np.geomspace(1e-6, 0.099999, 25), 0.1 - np.geomspace(1e-6, 0.0999, 25)])
     for name in ("informedness", "fowlkes_mallows", "f2", "geometric_mean", "diagnostic_odds_ratio"):
-        law = bayescm.metric_distribution(COUNTS, name)
-        widths = (law.ppf(below + 0.9).values - law.ppf(below).values).min(-1)
-        mine = law.hdi(0.9).diff("ci_bound").squeeze()
+        dist = bayescm.metric_distribution(COUNTS, name)
+        widths = (dist.ppf(below + 0.9).values - dist.ppf(below).values).min(-1)
+        mine = dist.hdi(0.9).diff("ci_bound").squeeze()
         is_hdi = bayescm.summary(COUNTS, name, ci_prob=0.9).ci_kind.isel(metric=0).values == "hdi"
         assert is_hdi.sum() >= 4
         assert (mine.values[is_hdi] <= widths[is_hdi] * (1 + 1e-6)).all()
@@ -193,19 +195,19 @@ def test_quantiles_where_the_density_is_infinite_or_zero():
     """At kappa = 0 without items; at a correlation of 0 with a prevalence of nearly 0."""
     p = np.array([1e-6, 0.001, 0.1, 0.7, 0.999])
     for name in ("cohen_kappa", "markedness", "mcc"):
-        for law in (
-            law_of((0, 0, 0, 0), name, model="three_binomial"),
-            law_of((65, 15, 35, 30), name, prevalence=(1, 1e6)),
-            law_of((26, 0, 2, 6), name, prevalence=(1e6, 1)),
+        for dist in (
+            distribution_of((0, 0, 0, 0), name, model="three_binomial"),
+            distribution_of((65, 15, 35, 30), name, prevalence=(1, 1e6)),
+            distribution_of((26, 0, 2, 6), name, prevalence=(1e6, 1)),
         ):
-            x = law.ppf(p).values
-            np.testing.assert_allclose(law.cdf(x), p, rtol=1e-4, err_msg=repr(law))
+            x = dist.ppf(p).values
+            np.testing.assert_allclose(dist.cdf(x), p, rtol=1e-4, err_msg=repr(dist))
 
 
 def test_shapes_of_density():
     # the mode at 1; U-shaped; one class missing
-    assert float(law_of((40, 0, 0, 50), "informedness").hdi(0.9)[1]) == 1.0
-    low, high = law_of((0, 0, 0, 0), "geometric_mean", model="three_binomial").hdi(0.9).values
+    assert float(distribution_of((40, 0, 0, 50), "informedness").hdi(0.9)[1]) == 1.0
+    low, high = distribution_of((0, 0, 0, 0), "geometric_mean", model="three_binomial").hdi(0.9).values
     assert 0 <= low < high <= 1
     found = bayescm.summary(bayescm.from_cells(tp=0, fn=0, fp=0, tn=0), "informedness", model="three_binomial")
     assert np.isfinite(found.interval).all()
@@ -219,25 +221,25 @@ def test_shapes_of_density():
 @given(matrix, metric, model, exchanged)
 @examples(max_examples=20)
 def test_cdf_rises_and_is_one_minus_sf(cells, name, which, prevalence):
-    law = law_of(cells, name, model=which, prevalence=prevalence)
-    x = np.sort(np.concatenate([law.ppf(np.linspace(0.02, 0.98, 9)).values, some_points(law)]))
-    cdf, sf = law.cdf(x).values, law.sf(x).values
+    dist = distribution_of(cells, name, model=which, prevalence=prevalence)
+    x = np.sort(np.concatenate([dist.ppf(np.linspace(0.02, 0.98, 9)).values, some_points(dist)]))
+    cdf, sf = dist.cdf(x).values, dist.sf(x).values
     assert (np.diff(cdf) >= -1e-9).all()
     np.testing.assert_allclose(cdf + sf, 1, atol=1e-9)
-    assert (law.pdf(x) >= 0).all()
+    assert (dist.pdf(x) >= 0).all()
 
 
 @given(matrix, metric, model, exchanged)
 @examples(max_examples=20)
 def test_pdf_is_the_slope_of_cdf(cells, name, which, prevalence):
-    law = law_of(cells, name, model=which, prevalence=prevalence)
-    x = law.ppf([0.2, 0.45, 0.8]).values
-    width = 1e-3 * float(law.ppf(0.75) - law.ppf(0.25))
+    dist = distribution_of(cells, name, model=which, prevalence=prevalence)
+    x = dist.ppf([0.2, 0.45, 0.8]).values
+    width = 1e-3 * float(dist.ppf(0.75) - dist.ppf(0.25))
     steps = np.array([-2, -1, 1, 2])[:, None] * width
-    f = law.cdf((x + steps).ravel()).values.reshape(4, -1)
+    f = dist.cdf((x + steps).ravel()).values.reshape(4, -1)
     slope = (f[0] - 8 * f[1] + 8 * f[2] - f[3]) / (12 * width)
-    middle = law.pdf(x).values
-    bend = np.abs(law.pdf(x + steps[3]).values - law.pdf(x + steps[0]).values)  # near a kink the slope isn't one
+    middle = dist.pdf(x).values
+    bend = np.abs(dist.pdf(x + steps[3]).values - dist.pdf(x + steps[0]).values)  # near a kink the slope isn't one
     np.testing.assert_array_less(np.abs(slope - middle), 1e-4 * middle + bend + 1e-7 / width)
 
 
@@ -250,10 +252,10 @@ def test_swap_of_labels(cells, which):
         name: name for name in ("informedness", "matthews_correlation", "cohen_kappa", "p4", "geometric_mean")
     }
     for name, other in pairs.items():
-        law = law_of(here, name, model=which)
-        x = some_points(law)
-        mirrored = law_of(there, other, model=which)
-        np.testing.assert_allclose(mirrored.cdf(x), law.cdf(x), rtol=1e-6, atol=1e-12, err_msg=name)
+        dist = distribution_of(here, name, model=which)
+        x = some_points(dist)
+        mirrored = distribution_of(there, other, model=which)
+        np.testing.assert_allclose(mirrored.cdf(x), dist.cdf(x), rtol=1e-6, atol=1e-12, err_msg=name)
 
 
 @given(matrix)
@@ -264,38 +266,38 @@ def test_transposition(cells):
         name: name for name in ("matthews_correlation", "cohen_kappa", "fowlkes_mallows", "p4")
     }
     for name, other in pairs.items():
-        law, turned = law_of((tp, fn, fp, tn), name), law_of((tp, fp, fn, tn), other)
-        x = some_points(law)
-        np.testing.assert_allclose(turned.cdf(x), law.cdf(x), rtol=1e-6, atol=1e-12, err_msg=name)
+        dist, turned = distribution_of((tp, fn, fp, tn), name), distribution_of((tp, fp, fn, tn), other)
+        x = some_points(dist)
+        np.testing.assert_allclose(turned.cdf(x), dist.cdf(x), rtol=1e-6, atol=1e-12, err_msg=name)
 
 
 @given(matrix)
 @examples(max_examples=20)
 def test_the_sign_of_three_metrics_is_one(cells):
     """MCC, kappa, informedness and markedness have the sign of the determinant."""
-    below = [float(law_of(cells, name).cdf(0.0)) for name in ("mcc", "kappa", "informedness", "markedness")]
+    below = [float(distribution_of(cells, name).cdf(0.0)) for name in ("mcc", "kappa", "informedness", "markedness")]
     np.testing.assert_allclose(below, below[2], rtol=1e-6, atol=1e-13)
 
 
 @given(matrix, st.sampled_from([metric.name for metric in BINARY if metric.ratio is not None]))
 @examples(max_examples=20)
 def test_integrals_agree_with_closed_forms(cells, name):
-    law = law_of(cells, name)
-    assert isinstance(law.law, BetaLaw)
+    dist = distribution_of(cells, name)
+    assert isinstance(dist.dist, Beta)
     tp, fn, fp, tn = cells
     which = dirichlet.posterior(np.array([[tn, fp], [fn, tp]]), concentrations("jeffreys", "dirichlet_multinomial", 2))
-    other = integral_law(resolve([name], 2)[0], which)
-    assert isinstance(other, IntegralLaw)
-    x = some_points(law)
-    np.testing.assert_allclose(other.cdf(x), law.cdf(x).values, rtol=1e-8, atol=1e-13)
-    np.testing.assert_allclose(other.pdf(x), law.pdf(x).values, rtol=1e-6)
+    other = integral_distribution(resolve([name], 2)[0], which)
+    assert isinstance(other, Integral)
+    x = some_points(dist)
+    np.testing.assert_allclose(other.cdf(x), dist.cdf(x).values, rtol=1e-8, atol=1e-13)
+    np.testing.assert_allclose(other.pdf(x), dist.pdf(x).values, rtol=1e-6)
 
 
 @given(matrix, metric, st.floats(0.02, 0.98))
 @examples(max_examples=8)
 def test_a_known_prevalence_is_the_limit_of_an_exchanged_one(cells, name, share):
-    known = law_of(cells, name, prevalence=share)
-    near = law_of(cells, name, prevalence=(share * 1e11, (1 - share) * 1e11))
+    known = distribution_of(cells, name, prevalence=share)
+    near = distribution_of(cells, name, prevalence=(share * 1e11, (1 - share) * 1e11))
     x = some_points(known)
     np.testing.assert_allclose(near.cdf(x), known.cdf(x), rtol=1e-4, atol=1e-7)
 
@@ -305,14 +307,14 @@ def test_a_known_prevalence_is_the_limit_of_an_exchanged_one(cells, name, share)
 
 def test_a_batch_is_its_matrices_one_by_one():
     for name in ("mcc", "informedness", "f1"):
-        law = bayescm.metric_distribution(COUNTS, name, model="three_binomial")
+        dist = bayescm.metric_distribution(COUNTS, name, model="three_binomial")
         x = np.array([0.2, np.nan, 0.5])
         for i in range(0, COUNTS.sizes["system"], 2):
             one = bayescm.metric_distribution(COUNTS.isel(system=i), name, model="three_binomial")
             for what in ("cdf", "sf", "pdf", "error"):
-                np.testing.assert_array_equal(getattr(law, what)(x)[i], getattr(one, what)(x))
-            np.testing.assert_array_equal(law.hdi(0.9)[i], one.hdi(0.9))
-            np.testing.assert_array_equal(law.mean()[i], one.mean())
+                np.testing.assert_array_equal(getattr(dist, what)(x)[i], getattr(one, what)(x))
+            np.testing.assert_array_equal(dist.hdi(0.9)[i], one.hdi(0.9))
+            np.testing.assert_array_equal(dist.mean()[i], one.mean())
 
 
 def test_lazy_counts():
@@ -326,8 +328,8 @@ def test_lazy_counts():
 
 def test_two_threads_give_the_same_numbers():
     def work(name):
-        law = bayescm.metric_distribution(COUNTS[:3], name, model="three_binomial")
-        return np.concatenate([law.cdf(0.4).values, law.hdi(0.9).values.ravel(), law.ppf(0.3).values])
+        dist = bayescm.metric_distribution(COUNTS[:3], name, model="three_binomial")
+        return np.concatenate([dist.cdf(0.4).values, dist.hdi(0.9).values.ravel(), dist.ppf(0.3).values])
 
     names = ["mcc", "cohen_kappa", "p4"] * 2
     alone = [work(name) for name in names]
@@ -338,16 +340,16 @@ def test_two_threads_give_the_same_numbers():
 
 @pytest.mark.parametrize("name", [*NAMES, "f1", "accuracy"])
 def test_outside_the_range_and_nan(name):
-    law = law_of((6, 2, 1, 9), name, model="three_binomial")
-    lower, upper = law.metric.lower, law.metric.upper
-    assert np.isnan(law.cdf(np.nan))
-    assert np.isnan(law.sf(np.nan))
-    assert np.isnan(law.pdf(np.nan))
+    dist = distribution_of((6, 2, 1, 9), name, model="three_binomial")
+    lower, upper = dist.metric.lower, dist.metric.upper
+    assert np.isnan(dist.cdf(np.nan))
+    assert np.isnan(dist.sf(np.nan))
+    assert np.isnan(dist.pdf(np.nan))
     for x, below in ((lower - 1.0, 0.0), (upper + 1.0, 1.0), (-np.inf, 0.0), (np.inf, 1.0), (lower, 0.0), (upper, 1.0)):
-        assert float(law.cdf(x)) == below
-        assert float(law.sf(x)) == 1.0 - below
-        assert float(law.pdf(x)) == 0.0 or x in (lower, upper)
-    np.testing.assert_array_equal(law.ppf([0.0, 1.0]), [lower, upper])
+        assert float(dist.cdf(x)) == below
+        assert float(dist.sf(x)) == 1.0 - below
+        assert float(dist.pdf(x)) == 0.0 or x in (lower, upper)
+    np.testing.assert_array_equal(dist.ppf([0.0, 1.0]), [lower, upper])
 
 
 def test_cache_folder(tmp_path, monkeypatch):
@@ -374,7 +376,7 @@ def test_without_a_cache(tmp_path):
         [sys.executable, "-W", "error", "-c", code], env={**os.environ, "BAYESCM_CACHE_DIR": str(file)},
         capture_output=True, text=True, check=True,
     )  # fmt: skip
-    want = float(law_of((26, 0, 2, 6), "mcc").sf(0.5))
+    want = float(distribution_of((26, 0, 2, 6), "mcc").sf(0.5))
     np.testing.assert_allclose(float(done.stdout), want, rtol=1e-9)
 
 
@@ -425,7 +427,7 @@ def test_deceptive_classifiers_of_toetsch():
 
 
 def better(first, second):
-    """Return P(second > first): the mean of the sf of one law at quantiles of the other."""
+    """Return P(second > first): the mean of the sf of one distribution at quantiles of the other."""
     nodes, weights = np.polynomial.legendre.leggauss(200)
     x = first.ppf(0.5 + 0.5 * nodes).values
     return float((second.sf(x).values * weights).sum() / 2)
@@ -434,15 +436,16 @@ def better(first, second):
 def test_two_systems_of_morais(oracle):
     """F1 and recall of two systems: .426307 (ERRATA) and .237182."""
     one, two = ({"tp": 10, "fp": 10, "fn": 5, "tn": 0}, {"tp": 3, "fp": 2, "fn": 3, "tn": 0})
-    laws = {
-        name: [law_of((c["tp"], c["fn"], c["fp"], 0), name) for c in (one, two)] for name in ("f1", "recall", "mcc")
+    dists = {
+        name: [distribution_of((c["tp"], c["fn"], c["fp"], 0), name) for c in (one, two)]
+        for name in ("f1", "recall", "mcc")
     }
-    np.testing.assert_allclose(better(*laws["f1"]), 0.426307, atol=1e-6)
-    np.testing.assert_allclose(better(*laws["recall"]), oracle("credible.cmp.recall")["expected"], atol=1e-6)
+    np.testing.assert_allclose(better(*dists["f1"]), 0.426307, atol=1e-6)
+    np.testing.assert_allclose(better(*dists["recall"]), oracle("credible.cmp.recall")["expected"], atol=1e-6)
     counts = bayescm.from_cells(**{name: [one[name], two[name]] for name in one})
     draws = bayescm.posterior(counts, metrics=["f1", "mcc"], random_seed=4, draws=50_000).posterior
     for name in ("f1", "matthews_correlation"):
-        want = better(*laws["f1" if name == "f1" else "mcc"])
+        want = better(*dists["f1" if name == "f1" else "mcc"])
         got = float((draws[name].sel(system=1) > draws[name].sel(system=0)).mean())
         np.testing.assert_allclose(got, want, atol=5 * math.sqrt(want * (1 - want) / 200_000))
 
@@ -450,11 +453,12 @@ def test_two_systems_of_morais(oracle):
 @pytest.mark.parametrize("cells", [(26, 0, 2, 6), (0, 0, 7, 30)])
 def test_metrics_of_one_row_need_no_model(cells):
     """Recall is a Beta whatever the story; informedness has no share of the prevalence."""
-    laws = [law_of(cells, "informedness", model=m, prevalence=v) for m in ("dirichlet_multinomial", "three_binomial")
+    dists = [distribution_of(cells, "informedness", model=m, prevalence=v) for m in ("dirichlet_multinomial",
+    "three_binomial")
             for v in (None, 0.3)]  # fmt: skip
-    x = some_points(laws[0])
-    for law in laws[1:]:
-        np.testing.assert_allclose(law.cdf(x), laws[0].cdf(x), rtol=1e-8)
+    x = some_points(dists[0])
+    for dist in dists[1:]:
+        np.testing.assert_allclose(dist.cdf(x), dists[0].cdf(x), rtol=1e-8)
 
 
 # ---- highest-density intervals --------------------------------------------------------------------------------------
@@ -475,18 +479,18 @@ def test_metrics_of_one_row_need_no_model(cells):
     ],
 )  # fmt: skip
 def test_intervals_that_were_none(cells, name, settings):
-    """Spikes next to an edge, laws narrower than the spacing of numbers, a Beta whose median lies off its table."""
+    """Spikes next to an edge, widths below the spacing of numbers, a Beta whose median lies off its table."""
     tp, fn, fp, tn = cells
     s = bayescm.summary(bayescm.from_cells(tp=tp, fn=fn, fp=fp, tn=tn), name, **settings)
-    law = law_of(cells, name, **settings)
+    dist = distribution_of(cells, name, **settings)
     lower, upper = s.interval.values[0]
     assert s.ci_kind.item() == "hdi"
     assert lower <= float(s["median"].item()) <= upper
-    held = 1.0 - float(law.cdf(lower)) - float(law.sf(upper))
+    held = 1.0 - float(dist.cdf(lower)) - float(dist.sf(upper))
     assert held == pytest.approx(0.95, abs=1e-4)
     for shift in (0.003, 0.03, 0.1, 0.3):  # no interval as long holds more
         for step in (shift * (upper - lower), -shift * (upper - lower)):
-            assert 1.0 - float(law.cdf(lower + step)) - float(law.sf(upper + step)) < held + 1e-3
+            assert 1.0 - float(dist.cdf(lower + step)) - float(dist.sf(upper + step)) < held + 1e-3
 
 
 def test_where_the_intervals_lie():
@@ -518,8 +522,8 @@ def test_tabulated_quantiles_on_both_sides_of_the_median(a, b):
     from bayescm._kernels.beta import DESCRIPTION, MAX_CELLS, build, of_normal
     from bayescm.distributions import beta_quantiles
 
-    table, law = np.full((MAX_CELLS + 1, 8), np.nan), np.empty(DESCRIPTION)
-    build(a, b, table, law)
+    table, dist = np.full((MAX_CELLS + 1, 8), np.nan), np.empty(DESCRIPTION)
+    build(a, b, table, dist)
     z = np.linspace(-6.0, 6.0, 241)
-    found = [of_normal(w, table, law) for w in z]
+    found = [of_normal(w, table, dist) for w in z]
     np.testing.assert_allclose(found, beta_quantiles.logit_at_normal(z, a, b), rtol=1e-8, atol=1e-8)

@@ -1,10 +1,10 @@
-"""Laws of users' own metrics: against the table's integrals, closed forms and draws."""
+"""Distributions of users' own metrics: against the table's integrals, closed forms and draws."""
 
 import numpy as np
 import pytest
 
-from bayescm.distributions import BetaLaw, PointLaw, dirichlet, exact_law
-from bayescm.distributions.numeric import NumericLaw, _directions, numeric_law
+from bayescm.distributions import Beta, Point, dirichlet, exact_distribution
+from bayescm.distributions.numeric import Numeric, _directions, numeric_distribution
 from bayescm.metrics import compute, resolve
 from bayescm.metrics.table import Metric
 from bayescm.priors.concentrations import Concentrations, concentrations
@@ -17,8 +17,8 @@ def posterior(counts=COUNTS, model="dirichlet_multinomial", prior="jeffreys", pr
     return dirichlet.posterior(np.array(counts), concentrations(prior, model, 2), prevalence)
 
 
-def law_of(function, which):
-    return numeric_law(resolve(function, 2)[0], which)
+def distribution_of(function, which):
+    return numeric_distribution(resolve(function, 2)[0], which)
 
 
 def gain(tp, fp):
@@ -51,7 +51,7 @@ def share_of_right(matrix):
 def test_the_metrics_of_the_table_as_functions(name, counts, model, prevalence):
     which = posterior(counts, model, prevalence=prevalence)
     metric = resolve(name, 2)[0]
-    want, found = exact_law(metric, which), numeric_law(metric, which)
+    want, found = exact_distribution(metric, which), numeric_distribution(metric, which)
     scale = want.sd()
     for kind in ("hdi", "eti"):
         a, b = want.statistics(0.9, kind), found.statistics(0.9, kind)
@@ -80,62 +80,64 @@ def test_the_metrics_of_the_table_as_functions(name, counts, model, prevalence):
 def test_against_draws(function, counts, model, prevalence):
     which = posterior(counts, model, prior="laplace", prevalence=prevalence)
     metric = resolve(function, 2)[0]
-    law = numeric_law(metric, which)
+    dist = numeric_distribution(metric, which)
     n = 200_000
     theta = dirichlet.draw_theta(which, np.random.default_rng(3), n)
     draws = np.sort(compute([metric], np.moveaxis(theta, -1, 0))[0])
     p = np.array([0.003, 0.05, 0.3, 0.5, 0.8, 0.97])
     x = np.quantile(draws, p)
     empirical = np.searchsorted(draws, x, side="right") / n
-    np.testing.assert_array_less(np.abs(law.cdf(x) - empirical), 5 * np.sqrt(0.25 / n))
-    np.testing.assert_allclose(law.cdf(x) + law.sf(x), 1.0, atol=1e-12)
-    mean, sd = law.mean(), law.sd()
+    np.testing.assert_array_less(np.abs(dist.cdf(x) - empirical), 5 * np.sqrt(0.25 / n))
+    np.testing.assert_allclose(dist.cdf(x) + dist.sf(x), 1.0, atol=1e-12)
+    mean, sd = dist.mean(), dist.sd()
     np.testing.assert_allclose(mean, draws.mean(), atol=5 * draws.std() / np.sqrt(n) + 1e-3 * draws.std())
     fourth = np.mean((draws - draws.mean()) ** 4)
     np.testing.assert_allclose(sd**2, draws.var(), atol=6 * np.sqrt(fourth / n), rtol=1e-3)
-    lower, upper = law.eti(0.9)
+    lower, upper = dist.eti(0.9)
     low, high = np.searchsorted(draws, [lower - 1e-7, upper + 1e-7]) / n
     assert high - low > 0.9 - 5 * np.sqrt(0.09 / n)
-    lower, upper, is_hdi = law.hdi(0.9)
-    assert upper - lower <= np.diff(law.eti(0.9)).item() + 1e-4 * sd
+    lower, upper, is_hdi = dist.hdi(0.9)
+    assert upper - lower <= np.diff(dist.eti(0.9)).item() + 1e-4 * sd
     if is_hdi:
         assert (draws <= upper).mean() - (draws < lower).mean() == pytest.approx(0.9, abs=5 * np.sqrt(0.09 / n))
-    assert law.error(x).max() < 0.05
+    assert dist.error(x).max() < 0.05
 
 
 def test_the_density_is_the_slope_of_the_cdf():
-    law = law_of(gain, posterior())
-    x = law.ppf(np.array([0.05, 0.4, 0.9]))
-    step = 1e-3 * law.sd()
-    np.testing.assert_allclose(law.pdf(x), (law.cdf(x + step) - law.cdf(x - step)) / (2 * step), rtol=1e-4)
+    dist = distribution_of(gain, posterior())
+    x = dist.ppf(np.array([0.05, 0.4, 0.9]))
+    step = 1e-3 * dist.sd()
+    np.testing.assert_allclose(dist.pdf(x), (dist.cdf(x + step) - dist.cdf(x - step)) / (2 * step), rtol=1e-4)
 
 
 def test_a_single_point_with_a_probability():
-    law = law_of(kinked, posterior([[20, 10], [8, 20]]))
-    below = law_of(lambda tp, fp: tp - fp, posterior([[20, 10], [8, 20]])).cdf(0.2)
+    dist = distribution_of(kinked, posterior([[20, 10], [8, 20]]))
+    below = distribution_of(lambda tp, fp: tp - fp, posterior([[20, 10], [8, 20]])).cdf(0.2)
     assert 0.1 < below < 0.9
-    np.testing.assert_allclose([law.cdf(0.2), law.cdf(0.2 - 1e-9)], [below, 0.0], atol=1e-6)
-    np.testing.assert_allclose(law.ppf(0.5 * below), 0.2, rtol=1e-8)
-    assert not law.hdi(0.9)[2]
+    np.testing.assert_allclose([dist.cdf(0.2), dist.cdf(0.2 - 1e-9)], [below, 0.0], atol=1e-6)
+    np.testing.assert_allclose(dist.ppf(0.5 * below), 0.2, rtol=1e-8)
+    assert not dist.hdi(0.9)[2]
 
 
 def test_of_rates_alone():
     for i, function in enumerate([lambda recall: 3 * recall, lambda prevalence: 3 * prevalence]):
-        law, cells = law_of(function, posterior()), [(26.5, 1.5), (28.0, 9.0)][i]
-        want = BetaLaw(*map(np.array, cells))
+        dist, cells = distribution_of(function, posterior()), [(26.5, 1.5), (28.0, 9.0)][i]
+        want = Beta(*map(np.array, cells))
         p = np.array([0.01, 0.5, 0.99])
-        np.testing.assert_allclose(law.ppf(p), 3 * want.ppf(p), rtol=1e-6)
-        np.testing.assert_allclose([law.mean(), law.sd()], [3 * want.mean(), 3 * want.sd()], rtol=1e-6)
+        np.testing.assert_allclose(dist.ppf(p), 3 * want.ppf(p), rtol=1e-6)
+        np.testing.assert_allclose([dist.mean(), dist.sd()], [3 * want.mean(), 3 * want.sd()], rtol=1e-6)
 
 
 def test_points():
     for which in (posterior(), posterior(prevalence=0.2)):
-        law = law_of(lambda tp: 0.0 * tp + 7.0, which)
-        assert isinstance(law, PointLaw)
-        assert law.mean() == 7.0
-    law = law_of(lambda prevalence: prevalence * (1 - prevalence), posterior([COUNTS, COUNTS], prevalence=0.2))
-    assert isinstance(law, PointLaw)
-    np.testing.assert_allclose(law.mean(), [0.16, 0.16])
+        dist = distribution_of(lambda tp: 0.0 * tp + 7.0, which)
+        assert isinstance(dist, Point)
+        assert dist.mean() == 7.0
+    dist = distribution_of(
+        lambda prevalence: prevalence * (1 - prevalence), posterior([COUNTS, COUNTS], prevalence=0.2)
+    )
+    assert isinstance(dist, Point)
+    np.testing.assert_allclose(dist.mean(), [0.16, 0.16])
 
 
 def raises(tp):
@@ -156,53 +158,53 @@ def raises(tp):
     ],
 )
 def test_left_to_draws(function):
-    assert law_of(function, posterior()) is None
+    assert distribution_of(function, posterior()) is None
 
 
 def test_small_concentrations_and_more_labels_are_left_to_draws():
     rows = np.array([[3.0, 0.01], [2.0, 4.0]])
-    assert law_of(gain, Concentrations(rows, rows.sum(-1), one_dirichlet=True)) is None
+    assert distribution_of(gain, Concentrations(rows, rows.sum(-1), one_dirichlet=True)) is None
     three = concentrations("laplace", "dirichlet_multinomial", 3)
-    assert numeric_law(resolve("f1_macro", 2)[0], three) is None
+    assert numeric_distribution(resolve("f1_macro", 2)[0], three) is None
 
 
 def test_moments_that_do_not_exist():
     ratio = Metric("ratio", "", "", lambda tp, fp: tp / fp, lower=-np.inf, upper=np.inf)
-    law = numeric_law(ratio, posterior([[6, 0], [1, 26]]))
-    assert law.mean() == np.inf
-    assert np.isnan(law.sd())
-    law = numeric_law(ratio, posterior([[60, 20], [1, 26]]))
-    assert law.mean() == pytest.approx(26.5 / 19.5, rel=1e-6)  # E of a ratio of gammas: a / (b - 1)
+    dist = numeric_distribution(ratio, posterior([[6, 0], [1, 26]]))
+    assert dist.mean() == np.inf
+    assert np.isnan(dist.sd())
+    dist = numeric_distribution(ratio, posterior([[60, 20], [1, 26]]))
+    assert dist.mean() == pytest.approx(26.5 / 19.5, rel=1e-6)  # E of a ratio of gammas: a / (b - 1)
 
 
 @pytest.mark.parametrize("prob", [0.001, 0.9999])
 def test_short_and_long_intervals(prob):
-    law = law_of(gain, posterior())
-    for lower, upper in (law.eti(prob), law.hdi(prob)[:2]):
+    dist = distribution_of(gain, posterior())
+    for lower, upper in (dist.eti(prob), dist.hdi(prob)[:2]):
         assert lower < upper
-        assert law.cdf(upper) - law.cdf(lower) == pytest.approx(prob, abs=1e-6)
+        assert dist.cdf(upper) - dist.cdf(lower) == pytest.approx(prob, abs=1e-6)
 
 
 def test_constant_where_the_posterior_lies():
-    found = law_of(lambda tp: np.maximum(tp - 0.99, 0.0), posterior([[50, 2], [1, 26]])).statistics(0.9, "hdi")
+    found = distribution_of(lambda tp: np.maximum(tp - 0.99, 0.0), posterior([[50, 2], [1, 26]])).statistics(0.9, "hdi")
     assert [float(found[name]) for name in ("median", "lower", "upper")] == pytest.approx([0.0] * 3, abs=1e-8)
     assert not found["is_hdi"]
 
 
 def test_tiny_concentrations_have_no_mean_of_a_ratio():
     ratio = Metric("ratio", "", "", lambda tp, fp: tp / fp, lower=-np.inf, upper=np.inf)
-    assert numeric_law(ratio, posterior([[6, 0], [1, 26]], prior=0.06)).mean() == np.inf
+    assert numeric_distribution(ratio, posterior([[6, 0], [1, 26]], prior=0.06)).mean() == np.inf
 
 
 def test_batches_and_shapes():
     matrices = np.array([[COUNTS, [[90, 10], [5, 20]], [[6, 2], [0, 26]]]] * 2)
-    law = law_of(gain, posterior(matrices))
-    one = law_of(gain, posterior(matrices[1, 2]))
-    assert law.mean().shape == law.cdf(1.0).shape == (2, 3)
-    assert law.ppf(np.array([0.1, 0.2])[:, None, None]).shape == (2, 2, 3)
-    assert law.cdf(np.array([[1.0, 2.0, 3.0]])).shape == (2, 3)
+    dist = distribution_of(gain, posterior(matrices))
+    one = distribution_of(gain, posterior(matrices[1, 2]))
+    assert dist.mean().shape == dist.cdf(1.0).shape == (2, 3)
+    assert dist.ppf(np.array([0.1, 0.2])[:, None, None]).shape == (2, 2, 3)
+    assert dist.cdf(np.array([[1.0, 2.0, 3.0]])).shape == (2, 3)
     assert one.cdf(np.ones((4, 5))).shape == (4, 5)
-    np.testing.assert_allclose(law.statistics(0.9, "hdi")["upper"][1, 2], one.statistics(0.9, "hdi")["upper"])
+    np.testing.assert_allclose(dist.statistics(0.9, "hdi")["upper"][1, 2], one.statistics(0.9, "hdi")["upper"])
     np.testing.assert_array_equal(one.cdf(np.array([-np.inf, np.inf])), [0.0, 1.0])
     assert np.isnan(one.cdf(np.nan))
     assert np.isnan(one.ppf(np.array([-0.1, 1.1]))).all()
@@ -217,6 +219,6 @@ def test_the_test_runs_once_for_each_function():
 
     for name in ("a", "b"):
         (metric,) = resolve({name: counted}, 2)
-        assert isinstance(numeric_law(metric, posterior()), NumericLaw)
+        assert isinstance(numeric_distribution(metric, posterior()), Numeric)
     assert len(calls) == 4
     assert _directions(counted, "cells") == (1, 1, 0)

@@ -185,7 +185,7 @@ def test_more_than_two_labels():
     np.testing.assert_allclose(three["mean"], s["mean"], atol=0.01)
 
 
-def test_draws_against_exact_laws():
+def test_draws_against_exact_distributions():
     counts = [[35, 30], [30, 50]]
     names = ["recall", "precision", "f1", "accuracy"]
     exact = bayescm.summary(counts, names)

@@ -1,4 +1,4 @@
-"""Two normals, one per class: laws, area and curve, by both roads."""
+"""Two normals, one per class: distributions, area and curve, by both roads."""
 
 import numpy as np
 import pytest
@@ -35,8 +35,8 @@ def base_of(prior):
 
 
 @pytest.mark.parametrize("prior", PRIORS)
-def test_laws_against_quadrature(prior):
-    laws = story.exact(DATA, prior=prior).laws
+def test_distributions_against_quadrature(prior):
+    dists = story.exact(DATA, prior=prior).distributions
     mean, log_sd = np.linspace(-12, 20, 801), np.linspace(-3, 3.5, 301)
     m, sd = mean[:, None], np.exp(log_sd)
     for c in (0, 1):
@@ -50,42 +50,42 @@ def test_laws_against_quadrature(prior):
         weight /= weight.sum()
         cdf = weight.sum(1).cumsum() - weight.sum(1) / 2
         pick = np.arange(300, 600, 5)
-        np.testing.assert_allclose(laws["mu"].cdf(mean[pick, None])[:, c], cdf[pick], atol=1e-3)
+        np.testing.assert_allclose(dists["mu"].cdf(mean[pick, None])[:, c], cdf[pick], atol=1e-3)
         cdf = weight.sum(0).cumsum() - weight.sum(0) / 2
-        np.testing.assert_allclose(laws["variance"].cdf(sd[::10, None] ** 2)[:, c], cdf[::10], atol=1e-3)
+        np.testing.assert_allclose(dists["variance"].cdf(sd[::10, None] ** 2)[:, c], cdf[::10], atol=1e-3)
 
 
-def area_cdf(value, laws, nodes=200):
+def area_cdf(value, dists, nodes=200):
     """P(auc <= value): given the spreads the difference of the means is normal; the spreads by their quantiles."""
     u = (np.arange(nodes) + 0.5) / nodes
-    variance = laws["variance"].ppf(u[:, None])  # (nodes, 2)
+    variance = dists["variance"].ppf(u[:, None])  # (nodes, 2)
     v0, v1 = variance[:, None, 0], variance[None, :, 1]
-    df, loc, scale = laws["mu"].args
-    alpha, beta = df / 2, laws["variance"].kwds["scale"]
+    df, loc, scale = dists["mu"].args
+    alpha, beta = df / 2, dists["variance"].kwds["scale"]
     kappa = beta / alpha / scale**2
     z = (ndtri(value) * np.sqrt(v0 + v1) - (loc[1] - loc[0])) / np.sqrt(v0 / kappa[0] + v1 / kappa[1])
     return ndtr(z).mean()
 
 
 @pytest.mark.parametrize("prior", PRIORS)
-def test_draws_follow_the_laws(prior):
+def test_draws_follow_the_distributions(prior):
     form = story.exact(DATA, prior=prior)
     draws = form.draw(np.random.default_rng(0), 20_000)
-    for name, law in form.laws.items():
-        pit = law.cdf(draws[name].values)
+    for name, dist in form.distributions.items():
+        pit = dist.cdf(draws[name].values)
         for c in (0, 1):
             assert stats.kstest(pit[:, c], "uniform").pvalue > 1e-3
     for value in (0.5, 0.65, 0.8, 0.9):
-        assert (draws.auc <= value).mean() == pytest.approx(area_cdf(value, form.laws), abs=0.014)
+        assert (draws.auc <= value).mean() == pytest.approx(area_cdf(value, form.distributions), abs=0.014)
     assert (form.prior is None) == (prior == "reference")
 
 
-def test_reference_is_the_t_law():
-    law = story.exact(DATA, prior="reference").laws["mu"]
+def test_reference_is_the_t_distribution():
+    dist = story.exact(DATA, prior="reference").distributions["mu"]
     for c in (0, 1):
         x = X[c == Y]
         want = stats.t(len(x) - 1, x.mean(), stats.sem(x))
-        np.testing.assert_allclose(law.cdf(np.array([[4.0], [5.0], [6.0]]))[:, c], want.cdf([4, 5, 6]), rtol=1e-10)
+        np.testing.assert_allclose(dist.cdf(np.array([[4.0], [5.0], [6.0]]))[:, c], want.cdf([4, 5, 6]), rtol=1e-10)
 
 
 @pytest.mark.parametrize(("kappa", "spread"), [(1.0, 1.0), (0.25, 1.0), (4.0, 10.0)])
@@ -122,9 +122,9 @@ def test_curve_and_area_agree():
 @pytest.mark.parametrize("prior", ["weak", "standard", PRIOR])
 def test_the_program_has_the_density_of_the_closed_form(prior):
     """Of means and variances; test_programs.py compares what follows from them."""
-    laws = story.exact(DATA, prior=prior).laws
-    df, loc, scale = laws["mu"].args
-    alpha, beta = df / 2, laws["variance"].kwds["scale"]
+    dists = story.exact(DATA, prior=prior).distributions
+    df, loc, scale = dists["mu"].args
+    alpha, beta = df / 2, dists["variance"].kwds["scale"]
     kappa = beta / alpha / scale**2
 
     def closed(variance, mu):
@@ -157,8 +157,8 @@ def test_calibration():
     for _ in range(300):
         simulated = story.simulate(rng, 6, 4)
         form = story.exact(simulated, prior="standard", fpr=[0.5])
-        for name, law in form.laws.items():
-            pit[name].append(law.cdf(simulated[name].values))
+        for name, dist in form.distributions.items():
+            pit[name].append(dist.cdf(simulated[name].values))
         pit["auc"].append((form.draw(rng, 199).auc < simulated.auc).mean().item() + rng.uniform() / 200)
     for values in (*np.transpose(pit["mu"]), *np.transpose(pit["variance"]), pit["auc"]):
         assert stats.kstest(values, "uniform").pvalue > 1e-3
@@ -173,13 +173,13 @@ def test_recovery():
 
 
 def test_shapes_of_the_data():
-    want = story.exact(DATA).laws["mu"].mean()
+    want = story.exact(DATA).distributions["mu"].mean()
     text = np.where(Y == 1, "ill", "well")
     by_name = story.scores_by_class(text, X, pos_label="ill")
     assert by_name.attrs["labels"] == ["well", "ill"]
     dataset = xr.Dataset({"scores": ("item", X), "actual": ("item", Y)})
     for data in ((Y, X), by_name, dataset, dataset.set_coords("actual"), DATA[::-1], DATA.drop_vars("item")):
-        np.testing.assert_allclose(story.exact(data).laws["mu"].mean(), want)
+        np.testing.assert_allclose(story.exact(data).distributions["mu"].mean(), want)
     assert story.exact(by_name).draw(RNG, 2).class_label.values.tolist() == ["well", "ill"]
     assert story.exact((text, X)).draw(RNG, 2).class_label.values.tolist() == ["well", "ill"]
     with pytest.raises(ValueError, match="`pos_label` is needed"):

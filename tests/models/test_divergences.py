@@ -62,8 +62,8 @@ def test_logits_of_sticks_are_independent_betas_under_a_dirichlet():
     logp = program.compile_logp()
     for x in np.random.default_rng(1).normal(0, 2, (5, 3)):
         share = 1 / (1 + np.exp(-x))
-        laws = stats.beta(alpha[:-1], alpha[::-1].cumsum()[::-1][1:])
-        want = (laws.logpdf(share) + np.log(share * (1 - share))).sum()
+        dists = stats.beta(alpha[:-1], alpha[::-1].cumsum()[::-1][1:])
+        want = (dists.logpdf(share) + np.log(share * (1 - share))).sum()
         assert logp({"p_sticks__": x}) == pytest.approx(want, rel=1e-9)
 
 

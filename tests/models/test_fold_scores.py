@@ -54,22 +54,22 @@ def test_baycomp_oracle(oracle, difference):
 
 @pytest.mark.parametrize("runs", [1, 2, 4])
 def test_nadeau_bengio_variance(runs):
-    law = story.exact(SCORES, runs=runs).laws["mean_difference"]
+    dist = story.exact(SCORES, runs=runs).distributions["mean_difference"]
     n, folds = len(SCORES), len(SCORES) / runs
     scale = np.sqrt(SCORES.var(ddof=1) * (1 / n + 1 / (folds - 1)))
     x = np.linspace(-3, 4, 9)
-    np.testing.assert_allclose(law.cdf(x), stats.t(n - 1, SCORES.mean(), scale).cdf(x), rtol=1e-12)
+    np.testing.assert_allclose(dist.cdf(x), stats.t(n - 1, SCORES.mean(), scale).cdf(x), rtol=1e-12)
 
 
 def test_without_correction_it_is_the_t_test():
-    law = story.exact(SCORES, correction=False).laws["mean_difference"]
-    assert law.cdf(0) == pytest.approx(stats.ttest_1samp(SCORES, 0, alternative="greater").pvalue, rel=1e-12)
+    dist = story.exact(SCORES, correction=False).distributions["mean_difference"]
+    assert dist.cdf(0) == pytest.approx(stats.ttest_1samp(SCORES, 0, alternative="greater").pvalue, rel=1e-12)
     assert story.correlation(8, 1, 0.3) == 0.3
     assert story.correlation(8, 2) == 0.25
 
 
 @pytest.mark.parametrize("prior", [None, PRIOR])
-def test_law_against_quadrature_of_the_multivariate_normal(prior):
+def test_distribution_against_quadrature_of_the_multivariate_normal(prior):
     rho, n = 1 / 8, len(SCORES)
     mean, log_sd = np.linspace(-9, 11, 801), np.linspace(-2.5, 4.5, 501)
     base = stats.multivariate_normal(np.zeros(n), covariance(n, rho))
@@ -87,9 +87,11 @@ def test_law_against_quadrature_of_the_multivariate_normal(prior):
     weight = np.exp(log_density - log_density.max())
     form = story.exact(SCORES, prior=prior)
     cdf = weight.sum(1).cumsum() - weight.sum(1) / 2
-    np.testing.assert_allclose(form.laws["mean_difference"].cdf(mean[::50]), cdf[::50] / weight.sum(), atol=1e-4)
+    np.testing.assert_allclose(
+        form.distributions["mean_difference"].cdf(mean[::50]), cdf[::50] / weight.sum(), atol=1e-4
+    )
     cdf = weight.sum(0).cumsum() - weight.sum(0) / 2
-    np.testing.assert_allclose(form.laws["variance"].cdf(sd[::50] ** 2), cdf[::50] / weight.sum(), atol=1e-4)
+    np.testing.assert_allclose(form.distributions["variance"].cdf(sd[::50] ** 2), cdf[::50] / weight.sum(), atol=1e-4)
 
 
 @pytest.mark.parametrize(("shape", "rho"), [((7,), 0.2), ((3, 5), 0.1), ((2, 4), 0.0)])
@@ -113,11 +115,11 @@ def test_drawn_scores_are_equally_correlated():
 
 
 @pytest.mark.parametrize("prior", [None, PRIOR])
-def test_draws_follow_the_laws(prior):
+def test_draws_follow_the_distributions(prior):
     form = story.exact(SCORES, prior=prior)
     draws = form.draw(np.random.default_rng(0), 20_000)
-    for name, law in form.laws.items():
-        assert stats.kstest(draws[name], law.cdf).pvalue > 1e-3
+    for name, dist in form.distributions.items():
+        assert stats.kstest(draws[name], dist.cdf).pvalue > 1e-3
     np.testing.assert_allclose(draws.sigma**2, draws.variance)
     assert (form.prior is None) == (prior is None)
 
@@ -125,17 +127,17 @@ def test_draws_follow_the_laws(prior):
 def test_the_program_has_the_density_of_the_closed_form():
     n, rho = len(SCORES), 2 / len(SCORES)
     squares = ((SCORES - SCORES.mean()) ** 2).sum() / (1 - rho)
-    law = normal_inverse_gamma.proper(PRIOR).update(n, SCORES.mean(), squares, weight=n / (1 + (n - 1) * rho))
+    dist = normal_inverse_gamma.proper(PRIOR).update(n, SCORES.mean(), squares, weight=n / (1 + (n - 1) * rho))
 
     def closed(variance, mean_difference):
-        spread = np.sqrt(variance / law.kappa)
-        of_variance = stats.invgamma.logpdf(variance, law.alpha, scale=law.beta)
-        return of_variance + stats.norm.logpdf(mean_difference, law.mu, spread)
+        spread = np.sqrt(variance / dist.kappa)
+        of_variance = stats.invgamma.logpdf(variance, dist.alpha, scale=dist.beta)
+        return of_variance + stats.norm.logpdf(mean_difference, dist.mu, spread)
 
     points = [{"variance": v, "mean_difference": m} for v, m in [(0.5, 0), (1.7, 1.2), (4, -2), (0.1, 0.9)]]
     proportional(story.model(SCORES, prior=PRIOR, runs=2), closed, points)
-    marginal = story.exact(SCORES, prior=PRIOR, runs=2).laws["mean_difference"]
-    assert float(marginal.mean()) == pytest.approx(float(law.mu))
+    marginal = story.exact(SCORES, prior=PRIOR, runs=2).distributions["mean_difference"]
+    assert float(marginal.mean()) == pytest.approx(float(dist.mu))
 
 
 def test_calibration_of_one_data_set():
@@ -143,9 +145,9 @@ def test_calibration_of_one_data_set():
     pit = {"mean_difference": [], "variance": []}
     for _ in range(400):
         simulated = story.simulate(rng, 1, 5, prior=PRIOR, runs=2)
-        laws = story.exact(simulated["scores"], prior=PRIOR, runs=2).laws
+        dists = story.exact(simulated["scores"], prior=PRIOR, runs=2).distributions
         for name, values in pit.items():
-            values.append(laws[name].cdf(simulated[name].item()))
+            values.append(dists[name].cdf(simulated[name].item()))
     for values in pit.values():
         assert stats.kstest(values, "uniform").pvalue > 1e-3
 
@@ -153,7 +155,9 @@ def test_calibration_of_one_data_set():
 def test_a_proper_prior_answers_constant_scores():
     with pytest.raises(ValueError, match=r"are all 0\.3"):
         story.exact(np.full(10, 0.3))
-    assert story.exact(np.full(10, 0.3), prior=PRIOR).laws["mean_difference"].mean() == pytest.approx(0.31, abs=0.1)
+    assert story.exact(np.full(10, 0.3), prior=PRIOR).distributions["mean_difference"].mean() == pytest.approx(
+        0.31, abs=0.1
+    )
     one = normal_inverse_gamma.proper(PRIOR).update(1, 2.0, 0.0)
     assert one.kappa == pytest.approx(1.4)
 
@@ -275,10 +279,10 @@ def test_one_and_equal_data_sets():
 # the rope
 
 
-def test_rope_of_draws_and_laws():
-    law = stats.t(9, 1.0, 0.5)
-    draws = xr.Dataset({"x": ("sample", law.rvs(100_000, random_state=1))})
-    exact, drawn = rope_probabilities(law, 0.5, variable="x"), rope_probabilities(draws, 0.5, variable="x")
+def test_rope_of_draws_and_distributions():
+    dist = stats.t(9, 1.0, 0.5)
+    draws = xr.Dataset({"x": ("sample", dist.rvs(100_000, random_state=1))})
+    exact, drawn = rope_probabilities(dist, 0.5, variable="x"), rope_probabilities(draws, 0.5, variable="x")
     np.testing.assert_allclose(exact.x, drawn.x, atol=0.01)
     assert list(exact.side.values) == ["worse", "equivalent", "better"]
     assert float(exact.x.sum()) == pytest.approx(1)

@@ -107,7 +107,7 @@ def test_the_classifiers_of_toetsch_and_hoffmann(classifiers):
     of = posterior["theta"] / posterior["theta"].sum("predicted")
     recall = of.isel(actual=1, predicted=1)
     assert 0.75 < float(posterior["mean_recall"].mean()) < 0.95
-    # a law of the next classifier is wider than that of the mean
+    # a distribution of the next classifier is wider than that of the mean
     for name in ("recall", "specificity"):
         assert float(posterior[f"new_{name}"].std()) > 2 * float(posterior[f"mean_{name}"].std())
     # few positives and a low recall: pulled up; many positives: hardly moved

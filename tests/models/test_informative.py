@@ -46,8 +46,8 @@ def fit(seed):
 def test_nuts_against_quadrature(fit):
     for name, right, wrong in (("recall", 26, 0), ("specificity", 6, 2)):
         has_moments(fit.posterior[name], *moments(EXPERT[name], right, wrong))
-    law = stats.beta(28, 10)
-    has_moments(fit.posterior.prevalence, law.mean(), law.std())
+    dist = stats.beta(28, 10)
+    has_moments(fit.posterior.prevalence, dist.mean(), dist.std())
 
 
 def test_betas_take_the_closed_form():
@@ -60,9 +60,9 @@ def test_betas_take_the_closed_form():
     for name in ("recall", "matthews_correlation"):
         assert float(exact.posterior[name].mean()) == pytest.approx(float(twin["mean"].sel(metric=name)), abs=0.002)
     at = log_density(models.load("informative").model(TABLE, prior=betas))
-    laws = {"prevalence": stats.beta(2 + 26, 8 + 8), "recall": stats.beta(26.5, 0.5), "specificity": stats.beta(9, 5)}
-    points = [dict(zip(laws, p, strict=True)) for p in np.random.default_rng(1).uniform(0.1, 0.9, (5, 3))]
-    constant = [at(**point) - sum(laws[name].logpdf(p) for name, p in point.items()) for point in points]
+    dists = {"prevalence": stats.beta(2 + 26, 8 + 8), "recall": stats.beta(26.5, 0.5), "specificity": stats.beta(9, 5)}
+    points = [dict(zip(dists, p, strict=True)) for p in np.random.default_rng(1).uniform(0.1, 0.9, (5, 3))]
+    constant = [at(**point) - sum(dists[name].logpdf(p) for name, p in point.items()) for point in points]
     np.testing.assert_allclose(constant, constant[0], rtol=1e-9)
 
 

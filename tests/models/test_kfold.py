@@ -32,7 +32,7 @@ def test_complete_pooling_is_the_sum_and_counts_the_prior_once():
     assert "counts once" in folds.attrs["reason"]
 
 
-def test_the_average_is_the_thesis_law_and_counts_the_prior_k_times():
+def test_the_average_is_the_thesis_distribution_and_counts_the_prior_k_times():
     """Mean and variance of a mean of independent Betas (Morais 2023, section 6), prior in every fold."""
     fit = bayescm.posterior(
         FOLDS, model="kfold", pooling="average", prior="jeffreys", metrics="recall", draws=50_000, random_seed=1

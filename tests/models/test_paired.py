@@ -142,15 +142,15 @@ def test_a_full_prior_is_taken_as_it_is():
         STORY.exact(joint, prior=xr.DataArray(alpha, dims=("x", "y", "z")))
 
 
-def test_draws_have_the_laws_and_who_is_better_is_a_beta():
+def test_draws_have_the_distributions_and_who_is_better_is_a_beta():
     joint = table(n=60)
     form = STORY.exact(joint)
     draws = form.draw(np.random.default_rng(1), 40_000)
     assert draws["theta"].dims == ("sample", "system", "actual", "predicted")
     assert draws["joint"].dims == ("sample", *joint.dims)
     for cell in range(8):
-        law = stats.beta(*(a[cell] for a in form.laws["joint_cell"].args))
-        assert stats.kstest(draws["joint_cell"][:, cell], law.cdf).pvalue > 1e-4
+        dist = stats.beta(*(a[cell] for a in form.distributions["joint_cell"].args))
+        assert stats.kstest(draws["joint_cell"][:, cell], dist.cdf).pvalue > 1e-4
     accuracy = bayescm.evaluate(draws["theta"], "accuracy").accuracy
     alpha = 0.25 + joint.values
     b, c = (alpha[0, i, 1 - i] + alpha[1, 1 - i, i] for i in (0, 1))
@@ -242,19 +242,19 @@ def test_the_program_has_the_prior_that_simulate_draws_from():
     worlds = [STORY.simulate(np.random.default_rng([5, i]), 1, prior="laplace", dependence="difficulty")
               for i in range(400)]  # fmt: skip
     base = concentrations("laplace", "dirichlet_multinomial", 2)
-    laws = {
+    dists = {
         "positive_share": stats.beta(*base.shares[::-1]),
         "right": stats.beta(1, 1),
         "difficulty_sd": stats.halfnorm(0, 1.5),
     }
     at = log_density(program, vars=program.free_RVs)
     for world in worlds[:5]:
-        point = {name: world[name].values for name in laws}
-        want = sum(law.logpdf(point[name]).sum() for name, law in laws.items())
+        point = {name: world[name].values for name in dists}
+        want = sum(dist.logpdf(point[name]).sum() for name, dist in dists.items())
         assert at(**point) == pytest.approx(want, abs=1e-6)
-    for name, law in laws.items():
+    for name, dist in dists.items():
         drawn = np.array([w[name].values.ravel()[-1] for w in worlds])
-        assert stats.kstest(drawn, law.cdf).pvalue > 1e-3, name
+        assert stats.kstest(drawn, dist.cdf).pvalue > 1e-3, name
     both_wrong = np.array([float(w["joint"][1, 0, 0]) for w in worlds])
     ahead = pm.draw(program["joint"][1, 0, 0], 400, random_seed=3)
     assert stats.ks_2samp(both_wrong, ahead).pvalue > 1e-3
@@ -298,8 +298,8 @@ def test_simulated_tables_are_covered():
     hits = 0
     for _ in range(150):
         world = STORY.simulate(rng, 50)
-        law = STORY.exact(world["counts"]).laws["joint_cell"]
-        low, high = law.ppf([[0.05]]), law.ppf([[0.95]])
+        dist = STORY.exact(world["counts"]).distributions["joint_cell"]
+        low, high = dist.ppf([[0.05]]), dist.ppf([[0.95]])
         truth = world["joint_cell"].values
         hits += ((low <= truth) & (truth <= high)).sum()
     assert abs(hits / 1200 - 0.9) < 4 * np.sqrt(0.09 / 150)

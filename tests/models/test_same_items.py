@@ -35,9 +35,9 @@ def test_each_system_has_its_own_posterior(prior):
     )
     for s in range(2):
         for i, j in np.ndindex(2, 2):
-            law = stats.beta(a[s, i, j], a[s].sum() - a[s, i, j])
+            dist = stats.beta(a[s, i, j], a[s].sum() - a[s, i, j])
             drawn = theta.values[:, :, s, i, j].ravel()
-            assert stats.kstest(drawn, law.cdf).pvalue > 1e-4, (s, i, j)
+            assert stats.kstest(drawn, dist.cdf).pvalue > 1e-4, (s, i, j)
 
 
 def test_the_draws_are_those_of_the_saturated_table():
@@ -63,8 +63,8 @@ def test_pairs_keep_each_system_s_own_posterior(prior):
         assert theta.dims == ("chain", "draw", "system", "actual", "predicted")
         assert theta.system.values.tolist() == [seen.systems[s] for s in pair]
         for (place, s), i, j in itertools.product(enumerate(pair), range(2), range(2)):
-            law = stats.beta(a[s, i, j], a[s].sum() - a[s, i, j])
-            assert stats.kstest(theta.values[:, :, place, i, j].ravel(), law.cdf).pvalue > 1e-4, (s, i, j)
+            dist = stats.beta(a[s, i, j], a[s].sum() - a[s, i, j])
+            assert stats.kstest(theta.values[:, :, place, i, j].ravel(), dist.cdf).pvalue > 1e-4, (s, i, j)
 
 
 @pytest.mark.parametrize(("k", "one_right"), [(2, 1 / 2), (3, 1 / 3), (5, 1 / 5)])
@@ -101,7 +101,7 @@ def test_three_labels_and_systems_that_answer_alike():
     assert theta["actual"].values.tolist() == ["a", "b", "c"]
 
 
-def test_small_blocks_draw_from_the_same_law(monkeypatch):
+def test_small_blocks_draw_from_the_same_distribution(monkeypatch):
     whole = draw(patterns(told()), "jeffreys", 1, 400, 9).mean("draw")
     monkeypatch.setattr(same_items, "_BLOCK", 100)
     assert np.allclose(draw(patterns(told()), "jeffreys", 1, 400, 9).mean("draw"), whole, atol=0.02)

@@ -30,7 +30,7 @@ def by_hand(counts, costs, n=200_000, seed=3):
     return np.column_stack([(theta * costs).sum((1, 2)), shares @ costs[:, 0], shares @ costs[:, 1]])
 
 
-def test_costs_are_those_of_the_exact_law_and_of_draws():
+def test_costs_are_those_of_the_exact_distribution_and_of_draws():
     found = bayescm.decide(COUNTS, COSTS, ci_kind="eti", random_seed=1)
     exact = bayescm.summary(COUNTS, expected_cost(fn=10, fp=1), ci_kind="eti").isel(metric=0)
     for name in ("point", "mean", "sd", "interval"):

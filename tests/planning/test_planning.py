@@ -224,8 +224,8 @@ def test_whole_tests_at_the_edges():
     perfect = bayescm.sample_size("f1", width=0.1, prevalence=0.3, mode=1, concentration=None)
     n = int(perfect.n_items.item())
     few = int(stats.binom.ppf(0.05, n, 0.3))  # positives, all found
-    law = bayescm.metric_distribution(bayescm.from_cells(tp=few, fn=0, fp=0, tn=n - few), "f1")
-    assert float(np.diff(law.hdi(0.95)).item()) == pytest.approx(0.1, rel=0.05)
+    dist = bayescm.metric_distribution(bayescm.from_cells(tp=few, fn=0, fp=0, tn=n - few), "f1")
+    assert float(np.diff(dist.hdi(0.95)).item()) == pytest.approx(0.1, rel=0.05)
     assert bayescm.interval_width("f1", [1, 10**6], prevalence=1e-6).width.shape == (1, 2)
 
 

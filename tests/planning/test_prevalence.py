@@ -30,8 +30,8 @@ def sampled(counts, n, seed=1):
 def test_quantiles_are_those_of_the_likelihood_ratio(counts, metric, ratio, from_ratio):
     p = np.array([0.001, 0.2, 0.7, 0.99])
     found = bayescm.at_prevalences(counts, metric, p).isel(metric=0)
-    law = bayescm.metric_distribution(counts, ratio)
-    ends = law.ppf([0.025, 0.5, 0.975]).values
+    dist = bayescm.metric_distribution(counts, ratio)
+    ends = dist.ppf([0.025, 0.5, 0.975]).values
     wanted = np.sort(from_ratio(ends, p[:, None]), axis=1)
     np.testing.assert_allclose(found["interval"], wanted[:, [0, 2]], rtol=1e-5)
     np.testing.assert_allclose(found["median"], wanted[:, 1], rtol=1e-5)
@@ -51,12 +51,12 @@ def test_an_uncertain_prevalence_is_averaged_over():
     p = stats.beta(3, 17).ppf((np.arange(400) + 0.5) / 400)
     for metric in ("precision", "negative_predictive_value"):
         one = found.sel(metric=metric).isel(prevalence=0)
-        laws = [bayescm.metric_distribution(FEW, metric, prevalence=float(value)) for value in p]
-        below = np.mean([law.cdf(one["interval"].values).values for law in laws], axis=0)
+        dists = [bayescm.metric_distribution(FEW, metric, prevalence=float(value)) for value in p]
+        below = np.mean([dist.cdf(one["interval"].values).values for dist in dists], axis=0)
         np.testing.assert_allclose(below, [0.025, 0.975], atol=2e-4)
-        assert float(one["mean"]) == pytest.approx(np.mean([float(law.mean()) for law in laws]), abs=2e-4)
+        assert float(one["mean"]) == pytest.approx(np.mean([float(dist.mean()) for dist in dists]), abs=2e-4)
     assert found.prevalence.item() == pytest.approx(0.15)
-    assert found.prevalence_law.item() == "Beta(3, 17)"
+    assert found.prevalence_distribution.item() == "Beta(3, 17)"
 
 
 def test_an_uncertain_prevalence_has_the_wider_interval():

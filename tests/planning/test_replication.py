@@ -1,4 +1,4 @@
-"""Predictive laws of a second test: Caelen's numbers, brute force, draws."""
+"""Predictive distributions of a second test: Caelen's numbers, brute force, draws."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from scipy import stats
 import bayescm
 from bayescm.metrics import compute, resolve
 from bayescm.planning import replication
-from bayescm.planning.future import Lattice, Law
+from bayescm.planning.future import Discrete, Lattice
 from bayescm.priors.concentrations import concentrations
 
 CAELEN = bayescm.datasets.caelen2017()
@@ -109,11 +109,11 @@ def test_undefined_values_are_left_out_and_counted():
 
 
 def test_discrete_intervals():
-    law = Law(np.array([0.0, 1.0, 2.0, 5.0]), np.array([0.1, 0.5, 0.3, 0.1]), 0.0)
-    assert law._narrowest(np.cumsum(law.probability), 0.8) == (1.0, 2.0)
-    found = law.statistics(0.8, "eti")
+    dist = Discrete(np.array([0.0, 1.0, 2.0, 5.0]), np.array([0.1, 0.5, 0.3, 0.1]), 0.0)
+    assert dist._narrowest(np.cumsum(dist.probability), 0.8) == (1.0, 2.0)
+    found = dist.statistics(0.8, "eti")
     assert (found["lower"], found["median"], found["upper"]) == (0.0, 1.0, 2.0)
-    assert law.compare(law) == pytest.approx(((1 - 0.36) / 2, 0.36))
+    assert dist.compare(dist) == pytest.approx(((1 - 0.36) / 2, 0.36))
 
 
 def test_pairs_of_systems_by_brute_force():
@@ -154,7 +154,7 @@ def test_many_matrices_are_predicted_as_each_alone(monkeypatch):
     rng = np.random.default_rng(1)
     counts = bayescm.from_array(rng.integers(0, 9, (2, 5, 2, 2)), dims=("dataset", "fold"))
     found = bayescm.replicate(counts, ["mcc", "lr+"], claims="mcc > .2")
-    assert not any(one.laws for one in kept)  # they are large, and only systems are compared
+    assert not any(one.dists for one in kept)  # they are large, and only systems are compared
     for at in np.ndindex(2, 5):
         place = dict(zip(("dataset", "fold"), at, strict=True))
         alone = bayescm.replicate(counts.isel(place), ["mcc", "lr+"], claims="mcc > .2")

@@ -78,7 +78,7 @@ NO_POSITIVES = bayescm.from_cells(tp=0, fn=0, fp=2, tn=6)
 TOETSCH = {"model": "three_binomial", "prior": "laplace"}
 
 
-def law(metric, counts=COUNTS, **options):
+def dist(metric, counts=COUNTS, **options):
     return bayescm.metric_distribution(counts, metric, **options)
 
 
@@ -91,8 +91,8 @@ def by_label(ax, start):
 
 
 @pytest.mark.parametrize("kind", ["pdf", "cdf"])
-def test_distribution_draws_the_law(kind):
-    mcc = law("mcc")
+def test_distribution_draws_the_distribution(kind):
+    mcc = dist("mcc")
     stored = mcc.to_dataset()
     ax = plots.plot_distribution(mcc, kind=kind)
     curve = ax.lines[0]
@@ -109,32 +109,32 @@ def test_distribution_draws_the_law(kind):
 
 
 def test_distribution_shades_the_interval():
-    stored = law("mcc").to_dataset(ci_prob=0.8, ci_kind="eti")
-    ax = plots.plot_distribution(law("mcc"), ci_prob=0.8, ci_kind="eti")
+    stored = dist("mcc").to_dataset(ci_prob=0.8, ci_kind="eti")
+    ax = plots.plot_distribution(dist("mcc"), ci_prob=0.8, ci_kind="eti")
     shaded = ax.collections[0].get_paths()[0].vertices[:, 0]
     np.testing.assert_allclose([shaded.min(), shaded.max()], stored.interval)
     assert legend(ax)[0].startswith("80% ETI")
 
 
 def test_distribution_states_the_probability_above_a_reference():
-    mcc = law("mcc")
+    mcc = dist("mcc")
     ax = plots.plot_distribution(mcc, reference=0.5)
     assert legend(ax)[-1] == f"P(MCC > 0.5) = {float(mcc.sf(0.5)):.3f}"
     assert set(by_label(ax, "P(MCC").get_xdata()) == {0.5}
-    assert legend(plots.plot_distribution(law("recall"), reference=0.5))[-1].startswith("P(recall > 0.5) = 1 - ")
+    assert legend(plots.plot_distribution(dist("recall"), reference=0.5))[-1].startswith("P(recall > 0.5) = 1 - ")
 
 
 def test_a_reference_is_never_a_false_zero_or_one():
     counts = bayescm.from_cells(tp=260, fn=10, fp=20, tn=600)
-    (above,) = [t for t in legend(plots.plot_distribution(law("f1", counts), reference=0.99)) if t.startswith("P(")]
-    assert above == f"P(F1 > 0.99) = {float(law('f1', counts).sf(0.99)):.1e}"
-    (below,) = [t for t in legend(plots.plot_distribution(law("f1", counts), reference=0.7)) if t.startswith("P(")]
-    assert below == f"P(F1 > 0.7) = 1 - {float(law('f1', counts).cdf(0.7)):.1e}"
+    (above,) = [t for t in legend(plots.plot_distribution(dist("f1", counts), reference=0.99)) if t.startswith("P(")]
+    assert above == f"P(F1 > 0.99) = {float(dist('f1', counts).sf(0.99)):.1e}"
+    (below,) = [t for t in legend(plots.plot_distribution(dist("f1", counts), reference=0.7)) if t.startswith("P(")]
+    assert below == f"P(F1 > 0.7) = 1 - {float(dist('f1', counts).cdf(0.7)):.1e}"
 
 
 def test_distribution_of_several_systems():
     counts = bayescm.datasets.toetsch2021().sel(system=["7a", "8"])
-    both = law("informedness", counts, **TOETSCH)
+    both = dist("informedness", counts, **TOETSCH)
     _, mine = plt.subplots()
     ax = plots.plot_distribution(both, ax=mine, reference=0)
     assert ax is mine
@@ -152,17 +152,17 @@ def test_distribution_of_several_systems():
 
 
 def test_distribution_of_a_mapping_and_a_sequence():
-    ax = plots.plot_distribution({"flat": law("mcc", prior="laplace"), "Jeffreys": law("mcc")})
+    ax = plots.plot_distribution({"flat": dist("mcc", prior="laplace"), "Jeffreys": dist("mcc")})
     assert [text.partition(":")[0] for text in legend(ax)] == ["flat", "Jeffreys"]
-    ax = plots.plot_distribution([law("recall"), law("f1")])
+    ax = plots.plot_distribution([dist("recall"), dist("f1")])
     assert [text.partition(":")[0] for text in legend(ax)] == ["Recall", "F1"]
     assert ax.get_xlabel().startswith("value of the metric")
-    ax = plots.plot_distribution({"a": law("f1", bayescm.datasets.caelen2017())})
+    ax = plots.plot_distribution({"a": dist("f1", bayescm.datasets.caelen2017())})
     assert [text.partition(":")[0] for text in legend(ax)] == ["a A", "a B"]
 
 
 def test_distribution_of_a_dataset():
-    stored = law("mcc").to_dataset(ci_prob=0.9)
+    stored = dist("mcc").to_dataset(ci_prob=0.9)
     ax = plots.plot_distribution(stored, reference=0.5)
     assert legend(ax)[0].startswith("90% HDI")
     assert legend(ax)[-1] == "reference 0.5"
@@ -171,11 +171,11 @@ def test_distribution_of_a_dataset():
 
 
 def test_an_infinite_density_is_cut_off_and_said():
-    ax = plots.plot_distribution(law("recall"))
+    ax = plots.plot_distribution(dist("recall"))
     assert [t.get_text() for t in ax.texts if t.get_text()] == ["density infinite\nat 1: cut off"]
     curve = ax.lines[0].get_ydata()
     assert ax.get_ylim()[1] < 0.5 * curve.max()
-    both = plots.plot_distribution(law("recall", NO_POSITIVES))
+    both = plots.plot_distribution(dist("recall", NO_POSITIVES))
     assert sorted(t.get_text()[-10:-9] for t in both.texts if t.get_text()) == ["0", "1"]
     assert legend(both)[0].startswith("95% ETI")
     assert "value of the counts undefined (0/0)" in legend(both)
@@ -183,23 +183,23 @@ def test_an_infinite_density_is_cut_off_and_said():
 
 @pytest.mark.parametrize("prior", ["laplace", 0.99, 1.0])
 def test_a_finite_density_is_not_cut_off(prior):
-    ax = plots.plot_distribution(law("recall", prior=prior, model="three_binomial"))
+    ax = plots.plot_distribution(dist("recall", prior=prior, model="three_binomial"))
     assert not ax.texts
     assert ax.get_ylim()[1] > ax.lines[0].get_ydata().max()
 
 
 def test_a_known_number_is_a_vertical_line():
-    known = law("prevalence", prevalence=0.1)
+    known = dist("prevalence", prevalence=0.1)
     ax = plots.plot_distribution(known)
     assert legend(ax) == ["known, 0.1"]
     assert set(ax.lines[0].get_xdata()) == {0.1}
     assert ax.get_xlim()[1] > 1
-    ax = plots.plot_distribution({"test set": law("prevalence"), "10%": known}, kind="cdf")
+    ax = plots.plot_distribution({"test set": dist("prevalence"), "10%": known}, kind="cdf")
     assert set(by_label(ax, "10%").get_xdata()) == {0.1}
 
 
 def test_a_metric_without_upper_limit_has_a_logarithmic_axis():
-    ratio = law("lr+")
+    ratio = dist("lr+")
     ax = plots.plot_distribution(ratio, reference=1)
     assert ax.get_xscale() == "log"
     x, y = ax.lines[0].get_data()
@@ -213,32 +213,32 @@ def test_a_metric_without_upper_limit_has_a_logarithmic_axis():
 
 
 def test_a_linear_axis_says_how_much_lies_beyond():
-    ratio = law("lr+")
+    ratio = dist("lr+")
     ax = plots.plot_distribution(ratio, log=False)
     end = ax.lines[0].get_xdata()[-1]
     assert end == pytest.approx(1.25 * float(ratio.hdi()[1]), rel=0.01)
     assert ax.texts[0].get_text() == f"{100 * float(ratio.sf(end)):.2g}% lies beyond \u2192"
-    assert not plots.plot_distribution(law("mcc"), log=False).texts
-    perfect = plots.plot_distribution(law("lr-", bayescm.from_cells(tp=3, fn=0, fp=0, tn=5)), log=False)
+    assert not plots.plot_distribution(dist("mcc"), log=False).texts
+    perfect = plots.plot_distribution(dist("lr-", bayescm.from_cells(tp=3, fn=0, fp=0, tn=5)), log=False)
     assert perfect.texts[0].get_text() == "density infinite\nat 0: cut off"
 
 
 def test_infinite_mean_and_value_of_the_counts():
-    ax = plots.plot_distribution(law("dor"))
+    ax = plots.plot_distribution(dist("dor"))
     assert {"mean infinite", "value of the counts infinite"} <= set(legend(ax))
     assert len(by_label(ax, "mean").get_xdata()) == 0
 
 
 def test_numbers_have_the_decimals_of_the_interval():
     counts = bayescm.from_cells(tp=260_000, fn=100, fp=2000, tn=60_000)
-    assert legend(plots.plot_distribution(law("recall", counts)))[0] == "95% HDI 0.999537 to 0.999688"
-    even = plots.plot_distribution(law("mcc", bayescm.from_cells(tp=5, fn=5, fp=5, tn=5)))
+    assert legend(plots.plot_distribution(dist("recall", counts)))[0] == "95% HDI 0.999537 to 0.999688"
+    even = plots.plot_distribution(dist("mcc", bayescm.from_cells(tp=5, fn=5, fp=5, tn=5)))
     assert "value of the counts 0.000" in legend(even)
     assert not any("-0.000" in text for text in legend(even))
 
 
 def test_ridges_of_many_systems():
-    bm = law("informedness", bayescm.datasets.toetsch2021(), **TOETSCH)
+    bm = dist("informedness", bayescm.datasets.toetsch2021(), **TOETSCH)
     ax = plots.plot_distribution(bm, kind="ridge", reference=0)
     assert [t.get_text() for t in ax.get_yticklabels()][:3] == ["1", "2", "3"]
     shown = [t.get_text().strip() for t in ax.texts]
@@ -248,37 +248,37 @@ def test_ridges_of_many_systems():
         ridge = ax.lines[5 * i].get_ydata()  # then its bar and three marks
         assert ridge.min() == pytest.approx(i - 0.85)
         assert ridge.max() <= i
-    with pytest.raises(ValueError, match=r"24 laws, and more than 8 .* kind='ridge'"):
+    with pytest.raises(ValueError, match=r"24 distributions, and more than 8 .* kind='ridge'"):
         plots.plot_distribution(bm)
 
 
 def test_ridges_of_known_and_infinite():
-    ax = plots.plot_distribution({"a": law("recall"), "b": law("prevalence", prevalence=0.2)}, kind="ridge")
+    ax = plots.plot_distribution({"a": dist("recall"), "b": dist("prevalence", prevalence=0.2)}, kind="ridge")
     assert len(ax.get_yticks()) == 2
 
 
 def test_distribution_refuses_what_it_cannot_draw():
     grid = bayescm.datasets.caelen2017().expand_dims(fold=2)
     with pytest.raises(ValueError, match="at most one batch dim"):
-        plots.plot_distribution(law("recall", grid))
+        plots.plot_distribution(dist("recall", grid))
     with pytest.raises(ValueError, match="mixes metrics with and without an upper limit"):
-        plots.plot_distribution([law("recall"), law("lr+")])
+        plots.plot_distribution([dist("recall"), dist("lr+")])
     with pytest.raises(ValueError, match="mapping of names"):
-        plots.plot_distribution([law("recall"), law("recall", prior="laplace")])
+        plots.plot_distribution([dist("recall"), dist("recall", prior="laplace")])
     with pytest.raises(TypeError, match=r"`data` must be what .*; got ndarray"):
         plots.plot_distribution(np.ones(3))
     with pytest.raises(TypeError, match="got a Dataset of point"):
         plots.plot_distribution(bayescm.summary(COUNTS, "recall"))
     with pytest.raises(ValueError, match="at least 3 points"):
-        plots.plot_distribution(law("recall").to_dataset(points=1))
+        plots.plot_distribution(dist("recall").to_dataset(points=1))
     with pytest.raises(ValueError, match="batch dim of size 0"):
-        plots.plot_distribution(law("recall", bayescm.datasets.caelen2017()).to_dataset().isel(system=slice(0)))
+        plots.plot_distribution(dist("recall", bayescm.datasets.caelen2017()).to_dataset().isel(system=slice(0)))
     with pytest.raises(ValueError, match="`data` is empty"):
         plots.plot_distribution([])
     with pytest.raises(ValueError, match="`kind` must be one of"):
-        plots.plot_distribution(law("recall"), kind="violin")
+        plots.plot_distribution(dist("recall"), kind="violin")
     with pytest.raises(TypeError, match="`reference` must be a number"):
-        plots.plot_distribution(law("recall"), reference="half")
+        plots.plot_distribution(dist("recall"), reference="half")
 
 
 def test_metric_uncertainty_draws_what_the_paper_says():
@@ -336,14 +336,14 @@ def test_metric_uncertainty_refuses_what_it_cannot_draw():
 
 
 @pytest.mark.parametrize("plot", ["plot_dist", "plot_forest"])
-def test_arviz_draws_exact_laws_without_draws(plot):
+def test_arviz_draws_exact_distributions_without_draws(plot):
     import arviz as az
 
-    laws = {"mcc": law("mcc", bayescm.datasets.caelen2017()), "recall": law("recall", bayescm.datasets.caelen2017())}
-    dt, options = plots.arviz_options(laws, plot, ci_probs=(0.5, 0.9))
+    dists = {"mcc": dist("mcc", bayescm.datasets.caelen2017()), "recall": dist("recall", bayescm.datasets.caelen2017())}
+    dt, options = plots.arviz_options(dists, plot, ci_probs=(0.5, 0.9))
     assert dt.posterior.sizes["draw"] == 1
     pc = getattr(az, plot)(dt, **options)
-    stored = laws["mcc"].to_dataset(ci_prob=0.9)
+    stored = dists["mcc"].to_dataset(ci_prob=0.9)
     one = {"system": "A"}
     wide = pc.viz["credible_interval" if plot == "plot_dist" else "twig"]["mcc"].sel(one).item()
     np.testing.assert_allclose(wide.get_xdata(), stored.interval.sel(one))
@@ -351,13 +351,13 @@ def test_arviz_draws_exact_laws_without_draws(plot):
         np.testing.assert_array_equal(pc.viz["dist"]["mcc"].sel(one).item().get_ydata(), stored.pdf.sel(one))
     else:
         narrow = pc.viz["trunk"]["mcc"].sel(one).item()
-        np.testing.assert_allclose(narrow.get_xdata(), laws["mcc"].hdi(0.5).sel(one))
+        np.testing.assert_allclose(narrow.get_xdata(), dists["mcc"].hdi(0.5).sel(one))
 
 
 def test_arviz_options_refuse_other_things():
-    with pytest.raises(TypeError, match="`laws` must be"):
+    with pytest.raises(TypeError, match="`distributions` must be"):
         plots.arviz_options({"mcc": 0.3})
     with pytest.raises(ValueError, match="prevalence is a known number and has no density"):
-        plots.arviz_options(law("prevalence", prevalence=0.1))
+        plots.arviz_options(dist("prevalence", prevalence=0.1))
     with pytest.raises(ValueError, match="`plot` must be one of"):
-        plots.arviz_options(law("mcc"), "plot_trace")
+        plots.arviz_options(dist("mcc"), "plot_trace")

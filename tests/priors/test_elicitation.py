@@ -119,17 +119,17 @@ def test_groups_and_dims():
     xr.testing.assert_identical(dt, again)
 
 
-def test_the_law_of_what_is_drawn():
+def test_the_distribution_of_what_is_drawn():
     dt = bayescm.prior_predictive(
         "recall", n_items=40, model="three_binomial", prior=PRIOR, chains=2, draws=20_000, random_seed=1
     )
     recall = dt.prior.recall.values.ravel()
     assert stats.kstest(recall, stats.beta(18, 3).cdf).pvalue > 1e-3
     positives = dt.prior_predictive.counts.sel(cell=["fn", "tp"]).sum("cell").values.ravel()
-    law = stats.betabinom(40, 2, 8)
-    assert abs(positives.mean() - law.mean()) < 4 * law.std() / np.sqrt(len(positives))
-    error = np.sqrt(law.pmf(0) / len(positives))
-    assert abs((positives == 0).mean() - law.pmf(0)) < 4 * error
+    dist = stats.betabinom(40, 2, 8)
+    assert abs(positives.mean() - dist.mean()) < 4 * dist.std() / np.sqrt(len(positives))
+    error = np.sqrt(dist.pmf(0) / len(positives))
+    assert abs((positives == 0).mean() - dist.pmf(0)) < 4 * error
     assert int(np.isnan(dt.prior_replicate.recall).sum()) == int((positives == 0).sum())
 
 
@@ -141,7 +141,7 @@ def test_known_and_exchanged_prevalence_and_many_labels():
     assert many.prior_predictive.sizes["cell"] == 9
 
 
-def test_the_prior_of_a_posterior_has_the_same_law():
+def test_the_prior_of_a_posterior_has_the_same_distribution():
     counts = bayescm.from_cells(tp=3, fn=1, fp=2, tn=4)
     ours = bayescm.prior_predictive("f1", n_items=5, draws=2000, random_seed=1).prior.f1
     theirs = bayescm.posterior(counts, metrics="f1", draws=10, random_seed=2).prior.f1

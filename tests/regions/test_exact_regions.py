@@ -54,10 +54,10 @@ def ratio(k, p):
 def outcomes(space, sums, point):
     """Return likelihood ratio and probability of every outcome."""
     y, x = point
-    laws = [trinomial(y, x)] if space == "pr" else [(y, 1 - y), (x, 1 - x)]
+    dists = [trinomial(y, x)] if space == "pr" else [(y, 1 - y), (x, 1 - x)]
     found = {}
-    for outcome in itertools.product(*(split(n, len(p)) for n, p in zip(sums, laws, strict=True))):
-        pairs = list(zip(outcome, laws, strict=True))
+    for outcome in itertools.product(*(split(n, len(p)) for n, p in zip(sums, dists, strict=True))):
+        pairs = list(zip(outcome, dists, strict=True))
         at_corner = space == "pr" and x == y == 0 and outcome[0][0] == 0  # which all outcomes without TP estimate
         found[outcome] = (
             Fraction(1) if at_corner else prod(ratio(*p) for p in pairs),
@@ -119,10 +119,10 @@ def likely(space, cells, y, x):
     """Return the likelihood ratio statistic, in plain NumPy."""
     tn, fp, fn, tp = np.moveaxis(np.asarray(cells, float), -1, 0)
     parts = [(tp, fp, fn)] if space == "pr" else [(tp, fn), (fp, tn)]
-    laws = [trinomial(Fraction(y), Fraction(x))] if space == "pr" else [(y, 1 - y), (x, 1 - x)]
+    dists = [trinomial(Fraction(y), Fraction(x))] if space == "pr" else [(y, 1 - y), (x, 1 - x)]
     q = np.zeros(len(tp))
-    for part, law in zip(parts, laws, strict=True):
-        for k, p in zip(part, law, strict=True):
+    for part, dist in zip(parts, dists, strict=True):
+        for k, p in zip(part, dist, strict=True):
             q += 2 * k * np.log(np.where(k > 0, k / (sum(part) * float(p)), 1.0))
     return q
 

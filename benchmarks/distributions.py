@@ -1,6 +1,7 @@
-"""Time the exact laws beside prob-conf-mat, NumPy and credible, on one thread, in alternating rounds.
+"""Time the exact distributions beside prob-conf-mat, NumPy and credible, on one thread, in alternating rounds.
 
-Run `python -m uv run --group peers --with credible python benchmarks/laws.py`; ``--write`` writes results_laws.md too.
+Run `python -m uv run --group peers --with credible python benchmarks/distributions.py`; ``--write`` writes
+results_distributions.md too.
 """
 
 import trunk  # first: it sets one thread before NumPy is imported
@@ -40,11 +41,11 @@ def digits(value: float, n: int = 3) -> str:
     return f"{float(f'{value:.{n}g}'):g}"
 
 
-def law_of(name: str, cells: Any, model: str = "dirichlet_multinomial") -> Any:
-    """Return the exact law of a metric of tp, fn, fp, tn under the Jeffreys prior."""
+def distribution_of(name: str, cells: Any, model: str = "dirichlet_multinomial") -> Any:
+    """Return the exact distribution of a metric of tp, fn, fp, tn under the Jeffreys prior."""
     tp, fn, fp, tn = cells
     posterior = dirichlet.posterior(np.array([[tn, fp], [fn, tp]]), concentrations("jeffreys", model, (0, 1)), None)
-    return distributions.exact_law(*metrics.resolve([name], 2), posterior)
+    return distributions.exact_distribution(*metrics.resolve([name], 2), posterior)
 
 
 def report_peer(names: list[str], model: str, seed: int) -> dict[str, Any]:
@@ -65,8 +66,8 @@ def report_ours(names: list[str], model: str, _: int) -> Any:
 
 
 def numbers(these: list[Any]) -> list[Any]:
-    """Compute the statistics of laws without labels, as the summary does."""
-    integrals = [one for one in these if isinstance(one, distributions.IntegralLaw)]
+    """Compute the statistics of distributions without labels, as the summary does."""
+    integrals = [one for one in these if isinstance(one, distributions.Integral)]
     closed = [one.statistics(0.95, "hdi") for one in these if one not in integrals]
     return closed + distributions.statistics(integrals, 0.95, "hdi")
 
@@ -76,17 +77,17 @@ def section_a(rounds: int) -> str:
     head = f"| | metrics | {PEER} / summary | {PEER} / kernel | {PEER}, ms | summary, ms | kernel, ms |"
     lines = [head, "| --- | ---: | ---: | ---: | ---: | ---: | ---: |"]
     for model in MODELS:
-        law = {metric.name: law_of(metric.name, (TP, FN, FP, TN), model) for metric in COMMON}
-        ours, peer = report_ours([*law], model, 0), report_peer([*law], model, 0)
-        for name in law:  # the median of draws is within 6 standard errors
+        dist = {metric.name: distribution_of(metric.name, (TP, FN, FP, TN), model) for metric in COMMON}
+        ours, peer = report_ours([*dist], model, 0), report_peer([*dist], model, 0)
+        for name in dist:  # the median of draws is within 6 standard errors
             one = ours.sel(metric=name)
             allowed = 6 * 1.2533 * float(one.width) / 3.92 / np.sqrt(DRAWS)
             assert abs(float(one["median"]) - peer[name][3]) < allowed, (model, name)
-        number = {name: getattr(one, "integrals", 0) for name, one in law.items()}
+        number = {name: getattr(one, "integrals", 0) for name, one in dist.items()}
         groups = {"no integral": (0,), "one": (1,), "at most one": (0, 1), "two": (2,), "all": (0, 1, 2)}
         for title, group in groups.items():
-            names = [name for name in law if number[name] in group]
-            these = [law[name] for name in names]
+            names = [name for name in dist if number[name] in group]
+            these = [dist[name] for name in names]
             runs: dict[str, Run] = {
                 PEER: partial(report_peer, names, model),
                 "summary": partial(report_ours, names, model),
@@ -165,23 +166,23 @@ def section_b(rounds: int) -> str:
 
 def section_c(rounds: int) -> str:
     """Time the equal-tailed interval of F1."""
-    law, counts = law_of("f1", (TP, FN, FP, TN)), bayescm.from_cells(tp=TP, fn=FN, fp=FP, tn=TN)
+    dist, counts = distribution_of("f1", (TP, FN, FP, TN)), bayescm.from_cells(tp=TP, fn=FN, fp=FP, tn=TN)
 
     def peer(seed: int) -> Any:
         values = credible.f1_posterior(TP, FP, FN, 0.5, 100_000, np.random.default_rng(seed))
         return credible.evaluate_statistics(values, 0.95, "auto")
 
-    np.testing.assert_allclose(peer(0)[2:], law.eti(0.95), atol=3e-3)
+    np.testing.assert_allclose(peer(0)[2:], dist.eti(0.95), atol=3e-3)
     runs: dict[str, Run] = {
-        "law.statistics": lambda _: law.statistics(0.95, "eti"),
-        "law.eti alone": lambda _: law.eti(0.95),
+        "distribution.statistics": lambda _: dist.statistics(0.95, "eti"),
+        "distribution.eti alone": lambda _: dist.eti(0.95),
         "summary": lambda _: bayescm.summary(counts, ["f1"], ci_kind="eti"),
         "credible, 100,000 draws": peer,
     }
     errors = np.std([peer(seed)[2:] for seed in range(30)], axis=0)
     title = "## C. F1 of one matrix, equal tails, against credible (`f1_posterior`, `evaluate_statistics`)"
     note = f"Standard deviation of credible's bounds over 30 seeds: {errors[0]:.1e} and {errors[1]:.1e}."
-    return "\n\n".join([title, table(alternate(runs, 5 * rounds), "law.statistics"), note])
+    return "\n\n".join([title, table(alternate(runs, 5 * rounds), "distribution.statistics"), note])
 
 
 def section_d(rounds: int) -> str:
@@ -228,10 +229,10 @@ def section_e(rounds: int) -> str:
             "special.betainc": lambda _, a=a, b=b: [special.betainc(a, b, 0.7) for _ in loops],
         }
         for title, (name, model) in CLASSES.items():
-            law = law_of(name, cells, model)
-            at = float(law.ppf(0.025))
-            runs[title] = lambda _, law=law, at=at: [law.cdf(at) for _ in loops]
-            errors[title] = max(errors[title], float(law.error(at)))
+            dist = distribution_of(name, cells, model)
+            at = float(dist.ppf(0.025))
+            runs[title] = lambda _, dist=dist, at=at: [dist.cdf(at) for _ in loops]
+            errors[title] = max(errors[title], float(dist.error(at)))
         times = alternate(runs, rounds)
         columns.append(
             {t: f"{digits(ratio(times, base, t), 2)} | {digits(np.median(times[t]) / 20 * 1e6)}" for t in runs}
@@ -250,21 +251,25 @@ def section_e(rounds: int) -> str:
 def main() -> None:
     """Run the sections and print, or write, their tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--write", action="store_true", help="write benchmarks/results_laws.md too")
+    parser.add_argument("--write", action="store_true", help="write benchmarks/results_distributions.md too")
     parser.add_argument("--rounds", type=int, default=9, metavar="N", help="rounds of each comparison (default: 9)")
     parser.add_argument("--sections", default="ABCDE", help="which to run (default: ABCDE; B takes a quarter as many)")
     arguments = parser.parse_args()
     more = ", ".join(f"{name} {version(name)}" for name in ("numba", "credible"))
     kernels = Path(_kernels.cache_folder() or "").name
-    command = "python -m uv run --group peers --with credible python benchmarks/laws.py --write"
-    parts = ["# Results of laws.py", f"{machine()[:-1]}, {more}; kernels {kernels}.", f"Rebuild with `{command}`."]
+    command = "python -m uv run --group peers --with credible python benchmarks/distributions.py --write"
+    parts = [
+        "# Results of distributions.py",
+        f"{machine()[:-1]}, {more}; kernels {kernels}.",
+        f"Rebuild with `{command}`.",
+    ]
     os.environ["BAYESCM_THREADS"] = "1"
     for letter, section in zip("ABCDE", (section_a, section_b, section_c, section_d, section_e), strict=True):
         if letter in arguments.sections.upper():
             parts.append(section(max(1, arguments.rounds // 4) if letter == "B" else arguments.rounds))
             print(parts[-1], end="\n\n", flush=True)
     if arguments.write:
-        Path(trunk.__file__).with_name("results_laws.md").write_text("\n\n".join(parts) + "\n")
+        Path(trunk.__file__).with_name("results_distributions.md").write_text("\n\n".join(parts) + "\n")
 
 
 if __name__ == "__main__":

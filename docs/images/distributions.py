@@ -1,4 +1,4 @@
-"""Make the pictures of the page on exact laws: ``python docs/images/laws.py``."""
+"""Make the pictures of the page on exact distributions: ``python docs/images/distributions.py``."""
 
 from pathlib import Path
 
@@ -21,14 +21,16 @@ def main() -> None:
     informedness = bayescm.metric_distribution(published, "informedness", **TOETSCH)
     table = bayescm.summary(published, ["prevalence", "recall", "specificity"], **TOETSCH)
     pictures = {
-        "law_mcc": bayescm.plots.plot_distribution(mcc, reference=0.5),
-        "law_pair": bayescm.plots.plot_distribution(pair, reference=0.5),
-        "law_infinite": bayescm.plots.plot_distribution(bayescm.metric_distribution(counts, "recall"), reference=0.9),
-        "law_ridges": bayescm.plots.plot_distribution(informedness, kind="ridge", reference=0),
+        "distribution_mcc": bayescm.plots.plot_distribution(mcc, reference=0.5),
+        "distribution_pair": bayescm.plots.plot_distribution(pair, reference=0.5),
+        "distribution_infinite": bayescm.plots.plot_distribution(
+            bayescm.metric_distribution(counts, "recall"), reference=0.9
+        ),
+        "distribution_ridges": bayescm.plots.plot_distribution(informedness, kind="ridge", reference=0),
         "metric_uncertainty": bayescm.plots.plot_metric_uncertainty(table, counts=published),
     }
     for name, ax in pictures.items():
-        ax.figure.savefig(HERE / f"{name}.png", dpi=80 if name == "law_ridges" else 100)
+        ax.figure.savefig(HERE / f"{name}.png", dpi=80 if name == "distribution_ridges" else 100)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
-"""Check the exact laws: ``python -m uv run python docs/verification/laws.py --every 7`` (some 5 minutes).
+"""Check the distributions: ``python -m uv run python docs/verification/distributions.py --every 7`` (some 5 minutes).
 
 Every metric x matrices x priors, models and prevalences against references that share nothing with the package: from
 the definition of each metric, in mpmath at 30 digits or by adaptive Gauss rules in double precision. Writes
-laws_error.csv, laws_moments.csv and laws_error_table.inc. Without ``--every`` all of the plan. ``--quick`` checks a few
-rows (seconds), writes nothing and fails if an error exceeds the promise; ``--exhaustive`` compares every matrix of at
-most 4 items with a million draws (10 minutes or more; writes laws_exhaustive.csv).
+distributions_error.csv, distributions_moments.csv and distributions_error_table.inc. Without ``--every`` all of the
+plan. ``--quick`` checks a few rows (seconds), writes nothing and fails if an error exceeds the promise;
+``--exhaustive`` compares every matrix of at most 4 items with a million draws (10 minutes or more; writes
+distributions_exhaustive.csv).
 """
 
 import contextlib
@@ -26,7 +27,7 @@ from rows import write_rows
 from scipy import special
 
 import bayescm
-from bayescm.distributions import IntegralLaw
+from bayescm.distributions import Integral
 
 Array = NDArray[np.float64]
 Pair = tuple[float, float]
@@ -194,7 +195,7 @@ def one_beta(name: str, cells: tuple[int, ...], model: str, prior: str, prevalen
 # ---- double precision: adaptive Gauss rules in the log-odds --------------------------------------------------------
 
 TINY = 1e-300  # stands for 0, so that 0/0 becomes its limit
-FAR = 65.0  # log of density, below its mode, where a law ends
+FAR = 65.0  # log of density, below its mode, where a distribution ends
 GAUSS = np.polynomial.legendre.leggauss(12)
 AROUND = np.array([-1, -0.1, -0.01, 0, 0.01, 0.1, 1])  # panels around where a step may be
 
@@ -233,14 +234,14 @@ def extent(a: float, b: float) -> tuple[float, float, float]:
     return ends[0], ends[1], float(np.exp(log_density(z, a, b)).sum() * step)
 
 
-def density(z: Array, law: Pair) -> Array:
+def density(z: Array, dist: Pair) -> Array:
     """Return the density of the log-odds."""
-    return np.exp(log_density(z, *law)) / extent(*law)[2]
+    return np.exp(log_density(z, *dist)) / extent(*dist)[2]
 
 
-def tail(z: Array, law: Pair, upper: bool) -> Array:
+def tail(z: Array, dist: Pair, upper: bool) -> Array:
     """Return P(log-odds <= z), or > z."""
-    a, b = law[::-1] if upper else law
+    a, b = dist[::-1] if upper else dist
     p, q = share(-z if upper else z)
     return np.where(p < q, special.betainc(a, b, np.minimum(p, 0.5)), special.betaincc(b, a, np.minimum(q, 0.5)))
 
@@ -285,16 +286,16 @@ def solve(f: Callable[[Any, Any], Any], x: float, sign: float) -> Array:
 
 
 def adaptive(
-    f: Callable[..., Array], panels: Array, owner: NDArray[np.int64], size: int, tol: float, floor: Array, law: Pair
+    f: Callable[..., Array], panels: Array, owner: NDArray[np.int64], size: int, tol: float, floor: Array, dist: Pair
 ) -> Array:
-    """Integrate f(z, owner) <= density of `law` over panels (m, 2), summed by owner: halve until both halves agree."""
+    """Integrate f(z, owner) <= density of `dist` over panels (m, 2), by owner: halve until both halves agree."""
     total = np.zeros(size)
 
     def rule(p: Array, o: NDArray[np.int64]) -> Array:
         half = 0.5 * np.diff(p)[:, 0]
         return np.asarray((f(p.mean(1)[:, None] + half[:, None] * GAUSS[0], o) @ GAUSS[1]) * half)
 
-    top = density(np.clip(math.log(law[0] / law[1]), panels[:, 0], panels[:, 1]), law)
+    top = density(np.clip(math.log(dist[0] / dist[1]), panels[:, 0], panels[:, 1]), dist)
     width = panels[:, 1] - panels[:, 0]
     keep = (top * width > 1e-3 * floor[owner]) & (width > 2e-15 * np.abs(panels).max(1))
     panels, owner = panels[keep], owner[keep]
@@ -315,7 +316,7 @@ def adaptive(
 
 
 class Reference:
-    """P(metric <= x) by integrating P(recall or specificity beyond where the metric is x) over the other two laws.
+    """P(metric <= x) by integrating P(recall or specificity beyond where the metric is x) over the other two.
 
     Parameters
     ----------
@@ -332,9 +333,9 @@ class Reference:
         self, name: str, cells: Callable[..., Any], phi: Any, first: Pair, second: Pair, inner: int | None = None
     ) -> None:
         self.definition, self.cells = DEFINITIONS[name], cells
-        self.laws = [phi, first, second]
-        self.centre = [math.log(v[0] / v[1]) if isinstance(v, tuple) else math.log(v / (1 - v)) for v in self.laws]
-        moves = [abs(self._change(i, 0.5 * min(math.sqrt(sum(1 / v for v in self.laws[i])), 2.0))) for i in (1, 2)]
+        self.dists = [phi, first, second]
+        self.centre = [math.log(v[0] / v[1]) if isinstance(v, tuple) else math.log(v / (1 - v)) for v in self.dists]
+        moves = [abs(self._change(i, 0.5 * min(math.sqrt(sum(1 / v for v in self.dists[i])), 2.0))) for i in (1, 2)]
         self.inner = inner or (1 if moves[0] >= moves[1] else 2)
         self.sign, self.other_sign = np.sign(self._change(self.inner, 1.0)), np.sign(self._change(3 - self.inner, 1.0))
 
@@ -355,7 +356,7 @@ class Reference:
         return ends[1] - ends[0]
 
     def _given(self, z_phi: Array, x: float, upper: bool, tol: float, floor: Array) -> Array:
-        inner, other = self.laws[self.inner], self.laws[3 - self.inner]
+        inner, other = self.dists[self.inner], self.dists[3 - self.inner]
         phi, n, (low, high, _) = share(z_phi), len(z_phi), extent(*other)
         usual = tuple(map(float, share(np.array(self.centre[self.inner]))))
         kinks = [
@@ -388,7 +389,7 @@ class Reference:
 
     def tail(self, x: float, upper: bool, scale: float, tol: float) -> float:
         """Return P(metric <= x), or > x, to about `tol` relatively where it is of the size `scale`."""
-        phi = self.laws[0]
+        phi = self.dists[0]
         if not isinstance(phi, tuple):
             return float(self._given(np.array([self.centre[0]]), x, upper, tol, np.array([tol * scale]))[0])
         low, high, _ = extent(*phi)
@@ -454,23 +455,23 @@ def _log_beta(a: Any, b: Any) -> Any:
     return mpmath.loggamma(a) + mpmath.loggamma(b) - mpmath.loggamma(a + b)
 
 
-def beta_reference(name: str, law: Pair, x: float, upper: bool) -> float:
+def beta_reference(name: str, dist: Pair, x: float, upper: bool) -> float:
     """Return a tail of a Beta, or of F1, at 30 digits."""
     with mpmath.workdps(40):
         at = mpmath.mpf(x)
         at = at / (2 - at) if name == "f1" else at
-        return float(beta_tail(at, 1 - at, mpmath.mpf(law[0]), mpmath.mpf(law[1]), upper))
+        return float(beta_tail(at, 1 - at, mpmath.mpf(dist[0]), mpmath.mpf(dist[1]), upper))
 
 
 def integral_reference(reference: Reference, x: float, upper: bool) -> float:
-    """Return the same as :meth:`Reference.tail` of a law by one integral, at 30 digits; roots by bisection."""
+    """Return the same as :meth:`Reference.tail` of a distribution by one integral, at 30 digits; roots by bisection."""
     with mpmath.workdps(30):
         return float(_integral_mp(reference, mpmath.mpf(x), upper))
 
 
 def _integral_mp(reference: Reference, x: Any, upper: bool) -> Any:
-    inner, other = reference.laws[reference.inner], reference.laws[3 - reference.inner]
-    p = mpmath.mpf(reference.laws[0])
+    inner, other = reference.dists[reference.inner], reference.dists[3 - reference.inner]
+    p = mpmath.mpf(reference.dists[0])
     phi = (p, 1 - p)
     a, b = map(mpmath.mpf, other)
     below = (reference.sign > 0) != upper
@@ -539,34 +540,34 @@ def _integral_mp(reference: Reference, x: Any, upper: bool) -> Any:
 
 
 def distribution(name: str, cells: tuple[int, ...], model: str, prior: str, prevalence: Any) -> Any:
-    """Return the law under test."""
+    """Return the distribution under test."""
     counts = bayescm.from_cells(**dict(zip(("tp", "fn", "fp", "tn"), cells, strict=True)))
     return bayescm.metric_distribution(counts, name, model=model, prior=prior, prevalence=prevalence)
 
 
 def plan() -> list[tuple[str, tuple[int, ...], tuple[str, str, Any]]]:
-    """Return metric, cells and setting of every law: each metric meets all matrices, and all settings several times."""
-    laws = []
+    """Return metric, cells and setting of every distribution: each metric meets all matrices, settings recur."""
+    dists = []
     for (i, name), (j, cells) in itertools.product(enumerate(DEFINITIONS), enumerate(COUNTS)):
         setting = SETTINGS[(i + 3 * j) % len(SETTINGS)]
         if setting[2] == "fixed" and not (cells[0] + cells[1] and cells[2] + cells[3]):
             setting = SETTINGS[1]
         if name == "prevalence" and setting[2] is not None and not isinstance(setting[2], tuple):
             setting = SETTINGS[4]  # else a known number
-        laws.append((name, cells, setting))
-    return laws
+        dists.append((name, cells, setting))
+    return dists
 
 
 def rows(
-    law: tuple[str, tuple[int, ...], tuple[str, str, Any]], places: list[int], check: str | None = "coarse"
+    dist: tuple[str, tuple[int, ...], tuple[str, str, Any]], places: list[int], check: str | None = "coarse"
 ) -> list[dict]:
-    """Compare one law with its reference at some of PROBABILITIES.
+    """Compare one distribution with its reference at some of PROBABILITIES.
 
     `check` compares the reference itself with a coarser one, or ("mpmath", one integral) with 30 digits.
     """
-    name, cells, setting = law
+    name, cells, setting = dist
     tested = distribution(name, cells, *setting)
-    integrals = tested.law.integrals if isinstance(tested.law, IntegralLaw) else 0
+    integrals = tested.dist.integrals if isinstance(tested.dist, Integral) else 0
     x = tested.ppf(PROBABILITIES).values
     cdf, sf, estimate = (getattr(tested, what)(x).values for what in ("cdf", "sf", "error"))
     found = []
@@ -580,11 +581,11 @@ def rows(
             want, unsure, how = beta_reference(name, beta, at, upper), 0.0, "mpmath"
         else:
             reference = Reference(name, *tree(name, cells, *setting))
-            tol = 1e-7 if isinstance(reference.laws[0], tuple) else 1e-11
+            tol = 1e-7 if isinstance(reference.dists[0], tuple) else 1e-11
             want, unsure, how = reference.tail(at, upper, max(got, LEAST), tol), math.nan, "double"
             if check == "coarse":
                 unsure = _relative(reference.tail(at, upper, max(got, LEAST), 100 * tol), want)
-            elif check == "mpmath" and not isinstance(reference.laws[0], tuple):
+            elif check == "mpmath" and not isinstance(reference.dists[0], tuple):
                 exact = integral_reference(reference, at, upper)
                 want, unsure, how = exact, _relative(want, exact), "mpmath"
         found.append({
@@ -656,13 +657,13 @@ def grid(a: float, b: float, n: int) -> tuple[Array, Array, Array]:
 def moment_rows(
     names: Any = tuple(DEFINITIONS), matrices: Any = ((26, 0, 2, 6), (65, 15, 35, 30), (3, 0, 2, 1000), (0, 0, 7, 30))
 ) -> list[dict]:
-    """Compare mean and sd: closed forms of expectations of products, else trapezoid rules over all three laws."""
+    """Compare mean and sd: closed forms of expectations of products, else trapezoid rules over all three."""
     found = []
     for name, cells, setting in itertools.product(names, matrices, SETTINGS[:2]):
         if name == "prevalence":
             continue
         phi, recall, specificity = posterior(cells, *setting)
-        splits = [grid(*law, 241) for law in (recall, specificity)]
+        splits = [grid(*dist, 241) for dist in (recall, specificity)]
         shape = (slice(None), None, None), (None, slice(None), None), (None, None, slice(None))
         half = np.full(1, 0.5), np.full(1, 0.5), np.ones(1)
         share_of_classes = half if name in OF_RATES else grid(*phi, 161)
@@ -676,8 +677,8 @@ def moment_rows(
         exact = closed_moments(name, recall, specificity)
         if exact is not None:
             mean, sd = exact
-        law = distribution(name, cells, *setting)
-        got = float(law.mean()), float(law.std())
+        dist = distribution(name, cells, *setting)
+        got = float(dist.mean()), float(dist.std())
         unit = sd if math.isfinite(sd) else 1.0
         found.append({
             "metric": name, **dict(zip(("tp", "fn", "fp", "tn"), cells, strict=True)), "model": setting[0],
@@ -726,14 +727,14 @@ POINTS = np.array([0.003, 0.1, 0.5, 0.9, 0.997])
 
 
 def scores(matrices: list[tuple[int, ...]], settings: list[tuple[str, str]], draws: int, seed: int) -> Array:
-    """Return (law - share of draws) / standard error at POINTS of every metric: (setting, metric, matrix, point)."""
+    """Return (distribution - share of draws) / standard error at POINTS by setting, metric, matrix, point."""
     counts = np.array([[[tn, fp], [fn, tp]] for tp, fn, fp, tn in matrices])
     out = np.empty((len(settings), len(DEFINITIONS), len(matrices), len(POINTS)))
     for s, (model, prior) in enumerate(settings):
         batch = bayescm.from_array(counts)
-        laws = [bayescm.metric_distribution(batch, name, model=model, prior=prior) for name in DEFINITIONS]
-        x = [law.ppf(POINTS) for law in laws]
-        cdf = [law.cdf(at).transpose(..., "quantile").values for law, at in zip(laws, x, strict=True)]
+        dists = [bayescm.metric_distribution(batch, name, model=model, prior=prior) for name in DEFINITIONS]
+        x = [dist.ppf(POINTS) for dist in dists]
+        cdf = [dist.cdf(at).transpose(..., "quantile").values for dist, at in zip(dists, x, strict=True)]
         x = [at.transpose(..., "quantile").values for at in x]
         for m, cells in enumerate(matrices):
             rng = np.random.default_rng([seed, s, m])
@@ -756,14 +757,14 @@ def small_matrices(largest: int) -> list[tuple[int, ...]]:
 
 
 def exhaustive() -> None:
-    """Compare all laws of all small matrices with draws, and write the largest scores."""
+    """Compare all distributions of all small matrices with draws, and write the largest scores."""
     models, priors = ("dirichlet_multinomial", "three_binomial"), ("jeffreys", "laplace", "legendre")
     settings = list(itertools.product(models, priors))
     matrices, start = small_matrices(4), time.perf_counter()
     z = scores(matrices, settings, 1_000_000, 1)
     number = z.size
     expected = special.ndtri(1 - 0.5 / number * math.log(2) * 2)  # median of the largest of independent ones
-    with (HERE / "laws_exhaustive.csv").open("w", newline="", encoding="utf-8") as file:
+    with (HERE / "distributions_exhaustive.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["metric", "model", "prior", "comparisons", "mean_square", "largest", "tp", "fn", "fp", "tn"])
         for (i, name), (s, (model, prior)) in itertools.product(enumerate(DEFINITIONS), enumerate(settings)):
@@ -776,9 +777,9 @@ def exhaustive() -> None:
 
 
 def quick() -> int:
-    """Check a few laws of each class; return how many rows break the promise."""
-    chosen = [law for k, law in enumerate(plan()) if k % 23 == 0 and max(law[1]) <= 10**6]
-    results = [row for k, law in enumerate(chosen) for row in rows(law, [k % 6], None)]
+    """Check a few distributions of each class; return how many rows break the promise."""
+    chosen = [dist for k, dist in enumerate(plan()) if k % 23 == 0 and max(dist[1]) <= 10**6]
+    results = [row for k, dist in enumerate(chosen) for row in rows(dist, [k % 6], None)]
     bad = [row for row in results if broken(row)]
     for row in bad:
         print(row)
@@ -791,23 +792,25 @@ def main() -> None:
     """Rebuild the files."""
     start, results = time.perf_counter(), []
     every = int(sys.argv[sys.argv.index("--every") + 1]) if "--every" in sys.argv else 1
-    for k, law in enumerate(plan()):
+    for k, dist in enumerate(plan()):
         if k % every:
             continue
         if k % 50 == 0:
-            print(f"{k} laws, {time.perf_counter() - start:.0f} s", file=sys.stderr)
-        tested = distribution(law[0], law[1], *law[2]).law
-        integrals = tested.integrals if isinstance(tested, IntegralLaw) else 0
+            print(f"{k} distributions, {time.perf_counter() - start:.0f} s", file=sys.stderr)
+        tested = distribution(dist[0], dist[1], *dist[2]).dist
+        integrals = tested.integrals if isinstance(tested, Integral) else 0
         if integrals == 2:
-            results += rows(law, [k % 6], "coarse") + rows(law, [(k + 2) % 6], None)
+            results += rows(dist, [k % 6], "coarse") + rows(dist, [(k + 2) % 6], None)
             continue
-        exact = integrals == 1 and law[1] in ((65, 15, 35, 30), (0, 0, 7, 30))
-        results += rows(law, [k % 6], "mpmath" if exact else "coarse")
-        results += rows(law, [i for i in range(6) if i != k % 6])
+        exact = integrals == 1 and dist[1] in ((65, 15, 35, 30), (0, 0, 7, 30))
+        results += rows(dist, [k % 6], "mpmath" if exact else "coarse")
+        results += rows(dist, [i for i in range(6) if i != k % 6])
     moments = moment_rows()
-    write_rows(HERE / "laws_error.csv", [{key: v for key, v in row.items() if key != "seconds"} for row in results])
-    write_rows(HERE / "laws_moments.csv", moments)
-    (HERE / "laws_error_table.inc").write_text(table(results, moments), encoding="utf-8")
+    write_rows(
+        HERE / "distributions_error.csv", [{key: v for key, v in row.items() if key != "seconds"} for row in results]
+    )
+    write_rows(HERE / "distributions_moments.csv", moments)
+    (HERE / "distributions_error_table.inc").write_text(table(results, moments), encoding="utf-8")
     print(table(results, moments))
     exact = sum(row["integrals"] == 1 and row["reference"] == "mpmath" for row in results)
     print(f"{exact} tails by one integral at 30 digits; {time.perf_counter() - start:.0f} s")
