@@ -26,6 +26,7 @@ CHANGES = (  # what may differ from run to run and from machine to machine
     (re.compile(r"\b\d+(\.\d+)? ?(ms|s|sec|seconds|minutes|B|kB|MB)\b"), "SIZE"),
     (re.compile(r"<Figure size [^>]*>"), ""),
 )
+QUICK = ("01_first_steps", "09_planning")  # the others take a minute and more each
 OF_NUTS = re.compile(r"nuts|sampler\b|latent_class", re.IGNORECASE)
 
 
@@ -129,7 +130,15 @@ def test_there_are_notebooks():
 
 
 @pytest.mark.parametrize(
-    "path", [pytest.param(path, id=path.stem, marks=pytest.mark.xdist_group(path.stem)) for path in NOTEBOOKS]
+    "path",
+    [
+        pytest.param(
+            path,
+            id=path.stem,
+            marks=[pytest.mark.xdist_group(path.stem)] + [pytest.mark.slow] * (path.stem not in QUICK),
+        )
+        for path in NOTEBOOKS
+    ],
 )
 @pytest.mark.filterwarnings("ignore")  # the kernel is another process; nbclient's own warnings are not ours
 def test_notebook_shows_what_is_stored(path, tmp_path):

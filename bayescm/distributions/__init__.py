@@ -56,7 +56,7 @@ def _closed_form(metric: Metric, which: Concentrations) -> Beta | Point | None:
     over, under = metric.ratio
     k = which.rows.shape[-1]
     if is_prevalence(metric):
-        return _prevalence_dist(which)
+        return _prevalence_distribution(which)
     if over[0].endswith("diagonal"):
         return _diagonal_dist(metric, which) if which.one_dirichlet else None
     if not (which.one_dirichlet or of_one_class(metric, k)):
@@ -71,7 +71,7 @@ def is_prevalence(metric: Metric) -> bool:
     return metric.ratio == (("tp", "fn"), ("fp", "tn"))
 
 
-def _prevalence_dist(which: Concentrations) -> Beta | Point:
+def _prevalence_distribution(which: Concentrations) -> Beta | Point:
     """Return the distribution of the share of the positive class of two, or of every class."""
     shares = which.shares
     k = shares.shape[-1]

@@ -114,7 +114,7 @@ def at_prevalences(
     totals = counts.sum(MATRIX[1])
     observed = totals.isel({ACTUAL: -1}, drop=True) / totals.sum(ACTUAL)
     found["observed_prevalence"] = observed.assign_attrs({"long_name": "Prevalence of the counts", "units": "1"})
-    return found.assign_coords(prevalence_dist=(PREVALENCE, [_dist(one) for one in wanted]))
+    return found.assign_coords(prevalence_distribution=(PREVALENCE, [_dist(one) for one in wanted]))
 
 
 def _prevalences(prevalence: ArrayLike | None) -> list[float | tuple[float, float]]:

@@ -27,7 +27,7 @@ def pvalues(dt):
 @pytest.mark.parametrize("k", [2, 3])
 def test_conjugate_stories_are_calibrated(story, k):
     names = ["recall", "precision", "accuracy", "f1", "mcc", "prevalence", "kappa"]
-    dt = bayescm.sbc(story, names, n=40, n_labels=k, prior="jeffreys", simulations=600, random_seed=2)
+    dt = bayescm.sbc(story, names, n=40, n_labels=k, prior="jeffreys", simulations=200, random_seed=2)
     assert dt.attrs["method"] == "exact"
     assert len(dt["prior_sbc"].data_vars) == len(names)
     assert min(pvalues(dt).values()) > 1e-3
@@ -51,11 +51,12 @@ CLOSED = [
 
 @pytest.mark.parametrize(("story", "options"), CLOSED)
 def test_closed_forms_are_calibrated(story, options):
-    dt = bayescm.sbc(story, simulations=200, random_seed=5, **options)
+    dt = bayescm.sbc(story, simulations=100, random_seed=5, **options)
     assert dt.attrs["method"] == "exact"
     assert min(pvalues(dt).values()) > 1e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("story", ["informative", "three_binomial"])
 def test_nuts_is_calibrated(story, seed):
     dt = bayescm.sbc(story, ["recall", "accuracy"], method="nuts", simulations=25, random_seed=seed(6), **QUICK)
@@ -72,6 +73,7 @@ def test_nuts_with_a_wrong_prior_is_caught(seed):
     assert pvalues(dt)["recall"] < 1e-6
 
 
+@pytest.mark.slow
 def test_a_story_of_the_users_own(seed):
     """An object with `simulate` and `model`: one whose fit forgets nine of ten items, which the check sees."""
     story = models.load("three_binomial")

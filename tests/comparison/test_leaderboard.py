@@ -111,7 +111,17 @@ def test_identical_systems_are_equally_likely_everywhere():
     assert found == pytest.approx(np.full((50, 50), 0.02), abs=1e-11)
 
 
-@pytest.mark.parametrize("metric", ["mcc", "informedness", "error_rate", "lr+", "f1", "fpr", "kappa"])
+@pytest.mark.parametrize(
+    "metric",
+    [
+        "informedness",
+        "error_rate",
+        "f1",
+        "fpr",
+        "kappa",
+        *(pytest.param(m, marks=pytest.mark.slow) for m in ("mcc", "lr+")),
+    ],
+)
 def test_other_metrics_agree_with_draws(metric):
     counts = bayescm.from_cells(tp=[12, 9, 30, 1], fn=[3, 6, 2, 0], fp=[2, 1, 9, 1], tn=[11, 14, 9, 2])
     board = bayescm.leaderboard(counts, metric=metric, method="exact")

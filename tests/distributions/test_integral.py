@@ -396,7 +396,7 @@ def test_small_matrices_against_draws(verification):
 def test_all_small_matrices_against_draws(verification):
     settings = [(which, prior) for which in ("dirichlet_multinomial", "three_binomial")
                 for prior in ("jeffreys", "laplace", "legendre")]  # fmt: skip
-    z = verification.scores(verification.small_matrices(4), settings, 1_000_000, 2)
+    z = verification.scores(verification.small_matrices(4), settings, 200_000, 2)
     assert np.abs(z).max() < 5.5
     assert abs(np.square(z).mean() - 1) < 0.05
 

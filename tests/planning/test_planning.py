@@ -64,7 +64,7 @@ def every(one, n):
 @pytest.mark.parametrize("kind", ["hdi", "eti"])
 def test_widths_of_a_proportion_are_those_of_all_outcomes(kind):
     rng = np.random.default_rng(3)
-    for _ in range(150):
+    for _ in range(50):
         n = int(rng.integers(1, 90))
         a, b = rng.choice([0.05, 0.5, 1.0, 2.0, 3.3], 2)
         rate = Rate.of_mode("mode", rng.choice([0, 0.1, 0.5, 0.8, 1]), rng.choice([2, 10, 200, None]))

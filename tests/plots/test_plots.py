@@ -355,7 +355,7 @@ def test_arviz_draws_exact_distributions_without_draws(plot):
 
 
 def test_arviz_options_refuse_other_things():
-    with pytest.raises(TypeError, match="`distributions` must be"):
+    with pytest.raises(TypeError, match="`data` must be"):
         plots.arviz_options({"mcc": 0.3})
     with pytest.raises(ValueError, match="prevalence is a known number and has no density"):
         plots.arviz_options(dist("prevalence", prevalence=0.1))
