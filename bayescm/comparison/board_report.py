@@ -55,7 +55,7 @@ class Answer(NamedTuple):
     Attributes
     ----------
     found : Exact, Mixed or Drawn
-    dist : Beta, Learned, list of Integral, or None
+    dist : Beta, Learned, list of Integral or Linear, or None
         Of each system; None where it is known by draws only.
     alone : callable
         Returns P(row better than column) as each system's own data say it, whatever prior was learnt.

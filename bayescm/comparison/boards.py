@@ -15,7 +15,7 @@ from bayescm.data import validate
 from bayescm.data.assumptions import ONE_KIND, OWN_ITEMS, SAME_ITEMS, assumed
 from bayescm.data.random import Stream, matrix_rng
 from bayescm.data.schema import SYSTEM, attributes, positive_class
-from bayescm.distributions import Beta, Integral
+from bayescm.distributions import Beta, Integral, Linear
 from bayescm.metrics import MetricLike
 from bayescm.models import same_items
 from bayescm.priors.concentrations import PrevalenceLike, PriorLike, resolved_prior
@@ -283,8 +283,9 @@ def _method(field: Field, asked: str | None, *, learned: bool) -> str:
     if asked is not None:
         return asked
     if known and not isinstance(field.dist, Beta):
-        hardest = max(dist.integrals for dist in field.dist or [])
-        smooth = hardest == 1 or all(bool((dist.cells >= 1.0).all()) for dist in field.dist or [])
+        integrals = [dist for dist in field.dist or [] if isinstance(dist, Integral)]
+        hardest = max((dist.integrals for dist in integrals), default=1)
+        smooth = hardest == 1 or all(bool((dist.cells >= 1.0).all()) for dist in integrals)
         known = smooth and len(field.point) <= _FEW[hardest]
     return "exact" if known else "draws"
 
@@ -292,7 +293,7 @@ def _method(field: Field, asked: str | None, *, learned: bool) -> str:
 def _answer(field: Field, how: str, draws: int, seed: int, *, learned: bool) -> Answer:
     """Find the ranks."""
     dist, loss, seen = field.dist, field.metric.loss, field.evidence
-    of_all: Beta | list[Integral] | population.Learned | None = dist
+    of_all: Beta | list[Integral | Linear] | population.Learned | None = dist
     if how == "exact":
         own = ranks.of_betas(dist) if isinstance(dist, Beta) else ranks.of_dists(dist or [])
         found: ranks.Exact | mixtures.Mixed = own

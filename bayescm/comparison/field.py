@@ -14,7 +14,7 @@ from bayescm.data import validate
 from bayescm.data.counts import computed
 from bayescm.data.random import Stream, matrix_rng
 from bayescm.data.schema import MATRIX, SYSTEM, labels_of
-from bayescm.distributions import Beta, Integral, dirichlet, is_prevalence
+from bayescm.distributions import Beta, Integral, Linear, dirichlet, is_prevalence
 from bayescm.metrics import Metric, MetricLike, compute, of_one_class, per_label, resolve
 from bayescm.models import same_items
 from bayescm.models.cell_draws import draws_of_answers, draws_of_systems, shared
@@ -37,7 +37,7 @@ class Field:
     metric : Metric
     point : ndarray of shape (systems,)
         The metric of the counts.
-    dist : Beta, list of Integral, or None
+    dist : Beta, list of Integral or Linear, or None
         Of each system alone: one Beta distribution over the systems, or one distribution for each; None where none is
         known.
     draw : callable
@@ -57,7 +57,7 @@ class Field:
     coords: dict[str, Any]
     metric: Metric
     point: Array
-    dist: Beta | list[Integral] | None
+    dist: Beta | list[Integral | Linear] | None
     draw: Callable[[int, int], Array]
     data: NDArray[Any]
     design: str
@@ -177,16 +177,16 @@ def _one_number(metric: MetricLike, n_labels: int) -> Metric:
     return resolved
 
 
-def _dists(metric: Metric, posterior: Any) -> Beta | list[Integral] | None:
+def _dists(metric: Metric, posterior: Any) -> Beta | list[Integral | Linear] | None:
     """Return the distribution of each system's metric, None where it isn't known or is a known number."""
     whole = distributions.exact_distribution(metric, posterior)
     n = len(posterior.rows)
     if isinstance(whole, Beta):  # one for all, of a prevalence that is given
         return Beta(np.broadcast_to(whole.a, n), np.broadcast_to(whole.b, n), whole.link)
-    if not isinstance(whole, Integral):
+    if not isinstance(whole, Integral | Linear):
         return None
     each = [distributions.exact_distribution(metric, dirichlet.single(posterior, (s,))) for s in range(n)]
-    return [dist for dist in each if isinstance(dist, Integral)]
+    return [dist for dist in each if isinstance(dist, Integral | Linear)]
 
 
 def _values(theta: xr.DataArray, metric: Metric) -> Array:

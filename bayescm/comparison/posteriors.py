@@ -127,10 +127,8 @@ class Posteriors:
             dist: Any = distributions.exact_distribution(entry.metric, which)
             if entry.place is not None and isinstance(dist, distributions.Beta):
                 dist = distributions.Beta(dist.a[entry.place], dist.b[entry.place], dist.link)
-            varies, ends = (
-                isinstance(dist, distributions.Beta | distributions.Integral),
-                (entry.metric.lower, entry.metric.upper),
-            )
+            varies = isinstance(dist, distributions.Beta | distributions.Integral | distributions.Linear)
+            ends = entry.metric.lower, entry.metric.upper
             dist = Table(dist, *ends) if isinstance(dist, distributions.Integral) else dist
             self._dists[key] = Outer(dist, *ends) if varies else None
         return self._dists[key]

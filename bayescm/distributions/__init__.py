@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from bayescm.distributions.beta import Beta, Point
 from bayescm.distributions.integral import LEAST, Integral, integral_distribution, joint_probability, statistics
+from bayescm.distributions.linear import Linear, linear_distribution
 from bayescm.metrics import Metric, multiclass, of_one_class
 from bayescm.priors.concentrations import Concentrations
 
@@ -21,6 +22,7 @@ __all__ = [
     "Beta",
     "Distribution",
     "Integral",
+    "Linear",
     "Point",
     "exact_distribution",
     "is_prevalence",
@@ -29,7 +31,7 @@ __all__ = [
 ]
 
 Array = NDArray[np.float64]
-Distribution = Beta | Point | Integral
+Distribution = Beta | Point | Integral | Linear
 
 
 def exact_distribution(metric: Metric, which: Concentrations) -> Distribution | None:
@@ -43,11 +45,12 @@ def exact_distribution(metric: Metric, which: Concentrations) -> Distribution | 
 
     Returns
     -------
-    Beta, Point, Integral or None
+    Beta, Point, Integral, Linear or None
         A point for a known prevalence. Over the batch axes, and the classes for metrics per class of more than two
         labels.
     """
-    return _closed_form(metric, which) or (integral_distribution(metric, which) if which.rows.shape[-1] == 2 else None)
+    several = linear_distribution if which.rows.shape[-1] > 2 else integral_distribution
+    return _closed_form(metric, which) or several(metric, which)
 
 
 def _closed_form(metric: Metric, which: Concentrations) -> Beta | Point | None:

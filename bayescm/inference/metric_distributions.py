@@ -60,9 +60,9 @@ class MetricDistribution:
 
     def __repr__(self) -> str:
         """Name the metric and the distribution behind it."""
-        kind = {distributions.Beta: "a Beta", distributions.Point: "a known number"}.get(
-            type(self.dist), "by its function"
-        )
+        kind = {
+            distributions.Beta: "a Beta", distributions.Point: "a known number", distributions.Linear: "a sum of Betas",
+        }.get(type(self.dist), "by its function")  # fmt: skip
         if isinstance(self.dist, distributions.Integral):
             kind = f"{self.dist.integrals} integral{'s' if self.dist.integrals > 1 else ''}"
         sizes = ", ".join(f"{dim}: {size}" for dim, size in self.point.sizes.items())
@@ -227,7 +227,7 @@ def metric_distribution(
     Raises
     ------
     ValueError
-        Where no exact distribution is known: averages over more than two classes, and functions that aren't monotone
+        Where no exact distribution is known: of more than two classes most averages, and functions that aren't monotone
         in recall and specificity.
 
     Notes

@@ -1,7 +1,7 @@
 """summary(): point, mean, median, sd and interval of every metric."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -97,7 +97,7 @@ def summary(
         Highest density or equal tails. Where the density has no single peak the interval is "eti", and the variable
         ``ci_kind`` says so.
     samples : int
-        Draws for the metrics without an exact distribution: of more than two labels, and for two labels averages,
+        Draws for the metrics without an exact distribution: most averages over more than two labels; for two averages,
         functions whose distribution isn't known, and concentrations below 0.05.
     random_seed : int, numpy.random.Generator or None
         Of those draws. Each position of a batch has a stream of its own.
@@ -190,8 +190,16 @@ def _dists(posterior: Concentrations, plan: _Plan) -> list[tuple[str, distributi
     """Return the exact distribution of each metric, or None: the same answer for every matrix."""
     given = np.concatenate([plan.prior.rows.ravel(), plan.prior.shares])
     tiny = bool(((given > 0.0) & (given < distributions.LEAST)).any())
-    found = [(metric.name, distributions.exact_distribution(metric, posterior)) for metric in plan.metrics]
-    return [(name, None if tiny and isinstance(dist, distributions.Integral) else dist) for name, dist in found]
+    before = replace(posterior, rows=plan.prior.rows)
+    found: list[tuple[str, distributions.Distribution | None]] = []
+    for metric in plan.metrics:
+        dist = distributions.exact_distribution(metric, posterior)
+        if isinstance(dist, distributions.Integral) and tiny:
+            dist = None
+        if isinstance(dist, distributions.Linear) and distributions.exact_distribution(metric, before) is None:
+            dist = None
+        found.append((metric.name, dist))
+    return found
 
 
 def _of_draws(

@@ -1,0 +1,152 @@
+"""Sums of weighted Betas: against integrals, quadrature and draws; which metrics of several labels are such sums."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import settings as examples
+from hypothesis import strategies as st
+from scipy import special, stats
+
+import bayescm
+from bayescm.distributions import Linear, linear
+
+THREE = np.array([[17, 2, 1], [0, 6, 0], [3, 1, 12]])
+
+
+def by_quadrature(weights, a, b, x):
+    """P(sum <= x) of three Betas: Gauss-Jacobi nodes in two of them, the cdf of the third."""
+    nodes, masses = [], []
+    for a_, b_ in zip(a[:2], b[:2], strict=True):
+        at, mass = special.roots_jacobi(400, b_ - 1, a_ - 1)
+        nodes.append(0.5 * (at + 1))
+        masses.append(mass / mass.sum())
+    rest = (x - weights[0] * nodes[0][:, None] - weights[1] * nodes[1]) / weights[2]
+    return masses[0] @ stats.beta(a[2], b[2]).cdf(rest) @ masses[1]
+
+
+@examples(max_examples=20)
+@given(
+    cells=st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), min_size=3, max_size=3),
+    prior=st.sampled_from([1.5, 2.0]),
+    weights=st.sampled_from([(1 / 3, 1 / 3, 1 / 3), (0.7, 0.2, 0.1), (0.05, 0.9, 0.05)]),
+)
+def test_three_betas_against_quadrature(cells, prior, weights):
+    a, b = np.array(cells, float).T + prior
+    dist = Linear(np.array(weights), a, b)
+    for p in (0.001, 0.1, 0.5, 0.9, 0.999):
+        x = dist.ppf(p)
+        assert dist.cdf(x) == pytest.approx(p, abs=1e-10)
+        assert by_quadrature(weights, a, b, x) == pytest.approx(p, abs=3e-6)
+
+
+@examples(max_examples=20)
+@given(
+    counts=st.lists(st.tuples(st.integers(0, 10**6), st.integers(0, 200)), min_size=2, max_size=12),
+    prior=st.sampled_from([0.5, 1.0]),
+    prob=st.sampled_from([0.5, 0.9, 0.99]),
+)
+def test_content_of_intervals_and_moments(counts, prior, prob):
+    a, b = np.array(counts, float).T + prior
+    dist = Linear(np.full(len(a), 1 / len(a)), a, b)
+    lower, upper, is_hdi = dist.hdi(prob)
+    assert dist.cdf(upper) - dist.cdf(lower) == pytest.approx(prob, abs=1e-9)
+    low, high = dist.eti(prob)
+    assert upper - lower <= (high - low) * (1 + 1e-6)
+    if is_hdi and dist.cdf(lower) > 0.0 and dist.cdf(upper) < 1.0:
+        top = dist.pdf(np.linspace(low, high, 201)).max()
+        assert dist.pdf(lower) == pytest.approx(dist.pdf(upper), abs=1e-3 * top)
+    table = dist._tables[0]
+    middle, mass = 0.5 * (table.x[1:] + table.x[:-1]), np.diff(table.values)
+    assert middle @ mass == pytest.approx(dist.mean(), abs=1e-6 * dist.sd() + 2 * table.error)
+    assert dist.error(dist.ppf(0.5)) < 1e-4
+
+
+def test_the_stated_error_is_not_below_the_true_one(monkeypatch):
+    rng = np.random.default_rng(4)
+    for _ in range(25):
+        k = int(rng.choice([2, 3, 6, 10]))
+        items = rng.integers(0, rng.choice([5, 50, 1000, 10**5]), k)
+        right = rng.binomial(items, rng.uniform(0.3, 1, k) ** 0.3)
+        a, b = right + rng.choice([0.5, 1.0]), items - right + rng.choice([0.5, 1.0])
+        weights = rng.dirichlet(np.ones(k)) if rng.random() < 0.3 else np.full(k, 1 / k)
+        found = Linear(weights, a, b)._tables[0]
+        with monkeypatch.context() as finer:
+            finer.setattr(linear, "_GOAL", 1e-11)
+            wanted = Linear(weights, a, b)._tables[0]
+        x = wanted.x[::7]
+        assert np.abs(found.cdf(x) - wanted.cdf(x)).max() <= found.error + wanted.error
+        assert found.error < 1e-6
+
+
+def test_two_labels_agree_with_the_integral():
+    counts = bayescm.from_cells(tp=[26, 9, 500], fn=[1, 6, 3], fp=[2, 1, 40], tn=[6, 11, 900])
+    whole = bayescm.metric_distribution(counts, "balanced_accuracy")
+    (tn, fp), (fn, tp) = np.moveaxis(counts.values, 0, -1) + 0.5
+    dist = Linear(np.array([0.5, 0.5]), np.stack([tp, tn], -1), np.stack([fn, fp], -1))
+    for p in (0.01, 0.5, 0.975):
+        np.testing.assert_allclose(whole.cdf(whole.point * 0 + dist.ppf(p)), p, atol=1e-7)
+    np.testing.assert_allclose(dist.mean(), whole.mean(), rtol=1e-9)
+    np.testing.assert_allclose(dist.sd(), whole.std(), rtol=1e-6)
+
+
+@pytest.mark.parametrize("model", ["dirichlet_multinomial", "three_binomial"])
+@pytest.mark.parametrize("name", ["balanced_accuracy", "recall_macro", "fnr_macro", "precision_macro", "fdr_macro"])
+def test_averages_over_classes_against_draws(model, name):
+    names = [name, "accuracy"]
+    found = bayescm.summary(THREE, names, model=model, ci_kind="eti")
+    exact = model == "dirichlet_multinomial" or name not in ("precision_macro", "fdr_macro")
+    assert found.method.values.tolist()[0] == ("exact" if exact else "draws")
+    drawn = bayescm.posterior(THREE, model=model, metrics=names, chains=1, draws=40_000, random_seed=1)["posterior"]
+    value, name = drawn[found.metric.values[0]].values.ravel(), found.metric.values[0]
+    one = found.sel(metric=name)
+    assert float(one["mean"]) == pytest.approx(value.mean(), abs=5 * value.std() / 200)
+    assert one.interval.values == pytest.approx(np.quantile(value, [0.025, 0.975]), abs=0.006)
+    assert float(one["sd"]) == pytest.approx(value.std(), rel=0.03)
+
+
+def test_accuracy_at_known_shares():
+    shares = (0.2, 0.5, 0.3)
+    names = ["accuracy", "error_rate"]
+    found = bayescm.summary(THREE, names, prevalence=shares, ci_kind="eti")
+    assert found.method.values.tolist() == ["exact", "exact"]
+    recall = np.diag(THREE) + 0.5, THREE.sum(1) - np.diag(THREE) + 0.5
+    drawn = np.random.default_rng(1).beta(*recall, (200_000, 3)) @ shares
+    assert found.interval[0].values == pytest.approx(np.quantile(drawn, [0.025, 0.975]), abs=0.003)
+    np.testing.assert_allclose(found.interval[1], 1 - found.interval[0, ::-1], atol=1e-6)
+    np.testing.assert_allclose(found["mean"].sum(), 1)
+
+
+def test_steep_densities_are_drawn():
+    assert bayescm.summary(THREE, "recall_macro", prior=0.01, random_seed=1).method.item() == "draws"
+    with pytest.raises(ValueError, match="no exact distribution of recall_macro"):
+        bayescm.metric_distribution(THREE, "recall_macro", prior=0.01)
+
+
+def test_claims_comparisons_and_boards_are_exact():
+    better = THREE + np.diag([2, 3, 4])
+    claim = bayescm.probability(THREE, "recall_macro > 0.8").probability.item()
+    assert claim == pytest.approx(bayescm.metric_distribution(THREE, "recall_macro").sf(0.8).item())
+    counts = bayescm.from_array(np.stack([THREE, better]), dims="system")
+    board = bayescm.leaderboard(counts, metric="balanced_accuracy", prior="jeffreys")
+    assert board.attrs["method"] == "exact"
+    compared = bayescm.compare_systems(counts, metrics="balanced_accuracy", random_seed=1)["summary"]
+    assert compared.method.item() == "exact"
+    recalls = [np.diag(c) + 0.5 for c in (THREE, better)], [c.sum(1) - np.diag(c) + 0.5 for c in (THREE, better)]
+    first, second = (
+        np.random.default_rng(i).beta(a, b, (200_000, 3)).mean(1) for i, (a, b) in enumerate(zip(*recalls, strict=True))
+    )
+    wanted = (second > first).mean()
+    assert board.probability_better.values[1, 0] == pytest.approx(wanted, abs=0.006)
+    assert compared.probability.max().item() == pytest.approx(wanted, abs=0.006)
+
+
+def test_points_over_a_batch():
+    dist = Linear(np.full(2, 0.5), np.array([[3.0, 4.0], [9.0, 2.0]]), np.array([[1.0, 1.0], [2.0, 2.0]]))
+    x = np.linspace(-0.2, 1.2, 15)[:, None]
+    assert dist.cdf(x).shape == (15, 2)
+    assert (dist.cdf(x)[x[:, 0] <= 0] == 0).all()
+    assert (dist.sf(x)[x[:, 0] >= 1] == 0).all()
+    assert (dist.pdf(x)[(x[:, 0] < 0) | (x[:, 0] > 1)] == 0).all()
+    assert (np.diff(dist.cdf(x), axis=0) >= 0).all()
+    np.testing.assert_allclose(dist.ppf(np.array([0.0, 1.0])[:, None]), [[0, 0], [1, 1]])
+    np.testing.assert_allclose(dist.isf(0.3), dist.ppf(0.7))
