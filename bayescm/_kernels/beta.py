@@ -15,14 +15,15 @@ from bayescm._kernels.jit import kernel
 
 WIDTH = 0.25  # of a cell, in local standard deviations
 MAX_CELLS = 400
+TABLE = (MAX_CELLS + 1, 8)
 _FAR = -97.0  # log of the density relative to its mode where the table may end: 1e-42
 _SMALL = 2.0**-10  # ratio of the terms of the tail's series where the table may end
 _ROOT_HALF = math.sqrt(0.5)
 _GAUSS_X, _GAUSS_W = (np.array(v) for v in np.polynomial.legendre.leggauss(6))
 
-# places in the array that describes a distribution
-LEFT, RATE, CELLS, MEDIAN, A, B, LOG_SUM, SIZE, SMALL_SHARE, MODE, MIRRORED, POINT, P, Q = range(14)
 DESCRIPTION = 14
+# places in the array that describes a distribution
+LEFT, RATE, CELLS, MEDIAN, A, B, LOG_SUM, SIZE, SMALL_SHARE, MODE, MIRRORED, POINT, P, Q = range(DESCRIPTION)
 
 
 @kernel
@@ -60,7 +61,7 @@ def probability(y):
 
 @kernel
 def build(a, b, table, dist):
-    """Tabulate Beta(a, b) into `table` (MAX_CELLS + 1, 8) and `distribution` (DESCRIPTION,)."""
+    """Tabulate Beta(a, b) into `table` (of shape TABLE) and `dist` (DESCRIPTION,)."""
     n = a + b
     dist[A], dist[B], dist[SIZE], dist[POINT] = a, b, n, 0.0
     dist[SMALL_SHARE] = min(a, b) / n

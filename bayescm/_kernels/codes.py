@@ -1,4 +1,6 @@
-"""Codes and sizes that the kernels share with those who call them. No numba here."""
+"""Codes, sizes and records that the kernels share with those who call them. No numba here."""
+
+from typing import Any, NamedTuple
 
 # scales of a metric
 IDENTITY, SQUARE, ODDS_SQUARE, CORRELATION = range(4)
@@ -20,7 +22,40 @@ AUC, LOWER, UPPER, AVERAGE, MAX, MEAN, MEDIAN, CONVEX = range(len(AREAS))
 DEGREE = 12
 """Of the polynomial that maps a statistic of the plane to another scale."""
 COEFFICIENTS = DEGREE + 1
-TABLE = 512
-"""Cells of the table that does it where no polynomial is close."""
+FITTED = COEFFICIENTS + 4
+"""What is known of a matrix then: coefficients, error of the fit, error of the masses, mass reached, statistic."""
+FIT_CELLS = 512
+"""Of the table that does it where no polynomial is close."""
+SERIES = 4
+"""Room for a convolution: that many series."""
 STEPS = 1024
 """Of the table of masses of a density, uniform in its logarithm."""
+
+
+class Formula(NamedTuple):
+    """A metric: ways to hang its cells on a tree (t, 8), num / den as quadratic forms (4, 4), scale, range."""
+
+    trees: Any
+    num: Any
+    den: Any
+    kind: int
+    lower: float
+    upper: float
+
+
+class Read(NamedTuple):
+    """What is read from drawn curves: float64 arrays (draws, ...), or (systems, draws, ...), which kernels fill."""
+
+    areas: Any
+    """(..., 3): AUC; average precision, with the precision at each score and above; area under the PR curve."""
+    tpr: Any
+    """At each false positive rate asked for: the largest true positive rate."""
+    under: Any
+    """And the area under the curve to its left."""
+    fpr: Any
+    """At each true positive rate asked for: the least false positive rate."""
+    left: Any
+    """And the area to the left of the curve below it."""
+    mark_tpr: Any
+    mark_fpr: Any
+    """Rates at the marks."""

@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from bayescm._kernels.beta import DESCRIPTION, MAX_CELLS, build, of_normal
+from bayescm._kernels.beta import DESCRIPTION, TABLE, build, of_normal
 from bayescm._kernels.codes import STEPS
 from bayescm._kernels.jit import kernel
 from bayescm._kernels.planes import to_log_rest
@@ -22,7 +22,7 @@ _FAR = 80.0
 @kernel
 def _nodes(a, b, offset, out):
     """Put log p and log(1 - p) at the quantiles of Beta(a, b) into `out` (2, nodes)."""
-    table, dist = np.empty((MAX_CELLS + 1, 8)), np.empty(DESCRIPTION)
+    table, dist = np.empty(TABLE), np.empty(DESCRIPTION)
     build(a, b, table, dist)
     step = 2.0 * REACH / CELLS
     for i in range(out.shape[1]):

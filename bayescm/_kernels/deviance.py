@@ -15,18 +15,18 @@ import numpy as np
 
 from bayescm._kernels.beta import (
     DESCRIPTION,
-    MAX_CELLS,
     MIRRORED,
     MODE,
     SIZE,
     SMALL_SHARE,
+    TABLE,
     build,
     log_shape,
     of_normal,
     tails,
     to_normal,
 )
-from bayescm._kernels.codes import COEFFICIENTS, TABLE
+from bayescm._kernels.codes import COEFFICIENTS, FIT_CELLS, FITTED, SERIES
 from bayescm._kernels.jit import kernel
 from bayescm._kernels.planes import powers, tabulated
 
@@ -266,7 +266,7 @@ def direct_masses(first, second, q, nodes, weights, out):
     The deviance that varies less is integrated over, after a sine substitution with Gauss's rule on (-1, 1); the cdf of
     the other one is that of a Beta between two points.
     """
-    tables, dists = np.empty((2, MAX_CELLS + 1, 8)), np.empty((2, DESCRIPTION))
+    tables, dists = np.empty((2, *TABLE)), np.empty((2, DESCRIPTION))
     spread = np.zeros(2)
     for i, factor in enumerate((first, second)):
         build(factor[2], factor[3], tables[i], dists[i])
@@ -315,15 +315,15 @@ def scales(factors, wanted, most, nodes, cosines, rules, of_pair, of_power, fit_
     rules : ndarray of shape (R, 2, G)
     of_pair, of_power : ndarray of shape (T,)
         Which rule serves the convolution and the cdf of each matrix.
-    out : ndarray of shape (T, COEFFICIENTS + 4)
+    out : ndarray of shape (T, FITTED)
         Coefficients of the polynomial; its error on the scale of mass; the error of masses; the mass reached; the
         statistic whose mass is `wanted`.
     tables : bool
-        Whether to fill `table` (T, TABLE + 1) as well, which that statistic is then found in.
+        Whether to fill `table` (T, FIT_CELLS + 1) as well, which that statistic is then found in.
     """
     n = len(nodes)
     series = np.empty(n)
-    work = np.empty((4, n))
+    work = np.empty((SERIES, n))
     f = len(fit_nodes)
     values, fit = np.empty(f), np.empty(f)
     target = -2.0 * math.log1p(-wanted)
@@ -345,17 +345,17 @@ def scales(factors, wanted, most, nodes, cosines, rules, of_pair, of_power, fit_
         for m in range(COEFFICIENTS, f):
             worst += abs(fit[m])
         _monomials(fit[:COEFFICIENTS], out[t])
-        out[t, COEFFICIENTS : COEFFICIENTS + 3] = np.array((0.5 * worst, error, reached))
+        out[t, COEFFICIENTS : FITTED - 1] = np.array((0.5 * worst, error, reached))
         if tables:
-            for i in range(TABLE + 1):
-                q = most[t] * (i / TABLE) ** 2
+            for i in range(FIT_CELLS + 1):
+                q = most[t] * (i / FIT_CELLS) ** 2
                 table[t, i] = -2.0 * math.log(max(1.0 - mass(q, most[t], power, series, rule), 1e-15))
         low, high = 0.0, most[t]
         for _ in range(40):
             q = 0.5 * (low + high)
             z = tabulated(q, most[t], table[t]) if tables else powers(out[t], 2.0 * q / most[t] - 1.0)
             low, high = (q, high) if z < target else (low, q)
-        out[t, COEFFICIENTS + 3] = high
+        out[t, FITTED - 1] = high
 
 
 @kernel

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from bayescm._kernels.beta import CELLS, DESCRIPTION, MAX_CELLS, POINT, SIZE, A, B, P, Q, to_normal
+from bayescm._kernels.beta import CELLS, DESCRIPTION, POINT, SIZE, TABLE, A, B, P, Q, to_normal
 from bayescm._kernels.codes import (
     BETA,
     CORRELATION,
@@ -15,11 +15,13 @@ from bayescm._kernels.codes import (
     PREVALENCE,
     PREVALENCE_REVERSED,
     ROOT_INSIDE,
+    STATISTICS,
+    Formula,
 )
 from bayescm._kernels.events import form, metric_of
-from bayescm._kernels.integrals import distribution
+from bayescm._kernels.integrals import LEVELS, One, distribution
 from bayescm._kernels.jit import kernel
-from bayescm._kernels.nodes import CELLS_OF_PATH, COARSE, REACH, point, prepare
+from bayescm._kernels.nodes import CACHED, PATH, REACH, Workspace, most_nodes, point, prepare
 from bayescm._kernels.search import (
     FALLING,
     INSIDE,
@@ -40,22 +42,19 @@ from bayescm._kernels.search import (
 # of the columns of a tree: its shape, the order of the cells (tp, fn, fp, tn = 0, 1, 2, 3), and how each split is known
 SHAPE, ORDER, ROOT, LEFT_SPLIT, RIGHT_SPLIT = 0, 1, 5, 6, 7
 
-_WORK = 6000
 _SLOTS, _KEPT = 3, 12
 _MOMENT_REACH = 6.4
+_MOST_STEPS = 128  # of a moment's rule, on either side of the median
 _UNCHECKED, _COARSE_GOAL, _GOAL_OF_ONE, _GOAL_OF_TWO = 1.0, 1e-2, 1e-4, 1e-3
 
 
 @kernel
 def workspace():
-    """Return room for one matrix at a time: tables, distributions, cached nodes and paths, scratch, forms.
-
-    The first three of the tables are inner, middle and outer distribution; the others are kept for the next metric.
-    """
+    """Return room for one matrix at a time."""
     n = _SLOTS + _KEPT
-    return (
-        np.empty((n, MAX_CELLS + 1, 8)), np.zeros((n, DESCRIPTION)), np.empty((n, 2, 2 * COARSE - 1)),
-        np.empty((n, CELLS_OF_PATH, 6)), np.empty((2, 3, _WORK)), np.empty((2, 4, 4)),
+    return Workspace(
+        np.empty((n, *TABLE)), np.zeros((n, DESCRIPTION)), np.empty((n, *CACHED)), np.empty((n, *PATH)),
+        np.zeros((2, 8, most_nodes(LEVELS))), np.empty((2, 4, 4)),
     )  # fmt: skip
 
 
@@ -181,8 +180,9 @@ def reorder(tree, num, den, ordered):
 
 
 @kernel
-def _load(pair, slot, tables, dists, cached, paths):
+def _load(pair, slot, room):
     """Put a split's Beta into a slot: a number, or a table, which is built unless it is kept from another metric."""
+    tables, dists, cached, paths, _, _ = room
     dist = dists[slot]
     if not pair[0] > 0.0:
         dist[POINT], dist[P], dist[Q] = 1.0, pair[1], 1.0 - pair[1]
@@ -207,27 +207,28 @@ def _load(pair, slot, tables, dists, cached, paths):
 
 
 @kernel
-def load(tree, a, shares, tables, dists, cached, paths):
+def load(tree, a, shares, room):
     """Put the distributions of a tree's splits into the slots: inner, middle, outer."""
     pairs = _splits(tree, a, shares)
     inner, outer = (1, 0) if tree[SHAPE] == LEFT_INSIDE else (0, 1)
     for slot in range(3):
         which = inner if slot == 0 else (2 if slot == 1 else outer)
-        _load(pairs[which], slot, tables, dists, cached, paths)
+        _load(pairs[which], slot, room)
 
 
 @kernel
-def moments(kind, shape, num, den, dists, paths):
+def moments(one):
     """Return mean and variance of the metric by a product of trapezoid rules, finer where a concentration is small."""
-    nodes = np.empty((3, 2, 300))
-    weights = np.empty((3, 300))
+    dists, paths, (num, den) = one.room.dists, one.room.paths, (one.room.forms[0], one.room.forms[1])
+    nodes = np.empty((3, 2, 2 * _MOST_STEPS + 1))
+    weights = np.empty((3, 2 * _MOST_STEPS + 1))
     sizes = np.empty(3, np.int64)
     for i in range(3):
         if dists[i, POINT] > 0:
             sizes[i], nodes[i, 0, 0], nodes[i, 1, 0], weights[i, 0] = 1, dists[i, P], dists[i, Q], 1.0
             continue
         least = min(dists[i, A], dists[i, B])
-        half = 8 if least >= 2.0 else (16 if least >= 0.4 else (64 if least >= 0.1 else 128))
+        half = 8 if least >= 2.0 else (16 if least >= 0.4 else (64 if least >= 0.1 else _MOST_STEPS))
         n, total = 0, 0.0
         for k in range(-half, half + 1):
             w = _MOMENT_REACH * k / half
@@ -245,10 +246,10 @@ def moments(kind, shape, num, den, dists, paths):
             for k in range(sizes[0]):
                 p, q = nodes[0, 0, k], nodes[0, 1, k]
                 m, mq = nodes[2, 0, i], nodes[2, 1, i]
-                if shape == ROOT_INSIDE:
+                if one.shape == ROOT_INSIDE:
                     p, q, m, mq = m, mq, p, q
                 c2, c3 = mq * nodes[1, 0, j], mq * nodes[1, 1, j]
-                value = metric_at(m * p, m * q, c2, c3, num, den, kind)
+                value = metric_at(m * p, m * q, c2, c3, num, den, one.kind)
                 if math.isnan(pivot):
                     pivot = value
                 value -= pivot
@@ -261,14 +262,19 @@ def moments(kind, shape, num, den, dists, paths):
 
 
 @kernel
-def _of_one(a, shares, trees, num, den, kind, lower, upper, prob, densest_wanted, room, out):
+def _prepared(formula, a, shares, room):
+    """Hang a matrix on the tree that suits it best, and load its splits; also the metric's mean and sd, roughly."""
+    index, centre, spread = choose(formula.trees, a, shares, formula.num, formula.den, formula.kind, room.forms)
+    load(formula.trees[index], a, shares, room)
+    return One(formula.lower, formula.upper, formula.kind, formula.trees[index, SHAPE], room), centre, spread
+
+
+@kernel
+def _of_one(formula, a, shares, prob, densest_wanted, room, out):
     """Fill `out` with the statistics of one metric of one matrix: first coarsely, then from there as asked."""
-    tables, dists, cached, paths, _, ordered = room
-    index, centre, spread = choose(trees, a, shares, num, den, kind, ordered)
-    shape = trees[index, SHAPE]
-    load(trees[index], a, shares, tables, dists, cached, paths)
-    one = (lower, upper, kind, shape, room)
-    mean, variance = moments(kind, shape, ordered[0], ordered[1], dists, paths)
+    one, centre, spread = _prepared(formula, a, shares, room)
+    lower, upper, dists = one.lower, one.upper, room.dists
+    mean, variance = moments(one)
     inside = lower < centre < upper and spread > 0.0
     median = coordinate(centre, lower, upper) if inside else 0.0
     scale = min(max(spread / place(median, lower, upper)[1], 1e-18), 10.0) if inside else 0.1
@@ -343,65 +349,45 @@ def summarise(a, shares, trees, ends, nums, dens, kinds, lowers, uppers, prob, d
     densest_wanted : bool
     """
     room = workspace()
-    out = np.empty((len(a), len(kinds), 7))
+    out = np.empty((len(a), len(kinds), len(STATISTICS)))
     for i in range(len(a)):
         for k in range(len(kinds)):
-            _of_one(
-                a[i], shares[i], trees[ends[k] : ends[k + 1]], nums[k], dens[k], kinds[k], lowers[k], uppers[k], prob,
-                densest_wanted, room, out[i, k],
-            )  # fmt: skip
+            formula = Formula(trees[ends[k] : ends[k + 1]], nums[k], dens[k], kinds[k], lowers[k], uppers[k])
+            _of_one(formula, a[i], shares[i], prob, densest_wanted, room, out[i, k])
     return out
 
 
 @kernel
-def probabilities(a, shares, x, trees, num, den, kind, lower, upper, goal):
+def probabilities(a, shares, x, formula, goal):
     """Return cdf, sf, pdf and error at points x (n, k): (n, k, 4)."""
     room = workspace()
-    tables, dists, cached, paths, scratch, ordered = room
     out = np.empty((x.shape[0], x.shape[1], 4))
     for i in range(len(a)):
-        index, _, _ = choose(trees, a[i], shares[i], num, den, kind, ordered)
-        load(trees[index], a[i], shares[i], tables, dists, cached, paths)
+        one, _, _ = _prepared(formula, a[i], shares[i], room)
         for j in range(x.shape[1]):
             if math.isnan(x[i, j]):
                 out[i, j] = math.nan
-            elif x[i, j] <= lower:
+            elif x[i, j] <= one.lower:
                 out[i, j] = 0.0, 1.0, 0.0, 0.0
-            elif x[i, j] >= upper:
+            elif x[i, j] >= one.upper:
                 out[i, j] = 1.0, 0.0, 0.0, 0.0
             else:
-                out[i, j] = distribution(
-                    x[i, j],
-                    ordered[0],
-                    ordered[1],
-                    kind,
-                    trees[index, SHAPE],
-                    tables,
-                    dists,
-                    cached,
-                    paths,
-                    scratch,
-                    goal,
-                    REACH,
-                )
+                out[i, j] = distribution(x[i, j], one, goal, REACH)
     return out
 
 
 @kernel
-def quantiles(a, shares, p, trees, num, den, kind, lower, upper, goal):
+def quantiles(a, shares, p, formula, goal):
     """Return the metric and the error at probabilities p (n, k): (n, k, 2)."""
     room = workspace()
-    tables, dists, cached, paths, _, ordered = room
     out = np.empty((p.shape[0], p.shape[1], 2))
     for i in range(len(a)):
-        index, centre, _ = choose(trees, a[i], shares[i], num, den, kind, ordered)
-        load(trees[index], a[i], shares[i], tables, dists, cached, paths)
-        start = coordinate(centre, lower, upper) if lower < centre < upper else 0.0
-        one = (lower, upper, kind, trees[index, SHAPE], room)
+        one, centre, _ = _prepared(formula, a[i], shares[i], room)
+        start = coordinate(centre, one.lower, one.upper) if one.lower < centre < one.upper else 0.0
         for j in range(p.shape[1]):
             if not 0.0 < p[i, j] < 1.0:
-                out[i, j] = (lower if p[i, j] == 0.0 else upper if p[i, j] == 1.0 else math.nan), 0.0
+                out[i, j] = (one.lower if p[i, j] == 0.0 else one.upper if p[i, j] == 1.0 else math.nan), 0.0
                 continue
             z, _, error, _ = solve(p[i, j], 1.0 - p[i, j], start, 1e-6, one, goal)
-            out[i, j] = place(z, lower, upper)[0], error
+            out[i, j] = place(z, one.lower, one.upper)[0], error
     return out

@@ -1,11 +1,24 @@
 """Events {metric <= x} along one Beta: quadratic inequalities in its odds, and where their edges leave (0, 1)."""
 
 import math
+from typing import Any, NamedTuple
 
 from bayescm._kernels.beta import POINT, P, Q, tails, to_normal
 from bayescm._kernels.codes import CORRELATION, LEFT_INSIDE, ODDS_SQUARE, ROOT_INSIDE, SQUARE
 from bayescm._kernels.jit import kernel
-from bayescm._kernels.nodes import REACH
+from bayescm._kernels.nodes import MIDDLE, REACH
+
+MOST_KINKS = 12  # of one event along one Beta: two on each of five segments; and the ends of the reach
+
+
+class Event(NamedTuple):
+    """{metric <= x} on a tree: the form at most 0 there, its slope in x, the metric's scale, the tree's shape."""
+
+    c: Any
+    slope: Any
+    x: float
+    kind: int
+    shape: int
 
 
 @kernel
@@ -159,8 +172,9 @@ def _correlation_root(x, r, rq, s, sq, table, dist):
 
 
 @kernel
-def conditional(c, dc, x, kind, shape, m, mq, v, vq, table, dist):
+def conditional(event, m, mq, v, vq, table, dist):
     """Return the inner probability at one pair of outer nodes: root and right split, or left and right split."""
+    c, dc, x, kind, shape = event
     if kind == CORRELATION:
         if shape == LEFT_INSIDE:
             return _correlation(x, m, mq, vq, v, table, dist)
@@ -186,13 +200,21 @@ def conditional(c, dc, x, kind, shape, m, mq, v, vq, table, dist):
 
 
 @kernel
-def middle_kinks(c, x, kind, shape, m, mq, dists, tables, median, soft, kinks):
+def _centre(split, room):
+    """Return what a split is known to be, or its median."""
+    dist, median = room.dists[split], room.cached[split, :, MIDDLE]
+    return (dist[P], dist[Q]) if dist[POINT] > 0.0 else (median[0], median[1])
+
+
+@kernel
+def middle_kinks(event, m, mq, room, soft, kinks):
     """Find where the inner event's edge leaves (0, 1) as the right split varies; return their number.
 
     With `soft` also where the edge passes the inner distribution's median: a step, if that distribution is narrow.
     """
-    dist, table = dists[1], tables[1]
-    p, q = (dists[0, P], dists[0, Q]) if dists[0, POINT] > 0.0 else (median[0], median[1])
+    c, _, x, kind, shape = event
+    dist, table = room.dists[1], room.tables[1]
+    p, q = _centre(0, room)
     n = 0
     if kind == CORRELATION:  # split = (FPR, specificity)
         if soft:
@@ -219,14 +241,14 @@ def middle_kinks(c, x, kind, shape, m, mq, dists, tables, median, soft, kinks):
 
 
 @kernel
-def outer_kinks(c, x, kind, shape, dists, tables, medians, soft, kinks):
+def outer_kinks(event, room, soft, kinks):
     """Find where the middle kinks leave (0, 1): roots of the form on the edges of the simplex of cells.
 
     With `soft` also where the event's edge passes the medians of the other two distributions.
     """
-    dist, table = dists[2], tables[2]
-    p, q = (dists[0, P], dists[0, Q]) if dists[0, POINT] > 0.0 else (medians[0, 0], medians[0, 1])
-    v, vq = (dists[1, P], dists[1, Q]) if dists[1, POINT] > 0.0 else (medians[1, 0], medians[1, 1])
+    c, _, x, kind, shape = event
+    dist, table = room.dists[2], room.tables[2]
+    (p, q), (v, vq) = _centre(0, room), _centre(1, room)
     n = 0
     if kind == CORRELATION:
         if not soft:

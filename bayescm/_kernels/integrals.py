@@ -9,158 +9,164 @@ halved until two answers agree.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from bayescm._kernels.beta import POINT, P, Q
-from bayescm._kernels.events import conditional, middle_kinks, outer_kinks, value_of
+from bayescm._kernels.events import MOST_KINKS, Event, conditional, middle_kinks, outer_kinks, value_of
 from bayescm._kernels.jit import kernel
-from bayescm._kernels.nodes import COARSE, mass, nodes, pieces, point
+from bayescm._kernels.nodes import Workspace, mass, nodes, pieces, point
 
 LEVELS = 7
 SOFT_LEVELS = 4  # without an answer after these, look where the integrand may jump
 
 
+class One(NamedTuple):
+    """A metric of one matrix: its range and scale, the shape of its tree, and the workspace with all tables."""
+
+    lower: float
+    upper: float
+    kind: int
+    shape: int
+    room: Workspace
+
+
+class Mean(NamedTuple):
+    """Probabilities below and above, density, and the errors of the first two."""
+
+    low: float
+    high: float
+    density: float
+    error_low: float
+    error_high: float
+
+
 @kernel
-def _middle(c, dc, x, kind, shape, m, mq, tables, dists, cached, paths, scratch, goal, reach, floor_low, floor_high):
-    """Return the mean of the inner probability over the right split, at one outer node: cdf, sf, pdf and errors."""
-    dist, inner, inner_table = dists[1], dists[0], tables[0]
+def _refined(now, level, n, scratch, goal, floor):
+    """Halve the step: add the values of the nodes that a level adds, which are in `scratch`.
+
+    Returns
+    -------
+    Mean
+        Its errors are those of the values.
+    low, high : float
+        The change of the probabilities; 0 at the first level.
+    bool
+        Whether it is relatively below the goal, `floor` being added to the probabilities.
+    """
+    low = high = density = error_low = error_high = 0.0
+    for i in range(n):
+        weight = scratch[2, i]
+        low += weight * scratch[3, i]
+        high += weight * scratch[4, i]
+        density += weight * scratch[5, i]
+        error_low += weight * scratch[6, i]
+        error_high += weight * scratch[7, i]
+    if level == 0:
+        return Mean(low, high, density, error_low, error_high), 0.0, 0.0, goal >= 1.0
+    low, high, density = 0.5 * now.low + low, 0.5 * now.high + high, 0.5 * now.density + density
+    error_low, error_high = 0.5 * now.error_low + error_low, 0.5 * now.error_high + error_high
+    change_low, change_high = abs(low - now.low), abs(high - now.high)
+    done = change_low <= goal * (low + floor.low) and change_high <= goal * (high + floor.high)
+    return Mean(low, high, density, error_low, error_high), change_low, change_high, done
+
+
+@kernel
+def _sum(total, now, change_low, change_high):
+    """Add a piece to the mean, and the change at its last halving to the errors."""
+    return Mean(
+        total.low + now.low, total.high + now.high, total.density + now.density,
+        total.error_low + (change_low + now.error_low), total.error_high + (change_high + now.error_high),
+    )  # fmt: skip
+
+
+@kernel
+def _middle(event, m, mq, room, goal, reach, floor):
+    """Return the mean of the inner probability over the right split, at one outer node."""
+    dist, inner, inner_table = room.dists[1], room.dists[0], room.tables[0]
     if dist[POINT] > 0:
-        low, high, f = conditional(c, dc, x, kind, shape, m, mq, dist[P], dist[Q], inner_table, inner)
-        return low, high, f if 0.0 < f < math.inf else 0.0, 0.0, 0.0
-    kinks = np.empty(12)
-    total_low = total_high = total_f = error_low = error_high = 0.0
+        low, high, f = conditional(event, m, mq, dist[P], dist[Q], inner_table, inner)
+        return Mean(low, high, f if 0.0 < f < math.inf else 0.0, 0.0, 0.0)
+    path, cached, scratch, kinks = room.paths[1], room.cached[1], room.scratch[1], np.empty(MOST_KINKS)
+    nothing = total = Mean(0.0, 0.0, 0.0, 0.0, 0.0)
     for attempt in range(2):
-        found = middle_kinks(c, x, kind, shape, m, mq, dists, tables, cached[0, :, COARSE - 1], attempt > 0, kinks)
-        count = pieces(kinks, found)
-        total_low = total_high = total_f = error_low = error_high = 0.0
-        done = True
+        count = pieces(kinks, middle_kinks(event, m, mq, room, attempt > 0, kinks))
+        total, done = nothing, True
         for piece in range(count):
             begin, end = kinks[piece], kinks[piece + 1]
             if end - begin < 1e-13:
                 continue
-            p, q = point(0.5 * (begin + end), paths[1])
-            low, high, f = conditional(c, dc, x, kind, shape, m, mq, p, q, inner_table, inner)
+            p, q = point(0.5 * (begin + end), path)
+            low, high, f = conditional(event, m, mq, p, q, inner_table, inner)
             if count > 1 and f < 0.0:
                 inside = mass(begin, end)
-                total_low += low * inside
-                total_high += high * inside
+                total = _sum(total, Mean(low * inside, high * inside, 0.0, 0.0, 0.0), 0.0, 0.0)
                 continue
-            low = high = f = change_low = change_high = 0.0
-            done = False
+            now, change_low, change_high, done = nothing, 0.0, 0.0, False
             for level in range(LEVELS if attempt > 0 else SOFT_LEVELS):
-                n = nodes(paths[1], cached[1], begin, end, level, reach, scratch)
-                new_low = new_high = new_f = 0.0
+                n = nodes(path, cached, begin, end, level, reach, scratch)
                 for i in range(n):
-                    add_low, add_high, add_f = conditional(
-                        c, dc, x, kind, shape, m, mq, scratch[0, i], scratch[1, i], inner_table, inner
-                    )
-                    new_low += scratch[2, i] * add_low
-                    new_high += scratch[2, i] * add_high
-                    new_f += scratch[2, i] * add_f if 0.0 < add_f < math.inf else 0.0
-                if level == 0:
-                    low, high, f = new_low, new_high, new_f
-                    if goal >= 1.0:
-                        done = True
-                        break
-                    continue
-                new_low, new_high, new_f = 0.5 * low + new_low, 0.5 * high + new_high, 0.5 * f + new_f
-                change_low, change_high = abs(new_low - low), abs(new_high - high)
-                low, high, f = new_low, new_high, new_f
-                if change_low <= goal * (low + floor_low) and change_high <= goal * (high + floor_high):
-                    done = True
+                    low, high, f = conditional(event, m, mq, scratch[0, i], scratch[1, i], inner_table, inner)
+                    scratch[3, i], scratch[4, i], scratch[5, i] = low, high, f if 0.0 < f < math.inf else 0.0
+                now, change_low, change_high, done = _refined(now, level, n, scratch, goal, floor)
+                if done:
                     break
-            total_low += low
-            total_high += high
-            total_f += f
-            error_low += change_low
-            error_high += change_high
+            total = _sum(total, now, change_low, change_high)
             if not done and attempt == 0:
                 break
         if done:
             break
-    return total_low, total_high, total_f, error_low, error_high
+    return total
 
 
 @kernel
-def distribution(x, num, den, kind, shape, tables, dists, cached, paths, scratch, goal, reach):
+def distribution(x, one, goal, reach):
     """Return cdf, sf and pdf of the metric at x, and the change of cdf or sf at the last halving, relatively.
 
     Parameters
     ----------
     x : float
         Inside the metric's range.
-    num, den : ndarray of shape (4, 4)
-        Symmetric, in the order of the tree's cells.
-    kind, shape : int
-    tables, distributions, cached : ndarray
-        Of the inner distribution, the middle and the outer one; the last two may be points.
-    scratch : ndarray of shape (2, 3, n)
+    one : One
     goal : float
         Halve the step until the change is relatively below it. The error is usually about its square. From 1 on the
         first step is taken without a check.
     reach : float
         In normal quantiles: `REACH`, or `NEAR` where no far tail is asked for.
     """
-    value, slope = value_of(x, kind)
-    c, dc = num - value * den, -slope * den
-    dist = dists[2]
-    if dist[POINT] > 0:
-        low, high, f, error_low, error_high = _middle(
-            c, dc, x, kind, shape, dist[P], dist[Q], tables, dists, cached, paths, scratch[1], goal, reach, 0.0, 0.0
-        )
-        return low, high, f, max(error_low / max(low, 1e-12), error_high / max(high, 1e-12))
-    kinks = np.empty(24)
-    rough_low = rough_high = 0.0
-    total_low = total_high = total_f = error_low = error_high = 0.0
+    room = one.room
+    value, slope = value_of(x, one.kind)
+    event = Event(room.forms[0] - value * room.forms[1], -slope * room.forms[1], x, one.kind, one.shape)
+    dist, path, cached, scratch = room.dists[2], room.paths[2], room.cached[2], room.scratch[0]
+    nothing = total = rough = Mean(0.0, 0.0, 0.0, 0.0, 0.0)
+    kinks = np.empty(MOST_KINKS)
     for stage in range(3):  # the first finds out how large the answer is, the last knows where it may jump
-        found = outer_kinks(c, x, kind, shape, dists, tables, cached[:2, :, COARSE - 1], stage > 1, kinks)
-        count = pieces(kinks, found)
-        total_low = total_high = total_f = error_low = error_high = 0.0
-        done = True
+        if dist[POINT] > 0:
+            total = _middle(event, dist[P], dist[Q], room, goal, reach, nothing)
+            break
+        count = pieces(kinks, outer_kinks(event, room, stage > 1, kinks))
+        total, done = nothing, True
         for piece in range(count):
             begin, end = kinks[piece], kinks[piece + 1]
             if end - begin < 1e-13:
                 continue
-            low = high = f = change_low = change_high = within_low = within_high = 0.0
-            done = False
-            for level in range(1 if stage == 0 else (SOFT_LEVELS if stage == 1 else LEVELS)):
-                n = nodes(paths[2], cached[2], begin, end, level, reach, scratch[0])
-                new_low = new_high = new_f = new_within_low = new_within_high = 0.0
+            now, change_low, change_high, done = nothing, 0.0, 0.0, False
+            wanted = goal if stage > 0 else 1.0
+            for level in range(SOFT_LEVELS if stage < 2 else LEVELS):
+                n = nodes(path, cached, begin, end, level, reach, scratch)
                 for i in range(n):
-                    weight = scratch[0, 2, i]
-                    add_low, add_high, add_f, within1, within2 = _middle(
-                        c, dc, x, kind, shape, scratch[0, 0, i], scratch[0, 1, i], tables, dists, cached, paths,
-                        scratch[1], goal if stage > 0 else 1.0, reach, rough_low, rough_high,
-                    )  # fmt: skip
-                    new_low += weight * add_low
-                    new_high += weight * add_high
-                    new_f += weight * add_f
-                    new_within_low += weight * within1
-                    new_within_high += weight * within2
-                if level == 0:
-                    low, high, f = new_low, new_high, new_f
-                    within_low, within_high = new_within_low, new_within_high
-                    continue
-                new_low, new_high, new_f = 0.5 * low + new_low, 0.5 * high + new_high, 0.5 * f + new_f
-                change_low, change_high = abs(new_low - low), abs(new_high - high)
-                within_low = 0.5 * within_low + new_within_low
-                within_high = 0.5 * within_high + new_within_high
-                low, high, f = new_low, new_high, new_f
-                if change_low <= goal * (low + rough_low) and change_high <= goal * (high + rough_high):
-                    done = True
+                    inside = _middle(event, scratch[0, i], scratch[1, i], room, wanted, reach, rough)
+                    scratch[3, i], scratch[4, i], scratch[5, i], scratch[6, i], scratch[7, i] = inside
+                now, change_low, change_high, done = _refined(now, level, n, scratch, wanted, rough)
+                if done:
                     break
-            total_low += low
-            total_high += high
-            total_f += f
-            error_low += change_low + within_low
-            error_high += change_high + within_high
+            total = _sum(total, now, change_low, change_high)
             if not done and stage == 1:
                 break
         if stage == 0:
-            rough_low, rough_high = total_low, total_high
-            if goal >= 1.0:
-                break
-        elif done:
+            rough = total
+        if done and (stage > 0 or goal >= 1.0):
             break
-    return total_low, total_high, total_f, max(error_low / max(total_low, 1e-12), error_high / max(total_high, 1e-12))
+    error = max(total.error_low / max(total.low, 1e-12), total.error_high / max(total.high, 1e-12))
+    return total.low, total.high, total.density, error

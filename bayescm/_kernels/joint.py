@@ -7,9 +7,9 @@ import numpy as np
 from bayescm._kernels.beta import POINT, P, Q, tails
 from bayescm._kernels.codes import CORRELATION, LEFT_INSIDE
 from bayescm._kernels.distributions import load, reorder, workspace
-from bayescm._kernels.events import form, middle_kinks, outer_kinks, roots, value_of, wilson
+from bayescm._kernels.events import MOST_KINKS, Event, form, middle_kinks, outer_kinks, roots, value_of, wilson
 from bayescm._kernels.jit import kernel
-from bayescm._kernels.nodes import COARSE, REACH, nodes, pieces
+from bayescm._kernels.nodes import REACH, most_nodes, nodes, pieces
 
 _LEVELS = 6
 
@@ -48,12 +48,12 @@ def joint(a, shares, tree, nums, dens, kinds, points, above, goal):
     goal : float
     """
     room = workspace()
-    tables, dists, cached, paths, scratch, ordered = room
-    load(tree, a, shares, tables, dists, cached, paths)
+    scratch = np.empty((2, 3, MOST_KINKS * len(points) * most_nodes(_LEVELS)))
+    load(tree, a, shares, room)
     forms = np.empty((len(points), 4, 4))
     for k in range(len(points)):
-        reorder(tree, nums[k], dens[k], ordered)
-        forms[k] = ordered[0] - value_of(points[k], kinds[k])[0] * ordered[1]
+        reorder(tree, nums[k], dens[k], room.forms)
+        forms[k] = room.forms[0] - value_of(points[k], kinds[k])[0] * room.forms[1]
     inside = before = change = 0.0
     for level in range(1, _LEVELS):
         outer = _all_nodes(forms, points, kinds, -1.0, 0.0, room, level, scratch[0])
@@ -69,8 +69,8 @@ def joint(a, shares, tree, nums, dens, kinds, points, above, goal):
                     )
                 if high <= low:
                     continue
-                f0, s0 = (0.0, 1.0) if low == 0.0 else tails(math.log(low), tables[0], dists[0])[:2]
-                f1, s1 = (1.0, 0.0) if high == math.inf else tails(math.log(high), tables[0], dists[0])[:2]
+                f0, s0 = (0.0, 1.0) if low == 0.0 else tails(math.log(low), room.tables[0], room.dists[0])[:2]
+                f1, s1 = (1.0, 0.0) if high == math.inf else tails(math.log(high), room.tables[0], room.dists[0])[:2]
                 inside += scratch[0, 2, i] * scratch[1, 2, j] * (f1 - f0 if f1 < 0.5 else s0 - s1)
         change = abs(inside - before)
         before = inside
@@ -85,38 +85,26 @@ def _all_nodes(forms, points, kinds, m, mq, room, level, out):
 
     Between the kinks of all claims; return the number of nodes.
     """
-    tables, dists, cached, paths, _, _ = room
+    dists = room.dists
     which = 2 if m < 0.0 else 1
     if dists[which, POINT] > 0.0:
         out[0, 0], out[1, 0], out[2, 0] = dists[which, P], dists[which, Q], 1.0
         return 1
-    kinks = np.empty(24 * len(points))
+    kinks = np.empty(MOST_KINKS * len(points))
     found = 0
     for k in range(len(points)):
+        event = Event(forms[k], forms[k], points[k], kinds[k], LEFT_INSIDE)  # no density, no slope
         if which == 2:
-            found += outer_kinks(
-                forms[k],
-                points[k],
-                kinds[k],
-                LEFT_INSIDE,
-                dists,
-                tables,
-                cached[:2, :, COARSE - 1],
-                False,
-                kinks[found:],
-            )
+            found += outer_kinks(event, room, False, kinks[found:])
         else:
-            found += middle_kinks(
-                forms[k], points[k], kinds[k], LEFT_INSIDE, m, mq, dists, tables, cached[0, :, COARSE - 1], False,
-                kinks[found:],
-            )  # fmt: skip
+            found += middle_kinks(event, m, mq, room, False, kinks[found:])
     count = pieces(kinks, found)
     n = 0
     for piece in range(count):
         if kinks[piece + 1] - kinks[piece] < 1e-13:
             continue
         for part in range(level + 1):
-            more = nodes(paths[which], cached[which], kinks[piece], kinks[piece + 1], part, REACH, out[:, n:])
+            more = nodes(room.paths[which], room.cached[which], kinks[piece], kinks[piece + 1], part, REACH, out[:, n:])
             out[2, n : n + more] *= 2.0 ** (part - level)  # the step of the finest level
             n += more
     return n

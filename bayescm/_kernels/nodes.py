@@ -1,6 +1,7 @@
 """Nodes of the integrals over a Beta, in its normal quantile w: the trapezoid rule, crowded at kinks."""
 
 import math
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,12 +12,31 @@ REACH = 9.6  # beyond it a Beta has 1e-21
 NEAR = 6.4 + 1e-9  # beyond it a Beta has 2e-10: enough where no tail below `FAR_TAIL` is asked for
 FAR_TAIL = 1e-4
 COARSE = 25  # nodes of the first step; every second one of the next
+MIDDLE = COARSE - 1  # the place of the median among those of the first two steps
+CACHED = (2, 2 * COARSE - 1)
+CELLS_OF_PATH = 4 * (COARSE - 1)  # two between cached nodes
+PATH = (CELLS_OF_PATH, 6)
 _EDGE = 4.0  # of the double-exponential map: distance 1e-20 from a kink
 _STEP = 2.0 * REACH / (COARSE - 1)
-_FINE = _STEP / 2.0**4
 TABULATED = 4  # levels whose double-exponential map is tabulated
-CELLS_OF_PATH = 96
+_FINE = _STEP / 2.0**TABULATED
 _NORMAL = 1.0 / math.sqrt(2.0 * math.pi)
+
+
+class Workspace(NamedTuple):
+    """Room for one matrix at a time: distributions of the splits, nodes, and the forms of the metric.
+
+    The first three tables, distributions, cached nodes and paths are those of the inner, the middle and the outer
+    split, the others are kept for the next metric. `scratch` is (2, 3 + 5, nodes): nodes and values outside, and in the
+    middle.
+    """
+
+    tables: Any
+    dists: Any
+    cached: Any
+    paths: Any
+    scratch: Any
+    forms: Any
 
 
 def _map_of_kink():
@@ -27,6 +47,12 @@ def _map_of_kink():
 
 
 _MAP = _map_of_kink()
+
+
+@kernel
+def most_nodes(level):
+    """Return a number of nodes that a piece never has, of all levels to this one."""
+    return int(2.0 * (_EDGE + REACH) / _STEP * 2.0**level) + 2
 
 
 @kernel

@@ -11,8 +11,11 @@ stay in the first-level cache while all matrices pass over them; the memory does
 
 import math
 
-from bayescm._kernels.codes import TABLE
+from bayescm._kernels.codes import DEGREE, FIT_CELLS
 from bayescm._kernels.jit import kernel, vector_kernel
+
+if DEGREE != 12:
+    raise NotImplementedError(f"`powers` is written out for degree 12; got DEGREE={DEGREE}. Write it out anew.")
 
 
 @vector_kernel
@@ -55,8 +58,8 @@ def to_log_rest(row):
 @kernel
 def tabulated(q, most, table):
     """Return the value at q by cubic interpolation in a table that is uniform in the square root of q."""
-    s = math.sqrt(max(min(q, most), 0.0) / most) * TABLE
-    k = min(max(int(s), 1), TABLE - 2)
+    s = math.sqrt(max(min(q, most), 0.0) / most) * FIT_CELLS
+    k = min(max(int(s), 1), FIT_CELLS - 2)
     t = s - k
     a, b, c, d = table[k - 1], table[k], table[k + 1], table[k + 2]
     third = (d - 3.0 * c + 3.0 * b - a) / 6.0

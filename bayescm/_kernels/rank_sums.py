@@ -9,15 +9,13 @@ import math
 
 import numpy as np
 
-from bayescm._kernels.beta import DESCRIPTION, MAX_CELLS, build, of_normal, tails
+from bayescm._kernels.beta import DESCRIPTION, TABLE, build, of_normal, tails
 from bayescm._kernels.jit import kernel, vector_kernel
-from bayescm._kernels.nodes import CELLS_OF_PATH, REACH, prepare
+from bayescm._kernels.nodes import CACHED, CELLS_OF_PATH, REACH, prepare
 
 NEVER = 1e-15  # a probability taken for 0
 _FAINT = 1e-19  # of the number of larger variables, dropped
 LANES = 64  # systems at a time, whose ranks stay in cache
-PATH = (CELLS_OF_PATH, 6)
-TABLE = (MAX_CELLS + 1, 8)
 
 
 @kernel
@@ -190,8 +188,7 @@ def add_ranks(upper, weighted, split, sums, places, first, last, out):
 @kernel
 def beta_paths(a, b, out):
     """Fill the log-odds of Beta variables along the normal quantile: polynomials, (distributions, cells, 6)."""
-    table, dist = np.empty(TABLE), np.empty(DESCRIPTION)
-    cached = np.empty((2, CELLS_OF_PATH // 2 + 1))
+    table, dist, cached = np.empty(TABLE), np.empty(DESCRIPTION), np.empty(CACHED)
     for s in range(len(a)):
         prepare(a[s], b[s], table, dist, cached, out[s])
 

@@ -7,9 +7,11 @@ sticks of a Dirichlet process) lies inside the gaps.
 """
 
 import math
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from bayescm._kernels.codes import Read
 from bayescm._kernels.jit import kernel
 
 _FEW = 8  # exponentials, whose sum is faster than a gamma variable
@@ -17,6 +19,38 @@ _NOTHING = 1e-12  # share of a stick that is left unbroken
 _GAPS = 12  # gamma variables, which are faster than the sticks of the same distribution
 _HUGE = 1e15
 _SMALL = 0.01
+
+
+class Ranking(NamedTuple):
+    """Where S steps lie among K distinct scores: int64 arrays."""
+
+    first: Any
+    """(S + 1,) the distinct score that each step begins with; the last is their number."""
+    middle: Any
+    """(S,) the distinct score that ends the step's run of controls; the step has it if the next begins behind it."""
+    above: Any
+    """(K + 1,) controls above each distinct score: where a run is split by a stick."""
+
+
+class Steps(NamedTuple):
+    """Items, or masses, of every step: the run of controls, the cases at the score behind it, the controls there."""
+
+    run: Any
+    cases: Any
+    tied: Any
+
+
+@kernel
+def _part(read, i):
+    """Return what is read of one draw, or of one system's draws."""
+    areas, tpr, under, fpr, left, mark_tpr, mark_fpr = read
+    return Read(areas[i], tpr[i], under[i], fpr[i], left[i], mark_tpr[i], mark_fpr[i])
+
+
+@kernel
+def _room(size):
+    """Return room for the masses of a number of steps."""
+    return Steps(np.zeros(size), np.zeros(size), np.zeros(size))
 
 
 @kernel
@@ -76,28 +110,23 @@ def break_sticks(rng, concentration, items, sticks):
 
 
 @kernel
-def merge(rng, first, middle, above, runs, cases, tied, places, sticks, order, marks, df, dt, dtied, at):
+def merge(rng, ranking, given, places, sticks, order, marks, steps, at):
     """Put the masses of a ranking, the sticks and the marks in one sequence of steps.
 
     Parameters
     ----------
     rng : numpy.random.Generator
-    first : int64 array (S + 1,)
-        The distinct score that each step begins with; the last is their number.
-    middle : int64 array (S,)
-        The distinct score that ends the step's run of controls, and belongs to the step if the next begins behind it.
-    above : int64 array (K + 1,)
-        Controls above each distinct score: where a run is split by a stick.
-    runs, cases, tied : float64 arrays (S,)
-        Masses of the run of controls, of the cases at the score behind it and of the controls there.
+    ranking : Ranking
+    given : Steps of float64 arrays (S,)
+        Masses of the ranking's steps.
     places, sticks : float64 arrays (n,)
         Where the sticks lie, and their masses: of controls as negative numbers.
     order : int64 array (n,)
         Of the places, increasing.
     marks : float64 array (M,)
         Increasing places where the rates are to be read; no run passes one.
-    df, dt, dtied : float64 arrays, filled
-        Masses of each step of the sequence: controls; then cases, and controls that tie with them.
+    steps : Steps of float64 arrays, filled
+        Masses of the steps of the sequence.
     at : float64 array (M,), filled
         Steps before each mark.
 
@@ -106,16 +135,19 @@ def merge(rng, first, middle, above, runs, cases, tied, places, sticks, order, m
     int
         Number of steps.
     """
-    steps, last = len(first) - 1, len(order) + len(marks)
+    first, middle, above = ranking
+    runs, cases, tied = given
+    df, dt, dtied = steps
+    number, last = len(first) - 1, len(order) + len(marks)
     e, s, j, m, done = 0, 0, 0, 0, 0
-    left = runs[0] if steps else 0.0
+    left = runs[0] if number else 0.0
     for event in range(last + 1):
         place = places[order[j]] if j < len(order) else np.inf
         marked = m < len(marks) and marks[m] <= place
         if event == last:
-            goal = steps
+            goal = number
         elif marked:
-            goal = min(np.searchsorted(first, int(marks[m])), steps)
+            goal = min(np.searchsorted(first, int(marks[m])), number)
         else:
             goal = np.searchsorted(first, int(place), side="right") - 1
         if s < goal:
@@ -123,7 +155,7 @@ def merge(rng, first, middle, above, runs, cases, tied, places, sticks, order, m
                 df[e], dt[e], dtied[e] = left, cases[s], tied[s]
                 e += 1
                 s += 1
-                left = runs[s] if s < steps else 0.0
+                left = runs[s] if s < number else 0.0
             done = above[first[s]]
         if event == last:
             break
@@ -131,7 +163,7 @@ def merge(rng, first, middle, above, runs, cases, tied, places, sticks, order, m
             at[m] = e
             m += 1
             continue
-        cut, end = above[int(place)], above[middle[s] if s < steps else first[s]]
+        cut, end = above[int(place)], above[middle[s] if s < number else first[s]]
         part = left if cut == end else 0.0
         if done < cut < end:
             part = left * rng.beta(float(cut - done), float(end - cut))
@@ -145,13 +177,15 @@ def merge(rng, first, middle, above, runs, cases, tied, places, sticks, order, m
 
 
 @kernel
-def trace(df, dt, dtied, at, solid, odds, fprs, tprs, summaries, tpr, area_tpr, fpr, area_fpr, mark_tpr, mark_fpr):
+def trace(steps, number, at, solid, odds, fprs, tprs, read):
     """Read one curve: a polygon of the steps, in which a tie is a slope.
 
     Parameters
     ----------
-    df, dt, dtied : float64 arrays (E,)
+    steps : Steps of float64 arrays
         As :func:`merge` fills them; not normalised.
+    number : int
+        How many of them there are.
     at : float64 array (M,)
         Steps before each mark, with the share of the step that it lies in.
     solid : bool
@@ -160,17 +194,13 @@ def trace(df, dt, dtied, at, solid, odds, fprs, tprs, summaries, tpr, area_tpr, 
         Of a control: (1 - prevalence) / prevalence.
     fprs, tprs : float64 arrays
         Increasing in [0, 1].
-    summaries : float64 array (3,), filled
-        AUC; average precision, with the precision at each score and above; area under the PR curve.
-    tpr, area_tpr : float64 arrays, filled
-        At each of `fprs`: the largest true positive rate, and the area under the curve to its left.
-    fpr, area_fpr : float64 arrays, filled
-        At each of `tprs`: the least false positive rate, and the area to the left of the curve below it.
-    mark_tpr, mark_fpr : float64 arrays, filled
-        Rates at the marks.
+    read : Read, filled
+        Of one draw.
     """
+    df, dt, dtied = steps
+    summaries, tpr, area_tpr, fpr, area_fpr, mark_tpr, mark_fpr = read
     all_t, all_f = 0.0, 0.0
-    for e in range(len(dt)):
+    for e in range(number):
         all_t += dt[e]
         all_f += df[e] + dtied[e]
     worth = odds * all_t / all_f  # of a control's mass, in units of cases
@@ -180,7 +210,7 @@ def trace(df, dt, dtied, at, solid, odds, fprs, tprs, summaries, tpr, area_tpr, 
         fpr[j], area_fpr[j] = 0.0, 0.0
         j += 1
     next_f, next_t = _asked(fprs, 0, all_f), _asked(tprs, j, all_t)
-    for e in range(len(dt)):
+    for e in range(number):
         run, up, right = df[e], dt[e], dtied[e]
         while m < len(at) and at[m] < e + 1:
             share = at[m] - e
@@ -253,60 +283,46 @@ def _log(x):
 
 
 @kernel
-def single(
-    rng, first, middle, above, runs, cases, tied, concentration, marks, odds, fprs, tprs,
-    summaries, tpr, area_tpr, fpr, area_fpr, mark_tpr, mark_fpr,
-):  # fmt: skip
+def single(rng, ranking, items, concentration, marks, odds, fprs, tprs, read):
     """Draw the curves of one ranking: a row of every output per draw.
 
     Parameters
     ----------
     rng : numpy.random.Generator
         Used up by these draws alone.
-    first, middle, above, marks, fprs, tprs
-        As of :func:`merge` and :func:`trace`.
-    runs, cases, tied : int64 arrays (S,)
-        Items of the steps.
+    ranking : Ranking
+    items : Steps of int64 arrays (S,)
     concentration : float64 array (2,)
         Of controls, then cases.
+    marks, fprs, tprs
+        As of :func:`merge` and :func:`trace`.
     odds : float64 array (draws,)
-    summaries, tpr, area_tpr, fpr, area_fpr, mark_tpr, mark_fpr : float64 arrays (draws, ...), filled
+    read : Read, filled
     """
-    steps = len(cases)
-    run_mass, case_mass, tied_mass = np.empty(steps), np.empty(steps), np.zeros(steps)
-    noise = np.empty(_FEW * steps)
-    ties = tied.max() > 0
-    members = runs.sum() + tied.sum(), cases.sum()
+    number = len(items.cases)
+    given, noise = _room(number), np.empty(_FEW * number)
+    ties = items.tied.max() > 0
+    members = items.run.sum() + items.tied.sum(), items.cases.sum()
     limits = most_sticks(concentration[0]), most_sticks(concentration[1])
     sticks, places = np.empty(limits[0] + limits[1]), np.empty(limits[0] + limits[1])
-    room = steps + len(sticks)
-    df, dt, dtied = np.empty(room), np.empty(room), np.empty(room)
-    at = np.empty(len(marks))
+    steps, at = _room(number + len(sticks)), np.empty(len(marks))
     for d in range(len(odds)):
-        masses(rng, runs, noise, run_mass)
-        masses(rng, cases, noise, case_mass)
+        masses(rng, items.run, noise, given.run)
+        masses(rng, items.cases, noise, given.cases)
         if ties:
-            masses(rng, tied, noise, tied_mass)
+            masses(rng, items.tied, noise, given.tied)
         n0 = break_sticks(rng, concentration[0], members[0], sticks[: limits[0]])
         n1 = break_sticks(rng, concentration[1], members[1], sticks[n0 : n0 + limits[1]])
         for k in range(n0 + n1):
-            places[k] = rng.random() * (first[-1] + 1)
+            places[k] = rng.random() * (ranking.first[-1] + 1)
         sticks[:n0] *= -1.0
         order = np.argsort(places[: n0 + n1])
-        e = merge(
-            rng, first, middle, above, run_mass, case_mass, tied_mass, places, sticks, order, marks, df, dt, dtied, at
-        )  # fmt: skip
-        trace(
-            df[:e], dt[:e], dtied[:e], at, True, odds[d], fprs, tprs, summaries[d], tpr[d], area_tpr[d], fpr[d],
-            area_fpr[d], mark_tpr[d], mark_fpr[d],
-        )  # fmt: skip
+        e = merge(rng, ranking, given, places, sticks, order, marks, steps, at)
+        trace(steps, e, at, True, odds[d], fprs, tprs, _part(read, d))
 
 
 @kernel
-def joint(
-    rng, positive, step_of, firsts, concentration, marks, odds, fprs, tprs,
-    summaries, tpr, area_tpr, fpr, area_fpr, mark_tpr, mark_fpr,
-):  # fmt: skip
+def joint(rng, positive, step_of, firsts, concentration, marks, odds, fprs, tprs, read):
     """Draw the curves of several systems that scored the same items: the items' masses are shared.
 
     Each system alone has the distribution of :func:`single`.
@@ -322,17 +338,15 @@ def joint(
     concentration, odds, fprs, tprs
         As of :func:`single`.
     marks : float64 array (systems, M)
-    summaries, tpr, area_tpr, fpr, area_fpr, mark_tpr, mark_fpr : float64 arrays (systems, draws, ...), filled
+    read : Read of arrays (systems, draws, ...), filled
     """
     systems, items = step_of.shape
     most = firsts.max()
     weights = np.empty(items)
-    none, case_mass, control_mass = np.zeros(most), np.empty(most), np.empty(most)
+    given = _room(most)  # no runs
     limits = most_sticks(concentration[0]), most_sticks(concentration[1])
     sticks, places = np.empty(limits[0] + limits[1]), np.empty(limits[0] + limits[1])
-    room = most + len(sticks)
-    df, dt, dtied = np.empty(room), np.empty(room), np.empty(room)
-    at = np.empty(marks.shape[1])
+    steps, at = _room(most + len(sticks)), np.empty(marks.shape[1])
     numbers = np.arange(most + 1)  # a step for each distinct score, without a run
     nobody = np.zeros(most + 1, np.int64)
     for d in range(len(odds)):
@@ -342,25 +356,19 @@ def joint(
         n1 = break_sticks(rng, concentration[1], positive.sum(), sticks[n0 : n0 + limits[1]])
         sticks[:n0] *= -1.0
         for k in range(systems):
-            case_mass[:] = 0.0
-            control_mass[:] = 0.0
+            given.cases[:] = 0.0
+            given.tied[:] = 0.0
             for i in range(items):
                 if positive[i]:
-                    case_mass[step_of[k, i]] += weights[i]
+                    given.cases[step_of[k, i]] += weights[i]
                 else:
-                    control_mass[step_of[k, i]] += weights[i]
+                    given.tied[step_of[k, i]] += weights[i]
             for j in range(n0 + n1):
                 places[j] = rng.random() * (firsts[k] + 1)
             order = np.argsort(places[: n0 + n1])
             first = numbers[: firsts[k] + 1]
-            e = merge(
-                rng, first, first[:-1], nobody, none, case_mass, control_mass, places, sticks, order, marks[k], df, dt,
-                dtied, at,
-            )  # fmt: skip
-            trace(
-                df[:e], dt[:e], dtied[:e], at, True, odds[d], fprs, tprs, summaries[k, d], tpr[k, d], area_tpr[k, d],
-                fpr[k, d], area_fpr[k, d], mark_tpr[k, d], mark_fpr[k, d],
-            )  # fmt: skip
+            e = merge(rng, Ranking(first, first[:-1], nobody), given, places, sticks, order, marks[k], steps, at)
+            trace(steps, e, at, True, odds[d], fprs, tprs, _part(_part(read, k), d))
 
 
 @kernel
@@ -400,9 +408,7 @@ def spread(rng, items, gaps, atoms):
 
 
 @kernel
-def smoothed(
-    rng, cases, controls, marks, odds, fprs, tprs, summaries, tpr, area_tpr, fpr, area_fpr, mark_tpr, mark_fpr
-):
+def smoothed(rng, cases, controls, marks, odds, fprs, tprs, read):
     """Draw the curves of one ranking, the mass of each class spread between its items: rows as of :func:`single`.
 
     Parameters
@@ -410,19 +416,16 @@ def smoothed(
     rng : numpy.random.Generator
     cases, controls : int64 arrays (K,)
         Items at each distinct score.
-    marks, odds, fprs, tprs, summaries, tpr, area_tpr, fpr, area_fpr, mark_tpr, mark_fpr
+    marks, odds, fprs, tprs, read
         As of :func:`single`.
     """
     k = len(cases)
     gap_t, gap_f, atom_t, atom_f = np.empty(k + 1), np.empty(k + 1), np.empty(k), np.empty(k)
-    none, dt, dtied = np.zeros(2 * k + 1), np.empty(2 * k + 1), np.empty(2 * k + 1)
+    steps = _room(2 * k + 1)  # no runs
     at = np.floor(marks) * 2.0 + marks % 1.0
     for d in range(len(odds)):
         spread(rng, cases, gap_t, atom_t)
         spread(rng, controls, gap_f, atom_f)
-        dt[::2], dt[1::2] = gap_t, atom_t
-        dtied[::2], dtied[1::2] = gap_f, atom_f
-        trace(
-            none, dt, dtied, at, False, odds[d], fprs, tprs, summaries[d], tpr[d], area_tpr[d], fpr[d], area_fpr[d],
-            mark_tpr[d], mark_fpr[d],
-        )  # fmt: skip
+        steps.cases[::2], steps.cases[1::2] = gap_t, atom_t
+        steps.tied[::2], steps.tied[1::2] = gap_f, atom_f
+        trace(steps, 2 * k + 1, at, False, odds[d], fprs, tprs, _part(read, d))

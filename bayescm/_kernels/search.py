@@ -44,16 +44,9 @@ def coordinate(x, lower, upper):
 
 @kernel
 def _at(z, one, goal, reach):
-    """Return cdf, sf, density in x, density in z and error at a coordinate.
-
-    `one` is a metric of one matrix: its range, kind, the shape of the tree, and the workspace with all tables.
-    """
-    lower, upper, kind, shape, room = one
-    tables, dists, cached, paths, scratch, ordered = room
-    x, rate = place(z, lower, upper)
-    low, high, f, error = distribution(
-        x, ordered[0], ordered[1], kind, shape, tables, dists, cached, paths, scratch, goal, reach
-    )  # fmt: skip
+    """Return cdf, sf, density in x, density in z and error at a coordinate."""
+    x, rate = place(z, one.lower, one.upper)
+    low, high, f, error = distribution(x, one, goal, reach)
     return low, high, f, f * rate, error
 
 
@@ -66,7 +59,7 @@ def solve(low_target, high_target, start, scale, one, goal):
     last step, the error after the step is about that squared; 0 where the bracket is as narrow as numbers or the
     distribution allow.
     """
-    low_z, high_z = -700.0, 700.0 if math.isinf(one[1]) else _MOST
+    low_z, high_z = -700.0, 700.0 if math.isinf(one.upper) else _MOST
     target = math.log(low_target) - math.log(high_target)
     reach = reach_for(min(low_target, high_target))
     z, worst, density, before = min(max(start, low_z), high_z), 0.0, 0.0, math.inf
@@ -140,9 +133,8 @@ def equal_densities(prob, median, log_middle, ends, scale, one, goal):
 @kernel
 def lacking(off, z, one):
     """Return how far log(cdf / sf) is from its target at a solution, 0 where no number lies nearer to an edge."""
-    lower, upper, _, _, _ = one
-    x = place(z, lower, upper)[0]
-    return 0.0 if z <= -699.0 or z >= _MOST - 1e-3 or not lower < x < upper else off
+    x = place(z, one.lower, one.upper)[0]
+    return 0.0 if z <= -699.0 or z >= _MOST - 1e-3 or not one.lower < x < one.upper else off
 
 
 @kernel
@@ -189,7 +181,7 @@ def _tilt(t, prob, ends, scale, one, goal):
     ends[0], log_low, _, _ = solve(left, prob + right, ends[0], scale, one, goal)
     ends[1], log_high, _, _ = solve(prob + left, right, ends[1], scale, one, goal)
     tilt = min(max(log_high - log_low, -_STEEP), _STEEP) if log_high > log_low or log_high < log_low else 0.0
-    return tilt, place(ends[1], one[0], one[1])[0] - place(ends[0], one[0], one[1])[0]
+    return tilt, place(ends[1], one.lower, one.upper)[0] - place(ends[0], one.lower, one.upper)[0]
 
 
 @kernel
@@ -206,7 +198,7 @@ def shape_of_interval(prob, ends, scale, one, goal):
     for k in (2, 0, 4, 1, 3):
         kept[k] = ends if k == 2 else kept[2]
         tilts[k], widths[k] = _tilt(t[k], prob, kept[k], scale, one, goal)
-        if k == 2 and widths[2] >= (1.0 - 1e-9) * (one[1] - one[0]):
+        if k == 2 and widths[2] >= (1.0 - 1e-9) * (one.upper - one.lower):
             return NONE  # two spikes, at the edges
         if k == 4:
             falls = tilts[0] <= 0.0 and tilts[2] <= 0.0 and tilts[4] <= 0.0 and widths[0] <= widths[2] <= widths[4]
@@ -230,9 +222,8 @@ def shape_of_interval(prob, ends, scale, one, goal):
 @kernel
 def _at_edge(k, kept, widths, ends, one):
     """Say that the interval ends at an edge of the range; or, where it is much longer so, move `ends` next to it."""
-    lower, upper, _, _, _ = one
-    here = place(kept[k, 0], lower, upper)[0], place(kept[k, 1], lower, upper)[0]
-    if (upper - here[0] if k == 4 else here[1] - lower) <= widths[k] * (1.0 + _LONGER):
+    here = place(kept[k, 0], one.lower, one.upper)[0], place(kept[k, 1], one.lower, one.upper)[0]
+    if (one.upper - here[0] if k == 4 else here[1] - one.lower) <= widths[k] * (1.0 + _LONGER):
         return RISING if k == 4 else FALLING
     ends[:] = kept[k]
     return INSIDE

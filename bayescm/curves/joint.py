@@ -8,9 +8,10 @@ import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
 from bayescm._kernels import dispatch
+from bayescm._kernels.codes import Read
 from bayescm.curves.exchanged import warn_of_few
 from bayescm.curves.options import Plan, groups_of, plan
-from bayescm.curves.reading import Read, dataset, room
+from bayescm.curves.reading import dataset, marked, part, room
 from bayescm.data.assumptions import EACH_CLASS, assumed
 from bayescm.data.labels import Label
 from bayescm.data.random import Stream, matrix_rng
@@ -208,7 +209,7 @@ def _part(scores: Scores, mask: NDArray[np.bool_], plan: Plan, metrics: MetricsL
             lambda a, b: draw(matrix_rng(plan.seed, (group << 32) + (start + a) // _BLOCK, Stream.CURVE), a, b),
             stop - start, _BLOCK,
         )  # fmt: skip
-        return read.of(which).at(columns)
+        return marked(part(read, which), columns)
 
     numbers = len(which) * (3 + 2 * (len(fprs) + len(tprs) + marks.shape[1]))  # of a draw
     step = max(_MOST // numbers // _BLOCK, 1) * _BLOCK
@@ -248,15 +249,14 @@ def _kernel(
         steps = np.stack([one.step for one in ranked])
         kinds = np.array([len(one.score) for one in ranked])
         return lambda rng, start, stop: ranking.joint(
-            rng, positive, steps, kinds, both, marks, odds[start:stop], fprs, tprs, *read.of(np.s_[:, start:stop])
+            rng, positive, steps, kinds, both, marks, odds[start:stop], fprs, tprs, part(read, np.s_[:, start:stop])
         )
-    if plan.prior == "smoothed":
-        args = ranked[0].cases, ranked[0].controls, marks[0]
-        draw = ranking.smoothed
-    else:
-        args = (*_steps(ranked[0], marks[0]), both, marks[0])
-        draw = ranking.single
-    return lambda rng, start, stop: draw(rng, *args, odds[start:stop], fprs, tprs, *read.of(np.s_[0, start:stop]))
+    draw, args = ranking.smoothed, [ranked[0].cases, ranked[0].controls]
+    if plan.prior != "smoothed":
+        first, middle, above, *items = _steps(ranked[0], marks[0])
+        draw, args = ranking.single, [ranking.Ranking(first, middle, above), ranking.Steps(*items), both]
+    rates = fprs, tprs
+    return lambda rng, a, b: draw(rng, *args, marks[0], odds[a:b], *rates, part(read, np.s_[0, a:b]))
 
 
 def _marks(ranked: Sequence[Ranking], which: NDArray[np.intp], thresholds: Array) -> tuple[Array, NDArray[np.intp]]:

@@ -1,12 +1,13 @@
 """What is read from drawn curves, with its names."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayescm._kernels.codes import Read
 from bayescm.curves.names import AREAS, LONG_NAMES
 from bayescm.curves.options import Plan
 from bayescm.data.schema import CHAIN, DRAW, METRIC, THRESHOLD
@@ -18,30 +19,20 @@ Found = dict[str, tuple[tuple[str, ...], Array]]
 """Dims behind (systems, draws), and values, by name."""
 
 
-class Read(NamedTuple):
-    """What is read from draws: arrays (systems, draws, ...), in the order in which the kernels fill them."""
+def part(read: Read, which: Any) -> Read:
+    """Return what was read of some systems or draws."""
+    return Read(*(array[which] for array in read))
 
-    areas: Array
-    tpr: Array
-    under: Array
-    fpr: Array
-    left: Array
-    mark_tpr: Array
-    mark_fpr: Array
 
-    def at(self, columns: NDArray[np.intp]) -> "Read":
-        """Return each system's own marks (systems, M)."""
-        tpr, fpr = (np.take_along_axis(one, columns[:, None], -1) for one in (self.mark_tpr, self.mark_fpr))
-        return self._replace(mark_tpr=tpr, mark_fpr=fpr)
-
-    def of(self, part: Any) -> "Read":
-        """Return what was read of some systems or draws."""
-        return Read(*(array[part] for array in self))
+def marked(read: Read, columns: NDArray[np.intp]) -> Read:
+    """Return each system's own marks (systems, M)."""
+    tpr, fpr = (np.take_along_axis(one, columns[:, None], -1) for one in (read.mark_tpr, read.mark_fpr))
+    return read._replace(mark_tpr=tpr, mark_fpr=fpr)
 
 
 def room(systems: int, draws: int, fprs: int, tprs: int, marks: int) -> Read:
     """Return arrays to be filled."""
-    return Read(*(np.empty((systems, draws, size)) for size in (3, fprs, fprs, tprs, tprs, marks, marks)))
+    return Read(*(np.empty((systems, draws, size)) for size in (len(AREAS), fprs, fprs, tprs, tprs, marks, marks)))
 
 
 def dataset(

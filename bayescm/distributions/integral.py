@@ -8,7 +8,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescm._kernels.codes import BETA, FIRST, HALF, KNOWN, LEFT_INSIDE, PREVALENCE, ROOT_INSIDE, SCALES, STATISTICS
+from bayescm._kernels.codes import (
+    BETA,
+    FIRST,
+    HALF,
+    KNOWN,
+    LEFT_INSIDE,
+    PREVALENCE,
+    ROOT_INSIDE,
+    SCALES,
+    STATISTICS,
+    Formula,
+)
 from bayescm._kernels.dispatch import in_blocks, load, threads
 from bayescm.data import validate
 from bayescm.distributions.beta import Point
@@ -55,15 +66,15 @@ class Integral:
     trees: NDArray[np.int64]
     integrals: int
 
-    def _arguments(self) -> tuple[Any, ...]:
-        form = self.form
-        return self.trees, form.num, form.den, SCALES.index(form.scale), self.metric.lower, self.metric.upper
+    def _formula(self) -> Formula:
+        form, ends = self.form, (float(self.metric.lower), float(self.metric.upper))
+        return Formula(self.trees, form.num, form.den, SCALES.index(form.scale), *ends)
 
     def _flat(self) -> tuple[tuple[int, ...], Array, Array]:
         batch = np.broadcast_shapes(self.cells.shape[:-1], self.shares.shape[:-1])
         cells = np.broadcast_to(self.cells, (*batch, 4)).reshape(-1, 4)
         shares = np.broadcast_to(self.shares, (*batch, 2)).reshape(-1, 2)
-        return batch, np.ascontiguousarray(cells), np.ascontiguousarray(shares)
+        return batch, np.array(cells, order="C"), np.array(shares, order="C")  # a read-only view would be compiled anew
 
     def _at(self, x: float | Array, what: str) -> Array:
         """Call a kernel at values that broadcast against the batch."""
@@ -78,7 +89,7 @@ class Integral:
             cells, shares = (np.broadcast_to(v, (points.shape[1], v.shape[1])).copy() for v in (cells, shares))
         goal = _GOAL_OF_ONE if self.integrals == 1 else _GOAL
         call = kernels.quantiles if what == "quantile" else kernels.probabilities
-        found = _in_threads(call, (cells, shares, np.ascontiguousarray(points.T)), (*self._arguments(), goal))
+        found = _in_threads(call, (cells, shares, np.array(points.T, order="C")), (self._formula(), goal))
         return np.asarray(np.moveaxis(found, 1, 0).reshape(*shape, -1))
 
     def cdf(self, x: float | Array) -> Array:
@@ -134,9 +145,9 @@ def statistics(dists: Sequence[Integral], prob: float, kind: str) -> list[dict[s
         return []
     kernels = load("distributions")
     batch, cells, shares = dists[0]._flat()
-    arguments = list(zip(*(dist._arguments() for dist in dists), strict=True))
-    ends = np.cumsum([0, *(len(trees) for trees in arguments[0])])
-    together = (np.concatenate(arguments[0]), ends, *(np.array(values) for values in arguments[1:]))
+    trees, *others = zip(*(dist._formula() for dist in dists), strict=True)
+    ends = np.cumsum([0, *map(len, trees)])
+    together = (np.concatenate(trees), ends, *map(np.array, others))
     table = _in_threads(kernels.summarise, (cells, shares), (*together, prob, kind == "hdi"))
     results = []
     for k, dist in enumerate(dists):

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from bayescm._kernels.codes import COEFFICIENTS, STEPS, TABLE
+from bayescm._kernels.codes import COEFFICIENTS, FIT_CELLS, FITTED, SERIES, STEPS
 from bayescm._kernels.dispatch import in_blocks, load
 from bayescm.regions import grid
 from bayescm.regions.grid import Array, Planes, Space
@@ -132,7 +132,7 @@ def _scale(cells_bytes: bytes, name: str, prior_bytes: bytes, level: float) -> S
     factors = _factors(cells, grid.SPACES[name], prior)
     count = len(cells)
     most = np.full(count, -2.6 * np.log1p(-level) + 1.0)
-    columns = np.zeros((count, COEFFICIENTS + 4))
+    columns = np.zeros((count, FITTED))
     which = np.full(count, -1)
     sizes = np.zeros(count, np.int64)
     todo = np.flatnonzero(factors[..., 1].sum(-1) > 0)  # where nothing was counted the statistic is 0 everywhere
@@ -148,7 +148,7 @@ def _scale(cells_bytes: bytes, name: str, prior_bytes: bytes, level: float) -> S
     columns[todo, COEFFICIENTS], sizes[todo] = np.inf, 0
     poor = np.flatnonzero(columns[:, COEFFICIENTS] > _FIT)
     which[poor] = np.arange(len(poor))
-    tables = np.empty((len(poor), TABLE + 1))
+    tables = np.empty((len(poor), FIT_CELLS + 1))
     for n in np.unique(sizes[poor]):
         mine = poor[sizes[poor] == n]
         if n == 0:
@@ -163,8 +163,8 @@ def _call_scales(factors: Array, level: float, most: Array, n: int, *, tables: b
     """Call the kernel in threads."""
     rules, of_pair, of_mass = _rules(factors, _gauss_size(n))
     nodes, fit = _chebyshev(n), _chebyshev(COEFFICIENTS + 5)
-    most, out = most.copy(), np.empty((len(factors), COEFFICIENTS + 4))
-    table = np.empty((len(factors) if tables else 1, TABLE + 1))
+    most, out = most.copy(), np.empty((len(factors), FITTED))
+    table = np.empty((len(factors) if tables else 1, FIT_CELLS + 1))
 
     def part(start: int, stop: int) -> None:
         mine = slice(start, stop)
@@ -187,7 +187,7 @@ def masses(cells: Array, space: Space, prior: Array, q: Array) -> Array:
     for n in _SIZES:
         rules, of_pair, of_mass = _rules(factors, _gauss_size(n))
         nodes, cosines = _chebyshev(n)
-        series, work = np.empty(n), np.empty((4, n))
+        series, work = np.empty(n), np.empty((SERIES, n))
         enough = _CLOSE if n < _SIZES[-1] else _ENOUGH
         while most <= _longest(n):
             power, error = kernels.convolve(*factors[0], most, nodes, cosines, rules[of_pair[0]], series, work)
@@ -223,9 +223,9 @@ def _direct_table(factors: Array, level: float) -> tuple[float, float, Array]:
     most = -2.6 * np.log1p(-level) + 1.0
     while _direct(factors, np.array([most]))[0] < level:
         most *= 1.5
-    q = most * (np.arange(TABLE + 1) / TABLE) ** 2
+    q = most * (np.arange(FIT_CELLS + 1) / FIT_CELLS) ** 2
     mass = np.maximum.accumulate(_direct(factors, q))
-    reached = q[min(int(np.searchsorted(mass, level)), TABLE)]
+    reached = q[min(int(np.searchsorted(mass, level)), FIT_CELLS)]
     return most, float(reached), -2.0 * np.log(np.maximum(1.0 - mass, 1e-15))
 
 

@@ -41,8 +41,9 @@ small = st.lists(st.tuples(st.booleans(), st.integers(0, 4)), min_size=2, max_si
 def read(df, dt, dtied, odds, fprs, tprs, *, solid=True):
     """Read a curve by the kernel."""
     out = [np.empty(k) for k in (3, len(fprs), len(fprs), len(tprs), len(tprs), 0, 0)]
-    arrays = [np.array(part, float) for part in (df, dt, dtied)]
-    roc.trace(*arrays, np.empty(0), solid, odds, np.array(fprs, float), np.array(tprs, float), *out)
+    steps = roc.Steps(*(np.array(part, float) for part in (df, dt, dtied)))
+    rates = np.array(fprs, float), np.array(tprs, float)
+    roc.trace(steps, len(df), np.empty(0), solid, odds, *rates, roc.Read(*out))
     return out
 
 
