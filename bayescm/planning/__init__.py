@@ -1,5 +1,6 @@
 """What to do: how many items to test, when to stop, what a second test would show, and what acting on it costs."""
 
+from bayescm import results as results
 from bayescm.planning.actions import decide
 from bayescm.planning.looks import sequential
 from bayescm.planning.net_benefit import decision_curve

@@ -1,0 +1,73 @@
+"""Areas under curves and rates at thresholds: what auc, aucpr, auc_difference and curve_intervals return."""
+
+from typing import Any
+
+import xarray as xr
+
+from bayescm.data.schema import CI_BOUND, SYSTEM, THRESHOLD
+from bayescm.results.writing import bounds, each, percent, probability, show, with_interval
+
+
+def of_areas(data: xr.Dataset) -> list[dict[str, Any]]:
+    """Return a record per system, estimator and method."""
+    more = [name for name in ("se", "median") if name in data]
+    return [
+        names | {"point": float(one["point"])} | {name: float(one[name]) for name in more} | bounds(one["interval"])
+        for names, one in each(data, "interval", CI_BOUND)
+    ]
+
+
+def answer(data: xr.Dataset) -> str:
+    """Say how large the area is, or the largest and the smallest of several systems."""
+    attrs = data.attrs
+    curve = "PR" if "estimator" in attrs or "estimator" in data.coords else "ROC"
+    firsts = {dim: 0 for dim in ("estimator", "ci_method") if dim in data.dims}
+    found = each(data.isel(firsts), "interval", CI_BOUND)
+    items = f"from {attrs['cases']:,} cases and {attrs['controls']:,} controls"
+    if len(found) == 1:
+        return f"The area under the {curve} curve is {_told(found[0][1], attrs['ci_prob'])}, {items}."
+    ordered = sorted(found, key=lambda pair: -float(pair[1]["point"].fillna(-1.0)))
+    (first, high), (last, low) = ((" ".join(map(str, names.values())), one) for names, one in (ordered[0], ordered[-1]))
+    return (
+        f"Of {len(found)} areas under the {curve} curve the largest is that of {first}, "
+        f"{_told(high, attrs['ci_prob'])}, and the smallest that of {last}, {_told(low, None)}; {items}."
+    )
+
+
+def _told(one: xr.Dataset, level: Any) -> str:
+    return with_interval(float(one["point"]), one["interval"].values, level)
+
+
+def of_difference(data: xr.Dataset) -> list[dict[str, Any]]:
+    """Return one record: the difference and both areas."""
+    first, second = data["auc"].values.tolist()
+    last = next(name for name in ("p_value", "probability_better") if name in data)
+    return [{
+        "comparison": " - ".join(map(str, data[SYSTEM].values)), "point": float(data["point"]),
+        "se": float(data["se"]), **bounds(data["interval"]), "first": first, "second": second, last: float(data[last]),
+    }]  # fmt: skip
+
+
+def difference(data: xr.Dataset) -> str:
+    """Say whose area is the larger, and by how much."""
+    ahead = float(data["point"]) >= 0.0
+    names = [str(name) for name in data[SYSTEM].values][:: 1 if ahead else -1]
+    level = percent(float(data.attrs["ci_prob"]))
+    lower, upper = sorted(data["interval"].values.tolist() if ahead else (-data["interval"].values).tolist())
+    if "p_value" in data:
+        p = float(data["p_value"])
+        chance = f"p < {0.001}" if p < 0.001 else f"p = {show(p)}"
+    else:
+        better = float(data["probability_better"])
+        chance = probability(better if ahead else 1.0 - better, "P(larger)")
+    by = with_interval(abs(float(data["point"])), (lower, upper), data.attrs["ci_prob"])
+    if lower > 0.0:
+        return f"The area of {names[0]} is larger than that of {names[1]} by {by}; {chance}."
+    return f"The areas of {names[0]} and {names[1]} can't be told apart at {level}: they differ by {by}; {chance}."
+
+
+def thresholds(data: xr.Dataset) -> str:
+    """Say what the intervals of single thresholds are."""
+    level = percent(float(data.attrs["ci_prob"]))
+    rates = " and ".join(str(name).replace("_", " ") for name in data["metric"].values)
+    return f"{rates[:1].upper()}{rates[1:]} at {data[THRESHOLD].size} thresholds, each with a {level} interval alone."

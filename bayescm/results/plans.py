@@ -1,0 +1,83 @@
+"""Items and actions: what sample_size, sample_size_to_compare and decide return."""
+
+from collections import Counter
+from typing import Any
+
+import xarray as xr
+
+from bayescm.data.schema import CI_BOUND, METRIC
+from bayescm.results.writing import bounds, each, listed, percent, probability, show, with_interval
+
+ACTION = "action"
+
+
+def of_sizes(data: xr.Dataset) -> list[dict[str, Any]]:
+    """Return a record per metric: how many items it needs."""
+    records = [
+        {METRIC: str(one[METRIC].item())} | names
+        | {"items": int(one["n_items"]), "about": str(one["about"].item()), "assurance": float(one["assurance"]),
+           "rule": int(one["rule"])}
+        for names, one in each(data, "n_items")
+    ]  # fmt: skip
+    if "n_items_together" in data and len(records) > 1:
+        together = {"assurance": float(data["assurance_together"]), "rule": records[0]["rule"]}
+        records.append({METRIC: "all together", "items": int(data["n_items_together"]), "about": "items"} | together)
+    return records
+
+
+def size(data: xr.Dataset) -> str:
+    """Say how many items are needed, and for what."""
+    attrs, records = data.attrs, of_sizes(data)
+    told = [f"{record['items']:,} {record['about']} for {record[METRIC].replace('_', ' ')}" for record in records]
+    each_one = "each interval" if len(records) > 1 else "its interval"
+    return (
+        f"The test needs {listed(told)}: then {each_one} ({percent(float(attrs['ci_prob']))}) is at most "
+        f"{float(attrs['width']):g} wide with probability {percent(float(attrs['wanted_assurance']))}."
+    )
+
+
+def of_contest(data: xr.Dataset) -> list[dict[str, Any]]:
+    """Return one record: how many items two systems need."""
+    rates = {name: data.attrs[name] for name in (METRIC, "first", "second")}
+    chances = {name: float(data[name]) for name in ("discordant", "assurance", "error_rate") if name in data}
+    return [{**rates, "items": int(data["n_items"])} | chances]
+
+
+def size_to_compare(data: xr.Dataset) -> str:
+    """Say how many items show which of two systems is better."""
+    attrs = data.attrs
+    whose = "items that both answer" if attrs["design"] == "paired" else "items for each system"
+    return (
+        f"With {int(data['n_items']):,} {whose} a system of {float(attrs['first']):g} is found better than one of "
+        f"{float(attrs['second']):g} in {str(attrs[METRIC]).replace('_', ' ')} "
+        f"(at {percent(float(attrs['decision_prob']))}) with probability {show(float(data['assurance']))}; of two "
+        f"equal ones one is found better with probability {show(float(data['error_rate']))}."
+    )
+
+
+def of_actions(data: xr.Dataset) -> list[dict[str, Any]]:
+    """Return a record per action."""
+    numbers, chances = ("point", "mean", "sd"), ("probability_best", "expected_regret")
+    return [
+        {ACTION: str(one[ACTION].item())} | names | {name: float(one[name]) for name in numbers}
+        | bounds(one["interval"]) | {name: float(one[name]) for name in chances}
+        for names, one in each(data, "interval", CI_BOUND)
+    ]  # fmt: skip
+
+
+def action(data: xr.Dataset) -> str:
+    """Say what to do, what it costs, and what not knowing the truth may cost."""
+    sure = percent(float(data.attrs["decision_prob"]))
+    if data["best"].ndim:
+        best = Counter(data["best"].values.ravel().tolist())
+        told = [f"{name!r} in {times}" for name, times in best.most_common()]
+        return f"The least expected cost of {data['best'].size} cases: {listed(told)}."
+    one = data.isel({ACTION: data[ACTION].values.tolist().index(data["best"].item())})
+    cost = with_interval(float(one["mean"]), one["interval"].values, data.attrs["ci_prob"])
+    chance = probability(float(one["probability_best"]), "P(least)")
+    end = f"decisive at {sure}" if bool(data["decisive"]) else (
+        f"not decisive at {sure}: knowing the truth would save {float(data['value_of_information']):.2g} an item"
+    )  # fmt: skip
+    return (
+        f"Best of {data.sizes[ACTION]} actions: {data['best'].item()!r}, at a cost of {cost} an item; {chance}; {end}."
+    )

@@ -1,0 +1,65 @@
+"""Metrics of matrices with their intervals: what summary and interval return."""
+
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from bayescm.data.schema import CI_BOUND, METRIC
+from bayescm.results.names import is_share, known, words
+from bayescm.results.writing import bounds, each, with_interval
+
+
+def of_summary(data: xr.Dataset) -> list[dict[str, Any]]:
+    """Return a record per matrix and metric."""
+    return [
+        {
+            **names, METRIC: str(one[METRIC].item()),
+            **{name: float(one[name]) for name in ("point", "mean", "median", "sd")},
+            **bounds(one["interval"]), "ci_kind": str(one["ci_kind"].item()), "mcse_mean": float(one["mcse_mean"]),
+            **bounds(one["mcse_interval"], "mcse_"), "method": str(one["method"].item()),
+        }
+        for names, one in each(data, "interval", CI_BOUND)
+    ]  # fmt: skip
+
+
+def of_interval(data: xr.Dataset) -> list[dict[str, Any]]:
+    """Return a record per matrix and metric."""
+    return [
+        {**names, METRIC: str(one[METRIC].item()), "point": float(one["point"]), **bounds(one["interval"])}
+        for names, one in each(data, "interval", CI_BOUND)
+    ]
+
+
+def answer(data: xr.Dataset) -> str:
+    """Say what was measured, and where the value may lie.
+
+    Of several metrics the one that says most is told (accuracy, or else the first), and the least certain.
+    """
+    level = data.attrs["ci_prob"]
+    metrics = [str(name) for name in data[METRIC].values.ravel()]
+    main = data
+    if METRIC in data.dims:
+        main = data.isel({METRIC: metrics.index("accuracy") if "accuracy" in metrics else 0})
+    name = words(main)
+    name = name[:1].upper() + name[1:]
+    found = [(" ".join(map(str, names.values())), _told(one, level)) for names, one in each(main, "point")]
+    if len(found) > 1:
+        points = [float(one["point"]) for _, one in each(main, "point")]
+        ordered = sorted((i for i, point in enumerate(points) if point == point), key=lambda i: -points[i])
+        if not ordered:
+            return f"{name} isn't defined for any of {len(found)} matrices."
+        (first, high), (last, low) = (found[i] for i in (ordered[0], ordered[-1]))
+        return f"{name} of {len(found)} matrices: from {low} of {last} to {high} of {first}."
+    text = f"{name} is {found[0][1]}"
+    widths = data["interval"].diff(CI_BOUND).squeeze(CI_BOUND)
+    shares = np.array([is_share(known(metric)) for metric in metrics])
+    if len(metrics) > 1 and shares.any():
+        least = data.isel({METRIC: int(np.where(shares, widths, -1.0).argmax())})
+        if str(least[METRIC].item()) != str(main[METRIC].item()):
+            text += f"; least certain of {len(metrics)} metrics: {words(least)}, {_told(least, None)}"
+    return f"{text}."
+
+
+def _told(one: xr.Dataset, level: Any) -> str:
+    return with_interval(float(one["point"]), one["interval"].values, level)

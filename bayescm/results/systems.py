@@ -1,0 +1,132 @@
+"""Systems and their ranks: what compare_systems and leaderboard return."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from bayescm.data.schema import METRIC, SYSTEM
+from bayescm.results.names import is_share, known, words
+from bayescm.results.writing import bounds, each, listed, percent, probability, with_interval
+
+_NAMED = 3  # comparisons that a sentence names
+
+
+def verdict_on(first: str, second: str, verdict: str) -> str:
+    """Say a verdict in words."""
+    told = {"undecided": "no verdict on {0} and {1}", "equivalent": "{0} and {1} are equivalent"}
+    return told.get(verdict, "{0} is {2} than {1}").format(first, second, verdict)
+
+
+def of_differences(data: xr.Dataset) -> list[dict[str, Any]]:
+    """Return a record per comparison and metric."""
+    records = []
+    for names, cell in each(data.drop_vars("requirement", errors="ignore"), "point"):
+        names = {"comparison": str(cell["comparison"].item()), METRIC: str(cell[METRIC].item())} | names
+        numbers = {name: float(cell[name]) for name in ("point", "mean", "sd")}
+        sides = {str(side): float(cell["probability"].sel(side=side)) for side in cell["side"].values}
+        more = {name: float(cell[name]) for name in ("probability_better", "superiority", "ratio")}
+        said: dict[str, Any] = {
+            name: str(cell[name].item()) for name in ("verdict", "reason", "method") if name in cell
+        }
+        if "discordant" in cell:
+            said |= {f"only_{side}": int(cell["discordant"].sel(only=side)) for side in cell["only"].values}
+        records.append({
+            **names, **numbers, **bounds(cell["interval"]), **sides, **more,
+            **bounds(cell["ratio_interval"], "ratio_"), **said, "mcse": float(cell["mcse_probability"].max()),
+        })  # fmt: skip
+    return records
+
+
+def answer(data: xr.Dataset) -> str:
+    """Say which system is better, by how much, and what decides; of several comparisons which are decided."""
+    first = data.isel({METRIC: 0}) if METRIC in data.dims else data
+    cells = [cell for _, cell in each(first.drop_vars("requirement", errors="ignore"), "point")]
+    if len(cells) == 1:
+        return _of_two(cells[0], data.attrs)
+    told = [_better(cell) for cell in cells if str(cell["verdict"].item()) != "undecided"]
+    sure = percent(float(data.attrs["decision_prob"]))
+    text = f"In {words(first)} {len(told) or 'none'} of {len(cells)} comparisons " + ("is" if len(told) < 2 else "are")
+    return f"{text} decided at {sure}" + (f": {listed(told, _NAMED)}." if told else ".")
+
+
+def _of_two(cell: xr.Dataset, attrs: Mapping[Any, Any]) -> str:
+    """Say what a comparison of two systems found in one metric."""
+    metric, names, verdict = known(str(cell[METRIC].item())), _names(cell), str(cell["verdict"].item())
+    loss = metric is not None and metric.loss
+    mean, point = float(cell["mean"]), float(cell["point"])
+    lead = float(cell["probability_better"])
+    ahead = lead >= 0.5 if verdict in ("undecided", "equivalent") else verdict == "better"
+    sign = -1.0 if loss == ahead else 1.0
+    gain = sign * (mean if np.isfinite(mean) else point)
+    lower, upper = sorted(sign * cell["interval"].values)
+    scale = 100.0 if is_share(metric) else 1.0
+    digits = 1 if scale == 100.0 else 3
+    by = f"{scale * gain:.{digits}f}{' points' if scale == 100.0 else ''}"
+    by += f" ({percent(float(attrs['ci_prob']))}: {scale * lower:.{digits}f} to {scale * upper:.{digits}f})"
+    winner, loser = names if ahead else names[::-1]
+    sure = percent(float(attrs["decision_prob"]))
+    if verdict == "equivalent":
+        chance = probability(float(cell["probability"].sel(side="equivalent")), "P(equivalent)")
+        text = f"{verdict_on(*names, verdict)} in {words(cell)}, within {float(attrs['rope']):g}: {winner} is ahead "
+        text += f"by {by}; {chance}"
+    elif verdict == "undecided":
+        text = f"No verdict on {names[0]} and {names[1]} in {words(cell)} at {sure}: {winner} is ahead by {by}; "
+        text += probability(lead if ahead else 1.0 - lead, f"P({winner} better)")
+    else:
+        chance = probability(float(cell["probability"].sel(side=verdict)), "P(better)")
+        text = f"{winner} is better than {loser} in {words(cell)} by {by}; {chance}"
+    return f"{text}{_because(cell, verdict)}."
+
+
+def _because(cell: xr.Dataset, verdict: str) -> str:
+    """Say on how many items a verdict rests, where that is known."""
+    if "reason" not in cell:
+        return ""
+    reason = str(cell["reason"].item())
+    decides = {"undecided": " don't decide it", "equivalent": ""}.get(verdict, " decide it")
+    return f"; {reason}{decides if 'against' in reason else ''}"
+
+
+def _better(cell: xr.Dataset) -> str:
+    """Name the better of two systems first."""
+    names, verdict = _names(cell), str(cell["verdict"].item())
+    return verdict_on(*names[::-1], "better") if verdict == "worse" else verdict_on(*names, verdict)
+
+
+def _names(cell: xr.Dataset) -> tuple[str, str]:
+    return str(cell["first"].item()), str(cell["second"].item())
+
+
+def of_board(data: xr.Dataset) -> list[dict[str, Any]]:
+    """Return a record per system."""
+    records = []
+    for i, name in enumerate(data[SYSTEM].values):
+        one = data.isel({SYSTEM: i})
+        tops = {f"top_{k}": float(one["top_probability"].sel(top=k)) for k in one["top"].values}
+        prize = {"expected_prize": float(one["expected_prize"])} if "expected_prize" in one else {}
+        records.append({
+            SYSTEM: str(name), "point": float(one["point"]), "mean": float(one["mean"]), **bounds(one["interval"]),
+            "best": float(one["probability_best"]), **tops, "expected_rank": float(one["expected_rank"]),
+            **bounds(one["rank_interval"], "rank_"),
+            **bounds(one["simultaneous_rank_interval"], "simultaneous_rank_"), "best_set": bool(one["best_set"]),
+            "tie_group": int(one["tie_group"]), **prize,
+            "rank_probability": one["rank_probability"].values.tolist(),
+        })  # fmt: skip
+    return records
+
+
+def leader(data: xr.Dataset) -> str:
+    """Say who leads, and how many can't be told apart from it."""
+    attrs = data.attrs
+    if data.sizes[SYSTEM] != data.sizes["rank"]:
+        raise ValueError(f"`data` must have all {data.sizes['rank']} systems of the leaderboard; select after asking.")
+    first = data.isel({SYSTEM: int(data["expected_rank"].argmin(SYSTEM))})
+    name, sure = first[SYSTEM].item(), percent(float(attrs["decision_prob"]))
+    tied = int((data["tie_group"] == first["tie_group"]).sum()) - 1
+    others = f"{tied} other{'s' * (tied > 1)} can't be told apart from it at {sure}"
+    value = with_interval(float(first["mean"]), first["interval"].values, attrs["ci_prob"])
+    text = f"{name} leads {data.sizes[SYSTEM]} systems in {str(attrs['metric']).replace('_', ' ')} with {value}, "
+    text += f"but {others}" if tied else f"and is told apart from all others at {sure}"
+    return f"{text}; {probability(float(first['probability_best']), 'P(best)')}."

@@ -1,0 +1,143 @@
+"""What kind of result a Dataset is, and how each kind is told: a sentence, records, the columns of a short table.
+
+A view answers for a Dataset that has its variables, of these kinds, and its attrs: one that was cut, reduced or
+computed with has other ones, and is shown as xarray shows it.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import xarray as xr
+
+from bayescm.results import areas, plans, summaries, systems
+
+Records = list[dict[str, Any]]
+
+_KINDS = {"f": "f", "i": "i", "b": "b", "U": "UOT"}  # text may come back from a file as another kind
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """How one kind of result is told.
+
+    Attributes
+    ----------
+    source : str
+        The public functions that return it.
+    variables : mapping of str to str
+        Names that it must have, and the kinds of their dtypes.
+    attrs : tuple of str
+    sizes : mapping of str to int
+        Dims that it must have, of which size; 0 for any.
+    answer : callable
+        Returns the sentence.
+    records : callable
+        Returns a mapping of names to values for every row.
+    index : tuple of str
+        Names of records that tell rows apart, besides the dims of the batch.
+    shown : tuple of str
+        Columns of the short table.
+    cut : bool
+        Whether only the first rows are shown of many; else many rows are shown as xarray shows them.
+    """
+
+    source: str
+    variables: Mapping[str, str]
+    attrs: tuple[str, ...]
+    sizes: Mapping[str, int]
+    answer: Callable[[xr.Dataset], str]
+    records: Callable[[xr.Dataset], Records]
+    index: tuple[str, ...]
+    shown: tuple[str, ...]
+    cut: bool = field(default=False)
+
+    def fits(self, data: xr.Dataset) -> bool:
+        """Say whether a Dataset is such a result, complete and in memory."""
+        return (
+            all(name in data and data[name].dtype.kind in _KINDS[kind] for name, kind in self.variables.items())
+            and all(data.sizes.get(dim, 0) == (n or data.sizes.get(dim)) for dim, n in self.sizes.items())
+            and set(self.attrs) <= set(data.attrs)
+            and all(data[name].size for name in self.variables)
+            and all(variable.chunks is None for variable in data.variables.values())
+        )
+
+
+def _of(floats: str, **others: str) -> dict[str, str]:
+    """Return the kinds of variables: many of numbers, and others."""
+    return dict.fromkeys(floats.split(), "f") | others
+
+
+_BOUNDS = {"ci_bound": 2}
+VIEWS = (
+    View(
+        "summary",
+        _of("point mean median sd interval mcse_mean mcse_interval", metric="U", ci_kind="U", method="U"),
+        ("model", "prior", "ci_prob"), _BOUNDS, summaries.answer, summaries.of_summary, ("metric",),
+        ("point", "mean", "sd", "lower", "upper", "method"),
+    ),
+    View(
+        "compare_systems",
+        _of(
+            "point mean sd interval probability probability_better superiority ratio ratio_interval mcse_probability",
+            metric="U", comparison="U", first="U", second="U", verdict="U", method="U",
+        ),
+        ("design", "decision_prob", "ci_prob", "rope"), _BOUNDS | {"side": 3}, systems.answer, systems.of_differences,
+        ("comparison", "metric"), ("point", "lower", "upper", "probability_better", "verdict"), cut=True,
+    ),
+    View(
+        "leaderboard",
+        _of(
+            "point mean interval probability_best expected_rank top_probability rank_probability",
+            rank_interval="i", simultaneous_rank_interval="i", best_set="b", tie_group="i",
+        ),
+        ("design", "metric", "decision_prob", "ci_prob"), _BOUNDS | {"system": 0, "rank": 0, "top": 0},
+        systems.leader, systems.of_board, ("system",),
+        ("point", "mean", "lower", "upper", "best", "rank_lower", "rank_upper", "tie_group"), cut=True,
+    ),
+    View(
+        "curve_intervals", _of("point interval threshold", metric="U", clipped="b"), ("space", "method", "ci_prob"),
+        _BOUNDS, areas.thresholds, summaries.of_interval, ("threshold", "metric"), ("point", "lower", "upper"),
+    ),
+    View(
+        "interval", _of("point interval", metric="U", clipped="b"), ("method", "ci_prob"), _BOUNDS, summaries.answer,
+        summaries.of_interval, ("metric",), ("point", "lower", "upper"),
+    ),
+    View(
+        "auc_difference", _of("point interval auc se", clipped="b"), ("design", "method", "ci_prob"),
+        _BOUNDS | {"system": 2}, areas.difference, areas.of_difference, ("comparison",),
+        ("point", "lower", "upper", "first", "second"),
+    ),
+    View(
+        "auc and aucpr", _of("point interval se", clipped="b"), ("cases", "controls", "method", "ci_prob"), _BOUNDS,
+        areas.answer, areas.of_areas, ("system", "estimator", "ci_method"), ("point", "se", "lower", "upper"),
+    ),
+    View(
+        "sample_size", _of("assurance rule", n_items="i", about="U", metric="U"),
+        ("width", "wanted_assurance", "ci_prob"), {}, plans.size, plans.of_sizes, ("metric",),
+        ("items", "about", "assurance", "rule"),
+    ),
+    View(
+        "sample_size_to_compare", _of("assurance limit error_rate", n_items="i"),
+        ("first", "second", "metric", "decision_prob", "design"), {}, plans.size_to_compare, plans.of_contest,
+        ("metric",), ("first", "second", "items", "discordant", "assurance", "error_rate"),
+    ),
+    View(
+        "decide",
+        _of("point mean sd interval probability_best expected_regret value_of_information", best="U", decisive="b"),
+        ("decision_prob", "ci_prob"), _BOUNDS | {"action": 0}, plans.action, plans.of_actions, ("action",),
+        ("mean", "sd", "lower", "upper", "probability_best", "expected_regret"),
+    ),
+)  # fmt: skip
+"""Of several that fit the first is taken."""
+
+
+def view_of(data: Any) -> tuple[View, xr.Dataset] | None:
+    """Return how a result is told, and the Dataset that says it; None for anything else."""
+    if isinstance(data, xr.DataTree):
+        if "summary" not in data.children or "tests" not in data.children:
+            return None
+        data = data["summary"].to_dataset()
+    if data.attrs.get("creation_library") != "bayescm" or "assumptions" not in data.attrs:
+        return None
+    return next(((view, data) for view in VIEWS if view.fits(data)), None)

@@ -1,0 +1,160 @@
+"""Numbers, records and frames as text: what tables, sentences and pictures share."""
+
+import csv
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_MOST_DECIMALS = 6
+_LATEX = {letter: f"\\{letter}" for letter in "&%$#_{}"} | {
+    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+}  # fmt: skip
+
+
+def show(value: float, digits: int = 3) -> str:
+    """Format a number for a table."""
+    if value != value:
+        return "-"
+    if value in (float("inf"), float("-inf")):
+        return str(value)
+    return f"{value:.{digits}f}" if 10.0**-digits <= abs(value) < 1000 or value == 0 else f"{value:.2g}"
+
+
+def percent(level: float) -> str:
+    """Write a level."""
+    return f"{round(100.0 * level, 9):g}%"
+
+
+def decimals_of(lower: float, upper: float) -> int:
+    """Return the decimals that an interval deserves: at least two, and enough that no end is a false 0 or 1."""
+    width = upper - lower
+    if not 0 < width < np.inf:
+        return 3
+    decimals = max(2, -int(np.floor(np.log10(width))))
+    while decimals < _MOST_DECIMALS and any(
+        round(value, decimals) in (0.0, 1.0) and value not in (0.0, 1.0) for value in (lower, upper)
+    ):
+        decimals += 1
+    return min(decimals, _MOST_DECIMALS)
+
+
+def probability(value: float, of: str = "", *, certain: bool = False) -> str:
+    """Write a probability, on request that of something, so that it is never a false 0 or 1.
+
+    Draws that all agree, and numbers that round to 1, leave room beyond, unless nothing is uncertain.
+    """
+    if certain:
+        return f"{of} = {value:g}" if of else f"{value:g}"
+    if 0.001 <= value <= 0.999:
+        return f"{of} = {value:.3f}" if of else f"{value:.3f}"
+    bound = "< 0.001" if value < 0.001 else "> 0.999"
+    return f"{of} {bound}" if of else bound
+
+
+def with_interval(value: float, interval: Iterable[float], level: Any = None) -> str:
+    """Write a number with its interval, such as "0.93 (95%: 0.77 to 0.98)"."""
+    lower, upper = map(float, interval)
+    if lower != lower:
+        return f"{show(value)} (no interval)"
+    digits = decimals_of(lower, upper)
+    told = [f"{one:.{digits}f}" if abs(one) < 1000 else show(one) for one in (value, lower, upper)]
+    return f"{told[0]} ({'' if level is None else f'{percent(float(level))}: '}{told[1]} to {told[2]})"
+
+
+def bounds(interval: Any, what: str = "") -> dict[str, Any]:
+    """Return the ends of an interval, as a record has them."""
+    lower, upper = interval.values.tolist()
+    return {f"{what}lower": lower, f"{what}upper": upper}
+
+
+def each(data: xr.Dataset, name: str, *core: str) -> list[tuple[dict[str, Any], xr.Dataset]]:
+    """Return what names each place in the dims of a variable but the core ones, and the part that belongs there."""
+    batch = [dim for dim in data[name].dims if dim not in core]
+    data = data.assign_coords({dim: np.arange(data.sizes[dim]) for dim in batch if dim not in data.coords})
+    stacked = data.stack(row=batch, create_index=False) if batch else data.expand_dims("row")
+    parts = [stacked.isel(row=i) for i in range(stacked.sizes["row"])]
+    return [({str(dim): part[dim].values.item() for dim in batch}, part) for part in parts]
+
+
+def as_csv(records: Iterable[Mapping[str, Any]]) -> str:
+    """Return records as lines with commas below a line of names, without lists, which no cell can hold."""
+    flat = [{key: value for key, value in one.items() if not isinstance(value, list)} for one in records]
+    made = io.StringIO()
+    writer = csv.DictWriter(made, dict.fromkeys(name for one in flat for name in one), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(flat)
+    return made.getvalue()
+
+
+def cells(frame: "pd.DataFrame") -> tuple[list[str], list[list[str]]]:
+    """Return the names and the rows of a frame as text, with the decimals that its narrowest interval deserves."""
+    flat = _flat(frame)
+    digits = 3
+    if {"lower", "upper"} <= set(flat):
+        widths = (flat["upper"] - flat["lower"]).to_numpy(np.float64)
+        widths = widths[np.isfinite(widths) & (widths > 0)]
+        digits = int(np.clip(1 - np.floor(np.log10(widths.min())), 3, _MOST_DECIMALS)) if widths.size else 3
+    names = [str(name) for name in flat]
+    rows = flat.astype(object).to_numpy().tolist()
+    return names, [[_cell(value, digits, name) for name, value in zip(names, row, strict=True)] for row in rows]
+
+
+def _flat(frame: "pd.DataFrame") -> "pd.DataFrame":
+    return frame.reset_index(drop=frame.index.names == [None])
+
+
+def _cell(value: Any, digits: int, name: str) -> str:
+    if isinstance(value, float):
+        return probability(value) if name.startswith("P(") and 0.0 <= value <= 1.0 else show(value, digits)
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+
+
+def words(frame: "pd.DataFrame") -> list[bool]:
+    """Say which columns hold words, which stand to the left."""
+    return [kind.kind not in "biuf" for kind in _flat(frame).dtypes]
+
+
+def as_text(frame: "pd.DataFrame", width: int = 80) -> str:
+    """Return a frame as lines of text; the longest words are cut where it is wider than `width`."""
+    names, rows = cells(frame)
+    left = words(frame)
+    sizes = [max(map(len, column)) for column in zip(names, *rows, strict=True)]
+    over = sum(sizes) + 2 * (len(sizes) - 1) - width
+    longest = max((i for i, is_left in enumerate(left) if is_left), key=lambda i: sizes[i], default=None)
+    if over > 0 and longest is not None:
+        sizes[longest] = max(sizes[longest] - over, 8)
+    lines = []
+    for row in (names, *rows):
+        cut = [text if len(text) <= size else text[: size - 3] + "..." for text, size in zip(row, sizes, strict=True)]
+        lines.append("  ".join(t.ljust(s) if w else t.rjust(s) for t, s, w in zip(cut, sizes, left, strict=True)))
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def as_markdown(frame: "pd.DataFrame") -> str:
+    """Return a frame as a Markdown table."""
+    names, rows = cells(frame)
+    rule = [":---" if is_left else "---:" for is_left in words(frame)]
+    escaped = [[text.replace("|", "\\|") for text in row] for row in (names, rule, *rows)]
+    return "\n".join(f"| {' | '.join(row)} |" for row in escaped) + "\n"
+
+
+def as_latex(frame: "pd.DataFrame") -> str:
+    """Return a frame as a LaTeX tabular with the rules of booktabs."""
+    names, rows = cells(frame)
+    header, *lines = [" & ".join("".join(_LATEX.get(c, c) for c in text) for text in row) for row in (names, *rows)]
+    body = "\n".join(f"{line} \\\\" for line in lines)
+    columns = "".join("l" if is_left else "r" for is_left in words(frame))
+    rows_of = ["\\toprule", f"{header} \\\\", "\\midrule", body, "\\bottomrule", "\\end{tabular}\n"]
+    return "\n".join([f"\\begin{{tabular}}{{{columns}}}", *rows_of])
+
+
+def listed(names: Sequence[str], most: int = 4) -> str:
+    """Join names with commas, and say how many more there are."""
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")

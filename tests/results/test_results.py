@@ -1,0 +1,283 @@
+"""Results say what they found, and stay what xarray makes of them."""
+
+import copy
+import html
+import pickle
+import re
+
+import arviz as az
+import numpy as np
+import pytest
+import xarray as xr
+from sklearn.metrics import classification_report
+from xarray.core import formatting
+
+import bayescm
+from bayescm.results import writing
+from bayescm.results.views import VIEWS, view_of
+
+RNG = np.random.default_rng(3)
+TRUE = (RNG.random(200) < 0.4).astype(int)
+SCORES = {name: np.round(TRUE + RNG.normal(0.0, sd, 200), 2) for name, sd in (("a", 0.6), ("b", 1.0))}
+PREDICTED = {name: (score > 0.5).astype(int) for name, score in SCORES.items()}
+ONE = bayescm.from_cells(tp=26, fn=2, fp=3, tn=6)
+SEVERAL = bayescm.from_cells(tp=[26, 20, 24], fn=[2, 8, 4], fp=[3, 1, 0], tn=[6, 8, 9], dims="system")
+SEVERAL = SEVERAL.assign_coords(system=["x", "y", "z"])
+CLASSES = [[9, 1, 0], [2, 7, 1], [0, 3, 12]]
+MANY = 500
+
+
+def pairs(data, metrics="accuracy", **options):
+    return bayescm.compare_systems(data, metrics, draws=200, random_seed=1, **options)
+
+
+MAKE = {
+    "summary": lambda: bayescm.summary(ONE),
+    "summary of systems": lambda: bayescm.summary(SEVERAL, "f1"),
+    "summary of classes": lambda: bayescm.summary(CLASSES, samples=1000, random_seed=1),
+    "interval": lambda: bayescm.interval(ONE, ["recall", "f1"]),
+    "comparison": lambda: pairs(bayescm.paired_counts(TRUE, PREDICTED), ["accuracy", "mcc"], require="recall > .8"),
+    "comparisons": lambda: pairs(SEVERAL, ["error_rate", "f1"], design="independent", rope=0.01),
+    "leaderboard": lambda: bayescm.leaderboard(bayescm.datasets.kaggle2019(), design="independent", prizes=[3, 2, 1]),
+    "area": lambda: bayescm.auc(TRUE, SCORES["a"]),
+    "areas": lambda: bayescm.auc(TRUE, SCORES, method=["delong", "hanley_mcneil"]),
+    "PR areas": lambda: bayescm.aucpr(TRUE, SCORES["a"], estimator=["average_precision", "interpolated_median"]),
+    "difference of areas": lambda: bayescm.auc_difference(TRUE, SCORES),
+    "rates": lambda: bayescm.curve_intervals(TRUE, SCORES["a"], thresholds=[0.2, 0.5]),
+    "size": lambda: bayescm.sample_size(["recall", "specificity"], width=0.1, prevalence=0.3),
+    "size of a contest": lambda: bayescm.sample_size_to_compare(0.85, 0.8, discordance=0.1),
+    "decision": lambda: bayescm.decide(SEVERAL, {"fn": 10, "fp": 1}, design="independent", samples=1000, random_seed=1),
+}
+
+
+@pytest.fixture(scope="module")
+def made():
+    kept = {}
+
+    def get(name):
+        if name not in kept:
+            kept[name] = MAKE[name]()
+        return kept[name]
+
+    return get
+
+
+each_result = pytest.mark.parametrize("name", MAKE)
+
+
+def told_by(data):
+    return data["summary"].to_dataset() if isinstance(data, xr.DataTree) else data
+
+
+def own(data):
+    return formatting.dataset_repr(data)
+
+
+@each_result
+def test_text_has_sentence_table_and_assumptions_in_80_columns(name, made):
+    data = made(name)
+    text = repr(data)
+    assert str(data) == text
+    assert max(map(len, text.splitlines())) <= 80
+    sentence, table, about = text.split("\n\n")
+    assert sentence.replace("\n", " ") == data.bayescm.sentence
+    assert about.startswith("Assumes: ")
+    assert "Made by: " in about
+    assert f"xarray.{type(data).__name__}" in about
+    assert len(table.splitlines()) == 1 + min(len(data.bayescm.table()), 40)
+
+
+@each_result
+def test_html_has_all_of_it_and_what_xarray_shows_folded(name, made):
+    data = made(name)
+    page = data._repr_html_()
+    shown, folded = page.split("<details>", 1)
+    assert html.escape(data.bayescm.sentence) in shown
+    assert shown.count("<tr>") == 1 + len(data.bayescm.table())
+    assert folded.startswith(f"<summary>xarray.{type(data).__name__}</summary>")
+    assert "xr-wrap" in folded
+    assert "http" not in shown
+
+
+@each_result
+def test_stored_loaded_copied_results_are_the_same_and_say_the_same(name, made, tmp_path):
+    data = made(name)
+    data.to_netcdf(tmp_path / "a.nc", engine="h5netcdf")
+    tree = isinstance(data, xr.DataTree)
+    with (xr.open_datatree if tree else xr.open_dataset)(tmp_path / "a.nc", engine="h5netcdf") as file:
+        back = file.load()
+    for other in (back, data.copy(deep=True), copy.deepcopy(data), pickle.loads(pickle.dumps(data))):
+        assert type(other) is type(data) is (xr.DataTree if tree else xr.Dataset)
+        xr.testing.assert_identical(other, data)
+        assert other.bayescm.sentence == data.bayescm.sentence
+        assert other.bayescm.to_markdown() == data.bayescm.to_markdown()
+        assert "Assumes: " in repr(other)
+
+
+@each_result
+def test_the_table_has_a_row_for_each_interval_and_its_numbers(name, made):
+    data = told_by(made(name))
+    frame = made(name).bayescm.table()
+    assert frame.index.is_unique
+    if "interval" not in data:
+        return
+    bounds = data["interval"].transpose("ci_bound", *data["mean" if "mean" in data else "interval"].isel(
+        ci_bound=0, missing_dims="ignore").dims).values.reshape(2, -1)  # fmt: skip
+    np.testing.assert_array_equal(frame[["lower", "upper"]].to_numpy().T, bounds)
+    assert ((frame["lower"] <= frame["upper"]) | frame["lower"].isna()).all()
+
+
+@each_result
+def test_the_table_as_text(name, made):
+    data = made(name)
+    lines = data.bayescm.to_markdown().splitlines()
+    assert len({len(re.findall(r"(?<!\\)\|", line)) for line in lines}) == 1
+    latex = data.bayescm.to_latex().splitlines()
+    assert latex[0].startswith(r"\begin{tabular}{")
+    assert len(latex) == len(lines) - 2 + 6
+    assert not re.search(r"(?<!\\)[_%#$]", "\n".join(latex))
+    assert len(data.bayescm.to_csv().splitlines()) == 1 + len(data.bayescm.table())
+
+
+@each_result
+def test_what_is_no_longer_whole_is_shown_as_xarray_shows_it(name, made):
+    view, data = view_of(made(name))
+    for variable in view.variables:
+        assert repr(data.drop_vars(variable)) == own(data.drop_vars(variable)) or view_of(data.drop_vars(variable))
+    for attr in (*view.attrs, "assumptions", "creation_library"):
+        less = data.copy()
+        del less.attrs[attr]
+        assert view_of(less) is None or view_of(less)[0] is not view
+    for variable in data.variables:
+        assert repr(data.drop_vars(variable))
+
+
+@each_result
+def test_parts_can_be_shown_whatever_is_selected(name, made):
+    data = told_by(made(name))
+    for dim in data.dims:
+        for part in (data.isel({dim: 0}), data.isel({dim: [0]}), data.isel({dim: []}), data.isel({dim: [0, 0]})):
+            assert repr(part)
+            assert part._repr_html_()
+
+
+@each_result
+def test_lazy_results_are_not_computed_to_be_shown(name, made):
+    data = told_by(made(name)).expand_dims("run").chunk()
+    assert repr(data) == own(data)
+
+
+def test_what_is_computed_with_results_is_shown_as_xarray_shows_it(made):
+    data = made("summary of systems")
+    for other in (data.mean("system"), data[["point", "mean"]], data["point"].to_dataset(), made("area") * 2):
+        assert repr(other) == own(other)
+    both = xr.concat([made("area"), made("area")], "run")
+    assert type(both) is xr.Dataset
+    assert len(both.bayescm.table()) == 2
+    assert xr.merge([made("area"), xr.Dataset({"more": 1})])["more"] == 1
+    assert az.summary(made("comparison"), round_to="none").shape[0] == 2
+
+
+def test_others_are_left_alone():
+    data = xr.Dataset({"x": ("a", [1, 2])})
+    assert repr(data) == own(data)
+    assert "<details>" not in data._repr_html_().split("xr-wrap")[0]
+    tree = bayescm.posterior(ONE, metrics="f1", chains=2, draws=10, random_seed=1)
+    assert repr(tree).startswith("<xarray.DataTree>")
+    with pytest.raises(ValueError, match=r"summary, compare_systems, .* returned"):
+        data.bayescm.table()
+
+
+def test_many_rows():
+    data = bayescm.summary(ONE.expand_dims(run=30), ["f1", "recall"])
+    assert repr(data) == own(data)
+    assert len(data.bayescm.table()) == 60
+    n = 60
+    board = bayescm.leaderboard(
+        xr.Dataset({"correct": ("system", np.arange(n) * 3 + 100), "wrong": ("system", 400 - np.arange(n) * 3)}),
+        design="independent",
+    )
+    text = repr(board)
+    assert "40 more" in text
+    assert text.startswith(f"{n} leads {n} systems")
+    assert text.split("\n\n")[1].splitlines()[1].startswith(f"{n} ")
+    assert len(board.bayescm.table()) == n
+
+
+@pytest.mark.parametrize("metric", ["accuracy", "error_rate", "mcc"])
+def test_the_better_of_two_is_named_first_by_how_much_whatever_the_order(metric):
+    told = []
+    for order in ("ab", "ba"):
+        table = bayescm.paired_counts(TRUE, {name: PREDICTED[name] for name in order})
+        told.append(pairs(table, metric, ci_kind="eti").bayescm.sentence)
+    first, second = (re.match(r"a is better than b in .* by (-?[\d.]+)", sentence) for sentence in told)
+    assert float(first[1]) > 0
+    assert float(first[1]) == pytest.approx(float(second[1]), abs=0.2 if metric != "mcc" else 0.02)
+
+
+def test_a_comparison_says_what_decides_it(made):
+    cell = made("comparison")["summary"].to_dataset().isel(comparison=0, metric=0)
+    right, wrong = cell["discordant"].values
+    sentence = made("comparison").bayescm.sentence
+    assert sentence.startswith(f"a is better than b in accuracy by {100 * float(cell['mean']):.1f} points (95%: ")
+    assert sentence.endswith(f"{right} items against {wrong} decide it.")
+    few = pairs(bayescm.paired_counts([0, 1] * 10, {"a": [0, 1] * 10, "b": [0, 1] * 9 + [1, 1]})).bayescm.sentence
+    assert few.startswith("No verdict on a and b in accuracy at 95%: a is ahead by ")
+    assert few.endswith("only 1 item tells them apart.")
+    same = pairs(bayescm.paired_counts(TRUE, {"a": TRUE, "b": TRUE}), rope=0.05).bayescm.sentence
+    assert same.startswith("a and b are equivalent in accuracy, within 0.05: ")
+
+
+def test_a_leaderboard_counts_those_that_are_tied_with_its_first(made):
+    board = made("leaderboard")
+    tied = int((board["tie_group"] == 1).sum()) - 1
+    assert tied == 1
+    assert f"but {tied} other can't be told apart from it at 95%" in board.bayescm.sentence
+    assert board.isel(system=slice(None, None, -1)).bayescm.sentence == board.bayescm.sentence
+
+
+def test_areas_that_differ_surely_and_not(made):
+    assert made("difference of areas").bayescm.sentence.startswith("The area of a is larger than that of b by 0.")
+    near = bayescm.auc_difference(TRUE, {"a": SCORES["a"], "b": SCORES["a"] + 0.1 * RNG.normal(size=200)})
+    assert "can't be told apart at 95%" in near.bayescm.sentence
+
+
+def test_per_class_is_scikit_learns_report():
+    matrix = np.array(CLASSES)
+    actual, predicted = (np.repeat(index.ravel(), matrix.ravel()) for index in np.indices(matrix.shape))
+    metrics = [name + average for name in ("precision", "recall", "f1") for average in ("", "_macro", "_weighted")]
+    frame = bayescm.summary(matrix, metrics, samples=1000, random_seed=1).bayescm.per_class()
+    report = classification_report(actual, predicted, output_dict=True)
+    assert frame.index.tolist() == ["0", "1", "2", "macro", "weighted"]
+    for row in frame.index:
+        for ours, theirs in (("precision", "precision"), ("recall", "recall"), ("f1", "f1-score")):
+            key = row if row.isdigit() else f"{row} avg"
+            assert frame.loc[row, (ours, "point")] == pytest.approx(report[key][theirs])
+    with pytest.raises(ValueError, match="per_class"):
+        bayescm.summary(ONE, "f1").bayescm.per_class()
+
+
+def test_a_metric_by_any_of_its_names():
+    found = bayescm.summary(ONE, ["sensitivity", "mcc"]).bayescm
+    for name in ("sensitivity", "recall", "tpr"):
+        assert found[name]["metric"] == "recall"
+    with pytest.raises(ValueError, match="`metric` must be"):
+        found["f1"]
+
+
+def test_names_are_escaped():
+    counts = SEVERAL.assign_coords(system=["<b>", "a|b", "50%_#"])
+    found = bayescm.summary(counts, "f1").bayescm
+    assert "<b>" not in found._repr_html_()
+    assert r"a\|b" in found.to_markdown()
+    assert r"50\%\_\#" in found.to_latex()
+
+
+@pytest.mark.parametrize(("value", "text"), [(0.5, "0.500"), (1e-4, "0.0001"), (2e4, "2e+04"), (np.nan, "-"),
+                                             (np.inf, "inf"), (0.0, "0.000")])  # fmt: skip
+def test_numbers(value, text):
+    assert writing.show(value) == text
+
+
+def test_every_view_is_shown_here(made):
+    assert {view_of(made(name))[0].source for name in MAKE} == {view.source for view in VIEWS}
