@@ -13,6 +13,7 @@ from bayescm.comparison.board_report import LONG_NAMES, Answer, Asked, better_by
 from bayescm.comparison.field import INDEPENDENT, Field, independent, published, together
 from bayescm.data import validate
 from bayescm.data.assumptions import ONE_KIND, OWN_ITEMS, SAME_ITEMS, assumed
+from bayescm.data.inputs import of_accuracies, takes_systems
 from bayescm.data.random import Stream, matrix_rng
 from bayescm.data.schema import SYSTEM, attributes, positive_class
 from bayescm.distributions import Beta, Integral, Linear
@@ -32,10 +33,12 @@ _TRUSTED = 1e-4
 _LEARN = 5  # systems from which a prior is learnt by default
 
 
+@takes_systems
 def leaderboard(
     counts: Any,
     *,
     metric: MetricLike = "accuracy",
+    n_items: ArrayLike | None = None,
     method: str | None = None,
     design: str | None = None,
     model: str = "dirichlet_multinomial",
@@ -57,9 +60,14 @@ def leaderboard(
     counts : xarray.DataArray or xarray.Dataset
         ``counts(system, actual, predicted)``, one test set each; or ``correct(system)`` and ``wrong(system)`` where
         only accuracies were published; or answers to the same items: a joint table
-        (:func:`bayescm.paired_counts`) or, of any number of systems, :func:`bayescm.predictions`.
+        (:func:`bayescm.paired_counts`) or, of any number of systems, :func:`bayescm.predictions`. Also ``leaderboard(
+        y_true, {"A": y_pred, ...})``; 0 and 1 for wrong and right answers, items by systems; a frame with columns
+        `system`, `item` and `correct`; ``{"correct": [...], "wrong": [...]}`` or a frame of these; a mapping of
+        systems to matrices, or to accuracies with `n_items`.
     metric : str, Metric or callable
         One number per system. The best is the largest, or the smallest of a loss such as the error rate.
+    n_items : int, array_like or mapping, optional
+        How many items accuracies were measured on, all or each.
     design : {"independent", "paired"}, optional
         Default: "paired" for answers to the same items, else "independent", with a warning where all systems have the
         same totals. Say "independent" where they did have items of their own, or where no more is known.
@@ -160,7 +168,7 @@ def leaderboard(
         validate.choice("method", method, METHODS)
     if design is not None:
         validate.choice("design", design, DESIGNS)
-    field = _field(counts, metric, design, model, prior, prevalence)
+    field = _field(of_accuracies(counts, n_items), metric, design, model, prior, prevalence)
     n, seed = len(field.point), validate.seed(random_seed)
     if validate.positive_integer("samples", samples) < 1000:
         raise ValueError(f"`samples` must be at least 1000; got {samples}.")

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from bayescm.data import validate
 from bayescm.data.counts import check_counts
+from bayescm.data.inputs import of_accuracies
 from bayescm.data.schema import MATRIX, SYSTEM, labels_of
 from bayescm.metrics import Metric, MetricsLike, per_label, resolve
 from bayescm.models import same_items
@@ -123,11 +124,13 @@ def _separate(data: Any, design: str | None) -> tuple[xr.DataArray, str]:
             f"got the variables {', '.join(map(str, data.data_vars)) or 'none'}. Of right and wrong answers alone see "
             "bayescm.leaderboard."
         )
+    of_accuracies(data, None)
     counts = check_counts(data).compute()
     batch = [str(dim) for dim in counts.dims if dim not in MATRIX]
     if SYSTEM not in batch or not set(batch) <= {SYSTEM, FOLD}:
         raise ValueError(
-            f"`data` as counts must have the dim 'system', and may have 'fold'; got {batch}. Rename or select."
+            f"`data` as counts must have the dim 'system', and may have 'fold'; got {batch}. Rename or select, or give "
+            "bayescm.compare_systems({'A': counts_a, 'B': counts_b})."
         )
     if design == "paired":
         raise ValueError(

@@ -11,6 +11,7 @@ from bayescm.comparison.inputs import FOLD, Compared
 from bayescm.comparison.posteriors import Posteriors
 from bayescm.data import validate
 from bayescm.data.assumptions import OWN_ITEMS, SAME_ITEMS, assumed, of_model
+from bayescm.data.inputs import takes_systems
 from bayescm.data.schema import attributes, flatten_cells, positive_class, tree
 from bayescm.distributions.sample import warn_undefined
 from bayescm.inference import metric_distributions
@@ -29,6 +30,7 @@ _MEANING = {
 }
 
 
+@takes_systems
 def compare_systems(
     data: Any,
     metrics: MetricsLike = "accuracy",
@@ -55,7 +57,9 @@ def compare_systems(
     ----------
     data : xarray.DataArray or xarray.Dataset
         The same items: the joint table of :func:`bayescm.paired_counts`, or :func:`bayescm.predictions`. Other items
-        for each system: ``counts(system, actual, predicted)``. Folds: ``counts(system, fold, actual, predicted)``.
+        for each system: ``counts(system, actual, predicted)``. Folds: ``counts(system, fold, actual, predicted)``. Also
+        ``compare_systems(y_true, {"A": y_pred, "B": y_pred})``, of the same items, and ``compare_systems({"A": counts,
+        "B": counts})``, of others.
     metrics
         As in :func:`bayescm.summary`.
     reference : str, optional

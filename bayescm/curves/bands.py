@@ -1,5 +1,6 @@
 """curve_band(): bands around a ROC or PR curve, each of which says what it is a band of."""
 
+import inspect
 import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -9,10 +10,12 @@ import xarray as xr
 from numpy.typing import NDArray
 from scipy import stats
 
+from bayescm.curves.joint import curve_posterior
 from bayescm.curves.names import LONG_NAMES
 from bayescm.curves.options import stretch
 from bayescm.curves.reading import precision_at
 from bayescm.data import validate
+from bayescm.data.options import reading
 from bayescm.data.schema import CHAIN, CI_BOUND, DRAW, attributes, interval_coordinate
 from bayescm.data.scores import rank, sign_of, signed
 from bayescm.distributions import beta_quantiles
@@ -36,6 +39,18 @@ class _Empirical(NamedTuple):
     cases: int
 
 
+def _of_scores(given: tuple[Any, ...], options: dict[str, Any]) -> tuple[Any, ...]:
+    """Draw the posterior of a curve first, where its items are given."""
+    if {"y_true", "y_score"} <= set(options):
+        given = (options.pop("y_true"), options.pop("y_score"), *given)
+    if len(given) < 2:
+        return given
+    own = set(inspect.signature(curve_band).parameters)
+    known = [name for name in inspect.signature(curve_posterior).parameters if name in options and name not in own]
+    return curve_posterior(*given[:2], **{name: options.pop(name) for name in known}), *given[2:]
+
+
+@reading(_of_scores)
 def curve_band(
     data: xr.DataTree,
     *,
@@ -50,7 +65,8 @@ def curve_band(
     Parameters
     ----------
     data : xarray.DataTree
-        From :func:`bayescm.curve_posterior` over rates.
+        From :func:`bayescm.curve_posterior` over rates. ``curve_band(y_true, y_score, ...)`` draws it first, with the
+        options of that function.
     kind : {"simultaneous", "pointwise", "whole"}
         "simultaneous": the curve lies in the band at all points of the axis in the stretch `within` at once, with
         probability `ci_prob`; from the draws. "pointwise": each point alone. "whole": the whole curve, frequentist, of
@@ -109,7 +125,8 @@ def curve_band(
     y, x = _AXES[space]
     if not isinstance(data, xr.DataTree) or "posterior" not in data or x not in data["posterior"].dims:
         raise ValueError(
-            f"`data` must be what bayescm.curve_posterior(..., over='rate') returns; got {type(data).__name__}."
+            f"`data` must be what bayescm.curve_posterior(..., over='rate') returns; got {type(data).__name__}. Of "
+            "labels and scores: bayescm.curve_band(y_true, y_score)."
         )
     default = _WITHIN[space] if kind == "simultaneous" else (0.0, 1.0)
     ends = stretch("within", within) or default

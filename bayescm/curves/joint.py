@@ -14,6 +14,7 @@ from bayescm.curves.options import Plan, groups_of, plan
 from bayescm.curves.reading import dataset, marked, part, room
 from bayescm.data.assumptions import EACH_CLASS, assumed
 from bayescm.data.labels import Label
+from bayescm.data.options import plain_words
 from bayescm.data.random import Stream, matrix_rng
 from bayescm.data.schema import CHAIN, DRAW, attributes, positive_class, tree
 from bayescm.data.scores import ITEM, Ranking, Scores, check_scores, rank, signed
@@ -27,6 +28,7 @@ _MOST = 2**23  # numbers that are read at a time: 64 MB
 _RARE = 1e-15  # a drawn prevalence may underflow to 0 or 1, where precision isn't defined
 
 
+@plain_words
 def curve_posterior(
     y_true: ArrayLike,
     y_score: Any,

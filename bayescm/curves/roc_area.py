@@ -13,6 +13,7 @@ from bayescm.curves.area_report import METHOD, check_draws, chosen, dataset, of_
 from bayescm.curves.area_samples import Items, check_items
 from bayescm.data import validate
 from bayescm.data.labels import Label
+from bayescm.data.options import plain_words
 from bayescm.data.schema import CI_BOUND, batch_names
 
 METHODS = {
@@ -31,6 +32,7 @@ VERSUS = "versus"
 _OF_DELONG = {"delong", "logit_delong"}
 
 
+@plain_words
 def auc(
     y_true: ArrayLike,
     y_score: Any,

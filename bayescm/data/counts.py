@@ -4,7 +4,7 @@ Counts are an :class:`xarray.DataArray` of integers whose last two dims are ``("
 class labels as coordinates; every other dim is a batch. Of two labels the LAST is the positive class.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,17 +13,44 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayescm.data import validate
 from bayescm.data.crosstabs import is_margin, square, without_margins
-from bayescm.data.labels import Label, class_order, codes, label_array, positions, positive_last
-from bayescm.data.schema import ACTUAL, MATRIX, PREDICTED, SYSTEM, THRESHOLD, batch_names, check_matrix, labels_of
+from bayescm.data.labels import (
+    Label,
+    class_order,
+    codes,
+    grouped,
+    in_words_of,
+    label_array,
+    plain,
+    positions,
+    positive_last,
+    some,
+)
+from bayescm.data.options import plain_words
+from bayescm.data.schema import (
+    ACTUAL,
+    FOLD,
+    GROUP,
+    MATRIX,
+    PREDICTED,
+    RUN,
+    SYSTEM,
+    THRESHOLD,
+    batch_names,
+    check_matrix,
+    labels_of,
+)
 from bayescm.data.scores import check_scores, signed
 
 
+@plain_words
 def confusion_matrix(
     y_true: ArrayLike,
     y_pred: ArrayLike,
     *,
     labels: Sequence[Label] | None = None,
-    pos_label: Label | None = None,
+    pos_label: Label | tuple[Label, Label] | None = None,
+    fold: ArrayLike | None = None,
+    group: ArrayLike | None = None,
 ) -> xr.DataArray:
     """Count how often each actual class was predicted as each class.
 
@@ -31,19 +58,24 @@ def confusion_matrix(
     ----------
     y_true, y_pred : array_like of shape (n,)
         Actual and predicted labels of the same items: integers, text or booleans. Floats are taken for integers
-        when they all are whole.
+        when they all are whole. Several runs on the same items are a second dim of `y_pred`, (n, runs), and get a
+        matrix each.
     labels : sequence, optional
         All class labels, also those absent from the data. For more than two labels it also sets their order.
-    pos_label : label, optional
-        The positive class of two. Default: 1 or True if there is one, of two other numbers the larger, and the
+    pos_label : label, or pair of labels, optional
+        The positive class of two; where the test has other words than the truth, that of either, the truth's first.
+        Default: 1 or True if there is one, of two other numbers the larger, and the
         positive one of a well-known pair of words such as "yes" and "no" (``bayescm.data.labels.WELL_KNOWN``),
         whatever the order of `labels`. Any other pair of words is refused.
+    fold, group : array_like of shape (n,), optional
+        The fold or the group of each item: a matrix for each.
 
     Returns
     -------
     xarray.DataArray
-        ``counts(actual, predicted)``, int64. Labels in sorted order (or that of `labels`), the positive one last:
-        ``np.asarray`` of it equals scikit-learn's matrix.
+        ``counts(actual, predicted)``, int64; before these the dims ``fold``, ``group`` and ``run``, where given.
+        Labels in sorted order (or that of `labels`), the positive one last: ``np.asarray`` of it equals scikit-learn's
+        matrix.
 
     Raises
     ------
@@ -59,10 +91,25 @@ def confusion_matrix(
     array([[0, 1],
            [0, 2]])
     """
-    true, pred = label_array("y_true", y_true), label_array("y_pred", y_pred)
+    runs = np.shape(y_pred)[1] if np.ndim(y_pred) == 2 else 0
+    each = max(runs, 1)  # items follow one another, the runs of one together
+    true = np.repeat(label_array("y_true", y_true), each)
+    pred = label_array("y_pred", np.ravel(y_pred) if runs else y_pred)
     validate.same_length(y_true=true, y_pred=pred)
+    if isinstance(pos_label, tuple):
+        pred, pos_label = in_words_of(true, pred, pos_label), pos_label[0]
     (true, pred), order = class_order({"y_true": true, "y_pred": pred}, labels, pos_label)
-    return labelled(_cross_count(true, pred, order), order)
+    given = {name: one for name, one in ((FOLD, fold), (GROUP, group)) if one is not None}
+    batch = {name: np.repeat(plain(name, one), each) for name, one in given.items()}
+    validate.same_length(y_true=true, **batch)
+    if runs:
+        batch[RUN] = np.tile(np.arange(runs), len(true) // runs)
+    levels, level_codes = grouped(list(batch), batch)
+    sorter = np.argsort(order)
+    shape = (*(len(level) for level in levels), len(order), len(order))
+    flat = np.ravel_multi_index((*level_codes, codes(true, order, sorter), codes(pred, order, sorter)), shape)
+    counts = np.bincount(flat, minlength=int(np.prod(shape))).reshape(shape).astype(np.int64)
+    return labelled(counts, order, list(batch)).assign_coords(dict(zip(batch, levels, strict=True)))
 
 
 def from_cells(
@@ -122,11 +169,12 @@ def from_cells(
     return _finish(stacked.transpose(..., *MATRIX).assign_coords({ACTUAL: order, PREDICTED: order}))
 
 
+@plain_words
 def from_array(
     array: Any,
     *,
     labels: Sequence[Label] | None = None,
-    pos_label: Label | None = None,
+    pos_label: Label | tuple[Label, Label] | None = None,
     dims: Sequence[str] | str | None = None,
     rows: str | None = None,
 ) -> xr.DataArray:
@@ -141,9 +189,10 @@ def from_array(
         ``predicted`` keeps everything. Margins ("Total", "All", ...) whose sums fit are left out with a warning.
     labels : sequence of K labels, optional
         Names the classes of a plain array, by default 0 to K - 1; reorders those of others.
-    pos_label : label, optional
+    pos_label : label, or pair of labels, optional
         The positive class of two, which is put last. Default: as in :func:`confusion_matrix`, and of another pair of
-        words the last of `labels`. A DataArray's is its last, unless `labels` or `pos_label` is given.
+        words the last of `labels`. A DataArray's is its last, unless `labels` or `pos_label` is given. A DataFrame
+        whose test has other words than the truth: the positive one of the truth and that of the test.
     dims : str or sequence of str, optional
         Names of the batch axes; ``"system"`` for one axis.
     rows : {"truth", "test"}, optional
@@ -169,22 +218,26 @@ def from_array(
     frame = hasattr(array, "index") and hasattr(array, "columns")
     if rows is not None and not frame:
         raise ValueError("`rows` is for data frames; the rows of any other array are the truth: transpose it if not.")
+    words = list(pos_label) if isinstance(pos_label, tuple | list) else [] if pos_label is None else [pos_label]
     if isinstance(array, xr.DataArray):
         counts = check_counts(array)
         if labels is None and pos_label is None:
             return counts
         named = bool(set(MATRIX) & set(array.coords))
     else:
-        counts = _of_frame(array, rows) if frame else _of_plain(array, labels, dims)
+        counts = _of_frame(array, rows, words) if frame else _of_plain(array, labels, dims)
         named = frame
     if labels is not None and named:
         counts = counts.isel(dict.fromkeys(MATRIX, positions(labels, labels_of(counts))))
     elif labels is not None and isinstance(array, xr.DataArray):
         names = _class_names(validate.listed("labels", labels), counts.sizes[ACTUAL])
         counts = counts.assign_coords(dict.fromkeys(MATRIX, names))
-    return counts.isel(dict.fromkeys(MATRIX, positive_last(labels_of(counts), pos_label, last=labels is not None)))
+    known = labels_of(counts)
+    positive = next((word for word in words if word in known), words[0] if words else None)
+    return counts.isel(dict.fromkeys(MATRIX, positive_last(known, positive, last=labels is not None)))
 
 
+@plain_words
 def counts_at_thresholds(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -267,9 +320,13 @@ def _of_plain(array: Any, labels: Sequence[Label] | None, dims: Sequence[str] | 
     """Label matrices that bring no labels."""
     if hasattr(array, "columns"):
         raise TypeError("`array` as a data frame needs row labels (pandas); use bayescm.from_table for others.")
-    values = validate.array_of("array", array)
+    values = np.empty(()) if isinstance(array, str | Mapping) else validate.array_of("array", array)
     if values.ndim < 2 or values.shape[-1] != values.shape[-2] or values.shape[-1] < 2:
-        raise ValueError(f"`array` must have shape (..., K, K) with K of at least 2; got {values.shape}.")
+        raise ValueError(
+            f"`array` must have shape (..., K, K) with K of at least 2; got {_told(array, values)}. Counts of labels: "
+            "bayescm.confusion_matrix(y_true, y_pred); of four cells: bayescm.from_cells(tp=45, fn=5, fp=10, tn=90); "
+            "of a file: bayescm.from_table(pandas.read_csv(file))."
+        )
     names = validate.listed("labels", range(values.shape[-1]) if labels is None else labels)
     if len(names) == values.shape[-1] and any(is_margin(name) for name in names):
         values, names, _ = without_margins(validate.count_values("array", values), names, names)
@@ -278,11 +335,25 @@ def _of_plain(array: Any, labels: Sequence[Label] | None, dims: Sequence[str] | 
     return _finish(xr.DataArray(values, dims=(*batch, *MATRIX), coords={ACTUAL: order, PREDICTED: order}))
 
 
-def _of_frame(frame: Any, rows: str | None) -> xr.DataArray:
+def _told(array: Any, values: NDArray[Any]) -> str:
+    """Say in short what came instead of matrices."""
+    if values.ndim:
+        return str(values.shape)
+    return f"the names {some(list(array))}" if isinstance(array, Mapping) else f"{array!r:.60}"
+
+
+def _of_frame(frame: Any, rows: str | None, words: list[Any]) -> xr.DataArray:
     """Take a square data frame for what its labels and their names say."""
+    if abs(len(frame.index) - len(frame.columns)) > 1 or len(frame.columns) < 2:  # one more: sums
+        raise ValueError(
+            f"`array` as a frame must be a square table; got {len(frame.index)} rows and the columns "
+            f"{some(list(frame.columns))}. Of a long table: bayescm.from_table(frame, actual=..., predicted=..., "
+            "n=None); of scores: bayescm.counts_at_thresholds(y_true, y_score); of 0 and 1, items by systems: "
+            "bayescm.leaderboard(frame)."
+        )
     values = validate.count_values("array", frame)
     names = (frame.index.name, frame.columns.name)
-    values, labels = square(values, list(frame.index), list(frame.columns), names, rows)
+    values, labels = square(values, list(frame.index), list(frame.columns), names, rows, words)
     return labelled(values, _class_names(labels, len(values)))
 
 
@@ -334,10 +405,3 @@ def _cell(name: str, cell: ArrayLike | xr.DataArray, dims: Sequence[str] | str |
 def _at_least(scores: NDArray[np.float64], cut: NDArray[np.float64]) -> NDArray[np.int64]:
     """Count the scores that reach each threshold."""
     return (len(scores) - np.searchsorted(np.sort(scores), cut, side="left")).astype(np.int64)
-
-
-def _cross_count(true: NDArray[Any], pred: NDArray[Any], order: NDArray[Any]) -> NDArray[np.int64]:
-    """Count pairs of labels."""
-    k, sorter = len(order), np.argsort(order)
-    flat = codes(true, order, sorter) * k + codes(pred, order, sorter)
-    return np.bincount(flat, minlength=k * k).reshape(k, k).astype(np.int64)

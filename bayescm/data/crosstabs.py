@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescm.data import validate
+from bayescm.data.labels import positive_of, some
 from bayescm.data.schema import ACTUAL, PREDICTED
 
 _SIDES = {
@@ -17,6 +18,13 @@ _SIDES = {
 _OF_A_SET = frozenset({"y", "set", "data", "label", "labels", "target", "targets", "class", "classes"})
 _NOUNS = {"disease": ACTUAL, "condition": ACTUAL}  # "predicted condition" is a prediction all the same
 _SIDED = re.compile(rf"({'|'.join([*_SIDES, *_NOUNS])})(?:[\s:_=]+(?=.)|(?=[+\-]))(.+)", re.IGNORECASE)
+_SHORT = {"d": ACTUAL, "t": PREDICTED}  # "D+", "T-"
+_OF_PEOPLE = frozenset({
+    "disease", "diseased", "no disease", "nondiseased", "healthy", "sick", "ill", "well", "infected", "uninfected",
+    "not diseased", "not infected",
+})  # fmt: skip
+_OF_TESTS = frozenset({"positive", "negative", "pos", "neg", "+", "-"})
+"""Words of a truth where those of the other side are of tests."""
 _MARGINS = frozenset({
     "total", "totals", "all", "sum", "sums", "margin", "margins", "gesamt", "summe", "insgesamt", "suma", "somme",
     "totale", "grand total", "row total", "column total", "row totals", "column totals",
@@ -89,7 +97,12 @@ def without_margins(
 
 
 def square(
-    values: NDArray[np.int64], rows: list[Any], columns: list[Any], names: tuple[Any, Any], told: str | None
+    values: NDArray[np.int64],
+    rows: list[Any],
+    columns: list[Any],
+    names: tuple[Any, Any],
+    told: str | None,
+    positives: Sequence[Any] = (),
 ) -> tuple[NDArray[np.int64], list[Any]]:
     """Bring a labelled table to actual rows and predicted columns in the same order.
 
@@ -102,11 +115,13 @@ def square(
         Of the rows and of the columns, or None. One name may hold both: "actual / predicted".
     told : str or None
         What the rows are, as the user says.
+    positives : sequence
+        Positive labels, as the user says: one, or that of the truth and that of the test.
 
     Returns
     -------
     tuple
-        The values, and the labels of both sides.
+        The values, and the labels of both sides, in the words of the truth.
     """
     values, rows, columns = without_margins(values, rows, columns)
     parts = re.split(r"[\\/|]", str(names[0]))
@@ -117,13 +132,41 @@ def square(
         (side(name), labels) if same else _sided(labels, name)
         for labels, name in zip((rows, columns), names, strict=True)
     )
-    if set(rows) != set(columns) or len(rows) != len(columns):
+    if of_rows is None and of_columns is None:
+        of_rows, of_columns = _by_words(rows, columns), _by_words(columns, rows)
+    if set(rows) == set(columns) and len(rows) == len(columns):
+        turned = _rows_are(of_rows, of_columns, told) == PREDICTED
+        values = values[:, [columns.index(label) for label in rows]]
+        return (values.T if turned else values), rows
+    if len(rows) != 2 or len(columns) != 2 or set(rows) & set(columns):
         raise ValueError(
-            f"`array` has rows {rows} and columns {columns}; give both the same labels, in the same words."
+            f"`array` has rows {some(rows)} and columns {some(columns)}; give both the same labels, in the same words. "
+            "Of a long table see bayescm.from_table; of 0 and 1, items by systems, bayescm.leaderboard."
         )
-    turned = _rows_are(of_rows, of_columns, told) == PREDICTED
-    values = values[:, [columns.index(label) for label in rows]]
-    return (values.T if turned else values), rows
+    if _rows_are(of_rows, of_columns, told) == PREDICTED:
+        values, rows, columns = values.T, columns, rows
+    at = [_place_of_positive(labels, positives) for labels in (rows, columns)]
+    if None in at:
+        raise ValueError(
+            f"`array` has the true labels {some(rows)} and the test's {some(columns)}: say which are positive, that of "
+            f"the truth first, such as bayescm.from_array(array, pos_label=({rows[0]!r}, {columns[0]!r})) (--pos-label "
+            f"{rows[0]},{columns[0]} on the command line)."
+        )
+    turn = slice(None) if at[0] == at[1] else slice(None, None, -1)
+    return values[:, turn], rows
+
+
+def _by_words(labels: list[Any], others: list[Any]) -> str | None:
+    """Return what a side is by its words: people are sick or well, tests positive or negative."""
+    here, there = ({str(label).strip().casefold() for label in one} for one in (labels, others))
+    return ACTUAL if here <= _OF_PEOPLE and there <= _OF_TESTS else None
+
+
+def _place_of_positive(labels: list[Any], positives: Sequence[Any]) -> int | None:
+    """Return the place of the positive one of two labels: the one that is named, else a well-known one."""
+    named = [label for label in labels if label in positives]
+    positive = named[0] if len(named) == 1 else positive_of(labels) if not named else None
+    return None if positive is None else labels.index(positive)
 
 
 def _sided(labels: list[Any], name: Any) -> tuple[str | None, list[Any]]:
@@ -132,6 +175,10 @@ def _sided(labels: list[Any], name: Any) -> tuple[str | None, list[Any]]:
     found = {side(match[1]) for match in matches if match}
     if all(matches) and len(found) == 1:
         return found.pop(), [match[2].strip() for match in matches if match]
+    short = {str(label).strip().casefold() for label in labels}
+    for letter, what in _SHORT.items():
+        if short == {f"{letter}+", f"{letter}-"}:
+            return what, [str(label).strip()[1:] for label in labels]
     return side(name), labels
 
 

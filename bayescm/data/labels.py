@@ -89,10 +89,24 @@ def _same_words(distinct: Mapping[str, NDArray[Any]]) -> None:
     (name, truth), *others = ((name, array.tolist()) for name, array in distinct.items())
     for other, found in others:
         if not set(truth) & set(found) and len(truth) + len(found) > 2:
+            two = len(truth) == len(found) == 2
+            pair = f", or say which are positive: pos_label=({truth[1]!r}, {found[1]!r})" if two else ""
             raise ValueError(
                 f"`{name}` has the labels {some(truth)} and `{other}` has {some(found)}: none in common. Write one "
-                "in the words of the other; if they are classes of one list, name all of it with `labels`."
+                f"in the words of the other{pair}; if they are classes of one list, name all of it with `labels`."
             )
+
+
+def in_words_of(true: NDArray[Any], pred: NDArray[Any], positives: Sequence[Label]) -> NDArray[Any]:
+    """Return predictions in the truth's words, of which and of the test's the positive ones are given."""
+    words = [np.unique(one).tolist() for one in (true, pred)]
+    others = [[word for word in of_one if word != one] for of_one, one in zip(words, positives, strict=False)]
+    if len(positives) != 2 or len(others[0]) != 1 or len(others[1]) > 1:
+        raise ValueError(
+            "`pos_label` as a pair, that of the truth and that of the test, needs two labels on either side; got "
+            f"{some(list(positives))} for {some(words[0])} and {some(words[1])}."
+        )
+    return np.where(pred == positives[1], positives[0], others[0][0])
 
 
 def some(labels: list[Any]) -> str:
@@ -174,6 +188,18 @@ def _words(label: str) -> list[str]:
     text = label.strip().casefold().replace("\N{MINUS SIGN}", "-").replace("\N{EN DASH}", "-")
     body, sign = (text[:-1], [text[-1]]) if text[-1:] in ("+", "-") else (text, [])
     return [word for word in re.split(r"[\s_]+|(?<=\w)-(?=\w)", body) if word] + sign
+
+
+def grouped(groups: Sequence[str], columns: Mapping[str, NDArray[Any]]) -> tuple[list[Any], list[Any]]:
+    """Return the levels of each named column in order of appearance, and every row's place among them."""
+    levels, level_codes = [], []
+    for name in groups:
+        values = plain(name, columns[name])
+        found, first, inverse = np.unique(values, return_index=True, return_inverse=True)
+        by_appearance = np.argsort(first)
+        levels.append(found[by_appearance])
+        level_codes.append(np.argsort(by_appearance)[inverse])
+    return levels, level_codes
 
 
 def codes(values: NDArray[Any], order: NDArray[Any], sorter: NDArray[np.intp]) -> NDArray[np.intp]:

@@ -18,6 +18,7 @@ MATRIX = (ACTUAL, PREDICTED)
 CHAIN, DRAW = "chain", "draw"
 CELL, LABEL, METRIC, CI_BOUND = "cell", "class_label", "metric", "ci_bound"  # ArviZ's summary keeps "label" for itself
 THRESHOLD, SYSTEM, ITEM = "threshold", "system", "item"
+FOLD, GROUP, RUN = "fold", "group", "run"
 GROUPS = (
     "posterior",
     "prior",
@@ -60,7 +61,10 @@ RESERVED = {
 def check_matrix(matrix: Any, name: str) -> xr.DataArray:
     """Return a DataArray whose last two dims are `actual` and `predicted`, with the same labels on both."""
     if not isinstance(matrix, xr.DataArray):
-        raise TypeError(f"`{name}` must be an xarray.DataArray; got {type(matrix).__name__}.")
+        raise TypeError(
+            f"`{name}` must be an xarray.DataArray; got {type(matrix).__name__}. Build it with bayescm.from_array or "
+            "bayescm.confusion_matrix."
+        )
     if any(dim not in matrix.dims for dim in MATRIX):
         raise ValueError(
             f"`{name}` must have the dims 'actual' and 'predicted'; got {matrix.dims}. "

@@ -1,6 +1,6 @@
 """Long tables become counts: a row per cell, or a row per item."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from bayescm.data import validate
 from bayescm.data.counts import labelled
 from bayescm.data.crosstabs import is_margin
-from bayescm.data.labels import Label, class_order, codes, label_array, plain
+from bayescm.data.labels import Label, class_order, codes, grouped, label_array
 from bayescm.data.schema import batch_names
 
 
@@ -66,7 +66,7 @@ def from_table(
     if n is not None:
         _no_margins(order)
     weight = np.ones(len(true), np.int64) if n is None else validate.count_values(n, columns[n])
-    levels, level_codes = _group_codes(groups, columns)
+    levels, level_codes = grouped(groups, columns)
     sorter = np.argsort(order)
     code = [*level_codes, codes(true, order, sorter), codes(pred, order, sorter)]
     shape = (*(len(level) for level in levels), len(order), len(order))
@@ -96,18 +96,6 @@ def _columns(table: Any, names: Sequence[str]) -> dict[str, NDArray[Any]]:
     if frame.shape[0] == 0:
         raise ValueError("`table` has no rows; give at least one.")
     return {name: frame[name].to_numpy() for name in names}
-
-
-def _group_codes(groups: Sequence[str], columns: Mapping[str, NDArray[Any]]) -> tuple[list[Any], list[Any]]:
-    """Return the levels of each batch column in order of appearance, and every row's position among them."""
-    levels, level_codes = [], []
-    for name in groups:
-        values = plain(name, columns[name])
-        found, first, inverse = np.unique(values, return_index=True, return_inverse=True)
-        by_appearance = np.argsort(first)
-        levels.append(found[by_appearance])
-        level_codes.append(np.argsort(by_appearance)[inverse])
-    return levels, level_codes
 
 
 def _no_cell_twice(

@@ -11,6 +11,7 @@ from scipy import special
 from bayescm.data import validate
 from bayescm.data.assumptions import assumed
 from bayescm.data.counts import check_counts
+from bayescm.data.inputs import takes_counts
 from bayescm.data.random import Stream, matrix_rng
 from bayescm.data.schema import CI_BOUND, METRIC, attributes, by_matrix, interval_coordinate, labels_of, positive_class
 from bayescm.inference import proportions
@@ -46,6 +47,7 @@ class _Plan:
     seed: int
 
 
+@takes_counts
 def interval(
     counts: Any,
     metrics: MetricsLike,

@@ -13,6 +13,7 @@ from bayescm import distributions
 from bayescm.data import validate
 from bayescm.data.assumptions import assumed
 from bayescm.data.counts import check_counts
+from bayescm.data.inputs import takes_counts
 from bayescm.data.schema import CI_BOUND, MATRIX, attributes, interval_coordinate, labels_of, positive_class
 from bayescm.distributions import dirichlet
 from bayescm.metrics import Metric, MetricLike, compute, describe, resolve
@@ -199,6 +200,7 @@ class MetricDistribution:
         return dataset
 
 
+@takes_counts
 def metric_distribution(
     counts: Any,
     metric: MetricLike,
@@ -304,6 +306,7 @@ def read_claim(claim: str) -> list[tuple[str, str, float]]:
     return parts
 
 
+@takes_counts
 def probability(
     counts: Any,
     claims: str | Sequence[str],

@@ -12,6 +12,7 @@ import xarray as xr
 from bayescm.data import validate
 from bayescm.data.assumptions import of_model
 from bayescm.data.counts import check_counts
+from bayescm.data.inputs import takes_counts
 from bayescm.data.random import Stream, matrix_rng
 from bayescm.data.schema import ACTUAL, CHAIN, DRAW, MATRIX, attributes, flatten_cells, labels_of, positive_class, tree
 from bayescm.distributions import dirichlet
@@ -42,6 +43,7 @@ class Choice(NamedTuple):
         return f"{self.method}: {self.reason}"
 
 
+@takes_counts
 def choose(
     counts: Any,
     *,
@@ -119,6 +121,7 @@ def _choose_story(story: fit.BoundModel, method: str) -> tuple[Choice, ClosedFor
     return Choice("exact", f"closed form: {form.reason}."), form
 
 
+@takes_counts
 def posterior(
     counts: Any,
     *,

@@ -12,6 +12,7 @@ from bayescm import distributions
 from bayescm.data import validate
 from bayescm.data.assumptions import assumed
 from bayescm.data.counts import check_counts
+from bayescm.data.inputs import takes_counts
 from bayescm.data.random import Stream, matrix_rng
 from bayescm.data.schema import (
     ACTUAL,
@@ -62,6 +63,7 @@ class _Plan:
     seed: int
 
 
+@takes_counts
 def summary(
     counts: Any,
     metrics: MetricsLike = None,
@@ -292,6 +294,7 @@ def _dataset(table: xr.DataArray, plan: _Plan, attrs: dict[str, str | int | floa
     )
 
 
+@takes_counts
 def cell_summary(
     counts: Any,
     *,

@@ -3,6 +3,7 @@
 The same functions serve plug-in values of counts, posterior draws and exact distributions.
 """
 
+import difflib
 import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -14,6 +15,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayescm.data.inputs import takes_counts
 from bayescm.data.schema import LABEL, METRIC, RESERVED, check_matrix, labels_of
 from bayescm.data.schema import MATRIX as MATRIX_DIMS
 from bayescm.metrics import multiclass
@@ -118,8 +120,23 @@ def _named(name: str, n_labels: int) -> Metric:
         average, base = (match[1], match[2]) if match[1] else (match[4], match[3])
         if base in _BINARY and _BINARY[base].name not in {m.name for m in MATRIX}:
             return _averaged(_BINARY[base], cast(Kind, average))
+    raise ValueError(f"`metrics` has no {name!r}; {_near(word)}")
+
+
+def _near(word: str) -> str:
+    """Say which metric may be meant by a word that is none."""
+    of_curves = {
+        "auc": "auc", "roc_auc": "auc", "auroc": "auc", "roc_auc_score": "auc", "aucpr": "aucpr", "pr_auc": "aucpr",
+        "auprc": "aucpr", "average_precision": "aucpr", "average_precision_score": "aucpr",
+    }  # fmt: skip
+    if word in of_curves:
+        return f"areas are of scores, not of one matrix: bayescm.{of_curves[word]}(y_true, y_score)."
+    names = [*_BINARY, *_MATRIX, *FACTORIES]
+    begun = [name for name in names if len(word) > 2 and name.startswith(word)]
+    if near := (begun + [name for name in difflib.get_close_matches(word, names, 3) if name not in begun])[:3]:
+        return f"did you mean {' or '.join(map(repr, near))}? All names: bayescm.metrics.available()."
     known = ", ".join(sorted({*OF_TWO, *(m.name for m in MATRIX), *FACTORIES}))
-    raise ValueError(f"`metrics` has no {name!r}; it knows {known}, their short names, and <name>_macro and the like.")
+    return f"it knows {known}, their short names, and <name>_macro and the like."
 
 
 def _parametrised(name: str, factory: str, arguments: str) -> Metric:
@@ -290,6 +307,7 @@ def _per_class_or_average(metric: Metric, rest: Quantities) -> Any:
     return multiclass.average(values, np.ones_like(values) if metric.kind == "macro" else rest["positives"])
 
 
+@takes_counts
 def evaluate(cells: xr.DataArray, metrics: MetricsLike = None) -> xr.Dataset:
     """Evaluate metrics on labelled counts or probabilities: plug-in values, or metrics of draws.
 

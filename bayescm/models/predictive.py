@@ -12,6 +12,7 @@ from scipy import special
 
 from bayescm.data.assumptions import assumed
 from bayescm.data.counts import computed
+from bayescm.data.inputs import takes_counts
 from bayescm.data.schema import CELL, CHAIN, DRAW, MATRIX, attributes, flatten_cells, labels_of, positive_class
 from bayescm.distributions import dirichlet
 from bayescm.models import nuts
@@ -71,6 +72,7 @@ def _log_dirichlet(p: np.ndarray, a: np.ndarray) -> np.ndarray:
     return np.asarray(special.xlogy(a - 1, p).sum(-1) + constant)
 
 
+@takes_counts
 def loo(counts: Any, *, model: str = "dirichlet_multinomial", prior: PriorLike | None = None) -> xr.Dataset:
     """Return the exact leave-one-out predictive accuracy of a conjugate story: no draws, any number of items.
 

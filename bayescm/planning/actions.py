@@ -12,6 +12,7 @@ from bayescm import distributions
 from bayescm.data import validate
 from bayescm.data.assumptions import OWN_ITEMS, SAME_ITEMS, assumed
 from bayescm.data.counts import computed
+from bayescm.data.inputs import takes_counts
 from bayescm.data.random import Stream, matrix_rng
 from bayescm.data.schema import ACTUAL, CI_BOUND, MATRIX, SYSTEM, attributes, interval_coordinate, positive_class
 from bayescm.distributions import dirichlet
@@ -56,6 +57,7 @@ class _Problem:
     seed: int
 
 
+@takes_counts
 def decide(
     counts: Any,
     costs: Any,

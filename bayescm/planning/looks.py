@@ -7,11 +7,13 @@ import xarray as xr
 
 from bayescm.data import validate
 from bayescm.data.counts import computed
+from bayescm.data.inputs import takes_counts
 from bayescm.data.schema import MATRIX
 from bayescm.inference.summaries import summary
 from bayescm.metrics import MetricsLike
 
 
+@takes_counts
 def sequential(counts: Any, metrics: MetricsLike = None, *, dim: str = "chunk", **options: Any) -> xr.Dataset:
     """Return the summary after each chunk of items: yesterday's posterior is today's prior (Caelen 2017, section 7.2).
 

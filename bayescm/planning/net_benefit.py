@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from bayescm.data import validate
 from bayescm.data.assumptions import assumed
 from bayescm.data.counts import computed
+from bayescm.data.inputs import takes_counts, takes_scores
 from bayescm.data.schema import CI_BOUND, MATRIX, METRIC, THRESHOLD, attributes, positive_class
 from bayescm.inference.metric_distributions import probability
 from bayescm.inference.summaries import summary
@@ -26,6 +27,8 @@ _STATISTICS = {
 }
 
 
+@takes_scores
+@takes_counts
 def decision_curve(
     counts: Any,
     thresholds: ArrayLike | None = None,

@@ -9,6 +9,7 @@ from scipy import special
 
 from bayescm.data import validate
 from bayescm.data.counts import computed
+from bayescm.data.inputs import takes_counts
 from bayescm.data.schema import ACTUAL, CI_BOUND, MATRIX, METRIC
 from bayescm.inference.summaries import summary
 from bayescm.metrics import MetricsLike, resolve
@@ -27,6 +28,7 @@ _ONE_NUMBER = {
 _FUNCTIONS = {metric.function for metric in resolve(sorted(_ONE_NUMBER), TWO)}  # whatever they are called
 
 
+@takes_counts
 def at_prevalences(
     counts: Any,
     metrics: MetricsLike = ("precision", "negative_predictive_value"),

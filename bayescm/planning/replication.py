@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from bayescm.data import validate
 from bayescm.data.assumptions import SECOND_TEST, assumed
 from bayescm.data.counts import computed
+from bayescm.data.inputs import takes_counts
 from bayescm.data.schema import (
     CI_BOUND,
     MATRIX,
@@ -79,6 +80,7 @@ class _One:
         )  # fmt: skip
 
 
+@takes_counts
 def replicate(
     counts: Any,
     metrics: MetricsLike = None,

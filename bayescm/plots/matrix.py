@@ -6,6 +6,7 @@ import numpy as np
 import xarray as xr
 
 from bayescm.data.counts import check_counts
+from bayescm.data.inputs import takes_counts
 from bayescm.data.schema import ACTUAL, CI_BOUND, MATRIX, PREDICTED
 from bayescm.inference.summaries import cell_summary
 from bayescm.plots.checks import refuse
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 _OF = {"actual": "actual class", "predicted": "predicted class", "all": "all items"}
 
 
+@takes_counts
 def plot_confusion_matrix(data: Any, *, ax: "Axes | None" = None, cmap: str = "Blues") -> "Axes":
     """Draw a confusion matrix: count, posterior mean share and its interval in every cell.
 

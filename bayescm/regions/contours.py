@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from bayescm.data import validate
 from bayescm.data.counts import check_counts
+from bayescm.data.inputs import takes_counts
 from bayescm.data.schema import CI_BOUND, MATRIX, METRIC, attributes
 from bayescm.regions.grid import LONG_NAMES, SPACES, Array, Space, axis, checked_axis, smooth
 from bayescm.regions.options import LEVELS, checked_levels
@@ -50,6 +51,7 @@ class _Traced:
     attrs: dict[str, Any]
 
 
+@takes_counts
 def contour(
     data: Any, *, levels: Sequence[float] | None = None, tolerance: float = 0.005, **options: Any
 ) -> xr.Dataset:
@@ -125,6 +127,7 @@ def contour(
     return found[[traced.space.y, traced.space.x, "ring", "area", "area_change", "extent"]]
 
 
+@takes_counts
 def area(data: Any, *, levels: Sequence[float] | None = None, tolerance: float = 0.005, **options: Any) -> xr.Dataset:
     """Measure regions: the share of the plane that they take.
 
@@ -161,6 +164,7 @@ def area(data: Any, *, levels: Sequence[float] | None = None, tolerance: float =
     return _areas(_trace(data, levels, tolerance, options))
 
 
+@takes_counts
 def contains(
     counts: Any,
     *,

@@ -10,6 +10,7 @@ import xarray as xr
 from numpy.typing import ArrayLike
 
 from bayescm.data import validate
+from bayescm.data.inputs import takes_counts, takes_scores
 from bayescm.data.schema import MATRIX, METRIC, THRESHOLD
 from bayescm.priors.concentrations import PriorLike
 from bayescm.regions.grid import LONG_NAMES, SPACES, Array, axis, checked_axis
@@ -28,6 +29,7 @@ _LONG_NAMES = LONG_NAMES | {
 _STATISTICS = {"ellipse": "Squared Mahalanobis distance", "density": "Log posterior density"}
 
 
+@takes_counts
 def region(
     counts: Any,
     *,
@@ -122,6 +124,8 @@ def region(
     return _dataset(checked, made, method_, axes, kernel, list(MATRIX))
 
 
+@takes_scores
+@takes_counts
 def band(
     counts: Any,
     *,
@@ -200,6 +204,7 @@ def band(
     return _dataset(checked, made, method_, axes, kernel, [dim, *MATRIX])
 
 
+@takes_counts
 def region_level(
     counts: Any,
     *,

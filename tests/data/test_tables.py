@@ -301,8 +301,17 @@ def test_truth_and_test_in_different_words():
         with pytest.raises(ValueError, match=r"'no', 'yes' and .* has 'neg', 'pos': none in common"):
             call()
         call(labels=["no", "yes", "neg", "pos"])  # said to be one list
+    assert bayescm.confusion_matrix(y, p, pos_label=("yes", "pos")).values.tolist() == [[1, 0], [0, 2]]
+    assert bayescm.confusion_matrix(y, p, pos_label=("no", "pos")).values.tolist() == [[0, 2], [1, 0]]
+    with pytest.raises(ValueError, match="needs two labels on either side"):
+        bayescm.confusion_matrix(y, ["a", "b", "c"], pos_label=("yes", "a"))
+    frame = pd.DataFrame([[45, 10], [5, 90]], index=pd.Index(["yes", "no"], name="truth"), columns=["pos", "neg"])
+    assert bayescm.from_array(frame).values.tolist() == [[90, 5], [10, 45]]
+    turned = bayescm.from_array(frame[["neg", "pos"]].T, rows="test", pos_label=("no", "pos"))
+    assert turned.actual.values.tolist() == ["yes", "no"]
+    assert turned.values.tolist() == [[10, 45], [90, 5]]
     with pytest.raises(ValueError, match="in the same words"):
-        bayescm.from_array(pd.DataFrame(ASKED, index=pd.Index(["yes", "no"], name="truth"), columns=["pos", "neg"]))
+        bayescm.from_array(frame.rename(columns={"pos": "yes"}))
     partly = bayescm.confusion_matrix(["a", "b", "a"], ["a", "c", "c"])
     assert partly.sizes["actual"] == 3
     assert bayescm.confusion_matrix([0, 0], [1, 1]).values.tolist() == [[0, 2], [0, 0]]  # all wrong

@@ -1,0 +1,444 @@
+"""The door: what people give first becomes counts, or answers to the same items, where it has one meaning only."""
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayescm.data import validate
+from bayescm.data.counts import check_counts, confusion_matrix, counts_at_thresholds, from_cells
+from bayescm.data.crosstabs import side
+from bayescm.data.items import predictions
+from bayescm.data.labels import some
+from bayescm.data.options import explained, reading
+from bayescm.data.schema import ACTUAL, CELLS_OF_TWO, ITEM, MATRIX, PREDICTED, SYSTEM, labels_of
+from bayescm.data.tables import from_table
+
+_RIGHT, _WRONG = "correct", "wrong"
+_COLUMNS = {
+    SYSTEM: ("system", "model", "classifier"),
+    ITEM: ("item", "question", "prompt", "task"),
+    _RIGHT: ("correct", "right", "passed"),
+}
+"""Columns of a long table of answers, and what else they are called."""
+_OF_LABELS = ("labels", "pos_label")
+
+
+def takes_counts[**P, R](function: Callable[P, R]) -> Callable[P, R]:
+    """Let a function that takes counts take what makes them, too.
+
+    Two arrays of labels, ``f(y_true, y_pred, ...)`` with `labels` and `pos_label`; k of n, ``f(45, 50)``; and all
+    that :func:`read_counts` reads. Options that the function doesn't have are explained.
+    """
+    known = explained(function)
+
+    def read(given: tuple[Any, ...], options: dict[str, Any]) -> tuple[Any, ...]:
+        if {"y_true", "y_pred"} <= set(options):
+            given = (options.pop("y_true"), options.pop("y_pred"), *given)
+        if len(given) > 1 and _are_labels(given[0], given[1]):
+            given = (confusion_matrix(given[0], given[1], **_taken(options, _OF_LABELS)), *given[2:])
+        elif len(given) > 1 and all(map(_is_number, given[:2])):
+            given = _proportion(function, given, options)
+        elif given:
+            given = (read_counts(given[0]), *given[1:])
+        known(options)
+        return given
+
+    return reading(read)(function)
+
+
+def takes_scores[**P, R](function: Callable[P, R]) -> Callable[P, R]:
+    """Let a function of counts at thresholds take ``f(y_true, y_score, ...)``, too."""
+
+    def read(given: tuple[Any, ...], options: dict[str, Any]) -> tuple[Any, ...]:
+        if {"y_true", "y_score"} <= set(options):
+            given = (options.pop("y_true"), options.pop("y_score"), *given)
+        if len(given) < 2 or not _are_labels(given[0], given[1]) or not _has_fractions(given[1]):
+            return given
+        true, score, *rest = given
+        cut = None
+        if "thresholds" in parameters:  # of action, so that scores must be probabilities
+            _check_probabilities(score)
+            cut = rest.pop(0) if rest else options.pop("thresholds", None)
+            cut = np.arange(1, 100) / 100.0 if cut is None else cut
+        how = _taken(options, (*_OF_LABELS, "direction"))
+        return (counts_at_thresholds(true, score, thresholds=cut, **how), *rest)
+
+    parameters = inspect.signature(function).parameters
+    return reading(read)(function)
+
+
+def takes_systems[**P, R](function: Callable[P, R]) -> Callable[P, R]:
+    """Let a function that compares systems take ``f(y_true, {"A": y_pred, ...}, ...)`` and all of `read_systems`."""
+    known = explained(function)
+
+    def read(given: tuple[Any, ...], options: dict[str, Any]) -> tuple[Any, ...]:
+        if {"y_true", "y_pred"} <= set(options):
+            given = (options.pop("y_true"), options.pop("y_pred"), *given)
+        if len(given) > 1 and _is_list(given[0]) and _are_answers(given[1]):
+            given = _with_answers(given, _taken(options, _OF_LABELS))
+        elif len(given) > 1 and not isinstance(given[1], str | Mapping) and _is_matrix(given[1]):
+            raise ValueError(
+                "Two matrices go into one mapping: bayescm.compare_systems({'A': counts_a, 'B': counts_b})."
+            )
+        elif given:
+            given = (read_systems(given[0], leaderboard=function.__name__ == "leaderboard"), *given[1:])
+        known(options)
+        return given
+
+    return reading(read)(function)
+
+
+def read_counts(data: Any) -> Any:
+    """Return counts where `data` can be nothing else; anything else as it is, whom else it may be meant for.
+
+    Parameters
+    ----------
+    data : mapping, sequence or data frame
+        Cells by name (``{"tp": 26, ...}``, or a frame with a row per system); matrices by the name of their system, or
+        in a list; a frame with a column of actual and one of predicted labels, and maybe counts ``n``.
+
+    Returns
+    -------
+    xarray.DataArray or what came
+    """
+    if isinstance(data, xr.DataArray | xr.Dataset | xr.DataTree):
+        return data
+    if hasattr(data, "columns"):
+        return _of_columns(data)
+    if isinstance(data, Mapping):
+        cells = _cells(data)
+        if cells:
+            return from_cells(**cells)
+        return _stacked(data) if data and all(map(_is_matrix, data.values())) else data
+    several = isinstance(data, list | tuple) and any(
+        isinstance(one, xr.DataArray) or hasattr(one, "columns") or isinstance(one, Mapping) for one in data
+    )
+    return _stacked(dict(enumerate(data))) if several else data
+
+
+def read_systems(data: Any, *, leaderboard: bool) -> Any:
+    """Return several systems: answers to the same items, right and wrong answers, or counts.
+
+    Parameters
+    ----------
+    data : any
+        What :func:`read_counts` reads; a long frame with columns `system`, `item` and `correct` (or `actual` and
+        `predicted`); ``correct`` and ``wrong``, by name or as columns; and, for a leaderboard, 0 and 1 (items by
+        systems) for wrong and right answers.
+    leaderboard : bool
+
+    Returns
+    -------
+    xarray.DataArray, xarray.Dataset or what came
+    """
+    if isinstance(data, xr.DataArray | xr.Dataset | xr.DataTree):
+        return data
+    if hasattr(data, "columns"):
+        columns = {str(name).strip().casefold(): name for name in data.columns}
+        if {_RIGHT, _WRONG} <= set(columns):
+            return _published({key: data[columns[key]] for key in (_RIGHT, _WRONG)}, _row_names(data, columns))
+        found = {what: next((columns[n] for n in names if n in columns), None) for what, names in _COLUMNS.items()}
+        if found[SYSTEM] is not None and found[ITEM] is not None:
+            return _of_long(data, found, columns)
+        truth = [name for name in data.columns if isinstance(name, str) and side(name) == ACTUAL]
+        if len(truth) == 1 and len(data.columns) > 2 and not _is_square(data):
+            return predictions(data[truth[0]], {str(n): data[n] for n in data.columns if n != truth[0]})
+    elif isinstance(data, Mapping) and {_RIGHT, _WRONG} <= {str(name).casefold() for name in data}:
+        return _published({str(name).casefold(): value for name, value in data.items()}, None)
+    elif isinstance(data, Mapping) and data and all(map(_is_list, data.values())):
+        data = _frame(data)
+    counts = read_counts(data)
+    return counts if isinstance(counts, xr.DataArray) else _right_or_wrong(counts, leaderboard)
+
+
+def of_accuracies(data: Any, n_items: Any) -> Any:
+    """Return right and wrong answers of accuracies by system, and of how many items each was measured on."""
+    numbers = dict(data) if isinstance(data, Mapping) or hasattr(data, "items") else {}
+    scores = bool(numbers) and not isinstance(data, xr.Dataset) and all(map(_is_number, numbers.values()))
+    if not scores:
+        if n_items is None:
+            return data
+        raise ValueError("`n_items` is for accuracies by system, such as {'A': 0.91, 'B': 0.89}; leave it out.")
+    if n_items is None:
+        raise ValueError(
+            "`counts` as accuracies needs the number of items behind them: "
+            "bayescm.leaderboard({'A': 0.91, 'B': 0.89}, n_items=1000)."
+        )
+    if not all(0 <= value <= 1 for value in numbers.values()):
+        raise ValueError(
+            f"`counts` must be accuracies from 0 to 1; got {some([float(v) for v in numbers.values()])}. Numbers of "
+            "right answers go into {'correct': [...], 'wrong': [...]}."
+        )
+    items = dict(n_items) if isinstance(n_items, Mapping) or hasattr(n_items, "items") else n_items
+    values: Any = [items[name] for name in numbers] if isinstance(items, dict) and set(items) >= set(numbers) else items
+    n = validate.count_values("n_items", values)
+    if n.shape not in ((), (len(numbers),)):
+        raise ValueError(f"`n_items` must be one number, or one for each of {len(numbers)} systems; got {n.shape}.")
+    right = np.rint(np.array(list(numbers.values()), np.float64) * n).astype(np.int64)
+    return _published({_RIGHT: right, _WRONG: n - right}, [str(name) for name in numbers])
+
+
+def _are_labels(first: Any, second: Any) -> bool:
+    """Say whether two arguments are labels of the same items: text by text, or numbers by numbers."""
+    if not _is_list(first) or second is None or isinstance(second, str | Mapping) or hasattr(second, "columns"):
+        return False
+    if callable(second) or np.ndim(second) not in (1, 2):
+        return False
+    words = [isinstance(np.ravel(np.asarray(one))[:1].tolist()[0], str) for one in (first, second) if np.size(one)]
+    return len(words) == 2 and (words[0] or not words[1])
+
+
+def _are_answers(second: Any) -> bool:
+    """Say whether an argument is predictions of one or several systems, not names of metrics."""
+    if isinstance(second, Mapping):
+        return bool(second) and all(map(_is_list, second.values()))
+    if hasattr(second, "columns"):
+        return True
+    return isinstance(second, Sequence | np.ndarray | xr.DataArray) and not _are_words(second)
+
+
+def _are_words(values: Any) -> bool:
+    return isinstance(values, str) or all(isinstance(one, str) or callable(one) for one in values)
+
+
+def _is_list(value: Any) -> bool:
+    """Say whether a value is one-dimensional: a list, an array, a column."""
+    if isinstance(value, str | Mapping | set) or callable(value) or not hasattr(value, "__len__"):
+        return False
+    try:
+        return np.ndim(value) == 1
+    except ValueError:  # rows of different lengths
+        return False
+
+
+def _is_matrix(value: Any) -> bool:
+    if isinstance(value, xr.DataArray | Mapping) or hasattr(value, "columns"):
+        return True
+    try:
+        return np.ndim(value) >= 2
+    except ValueError:
+        return False
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | np.number) and not isinstance(value, bool)
+
+
+def _has_fractions(values: Any) -> bool:
+    array = np.asarray(values)
+    return bool(array.dtype.kind == "f" and (array != np.floor(array)).any())
+
+
+def _proportion(function: Callable[..., Any], given: tuple[Any, ...], options: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Take k of n for one proportion: the recall of a matrix with one class."""
+    k, n = given[:2]
+    parameters = inspect.signature(function).parameters
+    name = next((name for name in ("metrics", "metric") if name in parameters), None)
+    whole = all(isinstance(one, int | np.integer) for one in (k, n))
+    if not whole or not 0 <= k <= n or name is None or name in options or any(map(_is_number, given[2:])):
+        raise ValueError(
+            f"`counts` can't be the numbers {', '.join(map(str, given))}. k of n items is summary(k, n) or "
+            "interval(k, n), two whole numbers; four cells are bayescm.from_cells(tp=45, fn=5, fp=10, tn=90)."
+        )
+    metric: Any = {"proportion": "recall"} if name == "metrics" else "recall"
+    return (from_cells(tp=k, fn=n - k, fp=0, tn=0), metric, *given[2:])
+
+
+def _cells(data: Any) -> dict[str, Any]:
+    """Return the four cells by their names in small letters; nothing where there are none."""
+    named = {str(name).strip().casefold(): name for name in data}
+    found = {name: data[named[name]] for name in CELLS_OF_TWO if name in named}
+    if not found:
+        return {}
+    if len(found) < len(CELLS_OF_TWO):
+        raise ValueError(f"`counts` has the cells {', '.join(found)}; all of tp, fn, fp and tn are needed.")
+    return found
+
+
+def _stacked(matrices: Mapping[Any, Any]) -> xr.DataArray:
+    """Put matrices of several systems into one array, all in the order of the first one's labels."""
+    found = {name: check_counts(read_counts(one)) for name, one in matrices.items()}
+    first, *others = found.items()
+    labels = labels_of(first[1])
+    made = []
+    for name, counts in (first, *others):
+        of_one = labels_of(counts)
+        if sorted(map(str, of_one)) != sorted(map(str, labels)) or (len(labels) == 2 and of_one != labels):
+            raise ValueError(
+                f"`counts` has the labels {some(labels)} in {first[0]!r} and {some(of_one)} in {name!r}; give all the "
+                "same, of two the positive one last: bayescm.from_array(matrix, labels=...)."
+            )
+        if counts.ndim > 2 and SYSTEM in counts.dims:
+            raise ValueError(f"`counts` of {name!r} has a dim 'system' already; give one matrix for each system.")
+        made.append(counts.sel(dict.fromkeys(MATRIX, labels)))
+    joined: xr.DataArray = xr.concat(made, SYSTEM, join="exact").transpose(SYSTEM, ..., *MATRIX)
+    unnamed = list(found) == list(range(len(found)))
+    return joined if unnamed else joined.assign_coords({SYSTEM: [str(name) for name in found]})
+
+
+def _of_columns(frame: Any) -> Any:
+    """Return the counts of a frame of cells, or of labels; another frame as it is."""
+    columns = {str(name).strip().casefold(): name for name in frame.columns}
+    if set(CELLS_OF_TWO) <= set(columns):
+        cells: dict[str, Any] = {name: np.asarray(frame[columns[name]]) for name in CELLS_OF_TWO}
+        counts = from_cells(**cells)
+        names = _row_names(frame, columns)
+        return counts if names is None else counts.assign_coords({SYSTEM: names})
+    sides: dict[str | None, list[Any]] = {}
+    for name in frame.columns:
+        sides.setdefault(side(name) if isinstance(name, str) else None, []).append(name)
+    if len(sides.get(ACTUAL, [])) != 1 or len(sides.get(PREDICTED, [])) != 1 or _is_square(frame):
+        return frame
+    n = columns.get("n", columns.get("count"))
+    others = [name for name in sides.get(None, []) if name != n]
+    (actual,), (predicted,) = sides[ACTUAL], sides[PREDICTED]
+    if others:
+        raise ValueError(
+            f"`counts` as a frame has the columns {some([actual, predicted, *others])}: say what the others are, such "
+            f"as bayescm.from_table(frame, actual={actual!r}, predicted={predicted!r}, n={n!r}, by={others[0]!r})."
+        )
+    return from_table(frame, actual=actual, predicted=predicted, n=n)
+
+
+def _is_square(frame: Any) -> bool:
+    """Say whether a frame has the same labels on both sides."""
+    return hasattr(frame, "index") and set(frame.index) == set(frame.columns)
+
+
+def _row_names(frame: Any, columns: Mapping[str, Any]) -> list[str] | None:
+    """Return the names of the systems in the rows: a column of names, or an index that isn't just numbers."""
+    named = next((columns[name] for name in (*_COLUMNS[SYSTEM], "name") if name in columns), None)
+    if named is None:
+        index = list(getattr(frame, "index", ()))
+        return [str(name) for name in index] if any(isinstance(name, str) for name in index) else None
+    return [str(name) for name in frame[named]]
+
+
+def _published(columns: Mapping[str, Any], names: Sequence[str] | None) -> xr.Dataset:
+    """Return right and wrong answers of each system."""
+    values = {name: np.atleast_1d(validate.count_values(name, columns[name])) for name in (_RIGHT, _WRONG)}
+    validate.same_length(**values)
+    if names is None and isinstance(columns[_RIGHT], Mapping):
+        names = [str(name) for name in columns[_RIGHT]]
+    made = xr.Dataset({name: (SYSTEM, value) for name, value in values.items()})
+    return made if names is None else made.assign_coords({SYSTEM: list(names)})
+
+
+def _of_long(frame: Any, found: Mapping[str, Any], columns: Mapping[str, Any]) -> Any:
+    """Return the answers of a frame with a row per system and item."""
+    system, item = np.asarray(frame[found[SYSTEM]]).astype(str), np.asarray(frame[found[ITEM]]).astype(str)
+    sides = {side(key): name for key, name in columns.items()}
+    if found[_RIGHT] is None and not {ACTUAL, PREDICTED} <= set(sides):
+        raise ValueError(
+            f"`counts` as a frame with a row per system and item needs a column 'correct', or 'actual' and "
+            f"'predicted'; it has {some(list(frame.columns))}."
+        )
+    names, items = (list(dict.fromkeys(values.tolist())) for values in (system, item))
+    table = np.full((len(names), len(items)), -1)
+    places = [dict(zip(known, range(len(known)), strict=True)) for known in (names, items)]
+    for row, (one, of) in enumerate(zip(system.tolist(), item.tolist(), strict=True)):
+        at = places[0][one], places[1][of]
+        if table[at] >= 0:
+            raise ValueError(
+                f"`counts` as a frame has item {of!r} of system {one!r} twice. Give one answer per item and system: of "
+                "repeated runs one, or the majority: "
+                "frame.groupby(['system', 'item'], as_index=False).correct.median()."
+            )
+        table[at] = row
+    if (table < 0).any():
+        i, j = np.argwhere(table < 0)[0]
+        raise ValueError(
+            f"`counts` as a frame has no row for item {items[j]!r} of system {names[i]!r}: all systems must have "
+            "answered the same items. Leave out the others, or give {'correct': [...], 'wrong': [...]}."
+        )
+    if found[_RIGHT] is not None:
+        right = np.asarray(frame[found[_RIGHT]])
+        return _of_right(dict(zip(names, right[table], strict=True)))
+    actual, predicted = np.asarray(frame[sides[ACTUAL]]), np.asarray(frame[sides[PREDICTED]])
+    truth = actual[table]
+    if (truth != truth[0]).any():
+        j = int(np.argwhere((truth != truth[0]).any(0))[0, 0])
+        raise ValueError(f"`counts` as a frame has several true labels for item {items[j]!r}; mend them.")
+    return predictions(truth[0], dict(zip(names, predicted[table], strict=True)))
+
+
+def _right_or_wrong(data: Any, leaderboard: bool) -> Any:
+    """Take 0 and 1, items by systems, for wrong and right answers on a leaderboard."""
+    framed = hasattr(data, "columns")
+    values: NDArray[Any] = np.asarray(data) if framed or isinstance(data, list | tuple | np.ndarray) else np.empty(0)
+    if values.ndim != 2 or not values.size or (framed and _is_square(data)):
+        return data
+    if values.dtype.kind not in "biuf" or not np.isin(values, [0, 1]).all():
+        return data
+    if not leaderboard:
+        raise ValueError(
+            "`data` of 0 and 1 may be predictions, or right answers. Predictions: bayescm.compare_systems(y_true, "
+            "predictions); right answers: bayescm.compare_systems([1] * len(right), right); other counts: "
+            "bayescm.compare_systems({'A': counts_a, 'B': counts_b})."
+        )
+    names = list(data.columns) if framed else [f"system_{i + 1}" for i in range(values.shape[1])]
+    return _of_right({str(name): column for name, column in zip(names, values.T, strict=True)})
+
+
+def _of_right(right: Mapping[str, Any]) -> xr.Dataset:
+    """Return right and wrong answers to the same items, as predictions of 1 where 1 is right."""
+    for name, answers in right.items():
+        if not np.isin(answers, [0, 1]).all():
+            raise ValueError(
+                f"`correct` of {name!r} must be 0 or 1, or False and True; got {some(np.unique(answers).tolist())}. "
+                "Of several passes say what counts as right, such as passes > 2."
+            )
+    n = len(next(iter(right.values())))
+    return predictions(np.ones(n, int), {name: np.asarray(a, int) for name, a in right.items()}, labels=[0, 1])
+
+
+def _with_answers(given: tuple[Any, ...], how: dict[str, Any]) -> tuple[Any, ...]:
+    """Put the truth and the predictions of several systems together."""
+    true, answers, *rest = given
+    one_by_one = [answers]
+    while rest and _is_list(answers) and _is_list(rest[0]) and not _are_words(rest[0]):
+        one_by_one.append(rest.pop(0))
+    if len(one_by_one) > 1:
+        answers = one_by_one
+    elif _is_list(answers) and not isinstance(answers, Mapping):
+        raise ValueError(
+            "`data` are two arrays of labels: the truth and one system, or two systems without the truth? Give both: "
+            "bayescm.compare_systems(y_true, {'A': y_pred_a, 'B': y_pred_b})."
+        )
+    elif hasattr(answers, "columns"):
+        answers = {str(name): answers[name] for name in answers.columns}
+    elif isinstance(answers, np.ndarray):
+        n = len(true)
+        if answers.shape == (n, n) or n not in answers.shape:
+            raise ValueError(
+                f"`y_pred` has the shape {answers.shape} for {n} items; give {{'A': y_pred_a, 'B': y_pred_b}}."
+            )
+        answers = list(answers.T if len(answers) == n else answers)
+    return predictions(true, answers, **how), *rest
+
+
+def _frame(data: Mapping[Any, Any]) -> Any:
+    import pandas as pd
+
+    validate.same_length(**{str(name): np.asarray(values) for name, values in data.items()})
+    return pd.DataFrame({name: np.asarray(values) for name, values in data.items()})
+
+
+def _taken(options: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """Take options out."""
+    return {name: options.pop(name) for name in names if name in options}
+
+
+def _check_probabilities(score: Any) -> None:
+    """Refuse scores that are no probabilities."""
+    values = validate.real_numbers("y_score", score)
+    if values.min() < 0.0 or values.max() > 1.0:
+        raise ValueError(
+            "`y_score` must be probabilities here, whose thresholds are those of acting; got "
+            f"{values.min():g} to {values.max():g}. Calibrate them, or give the matrix of one cut: "
+            "bayescm.counts_at_thresholds(y_true, y_score, thresholds=[0.5]).isel(threshold=0)."
+        )

@@ -1,0 +1,107 @@
+"""Options that a function doesn't have, and what is meant by them; functions that read their arguments first."""
+
+import difflib
+import inspect
+import re
+import types
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Any, cast
+
+_BORROWED = {
+    "alpha": "say ci_prob=0.95 where another library says alpha=0.05, and give a prior's concentrations as `prior`",
+    "average": "averages are in the name of a metric, such as 'f1_macro', 'recall_micro' or 'precision_weighted'",
+    "beta": "write it into the name: 'fbeta(beta=2)'",
+    "ci": "say `ci_prob`, the probability of the interval, such as ci_prob=0.95",
+    "confidence": "say `ci_prob` (of an interval) or `decision_prob` (of a verdict)",
+    "confidence_level": "say `ci_prob`",
+    "hdi_prob": "say `ci_prob`",
+    "cred_mass": "say `ci_prob`",
+    "groups": "counts by group are made by bayescm.confusion_matrix(y_true, y_pred, group=groups)",
+    "group": "counts by group are made by bayescm.confusion_matrix(y_true, y_pred, group=groups)",
+    "fold": "counts by fold are made by bayescm.confusion_matrix(y_true, y_pred, fold=folds)",
+    "labels": "name the classes where counts are made: bayescm.confusion_matrix(y_true, y_pred, labels=...) or "
+    "bayescm.from_array(matrix, labels=...)",
+    "pos_label": "say it where counts are made: bayescm.confusion_matrix(y_true, y_pred, pos_label=...) or "
+    "bayescm.from_array(matrix, pos_label=...)",
+    "rows": "say it where counts are made: bayescm.from_array(frame, rows='test')",
+    "n_boot": "say `samples`",
+    "n_bootstrap": "say `samples`",
+    "n_resamples": "say `samples`",
+    "normalize": "shares of a matrix with their intervals are bayescm.cell_summary(counts, normalize='actual')",
+    "paired": "say design='paired' or design='independent'",
+    "random_state": "say `random_seed`",
+    "rng": "say `random_seed`",
+    "seed": "say `random_seed`",
+    "sample_weight": "items aren't weighted: a weighted sum says nothing about the number of items behind it. Count "
+    "them, or round the weighted shares of Kish's effective sample size and give them to bayescm.from_cells",
+    "threshold": "cut scores first: bayescm.counts_at_thresholds(y_true, y_score, thresholds=[0.5]).isel(threshold=0)",
+    "zero_division": "leave it out: 0/0 is NaN in the point, and the posterior is defined all the same",
+}
+"""Names of other libraries, and what is meant here."""
+_INSTEAD = {"group": "groups", "groups": "group", "metric": "metrics", "metrics": "metric", "plane": "space"}
+
+
+def plain_words[**P, R](function: Callable[P, R]) -> Callable[P, R]:
+    """Let a function say what is meant by an option that it doesn't have."""
+    known = explained(function)
+
+    def read(given: tuple[Any, ...], options: dict[str, Any]) -> tuple[Any, ...]:
+        known(options)
+        return given
+
+    return reading(read)(function)
+
+
+def explained(function: Callable[..., Any]) -> Callable[[Mapping[str, Any]], None]:
+    """Return a check that explains options which a function doesn't have."""
+    parameters = inspect.signature(function).parameters
+    own = {name for name, p in parameters.items() if p.kind is not p.VAR_KEYWORD}
+    more = len(own) < len(parameters)  # others are taken, by whom they are handed on to
+
+    def check(options: Mapping[str, Any]) -> None:
+        for name in options:
+            if name in own or (more and name not in _BORROWED):
+                continue
+            told = _meant(name, own)
+            if told or not more:
+                near = ", ".join(sorted(own))
+                raise TypeError(f"{function.__name__}() has no argument `{name}`; {told or f'it takes {near}'}.")
+
+    return check
+
+
+def _meant(name: str, own: set[str]) -> str:
+    """Say which option was meant; nothing where that isn't known."""
+    if _INSTEAD.get(name) in own:
+        return f"say `{_INSTEAD[name]}`"
+    if name in _BORROWED:
+        return _BORROWED[name]
+    near = difflib.get_close_matches(name, own, 1)
+    return f"did you mean `{near[0]}`" if near else ""
+
+
+def reading[**P, R](
+    read: Callable[[tuple[Any, ...], dict[str, Any]], tuple[Any, ...]],
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Let a function `read` its arguments first; to all who look it is the same function of the same module."""
+
+    def dress(function: Callable[P, R]) -> Callable[P, R]:
+        def call(*given: Any, **options: Any) -> Any:
+            return function(*read(given, percent(options)), **options)
+
+        percent = _percent
+        # doctest takes only functions whose globals are those of the module
+        names = function.__globals__
+        made = types.FunctionType(call.__code__, names, call.__name__, None, call.__closure__)
+        return cast("Callable[P, R]", wraps(function)(made))
+
+    return dress
+
+
+def _percent(options: dict[str, Any]) -> dict[str, Any]:
+    """Read "1%" as a prevalence of 0.01."""
+    text = options.get("prevalence")
+    if isinstance(text, str) and re.fullmatch(r"(\d+\.?\d*|\.\d+)\s*%", text.strip()):
+        options["prevalence"] = float(text.strip().removesuffix("%")) / 100.0
+    return options

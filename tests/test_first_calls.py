@@ -1,0 +1,176 @@
+"""What people try first, with the habits of scikit-learn and pandas, of the clinic and of evaluation: each call is
+answered, or refused with a message that has the call to make."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+import bayescm
+
+TRUE, PRED = [0, 0, 0, 0, 1, 1, 1, 1], [0, 0, 0, 1, 1, 1, 1, 0]
+OTHER = [0, 1, 0, 1, 1, 0, 1, 0]
+SICK, TESTED = ["sick", "well", "sick", "well", "sick"], ["sick", "well", "well", "sick", "sick"]
+SCORE = [0.1, 0.2, 0.3, 0.7, 0.6, 0.8, 0.9, 0.4]
+A, B = [[40, 10], [5, 45]], [[38, 12], [9, 42]]
+RIGHT = pd.DataFrame(
+    {"gpt": [1, 1, 0, 1], "llama": [1, 0, 0, 1], "random": [0, 0, 1, 0]}, index=["q1", "q2", "q3", "q4"]
+)
+LONG = RIGHT.rename_axis("item").reset_index().melt("item", var_name="system", value_name="correct")
+SCREENING = pd.DataFrame([[45, 10], [5, 90]], ["Test+", "Test-"], ["Disease+", "Disease-"])
+MARGINS = pd.DataFrame([[45, 10, 55], [5, 90, 95], [50, 100, 150]], ["Test+", "Test-", "Total"], ["D+", "D-", "Total"])
+WORDS = pd.DataFrame([[45, 10], [5, 90]], ["positive", "negative"], ["diseased", "healthy"])
+ODD = pd.DataFrame([[45, 10], [5, 90]], ["reactive", "dull"], ["syphilis", "other"])
+PEOPLE = pd.DataFrame({"y_true": TRUE, "y_pred": PRED})
+CELLS = {"tp": 45, "fn": 5, "fp": 10, "tn": 90}
+NAMES = {name: getattr(bayescm, name) for name in dir(bayescm)} | {
+    name: value for name, value in globals().items() if name.isupper()
+} | {"np": np, "pd": pd, "xr": xr}  # fmt: skip
+
+SCIKIT_LEARN = {  # a data scientist
+    "summary(TRUE, PRED).point.sel(metric='accuracy')": 0.75,
+    "summary(TRUE, PRED, 'accuracy').point": 0.75,
+    "summary(TRUE, PRED, metrics=['accuracy', 'f1']).point": [0.75, 0.75],
+    "summary(y_true=TRUE, y_pred=PRED, metrics='recall').point": 0.75,
+    "summary(np.array(TRUE), np.array(PRED), 'recall').point": 0.75,
+    "summary(pd.Series(TRUE), pd.Series(PRED), 'recall').point": 0.75,
+    "summary(PEOPLE.y_true, PEOPLE.y_pred, 'recall').point": 0.75,
+    "summary(PEOPLE, 'recall').point": 0.75,
+    "summary(SICK, TESTED, 'recall').point": 2 / 3,
+    "summary(SICK, TESTED, 'recall', pos_label='well').point": 0.5,
+    "summary([[3, 1], [1, 3]], 'mcc').point": 0.5,
+    "summary(np.array([[3, 1], [1, 3]]), 'mcc').point": 0.5,
+    "summary(pd.crosstab(PEOPLE.y_true, PEOPLE.y_pred), 'mcc').point": 0.5,
+    "summary([A, B], 'accuracy').point": [[0.85], [80 / 101]],
+    "summary({'a': A, 'b': B}, 'accuracy').point.sel(system='b')": 80 / 101,
+    "summary([confusion_matrix(TRUE, PRED), confusion_matrix(TRUE, OTHER)], 'accuracy').point": [[0.75], [0.5]],
+    "interval(TRUE, PRED, 'accuracy').point": 0.75,
+    "interval(TRUE, PRED, 'accuracy', 'wilson', ci_prob=.9).point": 0.75,
+    "probability(TRUE, PRED, 'accuracy > .5').probability > .5": True,
+    "metric_distribution(TRUE, PRED, 'accuracy').mean()": 0.7,
+    "posterior(TRUE, PRED, metrics='accuracy', draws=50)['posterior'].accuracy.shape": [4, 50],
+    "cell_summary(TRUE, PRED).point": [[0.75, 0.25], [0.25, 0.75]],
+    "evaluate(confusion_matrix(TRUE, PRED), 'f1').f1": 0.75,
+    "confusion_matrix(TRUE, PRED, fold=[0, 0, 1, 1, 0, 0, 1, 1]).sum('fold')": [[3, 1], [1, 3]],
+    "confusion_matrix(TRUE, PRED, group=list('mfmfmfmf')).sel(group='f')": [[1, 1], [1, 1]],
+    "confusion_matrix(TRUE, np.column_stack([PRED, OTHER])).isel(run=1)": [[2, 2], [2, 2]],
+    "decide(TRUE, PRED, {'fn': 5, 'fp': 1}).attrs['positive_class']": 1,
+    "decision_curve(TRUE, SCORE).sizes['threshold']": 99,
+    "decision_curve(TRUE, SCORE, [.25, .5]).threshold": [0.25, 0.5],
+    "decision_curve(TRUE, PRED).sizes['threshold']": 99,
+    "curve_band(TRUE, SCORE, draws=200, random_seed=1).sizes['ci_bound']": 2,
+    "compare_systems(TRUE, {'a': PRED, 'b': OTHER})['summary'].point": [[0.25]],
+    "compare_systems(TRUE, [PRED, OTHER])['summary'].point": [[0.25]],
+    "compare_systems(TRUE, PRED, OTHER)['summary'].point": [[0.25]],
+    "compare_systems(TRUE, pd.DataFrame({'a': PRED, 'b': OTHER}))['summary'].point": [[0.25]],
+    "compare_systems(TRUE, np.column_stack([PRED, OTHER]), 'recall')['summary'].point": [[0.25]],
+    "compare_systems({'a': A, 'b': B})['summary'].point": [[0.85 - 80 / 101]],
+    "compare_systems([A, B])['summary'].point": [[0.85 - 80 / 101]],
+}
+CLINIC = {
+    "summary(45, 50).point": 0.9,
+    "summary(45, 50)['mean'].sel(metric='proportion')": 45.5 / 51,
+    "interval(45, 50).interval": [[0.786398, 0.956524]],
+    "interval(45, 50, method='clopper_pearson').interval": [[0.781864, 0.966724]],
+    "metric_distribution(45, 50).mean()": 45.5 / 51,
+    "summary(CELLS, ['sensitivity', 'ppv']).point": [0.9, 45 / 55],
+    "summary(from_cells(**CELLS), 'sensitivity').point": 0.9,
+    "summary(SCREENING, 'sensitivity').point": 0.9,
+    "evaluate(from_array(SCREENING), 'recall').recall": 0.9,
+    "summary(WORDS, 'recall').point": 0.9,
+    "evaluate(from_array(ODD, rows='test', pos_label=('syphilis', 'reactive')), 'recall').recall": 0.9,
+    "at_prevalences(SCREENING, prevalence=[.01]).sizes['prevalence']": 1,
+    "summary(SCREENING, 'ppv', prevalence=.01).point": 0.01 * 0.9 / (0.01 * 0.9 + 0.99 * 0.1),
+    "summary(SCREENING, 'ppv', prevalence='1%').point": 0.01 * 0.9 / (0.01 * 0.9 + 0.99 * 0.1),
+    "rogan_gladen(.42, sensitivity=.9, specificity=.9)": 0.4,
+}
+EVALUATION = {
+    "leaderboard(RIGHT).point.sel(system='gpt')": 0.75,
+    "leaderboard(RIGHT.values).point": [0.75, 0.5, 0.25],
+    "leaderboard(RIGHT.astype(bool)).point": [0.75, 0.5, 0.25],
+    "leaderboard(LONG).point.sel(system='llama')": 0.5,
+    "leaderboard({'correct': [90, 80], 'wrong': [10, 20]}, design='independent').point": [0.9, 0.8],
+    "leaderboard(pd.DataFrame({'correct': [90, 80], 'wrong': [10, 20]}, ['a', 'b']), design='independent')"
+    ".point.sel(system='b')": 0.8,
+    "leaderboard(pd.DataFrame({'model': ['a', 'b'], 'correct': [90, 80], 'wrong': [10, 20]}), design='independent')"
+    ".point.sel(system='b')": 0.8,
+    "leaderboard({'a': .9, 'b': .8}, n_items=100, design='independent').point.sel(system='b')": 0.8,
+    "leaderboard(pd.Series({'a': .9, 'b': .8}), n_items=[100, 50]).point.sel(system='b')": 0.8,
+    "leaderboard(TRUE, {'a': PRED, 'b': OTHER}).point": [0.75, 0.5],
+    "leaderboard({'a': A, 'b': B}).point": [0.85, 80 / 101],
+    "compare_systems(LONG, reference='gpt').attrs['design']": "paired",
+}
+ANSWERED = SCIKIT_LEARN | CLINIC | EVALUATION
+REFUSED = {
+    "summary(TRUE)": r"bayescm.confusion_matrix\(y_true, y_pred\)",
+    "summary([45, 5, 10, 90])": r"bayescm.from_cells\(tp=",
+    "summary([45, 5, 10, 90], ['recall', 'precision'])": r"confusion_matrix\(y_true, y_pred\).*from_cells\(tp=",
+    "summary(45, 5, 10, 90)": r"bayescm.from_cells\(tp=",
+    "summary(50, 45)": r"summary\(k, n\)",
+    "summary(.9, 50)": r"bayescm.from_cells\(tp=",
+    "summary(TRUE, SCORE)": r"bayescm.counts_at_thresholds\(y_true, y_score",
+    "summary(TRUE, PRED[:-1])": "`y_true` has 8 and `y_pred` has 7 items",
+    "summary({'tp': 45, 'fn': 5})": "tp, fn, fp and tn",
+    "summary('counts.csv')": r"pandas.read_csv",
+    "summary(None)": r"bayescm.from_cells\(tp=",
+    "summary([[.9, .1], [.1, .9]])": "whole numbers of items",
+    "summary([[1, 2, 3], [4, 5, 6]])": "shape",
+    "summary({'a': A, 'b': [[1, 2, 3], [3, 4, 5], [5, 6, 7]]})": "labels",
+    "summary(ODD)": "from_array",
+    "summary(pd.DataFrame({'p': SCORE, 'y': TRUE}))": "from_table",
+    "summary(RIGHT)": "leaderboard",
+    "summary(A, 'sens')": "sensitivity",
+    "summary(A, 'roc_auc')": r"bayescm.auc\(y_true, y_score\)",
+    "summary(A, 'f1', average='macro')": "f1_macro",
+    "summary(A, ci=.9)": "ci_prob",
+    "summary(A, alpha=.05)": "ci_prob=0.95",
+    "summary(A, metric='f1')": "`metrics`",
+    "summary(A, hdi_prob=.9)": "ci_prob",
+    "summary(A, random_state=1)": "random_seed",
+    "summary(A, groups=[1, 2])": r"confusion_matrix\(y_true, y_pred, group=",
+    "confusion_matrix(TRUE, PRED, groups=TRUE)": "`group`",
+    "confusion_matrix(TRUE, PRED, sample_weight=SCORE)": "Kish",
+    "confusion_matrix(TRUE, PRED, normalize='true')": r"cell_summary\(counts, normalize=",
+    "region(A, plane='roc')": "`space`",
+    "auc(TRUE, SCORE, alpha=.05)": "ci_prob",
+    "auc(TRUE, np.column_stack([SCORE, SCORE]))": r"y_score\[:, 1\]",
+    "leaderboard({'a': .9, 'b': .8})": "n_items=",
+    "leaderboard({'a': 90, 'b': 80}, n_items=100)": "'correct'",
+    "leaderboard(A)": "counts",
+    "compare_systems(RIGHT)": r"\(y_true, predictions\).*\(\[1\] \* len\(right\), right\)",
+    "leaderboard(pd.concat([LONG, LONG]))": "q1",
+    "compare_systems(PRED, OTHER)": r"compare_systems\(y_true, \{",
+    "compare_systems(TRUE, {'a': PRED})": "two systems",
+    "compare_systems({'a': .9, 'b': .8})": "n_items",
+    "compare_systems(A, B)": r"compare_systems\(\{",
+    "compare_systems(A)": r"compare_systems\(\{",
+    "compare_systems({'a': A, 'b': B}, paired=True)": "design",
+    "predictions(TRUE, {'a': SCORE})": "counts_at_thresholds",
+    "curve_band(A)": r"curve_band\(y_true, y_score\)",
+    "decision_curve(TRUE, [9.5 * s for s in SCORE])": "probabilities",
+    "interval(A)": "metrics",
+    "interval(A, 'mcc')": "bootstrap",
+    "interval(A, 'f1', method='normal')": "wald",
+}
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize(("call", "want"), ANSWERED.items(), ids=ANSWERED)
+def test_what_people_try_is_answered(call, want):
+    got = eval(call, dict(NAMES))
+    if isinstance(want, str):
+        assert got == want
+    else:
+        np.testing.assert_allclose(np.squeeze(np.asarray(got, float)), np.squeeze(want), atol=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize(("call", "told"), REFUSED.items(), ids=REFUSED)
+def test_or_refused_with_the_call_to_make(call, told):
+    with pytest.raises((ValueError, TypeError), match=told) as caught:
+        eval(call, dict(NAMES))
+    assert len(str(caught.value)) < 600
+
+
+def test_they_are_enough():
+    assert len(ANSWERED | REFUSED) >= 60
