@@ -28,14 +28,15 @@ if TYPE_CHECKING:
     import xarray as xr
 
 EPILOG = """examples:
-  bayescm compare answers.csv --predicted A --predicted B      columns actual, A, B: the same items
-  bayescm compare answers.csv --predicted A --predicted B --metric recall,mcc --rope .01 --require "recall > .8"
+  bayescm compare answers.csv --predicted A,B               columns actual, A, B: the same items
+  bayescm compare answers.csv --predicted A,B --metrics recall,mcc --rope .01 --require "recall > .8"
+  bayescm compare long.csv --by model --item question          columns model, question, correct: a row per answer
   bayescm compare systems.csv                                  columns tp,fn,fp,tn: a row, and a test set, per system
   bayescm compare scores.csv --score A --score B               areas under the ROC curve, by DeLong
   bayescm compare scores.csv --score score --by site           the same of independent samples, one per site
 """
 _NOT_OF_SCORES = (
-    "predicted", "metric", "reference", "design", "rope", "margin", "decision_prob", "require", "model", "prior",
+    "predicted", "metrics", "reference", "design", "rope", "margin", "decision_prob", "require", "model", "prior",
     "prevalence", "ci_kind", "seed",
 )  # fmt: skip
 _FLIPS = ("both_right", "only_first_right", "only_second_right", "both_wrong")
@@ -47,7 +48,7 @@ def add_parser(commands: Any) -> None:
     add_systems(p)
     p.add_argument("--score", action="append", metavar="COLUMN", help="column of a system's scores; repeatable")
     p.add_argument("--direction", default="larger", help="scores that mean positive: larger (default) or smaller")
-    p.add_argument("--metric", metavar="LIST", help="names with commas or spaces (default: accuracy)")
+    p.add_argument("--metrics", metavar="LIST", help="names with commas or spaces (default: accuracy)")
     p.add_argument("--reference", metavar="SYSTEM", help="compare the others with it (default: all pairs)")
     p.add_argument("--design", help="independent or paired (default: as the file has it)")
     p.add_argument("--rope", type=float, default=0.0, metavar="D", help="differences of at most D count as none (0)")
@@ -67,7 +68,7 @@ def _run(arguments: argparse.Namespace) -> None:
     systems = read_systems(arguments)
     counts = matrices_of(systems)
     tree = bayescm.compare_systems(
-        systems, metric_list(arguments.metric) or "accuracy", reference=arguments.reference,
+        systems, metric_list(arguments.metrics) or "accuracy", reference=arguments.reference,
         design=arguments.design, rope=arguments.rope, margin=arguments.margin, decision_prob=arguments.decision_prob,
         require=arguments.require, ci_prob=arguments.ci_prob, ci_kind=arguments.ci_kind, random_seed=arguments.seed,
         **model_of(arguments),

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 EPILOG = """examples:
   bayescm curve scores.csv --plot roc.png                   columns actual and score
-  bayescm curve scores.csv --metric f1 --at-specificity .9 --prevalence .01 --space pr
+  bayescm curve scores.csv --metrics f1 --at-specificity .9 --prevalence .01 --space pr
   bayescm curve scores.csv --score old --score new          two systems on the same items, and their difference
   bayescm curve scores.csv --band regions --method exact --mark .5
 """
@@ -61,7 +61,13 @@ def add_parser(commands: Any) -> None:
     p.add_argument("--prior", help="dirichlet_process (default; with --prevalence smoothed), smoothed, bootstrap, or a "
                    "number: a concentration")  # fmt: skip
     p.add_argument("--prevalence", metavar="P", help="'fixed', a number, or a,b of a Beta (default: estimated)")
-    p.add_argument("--metric", action="append", metavar="NAME", help="find its best threshold; repeatable")
+    p.add_argument(
+        "--metrics",
+        dest="metric",
+        action="append",
+        metavar="LIST",
+        help="find their best thresholds; names with commas",
+    )
     p.add_argument("--fpr-range", metavar="LO,HI", help="partial area over these false positive rates")
     p.add_argument("--tpr-range", metavar="LO,HI", help="partial area over these true positive rates")
     p.add_argument("--at-specificity", metavar="LIST", help="sensitivity there; numbers with commas")

@@ -3,7 +3,7 @@
 import csv
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,11 +11,15 @@ from numpy.typing import NDArray
 _WHOLE = re.compile(r"0|-?[1-9]\d{0,17}")
 _POINT_ZERO = re.compile(r"(0|-?[1-9]\d{0,14})\.0")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?inf(inity)?", re.IGNORECASE)
+_DIVIDERS = (",", ";", "\t")
+_COMMA = re.compile(r"^([+-]?\d+),(\d+)$")  # of decimals
 _TRUTHS = (("False", "True"), ("false", "true"), ("FALSE", "TRUE"))
 
 
 def read(path: str) -> Any:
-    """Read a CSV file into a data frame of text.
+    """Read a CSV file, or the first sheet of an .xlsx file, into a data frame of text.
+
+    Fields are divided by commas, semicolons or tabs, whichever the header has most of; with semicolons "0,5" is 0.5.
 
     Parameters
     ----------
@@ -33,7 +37,7 @@ def read(path: str) -> Any:
     """
     import pandas as pd
 
-    lines = _lines(path)
+    lines = _sheet(path) if path.casefold().endswith(".xlsx") else _lines(path)
     _, header = next(lines, (0, []))
     if not header:
         raise ValueError(f"{path} is empty.")
@@ -59,13 +63,43 @@ def _lines(path: str) -> Iterator[tuple[int, list[str]]]:
     """Give the fields of every line that has any entry, and its number."""
     try:
         with open(path, encoding="utf-8-sig", newline="") as file:
-            reader = csv.reader(file, skipinitialspace=True, strict=True)
+            divider = _divider(file)
+            reader = csv.reader(file, delimiter=divider, skipinitialspace=divider != "\t", strict=True)
             for row in reader:
                 fields = [field.strip() for field in row]
+                if divider == ";":
+                    fields = [_COMMA.sub(r"\1.\2", field) for field in fields]
                 if any(fields):
                     yield reader.line_num, fields
     except (csv.Error, UnicodeDecodeError) as error:
         raise ValueError(f"{path} is not a CSV file that can be read: {error}.") from None
+
+
+def _divider(file: IO[str]) -> str:
+    """Return what divides the fields of the first line that has any entry: the comma, if nothing more does."""
+    first = next((line for line in file if line.strip()), "")
+    file.seek(0)
+    bare = re.sub(r'"[^"]*"', "", first)
+    return max(_DIVIDERS, key=bare.count)
+
+
+def _sheet(path: str) -> Iterator[tuple[int, list[str]]]:
+    """Give the cells of every row of the first sheet that has any entry, and its number."""
+    import pandas as pd
+
+    with open(path, "rb") as file:  # says what is wrong with the place of the file
+        try:
+            sheet = pd.read_excel(file, header=None, dtype=object)
+        except ImportError:
+            raise ValueError(f"{path} can't be read without openpyxl: install it, or save the sheet as CSV.") from None
+        except Exception as error:  # of a zip file, of its XML, ...
+            raise ValueError(f"{path} is not an .xlsx file that can be read: {error}.") from None
+    for number, row in enumerate(sheet.itertuples(index=False), start=1):
+        fields = [
+            "" if pd.isna(cell) else f"{cell:.15g}" if isinstance(cell, float) else str(cell).strip() for cell in row
+        ]
+        if any(fields):
+            yield number, fields
 
 
 def labels(*columns: Sequence[str]) -> list[NDArray[Any]]:

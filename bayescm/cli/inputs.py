@@ -2,6 +2,7 @@
 
 import argparse
 from collections.abc import Callable, Collection, Iterable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import bayescm
 from bayescm.cli import files
 from bayescm.cli.files import numbers as numbers_of
 from bayescm.cli.files import read
+from bayescm.data.inputs import as_right, read_systems
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -38,7 +40,11 @@ def refuse(arguments: argparse.Namespace, names: Iterable[str], why: str) -> Non
 
 def add_counts(parser: argparse.ArgumentParser) -> None:
     """Add the options that say which counts are meant."""
-    parser.add_argument("file", nargs="?", help="CSV file of counts, predictions or scores")
+    parser.add_argument(
+        "file",
+        nargs="*",
+        help="CSV file of counts, predictions or scores (also ; or tabs, .xlsx); or two numbers: k of n",
+    )
     add_cells(parser)
     add_labels(parser)
     parser.add_argument("--predicted", default="predicted", metavar="COLUMN", help="column of predicted labels")
@@ -63,7 +69,10 @@ def add_labels(parser: argparse.ArgumentParser) -> None:
         "--actual", default="actual", metavar="COLUMN", help="column of actual labels (default: actual)"
     )  # fmt: skip
     parser.add_argument(
-        "--pos-label", metavar="LABEL", help="the positive class (default: 1, or that of a pair like yes, no)"
+        "--pos-label",
+        metavar="LABEL",
+        help="the positive class (default: 1, or that of a pair like yes, no); A,B: that "
+        "of the truth and that of the test",
     )
 
 
@@ -71,14 +80,18 @@ def add_systems(parser: argparse.ArgumentParser) -> None:
     """Add the options that say which systems are meant."""
     parser.set_defaults(score=None, threshold=None, count="n", side=None)
     parser.add_argument("file", help="CSV file with the answers of several systems, or a row of counts for each")
+    parser.add_argument("--item", metavar="COLUMN", help="column that names the item of each row")
     add_labels(parser)
     parser.add_argument(
-        "--predicted", action="append", metavar="COLUMN", help="column of predicted labels; one for each system"
+        "--predicted",
+        action="append",
+        metavar="COLUMN",
+        help="columns of predicted labels, with commas or repeated; one for each system",
     )
     parser.add_argument("--by", metavar="COLUMN", help="column that names the system of each row")
 
 
-PREVALENCE = "'fixed', a number, or a,b of a Beta (default: estimated)"
+PREVALENCE = "'fixed', a number, 1%%, or a,b of a Beta (default: estimated)"
 
 
 def add_model(parser: argparse.ArgumentParser, ci_kind: str | None = "hdi", about_prevalence: str = PREVALENCE) -> None:
@@ -102,10 +115,12 @@ def model_of(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def counts_of(arguments: argparse.Namespace) -> "xr.DataArray":
-    """Build counts from the cells given, or from the file."""
+    """Build counts from the cells given, from k of n, or from the file."""
     cells = {name: getattr(arguments, name) for name in CELLS}
     given = [name for name, value in cells.items() if value is not None]
-    if arguments.file is None:
+    words: list[str] = arguments.file
+    arguments.file = words[0] if words else None
+    if not words:
         if len(given) < 4:
             missing = ", ".join(f"--{name}" for name in cells if name not in given)
             raise ValueError(f"give a CSV file, or all four of --tp --fn --fp --tn (missing: {missing}).")
@@ -113,13 +128,36 @@ def counts_of(arguments: argparse.Namespace) -> "xr.DataArray":
         return bayescm.from_cells(**cells)
     if given:
         raise ValueError(f"--{given[0]} and a file: give one of them.")
-    return _from_frame(read(arguments.file), arguments)
+    if all(word.isdecimal() for word in words) and not Path(words[0]).exists():
+        return _of_numbers([int(word) for word in words], arguments)
+    if len(words) > 1:
+        raise ValueError(f"give one file; got {', '.join(words)}.")
+    return _from_frame(read(words[0]), arguments)
+
+
+def _of_numbers(numbers: list[int], arguments: argparse.Namespace) -> "xr.DataArray":
+    """Take two numbers for k of n, and say how to give four."""
+    if len(numbers) == 2 and 0 <= numbers[0] <= numbers[1] and "metrics" in arguments:
+        _refuse_others(arguments, "k of n")
+        refuse(arguments, ["metrics"], "doesn't apply to k of n, which is one proportion; leave it out")
+        arguments.metrics = "recall"
+        arguments.proportion = True
+        return bayescm.from_cells(tp=numbers[0], fn=numbers[1] - numbers[0], fp=0, tn=0)
+    if len(numbers) == 4:
+        a, b, c, d = numbers
+        raise ValueError(
+            f"which of {a}, {b}, {c} and {d} is which? TP FN FP TN: --tp {a} --fn {b} --fp {c} --tn {d}; test+ and "
+            f"test- as rows, TP FP FN TN: --tp {a} --fp {b} --fn {c} --tn {d}; scikit-learn's TN FP FN TP: "
+            f"--tn {a} --fp {b} --fn {c} --tp {d}."
+        )
+    raise ValueError("give a CSV file, two whole numbers (k of n), or all four of --tp --fn --fp --tn.")
 
 
 def systems_of(arguments: argparse.Namespace, *, published: bool = False) -> Any:
     """Return answers to the same items, a matrix for each system, or what was published: right and wrong answers."""
     frame = read(arguments.file)
-    given = arguments.predicted or []
+    given = [name for text in arguments.predicted or [] for name in ([text] if text in frame else text.split(","))]
+    arguments.predicted = given or None
     one_column = arguments.by and len(given) == 1  # of all systems, in rows that --by names
     if given and not one_column:
         _refuse_others(arguments, "several columns of predicted labels", "pos_label")
@@ -130,6 +168,10 @@ def systems_of(arguments: argparse.Namespace, *, published: bool = False) -> Any
             raise ValueError("--predicted must name two different columns at least, one per system.")
         return bayescm.predictions(true, answers, pos_label=pos_label(frame, arguments))
     columns = _columns(frame)
+    right = _right_of(frame, columns, arguments)
+    if right is not None:
+        _refuse_others(arguments, "right and wrong answers", "by")
+        return right
     if published and {"correct", "wrong"} <= set(columns):
         _refuse_others(arguments, "right and wrong answers", "by")
         return _from_right_and_wrong(frame, columns, arguments.by)
@@ -137,10 +179,45 @@ def systems_of(arguments: argparse.Namespace, *, published: bool = False) -> Any
         raise ValueError(
             f"{arguments.file} has the columns {', '.join(map(str, frame.columns))}; wanted are tp, fn, fp and tn with "
             "a row per system; or say which columns are --predicted labels, or which one names the system of each row "
-            "(--by)."
+            "(--by) and which one its item (--item)."
         )
     counts = _from_frame(frame, argparse.Namespace(**vars(arguments) | {"predicted": [*given, "predicted"][0]}))
     return counts.rename({arguments.by: "system"}) if arguments.by in counts.dims else counts
+
+
+def _right_of(frame: Any, columns: dict[str, Any], arguments: argparse.Namespace) -> Any:
+    """Return right and wrong answers to the same items; None where a file has something else.
+
+    A row per system and item (``--by``, ``--item``), or a row per item and a column per system, all of them 0 and 1, or
+    pass and fail.
+    """
+    import pandas as pd
+
+    item, by = arguments.item or columns.get("item"), arguments.by or columns.get("system")
+    require(frame, arguments.file, [name for name in (arguments.item, arguments.by) if name])
+    if item is not None and by is not None:
+        named = {"system": frame[by], "item": frame[item]}
+        if "correct" in columns and arguments.actual not in frame:
+            right = as_right(frame[columns["correct"]].tolist())
+            return None if right is None else read_systems(pd.DataFrame(named | {"correct": right}), leaderboard=True)
+        predicted = [*(arguments.predicted or ()), "predicted"][0]
+        require(frame, arguments.file, [arguments.actual, predicted])
+        if arguments.pos_label is not None:
+            raise ValueError(
+                "--pos-label doesn't apply to a row per system and item yet; write the classes as 0 and 1."
+            )
+        true, answers = files.labels(frame[arguments.actual], frame[predicted])
+        long = pd.DataFrame(named | {"actual": true, "predicted": answers})
+        arguments.by = None
+        return read_systems(long, leaderboard=True)
+    if arguments.actual in frame:
+        return None
+    found = {str(name): as_right(frame[name].tolist()) for name in frame.columns if name != item}
+    kept = {name: right for name, right in found.items() if right is not None}
+    left = len(found) - len(kept)  # a first column may name the items
+    if len(kept) < 2 or left > (item is None) or (left and found[str(frame.columns[0])] is not None):
+        return None
+    return read_systems(pd.DataFrame(kept), leaderboard=True)
 
 
 def _refuse_others(arguments: argparse.Namespace, kind: str, *used: str) -> None:
@@ -206,6 +283,8 @@ def _from_square(frame: Any, arguments: argparse.Namespace) -> "xr.DataArray":
     index = pd.Index(of_rows.tolist(), name=frame.columns[0] or None)
     known = dict(zip([*rows, *columns], [*of_rows.tolist(), *of_columns.tolist()], strict=True))
     given = known.get(arguments.pos_label, arguments.pos_label)
+    pair = [] if given is None or given in known.values() else str(given).split(",")
+    given = tuple(known.get(word.strip(), word.strip()) for word in pair) if len(pair) == 2 else given
     square = pd.DataFrame(values, index, of_columns.tolist())
     return bayescm.from_array(square, rows=arguments.side, pos_label=given)
 
@@ -327,10 +406,19 @@ def prevalence(text: str | None) -> Any:
     if text is None or text == "fixed":
         return text
     try:
-        values = [float(part) for part in text.split(",")]
+        values = [
+            float(part.rstrip("% ")) / 100 if part.rstrip().endswith("%") else float(part) for part in text.split(",")
+        ]
     except ValueError:
-        raise ValueError(f"`--prevalence` must be 'fixed', a number or numbers with commas; got {text!r}.") from None
+        wanted = "'fixed', a number, percent or numbers with commas"
+        raise ValueError(f"`--prevalence` must be {wanted}; got {text!r}.") from None
     return values[0] if len(values) == 1 else values
+
+
+def spelled(metrics: Sequence[str] | None, n_labels: int) -> dict[str, str]:
+    """Return how the user calls metrics, by their names here: "sensitivity" for recall."""
+    found = {bayescm.metrics.resolve(name, n_labels)[0].name: name for name in metrics or ()}
+    return {name: given for name, given in found.items() if name != given.strip().lower()}
 
 
 def metric_list(text: str | None) -> list[str] | None:

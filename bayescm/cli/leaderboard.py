@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 EPILOG = """examples:
   bayescm leaderboard systems.csv                             columns tp,fn,fp,tn, and one with names
   bayescm leaderboard published.csv --prize 10000 --prize 2000   columns correct,wrong, and one with names
-  bayescm leaderboard answers.csv --predicted A --predicted B --predicted C     the same items
+  bayescm leaderboard passed.csv                              a row per item, 0 and 1 (pass, fail) per system
+  bayescm leaderboard long.csv --by model --item question     columns model, question, correct
+  bayescm leaderboard answers.csv --predicted A,B,C                           the same items
 """
 
 
@@ -23,7 +25,9 @@ def add_parser(commands: Any) -> None:
     """Add the command to the parser."""
     p = add_command(commands, "leaderboard", "which rank each system may have", EPILOG, _run)
     add_systems(p)
-    p.add_argument("--metric", default="accuracy", metavar="NAME", help="by which systems are ranked (accuracy)")
+    p.add_argument(
+        "--metrics", dest="metric", default="accuracy", metavar="NAME", help="by which systems are ranked (accuracy)"
+    )
     p.add_argument("--prize", action="append", type=float, metavar="X", help="of the next rank, from the first on")
     p.add_argument("--top", type=int, metavar="K", help="say P(among the K best) (default: 3)")
     p.add_argument("--design", help="independent or paired (default: paired for answers to the same items)")

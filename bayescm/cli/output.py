@@ -12,7 +12,9 @@ if TYPE_CHECKING:
 def add_outputs(parser: argparse.ArgumentParser, saved: str, drawn: str) -> None:
     """Add the options that say where results go."""
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    parser.add_argument("--save", metavar="FILE", help=f"save {saved} (.nc), the table (.csv) or the JSON (.json)")
+    parser.add_argument(
+        "--save", metavar="FILE", help=f"save {saved} (.nc), the table (.csv, .xlsx) or the JSON (.json)"
+    )
     parser.add_argument("--plot", metavar="FILE", help=f"save {drawn}, by its ending (.png, .svg, .pdf and others)")
 
 
@@ -68,6 +70,12 @@ def each(data: "xr.Dataset", name: str, *core: str) -> list[tuple[dict[str, Any]
     stacked = data.stack(row=batch, create_index=False) if batch else data.expand_dims("row")
     parts = [stacked.isel(row=i) for i in range(stacked.sizes["row"])]
     return [({str(dim): part[dim].values.item() for dim in batch}, part) for part in parts]
+
+
+def called(name: str, spelled: Mapping[str, str]) -> str:
+    """Return a metric's name as the user spells it, with the name it has here beside: "sensitivity (recall)"."""
+    base, bracket, label = name.partition("[")
+    return f"{spelled[base]}{bracket}{label} ({base})" if base in spelled else name
 
 
 def print_assumptions(attrs: Mapping[Any, Any]) -> None:

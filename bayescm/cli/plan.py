@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 
 EPILOG = """examples:
   bayescm plan --width .1                                   accuracy around 0.8: how many items
-  bayescm plan --metric recall,specificity --width .1 --prevalence .3 --mode recall=.8,specificity=.95
-  bayescm plan --metric mcc --width .2 --prevalence .3 --tp 20 --fn 4 --fp 3 --tn 60     after a pilot
+  bayescm plan sensitivity --width .1 --mode .9             around 0.9, give or take .05
+  bayescm plan --metrics recall,specificity --width .1 --prevalence .3 --mode recall=.8,specificity=.95
+  bayescm plan --metrics mcc --width .2 --prevalence .3 --tp 20 --fn 4 --fp 3 --tn 60     after a pilot
   bayescm plan --n-items 100,200,500 --plot widths.png        how long the interval will be
   bayescm plan --difference .05 --mode .85                  to find a system of .85 better than one of .80
   bayescm plan --difference .05 --mode .85 --discordance .1    the same, both systems on the same items
@@ -36,7 +37,8 @@ _PREVALENCE = "of the items to come: a number, or a,b of a Beta; plans whole tes
 def add_parser(commands: Any) -> None:
     """Add the command to the parser."""
     p = add_command(commands, "plan", "how many items a test needs", EPILOG, _run)
-    p.add_argument("--metric", default="accuracy", metavar="LIST", help="names with commas or spaces (accuracy)")
+    p.add_argument("of", nargs="?", metavar="METRICS", help="of which metrics: names with commas (accuracy)")
+    p.add_argument("--metrics", dest="metric", metavar="LIST", help="the same")
     p.add_argument("--width", type=float, metavar="W", help="find the items for an interval of at most this length")
     p.add_argument("--n-items", metavar="LIST", help="find the length of the interval for these numbers of items")
     p.add_argument("--difference", type=float, metavar="D", help="find the items to see that one system is D better")
@@ -54,6 +56,9 @@ def add_parser(commands: Any) -> None:
 
 def _run(arguments: argparse.Namespace) -> None:
     """Carry out ``bayescm plan``."""
+    if arguments.of is not None and arguments.metric is not None:
+        raise ValueError(f"give the metrics once; got {arguments.of} and --metrics {arguments.metric}.")
+    arguments.metric = arguments.of or arguments.metric or "accuracy"
     if sum(getattr(arguments, name) is not None for name in ("width", "n_items", "difference")) != 1:
         raise ValueError("give one of --width and --difference, to find the items, or --n-items, to find the width.")
     if arguments.n_items is None:
@@ -174,5 +179,12 @@ def _print(records: list[dict[str, Any]], arguments: argparse.Namespace, attrs: 
         thought = f"known to be {arguments.mode}"
     thought = thought if attrs["pilot"] == "null" else "the posterior of the pilot"
     caption = f"about: which items are counted. rule: {rule}. Rates: {thought}"
+    if attrs["pilot"] == "null" and arguments.n_items is None:
+        weight = arguments.concentration or 10
+        known = "" if attrs["concentration"] == "null" else f", known as if from {weight} items (concentration)"
+        caption += (
+            f"\nin words: expected {arguments.mode} (mode){known}, give or take {arguments.width / 2:g}"
+            f"\n(half the width); {100 * attrs['wanted_assurance']:g}%: how surely it gets no wider (assurance)"
+        )
     print_records(rows, f"{title}, with {sure}", caption, left=["metric", "about"])
     print_assumptions(attrs)

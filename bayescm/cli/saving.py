@@ -3,6 +3,7 @@
 import argparse
 import contextlib
 import csv
+import importlib.util
 import io
 import json
 import os
@@ -13,7 +14,7 @@ from typing import Any
 
 from bayescm.cli.output import plain
 
-_SAVED = {".nc": "netCDF", ".csv": "the table", ".json": "what --json prints"}
+_SAVED = {".nc": "netCDF", ".csv": "the table", ".xlsx": "the table", ".json": "what --json prints"}
 
 
 def check(arguments: argparse.Namespace) -> None:
@@ -21,6 +22,8 @@ def check(arguments: argparse.Namespace) -> None:
     if getattr(arguments, "save", None):
         written = ", ".join(f"{suffix} ({what})" for suffix, what in _SAVED.items())
         _check("--save", Path(arguments.save), _SAVED, written)
+        if Path(arguments.save).suffix.lower() == ".xlsx" and importlib.util.find_spec("openpyxl") is None:
+            raise ValueError("--save writes .xlsx with openpyxl: install it, or take .csv.")
     if getattr(arguments, "plot", None):
         from matplotlib.backend_bases import FigureCanvasBase
 
@@ -59,6 +62,12 @@ def save(path: str, data: Callable[[], Any], document: Callable[[], dict[str, An
     suffix = Path(path).suffix.lower()
     if suffix == ".csv":
         content: Any = as_csv(document()[table]).encode()
+    elif suffix == ".xlsx":
+        import pandas as pd
+
+        made = io.BytesIO()
+        pd.read_csv(io.StringIO(as_csv(document()[table]))).to_excel(made, index=False)
+        content = made.getvalue()
     elif suffix == ".json":
         content = (as_json(document()) + "\n").encode()
     else:  # in memory, because HDF5 ends the process where a disk is full

@@ -1,19 +1,34 @@
 """``bayescm summary``."""
 
 import argparse
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import bayescm
-from bayescm.cli.inputs import add_command, add_counts, add_model, counts_of, metric_list, model_of
-from bayescm.cli.output import add_outputs, console, finite, positive, print_assumptions, show
+from bayescm.cli.inputs import add_command, add_counts, add_model, counts_of, metric_list, model_of, refuse, spelled
+from bayescm.cli.output import (
+    add_outputs,
+    bounds,
+    called,
+    console,
+    each,
+    finite,
+    positive,
+    print_assumptions,
+    print_records,
+    show,
+)
 from bayescm.cli.saving import as_json, save, save_figure
 from bayescm.cli.understood import print_counts, records
+from bayescm.data.schema import ACTUAL
 
 if TYPE_CHECKING:
     import xarray as xr
 
 EPILOG = """examples:
   bayescm summary --tp 26 --fn 0 --fp 2 --tn 6 --model three_binomial --prior laplace
+  bayescm summary 45 50                               45 of 50: one proportion
+  bayescm summary 45 50 --method wilson               a confidence interval
   bayescm summary counts.csv                          columns actual,predicted,n, or tp,fn,fp,tn, or a square matrix
   bayescm summary predictions.csv                     columns actual,predicted: one row per item
   bayescm summary scores.csv --score p --threshold 0.5   columns actual and p
@@ -25,7 +40,11 @@ def add_parser(commands: Any) -> None:
     p = add_command(commands, "summary", "every metric with its uncertainty", EPILOG, run)
     add_counts(p)
     p.add_argument("--metrics", metavar="LIST", help="names with commas or spaces, such as mcc,f1 (default: all)")
+    p.add_argument(
+        "--method", metavar="NAME", help="a confidence interval instead: wilson, clopper_pearson, bootstrap, ..."
+    )
     add_model(p)
+    p.set_defaults(proportion=False)
     p.add_argument("--prob", action="append", metavar="CLAIM", help="say P(CLAIM), such as 'mcc > 0.3'; repeatable")
     p.add_argument("--seed", type=int, metavar="N", help="seed of the draws, for the metrics that need them")
     add_outputs(p, "posterior draws and summary as a netCDF DataTree", "a picture of the intervals")
@@ -34,15 +53,22 @@ def add_parser(commands: Any) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Carry out ``bayescm summary``."""
     counts = counts_of(arguments)
+    if arguments.method is not None:
+        _confidence(arguments, counts)
+        return
     known = model_of(arguments)
     settings = known | {"random_seed": arguments.seed}
-    metrics = metric_list(arguments.metrics)
+    asked = metric_list(arguments.metrics)
+    spelling = _spelling(arguments, counts)
+    metrics: Any = {"proportion": "recall"} if arguments.proportion else asked
     interval = {"ci_prob": arguments.ci_prob, "ci_kind": arguments.ci_kind}
     table = bayescm.summary(counts, metrics, **settings, **interval)
     found = None
     if arguments.prob:
         found = bayescm.probability(counts, arguments.prob, **known)
     made = _as_json(table, counts, found)
+    for record in made["metrics"] if spelling else ():
+        record["asked"] = spelling.get(record["metric"].partition("[")[0], record["metric"])
     if arguments.save:
         save(arguments.save, lambda: _with_draws(table, counts, metrics, settings), lambda: made, "metrics")
     if arguments.plot:
@@ -51,10 +77,46 @@ def run(arguments: argparse.Namespace) -> None:
         print(as_json(made))
     else:
         print_counts(counts)
-        _print(table, counts)
+        _print(table, counts, spelling)
         if found is not None:
             _print_claims(found)
         print_assumptions(table.attrs)
+
+
+def _spelling(arguments: argparse.Namespace, counts: "xr.DataArray") -> dict[str, str]:
+    """Return how the user calls the metrics that have another name here."""
+    return {} if arguments.proportion else spelled(metric_list(arguments.metrics), counts.sizes[ACTUAL])
+
+
+def _confidence(arguments: argparse.Namespace, counts: "xr.DataArray") -> None:
+    """Print frequentist intervals by the name of their method."""
+    refuse(
+        arguments, ("model", "prior", "prevalence", "ci_kind", "prob", "plot"),
+        "doesn't apply to --method, a confidence interval; leave it out",
+    )  # fmt: skip
+    k = counts.sizes[ACTUAL]
+    usual = bayescm.metrics.resolve(None, k)
+    fits = [metric.name for metric in usual if metric.ratio is not None or arguments.method in ("delta", "bootstrap")]
+    metrics: Any = {"proportion": "recall"} if arguments.proportion else metric_list(arguments.metrics) or fits
+    found = bayescm.interval(counts, metrics, arguments.method, ci_prob=arguments.ci_prob, random_seed=arguments.seed)
+    rows = [
+        {str(name): value for name, value in names.items()} | {"point": float(one["point"])} | bounds(one["interval"])
+        for names, one in each(found[["point", "interval"]], "point")
+    ]
+    made = {"settings": dict(found.attrs), "counts": records(counts), "metrics": finite(rows)}
+    if arguments.save:
+        save(arguments.save, lambda: found, lambda: made, "metrics")
+    if arguments.json:
+        print(as_json(made))
+        return
+    print_counts(counts)
+    spelling = _spelling(arguments, counts)
+    shown = [row | {"metric": called(row["metric"], spelling)} for row in rows]
+    title = f"{arguments.method}, {100 * arguments.ci_prob:g}% confidence interval"
+    print_records(
+        shown, title, "point: value of the counts" + positive(found.attrs), left=[*map(str, counts.dims), "metric"]
+    )
+    print_assumptions(found.attrs)
 
 
 def _with_draws(table: "xr.Dataset", counts: Any, metrics: Any, settings: dict[str, Any]) -> "xr.DataTree":
@@ -125,15 +187,17 @@ def _as_json(table: "xr.Dataset", counts: "xr.DataArray", found: "xr.Dataset | N
     return made if found is None else {**made, "probabilities": _claims(found)}
 
 
-def _print(table: "xr.Dataset", counts: "xr.DataArray") -> None:
+def _print(table: "xr.Dataset", counts: "xr.DataArray", spelling: Mapping[str, str]) -> None:
     """Print tables to the terminal."""
     from rich.markup import escape
     from rich.table import Table
 
     attrs = table.attrs
     prior = attrs["prior"]
+    at = "" if attrs["prevalence"] == "null" else f", prevalence {attrs['prevalence']}"
+    level = f"{100 * attrs['ci_prob']:g}% {attrs['ci_kind'].upper()}"
     sheet = Table(
-        title=f"{attrs['model']}, prior {escape(str(prior))}, {100 * attrs['ci_prob']:g}% {attrs['ci_kind'].upper()}",
+        title=f"{attrs['model']}, prior {escape(str(prior) + at)}, {level}",
         caption="point: value of the counts" + _about_draws(table) + escape(positive(attrs)),
     )
     rows = _rows(table)
@@ -148,7 +212,8 @@ def _print(table: "xr.Dataset", counts: "xr.DataArray") -> None:
         if row["ci_kind"] != attrs["ci_kind"]:
             how += f", {row['ci_kind']}"
         numbers = [show(row[name]) for name in ("point", "mean", "sd", "lower", "upper")]
-        sheet.add_row(*(escape(str(row[name])) for name in (*batch, "metric")), *numbers, how)
+        words = [*(str(row[name]) for name in batch), called(row["metric"], spelling)]
+        sheet.add_row(*map(escape, words), *numbers, how)
     console().print(sheet)
 
 

@@ -25,6 +25,10 @@ _COLUMNS = {
 }
 """Columns of a long table of answers, and what else they are called."""
 _OF_LABELS = ("labels", "pos_label")
+_RIGHT_WORDS = ("1", "1.0", "true", "pass", "passed", "correct", "right", "yes")
+_WRONG_WORDS = ("0", "0.0", "false", "fail", "failed", "incorrect", "wrong", "no")
+_AS_RIGHT = dict.fromkeys(_RIGHT_WORDS, 1) | dict.fromkeys(_WRONG_WORDS, 0)
+"""How right and wrong answers are written."""
 
 
 def takes_counts[**P, R](function: Callable[P, R]) -> Callable[P, R]:
@@ -372,7 +376,8 @@ def _right_or_wrong(data: Any, leaderboard: bool) -> Any:
     values: NDArray[Any] = np.asarray(data) if framed or isinstance(data, list | tuple | np.ndarray) else np.empty(0)
     if values.ndim != 2 or not values.size or (framed and _is_square(data)):
         return data
-    if values.dtype.kind not in "biuf" or not np.isin(values, [0, 1]).all():
+    right = as_right(values.ravel().tolist())
+    if right is None:
         return data
     if not leaderboard:
         raise ValueError(
@@ -381,19 +386,21 @@ def _right_or_wrong(data: Any, leaderboard: bool) -> Any:
             "bayescm.compare_systems({'A': counts_a, 'B': counts_b})."
         )
     names = list(data.columns) if framed else [f"system_{i + 1}" for i in range(values.shape[1])]
-    return _of_right({str(name): column for name, column in zip(names, values.T, strict=True)})
+    return _of_right({str(name): column for name, column in zip(names, np.reshape(right, values.shape).T, strict=True)})
 
 
 def _of_right(right: Mapping[str, Any]) -> xr.Dataset:
     """Return right and wrong answers to the same items, as predictions of 1 where 1 is right."""
-    for name, answers in right.items():
-        if not np.isin(answers, [0, 1]).all():
+    known = {name: as_right(np.asarray(answers).tolist()) for name, answers in right.items()}
+    for name, answers in known.items():
+        if answers is None:
             raise ValueError(
-                f"`correct` of {name!r} must be 0 or 1, or False and True; got {some(np.unique(answers).tolist())}. "
-                "Of several passes say what counts as right, such as passes > 2."
+                f"`correct` of {name!r} must be 0 and 1, False and True, or words such as 'pass' and 'fail'; got "
+                f"{some(sorted(set(map(str, right[name]))))}. Of several passes say what counts as right, such as "
+                "passes > 2."
             )
-    n = len(next(iter(right.values())))
-    return predictions(np.ones(n, int), {name: np.asarray(a, int) for name, a in right.items()}, labels=[0, 1])
+    told: dict[str, Any] = {name: answers for name, answers in known.items() if answers is not None}
+    return predictions([1] * len(next(iter(told.values()))), told, labels=[0, 1])
 
 
 def _with_answers(given: tuple[Any, ...], how: dict[str, Any]) -> tuple[Any, ...]:
@@ -419,6 +426,12 @@ def _with_answers(given: tuple[Any, ...], how: dict[str, Any]) -> tuple[Any, ...
             )
         answers = list(answers.T if len(answers) == n else answers)
     return predictions(true, answers, **how), *rest
+
+
+def as_right(values: Sequence[Any]) -> list[int] | None:
+    """Return 1 for right and 0 for wrong answers, written as 0 and 1, True and False, or words; None for others."""
+    known = [_AS_RIGHT.get(str(value).strip().casefold()) for value in values]
+    return None if None in known else [one for one in known if one is not None]
 
 
 def _frame(data: Mapping[Any, Any]) -> Any:
