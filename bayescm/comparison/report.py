@@ -14,7 +14,7 @@ from bayescm.comparison.posteriors import Posteriors
 from bayescm.data.schema import ACTUAL, CHAIN, CI_BOUND, DRAW, LABEL, METRIC, SYSTEM, interval_coordinate
 from bayescm.distributions import dirichlet
 from bayescm.distributions.difference import Contrast
-from bayescm.distributions.sample import interval, share_error, statistics
+from bayescm.distributions.sample import Draws, interval, share_error
 from bayescm.metrics import compute, coordinates, evaluate
 from bayescm.models import rope
 from bayescm.priors.concentrations import DEFAULT_PRIOR, concentrations
@@ -134,7 +134,7 @@ def _drawn(one: xr.DataArray, entry: Entry, asked: Question, *, independent: boo
     """Answer by draws of the difference."""
     values = one.transpose(CHAIN, DRAW).values
     with np.errstate(over="ignore"):
-        found = statistics(values.ravel(), asked.ci_prob, asked.ci_kind)
+        found = Draws(values.ravel()).statistics(asked.ci_prob, asked.ci_kind)
     gain = -values if entry.metric.loss else values
     sides = np.stack([gain < -asked.rope, np.abs(gain) <= asked.rope, gain > asked.rope])
     made = {

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from bayescm.distributions.beta import Beta, Point
 from bayescm.distributions.integral import LEAST, Integral, integral_distribution, joint_probability, statistics
 from bayescm.distributions.linear import Linear, linear_distribution
+from bayescm.distributions.protocol import Distribution
 from bayescm.metrics import Metric, multiclass, of_one_class
 from bayescm.priors.concentrations import Concentrations
 
@@ -31,7 +32,6 @@ __all__ = [
 ]
 
 Array = NDArray[np.float64]
-Distribution = Beta | Point | Integral | Linear
 
 
 def exact_distribution(metric: Metric, which: Concentrations) -> Distribution | None:

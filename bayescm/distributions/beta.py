@@ -9,6 +9,7 @@ from scipy import special
 
 from bayescm.distributions import beta_quantiles
 from bayescm.distributions.narrowest import narrowest
+from bayescm.distributions.protocol import Distribution, Summarised
 
 Array = NDArray[np.float64]
 _CONTENT = 1e-7
@@ -16,7 +17,7 @@ _CONTENT = 1e-7
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Beta:
+class Beta(Distribution):
     """The distribution of g(X) with X ~ Beta(a, b) and g the identity or x -> 2x/(1+x).
 
     Attributes
@@ -87,16 +88,6 @@ class Beta:
             density = np.exp(log + (2.0 * np.log1p(at) - np.log(2.0) if self.link == "f1" else 0.0))
         return np.where((np.asarray(x) < 0.0) | (np.asarray(x) > 1.0), 0.0, density)
 
-    def error(self, x: float | Array) -> Array:
-        """Return 0: the closed form has no error of its own."""
-        return np.zeros(np.broadcast_shapes(np.shape(self.a), np.shape(x)))
-
-    def statistics(self, prob: float, kind: str) -> dict[str, Any]:
-        """Return mean, median, sd, lower, upper and whether the interval is a highest-density one."""
-        lower, upper, is_hdi = self.hdi(prob) if kind == "hdi" else (*self.eti(prob), np.zeros(np.shape(self.a), bool))
-        found = {"mean": self.mean(), "median": self.ppf(0.5), "sd": self.sd(), "lower": lower, "upper": upper}
-        return found | {"is_hdi": is_hdi}
-
     def eti(self, prob: float) -> tuple[Array, Array]:
         """Return the equal-tailed interval."""
         ends = _equal_tails(*self._concentrations(), prob)
@@ -134,8 +125,8 @@ class Beta:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Point:
-    """The distribution of a known number, with the methods of :class:`Beta`.
+class Point(Summarised):
+    """The distribution of a known number.
 
     Attributes
     ----------
@@ -143,14 +134,6 @@ class Point:
     """
 
     value: Array
-
-    def mean(self) -> Array:
-        """Return the number."""
-        return self.value
-
-    def sd(self) -> Array:
-        """Return 0."""
-        return np.zeros_like(self.value)
 
     def ppf(self, p: float | Array) -> Array:
         """Return the number, whatever `p`."""
@@ -160,10 +143,6 @@ class Point:
         """Return whether the number is at most `x`."""
         return np.asarray(self.value <= x, dtype=np.float64)
 
-    def isf(self, q: float | Array) -> Array:
-        """Return the number, whatever `q`."""
-        return self.ppf(q)
-
     def sf(self, x: float | Array) -> Array:
         """Return whether the number exceeds `x`."""
         return np.asarray(self.value > x, dtype=np.float64)
@@ -172,22 +151,10 @@ class Point:
         """Return infinity at the number, 0 elsewhere."""
         return np.where(self.value == x, np.inf, 0.0)
 
-    def error(self, x: float | Array) -> Array:
-        """Return 0."""
-        return np.zeros(np.broadcast_shapes(np.shape(self.value), np.shape(x)))
-
     def statistics(self, prob: float, kind: str) -> dict[str, Any]:
         """Return mean, median, lower and upper, all the number, and the sd 0."""
         found = dict.fromkeys(("mean", "median", "lower", "upper"), self.value)
-        return found | {"sd": self.sd(), "is_hdi": np.full(np.shape(self.value), kind == "hdi")}
-
-    def eti(self, prob: float) -> tuple[Array, Array]:
-        """Return the number twice, whatever `prob`."""
-        return self.ppf(prob), self.ppf(prob)
-
-    def hdi(self, prob: float) -> tuple[Array, Array, NDArray[np.bool_]]:
-        """Return the number twice, whatever `prob`, and that this is an interval."""
-        return *self.eti(prob), np.ones(np.shape(self.value), bool)
+        return found | {"sd": np.zeros_like(self.value), "is_hdi": np.full(np.shape(self.value), kind == "hdi")}
 
 
 def _shape(a: Array, b: Array, link: str) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]]:

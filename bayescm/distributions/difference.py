@@ -1,6 +1,6 @@
 """Exact distributions of the difference and of the ratio of two systems' metrics."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from bayescm.distributions import Beta
+from bayescm.distributions.protocol import Distribution
 from bayescm.distributions.quadrature import Outer
 
 Array = NDArray[np.float64]
@@ -19,7 +20,7 @@ TRUSTED = 1e-5
 """Largest error of a distribution that is used; else there are draws."""
 
 
-class Contrast(ABC):
+class Contrast(Distribution):
     """The distribution of one number that compares two systems.
 
     Attributes
@@ -62,18 +63,15 @@ class Contrast(ABC):
             found = brentq(excess, low, high, xtol=1e-12 * (high - low), rtol=1e-12)
         return float(np.exp(found) if self.ratio else found)
 
-    def interval(self, prob: float, kind: str) -> tuple[float, float]:
-        """Return the equal-tailed, or the narrowest interval."""
-        left = 0.5 * (1.0 - prob)
-        if kind == "hdi":
-            from scipy.optimize import minimize_scalar
+    def pdf(self, x: float) -> float:
+        """Return the density, by differences of the cdf."""
+        step = 2.5e-3 * float(self.ppf(0.975) - self.ppf(0.025))
+        below = [self.cdf(x + k * step) for k in (-2, -1, 1, 2)]
+        return float((below[0] - 8.0 * below[1] + 8.0 * below[2] - below[3]) / (12.0 * step))
 
-            def width(left: float) -> float:
-                return self.ppf(left + prob) - self.ppf(left)
-
-            options = {"xatol": 1e-4 * (1.0 - prob)}
-            left = float(minimize_scalar(width, bounds=(0.0, 1.0 - prob), method="bounded", options=options).x)
-        return self.ppf(left), self.ppf(left + prob)
+    def error(self, x: float) -> float:
+        """Return the estimated error of cdf and sf at x, relative to the smaller of them or to 1e-3."""
+        return self.both(x)[1]
 
 
 @dataclass(frozen=True, eq=False)

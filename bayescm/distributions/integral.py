@@ -23,6 +23,7 @@ from bayescm._kernels.codes import (
 from bayescm._kernels.dispatch import in_blocks, load, threads
 from bayescm.data import validate
 from bayescm.distributions.beta import Point
+from bayescm.distributions.protocol import Summarised
 from bayescm.metrics import Metric, multiclass
 from bayescm.metrics.forms import Form, proportion
 from bayescm.priors.concentrations import Concentrations
@@ -41,7 +42,7 @@ _JOINT_GOAL = 1e-8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Integral:
+class Integral(Summarised):
     """The distribution of a metric that one or two integrals of a Beta's cdf give.
 
     Attributes
@@ -111,28 +112,6 @@ class Integral:
     def ppf(self, p: float | Array) -> Array:
         """Return the quantile at `p`."""
         return self._at(p, "quantile")[..., 0]
-
-    def isf(self, q: float | Array) -> Array:
-        """Return the quantile with the probability `q` above it."""
-        return self.ppf(1.0 - np.asarray(q))
-
-    def mean(self) -> Array:
-        """Return the mean."""
-        return np.asarray(self.statistics(0.5, "eti")["mean"])
-
-    def sd(self) -> Array:
-        """Return the standard deviation."""
-        return np.asarray(self.statistics(0.5, "eti")["sd"])
-
-    def eti(self, prob: float) -> tuple[Array, Array]:
-        """Return the equal-tailed interval."""
-        found = self.statistics(prob, "eti")
-        return found["lower"], found["upper"]
-
-    def hdi(self, prob: float) -> tuple[Array, Array, Array]:
-        """Return the highest-density interval, and where it is one (else it is equal-tailed)."""
-        found = self.statistics(prob, "hdi")
-        return found["lower"], found["upper"], found["is_hdi"]
 
     def statistics(self, prob: float, kind: str) -> dict[str, Any]:
         """Return mean, median, sd, lower, upper, is_hdi, and the estimated relative error of the probabilities."""

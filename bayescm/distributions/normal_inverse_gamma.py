@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescm.data import validate
+from bayescm.distributions.protocol import Distribution
 
 Array = NDArray[np.float64]
 
@@ -53,17 +54,45 @@ class NormalInverseGamma:
         variance = self.beta / rng.gamma(self.alpha, size=size)
         return self.mu + np.sqrt(variance / self.kappa) * rng.standard_normal(size), variance
 
-    def mean_distribution(self) -> Any:
+    def mean_distribution(self) -> "Marginal":
         """Return the distribution of the mean: Student t with 2 alpha degrees of freedom."""
         from scipy import stats
 
-        return stats.t(2 * self.alpha, self.mu, np.sqrt(self.beta / (self.alpha * self.kappa)))
+        return Marginal(stats.t(2 * self.alpha, self.mu, np.sqrt(self.beta / (self.alpha * self.kappa))))
 
-    def variance_distribution(self) -> Any:
+    def variance_distribution(self) -> "Marginal":
         """Return the distribution of the variance: inverse gamma."""
         from scipy import stats
 
-        return stats.invgamma(self.alpha, scale=self.beta)
+        return Marginal(stats.invgamma(self.alpha, scale=self.beta))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Marginal(Distribution):
+    """The distribution of the mean, or of the variance: one of SciPy's."""
+
+    dist: Any
+
+    def pdf(self, x: Any) -> Any:  # noqa: D102
+        return self.dist.pdf(x)
+
+    def cdf(self, x: Any) -> Any:  # noqa: D102
+        return self.dist.cdf(x)
+
+    def sf(self, x: Any) -> Any:  # noqa: D102
+        return self.dist.sf(x)
+
+    def ppf(self, p: Any) -> Any:  # noqa: D102
+        return self.dist.ppf(p)
+
+    def isf(self, q: Any) -> Any:  # noqa: D102
+        return self.dist.isf(q)
+
+    def mean(self) -> Any:  # noqa: D102
+        return self.dist.mean()
+
+    def sd(self) -> Any:  # noqa: D102
+        return self.dist.std()
 
 
 def reference(shape: tuple[int, ...] = ()) -> NormalInverseGamma:

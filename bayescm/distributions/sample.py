@@ -1,54 +1,97 @@
 """Statistics of independent draws, with their Monte Carlo errors."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayescm.data import validate
+from bayescm.distributions.protocol import Distribution
 
 Array = NDArray[np.float64]
 
 _BATCHES = 16
 
 
-def statistics(draws: Array, ci_prob: float, ci_kind: str) -> dict[str, Array]:
-    """Return mean, median, sd and interval over the last axis, and their Monte Carlo errors.
+@dataclass(frozen=True, slots=True, eq=False)
+class Draws(Distribution):
+    """A distribution known by independent draws.
 
-    Parameters
+    Attributes
     ----------
-    draws : ndarray of shape (..., n)
-        Independent; at least 160 or so.
-    ci_prob : float
-    ci_kind : {"hdi", "eti"}
-
-    Returns
-    -------
-    dict of str to ndarray
-        ``mean median sd lower upper`` and ``mcse_mean mcse_lower mcse_upper``, each of shape (...). The errors of the
-        bounds come from 16 batches of the draws; those of narrowest intervals shrink with the cube root of n. All are
-        NaN where a draw is.
+    values : ndarray of shape (..., n)
     """
-    ordered = np.sort(draws, axis=-1)
-    n = draws.shape[-1] // _BATCHES * _BATCHES
-    batches = np.sort(draws[..., :n].reshape(*draws.shape[:-1], _BATCHES, -1), axis=-1)
-    with np.errstate(invalid="ignore"):  # infinite draws: inf - inf
-        sd = draws.std(-1)
-        lower, upper = interval(ordered, ci_prob, ci_kind)
-        undefined = np.isnan(ordered[..., -1])  # NaN sorts last
-        lower, upper = np.where(undefined, np.nan, lower), np.where(undefined, np.nan, upper)
-        rate = 1 / 2 if ci_kind == "eti" else 1 / 3  # the ends of a narrowest interval converge more slowly
-        errors = [bound.std(-1, ddof=1) / _BATCHES**rate for bound in interval(batches, ci_prob, ci_kind)]
-    return {
-        "mean": draws.mean(-1),
-        "median": np.median(ordered, axis=-1),
-        "sd": sd,
-        "lower": lower,
-        "upper": upper,
-        "mcse_mean": sd / np.sqrt(draws.shape[-1]),
-        "mcse_lower": errors[0],
-        "mcse_upper": errors[1],
-    }
+
+    values: Array
+
+    def pdf(self, x: Any) -> Array:
+        """Return the share of draws near x per unit."""
+        near = self.sd() * self.values.shape[-1] ** -0.2
+        return np.asarray((self.cdf(x + near) - self.cdf(x - near)) / (2.0 * near))
+
+    def cdf(self, x: Any) -> Array:
+        """Return the share of draws up to x."""
+        return np.asarray((self.values <= np.asarray(x)[..., None]).mean(-1))
+
+    def sf(self, x: Any) -> Array:
+        """Return the share of draws above x."""
+        return np.asarray((self.values > np.asarray(x)[..., None]).mean(-1))
+
+    def ppf(self, p: Any) -> Array:
+        """Return the quantile at `p`; further axes of `p` come first."""
+        return np.asarray(np.quantile(self.values, p, axis=-1))
+
+    def mean(self) -> Array:  # noqa: D102
+        return np.asarray(self.values.mean(-1))
+
+    def sd(self) -> Array:  # noqa: D102
+        return np.asarray(self.values.std(-1))
+
+    def error(self, x: Any) -> Array:
+        """Return the Monte Carlo standard error of cdf and sf at x, relative to the smaller of them."""
+        share, n = self.cdf(x), self.values.shape[-1]
+        return share_error(share, n) / np.maximum(np.minimum(share, 1.0 - share), 1.0 / n)
+
+    def eti(self, prob: float) -> tuple[Array, Array]:  # noqa: D102
+        return interval(np.sort(self.values, axis=-1), prob, "eti")
+
+    def hdi(self, prob: float) -> tuple[Array, Array, bool]:
+        """Return the narrowest interval with enough draws."""
+        return *interval(np.sort(self.values, axis=-1), prob, "hdi"), True
+
+    def statistics(self, prob: float, kind: str) -> dict[str, Array]:
+        """Return mean, median, sd and interval and their Monte Carlo errors; at least 160 draws or so are needed.
+
+        Returns
+        -------
+        dict of str to ndarray
+            ``mean median sd lower upper`` and ``mcse_mean mcse_lower mcse_upper``, each of shape (...). The errors of
+            the bounds come from 16 batches of the draws; those of narrowest intervals shrink with the cube root of n.
+            All are NaN where a draw is.
+        """
+        draws = self.values
+        ordered = np.sort(draws, axis=-1)
+        n = draws.shape[-1] // _BATCHES * _BATCHES
+        batches = np.sort(draws[..., :n].reshape(*draws.shape[:-1], _BATCHES, -1), axis=-1)
+        with np.errstate(invalid="ignore"):  # infinite draws: inf - inf
+            sd = draws.std(-1)
+            lower, upper = interval(ordered, prob, kind)
+            undefined = np.isnan(ordered[..., -1])  # NaN sorts last
+            lower, upper = np.where(undefined, np.nan, lower), np.where(undefined, np.nan, upper)
+            rate = 1 / 2 if kind == "eti" else 1 / 3  # the ends of a narrowest interval converge more slowly
+            errors = [bound.std(-1, ddof=1) / _BATCHES**rate for bound in interval(batches, prob, kind)]
+        return {
+            "mean": draws.mean(-1),
+            "median": np.median(ordered, axis=-1),
+            "sd": sd,
+            "lower": lower,
+            "upper": upper,
+            "mcse_mean": sd / np.sqrt(draws.shape[-1]),
+            "mcse_lower": errors[0],
+            "mcse_upper": errors[1],
+        }
 
 
 def interval(ordered: Array, ci_prob: float, ci_kind: str) -> tuple[Array, Array]:
@@ -62,6 +105,17 @@ def interval(ordered: Array, ci_prob: float, ci_kind: str) -> tuple[Array, Array
     start = np.argmin(np.where(np.isnan(widths), np.inf, widths), axis=-1)[..., None]
     lower, upper = (np.take_along_axis(ordered, at, -1)[..., 0] for at in (start, start + inside))
     return lower, upper
+
+
+def bounds(draws: Array, prob: float, *, among: bool = False) -> Array:
+    """Return lower end, median and upper end (3, ...) of the equal-tailed interval of draws (..., n).
+
+    On request they are draws themselves. NaN where a draw is.
+    """
+    at = [0.5 * (1 - prob), 0.5, 0.5 * (1 + prob)]
+    with np.errstate(invalid="ignore"):  # infinite draws
+        found = np.quantile(draws, at, axis=-1, method="inverted_cdf" if among else "linear")
+    return np.where(np.isnan(draws).any(-1), np.nan, found)
 
 
 def share_error(share: Array | float, n: int) -> Array:

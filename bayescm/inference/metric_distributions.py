@@ -142,8 +142,8 @@ class MetricDistribution:
 
     def _interval(self, prob: float, kind: str) -> xr.DataArray:
         prob = validate.number("prob", prob, 0, 1)
-        lower, upper = self.dist.hdi(prob)[:2] if kind == "hdi" else self.dist.eti(prob)
-        ends = [self._labelled(end, f"{100 * prob:g}% {kind.upper()} of {{}}") for end in (lower, upper)]
+        words = f"{100 * prob:g}% {kind.upper()} of {{}}"
+        ends = [self._labelled(end, words) for end in self.dist.interval(prob, kind)]
         joined = xr.concat(ends, CI_BOUND).transpose(..., CI_BOUND)
         return joined.assign_coords({CI_BOUND: interval_coordinate(prob, kind)})
 

@@ -27,7 +27,7 @@ from bayescm.data.schema import (
     positive_class,
 )
 from bayescm.distributions import dirichlet
-from bayescm.distributions.sample import statistics, warn_undefined
+from bayescm.distributions.sample import Draws, warn_undefined
 from bayescm.metrics import Metric, MetricsLike, compute, coordinates, multiclass, per_label, resolve
 from bayescm.priors.concentrations import Concentrations, PrevalenceLike, PriorLike, concentrations, resolved_prior
 
@@ -239,7 +239,7 @@ def _draws_of(metrics: Sequence[Metric], one: Concentrations, rng: np.random.Gen
 def _of_metric(metric: Metric, values: Array, posterior: Concentrations, plan: _Plan) -> dict[str, Any]:
     """Return the statistics of one metric's draws for one matrix."""
     warn_undefined({metric.name: values})
-    found = statistics(np.moveaxis(values, 0, -1), plan.ci_prob, plan.ci_kind)
+    found = Draws(np.moveaxis(values, 0, -1)).statistics(plan.ci_prob, plan.ci_kind)
     if metric.moments:  # inf or NaN instead of the luck of the draws
         least = _least_concentration(metric, posterior.rows)
         found["mean"] = np.where(least <= 1, np.inf, found["mean"])

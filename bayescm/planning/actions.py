@@ -16,7 +16,7 @@ from bayescm.data.inputs import takes_counts
 from bayescm.data.random import Stream, matrix_rng
 from bayescm.data.schema import ACTUAL, CI_BOUND, MATRIX, SYSTEM, attributes, interval_coordinate, positive_class
 from bayescm.distributions import dirichlet
-from bayescm.distributions.sample import statistics
+from bayescm.distributions.sample import Draws
 from bayescm.metrics import Metric, expected_cost
 from bayescm.models import same_items
 from bayescm.planning.checks import ACTION, no_dim
@@ -275,7 +275,7 @@ def _summarised(posterior: Concentrations, drawn: Array, problem: _Problem) -> d
     rows, shares = posterior.rows, posterior.shares / posterior.shares.sum()
     mean = _of_actions(rows / rows.sum(-1, keepdims=True) * shares[:, None], shares, problem.costs)
     exact = _exact(posterior, problem)
-    found = statistics(drawn, problem.ci_prob, problem.ci_kind) if exact is None else exact
+    found = Draws(drawn).statistics(problem.ci_prob, problem.ci_kind) if exact is None else exact
     least = drawn.min(0)
     ties = drawn <= least + _TIE * np.abs(problem.costs).max()
     share, regret = ties / ties.sum(0), np.where(ties, 0.0, drawn - least)

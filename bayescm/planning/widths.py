@@ -32,7 +32,7 @@ class Proportion:
     def width(self, k: Array, n: Array | float) -> Array:
         """Return the length of the interval after k successes in n trials."""
         dist = Beta(k + self.a, np.asarray(n - k + self.b))
-        lower, upper = dist.hdi(self.ci_prob)[:2] if self.ci_kind == "hdi" else dist.eti(self.ci_prob)
+        lower, upper = dist.interval(self.ci_prob, self.ci_kind)
         return np.asarray(upper - lower)
 
     def assurance(self, n: Array, width: float) -> Array:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from bayescm.data import validate
 from bayescm.data.schema import CHAIN, DRAW
+from bayescm.distributions.sample import bounds
 from bayescm.plots.checks import probability, refuse
 from bayescm.plots.curves import labels_of, list_legend
 from bayescm.plots.densities import COLORS, STYLES
@@ -122,11 +123,6 @@ def decimals_of(lower: float, upper: float) -> int:
     return min(decimals, _MOST_DECIMALS)
 
 
-def quantiles(values: Array, level: float) -> Array:
-    """Return lower bound, median and upper bound of finite draws."""
-    return np.quantile(values, [(1 - level) / 2, 0.5, (1 + level) / 2])
-
-
 def share(text: str, above: NDArray[np.bool_]) -> str:
     """Write the share of draws so that it is never a false 0 or 1."""
     return probability(float(above.mean()), text)
@@ -187,7 +183,7 @@ def _draw(
     prefix = f"{one.name}: " if one.name else ""
     if not np.isfinite(one.values).all():
         return ax.plot([], [], style, color=color, label=f"{prefix}undefined in some draws")[0]
-    lower, median, upper = (float(value) for value in quantiles(one.values, level))
+    lower, median, upper = (float(value) for value in bounds(one.values, level))
     digits = decimals_of(lower, upper)
     label = f"{prefix}median {median:.{digits}f}, {percent(level)} ETI {lower:.{digits}f} to {upper:.{digits}f}"
     if reference is not None and number > 1:

@@ -10,7 +10,8 @@ from bayescm.curves import curve_band, curve_posterior
 from bayescm.data import validate
 from bayescm.data.labels import Label, positive_last
 from bayescm.data.schema import CHAIN, DRAW
-from bayescm.plots.areas import decimals_of, posterior_of, quantiles
+from bayescm.distributions.sample import bounds
+from bayescm.plots.areas import decimals_of, posterior_of
 from bayescm.plots.curves import bands_on, curve_layers, draw_curves, list_legend, told
 from bayescm.plots.planes import new_axes
 from bayescm.priors.concentrations import PrevalenceLike
@@ -119,8 +120,7 @@ class CurveDisplay:
         draws = posterior_of(self.posterior)[variable]
         values = draws.transpose(..., CHAIN, DRAW).values.reshape(-1, draws.sizes[CHAIN] * draws.sizes[DRAW])
         found = []
-        for one in values:
-            lower, median, upper = quantiles(one, level)
+        for lower, median, upper in bounds(values, level).T:
             digits = decimals_of(float(lower), float(upper))
             found.append(f"{short} = {median:.{digits}f} [{lower:.{digits}f}, {upper:.{digits}f}]")
         return found

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from bayescm.data import validate
 from bayescm.data.schema import CHAIN, DRAW, METRIC, THRESHOLD
+from bayescm.distributions.sample import bounds
 from bayescm.plots.areas import posterior_of
 from bayescm.plots.checks import refuse
 from bayescm.plots.curves import list_legend
@@ -133,8 +134,7 @@ def _wanted(posterior: xr.Dataset, metrics: str | Sequence[str] | None) -> list[
 def _band(draws: xr.DataArray, level: float) -> Array:
     """Return lower bound, median and upper bound (3, thresholds); NaN where a draw is undefined or a bound infinite."""
     values = draws.transpose(THRESHOLD, CHAIN, DRAW).values.reshape(draws.sizes[THRESHOLD], -1)
-    with np.errstate(invalid="ignore"):
-        found = np.quantile(values, [(1 - level) / 2, 0.5, (1 + level) / 2], axis=-1)
+    found = bounds(values, level)
     return np.where(np.isfinite(found), found, np.nan)
 
 
@@ -148,9 +148,7 @@ def _chosen(data: Any) -> xr.DataArray | None:
 def _best(posterior: xr.Dataset, chosen: xr.DataArray | None, name: str, level: float) -> tuple[Array, float]:
     """Return the bounds of the best threshold of a metric, which is one of the thresholds, and the chosen one."""
     draws = posterior["best_threshold"].sel({METRIC: name}).values.ravel()
-    ends = [(1 - level) / 2, (1 + level) / 2]
-    bounds = np.full(2, np.nan) if np.isnan(draws).any() else np.quantile(draws, ends, method="inverted_cdf")
-    return bounds, np.nan if chosen is None else float(chosen.sel({METRIC: name}))
+    return bounds(draws, level, among=True)[[0, 2]], np.nan if chosen is None else float(chosen.sel({METRIC: name}))
 
 
 def _draw_metric(ax: "Axes", x: Array, band: Array, i: int) -> Any:
@@ -179,12 +177,12 @@ def _frame(ax: "Axes", x: Array, bands: list[Array], bars: int) -> tuple[float, 
     return low, step
 
 
-def _draw_bar(ax: "Axes", bounds: Array, chosen: float, y: float, color: str) -> None:
+def _draw_bar(ax: "Axes", ends: Array, chosen: float, y: float, color: str) -> None:
     """Draw the interval of a best threshold and the chosen one; what lies beyond an edge is an arrow there."""
     left, right = ax.get_xlim()
-    edges = np.clip(bounds, left, right)
+    edges = np.clip(ends, left, right)
     ax.plot(edges, [y, y], color=color, linewidth=2.2, solid_capstyle="butt", alpha=0.6, zorder=2)
-    beyond = [(left, "<")] * bool(bounds[0] < left) + [(right, ">")] * bool(bounds[1] > right)
+    beyond = [(left, "<")] * bool(ends[0] < left) + [(right, ">")] * bool(ends[1] > right)
     for edge, marker in beyond:
         ax.plot([edge], [y], marker, color=color, markersize=5.0, clip_on=False, zorder=2.5)
     mark = "<" if chosen < left else ">" if chosen > right else "D"

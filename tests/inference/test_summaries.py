@@ -6,7 +6,7 @@ import xarray as xr
 from small import tables
 
 import bayescm
-from bayescm.distributions.sample import interval, statistics
+from bayescm.distributions.sample import Draws, interval
 from bayescm.metrics.table import BINARY
 
 
@@ -207,7 +207,7 @@ def compute_one(name, tp, fn, fp, tn):
 @pytest.mark.parametrize("kind", ["eti", "hdi"])
 def test_monte_carlo_errors_are_what_they_say(kind):
     rng = np.random.default_rng(0)
-    runs = [statistics(rng.beta(5, 3, 4000), 0.9, kind) for _ in range(300)]
+    runs = [Draws(rng.beta(5, 3, 4000)).statistics(0.9, kind) for _ in range(300)]
     for name, error in (("mean", "mcse_mean"), ("lower", "mcse_lower"), ("upper", "mcse_upper")):
         true = np.std([run[name] for run in runs])
         claimed = np.mean([run[error] for run in runs])
@@ -230,7 +230,7 @@ def test_undefined_draws_warn():
 
 
 def test_a_metric_with_nan_draws_has_no_interval():
-    found = statistics(np.array([0.1, np.nan, *np.linspace(0, 1, 318)]), 0.9, "hdi")
+    found = Draws(np.array([0.1, np.nan, *np.linspace(0, 1, 318)])).statistics(0.9, "hdi")
     assert np.isnan([found["lower"], found["upper"], found["mean"]]).all()
 
 
