@@ -114,7 +114,7 @@ def model(scores: Any, *, prior: Any = "weak", fpr: ArrayLike = GRID) -> pm.Mode
     if _is_weak(prior):
         _weak(scores.values)  # refuses equal scores
     coords = {ITEM: scores[ITEM].values, LABEL: scores.attrs["labels"], FPR: fpr}
-    with pm.Model(coords=coords) as story:
+    with pm.Model(coords=coords) as program:
         data = pm.Data("scores_data", scores.values, dims=ITEM)
         actual = pm.Data("actual_data", positive.astype(np.int64), dims=ITEM)
         weak = normal_inverse_gamma.NormalInverseGamma(data.mean(), 1.0, 1.0, data.var() / 2)
@@ -128,7 +128,7 @@ def model(scores: Any, *, prior: Any = "weak", fpr: ArrayLike = GRID) -> pm.Mode
         pm.Deterministic("auc", pm.math.invprobit(d_a / np.sqrt(2)))
         pm.Deterministic("tpr", pm.math.invprobit(a + b * ndtri(fpr)), dims=FPR)
         pm.Normal("scores", mu[actual], sigma[actual], observed=data, dims=ITEM)
-    return story
+    return program
 
 
 def exact(scores: Any, *, prior: Any = "weak", fpr: ArrayLike = GRID) -> ClosedForm:

@@ -46,13 +46,13 @@ def model(counts: Any, *, prior: PriorLike = DEFAULT_PRIOR) -> pm.Model:
     alpha = concentrations(prior, "dirichlet_multinomial", labels_of(counts)).rows
     observed = flatten_cells(counts)
     coords = {dim: counts[dim].values for dim in MATRIX} | {"cell": observed["cell"].values}
-    with pm.Model(coords=coords) as story:
+    with pm.Model(coords=coords) as program:
         counts_data = pm.Data("counts_data", observed.values, dims="cell")
         concentration = pm.Data("alpha", alpha.ravel(), dims="cell")
         theta_cell = dirichlet_variable("theta_cell", a=concentration, dims="cell")
         pm.Deterministic("theta", theta_cell.reshape((k, k)), dims=(ACTUAL, PREDICTED))
         pm.Multinomial("counts", n=counts_data.sum(), p=theta_cell, observed=counts_data, dims="cell")
-    return story
+    return program
 
 
 def exact(counts: Any, *, prior: PriorLike = DEFAULT_PRIOR) -> Concentrations:

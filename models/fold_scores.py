@@ -87,7 +87,7 @@ def model(scores: Any, *, prior: Any = None, runs: int = 1, correction: bool | f
     scores = check_scores(scores)
     rho = correlation(scores.sizes[FOLD], runs, correction)
     many = DATASET in scores.dims
-    with pm.Model(coords={dim: scores[dim].values for dim in scores.dims}) as story:
+    with pm.Model(coords={dim: scores[dim].values for dim in scores.dims}) as program:
         data = pm.Data("scores_data", scores.values, dims=scores.dims)
         mean, sigma = _hierarchy(data, prior, scores.shape, rho) if many else _one_data_set(prior)
         location = mean[..., None] + np.zeros(scores.sizes[FOLD])
@@ -95,7 +95,7 @@ def model(scores: Any, *, prior: Any = None, runs: int = 1, correction: bool | f
             "scores", location, sigma, rho, dist=_scores, logp=logp, signature="(n),(),()->(n)", observed=data,
             dims=scores.dims,
         )  # fmt: skip
-    return story
+    return program
 
 
 def _one_data_set(prior: Any) -> tuple[Any, Any]:

@@ -77,7 +77,7 @@ def model(counts: Any, *, prior: PriorLike = "laplace", scale: float = 1.0) -> p
     observed = flatten_cells(counts)
     labels = counts[ACTUAL].values
     coords = {unit: counts[unit].values, ACTUAL: labels, PREDICTED: labels, "cell": observed["cell"].values}
-    with pm.Model(coords={**coords, RATE: list(RATES)}) as story:
+    with pm.Model(coords={**coords, RATE: list(RATES)}) as program:
         counts_data = pm.Data("counts_data", observed.values, dims=(unit, "cell"))
         shares = pm.Data("a_shares", base.shares, dims=ACTUAL)
         rows = pm.Data("a_rows", base.rows, dims=MATRIX)
@@ -96,7 +96,7 @@ def model(counts: Any, *, prior: PriorLike = "laplace", scale: float = 1.0) -> p
         cells = two_label_cells(prevalence, rates[:, 0], rates[:, 1])
         pm.Deterministic("theta", cells.reshape((-1, 2, 2)), dims=(unit, *MATRIX))
         pm.Multinomial("counts", n=counts_data.sum(-1), p=cells, observed=counts_data, dims=(unit, "cell"))
-    return story
+    return program
 
 
 def simulate(

@@ -63,7 +63,7 @@ def model(counts: Any, *, prior: Any = DEFAULT, correlation: float = 0.0) -> pm.
     observed = flatten_cells(counts)
     labels = counts[ACTUAL].values
     coords = {ACTUAL: labels, PREDICTED: labels, CELL: observed[CELL].values}
-    with pm.Model(coords=coords) as story:
+    with pm.Model(coords=coords) as program:
         counts_data = pm.Data("counts_data", observed.values, dims=CELL)
         standard = {name: pm.Normal(f"{name}_z") for name, (kind, _) in known.items() if kind == "logit_normal"}
         if correlation != 0:
@@ -73,7 +73,7 @@ def model(counts: Any, *, prior: Any = DEFAULT, correlation: float = 0.0) -> pm.
         theta_cell = pm.Deterministic("theta_cell", two_label_cells(*rates), dims=CELL)
         pm.Deterministic("theta", theta_cell.reshape((2, 2)), dims=MATRIX)
         pm.Multinomial("counts", n=counts_data.sum(), p=theta_cell, observed=counts_data, dims=CELL)
-    return story
+    return program
 
 
 def _rate(name: str, value: np.ndarray, standard: Any) -> Any:
@@ -160,9 +160,9 @@ if __name__ == "__main__":
         "recall": bayescm.LogitNormal.from_interval(0.80, 0.98),
         "specificity": bayescm.LogitNormal.from_interval(0.60, 0.95),
     }
-    for told in (dict.fromkeys(RATES, "jeffreys"), experts):
+    for belief in (dict.fromkeys(RATES, "jeffreys"), experts):
         fit = bayescm.posterior(
-            table, model="informative", prior=told, metrics=["recall", "specificity", "mcc"], random_seed=1
+            table, model="informative", prior=belief, metrics=["recall", "specificity", "mcc"], random_seed=1
         )
         print(
             fit.attrs["reason"],

@@ -93,7 +93,7 @@ def model(
     observed = flatten_cells(counts)
     labels = counts[ACTUAL].values
     coords = {ACTUAL: labels, PREDICTED: labels, CELL: observed[CELL].values, fold: counts[fold].values, "rate": RATES}
-    with pm.Model(coords=coords) as story:
+    with pm.Model(coords=coords) as program:
         counts_data = pm.Data("counts_data", observed.values, dims=(fold, CELL))
         if pooling == "partial":
             p = _partial(base, fold, validate.number("fold_sd_scale", fold_sd_scale, 0, np.inf))
@@ -104,7 +104,7 @@ def model(
             shape = (*(() if pooling == "complete" else (counts.sizes[fold],)), len(labels), len(labels))
             pm.Deterministic("theta", p.reshape(shape), dims=(*of[:-1], *MATRIX))
         pm.Multinomial("counts", n=counts_data.sum(-1), p=p, observed=counts_data, dims=(fold, CELL))
-    return story
+    return program
 
 
 def _partial(base: Concentrations, fold: str, scale: float) -> Any:

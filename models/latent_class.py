@@ -97,7 +97,7 @@ def model(counts: Any, *, prior: Any = "laplace", known: Any = None, dependence:
     labels = counts[setting.tests[0]].values
     coords = {POPULATION: counts[POPULATION].values, TEST: setting.tests, ACTUAL: labels, PREDICTED: labels}
     coords |= {RATE: setting.free_names(), "answer": ["right", "wrong"], CELL: observed[CELL].values}
-    with pm.Model(coords=coords) as story:
+    with pm.Model(coords=coords) as program:
         counts_data = pm.Data("counts_data", observed.values, dims=(POPULATION, CELL))
         shares = pm.Data("a_prevalence", setting.prevalence, dims=(POPULATION, ACTUAL))
         prevalence = pm.Beta("true_prevalence", shares[:, 1], shares[:, 0], dims=POPULATION)
@@ -111,7 +111,7 @@ def model(counts: Any, *, prior: Any = "laplace", known: Any = None, dependence:
         pm.Deterministic("theta", theta.reshape(shape), dims=(POPULATION, TEST, *MATRIX))
         n = counts_data.sum(axis=-1)
         pm.Multinomial("counts", n=n, p=cells, observed=counts_data, dims=(POPULATION, CELL))
-    return story
+    return program
 
 
 def simulate(
@@ -326,17 +326,17 @@ def _check_identified(setting: Setting, informative: bool) -> None:
     rank, parameters, cells = _rank(setting)
     if rank == parameters:
         return
-    told = (
+    text = (
         f"`counts` of {len(setting.tests)} tests in {len(setting.prevalence)} populations has {cells} free cells, "
         f"which tell apart {rank} of the {parameters} parameters"
     )
     if not informative:
         population = "" if setting.dependence and len(setting.tests) == 2 else " or a population of another prevalence"
         raise ValueError(
-            f"{told}. Add a test{population}, give the error rates that are known as `known`, or what is known of "
+            f"{text}. Add a test{population}, give the error rates that are known as `known`, or what is known of "
             "them as a mapping `prior` of informative Betas."
         )
-    validate.warn(f"{told}: along the others the posterior is the prior.")
+    validate.warn(f"{text}: along the others the posterior is the prior.")
 
 
 def _rank(setting: Setting) -> tuple[int, int, int]:

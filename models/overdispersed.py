@@ -62,7 +62,7 @@ Array = NDArray[np.float64]
 
 CLUSTER, PART = "cluster", "part"
 OVERDISPERSIONS = ("cells", "rates")
-STORY = {"cells": "dirichlet_multinomial", "rates": "three_binomial"}
+PROGRAM = {"cells": "dirichlet_multinomial", "rates": "three_binomial"}
 RHO_PRIOR = (1.0, 4.0)
 _TAKEN = (PART, "theta_cell", "class_shares", "rates", "rho", "design_effect", "effective_items", "alpha", "a_shares",
           "a_rows", "counts_data")  # fmt: skip
@@ -95,13 +95,13 @@ def model(
     counts, cluster = several_matrices(counts, _TAKEN)
     rho_a, rho_b = _rho_prior(rho_prior)
     validate.choice("overdispersion", overdispersion, OVERDISPERSIONS)
-    base = proper(concentrations(prior, STORY[overdispersion], labels_of(counts)))
+    base = proper(concentrations(prior, PROGRAM[overdispersion], labels_of(counts)))
     part = PART if overdispersion == "rates" else None
     observed = flatten_cells(counts)
     k = counts.sizes[ACTUAL]
     labels = counts[ACTUAL].values
     coords = {cluster: counts[cluster].values, ACTUAL: labels, PREDICTED: labels, "cell": observed["cell"].values}
-    with pm.Model(coords=coords | ({PART: parts(labels_of(counts))} if part else {})) as story:
+    with pm.Model(coords=coords | ({PART: parts(labels_of(counts))} if part else {})) as program:
         counts_data = pm.Data("counts_data", observed.values, dims=(cluster, "cell"))
         items = counts_data.sum(-1)
         rho = pm.Beta("rho", rho_a, rho_b, dims=part)
@@ -124,7 +124,7 @@ def model(
         effect, effective = _design(sizes.astype("float64"), rho)
         pm.Deterministic("design_effect", effect, dims=part)
         pm.Deterministic("effective_items", effective, dims=part)
-    return story
+    return program
 
 
 def _design(sizes: Any, rho: Any) -> tuple[Any, Any]:
@@ -163,7 +163,7 @@ def simulate(
         ``counts(cluster, actual, predicted)``, and the truth under the names of the program.
     """
     tree = validate.choice("overdispersion", overdispersion, OVERDISPERSIONS) == "rates"
-    base = proper(concentrations(prior, STORY[overdispersion], n_labels))
+    base = proper(concentrations(prior, PROGRAM[overdispersion], n_labels))
     items = np.broadcast_to(np.asarray(size, np.int64), validate.positive_integer("clusters", clusters))
     a, b = _rho_prior(rho_prior)
     rho = rng.beta(a, b, n_labels + 1 if tree else 1)

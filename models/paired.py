@@ -85,7 +85,7 @@ def model(counts: Any, *, prior: PriorLike = DEFAULT_PRIOR, dependence: str | No
     kind = _dependence(counts, dependence)
     coords = {dim: counts[dim].values for dim in counts.dims}
     coords |= {SYSTEM: systems, PREDICTED: labels, CELL: observed[CELL].values}
-    with pm.Model(coords=coords) as story:
+    with pm.Model(coords=coords) as program:
         counts_data = pm.Data("counts_data", observed.values, dims=CELL)
         if kind == "dirichlet":
             concentration = _joint_concentrations(prior, counts).ravel()
@@ -100,7 +100,7 @@ def model(counts: Any, *, prior: PriorLike = DEFAULT_PRIOR, dependence: str | No
         theta = pm.math.stack([joint.sum(axis=axes) for axes in others])
         pm.Deterministic("theta", theta, dims=(SYSTEM, *MATRIX))
         pm.Multinomial("counts", n=counts_data.sum(), p=cells, observed=counts_data, dims=CELL)
-    return story
+    return program
 
 
 def _difficulty(base: Concentrations, n_systems: int) -> Any:
@@ -200,8 +200,8 @@ def _dependence(counts: xr.DataArray, dependence: str | None) -> str:
 
 def _single(prior: PriorLike, counts: xr.DataArray) -> Concentrations:
     """Return the prior of each system."""
-    story = "three_binomial" if isinstance(prior, Mapping) else "dirichlet_multinomial"
-    return concentrations(prior, story, counts[ACTUAL].values.tolist())
+    program = "three_binomial" if isinstance(prior, Mapping) else "dirichlet_multinomial"
+    return concentrations(prior, program, counts[ACTUAL].values.tolist())
 
 
 def _joint_concentrations(prior: PriorLike, counts: xr.DataArray) -> np.ndarray:

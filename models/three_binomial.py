@@ -57,7 +57,7 @@ def model(counts: Any, *, prior: PriorLike = DEFAULT_PRIOR) -> pm.Model:
     observed = flatten_cells(counts)
     labels = counts[ACTUAL].values
     coords = {ACTUAL: labels, PREDICTED: labels, LABEL: labels, "cell": observed["cell"].values}
-    with pm.Model(coords=coords) as story:
+    with pm.Model(coords=coords) as program:
         counts_data = pm.Data("counts_data", observed.values, dims="cell")
         shares = pm.Data("a_shares", base.shares, dims=ACTUAL)
         rows = pm.Data("a_rows", base.rows, dims=MATRIX)
@@ -72,7 +72,7 @@ def model(counts: Any, *, prior: PriorLike = DEFAULT_PRIOR) -> pm.Model:
             cells = (prevalence[:, None] * rates).ravel()
         pm.Deterministic("theta", cells.reshape((k, k)), dims=MATRIX)
         pm.Multinomial("counts", n=counts_data.sum(), p=cells, observed=counts_data, dims="cell")
-    return story
+    return program
 
 
 def exact(counts: Any, *, prior: PriorLike = DEFAULT_PRIOR) -> Concentrations:

@@ -345,7 +345,7 @@ NOT_CALLED = {
     "MetricDistribution": "is what metric_distribution returns, and is judged there",
     "priors.concentrations.Concentrations": "is what priors.concentrations returns",
     "metrics.Metric": "is what metrics.resolve returns",
-    "models.Story": "a protocol",
+    "models.Program": "a protocol",
     "metrics.compute": "the kernel under evaluate, of metrics and arrays that were checked",
     "models.names": "takes nothing",
     "plots.visuals.level_contours": "draws on given axes for plot_region",

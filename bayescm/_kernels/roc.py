@@ -151,7 +151,7 @@ def trace(steps, number, at, solid, odds, fprs, tprs, read):
     while j < len(tprs) and tprs[j] <= 0.0:
         fpr[j], area_fpr[j] = 0.0, 0.0
         j += 1
-    next_f, next_t = _asked(fprs, 0, all_f), _asked(tprs, j, all_t)
+    next_f, next_t = _mass_at(fprs, 0, all_f), _mass_at(tprs, j, all_t)
     for e in range(number):
         run, up, right = df[e], dt[e], dtied[e]
         while m < len(at) and at[m] < e + 1:
@@ -166,7 +166,7 @@ def trace(steps, number, at, solid, odds, fprs, tprs, read):
             tpr[i] = min((t + slope * (over - flat)) / all_t, 1.0)
             area_tpr[i] = (auc + over * t + 0.5 * slope * (over - flat) ** 2) / (all_t * all_f)
             i += 1
-            next_f = _asked(fprs, i, all_f)
+            next_f = _mass_at(fprs, i, all_f)
         auc += run * t + right * (t + 0.5 * up)
         f += run
         while next_t <= t + up and up > 0.0:
@@ -174,7 +174,7 @@ def trace(steps, number, at, solid, odds, fprs, tprs, read):
             fpr[j] = min((f + right * (over / up)) / all_f, 1.0)
             area_fpr[j] = (left + over * (f + 0.5 * right * (over / up))) / (all_t * all_f)
             j += 1
-            next_t = _asked(tprs, j, all_t)
+            next_t = _mass_at(tprs, j, all_t)
         if right > 0.0:
             area = under(t, worth * f, up, worth * right)
         else:
@@ -199,7 +199,7 @@ def trace(steps, number, at, solid, odds, fprs, tprs, read):
 
 
 @kernel
-def _asked(rates, i, total):
+def _mass_at(rates, i, total):
     """Return the mass at which the i-th rate is to be read; a rate of 1 is read at the end, whatever was rounded."""
     return rates[i] * total if i < len(rates) and rates[i] < 1.0 else np.inf
 

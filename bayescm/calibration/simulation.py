@@ -91,20 +91,20 @@ def sbc(
     """
     validate.choice("method", method, fit.METHODS)
     model = fit.name_of(model)
-    asked: Any = load(model) if isinstance(model, str) else model
-    if not (hasattr(asked, "simulate") and hasattr(asked, "model")):
+    module: Any = load(model) if isinstance(model, str) else model
+    if not (hasattr(module, "simulate") and hasattr(module, "model")):
         raise TypeError(f"`model` must be a name, or an object with the functions simulate and model; got {model!r}.")
     name = model if isinstance(model, str) else getattr(model, "__name__", "your own")
     seed = validate.seed(random_seed)
     rng = np.random.default_rng(seed)
-    of_world = _options(asked.simulate, options, prior)
-    of_fit = _options(asked.model, options, of_world.get("prior") if fit_prior is None else fit_prior)
-    if unknown := set(options) - set(of_world) - set(of_fit):
+    of_simulation = _options(module.simulate, options, prior)
+    of_fit = _options(module.model, options, of_simulation.get("prior") if fit_prior is None else fit_prior)
+    if unknown := set(options) - set(of_simulation) - set(of_fit):
         raise TypeError(f"`{sorted(unknown)[0]}` is an option of neither `simulate` nor `model` of this story.")
-    if of_world.get("prior", "none asked") is None:
+    if of_simulation.get("prior", "none asked") is None:
         raise ValueError("`prior` must be given: without it this story simulates from another prior than it fits by.")
-    first = asked.simulate(np.random.default_rng(seed), **of_world)
-    form: Any = asked.exact(data_of(first), **of_fit) if hasattr(asked, "exact") and method != "nuts" else None
+    first = module.simulate(np.random.default_rng(seed), **of_simulation)
+    form: Any = module.exact(data_of(first), **of_fit) if hasattr(module, "exact") and method != "nuts" else None
     if method == "exact" and form is None:
         raise ValueError("`method`='exact' can't answer: this story has no closed form with these options.")
     default = (200, 500) if form is None else (500, 999)
@@ -114,19 +114,19 @@ def sbc(
         raise ValueError(f"`draws` must be at least {LEAST_DRAWS}, for ranks to tell anything; got {draws}.")
     averaged = form.averaged if isinstance(form, ClosedForm) else None
     names, metrics = _wanted(variables, first)
-    worlds = [_truth(asked.simulate(rng, **of_world), names, metrics, averaged) for _ in range(count)]
-    if any(not np.isfinite(v).all() for world in worlds[:1] for v in world.values.values()):
+    cases = [_truth(module.simulate(rng, **of_simulation), names, metrics, averaged) for _ in range(count)]
+    if any(not np.isfinite(v).all() for simulated in cases[:1] for v in simulated.values.values()):
         raise ValueError("`prior` must be proper: a truth drawn from it isn't a number.")
     divergences = 0
     if form is None:
-        ask = fit.BoundModel(name, asked, None, None, of_fit)
-        values, divergences = _by_nuts(ask, worlds, metrics, draws, tune, seed)
+        ask = fit.BoundModel(name, module, None, None, of_fit)
+        values, divergences = _by_nuts(ask, cases, metrics, draws, tune, seed)
     else:
-        forms = [asked.exact(w.data, **of_fit) for w in worlds]
+        forms = [module.exact(w.data, **of_fit) for w in cases]
         if isinstance(form, Concentrations):
-            values = _by_concentrations(worlds, forms, metrics, draws, seed, rng)
+            values = _by_concentrations(cases, forms, metrics, draws, seed, rng)
         else:
-            values = [_by_closed_form(f, w, metrics, draws, rng) for f, w in zip(forms, worlds, strict=True)]
+            values = [_by_closed_form(f, w, metrics, draws, rng) for f, w in zip(forms, cases, strict=True)]
     dims = {v: first[v].dims for v in names} | {m.name: _metric_dims(m, first, averaged) for m in metrics}
     located = {v: ((CHAIN, DRAW, *dims[v]), np.stack([one[v] for one in values])[None]) for v in dims}
     group = xr.Dataset(located, coords={CHAIN: [0], DRAW: np.arange(count)})
@@ -135,7 +135,7 @@ def sbc(
         group = group.assign_coords({LABEL: first["counts"][ACTUAL].values})
     attrs = attributes(
         model=name, method="nuts" if form is None else "exact", simulations=count, random_seed=seed,
-        divergences=divergences, **(of_fit | of_world),
+        divergences=divergences, **(of_fit | of_simulation),
     )  # fmt: skip
     return tree({"prior_sbc": group}, attrs)
 
@@ -146,33 +146,33 @@ def _options(function: Any, options: dict[str, Any], prior: Any) -> dict[str, An
     return taken | ({"prior": prior} if prior is not None and "prior" in taken else {})
 
 
-def _wanted(variables: Any, world: xr.Dataset) -> tuple[list[str], list[Metric]]:
+def _wanted(variables: Any, simulated: xr.Dataset) -> tuple[list[str], list[Metric]]:
     """Split the variables into parameters of the world and metrics of its theta."""
-    given = [str(name) for name in world.data_vars if name not in ("counts", "scores", "theta", "theta_cell")]
-    k = world["theta"].sizes[ACTUAL] if "theta" in world else 0
+    given = [str(name) for name in simulated.data_vars if name not in ("counts", "scores", "theta", "theta_cell")]
+    k = simulated["theta"].sizes[ACTUAL] if "theta" in simulated else 0
     if variables is None:
         of_theta = [name for name in OF_THETA if name not in given] if k else []
         return given, resolve(of_theta, k) if of_theta else []
     single = isinstance(variables, str) or callable(variables)
-    asked: list[Any] = [variables] if single else validate.listed("variables", variables)
-    named = [v for v in asked if isinstance(v, str) and v in given]
-    rest = [v for v in asked if v not in named]
+    listed: list[Any] = [variables] if single else validate.listed("variables", variables)
+    named = [v for v in listed if isinstance(v, str) and v in given]
+    rest = [v for v in listed if v not in named]
     if rest and not k:
         raise ValueError(f"`variables` has {rest[0]!r}, which the story doesn't simulate; it has {', '.join(given)}.")
     return named, resolve(rest, k) if rest else []
 
 
-def _theta(world: xr.Dataset) -> xr.DataArray:
-    theta = world["theta"]
+def _theta(simulated: xr.Dataset) -> xr.DataArray:
+    theta = simulated["theta"]
     k = theta.sizes[ACTUAL]
     return theta.assign_coords({dim: np.arange(k) for dim in MATRIX if dim not in theta.coords})
 
 
-def _truth(world: xr.Dataset, names: list[str], metrics: list[Metric], averaged: str | None) -> _Truth:
-    values = {name: np.asarray(world[name].values, np.float64) for name in names}
+def _truth(simulated: xr.Dataset, names: list[str], metrics: list[Metric], averaged: str | None) -> _Truth:
+    values = {name: np.asarray(simulated[name].values, np.float64) for name in names}
     if metrics:
-        values |= {str(n): v.values for n, v in _measure(_theta(world), metrics, averaged).items()}
-    return _Truth(data_of(world), values)
+        values |= {str(n): v.values for n, v in _measure(_theta(simulated), metrics, averaged).items()}
+    return _Truth(data_of(simulated), values)
 
 
 def _measure(theta: xr.DataArray, metrics: list[Metric], averaged: str | None) -> xr.Dataset:
@@ -180,8 +180,8 @@ def _measure(theta: xr.DataArray, metrics: list[Metric], averaged: str | None) -
     return measured if averaged is None else measured.mean(averaged)
 
 
-def _metric_dims(metric: Metric, world: xr.Dataset, averaged: str | None) -> tuple[Any, ...]:
-    theta = world["theta"]
+def _metric_dims(metric: Metric, simulated: xr.Dataset, averaged: str | None) -> tuple[Any, ...]:
+    theta = simulated["theta"]
     rest = tuple(dim for dim in theta.dims if dim not in (*MATRIX, averaged))
     return (*rest, *((LABEL,) if per_label(metric, theta.sizes[ACTUAL]) else ()))
 
@@ -193,7 +193,7 @@ def _rank(draws: Array, truth: Array, rng: np.random.Generator) -> Array:
 
 
 def _by_concentrations(
-    worlds: list[_Truth],
+    cases: list[_Truth],
     forms: list[Concentrations],
     metrics: list[Metric],
     draws: int,
@@ -203,53 +203,55 @@ def _by_concentrations(
     """Locate all truths at once where every posterior is concentrations of one matrix."""
     rows, shares = (np.stack([getattr(form, part) for form in forms]) for part in ("rows", "shares"))
     posterior = Concentrations(rows, shares, one_dirichlet=forms[0].one_dirichlet)
-    drawn = dirichlet.draw_batch(posterior, np.arange(len(worlds)), 1, draws, seed, 9)[:, 0]
+    drawn = dirichlet.draw_batch(posterior, np.arange(len(cases)), 1, draws, seed, 9)[:, 0]
     located = {}
     for metric in metrics:
-        truth = np.stack([w.values[metric.name] for w in worlds])
+        truth = np.stack([w.values[metric.name] for w in cases])
         dist = distributions.exact_distribution(metric, posterior)
         ranked = (
             dist.cdf(truth) if dist is not None else _rank(np.moveaxis(compute([metric], drawn)[0], 1, 0), truth, rng)
         )
         located[metric.name] = ranked
-    return [{name: values[i] for name, values in located.items()} for i in range(len(worlds))]
+    return [{name: values[i] for name, values in located.items()} for i in range(len(cases))]
 
 
 def _by_closed_form(
-    form: ClosedForm, world: _Truth, metrics: list[Metric], draws: int, rng: np.random.Generator
+    form: ClosedForm, simulated: _Truth, metrics: list[Metric], draws: int, rng: np.random.Generator
 ) -> dict[str, Array]:
     """Locate one truth by the exact distributions of its posterior, and by draws where there is none."""
     located: dict[str, Array] = {}
-    for name, truth in world.values.items():
+    for name, truth in simulated.values.items():
         if name in form.distributions:
             located[name] = np.asarray(form.distributions[name].cdf(truth))
     if form.cells is not None and form.averaged is None:
         found = {metric.name: distributions.exact_distribution(metric, form.cells) for metric in metrics}
-        located |= {name: dist.cdf(world.values[name]) for name, dist in found.items() if dist is not None}
-    rest = [name for name in world.values if name not in located]
+        located |= {name: dist.cdf(simulated.values[name]) for name, dist in found.items() if dist is not None}
+    rest = [name for name in simulated.values if name not in located]
     if rest:
         drawn = form.draw(rng, draws)
         if metrics and "theta" in drawn:
             drawn = drawn.assign(_measure(drawn["theta"], metrics, form.averaged))
-        located |= {name: _rank(drawn[name].transpose(SAMPLE, ...).values, world.values[name], rng) for name in rest}
+        located |= {
+            name: _rank(drawn[name].transpose(SAMPLE, ...).values, simulated.values[name], rng) for name in rest
+        }
     return located
 
 
 def _by_nuts(
-    ask: fit.BoundModel, worlds: list[_Truth], metrics: list[Metric], draws: int, tune: int, seed: int
+    ask: fit.BoundModel, cases: list[_Truth], metrics: list[Metric], draws: int, tune: int, seed: int
 ) -> tuple[list[dict[str, Array]], int]:
     """Locate every truth among draws of one chain of a program compiled once."""
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(1,)))
     options = {"tune": tune, "cores": 1, "progressbar": False}
     located, divergences = [], 0
     kept: dict[str, Any] = {}
-    for i, world in enumerate(worlds):
-        with ask._replace(data=world.data).compiled(kept) as program:
+    for i, simulated in enumerate(cases):
+        with ask._replace(data=simulated.data).compiled(kept) as program:
             posterior, stats = nuts.sample(program, nuts.Run(1, draws, seed + i, options=options))
         divergences += int(stats["diverging"].sum())
         thinned = posterior.isel({CHAIN: 0, DRAW: slice(THIN - 1, None, THIN)})
         if metrics:
             thinned = thinned.assign(_measure(thinned["theta"].transpose(DRAW, ..., *MATRIX), metrics, None))
-        drawn = {name: thinned[name].transpose(DRAW, ...).values for name in world.values}
-        located.append({name: _rank(drawn[name], truth, rng) for name, truth in world.values.items()})
+        drawn = {name: thinned[name].transpose(DRAW, ...).values for name in simulated.values}
+        located.append({name: _rank(drawn[name], truth, rng) for name, truth in simulated.values.items()})
     return located, divergences

@@ -76,7 +76,7 @@ def agreement(answers: Patterns, pair: tuple[int, int], share: Proportion) -> Ag
     return Agreement(*(float(count[cell].sum()) for cell in cells))
 
 
-def told_apart(answers: Patterns, pair: tuple[int, int], entry: Entry) -> tuple[int, int, int]:
+def discordant(answers: Patterns, pair: tuple[int, int], entry: Entry) -> tuple[int, int, int]:
     """Count the items that speak for the first system alone, for the second, and those answered differently.
 
     Of a proportion only the items count that it is about; of a metric of one class, being right is to say rightly

@@ -74,8 +74,8 @@ class Posteriors:
     def _sides_of_pairs(self, answers: Patterns) -> list[xr.Dataset]:
         """Draw each pair with its own prior; proportions from their own exact posterior, in the order of the rest."""
         self._check_proper()
-        asked = self.prior, self.prevalence, self.chains, self.draws, self.seed
-        drawn = draws_of_pairs(answers, self.compared.pairs, *asked)
+        settings = self.prior, self.prevalence, self.chains, self.draws, self.seed
+        drawn = draws_of_pairs(answers, self.compared.pairs, *settings)
         found = xr.concat(
             [evaluate(theta.drop_vars(SYSTEM), self.compared.metrics) for theta in drawn], COMPARISON
         ).transpose(SYSTEM, CHAIN, DRAW, COMPARISON, ...)
@@ -92,8 +92,8 @@ class Posteriors:
         resolved = self.compared.metrics
         if self.conjugate:
             self._check_proper()
-            asked = self.prevalence, self.chains, self.draws, self.seed
-            return evaluate(draws_of_systems(self.compared.counts, self.base, *asked), resolved)
+            settings = self.prevalence, self.chains, self.draws, self.seed
+            return evaluate(draws_of_systems(self.compared.counts, self.base, *settings), resolved)
         found = []
         for i, system in enumerate(self.compared.systems):
             tree = posteriors.posterior(

@@ -79,7 +79,7 @@ def comparison_coordinates(compared: Compared) -> dict[str, Any]:
     }
 
 
-def summary(posteriors: Posteriors, drawn: xr.Dataset, asked: Question) -> xr.Dataset:
+def summary(posteriors: Posteriors, drawn: xr.Dataset, question: Question) -> xr.Dataset:
     """Return the table of all comparisons and metrics."""
     compared = posteriors.compared
     rows: Rows = []
@@ -90,13 +90,13 @@ def summary(posteriors: Posteriors, drawn: xr.Dataset, asked: Question) -> xr.Da
             one = drawn[entry.metric.name].isel({COMPARISON: i})
             one = one if entry.place is None else one.isel({LABEL: entry.place})
             if dist is not None:
-                found = _exact(dist, entry, asked)
+                found = _exact(dist, entry, question)
             else:
-                found = _drawn(one, entry, asked, independent=posteriors.conjugate)
+                found = _drawn(one, entry, question, independent=posteriors.conjugate)
                 exist = dict(zip(("mean", "sd"), posteriors.moments_exist(entry, pair), strict=True))
                 found |= {name: np.nan for name, does in exist.items() if not does}
-            rows[-1].append(found | _ratio(posteriors, entry, pair, asked) | {"point": point})
-    return _table(rows, compared, asked)
+            rows[-1].append(found | _ratio(posteriors, entry, pair, question) | {"point": point})
+    return _table(rows, compared, question)
 
 
 def points(posteriors: Posteriors, pair: tuple[int, int]) -> list[float]:
@@ -117,30 +117,30 @@ def points(posteriors: Posteriors, pair: tuple[int, int]) -> list[float]:
     return found
 
 
-def _exact(dist: Any, entry: Entry, asked: Question) -> dict[str, Any]:
+def _exact(dist: Any, entry: Entry, question: Question) -> dict[str, Any]:
     """Answer by the distribution of the difference."""
     loss = entry.metric.loss
-    beyond = dist.cdf(-asked.margin) if loss else dist.sf(asked.margin)
+    beyond = dist.cdf(-question.margin) if loss else dist.sf(question.margin)
     better = dist.cdf(0.0) if loss else dist.sf(0.0)
-    sides = rope.rope_probabilities(dist, asked.rope)["mean_difference"].values
+    sides = rope.rope_probabilities(dist, question.rope)["mean_difference"].values
     return {
-        "mean": dist.mean(), "sd": dist.sd(), "interval": dist.interval(asked.ci_prob, asked.ci_kind),
+        "mean": dist.mean(), "sd": dist.sd(), "interval": dist.interval(question.ci_prob, question.ci_kind),
         "probability_better": better, "probability": sides[::-1] if loss else sides, "superiority": beyond,
         "mcse_probability": np.zeros(3), "method": "exact",
     }  # fmt: skip
 
 
-def _drawn(one: xr.DataArray, entry: Entry, asked: Question, *, independent: bool) -> dict[str, Any]:
+def _drawn(one: xr.DataArray, entry: Entry, question: Question, *, independent: bool) -> dict[str, Any]:
     """Answer by draws of the difference."""
     values = one.transpose(CHAIN, DRAW).values
     with np.errstate(over="ignore"):
-        found = Draws(values.ravel()).statistics(asked.ci_prob, asked.ci_kind)
+        found = Draws(values.ravel()).statistics(question.ci_prob, question.ci_kind)
     gain = -values if entry.metric.loss else values
-    sides = np.stack([gain < -asked.rope, np.abs(gain) <= asked.rope, gain > asked.rope])
+    sides = np.stack([gain < -question.rope, np.abs(gain) <= question.rope, gain > question.rope])
     made = {
         "mean": found["mean"], "sd": found["sd"], "interval": (found["lower"], found["upper"]),
         "probability_better": np.mean((gain > 0) + 0.5 * (gain == 0)),
-        "probability": sides.mean((1, 2)), "superiority": np.mean(gain > asked.margin),
+        "probability": sides.mean((1, 2)), "superiority": np.mean(gain > question.margin),
         "mcse_probability": np.array([_mcse(side, independent=independent) for side in sides]),
     }  # fmt: skip
     if np.isnan(values).any():
@@ -158,23 +158,23 @@ def _mcse(indicator: NDArray[np.bool_], *, independent: bool) -> float:
     return float(az.mcse(indicator.astype(np.float64)))
 
 
-def _ratio(posteriors: Posteriors, entry: Entry, pair: tuple[int, int], asked: Question) -> dict[str, Any]:
+def _ratio(posteriors: Posteriors, entry: Entry, pair: tuple[int, int], question: Question) -> dict[str, Any]:
     """Return median and interval of the ratio; NaN where the metric may be 0 or less by its range."""
     if entry.metric.lower < 0.0:
         return {"ratio": np.nan, "ratio_interval": (np.nan, np.nan)}
     dist: Contrast | None = posteriors.ratio(entry, pair)
     if dist is not None:
-        return {"ratio": dist.ppf(0.5), "ratio_interval": dist.interval(asked.ci_prob, asked.ci_kind)}
+        return {"ratio": dist.ppf(0.5), "ratio_interval": dist.interval(question.ci_prob, question.ci_kind)}
     first, second = posteriors.of(entry, pair)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         drawn = np.sort((first / second).ravel())
-        bounds = interval(drawn, asked.ci_prob, asked.ci_kind)
+        bounds = interval(drawn, question.ci_prob, question.ci_kind)
     if np.isnan(drawn[-1]):  # NaN sorts last
         return {"ratio": np.nan, "ratio_interval": (np.nan, np.nan)}
     return {"ratio": np.median(drawn), "ratio_interval": bounds}
 
 
-def _table(rows: Rows, compared: Compared, asked: Question) -> xr.Dataset:
+def _table(rows: Rows, compared: Compared, question: Question) -> xr.Dataset:
     """Give the table its names, and each row its verdict."""
     more = {"interval": CI_BOUND, "ratio_interval": CI_BOUND, "probability": rope.SIDE, "mcse_probability": rope.SIDE}
     made = xr.Dataset(
@@ -190,28 +190,28 @@ def _table(rows: Rows, compared: Compared, asked: Question) -> xr.Dataset:
             **comparison_coordinates(compared),
             **coordinates(compared.metrics, compared.labels),
             rope.SIDE: list(SIDES),
-            CI_BOUND: interval_coordinate(asked.ci_prob, asked.ci_kind),
+            CI_BOUND: interval_coordinate(question.ci_prob, question.ci_kind),
         },
     )
-    sure = made["probability"].values >= asked.decision_prob
+    sure = made["probability"].values >= question.decision_prob
     if compared.answers is not None:
-        least, items = frequentist.fewest_that_decide(asked.decision_prob), _told_apart(compared)
+        least, items = frequentist.fewest_that_decide(question.decision_prob), _discordant(compared)
         sure[..., [0, 2]] &= (items[..., 2] >= least)[..., None]
-        told = {"long_name": "Items that speak for one system alone", "fewest_that_decide": least}
-        made["discordant"] = (COMPARISON, METRIC, "only"), items[..., :2], told
+        notes = {"long_name": "Items that speak for one system alone", "fewest_that_decide": least}
+        made["discordant"] = (COMPARISON, METRIC, "only"), items[..., :2], notes
         made = made.assign_coords(only=["first", "second"])
     verdict = np.where(sure.any(-1), np.array(SIDES)[sure.argmax(-1)], "undecided")
-    made["verdict"] = (COMPARISON, METRIC), verdict, {"long_name": f"Verdict at {asked.decision_prob:g}"}
+    made["verdict"] = (COMPARISON, METRIC), verdict, {"long_name": f"Verdict at {question.decision_prob:g}"}
     made["method"] = (COMPARISON, METRIC), [[cell["method"] for cell in row] for row in rows]
     if compared.answers is not None:
         made["reason"] = (COMPARISON, METRIC), _reasons(compared, verdict, items, least), {"long_name": "What decides"}
     return made
 
 
-def _told_apart(compared: Compared) -> NDArray[np.int64]:
+def _discordant(compared: Compared) -> NDArray[np.int64]:
     """Return the items for the first, for the second, and answered differently: (comparison, metric, 3)."""
     answers: Any = compared.answers
-    found = [[frequentist.told_apart(answers, pair, entry) for entry in compared.entries] for pair in compared.pairs]
+    found = [[frequentist.discordant(answers, pair, entry) for entry in compared.entries] for pair in compared.pairs]
     return np.array(found, np.int64)
 
 
@@ -253,7 +253,7 @@ def flips(compared: Compared) -> xr.Dataset:
     )
 
 
-def tests(compared: Compared, asked: Question, runs: int) -> xr.Dataset:
+def tests(compared: Compared, question: Question, runs: int) -> xr.Dataset:
     """Return the frequentist companions: p-values and an interval for each proportion, or for folds."""
     folds = compared.design == "folds"
     words = (CORRELATED,) if folds else frequentist.INDEPENDENT if compared.answers is None else frequentist.PAIRED
@@ -263,9 +263,9 @@ def tests(compared: Compared, asked: Question, runs: int) -> xr.Dataset:
     for i, pair in enumerate(compared.pairs):
         for j, entry in enumerate(compared.entries):
             if folds:
-                values[i, j] = correlated_t(scores[j][pair[0]] - scores[j][pair[1]], runs, asked.ci_prob)
+                values[i, j] = correlated_t(scores[j][pair[0]] - scores[j][pair[1]], runs, question.ci_prob)
             elif (share := frequentist.proportion_of(entry, len(compared.labels))) is not None:
-                values[i, j] = _of_proportion(compared, pair, share, asked.ci_prob)
+                values[i, j] = _of_proportion(compared, pair, share, question.ci_prob)
     n = len(words)
     dims = (COMPARISON, METRIC)
     return xr.Dataset(
@@ -277,7 +277,7 @@ def tests(compared: Compared, asked: Question, runs: int) -> xr.Dataset:
             **comparison_coordinates(compared),
             **coordinates(compared.metrics, compared.labels),
             "test": list(words),
-            CI_BOUND: interval_coordinate(asked.ci_prob, "confidence"),
+            CI_BOUND: interval_coordinate(question.ci_prob, "confidence"),
         },
     )
 
@@ -310,7 +310,7 @@ def correlated_t(scores: Array, runs: int, ci_prob: float) -> Array:
     """Return p-value and interval of the mean difference of fold scores (Nadeau and Bengio 2003)."""
     if not np.isfinite(scores).all() or np.ptp(scores) == 0.0:
         return np.full(3, np.nan)
-    story: Any = models.load("fold_scores")
-    dist = story.exact(scores, runs=runs).distributions["mean_difference"]
+    program: Any = models.load("fold_scores")
+    dist = program.exact(scores, runs=runs).distributions["mean_difference"]
     tail = 0.5 * (1.0 - ci_prob)
     return np.array([2.0 * min(dist.cdf(0.0), dist.sf(0.0)), dist.ppf(tail), dist.isf(tail)], np.float64)

@@ -314,11 +314,11 @@ def _like(data: xr.DataTree, x: str, values: Array, *more: str) -> xr.DataArray:
 def _share(data: xr.DataTree, curve: _Empirical) -> tuple[float, tuple[float, float] | None]:
     """Return the prevalence, and the two numbers of its Beta where it is another population's."""
     given = data.attrs["prevalence"]
-    told = json.loads(given) if isinstance(given, str) and given != "fixed" else given
-    if isinstance(told, list):
-        return told[0] / sum(told), (told[0], told[1])
+    stated = json.loads(given) if isinstance(given, str) and given != "fixed" else given
+    if isinstance(stated, list):
+        return stated[0] / sum(stated), (stated[0], stated[1])
     own = curve.cases / (curve.cases + curve.controls)
-    return (float(told) if isinstance(told, int | float) else own), None
+    return (float(stated) if isinstance(stated, int | float) else own), None
 
 
 def _of_items(data: xr.DataTree, curves: Sequence[_Empirical], space: str, level: float) -> xr.Dataset:

@@ -27,7 +27,7 @@ def effective_controls(controls: int, prevalence: Any) -> float:
     return float(controls * odds)
 
 
-def told(controls: int, prevalence: Any) -> str:
+def described(controls: int, prevalence: Any) -> str:
     """Say what the controls count as."""
     effective = effective_controls(controls, prevalence)
     return f"At the given prevalence the {controls} controls say as much of precision as {effective:.3g} would"
@@ -39,6 +39,6 @@ def warn_of_few(prior: str, systems: int, controls: int, prevalence: PrevalenceL
         return
     cure = "'smoothed' does" if systems == 1 else "'smoothed' does, for each system alone"
     validate.warn(
-        f"{told(controls, prevalence)}. Areas under the PR curve and precision at the top of the ranking are too large "
-        f"by the draws of prior {prior!r}, and their intervals don't cover; {cure}."
+        f"{described(controls, prevalence)}. Areas under the PR curve and precision at the top of the ranking are too "
+        f"large by the draws of prior {prior!r}, and their intervals don't cover; {cure}."
     )

@@ -11,7 +11,7 @@ from bayescm.curves import area_intervals
 from bayescm.curves.area_intervals import Areas
 from bayescm.curves.area_report import ESTIMATOR, METHOD, check_draws, chosen, dataset, of_draws
 from bayescm.curves.area_samples import CODES, Items, at_prevalence, check_items
-from bayescm.curves.exchanged import FEW, effective_controls, told
+from bayescm.curves.exchanged import FEW, described, effective_controls
 from bayescm.data import validate
 from bayescm.data.labels import Label
 
@@ -164,7 +164,7 @@ def _said_of_prevalence(areas: Areas, methods: Sequence[str]) -> dict[str, objec
     effective = effective_controls(items.controls, share)
     if effective >= FEW:
         return {"effective_controls": effective}
-    said = [told(items.controls, share), "`point` is too large on average"]
+    said = [described(items.controls, share), "`point` is too large on average"]
     failing = [word for word in methods if word not in ("smoothed", "bayesian")]  # the draws of the latter warn
     if failing:
         said.append(f"intervals by {', '.join(map(repr, failing))} can't be relied on; take method='smoothed'")

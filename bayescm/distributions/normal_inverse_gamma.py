@@ -132,8 +132,8 @@ def _numbers(key: str, value: Any, shape: tuple[int, ...]) -> Array:
     if array.shape not in ((), shape):
         raise ValueError(f"`prior[{key!r}]` must be {wanted}; got shape {array.shape}.")
     if not np.isfinite(array).all() or (key != "mu" and (array <= 0).any()):
-        told = "finite" if key == "mu" else "finite and above 0"
-        raise ValueError(f"`prior[{key!r}]` must be {told}; got {array.tolist()}.")
+        words = "finite" if key == "mu" else "finite and above 0"
+        raise ValueError(f"`prior[{key!r}]` must be {words}; got {array.tolist()}.")
     return np.broadcast_to(array.astype(np.float64), shape).copy()
 
 
@@ -147,7 +147,7 @@ def finite_scores(name: str, values: Any) -> Array:
     array = array.astype(np.float64)
     if not np.isfinite(array).all():
         at = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
-        told = "a missing value" if np.isnan(array[at]) else "an infinite value"
+        words = "a missing value" if np.isnan(array[at]) else "an infinite value"
         todo = "leave its item or fold out" if np.isnan(array[at]) else "clip it, or transform the scores"
-        raise ValueError(f"`{name}` has {told} at position {at if len(at) > 1 else at[0]}; {todo}.")
+        raise ValueError(f"`{name}` has {words} at position {at if len(at) > 1 else at[0]}; {todo}.")
     return array

@@ -81,7 +81,7 @@ def choose(
     """
     model = fit.name_of(model)
     if not fit.is_conjugate(model):
-        return _choose_story(fit.bind(model, counts, prior, options)[0], method)[0]
+        return _choose_bound(fit.bind(model, counts, prior, options)[0], method)[0]
     counts = check_counts(counts)
     prior = resolved_prior(prior)
     return _choose(counts, concentrations(prior, model, labels_of(counts)), model, prevalence, method)
@@ -106,18 +106,18 @@ def _choose(counts: xr.DataArray, base: Concentrations, model: str, prevalence: 
     )
 
 
-def _choose_story(story: fit.BoundModel, method: str) -> tuple[Choice, ClosedForm | None]:
+def _choose_bound(bound: fit.BoundModel, method: str) -> tuple[Choice, ClosedForm | None]:
     """Choose the method of any other story."""
     validate.choice("method", method, fit.METHODS)
-    form = story.closed_form()
+    form = bound.closed_form()
     if method == "exact" and form is None:
         raise ValueError(
-            f"`method`='exact' can't answer: {story.name} has no closed form with these options; use method='nuts'."
+            f"`method`='exact' can't answer: {bound.name} has no closed form with these options; use method='nuts'."
         )
     if form is None:
-        return Choice("nuts", f"{story.name} has no closed form with these options; PyMC samples it."), None
+        return Choice("nuts", f"{bound.name} has no closed form with these options; PyMC samples it."), None
     if method == "nuts":
-        return Choice("nuts", f"asked for; PyMC samples {story.name}, which also has a closed form."), form
+        return Choice("nuts", f"asked for; PyMC samples {bound.name}, which also has a closed form."), form
     return Choice("exact", f"closed form: {form.reason}."), form
 
 
@@ -220,19 +220,19 @@ def posterior(
             counts, model, prior, prevalence, metrics, method, replace(run, options=options), replicate, workflow
         )
     else:
-        story, sample_options = fit.bind(model, counts, prior, options)
-        choice, form = _choose_story(story, method)
+        bound, sample_options = fit.bind(model, counts, prior, options)
+        choice, form = _choose_bound(bound, method)
         if not isinstance(replicate, bool):
-            raise ValueError(f"`replicate` must be True or False for {story.name}; got {replicate!r}.")
+            raise ValueError(f"`replicate` must be True or False for {bound.name}; got {replicate!r}.")
         if isinstance(prevalence, str):
             raise ValueError(f"`prevalence`='fixed' is for the stories {', '.join(MODELS)}; give numbers.")
         if choice.method == "exact":
             _refuse(sample_options)
         groups = answers.answer(
-            story, form, method=choice.method, prevalence=prevalence, metrics=metrics,
+            bound, form, method=choice.method, prevalence=prevalence, metrics=metrics,
             run=replace(run, options=sample_options), replicate=replicate, full=workflow,
         )  # fmt: skip
-        settings |= story.arguments
+        settings |= bound.arguments
     settings |= of_model(model if isinstance(model, str) else None, prevalence, settings)
     settings |= {
         "prior": settings.get("prior", prior), "prevalence": prevalence, "method": choice.method,

@@ -66,14 +66,14 @@ def prior_predictive(
     settings = {"model": name, "prevalence": prevalence, "size": n_items, "random_seed": seed} | positive_class(counts)
     if not fit.is_conjugate(model):
         counts[0, 0] = n_items  # a program knows the number of items from its counts
-        story, rest = fit.bind(model, counts, prior, options)
-        _refuse(rest, story.name)
-        with story.compiled() as program:
+        bound, rest = fit.bind(model, counts, prior, options)
+        _refuse(rest, bound.name)
+        with bound.compiled() as program:
             groups = predictive.before_data(program, seed, chains * draws)
         groups = {name: in_chains(group, chains) for name, group in groups.items()}
         groups["prior"] = answers.measured(groups["prior"], prevalence, metrics, None, seed, 1)
         groups |= answers.of_future(groups, metrics)
-        return tree(groups, attributes(**settings, **story.arguments, inference_library="pymc"))
+        return tree(groups, attributes(**settings, **bound.arguments, inference_library="pymc"))
     _refuse(options, name)
     prior = resolved_prior(prior)
     base = concentrations(prior, model, labels_of(counts))

@@ -9,10 +9,10 @@ import xarray as xr
 
 from bayescm.models import programs
 
-__all__ = ["Story", "data_of", "load", "names"]
+__all__ = ["Program", "data_of", "load", "names"]
 
 
-class Story(Protocol):
+class Program(Protocol):
     """What every file of ``models/`` offers; one with a closed form has a function ``exact`` as well.
 
     ``exact(counts, *, prior, ...)`` takes what ``model`` takes and returns the posterior as
@@ -46,7 +46,7 @@ def names() -> list[str]:
     )
 
 
-def load(name: str) -> Story:
+def load(name: str) -> Program:
     """Return a story by name.
 
     Parameters
@@ -56,14 +56,14 @@ def load(name: str) -> Story:
 
     Returns
     -------
-    Story
+    Program
         The module: ``model``, ``simulate`` and, where there is a closed form, ``exact``.
     """
     if name not in names():
         raise ValueError(f"`name` must be one of {', '.join(names())}; got {name!r}.")
-    return cast(Story, importlib.import_module(f"{programs.__name__}.{name}"))
+    return cast(Program, importlib.import_module(f"{programs.__name__}.{name}"))
 
 
-def data_of(world: xr.Dataset) -> xr.DataArray:
+def data_of(simulated: xr.Dataset) -> xr.DataArray:
     """Return the data of a world that a story has simulated: its ``counts`` or ``scores``."""
-    return world["counts"] if "counts" in world else world["scores"]
+    return simulated["counts"] if "counts" in simulated else simulated["scores"]

@@ -21,7 +21,7 @@ NO_THETA = (
 
 
 def answer(
-    told: BoundModel,
+    text: BoundModel,
     form: ClosedForm | None,
     *,
     method: str,
@@ -43,10 +43,10 @@ def answer(
         if form.prior is not None:
             groups["prior"] = _closed_draws(form.prior, run.seed, Stream.PRIOR, 1, PRIOR_DRAWS)
         if replicate or full:
-            groups = _further(told.build(), posterior, run.seed, full) | groups
+            groups = _further(text.build(), posterior, run.seed, full) | groups
     else:
-        with told.compiled() as program:
-            _check_asked(program, metrics, prevalence)
+        with text.compiled() as program:
+            _check_options(program, metrics, prevalence)
             posterior, groups["sample_stats"] = nuts.sample(program, run)
             nuts.check_fit(posterior, groups["sample_stats"])
             groups["observed_data"] = predictive.observed(program)
@@ -68,7 +68,7 @@ def _further(program: Any, posterior: xr.Dataset, seed: int, full: bool) -> dict
     return predictive.predictive(program, posterior, seed)
 
 
-def _check_asked(program: Any, metrics: MetricsLike, prevalence: PrevalenceLike) -> None:
+def _check_options(program: Any, metrics: MetricsLike, prevalence: PrevalenceLike) -> None:
     """Refuse what can't be computed before it takes time."""
     if "theta" in program.named_vars:
         k = len(program.coords[ACTUAL])

@@ -25,14 +25,14 @@ class BoundModel(NamedTuple):
     """A story with its options and data."""
 
     name: str
-    story: Any  # None for a program of the user's own
+    module: Any  # None for a program of the user's own
     program: Any  # the user's own
     data: Any
     arguments: dict[str, Any]  # of the story's functions
 
     def closed_form(self) -> ClosedForm | None:
         """Return the closed form under these options, if there is one."""
-        exact = getattr(self.story, "exact", None)
+        exact = getattr(self.module, "exact", None)
         form = None if exact is None else exact(self.data, **self.arguments)
         if not isinstance(form, ClosedForm | None):
             raise TypeError(
@@ -43,7 +43,7 @@ class BoundModel(NamedTuple):
 
     def build(self) -> Any:
         """Return the PyMC program, not compiled."""
-        return self.program if self.story is None else self.story.model(self.data, **self.arguments)
+        return self.program if self.module is None else self.module.model(self.data, **self.arguments)
 
     @contextmanager
     def compiled(self, kept: dict[str, Any] | None = None) -> Iterator[Any]:
@@ -54,19 +54,19 @@ class BoundModel(NamedTuple):
         """
         with nuts.TURN:
             fresh = self.build()
-            if self.story is None:
+            if self.module is None:
                 with _with_counts(fresh, self.data):
                     yield fresh
                 return
             given = {} if kept is None else kept
-            ours = str(getattr(self.story, "__name__", "")).startswith(f"{models.programs.__name__}.")
-            yield nuts.reused(self._key(fresh), fresh, self.story.model, None if ours else given)
+            ours = str(getattr(self.module, "__name__", "")).startswith(f"{models.programs.__name__}.")
+            yield nuts.reused(self._key(fresh), fresh, self.module.model, None if ours else given)
 
     def _key(self, program: Any) -> str | None:
         """Name what a compiled program depends on but the values of its data; None if that can't be named."""
         shapes = {data.name: data.get_value().shape for data in program.data_vars}
         try:
-            return repr(_exactly([self.name, id(self.story.model), self.arguments, shapes, dict(program.coords)]))
+            return repr(_exactly([self.name, id(self.module.model), self.arguments, shapes, dict(program.coords)]))
         except TypeError:
             return None
 
@@ -127,14 +127,14 @@ def bind(model: Any, data: Any, prior: Any, options: dict[str, Any]) -> tuple[Bo
                 f"this one observes {[rv.name for rv in model.observed_RVs]}."
             )
         return BoundModel("your own program", None, model, data, {}), _sampler_options(options, "your own program", [])
-    story = models.load(validate.choice("model", model, models.names())) if isinstance(model, str) else model
-    if not hasattr(story, "model"):
+    module = models.load(validate.choice("model", model, models.names())) if isinstance(model, str) else model
+    if not hasattr(module, "model"):
         raise TypeError(
             f"`model` must be the name of a story ({', '.join(models.names())}), an object with a function `model`, "
             f"or a pymc.Model; got {type(model).__name__}."
         )
     name = model if isinstance(model, str) else getattr(model, "__name__", type(model).__name__)
-    defaults = defaults_of(story.model)
+    defaults = defaults_of(module.model)
     if prior is not None and "prior" not in defaults:
         raise ValueError(f"`prior` isn't an option of {name}, which states its own.")
     own = {option: value for option, value in options.items() if option in defaults}
@@ -142,7 +142,7 @@ def bind(model: Any, data: Any, prior: Any, options: dict[str, Any]) -> tuple[Bo
     arguments = defaults | own | ({} if prior is None else {"prior": prior})
     if missing := [option for option, value in arguments.items() if value is inspect.Parameter.empty]:
         raise TypeError(f"`{missing[0]}` is an option that {name} needs.")
-    return BoundModel(name, story, None, data, arguments), _sampler_options(rest, name, list(defaults))
+    return BoundModel(name, module, None, data, arguments), _sampler_options(rest, name, list(defaults))
 
 
 def defaults_of(function: Any) -> dict[str, Any]:

@@ -275,7 +275,7 @@ def _off_curves(ax: "Axes", shown: list[Layer], space: Space, x: Array, y: Array
     return clear
 
 
-def told(data: xr.Dataset) -> str:
+def statement_of(data: xr.Dataset) -> str:
     """Say what a band is a band of."""
     return f"{percent(float(data.attrs['ci_prob']))}, {data.attrs['statement']}"
 
@@ -287,7 +287,7 @@ def _draw_legend(ax: "Axes", shown: list[Layer], *, point: bool, median: bool) -
 
     alone = len(shown) == 1 and not shown[0].name
     color = shown[0].color if len(shown) == 1 else "0.35"
-    statements = [told(layer.data) for layer in shown]
+    statements = [statement_of(layer.data) for layer in shown]
     same = len(set(statements)) == 1
     marks: list[Any] = [Patch(facecolor=color, edgecolor=color, alpha=0.35, label="band")]
     if point:
@@ -330,5 +330,5 @@ def _draw_difference(ax: "Axes", data: xr.Dataset, space: Space, *, point: bool,
     long = len(f"{first}{second}") > _LONG
     ax.set_ylabel(f"{first}\nminus {second}" if long else f"{first} minus {second}")
     ax.yaxis.set_major_locator(MaxNLocator(5))
-    ax.set_title(f"Difference: {told(data)}", loc="left", fontsize="small")
+    ax.set_title(f"Difference: {statement_of(data)}", loc="left", fontsize="small")
     ax.spines[["top", "right"]].set_visible(False)

@@ -214,9 +214,11 @@ def _note_beyond(ax: "Axes", curves: list[Curve]) -> None:
     if not any(_cut(curve) for curve in curves):
         return
     shares = [1.0 - float(curve.data["cdf"].values[-1]) for curve in curves]
-    told = f"{100 * min(shares):.2g}%" if len(shares) == 1 else f"{100 * min(shares):.2g} to {100 * max(shares):.2g}%"
+    outside = (
+        f"{100 * min(shares):.2g}%" if len(shares) == 1 else f"{100 * min(shares):.2g} to {100 * max(shares):.2g}%"
+    )
     ax.annotate(
-        f"{told} lies beyond \u2192", (1.0, 0.5), (-4, 0), xycoords="axes fraction", textcoords="offset points",
+        f"{outside} lies beyond \u2192", (1.0, 0.5), (-4, 0), xycoords="axes fraction", textcoords="offset points",
         ha="right", va="center", fontsize="small", color="0.25",
     )  # fmt: skip
 

@@ -12,7 +12,7 @@ from bayescm.data.labels import Label, positive_last
 from bayescm.data.schema import CHAIN, DRAW
 from bayescm.distributions.sample import bounds
 from bayescm.plots.areas import decimals_of, posterior_of
-from bayescm.plots.curves import bands_on, curve_layers, draw_curves, list_legend, told
+from bayescm.plots.curves import bands_on, curve_layers, draw_curves, list_legend, statement_of
 from bayescm.plots.planes import new_axes
 from bayescm.priors.concentrations import PrevalenceLike
 
@@ -101,7 +101,7 @@ class CurveDisplay:
                 raise ValueError(f"`color` is for a single curve; these are {len(shown)}. Leave it out.")
             shown = [shown[0]._replace(color=color)]
         name = self._name if name is None else str(name)
-        statement = told(self.band)
+        statement = statement_of(self.band)
         old = ax.get_legend()
         said = statement if old is None else old.get_title().get_text()
         artists = draw_curves(ax, shown, **kwargs)
@@ -298,9 +298,9 @@ def _classes(estimator: Any) -> list[Any]:
         )
     classes = np.asarray(estimator.classes_).tolist() if np.ndim(estimator.classes_) == 1 else []
     if len(classes) != 2:
-        told = f"{len(classes)} classes" if classes else "several outputs"
+        output = f"{len(classes)} classes" if classes else "several outputs"
         raise ValueError(
-            f"`estimator` must know two classes; {type(estimator).__name__} has {told}. "
+            f"`estimator` must know two classes; {type(estimator).__name__} has {output}. "
             "Draw one class against the rest with CurveDisplay.from_predictions."
         )
     return classes

@@ -85,8 +85,8 @@ def _named(data: Any, argument: str) -> list[tuple[str, xr.Dataset]]:
     if len(pairs) > 1 and not isinstance(data, Mapping):
         pairs = [(words(one), one) for _, one in pairs]
         if len(dict(pairs)) < len(pairs):
-            told = "; ".join(name for name, _ in pairs)
-            raise ValueError(f"`{argument}` has several surfaces of one method ({told}); give a mapping of names.")
+            said = "; ".join(name for name, _ in pairs)
+            raise ValueError(f"`{argument}` has several surfaces of one method ({said}); give a mapping of names.")
     return pairs
 
 
@@ -129,9 +129,9 @@ def words(data: xr.Dataset) -> str:
     method = str(attrs["method"])
     if method == "credible":
         prior = str(attrs.get("prior", "jeffreys"))
-        told = f"{prior[0].upper()}{prior[1:]} prior" if prior[:1].isalpha() else f"prior {prior}"
+        said = f"{prior[0].upper()}{prior[1:]} prior" if prior[:1].isalpha() else f"prior {prior}"
         density = attrs.get("ordering") == "density"
-        return f"{'highest density' if density else 'credible'}, {told if prior[:1] not in '[{' else 'own prior'}"
+        return f"{'highest density' if density else 'credible'}, {said if prior[:1] not in '[{' else 'own prior'}"
     plain = {"wilks": "Wilks", "simulate": "simulated"}.get(method, method)
     if method == "exact" and str(attrs.get("mid_p", "false")).lower() == "true":
         return f"{plain}, mid-p"
@@ -140,8 +140,8 @@ def words(data: xr.Dataset) -> str:
 
 def title_of(shown: list[Layer]) -> str:
     """Return what the methods of all surfaces have in common, in words."""
-    told = {words(layer.data) for layer in shown}
-    common = told if len(told) == 1 else {text.partition(",")[0] for text in told}
+    said = {words(layer.data) for layer in shown}
+    common = said if len(said) == 1 else {text.partition(",")[0] for text in said}
     return next(iter(common)) if len(common) == 1 else ""
 
 

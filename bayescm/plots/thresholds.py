@@ -119,8 +119,8 @@ def _one_system(posterior: xr.Dataset) -> xr.Dataset:
 def _wanted(posterior: xr.Dataset, metrics: str | Sequence[str] | None) -> list[str]:
     """Return the names of the variables that are drawn."""
     known = [str(name) for name, one in posterior.data_vars.items() if THRESHOLD in one.dims]
-    asked = [str(name) for name in posterior[METRIC].values] if METRIC in posterior.coords else list(_RATES)
-    names = asked if metrics is None else [metrics] if isinstance(metrics, str) else [str(name) for name in metrics]
+    own = [str(name) for name in posterior[METRIC].values] if METRIC in posterior.coords else list(_RATES)
+    names = own if metrics is None else [metrics] if isinstance(metrics, str) else [str(name) for name in metrics]
     missing = [name for name in names if name not in known]
     if missing or not names:
         what = repr(missing[0]) if missing else "none"
@@ -203,8 +203,8 @@ def _label(name: str, bar: tuple[Array, float] | None, digits: int) -> str:
         return words
     (lower, upper), chosen = bar
     chosen, lower, upper = (round(value, digits) + 0.0 for value in (chosen, float(lower), float(upper)))
-    told = "best" if np.isnan(chosen) else f"best at {chosen:.12g}"
-    return f"{words}: {told} ({lower:.12g} to {upper:.12g})"
+    place = "best" if np.isnan(chosen) else f"best at {chosen:.12g}"
+    return f"{words}: {place} ({lower:.12g} to {upper:.12g})"
 
 
 def _draw_legend(ax: "Axes", handles: list[Any], labels: list[str], level: float, *, bars: bool) -> None:

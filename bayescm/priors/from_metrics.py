@@ -75,7 +75,7 @@ def prior_from_metrics(
     """
     found, values = _stated(metrics, stated)
     if len(found) != 3:
-        raise ValueError(f"`metrics` must state three, which determine the cells; got {_told(found, values)}.")
+        raise ValueError(f"`metrics` must state three, which determine the cells; got {_words(found, values)}.")
     n_items = validate.number("n_items", n_items, 0, np.inf)
     for metric, value in zip(found, values, strict=True):
         if value in (metric.lower, metric.upper):
@@ -87,11 +87,11 @@ def prior_from_metrics(
     minima = _minima(lambda cells: _link(found, _values(found, cells)) - target)
     solved = [cells for total, cells in minima if total < _SOLVED**2]
     if not solved:
-        nearest = _told(found, _values(found, minima[0][1]))
-        raise ValueError(f"`metrics`: no matrix has {_told(found, values)}; the nearest has {nearest}.")
+        nearest = _words(found, _values(found, minima[0][1]))
+        raise ValueError(f"`metrics`: no matrix has {_words(found, values)}; the nearest has {nearest}.")
     if len(solved) > 1:
         raise ValueError(
-            f"`metrics`: several matrices have {_told(found, values)}, such as {_either(solved[:2])}. "
+            f"`metrics`: several matrices have {_words(found, values)}, such as {_either(solved[:2])}. "
             "State these three of the one that you mean."
         )
     return xr.DataArray(n_items * solved[0], dims=(ACTUAL, PREDICTED), name="concentration")
@@ -153,7 +153,7 @@ def counts_from_metrics(
     """
     found, values = _stated(metrics, stated)
     if len(found) < 3:
-        raise ValueError(f"`metrics` must state at least three; got {_told(found, values)}.")
+        raise ValueError(f"`metrics` must state at least three; got {_words(found, values)}.")
     n_items = validate.positive_integer("n_items", n_items)
     rounding = _rounding(found, values, decimals)
 
@@ -166,12 +166,12 @@ def counts_from_metrics(
     order = np.lexsort((total, ~fits))[:2]
     if np.isinf(total[order[0]]):
         raise ValueError(
-            f"`n_items` of {n_items} is too small: every matrix leaves one of {_told(found, values)} undefined."
+            f"`n_items` of {n_items} is too small: every matrix leaves one of {_words(found, values)} undefined."
         )
     (one, other), tied = total[order], fits[order[0]] == fits[order[1]]
     if tied and other - one <= _SOLVED * (1 + one):
         raise ValueError(
-            f"`metrics`: two matrices are equally near to {_told(found, values)}: {_either(tables[order])}. "
+            f"`metrics`: two matrices are equally near to {_words(found, values)}: {_either(tables[order])}. "
             "State one more that tells them apart."
         )
     best = tables[order[0]]
@@ -203,7 +203,9 @@ def _stated(metrics: Mapping[MetricLike, float] | None, stated: Mapping[str, flo
         for metric, (_, value) in zip(found, pairs, strict=True)
     ])  # fmt: skip
     if np.isinf(values).any():
-        raise ValueError(f"`metrics` must be finite; got {_told(found, values)}. State a rate instead, such as recall.")
+        raise ValueError(
+            f"`metrics` must be finite; got {_words(found, values)}. State a rate instead, such as recall."
+        )
     somewhere = np.random.default_rng(0).normal(size=(5, 3))
     slopes = np.stack([_jacobian(lambda cells: _link(found, _values(found, cells)), x) for x in somewhere])
     if len(found) > 2 and np.linalg.matrix_rank(slopes, rtol=1e-7).max() < 3:
@@ -329,7 +331,7 @@ def _box(lower: Array, upper: Array, n: int) -> NDArray[np.int64]:
     return np.column_stack([rest, three])[rest >= 0].reshape(-1, 2, 2)
 
 
-def _told(metrics: Sequence[Metric], values: Array) -> str:
+def _words(metrics: Sequence[Metric], values: Array) -> str:
     return ", ".join(f"{metric.name}={value:.4g}" for metric, value in zip(metrics, values, strict=True))
 
 
@@ -337,7 +339,7 @@ def _either(matrices: Any) -> str:
     """Tell matrices apart, by their cells if these are counts."""
     three = resolve(["prevalence", "recall", "specificity"], 2)
     if np.asarray(matrices).dtype.kind == "i":
-        told = [", ".join(f"{c}={v}" for c, v in zip(CELLS_OF_TWO, m.ravel(), strict=True)) for m in matrices]
+        said = [", ".join(f"{c}={v}" for c, v in zip(CELLS_OF_TWO, m.ravel(), strict=True)) for m in matrices]
     else:
-        told = [_told(three, _values(three, m)) for m in matrices]
-    return " or ".join(f"({text})" for text in told)
+        said = [_words(three, _values(three, m)) for m in matrices]
+    return " or ".join(f"({text})" for text in said)

@@ -107,9 +107,9 @@ def bootstrap(
 def _warn(found: Array, names: tuple[str, str]) -> None:
     """Say which metrics (T, 2, draws) resamples leave undefined."""
     share = np.isnan(found).mean(-1).max(0)
-    told = [f"{name} in up to {most:.2%}" for name, most in zip(names, share, strict=True) if most > 0]
-    if told:
+    text = [f"{name} in up to {most:.2%}" for name, most in zip(names, share, strict=True) if most > 0]
+    if text:
         warnings.warn(
-            f"Resamples of a matrix leave {' and '.join(told)} of the draws undefined (0/0), NaN here. "
+            f"Resamples of a matrix leave {' and '.join(text)} of the draws undefined (0/0), NaN here. "
             "bayescm.region needs no resamples.", UserWarning, skip_file_prefixes=HERE,
         )  # fmt: skip
