@@ -52,7 +52,7 @@ class Draws(Distribution):
     def error(self, x: Any) -> Array:
         """Return the Monte Carlo standard error of cdf and sf at x, relative to the smaller of them."""
         share, n = self.cdf(x), self.values.shape[-1]
-        return share_error(share, n) / np.maximum(np.minimum(share, 1.0 - share), 1.0 / n)
+        return np.asarray(share_error(share, n) / np.maximum(np.minimum(share, 1.0 - share), 1.0 / n))
 
     def eti(self, prob: float) -> tuple[Array, Array]:  # noqa: D102
         return interval(np.sort(self.values, axis=-1), prob, "eti")

@@ -61,9 +61,10 @@ class MetricDistribution:
 
     def __repr__(self) -> str:
         """Name the metric and the distribution behind it."""
-        kind = {
+        kinds: dict[type, str] = {
             distributions.Beta: "a Beta", distributions.Point: "a known number", distributions.Linear: "a sum of Betas",
-        }.get(type(self.dist), "by its function")  # fmt: skip
+        }  # fmt: skip
+        kind = kinds.get(type(self.dist), "by its function")
         if isinstance(self.dist, distributions.Integral):
             kind = f"{self.dist.integrals} integral{'s' if self.dist.integrals > 1 else ''}"
         sizes = ", ".join(f"{dim}: {size}" for dim, size in self.point.sizes.items())
