@@ -23,7 +23,7 @@ from bayescm._kernels.codes import (
 from bayescm._kernels.dispatch import in_blocks, load, threads
 from bayescm.data import validate
 from bayescm.distributions.beta import Point
-from bayescm.distributions.protocol import Summarised
+from bayescm.distributions.protocol import Evaluated
 from bayescm.metrics import Metric, multiclass
 from bayescm.metrics.forms import Form, proportion
 from bayescm.priors.concentrations import Concentrations
@@ -42,8 +42,8 @@ _JOINT_GOAL = 1e-8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Integral(Summarised):
-    """The distribution of a metric that one or two integrals of a Beta's cdf give.
+class Integral(Evaluated):
+    """The distribution of a metric that one or two integrals of a Beta's cdf give; both tails are relatively precise.
 
     Attributes
     ----------
@@ -89,29 +89,9 @@ class Integral(Summarised):
         if len(cells) != points.shape[1]:
             cells, shares = (np.broadcast_to(v, (points.shape[1], v.shape[1])).copy() for v in (cells, shares))
         goal = _GOAL_OF_ONE if self.integrals == 1 else _GOAL
-        call = kernels.quantiles if what == "quantile" else kernels.probabilities
+        call = kernels.quantiles if what == "quantiles" else kernels.probabilities
         found = _in_threads(call, (cells, shares, np.array(points.T, order="C")), (self._formula(), goal))
         return np.asarray(np.moveaxis(found, 1, 0).reshape(*shape, -1))
-
-    def cdf(self, x: float | Array) -> Array:
-        """Return P(metric <= x); leading axes of `x` beyond the batch's are more points."""
-        return self._at(x, "probability")[..., 0]
-
-    def sf(self, x: float | Array) -> Array:
-        """Return P(metric > x), with full relative precision where it is small."""
-        return self._at(x, "probability")[..., 1]
-
-    def pdf(self, x: float | Array) -> Array:
-        """Return the density."""
-        return self._at(x, "probability")[..., 2]
-
-    def error(self, x: float | Array) -> Array:
-        """Return an upper estimate of the relative error of cdf and sf at x: their change at the last halving."""
-        return self._at(x, "probability")[..., 3]
-
-    def ppf(self, p: float | Array) -> Array:
-        """Return the quantile at `p`."""
-        return self._at(p, "quantile")[..., 0]
 
     def statistics(self, prob: float, kind: str) -> dict[str, Any]:
         """Return mean, median, sd, lower, upper, is_hdi, and the estimated relative error of the probabilities."""

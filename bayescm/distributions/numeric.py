@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from bayescm.distributions.beta import Point
 from bayescm.distributions.integral import LEAST
 from bayescm.distributions.numeric_matrix import Matrix, matrix, value
-from bayescm.distributions.protocol import Summarised
+from bayescm.distributions.protocol import Evaluated
 from bayescm.metrics import Metric, multiclass
 from bayescm.priors.concentrations import Concentrations
 
@@ -29,8 +29,8 @@ _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Numeric(Summarised):
-    """The distribution of a metric that is known by its function alone.
+class Numeric(Evaluated):
+    """The distribution of a metric that is known by its function alone; its density leaves out single points.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class Numeric(Summarised):
             matrix(self.metric, self.directions, c, s, known=self.known) for c, s in zip(cells, shares, strict=True)
         ]
 
-    def _at(self, x: float | Array, method: str) -> Array:
+    def _at(self, x: float | Array, what: str) -> Array:
         """Call a method of every matrix at values that broadcast against the batch: (..., answers)."""
         batch, matrices = self._matrices()
         shape = np.broadcast_shapes(batch, np.shape(x))
@@ -67,28 +67,8 @@ class Numeric(Summarised):
             np.broadcast_to(np.array(matrices, object).reshape(batch), shape[len(shape) - len(batch) :]).flat
         )
         points = np.broadcast_to(x, shape).reshape(-1, len(matrices)).astype(np.float64)
-        found = [getattr(one, method)(points[:, i]) for i, one in enumerate(matrices)]
+        found = [getattr(one, what)(points[:, i]) for i, one in enumerate(matrices)]
         return np.stack(found, axis=1).reshape(*shape, -1)
-
-    def cdf(self, x: float | Array) -> Array:
-        """Return P(metric <= x); leading axes of `x` beyond the batch's are more points."""
-        return self._at(x, "probabilities")[..., 0]
-
-    def sf(self, x: float | Array) -> Array:
-        """Return P(metric > x)."""
-        return self._at(x, "probabilities")[..., 1]
-
-    def pdf(self, x: float | Array) -> Array:
-        """Return the density, without what lies on single points."""
-        return self._at(x, "densities")[..., 2]
-
-    def error(self, x: float | Array) -> Array:
-        """Return the change of cdf and sf at x at the last halving, relative to the smaller of them or to 1e-6."""
-        return self._at(x, "probabilities")[..., 3]
-
-    def ppf(self, p: float | Array) -> Array:
-        """Return the quantile at `p`."""
-        return self._at(p, "quantiles")[..., 0]
 
     def mean(self) -> Array:
         """Return the mean: infinite where it seems not to exist, NaN where that can't be told."""

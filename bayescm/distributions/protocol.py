@@ -100,3 +100,29 @@ class Summarised(Distribution):
         """Return the highest-density interval, and where it is one: else it is equal-tailed."""
         found = self.statistics(prob, "hdi")
         return found["lower"], found["upper"], found["is_hdi"]
+
+
+class Evaluated(Summarised):
+    """A distribution whose probabilities, or quantiles, are found together with their errors."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def _at(self, x: Any, what: str) -> Any:
+        """Return cdf, sf, density and error at x; or ("quantiles") the quantile. The density only of "densities"."""
+
+    def cdf(self, x: Any) -> Any:  # noqa: D102
+        return self._at(x, "probabilities")[..., 0]
+
+    def sf(self, x: Any) -> Any:  # noqa: D102
+        return self._at(x, "probabilities")[..., 1]
+
+    def pdf(self, x: Any) -> Any:  # noqa: D102
+        return self._at(x, "densities")[..., 2]
+
+    def error(self, x: Any) -> Any:
+        """Return the change of cdf and sf at x at the last halving, relatively."""
+        return self._at(x, "probabilities")[..., 3]
+
+    def ppf(self, p: Any) -> Any:  # noqa: D102
+        return self._at(p, "quantiles")[..., 0]
