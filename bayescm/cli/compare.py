@@ -23,6 +23,7 @@ from bayescm.cli.output import add_outputs, bounds, each, ends, finite, positive
 from bayescm.cli.saving import as_json, save, save_figure
 from bayescm.cli.understood import matrices_of, print_counts
 from bayescm.cli.understood import records as understood
+from bayescm.results.systems import of_differences
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -75,7 +76,7 @@ def _run(arguments: argparse.Namespace) -> None:
     )  # fmt: skip
     parts = {name: tree.children[name].to_dataset() for name in ("summary", "tests", "flips") if name in tree.children}
     made = {
-        "differences": _differences(parts["summary"]), "requirements": _requirements(parts["summary"]),
+        "differences": of_differences(parts["summary"]), "requirements": _requirements(parts["summary"]),
         "flips": _flips(parts["flips"]) if "flips" in parts else [], "tests": _tests(parts["tests"]),
     }  # fmt: skip
     document = {"settings": dict(tree.attrs)} | {name: finite(records) for name, records in made.items() if records}
@@ -91,25 +92,6 @@ def _run(arguments: argparse.Namespace) -> None:
     if arguments.plot:
         first = [str(parts["summary"][dim].values[0]) for dim in ("metric", "comparison")]
         save_figure(lambda: bayescm.plot_difference(tree, *first), arguments.plot)
-
-
-def _differences(table: "xr.Dataset") -> list[dict[str, Any]]:
-    """Return a record per comparison and metric."""
-    records = []
-    for names, cell in each(table.drop_vars("requirement", errors="ignore"), "point"):
-        numbers = {name: float(cell[name]) for name in ("point", "mean", "sd")}
-        sides = {str(side): float(cell["probability"].sel(side=side)) for side in cell["side"].values}
-        more = {name: float(cell[name]) for name in ("probability_better", "superiority", "ratio")}
-        words: dict[str, Any] = {
-            name: str(cell[name].item()) for name in ("verdict", "reason", "method") if name in cell
-        }
-        if "discordant" in cell:
-            words |= {f"only_{side}": int(cell["discordant"].sel(only=side)) for side in cell["only"].values}
-        records.append({
-            **names, **numbers, **bounds(cell["interval"]), **sides, **more,
-            **bounds(cell["ratio_interval"], "ratio_"), **words, "mcse": float(cell["mcse_probability"].max()),
-        })  # fmt: skip
-    return records
 
 
 def _requirements(table: "xr.Dataset") -> list[dict[str, Any]]:

@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 import bayescm
 from bayescm.cli.inputs import add_command, add_model, add_systems, model_of, systems_of
-from bayescm.cli.output import add_outputs, bounds, ends, finite, positive, print_assumptions, print_records
+from bayescm.cli.output import add_outputs, ends, finite, positive, print_assumptions, print_records
 from bayescm.cli.saving import as_json, save, save_figure
 from bayescm.data import validate
+from bayescm.results.systems import of_board
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -62,32 +63,14 @@ def _run(arguments: argparse.Namespace) -> None:
 
 def _document(board: "xr.Dataset") -> dict[str, Any]:
     """Return what is printed as JSON."""
-    return {"settings": dict(board.attrs), "systems": finite(_records(board))}
-
-
-def _records(board: "xr.Dataset") -> list[dict[str, Any]]:
-    """Return a record per system."""
-    records = []
-    for i, name in enumerate(board["system"].values):
-        one = board.isel(system=i)
-        tops = {f"top_{k}": float(one["top_probability"].sel(top=k)) for k in one["top"].values}
-        prize = {"expected_prize": float(one["expected_prize"])} if "expected_prize" in one else {}
-        records.append({
-            "system": str(name), "point": float(one["point"]), "mean": float(one["mean"]), **bounds(one["interval"]),
-            "best": float(one["probability_best"]), **tops, "expected_rank": float(one["expected_rank"]),
-            **bounds(one["rank_interval"], "rank_"),
-            **bounds(one["simultaneous_rank_interval"], "simultaneous_rank_"), "best_set": bool(one["best_set"]),
-            "tie_group": int(one["tie_group"]), **prize,
-            "rank_probability": one["rank_probability"].values.tolist(),
-        })  # fmt: skip
-    return records
+    return {"settings": dict(board.attrs), "systems": finite(of_board(board))}
 
 
 def _print(board: "xr.Dataset", most: int) -> None:
     """Print the first systems."""
     attrs = board.attrs
     rows = []
-    for record in _records(board.isel(system=slice(most))):
+    for record in of_board(board.isel(system=slice(most))):
         tops = {f"P(top {name[4:]})": value for name, value in record.items() if name.startswith("top_")}
         prize = {"prize": f"{record['expected_prize']:,.0f}"} if "expected_prize" in record else {}
         rows.append({

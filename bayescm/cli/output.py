@@ -3,10 +3,11 @@
 import argparse
 import sys
 from collections.abc import Container, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    import xarray as xr
+from bayescm.results.writing import bounds as bounds
+from bayescm.results.writing import each as each
+from bayescm.results.writing import show as show
 
 
 def add_outputs(parser: argparse.ArgumentParser, saved: str, drawn: str) -> None:
@@ -33,12 +34,6 @@ def positive(attrs: Mapping[Any, Any]) -> str:
     return f"\npositive: {attrs['positive_class']}" if "positive_class" in attrs else ""
 
 
-def bounds(interval: Any, what: str = "") -> dict[str, Any]:
-    """Return the ends of an interval, as a record has them."""
-    lower, upper = interval.values.tolist()
-    return {f"{what}lower": lower, f"{what}upper": upper}
-
-
 def ends(record: dict[str, Any], what: str = "") -> str:
     """Write the interval of a record."""
     return f"{show(record[f'{what}lower'])} to {show(record[f'{what}upper'])}"
@@ -55,21 +50,6 @@ def console() -> Any:
             raise
 
     return Plain(soft_wrap=False, width=None if sys.stdout.isatty() else 100)
-
-
-def show(value: float) -> str:
-    """Format a number for the table."""
-    if value != value:
-        return "-"
-    return f"{value:.3f}" if 0.001 <= abs(value) < 1000 or value == 0 else f"{value:.2g}"
-
-
-def each(data: "xr.Dataset", name: str, *core: str) -> list[tuple[dict[str, Any], "xr.Dataset"]]:
-    """Return what names each place in the dims of a variable but the core ones, and the part that belongs there."""
-    batch = [dim for dim in data[name].dims if dim not in core]
-    stacked = data.stack(row=batch, create_index=False) if batch else data.expand_dims("row")
-    parts = [stacked.isel(row=i) for i in range(stacked.sizes["row"])]
-    return [({str(dim): part[dim].values.item() for dim in batch}, part) for part in parts]
 
 
 def called(name: str, spelled: Mapping[str, str]) -> str:

@@ -17,6 +17,7 @@ from bayescm.cli.inputs import (
 )
 from bayescm.cli.output import add_outputs, each, finite, print_assumptions, print_records
 from bayescm.cli.saving import as_json, save, save_figure
+from bayescm.results.plans import of_contest, of_sizes
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -87,7 +88,7 @@ def _alone(arguments: argparse.Namespace) -> "tuple[xr.Dataset, list[dict[str, A
         found = bayescm.interval_width(metrics, numbers("--n-items", arguments.n_items, int), **settings)
         return found, _widths(found)
     found = bayescm.sample_size(metrics, width=arguments.width, **settings)
-    return found, _sizes(found)
+    return found, of_sizes(found)
 
 
 def _contest(arguments: argparse.Namespace) -> "tuple[xr.Dataset, list[dict[str, Any]]]":
@@ -100,9 +101,7 @@ def _contest(arguments: argparse.Namespace) -> "tuple[xr.Dataset, list[dict[str,
     model = {name: value for name, value in model_of(arguments).items() if name != "prevalence"}
     given = {name: value for name, value in options.items() if value is not None}
     found = bayescm.sample_size_to_compare(first, second, metric=arguments.metric, **given, **model)
-    rates = {"metric": found.attrs["metric"], "first": first, "second": second}
-    chances = {name: float(found[name]) for name in ("discordant", "assurance", "error_rate") if name in found}
-    return found, [{**rates, "items": int(found["n_items"])} | chances]
+    return found, of_contest(found)
 
 
 def _settings(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -133,19 +132,6 @@ def _rates(name: str, text: str | None) -> Any:
     if not parts:
         return numbers(name, text)[0]
     return {key.strip(): numbers(name, value)[0] for key, value in parts.items()}
-
-
-def _sizes(found: "xr.Dataset") -> list[dict[str, Any]]:
-    """Return a record per metric: how many items it needs."""
-    records = [
-        names | {"items": int(one["n_items"]), "about": str(one["about"].item()), "assurance": float(one["assurance"]),
-                 "rule": int(one["rule"])}
-        for names, one in each(found, "n_items")
-    ]  # fmt: skip
-    if "n_items_together" in found and len(records) > 1:
-        together = {"assurance": float(found["assurance_together"]), "rule": records[0]["rule"]}
-        records.append({"metric": "all together", "items": int(found["n_items_together"]), "about": "items"} | together)
-    return records
 
 
 def _widths(found: "xr.Dataset") -> list[dict[str, Any]]:

@@ -2,17 +2,17 @@
 
 import argparse
 import contextlib
-import csv
 import importlib.util
 import io
 import json
 import os
 import secrets
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from bayescm.cli.output import plain
+from bayescm.results.writing import as_csv
 
 _SAVED = {".nc": "netCDF", ".csv": "the table", ".xlsx": "the table", ".json": "what --json prints"}
 
@@ -88,16 +88,6 @@ def save_figure(draw: Callable[[], Any], path: str) -> None:
 def as_json(document: dict[str, Any]) -> str:
     """Return JSON as it is printed and saved."""
     return json.dumps(document, indent=1, default=plain)
-
-
-def as_csv(records: Iterable[dict[str, Any]]) -> str:
-    """Return records as lines with commas below a line of names, without lists, which no cell can hold."""
-    flat = [{key: value for key, value in one.items() if not isinstance(value, list)} for one in records]
-    made = io.StringIO()
-    writer = csv.DictWriter(made, dict.fromkeys(name for one in flat for name in one), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(flat)
-    return made.getvalue()
 
 
 def replace(path: Path, content: Any) -> None:

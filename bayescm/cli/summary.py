@@ -21,6 +21,7 @@ from bayescm.cli.output import (
 from bayescm.cli.saving import as_json, save, save_figure
 from bayescm.cli.understood import print_counts, records
 from bayescm.data.schema import ACTUAL
+from bayescm.results.summaries import of_summary
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -126,30 +127,6 @@ def _with_draws(table: "xr.Dataset", counts: Any, metrics: Any, settings: dict[s
     return tree
 
 
-def _rows(table: "xr.Dataset") -> list[dict[str, Any]]:
-    """Return one record per matrix and metric."""
-    batch = [str(dim) for dim in table["mean"].dims if dim != "metric"]
-    stacked = table.stack(row=[*batch, "metric"], create_index=False) if batch else table.rename(metric="row")
-    records = []
-    for i in range(stacked.sizes["row"]):
-        one = stacked.isel(row=i)
-        records.append(
-            {
-                **{dim: one[dim].item() for dim in batch},
-                "metric": str(one["metric" if batch else "row"].item()),
-                **{name: float(one[name]) for name in ("point", "mean", "median", "sd")},
-                "lower": float(one["interval"][0]),
-                "upper": float(one["interval"][1]),
-                "ci_kind": str(one["ci_kind"].item()),
-                "mcse_mean": float(one["mcse_mean"]),
-                "mcse_lower": float(one["mcse_interval"][0]),
-                "mcse_upper": float(one["mcse_interval"][1]),
-                "method": str(one["method"].item()),
-            }
-        )
-    return records
-
-
 def _claims(found: "xr.Dataset") -> list[dict[str, Any]]:
     """Return one record per matrix and claim."""
     batch = [str(dim) for dim in found["probability"].dims if dim != "claim"]
@@ -183,7 +160,7 @@ def _print_claims(found: "xr.Dataset") -> None:
 
 def _as_json(table: "xr.Dataset", counts: "xr.DataArray", found: "xr.Dataset | None") -> dict[str, Any]:
     """Return records and settings; what isn't finite becomes text, because JSON has no word for it."""
-    made = {"settings": dict(table.attrs), "counts": records(counts), "metrics": finite(_rows(table))}
+    made = {"settings": dict(table.attrs), "counts": records(counts), "metrics": finite(of_summary(table))}
     return made if found is None else {**made, "probabilities": _claims(found)}
 
 
@@ -200,7 +177,7 @@ def _print(table: "xr.Dataset", counts: "xr.DataArray", spelling: Mapping[str, s
         title=f"{attrs['model']}, prior {escape(str(prior) + at)}, {level}",
         caption="point: value of the counts" + _about_draws(table) + escape(positive(attrs)),
     )
-    rows = _rows(table)
+    rows = of_summary(table)
     batch = [name for name in rows[0] if name in counts.dims]
     for name in (*batch, "metric"):
         sheet.add_column(name, no_wrap=True)

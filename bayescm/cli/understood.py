@@ -4,11 +4,10 @@ from collections.abc import Hashable, Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 import bayescm
 from bayescm.cli.output import positive, print_records
 from bayescm.data.schema import ACTUAL, CELLS_OF_TWO, LABEL, PREDICTED, SYSTEM, labels_of, positive_class
+from bayescm.results.summaries import of_matrix
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -49,21 +48,11 @@ def _named(counts: "xr.DataArray", dims: Sequence[Hashable]) -> list[dict[str, A
 def print_counts(counts: "xr.DataArray") -> None:
     """Print one matrix with its totals, a row for each of several, or a row for each of many classes."""
     labels = labels_of(counts)
-    one = _matrix if len(labels) <= _CLASSES else _classes
+    one = of_matrix if len(labels) <= _CLASSES else _classes
     rows = _several(counts) if counts.ndim > 2 else one(counts)
     more = f"; {len(rows) - _ROWS} more" if len(rows) > _ROWS else ""
     told = (positive(positive_class(counts)).strip() or f"{len(labels)} classes") + more
     print_records(rows[:_ROWS], "the counts as understood", told, left=[ACTUAL, *map(str, counts.dims)])
-
-
-def _matrix(counts: "xr.DataArray") -> list[dict[str, Any]]:
-    """Return a record per actual class, and the totals."""
-    labels, values = labels_of(counts), counts.values
-    sums = np.vstack([values, values.sum(0)])
-    return [
-        {ACTUAL: label, **{f"predicted {one}": int(n) for one, n in zip(labels, row, strict=True)}, "total": row.sum()}
-        for label, row in zip([*labels, "total"], sums, strict=True)
-    ]
 
 
 def _classes(counts: "xr.DataArray") -> list[dict[str, Any]]:

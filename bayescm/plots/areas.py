@@ -14,6 +14,7 @@ from bayescm.plots.checks import probability, refuse
 from bayescm.plots.curves import labels_of, list_legend
 from bayescm.plots.densities import COLORS, STYLES
 from bayescm.plots.planes import new_axes, percent, renamed
+from bayescm.results.writing import decimals_of as decimals_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 _SHADED = 4  # densities that may be shaded over one another
-_MOST_DECIMALS = 6
 
 
 class _Draws(NamedTuple):
@@ -108,19 +108,6 @@ def posterior_of(data: Any) -> xr.Dataset:
     if not isinstance(found, xr.Dataset) or not {CHAIN, DRAW} <= set(found.dims):
         refuse("data", data, "what bayescm.curve_posterior returns, or its posterior")
     return found
-
-
-def decimals_of(lower: float, upper: float) -> int:
-    """Return the decimals that an interval deserves: at least two, and enough that no end is a false 0 or 1."""
-    width = upper - lower
-    if not 0 < width < np.inf:
-        return 3
-    decimals = max(2, -int(np.floor(np.log10(width))))
-    while decimals < _MOST_DECIMALS and any(
-        round(value, decimals) in (0.0, 1.0) and value not in (0.0, 1.0) for value in (lower, upper)
-    ):
-        decimals += 1
-    return min(decimals, _MOST_DECIMALS)
 
 
 def share(text: str, above: NDArray[np.bool_]) -> str:

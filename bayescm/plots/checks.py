@@ -5,6 +5,8 @@ from typing import Any
 
 import xarray as xr
 
+from bayescm.results.writing import probability as probability
+
 
 def require(
     argument: str, data: Any, of: str, has: Collection[str], attrs: Collection[str] = (), *, call: str = ""
@@ -47,16 +49,3 @@ def _came(data: Any) -> str:
     if isinstance(data, Mapping | list | tuple) and not data:
         return f"an empty {type(data).__name__}"
     return type(data).__name__
-
-
-def probability(value: float, of: str = "", *, certain: bool = False) -> str:
-    """Write a probability, on request that of something, so that it is never a false 0 or 1.
-
-    Draws that all agree, and numbers that round to 1, leave room beyond, unless nothing is uncertain.
-    """
-    if certain:
-        return f"{of} = {value:g}" if of else f"{value:g}"
-    if 0.001 <= value <= 0.999:
-        return f"{of} = {value:.3f}" if of else f"{value:.3f}"
-    bound = "< 0.001" if value < 0.001 else "> 0.999"
-    return f"{of} {bound}" if of else bound

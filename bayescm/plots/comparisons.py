@@ -12,6 +12,7 @@ from bayescm.plots.areas import decimals_of, density_of
 from bayescm.plots.checks import probability, refuse, require
 from bayescm.plots.planes import batch_labels, new_axes, percent
 from bayescm.plots.visuals import BLUE
+from bayescm.results.systems import verdict_on
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -165,9 +166,6 @@ def _say(ax: "Axes", row: xr.Dataset, attrs: Any, rope: float, *, certain: bool)
     """Write the probabilities, the interval and the verdict."""
     first, second = str(row["first"].item()), str(row["second"].item())
     verdict, sure = str(row["verdict"].item()), percent(float(attrs["decision_prob"]))
-    told = {"undecided": "no verdict on {0} and {1}", "equivalent": "{0} and {1} are equivalent"}.get(
-        verdict, "{0} is {2} than {1}"
-    )
     lower, upper = (float(v) for v in row["interval"].values)
     digits = decimals_of(lower, upper)
     kind = str(row[CI_BOUND].attrs.get("ci_kind", "")).upper()
@@ -185,7 +183,7 @@ def _say(ax: "Axes", row: xr.Dataset, attrs: Any, rope: float, *, certain: bool)
 
     below = ScaledTranslation(0, -(30 + 14 * ax.get_xlabel().count("\n")) / 72, ax.figure.dpi_scale_trans)
     reason = f": {row['reason'].item()}" if "reason" in row else ""
-    title = _wrapped(f"{told.format(first, second, verdict)} (at {sure}){reason}")
+    title = _wrapped(f"{verdict_on(first, second, verdict)} (at {sure}){reason}")
     legend = ax.legend(
         handles=handles, title=title, frameon=False, handlelength=0, handletextpad=0, loc="upper center",
         bbox_to_anchor=(0.5, 0.0), bbox_transform=ax.transAxes + below, ncols=2, alignment="center",

@@ -13,6 +13,7 @@ from bayescm.plots.checks import refuse
 from bayescm.plots.densities import COLORS
 from bayescm.plots.visuals import BLUE, coordinates, shades, surface, widths
 from bayescm.regions.grid import SPACES, Space, smooth
+from bayescm.results.writing import percent as percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -164,11 +165,6 @@ def wanted_levels(levels: Sequence[float] | float | None, shown: list[Layer]) ->
             f"Make it with levels=[..., {found[-1]:g}]."
         )
     return found
-
-
-def percent(level: float) -> str:
-    """Write a level."""
-    return f"{round(100.0 * level, 9):g}%"
 
 
 def new_axes(ax: "Axes | None", size: tuple[float, float]) -> "Axes":

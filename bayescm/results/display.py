@@ -154,31 +154,26 @@ class Answer:
         return data.sel({METRIC: metric})
 
     def __repr__(self) -> str:
-        return "\n\n".join([
-            textwrap.fill(self.sentence, _WIDE), writing.as_text(self._short(), _WIDE) + self._more(),
-            "\n".join(textwrap.fill(line, _WIDE) for line in self.assumptions.splitlines()),
-        ])  # fmt: skip
+        return "\n\n".join(self.paragraphs())
+
+    def paragraphs(self) -> tuple[str, str, str]:
+        """Return sentence, table and assumptions as lines of text."""
+        table = writing.as_text(self._short(), _WIDE) + self._more()
+        about = "\n".join(textwrap.fill(line, _WIDE) for line in self.assumptions.splitlines())
+        return textwrap.fill(self.sentence, _WIDE), table, about
 
     def _repr_html_(self) -> str:
         return self.html()
 
     def html(self, folded: str = "") -> str:
         """Return sentence, table and assumptions as HTML, with something folded below."""
-        frame = self._short()
-        names, rows = writing.cells(frame)
-        left = [' class="l"' if words else "" for words in writing.words(frame)]
-        head = "".join(f"<th{side}>{escape(name)}</th>" for name, side in zip(names, left, strict=True))
-        body = "".join(
-            "<tr>" + "".join(f"<td{side}>{escape(text)}</td>" for text, side in zip(row, left, strict=True)) + "</tr>"
-            for row in rows
-        )
         about = "<br>".join(map(escape, self.assumptions.splitlines()))
         more = f"<p class='how'>{escape(self._more().strip())}</p>" if self._more() else ""
         name = f"xarray.{type(self._data).__name__}"
         details = f"<details><summary>{name}</summary>{folded}</details>" if folded else ""
         return (
-            f'{_STYLE}<div class="bayescm"><p class="answer">{escape(self.sentence)}</p><table><thead><tr>{head}</tr>'
-            f'</thead><tbody>{body}</tbody></table>{more}<p class="how">{about}</p>{details}</div>'
+            f'{_STYLE}<div class="bayescm"><p class="answer">{escape(self.sentence)}</p>'
+            f'{writing.as_html(self._short())}{more}<p class="how">{about}</p>{details}</div>'
         )
 
     def _short(self) -> "pd.DataFrame":

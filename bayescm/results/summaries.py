@@ -5,9 +5,23 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from bayescm.data.schema import CI_BOUND, METRIC
+from bayescm.data.schema import ACTUAL, CI_BOUND, METRIC, labels_of
 from bayescm.results.names import is_share, known, words
 from bayescm.results.writing import bounds, each, with_interval
+
+
+def of_matrix(counts: xr.DataArray) -> list[dict[str, Any]]:
+    """Return a record per actual class of one matrix, and the totals."""
+    labels, values = labels_of(counts), counts.values
+    sums = np.vstack([values, values.sum(0)])
+    return [
+        {
+            ACTUAL: label,
+            **{f"predicted {one}": int(n) for one, n in zip(labels, row, strict=True)},
+            "total": int(row.sum()),
+        }
+        for label, row in zip([*labels, "total"], sums, strict=True)
+    ]
 
 
 def of_summary(data: xr.Dataset) -> list[dict[str, Any]]:

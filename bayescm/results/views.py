@@ -138,6 +138,8 @@ def view_of(data: Any) -> tuple[View, xr.Dataset] | None:
         if "summary" not in data.children or "tests" not in data.children:
             return None
         data = data["summary"].to_dataset()
+    if not isinstance(data, xr.Dataset):
+        return None
     if data.attrs.get("creation_library") != "bayescm" or "assumptions" not in data.attrs:
         return None
     return next(((view, data) for view in VIEWS if view.fits(data)), None)

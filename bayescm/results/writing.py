@@ -3,6 +3,7 @@
 import csv
 import io
 from collections.abc import Iterable, Mapping, Sequence
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -134,6 +135,18 @@ def as_text(frame: "pd.DataFrame", width: int = 80) -> str:
         cut = [text if len(text) <= size else text[: size - 3] + "..." for text, size in zip(row, sizes, strict=True)]
         lines.append("  ".join(t.ljust(s) if w else t.rjust(s) for t, s, w in zip(cut, sizes, left, strict=True)))
     return "\n".join(line.rstrip() for line in lines)
+
+
+def as_html(frame: "pd.DataFrame") -> str:
+    """Return a frame as a table of HTML, its words to the left by class "l"."""
+    names, rows = cells(frame)
+    sides = [' class="l"' if is_left else "" for is_left in words(frame)]
+    head, *body = (
+        "".join(f"<{tag}{side}>{escape(text)}</{tag}>" for text, side in zip(row, sides, strict=True))
+        for tag, row in [("th", names), *(("td", row) for row in rows)]
+    )
+    lines = "".join(f"<tr>{row}</tr>" for row in body)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table>"
 
 
 def as_markdown(frame: "pd.DataFrame") -> str:
