@@ -67,5 +67,6 @@ from .priors.from_metrics import prior_from_metrics as prior_from_metrics
 from .regions import band as band
 from .regions import region as region
 from .regions import region_level as region_level
+from .reports import report as report
 
 __version__: str

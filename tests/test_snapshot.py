@@ -132,6 +132,7 @@ CALLS = {
     "region": lambda: bayescm.region(ONE, grid=9),
     "region_level": lambda: bayescm.region_level(ONE, recall=[0.8, 0.9], precision=0.9),
     "replicate": lambda: bayescm.replicate(ONE, "f1", **SEED),
+    "report": lambda: bayescm.report(ONE, metrics=["accuracy", "recall"]),
     "rogan_gladen": lambda: bayescm.rogan_gladen([0.1, 0.3], 0.9, 0.95),
     "rope_probabilities": lambda: bayescm.rope_probabilities(stats.t(9, loc=1.0, scale=0.5), rope=0.5),
     "sample_size": lambda: bayescm.sample_size("recall", width=0.2, mode=0.8, concentration=10),
