@@ -114,12 +114,14 @@ def _named(name: str, n_labels: int) -> Metric:
         return _MATRIX[word]
     if word in FACTORIES:
         return replace(FACTORIES[word](), name=word)
-    if match := re.fullmatch(r"(\w+)\((.*)\)", word):
-        return _parametrised(name, match[1], match[2])
     if match := re.fullmatch(r"(macro|micro|weighted)_(.+)|(.+)_(macro|micro|weighted)", word):
         average, base = (match[1], match[2]) if match[1] else (match[4], match[3])
         if base in _BINARY and _BINARY[base].name not in {m.name for m in MATRIX}:
             return _averaged(_BINARY[base], cast(Kind, average))
+        if base.partition("(")[0] in FACTORIES:
+            return _averaged(_named(base, n_labels), cast(Kind, average))
+    if match := re.fullmatch(r"(\w+)\((.*)\)", word):
+        return _parametrised(name, match[1], match[2])
     raise ValueError(f"`metrics` has no {name!r}; {_near(word)}")
 
 

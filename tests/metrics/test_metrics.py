@@ -303,6 +303,17 @@ def test_parameters():
         net_benefit(1.0)
 
 
+@pytest.mark.parametrize("average", ["macro", "micro", "weighted"])
+def test_metrics_with_parameters_have_averages(average):
+    counts = bayescm.from_array([[9, 1, 0], [2, 7, 1], [0, 3, 12]])
+    actual, predicted = (np.repeat(index.ravel(), counts.values.ravel()) for index in np.indices((3, 3)))
+    want = sk.fbeta_score(actual, predicted, beta=2, average=average)
+    for name in (f"fbeta(beta=2)_{average}", f"{average}_fbeta(beta=2)", f"f2_{average}"):
+        assert float(evaluate(counts, name).to_array()[0]) == pytest.approx(want)
+    with pytest.raises(ValueError, match="can't read"):
+        evaluate(counts, f"fbeta(gamma=2)_{average}")
+
+
 def test_user_functions():
     counts = bayescm.from_cells(tp=[8, 1], fn=[2, 1], fp=[3, 1], tn=[7, 1])
 
