@@ -41,7 +41,7 @@ def _told(one: xr.Dataset, level: Any) -> str:
 def of_difference(data: xr.Dataset) -> list[dict[str, Any]]:
     """Return one record: the difference and both areas."""
     first, second = data["auc"].values.tolist()
-    last = next(name for name in ("p_value", "probability_better") if name in data)
+    last = "p_value" if "p_value" in data else "probability_better"
     return [{
         "comparison": " - ".join(map(str, data[SYSTEM].values)), "point": float(data["point"]),
         "se": float(data["se"]), **bounds(data["interval"]), "first": first, "second": second, last: float(data[last]),

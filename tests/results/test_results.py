@@ -23,6 +23,7 @@ PREDICTED = {name: (score > 0.5).astype(int) for name, score in SCORES.items()}
 ONE = bayescm.from_cells(tp=26, fn=2, fp=3, tn=6)
 SEVERAL = bayescm.from_cells(tp=[26, 20, 24], fn=[2, 8, 4], fp=[3, 1, 0], tn=[6, 8, 9], dims="system")
 SEVERAL = SEVERAL.assign_coords(system=["x", "y", "z"])
+THREE = bayescm.paired_counts(TRUE, PREDICTED | {"c": (SCORES["a"] > 0.1).astype(int)})
 CLASSES = [[9, 1, 0], [2, 7, 1], [0, 3, 12]]
 MANY = 500
 
@@ -37,14 +38,14 @@ MAKE = {
     "summary of classes": lambda: bayescm.summary(CLASSES, samples=1000, random_seed=1),
     "interval": lambda: bayescm.interval(ONE, ["recall", "f1"]),
     "comparison": lambda: pairs(bayescm.paired_counts(TRUE, PREDICTED), ["accuracy", "mcc"], require="recall > .8"),
-    "comparisons": lambda: pairs(SEVERAL, ["error_rate", "f1"], design="independent", rope=0.01),
+    "comparisons": lambda: pairs(THREE, ["error_rate", "recall"], rope=0.01),
     "leaderboard": lambda: bayescm.leaderboard(bayescm.datasets.kaggle2019(), design="independent", prizes=[3, 2, 1]),
     "area": lambda: bayescm.auc(TRUE, SCORES["a"]),
     "areas": lambda: bayescm.auc(TRUE, SCORES, method=["delong", "hanley_mcneil"]),
     "PR areas": lambda: bayescm.aucpr(TRUE, SCORES["a"], estimator=["average_precision", "interpolated_median"]),
     "difference of areas": lambda: bayescm.auc_difference(TRUE, SCORES),
     "rates": lambda: bayescm.curve_intervals(TRUE, SCORES["a"], thresholds=[0.2, 0.5]),
-    "size": lambda: bayescm.sample_size(["recall", "specificity"], width=0.1, prevalence=0.3),
+    "size": lambda: bayescm.sample_size(["recall", "specificity"], width=0.1, prevalence=0.3, fixed_totals=True),
     "size of a contest": lambda: bayescm.sample_size_to_compare(0.85, 0.8, discordance=0.1),
     "decision": lambda: bayescm.decide(SEVERAL, {"fn": 10, "fp": 1}, design="independent", samples=1000, random_seed=1),
 }
