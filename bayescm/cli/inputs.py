@@ -325,6 +325,9 @@ def pos_label(frame: Any, arguments: argparse.Namespace) -> Any:
     texts = [text for column in columns for text in column]
     values = [value for array in files.labels(*columns) for value in array.tolist()]
     known = dict(zip(texts, values, strict=True)) | {str(value): value for value in values}
+    pair = [word.strip() for word in arguments.pos_label.split(",")]
+    if len(pair) == 2 and set(pair) <= set(known):
+        return known[pair[0]], known[pair[1]]
     if arguments.pos_label not in known:
         raise ValueError(
             f"--pos-label must be one of {', '.join(sorted({*map(str, values)}))}; got {arguments.pos_label}."

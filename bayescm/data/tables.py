@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from bayescm.data import validate
 from bayescm.data.counts import labelled
 from bayescm.data.crosstabs import is_margin
-from bayescm.data.labels import Label, class_order, codes, grouped, label_array
+from bayescm.data.labels import Label, class_order, codes, grouped, in_words_of, label_array
 from bayescm.data.schema import batch_names
 
 
@@ -22,7 +22,7 @@ def from_table(
     n: str | None = "n",
     by: Sequence[str] | str = (),
     labels: Sequence[Label] | None = None,
-    pos_label: Label | None = None,
+    pos_label: Label | tuple[Label, Label] | None = None,
 ) -> xr.DataArray:
     """Count a long table with one row per cell, or one row per item.
 
@@ -62,6 +62,8 @@ def from_table(
     batch_names("by", groups)
     columns = _columns(table, [actual, predicted, *([] if n is None else [n]), *groups])
     true, pred = label_array(actual, columns[actual]), label_array(predicted, columns[predicted])
+    if isinstance(pos_label, tuple):
+        pred, pos_label = in_words_of(true, pred, pos_label), pos_label[0]
     (true, pred), order = class_order({actual: true, predicted: pred}, labels, pos_label)
     if n is not None:
         _no_margins(order)

@@ -202,3 +202,80 @@ def test_matrices_come_back_from_a_file(tmp_path_factory, cells, k, turned):
     with redirect_stdout(out):
         assert main(["replicate", str(path), "--metrics", "prevalence", "--n-items", "1", "--json"]) == 0
     assert [cell["n"] for cell in json.loads(out.getvalue())["counts"]] == counts.values.ravel().tolist()
+
+
+def test_semicolons_and_tabs(ask):
+    scores = "actual;p\n0;0,1\n0;0,7\n1;0,8\n1;0,5\n"
+    assert recall(ask(scores, *ONE, "--score", "p", "--threshold", ".6", "--json")) == 0.5
+    square = "\tdiseased\thealthy\npositive\t45\t10\nnegative\t5\t90\n"
+    assert recall(ask(square, *ONE, "--json")) == 0.9
+    assert "predicted diseased" in ask(square, *ONE)
+
+
+def test_truth_and_test_in_different_words(ask):
+    square = ",syphilis,other\nreactive,45,10\ndull,5,90\n"
+    assert "--pos-label syphilis,reactive" in ask(square, *ONE, "--rows", "test")
+    assert recall(ask(square, *ONE, "--rows", "test", "--pos-label", "syphilis,reactive", "--json")) == 0.9
+    long = LONG + "syphilis,reactive\nsyphilis,dull\nother,dull\n"
+    assert recall(ask(long, *ONE, "--pos-label", "syphilis,reactive", "--json")) == 0.5
+
+
+def test_sheets_need_openpyxl(capsys, monkeypatch, tmp_path):
+    import pandas as pd
+
+    path = tmp_path / "cells.xlsx"
+    path.write_bytes(b"")
+    sheet = pd.DataFrame([["id", "tp", "fn", "fp", "tn"], ["a", 45, 5.0, 10, 90], [None] * 5])
+    monkeypatch.setattr(pd, "read_excel", lambda *_, **__: sheet)
+    assert main(["summary", str(path), *ONE, "--json"]) == 0
+    assert recall(capsys.readouterr().out) == 0.9
+
+    def absent(*_, **__):
+        raise ImportError
+
+    monkeypatch.setattr(pd, "read_excel", absent)
+    assert main(["summary", str(path)]) == 2
+    assert "without openpyxl: install it, or save the sheet as CSV" in capsys.readouterr().err
+
+
+def test_numbers_without_names(capsys):
+    assert main(["summary", "45", "50", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["metrics"][0]["mean"] == pytest.approx(45.5 / 51)
+    assert main(["summary", "45", "50", "--method", "wilson", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["metrics"][0]["lower"] == pytest.approx(0.786398, abs=1e-6)
+    for numbers, words in ((["45", "5", "10", "90"], "--tp 45 --fn 5 --fp 10 --tn 90"), (["50", "45"], "(k of n)")):
+        assert main(["summary", *numbers]) == 2
+        assert words in capsys.readouterr().err
+
+
+def test_names_come_out_as_they_went_in(capsys):
+    cells = ["summary", "--tp", "45", "--fn", "5", "--fp", "10", "--tn", "90"]
+    assert main([*cells, "--metrics", "sensitivity,PPV,f1", "--prevalence", "1%"]) == 0
+    out = capsys.readouterr().out
+    assert "sensitivity (recall)" in out
+    assert "PPV (precision)" in out
+    assert "prevalence 0.01" in out
+    assert main([*cells, "--metrics", "sensitivity", "--method", "wald", "--json"]) == 0
+    assert recall(capsys.readouterr().out) == 0.9
+    assert main([*cells, "--metrics", "sens"]) == 2
+    assert "did you mean 'sensitivity'" in capsys.readouterr().err
+
+
+ITEMS = "item,gpt,llama\nq1,pass,fail\nq2,pass,pass\nq3,fail,pass\nq4,pass,fail\n"
+ANSWERS = "model,question,correct\n" + "".join(
+    f"{m},{q},{c}\n" for m, q, c in [("gpt", 1, 1), ("gpt", 2, 1), ("gpt", 3, 0), ("gpt", 4, 1),
+                                     ("llama", 1, 0), ("llama", 2, 1), ("llama", 3, 1), ("llama", 4, 0)]
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("file", [(ITEMS,), (ANSWERS, "--by", "model", "--item", "question")], ids=["wide", "long"])
+def test_right_and_wrong_answers_item_by_item(ask, file):
+    board = json.loads(ask(*file, "--json", "--seed", "1", command="leaderboard"))
+    assert [(one["system"], one["point"]) for one in board["systems"]] == [("gpt", 0.75), ("llama", 0.5)]
+    compared = json.loads(ask(*file, "--json", "--seed", "1", command="compare"))["differences"][0]
+    assert (compared["only_first"], compared["only_second"]) == (2, 1)
+
+
+def test_an_item_answered_twice_is_refused(ask):
+    twice = ANSWERS + "gpt,1,0\n"
+    assert "item '1' of system 'gpt' twice" in ask(twice, "--by", "model", "--item", "question", command="leaderboard")

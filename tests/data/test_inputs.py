@@ -1,0 +1,102 @@
+"""What is given comes in the way it would have come by its constructor."""
+
+import inspect
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+import bayescm
+from bayescm.data.inputs import as_right, read_counts, read_systems
+
+FRAME = pd.DataFrame([[45, 10], [5, 90]])
+SIDES = {
+    ("Test+", "Test-"): ("Disease+", "Disease-"), ("T+", "T-"): ("D+", "D-"),
+    ("positive", "negative"): ("diseased", "healthy"), ("+", "-"): ("Sick", "Well"),
+}  # fmt: skip
+
+
+@given(st.lists(st.tuples(*(st.integers(0, 2) for _ in range(5))), min_size=1, max_size=30))
+def test_folds_groups_and_runs_are_counted_by_hand(items):
+    true, first, second, fold, group = np.array(items).T
+    counts = bayescm.confusion_matrix(true, np.stack([first, second], 1), labels=[0, 1, 2], fold=fold, group=group)
+    assert counts.dims == ("fold", "group", "run", "actual", "predicted")
+    for f, g, run, a, p in np.ndindex(3, 3, 2, 3, 3):
+        here = (fold == f) & (group == g) & (true == a) & ((first, second)[run] == p)
+        if f in fold and g in group:
+            assert counts.sel(fold=f, group=g, run=run, actual=a, predicted=p).item() == here.sum()
+        else:
+            assert not here.any()
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("tests", SIDES)
+def test_the_side_of_a_spreadsheet_is_in_its_words(tests, turned):
+    table = FRAME.set_axis(tests, axis=0).set_axis(SIDES[tests], axis=1)
+    counts = bayescm.from_array(table.T if turned else table)
+    assert counts.values.tolist() == [[90, 5], [10, 45]] or counts.values.tolist() == [[90, 10], [5, 45]]
+    assert bayescm.evaluate(counts, "recall").recall == 0.9  # 45 of 50
+
+
+def test_k_of_n_is_one_beta():
+    found = bayescm.summary(45, 50, ci_kind="eti")
+    np.testing.assert_allclose(found["interval"][0], stats.beta(45.5, 5.5).ppf([0.025, 0.975]), rtol=1e-9)
+    assert found.metric.values.tolist() == ["proportion"]
+
+
+def test_matrices_of_systems_come_in_the_order_of_the_first():
+    a = bayescm.from_array([[5, 1, 0], [0, 4, 2], [1, 0, 3]], labels=["x", "y", "z"])
+    both = read_counts({"a": a, "b": a.sel(actual=["z", "x", "y"], predicted=["z", "x", "y"])})
+    assert both.dims == ("system", "actual", "predicted")
+    np.testing.assert_array_equal(both.sel(system="b"), a)
+    with pytest.raises(ValueError, match="give all the same, of two the positive one last"):
+        read_counts({"a": [[1, 2], [3, 4]], "b": bayescm.from_array([[1, 2], [3, 4]], pos_label=0, labels=[0, 1])})
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_frames_of_any_library(frame):
+    cells = read_counts(frame({"system": ["a", "b"], "tp": [1, 2], "fn": [3, 4], "fp": [5, 6], "tn": [7, 8]}))
+    assert cells.sel(system="b").values.tolist() == [[8, 6], [4, 2]]
+    items = read_counts(frame({"y_true": [0, 1, 1], "y_pred": [0, 1, 0]}))
+    assert items.values.tolist() == [[1, 0], [1, 1]]
+    long = frame({"model": list("aabb"), "question": [1, 2, 2, 1], "passed": ["pass", "fail", "pass", "pass"]})
+    told = read_systems(long, leaderboard=False)
+    assert told.predicted.sel(system="a").values.tolist() == [1, 0]
+    assert told.predicted.sel(system="b").values.tolist() == [1, 1]
+    told = read_systems(
+        frame({"system": list("aabb"), "item": [1, 2, 1, 2], "actual": [0, 1, 0, 1], "predicted": [0, 1, 1, 1]}),
+        leaderboard=True,
+    )
+    assert told.actual.values.tolist() == [0, 1]
+    wide = frame({"truth": [0, 1, 1], "a": [0, 1, 0], "b": [1, 1, 1]})
+    assert bayescm.compare_systems(wide, random_seed=1)["summary"].comparison.values.tolist() == ["a - b"]
+
+
+def test_a_column_more_must_be_explained():
+    with pytest.raises(ValueError, match="by='site'"):
+        bayescm.summary(pd.DataFrame({"actual": [0, 1], "predicted": [0, 1], "site": ["a", "b"]}))
+
+
+def test_words_for_right_and_wrong():
+    assert as_right([1, 0, True, "Pass", " failed ", 1.0]) == [1, 0, 1, 1, 0, 1]
+    assert as_right([1, 2]) is None
+
+
+def test_accuracies_need_their_items():
+    board = bayescm.leaderboard({"a": 0.912, "b": 0.5}, n_items={"b": 10, "a": 1000}, design="independent")
+    assert board.point.values.tolist() == [0.912, 0.5]
+    for wrong in (10.5, [1, 2, 3]):
+        with pytest.raises(ValueError, match="`n_items`"):
+            bayescm.leaderboard({"a": 0.9, "b": 0.5}, n_items=wrong)
+    with pytest.raises(ValueError, match="`n_items` is for accuracies by system"):
+        bayescm.leaderboard(bayescm.datasets.kaggle2019(), n_items=100)
+
+
+def test_functions_look_as_they_are_written():
+    assert list(inspect.signature(bayescm.summary).parameters)[:2] == ["counts", "metrics"]
+    assert bayescm.summary.__globals__ is vars(inspect.getmodule(bayescm.summary))  # or doctest would skip it
+    assert bayescm.summary.__name__ == "summary"
