@@ -37,11 +37,10 @@ def takes_counts[**P, R](function: Callable[P, R]) -> Callable[P, R]:
     Two arrays of labels, ``f(y_true, y_pred, ...)`` with `labels` and `pos_label`; k of n, ``f(45, 50)``; and all
     that :func:`read_counts` reads. Options that the function doesn't have are explained.
     """
-    known = explained(function)
+    known, first = explained(function), next(iter(inspect.signature(function).parameters))
 
     def read(given: tuple[Any, ...], options: dict[str, Any]) -> tuple[Any, ...]:
-        if {"y_true", "y_pred"} <= set(options):
-            given = (options.pop("y_true"), options.pop("y_pred"), *given)
+        given = _in_place(given, options, first, "y_pred")
         if len(given) > 1 and _are_labels(given[0], given[1]):
             given = (confusion_matrix(given[0], given[1], **_taken(options, _OF_LABELS)), *given[2:])
         elif len(given) > 1 and all(map(_is_number, given[:2])):
@@ -56,10 +55,11 @@ def takes_counts[**P, R](function: Callable[P, R]) -> Callable[P, R]:
 
 def takes_scores[**P, R](function: Callable[P, R]) -> Callable[P, R]:
     """Let a function of counts at thresholds take ``f(y_true, y_score, ...)``, too."""
+    parameters = inspect.signature(function).parameters
+    first = next(iter(parameters))
 
     def read(given: tuple[Any, ...], options: dict[str, Any]) -> tuple[Any, ...]:
-        if {"y_true", "y_score"} <= set(options):
-            given = (options.pop("y_true"), options.pop("y_score"), *given)
+        given = _in_place(given, options, first, "y_score")
         if len(given) < 2 or not _are_labels(given[0], given[1]) or not _has_fractions(given[1]):
             return given
         true, score, *rest = given
@@ -71,17 +71,15 @@ def takes_scores[**P, R](function: Callable[P, R]) -> Callable[P, R]:
         how = _taken(options, (*_OF_LABELS, "direction"))
         return (counts_at_thresholds(true, score, thresholds=cut, **how), *rest)
 
-    parameters = inspect.signature(function).parameters
     return reading(read)(function)
 
 
 def takes_systems[**P, R](function: Callable[P, R]) -> Callable[P, R]:
     """Let a function that compares systems take ``f(y_true, {"A": y_pred, ...}, ...)`` and all of `read_systems`."""
-    known = explained(function)
+    known, first = explained(function), next(iter(inspect.signature(function).parameters))
 
     def read(given: tuple[Any, ...], options: dict[str, Any]) -> tuple[Any, ...]:
-        if {"y_true", "y_pred"} <= set(options):
-            given = (options.pop("y_true"), options.pop("y_pred"), *given)
+        given = _in_place(given, options, first, "y_pred")
         if len(given) > 1 and _is_list(given[0]) and _are_answers(given[1]):
             given = _with_answers(given, _taken(options, _OF_LABELS))
         elif len(given) > 1 and not isinstance(given[1], str | Mapping) and _is_matrix(given[1]):
@@ -439,6 +437,14 @@ def _frame(data: Mapping[Any, Any]) -> Any:
 
     validate.same_length(**{str(name): np.asarray(values) for name, values in data.items()})
     return pd.DataFrame({name: np.asarray(values) for name, values in data.items()})
+
+
+def _in_place(given: tuple[Any, ...], options: dict[str, Any], first: str, second: str) -> tuple[Any, ...]:
+    """Put what came by name before all else: the data, or the truth, and the predictions or scores."""
+    if not given:
+        name = "y_true" if "y_true" in options else first
+        given = (options.pop(name),) if name in options else ()
+    return (given[0], options.pop(second), *given[1:]) if given and second in options else given
 
 
 def _taken(options: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:

@@ -73,7 +73,11 @@ def test_pictures_by_the_ending_of_the_name(capsys, folder, name):
 @pytest.mark.parametrize(
     ("option", "name", "words"),
     [
-        ("--save", "a.xlsx", "--save writes by the ending of the name: .nc (netCDF), .csv (the table), .json"),
+        (
+            "--save",
+            "a.ods",
+            "--save writes by the ending of the name: .nc (netCDF), .csv (the table), .xlsx (the table)",
+        ),
         ("--save", "a", "--save writes by the ending of the name"),
         ("--plot", "a.nc", ".png"),
         ("--plot", "a", "--plot writes by the ending of the name"),
@@ -220,3 +224,12 @@ def test_rows_of_a_leaderboard_are_how_many_it_shows(capsys, folder):
         code, out, err = run(capsys, "leaderboard", table, "--rows", "1", "--seed", "1")
         assert code == 0, err
         assert "1 more systems" in out
+
+
+def test_sheets_are_written_with_openpyxl(capsys, folder, monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "openpyxl" else name)
+    assert "install it, or take .csv" in run(capsys, *SUMMARY, "--save", "a.xlsx")[2]
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: name)
+    monkeypatch.setattr("pandas.DataFrame.to_excel", lambda frame, file, index: file.write(repr(frame.shape).encode()))
+    assert run(capsys, *SUMMARY, "--save", "a.xlsx")[0] == 0
+    assert (folder / "a.xlsx").read_bytes() == b"(2, 12)"
