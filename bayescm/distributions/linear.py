@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from bayescm.distributions.protocol import Distribution
 from bayescm.metrics import Metric, binary, multiclass
 from bayescm.priors.concentrations import Concentrations
 
@@ -29,7 +30,7 @@ _FLAT = 1e-7  # of the largest density: changes that are none
 
 
 @dataclass(frozen=True, eq=False)
-class Linear:
+class Linear(Distribution):
     """The distribution of sum_i w_i X_i with independent X_i ~ Beta(a_i, b_i).
 
     Probabilities are right to an absolute error of 1e-7 or so, less where the density is infinite; `error` says how far
@@ -79,10 +80,6 @@ class Linear:
         """Return the quantile at `p`."""
         return self._at(p, "ppf")
 
-    def isf(self, q: float | Array) -> Array:
-        """Return the quantile with the probability `q` above it."""
-        return self.ppf(1.0 - np.asarray(q))
-
     def mean(self) -> Array:
         """Return the mean."""
         return np.asarray((self.weights * self.a / (self.a + self.b)).sum(-1))
@@ -91,10 +88,6 @@ class Linear:
         """Return the standard deviation."""
         return np.sqrt(_variances(self.weights, self.a, self.b).sum(-1))
 
-    def eti(self, prob: float) -> tuple[Array, Array]:
-        """Return the equal-tailed interval."""
-        return self.ppf(0.5 * (1.0 - prob)), self.ppf(0.5 * (1.0 + prob))
-
     def hdi(self, prob: float) -> tuple[Array, Array, NDArray[np.bool_]]:
         """Return the highest-density interval, and where it is one (else it is equal-tailed)."""
         found = np.array([table.hdi(prob) for table in self._tables]).reshape(*self.a.shape[:-1], 3)
@@ -102,9 +95,7 @@ class Linear:
 
     def statistics(self, prob: float, kind: str) -> dict[str, Any]:
         """Return mean, median, sd, lower, upper, is_hdi, and the estimated relative error of the probabilities."""
-        lower, upper, is_hdi = self.hdi(prob) if kind == "hdi" else (*self.eti(prob), np.zeros(self.a.shape[:-1], bool))
-        found = {"mean": self.mean(), "median": self.ppf(0.5), "sd": self.sd(), "lower": lower, "upper": upper}
-        return found | {"is_hdi": is_hdi, "error": self._at(0.5 * (1.0 - prob), "error_at")}
+        return super().statistics(prob, kind) | {"error": self._at(0.5 * (1.0 - prob), "error_at")}
 
 
 class _Table:

@@ -5,7 +5,7 @@ import inspect
 import numpy as np
 import pytest
 
-from bayescm.distributions import Beta, Distribution, Point, dirichlet, exact_distribution, normal_inverse_gamma
+from bayescm.distributions import Beta, Distribution, Linear, Point, dirichlet, exact_distribution, normal_inverse_gamma
 from bayescm.distributions.difference import Contrast, Discordant, Independent
 from bayescm.distributions.numeric import numeric_distribution
 from bayescm.distributions.quadrature import Outer
@@ -29,6 +29,7 @@ KINDS = {
     "f1": lambda: Beta(np.float64(7.5), np.float64(3.5), "f1"),
     "integral": lambda: exact_distribution(*resolve("mcc", 2), POSTERIOR),
     "numeric": lambda: numeric_distribution(*resolve(gain, 2), POSTERIOR),
+    "sum": lambda: Linear(np.full(3, 1 / 3), np.array([7.5, 3.5, 4.5]), np.array([2.5, 1.5, 0.5])),
     "difference": lambda: Independent(Outer(BETA, 0.0, 1.0), Outer(Beta(np.float64(4.5), np.float64(5.5)), 0.0, 1.0)),
     "ratio": lambda: Independent(Outer(BETA, 0.0, 1.0), Outer(Beta(np.float64(14.5), np.float64(5.5)), 0.0, 1.0), True),
     "discordant": lambda: Discordant(6.5, 3.5, 20.5),
