@@ -86,7 +86,8 @@ def report(
     <BLANKLINE>
     Assumes: independent items of one population; uncertainty of the test set only,
     not of training.
-    Made by: dirichlet_multinomial, prior jeffreys, exact, 95% HDI, positive: 1.
+    Positive class: 1. Made by: model dirichlet_multinomial, prior jeffreys, exact,
+    95% HDI.
     """
     path = None if file is None else Path(file)
     if path is not None and path.suffix.lower() not in (".html", ".htm"):

@@ -1,5 +1,6 @@
 """What is shown of a result: sentence, table, assumptions; and the accessor ``.bayescm`` that gives them one by one."""
 
+import json
 import textwrap
 from collections.abc import Callable, Hashable
 from html import escape
@@ -8,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from bayescm.data import validate
 from bayescm.data.schema import CI_BOUND, METRIC
 from bayescm.metrics import resolve
 from bayescm.results import writing
@@ -146,12 +146,15 @@ class Answer:
         return writing.as_latex(self._short())
 
     def __getitem__(self, metric: str) -> xr.Dataset:
-        """Return the part of a metric, by any of its names."""
+        """Return the part of a metric, by any of its names; of a metric per class that of all classes."""
         _, data = self._known()
-        names = data[METRIC].values.tolist() if METRIC in data.dims else []
+        names = [str(name) for name in data[METRIC].values] if METRIC in data.dims else []
         if metric not in names:
-            validate.choice("metric", metric := resolve([metric], 3)[0].name, names)
-        return data.sel({METRIC: metric})
+            metric = resolve([metric], 3)[0].name
+        found = [i for i, name in enumerate(names) if name == metric or name.startswith(f"{metric}[")]
+        if not found:
+            raise ValueError(f"The result has no {metric!r}; it has {', '.join(names) or 'one metric only'}.")
+        return data.isel({METRIC: found[0] if len(found) == 1 else found})
 
     def __repr__(self) -> str:
         return "\n\n".join(self.paragraphs())
@@ -228,21 +231,30 @@ def _head(view: View, data: xr.Dataset) -> xr.Dataset:
 def _how(data: xr.Dataset) -> str:
     """Say how a result was made, from its attrs."""
     attrs = data.attrs
-    found = data["method"].values.ravel().tolist() if "method" in data else []
-    methods = sorted(set(found), key=lambda word: word == "draws") or [
-        str(attrs[name]) for name in ("method",) if name in attrs
-    ]
-    told = [str(attrs[name]) for name in ("design", "model") if name in attrs]
-    told += [f"prior {attrs['prior']}"] if "prior" in attrs else []
-    told += [f"prevalence {attrs['prevalence']}"] if attrs.get("prevalence", "null") != "null" else []
-    drawn = "samples" in attrs and "draws" in methods
-    told += [" and ".join(f"{attrs['samples']:,} draws" if word == "draws" and drawn else word for word in methods)]
+    told = [f"{name} {attrs[name]}" for name in ("design", "model", "prior") if name in attrs]
+    if attrs.get("pilot", "null") != "null":
+        told.append("rates of a pilot")
+    else:
+        given = ("prevalence", "mode", "concentration")
+        told += [f"{name} {attrs[name]}" for name in given if attrs.get(name, "null") != "null"]
+    told.append(" and ".join(_methods(data)))
     if "ci_prob" in attrs:
         kind = str(attrs.get("ci_kind", data[CI_BOUND].attrs.get("ci_kind", "") if CI_BOUND in data.coords else ""))
         named = kind.upper() if kind in ("hdi", "eti") else f"{kind} interval".strip()
         told.append(f"{writing.percent(float(attrs['ci_prob']))} {named}")
-    told += [f"positive: {attrs['positive_class']}"] if "positive_class" in attrs else []
-    return f"Made by: {', '.join(filter(None, told))}."
+    positive = f"Positive class: {attrs['positive_class']}. " if "positive_class" in attrs else ""
+    return f"{positive}Made by: {', '.join(filter(None, told))}."
+
+
+def _methods(data: xr.Dataset) -> list[str]:
+    """Return by which methods the rows were found: a variable says it, or an attr, which may be a list in JSON."""
+    if "method" in data:
+        found = sorted(set(data["method"].values.ravel().tolist()), key=lambda word: word == "draws")
+    else:
+        said = str(data.attrs.get("method", ""))
+        found = json.loads(said) if said.startswith("[") else [said]
+    drawn = f"{data.attrs['samples']:,} draws" if "samples" in data.attrs else "draws"
+    return [drawn if word == "draws" else word for word in found]
 
 
 def _contents(data: xr.Dataset | xr.DataTree) -> str:

@@ -65,6 +65,7 @@ def with_interval(value: float, interval: Iterable[float], level: Any = None) ->
         return f"{show(value)} (no interval)"
     digits = decimals_of(lower, upper)
     told = [f"{one:.{digits}f}" if abs(one) < 1000 else show(one) for one in (value, lower, upper)]
+    told[0] = "undefined" if value != value else told[0]
     return f"{told[0]} ({'' if level is None else f'{percent(float(level))}: '}{told[1]} to {told[2]})"
 
 

@@ -262,8 +262,28 @@ def test_a_metric_by_any_of_its_names():
     found = bayescm.summary(ONE, ["sensitivity", "mcc"]).bayescm
     for name in ("sensitivity", "recall", "tpr"):
         assert found[name]["metric"] == "recall"
-    with pytest.raises(ValueError, match="`metric` must be"):
+    with pytest.raises(ValueError, match="no 'f1'; it has recall, matthews_correlation"):
         found["f1"]
+    classes = bayescm.summary(CLASSES, ["sensitivity", "accuracy"]).bayescm["tpr"]
+    assert classes["metric"].values.tolist() == ["recall[0]", "recall[1]", "recall[2]"]
+
+
+def test_what_is_undefined_is_called_so():
+    found = bayescm.summary([[0, 0], [3, 9]], "specificity")
+    assert found.bayescm.sentence.startswith("Specificity is undefined (95%: 0.")
+    with pytest.warns(UserWarning, match="no interval"):
+        area = bayescm.auc([0, 1, 1], [0.1, 0.5, 0.6])
+    assert "(no interval)" in area.bayescm.sentence
+
+
+def test_how_it_was_made(made):
+    assert (
+        "Made by: design paired, model dirichlet_multinomial, prior jeffreys, "
+        in made("comparison").bayescm.assumptions
+    )
+    assert "delong and hanley_mcneil, 95% confidence interval" in made("areas").bayescm.assumptions
+    assert "exact and 1,000 draws" in made("summary of classes").bayescm.assumptions
+    assert "prevalence 0.3, mode 0.8, concentration 10.0" in made("size").bayescm.assumptions
 
 
 def test_names_are_escaped():
