@@ -93,7 +93,10 @@ def confusion_matrix(
     """
     runs = np.shape(y_pred)[1] if np.ndim(y_pred) == 2 else 0
     each = max(runs, 1)  # items follow one another, the runs of one together
-    true = np.repeat(label_array("y_true", y_true), each)
+    true = label_array("y_true", y_true)
+    if runs and np.shape(y_pred)[0] != len(true):
+        raise ValueError(f"`y_pred` must have the shape ({len(true)},) or ({len(true)}, runs); got {np.shape(y_pred)}.")
+    true = np.repeat(true, each)
     pred = label_array("y_pred", np.ravel(y_pred) if runs else y_pred)
     validate.same_length(y_true=true, y_pred=pred)
     if isinstance(pos_label, tuple):

@@ -137,12 +137,19 @@ def read_systems(data: Any, *, leaderboard: bool) -> Any:
     -------
     xarray.DataArray, xarray.Dataset or what came
     """
+    if isinstance(data, xr.DataArray) and set(data.dims) == {ITEM, SYSTEM}:
+        data = data.transpose(ITEM, SYSTEM).to_pandas()
     if isinstance(data, xr.DataArray | xr.Dataset | xr.DataTree):
         return data
     if hasattr(data, "columns"):
         columns = {str(name).strip().casefold(): name for name in data.columns}
         if {_RIGHT, _WRONG} <= set(columns):
             return _published({key: data[columns[key]] for key in (_RIGHT, _WRONG)}, _row_names(data, columns))
+        if "accuracy" in columns:
+            names = _row_names(data, columns) or [str(i + 1) for i in range(len(data))]
+            scores = dict(zip(names, np.asarray(data[columns["accuracy"]]).tolist(), strict=True))
+            n = next((columns[name] for name in ("n_items", "n") if name in columns), None)
+            return scores if n is None else of_accuracies(scores, np.asarray(data[n]))
         found = {what: next((columns[n] for n in names if n in columns), None) for what, names in _COLUMNS.items()}
         if found[SYSTEM] is not None and found[ITEM] is not None:
             return _of_long(data, found, columns)
@@ -375,6 +382,19 @@ def _right_or_wrong(data: Any, leaderboard: bool) -> Any:
     if values.ndim != 2 or not values.size or (framed and _is_square(data)):
         return data
     right = as_right(values.ravel().tolist())
+    absent = validate.missing(values)
+    if absent.any() and as_right(values[~absent].tolist()) is not None:
+        row, column = np.argwhere(absent)[0]
+        raise ValueError(
+            f"`counts` has no answer of system {column + 1} to item {row + 1}: leave out items that not all answered, "
+            "such as frame.dropna(), or give {'correct': [...], 'wrong': [...]}."
+        )
+    if right is None and leaderboard and values.shape[0] != values.shape[1]:
+        raise ValueError(
+            f"`counts` of shape {values.shape} must be 0 and 1 here, items by systems; got "
+            f"{some(values.ravel().tolist())}. Of several passes or of scores say what counts as right, such as passes > 2; numbers of right and wrong "
+            "answers are {'correct': [...], 'wrong': [...]}."
+        )
     if right is None:
         return data
     if not leaderboard:

@@ -117,7 +117,7 @@ def _answers(
 ) -> tuple[list[str], list[NDArray[np.int64]], NDArray[Any]]:
     """Return the names of the systems, all labels as numbers (the actual ones first), and the labels in order."""
     if not isinstance(y_pred, Mapping):
-        if np.ndim(y_pred) == 0 and not isinstance(y_pred, Sequence | zip):
+        if not isinstance(y_pred, Sequence | zip) and np.ndim(y_pred) == 0:
             raise TypeError(f"`y_pred` must be the predictions of several systems; got {y_pred!r}.")
         y_pred = {f"{PREDICTED}_{i}": values for i, values in enumerate(y_pred, start=1)}
     if not y_pred:
