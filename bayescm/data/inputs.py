@@ -392,8 +392,8 @@ def _right_or_wrong(data: Any, leaderboard: bool) -> Any:
     if right is None and leaderboard and values.shape[0] != values.shape[1]:
         raise ValueError(
             f"`counts` of shape {values.shape} must be 0 and 1 here, items by systems; got "
-            f"{some(values.ravel().tolist())}. Of several passes or of scores say what counts as right, such as passes > 2; numbers of right and wrong "
-            "answers are {'correct': [...], 'wrong': [...]}."
+            f"{some(values.ravel().tolist())}. Of several passes or of scores say what counts as right, such as "
+            "passes > 2; numbers of right and wrong answers are {'correct': [...], 'wrong': [...]}."
         )
     if right is None:
         return data

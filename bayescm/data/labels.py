@@ -119,7 +119,7 @@ def _order(seen: NDArray[Any], labels: NDArray[Any] | None, pos_label: NDArray[A
     known = seen
     if pos_label is not None and labels is None:
         if len(seen) > 1 and pos_label[0] not in seen:
-            raise ValueError(f"`pos_label` must be one of {seen.tolist()}; got {pos_label.tolist()[0]!r}.")
+            raise ValueError(f"`pos_label` must be one of {some(seen.tolist())}; got {pos_label.tolist()[0]!r}.")
         known = np.unique(np.concatenate([seen, pos_label]))
     order = known if labels is None else labels
     unknown = [value for value in seen.tolist() if value not in order.tolist()]
@@ -211,5 +211,5 @@ def positions(labels: Sequence[Label], known: list[Any]) -> list[int]:
     """Return where each of `labels` stands among the labels that an array already has."""
     labels = validate.listed("labels", labels)
     if len(labels) != len(known) or any(label not in known for label in labels):
-        raise ValueError(f"`labels` may only reorder the labels that `array` has, {known}; got {labels}.")
+        raise ValueError(f"`labels` may only reorder the labels that `array` has, {some(known)}; got {some(labels)}.")
     return [known.index(label) for label in labels]

@@ -12,6 +12,7 @@ import numpy as np
 import xarray as xr
 
 from bayescm.data import validate
+from bayescm.data.labels import some
 
 ACTUAL, PREDICTED = "actual", "predicted"
 MATRIX = (ACTUAL, PREDICTED)
@@ -79,7 +80,8 @@ def check_matrix(matrix: Any, name: str) -> xr.DataArray:
     labels = [matrix[dim].values.tolist() for dim in MATRIX]
     if labels[0] != labels[1]:
         raise ValueError(
-            f"`{name}` must have the same labels in the same order on both dims; got {labels[0]} and {labels[1]}."
+            f"`{name}` must have the same labels in the same order on both dims; got {some(labels[0])} and "
+            f"{some(labels[1])}."
         )
     validate.unique("labels", labels[0])
     ordered: xr.DataArray = matrix.transpose(..., *MATRIX)
