@@ -173,9 +173,9 @@ def _summarise(counts: NDArray[Any], index: NDArray[np.int64], plan: _Plan) -> A
     found = dict(
         zip(integrals, distributions.statistics([*integrals.values()], plan.ci_prob, plan.ci_kind), strict=True)
     )
-    found |= {
-        name: dist.statistics(plan.ci_prob, plan.ci_kind) for name, dist in exact.items() if name not in integrals
-    }
+    betas = {name: dist for name, dist in exact.items() if isinstance(dist, distributions.Beta)}
+    found |= _of_betas(betas, plan)
+    found |= {name: dist.statistics(plan.ci_prob, plan.ci_kind) for name, dist in exact.items() if name not in found}
     found |= _of_draws(drawn, index, posterior, plan)
     points = compute(plan.metrics, dirichlet.plug_in(counts, posterior, plan.prevalence))
     columns = []
@@ -186,6 +186,19 @@ def _summarise(counts: NDArray[Any], index: NDArray[np.int64], plan: _Plan) -> A
         rows = np.stack([np.broadcast_to(values.get(name, 0.0), point.shape) for name in STATISTICS], axis=-1)
         columns.append(rows if per_label(metric, len(plan.labels)) else rows[..., None, :])
     return np.concatenate(columns, axis=-2)
+
+
+def _of_betas(betas: dict[str, distributions.Beta], plan: _Plan) -> dict[str, dict[str, Any]]:
+    """Return the statistics of Betas, of those with one link and shape together: fewer and longer loops."""
+    alike: dict[Any, list[str]] = {}
+    for name, dist in betas.items():
+        alike.setdefault((dist.link, np.broadcast_shapes(np.shape(dist.a), np.shape(dist.b))), []).append(name)
+    found: dict[str, dict[str, Any]] = {}
+    for (link, shape), names in alike.items():
+        a, b = (np.stack([np.broadcast_to(getattr(betas[n], part), shape) for n in names]) for part in ("a", "b"))
+        several = distributions.Beta(a, b, link).statistics(plan.ci_prob, plan.ci_kind)
+        found |= {n: {key: value[i] for key, value in several.items()} for i, n in enumerate(names)}
+    return found
 
 
 def _dists(posterior: Concentrations, plan: _Plan) -> list[tuple[str, distributions.Distribution | None]]:
