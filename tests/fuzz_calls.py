@@ -348,6 +348,11 @@ NOT_CALLED = {
     "models.Program": "a protocol",
     "metrics.compute": "the kernel under evaluate, of metrics and arrays that were checked",
     "models.names": "takes nothing",
+    "report": "writes down what summary, region and plot_forest answer; tests/reports",
+    **{
+        f"results.Answer{part}": "reads what was answered; tests/results"
+        for part in ("", ".sentence", ".assumptions", ".table", ".per_class", ".to_markdown", ".to_latex", ".to_csv")
+    },
     "plots.visuals.level_contours": "draws on given axes for plot_region",
     "plots.visuals.level_shades": "draws on given axes for plot_region",
     "plots.visuals.estimate": "draws on given axes for plot_region",

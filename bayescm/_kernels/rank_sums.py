@@ -11,7 +11,7 @@ import numpy as np
 
 from bayescm._kernels.beta import DESCRIPTION, TABLE, build, of_normal, tails
 from bayescm._kernels.jit import kernel, vector_kernel
-from bayescm._kernels.nodes import CACHED, CELLS_OF_PATH, REACH, prepare
+from bayescm._kernels.nodes import CACHED, PATH, REACH, prepare
 
 NEVER = 1e-15  # a probability taken for 0
 _FAINT = 1e-19  # of the number of larger variables, dropped
@@ -199,8 +199,8 @@ def beta_draws(paths, normal, out):
     for s in range(normal.shape[0]):
         path = paths[s]
         for d in range(normal.shape[1]):
-            place = (normal[s, d] + REACH) * (CELLS_OF_PATH / (2.0 * REACH))
-            k = min(max(int(place), 0), CELLS_OF_PATH - 1)
+            place = (normal[s, d] + REACH) * (PATH[0] / (2.0 * REACH))
+            k = min(max(int(place), 0), PATH[0] - 1)
             t, c = place - k, path[k]
             out[d, s] = -(c[0] + t * (c[1] + t * (c[2] + t * (c[3] + t * (c[4] + t * c[5])))))
 

@@ -66,6 +66,7 @@ NO_ANSWERS = {
     "margins": "counts",
     "paired_counts": "counts",
     "predictions": "counts",
+    "report": "a text of answers, each of which says",
     "rogan_gladen": "a plug-in estimate, a number",
     "sbc": "simulates its own data",
 }

@@ -60,8 +60,8 @@ def area_cdf(value, dists, nodes=200):
     u = (np.arange(nodes) + 0.5) / nodes
     variance = dists["variance"].ppf(u[:, None])  # (nodes, 2)
     v0, v1 = variance[:, None, 0], variance[None, :, 1]
-    df, loc, scale = dists["mu"].args
-    alpha, beta = df / 2, dists["variance"].kwds["scale"]
+    df, loc, scale = dists["mu"].dist.args
+    alpha, beta = df / 2, dists["variance"].dist.kwds["scale"]
     kappa = beta / alpha / scale**2
     z = (ndtri(value) * np.sqrt(v0 + v1) - (loc[1] - loc[0])) / np.sqrt(v0 / kappa[0] + v1 / kappa[1])
     return ndtr(z).mean()
@@ -123,8 +123,8 @@ def test_curve_and_area_agree():
 def test_the_program_has_the_density_of_the_closed_form(prior):
     """Of means and variances; test_programs.py compares what follows from them."""
     dists = story.exact(DATA, prior=prior).distributions
-    df, loc, scale = dists["mu"].args
-    alpha, beta = df / 2, dists["variance"].kwds["scale"]
+    df, loc, scale = dists["mu"].dist.args
+    alpha, beta = df / 2, dists["variance"].dist.kwds["scale"]
     kappa = beta / alpha / scale**2
 
     def closed(variance, mu):
