@@ -100,10 +100,11 @@ def _names(cell: xr.Dataset) -> tuple[str, str]:
 
 
 def of_board(data: xr.Dataset) -> list[dict[str, Any]]:
-    """Return a record per system."""
+    """Return a record per system, the best first."""
     records = []
-    for i, name in enumerate(data[SYSTEM].values):
+    for i in np.argsort(data["expected_rank"].values, kind="stable"):
         one = data.isel({SYSTEM: i})
+        name = one[SYSTEM].item()
         tops = {f"top_{k}": float(one["top_probability"].sel(top=k)) for k in one["top"].values}
         prize = {"expected_prize": float(one["expected_prize"])} if "expected_prize" in one else {}
         records.append({
