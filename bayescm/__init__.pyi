@@ -15,13 +15,13 @@ from .curves import curve_intervals as curve_intervals
 from .curves import curve_posterior as curve_posterior
 from .data import datasets as datasets
 from .data.counts import confusion_matrix as confusion_matrix
-from .data.counts import counts_at_thresholds as counts_at_thresholds
 from .data.counts import from_array as from_array
 from .data.counts import from_cells as from_cells
 from .data.items import margins as margins
 from .data.items import paired_counts as paired_counts
 from .data.items import predictions as predictions
 from .data.tables import from_table as from_table
+from .data.thresholds import counts_at_thresholds as counts_at_thresholds
 from .inference.intervals import interval as interval
 from .inference.metric_distributions import MetricDistribution as MetricDistribution
 from .inference.metric_distributions import metric_distribution as metric_distribution

@@ -47,6 +47,12 @@ def has_moments(draws, mean, sd):
     assert (abs(draws.std(OVER) / sd - 1) < Z * np.sqrt(np.maximum(fourth - 1, 1) / 4 / ess_squares)).all(), draws.name
 
 
+def has_mean(draws, mean, error=0.0):
+    """Assert a mean within :data:`Z` Monte Carlo errors (1e-6), and an error of its own."""
+    ess = az.ess(draws.to_dataset(name="v"))["v"]
+    assert (abs(draws.mean(OVER) - mean) < Z * draws.std(OVER) / np.sqrt(ess) + error).all(), draws.name
+
+
 def has_quantiles(draws, quantile, shares=(0.05, 0.5, 0.95)):
     """Assert that shares of draws lie below the quantiles that `quantile` gives, within :data:`Z` errors."""
     for p in shares:

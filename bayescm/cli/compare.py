@@ -19,11 +19,12 @@ from bayescm.cli.inputs import (
     require,
 )
 from bayescm.cli.inputs import systems_of as read_systems
-from bayescm.cli.output import add_outputs, bounds, each, ends, finite, positive, print_assumptions, print_records
+from bayescm.cli.output import add_outputs, ends, finite, positive, print_assumptions, print_records
 from bayescm.cli.saving import as_json, save, save_figure
 from bayescm.cli.understood import matrices_of, print_counts
 from bayescm.cli.understood import records as understood
 from bayescm.results.systems import of_differences
+from bayescm.results.writing import bounds, each
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -5,9 +5,7 @@ import sys
 from collections.abc import Container, Iterable, Mapping
 from typing import Any
 
-from bayescm.results.writing import bounds as bounds
-from bayescm.results.writing import each as each
-from bayescm.results.writing import show as show
+from bayescm.results.writing import show
 
 
 def add_outputs(parser: argparse.ArgumentParser, saved: str, drawn: str) -> None:

@@ -15,9 +15,10 @@ from bayescm.cli.inputs import (
     numbers,
     refuse,
 )
-from bayescm.cli.output import add_outputs, each, finite, print_assumptions, print_records
+from bayescm.cli.output import add_outputs, finite, print_assumptions, print_records
 from bayescm.cli.saving import as_json, save, save_figure
 from bayescm.results.plans import of_contest, of_sizes
+from bayescm.results.writing import each
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 import bayescm
 from bayescm.cli.files import read
 from bayescm.cli.inputs import add_command, add_counts, at_thresholds, counts_of, number_or_word, numbers
-from bayescm.cli.output import add_outputs, each, ends, plain, positive, print_assumptions, print_records
+from bayescm.cli.output import add_outputs, ends, plain, positive, print_assumptions, print_records
 from bayescm.cli.saving import as_json, save, save_figure
 from bayescm.cli.understood import print_counts
 from bayescm.cli.understood import records as understood
+from bayescm.results.writing import each
 
 if TYPE_CHECKING:
     import xarray as xr

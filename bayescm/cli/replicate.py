@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 import bayescm
 from bayescm.cli.inputs import add_command, add_counts, add_model, counts_of, metric_list, model_of
-from bayescm.cli.output import add_outputs, bounds, each, ends, finite, positive, print_assumptions, print_records
+from bayescm.cli.output import add_outputs, ends, finite, positive, print_assumptions, print_records
 from bayescm.cli.saving import as_json, save, save_figure
 from bayescm.cli.understood import print_counts
 from bayescm.cli.understood import records as understood
+from bayescm.results.writing import bounds, each
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -6,22 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import bayescm
 from bayescm.cli.inputs import add_command, add_counts, add_model, counts_of, metric_list, model_of, refuse, spelled
-from bayescm.cli.output import (
-    add_outputs,
-    bounds,
-    called,
-    console,
-    each,
-    finite,
-    positive,
-    print_assumptions,
-    print_records,
-    show,
-)
+from bayescm.cli.output import add_outputs, called, console, finite, positive, print_assumptions, print_records
 from bayescm.cli.saving import as_json, save, save_figure
 from bayescm.cli.understood import print_counts, records
 from bayescm.data.schema import ACTUAL
 from bayescm.results.summaries import of_summary
+from bayescm.results.writing import bounds, each, show
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -38,7 +38,7 @@ LONG_NAMES = {
 }
 
 
-class Asked(NamedTuple):
+class Options(NamedTuple):
     """What is to be said of the ranks."""
 
     decision_prob: float
@@ -66,15 +66,15 @@ class Answer(NamedTuple):
     alone: Callable[[], Array]
 
 
-def dataset(field: Field, answer: Answer, asked: Asked) -> xr.Dataset:
+def dataset(field: Field, answer: Answer, options: Options) -> xr.Dataset:
     """Say what follows from the ranks."""
     found = answer.found
     ranks = _shared(found.ranks, field)
     n = len(ranks)
     expected = ranks @ np.arange(1.0, n + 1.0)
     cumulated = np.minimum(np.cumsum(ranks, axis=1), 1.0)
-    within = _intervals(field, answer, asked.ci_prob)
-    overlap = within if asked.decision_prob == asked.ci_prob else _intervals(field, answer, asked.decision_prob)
+    within = _intervals(field, answer, options.ci_prob)
+    overlap = within if options.decision_prob == options.ci_prob else _intervals(field, answer, options.decision_prob)
     better = answer.alone()
     variables: dict[str, Any] = {
         "point": (SYSTEM, field.point),
@@ -82,26 +82,29 @@ def dataset(field: Field, answer: Answer, asked: Asked) -> xr.Dataset:
         "interval": ((SYSTEM, CI_BOUND), within),
         "rank_probability": ((SYSTEM, RANK), ranks),
         "probability_best": (SYSTEM, ranks[:, 0]),
-        "top_probability": ((SYSTEM, TOP), cumulated[:, np.array(asked.top) - 1]),
+        "top_probability": ((SYSTEM, TOP), cumulated[:, np.array(options.top) - 1]),
         "expected_rank": (SYSTEM, expected),
-        "rank_interval": ((SYSTEM, CI_BOUND), _rank_interval(cumulated, asked.ci_prob)),
-        "simultaneous_rank_interval": ((SYSTEM, CI_BOUND), _simultaneous(better, asked.ci_prob)),
-        "best_set": (SYSTEM, _best_set(better, asked.decision_prob)),
-        "tie_group": (SYSTEM, _tie_groups(-overlap[:, ::-1] if field.metric.loss else overlap, found, expected, asked)),
+        "rank_interval": ((SYSTEM, CI_BOUND), _rank_interval(cumulated, options.ci_prob)),
+        "simultaneous_rank_interval": ((SYSTEM, CI_BOUND), _simultaneous(better, options.ci_prob)),
+        "best_set": (SYSTEM, _best_set(better, options.decision_prob)),
+        "tie_group": (
+            SYSTEM,
+            _tie_groups(-overlap[:, ::-1] if field.metric.loss else overlap, found, expected, options),
+        ),
     }
     kept = {name: c for name, c in field.coords.items() if name not in {*LONG_NAMES, VERSUS}}
-    coords = {**kept, RANK: np.arange(1, n + 1), TOP: asked.top}
-    if asked.prizes is not None:
-        variables["expected_prize"] = (SYSTEM, ranks[:, : len(asked.prizes)] @ asked.prizes)
+    coords = {**kept, RANK: np.arange(1, n + 1), TOP: options.top}
+    if options.prizes is not None:
+        variables["expected_prize"] = (SYSTEM, ranks[:, : len(options.prizes)] @ options.prizes)
     if isinstance(found, rank_draws.Drawn):
         variables["mcse_rank_probability"] = ((SYSTEM, RANK), share_error(ranks, len(found.values)))
-    if asked.pairwise:
+    if options.pairwise:
         variables["probability_better"] = ((SYSTEM, VERSUS), _pairwise(field, found))
-    if asked.rope is not None:
-        variables["probability_equivalent"] = ((SYSTEM, VERSUS), found.equivalent(asked.rope))
-    if asked.pairwise or asked.rope is not None:
+    if options.rope is not None:
+        variables["probability_equivalent"] = ((SYSTEM, VERSUS), found.equivalent(options.rope))
+    if options.pairwise or options.rope is not None:
         coords[VERSUS] = np.asarray(field.coords[SYSTEM])
-    return xr.Dataset(variables, coords=coords | {CI_BOUND: interval_coordinate(asked.ci_prob, "eti")})
+    return xr.Dataset(variables, coords=coords | {CI_BOUND: interval_coordinate(options.ci_prob, "eti")})
 
 
 def _shared(ranks: Array, field: Field) -> Array:
@@ -122,7 +125,7 @@ def _pairwise(field: Field, found: Found) -> Array:
     return table
 
 
-def _tie_groups(intervals: Array, found: Found, expected: Array, asked: Asked) -> NDArray[np.int64]:
+def _tie_groups(intervals: Array, found: Found, expected: Array, options: Options) -> NDArray[np.int64]:
     """Group each leader with those that it doesn't beat surely enough; only overlapping intervals are compared."""
     low, high = intervals.T
     groups = np.zeros(len(expected), np.int64)
@@ -130,7 +133,7 @@ def _tie_groups(intervals: Array, found: Found, expected: Array, asked: Asked) -
     while len(rest):
         leader, behind = rest[0], rest[1:]
         near = behind[high[behind] >= low[leader]]
-        unbeaten = near[found.beats(leader, near) < asked.decision_prob]
+        unbeaten = near[found.beats(leader, near) < options.decision_prob]
         groups[[leader, *unbeaten]] = groups.max() + 1
         rest = rest[groups[rest] == 0]
     return groups

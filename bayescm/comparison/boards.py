@@ -9,7 +9,7 @@ import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
 from bayescm.comparison import mixtures, population, rank_draws, ranks, shrinkage
-from bayescm.comparison.board_report import LONG_NAMES, Answer, Asked, better_by_moments, dataset
+from bayescm.comparison.board_report import LONG_NAMES, Answer, Options, better_by_moments, dataset
 from bayescm.comparison.field import INDEPENDENT, Field, independent, published, together
 from bayescm.data import validate
 from bayescm.data.assumptions import ONE_KIND, OWN_ITEMS, SAME_ITEMS, assumed
@@ -172,7 +172,7 @@ def leaderboard(
     n, seed = len(field.point), validate.seed(random_seed)
     if validate.positive_integer("samples", samples) < 1000:
         raise ValueError(f"`samples` must be at least 1000; got {samples}.")
-    asked = Asked(
+    options = Options(
         validate.number("decision_prob", decision_prob, 0.5, 1),
         validate.number("ci_prob", ci_prob, 0, 1),
         _top(top, n),
@@ -202,8 +202,8 @@ def leaderboard(
     )
     if isinstance(answer.dist, population.Learned):
         settings |= {"population_mean": answer.dist.centre, "population_sd": answer.dist.sd}
-    settings |= {name: value for name, value in (("prizes", asked.prizes), ("rope", rope)) if value is not None}
-    board = dataset(field, answer, asked).assign_attrs(attributes(**settings, **positive_class(list(field.labels))))
+    settings |= {name: value for name, value in (("prizes", options.prizes), ("rope", rope)) if value is not None}
+    board = dataset(field, answer, options).assign_attrs(attributes(**settings, **positive_class(list(field.labels))))
     for name in board.data_vars:
         board[name].attrs = {"long_name": LONG_NAMES[str(name)].format(field.metric.title)}
     return board
@@ -218,12 +218,12 @@ def _prior(prior: PriorLike | None, *, learned: bool) -> PriorLike:
 
 def _learns(field: Field, prior: PriorLike | None) -> bool:
     """Say whether a prior is learnt from the systems, or why it can't be."""
-    asked = isinstance(prior, str) and prior == LEARNED
-    if prior is not None and not asked:
+    requested = isinstance(prior, str) and prior == LEARNED
+    if prior is not None and not requested:
         return False
     metric, n = field.metric, len(field.point)
     paired = field.design != INDEPENDENT
-    if not asked:
+    if not requested:
         return n >= _LEARN and (field.evidence is not None or (paired and _bounded(field)))
     if n < 2:
         raise ValueError("`prior`='learned' learns from several systems; there is one. Take prior='jeffreys'.")
@@ -276,20 +276,20 @@ def _field(
     return field
 
 
-def _method(field: Field, asked: str | None, *, learned: bool) -> str:
+def _method(field: Field, requested: str | None, *, learned: bool) -> str:
     """Return how the ranks are found."""
     if field.design != INDEPENDENT:
-        if asked == "exact":
+        if requested == "exact":
             raise ValueError(
                 "`method`='exact' takes systems as independent: leave it out, or say design='independent'."
             )
         return "draws"
     known = field.dist is not None and not field.common
-    if asked == "exact" and not known:
+    if requested == "exact" and not known:
         why = "shares an uncertain prevalence" if field.common else "has no exact distribution that is known"
         raise ValueError(f"`method`='exact' can't answer: {field.metric.name} {why}; take method='draws'.")
-    if asked is not None:
-        return asked
+    if requested is not None:
+        return requested
     if known and not isinstance(field.dist, Beta):
         integrals = [dist for dist in field.dist or [] if isinstance(dist, Integral)]
         hardest = max((dist.integrals for dist in integrals), default=1)

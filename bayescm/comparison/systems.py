@@ -146,7 +146,7 @@ def compare_systems(
     ('better', '12 items against 0')
     """
     prior = resolved_prior(prior)
-    asked = report.Question(
+    question = report.Question(
         rope=_finite("rope", rope, 0.0),
         margin=_finite("margin", margin, -np.inf),
         decision_prob=validate.number("decision_prob", decision_prob, 0.5, 1),
@@ -156,7 +156,7 @@ def compare_systems(
     compared = inputs.read(data, design, reference, metrics)
     folds = compared.design == "folds"
     runs = validate.positive_integer("runs", options.pop("runs", 1)) if folds else 1
-    model = _story(compared, model, options)
+    model = _model_name(compared, model, options)
     posteriors = Posteriors(
         compared, model, prior, prevalence, validate.positive_integer("chains", chains),
         validate.positive_integer("draws", draws), validate.seed(random_seed), options,
@@ -165,17 +165,17 @@ def compare_systems(
         raise ValueError(f"`chains` times `draws` must be at least 160 for an interval; got {chains * draws}.")
     drawn = report.differences(posteriors)
     warn_undefined({str(name): value.values for name, value in drawn.items()})
-    groups = {"posterior": drawn, "summary": report.summary(posteriors, drawn, asked)}
+    groups = {"posterior": drawn, "summary": report.summary(posteriors, drawn, question)}
     if require is not None:
         groups["summary"]["requirement"] = _requirement(posteriors, require)
-    groups["tests"] = report.tests(compared, asked, runs)
+    groups["tests"] = report.tests(compared, question, runs)
     if compared.answers is not None:
         groups["flips"] = report.flips(compared)
     groups["observed_data"] = flatten_cells(compared.counts).to_dataset()
     attrs = attributes(
         design=compared.design, meaning=_MEANING[compared.design], model=model, prior=prior, prevalence=prevalence,
-        reference=reference, rope=asked.rope, margin=asked.margin, decision_prob=asked.decision_prob,
-        ci_prob=asked.ci_prob, ci_kind=asked.ci_kind, random_seed=posteriors.seed, **options,
+        reference=reference, rope=question.rope, margin=question.margin, decision_prob=question.decision_prob,
+        ci_prob=question.ci_prob, ci_kind=question.ci_kind, random_seed=posteriors.seed, **options,
         **({"runs": runs} if folds else {}),
         **positive_class(compared.counts),
         **_assumptions(compared.design, model, prevalence, options),
@@ -198,7 +198,7 @@ def _finite(name: str, value: object, lower: float) -> float:
     return found
 
 
-def _story(compared: Compared, model: str, options: dict[str, Any]) -> str:
+def _model_name(compared: Compared, model: str, options: dict[str, Any]) -> str:
     """Return the story that answers, or say which can't."""
     if compared.design == "folds":
         return "kfold" if model in MODELS else model

@@ -8,10 +8,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayescm.data import validate
 from bayescm.data.assumptions import assumed
-from bayescm.data.counts import counts_at_thresholds
 from bayescm.data.labels import Label
 from bayescm.data.schema import CI_BOUND, METRIC, THRESHOLD, attributes, interval_coordinate, positive_class
 from bayescm.data.scores import sign_of, signed
+from bayescm.data.thresholds import counts_at_thresholds
 from bayescm.inference import proportions
 from bayescm.inference.intervals import interval
 from bayescm.metrics import parts, resolve

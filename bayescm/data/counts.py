@@ -1,4 +1,4 @@
-"""Labels, scores, cells and matrices become counts.
+"""Labels, cells and matrices become counts.
 
 Counts are an :class:`xarray.DataArray` of integers whose last two dims are ``("actual", "predicted")`` with the
 class labels as coordinates; every other dim is a batch. Of two labels the LAST is the positive class.
@@ -34,12 +34,10 @@ from bayescm.data.schema import (
     PREDICTED,
     RUN,
     SYSTEM,
-    THRESHOLD,
     batch_names,
     check_matrix,
     labels_of,
 )
-from bayescm.data.scores import check_scores, signed
 
 
 @plain_words
@@ -240,61 +238,6 @@ def from_array(
     return counts.isel(dict.fromkeys(MATRIX, positive_last(known, positive, last=labels is not None)))
 
 
-@plain_words
-def counts_at_thresholds(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    *,
-    thresholds: ArrayLike | None = None,
-    pos_label: Label | None = None,
-    labels: Sequence[Label] | None = None,
-    direction: str = "larger",
-) -> xr.DataArray:
-    """Count the two-class matrix at every threshold: predicted positive where ``score >= threshold``.
-
-    Parameters
-    ----------
-    y_true : array_like of shape (n,)
-        Actual labels, two classes.
-    y_score : array_like of shape (n,)
-        Any real scores: probabilities, logits, also infinite ones. Equal scores stay together; nothing is compared
-        with a tolerance.
-    thresholds : array_like, optional
-        Default: every distinct score, from the one that calls the fewest items positive.
-    pos_label, labels
-        As in :func:`confusion_matrix`.
-    direction : {"larger", "smaller"}
-        Scores that mean positive: "smaller" predicts it where ``score <= threshold``.
-
-    Returns
-    -------
-    xarray.DataArray
-        ``counts(threshold, actual, predicted)``.
-
-    Examples
-    --------
-    >>> import bayescm
-    >>> c = bayescm.counts_at_thresholds([0, 1, 1], [-1.5, 0.0, 2.0])
-    >>> c.sel(threshold=0.0).values
-    array([[1, 0],
-           [0, 2]])
-    """
-    scores = check_scores(y_true, y_score, labels, pos_label, direction)
-    positive, (score, *others) = scores.positive, scores.score
-    if others:
-        raise ValueError("`y_score` must be the scores of one system; got several.")
-    if thresholds is None:
-        cut = np.unique(score)[::-1]
-    else:
-        given = validate.real_numbers("thresholds", np.atleast_1d(validate.array_of("thresholds", thresholds)))
-        cut = signed(given, scores.sign)
-    validate.unique("thresholds", cut.tolist())
-    tp, fp = (_at_least(score[mask], cut) for mask in (positive, ~positive))
-    tn, fn = (~positive).sum() - fp, positive.sum() - tp
-    counts = np.stack([np.stack([tn, fp], -1), np.stack([fn, tp], -1)], -2)
-    return labelled(counts, scores.labels, [THRESHOLD]).assign_coords({THRESHOLD: signed(cut, scores.sign)})
-
-
 def check_counts(counts: Any) -> xr.DataArray:
     """Return valid counts, whatever they came as: a DataArray by its dims, anything else as :func:`from_array`."""
     if not isinstance(counts, xr.DataArray):
@@ -326,7 +269,7 @@ def _of_plain(array: Any, labels: Sequence[Label] | None, dims: Sequence[str] | 
     values = np.empty(()) if isinstance(array, str | Mapping) else validate.array_of("array", array)
     if values.ndim < 2 or values.shape[-1] != values.shape[-2] or values.shape[-1] < 2:
         raise ValueError(
-            f"`array` must have shape (..., K, K) with K of at least 2; got {_told(array, values)}. Counts of labels: "
+            f"`array` must have shape (..., K, K) with K of at least 2; got {_came(array, values)}. Counts of labels: "
             "bayescm.confusion_matrix(y_true, y_pred); of four cells: bayescm.from_cells(tp=45, fn=5, fp=10, tn=90); "
             "of a file: bayescm.from_table(pandas.read_csv(file))."
         )
@@ -338,7 +281,7 @@ def _of_plain(array: Any, labels: Sequence[Label] | None, dims: Sequence[str] | 
     return _finish(xr.DataArray(values, dims=(*batch, *MATRIX), coords={ACTUAL: order, PREDICTED: order}))
 
 
-def _told(array: Any, values: NDArray[Any]) -> str:
+def _came(array: Any, values: NDArray[Any]) -> str:
     """Say in short what came instead of matrices."""
     if values.ndim:
         return str(values.shape)
@@ -403,8 +346,3 @@ def _cell(name: str, cell: ArrayLike | xr.DataArray, dims: Sequence[str] | str |
     names = _batch_dims(values.ndim, dims) if values.ndim else []
     index = getattr(cell, "index", None) if hasattr(cell, "to_numpy") else None  # of a pandas Series
     return xr.DataArray(values, dims=names, coords={} if index is None else {names[0]: np.asarray(index)})
-
-
-def _at_least(scores: NDArray[np.float64], cut: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Count the scores that reach each threshold."""
-    return (len(scores) - np.searchsorted(np.sort(scores), cut, side="left")).astype(np.int64)

@@ -9,13 +9,14 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayescm.data import validate
-from bayescm.data.counts import check_counts, confusion_matrix, counts_at_thresholds, from_cells
+from bayescm.data.counts import check_counts, confusion_matrix, from_cells
 from bayescm.data.crosstabs import side
 from bayescm.data.items import predictions
 from bayescm.data.labels import some
 from bayescm.data.options import explained, reading
 from bayescm.data.schema import ACTUAL, CELLS_OF_TWO, ITEM, MATRIX, PREDICTED, SYSTEM, labels_of
 from bayescm.data.tables import from_table
+from bayescm.data.thresholds import counts_at_thresholds
 
 _RIGHT, _WRONG = "correct", "wrong"
 _COLUMNS = {

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from bayescm.data import validate
 from bayescm.data.schema import CHAIN, DRAW
 from bayescm.distributions.sample import bounds
-from bayescm.plots.checks import probability, refuse
+from bayescm.plots.checks import refuse
 from bayescm.plots.curves import labels_of, list_legend
 from bayescm.plots.densities import COLORS, STYLES
-from bayescm.plots.planes import new_axes, percent, renamed
-from bayescm.results.writing import decimals_of as decimals_of
+from bayescm.plots.planes import new_axes, renamed
+from bayescm.results.writing import decimals_of, percent, probability
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,8 +5,6 @@ from typing import Any
 
 import xarray as xr
 
-from bayescm.results.writing import probability as probability
-
 
 def require(
     argument: str, data: Any, of: str, has: Collection[str], attrs: Collection[str] = (), *, call: str = ""

@@ -8,11 +8,12 @@ import xarray as xr
 
 from bayescm.data import validate
 from bayescm.data.schema import CI_BOUND, LABEL, METRIC, SYSTEM
-from bayescm.plots.areas import decimals_of, density_of
-from bayescm.plots.checks import probability, refuse, require
-from bayescm.plots.planes import batch_labels, new_axes, percent
+from bayescm.plots.areas import density_of
+from bayescm.plots.checks import refuse, require
+from bayescm.plots.planes import batch_labels, new_axes
 from bayescm.plots.visuals import BLUE
 from bayescm.results.systems import verdict_on
+from bayescm.results.writing import decimals_of, percent, probability
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -23,10 +23,10 @@ from bayescm.plots.planes import (
     draw_legend,
     frame,
     new_axes,
-    percent,
     renamed,
 )
 from bayescm.regions.grid import SPACES, Space
+from bayescm.results.writing import percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

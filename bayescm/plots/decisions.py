@@ -13,7 +13,8 @@ from bayescm.metrics import resolve
 from bayescm.plots.checks import require
 from bayescm.plots.curves import list_legend
 from bayescm.plots.densities import COLORS, STYLES
-from bayescm.plots.planes import batch_labels, new_axes, percent
+from bayescm.plots.planes import batch_labels, new_axes
+from bayescm.results.writing import percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

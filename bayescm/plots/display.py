@@ -11,10 +11,11 @@ from bayescm.data import validate
 from bayescm.data.labels import Label, positive_last
 from bayescm.data.schema import CHAIN, DRAW
 from bayescm.distributions.sample import bounds
-from bayescm.plots.areas import decimals_of, posterior_of
+from bayescm.plots.areas import posterior_of
 from bayescm.plots.curves import bands_on, curve_layers, draw_curves, list_legend, statement_of
 from bayescm.plots.planes import new_axes
 from bayescm.priors.concentrations import PrevalenceLike
+from bayescm.results.writing import decimals_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -13,7 +13,7 @@ from bayescm.plots.checks import refuse
 from bayescm.plots.densities import COLORS
 from bayescm.plots.visuals import BLUE, coordinates, shades, surface, widths
 from bayescm.regions.grid import SPACES, Space, smooth
-from bayescm.results.writing import percent as percent
+from bayescm.results.writing import percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

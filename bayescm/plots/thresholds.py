@@ -14,7 +14,8 @@ from bayescm.plots.areas import posterior_of
 from bayescm.plots.checks import refuse
 from bayescm.plots.curves import list_legend
 from bayescm.plots.densities import COLORS, STYLES
-from bayescm.plots.planes import new_axes, percent
+from bayescm.plots.planes import new_axes
+from bayescm.results.writing import percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

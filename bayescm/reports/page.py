@@ -11,8 +11,8 @@ import pandas as pd
 import xarray as xr
 
 from bayescm import plots, regions
-from bayescm.data.counts import confusion_matrix, one_matrix
-from bayescm.data.labels import Label
+from bayescm.data.counts import one_matrix
+from bayescm.data.inputs import takes_counts
 from bayescm.data.schema import ACTUAL, PREDICTED, labels_of
 from bayescm.inference.summaries import cell_summary, summary
 from bayescm.metrics import MetricsLike
@@ -32,28 +32,18 @@ img{max-width:100%;background:#fff;border-radius:4px}
 figcaption{font-size:.86em;opacity:.75}"""
 
 
-def report(
-    data: Any,
-    y_pred: Any = None,
-    metrics: MetricsLike = None,
-    *,
-    pos_label: Label | None = None,
-    file: str | Path | None = None,
-    **options: Any,
-) -> str:
+@takes_counts
+def report(data: Any, metrics: MetricsLike = None, *, file: str | Path | None = None, **options: Any) -> str:
     """Report what is known: a sentence, the matrix, metrics with intervals, pictures, and what all of it assumes.
 
     Parameters
     ----------
     data : xarray.DataArray, array_like, or what a function of bayescm returned
-        ``counts(actual, predicted)``, or the actual labels, or a result, fresh or loaded: of :func:`bayescm.summary`,
-        :func:`bayescm.compare_systems`, :func:`bayescm.leaderboard` and the others that `.bayescm` knows.
-    y_pred : array_like of shape (n,), optional
-        The predicted labels, where `data` are the actual ones.
+        ``counts(actual, predicted)``, or in its place ``y_true, y_pred``; or a result, fresh or loaded: of
+        :func:`bayescm.summary`, :func:`bayescm.compare_systems`, :func:`bayescm.leaderboard` and the others that
+        `.bayescm` knows.
     metrics : str, callable, sequence or mapping, optional
         As in :func:`bayescm.summary`.
-    pos_label : label, optional
-        As in :func:`bayescm.confusion_matrix`.
     file : str or pathlib.Path, optional
         Where to write one HTML page, pictures included, that needs no other file.
     **options
@@ -96,7 +86,7 @@ def report(
     if view_of(data) is not None:
         found, pictures = data, _of_result(data)
     else:
-        counts = one_matrix(data if y_pred is None else confusion_matrix(data, y_pred, pos_label=pos_label))
+        counts = one_matrix(data)
         found = summary(counts, metrics, **options)
         frames, pictures = _of_counts(counts, found, options)
     answer = Answer(found)

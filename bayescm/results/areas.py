@@ -5,7 +5,7 @@ from typing import Any
 import xarray as xr
 
 from bayescm.data.schema import CI_BOUND, SYSTEM, THRESHOLD
-from bayescm.results.writing import bounds, each, percent, probability, show, with_interval
+from bayescm.results.writing import bounds, each, estimate, percent, probability, show, with_interval
 
 
 def of_areas(data: xr.Dataset) -> list[dict[str, Any]]:
@@ -25,17 +25,13 @@ def answer(data: xr.Dataset) -> str:
     found = each(data.isel(firsts), "interval", CI_BOUND)
     items = f"from {attrs['cases']:,} cases and {attrs['controls']:,} controls"
     if len(found) == 1:
-        return f"The area under the {curve} curve is {_told(found[0][1], attrs['ci_prob'])}, {items}."
+        return f"The area under the {curve} curve is {estimate(found[0][1], attrs['ci_prob'])}, {items}."
     ordered = sorted(found, key=lambda pair: -float(pair[1]["point"].fillna(-1.0)))
     (first, high), (last, low) = ((" ".join(map(str, names.values())), one) for names, one in (ordered[0], ordered[-1]))
     return (
         f"Of {len(found)} areas under the {curve} curve the largest is that of {first}, "
-        f"{_told(high, attrs['ci_prob'])}, and the smallest that of {last}, {_told(low, None)}; {items}."
+        f"{estimate(high, attrs['ci_prob'])}, and the smallest that of {last}, {estimate(low, None)}; {items}."
     )
-
-
-def _told(one: xr.Dataset, level: Any) -> str:
-    return with_interval(float(one["point"]), one["interval"].values, level)
 
 
 def of_difference(data: xr.Dataset) -> list[dict[str, Any]]:

@@ -198,7 +198,7 @@ def _frame(view: View, data: xr.Dataset) -> "pd.DataFrame":
     import pandas as pd
 
     frame = pd.DataFrame(view.records(data))
-    batch = [str(dim) for dim in data[_told_by(data)].dims if dim != CI_BOUND]
+    batch = [str(dim) for dim in data[_main_variable(data)].dims if dim != CI_BOUND]
     index = [name for name in dict.fromkeys([*batch, *view.index]) if name in frame]
     constant = [name for name in index if name not in batch and len(index) > 1 and len(batch) > 0]
     frame = frame.drop(columns=constant)
@@ -206,14 +206,14 @@ def _frame(view: View, data: xr.Dataset) -> "pd.DataFrame":
     return frame.set_index(kept) if kept else frame
 
 
-def _told_by(data: xr.Dataset) -> Hashable:
+def _main_variable(data: xr.Dataset) -> Hashable:
     """Return the variable that has a value for every row."""
     return "interval" if "interval" in data else "n_items"
 
 
 def _rows(data: xr.Dataset) -> int:
     """Return the number of rows of the table."""
-    found = data[_told_by(data)]
+    found = data[_main_variable(data)]
     return int(found.size // found.sizes.get(CI_BOUND, 1))
 
 
@@ -231,19 +231,19 @@ def _head(view: View, data: xr.Dataset) -> xr.Dataset:
 def _how(data: xr.Dataset) -> str:
     """Say how a result was made, from its attrs."""
     attrs = data.attrs
-    told = [f"{name} {attrs[name]}" for name in ("design", "model", "prior") if name in attrs]
+    parts = [f"{name} {attrs[name]}" for name in ("design", "model", "prior") if name in attrs]
     if attrs.get("pilot", "null") != "null":
-        told.append("rates of a pilot")
+        parts.append("rates of a pilot")
     else:
         given = ("prevalence", "mode", "concentration")
-        told += [f"{name} {attrs[name]}" for name in given if attrs.get(name, "null") != "null"]
-    told.append(" and ".join(_methods(data)))
+        parts += [f"{name} {attrs[name]}" for name in given if attrs.get(name, "null") != "null"]
+    parts.append(" and ".join(_methods(data)))
     if "ci_prob" in attrs:
         kind = str(attrs.get("ci_kind", data[CI_BOUND].attrs.get("ci_kind", "") if CI_BOUND in data.coords else ""))
         named = kind.upper() if kind in ("hdi", "eti") else f"{kind} interval".strip()
-        told.append(f"{writing.percent(float(attrs['ci_prob']))} {named}")
+        parts.append(f"{writing.percent(float(attrs['ci_prob']))} {named}")
     positive = f"Positive class: {attrs['positive_class']}. " if "positive_class" in attrs else ""
-    return f"{positive}Made by: {', '.join(filter(None, told))}."
+    return f"{positive}Made by: {', '.join(filter(None, parts))}."
 
 
 def _methods(data: xr.Dataset) -> list[str]:
@@ -265,7 +265,7 @@ def _contents(data: xr.Dataset | xr.DataTree) -> str:
     return f"xarray.Dataset{f' ({sizes})' if sizes else ''} of {', '.join(map(str, data.data_vars))}"
 
 
-def _told(data: xr.Dataset | xr.DataTree, tell: Callable[[Answer], str]) -> str | None:
+def _made(data: xr.Dataset | xr.DataTree, tell: Callable[[Answer], str]) -> str | None:
     """Tell a result; None where xarray's own view is shown: of anything else, of too many rows, of parts."""
     found = view_of(data)
     if found is None or (_rows(found[1]) > _MOST and not found[0].cut):
@@ -289,12 +289,14 @@ def _wrap(kind: Any) -> None:
     text, html = kind.__repr__, kind._repr_html_
 
     def __repr__(self: Any) -> str:
-        told = _told(self, lambda answer: f"{answer!r}\n{textwrap.shorten(_contents(self), _WIDE, placeholder=' ...')}")
-        return str(text(self)) if told is None else told
+        shown = _made(
+            self, lambda answer: f"{answer!r}\n{textwrap.shorten(_contents(self), _WIDE, placeholder=' ...')}"
+        )
+        return str(text(self)) if shown is None else shown
 
     def _repr_html_(self: Any) -> str:
-        told = _told(self, lambda answer: answer.html(folded=html(self)))
-        return str(html(self)) if told is None else told
+        shown = _made(self, lambda answer: answer.html(folded=html(self)))
+        return str(html(self)) if shown is None else shown
 
     kind.__repr__ = kind.__str__ = __repr__
     kind._repr_html_ = _repr_html_

@@ -7,7 +7,7 @@ import xarray as xr
 
 from bayescm.data.schema import ACTUAL, CI_BOUND, METRIC, labels_of
 from bayescm.results.names import is_share, known, words
-from bayescm.results.writing import bounds, each, with_interval
+from bayescm.results.writing import bounds, each, estimate
 
 
 def of_matrix(counts: xr.DataArray) -> list[dict[str, Any]]:
@@ -57,7 +57,7 @@ def answer(data: xr.Dataset) -> str:
         main = data.isel({METRIC: metrics.index("accuracy") if "accuracy" in metrics else 0})
     name = words(main)
     name = name[:1].upper() + name[1:]
-    found = [(" ".join(map(str, names.values())), _told(one, level)) for names, one in each(main, "point")]
+    found = [(" ".join(map(str, names.values())), estimate(one, level)) for names, one in each(main, "point")]
     if len(found) > 1:
         points = [float(one["point"]) for _, one in each(main, "point")]
         ordered = sorted((i for i, point in enumerate(points) if point == point), key=lambda i: -points[i])
@@ -71,9 +71,5 @@ def answer(data: xr.Dataset) -> str:
     if len(metrics) > 1 and shares.any():
         least = data.isel({METRIC: int(np.where(shares, widths, -1.0).argmax())})
         if str(least[METRIC].item()) != str(main[METRIC].item()):
-            text += f"; least certain of {len(metrics)} metrics: {words(least)}, {_told(least, None)}"
+            text += f"; least certain of {len(metrics)} metrics: {words(least)}, {estimate(least, None)}"
     return f"{text}."
-
-
-def _told(one: xr.Dataset, level: Any) -> str:
-    return with_interval(float(one["point"]), one["interval"].values, level)

@@ -64,9 +64,14 @@ def with_interval(value: float, interval: Iterable[float], level: Any = None) ->
     if lower != lower:
         return f"{show(value)} (no interval)"
     digits = decimals_of(lower, upper)
-    told = [f"{one:.{digits}f}" if abs(one) < 1000 else show(one) for one in (value, lower, upper)]
-    told[0] = "undefined" if value != value else told[0]
-    return f"{told[0]} ({'' if level is None else f'{percent(float(level))}: '}{told[1]} to {told[2]})"
+    texts = [f"{one:.{digits}f}" if abs(one) < 1000 else show(one) for one in (value, lower, upper)]
+    texts[0] = "undefined" if value != value else texts[0]
+    return f"{texts[0]} ({'' if level is None else f'{percent(float(level))}: '}{texts[1]} to {texts[2]})"
+
+
+def estimate(one: xr.Dataset, level: Any = None) -> str:
+    """Write the point of a result with its interval."""
+    return with_interval(float(one["point"]), one["interval"].values, level)
 
 
 def bounds(interval: Any, what: str = "") -> dict[str, Any]:

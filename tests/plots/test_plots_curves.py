@@ -11,7 +11,7 @@ import xarray as xr
 from matplotlib.colors import to_rgb
 
 import bayescm
-from bayescm.plots.areas import decimals_of
+from bayescm.results.writing import decimals_of
 
 RNG = np.random.default_rng(3)
 Y = np.repeat([0, 1], [40, 30])
