@@ -67,6 +67,10 @@ class Beta(Distribution):
         """Return the quantile with the probability `q` above it."""
         return self._map(beta_quantiles.isf(q, self.a, self.b))
 
+    def at_log_odds(self, y: Array) -> Array:
+        """Return g(x) at log(x / (1 - x))."""
+        return self._map(special.expit(y))
+
     def _back(self, x: float | Array) -> Array:
         x = np.clip(x, 0.0, 1.0)
         return x / (2.0 - x) if self.link == "f1" else x
@@ -91,7 +95,7 @@ class Beta(Distribution):
     def eti(self, prob: float) -> tuple[Array, Array]:
         """Return the equal-tailed interval."""
         ends = _equal_tails(*self._concentrations(), prob)
-        return self._map(special.expit(ends[0])), self._map(special.expit(ends[1]))
+        return self.at_log_odds(ends[0]), self.at_log_odds(ends[1])
 
     def hdi(self, prob: float) -> tuple[Array, Array, NDArray[np.bool_]]:
         """Return the highest-density interval, and where it is one.
@@ -116,7 +120,7 @@ class Beta(Distribution):
         exists[exists] = _holds(ends[:, exists], a[exists], b[exists], prob)
         if not exists.all():
             ends[:, ~exists] = _equal_tails(a[~exists], b[~exists], prob)
-        lower, upper = self._map(special.expit(ends[0])), self._map(special.expit(ends[1]))
+        lower, upper = self.at_log_odds(ends[0]), self.at_log_odds(ends[1])
         return lower, upper, exists
 
     def _concentrations(self) -> tuple[Array, Array]:
