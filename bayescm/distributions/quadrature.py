@@ -125,7 +125,7 @@ class Outer:
         return found
 
     def _near(self, normal: Array) -> Array:
-        """Return the variable at normal quantiles as :meth:`quantiles` does, of a Beta from splines that agree with it."""
+        """Return what :meth:`quantiles` does, of a Beta from splines that agree with it."""
         spline = self._spline
         return self.quantiles(normal) if spline is None else self.dist.at_log_odds(spline(normal))
 
