@@ -22,6 +22,16 @@ ROOT = Path(bayescm.__file__).parents[1]
 PAGES = sorted((ROOT / "docs").glob("*.md"))
 CONSOLE = re.compile(r"```console\n(\$ bayescm .*?)```", re.DOTALL)
 FILES = re.compile(r"```text\n# (\S+\.csv)\n(.*?)```", re.DOTALL)
+SLOW = ("cli.md", "stories.md")
+
+
+def pages(has):
+    """Return the pages that have something, those that take a minute or more for the long run."""
+    return [
+        pytest.param(page, id=page.name, marks=[pytest.mark.slow] * (page.name in SLOW))
+        for page in PAGES
+        if has(page.read_text())
+    ]
 
 
 def refreshed(block: str) -> str:
@@ -36,7 +46,7 @@ def refreshed(block: str) -> str:
     return "".join(out)
 
 
-@pytest.mark.parametrize("page", [p for p in PAGES if CONSOLE.search(p.read_text())], ids=lambda p: p.name)
+@pytest.mark.parametrize("page", pages(CONSOLE.search))
 def test_commands_print_what_the_page_shows(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
@@ -50,7 +60,7 @@ def test_commands_print_what_the_page_shows(page, tmp_path, monkeypatch):
     assert page.read_text() == new
 
 
-@pytest.mark.parametrize("page", [p for p in PAGES if ">>> " in p.read_text()], ids=lambda p: p.name)
+@pytest.mark.parametrize("page", pages(lambda text: ">>> " in text))
 def test_examples_print_what_the_page_shows(page):
     text = re.sub(r"^```.*$", "", page.read_text(), flags=re.MULTILINE)
     names = {"bayescm": bayescm, "counts": bayescm.from_cells(tp=26, fn=0, fp=2, tn=6)}

@@ -13,7 +13,7 @@ from bayescm.calibration.interval_coverage import confusion_probabilities, cover
 from bayescm.models.rope import rope_probabilities
 
 ROOT = Path(bayescm.__file__).parents[1]
-SEED, CALLS = 15, 6
+SEED, CALLS = 15, 3
 
 
 def public():

@@ -24,7 +24,7 @@ def pvalues(dt):
 
 
 @pytest.mark.parametrize("story", ["dirichlet_multinomial", "three_binomial"])
-@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("k", [pytest.param(2, marks=pytest.mark.slow), 3])
 def test_conjugate_stories_are_calibrated(story, k):
     names = ["recall", "precision", "accuracy", "f1", "mcc", "prevalence", "kappa"]
     dt = bayescm.sbc(story, names, n=40, n_labels=k, prior="jeffreys", simulations=200, random_seed=2)
@@ -42,7 +42,7 @@ def test_a_wrong_prior_is_caught():
 
 
 CLOSED = [
-    ("kfold", {"pooling": "complete"}),
+    pytest.param("kfold", {"pooling": "complete"}, marks=pytest.mark.slow),
     ("kfold", {"pooling": "average"}),
     ("informative", {"prior": dict.fromkeys(["prevalence", "recall", "specificity"], "laplace")}),
     ("paired", {}),
@@ -64,6 +64,7 @@ def test_nuts_is_calibrated(story, seed):
     assert min(pvalues(dt).values()) > 1e-6
 
 
+@pytest.mark.slow
 def test_nuts_with_a_wrong_prior_is_caught(seed):
     wrong = {"prevalence": 1, "recall": (1, 30), "specificity": 1}
     dt = bayescm.sbc(

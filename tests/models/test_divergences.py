@@ -13,7 +13,7 @@ import bayescm
 from bayescm.models.blocks import StickBreaking
 
 pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning", "ignore:Numba will use")
-DEFAULT = ("three_binomial, zero", "latent_class, zero")
+DEFAULT = ("three_binomial, zero",)
 """Looked at in every run; other files sample the rest, and `-m slow` all."""
 
 

@@ -100,6 +100,7 @@ def test_simulated_truths_follow_the_programs_prior():
     assert (standard.prod(-1) * rho).mean() == pytest.approx((rho**2).mean(), abs=0.07)
 
 
+@pytest.mark.slow
 def test_the_classifiers_of_toetsch_and_hoffmann(classifiers):
     table = bayescm.datasets.toetsch2021()
     posterior, sampled = classifiers

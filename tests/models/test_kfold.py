@@ -52,17 +52,19 @@ def test_the_average_is_the_thesis_distribution_and_counts_the_prior_k_times():
 
 
 @pytest.fixture(scope="module")
-def fits(seed):
-    """Partial pooling of folds that differ, and the average by NUTS."""
-    common = {"model": "kfold", "random_seed": seed(2), **NUTS}
-    return {
-        "partial": bayescm.posterior(APART, metrics="recall", **common),
-        "average": bayescm.posterior(FOLDS, pooling="average", metrics=["recall", "precision"], **common),
-    }
+def average(seed):
+    options = {"pooling": "average", "metrics": ["recall", "precision"], "random_seed": seed(2)}
+    return bayescm.posterior(FOLDS, model="kfold", **options, **NUTS)
 
 
-def test_nuts_and_closed_form_agree(fits):
-    nuts = fits["average"]
+@pytest.fixture(scope="module")
+def partial(seed):
+    """Folds that differ."""
+    return bayescm.posterior(APART, model="kfold", metrics="recall", random_seed=seed(2), **NUTS)
+
+
+def test_nuts_and_closed_form_agree(average):
+    nuts = average
     exact = bayescm.posterior(
         FOLDS, model="kfold", pooling="average", metrics=["recall", "precision"], draws=20_000, random_seed=2
     )
@@ -109,9 +111,10 @@ def test_partial_pooling_without_spread_is_complete_pooling():
     np.testing.assert_allclose(apart, stats.multinomial.logpmf(counts, counts.sum(1), each), rtol=1e-9)
 
 
-def test_folds_that_differ_tell_less_than_their_sum(fits):
-    hardly_diverges(fits["partial"].sample_stats)
-    widths = {"partial": float(fits["partial"].posterior.recall.std())}
+@pytest.mark.slow
+def test_folds_that_differ_tell_less_than_their_sum(partial):
+    hardly_diverges(partial.sample_stats)
+    widths = {"partial": float(partial.posterior.recall.std())}
     for pooling in ("complete", "average"):
         fit = bayescm.posterior(APART, model="kfold", pooling=pooling, metrics="recall", random_seed=1)
         widths[pooling] = float(fit.posterior.recall.std())

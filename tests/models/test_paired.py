@@ -273,6 +273,7 @@ def difficulty(seed):
     return draw(STORY.model(joint), seed(1), draws=300, tune=400)
 
 
+@pytest.mark.slow
 def test_difficulty_is_recovered(difficulty):
     posterior, sampled = difficulty
     hardly_diverges(sampled)

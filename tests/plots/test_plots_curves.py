@@ -591,6 +591,7 @@ def test_display_with_scikit_learn():
         bayescm.CurveDisplay.from_estimator(linear.LinearRegression().fit(inputs, labels), inputs, labels)
 
 
+@pytest.mark.slow
 def test_display_imports_no_scikit_learn():
     code = (
         "import bayescm, sys; bayescm.CurveDisplay.from_predictions([0, 0, 1, 1], [0.1, 0.6, 0.4, 0.9]);"

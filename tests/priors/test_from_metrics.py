@@ -64,6 +64,7 @@ def test_which_triples_determine_the_cells():
         bayescm.prior_from_metrics(recall=0.6, precision=0.6, f1=0.6, n_items=1)
 
 
+@examples(max_examples=20)
 @given(triple=st.sampled_from(DETERMINED), rates=st.tuples(inside, inside, inside))
 def test_every_triple_finds_the_table_again(triple, rates):
     cells = table_of(*rates)
@@ -77,6 +78,7 @@ def test_every_triple_finds_the_table_again(triple, rates):
         np.testing.assert_allclose([*stated(found, triple).values()], values, rtol=1e-7, atol=1e-9)
 
 
+@examples(max_examples=20)
 @given(triple=st.sampled_from(LINEAR), rates=st.tuples(inside, inside, inside), weight=st.floats(0.1, 1e4))
 def test_ratios_of_cells_have_one_solution(triple, rates, weight):
     cells = table_of(*rates)
@@ -85,6 +87,7 @@ def test_ratios_of_cells_have_one_solution(triple, rates, weight):
     np.testing.assert_allclose(prior / weight, cells, rtol=0, atol=1e-8)
 
 
+@examples(max_examples=20)
 @given(rates=st.tuples(inside, inside, inside))
 def test_caelens_formula(rates):
     p, r, a = rates

@@ -267,6 +267,7 @@ def test_regions_of_highest_density_are_not_cut(prior):
     assert found.area.item() == pytest.approx(area(surface, levels=[0.997]).area.item(), rel=0.005)
 
 
+@pytest.mark.slow
 def test_simulated_regions_are_reproducible_and_near_the_exact_ones():
     settings = {"levels": [0.954], "tolerance": 0.05}
     first = area(matrix("urlus"), method="simulate", samples=200, random_seed=3, **settings)

@@ -2,6 +2,7 @@
 
 import threading
 import warnings
+from itertools import product
 
 import numpy as np
 import pytest
@@ -230,8 +231,17 @@ def test_relative_belief_agrees_with_draws():
             assert (level <= c).mean() == pytest.approx(c, abs=4 * np.sqrt(c * (1 - c) / len(theta)))
 
 
-@pytest.mark.parametrize("cells", [[255, 1, 189, 55], [9, 3, 4, 2], [40, 12, 0, 30]])
-@pytest.mark.parametrize("space", [grid.PR, grid.ROC])
+@pytest.mark.parametrize(
+    ("space", "cells"),
+    [
+        (grid.PR, [9, 3, 4, 2]),
+        *(
+            pytest.param(*case, marks=pytest.mark.slow)
+            for case in product((grid.PR, grid.ROC), ([255, 1, 189, 55], [40, 12, 0, 30]))
+        ),
+        pytest.param(grid.ROC, [9, 3, 4, 2], marks=pytest.mark.slow),
+    ],
+)
 def test_highest_density_has_the_posterior_mass(space, cells):
     """Against an equidistributed set of 1.4 million points: mass to 1e-3, and the tail beyond .954 to 10%."""
     prior = np.full(4, 2.0)
