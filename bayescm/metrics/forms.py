@@ -1,6 +1,7 @@
 """Metrics of two labels as ratios of quadratic forms in the cells, from which their distributions are made."""
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 import numpy as np
@@ -54,6 +55,7 @@ def ratio(num: Array, den: Array) -> Form:
 DETERMINANT = product(TP, TN) - product(FP, FN)
 
 
+@cache  # one form per metric: what is known of it is kept too
 def proportion(over: tuple[str, ...], under: tuple[str, ...], link: str) -> Form:
     """Return S / (S + T), or 2 S / (2 S + T) for the link "f1", of sums of named cells."""
     s, t = (sum((_CELLS[name] for name in names), np.zeros(4)) for names in (over, under))
