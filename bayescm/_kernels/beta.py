@@ -16,10 +16,10 @@ from bayescm._kernels.jit import kernel
 WIDTH = 0.25  # of a cell, in local standard deviations
 MAX_CELLS = 400
 TABLE = (MAX_CELLS + 1, 8)
-_FAR = -97.0  # log of the density relative to its mode where the table may end: 1e-42
+_FAR = -60.0  # log of the density relative to its mode where the table may end: 1e-26
 _SMALL = 2.0**-10  # ratio of the terms of the tail's series where the table may end
 _ROOT_HALF = math.sqrt(0.5)
-_GAUSS_X, _GAUSS_W = (np.array(v) for v in np.polynomial.legendre.leggauss(6))
+_GAUSS_X, _GAUSS_W = (np.array(v) for v in np.polynomial.legendre.leggauss(5))
 
 DESCRIPTION = 14
 # places in the array that describes a distribution
@@ -103,13 +103,17 @@ def build(a, b, table, dist):
     while median < cells and lower[median] <= upper[median]:
         median += 1
     dist[MEDIAN] = median  # cells before it hold log F, the others log S
+    start = end = (0.0, 0.0, 0.0, 0.0)
     for k in range(cells):
-        _cell(left + k * width, width, lower, upper, k, k < median, table, dist)
+        tails, sign = (lower, 1.0) if k < median else (upper, -1.0)
+        start = end if k not in (0, median) else _taylor(left + k * width, width, tails[k], sign, dist)
+        end = _taylor(left + (k + 1) * width, width, tails[k + 1], sign, dist)
+        hermite(start, end, table[k])
 
 
 @kernel
-def _derivatives(y, tail, sign, dist):
-    """Return log tail and its first three derivatives; `sign` is +1 for F, -1 for S."""
+def _taylor(y, width, tail, sign, dist):
+    """Return the Taylor coefficients of log tail in units of a cell's width; `sign` is +1 for F, -1 for S."""
     x, rest = probability(y)
     f = math.exp(log_shape(y, dist))
     slope = dist[A] * rest - dist[B] * x  # of log f
@@ -117,25 +121,22 @@ def _derivatives(y, tail, sign, dist):
     h1 = sign * f / tail
     h2 = h1 * (slope - h1)
     h3 = h2 * (slope - h1) + h1 * (curve - h2)
-    return math.log(tail) - dist[LOG_SUM], h1, h2, h3
+    return math.log(tail) - dist[LOG_SUM], width * h1, width**2 * h2 / 2.0, width**3 * h3 / 6.0
 
 
 @kernel
-def _cell(y, width, lower, upper, k, is_lower, table, dist):
-    """Fill the coefficients of a cell."""
-    tails, sign = (lower, 1.0) if is_lower else (upper, -1.0)
-    v0, v1, v2, v3 = _derivatives(y, tails[k], sign, dist)
-    e0, e1, e2, e3 = _derivatives(y + width, tails[k + 1], sign, dist)
-    c1, c2, c3 = width * v1, width**2 * v2 / 2.0, width**3 * v3 / 6.0
-    r0 = e0 - v0 - c1 - c2 - c3
-    r1 = width * e1 - c1 - 2.0 * c2 - 3.0 * c3
-    r2 = width**2 * e2 / 2.0 - c2 - 3.0 * c3
-    r3 = width**3 * e3 / 6.0 - c3
-    table[k, 0], table[k, 1], table[k, 2], table[k, 3] = v0, c1, c2, c3
-    table[k, 4] = 35.0 * r0 - 15.0 * r1 + 5.0 * r2 - r3
-    table[k, 5] = -84.0 * r0 + 39.0 * r1 - 14.0 * r2 + 3.0 * r3
-    table[k, 6] = 70.0 * r0 - 34.0 * r1 + 13.0 * r2 - 3.0 * r3
-    table[k, 7] = -20.0 * r0 + 10.0 * r1 - 4.0 * r2 + r3
+def hermite(start, end, out):
+    """Fill the coefficients of the polynomial of degree 7 through the Taylor coefficients at both ends of a cell."""
+    v0, c1, c2, c3 = start
+    r0 = end[0] - v0 - c1 - c2 - c3
+    r1 = end[1] - c1 - 2.0 * c2 - 3.0 * c3
+    r2 = end[2] - c2 - 3.0 * c3
+    r3 = end[3] - c3
+    out[0], out[1], out[2], out[3] = v0, c1, c2, c3
+    out[4] = 35.0 * r0 - 15.0 * r1 + 5.0 * r2 - r3
+    out[5] = -84.0 * r0 + 39.0 * r1 - 14.0 * r2 + 3.0 * r3
+    out[6] = 70.0 * r0 - 34.0 * r1 + 13.0 * r2 - 3.0 * r3
+    out[7] = -20.0 * r0 + 10.0 * r1 - 4.0 * r2 + r3
 
 
 @kernel
@@ -208,7 +209,7 @@ def quantile(log_tail, is_lower, table, dist):
         for _ in range(20):
             step = (_value(c, t) - log_tail) / _slope(c, t)
             t -= step
-            if abs(step) < 1e-14:
+            if abs(step) < 1e-8:  # the next would be its square
                 break
         return dist[LEFT] + width * (first + t)
     y = dist[LEFT] if from_left else dist[LEFT] + width * cells

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from bayescm._kernels.beta import CELLS, DESCRIPTION, POINT, SIZE, TABLE, A, B, P, Q, to_normal
+from bayescm._kernels.beta import CELLS, DESCRIPTION, MAX_CELLS, POINT, SIZE, TABLE, A, B, P, Q, to_normal
 from bayescm._kernels.codes import (
     BETA,
     CORRELATION,
@@ -20,7 +20,8 @@ from bayescm._kernels.codes import (
 )
 from bayescm._kernels.events import form, metric_of
 from bayescm._kernels.integrals import LEVELS, One, distribution
-from bayescm._kernels.jit import kernel
+from bayescm._kernels.jit import kernel, vector_kernel
+from bayescm._kernels.lattice import EDGES, NODES, spread_out
 from bayescm._kernels.nodes import CACHED, PATH, REACH, Workspace, most_nodes, point, prepare
 from bayescm._kernels.search import (
     FALLING,
@@ -45,7 +46,7 @@ SHAPE, ORDER, ROOT, LEFT_SPLIT, RIGHT_SPLIT = 0, 1, 5, 6, 7
 _SLOTS, _KEPT = 3, 12
 _MOMENT_REACH = 6.4
 _MOST_STEPS = 128  # of a moment's rule, on either side of the median
-_UNCHECKED, _COARSE_GOAL, _GOAL_OF_ONE, _GOAL_OF_TWO = 1.0, 1e-2, 1e-4, 1e-3
+_COARSE_GOALS, _GOAL_OF_ONE, _GOAL_OF_TWO = (1.0, 1e-2), 1e-4, 1e-5
 
 
 @kernel
@@ -55,6 +56,7 @@ def workspace():
     return Workspace(
         np.empty((n, *TABLE)), np.zeros((n, DESCRIPTION)), np.empty((n, *CACHED)), np.empty((n, *PATH)),
         np.zeros((2, 8, most_nodes(LEVELS))), np.empty((2, 4, 4)),
+        np.empty(NODES), np.empty(EDGES), np.empty((MAX_CELLS, 8)), np.zeros(2, np.int64),
     )  # fmt: skip
 
 
@@ -113,8 +115,8 @@ def metric_at(c0, c1, c2, c3, num, den, kind):
 
 
 @kernel
-def _shares_of_variance(tree, a, shares, num, den, kind, out):
-    """Fill `out` with each split's share (root, left, right) of the metric's variance by the delta method; return it.
+def _slopes(tree, a, shares, num, den, kind, out):
+    """Fill `out` with what a standard deviation of each split (root, left, right) changes, by the delta method.
 
     Returns
     -------
@@ -139,8 +141,8 @@ def _shares_of_variance(tree, a, shares, num, den, kind, out):
                 u2, uq2 = (p, q) if i == 1 else (u, uq)
                 v2, vq2 = (p, q) if i == 2 else (v, vq)
                 ends[side] = metric_at(m2 * u2, m2 * uq2, mq2 * v2, mq2 * vq2, num, den, kind)
-            out[i] = ((ends[0] - ends[1]) / (2.0 * step) * spread) ** 2
-        total += out[i]
+            out[i] = (ends[0] - ends[1]) / (2.0 * step) * spread
+        total += out[i] ** 2
     return base, total
 
 
@@ -153,22 +155,25 @@ def choose(trees, a, shares, num, den, kind, ordered):
     index : int
     centre, sd : float
         Of the metric, by the delta method.
+    slopes : ndarray of shape (3,)
+        What a standard deviation of the inner, the middle and the outer split changes.
     """
     best, most = 0, -1.0
     centre = spread = 0.0
-    parts = np.empty(3)
+    parts, slopes = np.empty(3), np.zeros(3)
     for k in range(len(trees)):
         tree = trees[k]
         reorder(tree, num, den, ordered)
-        base, total = _shares_of_variance(tree, a, shares, ordered[0], ordered[1], kind, parts)
-        inner = parts[1] if tree[SHAPE] == LEFT_INSIDE else parts[0]
-        share = inner / total if total > 0.0 else 0.0
+        base, total = _slopes(tree, a, shares, ordered[0], ordered[1], kind, parts)
+        inner, outer = (1, 0) if tree[SHAPE] == LEFT_INSIDE else (0, 1)
+        share = parts[inner] ** 2 / total if total > 0.0 else 0.0
         if kind == CORRELATION and tree[SHAPE] == ROOT_INSIDE:
             share *= 0.5  # the event may be two intervals
         if share > most:
             best, most, centre, spread = k, share, base, math.sqrt(total)
+            slopes[0], slopes[1], slopes[2] = parts[inner], parts[2], parts[outer]
     reorder(trees[best], num, den, ordered)
-    return best, centre, spread
+    return best, centre, spread, slopes
 
 
 @kernel
@@ -182,7 +187,7 @@ def reorder(tree, num, den, ordered):
 @kernel
 def _load(pair, slot, room):
     """Put a split's Beta into a slot: a number, or a table, which is built unless it is kept from another metric."""
-    tables, dists, cached, paths, _, _ = room
+    tables, dists, cached, paths = room.tables, room.dists, room.cached, room.paths
     dist = dists[slot]
     if not pair[0] > 0.0:
         dist[POINT], dist[P], dist[Q] = 1.0, pair[1], 1.0 - pair[1]
@@ -229,49 +234,62 @@ def moments(one):
             continue
         least = min(dists[i, A], dists[i, B])
         half = 8 if least >= 2.0 else (16 if least >= 0.4 else (64 if least >= 0.1 else _MOST_STEPS))
-        n, total = 0, 0.0
-        for k in range(-half, half + 1):
-            w = _MOMENT_REACH * k / half
-            nodes[i, 0, n], nodes[i, 1, n] = point(w, paths[i])
-            weights[i, n] = math.exp(-0.5 * w * w)
-            total += weights[i, n]
-            n += 1
-        weights[i, :n] /= total
-        sizes[i] = n
-    pivot = math.nan
-    first = second = 0.0
+        for k in range(2 * half + 1):
+            w = _MOMENT_REACH * (k / half - 1.0)
+            nodes[i, 0, k], nodes[i, 1, k] = point(w, paths[i])
+            weights[i, k] = math.exp(-0.5 * w * w)
+        sizes[i] = 2 * half + 1
+    return _summed(one.shape, one.kind, num, den, nodes, weights, sizes)
+
+
+@vector_kernel
+def _summed(shape, kind, num, den, nodes, weights, sizes):
+    """Return mean and variance over the nodes in a ball."""
+    middle = sizes // 2
+    pivot = _value(shape, kind, num, den, nodes, middle[2], middle[1], middle[0])
+    first = second = total = 0.0
     for i in range(sizes[2]):
         for j in range(sizes[1]):
-            sum1 = sum2 = 0.0
-            for k in range(sizes[0]):
-                p, q = nodes[0, 0, k], nodes[0, 1, k]
-                m, mq = nodes[2, 0, i], nodes[2, 1, i]
-                if one.shape == ROOT_INSIDE:
-                    p, q, m, mq = m, mq, p, q
-                c2, c3 = mq * nodes[1, 0, j], mq * nodes[1, 1, j]
-                value = metric_at(m * p, m * q, c2, c3, num, den, one.kind)
-                if math.isnan(pivot):
-                    pivot = value
-                value -= pivot
+            left = 1.0 - ((i - middle[2]) / max(middle[2], 1)) ** 2 - ((j - middle[1]) / max(middle[1], 1)) ** 2
+            if left < 0.0:
+                continue
+            span = int(middle[0] * math.sqrt(left))
+            sum0 = sum1 = sum2 = 0.0
+            for k in range(middle[0] - span, middle[0] + span + 1):
+                value = _value(shape, kind, num, den, nodes, i, j, k) - pivot
+                sum0 += weights[0, k]
                 sum1 += weights[0, k] * value
                 sum2 += weights[0, k] * value * value
             weight = weights[2, i] * weights[1, j]
+            total += weight * sum0
             first += weight * sum1
             second += weight * sum2
-    return pivot + first, max(second - first * first, 0.0)
+    first /= total
+    return pivot + first, max(second / total - first * first, 0.0)
+
+
+@vector_kernel
+def _value(shape, kind, num, den, nodes, i, j, k):
+    """Return the metric at nodes of the outer, the middle and the inner split."""
+    p, q, m, mq = nodes[0, 0, k], nodes[0, 1, k], nodes[2, 0, i], nodes[2, 1, i]
+    if shape == ROOT_INSIDE:
+        p, q, m, mq = m, mq, p, q
+    return metric_at(m * p, m * q, mq * nodes[1, 0, j], mq * nodes[1, 1, j], num, den, kind)
 
 
 @kernel
 def _prepared(formula, a, shares, room):
     """Hang a matrix on the tree that suits it best, and load its splits; also the metric's mean and sd, roughly."""
-    index, centre, spread = choose(formula.trees, a, shares, formula.num, formula.den, formula.kind, room.forms)
+    index, centre, spread, slopes = choose(formula.trees, a, shares, formula.num, formula.den, formula.kind, room.forms)
     load(formula.trees[index], a, shares, room)
+    if room.dists[1, POINT] == 0.0 and room.dists[2, POINT] == 0.0:
+        spread_out(formula.kind, formula.trees[index, SHAPE], slopes, room)
     return One(formula.lower, formula.upper, formula.kind, formula.trees[index, SHAPE], room), centre, spread
 
 
 @kernel
 def _of_one(formula, a, shares, prob, densest_wanted, room, out):
-    """Fill `out` with the statistics of one metric of one matrix: first coarsely, then from there as asked."""
+    """Fill `out` with the statistics of one metric of one matrix."""
     one, centre, spread = _prepared(formula, a, shares, room)
     lower, upper, dists = one.lower, one.upper, room.dists
     mean, variance = moments(one)
@@ -280,33 +298,27 @@ def _of_one(formula, a, shares, prob, densest_wanted, room, out):
     scale = min(max(spread / place(median, lower, upper)[1], 1e-18), 10.0) if inside else 0.1
     tail = 0.5 * (1.0 - prob)
     ends = np.empty(2)
-    where, worst, found = NONE, 0.0, False
-    twice = dists[1, POINT] == 0.0 and dists[2, POINT] == 0.0
-    for last in range(0 if twice else 1, 2):
-        goal = _UNCHECKED if last == 0 else (_GOAL_OF_TWO if twice else _GOAL_OF_ONE)
-        looser = _COARSE_GOAL if last == 0 else goal
-        median, log_middle, worst, off = solve(0.5, 0.5, median, scale, one, goal)
-        lacks = lacking(off, median, one)
-        if last == 0 or not twice:
-            slope = place(median, lower, upper)[1]
-            scale = min(max(0.4 * math.exp(-log_middle) / slope, 1e-25), 50.0)
-            reach = -to_normal(tail, 1.0 - tail) * scale
+    goal = _GOAL_OF_TWO if dists[1, POINT] == 0.0 and dists[2, POINT] == 0.0 else _GOAL_OF_ONE
+    median, log_middle, worst, off = solve(0.5, 0.5, median, scale, one, goal)
+    lacks = lacking(off, median, one)
+    slope = place(median, lower, upper)[1]
+    scale = min(max(0.4 * math.exp(-log_middle) / slope, 1e-25), 50.0)
+    reach = -to_normal(tail, 1.0 - tail) * scale
+    ends[0], ends[1] = median - reach, median + reach
+    where, found = NONE, False
+    if densest_wanted:
+        where = INSIDE
+        found, error = equal_densities(prob, median, log_middle, ends, scale, one, goal)
+        worst = max(worst, error)
+        for looser in _COARSE_GOALS:  # the first may be misled
+            if found or where != INSIDE:
+                break
             ends[0], ends[1] = median - reach, median + reach
-            if densest_wanted:
+            where = shape_of_interval(prob, ends, scale, one, looser)
+            if where == INSIDE:
                 found, error = equal_densities(prob, median, log_middle, ends, scale, one, goal)
                 worst = max(worst, error)
-                where = INSIDE
-                if not found:
-                    ends[0], ends[1] = median - reach, median + reach
-                    where = shape_of_interval(prob, ends, scale, one, looser)
-        elif where == INSIDE:
-            found, error = equal_densities(prob, median, log_middle, ends, scale, one, goal)
-            worst = max(worst, error)
-            if not found:  # the coarse search was misled
-                ends[0], ends[1] = median - reach, median + reach
-                where = shape_of_interval(prob, ends, scale, one, goal)
-        if where == INSIDE and (found or last == 0):
-            continue
+    if not found:
         if where == INSIDE:
             low, high = masses_outside(prob, ends, one, goal)
         else:
@@ -314,7 +326,7 @@ def _of_one(formula, a, shares, prob, densest_wanted, room, out):
             high = 0.0 if where == RISING else (1.0 - prob if where == FALLING else tail)
         error, off = move(low, high, ends, scale, one, goal)
         worst = max(worst, error)
-        if last == 1 and where != NONE and not (off < LACKING and ends_around(median, where, ends)):
+        if where != NONE and not (off < LACKING and ends_around(median, where, ends)):
             where, ends[0], ends[1] = NONE, median - reach, median + reach
             error, off = move(tail, tail, ends, scale, one, goal)
             worst = max(worst, error)

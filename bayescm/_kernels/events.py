@@ -21,6 +21,21 @@ class Event(NamedTuple):
     shape: int
 
 
+class Line(NamedTuple):
+    """An event at one outer node: quadratics alpha o^2 + beta o + gamma in the inner odds o, and their slopes in x.
+
+    Each of the three is a quadratic form in (v, 1 - v) of the right split: its coefficients follow one another.
+    """
+
+    value: Any
+    slope: Any
+    x: float
+    kind: int
+    shape: int
+    m: float
+    mq: float
+
+
 @kernel
 def value_of(x, scale):
     """Return the value of num / den at a metric's value, and its slope."""
@@ -91,18 +106,24 @@ def _cells(shape, p, q, v, vq, m, mq):
 
 
 @kernel
-def _add_roots(c, x, y, dist, table, kinks, n):
-    """Add where the form vanishes on the segment between two points of the simplex."""
-    cross = 0.0
-    for i in range(4):
-        for j in range(4):
-            cross += 2.0 * x[i] * c[i, j] * y[j]
-    count, first, second = roots(form(c, x[0], x[1], x[2], x[3]), cross, form(c, y[0], y[1], y[2], y[3]))
+def _add_roots(a, b, c, dist, table, kinks, n):
+    """Add where a z^2 + b z + c changes its sign in the odds z."""
+    count, first, second = roots(a, b, c)
     if count > 0:
         n = _add_kink(first, dist, table, kinks, n)
     if count > 1:
         n = _add_kink(second, dist, table, kinks, n)
     return n
+
+
+@kernel
+def _on_segment(c, x, y):
+    """Return the quadratic in z that the form is at z x + y, two points of the simplex."""
+    cross = 0.0
+    for i in range(4):
+        for j in range(4):
+            cross += 2.0 * x[i] * c[i, j] * y[j]
+    return form(c, x[0], x[1], x[2], x[3]), cross, form(c, y[0], y[1], y[2], y[3])
 
 
 @kernel
@@ -172,47 +193,60 @@ def _correlation_root(x, r, rq, s, sq, table, dist):
 
 
 @kernel
-def conditional(event, m, mq, v, vq, table, dist):
-    """Return the inner probability at one pair of outer nodes: root and right split, or left and right split."""
-    c, dc, x, kind, shape = event
+def _quadratics(c, shape, m, mq):
+    """Return the coefficients of v^2, v (1 - v) and (1 - v)^2 in alpha, in beta and in gamma."""
+    if shape == LEFT_INSIDE:
+        mm, cross, rest = m * m, 2.0 * m * mq, mq * mq
+        r22, r23, r33 = rest * c[2, 2], 2.0 * rest * c[2, 3], rest * c[3, 3]
+        a2, a3, g2, g3 = cross * c[0, 2], cross * c[0, 3], cross * c[1, 2], cross * c[1, 3]
+        a, b, g = mm * c[0, 0], 2.0 * mm * c[0, 1], mm * c[1, 1]
+        return (
+            a + a2 + r22, 2.0 * a + a2 + a3 + r23, a + a3 + r33,
+            b + a2 + g2 + 2.0 * r22, 2.0 * b + a2 + a3 + g2 + g3 + 2.0 * r23, b + a3 + g3 + 2.0 * r33,
+            g + g2 + r22, 2.0 * g + g2 + g3 + r23, g + g3 + r33,
+        )  # fmt: skip
+    a = c[0, 0] * m * m + 2.0 * c[0, 1] * m * mq + c[1, 1] * mq * mq
+    b2, b3 = 2.0 * (m * c[0, 2] + mq * c[1, 2]), 2.0 * (m * c[0, 3] + mq * c[1, 3])
+    return a, 2.0 * a, a, b2, b2 + b3, b3, c[2, 2], 2.0 * c[2, 3], c[3, 3]
+
+
+@kernel
+def line_of(event, m, mq):
+    """Return the event at one outer node."""
+    values, slopes = _quadratics(event.c, event.shape, m, mq), _quadratics(event.slope, event.shape, m, mq)
+    return Line(values, slopes, event.x, event.kind, event.shape, m, mq)
+
+
+@kernel
+def conditional(line, v, vq, table, dist):
+    """Return the inner probability at one node of the right split."""
+    c, d, x, kind, shape, m, mq = line
     if kind == CORRELATION:
         if shape == LEFT_INSIDE:
             return _correlation(x, m, mq, vq, v, table, dist)
         return _correlation_root(x, m, mq, vq, v, table, dist)
-    if shape == LEFT_INSIDE:
-        c2, c3 = mq * v, mq * vq
-        rest = c[2, 2] * c2 * c2 + 2.0 * c[2, 3] * c2 * c3 + c[3, 3] * c3 * c3
-        one, two = 2.0 * m * (c[0, 2] * c2 + c[0, 3] * c3), 2.0 * m * (c[1, 2] * c2 + c[1, 3] * c3)
-        alpha, gamma = c[0, 0] * m * m + one + rest, c[1, 1] * m * m + two + rest
-        beta = 2.0 * c[0, 1] * m * m + one + two + 2.0 * rest
-        d_rest = dc[2, 2] * c2 * c2 + 2.0 * dc[2, 3] * c2 * c3 + dc[3, 3] * c3 * c3
-        d_one, d_two = 2.0 * m * (dc[0, 2] * c2 + dc[0, 3] * c3), 2.0 * m * (dc[1, 2] * c2 + dc[1, 3] * c3)
-        d_alpha, d_gamma = dc[0, 0] * m * m + d_one + d_rest, dc[1, 1] * m * m + d_two + d_rest
-        d_beta = 2.0 * dc[0, 1] * m * m + d_one + d_two + 2.0 * d_rest
-        return _event(alpha, beta, gamma, d_alpha, d_beta, d_gamma, table, dist)
-    alpha = c[0, 0] * m * m + 2.0 * c[0, 1] * m * mq + c[1, 1] * mq * mq
-    gamma = c[2, 2] * v * v + 2.0 * c[2, 3] * v * vq + c[3, 3] * vq * vq
-    beta = 2.0 * (m * (c[0, 2] * v + c[0, 3] * vq) + mq * (c[1, 2] * v + c[1, 3] * vq))
-    d_alpha = dc[0, 0] * m * m + 2.0 * dc[0, 1] * m * mq + dc[1, 1] * mq * mq
-    d_gamma = dc[2, 2] * v * v + 2.0 * dc[2, 3] * v * vq + dc[3, 3] * vq * vq
-    d_beta = 2.0 * (m * (dc[0, 2] * v + dc[0, 3] * vq) + mq * (dc[1, 2] * v + dc[1, 3] * vq))
-    return _event(alpha, beta, gamma, d_alpha, d_beta, d_gamma, table, dist)
+    vv, cross, rest = v * v, v * vq, vq * vq
+    return _event(
+        c[0] * vv + c[1] * cross + c[2] * rest, c[3] * vv + c[4] * cross + c[5] * rest,
+        c[6] * vv + c[7] * cross + c[8] * rest, d[0] * vv + d[1] * cross + d[2] * rest,
+        d[3] * vv + d[4] * cross + d[5] * rest, d[6] * vv + d[7] * cross + d[8] * rest, table, dist,
+    )  # fmt: skip
 
 
 @kernel
 def _centre(split, room):
     """Return what a split is known to be, or its median."""
-    dist, median = room.dists[split], room.cached[split, :, MIDDLE]
+    dist, median = room.dists[split], room.cached[split, 0, :, MIDDLE]
     return (dist[P], dist[Q]) if dist[POINT] > 0.0 else (median[0], median[1])
 
 
 @kernel
-def middle_kinks(event, m, mq, room, soft, kinks):
+def middle_kinks(line, room, soft, kinks):
     """Find where the inner event's edge leaves (0, 1) as the right split varies; return their number.
 
     With `soft` also where the edge passes the inner distribution's median: a step, if that distribution is narrow.
     """
-    c, _, x, kind, shape = event
+    c, _, x, kind, shape, m, mq = line
     dist, table = room.dists[1], room.tables[1]
     p, q = _centre(0, room)
     n = 0
@@ -234,9 +268,11 @@ def middle_kinks(event, m, mq, room, soft, kinks):
         return _add_kink(odds if x >= 0.0 else 1.0 / odds, dist, table, kinks, n)
     for i in range(3 if soft else 2):
         a, b = (p, q) if i == 2 else (1.0 - i, 1.0 * i)
+        aa, ab, bb = a * a, a * b, b * b
         n = _add_roots(
-            c, _cells(shape, a, b, 1.0, 0.0, m, mq), _cells(shape, a, b, 0.0, 1.0, m, mq), dist, table, kinks, n
-        )
+            aa * c[0] + ab * c[3] + bb * c[6], aa * c[1] + ab * c[4] + bb * c[7], aa * c[2] + ab * c[5] + bb * c[8],
+            dist, table, kinks, n,
+        )  # fmt: skip
     return n
 
 
@@ -259,17 +295,12 @@ def outer_kinks(event, room, soft, kinks):
         x2, det = x * x, p * vq - q * v
         if (det > 0.0) != (x > 0.0):
             return 0
-        count, first, second = roots(-x2 * p * q, det * det - x2 * (p * vq + q * v), -x2 * v * vq)
-        if count == 2:
-            n = _add_kink(first, dist, table, kinks, n)
-            n = _add_kink(second, dist, table, kinks, n)
-        return n
+        return _add_roots(-x2 * p * q, det * det - x2 * (p * vq + q * v), -x2 * v * vq, dist, table, kinks, n)
     for i in range(3 if soft else 2):
         for j in range(3 if soft else 2):
             if (i == 2) == (j == 2):
                 a, b = (p, q) if i == 2 else (1.0 - i, 1.0 * i)
                 d, e = (v, vq) if j == 2 else (1.0 - j, 1.0 * j)
-                n = _add_roots(
-                    c, _cells(shape, a, b, d, e, 1.0, 0.0), _cells(shape, a, b, d, e, 0.0, 1.0), dist, table, kinks, n
-                )
+                quadratic = _on_segment(c, _cells(shape, a, b, d, e, 1.0, 0.0), _cells(shape, a, b, d, e, 0.0, 1.0))
+                n = _add_roots(*quadratic, dist, table, kinks, n)
     return n

@@ -14,9 +14,10 @@ from typing import NamedTuple
 import numpy as np
 
 from bayescm._kernels.beta import POINT, P, Q
-from bayescm._kernels.events import MOST_KINKS, Event, conditional, middle_kinks, outer_kinks, value_of
+from bayescm._kernels.events import MOST_KINKS, Event, conditional, line_of, middle_kinks, outer_kinks, value_of
 from bayescm._kernels.jit import kernel
-from bayescm._kernels.nodes import Workspace, mass, nodes, pieces, point
+from bayescm._kernels.lattice import BEYOND, of_lattice
+from bayescm._kernels.nodes import NEAR, Workspace, mass, nodes, pieces, point
 
 LEVELS = 7
 SOFT_LEVELS = 4  # without an answer after these, look where the integrand may jump
@@ -85,20 +86,21 @@ def _sum(total, now, change_low, change_high):
 def _middle(event, m, mq, room, goal, reach, floor):
     """Return the mean of the inner probability over the right split, at one outer node."""
     dist, inner, inner_table = room.dists[1], room.dists[0], room.tables[0]
+    line = line_of(event, m, mq)
     if dist[POINT] > 0:
-        low, high, f = conditional(event, m, mq, dist[P], dist[Q], inner_table, inner)
+        low, high, f = conditional(line, dist[P], dist[Q], inner_table, inner)
         return Mean(low, high, f if 0.0 < f < math.inf else 0.0, 0.0, 0.0)
     path, cached, scratch, kinks = room.paths[1], room.cached[1], room.scratch[1], np.empty(MOST_KINKS)
     nothing = total = Mean(0.0, 0.0, 0.0, 0.0, 0.0)
     for attempt in range(2):
-        count = pieces(kinks, middle_kinks(event, m, mq, room, attempt > 0, kinks))
+        count = pieces(kinks, middle_kinks(line, room, attempt > 0, kinks))
         total, done = nothing, True
         for piece in range(count):
             begin, end = kinks[piece], kinks[piece + 1]
             if end - begin < 1e-13:
                 continue
             p, q = point(0.5 * (begin + end), path)
-            low, high, f = conditional(event, m, mq, p, q, inner_table, inner)
+            low, high, f = conditional(line, p, q, inner_table, inner)
             if count > 1 and f < 0.0:
                 inside = mass(begin, end)
                 total = _sum(total, Mean(low * inside, high * inside, 0.0, 0.0, 0.0), 0.0, 0.0)
@@ -107,7 +109,7 @@ def _middle(event, m, mq, room, goal, reach, floor):
             for level in range(LEVELS if attempt > 0 else SOFT_LEVELS):
                 n = nodes(path, cached, begin, end, level, reach, scratch)
                 for i in range(n):
-                    low, high, f = conditional(event, m, mq, scratch[0, i], scratch[1, i], inner_table, inner)
+                    low, high, f = conditional(line, scratch[0, i], scratch[1, i], inner_table, inner)
                     scratch[3, i], scratch[4, i], scratch[5, i] = low, high, f if 0.0 < f < math.inf else 0.0
                 now, change_low, change_high, done = _refined(now, level, n, scratch, goal, floor)
                 if done:
@@ -141,6 +143,15 @@ def distribution(x, one, goal, reach):
     dist, path, cached, scratch = room.dists[2], room.paths[2], room.cached[2], room.scratch[0]
     nothing = total = rough = Mean(0.0, 0.0, 0.0, 0.0, 0.0)
     kinks = np.empty(MOST_KINKS)
+    if reach == NEAR and dist[POINT] == 0.0 and room.dists[1, POINT] == 0.0:
+        low, density = of_lattice(x, one.kind, one.shape, room, 0)
+        if goal >= 1.0:
+            return low, 1.0 - low, density, 0.0
+        low2, density2 = of_lattice(x, one.kind, one.shape, room, 1)
+        low, density, change = 0.5 * (low + low2), 0.5 * (density + density2), 0.5 * abs(low - low2)
+        error = (change + BEYOND) / max(min(low, 1.0 - low), 1e-12)
+        if error <= goal:
+            return low, 1.0 - low, density, error
     for stage in range(3):  # the first finds out how large the answer is, the last knows where it may jump
         if dist[POINT] > 0:
             total = _middle(event, dist[P], dist[Q], room, goal, reach, nothing)

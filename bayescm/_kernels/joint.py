@@ -7,7 +7,7 @@ import numpy as np
 from bayescm._kernels.beta import POINT, P, Q, tails
 from bayescm._kernels.codes import CORRELATION, LEFT_INSIDE
 from bayescm._kernels.distributions import load, reorder, workspace
-from bayescm._kernels.events import MOST_KINKS, Event, form, middle_kinks, outer_kinks, roots, value_of, wilson
+from bayescm._kernels.events import MOST_KINKS, Event, form, line_of, middle_kinks, outer_kinks, roots, value_of, wilson
 from bayescm._kernels.jit import kernel
 from bayescm._kernels.nodes import REACH, most_nodes, nodes, pieces
 
@@ -97,7 +97,7 @@ def _all_nodes(forms, points, kinds, m, mq, room, level, out):
         if which == 2:
             found += outer_kinks(event, room, False, kinks[found:])
         else:
-            found += middle_kinks(event, m, mq, room, False, kinks[found:])
+            found += middle_kinks(line_of(event, m, mq), room, False, kinks[found:])
     count = pieces(kinks, found)
     n = 0
     for piece in range(count):

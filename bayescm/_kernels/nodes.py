@@ -12,15 +12,24 @@ REACH = 9.6  # beyond it a Beta has 1e-21
 NEAR = 6.4 + 1e-9  # beyond it a Beta has 2e-10: enough where no tail below `FAR_TAIL` is asked for
 FAR_TAIL = 1e-4
 COARSE = 25  # nodes of the first step; every second one of the next
-MIDDLE = COARSE - 1  # the place of the median among those of the first two steps
-CACHED = (2, 2 * COARSE - 1)
+MIDDLE = COARSE // 2  # the place of the median among them
+CACHED = (2, 2, COARSE)  # p and 1 - p at the nodes of the first step, and at those between
 CELLS_OF_PATH = 4 * (COARSE - 1)  # two between cached nodes
 PATH = (CELLS_OF_PATH, 6)
 _EDGE = 4.0  # of the double-exponential map: distance 1e-20 from a kink
-_STEP = 2.0 * REACH / (COARSE - 1)
+STEP = 2.0 * REACH / (COARSE - 1)
 TABULATED = 4  # levels whose double-exponential map is tabulated
-_FINE = _STEP / 2.0**TABULATED
+_FINE = STEP / 2.0**TABULATED
 _NORMAL = 1.0 / math.sqrt(2.0 * math.pi)
+
+
+def _weights():
+    """Return the weights of the cached nodes, and of those between."""
+    w = STEP * (np.arange(COARSE) + np.array([[0.0], [0.5]])) - REACH
+    return _NORMAL * STEP * np.exp(-0.5 * w * w)
+
+
+WEIGHTS = _weights()
 
 
 class Workspace(NamedTuple):
@@ -28,7 +37,7 @@ class Workspace(NamedTuple):
 
     The first three tables, distributions, cached nodes and paths are those of the inner, the middle and the outer
     split, the others are kept for the next metric. `scratch` is (2, 3 + 5, nodes): nodes and values outside, and in the
-    middle.
+    middle. The last four are of :mod:`bayescm._kernels.lattice`.
     """
 
     tables: Any
@@ -37,6 +46,10 @@ class Workspace(NamedTuple):
     paths: Any
     scratch: Any
     forms: Any
+    flat: Any
+    edges: Any
+    direct: Any
+    sizes: Any
 
 
 def _map_of_kink():
@@ -52,7 +65,7 @@ _MAP = _map_of_kink()
 @kernel
 def most_nodes(level):
     """Return a number of nodes that a piece never has, of all levels to this one."""
-    return int(2.0 * (_EDGE + REACH) / _STEP * 2.0**level) + 2
+    return int(2.0 * (_EDGE + REACH) / STEP * 2.0**level) + 2
 
 
 @kernel
@@ -81,7 +94,7 @@ def nodes(path, cached, low, high, level, reach, out):
     An end inside the reach is a kink: there the nodes crowd double-exponentially. With u(t) = t - exp(-t) the distance
     from the kink is log(1 + e^u): it dies double-exponentially on its side, and is t itself on the other.
     """
-    step = _STEP / 2.0**level
+    step = STEP / 2.0**level
     first, stride = (0, 1) if level == 0 else (1, 2)
     at_low, at_high = low > -REACH, high < REACH
     n = 0
@@ -93,10 +106,11 @@ def nodes(path, cached, low, high, level, reach, out):
             if abs(w) > reach:
                 continue
             if level <= 1:
-                out[0, n], out[1, n] = cached[0, 2 * i // 2**level], cached[1, 2 * i // 2**level]
+                k = i // stride
+                out[0, n], out[1, n], out[2, n] = cached[level, 0, k], cached[level, 1, k], WEIGHTS[level, k] / stride
             else:
                 out[0, n], out[1, n] = point(w, path)
-            out[2, n] = _NORMAL * math.exp(-0.5 * w * w) * step
+                out[2, n] = _NORMAL * math.exp(-0.5 * w * w) * step
             n += 1
         return n
     length = high - low
@@ -158,7 +172,7 @@ def prepare(a, b, table, dist, cached, path):
         y = of_normal(w, table, dist)
         p, q = probability(y)
         if k % 2 == 0:
-            cached[0, k // 2], cached[1, k // 2] = p, q
+            cached[k // 2 % 2, 0, k // 4], cached[k // 2 % 2, 1, k // 4] = p, q
         log_density = log_shape(y, dist) - dist[LOG_SUM]
         rate = _NORMAL * math.exp(-0.5 * w * w - log_density)  # dy/dw
         bend = rate * (-w - (dist[A] * q - dist[B] * p) * rate)

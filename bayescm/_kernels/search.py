@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from bayescm._kernels.beta import to_normal
 from bayescm._kernels.integrals import distribution
 from bayescm._kernels.jit import kernel
 from bayescm._kernels.nodes import REACH, reach_for
@@ -15,8 +16,11 @@ _LEAST_MASS = 1e-12  # on one side of an interval that ends next to the edge of 
 _BETWEEN = 3.0  # logit of a share of the outer mass, between the middle and the edges
 _LONGER = 1e-3
 _STEEP = 50.0  # of a difference of log densities
-LACKING = 1e-2  # relative, of the probability that an interval leaves out
+LACKING = 1e-2  # in normal quantiles, of an interval's ends
 _EQUAL = 1e-2  # difference of the log densities at the ends of a highest-density interval
+_FEW, _FEW_STEPS = 1.0, 10  # goal of the first steps of a search; how many of a quantile's may be such
+_ROUGH, _FINE, _SURE = 3e-2, 3e-4, 3e-5  # last step: of a search on few nodes, of a quantile, of equal densities
+_NORMAL = 1.0 / math.sqrt(2.0 * math.pi)
 _MOST = 36.0  # of the coordinate: beyond it 1 - x is below the spacing of numbers
 
 
@@ -54,37 +58,45 @@ def _at(z, one, goal, reach):
 def solve(low_target, high_target, start, scale, one, goal):
     """Return the coordinate where cdf and sf are as wanted, the log density in x there, the cdf's error, what lacks.
 
-    Newton's method for log(cdf / sf), which is nearly straight, inside a bracket that is halved where that is slow.
-    `scale` is the width of the distribution in z. What lacks is how far log(cdf / sf) is from its target before the
-    last step, the error after the step is about that squared; 0 where the bracket is as narrow as numbers or the
-    distribution allow.
+    Newton's method in the cdf's normal quantile, which is nearly straight, inside a bracket that is halved where that
+    is slow: first on few nodes, then to the goal. `scale` is the width of the distribution in z. What lacks is how far
+    the normal quantile is from its target before the last step, the error after the step is about that squared; 0 where
+    the bracket is as narrow as numbers or the distribution allow.
     """
-    low_z, high_z = -700.0, 700.0 if math.isinf(one.upper) else _MOST
-    target = math.log(low_target) - math.log(high_target)
+    lowest, highest = -700.0, 700.0 if math.isinf(one.upper) else _MOST
+    low_z, high_z = lowest, highest
+    target = to_normal(low_target, high_target)
     reach = reach_for(min(low_target, high_target))
-    z, worst, density, before = min(max(start, low_z), high_z), 0.0, 0.0, math.inf
-    for _ in range(_STEPS):
-        low, high, density, slope, error = _at(z, one, goal, reach)
+    now, near = (_FEW, _ROUGH) if reach < REACH and goal < _FEW else (goal, _FINE)
+    z, worst, density, before, narrow = min(max(start, low_z), high_z), 0.0, 0.0, math.inf, False
+    for step in range(_STEPS):
+        if now > goal and step == _FEW_STEPS:
+            now, near, low_z, high_z = goal, _FINE, lowest, highest
+        low, high, density, slope, error = _at(z, one, now, reach)
         worst = max(worst, error)
-        excess = math.log(low) - math.log(high) - target if low > 0.0 and high > 0.0 else (1.0 if low > 0.5 else -1.0)
+        at = to_normal(low, high)
+        excess = at - target
         if excess > 0.0:
             high_z = z
         else:
             low_z = z
-        after = z - excess / (slope * (1.0 / low + 1.0 / high))
+        after = z - excess * _NORMAL * math.exp(-0.5 * at * at) / slope
         met = abs(excess) < 1e-7
         if met and not abs(after - z) <= scale:  # hardly any density here
             after = z
-        close = met or (abs(after - z) <= 1e-5 * scale and abs(excess) < 1e-2)
-        stuck = abs(after - z) <= 1e-5 * scale and not close  # where the density is infinite
-        slow = abs(excess) > 0.5 * before and low_z > -700.0 and high_z < 700.0
+        close = met or (abs(after - z) <= near * scale and abs(excess) < 10.0 * near)
+        stuck = abs(after - z) <= near * scale and not close  # where the density is infinite
+        slow = abs(excess) > 0.5 * before and low_z > lowest and high_z < highest
         before = abs(excess)
         if stuck or (slow and not close) or not (close or low_z < after < high_z) or math.isnan(after):
             after = 0.5 * (low_z + high_z)
         z = after
-        if close or high_z - low_z <= 1e-9 * min(scale, 1.0) + 4e-16 * abs(z):
+        narrow = high_z - low_z <= 1e-9 * min(scale, 1.0) + 4e-16 * abs(z)
+        if not (close or narrow):
+            continue
+        if now <= goal:
             break
-    narrow = high_z - low_z <= 1e-9 * min(scale, 1.0) + 4e-16 * abs(z)
+        now, near, low_z, high_z = goal, _FINE, lowest, highest  # what was found on few nodes isn't certain
     return z, math.log(density) if density > 0.0 else -math.inf, worst, 0.0 if narrow else before
 
 
@@ -92,21 +104,22 @@ def solve(low_target, high_target, start, scale, one, goal):
 def equal_densities(prob, median, log_middle, ends, scale, one, goal):
     """Move `ends` to the interval of probability `prob` with equal densities at its ends; say whether it was found.
 
-    Newton's method for both ends at once, the slopes of the log density by secants. It gives up where the density
-    doesn't rise at the lower end and fall at the upper one.
+    Newton's method for both ends at once, the slopes of the log density by secants: first on few nodes, then to the
+    goal. It gives up where the density doesn't rise at the lower end and fall at the upper one.
     """
     before, logs, slopes = np.array([median, median]), np.array([log_middle, log_middle]), np.zeros(2)
     mass, density = np.empty(2), np.empty(2)
     worst, reach = 0.0, reach_for(0.1 * (1.0 - prob))
+    now, near = (_FEW, _ROUGH) if reach < REACH and goal < _FEW else (goal, _SURE)
     for _ in range(_TRIES):
         for i in range(2):
-            low, high, f, density[i], error = _at(ends[i], one, goal, reach)
+            low, high, f, density[i], error = _at(ends[i], one, now, reach)
             mass[i] = low if i == 0 else high
             worst = max(worst, error)
             if not f > 0.0:
                 return False, worst
             log = math.log(f)
-            if ends[i] != before[i]:
+            if abs(ends[i] - before[i]) > 1e-5 * scale:  # closer, the values' errors matter more than the bend
                 slopes[i] = (log - logs[i]) / (ends[i] - before[i])
                 if before[i] == median:
                     slopes[i] *= 2.0  # of a parabola with its top at the median
@@ -125,14 +138,16 @@ def equal_densities(prob, median, log_middle, ends, scale, one, goal):
         ends[1] += damping * step1
         if not (ends[0] < median < ends[1]):
             return False, worst
-        if largest <= 1e-6 * scale:
-            return abs(tilt) < _EQUAL, worst
+        if largest <= near * scale:
+            if now <= goal:
+                return abs(tilt) < _EQUAL, worst
+            now, near = goal, _SURE
     return False, worst
 
 
 @kernel
 def lacking(off, z, one):
-    """Return how far log(cdf / sf) is from its target at a solution, 0 where no number lies nearer to an edge."""
+    """Return how far the cdf's normal quantile is from its target at a solution, 0 where no number lies nearer to an edge."""
     x = place(z, one.lower, one.upper)[0]
     return 0.0 if z <= -699.0 or z >= _MOST - 1e-3 or not one.lower < x < one.upper else off
 

@@ -10,7 +10,7 @@ from bayescm._kernels import nodes
 from bayescm._kernels.beta import CELLS, DESCRIPTION, MAX_CELLS, TABLE, build
 from bayescm._kernels.codes import CORRELATION, IDENTITY, LEFT_INSIDE, ROOT_INSIDE
 from bayescm._kernels.distributions import load, workspace
-from bayescm._kernels.events import MOST_KINKS, Event, middle_kinks, outer_kinks
+from bayescm._kernels.events import MOST_KINKS, Event, line_of, middle_kinks, outer_kinks
 from bayescm._kernels.integrals import LEVELS
 from bayescm.distributions import dirichlet, exact_distribution, joint_probability, statistics
 from bayescm.metrics import resolve
@@ -68,7 +68,7 @@ def test_kinks_of_any_form_have_room(entries, x, m, correlation):
         event = Event(c, c, x, CORRELATION if correlation else IDENTITY, shape)
         for soft in (False, True):
             kinks = np.empty(MOST_KINKS)
-            assert nodes.pieces(kinks, middle_kinks(event, m, 1.0 - m, room, soft, kinks)) <= MOST_KINKS - 1
+            assert nodes.pieces(kinks, middle_kinks(line_of(event, m, 1.0 - m), room, soft, kinks)) <= MOST_KINKS - 1
             assert nodes.pieces(kinks, outer_kinks(event, room, soft, kinks)) <= MOST_KINKS - 1
 
 

@@ -1,0 +1,238 @@
+"""Two integrals by one lattice of nodes without kinks, for all values of a metric of one matrix: a second of the time.
+
+The nodes lie in a circle of both normal quantiles; what the metric needs of the outer splits there is computed once.
+A second lattice lies between the nodes of the first: their mean is that of a finer one, and their difference tells how
+fine the first was.
+"""
+
+import math
+
+import numpy as np
+
+from bayescm._kernels.beta import CELLS, LEFT, MEDIAN, RATE, hermite, tails
+from bayescm._kernels.codes import CORRELATION, LEFT_INSIDE
+from bayescm._kernels.events import value_of
+from bayescm._kernels.jit import kernel, vector_kernel
+from bayescm._kernels.nodes import NEAR, STEP, point
+
+_LEAST_SHARE = 0.2  # of the inner split in twice the variance
+_MOST = 600  # nodes: the circle has 6.4^2 pi / .8^2 / sqrt(.2) = 450
+NODES = (2, 8, _MOST)
+EDGES = (6, _MOST)
+_TINY, _HUGE = 1e-140, 1e140  # odds
+BEYOND = math.exp(-0.5 * NEAR * NEAR)  # the circle
+_NOTHING = 1e-13  # probability beyond the table
+
+
+@kernel
+def spread_out(kind, shape, slopes, room):
+    """Fill both lattices with what the metric needs at each node, and tabulate the inner cdf itself.
+
+    The integrand varies along the gradient of the metric, over the sd of what the inner split adds: the nodes are close
+    in that direction, and the second lattice lies between in it.
+
+    Parameters
+    ----------
+    slopes : ndarray of shape (3,)
+        Of the metric in the normal quantiles of the inner, the middle and the outer split.
+    """
+    _tabulate(room.tables[0], room.dists[0], room.direct)
+    along = math.sqrt(slopes[1] ** 2 + slopes[2] ** 2)
+    share = slopes[0] ** 2 / (slopes[0] ** 2 + along**2) if along > 0.0 else 1.0
+    cos, sin = (slopes[2] / along, slopes[1] / along) if along > 0.0 else (1.0, 0.0)
+    near, far = STEP * math.sqrt(min(max(2.0 * share, _LEAST_SHARE), 1.0)), STEP
+    rows, columns = int(NEAR / near) + 1, int(NEAR / far)
+    for between in range(2):
+        n, total, out, points = 0, 0.0, room.flat[between], room.edges
+        for i in range(-rows, rows + 1):
+            s = (i + 0.5 * between) * near
+            for j in range(-columns, columns + 1):
+                t = j * far
+                if s * s + t * t > NEAR * NEAR:
+                    continue
+                points[0, n], points[1, n] = point(s * cos - t * sin, room.paths[2])
+                points[2, n], points[3, n] = point(s * sin + t * cos, room.paths[1])
+                out[7, n] = math.exp(-0.5 * (s * s + t * t))
+                total += out[7, n]
+                n += 1
+        out[7, :n] /= total
+        room.sizes[between] = n
+        if kind == CORRELATION:
+            _prepare_correlation(shape == LEFT_INSIDE, n, points, out)
+        else:
+            _prepare_form(shape == LEFT_INSIDE, room.forms[0], n, points, out[:3])
+            _prepare_form(shape == LEFT_INSIDE, room.forms[1], n, points, out[3:])
+
+
+@vector_kernel
+def _prepare_form(left, c, n, points, out):
+    """Fill the coefficients of the quadratic in the inner odds that a form is at each node."""
+    for i in range(n):
+        m, mq, v, vq = points[0, i], points[1, i], points[2, i], points[3, i]
+        if left:
+            c2, c3 = mq * v, mq * vq
+            rest = c[2, 2] * c2 * c2 + 2.0 * c[2, 3] * c2 * c3 + c[3, 3] * c3 * c3
+            one, two = 2.0 * m * (c[0, 2] * c2 + c[0, 3] * c3), 2.0 * m * (c[1, 2] * c2 + c[1, 3] * c3)
+            out[0, i] = c[0, 0] * m * m + one + rest
+            out[1, i] = 2.0 * c[0, 1] * m * m + one + two + 2.0 * rest
+            out[2, i] = c[1, 1] * m * m + two + rest
+        else:
+            out[0, i] = c[0, 0] * m * m + 2.0 * c[0, 1] * m * mq + c[1, 1] * mq * mq
+            out[1, i] = 2.0 * (m * (c[0, 2] * v + c[0, 3] * vq) + mq * (c[1, 2] * v + c[1, 3] * vq))
+            out[2, i] = c[2, 2] * v * v + 2.0 * c[2, 3] * v * vq + c[3, 3] * vq * vq
+
+
+@vector_kernel
+def _prepare_correlation(left, n, points, out):
+    """Fill what the Matthews correlation needs at each node."""
+    for i in range(n):
+        m, mq, v, vq = points[0, i], points[1, i], points[2, i], points[3, i]
+        if left:
+            out[0, i], out[1, i], out[2, i] = math.sqrt(m / mq), 1.0 / m, vq
+            out[3, i], out[4, i], out[5, i] = v, 0.5 * (vq - v), v * vq
+        else:
+            det = m * vq - mq * v
+            out[0, i], out[1, i], out[2, i] = 0.0, det * det, 0.0
+            out[3, i], out[4, i], out[5, i], out[6, i] = m * mq, m * vq + mq * v, v * vq, det
+
+
+@kernel
+def _tabulate(table, dist, direct):
+    """Tabulate the cdf itself in the cells of the table of logarithms."""
+    cells = int(dist[CELLS])
+    before = (0.0, 0.0, 0.0, 0.0)
+    for k in range(cells + 1):
+        c = table[min(k, cells - 1)]
+        if k < cells:
+            c0, c1, c2, c3 = c[0], c[1], c[2], c[3]
+        else:
+            c0 = c1 = c2 = c3 = 0.0
+            for i in range(8):
+                c0 += c[i]
+                c1 += i * c[i]
+                c2 += 0.5 * i * (i - 1) * c[i]
+                c3 += i * (i - 1) * (i - 2) / 6.0 * c[i]
+        tail = math.exp(c0)
+        v1, v2, v3 = tail * c1, tail * (0.5 * c1 * c1 + c2), tail * (c1 * c1 * c1 / 6.0 + c1 * c2 + c3)
+        now = (tail, v1, v2, v3) if min(k, cells - 1) < dist[MEDIAN] else (1.0 - tail, -v1, -v2, -v3)
+        if k > 0:
+            hermite(before, now, direct[k - 1])
+        before = now
+
+
+@vector_kernel
+def _edges(x, value, slope, of_root, n, nodes, out):
+    """Fill odds of the upper and lower edge, their factors of the density, whether the event is outside, weights.
+
+    Returns
+    -------
+    float
+        The largest of the lower edges.
+    """
+    sign = -1.0 if of_root and x < 0.0 else 1.0
+    most = 0.0
+    for i in range(n):
+        a = sign * (nodes[0, i] - value * nodes[3, i])
+        b = sign * (nodes[1, i] - value * nodes[4, i])
+        c = sign * (nodes[2, i] - value * nodes[5, i])
+        if of_root and (nodes[6, i] <= 0.0) == (x >= 0.0):  # certain, or impossible
+            a, b, c = -sign, 0.0, -sign
+        square = b * b - 4.0 * a * c
+        root = math.sqrt(max(square, 0.0))
+        q = -0.5 * (b + math.copysign(root, b))
+        r1 = q / (a if a != 0.0 else 1e-300)
+        r2 = c / (q if q != 0.0 else 1e-300)
+        there = square > 0.0
+        high = min(max(max(r1, r2), _TINY), _HUGE) if there else _TINY
+        low = min(max(min(r1, r2), _TINY), _HUGE) if there else _TINY
+        scale = abs(slope) / max(root, 1e-150) if there else 0.0
+        out[0, i], out[1, i] = high, low
+        out[2, i] = scale * abs(nodes[3, i] * high + nodes[4, i] + nodes[5, i] / high)
+        out[3, i] = scale * abs(nodes[3, i] * low + nodes[4, i] + nodes[5, i] / low)
+        out[4, i] = 1.0 if a < 0.0 else 0.0
+        most = max(most, low)
+    return most
+
+
+@vector_kernel
+def _edges_of_correlation(x, n, nodes, out):
+    """Fill the same for the correlation with recall inside (see `events.wilson`)."""
+    for i in range(n):
+        k, s, sq = x * nodes[0, i], nodes[2, i], nodes[3, i]
+        spread = math.sqrt(nodes[5, i] + 0.25 * k * k)
+        size = abs(k)
+        lean = nodes[4, i] if k > 0.0 else -nodes[4, i]
+        stable = size * (size * lean + spread) / (1.0 + k * k)
+        other = size * nodes[5, i] / (spread - size * lean)
+        shift = math.copysign(stable if lean >= 0.0 else other, k)
+        recall, miss = sq + shift * nodes[1, i], s - shift * nodes[1, i]
+        inside = recall > 0.0 and miss > 0.0
+        out[0, i] = min(max(recall / miss, _TINY), _HUGE) if inside else (_TINY if recall <= 0.0 else _HUGE)
+        bias, rest = sq + shift, s - shift
+        root = math.sqrt(max(bias * rest, 1e-300))
+        steep = nodes[0, i] * root * nodes[1, i] / ((1.0 - k * (rest - bias) / (2.0 * root)) * (recall * miss))
+        out[2, i] = abs(steep) if inside else 0.0
+        out[4, i] = 0.0
+
+
+@kernel
+def _logarithms(odds, n, left, rate, out):
+    for i in range(n):
+        out[i] = (math.log(odds[i]) - left) * rate
+
+
+@vector_kernel
+def _sums(places, factors, outside, weights, n, last, direct):
+    """Return the sums of cdf and density at places of the table."""
+    low = density = 0.0
+    for i in range(n):
+        place = min(max(places[i], 0.0), last)
+        k = int(place)
+        t = place - k
+        c = direct[k]
+        value = c[0] + t * (c[1] + t * (c[2] + t * (c[3] + t * (c[4] + t * (c[5] + t * (c[6] + t * c[7]))))))
+        slope = c[1] + t * (
+            2.0 * c[2] + t * (3.0 * c[3] + t * (4.0 * c[4] + t * (5.0 * c[5] + t * (6.0 * c[6] + t * 7.0 * c[7]))))
+        )
+        weight = weights[i] * (1.0 - 2.0 * outside[i])
+        low += weight * value
+        density += weights[i] * (slope * factors[i] if place == places[i] else 0.0)
+    return low, density
+
+
+@kernel
+def _part(lower_one, n, room, between):
+    """Return the sums over the upper or the lower edges, with what lies beyond the table."""
+    table, dist, edges, weights = room.tables[0], room.dists[0], room.edges, room.flat[between, 7]
+    odds, factors, places = edges[1 if lower_one else 0], edges[3 if lower_one else 2], edges[5]
+    left, rate, cells = dist[LEFT], dist[RATE], dist[CELLS]
+    _logarithms(odds, n, left, rate, places)
+    end = np.nextafter(cells, 0.0)
+    low, density = _sums(places, factors, edges[4], weights, n, end, room.direct)
+    density *= rate
+    first, last = room.direct[0, 0], tails(left + cells / rate * (1.0 - 1e-15), table, dist)[1]
+    for i in range(n):
+        if (places[i] < 0.0 and first > _NOTHING) or (places[i] >= cells and last > _NOTHING):
+            beyond, _, f = tails(left + places[i] / rate, table, dist)
+            clamped = first if places[i] < 0.0 else 1.0 - last
+            low += weights[i] * (1.0 - 2.0 * edges[4, i]) * (beyond - clamped)
+            density += weights[i] * f * factors[i]
+    return low, density
+
+
+@kernel
+def of_lattice(x, kind, shape, room, between):
+    """Return cdf and pdf of the metric at x by one of both lattices, to the spacing of numbers at 1."""
+    n, nodes, edges = room.sizes[between], room.flat[between], room.edges
+    if kind == CORRELATION and shape == LEFT_INSIDE:
+        _edges_of_correlation(x, n, nodes, edges)
+        return _part(False, n, room, between)
+    value, slope = (x * x, 2.0 * x) if kind == CORRELATION else value_of(x, kind)
+    most = _edges(x, value, slope, kind == CORRELATION, n, nodes, edges)
+    low, density = _part(False, n, room, between)
+    for i in range(n):
+        low += nodes[7, i] * edges[4, i]
+    if most > _TINY:
+        low2, density2 = _part(True, n, room, between)
+        low, density = low - low2, density + density2
+    return low, density
