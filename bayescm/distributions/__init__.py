@@ -6,6 +6,7 @@ Every other metric of two labels is an integral of a Beta's cdf over one or two 
 (:mod:`bayescm.distributions.integral`).
 """
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,9 @@ from numpy.typing import NDArray
 
 from bayescm.distributions.beta import Beta, Point
 from bayescm.distributions.integral import LEAST, Integral, integral_distribution, joint_probability, statistics
-from bayescm.distributions.linear import Linear, linear_distribution
+from bayescm.distributions.linear import Linear
 from bayescm.distributions.protocol import Distribution
+from bayescm.distributions.several import several_distribution
 from bayescm.metrics import Metric, multiclass, of_one_class
 from bayescm.priors.concentrations import Concentrations
 
@@ -34,7 +36,9 @@ __all__ = [
 Array = NDArray[np.float64]
 
 
-def exact_distribution(metric: Metric, which: Concentrations) -> Distribution | None:
+def exact_distribution(
+    metric: Metric, which: Concentrations, prior: Concentrations | None = None
+) -> Distribution | None:
     """Return the exact distribution of a metric, or None where it has none that is known.
 
     Parameters
@@ -42,6 +46,9 @@ def exact_distribution(metric: Metric, which: Concentrations) -> Distribution | 
     metric : Metric
     which : Concentrations
         Of the posterior or the prior, batched or not.
+    prior : Concentrations, optional
+        Of which, where they aren't 0, too small ones leave a metric to draws: then the answer is the same for every
+        matrix.
 
     Returns
     -------
@@ -49,8 +56,15 @@ def exact_distribution(metric: Metric, which: Concentrations) -> Distribution | 
         A point for a known prevalence. Over the batch axes, and the classes for metrics per class of more than two
         labels.
     """
-    several = linear_distribution if which.rows.shape[-1] > 2 else integral_distribution
-    return _closed_form(metric, which) or several(metric, which)
+    found = _closed_form(metric, which)
+    if found is not None:
+        return found
+    several = several_distribution if which.rows.shape[-1] > 2 else integral_distribution
+    if prior is not None:
+        rows, shares = (np.where(part > 0.0, part, 1.0) for part in (prior.rows, prior.shares))
+        if several(metric, replace(which, rows=rows, shares=which.shares if which.known else shares)) is None:
+            return None
+    return several(metric, which)
 
 
 def _closed_form(metric: Metric, which: Concentrations) -> Beta | Point | None:

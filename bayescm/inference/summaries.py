@@ -1,7 +1,7 @@
 """summary(): point, mean, median, sd and interval of every metric."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -203,18 +203,7 @@ def _of_betas(betas: dict[str, distributions.Beta], plan: _Plan) -> dict[str, di
 
 def _dists(posterior: Concentrations, plan: _Plan) -> list[tuple[str, distributions.Distribution | None]]:
     """Return the exact distribution of each metric, or None: the same answer for every matrix."""
-    given = np.concatenate([plan.prior.rows.ravel(), plan.prior.shares])
-    tiny = bool(((given > 0.0) & (given < distributions.LEAST)).any())
-    before = replace(posterior, rows=plan.prior.rows)
-    found: list[tuple[str, distributions.Distribution | None]] = []
-    for metric in plan.metrics:
-        dist = distributions.exact_distribution(metric, posterior)
-        if isinstance(dist, distributions.Integral) and tiny:
-            dist = None
-        if isinstance(dist, distributions.Linear) and distributions.exact_distribution(metric, before) is None:
-            dist = None
-        found.append((metric.name, dist))
-    return found
+    return [(m.name, distributions.exact_distribution(m, posterior, plan.prior)) for m in plan.metrics]
 
 
 def _of_draws(

@@ -1,0 +1,164 @@
+"""Distributions that are tabulated once per matrix: a spline of the cdf answers everything."""
+
+from abc import abstractmethod
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescm.distributions.protocol import Distribution
+
+Array = NDArray[np.float64]
+
+_CLOSE = 1e-12  # of the length of a table, or a probability
+_FLAT = 1e-6  # of the largest density: changes that are none
+_COARSE = 256  # steps in which a density is seen to rise and fall
+_LEFT = 1e-7  # probability that is nearly none
+
+
+class Table:
+    """One distribution as a cubic spline of its cdf.
+
+    Parameters
+    ----------
+    x, cdf : ndarray of shape (n,)
+        Nodes, rising, and the cdf there. Beyond them there is no probability.
+    errors : ndarray of shape (n,)
+        Of the cdf around each node.
+    range : tuple of float
+        The least and the largest value that there can be.
+    pdf : ndarray of shape (n,), optional
+        The density at the nodes.
+    """
+
+    def __init__(self, x: Array, cdf: Array, errors: Array, range: tuple[float, float], pdf: Array | None = None):
+        from scipy.interpolate import CubicHermiteSpline, CubicSpline
+
+        self.x, self.errors, self.range = x, errors, range
+        self.values = np.clip(np.maximum.accumulate(cdf), 0.0, 1.0)
+        self.spline = CubicSpline(x, cdf) if pdf is None else CubicHermiteSpline(x, cdf, pdf)
+        self.slope = self.spline.derivative()
+
+    def _inside(self, x: Array) -> Array:
+        return np.asarray(np.clip(x, self.x[0], self.x[-1]))
+
+    def cdf(self, x: Array) -> Array:
+        """Return P(X <= x)."""
+        found = np.clip(self.spline(self._inside(x)), 0.0, 1.0)
+        below = (x <= self.range[0]) | (x < self.x[0])
+        return np.where(below, 0.0, np.where((x >= self.range[1]) | (x > self.x[-1]), 1.0, found))
+
+    def pdf(self, x: Array) -> Array:
+        """Return the density, 0 outside of the nodes."""
+        inside = (x > max(self.range[0], self.x[0])) & (x < min(self.range[1], self.x[-1]))
+        return np.where(inside, np.maximum(self.slope(self._inside(x)), 0.0), 0.0)
+
+    def error(self, x: Array) -> Array:
+        """Return the estimated error of the cdf at x relative to the smaller of cdf and sf; 0 where that is 0."""
+        below = self.cdf(x)
+        least = np.minimum(below, 1.0 - below)
+        return np.where(least > 0.0, np.interp(x, self.x, self.errors) / np.where(least > 0.0, least, 1.0), 0.0)
+
+    def ppf(self, p: Array) -> Array:
+        """Return the quantile at `p`: Newton's steps inside of the cell where it lies."""
+        place = np.clip(np.searchsorted(self.values, p), 1, len(self.x) - 1)
+        low, high = self.x[place - 1].copy(), self.x[place].copy()
+        found = 0.5 * (low + high)
+        for _ in range(50):
+            excess = self.spline(found) - p
+            low, high = np.where(excess < 0.0, found, low), np.where(excess < 0.0, high, found)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                step = found - excess / self.slope(found)
+            moved = np.where((step >= low) & (step <= high), step, 0.5 * (low + high))
+            close, found = np.abs(moved - found).max(initial=0.0) <= _CLOSE * (self.x[-1] - self.x[0]), moved
+            if close:
+                break
+        found = np.where(p <= 0.0, self.range[0], np.where(p >= 1.0, self.range[1], found))
+        return np.asarray(np.clip(found, *self.range))
+
+    @cached_property
+    def single_peak(self) -> bool:
+        """Whether the density rises, then falls, in coarse steps."""
+        each = max(len(self.x) // _COARSE, 1)
+        steps = np.diff(self.x[::each])
+        density = np.diff(self.values[::each]) / steps
+        turns = np.diff(density)
+        doubt = (self.errors[::each][:-1] / steps)[: len(turns)]
+        up = turns[np.abs(turns) > 4.0 * doubt + _FLAT * density.max()] > 0.0
+        return not (up[1:] & ~up[:-1]).any()
+
+    def hdi(self, prob: float) -> tuple[float, float, bool]:
+        """Return the ends of the narrowest interval; equal tails and False where there are several peaks."""
+        left = 0.5 * (1.0 - prob)
+        if self.single_peak:
+            left = self._left(prob)
+        lower, upper = self.ppf(np.array([left, left + prob]))
+        return float(lower), float(upper), self.single_peak
+
+    def _left(self, prob: float) -> float:
+        """Return the probability below the interval whose ends have one density; 0, or all, if one end is an edge's."""
+        least, most = _LEFT, 1.0 - prob - _LEFT
+        for n in (33, 17, 17, 17):
+            lefts = np.linspace(least, most, n)
+            lower, upper = self.pdf(self.ppf(np.stack([lefts, lefts + prob])))
+            falls = np.flatnonzero(upper <= lower)
+            if n == 33 and (not len(falls) or falls[0] == 0):
+                return 0.0 if len(falls) else 1.0 - prob
+            place = max(falls[0], 1) if len(falls) else n - 1
+            least, most = lefts[place - 1], lefts[place]
+        tilt = (upper - lower)[place - 1 : place + 1]
+        share = tilt[0] / (tilt[0] - tilt[1]) if tilt[0] > 0.0 >= tilt[1] else 0.5
+        return float(least + share * (most - least))
+
+
+class Tabulated(Distribution):
+    """A distribution that has a table for each matrix of a batch."""
+
+    @property
+    @abstractmethod
+    def batch(self) -> tuple[int, ...]:
+        """Return the shape of the batch."""
+
+    @property
+    @abstractmethod
+    def tables(self) -> list[Table]:
+        """Return the table of each matrix."""
+
+    def _at(self, x: float | Array, name: str) -> Array:
+        """Call a method of each table; leading axes of `x` beyond the batch's are more points."""
+        x = np.asarray(x, np.float64)
+        shape = np.broadcast_shapes(self.batch, x.shape)
+        points = np.broadcast_to(x, shape).reshape(-1, len(self.tables))
+        found = [getattr(table, name)(column) for table, column in zip(self.tables, points.T, strict=True)]
+        return np.stack(found, -1).reshape(shape)
+
+    def cdf(self, x: float | Array) -> Array:
+        """Return P(X <= x)."""
+        return self._at(x, "cdf")
+
+    def sf(self, x: float | Array) -> Array:
+        """Return P(X > x), with an absolute error as that of the cdf."""
+        return 1.0 - self.cdf(x)
+
+    def pdf(self, x: float | Array) -> Array:
+        """Return the density."""
+        return self._at(x, "pdf")
+
+    def error(self, x: float | Array) -> Array:
+        """Return the estimated relative error of the smaller of cdf and sf at x."""
+        return self._at(x, "error")
+
+    def ppf(self, p: float | Array) -> Array:
+        """Return the quantile at `p`."""
+        return self._at(p, "ppf")
+
+    def hdi(self, prob: float) -> tuple[Array, Array, NDArray[np.bool_]]:
+        """Return the highest-density interval, and where it is one (else it is equal-tailed)."""
+        found = np.array([table.hdi(prob) for table in self.tables]).reshape(*self.batch, 3)
+        return found[..., 0], found[..., 1], found[..., 2] > 0
+
+    def statistics(self, prob: float, kind: str) -> dict[str, Any]:
+        """Return mean, median, sd, lower, upper, is_hdi, and the larger relative error of the tails' probabilities."""
+        found = super().statistics(prob, kind)
+        return found | {"error": np.maximum(self.error(found["lower"]), self.error(found["upper"]))}
