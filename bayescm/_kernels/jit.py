@@ -7,11 +7,13 @@ watches only the file of the function called, and would keep stale machine code 
 import hashlib
 import logging
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
 import numba
+from numba.core import event as events
 
 
 def cache_folder() -> str | None:
@@ -31,10 +33,31 @@ def cache_folder() -> str | None:
 
 
 _FOLDER = cache_folder()
-if _FOLDER is None or not any(Path(_FOLDER).rglob("*.nbc")):
-    logging.getLogger("bayescm").info(
-        "compiling the exact distributions, about half a minute%s", "" if _FOLDER is None else ", once on this machine"
-    )
+
+
+class Notice(events.Listener):
+    """Says once that a kernel is being compiled. What the cache has doesn't come here, and calls cost nothing more."""
+
+    told = False
+
+    def on_start(self, event: Any) -> None:
+        """Tell who listens to the log, or else who sits before a prompt, a notebook or a terminal."""
+        if self.told or not event.data["dispatcher"].py_func.__module__.startswith(__package__):
+            return
+        self.told = True
+        kept = "in every session: set BAYESCM_CACHE_DIR to a folder" if _FOLDER is None else "once on this machine"
+        text, logger = f"compiling, about half a minute, {kept}", logging.getLogger("bayescm")
+        if logger.isEnabledFor(logging.INFO) and logger.hasHandlers():
+            logger.info(text)
+        elif hasattr(sys, "ps1") or sys.stderr.isatty():
+            print(f"bayescm: {text}", file=sys.stderr)
+
+    def on_end(self, event: Any) -> None:
+        """Say nothing."""
+
+
+NOTICE = Notice()
+events.register("numba:compile", NOTICE)
 
 
 def kernel[F: Callable[..., Any]](function: F, **options: Any) -> F:

@@ -147,7 +147,7 @@ def equal_densities(prob, median, log_middle, ends, scale, one, goal):
 
 @kernel
 def lacking(off, z, one):
-    """Return how far the cdf's normal quantile is from its target at a solution, 0 where no number lies nearer to an edge."""
+    """Return the distance of the cdf's normal quantile from its target; 0 where no number lies nearer to an edge."""
     x = place(z, one.lower, one.upper)[0]
     return 0.0 if z <= -699.0 or z >= _MOST - 1e-3 or not one.lower < x < one.upper else off
 

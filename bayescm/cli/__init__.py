@@ -7,7 +7,19 @@ import warnings
 from collections.abc import Sequence
 
 import bayescm
-from bayescm.cli import compare, curve, leaderboard, plan, region, replicate, saving, summary
+from bayescm.cli import (
+    compare,
+    curve,
+    decide,
+    latent,
+    leaderboard,
+    plan,
+    prevalence,
+    region,
+    replicate,
+    saving,
+    summary,
+)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -58,6 +70,6 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="bayescm", description="How uncertain is a confusion matrix?")
     parser.add_argument("--version", action="version", version=f"bayescm {bayescm.__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
-    for module in (summary, region, curve, compare, leaderboard, plan, replicate):
+    for module in (summary, region, curve, compare, leaderboard, plan, replicate, decide, prevalence, latent):
         module.add_parser(commands)
     return parser

@@ -19,10 +19,11 @@ from bayescm.cli.inputs import (
     require,
 )
 from bayescm.cli.inputs import systems_of as read_systems
-from bayescm.cli.output import add_outputs, ends, finite, positive, print_assumptions, print_records
+from bayescm.cli.output import add_outputs, ends, finite, named, positive, print_assumptions, print_records
 from bayescm.cli.saving import as_json, save, save_figure
 from bayescm.cli.understood import matrices_of, print_counts
 from bayescm.cli.understood import records as understood
+from bayescm.results.names import of_metric
 from bayescm.results.systems import of_differences
 from bayescm.results.writing import bounds, each
 
@@ -116,16 +117,17 @@ def _tests(table: "xr.Dataset") -> list[dict[str, Any]]:
         values = {str(test): float(cell["p_value"].sel(test=test)) for test in cell["test"].values}
         values |= bounds(cell["newcombe"])
         if any(value == value for value in values.values()):
-            records.append(names | values)
+            records.append(names | of_metric(cell) | values)
     return records
 
 
 def _print(made: dict[str, list[dict[str, Any]]], attrs: Mapping[Any, Any]) -> None:
     """Print the tables: of differences one for each metric, or one for a single comparison."""
-    alone = len({record["comparison"] for record in made["differences"]}) == 1
+    differences = [named(record) for record in made["differences"]]
+    alone = len({record["comparison"] for record in differences}) == 1
     title, row = ("comparison", "metric") if alone else ("metric", "comparison")
-    for name in dict.fromkeys(record[title] for record in made["differences"]):
-        _print_differences([one for one in made["differences"] if one[title] == name], name, row, attrs)
+    for name in dict.fromkeys(record[title] for record in differences):
+        _print_differences([one for one in differences if one[title] == name], name, row, attrs)
     if made["requirements"]:
         print_records(
             made["requirements"], "requirements", "probability: posterior" + positive(attrs), left=["claim", "system"]

@@ -94,11 +94,16 @@ def add_systems(parser: argparse.ArgumentParser) -> None:
 PREVALENCE = "'fixed', a number, 1%%, or a,b of a Beta (default: estimated)"
 
 
-def add_model(parser: argparse.ArgumentParser, ci_kind: str | None = "hdi", about_prevalence: str = PREVALENCE) -> None:
+def add_model(
+    parser: argparse.ArgumentParser, ci_kind: str | None = "hdi", about_prevalence: str | None = PREVALENCE
+) -> None:
     """Add the options of the model and of its intervals, of one kind if there is no choice."""
     parser.add_argument("--model", default="dirichlet_multinomial", help="dirichlet_multinomial or three_binomial")
     parser.add_argument("--prior", help="a name such as jeffreys (default), laplace or perks, or a number")
-    parser.add_argument("--prevalence", metavar="P", help=about_prevalence)
+    if about_prevalence is None:
+        parser.set_defaults(prevalence=None)
+    else:
+        parser.add_argument("--prevalence", metavar="P", help=about_prevalence)
     parser.add_argument("--ci-prob", type=float, default=0.95, metavar="P", help="probability of the interval (0.95)")
     if ci_kind is not None:
         other = "eti" if ci_kind == "hdi" else "hdi"
@@ -404,8 +409,8 @@ def numbers(name: str, text: str, kind: Callable[[str], Any] = float) -> list[An
         raise ValueError(f"`{name}` must be {wanted} with commas; got {text!r}.") from None
 
 
-def prevalence(text: str | None) -> Any:
-    """Read ``--prevalence``."""
+def prevalence(text: str | None, name: str = "--prevalence") -> Any:
+    """Read ``--prevalence``, or the option of this name."""
     if text is None or text == "fixed":
         return text
     try:
@@ -414,14 +419,8 @@ def prevalence(text: str | None) -> Any:
         ]
     except ValueError:
         wanted = "'fixed', a number, percent or numbers with commas"
-        raise ValueError(f"`--prevalence` must be {wanted}; got {text!r}.") from None
+        raise ValueError(f"`{name}` must be {wanted}; got {text!r}.") from None
     return values[0] if len(values) == 1 else values
-
-
-def spelled(metrics: Sequence[str] | None, n_labels: int) -> dict[str, str]:
-    """Return how the user calls metrics, by their names here: "sensitivity" for recall."""
-    found = {bayescm.metrics.resolve(name, n_labels)[0].name: name for name in metrics or ()}
-    return {name: given for name, given in found.items() if name != given.strip().lower()}
 
 
 def metric_list(text: str | None) -> list[str] | None:

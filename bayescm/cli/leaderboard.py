@@ -8,6 +8,7 @@ from bayescm.cli.inputs import add_command, add_model, add_systems, model_of, sy
 from bayescm.cli.output import add_outputs, ends, finite, positive, print_assumptions, print_records
 from bayescm.cli.saving import as_json, save, save_figure
 from bayescm.data import validate
+from bayescm.results.names import of_attrs
 from bayescm.results.systems import of_board
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def _print(board: "xr.Dataset", most: int) -> None:
         tops = {f"P(top {name[4:]})": value for name, value in record.items() if name.startswith("top_")}
         prize = {"prize": f"{record['expected_prize']:,.0f}"} if "expected_prize" in record else {}
         rows.append({
-            "system": record["system"], attrs["metric"]: record["point"],
+            "system": record["system"], of_attrs(attrs): record["point"],
             "interval": ends(record), "P(best)": record["best"], **tops,
             "rank": f"{record['expected_rank']:.1f}", "from": record["rank_lower"], "to": record["rank_upper"],
             **prize, "group": record["tie_group"],

@@ -5,16 +5,19 @@ import sys
 from collections.abc import Container, Iterable, Mapping
 from typing import Any
 
+from bayescm.data.schema import ASKED, METRIC
+from bayescm.results.names import called as called
 from bayescm.results.writing import show
 
 
-def add_outputs(parser: argparse.ArgumentParser, saved: str, drawn: str) -> None:
+def add_outputs(parser: argparse.ArgumentParser, saved: str, drawn: str | None) -> None:
     """Add the options that say where results go."""
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     parser.add_argument(
         "--save", metavar="FILE", help=f"save {saved} (.nc), the table (.csv, .xlsx) or the JSON (.json)"
     )
-    parser.add_argument("--plot", metavar="FILE", help=f"save {drawn}, by its ending (.png, .svg, .pdf and others)")
+    if drawn is not None:
+        parser.add_argument("--plot", metavar="FILE", help=f"save {drawn}, by its ending (.png, .svg, .pdf and others)")
 
 
 def plain(value: Any) -> Any:
@@ -50,12 +53,6 @@ def console() -> Any:
     return Plain(soft_wrap=False, width=None if sys.stdout.isatty() else 100)
 
 
-def called(name: str, spelled: Mapping[str, str]) -> str:
-    """Return a metric's name as the user spells it, with the name it has here beside: "sensitivity (recall)"."""
-    base, bracket, label = name.partition("[")
-    return f"{spelled[base]}{bracket}{label} ({base})" if base in spelled else name
-
-
 def print_assumptions(attrs: Mapping[Any, Any]) -> None:
     """Print under the tables what the answer takes for granted."""
     from rich.markup import escape
@@ -72,11 +69,18 @@ def _text(name: str, value: Any) -> str:
     return escape(str(value))
 
 
+def named(record: dict[str, Any]) -> dict[str, Any]:
+    """Name the metric of a record as the user did."""
+    asked = record.get(ASKED, "")
+    return {name: called(value, asked) if name == METRIC else value for name, value in record.items() if name != ASKED}
+
+
 def print_records(records: list[dict[str, Any]], title: str, caption: str, left: Container[Any] = ()) -> None:
     """Print records as a table; columns of words go to the left."""
     from rich.markup import escape
     from rich.table import Table
 
+    records = [named(record) for record in records]
     longest = max(len(line) for line in (title, *caption.splitlines()))
     sheet = Table(title=escape(title), caption=escape(caption), min_width=min(max(60, longest), 100))
     for name in records[0]:

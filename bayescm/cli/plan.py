@@ -17,6 +17,7 @@ from bayescm.cli.inputs import (
 )
 from bayescm.cli.output import add_outputs, finite, print_assumptions, print_records
 from bayescm.cli.saving import as_json, save, save_figure
+from bayescm.results.names import of_metric
 from bayescm.results.plans import of_contest, of_sizes
 from bayescm.results.writing import each
 
@@ -138,7 +139,8 @@ def _rates(name: str, text: str | None) -> Any:
 def _widths(found: "xr.Dataset") -> list[dict[str, Any]]:
     """Return a record per metric and number of items: how long its interval will be."""
     return [
-        {"metric": names["metric"], "items": names["n_items"], "about": str(one["about"].item())}
+        of_metric(one)
+        | {"items": names["n_items"], "about": str(one["about"].item())}
         | {name: float(one[name]) for name in ("width", "mean_width", "rule")}
         for names, one in each(found, "width")
     ]

@@ -9,6 +9,8 @@ from bayescm.cli.output import add_outputs, ends, finite, positive, print_assump
 from bayescm.cli.saving import as_json, save, save_figure
 from bayescm.cli.understood import print_counts
 from bayescm.cli.understood import records as understood
+from bayescm.data.schema import ASKED
+from bayescm.results.names import of_metric
 from bayescm.results.writing import bounds, each
 
 if TYPE_CHECKING:
@@ -64,7 +66,16 @@ def _metrics(found: "xr.Dataset") -> list[dict[str, Any]]:
     for names, one in each(found, "mean"):
         numbers = {name: float(one[name]) for name in ("point", "mean", "median", "sd")}
         method = {"method": str(one["method"].item()), "mcse_mean": float(one["mcse_mean"])}
-        records.append({**names, **numbers, **bounds(one["interval"]), "undefined": float(one["undefined"]), **method})
+        records.append(
+            {
+                **names,
+                **of_metric(one),
+                **numbers,
+                **bounds(one["interval"]),
+                "undefined": float(one["undefined"]),
+                **method,
+            }
+        )
     return records
 
 
@@ -83,7 +94,7 @@ def _pairs(found: "xr.Dataset") -> list[dict[str, Any]]:
     if "probability_larger" not in found:
         return []
     return [
-        {**names, "larger": float(one["probability_larger"]), "equal": float(one["ties"])}
+        {**names, **of_metric(one), "larger": float(one["probability_larger"]), "equal": float(one["ties"])}
         for names, one in each(found[["probability_larger", "ties"]], "probability_larger")
         if names["system"] != names["versus"]
     ]
@@ -95,7 +106,7 @@ def _print(made: dict[str, list[dict[str, Any]]], found: "xr.Dataset") -> None:
     undefined = max(record["undefined"] for record in records) >= _SELDOM
     rows = []
     for record in records:
-        row = {name: value for name, value in record.items() if name in found.dims}
+        row = {name: value for name, value in record.items() if name in (*found.dims, ASKED)}
         row |= {name: record[name] for name in ("point", "mean", "sd")}
         row["interval"] = ends(record)
         rows.append(row | ({"undefined": record["undefined"]} if undefined else {}))

@@ -1,17 +1,16 @@
 """``bayescm summary``."""
 
 import argparse
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import bayescm
-from bayescm.cli.inputs import add_command, add_counts, add_model, counts_of, metric_list, model_of, refuse, spelled
+from bayescm.cli.inputs import add_command, add_counts, add_model, counts_of, metric_list, model_of, refuse
 from bayescm.cli.output import add_outputs, called, console, finite, positive, print_assumptions, print_records
 from bayescm.cli.saving import as_json, save, save_figure
 from bayescm.cli.understood import print_counts, records
-from bayescm.data.schema import ACTUAL
-from bayescm.results.summaries import of_summary
-from bayescm.results.writing import bounds, each, show
+from bayescm.data.schema import ACTUAL, ASKED
+from bayescm.results.summaries import of_interval, of_summary
+from bayescm.results.writing import show
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -50,7 +49,6 @@ def run(arguments: argparse.Namespace) -> None:
     known = model_of(arguments)
     settings = known | {"random_seed": arguments.seed}
     asked = metric_list(arguments.metrics)
-    spelling = _spelling(arguments, counts)
     metrics: Any = {"proportion": "recall"} if arguments.proportion else asked
     interval = {"ci_prob": arguments.ci_prob, "ci_kind": arguments.ci_kind}
     table = bayescm.summary(counts, metrics, **settings, **interval)
@@ -58,8 +56,6 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.prob:
         found = bayescm.probability(counts, arguments.prob, **known)
     made = _as_json(table, counts, found)
-    for record in made["metrics"] if spelling else ():
-        record["asked"] = spelling.get(record["metric"].partition("[")[0], record["metric"])
     if arguments.save:
         save(arguments.save, lambda: _with_draws(table, counts, metrics, settings), lambda: made, "metrics")
     if arguments.plot:
@@ -68,15 +64,10 @@ def run(arguments: argparse.Namespace) -> None:
         print(as_json(made))
     else:
         print_counts(counts)
-        _print(table, counts, spelling)
+        _print(table, counts)
         if found is not None:
             _print_claims(found)
         print_assumptions(table.attrs)
-
-
-def _spelling(arguments: argparse.Namespace, counts: "xr.DataArray") -> dict[str, str]:
-    """Return how the user calls the metrics that have another name here."""
-    return {} if arguments.proportion else spelled(metric_list(arguments.metrics), counts.sizes[ACTUAL])
 
 
 def _confidence(arguments: argparse.Namespace, counts: "xr.DataArray") -> None:
@@ -90,10 +81,7 @@ def _confidence(arguments: argparse.Namespace, counts: "xr.DataArray") -> None:
     fits = [metric.name for metric in usual if metric.ratio is not None or arguments.method in ("delta", "bootstrap")]
     metrics: Any = {"proportion": "recall"} if arguments.proportion else metric_list(arguments.metrics) or fits
     found = bayescm.interval(counts, metrics, arguments.method, ci_prob=arguments.ci_prob, random_seed=arguments.seed)
-    rows = [
-        {str(name): value for name, value in names.items()} | {"point": float(one["point"])} | bounds(one["interval"])
-        for names, one in each(found[["point", "interval"]], "point")
-    ]
+    rows = of_interval(found)
     made = {"settings": dict(found.attrs), "counts": records(counts), "metrics": finite(rows)}
     if arguments.save:
         save(arguments.save, lambda: found, lambda: made, "metrics")
@@ -101,11 +89,9 @@ def _confidence(arguments: argparse.Namespace, counts: "xr.DataArray") -> None:
         print(as_json(made))
         return
     print_counts(counts)
-    spelling = _spelling(arguments, counts)
-    shown = [row | {"metric": called(row["metric"], spelling)} for row in rows]
     title = f"{arguments.method}, {100 * arguments.ci_prob:g}% confidence interval"
     print_records(
-        shown, title, "point: value of the counts" + positive(found.attrs), left=[*map(str, counts.dims), "metric"]
+        rows, title, "point: value of the counts" + positive(found.attrs), left=[*map(str, counts.dims), "metric"]
     )
     print_assumptions(found.attrs)
 
@@ -154,7 +140,7 @@ def _as_json(table: "xr.Dataset", counts: "xr.DataArray", found: "xr.Dataset | N
     return made if found is None else {**made, "probabilities": _claims(found)}
 
 
-def _print(table: "xr.Dataset", counts: "xr.DataArray", spelling: Mapping[str, str]) -> None:
+def _print(table: "xr.Dataset", counts: "xr.DataArray") -> None:
     """Print tables to the terminal."""
     from rich.markup import escape
     from rich.table import Table
@@ -179,7 +165,7 @@ def _print(table: "xr.Dataset", counts: "xr.DataArray", spelling: Mapping[str, s
         if row["ci_kind"] != attrs["ci_kind"]:
             how += f", {row['ci_kind']}"
         numbers = [show(row[name]) for name in ("point", "mean", "sd", "lower", "upper")]
-        words = [*(str(row[name]) for name in batch), called(row["metric"], spelling)]
+        words = [*(str(row[name]) for name in batch), called(row["metric"], row.get(ASKED, ""))]
         sheet.add_row(*map(escape, words), *numbers, how)
     console().print(sheet)
 

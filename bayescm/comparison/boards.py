@@ -18,6 +18,7 @@ from bayescm.data.random import Stream, matrix_rng
 from bayescm.data.schema import SYSTEM, attributes, positive_class
 from bayescm.distributions import Beta, Integral, Linear
 from bayescm.metrics import MetricLike
+from bayescm.metrics.naming import naming
 from bayescm.models import same_items
 from bayescm.priors.concentrations import PrevalenceLike, PriorLike, resolved_prior
 
@@ -190,7 +191,7 @@ def leaderboard(
     elif error > _TRUSTED:
         validate.warn(f"The probabilities of the ranks are right to about {error:.0e} only.")
     settings = {
-        "method": how, "design": field.design, "metric": field.metric.name, "title": field.metric.title,
+        "method": how, "design": field.design, **naming(field.metric), "title": field.metric.title,
         "model": model, "prior": _prior(prior, learned=learned), "prevalence": prevalence,
         "decision_prob": decision_prob,
         "ci_prob": ci_prob, "ties": "systems that are equal share their ranks in equal parts",

@@ -12,7 +12,7 @@ from bayescm.curves.names import AREAS, LONG_NAMES
 from bayescm.curves.options import Plan
 from bayescm.data.schema import CHAIN, DRAW, METRIC, THRESHOLD
 from bayescm.data.scores import Scores, signed
-from bayescm.metrics import Metric, MetricsLike, available, compute, resolve
+from bayescm.metrics import Metric, MetricsLike, available, compute, coordinates, resolve
 
 Array = NDArray[np.float64]
 Found = dict[str, tuple[tuple[str, ...], Array]]
@@ -52,7 +52,7 @@ def dataset(
     if resolved:
         best, chosen = _bests(kept, resolved, coords[THRESHOLD])
         kept |= best
-        coords[METRIC] = [metric.name for metric in resolved]
+        coords |= coordinates(resolved, (0, 1))
     made = _labelled(kept, coords, prevalence, scores, plan)
     if chosen is not None:
         dims, values = ((METRIC,), chosen[0]) if scores.systems is None else ((scores.dim, METRIC), chosen)

@@ -17,7 +17,13 @@ from bayescm.data.labels import some
 ACTUAL, PREDICTED = "actual", "predicted"
 MATRIX = (ACTUAL, PREDICTED)
 CHAIN, DRAW = "chain", "draw"
-CELL, LABEL, METRIC, CI_BOUND = "cell", "class_label", "metric", "ci_bound"  # ArviZ's summary keeps "label" for itself
+CELL, LABEL, METRIC, ASKED, CI_BOUND = (
+    "cell",
+    "class_label",
+    "metric",
+    "asked",
+    "ci_bound",
+)  # ArviZ's summary keeps "label" for itself
 THRESHOLD, SYSTEM, ITEM = "threshold", "system", "item"
 FOLD, GROUP, RUN = "fold", "group", "run"
 GROUPS = (
@@ -47,6 +53,7 @@ RESERVED = {
     CELL,
     LABEL,
     METRIC,
+    ASKED,
     CI_BOUND,
     "row",
     "column",

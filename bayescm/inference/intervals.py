@@ -18,15 +18,18 @@ from bayescm.inference import proportions
 from bayescm.metrics import Metric, MetricsLike, compute, coordinates, parts, per_label, resolve
 
 Array = NDArray[np.float64]
-Found = list[tuple[Array, Array, Array]]
-"""For each metric the bounds, as the method gives them, and the share of resamples that leave it undefined."""
+Found = list[tuple[Array, Array, Array, Array]]
+"""For each metric the bounds, as the method gives them, the standard error, and the share of undefined resamples."""
 
 PROPORTION = ("wald", "wilson", "agresti_coull", "clopper_pearson", "jeffreys", "likelihood_ratio")
 METHODS = (*PROPORTION, "delta", "bootstrap")
-_COLUMNS = ("point", "lower", "upper", "clipped_lower", "clipped_upper", "undefined")
+_ALIASES = {"exact": "clopper_pearson", "beta": "clopper_pearson", "normal": "wald"}  # as R and statsmodels call them
+_WITH_ERROR = ("wald", "delta", "bootstrap")
+_COLUMNS = ("point", "lower", "upper", "clipped_lower", "clipped_upper", "se", "undefined")
 _LONG_NAMES = {
     "point": "Value of the counts themselves",
     "interval": "Confidence interval",
+    "se": "Standard error",
     "clipped": "Bound was beyond the metric's range",
     "undefined": "Share of the resamples that leave the metric undefined",
 }
@@ -66,8 +69,8 @@ def interval(
     metrics : str, callable, sequence or mapping
         One or several, as `metrics` of :func:`bayescm.summary`.
     method : str
-        For proportions: "wilson", "clopper_pearson", "jeffreys", "likelihood_ratio", "agresti_coull" or "wald". For any
-        metric: "bootstrap" or "delta".
+        For proportions: "wilson", "clopper_pearson" (also "exact" or "beta"), "jeffreys", "likelihood_ratio",
+        "agresti_coull" or "wald" (also "normal"). For any metric: "bootstrap" or "delta".
     ci_prob : float
         Level of confidence.
     samples : int
@@ -79,9 +82,10 @@ def interval(
     -------
     xarray.Dataset
         Over ``(..., metric)``: ``point`` (NaN where it is 0/0), ``interval(ci_bound)``, ``clipped(ci_bound)`` (whether
-        the bound was beyond the metric's range and was moved to its end) and, of the bootstrap, ``undefined`` (share of
-        the resamples where the metric is 0/0; they are left out). For more than two labels a metric per class appears
-        as ``recall[a]``, with the coordinate ``class_label``.
+        the bound was beyond the metric's range and was moved to its end), of Wald's, the delta method and the bootstrap
+        ``se`` (standard error) and, of the bootstrap, ``undefined`` (share of the resamples where the metric is 0/0;
+        they are left out). For more than two labels a metric per class appears as ``recall[a]``, with the coordinate
+        ``class_label``.
 
     Raises
     ------
@@ -115,7 +119,7 @@ def interval(
     Examples
     --------
     >>> import bayescm
-        >>> counts = bayescm.from_cells(tp=26, fn=0, fp=2, tn=6)
+    >>> counts = bayescm.from_cells(tp=26, fn=0, fp=2, tn=6)
     >>> bayescm.interval(counts, ["recall", "precision", "f1"])["interval"].values.round(3)
     array([[0.871, 1.   ],
            [0.774, 0.98 ],
@@ -123,7 +127,7 @@ def interval(
     """
     counts = check_counts(counts)
     labels = labels_of(counts)
-    validate.choice("method", method, METHODS)
+    method = validate.choice("method", _ALIASES.get(str(method), method), METHODS)
     resolved = tuple(resolve(metrics, len(labels)))
     coords = coordinates(resolved, labels)
     _check_proportions(resolved, method)
@@ -163,12 +167,12 @@ def _fill(counts: NDArray[Any], index: NDArray[np.int64], plan: _Plan) -> Array:
     counts = validate.count_values("counts", counts)
     bounds = {"delta": _delta, "bootstrap": _bootstrap}.get(plan.method, _proportion)
     columns = []
-    for metric, point, (lower, upper, undefined) in zip(
+    for metric, point, (lower, upper, se, undefined) in zip(
         plan.metrics, compute(plan.metrics, counts), bounds(counts, index, plan), strict=True
     ):
         clipped = np.clip(lower, metric.lower, metric.upper), np.clip(upper, metric.lower, metric.upper)
         beyond = lower < metric.lower, upper > metric.upper
-        rows = np.stack([point, *clipped, *beyond, undefined], axis=-1)
+        rows = np.stack([point, *clipped, *beyond, se, undefined], axis=-1)
         columns.append(rows if per_label(metric, counts.shape[-1]) else rows[..., None, :])
     table = np.concatenate(columns, axis=-2)
     _warn(table, plan)
@@ -180,10 +184,14 @@ def _proportion(counts: NDArray[np.int64], _: NDArray[np.int64], plan: _Plan) ->
     found = []
     for metric in plan.metrics:
         successes, failures = parts(metric, counts)
-        bounds = getattr(proportions, plan.method)(successes, successes + failures, plan.ci_prob)
-        if metric.link == "f1":
-            bounds = [2.0 * bound / (1.0 + np.abs(bound)) for bound in bounds]  # keeps the sign beyond 0, to be clipped
-        found.append((*bounds, np.zeros_like(bounds[0])))
+        n = successes + failures
+        bounds = getattr(proportions, plan.method)(successes, n, plan.ci_prob)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            se = np.sqrt(successes * (failures / n)) / n  # Wald's
+            if metric.link == "f1":
+                bounds = [2.0 * bound / (1.0 + np.abs(bound)) for bound in bounds]  # keeps the sign beyond 0
+                se *= 2.0 / (1.0 + successes / n) ** 2
+        found.append((*bounds, se, np.zeros_like(se)))
     return found
 
 
@@ -202,8 +210,8 @@ def _delta(counts: NDArray[np.int64], _: NDArray[np.int64], plan: _Plan) -> Foun
     for point, square, first in zip(points, squares, firsts, strict=True):
         with np.errstate(invalid="ignore", divide="ignore"):
             variance = square - first**2 / _along(cells.sum((-2, -1)), point)
-            half = z * np.sqrt(np.where(variance <= _NOISE * (1.0 + np.abs(point)) ** 2, 0.0, variance))
-            found.append((point - half, point + half, np.zeros_like(point)))
+            se = np.sqrt(np.where(variance <= _NOISE * (1.0 + np.abs(point)) ** 2, 0.0, variance))
+            found.append((point - z * se, point + z * se, se, np.zeros_like(point)))
     return found
 
 
@@ -245,24 +253,27 @@ def _bootstrap(counts: NDArray[np.int64], index: NDArray[np.int64], plan: _Plan)
     found = []
     for per_matrix in zip(*rows, strict=True):
         stacked = (np.stack(values) for values in zip(*per_matrix, strict=True))
-        lower, upper, undefined = (values.reshape((*index.shape, *values.shape[1:])) for values in stacked)
-        found.append((lower, upper, undefined))
+        lower, upper, se, undefined = (values.reshape((*index.shape, *values.shape[1:])) for values in stacked)
+        found.append((lower, upper, se, undefined))
     return found
 
 
-def _percentiles(values: Array, ci_prob: float) -> tuple[Array, Array, Array]:
-    """Return the percentiles of the values that are defined, (n, ...), and the share of the others."""
+def _percentiles(values: Array, ci_prob: float) -> tuple[Array, Array, Array, Array]:
+    """Return percentiles and standard deviation of values (n, ...) that are defined, and the share of the others."""
     ordered = np.sort(values, axis=0)  # NaN comes last
     defined = (~np.isnan(values)).sum(0)
     tail = (1.0 - ci_prob) / 2.0
     ranks = (np.maximum(np.ceil(share * defined - 1e-9) - 1.0, 0.0).astype(int) for share in (tail, 1.0 - tail))
     lower, upper = (np.take_along_axis(ordered, rank[None], axis=0)[0] for rank in ranks)
-    return lower, upper, np.asarray(1.0 - defined / len(values))
+    with np.errstate(invalid="ignore", divide="ignore"):  # infinite values, or one at most
+        centre = np.nansum(values, 0) / defined
+        se = np.sqrt(np.nansum((values - centre) ** 2, 0) / (defined - 1.0))
+    return lower, upper, np.where(np.isfinite(centre), se, np.nan), np.asarray(1.0 - defined / len(values))
 
 
 def _warn(table: Array, plan: _Plan) -> None:
     """Say in words where an interval has no length, doesn't exist, or stands on a part of the resamples."""
-    point, lower, upper, _, _, undefined = np.moveaxis(table, -1, 0)
+    point, lower, upper, *_, undefined = np.moveaxis(table, -1, 0)
     cases = {
         "has no length: the method sees no variation where there are no errors, or no successes, and that is not "
         "certainty. Take method='wilson' for a proportion, bayescm.summary for any metric": lower == upper,
@@ -289,8 +300,10 @@ def _dataset(table: xr.DataArray, plan: _Plan, attrs: dict[str, str | int | floa
         for start in (1, 3)
     ]
     dataset = xr.Dataset({"point": table.isel(statistic=0), "interval": pairs[0], "clipped": pairs[1] > 0}, attrs=attrs)
+    if plan.method in _WITH_ERROR:
+        dataset["se"] = table.isel(statistic=5)
     if plan.method == "bootstrap":
-        dataset["undefined"] = table.isel(statistic=5)
+        dataset["undefined"] = table.isel(statistic=6)
     for name in dataset.data_vars:
         dataset[name].attrs = {"long_name": _LONG_NAMES[str(name)], "units": "1"}
     return dataset

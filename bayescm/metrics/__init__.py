@@ -16,9 +16,10 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayescm.data.inputs import takes_counts
-from bayescm.data.schema import LABEL, METRIC, RESERVED, check_matrix, labels_of
+from bayescm.data.schema import ASKED, LABEL, METRIC, RESERVED, check_matrix, labels_of
 from bayescm.data.schema import MATRIX as MATRIX_DIMS
 from bayescm.metrics import multiclass
+from bayescm.metrics.naming import named
 from bayescm.metrics.quantities import KNOWN, Quantities, needs
 from bayescm.metrics.table import (
     BINARY,
@@ -74,7 +75,7 @@ def resolve(metrics: MetricsLike, n_labels: int) -> list[Metric]:
     if metrics is None:
         metrics = OF_TWO if n_labels == 2 else OF_MANY
     if isinstance(metrics, Mapping):
-        found = [replace(_one(metric, n_labels), name=str(name)) for name, metric in metrics.items()]
+        found = [replace(_one(metric, n_labels), name=str(name), asked="") for name, metric in metrics.items()]
     elif isinstance(metrics, str | Metric) or callable(metrics):
         found = [_one(metrics, n_labels)]
     elif isinstance(metrics, Iterable) and getattr(metrics, "ndim", None) != 0:
@@ -97,7 +98,12 @@ def _one(metric: MetricLike, n_labels: int) -> Metric:
     if isinstance(metric, Metric):
         return metric
     if isinstance(metric, str):
-        return _named(metric, n_labels)
+        found, asked = _named(metric, n_labels), metric.strip()
+        return (
+            found
+            if asked.lower() == found.name or "(" in asked
+            else replace(found, asked=asked, title=f"{found.title} ({asked})")
+        )
     if callable(metric):
         return _from_function(metric)
     raise TypeError(f"`metrics` takes names, functions of the cells and Metric objects; got {metric!r}.")
@@ -220,10 +226,18 @@ def of_one_class(metric: Metric, n_labels: int) -> bool:
 
 
 def coordinates(metrics: Sequence[Metric], labels: Sequence[Any]) -> dict[str, Any]:
-    """Return the coordinates of the dim ``metric``: names and, for more than two labels, the class of each."""
+    """Return the coordinates of the dim ``metric``.
+
+    They are the canonical names; for more than two labels ``class_label``, the class of each; and ``asked``, the names
+    that the user gave, if any of these is another.
+    """
     k = len(labels)
     entries = [(m, label) for m in metrics for label in (labels if per_label(m, k) else ("",))]
-    found: dict[str, Any] = {METRIC: [f"{m.name}[{label}]" if per_label(m, k) else m.name for m, label in entries]}
+    ends = [f"[{label}]" if per_label(m, k) else "" for m, label in entries]
+    names = [m.name + end for (m, _), end in zip(entries, ends, strict=True)]
+    found: dict[str, Any] = {METRIC: named(names)}
+    if any(m.asked for m in metrics):
+        found[ASKED] = METRIC, [(m.asked or m.name) + end for (m, _), end in zip(entries, ends, strict=True)]
     return found | ({LABEL: (METRIC, [str(label) for _, label in entries])} if k > 2 else {})
 
 

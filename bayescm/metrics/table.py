@@ -45,6 +45,8 @@ class Metric:
         Short names that are accepted.
     loss : bool
         Whether smaller is better.
+    asked : str
+        Another name by which the user asked for it, such as "sensitivity"; empty if it was the canonical one.
     """
 
     name: str
@@ -61,6 +63,7 @@ class Metric:
     kind: Kind = "cells"
     aliases: tuple[str, ...] = ()
     loss: bool = False
+    asked: str = ""
 
 
 _NO_P, _NO_N = "no actual positives", "no actual negatives"

@@ -14,7 +14,7 @@ from bayescm.data import validate
 from bayescm.data.assumptions import PLANNED, assumed
 from bayescm.data.schema import METRIC, attributes
 from bayescm.distributions.beta_binomial import MOST
-from bayescm.metrics import MetricsLike
+from bayescm.metrics import MetricsLike, coordinates
 from bayescm.planning.beliefs import Beliefs
 from bayescm.planning.whole_tests import Test, quantile
 from bayescm.planning.widths import Proportion
@@ -106,13 +106,13 @@ def sample_size(
     level = validate.number("assurance", assurance, 0, 1)
     _check_totals(prevalence, fixed_totals)
     beliefs = Beliefs.read(metrics, mode, concentration, pilot, prior, model, ci_prob, ci_kind)
-    names = [one.name for one in beliefs.metrics]
+    count = len(beliefs.metrics)
     extra: dict[str, Any] = {}
     if prevalence is None:
         proportions, about = beliefs.proportions()
         found = [_of_proportion(one, wanted, level) for one in proportions]
     else:
-        about = ["items"] * len(names)
+        about = ["items"] * count
         *found, together = _of_test(beliefs.test(prevalence, fixed_totals), wanted, level)
         extra = {"n_items_together": together[0], "assurance_together": together[1]}
     sizes, reached = zip(*found, strict=True)
@@ -120,11 +120,11 @@ def sample_size(
         {
             "n_items": (METRIC, list(sizes), {"long_name": "Items", "units": "1"}),
             "assurance": (METRIC, list(reached), {"long_name": "Probability of such an interval", "units": "1"}),
-            "rule": (METRIC, np.full(len(names), np.ceil(4 / wanted**2)), {"long_name": "Items by the rule 2/sqrt(n)"}),
+            "rule": (METRIC, np.full(count, np.ceil(4 / wanted**2)), {"long_name": "Items by the rule 2/sqrt(n)"}),
             "about": (METRIC, about),
             **extra,
         },
-        coords={METRIC: names},
+        coords=coordinates(beliefs.metrics, (0, 1)),
         attrs=attributes(
             width=wanted, wanted_assurance=level, mode=mode, concentration=concentration, pilot=pilot,
             prevalence=prevalence, fixed_totals=fixed_totals, prior=prior, model=model, ci_prob=ci_prob,
@@ -201,7 +201,7 @@ def interval_width(
             "rule": ("n_items", 2 / np.sqrt(items), {"long_name": "Rule of thumb 2/sqrt(n)"}),
             "about": (METRIC, about),
         },
-        coords={METRIC: [one.name for one in beliefs.metrics], "n_items": ("n_items", items, {"long_name": "Items"})},
+        coords={**coordinates(beliefs.metrics, (0, 1)), "n_items": ("n_items", items, {"long_name": "Items"})},
         attrs=attributes(
             assurance=level, mode=mode, concentration=concentration, pilot=pilot, prevalence=prevalence,
             fixed_totals=fixed_totals, prior=prior, model=model, ci_prob=ci_prob, ci_kind=ci_kind,

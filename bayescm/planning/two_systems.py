@@ -13,6 +13,7 @@ from bayescm.data.schema import attributes
 from bayescm.distributions import Beta, exact_distribution
 from bayescm.distributions.beta_binomial import MOST, Rate, above, below
 from bayescm.metrics import Metric, MetricLike, resolve
+from bayescm.metrics.naming import naming
 from bayescm.priors.concentrations import Concentrations, PriorLike, concentrations, of_pairs, resolved_prior
 
 Array = NDArray[np.float64]
@@ -134,7 +135,7 @@ def sample_size_to_compare(
     return xr.Dataset(
         {name: ((), value, {"long_name": text}) for name, (value, text) in named.items()},
         attrs=attributes(
-            first=first, second=second, discordance=discordance, metric=resolved.name,
+            first=first, second=second, discordance=discordance, **naming(resolved),
             concentration=concentration, decision_prob=sure, wanted_assurance=wanted, wanted_error_rate=most,
             prior=prior, model=model, design="independent" if discordance is None else "paired",
             assumptions=assumed(None, OWN_ITEMS if discordance is None else SAME_ITEMS, "rates as stated"),

@@ -8,6 +8,7 @@ import xarray as xr
 
 from bayescm.data import validate
 from bayescm.data.schema import CI_BOUND, LABEL, METRIC, SYSTEM
+from bayescm.metrics import resolve
 from bayescm.plots.areas import density_of
 from bayescm.plots.checks import refuse, require
 from bayescm.plots.planes import batch_labels, new_axes
@@ -68,7 +69,10 @@ def plot_difference(
         call = "bayescm.plot_difference(bayescm.compare_systems(systems))"
         refuse("data", data, "what bayescm.compare_systems returns", call)
     summary = data["summary"].to_dataset()
-    metric = _wanted("metric", metric, summary[METRIC].values.tolist())
+    stored = summary[METRIC].values.tolist()
+    if metric is not None and metric not in stored:
+        metric = resolve([metric], 3)[0].name
+    metric = _wanted("metric", metric, stored)
     comparison = _wanted("comparison", comparison, summary["comparison"].values.tolist())
     row = summary.sel({METRIC: metric, "comparison": comparison})
     draws = _draws(data["posterior"].to_dataset().sel(comparison=comparison), row, metric)

@@ -14,6 +14,7 @@ from bayescm.plots.checks import require
 from bayescm.plots.curves import list_legend
 from bayescm.plots.densities import COLORS, STYLES
 from bayescm.plots.planes import batch_labels, new_axes
+from bayescm.results.names import metric_names
 from bayescm.results.writing import percent
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def plot_prevalence(
     if log:
         ax.set_xscale("log")
     ax.set_xlabel("Prevalence")
-    ax.set_ylabel(str(shown[METRIC].values[0]).replace("_", " ") if shown.sizes[METRIC] == 1 else "metric")
+    ax.set_ylabel(metric_names(shown)[0].replace("_", " ") if shown.sizes[METRIC] == 1 else "metric")
     ax.spines[["top", "right"]].set_visible(False)
     together = bool(shown["simultaneous"].all())
     title = f"median with {percent(float(data.attrs['ci_prob']))} band, "
@@ -188,13 +189,14 @@ def _lines(data: xr.Dataset, along: str, other: str) -> list[_Line]:
         data, batch = data.expand_dims("_alone"), ["_alone"]
     named = batch_labels(data[batch[0]].values) if data.sizes[batch[0]] > 1 else [""]
     several = data.sizes[other] > 1 or named == [""]
+    labels = metric_names(data) if other == METRIC else data[other].values.tolist()
     found = [
         _Line(
             f"{name} {str(label).replace('_', ' ') if several else ''}".strip(),
             data.isel({batch[0]: i, other: j}).compute(),
         )
         for i, name in enumerate(named)
-        for j, label in enumerate(data[other].values)
+        for j, label in enumerate(labels)
     ]
     if len(found) >= len(COLORS) + (other == METRIC):
         raise ValueError(f"`data` has {len(found)} lines, which can't be told apart; select some.")

@@ -9,6 +9,7 @@ import xarray as xr
 from bayescm.data import validate
 from bayescm.data.schema import CI_BOUND, METRIC
 from bayescm.plots.checks import require
+from bayescm.results.names import metric_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -56,10 +57,10 @@ def plot_forest(data: xr.Dataset, *, ax: "Axes | None" = None, reference: float 
     systems = [str(value) for value in data[batch[0]].values] if batch else []
     title = "value"
     if systems and shown.sizes[METRIC] == 1:  # one metric of several systems: a line for each system
-        title, names = str(shown[METRIC].values[0]), systems
+        title, names = metric_names(shown)[0], systems
         groups = [("", shown.isel({METRIC: 0}))]
     else:
-        names = [str(name) for name in shown[METRIC].values]
+        names = metric_names(shown)
         groups = [(system, shown.isel({batch[0]: i})) for i, system in enumerate(systems)] or [("", shown)]
     if ax is None:
         height = max(2.2, 0.27 * len(names) * max(1, 0.6 * len(groups)) + 1.1)

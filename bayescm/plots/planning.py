@@ -12,6 +12,7 @@ from bayescm.metrics import resolve
 from bayescm.plots.checks import refuse, require
 from bayescm.plots.densities import COLORS
 from bayescm.plots.planes import new_axes
+from bayescm.results.names import metric_names, words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,7 +46,7 @@ def plot_interval_width(data: xr.Dataset | Mapping[str, xr.Dataset], *, ax: "Axe
         refuse("data", data, "what bayescm.interval_width returns, or a mapping of names to such Datasets")
     for one in named.values():
         require("data", one, "bayescm.interval_width", ("width", "about", METRIC), ("ci_prob", "assurance"))
-    metrics = list(dict.fromkeys(str(name) for one in named.values() for name in one[METRIC].values))
+    metrics = list(dict.fromkeys(name for one in named.values() for name in metric_names(one)))
     if len(metrics) > len(COLORS) or len(named) > len(_DASHES):
         raise ValueError(
             f"`data` has {len(metrics)} metrics and {len(named)} plans; at most {len(COLORS)} and {len(_DASHES)} can "
@@ -53,10 +54,10 @@ def plot_interval_width(data: xr.Dataset | Mapping[str, xr.Dataset], *, ax: "Axe
         )
     ax = new_axes(ax, (6.4, 4.2))
     for (name, one), dash in zip(named.items(), _DASHES, strict=False):
-        for metric in one[METRIC].values:
-            label = ", ".join(filter(None, [str(metric).replace("_", " "), str(name)]))
-            color = COLORS[metrics.index(str(metric))]
-            line = one["width"].sel({METRIC: metric}).sortby("n_items")
+        for i, metric in enumerate(metric_names(one)):
+            label = ", ".join(filter(None, [metric.replace("_", " "), str(name)]))
+            color = COLORS[metrics.index(metric)]
+            line = one["width"].isel({METRIC: i}).sortby("n_items")
             ax.plot(line["n_items"].values, line.values, dash, color=color, label=label)
     items = np.unique(np.concatenate([one["n_items"].values for one in named.values()]))
     ax.plot(items, 2 / np.sqrt(items), color="0.6", linewidth=1, dashes=(6, 3), label="2/\u221an", zorder=1)
@@ -124,7 +125,7 @@ def plot_sequential(
         ax.axhline(reference, color="0.5", linewidth=1)
     ax.set_xlabel("items so far")
     kind, level = str(data.attrs["ci_kind"]).upper(), 100 * float(data.attrs["ci_prob"])
-    ax.set_ylabel(f"{chosen.replace('_', ' ')}: median and {level:g}% {kind}")
+    ax.set_ylabel(f"{words(one)}: median and {level:g}% {kind}")
     ax.grid(color="0.9")
     ax.set_axisbelow(True)
     ax.spines[["top", "right"]].set_visible(False)

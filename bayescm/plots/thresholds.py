@@ -10,11 +10,13 @@ from numpy.typing import NDArray
 from bayescm.data import validate
 from bayescm.data.schema import CHAIN, DRAW, METRIC, THRESHOLD
 from bayescm.distributions.sample import bounds
+from bayescm.metrics import available
 from bayescm.plots.areas import posterior_of
 from bayescm.plots.checks import refuse
 from bayescm.plots.curves import list_legend
 from bayescm.plots.densities import COLORS, STYLES
 from bayescm.plots.planes import new_axes
+from bayescm.results.names import metric_names
 from bayescm.results.writing import percent
 
 if TYPE_CHECKING:
@@ -89,16 +91,18 @@ def plot_thresholds(
     bands = [_band(posterior[name], level)[:, finite] for name in names]
     x = thresholds[finite]
     handles = [_draw_metric(ax, x, band, i) for i, band in enumerate(bands)]
-    known = [str(name) for name in posterior[METRIC].values] if best and METRIC in posterior.coords else []
+    known = [str(name) for name in posterior[METRIC].values] if METRIC in posterior.coords else []
     chosen = _chosen(data)
-    bars = {i: _best(posterior, chosen, name, level) for i, name in enumerate(names) if name in known}
+    bars = {i: _best(posterior, chosen, name, level) for i, name in enumerate(names) if best and name in known}
     low, step = _frame(ax, x, bands, len(bars))
-    ax.set_ylabel(names[0].replace("_", " ") if len(names) == 1 else "metric")
+    called = dict(zip(known, metric_names(posterior), strict=True)) if known else {}
+    labels = [called.get(name, name).replace("_", " ") for name in names]
+    ax.set_ylabel(labels[0] if len(names) == 1 else "metric")
     for row, (i, (interval, mark)) in enumerate(bars.items()):
         _draw_bar(ax, interval, mark, low - (row + 0.75) * step, COLORS[i])
     if legend:
         digits = _digits([interval for interval, _ in bars.values()])
-        labels = [_label(name, bars.get(i), digits) for i, name in enumerate(names)]
+        labels = [_label(name, bars.get(i), digits) for i, name in enumerate(labels)]
         _draw_legend(ax, handles, labels, level, bars=bool(bars))
     return ax
 
@@ -121,7 +125,9 @@ def _wanted(posterior: xr.Dataset, metrics: str | Sequence[str] | None) -> list[
     """Return the names of the variables that are drawn."""
     known = [str(name) for name, one in posterior.data_vars.items() if THRESHOLD in one.dims]
     own = [str(name) for name in posterior[METRIC].values] if METRIC in posterior.coords else list(_RATES)
+    aliases = {alias: metric.name for metric in available() for alias in metric.aliases}
     names = own if metrics is None else [metrics] if isinstance(metrics, str) else [str(name) for name in metrics]
+    names = [name if name in known else aliases.get(name.lower(), name) for name in names]
     missing = [name for name in names if name not in known]
     if missing or not names:
         what = repr(missing[0]) if missing else "none"
@@ -199,13 +205,12 @@ def _digits(intervals: list[Array]) -> int:
 
 def _label(name: str, bar: tuple[Array, float] | None, digits: int) -> str:
     """Return what the legend says of a metric."""
-    words = name.replace("_", " ")
     if bar is None:
-        return words
+        return name
     (lower, upper), chosen = bar
     chosen, lower, upper = (round(value, digits) + 0.0 for value in (chosen, float(lower), float(upper)))
     place = "best" if np.isnan(chosen) else f"best at {chosen:.12g}"
-    return f"{words}: {place} ({lower:.12g} to {upper:.12g})"
+    return f"{name}: {place} ({lower:.12g} to {upper:.12g})"
 
 
 def _draw_legend(ax: "Axes", handles: list[Any], labels: list[str], level: float, *, bars: bool) -> None:

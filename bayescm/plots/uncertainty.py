@@ -13,6 +13,7 @@ from bayescm.metrics import parts, resolve
 from bayescm.plots.checks import require
 from bayescm.plots.densities import COLORS
 from bayescm.plots.forest import _on_the_common_scale
+from bayescm.results.names import metric_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -79,10 +80,10 @@ def plot_metric_uncertainty(
         width = 6.4 if items is not None else max(4.8, 1.6 + 0.28 * shown.sizes[batch[0]])
         _, ax = plt.subplots(figsize=(width, 3.8), layout="constrained")
     lengths = shown["width"].transpose(METRIC, ...).values
-    for i, (name, length) in enumerate(zip(names, lengths, strict=True)):
+    for i, (called, length) in enumerate(zip(metric_names(shown), lengths, strict=True)):
         x = np.arange(len(length)) if items is None else items[i]
         ax.plot(
-            x, length, _MARKERS[i], color=COLORS[i], label=name.replace("_", " "), markersize=5.5,
+            x, length, _MARKERS[i], color=COLORS[i], label=called.replace("_", " "), markersize=5.5,
             markeredgecolor="white", markeredgewidth=0.6, zorder=3,
         )  # fmt: skip
     if items is None:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from bayescm.data.schema import CI_BOUND, METRIC
+from bayescm.data.schema import ASKED, CI_BOUND, METRIC
 from bayescm.metrics import resolve
 from bayescm.results import writing
+from bayescm.results.names import called
 from bayescm.results.views import VIEWS, View, view_of
 
 if TYPE_CHECKING:
@@ -183,6 +184,11 @@ class Answer:
         """Return the columns and rows that are shown."""
         view, data = self._known()
         frame = _frame(view, _head(view, data))
+        if ASKED in frame and METRIC in frame.index.names:
+            levels = frame.index.names
+            frame = frame.reset_index()
+            frame[METRIC] = [called(*names) for names in zip(frame[METRIC], frame[ASKED], strict=True)]
+            frame = frame.set_index(levels)
         wanted = [name for name in view.shown if name in frame]
         return frame[wanted].rename(columns=_NAMES)
 

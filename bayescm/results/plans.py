@@ -5,7 +5,8 @@ from typing import Any
 
 import xarray as xr
 
-from bayescm.data.schema import CI_BOUND, METRIC
+from bayescm.data.schema import ASKED, CI_BOUND, METRIC
+from bayescm.results.names import called, of_attrs, of_metric
 from bayescm.results.writing import bounds, each, listed, percent, probability, show, with_interval
 
 ACTION = "action"
@@ -14,7 +15,7 @@ ACTION = "action"
 def of_sizes(data: xr.Dataset) -> list[dict[str, Any]]:
     """Return a record per metric: how many items it needs."""
     records = [
-        {METRIC: str(one[METRIC].item())} | names
+        of_metric(one) | names
         | {"items": int(one["n_items"]), "about": str(one["about"].item()), "assurance": float(one["assurance"]),
            "rule": int(one["rule"])}
         for names, one in each(data, "n_items")
@@ -28,7 +29,10 @@ def of_sizes(data: xr.Dataset) -> list[dict[str, Any]]:
 def size(data: xr.Dataset) -> str:
     """Say how many items are needed, and for what."""
     attrs, records = data.attrs, of_sizes(data)
-    told = [f"{record['items']:,} {record['about']} for {record[METRIC].replace('_', ' ')}" for record in records]
+    told = [
+        f"{record['items']:,} {record['about']} for {called(record[METRIC], record.get(ASKED, '')).replace('_', ' ')}"
+        for record in records
+    ]
     each_one = "each interval" if len(records) > 1 else "its interval"
     return (
         f"The test needs {listed(told)}: then {each_one} ({percent(float(attrs['ci_prob']))}) is at most "
@@ -38,7 +42,7 @@ def size(data: xr.Dataset) -> str:
 
 def of_contest(data: xr.Dataset) -> list[dict[str, Any]]:
     """Return one record: how many items two systems need."""
-    rates = {name: data.attrs[name] for name in (METRIC, "first", "second")}
+    rates = {name: data.attrs[name] for name in (METRIC, ASKED, "first", "second") if name in data.attrs}
     chances = {name: float(data[name]) for name in ("discordant", "assurance", "error_rate") if name in data}
     return [{**rates, "items": int(data["n_items"])} | chances]
 
@@ -49,18 +53,18 @@ def size_to_compare(data: xr.Dataset) -> str:
     whose = "items that both answer" if attrs["design"] == "paired" else "items for each system"
     return (
         f"With {int(data['n_items']):,} {whose} a system of {float(attrs['first']):g} is found better than one of "
-        f"{float(attrs['second']):g} in {str(attrs[METRIC]).replace('_', ' ')} "
+        f"{float(attrs['second']):g} in {of_attrs(attrs)} "
         f"(at {percent(float(attrs['decision_prob']))}) with probability {show(float(data['assurance']))}; of two "
         f"equal ones one is found better with probability {show(float(data['error_rate']))}."
     )
 
 
 def of_actions(data: xr.Dataset) -> list[dict[str, Any]]:
-    """Return a record per action."""
+    """Return a record per action: its cost, or its net benefit."""
     numbers, chances = ("point", "mean", "sd"), ("probability_best", "expected_regret")
     return [
         {ACTION: str(one[ACTION].item())} | names | {name: float(one[name]) for name in numbers}
-        | bounds(one["interval"]) | {name: float(one[name]) for name in chances}
+        | bounds(one["interval"]) | {name: float(one[name]) for name in chances if name in one}
         for names, one in each(data, "interval", CI_BOUND)
     ]  # fmt: skip
 

@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 
 from bayescm.data.schema import ACTUAL, CI_BOUND, METRIC, labels_of
-from bayescm.results.names import is_share, known, words
+from bayescm.results.names import is_share, known, of_metric, words
 from bayescm.results.writing import bounds, each, estimate
 
 
@@ -28,7 +28,7 @@ def of_summary(data: xr.Dataset) -> list[dict[str, Any]]:
     """Return a record per matrix and metric."""
     return [
         {
-            **names, METRIC: str(one[METRIC].item()),
+            **names, **of_metric(one),
             **{name: float(one[name]) for name in ("point", "mean", "median", "sd")},
             **bounds(one["interval"]), "ci_kind": str(one["ci_kind"].item()), "mcse_mean": float(one["mcse_mean"]),
             **bounds(one["mcse_interval"], "mcse_"), "method": str(one["method"].item()),
@@ -40,7 +40,9 @@ def of_summary(data: xr.Dataset) -> list[dict[str, Any]]:
 def of_interval(data: xr.Dataset) -> list[dict[str, Any]]:
     """Return a record per matrix and metric."""
     return [
-        {**names, METRIC: str(one[METRIC].item()), "point": float(one["point"]), **bounds(one["interval"])}
+        {**names, **of_metric(one), "point": float(one["point"])}
+        | ({"se": float(one["se"])} if "se" in one else {})
+        | bounds(one["interval"])
         for names, one in each(data, "interval", CI_BOUND)
     ]
 

@@ -7,7 +7,7 @@ import numpy as np
 import xarray as xr
 
 from bayescm.data.schema import METRIC, SYSTEM
-from bayescm.results.names import is_share, known, words
+from bayescm.results.names import is_share, known, of_attrs, of_metric, words
 from bayescm.results.writing import bounds, each, listed, percent, probability, with_interval
 
 _NAMED = 3  # comparisons that a sentence names
@@ -23,7 +23,7 @@ def of_differences(data: xr.Dataset) -> list[dict[str, Any]]:
     """Return a record per comparison and metric."""
     records = []
     for names, cell in each(data.drop_vars("requirement", errors="ignore"), "point"):
-        names = {"comparison": str(cell["comparison"].item()), METRIC: str(cell[METRIC].item())} | names
+        names = {"comparison": str(cell["comparison"].item())} | of_metric(cell) | names
         numbers = {name: float(cell[name]) for name in ("point", "mean", "sd")}
         sides = {str(side): float(cell["probability"].sel(side=side)) for side in cell["side"].values}
         more = {name: float(cell[name]) for name in ("probability_better", "superiority", "ratio")}
@@ -128,6 +128,6 @@ def leader(data: xr.Dataset) -> str:
     tied = int((data["tie_group"] == first["tie_group"]).sum()) - 1
     others = f"{tied} other{'s' * (tied > 1)} can't be told apart from it at {sure}"
     value = with_interval(float(first["mean"]), first["interval"].values, attrs["ci_prob"])
-    text = f"{name} leads {data.sizes[SYSTEM]} systems in {str(attrs['metric']).replace('_', ' ')} with {value}, "
+    text = f"{name} leads {data.sizes[SYSTEM]} systems in {of_attrs(attrs)} with {value}, "
     text += f"but {others}" if tied else f"and is told apart from all others at {sure}"
     return f"{text}; {probability(float(first['probability_best']), 'P(best)')}."

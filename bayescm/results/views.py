@@ -101,7 +101,7 @@ VIEWS = (
     ),
     View(
         "interval", _of("point interval", metric="U", clipped="b"), ("method", "ci_prob"), _BOUNDS, summaries.answer,
-        summaries.of_interval, ("metric",), ("point", "lower", "upper"),
+        summaries.of_interval, ("metric",), ("point", "se", "lower", "upper"),
     ),
     View(
         "auc_difference", _of("point interval auc se", clipped="b"), ("design", "method", "ci_prob"),

@@ -308,8 +308,9 @@ def test_bootstrap_against_every_resample():
 
 def test_percentiles_are_the_smallest_values_that_reach_the_share():
     values = np.array([*range(40, 0, -1), *[np.nan] * 10])
-    lower, upper, undefined = _percentiles(values[:, None], 0.9)
+    lower, upper, se, undefined = _percentiles(values[:, None], 0.9)
     assert (lower, upper) == (2, 38)  # 0.05 and 0.95 of 40
+    assert se == pytest.approx(np.arange(1, 41).std(ddof=1))
     assert undefined == pytest.approx(0.2)
     assert _percentiles(np.arange(1.0, 101.0), 0.5)[:2] == (25, 75)
 
@@ -369,3 +370,38 @@ def test_saved_and_read_again(method, tmp_path):
     d.to_netcdf(tmp_path / "d.nc", engine="h5netcdf")
     with xr.open_dataset(tmp_path / "d.nc", engine="h5netcdf") as file:
         xr.testing.assert_identical(file.load(), d)
+
+
+def test_standard_errors_where_the_method_has_one():
+    counts = bayescm.from_cells(tp=400, fn=90, fp=70, tn=300)
+    names = ["recall", "f1", "mcc"]
+    delta = interval(counts, names, "delta")
+    half = stats.norm.isf(0.025) * delta["se"]
+    np.testing.assert_allclose(delta["interval"].diff("ci_bound").squeeze(), 2 * half)
+    assert float(delta["se"].sel(metric="recall")) == pytest.approx(np.sqrt(400 * 90 / 490**3))
+    wald = interval(counts, names[:2], "wald")["se"]
+    assert float(wald[0]) == pytest.approx(float(delta["se"][0]))
+    j = 400 / 560  # F1 = 2J/(1 + J)
+    assert float(wald[1]) == pytest.approx(np.sqrt(j * (1 - j) / 560) * 2 / (1 + j) ** 2)
+    drawn = interval(counts, names, "bootstrap", samples=20_000, random_seed=1)["se"]
+    np.testing.assert_allclose(drawn, delta["se"], rtol=0.05)  # 7 of its standard errors
+    assert "se" not in interval(counts, "recall", "wilson")
+    assert interval(counts, "recall", "wald").bayescm.table().columns.tolist() == ["point", "se", "lower", "upper"]
+
+
+def test_standard_errors_of_degenerate_tables():
+    empty = bayescm.from_cells(tp=0, fn=0, fp=3, tn=5)
+    for method in ("wald", "delta"):
+        assert np.isnan(quiet(empty, "recall", method)["se"]).all()
+        assert quiet(bayescm.from_cells(tp=5, fn=0, fp=3, tn=5), "recall", method)["se"].item() == 0
+    infinite = quiet(bayescm.from_cells(tp=20, fn=4, fp=1, tn=20), "lr+", "bootstrap", random_seed=1)
+    assert np.isnan(infinite["se"]).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "own"), [("exact", "clopper_pearson"), ("beta", "clopper_pearson"), ("normal", "wald")]
+)
+def test_methods_by_the_names_of_others(name, own):
+    theirs = interval(COUNTS, "precision", name)
+    xr.testing.assert_identical(theirs, interval(COUNTS, "precision", own))
+    assert theirs.attrs["method"] == own
