@@ -17,6 +17,8 @@ RIGHT = pd.DataFrame(
     {"gpt": [1, 1, 0, 1], "llama": [1, 0, 0, 1], "random": [0, 0, 1, 0]}, index=["q1", "q2", "q3", "q4"]
 )
 LONG = RIGHT.rename_axis("item").reset_index().melt("item", var_name="system", value_name="correct")
+TRIALS = pd.concat([LONG.assign(run=1), LONG.assign(run=2, correct=LONG.correct.eq(1) & LONG.system.eq("gpt"))])
+TRIALS.loc[TRIALS.system == "random", "correct"] = [0, 0, 1, 1, 0, 0, 1, 0]
 SCREENING = pd.DataFrame([[45, 10], [5, 90]], ["Test+", "Test-"], ["Disease+", "Disease-"])
 MARGINS = pd.DataFrame([[45, 10, 55], [5, 90, 95], [50, 100, 150]], ["Test+", "Test-", "Total"], ["D+", "D-", "Total"])
 WORDS = pd.DataFrame([[45, 10], [5, 90]], ["positive", "negative"], ["diseased", "healthy"])
@@ -105,6 +107,17 @@ EVALUATION = {
     "leaderboard(TRUE, {'a': PRED, 'b': OTHER}).point": [0.75, 0.5],
     "leaderboard({'a': A, 'b': B}).point": [0.85, 80 / 101],
     "compare_systems(LONG, reference='gpt').attrs['design']": "paired",
+    "leaderboard(2 * RIGHT, runs=2, samples=1000).point": [0.75, 0.5, 0.25],
+    "leaderboard(2 * RIGHT.values, runs=4, samples=1000).point": [0.375, 0.25, 0.125],
+    "leaderboard(TRIALS, samples=1000).point": [0.75, 0.25, 0.375],
+    "leaderboard(TRIALS.drop(columns='run').assign(run=TRIALS.run), samples=1000).attrs['runs']": 2,
+    "compare_systems(2 * RIGHT[['gpt', 'llama']], runs=4)['summary'].point": [[0.125]],
+    "compare_systems(TRUE, {'a': np.column_stack([PRED, OTHER]), 'b': OTHER})['summary'].point": [[0.125]],
+    "leaderboard({'a': np.ones((8, 2)), 'b': np.zeros((8, 2))}, samples=1000).point": [1, 0],
+    "leaderboard(xr.DataArray(np.ones((8, 2, 3)), dims=('item', 'system', 'run'), coords={'system': ['a', 'b']}), "
+    "samples=1000).point": [1, 1],
+    "summary(2 * RIGHT, runs=4, samples=1000).sel(metric='accuracy').point": [0.375, 0.25, 0.125],
+    "summary([4, 3, 0, 4], runs=4, samples=1000).point": [[11 / 16]],
 }
 ANSWERED = SCIKIT_LEARN | CLINIC | EVALUATION
 REFUSED = {
@@ -143,7 +156,12 @@ REFUSED = {
     "leaderboard({'a': .9, 'b': .8})": "n_items=",
     "leaderboard({'a': 90, 'b': 80}, n_items=100)": "'correct'",
     "leaderboard(A)": "counts",
-    "leaderboard(3 * RIGHT)": "passes > 2",
+    "leaderboard(3 * RIGHT)": r"leaderboard\(passes, runs=4\).*scores > 2",
+    "leaderboard(3 * RIGHT, runs=2)": "3 passes, and `runs` is 2",
+    "leaderboard(LONG, runs=[2, 3])": "`runs`",
+    "leaderboard({'a': A, 'b': B}, runs=4)": "no argument `runs`",
+    "leaderboard({'a': np.eye(4), 'b': np.eye(4)})": "predictions.*from_array",
+    "compare_systems(TRUE, {'a': np.ones((3, 2)), 'b': PRED})": r"\(8, runs\)",
     "leaderboard(RIGHT.reindex(['q1', 'q9']))": r"dropna\(\)",
     "confusion_matrix(TRUE, [PRED, OTHER])": r"\(8, runs\)",
     "compare_systems(TRUE, [PRED, OTHER[:-1]])": "`y_true` has 8 and",

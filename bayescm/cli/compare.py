@@ -34,6 +34,7 @@ EPILOG = """examples:
   bayescm compare answers.csv --predicted A,B               columns actual, A, B: the same items
   bayescm compare answers.csv --predicted A,B --metrics recall,mcc --rope .01 --require "recall > .8"
   bayescm compare long.csv --by model --item question          columns model, question, correct: a row per answer
+  bayescm compare runs.csv                                     columns system, item, run, correct: several runs
   bayescm compare systems.csv                                  columns tp,fn,fp,tn: a row, and a test set, per system
   bayescm compare scores.csv --score A --score B               areas under the ROC curve, by DeLong
   bayescm compare scores.csv --score score --by site           the same of independent samples, one per site
@@ -115,7 +116,7 @@ def _tests(table: "xr.Dataset") -> list[dict[str, Any]]:
     records = []
     for names, cell in each(table, "p_value", "test"):
         values = {str(test): float(cell["p_value"].sel(test=test)) for test in cell["test"].values}
-        values |= bounds(cell["newcombe"])
+        values |= bounds(cell["paired_t" if "paired_t" in cell else "newcombe"])
         if any(value == value for value in values.values()):
             records.append(names | of_metric(cell) | values)
     return records
@@ -137,7 +138,8 @@ def _print(made: dict[str, list[dict[str, Any]]], attrs: Mapping[Any, Any]) -> N
         print_records(rows, "the same items", "how many were answered how", left=["comparison", "actual"])
     if made["tests"]:
         level = f"{100 * attrs['ci_prob']:g}%"
-        caption = f"p-values of no difference; lower, upper: Newcombe's {level} interval" + positive(attrs)
+        whose = "the t-test's" if "paired_t" in made["tests"][0] else "Newcombe's"
+        caption = f"p-values of no difference; lower, upper: {whose} {level} interval" + positive(attrs)
         print_records(made["tests"], "without a prior", caption, left=["comparison", "metric"])
     print_assumptions(attrs)
 

@@ -11,7 +11,7 @@ import bayescm
 from bayescm.cli import files
 from bayescm.cli.files import numbers as numbers_of
 from bayescm.cli.files import read
-from bayescm.data.inputs import as_right, read_systems
+from bayescm.data.inputs import as_right, read_passes, read_systems
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -81,6 +81,9 @@ def add_systems(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(score=None, threshold=None, count="n", side=None)
     parser.add_argument("file", help="CSV file with the answers of several systems, or a row of counts for each")
     parser.add_argument("--item", metavar="COLUMN", help="column that names the item of each row")
+    parser.add_argument(
+        "--runs", type=int, metavar="M", help="the file says how many of so many runs of each item passed"
+    )
     add_labels(parser)
     parser.add_argument(
         "--predicted",
@@ -184,7 +187,7 @@ def systems_of(arguments: argparse.Namespace, *, published: bool = False) -> Any
         raise ValueError(
             f"{arguments.file} has the columns {', '.join(map(str, frame.columns))}; wanted are tp, fn, fp and tn with "
             "a row per system; or say which columns are --predicted labels, or which one names the system of each row "
-            "(--by) and which one its item (--item)."
+            "(--by) and which one its item (--item). How many of an item's runs passed is --runs 4."
         )
     counts = _from_frame(frame, argparse.Namespace(**vars(arguments) | {"predicted": [*given, "predicted"][0]}))
     return counts.rename({arguments.by: "system"}) if arguments.by in counts.dims else counts
@@ -200,8 +203,12 @@ def _right_of(frame: Any, columns: dict[str, Any], arguments: argparse.Namespace
 
     item, by = arguments.item or columns.get("item"), arguments.by or columns.get("system")
     require(frame, arguments.file, [name for name in (arguments.item, arguments.by) if name])
+    if arguments.runs is not None:
+        return _of_passes(frame, columns, arguments, item, by)
     if item is not None and by is not None:
-        named = {"system": frame[by], "item": frame[item]}
+        named = {"system": frame[by], "item": frame[item]} | (
+            {"run": frame[columns["run"]]} if "run" in columns else {}
+        )
         if "correct" in columns and arguments.actual not in frame:
             right = as_right(frame[columns["correct"]].tolist())
             return None if right is None else read_systems(pd.DataFrame(named | {"correct": right}), leaderboard=True)
@@ -223,6 +230,22 @@ def _right_of(frame: Any, columns: dict[str, Any], arguments: argparse.Namespace
     if len(kept) < 2 or left > (item is None) or (left and found[str(frame.columns[0])] is not None):
         return None
     return read_systems(pd.DataFrame(kept), leaderboard=True)
+
+
+def _of_passes(frame: Any, columns: dict[str, Any], arguments: argparse.Namespace, item: Any, by: Any) -> Any:
+    """Return answers of how many runs of each item passed: a column per system, or a row per system and item."""
+    import pandas as pd
+
+    if item is not None and by is not None:
+        passes = next((columns[name] for name in ("passes", "passed", "correct") if name in columns), None)
+        if passes is None:
+            raise ValueError(f"{arguments.file} has no column 'passes' for --runs; it has {', '.join(columns)}.")
+        named = {"system": frame[by], "item": frame[item], "passes": numbers_of(frame, passes)}
+        return read_passes(pd.DataFrame(named), arguments.runs)
+    kept = [name for name in frame.columns if name != item]
+    if item is None and not all(map(files.is_number, frame[kept[0]])):
+        kept = kept[1:]  # the names of the items
+    return read_passes({name: numbers_of(frame, name) for name in kept}, arguments.runs)
 
 
 def _refuse_others(arguments: argparse.Namespace, kind: str, *used: str) -> None:

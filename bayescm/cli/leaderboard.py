@@ -19,6 +19,8 @@ EPILOG = """examples:
   bayescm leaderboard published.csv --prize 10000 --prize 2000   columns correct,wrong, and one with names
   bayescm leaderboard passed.csv                              a row per item, 0 and 1 (pass, fail) per system
   bayescm leaderboard long.csv --by model --item question     columns model, question, correct
+  bayescm leaderboard runs.csv                                columns system, item, run, correct: several runs
+  bayescm leaderboard passes.csv --runs 4                     a row per item, how many of 4 runs passed per system
   bayescm leaderboard answers.csv --predicted A,B,C                           the same items
 """
 

@@ -4,9 +4,9 @@ from collections.abc import Hashable, Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-import bayescm
 from bayescm.cli.output import positive, print_records
-from bayescm.data.schema import ACTUAL, CELLS_OF_TWO, LABEL, PREDICTED, SYSTEM, labels_of, positive_class
+from bayescm.data.schema import ACTUAL, CELLS_OF_TWO, PREDICTED, labels_of, positive_class
+from bayescm.models import same_items
 from bayescm.results.summaries import of_matrix
 
 if TYPE_CHECKING:
@@ -24,13 +24,7 @@ def matrices_of(systems: Any) -> "xr.DataArray | None":
         return matrices
     if ACTUAL not in systems:
         return None
-    order = systems[LABEL].values.tolist()
-    positive_one = {"pos_label": order[1]} if len(order) == 2 else {}
-    made = [
-        bayescm.confusion_matrix(systems[ACTUAL].values, answers.values, labels=order, **positive_one)
-        for answers in systems[PREDICTED]
-    ]
-    return xr.concat(made, SYSTEM).assign_coords({SYSTEM: systems[SYSTEM]})
+    return same_items.patterns(systems).labelled()
 
 
 def records(counts: "xr.DataArray") -> list[dict[str, Any]]:

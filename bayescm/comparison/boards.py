@@ -12,7 +12,7 @@ from bayescm.comparison import mixtures, population, rank_draws, ranks, shrinkag
 from bayescm.comparison.board_report import LONG_NAMES, Answer, Options, better_by_moments, dataset
 from bayescm.comparison.field import INDEPENDENT, Field, independent, published, together
 from bayescm.data import validate
-from bayescm.data.assumptions import ONE_KIND, OWN_ITEMS, SAME_ITEMS, assumed
+from bayescm.data.assumptions import ONE_KIND, OWN_ITEMS, SAME_ITEMS, assumed, of_runs
 from bayescm.data.inputs import of_accuracies, takes_systems
 from bayescm.data.random import Stream, matrix_rng
 from bayescm.data.schema import SYSTEM, attributes, positive_class
@@ -64,7 +64,8 @@ def leaderboard(
         (:func:`bayescm.paired_counts`) or, of any number of systems, :func:`bayescm.predictions`. Also ``leaderboard(
         y_true, {"A": y_pred, ...})``; 0 and 1 for wrong and right answers, items by systems; a frame with columns
         `system`, `item` and `correct`; ``{"correct": [...], "wrong": [...]}`` or a frame of these; a mapping of
-        systems to matrices, or to accuracies with `n_items`.
+        systems to matrices, or to accuracies with `n_items`. Several runs of an item: predictions of shape (items,
+        runs), a column `run` in the frame, or how many of 4 runs passed with ``runs=4``.
     metric : str, Metric or callable
         One number per system. The best is the largest, or the smallest of a loss such as the error rate.
     n_items : int, array_like or mapping, optional
@@ -144,6 +145,8 @@ def leaderboard(
     items the same is done to the draws, on the scale of the arcsine, where the systems' luck in common stays. It
     supposes systems that scatter around one mean: of two groups each is believed to scatter as all do.
 
+    An item that was answered in several runs counts once, by the shares of its answers: items are the sample.
+
     Taken as independent, systems that answered the same items are ranked less surely than the data do if they tend to
     err together, as systems mostly do.
 
@@ -196,8 +199,9 @@ def leaderboard(
         "decision_prob": decision_prob,
         "ci_prob": ci_prob, "ties": "systems that are equal share their ranks in equal parts",
     }  # fmt: skip
-    of_items = OWN_ITEMS if field.design == INDEPENDENT else SAME_ITEMS
-    settings["assumptions"] = assumed(prevalence, of_items, *([ONE_KIND] if learned else []))
+    of_items = [OWN_ITEMS if field.design == INDEPENDENT else SAME_ITEMS, *of_runs(field.runs)]
+    settings["assumptions"] = assumed(prevalence, *of_items, *([ONE_KIND] if learned else []))
+    settings |= {"runs": field.runs} if field.runs > 1 else {}
     settings |= (
         {"samples": samples, "random_seed": seed} if isinstance(answer.found, rank_draws.Drawn) else {"error": error}
     )
@@ -250,10 +254,12 @@ def _field(
     own: PriorLike = resolved_prior(None if isinstance(prior, str) and prior == LEARNED else prior)
     if same_items.answered_together(counts):
         if design == "independent":
+            seen = same_items.patterns(counts)
+            same_items.refuse_runs(seen, "`design`='independent'")
             validate.warn(
                 "`design`='independent' takes systems as independent that answered the same items; 'paired' doesn't."
             )
-            return independent(same_items.patterns(counts).labelled(), metric, model, own, prevalence)
+            return independent(seen.labelled(), metric, model, own, prevalence)
         if model != "dirichlet_multinomial":
             raise ValueError(f"`model` must be 'dirichlet_multinomial' for answers to the same items; got {model!r}.")
         return together(counts, metric, own, prevalence)

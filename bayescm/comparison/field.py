@@ -49,6 +49,8 @@ class Field:
         Whether the systems' metrics depend on each other, so that no distribution of each alone ranks them.
     labels : tuple
         The classes, where they are known.
+    runs : int
+        How often each system answered each item.
     evidence : Beta or None
         What was counted, as concentrations of the distribution that it makes with a prior of no weight; None where the
         metric isn't one Beta for each system.
@@ -64,6 +66,7 @@ class Field:
     common: bool = False
     labels: tuple[Any, ...] = ()
     evidence: Beta | None = None
+    runs: int = 1
 
     @cached_property
     def alike(self) -> list[NDArray[np.intp]]:
@@ -157,12 +160,13 @@ def together(data: Any, metric: MetricLike, prior: PriorLike, prevalence: Preval
         {SYSTEM: seen.systems},
         resolved,
         point,
-        _dists(resolved, posterior),
+        _dists(resolved, posterior) if seen.runs == 1 else None,
         draw,
-        seen.codes[:, 1:].T,
+        seen.answers().swapaxes(0, 1),
         TOGETHER,
         True,
         tuple(seen.labels),
+        runs=seen.runs,
     )
 
 

@@ -20,6 +20,7 @@ Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 PAIRED = ("mcnemar_exact", "mcnemar_mid_p")
+RUNS = ("paired_t",)
 INDEPENDENT = ("fisher_exact", "score")
 _MOST = 1e9  # items, beyond which SciPy's exact test overflows
 
@@ -67,31 +68,38 @@ def proportion_of(entry: Entry, n_labels: int) -> Proportion | None:
     return Proportion(used.any(1), over) if whole and not constant else None
 
 
-def agreement(answers: Patterns, pair: tuple[int, int], share: Proportion) -> Agreement:
-    """Count the items of a proportion by which of two systems got them."""
+def scores(answers: Patterns, pair: tuple[int, int], share: Proportion) -> tuple[Array, NDArray[np.int64]]:
+    """Return in which share of its runs either of two systems got an item of a proportion, (P, 2), and how many do."""
     actual = answers.codes[:, 0]
-    one, two = (share.right[actual, answers.codes[:, 1 + system]] for system in pair)
-    count = np.where(share.rows[actual], answers.counts, 0)
+    got = share.right[actual[:, None, None], answers.answers()[:, list(pair)]].mean(-1)
+    return got, np.where(share.rows[actual], answers.counts, 0)
+
+
+def agreement(answers: Patterns, pair: tuple[int, int], share: Proportion) -> Agreement:
+    """Count the items of a proportion by which of two systems got them, in one run each."""
+    got, count = scores(answers, pair, share)
+    one, two = got.T > 0
     cells = (one & two, one & ~two, ~one & two, ~one & ~two)
     return Agreement(*(float(count[cell].sum()) for cell in cells))
 
 
 def discordant(answers: Patterns, pair: tuple[int, int], entry: Entry) -> tuple[int, int, int]:
-    """Count the items that speak for the first system alone, for the second, and those answered differently.
+    """Count the items that speak for the first system, for the second, and those answered differently.
 
-    Of a proportion only the items count that it is about; of a metric of one class, being right is to say rightly
-    whether an item is of that class.
+    An item speaks for the system that got it in more of its runs. Of a proportion only the items count that it is
+    about; of a metric of one class, being right is to say rightly whether an item is of that class.
     """
-    actual, one, two = answers.codes[:, [0, *(1 + system for system in pair)]].T
     if (share := proportion_of(entry, len(answers.labels))) is not None:
-        cells = agreement(answers, pair, share)
-        first, second = map(int, (cells.second, cells.first) if entry.metric.loss else (cells.first, cells.second))
-        return first, second, first + second
-    if entry.place is not None:
-        actual, one, two = (codes == entry.place for codes in (actual, one, two))
-    found = [(one == actual) & (two != actual), (one != actual) & (two == actual), one != two]
-    first, second, differ = (int(answers.counts[items].sum()) for items in found)
-    return first, second, differ
+        got, counts = scores(answers, pair, share)
+        one, two = got.T[::-1] if entry.metric.loss else got.T
+        differ = one != two
+    else:
+        counts, actual, told = answers.counts, answers.codes[:, :1, None], answers.answers()[:, list(pair)]
+        if entry.place is not None:
+            actual, told = actual == entry.place, np.sort(told == entry.place, axis=-1)
+        one, two = (told == actual).mean(-1).T
+        differ = (told[:, 0] != told[:, 1]).any(-1)
+    return int(counts[one > two].sum()), int(counts[one < two].sum()), int(counts[differ].sum())
 
 
 def fewest_that_decide(decision_prob: float) -> int:
@@ -122,6 +130,18 @@ def mcnemar(first: float, second: float) -> Array:
     tail = float(special.betainc(n - k, k + 1.0, 0.5)) if n else 1.0
     here = np.exp(special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(n - k + 1) - n * np.log(2.0))
     return np.array([min(2.0 * tail, 1.0), min(2.0 * tail - here, 1.0)])
+
+
+def paired_t(got: Array, count: NDArray[np.int64], ci_prob: float) -> Array:
+    """Return p-value and bounds of the t-test of the items' differences (P, 2), each seen so often."""
+    from scipy import stats
+
+    differences = np.repeat(got[:, 0] - got[:, 1], count)
+    if len(differences) < 2 or np.ptp(differences) == 0.0:
+        return np.full(3, np.nan)
+    tested = stats.ttest_1samp(differences, 0.0)
+    bounds = tested.confidence_interval(ci_prob)
+    return np.array([tested.pvalue, bounds.low, bounds.high])
 
 
 def newcombe_paired(cells: Agreement, ci_prob: float) -> Array:

@@ -64,6 +64,11 @@ class Compared:
     entries: list[Entry]
 
     @property
+    def runs(self) -> int:
+        """How often each system answered each of the same items."""
+        return 1 if self.answers is None else self.answers.runs
+
+    @property
     def labels(self) -> list[Any]:
         """The class labels."""
         return labels_of(self.counts)
@@ -99,6 +104,7 @@ def read(data: Any, design: str | None, reference: str | None, metrics: MetricsL
         answers = same_items.patterns(data)
         counts, design = answers.labelled(), design or "paired"
         if design == "independent":
+            same_items.refuse_runs(answers, "`design`='independent'")
             answers = None
             validate.warn(
                 "The systems answered the same items, and design='independent' ignores that: errors on the same items "

@@ -82,9 +82,9 @@ class Posteriors:
         rng = matrix_rng(self.seed, 0, Stream.PAIRED_PROPORTIONS)
         for i, pair in enumerate(self.compared.pairs):
             for entry in self.compared.entries:
-                if (cells := self._agreement(entry, pair)) is not None:
+                if (own := self._got(entry, pair)) is not None:
                     values = found[entry.metric.name].values[:, :, :, i]
-                    _reorder(values if entry.place is None else values[..., entry.place], cells, rng)
+                    _reorder(values if entry.place is None else values[..., entry.place], *own, rng)
         return [found.isel({SYSTEM: side}) for side in (0, 1)]
 
     def _metrics(self) -> xr.Dataset:
@@ -164,30 +164,45 @@ class Posteriors:
         return None if first is None or second is None else Independent(first, second, ratio)
 
     def _discordant(self, entry: Entry, pair: tuple[int, int]) -> Contrast | None:
-        cells = self._agreement(entry, pair)
-        return None if cells is None else Discordant(cells.first, cells.second, cells.both + cells.none)
+        own = self._got(entry, pair)
+        if own is None or self.compared.runs > 1:
+            return None
+        both, first, second, none = own[1]
+        return Discordant(first, second, both + none)
 
-    def _agreement(self, entry: Entry, pair: tuple[int, int]) -> frequentist.Agreement | None:
-        """Return the posterior concentrations of a proportion of the same items, or None where it is none."""
+    def _got(self, entry: Entry, pair: tuple[int, int]) -> tuple[Array, Array] | None:
+        """Return in which share of its runs either system gets an item, (P, 2), and the concentrations (P,).
+
+        None where a number is no proportion of the same items. Of one run each there are four pairs of shares: both
+        got it, only the first, only the second, none. Of several runs the prior's items that speak for one system do so
+        as much as those that were seen, in root mean square.
+        """
         share = frequentist.proportion_of(entry, len(self.compared.labels))
         answers = self.compared.answers
         if share is None or answers is None or (self.prevalence is not None and share.rows.sum() > 1):
             return None
+        got, count = frequentist.scores(answers, pair, share)
         prior = frequentist.prior_agreement(self.prior, self.base.rows, share)
-        cells = [a + b for a, b in zip(frequentist.agreement(answers, pair, share), prior, strict=True)]
-        both, first, second, none = cells
-        if min(first, second, both + none) <= 0:
+        apart = got[:, 0] - got[:, 1]
+        telling = count[apart != 0].sum()
+        size = np.sqrt(count @ apart**2 / telling) if telling else 1.0
+        of_prior = 0.5 + 0.5 * np.array([[1.0, 1.0], [size, -size], [-size, size], [-1.0, -1.0]])
+        points, place = np.unique(np.vstack([of_prior, got]), axis=0, return_inverse=True)
+        cells = np.bincount(place.ravel(), np.concatenate([prior, count]))[::-1]
+        points = points[::-1]
+        lead = points[:, 0] - points[:, 1]
+        if min(cells[lead > 0].sum(), cells[lead < 0].sum(), cells[lead == 0].sum()) <= 0:
             names = " and ".join(self.compared.systems[i] for i in pair)
             raise ValueError(
                 f"`prior` leaves the posterior improper: of the items, {names} have none that only one of them got, or "
                 "none that both got or missed, and a concentration of 0. Take prior='jeffreys'."
             )
-        return frequentist.Agreement(*cells)
+        return points, cells
 
 
-def _reorder(values: Array, cells: frequentist.Agreement, rng: np.random.Generator) -> None:
+def _reorder(values: Array, got: Array, cells: Array, rng: np.random.Generator) -> None:
     """Put draws of a proportion's own posterior in the place of others (2, chain, draw), ranked as these."""
-    weights = rng.standard_gamma(cells, (values[0].size, 4)).T
-    own = np.stack([weights[0] + weights[1], weights[0] + weights[2]]) / weights.sum(0)
+    weights = rng.standard_gamma(cells, (values[0].size, len(cells)))
+    own = (weights @ got).T / weights.sum(1)
     rank = np.argsort(np.argsort((values[0] - values[1]).ravel(), kind="stable"))
     values[...] = own[:, np.argsort(own[0] - own[1], kind="stable")][:, rank].reshape(values.shape)

@@ -256,8 +256,9 @@ def flips(compared: Compared) -> xr.Dataset:
 def tests(compared: Compared, question: Question, runs: int) -> xr.Dataset:
     """Return the frequentist companions: p-values and an interval for each proportion, or for folds."""
     folds = compared.design == "folds"
-    words = (CORRELATED,) if folds else frequentist.INDEPENDENT if compared.answers is None else frequentist.PAIRED
-    name = CORRELATED if folds else "newcombe"
+    words: tuple[str, ...] = frequentist.INDEPENDENT if compared.answers is None else frequentist.PAIRED
+    words = (CORRELATED,) if folds else frequentist.RUNS if compared.runs > 1 else words
+    name = words[0] if folds or compared.runs > 1 else "newcombe"
     values = np.full((len(compared.pairs), len(compared.entries), len(words) + 2), np.nan)
     scores = _fold_scores(compared) if folds else []
     for i, pair in enumerate(compared.pairs):
@@ -285,6 +286,8 @@ def tests(compared: Compared, question: Question, runs: int) -> xr.Dataset:
 def _of_proportion(compared: Compared, pair: tuple[int, int], share: frequentist.Proportion, ci_prob: float) -> Array:
     """Return p-values and bounds of a proportion over actual classes."""
     if compared.answers is not None:
+        if compared.runs > 1:
+            return frequentist.paired_t(*frequentist.scores(compared.answers, pair, share), ci_prob)
         cells = frequentist.agreement(compared.answers, pair, share)
         bounds = frequentist.newcombe_paired(cells, ci_prob)
         p_values = frequentist.mcnemar(cells.first, cells.second) if sum(cells) else np.full(2, np.nan)

@@ -10,7 +10,7 @@ from bayescm.comparison import inputs, report
 from bayescm.comparison.inputs import FOLD, Compared
 from bayescm.comparison.posteriors import Posteriors
 from bayescm.data import validate
-from bayescm.data.assumptions import OWN_ITEMS, SAME_ITEMS, assumed, of_model
+from bayescm.data.assumptions import OWN_ITEMS, SAME_ITEMS, assumed, of_model, of_runs
 from bayescm.data.inputs import takes_systems
 from bayescm.data.schema import attributes, flatten_cells, positive_class, tree
 from bayescm.distributions.sample import warn_undefined
@@ -59,7 +59,8 @@ def compare_systems(
         The same items: the joint table of :func:`bayescm.paired_counts`, or :func:`bayescm.predictions`. Other items
         for each system: ``counts(system, actual, predicted)``. Folds: ``counts(system, fold, actual, predicted)``. Also
         ``compare_systems(y_true, {"A": y_pred, "B": y_pred})``, of the same items, and ``compare_systems({"A": counts,
-        "B": counts})``, of others.
+        "B": counts})``, of others. Several runs of the same items: predictions of shape (items, runs), a long frame
+        with a column `run`, or ``compare_systems({"A": passes, "B": passes}, runs=4)``, how many of 4 runs passed.
     metrics
         As in :func:`bayescm.summary`.
     reference : str, optional
@@ -124,6 +125,11 @@ def compare_systems(
     always. Neither calls a system better on fewer items than could do so for a proportion: four, all for one system,
     at .95.
 
+    An item that was answered in several runs counts once, by the shares of its answers, and speaks for the system that
+    got it in more of them. All is by draws then: of proportions from a Dirichlet over the pairs of shares that were
+    seen, with one item of the prior for either system, which tells them apart as much as those seen do in root mean
+    square, and one for none. ``tests`` has the t-test of the items' differences, and there are no ``flips``.
+
     For areas under curves of the same items see :func:`bayescm.auc_difference`.
 
     References
@@ -169,25 +175,26 @@ def compare_systems(
     if require is not None:
         groups["summary"]["requirement"] = _requirement(posteriors, require)
     groups["tests"] = report.tests(compared, question, runs)
-    if compared.answers is not None:
+    if compared.answers is not None and compared.runs == 1:
         groups["flips"] = report.flips(compared)
     groups["observed_data"] = flatten_cells(compared.counts).to_dataset()
     attrs = attributes(
         design=compared.design, meaning=_MEANING[compared.design], model=model, prior=prior, prevalence=prevalence,
         reference=reference, rope=question.rope, margin=question.margin, decision_prob=question.decision_prob,
         ci_prob=question.ci_prob, ci_kind=question.ci_kind, random_seed=posteriors.seed, **options,
-        **({"runs": runs} if folds else {}),
+        **({"runs": runs} if folds else {"runs": compared.runs} if compared.runs > 1 else {}),
         **positive_class(compared.counts),
-        **_assumptions(compared.design, model, prevalence, options),
+        **_assumptions(compared, model, prevalence, options),
     )  # fmt: skip
     return tree(groups, attrs)
 
 
-def _assumptions(design: str, model: str, prevalence: Any, options: dict[str, Any]) -> dict[str, str]:
+def _assumptions(compared: Compared, model: str, prevalence: Any, options: dict[str, Any]) -> dict[str, str]:
     """Return the attrs that say what a comparison assumes."""
-    if design == "folds":
+    if compared.design == "folds":
         return of_model(model, prevalence, {"pooling": "partial"} | options)
-    return {"assumptions": assumed(prevalence, SAME_ITEMS if design == "paired" else OWN_ITEMS)}
+    items = SAME_ITEMS if compared.design == "paired" else OWN_ITEMS
+    return {"assumptions": assumed(prevalence, items, *of_runs(compared.runs))}
 
 
 def _finite(name: str, value: object, lower: float) -> float:
@@ -215,8 +222,9 @@ def _model_name(compared: Compared, model: str, options: dict[str, Any]) -> str:
 def _requirement(posteriors: Posteriors, require: str | Sequence[str]) -> xr.DataArray:
     """Return the probability of claims about each system."""
     compared = posteriors.compared
-    if not posteriors.conjugate:
+    if not posteriors.conjugate or compared.runs > 1:
         what = f"the dim {FOLD!r}" if compared.design == "folds" else f"model={posteriors.model!r}"
+        what = "several runs of an item" if compared.runs > 1 else what
         raise ValueError(f"`require` is answered exactly, and there is no exact answer with {what}.")
     found = metric_distributions.probability(
         compared.counts, require, model=posteriors.model, prior=posteriors.prior, prevalence=posteriors.prevalence

@@ -11,6 +11,7 @@ EACH_CLASS = "independent items of each class"
 FIXED = "independent items of each class, whose totals were fixed by design"
 EXCHANGED = "the rates of each class are the same at that prevalence"
 SAME_ITEMS = "all systems answered the same items"
+RUNS = "an item's runs are averaged, and how many there are didn't depend on how they went"
 OWN_ITEMS = "each system answered items of its own"
 ONE_KIND = "systems of one kind, whose true values scatter around a common one"
 SECOND_TEST = "a second test of the same classifier on the same population"
@@ -71,6 +72,11 @@ def assumed(prevalence: Any = None, *more: str, items: str = ITEMS, error: str =
         items = FIXED if items == ITEMS else items
     exchanged = () if prevalence is None or fixed else (EXCHANGED,)
     return "; ".join((items, *exchanged, *more, error))
+
+
+def of_runs(runs: int) -> list[str]:
+    """Return what is assumed where systems answered an item several times."""
+    return [RUNS] if runs > 1 else []
 
 
 def of_model(name: str | None, prevalence: Any, options: dict[str, Any]) -> dict[str, str]:

@@ -14,7 +14,8 @@ from bayescm.data.crosstabs import side
 from bayescm.data.items import predictions
 from bayescm.data.labels import some
 from bayescm.data.options import explained, reading
-from bayescm.data.schema import ACTUAL, CELLS_OF_TWO, ITEM, MATRIX, PREDICTED, SYSTEM, labels_of
+from bayescm.data.runs import by_item, of_passes
+from bayescm.data.schema import ACTUAL, CELLS_OF_TWO, ITEM, MATRIX, PREDICTED, RUN, SYSTEM, labels_of
 from bayescm.data.tables import from_table
 from bayescm.data.thresholds import counts_at_thresholds
 
@@ -22,7 +23,8 @@ _RIGHT, _WRONG = "correct", "wrong"
 _COLUMNS = {
     SYSTEM: ("system", "model", "classifier"),
     ITEM: ("item", "question", "prompt", "task"),
-    _RIGHT: ("correct", "right", "passed"),
+    _RIGHT: ("correct", "right", "passed", "passes"),
+    RUN: ("run", "trial", "attempt", "sample", "repeat", "epoch", "seed"),
 }
 """Columns of a long table of answers, and what else they are called."""
 _OF_LABELS = ("labels", "pos_label")
@@ -42,7 +44,10 @@ def takes_counts[**P, R](function: Callable[P, R]) -> Callable[P, R]:
 
     def read(given: tuple[Any, ...], options: dict[str, Any]) -> tuple[Any, ...]:
         given = _in_place(given, options, first, "y_pred")
-        if len(given) > 1 and _are_labels(given[0], given[1]):
+        if function.__name__ == "summary" and _takes_passes(given, options):
+            given = (read_passes(given[0], options.pop("runs")), *given[1:])
+            options.setdefault("metrics", "accuracy") if len(given) == 1 else None
+        elif len(given) > 1 and _are_labels(given[0], given[1]):
             given = (confusion_matrix(given[0], given[1], **_taken(options, _OF_LABELS)), *given[2:])
         elif len(given) > 1 and all(map(_is_number, given[:2])):
             given = _proportion(function, given, options)
@@ -81,7 +86,9 @@ def takes_systems[**P, R](function: Callable[P, R]) -> Callable[P, R]:
 
     def read(given: tuple[Any, ...], options: dict[str, Any]) -> tuple[Any, ...]:
         given = _in_place(given, options, first, "y_pred")
-        if len(given) > 1 and _is_list(given[0]) and _are_answers(given[1]):
+        if _takes_passes(given, options):
+            given = (read_passes(given[0], options.pop("runs")), *given[1:])
+        elif len(given) > 1 and _is_list(given[0]) and _are_answers(given[1]):
             given = _with_answers(given, _taken(options, _OF_LABELS))
         elif len(given) > 1 and not isinstance(given[1], str | Mapping) and _is_matrix(given[1]):
             raise ValueError(
@@ -140,6 +147,10 @@ def read_systems(data: Any, *, leaderboard: bool) -> Any:
     """
     if isinstance(data, xr.DataArray) and set(data.dims) == {ITEM, SYSTEM}:
         data = data.transpose(ITEM, SYSTEM).to_pandas()
+    if isinstance(data, xr.DataArray) and set(data.dims) == {ITEM, SYSTEM, RUN}:
+        return _of_right(
+            {str(name): data.sel({SYSTEM: name}).transpose(ITEM, RUN).values for name in data[SYSTEM].values}
+        )
     if isinstance(data, xr.DataArray | xr.Dataset | xr.DataTree):
         return data
     if hasattr(data, "columns"):
@@ -151,7 +162,7 @@ def read_systems(data: Any, *, leaderboard: bool) -> Any:
             scores = dict(zip(names, np.asarray(data[columns["accuracy"]]).tolist(), strict=True))
             n = next((columns[name] for name in ("n_items", "n") if name in columns), None)
             return scores if n is None else of_accuracies(scores, np.asarray(data[n]))
-        found = {what: next((columns[n] for n in names if n in columns), None) for what, names in _COLUMNS.items()}
+        found = _known(columns)
         if found[SYSTEM] is not None and found[ITEM] is not None:
             return _of_long(data, found, columns)
         truth = [name for name in data.columns if isinstance(name, str) and side(name) == ACTUAL]
@@ -161,8 +172,40 @@ def read_systems(data: Any, *, leaderboard: bool) -> Any:
         return _published({str(name).casefold(): value for name, value in data.items()}, None)
     elif isinstance(data, Mapping) and data and all(map(_is_list, data.values())):
         data = _frame(data)
+    elif isinstance(data, Mapping) and _are_runs(data):
+        return _of_right(data)
     counts = read_counts(data)
     return counts if isinstance(counts, xr.DataArray) else _right_or_wrong(counts, leaderboard)
+
+
+def _known(columns: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what columns of a long table are called, by what they mean; None for those that aren't there."""
+    return {what: next((columns[n] for n in names if n in columns), None) for what, names in _COLUMNS.items()}
+
+
+def read_passes(data: Any, runs: Any) -> xr.Dataset:
+    """Return answers of how many of an item's runs passed.
+
+    Parameters
+    ----------
+    data : mapping, data frame or array_like
+        Items by systems; or a long frame with columns `system`, `item` and `passes`; of one system (items,).
+    runs : int
+    """
+    if isinstance(data, xr.DataArray) and set(data.dims) == {ITEM, SYSTEM}:
+        data = data.transpose(ITEM, SYSTEM).to_pandas()
+    if hasattr(data, "columns"):
+        found = _known(columns := {str(name).strip().casefold(): name for name in data.columns})
+        if found[SYSTEM] is not None and found[ITEM] is not None:
+            told: xr.Dataset = _of_long(data, found | {RUN: None}, columns, runs)
+            return told
+        data = {str(name): data[name] for name in data.columns}
+    if not isinstance(data, Mapping):
+        values = np.asarray(data)
+        if values.ndim not in (1, 2):
+            raise ValueError(f"`runs` is for numbers of passes, items by systems; got the shape {values.shape}.")
+        data = {f"system_{i + 1}": column for i, column in enumerate(np.reshape(values, (len(values), -1)).T)}
+    return of_passes(data, runs)
 
 
 def of_accuracies(data: Any, n_items: Any) -> Any:
@@ -192,6 +235,15 @@ def of_accuracies(data: Any, n_items: Any) -> Any:
     return _published({_RIGHT: right, _WRONG: n - right}, [str(name) for name in numbers])
 
 
+def _takes_passes(given: tuple[Any, ...], options: Mapping[str, Any]) -> bool:
+    """Say whether data are numbers of passes, by system or of one; of counts `runs` says something else."""
+    if "runs" not in options or not given or isinstance(given[0], xr.Dataset | xr.DataTree):
+        return False
+    if isinstance(given[0], Mapping):
+        return all(map(_is_list, given[0].values()))
+    return not isinstance(given[0], xr.DataArray) or set(given[0].dims) == {ITEM, SYSTEM}
+
+
 def _are_labels(first: Any, second: Any) -> bool:
     """Say whether two arguments are labels of the same items: text by text, or numbers by numbers."""
     if not _is_list(first) or second is None or isinstance(second, str | Mapping) or hasattr(second, "columns"):
@@ -205,7 +257,7 @@ def _are_labels(first: Any, second: Any) -> bool:
 def _are_answers(second: Any) -> bool:
     """Say whether an argument is predictions of one or several systems, not names of metrics."""
     if isinstance(second, Mapping):
-        return bool(second) and all(map(_is_list, second.values()))
+        return bool(second) and all(_is_list(one) or _is_matrix(one) for one in second.values())
     if hasattr(second, "columns"):
         return True
     return isinstance(second, Sequence | np.ndarray | xr.DataArray) and not _are_words(second)
@@ -223,6 +275,20 @@ def _is_list(value: Any) -> bool:
         return np.ndim(value) == 1
     except ValueError:  # rows of different lengths
         return False
+
+
+def _are_runs(data: Mapping[Any, Any]) -> bool:
+    """Say whether arrays by system are right and wrong answers, items by runs, and no matrices."""
+    plain = [np.asarray(one) for one in data.values() if isinstance(one, list | tuple | np.ndarray)]
+    if not plain or len(plain) < len(data) or any(one.ndim != 2 for one in plain):
+        return False
+    square = all(one.shape[0] == one.shape[1] for one in plain)
+    if square and len(plain[0]) > 2 and all(np.isin(one, [0, 1]).all() for one in plain):
+        raise ValueError(
+            "`counts` of 0 and 1 may be matrices, or the runs of as many items. Runs: bayescm.predictions([1] * n, "
+            "{'A': runs_a, 'B': runs_b}, labels=[0, 1]); matrices: {'A': bayescm.from_array(matrix), ...}."
+        )
+    return not square
 
 
 def _is_matrix(value: Any) -> bool:
@@ -338,8 +404,8 @@ def _published(columns: Mapping[str, Any], names: Sequence[str] | None) -> xr.Da
     return made if names is None else made.assign_coords({SYSTEM: list(names)})
 
 
-def _of_long(frame: Any, found: Mapping[str, Any], columns: Mapping[str, Any]) -> Any:
-    """Return the answers of a frame with a row per system and item."""
+def _of_long(frame: Any, found: Mapping[str, Any], columns: Mapping[str, Any], runs: Any = None) -> Any:
+    """Return the answers of a frame with a row per system and item, or per run of it."""
     system, item = np.asarray(frame[found[SYSTEM]]).astype(str), np.asarray(frame[found[ITEM]]).astype(str)
     sides = {side(key): name for key, name in columns.items()}
     if found[_RIGHT] is None and not {ACTUAL, PREDICTED} <= set(sides):
@@ -347,33 +413,18 @@ def _of_long(frame: Any, found: Mapping[str, Any], columns: Mapping[str, Any]) -
             f"`counts` as a frame with a row per system and item needs a column 'correct', or 'actual' and "
             f"'predicted'; it has {some(list(frame.columns))}."
         )
-    names, items = (list(dict.fromkeys(values.tolist())) for values in (system, item))
-    table = np.full((len(names), len(items)), -1)
-    places = [dict(zip(known, range(len(known)), strict=True)) for known in (names, items)]
-    for row, (one, of) in enumerate(zip(system.tolist(), item.tolist(), strict=True)):
-        at = places[0][one], places[1][of]
-        if table[at] >= 0:
-            raise ValueError(
-                f"`counts` as a frame has item {of!r} of system {one!r} twice. Give one answer per item and system: of "
-                "repeated runs one, or the majority: "
-                "frame.groupby(['system', 'item'], as_index=False).correct.median()."
-            )
-        table[at] = row
-    if (table < 0).any():
-        i, j = np.argwhere(table < 0)[0]
-        raise ValueError(
-            f"`counts` as a frame has no row for item {items[j]!r} of system {names[i]!r}: all systems must have "
-            "answered the same items. Leave out the others, or give {'correct': [...], 'wrong': [...]}."
-        )
+    rows = by_item(system, item, None if found[RUN] is None else np.asarray(frame[found[RUN]]).astype(str))
     if found[_RIGHT] is not None:
         right = np.asarray(frame[found[_RIGHT]])
-        return _of_right(dict(zip(names, right[table], strict=True)))
+        told = {name: right[of_system] for name, of_system in rows.items()}
+        return _of_right(told) if runs is None else of_passes({name: one[:, 0] for name, one in told.items()}, runs)
     actual, predicted = np.asarray(frame[sides[ACTUAL]]), np.asarray(frame[sides[PREDICTED]])
-    truth = actual[table]
-    if (truth != truth[0]).any():
-        j = int(np.argwhere((truth != truth[0]).any(0))[0, 0])
-        raise ValueError(f"`counts` as a frame has several true labels for item {items[j]!r}; mend them.")
-    return predictions(truth[0], dict(zip(names, predicted[table], strict=True)))
+    truth = actual[next(iter(rows.values()))[:, 0]]
+    several = np.any([(actual[of_system] != truth[:, None]).any(1) for of_system in rows.values()], axis=0)
+    if several.any():
+        name = item[next(iter(rows.values()))[several.argmax(), 0]]
+        raise ValueError(f"`counts` as a frame has several true labels for item {name!r}; mend them.")
+    return predictions(truth, {name: predicted[of_system] for name, of_system in rows.items()})
 
 
 def _right_or_wrong(data: Any, leaderboard: bool) -> Any:
@@ -393,8 +444,9 @@ def _right_or_wrong(data: Any, leaderboard: bool) -> Any:
     if right is None and leaderboard and values.shape[0] != values.shape[1]:
         raise ValueError(
             f"`counts` of shape {values.shape} must be 0 and 1 here, items by systems; got "
-            f"{some(values.ravel().tolist())}. Of several passes or of scores say what counts as right, such as "
-            "passes > 2; numbers of right and wrong answers are {'correct': [...], 'wrong': [...]}."
+            f"{some(values.ravel().tolist())}. Passes of 4 runs of an item are bayescm.leaderboard(passes, runs=4); of "
+            "scores say what counts as right, such as scores > 2; right and wrong answers in numbers are {'correct': "
+            "[...], 'wrong': [...]}."
         )
     if right is None:
         return data
@@ -410,15 +462,15 @@ def _right_or_wrong(data: Any, leaderboard: bool) -> Any:
 
 def _of_right(right: Mapping[str, Any]) -> xr.Dataset:
     """Return right and wrong answers to the same items, as predictions of 1 where 1 is right."""
-    known = {name: as_right(np.asarray(answers).tolist()) for name, answers in right.items()}
+    known = {name: as_right(np.ravel(answers).tolist()) for name, answers in right.items()}
     for name, answers in known.items():
         if answers is None:
             raise ValueError(
                 f"`correct` of {name!r} must be 0 and 1, False and True, or words such as 'pass' and 'fail'; got "
-                f"{some(sorted(set(map(str, right[name]))))}. Of several passes say what counts as right, such as "
-                "passes > 2."
+                f"{some(sorted(set(map(str, np.ravel(right[name]).tolist()))))}. Passes of 4 runs of an item are "
+                "bayescm.leaderboard(passes, runs=4); of scores say what counts as right, such as scores > 2."
             )
-    told: dict[str, Any] = {name: answers for name, answers in known.items() if answers is not None}
+    told = {name: np.reshape(np.array(known[name]), np.shape(answers)) for name, answers in right.items()}
     return predictions([1] * len(next(iter(told.values()))), told, labels=[0, 1])
 
 

@@ -5,6 +5,7 @@ names of the dims are the names of the systems. The separate confusion matrices 
 are wrong on the same items is in the table alone.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,10 +15,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayescm.data import validate
 from bayescm.data.labels import Label, class_order, codes, label_array, some
-from bayescm.data.schema import ACTUAL, CELL, ITEM, LABEL, PREDICTED, SYSTEM, batch_names
+from bayescm.data.schema import ACTUAL, CELL, ITEM, LABEL, PREDICTED, RUN, SYSTEM, batch_names
 
 MAX_CELLS = 10**7
 """Most cells of a joint table."""
+_MAX_RUNS = 1000  # of an item, after systems with different numbers of them were brought to the same
 _TAKEN = ("joint", "joint_cell", "difficulty_sd", "right", "positive_share")
 
 
@@ -61,7 +63,7 @@ def paired_counts(
     array([[0, 0],
            [1, 1]])
     """
-    systems, arrays, order = _answers(y_true, y_pred, labels, pos_label)
+    systems, arrays, order = _answers(y_true, y_pred, labels, pos_label, runs=False)
     shape = (len(order),) * len(arrays)
     if len(order) ** len(arrays) > MAX_CELLS:
         raise ValueError(
@@ -87,13 +89,15 @@ def predictions(
     ----------
     y_true, y_pred, labels, pos_label
         As in :func:`paired_counts`, whose joint table has a cell for every combination of answers: too many from some
-        twenty systems on.
+        twenty systems on. Several runs of a system on the same items are a second dim of its predictions, (n, runs).
 
     Returns
     -------
     xarray.Dataset
-        ``actual(item)`` and ``predicted(system, item)``: labels; the coordinate ``class_label`` has them in order, of
-        two the positive one last. :func:`bayescm.leaderboard` and :func:`bayescm.compare_systems` take it.
+        ``actual(item)`` and ``predicted(system, item)``, of several runs ``predicted(system, item, run)``: labels; the
+        coordinate ``class_label`` has them in order, of two the positive one last. :func:`bayescm.leaderboard`,
+        :func:`bayescm.compare_systems` and :func:`bayescm.summary` take it. Only the shares of an item's answers count,
+        so the runs of systems with fewer are repeated until all have as many.
 
     Raises
     ------
@@ -107,15 +111,26 @@ def predictions(
     >>> told.predicted.sel(system="B").values
     array([0, 1, 0, 1])
     """
-    systems, arrays, order = _answers(y_true, y_pred, labels, pos_label)
-    variables = {ACTUAL: (ITEM, order[arrays[0]]), PREDICTED: ((SYSTEM, ITEM), order[np.stack(arrays[1:])])}
-    return xr.Dataset(variables, coords={SYSTEM: systems, LABEL: order})
+    systems, (actual, *answers), order = _answers(y_true, y_pred, labels, pos_label)
+    n = len(actual)
+    runs = math.lcm(*(len(one) // n for one in answers))
+    if runs > _MAX_RUNS:
+        raise ValueError(
+            f"`y_pred` has systems with {', '.join(str(len(one) // n) for one in answers)} runs; give all the same "
+            "number of runs."
+        )
+    told = order[np.stack([np.tile(one.reshape(n, -1), runs * n // len(one)) for one in answers])]
+    dims, told = ((SYSTEM, ITEM, RUN), told) if runs > 1 else ((SYSTEM, ITEM), told[..., 0])
+    return xr.Dataset({ACTUAL: (ITEM, order[actual]), PREDICTED: (dims, told)}, coords={SYSTEM: systems, LABEL: order})
 
 
 def _answers(
-    y_true: ArrayLike, y_pred: Any, labels: Sequence[Label] | None, pos_label: Label | None
+    y_true: ArrayLike, y_pred: Any, labels: Sequence[Label] | None, pos_label: Label | None, *, runs: bool = True
 ) -> tuple[list[str], list[NDArray[np.int64]], NDArray[Any]]:
-    """Return the names of the systems, all labels as numbers (the actual ones first), and the labels in order."""
+    """Return the names of the systems, all labels as numbers (the actual ones first), and the labels in order.
+
+    Of several runs the answers to an item follow one another.
+    """
     if not isinstance(y_pred, Mapping):
         if not isinstance(y_pred, Sequence | zip) and np.ndim(y_pred) == 0:
             raise TypeError(f"`y_pred` must be the predictions of several systems; got {y_pred!r}.")
@@ -124,8 +139,15 @@ def _answers(
         raise ValueError("`y_pred` is empty; give the predictions of at least one system.")
     systems = system_names("y_pred", list(y_pred))
     named = {"y_true": label_array("y_true", y_true)}
-    named |= {f"y_pred[{name!r}]": label_array(f"y_pred[{name!r}]", y_pred[name]) for name in systems}
-    validate.same_length(**named)
+    n = len(named["y_true"])
+    for name in systems:
+        called, shape = f"y_pred[{name!r}]", np.shape(y_pred[name])
+        named[called] = label_array(called, np.ravel(y_pred[name]) if len(shape) == 2 else y_pred[name])
+        if len(shape) == 2 and (shape[0] != n or not runs):
+            cure = f"the shape ({n}, runs)" if runs else "one run: several are for bayescm.predictions"
+            raise ValueError(f"`{called}` must have {cure}; got {shape}.")
+        if len(shape) < 2:
+            validate.same_length(y_true=named["y_true"], **{called: named[called]})
     if labels is None:
         no_passes(named)
     arrays, order = class_order(named, labels, pos_label)
@@ -143,8 +165,8 @@ def no_passes(named: Mapping[str, NDArray[Any]]) -> None:
         if np.isin(truth, [0, 1]).all() or (len(truth) == 1 and found[-1] <= truth[0]):
             raise ValueError(
                 f"`{name}` has the numbers {some(found.tolist())} and `{of_truth}` only {some(truth.tolist())}: how "
-                "often an item was passed is no label. Give one answer per item, such as passes > 2; if they are "
-                "classes, name all of them with `labels`."
+                "often an item was passed is no label. Passes of 4 runs are bayescm.leaderboard(passes, runs=4) or, "
+                "with one answer per item, passes > 2; if they are classes, name all of them with `labels`."
             )
 
 

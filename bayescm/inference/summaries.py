@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bayescm import distributions
 from bayescm.data import validate
-from bayescm.data.assumptions import assumed
+from bayescm.data.assumptions import assumed, of_runs
 from bayescm.data.counts import check_counts
 from bayescm.data.inputs import takes_counts
 from bayescm.data.random import Stream, matrix_rng
@@ -29,6 +29,8 @@ from bayescm.data.schema import (
 from bayescm.distributions import dirichlet
 from bayescm.distributions.sample import Draws, warn_undefined
 from bayescm.metrics import Metric, MetricsLike, compute, coordinates, multiclass, per_label, resolve
+from bayescm.models import same_items
+from bayescm.models.cell_draws import draws_of_answers
 from bayescm.priors.concentrations import Concentrations, PrevalenceLike, PriorLike, concentrations, resolved_prior
 
 Array = NDArray[np.float64]
@@ -61,6 +63,8 @@ class _Plan:
     ci_kind: str
     draws: int
     seed: int
+    theta: Array | None = None
+    """Draws (draws, systems, K, K) of systems that answered items several times."""
 
 
 @takes_counts
@@ -82,6 +86,8 @@ def summary(
     ----------
     counts : xarray.DataArray or array_like
         ``counts(..., actual, predicted)``; a bare array is read as by :func:`bayescm.from_array`. May be lazy (dask).
+        Of answers kept one by one (:func:`bayescm.predictions`) each system's own; several runs of an item, or numbers
+        of passes with ``runs=4``, are answered by draws, in which an item counts once.
     metrics : str, callable, sequence or mapping, optional
         Names (``"mcc"``, ``"f1_macro"``, ``"fbeta(beta=2)"``), functions of the cells (any of ``tp, fn, fp, tn`` by
         name, or one array of shape (..., K, K)), or a mapping of new names to these. Default: the usual ones.
@@ -134,7 +140,9 @@ def summary(
            [0.43, 0.95]])
     """
     prior = resolved_prior(prior)
-    counts = check_counts(counts)
+    answers = same_items.patterns(counts) if isinstance(counts, xr.Dataset) else None
+    runs = 1 if answers is None else answers.runs
+    counts = check_counts(counts if answers is None else answers.labelled())
     labels = tuple(labels_of(counts))
     resolved = tuple(resolve(metrics, len(labels)))
     plan = _Plan(
@@ -149,10 +157,15 @@ def summary(
     )
     if plan.draws < 1000:
         raise ValueError(f"`samples` must be at least 1000 for an interval of draws; got {plan.draws}.")
+    if answers is not None and runs > 1:
+        if model != "dirichlet_multinomial":
+            raise ValueError(f"`model` must be 'dirichlet_multinomial' for several runs of an item; got {model!r}.")
+        plan = replace(plan, theta=draws_of_answers(answers, prior, prevalence, 1, plan.draws, plan.seed).values[0])
     table = by_matrix(lambda c, i: _summarise(c, i, plan), counts, {METRIC: _width(plan), "statistic": len(STATISTICS)})
     attrs = attributes(
         model=model, prior=prior, prevalence=prevalence, ci_prob=plan.ci_prob, ci_kind=plan.ci_kind, samples=plan.draws,
-        random_seed=plan.seed, assumptions=assumed(prevalence), **positive_class(counts),
+        random_seed=plan.seed, assumptions=assumed(prevalence, *of_runs(runs)), **positive_class(counts),
+        **({"runs": runs} if runs > 1 else {}),
     )  # fmt: skip
     return _dataset(table, plan, attrs)
 
@@ -203,6 +216,8 @@ def _of_betas(betas: dict[str, distributions.Beta], plan: _Plan) -> dict[str, di
 
 def _dists(posterior: Concentrations, plan: _Plan) -> list[tuple[str, distributions.Distribution | None]]:
     """Return the exact distribution of each metric, or None: the same answer for every matrix."""
+    if plan.theta is not None:
+        return [(metric.name, None) for metric in plan.metrics]
     return [(m.name, distributions.exact_distribution(m, posterior, plan.prior)) for m in plan.metrics]
 
 
@@ -216,7 +231,10 @@ def _of_draws(
     for position in range(index.size):
         one = dirichlet.single(posterior, np.unravel_index(position, index.shape))
         rng = matrix_rng(plan.seed, int(index.flat[position]), Stream.POSTERIOR)
-        values = _draws_of(metrics, one, rng, plan.draws)
+        if plan.theta is None:
+            values = _draws_of(metrics, one, rng, plan.draws)
+        else:
+            values = compute(metrics, plan.theta[:, position])
         rows.append([_of_metric(metric, value, one, plan) for metric, value in zip(metrics, values, strict=True)])
     found = {}
     for i, metric in enumerate(metrics):

@@ -3,6 +3,10 @@
 Every item has a pattern: its actual class and the answer of each system. A Dirichlet over all patterns is the saturated
 joint table of ``models/paired.py``; of S systems and K labels it has K^(S+1) cells, nearly all of them empty. Its
 posterior is a Dirichlet process with an atom for each pattern seen, and is drawn as one: nothing is enumerated.
+
+Where systems answered an item several times, the item counts once, and a system's answers to it by their shares: the
+items are the sample, and the runs of an item say where that item stands. What is estimated is the mean over the items
+of the population. An item of the prior gets the same answer in all runs.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,7 +21,7 @@ from bayescm.data.items import check_joint, no_passes, systems_of
 from bayescm.data.labels import class_order, label_array
 from bayescm.data.labels import codes as codes_of
 from bayescm.data.random import Stream, matrix_rng
-from bayescm.data.schema import ACTUAL, CHAIN, DRAW, ITEM, LABEL, MATRIX, PREDICTED, SYSTEM
+from bayescm.data.schema import ACTUAL, CHAIN, DRAW, ITEM, LABEL, MATRIX, PREDICTED, RUN, SYSTEM
 from bayescm.priors.concentrations import Concentrations, PriorLike, concentrations, of_pairs
 
 Array = NDArray[np.float64]
@@ -31,24 +35,31 @@ class Patterns(NamedTuple):
 
     Attributes
     ----------
-    codes : ndarray of shape (patterns, 1 + systems)
-        The actual class and the answer of each system, as places in `labels`.
+    codes : ndarray of shape (patterns, 1 + systems * runs)
+        The actual class and the answers of each system, as places in `labels`; those of one system's runs in order.
     counts : ndarray of shape (patterns,)
         Positive.
     labels, systems : list
+    runs : int
+        How often each system answered each item.
     """
 
     codes: NDArray[np.int64]
     counts: NDArray[np.int64]
     labels: list[Any]
     systems: list[str]
+    runs: int = 1
+
+    def answers(self) -> NDArray[np.int64]:
+        """Return the answers of each system, (patterns, S, runs)."""
+        return self.codes[:, 1:].reshape(len(self.codes), -1, self.runs)
 
     def matrices(self) -> NDArray[np.int64]:
-        """Return the confusion matrix of each system, (S, K, K)."""
+        """Return the confusion matrix of each system, (S, K, K), over all its runs."""
         k = len(self.labels)
         cells = self.codes[:, :1] * k + self.codes[:, 1:]
         flat = [np.bincount(column, self.counts, k * k) for column in cells.T]
-        return np.stack(flat).astype(np.int64).reshape(-1, k, k)
+        return np.stack(flat).astype(np.int64).reshape(-1, self.runs, k, k).sum(1)
 
     def labelled(self) -> xr.DataArray:
         """Return the same as ``counts(system, actual, predicted)``."""
@@ -92,29 +103,48 @@ def patterns(data: Any) -> Patterns:
 
 def _of_answers(data: xr.Dataset) -> Patterns:
     """Count the patterns of answers that were kept one by one."""
-    if not {ACTUAL, PREDICTED} <= set(data.data_vars) or set(data[PREDICTED].dims) != {SYSTEM, ITEM}:
+    if not {ACTUAL, PREDICTED} <= set(data.data_vars) or set(data[PREDICTED].dims) - {RUN} != {SYSTEM, ITEM}:
         raise ValueError(
-            "`data` must have the variables actual(item) and predicted(system, item); got "
-            f"{ {str(name): v.dims for name, v in data.data_vars.items()} }. Build it with bayescm.predictions."
+            "`data` must have the variables actual(item) and predicted(system, item), or predicted(system, item, run); "
+            f"got { {str(name): v.dims for name, v in data.data_vars.items()} }. Build it with bayescm.predictions."
         )
-    both = np.vstack([data[ACTUAL].values, data[PREDICTED].transpose(SYSTEM, ITEM).values])
+    told = data[PREDICTED].transpose(SYSTEM, ..., ITEM).values
+    both = np.vstack([data[ACTUAL].values, told.reshape(-1, told.shape[-1])])
     labels = data[LABEL].values if LABEL in data.coords else _labels(data)
     validate.unique("class_label", labels.tolist())
     sorter = np.argsort(labels)
     if not np.isin(both, labels).all():
         raise ValueError(f"`data` has the labels {np.unique(both).tolist()}; `class_label` has {labels.tolist()}.")
     rows = np.stack([codes_of(row, labels, sorter) for row in both], axis=1)
+    rows, runs = _of_runs(rows, data.sizes.get(RUN, 1) if RUN in data[PREDICTED].dims else 1)
     rows, counts = np.unique(rows, axis=0, return_counts=True)
     systems = data[SYSTEM].values.tolist() if SYSTEM in data.coords else list(range(data.sizes[SYSTEM]))
     validate.unique("system", systems)
-    return Patterns(rows, counts, labels.tolist(), [str(name) for name in systems])
+    return Patterns(rows, counts, labels.tolist(), [str(name) for name in systems], runs)
+
+
+def _of_runs(rows: NDArray[np.int64], runs: int) -> tuple[NDArray[np.int64], int]:
+    """Put the runs of each system in order, since it says nothing; runs that all are the same are one."""
+    answers = np.sort(rows[:, 1:].reshape(len(rows), -1, runs), -1)
+    if (answers == answers[..., :1]).all():
+        answers, runs = answers[..., :1], 1
+    return np.hstack([rows[:, :1], answers.reshape(len(rows), -1)]), runs
+
+
+def refuse_runs(which: Patterns, what: str) -> None:
+    """Refuse several runs of an item where runs would be taken for independent items."""
+    if which.runs > 1:
+        raise ValueError(
+            f"{what} takes every answer for an item of its own, and the {which.runs} runs of an item aren't: give one "
+            "run, such as told.isel(run=0)."
+        )
 
 
 def _labels(data: xr.Dataset) -> NDArray[Any]:
     """Return the classes of answers that don't name them, of two the positive one last."""
     named = {ACTUAL: label_array(ACTUAL, data[ACTUAL].values)}
-    for i, answers in enumerate(data[PREDICTED].transpose(SYSTEM, ITEM).values):
-        named[f"{PREDICTED}[{i}]"] = label_array(f"{PREDICTED}[{i}]", answers)
+    for i, answers in enumerate(data[PREDICTED].transpose(SYSTEM, ITEM, ...).values):
+        named[f"{PREDICTED}[{i}]"] = label_array(f"{PREDICTED}[{i}]", answers.ravel())
     no_passes(named)
     return class_order(named, None, None)[1]
 
@@ -199,9 +229,9 @@ def _add_items(theta: Array, which: Patterns, rng: np.random.Generator) -> Array
     weights = rng.standard_gamma(which.counts, (len(theta), len(which.counts)))
     for actual in range(theta.shape[-1]):
         of_class = which.codes[:, 0] == actual
-        answers = which.codes[of_class, 1:]
+        answers = which.answers()[of_class]
         for answer in range(theta.shape[-1]):
-            theta[:, :, actual, answer] = weights[:, of_class] @ (answers == answer)
+            theta[:, :, actual, answer] = weights[:, of_class] @ (answers == answer).mean(-1)
     return np.asarray(weights.sum(1))
 
 

@@ -190,6 +190,7 @@ def _design(design: str | None, which: same_items.Patterns | None, model: str) -
                 "or bayescm.predictions(...), not separate matrices."
             )
         return design
+    same_items.refuse_runs(which, "bayescm.decide")
     if design == "independent":
         raise ValueError("`design` must be 'paired' for the same items; or give their matrices, bayescm.margins(...).")
     if model != "dirichlet_multinomial":

@@ -279,3 +279,27 @@ def test_right_and_wrong_answers_item_by_item(ask, file):
 def test_an_item_answered_twice_is_refused(ask):
     twice = ANSWERS + "gpt,1,0\n"
     assert "item '1' of system 'gpt' twice" in ask(twice, "--by", "model", "--item", "question", command="leaderboard")
+
+
+def test_several_runs_of_an_item(ask):
+    """A row per run, or numbers of passes: wide, with names of the items, and long."""
+    passes = {"A": [4, 1, 0, 3], "B": [2, 2, 0, 4]}
+    runs = [f"{s},q{i},{r},{int(r < k)}" for s, ks in passes.items() for i, k in enumerate(ks) for r in range(4)]
+    wide = [f"{a},{b}" for a, b in zip(*passes.values(), strict=True)]
+    long = [f"{s},q{i},{k}" for s, ks in passes.items() for i, k in enumerate(ks)]
+    files = {
+        "\n".join(["system,item,run,correct", *runs]): [],
+        "\n".join(["A,B", *wide]): ["--runs", "4"],
+        "\n".join(["task,A,B", *(f"q{i},{row}" for i, row in enumerate(wide))]): ["--runs", "4"],
+        "\n".join(["system,item,passes", *long]): ["--runs", "4"],
+    }
+    boards = [
+        json.loads(ask(text, *how, "--json", "--seed", "1", command="leaderboard")) for text, how in files.items()
+    ]
+    assert [system["point"] for system in boards[0]["systems"]] == [0.5, 0.5]
+    assert all(board == boards[0] for board in boards)
+    assert boards[0]["settings"]["runs"] == 4
+    text, how = next(iter(files.items()))
+    assert "paired_t" in ask(text, *how, "--seed", "1", command="compare")
+    assert "--runs 4" in ask("\n".join(["A,B", *wide]), command="leaderboard")
+    assert "no column 'passes'" in ask("system,item,x\na,q,1", "--runs", "4", command="leaderboard")
