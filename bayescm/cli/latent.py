@@ -53,7 +53,7 @@ def _run(arguments: argparse.Namespace) -> None:
     rows = _records(tree["posterior"].to_dataset(), arguments.ci_prob)
     one = len(tests) == 1 and None not in next(iter(known.values()), (None,))
     plug_in = bayescm.rogan_gladen(counts.values[1] / counts.values.sum(), *known[tests[0]]) if one else None
-    made = {"settings": dict(tree.attrs), "rates": finite(rows)}
+    made: dict[str, Any] = {"settings": dict(tree.attrs), "rates": finite(rows)}
     made |= {} if plug_in is None else {"rogan_gladen": float(plug_in)}
     if arguments.save:
         save(arguments.save, lambda: tree, lambda: made, "rates")

@@ -1,7 +1,7 @@
 """summary(): point, mean, median, sd and interval of every metric."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
