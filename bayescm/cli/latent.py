@@ -9,10 +9,9 @@ import numpy as np
 import bayescm
 from bayescm.cli import files
 from bayescm.cli.inputs import add_command, numbers, pos_label, refuse, require
-from bayescm.cli.output import add_outputs, ends, finite, print_assumptions, print_records
+from bayescm.cli.output import add_outputs, each, ends, finite, print_assumptions, print_records
 from bayescm.cli.saving import as_json, save
 from bayescm.distributions.sample import Draws
-from bayescm.results.writing import each
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -54,7 +53,8 @@ def _run(arguments: argparse.Namespace) -> None:
     one = len(tests) == 1 and None not in next(iter(known.values()), (None,))
     plug_in = bayescm.rogan_gladen(counts.values[1] / counts.values.sum(), *known[tests[0]]) if one else None
     made: dict[str, Any] = {"settings": dict(tree.attrs), "rates": finite(rows)}
-    made |= {} if plug_in is None else {"rogan_gladen": float(plug_in)}
+    if plug_in is not None:
+        made["rogan_gladen"] = float(plug_in)
     if arguments.save:
         save(arguments.save, lambda: tree, lambda: made, "rates")
     if arguments.json:

@@ -133,7 +133,7 @@ def interval(
     _check_proportions(resolved, method)
     plan = _Plan(
         metrics=resolved,
-        names=tuple(coords[METRIC]),
+        names=tuple(coords[METRIC].values.tolist()),
         method=method,
         ci_prob=validate.number("ci_prob", ci_prob, 0, 1),
         draws=validate.positive_integer("samples", samples),

@@ -14,6 +14,8 @@ from bayescm.results.names import metric_names
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+_ROOM = 0.7  # of a line, between the classes of two metrics
+
 
 def plot_forest(data: xr.Dataset, *, ax: "Axes | None" = None, reference: float | None = None) -> "Axes":
     """Draw the intervals of metrics, one line each.
@@ -62,19 +64,20 @@ def plot_forest(data: xr.Dataset, *, ax: "Axes | None" = None, reference: float 
     else:
         names = metric_names(shown)
         groups = [(system, shown.isel({batch[0]: i})) for i, system in enumerate(systems)] or [("", shown)]
+    rows = _rows(names)
     if ax is None:
-        height = max(2.2, 0.27 * len(names) * max(1, 0.6 * len(groups)) + 1.1)
+        height = max(2.2, 0.27 * (rows[-1] + 1) * max(1, 0.6 * len(groups)) + 1.1)
         _, ax = plt.subplots(figsize=(7.0 if len(groups) <= 8 else 8.5, height), layout="constrained")
     offsets = np.linspace(-0.35, 0.35, len(groups)) if len(groups) > 1 else [0.0]
     palette = plt.get_cmap("turbo")
     for i, ((system, one), offset) in enumerate(zip(groups, offsets, strict=True)):
         color = f"C{i}" if len(groups) <= 10 else palette(i / (len(groups) - 1))
-        _draw_group(ax, one, np.arange(len(names)) + offset, color, system)
+        _draw_group(ax, one, rows + offset, color, system)
     if reference is not None:
         reference = validate.number("reference", reference, -np.inf, np.inf)
         ax.axvline(reference, color="0.4", linestyle="--", linewidth=1)
-    ax.set_yticks(np.arange(len(names)), [name.replace("_", " ") for name in names])
-    ax.set_ylim(len(names) - 0.5, -0.5)
+    ax.set_yticks(rows, [name.replace("_", " ") for name in names])
+    ax.set_ylim(rows[-1] + 0.5, -0.5)
     ax.grid(axis="x", color="0.9")
     ax.set_axisbelow(True)
     ax.set_xlabel(_x_label(data, title, left_out))
@@ -83,6 +86,13 @@ def plot_forest(data: xr.Dataset, *, ax: "Axes | None" = None, reference: float 
         place = {"loc": "upper left", "bbox_to_anchor": (1, 1)}
     ax.legend(frameon=False, fontsize="small", **place)
     return ax
+
+
+def _rows(names: list[str]) -> Any:
+    """Return the places of lines, with room around the classes of one metric."""
+    bases, of_class = [name.partition("[")[0] for name in names], ["[" in name for name in names]
+    apart = [_ROOM * (bases[i] != bases[i - 1] and (of_class[i] or of_class[i - 1])) for i in range(1, len(names))]
+    return np.arange(len(names)) + np.cumsum([0.0, *apart])
 
 
 def _on_the_common_scale(summary: xr.Dataset) -> xr.Dataset:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _SAID = 0.005  # the smallest probability that is written into its square
 _WRITTEN = 20  # most systems with numbers in the squares
+_NAMED = 50  # most with names
 
 
 def plot_leaderboard(data: xr.Dataset, *, systems: int = 20, ax: "Axes | None" = None, cmap: str = "Blues") -> "Axes":
@@ -72,7 +73,8 @@ def plot_leaderboard(data: xr.Dataset, *, systems: int = 20, ax: "Axes | None" =
         ax.set_xticks(range(shown), names, rotation=45 if crowded else 0, ha="right" if crowded else "center")
         ax.set_yticks(range(shown), [str(rank) for rank in range(1, shown + 1)])
     else:
-        ax.set_xticks([])
+        names = batch_labels(best[SYSTEM].values) if shown <= _NAMED else []
+        ax.set_xticks(range(len(names)), names, rotation=90, fontsize="x-small")
         ticks = np.unique(np.linspace(1, shown, 10).astype(int))
         ax.set_yticks(ticks - 1, [str(rank) for rank in ticks])
         ax.figure.colorbar(image, ax=ax, label="probability")

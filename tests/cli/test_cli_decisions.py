@@ -125,7 +125,7 @@ def test_the_tables_of_compare(capsys, answers, systems):
         assert words in out
     code, out, _ = run(capsys, "compare", systems, "--metric", "f1 mcc", "--rope", ".02", "--margin", ".05")
     assert code == 0
-    for words in ("f1, independent", "matthews_correlation, independent", "equivalent", "> 0.05", "old - new"):
+    for words in ("f1, independent", "mcc (matthews_correlation), independent", "equivalent", "> 0.05", "old - new"):
         assert words in out
     assert "…" not in out
 
@@ -458,3 +458,128 @@ def test_the_second_of_two_error_rates_is_the_larger(capsys):
 def test_a_prior_of_right_and_wrong_answers_is_two_numbers(published, capsys):
     assert main(["leaderboard", published, "--prior", "90,10", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["settings"]["prior"] == "[90.0, 10.0]"
+
+
+TEST = ("--tp", "26", "--fn", "4", "--fp", "20", "--tn", "150")
+
+
+def test_decide_by_costs(capsys):
+    code, out, err = run(capsys, "decide", *TEST, "--costs", "fn=10, fp=1", "--seed", "1", "--json")
+    assert (code, err) == (0, "")
+    wanted = bayescm.decide(bayescm.from_cells(tp=26, fn=4, fp=20, tn=150), {"fn": 10, "fp": 1}, random_seed=1)
+    actions = json.loads(out)["actions"]
+    assert [row["action"] for row in actions] == wanted.action.values.tolist()
+    np.testing.assert_allclose([row["mean"] for row in actions], wanted["mean"])
+    code, out, _ = run(capsys, "decide", *TEST, "--costs", "fn=10,fp=1", "--seed", "1")
+    assert code == 0
+    assert "Best of 3 actions: 'classifier'" in out
+
+
+def test_decide_by_net_benefit(capsys, tmp_path):
+    code, out, err = run(capsys, "decide", *TEST, "--thresholds", ".05,.2", "--json")
+    assert (code, err) == (0, "")
+    wanted = bayescm.decision_curve(bayescm.from_cells(tp=26, fn=4, fp=20, tn=150), [0.05, 0.2])
+    made = json.loads(out)
+    np.testing.assert_allclose([row["mean"] for row in made["actions"]], wanted["mean"].values.ravel())
+    np.testing.assert_allclose([row["probability_useful"] for row in made["thresholds"]], wanted["probability_useful"])
+    scores = tmp_path / "scores.csv"
+    scores.write_text("actual,p\n0,.1\n0,.3\n1,.2\n1,.8\n")
+    code, out, err = run(capsys, "decide", str(scores), "--score", "p", "--thresholds", ".15,.5")
+    assert (code, err) == (0, "")
+    assert "P(useful)" in out
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ((), "give --costs, such as fn=10,fp=1, or --thresholds"),
+        (("--costs", "fn=10", "--thresholds", ".1"), "give --costs"),
+        (("--costs", "xx=1"), "must name cells, some of tn, fp, fn, tp"),
+        (("--costs", "10"), "must name cells"),
+        (("--costs", "fn=ten"), "`--costs` must be numbers"),
+        (("--costs", "fn=1", "--plot", "a.png"), "--plot draws the net benefit"),
+        (("--thresholds", ".1", "--decision-prob", ".9"), "--decision-prob is for --costs"),
+        (("--thresholds", "2"), "threshold probabilities in (0, 1)"),
+    ],
+)
+def test_what_decide_refuses(capsys, options, told):
+    code, out, err = run(capsys, "decide", *TEST, *options)
+    assert (code, out) == (2, "")
+    assert told in err
+
+
+def test_prevalence(capsys):
+    code, out, err = run(capsys, "prevalence", *TEST, "--at", "1%,.5", "--json")
+    assert (code, err) == (0, "")
+    counts = bayescm.from_cells(tp=26, fn=4, fp=20, tn=150)
+    wanted = bayescm.at_prevalences(counts, ["precision", "npv"], [0.01, 0.5])
+    rows = json.loads(out)["metrics"]
+    assert [(row["prevalence"], row["asked"]) for row in rows] == [(p, m) for p in (0.01, 0.5) for m in ("PPV", "NPV")]
+    np.testing.assert_allclose([row["lower"] for row in rows], wanted.interval.sel(ci_bound="lower").values.ravel())
+    assert "PPV (precision)" in run(capsys, "prevalence", *TEST)[1]
+    assert "`--at` must be" in run(capsys, "prevalence", *TEST, "--at", "one")[2]
+    assert "in (0, 1)" in run(capsys, "prevalence", *TEST, "--at", "101%")[2]
+
+
+@pytest.fixture
+def sampled(monkeypatch):
+    """Keep the counts that are asked about, and answer with draws: no NUTS."""
+    asked = []
+
+    def posterior(counts, **options):
+        asked.append((counts, options))
+        draw = xr.DataArray(np.linspace(0.1, 0.2, 800).reshape(4, 200), dims=("chain", "draw"))
+        tests = [dim for dim in counts.dims if dim != "population"]
+        rates = {f"test_{rate}": draw.expand_dims(test=tests) for rate in ("sensitivity", "specificity")}
+        populations = counts.population.values if "population" in counts.dims else ["all"]
+        dataset = xr.Dataset({"true_prevalence": draw.expand_dims(population=populations)} | rates)
+        tree = xr.DataTree.from_dict({"posterior": dataset})
+        tree.attrs = {"prior": "laplace", "assumptions": "that of the test"}
+        return tree
+
+    monkeypatch.setattr(bayescm, "posterior", posterior)
+    return asked
+
+
+def test_latent_counts_patterns_of_answers(capsys, sampled, tmp_path):
+    table = bayescm.datasets.hui_walter1980()
+    rows = [(*key, n) for key, n in table.to_series().items()]
+    lines = [",".join(map(str, key)) for *key, n in rows for _ in range(n)]
+    path = tmp_path / "answers.csv"
+    path.write_text("\n".join([",".join(map(str, table.dims)), *lines]) + "\n")
+    tests = [str(dim) for dim in table.dims if dim != "population"]
+    code, out, err = run(capsys, "latent", str(path), "--tests", ",".join(tests), "--by", "population", "--seed", "1")
+    assert code == 0, err
+    xr.testing.assert_equal(sampled[0][0].drop_vars(sampled[0][0].coords), table.drop_vars(table.coords))
+    assert sampled[0][0].population.values.tolist() == table.population.values.tolist()
+    assert "prevalence" in out
+
+
+def test_latent_of_one_test_with_known_errors(capsys, sampled):
+    code, out, err = run(capsys, "latent", "30", "300", "--known", ".9,.95", "--json")
+    assert code == 0, err
+    counts, options = sampled[0]
+    assert counts.values.tolist() == [270, 30]
+    assert options["known"] == {"the test": (0.9, 0.95)}
+    assert json.loads(out)["rogan_gladen"] == pytest.approx(0.05 / 0.85)
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (("30", "20"), "two whole numbers: positives of n"),
+        (("a", "b"), "two whole numbers: positives of n"),
+        (("30", "300", "--known", "9"), "must have a sensitivity and a specificity"),
+        (("30", "300", "--by", "x"), "--by is of a file"),
+        (("1", "2", "3"), "give one CSV file"),
+        (("answers.csv",), "--tests, the columns"),
+        (("answers.csv", "--tests", "A,C"), "no column 'C'"),
+        (("answers.csv", "--tests", "A,B", "--known", ".9,.9"), "must name the test, such as A=.9,.95"),
+    ],
+)
+def test_what_latent_refuses(capsys, sampled, tmp_path, monkeypatch, given, told):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "answers.csv").write_text("A,B\n1,0\n0,0\n")
+    code, out, err = run(capsys, "latent", *given)
+    assert (code, out) == (2, "")
+    assert told in err

@@ -104,7 +104,7 @@ def test_distribution_draws_the_distribution(kind):
         assert by_label(ax, told).get_xdata()[0] == stored[name]
     assert legend(ax)[0] == f"95% HDI {lower:.3f} to {upper:.3f}"
     assert f"mean {float(stored['mean']):.3f}" in legend(ax)
-    assert ax.get_xlabel() == "Matthews correlation"
+    assert ax.get_xlabel() == "Matthews correlation (mcc)"
     assert min(ax.get_yticks()) >= 0  # none beside the bar
 
 
@@ -315,11 +315,11 @@ def test_metric_uncertainty_against_the_number_of_items():
 
 def test_metric_uncertainty_of_chosen_metrics():
     s = bayescm.summary(bayescm.datasets.caelen2017(), ["f1", "lr+", "mcc"])
-    assert legend(plots.plot_metric_uncertainty(s)) == ["f1", "matthews correlation"]
+    assert legend(plots.plot_metric_uncertainty(s)) == ["f1", "mcc (matthews correlation)"]
     _, mine = plt.subplots()
     ax = plots.plot_metric_uncertainty(s, metric="lr+", ax=mine)
     assert ax is mine
-    assert legend(ax) == ["positive likelihood ratio"]
+    assert legend(ax) == ["lr+ (positive likelihood ratio)"]
     with pytest.raises(ValueError, match="`metric` 'kappa' isn't in the summary, which has f1"):
         plots.plot_metric_uncertainty(s, metric="kappa")
 
