@@ -33,6 +33,7 @@ from .inference.prior_predictive import prior_predictive as prior_predictive
 from .inference.summaries import cell_summary as cell_summary
 from .inference.summaries import summary as summary
 from .metrics import evaluate as evaluate
+from .metrics.scoring import scorer as scorer
 from .models.predictive import loo as loo
 from .models.rope import rope_probabilities as rope_probabilities
 from .planning import at_prevalences as at_prevalences

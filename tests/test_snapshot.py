@@ -103,6 +103,13 @@ CALLS = {
     "interval_width": lambda: bayescm.interval_width("recall", [20, 50], mode=0.8, concentration=10),
     "leaderboard": lambda: board(prizes=[3, 2, 1]),
     "loo": lambda: bayescm.loo(ONE),
+    "leaderboard of several runs": lambda: bayescm.leaderboard(
+        {"a": [4, 1, 0, 3, 4, 2], "b": [2, 2, 0, 4, 3, 1]}, runs=4, samples=1000, **SEED
+    ),
+    "compare_systems of several runs": lambda: bayescm.compare_systems(
+        {"a": [4, 1, 0, 3, 4, 2], "b": [2, 2, 0, 4, 3, 1]}, runs=4, draws=100, **SEED
+    )["summary"].to_dataset(),
+    "summary of several runs": lambda: bayescm.summary([4, 1, 0, 3, 4, 2], runs=4, samples=1000, **SEED),
     "margins": lambda: bayescm.margins(bayescm.paired_counts(TRUE, PREDICTED)),
     "metric_distribution": lambda: bayescm.metric_distribution(ONE, "f1").to_dataset(points=5),
     "paired_counts": lambda: bayescm.paired_counts(TRUE, PREDICTED),
@@ -147,6 +154,7 @@ UNCALLED = {
     "CurveDisplay": "draws what plot_curve draws",
     "LogitNormal": "a prior, called in tests of the informative model",
     "MetricDistribution": "what metric_distribution returns",
+    "scorer": "returns a function, which tests/metrics/test_scoring.py calls",
     "sbc": "compiles a program for seconds: tests/calibration/test_simulation.py",
 }
 

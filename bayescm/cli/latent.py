@@ -9,9 +9,10 @@ import numpy as np
 import bayescm
 from bayescm.cli import files
 from bayescm.cli.inputs import add_command, numbers, pos_label, refuse, require
-from bayescm.cli.output import add_outputs, each, ends, finite, print_assumptions, print_records
+from bayescm.cli.output import add_outputs, ends, finite, print_assumptions, print_records
 from bayescm.cli.saving import as_json, save
 from bayescm.distributions.sample import Draws
+from bayescm.results.writing import each
 
 if TYPE_CHECKING:
     import xarray as xr

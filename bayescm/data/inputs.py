@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from bayescm.data import validate
 from bayescm.data.counts import check_counts, confusion_matrix, from_cells
+from bayescm.data.cross_validation import of_cv_results
 from bayescm.data.crosstabs import side
 from bayescm.data.items import predictions
 from bayescm.data.labels import some
@@ -109,7 +110,8 @@ def read_counts(data: Any) -> Any:
     ----------
     data : mapping, sequence or data frame
         Cells by name (``{"tp": 26, ...}``, or a frame with a row per system); matrices by the name of their system, or
-        in a list; a frame with a column of actual and one of predicted labels, and maybe counts ``n``.
+        in a list; results of cross-validation with :func:`bayescm.scorer`; a frame with a column of actual and one of
+        predicted labels, and maybe counts ``n``.
 
     Returns
     -------
@@ -117,6 +119,8 @@ def read_counts(data: Any) -> Any:
     """
     if isinstance(data, xr.DataArray | xr.Dataset | xr.DataTree):
         return data
+    if (counts := _of_folds(data)) is not None:
+        return counts
     if hasattr(data, "columns"):
         return _of_columns(data)
     if isinstance(data, Mapping):
@@ -153,6 +157,8 @@ def read_systems(data: Any, *, leaderboard: bool) -> Any:
         )
     if isinstance(data, xr.DataArray | xr.Dataset | xr.DataTree):
         return data
+    if (folds := _of_folds(data)) is not None:
+        return folds
     if hasattr(data, "columns"):
         columns = {str(name).strip().casefold(): name for name in data.columns}
         if {_RIGHT, _WRONG} <= set(columns):
@@ -275,6 +281,11 @@ def _is_list(value: Any) -> bool:
         return np.ndim(value) == 1
     except ValueError:  # rows of different lengths
         return False
+
+
+def _of_folds(data: Any) -> xr.DataArray | None:
+    """Return the counts of results of cross-validation; None for anything else."""
+    return of_cv_results(data) if isinstance(data, Mapping) or hasattr(data, "columns") else None
 
 
 def _are_runs(data: Mapping[Any, Any]) -> bool:

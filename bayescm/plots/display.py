@@ -1,5 +1,6 @@
 """CurveDisplay: a curve with its uncertainty in the habit of scikit-learn's displays, without importing it."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -28,7 +29,7 @@ _METHODS = ("predict_proba", "decision_function")
 class CurveDisplay:
     """A ROC or PR curve with its band, in the habit of scikit-learn's displays.
 
-    Make it by :meth:`from_estimator` or :meth:`from_predictions`, which also draw it.
+    Make it by :meth:`from_estimator`, :meth:`from_predictions` or :meth:`from_cv_results`, which also draw it.
 
     Parameters
     ----------
@@ -239,6 +240,82 @@ class CurveDisplay:
         return cls._drawn(
             y, score, {"space": space, "kind": kind, "ci_prob": ci_prob}, {"ax": ax, "name": name, **kwargs},
             prior=prior, prevalence=prevalence, random_seed=random_seed, pos_label=positive, labels=classes,
+        )  # fmt: skip
+
+    @classmethod
+    def from_cv_results(
+        cls,
+        cv_results: Mapping[str, Any],
+        X: Any,  # scikit-learn's name
+        y: ArrayLike,
+        *,
+        response_method: str = "auto",
+        pos_label: Label | None = None,
+        space: str = "roc",
+        kind: str = "simultaneous",
+        ci_prob: float = 0.95,
+        prior: str | float | None = None,
+        prevalence: PrevalenceLike = None,
+        name: str | None = None,
+        ax: "Axes | None" = None,
+        random_seed: int | np.random.Generator | None = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Draw a curve for every fold of a cross-validation.
+
+        Parameters
+        ----------
+        cv_results : mapping
+            Of scikit-learn's ``cross_validate``, with ``return_estimator=True`` and ``return_indices=True``.
+        X : array_like
+            What was cross-validated.
+        y : array_like of shape (n,)
+            Actual labels.
+        response_method, pos_label, space, kind, ci_prob, prior, prevalence, name, ax, random_seed, **kwargs
+            As in :meth:`from_estimator`.
+
+        Returns
+        -------
+        CurveDisplay
+            Every fold has a posterior of its own, over the dim ``fold``: of the classifier that was fitted to the
+            others.
+
+        Raises
+        ------
+        ValueError
+            If `cv_results` has no estimators or indices.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import bayescm
+        >>> class Sign:
+        ...     classes_ = np.array([0, 1])
+        ...
+        ...     def decision_function(self, X):
+        ...         return X[:, 0]
+        >>> X = np.array([[-2.0], [-1.0], [0.5], [-0.5], [1.0], [2.0]])
+        >>> cv_results = {"estimator": [Sign(), Sign()], "indices": {"test": [[0, 1, 4], [2, 3, 5]]}}
+        >>> display = bayescm.CurveDisplay.from_cv_results(cv_results, X, [0, 0, 0, 1, 1, 1], random_seed=1)
+        >>> display.band.fold.values
+        array([0, 1])
+        """
+        if not {"estimator", "indices"} <= set(cv_results):
+            raise ValueError(
+                "`cv_results` must be of cross_validate(..., return_estimator=True, return_indices=True); it has "
+                f"{', '.join(map(str, cv_results))}."
+            )
+        tests = [np.asarray(test) for test in cv_results["indices"]["test"]]
+        rows = X if hasattr(X, "shape") else np.asarray(X)
+        found = [
+            _response(one, rows.iloc[test] if hasattr(rows, "iloc") else rows[test], response_method, pos_label)
+            for one, test in zip(cv_results["estimator"], tests, strict=True)
+        ]
+        folds = {"fold": np.repeat(np.arange(len(tests)), list(map(len, tests)))}
+        return cls._drawn(
+            np.asarray(y)[np.concatenate(tests)], np.concatenate([score for score, _, _ in found]),
+            {"space": space, "kind": kind, "ci_prob": ci_prob}, {"ax": ax, "name": name, **kwargs}, by=folds,
+            prior=prior, prevalence=prevalence, random_seed=random_seed, pos_label=found[0][2], labels=found[0][1],
         )  # fmt: skip
 
     @classmethod

@@ -1,6 +1,7 @@
 import itertools
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 from scipy import integrate, special, stats
@@ -352,3 +353,19 @@ def test_the_board_survives_netcdf(tmp_path):
     with xr.open_dataset(tmp_path / "b.nc", engine="h5netcdf") as back:
         xr.testing.assert_identical(back.load(), board)
     assert comparison.leaderboard is bayescm.leaderboard
+
+
+def test_a_file_of_thirty_systems_and_five_hundred_questions_in_two_lines(tmp_path):
+    rng = np.random.default_rng(5)
+    hard = rng.normal(size=500)
+    right = {f"m{i}": (rng.normal(size=500) + 0.08 * i > hard).astype(int) for i in range(30)}
+    pd.DataFrame(right).rename_axis("item").reset_index().melt("item", None, "system", "correct").to_csv(
+        tmp_path / "answers.csv", index=False
+    )
+    board = bayescm.leaderboard(pd.read_csv(tmp_path / "answers.csv"), samples=2000, random_seed=1)
+    table = board.bayescm.table()[["point", "lower", "upper", "tie_group"]]
+    assert len(table) == 30
+    assert table.tie_group.is_monotonic_increasing
+    assert table.tie_group.min() == 1 < table.tie_group.max()
+    assert table.point.to_dict() == pytest.approx({name: answers.mean() for name, answers in right.items()})
+    assert table.index[0] in {f"m{i}" for i in range(25, 30)}
