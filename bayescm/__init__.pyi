@@ -22,10 +22,10 @@ from .data.items import paired_counts as paired_counts
 from .data.items import predictions as predictions
 from .data.tables import from_table as from_table
 from .data.thresholds import counts_at_thresholds as counts_at_thresholds
+from .inference.claims import probability as probability
 from .inference.intervals import interval as interval
 from .inference.metric_distributions import MetricDistribution as MetricDistribution
 from .inference.metric_distributions import metric_distribution as metric_distribution
-from .inference.metric_distributions import probability as probability
 from .inference.posteriors import choose as choose
 from .inference.posteriors import posterior as posterior
 from .inference.prevalence import rogan_gladen as rogan_gladen

@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace) -> None:
     table = bayescm.summary(counts, metrics, **settings, **interval)
     found = None
     if arguments.prob:
-        found = bayescm.probability(counts, arguments.prob, **known)
+        found = bayescm.probability(counts, arguments.prob, **settings)
     made = _as_json(table, counts, found)
     if arguments.save:
         save(arguments.save, lambda: _with_draws(table, counts, metrics, settings), lambda: made, "metrics")
@@ -113,6 +113,7 @@ def _claims(found: "xr.Dataset") -> list[dict[str, Any]]:
             **{name: one[key].values[i].item() for name, key in names.items()},
             "probability": float(one["probability"][i]),
             "error": float(one["error"][i]),
+            "mcse_probability": float(one["mcse_probability"][i]),
         }
         for i in range(one.sizes["row"])
     ]
@@ -124,20 +125,23 @@ def _print_claims(found: "xr.Dataset") -> None:
     from rich.table import Table
 
     rows = _claims(found)
-    sheet = Table(title="posterior probability", caption="error: relative, estimated" + escape(positive(found.attrs)))
-    for name in rows[0]:
+    about = "error: relative, estimated; ±: Monte Carlo standard error"
+    sheet = Table(title="posterior probability", caption=about + escape(positive(found.attrs)))
+    for name in list(rows[0])[:-1]:
         sheet.add_column(name, justify="right" if name in ("probability", "error") else "left", no_wrap=True)
     for row in rows:
-        *words, value, error = row.values()
+        *words, value, error, mcse = row.values()
         shown = f"1 - {1 - value:.2g}" if 0.999 < value < 1 else show(value)
-        sheet.add_row(*(escape(str(word)) for word in words), shown, f"{error:.0e}" if error else "0")
+        sheet.add_row(
+            *(escape(str(word)) for word in words), shown, f"± {mcse:.1g}" if mcse else f"{error:.0e}" if error else "0"
+        )
     console().print(sheet)
 
 
 def _as_json(table: "xr.Dataset", counts: "xr.DataArray", found: "xr.Dataset | None") -> dict[str, Any]:
     """Return records and settings; what isn't finite becomes text, because JSON has no word for it."""
     made = {"settings": dict(table.attrs), "counts": records(counts), "metrics": finite(of_summary(table))}
-    return made if found is None else {**made, "probabilities": _claims(found)}
+    return made if found is None else {**made, "probabilities": finite(_claims(found))}
 
 
 def _print(table: "xr.Dataset", counts: "xr.DataArray") -> None:

@@ -14,7 +14,7 @@ from bayescm.data.assumptions import OWN_ITEMS, SAME_ITEMS, assumed, of_model, o
 from bayescm.data.inputs import takes_systems
 from bayescm.data.schema import attributes, flatten_cells, positive_class, tree
 from bayescm.distributions.sample import warn_undefined
-from bayescm.inference import metric_distributions
+from bayescm.inference import claims
 from bayescm.metrics import MetricsLike
 from bayescm.priors.concentrations import MODELS, PrevalenceLike, PriorLike, resolved_prior
 
@@ -226,7 +226,8 @@ def _requirement(posteriors: Posteriors, require: str | Sequence[str]) -> xr.Dat
         what = f"the dim {FOLD!r}" if compared.design == "folds" else f"model={posteriors.model!r}"
         what = "several runs of an item" if compared.runs > 1 else what
         raise ValueError(f"`require` is answered exactly, and there is no exact answer with {what}.")
-    found = metric_distributions.probability(
-        compared.counts, require, model=posteriors.model, prior=posteriors.prior, prevalence=posteriors.prevalence
-    )["probability"]
+    found = claims.probability(
+        compared.counts, require, model=posteriors.model, prior=posteriors.prior, prevalence=posteriors.prevalence,
+        random_seed=posteriors.seed,
+    )["probability"]  # fmt: skip
     return found.transpose("claim", ...).assign_attrs(long_name="Probability that the system meets the claim")

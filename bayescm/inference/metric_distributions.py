@@ -1,7 +1,5 @@
-"""metric_distribution() and probability(): a metric's exact distribution as an object, and what it says of a claim."""
+"""metric_distribution(): a metric's exact distribution as an object."""
 
-import re
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -252,8 +250,23 @@ def metric_distribution(
     >>> mcc.hdi(0.9).values.round(3)
     array([0.592, 0.953])
     """
-    prior = resolved_prior(prior)
     counts = check_counts(counts).compute()
+    found = known_distribution(counts, metric, model, resolved_prior(prior), prevalence)
+    if found is None:
+        labels = labels_of(counts)
+        raise ValueError(
+            f"`metric`: no exact distribution of {resolve([metric], len(labels))[0].name} is known for {len(labels)} "
+            f"labels and this prior. It needs two labels, concentrations of at least {distributions.LEAST:g}, and a "
+            "metric that is monotone in recall and in specificity; bayescm.summary, bayescm.probability and "
+            "bayescm.posterior answer by draws."
+        )
+    return found
+
+
+def known_distribution(
+    counts: xr.DataArray, metric: MetricLike, model: str, prior: PriorLike, prevalence: PrevalenceLike
+) -> MetricDistribution | None:
+    """Return the exact distribution of a metric, or None where it isn't known."""
     labels = labels_of(counts)
     resolved = resolve([metric], len(labels))[0]
     values = validate.count_values("counts", counts.values)
@@ -268,120 +281,13 @@ def metric_distribution(
 
         dist = numeric_distribution(resolved, posterior)
     if dist is None:
-        raise ValueError(
-            f"`metric`: no exact distribution of {resolved.name} is known for {len(labels)} labels and this prior. "
-            f"It needs two labels, concentrations of at least {distributions.LEAST:g}, and a metric that is monotone "
-            "in recall and in specificity; bayescm.summary and bayescm.posterior answer by draws."
-        )
+        return None
     template = counts.isel(dict.fromkeys(MATRIX, 0), drop=True)
     point = compute([resolved], dirichlet.plug_in(values, posterior, prevalence))[0]
     dims = template.dims if point.ndim == template.ndim else (*template.dims, "class_label")
-    coords = {**template.coords, **({} if dims == template.dims else {"class_label": labels})}
+    coords: dict[Any, Any] = {**template.coords, **({} if dims == template.dims else {"class_label": labels})}
     labelled = xr.DataArray(point, dims=dims, coords=coords, name=resolved.name, attrs=describe(resolved))
     attrs = attributes(
         model=model, prior=prior, prevalence=prevalence, assumptions=assumed(prevalence), **positive_class(counts)
     )
     return MetricDistribution(resolved, dist, labelled, attrs)
-
-
-_CLAIM = re.compile(r"^(?P<metric>[^<>]+?)\s*(?P<sign>>=?|<=?)\s*(?P<value>[-+]?[0-9.eE+-]+%?)$")
-
-
-def read_claim(claim: str) -> list[tuple[str, str, float]]:
-    """Read ``"mcc > 0.3"``, ``"recall > .8 and precision > .7"``, ``"informative"`` or ``"deceptive"``."""
-    words = {"informative": "informedness > 0", "deceptive": "informedness < 0"}
-    parts = []
-    for part in re.split(r"\s+and\s+|\s*&\s*", words.get(claim.strip().lower(), claim)):
-        match = _CLAIM.match(part.strip())
-        try:
-            value = match["value"] if match else ""
-            number = float(value.removesuffix("%")) / (100.0 if value.endswith("%") else 1.0)
-        except ValueError:
-            match = None
-        if match is None:
-            raise ValueError(
-                f"`claims` can't read {claim!r}; write it like 'mcc > 0.3' or 'recall > .8 and precision > .7', "
-                "or 'informative' or 'deceptive'."
-            )
-        parts.append((match["metric"].strip(), match["sign"][0], number))
-    return parts
-
-
-@takes_counts
-def probability(
-    counts: Any,
-    claims: str | Sequence[str],
-    *,
-    model: str = "dirichlet_multinomial",
-    prior: PriorLike | None = None,
-    prevalence: PrevalenceLike = None,
-) -> xr.Dataset:
-    """Return the posterior probability of claims about metrics, exactly.
-
-    Parameters
-    ----------
-    counts : xarray.DataArray or array_like
-        As in :func:`metric_distribution`.
-    claims : str or sequence of str
-        Each ``"<metric> > <number>"`` or ``<``; several joined by ``and`` must hold together. ``"informative"`` is
-        informedness > 0, ``"deceptive"`` informedness < 0: worse than chance (Toetsch and Hoffmann 2021).
-    model, prior, prevalence
-        As in :func:`bayescm.summary`.
-
-    Returns
-    -------
-    xarray.Dataset
-        ``probability`` and ``error`` (estimated, relative to the smaller of it and its complement) over the batch dims
-        and ``claim``.
-
-    Examples
-    --------
-    >>> import bayescm
-    >>> counts = bayescm.from_cells(tp=26, fn=0, fp=2, tn=6)
-    >>> found = bayescm.probability(counts, ["deceptive", "mcc > 0.5", "recall > .9 and specificity > .6"])
-    >>> found.probability.values.round(4)
-    array([0.    , 0.974 , 0.7887])
-    """
-    prior = resolved_prior(prior)
-    wanted = [claims] if isinstance(claims, str) else validate.listed("claims", claims)
-    if not wanted or not all(isinstance(claim, str) for claim in wanted):
-        raise TypeError(f"`claims` must be text such as 'mcc > 0.3', or several of these; got {claims!r}.")
-    validate.unique("claims", wanted)
-    counts = check_counts(counts).compute()
-    settings: dict[str, Any] = {"model": model, "prior": prior, "prevalence": prevalence}
-    values, errors = [], []
-    for claim in wanted:
-        parts = read_claim(claim)
-        if len(parts) == 1:
-            name, sign, number = parts[0]
-            dist = metric_distribution(counts, name, **settings)
-            values.append(dist.sf(number) if sign == ">" else dist.cdf(np.nextafter(number, -np.inf)))
-            errors.append(dist.error(number))
-        else:
-            both = _joint(counts, parts, settings)
-            values.append(both[0])
-            errors.append(both[1])
-    index = xr.DataArray(wanted, dims="claim", name="claim")
-    joined = [xr.concat([v.drop_attrs().rename("v") for v in part], index) for part in (values, errors)]
-    attrs = attributes(**settings, assumptions=assumed(prevalence), **positive_class(counts))
-    dataset = xr.Dataset(dict(zip(("probability", "error"), joined, strict=True)), attrs=attrs)
-    dataset["probability"].attrs = {"long_name": "Posterior probability", "units": "1"}
-    dataset["error"].attrs = {"long_name": "Estimated relative error", "units": "1"}
-    return dataset.transpose(..., "claim")
-
-
-def _joint(
-    counts: xr.DataArray, parts: list[tuple[str, str, float]], settings: dict[str, Any]
-) -> tuple[xr.DataArray, xr.DataArray]:
-    """Return the probability that several claims hold together, and its error."""
-    if counts.sizes[MATRIX[0]] != 2:
-        raise ValueError("`claims` joined by 'and' need a matrix of two labels; for more take draws of the posterior.")
-    single = [metric_distribution(counts, name, **settings) for name, _, _ in parts]
-    metrics = [one.metric for one in single]
-    base = concentrations(settings["prior"], settings["model"], labels_of(counts))
-    posterior = dirichlet.posterior(counts.values, base, settings["prevalence"])
-    found, error = distributions.joint_probability(
-        metrics, np.array([value for _, _, value in parts]), np.array([sign == ">" for _, sign, _ in parts]), posterior
-    )
-    template = single[0].point
-    return template.copy(data=found), template.copy(data=error)

@@ -232,7 +232,7 @@ def _of_draws(
         one = dirichlet.single(posterior, np.unravel_index(position, index.shape))
         rng = matrix_rng(plan.seed, int(index.flat[position]), Stream.POSTERIOR)
         if plan.theta is None:
-            values = _draws_of(metrics, one, rng, plan.draws)
+            values = draws_of(metrics, one, rng, plan.draws)
         else:
             values = compute(metrics, plan.theta[:, position])
         rows.append([_of_metric(metric, value, one, plan) for metric, value in zip(metrics, values, strict=True)])
@@ -243,7 +243,7 @@ def _of_draws(
     return found
 
 
-def _draws_of(metrics: Sequence[Metric], one: Concentrations, rng: np.random.Generator, draws: int) -> list[Array]:
+def draws_of(metrics: Sequence[Metric], one: Concentrations, rng: np.random.Generator, draws: int) -> list[Array]:
     """Return draws (draws, ...) of metrics, for which not all cells are held at once."""
     k = one.rows.shape[-1]
     values = [np.empty((draws, k) if per_label(metric, k) else draws) for metric in metrics]

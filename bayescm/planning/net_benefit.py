@@ -11,7 +11,7 @@ from bayescm.data.assumptions import assumed
 from bayescm.data.counts import computed
 from bayescm.data.inputs import takes_counts, takes_scores
 from bayescm.data.schema import CI_BOUND, MATRIX, METRIC, THRESHOLD, attributes, positive_class
-from bayescm.inference.metric_distributions import probability
+from bayescm.inference.claims import probability
 from bayescm.inference.summaries import summary
 from bayescm.metrics import net_benefit
 from bayescm.planning.checks import ACTION, no_dim, two_labels
@@ -100,8 +100,10 @@ def decision_curve(
     if THRESHOLD not in counts.dims:
         counts = counts.drop_vars(THRESHOLD, errors="ignore")  # where it was selected
     at = _thresholds(counts, thresholds)
-    settings: dict[str, Any] = {"model": model, "prior": prior, "prevalence": prevalence}
-    options = settings | {"ci_prob": ci_prob, "ci_kind": ci_kind, "random_seed": validate.seed(random_seed)}
+    settings: dict[str, Any] = {
+        "model": model, "prior": prior, "prevalence": prevalence, "random_seed": validate.seed(random_seed),
+    }  # fmt: skip
+    options = settings | {"ci_prob": ci_prob, "ci_kind": ci_kind}
     parts = [(counts, at)]
     if THRESHOLD in counts.dims:
         parts = [(counts.isel({THRESHOLD: i}, drop=True), at[i : i + 1]) for i in range(len(at))]

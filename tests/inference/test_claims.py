@@ -1,0 +1,46 @@
+"""Claims without an exact answer: by draws, with their Monte Carlo error; the others stay exact beside them."""
+
+import numpy as np
+import pytest
+
+import bayescm
+
+THREE = np.array([[17, 2, 1], [0, 6, 0], [3, 1, 12]])
+
+
+def test_claims_by_draws_say_so():
+    claims = ["f1_macro > .7", "recall_macro > .7", "accuracy > .8 and f1_macro > .7"]
+    found = bayescm.probability(THREE, claims, random_seed=1)
+    assert found.method.values.tolist() == ["draws", "exact", "draws"]
+    assert found.probability.shape == (3,)
+    drawn = np.random.default_rng(2).dirichlet(np.where(np.eye(3), 0.5, 0.25).ravel() + THREE.ravel(), 100_000)
+    values = bayescm.metrics.compute(bayescm.metrics.resolve(["f1_macro", "accuracy"], 3), drawn.reshape(-1, 3, 3))
+    wanted = [(values[0] > 0.7).mean(), ((values[0] > 0.7) & (values[1] > 0.8)).mean()]
+    p, mcse = found.probability.values[[0, 2]], found.mcse_probability.values[[0, 2]]
+    np.testing.assert_allclose(mcse, np.sqrt(p * (1 - p) / 40_000), rtol=0.01)
+    assert (np.abs(p - wanted) < 6 * 1.2 * mcse).all()
+    assert np.isnan(found.error.values[[0, 2]]).all()
+    assert found.mcse_probability[1] == 0
+    assert bayescm.probability(THREE, claims, random_seed=1).identical(found)
+
+
+def test_claims_per_class_and_over_a_batch():
+    counts = bayescm.from_array(np.stack([THREE, THREE.T]), dims="system")
+    found = bayescm.probability(
+        counts, ["f1 > .8 and mcc > .5", "f1 > .8", "f1_macro < .9"], random_seed=3, samples=4000
+    )
+    assert dict(found.probability.sizes) == {"system": 2, "class_label": 3, "claim": 3}
+    both, one, _ = np.moveaxis(found.probability.values, -1, 0)
+    assert (both <= one + 0.05).all()
+    assert found.method.values.tolist() == ["draws", "exact", "draws"]
+
+
+def test_a_claim_that_no_draw_meets_has_an_error():
+    found = bayescm.probability(THREE, "f1_macro < .05", random_seed=1, samples=1000)
+    assert found.probability == 0
+    assert 0 < found.mcse_probability < 0.002
+
+
+def test_draws_must_be_counted():
+    with pytest.raises(ValueError, match="`samples` must be"):
+        bayescm.probability(THREE, "f1_macro > .7", samples=0)
