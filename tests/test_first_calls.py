@@ -178,7 +178,7 @@ REFUSED = {
     "decision_curve(TRUE, [9.5 * s for s in SCORE])": "probabilities",
     "interval(A)": "metrics",
     "interval(A, 'mcc')": "bootstrap",
-    "interval(A, 'f1', method='normal')": "wald",
+    "interval(A, 'f1', method='gauss')": "wald",
 }
 
 

@@ -8,17 +8,9 @@ from typing import TYPE_CHECKING, Any
 import bayescm
 from bayescm.cli import files
 from bayescm.cli.files import read
-from bayescm.cli.inputs import (
-    add_command,
-    add_model,
-    add_systems,
-    metric_list,
-    model_of,
-    pos_label,
-    refuse,
-    require,
-)
+from bayescm.cli.inputs import pos_label, require
 from bayescm.cli.inputs import systems_of as read_systems
+from bayescm.cli.options import add_command, add_model, add_systems, metric_list, model_of, refuse
 from bayescm.cli.output import add_outputs, ends, finite, named, positive, print_assumptions, print_records
 from bayescm.cli.saving import as_json, save, save_figure
 from bayescm.cli.understood import matrices_of, print_counts

@@ -9,16 +9,8 @@ import numpy as np
 import bayescm
 from bayescm.cli import files, region
 from bayescm.cli.files import read
-from bayescm.cli.inputs import (
-    add_command,
-    add_labels,
-    metric_list,
-    number_or_word,
-    pos_label,
-    prevalence,
-    refuse,
-    require,
-)
+from bayescm.cli.inputs import pos_label, require
+from bayescm.cli.options import add_command, add_labels, metric_list, number_or_word, prevalence, refuse
 from bayescm.cli.output import add_outputs, finite, positive, print_assumptions, print_records
 from bayescm.cli.saving import as_json, save, save_figure
 from bayescm.data import validate

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import bayescm
 from bayescm.cli.files import read
-from bayescm.cli.inputs import add_command, add_counts, add_model, at_thresholds, counts_of, model_of, numbers, refuse
+from bayescm.cli.inputs import at_thresholds, counts_of
+from bayescm.cli.options import add_command, add_counts, add_model, model_of, numbers, refuse
 from bayescm.cli.output import add_outputs, console, ends, finite, positive, print_assumptions, print_records
 from bayescm.cli.saving import as_json, save, save_figure
 from bayescm.cli.understood import print_counts

@@ -8,7 +8,8 @@ import numpy as np
 
 import bayescm
 from bayescm.cli import files
-from bayescm.cli.inputs import add_command, numbers, pos_label, refuse, require
+from bayescm.cli.inputs import pos_label, require
+from bayescm.cli.options import add_command, numbers, refuse
 from bayescm.cli.output import add_outputs, ends, finite, print_assumptions, print_records
 from bayescm.cli.saving import as_json, save
 from bayescm.distributions.sample import Draws

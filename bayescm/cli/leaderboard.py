@@ -4,7 +4,8 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 import bayescm
-from bayescm.cli.inputs import add_command, add_model, add_systems, model_of, systems_of
+from bayescm.cli.inputs import systems_of
+from bayescm.cli.options import add_command, add_model, add_systems, model_of
 from bayescm.cli.output import add_outputs, ends, finite, positive, print_assumptions, print_records
 from bayescm.cli.saving import as_json, save, save_figure
 from bayescm.data import validate

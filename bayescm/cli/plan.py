@@ -5,16 +5,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import bayescm
-from bayescm.cli.inputs import (
-    CELLS,
-    add_cells,
-    add_command,
-    add_model,
-    metric_list,
-    model_of,
-    numbers,
-    refuse,
-)
+from bayescm.cli.options import CELLS, add_cells, add_command, add_model, metric_list, model_of, numbers, refuse
 from bayescm.cli.output import add_outputs, finite, print_assumptions, print_records
 from bayescm.cli.saving import as_json, save, save_figure
 from bayescm.results.names import of_metric

@@ -4,7 +4,8 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 import bayescm
-from bayescm.cli.inputs import add_command, add_counts, add_model, counts_of, metric_list, model_of
+from bayescm.cli.inputs import counts_of
+from bayescm.cli.options import add_command, add_counts, add_model, metric_list, model_of
 from bayescm.cli.output import add_outputs, ends, finite, positive, print_assumptions, print_records
 from bayescm.cli.saving import as_json, save, save_figure
 from bayescm.cli.understood import print_counts

@@ -13,8 +13,9 @@ from bayescm.comparison.board_report import LONG_NAMES, Answer, Options, better_
 from bayescm.comparison.field import INDEPENDENT, Field, independent, published, together
 from bayescm.data import validate
 from bayescm.data.assumptions import ONE_KIND, OWN_ITEMS, SAME_ITEMS, assumed, of_runs
-from bayescm.data.inputs import of_accuracies, takes_systems
+from bayescm.data.inputs import takes_systems
 from bayescm.data.random import Stream, matrix_rng
+from bayescm.data.readings import of_accuracies
 from bayescm.data.schema import SYSTEM, attributes, positive_class
 from bayescm.distributions import Beta, Integral, Linear
 from bayescm.metrics import MetricLike

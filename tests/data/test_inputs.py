@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import bayescm
-from bayescm.data.inputs import as_right, read_counts, read_systems
+from bayescm.data.readings import as_right, read_counts, read_systems
 
 FRAME = pd.DataFrame([[45, 10], [5, 90]])
 SIDES = {

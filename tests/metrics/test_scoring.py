@@ -14,7 +14,7 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_pre
 from sklearn.naive_bayes import GaussianNB
 
 import bayescm
-from bayescm.data.inputs import read_counts
+from bayescm.data.readings import read_counts
 
 X, Y = load_breast_cancer(return_X_y=True)
 FOLDS = StratifiedKFold(4)

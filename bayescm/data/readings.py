@@ -1,0 +1,382 @@
+"""What people have counts, answers and totals in, read where it can be nothing else."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayescm.data import validate
+from bayescm.data.counts import check_counts, from_cells
+from bayescm.data.cross_validation import of_cv_results
+from bayescm.data.crosstabs import side
+from bayescm.data.items import predictions
+from bayescm.data.labels import some
+from bayescm.data.runs import by_item, of_passes
+from bayescm.data.schema import ACTUAL, CELLS_OF_TWO, ITEM, MATRIX, PREDICTED, RUN, SYSTEM, labels_of
+from bayescm.data.tables import from_table
+
+_RIGHT, _WRONG = "correct", "wrong"
+
+
+_COLUMNS = {
+    SYSTEM: ("system", "model", "classifier"),
+    ITEM: ("item", "question", "prompt", "task"),
+    _RIGHT: ("correct", "right", "passed", "passes"),
+    RUN: ("run", "trial", "attempt", "sample", "repeat", "epoch", "seed"),
+}
+
+
+_RIGHT_WORDS = ("1", "1.0", "true", "pass", "passed", "correct", "right", "yes")
+
+
+_WRONG_WORDS = ("0", "0.0", "false", "fail", "failed", "incorrect", "wrong", "no")
+
+
+_AS_RIGHT = dict.fromkeys(_RIGHT_WORDS, 1) | dict.fromkeys(_WRONG_WORDS, 0)
+
+
+def read_counts(data: Any) -> Any:
+    """Return counts where `data` can be nothing else; anything else as it is, whom else it may be meant for.
+
+    Parameters
+    ----------
+    data : mapping, sequence or data frame
+        Cells by name (``{"tp": 26, ...}``, or a frame with a row per system); matrices by the name of their system, or
+        in a list; results of cross-validation with :func:`bayescm.scorer`; a frame with a column of actual and one of
+        predicted labels, and maybe counts ``n``.
+
+    Returns
+    -------
+    xarray.DataArray or what came
+    """
+    if isinstance(data, xr.DataArray | xr.Dataset | xr.DataTree):
+        return data
+    if (counts := _of_folds(data)) is not None:
+        return counts
+    if hasattr(data, "columns"):
+        return _of_columns(data)
+    if isinstance(data, Mapping):
+        cells = _cells(data)
+        if cells:
+            return from_cells(**cells)
+        return _stacked(data) if data and all(map(is_matrix, data.values())) else data
+    several = isinstance(data, list | tuple) and any(
+        isinstance(one, xr.DataArray) or hasattr(one, "columns") or isinstance(one, Mapping) for one in data
+    )
+    return _stacked(dict(enumerate(data))) if several else data
+
+
+def read_systems(data: Any, *, leaderboard: bool) -> Any:
+    """Return several systems: answers to the same items, right and wrong answers, or counts.
+
+    Parameters
+    ----------
+    data : any
+        What :func:`read_counts` reads; a long frame with columns `system`, `item` and `correct` (or `actual` and
+        `predicted`); ``correct`` and ``wrong``, by name or as columns; and, for a leaderboard, 0 and 1 (items by
+        systems) for wrong and right answers.
+    leaderboard : bool
+
+    Returns
+    -------
+    xarray.DataArray, xarray.Dataset or what came
+    """
+    if isinstance(data, xr.DataArray) and set(data.dims) == {ITEM, SYSTEM}:
+        data = data.transpose(ITEM, SYSTEM).to_pandas()
+    if isinstance(data, xr.DataArray) and set(data.dims) == {ITEM, SYSTEM, RUN}:
+        return _of_right(
+            {str(name): data.sel({SYSTEM: name}).transpose(ITEM, RUN).values for name in data[SYSTEM].values}
+        )
+    if isinstance(data, xr.DataArray | xr.Dataset | xr.DataTree):
+        return data
+    if (folds := _of_folds(data)) is not None:
+        return folds
+    if hasattr(data, "columns"):
+        columns = {str(name).strip().casefold(): name for name in data.columns}
+        if {_RIGHT, _WRONG} <= set(columns):
+            return _published({key: data[columns[key]] for key in (_RIGHT, _WRONG)}, _row_names(data, columns))
+        if "accuracy" in columns:
+            names = _row_names(data, columns) or [str(i + 1) for i in range(len(data))]
+            scores = dict(zip(names, np.asarray(data[columns["accuracy"]]).tolist(), strict=True))
+            n = next((columns[name] for name in ("n_items", "n") if name in columns), None)
+            return scores if n is None else of_accuracies(scores, np.asarray(data[n]))
+        found = _known(columns)
+        if found[SYSTEM] is not None and found[ITEM] is not None:
+            return _of_long(data, found, columns)
+        truth = [name for name in data.columns if isinstance(name, str) and side(name) == ACTUAL]
+        if len(truth) == 1 and len(data.columns) > 2 and not _is_square(data):
+            return predictions(data[truth[0]], {str(n): data[n] for n in data.columns if n != truth[0]})
+    elif isinstance(data, Mapping) and {_RIGHT, _WRONG} <= {str(name).casefold() for name in data}:
+        return _published({str(name).casefold(): value for name, value in data.items()}, None)
+    elif isinstance(data, Mapping) and data and all(map(is_list, data.values())):
+        data = _frame(data)
+    elif isinstance(data, Mapping) and _are_runs(data):
+        return _of_right(data)
+    counts = read_counts(data)
+    return counts if isinstance(counts, xr.DataArray) else _right_or_wrong(counts, leaderboard)
+
+
+def _known(columns: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what columns of a long table are called, by what they mean; None for those that aren't there."""
+    return {what: next((columns[n] for n in names if n in columns), None) for what, names in _COLUMNS.items()}
+
+
+def read_passes(data: Any, runs: Any) -> xr.Dataset:
+    """Return answers of how many of an item's runs passed.
+
+    Parameters
+    ----------
+    data : mapping, data frame or array_like
+        Items by systems; or a long frame with columns `system`, `item` and `passes`; of one system (items,).
+    runs : int
+    """
+    if isinstance(data, xr.DataArray) and set(data.dims) == {ITEM, SYSTEM}:
+        data = data.transpose(ITEM, SYSTEM).to_pandas()
+    if hasattr(data, "columns"):
+        found = _known(columns := {str(name).strip().casefold(): name for name in data.columns})
+        if found[SYSTEM] is not None and found[ITEM] is not None:
+            told: xr.Dataset = _of_long(data, found | {RUN: None}, columns, runs)
+            return told
+        data = {str(name): data[name] for name in data.columns}
+    if not isinstance(data, Mapping):
+        values = np.asarray(data)
+        if values.ndim not in (1, 2):
+            raise ValueError(f"`runs` is for numbers of passes, items by systems; got the shape {values.shape}.")
+        data = {f"system_{i + 1}": column for i, column in enumerate(np.reshape(values, (len(values), -1)).T)}
+    return of_passes(data, runs)
+
+
+def of_accuracies(data: Any, n_items: Any) -> Any:
+    """Return right and wrong answers of accuracies by system, and of how many items each was measured on."""
+    numbers = dict(data) if isinstance(data, Mapping) or hasattr(data, "items") else {}
+    scores = bool(numbers) and not isinstance(data, xr.Dataset) and all(map(is_number, numbers.values()))
+    if not scores:
+        if n_items is None:
+            return data
+        raise ValueError("`n_items` is for accuracies by system, such as {'A': 0.91, 'B': 0.89}; leave it out.")
+    if n_items is None:
+        raise ValueError(
+            "`counts` as accuracies needs the number of items behind them: "
+            "bayescm.leaderboard({'A': 0.91, 'B': 0.89}, n_items=1000)."
+        )
+    if not all(0 <= value <= 1 for value in numbers.values()):
+        raise ValueError(
+            f"`counts` must be accuracies from 0 to 1; got {some([float(v) for v in numbers.values()])}. Numbers of "
+            "right answers go into {'correct': [...], 'wrong': [...]}."
+        )
+    items = dict(n_items) if isinstance(n_items, Mapping) or hasattr(n_items, "items") else n_items
+    values: Any = [items[name] for name in numbers] if isinstance(items, dict) and set(items) >= set(numbers) else items
+    n = validate.count_values("n_items", values)
+    if n.shape not in ((), (len(numbers),)):
+        raise ValueError(f"`n_items` must be one number, or one for each of {len(numbers)} systems; got {n.shape}.")
+    right = np.rint(np.array(list(numbers.values()), np.float64) * n).astype(np.int64)
+    return _published({_RIGHT: right, _WRONG: n - right}, [str(name) for name in numbers])
+
+
+def is_list(value: Any) -> bool:
+    """Say whether a value is one-dimensional: a list, an array, a column."""
+    if isinstance(value, str | Mapping | set) or callable(value) or not hasattr(value, "__len__"):
+        return False
+    try:
+        return np.ndim(value) == 1
+    except ValueError:  # rows of different lengths
+        return False
+
+
+def _of_folds(data: Any) -> xr.DataArray | None:
+    """Return the counts of results of cross-validation; None for anything else."""
+    return of_cv_results(data) if isinstance(data, Mapping) or hasattr(data, "columns") else None
+
+
+def _are_runs(data: Mapping[Any, Any]) -> bool:
+    """Say whether arrays by system are right and wrong answers, items by runs, and no matrices."""
+    plain = [np.asarray(one) for one in data.values() if isinstance(one, list | tuple | np.ndarray)]
+    if not plain or len(plain) < len(data) or any(one.ndim != 2 for one in plain):
+        return False
+    square = all(one.shape[0] == one.shape[1] for one in plain)
+    if square and len(plain[0]) > 2 and all(np.isin(one, [0, 1]).all() for one in plain):
+        raise ValueError(
+            "`counts` of 0 and 1 may be matrices, or the runs of as many items. Runs: bayescm.predictions([1] * n, "
+            "{'A': runs_a, 'B': runs_b}, labels=[0, 1]); matrices: {'A': bayescm.from_array(matrix), ...}."
+        )
+    return not square
+
+
+def is_matrix(value: Any) -> bool:
+    """Say whether something has the shape of counts."""
+    if isinstance(value, xr.DataArray | Mapping) or hasattr(value, "columns"):
+        return True
+    try:
+        return np.ndim(value) >= 2
+    except ValueError:
+        return False
+
+
+def _cells(data: Any) -> dict[str, Any]:
+    """Return the four cells by their names in small letters; nothing where there are none."""
+    named = {str(name).strip().casefold(): name for name in data}
+    found = {name: data[named[name]] for name in CELLS_OF_TWO if name in named}
+    if not found:
+        return {}
+    if len(found) < len(CELLS_OF_TWO):
+        raise ValueError(f"`counts` has the cells {', '.join(found)}; all of tp, fn, fp and tn are needed.")
+    return found
+
+
+def _stacked(matrices: Mapping[Any, Any]) -> xr.DataArray:
+    """Put matrices of several systems into one array, all in the order of the first one's labels."""
+    found = {name: check_counts(read_counts(one)) for name, one in matrices.items()}
+    first, *others = found.items()
+    labels = labels_of(first[1])
+    made = []
+    for name, counts in (first, *others):
+        of_one = labels_of(counts)
+        if sorted(map(str, of_one)) != sorted(map(str, labels)) or (len(labels) == 2 and of_one != labels):
+            raise ValueError(
+                f"`counts` has the labels {some(labels)} in {first[0]!r} and {some(of_one)} in {name!r}; give all the "
+                "same, of two the positive one last: bayescm.from_array(matrix, labels=...)."
+            )
+        if counts.ndim > 2 and SYSTEM in counts.dims:
+            raise ValueError(f"`counts` of {name!r} has a dim 'system' already; give one matrix for each system.")
+        made.append(counts.sel(dict.fromkeys(MATRIX, labels)))
+    joined: xr.DataArray = xr.concat(made, SYSTEM, join="exact").transpose(SYSTEM, ..., *MATRIX)
+    unnamed = list(found) == list(range(len(found)))
+    return joined if unnamed else joined.assign_coords({SYSTEM: [str(name) for name in found]})
+
+
+def _of_columns(frame: Any) -> Any:
+    """Return the counts of a frame of cells, or of labels; another frame as it is."""
+    columns = {str(name).strip().casefold(): name for name in frame.columns}
+    if set(CELLS_OF_TWO) <= set(columns):
+        cells: dict[str, Any] = {name: np.asarray(frame[columns[name]]) for name in CELLS_OF_TWO}
+        counts = from_cells(**cells)
+        names = _row_names(frame, columns)
+        return counts if names is None else counts.assign_coords({SYSTEM: names})
+    sides: dict[str | None, list[Any]] = {}
+    for name in frame.columns:
+        sides.setdefault(side(name) if isinstance(name, str) else None, []).append(name)
+    if len(sides.get(ACTUAL, [])) != 1 or len(sides.get(PREDICTED, [])) != 1 or _is_square(frame):
+        return frame
+    n = columns.get("n", columns.get("count"))
+    others = [name for name in sides.get(None, []) if name != n]
+    (actual,), (predicted,) = sides[ACTUAL], sides[PREDICTED]
+    if others:
+        raise ValueError(
+            f"`counts` as a frame has the columns {some([actual, predicted, *others])}: say what the others are, such "
+            f"as bayescm.from_table(frame, actual={actual!r}, predicted={predicted!r}, n={n!r}, by={others[0]!r})."
+        )
+    return from_table(frame, actual=actual, predicted=predicted, n=n)
+
+
+def _is_square(frame: Any) -> bool:
+    """Say whether a frame has the same labels on both sides."""
+    return hasattr(frame, "index") and set(frame.index) == set(frame.columns)
+
+
+def _row_names(frame: Any, columns: Mapping[str, Any]) -> list[str] | None:
+    """Return the names of the systems in the rows: a column of names, or an index that isn't just numbers."""
+    named = next((columns[name] for name in (*_COLUMNS[SYSTEM], "name") if name in columns), None)
+    if named is None:
+        index = list(getattr(frame, "index", ()))
+        return [str(name) for name in index] if any(isinstance(name, str) for name in index) else None
+    return [str(name) for name in frame[named]]
+
+
+def _published(columns: Mapping[str, Any], names: Sequence[str] | None) -> xr.Dataset:
+    """Return right and wrong answers of each system."""
+    values = {name: np.atleast_1d(validate.count_values(name, columns[name])) for name in (_RIGHT, _WRONG)}
+    validate.same_length(**values)
+    if names is None and isinstance(columns[_RIGHT], Mapping):
+        names = [str(name) for name in columns[_RIGHT]]
+    made = xr.Dataset({name: (SYSTEM, value) for name, value in values.items()})
+    return made if names is None else made.assign_coords({SYSTEM: list(names)})
+
+
+def _of_long(frame: Any, found: Mapping[str, Any], columns: Mapping[str, Any], runs: Any = None) -> Any:
+    """Return the answers of a frame with a row per system and item, or per run of it."""
+    system, item = np.asarray(frame[found[SYSTEM]]).astype(str), np.asarray(frame[found[ITEM]]).astype(str)
+    sides = {side(key): name for key, name in columns.items()}
+    if found[_RIGHT] is None and not {ACTUAL, PREDICTED} <= set(sides):
+        raise ValueError(
+            f"`counts` as a frame with a row per system and item needs a column 'correct', or 'actual' and "
+            f"'predicted'; it has {some(list(frame.columns))}."
+        )
+    rows = by_item(system, item, None if found[RUN] is None else np.asarray(frame[found[RUN]]).astype(str))
+    if found[_RIGHT] is not None:
+        right = np.asarray(frame[found[_RIGHT]])
+        told = {name: right[of_system] for name, of_system in rows.items()}
+        return _of_right(told) if runs is None else of_passes({name: one[:, 0] for name, one in told.items()}, runs)
+    actual, predicted = np.asarray(frame[sides[ACTUAL]]), np.asarray(frame[sides[PREDICTED]])
+    truth = actual[next(iter(rows.values()))[:, 0]]
+    several = np.any([(actual[of_system] != truth[:, None]).any(1) for of_system in rows.values()], axis=0)
+    if several.any():
+        name = item[next(iter(rows.values()))[several.argmax(), 0]]
+        raise ValueError(f"`counts` as a frame has several true labels for item {name!r}; mend them.")
+    return predictions(truth, {name: predicted[of_system] for name, of_system in rows.items()})
+
+
+def _right_or_wrong(data: Any, leaderboard: bool) -> Any:
+    """Take 0 and 1, items by systems, for wrong and right answers on a leaderboard."""
+    framed = hasattr(data, "columns")
+    values: NDArray[Any] = np.asarray(data) if framed or isinstance(data, list | tuple | np.ndarray) else np.empty(0)
+    if values.ndim != 2 or not values.size or (framed and _is_square(data)):
+        return data
+    right = as_right(values.ravel().tolist())
+    absent = validate.missing(values)
+    if absent.any() and as_right(values[~absent].tolist()) is not None:
+        row, column = np.argwhere(absent)[0]
+        raise ValueError(
+            f"`counts` has no answer of system {column + 1} to item {row + 1}: leave out items that not all answered, "
+            "such as frame.dropna(), or give {'correct': [...], 'wrong': [...]}."
+        )
+    if right is None and leaderboard and values.shape[0] != values.shape[1]:
+        raise ValueError(
+            f"`counts` of shape {values.shape} must be 0 and 1 here, items by systems; got "
+            f"{some(values.ravel().tolist())}. Passes of 4 runs of an item are bayescm.leaderboard(passes, runs=4); of "
+            "scores say what counts as right, such as scores > 2; right and wrong answers in numbers are {'correct': "
+            "[...], 'wrong': [...]}."
+        )
+    if right is None:
+        return data
+    if not leaderboard:
+        raise ValueError(
+            "`data` of 0 and 1 may be predictions, or right answers. Predictions: bayescm.compare_systems(y_true, "
+            "predictions); right answers: bayescm.compare_systems([1] * len(right), right); other counts: "
+            "bayescm.compare_systems({'A': counts_a, 'B': counts_b})."
+        )
+    names = list(data.columns) if framed else [f"system_{i + 1}" for i in range(values.shape[1])]
+    return _of_right({str(name): column for name, column in zip(names, np.reshape(right, values.shape).T, strict=True)})
+
+
+def _of_right(right: Mapping[str, Any]) -> xr.Dataset:
+    """Return right and wrong answers to the same items, as predictions of 1 where 1 is right."""
+    known = {name: as_right(np.ravel(answers).tolist()) for name, answers in right.items()}
+    for name, answers in known.items():
+        if answers is None:
+            raise ValueError(
+                f"`correct` of {name!r} must be 0 and 1, False and True, or words such as 'pass' and 'fail'; got "
+                f"{some(sorted(set(map(str, np.ravel(right[name]).tolist()))))}. Passes of 4 runs of an item are "
+                "bayescm.leaderboard(passes, runs=4); of scores say what counts as right, such as scores > 2."
+            )
+    told = {name: np.reshape(np.array(known[name]), np.shape(answers)) for name, answers in right.items()}
+    return predictions([1] * len(next(iter(told.values()))), told, labels=[0, 1])
+
+
+def as_right(values: Sequence[Any]) -> list[int] | None:
+    """Return 1 for right and 0 for wrong answers, written as 0 and 1, True and False, or words; None for others."""
+    known = [_AS_RIGHT.get(str(value).strip().casefold()) for value in values]
+    return None if None in known else [one for one in known if one is not None]
+
+
+def _frame(data: Mapping[Any, Any]) -> Any:
+    import pandas as pd
+
+    validate.same_length(**{str(name): np.asarray(values) for name, values in data.items()})
+    return pd.DataFrame({name: np.asarray(values) for name, values in data.items()})
+
+
+def is_number(value: Any) -> bool:
+    """Say whether something is one number."""
+    return isinstance(value, int | float | np.number) and not isinstance(value, bool)
