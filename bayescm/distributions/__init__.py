@@ -16,6 +16,7 @@ from bayescm.distributions.beta import Beta, Point
 from bayescm.distributions.integral import LEAST, Integral, integral_distribution, joint_probability, statistics
 from bayescm.distributions.linear import Linear
 from bayescm.distributions.protocol import Distribution
+from bayescm.distributions.quotient import Quotient
 from bayescm.distributions.several import several_distribution
 from bayescm.metrics import Metric, multiclass, of_one_class
 from bayescm.priors.concentrations import Concentrations
@@ -27,6 +28,7 @@ __all__ = [
     "Integral",
     "Linear",
     "Point",
+    "Quotient",
     "exact_distribution",
     "is_prevalence",
     "joint_probability",
@@ -52,7 +54,7 @@ def exact_distribution(
 
     Returns
     -------
-    Beta, Point, Integral, Linear or None
+    Beta, Point, Integral, Linear, Quotient or None
         A point for a known prevalence. Over the batch axes, and the classes for metrics per class of more than two
         labels.
     """

@@ -54,11 +54,15 @@ class Table:
         inside = (x > max(self.range[0], self.x[0])) & (x < min(self.range[1], self.x[-1]))
         return np.where(inside, np.maximum(self.slope(self._inside(x)), 0.0), 0.0)
 
+    def doubt(self, x: Array) -> Array:
+        """Return the estimated error of the cdf at x."""
+        return np.asarray(np.interp(x, self.x, self.errors))
+
     def error(self, x: Array) -> Array:
         """Return the estimated error of the cdf at x relative to the smaller of cdf and sf; 0 where that is 0."""
         below = self.cdf(x)
         least = np.minimum(below, 1.0 - below)
-        return np.where(least > 0.0, np.interp(x, self.x, self.errors) / np.where(least > 0.0, least, 1.0), 0.0)
+        return np.where(least > 0.0, self.doubt(x) / np.where(least > 0.0, least, 1.0), 0.0)
 
     def ppf(self, p: Array) -> Array:
         """Return the quantile at `p`: Newton's steps inside of the cell where it lies."""
@@ -76,6 +80,16 @@ class Table:
                 break
         found = np.where(p <= 0.0, self.range[0], np.where(p >= 1.0, self.range[1], found))
         return np.asarray(np.clip(found, *self.range))
+
+    def moments(self) -> tuple[float, float]:
+        """Return mean and standard deviation: integrals of 1 - cdf, around the median."""
+        from scipy.interpolate import CubicSpline
+
+        middle, low, high = float(self.ppf(np.array([0.5]))[0]), self.x[0], self.x[-1]
+        first = high - middle - float(self.spline.integrate(low, high))
+        tilted = CubicSpline(self.x, (self.x - middle) * self.spline(self.x))
+        second = (high - middle) ** 2 - 2.0 * float(tilted.integrate(low, high))
+        return middle + first, float(np.sqrt(max(second - first**2, 0.0)))
 
     @cached_property
     def single_peak(self) -> bool:
@@ -159,6 +173,7 @@ class Tabulated(Distribution):
         return found[..., 0], found[..., 1], found[..., 2] > 0
 
     def statistics(self, prob: float, kind: str) -> dict[str, Any]:
-        """Return mean, median, sd, lower, upper, is_hdi, and the larger relative error of the tails' probabilities."""
+        """Return mean, median, sd, lower, upper, is_hdi, and the error of the cdf relative to a tail."""
         found = super().statistics(prob, kind)
-        return found | {"error": np.maximum(self.error(found["lower"]), self.error(found["upper"]))}
+        doubt = [self._at(found[end], "doubt") for end in ("lower", "upper")]
+        return found | {"error": np.maximum(*doubt) / (0.5 * (1.0 - prob))}

@@ -98,11 +98,11 @@ def probability(
         xr.concat(xr.broadcast(*(part.drop_attrs().rename("v") for part in parts)), index)
         for parts in zip(*(answer[:3] for answer in found), strict=True)
     ]
-    attrs = attributes(
-        **settings, samples=samples, random_seed=seed, assumptions=assumed(prevalence), **positive_class(counts)
-    )
+    methods = [answer[3] for answer in found]
+    drawn = {"samples": samples, "random_seed": seed} if "draws" in methods else {}
+    attrs = attributes(**settings, **drawn, assumptions=assumed(prevalence), **positive_class(counts))
     dataset = xr.Dataset(dict(zip(("probability", "error", "mcse_probability"), joined, strict=True)), attrs=attrs)
-    dataset["method"] = ("claim", [answer[3] for answer in found])
+    dataset["method"] = ("claim", methods)
     dataset["probability"].attrs = {"long_name": "Posterior probability", "units": "1"}
     dataset["error"].attrs = {"long_name": "Estimated relative error (NaN: draws)", "units": "1"}
     dataset["mcse_probability"].attrs = {"long_name": "Monte Carlo standard error (0: exact)", "units": "1"}

@@ -61,6 +61,7 @@ class MetricDistribution:
         """Name the metric and the distribution behind it."""
         kinds: dict[type, str] = {
             distributions.Beta: "a Beta", distributions.Point: "a known number", distributions.Linear: "a sum of Betas",
+            distributions.Quotient: "a ratio of sums of Betas",
         }  # fmt: skip
         kind = kinds.get(type(self.dist), "by its function")
         if isinstance(self.dist, distributions.Integral):

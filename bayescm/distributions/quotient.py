@@ -1,0 +1,127 @@
+"""Metrics of one class at known class shares: ratios of two forms that are linear in its recall and its false calls.
+
+With shares pi the cells of a class against the rest are tp = pi R, fn = pi (1 - R), fp = V, tn = 1 - pi - V: R is a
+Beta, V = sum_i pi_i Q_i over the other rows a sum of Betas, and they are independent. Where the metric, a ratio of
+n . (1, R, V) and d . (1, R, V), is at most x, a form linear in R and V is at most 0: its cdf is a mean of that of V
+over R.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from bayescm.distributions.linear import Linear
+from bayescm.distributions.tabulated import Table, Tabulated
+
+Array = NDArray[np.float64]
+
+_NODES = 320
+_TAIL = 1e-14
+_PASSES, _COARSE = 6, 0.03  # the largest step of the cdf
+_STEPS = 0.14 / 2.0 ** np.arange(5)
+_GOAL = 1e-6  # of the change at the last halving: the error is about its square
+_BLOCK = 2**19
+
+
+@dataclass(frozen=True, eq=False)
+class Quotient(Tabulated):
+    """The distribution of (n . (1, R, V)) / (d . (1, R, V)) with R ~ Beta(a, b) and V a sum of Betas, independent.
+
+    It rises with R and falls with V, or the other way round.
+
+    Attributes
+    ----------
+    above, below : ndarray of shape (..., 3)
+        The coefficients n and d.
+    a, b : ndarray of shape (...)
+        Concentrations of R.
+    rest : Linear
+        V.
+    """
+
+    above: Array
+    below: Array
+    a: Array
+    b: Array
+    rest: Linear
+
+    @property
+    def batch(self) -> tuple[int, ...]:  # noqa: D102
+        return np.broadcast_shapes(self.above.shape[:-1], self.a.shape, self.rest.batch)
+
+    @cached_property
+    def tables(self) -> list[Table]:  # noqa: D102
+        forms = [np.broadcast_to(v, (*self.batch, 3)).reshape(-1, 3) for v in (self.above, self.below)]
+        betas = [np.broadcast_to(v, self.batch).ravel() for v in (self.a, self.b)]
+        return [_table(*each) for each in zip(*forms, *betas, self.rest.tables, strict=True)]
+
+    def mean(self) -> Array:
+        """Return the mean."""
+        return np.array([table.moments()[0] for table in self.tables]).reshape(self.batch)
+
+    def sd(self) -> Array:
+        """Return the standard deviation."""
+        return np.array([table.moments()[1] for table in self.tables]).reshape(self.batch)
+
+
+def _table(above: Array, below: Array, a: float, b: float, rest: Table) -> Table:
+    """Tabulate one distribution, on nodes that lie closer at the ends, where the density may be infinite."""
+    r = np.array([special.betaincinv(a, b, _TAIL), special.betainccinv(a, b, _TAIL)])
+    v = np.clip(rest.x[[0, -1]], *rest.range)
+    corners = np.stack([np.ones(4), np.repeat(r, 2), np.tile(v, 2)])
+    with np.errstate(divide="ignore", invalid="ignore"):  # 0 / 0 at one corner: others have the same limits
+        corner = (above @ corners) / (below @ corners)
+    low, high = float(np.nanmin(corner)), float(np.nanmax(corner))
+    share = special.betainc(4.0, 4.0, np.arange(_NODES + 1) / _NODES)
+    x, place = low + (high - low) * share, np.arange(_NODES + 1.0)
+    for _ in range(_PASSES):  # half of the nodes go where the probability lies
+        found, change = _cdf(x[1:-1], above, below, a, b, r, rest)
+        cdf = np.concatenate([[0.0], np.maximum.accumulate(found), [1.0]])
+        new = np.union1d(np.interp(share[::2], cdf + 1e-13 * place, x), np.interp(place[::2], place, x))
+        if len(new) < _NODES // 2 or np.diff(cdf).max() < _COARSE:
+            break
+        x = new
+        place = np.arange(float(len(x)))
+    half = Table(x[::2], cdf[::2], np.zeros(len(x[::2])), (x[0], x[-1]))
+    apart = np.abs(half.cdf(x) - cdf)  # about 16 times the error
+    nearby = np.max([np.roll(apart, k) for k in range(-3, 4)], axis=0)
+    errors = nearby / 8.0 + np.interp(x, x[1:-1], 0.01 * change) + float(rest.errors.max())
+    return Table(x, cdf, errors, (float(x[0]), float(x[-1])))
+
+
+def _cdf(x: Array, above: Array, below: Array, a: float, b: float, r: Array, rest: Table) -> tuple[Array, Array]:
+    """Return the cdf at x and its change at the last halving.
+
+    The form is c + s R + u V <= 0. It is 0 at V = v(R) = -(c + s R) / u, which rises with R: from where v is 0
+    tanh-sinh quadrature goes to the largest R.
+    """
+    c, s, u = above[:, None] - below[:, None] * x
+    start = np.clip(-c / np.where(s == 0.0, np.nan, s), *r)
+    found = np.full(len(x), np.nan)
+    for step in _STEPS:
+        t = np.arange(-round(3.2 / step), round(3.2 / step) + 1) * step
+        share, other = special.expit(np.pi * np.sinh(t)), special.expit(-np.pi * np.sinh(t))
+        weight = step * np.pi * np.cosh(t) * share * other
+        before, found = found, np.empty(len(x))
+        block = _BLOCK // len(t) + 1
+        for first in range(0, len(x), block):
+            part = slice(first, first + block)
+            forms = c[part], s[part], u[part], start[part]
+            found[part] = _mean(forms, (share, other, weight), a, b, float(r[1]), rest)
+        change = np.abs(found - before)
+        if change.max() < _GOAL:
+            break
+    return np.clip(np.where(u > 0.0, found, 1.0 - found), 0.0, 1.0), change
+
+
+def _mean(forms: tuple[Array, ...], rule: tuple[Array, ...], a: float, b: float, largest: float, rest: Table) -> Array:
+    """Return the mean of P(V <= v(R)) over R from the start on."""
+    (c, s, u, start), (share, other, weight) = (v[:, None] for v in forms), rule
+    width = largest - start
+    at = start + width * share
+    left = (1.0 - largest) + width * other  # 1 - R
+    density = np.exp((a - 1.0) * np.log(at) + (b - 1.0) * np.log(left) - special.betaln(a, b))
+    return np.asarray((rest.cdf(-(c + s * at) / u) * density * weight * width).sum(-1))

@@ -1,0 +1,54 @@
+"""Metrics per class at known class shares, as ratios of sums of Betas: against draws and against two labels."""
+
+import numpy as np
+import pytest
+
+import bayescm
+from bayescm.distributions import Linear, Quotient
+
+THREE = np.array([[17, 2, 1], [0, 6, 0], [3, 1, 12]])
+SHARES = (0.2, 0.5, 0.3)
+NAMES = ["precision", "f1", "jaccard", "f2", "npv", "fdr", "specificity", "informedness", "net_benefit(threshold=0.2)"]
+
+
+@pytest.fixture(scope="module")
+def drawn():
+    settings = {"model": "three_binomial", "prevalence": SHARES, "chains": 1, "draws": 100_000, "random_seed": 4}
+    return bayescm.posterior(THREE, metrics=NAMES, **settings)["posterior"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_metrics_per_class_against_draws(drawn, name):
+    dist = bayescm.metric_distribution(THREE, name, model="three_binomial", prevalence=SHARES)
+    assert isinstance(dist.dist, Quotient | Linear)
+    values = drawn[dist.metric.name].values[0]
+    for p in (0.025, 0.3, 0.975):
+        assert ((values <= dist.ppf(p).values).mean(0) - p) == pytest.approx(0, abs=6 * np.sqrt(p * (1 - p) / 1e5))
+    assert dist.mean().values == pytest.approx(values.mean(0), abs=6 * values.std(0).max() / np.sqrt(1e5))
+    assert dist.std().values == pytest.approx(values.std(0), rel=0.02)
+    assert (dist.error(dist.ppf(0.5)) < 1e-5).all()
+
+
+def test_one_row_of_false_calls_agrees_with_two_labels():
+    """V of one Beta: the exact distribution of two labels, another way."""
+    (tn, fp), (fn, tp) = np.array([[40, 3], [2, 15]]) + 0.5
+    counts = bayescm.from_cells(tp=15, fn=2, fp=3, tn=40)
+    rest = Linear(np.array([0.7]), np.array([fp]), np.array([tn]))
+    dist = Quotient(np.array([0.0, 0.3, 0.0]), np.array([0.0, 0.3, 1.0]), np.array(tp), np.array(fn), rest)
+    known = bayescm.metric_distribution(counts, "precision", model="three_binomial", prevalence=0.3)
+    for p in (0.01, 0.5, 0.99):
+        assert known.cdf(float(dist.ppf(p))).item() == pytest.approx(p, abs=1e-6)
+
+
+def test_a_summary_says_exact_only_at_known_shares():
+    names = ["f1", "precision", "f1_macro"]
+    found = bayescm.summary(THREE, names, model="three_binomial", prevalence="fixed", random_seed=1)
+    assert found.method.values.tolist() == ["exact"] * 6 + ["draws"]
+    estimated = bayescm.summary(THREE, names, model="three_binomial", random_seed=1)
+    assert set(estimated.method.values) == {"draws"}
+
+
+def test_what_the_class_shares_fix_is_a_point():
+    found = bayescm.summary(THREE, "expected_cost(tp=1, fn=1, fp=0, tn=0)", model="three_binomial", prevalence=SHARES)
+    np.testing.assert_allclose(found["mean"], SHARES)
+    np.testing.assert_allclose(found["sd"], 0)
