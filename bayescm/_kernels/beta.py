@@ -19,7 +19,7 @@ TABLE = (MAX_CELLS + 1, 8)
 _FAR = -60.0  # log of the density relative to its mode where the table may end: 1e-26
 _SMALL = 2.0**-10  # ratio of the terms of the tail's series where the table may end
 _ROOT_HALF = math.sqrt(0.5)
-_GAUSS_X, _GAUSS_W = (np.array(v) for v in np.polynomial.legendre.leggauss(5))
+_GAUSS_X, _GAUSS_W = (np.array(v) for v in np.polynomial.legendre.leggauss(6))
 
 DESCRIPTION = 14
 # places in the array that describes a distribution
@@ -209,7 +209,7 @@ def quantile(log_tail, is_lower, table, dist):
         for _ in range(20):
             step = (_value(c, t) - log_tail) / _slope(c, t)
             t -= step
-            if abs(step) < 1e-8:  # the next would be its square
+            if abs(step) < 1e-9:  # the next would be its square
                 break
         return dist[LEFT] + width * (first + t)
     y = dist[LEFT] if from_left else dist[LEFT] + width * cells

@@ -20,6 +20,7 @@ from bayescm._kernels.lattice import BEYOND, of_lattice
 from bayescm._kernels.nodes import NEAR, Workspace, mass, nodes, pieces, point
 
 LEVELS = 7
+LATTICE = 1e-5  # goal up to which the lattices serve
 SOFT_LEVELS = 4  # without an answer after these, look where the integrand may jump
 
 
@@ -143,14 +144,15 @@ def distribution(x, one, goal, reach):
     dist, path, cached, scratch = room.dists[2], room.paths[2], room.cached[2], room.scratch[0]
     nothing = total = rough = Mean(0.0, 0.0, 0.0, 0.0, 0.0)
     kinks = np.empty(MOST_KINKS)
-    if reach == NEAR and dist[POINT] == 0.0 and room.dists[1, POINT] == 0.0:
+    if goal >= LATTICE and reach == NEAR and dist[POINT] == 0.0 and room.dists[1, POINT] == 0.0:
         low, density = of_lattice(x, one.kind, one.shape, room, 0)
         if goal >= 1.0:
             return low, 1.0 - low, density, 0.0
         low2, density2 = of_lattice(x, one.kind, one.shape, room, 1)
-        low, density, change = 0.5 * (low + low2), 0.5 * (density + density2), 0.5 * abs(low - low2)
+        low, density = 0.5 * (low + low2), 0.5 * (density + density2)
+        change, bend = abs(low - low2), abs(density - density2)
         error = (change + BEYOND) / max(min(low, 1.0 - low), 1e-12)
-        if error <= goal:
+        if error <= goal and bend <= 5.0 * goal * density:
             return low, 1.0 - low, density, error
     for stage in range(3):  # the first finds out how large the answer is, the last knows where it may jump
         if dist[POINT] > 0:

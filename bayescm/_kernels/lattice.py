@@ -147,8 +147,10 @@ def _edges(x, value, slope, of_root, n, nodes, out):
         low = min(max(min(r1, r2), _TINY), _HUGE) if there else _TINY
         scale = abs(slope) / max(root, 1e-150) if there else 0.0
         out[0, i], out[1, i] = high, low
-        out[2, i] = scale * abs(nodes[3, i] * high + nodes[4, i] + nodes[5, i] / high)
-        out[3, i] = scale * abs(nodes[3, i] * low + nodes[4, i] + nodes[5, i] / low)
+        for k in range(2):
+            odds = low if k else high
+            steep = scale * abs(nodes[3, i] * odds + nodes[4, i] + nodes[5, i] / odds)
+            out[2 + k, i] = steep if _TINY < odds < _HUGE else 0.0
         out[4, i] = 1.0 if a < 0.0 else 0.0
         most = max(most, low)
     return most
@@ -201,10 +203,10 @@ def _sums(places, factors, outside, weights, n, last, direct):
 
 
 @kernel
-def _part(lower_one, n, room, between):
+def _part(lower, n, room, between):
     """Return the sums over the upper or the lower edges, with what lies beyond the table."""
     table, dist, edges, weights = room.tables[0], room.dists[0], room.edges, room.flat[between, 7]
-    odds, factors, places = edges[1 if lower_one else 0], edges[3 if lower_one else 2], edges[5]
+    odds, factors, places = edges[1 if lower else 0], edges[3 if lower else 2], edges[5]
     left, rate, cells = dist[LEFT], dist[RATE], dist[CELLS]
     _logarithms(odds, n, left, rate, places)
     end = np.nextafter(cells, 0.0)

@@ -81,10 +81,10 @@ def solve(low_target, high_target, start, scale, one, goal):
         else:
             low_z = z
         after = z - excess * _NORMAL * math.exp(-0.5 * at * at) / slope
-        met = abs(excess) < 1e-7
+        met = abs(excess) < 1e-8
         if met and not abs(after - z) <= scale:  # hardly any density here
             after = z
-        close = met or (abs(after - z) <= near * scale and abs(excess) < 10.0 * near)
+        close = met or (abs(after - z) <= near * scale and abs(excess) < near)
         stuck = abs(after - z) <= near * scale and not close  # where the density is infinite
         slow = abs(excess) > 0.5 * before and low_z > lowest and high_z < highest
         before = abs(excess)
@@ -147,7 +147,7 @@ def equal_densities(prob, median, log_middle, ends, scale, one, goal):
 
 @kernel
 def lacking(off, z, one):
-    """Return the distance of the cdf's normal quantile from its target; 0 where no number lies nearer to an edge."""
+    """Return how far the cdf's normal quantile is from its target, 0 where no number lies nearer to an edge."""
     x = place(z, one.lower, one.upper)[0]
     return 0.0 if z <= -699.0 or z >= _MOST - 1e-3 or not one.lower < x < one.upper else off
 
