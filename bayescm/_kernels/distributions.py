@@ -316,8 +316,11 @@ def _of_one(formula, a, shares, prob, densest_wanted, room, out):
             ends[0], ends[1] = median - reach, median + reach
             where = shape_of_interval(prob, ends, scale, one, looser)
             if where == INSIDE:
+                kept = ends.copy()
                 found, error = equal_densities(prob, median, log_middle, ends, scale, one, goal)
                 worst = max(worst, error)
+                if not found:
+                    ends[:] = kept
     if not found:
         if where == INSIDE:
             low, high = masses_outside(prob, ends, one, goal)

@@ -111,6 +111,7 @@ def equal_densities(prob, median, log_middle, ends, scale, one, goal):
     mass, density = np.empty(2), np.empty(2)
     worst, reach = 0.0, reach_for(0.1 * (1.0 - prob))
     now, near = (_FEW, _ROUGH) if reach < REACH and goal < _FEW else (goal, _SURE)
+    refined = False
     for _ in range(_TRIES):
         for i in range(2):
             low, high, f, density[i], error = _at(ends[i], one, now, reach)
@@ -119,11 +120,12 @@ def equal_densities(prob, median, log_middle, ends, scale, one, goal):
             if not f > 0.0:
                 return False, worst
             log = math.log(f)
-            if abs(ends[i] - before[i]) > 1e-5 * scale:  # closer, the values' errors matter more than the bend
+            if not refined and abs(ends[i] - before[i]) > 1e-5 * scale:  # closer, the values' errors matter
                 slopes[i] = (log - logs[i]) / (ends[i] - before[i])
                 if before[i] == median:
                     slopes[i] *= 2.0  # of a parabola with its top at the median
             before[i], logs[i] = ends[i], log
+        refined = False
         if not (slopes[0] > 0.0 > slopes[1]):
             return False, worst
         outside, tilt = mass[0] + mass[1] - (1.0 - prob), logs[1] - logs[0]
@@ -141,7 +143,7 @@ def equal_densities(prob, median, log_middle, ends, scale, one, goal):
         if largest <= near * scale:
             if now <= goal:
                 return abs(tilt) < _EQUAL, worst
-            now, near = goal, _SURE
+            now, near, refined = goal, _SURE, True  # what both give isn't compared
     return False, worst
 
 
