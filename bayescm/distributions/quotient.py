@@ -6,6 +6,7 @@ n . (1, R, V) and d . (1, R, V), is at most x, a form linear in R and V is at mo
 over R.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -13,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from bayescm.distributions import beta_quantiles
 from bayescm.distributions.linear import Linear
 from bayescm.distributions.tabulated import Table, Tabulated
 
@@ -69,7 +71,7 @@ class Quotient(Tabulated):
 
 def _table(above: Array, below: Array, a: float, b: float, rest: Table) -> Table:
     """Tabulate one distribution, on nodes that lie closer at the ends, where the density may be infinite."""
-    r = np.array([special.betaincinv(a, b, _TAIL), special.betainccinv(a, b, _TAIL)])
+    r = np.array([beta_quantiles.ppf(_TAIL, a, b), beta_quantiles.isf(_TAIL, a, b)])
     v = np.clip(rest.x[[0, -1]], *rest.range)
     corners = np.stack([np.ones(4), np.repeat(r, 2), np.tile(v, 2)])
     with np.errstate(divide="ignore", invalid="ignore"):  # 0 / 0 at one corner: others have the same limits
@@ -78,7 +80,7 @@ def _table(above: Array, below: Array, a: float, b: float, rest: Table) -> Table
     share = special.betainc(4.0, 4.0, np.arange(_NODES + 1) / _NODES)
     x, place = low + (high - low) * share, np.arange(_NODES + 1.0)
     for _ in range(_PASSES):  # half of the nodes go where the probability lies
-        found, change = _cdf(x[1:-1], above, below, a, b, r, rest)
+        found, doubt = _cdf(x[1:-1], above, below, a, b, r, rest)
         cdf = np.concatenate([[0.0], np.maximum.accumulate(found), [1.0]])
         new = np.union1d(np.interp(share[::2], cdf + 1e-13 * place, x), np.interp(place[::2], place, x))
         if len(new) < _NODES // 2 or np.diff(cdf).max() < _COARSE:
@@ -88,40 +90,49 @@ def _table(above: Array, below: Array, a: float, b: float, rest: Table) -> Table
     half = Table(x[::2], cdf[::2], np.zeros(len(x[::2])), (x[0], x[-1]))
     apart = np.abs(half.cdf(x) - cdf)  # about 16 times the error
     nearby = np.max([np.roll(apart, k) for k in range(-3, 4)], axis=0)
-    errors = nearby / 8.0 + np.interp(x, x[1:-1], 0.01 * change) + float(rest.errors.max())
+    errors = nearby / 8.0 + np.interp(x, x[1:-1], doubt)
     return Table(x, cdf, errors, (float(x[0]), float(x[-1])))
 
 
 def _cdf(x: Array, above: Array, below: Array, a: float, b: float, r: Array, rest: Table) -> tuple[Array, Array]:
-    """Return the cdf at x and its change at the last halving.
+    """Return the cdf at x and its error: a hundredth of the change at the last halving, and the mean of that of V's.
 
     The form is c + s R + u V <= 0. It is 0 at V = v(R) = -(c + s R) / u, which rises with R: from where v is 0
     tanh-sinh quadrature goes to the largest R.
     """
     c, s, u = above[:, None] - below[:, None] * x
     start = np.clip(-c / np.where(s == 0.0, np.nan, s), *r)
-    found = np.full(len(x), np.nan)
-    for step in _STEPS:
+
+    def mean(values: Callable[[Array], Array], step: float) -> Array:
         t = np.arange(-round(3.2 / step), round(3.2 / step) + 1) * step
         share, other = special.expit(np.pi * np.sinh(t)), special.expit(-np.pi * np.sinh(t))
-        weight = step * np.pi * np.cosh(t) * share * other
-        before, found = found, np.empty(len(x))
-        block = _BLOCK // len(t) + 1
-        for first in range(0, len(x), block):
-            part = slice(first, first + block)
-            forms = c[part], s[part], u[part], start[part]
-            found[part] = _mean(forms, (share, other, weight), a, b, float(r[1]), rest)
+        rule = share, other, step * np.pi * np.cosh(t) * share * other
+        blocks = [slice(i, i + _BLOCK // len(t) + 1) for i in range(0, len(x), _BLOCK // len(t) + 1)]
+        forms = [(c[part], s[part], u[part], start[part]) for part in blocks]
+        return np.concatenate([_mean(form, rule, a, b, float(r[1]), values) for form in forms])
+
+    found = np.full(len(x), np.nan)
+    for step in _STEPS:
+        before, found = found, mean(rest.cdf, step)
         change = np.abs(found - before)
         if change.max() < _GOAL:
             break
-    return np.clip(np.where(u > 0.0, found, 1.0 - found), 0.0, 1.0), change
+    doubt = 0.01 * change + mean(rest.doubt, _STEPS[0])
+    return np.clip(np.where(u > 0.0, found, 1.0 - found), 0.0, 1.0), doubt
 
 
-def _mean(forms: tuple[Array, ...], rule: tuple[Array, ...], a: float, b: float, largest: float, rest: Table) -> Array:
-    """Return the mean of P(V <= v(R)) over R from the start on."""
+def _mean(
+    forms: tuple[Array, ...],
+    rule: tuple[Array, ...],
+    a: float,
+    b: float,
+    largest: float,
+    values: Callable[[Array], Array],
+) -> Array:
+    """Return the mean of values at v(R), probabilities of V or their errors, over R from the start on."""
     (c, s, u, start), (share, other, weight) = (v[:, None] for v in forms), rule
     width = largest - start
     at = start + width * share
     left = (1.0 - largest) + width * other  # 1 - R
     density = np.exp((a - 1.0) * np.log(at) + (b - 1.0) * np.log(left) - special.betaln(a, b))
-    return np.asarray((rest.cdf(-(c + s * at) / u) * density * weight * width).sum(-1))
+    return np.asarray((values(-(c + s * at) / u) * density * weight * width).sum(-1))
