@@ -152,7 +152,7 @@ def distribution(x, one, goal, reach):
         low, density = 0.5 * (low + low2), 0.5 * (density + density2)
         change, bend = abs(low - low2), abs(density - density2)
         error = (change + BEYOND) / max(min(low, 1.0 - low), 1e-12)
-        if error <= goal and bend <= 10.0 * goal * density:
+        if error <= goal and bend <= goal * density:
             return low, 1.0 - low, density, error
     for stage in range(3):  # the first finds out how large the answer is, the last knows where it may jump
         if dist[POINT] > 0:

@@ -19,7 +19,7 @@ _STEEP = 50.0  # of a difference of log densities
 LACKING = 1e-2  # in normal quantiles, of an interval's ends
 _EQUAL = 1e-2  # difference of the log densities at the ends of a highest-density interval
 _FEW, _FEW_STEPS = 1.0, 10  # goal of the first steps of a search; how many of a quantile's may be such
-_ROUGH, _FINE, _SURE = 3e-2, 3e-4, 3e-5  # last step: of a search on few nodes, of a quantile, of equal densities
+_ROUGH, _FINE, _SURE = 3e-2, 3e-4, 3e-6  # last step: of a search on few nodes, of a quantile, of equal densities
 _NORMAL = 1.0 / math.sqrt(2.0 * math.pi)
 _MOST = 36.0  # of the coordinate: beyond it 1 - x is below the spacing of numbers
 
