@@ -46,7 +46,7 @@ SHAPE, ORDER, ROOT, LEFT_SPLIT, RIGHT_SPLIT = 0, 1, 5, 6, 7
 _SLOTS, _KEPT = 3, 12
 _MOMENT_REACH = 6.4
 _MOST_STEPS = 128  # of a moment's rule, on either side of the median
-_GOAL_OF_ONE, _GOAL_OF_TWO = 1e-4, 1e-5
+_LOOSER, _GOAL_OF_ONE, _GOAL_OF_TWO = 1e-2, 1e-4, 1e-5
 
 
 @kernel
@@ -310,7 +310,7 @@ def _of_one(formula, a, shares, prob, densest_wanted, room, out):
         where = INSIDE
         found, error = equal_densities(prob, median, log_middle, ends, scale, one, goal)
         worst = max(worst, error)
-        for looser in (1.0, goal):  # the first may be misled
+        for looser in (_LOOSER, goal):  # the first may be misled
             if found or where != INSIDE:
                 break
             ends[0], ends[1] = median - reach, median + reach
