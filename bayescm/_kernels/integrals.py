@@ -20,7 +20,8 @@ from bayescm._kernels.lattice import BEYOND, of_lattice
 from bayescm._kernels.nodes import NEAR, Workspace, mass, nodes, pieces, point
 
 LEVELS = 7
-LATTICE = 1e-5  # goal up to which the lattices serve
+LATTICE = 1e-5  # goal down to which the lattices serve
+SURE = 1e-4  # largest difference of the lattices: it is no more than an error
 SOFT_LEVELS = 4  # without an answer after these, look where the integrand may jump
 
 
@@ -152,7 +153,8 @@ def distribution(x, one, goal, reach):
         low, density = 0.5 * (low + low2), 0.5 * (density + density2)
         change, bend = abs(low - low2), abs(density - density2)
         error = (change + BEYOND) / max(min(low, 1.0 - low), 1e-12)
-        if error <= goal and bend <= goal * density:
+        sure = min(goal, SURE)
+        if error <= sure and bend <= sure * density:
             return low, 1.0 - low, density, error
     for stage in range(3):  # the first finds out how large the answer is, the last knows where it may jump
         if dist[POINT] > 0:
