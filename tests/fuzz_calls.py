@@ -348,6 +348,7 @@ NOT_CALLED = {
     "models.Program": "a protocol",
     "metrics.compute": "the kernel under evaluate, of metrics and arrays that were checked",
     "models.names": "takes nothing",
+    "scorer": "makes a scorer of an estimator; tests/metrics/test_scoring.py",
     "report": "writes down what summary, region and plot_forest answer; tests/reports",
     **{
         f"results.Answer{part}": "reads what was answered; tests/results"

@@ -52,7 +52,7 @@ def dataset(
     if resolved:
         best, chosen = _bests(kept, resolved, coords[THRESHOLD])
         kept |= best
-        coords |= coordinates(resolved, (0, 1))
+        coords[METRIC] = coordinates(resolved, (0, 1))[METRIC]  # alone: ArviZ concatenates what has dims of its own
     made = _labelled(kept, coords, prevalence, scores, plan)
     if chosen is not None:
         dims, values = ((METRIC,), chosen[0]) if scores.systems is None else ((scores.dim, METRIC), chosen)

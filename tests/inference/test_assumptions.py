@@ -69,6 +69,7 @@ NO_ANSWERS = {
     "report": "a text of answers, each of which says",
     "rogan_gladen": "a plug-in estimate, a number",
     "sbc": "simulates its own data",
+    "scorer": "a function that returns a point",
 }
 
 

@@ -12,6 +12,10 @@ from bayescm._kernels import jit
 @pytest.fixture
 def fresh(monkeypatch, compiled):
     monkeypatch.setattr(jit.NOTICE, "told", False)
+    logger = logging.getLogger("bayescm")  # as before a command of this process turned it on
+    monkeypatch.setattr(logger, "handlers", [])
+    monkeypatch.setattr(logger, "level", logging.NOTSET)
+    logger.manager._clear_cache()
     monkeypatch.delattr(sys, "ps1", raising=False)
 
 

@@ -412,7 +412,9 @@ def test_pictures():
     chunks = bayescm.sequential(bayescm.from_array(np.ones((3, 2, 2), int), dims="chunk"), ["mcc", "accuracy"])
     ax = bayescm.plot_sequential(chunks, metric="accuracy", reference=0.5)
     assert ax.lines[0].get_ydata().tolist() == chunks["median"].sel(metric="accuracy").values.tolist()
-    assert bayescm.plot_sequential(chunks, metric="mcc").get_ylabel() == "matthews correlation: median and 95% HDI"
+    assert (
+        bayescm.plot_sequential(chunks, metric="mcc").get_ylabel() == "mcc (matthews correlation): median and 95% HDI"
+    )
     with pytest.raises(ValueError, match="isn't in the data"):
         bayescm.plot_sequential(chunks, metric="recall")
     with pytest.raises(TypeError, match=r"bayescm\.sequential"):
