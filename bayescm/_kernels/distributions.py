@@ -25,6 +25,7 @@ from bayescm._kernels.lattice import EDGES, NODES, spread_out
 from bayescm._kernels.nodes import CACHED, PATH, REACH, Workspace, most_nodes, point, prepare
 from bayescm._kernels.search import (
     FALLING,
+    FEW,
     INSIDE,
     LACKING,
     NONE,
@@ -308,16 +309,19 @@ def _of_one(formula, a, shares, prob, densest_wanted, room, out):
     where, found = NONE, False
     if densest_wanted:
         where = INSIDE
-        found, error = equal_densities(prob, median, log_middle, ends, scale, one, goal)
-        worst = max(worst, error)
-        for looser in (_LOOSER, goal):  # the first may be misled
+        for first in (FEW, goal):  # few nodes may mislead
+            if not found:
+                ends[0], ends[1] = median - reach, median + reach
+                found, error = equal_densities(prob, median, log_middle, ends, scale, one, first, goal)
+                worst = max(worst, error)
+        for looser in (_LOOSER, goal):  # so may that
             if found or where != INSIDE:
                 break
             ends[0], ends[1] = median - reach, median + reach
             where = shape_of_interval(prob, ends, scale, one, looser)
             if where == INSIDE:
                 kept = ends.copy()
-                found, error = equal_densities(prob, median, log_middle, ends, scale, one, goal)
+                found, error = equal_densities(prob, median, log_middle, ends, scale, one, goal, goal)
                 worst = max(worst, error)
                 if not found:
                     ends[:] = kept

@@ -18,7 +18,7 @@ _LONGER = 1e-3
 _STEEP = 50.0  # of a difference of log densities
 LACKING = 1e-2  # in normal quantiles, of an interval's ends
 _EQUAL = 1e-2  # difference of the log densities at the ends of a highest-density interval
-_FEW, _FEW_STEPS = 1.0, 10  # goal of the first steps of a search; how many of a quantile's may be such
+FEW, _FEW_STEPS = 1.0, 10  # goal of the first steps of a search; how many of a quantile's may be such
 _ROUGH, _FINE, _SURE = 3e-2, 3e-4, 3e-6  # last step: of a search on few nodes, of a quantile, of equal densities
 _NORMAL = 1.0 / math.sqrt(2.0 * math.pi)
 _MOST = 36.0  # of the coordinate: beyond it 1 - x is below the spacing of numbers
@@ -67,7 +67,7 @@ def solve(low_target, high_target, start, scale, one, goal):
     low_z, high_z = lowest, highest
     target = to_normal(low_target, high_target)
     reach = reach_for(min(low_target, high_target))
-    now, near = (_FEW, _ROUGH) if reach < REACH and goal < _FEW else (goal, _FINE)
+    now, near = (FEW, _ROUGH) if reach < REACH and goal < FEW else (goal, _FINE)
     z, worst, density, before, narrow = min(max(start, low_z), high_z), 0.0, 0.0, math.inf, False
     for step in range(_STEPS):
         if now > goal and step == _FEW_STEPS:
@@ -101,16 +101,16 @@ def solve(low_target, high_target, start, scale, one, goal):
 
 
 @kernel
-def equal_densities(prob, median, log_middle, ends, scale, one, goal):
+def equal_densities(prob, median, log_middle, ends, scale, one, first, goal):
     """Move `ends` to the interval of probability `prob` with equal densities at its ends; say whether it was found.
 
-    Newton's method for both ends at once, the slopes of the log density by secants: first on few nodes, then to the
-    goal. It gives up where the density doesn't rise at the lower end and fall at the upper one.
+    Newton's method for both ends at once, the slopes of the log density by secants: first to the goal
+    `first`, then to the other. It gives up where the density doesn't rise at the lower end and fall at the upper one.
     """
     before, logs, slopes = np.array([median, median]), np.array([log_middle, log_middle]), np.zeros(2)
     mass, density = np.empty(2), np.empty(2)
     worst, reach = 0.0, reach_for(0.1 * (1.0 - prob))
-    now, near = (_FEW, _ROUGH) if reach < REACH and goal < _FEW else (goal, _SURE)
+    now, near = (first, _ROUGH) if reach < REACH and goal < first else (goal, _SURE)
     refined = False
     for _ in range(_TRIES):
         for i in range(2):
