@@ -412,7 +412,8 @@ def test_pictures():
     chunks = bayescm.sequential(bayescm.from_array(np.ones((3, 2, 2), int), dims="chunk"), ["mcc", "accuracy"])
     ax = bayescm.plot_sequential(chunks, metric="accuracy", reference=0.5)
     assert ax.lines[0].get_ydata().tolist() == chunks["median"].sel(metric="accuracy").values.tolist()
-    assert (
+    label = bayescm.plot_sequential(chunks, metric="mcc").get_ylabel()
+    assert label == "mcc (matthews correlation): median and 95% HDI"
         bayescm.plot_sequential(chunks, metric="mcc").get_ylabel() == "mcc (matthews correlation): median and 95% HDI"
     )
     with pytest.raises(ValueError, match="isn't in the data"):
