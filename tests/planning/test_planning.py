@@ -414,8 +414,6 @@ def test_pictures():
     assert ax.lines[0].get_ydata().tolist() == chunks["median"].sel(metric="accuracy").values.tolist()
     label = bayescm.plot_sequential(chunks, metric="mcc").get_ylabel()
     assert label == "mcc (matthews correlation): median and 95% HDI"
-        bayescm.plot_sequential(chunks, metric="mcc").get_ylabel() == "mcc (matthews correlation): median and 95% HDI"
-    )
     with pytest.raises(ValueError, match="isn't in the data"):
         bayescm.plot_sequential(chunks, metric="recall")
     with pytest.raises(TypeError, match=r"bayescm\.sequential"):
