@@ -78,7 +78,7 @@ def plot_thresholds(
     >>> post = bayescm.curve_posterior(y, s, over="threshold", metrics=["f1", "mcc"], random_seed=1)
     >>> ax = bayescm.plot_thresholds(post)
     >>> [text.get_text() for text in ax.get_legend().get_texts()]  # doctest: +ELLIPSIS
-    ['f1: best at 0... (0... to 0...)', 'mcc (matthews correlation): best at 0... (0... to 0...)']
+    ['f1: best at 0... (0... to 0...)', 'matthews correlation: best at 0... (0... to 0...)']
     """
     level = validate.number("ci_prob", ci_prob, 0, 1)
     posterior = _one_system(posterior_of(data))

@@ -369,7 +369,7 @@ def test_thresholds_show_bands_and_the_best(over):
     assert title(ax).startswith("median with 80% band, pointwise")
     assert [text.partition(": best at ")[0] for text in legend(ax)] == [
         "f1",
-        "mcc (matthews correlation)",
+        "matthews correlation",
         "balanced accuracy",
     ]
 
