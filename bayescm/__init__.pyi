@@ -22,6 +22,7 @@ from .data.items import paired_counts as paired_counts
 from .data.items import predictions as predictions
 from .data.tables import from_table as from_table
 from .data.thresholds import counts_at_thresholds as counts_at_thresholds
+from .inference.cells import cell_summary as cell_summary
 from .inference.claims import probability as probability
 from .inference.intervals import interval as interval
 from .inference.metric_distributions import MetricDistribution as MetricDistribution
@@ -30,7 +31,6 @@ from .inference.posteriors import choose as choose
 from .inference.posteriors import posterior as posterior
 from .inference.prevalence import rogan_gladen as rogan_gladen
 from .inference.prior_predictive import prior_predictive as prior_predictive
-from .inference.summaries import cell_summary as cell_summary
 from .inference.summaries import summary as summary
 from .metrics import evaluate as evaluate
 from .metrics.scoring import scorer as scorer

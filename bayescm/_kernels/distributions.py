@@ -18,11 +18,12 @@ from bayescm._kernels.codes import (
     STATISTICS,
     Formula,
 )
-from bayescm._kernels.events import form, metric_of
+from bayescm._kernels.events import metric_at
 from bayescm._kernels.integrals import LEVELS, One, distribution
-from bayescm._kernels.jit import kernel, vector_kernel
+from bayescm._kernels.jit import kernel
 from bayescm._kernels.lattice import EDGES, NODES, spread_out
-from bayescm._kernels.nodes import CACHED, PATH, REACH, Workspace, most_nodes, point, prepare
+from bayescm._kernels.moments import moments
+from bayescm._kernels.nodes import CACHED, PATH, REACH, Workspace, most_nodes, prepare
 from bayescm._kernels.search import (
     FALLING,
     FEW,
@@ -45,8 +46,6 @@ from bayescm._kernels.search import (
 SHAPE, ORDER, ROOT, LEFT_SPLIT, RIGHT_SPLIT = 0, 1, 5, 6, 7
 
 _SLOTS, _KEPT = 3, 12
-_MOMENT_REACH = 6.4
-_MOST_STEPS = 128  # of a moment's rule, on either side of the median
 _LOOSER, _GOAL_OF_ONE, _GOAL_OF_TWO = 1e-2, 1e-4, 1e-5
 
 
@@ -102,17 +101,10 @@ def _variance(pair):
 
 @kernel
 def _centre(pair):
+    """Return the mean of a split and its complement."""
     if pair[0] == 0.0:
         return pair[1], 1.0 - pair[1]
     return pair[0] / (pair[0] + pair[1]), pair[1] / (pair[0] + pair[1])
-
-
-@kernel
-def metric_at(c0, c1, c2, c3, num, den, kind):
-    """Return the metric of four cells in the order of the forms."""
-    if kind == CORRELATION:
-        return (c0 * c3 - c1 * c2) / math.sqrt((c0 + c1) * (c2 + c3) * ((c0 + c2) * (c1 + c3)))
-    return metric_of(form(num, c0, c1, c2, c3) / form(den, c0, c1, c2, c3), kind)
 
 
 @kernel
@@ -179,6 +171,7 @@ def choose(trees, a, shares, num, den, kind, ordered):
 
 @kernel
 def reorder(tree, num, den, ordered):
+    """Put the forms of a metric into the order that the cells have on a tree."""
     for i in range(4):
         for j in range(4):
             ordered[0, i, j] = num[tree[ORDER + i], tree[ORDER + j]]
@@ -223,62 +216,6 @@ def load(tree, a, shares, room):
 
 
 @kernel
-def moments(one):
-    """Return mean and variance of the metric by a product of trapezoid rules, finer where a concentration is small."""
-    dists, paths, (num, den) = one.room.dists, one.room.paths, (one.room.forms[0], one.room.forms[1])
-    nodes = np.empty((3, 2, 2 * _MOST_STEPS + 1))
-    weights = np.empty((3, 2 * _MOST_STEPS + 1))
-    sizes = np.empty(3, np.int64)
-    for i in range(3):
-        if dists[i, POINT] > 0:
-            sizes[i], nodes[i, 0, 0], nodes[i, 1, 0], weights[i, 0] = 1, dists[i, P], dists[i, Q], 1.0
-            continue
-        least = min(dists[i, A], dists[i, B])
-        half = 8 if least >= 2.0 else (16 if least >= 0.4 else (64 if least >= 0.1 else _MOST_STEPS))
-        for k in range(2 * half + 1):
-            w = _MOMENT_REACH * (k / half - 1.0)
-            nodes[i, 0, k], nodes[i, 1, k] = point(w, paths[i])
-            weights[i, k] = math.exp(-0.5 * w * w)
-        sizes[i] = 2 * half + 1
-    return _summed(one.shape, one.kind, num, den, nodes, weights, sizes)
-
-
-@vector_kernel
-def _summed(shape, kind, num, den, nodes, weights, sizes):
-    """Return mean and variance over the nodes in a ball."""
-    middle = sizes // 2
-    pivot = _value(shape, kind, num, den, nodes, middle[2], middle[1], middle[0])
-    first = second = total = 0.0
-    for i in range(sizes[2]):
-        for j in range(sizes[1]):
-            left = 1.0 - ((i - middle[2]) / max(middle[2], 1)) ** 2 - ((j - middle[1]) / max(middle[1], 1)) ** 2
-            if left < 0.0:
-                continue
-            span = int(middle[0] * math.sqrt(left))
-            sum0 = sum1 = sum2 = 0.0
-            for k in range(middle[0] - span, middle[0] + span + 1):
-                value = _value(shape, kind, num, den, nodes, i, j, k) - pivot
-                sum0 += weights[0, k]
-                sum1 += weights[0, k] * value
-                sum2 += weights[0, k] * value * value
-            weight = weights[2, i] * weights[1, j]
-            total += weight * sum0
-            first += weight * sum1
-            second += weight * sum2
-    first /= total
-    return pivot + first, max(second / total - first * first, 0.0)
-
-
-@vector_kernel
-def _value(shape, kind, num, den, nodes, i, j, k):
-    """Return the metric at nodes of the outer, the middle and the inner split."""
-    p, q, m, mq = nodes[0, 0, k], nodes[0, 1, k], nodes[2, 0, i], nodes[2, 1, i]
-    if shape == ROOT_INSIDE:
-        p, q, m, mq = m, mq, p, q
-    return metric_at(m * p, m * q, mq * nodes[1, 0, j], mq * nodes[1, 1, j], num, den, kind)
-
-
-@kernel
 def _prepared(formula, a, shares, room):
     """Hang a matrix on the tree that suits it best, and load its splits; also the metric's mean and sd, roughly."""
     index, centre, spread, slopes = choose(formula.trees, a, shares, formula.num, formula.den, formula.kind, room.forms)
@@ -286,6 +223,30 @@ def _prepared(formula, a, shares, room):
     if room.dists[1, POINT] == 0.0 and room.dists[2, POINT] == 0.0:
         spread_out(formula.kind, formula.trees[index, SHAPE], slopes, room)
     return One(formula.lower, formula.upper, formula.kind, formula.trees[index, SHAPE], room), centre, spread
+
+
+@kernel
+def _densest(prob, median, log_middle, reach, ends, scale, one, goal):
+    """Move `ends` to the narrowest interval, or near it; say where it lies, whether it was found, and the error."""
+    found, worst = False, 0.0
+    for first in (FEW, goal):  # few nodes may mislead
+        if not found:
+            ends[0], ends[1] = median - reach, median + reach
+            found, error = equal_densities(prob, median, log_middle, ends, scale, one, first, goal)
+            worst = max(worst, error)
+    where = INSIDE
+    for looser in (_LOOSER, goal):  # so may that
+        if found or where != INSIDE:
+            break
+        ends[0], ends[1] = median - reach, median + reach
+        where = shape_of_interval(prob, ends, scale, one, looser)
+        if where == INSIDE:
+            kept = ends.copy()
+            found, error = equal_densities(prob, median, log_middle, ends, scale, one, goal, goal)
+            worst = max(worst, error)
+            if not found:
+                ends[:] = kept
+    return where, found, worst
 
 
 @kernel
@@ -308,23 +269,8 @@ def _of_one(formula, a, shares, prob, densest_wanted, room, out):
     ends[0], ends[1] = median - reach, median + reach
     where, found = NONE, False
     if densest_wanted:
-        where = INSIDE
-        for first in (FEW, goal):  # few nodes may mislead
-            if not found:
-                ends[0], ends[1] = median - reach, median + reach
-                found, error = equal_densities(prob, median, log_middle, ends, scale, one, first, goal)
-                worst = max(worst, error)
-        for looser in (_LOOSER, goal):  # so may that
-            if found or where != INSIDE:
-                break
-            ends[0], ends[1] = median - reach, median + reach
-            where = shape_of_interval(prob, ends, scale, one, looser)
-            if where == INSIDE:
-                kept = ends.copy()
-                found, error = equal_densities(prob, median, log_middle, ends, scale, one, goal, goal)
-                worst = max(worst, error)
-                if not found:
-                    ends[:] = kept
+        where, found, error = _densest(prob, median, log_middle, reach, ends, scale, one, goal)
+        worst = max(worst, error)
     if not found:
         if where == INSIDE:
             low, high = masses_outside(prob, ends, one, goal)

@@ -69,6 +69,14 @@ def form(a, c0, c1, c2, c3):
 
 
 @kernel
+def metric_at(c0, c1, c2, c3, num, den, kind):
+    """Return the metric of four cells in the order of the forms."""
+    if kind == CORRELATION:
+        return (c0 * c3 - c1 * c2) / math.sqrt((c0 + c1) * (c2 + c3) * ((c0 + c2) * (c1 + c3)))
+    return metric_of(form(num, c0, c1, c2, c3) / form(den, c0, c1, c2, c3), kind)
+
+
+@kernel
 def roots(a, b, c):
     """Return the number of positive roots of a z^2 + b z + c where its sign changes, and these in order."""
     disc = b * b - 4.0 * a * c

@@ -2,6 +2,7 @@
 
 import argparse
 from collections.abc import Mapping
+from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ from bayescm.cli.inputs import pos_label, require
 from bayescm.cli.inputs import systems_of as read_systems
 from bayescm.cli.options import add_command, add_model, add_systems, metric_list, model_of, refuse
 from bayescm.cli.output import add_outputs, ends, finite, named, positive, print_assumptions, print_records
-from bayescm.cli.saving import as_json, save, save_figure
+from bayescm.cli.saving import written
 from bayescm.cli.understood import matrices_of, print_counts
 from bayescm.cli.understood import records as understood
 from bayescm.results.names import of_metric
@@ -76,17 +77,12 @@ def _run(arguments: argparse.Namespace) -> None:
     }  # fmt: skip
     document = {"settings": dict(tree.attrs)} | {name: finite(records) for name, records in made.items() if records}
     document |= {} if counts is None else {"counts": understood(counts)}
-    if arguments.save:
-        save(arguments.save, lambda: tree, lambda: document, "differences")
-    if arguments.json:
-        print(as_json(document))
-    else:
+    first = [str(parts["summary"][dim].values[0]) for dim in ("metric", "comparison")]
+    picture = partial(bayescm.plot_difference, tree, *first)
+    if not written(arguments, lambda: tree, lambda: document, "differences", picture):
         if counts is not None:
             print_counts(counts)
         _print(made, tree.attrs)
-    if arguments.plot:
-        first = [str(parts["summary"][dim].values[0]) for dim in ("metric", "comparison")]
-        save_figure(lambda: bayescm.plot_difference(tree, *first), arguments.plot)
 
 
 def _requirements(table: "xr.Dataset") -> list[dict[str, Any]]:
@@ -173,14 +169,11 @@ def _areas(arguments: argparse.Namespace) -> None:
     records = []
     for name, one in found.items():
         areas = dict(zip(("first", "second"), one["auc"].values.tolist(), strict=True))
-        told = {"difference": float(one["point"]), **bounds(one["interval"]), "p_value": float(one["p_value"])}
-        records.append({"comparison": name, **areas, **told})
+        difference = {"difference": float(one["point"])} | bounds(one["interval"])
+        records.append({"comparison": name} | areas | difference | {"p_value": float(one["p_value"])})
     made = {"settings": {"method": "delong", "ci_prob": arguments.ci_prob} | attrs, "areas": finite(records)}
-    if arguments.save:
-        names = xr.DataArray(list(found), dims="comparison", name="comparison")
-        save(arguments.save, lambda: xr.concat(found.values(), names), lambda: made, "areas")
-    if arguments.json:
-        print(as_json(made))
+    names = xr.DataArray(list(found), dims="comparison", name="comparison")
+    if written(arguments, lambda: xr.concat(found.values(), names), lambda: made, "areas"):
         return
     title = f"areas under the ROC curve, {attrs['design']} DeLong, {100 * arguments.ci_prob:g}% interval"
     print_records(records, title, "p_value: of no difference" + positive(attrs), left=["comparison"])

@@ -2,6 +2,7 @@
 
 import argparse
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from bayescm.cli.files import read
 from bayescm.cli.inputs import pos_label, require
 from bayescm.cli.options import add_command, add_labels, metric_list, number_or_word, prevalence, refuse
 from bayescm.cli.output import add_outputs, finite, positive, print_assumptions, print_records
-from bayescm.cli.saving import as_json, save, save_figure
+from bayescm.cli.saving import written
 from bayescm.data import validate
 
 if TYPE_CHECKING:
@@ -170,18 +171,14 @@ def _posterior(arguments: argparse.Namespace) -> None:
         "differences": finite(differences), "band": {"settings": dict(band.attrs), "points": finite(_points(band))},
     }  # fmt: skip
     made = {name: value for name, value in made.items() if value != []}
-    if arguments.save:
-        save(arguments.save, lambda: _with_band(tree, of_thresholds, band), lambda: made, "quantities")
-    if arguments.json:
-        print(as_json(made))
-    else:
-        _print(tree, level, counted, records)
-        if differences:
-            _print_differences(differences, positive(tree.attrs))
-        _print_band(band)
-        print_assumptions(tree.attrs)
-    if arguments.plot:
-        save_figure(lambda: bayescm.plot_curve(band), arguments.plot)
+    saved = partial(_with_band, tree, of_thresholds, band)
+    if written(arguments, saved, lambda: made, "quantities", lambda: bayescm.plot_curve(band)):
+        return
+    _print(tree, level, counted, records)
+    if differences:
+        _print_differences(differences, positive(tree.attrs))
+    _print_band(band)
+    print_assumptions(tree.attrs)
 
 
 def _with_band(tree: "xr.DataTree", of_thresholds: "xr.DataTree | None", band: "xr.Dataset") -> "xr.DataTree":

@@ -8,7 +8,7 @@ from bayescm.cli.files import read
 from bayescm.cli.inputs import at_thresholds, counts_of
 from bayescm.cli.options import add_command, add_counts, add_model, model_of, numbers, refuse
 from bayescm.cli.output import add_outputs, console, ends, finite, positive, print_assumptions, print_records
-from bayescm.cli.saving import as_json, save, save_figure
+from bayescm.cli.saving import written
 from bayescm.cli.understood import print_counts
 from bayescm.cli.understood import records as understood
 from bayescm.results.plans import action, of_actions
@@ -49,15 +49,9 @@ def _run(arguments: argparse.Namespace) -> None:
     made = {"settings": dict(found.attrs), "counts": understood(counts), "actions": finite(rows)}
     if arguments.thresholds is not None:
         made["thresholds"] = finite(_useful(found))
-    if arguments.save:
-        save(arguments.save, lambda: found, lambda: made, "actions")
-    if arguments.json:
-        print(as_json(made))
-    else:
+    if not written(arguments, lambda: found, lambda: made, "actions", lambda: bayescm.plot_decision_curve(found)[0]):
         print_counts(counts)
         _print(rows, found)
-    if arguments.plot:
-        save_figure(lambda: bayescm.plot_decision_curve(found)[0], arguments.plot)
 
 
 def _costs(arguments: argparse.Namespace, options: dict[str, Any]) -> "tuple[xr.DataArray, xr.Dataset]":
@@ -86,14 +80,13 @@ def _benefit(arguments: argparse.Namespace, options: dict[str, Any]) -> "tuple[x
 
 def _useful(found: "xr.Dataset") -> list[dict[str, Any]]:
     """Return the probability that the classifier beats both other actions."""
-    one = found[["probability_useful"]]
-    return [names | {"probability_useful": float(cell["probability_useful"])}
-            for names, cell in each(one, "probability_useful")]  # fmt: skip
+    cells = each(found[["probability_useful"]], "probability_useful")
+    return [names | {"probability_useful": float(cell["probability_useful"])} for names, cell in cells]
 
 
 def _print(rows: list[dict[str, Any]], found: "xr.Dataset") -> None:
     """Print the table, and what it comes to."""
-    attrs = found.attrs
+    attrs, costs = found.attrs, "best" in found
     level = f"{100 * attrs['ci_prob']:g}% {str(attrs['ci_kind']).upper()}"
     last = {"probability_best": "P(least)", "expected_regret": "regret"}
     shown = []
@@ -101,17 +94,15 @@ def _print(rows: list[dict[str, Any]], found: "xr.Dataset") -> None:
         words = {name: value for name, value in row.items() if name in found.dims}
         shown.append(words | {"mean": row["mean"], "interval": ends(row)}
                      | {said: row[name] for name, said in last.items() if name in row})  # fmt: skip
-    what = "cost" if "best" in found else "net benefit"
-    caption = f"{what} per item; regret: beyond the best action, by who knew the truth" if "best" in found else (
-        "net benefit: true positives per item, less false ones by the odds of the threshold")  # fmt: skip
-    title = f"expected {what}, prior {attrs['prior']}, {level}"
+    caption = "net benefit: true positives per item, less false ones by the odds of the threshold"
+    if costs:
+        caption = "cost per item; regret: beyond the best action, by who knew the truth"
+    title = f"expected {'cost' if costs else 'net benefit'}, prior {attrs['prior']}, {level}"
     print_records(shown, title, caption + positive(attrs), left=found.dims)
-    if "best" in found:
+    if costs:
         console().print(action(found), highlight=False, markup=False)
     else:
-        told = [
-            {"P(useful)" if name == "probability_useful" else name: value for name, value in one.items()}
-            for one in _useful(found)
-        ]
-        print_records(told, "better than calling all positive, and than calling none", "", left=found.dims)
+        useful = [{name: one[name] for name in one if name in found.dims} | {"P(useful)": one["probability_useful"]}
+                  for one in _useful(found)]  # fmt: skip
+        print_records(useful, "better than calling all positive, and than calling none", "", left=found.dims)
     print_assumptions(attrs)

@@ -11,7 +11,7 @@ from bayescm.cli import files
 from bayescm.cli.inputs import pos_label, require
 from bayescm.cli.options import add_command, numbers, refuse
 from bayescm.cli.output import add_outputs, ends, finite, print_assumptions, print_records
-from bayescm.cli.saving import as_json, save
+from bayescm.cli.saving import written
 from bayescm.distributions.sample import Draws
 from bayescm.results.writing import each
 
@@ -57,10 +57,7 @@ def _run(arguments: argparse.Namespace) -> None:
     made: dict[str, Any] = {"settings": dict(tree.attrs), "rates": finite(rows)}
     if plug_in is not None:
         made["rogan_gladen"] = float(plug_in)
-    if arguments.save:
-        save(arguments.save, lambda: tree, lambda: made, "rates")
-    if arguments.json:
-        print(as_json(made))
+    if written(arguments, lambda: tree, lambda: made, "rates"):
         return
     shown = [{name: row[name] for name in ("rate", "of", "mean", "sd")} | {"interval": ends(row)} for row in rows]
     level = f"{100 * arguments.ci_prob:g}% HDI"

@@ -7,7 +7,7 @@ import bayescm
 from bayescm.cli.inputs import systems_of
 from bayescm.cli.options import add_command, add_model, add_systems, model_of
 from bayescm.cli.output import add_outputs, ends, finite, positive, print_assumptions, print_records
-from bayescm.cli.saving import as_json, save, save_figure
+from bayescm.cli.saving import written
 from bayescm.data import validate
 from bayescm.results.names import of_attrs
 from bayescm.results.systems import of_board
@@ -55,19 +55,9 @@ def _run(arguments: argparse.Namespace) -> None:
         **model_of(arguments),
     )  # fmt: skip
     board = board.sortby("expected_rank")
-    if arguments.save:
-        save(arguments.save, lambda: board, lambda: _document(board), "systems")
-    if arguments.json:
-        print(as_json(_document(board)))
-    else:
+    made = {"settings": dict(board.attrs), "systems": finite(of_board(board))}
+    if not written(arguments, lambda: board, lambda: made, "systems", lambda: bayescm.plot_leaderboard(board)):
         _print(board, validate.positive_integer("--rows", arguments.shown))
-    if arguments.plot:
-        save_figure(lambda: bayescm.plot_leaderboard(board), arguments.plot)
-
-
-def _document(board: "xr.Dataset") -> dict[str, Any]:
-    """Return what is printed as JSON."""
-    return {"settings": dict(board.attrs), "systems": finite(of_board(board))}
 
 
 def _print(board: "xr.Dataset", most: int) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import bayescm
 from bayescm.cli.options import CELLS, add_cells, add_command, add_model, metric_list, model_of, numbers, refuse
 from bayescm.cli.output import add_outputs, finite, print_assumptions, print_records
-from bayescm.cli.saving import as_json, save, save_figure
+from bayescm.cli.saving import written
 from bayescm.results.names import of_metric
 from bayescm.results.plans import of_contest, of_sizes
 from bayescm.results.writing import each
@@ -64,14 +64,8 @@ def _run(arguments: argparse.Namespace) -> None:
         refuse(arguments, _NOT_OF_DIFFERENCES, "doesn't apply to --difference; leave it out")
         found, records = _contest(arguments)
     made = {"settings": dict(found.attrs), "plan": finite(records)}
-    if arguments.save:
-        save(arguments.save, lambda: found, lambda: made, "plan")
-    if arguments.json:
-        print(as_json(made))
-    else:
+    if not written(arguments, lambda: found, lambda: made, "plan", lambda: bayescm.plot_interval_width(found)):
         _print(records, arguments, found.attrs)
-    if arguments.plot:
-        save_figure(lambda: bayescm.plot_interval_width(found), arguments.plot)
 
 
 def _alone(arguments: argparse.Namespace) -> "tuple[xr.Dataset, list[dict[str, Any]]]":

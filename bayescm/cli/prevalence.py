@@ -7,7 +7,7 @@ import bayescm
 from bayescm.cli.inputs import counts_of
 from bayescm.cli.options import add_command, add_counts, add_model, metric_list, model_of, prevalence
 from bayescm.cli.output import add_outputs, ends, finite, positive, print_assumptions, print_records
-from bayescm.cli.saving import as_json, save, save_figure
+from bayescm.cli.saving import written
 from bayescm.cli.understood import print_counts
 from bayescm.cli.understood import records as understood
 from bayescm.data.schema import ASKED, METRIC
@@ -40,19 +40,18 @@ def _run(arguments: argparse.Namespace) -> None:
     found = bayescm.at_prevalences(counts, metrics, at, **options)
     rows = of_summary(found)
     made = {"settings": dict(found.attrs), "counts": understood(counts), "metrics": finite(rows)}
-    if arguments.save:
-        save(arguments.save, lambda: found, lambda: made, "metrics")
-    if arguments.json:
-        print(as_json(made))
-    else:
-        print_counts(counts)
-        words = (*counts.dims, "prevalence", METRIC, ASKED)
-        shown = [{name: value for name, value in row.items() if name in words}
-                 | {"mean": row["mean"], "interval": ends(row)} for row in rows]  # fmt: skip
-        level = f"{100 * found.attrs['ci_prob']:g}% {str(found.attrs['ci_kind']).upper()}"
-        caption = "the rates of each class stay those of these items" + positive(found.attrs)
-        title = f"at other prevalences, prior {found.attrs['prior']}, {level}"
-        print_records(shown, title, caption, left=[*map(str, counts.dims), METRIC])
-        print_assumptions(found.attrs)
-    if arguments.plot:
-        save_figure(lambda: bayescm.plot_prevalence(bayescm.at_prevalences(counts, metrics, **options)), arguments.plot)
+
+    def draw() -> Any:
+        return bayescm.plot_prevalence(bayescm.at_prevalences(counts, metrics, **options))
+
+    if written(arguments, lambda: found, lambda: made, "metrics", draw):
+        return
+    print_counts(counts)
+    words = (*counts.dims, "prevalence", METRIC, ASKED)
+    shown = [{name: value for name, value in row.items() if name in words}
+             | {"mean": row["mean"], "interval": ends(row)} for row in rows]  # fmt: skip
+    level = f"{100 * found.attrs['ci_prob']:g}% {str(found.attrs['ci_kind']).upper()}"
+    caption = "the rates of each class stay those of these items" + positive(found.attrs)
+    title = f"at other prevalences, prior {found.attrs['prior']}, {level}"
+    print_records(shown, title, caption, left=[*map(str, counts.dims), METRIC])
+    print_assumptions(found.attrs)

@@ -1,6 +1,7 @@
 """``bayescm region``, and the regions around a curve: joint uncertainty on the PR and the ROC plane."""
 
 import argparse
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import bayescm
@@ -8,7 +9,7 @@ from bayescm.cli.files import read
 from bayescm.cli.inputs import at_thresholds, counts_of
 from bayescm.cli.options import add_command, add_counts, number_or_word, numbers
 from bayescm.cli.output import add_outputs, ends, plain, positive, print_assumptions, print_records
-from bayescm.cli.saving import as_json, save, save_figure
+from bayescm.cli.saving import written
 from bayescm.cli.understood import print_counts
 from bayescm.cli.understood import records as understood
 from bayescm.results.writing import each
@@ -72,12 +73,7 @@ def _region(arguments: argparse.Namespace) -> None:
     made = {"settings": dict(surface.attrs), "counts": understood(counts), "point": _points(surface)}
     made |= {"regions": records}
     made |= {"test": tested} if tested else {}
-    if arguments.save:
-        save(arguments.save, lambda: surface, lambda: made, "regions")
-    if arguments.plot:
-        save_figure(lambda: bayescm.plot_region(surface), arguments.plot)
-    if arguments.json:
-        print(as_json(made))
+    if written(arguments, lambda: surface, lambda: made, "regions", lambda: bayescm.plot_region(surface)):
         return
     print_counts(counts)
     print_records(_short(records, surface), f"{_name(surface)} regions", _ENDS + positive(surface.attrs))
@@ -103,12 +99,8 @@ def of_curve(arguments: argparse.Namespace) -> None:
     ]  # fmt: skip
     of_marked = [] if marked is None else _extents(marked, bayescm.regions.area(marked))
     made = {"settings": dict(band.attrs), "band": records, "regions": of_marked}
-    if arguments.save:
-        save(arguments.save, lambda: band, lambda: made | _curve(counts, band), "band")
-    if arguments.plot:
-        save_figure(lambda: bayescm.plot_band(band, regions=marked), arguments.plot)
-    if arguments.json:
-        print(as_json(made | _curve(counts, band)))
+    picture = partial(bayescm.plot_band, band, regions=marked)
+    if written(arguments, lambda: band, lambda: made | _curve(counts, band), "band", picture):
         return
     title = f"{_name(band)} band of {counts.sizes['threshold']} thresholds, pointwise"
     print_records(records, title, "area: share of the plane that no threshold excludes" + positive(band.attrs))

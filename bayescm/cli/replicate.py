@@ -7,7 +7,7 @@ import bayescm
 from bayescm.cli.inputs import counts_of
 from bayescm.cli.options import add_command, add_counts, add_model, metric_list, model_of
 from bayescm.cli.output import add_outputs, ends, finite, positive, print_assumptions, print_records
-from bayescm.cli.saving import as_json, save, save_figure
+from bayescm.cli.saving import written
 from bayescm.cli.understood import print_counts
 from bayescm.cli.understood import records as understood
 from bayescm.data.schema import ASKED
@@ -21,8 +21,6 @@ EPILOG = """examples:
   bayescm replicate --tp 26 --fn 0 --fp 2 --tn 6 --metrics mcc --claim "mcc > .5"
   bayescm replicate systems.csv --metrics f1 --size 200        columns tp,fn,fp,tn: also P(one shows more than another)
 """
-
-
 _SELDOM = 0.0005  # an undefined metric that isn't worth a column
 
 
@@ -50,15 +48,9 @@ def _run(arguments: argparse.Namespace) -> None:
     made = {"metrics": _metrics(found), "claims": _claims(found), "pairs": _pairs(found)}
     document = {"settings": dict(found.attrs), "counts": understood(counts)}
     document |= {name: finite(records) for name, records in made.items() if records}
-    if arguments.save:
-        save(arguments.save, lambda: found, lambda: document, "metrics")
-    if arguments.json:
-        print(as_json(document))
-    else:
+    if not written(arguments, lambda: found, lambda: document, "metrics", lambda: bayescm.plot_forest(found)):
         print_counts(counts)
         _print(made, found)
-    if arguments.plot:
-        save_figure(lambda: bayescm.plot_forest(found), arguments.plot)
 
 
 def _metrics(found: "xr.Dataset") -> list[dict[str, Any]]:
@@ -67,16 +59,8 @@ def _metrics(found: "xr.Dataset") -> list[dict[str, Any]]:
     for names, one in each(found, "mean"):
         numbers = {name: float(one[name]) for name in ("point", "mean", "median", "sd")}
         method = {"method": str(one["method"].item()), "mcse_mean": float(one["mcse_mean"])}
-        records.append(
-            {
-                **names,
-                **of_metric(one),
-                **numbers,
-                **bounds(one["interval"]),
-                "undefined": float(one["undefined"]),
-                **method,
-            }
-        )
+        found_one = numbers | bounds(one["interval"]) | {"undefined": float(one["undefined"])}
+        records.append(names | of_metric(one) | found_one | method)
     return records
 
 
@@ -124,6 +108,6 @@ def _print(made: dict[str, list[dict[str, Any]]], found: "xr.Dataset") -> None:
         rows = [{name: value for name, value in one.items() if name != "mcse" or not exact} for one in made["claims"]]
         print_records(rows, "claims", "probability that the second test shows it" + positive(attrs), left=found.coords)
     if made["pairs"]:
-        told = "probability of a larger, and of an equal value" + positive(attrs)
-        print_records(made["pairs"], "one system and another", told, left=found.coords)
+        caption = "probability of a larger, and of an equal value" + positive(attrs)
+        print_records(made["pairs"], "one system and another", caption, left=found.coords)
     print_assumptions(attrs)

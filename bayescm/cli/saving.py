@@ -46,6 +46,33 @@ def _check(option: str, path: Path, suffixes: Any, written: str) -> None:
         raise ValueError(f"{option} {path}: nothing can be written into the folder {path.parent}; take another one.")
 
 
+def written(
+    arguments: argparse.Namespace,
+    data: Callable[[], Any],
+    document: Callable[[], dict[str, Any]],
+    table: str,
+    draw: Callable[[], Any] | None = None,
+) -> bool:
+    """Write the files and print the JSON that were asked for; say whether that is all, so that no table is printed.
+
+    Parameters
+    ----------
+    arguments : argparse.Namespace
+        With `json`, `save` and, where something can be drawn, `plot`.
+    data, document, table
+        As in :func:`save`.
+    draw : callable, optional
+        Draws the picture, and returns its axes.
+    """
+    if arguments.save:
+        save(arguments.save, data, document, table)
+    if draw is not None and arguments.plot:
+        save_figure(draw, arguments.plot)
+    if arguments.json:
+        print(as_json(document()))
+    return bool(arguments.json)
+
+
 def save(path: str, data: Callable[[], Any], document: Callable[[], dict[str, Any]], table: str) -> None:
     """Save a result by the ending of the name.
 

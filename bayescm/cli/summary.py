@@ -7,11 +7,11 @@ import bayescm
 from bayescm.cli.inputs import counts_of
 from bayescm.cli.options import add_command, add_counts, add_model, metric_list, model_of, refuse
 from bayescm.cli.output import add_outputs, called, console, finite, positive, print_assumptions, print_records
-from bayescm.cli.saving import as_json, save, save_figure
+from bayescm.cli.saving import written
 from bayescm.cli.understood import print_counts, records
 from bayescm.data.schema import ACTUAL, ASKED
 from bayescm.results.summaries import of_interval, of_summary
-from bayescm.results.writing import show
+from bayescm.results.writing import each, show
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -57,18 +57,19 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.prob:
         found = bayescm.probability(counts, arguments.prob, **settings)
     made = _as_json(table, counts, found)
-    if arguments.save:
-        save(arguments.save, lambda: _with_draws(table, counts, metrics, settings), lambda: made, "metrics")
-    if arguments.plot:
-        save_figure(lambda: bayescm.plot_forest(table), arguments.plot)
-    if arguments.json:
-        print(as_json(made))
-    else:
-        print_counts(counts)
-        _print(table, counts)
-        if found is not None:
-            _print_claims(found)
-        print_assumptions(table.attrs)
+
+    def with_draws() -> "xr.DataTree":
+        tree = bayescm.posterior(counts, metrics=metrics, **settings)
+        tree["summary"] = table
+        return tree
+
+    if written(arguments, with_draws, lambda: made, "metrics", lambda: bayescm.plot_forest(table)):
+        return
+    print_counts(counts)
+    _print(table, counts)
+    if found is not None:
+        _print_claims(found)
+    print_assumptions(table.attrs)
 
 
 def _confidence(arguments: argparse.Namespace, counts: "xr.DataArray") -> None:
@@ -84,10 +85,7 @@ def _confidence(arguments: argparse.Namespace, counts: "xr.DataArray") -> None:
     found = bayescm.interval(counts, metrics, arguments.method, ci_prob=arguments.ci_prob, random_seed=arguments.seed)
     rows = of_interval(found)
     made = {"settings": dict(found.attrs), "counts": records(counts), "metrics": finite(rows)}
-    if arguments.save:
-        save(arguments.save, lambda: found, lambda: made, "metrics")
-    if arguments.json:
-        print(as_json(made))
+    if written(arguments, lambda: found, lambda: made, "metrics"):
         return
     print_counts(counts)
     title = f"{arguments.method}, {100 * arguments.ci_prob:g}% confidence interval"
@@ -97,27 +95,10 @@ def _confidence(arguments: argparse.Namespace, counts: "xr.DataArray") -> None:
     print_assumptions(found.attrs)
 
 
-def _with_draws(table: "xr.Dataset", counts: Any, metrics: Any, settings: dict[str, Any]) -> "xr.DataTree":
-    """Return the posterior draws with the table."""
-    tree = bayescm.posterior(counts, metrics=metrics, **settings)
-    tree["summary"] = table
-    return tree
-
-
 def _claims(found: "xr.Dataset") -> list[dict[str, Any]]:
     """Return one record per matrix and claim."""
-    batch = [str(dim) for dim in found["probability"].dims if dim != "claim"]
-    one = found.stack(row=[*batch, "claim"], create_index=False) if batch else found.rename(claim="row")
-    names = {**{dim: dim for dim in batch}, "claim": "claim" if batch else "row"}
-    return [
-        {
-            **{name: one[key].values[i].item() for name, key in names.items()},
-            "probability": float(one["probability"][i]),
-            "error": float(one["error"][i]),
-            "mcse_probability": float(one["mcse_probability"][i]),
-        }
-        for i in range(one.sizes["row"])
-    ]
+    numbers = ["probability", "error", "mcse_probability"]
+    return [names | {name: float(one[name]) for name in numbers} for names, one in each(found[numbers], "probability")]
 
 
 def _print_claims(found: "xr.Dataset") -> None:

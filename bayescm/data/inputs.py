@@ -15,9 +15,7 @@ from bayescm.data.readings import is_list, is_matrix, is_number, read_counts, re
 from bayescm.data.schema import ITEM, SYSTEM
 from bayescm.data.thresholds import counts_at_thresholds
 
-"""Columns of a long table of answers, and what else they are called."""
 _OF_LABELS = ("labels", "pos_label")
-"""How right and wrong answers are written."""
 
 
 def takes_counts[**P, R](function: Callable[P, R]) -> Callable[P, R]:
@@ -32,7 +30,8 @@ def takes_counts[**P, R](function: Callable[P, R]) -> Callable[P, R]:
         given = _in_place(given, options, first, "y_pred")
         if function.__name__ == "summary" and _takes_passes(given, options):
             given = (read_passes(given[0], options.pop("runs")), *given[1:])
-            options.setdefault("metrics", "accuracy") if len(given) == 1 else None
+            if len(given) == 1:
+                options.setdefault("metrics", "accuracy")
         elif len(given) > 1 and _are_labels(given[0], given[1]):
             given = (confusion_matrix(given[0], given[1], **_taken(options, _OF_LABELS)), *given[2:])
         elif len(given) > 1 and all(map(is_number, given[:2])):

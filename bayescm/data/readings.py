@@ -1,7 +1,7 @@
 """What people have counts, answers and totals in, read where it can be nothing else."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import xarray as xr
@@ -18,23 +18,17 @@ from bayescm.data.schema import ACTUAL, CELLS_OF_TWO, ITEM, MATRIX, PREDICTED, R
 from bayescm.data.tables import from_table
 
 _RIGHT, _WRONG = "correct", "wrong"
-
-
 _COLUMNS = {
     SYSTEM: ("system", "model", "classifier"),
     ITEM: ("item", "question", "prompt", "task"),
     _RIGHT: ("correct", "right", "passed", "passes"),
     RUN: ("run", "trial", "attempt", "sample", "repeat", "epoch", "seed"),
 }
-
-
+"""Columns of a long table of answers, and what else they are called."""
 _RIGHT_WORDS = ("1", "1.0", "true", "pass", "passed", "correct", "right", "yes")
-
-
 _WRONG_WORDS = ("0", "0.0", "false", "fail", "failed", "incorrect", "wrong", "no")
-
-
 _AS_RIGHT = dict.fromkeys(_RIGHT_WORDS, 1) | dict.fromkeys(_WRONG_WORDS, 0)
+"""How right and wrong answers are written."""
 
 
 def read_counts(data: Any) -> Any:
@@ -137,8 +131,7 @@ def read_passes(data: Any, runs: Any) -> xr.Dataset:
     if hasattr(data, "columns"):
         found = _known(columns := {str(name).strip().casefold(): name for name in data.columns})
         if found[SYSTEM] is not None and found[ITEM] is not None:
-            told: xr.Dataset = _of_long(data, found | {RUN: None}, columns, runs)
-            return told
+            return cast("xr.Dataset", _of_long(data, found | {RUN: None}, columns, runs))
         data = {str(name): data[name] for name in data.columns}
     if not isinstance(data, Mapping):
         values = np.asarray(data)
@@ -306,8 +299,9 @@ def _of_long(frame: Any, found: Mapping[str, Any], columns: Mapping[str, Any], r
     rows = by_item(system, item, None if found[RUN] is None else np.asarray(frame[found[RUN]]).astype(str))
     if found[_RIGHT] is not None:
         right = np.asarray(frame[found[_RIGHT]])
-        told = {name: right[of_system] for name, of_system in rows.items()}
-        return _of_right(told) if runs is None else of_passes({name: one[:, 0] for name, one in told.items()}, runs)
+        if runs is not None:
+            return of_passes({name: right[of_system[:, 0]] for name, of_system in rows.items()}, runs)
+        return _of_right({name: right[of_system] for name, of_system in rows.items()})
     actual, predicted = np.asarray(frame[sides[ACTUAL]]), np.asarray(frame[sides[PREDICTED]])
     truth = actual[next(iter(rows.values()))[:, 0]]
     several = np.any([(actual[of_system] != truth[:, None]).any(1) for of_system in rows.values()], axis=0)
@@ -360,8 +354,8 @@ def _of_right(right: Mapping[str, Any]) -> xr.Dataset:
                 f"{some(sorted(set(map(str, np.ravel(right[name]).tolist()))))}. Passes of 4 runs of an item are "
                 "bayescm.leaderboard(passes, runs=4); of scores say what counts as right, such as scores > 2."
             )
-    told = {name: np.reshape(np.array(known[name]), np.shape(answers)) for name, answers in right.items()}
-    return predictions([1] * len(next(iter(told.values()))), told, labels=[0, 1])
+    passed = {name: np.reshape(np.array(known[name]), np.shape(answers)) for name, answers in right.items()}
+    return predictions([1] * len(next(iter(passed.values()))), passed, labels=[0, 1])
 
 
 def as_right(values: Sequence[Any]) -> list[int] | None:

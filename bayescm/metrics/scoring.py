@@ -75,5 +75,5 @@ def _score(estimator: Any, X: Any, y: Any, *, names: list[str], labels: Any, pos
         for name, metric in zip(names, resolved, strict=True)
     }
     cells = flatten_cells(counts)
-    told = cells["cell"].values.tolist() if order == [0, 1] else [f"{a}->{b}" for a in order for b in order]
-    return found | dict(zip(told, cells.values.tolist(), strict=True))
+    named = cells["cell"].values.tolist() if order == [0, 1] else [f"{a}->{b}" for a in order for b in order]
+    return found | dict(zip(named, cells.values.tolist(), strict=True))

@@ -8,7 +8,7 @@ import xarray as xr
 from bayescm.data.counts import check_counts
 from bayescm.data.inputs import takes_counts
 from bayescm.data.schema import ACTUAL, CI_BOUND, MATRIX, PREDICTED
-from bayescm.inference.summaries import cell_summary
+from bayescm.inference.cells import cell_summary
 from bayescm.plots.checks import refuse
 
 if TYPE_CHECKING:

@@ -14,7 +14,8 @@ from bayescm import plots, regions
 from bayescm.data.counts import one_matrix
 from bayescm.data.inputs import takes_counts
 from bayescm.data.schema import ACTUAL, PREDICTED, labels_of
-from bayescm.inference.summaries import cell_summary, summary
+from bayescm.inference.cells import cell_summary
+from bayescm.inference.summaries import summary
 from bayescm.metrics import MetricsLike
 from bayescm.results import Answer, writing
 from bayescm.results.summaries import of_matrix
