@@ -295,15 +295,15 @@ def _differences(tree: "xr.DataTree", level: float) -> list[dict[str, Any]]:
             records.append({**about, "difference": name, "method": "posterior", **found})
         positive = items["positive"].values.astype(int)
         if 0 < positive.sum() < len(positive):
-            told = bayescm.auc_difference(
+            difference = bayescm.auc_difference(
                 positive,
                 dict(zip((first, second), items["score"].values.T[:2], strict=True)),
                 ci_prob=level,
                 direction=tree.attrs["direction"],
             )
-            lower, upper = told["interval"].values.tolist()
-            found = {"estimate": float(told["point"]), "lower": lower, "upper": upper}
-            found["p_value"] = float(told["p_value"])
+            lower, upper = difference["interval"].values.tolist()
+            found = {"estimate": float(difference["point"]), "lower": lower, "upper": upper}
+            found["p_value"] = float(difference["p_value"])
             records.append({**about, "difference": "auc", "method": "DeLong", **found})
     return records
 

@@ -137,10 +137,11 @@ def _print(records: list[dict[str, Any]], arguments: argparse.Namespace, attrs: 
     rows = [record | {"items": f"{record['items']:,}"} for record in records]
     if arguments.difference is not None:
         items = "items that both answer" if attrs["design"] == "paired" else "items for each of two systems"
-        told = f"until P(first better) is at least {attrs['decision_prob']:g}; error_rate: one of two equal ones is so"
+        sure_of = f"until P(first better) is at least {attrs['decision_prob']:g}"
+        caption = f"{sure_of}; error_rate: one of two equal ones is so"
         if attrs["design"] == "paired":
-            told += "; discordant: items expected that exactly one gets right"
-        print_records(rows, f"{items}, with {sure}", told, left=["metric"])
+            caption += "; discordant: items expected that exactly one gets right"
+        print_records(rows, f"{items}, with {sure}", caption, left=["metric"])
         print_assumptions(attrs)
         return
     level = f"{100 * attrs['ci_prob']:g}% {str(attrs['ci_kind']).upper()}"

@@ -45,8 +45,8 @@ def print_counts(counts: "xr.DataArray") -> None:
     one = of_matrix if len(labels) <= _CLASSES else _classes
     rows = _several(counts) if counts.ndim > 2 else one(counts)
     more = f"; {len(rows) - _ROWS} more" if len(rows) > _ROWS else ""
-    told = (positive(positive_class(counts)).strip() or f"{len(labels)} classes") + more
-    print_records(rows[:_ROWS], "the counts as understood", told, left=[ACTUAL, *map(str, counts.dims)])
+    caption = (positive(positive_class(counts)).strip() or f"{len(labels)} classes") + more
+    print_records(rows[:_ROWS], "the counts as understood", caption, left=[ACTUAL, *map(str, counts.dims)])
 
 
 def _classes(counts: "xr.DataArray") -> list[dict[str, Any]]:

@@ -94,11 +94,11 @@ def discordant(answers: Patterns, pair: tuple[int, int], entry: Entry) -> tuple[
         one, two = got.T[::-1] if entry.metric.loss else got.T
         differ = one != two
     else:
-        counts, actual, told = answers.counts, answers.codes[:, :1, None], answers.answers()[:, list(pair)]
+        counts, actual, given = answers.counts, answers.codes[:, :1, None], answers.answers()[:, list(pair)]
         if entry.place is not None:
-            actual, told = actual == entry.place, np.sort(told == entry.place, axis=-1)
-        one, two = (told == actual).mean(-1).T
-        differ = (told[:, 0] != told[:, 1]).any(-1)
+            actual, given = actual == entry.place, np.sort(given == entry.place, axis=-1)
+        one, two = (given == actual).mean(-1).T
+        differ = (given[:, 0] != given[:, 1]).any(-1)
     return int(counts[one > two].sum()), int(counts[one < two].sum()), int(counts[differ].sum())
 
 

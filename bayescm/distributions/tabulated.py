@@ -82,14 +82,11 @@ class Table:
         return np.asarray(np.clip(found, *self.range))
 
     def moments(self) -> tuple[float, float]:
-        """Return mean and standard deviation: integrals of 1 - cdf, around the median."""
-        from scipy.interpolate import CubicSpline
-
-        middle, low, high = float(self.ppf(np.array([0.5]))[0]), self.x[0], self.x[-1]
-        first = high - middle - float(self.spline.integrate(low, high))
-        tilted = CubicSpline(self.x, (self.x - middle) * self.spline(self.x))
-        second = (high - middle) ** 2 - 2.0 * float(tilted.integrate(low, high))
-        return middle + first, float(np.sqrt(max(second - first**2, 0.0)))
+        """Return mean and standard deviation: integrals of the cdf and of its integral, below the upper end."""
+        low, high = self.x[0], self.x[-1]
+        first = float(self.spline.integrate(low, high))  # of high - X; its square has twice the mean of the next
+        second = 2.0 * float(self.spline.antiderivative().integrate(low, high))
+        return float(high - first), float(np.sqrt(max(second - first**2, 0.0)))
 
     @cached_property
     def single_peak(self) -> bool:

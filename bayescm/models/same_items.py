@@ -108,8 +108,8 @@ def _of_answers(data: xr.Dataset) -> Patterns:
             "`data` must have the variables actual(item) and predicted(system, item), or predicted(system, item, run); "
             f"got { {str(name): v.dims for name, v in data.data_vars.items()} }. Build it with bayescm.predictions."
         )
-    told = data[PREDICTED].transpose(SYSTEM, ..., ITEM).values
-    both = np.vstack([data[ACTUAL].values, told.reshape(-1, told.shape[-1])])
+    answers = data[PREDICTED].transpose(SYSTEM, ..., ITEM).values
+    both = np.vstack([data[ACTUAL].values, answers.reshape(-1, answers.shape[-1])])
     labels = data[LABEL].values if LABEL in data.coords else _labels(data)
     validate.unique("class_label", labels.tolist())
     sorter = np.argsort(labels)
@@ -136,7 +136,7 @@ def refuse_runs(which: Patterns, what: str) -> None:
     if which.runs > 1:
         raise ValueError(
             f"{what} takes every answer for an item of its own, and the {which.runs} runs of an item aren't: give one "
-            "run, such as told.isel(run=0)."
+            "run, such as data.isel(run=0)."
         )
 
 

@@ -121,6 +121,6 @@ def _prizes(ax: "Axes", prizes: Any, shown: int) -> None:
 
 def _title(board: xr.Dataset) -> str:
     """Say what is ranked, and how."""
-    told = f"{board.attrs['samples']:,} draws" if "samples" in board.attrs else "no draws"
+    drawn = f"{board.attrs['samples']:,} draws" if "samples" in board.attrs else "no draws"
     items = {"paired": "the same items"}.get(str(board.attrs["design"]), "independent test sets")
-    return f"{board.attrs['title']}: P(rank); {items}, {told}"
+    return f"{board.attrs['title']}: P(rank); {items}, {drawn}"

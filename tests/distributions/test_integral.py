@@ -157,7 +157,7 @@ def test_quantiles_and_intervals(name, which):
     inside = is_hdi & (hdi.sel(ci_bound="lower") > lower) & (hdi.sel(ci_bound="upper") < upper)
     density = dist.pdf(hdi)
     ratio = density.sel(ci_bound="lower") / density.sel(ci_bound="upper")
-    assert (~inside | (abs(ratio - 1) < 2e-4 + 30 * found.error)).all()
+    assert (~inside | (abs(ratio - 1) < 1e-4 + 30 * found.error)).all()
 
 
 @pytest.mark.parametrize(
