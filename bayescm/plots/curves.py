@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 from scipy.spatial import cKDTree
 
+from bayescm.curves import curve_band
 from bayescm.curves.names import LONG_NAMES
 from bayescm.data.schema import CI_BOUND
 from bayescm.plots.checks import refuse
@@ -41,7 +42,7 @@ _WITHIN = 0.3  # a label within a band is that much worse
 
 
 def plot_curve(
-    data: xr.Dataset | Mapping[str, xr.Dataset],
+    data: xr.Dataset | xr.DataTree | Mapping[str, xr.Dataset | xr.DataTree],
     *,
     names: Sequence[str] | None = None,
     point: bool = True,
@@ -55,8 +56,9 @@ def plot_curve(
 
     Parameters
     ----------
-    data : xarray.Dataset, or mapping of names to these
-        From :func:`bayescm.curve_band`, with at most one batch dim: its curves are drawn over one another.
+    data : xarray.Dataset or xarray.DataTree, or mapping of names to these
+        From :func:`bayescm.curve_band`, with at most one batch dim: its curves are drawn over one another. From
+        :func:`bayescm.curve_posterior` over rates: with its simultaneous band on the ROC plane.
     names : sequence of str, optional
         Instead of the names in the legend, one for each curve.
     point : bool
@@ -115,7 +117,7 @@ def plot_curve(
 
 def curve_layers(data: Any, names: Sequence[str] | None, taken: int = 0) -> list[Layer]:
     """Return the curves that are shown, each with its name, colour and line style, behind those already taken."""
-    several = isinstance(data, Mapping) and not isinstance(data, xr.Dataset)
+    several = isinstance(data, Mapping) and not isinstance(data, xr.Dataset | xr.DataTree)
     given = [(str(name), one) for name, one in data.items()] if several else [("", data)]
     if not given:
         raise ValueError("`data` is empty; give at least one curve.")
@@ -135,6 +137,7 @@ def curve_layers(data: Any, names: Sequence[str] | None, taken: int = 0) -> list
 
 def _singles(name: str, data: Any) -> list[tuple[str, xr.Dataset]]:
     """Return the curves of a batch with their names."""
+    data = curve_band(data) if isinstance(data, xr.DataTree) else data
     _check_band("data", data)
     if "difference" in data.attrs:
         raise ValueError("`data` holds the difference of two curves; give it as `difference`, below the curves.")

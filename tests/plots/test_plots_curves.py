@@ -206,12 +206,18 @@ def test_the_difference_is_below(two):
     assert lower.get_ylabel() == "RandomForestClassifier\nminus LogisticRegression"
 
 
+def test_a_posterior_is_drawn_with_its_simultaneous_band(one):
+    ax, wanted = bayescm.plot_curve(one), bayescm.plot_curve(bayescm.curve_band(one))
+    assert ax.get_legend().get_title().get_text() == wanted.get_legend().get_title().get_text()
+    np.testing.assert_array_equal(ax.lines[0].get_xydata(), wanted.lines[0].get_xydata())
+
+
 def test_curve_errors(one, two):
     data, pr = bayescm.curve_band(one), bayescm.curve_band(one, space="pr")
     both = bayescm.curve_band(two)
     minus = bayescm.curve_band(two, difference=("forest", "logistic"))
     for given, error, match in (
-        (one, TypeError, "`data` must be what bayescm.curve_band returns; got a DataTree"),
+        (bayescm.posterior([[5, 1], [2, 4]]), ValueError, "must be what bayescm.curve_posterior"),
         (None, TypeError, "`data` must be"),
         ({}, ValueError, "`data` is empty"),
         ({"a": data, "b": pr}, ValueError, "mixes the PR and the ROC plane"),
