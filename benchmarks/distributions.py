@@ -23,7 +23,8 @@ from scipy import special
 from trunk import FIRST_OURS, NO_DASK, OURS, PEER, Array, Run, alternate, fresh, machine, ratio, table
 
 import bayescm
-from bayescm import _kernels, distributions, metrics
+from bayescm import distributions, metrics
+from bayescm._kernels.jit import cache_folder
 from bayescm.distributions import dirichlet
 from bayescm.priors.concentrations import concentrations
 
@@ -256,7 +257,7 @@ def main() -> None:
     parser.add_argument("--sections", default="ABCDE", help="which to run (default: ABCDE; B takes a quarter as many)")
     arguments = parser.parse_args()
     more = ", ".join(f"{name} {version(name)}" for name in ("numba", "credible"))
-    kernels = Path(_kernels.cache_folder() or "").name
+    kernels = Path(cache_folder() or "").name
     command = "python -m uv run --group peers --with credible python benchmarks/distributions.py --write"
     parts = [
         "# Results of distributions.py",

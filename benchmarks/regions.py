@@ -20,7 +20,7 @@ import numpy as np
 from regions_data import BINS, MATRIX, SAMPLES, SIMULATED_BINS, cases, matrices
 
 import bayescm
-from bayescm import _kernels
+from bayescm._kernels.jit import cache_folder
 from bayescm.regions import credible, grid, methods
 
 HERE = Path(__file__).parent
@@ -214,7 +214,7 @@ def main() -> None:
         f"{time.strftime('%Y-%m-%d')}, {platform.processor() or platform.machine()}, {os.cpu_count()} cores, load "
         f"{load:.1f} at the start; Python {platform.python_version()}, bayescm {bayescm.__version__}, numpy "
         f"{version('numpy')}, numba {version('numba')}; mmu 0.1.2 on Python 3.11; kernels "
-        f"{Path(_kernels.cache_folder() or 'none').name}.",
+        f"{Path(cache_folder() or 'none').name}.",
         "",
         f"500 thresholds, {BINS} x {BINS} points unless said, one and two threads each; the least of two alternating "
         "runs of each side. Levels up to 95.4% agree with mmu's to " + agree + ".",
