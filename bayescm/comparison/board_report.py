@@ -11,14 +11,14 @@ from scipy import special
 from bayescm.comparison import mixtures, rank_draws, ranks
 from bayescm.comparison.field import Field
 from bayescm.comparison.population import Learned
-from bayescm.data.schema import CI_BOUND, SYSTEM, interval_coordinate
+from bayescm.data.schema import CI_BOUND, SYSTEM, VERSUS, interval_coordinate
 from bayescm.distributions import Beta
 from bayescm.distributions.sample import share_error
 
 Array = NDArray[np.float64]
 Found = ranks.Exact | mixtures.Mixed | rank_draws.Drawn
 
-RANK, TOP, VERSUS = "rank", "top", "versus"
+RANK, TOP = "rank", "top"
 LONG_NAMES = {
     "point": "{} of the counts",
     "mean": "Posterior mean of {}",

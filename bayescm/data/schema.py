@@ -24,7 +24,7 @@ CELL, LABEL, METRIC, ASKED, CI_BOUND = (
     "asked",
     "ci_bound",
 )  # ArviZ's summary keeps "label" for itself
-THRESHOLD, SYSTEM, ITEM = "threshold", "system", "item"
+THRESHOLD, SYSTEM, VERSUS, ITEM = "threshold", "system", "versus", "item"
 FOLD, GROUP, RUN = "fold", "group", "run"
 GROUPS = (
     "posterior",

@@ -18,6 +18,7 @@ from bayescm.data.schema import (
     MATRIX,
     METRIC,
     SYSTEM,
+    VERSUS,
     attributes,
     interval_coordinate,
     labels_of,
@@ -32,7 +33,7 @@ from bayescm.priors.concentrations import Concentrations, PrevalenceLike, PriorL
 
 Array = NDArray[np.float64]
 
-CLAIM, VERSUS = "claim", "versus"
+CLAIM = "claim"
 _MOST_VALUES = 200_000  # of a proportion
 _STATISTICS = {
     "point": "Value of the counts themselves",

@@ -17,8 +17,9 @@ from bayescm.data.counts import check_counts
 from bayescm.data.inputs import takes_counts
 from bayescm.data.schema import CI_BOUND, MATRIX, METRIC, attributes
 from bayescm.regions.grid import LONG_NAMES, SPACES, Array, Space, axis, checked_axis, smooth
+from bayescm.regions.levels import region_level
 from bayescm.regions.options import LEVELS, checked_levels
-from bayescm.regions.surfaces import HERE, region, region_level
+from bayescm.regions.surfaces import HERE, region
 
 LEVEL, VERTEX = "level", "vertex"
 _START, _MOST, _MOST_SIMULATED = 129, 2049, 513  # points per axis

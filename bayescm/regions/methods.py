@@ -88,6 +88,20 @@ class Method:
         q[self.in_corner(cells, y, x)] = 0.0
         return np.asarray(q)
 
+    def fitted(self, cells: Array, y: Array, x: Array) -> Array:
+        """Return the cell probabilities (E, 4) of the largest likelihood at points (Urlus 2023, eqs 6 and 37)."""
+        n = np.maximum(cells.sum(-1), 1.0)
+        at = np.exp(self.space.logs(y, x))
+        if self.space.trinomial:
+            m = cells[:, 1:].sum(-1) / n
+            tp, fp, fn = (m * at[:, i] for i in range(3))
+            p = np.stack([1.0 - m, fp, fn, tp], -1)
+        else:
+            positive = (cells[:, 2] + cells[:, 3]) / n
+            rest = 1.0 - positive
+            p = np.stack([rest * at[:, 3], rest * at[:, 2], positive * at[:, 1], positive * at[:, 0]], -1)
+        return np.asarray(p / p.sum(-1, keepdims=True))
+
     def in_corner(self, cells: Array, y: Array, x: Array) -> NDArray[np.bool_]:
         """Return which points (E,) are the corner (0, 0) of a PR plane with an estimate there."""
         estimate = (cells[:, 3] == 0) & (cells[:, 1] + cells[:, 2] > 0)
@@ -281,7 +295,7 @@ class Simulate(Method):
     def at(self, cells: Array, y: Array, x: Array) -> tuple[Array, Array, Array]:
         q = self.deviance(cells, y, x)
         level = np.empty(len(q))
-        for e, p in enumerate(self._profile(cells, y, x)):
+        for e, p in enumerate(self.fitted(cells, y, x)):
             # a stream of its own for every matrix and point, wherever in a batch or a grid they are
             place = np.array([y[e], x[e]]).view(np.uint64).tolist()
             rng = np.random.default_rng([self.seed, *cells[e].astype(int).tolist(), *place])
@@ -290,19 +304,9 @@ class Simulate(Method):
             level[e] = (self.deviance(drawn, *one) < q[e] - 1e-9 * max(1.0, q[e])).mean()
         return q, level, 1.0 - level
 
-    def _profile(self, cells: Array, y: Array, x: Array) -> Array:
-        """Return the cell probabilities (E, 4) of the largest likelihood at points (Urlus 2023, eqs 6 and 37)."""
-        n = np.maximum(cells.sum(-1), 1.0)
-        at = np.exp(self.space.logs(y, x))
-        if self.space.trinomial:
-            m = cells[:, 1:].sum(-1) / n
-            tp, fp, fn = (m * at[:, i] for i in range(3))
-            p = np.stack([1.0 - m, fp, fn, tp], -1)
-        else:
-            positive = (cells[:, 2] + cells[:, 3]) / n
-            rest = 1.0 - positive
-            p = np.stack([rest * at[:, 3], rest * at[:, 2], positive * at[:, 1], positive * at[:, 0]], -1)
-        return np.asarray(p / p.sum(-1, keepdims=True))
+
+BY_LIKELIHOOD = (Wilks, Exact, Simulate)
+"""Methods that know the likeliest shares of the cells at a point."""
 
 
 @lru_cache(maxsize=8)

@@ -1,4 +1,4 @@
-"""region(), band() and region_level(): counts in, levels over a plane out."""
+"""region() and band(): counts in, levels over a plane out."""
 
 import warnings
 from collections.abc import Callable, Hashable, Sequence
@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike
 
 from bayescm.data import validate
 from bayescm.data.inputs import takes_counts, takes_scores
-from bayescm.data.schema import MATRIX, METRIC, THRESHOLD
+from bayescm.data.schema import MATRIX, METRIC, THRESHOLD, VERSUS
 from bayescm.priors.concentrations import PriorLike
-from bayescm.regions.grid import LONG_NAMES, SPACES, Array, axis, checked_axis
-from bayescm.regions.methods import Method
+from bayescm.regions.grid import LONG_NAMES, Array, axis, checked_axis
+from bayescm.regions.methods import Ellipse, Method
 from bayescm.regions.options import LEVELS, Options, flat, two_labels
 
 HERE = (str(Path(__file__).parents[1]),)
@@ -23,10 +23,9 @@ _POINTS = 257
 _POINTS_SIMULATED = 65
 _POINTS_OF_BAND = 501
 _LONG_NAMES = LONG_NAMES | {
-    "point": "Value of the counts themselves", "p_value": "p-value of the point",
-    "level": "Smallest level whose region contains the point",
+    "point": "Value of the counts themselves", "level": "Smallest level whose region contains the point",
+    "covariance": "Covariance of the estimates",
 }  # fmt: skip
-_STATISTICS = {"ellipse": "Squared Mahalanobis distance", "density": "Log posterior density"}
 
 
 @takes_counts
@@ -80,8 +79,8 @@ def region(
     xarray.Dataset
         ``level(..., precision, recall)`` or ``level(..., tpr, fpr)``: the smallest level whose region contains the
         point, so the region of level c is where ``level <= c``; ``point(..., metric)``: the estimate, NaN where it is
-        0/0. Attributes say how it was made; ``complete_level`` is the level up to which the surface is complete: where
-        the level is larger it may be 1.
+        0/0; of "ellipse" ``covariance(..., metric, versus)`` of the estimates. Attributes say how it was made;
+        ``complete_level`` is the level up to which the surface is complete: where the level is larger it may be 1.
 
     Raises
     ------
@@ -204,96 +203,6 @@ def band(
     return _dataset(checked, made, method_, axes, kernel, [dim, *MATRIX])
 
 
-@takes_counts
-def region_level(
-    counts: Any,
-    *,
-    recall: ArrayLike | xr.DataArray | None = None,
-    precision: ArrayLike | xr.DataArray | None = None,
-    tpr: ArrayLike | xr.DataArray | None = None,
-    fpr: ArrayLike | xr.DataArray | None = None,
-    method: str = "wilks",
-    prior: PriorLike | None = None,
-    ordering: str | None = None,
-    mid_p: bool | None = None,
-    extra_cov: ArrayLike | None = None,
-    samples: int | None = None,
-    random_seed: int | np.random.Generator | None = None,
-) -> xr.Dataset:
-    """Test hypothesised points: the smallest level whose region contains each.
-
-    Parameters
-    ----------
-    counts : xarray.DataArray or array_like
-        As in :func:`bayescm.region`.
-    recall, precision, tpr, fpr : float, array_like or xarray.DataArray
-        Either recall and precision or tpr and fpr, in [0, 1]. Plain arrays of one dimension share the dim ``point``;
-        DataArrays keep their dims and are broadcast.
-    method, prior, ordering, mid_p, extra_cov, samples, random_seed
-        As in :func:`bayescm.region`.
-
-    Returns
-    -------
-    xarray.Dataset
-        Over the batch and the dims of the points: ``statistic`` (likelihood ratio; squared Mahalanobis distance;
-        log density), ``level`` and ``p_value`` = 1 - level, with full precision where it is small and has a formula; of
-        "credible" that is the posterior mass of the points that come after.
-
-    Warns
-    -----
-    UserWarning
-        As :func:`bayescm.region`; without an ellipse statistic, level and p-value are NaN.
-
-    Examples
-    --------
-    >>> import bayescm
-    >>> counts = bayescm.from_cells(tp=203, fn=41, fp=55, tn=201)
-    >>> test = bayescm.region_level(counts, recall=0.85, precision=0.75)
-    >>> round(test.statistic.item(), 4), round(test.p_value.item(), 4)
-    (3.0645, 0.2161)
-    """
-    given = {"precision": precision, "recall": recall, "tpr": tpr, "fpr": fpr}
-    names = {name for name, value in given.items() if value is not None}
-    spaces = [space for space in SPACES.values() if {space.y, space.x} == names]
-    if not spaces:
-        raise ValueError(f"give either `recall` and `precision` or `tpr` and `fpr`; got {sorted(names) or 'none'}.")
-    space = spaces[0]
-    made = Options(space.name, method, None, prior, ordering, mid_p, extra_cov, samples, random_seed)
-    checked = two_labels(counts)
-    method_ = made.method(checked)
-    places = {name: _coordinate(name, given[name]) for name in (space.y, space.x)}
-    sizes = [place.sizes["point"] for place in places.values() if "point" in place.dims]
-    if len(set(sizes)) > 1:
-        raise ValueError(f"`{space.y}` has {sizes[0]} points, `{space.x}` has {sizes[1]}; give one of each per point.")
-    taken = {dim for place in places.values() for dim in place.dims} & set(MATRIX)
-    if taken:
-        raise ValueError(f"`{space.y}` and `{space.x}` can't have the dims of a matrix, {sorted(map(str, taken))}.")
-
-    def kernel(cells: Array, y: Array, x: Array) -> Array:
-        y, x, first = np.broadcast_arrays(y, x, cells[..., 0, 0])
-        wide = np.broadcast_to(cells, (*first.shape, 2, 2))
-        found = method_.at(flat(wide), y.reshape(-1).astype(float), x.reshape(-1).astype(float))
-        return np.stack(found, -1).reshape(*first.shape, 3)
-
-    if checked.chunks is None:
-        _warn(method_, checked)
-    values = xr.apply_ufunc(
-        kernel, checked, *places.values(), input_core_dims=[list(MATRIX), [], []], output_core_dims=[["_statistic"]],
-        dask="parallelized", output_dtypes=[np.float64], dask_gufunc_kwargs={"output_sizes": {"_statistic": 3}},
-        keep_attrs=False,
-    )  # fmt: skip
-    data = xr.Dataset(
-        {name: values.isel(_statistic=i) for i, name in enumerate(("statistic", "level", "p_value"))}, attrs=made.attrs
-    )
-    for name, place in places.items():
-        if name not in data.dims:
-            data = data.assign_coords({name: place})
-    names_ = _LONG_NAMES | {"statistic": _STATISTICS.get(method_.name, "Likelihood ratio statistic")}
-    for name in (*places, "statistic", "level", "p_value"):
-        data[name].attrs = {"long_name": names_[name]}
-    return data
-
-
 def _axes(counts: xr.DataArray, made: Options, method: Method, given: Any) -> tuple[Array, Array]:
     """Return the axes of a region."""
     axes = _two_axes(given)
@@ -332,24 +241,7 @@ def _sizes(given: Any) -> tuple[int, int]:
     return ny, nx
 
 
-def _coordinate(name: str, value: Any) -> xr.DataArray:
-    """Return coordinates of points in [0, 1]."""
-    if not isinstance(value, xr.DataArray):
-        plain = validate.array_of(name, value)
-        if plain.ndim > 1:
-            raise ValueError(f"`{name}` must have at most one dimension, or be a DataArray; got shape {plain.shape}.")
-        value = xr.DataArray(plain, dims=["point"] * plain.ndim)
-    assert isinstance(value, xr.DataArray)
-    if value.size == 0:
-        raise ValueError(f"`{name}` is empty; give at least one point.")
-    if value.dtype.kind not in "iuf":
-        raise TypeError(f"`{name}` must be numbers in [0, 1]; got values of type {value.dtype}.")
-    if not bool(((value >= 0) & (value <= 1)).all()):
-        raise ValueError(f"`{name}` must be in [0, 1], without missing values.")
-    return value
-
-
-def _warn(method: Method, counts: xr.DataArray) -> None:
+def complain(method: Method, counts: xr.DataArray) -> None:
     """Say for which matrices a method fails."""
     if complaint := method.complaint(flat(counts.values)):
         warnings.warn(complaint, skip_file_prefixes=HERE)
@@ -367,7 +259,7 @@ def _dataset(
     space = made.space
     names = (space.y, space.x)
     if counts.chunks is None:
-        _warn(method, counts)
+        complain(method, counts)
     else:
         counts = counts.chunk(dict.fromkeys(MATRIX, -1))
 
@@ -385,7 +277,22 @@ def _dataset(
         keep_attrs=False,
     )  # fmt: skip
     data = xr.Dataset({"level": level, "point": point}, attrs=made.attrs)
+    if isinstance(method, Ellipse):
+        data["covariance"] = _covariance(counts, method)
     data = data.assign_coords({METRIC: list(names), **dict(zip(names, axes, strict=True))})
-    for name in (*names, "level", "point"):
+    for name in (*names, *data.data_vars):
         data[name].attrs = {"long_name": _LONG_NAMES[name]}
     return data
+
+
+def _covariance(counts: xr.DataArray, method: Ellipse) -> xr.DataArray:
+    """Return the covariances of both metrics, NaN where they are 0/0."""
+
+    def kernel(cells: Array) -> Array:
+        return np.reshape(method.covariance(flat(cells)), (*cells.shape[:-2], 2, 2))
+
+    found: xr.DataArray = xr.apply_ufunc(
+        kernel, counts, input_core_dims=[list(MATRIX)], output_core_dims=[[METRIC, VERSUS]], dask="parallelized",
+        output_dtypes=[np.float64], dask_gufunc_kwargs={"output_sizes": {METRIC: 2, VERSUS: 2}}, keep_attrs=False,
+    )  # fmt: skip
+    return found.assign_coords({VERSUS: [method.space.y, method.space.x]})

@@ -78,7 +78,7 @@ def test_covariances_and_bounds(oracle, space):
 
 def test_constrained_fits(oracle):
     for name, space, at in (("urlus.eq6", grid.PR, (0.75, 0.85)), ("urlus.eq37", grid.ROC, (0.85, 0.2))):
-        found = methods.Simulate(space, 1, 0)._profile(MMU, *(np.array([v]) for v in at))[0]
+        found = methods.Wilks(space).fitted(MMU, *(np.array([v]) for v in at))[0]
         np.testing.assert_allclose(found, oracle(name)["expected"]["p"], atol=1e-10)
 
 
@@ -593,3 +593,50 @@ def test_densities_integrate_to_one():
             return float(np.exp(method.log_density(weights, np.array([y]), np.array([x])))[0])
 
         assert integrate.dblquad(f, 1e-9, 1, 1e-9, 1, epsabs=1e-4)[0] == pytest.approx(1.0, abs=1e-3)
+
+
+# ---------------------------------------------------------------------------------- numbers behind a region or a test
+
+
+@pytest.mark.parametrize("at", [{"precision": 0.75, "recall": 0.85}, {"tpr": 0.85, "fpr": 0.2}])
+def test_fitted_shares_are_the_likeliest_at_the_point(at):
+    counts = counts_of(201, 55, 41, 203)
+    test = bayescm.region_level(counts, **at)
+    fitted = test.fitted.values
+    (tn, fp), (fn, tp) = fitted
+    rates = {"precision": tp / (tp + fp), "recall": tp / (tp + fn), "tpr": tp / (tp + fn), "fpr": fp / (fp + tn)}
+    assert {name: rates[name] for name in at} == pytest.approx(at)
+    assert fitted.sum() == pytest.approx(1)
+    shares = counts.values / counts.values.sum()
+    assert 2 * (counts.values * np.log(shares / fitted)).sum() == pytest.approx(test.statistic.item())
+    for share in np.linspace(0.1, 0.9, 17):  # of the items that the point says nothing about
+        with np.errstate(divide="ignore"):
+            other = _at_the_point(share, **at)
+        assert (counts.values * np.log(other / fitted)).sum() < 1e-9
+    batch = xr.concat([counts, counts_of(9, 1, 2, 8)], "system")
+    lazy = bayescm.region_level(batch.chunk(system=1), **at)
+    xr.testing.assert_allclose(lazy.fitted.isel(system=0).compute(), test.fitted)
+    assert "fitted" not in bayescm.region_level(counts, method="ellipse", **at)
+
+
+def _at_the_point(share, precision=None, recall=None, tpr=None, fpr=None):
+    """Cells with the two rates; `share` of the items are negative, or true negatives."""
+    if precision is None:
+        return np.array([[share * (1 - fpr), share * fpr], [(1 - share) * (1 - tpr), (1 - share) * tpr]])
+    cells = np.array([1.0, 1 / precision - 1, 1 / recall - 1])
+    tp, fp, fn = (1 - share) * cells / cells.sum()
+    return np.array([[share, fp], [fn, tp]])
+
+
+def test_covariance_of_the_ellipse_is_the_delta_methods():
+    counts = counts_of(201, 55, 41, 203)
+    found = bayescm.region(counts, method="ellipse", grid=5).covariance
+    sd = bayescm.interval(counts, ["precision", "recall"], "delta")["se"]
+    np.testing.assert_allclose(np.sqrt(np.diagonal(found)), sd)
+    rng = np.random.default_rng(1)
+    drawn = rng.multinomial(500, counts.values.ravel() / 500, 200_000)
+    precision, recall = drawn[:, 3] / (drawn[:, 3] + drawn[:, 1]), drawn[:, 3] / (drawn[:, 3] + drawn[:, 2])
+    np.testing.assert_allclose(found, np.cov(precision, recall), rtol=0.03)
+    assert found.dims == ("metric", "versus")
+    curve = bayescm.band(xr.concat([counts], "threshold"), method="ellipse", grid=5)
+    np.testing.assert_allclose(curve.covariance.isel(threshold=0), found)
