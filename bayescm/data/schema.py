@@ -5,11 +5,13 @@ reads. Attributes are text and numbers only, so that a netCDF round trip gives t
 """
 
 import json
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
 from bayescm.data import validate
 from bayescm.data.labels import some
@@ -208,13 +210,14 @@ def by_matrix(
     *,
     theta: xr.DataArray | None = None,
     dtype: type = np.float64,
+    core: Sequence[str] = MATRIX,
 ) -> xr.DataArray:
     """Apply a kernel to plain matrices, block by block where they are lazy (dask).
 
     Parameters
     ----------
     kernel : callable
-        Takes counts (..., K, K), the running number (...) of each matrix, which seeds its draws, and, if given, theta
+        Takes counts (..., *core), the running number (...) of each matrix, which seeds its draws, and, if given, theta
         (..., chain, draw, K, K).
     counts : xarray.DataArray
         ``counts(..., actual, predicted)``.
@@ -223,23 +226,22 @@ def by_matrix(
     theta : xarray.DataArray, optional
     dtype : type
         Of the result.
+    core : sequence of str
+        Dims of the counts that the kernel needs whole: the matrix, and the system where systems are compared.
 
     Returns
     -------
     xarray.DataArray
     """
-    batch = [dim for dim in counts.dims if dim not in MATRIX]
-    shape = [counts.sizes[dim] for dim in batch]
-    index = xr.DataArray(np.arange(int(np.prod(shape)), dtype=np.int64).reshape(shape), dims=batch)
     if counts.chunks is not None:
-        counts = counts.chunk(dict.fromkeys(MATRIX, -1))
+        counts = counts.chunk(dict.fromkeys(core, -1))
     more = [] if theta is None else [theta]
     result: xr.DataArray = xr.apply_ufunc(
         kernel,
         counts,
-        index,
+        _running_number(counts, [dim for dim in counts.dims if dim not in core]),
         *more,
-        input_core_dims=[list(MATRIX), [], *[[CHAIN, DRAW, *MATRIX] for _ in more]],
+        input_core_dims=[list(core), [], *[[CHAIN, DRAW, *MATRIX] for _ in more]],
         output_core_dims=[list(sizes)],
         dask="parallelized",
         output_dtypes=[dtype],
@@ -247,3 +249,69 @@ def by_matrix(
         keep_attrs=False,
     )
     return result
+
+
+def _running_number(counts: xr.DataArray, batch: Sequence[Any]) -> xr.DataArray:
+    """Return the running number of each matrix of a batch, in the same chunks."""
+    index = xr.DataArray(np.int64(0))
+    for i, dim in enumerate(batch):
+        stride = math.prod(counts.sizes[later] for later in batch[i + 1 :])
+        steps: Any = np.arange(0, counts.sizes[dim] * stride, stride, dtype=np.int64)
+        if counts.chunks is not None:
+            import dask.array
+
+            steps = dask.array.arange(
+                0, counts.sizes[dim] * stride, stride, chunks=(counts.chunksizes[dim],), dtype=np.int64
+            )
+        index = index + xr.DataArray(steps, dims=[dim])
+    return index
+
+
+def tables_by_matrix(
+    kernel: Callable[..., Mapping[str, Any]],
+    counts: xr.DataArray,
+    sizes: Mapping[str, Mapping[str, int]],
+    *,
+    core: Sequence[str] = MATRIX,
+) -> dict[str, xr.DataArray]:
+    """Apply a kernel with several results to plain matrices, as :func:`by_matrix`.
+
+    Inside it is one array, which is split afterwards: engines that know a single output can run it, and no block is
+    computed once for each result.
+
+    Parameters
+    ----------
+    kernel : callable
+        Takes counts (..., *core) and the running number (...) of each matrix, and returns the tables by name.
+    counts : xarray.DataArray
+    sizes : mapping of str to mapping of str to int
+        For each table its dims behind the batch dims, and their sizes.
+    core : sequence of str
+
+    Returns
+    -------
+    dict of str to xarray.DataArray
+        Floats.
+    """
+    widths = {name: math.prod(dims.values()) for name, dims in sizes.items()}
+
+    def flat(values: Any, index: NDArray[np.int64]) -> Any:
+        found = kernel(values, index)
+        return np.concatenate([np.reshape(found[name], (*index.shape, width)) for name, width in widths.items()], -1)
+
+    whole = by_matrix(flat, counts, {"_value": sum(widths.values())}, core=core)
+    tables, start = {}, 0
+    for name, dims in sizes.items():
+        part = whole.data[..., start : start + widths[name]].reshape((*whole.shape[:-1], *dims.values()))
+        tables[name] = xr.DataArray(part, dims=(*whole.dims[:-1], *dims), coords=whole.coords)
+        start += widths[name]
+    return tables
+
+
+def words_at(places: xr.DataArray, words: Sequence[str]) -> xr.DataArray:
+    """Return the words at places that a kernel gave as numbers."""
+    known = np.array(words)
+    found: xr.DataArray = xr.apply_ufunc(
+        lambda at: known[np.asarray(at).astype(np.int64)], places, dask="parallelized", output_dtypes=[known.dtype]
+    )
+    return found

@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
 from bayescm import distributions
 from bayescm.data import validate
@@ -13,15 +15,45 @@ from bayescm.data.assumptions import assumed
 from bayescm.data.counts import check_counts
 from bayescm.data.inputs import takes_counts
 from bayescm.data.random import Stream, matrix_rng
-from bayescm.data.schema import LABEL, MATRIX, attributes, labels_of, positive_class
+from bayescm.data.schema import LABEL, attributes, labels_of, positive_class, tables_by_matrix
 from bayescm.distributions import dirichlet
 from bayescm.distributions.sample import share_error, warn_undefined
-from bayescm.inference.metric_distributions import MetricDistribution, known_distribution
+from bayescm.inference.metric_distributions import plain_distribution
 from bayescm.inference.summaries import draws_of
-from bayescm.metrics import per_label, resolve
-from bayescm.priors.concentrations import PrevalenceLike, PriorLike, concentrations, resolved_prior
+from bayescm.metrics import Metric, per_label, resolve
+from bayescm.priors.concentrations import Concentrations, PrevalenceLike, PriorLike, concentrations, resolved_prior
 
+Array = NDArray[np.float64]
+
+CLAIM, TWO = "claim", 2
+_LONG_NAMES = {
+    "probability": "Posterior probability",
+    "error": "Estimated relative error (NaN: draws)",
+    "mcse_probability": "Monte Carlo standard error (0: exact)",
+}
 _CLAIM = re.compile(r"^(?P<metric>[^<>]+?)\s*(?P<sign>>=?|<=?)\s*(?P<value>[-+]?[0-9.eE+-]+%?)$")
+
+
+class _Claim(NamedTuple):
+    """Metrics that must lie above numbers, or below, all of them together."""
+
+    metrics: tuple[Metric, ...]
+    above: NDArray[np.bool_]
+    numbers: Array
+    several: bool
+    """Whether a metric has one value per class."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What is answered for every matrix."""
+
+    claims: list[_Claim]
+    labels: list[Any]
+    prior: Concentrations
+    prevalence: PrevalenceLike
+    draws: int
+    seed: int
 
 
 def read_claim(claim: str) -> list[tuple[str, str, float]]:
@@ -60,7 +92,7 @@ def probability(
     Parameters
     ----------
     counts : xarray.DataArray or array_like
-        As in :func:`metric_distribution`.
+        ``counts(..., actual, predicted)``, as in :func:`bayescm.summary`. May be lazy (dask).
     claims : str or sequence of str
         Each ``"<metric> > <number>"`` or ``<``; several joined by ``and`` must hold together. ``"informative"`` is
         informedness > 0, ``"deceptive"`` informedness < 0: worse than chance (Toetsch and Hoffmann 2021).
@@ -89,81 +121,86 @@ def probability(
     if not wanted or not all(isinstance(claim, str) for claim in wanted):
         raise TypeError(f"`claims` must be text such as 'mcc > 0.3', or several of these; got {claims!r}.")
     validate.unique("claims", wanted)
-    counts = check_counts(counts).compute()
-    settings: dict[str, Any] = {"model": model, "prior": prior, "prevalence": prevalence}
-    samples, seed = validate.positive_integer("samples", samples), validate.seed(random_seed)
-    found = [_answer(counts, read_claim(claim), settings, samples, seed) for claim in wanted]
-    index = xr.DataArray(wanted, dims="claim", name="claim")
-    joined = [
-        xr.concat(xr.broadcast(*(part.drop_attrs().rename("v") for part in parts)), index)
-        for parts in zip(*(answer[:3] for answer in found), strict=True)
-    ]
-    methods = [answer[3] for answer in found]
-    drawn = {"samples": samples, "random_seed": seed} if "draws" in methods else {}
-    attrs = attributes(**settings, **drawn, assumptions=assumed(prevalence), **positive_class(counts))
-    dataset = xr.Dataset(dict(zip(("probability", "error", "mcse_probability"), joined, strict=True)), attrs=attrs)
-    dataset["method"] = ("claim", methods)
-    dataset["probability"].attrs = {"long_name": "Posterior probability", "units": "1"}
-    dataset["error"].attrs = {"long_name": "Estimated relative error (NaN: draws)", "units": "1"}
-    dataset["mcse_probability"].attrs = {"long_name": "Monte Carlo standard error (0: exact)", "units": "1"}
-    return dataset.transpose(..., "claim")
-
-
-_Parts = list[tuple[str, str, float]]
-
-
-def _answer(
-    counts: xr.DataArray, parts: _Parts, settings: dict[str, Any], samples: int, seed: int
-) -> tuple[xr.DataArray, xr.DataArray, xr.DataArray, str]:
-    """Return the probability that claims hold together, its relative error, its Monte Carlo error, and the method."""
-    single = [known_distribution(counts, name, **settings) for name, _, _ in parts]
-    known = [one for one in single if one is not None]
-    if len(known) < len(parts) or (len(parts) > 1 and counts.sizes[MATRIX[0]] > 2):
-        return *_drawn(counts, parts, settings, samples, seed), "draws"
-    if len(parts) > 1:
-        found, error = _joint(counts, known, parts, settings)
-    else:
-        (_, sign, number), dist = parts[0], known[0]
-        found = dist.sf(number) if sign == ">" else dist.cdf(np.nextafter(number, -np.inf))
-        error = dist.error(number)
-    return found, error, xr.zeros_like(found), "exact"
-
-
-def _drawn(
-    counts: xr.DataArray, parts: _Parts, settings: dict[str, Any], samples: int, seed: int
-) -> tuple[xr.DataArray, xr.DataArray, xr.DataArray]:
-    """Return the share of draws for which claims hold together, NaN, and the Monte Carlo error of the share."""
+    counts = check_counts(counts)
     labels = labels_of(counts)
-    metrics = [resolve([name], len(labels))[0] for name, _, _ in parts]
-    base = concentrations(settings["prior"], settings["model"], labels)
-    posterior = dirichlet.posterior(validate.count_values("counts", counts.values), base, settings["prevalence"])
-    dirichlet.check_proper(posterior, labels)
-    several = any(per_label(metric, len(labels)) for metric in metrics)
-    template = counts.isel(dict.fromkeys(MATRIX, 0), drop=True)
-    template = template.expand_dims({LABEL: labels}, -1) if several else template
-    shares = np.empty((template.size // (len(labels) if several else 1), len(labels) if several else 1))
-    for position in range(len(shares)):
-        one = dirichlet.single(posterior, np.unravel_index(position, counts.shape[:-2]))
-        values = draws_of(metrics, one, matrix_rng(seed, position, Stream.POSTERIOR), samples)
-        warn_undefined({metric.name: value for metric, value in zip(metrics, values, strict=True)})
-        held = np.ones((samples, shares.shape[1]), bool)
-        for value, (_, sign, number) in zip(values, parts, strict=True):
-            held &= (value > number if sign == ">" else value < number).reshape(samples, -1)
-        shares[position] = held.mean(0)
-    found = template.copy(data=shares.reshape(template.shape))
-    error = share_error(found.values, samples)
-    return found, found.copy(data=np.full(found.shape, np.nan)), found.copy(data=error)
+    plan = _Plan(
+        [_claim(claim, len(labels)) for claim in wanted], labels, concentrations(prior, model, labels), prevalence,
+        validate.positive_integer("samples", samples), validate.seed(random_seed),
+    )  # fmt: skip
+    several = any(claim.several for claim in plan.claims)
+    over = {**({LABEL: len(labels)} if several else {}), CLAIM: len(wanted)}
+    tables = tables_by_matrix(lambda c, i: _answers(c, i, plan), counts, dict.fromkeys(_LONG_NAMES, over))
+    posterior = dirichlet.posterior(np.ones((len(labels),) * 2, np.int64), plan.prior, prevalence)
+    methods = ["draws" if _single(claim, posterior, plan) is None else "exact" for claim in plan.claims]
+    drawn = {"samples": plan.draws, "random_seed": plan.seed} if "draws" in methods else {}
+    attrs = attributes(
+        model=model, prior=prior, prevalence=prevalence, **drawn, assumptions=assumed(prevalence),
+        **positive_class(counts),
+    )  # fmt: skip
+    dataset = xr.Dataset(tables, coords={CLAIM: wanted} | ({LABEL: labels} if several else {}), attrs=attrs)
+    dataset["method"] = (CLAIM, methods)
+    for name, words in _LONG_NAMES.items():
+        dataset[name].attrs = {"long_name": words, "units": "1"}
+    return dataset
 
 
-def _joint(
-    counts: xr.DataArray, single: list[MetricDistribution], parts: _Parts, settings: dict[str, Any]
-) -> tuple[xr.DataArray, xr.DataArray]:
-    """Return the probability that several claims about two labels hold together, and its error."""
-    metrics = [one.metric for one in single]
-    base = concentrations(settings["prior"], settings["model"], labels_of(counts))
-    posterior = dirichlet.posterior(counts.values, base, settings["prevalence"])
-    found, error = distributions.joint_probability(
-        metrics, np.array([value for _, _, value in parts]), np.array([sign == ">" for _, sign, _ in parts]), posterior
-    )
-    template = single[0].point
-    return template.copy(data=found), template.copy(data=error)
+def _claim(claim: str, k: int) -> _Claim:
+    """Read a claim about matrices of `k` classes."""
+    parts = read_claim(claim)
+    metrics = tuple(resolve([name], k)[0] for name, _, _ in parts)
+    above, numbers = np.array([sign == ">" for _, sign, _ in parts]), np.array([number for _, _, number in parts])
+    return _Claim(metrics, above, numbers, any(per_label(metric, k) for metric in metrics))
+
+
+def _answers(counts: NDArray[Any], index: NDArray[np.int64], plan: _Plan) -> dict[str, Array]:
+    """Return the tables (..., [class,] claim) for plain counts (..., K, K)."""
+    counts = validate.count_values("counts", counts)
+    posterior = dirichlet.posterior(counts, plan.prior, plan.prevalence)
+    dirichlet.check_proper(posterior, plan.labels)
+    found = [_answer(claim, index, posterior, plan) for claim in plan.claims]
+    if any(claim.several for claim in plan.claims):
+        shape = (*index.shape, len(plan.labels))
+        found = [
+            answer if claim.several else np.broadcast_to(answer[..., None], (len(_LONG_NAMES), *shape))
+            for claim, answer in zip(plan.claims, found, strict=True)
+        ]
+    return dict(zip(_LONG_NAMES, np.stack(found, -1), strict=True))
+
+
+def _single(claim: _Claim, posterior: Concentrations, plan: _Plan) -> list[distributions.Distribution] | None:
+    """Return the distributions of the metrics of a claim, or None where it is answered by draws."""
+    found = [plain_distribution(metric, posterior, plan.prior) for metric in claim.metrics]
+    known = [one for one in found if one is not None]
+    return None if len(known) < len(found) or (len(found) > 1 and len(plan.labels) > TWO) else known
+
+
+def _answer(claim: _Claim, index: NDArray[np.int64], posterior: Concentrations, plan: _Plan) -> Array:
+    """Return the probability that all of a claim holds, its relative error, and its Monte Carlo error, (3, ...)."""
+    known = _single(claim, posterior, plan)
+    if known is None:
+        share = _drawn(claim, index, posterior, plan)
+        return np.stack([share, np.full(share.shape, np.nan), share_error(share, plan.draws)])
+    if len(known) > 1:
+        found, error = distributions.joint_probability(claim.metrics, claim.numbers, claim.above, posterior)
+    else:
+        number = claim.numbers[0]
+        found = known[0].sf(number) if claim.above[0] else known[0].cdf(np.nextafter(number, -np.inf))
+        error = known[0].error(number)
+    shape = (*index.shape, len(plan.labels)) if claim.several else index.shape
+    return np.stack([np.broadcast_to(part, shape) for part in (found, error, 0.0)])
+
+
+def _drawn(claim: _Claim, index: NDArray[np.int64], posterior: Concentrations, plan: _Plan) -> Array:
+    """Return the share of draws for which all of a claim holds, (...) or (..., class)."""
+    k = len(plan.labels)
+    shares = np.empty((index.size, k if claim.several else 1))
+    for position, row in enumerate(shares):
+        one = dirichlet.single(posterior, np.unravel_index(position, index.shape))
+        rng = matrix_rng(plan.seed, int(index.flat[position]), Stream.POSTERIOR)
+        values = draws_of(claim.metrics, one, rng, plan.draws)
+        warn_undefined({metric.name: value for metric, value in zip(claim.metrics, values, strict=True)})
+        held = np.ones((plan.draws, len(row)), bool)
+        for value, above, number in zip(values, claim.above, claim.numbers, strict=True):
+            held &= (value > number if above else value < number).reshape(plan.draws, -1)
+        row[:] = held.mean(0)
+    return shares.reshape(*index.shape, k) if claim.several else shares.reshape(index.shape)

@@ -1,6 +1,6 @@
 """metric_distribution(): a metric's exact distribution as an object."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,13 @@ from bayescm.data.inputs import takes_counts
 from bayescm.data.schema import CI_BOUND, MATRIX, attributes, interval_coordinate, labels_of, positive_class
 from bayescm.distributions import dirichlet
 from bayescm.metrics import Metric, MetricLike, compute, describe, resolve
-from bayescm.priors.concentrations import PrevalenceLike, PriorLike, concentrations, resolved_prior
+from bayescm.priors.concentrations import (
+    Concentrations,
+    PrevalenceLike,
+    PriorLike,
+    concentrations,
+    resolved_prior,
+)
 
 Array = NDArray[np.float64]
 
@@ -274,13 +280,7 @@ def known_distribution(
     base = concentrations(prior, model, labels)
     posterior = dirichlet.posterior(values, base, prevalence)
     dirichlet.check_proper(posterior, labels)
-    dist: Any = distributions.exact_distribution(resolved, posterior)
-    if dist is None and len(labels) == 2:
-        from bayescm.distributions.numeric import (
-            numeric_distribution,
-        )  # needs scipy.optimize, which takes a while to import
-
-        dist = numeric_distribution(resolved, posterior)
+    dist = plain_distribution(resolved, posterior)
     if dist is None:
         return None
     template = counts.isel(dict.fromkeys(MATRIX, 0), drop=True)
@@ -292,3 +292,25 @@ def known_distribution(
         model=model, prior=prior, prevalence=prevalence, assumptions=assumed(prevalence), **positive_class(counts)
     )
     return MetricDistribution(resolved, dist, labelled, attrs)
+
+
+def plain_distribution(
+    metric: Metric, posterior: Concentrations, prior: Concentrations | None = None
+) -> distributions.Distribution | None:
+    """Return the exact distribution of a metric by a formula, else by its function alone, or None.
+
+    With `prior` the answer is the same for every matrix, as in :func:`bayescm.distributions.exact_distribution`.
+    """
+    found = distributions.exact_distribution(metric, posterior, prior)
+    if found is not None or posterior.rows.shape[-1] != len(MATRIX):
+        return found
+    from bayescm.distributions.numeric import (
+        numeric_distribution,
+    )  # needs scipy.optimize, which takes a while to import
+
+    if prior is not None:
+        rows, shares = (np.where(part > 0.0, part, 1.0) for part in (prior.rows, prior.shares))
+        least = replace(posterior, rows=rows, shares=posterior.shares if posterior.known else shares)
+        if numeric_distribution(metric, least) is None:
+            return None
+    return numeric_distribution(metric, posterior)

@@ -37,6 +37,14 @@ def rogan_gladen(apparent: Any, sensitivity: Any, specificity: Any) -> Any:
     >>> round(float(bayescm.rogan_gladen(0.10, sensitivity=0.90, specificity=0.95)), 4)
     0.0588
     """
+    result: Any = xr.apply_ufunc(
+        _corrected, apparent, sensitivity, specificity, dask="parallelized", output_dtypes=[np.float64]
+    )
+    return result
+
+
+def _corrected(apparent: Any, sensitivity: Any, specificity: Any) -> Any:
+    """Solve for the prevalence on plain numbers."""
     named = {"apparent": apparent, "sensitivity": sensitivity, "specificity": specificity}
     for name, value in named.items():
         values = validate.array_of(name, value)
@@ -44,12 +52,7 @@ def rogan_gladen(apparent: Any, sensitivity: Any, specificity: Any) -> Any:
             raise TypeError(f"`{name}` must be numbers in [0, 1]; got {value!r}.")
         if ((values < 0) | (values > 1)).any():
             raise ValueError(f"`{name}` must be in [0, 1]; got {values[(values < 0) | (values > 1)].flat[0]!r}.")
-    return xr.apply_ufunc(_corrected, apparent, sensitivity, specificity)
-
-
-def _corrected(apparent: Any, sensitivity: Any, specificity: Any) -> Any:
-    """Solve for the prevalence on plain numbers."""
-    apparent, sensitivity, specificity = (np.asarray(v, np.float64) for v in (apparent, sensitivity, specificity))
+    apparent, sensitivity, specificity = (np.asarray(v, np.float64) for v in named.values())
     youden = sensitivity + specificity - 1
     with np.errstate(divide="ignore", invalid="ignore"):
         solved = np.clip((apparent + specificity - 1) / youden, 0, 1)

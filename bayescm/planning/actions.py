@@ -1,6 +1,5 @@
 """decide(): the expected cost of every action, which is best, and what not knowing the truth may cost."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,10 +10,20 @@ from numpy.typing import NDArray
 from bayescm import distributions
 from bayescm.data import validate
 from bayescm.data.assumptions import OWN_ITEMS, SAME_ITEMS, assumed
-from bayescm.data.counts import computed
+from bayescm.data.counts import check_counts
 from bayescm.data.inputs import takes_counts
 from bayescm.data.random import Stream, matrix_rng
-from bayescm.data.schema import ACTUAL, CI_BOUND, MATRIX, SYSTEM, attributes, interval_coordinate, positive_class
+from bayescm.data.schema import (
+    ACTUAL,
+    CI_BOUND,
+    MATRIX,
+    SYSTEM,
+    attributes,
+    interval_coordinate,
+    positive_class,
+    tables_by_matrix,
+    words_at,
+)
 from bayescm.distributions import dirichlet
 from bayescm.distributions.sample import Draws
 from bayescm.metrics import Metric, expected_cost
@@ -57,6 +66,19 @@ class _Problem:
     seed: int
 
 
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What is computed for every position of the batch."""
+
+    problem: _Problem
+    labels: list[Any]
+    base: Concentrations
+    prior: PriorLike
+    prevalence: PrevalenceLike
+    design: str | None
+    which: same_items.Patterns | None
+
+
 @takes_counts
 def decide(
     counts: Any,
@@ -77,8 +99,9 @@ def decide(
     Parameters
     ----------
     counts : xarray.DataArray, xarray.Dataset or array_like
-        ``counts(..., actual, predicted)``, where systems of a dim ``system`` are alternatives; or the same items
-        answered by several systems, from :func:`bayescm.paired_counts` or :func:`bayescm.predictions`.
+        ``counts(..., actual, predicted)``, where systems of a dim ``system`` are alternatives; may be lazy (dask).
+        Or the same items answered by several systems, from :func:`bayescm.paired_counts` or
+        :func:`bayescm.predictions`.
     costs : mapping, xarray.DataArray or array_like of shape (K, K)
         What an item of each cell costs; gains are negative. By name (``{"fn": 10, "fp": 1}``; for more than two
         labels ``{"a->b": 1}``), where cells that are left out cost 0; or an array with rows actual.
@@ -154,24 +177,42 @@ def decide(
     if problem.draws < 1000:
         raise ValueError(f"`samples` must be at least 1000; got {samples}.")
     decision_prob = validate.number("decision_prob", decision_prob, 0, 1)
-    base = concentrations(prior, model, labels)
-    values = matrices.values.reshape(-1, *matrices.shape[-3:])
-    shared = _same_totals(values, design)
-    found = []
-    for index, (some, same) in enumerate(zip(values, shared, strict=True)):
-        totals = some[0].sum(-1) if same else some.sum((0, -1))
-        posterior = _posterior(some, totals, base, prevalence)
-        dirichlet.check_proper(posterior, labels)
-        drawn = _drawn(posterior, problem, index) if which is None else _paired(which, prior, posterior, problem)
-        point = _point(some, totals if prevalence is None else posterior.shares, problem.costs)
-        found.append({"point": point} | _summarised(posterior, drawn, problem))
+    plan = _Plan(problem, labels, concentrations(prior, model, labels), prior, prevalence, design, which)
+    actions = [str(name) for name in matrices[SYSTEM].values] + constant_actions(labels)
+    validate.unique("actions", actions)
+    tables = tables_by_matrix(lambda c, i: _decided(c, i, plan), matrices, _sizes(len(actions)), core=(SYSTEM, *MATRIX))
     attrs = attributes(
         model=model, prior=prior, prevalence=prevalence, decision_prob=decision_prob, ci_prob=problem.ci_prob,
         ci_kind=ci_kind, samples=samples, random_seed=problem.seed, design=design or "independent",
         **positive_class(labels),
         assumptions=assumed(prevalence, *_answered(matrices.sizes[SYSTEM], which is not None)),
     )  # fmt: skip
-    return _dataset(found, matrices, problem, decision_prob).assign_attrs(attrs)
+    return _dataset(tables, actions, plan, decision_prob).assign_attrs(attrs)
+
+
+def _sizes(actions: int) -> dict[str, dict[str, int]]:
+    """Return the dims of the tables of a decision among actions."""
+    sizes = {name: {ACTION: actions} for name in _LONG_NAMES} | {"interval": {ACTION: actions, CI_BOUND: 2}}
+    return sizes | {name: {} for name in ("value_of_information", "best", "probability", "exact")}
+
+
+def _decided(counts: NDArray[Any], index: NDArray[np.int64], plan: _Plan) -> dict[str, Array]:
+    """Return the tables for plain counts (..., S, K, K)."""
+    values = validate.count_values("counts", counts).reshape(-1, *counts.shape[-3:])
+    found = []
+    shared = _same_totals(values, plan.design)
+    for number, some, same in zip(index.flat, values, shared, strict=True):
+        totals = some[0].sum(-1) if same else some.sum((0, -1))
+        posterior = _posterior(some, totals, plan.base, plan.prevalence)
+        dirichlet.check_proper(posterior, plan.labels)
+        if plan.which is None:
+            drawn = _drawn(posterior, plan.problem, int(number))
+        else:
+            drawn = _paired(plan.which, plan.prior, posterior, plan.problem)
+        shares = totals if plan.prevalence is None else posterior.shares
+        point = {"point": _point(some, shares, plan.problem.costs)}
+        found.append(point | _summarised(posterior, drawn, plan.problem))
+    return {name: np.array([one[name] for one in found], np.float64) for name in found[0]}
 
 
 def _answered(systems: int, together: bool) -> list[str]:
@@ -202,7 +243,7 @@ def _matrices(counts: Any, which: same_items.Patterns | None) -> xr.DataArray:
     """Return counts(..., system, actual, predicted)."""
     if which is not None:
         return which.labelled()
-    matrices = computed(counts)
+    matrices = check_counts(counts)
     if SYSTEM not in matrices.dims:
         matrices = matrices.expand_dims({SYSTEM: ["classifier"]})
     elif SYSTEM not in matrices.coords:
@@ -293,7 +334,7 @@ def _summarised(posterior: Concentrations, drawn: Array, problem: _Problem) -> d
         "best": best,
         "probability": share.mean(1)[best],
         "value_of_information": regret.mean(1)[best],
-        "method": "draws" if exact is None else "exact",
+        "exact": exact is not None,
     }
 
 
@@ -318,29 +359,15 @@ def _metric(costs: Array) -> Metric:
     return expected_cost(tp=tp, fn=fn, fp=fp, tn=tn)
 
 
-def _dataset(
-    found: Sequence[dict[str, Any]], matrices: xr.DataArray, problem: _Problem, decision_prob: float
-) -> xr.Dataset:
-    """Give what was found for every position of the batch its labels."""
-    labels = matrices[ACTUAL].values.tolist()
-    actions = [str(name) for name in matrices[SYSTEM].values] + constant_actions(labels)
-    validate.unique("actions", actions)
-    batch = matrices.isel(dict.fromkeys((SYSTEM, *MATRIX), 0), drop=True)
-    over = dict.fromkeys(_LONG_NAMES, (*batch.dims, ACTION)) | {"value_of_information": batch.dims}
-    over["interval"] = (*batch.dims, ACTION, CI_BOUND)
-
-    def stacked(name: str) -> NDArray[Any]:
-        values = np.array([one[name] for one in found])
-        return values.reshape((*batch.shape, *values.shape[1:]))
-
+def _dataset(tables: dict[str, xr.DataArray], actions: list[str], plan: _Plan, decision_prob: float) -> xr.Dataset:
+    """Give the tables their names."""
     variables: dict[str, Any] = {
-        name: (over[name], stacked(name), {"long_name": words, "units": "1"}) for name, words in _LONG_NAMES.items()
+        name: tables[name].assign_attrs(long_name=words, units="1") for name, words in _LONG_NAMES.items()
     }
-    variables["best"] = (batch.dims, np.array(actions)[stacked("best")])
-    decisive = {"long_name": f"Whether the best action has the least cost with probability {decision_prob:g}"}
-    variables["decisive"] = (batch.dims, stacked("probability") >= decision_prob, decisive)
-    variables["method"] = (batch.dims, stacked("method"))
-    variables["costs"] = (MATRIX, problem.costs, {"long_name": "Cost of an item"})
-    bounds = interval_coordinate(problem.ci_prob, problem.ci_kind)
-    coords = {ACTION: actions, CI_BOUND: bounds, **batch.coords, **dict.fromkeys(MATRIX, labels)}
-    return xr.Dataset(variables, coords=coords)
+    variables["best"] = words_at(tables["best"], actions)
+    decisive = f"Whether the best action has the least cost with probability {decision_prob:g}"
+    variables["decisive"] = (tables["probability"] >= decision_prob).assign_attrs(long_name=decisive)
+    variables["method"] = words_at(tables["exact"], ("draws", "exact"))
+    variables["costs"] = (MATRIX, plan.problem.costs, {"long_name": "Cost of an item"})
+    bounds = interval_coordinate(plan.problem.ci_prob, plan.problem.ci_kind)
+    return xr.Dataset(variables, coords={ACTION: actions, CI_BOUND: bounds, **dict.fromkeys(MATRIX, plan.labels)})

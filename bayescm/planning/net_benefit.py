@@ -4,11 +4,11 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from bayescm.data import validate
 from bayescm.data.assumptions import assumed
-from bayescm.data.counts import computed
+from bayescm.data.counts import check_counts
 from bayescm.data.inputs import takes_counts, takes_scores
 from bayescm.data.schema import CI_BOUND, MATRIX, METRIC, THRESHOLD, attributes, positive_class
 from bayescm.inference.claims import probability
@@ -47,7 +47,7 @@ def decision_curve(
     counts : xarray.DataArray or array_like
         ``counts(..., actual, predicted)`` of two labels: a classifier as it is, at every threshold probability. With a
         dim ``threshold`` (:func:`bayescm.counts_at_thresholds` of calibrated probabilities) the matrix of a threshold
-        is used at that threshold probability.
+        is used at that threshold probability. May be lazy (dask).
     thresholds : array_like of numbers in (0, 1), optional
         Threshold probabilities: how probable a positive must be for one to act. Default: 0.01, 0.02, ..., 0.99; those
         of the counts, if they have any.
@@ -94,11 +94,10 @@ def decision_curve(
            [-0.021, -1.116]])
     """
     prior = resolved_prior(prior)
-    counts = computed(counts)
+    counts = check_counts(counts)
     two_labels(counts)
     no_dim(counts, ACTION)
-    if THRESHOLD not in counts.dims:
-        counts = counts.drop_vars(THRESHOLD, errors="ignore")  # where it was selected
+    counts = _same_items(counts)
     at = _thresholds(counts, thresholds)
     settings: dict[str, Any] = {
         "model": model, "prior": prior, "prevalence": prevalence, "random_seed": validate.seed(random_seed),
@@ -125,11 +124,31 @@ def decision_curve(
     return found.assign_attrs(attributes(**options, assumptions=assumed(prevalence), **positive_class(counts)))
 
 
+def _same_items(counts: xr.DataArray) -> xr.DataArray:
+    """Return counts whose thresholds share their items, which is checked when they are computed."""
+    if THRESHOLD not in counts.dims:
+        return counts.drop_vars(THRESHOLD, errors="ignore")  # where it was selected
+    core = [THRESHOLD, *MATRIX]
+    lazy = counts if counts.chunks is None else counts.chunk(dict.fromkeys(core, -1))
+    checked: xr.DataArray = xr.apply_ufunc(
+        _checked_totals, lazy, input_core_dims=[core], output_core_dims=[core], dask="parallelized",
+        output_dtypes=[np.int64], keep_attrs=True,
+    )  # fmt: skip
+    return checked
+
+
+def _checked_totals(counts: NDArray[Any]) -> NDArray[np.int64]:
+    """Refuse plain counts (..., threshold, 2, 2) whose class totals differ between thresholds."""
+    values = validate.count_values("counts", counts)
+    totals = values.sum(-1)
+    if (totals != totals[..., :1, :]).any():
+        raise ValueError("`counts` must have the same items at every threshold; the class totals differ.")
+    return values
+
+
 def _thresholds(counts: xr.DataArray, thresholds: ArrayLike | None) -> list[float]:
     """Return the threshold probabilities that are wanted."""
     own = THRESHOLD in counts.dims
-    if own and counts.sum(MATRIX[1]).std(THRESHOLD).any():
-        raise ValueError("`counts` must have the same items at every threshold; the class totals differ.")
     if own and thresholds is not None:
         raise ValueError("`thresholds` must be left out: the counts have their own; select some of those.")
     if thresholds is None:

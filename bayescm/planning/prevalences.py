@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from bayescm.data import validate
-from bayescm.data.counts import computed
+from bayescm.data.counts import check_counts
 from bayescm.data.inputs import takes_counts
 from bayescm.data.schema import ACTUAL, CI_BOUND, MATRIX, METRIC
 from bayescm.inference.summaries import summary
@@ -46,7 +46,7 @@ def at_prevalences(
     Parameters
     ----------
     counts : xarray.DataArray or array_like
-        ``counts(..., actual, predicted)`` of two labels.
+        ``counts(..., actual, predicted)`` of two labels. May be lazy (dask).
     metrics
         As in :func:`bayescm.summary`.
     prevalence : number, tuple of two numbers, PreliZ Beta, or sequence of these, optional
@@ -92,7 +92,7 @@ def at_prevalences(
     ['known', 'known', 'Beta(2, 98)']
     """
     prior = resolved_prior(prior)
-    counts = computed(counts)
+    counts = check_counts(counts)
     two_labels(counts)
     no_dim(counts, PREVALENCE)
     wanted = _prevalences(prevalence)

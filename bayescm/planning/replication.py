@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bayescm.data import validate
 from bayescm.data.assumptions import SECOND_TEST, assumed
-from bayescm.data.counts import computed
+from bayescm.data.counts import check_counts
 from bayescm.data.inputs import takes_counts
 from bayescm.data.schema import (
     CI_BOUND,
@@ -23,6 +23,8 @@ from bayescm.data.schema import (
     interval_coordinate,
     labels_of,
     positive_class,
+    tables_by_matrix,
+    words_at,
 )
 from bayescm.distributions import Beta, dirichlet, exact_distribution
 from bayescm.distributions.sample import share_error
@@ -44,6 +46,16 @@ _STATISTICS = {
     "mcse_mean": "Monte Carlo standard error of the mean (0: exact)",
 }
 
+_CLAIMED = {
+    "probability": "Probability that a second test meets the claim",
+    "mcse_probability": "Monte Carlo standard error (0: exact)",
+}
+_PAIRS = {
+    "probability_larger": "Probability that the first shows the larger value",
+    "ties": "Probability that both show the same value",
+}
+Lattices = dict[tuple[int, int | None], Lattice]
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Plan:
@@ -60,7 +72,6 @@ class _Plan:
     draws: int
     seed: int
     compared: bool
-    lattices: dict[tuple[int, int | None], Lattice]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,7 +112,7 @@ def replicate(
     Parameters
     ----------
     counts : xarray.DataArray or array_like
-        ``counts(..., actual, predicted)``.
+        ``counts(..., actual, predicted)``. May be lazy (dask).
     metrics
         As in :func:`bayescm.summary`.
     n_items : int, optional
@@ -155,32 +166,59 @@ def replicate(
     0.7915...
     """
     prior = resolved_prior(prior)
-    matrices = computed(counts)
+    matrices = check_counts(counts)
     batch = [str(dim) for dim in matrices.dims if dim not in MATRIX]
     _check_names(matrices, batch)
     plan = _plan(
         labels_of(matrices), metrics, claims, model, prior, prevalence, n_items, ci_prob, ci_kind, samples, random_seed,
         SYSTEM in batch,
     )  # fmt: skip
-    posterior = dirichlet.posterior(matrices.values, plan.prior, prevalence)
-    dirichlet.check_proper(posterior, plan.labels)
-    places = list(np.ndindex(*(matrices.sizes[dim] for dim in batch)))
-    totals = [matrices.values[at].sum(-1).tolist() for at in places]
-    alike = sorted(range(len(places)), key=lambda i: (sum(totals[i]), totals[i]))  # those of a size follow each other
-    made = {i: _predict(matrices.values[places[i]], dirichlet.single(posterior, places[i]), plan, i) for i in alike}
-    found = [made[i] for i in range(len(places))]
+    core = (SYSTEM, *MATRIX) if plan.compared else MATRIX
+    tables = tables_by_matrix(lambda c, i: _predicted(c, i, plan), matrices, _sizes(matrices, plan), core=core)
     attrs = attributes(
         size=n_items, claims=claims, model=model, prior=prior, prevalence=prevalence, ci_prob=ci_prob, ci_kind=ci_kind,
         samples=plan.draws, random_seed=plan.seed, assumptions=assumed(prevalence, SECOND_TEST),
         **positive_class(matrices),
     )  # fmt: skip
-    template = matrices.isel(dict.fromkeys(MATRIX, 0), drop=True)
-    points = compute(plan.metrics, dirichlet.plug_in(matrices.values, posterior, prevalence))
-    columns = [v if per_label(m, len(plan.labels)) else v[..., None] for m, v in zip(plan.metrics, points, strict=True)]
-    dataset = _table(found, np.concatenate(columns, -1), template, plan).assign_attrs(attrs)
+    return _dataset(tables, matrices, plan).assign_attrs(attrs)
+
+
+def _sizes(matrices: xr.DataArray, plan: _Plan) -> dict[str, dict[str, int]]:
+    """Return the dims of the tables of all predictions."""
+    k = len(plan.labels)
+    width = sum(k if per_label(metric, k) else 1 for metric in plan.metrics)
+    of_system = {SYSTEM: matrices.sizes[SYSTEM]} if plan.compared else {}
+    sizes = dict.fromkeys((*_STATISTICS, "exact"), of_system | {METRIC: width})
+    sizes["interval"] = of_system | {METRIC: width, CI_BOUND: 2}
     if plan.claims:
-        dataset = dataset.merge(_claimed(found, template, plan))
-    return dataset.merge(_pairs(found, template, dataset)) if plan.compared else dataset
+        sizes |= dict.fromkeys(("probability", "mcse_probability"), of_system | {CLAIM: len(plan.claims)})
+    if plan.compared:
+        sizes |= dict.fromkeys(_PAIRS, {METRIC: width} | of_system | {VERSUS: matrices.sizes[SYSTEM]})
+    return sizes
+
+
+def _predicted(counts: NDArray[Any], index: NDArray[np.int64], plan: _Plan) -> dict[str, Array]:
+    """Return the tables for plain counts (..., [system,] K, K)."""
+    counts = validate.count_values("counts", counts)
+    batch = counts.shape[:-2]
+    numbers = np.broadcast_to(index, batch) if not plan.compared else index[..., None] * batch[-1] + range(batch[-1])
+    posterior = dirichlet.posterior(counts, plan.prior, plan.prevalence)
+    dirichlet.check_proper(posterior, plan.labels)
+    places = list(np.ndindex(*batch))
+    totals = [counts[at].sum(-1).tolist() for at in places]
+    alike = sorted(range(len(places)), key=lambda i: (sum(totals[i]), totals[i]))  # those of a size follow each other
+    lattices: Lattices = {}
+    made = {
+        i: _predict(counts[at := places[i]], dirichlet.single(posterior, at), plan, int(numbers[at]), lattices)
+        for i in alike
+    }
+    found = [made[i] for i in range(len(places))]
+    points = compute(plan.metrics, dirichlet.plug_in(counts, posterior, plan.prevalence))
+    columns = [v if per_label(m, len(plan.labels)) else v[..., None] for m, v in zip(plan.metrics, points, strict=True)]
+    tables = _statistics(found, np.concatenate(columns, -1), plan)
+    if plan.claims:
+        tables |= _claimed(found, batch, plan)
+    return tables | (_pairs(np.array(found, object).reshape(batch)) if plan.compared else {})
 
 
 def _check_names(matrices: xr.DataArray, batch: list[str]) -> None:
@@ -206,7 +244,7 @@ def _plan(
         concentrations(prior, model, labels), prevalence,
         None if size is None else validate.positive_integer("n_items", size), validate.number("ci_prob", ci_prob, 0, 1),
         validate.choice("ci_kind", ci_kind, ("hdi", "eti")), validate.positive_integer("samples", draws),
-        validate.seed(random_seed), compared, {},
+        validate.seed(random_seed), compared,
     )  # fmt: skip
     if plan.draws < 1000:
         raise ValueError(f"`samples` must be at least 1000 for an interval of draws; got {plan.draws}.")
@@ -226,7 +264,7 @@ def _claim(claim: str, n_labels: int) -> list[tuple[Metric, str, float]]:
     return found
 
 
-def _predict(counts: NDArray[np.int64], which: Concentrations, plan: _Plan, index: int) -> _One:
+def _predict(counts: NDArray[np.int64], which: Concentrations, plan: _Plan, index: int, lattices: Lattices) -> _One:
     """Return the distributions of the metrics, and the probabilities of the claims, for one matrix."""
     totals = counts.sum(-1)
     size = int(counts.sum()) if plan.size is None else plan.size
@@ -236,9 +274,9 @@ def _predict(counts: NDArray[np.int64], which: Concentrations, plan: _Plan, inde
     kept = dirichlet.fixed_totals(totals, size) if fixed else totals
     lattice = Lattice(size, int(kept[1]) if fixed else None)
     if len(plan.labels) == 2 and lattice.matrices() <= MOST_MATRICES:
-        if (size, lattice.positives) not in plan.lattices:
-            plan.lattices.clear()  # one at a time: they are large
-        lattice = plan.lattices.setdefault((size, lattice.positives), lattice)
+        if (size, lattice.positives) not in lattices:
+            lattices.clear()  # one at a time: they are large
+        lattice = lattices.setdefault((size, lattice.positives), lattice)
         weights = lattice.weights(which)
         claims = [(float(weights[_meets(claim, lattice.matrix)].sum()), True) for claim in plan.claims.values()]
         return _One.of([(lattice.dist(metric, weights), True) for metric in plan.metrics], claims, plan)
@@ -292,60 +330,56 @@ def _holds(values: Array, sign: str, number: float) -> NDArray[np.bool_]:
     return {">": difference > 0, ">=": difference >= 0, "<": difference < 0, "<=": difference <= 0}[sign]
 
 
-def _table(found: list[_One], points: Array, template: xr.DataArray, plan: _Plan) -> xr.Dataset:
-    """Give the statistics of all matrices their names."""
-    exact = np.array([one.exact for one in found])
-    dims = (*template.dims, METRIC)
+def _statistics(found: list[_One], points: Array, plan: _Plan) -> dict[str, Array]:
+    """Return the statistics of all matrices, as tables like `points`."""
+    exact = np.reshape([one.exact for one in found], points.shape)
 
     def column(name: str) -> Array:
         return np.reshape([[values[name] for values in one.statistics] for one in found], points.shape)
 
-    columns = {name: column(name) for name in ("mean", "median", "sd", "undefined")} | {"point": points}
-    columns["mcse_mean"] = np.where(exact.reshape(points.shape), 0.0, columns["sd"] / np.sqrt(plan.draws))
-    return xr.Dataset(
-        {
-            **{name: (dims, columns[name], {"long_name": text, "units": "1"}) for name, text in _STATISTICS.items()},
-            "interval": (
-                (*dims, CI_BOUND), np.stack([column("lower"), column("upper")], -1), {"long_name": "Predictive"}
-            ),
-            "method": (dims, np.where(exact, "exact", "draws").reshape(points.shape)),
-        },
-        coords={
-            **template.coords, **coordinates(plan.metrics, plan.labels),
-            CI_BOUND: interval_coordinate(plan.ci_prob, plan.ci_kind),
-        },
-    )  # fmt: skip
+    tables = {name: column(name) for name in ("mean", "median", "sd", "undefined")} | {"point": points}
+    tables["mcse_mean"] = np.where(exact, 0.0, tables["sd"] / np.sqrt(plan.draws))
+    return tables | {"exact": exact, "interval": np.stack([column("lower"), column("upper")], -1)}
 
 
-def _claimed(found: list[_One], template: xr.DataArray, plan: _Plan) -> xr.Dataset:
+def _claimed(found: list[_One], batch: tuple[int, ...], plan: _Plan) -> dict[str, Array]:
     """Return the probabilities of the claims, and their Monte Carlo errors."""
-    shape = (*template.shape, len(plan.claims))
+    shape = (*batch, len(plan.claims))
     p, exact = (np.reshape([[pair[i] for pair in one.claims] for one in found], shape) for i in (0, 1))
-    dims = (*template.dims, CLAIM)
-    mcse = np.where(exact > 0, 0.0, share_error(p, plan.draws))
-    return xr.Dataset(
-        {
-            "probability": (dims, p, {"long_name": "Probability that a second test meets the claim", "units": "1"}),
-            "mcse_probability": (dims, mcse, {"long_name": "Monte Carlo standard error (0: exact)", "units": "1"}),
-        },
-        coords={CLAIM: list(plan.claims)},
-    )
+    return {"probability": p, "mcse_probability": np.where(exact > 0, 0.0, share_error(p, plan.draws))}
 
 
-def _pairs(found: list[_One], template: xr.DataArray, like: xr.Dataset) -> xr.Dataset:
-    """Return which of two systems shows the larger value, and how often they tie."""
-    axis = template.dims.index(SYSTEM)
-    place = np.moveaxis(np.arange(template.size).reshape(template.shape), axis, -1)
-    systems, metrics = template.sizes[SYSTEM], like.sizes[METRIC]
-    values = np.empty((2, *place.shape[:-1], metrics, systems, systems))
-    for at in np.ndindex(*place.shape[:-1], metrics, systems, systems):
-        *batch, metric, first, second = at
-        dists = [found[place[(*batch, system)]].dists[metric] for system in (first, second)]
+def _pairs(found: NDArray[Any]) -> dict[str, Array]:
+    """Return which of two systems shows the larger value, and how often they tie, of matrices (..., system)."""
+    *batch, systems = found.shape
+    metrics = len(found.flat[0].dists)
+    values = np.empty((2, *batch, metrics, systems, systems))
+    for at in np.ndindex(*batch, metrics, systems, systems):
+        *place, metric, first, second = at
+        dists = [found[(*place, system)].dists[metric] for system in (first, second)]
         values[(slice(None), *at)] = dists[0].compare(dists[1])
-    dims = (*(dim for dim in template.dims if dim != SYSTEM), METRIC, SYSTEM, VERSUS)
-    long_names = ("Probability that the first shows the larger value", "Probability that both show the same value")
-    return xr.Dataset(
-        {name: (dims, v, {"long_name": text, "units": "1"})
-         for name, v, text in zip(("probability_larger", "ties"), values, long_names, strict=True)},
-        coords={VERSUS: template[SYSTEM].values if SYSTEM in template.coords else np.arange(systems)},
-    )  # fmt: skip
+    return dict(zip(_PAIRS, values, strict=True))
+
+
+def _dataset(tables: dict[str, xr.DataArray], matrices: xr.DataArray, plan: _Plan) -> xr.Dataset:
+    """Give the tables their names."""
+    words = _STATISTICS | (_CLAIMED if plan.claims else {}) | (_PAIRS if plan.compared else {})
+    template = matrices.isel(dict.fromkeys(MATRIX, 0), drop=True)
+    of_systems = [name for name, table in tables.items() if SYSTEM in table.dims and VERSUS not in table.dims]
+    tables = tables | {name: tables[name].transpose(*template.dims, ...) for name in of_systems}
+    variables: dict[str, Any] = {
+        name: tables[name].assign_attrs(long_name=text, units="1") for name, text in words.items()
+    }
+    variables["interval"] = tables["interval"].assign_attrs(long_name="Predictive")
+    variables["method"] = words_at(tables["exact"], ("draws", "exact"))
+    coords: dict[Any, Any] = {
+        **template.coords,
+        **coordinates(plan.metrics, plan.labels),
+        CI_BOUND: interval_coordinate(plan.ci_prob, plan.ci_kind),
+    }
+    if plan.claims:
+        coords[CLAIM] = list(plan.claims)
+    if plan.compared:
+        n = matrices.sizes[SYSTEM]
+        coords[VERSUS] = matrices[SYSTEM].values if SYSTEM in matrices.coords else np.arange(n)
+    return xr.Dataset(variables, coords=coords)
