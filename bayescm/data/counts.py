@@ -253,6 +253,15 @@ def computed(counts: Any) -> xr.DataArray:
     return checked if checked.chunks is None else _finish(checked.compute())
 
 
+def checked_when_computed(counts: xr.DataArray) -> xr.DataArray:
+    """Return counts whose values, if they are lazy, are looked at when they are computed."""
+    checked: xr.DataArray = xr.apply_ufunc(
+        lambda values: validate.count_values("counts", values), counts, dask="parallelized", output_dtypes=[np.int64],
+        keep_attrs=True,
+    )  # fmt: skip
+    return checked
+
+
 def one_matrix(counts: Any) -> xr.DataArray:
     """Return valid counts of one matrix, without a batch."""
     checked = computed(counts)

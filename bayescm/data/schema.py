@@ -94,7 +94,7 @@ def check_matrix(matrix: Any, name: str) -> xr.DataArray:
         )
     validate.unique("labels", labels[0])
     ordered: xr.DataArray = matrix.transpose(..., *MATRIX)
-    return ordered
+    return ordered if ordered.chunks is None else ordered.chunk(dict.fromkeys(MATRIX, -1))  # kernels take whole ones
 
 
 def batch_names(name: str, names: Sequence[Any]) -> None:

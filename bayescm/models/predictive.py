@@ -8,12 +8,23 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 from scipy import special
 
+from bayescm.data import validate
 from bayescm.data.assumptions import assumed
-from bayescm.data.counts import computed
+from bayescm.data.counts import check_counts
 from bayescm.data.inputs import takes_counts
-from bayescm.data.schema import CELL, CHAIN, DRAW, MATRIX, attributes, flatten_cells, labels_of, positive_class
+from bayescm.data.schema import (
+    CELL,
+    CHAIN,
+    DRAW,
+    attributes,
+    cell_names,
+    labels_of,
+    positive_class,
+    tables_by_matrix,
+)
 from bayescm.distributions import dirichlet
 from bayescm.models import nuts
 from bayescm.priors.concentrations import Concentrations, PriorLike, concentrations, resolved_prior
@@ -79,7 +90,7 @@ def loo(counts: Any, *, model: str = "dirichlet_multinomial", prior: PriorLike |
     Parameters
     ----------
     counts : xarray.DataArray or array_like
-        ``counts(..., actual, predicted)``.
+        ``counts(..., actual, predicted)``. May be lazy (dask).
     model : {"dirichlet_multinomial", "three_binomial"}
     prior : str, number, array_like or mapping
         See :func:`bayescm.priors.concentrations.concentrations`.
@@ -104,35 +115,42 @@ def loo(counts: Any, *, model: str = "dirichlet_multinomial", prior: PriorLike |
     (-200.53, 3.01)
     """
     prior = resolved_prior(prior)
-    counts = computed(counts)
-    base = concentrations(prior, model, labels_of(counts))
-    n = counts.values.astype(np.float64)
-    dirichlet.check_proper(dirichlet.posterior(counts.values, base), labels_of(counts))
-
-    def predictive(n: np.ndarray, row: np.ndarray, total: np.ndarray, left_out: float) -> np.ndarray:
-        if base.one_dirichlet:
-            p = (n + base.rows - left_out) / (total + base.rows.sum() - left_out)
-        else:
-            share = (row + base.shares - left_out) / (total + base.shares.sum() - left_out)
-            p = share[..., None] * (n + base.rows - left_out) / (row + base.rows.sum(-1) - left_out)[..., None]
-        return np.where(n > 0, np.log(np.where(n > 0, p, 1.0)), np.nan)
-
-    row = n.sum(-1)
-    total = row.sum(-1)[..., None] if not base.one_dirichlet else row.sum(-1)[..., None, None]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        elpd, lpd = (counts.copy(data=predictive(n, row, total, one)) for one in (1.0, 0.0))
-    summed = (counts * elpd).sum(MATRIX)
-    items = counts.sum(MATRIX)
-    variance = (counts * (elpd - summed / items) ** 2).sum(MATRIX) / (items - 1)
-    result = {
-        "elpd_loo": summed,
-        "se": np.sqrt(items * variance),
-        "p_loo": (counts * lpd).sum(MATRIX) - summed,
-        "elpd": flatten_cells(elpd),
-    }
-    return xr.Dataset(result).assign_attrs(
+    counts = check_counts(counts)
+    labels = labels_of(counts)
+    base = concentrations(prior, model, labels)
+    names = cell_names(labels)
+    sizes: dict[str, dict[str, int]] = {name: {} for name in ("elpd_loo", "se", "p_loo")} | {"elpd": {CELL: len(names)}}
+    tables = tables_by_matrix(lambda c, _: _left_out(c, base, labels), counts, sizes)
+    return xr.Dataset(tables, coords={CELL: names}).assign_attrs(
         attributes(model=model, prior=prior, assumptions=assumed(), **positive_class(counts))
     )
+
+
+def _left_out(counts: NDArray[Any], base: Concentrations, labels: list[Any]) -> dict[str, NDArray[np.float64]]:
+    """Return the tables of :func:`loo` for plain counts (..., K, K)."""
+    counts = validate.count_values("counts", counts)
+    dirichlet.check_proper(dirichlet.posterior(counts, base), labels)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        elpd, lpd = (_log_predictive(counts.astype(np.float64), base, one) for one in (1.0, 0.0))
+        items = counts.sum((-2, -1))
+        summed = np.nansum(counts * elpd, axis=(-2, -1))
+        away = elpd - (summed / items)[..., None, None]
+        variance = np.nansum(counts * away**2, axis=(-2, -1)) / (items - 1)
+        se = np.sqrt(items * variance)
+    p_loo = np.nansum(counts * lpd, axis=(-2, -1)) - summed
+    return {"elpd_loo": summed, "se": se, "p_loo": p_loo, "elpd": elpd}
+
+
+def _log_predictive(n: NDArray[np.float64], base: Concentrations, left_out: float) -> NDArray[np.float64]:
+    """Return the log probability of an item's cell given all items but `left_out` of it; NaN without items."""
+    row = n.sum(-1)
+    total = row.sum(-1)
+    if base.one_dirichlet:
+        p = (n + base.rows - left_out) / (total[..., None, None] + base.rows.sum() - left_out)
+    else:
+        share = (row + base.shares - left_out) / (total[..., None] + base.shares.sum() - left_out)
+        p = share[..., None] * (n + base.rows - left_out) / (row + base.rows.sum(-1) - left_out)[..., None]
+    return np.where(n > 0, np.log(np.where(n > 0, p, 1.0)), np.nan)
 
 
 def predictive(program: Any, posterior: xr.Dataset, seed: int) -> dict[str, xr.Dataset]:

@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 
 from bayescm.data import validate
-from bayescm.data.counts import computed
+from bayescm.data.counts import check_counts, checked_when_computed
 from bayescm.data.inputs import takes_counts
 from bayescm.data.schema import MATRIX
 from bayescm.inference.summaries import summary
@@ -21,7 +21,7 @@ def sequential(counts: Any, metrics: MetricsLike = None, *, dim: str = "chunk", 
     ----------
     counts : xarray.DataArray or array_like
         ``counts(..., chunk, actual, predicted)``, in the order in which the chunks came. A bare array has the chunks
-        first.
+        first. May be lazy (dask).
     metrics
         As in :func:`bayescm.summary`.
     dim : str
@@ -54,11 +54,11 @@ def sequential(counts: Any, metrics: MetricsLike = None, *, dim: str = "chunk", 
     """
     if not isinstance(counts, xr.DataArray) and np.ndim(counts) == 3:
         counts = xr.DataArray(validate.array_of("counts", counts), dims=(dim, *MATRIX))
-    checked = computed(counts)
+    checked = checked_when_computed(check_counts(counts))
     if "n_items" in checked.dims:
         raise ValueError("`counts` can't have a dim 'n_items' here: the result keeps that name. Rename it.")
     if dim not in checked.dims or dim in MATRIX:
         raise ValueError(f"`dim` must be a batch dim of the counts; got {dim!r}, and they have {checked.dims}.")
-    so_far = checked.copy(data=np.cumsum(checked.values, axis=checked.get_axis_num(dim)))
+    so_far = checked.copy(data=checked.data.cumsum(axis=checked.get_axis_num(dim)))
     found = summary(so_far, metrics, **options)
     return found.assign(n_items=so_far.sum(MATRIX).assign_attrs(long_name="Items so far")).assign_attrs(sequential=dim)
