@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from bayescm.comparison import score_intervals
 from bayescm.comparison.inputs import Entry
 from bayescm.inference import proportions
 from bayescm.models.same_items import Patterns
@@ -22,6 +23,8 @@ Mask = NDArray[np.bool_]
 PAIRED = ("mcnemar_exact", "mcnemar_mid_p")
 RUNS = ("paired_t",)
 INDEPENDENT = ("fisher_exact", "score")
+PAIRED_INTERVALS = ("newcombe", "tango")
+INDEPENDENT_INTERVALS = ("newcombe", "miettinen_nurminen", "agresti_caffo")
 _MOST = 1e9  # items, beyond which SciPy's exact test overflows
 
 
@@ -142,6 +145,17 @@ def paired_t(got: Array, count: NDArray[np.int64], ci_prob: float) -> Array:
     tested = stats.ttest_1samp(differences, 0.0)
     bounds = tested.confidence_interval(ci_prob)
     return np.array([tested.pvalue, bounds.low, bounds.high])
+
+
+def paired_intervals(cells: Agreement, ci_prob: float) -> list[Array]:
+    """Return the intervals of a difference of paired proportions, by the order of their names."""
+    return [newcombe_paired(cells, ci_prob), score_intervals.tango(cells.first, cells.second, sum(cells), ci_prob)]
+
+
+def independent_intervals(k: tuple[float, float], n: tuple[float, float], ci_prob: float) -> list[Array]:
+    """Return the intervals of a difference of independent proportions, by the order of their names."""
+    others = (score_intervals.miettinen_nurminen, score_intervals.agresti_caffo)
+    return [interval(k, n, ci_prob) for interval in (newcombe, *others)]
 
 
 def newcombe_paired(cells: Agreement, ci_prob: float) -> Array:

@@ -254,12 +254,10 @@ def flips(compared: Compared) -> xr.Dataset:
 
 
 def tests(compared: Compared, question: Question, runs: int) -> xr.Dataset:
-    """Return the frequentist companions: p-values and an interval for each proportion, or for folds."""
+    """Return the frequentist companions: p-values and intervals for each proportion, or for folds."""
     folds = compared.design == "folds"
-    words: tuple[str, ...] = frequentist.INDEPENDENT if compared.answers is None else frequentist.PAIRED
-    words = (CORRELATED,) if folds else frequentist.RUNS if compared.runs > 1 else words
-    name = words[0] if folds or compared.runs > 1 else "newcombe"
-    values = np.full((len(compared.pairs), len(compared.entries), len(words) + 2), np.nan)
+    words, names = _companions(compared)
+    values = np.full((len(compared.pairs), len(compared.entries), len(words) + 2 * len(names)), np.nan)
     scores = _fold_scores(compared) if folds else []
     for i, pair in enumerate(compared.pairs):
         for j, entry in enumerate(compared.entries):
@@ -269,10 +267,11 @@ def tests(compared: Compared, question: Question, runs: int) -> xr.Dataset:
                 values[i, j] = _of_proportion(compared, pair, share, question.ci_prob)
     n = len(words)
     dims = (COMPARISON, METRIC)
+    text = {"long_name": "Confidence interval of the difference"}
     return xr.Dataset(
         {
             "p_value": ((*dims, "test"), values[..., :n], {"long_name": "Two-sided p-value of no difference"}),
-            name: ((*dims, CI_BOUND), values[..., n:], {"long_name": "Confidence interval of the difference"}),
+            **{name: ((*dims, CI_BOUND), values[..., n + 2 * i : n + 2 * i + 2], text) for i, name in enumerate(names)},
         },
         coords={
             **comparison_coordinates(compared),
@@ -283,19 +282,29 @@ def tests(compared: Compared, question: Question, runs: int) -> xr.Dataset:
     )
 
 
+def _companions(compared: Compared) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the names of the tests and of the intervals."""
+    if compared.design == "folds":
+        return (CORRELATED,), (CORRELATED,)
+    if compared.runs > 1:
+        return frequentist.RUNS, frequentist.RUNS
+    if compared.answers is not None:
+        return frequentist.PAIRED, frequentist.PAIRED_INTERVALS
+    return frequentist.INDEPENDENT, frequentist.INDEPENDENT_INTERVALS
+
+
 def _of_proportion(compared: Compared, pair: tuple[int, int], share: frequentist.Proportion, ci_prob: float) -> Array:
     """Return p-values and bounds of a proportion over actual classes."""
     if compared.answers is not None:
         if compared.runs > 1:
             return frequentist.paired_t(*frequentist.scores(compared.answers, pair, share), ci_prob)
         cells = frequentist.agreement(compared.answers, pair, share)
-        bounds = frequentist.newcombe_paired(cells, ci_prob)
         p_values = frequentist.mcnemar(cells.first, cells.second) if sum(cells) else np.full(2, np.nan)
-        return np.concatenate([p_values, bounds])
+        return np.concatenate([p_values, *frequentist.paired_intervals(cells, ci_prob)])
     k1, k2 = (float(compared.totals[system][share.right].sum()) for system in pair)
     n1, n2 = (float(compared.totals[system][share.rows].sum()) for system in pair)
     tested = frequentist.independent_tests((k1, k2), (n1, n2))
-    return np.concatenate([tested, frequentist.newcombe((k1, k2), (n1, n2), ci_prob)])
+    return np.concatenate([tested, *frequentist.independent_intervals((k1, k2), (n1, n2), ci_prob)])
 
 
 def _fold_scores(compared: Compared) -> list[Array]:

@@ -98,8 +98,9 @@ def compare_systems(
         ``probability(side)``: worse, equivalent, better; ``mcse_probability(side)``; ``superiority``; ``verdict`` and
         ``method`` ("exact" or "draws"). For the same items ``discordant(only)``, how many speak for the first system
         alone and for the second, and ``reason``, the verdict's in words. "Better" is smaller for error rates and other
-        losses. With `require`, ``requirement(claim, system)``. ``tests``: ``p_value(test)`` and a confidence interval
-        for proportions of actual classes, NaN elsewhere. For the same items, ``flips`` over ``(comparison, actual)``.
+        losses. With `require`, ``requirement(claim, system)``. ``tests``: ``p_value(test)`` and confidence intervals
+        for proportions of actual classes, NaN elsewhere: ``newcombe`` and, for the same items, ``tango``, for others
+        ``miettinen_nurminen`` and ``agresti_caffo``. For the same items, ``flips`` over ``(comparison, actual)``.
         ``observed_data``. The attr ``meaning`` says what the probabilities are about.
 
     Raises
@@ -135,8 +136,9 @@ def compare_systems(
     References
     ----------
     McNemar 1947, Psychometrika 12; Bonett and Price 2012, Journal of Educational and Behavioral Statistics 37 (one item
-    added to either side); Newcombe 1998, Statistics in Medicine 17, 873-890 and 2635-2650; Nadeau and Bengio
-    2003, Machine Learning 52; Caelen 2017, section 4; Kruschke 2018 (rope).
+    added to either side); Newcombe 1998, Statistics in Medicine 17, 873-890 and 2635-2650; Tango 1998, ibid. 891-908;
+    Miettinen and Nurminen 1985, ibid. 4, 213-226; Agresti and Caffo 2000, The American Statistician 54; Nadeau and
+    Bengio 2003, Machine Learning 52; Caelen 2017, section 4; Kruschke 2018 (rope).
 
     Examples
     --------

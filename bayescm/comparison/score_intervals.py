@@ -1,0 +1,97 @@
+"""Intervals of a difference of two proportions, first minus second, beside Newcombe's.
+
+Miettinen and Nurminen 1985 (independent samples), Tango 1998 (the same items): the differences that a score test
+doesn't reject. Agresti and Caffo 2000: Wald's interval after one more success and failure in either sample.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import optimize, special
+
+Array = NDArray[np.float64]
+
+_HALVINGS = 60
+_START = 1e-12
+"""Items from the estimate to where the search for a bound starts: at the estimate the variance may be 0."""
+
+
+def miettinen_nurminen(k: tuple[float, float], n: tuple[float, float], ci_prob: float) -> Array:
+    """Return the differences whose score statistic, with the factor N / (N - 1) in its variance, is at most z."""
+    if min(n) == 0:
+        return np.full(2, np.nan)
+    (k1, k2), (n1, n2) = k, n
+    factor = (n1 + n2) / (n1 + n2 - 1.0)
+
+    def variance(difference: float) -> float:
+        """Return the variance of the estimate at the likeliest proportions with a difference."""
+        p2 = _likeliest(k1, n1, k2, n2, difference)
+        p1 = min(max(p2 + difference, 0.0), 1.0)
+        return factor * (p1 * (1.0 - p1) / n1 + p2 * (1.0 - p2) / n2)
+
+    return _bounds(k1 / n1 - k2 / n2, n1 + n2, variance, ci_prob)
+
+
+def tango(only_first: float, only_second: float, n: float, ci_prob: float) -> Array:
+    """Return the same of n items, of which so many are right by one system only."""
+    if n == 0:
+        return np.full(2, np.nan)
+
+    def variance(difference: float) -> float:
+        """Return the variance at the likeliest shares of discordant items with a difference."""
+        b, c, d = (only_first, only_second, difference) if difference >= 0 else (only_second, only_first, -difference)
+        free = d * (1.0 - d)
+        middle = (2.0 * n - b + c) * d - b - c
+        root = np.sqrt(middle**2 + 8.0 * n * c * free)
+        share = 2.0 * c * free / (middle + root) if middle > 0 else (root - middle) / (4.0 * n)
+        return float(2.0 * share + free) / n
+
+    return _bounds((only_first - only_second) / n, n, variance, ci_prob)
+
+
+def agresti_caffo(k: tuple[float, float], n: tuple[float, float], ci_prob: float) -> Array:
+    """Return Wald's interval of the samples with one success and one failure more, within [-1, 1]."""
+    if min(n) == 0:
+        return np.full(2, np.nan)
+    (p1, m1), (p2, m2) = (((each + 1.0) / (size + 2.0), size + 2.0) for each, size in zip(k, n, strict=True))
+    half = _quantile(ci_prob) * np.sqrt(p1 * (1.0 - p1) / m1 + p2 * (1.0 - p2) / m2)
+    return np.clip([p1 - p2 - half, p1 - p2 + half], -1.0, 1.0)
+
+
+def _quantile(ci_prob: float) -> float:
+    return float(-special.ndtri((1.0 - ci_prob) / 2.0))
+
+
+def _likeliest(k1: float, n1: float, k2: float, n2: float, difference: float) -> float:
+    """Return the second proportion where the likelihood is largest, given the difference of the first from it.
+
+    The score falls between the ends; a term without items has no pole there.
+    """
+
+    def score(p: float) -> float:
+        terms = ((k1, p + difference), (-(n1 - k1), 1.0 - p - difference), (k2, p), (-(n2 - k2), 1.0 - p))
+        return sum(count / share if share > 0 else np.copysign(np.inf, count) for count, share in terms if count)
+
+    low, high = max(0.0, -difference), min(1.0, 1.0 - difference)
+    for _ in range(_HALVINGS):
+        middle = 0.5 * (low + high)
+        if not low < middle < high:
+            break
+        low, high = (middle, high) if score(middle) > 0 else (low, middle)
+    return 0.5 * (low + high)
+
+
+def _bounds(estimate: float, n: float, variance: Callable[[float], float], ci_prob: float) -> Array:
+    """Return the differences on either side at which the square of the statistic is z^2."""
+    z = _quantile(ci_prob)
+
+    def excess(difference: float) -> float:
+        return abs(estimate - difference) - z * np.sqrt(variance(difference))
+
+    found = []
+    for end in (-1.0, 1.0):
+        start = estimate + end * _START / n
+        beyond = (start - end) * end >= 0 or excess(start) >= 0.0
+        found.append(max(min(start, 1.0), -1.0) if beyond else optimize.brentq(excess, start, end, xtol=1e-14))
+    return np.array(found)
