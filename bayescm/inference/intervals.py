@@ -22,6 +22,7 @@ Found = list[tuple[Array, Array, Array, Array]]
 """For each metric the bounds, as the method gives them, the standard error, and the share of undefined resamples."""
 
 PROPORTION = ("wald", "wilson", "agresti_coull", "clopper_pearson", "jeffreys", "likelihood_ratio")
+BOUNDS = ("both", "lower", "upper")
 METHODS = (*PROPORTION, "delta", "bootstrap")
 _ALIASES = {"exact": "clopper_pearson", "beta": "clopper_pearson", "normal": "wald"}  # as R and statsmodels call them
 _WITH_ERROR = ("wald", "delta", "bootstrap")
@@ -46,8 +47,14 @@ class _Plan:
     names: tuple[str, ...]
     method: str
     ci_prob: float
+    bound: str
     draws: int
     seed: int
+
+    @property
+    def level(self) -> float:
+        """Return the level of the interval with two bounds, of which each alone is as sure as is asked for."""
+        return self.ci_prob if self.bound == "both" else 2.0 * self.ci_prob - 1.0
 
 
 @takes_counts
@@ -57,10 +64,11 @@ def interval(
     method: str = "wilson",
     *,
     ci_prob: float = 0.95,
+    bound: str = "both",
     samples: int = 10_000,
     random_seed: int | np.random.Generator | None = None,
 ) -> xr.Dataset:
-    """Give metrics an interval by the name of its method.
+    """Give metrics an interval, or one bound, by the name of its method.
 
     Parameters
     ----------
@@ -73,6 +81,9 @@ def interval(
         "agresti_coull" or "wald" (also "normal"). For any metric: "bootstrap" or "delta".
     ci_prob : float
         Level of confidence.
+    bound : {"both", "lower", "upper"}
+        "lower" or "upper" gives that bound alone, at the level `ci_prob`, which must be above 0.5 then; the other one
+        is the end of the metric's range. "At least" and "at most" claims need one.
     samples : int
         Resamples of the bootstrap, at least 1000.
     random_seed : int, numpy.random.Generator or None
@@ -90,7 +101,8 @@ def interval(
     Raises
     ------
     ValueError
-        If a method for proportions is asked for a metric that is none, such as the Matthews correlation.
+        If a method for proportions is asked for a metric that is none, such as the Matthews correlation, or one bound
+        for a level of a half or less.
 
     Warns
     -----
@@ -124,6 +136,8 @@ def interval(
     array([[0.871, 1.   ],
            [0.774, 0.98 ],
            [0.872, 0.99 ]])
+    >>> bayescm.interval(counts, "recall", bound="lower")["interval"].values.round(3)
+    array([[0.906, 1.   ]])
     """
     counts = check_counts(counts)
     labels = labels_of(counts)
@@ -135,7 +149,8 @@ def interval(
         metrics=resolved,
         names=tuple(coords[METRIC].values.tolist()),
         method=method,
-        ci_prob=validate.number("ci_prob", ci_prob, 0, 1),
+        ci_prob=_level(ci_prob, validate.choice("bound", bound, BOUNDS)),
+        bound=bound,
         draws=validate.positive_integer("samples", samples),
         seed=validate.seed(random_seed),
     )
@@ -144,12 +159,21 @@ def interval(
     table = by_matrix(
         lambda c, i: _fill(c, i, plan), counts, {METRIC: len(plan.names), "statistic": len(_COLUMNS)}
     ).assign_coords(coords)
-    resampling = {"samples": plan.draws, "random_seed": plan.seed} if method == "bootstrap" else {}
+    more: dict[str, Any] = {"samples": plan.draws, "random_seed": plan.seed} if method == "bootstrap" else {}
+    more |= {} if bound == "both" else {"bound": bound}
     return _dataset(
         table,
         plan,
-        attributes(method=method, ci_prob=plan.ci_prob, **resampling, assumptions=assumed(), **positive_class(counts)),
+        attributes(method=method, ci_prob=plan.ci_prob, **more, assumptions=assumed(), **positive_class(counts)),
     )
+
+
+def _level(ci_prob: object, bound: str) -> float:
+    """Return a level of confidence that one bound can have, if there is to be one."""
+    level = validate.number("ci_prob", ci_prob, 0, 1)
+    if bound != "both" and level <= 0.5:
+        raise ValueError(f"`ci_prob` must be above 0.5 for one bound; got {level:g}. Take bound='both'.")
+    return level
 
 
 def _check_proportions(metrics: tuple[Metric, ...], method: str) -> None:
@@ -185,7 +209,7 @@ def _proportion(counts: NDArray[np.int64], _: NDArray[np.int64], plan: _Plan) ->
     for metric in plan.metrics:
         successes, failures = parts(metric, counts)
         n = successes + failures
-        bounds = getattr(proportions, plan.method)(successes, n, plan.ci_prob)
+        bounds = getattr(proportions, plan.method)(successes, n, plan.level)
         with np.errstate(invalid="ignore", divide="ignore"):
             se = np.sqrt(successes * (failures / n)) / n  # Wald's
             if metric.link == "f1":
@@ -206,7 +230,7 @@ def _delta(counts: NDArray[np.int64], _: NDArray[np.int64], plan: _Plan) -> Foun
             squares[m] += n * slope**2
             firsts[m] += n * slope
     found = []
-    z = -special.ndtri((1.0 - plan.ci_prob) / 2.0)
+    z = -special.ndtri((1.0 - plan.level) / 2.0)
     for point, square, first in zip(points, squares, firsts, strict=True):
         with np.errstate(invalid="ignore", divide="ignore"):
             variance = square - first**2 / _along(cells.sum((-2, -1)), point)
@@ -249,7 +273,7 @@ def _bootstrap(counts: NDArray[np.int64], index: NDArray[np.int64], plan: _Plan)
         n = int(matrix.sum())
         rng = matrix_rng(plan.seed, int(number), Stream.INTERVAL_BOOTSTRAP)
         resampled = rng.multinomial(n, matrix / max(n, 1), size=plan.draws).reshape(-1, k, k)
-        rows.append([_percentiles(values, plan.ci_prob) for values in compute(plan.metrics, resampled)])
+        rows.append([_percentiles(values, plan.level) for values in compute(plan.metrics, resampled)])
     found = []
     for per_matrix in zip(*rows, strict=True):
         stacked = (np.stack(values) for values in zip(*per_matrix, strict=True))
@@ -292,6 +316,13 @@ def _warn(table: Array, plan: _Plan) -> None:
             validate.warn(f"The {plan.method} interval of {names} {text}.")
 
 
+def _ends(table: xr.DataArray, plan: _Plan) -> xr.DataArray:
+    """Return the end of each metric's range that takes the place of the bound that isn't asked for."""
+    ranges = {metric.name: metric.upper if plan.bound == "lower" else metric.lower for metric in plan.metrics}
+    values = [ranges[name if name in ranges else name.rpartition("[")[0]] for name in plan.names]
+    return xr.DataArray(values, dims=METRIC, coords={METRIC: table[METRIC]})
+
+
 def _dataset(table: xr.DataArray, plan: _Plan, attrs: dict[str, str | int | float]) -> xr.Dataset:
     """Give the table its names."""
     bound = interval_coordinate(plan.ci_prob, "confidence")
@@ -299,7 +330,12 @@ def _dataset(table: xr.DataArray, plan: _Plan, attrs: dict[str, str | int | floa
         table.isel(statistic=slice(start, start + 2)).rename(statistic=CI_BOUND).assign_coords({CI_BOUND: bound})
         for start in (1, 3)
     ]
-    dataset = xr.Dataset({"point": table.isel(statistic=0), "interval": pairs[0], "clipped": pairs[1] > 0}, attrs=attrs)
+    interval, clipped = pairs[0], pairs[1] > 0
+    if plan.bound != "both":
+        stands = bound == plan.bound
+        interval = interval.where(stands | interval.isnull(), _ends(table, plan))
+        clipped = clipped & stands
+    dataset = xr.Dataset({"point": table.isel(statistic=0), "interval": interval, "clipped": clipped}, attrs=attrs)
     if plan.method in _WITH_ERROR:
         dataset["se"] = table.isel(statistic=5)
     if plan.method == "bootstrap":

@@ -70,7 +70,7 @@ def answer(data: xr.Dataset) -> str:
     text = f"{name} is {found[0][1]}"
     widths = data["interval"].diff(CI_BOUND).squeeze(CI_BOUND)
     shares = np.array([is_share(known(metric)) for metric in metrics])
-    if len(metrics) > 1 and shares.any():
+    if len(metrics) > 1 and shares.any() and "bound" not in data.attrs:
         least = data.isel({METRIC: int(np.where(shares, widths, -1.0).argmax())})
         if str(least[METRIC].item()) != str(main[METRIC].item()):
             text += f"; least certain of {len(metrics)} metrics: {words(least)}, {estimate(least, None)}"

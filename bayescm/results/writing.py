@@ -58,20 +58,21 @@ def probability(value: float, of: str = "", *, certain: bool = False) -> str:
     return f"{of} {bound}" if of else bound
 
 
-def with_interval(value: float, interval: Iterable[float], level: Any = None) -> str:
-    """Write a number with its interval, such as "0.93 (95%: 0.77 to 0.98)"."""
+def with_interval(value: float, interval: Iterable[float], level: Any = None, bound: str = "both") -> str:
+    """Write a number with its interval, such as "0.93 (95%: 0.77 to 0.98)", or with one bound: "at least 0.79"."""
     lower, upper = map(float, interval)
     if lower != lower:
         return f"{show(value)} (no interval)"
     digits = decimals_of(lower, upper)
     texts = [f"{one:.{digits}f}" if abs(one) < 1000 else show(one) for one in (value, lower, upper)]
     texts[0] = "undefined" if value != value else texts[0]
-    return f"{texts[0]} ({'' if level is None else f'{percent(float(level))}: '}{texts[1]} to {texts[2]})"
+    said = {"lower": f"at least {texts[1]}", "upper": f"at most {texts[2]}"}.get(bound, f"{texts[1]} to {texts[2]}")
+    return f"{texts[0]} ({'' if level is None else f'{percent(float(level))}: '}{said})"
 
 
 def estimate(one: xr.Dataset, level: Any = None) -> str:
     """Write the point of a result with its interval."""
-    return with_interval(float(one["point"]), one["interval"].values, level)
+    return with_interval(float(one["point"]), one["interval"].values, level, str(one.attrs.get("bound", "both")))
 
 
 def bounds(interval: Any, what: str = "") -> dict[str, Any]:

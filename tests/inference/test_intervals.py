@@ -405,3 +405,46 @@ def test_methods_by_the_names_of_others(name, own):
     theirs = interval(COUNTS, "precision", name)
     xr.testing.assert_identical(theirs, interval(COUNTS, "precision", own))
     assert theirs.attrs["method"] == own
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("side", ["lower", "upper"])
+def test_one_bound_is_that_of_the_interval_with_both_ends_cut(method, side):
+    counts = bayescm.from_array(np.stack([THREE.values, THREE.values.T]), dims="system", labels=[0, 1, 2])
+    metrics = ["recall", "accuracy"] + ["matthews_correlation"] * (method not in PROPORTION)
+    one = quiet(counts, metrics, method, bound=side, ci_prob=0.975, random_seed=1)
+    both = quiet(counts, metrics, method, ci_prob=0.95, random_seed=1)
+    other = {"lower": "upper", "upper": "lower"}[side]
+    assert one["interval"].dims == both["interval"].dims
+    np.testing.assert_allclose(one["interval"].sel(ci_bound=side), both["interval"].sel(ci_bound=side), rtol=1e-12)
+    end = [
+        {"lower": -1, "upper": 1}[other] if m == "matthews_correlation" else other == "upper" for m in one.metric.values
+    ]
+    np.testing.assert_array_equal(one["interval"].sel(ci_bound=other), np.broadcast_to(end, (2, len(end))))
+    assert not one.clipped.sel(ci_bound=other).any()
+    assert one.attrs["bound"] == side
+    assert one.attrs["ci_prob"] == one.ci_bound.attrs["ci_prob"] == 0.975
+    assert "bound" not in both.attrs
+
+
+def test_one_bound_of_clopper_and_pearson_is_the_rule_of_three_and_keeps_its_level():
+    counts = bayescm.from_cells(tp=26, fn=0, fp=2, tn=6)
+    low = interval(counts, "recall", "clopper_pearson", bound="lower")["interval"].values[0]
+    np.testing.assert_allclose(low, [0.05 ** (1 / 26), 1])
+    n, k, p = 30, np.arange(31.0), np.linspace(0.001, 0.999, 400)
+    bound, _ = proportions.clopper_pearson(k, np.full(31, 30.0), 0.9)
+    assert ((stats.binom.pmf(k[:, None], n, p) * (bound[:, None] <= p)).sum(0) >= 0.95 - 1e-9).all()
+
+
+def test_one_bound_says_so_and_has_a_level_above_a_half():
+    counts = bayescm.from_cells(tp=26, fn=0, fp=2, tn=6)
+    assert interval(counts, "precision", bound="lower").bayescm.sentence == "Precision is 0.93 (95%: at least 0.81)."
+    assert "at most" in interval(counts, ["precision", "npv"], bound="upper").bayescm.sentence
+    with pytest.raises(ValueError, match="above 0.5 for one bound"):
+        interval(counts, "recall", bound="lower", ci_prob=0.5)
+    with pytest.raises(ValueError, match="`bound` must be one of"):
+        interval(counts, "recall", bound="left")
+    none = quiet(bayescm.from_cells(tp=0, fn=0, fp=2, tn=6), "recall", "wald", bound="lower")
+    assert np.isnan(none["interval"]).all()
+    lazy = interval(counts.expand_dims(chunk=2).chunk(chunk=1), "recall", bound="upper")
+    np.testing.assert_allclose(lazy["interval"].compute(), [[[0, 1]]] * 2)
