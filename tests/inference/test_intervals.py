@@ -440,7 +440,7 @@ def test_one_bound_says_so_and_has_a_level_above_a_half():
     counts = bayescm.from_cells(tp=26, fn=0, fp=2, tn=6)
     assert interval(counts, "precision", bound="lower").bayescm.sentence == "Precision is 0.93 (95%: at least 0.81)."
     assert "at most" in interval(counts, ["precision", "npv"], bound="upper").bayescm.sentence
-    with pytest.raises(ValueError, match="above 0.5 for one bound"):
+    with pytest.raises(ValueError, match=r"above 0\.5 for one bound"):
         interval(counts, "recall", bound="lower", ci_prob=0.5)
     with pytest.raises(ValueError, match="`bound` must be one of"):
         interval(counts, "recall", bound="left")
