@@ -1,6 +1,6 @@
 """auc_difference(): the areas under the ROC curves of two systems, on the same items or on two samples."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +12,7 @@ from bayescm.curves import area_intervals, delong
 from bayescm.curves.area_intervals import Areas, Found, alone, nothing
 from bayescm.curves.area_report import kind, of_draws
 from bayescm.curves.area_samples import check_items
-from bayescm.curves.roc_area import areas_of
+from bayescm.curves.roc_area import areas_of, of_range
 from bayescm.data import validate
 from bayescm.data.assumptions import EACH_CLASS, OWN_ITEMS, SAME_ITEMS, assumed
 from bayescm.data.labels import Label
@@ -84,6 +84,7 @@ def auc_difference(
     labels: Any = None,
     pos_label: Label | None = None,
     direction: str = "larger",
+    fpr_range: Sequence[float] | None = None,
 ) -> xr.Dataset:
     """Compare the areas under the ROC curves of two systems, which scored the same items or two samples.
 
@@ -102,8 +103,8 @@ def auc_difference(
     samples : int
         Resamples or posterior draws, at least 1000.
     random_seed : int, numpy.random.Generator or None
-    labels, pos_label, direction
-        As in :func:`bayescm.auc`.
+    labels, pos_label, direction, fpr_range
+        As in :func:`bayescm.auc`: with `fpr_range` the areas are those over these false positive rates.
 
     Returns
     -------
@@ -133,7 +134,7 @@ def auc_difference(
 
     References
     ----------
-    DeLong, DeLong and Clarke-Pearson 1988, Biometrics 44.
+    DeLong, DeLong and Clarke-Pearson 1988, Biometrics 44; Dodd and Pepe 2003, Biometrics 59 (partial areas).
 
     Examples
     --------
@@ -154,23 +155,23 @@ def auc_difference(
     """
     validate.choice("method", method, METHODS)
     validate.choice("design", design, DESIGNS)
-    options, items = (ci_prob, samples, random_seed), (labels, pos_label, direction)
+    options, items = (ci_prob, samples, random_seed, fpr_range), (labels, pos_label, direction)
     names = _names(y_score)
     two = (_same_items if design == "paired" else _two_samples)(y_true, y_score, items, options)
     difference = float(two.point[0] - two.point[1])
     name = "probability_better" if method == "bayesian" else "p_value"
     found, value = _compared(two, method, difference)
     attrs = {"method": method, "design": design, "ci_prob": two.areas[0].ci_prob, "direction": direction,
-             **_sizes(two), **of_draws(two.areas[0], [method]), **_said(two, method, found),
+             **_sizes(two), **of_range(two.areas[0]), **of_draws(two.areas[0], [method]), **_said(two, method, found),
              **positive_class(two.areas[0].items.scores.labels.tolist())}  # fmt: skip
-    limits = np.array([found.lower, found.upper])
+    limits, most = np.array([found.lower, found.upper]), two.areas[0].most
     made = xr.Dataset(
         {
             "point": difference,
             "auc": (SYSTEM, two.point),
             "se": found.se,
-            "interval": (CI_BOUND, np.clip(limits, -1.0, 1.0)),
-            "clipped": (CI_BOUND, np.abs(limits) > 1.0),
+            "interval": (CI_BOUND, np.clip(limits, -most, most)),
+            "clipped": (CI_BOUND, np.abs(limits) > most),
             name: value,
         },
         coords={SYSTEM: names, CI_BOUND: interval_coordinate(two.areas[0].ci_prob, kind([method]))},
@@ -205,10 +206,13 @@ def _two_samples(y_true: Any, y_score: Mapping[str, Any], items: tuple[Any, ...]
     orders = [each.scores.labels.tolist() for each in (one, other)]
     if orders[0] != orders[1]:
         raise ValueError(f"`y_true` must have the same classes in both samples; got {orders[0]} and {orders[1]}.")
-    ci_prob, draws, random_seed = options
+    ci_prob, draws, random_seed, fpr_range = options
     seed = validate.seed(random_seed)
     further = int(matrix_rng(seed, 0, Stream.SECOND_SAMPLE).integers(2**62))
-    return _Two(((areas_of(one, ci_prob, draws, seed), 0), (areas_of(other, ci_prob, draws, further), 0)))
+    first, second = (
+        areas_of(each, ci_prob, draws, number, fpr_range) for each, number in ((one, seed), (other, further))
+    )
+    return _Two(((first, 0), (second, 0)))
 
 
 def _sizes(two: _Two) -> dict[str, Any]:

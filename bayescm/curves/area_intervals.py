@@ -44,6 +44,11 @@ class Areas:
     """Those that were asked for so far, by system (-1: joint) and prior."""
 
     @property
+    def most(self) -> float:
+        """Return the largest value that an area can have."""
+        return 1.0
+
+    @property
     def z(self) -> float:
         """Return the normal quantile of the level."""
         return float(-special.ndtri((1.0 - self.ci_prob) / 2.0))

@@ -110,23 +110,25 @@ def dataset(
         "assumptions": assumed(attrs.get("prevalence"), items=EACH_CLASS),
         **positive_class(scores.labels.tolist()),
     }
-    made = _variables(areas, table, coords, attributes(**attrs, **about))
+    made = variables(areas.point, areas.ci_prob, table, coords, attributes(**attrs, **about), areas.most)
     gone = [*drop, *([scores.dim] if scores.systems is None else [])]
     return made.isel(dict.fromkeys(gone, 0), drop=True)
 
 
-def _variables(areas: Areas, table: Any, coords: Mapping[str, Any], attrs: Mapping[str, Any]) -> xr.Dataset:
+def variables(
+    point: Any, ci_prob: float, table: Any, coords: Mapping[str, Any], attrs: Mapping[str, Any], most: float = 1.0
+) -> xr.Dataset:
     """Return the variables of a table (system, estimator, method, standard error, bounds and median)."""
     dims = tuple(coords)
     bounds = table[..., 1:3]
     made = xr.Dataset(
         {
-            "point": (dims[:2], areas.point),
+            "point": (dims[:2], point),
             "se": (dims, table[..., 0]),
-            "interval": ((*dims, CI_BOUND), np.clip(bounds, 0.0, 1.0)),
-            "clipped": ((*dims, CI_BOUND), (bounds < 0.0) | (bounds > 1.0)),
+            "interval": ((*dims, CI_BOUND), np.clip(bounds, 0.0, most)),
+            "clipped": ((*dims, CI_BOUND), (bounds < 0.0) | (bounds > most)),
         },
-        coords={**coords, CI_BOUND: interval_coordinate(areas.ci_prob, kind(coords[METHOD]))},
+        coords={**coords, CI_BOUND: interval_coordinate(ci_prob, kind(coords[METHOD]))},
         attrs=dict(attrs),
     )
     if _CREDIBLE & {*coords[METHOD]}:
@@ -155,7 +157,13 @@ def _reason(said: Mapping[str, None], areas: Areas) -> dict[str, str]:
         text = f"{', '.join(missing)}: {NO_ESTIMATE}"
         validate.warn(f"There is no point by {text}. The interval is that of the area under the drawn curves.")
         return {"reason": text}
+    return reasons(said, "Take method='smoothed', which has an answer for few items and for perfect separation")
+
+
+def reasons(said: Mapping[str, None], advice: str) -> dict[str, str]:
+    """Warn of what has no interval and return it as attrs."""
+    if not said:
+        return {}
     text = "; ".join(said)
-    advice = "Take method='smoothed', which has an answer for few items and for perfect separation"
     validate.warn(f"There is no interval by {text}. {advice}.")
     return {"reason": text}

@@ -12,6 +12,8 @@ from bayescm.curves.area_intervals import Areas
 from bayescm.curves.area_report import ESTIMATOR, METHOD, check_draws, chosen, dataset, of_draws
 from bayescm.curves.area_samples import CODES, Items, at_prevalence, check_items
 from bayescm.curves.exchanged import FEW, described, effective_controls
+from bayescm.curves.options import stretch
+from bayescm.curves.partial import PartialAreas
 from bayescm.data import validate
 from bayescm.data.labels import Label
 
@@ -41,8 +43,9 @@ def aucpr(
     labels: Sequence[Label] | None = None,
     pos_label: Label | None = None,
     direction: str = "larger",
+    recall_range: Sequence[float] | None = None,
 ) -> xr.Dataset:
-    """Estimate the area under the precision-recall curve, with an interval.
+    """Estimate the area under the precision-recall curve, or under a part of it, with an interval.
 
     Parameters
     ----------
@@ -53,7 +56,8 @@ def aucpr(
         "interpolated_median", "interpolated_convex" or "binormal". Several give the dim ``estimator``.
     method : str or sequence of str, optional
         "logit", "binomial", "bootstrap", "bca", "cross_validation", "bayesian" or "smoothed". Several give the dim
-        ``ci_method``. Default: "logit"; "smoothed" if there is a `prevalence`.
+        ``ci_method``. Default: "logit"; "smoothed" if there is a `prevalence`, "bootstrap" if there is a
+        `recall_range`, with which there is no other.
     prevalence : float, optional
         Share of the positive class at which precision is taken, fixed; by default that of the items. At a lower one
         only "smoothed" covers.
@@ -68,6 +72,9 @@ def aucpr(
         As in :func:`bayescm.confusion_matrix`.
     direction : {"larger", "smaller"}
         Scores that mean positive.
+    recall_range : pair of numbers, optional
+        Only the average precision over these recalls, such as (0.2, 1): where recall is low a precision stands on few
+        items. It is the mean, between the precision's limits 0 and 1 whatever the range.
 
     Returns
     -------
@@ -80,7 +87,8 @@ def aucpr(
     Raises
     ------
     ValueError
-        If a class has no items.
+        If a class has no items, or `recall_range` comes with another estimator than "average_precision" or another
+        method than "bootstrap".
 
     Warns
     -----
@@ -110,7 +118,8 @@ def aucpr(
     References
     ----------
     Boyd, Eng and Page 2013, Area under the precision-recall curve: point estimates and confidence intervals, ECML PKDD.
-    Corrected: Theorem 1's integral, the sign in eq. 10, the sums of eqs 3 and 4.
+    Corrected: Theorem 1's integral, the sign in eq. 10, the sums of eqs 3 and 4. Urlus 2023, section 10 (without low
+    recalls).
 
     Examples
     --------
@@ -123,27 +132,29 @@ def aucpr(
     >>> found["interval"].values.round(3)
     array([[0.246, 0.972],
            [0.203, 0.943]])
+    >>> round(bayescm.aucpr(actual, score, recall_range=(0.5, 1), random_seed=1)["point"].item(), 3)
+    0.661
     """
-    method = ("logit" if prevalence is None else "smoothed") if method is None else method
+    ends = stretch("recall_range", recall_range)
+    default = "bootstrap" if ends is not None else "logit" if prevalence is None else "smoothed"
+    method = default if method is None else method
     methods = chosen("method", method, METHODS)
     estimators = chosen("estimator", estimator, ESTIMATORS)
     items = check_items(y_true, y_score, labels, pos_label, direction)
     if prevalence is not None:
         items = at_prevalence(items, validate.number("prevalence", prevalence, 0, 1))
-    areas = Areas(
-        items,
-        estimators,
-        size=items.cases if prevalence is None else trials(items),
-        ci_prob=validate.number("ci_prob", ci_prob, 0, 1),
-        draws=check_draws(samples),
-        folds=validate.positive_integer("folds", folds),
-        seed=validate.seed(random_seed),
-    )
+    options: dict[str, Any] = {
+        "size": items.cases if prevalence is None else trials(items),
+        "ci_prob": validate.number("ci_prob", ci_prob, 0, 1), "draws": check_draws(samples),
+        "folds": validate.positive_integer("folds", folds), "seed": validate.seed(random_seed),
+    }  # fmt: skip
+    areas = Areas(items, estimators, **options) if ends is None else _partial(items, estimators, methods, options, ends)
     if areas.folds < 2:
         raise ValueError(f"`folds` must be at least 2; got {folds}.")
     attrs: dict[str, object] = {
         "estimator": estimator, "method": method, "ci_prob": areas.ci_prob, "prevalence": items.prevalence,
         "direction": direction, "cases": items.cases, "controls": items.controls, **of_draws(areas, methods),
+        **({} if ends is None else {"recall_range": list(ends)}),
     }  # fmt: skip
     if prevalence is not None:
         attrs |= _said_of_prevalence(areas, methods)
@@ -151,6 +162,19 @@ def aucpr(
         attrs["folds"] = areas.folds
     drop = [dim for dim, given in ((ESTIMATOR, estimator), (METHOD, method)) if isinstance(given, str)]
     return dataset(areas, {word: METHODS[word] for word in methods}, drop, attrs)
+
+
+def _partial(
+    items: Items, estimators: tuple[str, ...], methods: tuple[str, ...], options: dict[str, Any],
+    ends: tuple[float, float],
+) -> PartialAreas:  # fmt: skip
+    """Return average precisions over a range of recall, or say what doesn't serve them."""
+    if estimators != ("average_precision",) or methods != ("bootstrap",):
+        raise ValueError(
+            "`recall_range` needs estimator='average_precision' and method='bootstrap', which there is no other for; "
+            f"got {', '.join(estimators)} and {', '.join(methods)}."
+        )
+    return PartialAreas(items, estimators, **options, ends=ends)
 
 
 def trials(items: Items) -> float:
@@ -166,9 +190,11 @@ def _said_of_prevalence(areas: Areas, methods: Sequence[str]) -> dict[str, objec
         return {"effective_controls": effective}
     said = [described(items.controls, share), "`point` is too large on average"]
     failing = [word for word in methods if word not in ("smoothed", "bayesian")]  # the draws of the latter warn
+    whole = not isinstance(areas, PartialAreas)
     if failing:
-        said.append(f"intervals by {', '.join(map(repr, failing))} can't be relied on; take method='smoothed'")
-    if "smoothed" not in methods:
+        instead = "; take method='smoothed'" if whole else ""
+        said.append(f"intervals by {', '.join(map(repr, failing))} can't be relied on{instead}")
+    if "smoothed" not in methods and whole:
         said.append("the `median` of method='smoothed' is nearer for all but strong classifiers")
     validate.warn(f"{'; '.join(said)}.")
     return {"effective_controls": effective}

@@ -7,10 +7,12 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from bayescm.curves import area_intervals, delong
+from bayescm.curves import area_intervals, delong, multiclass
 from bayescm.curves.area_intervals import Areas
 from bayescm.curves.area_report import METHOD, check_draws, chosen, dataset, of_draws
 from bayescm.curves.area_samples import Items, check_items
+from bayescm.curves.options import stretch
+from bayescm.curves.partial import PartialAreas
 from bayescm.data import validate
 from bayescm.data.labels import Label
 from bayescm.data.options import plain_words
@@ -30,6 +32,7 @@ METHODS = {
 
 VERSUS = "versus"
 _OF_DELONG = {"delong", "logit_delong"}
+PARTIAL = ("delong", "bootstrap", "bayesian", "smoothed")
 
 
 @plain_words
@@ -44,21 +47,26 @@ def auc(
     labels: Sequence[Label] | None = None,
     pos_label: Label | None = None,
     direction: str = "larger",
+    fpr_range: Sequence[float] | None = None,
 ) -> xr.Dataset:
-    """Give the area under the ROC curve an interval.
+    """Give the area under the ROC curve, or under a part of it, an interval; of two classes or of more.
 
     Parameters
     ----------
     y_true : array_like of shape (n,)
-        Actual labels, two classes.
-    y_score : array_like of shape (n,), mapping, data frame or xarray.DataArray
+        Actual labels, two classes or more.
+    y_score : array_like of shape (n,) or (n, K), mapping, data frame or xarray.DataArray
         Scores; of several systems on the same items as a mapping of names to scores. Equal scores are ties, and no
-        others; infinite ones are allowed.
+        others; infinite ones are allowed. Of K > 2 classes an array with a column for each, in the order of `labels`
+        (default: sorted).
     method : str or sequence of str
         "delong", "logit_delong" (its standard error on the logistic scale), "hanley_mcneil", "binomial", "logit",
         "bootstrap" (percentiles of stratified resamples), "bca" (bias-corrected and accelerated), "bayesian" (equal
         tails of the joint posterior of the curve) or "smoothed" (the same with the mass of each class spread between
-        its items: for the fewest cases). Several give the dim ``ci_method``.
+        its items: for the fewest cases). Several give the dim ``ci_method``. With `fpr_range` "delong", "bootstrap",
+        "bayesian" or "smoothed"; of more than two classes "delong", "logit_delong" or "bootstrap".
+    fpr_range : pair of numbers, optional
+        Only the area over these false positive rates: at most the length of the range.
     ci_prob : float
         Level of the interval.
     samples : int
@@ -67,7 +75,7 @@ def auc(
     labels, pos_label
         As in :func:`bayescm.confusion_matrix`.
     direction : {"larger", "smaller"}
-        Scores that mean positive.
+        Scores that mean positive; of more than two classes, that speak for the class of the column.
 
     Returns
     -------
@@ -75,12 +83,14 @@ def auc(
         ``point``, ``se`` (NaN for posteriors), ``interval(ci_bound)`` and ``clipped(ci_bound)`` (whether
         the bound was beyond [0, 1] and was moved to its end), over ``(system, ci_method)`` where there are several. Of
         several systems also ``covariance(system, versus)``, DeLong's, of their areas, if one of his methods is asked
-        for; NaN where a class has one item. The attr ``reason`` says why an interval is NaN.
+        for; NaN where a class has one item. Of more than two classes over ``estimator`` too: "hand_till", the mean of
+        the areas of all pairs of classes, and "one_vs_rest", that of each class against the rest. The attr ``reason``
+        says why an interval is NaN.
 
     Raises
     ------
     ValueError
-        If a class has no items.
+        If a class has no items, or a method doesn't serve partial areas or more than two classes.
 
     Warns
     -----
@@ -94,10 +104,16 @@ def auc(
     "logit" take it for a proportion of as many trials as the smaller class has items: the variance of the area is at
     most that of such a proportion (Birnbaum and Klose 1957).
 
+    Hand and Till's M and the mean of classes against the rest (scikit-learn's "ovo" and "ovr", macro) are weighted
+    means of the probabilities that an item of class i has a larger score for i than one of class j. "delong" is what it
+    is for two classes: the sum over the classes of the variance of their items' shares, class totals as they are. Of a
+    partial area likewise, with the rate of cases at the ends of the range estimated too.
+
     References
     ----------
     DeLong, DeLong and Clarke-Pearson 1988, Biometrics 44; Sun and Xu 2014, IEEE Signal Processing Letters 21 (fast);
-    Hanley and McNeil 1982, Radiology 143; Efron 1987, JASA 82 (bca).
+    Hanley and McNeil 1982, Radiology 143; Efron 1987, JASA 82 (bca); Hand and Till 2001, Machine Learning 45; Dodd and
+    Pepe 2003, Biometrics 59 (partial areas).
 
     Examples
     --------
@@ -110,32 +126,52 @@ def auc(
            [0.406, 0.973]])
     >>> found["clipped"].sel(ci_method="delong").values
     array([False,  True])
+    >>> round(bayescm.auc(actual, score, fpr_range=(0, 0.5))["point"].item(), 3)
+    0.333
     """
     words = chosen("method", method, METHODS)
-    areas = areas_of(check_items(y_true, y_score, labels, pos_label, direction), ci_prob, samples, random_seed)
-    items = areas.items
-    attrs = {
-        "method": method, "ci_prob": areas.ci_prob, "direction": direction, "cases": items.cases,
-        "controls": items.controls, **of_draws(areas, words),
-    }  # fmt: skip
+    attrs: dict[str, object] = {"method": method, "direction": direction}
     drop = ["estimator", *([METHOD] if isinstance(method, str) else [])]
-    found = dataset(areas, {word: METHODS[word] for word in words}, drop, attrs)
+    if multiclass.is_multiclass(y_score):
+        _check_serves(words, multiclass.METHODS, "more than two classes")
+        if fpr_range is not None:
+            raise ValueError("`fpr_range` is for two classes; leave it out, or make one class against the rest.")
+        several = multiclass.check_several(y_true, y_score, labels, pos_label, direction)
+        options = (validate.number("ci_prob", ci_prob, 0, 1), check_draws(samples), validate.seed(random_seed))
+        return multiclass.multiclass_auc(several, words, options, drop[1:], attrs)
+    if fpr_range is not None:
+        _check_serves(words, PARTIAL, "a partial area")
+    items = check_items(y_true, y_score, labels, pos_label, direction)
+    areas = areas_of(items, ci_prob, samples, random_seed, fpr_range)
+    attrs |= {"ci_prob": areas.ci_prob, "cases": items.cases, "controls": items.controls, **of_range(areas)}
+    found = dataset(areas, {word: METHODS[word] for word in words}, drop, attrs | of_draws(areas, words))
     if items.scores.systems is not None and _OF_DELONG & {*words}:
         found = _with_covariance(found, areas)
-    return _said_of_direction(found, items.scores.dim, direction)
+    return found if fpr_range is not None else _said_of_direction(found, items.scores.dim, direction)
 
 
-def areas_of(items: Items, ci_prob: object, draws: object, random_seed: Any) -> Areas:
-    """Return the areas under the ROC curves of items, with options checked."""
-    return Areas(
-        items,
-        ("auc",),
-        size=min(items.cases, items.controls),
-        ci_prob=validate.number("ci_prob", ci_prob, 0, 1),
-        draws=check_draws(draws),
-        folds=0,
-        seed=validate.seed(random_seed),
-    )
+def _check_serves(words: tuple[str, ...], served: tuple[str, ...], what: str) -> None:
+    """Refuse methods that don't serve an area."""
+    others = [word for word in words if word not in served]
+    if others:
+        raise ValueError(f"`method`={others[0]!r} doesn't serve {what}; take one of {', '.join(map(repr, served))}.")
+
+
+def areas_of(items: Items, ci_prob: object, draws: object, random_seed: Any, fpr_range: Any = None) -> Areas:
+    """Return the areas under the ROC curves of items, or under a part of each, with options checked."""
+    ends = stretch("fpr_range", fpr_range)
+    options: dict[str, Any] = {
+        "size": min(items.cases, items.controls), "ci_prob": validate.number("ci_prob", ci_prob, 0, 1),
+        "draws": check_draws(draws), "folds": 0, "seed": validate.seed(random_seed),
+    }  # fmt: skip
+    if ends is not None:
+        return PartialAreas(items, ("auc",), **options, ends=ends)
+    return Areas(items, ("auc",), **options)
+
+
+def of_range(areas: Areas) -> dict[str, list[float]]:
+    """Return the attrs of partial areas."""
+    return {"fpr_range": list(areas.ends)} if isinstance(areas, PartialAreas) else {}
 
 
 def _with_covariance(found: xr.Dataset, areas: Areas) -> xr.Dataset:

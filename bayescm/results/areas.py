@@ -1,5 +1,7 @@
 """Areas under curves and rates at thresholds: what auc, aucpr, auc_difference and curve_intervals return."""
 
+import json
+from collections.abc import Mapping
 from typing import Any
 
 import xarray as xr
@@ -24,14 +26,44 @@ def answer(data: xr.Dataset) -> str:
     firsts = {dim: 0 for dim in ("estimator", "ci_method") if dim in data.dims}
     found = each(data.isel(firsts), "interval", CI_BOUND)
     items = f"from {attrs['cases']:,} cases and {attrs['controls']:,} controls"
+    curve = f"{curve} curve{_part(attrs)}"
     if len(found) == 1:
-        return f"The area under the {curve} curve is {estimate(found[0][1], attrs['ci_prob'])}, {items}."
+        what = f"average precision{_part(attrs)}" if "recall_range" in attrs else f"area under the {curve}"
+        return f"The {what} is {estimate(found[0][1], attrs['ci_prob'])}, {items}."
     ordered = sorted(found, key=lambda pair: -float(pair[1]["point"].fillna(-1.0)))
     (first, high), (last, low) = ((" ".join(map(str, names.values())), one) for names, one in (ordered[0], ordered[-1]))
     return (
-        f"Of {len(found)} areas under the {curve} curve the largest is that of {first}, "
+        f"Of {len(found)} areas under the {curve} the largest is that of {first}, "
         f"{estimate(high, attrs['ci_prob'])}, and the smallest that of {last}, {estimate(low, None)}; {items}."
     )
+
+
+def of_several_classes(data: xr.Dataset) -> str:
+    """Say how large the area of several classes is, or the largest and the smallest of several systems."""
+    attrs = data.attrs
+    first = data.isel({dim: 0 for dim in ("estimator", "ci_method") if dim in data.dims})
+    found = each(first, "interval", CI_BOUND)
+    items = f"from {attrs['items']:,} items of {attrs['classes']} classes"
+    name = (
+        "Hand and Till's M"
+        if str(first["estimator"].item()) == "hand_till"
+        else "The mean area of one against the rest"
+    )
+    if len(found) == 1:
+        return f"{name} is {estimate(found[0][1], attrs['ci_prob'])}, {items}."
+    ordered = sorted(found, key=lambda pair: -float(pair[1]["point"]))
+    (best, high), (last, low) = ((" ".join(map(str, names.values())), one) for names, one in (ordered[0], ordered[-1]))
+    ends = f"{estimate(low, attrs['ci_prob'])} of {last} to {estimate(high, None)} of {best}"
+    return f"{name} of {len(found)} systems: from {ends}, {items}."
+
+
+def _part(attrs: Mapping[Any, Any]) -> str:
+    """Say over which part of a curve an area goes; nothing for the whole curve."""
+    for name, axis in (("fpr_range", "false positive rates"), ("recall_range", "recalls")):
+        if name in attrs:
+            low, high = json.loads(str(attrs[name]))
+            return f" over {axis} from {low:g} to {high:g}"
+    return ""
 
 
 def of_difference(data: xr.Dataset) -> list[dict[str, Any]]:
@@ -56,10 +88,13 @@ def difference(data: xr.Dataset) -> str:
     else:
         better = float(data["probability_better"])
         chance = probability(better if ahead else 1.0 - better, "P(larger)")
+    part = _part(data.attrs)
     by = with_interval(abs(float(data["point"])), (lower, upper), data.attrs["ci_prob"])
     if lower > 0.0:
-        return f"The area of {names[0]} is larger than that of {names[1]} by {by}; {chance}."
-    return f"The areas of {names[0]} and {names[1]} can't be told apart at {level}: they differ by {by}; {chance}."
+        return f"The area of {names[0]}{part} is larger than that of {names[1]} by {by}; {chance}."
+    return (
+        f"The areas of {names[0]} and {names[1]}{part} can't be told apart at {level}: they differ by {by}; {chance}."
+    )
 
 
 def thresholds(data: xr.Dataset) -> str:

@@ -113,6 +113,11 @@ VIEWS = (
         areas.answer, areas.of_areas, ("system", "estimator", "ci_method"), ("point", "se", "lower", "upper"),
     ),
     View(
+        "auc", _of("point interval se", clipped="b", estimator="U"), ("classes", "items", "method", "ci_prob"), _BOUNDS,
+        areas.of_several_classes, areas.of_areas, ("system", "estimator", "ci_method"),
+        ("point", "se", "lower", "upper"),
+    ),
+    View(
         "sample_size", _of("assurance rule", n_items="i", about="U", metric="U"),
         ("width", "wanted_assurance", "ci_prob"), {}, plans.size, plans.of_sizes, ("metric",),
         ("items", "about", "assurance", "rule"),

@@ -1,0 +1,206 @@
+"""Areas under ROC curves of more than two classes: Hand and Till's M, and the mean of each class against the rest.
+
+Both are weighted means of the areas A_ij: the probability that, by the score of class i, an item of class i comes
+before one of class j. Their variance is that of the items' shares in them, class by class, as DeLong's of two classes.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+from bayescm.curves.area_intervals import NOISE, Found, nothing, percentiles
+from bayescm.curves.area_report import ESTIMATOR, METHOD, reasons, variables
+from bayescm.data import validate
+from bayescm.data.assumptions import EACH_CLASS, assumed
+from bayescm.data.labels import class_order, label_array, some
+from bayescm.data.random import Stream, matrix_rng
+from bayescm.data.schema import SYSTEM, attributes
+from bayescm.data.scores import sign_of, signed
+
+Array = NDArray[np.float64]
+Places = NDArray[np.intp]
+
+ESTIMATORS = ("hand_till", "one_vs_rest")
+METHODS = ("delong", "logit_delong", "bootstrap")
+_DRAWS = 50  # resamples that share a stream of random numbers
+
+
+def is_multiclass(y_score: Any) -> bool:
+    """Say whether scores have a column for each of three classes or more, or are several such tables by name."""
+    if isinstance(y_score, xr.DataArray) or hasattr(y_score, "columns"):
+        return False
+    first = next(iter(y_score.values()), None) if isinstance(y_score, Mapping) else y_score
+    shape = np.shape(first) if isinstance(first, np.ndarray | list | tuple) else ()
+    return len(shape) == 2 and shape[1] > 2
+
+
+@dataclass(frozen=True)
+class Several:
+    """Items of several classes, with a score for every class from each system."""
+
+    members: tuple[Places, ...]
+    """Of each class the positions of its items."""
+    scores: Array
+    """(systems, items, classes)"""
+    systems: list[Any] | None
+    labels: list[Any]
+
+    @property
+    def sizes(self) -> Array:
+        """Return the number of items of each class."""
+        return np.array([len(one) for one in self.members], np.float64)
+
+    @cached_property
+    def weights(self) -> Array:
+        """Return the weights (estimators, K, K) of the areas A_ij: all alike, or by the sizes of the other classes."""
+        k, sizes = len(self.sizes), self.sizes
+        others = ~np.eye(k, dtype=bool)
+        rest = (sizes.sum() - sizes)[:, None]
+        return np.stack([others / (k * (k - 1.0)), others * sizes / rest / k])
+
+    def shares(self, system: int) -> tuple[Array, list[Array]]:
+        """Return the points (estimators,) and of each class its items' shares in them (estimators, items)."""
+        lost = np.zeros(len(self.weights))  # of 1: perfect separation gives exactly that
+        shares = [np.zeros((len(self.weights), len(one))) for one in self.members]
+        for i, j in np.ndindex(self.weights.shape[1:]):
+            if i != j:
+                column, weight = self.scores[system, :, i], self.weights[:, i, j]
+                before, after = _placements(column[self.members[i]], column[self.members[j]])
+                lost += weight * (1.0 - before.mean())
+                shares[i] += weight[:, None] * before
+                shares[j] += weight[:, None] * after
+        return np.maximum(1.0 - lost, 0.0), shares
+
+    def resampled(self, draws: int, seed: int) -> Array:
+        """Return the points (systems, estimators, draws) of stratified resamples, the same items for every system."""
+        found = np.zeros((len(self.scores), len(self.weights), draws))
+        orders = [[_order(column) for column in table.T] for table in self.scores]
+        for start in range(0, draws, _DRAWS):
+            block = slice(start, min(start + _DRAWS, draws))
+            counts = self._counts(matrix_rng(seed, start // _DRAWS, Stream.MULTICLASS_BOOTSTRAP), block)
+            for system, by_class in enumerate(orders):
+                for i, (order, starts) in enumerate(by_class):
+                    found[system][:, block] += self.weights[:, i] @ self._row(counts, i, order, starts)
+        return found
+
+    def _counts(self, rng: np.random.Generator, block: slice) -> NDArray[np.int64]:
+        """Return how often each item is in each resample (draws, items): each class anew."""
+        counts = np.zeros((block.stop - block.start, self.scores.shape[1]), np.int64)
+        for places in self.members:
+            drawn = rng.integers(len(places), size=(len(counts), len(places)))
+            rows = np.arange(len(counts))[:, None] * len(places)
+            flat = np.bincount((rows + drawn).ravel(), minlength=len(counts) * len(places))
+            counts[:, places] = flat.reshape(len(counts), -1)
+        return counts
+
+    def _row(self, counts: NDArray[np.int64], i: int, order: Places, starts: Places) -> Array:
+        """Return the areas A_ij (classes j, draws) of weighted items, by the score of class i; 0 for i itself."""
+        steps = []
+        for places in self.members:
+            mine = np.zeros_like(counts)
+            mine[:, places] = counts[:, places]
+            steps.append(np.add.reduceat(mine[:, order], starts, axis=1))
+        found = np.zeros((len(steps), len(counts)))
+        for j, other in enumerate(steps):
+            if j != i:
+                below = np.cumsum(other, axis=1) - 0.5 * other
+                found[j] = (steps[i] * below).sum(1) / (self.sizes[i] * self.sizes[j])
+        return found
+
+
+def check_several(y_true: ArrayLike, y_score: Any, labels: Any, pos_label: Any, direction: str) -> Several:
+    """Return valid items of several classes, or say what is wrong with them."""
+    sign = sign_of(direction)
+    true = label_array("y_true", y_true)
+    (true,), order = class_order({"y_true": true}, labels, pos_label)
+    named = dict(y_score) if isinstance(y_score, Mapping) else {None: y_score}
+    tables = [_table("y_score" if name is None else f"y_score[{name!r}]", one, true, order)
+              for name, one in named.items()]  # fmt: skip
+    members = tuple(np.flatnonzero(true == label) for label in order)
+    empty = [label for label, places in zip(order.tolist(), members, strict=True) if not len(places)]
+    if empty:
+        raise ValueError(f"`y_true` must have items of every class; it has none of {some(empty)}.")
+    return Several(members, signed(np.stack(tables), sign), None if None in named else list(named), order.tolist())
+
+
+def _table(name: str, values: Any, true: NDArray[Any], order: NDArray[Any]) -> Array:
+    """Return the scores (items, classes) of one system."""
+    array = validate.array_of(name, values)
+    if array.ndim != 2 or array.shape != (len(true), len(order)):
+        raise ValueError(
+            f"`{name}` must have a row for each of {len(true)} items and a column for each of {len(order)} classes "
+            f"({some(order.tolist())}); got shape {array.shape}. `labels` names the classes as the columns have them."
+        )
+    return np.stack([validate.real_numbers(name, column) for column in array.T], axis=1)
+
+
+def _placements(first: Array, second: Array) -> tuple[Array, Array]:
+    """Return of each item the share of the second class below it, and of the first class above it; ties count half."""
+    found = []
+    for mine, others in ((first, np.sort(second)), (second, np.sort(first))):
+        found.append((np.searchsorted(others, mine, "left") + np.searchsorted(others, mine, "right")) / 2 / len(others))
+    return found[0], 1.0 - found[1]
+
+
+def _order(column: Array) -> tuple[Places, Places]:
+    """Return the order of scores from the smallest up, and where each distinct one begins."""
+    order = np.argsort(column, kind="stable")
+    ordered = column[order]
+    return order, np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
+
+
+def multiclass_auc(
+    items: Several, methods: tuple[str, ...], options: tuple[float, int, int], drop: Sequence[str],
+    attrs: Mapping[str, Any],
+) -> xr.Dataset:  # fmt: skip
+    """Return the Dataset over system, estimator and method, without the dims in `drop`.
+
+    The options are the level, the number of resamples and the seed.
+    """
+    ci_prob, draws, seed = options
+    coords = {SYSTEM: items.systems or [0], ESTIMATOR: list(ESTIMATORS), METHOD: list(methods)}
+    table = np.full((*(len(values) for values in coords.values()), 4), np.nan)
+    points = np.empty(table.shape[:2])
+    said: dict[str, None] = {}
+    resampled = items.resampled(draws, seed) if "bootstrap" in methods else None
+    for system in range(len(points)):
+        points[system], shares = items.shares(system)
+        for place in np.ndindex(table.shape[1:3]):
+            drawn = None if resampled is None else resampled[system, place[0]]
+            mine = [one[place[0]] for one in shares]
+            found = _interval(methods[place[1]], points[system, place[0]], mine, drawn, ci_prob)
+            table[system, *place] = *found[:3], found.median
+            if found.reason:
+                said[f"{methods[place[1]]}: {found.reason}"] = None
+    more = {"samples": draws, "random_seed": seed} if resampled is not None else {}
+    text = reasons(said, "More items, or classes that overlap, have one")
+    found_attrs = attributes(
+        **attrs, ci_prob=ci_prob, classes=len(items.labels), items=int(items.sizes.sum()), **more, **text,
+        assumptions=assumed(None, items=EACH_CLASS),
+    )  # fmt: skip
+    made = variables(points, ci_prob, table, coords, found_attrs)
+    return made.isel(dict.fromkeys([*drop, *([SYSTEM] if items.systems is None else [])], 0), drop=True)
+
+
+def _interval(method: str, point: float, shares: list[Array], drawn: Array | None, ci_prob: float) -> Found:
+    """Return one interval, or the reason why there is none."""
+    if min(map(len, shares)) < 2:
+        return nothing("one item of a class alone doesn't show how scores vary")
+    tails = np.array([1.0 - ci_prob, 1.0 + ci_prob]) / 2.0
+    if method == "bootstrap" and drawn is not None:
+        if np.ptp(drawn) < NOISE:
+            return nothing(f"all resamples have the area {point:g}, which is not certainty")
+        return Found(float(drawn.std(ddof=1)), *percentiles(drawn, tails))
+    error = float(np.sqrt(sum(one.var(ddof=1) / len(one) for one in shares)))
+    if error < NOISE:
+        return nothing(f"at an area of {point:g} its variance is 0, which is not certainty")
+    half = special.ndtri(tails) * error
+    if method == "delong":
+        return Found(error, *(point + half))
+    return Found(error, *special.expit(special.logit(point) + half / (point * (1.0 - point))))

@@ -1,0 +1,136 @@
+"""Areas under a part of a curve: ROC curves over a range of false positive rates, precision over a range of recall."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescm.curves.area_intervals import Areas
+from bayescm.curves.area_samples import Items
+from bayescm.data.random import Stream, matrix_rng
+
+Array = NDArray[np.float64]
+
+_DRAWS = 100  # resamples that share a stream of random numbers
+
+
+@dataclass(frozen=True)
+class PartialAreas(Areas):
+    """Areas of every system under a part of its curve."""
+
+    ends: tuple[float, float] = (0.0, 1.0)
+    """Of the false positive rates of an ROC area, of the recalls of an average precision."""
+
+    @property
+    def most(self) -> float:
+        """Return the largest value: of an ROC area the length of the range, of a mean precision 1."""
+        return self.ends[1] - self.ends[0] if self.names == ("auc",) else 1.0
+
+    @cached_property
+    def point(self) -> Array:
+        """Return the areas (systems, 1) of the items themselves."""
+        return np.array([[self._of(one.cases[None], one.controls[None])[0]] for one in self.items.rankings])
+
+    @cached_property
+    def placements(self) -> tuple[Array, Array]:
+        """Return what each case and each control adds to an ROC area (systems, n) and (systems, m), but for a constant.
+
+        A case adds the part of the range at which the curve has passed it, and a control in the range by how much the
+        cases before it fall short of those at the end of the range.
+        """
+        cases, controls = np.empty(self.items.case_step.shape), np.empty(self.items.control_step.shape)
+        low, high = self.ends
+        for s, one in enumerate(self.items.rankings):
+            t, f = _rates(one.cases[None])[0], _rates(one.controls[None])[0]
+            passed = [_under(f, np.stack([np.zeros(len(f) - 1), np.ones(len(f) - 1)]), end) for end in self.ends]
+            short = [_short(t, f, end) for end in self.ends]
+            cases[s] = ((high - f[1:]).clip(0.0) - (low - f[1:]).clip(0.0) + passed[1] - passed[0])[
+                self.items.case_step[s]
+            ]
+            controls[s] = (short[1] - short[0])[self.items.control_step[s]]
+        return cases, controls
+
+    @cached_property
+    def resampled(self) -> Array:
+        """Return the areas (draws, systems, 1) of stratified resamples, the same items for every system."""
+        found = np.empty((self.draws, len(self.items.rankings), 1))
+        for start in range(0, self.draws, _DRAWS):
+            rng = matrix_rng(self.seed, start // _DRAWS, Stream.PARTIAL_BOOTSTRAP)
+            size = min(_DRAWS, self.draws - start)
+            picks = [rng.integers(n, size=(size, n)) for n in (self.items.cases, self.items.controls)]
+            for s, one in enumerate(self.items.rankings):
+                steps = (self.items.case_step[s], self.items.control_step[s])
+                counts = [_counts(step[pick], len(one.score)) for step, pick in zip(steps, picks, strict=True)]
+                found[start : start + size, s, 0] = self._of(*counts)
+        return found
+
+    def drawn(self, system: int, name: str, prior: str = "dirichlet_process") -> Array:
+        """Return the posterior draws of a partial ROC area."""
+        from bayescm.curves import curve_posterior
+
+        rows = self.items.scores.score
+        alone = prior == "smoothed" or len(rows) == 1
+        key = (system if alone else -1, prior)
+        if key not in self.posteriors:
+            score = rows[system] if alone else {str(i): row for i, row in enumerate(rows)}
+            self.posteriors[key] = curve_posterior(
+                self.items.scores.positive.astype(np.int64), score, over=None, prior=prior, fpr_range=self.ends,
+                prevalence="fixed", draws=self.draws, chains=1, random_seed=self.seed,
+            )["posterior"]  # fmt: skip
+        found = self.posteriors[key]["partial_auc_fpr"]
+        return np.asarray((found if alone else found.isel({found.dims[-1]: system})).values, np.float64).ravel()
+
+    def _of(self, cases: NDArray[np.int64], controls: NDArray[np.int64]) -> Array:
+        """Return the areas (D,) of samples (D, K)."""
+        if self.names == ("auc",):
+            return roc_area(_rates(cases), _rates(controls), self.ends)
+        return average_precision(cases, controls, self.items, self.ends)
+
+
+def roc_area(t: Array, f: Array, ends: tuple[float, float]) -> Array:
+    """Return the areas (D,) below ROC curves (D, K + 1) between two false positive rates, ties by straight lines."""
+    inside = np.clip(f, *ends)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        slope = np.where(np.diff(f) > 0, np.diff(t) / np.diff(f), 0.0)
+    left, right = (t[:, :-1] + slope * (edge - f[:, :-1]) for edge in (inside[:, :-1], inside[:, 1:]))
+    return np.asarray((np.diff(inside) * (left + right) / 2.0).sum(1))
+
+
+def average_precision(
+    cases: NDArray[np.int64], controls: NDArray[np.int64], items: Items, ends: tuple[float, float]
+) -> Array:
+    """Return the mean precision (D,) over a range of recall, of samples (D, K): each case's at its score and above."""
+    t, f = np.cumsum(cases, 1), np.cumsum(controls, 1) * (items.odds * items.cases / items.controls)
+    with np.errstate(invalid="ignore"):
+        precision = np.where(t > 0, t / (t + f), 0.0)
+    steps = np.diff(np.clip(_rates(cases), *ends))
+    return np.asarray((steps * precision).sum(1) / (ends[1] - ends[0]))
+
+
+def _rates(counts: NDArray[Any]) -> Array:
+    """Return the shares (D, K + 1) of a class at and above each score, 0 first."""
+    total = np.cumsum(counts, axis=1)
+    return np.concatenate([np.zeros((len(counts), 1)), total / total[:, -1:]], axis=1)
+
+
+def _counts(steps: NDArray[np.int64], k: int) -> NDArray[np.int64]:
+    """Return how often each of k steps occurs in each row."""
+    rows = np.arange(len(steps))[:, None] * k
+    return np.bincount((rows + steps).ravel(), minlength=len(steps) * k).reshape(len(steps), k)
+
+
+def _under(f: Array, height: Array, end: float) -> Array:
+    """Return the areas (K,) below the lines of each step, up to the rate `end`."""
+    stop = np.clip(end, f[:-1], f[1:]) - f[:-1]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        slope = np.where(np.diff(f) > 0, (height[1] - height[0]) / np.diff(f), 0.0)
+    return np.asarray(stop * (height[0] + slope * stop / 2.0))
+
+
+def _short(t: Array, f: Array, end: float) -> Array:
+    """Return the mean of the curve below its value at `end` (K,), over each step and where it lies before the end."""
+    top = np.interp(end, f, t) if end < 1.0 else 1.0
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(np.diff(f) > 0, _under(f, np.stack([t[:-1] - top, t[1:] - top]), end) / np.diff(f), 0.0)

@@ -1,0 +1,142 @@
+"""Areas of more than two classes, against scikit-learn, pairs of items, and simulation."""
+
+import itertools
+
+import numpy as np
+import pytest
+from sklearn.metrics import roc_auc_score
+
+import bayescm
+from bayescm.curves.multiclass import check_several
+
+
+def items(seed, n=60, k=3, decimals=None, shift=1.0):
+    rng = np.random.default_rng(seed)
+    y = np.concatenate(
+        [np.arange(k), np.arange(k), rng.choice(k, n - 2 * k, p=np.arange(k, 0, -1) / (k * (k + 1) / 2))]
+    )
+    score = np.exp(rng.normal(size=(n, k)) + shift * np.eye(k)[y])
+    score = score / score.sum(1, keepdims=True)
+    return y, score if decimals is None else np.round(score, decimals)
+
+
+@pytest.mark.parametrize("k", [3, 4, 7])
+@pytest.mark.parametrize("decimals", [None, 1])
+def test_points_are_those_of_scikit_learn(k, decimals):
+    y, score = items(k, 120, k, decimals)
+    found = bayescm.auc(y, score)["point"]
+    for estimator, word in (("hand_till", "ovo"), ("one_vs_rest", "ovr")):
+        theirs = [roc_auc_score(y == c, score[:, c]) for c in range(k)] if word == "ovr" else None
+        wanted = np.mean(theirs) if theirs else hand_till(y, score)
+        assert found.sel(estimator=estimator).item() == pytest.approx(wanted, abs=1e-12)
+        if decimals is None:  # else rows don't sum to 1
+            wanted = roc_auc_score(y, score, multi_class=word)
+            assert found.sel(estimator=estimator).item() == pytest.approx(wanted, abs=1e-12)
+
+
+def hand_till(y, score, weight=None):
+    """Return M from every pair of items."""
+    weight = np.ones(len(y)) if weight is None else weight
+    k = score.shape[1]
+    areas = []
+    for i, j in itertools.permutations(range(k), 2):
+        a, b = score[y == i, i], score[y == j, i]
+        wins = np.greater.outer(a, b) + np.equal.outer(a, b) / 2
+        areas.append(np.average(np.average(wins, axis=1, weights=weight[y == j]), weights=weight[y == i]))
+    return np.mean(areas)
+
+
+def test_the_variance_is_that_of_the_derivatives_in_the_weights():
+    y, score = items(1, 40, 3, 1)
+    found = bayescm.auc(y, score)
+    variance = 0.0
+    for c in range(3):
+        slopes = []
+        for place in np.flatnonzero(y == c):
+            more = np.ones(len(y))
+            more[place] += 1e-6
+            slopes.append((hand_till(y, score, more) - hand_till(y, score)) / 1e-6 * (y == c).sum())
+        variance += np.var(slopes, ddof=1) / len(slopes)
+    assert found["se"].sel(estimator="hand_till").item() == pytest.approx(variance**0.5, rel=1e-4)
+
+
+def test_standard_errors_and_resamples_are_those_of_repeated_samples():
+    sd = np.random.default_rng(0)
+    sizes = np.repeat(np.arange(3), [40, 30, 20])
+    points, errors, covered = [], [], []
+    for _ in range(400):
+        score = sd.normal(size=(90, 3)) + np.eye(3)[sizes]
+        found = bayescm.auc(sizes, score, method="logit_delong")
+        points.append(found["point"].values)
+        errors.append(found["se"].values)
+        covered.append(found["interval"].values)
+    ratio = np.mean(errors, 0) / np.std(points, 0)
+    assert (np.abs(ratio - 1) < 0.15).all()
+    truth = 0.7602499389065233  # Phi(1 / sqrt 2)
+    inside = np.mean([(b[:, 0] <= truth) & (truth <= b[:, 1]) for b in covered], 0)
+    assert ((inside > 0.9) & (inside < 0.99)).all()
+
+
+def test_resamples_agree_with_delong_and_weigh_ties():
+    y, score = items(3, 150, 4, 1)
+    found = bayescm.auc(y, score, method=["delong", "bootstrap"], random_seed=1)
+    np.testing.assert_allclose(found["se"].sel(ci_method="bootstrap"), found["se"].sel(ci_method="delong"), rtol=0.08)
+    several = check_several(y, score, None, None, "larger")
+    counts = several._counts(np.random.default_rng(1), slice(0, 3))
+    for c, places in enumerate(several.members):
+        assert (counts[:, places].sum(1) == (y == c).sum()).all()
+    drawn = np.zeros(3)
+    for i in range(4):
+        order = np.argsort(score[:, i], kind="stable")
+        starts = np.flatnonzero(np.append(True, np.diff(score[order, i]) > 0))
+        drawn += several.weights[0, i] @ several._row(counts, i, order, starts)
+    np.testing.assert_allclose(drawn, [hand_till(y, score, row.astype(float)) for row in counts], atol=1e-12)
+
+
+def test_layout_systems_labels_and_direction():
+    y, score = items(4)
+    words = np.array(["ape", "bee", "cat"])[y]
+    two = bayescm.auc(words, {"a": score, "b": score[:, ::-1]}, method=["delong", "bootstrap"], random_seed=1)
+    assert two["interval"].dims == ("system", "estimator", "ci_method", "ci_bound")
+    assert (two.attrs["classes"], two.attrs["items"]) == (3, 60)
+    np.testing.assert_allclose(two["point"].sel(system="a"), bayescm.auc(y, score)["point"])
+    turned = bayescm.auc(words, score[:, ::-1], labels=["cat", "bee", "ape"])
+    np.testing.assert_allclose(turned["point"], two["point"].sel(system="a"))
+    np.testing.assert_allclose(bayescm.auc(y, -score, direction="smaller")["point"], turned["point"])
+    assert turned.bayescm.sentence.startswith("Hand and Till's M is ")
+    assert "of 2 systems" in two.bayescm.sentence
+    assert len(two.bayescm.table()) == 8
+    again = bayescm.auc(words, {"a": score, "b": score[:, ::-1]}, method="bootstrap", random_seed=1)
+    np.testing.assert_array_equal(again["interval"], two["interval"].sel(ci_method="bootstrap"))
+
+
+def test_what_has_no_interval_says_so():
+    y = np.repeat(np.arange(3), 5)
+    for method in ("delong", "bootstrap", "logit_delong"):
+        with pytest.warns(UserWarning, match="not certainty"):
+            perfect = bayescm.auc(y, np.eye(3)[y], method=method, random_seed=1)
+        assert np.isnan(perfect["interval"]).all()
+        assert (perfect["point"] == 1).all()
+        with pytest.warns(UserWarning, match="one item of a class"):
+            bayescm.auc([0, 0, 1, 1, 2], items(1, 6)[1][:5], method=method)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"y_true": [0, 1] * 30}, "a column for each of 2 classes"),
+        ({"labels": [0, 1, 2, 3]}, "a column for each of 4 classes"),
+        ({"y_true": [0, 1] * 30, "labels": [0, 1, 2]}, "items of every class"),
+        ({"method": "bca"}, "more than two classes"),
+        ({"fpr_range": (0, 0.1)}, "`fpr_range` is for two classes"),
+        ({"pos_label": 1}, "`pos_label` is for two classes"),
+        ({"y_true": [0, 1, 2]}, "a row for each of 3 items"),
+        ({"y_score": np.full((60, 3), np.nan)}, "missing value"),
+        ({"samples": 10}, "at least 1000"),
+    ],
+)
+def test_wrong_input_is_explained(change, message):
+    y, score = items(5)
+    given = {"y_true": y, "y_score": score} | change
+    with pytest.raises(ValueError, match=message):
+        bayescm.auc(given.pop("y_true"), given.pop("y_score"), **given)
