@@ -184,7 +184,14 @@ def _of_result(data: xr.Dataset, call: Call, where: str, explained: bool) -> Ite
         if values.dtype.kind != "f":
             continue
         base = re.sub(r"^mcse_.*", "mcse", str(name))
-        may = explained or name in NAN or base == "mcse" or "reason" in data.attrs or call.name in FREE
+        may = (
+            explained
+            or name in NAN
+            or where.startswith("/predictive_values")
+            or base == "mcse"
+            or "reason" in data.attrs
+            or call.name in FREE
+        )
         may = may or (call.name in OF_TESTS and where.endswith("replicate: "))
         if np.isnan(values).any() and not may:
             yield f"NaN in {name} without a reason"

@@ -54,6 +54,16 @@ class Agreement(NamedTuple):
 
 def proportion_of(entry: Entry, n_labels: int) -> Proportion | None:
     """Return a metric as a share of the items of actual classes, or None where it is none (or the prevalence)."""
+    if (cells := cells_of(entry, n_labels)) is None:
+        return None
+    over, used = cells
+    whole = (used.all(1) | ~used.any(1)).all()
+    constant = (over.all(1) | ~over.any(1)).all()
+    return Proportion(used.any(1), over) if whole and not constant else None
+
+
+def cells_of(entry: Entry, n_labels: int) -> tuple[Mask, Mask] | None:
+    """Return the cells above the line of a proportion and all that it uses, each (K, K); None for other metrics."""
     metric = entry.metric
     if metric.ratio is None or metric.link != "identity":
         return None
@@ -65,10 +75,7 @@ def proportion_of(entry: Entry, n_labels: int) -> Proportion | None:
         "tn": ~row & ~column,
     }  # fmt: skip
     over, under = (np.logical_or.reduce([cells[name] for name in names]) for names in metric.ratio)
-    used = over | under
-    whole = (used.all(1) | ~used.any(1)).all()
-    constant = (over.all(1) | ~over.any(1)).all()
-    return Proportion(used.any(1), over) if whole and not constant else None
+    return over, over | under
 
 
 def scores(answers: Patterns, pair: tuple[int, int], share: Proportion) -> tuple[Array, NDArray[np.int64]]:

@@ -9,6 +9,7 @@ import xarray as xr
 from bayescm.comparison import inputs, report
 from bayescm.comparison.inputs import FOLD, Compared
 from bayescm.comparison.posteriors import Posteriors
+from bayescm.comparison.predictive_values import predictive_values
 from bayescm.data import validate
 from bayescm.data.assumptions import OWN_ITEMS, SAME_ITEMS, assumed, of_model, of_runs
 from bayescm.data.inputs import takes_systems
@@ -100,7 +101,9 @@ def compare_systems(
         alone and for the second, and ``reason``, the verdict's in words. "Better" is smaller for error rates and other
         losses. With `require`, ``requirement(claim, system)``. ``tests``: ``p_value(test)`` and confidence intervals
         for proportions of actual classes, NaN elsewhere: ``newcombe`` and, for the same items, ``tango``, for others
-        ``miettinen_nurminen`` and ``agresti_caffo``. For the same items, ``flips`` over ``(comparison, actual)``.
+        ``miettinen_nurminen`` and ``agresti_caffo``. For the same items, ``flips`` over ``(comparison, actual)`` and,
+        if there are precision or other shares of predicted classes among the metrics, ``predictive_values``: ``point``,
+        ``interval``, ``ratio``, ``ratio_interval`` and the ``p_value`` of the weighted generalised score test.
         ``observed_data``. The attr ``meaning`` says what the probabilities are about.
 
     Raises
@@ -137,7 +140,8 @@ def compare_systems(
     ----------
     McNemar 1947, Psychometrika 12; Bonett and Price 2012, Journal of Educational and Behavioral Statistics 37 (one item
     added to either side); Newcombe 1998, Statistics in Medicine 17, 873-890 and 2635-2650; Tango 1998, ibid. 891-908;
-    Miettinen and Nurminen 1985, ibid. 4, 213-226; Agresti and Caffo 2000, The American Statistician 54; Nadeau and
+    Miettinen and Nurminen 1985, ibid. 4, 213-226; Agresti and Caffo 2000, The American Statistician 54;
+    Kosinski 2013, Statistics in Medicine 32; Moskowitz and Pepe 2006, Clinical Trials 3; Nadeau and
     Bengio 2003, Machine Learning 52; Caelen 2017, section 4; Kruschke 2018 (rope).
 
     Examples
@@ -179,6 +183,8 @@ def compare_systems(
     groups["tests"] = report.tests(compared, question, runs)
     if compared.answers is not None and compared.runs == 1:
         groups["flips"] = report.flips(compared)
+    if (predictive := predictive_values(compared, question.ci_prob)) is not None:
+        groups["predictive_values"] = predictive
     groups["observed_data"] = flatten_cells(compared.counts).to_dataset()
     attrs = attributes(
         design=compared.design, meaning=_MEANING[compared.design], model=model, prior=prior, prevalence=prevalence,

@@ -43,6 +43,7 @@ GROUPS = (
     "summary",
     "tests",
     "flips",
+    "predictive_values",
     "prior_sbc",
 )
 CELLS_OF_TWO = ("tn", "fp", "fn", "tp")

@@ -1,7 +1,8 @@
 """Coverage of intervals of partial areas and of areas of several classes, by simulation (two minutes).
 
-``python -m uv run python docs/verification/partial_areas.py``. Normal scores. Writes partial_areas.csv and partial_areas_table.inc. ``--quick`` runs a small part, writes
-nothing, and fails if DeLong's intervals of 100 items a class cover much too little.
+``python -m uv run python docs/verification/partial_areas.py``. Normal scores. Writes partial_areas.csv and
+partial_areas_table.inc. ``--quick`` runs a small part, writes nothing, and fails if DeLong's intervals of 100 items a
+class cover much too little.
 """
 
 import sys
@@ -85,7 +86,7 @@ def coverage(name: str, n: int, repeats: int) -> list[dict[str, object]]:
             "area": name, "cases": n, "method": method, "true": round(truth, 4),
             "mean_point": round(float(point[:, i].mean()), 4),
             "coverage": round(float(((lower <= truth) & (truth <= upper))[:, i].mean()), 4),
-            "width": round(float((upper - lower)[:, i].mean()), 4), "samples": repeats,
+            "width": round(float(np.nanmean((upper - lower)[:, i])), 4), "samples": repeats,
         }
         for i, method in enumerate(methods)
     ]  # fmt: skip
