@@ -20,6 +20,7 @@ from .data.counts import from_cells as from_cells
 from .data.items import margins as margins
 from .data.items import paired_counts as paired_counts
 from .data.items import predictions as predictions
+from .data.strata import audited as audited
 from .data.tables import from_table as from_table
 from .data.thresholds import counts_at_thresholds as counts_at_thresholds
 from .inference.cells import cell_summary as cell_summary

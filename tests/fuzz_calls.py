@@ -117,6 +117,11 @@ FUNCTIONS: dict[str, dict[str, Maker]] = {
         "counts": two_counts,
         "prevalence": pick(None, 0.1, [0.1, (2, 8)], (2, 8), [], [2], [np.nan], "fixed", [[0.1]]),
     },
+    "audited": {
+        "data": pick(binary, binary, many, batch, bad_counts, table),
+        "totals": pick([500, 900], [500, 900], [0.3, 0.7], {0: 500, 1: 900}, [1, 2, 3], "x", None, [np.nan, 1]),
+        "of": pick("process", "population", "items", "x"),
+    },
     "auc": {
         "y_true": truth,
         "y_score": scores,

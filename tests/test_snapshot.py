@@ -95,6 +95,7 @@ CALLS = {
     "decision_curve": risks,
     "evaluate": lambda: bayescm.evaluate(ONE, ["f1", "mcc"]),
     "from_array": lambda: bayescm.from_array([[6, 3], [2, 26]], labels=["well", "ill"], pos_label="ill"),
+    "audited": lambda: bayescm.audited([[17, 1], [3, 19]], [100, 1900]),
     "from_cells": lambda: ONE,
     "from_table": lambda: bayescm.from_table(
         pd.DataFrame({"actual": [0, 0, 1, 1], "predicted": [0, 1, 0, 1], "n": [6, 3, 2, 26]}), n="n"
@@ -146,6 +147,9 @@ CALLS = {
     "sample_size_to_compare": lambda: bayescm.sample_size_to_compare(0.9, 0.8, discordance=0.2),
     "sequential": looks,
     "summary": lambda: bayescm.summary(SEVERAL, ["recall", "f1", "mcc"], **SEED),
+    "summary of an audit": lambda: bayescm.summary(
+        bayescm.audited([[17, 1], [3, 19]], [100, 1900]), ["accuracy", "recall", "balanced_accuracy"], **SEED
+    ),
     "summary of three classes": lambda: bayescm.summary(
         [[9, 1, 0], [2, 7, 1], [0, 3, 12]], ["accuracy", "f1_macro"], **SEED
     ),

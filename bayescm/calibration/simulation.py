@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bayescm import distributions
 from bayescm.data import validate
-from bayescm.data.schema import ACTUAL, CHAIN, DRAW, LABEL, MATRIX, attributes, tree
+from bayescm.data.schema import ACTUAL, CHAIN, DRAW, LABEL, MATRIX, TOTALS, attributes, tree
 from bayescm.distributions import dirichlet
 from bayescm.metrics import Metric, MetricsLike, compute, evaluate, per_label, resolve
 from bayescm.models import data_of, fit, load, nuts
@@ -163,7 +163,7 @@ def _wanted(variables: Any, simulated: xr.Dataset) -> tuple[list[str], list[Metr
 
 
 def _theta(simulated: xr.Dataset) -> xr.DataArray:
-    theta = simulated["theta"]
+    theta = simulated["theta"].drop_vars(TOTALS, errors="ignore")  # of an audit
     k = theta.sizes[ACTUAL]
     return theta.assign_coords({dim: np.arange(k) for dim in MATRIX if dim not in theta.coords})
 

@@ -16,6 +16,7 @@ OWN_ITEMS = "each system answered items of its own"
 ONE_KIND = "systems of one kind, whose true values scatter around a common one"
 SECOND_TEST = "a second test of the same classifier on the same population"
 PLANNED = "rates as stated or as the pilot has them"
+CHECKED = "independent items of each stratum and verdict, of which those to be checked were chosen by these alone"
 TEST_SET = "uncertainty of the test set only, not of training"
 
 OF_MODELS = {
@@ -26,6 +27,7 @@ OF_MODELS = {
     "hierarchical": f"systems of one kind; {OWN_ITEMS}, independent",
     "latent_class": "independent items of each population; tests err as the model says",
     "binormal": f"{EACH_CLASS}; normal scores in each",
+    "stratified": CHECKED,
 }
 """Of the models that take more, or something else, than independent items of one population."""
 TRAINED = {"fold_scores": "uncertainty of training and of the test sets"}
@@ -40,6 +42,13 @@ TARGETS = {
     "'fold_scores' is meant",
 }
 """What an interval of the model ``kfold`` is for, by its pooling."""
+
+OF_AUDIT = {
+    "process": "about the process that made these items, whose totals are a sample, too",
+    "population": "about a population whose strata have exactly the shares of the totals",
+    "items": "about these items and no others",
+}
+"""What an answer for items of which only some were checked is about."""
 
 
 def assumed(prevalence: Any = None, *more: str, items: str = ITEMS, error: str = TEST_SET) -> str:
@@ -83,5 +92,8 @@ def of_model(name: str | None, prevalence: Any, options: dict[str, Any]) -> dict
     """Return the attrs that say what a model by its name assumes and, for folds, what its interval is for."""
     if name is None:
         return {"assumptions": "those of the program"}
-    said = {"assumptions": assumed(prevalence, items=OF_MODELS.get(name, ITEMS), error=TRAINED.get(name, TEST_SET))}
+    more = [OF_AUDIT[options["of"]]] if "of" in options else []
+    said = {
+        "assumptions": assumed(prevalence, *more, items=OF_MODELS.get(name, ITEMS), error=TRAINED.get(name, TEST_SET))
+    }
     return said | ({"target": TARGETS[options["pooling"]]} if name == "kfold" else {})

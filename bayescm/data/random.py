@@ -28,8 +28,9 @@ class Stream(enum.IntEnum):
     AREA_FOLDS = 14
     SECOND_SAMPLE = 15
     PAIRED_PROPORTIONS = 16
-    MULTICLASS_BOOTSTRAP = 220
-    PARTIAL_BOOTSTRAP = 221
+    AUDIT = 17
+    MULTICLASS_BOOTSTRAP = 18
+    PARTIAL_BOOTSTRAP = 19
 
 
 def matrix_rng(seed: int, index: int, stream: int) -> np.random.Generator:

@@ -28,6 +28,7 @@ CELL, LABEL, METRIC, ASKED, CI_BOUND = (
 )  # ArviZ's summary keeps "label" for itself
 THRESHOLD, SYSTEM, VERSUS, ITEM = "threshold", "system", "versus", "item"
 FOLD, GROUP, RUN = "fold", "group", "run"
+TOTALS, OF = "totals", "audit_of"  # of items of which only some were checked
 GROUPS = (
     "posterior",
     "prior",
@@ -65,6 +66,7 @@ RESERVED = {
     "counts",
     "label",
     "sample",
+    TOTALS,
 }
 """Names that batch dims and metrics can't have: results use them for something else."""
 
@@ -75,6 +77,12 @@ def check_matrix(matrix: Any, name: str) -> xr.DataArray:
         raise TypeError(
             f"`{name}` must be an xarray.DataArray; got {type(matrix).__name__}. Build it with bayescm.from_array or "
             "bayescm.confusion_matrix."
+        )
+    if TOTALS in matrix.coords or OF in matrix.attrs:
+        raise ValueError(
+            f"`{name}` are of items of which only some were checked (bayescm.audited), and this needs items that all "
+            "were: bayescm.summary, metric_distribution and posterior answer for an audit. Select its strata before "
+            "bayescm.audited, not after. The checked items alone are .drop_vars('totals').drop_attrs()."
         )
     if any(dim not in matrix.dims for dim in MATRIX):
         raise ValueError(

@@ -60,7 +60,7 @@ def from_table(
     """
     groups = [by] if isinstance(by, str) else validate.listed("by", by)
     batch_names("by", groups)
-    columns = _columns(table, [actual, predicted, *([] if n is None else [n]), *groups])
+    columns = columns_of(table, [actual, predicted, *([] if n is None else [n]), *groups])
     true, pred = label_array(actual, columns[actual]), label_array(predicted, columns[predicted])
     if isinstance(pos_label, tuple):
         pred, pos_label = in_words_of(true, pred, pos_label), pos_label[0]
@@ -82,7 +82,7 @@ def from_table(
     return result.assign_coords(dict(zip(groups, levels, strict=True)))
 
 
-def _columns(table: Any, names: Sequence[str]) -> dict[str, NDArray[Any]]:
+def columns_of(table: Any, names: Sequence[str]) -> dict[str, NDArray[Any]]:
     """Take columns out of any data frame."""
     import narwhals as nw
 

@@ -92,11 +92,11 @@ def draw_theta(which: Concentrations, rng: np.random.Generator, n: int, out: Arr
     k = which.rows.shape[-1]
     theta = np.empty((k, k, n)) if out is None else out
     if which.one_dirichlet:
-        _dirichlet(which.rows.reshape(-1), rng, [theta[i, j] for i in range(k) for j in range(k)])
+        draw_dirichlet(which.rows.reshape(-1), rng, [theta[i, j] for i in range(k) for j in range(k)])
         return theta
     shares = draw_shares(which, rng, n)
     for row in range(k):
-        _dirichlet(which.rows[row], rng, list(theta[row]))
+        draw_dirichlet(which.rows[row], rng, list(theta[row]))
         theta[row] *= shares[row]
     return theta
 
@@ -118,11 +118,11 @@ def draw_shares(which: Concentrations, rng: np.random.Generator, n: int) -> Arra
     if which.known:
         return np.repeat(which.shares[:, None], n, axis=1)
     shares = np.empty((len(which.shares), n))
-    _dirichlet(which.shares, rng, list(shares))
+    draw_dirichlet(which.shares, rng, list(shares))
     return shares
 
 
-def _dirichlet(concentration: Array, rng: np.random.Generator, out: list[Array]) -> None:
+def draw_dirichlet(concentration: Array, rng: np.random.Generator, out: list[Array]) -> None:
     """Draw from a Dirichlet into one contiguous array per cell, block by block while it is in cache."""
     n = len(out[0])
     logarithmic = concentration.min() < _TINY

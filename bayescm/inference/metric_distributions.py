@@ -8,12 +8,13 @@ import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
 from bayescm import distributions
-from bayescm.data import validate
+from bayescm.data import strata, validate
 from bayescm.data.assumptions import assumed
 from bayescm.data.counts import check_counts
 from bayescm.data.inputs import takes_counts
 from bayescm.data.schema import CI_BOUND, MATRIX, attributes, interval_coordinate, labels_of, positive_class
 from bayescm.distributions import dirichlet
+from bayescm.inference import audits
 from bayescm.metrics import Metric, MetricLike, compute, describe, resolve
 from bayescm.priors.concentrations import (
     Concentrations,
@@ -221,7 +222,7 @@ def metric_distribution(
     ----------
     counts : xarray.DataArray or array_like
         ``counts(..., actual, predicted)`` of two labels; for metrics that are Beta variables of more labels too. Lazy
-        counts are computed.
+        counts are computed. Those of :func:`bayescm.audited` are answered for all items.
     metric : str, Metric or callable
         One metric, as in :func:`bayescm.summary`.
     model, prior, prevalence
@@ -257,6 +258,9 @@ def metric_distribution(
     >>> mcc.hdi(0.9).values.round(3)
     array([0.592, 0.953])
     """
+    if strata.is_audit(counts):
+        strata.of_data(counts, model)
+        return MetricDistribution(*audits.distribution(counts, metric, resolved_prior(prior), prevalence))
     counts = check_counts(counts).compute()
     found = known_distribution(counts, metric, model, resolved_prior(prior), prevalence)
     if found is None:

@@ -9,12 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import xarray as xr
 
-from bayescm.data import validate
+from bayescm.data import strata, validate
 from bayescm.data.assumptions import of_model
 from bayescm.data.counts import check_counts
 from bayescm.data.inputs import takes_counts
 from bayescm.data.random import Stream, matrix_rng
 from bayescm.data.schema import ACTUAL, CHAIN, DRAW, MATRIX, attributes, flatten_cells, labels_of, positive_class, tree
+from bayescm.data.strata import of_data
 from bayescm.distributions import dirichlet
 from bayescm.metrics import MetricsLike, resolve
 from bayescm.models import answers, cell_draws, fit, nuts, predictive
@@ -79,7 +80,7 @@ def choose(
     >>> bayescm.choose(folds, model="kfold", pooling="partial").method
     'nuts'
     """
-    model = fit.name_of(model)
+    model = of_data(counts, fit.name_of(model))
     if not fit.is_conjugate(model):
         return _choose_bound(fit.bind(model, counts, prior, options)[0], method)[0]
     counts = check_counts(counts)
@@ -143,9 +144,10 @@ def posterior(
     Parameters
     ----------
     counts : xarray.DataArray or array_like
-        ``counts(..., actual, predicted)``. The closed form of ``dirichlet_multinomial`` and ``three_binomial`` takes
-        any batch dims, also lazy ones (dask); NUTS refits their compiled program to one matrix after the other.
-        Other stories say what they take. None for a program with data of its own.
+        ``counts(..., actual, predicted)``. Those of :func:`audited` are answered for all items, by the story
+        ``stratified``. The closed form of ``dirichlet_multinomial`` and ``three_binomial`` takes any batch dims, also
+        lazy ones (dask); NUTS refits their compiled program to one matrix after the other. Other stories say what they
+        take. None for a program with data of its own.
     model : str, story or pymc.Model
         A story of ``models/`` by name (:func:`bayescm.models.names`), a story of your own (an object with a function
         ``model``), or a program of your own that observes a variable ``counts``. A program with a variable
@@ -212,8 +214,9 @@ def posterior(
     run = nuts.Run(
         validate.positive_integer("chains", chains), validate.positive_integer("draws", draws), seed, nuts_sampler
     )
-    model = fit.name_of(model)
+    model = of_data(counts, fit.name_of(model))
     settings: dict[str, Any] = {"model": model if isinstance(model, str) else getattr(model, "__name__", "your own")}
+    settings |= strata.settings(counts) if strata.is_audit(counts) else {}
     if fit.is_conjugate(model):
         prior = resolved_prior(prior)
         choice, groups = _conjugate(

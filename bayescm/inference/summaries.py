@@ -9,43 +9,21 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayescm import distributions
-from bayescm.data import validate
+from bayescm.data import strata, validate
 from bayescm.data.assumptions import assumed, of_runs
 from bayescm.data.counts import check_counts
 from bayescm.data.inputs import takes_counts
 from bayescm.data.random import Stream, matrix_rng
-from bayescm.data.schema import (
-    CI_BOUND,
-    METRIC,
-    attributes,
-    by_matrix,
-    interval_coordinate,
-    labels_of,
-    positive_class,
-)
+from bayescm.data.schema import METRIC, attributes, by_matrix, labels_of, positive_class
 from bayescm.distributions import dirichlet
 from bayescm.distributions.sample import Draws, warn_undefined
-from bayescm.metrics import Metric, MetricsLike, compute, coordinates, multiclass, per_label, resolve
+from bayescm.inference import audits, tables
+from bayescm.metrics import Metric, MetricsLike, compute, multiclass, per_label, resolve
 from bayescm.models import same_items
 from bayescm.models.cell_draws import draws_of_answers
 from bayescm.priors.concentrations import Concentrations, PrevalenceLike, PriorLike, concentrations, resolved_prior
 
 Array = NDArray[np.float64]
-
-STATISTICS = (
-    "point", "mean", "median", "sd", "lower", "upper", "mcse_mean", "mcse_lower", "mcse_upper", "is_hdi", "error",
-)  # fmt: skip
-_LONG_NAMES = {
-    "point": "Value of the counts themselves",
-    "mean": "Posterior mean",
-    "median": "Posterior median",
-    "sd": "Posterior standard deviation",
-    "interval": "Credible interval",
-    "width": "Length of the credible interval",
-    "mcse_mean": "Monte Carlo standard error of the mean (0: exact)",
-    "mcse_interval": "Monte Carlo standard error of the bounds (0: exact)",
-    "error": "Estimated relative error of the tails' probabilities (0: closed form; NaN: draws)",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +61,7 @@ def summary(
     ----------
     counts : xarray.DataArray or array_like
         ``counts(..., actual, predicted)``; a bare array is read as by :func:`bayescm.from_array`. May be lazy (dask).
+        Of an audit (:func:`bayescm.audited`) the answer is for all items, the default `model` then "stratified".
         Of answers kept one by one (:func:`bayescm.predictions`) each system's own; several runs of an item, or numbers
         of passes with ``runs=4``, are answered by draws, in which an item counts once.
     metrics : str, callable, sequence or mapping, optional
@@ -137,6 +116,9 @@ def summary(
            [0.43, 0.95]])
     """
     prior = resolved_prior(prior)
+    if strata.is_audit(counts):
+        strata.of_data(counts, model)
+        return audits.summarise(counts, metrics, prior, prevalence, ci_prob, ci_kind, samples, random_seed)
     answers = same_items.patterns(counts) if isinstance(counts, xr.Dataset) else None
     runs = 1 if answers is None else answers.runs
     counts = check_counts(counts if answers is None else answers.labelled())
@@ -158,13 +140,17 @@ def summary(
         if model != "dirichlet_multinomial":
             raise ValueError(f"`model` must be 'dirichlet_multinomial' for several runs of an item; got {model!r}.")
         plan = replace(plan, theta=draws_of_answers(answers, prior, prevalence, 1, plan.draws, plan.seed).values[0])
-    table = by_matrix(lambda c, i: _summarise(c, i, plan), counts, {METRIC: _width(plan), "statistic": len(STATISTICS)})
+    table = by_matrix(
+        lambda c, i: _summarise(c, i, plan), counts, {METRIC: _width(plan), "statistic": len(tables.STATISTICS)}
+    )
     attrs = attributes(
         model=model, prior=prior, prevalence=prevalence, ci_prob=plan.ci_prob, ci_kind=plan.ci_kind, samples=plan.draws,
         random_seed=plan.seed, assumptions=assumed(prevalence, *of_runs(runs)), **positive_class(counts),
         **({"runs": runs} if runs > 1 else {}),
     )  # fmt: skip
-    return _dataset(table, plan, attrs)
+    some = dirichlet.posterior(np.ones((len(labels),) * 2, np.int64), plan.prior, prevalence)  # which there are
+    exact = {name for name, dist in _dists(some, plan) if dist is not None}
+    return tables.dataset(table, plan.metrics, labels, exact, plan.ci_prob, plan.ci_kind, attrs)
 
 
 def _width(plan: _Plan) -> int:
@@ -193,7 +179,7 @@ def _summarise(counts: NDArray[Any], index: NDArray[np.int64], plan: _Plan) -> A
         if plan.prevalence is not None and distributions.is_prevalence(metric):
             point = np.broadcast_to(exact[metric.name].mean(), point.shape)  # also where a class has no items
         values = found[metric.name] | {"point": point}
-        rows = np.stack([np.broadcast_to(values.get(name, 0.0), point.shape) for name in STATISTICS], axis=-1)
+        rows = np.stack([np.broadcast_to(values.get(name, 0.0), point.shape) for name in tables.STATISTICS], axis=-1)
         columns.append(rows if per_label(metric, len(plan.labels)) else rows[..., None, :])
     return np.concatenate(columns, axis=-2)
 
@@ -274,38 +260,3 @@ def _least_concentration(metric: Metric, rows: Array) -> Array:
         cells = multiclass.Cells(*(cell.sum(-1) for cell in cells))
     least = np.min([getattr(cells, name) for name in metric.moments], axis=0)
     return np.asarray(least.min(-1) if metric.kind in ("macro", "weighted") else least)
-
-
-def _dataset(table: xr.DataArray, plan: _Plan, attrs: dict[str, str | int | float]) -> xr.Dataset:
-    """Give the table of statistics its names, in one construction: labels cost more than the numbers."""
-    place = {name: i for i, name in enumerate(STATISTICS)}
-    values: Any = table.data  # may be lazy
-    dims = table.dims[:-1]
-    k = len(plan.labels)
-    some = dirichlet.posterior(np.ones((k, k), np.int64), plan.prior, plan.prevalence)  # which distributions there are
-    exact = {name for name, dist in _dists(some, plan) if dist is not None}
-    repeated = [(m, k if per_label(m, k) else 1) for m in plan.metrics]
-    methods = ["exact" if m.name in exact else "draws" for m, times in repeated for _ in range(times)]
-    columns = {name: values[..., place[name]] for name in ("point", "mean", "median", "sd", "mcse_mean", "error")}
-    columns["width"] = values[..., place["upper"]] - values[..., place["lower"]]
-    pairs = {"interval": ("lower", "upper"), "mcse_interval": ("mcse_lower", "mcse_upper")}
-    variables = {name: (dims, column) for name, column in columns.items()}
-    variables |= {
-        name: ((*dims, CI_BOUND), values[..., place[low] : place[high] + 1]) for name, (low, high) in pairs.items()
-    }
-    kinds = np.array(["eti", "hdi"])
-    is_hdi = xr.Variable(dims, values[..., place["is_hdi"]])
-    kind = xr.apply_ufunc(lambda x: kinds[(x > 0).astype(int)], is_hdi, dask="parallelized", output_dtypes=["<U3"])
-    return xr.Dataset(
-        {
-            **{name: (*variables[name], {"long_name": text, "units": "1"}) for name, text in _LONG_NAMES.items()},
-            "ci_kind": kind,
-            "method": (METRIC, methods),
-        },
-        coords={
-            **table.coords,
-            **coordinates(plan.metrics, plan.labels),
-            CI_BOUND: interval_coordinate(plan.ci_prob, plan.ci_kind),
-        },
-        attrs=attrs,
-    )

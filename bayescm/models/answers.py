@@ -40,6 +40,8 @@ def answer(
     if form is not None and method == "exact":
         posterior = _closed_draws(form.draw, run.seed, Stream.POSTERIOR, run.chains, run.draws)
         groups["observed_data"] = form.observed.to_dataset(name=form.observed.name)
+        if form.constants is not None:
+            groups["constant_data"] = form.constants
         if form.prior is not None:
             groups["prior"] = _closed_draws(form.prior, run.seed, Stream.PRIOR, 1, PRIOR_DRAWS)
         if replicate or full:

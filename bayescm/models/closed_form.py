@@ -34,6 +34,8 @@ class ClosedForm:
         metrics follow from it.
     averaged : str or None
         Dim over which metrics are averaged, draw by draw.
+    constants : xarray.Dataset or None
+        What else is known: the group ``constant_data``.
     """
 
     draw: Callable[[np.random.Generator, int], xr.Dataset]
@@ -43,3 +45,4 @@ class ClosedForm:
     distributions: Mapping[str, Any] = field(default_factory=dict)
     cells: Concentrations | None = None
     averaged: str | None = None
+    constants: xr.Dataset | None = None

@@ -49,6 +49,7 @@ ANSWERS = {
     "MetricDistribution": lambda: bayescm.metric_distribution(TWO, "recall").to_dataset(),
 }
 NO_ANSWERS = {
+    "audited": "counts",
     "CurveDisplay": "draws what curve_band returned",
     "LogitNormal": "a prior",
     "beta_from_interval": "a prior",

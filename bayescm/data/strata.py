@@ -1,0 +1,286 @@
+"""Items of which only some were checked: counts of the checked ones, totals of all, by stratum."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayescm.data import validate
+from bayescm.data.counts import check_counts, labelled
+from bayescm.data.labels import Label, class_order, codes, grouped, label_array
+from bayescm.data.schema import ACTUAL, MATRIX, OF, PREDICTED, TOTALS, labels_of
+from bayescm.data.tables import columns_of
+
+Array = NDArray[np.float64]
+
+MODEL = "stratified"
+TARGETS = ("process", "population", "items")
+
+
+class Strata(NamedTuple):
+    """What is known of every group of items that was sampled by itself."""
+
+    counts: NDArray[np.int64]
+    """(group, actual, predicted) of the checked items."""
+    totals: Array
+    """(group,) of all items."""
+    possible: NDArray[np.bool_]
+    """(group, actual, predicted): cells that an item of the group can be in."""
+    names: list[str]
+    of: str
+    by_verdict: bool
+    """Whether all items of a group have the same predicted class."""
+
+    @property
+    def checked(self) -> NDArray[np.int64]:
+        """Return the number of checked items of each group."""
+        return np.asarray(self.counts.sum((1, 2)))
+
+
+def audited(
+    data: Any,
+    totals: Any = None,
+    *,
+    of: str = "process",
+    actual: str = "actual",
+    predicted: str = "predicted",
+    stratum: str | None = None,
+    labels: Sequence[Label] | None = None,
+    pos_label: Label | None = None,
+) -> xr.DataArray:
+    """Put counts of checked items and the totals of their strata together.
+
+    The verdict (`predicted`: a classifier's, a judge's, a map's) is known of all items, the truth of some. What comes
+    back goes to :func:`summary`, :func:`metric_distribution` and :func:`posterior`, which answer for all items;
+    other functions refuse it, because the checked items alone say something else.
+
+    Parameters
+    ----------
+    data : data frame, xarray.DataArray or array_like
+        A table with a row per item, whose column `actual` is empty (NaN, None, "") where nobody looked. Or counts
+        of the checked items, ``counts(actual, predicted)`` or ``counts(stratum, actual, predicted)`` with any name of
+        the stratum: then `totals` is needed.
+    totals : sequence, mapping or xarray.DataArray, optional
+        All items, checked or not: of each predicted class, in the order of the labels or by label; or of each stratum;
+        or a DataArray over ``(stratum, predicted)``. Over the stratum alone the verdict, too, is known of checked items
+        only. For ``of="population"`` areas or shares do as well.
+    of : {"process", "population", "items"}
+        What is asked about. "process": the system on further such items, of which these are a sample, so that the
+        totals are uncertain, too. "population": one whose strata have exactly the shares of the totals (the area of a
+        map). "items": these items and no others: what was checked is known, the rest is predicted.
+    actual, predicted : str
+        Columns of a table.
+    stratum : str, optional
+        Column of a table by which, beside the verdict, items were chosen to be checked.
+    labels, pos_label
+        As in :func:`confusion_matrix`, of a table.
+
+    Returns
+    -------
+    xarray.DataArray
+        ``counts([stratum,] actual, predicted)`` of the checked items, with the coordinate ``totals`` over
+        ``predicted``, the stratum or both, and the attr ``audit_of``.
+
+    Raises
+    ------
+    ValueError
+        If fewer items are in a stratum than were checked in it, totals are missing, negative or (but for
+        ``of="population"``) no whole numbers, or nothing was checked.
+
+    Warns
+    -----
+    UserWarning
+        If a stratum with items has no checked one: what is said of it is the prior's.
+
+    Notes
+    -----
+    Right only where checking depended on stratum and verdict alone, not on the truth: at random within each, or any
+    way that knows nothing more. Items checked because they looked wrong need a stratum that says so.
+
+    Examples
+    --------
+    2,000 answers, of which a judge calls 1,900 right. People checked 20 of these and 20 of the others:
+
+    >>> import bayescm
+    >>> audit = bayescm.audited([[17, 1], [3, 19]], totals=[100, 1900])
+    >>> bayescm.summary(audit, "prevalence").interval.values.round(3)  # the share of right answers
+    array([[0.797, 0.974]])
+    """
+    of = validate.choice("of", of, TARGETS)
+    if hasattr(data, "columns") and totals is None:
+        counts, known = _of_table(data, actual, predicted, stratum, labels, pos_label)
+    else:
+        if totals is None:
+            raise ValueError(
+                "`totals` is needed beside counts: how many items there are, checked or not, of each predicted class "
+                "(or stratum). Or give a table with a row per item, whose truth is empty where nobody looked."
+            )
+        if stratum is not None or labels is not None or pos_label is not None:
+            raise ValueError("`stratum`, `labels` and `pos_label` are for a table with a row per item; leave them out.")
+        counts = check_counts(data)
+        known = _placed(totals, counts)
+    made = counts.assign_coords({TOTALS: known}).assign_attrs({OF: of})
+    strata = read(made)
+    for name, checked, total in zip(strata.names, strata.checked, strata.totals, strict=True):
+        if checked == 0 and total > 0:
+            validate.warn(f"{name} has {total:g} items and none was checked: what is said of them is the prior's.")
+    return made
+
+
+def is_audit(counts: Any) -> bool:
+    """Say whether counts are of checked items and carry the totals of all."""
+    return isinstance(counts, xr.DataArray) and TOTALS in counts.coords
+
+
+def of_data(counts: Any, model: Any) -> Any:
+    """Return the model of an audit, which its data decide, and any other as it is."""
+    if not is_audit(counts):
+        return model
+    if model not in ("dirichlet_multinomial", MODEL):
+        raise ValueError(f"`model` of audited counts is {MODEL!r}; got {model!r}. Leave it out.")
+    return MODEL
+
+
+def settings(counts: xr.DataArray) -> dict[str, Any]:
+    """Return the attrs of an answer for an audit."""
+    strata = read(counts)
+    totals = dict(zip(strata.names, strata.totals.tolist(), strict=True))
+    return {"of": strata.of, TOTALS: totals, "checked": int(strata.checked.sum())}
+
+
+def read(counts: Any) -> Strata:
+    """Return the groups of :func:`audited` counts, checked."""
+    if not is_audit(counts):
+        raise ValueError(
+            "`counts` must carry the totals of all items, checked or not: build them with bayescm.audited(counts, "
+            "totals)."
+        )
+    of = validate.choice("of", counts.attrs.get(OF, TARGETS[0]), TARGETS)
+    totals, plain = counts.coords[TOTALS], check_counts(without_totals(counts))
+    others = [str(dim) for dim in plain.dims if dim not in MATRIX]
+    _check_dims(totals, others)
+    values = _check_totals(totals, of)
+    by_verdict = PREDICTED in totals.dims
+    labels, k = labels_of(plain), plain.sizes[ACTUAL]
+    strata = [str(name) for name in plain[others[0]].values] if others else [""]
+    matrices = plain.values.reshape(-1, k, k)
+    if by_verdict:
+        column = np.eye(k, dtype=bool)
+        found = np.where(column[:, None, :], matrices[:, None], 0).reshape(-1, k, k)  # (stratum, verdict, ...)
+        possible = np.tile(np.broadcast_to(column[:, None, :], (k, k, k)), (len(strata), 1, 1))
+        names = [f"{name}, {label}" if name else f"predicted {label}" for name in strata for label in labels]
+    else:
+        found, possible, names = matrices, np.ones(matrices.shape, bool), strata
+    _check_sizes(found.sum((1, 2)), values, names, of)
+    return Strata(found, values, possible, names, of, by_verdict)
+
+
+def without_totals(counts: xr.DataArray) -> xr.DataArray:
+    """Return the counts of the checked items as any others."""
+    kept = {name: value for name, value in counts.attrs.items() if name != OF}
+    return counts.drop_vars(TOTALS, errors="ignore").drop_attrs().assign_attrs(kept)
+
+
+def _check_dims(totals: xr.DataArray, others: list[str]) -> None:
+    """Refuse totals that leave out the stratum, and more than one."""
+    if len(others) > 1:
+        raise ValueError(
+            f"`counts` may have one dim of strata beside 'actual' and 'predicted'; got {others}. Select one of the "
+            "others, or stack them: bayescm.audited is for one audit at a time."
+        )
+    if set(totals.dims) not in [{PREDICTED, *others}, set(others) or {PREDICTED}]:
+        wanted = f"{others[0]!r}, or {others[0]!r} and 'predicted'" if others else "'predicted'"
+        raise ValueError(f"`totals` must be over {wanted}; got the dims {list(totals.dims)}.")
+
+
+def _check_totals(totals: xr.DataArray, of: str) -> Array:
+    """Return totals in the order of the groups."""
+    order = [dim for dim in totals.dims if dim != PREDICTED] + [dim for dim in totals.dims if dim == PREDICTED]
+    values = totals.transpose(*order).values.ravel()
+    if values.dtype.kind not in "iuf":
+        raise TypeError(f"`totals` must be numbers; got values of type {values.dtype}.")
+    if not np.isfinite(values).all() or (values < 0).any() or not values.any():
+        raise ValueError(f"`totals` must be finite, at least 0 and not all 0; got {values.tolist()}.")
+    if of != "population" and (values != np.floor(values)).any():
+        raise ValueError(
+            f"`totals` must be whole numbers of items for of={of!r}; got {values.tolist()}. Areas and shares are known "
+            "parts of a population: say of='population'."
+        )
+    if (values > validate.MAX_COUNT).any() and of != "population":
+        raise ValueError(
+            f"`totals` must not exceed {validate.MAX_COUNT:,} items for of={of!r}; got {values.max():g}. Of so many "
+            "say of='population'."
+        )
+    return values.astype(np.float64)
+
+
+def _check_sizes(checked: NDArray[np.int64], totals: Array, names: list[str], of: str) -> None:
+    """Refuse strata with fewer items than were checked, and an audit of nothing."""
+    if not checked.any():
+        raise ValueError("`counts` has no checked item; give the truth of some.")
+    for name, n, total in zip(names, checked, totals, strict=True):
+        if (n > total and of != "population") or (n > 0 and total == 0):
+            raise ValueError(
+                f"`totals` must count all items, checked or not: {name} has {total:g} and {n} were checked."
+            )
+
+
+def _placed(totals: Any, counts: xr.DataArray) -> xr.DataArray:
+    """Return totals of any form over dims of the counts."""
+    others = [dim for dim in counts.dims if dim not in MATRIX]
+    if hasattr(totals, "index") and hasattr(totals, "to_dict"):
+        totals = totals.to_dict()  # a pandas Series
+    if isinstance(totals, xr.DataArray):
+        return _aligned(totals, counts)
+    dim = others[0] if others else PREDICTED
+    known = counts[dim].values.tolist() if dim in counts.coords else list(range(counts.sizes[dim]))
+    if isinstance(totals, Mapping):
+        if set(totals) != set(known):
+            raise ValueError(f"`totals` must name {known}; got {list(totals)}.")
+        return xr.DataArray([totals[label] for label in known], dims=dim)
+    values = validate.array_of("totals", totals)
+    dims = (*others, PREDICTED)[: values.ndim] if others else (PREDICTED,)
+    if values.shape != tuple(counts.sizes[d] for d in dims) or values.ndim == 0:
+        raise ValueError(
+            f"`totals` must have a number for each of {known}{' (and each predicted class)' if others else ''}; got "
+            f"shape {values.shape}."
+        )
+    return xr.DataArray(values, dims=dims)
+
+
+def _aligned(totals: xr.DataArray, counts: xr.DataArray) -> xr.DataArray:
+    """Put labelled totals into the order of the counts."""
+    for dim in totals.dims:
+        if dim not in counts.dims or totals.sizes[dim] != counts.sizes[dim]:
+            raise ValueError(f"`totals` has {dim!r} of size {totals.sizes[dim]}, and `counts` {dict(counts.sizes)}.")
+        if dim in totals.coords and dim in counts.coords:
+            if set(totals[dim].values.tolist()) != set(counts[dim].values.tolist()):
+                raise ValueError(f"`totals` and `counts` must have the same labels of {dim!r}.")
+            totals = totals.sel({dim: counts[dim].values})
+    return totals.drop_vars(list(totals.coords))
+
+
+def _of_table(
+    table: Any, actual: str, predicted: str, stratum: str | None, labels: Any, pos_label: Any
+) -> tuple[xr.DataArray, xr.DataArray]:
+    """Count the checked rows of a table, and all."""
+    groups = [] if stratum is None else [stratum]
+    columns = columns_of(table, [actual, predicted, *groups])
+    truth = columns[actual]
+    empty = validate.missing(truth) | np.array([isinstance(value, str) and not value.strip() for value in truth])
+    if empty.all():
+        raise ValueError(f"column {actual!r} is empty in every row; give the truth of some items.")
+    known = label_array(actual, truth[~empty] if truth.dtype.kind != "O" else np.array(truth[~empty].tolist()))
+    verdict = label_array(predicted, columns[predicted])
+    (known, verdict), order = class_order({actual: known, predicted: verdict}, labels, pos_label)
+    levels, places = grouped(groups, columns)
+    sorter = np.argsort(order)
+    column = codes(verdict, order, sorter)
+    sizes, k = [len(level) for level in levels], len(order)
+    counts, totals = np.zeros((*sizes, k, k), np.int64), np.zeros((*sizes, k), np.int64)
+    np.add.at(totals, (*places, column), 1)
+    np.add.at(counts, (*(place[~empty] for place in places), codes(known, order, sorter), column[~empty]), 1)
+    made = labelled(counts, order, groups).assign_coords(dict(zip(groups, levels, strict=True)))
+    return made, xr.DataArray(totals, dims=(*groups, PREDICTED))

@@ -1,0 +1,191 @@
+"""Posteriors of items that were checked by stratum, and the metrics whose distributions follow exactly.
+
+Within a group of items that is sampled by itself (a stratum, or one predicted class of it) the cells that its items can
+be in are Dirichlet; theta is the mean of the groups by their shares. Where a group is one predicted class, and there
+is one stratum, this is the model of separate rows with truth and prediction exchanged, and so are the metrics.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescm.data.strata import Strata
+from bayescm.distributions import exact_distribution
+from bayescm.distributions.beta import Point
+from bayescm.distributions.dirichlet import draw_dirichlet
+from bayescm.distributions.linear import Linear
+from bayescm.distributions.protocol import Distribution
+from bayescm.distributions.several import LEAST_OF_ALL
+from bayescm.metrics import Metric, parts, per_label, resolve
+from bayescm.priors.concentrations import Concentrations, PriorLike, concentrations
+
+Array = NDArray[np.float64]
+
+_ONE = 1e-12
+_EXCHANGED = {
+    "recall": "precision", "specificity": "negative_predictive_value", "false_positive_rate": "false_omission_rate",
+    "false_negative_rate": "false_discovery_rate", "prevalence": "predicted_prevalence", "informedness": "markedness",
+    "f2": "f0.5", "recall_macro": "precision_macro", "false_negative_rate_macro": "false_discovery_rate_macro",
+}  # fmt: skip
+_SAME = ("accuracy", "error_rate", "f1", "matthews_correlation", "cohen_kappa", "jaccard", "fowlkes_mallows", "p4",
+         "diagnostic_odds_ratio")  # fmt: skip
+EXCHANGED = _EXCHANGED | {b: a for a, b in _EXCHANGED.items()} | {name: name for name in _SAME}
+"""What a metric becomes where truth and prediction change places."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Groups:
+    """Concentrations of every group's cells, and its share.
+
+    Attributes
+    ----------
+    cells : ndarray of shape (G, K, K)
+        0 for cells that no item of the group can be in.
+    shares : ndarray of shape (G,)
+        Concentrations of the shares; or, if `known`, the shares themselves.
+    known : bool
+    by_verdict : bool
+        Whether a group is one predicted class (of a stratum).
+    checked : ndarray of shape (G, K, K), optional
+        Of these items and no others: those of which the truth is known.
+    unchecked : ndarray of shape (G,), optional
+        And the number of the others.
+    """
+
+    cells: Array
+    shares: Array
+    known: bool
+    by_verdict: bool
+    checked: NDArray[np.int64] | None = None
+    unchecked: NDArray[np.int64] | None = None
+
+
+def prior_of(strata: Strata, prior: PriorLike, labels: list[object]) -> Groups:
+    """Return the prior: in every group the concentrations of its cells, and their sum for its share."""
+    base = concentrations(prior, "dirichlet_multinomial", labels).rows
+    cells = np.where(strata.possible, base, 0.0)
+    if strata.of == "process":
+        return Groups(cells, cells.sum((1, 2)), False, strata.by_verdict)
+    return Groups(cells, strata.totals / strata.totals.sum(), True, strata.by_verdict)
+
+
+def posterior_of(strata: Strata, prior: Groups) -> Groups:
+    """Return the posterior: the checked items are added to the cells, all items to the shares."""
+    cells = prior.cells + strata.counts
+    shares = prior.shares if prior.known else prior.shares + strata.totals
+    if strata.of != "items":
+        return replace(prior, cells=cells, shares=shares)
+    unchecked = (strata.totals - strata.checked).astype(np.int64)
+    return replace(prior, cells=cells, checked=strata.counts, unchecked=unchecked)
+
+
+def check_proper(groups: Groups, strata: Strata) -> None:
+    """Raise a ValueError that names the first group without a proper posterior."""
+    bad = ((groups.cells <= 0.0) & strata.possible).any((1, 2)) & (strata.totals > 0)
+    if not groups.known:
+        bad = ((groups.cells <= 0.0) & strata.possible).any((1, 2)) | (groups.shares <= 0.0)
+    if bad.any():
+        raise ValueError(
+            f"`prior` leaves the posterior improper: {strata.names[int(np.argmax(bad))]} has a cell without checked "
+            "items and a concentration of 0. Take prior='jeffreys', or any prior with positive concentrations."
+        )
+
+
+def plug_in(strata: Strata) -> Array:
+    """Return the cells (K, K) of the stratified estimator: each group's observed shares, by its part of all items."""
+    with np.errstate(invalid="ignore"):
+        rates = strata.counts / strata.checked[:, None, None]
+    weights = strata.totals / strata.totals.sum()
+    return np.asarray((weights[:, None, None] * np.where(weights[:, None, None] > 0, rates, 0.0)).sum(0))
+
+
+def draw(groups: Groups, rng: np.random.Generator, n: int) -> tuple[Array, Array, Array]:
+    """Draw shares (n, G), every group's cells (n, G, K, K) and theta (n, K, K)."""
+    size, k = len(groups.shares), groups.cells.shape[-1]
+    shares = np.repeat(groups.shares[None], n, 0)
+    if not groups.known:
+        shares = _dirichlet(groups.shares, rng, n)
+    cells, theta = np.zeros((n, size, k, k)), np.zeros((n, k, k))
+    for g in range(size):
+        inside = groups.cells[g] > 0.0
+        if inside.any():
+            cells[:, g, inside] = _dirichlet(groups.cells[g, inside], rng, n)
+        part = cells[:, g]
+        if groups.checked is not None and groups.unchecked is not None:
+            part = _items(part, groups.checked[g], int(groups.unchecked[g]), rng)
+        theta += shares[:, g, None, None] * part
+    return shares, cells, theta
+
+
+def _items(cells: Array, checked: NDArray[np.int64], unchecked: int, rng: np.random.Generator) -> Array:
+    """Return the shares of a group's items: those checked, and a draw of the others."""
+    total = unchecked + int(checked.sum())
+    if total == 0:
+        return np.zeros_like(cells)
+    flat = cells.reshape(len(cells), -1)
+    future = rng.multinomial(unchecked, flat / np.maximum(flat.sum(1, keepdims=True), 1e-300)) if unchecked else 0
+    return np.asarray((checked.ravel() + future) / total * np.ones_like(flat)).reshape(cells.shape)
+
+
+def _dirichlet(concentration: Array, rng: np.random.Generator, n: int) -> Array:
+    """Draw from a Dirichlet, (n, cells)."""
+    out = np.empty((len(concentration), n))
+    draw_dirichlet(concentration, rng, list(out))
+    return out.T
+
+
+def exact_of(metric: Metric, groups: Groups) -> Distribution | None:
+    """Return the exact distribution of a metric, or None where it has none that is known.
+
+    Every metric of two labels whose partner under an exchange of truth and prediction is in the table; of more at known
+    shares ratios of linear forms; of several strata, at known shares, what is linear in the cells.
+    """
+    if groups.unchecked is not None:
+        return None
+    if groups.by_verdict and len(groups.shares) == groups.cells.shape[-1]:
+        return _exchanged(metric, groups)
+    return _linear(metric, groups) if groups.known else None
+
+
+def _exchanged(metric: Metric, groups: Groups) -> Distribution | None:
+    """Return the distribution of the metric's partner, with the predicted classes as rows."""
+    k = groups.cells.shape[-1]
+    partner = EXCHANGED.get(metric.name)
+    if metric.name.startswith("fbeta(beta="):
+        beta = float(metric.name[len("fbeta(beta=") : -1])
+        partner = f"fbeta(beta={1.0 / beta:.15g})"
+    if partner is None or (groups.known and (groups.shares <= 0.0).any()):
+        return None
+    rows = np.stack([groups.cells[j, :, j] for j in range(k)])
+    one = not groups.known and bool(np.allclose(rows.sum(-1), groups.shares, rtol=_ONE, atol=0))
+    which = Concentrations(rows, groups.shares, known=groups.known, one_dirichlet=one)
+    return exact_distribution(resolve([partner], k)[0], which)
+
+
+def _linear(metric: Metric, groups: Groups) -> Distribution | None:
+    """Return the distribution of S / (S + T) where each group's items either all count in S + T, or none does."""
+    if metric.ratio is None or metric.link != "identity":
+        return None
+    k = groups.cells.shape[-1]
+    basis = np.eye(k * k).reshape(k * k, k, k)
+    over, under = (part.reshape(k * k, -1) for part in parts(metric, basis))
+    flat = groups.cells.reshape(-1, k * k)
+    a, b, rest = flat @ over, flat @ under, flat @ (1.0 - over - under)  # (group, class)
+    if ((rest > 0.0) & (a + b > 0.0)).any():
+        return None
+    weights = groups.shares[:, None] * (rest == 0.0)
+    if (weights.sum(0) == 0.0).any():
+        return None
+    weights = (weights / weights.sum(0)).T
+    a, b = a.T, b.T
+    constant = (weights * (b == 0.0)).sum(-1)
+    weights = np.where((a > 0.0) & (b > 0.0), weights, 0.0)
+    a, b = np.where(a > 0.0, a, 1.0), np.where(b > 0.0, b, 1.0)
+    if not per_label(metric, k):
+        weights, a, b, constant = weights[0], a[0], b[0], constant[0]
+    random = (weights > 0.0).any(-1)
+    if not random.any():
+        return Point(constant)
+    least = np.where(weights > 0.0, np.minimum(a, b), 0.0).sum(-1)
+    return Linear(weights, a, b, constant) if (random & (least >= LEAST_OF_ALL)).all() else None

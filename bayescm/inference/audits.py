@@ -1,0 +1,122 @@
+"""Metrics of items of which only some were checked: exact where a distribution is known, else by draws."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayescm.data import strata, validate
+from bayescm.data.assumptions import of_model
+from bayescm.data.random import Stream, matrix_rng
+from bayescm.data.schema import LABEL, METRIC, attributes, labels_of, positive_class
+from bayescm.distributions import strata as groups
+from bayescm.distributions.protocol import Distribution
+from bayescm.distributions.sample import Draws, warn_undefined
+from bayescm.inference import tables
+from bayescm.metrics import Metric, MetricLike, MetricsLike, compute, describe, per_label, resolve
+from bayescm.priors.concentrations import PrevalenceLike, PriorLike
+
+Array = NDArray[np.float64]
+
+
+def summarise(
+    counts: xr.DataArray,
+    metrics: MetricsLike,
+    prior: PriorLike,
+    prevalence: PrevalenceLike,
+    ci_prob: float,
+    ci_kind: str,
+    samples: int,
+    random_seed: int | np.random.Generator | None,
+) -> xr.Dataset:
+    """Return the summary of an audit: see :func:`bayescm.summary`."""
+    of, posterior, labels = _read(counts, prior, prevalence)
+    prob = validate.number("ci_prob", ci_prob, 0, 1)
+    kind = validate.choice("ci_kind", ci_kind, ("hdi", "eti"))
+    seed = validate.seed(random_seed)
+    if validate.positive_integer("samples", samples) < 1000:
+        raise ValueError(f"`samples` must be at least 1000 for an interval of draws; got {samples}.")
+    resolved = resolve(metrics, len(labels))
+    exact = {m.name: dist for m in resolved if (dist := groups.exact_of(m, posterior)) is not None}
+    drawn = [metric for metric in resolved if metric.name not in exact]
+    found = {name: dist.statistics(prob, kind) for name, dist in exact.items()}
+    found |= _of_draws(drawn, posterior, samples, matrix_rng(seed, 0, Stream.AUDIT), prob, kind)
+    points = compute(resolved, groups.plug_in(of))
+    rows = []
+    for metric, point in zip(resolved, points, strict=True):
+        values = found[metric.name] | {"point": point}
+        row = np.stack([np.broadcast_to(values.get(name, 0.0), point.shape) for name in tables.STATISTICS], axis=-1)
+        rows.append(row if per_label(metric, len(labels)) else row[None])
+    table = xr.DataArray(np.concatenate(rows), dims=(METRIC, "statistic"))
+    attrs = _attrs(counts, prior) | attributes(ci_prob=prob, ci_kind=kind, samples=samples, random_seed=seed)
+    return tables.dataset(table, resolved, labels, exact, prob, kind, attrs)
+
+
+def distribution(
+    counts: xr.DataArray, metric: MetricLike, prior: PriorLike, prevalence: PrevalenceLike
+) -> tuple[Metric, Distribution, xr.DataArray, dict[str, Any]]:
+    """Return the parts of the exact distribution of a metric of an audit: see :func:`bayescm.metric_distribution`."""
+    of, posterior, labels = _read(counts, prior, prevalence)
+    resolved = resolve([metric], len(labels))[0]
+    dist = groups.exact_of(resolved, posterior)
+    if dist is None:
+        raise ValueError(
+            f"`metric`: no exact distribution of {resolved.name} is known for this audit (of={of.of!r}). Exact are, "
+            "for totals by predicted class alone, most metrics of two labels, and of more what is a ratio of linear "
+            "forms at of='population'; for several strata shares of cells at of='population'. bayescm.summary and "
+            "bayescm.posterior answer by draws."
+        )
+    point = compute([resolved], groups.plug_in(of))[0]
+    several = per_label(resolved, len(labels))
+    labelled = xr.DataArray(
+        point, dims=LABEL if several else (), coords={LABEL: labels} if several else {}, name=resolved.name,
+        attrs=describe(resolved),
+    )  # fmt: skip
+    return resolved, dist, labelled, _attrs(counts, prior)
+
+
+def _read(
+    counts: xr.DataArray, prior: PriorLike, prevalence: PrevalenceLike
+) -> tuple[strata.Strata, groups.Groups, list[Any]]:
+    """Return the audit, its posterior and its labels."""
+    if prevalence is not None:
+        raise ValueError(
+            "`prevalence` isn't for an audit's summary, whose totals say how frequent a verdict is; leave it out. "
+            "bayescm.posterior(counts, prevalence=...) exchanges it, draw by draw."
+        )
+    of, labels = strata.read(counts), labels_of(counts)
+    posterior = groups.posterior_of(of, groups.prior_of(of, prior, labels))
+    groups.check_proper(posterior, of)
+    return of, posterior, labels
+
+
+def _attrs(counts: xr.DataArray, prior: PriorLike) -> dict[str, str | int | float]:
+    """Say how an answer was made."""
+    said = strata.settings(counts)
+    return attributes(
+        model=strata.MODEL, prior=prior, **said, **of_model(strata.MODEL, None, said), **positive_class(counts)
+    )
+
+
+def _of_draws(
+    metrics: Sequence[Metric], posterior: groups.Groups, samples: int, rng: np.random.Generator, prob: float, kind: str
+) -> dict[str, dict[str, Any]]:
+    """Return the statistics of metrics by draws, of which blocks are made."""
+    if not metrics:
+        return {}
+    values: list[list[Array]] = []
+    k = posterior.cells.shape[-1]
+    block = max(2**21 // posterior.cells.size, 1)
+    for start in range(0, samples, block):
+        theta = groups.draw(posterior, rng, min(block, samples - start))[2]
+        values.append(compute(metrics, theta))
+    found = {}
+    for i, metric in enumerate(metrics):
+        draws = np.concatenate([part[i] for part in values])
+        warn_undefined({metric.name: draws})
+        stats = Draws(np.moveaxis(draws, 0, -1)).statistics(prob, kind)
+        shape = (k,) if per_label(metric, k) else ()
+        found[metric.name] = stats | {"is_hdi": np.full(shape, kind == "hdi"), "error": np.full(shape, np.nan)}
+    return found

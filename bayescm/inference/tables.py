@@ -1,0 +1,76 @@
+"""The Dataset that a summary is: statistics of every metric, with their names."""
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from bayescm.data.schema import CI_BOUND, METRIC, interval_coordinate
+from bayescm.metrics import Metric, coordinates, per_label
+
+STATISTICS = (
+    "point", "mean", "median", "sd", "lower", "upper", "mcse_mean", "mcse_lower", "mcse_upper", "is_hdi", "error",
+)  # fmt: skip
+_LONG_NAMES = {
+    "point": "Value of the counts themselves",
+    "mean": "Posterior mean",
+    "median": "Posterior median",
+    "sd": "Posterior standard deviation",
+    "interval": "Credible interval",
+    "width": "Length of the credible interval",
+    "mcse_mean": "Monte Carlo standard error of the mean (0: exact)",
+    "mcse_interval": "Monte Carlo standard error of the bounds (0: exact)",
+    "error": "Estimated relative error of the tails' probabilities (0: closed form; NaN: draws)",
+}
+
+
+def dataset(
+    table: xr.DataArray,
+    metrics: Sequence[Metric],
+    labels: Sequence[Any],
+    exact: Collection[str],
+    ci_prob: float,
+    ci_kind: str,
+    attrs: dict[str, str | int | float],
+) -> xr.Dataset:
+    """Give the table of statistics its names, in one construction: labels cost more than the numbers.
+
+    Parameters
+    ----------
+    table : xarray.DataArray
+        ``(..., metric, statistic)``, in the order of :data:`STATISTICS`; may be lazy.
+    metrics : sequence of Metric
+    labels : sequence
+        The classes.
+    exact : collection of str
+        Names of the metrics that needed no draws.
+    ci_prob, ci_kind, attrs
+        Of the interval, and how all was made.
+    """
+    place = {name: i for i, name in enumerate(STATISTICS)}
+    values: Any = table.data
+    dims, k = table.dims[:-1], len(labels)
+    repeated = [(m, k if per_label(m, k) else 1) for m in metrics]
+    methods = ["exact" if m.name in exact else "draws" for m, times in repeated for _ in range(times)]
+    columns = {name: values[..., place[name]] for name in ("point", "mean", "median", "sd", "mcse_mean", "error")}
+    columns["width"] = values[..., place["upper"]] - values[..., place["lower"]]
+    pairs = {"interval": ("lower", "upper"), "mcse_interval": ("mcse_lower", "mcse_upper")}
+    variables = {name: (dims, column) for name, column in columns.items()}
+    variables |= {
+        name: ((*dims, CI_BOUND), values[..., place[low] : place[high] + 1]) for name, (low, high) in pairs.items()
+    }
+    kinds = np.array(["eti", "hdi"])
+    is_hdi = xr.Variable(dims, values[..., place["is_hdi"]])
+    kind = xr.apply_ufunc(lambda x: kinds[(x > 0).astype(int)], is_hdi, dask="parallelized", output_dtypes=["<U3"])
+    return xr.Dataset(
+        {
+            **{name: (*variables[name], {"long_name": text, "units": "1"}) for name, text in _LONG_NAMES.items()},
+            "ci_kind": kind,
+            "method": (METRIC, methods),
+        },
+        coords={
+            **table.coords, **coordinates(metrics, labels), CI_BOUND: interval_coordinate(ci_prob, ci_kind)
+        },
+        attrs=attrs,
+    )  # fmt: skip
