@@ -47,6 +47,7 @@ def audited(
     actual: str = "actual",
     predicted: str = "predicted",
     stratum: str | None = None,
+    n: str | None = None,
     labels: Sequence[Label] | None = None,
     pos_label: Label | None = None,
 ) -> xr.DataArray:
@@ -74,6 +75,9 @@ def audited(
         Columns of a table.
     stratum : str, optional
         Column of a table by which, beside the verdict, items were chosen to be checked.
+    n : str, optional
+        Column of a table that counts the items of each row: so many checked ones of this truth, or, where the truth is
+        empty, so many that nobody looked at. None: every row is one item.
     labels, pos_label
         As in :func:`confusion_matrix`, of a table.
 
@@ -110,15 +114,18 @@ def audited(
     """
     of = validate.choice("of", of, TARGETS)
     if hasattr(data, "columns") and totals is None:
-        counts, known = _of_table(data, actual, predicted, stratum, labels, pos_label)
+        counts, known = _of_table(data, (actual, predicted, stratum, n), labels, pos_label)
     else:
         if totals is None:
             raise ValueError(
                 "`totals` is needed beside counts: how many items there are, checked or not, of each predicted class "
                 "(or stratum). Or give a table with a row per item, whose truth is empty where nobody looked."
             )
-        if stratum is not None or labels is not None or pos_label is not None:
-            raise ValueError("`stratum`, `labels` and `pos_label` are for a table with a row per item; leave them out.")
+        if any(option is not None for option in (stratum, n, labels, pos_label)):
+            raise ValueError(
+                "`stratum`, `n`, `labels` and `pos_label` are for a table whose truth is empty where nobody looked; "
+                "leave them out, or leave out `totals`."
+            )
         counts = check_counts(data)
         known = _placed(totals, counts)
     made = counts.assign_coords({TOTALS: known}).assign_attrs({OF: of})
@@ -263,11 +270,12 @@ def _aligned(totals: xr.DataArray, counts: xr.DataArray) -> xr.DataArray:
 
 
 def _of_table(
-    table: Any, actual: str, predicted: str, stratum: str | None, labels: Any, pos_label: Any
+    table: Any, names: tuple[str, str, str | None, str | None], labels: Any, pos_label: Any
 ) -> tuple[xr.DataArray, xr.DataArray]:
     """Count the checked rows of a table, and all."""
+    actual, predicted, stratum, n = names
     groups = [] if stratum is None else [stratum]
-    columns = columns_of(table, [actual, predicted, *groups])
+    columns = columns_of(table, [actual, predicted, *groups, *([] if n is None else [n])])
     truth = columns[actual]
     empty = validate.missing(truth) | np.array([isinstance(value, str) and not value.strip() for value in truth])
     if empty.all():
@@ -280,7 +288,9 @@ def _of_table(
     column = codes(verdict, order, sorter)
     sizes, k = [len(level) for level in levels], len(order)
     counts, totals = np.zeros((*sizes, k, k), np.int64), np.zeros((*sizes, k), np.int64)
-    np.add.at(totals, (*places, column), 1)
-    np.add.at(counts, (*(place[~empty] for place in places), codes(known, order, sorter), column[~empty]), 1)
+    weight = np.ones(len(column), np.int64) if n is None else validate.count_values(n, columns[n])
+    np.add.at(totals, (*places, column), weight)
+    seen = (*(place[~empty] for place in places), codes(known, order, sorter), column[~empty])
+    np.add.at(counts, seen, weight[~empty])
     made = labelled(counts, order, groups).assign_coords(dict(zip(groups, levels, strict=True)))
     return made, xr.DataArray(totals, dims=(*groups, PREDICTED))

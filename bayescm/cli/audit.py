@@ -1,0 +1,161 @@
+"""``bayescm audit``: what a verdict on all items is worth, and how many are right, where people checked some."""
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+import bayescm
+from bayescm.cli import files
+from bayescm.cli.inputs import counts_of, no_empty_cell, pos_label, require
+from bayescm.cli.options import add_command, add_labels, metric_list, number_or_word, refuse
+from bayescm.cli.output import add_outputs, called, ends, finite, positive, print_assumptions, print_records
+from bayescm.cli.saving import written
+from bayescm.data import strata
+from bayescm.data.schema import ASKED, METRIC
+from bayescm.results.summaries import of_summary
+from bayescm.results.writing import show
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+EPILOG = """examples:
+  bayescm audit answers.csv --actual human --predicted judge   a row per item; human is empty where nobody looked
+  bayescm audit counts.csv --count n                           columns actual,predicted,n; without actual: unchecked
+  bayescm audit answers.csv --stratum site                     items were chosen by site, too
+  bayescm audit matrix.csv --rows test --totals 200000,150000,3200000,6450000 --of population --unit 0.09
+                                                               a map: error matrix, area of each class, hectares a pixel
+"""
+_METRICS = "prevalence,accuracy,recall,precision"
+
+
+def add_parser(commands: Any) -> None:
+    """Add the command to the parser."""
+    p = add_command(commands, "audit", "all items, where the truth of some was checked", EPILOG, _run)
+    p.add_argument("file", help="CSV file with a row per item, counts, or a square matrix of the checked items")
+    add_labels(p)
+    p.add_argument("--predicted", default="predicted", metavar="COLUMN", help="column of verdicts (default: predicted)")
+    p.add_argument("--stratum", metavar="COLUMN", help="column by which, too, items were chosen to be checked")
+    p.add_argument("--count", metavar="COLUMN", help="column of counts (default: every row is an item)")
+    p.add_argument("--rows", dest="side", metavar="SIDE", help="truth or test: what the rows of a square matrix are")
+    p.add_argument("--totals", metavar="LIST", help="all items of each class of a square matrix, with commas")
+    p.add_argument("--of", default="process", help="process (default), population (shares are known) or items")
+    p.add_argument("--unit", type=float, metavar="U", help="also say the total of each class, in U for one item")
+    p.add_argument("--metrics", default=_METRICS, metavar="LIST", help=f"names with commas or spaces ({_METRICS})")
+    p.add_argument("--prior", help="of every group's cells: a name such as jeffreys (default), or a number")
+    p.add_argument("--ci-prob", type=float, default=0.95, metavar="P", help="probability of the interval (0.95)")
+    p.add_argument("--ci-kind", default="hdi", help="hdi (default) or eti")
+    p.add_argument("--seed", type=int, metavar="N", help="seed of the draws, for the metrics that need them")
+    add_outputs(p, "posterior draws and summary as a netCDF DataTree", "a picture of the intervals")
+
+
+def _run(arguments: argparse.Namespace) -> None:
+    """Carry out ``bayescm audit``."""
+    audit = _of_matrix(arguments) if arguments.totals is not None else _of_table(arguments)
+    settings = {"prior": None if arguments.prior is None else number_or_word(arguments.prior)}
+    settings |= {"random_seed": arguments.seed}
+    metrics = metric_list(arguments.metrics)
+    table = bayescm.summary(audit, metrics, ci_prob=arguments.ci_prob, ci_kind=arguments.ci_kind, **settings)
+    rows = of_summary(table)
+    if arguments.unit is not None:
+        _add_totals(rows, audit, arguments.unit)
+    groups = _groups(audit)
+    made = {"settings": dict(table.attrs), "groups": groups, "metrics": finite(rows)}
+
+    def with_draws() -> "xr.DataTree":
+        tree = bayescm.posterior(audit, metrics=metrics, **settings)
+        tree["summary"] = table
+        return tree
+
+    if written(arguments, with_draws, lambda: made, "metrics", lambda: bayescm.plot_forest(table)):
+        return
+    title = f"{table.attrs['checked']:,} items checked, by what is known of all"
+    print_records(groups, title, positive(table.attrs).strip(), left=["group"])
+    _print(rows, table)
+    print_assumptions(table.attrs)
+
+
+def _of_table(arguments: argparse.Namespace) -> "xr.DataArray":
+    """Take rows of items, or counts of them, whose truth may be empty."""
+    import pandas as pd
+
+    refuse(arguments, ["side"], "is for a square matrix, with --totals; leave it out")
+    frame = files.read(arguments.file)
+    names = [arguments.predicted, *(name for name in (arguments.stratum, arguments.count) if name)]
+    for name in (arguments.actual, arguments.predicted):
+        if name not in frame:
+            require(frame, arguments.file, [name])
+    require(frame, arguments.file, names)
+    seen = (frame[arguments.actual] != "").to_numpy()
+    if not seen.any():
+        raise ValueError(f"column {arguments.actual!r} is empty in every row; wanted is the truth of some items.")
+    true, verdict = files.labels(frame[arguments.actual][seen], frame[arguments.predicted])
+    actual = pd.Series([None] * len(frame), dtype=object)
+    actual[seen] = true.tolist()
+    columns = {arguments.actual: actual, arguments.predicted: verdict}
+    columns |= {arguments.stratum: files.labels(frame[arguments.stratum])[0]} if arguments.stratum else {}
+    columns |= {arguments.count: files.numbers(frame, arguments.count)} if arguments.count else {}
+    checked = argparse.Namespace(**vars(arguments))
+    label = pos_label(frame[seen], checked) if arguments.pos_label is not None else None
+    return bayescm.audited(
+        pd.DataFrame(columns), of=arguments.of, actual=arguments.actual, predicted=arguments.predicted,
+        stratum=arguments.stratum, n=arguments.count, pos_label=label,
+    )  # fmt: skip
+
+
+def _of_matrix(arguments: argparse.Namespace) -> "xr.DataArray":
+    """Take a square matrix of checked items, and the totals in its order."""
+    refuse(arguments, ["stratum", "count"], "is for a table of items; leave it out, or leave out --totals")
+    frame = files.read(arguments.file)
+    no_empty_cell(frame, list(frame.columns))
+    given = [word.rpartition("=") for word in arguments.totals.split(",")]
+    try:
+        values = [int(text) if text.strip().isdecimal() else float(text) for _, _, text in given]
+    except ValueError:
+        raise ValueError(f"--totals must be numbers with commas, or A=1,B=2; got {arguments.totals!r}.") from None
+    whole = argparse.Namespace(**vars(arguments) | dict.fromkeys(("tp", "fn", "fp", "tn", "by", "score", "threshold")))
+    whole.file, whole.count, whole.parser = [arguments.file], "n", argparse.ArgumentParser()
+    counts = counts_of(whole)
+    labels = counts["actual"].values.tolist()
+    named = {name.strip(): value for (name, _, _), value in zip(given, values, strict=True) if name}
+    if named and {str(label) for label in labels} != named.keys():
+        raise ValueError(f"--totals must name {', '.join(map(str, labels))}; got {', '.join(named)}.")
+    first = frame.iloc[:, 0].tolist()
+    if not named and len(values) != len(labels):
+        raise ValueError(f"--totals must have {len(labels)} numbers, one for each class; got {len(values)}.")
+    totals = named or dict(zip(first, values, strict=False))
+    return bayescm.audited(counts, [totals[str(label)] for label in labels], of=arguments.of)
+
+
+def _groups(audit: "xr.DataArray") -> list[dict[str, Any]]:
+    """Return a record per group of items: how many there are, and what was checked."""
+    of, labels = strata.read(audit), audit["actual"].values.tolist()
+    found = []
+    for name, total, matrix in zip(of.names, of.totals, of.counts, strict=True):
+        record = {"group": name or "all", "total": f"{total:,.10g}", "checked": int(matrix.sum())}
+        truth = {f"actual {label}": int(n) for label, n in zip(labels, matrix.sum(1), strict=True)}
+        found.append(record | (truth if len(labels) < 4 else {"right": int(matrix.trace())}))
+    return found
+
+
+def _add_totals(rows: list[dict[str, Any]], audit: "xr.DataArray", unit: float) -> None:
+    """Add to every prevalence what it is in units, of all items."""
+    whole = float(strata.read(audit).totals.sum()) * unit
+    for row in rows:
+        if str(row[METRIC]).startswith("prevalence"):
+            row |= {f"total_{name}": row[name] * whole for name in ("point", "lower", "upper")}
+
+
+def _print(rows: list[dict[str, Any]], table: "xr.Dataset") -> None:
+    """Print the table of metrics."""
+    shown = []
+    for row in rows:
+        record = {METRIC: called(row[METRIC], row.get(ASKED, ""))}
+        record |= {name: row[name] for name in ("point", "mean", "sd")} | {"interval": ends(row)}
+        if any("total_point" in one for one in rows):
+            both = f"{row['total_point']:,.0f} ({row['total_lower']:,.0f} to {row['total_upper']:,.0f})" if (
+                "total_point" in row) else ""  # fmt: skip
+            record |= {"total": both}
+        shown.append(record | {"how": "no draws" if row["method"] == "exact" else f"draws ±{show(row['mcse_mean'])}"})
+    attrs = table.attrs
+    level = f"{100 * attrs['ci_prob']:g}% {str(attrs['ci_kind']).upper()}"
+    about = "point: the stratified estimate" + positive(attrs)
+    print_records(shown, f"{attrs['model']}, of={attrs['of']}, prior {attrs['prior']}, {level}", about, left=[METRIC])

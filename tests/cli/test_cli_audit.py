@@ -1,0 +1,89 @@
+"""``bayescm audit``: tables whose truth is empty where nobody looked, and maps."""
+
+import json
+
+import pytest
+import xarray as xr
+
+import bayescm
+from bayescm.cli import main
+
+COUNTS = "human,judge,n\nright,right,19\nwrong,right,1\n,right,1880\nright,wrong,3\nwrong,wrong,17\n,wrong,80\n"
+JUDGE = ("--actual", "human", "--predicted", "judge", "--pos-label", "right")
+MAP = """,deforestation,forest gain,stable forest,stable non-forest
+deforestation,66,0,5,4
+forest gain,0,55,8,12
+stable forest,1,0,153,11
+stable non-forest,2,1,9,313
+"""
+AREAS = "200000,150000,3200000,6450000"
+
+
+@pytest.fixture
+def called(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "counts.csv").write_text(COUNTS)
+    (tmp_path / "map.csv").write_text(MAP)
+    rows = [line.rsplit(",", 1) for line in COUNTS.splitlines()[1:]]
+    (tmp_path / "items.csv").write_text("human,judge\n" + "".join(f"{row}\n" * int(n) for row, n in rows))
+
+    def call(*words):
+        code = main(["audit", *words])
+        printed = capsys.readouterr()
+        return code, printed.out, printed.err
+
+    return call
+
+
+def test_counts_and_items_are_the_same_audit(called):
+    files = (["counts.csv", "--count", "n"], ["items.csv"])
+    found = [called(*words, *JUDGE, "--seed", "1", "--json") for words in files]
+    assert found[0] == found[1]
+    made = json.loads(found[0][1])
+    ours = bayescm.summary(bayescm.audited([[17, 1], [3, 19]], [100, 1900]), "prevalence")
+    row = next(row for row in made["metrics"] if row["metric"] == "prevalence")
+    assert [row["lower"], row["upper"]] == pytest.approx(ours["interval"].values[0].tolist(), rel=1e-9)
+    assert made["settings"]["of"] == "process"
+    assert made["settings"]["positive_class"] == "right"
+    assert made["groups"][1]["total"] == "1,900"
+
+
+def test_a_published_map(called):
+    code, out, _ = called("map.csv", "--rows", "test", "--totals", AREAS, "--of", "population", "--unit", "0.09")
+    assert code == 0
+    assert "21,158" in out
+    assert "0.947" in out
+    named = "stable forest=3200000,deforestation=200000,forest gain=150000,stable non-forest=6450000"
+    again = called("map.csv", "--rows", "test", "--totals", named, "--of", "population", "--unit", "0.09")
+    assert again[1] == out
+
+
+def test_draws_and_summary_are_saved(called, tmp_path):
+    assert called("counts.csv", "--count", "n", *JUDGE, "--seed", "1", "--save", "audit.nc")[0] == 0
+    with xr.open_datatree(tmp_path / "audit.nc", engine="h5netcdf") as tree:
+        assert {"posterior", "summary", "constant_data"} <= set(tree.children)
+        assert tree["posterior"].attrs["model"] == "stratified"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["items.csv"], "no column 'actual'"),
+        (["items.csv", "--actual", "human", "--predicted", "judge"], "`pos_label` is needed"),
+        (["items.csv", *JUDGE, "--count", "n"], "no column 'n'"),
+        (["items.csv", *JUDGE, "--stratum", "site"], "no column 'site'"),
+        (["items.csv", *JUDGE, "--of", "system"], "`of` must be one of"),
+        (["items.csv", *JUDGE, "--rows", "test"], "--rows is for a square matrix"),
+        (["map.csv", "--rows", "test", "--totals", "1,2"], "must have 4 numbers"),
+        (["map.csv", "--rows", "test", "--totals", "a,2,3,4"], "numbers with commas"),
+        (["map.csv", "--rows", "test", "--totals", "x=1,y=2"], "must name"),
+        (["map.csv", "--rows", "test", "--totals", ".02,.015,.32,.645"], "say of='population'"),
+        (["map.csv", "--rows", "test", "--totals", AREAS, "--stratum", "a"], "--stratum is for a table"),
+        (["items.csv", "--actual", "judge", "--predicted", "human"], "'human' is empty in row"),
+        (["nowhere.csv"], "nowhere.csv"),
+    ],
+)
+def test_what_audit_refuses(called, words, message):
+    code, out, err = called(*words)
+    assert (code, out) == (2, "")
+    assert message in err
