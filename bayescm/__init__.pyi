@@ -17,6 +17,8 @@ from .data import datasets as datasets
 from .data.counts import confusion_matrix as confusion_matrix
 from .data.counts import from_array as from_array
 from .data.counts import from_cells as from_cells
+from .data.eval_logs import from_inspect as from_inspect
+from .data.eval_logs import from_lm_eval as from_lm_eval
 from .data.items import margins as margins
 from .data.items import paired_counts as paired_counts
 from .data.items import predictions as predictions

@@ -23,6 +23,7 @@ from scipy import stats
 import bayescm
 
 STORED = Path(__file__).with_name("snapshot.json")
+LOGS = Path(__file__).parent / "data" / "logs"
 KEPT = 12  # numbers of a variable, evenly spread over it
 PASSING = {"creation_library_version", "created_at", "sampling_time", "fitted_at", "inference_library_version"}
 
@@ -97,6 +98,8 @@ CALLS = {
     "from_array": lambda: bayescm.from_array([[6, 3], [2, 26]], labels=["well", "ill"], pos_label="ill"),
     "audited": lambda: bayescm.audited([[17, 1], [3, 19]], [100, 1900]),
     "from_cells": lambda: ONE,
+    "from_inspect": lambda: bayescm.from_inspect(LOGS / "inspect_0.3.100", scorer="match"),
+    "from_lm_eval": lambda: bayescm.from_lm_eval(sorted((LOGS / "lm_eval_0.4.13").rglob("*_sums_*")), metric="acc"),
     "from_table": lambda: bayescm.from_table(
         pd.DataFrame({"actual": [0, 0, 1, 1], "predicted": [0, 1, 0, 1], "n": [6, 3, 2, 26]}), n="n"
     ),
