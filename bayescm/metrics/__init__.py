@@ -139,6 +139,8 @@ def _near(word: str) -> str:
     }  # fmt: skip
     if word in of_curves:
         return f"areas are of scores, not of one matrix: bayescm.{of_curves[word]}(y_true, y_score)."
+    if word == "far":
+        return "say which: 'false_alarm_ratio' is FP / (TP + FP), 'false_alarm_rate' FP / (FP + TN)."
     names = [*_BINARY, *_MATRIX, *FACTORIES]
     begun = [name for name in names if len(word) > 2 and name.startswith(word)]
     if near := (begun + [name for name in difflib.get_close_matches(word, names, 3) if name not in begun])[:3]:

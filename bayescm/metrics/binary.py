@@ -147,6 +147,11 @@ def cohen_kappa(
     return 2.0 * determinant / (predicted_positives * negatives + positives * predicted_negatives)
 
 
+def equitable_threat_score(determinant: Array, wrong: Array, tp: Array, fn: Array, fp: Array, tn: Array) -> Array:
+    """(TP TN - FP FN) / (N (TP + FN + FP) - (TP + FN)(TP + FP)), kappa / (2 - kappa)."""
+    return determinant / (wrong * (tp + wrong + tn) - fn * fp + tp * tn)
+
+
 def informedness(recall: Array, false_positive_rate: Array) -> Array:
     """recall + specificity - 1, written without the subtraction from 1."""
     return recall - false_positive_rate

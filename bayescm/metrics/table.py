@@ -75,7 +75,7 @@ MAX_COST = 1e100
 BINARY: tuple[Metric, ...] = (
     Metric(
         "prevalence", "Prevalence", "(TP + FN) / N", binary.prevalence, undefined="no items",
-        ratio=(("tp", "fn"), ("fp", "tn")),
+        ratio=(("tp", "fn"), ("fp", "tn")), aliases=("base_rate",),
     ),
     Metric(
         "predicted_prevalence", "Predicted prevalence", "(TP + FP) / N", binary.predicted_prevalence,
@@ -83,7 +83,9 @@ BINARY: tuple[Metric, ...] = (
     ),
     Metric(
         "recall", "Recall", "TP / (TP + FN)", binary.recall, undefined=_NO_P, ratio=(("tp",), ("fn",)),
-        aliases=("tpr", "sensitivity", "true_positive_rate", "hit_rate"),
+        aliases=(
+            "tpr", "sensitivity", "true_positive_rate", "hit_rate", "detection_rate", "pod", "probability_of_detection",
+        ),
     ),
     Metric(
         "specificity", "Specificity", "TN / (TN + FP)", binary.specificity, undefined=_NO_N,
@@ -91,7 +93,8 @@ BINARY: tuple[Metric, ...] = (
     ),
     Metric(
         "false_positive_rate", "False positive rate", "FP / (FP + TN)", binary.false_positive_rate,
-        undefined=_NO_N, ratio=(("fp",), ("tn",)), aliases=("fpr", "fall_out"), loss=True,
+        undefined=_NO_N, ratio=(("fp",), ("tn",)), loss=True,
+        aliases=("fpr", "fall_out", "false_alarm_rate", "pofd", "probability_of_false_detection"),
     ),
     Metric(
         "false_negative_rate", "False negative rate", "FN / (FN + TP)", binary.false_negative_rate,
@@ -99,7 +102,7 @@ BINARY: tuple[Metric, ...] = (
     ),
     Metric(
         "precision", "Precision", "TP / (TP + FP)", binary.precision, undefined=_NO_PP,
-        ratio=(("tp",), ("fp",)), aliases=("ppv", "positive_predictive_value"),
+        ratio=(("tp",), ("fp",)), aliases=("ppv", "positive_predictive_value", "success_ratio"),
     ),
     Metric(
         "negative_predictive_value", "Negative predictive value", "TN / (TN + FN)", binary.negative_predictive_value,
@@ -107,7 +110,7 @@ BINARY: tuple[Metric, ...] = (
     ),
     Metric(
         "false_discovery_rate", "False discovery rate", "FP / (FP + TP)", binary.false_discovery_rate,
-        undefined=_NO_PP, ratio=(("fp",), ("tp",)), aliases=("fdr",), loss=True,
+        undefined=_NO_PP, ratio=(("fp",), ("tp",)), aliases=("fdr", "false_alarm_ratio"), loss=True,
     ),
     Metric(
         "false_omission_rate", "False omission rate", "FN / (FN + TN)", binary.false_omission_rate,
@@ -115,7 +118,7 @@ BINARY: tuple[Metric, ...] = (
     ),
     Metric(
         "accuracy", "Accuracy", "(TP + TN) / N", binary.accuracy, undefined="no items",
-        ratio=(("tp", "tn"), ("fn", "fp")), aliases=("acc",),
+        ratio=(("tp", "tn"), ("fn", "fp")), aliases=("acc", "proportion_correct", "observed_agreement"),
     ),
     Metric(
         "error_rate", "Error rate", "(FP + FN) / N", binary.error_rate, undefined="no items",
@@ -128,7 +131,8 @@ BINARY: tuple[Metric, ...] = (
     ),
     Metric(
         "f1", "F1", "2 TP / (2 TP + FN + FP)", binary.f1, undefined="TP = FN = FP = 0",
-        ratio=(("tp",), ("fn", "fp")), link="f1", aliases=("dice", "f_score", "f1_score"),
+        ratio=(("tp",), ("fn", "fp")), link="f1",
+        aliases=("dice", "dice_coefficient", "sorensen_dice", "dsc", "f_score", "f1_score", "positive_agreement"),
     ),
     Metric(
         "f2", "F2", "5 TP / (5 TP + 4 FN + FP)", partial(binary.f_score, beta=2.0),
@@ -148,12 +152,17 @@ BINARY: tuple[Metric, ...] = (
     ),
     Metric(
         "cohen_kappa", "Cohen's kappa", "2 (TP TN - FP FN) / ((TP + FP)(FP + TN) + (TP + FN)(FN + TN))",
-        binary.cohen_kappa, lower=-1.0, undefined="all items in TP, or all in TN", aliases=("kappa",),
+        binary.cohen_kappa, lower=-1.0, undefined="all items in TP, or all in TN",
+        aliases=("kappa", "hss", "heidke_skill_score"),
         form=Form(2.0 * DETERMINANT, product(PP, N) + product(P, PN)),
     ),
     Metric(
         "informedness", "Informedness", "recall + specificity - 1", binary.informedness, lower=-1.0,
-        undefined="a class has no items", aliases=("bm", "bookmaker_informedness", "youden_j"),
+        undefined="a class has no items",
+        aliases=(
+            "bm", "bookmaker_informedness", "youden_j", "youden_index", "peirce_skill_score", "pss", "hanssen_kuipers",
+            "true_skill_statistic", "tss",
+        ),
         form=Form(DETERMINANT, product(P, N)),
     ),
     Metric(
@@ -163,7 +172,11 @@ BINARY: tuple[Metric, ...] = (
     ),
     Metric(
         "jaccard", "Jaccard index", "TP / (TP + FN + FP)", binary.jaccard,
-        undefined="TP = FN = FP = 0", ratio=(("tp",), ("fn", "fp")), aliases=("iou", "csi", "threat_score", "ts"),
+        undefined="TP = FN = FP = 0", ratio=(("tp",), ("fn", "fp")),
+        aliases=(
+            "iou", "intersection_over_union", "csi", "critical_success_index", "threat_score", "ts", "jaccard_index",
+            "jaccard_score",
+        ),
     ),
     Metric(
         "fowlkes_mallows", "Fowlkes-Mallows index", "sqrt(precision recall)", binary.fowlkes_mallows,
@@ -182,24 +195,32 @@ BINARY: tuple[Metric, ...] = (
     ),
     Metric(
         "positive_likelihood_ratio", "Positive likelihood ratio", "recall / FPR", binary.positive_likelihood_ratio,
-        upper=_INF, undefined="a class has no items, or TP = FP = 0", moments=("fp",), aliases=("lr+", "plr"),
+        upper=_INF, undefined="a class has no items, or TP = FP = 0", moments=("fp",),
+        aliases=("lr+", "plr", "lr_plus"),
         form=Form(product(TP, N), product(FP, P)),
     ),
     Metric(
         "negative_likelihood_ratio", "Negative likelihood ratio", "FNR / specificity",
         binary.negative_likelihood_ratio, upper=_INF, undefined="a class has no items, or FN = TN = 0",
-        moments=("tn",), aliases=("lr-", "nlr"), loss=True,
+        moments=("tn",), aliases=("lr-", "nlr", "lr_minus"), loss=True,
         form=Form(product(FN, N), product(TN, P)),
     ),
     Metric(
         "diagnostic_odds_ratio", "Diagnostic odds ratio", "TP TN / (FP FN)", binary.diagnostic_odds_ratio,
-        upper=_INF, undefined="TP TN = 0 and FP FN = 0", moments=("fp", "fn"), aliases=("dor",),
+        upper=_INF, undefined="TP TN = 0 and FP FN = 0", moments=("fp", "fn"), aliases=("dor", "odds_ratio"),
         form=Form(product(TP, TN), product(FP, FN)),
     ),
     Metric(
         "prevalence_threshold", "Prevalence threshold", "sqrt(FPR) / (sqrt(recall) + sqrt(FPR))",
         binary.prevalence_threshold, undefined="a class has no items, or TP = FP = 0", aliases=("pt",), loss=True,
         form=Form(product(FP, P), product(TP, N), "odds_square"),
+    ),
+    Metric(
+        "equitable_threat_score", "Equitable threat score",
+        "(TP - chance) / (TP + FN + FP - chance), chance = (TP + FN)(TP + FP) / N",
+        binary.equitable_threat_score, lower=-1.0 / 3.0, undefined="all items in TP, or all in TN",
+        aliases=("ets", "gilbert_skill_score", "gss"),
+        form=Form(DETERMINANT, product(TP + FN + FP, ALL) - product(P, PP)),
     ),
 )  # fmt: skip
 
@@ -258,7 +279,7 @@ _DIAGONAL = (("diagonal",), ("off_diagonal",))
 MATRIX: tuple[Metric, ...] = (
     Metric(
         "accuracy", "Accuracy", "diagonal / N", multiclass.accuracy, undefined="no items", ratio=_DIAGONAL,
-        kind="matrix", aliases=("acc",),
+        kind="matrix", aliases=("acc", "proportion_correct", "observed_agreement"),
     ),
     Metric(
         "error_rate", "Error rate", "off-diagonal / N", multiclass.error_rate, undefined="no items",
@@ -274,7 +295,7 @@ MATRIX: tuple[Metric, ...] = (
     ),
     Metric(
         "cohen_kappa", "Cohen's kappa", "1 - observed / expected disagreement", multiclass.cohen_kappa, lower=-1.0,
-        undefined="all items in one diagonal cell", kind="matrix", aliases=("kappa",),
+        undefined="all items in one diagonal cell", kind="matrix", aliases=("kappa", "hss", "heidke_skill_score"),
     ),
     Metric(
         "cohen_kappa_linear", "Cohen's kappa, linear weights", "the same, weights |i - j|",
@@ -288,8 +309,8 @@ MATRIX: tuple[Metric, ...] = (
     ),
 )  # fmt: skip
 
-OF_TWO = tuple(metric.name for metric in BINARY)
-"""What is computed for two labels when no metrics are named."""
+OF_TWO = tuple(metric.name for metric in BINARY if metric.name != "equitable_threat_score")
+"""What is computed for two labels when no metrics are named: all but a score of forecasters, kappa on another scale."""
 
 OF_MANY = (
     "accuracy", "balanced_accuracy", "matthews_correlation", "cohen_kappa", "precision_macro", "recall_macro",

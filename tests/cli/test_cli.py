@@ -10,7 +10,7 @@ import xarray as xr
 
 import bayescm
 from bayescm.cli import main
-from bayescm.metrics.table import BINARY
+from bayescm.metrics.table import OF_TWO
 
 CELLS = ["--tp", "26", "--fn", "0", "--fp", "2", "--tn", "6"]
 
@@ -34,7 +34,7 @@ def test_classifier_7a(capsys):
     )
     assert "0.895 │ 1.000" in " ".join(recall.replace("│", " │ ").split())
     assert "0.432 │ 0.946" in " ".join(specificity.replace("│", " │ ").split())
-    assert out.count("│ no draws") == len(BINARY)
+    assert out.count("│ no draws") == len(OF_TWO)
 
 
 def test_json(capsys):
@@ -183,7 +183,7 @@ def test_usage_errors_exit_2():
 
 def test_as_a_process(tmp_path):
     done = subprocess.run(
-        [sys.executable, "-m", "bayescm.cli", "summary", *CELLS, "--metrics", "recall"],
+        [sys.executable, "-m", "bayescm", "summary", *CELLS, "--metrics", "recall"],
         cwd=tmp_path, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

@@ -63,8 +63,8 @@ def test_seeds():
 @pytest.mark.parametrize("prior", ["jeffreys", "laplace"])
 def test_every_small_table_has_an_answer(model, prior):
     counts = bayescm.from_array(tables(4 if model == "dirichlet_multinomial" else 3), dims="table")
-    s = bayescm.summary(counts, model=model, prior=prior, samples=1000, random_seed=1)
-    point = bayescm.evaluate(counts)
+    s = bayescm.summary(counts, BINARY, model=model, prior=prior, samples=1000, random_seed=1)
+    point = bayescm.evaluate(counts, BINARY)
     for metric in BINARY:
         row = s.sel(metric=metric.name)
         np.testing.assert_array_equal(row.point, point[metric.name])

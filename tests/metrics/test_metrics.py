@@ -35,6 +35,7 @@ def slow(name, tp, fn, fp, tn):
     n = tp + fn + fp + tn
     tpr, tnr, fpr, fnr = ratio(tp, tp + fn), ratio(tn, tn + fp), ratio(fp, fp + tn), ratio(fn, fn + tp)
     ppv, npv = ratio(tp, tp + fp), ratio(tn, tn + fn)
+    chance = (tp + fn) * (tp + fp) / n if n else NAN
 
     def fb(b2):
         return ratio((1 + b2) * tp, (1 + b2) * tp + b2 * fn + fp)
@@ -77,6 +78,7 @@ def slow(name, tp, fn, fp, tn):
             "f0.5": lambda: fb(Fraction(1, 4)),
             "matthews_correlation": mcc,
             "cohen_kappa": kappa,
+            "equitable_threat_score": lambda: ratio(tp - chance, tp + fn + fp - chance) if n else NAN,
             "informedness": lambda: tpr + tnr - 1,
             "markedness": lambda: ppv + npv - 1,
             "jaccard": lambda: ratio(tp, tp + fn + fp),
@@ -417,3 +419,45 @@ def test_every_alias_is_found_and_unique():
     for metric in metrics:
         for alias in metric.aliases:
             assert resolve(alias, 2)[0].name == metric.name
+
+
+@pytest.mark.parametrize(
+    ("name", "canonical"),
+    [
+        ("hit rate", None), ("hit_rate", "recall"), ("POD", "recall"), ("POFD", "false_positive_rate"),
+        ("false_alarm_ratio", "false_discovery_rate"), ("false_alarm_rate", "false_positive_rate"),
+        ("CSI", "jaccard"), ("threat_score", "jaccard"), ("IoU", "jaccard"), ("Dice", "f1"), ("DSC", "f1"),
+        ("PSS", "informedness"), ("hanssen_kuipers", "informedness"), ("TSS", "informedness"), ("HSS", "cohen_kappa"),
+        ("ETS", "equitable_threat_score"), ("gilbert_skill_score", "equitable_threat_score"),
+        ("LR+", "positive_likelihood_ratio"),
+        ("success_ratio", "precision"), ("positive_agreement", "f1"), ("observed_agreement", "accuracy"),
+    ],
+)  # fmt: skip
+def test_names_of_other_trades(name, canonical):
+    if canonical is None:
+        with pytest.raises(ValueError, match="hit_rate"):
+            resolve(name, 2)
+    else:
+        assert resolve(name, 2)[0].name == canonical
+
+
+def test_a_name_of_two_metrics_is_asked_back():
+    with pytest.raises(ValueError, match=r"say which: 'false_alarm_ratio' is .* 'false_alarm_rate'"):
+        resolve("FAR", 2)
+
+
+def test_no_name_stands_for_two_metrics():
+    names = [name for metric in BINARY for name in (metric.name, *metric.aliases)]
+    assert len(names) == len(set(names))
+
+
+def test_the_equitable_threat_score_is_kappa_on_another_scale():
+    """Of counts, and of the whole posterior: the map is monotone, so that quantiles go with it."""
+    found = evaluate(bayescm.from_cells(tp=28, fn=23, fp=72, tn=2680), ["ets", "hss"])  # Finley's tornadoes, 1884
+    assert found.equitable_threat_score == pytest.approx(0.216, abs=5e-4)
+    assert found.cohen_kappa == pytest.approx(0.355, abs=5e-4)
+    ets, kappa = (bayescm.metric_distribution([[9, 3], [2, 6]], name) for name in ("ets", "kappa"))
+    p = np.array([0.01, 0.3, 0.5, 0.9, 0.999])
+    ends = kappa.ppf(p).values
+    np.testing.assert_allclose(ets.ppf(p), ends / (2 - ends), atol=1e-8)
+    np.testing.assert_allclose(ets.cdf(0.2), kappa.cdf(1 / 3), atol=1e-9)
