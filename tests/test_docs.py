@@ -61,7 +61,8 @@ def test_commands_print_what_the_page_shows(page, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("page", pages(lambda text: ">>> " in text))
-def test_examples_print_what_the_page_shows(page):
+def test_examples_print_what_the_page_shows(page, monkeypatch):
+    monkeypatch.chdir(ROOT)
     text = re.sub(r"^```.*$", "", page.read_text(), flags=re.MULTILINE)
     names = {"bayescm": bayescm, "counts": bayescm.from_cells(tp=26, fn=0, fp=2, tn=6)}
     parsed = doctest.DocTestParser().get_doctest(text, names, page.name, str(page), 0)
@@ -71,8 +72,10 @@ def test_examples_print_what_the_page_shows(page):
     assert not runner.summarize(verbose=False).failed, "".join(report)
 
 
-def test_the_readme_runs():
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+@pytest.mark.parametrize("page", ["README.md", "docs/tour.md"])
+def test_the_code_runs(page):
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
     assert blocks
+    names: dict[str, object] = {}
     for block in blocks:
-        exec(compile(block, "README.md", "exec"), {})
+        exec(compile(block, page, "exec"), names)
