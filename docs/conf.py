@@ -119,10 +119,9 @@ def _range(metric):
 
 
 def _moments(metric):
-    if not metric.moments:
-        return "all"
+    """Return when moments exist, where not always."""
     cells = " and ".join(cell.upper() for cell in metric.moments)
-    return f"r-th: concentration of {cells} above r"
+    return f"; r-th moment: concentration of {cells} above r" if cells else ""
 
 
 def _dist(metric, n_labels):
@@ -140,14 +139,14 @@ def _dist(metric, n_labels):
 
 def _metric_table(n_labels):
     """Return the table of metrics; for more than two labels it says which are per class."""
-    header = ["name, short names", "formula", "range", "undefined (NaN) when", "finite moments", "exact distribution"]
+    header = ["name", "also called", "formula", "range", "undefined (NaN) when", "exact distribution"]
     if n_labels > 2:
         header.insert(1, "of")
     lines = ["| " + " | ".join(header) + " |", "|---" * len(header) + "|"]
     for m in sorted(metrics.available(n_labels), key=lambda m: m.kind == "cells" and n_labels > 2):
-        short = ", ".join(f"`{alias}`" for alias in m.aliases)
-        name = f"**`{m.name}`**<br>{short}" if short else f"**`{m.name}`**"
-        row = [name, m.formula.replace("|", "\\|"), _range(m), m.undefined, _moments(m), _dist(m, n_labels)]
+        also = ", ".join(f"`{alias}`" for alias in m.aliases)
+        formula = m.formula.replace("|", "\\|")
+        row = [f"**`{m.name}`**", also, formula, _range(m), m.undefined, _dist(m, n_labels) + _moments(m)]
         if n_labels > 2:
             row.insert(1, "matrix" if m.kind == "matrix" else "class")
         lines.append("| " + " | ".join(row) + " |")
