@@ -38,12 +38,13 @@ from bayescm.data.schema import (
     check_matrix,
     labels_of,
 )
+from bayescm.data.streams import distinct_rows, in_chunks, is_stream, pair_of
 
 
 @plain_words
 def confusion_matrix(
-    y_true: ArrayLike,
-    y_pred: ArrayLike,
+    y_true: Any,
+    y_pred: ArrayLike | None = None,
     *,
     labels: Sequence[Label] | None = None,
     pos_label: Label | tuple[Label, Label] | None = None,
@@ -57,7 +58,8 @@ def confusion_matrix(
     y_true, y_pred : array_like of shape (n,)
         Actual and predicted labels of the same items: integers, text or booleans. Floats are taken for integers
         when they all are whole. Several runs on the same items are a second dim of `y_pred`, (n, runs), and get a
-        matrix each.
+        matrix each. Or `y_true` alone is an iterator over chunks, pairs of both: only the counts are kept (by group:
+        :func:`bayescm.from_table`).
     labels : sequence, optional
         All class labels, also those absent from the data. For more than two labels it also sets their order.
     pos_label : label, or pair of labels, optional
@@ -89,6 +91,12 @@ def confusion_matrix(
     array([[0, 1],
            [0, 2]])
     """
+    if is_stream(y_true) and y_pred is None:
+        if fold is not None or group is not None:
+            raise ValueError("`y_true` in chunks has no `fold` or `group`; bayescm.from_table(chunks, n=None, by=...).")
+        return _of_stream(y_true, labels, pos_label)
+    if y_pred is None:
+        raise TypeError("`y_pred` is missing: give y_true and y_pred, or an iterator over such pairs.")
     runs = np.shape(y_pred)[1] if np.ndim(y_pred) == 2 else 0
     each = max(runs, 1)  # items follow one another, the runs of one together
     true = label_array("y_true", y_true)
@@ -111,6 +119,21 @@ def confusion_matrix(
     flat = np.ravel_multi_index((*level_codes, codes(true, order, sorter), codes(pred, order, sorter)), shape)
     counts = np.bincount(flat, minlength=int(np.prod(shape))).reshape(shape).astype(np.int64)
     return labelled(counts, order, list(batch)).assign_coords(dict(zip(batch, levels, strict=True)))
+
+
+def _of_stream(
+    chunks: Any, labels: Sequence[Label] | None, pos_label: Label | tuple[Label, Label] | None
+) -> xr.DataArray:
+    """Count the items of chunks."""
+    rows, n = distinct_rows(in_chunks(chunks, lambda chunk: pair_of(chunk, "y_pred", label_array)))
+    true, pred = (label_array(name, column) for name, column in rows.items())
+    if isinstance(pos_label, tuple):
+        pred, pos_label = in_words_of(true, pred, pos_label), pos_label[0]
+    (true, pred), order = class_order({"y_true": true, "y_pred": pred}, labels, pos_label)
+    sorter = np.argsort(order)
+    counts = np.zeros((len(order), len(order)), np.int64)
+    np.add.at(counts, (codes(true, order, sorter), codes(pred, order, sorter)), n)
+    return labelled(counts, order)
 
 
 def from_cells(

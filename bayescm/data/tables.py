@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from bayescm.data import validate
 from bayescm.data.counts import labelled
 from bayescm.data.crosstabs import is_margin
-from bayescm.data.labels import Label, class_order, codes, grouped, in_words_of, label_array
+from bayescm.data.labels import Label, class_order, codes, grouped, in_words_of, label_array, plain
 from bayescm.data.schema import batch_names
+from bayescm.data.streams import Columns, distinct_rows, in_chunks, is_stream
 
 
 def from_table(
@@ -29,7 +30,9 @@ def from_table(
     Parameters
     ----------
     table : data frame
-        Any frame that narwhals knows (pandas, polars, pyarrow, duckdb, lazy ones).
+        Any frame that narwhals knows (pandas, polars, pyarrow, duckdb, lazy ones), or a record batch of Arrow. Or an
+        iterator over such chunks, such as ``pandas.read_csv(file, chunksize=10**6)`` or
+        ``pyarrow.parquet.ParquetFile(file).iter_batches()``: of items (``n=None``) only the counts are kept.
     actual, predicted : str
         Columns of labels.
     n : str or None
@@ -60,14 +63,14 @@ def from_table(
     """
     groups = [by] if isinstance(by, str) else validate.listed("by", by)
     batch_names("by", groups)
-    columns = columns_of(table, [actual, predicted, *([] if n is None else [n]), *groups])
+    names = [actual, predicted, *([] if n is None else [n]), *groups]
+    columns, weight = _read(table, names, n)
     true, pred = label_array(actual, columns[actual]), label_array(predicted, columns[predicted])
     if isinstance(pos_label, tuple):
         pred, pos_label = in_words_of(true, pred, pos_label), pos_label[0]
     (true, pred), order = class_order({actual: true, predicted: pred}, labels, pos_label)
     if n is not None:
         _no_margins(order)
-    weight = np.ones(len(true), np.int64) if n is None else validate.count_values(n, columns[n])
     levels, level_codes = grouped(groups, columns)
     sorter = np.argsort(order)
     code = [*level_codes, codes(true, order, sorter), codes(pred, order, sorter)]
@@ -82,22 +85,47 @@ def from_table(
     return result.assign_coords(dict(zip(groups, levels, strict=True)))
 
 
-def columns_of(table: Any, names: Sequence[str]) -> dict[str, NDArray[Any]]:
-    """Take columns out of any data frame."""
-    import narwhals as nw
+def _read(table: Any, names: Sequence[str], n: str | None) -> tuple[Columns, NDArray[np.int64]]:
+    """Return columns and the number of items of each row; of chunks of items only the distinct rows."""
+    if not is_stream(table):
+        columns = columns_of(table, names)
+        return columns, np.ones(len(columns[names[0]]), np.int64) if n is None else validate.count_values(n, columns[n])
+    if n is None:
+        return distinct_rows(in_chunks(table, lambda chunk: _plain_columns(chunk, names)))
+    parts = list(in_chunks(table, lambda chunk: columns_of(chunk, names)))
+    columns = {name: np.concatenate([part[name] for part in parts]) for name in names}
+    return columns, validate.count_values(n, columns[n])
 
-    try:
-        frame: Any = nw.from_native(table)
-    except TypeError as error:
-        raise TypeError(f"`table` must be a data frame; got {type(table).__name__}.") from error
-    if isinstance(frame, nw.LazyFrame):
-        frame = frame.collect()
-    absent = [name for name in names if name not in frame.columns]
+
+def _plain_columns(chunk: Any, names: Sequence[str]) -> Columns:
+    """Return the columns of a chunk, each of one type and none of its values missing."""
+    return {name: plain(name, column) for name, column in columns_of(chunk, names).items()}
+
+
+def columns_of(table: Any, names: Sequence[str]) -> dict[str, NDArray[Any]]:
+    """Take columns out of any data frame, of lazy ones without reading the others."""
+    frame = _frame(table)
+    known = frame.collect_schema().names()
+    absent = [name for name in names if name not in known]
     if absent:
-        raise ValueError(f"`table` has no column {absent[0]!r}; it has {list(frame.columns)}.")
+        raise ValueError(f"`table` has no column {absent[0]!r}; it has {list(known)}.")
+    frame = frame.select(list(dict.fromkeys(names)))
+    frame = frame.collect() if hasattr(frame, "collect") else frame
     if frame.shape[0] == 0:
         raise ValueError("`table` has no rows; give at least one.")
     return {name: frame[name].to_numpy() for name in names}
+
+
+def _frame(table: Any) -> Any:
+    """Return any data frame, or record batch of Arrow, as one of narwhals."""
+    import narwhals as nw
+
+    try:
+        return nw.from_native(table)
+    except TypeError as error:
+        if hasattr(table, "__arrow_c_stream__"):
+            return nw.from_arrow(table, backend="pyarrow")
+        raise TypeError(f"`table` must be a data frame; got {type(table).__name__}.") from error
 
 
 def _no_cell_twice(

@@ -1,6 +1,7 @@
 """Scores become counts at thresholds."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -8,16 +9,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayescm.data import validate
 from bayescm.data.counts import labelled
-from bayescm.data.labels import Label
+from bayescm.data.labels import Label, class_order
 from bayescm.data.options import plain_words
 from bayescm.data.schema import THRESHOLD
-from bayescm.data.scores import check_scores, signed
+from bayescm.data.scores import check_scores, sign_of, signed
+from bayescm.data.streams import above_thresholds, in_chunks, is_stream, pair_of
 
 
 @plain_words
 def counts_at_thresholds(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
+    y_true: Any,
+    y_score: ArrayLike | None = None,
     *,
     thresholds: ArrayLike | None = None,
     pos_label: Label | None = None,
@@ -28,8 +30,9 @@ def counts_at_thresholds(
 
     Parameters
     ----------
-    y_true : array_like of shape (n,)
-        Actual labels, two classes.
+    y_true : array_like of shape (n,), or iterator
+        Actual labels, two classes. Or, without `y_score`, an iterator over chunks, pairs of labels and scores: of given
+        thresholds only the counts are kept, else the distinct scores.
     y_score : array_like of shape (n,)
         Any real scores: probabilities, logits, also infinite ones. Equal scores stay together; nothing is compared
         with a tolerance.
@@ -52,21 +55,55 @@ def counts_at_thresholds(
     >>> c.sel(threshold=0.0).values
     array([[1, 0],
            [0, 2]])
+    >>> chunks = iter([([0, 1], [-1.5, 0.0]), ([1], [2.0])])
+    >>> bayescm.counts_at_thresholds(chunks, thresholds=[0.0]).values
+    array([[[1, 0],
+            [0, 2]]])
     """
+    if is_stream(y_true) and y_score is None:
+        return _of_stream(y_true, thresholds, pos_label, labels, direction)
+    if y_score is None:
+        raise TypeError("`y_score` is missing: give y_true and y_score, or an iterator over such pairs.")
     scores = check_scores(y_true, y_score, labels, pos_label, direction)
     positive, (score, *others) = scores.positive, scores.score
     if others:
         raise ValueError("`y_score` must be the scores of one system; got several.")
-    if thresholds is None:
-        cut = np.unique(score)[::-1]
-    else:
-        given = validate.real_numbers("thresholds", np.atleast_1d(validate.array_of("thresholds", thresholds)))
-        cut = signed(given, scores.sign)
-    validate.unique("thresholds", cut.tolist())
+    cut = np.unique(score)[::-1] if thresholds is None else _checked(thresholds, scores.sign)
     tp, fp = (_at_least(score[mask], cut) for mask in (positive, ~positive))
     tn, fn = (~positive).sum() - fp, positive.sum() - tp
+    return _labelled(tn, fp, fn, tp, scores.labels, signed(cut, scores.sign))
+
+
+def _checked(thresholds: ArrayLike, sign: float) -> NDArray[np.float64]:
+    """Return different thresholds, with the sign of the scores."""
+    given = validate.real_numbers("thresholds", np.atleast_1d(validate.array_of("thresholds", thresholds)))
+    cut = signed(given, sign)
+    validate.unique("thresholds", cut.tolist())
+    return cut
+
+
+def _of_stream(
+    chunks: Any, thresholds: ArrayLike | None, pos_label: Label | None, labels: Sequence[Label] | None, direction: str
+) -> xr.DataArray:
+    """Count the items of chunks at every threshold."""
+    sign = sign_of(direction)
+    cut = None if thresholds is None else _checked(thresholds, sign)
+    pairs = in_chunks(chunks, lambda chunk: pair_of(chunk, "y_score", validate.real_numbers))
+    seen, cut, found = above_thresholds(pairs, cut, sign)
+    (seen,), order = class_order({"y_true": seen}, labels, pos_label)
+    if len(order) != 2:
+        raise ValueError(f"`y_true` must have two classes; got {order.tolist()}. Make one class against the rest.")
+    by_class = np.zeros((2, len(cut) + 1), np.int64)
+    for label, row in zip(seen, found, strict=True):
+        by_class[order == label] += row
+    (fp, negatives), (tp, positives) = ((row[:-1], row[-1]) for row in by_class)
+    return _labelled(negatives - fp, fp, positives - tp, tp, order, signed(cut, sign))
+
+
+def _labelled(tn: Any, fp: Any, fn: Any, tp: Any, order: NDArray[Any], thresholds: NDArray[np.float64]) -> xr.DataArray:
+    """Return counts(threshold, actual, predicted)."""
     counts = np.stack([np.stack([tn, fp], -1), np.stack([fn, tp], -1)], -2)
-    return labelled(counts, scores.labels, [THRESHOLD]).assign_coords({THRESHOLD: signed(cut, scores.sign)})
+    return labelled(counts, order, [THRESHOLD]).assign_coords({THRESHOLD: thresholds})
 
 
 def _at_least(scores: NDArray[np.float64], cut: NDArray[np.float64]) -> NDArray[np.int64]:
