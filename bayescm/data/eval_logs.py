@@ -290,10 +290,10 @@ def _together(answers: Iterable[_Answer], name: str, right: Right | None) -> xr.
     if not table:
         raise ValueError(f"`{name}` has no samples: were they logged? (`--log-samples`, `--log_samples`)")
     items = _same_items(table, name)
-    told = {system: np.array([[of[i][r] for r in sorted(of[i])] for i in items]) for system, of in table.items()}
+    marks = {system: np.array([[of[i][r] for r in sorted(of[i])] for i in items]) for system, of in table.items()}
     several = len({task for task, _ in items}) > 1
     names = [f"{task}/{item}" if several else item for task, item in items]
-    found = predictions(np.ones(len(items), np.int64), told, labels=[0, 1])
+    found = predictions(np.ones(len(items), np.int64), marks, labels=[0, 1])
     return found.assign_coords({ITEM: names, "task": (ITEM, [task for task, _ in items])})
 
 

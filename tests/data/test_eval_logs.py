@@ -49,12 +49,12 @@ def rewritten(folder, change):
 @pytest.mark.parametrize("logs", [JSON, DEFLATED, DEFLATED[0].parent, str(DEFLATED[0].parent)])
 @pytest.mark.parametrize("scorer", ["match", "includes"])
 def test_inspect_is_read_as_the_models_were_made_to_answer(logs, scorer):
-    told = bayescm.from_inspect(logs, scorer=scorer)
-    assert told.predicted.dims == ("system", "item", "run")
-    assert told.item.values.tolist() == [f"q{i}" for i in range(1, 7)]
-    assert set(told.task.values) == {"sums"}
+    found = bayescm.from_inspect(logs, scorer=scorer)
+    assert found.predicted.dims == ("system", "item", "run")
+    assert found.item.values.tolist() == [f"q{i}" for i in range(1, 7)]
+    assert set(found.task.values) == {"sums"}
     for system, right in RIGHT.items():
-        assert told.predicted.sel(system=system).values.tolist() == right
+        assert found.predicted.sel(system=system).values.tolist() == right
 
 
 def test_the_share_of_right_answers_is_what_inspect_says():
@@ -65,8 +65,8 @@ def test_the_share_of_right_answers_is_what_inspect_says():
 
 def test_logs_in_zstandard_are_read_or_what_is_needed_is_said():
     if sys.version_info >= (3, 14) or find_spec("zipfile_zstd"):
-        told = bayescm.from_inspect(ZSTANDARD, scorer="match")
-        xr.testing.assert_identical(told.sortby("system"), bayescm.from_inspect(JSON, scorer="match").sortby("system"))
+        found = bayescm.from_inspect(ZSTANDARD, scorer="match")
+        xr.testing.assert_identical(found.sortby("system"), bayescm.from_inspect(JSON, scorer="match").sortby("system"))
     else:
         with pytest.raises(ImportError, match=r"zipfile-zstd.*inspect log convert"):
             bayescm.from_inspect(ZSTANDARD, scorer="match")
@@ -84,25 +84,25 @@ def test_a_log_that_was_read_already_is_the_file():
 
 
 def test_boards_and_comparisons_take_it():
-    told = bayescm.from_inspect(JSON, scorer="match")
-    plain = bayescm.predictions([1] * 6, {name: np.array(RIGHT[name]) for name in told.system.values}, labels=[0, 1])
-    for one in (told, plain):
+    found = bayescm.from_inspect(JSON, scorer="match")
+    plain = bayescm.predictions([1] * 6, {name: np.array(RIGHT[name]) for name in found.system.values}, labels=[0, 1])
+    for one in (found, plain):
         assert bayescm.leaderboard(one, samples=1000, random_seed=1).attrs["runs"] == 2
     xr.testing.assert_identical(
-        bayescm.leaderboard(told, samples=1000, random_seed=1), bayescm.leaderboard(plain, samples=1000, random_seed=1)
+        bayescm.leaderboard(found, samples=1000, random_seed=1), bayescm.leaderboard(plain, samples=1000, random_seed=1)
     )
-    found = bayescm.compare_systems(told, reference="mockllm/beta", random_seed=1)["summary"]
+    found = bayescm.compare_systems(found, reference="mockllm/beta", random_seed=1)["summary"]
     assert found.point.item() == pytest.approx(4 / 12)
 
 
 def test_the_harness_is_read_as_it_says():
-    told = bayescm.from_lm_eval(list(SUMS.values()), metric="acc")
-    assert told.predicted.mean("item").to_series().to_dict() == {"model_1": 0.25, "model_2": 0.375}  # its own table
+    found = bayescm.from_lm_eval(list(SUMS.values()), metric="acc")
+    assert found.predicted.mean("item").to_series().to_dict() == {"model_1": 0.25, "model_2": 0.375}  # its own table
     by_hand = {
         name: [int(json.loads(line)["acc"]) for line in path.read_text().splitlines()] for name, path in SUMS.items()
     }
-    assert {name: told.predicted.sel(system=name).values.tolist() for name in SUMS} == by_hand
-    board = bayescm.leaderboard(told, random_seed=1)
+    assert {name: found.predicted.sel(system=name).values.tolist() for name in SUMS} == by_hand
+    board = bayescm.leaderboard(found, random_seed=1)
     assert board.point.to_series().to_dict() == {"model_2": 0.375, "model_1": 0.25}
     named = bayescm.from_lm_eval({"a": SUMS["model_1"], "b": SUMS["model_2"]}, metric="acc")
     assert named.system.values.tolist() == ["a", "b"]
@@ -110,9 +110,9 @@ def test_the_harness_is_read_as_it_says():
 
 def test_filters_and_tasks_of_the_harness(tmp_path):
     words = sorted(HARNESS.rglob("samples_words_*"))
-    told = bayescm.from_lm_eval(words, filter="strict")
-    assert told.sizes == {"item": 8, "system": 2, "class_label": 2}
-    assert not told.predicted.any()
+    found = bayescm.from_lm_eval(words, filter="strict")
+    assert found.sizes == {"item": 8, "system": 2, "class_label": 2}
+    assert not found.predicted.any()
     for name, path in SUMS.items():
         (tmp_path / name).mkdir()
         shutil.copy(path, tmp_path / name)
@@ -128,11 +128,11 @@ def test_filters_and_tasks_of_the_harness(tmp_path):
 
 def test_right_says_what_counts(tmp_path):
     path = stored(tmp_path, values=[0.2, 0.9, None, "P"])
-    told = bayescm.from_inspect(path, right=lambda value: value == "P" or (value or 0) > 0.5)
-    assert told.predicted.values.tolist() == [[0, 1, 0, 1]]
+    found = bayescm.from_inspect(path, right=lambda value: value == "P" or (value or 0) > 0.5)
+    assert found.predicted.values.tolist() == [[0, 1, 0, 1]]
     values = ["C", "I", "N", 1, 0, 1.0, True, False, "yes", "no", "1", "0"]
-    told = bayescm.from_inspect(stored(tmp_path, values=values))
-    assert told.predicted.values.tolist() == [[1, 0, 0, 1, 0, 1, 1, 0, 1, 0, 1, 0]]
+    found = bayescm.from_inspect(stored(tmp_path, values=values))
+    assert found.predicted.values.tolist() == [[1, 0, 0, 1, 0, 1, 1, 0, 1, 0, 1, 0]]
 
 
 @pytest.mark.parametrize("value", ["P", 0.5, 2, "maybe", ["C"], {"a": 1}, float("inf")])
@@ -197,8 +197,8 @@ def test_what_is_refused(call, message, tmp_path):
 
 def test_other_epochs_of_other_systems_are_shares(tmp_path):
     two, one = stored(tmp_path, "two.json", "two", epochs=2), stored(tmp_path, "one.json", "one", values="CCCI")
-    told = bayescm.from_inspect([two, one])
-    assert told.predicted.mean(("item", "run")).to_series().to_dict() == {"two": 0.5, "one": 0.75}
+    found = bayescm.from_inspect([two, one])
+    assert found.predicted.mean(("item", "run")).to_series().to_dict() == {"two": 0.5, "one": 0.75}
 
 
 def test_a_zip_that_is_no_log(tmp_path):
