@@ -3,6 +3,7 @@
 import inspect
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -58,3 +59,10 @@ def test_no_public_function_shares_its_name_with_a_module():
     modules = {p.stem for p in (ROOT / "bayescm").iterdir() if p.suffix == ".py" or p.is_dir()}
     functions = {n for n in dir(bayescm) if callable(getattr(bayescm, n))}
     assert not modules & functions
+
+
+def test_the_version_is_the_same_everywhere():
+    cited = re.search(r"^version: (.+)$", (ROOT / "CITATION.cff").read_text(), re.MULTILINE)
+    assert cited
+    assert cited[1] == bayescm.__version__
+    assert fresh("import runpy; runpy.run_module('bayescm', run_name='m')") == ""
