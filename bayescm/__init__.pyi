@@ -45,6 +45,7 @@ from .planning import decision_curve as decision_curve
 from .planning import interval_width as interval_width
 from .planning import replicate as replicate
 from .planning import sample_size as sample_size
+from .planning import sample_size_of_auc as sample_size_of_auc
 from .planning import sample_size_to_compare as sample_size_to_compare
 from .planning import sequential as sequential
 from .plots import CurveDisplay as CurveDisplay

@@ -147,6 +147,7 @@ CALLS = {
     "rogan_gladen": lambda: bayescm.rogan_gladen([0.1, 0.3], 0.9, 0.95),
     "rope_probabilities": lambda: bayescm.rope_probabilities(stats.t(9, loc=1.0, scale=0.5), rope=0.5),
     "sample_size": lambda: bayescm.sample_size("recall", width=0.2, mode=0.8, concentration=10),
+    "sample_size_of_auc": lambda: bayescm.sample_size_of_auc(0.85, 0.8, correlation=0.6),
     "sample_size_to_compare": lambda: bayescm.sample_size_to_compare(0.9, 0.8, discordance=0.2),
     "sequential": looks,
     "summary": lambda: bayescm.summary(SEVERAL, ["recall", "f1", "mcc"], **SEED),

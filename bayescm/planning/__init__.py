@@ -2,6 +2,7 @@
 
 from bayescm import results as results
 from bayescm.planning.actions import decide
+from bayescm.planning.areas import sample_size_of_auc
 from bayescm.planning.looks import sequential
 from bayescm.planning.net_benefit import decision_curve
 from bayescm.planning.prevalences import at_prevalences
@@ -16,6 +17,7 @@ __all__ = [
     "interval_width",
     "replicate",
     "sample_size",
+    "sample_size_of_auc",
     "sample_size_to_compare",
     "sequential",
 ]

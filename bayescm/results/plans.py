@@ -59,6 +59,28 @@ def size_to_compare(data: xr.Dataset) -> str:
     )
 
 
+def of_area(data: xr.Dataset) -> list[dict[str, Any]]:
+    """Return one record: how many items an area needs, and what they give."""
+    numbers = {name: int(data[name]) for name in ("cases", "controls", "n_items")}
+    return [numbers | {name: float(data[name]) for name in ("width", "assurance")}]
+
+
+def size_of_area(data: xr.Dataset) -> str:
+    """Say what so many cases and controls show of an area, or of two."""
+    attrs = data.attrs
+    sizes = f"With {int(data['cases']):,} cases and {int(data['controls']):,} controls"
+    if "other" in attrs:
+        sizes += " that both score" if attrs["design"] == "paired" else " for each system"
+        what = f"the interval of the difference of areas of {float(attrs['auc']):g} and {float(attrs['other']):g}"
+        found = "it is found"
+    else:
+        what = f"the interval of an area of {float(attrs['auc']):g}"
+        found = f"it is told from {float(attrs['null']):g}"
+    power = float(data["assurance"])
+    end = f", and {found} with probability {probability(power)}" if power == power else ""
+    return f"{sizes} {what} ({percent(float(attrs['ci_prob']))}) is {show(float(data['width']))} wide{end}."
+
+
 def of_actions(data: xr.Dataset) -> list[dict[str, Any]]:
     """Return a record per action: its cost, or its net benefit."""
     numbers, chances = ("point", "mean", "sd"), ("probability_best", "expected_regret")

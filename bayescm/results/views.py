@@ -123,6 +123,11 @@ VIEWS = (
         ("items", "about", "assurance", "rule"),
     ),
     View(
+        "sample_size_of_auc", _of("width assurance", cases="i", controls="i", n_items="i"),
+        ("auc", "prevalence", "method", "ci_prob"), {}, plans.size_of_area, plans.of_area, (),
+        ("cases", "controls", "width", "assurance"),
+    ),
+    View(
         "sample_size_to_compare", _of("assurance limit error_rate", n_items="i"),
         ("first", "second", "metric", "decision_prob", "design"), {}, plans.size_to_compare, plans.of_contest,
         ("metric",), ("first", "second", "items", "discordant", "assurance", "error_rate"),
