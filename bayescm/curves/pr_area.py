@@ -133,7 +133,7 @@ def aucpr(
     array([[0.246, 0.972],
            [0.203, 0.943]])
     >>> round(bayescm.aucpr(actual, score, recall_range=(0.5, 1), random_seed=1)["point"].item(), 3)
-    0.661
+    0.708
     """
     ends = stretch("recall_range", recall_range)
     default = "bootstrap" if ends is not None else "logit" if prevalence is None else "smoothed"

@@ -23,9 +23,12 @@ from bayescm.data.schema import (
     positive_class,
 )
 from bayescm.distributions import dirichlet
+from bayescm.inference import multinomial
 from bayescm.priors.concentrations import PriorLike, concentrations, resolved_prior
 
 Array = NDArray[np.float64]
+
+SIMULTANEOUS = {"goodman": multinomial.goodman, "sison_glaz": multinomial.sison_glaz}
 
 
 @takes_counts
@@ -37,6 +40,7 @@ def cell_summary(
     prior: PriorLike | None = None,
     ci_prob: float = 0.95,
     ci_kind: str = "hdi",
+    simultaneous: str | None = None,
 ) -> xr.Dataset:
     """Summarise the posterior of every cell of the matrix, exactly.
 
@@ -49,12 +53,30 @@ def cell_summary(
         ``model="dirichlet_multinomial"``.
     model, prior, ci_prob, ci_kind
         As in :func:`summary`.
+    simultaneous : {"goodman", "sison_glaz"}, optional
+        Confidence intervals that hold all shares of a sample at once: of a row, of a column or of the whole matrix, as
+        `normalize` says. "goodman" is Wilson's at the level 1 - (1 - `ci_prob`)/cells and holds what it says;
+        "sison_glaz" is shorter, and too short unless every cell has some ten items.
 
     Returns
     -------
     xarray.Dataset
         Over ``(..., actual, predicted)``: ``counts``, ``point``, ``mean``, ``median``, ``sd``, ``interval(ci_bound)``
-        and ``ci_kind`` (as in :func:`summary`).
+        and ``ci_kind`` (as in :func:`summary`). With `simultaneous` also ``simultaneous_interval(ci_bound)``.
+
+    Raises
+    ------
+    ValueError
+        If `normalize` doesn't go with the model.
+
+    Warns
+    -----
+    UserWarning
+        Where "sison_glaz" has intervals without length, as all items are in one cell.
+
+    References
+    ----------
+    Goodman 1965, Technometrics 7, 247-254; Sison and Glaz 1995, JASA 90, 366-369.
 
     Examples
     --------
@@ -63,6 +85,9 @@ def cell_summary(
     >>> cells["mean"].values.round(3)
     array([[0.7  , 0.3  ],
            [0.036, 0.964]])
+    >>> together = bayescm.cell_summary([[6, 2], [0, 26]], normalize="all", simultaneous="goodman")
+    >>> together["simultaneous_interval"].sel(actual=1, predicted=1).values.round(3)
+    array([0.552, 0.896])
     """
     prior = resolved_prior(prior)
     counts = check_counts(counts)
@@ -75,6 +100,8 @@ def cell_summary(
         raise ValueError("`normalize` must be 'actual' under model='three_binomial' (only its rows are Dirichlet).")
     prob = validate.number("ci_prob", ci_prob, 0, 1)
     kind = validate.choice("ci_kind", ci_kind, ("hdi", "eti"))
+    if simultaneous is not None:
+        validate.choice("simultaneous", simultaneous, SIMULTANEOUS)
 
     def kernel(values: NDArray[Any], _: NDArray[np.int64]) -> Array:
         whole = validate.count_values("counts", values)
@@ -85,20 +112,29 @@ def cell_summary(
         lower, upper, is_hdi = dist.hdi(prob) if kind == "hdi" else (*dist.eti(prob), np.zeros(a.shape, bool))
         with np.errstate(invalid="ignore"):
             point = whole / whole.sum(axis, keepdims=True)
-        return np.stack([point, dist.mean(), dist.ppf(0.5), dist.sd(), lower, upper, is_hdi], axis=-1)
+        more = [] if simultaneous is None else _together(whole, axis, simultaneous, prob)
+        return np.stack([point, dist.mean(), dist.ppf(0.5), dist.sd(), lower, upper, is_hdi, *more], axis=-1)
 
     renamed = {"row": ACTUAL, "column": PREDICTED}
-    table = by_matrix(kernel, counts, {"row": len(labels), "column": len(labels), "statistic": 7}).rename(renamed)
-    table = table.assign_coords({dim: counts[dim] for dim in MATRIX})
+    sizes = {"row": len(labels), "column": len(labels), "statistic": 7 if simultaneous is None else 9}
+    table = by_matrix(kernel, counts, sizes).rename(renamed).assign_coords({dim: counts[dim] for dim in MATRIX})
     bound = interval_coordinate(prob, kind)
-    interval = table.isel(statistic=slice(4, 6)).rename(statistic=CI_BOUND).assign_coords({CI_BOUND: bound})
+    interval, together = (
+        table.isel(statistic=slice(at, at + 2)).rename(statistic=CI_BOUND).assign_coords({CI_BOUND: bound})
+        for at in ((4, 7) if simultaneous is not None else (4, 4))
+    )
     names = ("point", "mean", "median", "sd")
+    more: dict[str, Any] = {}
+    if simultaneous is not None:
+        text = {"long_name": "Simultaneous confidence interval of all shares of a sample"}
+        more["simultaneous_interval"] = together.assign_attrs(text)
     return xr.Dataset(
         {
             "counts": counts,
             **{name: table.isel(statistic=i) for i, name in enumerate(names)},
             "interval": interval,
             "ci_kind": xr.where(table.isel(statistic=6) > 0, "hdi", "eti"),  # type: ignore[no-untyped-call]
+            **more,
         },
         attrs=attributes(
             model=model,
@@ -106,10 +142,27 @@ def cell_summary(
             normalize=normalize,
             ci_prob=prob,
             ci_kind=kind,
+            **({} if simultaneous is None else {"simultaneous": simultaneous}),
             assumptions=assumed(),
             **positive_class(counts),
         ),
     )
+
+
+def _together(counts: NDArray[np.int64], axis: tuple[int, ...], method: str, ci_prob: float) -> tuple[Array, Array]:
+    """Return bounds of all cells (..., K, K) that hold for every sample along the axes at once."""
+    samples = counts.swapaxes(-1, -2) if axis == (-2,) else counts
+    if len(axis) == 2:
+        samples = counts.reshape(*counts.shape[:-2], -1)
+    lower, upper = SIMULTANEOUS[method](samples, ci_prob)
+    if method == "sison_glaz" and ((lower == upper).all(-1) & (samples.sum(-1) > 0)).any():
+        validate.warn(
+            "The Sison-Glaz intervals of a sample with all items in one cell have no length, and that is not "
+            "certainty. Take simultaneous='goodman'."
+        )
+    if axis == (-2,):
+        return lower.swapaxes(-1, -2), upper.swapaxes(-1, -2)
+    return lower.reshape(counts.shape), upper.reshape(counts.shape)
 
 
 def _rest(a: Array, axis: tuple[int, ...]) -> Array:

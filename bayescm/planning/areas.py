@@ -193,12 +193,12 @@ def _read(
     if correlation is not None and other is None:
         raise ValueError("`correlation` is that of two areas: give the `other` one.")
     level = validate.number("ci_prob", ci_prob, 0, 1)
+    share = 0.5 if prevalence is None else validate.number("prevalence", prevalence, 0, 1)
     together = 0.0 if correlation is None else validate.number("correlation", correlation, -1, 1)
     validate.choice("method", method, METHODS)
     return _Plan(
         validate.number("auc", auc, 0, 1), None if other is None else validate.number("other", other, 0, 1),
-        validate.number("null", null, 0, 1), together, validate.number("prevalence", 0.5 if prevalence is None else prevalence, 0, 1), method,
-        float(-special.ndtri((1.0 - level) / 2.0)),
+        validate.number("null", null, 0, 1), together, share, method, float(-special.ndtri((1.0 - level) / 2.0)),
     )  # fmt: skip
 
 
