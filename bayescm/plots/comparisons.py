@@ -129,7 +129,7 @@ def plot_pairwise(data: xr.Dataset, *, ax: "Axes | None" = None, cmap: str = "Rd
     )  # fmt: skip
     if set(data["probability_better"].dims) != {SYSTEM, "versus"}:
         refuse("data", data["probability_better"], "probability_better(system, versus) of one metric")
-    pairwise = data["probability_better"].transpose(SYSTEM, "versus")
+    pairwise = _best_first(data["probability_better"].transpose(SYSTEM, "versus"))
     values = pairwise.values.astype(np.float64)
     n = len(values)
     side = min(max(3.6, 0.55 * n + 2.0), 12.0)
@@ -144,10 +144,19 @@ def plot_pairwise(data: xr.Dataset, *, ax: "Axes | None" = None, cmap: str = "Rd
             if i != j and np.isfinite(values[i, j]):
                 color = "white" if abs(values[i, j] - 0.5) > 0.35 else "black"
                 ax.text(j, i, probability(float(values[i, j])), ha="center", va="center", color=color, fontsize="small")
-    ax.figure.colorbar(image, ax=ax, label="P(row better than column)", shrink=0.8)
-    ax.set_xlabel("column")
-    ax.set_ylabel("row")
+    ax.figure.colorbar(image, ax=ax, label="P(better)", shrink=0.8)
+    ax.set_xlabel("... is better than this one")
+    ax.set_ylabel("This system ...")
     return ax
+
+
+def _best_first(pairwise: xr.DataArray) -> xr.DataArray:
+    """Put the systems in the order of how many others each probably beats; the same order on both sides."""
+    names = pairwise[SYSTEM].values
+    if set(names.tolist()) != set(pairwise["versus"].values.tolist()):
+        return pairwise
+    order = names[np.argsort(-np.nanmean(pairwise.values, axis=1), kind="stable")]
+    return pairwise.sel({SYSTEM: order, "versus": order})
 
 
 def _wanted(name: str, value: str | None, known: list[str]) -> str:

@@ -123,7 +123,7 @@ def plot_decision_curve(data: xr.Dataset, *, ax: "Sequence[Axes] | None" = None)
     Notes
     -----
     Lines are posterior medians, bands are pointwise. The net benefit of calling all positive is grey, and drawn once
-    where it is the same for all classifiers. What lies far below 0 is cut off.
+    where it is the same for all classifiers; that of calling none is 0, dotted. What lies far below 0 is cut off.
 
     Examples
     --------
@@ -148,7 +148,7 @@ def plot_decision_curve(data: xr.Dataset, *, ax: "Sequence[Axes] | None" = None)
         everyone = everyone[:1]
     grey = [_draw(upper, "all positive", one.data, THRESHOLD, len(COLORS) - 1) for one in everyone]
     handles = [_draw(upper, *line, THRESHOLD, i) for i, line in enumerate(lines)] + grey[:1]
-    handles.append(upper.axhline(0.0, color="0.2", linewidth=0.9, label="all negative"))
+    handles.append(upper.axhline(0.0, color="black", linewidth=1.2, linestyle=(0, (2, 2)), label="all negative"))
     for i, line in enumerate(lines):
         useful = line.data["probability_useful"].sortby(THRESHOLD)
         marker = "o" if useful.size == 1 else ""

@@ -116,5 +116,6 @@ def _draw_group(ax: "Axes", one: xr.Dataset, y: Any, color: Any, system: str) ->
     lower, upper = (one["interval"].sel({CI_BOUND: bound}).values for bound in ("lower", "upper"))
     alone = not system
     ax.hlines(y, lower, upper, color=color, linewidth=2.2, label="interval" if alone else system)
-    ax.plot(one["mean"].values, y, "o", color=color, markersize=4.5, label="posterior mean" if alone else None)
-    ax.plot(one["point"].values, y, "|", color="black", markersize=9, label="value of the counts" if alone else None)
+    mean: dict[str, Any] = {"markersize": 5, "markerfacecolor": "white", "zorder": 3}
+    ax.plot(one["mean"].values, y, "o", color=color, label="posterior mean" if alone else None, **mean)
+    ax.plot(one["point"].values, y, "|", color="black", markersize=12, label="value of the counts" if alone else None)

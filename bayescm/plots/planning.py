@@ -26,7 +26,8 @@ def plot_interval_width(data: xr.Dataset | Mapping[str, xr.Dataset], *, ax: "Axe
     Parameters
     ----------
     data : xarray.Dataset, or mapping of names to Datasets
-        From :func:`bayescm.interval_width`; several, such as of different modes, have lines of different dashes.
+        From :func:`bayescm.interval_width`; several, such as of different modes, have lines of different dashes, and
+        of one metric of different colours.
     ax : matplotlib.axes.Axes, optional
         Default: a new figure.
 
@@ -53,10 +54,10 @@ def plot_interval_width(data: xr.Dataset | Mapping[str, xr.Dataset], *, ax: "Axe
             "be told apart."
         )
     ax = new_axes(ax, (6.4, 4.2))
-    for (name, one), dash in zip(named.items(), _DASHES, strict=False):
+    for j, ((name, one), dash) in enumerate(zip(named.items(), _DASHES, strict=False)):
         for i, metric in enumerate(metric_names(one)):
             label = ", ".join(filter(None, [metric.replace("_", " "), str(name)]))
-            color = COLORS[metrics.index(metric)]
+            color = COLORS[j if len(metrics) == 1 else metrics.index(metric)]
             line = one["width"].isel({METRIC: i}).sortby("n_items")
             ax.plot(line["n_items"].values, line.values, dash, color=color, label=label)
     items = np.unique(np.concatenate([one["n_items"].values for one in named.values()]))

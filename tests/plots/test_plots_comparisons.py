@@ -81,16 +81,18 @@ def test_pairwise_probabilities_stand_in_their_cells():
     values = np.array([[0.5, 0.9, 0.99995], [0.1, 0.5, 0.4], [0.00005, 0.6, 0.5]])
     pairwise = xr.DataArray(values, coords={"system": names, "versus": names}, name="probability_better")
     ax = bayescm.plot_pairwise(pairwise.transpose().to_dataset())
-    assert [tick.get_text() for tick in ax.get_yticklabels()] == names
-    np.testing.assert_array_equal(ax.images[0].get_array(), values)
+    best_first = [0, 2, 1]  # C beats others with .6 at most and .367 on average, B with .4 and .333
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == [names[i] for i in best_first]
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == [names[i] for i in best_first]
+    np.testing.assert_array_equal(ax.images[0].get_array(), values[np.ix_(best_first, best_first)])
     shown = {tuple(int(v) for v in text.get_position()): text.get_text() for text in ax.texts}
     assert shown == {
-        (1, 0): "0.900",
-        (2, 0): "> 0.999",
-        (0, 1): "0.100",
-        (2, 1): "0.400",
-        (0, 2): "< 0.001",
-        (1, 2): "0.600",
+        (2, 0): "0.900",
+        (1, 0): "> 0.999",
+        (0, 2): "0.100",
+        (1, 2): "0.400",
+        (0, 1): "< 0.001",
+        (2, 1): "0.600",
     }
     with pytest.raises(TypeError, match="probability_better"):
         bayescm.plot_pairwise(xr.Dataset({"probability_better": 1.0}))
