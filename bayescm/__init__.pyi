@@ -39,10 +39,12 @@ from .metrics import evaluate as evaluate
 from .metrics.scoring import scorer as scorer
 from .models.predictive import loo as loo
 from .models.rope import rope_probabilities as rope_probabilities
+from .planning import allocate as allocate
 from .planning import at_prevalences as at_prevalences
 from .planning import decide as decide
 from .planning import decision_curve as decision_curve
 from .planning import interval_width as interval_width
+from .planning import label_value as label_value
 from .planning import replicate as replicate
 from .planning import sample_size as sample_size
 from .planning import sample_size_of_auc as sample_size_of_auc

@@ -118,7 +118,7 @@ def _draws(of: groups.Groups, strata: Strata, labels: list[Any], rng: np.random.
     truth = cells.sum(-1) if strata.by_verdict else cells.reshape(n, len(strata.names), -1)
     coords = {GROUP: strata.names, ACTUAL: labels, PREDICTED: labels}
     coords |= {} if strata.by_verdict else {CELL: cell_names(labels)}
-    made = {"truth": ((SAMPLE, GROUP, last), truth), "theta": ((SAMPLE, *MATRIX), theta)}
+    made: dict[str, Any] = {"truth": ((SAMPLE, GROUP, last), truth), "theta": ((SAMPLE, *MATRIX), theta)}
     made |= {} if of.known else {"shares": ((SAMPLE, GROUP), shares)}
     return xr.Dataset(made, coords=coords)
 

@@ -117,6 +117,13 @@ FUNCTIONS: dict[str, dict[str, Maker]] = {
         "counts": two_counts,
         "prevalence": pick(None, 0.1, [0.1, (2, 8)], (2, 8), [], [2], [np.nan], "fixed", [[0.1]]),
     },
+    "allocate": {"counts": pick(binary, junk), "n_labels": pick(5, 0, "x")},
+    "label_value": {
+        "counts": pick(binary, junk),
+        "costs": costs,
+        "per_label": pick(1, 0, -1, np.nan, "x"),
+        "n_items": pick(100, 0, "x"),
+    },
     "audited": {
         "data": pick(binary, binary, many, batch, bad_counts, table),
         "totals": pick([500, 900], [500, 900], [0.3, 0.7], {0: 500, 1: 900}, [1, 2, 3], "x", None, [np.nan, 1]),

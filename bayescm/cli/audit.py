@@ -50,7 +50,7 @@ def add_parser(commands: Any) -> None:
 def _run(arguments: argparse.Namespace) -> None:
     """Carry out ``bayescm audit``."""
     audit = _of_matrix(arguments) if arguments.totals is not None else _of_table(arguments)
-    settings = {"prior": None if arguments.prior is None else number_or_word(arguments.prior)}
+    settings: dict[str, Any] = {"prior": None if arguments.prior is None else number_or_word(arguments.prior)}
     settings |= {"random_seed": arguments.seed}
     metrics = metric_list(arguments.metrics)
     table = bayescm.summary(audit, metrics, ci_prob=arguments.ci_prob, ci_kind=arguments.ci_kind, **settings)

@@ -110,7 +110,7 @@ def audited(
     >>> import bayescm
     >>> audit = bayescm.audited([[17, 1], [3, 19]], totals=[100, 1900])
     >>> bayescm.summary(audit, "prevalence").interval.values.round(3)  # the share of right answers
-    array([[0.797, 0.974]])
+    array([[0.784, 0.963]])
     """
     of = validate.choice("of", of, TARGETS)
     if hasattr(data, "columns") and totals is None:
@@ -241,7 +241,7 @@ def _placed(totals: Any, counts: xr.DataArray) -> xr.DataArray:
         totals = totals.to_dict()  # a pandas Series
     if isinstance(totals, xr.DataArray):
         return _aligned(totals, counts)
-    dim = others[0] if others else PREDICTED
+    dim = str(others[0]) if others else PREDICTED
     known = counts[dim].values.tolist() if dim in counts.coords else list(range(counts.sizes[dim]))
     if isinstance(totals, Mapping):
         if set(totals) != set(known):

@@ -3,6 +3,7 @@
 from bayescm import results as results
 from bayescm.planning.actions import decide
 from bayescm.planning.areas import sample_size_of_auc
+from bayescm.planning.labels import allocate, label_value
 from bayescm.planning.looks import sequential
 from bayescm.planning.net_benefit import decision_curve
 from bayescm.planning.prevalences import at_prevalences
@@ -11,10 +12,12 @@ from bayescm.planning.sizes import interval_width, sample_size
 from bayescm.planning.two_systems import sample_size_to_compare
 
 __all__ = [
+    "allocate",
     "at_prevalences",
     "decide",
     "decision_curve",
     "interval_width",
+    "label_value",
     "replicate",
     "sample_size",
     "sample_size_of_auc",

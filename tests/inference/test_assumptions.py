@@ -12,6 +12,7 @@ TWO = bayescm.from_cells(tp=26, fn=3, fp=2, tn=16)
 SYSTEMS = bayescm.from_cells(tp=[26, 20], fn=[3, 8], fp=[2, 5], tn=[16, 15], dims="system")
 ACTUAL, SCORE = [0, 0, 0, 1, 1, 1], [0.1, 0.4, 0.35, 0.8, 0.3, 0.9]
 TOGETHER = bayescm.paired_counts([0, 0, 1, 1], {"A": [0, 1, 1, 1], "B": [0, 1, 0, 1]})
+AUDIT = bayescm.audited([[4, 2], [1, 5]], totals=[600, 400])
 
 
 def curves():
@@ -19,6 +20,7 @@ def curves():
 
 
 ANSWERS = {
+    "allocate": lambda: bayescm.allocate(AUDIT, 10),
     "at_prevalences": lambda: bayescm.at_prevalences(TWO, "ppv", [0.1, 0.2]),
     "auc": lambda: bayescm.auc(ACTUAL, SCORE),
     "auc_difference": lambda: bayescm.auc_difference(ACTUAL, {"a": SCORE, "b": SCORE[::-1]}),
@@ -34,6 +36,7 @@ ANSWERS = {
     "decision_curve": lambda: bayescm.decision_curve(TWO, [0.2]),
     "interval": lambda: bayescm.interval(TWO, "recall"),
     "interval_width": lambda: bayescm.interval_width("accuracy", [50]),
+    "label_value": lambda: bayescm.label_value(AUDIT, {"fn": 5, "fp": 2}, per_label=1, n_items=1000, n_labels=[5]),
     "leaderboard": lambda: bayescm.leaderboard(SYSTEMS),
     "loo": lambda: bayescm.loo(TWO),
     "metric_distribution": lambda: bayescm.metric_distribution(TWO, "recall"),

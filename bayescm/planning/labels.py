@@ -1,0 +1,296 @@
+"""What one more label is worth, and where to spend it: audits, whose items are checked by stratum."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+from scipy import special
+
+from bayescm.data import strata, validate
+from bayescm.data.assumptions import of_model
+from bayescm.data.random import Stream, matrix_rng
+from bayescm.data.schema import GROUP, attributes, labels_of, positive_class
+from bayescm.distributions import strata as groups
+from bayescm.metrics import MetricLike, parts, per_label, resolve
+from bayescm.planning.costs import constant_actions, cost_matrix
+from bayescm.priors.concentrations import PriorLike, resolved_prior
+
+Array = NDArray[np.float64]
+Whole = NDArray[np.int64]
+
+LABELS = "n_labels"
+MOST = 10**6
+_USUAL = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
+_OUTCOMES = 1_000_000
+_NODES, _DRAWS = 1000, 200_000
+
+
+def allocate(
+    counts: xr.DataArray, n_labels: int, metric: MetricLike = "accuracy", *, prior: PriorLike | None = None
+) -> xr.Dataset:
+    """Say of which stratum to check how many of the next labels.
+
+    Parameters
+    ----------
+    counts : xarray.DataArray
+        An audit: see :func:`bayescm.audited`.
+    n_labels : int
+        Labels to be spent.
+    metric : str, Metric
+        A share of all items: accuracy, error rate, prevalence (of two classes).
+    prior : str, number or array_like
+        As in :func:`bayescm.summary`.
+
+    Returns
+    -------
+    xarray.Dataset
+        Over ``group``: ``labels``, which make the expected posterior variance least, one label after the other, among
+        items that nobody looked at; ``neyman``, Neyman's shares of the labels (share of all items times the standard
+        deviation at the posterior mean), not rounded and without regard to what was checked; ``totals`` and
+        ``checked``. Without it: ``sd`` now, from the strata alone, and ``expected_sd``, the root of the expected
+        variance afterwards.
+
+    Raises
+    ------
+    ValueError
+        If `metric` isn't linear in the cells, or there are fewer unchecked items.
+
+    Notes
+    -----
+    The variance of a group's share v after m more labels is on average v A / (A + m), A the sum of its concentrations:
+    convex in m, so that the greedy choice is the best.
+
+    References
+    ----------
+    Neyman 1934; Cochran 1977, section 5.5.
+
+    Examples
+    --------
+    >>> import bayescm
+    >>> audit = bayescm.audited([[17, 1], [3, 19]], totals=[100, 1900])
+    >>> bayescm.allocate(audit, 40)["labels"].to_series().to_dict()
+    {'predicted 0': 0, 'predicted 1': 40}
+    """
+    of, posterior = _read(counts, prior)
+    left = _left(of)
+    n = _number("n_labels", n_labels, left)
+    resolved = resolve([metric], counts.sizes["actual"])[0]
+    k = counts.sizes["actual"]
+    if resolved.ratio is None or resolved.link != "identity" or per_label(resolved, k):
+        raise ValueError(f"`metric` must be one share of all items, such as accuracy; got {resolved.name}.")
+    over, under = parts(resolved, np.eye(k * k).reshape(k * k, k, k))
+    flat = posterior.cells.reshape(len(left), -1)
+    if (flat @ (1.0 - over - under)).any():
+        raise ValueError(f"`metric` must be a share of all items, such as accuracy; {resolved.name} is of some.")
+    a, size = flat @ over, flat.sum(1)
+    weights, mean = _shares(posterior), a / size
+    variance = weights**2 * mean * (1.0 - mean) / (size + 1.0)
+    labels = _split(variance, size, left, n)
+    neyman = weights * np.sqrt(mean * (1.0 - mean))
+    after = variance * size / (size + labels)
+    whole = {"sd": float(np.sqrt(variance.sum())), "expected_sd": float(np.sqrt(after.sum()))}
+    found = {"labels": labels, "neyman": n * neyman / neyman.sum(), "totals": of.totals, "checked": of.checked}
+    return xr.Dataset(
+        {name: (GROUP, values) for name, values in found.items()} | whole,
+        coords={GROUP: of.names},
+        attrs=_attrs(counts, prior) | attributes(metric=resolved.name, n_labels=n),
+    )
+
+
+def label_value(
+    counts: xr.DataArray,
+    costs: Any,
+    *,
+    per_label: float,
+    n_items: int,
+    n_labels: Sequence[int] | None = None,
+    prior: PriorLike | None = None,
+    random_seed: int | np.random.Generator | None = None,
+) -> xr.Dataset:
+    """Say what further labels are worth to a decision, and how many are worth their price.
+
+    The verdict is taken for all `n_items` further items, or all are called negative, or all positive: the action with
+    the least expected cost is chosen. More labels are worth what they can be expected to save by another choice.
+
+    Parameters
+    ----------
+    counts : xarray.DataArray
+        An audit of two labels with totals by predicted class: see :func:`bayescm.audited`.
+    costs : mapping or array_like of shape (2, 2)
+        What an item of each cell costs, as in :func:`bayescm.decide`.
+    per_label : float
+        Price of a label, in the same money.
+    n_items : int
+        Items to be decided about.
+    n_labels : sequence of int, optional
+        Numbers of further labels; by default 1, 2, 5, 10, ... up to the unchecked items.
+    prior : str, number or array_like
+        As in :func:`bayescm.summary`.
+    random_seed : int, numpy.random.Generator or None
+        Of draws, which only audits of more than two strata and verdicts need.
+
+    Returns
+    -------
+    xarray.Dataset
+        Over ``n_labels``: ``value`` (expected saving, all items), ``net`` (less the price of the labels) and
+        ``labels(n_labels, group)``, how they are spent: so that the difference in cost of the two best actions becomes
+        least uncertain. Without it ``value_of_information``, the saving if the truth of every group were known;
+        ``best_n``, the number among those given with the largest ``net``, 0 if none is worth its price; ``best``, the
+        action now; ``cost(action)``, expected, of all items.
+
+    Notes
+    -----
+    Expected value of sample information: for each outcome of the labels, a beta-binomial number of positives in each
+    group, the least posterior expected cost; summed over all outcomes, exactly (``method`` "exact"), or by draws where
+    these are more than a million. What labels can't tell, the groups' shares, is at its mean.
+
+    References
+    ----------
+    Raiffa and Schlaifer 1961.
+
+    Examples
+    --------
+    >>> import bayescm
+    >>> audit = bayescm.audited([[4, 2], [1, 5]], totals=[600, 400])
+    >>> found = bayescm.label_value(audit, {"fn": 5, "fp": 2}, per_label=1, n_items=5000)
+    >>> found["best"].item(), int(found["best_n"])
+    ('classifier', 50)
+    """
+    of, posterior = _read(counts, prior)
+    labels = labels_of(counts)
+    if len(labels) != 2 or not of.by_verdict:
+        raise ValueError("`counts` must be an audit of two labels with totals by predicted class.")
+    price = validate.number("per_label", per_label, 0, np.inf, closed=True)
+    items = validate.positive_integer("n_items", n_items)
+    matrix, left = cost_matrix(costs, labels), _left(of)
+    grid = _grid(n_labels, left)
+    a, b = posterior.cells.sum(2)[:, ::-1].T  # of positives and negatives in every group
+    verdict = of.possible.any(1).argmax(1)
+    given = np.stack([matrix[:, verdict], *(np.repeat(matrix[:, [j]], len(verdict), 1) for j in range(2))])
+    base, slope = _shares(posterior) * given[:, 0], _shares(posterior) * (given[:, 1] - given[:, 0])  # (action, group)
+    constant = base.sum(1)
+    now = constant + slope @ (a / (a + b))
+    best, second = np.argsort(now, kind="stable")[:2]
+    variance = (slope[best] - slope[second]) ** 2 * a * b / ((a + b) ** 2 * (a + b + 1.0))
+    seed = validate.seed(random_seed)
+    spent = np.stack([_split(variance, a + b, left, n) for n in grid])
+    outcomes = [_least(constant, slope, a, b, each, seed) for each in spent]
+    value = np.array([items * max(now.min() - least, 0.0) for least, _ in outcomes])
+    perfect = items * max(now.min() - _perfect(constant, slope, a, b, seed), 0.0)
+    net = value - price * np.array(grid)
+    actions = ["classifier", *constant_actions(labels)]
+    attrs = _attrs(counts, prior) | attributes(
+        per_label=price, n_items=items, random_seed=seed,
+        method="exact" if all(exact for _, exact in outcomes) else "draws",
+    )  # fmt: skip
+    return xr.Dataset(
+        {
+            "value": (LABELS, value), "net": (LABELS, net), "labels": ((LABELS, GROUP), spent),
+            "value_of_information": perfect, "best_n": grid[int(net.argmax())] if net.max() > 0.0 else 0,
+            "best": actions[best], "cost": ("action", items * now),
+        },
+        coords={LABELS: grid, GROUP: of.names, "action": actions},
+        attrs=attrs,
+    )  # fmt: skip
+
+
+def _read(counts: Any, prior: PriorLike | None) -> tuple[strata.Strata, groups.Groups]:
+    """Return an audit and its posterior."""
+    of = strata.read(counts)
+    posterior = groups.posterior_of(of, groups.prior_of(of, resolved_prior(prior), labels_of(counts)))
+    groups.check_proper(posterior, of)
+    return of, posterior
+
+
+def _attrs(counts: xr.DataArray, prior: PriorLike | None) -> dict[str, str | int | float]:
+    """Say how an answer was made."""
+    said = strata.settings(counts)
+    assumed = of_model(strata.MODEL, None, said)
+    return attributes(model=strata.MODEL, prior=resolved_prior(prior), **said, **assumed, **positive_class(counts))
+
+
+def _shares(posterior: groups.Groups) -> Array:
+    """Return the mean share of every group."""
+    return posterior.shares / posterior.shares.sum()
+
+
+def _left(of: strata.Strata) -> Whole:
+    """Return how many items of each group nobody looked at; areas have no end of points."""
+    if of.of == "population":
+        return np.where(of.totals > 0, MOST, 0)
+    return (of.totals - of.checked).astype(np.int64)
+
+
+def _number(name: str, value: Any, left: Whole) -> int:
+    """Return a number of labels that can be spent."""
+    n = validate.positive_integer(name, value)
+    most = min(int(left.sum()), MOST)
+    if n > most:
+        raise ValueError(f"`{name}` must be at most {most:,}, of items that nobody looked at; got {n:,}.")
+    return n
+
+
+def _grid(n_labels: Any, left: Whole) -> list[int]:
+    """Return the numbers of labels to look at."""
+    if n_labels is None:
+        found = [n for n in _USUAL if n <= left.sum()]
+        if not found:
+            raise ValueError("`counts` has no unchecked item; there is nothing to label.")
+        return found
+    grid = [_number("n_labels", n, left) for n in validate.listed("n_labels", n_labels)]
+    if not grid:
+        raise ValueError("`n_labels` is empty; give at least one number.")
+    validate.unique("n_labels", grid)
+    return grid
+
+
+def _split(variance: Array, size: Array, left: Whole, n: int) -> Whole:
+    """Spend n labels so that the sum of v A / (A + m) is least: with equal gains to each, then one after the other."""
+    root, spent = np.sqrt(variance * size), np.zeros(len(left), np.int64)
+    if not root.any():
+        root = np.sqrt(size)
+    low, high = 0.0, float((root / np.maximum(size, 1e-9)).max())
+    for _ in range(100):  # the multiplier at which the labels of all groups add up to n
+        middle = 0.5 * (low + high)
+        wanted = np.minimum(np.maximum(root / max(middle, 1e-300) - size, 0.0), left)
+        low, high = (middle, high) if wanted.sum() > n else (low, middle)
+    wanted = np.minimum(np.maximum(root / max(high, 1e-300) - size, 0.0), left)
+    spent[:] = np.maximum(np.floor(wanted) - 1, 0)
+    for _ in range(n - int(spent.sum())):
+        gain = root**2 / ((size + spent) * (size + spent + 1.0))
+        spent[int(np.where(spent < left, gain, -1.0).argmax())] += 1
+    return spent
+
+
+def _least(constant: Array, slope: Array, a: Array, b: Array, spent: Whole, seed: int) -> tuple[float, bool]:
+    """Return the expected least cost after labels, and whether it is an exact sum over all their outcomes."""
+    if np.prod(spent + 1.0) <= _OUTCOMES:
+        costs, weight = constant.reshape(-1, 1), np.ones(1)
+        for g, n in enumerate(spent):
+            m = np.arange(n + 1.0)
+            rate = (a[g] + m) / (a[g] + b[g] + n)
+            costs = (costs[:, :, None] + slope[:, g, None, None] * rate).reshape(len(constant), -1)
+            weight = (weight[:, None] * _beta_binomial(m, float(n), a[g], b[g])).ravel()
+        return float(costs.min(0) @ weight), True
+    rng = matrix_rng(seed, int(spent.sum()), Stream.AUDIT)
+    found = rng.binomial(spent, rng.beta(a, b, (_DRAWS, len(a))))
+    return float((constant + ((a + found) / (a + b + spent)) @ slope.T).min(1).mean()), False
+
+
+def _beta_binomial(m: Array, n: float, a: float, b: float) -> Array:
+    """Return the probabilities of m positives among n."""
+    ways = -np.log1p(n) - special.betaln(m + 1.0, n - m + 1.0)
+    return np.asarray(np.exp(ways + special.betaln(m + a, n - m + b) - special.betaln(a, b)))
+
+
+def _perfect(constant: Array, slope: Array, a: Array, b: Array, seed: int) -> float:
+    """Return the expected least cost if the rates were known: by quantiles of two, by draws of more."""
+    if len(a) == 2:
+        share = (np.arange(_NODES) + 0.5) / _NODES
+        rates = [special.betaincinv(a[g], b[g], share) for g in range(2)]
+        costs = constant[:, None, None] + slope[:, :1, None] * rates[0][:, None] + slope[:, 1:, None] * rates[1]
+        return float(costs.min(0).mean())
+    rates = matrix_rng(seed, 0, Stream.AUDIT).beta(a, b, (_DRAWS, len(a)))
+    return float((constant + rates @ slope.T).min(1).mean())

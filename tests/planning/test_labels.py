@@ -1,0 +1,157 @@
+"""Where the next labels go, and what they are worth: enumeration, draws, limits."""
+
+from fractions import Fraction
+from itertools import product
+from math import comb
+
+import numpy as np
+import pytest
+
+import bayescm
+from bayescm.planning import labels
+
+AUDIT = bayescm.audited([[4, 2], [1, 5]], totals=[600, 400])
+COSTS = {"fn": 5, "fp": 2}
+
+
+def value(audit=AUDIT, costs=COSTS, **options):
+    return bayescm.label_value(audit, costs, **({"per_label": 1, "n_items": 5000} | options))
+
+
+def rising(x, n):
+    found = Fraction(1)
+    for i in range(n):
+        found *= x + i
+    return found
+
+
+def beta_binomial(m, n, a, b):
+    return comb(n, m) * rising(a, m) * rising(b, n - m) / rising(a + b, n)
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 10, 20])
+@pytest.mark.parametrize("costs", [COSTS, {"fn": 1, "fp": 1}, {"fn": 1, "fp": 9, "tn": -1}])
+def test_the_value_is_that_of_an_enumeration_in_fractions(n, costs):
+    found = value(n_labels=[n], costs=costs, n_items=1)
+    half = Fraction(1, 2)
+    a, b = [1 + half, 5 + half], [4 + half, 2 + half]
+    shares = [Fraction(601, 1002), Fraction(401, 1002)]
+    cost = {(i, j): Fraction(costs.get(name, 0)) for (i, j), name in
+            zip(product((0, 1), (0, 1)), ("tn", "fp", "fn", "tp"), strict=True)}  # fmt: skip
+
+    def expected_cost(rates, call):
+        parts = enumerate(zip(shares, rates, strict=True))
+        return sum(s * (r * cost[1, call(j)] + (1 - r) * cost[0, call(j)]) for j, (s, r) in parts)
+
+    def least(rates):
+        return min(expected_cost(rates, call) for call in (lambda j: j, lambda j: 0, lambda j: 1))
+
+    spent = found["labels"].values[0].tolist()
+    assert sum(spent) == n
+    expected = sum(
+        beta_binomial(m0, spent[0], a[0], b[0])
+        * beta_binomial(m1, spent[1], a[1], b[1])
+        * least([(a[g] + m) / (a[g] + b[g] + spent[g]) for g, m in enumerate((m0, m1))])
+        for m0, m1 in product(range(spent[0] + 1), range(spent[1] + 1))
+    )
+    now = least([a[g] / (a[g] + b[g]) for g in range(2)])
+    assert float(found["value"][0]) == pytest.approx(float(now - expected), abs=1e-13)
+    assert found.attrs["method"] == "exact"
+
+
+def test_value_grows_to_that_of_perfect_information():
+    found = value(n_labels=[1, 5, 20, 100, 500, 1000 - 12], n_items=1000)
+    values = found["value"].values
+    assert (np.diff(values) > -1e-9).all()
+    perfect = float(found["value_of_information"])
+    assert 0.9 * perfect < values[-1] < perfect
+    rng, n = np.random.default_rng(1), 400_000
+    rates = np.stack([rng.beta(1.5, 4.5, n), rng.beta(5.5, 2.5, n)])
+    shares = np.array([601, 401])[:, None] / 1002
+    costs = np.stack([
+        shares[0] * rates[0] * 5 + shares[1] * (1 - rates[1]) * 2, (shares * rates * 5).sum(0),
+        (shares * (1 - rates) * 2).sum(0),
+    ])  # fmt: skip
+    drawn = costs.mean(1).min() - costs.min(0)
+    assert perfect == pytest.approx(1000 * drawn.mean(), abs=5 * 1000 * drawn.std() / np.sqrt(n))
+
+
+def test_the_best_number_pays_and_more_is_not_worth_its_price():
+    found = value()
+    best = found["net"].sel(n_labels=int(found["best_n"]))
+    assert float(best) == float(found["net"].max()) > 0
+    assert int(value(per_label=1000)["best_n"]) == 0
+    assert float(found["cost"].min()) == float(found["cost"].sel(action=found["best"].item()))
+    free = value(per_label=0)
+    assert int(free["best_n"]) == int(free["n_labels"][-1])
+
+
+def test_many_outcomes_are_drawn_and_agree(monkeypatch):
+    sites = bayescm.from_array([[[4, 2], [1, 5]], [[3, 1], [2, 4]]], dims="site")
+    audit = bayescm.audited(sites, [[600, 400], [500, 500]])
+    exact = value(audit, n_labels=[30], random_seed=1)
+    monkeypatch.setattr(labels, "_OUTCOMES", 10)
+    drawn = value(audit, n_labels=[30], random_seed=1)
+    assert (exact.attrs["method"], drawn.attrs["method"]) == ("exact", "draws")
+    assert float(drawn["value"][0]) == pytest.approx(float(exact["value"][0]), rel=0.03)
+    assert 0 < float(exact["value"][0]) < float(exact["value_of_information"])
+
+
+@pytest.mark.parametrize("n", [1, 7, 30])
+def test_labels_go_where_no_other_split_is_better(n):
+    audit = bayescm.audited([[6, 2], [3, 9]], totals=[120, 80])
+    found = bayescm.allocate(audit, n)
+    sizes, rates, shares = np.array([10.0, 12]), np.array([3.5 / 10, 2.5 / 12]), np.array([121, 81]) / 202
+    variance = shares**2 * rates * (1 - rates) / (sizes + 1)
+    every = [(variance * sizes / (sizes + np.array([m, n - m]))).sum() for m in range(n + 1)]
+    assert float(found["expected_sd"]) == pytest.approx(np.sqrt(min(every)), rel=1e-12)
+    assert int(found["labels"].sum()) == n
+    neyman = shares * np.sqrt(rates * (1 - rates))
+    np.testing.assert_allclose(found["neyman"], n * neyman / neyman.sum())
+
+
+def test_in_the_end_labels_follow_neyman():
+    audit = bayescm.audited([[60, 20], [30, 90]], totals=[0.6, 0.4], of="population")
+    found = bayescm.allocate(audit, 200_000)
+    np.testing.assert_allclose(found["labels"], found["neyman"], rtol=2e-3)
+
+
+def test_the_expected_variance_is_that_of_simulated_labels():
+    rng, n = np.random.default_rng(1), 40_000
+    audit = bayescm.audited([[6, 2], [3, 9]], totals=[0.6, 0.4], of="population")
+    found = bayescm.allocate(audit, 12, "prevalence")
+    a, b, shares, m = np.array([3.5, 9.5]), np.array([6.5, 2.5]), np.array([0.6, 0.4]), found["labels"].values
+    seen = rng.binomial(m, rng.beta(a, b, (n, 2)))
+    p, q = a + seen, b + m - seen
+    after = (shares**2 * p * q / ((p + q) ** 2 * (p + q + 1))).sum(1)
+    assert float(found["expected_sd"]) ** 2 == pytest.approx(after.mean(), abs=5 * after.std() / np.sqrt(n))
+    assert float(found["sd"]) == pytest.approx(float(bayescm.summary(audit, "prevalence")["sd"][0]), rel=1e-6)
+
+
+def test_no_more_labels_than_items():
+    small = bayescm.audited([[6, 2], [3, 9]], totals=[12, 12])
+    assert bayescm.allocate(small, 4)["labels"].values.tolist() == [3, 1]
+    with pytest.raises(ValueError, match="at most 4"):
+        bayescm.allocate(small, 5)
+    done = bayescm.audited([[6, 2], [3, 9]], totals=[9, 11])
+    with pytest.raises(ValueError, match="nothing to label"):
+        value(done)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: bayescm.allocate([[1, 2], [3, 4]], 5), "bayescm.audited"),
+        (lambda: bayescm.allocate(AUDIT, 5, "recall"), "is of some"),
+        (lambda: bayescm.allocate(AUDIT, 5, "f1"), "one share of all items"),
+        (lambda: bayescm.allocate(AUDIT, 0), "positive integer"),
+        (lambda: value(per_label=-1), "`per_label`"),
+        (lambda: value(n_labels=[]), "empty"),
+        (lambda: value(n_labels=[5, 5]), "twice"),
+        (lambda: value(costs={"x": 1}), "`costs`"),
+        (lambda: value(bayescm.audited(np.ones((3, 3), int), [9, 9, 9])), "two labels"),
+    ],
+)
+def test_what_is_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
