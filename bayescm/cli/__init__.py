@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import bayescm
 from bayescm.cli import (
+    app,
     audit,
     compare,
     curve,
@@ -71,6 +72,9 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="bayescm", description="How uncertain is a confusion matrix?")
     parser.add_argument("--version", action="version", version=f"bayescm {bayescm.__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
-    for module in (summary, region, curve, compare, leaderboard, plan, replicate, decide, prevalence, latent, audit):
+    modules = (
+        summary, region, curve, compare, leaderboard, plan, replicate, decide, prevalence, latent, audit, app,
+    )  # fmt: skip
+    for module in modules:
         module.add_parser(commands)
     return parser

@@ -22,7 +22,8 @@ ANSWERS = """CASES.map((one) => {
     return { metric, point, mean, lower, upper, ciKind, how, below };
   });
   return { rows: [...plain(found.rows).filter((row) => row.how), ...plain(found.elsewhere)],
-    deceptive: found.deceptive, sentence: sentence(found), python: python(settings), csv: csv(found), json: json(found) };
+    deceptive: found.deceptive, sentence: sentence(found), python: python(settings), csv: csv(found),
+    json: json(found) };
 })"""
 CLOSED, INTEGRAL = 1e-9, 1e-6
 

@@ -28,13 +28,13 @@ function explain(errors) {
 
 function row(found) {
   const cell = (text) => `<td>${escape(text)}</td>`;
-  const interval = Number.isNaN(found.lower) ? "not in closed form: see the Python below" : [found.lower, found.upper].map((x) => show(x, found.lower, found.upper)).join(" to ");
+  const interval = Number.isNaN(found.lower) ? "in Python only" : [found.lower, found.upper].map((x) => show(x, found.lower, found.upper)).join(" to ");
   const numbers = [found.point, found.mean].map((x) => (found.how === "" && x !== found.point ? "" : show(x, found.lower, found.upper)));
-  return `<tr><td>${escape(CALLED[found.metric])}</td>${[...numbers, interval, found.ciKind.toUpperCase()].map(cell).join("")}</tr>`;
+  return `<tr><td>${escape(CALLED[found.metric])}</td>${[interval, ...numbers, found.ciKind.toUpperCase()].map(cell).join("")}</tr>`;
 }
 
 function table(found) {
-  const head = (what) => `<thead><tr><th scope="col">${escape(what)}</th><th scope="col">measured</th><th scope="col">mean</th><th scope="col">${escape(percent(found.settings.ciProb))} interval</th><th scope="col">kind</th></tr></thead>`;
+  const head = (what) => `<thead><tr><th scope="col">${escape(what)}</th><th scope="col">${escape(percent(found.settings.ciProb))} interval</th><th scope="col">measured</th><th scope="col">mean</th><th scope="col">kind</th></tr></thead>`;
   const parts = [head("Metric"), `<tbody>${found.rows.map(row).join("")}</tbody>`];
   if (found.elsewhere.length) parts.push(head(`Where ${percent(found.settings.at)} are positive`), `<tbody>${found.elsewhere.map(row).join("")}</tbody>`);
   return `<table>${parts.join("")}</table>`;

@@ -1,0 +1,139 @@
+"""From what a form sends, all of it text, to what the library takes; no code and no path of a file is ever read."""
+
+import csv
+import io
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from bayescm.data import counts as data_counts
+
+CELLS = ("tp", "fn", "fp", "tn")
+MOST_ROWS, MOST_COLUMNS, MOST_ITEM_CLASSES = 50_000, 1000, 50
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
+
+
+class FieldError(ValueError):
+    """An error that belongs to one field of the form."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(message)
+        self.field = field
+
+
+def text(form: Mapping[str, Any], name: str, default: str = "") -> str:
+    """Return what stands in a field."""
+    value = form.get(name, default)
+    if not isinstance(value, str | int | float) or isinstance(value, bool):
+        raise FieldError(name, f"Write text or a number; got {type(value).__name__}.")
+    return str(value).strip() or default
+
+
+def number(form: Mapping[str, Any], name: str, default: str = "") -> float:
+    """Return a number, which may be written in percent."""
+    written = text(form, name, default)
+    bare = written.removesuffix("%").strip()
+    if not _NUMBER.fullmatch(bare):
+        raise FieldError(name, f"Write a number, such as 0.1 or 10%; got {written!r}.")
+    return float(bare) / (100 if written.endswith("%") else 1)
+
+
+def whole(form: Mapping[str, Any], name: str, default: str = "") -> int:
+    """Return a whole number of items."""
+    written = text(form, name, default)
+    if not re.fullmatch(r"\d{1,15}", written):
+        raise FieldError(name, f"Write a whole number of items, at least 0; got {written!r}.")
+    return int(written)
+
+
+def listed(form: Mapping[str, Any], name: str, default: str) -> list[str]:
+    """Return words between commas or spaces."""
+    return [word for word in re.split(r"[,;\s]+", text(form, name, default)) if word][:MOST_ITEM_CLASSES]
+
+
+def numbers(form: Mapping[str, Any], name: str, default: str) -> list[float]:
+    """Return numbers between commas or spaces."""
+    return [number({name: word}, name) for word in listed(form, name, default)]
+
+
+def prior(form: Mapping[str, Any]) -> str | float:
+    """Return a prior by its name or as a number."""
+    written = text(form, "prior", "jeffreys")
+    return float(written) if _NUMBER.fullmatch(written) else written
+
+
+def prevalence(form: Mapping[str, Any]) -> str | float | tuple[float, ...] | None:
+    """Return what is known of the prevalence: nothing, "fixed", a number, or the two numbers of a Beta."""
+    written = text(form, "prevalence")
+    if written in ("", "fixed"):
+        return written or None
+    found = numbers(form, "prevalence", "")
+    return found[0] if len(found) == 1 else tuple(found)
+
+
+def counts(form: Mapping[str, Any]) -> tuple[Any, str]:
+    """Return a confusion matrix, and the Python that makes it: of a table if there is one, else of four cells."""
+    if text(form, "table"):
+        return table(form)
+    cells = {name: whole(form, name) for name in CELLS}
+    return data_counts.from_cells(**cells), f"bayescm.from_cells({', '.join(f'{k}={v}' for k, v in cells.items())})"
+
+
+def table(form: Mapping[str, Any]) -> tuple[Any, str]:
+    """Return a pasted table as a square array of numbers, or as a data frame; and the Python that makes it."""
+    import pandas as pd
+
+    rows = _rows(text(form, "table"))
+    if len(rows) == len(rows[0]) and all(_NUMBER.fullmatch(cell) for row in rows for cell in row):
+        square = [[_typed(cell) for cell in row] for row in rows]
+        return np.array(square), repr(square)
+    header, *body = rows
+    if not body:
+        raise FieldError("table", "The table has one line only; paste its header and its rows.")
+    twice = [name for i, name in enumerate(header) if name in header[:i]]
+    if twice:
+        raise FieldError("table", f"Two columns are called {twice[0]!r}; every column needs a name of its own.")
+    columns = {name: _column([row[i] for row in body]) for i, name in enumerate(header)}
+    code = f"pd.DataFrame({columns!r})" if len(body) <= MOST_ITEM_CLASSES else "pd.read_csv('your-file.csv')"
+    frame = pd.DataFrame(columns)
+    first, *others = header
+    if (
+        len(others) == len(body)
+        and all(frame[name].dtype.kind in "iu" for name in others)
+        and set(others) == set(map(str, frame[first]))
+    ):
+        return frame.set_index(first), f"{code}.set_index({first!r})"
+    return frame, code
+
+
+def _rows(pasted: str) -> list[list[str]]:
+    """Return the cells of a pasted table: between tabs, as spreadsheets have them, or semicolons, commas, spaces."""
+    lines = [line for line in pasted.splitlines() if line.strip()]
+    if not lines:
+        raise FieldError("table", "Paste a table, or drop a CSV file here.")
+    if len(lines) > MOST_ROWS:
+        raise FieldError("table", f"At most {MOST_ROWS:,} rows here; the library and the command line take more.")
+    divider = next((mark for mark in "\t;," if mark in lines[0]), " ")
+    try:
+        rows = list(csv.reader(io.StringIO("\n".join(lines)), delimiter=divider, skipinitialspace=True, strict=True))
+    except csv.Error as error:
+        raise FieldError("table", f"This is not a table that can be read: {error}.") from None
+    rows = [[cell.strip() for cell in row] for row in rows]
+    for line, row in enumerate(rows, start=1):
+        if len(row) != len(rows[0]):
+            raise FieldError("table", f"Line {line} has {len(row)} cells, the first line {len(rows[0])}.")
+    if len(rows[0]) > MOST_COLUMNS:
+        raise FieldError("table", f"At most {MOST_COLUMNS:,} columns here; the library takes more.")
+    return rows
+
+
+def _typed(cell: str) -> int | float:
+    """Return a number, whole if it is written so."""
+    return int(cell) if re.fullmatch(r"[+-]?\d{1,18}", cell) else float(cell)
+
+
+def _column(cells: list[str]) -> list[Any]:
+    """Return a column as numbers if all cells are, else as text."""
+    return [_typed(cell) for cell in cells] if all(_NUMBER.fullmatch(cell) for cell in cells) else cells

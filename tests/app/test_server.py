@@ -1,0 +1,242 @@
+"""The server of the local page: every question's main path, bad input, and who may ask."""
+
+import json
+import warnings
+
+import numpy as np
+import pytest
+
+import bayescm
+from bayescm.app import server
+from bayescm.app.questions import FIELDS, QUESTIONS
+from bayescm.cli import main
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # starlette prefers the next version of httpx
+    from starlette.testclient import TestClient
+
+CELLS = {"tp": "26", "fn": "0", "fp": "2", "tn": "6"}
+SYSTEMS = {"table": "system,tp,fn,fp,tn\nA,40,10,5,45\nB,35,15,9,42\nC,30,20,5,45"}
+FORMS = dict.fromkeys(QUESTIONS, CELLS) | {"compare": SYSTEMS, "leaderboard": SYSTEMS, "items": {}}
+
+
+@pytest.fixture(scope="module")
+def client():
+    return TestClient(server.create_app(), base_url="http://127.0.0.1:8765")
+
+
+def asked(client, question, form):
+    """Return the answer to a question, which has to be one."""
+    response = client.post(f"/api/{question}", json=form)
+    assert response.status_code == 200, response.text
+    return response.json()
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_each_question_is_answered_with_all_that_is_shown(client, question):
+    found = asked(client, question, FORMS[question])
+    assert found["sentence"].endswith(".")
+    assert found["records"]
+    assert found["csv"].count("\n") == len(found["records"]) + 1
+    assert "independent items" in found["assumptions"]
+    assert "import bayescm" in found["code"]
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_the_python_that_is_shown_says_the_same(client, question, capsys):
+    found = asked(client, question, FORMS[question])
+    names: dict = {}
+    exec(compile(found["code"], question, "exec"), names)
+    assert capsys.readouterr().out
+    made = names["found"]
+    first = next((row for row in found["records"] if "lower" in row), None)
+    data = made["summary"].to_dataset() if question == "compare" else made
+    if question == "items":
+        assert int(made["n_items"].values.ravel()[0]) == found["records"][0]["items"]
+    elif question == "region":
+        outline = bayescm.regions.area(made, levels=[0.95])
+        assert outline["extent"].values.ravel()[0] == pytest.approx(first["lower"])
+    else:
+        assert np.isclose(data["interval"].sel(ci_bound="lower").values, first["lower"]).any()
+
+
+def test_numbers_are_the_librarys(client):
+    found = asked(client, "summary", CELLS | {"model": "three_binomial", "prior": "laplace", "metrics": "mcc, recall"})
+    counts = bayescm.from_cells(tp=26, fn=0, fp=2, tn=6)
+    wanted = bayescm.summary(counts, ["mcc", "recall"], model="three_binomial", prior="laplace")
+    assert [row["lower"] for row in found["records"]] == wanted["interval"].sel(ci_bound="lower").values.tolist()
+    assert "worse than chance is < 0.001" in found["sentence"]
+
+
+@pytest.mark.parametrize("kind", ["svg", "png"])
+def test_pictures(client, kind):
+    response = client.post(f"/api/region/{kind}", json=CELLS)
+    assert response.status_code == 200
+    assert response.content.startswith(b"\x89PNG" if kind == "png" else b"<?xml")
+
+
+@pytest.mark.parametrize("question", sorted(set(QUESTIONS) - {"region"}))
+def test_each_question_has_a_picture(client, question):
+    response = client.post(f"/api/{question}/svg", json=FORMS[question])
+    assert response.status_code == 200, response.text
+    assert b"<svg" in response.content
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        "5\t1\t0\n2\t7\t1\n0\t1\t9",
+        "5,1,0\n2,7,1\n0,1,9",
+        "5 1 0\n2 7 1\n0 1 9",
+        "truth;a;b;c\na;5;1;0\nb;2;7;1\nc;0;1;9",
+        "actual,predicted,n\na,a,5\na,b,1\nb,a,2\nb,b,7\nb,c,1\nc,b,1\nc,c,9",
+    ],
+)
+def test_pasted_matrices_of_many_classes(client, table):
+    found = asked(client, "summary", {"table": table, "metrics": "accuracy"})
+    assert found["records"][0]["point"] == pytest.approx(21 / 26)
+
+
+def test_the_same_items_are_compared_as_such(client):
+    rows = "\n".join(f"{i % 2},{i % 2 if i % 3 else 1 - i % 2},{i % 2 if i % 9 else 1 - i % 2}" for i in range(90))
+    found = asked(client, "compare", {"table": f"actual,A,B\n{rows}"})
+    assert "design paired" in found["assumptions"]
+    assert "B is better than A" in found["sentence"]
+
+
+def test_what_the_library_warns_of_is_shown(client):
+    same = {"table": "system,tp,fn,fp,tn\nA,40,10,5,45\nB,35,15,9,41"}
+    assert "same class totals" in asked(client, "compare", same)["notes"][0]
+
+
+def test_zero_cells_are_answered(client):
+    for question in ("summary", "region", "prevalences", "replicate"):
+        found = asked(client, question, {"tp": "3", "fn": "0", "fp": "0", "tn": "1"})
+        assert "nan" not in found["sentence"]
+
+
+@pytest.mark.parametrize(
+    ("question", "form", "field"),
+    [
+        ("summary", CELLS | {"tp": "-1"}, "tp"),
+        ("summary", CELLS | {"tp": "2.5"}, "tp"),
+        ("summary", CELLS | {"fn": ""}, "fn"),
+        ("summary", CELLS | {"tp": ["1"]}, "tp"),
+        ("summary", CELLS | {"tp": True}, "tp"),
+        ("summary", CELLS | {"ci_prob": "1"}, "ci_prob"),
+        ("summary", CELLS | {"ci_prob": "nan"}, "ci_prob"),
+        ("summary", CELLS | {"prior": "hal"}, "prior"),
+        ("summary", CELLS | {"prior": "-1"}, "prior"),
+        ("summary", CELLS | {"model": "kfold"}, "model"),
+        ("summary", CELLS | {"prevalence": "2"}, "prevalence"),
+        ("summary", CELLS | {"metrics": "nonsense"}, "metrics"),
+        ("summary", {"table": "1\t2\n3"}, "table"),
+        ("summary", {"table": "a,a\n1,2"}, "table"),
+        ("summary", {"table": "1,-2\n3,4"}, "table"),
+        ("summary", {"table": "only,a,header"}, "table"),
+        ("region", CELLS | {"method": "magic"}, "method"),
+        ("replicate", CELLS | {"claim": "rm -rf"}, "claim"),
+        ("compare", {}, "table"),
+        ("items", {"width": "0"}, "width"),
+        ("prevalences", CELLS | {"at": "x"}, "at"),
+        ("summary", CELLS | {"path": "/etc/passwd"}, ""),
+    ],
+)
+def test_bad_input_is_explained_beside_its_field(client, question, form, field):
+    response = client.post(f"/api/{question}", json=form)
+    assert response.status_code == 400, response.text
+    assert response.json()["field"] == field, response.text
+    assert len(response.json()["message"]) > 10
+
+
+def test_what_is_no_form(client):
+    for body in (b"", b"{", b"[]", b"3", b'{"tp": 1e999}', b"[" * 100_000):
+        response = client.post("/api/summary", content=body, headers={"Content-Type": "application/json"})
+        assert response.status_code == 400, body[:20]
+    assert client.post("/api/summary", content=b"{}", headers={"Content-Type": "text/plain"}).status_code == 415
+    assert client.post("/api/nothing", json={}).status_code == 404
+    assert client.post("/api/summary/exe", json=CELLS).status_code == 404
+    assert client.get("/../../etc/passwd").status_code == 404
+
+
+def test_only_this_page_on_this_machine_may_ask(client):
+    assert client.get("/", headers={"Host": "example.org"}).status_code == 403
+    assert client.get("/", headers={"Host": "127.0.0.1.example.org:8765"}).status_code == 403
+    assert client.post("/api/summary", json=CELLS, headers={"Origin": "http://example.org"}).status_code == 403
+    assert client.post("/api/summary", json=CELLS, headers={"Origin": "null"}).status_code == 403
+    assert client.post("/api/summary", json=CELLS, headers={"Origin": "http://127.0.0.1:1"}).status_code == 403
+    assert client.post("/api/summary", json=CELLS, headers={"Origin": "http://127.0.0.1:8765"}).status_code == 200
+    assert client.get("/", headers={"Host": "localhost:8765"}).status_code == 200
+
+
+def test_too_much_is_refused(client):
+    form = {"table": "x" * server.MOST_BYTES}
+    assert client.post("/api/summary", json=form).status_code == 413
+    chunks = (b" " * 100_000 for _ in range(30))  # without a length
+    headers = {"Content-Type": "application/json"}
+    assert client.post("/api/summary", content=chunks, headers=headers).status_code == 413
+    rows = "\n".join(["system,correct,wrong", *(f"{i},1,1" for i in range(60_000))])
+    assert client.post("/api/leaderboard", json={"table": rows}).status_code == 400
+
+
+def test_what_takes_too_long_is_said(client, monkeypatch):
+    import time
+
+    monkeypatch.setattr(server, "SECONDS", 0.05)
+    monkeypatch.setitem(server.QUESTIONS, "summary", lambda form: time.sleep(0.5))
+    assert client.post("/api/summary", json=CELLS).status_code == 503
+
+
+def test_the_page_asks_no_other_host(client):
+    for path in ("/", "/page.css", "/app.mjs"):
+        response = client.get(path)
+        assert response.status_code == 200
+        assert "default-src 'none'" in response.headers["content-security-policy"]
+        assert "//" not in response.text.replace("// ", "").replace("http://127.0.0.1", "")
+        assert "access-control-allow-origin" not in response.headers
+
+
+def test_every_field_of_the_page_is_known_to_the_server(client):
+    import re
+
+    script = client.get("/app.mjs").text
+    tabs = script[script.index("const TABS") : script.index("const values")]
+    named = set(re.findall(r'"(\w+)"', script[script.index("const MATRIX") : script.index("const TABS")] + tabs))
+    assert named - {"systems"} - set(QUESTIONS) - {"Leaderboard"} <= FIELDS
+
+
+def test_random_forms_get_an_answer_or_a_reason(client):
+    rng = np.random.default_rng(0)
+    pool = [
+        "",
+        "0",
+        "1",
+        "-3",
+        "1e309",
+        "0.5",
+        "nan",
+        "abc",
+        "\x00",
+        "١",
+        "7%",
+        "1,2",
+        "a\tb\n1\t2",
+        "[[1]]",
+        None,
+        3,
+        [],
+        {},
+    ]
+    for _ in range(100):
+        question = str(rng.choice(list(QUESTIONS)))
+        names = rng.choice(sorted(FIELDS - {"n_items"}), 4, replace=False)
+        form = FORMS[question] | {str(name): pool[rng.integers(len(pool))] for name in names}
+        body = json.dumps(form).encode()
+        response = client.post(f"/api/{question}", content=body, headers={"Content-Type": "application/json"})
+        assert response.status_code in (200, 400), (question, form, response.text)
+        json.loads(response.text, parse_constant=lambda word: pytest.fail(word))
+
+
+def test_the_command_says_what_is_wrong(capsys):
+    assert main(["app", "--port", "0"]) == 2
+    assert "--port must lie between 1 and 65535" in capsys.readouterr().err
