@@ -77,7 +77,7 @@ def counts(form: Mapping[str, Any]) -> tuple[Any, str]:
     """Return a confusion matrix, and the Python that makes it: of a table if there is one, else of four cells."""
     if text(form, "table"):
         return table(form)
-    cells = {name: whole(form, name) for name in CELLS}
+    cells: dict[str, Any] = {name: whole(form, name) for name in CELLS}
     return data_counts.from_cells(**cells), f"bayescm.from_cells({', '.join(f'{k}={v}' for k, v in cells.items())})"
 
 

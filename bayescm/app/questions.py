@@ -98,7 +98,10 @@ def summary(form: Form) -> Found:
 def region(form: Form) -> Found:
     """Say where recall and precision, or both rates, may lie together."""
     data, code = inputs.counts(form)
-    options = {"space": inputs.text(form, "space", "pr"), "method": inputs.text(form, "method", "wilks")}
+    options: dict[str, Any] = {
+        "space": inputs.text(form, "space", "pr"),
+        "method": inputs.text(form, "method", "wilks"),
+    }
     counts = _matrix(data)
     surface = regions.region(counts, **options)
     level = inputs.number(form, "ci_prob", "0.95")
@@ -136,7 +139,8 @@ def compare(form: Form) -> Found:
 def _rows(answer: Answer) -> Records:
     """Return the table of an answer as records."""
     frame = answer.table()
-    return (frame.reset_index() if frame.index.names != [None] else frame).to_dict("records")
+    records: Records = (frame.reset_index() if frame.index.names != [None] else frame).to_dict("records")
+    return records
 
 
 def leaderboard(form: Form) -> Found:

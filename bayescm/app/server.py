@@ -202,6 +202,7 @@ def _drawn(found: Found, _: list[str], kind: str) -> Response:
     found.draw(figure.subplots())
     made = BytesIO()
     figure.savefig(made, format=kind, dpi=140)
+    figure.clear()
     return Response(made.getvalue(), media_type=_PICTURES[kind])
 
 

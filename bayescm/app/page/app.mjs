@@ -117,6 +117,7 @@ function body() {
 const post = (path) => fetch(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: body() });
 
 function shown(value) {
+  if (typeof value === "string") return value.replaceAll("_", " ");
   if (typeof value !== "number" || Number.isInteger(value)) return value ?? "";
   return Math.abs(value) >= 0.001 && Math.abs(value) < 1000 ? value.toFixed(3) : value.toPrecision(2);
 }
