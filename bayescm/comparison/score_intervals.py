@@ -56,7 +56,7 @@ def agresti_caffo(k: tuple[float, float], n: tuple[float, float], ci_prob: float
         return np.full(2, np.nan)
     (p1, m1), (p2, m2) = (((each + 1.0) / (size + 2.0), size + 2.0) for each, size in zip(k, n, strict=True))
     half = _quantile(ci_prob) * np.sqrt(p1 * (1.0 - p1) / m1 + p2 * (1.0 - p2) / m2)
-    return np.clip([p1 - p2 - half, p1 - p2 + half], -1.0, 1.0)
+    return np.asarray(np.clip([p1 - p2 - half, p1 - p2 + half], -1.0, 1.0))
 
 
 def _quantile(ci_prob: float) -> float:
@@ -87,7 +87,7 @@ def _bounds(estimate: float, n: float, variance: Callable[[float], float], ci_pr
     z = _quantile(ci_prob)
 
     def excess(difference: float) -> float:
-        return abs(estimate - difference) - z * np.sqrt(variance(difference))
+        return float(abs(estimate - difference) - z * np.sqrt(variance(difference)))
 
     found = []
     for end in (-1.0, 1.0):

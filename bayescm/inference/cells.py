@@ -56,7 +56,7 @@ def cell_summary(
     simultaneous : {"goodman", "sison_glaz"}, optional
         Confidence intervals that hold all shares of a sample at once: of a row, of a column or of the whole matrix, as
         `normalize` says. "goodman" is Wilson's at the level 1 - (1 - `ci_prob`)/cells and holds what it says;
-        "sison_glaz" is shorter, and too short unless every cell has some ten items.
+        "sison_glaz" is shorter, and holds less: by a point or two with ten items in every cell, by far more with fewer.
 
     Returns
     -------
