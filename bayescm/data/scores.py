@@ -78,7 +78,10 @@ def check_scores(
         validate.same_length(y_true=true, y_score=one)
     (true,), order = class_order({"y_true": true}, labels, pos_label)
     if len(order) != 2:
-        raise ValueError(f"`y_true` must have two classes; got {order.tolist()}. Make one class against the rest.")
+        raise ValueError(
+            f"`y_true` must have two classes; got {order.tolist()}. Make one class against the rest; of more classes "
+            "bayescm.auc takes an array of scores with a column for each."
+        )
     systems = None if None in checked else _names(list(checked))
     return Scores(true == order[1], signed(np.stack(list(checked.values())), sign), systems, dim, order, sign)
 

@@ -113,7 +113,8 @@ VIEWS = (
         areas.answer, areas.of_areas, ("system", "estimator", "ci_method"), ("point", "se", "lower", "upper"),
     ),
     View(
-        "auc", _of("point interval se", clipped="b", estimator="U"), ("classes", "items", "method", "ci_prob"), _BOUNDS,
+        "auc of several classes", _of("point interval se", clipped="b", estimator="U"),
+        ("classes", "items", "method", "ci_prob"), _BOUNDS,
         areas.of_several_classes, areas.of_areas, ("system", "estimator", "ci_method"),
         ("point", "se", "lower", "upper"),
     ),

@@ -25,6 +25,7 @@ SEVERAL = bayescm.from_cells(tp=[26, 20, 24], fn=[2, 8, 4], fp=[3, 1, 0], tn=[6,
 SEVERAL = SEVERAL.assign_coords(system=["x", "y", "z"])
 THREE = bayescm.paired_counts(TRUE, PREDICTED | {"c": (SCORES["a"] > 0.1).astype(int)})
 CLASSES = [[9, 1, 0], [2, 7, 1], [0, 3, 12]]
+SCORES_OF_3 = np.random.default_rng(1).random((200, 3)) + 0.3 * np.eye(3)[np.arange(200) % 3]
 MANY = 500
 
 
@@ -41,11 +42,19 @@ MAKE = {
     "comparisons": lambda: pairs(THREE, ["error_rate", "recall"], rope=0.01),
     "leaderboard": lambda: bayescm.leaderboard(bayescm.datasets.kaggle2019(), design="independent", prizes=[3, 2, 1]),
     "area": lambda: bayescm.auc(TRUE, SCORES["a"]),
+    "bound": lambda: bayescm.interval(ONE, ["recall", "f1"], bound="lower"),
+    "partial area": lambda: bayescm.auc(TRUE, SCORES["a"], fpr_range=(0, 0.2)),
+    "areas of classes": lambda: bayescm.auc(
+        np.arange(200) % 3, {name: SCORES_OF_3**n for name, n in (("a", 1), ("b", 3))}
+    ),
+    "area of classes": lambda: bayescm.auc(np.arange(200) % 3, SCORES_OF_3),
     "areas": lambda: bayescm.auc(TRUE, SCORES, method=["delong", "hanley_mcneil"]),
     "PR areas": lambda: bayescm.aucpr(TRUE, SCORES["a"], estimator=["average_precision", "interpolated_median"]),
     "difference of areas": lambda: bayescm.auc_difference(TRUE, SCORES),
     "rates": lambda: bayescm.curve_intervals(TRUE, SCORES["a"], thresholds=[0.2, 0.5]),
     "size": lambda: bayescm.sample_size(["recall", "specificity"], width=0.1, prevalence=0.3, fixed_totals=True),
+    "size for an area": lambda: bayescm.sample_size_of_auc(0.8, width=0.1),
+    "size for two areas": lambda: bayescm.sample_size_of_auc(0.85, 0.8, correlation=0.6),
     "size of a contest": lambda: bayescm.sample_size_to_compare(0.85, 0.8, discordance=0.1),
     "decision": lambda: bayescm.decide(SEVERAL, {"fn": 10, "fp": 1}, design="independent", samples=1000, random_seed=1),
 }
