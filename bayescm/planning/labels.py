@@ -12,6 +12,7 @@ from bayescm.data import strata, validate
 from bayescm.data.assumptions import of_model
 from bayescm.data.random import Stream, matrix_rng
 from bayescm.data.schema import GROUP, attributes, labels_of, positive_class
+from bayescm.distributions import beta_quantiles
 from bayescm.distributions import strata as groups
 from bayescm.metrics import MetricLike, parts, per_label, resolve
 from bayescm.planning.costs import constant_actions, cost_matrix
@@ -289,8 +290,8 @@ def _perfect(constant: Array, slope: Array, a: Array, b: Array, seed: int) -> fl
     """Return the expected least cost if the rates were known: by quantiles of two, by draws of more."""
     if len(a) == 2:
         share = (np.arange(_NODES) + 0.5) / _NODES
-        rates = [special.betaincinv(a[g], b[g], share) for g in range(2)]
+        rates = [beta_quantiles.ppf(share, a[g], b[g]) for g in range(2)]
         costs = constant[:, None, None] + slope[:, :1, None] * rates[0][:, None] + slope[:, 1:, None] * rates[1]
         return float(costs.min(0).mean())
-    rates = matrix_rng(seed, 0, Stream.AUDIT).beta(a, b, (_DRAWS, len(a)))
-    return float((constant + rates @ slope.T).min(1).mean())
+    drawn = matrix_rng(seed, 0, Stream.AUDIT).beta(a, b, (_DRAWS, len(a)))
+    return float((constant + drawn @ slope.T).min(1).mean())
