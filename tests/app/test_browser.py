@@ -6,20 +6,20 @@ import threading
 import time
 from urllib.parse import urlencode
 
-import javascript
+import page_scripts
 import pytest
 from test_page import PAGE
 
 from bayescm.app import server
 from bayescm.app.questions import QUESTIONS
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(javascript.BROWSER is None, reason="no Chromium on this machine")]
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(page_scripts.BROWSER is None, reason="no Chromium on this machine")]
 TYPED = {"tp": 26, "fn": 0, "fp": 2, "tn": 6, "at": "2%", "prior": "laplace", "model": "three_binomial"}
 
 
 def seen(address, seconds=30):
     """Return the document after its scripts ran."""
-    return html.unescape(javascript.browse(f"--virtual-time-budget={1000 * seconds}", "--dump-dom", address))
+    return html.unescape(page_scripts.browse(f"--virtual-time-budget={1000 * seconds}", "--dump-dom", address))
 
 
 def sentence(document):

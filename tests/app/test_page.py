@@ -4,9 +4,9 @@ import json
 import re
 from pathlib import Path
 
-import javascript
+import page_scripts
 import pytest
-from fixtures import FILE
+from page_numbers import FILE
 
 from bayescm.app.pages import single_file
 
@@ -32,7 +32,7 @@ CLOSED, INTEGRAL = 1e-9, 1e-6
 def answers(tmp_path_factory):
     """Return what the page says of every case."""
     expression = ANSWERS.replace("CASES", json.dumps(CASES), 1)
-    return javascript.run(expression, tmp_path_factory.mktemp("page"))
+    return page_scripts.run(expression, tmp_path_factory.mktemp("page"))
 
 
 def test_distributions_are_the_librarys(answers):
@@ -88,13 +88,13 @@ WRONG = [
 def test_errors_name_their_field(tmp_path):
     good = CASES[0]["typed"]
     wrong = [good | {name: value} for name, value in WRONG] + [good | {"prior": "number", "strength": "0"}]
-    found = javascript.run(f"{json.dumps(wrong)}.map((typed) => Object.keys(read(typed).errors))", tmp_path)
+    found = page_scripts.run(f"{json.dumps(wrong)}.map((typed) => Object.keys(read(typed).errors))", tmp_path)
     assert found == [*([name] for name, _ in WRONG), ["strength"]]
 
 
 def test_percent_signs_are_understood(tmp_path):
     typed = CASES[0]["typed"] | {"at": "2%", "ciProb": "95%"}
-    found = javascript.run(f"read({json.dumps(typed)}).settings", tmp_path)
+    found = page_scripts.run(f"read({json.dumps(typed)}).settings", tmp_path)
     assert (found["at"], found["ciProb"]) == (0.02, 0.95)
 
 
