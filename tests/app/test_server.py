@@ -240,3 +240,11 @@ def test_random_forms_get_an_answer_or_a_reason(client):
 def test_the_command_says_what_is_wrong(capsys):
     assert main(["app", "--port", "0"]) == 2
     assert "--port must lie between 1 and 65535" in capsys.readouterr().err
+
+
+def test_no_field_has_the_id_of_another_part_of_the_page(client):
+    import re
+
+    parts = set(re.findall(r'id="(\w+)"', client.get("/").text))
+    assert parts
+    assert not parts & (FIELDS | {"systems"})
