@@ -11,6 +11,7 @@ from typing import Any
 
 import anyio
 import anyio.to_thread
+import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -208,8 +209,6 @@ def _drawn(found: Found, _: list[str], kind: str) -> Response:
 
 def serve(host: str = "127.0.0.1", port: int = 8765) -> None:
     """Compile what is needed, and serve the page until it is interrupted."""
-    import uvicorn
-
     hosts = HOSTS | {f"[{host}]" if ":" in host else host}
     print("bayescm: compiling, the first time on a machine for a minute ...", flush=True)
     warm()
