@@ -10,7 +10,7 @@ FUNCTIONS = {name: inspect.signature(getattr(bayescm, name)).parameters
              for name in dir(bayescm) if callable(getattr(bayescm, name))}  # fmt: skip
 GONE = {"confidence", "prob", "size", "weight", "y_preds", "story", "tree", "board", "dataset", "repeats"}
 ALONE = {
-    "n": {"from_table"},  # a column
+    "n": {"from_table", "audited"},  # a column
     "cells": {"evaluate"},
     "first": {"sample_size_to_compare"},  # two rates
     "second": {"sample_size_to_compare"},
