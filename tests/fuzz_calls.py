@@ -132,6 +132,7 @@ FUNCTIONS: dict[str, dict[str, Maker]] = {
     "auc": {
         "y_true": truth,
         "y_score": scores,
+        "fpr_range": pick(None, None, None, (0, 0.1), [0.2, 0.7], (0.5, 0.1), (0, 2), "x", [np.nan, 1]),
         "method": pick(
             "delong",
             "logit_delong",
@@ -169,7 +170,7 @@ FUNCTIONS: dict[str, dict[str, Maker]] = {
         "lower": pick(0.2, 0.7, 0, 1, np.nan, -1, 1e-300, 0.5),
         "upper": pick(0.9, 0.95, 0.2, 1, np.nan, "x", 1 - 1e-12),
     },
-    "cell_summary": {"counts": any_counts},
+    "cell_summary": {"counts": any_counts, "simultaneous": pick(None, "goodman", "sison_glaz", "x", 3)},
     "choose": {
         "counts": any_counts,
         "model": pick(model, "kfold", "paired", "informative", "overdispersed", "latent_class"),
@@ -207,6 +208,7 @@ FUNCTIONS: dict[str, dict[str, Maker]] = {
     "from_table": {"table": table, "by": pick((), "n", "x", ["actual"], 3), "n": pick("n", "n", None, "x")},
     "interval": {
         "counts": any_counts,
+        "bound": pick("both", "both", "lower", "upper", "x", None),
         "method": pick(
             "wilson",
             "clopper_pearson",
@@ -271,6 +273,16 @@ FUNCTIONS: dict[str, dict[str, Maker]] = {
     "sample_size": {
         "metrics": pick("accuracy", "recall", "precision", "f1", "mcc", metric),
         "prevalence": pick(None, None, None, 0.3, "pilot", 2, np.nan),
+    },
+    "sample_size_of_auc": {
+        "auc": pick(0.8, 0.7, 0.999, 0.5, 0.2, 0, 1, np.nan, "x", None),
+        "other": pick(None, 0.75, 0.8, 1e-9, 2, np.nan, "x"),
+        "width": pick(None, None, 0.1, 1e-9, 3, 0, "x"),
+        "null": pick(0.5, 0.6, 0, np.nan),
+        "correlation": pick(None, None, 0.5, -0.9, 1, "x"),
+        "cases": pick(None, None, 50, 2, 1, 10**12, 2.5, "x"),
+        "prevalence": pick(None, 0.1, 1e-9, 0, 1, "x"),
+        "method": pick("binormal", "hanley_mcneil", "obuchowski", "x", 3),
     },
     "sample_size_to_compare": {
         "first": pick(0.85, 0.9, 0.5, 1, 0, np.nan, 2, 0.999),

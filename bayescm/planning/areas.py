@@ -124,7 +124,8 @@ def sample_size_of_auc(
     -------
     xarray.Dataset
         ``cases``, ``controls`` and ``n_items`` (of each system, or common ones), ``width`` and ``assurance`` that they
-        give. The assurance doesn't count a difference that is found the wrong way round.
+        give. The assurance doesn't count a difference that is found the wrong way round; it is NaN, with the attr
+        ``reason``, where there is none to find.
 
     Raises
     ------
@@ -175,12 +176,13 @@ def sample_size_of_auc(
         "assurance": (plan.power(n) if apart else np.nan, "Probability to find the difference"),
     }  # fmt: skip
     design = {} if other is None else {"design": "independent" if correlation is None else "paired"}
+    reason = {} if apart else {"reason": "there is no difference to find"}
     items = () if other is None else (OWN_ITEMS if correlation is None else SAME_ITEMS,)
     return xr.Dataset(
         {name: ((), value, {"long_name": text}) for name, (value, text) in named.items()},
         attrs=attributes(
             auc=plan.auc, **({"null": plan.null} if other is None else {"other": other, "correlation": correlation}),
-            **design, wanted_width=length, wanted_assurance=wanted, prevalence=plan.prevalence, method=method,
+            **design, **reason, wanted_width=length, wanted_assurance=wanted, prevalence=plan.prevalence, method=method,
             ci_prob=ci_prob, assumptions=assumed(None, *items, "areas as stated", items=EACH_CLASS),
         ),
     )  # fmt: skip
