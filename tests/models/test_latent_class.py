@@ -6,7 +6,7 @@ import pytensor
 import pytensor.tensor as pt
 import pytest
 import xarray as xr
-from agreement import OVER, draw, hardly_diverges, has_moments, log_density, recovers
+from agreement import OVER, draw, hardly_diverges, log_density, recovers
 from scipy import optimize, special, stats
 
 import bayescm
@@ -305,26 +305,3 @@ def test_simulate_gives_what_the_program_takes():
     assert list(program.coords["cell"])[:2] == ["0,0,0", "0,0,1"]
     theta = pm.draw(program["theta"], random_seed=1)
     np.testing.assert_allclose(theta.sum((-1, -2)), 1)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("positives", [120, 300])
-def test_errors_measured_elsewhere_keep_a_prevalence_inside_its_range(positives):
-    """Rogan and Gladen's solution is negative for 120 of 2,000; the posterior is that of a quadrature all the same."""
-    sensitivity, specificity, share = (46, 6), (92, 10), (np.arange(120) + 0.5) / 120
-    s, t = np.meshgrid(stats.beta(*sensitivity).ppf(share), stats.beta(*specificity).ppf(share))
-    p = (np.arange(1000) + 0.5) / 1000
-    density = np.array([stats.binom.pmf(positives, 2000, x * s + (1 - x) * (1 - t)).sum() for x in p])
-    mean = float(p @ density / density.sum())
-    sd = float(np.sqrt((p - mean) ** 2 @ density / density.sum()))
-    judged = xr.DataArray([2000 - positives, positives], {"judge": [0, 1]}, name="counts")
-    errors = {"sensitivity": {"judge": sensitivity}, "specificity": {"judge": specificity}}
-    with pytest.warns(UserWarning, match="the posterior is the prior"):
-        fit = bayescm.posterior(
-            judged, model="latent_class", prior=errors, random_seed=1, progressbar=False, quiet=True
-        )
-    draws = fit.posterior["true_prevalence"].isel(population=0)
-    has_moments(draws, mean, sd)
-    assert float(draws.min()) > 0
-    if positives == 120:
-        assert float(bayescm.rogan_gladen(0.06, 46 / 52, 92 / 102)) == 0.0
