@@ -18,7 +18,7 @@ settings.load_profile("ci")
 def compiled():
     """Compile the kernels once, for tests that look at all that is printed, and leave out the notice of others."""
     bayescm.metric_distribution([[6, 2], [0, 26]], "mcc").hdi()
-    load("jit").NOTICE.told = True
+    load("jit").NOTICE.said = True
 
 
 @pytest.fixture(autouse=True)

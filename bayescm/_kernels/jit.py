@@ -38,13 +38,13 @@ _FOLDER = cache_folder()
 class Notice(events.Listener):
     """Says once that a kernel is being compiled. What the cache has doesn't come here, and calls cost nothing more."""
 
-    told = False
+    said = False
 
     def on_start(self, event: Any) -> None:
         """Tell who listens to the log, or else who sits before a prompt, a notebook or a terminal."""
-        if self.told or not event.data["dispatcher"].py_func.__module__.startswith(__package__):
-            return
-        self.told = True
+        if self.said or not str(event.data["dispatcher"].py_func.__module__).startswith(__package__):
+            return  # PyTensor compiles functions of no module
+        self.said = True
         kept = "in every session: set BAYESCM_CACHE_DIR to a folder" if _FOLDER is None else "once on this machine"
         text, logger = f"compiling, about half a minute, {kept}", logging.getLogger("bayescm")
         if logger.isEnabledFor(logging.INFO) and logger.hasHandlers():

@@ -214,7 +214,7 @@ def _frame(view: View, data: xr.Dataset) -> "pd.DataFrame":
 
 def _main_variable(data: xr.Dataset) -> Hashable:
     """Return the variable that has a value for every row."""
-    return "interval" if "interval" in data else "n_items"
+    return next(name for name in ("interval", "n_items", "value", "labels") if name in data)
 
 
 def _rows(data: xr.Dataset) -> int:

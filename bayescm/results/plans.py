@@ -5,7 +5,7 @@ from typing import Any
 
 import xarray as xr
 
-from bayescm.data.schema import ASKED, CI_BOUND, METRIC
+from bayescm.data.schema import ASKED, CI_BOUND, GROUP, METRIC
 from bayescm.results.names import called, of_attrs, of_metric
 from bayescm.results.writing import bounds, each, listed, percent, probability, show, with_interval
 
@@ -79,6 +79,40 @@ def size_of_area(data: xr.Dataset) -> str:
     power = float(data["assurance"])
     end = f", and {found} with probability {probability(power)}" if power == power else ""
     return f"{sizes} {what} ({percent(float(attrs['ci_prob']))}) is {show(float(data['width']))} wide{end}."
+
+
+def of_allocation(data: xr.Dataset) -> list[dict[str, Any]]:
+    """Return a record per group: how many of the next labels it gets."""
+    names = ("labels", "neyman", "checked", "totals")
+    return [found | {name: one[name].item() for name in names} for found, one in each(data[[*names]], "labels")]
+
+
+def allocation(data: xr.Dataset) -> str:
+    """Say where the next labels go, and what they bring."""
+    given = [f"{record['labels']:,} of {record[GROUP]}" for record in of_allocation(data) if record["labels"]]
+    before, after = (show(float(data[name])) for name in ("sd", "expected_sd"))
+    return (
+        f"Check {listed(given)} next: the standard deviation of {of_attrs(data.attrs)} is {before} now, and {after} "
+        "after that on average."
+    )
+
+
+def of_label_values(data: xr.Dataset) -> list[dict[str, Any]]:
+    """Return a record per number of further labels: what they save, and what is left of it."""
+    names = ("value", "net")
+    return [found | {name: float(one[name]) for name in names} for found, one in each(data[[*names]], "value")]
+
+
+def value_of_labels(data: xr.Dataset) -> str:
+    """Say how many further labels are worth their price."""
+    most, n = show(float(data["value_of_information"])), int(data["best_n"])
+    price = f"at {float(data.attrs['per_label']):g} each"
+    now = f"The best action now: {data['best'].item()}"
+    if n == 0:
+        return f"No more labels are worth it {price}: knowing all rates would save {most}. {now}."
+    value, net = (show(float(data[name].sel(n_labels=n))) for name in ("value", "net"))
+    saved = f"they save {value} on average, {net} less their price; knowing all rates {most}"
+    return f"Check {n:,} more {price}: {saved}. {now}."
 
 
 def of_actions(data: xr.Dataset) -> list[dict[str, Any]]:

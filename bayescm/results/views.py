@@ -139,6 +139,14 @@ VIEWS = (
         ("decision_prob", "ci_prob"), _BOUNDS | {"action": 0}, plans.action, plans.of_actions, ("action",),
         ("mean", "sd", "lower", "upper", "probability_best", "expected_regret"),
     ),
+    View(
+        "allocate", _of("neyman totals sd expected_sd", labels="i", checked="i", group="U"), ("metric", "n_labels"), {},
+        plans.allocation, plans.of_allocation, ("group",), ("labels", "neyman", "checked", "totals"),
+    ),
+    View(
+        "label_value", _of("value net value_of_information cost", labels="i", n_labels="i", best_n="i", best="U"),
+        ("per_label", "n_items"), {}, plans.value_of_labels, plans.of_label_values, ("n_labels",), ("value", "net"),
+    ),
 )  # fmt: skip
 """Of several that fit the first is taken."""
 

@@ -24,6 +24,8 @@ def show(value: float, digits: int = 3) -> str:
         return "-"
     if value in (float("inf"), float("-inf")):
         return str(value)
+    if 1000 <= abs(value) < 1e7:
+        return f"{value:,.0f}"
     return f"{value:.{digits}f}" if 10.0**-digits <= abs(value) < 1000 or value == 0 else f"{value:.2g}"
 
 

@@ -11,7 +11,7 @@ from bayescm._kernels import jit
 
 @pytest.fixture
 def fresh(monkeypatch, compiled):
-    monkeypatch.setattr(jit.NOTICE, "told", False)
+    monkeypatch.setattr(jit.NOTICE, "said", False)
     logger = logging.getLogger("bayescm")  # as before a command of this process turned it on
     monkeypatch.setattr(logger, "handlers", [])
     monkeypatch.setattr(logger, "level", logging.NOTSET)
@@ -30,7 +30,8 @@ def compile_one(module="bayescm._kernels.some"):
 
 def test_a_session_is_told_once(fresh, monkeypatch, capsys):
     monkeypatch.setattr(sys, "ps1", ">>> ", raising=False)
-    compile_one("another.library")
+    for other in ("another.library", None):  # PyTensor makes functions of no module
+        compile_one(other)
     assert not capsys.readouterr().err
     compile_one()
     compile_one()

@@ -155,3 +155,12 @@ def test_no_more_labels_than_items():
 def test_what_is_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_what_they_say():
+    assert bayescm.allocate(AUDIT, 7).bayescm.sentence == (
+        "Check 6 of predicted 0, 1 of predicted 1 next: the standard deviation of accuracy is 0.116 now, and 0.091 "
+        "after that on average."
+    )
+    assert value().bayescm.sentence.startswith("Check 50 more at 1 each: they save 1,021 on average, 971.068 less")
+    assert value(per_label=1e4).bayescm.sentence.startswith("No more labels are worth it at 10000 each")

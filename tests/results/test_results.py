@@ -26,6 +26,7 @@ SEVERAL = SEVERAL.assign_coords(system=["x", "y", "z"])
 THREE = bayescm.paired_counts(TRUE, PREDICTED | {"c": (SCORES["a"] > 0.1).astype(int)})
 CLASSES = [[9, 1, 0], [2, 7, 1], [0, 3, 12]]
 SCORES_OF_3 = np.random.default_rng(1).random((200, 3)) + 0.3 * np.eye(3)[np.arange(200) % 3]
+AUDIT = bayescm.audited([[17, 1], [3, 19]], totals=[100, 1900])
 MANY = 500
 
 
@@ -53,6 +54,8 @@ MAKE = {
     "difference of areas": lambda: bayescm.auc_difference(TRUE, SCORES),
     "rates": lambda: bayescm.curve_intervals(TRUE, SCORES["a"], thresholds=[0.2, 0.5]),
     "size": lambda: bayescm.sample_size(["recall", "specificity"], width=0.1, prevalence=0.3, fixed_totals=True),
+    "allocation": lambda: bayescm.allocate(AUDIT, 40),
+    "value of labels": lambda: bayescm.label_value(AUDIT, {"fn": 5, "fp": 2}, per_label=1, n_items=5000),
     "size for an area": lambda: bayescm.sample_size_of_auc(0.8, width=0.1),
     "size for two areas": lambda: bayescm.sample_size_of_auc(0.85, 0.8, correlation=0.6),
     "size of a contest": lambda: bayescm.sample_size_to_compare(0.85, 0.8, discordance=0.1),
@@ -303,8 +306,8 @@ def test_names_are_escaped():
     assert r"50\%\_\#" in found.to_latex()
 
 
-@pytest.mark.parametrize(("value", "text"), [(0.5, "0.500"), (1e-4, "0.0001"), (2e4, "2e+04"), (np.nan, "-"),
-                                             (np.inf, "inf"), (0.0, "0.000")])  # fmt: skip
+@pytest.mark.parametrize(("value", "text"), [(0.5, "0.500"), (1e-4, "0.0001"), (2e4, "20,000"), (3e9, "3e+09"),
+                                             (np.nan, "-"), (np.inf, "inf"), (0.0, "0.000")])  # fmt: skip
 def test_numbers(value, text):
     assert writing.show(value) == text
 
