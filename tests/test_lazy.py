@@ -28,6 +28,7 @@ def scalar_of_draws(tp, fn, fp, tn):
 LAZY = {
     "at_prevalences": lambda c: bayescm.at_prevalences(c(TWO), ["precision", "mcc"], [0.1, (2, 8)]),
     "cell_summary": lambda c: bayescm.cell_summary(c(THREE)),
+    "cell_summary: simultaneous": lambda c: bayescm.cell_summary(c(THREE), simultaneous="goodman"),
     "decide": lambda c: bayescm.decide(c(TWO.rename(system="x")), {"fn": 10, "fp": 1}, **DRAWN),
     "decide: systems": lambda c: bayescm.decide(c(THREE), np.ones((3, 3)) - np.eye(3), design="independent", **DRAWN),
     "decide: small prior": lambda c: bayescm.decide(c(TWO), {"fn": 1}, prior=0.01, design="independent", **DRAWN),
@@ -75,13 +76,14 @@ COMPUTED = {
 """Functions that compute lazy counts: a text, an object, a ragged result, systems held against each other."""
 
 WITHOUT = {
-    "CurveDisplay", "LogitNormal", "MetricDistribution", "auc", "auc_difference", "aucpr", "beta_from_interval",
-    "confusion_matrix", "counts_at_thresholds", "counts_from_metrics", "curve_band", "curve_hull", "curve_intervals",
-    "curve_posterior", "from_table", "margins", "paired_counts", "predictions", "prior_from_metrics",
-    "prior_predictive", "rope_probabilities", "sample_size_to_compare", "sbc", "scorer", "regions.axis",
-    "calibration.confusion_probabilities", "calibration.coverage", "calibration.from_probabilities",
+    "CurveDisplay", "LogitNormal", "MetricDistribution", "allocate", "auc", "auc_difference", "aucpr", "audited",
+    "beta_from_interval", "confusion_matrix", "counts_at_thresholds", "counts_from_metrics", "curve_band",
+    "curve_hull", "curve_intervals", "curve_posterior", "from_inspect", "from_lm_eval", "from_table", "label_value",
+    "margins", "paired_counts", "predictions", "prior_from_metrics", "prior_predictive", "rope_probabilities",
+    "sample_size_of_auc", "sample_size_to_compare", "sbc", "scorer", "calibration.confusion_probabilities",
+    "calibration.coverage", "calibration.from_probabilities", "regions.axis",
 }  # fmt: skip
-"""Functions of labels, scores, answers to the same items, draws or numbers: nothing that is lazy by matrix."""
+"""Functions of labels, scores, answers to the same items, draws, audits or numbers: nothing that is lazy by matrix."""
 
 CHUNKS = {
     "one matrix": {"tile": 1, "system": 1},
