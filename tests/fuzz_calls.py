@@ -373,6 +373,7 @@ NOT_CALLED = {
     "metrics.compute": "the kernel under evaluate, of metrics and arrays that were checked",
     "models.names": "takes nothing",
     "scorer": "makes a scorer of an estimator; tests/metrics/test_scoring.py",
+    **dict.fromkeys(("from_inspect", "from_lm_eval"), "read files; tests/data/test_eval_logs.py"),
     "report": "writes down what summary, region and plot_forest answer; tests/reports",
     **{
         f"results.Answer{part}": "reads what was answered; tests/results"

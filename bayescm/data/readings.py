@@ -315,7 +315,10 @@ def _right_or_wrong(data: Any, leaderboard: bool) -> Any:
     """Take 0 and 1, items by systems, for wrong and right answers on a leaderboard."""
     framed = hasattr(data, "columns")
     plain = framed or isinstance(data, list | tuple | np.ndarray)
-    values: NDArray[Any] = validate.array_of("counts", data) if plain else np.empty(0)
+    try:
+        values: NDArray[Any] = np.asarray(data) if plain else np.empty(0)
+    except ValueError:  # rows of different lengths
+        return data
     if values.ndim != 2 or not values.size or (framed and _is_square(data)):
         return data
     right = as_right(values.ravel().tolist())

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 import page_scripts
 import pytest
-from test_page import PAGE
+from test_one_file import PAGE
 
 from bayescm.app import server
 from bayescm.app.questions import QUESTIONS
