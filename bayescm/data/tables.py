@@ -62,6 +62,9 @@ def from_table(
            [ 0, 26]])
     """
     groups = [by] if isinstance(by, str) else validate.listed("by", by)
+    for argument, value in (("actual", actual), ("predicted", predicted), ("n", n), *(("by", one) for one in groups)):
+        if not isinstance(value, Hashable):
+            raise TypeError(f"`{argument}` must be the name of a column; got {type(value).__name__}.")
     batch_names("by", groups)
     names = [actual, predicted, *([] if n is None else [n]), *groups]
     columns, weight = _read(table, names, n)

@@ -338,3 +338,10 @@ def test_answers_without_named_classes_are_checked_alike():
     other = xr.Dataset({"actual": ("item", ["a", "b"]), "predicted": (("system", "item"), [["a", "b"], ["b", "b"]])})
     with pytest.raises(ValueError, match="`pos_label` is needed"):
         bayescm.leaderboard(other)
+
+
+@pytest.mark.parametrize("options", [{"n": np.zeros((2, 3))}, {"by": np.zeros((2, 3))}, {"actual": [0, 1]}])
+def test_columns_are_called_by_their_names(options):
+    (name,) = options
+    with pytest.raises(TypeError, match=f"`{name}` must be the name of a column; got"):
+        bayescm.from_table({"actual": [0, 1], "predicted": [0, 1], "n": [3, 4]}, **options)
