@@ -29,17 +29,17 @@ _MOST = 1e9  # items, beyond which SciPy's exact test overflows
 
 
 class Proportion(NamedTuple):
-    """A metric that is a share of the items of some actual classes.
+    """A metric that is a share of the items of some actual, or some predicted, classes.
 
     Attributes
     ----------
-    rows : ndarray of bool, shape (K,)
-        The classes whose items count.
+    classes : ndarray of bool, shape (K,)
+        Those whose items count.
     right : ndarray of bool, shape (K, K)
         The cells that make the share.
     """
 
-    rows: Mask
+    classes: Mask
     right: Mask
 
 
@@ -52,14 +52,18 @@ class Agreement(NamedTuple):
     none: float
 
 
-def proportion_of(entry: Entry, n_labels: int) -> Proportion | None:
-    """Return a metric as a share of the items of actual classes, or None where it is none (or the prevalence)."""
+def proportion_of(entry: Entry, n_labels: int, *, predicted: bool = False) -> Proportion | None:
+    """Return a metric as a share of the items of actual, or of predicted, classes.
+
+    None where it is none, or the share of such a class itself.
+    """
     if (cells := cells_of(entry, n_labels)) is None:
         return None
     over, used = cells
-    whole = (used.all(1) | ~used.any(1)).all()
-    constant = (over.all(1) | ~over.any(1)).all()
-    return Proportion(used.any(1), over) if whole and not constant else None
+    axis = 0 if predicted else 1
+    whole = (used.all(axis) | ~used.any(axis)).all()
+    constant = (over.all(axis) | ~over.any(axis)).all()
+    return Proportion(used.any(axis), over) if whole and not constant else None
 
 
 def cells_of(entry: Entry, n_labels: int) -> tuple[Mask, Mask] | None:
@@ -82,7 +86,7 @@ def scores(answers: Patterns, pair: tuple[int, int], share: Proportion) -> tuple
     """Return in which share of its runs either of two systems got an item of a proportion, (P, 2), and how many do."""
     actual = answers.codes[:, 0]
     got = share.right[actual[:, None, None], answers.answers()[:, list(pair)]].mean(-1)
-    return got, np.where(share.rows[actual], answers.counts, 0)
+    return got, np.where(share.classes[actual], answers.counts, 0)
 
 
 def agreement(answers: Patterns, pair: tuple[int, int], share: Proportion) -> Agreement:
@@ -128,7 +132,7 @@ def prior_agreement(prior: PriorLike, rows: Array, share: Proportion) -> Agreeme
     if one is not None:
         return Agreement(0.5 * one, one, one, 0.5 * one)
     total = rows.sum(1)
-    use = share.rows & (total > 0)
+    use = share.classes & (total > 0)
     got, missed = ((rows * cells).sum(1)[use] for cells in (share.right, ~share.right))
     cells = [(a * b / total[use]).sum() for a in (got, missed) for b in (got, missed)]
     return Agreement(*map(float, cells))

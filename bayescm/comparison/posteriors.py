@@ -179,7 +179,7 @@ class Posteriors:
         """
         share = frequentist.proportion_of(entry, len(self.compared.labels))
         answers = self.compared.answers
-        if share is None or answers is None or (self.prevalence is not None and share.rows.sum() > 1):
+        if share is None or answers is None or (self.prevalence is not None and share.classes.sum() > 1):
             return None
         got, count = frequentist.scores(answers, pair, share)
         prior = frequentist.prior_agreement(self.prior, self.base.rows, share)

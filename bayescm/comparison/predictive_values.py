@@ -4,16 +4,15 @@ The weighted generalised score statistic (Kosinski 2013) and, for the ratio, the
 cells of the joint table (Moskowitz and Pepe 2006).
 """
 
-from typing import NamedTuple
-
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 from scipy import special
 
-from bayescm.comparison import frequentist
-from bayescm.comparison.inputs import COMPARISON, Compared, Entry
+from bayescm.comparison.frequentist import Proportion, proportion_of
+from bayescm.comparison.inputs import COMPARISON, Compared
 from bayescm.data.schema import CI_BOUND, METRIC, interval_coordinate
+from bayescm.inference.proportions import normal_quantile
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -28,38 +27,13 @@ _LONG_NAMES = {
 }
 
 
-class Predicted(NamedTuple):
-    """A metric that is a share of the items with some predicted class.
-
-    Attributes
-    ----------
-    columns : ndarray of bool, shape (K,)
-        The predictions whose items count.
-    right : ndarray of bool, shape (K, K)
-        The cells that make the share.
-    """
-
-    columns: Mask
-    right: Mask
-
-
-def predicted_of(entry: Entry, n_labels: int) -> Predicted | None:
-    """Return a metric as a share of the items with some predicted class, or None where it is none."""
-    if (
-        frequentist.proportion_of(entry, n_labels) is not None
-        or (cells := frequentist.cells_of(entry, n_labels)) is None
-    ):
-        return None
-    over, used = cells
-    whole = (used.all(0) | ~used.any(0)).all()
-    constant = (over.all(0) | ~over.any(0)).all()
-    return Predicted(used.any(0), over) if whole and not constant else None
-
-
 def predictive_values(compared: Compared, ci_prob: float) -> xr.Dataset | None:
     """Return the comparison of the metrics that are shares of predicted classes; None if there are none."""
-    shares = {entry.name: predicted_of(entry, len(compared.labels)) for entry in compared.entries}
-    kept = {name: share for name, share in shares.items() if share is not None}
+    k, kept = len(compared.labels), {}
+    for entry in compared.entries:
+        share = proportion_of(entry, k, predicted=True)
+        if share is not None and proportion_of(entry, k) is None:
+            kept[entry.name] = share
     if compared.answers is None or compared.runs > 1 or not kept:
         return None
     values = np.array(
@@ -83,14 +57,14 @@ def predictive_values(compared: Compared, ci_prob: float) -> xr.Dataset | None:
     return made
 
 
-def _compared(compared: Compared, pair: tuple[int, int], share: Predicted, ci_prob: float) -> Array:
+def _compared(compared: Compared, pair: tuple[int, int], share: Proportion, ci_prob: float) -> Array:
     """Return difference, bounds, ratio, bounds and p-value of one comparison."""
     answers = compared.answers
     if answers is None:
         raise ValueError("`data` must say which items both systems answered.")
     count = answers.counts.astype(np.float64)
     actual, given = answers.codes[:, 0], answers.codes[:, [1 + system for system in pair]]
-    return of_items(share.columns[given], share.right[actual[:, None], given], count, ci_prob)
+    return of_items(share.classes[given], share.right[actual[:, None], given], count, ci_prob)
 
 
 def of_items(chosen: Mask, right: Mask, count: Array, ci_prob: float) -> Array:
@@ -100,7 +74,7 @@ def of_items(chosen: Mask, right: Mask, count: Array, ci_prob: float) -> Array:
         return np.full(7, np.nan)
     values = hits / totals
     influence = chosen * (right - values) / totals
-    z = -special.ndtri((1.0 - ci_prob) / 2.0)
+    z = normal_quantile(ci_prob)
     difference = values[0] - values[1]
     error = np.sqrt(count @ (influence[:, 0] - influence[:, 1]) ** 2)
     bounds = difference + z * error * np.array([-1.0, 1.0]) if error > _NOISE else np.full(2, np.nan)

@@ -302,7 +302,7 @@ def _of_proportion(compared: Compared, pair: tuple[int, int], share: frequentist
         p_values = frequentist.mcnemar(cells.first, cells.second) if sum(cells) else np.full(2, np.nan)
         return np.concatenate([p_values, *frequentist.paired_intervals(cells, ci_prob)])
     k1, k2 = (float(compared.totals[system][share.right].sum()) for system in pair)
-    n1, n2 = (float(compared.totals[system][share.rows].sum()) for system in pair)
+    n1, n2 = (float(compared.totals[system][share.classes].sum()) for system in pair)
     tested = frequentist.independent_tests((k1, k2), (n1, n2))
     return np.concatenate([tested, *frequentist.independent_intervals((k1, k2), (n1, n2), ci_prob)])
 

@@ -8,7 +8,9 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import optimize, special
+from scipy import optimize
+
+from bayescm.inference.proportions import normal_quantile
 
 Array = NDArray[np.float64]
 
@@ -55,12 +57,8 @@ def agresti_caffo(k: tuple[float, float], n: tuple[float, float], ci_prob: float
     if min(n) == 0:
         return np.full(2, np.nan)
     (p1, m1), (p2, m2) = (((each + 1.0) / (size + 2.0), size + 2.0) for each, size in zip(k, n, strict=True))
-    half = _quantile(ci_prob) * np.sqrt(p1 * (1.0 - p1) / m1 + p2 * (1.0 - p2) / m2)
+    half = normal_quantile(ci_prob) * np.sqrt(p1 * (1.0 - p1) / m1 + p2 * (1.0 - p2) / m2)
     return np.asarray(np.clip([p1 - p2 - half, p1 - p2 + half], -1.0, 1.0))
-
-
-def _quantile(ci_prob: float) -> float:
-    return float(-special.ndtri((1.0 - ci_prob) / 2.0))
 
 
 def _likeliest(k1: float, n1: float, k2: float, n2: float, difference: float) -> float:
@@ -84,7 +82,7 @@ def _likeliest(k1: float, n1: float, k2: float, n2: float, difference: float) ->
 
 def _bounds(estimate: float, n: float, variance: Callable[[float], float], ci_prob: float) -> Array:
     """Return the differences on either side at which the square of the statistic is z^2."""
-    z = _quantile(ci_prob)
+    z = normal_quantile(ci_prob)
 
     def excess(difference: float) -> float:
         return float(abs(estimate - difference) - z * np.sqrt(variance(difference)))

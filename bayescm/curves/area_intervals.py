@@ -10,6 +10,7 @@ from scipy import special
 
 from bayescm.curves import area_samples
 from bayescm.curves.area_samples import Items
+from bayescm.inference.proportions import normal_quantile
 
 Array = NDArray[np.float64]
 
@@ -51,7 +52,7 @@ class Areas:
     @property
     def z(self) -> float:
         """Return the normal quantile of the level."""
-        return float(-special.ndtri((1.0 - self.ci_prob) / 2.0))
+        return normal_quantile(self.ci_prob)
 
     @property
     def tails(self) -> Array:

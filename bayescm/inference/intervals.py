@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
-from scipy import special
 
 from bayescm.data import validate
 from bayescm.data.assumptions import assumed
@@ -230,7 +229,7 @@ def _delta(counts: NDArray[np.int64], _: NDArray[np.int64], plan: _Plan) -> Foun
             squares[m] += n * slope**2
             firsts[m] += n * slope
     found = []
-    z = -special.ndtri((1.0 - plan.level) / 2.0)
+    z = proportions.normal_quantile(plan.level)
     for point, square, first in zip(points, squares, firsts, strict=True):
         with np.errstate(invalid="ignore", divide="ignore"):
             variance = square - first**2 / _along(cells.sum((-2, -1)), point)

@@ -72,10 +72,15 @@ def likelihood_ratio(k: ArrayLike, n: ArrayLike, ci_prob: float = 0.95) -> Bound
     return special.expit(_lower_logit(k, n, z**2)), special.expit(-_lower_logit(n - k, n, z**2))
 
 
+def normal_quantile(ci_prob: float) -> float:
+    """Return how many standard deviations an interval of this level reaches to either side."""
+    return float(-special.ndtri((1.0 - ci_prob) / 2.0))
+
+
 def _arguments(k: ArrayLike, n: ArrayLike, ci_prob: float) -> tuple[Array, Array, float]:
     """Return k and n as arrays of one shape, and the normal quantile of the level."""
     k, n = np.broadcast_arrays(np.asarray(k, np.float64), np.asarray(n, np.float64))
-    return k, n, float(-special.ndtri((1.0 - ci_prob) / 2.0))
+    return k, n, normal_quantile(ci_prob)
 
 
 def _lower_logit(k: Array, n: Array, limit: float) -> Array:

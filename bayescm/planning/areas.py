@@ -11,6 +11,7 @@ from bayescm.data import validate
 from bayescm.data.assumptions import EACH_CLASS, OWN_ITEMS, SAME_ITEMS, assumed
 from bayescm.data.schema import attributes
 from bayescm.distributions.beta_binomial import MOST
+from bayescm.inference.proportions import normal_quantile
 
 _LEAST = 2  # items of a class, to see how its scores vary
 
@@ -200,7 +201,7 @@ def _read(
     validate.choice("method", method, METHODS)
     return _Plan(
         validate.number("auc", auc, 0, 1), None if other is None else validate.number("other", other, 0, 1),
-        validate.number("null", null, 0, 1), together, share, method, float(-special.ndtri((1.0 - level) / 2.0)),
+        validate.number("null", null, 0, 1), together, share, method, normal_quantile(level),
     )  # fmt: skip
 
 

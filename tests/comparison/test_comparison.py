@@ -272,8 +272,8 @@ def test_merged_concentrations_are_those_of_the_joint_prior():
             share = frequentist.proportion_of(entry, 3)
             found = frequentist.prior_agreement(rows, rows, share)
             assert frequentist.prior_agreement("perks", rows, share) == (0.5, 1, 1, 0.5)
-            right = share.right & share.rows[:, None]
-            wrong = ~share.right & share.rows[:, None]
+            right = share.right & share.classes[:, None]
+            wrong = ~share.right & share.classes[:, None]
             for value, (j, k) in zip(found, itertools.product((right, wrong), repeat=2), strict=True):
                 assert value == pytest.approx((joint * j[:, :, None] * k[:, None, :]).sum())
     for name in ("precision", "prevalence", "f1", "mcc"):
