@@ -175,8 +175,7 @@ def leaderboard(
         validate.choice("design", design, DESIGNS)
     field = _field(of_accuracies(counts, n_items), metric, design, model, prior, prevalence)
     n, seed = len(field.point), validate.seed(random_seed)
-    if validate.positive_integer("samples", samples) < 1000:
-        raise ValueError(f"`samples` must be at least 1000; got {samples}.")
+    samples = validate.draws(samples)
     options = Options(
         validate.number("decision_prob", decision_prob, 0.5, 1),
         validate.number("ci_prob", ci_prob, 0, 1),

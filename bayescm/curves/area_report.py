@@ -39,14 +39,6 @@ def chosen(name: str, value: str | Sequence[str], allowed: Collection[str]) -> t
     return words
 
 
-def check_draws(draws: object) -> int:
-    """Return a number of draws that leaves some in the tails."""
-    number = validate.positive_integer("samples", draws)
-    if number < 1000:
-        raise ValueError(f"`samples` must be at least 1000, so that the tails hold some; got {number}.")
-    return number
-
-
 def intervals(areas: Areas, methods: Mapping[str, Method]) -> list[tuple[tuple[int, int, int], Found]]:
     """Return every interval by its position: system, area, method."""
     found = []

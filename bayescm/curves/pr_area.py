@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from bayescm.curves import area_intervals
 from bayescm.curves.area_intervals import Areas
-from bayescm.curves.area_report import ESTIMATOR, METHOD, check_draws, chosen, dataset, of_draws
+from bayescm.curves.area_report import ESTIMATOR, METHOD, chosen, dataset, of_draws
 from bayescm.curves.area_samples import CODES, Items, at_prevalence, check_items
 from bayescm.curves.exchanged import FEW, described, effective_controls
 from bayescm.curves.options import stretch
@@ -145,7 +145,7 @@ def aucpr(
         items = at_prevalence(items, validate.number("prevalence", prevalence, 0, 1))
     options: dict[str, Any] = {
         "size": items.cases if prevalence is None else trials(items),
-        "ci_prob": validate.number("ci_prob", ci_prob, 0, 1), "draws": check_draws(samples),
+        "ci_prob": validate.number("ci_prob", ci_prob, 0, 1), "draws": validate.draws(samples),
         "folds": validate.positive_integer("folds", folds), "seed": validate.seed(random_seed),
     }  # fmt: skip
     areas = Areas(items, estimators, **options) if ends is None else _partial(items, estimators, methods, options, ends)

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from bayescm.curves import area_intervals, delong, multiclass
 from bayescm.curves.area_intervals import Areas
-from bayescm.curves.area_report import METHOD, check_draws, chosen, dataset, of_draws
+from bayescm.curves.area_report import METHOD, chosen, dataset, of_draws
 from bayescm.curves.area_samples import Items, check_items
 from bayescm.curves.options import stretch
 from bayescm.curves.partial import PartialAreas
@@ -137,7 +137,7 @@ def auc(
         if fpr_range is not None:
             raise ValueError("`fpr_range` is for two classes; leave it out, or make one class against the rest.")
         several = multiclass.check_several(y_true, y_score, labels, pos_label, direction)
-        options = (validate.number("ci_prob", ci_prob, 0, 1), check_draws(samples), validate.seed(random_seed))
+        options = (validate.number("ci_prob", ci_prob, 0, 1), validate.draws(samples), validate.seed(random_seed))
         return multiclass.multiclass_auc(several, words, options, drop[1:], attrs)
     if fpr_range is not None:
         _check_serves(words, PARTIAL, "a partial area")
@@ -162,7 +162,7 @@ def areas_of(items: Items, ci_prob: object, draws: object, random_seed: Any, fpr
     ends = stretch("fpr_range", fpr_range)
     options: dict[str, Any] = {
         "size": min(items.cases, items.controls), "ci_prob": validate.number("ci_prob", ci_prob, 0, 1),
-        "draws": check_draws(draws), "folds": 0, "seed": validate.seed(random_seed),
+        "draws": validate.draws(draws), "folds": 0, "seed": validate.seed(random_seed),
     }  # fmt: skip
     if ends is not None:
         return PartialAreas(items, ("auc",), **options, ends=ends)

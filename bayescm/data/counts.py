@@ -15,10 +15,8 @@ from bayescm.data import validate
 from bayescm.data.crosstabs import is_margin, square, without_margins
 from bayescm.data.labels import (
     Label,
-    class_order,
-    codes,
+    coded,
     grouped,
-    in_words_of,
     label_array,
     plain,
     positions,
@@ -105,18 +103,15 @@ def confusion_matrix(
     true = np.repeat(true, each)
     pred = label_array("y_pred", np.ravel(y_pred) if runs else y_pred)
     validate.same_length(y_true=true, y_pred=pred)
-    if isinstance(pos_label, tuple):
-        pred, pos_label = in_words_of(true, pred, pos_label), pos_label[0]
-    (true, pred), order = class_order({"y_true": true, "y_pred": pred}, labels, pos_label)
+    true, pred, order = coded({"y_true": true, "y_pred": pred}, labels, pos_label)
     given = {name: one for name, one in ((FOLD, fold), (GROUP, group)) if one is not None}
     batch = {name: np.repeat(plain(name, one), each) for name, one in given.items()}
     validate.same_length(y_true=true, **batch)
     if runs:
         batch[RUN] = np.tile(np.arange(runs), len(true) // runs)
     levels, level_codes = grouped(list(batch), batch)
-    sorter = np.argsort(order)
     shape = (*(len(level) for level in levels), len(order), len(order))
-    flat = np.ravel_multi_index((*level_codes, codes(true, order, sorter), codes(pred, order, sorter)), shape)
+    flat = np.ravel_multi_index((*level_codes, true, pred), shape)
     counts = np.bincount(flat, minlength=int(np.prod(shape))).reshape(shape).astype(np.int64)
     return labelled(counts, order, list(batch)).assign_coords(dict(zip(batch, levels, strict=True)))
 
@@ -126,13 +121,9 @@ def _of_stream(
 ) -> xr.DataArray:
     """Count the items of chunks."""
     rows, n = distinct_rows(in_chunks(chunks, lambda chunk: pair_of(chunk, "y_pred", label_array)))
-    true, pred = (label_array(name, column) for name, column in rows.items())
-    if isinstance(pos_label, tuple):
-        pred, pos_label = in_words_of(true, pred, pos_label), pos_label[0]
-    (true, pred), order = class_order({"y_true": true, "y_pred": pred}, labels, pos_label)
-    sorter = np.argsort(order)
+    true, pred, order = coded({name: label_array(name, one) for name, one in rows.items()}, labels, pos_label)
     counts = np.zeros((len(order), len(order)), np.int64)
-    np.add.at(counts, (codes(true, order, sorter), codes(pred, order, sorter)), n)
+    np.add.at(counts, (true, pred), n)
     return labelled(counts, order)
 
 

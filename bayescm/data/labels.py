@@ -207,6 +207,21 @@ def codes(values: NDArray[Any], order: NDArray[Any], sorter: NDArray[np.intp]) -
     return sorter[np.searchsorted(order, values, sorter=sorter)]
 
 
+def coded(
+    given: Mapping[str, NDArray[Any]], labels: Sequence[Label] | None, pos_label: Label | tuple[Label, Label] | None
+) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[Any]]:
+    """Return actual and predicted labels as positions in the order of the classes, and that order.
+
+    A pair as `pos_label` names the positive class of the truth and that of the predictions, in words of their own.
+    """
+    true, pred = given.values()
+    if isinstance(pos_label, tuple):
+        pred, pos_label = in_words_of(true, pred, pos_label), pos_label[0]
+    (true, pred), order = class_order(dict(zip(given, (true, pred), strict=True)), labels, pos_label)
+    sorter = np.argsort(order)
+    return codes(true, order, sorter), codes(pred, order, sorter), order
+
+
 def positions(labels: Sequence[Label], known: list[Any]) -> list[int]:
     """Return where each of `labels` stands among the labels that an array already has."""
     labels = validate.listed("labels", labels)

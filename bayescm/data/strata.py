@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bayescm.data import validate
 from bayescm.data.counts import check_counts, labelled
-from bayescm.data.labels import Label, class_order, codes, grouped, label_array
+from bayescm.data.labels import Label, coded, grouped, label_array
 from bayescm.data.schema import ACTUAL, MATRIX, OF, PREDICTED, TOTALS, labels_of
 from bayescm.data.tables import columns_of
 
@@ -282,15 +282,13 @@ def _of_table(
         raise ValueError(f"column {actual!r} is empty in every row; give the truth of some items.")
     known = label_array(actual, truth[~empty] if truth.dtype.kind != "O" else np.array(truth[~empty].tolist()))
     verdict = label_array(predicted, columns[predicted])
-    (known, verdict), order = class_order({actual: known, predicted: verdict}, labels, pos_label)
+    row, column, order = coded({actual: known, predicted: verdict}, labels, pos_label)
     levels, places = grouped(groups, columns)
-    sorter = np.argsort(order)
-    column = codes(verdict, order, sorter)
     sizes, k = [len(level) for level in levels], len(order)
     counts, totals = np.zeros((*sizes, k, k), np.int64), np.zeros((*sizes, k), np.int64)
     weight = np.ones(len(column), np.int64) if n is None else validate.count_values(n, columns[n])
     np.add.at(totals, (*places, column), weight)
-    seen = (*(place[~empty] for place in places), codes(known, order, sorter), column[~empty])
+    seen = (*(place[~empty] for place in places), row, column[~empty])
     np.add.at(counts, seen, weight[~empty])
     made = labelled(counts, order, groups).assign_coords(dict(zip(groups, levels, strict=True)))
     return made, xr.DataArray(totals, dims=(*groups, PREDICTED))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from bayescm.data import validate
 from bayescm.data.counts import labelled
 from bayescm.data.crosstabs import is_margin
-from bayescm.data.labels import Label, class_order, codes, grouped, in_words_of, label_array, plain
+from bayescm.data.labels import Label, coded, grouped, label_array, plain
 from bayescm.data.schema import batch_names
 from bayescm.data.streams import Columns, distinct_rows, in_chunks, is_stream
 
@@ -68,17 +68,13 @@ def from_table(
     batch_names("by", groups)
     names = [actual, predicted, *([] if n is None else [n]), *groups]
     columns, weight = _read(table, names, n)
-    true, pred = label_array(actual, columns[actual]), label_array(predicted, columns[predicted])
-    if isinstance(pos_label, tuple):
-        pred, pos_label = in_words_of(true, pred, pos_label), pos_label[0]
-    (true, pred), order = class_order({actual: true, predicted: pred}, labels, pos_label)
+    sides = {name: label_array(name, columns[name]) for name in (actual, predicted)}
+    true, pred, order = coded(sides, labels, pos_label)
     if n is not None:
         _no_margins(order)
     levels, level_codes = grouped(groups, columns)
-    sorter = np.argsort(order)
-    code = [*level_codes, codes(true, order, sorter), codes(pred, order, sorter)]
     shape = (*(len(level) for level in levels), len(order), len(order))
-    flat = np.ravel_multi_index(tuple(code), shape)
+    flat = np.ravel_multi_index((*level_codes, true, pred), shape)
     if n is not None:
         _no_cell_twice(flat, shape, levels, order)
     counts = np.zeros(int(np.prod(shape)), np.int64)

@@ -35,6 +35,14 @@ def choice(name: str, value: object, allowed: Collection[str]) -> str:
     return value
 
 
+def draws(value: object) -> int:
+    """Return a number of `samples` that leaves some in the tails of an interval."""
+    found = positive_integer("samples", value)
+    if found < 1000:
+        raise ValueError(f"`samples` must be at least 1000, so that the tails hold some; got {found}.")
+    return found
+
+
 def number(name: str, value: object, lower: float, upper: float, *, closed: bool = False) -> float:
     """Return `value` as a float inside an interval, open unless `closed`."""
     wanted = f"a number in {'[' if closed else '('}{lower:g}, {upper:g}{']' if closed else ')'}"

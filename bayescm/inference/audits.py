@@ -13,7 +13,6 @@ from bayescm.data.random import Stream, matrix_rng
 from bayescm.data.schema import LABEL, METRIC, attributes, labels_of, positive_class
 from bayescm.distributions import strata as groups
 from bayescm.distributions.protocol import Distribution
-from bayescm.distributions.sample import Draws, warn_undefined
 from bayescm.inference import tables
 from bayescm.metrics import Metric, MetricLike, MetricsLike, compute, describe, per_label, resolve
 from bayescm.priors.concentrations import PrevalenceLike, PriorLike
@@ -36,21 +35,15 @@ def summarise(
     prob = validate.number("ci_prob", ci_prob, 0, 1)
     kind = validate.choice("ci_kind", ci_kind, ("hdi", "eti"))
     seed = validate.seed(random_seed)
-    if validate.positive_integer("samples", samples) < 1000:
-        raise ValueError(f"`samples` must be at least 1000 for an interval of draws; got {samples}.")
+    samples = validate.draws(samples)
     resolved = resolve(metrics, len(labels))
     exact = {m.name: dist for m in resolved if (dist := groups.exact_of(m, posterior)) is not None}
     drawn = [metric for metric in resolved if metric.name not in exact]
     found = {name: dist.statistics(prob, kind) for name, dist in exact.items()}
     found |= _of_draws(drawn, posterior, samples, matrix_rng(seed, 0, Stream.AUDIT), prob, kind)
-    points = compute(resolved, groups.plug_in(of))
-    rows = []
-    for metric, point in zip(resolved, points, strict=True):
-        values = found[metric.name] | {"point": point}
-        row = np.stack([np.broadcast_to(values.get(name, 0.0), point.shape) for name in tables.STATISTICS], axis=-1)
-        rows.append(row if per_label(metric, len(labels)) else row[None])
-    table = xr.DataArray(np.concatenate(rows), dims=(METRIC, "statistic"))
-    attrs = _attrs(counts, prior) | attributes(ci_prob=prob, ci_kind=kind, samples=samples, random_seed=seed)
+    rows = tables.rows(found, resolved, compute(resolved, groups.plug_in(of)), len(labels))
+    table = xr.DataArray(rows, dims=(METRIC, "statistic"))
+    attrs = attrs_of(counts, prior) | attributes(ci_prob=prob, ci_kind=kind, samples=samples, random_seed=seed)
     return tables.dataset(table, resolved, labels, exact, prob, kind, attrs)
 
 
@@ -74,7 +67,7 @@ def distribution(
         point, dims=LABEL if several else (), coords={LABEL: labels} if several else {}, name=resolved.name,
         attrs=describe(resolved),
     )  # fmt: skip
-    return resolved, dist, labelled, _attrs(counts, prior)
+    return resolved, dist, labelled, attrs_of(counts, prior)
 
 
 def _read(
@@ -86,13 +79,18 @@ def _read(
             "`prevalence` isn't for an audit's summary, whose totals say how frequent a verdict is; leave it out. "
             "bayescm.posterior(counts, prevalence=...) exchanges it, draw by draw."
         )
-    of, labels = strata.read(counts), labels_of(counts)
-    posterior = groups.posterior_of(of, groups.prior_of(of, prior, labels))
+    return *posterior_of(counts, prior), labels_of(counts)
+
+
+def posterior_of(counts: Any, prior: PriorLike) -> tuple[strata.Strata, groups.Groups]:
+    """Return an audit and its posterior."""
+    of = strata.read(counts)
+    posterior = groups.posterior_of(of, groups.prior_of(of, prior, labels_of(counts)))
     groups.check_proper(posterior, of)
-    return of, posterior, labels
+    return of, posterior
 
 
-def _attrs(counts: xr.DataArray, prior: PriorLike) -> dict[str, str | int | float]:
+def attrs_of(counts: xr.DataArray, prior: PriorLike) -> dict[str, str | int | float]:
     """Say how an answer was made."""
     said = strata.settings(counts)
     return attributes(
@@ -107,16 +105,9 @@ def _of_draws(
     if not metrics:
         return {}
     values: list[list[Array]] = []
-    k = posterior.cells.shape[-1]
     block = max(2**21 // posterior.cells.size, 1)
     for start in range(0, samples, block):
         theta = groups.draw(posterior, rng, min(block, samples - start))[2]
         values.append(compute(metrics, theta))
-    found = {}
-    for i, metric in enumerate(metrics):
-        draws = np.concatenate([part[i] for part in values])
-        warn_undefined({metric.name: draws})
-        stats = Draws(np.moveaxis(draws, 0, -1)).statistics(prob, kind)
-        shape = (k,) if per_label(metric, k) else ()
-        found[metric.name] = stats | {"is_hdi": np.full(shape, kind == "hdi"), "error": np.full(shape, np.nan)}
-    return found
+    draws = (np.concatenate(parts) for parts in zip(*values, strict=True))
+    return {metric.name: tables.of_draws(metric, one, prob, kind) for metric, one in zip(metrics, draws, strict=True)}

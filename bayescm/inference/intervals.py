@@ -150,11 +150,9 @@ def interval(
         method=method,
         ci_prob=_level(ci_prob, validate.choice("bound", bound, BOUNDS)),
         bound=bound,
-        draws=validate.positive_integer("samples", samples),
+        draws=validate.draws(samples),
         seed=validate.seed(random_seed),
     )
-    if plan.draws < 1000:
-        raise ValueError(f"`samples` must be at least 1000 for a bootstrap interval; got {plan.draws}.")
     table = by_matrix(
         lambda c, i: _fill(c, i, plan), counts, {METRIC: len(plan.names), "statistic": len(_COLUMNS)}
     ).assign_coords(coords)

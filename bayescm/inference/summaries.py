@@ -16,7 +16,6 @@ from bayescm.data.inputs import takes_counts
 from bayescm.data.random import Stream, matrix_rng
 from bayescm.data.schema import METRIC, attributes, by_matrix, labels_of, positive_class
 from bayescm.distributions import dirichlet
-from bayescm.distributions.sample import Draws, warn_undefined
 from bayescm.inference import audits, tables
 from bayescm.metrics import Metric, MetricsLike, compute, multiclass, per_label, resolve
 from bayescm.models import same_items
@@ -131,11 +130,9 @@ def summary(
         prevalence=prevalence,
         ci_prob=validate.number("ci_prob", ci_prob, 0, 1),
         ci_kind=validate.choice("ci_kind", ci_kind, ("hdi", "eti")),
-        draws=validate.positive_integer("samples", samples),
+        draws=validate.draws(samples),
         seed=validate.seed(random_seed),
     )
-    if plan.draws < 1000:
-        raise ValueError(f"`samples` must be at least 1000 for an interval of draws; got {plan.draws}.")
     if answers is not None and runs > 1:
         if model != "dirichlet_multinomial":
             raise ValueError(f"`model` must be 'dirichlet_multinomial' for several runs of an item; got {model!r}.")
@@ -174,14 +171,10 @@ def _summarise(counts: NDArray[Any], index: NDArray[np.int64], plan: _Plan) -> A
     found |= {name: dist.statistics(plan.ci_prob, plan.ci_kind) for name, dist in exact.items() if name not in found}
     found |= _of_draws(drawn, index, posterior, plan)
     points = compute(plan.metrics, dirichlet.plug_in(counts, posterior, plan.prevalence))
-    columns = []
-    for metric, point in zip(plan.metrics, points, strict=True):
+    for i, metric in enumerate(plan.metrics):
         if plan.prevalence is not None and distributions.is_prevalence(metric):
-            point = np.broadcast_to(exact[metric.name].mean(), point.shape)  # also where a class has no items
-        values = found[metric.name] | {"point": point}
-        rows = np.stack([np.broadcast_to(values.get(name, 0.0), point.shape) for name in tables.STATISTICS], axis=-1)
-        columns.append(rows if per_label(metric, len(plan.labels)) else rows[..., None, :])
-    return np.concatenate(columns, axis=-2)
+            points[i] = np.broadcast_to(exact[metric.name].mean(), points[i].shape)  # also where a class has no items
+    return tables.rows(found, plan.metrics, points, len(plan.labels))
 
 
 def _of_betas(betas: dict[str, distributions.Beta], plan: _Plan) -> dict[str, dict[str, Any]]:
@@ -241,15 +234,13 @@ def draws_of(metrics: Sequence[Metric], one: Concentrations, rng: np.random.Gene
 
 def _of_metric(metric: Metric, values: Array, posterior: Concentrations, plan: _Plan) -> dict[str, Any]:
     """Return the statistics of one metric's draws for one matrix."""
-    warn_undefined({metric.name: values})
-    found = Draws(np.moveaxis(values, 0, -1)).statistics(plan.ci_prob, plan.ci_kind)
+    found = tables.of_draws(metric, values, plan.ci_prob, plan.ci_kind)
     if metric.moments:  # inf or NaN instead of the luck of the draws
         least = _least_concentration(metric, posterior.rows)
         found["mean"] = np.where(least <= 1, np.inf, found["mean"])
         found["sd"] = np.where(least <= 1, np.nan, np.where(least <= 2, np.inf, found["sd"]))
         found["mcse_mean"] = np.where(least <= 2, np.nan, found["mcse_mean"])
-    shape = found["mean"].shape
-    return found | {"is_hdi": np.full(shape, plan.ci_kind == "hdi"), "error": np.full(shape, np.nan)}
+    return found
 
 
 def _least_concentration(metric: Metric, rows: Array) -> Array:

@@ -1,13 +1,17 @@
 """The Dataset that a summary is: statistics of every metric, with their names."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
 from bayescm.data.schema import CI_BOUND, METRIC, interval_coordinate
+from bayescm.distributions.sample import Draws, warn_undefined
 from bayescm.metrics import Metric, coordinates, per_label
+
+Array = NDArray[np.float64]
 
 STATISTICS = (
     "point", "mean", "median", "sd", "lower", "upper", "mcse_mean", "mcse_lower", "mcse_upper", "is_hdi", "error",
@@ -23,6 +27,26 @@ _LONG_NAMES = {
     "mcse_interval": "Monte Carlo standard error of the bounds (0: exact)",
     "error": "Estimated relative error of the tails' probabilities (0: closed form; NaN: draws)",
 }
+
+
+def rows(
+    found: Mapping[str, Mapping[str, Any]], metrics: Sequence[Metric], points: Sequence[Array], n_labels: int
+) -> Array:
+    """Put the statistics of all metrics, and their points, into one table (..., metric, statistic)."""
+    columns = []
+    for metric, point in zip(metrics, points, strict=True):
+        values = {**found[metric.name], "point": point}
+        one = np.stack([np.broadcast_to(values.get(name, 0.0), point.shape) for name in STATISTICS], axis=-1)
+        columns.append(one if per_label(metric, n_labels) else one[..., None, :])
+    return np.concatenate(columns, axis=-2)
+
+
+def of_draws(metric: Metric, values: Array, ci_prob: float, ci_kind: str) -> dict[str, Any]:
+    """Return the statistics of the draws (draws, ...) of a metric."""
+    warn_undefined({metric.name: values})
+    found = Draws(np.moveaxis(values, 0, -1)).statistics(ci_prob, ci_kind)
+    shape = found["mean"].shape
+    return found | {"is_hdi": np.full(shape, ci_kind == "hdi"), "error": np.full(shape, np.nan)}
 
 
 def dataset(

@@ -171,11 +171,9 @@ def decide(
         cost_matrix(costs, labels),
         validate.number("ci_prob", ci_prob, 0, 1),
         validate.choice("ci_kind", ci_kind, ("eti", "hdi")),
-        validate.positive_integer("samples", samples),
+        validate.draws(samples),
         validate.seed(random_seed),
     )
-    if problem.draws < 1000:
-        raise ValueError(f"`samples` must be at least 1000; got {samples}.")
     decision_prob = validate.number("decision_prob", decision_prob, 0, 1)
     plan = _Plan(problem, labels, concentrations(prior, model, labels), prior, prevalence, design, which)
     actions = [str(name) for name in matrices[SYSTEM].values] + constant_actions(labels)

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 from scipy import special
 
 from bayescm.data import strata, validate
-from bayescm.data.assumptions import of_model
 from bayescm.data.random import Stream, matrix_rng
-from bayescm.data.schema import GROUP, attributes, labels_of, positive_class
+from bayescm.data.schema import GROUP, attributes, labels_of
 from bayescm.distributions import beta_quantiles
 from bayescm.distributions import strata as groups
+from bayescm.inference import audits
 from bayescm.metrics import MetricLike, parts, per_label, resolve
 from bayescm.planning.costs import constant_actions, cost_matrix
 from bayescm.priors.concentrations import PriorLike, resolved_prior
@@ -74,7 +74,8 @@ def allocate(
     >>> bayescm.allocate(audit, 40)["labels"].to_series().to_dict()
     {'predicted 0': 0, 'predicted 1': 40}
     """
-    of, posterior = _read(counts, prior)
+    prior = resolved_prior(prior)
+    of, posterior = audits.posterior_of(counts, prior)
     left = _left(of)
     n = _number("n_labels", n_labels, left)
     resolved = resolve([metric], counts.sizes["actual"])[0]
@@ -96,7 +97,7 @@ def allocate(
     return xr.Dataset(
         {name: (GROUP, values) for name, values in found.items()} | whole,
         coords={GROUP: of.names},
-        attrs=_attrs(counts, prior) | attributes(metric=resolved.name, n_labels=n),
+        attrs=audits.attrs_of(counts, prior) | attributes(metric=resolved.name, n_labels=n),
     )
 
 
@@ -159,7 +160,8 @@ def label_value(
     >>> found["best"].item(), int(found["best_n"])
     ('classifier', 50)
     """
-    of, posterior = _read(counts, prior)
+    prior = resolved_prior(prior)
+    of, posterior = audits.posterior_of(counts, prior)
     labels = labels_of(counts)
     if len(labels) != 2 or not of.by_verdict:
         raise ValueError("`counts` must be an audit of two labels with totals by predicted class.")
@@ -182,7 +184,7 @@ def label_value(
     perfect = items * max(now.min() - _perfect(constant, slope, a, b, seed), 0.0)
     net = value - price * np.array(grid)
     actions = ["classifier", *constant_actions(labels)]
-    attrs = _attrs(counts, prior) | attributes(
+    attrs = audits.attrs_of(counts, prior) | attributes(
         per_label=price, n_items=items, random_seed=seed,
         method="exact" if all(exact for _, exact in outcomes) else "draws",
     )  # fmt: skip
@@ -195,21 +197,6 @@ def label_value(
         coords={LABELS: grid, GROUP: of.names, "action": actions},
         attrs=attrs,
     )  # fmt: skip
-
-
-def _read(counts: Any, prior: PriorLike | None) -> tuple[strata.Strata, groups.Groups]:
-    """Return an audit and its posterior."""
-    of = strata.read(counts)
-    posterior = groups.posterior_of(of, groups.prior_of(of, resolved_prior(prior), labels_of(counts)))
-    groups.check_proper(posterior, of)
-    return of, posterior
-
-
-def _attrs(counts: xr.DataArray, prior: PriorLike | None) -> dict[str, str | int | float]:
-    """Say how an answer was made."""
-    said = strata.settings(counts)
-    assumed = of_model(strata.MODEL, None, said)
-    return attributes(model=strata.MODEL, prior=resolved_prior(prior), **said, **assumed, **positive_class(counts))
 
 
 def _shares(posterior: groups.Groups) -> Array:

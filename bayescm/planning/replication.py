@@ -243,11 +243,9 @@ def _plan(
         tuple(resolve(metrics, len(labels))), tuple(labels), {claim: _claim(claim, len(labels)) for claim in wanted},
         concentrations(prior, model, labels), prevalence,
         None if size is None else validate.positive_integer("n_items", size), validate.number("ci_prob", ci_prob, 0, 1),
-        validate.choice("ci_kind", ci_kind, ("hdi", "eti")), validate.positive_integer("samples", draws),
+        validate.choice("ci_kind", ci_kind, ("hdi", "eti")), validate.draws(draws),
         validate.seed(random_seed), compared,
     )  # fmt: skip
-    if plan.draws < 1000:
-        raise ValueError(f"`samples` must be at least 1000 for an interval of draws; got {plan.draws}.")
     if (plan.size or 0) > validate.MAX_COUNT:
         raise ValueError(f"`n_items` must not exceed {validate.MAX_COUNT:,}; got {plan.size:,}.")
     return plan
