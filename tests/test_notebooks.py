@@ -25,7 +25,7 @@ CHANGES = (  # what may differ from run to run and from machine to machine
     (re.compile(r"\b\d+\.\d+\.\d+[\w.+]*"), "VERSION"),
     (re.compile(r"\b\d+(\.\d+)? ?(ms|s|sec|seconds|minutes|B|kB|MB)\b"), "SIZE"),
     (re.compile(r"<Figure size [^>]*>"), ""),
-    (re.compile(r"NUTS: [^\n]*"), ""),  # what one stream of it says, and another one not
+    (re.compile(r"NUTS: R-hat is [^\n]*"), ""),  # what one stream of it says, and another one not
 )
 QUICK = ("01_first_steps",)  # the others take a minute and more each
 OF_NUTS = re.compile(r"nuts|sampler\b|latent_class", re.IGNORECASE)

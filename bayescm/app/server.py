@@ -108,7 +108,7 @@ async def _file(name: str, kind: str, _: Request) -> Response:
 
 async def _answer(request: Request) -> Response:
     """Answer a question by JSON."""
-    return await _asked(request, _as_json)
+    return await _respond(request, _as_json)
 
 
 async def _picture(request: Request) -> Response:
@@ -116,10 +116,10 @@ async def _picture(request: Request) -> Response:
     kind = request.path_params["kind"]
     if kind not in _PICTURES:
         return _error(404, f"A picture is one of {', '.join(_PICTURES)}.")
-    return await _asked(request, partial(_drawn, kind=kind))
+    return await _respond(request, partial(_drawn, kind=kind))
 
 
-async def _asked(request: Request, made: Any) -> Response:
+async def _respond(request: Request, made: Any) -> Response:
     """Read the form, let a thread answer, and say what is wrong with a field."""
     question = QUESTIONS.get(request.path_params["question"])
     if question is None:

@@ -1,6 +1,7 @@
 """``bayescm audit``: what a verdict on all items is worth, and how many are right, where people checked some."""
 
 import argparse
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import bayescm
@@ -8,7 +9,7 @@ from bayescm.cli import files
 from bayescm.cli.inputs import counts_of, no_empty_cell, pos_label, require
 from bayescm.cli.options import add_command, add_labels, metric_list, number_or_word, refuse
 from bayescm.cli.output import add_outputs, called, ends, finite, positive, print_assumptions, print_records
-from bayescm.cli.saving import written
+from bayescm.cli.saving import with_draws, written
 from bayescm.data import strata
 from bayescm.data.schema import ASKED, METRIC
 from bayescm.results.summaries import of_summary
@@ -60,12 +61,8 @@ def _run(arguments: argparse.Namespace) -> None:
     groups = _groups(audit)
     made = {"settings": dict(table.attrs), "groups": groups, "metrics": finite(rows)}
 
-    def with_draws() -> "xr.DataTree":
-        tree = bayescm.posterior(audit, metrics=metrics, **settings)
-        tree["summary"] = table
-        return tree
-
-    if written(arguments, with_draws, lambda: made, "metrics", lambda: bayescm.plot_forest(table)):
+    saved = partial(with_draws, table, audit, metrics, settings)
+    if written(arguments, saved, lambda: made, "metrics", lambda: bayescm.plot_forest(table)):
         return
     title = f"{table.attrs['checked']:,} items checked, by what is known of all"
     print_records(groups, title, positive(table.attrs).strip(), left=["group"])

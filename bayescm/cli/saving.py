@@ -9,10 +9,14 @@ import os
 import secrets
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import bayescm
 from bayescm.cli.output import plain
 from bayescm.results.writing import as_csv
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 _SAVED = {".nc": "netCDF", ".csv": "the table", ".xlsx": "the table", ".json": "what --json prints"}
 
@@ -71,6 +75,13 @@ def written(
     if arguments.json:
         print(as_json(document()))
     return bool(arguments.json)
+
+
+def with_draws(table: "xr.Dataset", counts: Any, metrics: Any, settings: dict[str, Any]) -> "xr.DataTree":
+    """Return the posterior draws with the table."""
+    tree = bayescm.posterior(counts, metrics=metrics, **settings)
+    tree["summary"] = table
+    return tree
 
 
 def save(path: str, data: Callable[[], Any], document: Callable[[], dict[str, Any]], table: str) -> None:

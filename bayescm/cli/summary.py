@@ -1,13 +1,14 @@
 """``bayescm summary``."""
 
 import argparse
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import bayescm
 from bayescm.cli.inputs import counts_of
 from bayescm.cli.options import add_command, add_counts, add_model, metric_list, model_of, refuse
 from bayescm.cli.output import add_outputs, called, console, finite, positive, print_assumptions, print_records
-from bayescm.cli.saving import written
+from bayescm.cli.saving import with_draws, written
 from bayescm.cli.understood import print_counts, records
 from bayescm.data.schema import ACTUAL, ASKED
 from bayescm.results.summaries import of_interval, of_summary
@@ -58,12 +59,8 @@ def run(arguments: argparse.Namespace) -> None:
         found = bayescm.probability(counts, arguments.prob, **settings)
     made = _as_json(table, counts, found)
 
-    def with_draws() -> "xr.DataTree":
-        tree = bayescm.posterior(counts, metrics=metrics, **settings)
-        tree["summary"] = table
-        return tree
-
-    if written(arguments, with_draws, lambda: made, "metrics", lambda: bayescm.plot_forest(table)):
+    saved = partial(with_draws, table, counts, metrics, settings)
+    if written(arguments, saved, lambda: made, "metrics", lambda: bayescm.plot_forest(table)):
         return
     print_counts(counts)
     _print(table, counts)

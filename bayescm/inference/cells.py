@@ -119,34 +119,27 @@ def cell_summary(
     sizes = {"row": len(labels), "column": len(labels), "statistic": 7 if simultaneous is None else 9}
     table = by_matrix(kernel, counts, sizes).rename(renamed).assign_coords({dim: counts[dim] for dim in MATRIX})
     bound = interval_coordinate(prob, kind)
-    interval, together = (
-        table.isel(statistic=slice(at, at + 2)).rename(statistic=CI_BOUND).assign_coords({CI_BOUND: bound})
-        for at in ((4, 7) if simultaneous is not None else (4, 4))
-    )
-    names = ("point", "mean", "median", "sd")
-    more: dict[str, Any] = {}
-    if simultaneous is not None:
-        text = {"long_name": "Simultaneous confidence interval of all shares of a sample"}
-        more["simultaneous_interval"] = together.assign_attrs(text)
-    return xr.Dataset(
+
+    def ends(at: int) -> xr.DataArray:
+        return table.isel(statistic=slice(at, at + 2)).rename(statistic=CI_BOUND).assign_coords({CI_BOUND: bound})
+
+    found = xr.Dataset(
         {
             "counts": counts,
-            **{name: table.isel(statistic=i) for i, name in enumerate(names)},
-            "interval": interval,
+            **{name: table.isel(statistic=i) for i, name in enumerate(("point", "mean", "median", "sd"))},
+            "interval": ends(4),
             "ci_kind": xr.where(table.isel(statistic=6) > 0, "hdi", "eti"),  # type: ignore[no-untyped-call]
-            **more,
         },
         attrs=attributes(
-            model=model,
-            prior=prior,
-            normalize=normalize,
-            ci_prob=prob,
-            ci_kind=kind,
+            model=model, prior=prior, normalize=normalize, ci_prob=prob, ci_kind=kind,
             **({} if simultaneous is None else {"simultaneous": simultaneous}),
-            assumptions=assumed(),
-            **positive_class(counts),
+            assumptions=assumed(), **positive_class(counts),
         ),
-    )
+    )  # fmt: skip
+    if simultaneous is not None:
+        text = {"long_name": "Simultaneous confidence interval of all shares of a sample"}
+        found["simultaneous_interval"] = ends(7).assign_attrs(text)
+    return found
 
 
 def _together(counts: NDArray[np.int64], axis: tuple[int, ...], method: str, ci_prob: float) -> tuple[Array, Array]:

@@ -73,23 +73,13 @@ def region_level(
     """
     given = {"precision": precision, "recall": recall, "tpr": tpr, "fpr": fpr}
     named = {name for name, value in given.items() if value is not None}
-    spaces = [space for space in SPACES.values() if {space.y, space.x} == named]
-    if not spaces:
+    space = next((space for space in SPACES.values() if {space.y, space.x} == named), None)
+    if space is None:
         raise ValueError(f"give either `recall` and `precision` or `tpr` and `fpr`; got {sorted(named) or 'none'}.")
-    space = spaces[0]
     made = Options(space.name, method, None, prior, ordering, mid_p, extra_cov, samples, random_seed)
     checked = two_labels(counts)
     method_ = made.method(checked)
-    places = {name: _coordinate(name, given[name]) for name in (space.y, space.x)}
-    lengths = [place.sizes["point"] for place in places.values() if "point" in place.dims]
-    if len(set(lengths)) > 1:
-        raise ValueError(
-            f"`{space.y}` has {lengths[0]} points, `{space.x}` has {lengths[1]}; give one of each per point."
-        )
-    taken = {dim for place in places.values() for dim in place.dims} & set(MATRIX)
-    if taken:
-        raise ValueError(f"`{space.y}` and `{space.x}` can't have the dims of a matrix, {sorted(map(str, taken))}.")
-
+    places = _places({name: given[name] for name in (space.y, space.x)})
     by_likelihood = isinstance(method_, BY_LIKELIHOOD)
 
     def kernel(cells: Array, y: Array, x: Array) -> Array:
@@ -120,6 +110,19 @@ def region_level(
     for name in (*places, *data.data_vars):
         data[name].attrs = {"long_name": texts[str(name)]}
     return data
+
+
+def _places(given: dict[str, Any]) -> dict[str, xr.DataArray]:
+    """Return coordinates of points by the names of both rates."""
+    places = {name: _coordinate(name, value) for name, value in given.items()}
+    y, x = places
+    lengths = [place.sizes["point"] for place in places.values() if "point" in place.dims]
+    if len(set(lengths)) > 1:
+        raise ValueError(f"`{y}` has {lengths[0]} points, `{x}` has {lengths[1]}; give one of each per point.")
+    taken = {dim for place in places.values() for dim in place.dims} & set(MATRIX)
+    if taken:
+        raise ValueError(f"`{y}` and `{x}` can't have the dims of a matrix, {sorted(map(str, taken))}.")
+    return places
 
 
 def _coordinate(name: str, value: Any) -> xr.DataArray:
