@@ -81,13 +81,6 @@ class Table:
         found = np.where(p <= 0.0, self.range[0], np.where(p >= 1.0, self.range[1], found))
         return np.asarray(np.clip(found, *self.range))
 
-    def moments(self) -> tuple[float, float]:
-        """Return mean and standard deviation: integrals of the cdf and of its integral, below the upper end."""
-        low, high = self.x[0], self.x[-1]
-        first = float(self.spline.integrate(low, high))  # of high - X; its square has twice the mean of the next
-        second = 2.0 * float(self.spline.antiderivative().integrate(low, high))
-        return float(high - first), float(np.sqrt(max(second - first**2, 0.0)))
-
     @cached_property
     def single_peak(self) -> bool:
         """Whether the density rises, then falls, in coarse steps."""

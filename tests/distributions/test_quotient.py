@@ -52,3 +52,20 @@ def test_what_the_class_shares_fix_is_a_point():
     found = bayescm.summary(THREE, "expected_cost(tp=1, fn=1, fp=0, tn=0)", model="three_binomial", prevalence=SHARES)
     np.testing.assert_allclose(found["mean"], SHARES)
     np.testing.assert_allclose(found["sd"], 0)
+
+
+@pytest.mark.parametrize(
+    ("counts", "shares"),
+    [
+        ([[999995, 3, 2], [3, 999995, 2], [0, 0, 3]], (0.36, 0.42, 0.22)),
+        ([[3, 0, 0], [0, 3, 0], [0, 0, 1000]], (0.97, 0.001, 0.029)),
+        ([[999061, 470, 469], [0, 3, 0], [5, 4, 999991]], (0.01, 0.77, 0.22)),
+    ],
+)
+def test_moments_where_the_range_is_a_million_times_the_sd(counts, shares):
+    found = bayescm.summary(counts, "precision", model="three_binomial", prevalence=shares)
+    rng, concentrations = np.random.default_rng(1), np.array(counts) + np.where(np.eye(3), 0.5, 0.25)
+    cells = np.array(shares)[:, None] * np.stack([rng.dirichlet(row, 400_000) for row in concentrations], 1)
+    drawn = np.diagonal(cells, axis1=1, axis2=2) / cells.sum(1)
+    np.testing.assert_allclose(found["sd"], drawn.std(0), rtol=0.03)
+    np.testing.assert_allclose((found["mean"] - drawn.mean(0)) / drawn.std(0), 0, atol=0.02)
