@@ -15,6 +15,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayescm.data import validate
 from bayescm.data.inputs import takes_counts
 from bayescm.data.schema import ASKED, LABEL, METRIC, RESERVED, check_matrix, labels_of
 from bayescm.data.schema import MATRIX as MATRIX_DIMS
@@ -71,7 +72,13 @@ def resolve(metrics: MetricsLike, n_labels: int) -> list[Metric]:
     Returns
     -------
     list of Metric
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `metrics` names none, an unknown one or one twice, or `n_labels` isn't a number of classes.
     """
+    validate.positive_integer("n_labels", n_labels)
     if metrics is None:
         metrics = OF_TWO if n_labels == 2 else OF_MANY
     if isinstance(metrics, Mapping):

@@ -115,8 +115,9 @@ def concentrations(prior: PriorLike, model: str, labels: int | Sequence[Any]) ->
             f"`model` must be one of {', '.join(map(repr, MODELS))} here; got {model!r}. "
             "Other stories are answered by bayescm.posterior, and az.summary makes a table of its draws."
         )
-    n_labels = labels if isinstance(labels, int) else len(labels)
-    prior = _in_order(prior, list(range(n_labels)) if isinstance(labels, int) else list(labels))
+    classes = list(labels) if np.iterable(labels) else list(range(validate.positive_integer("labels", labels)))
+    n_labels = len(classes)
+    prior = _in_order(prior, classes)
     if isinstance(prior, Mapping):
         if model == "dirichlet_multinomial":
             raise ValueError("`prior` as a mapping is for model='three_binomial'; a cell Dirichlet has one array.")

@@ -10,12 +10,10 @@ from typing import Any
 import pandas as pd
 import xarray as xr
 
-from bayescm import plots, regions
+import bayescm
 from bayescm.data.counts import one_matrix
 from bayescm.data.inputs import takes_counts
 from bayescm.data.schema import ACTUAL, PREDICTED, labels_of
-from bayescm.inference.cells import cell_summary
-from bayescm.inference.summaries import summary
 from bayescm.metrics import MetricsLike
 from bayescm.results import Answer, writing
 from bayescm.results.summaries import of_matrix
@@ -88,7 +86,7 @@ def report(data: Any, metrics: MetricsLike = None, *, file: str | Path | None = 
         found, pictures = data, _of_result(data)
     else:
         counts = one_matrix(data)
-        found = summary(counts, metrics, **options)
+        found = bayescm.summary(counts, metrics, **options)
         frames, pictures = _of_counts(counts, found, options)
     answer = Answer(found)
     if path is not None:
@@ -107,9 +105,11 @@ def _of_counts(
     if k <= _MOST:
         frames["Counts"] = pd.DataFrame(of_matrix(counts)).set_index(ACTUAL)
         known = {name: options[name] for name in ("model", "prior", "ci_prob", "ci_kind") if name in options}
-        pictures["Shares of each actual class"] = lambda: plots.plot_confusion_matrix(cell_summary(counts, **known))
+        pictures["Shares of each actual class"] = lambda: bayescm.plot_confusion_matrix(
+            bayescm.cell_summary(counts, **known)
+        )
     if k == 2 and int(counts.sum(PREDICTED).min()) > 0:
-        pictures["Where the true recall and precision may lie"] = lambda: plots.plot_region(regions.region(counts))
+        pictures["Where the true recall and precision may lie"] = lambda: bayescm.plot_region(bayescm.region(counts))
     return frames, pictures | _of_result(found)
 
 
@@ -117,16 +117,16 @@ def _of_result(data: Any) -> Pictures:
     """Return the picture of a result, where there is one."""
     source = view_of(data)[0].source  # type: ignore[index]
     drawn: dict[str, tuple[str, Callable[[], Any]]] = {
-        "summary": ("Metrics with their intervals", lambda: plots.plot_forest(data)),
+        "summary": ("Metrics with their intervals", lambda: bayescm.plot_forest(data)),
         "compare_systems": ("The first difference", lambda: _difference(data)),
-        "leaderboard": ("Probabilities of the ranks", lambda: plots.plot_leaderboard(data)),
+        "leaderboard": ("Probabilities of the ranks", lambda: bayescm.plot_leaderboard(data)),
     }
     return dict([drawn[source]]) if source in drawn else {}
 
 
 def _difference(tree: xr.DataTree) -> Any:
     table = tree["summary"].to_dataset()
-    return plots.plot_difference(tree, *(str(table[dim].values[0]) for dim in ("metric", "comparison")))
+    return bayescm.plot_difference(tree, *(str(table[dim].values[0]) for dim in ("metric", "comparison")))
 
 
 def _page(answer: Answer, frames: dict[str, pd.DataFrame], pictures: Pictures) -> str:
