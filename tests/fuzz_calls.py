@@ -352,6 +352,7 @@ FUNCTIONS: dict[str, dict[str, Maker]] = {
         "repeats": pick(5, 0, 1.5),
         "metrics": metrics,
     },
+    "calibration.dispersion": {"counts": any_counts, "dim": pick("system", "system", "hold_out", "actual", "nope", 3)},
     "metrics.available": {"n_labels": pick(2, 3, 1, 0, 1.5, "x")},
     "metrics.resolve": {"metrics": metrics, "n_labels": pick(2, 3)},
     "metrics.fbeta": {"beta": pick(1, 0, -1, np.nan, np.inf, "x", 1e300)},

@@ -27,6 +27,7 @@ def scalar_of_draws(tp, fn, fp, tn):
 
 LAZY = {
     "at_prevalences": lambda c: bayescm.at_prevalences(c(TWO), ["precision", "mcc"], [0.1, (2, 8)]),
+    "calibration.dispersion": lambda c: calibration.dispersion(c(TWO), ["recall"], dim="tile", **DRAWN),
     "cell_summary": lambda c: bayescm.cell_summary(c(THREE)),
     "cell_summary: simultaneous": lambda c: bayescm.cell_summary(c(THREE), simultaneous="goodman"),
     "decide": lambda c: bayescm.decide(c(TWO.rename(system="x")), {"fn": 10, "fp": 1}, **DRAWN),

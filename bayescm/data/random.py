@@ -31,6 +31,7 @@ class Stream(enum.IntEnum):
     AUDIT = 17
     MULTICLASS_BOOTSTRAP = 18
     PARTIAL_BOOTSTRAP = 19
+    HOLD_OUTS = 26
 
 
 def matrix_rng(seed: int, index: int, stream: int) -> np.random.Generator:

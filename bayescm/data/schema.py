@@ -114,6 +114,14 @@ def batch_names(name: str, names: Sequence[Any]) -> None:
         raise ValueError(f"`{name}` can't have {taken[0]!r}: results keep that name for something else. Rename it.")
 
 
+def batch_dim(counts: xr.DataArray, dim: Any) -> str:
+    """Return `dim` if it is a batch dim of counts."""
+    batch = [name for name in counts.dims if name not in MATRIX]
+    if dim not in batch:
+        raise ValueError(f"`dim` must be a batch dim of `counts`, which has {batch}; got {dim!r}. Name it by `dim`.")
+    return str(dim)
+
+
 def labels_of(counts: xr.DataArray) -> list[Any]:
     """Return the class labels of a labelled matrix as Python objects."""
     values: list[Any] = counts[ACTUAL].values.tolist()

@@ -8,7 +8,7 @@ import xarray as xr
 from bayescm.data import validate
 from bayescm.data.counts import check_counts, checked_when_computed
 from bayescm.data.inputs import takes_counts
-from bayescm.data.schema import MATRIX
+from bayescm.data.schema import MATRIX, batch_dim
 from bayescm.inference.summaries import summary
 from bayescm.metrics import MetricsLike
 
@@ -57,8 +57,7 @@ def sequential(counts: Any, metrics: MetricsLike = None, *, dim: str = "chunk", 
     checked = checked_when_computed(check_counts(counts))
     if "n_items" in checked.dims:
         raise ValueError("`counts` can't have a dim 'n_items' here: the result keeps that name. Rename it.")
-    if dim not in checked.dims or dim in MATRIX:
-        raise ValueError(f"`dim` must be a batch dim of the counts; got {dim!r}, and they have {checked.dims}.")
+    batch_dim(checked, dim)
     so_far = checked.copy(data=checked.data.cumsum(axis=checked.get_axis_num(dim)))
     found = summary(so_far, metrics, **options)
     return found.assign(n_items=so_far.sum(MATRIX).assign_attrs(long_name="Items so far")).assign_attrs(sequential=dim)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from bayescm.data import validate
 from bayescm.data.inputs import takes_counts, takes_scores
-from bayescm.data.schema import MATRIX, METRIC, THRESHOLD, VERSUS
+from bayescm.data.schema import MATRIX, METRIC, THRESHOLD, VERSUS, batch_dim
 from bayescm.priors.concentrations import PriorLike
 from bayescm.regions.grid import LONG_NAMES, Array, axis, checked_axis
 from bayescm.regions.methods import Ellipse, Method
@@ -180,9 +180,7 @@ def band(
     """
     made = Options(space, method, levels, prior, ordering, mid_p, extra_cov, samples, random_seed)
     checked = two_labels(counts)
-    if dim not in checked.dims or dim in MATRIX:
-        batch = [name for name in checked.dims if name not in MATRIX]
-        raise ValueError(f"`dim` must be a batch dim of `counts`, which has {batch}; got {dim!r}. Name it by `dim`.")
+    batch_dim(checked, dim)
     method_ = made.method(checked)
     axes = _two_axes(grid)
     if axes is None:
