@@ -73,6 +73,7 @@ OPTIONS: dict[str, Maker] = {
     "thresholds": pick(None, [0.2, 0.5], [0.5, 0.5], [], [np.nan], 0.5, ["x"], [np.inf], [0], [2]),
     "fpr_range": pick(None, (0, 0.1), (0.5, 0.2), (0.3, 0.3), (0, 1), (np.nan, 1), 3, (0, 2)),
     "tpr_range": pick(None, (0.9, 1), (1, 0.5), (0, 1), "x"),
+    "recall_range": pick(None, None, (0.2, 1), (0, 1), (1, 0.5), "x", (0.3, 0.3)),
     "at_specificity": pick(None, 0.9, [0.8, 0.9], 0, 1, np.nan, "x", []),
     "at_sensitivity": pick(None, 0.9, [0.8, 0.9], 0, 1, np.nan, "x", 2),
     "by": pick(None, labels_for, [1], "x"),

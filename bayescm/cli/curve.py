@@ -29,11 +29,12 @@ EPILOG = """examples:
 BANDS = ("simultaneous", "pointwise", "whole", "regions")
 _OF_REGIONS = ("method", "levels", "mark", "ordering", "mid_p", "grid")
 _OF_POSTERIOR = (
-    "group", "prevalence", "metric", "fpr_range", "tpr_range", "at_specificity", "at_sensitivity", "within", "ci_prob",
+    "group", "prevalence", "metric", "fpr_range", "tpr_range", "recall_range", "at_specificity", "at_sensitivity",
+    "within", "ci_prob",
 )  # fmt: skip
 _QUANTITIES = (
     "auc", "average_precision", "partial_auc_fpr", "partial_auc_fpr_corrected", "partial_auc_tpr",
-    "partial_auc_tpr_corrected", "sensitivity_at_specificity", "specificity_at_sensitivity",
+    "partial_auc_tpr_corrected", "partial_pr_area", "sensitivity_at_specificity", "specificity_at_sensitivity",
 )  # fmt: skip
 _BEST = ("best_threshold", "best_value", "regret")
 _DIFFERENCES = ("auc", "average_precision")
@@ -63,6 +64,7 @@ def add_parser(commands: Any) -> None:
     )
     p.add_argument("--fpr-range", metavar="LO,HI", help="partial area over these false positive rates")
     p.add_argument("--tpr-range", metavar="LO,HI", help="partial area over these true positive rates")
+    p.add_argument("--recall-range", metavar="LO,HI", help="mean precision over these recalls")
     p.add_argument("--at-specificity", metavar="LIST", help="sensitivity there; numbers with commas")
     p.add_argument("--at-sensitivity", metavar="LIST", help="specificity there; numbers with commas")
     p.add_argument("--band", default="simultaneous", help="simultaneous (default), pointwise, whole or regions")
@@ -147,7 +149,7 @@ def _posterior(arguments: argparse.Namespace) -> None:
     }
     read_off: dict[str, Any] = {
         "fpr_range": _numbers(arguments, "fpr_range", 2), "tpr_range": _numbers(arguments, "tpr_range", 2),
-        "at_specificity": _numbers(arguments, "at_specificity"),
+        "recall_range": _numbers(arguments, "recall_range", 2), "at_specificity": _numbers(arguments, "at_specificity"),
         "at_sensitivity": _numbers(arguments, "at_sensitivity"),
     }  # fmt: skip
     tree = bayescm.curve_posterior(**items, **settings, **read_off)

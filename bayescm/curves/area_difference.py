@@ -6,37 +6,22 @@ from typing import Any, NamedTuple
 import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
 
 from bayescm.curves import area_intervals, delong
 from bayescm.curves.area_intervals import Areas, Found, alone, nothing
-from bayescm.curves.area_report import kind, of_draws
+from bayescm.curves.area_report import ALIKE, BY_DESIGN, check_samples, of_draws, of_second, of_two, same_classes
 from bayescm.curves.area_samples import check_items
+from bayescm.curves.multiclass import is_multiclass
+from bayescm.curves.multiclass_difference import of_several
 from bayescm.curves.roc_area import areas_of, of_range
 from bayescm.data import validate
-from bayescm.data.assumptions import EACH_CLASS, OWN_ITEMS, SAME_ITEMS, assumed
 from bayescm.data.labels import Label
-from bayescm.data.random import Stream, matrix_rng
-from bayescm.data.schema import CI_BOUND, SYSTEM, attributes, interval_coordinate, positive_class
+from bayescm.data.schema import positive_class
 
 Array = NDArray[np.float64]
 
 METHODS = ("delong", "bootstrap", "bayesian")
-_ITEMS = {"paired": SAME_ITEMS, "independent": OWN_ITEMS}
-DESIGNS = tuple(_ITEMS)
-_NAMES = {
-    "point": "First area minus second",
-    "auc": "Area of the items themselves",
-    "se": "Standard error of the difference",
-    "interval": "Interval of the difference",
-    "clipped": "Bound was beyond the range and was moved to its end",
-    "p_value": "Two-sided p-value of no difference",
-    "probability_better": "Probability that the first area is the larger",
-}
-_ALIKE = (
-    "Both systems rank all items alike, so these items show no difference. That is certain only if the scores of one "
-    "are a rising function of the other's."
-)
+DESIGNS = tuple(BY_DESIGN)
 
 
 class _Two(NamedTuple):
@@ -76,7 +61,7 @@ def auc_difference(
     y_true: Any,
     y_score: Mapping[str, ArrayLike],
     *,
-    method: str = "delong",
+    method: str | None = None,
     design: str = "paired",
     ci_prob: float = 0.95,
     samples: int = 2000,
@@ -85,17 +70,20 @@ def auc_difference(
     pos_label: Label | None = None,
     direction: str = "larger",
     fpr_range: Sequence[float] | None = None,
+    recall_range: Sequence[float] | None = None,
 ) -> xr.Dataset:
-    """Compare the areas under the ROC curves of two systems, which scored the same items or two samples.
+    """Compare the areas under the curves of two systems, which scored the same items or two samples.
 
     Parameters
     ----------
     y_true : array_like of shape (n,), or mapping of str to them
         Actual labels, two classes; of two independent samples the labels of each, by the systems' names.
-    y_score : mapping of str to array_like of shape (n,)
-        Scores of two systems, on any scales: the difference is that of the first from the second.
-    method : {"delong", "bootstrap", "bayesian"}
-        "bootstrap": percentiles of stratified resamples of items; "bayesian": the posterior of both curves.
+    y_score : mapping of str to array_like of shape (n,) or (n, K)
+        Scores of two systems, on any scales: the difference is the first area minus the second. Of K > 2 classes arrays
+        with a column for each, as in :func:`bayescm.auc`: by "delong" or "bootstrap", over ``estimator``.
+    method : {"delong", "bootstrap", "bayesian"}, optional
+        "bootstrap": percentiles of stratified resamples of items; "bayesian": the posterior of both curves. Default:
+        "delong"; "bootstrap" if there is a `recall_range`.
     design : {"paired", "independent"}
         Whether both scored the same items, or each a sample of its own.
     ci_prob : float
@@ -105,6 +93,9 @@ def auc_difference(
     random_seed : int, numpy.random.Generator or None
     labels, pos_label, direction, fpr_range
         As in :func:`bayescm.auc`: with `fpr_range` the areas are those over these false positive rates.
+    recall_range : pair of numbers, optional
+        Average precisions over these recalls, as of :func:`bayescm.aucpr`, instead of areas under ROC curves; (0, 1) is
+        the whole of both. By "bootstrap" or "bayesian", each sample at its own prevalence.
 
     Returns
     -------
@@ -153,33 +144,22 @@ def auc_difference(
     >>> round(found["point"].item(), 3), round(found["p_value"].item(), 3)
     (0.22, 0.345)
     """
+    method = ("delong" if recall_range is None else "bootstrap") if method is None else method
     validate.choice("method", method, METHODS)
     validate.choice("design", design, DESIGNS)
-    options, items = (ci_prob, samples, random_seed, fpr_range), (labels, pos_label, direction)
+    options, items = (ci_prob, samples, random_seed, fpr_range, recall_range), (labels, pos_label, direction)
     names = _names(y_score)
+    if is_multiclass(y_score):
+        return of_several(y_true, y_score, items, options, {"method": method, "design": design, "direction": direction})
+    if recall_range is not None and method == "delong":
+        raise ValueError("`recall_range` has no method='delong'; take 'bootstrap' or 'bayesian'.")
     two = (_same_items if design == "paired" else _two_samples)(y_true, y_score, items, options)
     difference = float(two.point[0] - two.point[1])
-    name = "probability_better" if method == "bayesian" else "p_value"
     found, value = _compared(two, method, difference)
     attrs = {"method": method, "design": design, "ci_prob": two.areas[0].ci_prob, "direction": direction,
              **_sizes(two), **of_range(two.areas[0]), **of_draws(two.areas[0], [method]), **_said(two, method, found),
              **positive_class(two.areas[0].items.scores.labels.tolist())}  # fmt: skip
-    limits, most = np.array([found.lower, found.upper]), two.areas[0].most
-    made = xr.Dataset(
-        {
-            "point": difference,
-            "auc": (SYSTEM, two.point),
-            "se": found.se,
-            "interval": (CI_BOUND, np.clip(limits, -most, most)),
-            "clipped": (CI_BOUND, np.abs(limits) > most),
-            name: value,
-        },
-        coords={SYSTEM: names, CI_BOUND: interval_coordinate(two.areas[0].ci_prob, kind([method]))},
-        attrs=attributes(**attrs, assumptions=assumed(None, _ITEMS[design], items=EACH_CLASS)),
-    )
-    for variable in made.data_vars:
-        made[variable].attrs = {"long_name": _NAMES[str(variable)], "units": "1"}
-    return made
+    return of_two(names, two.point[:, None], [(found, value)], attrs, most=two.areas[0].most)
 
 
 def _names(y_score: Any) -> list[str]:
@@ -197,20 +177,13 @@ def _same_items(y_true: Any, y_score: Mapping[str, Any], items: tuple[Any, ...],
 
 def _two_samples(y_true: Any, y_score: Mapping[str, Any], items: tuple[Any, ...], options: tuple[Any, ...]) -> _Two:
     """Return two systems that scored a sample each, with random numbers of its own."""
-    if not isinstance(y_true, Mapping) or set(y_true) != set(y_score):
-        raise ValueError(
-            "`y_true` must have the labels of each sample for design='independent', by the names of `y_score`: "
-            "auc_difference({'a': y_a, 'b': y_b}, {'a': scores_a, 'b': scores_b}, design='independent')."
-        )
+    check_samples(y_true, y_score)
     one, other = (check_items(y_true[name], score, *items) for name, score in y_score.items())
-    orders = [each.scores.labels.tolist() for each in (one, other)]
-    if orders[0] != orders[1]:
-        raise ValueError(f"`y_true` must have the same classes in both samples; got {orders[0]} and {orders[1]}.")
-    ci_prob, draws, random_seed, fpr_range = options
+    same_classes(one.scores.labels.tolist(), other.scores.labels.tolist())
+    ci_prob, draws, random_seed, *ranges = options
     seed = validate.seed(random_seed)
-    further = int(matrix_rng(seed, 0, Stream.SECOND_SAMPLE).integers(2**62))
     first, second = (
-        areas_of(each, ci_prob, draws, number, fpr_range) for each, number in ((one, seed), (other, further))
+        areas_of(each, ci_prob, draws, number, *ranges) for each, number in ((one, seed), (other, of_second(seed)))
     )
     return _Two(((first, 0), (second, 0)))
 
@@ -228,8 +201,8 @@ def _said(two: _Two, method: str, found: Found) -> dict[str, str]:
         validate.warn(f"There is no interval by {method}: {found.reason}.{advice}")
         return {"reason": found.reason}
     if two.alike and not two.same:
-        validate.warn(_ALIKE)
-        return {"note": _ALIKE}
+        validate.warn(ALIKE)
+        return {"note": ALIKE}
     return {}
 
 
@@ -238,7 +211,7 @@ def _compared(two: _Two, method: str, difference: float) -> tuple[Found, float]:
     if two.alike:
         return Found(0.0 if method != "bayesian" else np.nan, 0.0, 0.0), 0.5 if method == "bayesian" else 1.0
     if method == "bayesian":
-        one, other = (areas.drawn(system, "auc") for areas, system in two.sides)
+        one, other = (areas.drawn(system, areas.names[0]) for areas, system in two.sides)
         found = Found(np.nan, *np.quantile(one - other, two.areas[0].tails))
         return found, float(((one > other) + 0.5 * (one == other)).mean())
     for areas in two.areas:
@@ -250,12 +223,7 @@ def _compared(two: _Two, method: str, difference: float) -> tuple[Found, float]:
 def _by_resamples(two: _Two, difference: float) -> tuple[Found, float]:
     """Return the interval and the p-value of stratified resamples."""
     one, other = (areas.resampled[:, system, 0] for areas, system in two.sides)
-    drawn = one - other
-    if np.ptp(drawn) < area_intervals.NOISE:
-        return nothing(f"all resamples have the difference {difference:g}, which is not certainty"), np.nan
-    limits = area_intervals.percentiles(drawn, two.areas[0].tails)
-    share = (1.0 + min((drawn <= 0.0).sum(), (drawn >= 0.0).sum())) / (1.0 + len(drawn))
-    return Found(float(drawn.std(ddof=1)), *limits), float(min(2.0 * share, 1.0))
+    return area_intervals.of_resamples(one - other, two.areas[0].tails, difference)
 
 
 def _by_delong(two: _Two, difference: float) -> tuple[Found, float]:
@@ -265,8 +233,4 @@ def _by_delong(two: _Two, difference: float) -> tuple[Found, float]:
         variance = float(delong.variance(of_cases, of_controls))
     else:
         variance = sum(float(delong.variance(*areas.placements)[0]) for areas in two.areas)
-    if variance == 0.0:
-        return nothing(f"at a difference of {difference:g} its variance is 0, which is not certainty"), np.nan
-    error = float(np.sqrt(variance))
-    half = two.areas[0].z * error
-    return Found(error, difference - half, difference + half), float(2.0 * special.ndtr(-abs(difference) / error))
+    return area_intervals.of_variance(variance, two.areas[0].z, difference)

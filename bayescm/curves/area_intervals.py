@@ -85,18 +85,23 @@ class Areas:
 
         rows = self.items.scores.score
         alone = prior == "smoothed" or len(rows) == 1  # it has no joint distribution
+        variable, options = self._read(name)
         key = (system if alone else -1, prior)
         if key not in self.posteriors:
             score = rows[system] if alone else {str(i): row for i, row in enumerate(rows)}
             self.posteriors[key] = curve_posterior(
                 self.items.scores.positive.astype(np.int64), score, over=None, prior=prior,
                 prevalence=self.items.prevalence if self.items.exchanged else "fixed",
-                draws=self.draws, chains=1, random_seed=self.seed,
+                draws=self.draws, chains=1, random_seed=self.seed, **options,
             )["posterior"]  # fmt: skip
-        found = self.posteriors[key][name if name in ("auc", "average_precision") else "pr_area"]
+        found = self.posteriors[key][variable]
         if not alone:
             found = found.isel({found.dims[-1]: system})
         return np.asarray(found.values, np.float64).ravel()
+
+    def _read(self, name: str) -> tuple[str, dict[str, Any]]:
+        """Return which variable of the posterior has an area, and the options that it needs."""
+        return name if name in ("auc", "average_precision") else "pr_area", {}
 
 
 def nothing(reason: str) -> Found:
@@ -185,6 +190,24 @@ def _resampled(areas: Areas, system: int, name: int) -> tuple[Array, str]:
 def percentiles(drawn: Array, probabilities: Array) -> Array:
     """Return quantiles that are values of draws."""
     return np.asarray(np.quantile(drawn, probabilities, method="inverted_cdf"))
+
+
+def of_resamples(drawn: Array, tails: Array, difference: float) -> tuple[Found, float]:
+    """Return the percentile interval and the p-value of a difference from those of resamples."""
+    if np.ptp(drawn) < NOISE:
+        return nothing(f"all resamples have the difference {difference:g}, which is not certainty"), np.nan
+    share = (1.0 + min((drawn <= 0.0).sum(), (drawn >= 0.0).sum())) / (1.0 + len(drawn))
+    return Found(float(drawn.std(ddof=1)), *percentiles(drawn, tails)), float(min(2.0 * share, 1.0))
+
+
+def of_variance(variance: float, z: float, difference: float) -> tuple[Found, float]:
+    """Return the normal interval and the p-value of a difference from its variance."""
+    if variance == 0.0:
+        return nothing(f"at a difference of {difference:g} its variance is 0, which is not certainty"), np.nan
+    error = float(np.sqrt(variance))
+    return Found(error, difference - z * error, difference + z * error), float(
+        2.0 * special.ndtr(-abs(difference) / error)
+    )
 
 
 def cross_validation(areas: Areas, system: int, name: int) -> Found:

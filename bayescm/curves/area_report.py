@@ -8,8 +8,9 @@ import xarray as xr
 
 from bayescm.curves.area_intervals import Areas, Found, bayesian, nothing, smoothed
 from bayescm.data import validate
-from bayescm.data.assumptions import EACH_CLASS, assumed
-from bayescm.data.schema import CI_BOUND, attributes, batch_names, interval_coordinate, positive_class
+from bayescm.data.assumptions import EACH_CLASS, OWN_ITEMS, SAME_ITEMS, assumed
+from bayescm.data.random import Stream, matrix_rng
+from bayescm.data.schema import CI_BOUND, SYSTEM, attributes, batch_names, interval_coordinate, positive_class
 
 METHOD, ESTIMATOR = "ci_method", "estimator"  # not "method": .sel(method=) means something else to xarray
 Method = Callable[[Areas, int, int], Found]
@@ -18,6 +19,22 @@ _CREDIBLE = {"bayesian", "smoothed"}
 _DRAWN = _CREDIBLE | {"bootstrap", "bca", "cross_validation"}
 
 NO_ESTIMATE = "the estimate doesn't exist: it needs finite scores that vary in both classes"
+
+BY_DESIGN = {"paired": SAME_ITEMS, "independent": OWN_ITEMS}
+"""What is assumed of items."""
+ALIKE = (
+    "Both systems rank all items alike, so these items show no difference. That is certain only if the scores of one "
+    "are a rising function of the other's."
+)
+_OF_TWO = {
+    "point": "First area minus second",
+    "auc": "Area of the items themselves",
+    "se": "Standard error of the difference",
+    "interval": "Interval of the difference",
+    "clipped": "Bound was beyond the range and was moved to its end",
+    "p_value": "Two-sided p-value of no difference",
+    "probability_better": "Probability that the first area is the larger",
+}
 
 LONG_NAMES = {
     "point": "Area of the items themselves",
@@ -159,3 +176,47 @@ def reasons(said: Mapping[str, None], advice: str) -> dict[str, str]:
     text = "; ".join(said)
     validate.warn(f"There is no interval by {text}. {advice}.")
     return {"reason": text}
+
+
+def check_samples(y_true: Any, y_score: Mapping[str, Any]) -> None:
+    """Refuse two samples without the labels of each."""
+    if not isinstance(y_true, Mapping) or set(y_true) != set(y_score):
+        raise ValueError(
+            "`y_true` must have the labels of each sample for design='independent', by the names of `y_score`: "
+            "auc_difference({'a': y_a, 'b': y_b}, {'a': scores_a, 'b': scores_b}, design='independent')."
+        )
+
+
+def same_classes(one: list[Any], other: list[Any]) -> None:
+    """Refuse two samples with different classes."""
+    if one != other:
+        raise ValueError(f"`y_true` must have the same classes in both samples; got {one} and {other}.")
+
+
+def of_second(seed: int) -> int:
+    """Return the seed of the second of two samples."""
+    return int(matrix_rng(seed, 0, Stream.SECOND_SAMPLE).integers(2**62))
+
+
+def of_two(
+    systems: Sequence[str], areas: Any, answers: Sequence[tuple[Found, float]], attrs: Mapping[str, Any],
+    estimators: Sequence[str] | None = None, most: float = 1.0,
+) -> xr.Dataset:  # fmt: skip
+    """Return the Dataset of a difference: of areas (2, n), n answers, over the estimators if they have names."""
+    limits = np.array([[found.lower, found.upper] for found, _ in answers])
+    last = "probability_better" if attrs["method"] == "bayesian" else "p_value"
+    found = xr.Dataset(
+        {
+            "point": (ESTIMATOR, areas[0] - areas[1]),
+            "auc": ((SYSTEM, ESTIMATOR), areas),
+            "se": (ESTIMATOR, [one.se for one, _ in answers]),
+            "interval": ((ESTIMATOR, CI_BOUND), np.clip(limits, -most, most)),
+            "clipped": ((ESTIMATOR, CI_BOUND), np.abs(limits) > most),
+            last: (ESTIMATOR, [value for _, value in answers]),
+        },
+        coords={SYSTEM: list(systems), CI_BOUND: interval_coordinate(attrs["ci_prob"], kind([attrs["method"]]))},
+        attrs=attributes(**attrs, assumptions=assumed(None, BY_DESIGN[attrs["design"]], items=EACH_CLASS)),
+    )
+    for variable in found.data_vars:
+        found[variable].attrs = {"long_name": _OF_TWO[str(variable)], "units": "1"}
+    return found.isel({ESTIMATOR: 0}) if estimators is None else found.assign_coords({ESTIMATOR: list(estimators)})

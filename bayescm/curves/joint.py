@@ -38,6 +38,7 @@ def curve_posterior(
     metrics: MetricsLike = None,
     fpr_range: tuple[float, float] | None = None,
     tpr_range: tuple[float, float] | None = None,
+    recall_range: tuple[float, float] | None = None,
     at_specificity: float | ArrayLike | None = None,
     at_sensitivity: float | ArrayLike | None = None,
     by: ArrayLike | Mapping[str, ArrayLike] | None = None,
@@ -73,7 +74,9 @@ def curve_posterior(
         the best one. Of metrics such as the error rate or ``bayescm.metrics.expected_cost`` the least value is the
         best; a function is maximised, so let it return minus a cost.
     fpr_range, tpr_range : pair of numbers, optional
-        Ranges of partial areas.
+        Ranges of partial areas under the ROC curve.
+    recall_range : pair of numbers, optional
+        Range of a partial area under the PR curve, such as (0.2, 1): the mean precision over these recalls.
     at_specificity, at_sensitivity : float or array_like, optional
         Where sensitivity, and specificity, are read.
     by : array_like of shape (n,) or mapping of a name to it, optional
@@ -104,7 +107,8 @@ def curve_posterior(
         ``prevalence``; over rates ``tpr(fpr)`` and ``precision(recall)``; over thresholds ``tpr``, ``fpr``,
         ``precision`` and each metric by its name, ``best_threshold(metric)``, ``best_value(metric)`` and
         ``regret(metric)``, what the chosen threshold falls short of the best; ``partial_auc_fpr``, ``partial_auc_tpr``
-        and both as ``..._corrected``; ``sensitivity_at_specificity(specificity)`` and
+        and both as ``..._corrected``; ``partial_pr_area``, with `recall_range`: as ``pr_area``;
+        ``sensitivity_at_specificity(specificity)`` and
         ``specificity_at_sensitivity(sensitivity)``.
         ``constant_data``, with `metrics`: ``chosen_threshold(metric)``, the best on average of the thresholds at which
         the metric is defined in all draws; NaN for a metric that is infinite in some (likelihood ratios, odds ratios).
@@ -157,7 +161,7 @@ def curve_posterior(
         raise ValueError(f"`by` can't be called {group_dim!r}: the systems are called so. Give it another name.")
     made = plan(
         over, points, metrics, prior, prevalence, chains, draws, random_seed, scores, fpr_range, tpr_range,
-        at_specificity, at_sensitivity,
+        recall_range, at_specificity, at_sensitivity,
     )  # fmt: skip
     parts = [_part(scores, groups == group, made, metrics, i) for i, group in enumerate(np.unique(groups))]
     fewest = min(int((~scores.positive[groups == group]).sum()) for group in np.unique(groups))
@@ -176,6 +180,7 @@ def curve_posterior(
         **({} if by is None else {"groups": group_dim}),
         **({} if fpr_range is None else {"fpr_range": list(fpr_range)}),
         **({} if tpr_range is None else {"tpr_range": list(tpr_range)}),
+        **({} if recall_range is None else {"recall_range": list(recall_range)}),
     )  # fmt: skip
     found = {"posterior": posterior, "observed_data": _observed(scores, by, group_dim, groups)}
     if "chosen_threshold" in posterior:  # no draw: ArviZ is not to take it for one

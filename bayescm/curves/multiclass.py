@@ -77,6 +77,10 @@ class Several:
                 shares[j] += weight[:, None] * after
         return np.maximum(1.0 - lost, 0.0), shares
 
+    def steps(self, system: int) -> Places:
+        """Return the place (items, classes) of each score among the distinct ones of its column."""
+        return np.stack([np.unique(column, return_inverse=True)[1] for column in self.scores[system].T], axis=1)
+
     def resampled(self, draws: int, seed: int) -> Array:
         """Return the points (systems, estimators, draws) of stratified resamples, the same items for every system."""
         found = np.zeros((len(self.scores), len(self.weights), draws))

@@ -15,6 +15,7 @@ LONG_NAMES = AREAS | {
     "partial_auc_fpr_corrected": "The same, 1/2 for chance, 1 for a perfect ranking, no lower limit (McClish 1989)",
     "partial_auc_tpr": "Area to the right of the ROC curve over a range of true positive rates",
     "partial_auc_tpr_corrected": "The same, 1/2 for chance, 1 for a perfect ranking, no lower limit (McClish 1989)",
+    "partial_pr_area": "Mean precision over a range of recalls",
     "sensitivity_at_specificity": "Sensitivity at a specificity",
     "specificity_at_sensitivity": "Specificity at a sensitivity",
     "best_threshold": "Threshold at which the metric is best",

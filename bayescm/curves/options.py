@@ -19,6 +19,7 @@ Array = NDArray[np.float64]
 
 PRIORS = ("dirichlet_process", "smoothed", "bootstrap")
 _POINTS, _THRESHOLDS = 101, 301
+_CELLS = 400
 _LEAST, _MOST = 1e-3, 1e3  # concentration: below, none but the first stick counts; above, there are too many
 _SHORT = 1e-3  # of a range of rates: an area over less is lost in rounding
 TAKEN = {*LONG_NAMES, *RESERVED, ITEM, THRESHOLD, "score", "actual", "positive", "specificity", "sensitivity"}
@@ -40,6 +41,8 @@ class Plan:
     """False positive rates; or thresholds, of scores that are larger for the positive class."""
     fpr_range: tuple[float, float] | None
     tpr_range: tuple[float, float] | None
+    recalls: Array
+    """Ends of the cells of a range of recalls, none without one."""
     specificities: Array
     sensitivities: Array
 
@@ -47,13 +50,13 @@ class Plan:
         """Return the false and the true positive rates at which curves are read."""
         grid = self.axis if self.over == "rate" else np.empty(0)
         fprs = [grid, self.fpr_range or (), 1 - self.specificities]
-        tprs = [grid[grid > 0], self.tpr_range or (), self.sensitivities]
+        tprs = [grid[grid > 0], self.tpr_range or (), self.recalls, self.sensitivities]
         return np.unique(np.concatenate(fprs)), np.unique(np.concatenate(tprs))
 
 
 def plan(
     over: str | None, points: Any, metrics: Any, prior: Any, prevalence: Any, chains: int, draws: int, seed: Any,
-    scores: Scores, fpr_range: Any, tpr_range: Any, at_specificity: Any, at_sensitivity: Any,
+    scores: Scores, fpr_range: Any, tpr_range: Any, recall_range: Any, at_specificity: Any, at_sensitivity: Any,
 ) -> Plan:  # fmt: skip
     """Check the options."""
     if over is not None:
@@ -80,7 +83,7 @@ def plan(
     return Plan(
         over, name, concentration, prevalence, validate.positive_integer("chains", chains),
         validate.positive_integer("draws", draws), validate.seed(seed), axis, stretch("fpr_range", fpr_range),
-        stretch("tpr_range", tpr_range), probabilities("at_specificity", at_specificity),
+        stretch("tpr_range", tpr_range), _cells(recall_range), probabilities("at_specificity", at_specificity),
         probabilities("at_sensitivity", at_sensitivity),
     )  # fmt: skip
 
@@ -109,6 +112,15 @@ def stretch(name: str, values: Any) -> tuple[float, float] | None:
             f"`{name}` must be at least {_SHORT:g} long; got {values!r}. Read the rate at a point instead."
         )
     return float(ends[0]), float(ends[1])
+
+
+def _cells(recall_range: Any) -> Array:
+    """Return the ends of the cells in which precision is integrated over a range of recalls."""
+    ends = stretch("recall_range", recall_range)
+    if ends is None:
+        return np.empty(0)
+    inner = np.linspace(ends[0] ** 0.5, ends[1] ** 0.5, _CELLS + 1)[1:-1] ** 2  # short where recall is low and precision varies
+    return np.concatenate([ends[:1], inner, ends[1:]])
 
 
 def _rates(points: Any) -> Array:

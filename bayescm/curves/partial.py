@@ -1,4 +1,4 @@
-"""Areas under a part of a curve: ROC curves over a range of false positive rates, precision over a range of recall."""
+"""Areas under a part of a curve, or all of it: ROC curves over false positive rates, precision over recalls."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescm.curves.area_intervals import Areas
-from bayescm.curves.area_samples import Items
+from bayescm.curves.recalls import davis_goadrich
 from bayescm.data.random import Stream, matrix_rng
 
 Array = NDArray[np.float64]
@@ -30,8 +30,8 @@ class PartialAreas(Areas):
 
     @cached_property
     def point(self) -> Array:
-        """Return the areas (systems, 1) of the items themselves."""
-        return np.array([[self._of(one.cases[None], one.controls[None])[0]] for one in self.items.rankings])
+        """Return the areas (systems, names) of the items themselves."""
+        return np.array([self._of(one.cases[None], one.controls[None])[0] for one in self.items.rankings])
 
     @cached_property
     def placements(self) -> tuple[Array, Array]:
@@ -54,8 +54,8 @@ class PartialAreas(Areas):
 
     @cached_property
     def resampled(self) -> Array:
-        """Return the areas (draws, systems, 1) of stratified resamples, the same items for every system."""
-        found = np.empty((self.draws, len(self.items.rankings), 1))
+        """Return the areas (draws, systems, names) of stratified resamples, the same items for every system."""
+        found = np.empty((self.draws, len(self.items.rankings), len(self.names)))
         for start in range(0, self.draws, _DRAWS):
             rng = matrix_rng(self.seed, start // _DRAWS, Stream.PARTIAL_BOOTSTRAP)
             size = min(_DRAWS, self.draws - start)
@@ -63,30 +63,25 @@ class PartialAreas(Areas):
             for s, one in enumerate(self.items.rankings):
                 steps = (self.items.case_step[s], self.items.control_step[s])
                 counts = [_counts(step[pick], len(one.score)) for step, pick in zip(steps, picks, strict=True)]
-                found[start : start + size, s, 0] = self._of(*counts)
+                found[start : start + size, s] = self._of(*counts)
         return found
 
-    def drawn(self, system: int, name: str, prior: str = "dirichlet_process") -> Array:
-        """Return the posterior draws of a partial ROC area."""
-        from bayescm.curves import curve_posterior
-
-        rows = self.items.scores.score
-        alone = prior == "smoothed" or len(rows) == 1
-        key = (system if alone else -1, prior)
-        if key not in self.posteriors:
-            score = rows[system] if alone else {str(i): row for i, row in enumerate(rows)}
-            self.posteriors[key] = curve_posterior(
-                self.items.scores.positive.astype(np.int64), score, over=None, prior=prior, fpr_range=self.ends,
-                prevalence="fixed", draws=self.draws, chains=1, random_seed=self.seed,
-            )["posterior"]  # fmt: skip
-        found = self.posteriors[key]["partial_auc_fpr"]
-        return np.asarray((found if alone else found.isel({found.dims[-1]: system})).values, np.float64).ravel()
+    def _read(self, name: str) -> tuple[str, dict[str, Any]]:
+        if name == "auc":
+            return "partial_auc_fpr", {"fpr_range": self.ends}
+        return super()._read(name) if self.ends == (0.0, 1.0) else ("partial_pr_area", {"recall_range": self.ends})
 
     def _of(self, cases: NDArray[np.int64], controls: NDArray[np.int64]) -> Array:
-        """Return the areas (D,) of samples (D, K)."""
-        if self.names == ("auc",):
-            return roc_area(_rates(cases), _rates(controls), self.ends)
-        return average_precision(cases, controls, self.items, self.ends)
+        """Return the areas (D, names) of samples (D, K)."""
+        t, f = _rates(cases), _rates(controls)
+        return np.stack([self._area(name, t, f) for name in self.names], axis=1)
+
+    def _area(self, name: str, t: Array, f: Array) -> Array:
+        if name == "auc":
+            return roc_area(t, f, self.ends)
+        if name == "davis_goadrich":
+            return davis_goadrich(t, f, self.items.odds, self.ends)
+        return average_precision(t, f, self.items.odds, self.ends)
 
 
 def roc_area(t: Array, f: Array, ends: tuple[float, float]) -> Array:
@@ -98,14 +93,11 @@ def roc_area(t: Array, f: Array, ends: tuple[float, float]) -> Array:
     return np.asarray((np.diff(inside) * (left + right) / 2.0).sum(1))
 
 
-def average_precision(
-    cases: NDArray[np.int64], controls: NDArray[np.int64], items: Items, ends: tuple[float, float]
-) -> Array:
-    """Return the mean precision (D,) over a range of recall, of samples (D, K): each case's at its score and above."""
-    t, f = np.cumsum(cases, 1), np.cumsum(controls, 1) * (items.odds * items.cases / items.controls)
+def average_precision(t: Array, f: Array, odds: float, ends: tuple[float, float]) -> Array:
+    """Return the mean precision (D,) over recalls, of rates (D, K + 1): each case's at its score and above."""
     with np.errstate(invalid="ignore"):
-        precision = np.where(t > 0, t / (t + f), 0.0)
-    steps = np.diff(np.clip(_rates(cases), *ends))
+        precision = np.where(t > 0, t / (t + odds * f), 0.0)[:, 1:]
+    steps = np.diff(np.clip(t, *ends))
     return np.asarray((steps * precision).sum(1) / (ends[1] - ends[0]))
 
 

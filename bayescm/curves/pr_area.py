@@ -17,7 +17,9 @@ from bayescm.curves.partial import PartialAreas
 from bayescm.data import validate
 from bayescm.data.labels import Label
 
-ESTIMATORS = tuple(name for name in CODES if name != "auc")
+INTERPOLATED = "davis_goadrich"
+_OF_RATES = ("average_precision", INTERPOLATED)
+ESTIMATORS = (*(name for name in CODES if name != "auc"), INTERPOLATED)
 METHODS = {
     "logit": area_intervals.logit,
     "binomial": area_intervals.binomial,
@@ -53,11 +55,12 @@ def aucpr(
         As of :func:`bayescm.auc`.
     estimator : str or sequence of str
         "average_precision", "lower_trapezoid", "upper_trapezoid", "interpolated_max", "interpolated_mean",
-        "interpolated_median", "interpolated_convex" or "binormal". Several give the dim ``estimator``.
+        "interpolated_median", "interpolated_convex", "binormal" or "davis_goadrich" (both rates grow linearly from
+        score to score). Several give the dim ``estimator``.
     method : str or sequence of str, optional
         "logit", "binomial", "bootstrap", "bca", "cross_validation", "bayesian" or "smoothed". Several give the dim
         ``ci_method``. Default: "logit"; "smoothed" if there is a `prevalence`, "bootstrap" if there is a
-        `recall_range`, with which there is no other.
+        `recall_range`.
     prevalence : float, optional
         Share of the positive class at which precision is taken, fixed; by default that of the items. At a lower one
         only "smoothed" covers.
@@ -73,8 +76,9 @@ def aucpr(
     direction : {"larger", "smaller"}
         Scores that mean positive.
     recall_range : pair of numbers, optional
-        Only the average precision over these recalls, such as (0.2, 1): where recall is low a precision stands on few
-        items. It is the mean, between the precision's limits 0 and 1 whatever the range.
+        Only the mean precision over these recalls, such as (0.2, 1): where recall is low a precision stands on few
+        items. It lies between 0 and 1 whatever the range. By the estimators "average_precision" and "davis_goadrich",
+        and the methods "bootstrap", "bayesian" and "smoothed".
 
     Returns
     -------
@@ -87,8 +91,7 @@ def aucpr(
     Raises
     ------
     ValueError
-        If a class has no items, or `recall_range` comes with another estimator than "average_precision" or another
-        method than "bootstrap".
+        If a class has no items; if an estimator or a method doesn't serve `recall_range`, or a method "davis_goadrich".
 
     Warns
     -----
@@ -113,7 +116,7 @@ def aucpr(
     are, and takes the t distribution, as the published code does (the paper's text: normal); its interval lies around
     the mean over the folds, not around the point. "bayesian" gives equal tails of the joint posterior of the curve: of
     its average precision, and for the other estimators of the area under the curve; "smoothed" the same with the mass
-    of each class spread between its items.
+    of each class spread between its items. Over a range of recalls both are of the area under the drawn curves.
 
     References
     ----------
@@ -148,7 +151,10 @@ def aucpr(
         "ci_prob": validate.number("ci_prob", ci_prob, 0, 1), "draws": validate.draws(samples),
         "folds": validate.positive_integer("folds", folds), "seed": validate.seed(random_seed),
     }  # fmt: skip
-    areas = Areas(items, estimators, **options) if ends is None else _partial(items, estimators, methods, options, ends)
+    if ends is not None or INTERPOLATED in estimators:
+        areas: Areas = _by_rates(items, estimators, methods, options, ends)
+    else:
+        areas = Areas(items, estimators, **options)
     if areas.folds < 2:
         raise ValueError(f"`folds` must be at least 2; got {folds}.")
     attrs: dict[str, object] = {
@@ -164,17 +170,18 @@ def aucpr(
     return dataset(areas, {word: METHODS[word] for word in methods}, drop, attrs)
 
 
-def _partial(
+def _by_rates(
     items: Items, estimators: tuple[str, ...], methods: tuple[str, ...], options: dict[str, Any],
-    ends: tuple[float, float],
+    ends: tuple[float, float] | None,
 ) -> PartialAreas:  # fmt: skip
-    """Return average precisions over a range of recall, or say what doesn't serve them."""
-    if estimators != ("average_precision",) or methods != ("bootstrap",):
-        raise ValueError(
-            "`recall_range` needs estimator='average_precision' and method='bootstrap', which there is no other for; "
-            f"got {', '.join(estimators)} and {', '.join(methods)}."
-        )
-    return PartialAreas(items, estimators, **options, ends=ends)
+    """Return areas that are read off the rates at all scores, or say what doesn't serve them."""
+    word = "estimator='davis_goadrich'" if ends is None else "`recall_range`"
+    served = (*(() if ends is not None else ("logit", "binomial")), "bootstrap", "bayesian", "smoothed")
+    for name, given, known in (("estimator", estimators, _OF_RATES), ("method", methods, served)):
+        others = [one for one in given if one not in known]
+        if others:
+            raise ValueError(f"`{name}`={others[0]!r} doesn't go with {word}; take {', '.join(map(repr, known))}.")
+    return PartialAreas(items, estimators, **options, ends=ends or (0.0, 1.0))
 
 
 def trials(items: Items) -> float:
@@ -190,11 +197,9 @@ def _said_of_prevalence(areas: Areas, methods: Sequence[str]) -> dict[str, objec
         return {"effective_controls": effective}
     said = [described(items.controls, share), "`point` is too large on average"]
     failing = [word for word in methods if word not in ("smoothed", "bayesian")]  # the draws of the latter warn
-    whole = not isinstance(areas, PartialAreas)
     if failing:
-        instead = "; take method='smoothed'" if whole else ""
-        said.append(f"intervals by {', '.join(map(repr, failing))} can't be relied on{instead}")
-    if "smoothed" not in methods and whole:
+        said.append(f"intervals by {', '.join(map(repr, failing))} can't be relied on; take method='smoothed'")
+    if "smoothed" not in methods:
         said.append("the `median` of method='smoothed' is nearer for all but strong classifiers")
     validate.warn(f"{'; '.join(said)}.")
     return {"effective_controls": effective}

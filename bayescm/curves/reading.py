@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from bayescm._kernels.codes import Read
 from bayescm.curves.names import AREAS, LONG_NAMES
 from bayescm.curves.options import Plan
+from bayescm.curves.recalls import mean_precision
 from bayescm.data.schema import CHAIN, DRAW, METRIC, THRESHOLD
 from bayescm.data.scores import Scores, signed
 from bayescm.metrics import Metric, MetricsLike, available, compute, coordinates, resolve
@@ -88,6 +89,10 @@ def _found(
         found |= _over_thresholds(read, prevalence, metrics)
     found |= _partial("fpr", plan.fpr_range, fprs, read.under, lambda a, b: (b - a) * (a + b) / 2)
     found |= _partial("tpr", plan.tpr_range, tprs, read.left, lambda a, b: (b - a) * (1 - (a + b) / 2))
+    if len(plan.recalls):
+        at = np.searchsorted(tprs, plan.recalls)
+        odds = ((1 - prevalence) / prevalence)[:, None]
+        found["partial_pr_area"] = (), mean_precision(plan.recalls, read.fpr[..., at], read.left[..., at], odds)
     if len(plan.specificities):
         at = np.searchsorted(fprs, 1 - plan.specificities)
         found["sensitivity_at_specificity"] = ("specificity",), read.tpr[..., at]

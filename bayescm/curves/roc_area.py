@@ -157,13 +157,19 @@ def _check_serves(words: tuple[str, ...], served: tuple[str, ...], what: str) ->
         raise ValueError(f"`method`={others[0]!r} doesn't serve {what}; take one of {', '.join(map(repr, served))}.")
 
 
-def areas_of(items: Items, ci_prob: object, draws: object, random_seed: Any, fpr_range: Any = None) -> Areas:
-    """Return the areas under the ROC curves of items, or under a part of each, with options checked."""
-    ends = stretch("fpr_range", fpr_range)
+def areas_of(
+    items: Items, ci_prob: object, draws: object, random_seed: Any, fpr_range: Any = None, recall_range: Any = None
+) -> Areas:
+    """Return the areas under the ROC curves of items, or under a part of each curve, with options checked."""
+    ends, recalls = stretch("fpr_range", fpr_range), stretch("recall_range", recall_range)
+    if ends is not None and recalls is not None:
+        raise ValueError("`recall_range` is a part of the PR curve and `fpr_range` one of the ROC curve; give one.")
     options: dict[str, Any] = {
         "size": min(items.cases, items.controls), "ci_prob": validate.number("ci_prob", ci_prob, 0, 1),
         "draws": validate.draws(draws), "folds": 0, "seed": validate.seed(random_seed),
     }  # fmt: skip
+    if recalls is not None:
+        return PartialAreas(items, ("average_precision",), **options, ends=recalls)
     if ends is not None:
         return PartialAreas(items, ("auc",), **options, ends=ends)
     return Areas(items, ("auc",), **options)
@@ -171,7 +177,9 @@ def areas_of(items: Items, ci_prob: object, draws: object, random_seed: Any, fpr
 
 def of_range(areas: Areas) -> dict[str, list[float]]:
     """Return the attrs of partial areas."""
-    return {"fpr_range": list(areas.ends)} if isinstance(areas, PartialAreas) else {}
+    if not isinstance(areas, PartialAreas):
+        return {}
+    return {"fpr_range" if areas.names == ("auc",) else "recall_range": list(areas.ends)}
 
 
 def _with_covariance(found: xr.Dataset, areas: Areas) -> xr.Dataset:

@@ -67,17 +67,22 @@ def _part(attrs: Mapping[Any, Any]) -> str:
 
 
 def of_difference(data: xr.Dataset) -> list[dict[str, Any]]:
-    """Return one record: the difference and both areas."""
-    first, second = data["auc"].values.tolist()
+    """Return a record per estimator: the difference and both areas."""
     last = "p_value" if "p_value" in data else "probability_better"
-    return [{
-        "comparison": " - ".join(map(str, data[SYSTEM].values)), "point": float(data["point"]),
-        "se": float(data["se"]), **bounds(data["interval"]), "first": first, "second": second, last: float(data[last]),
-    }]  # fmt: skip
+    name = " - ".join(map(str, data[SYSTEM].values))
+    found = []
+    for names, one in each(data, "interval", CI_BOUND):
+        first, second = one["auc"].values.tolist()
+        found.append(names | {
+            "comparison": name, "point": float(one["point"]), "se": float(one["se"]), **bounds(one["interval"]),
+            "first": first, "second": second, last: float(one[last]),
+        })  # fmt: skip
+    return found
 
 
 def difference(data: xr.Dataset) -> str:
-    """Say whose area is the larger, and by how much."""
+    """Say whose area is the larger, and by how much; of more than two classes by Hand and Till's M."""
+    data = data.isel({dim: 0 for dim in ("estimator",) if dim in data.dims})
     ahead = float(data["point"]) >= 0.0
     names = [str(name) for name in data[SYSTEM].values][:: 1 if ahead else -1]
     level = percent(float(data.attrs["ci_prob"]))
@@ -88,12 +93,13 @@ def difference(data: xr.Dataset) -> str:
     else:
         better = float(data["probability_better"])
         chance = probability(better if ahead else 1.0 - better, "P(larger)")
+    what = "average precision" if "recall_range" in data.attrs else "area"
     part = _part(data.attrs)
     by = with_interval(abs(float(data["point"])), (lower, upper), data.attrs["ci_prob"])
     if lower > 0.0:
-        return f"The area of {names[0]}{part} is larger than that of {names[1]} by {by}; {chance}."
+        return f"The {what} of {names[0]}{part} is larger than that of {names[1]} by {by}; {chance}."
     return (
-        f"The areas of {names[0]} and {names[1]}{part} can't be told apart at {level}: they differ by {by}; {chance}."
+        f"The {what}s of {names[0]} and {names[1]}{part} can't be told apart at {level}: they differ by {by}; {chance}."
     )
 
 

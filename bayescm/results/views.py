@@ -105,7 +105,7 @@ VIEWS = (
     ),
     View(
         "auc_difference", _of("point interval auc se", clipped="b"), ("design", "method", "ci_prob"),
-        _BOUNDS | {"system": 2}, areas.difference, areas.of_difference, ("comparison",),
+        _BOUNDS | {"system": 2}, areas.difference, areas.of_difference, ("comparison", "estimator"),
         ("point", "lower", "upper", "first", "second"),
     ),
     View(

@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from scipy import stats
 from sklearn.metrics import roc_auc_score
 
 import bayescm
@@ -140,3 +141,67 @@ def test_wrong_input_is_explained(change, message):
     given = {"y_true": y, "y_score": score} | change
     with pytest.raises(ValueError, match=message):
         bayescm.auc(given.pop("y_true"), given.pop("y_score"), **given)
+
+
+def test_a_difference_of_two_systems():
+    y, one = items(6, 150)
+    scores = {"a": one, "b": one + 0.3 * np.random.default_rng(1).normal(size=one.shape)}
+    alone = bayescm.auc(y, scores)
+    found = bayescm.auc_difference(y, scores)
+    np.testing.assert_allclose(found["auc"], alone["point"])
+    np.testing.assert_allclose(found["point"], alone["point"][0] - alone["point"][1])
+    drawn = bayescm.auc_difference(y, scores, method="bootstrap", random_seed=1)
+    np.testing.assert_allclose(drawn["se"], found["se"], rtol=0.08)
+    np.testing.assert_allclose(drawn["interval"], found["interval"], atol=0.012)
+    apart = bayescm.auc_difference(dict.fromkeys(scores, y), scores, design="independent")
+    np.testing.assert_allclose(apart["se"], (alone["se"] ** 2).sum("system") ** 0.5)
+    assert "a and b" in found.bayescm.sentence or "of a is" in found.bayescm.sentence
+    assert len(found.bayescm.table()) == 2
+    far = bayescm.auc_difference(dict.fromkeys(scores, y), scores, design="independent", method="bootstrap")
+    np.testing.assert_allclose(far["se"], apart["se"], rtol=0.1)
+
+
+def test_a_difference_of_two_classes_by_columns_is_that_of_two_scores():
+    rng = np.random.default_rng(2)
+    y = np.repeat([0, 1, 2], [30, 30, 1000])
+    tables = {}
+    for name in "ab":  # class 2 is far below in columns 0 and 1 and far above in its own: only the pair (0, 1) counts
+        score = rng.normal(size=(1060, 3))
+        score[:30, 0] += 1.0
+        score[30:60, 1] = -score[30:60, 0]
+        score[:30, 1] = -score[:30, 0]
+        score[60:, :2] -= 100.0
+        score[:60, 2] -= 100.0
+        tables[name] = score
+    found = bayescm.auc_difference(y, tables).sel(estimator="hand_till")
+    two = bayescm.auc_difference(y[:60], {name: -score[:60, 0] for name, score in tables.items()})
+    assert found["point"].item() == pytest.approx(two["point"].item() / 3)
+    assert found["se"].item() == pytest.approx(two["se"].item() / 3)
+    assert found["p_value"].item() == pytest.approx(two["p_value"].item())
+
+
+def test_no_difference_is_rejected_as_often_as_stated():
+    rng, y, rejected = np.random.default_rng(3), np.repeat([0, 1, 2], 30), 0
+    for _ in range(400):
+        common = rng.normal(size=(90, 3)) + np.eye(3)[y]
+        scores = {name: common + rng.normal(size=(90, 3)) for name in "ab"}
+        rejected += bayescm.auc_difference(y, scores)["p_value"].values < 0.05
+    for count in rejected:
+        assert stats.binomtest(int(count), 400, 0.05).pvalue > 1e-5
+
+
+def test_differences_without_an_answer():
+    y, score = items(7)
+    for method in ("delong", "bootstrap"):
+        with pytest.warns(UserWarning, match="rank all items alike"):
+            same = bayescm.auc_difference(y, {"a": score, "b": 2 * score}, method=method)
+        np.testing.assert_array_equal(same["interval"], 0.0)
+        assert (same["p_value"] == 1).all()
+        with pytest.warns(UserWarning, match="one item of a class"):
+            few = bayescm.auc_difference([0, 0, 1, 1, 2], {"a": score[:5], "b": score[5:10]}, method=method)
+        assert np.isnan(few["p_value"]).all()
+    for change in ({"method": "bayesian"}, {"fpr_range": (0, 0.1)}, {"recall_range": (0, 0.5)}):
+        with pytest.raises(ValueError, match="classes"):
+            bayescm.auc_difference(y, {"a": score, "b": -score}, **change)
+    with pytest.raises(ValueError, match="a column for each"):
+        bayescm.auc_difference(y, {"a": score, "b": score[:, 0]})

@@ -8,6 +8,7 @@ from sklearn.metrics import average_precision_score, precision_recall_curve, roc
 import bayescm
 from bayescm.curves.area_samples import check_items
 from bayescm.curves.partial import PartialAreas
+from bayescm.curves.recalls import davis_goadrich, mean_precision
 
 RANGES = [(0, 0.1), (0, 0.37), (0.2, 0.7), (0, 1)]
 
@@ -170,7 +171,108 @@ def test_edges_and_wrong_input():
             bayescm.aucpr(*sample(11), recall_range=wrong)
     with pytest.raises(ValueError, match="doesn't serve a partial area"):
         bayescm.auc(*sample(11), fpr_range=(0, 0.1), method="bca")
-    with pytest.raises(ValueError, match="`recall_range` needs"):
+    with pytest.raises(ValueError, match="go with `recall_range`"):
         bayescm.aucpr(*sample(11), recall_range=(0.2, 1), method="logit")
-    with pytest.raises(ValueError, match="`recall_range` needs"):
+    with pytest.raises(ValueError, match="go with `recall_range`"):
         bayescm.aucpr(*sample(11), recall_range=(0.2, 1), estimator="binormal")
+
+
+def test_mean_precision_of_a_polygon_is_that_of_its_points():
+    t, f = np.array([[0, 0.1, 0.4, 0.4, 0.9, 1]]), np.array([[0, 0.0, 0.2, 0.3, 0.3, 1]])
+    for ends, odds in [((0, 1), 2.0), ((0.2, 1), 0.1), ((0.05, 0.63), 1e6)]:
+        fine = np.linspace(*ends, 400_001)[:-1] + (ends[1] - ends[0]) / 800_000
+        place = np.searchsorted(t[0], fine, side="left") - 1
+        share = (fine - t[0, place]) / (t[0, place + 1] - t[0, place])
+        at = f[0, place] + share * (f[0, place + 1] - f[0, place])
+        found = davis_goadrich(t, f, odds, ends)
+        assert found == pytest.approx((fine / (fine + odds * at)).mean(), rel=1e-5)
+
+
+def test_one_control_in_each_cell_is_integrated_exactly():
+    recall, rng = np.linspace(0.1, 0.9, 9), np.random.default_rng(1)
+    at = recall[:-1] + rng.uniform(size=8) * 0.1  # the false positive rate steps up by 0.1 there
+    fpr = 0.05 + 0.1 * np.arange(9)
+    left = np.concatenate([[0.3], 0.3 + np.cumsum(fpr[:-1] * (at - recall[:-1]) + fpr[1:] * (recall[1:] - at))])
+    fine = np.linspace(0.1, 0.9, 800_001)[:-1] + 5e-7
+    stairs = 0.05 + 0.1 * np.searchsorted(at, fine)
+    for odds in (0.2, 5.0):
+        found = mean_precision(recall, fpr, left, np.array([odds]))
+        assert found == pytest.approx((fine / (fine + odds * stairs)).mean(), abs=1e-6)
+
+
+@pytest.mark.parametrize("prior", ["dirichlet_process", "smoothed", "bootstrap"])
+def test_the_posterior_of_the_mean_precision_over_all_recalls_is_that_of_the_area(prior):
+    y, score = sample(7, 12, 200, decimals=1)
+    drawn = bayescm.curve_posterior(y, score, prior=prior, recall_range=(0, 1), over=None, random_seed=1)["posterior"]
+    np.testing.assert_allclose(drawn["partial_pr_area"], drawn["pr_area"], atol=2e-3)
+    assert abs((drawn["partial_pr_area"] - drawn["pr_area"]).mean()) < 1.5e-4
+
+
+def test_the_posterior_over_recalls_is_the_mean_of_the_drawn_precision():
+    y, score = sample(8, 12, 60)
+    of = {"prior": "bootstrap", "random_seed": 1, "prevalence": 0.3, "draws": 100}
+    post = bayescm.curve_posterior(y, score, recall_range=(0.25, 0.75), points=4001, **of)["posterior"]
+    other = bayescm.curve_posterior(y, score, **of)["posterior"]
+    inside = post["precision"].sel(recall=slice(0.25, 0.75))
+    np.testing.assert_allclose(post["partial_pr_area"], inside.mean("recall"), atol=3e-3)
+    np.testing.assert_array_equal(post["auc"], other["auc"])  # a range changes no draw
+
+
+@pytest.mark.parametrize("method", ["bayesian", "smoothed"])
+def test_credible_intervals_over_recalls_are_those_of_the_curve(method):
+    y, score = sample(9, 20, 60)
+    found = bayescm.aucpr(y, score, recall_range=(0.2, 1), method=method, random_seed=3)
+    prior = "dirichlet_process" if method == "bayesian" else method
+    post = bayescm.curve_posterior(
+        y, score, over=None, prior=prior, recall_range=(0.2, 1), prevalence="fixed", random_seed=3, chains=1, draws=2000
+    )["posterior"]
+    np.testing.assert_allclose(found["interval"], post["partial_pr_area"].quantile([0.025, 0.975]), atol=1e-12)
+    assert found["median"].item() == pytest.approx(post["partial_pr_area"].median().item())
+
+
+def test_davis_and_goadrich():
+    y, score = sample(10, 20, 60, decimals=0)
+    names, methods = ["average_precision", "davis_goadrich"], ["logit", "bootstrap", "bayesian"]
+    found = bayescm.aucpr(y, score, estimator=names, method=methods, random_seed=1)
+    f, t, _ = roc_curve(y, score, drop_intermediate=False)
+    fine = np.linspace(0, 1, 400_001)[:-1] + 1 / 800_000
+    below = np.interp(fine, t + 1e-13 * np.arange(len(t)), f)
+    assert found["point"].sel(estimator="davis_goadrich").item() == pytest.approx(
+        (fine / (fine + 3 * below)).mean(), abs=1e-4
+    )
+    whole = bayescm.aucpr(y, score, method=methods, random_seed=1)
+    same = found.sel(estimator="average_precision")
+    np.testing.assert_allclose(same["point"], whole["point"], atol=1e-12)
+    np.testing.assert_allclose(same["interval"][0], whole["interval"][0], atol=1e-12)
+    np.testing.assert_allclose(same["interval"][2], whole["interval"][2], atol=1e-12)
+    np.testing.assert_allclose(same["interval"][1], whole["interval"][1], atol=0.03)  # other resamples
+    assert (found["interval"].isel(ci_bound=0) < found["point"]).all()
+    with pytest.raises(ValueError, match="doesn't go with estimator='davis_goadrich'"):
+        bayescm.aucpr(y, score, estimator="davis_goadrich", method="bca")
+    untied = bayescm.aucpr(*sample(10, 20, 60), estimator=names)["point"].values
+    assert untied[1] < untied[0]  # a case's own precision is the largest on its step
+
+
+def test_average_precisions_of_two_systems_are_compared_on_the_same_items():
+    y, one = sample(11, 40, 80)
+    scores = {"a": one, "b": one + np.random.default_rng(12).normal(size=len(y))}
+    for ends in [(0, 1), (0.2, 1)]:
+        alone = [bayescm.aucpr(y, score, recall_range=ends, random_seed=1)["point"].item() for score in scores.values()]
+        found = bayescm.auc_difference(y, scores, recall_range=ends, random_seed=1)
+        np.testing.assert_allclose(found["auc"], alone, atol=1e-12)
+        assert found["point"].item() == pytest.approx(alone[0] - alone[1])
+        assert found.attrs["method"] == "bootstrap"
+        assert found.attrs["recall_range"] == str(list(map(float, ends)))
+        posterior = bayescm.auc_difference(y, scores, recall_range=ends, random_seed=1, method="bayesian")
+        np.testing.assert_allclose(posterior["interval"], found["interval"], atol=0.06)
+    assert "average precision" in found.bayescm.sentence
+    back = bayescm.auc_difference(y, dict(reversed(scores.items())), recall_range=ends, random_seed=1)
+    np.testing.assert_allclose(back["interval"], -found["interval"].values[::-1], atol=5e-3)
+    apart = bayescm.auc_difference(
+        dict.fromkeys(scores, y), scores, recall_range=ends, design="independent", random_seed=1
+    )
+    assert apart["se"] > found["se"]
+    with pytest.raises(ValueError, match="has no method='delong'"):
+        bayescm.auc_difference(y, scores, recall_range=ends, method="delong")
+    with pytest.raises(ValueError, match="give one"):
+        bayescm.auc_difference(y, scores, recall_range=ends, fpr_range=(0, 1), method="bootstrap")
