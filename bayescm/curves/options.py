@@ -119,7 +119,7 @@ def _cells(recall_range: Any) -> Array:
     ends = stretch("recall_range", recall_range)
     if ends is None:
         return np.empty(0)
-    inner = np.linspace(ends[0] ** 0.5, ends[1] ** 0.5, _CELLS + 1)[1:-1] ** 2  # short where recall is low and precision varies
+    inner = np.linspace(ends[0] ** 0.5, ends[1] ** 0.5, _CELLS + 1)[1:-1] ** 2  # precision varies where recall is low
     return np.concatenate([ends[:1], inner, ends[1:]])
 
 
