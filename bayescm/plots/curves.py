@@ -33,12 +33,15 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _BAND = "bayescm-band"  # gid of the bands on axes, which later ones continue the colours of
+_BEYOND = "bayescm-beyond"  # gid of what follows beyond their stretch
+_PALER = 0.4  # of the depth of a band
 _DEPTHS = (0.2, 0.08)  # of few bands, and of many over one another
 _FEW = 3
 _EDGE = 0.016
 _NEAR = 0.1  # of the axes: that far from a curve is as good as farther
 _LONG = 20  # letters of two names that fit on one line beside the lower axes
 _WITHIN = 0.3  # a label within a band is that much worse
+_MEDIAN: dict[str, Any] = {"linewidth": 4.5, "alpha": 0.4, "solid_capstyle": "butt"}
 
 
 def plot_curve(
@@ -64,7 +67,7 @@ def plot_curve(
     point : bool
         Whether the curve of the items themselves is drawn.
     median : bool
-        Whether the posterior median is drawn, as a thin line with circles.
+        Whether the posterior median is drawn, as a wide pale line below the curve of the items.
     iso_f1 : bool or sequence of float
         Lines of equal F1 on the PR plane: at round numbers, or at those given.
     difference : xarray.Dataset, optional
@@ -87,7 +90,10 @@ def plot_curve(
 
     Notes
     -----
-    A band that is about a stretch of the axis ends where the stretch ends.
+    A band that is about a stretch of the axis goes on beyond it in a paler shade, by what it says at the end of the
+    stretch and the monotonicity of a ROC curve: before the first false positive rate that was looked at, the true
+    positive rate is at most the upper bound there; before the first recall, there are at most as many false positives
+    as there. That costs no coverage. The band of a difference ends where the stretch ends.
 
     Examples
     --------
@@ -214,7 +220,9 @@ def draw_curves(
     draw_lines(ax, space.name, iso_f1, lambda x, y: _off_curves(ax, shown, space, x, y))
     found = []
     for layer in shown:
-        band = _draw_band(ax, layer, space.x, _DEPTHS[len(shown) > _FEW])
+        depth = _DEPTHS[len(shown) > _FEW]
+        band = _draw_band(ax, layer, space.x, depth)
+        _draw_beyond(ax, layer, space, depth)
         lines = _draw_lines(ax, layer, space, point=point, median=median)
         found.append(lines[0] if lines else band)
     if space.name == "roc" and all(text.get_text() != CHANCE for text in ax.texts):
@@ -230,12 +238,45 @@ def _bounds(data: xr.Dataset, x: str) -> tuple[Array, Array, Array]:
 
 def _draw_band(ax: "Axes", layer: Layer, x: str, depth: float = _DEPTHS[0]) -> Any:
     """Fill a band, which ends where it isn't known."""
+    return _fill(ax, layer.color, depth, _BAND, *_bounds(layer.data, x))
+
+
+def _fill(ax: "Axes", color: str, depth: float, gid: str, at: Array, lower: Array, upper: Array) -> Any:
+    """Fill between two bounds, which are drawn; the ends of the stretch are not."""
+    from matplotlib.collections import LineCollection
     from matplotlib.colors import to_rgba
 
-    return ax.fill_between(
-        *_bounds(layer.data, x), facecolor=to_rgba(layer.color, depth), edgecolor=to_rgba(layer.color, 3.5 * depth),
-        linewidth=0.7, zorder=1.3, gid=_BAND,
-    )  # fmt: skip
+    edges = [np.stack([at, bound], -1) for bound in (lower, upper)]
+    ax.add_collection(LineCollection(edges, colors=[to_rgba(color, 3.5 * depth)], linewidths=0.7, zorder=1.3))
+    return ax.fill_between(at, lower, upper, facecolor=to_rgba(color, depth), linewidth=0.0, zorder=1.3, gid=gid)
+
+
+def _draw_beyond(ax: "Axes", layer: Layer, space: Space, depth: float) -> None:
+    """Fill what a band says beyond its stretch, because a ROC curve is monotone."""
+    for side in _beyond(space, *_bounds(layer.data, space.x)):
+        _fill(ax, layer.color, _PALER * depth, _BEYOND, *side)
+
+
+def _beyond(space: Space, x: Array, lower: Array, upper: Array) -> list[tuple[Array, Array, Array]]:
+    """Return the axis and both bounds on either side of the stretch of a band."""
+    known = np.flatnonzero(np.isfinite(lower) & np.isfinite(upper))
+    if len(known) == 0:
+        return []
+    first, last = known[[0, -1]]
+    before, after = np.linspace(1e-9, 1.0, 40) * x[first], np.linspace(x[last], 1.0, 40)
+    zero, one = np.zeros(40), np.ones(40)
+    if space.name == "roc":
+        found = [(before, zero, one * upper[first]), (after, one * lower[last], one)]
+    else:  # precision where as many controls are called positive as at the end of the stretch
+
+        def same_controls(at: Array, end: float, precision: float) -> Array:
+            return at * precision / (at * precision + end * (1.0 - precision))
+
+        found = [
+            (before, same_controls(before, x[first], lower[first]), one),
+            (after, zero, same_controls(after, x[last], upper[last])),
+        ]
+    return [side for side, missing in zip(found, (first > 0, last < len(x) - 1), strict=True) if missing]
 
 
 def _draw_lines(ax: "Axes", layer: Layer, space: Space, *, point: bool, median: bool) -> list[Any]:
@@ -251,14 +292,9 @@ def _draw_lines(ax: "Axes", layer: Layer, space: Space, *, point: bool, median: 
         )  # fmt: skip
     if median:
         found += ax.plot(
-            layer.data[space.x].values, layer.data["median"].values, color=layer.color, **_median_style(), zorder=3.2
+            layer.data[space.x].values, layer.data["median"].values, color=layer.color, **_MEDIAN, zorder=2.8
         )
     return found
-
-
-def _median_style() -> dict[str, Any]:
-    """Return how medians are drawn."""
-    return {"linewidth": 0.8, "marker": "o", "markersize": 3.2, "markerfacecolor": "white", "markevery": 0.08}
 
 
 def _off_curves(ax: "Axes", shown: list[Layer], space: Space, x: Array, y: Array) -> Array:
@@ -293,11 +329,13 @@ def _draw_legend(ax: "Axes", shown: list[Layer], *, point: bool, median: bool) -
     statements = [statement_of(layer.data) for layer in shown]
     same = len(set(statements)) == 1
     marks: list[Any] = [Patch(facecolor=color, edgecolor=color, alpha=0.35, label="band")]
+    if any(artist.get_gid() == _BEYOND for artist in ax.collections):
+        marks.append(Patch(facecolor=color, alpha=0.12, label="beyond, by monotonicity"))
     if point:
         style: Any = shown[0].style if len(shown) == 1 else "-"
         marks.append(Line2D([], [], color=color, linestyle=style, linewidth=1.6, label="empirical curve"))
     if median:
-        marks.append(Line2D([], [], color=color, **_median_style(), label="posterior median"))
+        marks.append(Line2D([], [], color=color, **_MEDIAN, label="posterior median"))
     names = [] if alone else [
         Line2D([], [], color=one.color, linestyle=one.style, linewidth=1.6,
                label=one.name if same else f"{one.name}:\n{statement}")

@@ -104,19 +104,22 @@ def plot_distribution(
     draw(ax, curves, kind, reference, log=log)
     if log:
         log_ticks(ax)
-    ax.set_xlabel(_x_label(curves, kind))
+    titles = dict.fromkeys(str(curve.data.attrs["title"]) for curve in curves)
+    ax.set_xlabel(next(iter(titles)) if len(titles) == 1 else "value of the metric")
+    if kind == "ridge":
+        ax.set_title(_marks(curves, dark=True), loc="left", fontsize="small")
+    elif len(curves) > 1:
+        legend: Any = ax.get_legend()
+        legend.set_title(_marks(curves), {"size": "small"})
+        legend.set_alignment("left")
     return ax
 
 
-def _x_label(curves: list[Curve], kind: str) -> str:
-    """Name the metric, and the marks where the legend doesn't."""
-    titles = dict.fromkeys(str(curve.data.attrs["title"]) for curve in curves)
-    title = next(iter(titles)) if len(titles) == 1 else "value of the metric"
-    if len(curves) == 1 and kind != "ridge":
-        return title
+def _marks(curves: list[Curve], *, dark: bool = False) -> str:
+    """Say what the marks of several curves are."""
     attrs = curves[0].data.attrs
-    dark = f"dark: {100 * float(attrs['ci_prob']):g}% {str(attrs['ci_kind']).upper()}   " if kind == "ridge" else ""
-    return f"{title}\n{dark}\u25cf mean   \u25cb median   | value of the counts"
+    shade = f"dark: {100 * float(attrs['ci_prob']):g}% {str(attrs['ci_kind']).upper()}   " if dark else ""
+    return f"{shade}\u25cf mean   \u25cb median   | value of the counts"
 
 
 def _named(distribution: Any) -> dict[str, Drawn]:

@@ -70,6 +70,9 @@ def plot_forest(data: xr.Dataset, *, ax: "Axes | None" = None, reference: float 
         _, ax = plt.subplots(figsize=(7.0 if len(groups) <= 8 else 8.5, height), layout="constrained")
     offsets = np.linspace(-0.35, 0.35, len(groups)) if len(groups) > 1 else [0.0]
     palette = plt.get_cmap("turbo")
+    if len(groups) > 1:
+        for row in rows[1::2]:
+            ax.axhspan(row - 0.5, row + 0.5, color="0.96", linewidth=0, zorder=0)
     for i, ((system, one), offset) in enumerate(zip(groups, offsets, strict=True)):
         color = f"C{i}" if len(groups) <= 10 else palette(i / (len(groups) - 1))
         _draw_group(ax, one, rows + offset, color, system)
@@ -118,4 +121,5 @@ def _draw_group(ax: "Axes", one: xr.Dataset, y: Any, color: Any, system: str) ->
     ax.hlines(y, lower, upper, color=color, linewidth=2.2, label="interval" if alone else system)
     mean: dict[str, Any] = {"markersize": 5, "markerfacecolor": "white", "zorder": 3}
     ax.plot(one["mean"].values, y, "o", color=color, label="posterior mean" if alone else None, **mean)
-    ax.plot(one["point"].values, y, "|", color="black", markersize=12, label="value of the counts" if alone else None)
+    tick: dict[str, Any] = {"markersize": 12 if alone else 8, "label": "value of the counts" if alone else None}
+    ax.plot(one["point"].values, y, "|", color="black", **tick)

@@ -14,7 +14,7 @@ from bayescm.regions.grid import smooth
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_LABEL = np.array([0.095, 0.03])  # length and height, of the axes
+_LABEL = np.array([0.11, 0.03])  # length and height, of the axes
 CLEAR = 0.5  # on the smooth scale: that far from a contour is as good as farther
 _POINTS = 2000
 

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _SAID = 0.005  # the smallest probability that is written into its square
-_WRITTEN = 20  # most systems with numbers in the squares
+_WRITTEN = 15  # most systems with numbers in the squares
 _NAMED = 50  # most with names
 
 
-def plot_leaderboard(data: xr.Dataset, *, systems: int = 20, ax: "Axes | None" = None, cmap: str = "Blues") -> "Axes":
+def plot_leaderboard(data: xr.Dataset, *, systems: int = 50, ax: "Axes | None" = None, cmap: str = "Blues") -> "Axes":
     """Draw the probabilities of the ranks as a heat map, with the expected prizes on top.
 
     Parameters
@@ -26,11 +26,11 @@ def plot_leaderboard(data: xr.Dataset, *, systems: int = 20, ax: "Axes | None" =
     data : xarray.Dataset
         From :func:`bayescm.leaderboard`.
     systems : int
-        How many to show, those with the best expected ranks.
+        How many to show at most, those with the best expected ranks; names are written of up to 50.
     ax : matplotlib.axes.Axes, optional
         Default: a new figure.
     cmap : str
-        Colours of the probabilities: from 0 to 1, or, of more than 20 systems, to the largest, small ones enhanced.
+        Colours of the probabilities: from 0 to 1, or, of more than 15 systems, to the largest, small ones enhanced.
 
     Returns
     -------
@@ -75,15 +75,15 @@ def plot_leaderboard(data: xr.Dataset, *, systems: int = 20, ax: "Axes | None" =
     else:
         names = batch_labels(best[SYSTEM].values) if shown <= _NAMED else []
         ax.set_xticks(range(len(names)), names, rotation=90, fontsize="x-small")
-        ticks = np.unique(np.linspace(1, shown, 10).astype(int))
+        ticks = np.arange(1, shown + 1, max(1, round(shown / 10)))
         ax.set_yticks(ticks - 1, [str(rank) for rank in ticks])
         ax.figure.colorbar(image, ax=ax, label="probability")
     _divide(ax, best["tie_group"].values)
     ax.set_xlabel(f"system, by expected rank{'' if shown == data.sizes[SYSTEM] else f' (the first {shown})'}")
     ax.set_ylabel("rank")
-    ax.set_title(_title(data), fontsize="medium", loc="left", pad=30 if "expected_prize" in data else 6)
+    ax.set_title(_title(data), fontsize="medium", loc="left")
     if "expected_prize" in best:
-        _prizes(ax, best["expected_prize"].values, shown)
+        _prizes(ax, best["expected_prize"].values)
     return ax
 
 
@@ -104,19 +104,18 @@ def _divide(ax: "Axes", groups: Any) -> None:
             ax.axvline(after - 0.5, color="0.35", linewidth=1)
 
 
-def _prizes(ax: "Axes", prizes: Any, shown: int) -> None:
+def _prizes(ax: "Axes", prizes: Any) -> None:
     """Write the expected prizes above the columns."""
-    if shown > _WRITTEN:
+    if len(prizes) > _NAMED:
         return
-    for system, prize in enumerate(prizes):
-        ax.annotate(
-            f"{prize:,.0f}" if prize >= 0.5 else "0", (system, 1.01), xycoords=("data", "axes fraction"),
-            ha="center", va="bottom", fontsize="small",
-        )  # fmt: skip
-    ax.annotate(
-        "expected prize", (0, 1.0), xytext=(0, 14), xycoords="axes fraction", textcoords="offset points",
-        ha="left", va="bottom", fontsize="small", color="0.35",
+    above = ax.secondary_xaxis("top")
+    crowded = len(prizes) > _WRITTEN
+    above.set_xticks(
+        range(len(prizes)), [f"{prize:,.0f}" if prize >= 0.5 else "0" for prize in prizes],
+        rotation=90 if crowded else 0, fontsize="x-small" if crowded else "small",
     )  # fmt: skip
+    above.tick_params(length=0)
+    above.set_xlabel("expected prize", fontsize="small", color="0.35")
 
 
 def _title(board: xr.Dataset) -> str:

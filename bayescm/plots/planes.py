@@ -24,6 +24,8 @@ Surfaces = xr.Dataset | Mapping[str, xr.Dataset] | Sequence[xr.Dataset]
 _OF_METHOD = {"wilks": BLUE, "exact": "#4D4D4D", "credible": "#009E73", "ellipse": "#D55E00", "simulate": "#CC79A7"}
 LINE_STYLES = ("-", (0, (5, 1.6)), (0, (1.2, 1.2)), (0, (6, 1.5, 1.2, 1.5)))
 _MARGIN = 0.04
+_ROW = 75  # letters of a row of a legend, of which the mark of an entry takes as many as
+_KEY = 8
 CHANCE = "chance"
 
 
@@ -264,7 +266,9 @@ def draw_legend(ax: "Axes", title: str, *groups: list[Any]) -> None:
     from matplotlib.lines import Line2D
 
     full = [group for group in groups if group]
-    rows = 1 if len(full) == 1 and len(full[0]) <= 4 else min(4, max(len(group) for group in full))
+    letters = sum(len(handle.get_label()) + _KEY for group in full for handle in group)
+    short = len(full) == 1 and len(full[0]) <= 4
+    rows = 1 + (letters > _ROW) if short else min(4, max(len(group) for group in full))
     handles: list[Any] = []
     for group in full:
         blanks = -len(group) % rows

@@ -18,6 +18,7 @@ import bayescm
 HERE = Path(__file__).parent
 LOW = bayescm.from_cells(tn=255, fp=1, fn=189, tp=55)
 MID = bayescm.from_cells(tn=201, fp=55, fn=41, tp=203)
+LEVEL = 0.954  # of several methods: one level, else there are more lines than can be told apart
 HIGH = bayescm.from_cells(tn=88, fp=168, fn=2, tp=242)
 METHODS = ("wilks", "exact", "credible", "ellipse")
 PRIORS = {"Jeffreys": "jeffreys", "uniform": "laplace", "Haldane, nearly": 0.01}
@@ -45,18 +46,18 @@ def main() -> None:
     pictures = {
         "band_pr": bayescm.plot_band(bands[0], regions=bayescm.region(two)),
         "band_roc": bayescm.plot_band(of_roc, regions=bayescm.region(two, space="roc")),
-        "band_methods": bayescm.plot_band(bands),
-        "region_low": bayescm.plot_region([bayescm.region(LOW, method=method) for method in METHODS]),
-        "region_mid": bayescm.plot_region([bayescm.region(MID, method=method) for method in METHODS]),
-        "region_high": bayescm.plot_region([bayescm.region(HIGH, method=method) for method in METHODS]),
-        "region_priors": bayescm.plot_region(priors),
+        "band_methods": bayescm.plot_band(bands, levels=LEVEL),
+        "region_low": bayescm.plot_region([bayescm.region(LOW, method=method) for method in METHODS], levels=LEVEL),
+        "region_mid": bayescm.plot_region([bayescm.region(MID, method=method) for method in METHODS], levels=LEVEL),
+        "region_high": bayescm.plot_region([bayescm.region(HIGH, method=method) for method in METHODS], levels=LEVEL),
+        "region_priors": bayescm.plot_region(priors, levels=LEVEL),
         "region_bootstrap": bayescm.plot_region(
             bayescm.region(LOW), cloud=bayescm.regions.bootstrap(LOW, random_seed=1)
         ),
         "region_one": bayescm.plot_region(bayescm.region(MID, method="exact")),
     }
     for name, ax in pictures.items():
-        ax.figure.savefig(HERE / f"{name}.png", dpi=110)
+        ax.figure.savefig(HERE / f"{name}.png", dpi=110, pil_kwargs={"optimize": True})
 
 
 if __name__ == "__main__":

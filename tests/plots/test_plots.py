@@ -146,7 +146,7 @@ def test_distribution_of_several_systems():
     stored = both.to_dataset()
     for i, start in enumerate(("7a", "8")):
         np.testing.assert_array_equal(by_label(ax, start).get_ydata(), stored.pdf[i])
-    assert "value of the counts" in ax.get_xlabel()
+    assert "value of the counts" in ax.get_legend().get_title().get_text()
     colours = [by_label(ax, start).get_color() for start in ("7a", "8")]
     assert len(set(colours)) == 2
 

@@ -19,6 +19,7 @@ COMMON = RNG.normal(size=70)
 A = 0.6 * COMMON + 0.6 * RNG.normal(size=70) + 1.4 * Y
 B = 0.6 * COMMON + 0.6 * RNG.normal(size=70) + 0.6 * Y
 METRICS = ["f1", "mcc", "balanced_accuracy"]
+BEYOND = "beyond, by monotonicity"
 DRAWS = {"chains": 2, "draws": 300, "random_seed": 1}
 
 
@@ -55,6 +56,21 @@ def thick(ax):
     return [line for line in ax.lines if line.get_linewidth() == 1.6]
 
 
+def medians(ax):
+    return [line for line in ax.lines if line.get_linewidth() == 4.5]
+
+
+def beyond(ax):
+    """Return, of each side of the stretch of a band, the axis and both bounds."""
+    sides = [c.get_paths()[0].vertices for c in ax.collections if c.get_gid() == "bayescm-beyond"]
+    found = []
+    for vertices in sides:
+        at = np.unique(vertices[:, 0])
+        both = np.array([[y[0], y[-1]] for y in (np.sort(vertices[vertices[:, 0] == x, 1]) for x in at)])
+        found.append((at, *both.T))
+    return found
+
+
 def check_band(collection, data, x):
     """Compare the vertices of a filled band with a Dataset."""
     lower, upper = (data["band"].sel(ci_bound=name).values for name in ("lower", "upper"))
@@ -81,12 +97,15 @@ def test_curve_shows_the_numbers_of_the_band(one, space, x, kind):
     np.testing.assert_array_equal(line.get_ydata()[corner:], data["point"])
     if corner:
         assert (line.get_xdata()[0], line.get_ydata()[0]) == (0, 0)
-    middle = [one for one in ax.lines if one.get_marker() == "o"]
+    middle = medians(ax)
     assert len(middle) == (kind != "whole")
     for drawn in middle:
         np.testing.assert_array_equal(drawn.get_ydata(), data["median"])
     assert title(ax) == f"95%, {data.attrs['statement']}"
-    assert legend(ax) == ["band", "empirical curve", "posterior median"][: 2 + len(middle)]
+    assert [text for text in legend(ax) if text != BEYOND] == ["band", "empirical curve", "posterior median"][
+        : 2 + len(middle)
+    ]
+    assert (BEYOND in legend(ax)) == (kind == "simultaneous") == bool(beyond(ax))
     assert any(text.get_text() == "chance" for text in ax.texts) == (space == "roc")
     names = {"roc": ("False positive rate", "True positive rate"), "pr": ("Recall", "Precision")}[space]
     assert (ax.get_xlabel(), ax.get_ylabel()) == names
@@ -100,10 +119,30 @@ def test_a_simultaneous_band_ends_where_its_stretch_ends(one):
     np.testing.assert_allclose([x.min(), x.max()], [0.21, 0.59])
 
 
+@pytest.mark.parametrize(("space", "x", "y"), [("roc", "fpr", "tpr"), ("pr", "recall", "precision")])
+def test_a_curve_within_the_band_is_also_within_what_is_drawn_beyond(one, space, x, y):
+    data = bayescm.curve_band(one, within=(0.2, 0.6), space=space, ci_prob=0.5)
+    draws = one["posterior"][y].stack(sample=("chain", "draw")).transpose("sample", x)
+    lower, upper = (data["band"].sel(ci_bound=name) for name in ("lower", "upper"))
+    known = np.isfinite(lower.values)
+    within = ((draws >= lower - 1e-12) & (draws <= upper + 1e-12)).values[:, known].all(1)
+    assert within.sum() > 100
+    sides = beyond(bayescm.plot_curve(data))
+    assert len(sides) == 2
+    outside = 0
+    for at, low, high in sides:
+        places = (draws[x].values >= at[0]) & (draws[x].values <= at[-1])
+        values = draws.values[:, places]
+        low, high = (np.interp(draws[x].values[places], at, bound) for bound in (low, high))
+        assert ((values[within] >= low - 1e-3) & (values[within] <= high + 1e-3)).all()  # bounds are joined by lines
+        outside += ((values < low - 1e-3) | (values > high + 1e-3)).sum()
+    assert outside > 0  # of the other draws some
+
+
 def test_curves_of_a_batch_have_colours_and_styles_of_their_own(two):
     data = bayescm.curve_band(two, ci_prob=0.8)
     ax = bayescm.plot_curve(data)
-    assert legend(ax) == ["forest", "logistic", "band", "empirical curve"]
+    assert legend(ax) == ["forest", "logistic", "band", BEYOND, "empirical curve"]
     assert title(ax).startswith("80%, simultaneous")
     for band, line, system in zip(bands(ax), thick(ax), ["forest", "logistic"], strict=True):
         check_band(band, data.sel(system=system), "fpr")
@@ -191,9 +230,7 @@ def test_the_difference_is_below(two):
     check_band(bands(lower)[0], lower_data, "fpr")
     (line,) = thick(lower)
     np.testing.assert_array_equal(line.get_ydata(), lower_data["point"])
-    np.testing.assert_array_equal(
-        next(one for one in lower.lines if one.get_marker() == "o").get_ydata(), lower_data["median"]
-    )
+    np.testing.assert_array_equal(medians(lower)[0].get_ydata(), lower_data["median"])
     assert lower.get_ylabel() == "forest minus logistic"
     assert lower.get_title(loc="left") == "Difference: 95%, pointwise: each point alone"
     assert upper.get_shared_x_axes().joined(upper, lower)
