@@ -61,7 +61,7 @@ def draw(space: str) -> Any:
             lw=0,
         )
         for side in ("lower", "upper"):
-            ax.plot(*hull[side].values.T, color=color, alpha=0.5, lw=0.7)
+            ax.plot(*hull["hull"].sel(ci_bound=side).values.T, color=color, alpha=0.5, lw=0.7)
     x, y_label = LABELS[space]
     ax.set(xlim=(0, 1), ylim=(0, 1.005), xlabel=x, ylabel=y_label, aspect="equal")
     ax.legend(loc="lower right" if space == "roc" else "lower left", fontsize=8)
