@@ -3,7 +3,8 @@
 import csv
 import io
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from bayescm.data import counts as data_counts
 
 CELLS = ("tp", "fn", "fp", "tn")
 MOST_ROWS, MOST_COLUMNS, MOST_ITEM_CLASSES = 50_000, 1000, 50
+MOST_UNPACKED = 50_000_000  # bytes
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
 
 
@@ -21,6 +23,15 @@ class FieldError(ValueError):
     def __init__(self, field: str, message: str) -> None:
         super().__init__(message)
         self.field = field
+
+
+@contextmanager
+def about(field: str) -> Iterator[None]:
+    """Let an error of the library belong to a field."""
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        raise FieldError(field, str(error)) from None
 
 
 def text(form: Mapping[str, Any], name: str, default: str = "") -> str:
@@ -106,6 +117,46 @@ def table(form: Mapping[str, Any]) -> tuple[Any, str]:
     ):
         return frame.set_index(first), f"{code}.set_index({first!r})"
     return frame, code
+
+
+def systems(form: Mapping[str, Any]) -> tuple[Any, str]:
+    """Return a pasted table of systems."""
+    data, code = table(form)
+    if isinstance(data, np.ndarray):
+        raise FieldError("table", "Give the columns a first line with their names, such as system,tp,fn,fp,tn.")
+    return data, code
+
+
+def column(frame: Any, name: str, kinds: str = "biufOU") -> Any:
+    """Return a column of a table by its name."""
+    if name not in frame:
+        raise FieldError("table", f"There is no column {name!r}; the first line has {', '.join(map(str, frame))}.")
+    values = frame[name].to_numpy()
+    if values.dtype.kind not in kinds:
+        raise FieldError("table", f"The column {name!r} must hold numbers; it has {str(values[0])[:40]!r}.")
+    return values
+
+
+def sheet(content: bytes) -> str:
+    """Return the first sheet of an .xlsx file as text between tabs, which is what a spreadsheet would copy."""
+    import zipfile
+
+    import pandas as pd
+
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as parts:
+            if sum(part.file_size for part in parts.infolist()) > MOST_UNPACKED:
+                raise FieldError("table", "This spreadsheet is too large here; the command line takes more.")
+        cells = pd.read_excel(io.BytesIO(content), header=None, dtype=object, nrows=MOST_ROWS + 1)
+    except FieldError:
+        raise
+    except ImportError:
+        raise FieldError("table", "Reading .xlsx needs openpyxl: install it, or save the sheet as CSV.") from None
+    except Exception as error:  # of a zip file, of its XML, ...
+        raise FieldError("table", f"This is not an .xlsx file that can be read: {str(error)[:200]}.") from None
+    written = io.StringIO()
+    cells.dropna(how="all").to_csv(written, sep="\t", header=False, index=False, float_format="%.15g")
+    return written.getvalue()
 
 
 def _rows(pasted: str) -> list[list[str]]:

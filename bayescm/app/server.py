@@ -1,11 +1,12 @@
 """The server of the local page: loopback only, nothing stored, nothing asked of another host."""
 
+import base64
 import json
 import re
 import threading
 import warnings
-from collections.abc import Mapping
-from functools import partial
+from collections.abc import Callable, Mapping
+from functools import lru_cache, partial
 from io import BytesIO
 from typing import Any
 
@@ -17,17 +18,23 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from bayescm.app import pages
+from bayescm.app import inputs, pages
+from bayescm.app.answers import Found
 from bayescm.app.inputs import FieldError
-from bayescm.app.questions import FIELDS, QUESTIONS, Found
+from bayescm.app.questions import FIELDS, QUESTIONS
 from bayescm.results import writing
 
 MOST_BYTES = 2_000_000
 SECONDS = 60.0
 WAITING = 4
 """Threads at most; one of them computes, others wait."""
+ASKED = 16
+"""Questions at most that are computed or wait; more are refused."""
+REMEMBERED = 4
+"""Answers that are kept in memory, so that a picture isn't computed anew; nothing else is kept."""
 HOSTS = frozenset({"127.0.0.1", "localhost", "[::1]"})
 _PICTURES = {"svg": "image/svg+xml", "png": "image/png"}
+_KINDS = _PICTURES | {"nc": "application/x-netcdf"}
 _HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
     "img-src 'self' blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -39,19 +46,29 @@ _FILES = {
     "/": ("app.html", "text/html"),
     "/page.css": ("page.css", "text/css"),
     "/app.mjs": ("app.mjs", "text/javascript"),
+    "/common.mjs": ("common.mjs", "text/javascript"),
 }
 _ARGUMENT = re.compile(r"`(\w+)")
 _FIELD_OF = {"counts": "table", "data": "table", "systems": "table", "claims": "claim", "levels": "ci_prob"}
+_CELLS = {"tp": "26", "fn": "0", "fp": "2", "tn": "6"}
+_SYSTEMS = {"table": "system,tp,fn,fp,tn\nA,40,10,5,45\nB,35,14,9,41"}
+EXAMPLES = {
+    "compare": _SYSTEMS, "leaderboard": _SYSTEMS, "items": {},
+    "folds": {"table": "fold,tp,fn,fp,tn\n1,4,1,1,4\n2,3,2,1,4"},
+    "curves": {"table": "actual,score\n0,.1\n0,.3\n1,.2\n1,.8\n0,.4\n1,.9"},
+}  # fmt: skip
+"""Forms of the questions that four numbers don't answer."""
 _one_at_a_time = threading.Lock()  # neither matplotlib nor the catching of warnings is made for several threads
 
 
 def create_app(hosts: frozenset[str] = HOSTS) -> Starlette:
     """Return the application, which answers requests to these hosts alone."""
     routes = [Route(path, partial(_file, *of), methods=["GET"]) for path, of in _FILES.items()]
+    routes.append(Route("/sheet", _sheet, methods=["POST"]))
     routes.append(Route("/api/{question}", _answer, methods=["POST"]))
-    routes.append(Route("/api/{question}/{kind}", _picture, methods=["POST"]))
+    routes.append(Route("/api/{question}/{kind}", _saved, methods=["POST"]))
     app = Starlette(routes=routes)
-    app.state.limiter = None
+    app.state.limiter, app.state.asked = None, 0
     app.add_middleware(Guard, hosts=hosts)
     return app
 
@@ -108,62 +125,92 @@ async def _file(name: str, kind: str, _: Request) -> Response:
 
 async def _answer(request: Request) -> Response:
     """Answer a question by JSON."""
-    return await _respond(request, _as_json)
+    return await _respond(request, partial(_computed, request.path_params["question"], _as_json))
 
 
-async def _picture(request: Request) -> Response:
-    """Answer a question by a picture."""
+async def _saved(request: Request) -> Response:
+    """Answer a question by a picture, or by what the library returned."""
     kind = request.path_params["kind"]
-    if kind not in _PICTURES:
-        return _error(404, f"A picture is one of {', '.join(_PICTURES)}.")
-    return await _respond(request, partial(_drawn, kind=kind))
+    if kind not in _KINDS:
+        return _error(404, f"An answer is saved as one of {', '.join(_KINDS)}.")
+    made = partial(_drawn, kind=kind) if kind in _PICTURES else _as_netcdf
+    return await _respond(request, partial(_computed, request.path_params["question"], made))
 
 
-async def _respond(request: Request, made: Any) -> Response:
-    """Read the form, let a thread answer, and say what is wrong with a field."""
-    question = QUESTIONS.get(request.path_params["question"])
-    if question is None:
+async def _sheet(request: Request) -> Response:
+    """Return a spreadsheet, which comes in letters of base 64, as text."""
+    return await _respond(request, _as_text)
+
+
+async def _respond(request: Request, made: Callable[[bytes], Response]) -> Response:
+    """Read the request, let a thread answer, and say what is wrong with a field."""
+    question, state = request.path_params.get("question"), request.app.state
+    if question is not None and question not in QUESTIONS:
         return _error(404, f"A question is one of {', '.join(QUESTIONS)}.")
-    body = bytearray()
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > MOST_BYTES:
-            return _too_much()
+    if state.asked >= ASKED:
+        return _error(429, "Too many questions at once; ask again in a moment.")
+    state.asked += 1
     try:
-        form = _form(bytes(body))
-        if request.app.state.limiter is None:
-            request.app.state.limiter = anyio.CapacityLimiter(WAITING)
+        body = bytearray()
+        async for chunk in request.stream():
+            body += chunk
+            if len(body) > MOST_BYTES:
+                return _too_much()
+        if state.limiter is None:
+            state.limiter = anyio.CapacityLimiter(WAITING)
         with anyio.fail_after(SECONDS):
-            answered: Response = await anyio.to_thread.run_sync(
-                partial(_computed, question, form, made), abandon_on_cancel=True, limiter=request.app.state.limiter
+            return await anyio.to_thread.run_sync(
+                partial(made, bytes(body)), abandon_on_cancel=True, limiter=state.limiter
             )
-            return answered
     except FieldError as error:
         return _error(400, str(error), error.field)
     except (ValueError, TypeError, ArithmeticError) as error:
         return _error(400, " ".join(str(error).split()), _field_of(str(error)))
     except TimeoutError:
         return _error(503, f"This took more than {SECONDS:g} seconds; ask the library.")
+    finally:
+        state.asked -= 1
 
 
-def _computed(question: Any, form: Mapping[str, Any], made: Any) -> Response:
+def _computed(question: str, made: Callable[[Found, list[str]], Response], body: bytes) -> Response:
     """Answer in a thread, with what the library warns of."""
-    with _one_at_a_time, warnings.catch_warnings(record=True) as caught:
+    form = _form(body)
+    with _one_at_a_time:
+        return made(*_found(question, json.dumps(form, sort_keys=True)))
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _found(question: str, form: str) -> tuple[Found, list[str]]:
+    """Return the answer to a question, and what the library warns of."""
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
-        found: Found = question(form)
-        notes = dict.fromkeys(str(one.message) for one in caught if one.category is UserWarning)
-        response: Response = made(found, list(notes))
-    return response
+        found = QUESTIONS[question](json.loads(form))
+    return found, list(dict.fromkeys(str(one.message) for one in caught if one.category is UserWarning))
 
 
-def _form(body: bytes) -> Mapping[str, Any]:
-    """Read the fields of a form."""
+def _as_text(body: bytes) -> Response:
+    """Return the cells of a spreadsheet between tabs."""
+    try:
+        content = base64.b64decode(str(_object(body).get("content", "")), validate=True)
+    except ValueError:
+        raise FieldError("table", "This isn't a file in letters of base 64.") from None
+    return JSONResponse({"table": inputs.sheet(content)})
+
+
+def _object(body: bytes) -> Mapping[str, Any]:
+    """Read an object of JSON."""
     try:
         form = json.loads(body)
     except (ValueError, RecursionError):
         raise FieldError("", "This isn't JSON.") from None
     if not isinstance(form, dict):
         raise FieldError("", "Send one object with a field for each entry of the form.")
+    return form
+
+
+def _form(body: bytes) -> Mapping[str, Any]:
+    """Read the fields of a form."""
+    form = _object(body)
     unknown = sorted(set(form) - FIELDS)
     if unknown:
         raise FieldError("", f"There is no field {unknown[0][:40]!r}.")
@@ -183,7 +230,7 @@ def _as_json(found: Found, notes: list[str]) -> Response:
     records = [{str(key): _plain(value) for key, value in row.items()} for row in found.records]
     return JSONResponse({
         "sentence": found.sentence, "records": records, "csv": writing.as_csv(found.records),
-        "assumptions": found.assumptions, "code": found.code, "notes": notes,
+        "assumptions": found.assumptions, "code": found.code, "notes": notes, "words": found.words,
     })  # fmt: skip
 
 
@@ -195,14 +242,21 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, str | int | float | bool | None) else str(value)
 
 
+def _as_netcdf(found: Found, _: list[str]) -> Response:
+    """Return what the library returned, as a file that xarray and ArviZ read."""
+    return Response(bytes(found.data.to_netcdf(engine="h5netcdf")), media_type=_KINDS["nc"])
+
+
 def _drawn(found: Found, _: list[str], kind: str) -> Response:
     """Return the picture of an answer."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=found.size, layout="constrained")
-    found.draw(figure.subplots())
     made = BytesIO()
-    figure.savefig(made, format=kind, dpi=140)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # said with the answer
+        found.draw(figure.subplots())
+        figure.savefig(made, format=kind, dpi=140)
     figure.clear()
     return Response(made.getvalue(), media_type=_PICTURES[kind])
 
@@ -217,10 +271,9 @@ def serve(host: str = "127.0.0.1", port: int = 8765) -> None:
 
 
 def warm() -> None:
-    """Answer each question once, so that nothing is left to compile."""
-    cells = {"tp": "26", "fn": "0", "fp": "2", "tn": "6"}
-    systems = {"table": "system,tp,fn,fp,tn\nA,40,10,5,45\nB,35,14,9,41"}
-    for name, question in QUESTIONS.items():
+    """Answer and draw each question once, so that nothing is left to compile."""
+    for i, (name, question) in enumerate(QUESTIONS.items(), start=1):
+        print(f"bayescm: {i} of {len(QUESTIONS)}: {name}", flush=True)
         with _one_at_a_time, warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
-            question(systems if name in ("compare", "leaderboard") else cells)
+            _drawn(question(EXAMPLES.get(name, _CELLS)), [], "svg")

@@ -79,6 +79,10 @@ def at_prevalences(
     decreasing one of the negative. So its quantile at one prevalence and that at another belong to the same likelihood
     ratio, and equal-tailed intervals at all known prevalences contain the whole true curve, or none of it.
 
+    References
+    ----------
+    Altman and Bland 1994, BMJ 309, 102; Fagan 1975, New England Journal of Medicine 293, 257 (the nomogram).
+
     Examples
     --------
     >>> import bayescm

@@ -13,6 +13,7 @@ from bayescm.metrics import resolve
 from bayescm.plots.checks import require
 from bayescm.plots.curves import list_legend
 from bayescm.plots.densities import COLORS, STYLES
+from bayescm.plots.nomogram import draw_nomogram
 from bayescm.plots.planes import batch_labels, new_axes
 from bayescm.results.names import metric_names
 from bayescm.results.writing import percent
@@ -39,11 +40,12 @@ def plot_prevalence(
     data: xr.Dataset,
     *,
     metrics: str | Sequence[str] | None = None,
+    kind: str = "band",
     log: bool = False,
     mark: bool = True,
     ax: "Axes | None" = None,
 ) -> "Axes":
-    """Draw metrics against the prevalence, with their bands.
+    """Draw metrics against the prevalence, with their bands; or both predictive values at one, as a nomogram.
 
     Parameters
     ----------
@@ -51,6 +53,10 @@ def plot_prevalence(
         From :func:`bayescm.at_prevalences`, with at most one batch dim.
     metrics : str or sequence of str, optional
         Which of its metrics; with the batch at most eight lines. Default: all.
+    kind : {"band", "nomogram"}
+        "nomogram": Fagan's, from the probability of a positive before the test, past the likelihood ratio, to the one
+        after it, for a positive and for a negative result; of one known prevalence, and without `metrics`, `log` and
+        `mark`.
     log : bool
         Whether the axis of the prevalence is logarithmic.
     mark : bool
@@ -65,12 +71,20 @@ def plot_prevalence(
     Raises
     ------
     ValueError
-        With more than one batch dim, a metric that isn't there, or more than eight lines.
+        With more than one batch dim, a metric that isn't there, or more than eight lines; a nomogram of more than one
+        prevalence or of one that is a Beta, of a batch, or without precision and negative predictive value.
 
     Notes
     -----
     Lines are posterior medians. A prevalence that is a Beta is a circle with a bar at its mean, because its interval
     holds more than that of a known prevalence.
+
+    The odds after a result are the odds before it times its likelihood ratio, so on a nomogram the interval of a
+    predictive value and that of the likelihood ratio end on the same lines.
+
+    References
+    ----------
+    Fagan 1975, New England Journal of Medicine 293, 257.
 
     Examples
     --------
@@ -79,8 +93,13 @@ def plot_prevalence(
     >>> ax = bayescm.plot_prevalence(found)
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['precision', 'negative predictive value', 'prevalence of the counts: 0.5']
+    >>> ax = bayescm.plot_prevalence(found.isel(prevalence=[12]), kind="nomogram")
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['positive result: 0.22 (0.12 to 0.42)', 'negative result: 0.002 (0.001 to 0.003)']
     """
     require("data", data, "bayescm.at_prevalences", (METRIC, "prevalence_distribution", "median", "interval"))
+    if validate.choice("kind", kind, ("band", "nomogram")) == "nomogram":
+        return draw_nomogram(data, ax)
     shown = _chosen(data, metrics)
     lines = _lines(shown, "prevalence", METRIC)
     ax = new_axes(ax, (6.4, 4.2))

@@ -1,13 +1,20 @@
 """The server of the local page: every question's main path, bad input, and who may ask."""
 
+import base64
+import io
 import json
+import re
+import sys
 import warnings
+import zipfile
 
 import numpy as np
+import pandas as pd
 import pytest
+import xarray as xr
 
 import bayescm
-from bayescm.app import server
+from bayescm.app import inputs, server
 from bayescm.app.questions import FIELDS, QUESTIONS
 from bayescm.cli import main
 
@@ -17,7 +24,7 @@ with warnings.catch_warnings():
 
 CELLS = {"tp": "26", "fn": "0", "fp": "2", "tn": "6"}
 SYSTEMS = {"table": "system,tp,fn,fp,tn\nA,40,10,5,45\nB,35,15,9,42\nC,30,20,5,45"}
-FORMS = dict.fromkeys(QUESTIONS, CELLS) | {"compare": SYSTEMS, "leaderboard": SYSTEMS, "items": {}}
+FORMS = dict.fromkeys(QUESTIONS, CELLS) | server.EXAMPLES | {"compare": SYSTEMS, "leaderboard": SYSTEMS}
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +63,9 @@ def test_the_python_that_is_shown_says_the_same(client, question, capsys):
     elif question == "region":
         outline = bayescm.regions.area(made, levels=[0.95])
         assert outline["extent"].values.ravel()[0] == pytest.approx(first["lower"])
+    elif question in ("curves", "folds"):
+        drawn = made["posterior"][first.get("quantity", first.get("metric"))]
+        assert drawn.quantile((1 - 0.95) / 2, method="inverted_cdf").item() == pytest.approx(first["lower"])
     else:
         assert np.isclose(data["interval"].sel(ci_bound="lower").values, first["lower"]).any()
 
@@ -80,6 +90,70 @@ def test_each_question_has_a_picture(client, question):
     response = client.post(f"/api/{question}/svg", json=FORMS[question])
     assert response.status_code == 200, response.text
     assert b"<svg" in response.content
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_each_answer_can_be_saved_as_netcdf(client, question, tmp_path):
+    response = client.post(f"/api/{question}/nc", json=FORMS[question])
+    assert response.status_code == 200, response.text
+    (tmp_path / "answer.nc").write_bytes(response.content)
+    with xr.open_datatree(tmp_path / "answer.nc") as saved:
+        assert "creation_library" in saved.attrs or "creation_library" in saved["summary"].attrs
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_each_answer_defines_its_words_and_names_its_sources(client, question):
+    words = dict(asked(client, question, FORMS[question])["words"])
+    assert re.search(r"\b(19|20)\d\d\b", words.pop("Sources"))
+    assert words
+    assert all(len(meaning) > 8 for meaning in words.values())
+
+
+def test_a_spreadsheet_becomes_what_it_would_copy(client):
+    made = io.BytesIO()
+    pd.DataFrame({"system": ["A", "B"], "tp": [40, 35], "fn": [10, 15], "fp": [5, 9], "tn": [45, 42]}).to_excel(
+        made, index=False
+    )
+    sent = client.post("/sheet", json={"content": base64.b64encode(made.getvalue()).decode()})
+    table = sent.json()["table"]
+    assert table.splitlines()[:2] == ["system\ttp\tfn\tfp\ttn", "A\t40\t10\t5\t45"]
+    assert "B" in asked(client, "leaderboard", {"table": table})["sentence"]
+
+
+def test_what_is_no_spreadsheet_is_said(client):
+    bomb = io.BytesIO()
+    with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as parts:
+        parts.writestr("xl/sharedStrings.xml", b" " * (inputs.MOST_UNPACKED + 1))
+    for content in (b"", b"PK", b"\0" * 1000, bomb.getvalue()):
+        response = client.post("/sheet", json={"content": base64.b64encode(content).decode()})
+        assert (response.status_code, response.json()["field"]) == (400, "table")
+    for sent in ({"content": "%"}, {"content": None}, {}, []):
+        assert client.post("/sheet", json=sent).status_code == 400
+
+
+def test_scores_are_told_with_their_areas(client):
+    rng = np.random.default_rng(1)
+    actual = rng.integers(0, 2, 300)
+    score = rng.normal(actual, 1.0).round(4)
+    table = "\n".join(["actual,score", *(f"{a},{s}" for a, s in zip(actual, score, strict=True))])
+    auc = asked(client, "curves", {"table": table})["records"][0]
+    plain = bayescm.auc(actual, score)
+    lower, upper = plain["interval"].values
+    assert auc["lower"] == pytest.approx(lower, abs=0.015)  # DeLong
+    assert auc["upper"] == pytest.approx(upper, abs=0.015)
+    assert abs(auc["mean"] - plain["point"]) < 0.02
+
+
+def test_folds_added_up_are_one_matrix(client):
+    form = {"table": "fold,tp,fn,fp,tn\n1,20,5,4,30\n2,22,3,3,31", "metrics": "recall"}
+    rows = asked(client, "folds", form)["records"]
+    said = bayescm.summary(bayescm.from_cells(tp=42, fn=8, fp=7, tn=61), "recall", ci_kind="eti")
+    assert [rows[0]["lower"], rows[0]["upper"]] == pytest.approx(said["interval"].values[0], abs=0.01)
+    items = [(1, 1)] * 9 + [(1, 0)] + [(0, 1)] * 2 + [(0, 0)] * 8
+    long = "\n".join(f"{fold},{a},{p}" for fold in (1, 2) for a, p in items)
+    by_item = asked(client, "folds", {"table": f"fold,actual,predicted\n{long}"})
+    cells = asked(client, "folds", {"table": "fold,tp,fn,fp,tn\n1,9,1,2,8\n2,9,1,2,8"})
+    assert by_item["records"] == cells["records"]
 
 
 @pytest.mark.parametrize(
@@ -137,6 +211,16 @@ def test_zero_cells_are_answered(client):
         ("region", CELLS | {"method": "magic"}, "method"),
         ("replicate", CELLS | {"claim": "rm -rf"}, "claim"),
         ("compare", {}, "table"),
+        ("compare", {"table": "1,2\n3,4"}, "table"),
+        ("curves", {"table": "actual,points\n0,1\n1,2"}, "table"),
+        ("curves", {"table": "actual,score\n0,a\n1,b"}, "table"),
+        ("curves", server.EXAMPLES["curves"] | {"space": "cube"}, "space"),
+        ("curves", server.EXAMPLES["curves"] | {"metric": "nonsense"}, "metric"),
+        ("folds", {"table": "tp,fn,fp,tn\n1,2,3,4"}, "table"),
+        ("folds", {"table": "fold,tp,fn,fp\n1,2,3,4"}, "table"),
+        ("folds", {"table": "fold,tp,fn,fp,tn\n1,2,3,4,x"}, "table"),
+        ("folds", {"table": "fold,tp,fn,fp,tn\n1,2,3,4,-5"}, "table"),
+        ("folds", server.EXAMPLES["folds"] | {"pooling": "partial"}, "pooling"),
         ("items", {"width": "0"}, "width"),
         ("prevalences", CELLS | {"at": "x"}, "at"),
         ("summary", CELLS | {"path": "/etc/passwd"}, ""),
@@ -184,11 +268,48 @@ def test_what_takes_too_long_is_said(client, monkeypatch):
 
     monkeypatch.setattr(server, "SECONDS", 0.05)
     monkeypatch.setitem(server.QUESTIONS, "summary", lambda form: time.sleep(0.5))
-    assert client.post("/api/summary", json=CELLS).status_code == 503
+    assert client.post("/api/summary", json=CELLS | {"tp": "27"}).status_code == 503
+    time.sleep(0.6)
+    server._found.cache_clear()
+
+
+def test_too_many_questions_at_once_are_refused(client):
+    client.app.state.asked = server.ASKED
+    try:
+        refused = client.post("/api/summary", json=CELLS)
+        assert (refused.status_code, client.get("/").status_code) == (429, 200)
+    finally:
+        client.app.state.asked = 0
+    assert client.post("/api/summary", json=CELLS).status_code == 200
+    assert client.post("/api/summary", json=CELLS | {"tp": "x"}).status_code == 400
+    assert client.app.state.asked == 0
+
+
+def test_few_answers_are_remembered(client):
+    for tp in range(2 * server.REMEMBERED):
+        asked(client, "summary", CELLS | {"tp": str(tp)})
+    assert server._found.cache_info().currsize == server.REMEMBERED
+
+
+def test_nothing_is_written_to_disk(client, monkeypatch):
+    def refuse(event, arguments):
+        if event == "open" and watched and isinstance(arguments[1], str) and set(arguments[1]) & set("wax+"):
+            raise AssertionError(f"{arguments[0]} was opened to write")
+
+    watched: list = []
+    asked(client, "leaderboard", SYSTEMS)  # compiled kernels are stored before
+    sys.addaudithook(refuse)
+    watched.append(True)
+    try:
+        table = {"table": SYSTEMS["table"].replace("40", "41")}
+        for path in ("leaderboard", "leaderboard/svg", "leaderboard/png", "leaderboard/nc"):
+            assert client.post(f"/api/{path}", json=table).status_code == 200
+    finally:
+        watched.clear()
 
 
 def test_the_page_asks_no_other_host(client):
-    for path in ("/", "/page.css", "/app.mjs"):
+    for path in ("/", "/page.css", "/app.mjs", "/common.mjs"):
         response = client.get(path)
         assert response.status_code == 200
         assert "default-src 'none'" in response.headers["content-security-policy"]
@@ -197,12 +318,10 @@ def test_the_page_asks_no_other_host(client):
 
 
 def test_every_field_of_the_page_is_known_to_the_server(client):
-    import re
-
     script = client.get("/app.mjs").text
     tabs = script[script.index("const TABS") : script.index("const values")]
     named = set(re.findall(r'"(\w+)"', script[script.index("const MATRIX") : script.index("const TABS")] + tabs))
-    assert named - {"systems"} - set(QUESTIONS) - {"Leaderboard"} <= FIELDS
+    assert named - {"systems", "scores", "folded"} - set(QUESTIONS) - {"Leaderboard"} <= FIELDS
 
 
 def test_random_forms_get_an_answer_or_a_reason(client):
@@ -243,8 +362,6 @@ def test_the_command_says_what_is_wrong(capsys):
 
 
 def test_no_field_has_the_id_of_another_part_of_the_page(client):
-    import re
-
     parts = set(re.findall(r'id="(\w+)"', client.get("/").text))
     assert parts
-    assert not parts & (FIELDS | {"systems"})
+    assert not parts & (FIELDS | {"systems", "scores", "folded"})

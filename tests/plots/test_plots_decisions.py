@@ -3,6 +3,7 @@
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from scipy import special
 
 import bayescm
 
@@ -70,6 +71,47 @@ def test_what_prevalence_refuses():
         bayescm.plot_prevalence(found.expand_dims("dataset"))
     with pytest.raises(ValueError, match="told apart"):
         bayescm.plot_prevalence(bayescm.at_prevalences(TWO, ["f1", "mcc", "ppv", "npv", "accuracy"], 0.1))
+
+
+def test_a_nomogram_crosses_its_scales_at_likelihood_ratios_and_predictive_values():
+    ratios = bayescm.summary(COUNTS, ["positive_likelihood_ratio", "negative_likelihood_ratio"], ci_kind="eti")
+    for prevalence in (0.02, 0.3):
+        found = bayescm.at_prevalences(COUNTS, prevalence=prevalence)
+        ax = bayescm.plot_prevalence(found, kind="nomogram")
+        for i, (metric, wedge) in enumerate(zip(found.metric.values, ax.patches, strict=True)):
+            start, low, high = wedge.get_xy()[:3, 1]
+            assert start == pytest.approx(-special.logit(prevalence))
+            after = found["interval"].sel(metric=metric).values.ravel()
+            after = after if i == 0 else 1 - after[::-1]
+            assert special.expit([low, high]) == pytest.approx(after)
+            middle = np.exp([start + low, start + high])  # the scale in the middle is half the logarithm
+            assert middle == pytest.approx(ratios["interval"][i].values, rel=1e-6)
+        assert all(abs(place) <= ax.get_ylim()[1] for text in ax.texts for place in text.get_position()[1:])
+        plt.close(ax.figure)
+
+
+def test_a_nomogram_of_a_perfect_and_of_an_empty_table_stays_on_its_scales():
+    for cells in ((30, 0, 0, 200), (0, 0, 0, 0), (0, 9, 9, 0), (10**9, 0, 0, 10**9)):
+        counts = bayescm.from_cells(**dict(zip(("tp", "fn", "fp", "tn"), cells, strict=True)))
+        for prevalence in (1e-9, 0.5, 1 - 1e-9):
+            ax = bayescm.plot_prevalence(bayescm.at_prevalences(counts, prevalence=prevalence), kind="nomogram")
+            places = np.concatenate([patch.get_xy()[:, 1] for patch in ax.patches])
+            assert np.isfinite(places).all()
+            assert np.abs(places).max() <= ax.get_ylim()[1]
+            plt.close(ax.figure)
+
+
+def test_what_a_nomogram_refuses():
+    with pytest.raises(ValueError, match="`kind` must be one of"):
+        bayescm.plot_prevalence(bayescm.at_prevalences(COUNTS, prevalence=0.1), kind="fagan")
+    for found, reason in (
+        (bayescm.at_prevalences(COUNTS, prevalence=[0.1, 0.2]), "one known prevalence"),
+        (bayescm.at_prevalences(COUNTS, prevalence=(2, 98)), "one known prevalence"),
+        (bayescm.at_prevalences(COUNTS, "precision", 0.1), "no negative_predictive_value"),
+        (bayescm.at_prevalences(TWO, prevalence=0.1), "the dim 'system'"),
+    ):
+        with pytest.raises(ValueError, match=reason):
+            bayescm.plot_prevalence(found, kind="nomogram")
 
 
 def test_decision_curve_shows_benefit_and_usefulness():

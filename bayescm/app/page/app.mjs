@@ -1,12 +1,15 @@
 // The local page: a tab per question, a form made of fields, answers from the server on this machine.
 
-const byId = (id) => document.getElementById(id);
-const escape = (text) => String(text).replace(/[&<>"]/g, (letter) => `&#${letter.charCodeAt(0)};`);
+import { byId, copy, escape, save } from "./common.mjs";
 
 const FIELDS = {
   tp: ["positive, found positive (TP)", "26"], fn: ["positive, missed (FN)", "0"],
   fp: ["negative, alarmed (FP)", "2"], tn: ["negative, found negative (TN)", "6"],
   table: ["or paste a table, or drop a CSV file", "", "A matrix of any number of classes (rows: truth), from a spreadsheet too; or columns actual, predicted with a row per item. It comes before the four numbers.", "area"],
+  scores: ["Paste a table, or drop a CSV file", "actual,score\n0,0.11\n0,0.21\n0,0.22\n0,0.34\n1,0.4\n0,0.48\n1,0.55\n0,0.61\n1,0.7\n1,0.83\n1,0.9", "Columns actual and score, a row per item; higher scores mean positive.", "area"],
+  folded: ["Paste a table, or drop a CSV file", "fold,tp,fn,fp,tn\n1,20,5,4,30\n2,22,3,3,31\n3,19,6,5,29\n4,21,4,6,28\n5,18,7,3,31", "A row per fold: fold,tp,fn,fp,tn. Or a row per item: fold,actual,predicted.", "area"],
+  pooling: ["The folds", "complete", "Added up; or a mean of the folds, each with a prior of its own.", { complete: "added up", average: "averaged" }],
+  view: ["Picture", "nomogram", "Of the first prevalence, or of all from 0.1% to 99.9%.", { nomogram: "Fagan's nomogram", band: "lines with bands" }],
   systems: ["Paste a table, or drop a CSV file", "system,tp,fn,fp,tn\nA,40,10,5,45\nB,35,14,9,42\nC,30,20,5,45", "A row per system: system,tp,fn,fp,tn or system,correct,wrong. Or the same items: columns actual, A, B, ... with a row per item.", "area"],
   model: ["Model", "dirichlet_multinomial", "One prior on the cells, or one each on prevalence and both rates.", { dirichlet_multinomial: "one sample (Dirichlet)", three_binomial: "separate rates" }],
   prior: ["Prior", "jeffreys", "What is added to each count: jeffreys (half an item), laplace (one), or a number."],
@@ -28,12 +31,16 @@ const MODEL = ["model", "prior", "ci_prob", "ci_kind"];
 const TABS = {
   summary: ["How uncertain is it?", [...MATRIX, ...MODEL, "prevalence", "metrics"]],
   region: ["Where on the PR or ROC plane?", [...MATRIX, "space", "method", "ci_prob"]],
+  curves: ["What do scores tell?", ["scores", "space", "metric", "ci_prob"]],
+  folds: ["How good over folds?", ["folded", "pooling", "metrics", "prior", "ci_prob"]],
   compare: ["Is A better than B?", ["systems", "metric", "rope", ...MODEL]],
   items: ["How many items?", ["metrics", "width", "mode", "concentration", "assurance", "prevalence", ...MODEL]],
-  prevalences: ["At another prevalence?", [...MATRIX, "at", "model", "prior", "ci_prob"]],
+  prevalences: ["At another prevalence?", [...MATRIX, "at", "view", "model", "prior", "ci_prob"]],
   replicate: ["Will it replicate?", [...MATRIX, "n_items", "claim", "metrics", ...MODEL]],
   leaderboard: ["Leaderboard", ["systems", "metric", "ci_prob"]],
 };
+const AREAS = ["systems", "scores", "folded"]; // all of them are sent as the table
+const sentAs = (name) => (AREAS.includes(name) ? "table" : name);
 const values = Object.fromEntries(Object.entries(FIELDS).map(([name, [, value]]) => [name, value]));
 let tab = "summary";
 let last = null;
@@ -43,7 +50,7 @@ function field(name) {
   const [label, , help = "", kind] = FIELDS[name];
   const common = `id="${name}" name="${name}" aria-describedby="${name}-help ${name}-error"`;
   const options = typeof kind === "object" ? Object.entries(kind).map(([value, text]) => `<option value="${value}">${escape(text)}</option>`) : [];
-  const entry = kind === "area" ? `<textarea ${common} spellcheck="false"></textarea><input type="file" id="${name}-file" accept=".csv,.tsv,.txt" aria-label="CSV file">`
+  const entry = kind === "area" ? `<textarea ${common} spellcheck="false"></textarea><input type="file" id="${name}-file" accept=".csv,.tsv,.txt,.xlsx" aria-label="File: CSV or xlsx">`
     : options.length ? `<select ${common}>${options.join("")}</select>` : `<input ${common} autocomplete="off">`;
   return `<div${kind === "area" ? ' class="drop"' : ""}><label for="${name}">${escape(label)}</label>${entry}<p class="help" id="${name}-help">${escape(help)}</p><p class="error" id="${name}-error" hidden></p></div>`;
 }
@@ -51,7 +58,7 @@ function field(name) {
 function form() {
   const names = TABS[tab][1];
   byId("form").innerHTML = `<fieldset><legend>${escape(TABS[tab][0])}</legend>${names.map(field).join("")}</fieldset><button class="main" type="submit">Answer</button>`;
-  byId("form").setAttribute("aria-labelledby", `tab-${tab}`);
+  byId("panel").setAttribute("aria-labelledby", `tab-${tab}`);
   for (const name of names) {
     byId(name).value = values[name];
     byId(name).addEventListener("input", () => { values[name] = byId(name).value; });
@@ -63,7 +70,11 @@ function takeFiles(name) {
   const put = async (file) => {
     if (!file) return;
     if (file.size > 1e6) return explain({ field: name, message: "At most 1 MB here; the command line takes more." });
-    values[name] = byId(name).value = await file.text();
+    try {
+      values[name] = byId(name).value = /\.xlsx$/i.test(file.name) ? await fromSheet(file) : await file.text();
+    } catch (problem) {
+      return explain({ field: name, message: problem.message });
+    }
     return ask();
   };
   byId(`${name}-file`).addEventListener("change", (event) => put(event.target.files[0]));
@@ -77,8 +88,17 @@ function takeFiles(name) {
   }
 }
 
+/** The cells of a spreadsheet as text between tabs: the server unpacks it in memory. */
+async function fromSheet(file) {
+  const letters = Array.from(new Uint8Array(await file.arrayBuffer()), (byte) => String.fromCharCode(byte));
+  const response = await post("/sheet", JSON.stringify({ content: btoa(letters.join("")) }));
+  const found = await response.json();
+  if (!response.ok) throw new Error(found.message);
+  return found.table;
+}
+
 function tabs() {
-  byId("tabs").innerHTML = Object.entries(TABS).map(([name, [label]]) => `<button type="button" role="tab" id="tab-${name}" aria-controls="form" aria-selected="${name === tab}" tabindex="${name === tab ? 0 : -1}">${escape(label)}</button>`).join("");
+  byId("tabs").innerHTML = Object.entries(TABS).map(([name, [label]]) => `<button type="button" role="tab" id="tab-${name}" aria-controls="panel" aria-selected="${name === tab}" tabindex="${name === tab ? 0 : -1}">${escape(label)}</button>`).join("");
   for (const name of Object.keys(TABS)) byId(`tab-${name}`).addEventListener("click", () => open(name));
 }
 
@@ -97,7 +117,7 @@ function explain(problem) {
   for (const place of document.querySelectorAll("[aria-invalid]")) place.removeAttribute("aria-invalid");
   byId("problem").hidden = true;
   if (problem === null) return;
-  const named = problem.field === "table" && byId("systems") ? "systems" : problem.field;
+  const named = TABS[tab][1].find((name) => sentAs(name) === problem.field) ?? problem.field;
   const place = named ? byId(`${named}-error`) : null;
   (place ?? byId("problem")).textContent = problem.message;
   (place ?? byId("problem")).hidden = false;
@@ -110,16 +130,19 @@ function explain(problem) {
 }
 
 function body() {
-  const sent = Object.fromEntries(TABS[tab][1].map((name) => [name === "systems" ? "table" : name, values[name]]));
+  const sent = Object.fromEntries(TABS[tab][1].map((name) => [sentAs(name), values[name]]));
   return JSON.stringify(sent);
 }
 
-const post = (path) => fetch(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: body() });
+const post = (path, sent = body()) => fetch(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: sent });
 
 function shown(value) {
   if (typeof value === "string") return value.replaceAll("_", " ");
   if (typeof value !== "number" || Number.isInteger(value)) return value ?? "";
-  return Math.abs(value) >= 0.001 && Math.abs(value) < 1000 ? value.toFixed(3) : value.toPrecision(2);
+  if (Math.abs(value) < 0.001 || Math.abs(value) >= 1000) return value.toPrecision(2);
+  let decimals = 3;
+  while (decimals < 6 && Math.abs(Number(value.toFixed(decimals))) === 1) decimals += 1; // no false 1
+  return value.toFixed(decimals);
 }
 
 function table(records) {
@@ -159,6 +182,7 @@ async function present(found, mine) {
   byId("rows").innerHTML = table(found.records);
   byId("code").textContent = found.code;
   byId("assumed").textContent = found.assumptions;
+  byId("words").innerHTML = found.words.map(([word, meaning]) => `<dt>${escape(word)}</dt><dd>${escape(meaning)}</dd>`).join("");
   byId("filled").hidden = false;
   byId("figure").hidden = true;
   const picture = await post(`/api/${tab}/svg`);
@@ -168,29 +192,18 @@ async function present(found, mine) {
   byId("figure").hidden = false;
 }
 
-async function save(kind) {
-  const picture = await post(`/api/${tab}/${kind}`);
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(await picture.blob());
-  link.download = `bayescm-${tab}.${kind}`;
-  link.click();
+async function saveAs(kind) {
+  const response = await post(`/api/${tab}/${kind}`);
+  if (response.ok) save(await response.blob(), `bayescm-${tab}.${kind}`);
+  else explain(await response.json());
 }
 
-async function copy(what) {
-  const text = { csv: () => last.csv, json: () => JSON.stringify(last, null, 1), code: () => last.code, link: () => location.href }[what]();
-  try {
-    await navigator.clipboard.writeText(text);
-    byId("said").textContent = "Copied.";
-  } catch {
-    byId("code").textContent = text;
-    byId("said").textContent = "Select it below to copy it.";
-  }
-}
+const copied = (what) => ({ csv: () => last.csv, json: () => JSON.stringify(last, null, 1), code: () => last.code, link: () => location.href })[what]();
 
 function start() {
   const given = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
   if (given.tab in TABS) tab = given.tab;
-  for (const name of TABS[tab][1]) values[name] = given[name === "systems" ? "table" : name] ?? values[name];
+  for (const name of TABS[tab][1]) values[name] = given[sentAs(name)] ?? values[name];
   open(tab);
   byId("form").addEventListener("submit", (event) => {
     event.preventDefault();
@@ -198,12 +211,15 @@ function start() {
   });
   byId("tabs").addEventListener("keydown", (event) => {
     const names = Object.keys(TABS);
-    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-    if (step) open(names[(names.indexOf(tab) + step + names.length) % names.length], true);
+    const at = names.indexOf(tab);
+    const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: -1 }[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    open(names.at(to % names.length), true);
   });
   byId("print").addEventListener("click", () => print());
-  for (const button of document.querySelectorAll("[data-copy]")) button.addEventListener("click", () => copy(button.dataset.copy));
-  for (const button of document.querySelectorAll("[data-save]")) button.addEventListener("click", () => save(button.dataset.save));
+  for (const button of document.querySelectorAll("[data-copy]")) button.addEventListener("click", () => copy(copied(button.dataset.copy), byId("code")));
+  for (const button of document.querySelectorAll("[data-save]")) button.addEventListener("click", () => saveAs(button.dataset.save));
   if (given.tab) ask();
 }
 

@@ -1,13 +1,13 @@
 // The page: reads the form, shows the answer, keeps the state in the link.
 
 import { ASSUMED, CALLED, CELLS, answer, csv, json, percent, python, read, sentence, show } from "./answers.mjs";
+import { byId, copy, escape } from "./common.mjs";
+import { nomogram } from "./nomogram.mjs";
 
 const FIELDS = [...CELLS, "at", "ciProb", "ciKind", "prior", "strength", "model"];
 const DEFAULTS = { tp: "", fn: "", fp: "", tn: "", at: "", ciProb: "0.95", ciKind: "hdi", prior: "jeffreys", strength: "1", model: "dirichlet_multinomial" };
 const EXAMPLE = { ...DEFAULTS, tp: "26", fn: "0", fp: "2", tn: "6", at: "2%", prior: "laplace", model: "three_binomial" };
 const CURVE = { width: 360, height: 150, left: 12, right: 12, top: 8, bottom: 24, points: 160 };
-const byId = (id) => document.getElementById(id);
-const escape = (text) => String(text).replace(/[&<>"]/g, (letter) => `&#${letter.charCodeAt(0)};`);
 let last = null;
 
 const typed = () => Object.fromEntries(FIELDS.map((name) => [name, byId(name).value]));
@@ -66,6 +66,17 @@ function pictures(found) {
   return [...drawn(found.rows, ""), ...drawn(found.elsewhere, ` where ${percent(found.settings.at ?? 0)} are positive`)].join("");
 }
 
+/** Both results of the test at the prevalence where it will be used. */
+function fagan({ elsewhere, settings }) {
+  if (!elsewhere.length) return "";
+  const [ppv, npv] = elsewhere.map((row) => ({ ...row, middle: row.distribution.quantile(0.5) }));
+  const results = [
+    { name: "positive", ...ppv }, { name: "negative", middle: 1 - npv.middle, lower: 1 - npv.upper, upper: 1 - npv.lower },
+  ];
+  const said = results.map(({ name, middle, lower, upper }) => `after a ${name} result ${[middle, lower, upper].map((x) => show(x, lower, upper)).join(", ").replace(/, (.*), (.*)/, " ($1 to $2)")}`);
+  return `<figure class="tall"><figcaption>How probable a positive is: ${percent(settings.at)} before the test, ${escape(said.join(", "))}</figcaption>${nomogram(settings.at, results)}</figure>`;
+}
+
 function present(settings) {
   const found = (last = answer(settings));
   byId("sentence").textContent = sentence(found);
@@ -75,7 +86,7 @@ function present(settings) {
   byId("filled").hidden = false;
   byId("pictures").innerHTML = "";
   setTimeout(() => { // the numbers first
-    if (last === found) byId("pictures").innerHTML = pictures(found);
+    if (last === found) byId("pictures").innerHTML = pictures(found) + fagan(found);
     byId("result").setAttribute("aria-busy", "false");
   }, 0);
 }
@@ -97,16 +108,7 @@ function update() {
   setTimeout(() => present(settings), 0);
 }
 
-async function copy(what) {
-  const text = { csv: () => csv(last), json: () => json(last), python: () => python(last.settings), link: () => location.href }[what]();
-  try {
-    await navigator.clipboard.writeText(text);
-    byId("said").textContent = "Copied.";
-  } catch {
-    byId("python").textContent = text;
-    byId("said").textContent = "Select it below to copy it.";
-  }
-}
+const copied = (what) => ({ csv: () => csv(last), json: () => json(last), python: () => python(last.settings), link: () => location.href })[what]();
 
 function start() {
   const given = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
@@ -123,7 +125,8 @@ function start() {
     update();
   });
   byId("print").addEventListener("click", () => print());
-  for (const button of document.querySelectorAll("[data-copy]")) button.addEventListener("click", () => copy(button.dataset.copy));
+  addEventListener("beforeprint", () => { byId("words").open = true; });
+  for (const button of document.querySelectorAll("[data-copy]")) button.addEventListener("click", () => copy(copied(button.dataset.copy), byId("python")));
   if (CELLS.every((cell) => given[cell])) update();
 }
 

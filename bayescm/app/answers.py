@@ -1,0 +1,96 @@
+"""What every answer of the page consists of, and where its words come from."""
+
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from bayescm.app import inputs
+from bayescm.metrics import resolve
+from bayescm.results import Answer, writing
+
+Form = Mapping[str, Any]
+Records = list[dict[str, Any]]
+_REFERENCES = re.compile(r"^References\n-+\n(.*?)(?:\n\n\w+\n-+\n|\Z)", re.DOTALL | re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What is shown of an answer.
+
+    Attributes
+    ----------
+    sentence : str
+    records : list of dict
+        A row each of the table.
+    assumptions : str
+    code : str
+        The Python that says the same.
+    data : xarray.Dataset or xarray.DataTree
+        What the library returned.
+    draw : callable
+        Draws on the axes that it gets.
+    size : tuple of float
+        Inches of the picture.
+    words : list of pairs of str
+        Each term with its definition, then what the numbers are computed by.
+    """
+
+    sentence: str
+    records: Records
+    assumptions: str
+    code: str
+    data: Any
+    draw: Callable[[Any], Any]
+    size: tuple[float, float] = field(default=(7.0, 4.5))
+    words: list[tuple[str, str]] = field(default_factory=list)
+
+
+def call(name: str, data: str, options: Mapping[str, Any], *more: str, first: str = "data") -> str:
+    """Return the Python of a call, whose first arguments are read from the data."""
+    given = [f"{key}={value!r}" for key, value in options.items() if value is not None]
+    lines = ["import bayescm", *(["import pandas as pd"] if "pd." in data else []), ""]
+    lines += [f"data = {data}"] if data else []
+    arguments = ", ".join([*([first] if data else []), *more, *given])
+    return "\n".join([*lines, f"found = bayescm.{name}({arguments})", "print(found)", ""])
+
+
+def model_of(form: Form, *, kind: bool = True) -> dict[str, Any]:
+    """Return the settings of the model and of its intervals."""
+    options: dict[str, Any] = {
+        "model": inputs.text(form, "model", "dirichlet_multinomial"),
+        "prior": inputs.prior(form),
+        "ci_prob": inputs.number(form, "ci_prob", "0.95"),
+    }
+    return options | ({"ci_kind": inputs.text(form, "ci_kind", "hdi")} if kind else {})
+
+
+def rows_of(answer: Answer) -> Records:
+    """Return the table of an answer as records."""
+    frame = answer.table()
+    records: Records = (frame.reset_index() if frame.index.names != [None] else frame).to_dict("records")
+    return records
+
+
+def of_draws(posterior: Any, names: list[str], level: float) -> Records:
+    """Return a row per quantity with the mean, the sd and the equal tails of its draws."""
+    rows: Records = []
+    for name in names:
+        for where, one in writing.each(posterior[[name]], name, "chain", "draw"):
+            drawn = one[name]
+            lower, upper = drawn.quantile([(1 - level) / 2, (1 + level) / 2], method="inverted_cdf").values.tolist()
+            numbers = {"mean": float(drawn.mean()), "sd": float(drawn.std()), "lower": lower, "upper": upper}
+            rows.append({"quantity": name, **where, **numbers})
+    return rows
+
+
+def words_of(function: Callable[..., Any], metrics: list[str], k: int = 2) -> list[tuple[str, str]]:
+    """Return the definitions of metrics, and the sources that a function of the library names."""
+    found = [(one.title, f"{one.formula}." + _undefined(one.undefined)) for one in resolve(metrics, k)]
+    named = _REFERENCES.search(inspect.getdoc(function) or "")
+    return found if named is None else [*found, ("Sources", " ".join(named[1].split()))]
+
+
+def _undefined(when: str) -> str:
+    return f" Undefined where: {when}." if when else ""

@@ -1,0 +1,112 @@
+"""The questions about scores and about folds, which are answered by draws."""
+
+from typing import Any
+
+import xarray as xr
+
+from bayescm import curves as curves_of
+from bayescm import plots
+from bayescm.app import inputs
+from bayescm.app.answers import Form, Found, call, of_draws, words_of
+from bayescm.data import validate
+from bayescm.data.counts import from_cells
+from bayescm.data.tables import from_table
+from bayescm.inference.posteriors import posterior
+from bayescm.inference.summaries import summary
+from bayescm.metrics import resolve
+from bayescm.results import writing
+
+_DRAWS = 250  # of each of four chains
+_POINTS = 51  # thresholds
+_READ = {"auc": "area under the ROC curve", "average_precision": "average precision"}
+_FORMULAS = [
+    ("Area under the ROC curve", "The probability that a positive item scores higher than a negative one."),
+    ("Average precision", "The mean over positive items of the precision at their score."),
+    ("Best threshold", "Where the metric is best in a draw; from this score on items are called positive."),
+]
+
+
+def curves(form: Form) -> Found:
+    """Say what scores tell: areas, the best threshold, and the curve with its band."""
+    frame, code = inputs.systems(form)
+    y_true, y_score = inputs.column(frame, "actual"), inputs.column(frame, "score", "iuf")
+    metric = inputs.text(form, "metric", "f1")
+    level = inputs.number(form, "ci_prob", "0.95")
+    space = validate.choice("space", inputs.text(form, "space", "roc"), ("roc", "pr"))
+    with inputs.about("metric"):
+        best = resolve([metric], 2)[0].name
+    options: dict[str, Any] = {"draws": _DRAWS, "random_seed": 0}
+    over: dict[str, Any] = {"over": "threshold", "metrics": [metric], "points": _POINTS} | options
+    tree = curves_of.curve_posterior(y_true, y_score, **over)
+    drawn = tree["posterior"].to_dataset()
+    rows = of_draws(drawn, [*_READ, "best_threshold", "best_value"], level)
+    positive = int(tree["observed_data"]["positive"].sum())
+    said = [f"{_READ[row['quantity']]} is {_stated(row, level)}" for row in rows[:2]]
+    chosen = float(tree["constant_data"].to_dataset()["chosen_threshold"][0])
+    called = best.replace("_", " ")
+    said.append(f"{called} is best at the threshold {chosen:.4g}, where it is expected to fall short of the best by "
+                f"{float(drawn['regret'].mean()):.2g}")  # fmt: skip
+    sentence = f"The {'; the '.join(said[:2])}; {said[2]}. From {positive:,} positive and {len(y_true) - positive:,} "
+    sentence += "negative items."
+    written = call("curve_posterior", code, over, first="data['actual'], data['score']")
+    written += f"plain = bayescm.curve_posterior(data['actual'], data['score'], draws={_DRAWS}, random_seed=0)\n"
+    written += f"bayescm.plot_curve(bayescm.curve_band(plain, space={space!r}, ci_prob={level}))\n"
+
+    def draw(ax: Any) -> Any:
+        plain = curves_of.curve_posterior(y_true, y_score, **options)
+        return plots.plot_curve(curves_of.curve_band(plain, space=space, ci_prob=level), ax=ax)
+
+    words = _FORMULAS + words_of(curves_of.curve_posterior, [metric])
+    return Found(sentence, rows, f"Assumes: {tree.attrs['assumptions']}.", written, tree, draw, (6.0, 5.5), words)
+
+
+def _stated(row: Any, level: float) -> str:
+    return writing.with_interval(row["mean"], (row["lower"], row["upper"]), level)
+
+
+def folds(form: Form) -> Found:
+    """Say how good the models of a cross-validation are."""
+    frame, code = inputs.systems(form)
+    counts, made = _counts(frame)
+    metrics = inputs.listed(form, "metrics", "recall specificity precision accuracy mcc")
+    options: dict[str, Any] = {
+        "model": "kfold",
+        "pooling": inputs.text(form, "pooling", "complete"),
+        "prior": inputs.prior(form),
+    }
+    if options["pooling"] == "partial":
+        raise inputs.FieldError("pooling", "Partial pooling is sampled, for minutes: ask the library for it.")
+    level = inputs.number(form, "ci_prob", "0.95")
+    tree = posterior(counts, **options, metrics=metrics, random_seed=0)
+    names = [one.name for one in resolve(metrics, counts.shape[-1])]
+    rows = [{"metric": row.pop("quantity"), **row} for row in of_draws(tree["posterior"].to_dataset(), names, level)]
+
+    def draw(ax: Any) -> Any:  # each fold by itself
+        alone = summary(counts, metrics, prior=options["prior"], ci_prob=level, random_seed=0)
+        return plots.plot_forest(alone.assign_coords(fold=[f"fold {name}" for name in alone["fold"].values]), ax=ax)
+
+    first = rows[0]
+    sentence = f"Over {counts.sizes['fold']} folds {str(first['metric']).replace('_', ' ')} is {_stated(first, level)}."
+    sentence += f" This is {tree.attrs['target'].split(';')[0]}."
+    settings = options | {"metrics": metrics, "random_seed": 0}
+    written = call("posterior", f"{code}\nfolds = {made}", settings, first="folds")
+    assumed = f"Assumes: {tree.attrs['assumptions']}.\nAbout {tree.attrs['target']}."
+    return Found(
+        sentence, rows, assumed, written, tree, draw, (7.0, 1.5 + 0.12 * (4 + counts.sizes["fold"]) * len(rows)),
+        words_of(posterior, metrics, counts.shape[-1]),
+    )  # fmt: skip
+
+
+def _counts(frame: Any) -> tuple[xr.DataArray, str]:
+    """Return the matrix of every fold, and the Python that makes it."""
+    names = inputs.column(frame, "fold")
+    if "tp" not in frame:
+        inputs.column(frame, "actual")
+        inputs.column(frame, "predicted")
+        n = "n" if "n" in frame else None
+        return from_table(frame, n=n, by="fold"), f"bayescm.from_table(data, n={n!r}, by='fold')"
+    cells = {name: inputs.column(frame, name, "iu") for name in inputs.CELLS}
+    written = ", ".join(f"{name}=data[{name!r}]" for name in cells)
+    with inputs.about("table"):
+        counts = from_cells(**cells, dims="fold")
+    return counts.assign_coords(fold=names), f"bayescm.from_cells({written}, dims='fold')"
