@@ -65,6 +65,18 @@ def add_labels(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_stores(parser: argparse.ArgumentParser) -> None:
+    """Add the options of counts and results that needn't fit into memory."""
+    parser.add_argument("--input", metavar="PATH", help="many matrices: .zarr, .parquet or .csv; with --output")
+    parser.add_argument(
+        "--output",
+        metavar="PATH",
+        help="their results, .zarr or .parquet, written chunk by chunk; a second start goes on",
+    )
+    parser.add_argument("--chunk", type=int, default=10_000, metavar="N", help="matrices of a chunk (10000)")
+    parser.add_argument("--scheduler", metavar="ADDRESS", help="of a dask cluster that computes (default: threads)")
+
+
 def add_systems(parser: argparse.ArgumentParser) -> None:
     """Add the options that say which systems are meant."""
     parser.set_defaults(score=None, threshold=None, count="n", side=None)

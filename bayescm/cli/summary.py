@@ -5,8 +5,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import bayescm
+from bayescm.cli import resumable
 from bayescm.cli.inputs import counts_of
-from bayescm.cli.options import add_command, add_counts, add_model, metric_list, model_of, refuse
+from bayescm.cli.options import CELLS, add_command, add_counts, add_model, add_stores, metric_list, model_of, refuse
 from bayescm.cli.output import add_outputs, called, console, finite, positive, print_assumptions, print_records
 from bayescm.cli.saving import with_draws, written
 from bayescm.cli.understood import print_counts, records
@@ -24,6 +25,7 @@ EPILOG = """examples:
   bayescm summary counts.csv                          columns actual,predicted,n, or tp,fn,fp,tn, or a square matrix
   bayescm summary predictions.csv                     columns actual,predicted: one row per item
   bayescm summary scores.csv --score p --threshold 0.5   columns actual and p
+  bayescm summary --input counts.zarr --output out.zarr  millions of matrices; started again it goes on
 """
 
 
@@ -39,11 +41,15 @@ def add_parser(commands: Any) -> None:
     p.set_defaults(proportion=False)
     p.add_argument("--prob", action="append", metavar="CLAIM", help="say P(CLAIM), such as 'mcc > 0.3'; repeatable")
     p.add_argument("--seed", type=int, metavar="N", help="seed of the draws, for the metrics that need them")
+    add_stores(p)
     add_outputs(p, "posterior draws and summary as a netCDF DataTree", "a picture of the intervals")
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Carry out ``bayescm summary``."""
+    if arguments.input or arguments.output:
+        _stored(arguments)
+        return
     counts = counts_of(arguments)
     if arguments.method is not None:
         _confidence(arguments, counts)
@@ -90,6 +96,22 @@ def _confidence(arguments: argparse.Namespace, counts: "xr.DataArray") -> None:
         rows, title, "point: value of the counts" + positive(found.attrs), left=[*map(str, counts.dims), "metric"]
     )
     print_assumptions(found.attrs)
+
+
+def _stored(arguments: argparse.Namespace) -> None:
+    """Answer counts that needn't fit into memory, chunk by chunk, into a store."""
+    refuse(
+        arguments, (*CELLS, "score", "threshold", "side", "method", "prob", "json", "save", "plot"),
+        "doesn't apply to --input and --output; leave it out",
+    )  # fmt: skip
+    if arguments.file or not arguments.input or not arguments.output:
+        raise ValueError("--input and --output go together, without another file.")
+    known = model_of(arguments) | {"ci_prob": arguments.ci_prob, "ci_kind": arguments.ci_kind}
+    metrics = metric_list(arguments.metrics)
+    resumable.answer(
+        arguments, {"metrics": metrics, **known},
+        lambda counts, seed: bayescm.summary(counts, metrics, **known, random_seed=seed),
+    )  # fmt: skip
 
 
 def _claims(found: "xr.Dataset") -> list[dict[str, Any]]:
