@@ -3,10 +3,10 @@
 By enumeration of every matrix of n items. Only the true classifiers are drawn: p ~ Dirichlet(2, 1, 1, 2) over TN, FP,
 FN, TP (Urlus 2023, algorithm 2a), in independent groups of scrambled Sobol points, the same for every method. Writes
 regions_coverage.csv, regions_pr_table.inc, regions_roc_table.inc and regions_coverage.png. ``--quick`` runs a small
-part of it and writes nothing. Either fails if a promise of the page is broken, above all that of the exact region:
-never below its level, whatever p is.
+part of it and writes nothing; ``--draw`` draws the stored numbers anew. A run fails if a promise of the page is broken, above all that of the exact region: never below its level, whatever p is.
 """
 
+import csv
 import itertools
 import sys
 import time
@@ -36,6 +36,8 @@ GROUPS = 8
 DRAWN, OWN = (2.0, 1.0, 1.0, 2.0), (0.5, 0.5, 0.5, 0.5)
 """The distribution of the truths; the prior of the credible regions, whose mean coverage under it is their level."""
 METHODS = ("exact", "exact, mid_p", "credible", "wilks", "ellipse")
+TICKS = (-50, -20, -10, -5, -2, 0, 2, 5, 10, 20)
+SAID = {"exact, mid_p": "exact, mid-p", "wilks": "Wilks"}
 NEGLIGIBLE = 1e-12
 """Matrices that are less probable are left out and count as not covered: at n = 100 a share of at most 2e-7."""
 
@@ -203,7 +205,10 @@ def write(made: list[Row]) -> None:
 
 
 def draw(made: list[Row]) -> plt.Figure:
-    """Draw the error of coverage against the items: mean, and from the 5% to the 95% quantile over the truths."""
+    """Draw the error of coverage against the items: mean, and from the 5% to the 95% quantile over the truths.
+
+    The axis is linear within five points and logarithmic beyond, so that the ellipse has room.
+    """
     figure, axes = plt.subplots(2, 2, figsize=(9, 6), sharex=True, sharey="row", layout="constrained")
     for (i, level), (j, space) in itertools.product(enumerate((0.683, 0.954)), enumerate((PR, ROC))):
         ax = axes[i, j]
@@ -218,12 +223,13 @@ def draw(made: list[Row]) -> plt.Figure:
                 for column in ("error_in_points", "quantile_0.05", "quantile_0.95")
             )
             ax.vlines(x, 100 * (low - level), 100 * (high - level), color=f"C{k}", linewidth=1.2, alpha=0.5)
-            ax.plot(x, error, "o-", color=f"C{k}", markersize=4, linewidth=0.8, label=name)
+            ax.plot(x, error, "o-", color=f"C{k}", markersize=4, linewidth=0.8, label=SAID.get(name, name))
         ax.set_xticks(range(len(TRUTHS)), [str(n) for n in TRUTHS])
         ax.set_title(f"{space.name.upper()} plane, level {level}", fontsize=10)
         ax.grid(axis="y", color="0.92")
-    axes[0, 0].set_ylim(-30, 20)
-    axes[1, 0].set_ylim(-14, 5)
+        ax.set_yscale("symlog", linthresh=5, linscale=1.5)
+        ax.set_yticks(TICKS, [f"{tick:+d}" if tick else "0" for tick in TICKS])
+        ax.minorticks_off()
     for ax in axes[1]:
         ax.set_xlabel("items", fontsize=9)
     figure.legend(*axes[0, 0].get_legend_handles_labels(), ncols=len(METHODS), loc="outside upper center", fontsize=9)
@@ -231,8 +237,22 @@ def draw(made: list[Row]) -> plt.Figure:
     return figure
 
 
+def save(figure: plt.Figure) -> None:
+    """Save the picture of the page."""
+    figure.savefig(HERE / "regions_coverage.png", dpi=90, pil_kwargs={"optimize": True})
+
+
+def read() -> list[Row]:
+    """Read the rows that a run has written."""
+    with (HERE / "regions_coverage.csv").open(encoding="utf-8") as lines:
+        return [row | {"level": float(row["level"])} for row in csv.DictReader(lines)]
+
+
 if __name__ == "__main__":
     mpl.use("agg")
+    if "--draw" in sys.argv:
+        save(draw(read()))
+        sys.exit()
     quick = "--quick" in sys.argv
     numbers = QUICK if quick else TRUTHS
     made: list[Row] = []
@@ -254,6 +274,6 @@ if __name__ == "__main__":
         errors = [r["se"] for r in made if (r["items"], r["method"]) == (n, name) and of_drawn(r)]
         print(f"{n:4} {name:13}", max(float(str(error)) for error in errors))
     if not quick:
-        draw(made).savefig(HERE / "regions_coverage.png", dpi=90)
+        save(draw(made))
     said += broken(made)
     sys.exit("\n".join(said) or None)

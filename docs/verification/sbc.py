@@ -13,9 +13,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-import arviz as az
 import matplotlib as mpl
-import matplotlib.pyplot
+import matplotlib.pyplot as plt
+import numpy as np
 from rows import write_rows
 from scipy import stats
 
@@ -31,6 +31,7 @@ EXPERTS = {
 BETAS = {"prevalence": (2, 2), "recall": "laplace", "specificity": "jeffreys"}
 BINORMAL = ["mu", "sigma", "auc"]
 MULTICLASS = ["accuracy", "matthews_correlation", "cohen_kappa", "f1_macro"]
+COLUMNS = 6  # of a picture, at most
 TWO = ["recall", "precision", "f1", "matthews_correlation"]
 
 STUDIES: dict[str, tuple[str, dict[str, Any]]] = {
@@ -105,21 +106,37 @@ def picture(name: str) -> str:
 
 
 def draw(name: str, tree: Any) -> None:
-    """Save the picture of one line: the first element of every variable."""
+    """Save the picture of one line: the first element of every variable, all pictures in one size.
+
+    The distribution function of the PIT values minus that of a uniform one, between the lines that the test of
+    Kolmogorov and Smirnov, which the table shows, rejects beyond at 5%.
+    """
     group = tree["prior_sbc"].to_dataset()
     first = group.isel({dim: 0 for dim in group.dims if dim not in ("chain", "draw")})
-    shown = az.convert_to_datatree(first.reset_coords(drop=True), group="prior_sbc")
-    columns = min(len(first.data_vars), 6)
-    kept = list(first.data_vars)[:columns]
-    collection = az.plot_ecdf_pit(
-        shown, var_names=kept, col_wrap=columns, figure_kwargs={"figsize": (2.6 * columns, 3)}
-    )
-    figure = collection.viz["figure"].item()
-    for title in collection.viz["title"].dataset.data_vars.values():
-        title.item().set_fontsize(9)
-    figure.suptitle(f"{name}: {tree.attrs['simulations']} truths, {tree.attrs['method']}", fontsize=10)
-    figure.savefig(HERE / picture(name), dpi=60, bbox_inches="tight")
-    mpl.pyplot.close(figure)
+    figure, axes = plt.subplots(1, COLUMNS, figsize=(11, 2.1), sharex=True, sharey=True, layout="constrained")
+    top = 0.15
+    for ax in axes[len(first.data_vars) :]:
+        ax.set_axis_off()
+    for ax, (variable, values) in zip(axes, first.data_vars.items(), strict=False):
+        pit = np.sort(values.values.ravel())
+        n = len(pit)
+        edge = stats.kstwo.ppf(0.95, n)
+        ax.axhspan(-edge, edge, color="0.92", linewidth=0)
+        ax.axhline(0, color="0.5", linewidth=0.8)
+        at = np.concatenate([[0.0], np.repeat(pit, 2), [1.0]])
+        above = np.repeat(np.arange(n + 1) / n, 2) - at
+        top = max(top, 1.05 * float(np.abs(above).max()))
+        ax.plot(at, above, color="#0072B2", linewidth=1.2)
+        ax.set_title(str(variable).replace("_", " "), fontsize=9)
+        ax.set_xticks([0, 0.5, 1], ["0", ".5", "1"], fontsize=8)
+        ax.tick_params(axis="y", labelsize=8)
+    axes[0].set_ylim(-top, top)
+    axes[0].set_ylabel("ECDF - uniform", fontsize=8)
+    truths = f"{tree.attrs['simulations']} truths, {tree.attrs['method']}"
+    title = f"{name}: {truths}; grey: 95% of uniform PIT values stay within"
+    figure.suptitle(title, fontsize=9, x=0.01, ha="left")
+    figure.savefig(HERE / picture(name), dpi=70, pil_kwargs={"optimize": True})
+    plt.close(figure)
 
 
 def write(fresh: list[dict[str, Any]]) -> None:
@@ -159,7 +176,6 @@ def main() -> None:
     parser.add_argument("--simulations", type=int)
     asked = parser.parse_args()
     mpl.use("agg")
-    az.style.use("arviz-variat")
     for seed, name in enumerate(STUDIES):
         if asked.only not in (None, name):
             continue
@@ -171,7 +187,6 @@ def main() -> None:
         else:
             write(made)
             draw(name, tree)
-    mpl.pyplot.close("all")
 
 
 if __name__ == "__main__":
