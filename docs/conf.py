@@ -166,8 +166,10 @@ def _generate(app):
     table = HERE / "verification" / "coverage_table.md"
     absent = "The study hasn't been run in this checkout: `python docs/verification/summary_coverage.py`.\n"
     _write_if_changed(GENERATED / "coverage.inc", table.read_text(encoding="utf-8") if table.exists() else absent)
-    for notebook in sorted((ROOT / "notebooks").glob("*.ipynb")):
-        shutil.copy2(notebook, GENERATED / notebook.name)
+    for notebook in sorted((ROOT / "notebooks").glob("**/*.ipynb")):
+        place = GENERATED / notebook.relative_to(ROOT / "notebooks")
+        place.parent.mkdir(exist_ok=True)
+        shutil.copy2(notebook, place)
     story_pages.write(HERE / "stories", HERE / "stories.md")
 
 

@@ -19,6 +19,7 @@ import bayescm
 
 FOLDER = Path(bayescm.__file__).parents[1] / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
+PAPERS = sorted((FOLDER / "papers").glob("*.ipynb"))
 NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d[\d,]*\.?\d*|\.\d+)(?:e[-+]?\d+)?(?![\w])|\b(?:nan|inf)\b", re.IGNORECASE)
 CHANGES = (  # what may differ from run to run and from machine to machine
     (re.compile(r"0x[0-9a-f]{6,}"), "ADDRESS"),
@@ -104,7 +105,7 @@ def executed(path, folder):
 
 def refresh(names, *, every=False):
     """Run notebooks and store those that show something else."""
-    for path in NOTEBOOKS:
+    for path in NOTEBOOKS + PAPERS:
         if names and path.stem not in names and path.name not in names:
             continue
         with tempfile.TemporaryDirectory() as folder:
@@ -128,6 +129,7 @@ def test_there_are_notebooks():
         "08_leaderboard.ipynb",
         "09_planning.ipynb",
     ]
+    assert {"boyd_2013", "urlus_2023"} <= {path.stem for path in PAPERS}
 
 
 @pytest.mark.parametrize(
@@ -138,7 +140,7 @@ def test_there_are_notebooks():
             id=path.stem,
             marks=[pytest.mark.xdist_group(path.stem)] + [pytest.mark.slow] * (path.stem not in QUICK),
         )
-        for path in NOTEBOOKS
+        for path in NOTEBOOKS + PAPERS
     ],
 )
 @pytest.mark.filterwarnings("ignore")  # the kernel is another process; nbclient's own warnings are not ours
