@@ -11,7 +11,7 @@ from bayescm.data import validate
 from bayescm.data.counts import confusion_matrix, from_cells
 from bayescm.data.items import predictions
 from bayescm.data.options import explained, reading
-from bayescm.data.readings import is_list, is_matrix, is_number, read_counts, read_passes, read_systems
+from bayescm.data.readings import is_list, is_matrix, is_number, read_counts, read_passes, read_systems, right_and_wrong
 from bayescm.data.schema import ITEM, SYSTEM
 from bayescm.data.thresholds import counts_at_thresholds
 
@@ -21,8 +21,9 @@ _OF_LABELS = ("labels", "pos_label")
 def takes_counts[**P, R](function: Callable[P, R]) -> Callable[P, R]:
     """Let a function that takes counts take what makes them, too.
 
-    Two arrays of labels, ``f(y_true, y_pred, ...)`` with `labels` and `pos_label`; k of n, ``f(45, 50)``; and all
-    that :func:`read_counts` reads. Options that the function doesn't have are explained.
+    Two arrays of labels, ``f(y_true, y_pred, ...)`` with `labels` and `pos_label`; k of n, ``f(45, 50)``; right and
+    wrong answers, ``{"correct": [...], "wrong": [...]}``; and all that :func:`read_counts` reads. Options that the
+    function doesn't have are explained.
     """
     known, first = explained(function), next(iter(inspect.signature(function).parameters))
 
@@ -36,6 +37,8 @@ def takes_counts[**P, R](function: Callable[P, R]) -> Callable[P, R]:
             given = (confusion_matrix(given[0], given[1], **_taken(options, _OF_LABELS)), *given[2:])
         elif len(given) > 1 and all(map(is_number, given[:2])):
             given = _proportion(function, given, options)
+        elif given and (answers := right_and_wrong(given[0])) is not None:
+            given = _accuracy(function, answers, given, options)
         elif given:
             given = (read_counts(given[0]), *given[1:])
         known(options)
@@ -127,8 +130,7 @@ def _has_fractions(values: Any) -> bool:
 def _proportion(function: Callable[..., Any], given: tuple[Any, ...], options: Mapping[str, Any]) -> tuple[Any, ...]:
     """Take k of n for one proportion: the recall of a matrix with one class."""
     k, n = given[:2]
-    parameters = inspect.signature(function).parameters
-    name = next((name for name in ("metrics", "metric") if name in parameters), None)
+    name = _asked(function)
     whole = all(isinstance(one, int | np.integer) for one in (k, n))
     if not whole or not 0 <= k <= n or name is None or name in options or any(map(is_number, given[2:])):
         raise ValueError(
@@ -137,6 +139,31 @@ def _proportion(function: Callable[..., Any], given: tuple[Any, ...], options: M
         )
     metric: Any = {"proportion": "recall"} if name == "metrics" else "recall"
     return (from_cells(tp=k, fn=n - k, fp=0, tn=0), metric, *given[2:])
+
+
+def _accuracy(
+    function: Callable[..., Any], answers: xr.Dataset, given: tuple[Any, ...], options: dict[str, Any]
+) -> tuple[Any, ...]:
+    """Take right and wrong answers for their accuracy: the recall of matrices with one class."""
+    name = _asked(function)
+    wanted = given[1] if len(given) > 1 else options.pop(str(name), None)
+    if name is None or not (wanted is None or (isinstance(wanted, str) and wanted in ("accuracy", "acc"))):
+        raise ValueError(
+            "`counts` of right and wrong answers have an accuracy and no other metric; for another one give matrices: "
+            "bayescm.from_cells(tp=45, fn=5, fp=10, tn=90)."
+        )
+    nothing = np.zeros_like(answers["correct"].values)
+    counts = from_cells(tp=answers["correct"].values, fn=answers["wrong"].values, fp=nothing, tn=nothing)
+    if SYSTEM in answers.coords:
+        counts = counts.assign_coords({SYSTEM: answers[SYSTEM]})
+    metric: Any = {"accuracy": "recall"} if name == "metrics" else "recall"
+    return (counts, metric, *given[2:])
+
+
+def _asked(function: Callable[..., Any]) -> str | None:
+    """Return how a function calls its metrics; None where it has none."""
+    parameters = inspect.signature(function).parameters
+    return next((name for name in ("metrics", "metric") if name in parameters), None)
 
 
 def _with_answers(given: tuple[Any, ...], how: dict[str, Any]) -> tuple[Any, ...]:

@@ -87,10 +87,10 @@ def read_systems(data: Any, *, leaderboard: bool) -> Any:
         return data
     if (folds := _of_folds(data)) is not None:
         return folds
+    if (published := right_and_wrong(data)) is not None:
+        return published
     if hasattr(data, "columns"):
         columns = {str(name).strip().casefold(): name for name in data.columns}
-        if {_RIGHT, _WRONG} <= set(columns):
-            return _published({key: data[columns[key]] for key in (_RIGHT, _WRONG)}, _row_names(data, columns))
         if "accuracy" in columns:
             names = _row_names(data, columns) or [str(i + 1) for i in range(len(data))]
             scores = dict(zip(names, np.asarray(data[columns["accuracy"]]).tolist(), strict=True))
@@ -102,14 +102,26 @@ def read_systems(data: Any, *, leaderboard: bool) -> Any:
         truth = [name for name in data.columns if isinstance(name, str) and side(name) == ACTUAL]
         if len(truth) == 1 and len(data.columns) > 2 and not _is_square(data):
             return predictions(data[truth[0]], {str(n): data[n] for n in data.columns if n != truth[0]})
-    elif isinstance(data, Mapping) and {_RIGHT, _WRONG} <= {str(name).casefold() for name in data}:
-        return _published({str(name).casefold(): value for name, value in data.items()}, None)
     elif isinstance(data, Mapping) and data and all(map(is_list, data.values())):
         data = _frame(data)
     elif isinstance(data, Mapping) and _are_runs(data):
         return _of_right(data)
     counts = read_counts(data)
     return counts if isinstance(counts, xr.DataArray) else _right_or_wrong(counts, leaderboard)
+
+
+def right_and_wrong(data: Any) -> xr.Dataset | None:
+    """Return ``correct(system)`` and ``wrong(system)`` of what has both, by name or as columns; or None."""
+    both = {_RIGHT, _WRONG}
+    if isinstance(data, xr.Dataset):
+        return data if both <= set(data.data_vars) else None
+    if hasattr(data, "columns"):
+        columns = {str(name).strip().casefold(): name for name in data.columns}
+        if both <= set(columns):
+            return _published({key: data[columns[key]] for key in both}, _row_names(data, columns))
+    elif isinstance(data, Mapping) and both <= {str(name).casefold() for name in data}:
+        return _published({str(name).casefold(): value for name, value in data.items()}, None)
+    return None
 
 
 def _known(columns: Mapping[str, Any]) -> dict[str, Any]:

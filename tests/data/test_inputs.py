@@ -48,6 +48,23 @@ def test_k_of_n_is_one_beta():
     assert found.metric.values.tolist() == ["proportion"]
 
 
+def test_right_and_wrong_answers_have_an_accuracy():
+    answers = {"correct": [32, 1], "wrong": [2, 0]}  # eq. 5 of Toetsch and Hoffmann: Beta(correct + 1, wrong + 1)
+    found = bayescm.summary(pd.DataFrame({"system": ["a", "b"], **answers}), "acc", prior="laplace", ci_kind="eti")
+    want = [stats.beta(33, 3).ppf([0.025, 0.975]), stats.beta(2, 1).ppf([0.025, 0.975])]
+    np.testing.assert_allclose(found["interval"][:, 0], want, rtol=1e-9)
+    assert found.metric.values.tolist() == ["accuracy"]
+    assert found.system.values.tolist() == ["a", "b"]
+    board = bayescm.leaderboard(bayescm.datasets.kaggle2019(), design="independent", prior="laplace")
+    kaggle = bayescm.summary(bayescm.datasets.kaggle2019(), prior="laplace", ci_kind="eti")
+    np.testing.assert_allclose(kaggle["interval"][:, 0], board["interval"], rtol=1e-9)
+    np.testing.assert_allclose(bayescm.interval(answers, method="wilson").interval[0, 0],
+                               stats.binomtest(32, 34).proportion_ci(method="wilson"))  # fmt: skip
+    for refused in (lambda: bayescm.summary(answers, "f1"), lambda: bayescm.region(answers)):
+        with pytest.raises(ValueError, match="an accuracy and no other metric"):
+            refused()
+
+
 def test_matrices_of_systems_come_in_the_order_of_the_first():
     a = bayescm.from_array([[5, 1, 0], [0, 4, 2], [1, 0, 3]], labels=["x", "y", "z"])
     both = read_counts({"a": a, "b": a.sel(actual=["z", "x", "y"], predicted=["z", "x", "y"])})
