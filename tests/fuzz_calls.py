@@ -376,6 +376,7 @@ NOT_CALLED = {
     "models.names": "takes nothing",
     "scorer": "makes a scorer of an estimator; tests/metrics/test_scoring.py",
     **dict.fromkeys(("from_inspect", "from_lm_eval"), "read files; tests/data/test_eval_logs.py"),
+    "calibration.coverage_of": "takes functions; tests/calibration/test_any_coverage.py",
     "report": "writes down what summary, region and plot_forest answer; tests/reports",
     **{
         f"results.Answer{part}": "reads what was answered; tests/results"

@@ -82,7 +82,7 @@ WITHOUT = {
     "curve_hull", "curve_intervals", "curve_posterior", "from_inspect", "from_lm_eval", "from_table", "label_value",
     "margins", "paired_counts", "predictions", "prior_from_metrics", "prior_predictive", "rope_probabilities",
     "sample_size_of_auc", "sample_size_to_compare", "sbc", "scorer", "calibration.confusion_probabilities",
-    "calibration.coverage", "calibration.from_probabilities", "regions.axis",
+    "calibration.coverage", "calibration.coverage_of", "calibration.from_probabilities", "regions.axis",
 }  # fmt: skip
 """Functions of labels, scores, answers to the same items, draws, audits or numbers: nothing that is lazy by matrix."""
 

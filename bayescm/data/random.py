@@ -32,6 +32,7 @@ class Stream(enum.IntEnum):
     MULTICLASS_BOOTSTRAP = 18
     PARTIAL_BOOTSTRAP = 19
     HOLD_OUTS = 26
+    COVERAGE = 33
 
 
 def matrix_rng(seed: int, index: int, stream: int) -> np.random.Generator:

@@ -19,6 +19,7 @@ from rows import write_rows
 from scipy import stats
 
 import bayescm
+from bayescm.calibration import coverage_of
 from bayescm.distributions import Beta
 from bayescm.inference import proportions
 from bayescm.inference.intervals import interval
@@ -59,10 +60,7 @@ F1 = {  # as intervals of the Jaccard index: the map to F1 changes nothing about
 
 def coverage(method: Callable[..., tuple[Array, Array]], n: int, p: Array) -> Array:
     """Return the exact probability, for every p, that the interval of a binomial of n holds it."""
-    k = np.arange(n + 1.0)
-    lower, upper = method(k, np.full(n + 1, float(n)))
-    inside = (lower[:, None] <= p) & (p <= upper[:, None])
-    return np.asarray((stats.binom.pmf(k[:, None], n, p) * inside).sum(0))
+    return np.asarray(coverage_of(lambda k: method(k, np.full(len(k), float(n))), p, n)["coverage"])
 
 
 def row(name: str, method: Callable[..., tuple[Array, Array]], n: int) -> dict[str, object]:

@@ -7,13 +7,15 @@ nothing, and fails if the score intervals cover much too little.
 
 import itertools
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import xarray as xr
 from numpy.typing import NDArray
 from rows import write_rows
-from scipy import stats
 
+from bayescm.calibration import coverage_of
 from bayescm.comparison import frequentist
 from bayescm.comparison.frequentist import Agreement
 
@@ -32,42 +34,45 @@ RIGHT = (0.1, 0.5, 0.9)
 
 def of_independent(n1: int, n2: int) -> list[dict[str, object]]:
     """Return coverage and mean width of each interval, over all pairs of rates."""
-    outcomes = [(k1, k2) for k1 in range(n1 + 1) for k2 in range(n2 + 1)]
-    found = np.array([frequentist.independent_intervals(k, (n1, n2), LEVEL) for k in outcomes])
-    truths = [(p1, p2) for p1 in RATES for p2 in RATES]
-    masses = [np.outer(stats.binom.pmf(range(n1 + 1), n1, p1), stats.binom.pmf(range(n2 + 1), n2, p2)).ravel()
-              for p1, p2 in truths]  # fmt: skip
-    differences = np.array([p1 - p2 for p1, p2 in truths])
-    return rows(
-        "independent", f"{n1} and {n2}", frequentist.INDEPENDENT_INTERVALS, found, np.array(masses), differences
-    )
+    truths = [[(1.0 - p1, p1), (1.0 - p2, p2)] for p1 in RATES for p2 in RATES]
+
+    def intervals(counts: Array) -> Array:
+        return np.array([frequentist.independent_intervals(tuple(k), (n1, n2), LEVEL) for k in counts[..., 1].tolist()])
+
+    found = coverage_of(both(intervals), truths, (n1, n2), target=lambda p: p[0, 1] - p[1, 1])
+    return rows("independent", f"{n1} and {n2}", frequentist.INDEPENDENT_INTERVALS, found)
 
 
 def of_paired(n: int) -> list[dict[str, object]]:
     """Return the same for items that both systems answered."""
-    first = np.array(list(itertools.combinations(range(n + 3), 3)))  # stars and bars
-    cells = np.diff(np.c_[np.full(len(first), -1), first, np.full(len(first), n + 3)]) - 1
-    found = np.array([frequentist.paired_intervals(Agreement(*map(float, row)), LEVEL) for row in cells])
-    masses, differences = [], []
-    for b, c, right in itertools.product(DISCORDANT, DISCORDANT, RIGHT):
-        rest = 1.0 - b - c
-        masses.append(stats.multinomial.pmf(cells, n, [rest * right, b, c, rest * (1.0 - right)]))
-        differences.append(b - c)
-    return rows("paired", str(n), frequentist.PAIRED_INTERVALS, found, np.array(masses), np.array(differences))
+    truths = [((1.0 - b - c) * right, b, c, (1.0 - b - c) * (1.0 - right))
+              for b, c, right in itertools.product(DISCORDANT, DISCORDANT, RIGHT)]  # fmt: skip
+
+    def intervals(counts: Array) -> Array:
+        return np.array([frequentist.paired_intervals(Agreement(*map(float, row)), LEVEL) for row in counts])
+
+    found = coverage_of(both(intervals), truths, n, target=lambda p: p[1] - p[2])
+    return rows("paired", str(n), frequentist.PAIRED_INTERVALS, found)
 
 
-def rows(
-    design: str, items: str, names: tuple[str, ...], found: Array, masses: Array, truths: Array
-) -> list[dict[str, object]]:
+def both(intervals: Callable[[Array], Array]) -> Callable[[Array], tuple[Array, Array]]:
+    """Return lower and upper bounds (samples, intervals), a rounding error wider."""
+
+    def bounds(counts: Array) -> tuple[Array, Array]:
+        lower, upper = np.moveaxis(intervals(counts), -1, 0)
+        return lower - 1e-12, upper + 1e-12
+
+    return bounds
+
+
+def rows(design: str, items: str, names: tuple[str, ...], found: xr.Dataset) -> list[dict[str, object]]:
     """Return a row per interval: mean and least coverage over the truths, misses on either side, mean width."""
     made: list[dict[str, object]] = []
     for i, name in enumerate(names):
-        lower, upper = found[:, i].T
-        below = (masses * (truths[:, None] < lower - 1e-12)).sum(1)
-        above = (masses * (truths[:, None] > upper + 1e-12)).sum(1)
+        one = found.isel(quantity=i)
         values = {
-            "mean": 1.0 - (below + above).mean(), "least": 1.0 - (below + above).max(),
-            "largest_one_sided_miss": max(below.max(), above.max()), "width": (masses @ (upper - lower)).mean(),
+            "mean": one["coverage"].mean(), "least": one["coverage"].min(),
+            "largest_one_sided_miss": max(one["below"].max(), one["above"].max()), "width": one["width"].mean(),
         }  # fmt: skip
         made.append({"design": design, "items": items, "interval": name}
                     | {key: round(float(value), 4) for key, value in values.items()})  # fmt: skip

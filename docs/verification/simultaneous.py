@@ -6,12 +6,13 @@
 
 import itertools
 import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 from rows import write_rows
-from scipy import stats
 
+from bayescm.calibration import coverage_of
 from bayescm.inference.multinomial import goodman, sison_glaz
 
 HERE = Path(__file__).parent
@@ -24,15 +25,11 @@ SHARES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 0.8, 0.9)
 
 def coverage(k: int, n: int) -> list[dict[str, object]]:
     """Return a row per method: mean and least probability to hold all shares, over shares of which none is tiny."""
-    cuts = itertools.combinations(range(n + k - 1), k - 1)  # stars and bars
-    cells = np.array([np.diff((-1, *cut, n + k - 1)) - 1 for cut in cuts])
     truths = [(*p, 1.0 - sum(p)) for p in itertools.product(SHARES, repeat=k - 1) if sum(p) < 0.97]
-    masses = [stats.multinomial.pmf(cells, n, p) for p in truths]
     rows: list[dict[str, object]] = []
     for name, method in METHODS.items():
-        lower, upper = method(cells, LEVEL)
-        held = [mass @ ((lower <= p) & (p <= upper)).all(1) for p, mass in zip(np.array(truths), masses, strict=True)]
-        width = [mass @ (upper - lower).mean(1) for mass in masses]
+        found = coverage_of(partial(method, ci_prob=LEVEL), truths, n, simultaneous=True)
+        held, width = found["coverage"], found["width"]
         numbers = {"mean": np.mean(held), "least": np.min(held), "width": np.mean(width)}
         rows.append({"cells": k, "items": n, "method": name} | {key: round(float(v), 4) for key, v in numbers.items()})
     return rows
