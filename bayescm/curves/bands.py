@@ -254,13 +254,14 @@ def _curves(data: xr.DataTree) -> list[_Empirical]:
                 score = score.sel({dim: name})
             elif dim == groups:
                 mine &= observed[dim].values == name
-        found.append(_empirical(positive[mine], signed(score.values[mine], sign)))
+        times = observed["n"].values[mine] if "n" in observed else None
+        found.append(_empirical(positive[mine], signed(score.values[mine], sign), times))
     return found
 
 
-def _empirical(positive: NDArray[np.bool_], score: Array) -> _Empirical:
+def _empirical(positive: NDArray[np.bool_], score: Array, n: NDArray[np.int64] | None) -> _Empirical:
     """Return the polygon of items; NaN where a class has none."""
-    ranking = rank(positive, score)
+    ranking = rank(positive, score, n)
     with np.errstate(invalid="ignore"):
         tpr, fpr = (np.append(0, np.cumsum(part)) / part.sum() for part in (ranking.cases, ranking.controls))
     return _Empirical(fpr, tpr, int(ranking.controls.sum()), int(ranking.cases.sum()))

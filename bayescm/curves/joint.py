@@ -18,6 +18,7 @@ from bayescm.data.options import plain_words
 from bayescm.data.random import Stream, matrix_rng
 from bayescm.data.schema import CHAIN, DRAW, attributes, positive_class, tree
 from bayescm.data.scores import ITEM, Ranking, Scores, check_scores, rank, signed
+from bayescm.data.streams import is_stream, scores_of
 from bayescm.metrics import MetricsLike
 from bayescm.priors.concentrations import Concentrations, PrevalenceLike, exchange
 
@@ -30,8 +31,8 @@ _RARE = 1e-15  # a drawn prevalence may underflow to 0 or 1, where precision isn
 
 @plain_words
 def curve_posterior(
-    y_true: ArrayLike,
-    y_score: Any,
+    y_true: Any,
+    y_score: Any = None,
     *,
     over: str | None = "rate",
     points: int | ArrayLike | None = None,
@@ -58,8 +59,9 @@ def curve_posterior(
 
     Parameters
     ----------
-    y_true : array_like of shape (n,)
-        Actual labels, two classes.
+    y_true : array_like of shape (n,), or iterator
+        Actual labels, two classes. Or, without `y_score`, an iterator over chunks, pairs of labels and scores, of which
+        the distinct ones are kept: for 10^7 and more round the scores first.
     y_score : array_like of shape (n,), mapping, data frame or xarray.DataArray
         Real scores, also infinite ones; equal scores are ties, and nothing is compared with a tolerance. Several
         systems that scored the same items: a mapping of names to scores, a data frame with a column for each, or a
@@ -112,7 +114,8 @@ def curve_posterior(
         ``specificity_at_sensitivity(sensitivity)``.
         ``constant_data``, with `metrics`: ``chosen_threshold(metric)``, the best on average of the thresholds at which
         the metric is defined in all draws; NaN for a metric that is infinite in some (likelihood ratios, odds ratios).
-        ``observed_data``: ``score(item)``, ``actual(item)`` and ``positive(item)``.
+        ``observed_data``: ``score(item)``, ``actual(item)`` and ``positive(item)``; of a stream its distinct pairs, and
+        ``n(item)``, how often each occurs.
 
     Raises
     ------
@@ -155,7 +158,14 @@ def curve_posterior(
     >>> dict(post["tpr"].sizes)
     {'chain': 4, 'draw': 1000, 'fpr': 101}
     """
-    scores = check_scores(y_true, y_score, labels, pos_label, direction)
+    if is_stream(y_true) and y_score is None:
+        if by is not None:
+            raise ValueError("`by` isn't known of the items of a stream: give each group a stream of its own.")
+        scores = scores_of(y_true, labels, pos_label, direction)
+    elif y_score is None:
+        raise TypeError("`y_score` is missing: give y_true and y_score, or an iterator over such pairs.")
+    else:
+        scores = check_scores(y_true, y_score, labels, pos_label, direction)
     group_dim, groups = groups_of(by, len(scores.positive))
     if by is not None and scores.systems is not None and group_dim == scores.dim:
         raise ValueError(f"`by` can't be called {group_dim!r}: the systems are called so. Give it another name.")
@@ -164,7 +174,8 @@ def curve_posterior(
         recall_range, at_specificity, at_sensitivity,
     )  # fmt: skip
     parts = [_part(scores, groups == group, made, metrics, i) for i, group in enumerate(np.unique(groups))]
-    fewest = min(int((~scores.positive[groups == group]).sum()) for group in np.unique(groups))
+    controls = np.where(scores.positive, 0, scores.times())
+    fewest = min(int(controls[groups == group].sum()) for group in np.unique(groups))
     warn_of_few(made.prior, len(scores.score), fewest, prevalence)
     if by is None:
         posterior = parts[0]
@@ -191,8 +202,8 @@ def curve_posterior(
 
 def _part(scores: Scores, mask: NDArray[np.bool_], plan: Plan, metrics: MetricsLike, group: int) -> xr.Dataset:
     """Return the posterior of one group of items."""
-    positive, score = scores.positive[mask], scores.score[:, mask]
-    totals = np.array([(~positive).sum(), positive.sum()])
+    positive, score, n = scores.positive[mask], scores.score[:, mask], scores.times()[mask]
+    totals = np.array([n[~positive].sum(), n[positive].sum()])
     if plan.prior == "bootstrap" and not totals.all():
         raise ValueError(
             f"`prior`='bootstrap' needs items of both classes; got {totals[1]} cases and {totals[0]} controls. Take "
@@ -203,7 +214,7 @@ def _part(scores: Scores, mask: NDArray[np.bool_], plan: Plan, metrics: MetricsL
         plan, totals.astype(np.float64), size, matrix_rng(plan.seed, group, Stream.CURVE_PREVALENCE)
     )
     fprs, tprs = plan.rates()
-    ranked = [rank(positive, one) for one in score]
+    ranked = [rank(positive, one, n) for one in score]
     first, which = _distinct(ranked)
     marks, columns = _marks(ranked, which, plan.axis if plan.over == "threshold" else np.empty(0))
     kept = [ranked[i] for i in first]
@@ -318,4 +329,6 @@ def _observed(scores: Scores, by: Any, group_dim: str, groups: NDArray[Any]) -> 
         },
         coords={scores.dim: scores.systems} if several else {},
     )
+    if scores.n is not None:
+        observed["n"] = (ITEM, scores.n)
     return observed if by is None else observed.assign({group_dim: (ITEM, groups)})

@@ -140,13 +140,13 @@ def _thresholds(points: Any, scores: Scores) -> Array:
     """Return thresholds, of scores that are larger for the positive class, from the largest down."""
     if points is None or isinstance(points, int | np.integer):
         most = _THRESHOLDS if points is None else validate.positive_integer("points", points)
-        ordered: Array = np.sort(scores.score, axis=None)[::-1]
-        distinct: Array = ordered[np.append(True, ordered[1:] != ordered[:-1])]
+        distinct, which = np.unique(-scores.score, return_inverse=True)
         if len(distinct) <= most:
-            return distinct
-        at = np.linspace(0, len(ordered) - 1, most).round().astype(np.int64)
-        chosen: Array = np.unique(ordered[at])[::-1]
-        return chosen
+            return np.asarray(-distinct)
+        times = np.broadcast_to(scores.times(), scores.score.shape)
+        reached = np.cumsum(np.bincount(which.ravel(), times.ravel()))  # items with such a score or a larger one
+        at = np.linspace(0, reached[-1] - 1, most).round()
+        return np.asarray(-distinct[np.unique(np.searchsorted(reached, at, side="right"))])
     given = validate.real_numbers("points", np.atleast_1d(validate.array_of("points", points)))
     given = signed(given, scores.sign)
     validate.unique("points", given.tolist())

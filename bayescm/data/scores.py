@@ -32,6 +32,12 @@ class Scores(NamedTuple):
     """The negative and the positive class."""
     sign: float = 1.0
     """That turns `score` into the scores as given."""
+    n: NDArray[np.int64] | None = None
+    """How many items each row stands for; None: one."""
+
+    def times(self) -> NDArray[np.int64]:
+        """Return how many items each row stands for."""
+        return np.ones(len(self.positive), np.int64) if self.n is None else self.n
 
 
 class Ranking(NamedTuple):
@@ -138,13 +144,18 @@ def _by_system(y_score: Any) -> tuple[dict[Any, Any], str]:
     return {None: y_score}, SYSTEM
 
 
-def rank(positive: NDArray[np.bool_], score: Array) -> Ranking:
-    """Return the ranking of items (n,): equal scores are together, and nothing is compared with a tolerance."""
+def rank(positive: NDArray[np.bool_], score: Array, n: NDArray[np.int64] | None = None) -> Ranking:
+    """Return the ranking of items (n,): equal scores are together, and nothing is compared with a tolerance.
+
+    Rows may stand for `n` items each.
+    """
+    times = np.ones(len(score), np.int64) if n is None else n
     order = np.argsort(score)[::-1]
     ordered = score[order]
     new = np.append(True, ordered[1:] != ordered[:-1])
     starts = np.flatnonzero(new)
-    cases = np.add.reduceat(positive[order].astype(np.int64), starts)
+    items = np.add.reduceat(times[order], starts)
+    cases = np.add.reduceat(np.where(positive, times, 0)[order], starts)
     step = np.empty(len(score), np.int64)
     step[order] = np.cumsum(new) - 1
-    return Ranking(ordered[starts], cases, np.diff(np.append(starts, len(score))) - cases, step)
+    return Ranking(ordered[starts], cases, items - cases, step)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from bayescm.data import validate
 from bayescm.data.labels import label_array
-from bayescm.data.scores import signed
+from bayescm.data.scores import Scores, check_scores, signed
 
 Columns = dict[str, NDArray[Any]]
 
@@ -93,6 +93,12 @@ def _together(parts: list[Any]) -> Any:
 def _mixed(frames: list[Any]) -> bool:
     """Say whether a column has several types."""
     return any(frame.dtypes.ne(frames[0].dtypes).any() for frame in frames)
+
+
+def scores_of(chunks: Iterable[Any], labels: Any, pos_label: Any, direction: str) -> Scores:
+    """Return the distinct pairs of label and score in a stream of pairs, and how many items each stands for."""
+    rows, n = distinct_rows(in_chunks(chunks, lambda chunk: pair_of(chunk, "y_score", validate.real_numbers)))
+    return check_scores(rows["y_true"], rows["y_score"], labels, pos_label, direction)._replace(n=n)
 
 
 def above_thresholds(

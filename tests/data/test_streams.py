@@ -175,3 +175,42 @@ def test_partial_counts_add_up_after_alignment():
     other = parts[1].assign_coords(actual=["no", "yes"], predicted=["no", "yes"])
     with xr.set_options(arithmetic_join="exact"), pytest.raises(ValueError, match="align"):
         parts[1] + other
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"over": "threshold", "points": 7, "metrics": ["f1", "mcc"]},
+        {"over": "threshold", "points": [0.3, 0.51, np.inf]},
+        {"prior": "smoothed", "prevalence": 0.1},
+        {"prior": "bootstrap", "fpr_range": (0, 0.2)},
+        {"direction": "smaller", "over": "threshold", "at_specificity": 0.9},
+    ],
+)
+def test_curves_of_a_stream_are_those_of_its_items(options):
+    rng = np.random.default_rng(5)
+    y = rng.choice(["no", "yes"], 800, p=[0.7, 0.3])
+    score = (rng.random(800) + 0.4 * (y == "yes")).round(2)
+    known = {"draws": 50, "random_seed": 4, **options}
+    wanted = bayescm.curve_posterior(y, score, **known)
+    found = bayescm.curve_posterior(((y[i : i + 90], score[i : i + 90]) for i in range(0, 800, 90)), **known)
+    xr.testing.assert_identical(found["posterior"].to_dataset(), wanted["posterior"].to_dataset())
+    items = found["observed_data"]
+    assert int(items["n"].sum()) == 800
+    assert items.sizes["item"] == len(set(zip(y, score, strict=True)))
+    if options.get("over") != "threshold":
+        for kind in ("simultaneous", "pointwise"):
+            bands = [bayescm.curve_band(one, kind=kind) for one in (found, wanted)]
+            xr.testing.assert_identical(*bands)
+
+
+def test_what_a_stream_of_scores_doesnt_know():
+    with pytest.raises(ValueError, match="`by` isn't known"):
+        bayescm.curve_posterior(iter([([0, 1], [0.1, 0.2])]), by=[0, 1])
+    with pytest.raises(TypeError, match="`y_score` is missing"):
+        bayescm.curve_posterior([0, 1])
+    with pytest.raises(ValueError, match="In chunk 1: `y_score`"):
+        bayescm.curve_posterior(iter([([0, 1], [0.1, 0.2]), ([0], [np.nan])]))
+    with pytest.raises(ValueError, match="two classes"):
+        bayescm.curve_posterior(iter([([0, 1, 2], [0.1, 0.2, 0.3])]))
