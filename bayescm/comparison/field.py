@@ -15,6 +15,7 @@ from bayescm.data.counts import computed
 from bayescm.data.random import Stream, matrix_rng
 from bayescm.data.schema import MATRIX, SYSTEM, labels_of
 from bayescm.distributions import Beta, Integral, Linear, dirichlet, is_prevalence
+from bayescm.distributions.tabulated import DOUBTFUL
 from bayescm.metrics import Metric, MetricLike, compute, of_one_class, per_label, resolve
 from bayescm.models import same_items
 from bayescm.models.cell_draws import draws_of_answers, draws_of_systems, shared
@@ -190,6 +191,8 @@ def _dists(metric: Metric, posterior: Any) -> Beta | list[Integral | Linear] | N
     if not isinstance(whole, Integral | Linear):
         return None
     each = [distributions.exact_distribution(metric, dirichlet.single(posterior, (s,))) for s in range(n)]
+    if any(isinstance(dist, Linear) and dist.worst > DOUBTFUL for dist in each):
+        return None
     return [dist for dist in each if isinstance(dist, Integral | Linear)]
 
 

@@ -17,6 +17,7 @@ from bayescm.data.schema import CHAIN, DRAW, LABEL, SYSTEM
 from bayescm.distributions import dirichlet
 from bayescm.distributions.difference import TRUSTED, Contrast, Discordant, Independent
 from bayescm.distributions.quadrature import Outer, Table
+from bayescm.distributions.tabulated import Tabulated
 from bayescm.inference import posteriors
 from bayescm.metrics import evaluate, of_one_class
 from bayescm.models.cell_draws import draws_of_pairs, draws_of_systems, shared
@@ -116,22 +117,35 @@ class Posteriors:
         return [np.asarray(value.transpose(CHAIN, DRAW).values) for value in values]
 
     @cached_property
-    def _dists(self) -> dict[tuple[str, int], Outer | None]:
+    def _dists(self) -> dict[tuple[str, int], distributions.Distribution | None]:
         return {}
 
-    def _side(self, entry: Entry, system: int) -> Outer | None:
-        """Return the exact distribution of one number of one system, if it has one that varies."""
+    def _dist(self, entry: Entry, system: int) -> distributions.Distribution | None:
+        """Return the exact distribution of one number of one system, if it has one."""
         key = entry.name, system
         if key not in self._dists:
             which = dirichlet.posterior(self.compared.totals[system], self.base, self.prevalence)
-            dist: Any = distributions.exact_distribution(entry.metric, which)
+            dist = distributions.exact_distribution(entry.metric, which)
             if entry.place is not None and isinstance(dist, distributions.Beta):
                 dist = distributions.Beta(dist.a[entry.place], dist.b[entry.place], dist.link)
-            varies = isinstance(dist, distributions.Beta | distributions.Integral | distributions.Linear)
-            ends = entry.metric.lower, entry.metric.upper
-            dist = Table(dist, *ends) if isinstance(dist, distributions.Integral) else dist
-            self._dists[key] = Outer(dist, *ends) if varies else None
+            elif entry.place is not None and isinstance(dist, Tabulated):
+                dist = dist.at(entry.place)
+            self._dists[key] = dist
         return self._dists[key]
+
+    @cached_property
+    def _sides(self) -> dict[tuple[str, int], Outer | None]:
+        return {}
+
+    def _side(self, entry: Entry, system: int) -> Outer | None:
+        """Return the exact distribution of one number of one system to average over, if it has one that varies."""
+        key = entry.name, system
+        if key not in self._sides:
+            dist, ends = self._dist(entry, system), (entry.metric.lower, entry.metric.upper)
+            varies = isinstance(dist, distributions.Beta | distributions.Integral | Tabulated)
+            quick = dist if isinstance(dist, distributions.Beta) else Table(dist, *ends) if varies else None
+            self._sides[key] = Outer(quick, *ends) if varies else None
+        return self._sides[key]
 
     def moments_exist(self, entry: Entry, pair: tuple[int, int]) -> tuple[bool, bool]:
         """Say whether mean and standard deviation of both numbers are finite; draws always have some."""
@@ -143,10 +157,12 @@ class Posteriors:
             return True, True
         return bool(np.isfinite(dist.mean()).all()), bool(np.isfinite(dist.sd()).all())
 
-    def contrast(self, entry: Entry, pair: tuple[int, int]) -> Contrast | None:
+    def contrast(self, entry: Entry, pair: tuple[int, int]) -> Contrast | distributions.Linear | None:
         """Return the exact distribution of a difference, or None where there is none."""
         if not self.conjugate:
             return None
+        if self.compared.answers is None and (sums := self._of_sums(entry, pair)) is not None:
+            return sums
         dist = self._independent(entry, pair) if self.compared.answers is None else self._discordant(entry, pair)
         return dist if dist is not None and dist.both(0.0)[1] < TRUSTED else None
 
@@ -157,11 +173,23 @@ class Posteriors:
         dist = self._independent(entry, pair, ratio=True)
         return dist if dist is not None and dist.both(1.0)[1] < TRUSTED else None
 
+    def _apart(self, entry: Entry) -> bool:
+        """Say whether a number of one system is independent of another's: they share no unknown prevalence."""
+        return not shared(self.prevalence, self.base) or of_one_class(entry.metric, len(self.compared.labels))
+
     def _independent(self, entry: Entry, pair: tuple[int, int], *, ratio: bool = False) -> Contrast | None:
-        if shared(self.prevalence, self.base) and not of_one_class(entry.metric, len(self.compared.labels)):
+        if not self._apart(entry):
             return None
         first, second = (self._side(entry, system) for system in pair)
         return None if first is None or second is None else Independent(first, second, ratio)
+
+    def _of_sums(self, entry: Entry, pair: tuple[int, int]) -> distributions.Linear | None:
+        """Return the difference of two sums of Betas: a sum too."""
+        first, second = (self._dist(entry, system) for system in pair) if self._apart(entry) else (None, None)
+        if not isinstance(first, distributions.Linear) or not isinstance(second, distributions.Linear):
+            return None
+        found = first.minus(second)
+        return found if found.worst < TRUSTED else None
 
     def _discordant(self, entry: Entry, pair: tuple[int, int]) -> Contrast | None:
         own = self._got(entry, pair)

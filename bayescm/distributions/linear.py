@@ -16,6 +16,7 @@ from scipy import special
 from scipy.ndimage import maximum_filter1d
 
 from bayescm.distributions.tabulated import Table, Tabulated
+from bayescm.distributions.two_sums import narrow_beta, narrow_table, one_table, sum_table
 
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
@@ -33,6 +34,8 @@ _POINT = 1e-9  # phase that is none
 _NOTHING = 1e-18  # weight that is none
 _ROUNDING = 1e-12
 _AT_END = 1e-6  # of the length of a table
+_ENOUGH = 1e-6  # error of a table
+_ROUNDED = 1e-15  # of the largest weight: what is smaller is rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,12 +61,27 @@ class Linear(Tabulated):
         each = self.weights.shape[:-1], self.a.shape[:-1], self.b.shape[:-1], np.shape(self.constant)
         return np.broadcast_shapes(*each)
 
+    def at(self, place: int) -> "Linear":  # noqa: D102
+        weights, a, b = (np.broadcast_to(v, (*self.batch, v.shape[-1])) for v in (self.weights, self.a, self.b))
+        constant = np.broadcast_to(self.constant, self.batch)
+        return Linear(weights[..., place, :], a[..., place, :], b[..., place, :], constant[..., place])
+
+    def minus(self, other: "Linear") -> "Linear":
+        """Return the distribution of X - Y with Y, which has the other, independent of X."""
+        batch = np.broadcast_shapes(self.batch, other.batch)
+
+        def joined(first: Array, second: Array) -> Array:
+            return np.concatenate([np.broadcast_to(v, (*batch, v.shape[-1])) for v in (first, second)], -1)
+
+        weights, a, b = joined(self.weights, -other.weights), joined(self.a, other.a), joined(self.b, other.b)
+        return Linear(weights, a, b, np.asarray(self.constant) - np.asarray(other.constant))
+
     @cached_property
     def tables(self) -> list[Table]:  # noqa: D102
         m = self.weights.shape[-1]
         each = [np.broadcast_to(v, (*self.batch, m)).reshape(-1, m) for v in (self.weights, self.a, self.b)]
         constants = np.broadcast_to(self.constant, self.batch).ravel()
-        return [_table(w[w != 0], a[w != 0], b[w != 0], float(c)) for w, a, b, c in zip(*each, constants, strict=True)]
+        return [_best(w[w != 0], a[w != 0], b[w != 0], float(c)) for w, a, b, c in zip(*each, constants, strict=True)]
 
     def mean(self) -> Array:
         """Return the mean."""
@@ -88,6 +106,36 @@ def _reach(weights: Array, a: Array, b: Array) -> float:
     scale = max(float((2.0 * weights * (b - a) / (n * (n + 2.0))).max()), 0.0) / 3.0 * _LOG_TAIL
     reach = scale + np.sqrt(scale**2 + 2.0 * _LOG_TAIL * _variances(weights, a, b).sum())
     return float(min(reach, (weights * b / n).sum()))
+
+
+def _best(weights: Array, a: Array, b: Array, constant: float) -> Table:
+    """Tabulate one distribution by its series; where that doesn't converge, from 0 on, as a wide and a narrow sum."""
+    table = _table(weights, a, b, constant)
+    if table.errors.max() <= _ENOUGH:
+        return table
+    flip, matters = a > b, np.abs(weights) > _ROUNDED * np.abs(weights).max()
+    base = constant + float(weights[flip].sum())  # where each Beta is at its steeper end
+    away = np.where(flip, -weights, weights), np.minimum(a, b), np.maximum(a, b)
+    other = _nested(*(v[matters] for v in away)).moved(base)
+    return min(table, other, key=lambda one: float(one.errors.max()))
+
+
+def _nested(weights: Array, a: Array, b: Array) -> Table:
+    """Tabulate a sum as that of the widest ones, down to the largest step between their sds, and of the others."""
+    if len(weights) == 1:
+        return one_table(float(weights[0]), float(a[0]), float(b[0]))
+    sd = np.sqrt(_variances(weights, a, b))
+    order = np.argsort(-sd)
+    cut = int(np.argmax(sd[order[:-1]] / sd[order[1:]])) + 1
+    wide, rest = ((weights[part], a[part], b[part]) for part in (order[:cut], order[cut:]))
+    narrow = narrow_beta(*(float(v[0]) for v in rest)) if len(rest[0]) == 1 else narrow_table(_table_of(*rest))
+    return sum_table(_table_of(*wide), narrow)
+
+
+def _table_of(weights: Array, a: Array, b: Array) -> Table:
+    """Tabulate a part of a sum, by its series where that converges."""
+    table = _table(weights, a, b, 0.0) if len(weights) > 1 else None
+    return table if table is not None and table.errors.max() <= _ENOUGH else _nested(weights, a, b)
 
 
 def _table(weights: Array, a: Array, b: Array, constant: float) -> Table:

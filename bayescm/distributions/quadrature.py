@@ -11,6 +11,7 @@ from scipy import special
 
 from bayescm.distributions import beta_quantiles
 from bayescm.distributions.beta import Beta
+from bayescm.distributions.tabulated import Tabulated
 
 Array = NDArray[np.float64]
 Values = Callable[[Array], Array]
@@ -113,7 +114,7 @@ class Outer:
 
     def __init__(self, dist: Any, lower: float, upper: float) -> None:
         self.dist, self.lower, self.upper = dist, lower, upper
-        self.error = dist.error if isinstance(dist, Table) else 0.0
+        self.error = dist.error if isinstance(dist, Table) else dist.worst if isinstance(dist, Tabulated) else 0.0
 
     def quantiles(self, normal: Array) -> Array:
         """Return the variable at normal quantiles, each from its nearer end."""

@@ -17,12 +17,13 @@ from scipy import special
 
 from bayescm.distributions import beta_quantiles
 from bayescm.distributions.linear import Linear
-from bayescm.distributions.tabulated import Table, Tabulated
+from bayescm.distributions.tabulated import Table, Tabulated, refined
 
 Array = NDArray[np.float64]
 
 _NODES = 320
 _TAIL = 1e-14
+_ENOUGH = 1e-5  # error of a table
 _PASSES, _COARSE = 6, 0.03  # the largest step of the cdf
 _STEPS = 0.14 / 2.0 ** np.arange(5)
 _GOAL = 1e-6  # of the change at the last halving: the error is about its square
@@ -55,6 +56,11 @@ class Quotient(Tabulated):
     @property
     def batch(self) -> tuple[int, ...]:  # noqa: D102
         return np.broadcast_shapes(self.above.shape[:-1], self.a.shape, self.rest.batch)
+
+    def at(self, place: int) -> "Quotient":  # noqa: D102
+        above, below = (np.broadcast_to(v, (*self.batch, 3))[..., place, :] for v in (self.above, self.below))
+        a, b = (np.broadcast_to(v, self.batch)[..., place] for v in (self.a, self.b))
+        return Quotient(above, below, a, b, self.rest.at(place))
 
     @cached_property
     def tables(self) -> list[Table]:  # noqa: D102
@@ -101,7 +107,15 @@ def _table(above: Array, below: Array, a: float, b: float, rest: Table) -> Table
     apart = np.abs(half.cdf(x) - cdf)  # about 16 times the error
     nearby = np.max([np.roll(apart, k) for k in range(-3, 4)], axis=0)
     errors = nearby / 8.0 + np.interp(x, x[1:-1], doubt)
-    return Table(x, cdf, errors, (float(x[0]), float(x[-1])))
+    if errors.max() <= _ENOUGH:
+        return Table(x, cdf, errors, (float(x[0]), float(x[-1])))
+
+    def anywhere(at: Array) -> tuple[Array, Array]:
+        values, doubts, inside = (at >= high).astype(np.float64), np.zeros(len(at)), (at > low) & (at < high)
+        values[inside], doubts[inside] = _cdf(at[inside], above, below, a, b, r, rest)
+        return values, doubts
+
+    return refined(anywhere, x[:: len(x) // 100], corner[np.isfinite(corner)])
 
 
 def _moments(above: Array, below: Array, a: float, b: float, rest: Table) -> tuple[float, float]:

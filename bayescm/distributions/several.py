@@ -53,7 +53,8 @@ def _of_class(metric: Metric, which: Concentrations) -> Linear | Quotient | Poin
         forms = above / below[..., :1]
         if np.abs(forms[..., 1:]).max() <= _NONE:
             return Point(forms[..., 0])
-        return Linear(forms[..., 2:] * others + forms[..., 1, None] * (1.0 - off), a, b, forms[..., 0])
+        own = np.where(np.abs(forms[..., 1, None]) > _NONE, forms[..., 1, None], 0.0)
+        return Linear(forms[..., 2:] * others + own * (1.0 - off), a, b, forms[..., 0])
     places = np.stack([np.ones(4), [0.01, 0.01, 0.99, 0.99], [0.01, 0.99, 0.01, 0.99]])
     places = places * np.stack([one, one, 1.0 - shares], -1)[..., None]
     x = (above[..., None] * places).sum(-2) / (below[..., None] * places).sum(-2)

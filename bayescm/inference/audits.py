@@ -13,6 +13,7 @@ from bayescm.data.random import Stream, matrix_rng
 from bayescm.data.schema import LABEL, METRIC, attributes, labels_of, positive_class
 from bayescm.distributions import strata as groups
 from bayescm.distributions.protocol import Distribution
+from bayescm.distributions.tabulated import DOUBTFUL
 from bayescm.inference import tables
 from bayescm.metrics import Metric, MetricLike, MetricsLike, compute, describe, per_label, resolve
 from bayescm.priors.concentrations import PrevalenceLike, PriorLike
@@ -38,8 +39,9 @@ def summarise(
     samples = validate.draws(samples)
     resolved = resolve(metrics, len(labels))
     exact = {m.name: dist for m in resolved if (dist := groups.exact_of(m, posterior)) is not None}
-    drawn = [metric for metric in resolved if metric.name not in exact]
     found = {name: dist.statistics(prob, kind) for name, dist in exact.items()}
+    exact = {name: dist for name, dist in exact.items() if np.all(found[name].get("error", 0.0) <= DOUBTFUL)}
+    drawn = [metric for metric in resolved if metric.name not in exact]
     found |= _of_draws(drawn, posterior, samples, matrix_rng(seed, 0, Stream.AUDIT), prob, kind)
     rows = tables.rows(found, resolved, compute(resolved, groups.plug_in(of)), len(labels))
     table = xr.DataArray(rows, dims=(METRIC, "statistic"))

@@ -18,6 +18,7 @@ from bayescm.data.random import Stream, matrix_rng
 from bayescm.data.schema import LABEL, attributes, labels_of, positive_class, tables_by_matrix
 from bayescm.distributions import dirichlet
 from bayescm.distributions.sample import share_error, warn_undefined
+from bayescm.distributions.tabulated import DOUBTFUL, Tabulated
 from bayescm.inference.metric_distributions import plain_distribution
 from bayescm.inference.summaries import draws_of
 from bayescm.metrics import Metric, per_label, resolve
@@ -186,8 +187,25 @@ def _answer(claim: _Claim, index: NDArray[np.int64], posterior: Concentrations, 
         number = claim.numbers[0]
         found = known[0].sf(number) if claim.above[0] else known[0].cdf(np.nextafter(number, -np.inf))
         error = known[0].error(number)
+        if isinstance(known[0], Tabulated):
+            return _checked(claim, np.stack([found, error, np.zeros_like(found)]), index, posterior, plan)
     shape = (*index.shape, len(plan.labels)) if claim.several else index.shape
     return np.stack([np.broadcast_to(part, shape) for part in (found, error, 0.0)])
+
+
+def _checked(claim: _Claim, found: Array, index: NDArray[np.int64], posterior: Concentrations, plan: _Plan) -> Array:
+    """Return the probability, its error and its Monte Carlo error with draws where the exact ones are worse."""
+    share, error, _ = found
+    least = np.minimum(share, 1.0 - share)
+    bad = error * least > DOUBTFUL * np.maximum(least, 1.0 / plan.draws)
+    if not bad.any():
+        return found
+    drawn = _drawn(claim, index, posterior, plan)
+    validate.warn(
+        f"the exact distribution of {claim.metrics[0].name} isn't right enough for {int(bad.sum())} of {bad.size} "
+        f"probabilities: answered by {plan.draws} draws."
+    )
+    return np.where(bad, np.stack([drawn, np.full(drawn.shape, np.nan), share_error(drawn, plan.draws)]), found)
 
 
 def _drawn(claim: _Claim, index: NDArray[np.int64], posterior: Concentrations, plan: _Plan) -> Array:

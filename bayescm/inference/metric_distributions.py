@@ -14,6 +14,7 @@ from bayescm.data.counts import check_counts
 from bayescm.data.inputs import takes_counts
 from bayescm.data.schema import CI_BOUND, MATRIX, attributes, interval_coordinate, labels_of, positive_class
 from bayescm.distributions import dirichlet
+from bayescm.distributions.tabulated import DOUBTFUL, Tabulated
 from bayescm.inference import audits
 from bayescm.metrics import Metric, MetricLike, compute, describe, resolve
 from bayescm.priors.concentrations import (
@@ -150,7 +151,11 @@ class MetricDistribution:
     def _interval(self, prob: float, kind: str) -> xr.DataArray:
         prob = validate.number("prob", prob, 0, 1)
         words = f"{100 * prob:g}% {kind.upper()} of {{}}"
-        ends = [self._labelled(end, words) for end in self.dist.interval(prob, kind)]
+        found = self.dist.interval(prob, kind)
+        error = max(float(np.max(self.dist.error(end))) for end in found) if isinstance(self.dist, Tabulated) else 0.0
+        if error > DOUBTFUL:
+            validate.warn(f"the tails of {self.metric.name} beyond its interval are right to {error:.0%} only.")
+        ends = [self._labelled(end, words) for end in found]
         joined = xr.concat(ends, CI_BOUND).transpose(..., CI_BOUND)
         return joined.assign_coords({CI_BOUND: interval_coordinate(prob, kind)})
 

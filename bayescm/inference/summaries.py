@@ -16,6 +16,7 @@ from bayescm.data.inputs import takes_counts
 from bayescm.data.random import Stream, matrix_rng
 from bayescm.data.schema import METRIC, attributes, by_matrix, labels_of, positive_class
 from bayescm.distributions import dirichlet
+from bayescm.distributions.tabulated import DOUBTFUL
 from bayescm.inference import audits, tables
 from bayescm.metrics import Metric, MetricsLike, compute, multiclass, per_label, resolve
 from bayescm.models import same_items
@@ -171,6 +172,9 @@ def _summarise(counts: NDArray[Any], index: NDArray[np.int64], plan: _Plan) -> A
     found |= _of_betas(betas, plan)
     found |= {name: dist.statistics(plan.ci_prob, plan.ci_kind) for name, dist in exact.items() if name not in found}
     found |= _of_draws(drawn, index, posterior, plan)
+    for metric in plan.metrics:
+        if np.any(found[metric.name].get("error", 0.0) > DOUBTFUL):
+            found[metric.name] = _doubtful(found[metric.name], metric, index, posterior, plan)
     points = compute(plan.metrics, dirichlet.plug_in(counts, posterior, plan.prevalence))
     for i, metric in enumerate(plan.metrics):
         if plan.prevalence is not None and distributions.is_prevalence(metric):
@@ -196,6 +200,20 @@ def _dists(posterior: Concentrations, plan: _Plan) -> list[tuple[str, distributi
     if plan.theta is not None:
         return [(metric.name, None) for metric in plan.metrics]
     return [(m.name, distributions.exact_distribution(m, posterior, plan.prior)) for m in plan.metrics]
+
+
+def _doubtful(
+    found: dict[str, Any], metric: Metric, index: NDArray[np.int64], posterior: Concentrations, plan: _Plan
+) -> dict[str, Any]:
+    """Return the statistics of a metric with draws where its exact distribution is worse, and say so."""
+    bad = np.asarray(found["error"] > DOUBTFUL)
+    drawn = _of_draws([metric], index, posterior, plan)[metric.name]
+    validate.warn(
+        f"the exact distribution of {metric.name} is right to {np.nanmax(found['error']):.0%} of a tail's probability "
+        f"only, where a class of a few items weighs more than classes of many: {int(bad.sum())} of {bad.size} "
+        f"answered by {plan.draws} draws (`mcse_interval`; `error` is NaN)."
+    )
+    return {name: np.where(bad, values, found.get(name, 0.0)) for name, values in drawn.items()}
 
 
 def _of_draws(

@@ -180,3 +180,38 @@ def test_points_over_a_batch():
     assert (np.diff(dist.cdf(x), axis=0) >= 0).all()
     np.testing.assert_allclose(dist.ppf(np.array([0.0, 1.0])[:, None]), [[0, 0], [1, 1]])
     np.testing.assert_allclose(dist.isf(0.3), dist.ppf(0.7))
+
+
+@pytest.mark.parametrize("narrow", [1e-3, 1e-6, 1e-9, 1e-12])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_steep_beta_beside_much_narrower_ones(narrow, sign):
+    """No Fourier series converges: the mean of the wide one's cdf over the other, by Gauss-Jacobi nodes."""
+    a, b, weights = np.array([0.25, 0.25]), np.array([2.75, 6690.0]), np.array([0.5, sign * 1e3 * narrow])
+    dist = Linear(weights, a, b, 0.1)
+    assert dist.worst < 1e-5
+    for p in (0.01, 0.3, 0.975):
+        x = dist.ppf(p)
+        wanted, error = two_by_quadrature(weights, a, b, 0.1, x)
+        assert dist.cdf(x) == pytest.approx(wanted, abs=1e-7 + error)
+
+
+def test_three_scales_against_draws():
+    dist = Linear(np.array([-0.65, -0.65e-7, -0.65e-14]), np.full(3, 0.2), np.array([3.6, 76.0, 127.0]), 1.0)
+    rng = np.random.default_rng(1)
+    drawn = 1.0 + sum(w * rng.beta(a, b, 200_000) for w, a, b in zip(dist.weights, dist.a, dist.b, strict=True))
+    assert dist.worst < 1e-5
+    for p in (0.025, 0.5, 0.975):
+        assert (drawn <= dist.ppf(p)).mean() == pytest.approx(p, abs=5 * np.sqrt(p * (1 - p) / 2e5))
+
+
+def test_the_difference_of_two_sums_is_a_sum():
+    first = Linear(np.full(3, 1 / 3), np.array([9.5, 3.5, 20.5]), np.array([1.5, 0.5, 4.5]))
+    second = Linear(np.array([0.2, 0.8]), np.array([8.5, 6.5]), np.array([2.5, 3.5]), 0.01)
+    gain = first.minus(second)
+    outer = Outer(second, -1.0, 2.0)
+    for p in (0.01, 0.5, 0.99):
+        x = float(gain.ppf(p))
+        found, _ = outer.mean_of(lambda y, x=x: np.stack([first.cdf(y + x), first.sf(y + x)]), (-x, 1.0 - x))
+        assert found[0] == pytest.approx(p, abs=1e-7)
+    assert gain.mean() == pytest.approx(first.mean() - second.mean())
+    assert gain.sd() == pytest.approx(np.hypot(first.sd(), second.sd()))

@@ -69,3 +69,60 @@ def test_moments_where_the_range_is_a_million_times_the_sd(counts, shares):
     drawn = np.diagonal(cells, axis1=1, axis2=2) / cells.sum(1)
     np.testing.assert_allclose(found["sd"], drawn.std(0), rtol=0.03)
     np.testing.assert_allclose((found["mean"] - drawn.mean(0)) / drawn.std(0), 0, atol=0.02)
+
+
+RARE = np.array([[999000, 700, 300], [1, 2, 0], [500, 2000, 300]])
+RARE_SHARES = (1e-4, 0.3, 0.6999)
+
+
+@pytest.mark.parametrize("name", ["precision", "f1", "specificity", "accuracy"])
+def test_a_class_of_three_items_weighs_more_than_one_of_a_million(name):
+    settings = {"model": "three_binomial", "prevalence": RARE_SHARES, "random_seed": 3}
+    one = bayescm.summary(RARE, name, ci_kind="eti", **settings)
+    assert set(one.method.values) == {"exact"}
+    assert float(one.error.max()) < 1e-3
+    drawn = bayescm.posterior(RARE, metrics=[name], chains=1, draws=100_000, **settings)["posterior"]
+    values = drawn[next(iter(drawn.data_vars)) if name not in drawn else name].values.reshape(100_000, -1)
+    below = (values[:, :, None] <= one.interval.values).mean(0)
+    np.testing.assert_allclose(below, np.broadcast_to([0.025, 0.975], below.shape), atol=6 * 0.156 / np.sqrt(1e5))
+
+
+def test_draws_where_a_table_fails(monkeypatch):
+    """As before there was another way: the series alone is off by up to .03 there, and says so."""
+    from bayescm.distributions import linear, quotient
+
+    monkeypatch.setattr(linear, "_ENOUGH", np.inf)
+    monkeypatch.setattr(quotient, "_ENOUGH", np.inf)
+    settings = {"model": "three_binomial", "prevalence": RARE_SHARES}
+    with pytest.warns(UserWarning, match="exact distribution of precision"):
+        found = bayescm.summary(RARE, "precision", ci_kind="eti", random_seed=3, **settings)
+    bad = np.isnan(found.error.values)
+    assert bad.any()
+    assert ((found.mcse_interval.values > 0).any(-1) == bad).all()
+    dist = bayescm.metric_distribution(RARE, "precision", **settings)
+    table = max(dist.dist.tables, key=lambda one: one.errors.max())
+    worst = table.x[np.argmax(table.errors)]
+    with pytest.warns(UserWarning, match="isn't right enough"):
+        claim = bayescm.probability(RARE, f"precision > {worst}", random_seed=3, **settings)
+    assert np.isnan(claim.error.values).any()
+    assert (np.isnan(claim.error.values) == (claim.mcse_probability.values > 0)).all()
+    with pytest.warns(UserWarning, match="tails of precision"):
+        dist.eti()
+
+
+def test_differences_per_class_at_known_shares_are_exact():
+    counts = bayescm.from_array(np.stack([THREE, THREE + np.diag([2, 3, 4])]), dims="system")
+    settings = {"model": "three_binomial", "prevalence": SHARES, "random_seed": 1}
+    found = bayescm.compare_systems(counts, metrics=["specificity", "f1"], **settings)
+    assert (found["summary"].method == "exact").all()
+    draws = found["posterior"]
+    assert draws is not None
+    rng, gains = np.random.default_rng(2), []
+    for table in counts.values:
+        rows = np.stack([rng.dirichlet(row, 100_000) for row in table + np.where(np.eye(3), 0.5, 0.25)], 1)
+        cells = np.array(SHARES)[:, None] * rows
+        gains.append(2 * np.diagonal(cells, axis1=1, axis2=2) / (cells.sum(1) + np.array(SHARES)))
+    drawn = gains[0] - gains[1]
+    f1 = found["summary"].sel(metric=[f"f1[{label}]" for label in range(3)])
+    np.testing.assert_allclose(f1["mean"].values[0], drawn.mean(0), atol=3e-3)
+    np.testing.assert_allclose(f1.probability_better.values[0], (drawn > 0).mean(0), atol=0.01)
