@@ -11,6 +11,7 @@ import re
 import shlex
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import pytest
 
 import bayescm
@@ -72,10 +73,21 @@ def test_examples_print_what_the_page_shows(page, monkeypatch):
     assert not runner.summarize(verbose=False).failed, "".join(report)
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/tour.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/tour.md", pytest.param("docs/gallery.md", marks=pytest.mark.slow)])
 def test_the_code_runs(page):
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
     assert blocks
     names: dict[str, object] = {}
     for block in blocks:
         exec(compile(block, page, "exec"), names)
+        plt.close("all")
+
+
+def test_the_gallery_has_every_picture_and_says_how_each_is_drawn():
+    page = (ROOT / "docs" / "gallery.md").read_text()
+    drawn = re.findall(r"!\[.+\]\((images/\S+\.png)\)\n\n```python\n", page)
+    thumbnails = re.findall(r"^:img-top: (\S+)$", page, re.MULTILINE)
+    assert thumbnails == drawn
+    assert all((ROOT / "docs" / name).exists() for name in drawn)
+    pictures = {name for name in dir(bayescm) if name.startswith("plot_")}
+    assert pictures == set(re.findall(r"bayescm\.(plot_\w+)", page))

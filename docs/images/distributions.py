@@ -1,4 +1,4 @@
-"""Make the pictures of the page on exact distributions: ``python docs/images/distributions.py``."""
+"""Make two more pictures of the page on exact distributions: ``python docs/images/distributions.py``."""
 
 from pathlib import Path
 
@@ -16,21 +16,15 @@ def main() -> None:
     """Save every picture beside this file."""
     counts = bayescm.from_cells(tp=26, fn=0, fp=2, tn=6)
     published = bayescm.datasets.toetsch2021()
-    mcc = bayescm.metric_distribution(counts, "mcc")
     pair = bayescm.metric_distribution(published.sel(system=["9a", "9b"]), "mcc", **TOETSCH)
-    informedness = bayescm.metric_distribution(published, "informedness", **TOETSCH)
-    table = bayescm.summary(published, ["prevalence", "recall", "specificity"], **TOETSCH)
     pictures = {
-        "distribution_mcc": bayescm.plots.plot_distribution(mcc, reference=0.5),
         "distribution_pair": bayescm.plots.plot_distribution(pair, reference=0.5),
         "distribution_infinite": bayescm.plots.plot_distribution(
             bayescm.metric_distribution(counts, "recall"), reference=0.9
         ),
-        "distribution_ridges": bayescm.plots.plot_distribution(informedness, kind="ridge", reference=0),
-        "metric_uncertainty": bayescm.plots.plot_metric_uncertainty(table, counts=published),
     }
     for name, ax in pictures.items():
-        ax.figure.savefig(HERE / f"{name}.png", dpi=80 if name == "distribution_ridges" else 100)
+        ax.figure.savefig(HERE / f"{name}.png", dpi=100)
 
 
 if __name__ == "__main__":

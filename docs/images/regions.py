@@ -44,17 +44,14 @@ def main() -> None:
         name: bayescm.region(LOW, method="credible", prior=prior, ordering="density") for name, prior in PRIORS.items()
     }
     pictures = {
-        "band_pr": bayescm.plot_band(bands[0], regions=bayescm.region(two)),
         "band_roc": bayescm.plot_band(of_roc, regions=bayescm.region(two, space="roc")),
         "band_methods": bayescm.plot_band(bands, levels=LEVEL),
-        "region_low": bayescm.plot_region([bayescm.region(LOW, method=method) for method in METHODS], levels=LEVEL),
         "region_mid": bayescm.plot_region([bayescm.region(MID, method=method) for method in METHODS], levels=LEVEL),
         "region_high": bayescm.plot_region([bayescm.region(HIGH, method=method) for method in METHODS], levels=LEVEL),
         "region_priors": bayescm.plot_region(priors, levels=LEVEL),
         "region_bootstrap": bayescm.plot_region(
             bayescm.region(LOW), cloud=bayescm.regions.bootstrap(LOW, random_seed=1)
         ),
-        "region_one": bayescm.plot_region(bayescm.region(MID, method="exact")),
     }
     for name, ax in pictures.items():
         ax.figure.savefig(HERE / f"{name}.png", dpi=110, pil_kwargs={"optimize": True})

@@ -3,7 +3,8 @@
 By enumeration of every matrix of n items. Only the true classifiers are drawn: p ~ Dirichlet(2, 1, 1, 2) over TN, FP,
 FN, TP (Urlus 2023, algorithm 2a), in independent groups of scrambled Sobol points, the same for every method. Writes
 regions_coverage.csv, regions_pr_table.inc, regions_roc_table.inc and regions_coverage.png. ``--quick`` runs a small
-part of it and writes nothing; ``--draw`` draws the stored numbers anew. A run fails if a promise of the page is broken, above all that of the exact region: never below its level, whatever p is.
+part of it and writes nothing; ``--draw`` draws the stored numbers anew. A run fails if a
+promise of the page is broken, above all that of the exact region: never below its level, whatever p is.
 """
 
 import csv
