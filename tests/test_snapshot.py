@@ -98,7 +98,7 @@ CALLS = {
     "from_array": lambda: bayescm.from_array([[6, 3], [2, 26]], labels=["well", "ill"], pos_label="ill"),
     "allocate": lambda: bayescm.allocate(bayescm.audited([[17, 1], [3, 19]], [100, 1900]), 30),
     "label_value": lambda: bayescm.label_value(
-        bayescm.audited([[4, 2], [1, 5]], [600, 400]), {"fn": 5, "fp": 2}, per_label=1, n_items=5000, **SEED
+        bayescm.audited([[4, 2], [1, 5]], [600, 400]), {"fn": 5, "fp": 2}, per_label=1, n_items=5000
     ),
     "audited": lambda: bayescm.audited([[17, 1], [3, 19]], [100, 1900]),
     "from_cells": lambda: ONE,

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 import bayescm
 from bayescm.cli import files
 from bayescm.cli.inputs import counts_of, no_empty_cell, pos_label, require
-from bayescm.cli.options import add_command, add_labels, metric_list, number_or_word, refuse
+from bayescm.cli.options import add_command, add_labels, costs_of, metric_list, number_or_word, refuse
 from bayescm.cli.output import add_outputs, called, ends, finite, positive, print_assumptions, print_records
 from bayescm.cli.saving import with_draws, written
 from bayescm.data import strata
 from bayescm.data.schema import ASKED, METRIC
+from bayescm.results.plans import allocation, of_allocation, of_label_values, value_of_labels
 from bayescm.results.summaries import of_summary
 from bayescm.results.writing import show
 
@@ -24,6 +25,9 @@ EPILOG = """examples:
   bayescm audit answers.csv --stratum site                     items were chosen by site, too
   bayescm audit matrix.csv --rows test --totals 200000,150000,3200000,6450000 --of population --unit 0.09
                                                                a map: error matrix, area of each class, hectares a pixel
+  bayescm audit counts.csv --count n --allocate 40             of which verdicts to check the next 40
+  bayescm audit counts.csv --count n --costs fn=5,fp=2 --per-label 1 --n-items 5000
+                                                               what further labels are worth, 5000 decisions ahead
 """
 _METRICS = "prevalence,accuracy,recall,precision"
 
@@ -44,6 +48,10 @@ def add_parser(commands: Any) -> None:
     p.add_argument("--prior", help="of every group's cells: a name such as jeffreys (default), or a number")
     p.add_argument("--ci-prob", type=float, default=0.95, metavar="P", help="probability of the interval (0.95)")
     p.add_argument("--ci-kind", default="hdi", help="hdi (default) or eti")
+    p.add_argument("--allocate", type=int, metavar="N", help="say of which group to check the next N, for a share")
+    p.add_argument("--costs", metavar="LIST", help="say what further labels are worth: of each cell, such as fn=5,fp=2")
+    p.add_argument("--per-label", type=float, metavar="P", help="of --costs: the price of a label")
+    p.add_argument("--n-items", type=int, metavar="N", help="of --costs: items to be decided about")
     p.add_argument("--seed", type=int, metavar="N", help="seed of the draws, for the metrics that need them")
     add_outputs(p, "posterior draws and summary as a netCDF DataTree", "a picture of the intervals")
 
@@ -51,6 +59,10 @@ def add_parser(commands: Any) -> None:
 def _run(arguments: argparse.Namespace) -> None:
     """Carry out ``bayescm audit``."""
     audit = _of_matrix(arguments) if arguments.totals is not None else _of_table(arguments)
+    if arguments.allocate is not None or arguments.costs is not None:
+        _next_labels(arguments, audit)
+        return
+    refuse(arguments, ["per_label", "n_items"], "is for --costs; give these")
     settings: dict[str, Any] = {"prior": None if arguments.prior is None else number_or_word(arguments.prior)}
     settings |= {"random_seed": arguments.seed}
     metrics = metric_list(arguments.metrics)
@@ -68,6 +80,32 @@ def _run(arguments: argparse.Namespace) -> None:
     print_records(groups, title, positive(table.attrs).strip(), left=["group"])
     _print(rows, table)
     print_assumptions(table.attrs)
+
+
+def _next_labels(arguments: argparse.Namespace, audit: "xr.DataArray") -> None:
+    """Say where the next labels go, or what they are worth."""
+    if arguments.allocate is not None and arguments.costs is not None:
+        raise ValueError("give --allocate, to spend labels, or --costs, to see what they are worth; not both.")
+    refuse(arguments, ["ci_prob", "ci_kind", "unit", "seed", "plot"], "is for a summary of metrics; leave it out")
+    prior: Any = None if arguments.prior is None else number_or_word(arguments.prior)
+    if arguments.allocate is not None:
+        refuse(arguments, ["per_label", "n_items"], "is for --costs; leave it out")
+        metrics = ["accuracy"] if arguments.metrics == _METRICS else metric_list(arguments.metrics)
+        if metrics is None or len(metrics) != 1:
+            raise ValueError("--allocate is for one share of all items; give one of --metrics, such as accuracy.")
+        found = bayescm.allocate(audit, arguments.allocate, metrics[0], prior=prior)
+        rows, title, said = of_allocation(found), f"the next {arguments.allocate:,} labels", allocation(found)
+    else:
+        refuse(arguments, ["metrics"], "is for a summary or --allocate; leave it out")
+        if arguments.per_label is None or arguments.n_items is None:
+            raise ValueError("--costs needs --per-label, the price of one, and --n-items, those to be decided about.")
+        of = {"per_label": arguments.per_label, "n_items": arguments.n_items}
+        found = bayescm.label_value(audit, costs_of(arguments.costs), prior=prior, **of)
+        rows, title, said = of_label_values(found), "what further labels are worth", value_of_labels(found)
+    made = {"settings": dict(found.attrs), "groups": _groups(audit), "labels": finite(rows)}
+    if not written(arguments, lambda: found, lambda: made, "labels"):
+        print_records(rows, title, said, left=["group"])
+        print_assumptions(found.attrs)
 
 
 def _of_table(arguments: argparse.Namespace) -> "xr.DataArray":

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import bayescm
 from bayescm.cli.files import read
 from bayescm.cli.inputs import at_thresholds, counts_of
-from bayescm.cli.options import add_command, add_counts, add_model, model_of, numbers, refuse
+from bayescm.cli.options import add_command, add_counts, add_model, costs_of, model_of, numbers, refuse
 from bayescm.cli.output import add_outputs, console, ends, finite, positive, print_assumptions, print_records
 from bayescm.cli.saving import written
 from bayescm.cli.understood import print_counts
@@ -58,10 +58,8 @@ def _costs(arguments: argparse.Namespace, options: dict[str, Any]) -> "tuple[xr.
     """Compare the expected costs of actions."""
     refuse(arguments, ["plot"], "draws the net benefit of --thresholds; give these")
     counts = counts_of(arguments)
-    cells = (part.rpartition("=") for part in arguments.costs.split(","))
-    costs = {name.strip(): numbers("--costs", value)[0] for name, _, value in cells}
     sure = {} if arguments.decision_prob is None else {"decision_prob": arguments.decision_prob}
-    return counts, bayescm.decide(counts, costs, **sure, **options)
+    return counts, bayescm.decide(counts, costs_of(arguments.costs), **sure, **options)
 
 
 def _benefit(arguments: argparse.Namespace, options: dict[str, Any]) -> "tuple[xr.DataArray, xr.Dataset]":

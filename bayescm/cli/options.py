@@ -120,6 +120,12 @@ def model_of(arguments: argparse.Namespace) -> dict[str, Any]:
     }
 
 
+def costs_of(text: str) -> dict[str, float]:
+    """Return the costs of cells by name, such as fn=10,fp=1."""
+    cells = (part.rpartition("=") for part in text.split(","))
+    return {name.strip(): numbers("--costs", value)[0] for name, _, value in cells}
+
+
 def number_or_word(text: str) -> str | float | list[float]:
     """Return text as a number, or as numbers with commas, where it is that."""
     try:

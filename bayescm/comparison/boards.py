@@ -10,13 +10,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayescm.comparison import mixtures, population, rank_draws, ranks, shrinkage
 from bayescm.comparison.board_report import LONG_NAMES, Answer, Options, better_by_moments, dataset
-from bayescm.comparison.field import INDEPENDENT, Field, independent, published, together
-from bayescm.data import validate
-from bayescm.data.assumptions import ONE_KIND, OWN_ITEMS, SAME_ITEMS, assumed, of_runs
+from bayescm.comparison.field import INDEPENDENT, Field, audited, independent, published, together
+from bayescm.data import strata, validate
+from bayescm.data.assumptions import CHECKED, ITEMS, OF_AUDIT, ONE_KIND, OWN_ITEMS, SAME_ITEMS, assumed, of_runs
 from bayescm.data.inputs import takes_systems
 from bayescm.data.random import Stream, matrix_rng
 from bayescm.data.readings import of_accuracies
-from bayescm.data.schema import SYSTEM, attributes, positive_class
+from bayescm.data.schema import SYSTEM, TOTALS, attributes, positive_class
 from bayescm.distributions import Beta, Integral, Linear
 from bayescm.metrics import MetricLike
 from bayescm.metrics.naming import naming
@@ -66,7 +66,8 @@ def leaderboard(
         y_true, {"A": y_pred, ...})``; 0 and 1 for wrong and right answers, items by systems; a frame with columns
         `system`, `item` and `correct`; ``{"correct": [...], "wrong": [...]}`` or a frame of these; a mapping of
         systems to matrices, or to accuracies with `n_items`. Several runs of an item: predictions of shape (items,
-        runs), a column `run` in the frame, or how many of 4 runs passed with ``runs=4``.
+        runs), a column `run` in the frame, or how many of 4 runs passed with ``runs=4``. A mapping of systems
+        to audits (:func:`bayescm.audited`): each by its own totals, as independent.
     metric : str, Metric or callable
         One number per system. The best is the largest, or the smallest of a loss such as the error rate.
     n_items : int, array_like or mapping, optional
@@ -200,7 +201,9 @@ def leaderboard(
         "ci_prob": ci_prob, "ties": "systems that are equal share their ranks in equal parts",
     }  # fmt: skip
     of_items = [OWN_ITEMS if field.design == INDEPENDENT else SAME_ITEMS, *of_runs(field.runs)]
-    settings["assumptions"] = assumed(prevalence, *of_items, *([ONE_KIND] if learned else []))
+    of_items += [OF_AUDIT[field.of]] if field.of else []
+    items = CHECKED if field.of else ITEMS
+    settings["assumptions"] = assumed(prevalence, *of_items, *([ONE_KIND] if learned else []), items=items)
     settings |= {"runs": field.runs} if field.runs > 1 else {}
     settings |= (
         {"samples": samples, "random_seed": seed} if isinstance(answer.found, rank_draws.Drawn) else {"error": error}
@@ -252,6 +255,8 @@ def _field(
 ) -> Field:
     """Read the systems, whatever they came as; each by itself has Jeffreys' prior where one is learnt."""
     own: PriorLike = resolved_prior(None if isinstance(prior, str) and prior == LEARNED else prior)
+    if isinstance(counts, dict) and any(map(strata.is_audit, counts.values())):
+        return _of_audits(counts, metric, design, model, own, prevalence)
     if same_items.answered_together(counts):
         if design == "independent":
             seen = same_items.patterns(counts)
@@ -280,6 +285,23 @@ def _field(
     totals = field.data.sum(-1)
     if design is None and len(totals) > 1 and (totals == totals[0]).all():
         same_items.warn_of_same_totals("design='independent'", "class totals" if totals.ndim > 1 else "number of items")
+    return field
+
+
+def _of_audits(
+    audits: Any, metric: MetricLike, design: str | None, model: str, prior: PriorLike, prevalence: PrevalenceLike
+) -> Field:
+    """Read an audit of each system."""
+    if design == "paired":
+        raise ValueError("`design`='paired' needs the truth of all items; audits are ranked as independent.")
+    if prevalence is not None:
+        raise ValueError("`prevalence` isn't for audits, whose totals say how frequent a verdict is; leave it out.")
+    for one in audits.values():
+        strata.of_data(one, model)  # refuses others
+    field = audited(audits, metric, prior)
+    totals = {float(one.coords[TOTALS].sum()) for one in audits.values()}
+    if design is None and len(audits) > 1 and len(totals) == 1:
+        same_items.warn_of_same_totals("design='independent'", "number of items")
     return field
 
 

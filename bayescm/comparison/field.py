@@ -1,6 +1,6 @@
 """The systems on a leaderboard: what is known of each, and of all together."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,12 +10,14 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayescm import distributions
-from bayescm.data import validate
+from bayescm.data import strata, validate
 from bayescm.data.counts import computed
 from bayescm.data.random import Stream, matrix_rng
 from bayescm.data.schema import MATRIX, SYSTEM, labels_of
 from bayescm.distributions import Beta, Integral, Linear, dirichlet, is_prevalence
+from bayescm.distributions import strata as groups
 from bayescm.distributions.tabulated import DOUBTFUL
+from bayescm.inference.audits import posterior_of
 from bayescm.metrics import Metric, MetricLike, compute, of_one_class, per_label, resolve
 from bayescm.models import same_items
 from bayescm.models.cell_draws import draws_of_answers, draws_of_systems, shared
@@ -55,6 +57,8 @@ class Field:
     evidence : Beta or None
         What was counted, as concentrations of the distribution that it makes with a prior of no weight; None where the
         metric isn't one Beta for each system.
+    of : str
+        What it is about where only some items of each system were checked; else empty.
     """
 
     coords: dict[str, Any]
@@ -68,6 +72,7 @@ class Field:
     labels: tuple[Any, ...] = ()
     evidence: Beta | None = None
     runs: int = 1
+    of: str = ""
 
     @cached_property
     def alike(self) -> list[NDArray[np.intp]]:
@@ -143,6 +148,37 @@ def independent(counts: Any, metric: MetricLike, model: str, prior: PriorLike, p
     return Field(
         _coords(counts), resolved, point, dist, draw, counts.values, INDEPENDENT, common, tuple(labels), evidence
     )
+
+
+def audited(audits: Mapping[str, Any], metric: MetricLike, prior: PriorLike) -> Field:
+    """Read an audit of each system (:func:`bayescm.audited`): each for itself, by its own totals."""
+    others = [name for name, one in audits.items() if not strata.is_audit(one)]
+    if others:
+        raise ValueError(f"`counts` are audits and others ({', '.join(others)}); give bayescm.audited(...) of each.")
+    read = [posterior_of(one, prior) for one in audits.values()]
+    labels = labels_of(next(iter(audits.values())))
+    if any(labels_of(one) != labels for one in audits.values()):
+        raise ValueError("`counts` must be audits with the same labels in the same order.")
+    if len({of.of for of, _ in read}) > 1:
+        raise ValueError("`counts` must be audits about the same: give all the same `of` in bayescm.audited.")
+    resolved = _one_number(metric, len(labels))
+    dists = [groups.exact_of(resolved, posterior) for _, posterior in read]
+    known = [dist for dist in dists if isinstance(dist, Integral | Linear)]
+
+    def draw(draws: int, seed: int) -> Array:
+        values = np.empty((draws, len(read)))
+        for i, (_, posterior) in enumerate(read):
+            theta = groups.draw(posterior, matrix_rng(seed, i, Stream.AUDIT), draws)[2]
+            values[:, i] = compute([resolved], theta)[0]
+        return values
+
+    point = np.array([compute([resolved], groups.plug_in(of))[0] for of, _ in read])
+    observed = [(of.of, of.totals.tobytes(), of.counts.tobytes()) for of, _ in read]
+    data = np.array([[observed.index(one)] for one in observed])
+    return Field(
+        {SYSTEM: list(audits)}, resolved, point, known if len(known) == len(read) else None, draw, data, INDEPENDENT,
+        labels=tuple(labels), of=read[0][0].of,
+    )  # fmt: skip
 
 
 def together(data: Any, metric: MetricLike, prior: PriorLike, prevalence: PrevalenceLike) -> Field:

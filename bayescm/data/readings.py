@@ -15,6 +15,7 @@ from bayescm.data.items import predictions
 from bayescm.data.labels import some
 from bayescm.data.runs import by_item, of_passes
 from bayescm.data.schema import ACTUAL, CELLS_OF_TWO, ITEM, MATRIX, PREDICTED, RUN, SYSTEM, labels_of
+from bayescm.data.strata import is_audit
 from bayescm.data.tables import from_table
 
 _RIGHT, _WRONG = "correct", "wrong"
@@ -77,6 +78,8 @@ def read_systems(data: Any, *, leaderboard: bool) -> Any:
     -------
     xarray.DataArray, xarray.Dataset or what came
     """
+    if leaderboard and isinstance(data, Mapping) and any(map(is_audit, data.values())):
+        return {str(name): one for name, one in data.items()}
     if isinstance(data, xr.DataArray) and set(data.dims) == {ITEM, SYSTEM}:
         data = data.transpose(ITEM, SYSTEM).to_pandas()
     if isinstance(data, xr.DataArray) and set(data.dims) == {ITEM, SYSTEM, RUN}:

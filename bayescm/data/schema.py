@@ -81,8 +81,10 @@ def check_matrix(matrix: Any, name: str) -> xr.DataArray:
     if TOTALS in matrix.coords or OF in matrix.attrs:
         raise ValueError(
             f"`{name}` are of items of which only some were checked (bayescm.audited), and this needs items that all "
-            "were: bayescm.summary, metric_distribution and posterior answer for an audit. Select its strata before "
-            "bayescm.audited, not after. The checked items alone are .drop_vars('totals').drop_attrs()."
+            "were. For an audit: bayescm.summary, metric_distribution, leaderboard({'A': audit_a, 'B': audit_b}) and "
+            "posterior(audit, metrics=[...]), whose draws give any region, difference or probability; for several, one "
+            "call each. Select strata before bayescm.audited, not after. The checked items alone are "
+            ".drop_vars('totals').drop_attrs()."
         )
     if any(dim not in matrix.dims for dim in MATRIX):
         raise ValueError(

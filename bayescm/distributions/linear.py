@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
-from scipy.ndimage import maximum_filter1d
 
 from bayescm.distributions.tabulated import Table, Tabulated
 from bayescm.distributions.two_sums import narrow_beta, narrow_table, one_table, sum_table
@@ -235,6 +234,8 @@ def _series(found: Complex, low: float, length: float, mean: float, rest: float)
     )
     if rest <= _GOAL:
         return x, cdf, pdf, np.full(n + 1, rest + between)
+    from scipy.ndimage import maximum_filter1d  # late: it takes as long to import as much of the library
+
     coarse, _ = at_nodes(found[: m // 2] * fading[1::2], n)
     return x, cdf, pdf, 2.0 * maximum_filter1d(np.abs(cdf - coarse), 4 * n // m + 1) + between
 

@@ -13,11 +13,13 @@ from numpy.typing import NDArray
 from bayescm.data.strata import Strata
 from bayescm.distributions import exact_distribution
 from bayescm.distributions.beta import Point
+from bayescm.distributions.beta_binomial import Rate
 from bayescm.distributions.dirichlet import draw_dirichlet
+from bayescm.distributions.discrete import MOST_MATRICES, Discrete, collected, distinct
 from bayescm.distributions.linear import Linear
 from bayescm.distributions.protocol import Distribution
 from bayescm.distributions.several import LEAST_OF_ALL
-from bayescm.metrics import Metric, parts, per_label, resolve
+from bayescm.metrics import Metric, compute, multiclass, parts, per_label, resolve
 from bayescm.priors.concentrations import Concentrations, PriorLike, concentrations
 
 Array = NDArray[np.float64]
@@ -142,7 +144,7 @@ def exact_of(metric: Metric, groups: Groups) -> Distribution | None:
     shares ratios of linear forms; of several strata, at known shares, what is linear in the cells.
     """
     if groups.unchecked is not None:
-        return None
+        return None  # discrete: see items_of
     if groups.by_verdict and len(groups.shares) == groups.cells.shape[-1]:
         return _exchanged(metric, groups)
     return _linear(metric, groups) if groups.known else None
@@ -165,27 +167,105 @@ def _exchanged(metric: Metric, groups: Groups) -> Distribution | None:
 
 def _linear(metric: Metric, groups: Groups) -> Distribution | None:
     """Return the distribution of S / (S + T) where each group's items either all count in S + T, or none does."""
-    if metric.ratio is None or metric.link != "identity":
+    if (found := _shares_of(metric, groups)) is None:
         return None
-    k = groups.cells.shape[-1]
-    basis = np.eye(k * k).reshape(k * k, k, k)
-    over, under = (part.reshape(k * k, -1) for part in parts(metric, basis))
-    flat = groups.cells.reshape(-1, k * k)
-    a, b, rest = flat @ over, flat @ under, flat @ (1.0 - over - under)  # (group, class)
-    if ((rest > 0.0) & (a + b > 0.0)).any():
+    a, b, counted = found
+    weights = groups.shares * counted
+    if (weights.sum(-1) == 0.0).any():
         return None
-    weights = groups.shares[:, None] * (rest == 0.0)
-    if (weights.sum(0) == 0.0).any():
-        return None
-    weights = (weights / weights.sum(0)).T
-    a, b = a.T, b.T
+    weights /= weights.sum(-1, keepdims=True)
     constant = (weights * (b == 0.0)).sum(-1)
     weights = np.where((a > 0.0) & (b > 0.0), weights, 0.0)
     a, b = np.where(a > 0.0, a, 1.0), np.where(b > 0.0, b, 1.0)
-    if not per_label(metric, k):
+    if not per_label(metric, groups.cells.shape[-1]):
         weights, a, b, constant = weights[0], a[0], b[0], constant[0]
     random = (weights > 0.0).any(-1)
     if not random.any():
         return Point(constant)
     least = np.where(weights > 0.0, np.minimum(a, b), 0.0).sum(-1)
     return Linear(weights, a, b, constant) if (random & (least >= LEAST_OF_ALL)).all() else None
+
+
+def _shares_of(metric: Metric, groups: Groups) -> tuple[Array, Array, NDArray[np.bool_]] | None:
+    """Return the concentrations (class, group) of S and T and whether a group's items count; None if only some do."""
+    if metric.ratio is None or metric.link != "identity":
+        return None
+    k = groups.cells.shape[-1]
+    over, under = _parts(metric, k)
+    flat = groups.cells.reshape(-1, k * k)
+    a, b, rest = flat @ over, flat @ under, flat @ (1.0 - over - under)  # (group, class)
+    if ((rest > 0.0) & (a + b > 0.0)).any():
+        return None
+    return a.T, b.T, (rest == 0.0).T
+
+
+def _parts(metric: Metric, k: int) -> tuple[Array, Array]:
+    """Return which cells are in S, and which in T: (cell, class) of 0 and 1."""
+    over, under = parts(metric, np.eye(k * k).reshape(k * k, k, k))
+    return over.reshape(k * k, -1), under.reshape(k * k, -1)
+
+
+def items_of(metric: Metric, groups: Groups) -> list[Discrete] | None:
+    """Return the distribution of a metric of these items alone, for every class; None where it has to be drawn.
+
+    Numbers of unchecked items are beta-binomial: added up for shares of whole groups; of two groups all pairs.
+    """
+    if groups.checked is None or groups.unchecked is None:
+        return None
+    sizes = (groups.unchecked + groups.checked.sum((1, 2))).astype(np.float64)
+    if (found := _shares_of(metric, groups)) is not None and groups.unchecked.sum() <= MOST_MATRICES:
+        over = _parts(metric, groups.cells.shape[-1])[0]
+        seen = (groups.checked.reshape(len(groups.shares), -1) @ over).T
+        return [_sum_of_items(*one, sizes, groups.unchecked) for one in zip(seen, *found, strict=True)]
+    if groups.cells.shape[1:] != (2, 2) or len(groups.shares) != 2 or not groups.by_verdict:
+        return None
+    if np.prod(groups.unchecked + 1.0) > MOST_MATRICES:
+        return None
+    numbers, chance = zip(*(_of_group(groups, g) for g in (0, 1)), strict=True)
+    pairs = np.stack(np.meshgrid(*numbers, indexing="ij"), -1).reshape(-1, 2)  # positives of each verdict
+    values, place = distinct(compute([metric], np.stack([sizes - pairs, pairs], 1))[0])
+    return [collected(values, np.bincount(place, np.multiply.outer(*chance).ravel(), len(values)))]
+
+
+def _of_group(groups: Groups, g: int) -> tuple[Array, Array]:
+    """Return the numbers of positives that a group of one verdict may have, and their probabilities."""
+    b, a = groups.cells[g, :, g]
+    assert groups.checked is not None
+    assert groups.unchecked is not None
+    return groups.checked[g, 1, g] + np.arange(groups.unchecked[g] + 1.0), _of_items(a, b, int(groups.unchecked[g]))
+
+
+def _of_items(a: float, b: float, n: int) -> Array:
+    """Return the probabilities of 0 to n of n unchecked items."""
+    if n == 0 or min(a, b) <= 0.0:
+        return np.asarray(np.arange(n + 1) == (n if b <= 0.0 else 0), np.float64)
+    found = np.exp(Rate(float(a), float(b)).log_pmf(np.arange(n + 1.0), float(n)))
+    return np.asarray(found / found.sum())
+
+
+def _sum_of_items(
+    seen: Array, a: Array, b: Array, counted: NDArray[np.bool_], sizes: Array, unchecked: NDArray[np.int64]
+) -> Discrete:
+    """Return the distribution of the share of items of the groups that count."""
+    whole, weight = float(sizes[counted].sum()), np.ones(1)
+    if whole == 0.0:
+        return Discrete(np.empty(0), np.empty(0), 1.0)
+    for g in np.flatnonzero(counted):
+        each = _of_items(a[g], b[g], int(unchecked[g]))
+        size = len(weight) + len(each) - 1
+        weight = np.maximum(np.fft.irfft(np.fft.rfft(weight, size) * np.fft.rfft(each, size), size), 0.0)
+    return Discrete((seen[counted].sum() + np.arange(len(weight))) / whole, weight / weight.sum(), 0.0)
+
+
+def without_moments(metric: Metric, groups: Groups) -> tuple[bool, bool]:
+    """Say whether the mean of a metric of two labels is infinite, and whether its variance is.
+
+    They are where a sum of cells may be too near 0: its concentrations add up over the groups.
+    """
+    if not metric.moments:
+        return False, False
+    cells = groups.cells if groups.checked is None else np.where(groups.checked > 0, np.inf, 0.0) * (groups.cells > 0)
+    random = groups.shares > 0.0
+    of_two = multiclass.of_two(cells[random])._asdict()
+    least = min(float(of_two[name].sum()) for name in metric.moments)
+    return least <= 1.0, least <= 2.0

@@ -12,6 +12,7 @@ from bayescm.data.assumptions import of_model
 from bayescm.data.random import Stream, matrix_rng
 from bayescm.data.schema import LABEL, METRIC, attributes, labels_of, positive_class
 from bayescm.distributions import strata as groups
+from bayescm.distributions.discrete import Discrete
 from bayescm.distributions.protocol import Distribution
 from bayescm.distributions.tabulated import DOUBTFUL
 from bayescm.inference import tables
@@ -40,13 +41,17 @@ def summarise(
     resolved = resolve(metrics, len(labels))
     exact = {m.name: dist for m in resolved if (dist := groups.exact_of(m, posterior)) is not None}
     found = {name: dist.statistics(prob, kind) for name, dist in exact.items()}
-    exact = {name: dist for name, dist in exact.items() if np.all(found[name].get("error", 0.0) <= DOUBTFUL)}
-    drawn = [metric for metric in resolved if metric.name not in exact]
+    found = {name: one for name, one in found.items() if np.all(one.get("error", 0.0) <= DOUBTFUL)}
+    for metric in resolved:
+        if (dists := groups.items_of(metric, posterior)) is not None:
+            found[metric.name] = _of_items(metric, dists, len(labels), prob, kind)
+    known = list(found)
+    drawn = [metric for metric in resolved if metric.name not in found]
     found |= _of_draws(drawn, posterior, samples, matrix_rng(seed, 0, Stream.AUDIT), prob, kind)
     rows = tables.rows(found, resolved, compute(resolved, groups.plug_in(of)), len(labels))
     table = xr.DataArray(rows, dims=(METRIC, "statistic"))
     attrs = attrs_of(counts, prior) | attributes(ci_prob=prob, ci_kind=kind, samples=samples, random_seed=seed)
-    return tables.dataset(table, resolved, labels, exact, prob, kind, attrs)
+    return tables.dataset(table, resolved, labels, known, prob, kind, attrs)
 
 
 def distribution(
@@ -112,4 +117,21 @@ def _of_draws(
         theta = groups.draw(posterior, rng, min(block, samples - start))[2]
         values.append(compute(metrics, theta))
     draws = (np.concatenate(parts) for parts in zip(*values, strict=True))
-    return {metric.name: tables.of_draws(metric, one, prob, kind) for metric, one in zip(metrics, draws, strict=True)}
+    found = {metric.name: tables.of_draws(metric, one, prob, kind) for metric, one in zip(metrics, draws, strict=True)}
+    for metric in metrics:
+        no_mean, no_variance = groups.without_moments(metric, posterior)
+        statistics = found[metric.name]
+        if no_mean or no_variance:
+            statistics |= {"sd": np.array(np.nan if no_mean else np.inf), "mcse_mean": np.array(np.nan)}
+        if no_mean:
+            statistics["mean"] = np.array(np.inf)
+    return found
+
+
+def _of_items(metric: Metric, dists: list[Discrete], n_labels: int, prob: float, kind: str) -> dict[str, Any]:
+    """Return the statistics of these items alone: a number, or one for every class."""
+    several = [dist.statistics(prob, kind) | {"is_hdi": kind == "hdi"} for dist in dists]
+    if any(0.0 < dist.undefined < 1.0 for dist in dists):
+        validate.warn(f"These items may leave {metric.name} undefined (0/0); what is said is for where it isn't.")
+    each = {name: np.array([one[name] for one in several]) for name in several[0]}
+    return each if per_label(metric, n_labels) else {name: values[0] for name, values in each.items()}

@@ -59,7 +59,7 @@ def choose(
     Parameters
     ----------
     counts, model, prior, prevalence, method, **options
-        As in :func:`posterior`.
+        As in :func:`posterior`. Of a posterior's DataTree: how it was answered.
 
     Returns
     -------
@@ -80,12 +80,24 @@ def choose(
     >>> bayescm.choose(folds, model="kfold", pooling="partial").method
     'nuts'
     """
+    if isinstance(counts, xr.DataTree):
+        return _chosen(counts)
     model = of_data(counts, fit.name_of(model))
     if not fit.is_conjugate(model):
         return _choose_bound(fit.bind(model, counts, prior, options)[0], method)[0]
     counts = check_counts(counts)
     prior = resolved_prior(prior)
     return _choose(counts, concentrations(prior, model, labels_of(counts)), model, prevalence, method)
+
+
+def _chosen(tree: xr.DataTree) -> Choice:
+    """Return the method by which a posterior was found."""
+    if not {"method", "reason"} <= set(tree.attrs):
+        raise ValueError(
+            "`counts` as a DataTree must be what bayescm.posterior returned, which says its method; of counts ask "
+            "bayescm.choose(counts)."
+        )
+    return Choice(str(tree.attrs["method"]), str(tree.attrs["reason"]))
 
 
 def _choose(counts: xr.DataArray, base: Concentrations, model: str, prevalence: PrevalenceLike, method: str) -> Choice:

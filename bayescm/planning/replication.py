@@ -27,10 +27,11 @@ from bayescm.data.schema import (
     words_at,
 )
 from bayescm.distributions import Beta, dirichlet, exact_distribution
+from bayescm.distributions.discrete import MOST_MATRICES, Discrete
 from bayescm.distributions.sample import share_error
 from bayescm.inference.claims import read_claim
 from bayescm.metrics import Metric, MetricsLike, compute, coordinates, of_one_class, per_label, resolve
-from bayescm.planning.future import MOST_MATRICES, Discrete, Lattice, drawn, of_draws, of_trials
+from bayescm.planning.future import Lattice, drawn, of_draws, of_trials
 from bayescm.priors.concentrations import Concentrations, PrevalenceLike, PriorLike, concentrations, resolved_prior
 
 Array = NDArray[np.float64]

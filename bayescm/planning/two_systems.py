@@ -1,6 +1,7 @@
 """sample_size_to_compare(): how many items until the better of two systems is likely to be seen as such."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -14,6 +15,7 @@ from bayescm.distributions import Beta, exact_distribution
 from bayescm.distributions.beta_binomial import MOST, Rate, above, below
 from bayescm.metrics import Metric, MetricLike, resolve
 from bayescm.metrics.naming import naming
+from bayescm.planning import gaps
 from bayescm.priors.concentrations import Concentrations, PriorLike, concentrations, of_pairs, resolved_prior
 
 Array = NDArray[np.float64]
@@ -25,8 +27,8 @@ _CLASSES = {"accuracy": (0, 1), "specificity": (0,), "recall": (1,)}
 
 
 def sample_size_to_compare(
-    first: float,
-    second: float,
+    first: Any,
+    second: float | None = None,
     *,
     discordance: float | None = None,
     metric: MetricLike = "accuracy",
@@ -43,7 +45,9 @@ def sample_size_to_compare(
     ----------
     first, second : float
         What is thought of the metric of the better system and of the other one. Of a rate of errors, such as
-        "error_rate", the smaller is the better.
+        "error_rate", the smaller is the better. Or, as `first` alone, the comparison of two systems
+        (:func:`compare_systems`) or a board (:func:`leaderboard`, its two best): then the gap is taken as it was seen,
+        which for the best of many is rather too large, with its metric and discordance.
     discordance : float, optional
         For both systems on the SAME items: the share of items that exactly one of them gets right, at least the
         difference. Default: each on items of its own.
@@ -92,10 +96,18 @@ def sample_size_to_compare(
     >>> plan = bayescm.sample_size_to_compare(0.85, 0.80, discordance=0.1)
     >>> int(plan.n_items), round(float(plan.error_rate), 3)
     (235, 0.098)
+    >>> board = bayescm.leaderboard({"A": 0.85, "B": 0.80}, n_items=[200, 201])
+    >>> int(bayescm.sample_size_to_compare(board).n_items)
+    754
     """
     prior = resolved_prior(prior)
+    if gaps.is_result(first):
+        if second is not None or discordance is not None:
+            raise ValueError("`second` and `discordance` are those of the comparison in `first`; leave them out.")
+        first, second, discordance, metric = gaps.of_result(first)
     for name, value in (("first", first), ("second", second)):
         validate.number(name, value, 0, 1, closed=True)
+    assert second is not None
     sure = validate.number("decision_prob", decision_prob, 0.5, 1)
     wanted = validate.number("assurance", assurance, 0, 1)
     most = 2.0 * (1.0 - sure) if error_rate is None else validate.number("error_rate", error_rate, 0, 1)

@@ -111,8 +111,10 @@ def value_of_labels(data: xr.Dataset) -> str:
     if n == 0:
         return f"No more labels are worth it {price}: knowing all rates would save {most}. {now}."
     value, net = (show(float(data[name].sel(n_labels=n))) for name in ("value", "net"))
+    spent = data["labels"].sel(n_labels=n)
+    where = listed([f"{int(m):,} of {g}" for g, m in zip(spent[GROUP].values, spent.values, strict=True) if m])
     saved = f"they save {value} on average, {net} less their price; knowing all rates {most}"
-    return f"Check {n:,} more {price}: {saved}. {now}."
+    return f"Check {n:,} more {price}, {where}: {saved}. {now}."
 
 
 def of_actions(data: xr.Dataset) -> list[dict[str, Any]]:

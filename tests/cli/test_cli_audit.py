@@ -87,3 +87,34 @@ def test_what_audit_refuses(called, words, message):
     code, out, err = called(*words)
     assert (code, out) == (2, "")
     assert message in err
+
+
+def test_the_next_labels_and_what_they_are_worth(called):
+    words = ("counts.csv", "--count", "n", *JUDGE)
+    code, out, _ = called(*words, "--allocate", "40")
+    assert code == 0
+    assert "Check 40 of predicted right next" in " ".join(out.split())
+    made = json.loads(called(*words, "--allocate", "40", "--metrics", "prevalence", "--json")[1])
+    assert [row["labels"] for row in made["labels"]] == [0, 40]
+    price = ("--costs", "fn=5,fp=2", "--per-label", ".1", "--n-items", "5000")
+    made = json.loads(called(*words, *price, "--json")[1])
+    audit = bayescm.audited([[17, 1], [3, 19]], [100, 1900])
+    ours = bayescm.label_value(audit, {"fn": 5, "fp": 2}, per_label=0.1, n_items=5000)
+    assert [row["net"] for row in made["labels"]] == pytest.approx(ours["net"].values.tolist())
+    assert "Check" in called(*words, *price)[1] or int(ours["best_n"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--allocate", "40", "--costs", "fn=1"), "not both"),
+        (("--costs", "fn=1"), "--costs needs --per-label"),
+        (("--per-label", "1"), "is for --costs"),
+        (("--allocate", "40", "--metrics", "recall,accuracy"), "one share of all items"),
+        (("--allocate", "40", "--ci-prob", ".9"), "is for a summary"),
+        (("--allocate", "40000"), "at most 1,960"),
+    ],
+)
+def test_labels_that_are_refused(called, words, message):
+    code, _, err = called("counts.csv", "--count", "n", *JUDGE, *words)
+    assert (code, message in err) == (2, True), err

@@ -126,17 +126,57 @@ def test_these_items_alone():
     items = bayescm.audited([[17, 1], [3, 19]], [30, 60], of="items")
     p = [stats.betabinom(10, 3.5, 17.5), stats.betabinom(40, 19.5, 1.5)]
     mean = (3 + p[0].mean() + 19 + p[1].mean()) / 90
-    found = row(items, "prevalence", samples=200_000)
-    assert str(found["method"].item()) == "draws"
+    found = row(items, "prevalence")
+    assert str(found["method"].item()) == "exact"
     sd = np.sqrt(p[0].var() + p[1].var()) / 90
-    assert float(found["mean"]) == pytest.approx(mean, abs=5 * sd / np.sqrt(200_000))
-    assert float(found["sd"]) == pytest.approx(sd, rel=0.01)
+    assert float(found["mean"]) == pytest.approx(mean, rel=1e-12)
+    assert float(found["sd"]) == pytest.approx(sd, rel=1e-10)
+    both = np.convolve(*(one.pmf(np.arange(n + 1)) for one, n in zip(p, (10, 40), strict=True)))
+    eti = row(items, "prevalence", ci_kind="eti")["interval"].values
+    np.testing.assert_allclose(eti, (22 + np.searchsorted(np.cumsum(both), [0.025, 0.975])) / 90)
     assert float(found["interval"].sel(ci_bound="lower")) >= 22 / 90
     census = row(bayescm.audited([[17, 1], [3, 19]], [20, 20], of="items"), "prevalence")
     assert float(census["sd"]) == 0.0
     assert census["interval"].values.tolist() == pytest.approx([22 / 40, 22 / 40])
     wide = row(bayescm.audited([[17, 1], [3, 19]], [30, 60]), "prevalence")
     assert float(wide["sd"]) > float(found["sd"])
+
+
+@pytest.mark.parametrize("audit", [
+    bayescm.audited([[17, 1], [3, 19]], [30, 60], of="items"),
+    bayescm.audited(MAP.T, [90, 80, 200, 400], of="items"),
+    bayescm.audited(SITES, [[50, 100, 20], [30, 40, 80]], of="items"),
+])  # fmt: skip
+def test_items_that_nobody_looked_at_agree_with_draws(audit):
+    names = ["accuracy", "prevalence", "precision", "recall", "f1", "mcc", "f1_macro"]
+    found = bayescm.summary(audit, names, random_seed=1)
+    posterior = bayescm.posterior(audit, metrics=names, chains=2, draws=50_000, random_seed=2)["posterior"]
+    exact = found["metric"].values[found["method"].values == "exact"]
+    assert len(exact) >= (5 if audit.sizes["actual"] == 2 else 1 + audit.sizes["actual"])
+    for metric in exact:
+        name, _, label = str(metric).partition("[")
+        drawn = posterior[name].isel({"class_label": int(label[:-1])} if label else {}).values.ravel()
+        one = found.sel(metric=metric)
+        if drawn.std() > 1e-12:
+            has_moments(xr.DataArray(drawn[None], dims=("chain", "draw")), float(one["mean"]), float(one["sd"]))
+        inside = (drawn >= float(one["interval"][0]) - 1e-9) & (drawn <= float(one["interval"][1]) + 1e-9)
+        assert inside.mean() > 0.95 - 5 * 0.22 / np.sqrt(drawn.size), metric
+
+
+def test_a_mean_that_does_not_exist_is_infinite_whatever_the_totals():
+    metrics = ["positive_likelihood_ratio", "negative_likelihood_ratio"]
+    for matrix, infinite in (([[20, 0], [0, 20]], [True, False]), ([[0, 20], [20, 0]], [False, True])):
+        plain = bayescm.summary(matrix, metrics)["mean"].values
+        for of in ("process", "population", "items"):
+            ours = bayescm.summary(bayescm.audited(matrix, [100, 1900], of=of), metrics, random_seed=1)
+            assert np.isinf(ours["mean"].values).tolist() == np.isinf(plain).tolist() == infinite
+            assert np.isnan(ours["sd"].values[infinite]).all()
+    seen = bayescm.summary(bayescm.audited([[17, 3], [3, 17]], [100, 1900]), metrics, random_seed=1)
+    assert np.isfinite(seen["mean"]).all()
+    sites = bayescm.from_array(np.array([[[5, 0], [2, 30]], [[8, 0], [3, 20]]]), dims="site")
+    two = bayescm.audited(sites, [[50, 100], [30, 40]])
+    assert np.isinf(row(two, "positive_likelihood_ratio")["mean"])  # 0.5 of either site: 1 together
+    assert np.isfinite(row(two, "positive_likelihood_ratio", prior="laplace")["mean"])
 
 
 def test_what_an_answer_says():

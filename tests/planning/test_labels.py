@@ -6,6 +6,7 @@ from math import comb
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import bayescm
 from bayescm.planning import labels
@@ -86,15 +87,59 @@ def test_the_best_number_pays_and_more_is_not_worth_its_price():
     assert int(free["best_n"]) == int(free["n_labels"][-1])
 
 
-def test_many_outcomes_are_drawn_and_agree(monkeypatch):
-    sites = bayescm.from_array([[[4, 2], [1, 5]], [[3, 1], [2, 4]]], dims="site")
-    audit = bayescm.audited(sites, [[600, 400], [500, 500]])
-    exact = value(audit, n_labels=[30], random_seed=1)
+FOUR = bayescm.audited(bayescm.from_array([[[4, 2], [1, 5]], [[3, 1], [2, 4]]], dims="site"), [[600, 400], [500, 500]])
+
+
+def test_four_groups_agree_with_an_enumeration():
+    found = value(FOUR, n_labels=[5, 20], n_items=1)
+    a, b = np.array([1.5, 5.5, 2.5, 4.5]), np.array([4.5, 2.5, 3.5, 1.5])
+    shares = np.array([601, 401, 501, 501]) / 2004
+
+    def least(rates):
+        wrong = np.stack([1 - rates, rates])  # of a call: 1 and 0
+        verdict = np.array([0, 1, 0, 1])
+        called = [np.where(verdict == 1, 2 * wrong[0].T, 5 * wrong[1].T).T, 5 * wrong[1], 2 * wrong[0]]
+        return np.min([np.tensordot(shares, one, 1) for one in called], 0)
+
+    for spent, of_labels in zip(found["labels"].values.tolist(), found["value"].values, strict=True):
+        grid = np.stack(np.meshgrid(*(np.arange(n + 1) for n in spent), indexing="ij"))
+        at = (4, 1, 1, 1, 1)
+        rates = (a.reshape(at) + grid) / (a + b + spent).reshape(at)
+        chance = np.prod([stats.betabinom(spent[g], a[g], b[g]).pmf(grid[g]) for g in range(4)], 0)
+        expected = least(a / (a + b)) - (chance * least(rates)).sum()
+        assert of_labels == pytest.approx(expected, abs=1e-13)
+    assert found.attrs["method"] == "exact"
+
+
+@pytest.mark.parametrize("audit", [AUDIT, FOUR])
+def test_many_outcomes_by_quadrature_agree(monkeypatch, audit):
+    exact = value(audit, n_labels=[30, 300], n_items=1)
     monkeypatch.setattr(labels, "_OUTCOMES", 10)
-    drawn = value(audit, n_labels=[30], random_seed=1)
-    assert (exact.attrs["method"], drawn.attrs["method"]) == ("exact", "draws")
-    assert float(drawn["value"][0]) == pytest.approx(float(exact["value"][0]), rel=0.03)
-    assert 0 < float(exact["value"][0]) < float(exact["value_of_information"])
+    lattice = value(audit, n_labels=[30, 300], n_items=1)
+    assert (exact.attrs["method"], lattice.attrs["method"]) == ("exact", "quadrature")
+    np.testing.assert_allclose(lattice["value"], exact["value"], rtol=1e-5, atol=1e-9)
+    assert (exact["value"] < exact["value_of_information"]).all()
+
+
+def test_knowing_four_rates_agrees_with_draws():
+    rng, n = np.random.default_rng(1), 1_000_000
+    rates = rng.beta([1.5, 5.5, 2.5, 4.5], [4.5, 2.5, 3.5, 1.5], (n, 4))
+    shares, missed, alarm = np.array([601, 401, 501, 501]) / 2004, 5 * rates, 2 * (1 - rates)
+    costs = np.stack([(np.where([0, 1, 0, 1], alarm, missed) @ shares), missed @ shares, alarm @ shares])
+    drawn = costs.mean(1).min() - costs.min(0)
+    perfect = float(value(FOUR, n_items=1, n_labels=[1])["value_of_information"])
+    assert perfect == pytest.approx(drawn.mean(), abs=5 * drawn.std() / np.sqrt(n))
+
+
+@pytest.mark.parametrize(("a", "b"), [(0.5, 0.5), (1.5, 4.5), (1e6, 3.0), (2e5, 2e5)])
+def test_a_beta_on_a_lattice_keeps_its_moments_and_cdf(a, b):
+    values, weights = labels._beta(a, b)
+    of = stats.beta(a, b)
+    assert weights.sum() == pytest.approx(1, abs=1e-12)
+    assert values @ weights == pytest.approx(of.mean(), rel=1e-10)
+    kink = of.ppf(0.3)
+    under = kink * of.cdf(kink) - of.mean() * stats.beta(a + 1, b).cdf(kink)  # the mean of max(kink - X, 0)
+    assert np.maximum(kink - values, 0) @ weights == pytest.approx(under, rel=1e-5)
 
 
 @pytest.mark.parametrize("n", [1, 7, 30])
@@ -162,5 +207,7 @@ def test_what_they_say():
         "Check 6 of predicted 0, 1 of predicted 1 next: the standard deviation of accuracy is 0.116 now, and 0.091 "
         "after that on average."
     )
-    assert value().bayescm.sentence.startswith("Check 50 more at 1 each: they save 1,021 on average, 971.068 less")
+    assert value().bayescm.sentence.startswith(
+        "Check 50 more at 1 each, 50 of predicted 0: they save 1,021 on average, 971.068 less"
+    )
     assert value(per_label=1e4).bayescm.sentence.startswith("No more labels are worth it at 10000 each")

@@ -5,9 +5,10 @@ import pytest
 from scipy import stats
 
 import bayescm
+from bayescm.distributions.discrete import Discrete
 from bayescm.metrics import compute, resolve
 from bayescm.planning import replication
-from bayescm.planning.future import Discrete, Lattice
+from bayescm.planning.future import Lattice
 from bayescm.priors.concentrations import concentrations
 
 CAELEN = bayescm.datasets.caelen2017()
