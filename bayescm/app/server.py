@@ -147,15 +147,15 @@ async def _respond(request: Request, made: Callable[[bytes], Response]) -> Respo
     question, state = request.path_params.get("question"), request.app.state
     if question is not None and question not in QUESTIONS:
         return _error(404, f"A question is one of {', '.join(QUESTIONS)}.")
+    body = bytearray()
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > MOST_BYTES:
+            return _too_much()
     if state.asked >= ASKED:
         return _error(429, "Too many questions at once; ask again in a moment.")
     state.asked += 1
     try:
-        body = bytearray()
-        async for chunk in request.stream():
-            body += chunk
-            if len(body) > MOST_BYTES:
-                return _too_much()
         if state.limiter is None:
             state.limiter = anyio.CapacityLimiter(WAITING)
         with anyio.fail_after(SECONDS):

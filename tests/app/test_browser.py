@@ -1,44 +1,40 @@
-"""Both pages in a headless browser, where there is one: what a reader sees."""
+"""Both pages in a browser, as a reader uses them: by keyboard, by mouse, on a phone, on paper."""
 
-import html
+import csv
+import io
 import re
 import threading
 import time
 from urllib.parse import urlencode
 
+import browsing
+import numpy as np
 import page_scripts
+import pandas as pd
 import pytest
+import xarray as xr
+from browsing import DESKTOP, PHONE, answered, page_of, tab_to, typed, violations
 from test_one_file import PAGE
 
+import bayescm
 from bayescm.app import server
 from bayescm.app.questions import QUESTIONS
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(page_scripts.BROWSER is None, reason="no Chromium on this machine")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.xdist_group("browser"),
+    pytest.mark.skipif(page_scripts.BROWSER is None and not page_scripts.NEEDED, reason="no Chromium on this machine"),
+]
 TYPED = {"tp": 26, "fn": 0, "fp": 2, "tn": 6, "at": "2%", "prior": "laplace", "model": "three_binomial"}
+FILE = f"{PAGE.as_uri()}#{urlencode(TYPED)}"
+COUNTS = bayescm.from_cells(tp=26, fn=0, fp=2, tn=6)
+KNOWN = {"model": "three_binomial", "prior": "laplace"}
 
 
-def seen(address, seconds=30):
-    """Return the document after its scripts ran."""
-    return html.unescape(page_scripts.browse(f"--virtual-time-budget={1000 * seconds}", "--dump-dom", address))
-
-
-def sentence(document):
-    return re.search(r'id="sentence">(.*?)</p>', document, re.DOTALL)[1]
-
-
-def test_the_page_answers_from_a_file():
-    document = seen(f"{PAGE.as_uri()}#{urlencode(TYPED)}")
-    assert sentence(document).startswith("Recall is 1.00 (95%: 0.89 to 1.00); specificity is 0.75 (0.43 to 0.95)")
-    assert "Where 2% have it, PPV is 0.08 (0.03 to 0.17)" in sentence(document)
-    assert document.partition("<script")[0].count("<svg") == 8
-    assert "NaN" not in document.partition("<script")[0]
-
-
-def test_the_page_explains_what_is_wrong():
-    document = seen(f"{PAGE.as_uri()}#{urlencode(TYPED | {'tp': '<b>x</b>'})}")
-    assert 'A whole number of items, at least 0; got "<b>x</b>".' in document
-    assert re.search(r'<input id="tp"[^>]*aria-invalid="true"', document)
-    assert "<svg" not in document.partition("<script")[0]
+@pytest.fixture(scope="module")
+def browser():
+    with browsing.browser() as started:
+        yield started
 
 
 @pytest.fixture(scope="module")
@@ -50,22 +46,244 @@ def address():
     thread.start()
     while not running.started:
         time.sleep(0.05)
-    server.warm()
     yield f"http://127.0.0.1:{running.servers[0].sockets[0].getsockname()[1]}"
     running.should_exit = True
     thread.join(10)
 
 
+def drawn(page):
+    """Wait for the picture of an answer of the local page."""
+    page.wait_for_selector("#picture[src^='blob:']")
+
+
+def interval(metric, **known):
+    """Return what the library says, with two decimals, as the pages write it."""
+    lower, upper = bayescm.summary(COUNTS, metric, **KNOWN, **known)["interval"].values.ravel()
+    return f"({lower:.2f} to {upper:.2f})"
+
+
+def test_a_clinician_needs_a_keyboard_and_four_numbers(browser):
+    with page_of(browser, PAGE.as_uri()) as page:
+        for cell, count in (("tp", "26"), ("fn", "0"), ("fp", "2"), ("tn", "6")):
+            tab_to(page, f"#{cell}")
+            typed(page, count)
+        tab_to(page, "#at")
+        typed(page, "2%")
+        tab_to(page, "#prior")
+        page.keyboard.press("f")  # of flat
+        tab_to(page, "#model")
+        page.keyboard.press("s")  # of separate rates
+        page.keyboard.press("Enter")
+        tab_to(page, "[type=submit]", most=2)
+        page.keyboard.press("Enter")
+        said = answered(page)
+        assert f"specificity is 0.75 {interval('specificity')}" in said
+        assert f"Where 2% have it, PPV is 0.08 {interval('ppv', prevalence=0.02)}" in said
+        assert page.locator("#pictures svg").count() == 9
+        tab_to(page, "#print")
+        printed(page, ["Specificity", "PPV", "Tötsch and Hoffmann (2021)", "TN / (TN + FP)"])
+        assert all(url.startswith(("file:", "data:")) for url in page.asked)
+        assert not page.wrong
+
+
+def printed(page, wanted):
+    """See that paper has the numbers, the words and their sources, and no buttons."""
+    page.evaluate("() => dispatchEvent(new Event('beforeprint'))")
+    page.emulate_media(media="print")
+    assert not page.locator("button:visible").count()
+    text = page.inner_text("body")
+    for part in wanted:
+        assert part in text, part
+    assert page.pdf(format="A4").startswith(b"%PDF")
+    page.emulate_media(media="screen")
+
+
+def test_the_same_path_on_the_local_page(browser, address):
+    with page_of(browser, address) as page:
+        tab_to(page, "[role=tab]")
+        for _ in range(list(QUESTIONS).index("prevalences")):
+            page.keyboard.press("ArrowRight")
+        assert page.evaluate("() => document.activeElement.id") == "tab-prevalences"
+        for name, text in (("tp", "26"), ("fn", "0"), ("fp", "2"), ("tn", "6"), ("at", "2%")):
+            tab_to(page, f"#{name}")
+            typed(page, text)
+        tab_to(page, "#model")
+        page.keyboard.press("s")
+        tab_to(page, "#prior")
+        typed(page, "laplace")
+        page.keyboard.press("Enter")
+        said = answered(page)
+        drawn(page)
+        lower, upper = bayescm.summary(COUNTS, "ppv", **KNOWN, prevalence=0.02, ci_kind="eti")["interval"].values[0]
+        assert f"({lower:.2f} to {upper:.2f}) where 2% have it" in said
+        printed(page, ["Fagan 1975", "TP / (TP + FP)", "Assumes"])
+        page.keyboard.press("Shift+Tab")
+        page.evaluate("() => document.getElementById('tab-prevalences').focus()")
+        page.keyboard.press("End")
+        assert page.evaluate("() => document.activeElement.id") == "tab-leaderboard"
+        page.keyboard.press("ArrowRight")
+        assert page.evaluate("() => document.activeElement.id") == "tab-summary"
+
+
+def thirty():
+    """Return a table of 30 systems, of which some can't be told apart."""
+    rng = np.random.default_rng(30)
+    items = 480 + np.arange(30)
+    correct = rng.binomial(items, np.linspace(0.95, 0.6, 30))
+    return pd.DataFrame({"system": [f"team {i:02d}" for i in range(30)], "correct": correct, "wrong": items - correct})
+
+
+def drop(page, selector, name, content):
+    """Drop a file as a mouse does."""
+    page.evaluate(
+        """([selector, name, content]) => {
+          const carried = new DataTransfer();
+          carried.items.add(new File([content], name, { type: "text/csv" }));
+          for (const kind of ["dragover", "drop"]) {
+            const event = new DragEvent(kind, { dataTransfer: carried, bubbles: true, cancelable: true });
+            document.querySelector(selector).dispatchEvent(event);
+          }
+        }""",
+        [selector, name, content],
+    )
+
+
+def test_a_manager_drops_a_table_and_reads_who_leads(browser, address):
+    table = thirty()
+    board = bayescm.leaderboard(table, metric="accuracy", random_seed=0).sortby("expected_rank")
+    with page_of(browser, f"{address}") as page:
+        page.click("#tab-leaderboard")
+        drop(page, ".drop", "board.csv", table.to_csv(index=False))
+        said = answered(page)
+        drawn(page)
+        groups = board["tie_group"].values
+        together = [str(name) for name in board["system"].values[groups == groups[0]]]
+        assert len(together) > 1
+        assert str(board["system"].values[0]) in said.partition(".")[0]
+        first = said.partition("In the first group:")[2]
+        assert all(name in first for name in together[:12])
+        assert not any(str(name) in first for name in board["system"].values[groups != groups[0]])
+        assert page.locator("#rows tbody tr").count() == 30
+        assert page.get_attribute("#picture", "alt") == said
+
+
+def test_a_spreadsheet_is_read(browser, address):
+    made = io.BytesIO()
+    thirty().to_excel(made, index=False)
+    with page_of(browser, f"{address}") as page:
+        page.click("#tab-leaderboard")
+        page.set_input_files(
+            "#systems-file", {"name": "board.XLSX", "mimeType": "application/octet-stream", "buffer": made.getvalue()}
+        )
+        answered(page)
+        assert page.locator("#rows tbody tr").count() == 30
+        page.set_input_files("#systems-file", {"name": "no.xlsx", "mimeType": "text/csv", "buffer": b"a,b"})
+        page.wait_for_selector("#systems-error:not([hidden])")
+        assert "not an .xlsx file" in page.inner_text("#systems-error")
+
+
 @pytest.mark.parametrize("tab", QUESTIONS)
-def test_each_tab_answers(address, tab):
-    document = seen(f"{address}/#tab={tab}")
-    assert sentence(document).endswith(".")
-    assert re.search(r'id="picture" alt="[^"]+" src="blob:', document)
-    assert "<td" in document
-    assert "import bayescm" in document
+def test_each_tab_answers_and_breaks_no_rule_of_accessibility(browser, address, tab):
+    with page_of(browser, f"{address}/#tab={tab}") as page:
+        assert answered(page).endswith(".")
+        drawn(page)
+        assert page.get_attribute("#picture", "alt")
+        assert page.locator("#rows td").count()
+        assert "import bayescm" in page.inner_text("#code")
+        assert violations(page) == []
+        assert all(url.startswith((f"{address}/", f"blob:{address}/", "data:")) for url in page.asked)
+        assert not page.wrong
 
 
-def test_a_tab_explains_what_is_wrong(address):
-    document = seen(f"{address}/#tab=summary&tp=-3")
-    assert "Write a whole number of items" in document
-    assert re.search(r'id="tp"[^>]*aria-invalid="true"', document)
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_rule_is_broken_in_the_dark_or_on_a_phone(browser, address, size, scheme):
+    for where in (FILE, f"{address}/#tab=prevalences"):
+        with page_of(browser, where, size, scheme) as page:
+            answered(page)
+            page.wait_for_selector("#pictures svg, #picture[src^='blob:']")
+            assert violations(page) == []
+            assert page.evaluate("() => document.documentElement.scrollWidth") == size["width"]
+            page.fill("#tp", "-3")
+            page.click("[type=submit]")
+            page.wait_for_selector("#tp[aria-invalid=true]")
+            assert violations(page) == []
+
+
+def test_what_is_wrong_is_said_at_its_field(browser, address):
+    with page_of(browser, f"{PAGE.as_uri()}#{urlencode(TYPED | {'tp': '<b>x</b>'})}") as page:
+        page.wait_for_selector("#tp[aria-invalid=true]")
+        assert page.inner_text("#tp-error") == 'A whole number of items, at least 0; got "<b>x</b>".'
+        assert page.evaluate("() => document.activeElement.id") == "tp"
+        assert not page.locator("svg").count()
+    with page_of(browser, f"{address}/#tab=summary&tp=-3") as page:
+        page.wait_for_selector("#tp[aria-invalid=true]")
+        assert "Write a whole number of items" in page.inner_text("#tp-error")
+        assert page.evaluate("() => document.activeElement.id") == "tp"
+    with page_of(browser, f"{address}/#tab=curves&table=a,b%0A1,2") as page:
+        page.wait_for_selector("#scores[aria-invalid=true]")
+        assert "no column 'actual'" in page.inner_text("#scores-error")
+
+
+def copied(page, what):
+    """Press a button and return what is in the clipboard."""
+    page.click(f"[data-copy={what}]")
+    page.wait_for_function("() => document.getElementById('said').textContent === 'Copied.'")
+    text = page.evaluate("() => navigator.clipboard.readText()")
+    page.evaluate("() => { document.getElementById('said').textContent = ''; }")
+    return text
+
+
+@pytest.mark.parametrize("where", ["file", "local"])
+def test_what_is_copied_says_the_same_elsewhere(browser, address, where, capsys):
+    local = where == "local"
+    start = f"{address}/#tab=summary&model=three_binomial&prior=laplace&tp=26&fn=0&fp=2&tn=6" if local else FILE
+    with page_of(browser, start) as page:
+        said = answered(page)
+        rows = list(csv.DictReader(io.StringIO(copied(page, "csv"))))
+        recall = bayescm.summary(COUNTS, "recall", **KNOWN)["interval"].values[0, 0]
+        assert float(next(row for row in rows if row["metric"] == "recall")["lower"]) == pytest.approx(recall)
+        assert '"lower"' in copied(page, "json")
+        exec(compile(copied(page, "code" if local else "python"), where, "exec"), {})
+        assert f"{recall:.3f}" in capsys.readouterr().out
+        link = copied(page, "link")
+    with page_of(browser, link) as page:
+        assert answered(page) == said
+
+
+def test_each_kind_of_file_is_saved(browser, address, tmp_path):
+    with page_of(browser, f"{address}/#tab=curves") as page:
+        answered(page)
+        drawn(page)
+        for kind, begins in (("svg", b"<?xml"), ("png", b"\x89PNG"), ("nc", b"\x89HDF")):
+            with page.expect_download() as waiting:
+                page.click(f"[data-save={kind}]")
+            waiting.value.save_as(tmp_path / waiting.value.suggested_filename)
+            assert (tmp_path / f"bayescm-curves.{kind}").read_bytes().startswith(begins)
+    with xr.open_datatree(tmp_path / "bayescm-curves.nc") as tree:
+        assert tree["posterior"]["auc"].sizes == {"chain": 4, "draw": 250}
+
+
+def test_the_nomogram_of_the_file_is_the_librarys(browser):
+    found = bayescm.at_prevalences(COUNTS, prevalence=0.02, **KNOWN, ci_kind="hdi")
+    ax = bayescm.plot_prevalence(found, kind="nomogram")
+    bottom, top = ax.get_ylim()
+    with page_of(browser, FILE) as page:
+        answered(page)
+        page.wait_for_selector(".tall svg")
+        points = page.eval_on_selector_all(".tall polygon", "(all) => all.map((one) => one.getAttribute('points'))")
+    for wedge, patch in zip(points, ax.patches, strict=True):
+        there = [float(pair.split(",")[1]) for pair in wedge.split()]
+        here = (top - patch.get_xy()[:3, 1]) / (top - bottom) * (520 - 14 - 30) + 14
+        assert sorted(there) == pytest.approx(sorted(here), abs=0.15)  # pixels
+
+
+def test_nothing_is_sent_twice_or_lost_where_one_clicks_fast(browser, address):
+    with page_of(browser, f"{address}/#tab=summary") as page:
+        answered(page)
+        for name in (*QUESTIONS, "summary"):
+            page.click(f"#tab-{name}")
+            page.click("[type=submit]")
+        said = answered(page)
+        assert re.match(r"\w+ is \d", said), said
+        assert not page.wrong
