@@ -3,6 +3,10 @@
 A new public function fails here until it stands in one of the tables.
 """
 
+import os
+import signal
+import time
+
 import dask
 import numpy as np
 import pytest
@@ -172,8 +176,25 @@ def test_two_processes_of_a_cluster_say_the_same():
     cluster = LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None)
     with cluster, Client(cluster):
         for name, call in LAZY.items():
-            found = call(chunked(CHUNKS["one matrix"])).compute()
-            assert_same(found, call(lambda counts: counts), exact=drawn(name))
+            wanted = call(lambda counts: counts)
+            for chunks in CHUNKS.values():
+                assert_same(call(chunked(chunks)).compute(), wanted, exact=drawn(name))
+
+
+@pytest.mark.slow
+def test_a_worker_that_is_killed_in_mid_run_changes_nothing():
+    from distributed import Client, LocalCluster
+
+    many = bayescm.from_array(RNG.integers(0, 25, (600, 3, 3)), dims="tile")
+    wanted = bayescm.summary(many, "f1_macro", **DRAWN)
+    cluster = LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None)
+    with cluster, Client(cluster) as client:
+        running = client.compute(bayescm.summary(many.chunk(tile=10), "f1_macro", **DRAWN))
+        while not any(client.run(lambda dask_worker: dask_worker.state.executed_count).values()):
+            time.sleep(0.01)
+        assert running.status == "pending"
+        os.kill(next(iter(cluster.workers.values())).pid, signal.SIGKILL)
+        assert_same(running.result(), wanted, exact=("",))
 
 
 @pytest.mark.parametrize("name", COMPUTED)
