@@ -1,5 +1,7 @@
 """Configuration of the documentation: everything is built offline, and no page asks another host for anything."""
 
+import base64
+import json
 import shutil
 import sys
 from pathlib import Path
@@ -62,6 +64,7 @@ html_static_path = ["_static"]
 templates_path = ["_templates"]
 html_sidebars = {"**": ["pages.html"]}
 html_css_files = ["bayescm.css"]
+html_search_scorer = str(HERE / "scorer.js")  # else it is looked for where the build is started
 html_math_renderer = "mathml"
 html_show_sourcelink = False
 html_copy_source = False
@@ -158,6 +161,14 @@ def _write_if_changed(path, text):
         path.write_text(text, encoding="utf-8")
 
 
+def _thumbnail(notebook):
+    """Write the picture of a notebook that holds most beside the notebook, for the page of notebooks."""
+    cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+    outputs = [output.get("data", {}) for cell in cells for output in cell.get("outputs", [])]
+    pictures = [data["image/png"] for data in outputs if "image/png" in data]
+    (GENERATED / f"{notebook.stem}.png").write_bytes(base64.b64decode(max(pictures, key=len)))
+
+
 def _generate(app):
     """Write the tables and the stories' pages, and bring the notebooks into the source folder."""
     GENERATED.mkdir(parents=True, exist_ok=True)
@@ -170,6 +181,7 @@ def _generate(app):
         place = GENERATED / notebook.relative_to(ROOT / "notebooks")
         place.parent.mkdir(exist_ok=True)
         shutil.copy2(notebook, place)
+        _thumbnail(notebook)
     story_pages.write(HERE / "stories", HERE / "stories.md")
 
 

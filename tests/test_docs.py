@@ -8,6 +8,7 @@ import doctest
 import io
 import os
 import re
+import runpy
 import shlex
 from pathlib import Path
 
@@ -91,3 +92,17 @@ def test_the_gallery_has_every_picture_and_says_how_each_is_drawn():
     assert all((ROOT / "docs" / name).exists() for name in drawn)
     pictures = {name for name in dir(bayescm) if name.startswith("plot_")}
     assert pictures == set(re.findall(r"bayescm\.(plot_\w+)", page))
+
+
+def test_links_that_lead_nowhere_are_found(tmp_path):
+    links = runpy.run_path(str(ROOT / "docs" / "links.py"))["broken"]
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "a.html").write_text(
+        '<h1 id="top-one">A</h1><a href="folder/b.html#there">b</a><a href="#top-one">a</a>'
+    )
+    (tmp_path / "folder" / "b.html").write_text(
+        '<p id="there"></p><a href="../a.html#">a</a><a href="http://x.y">x</a>'
+    )
+    assert links(tmp_path) == ([], 3, 1)
+    (tmp_path / "c.html").write_text('<a href="a.html#gone">1</a><img src="no.png"><a href="folder/b.html">2</a>')
+    assert links(tmp_path)[0] == ["c.html: a.html#gone", "c.html: no.png"]

@@ -26,7 +26,7 @@ from bayescm.cli import (
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code: 0, 2 for an error said in one line, 141 for a closed pipe."""
-    parser = _parser()
+    parser = build_parser()
     arguments = parser.parse_args(argv)
     _say_what_takes_long()
     try:
@@ -68,7 +68,8 @@ def _say_what_takes_long() -> None:
     logger.handlers = [handler]
 
 
-def _parser() -> argparse.ArgumentParser:
+def build_parser() -> argparse.ArgumentParser:
+    """Return the parser of all commands, which shtab reads for the completion of a shell."""
     parser = argparse.ArgumentParser(prog="bayescm", description="How uncertain is a confusion matrix?")
     parser.add_argument("--version", action="version", version=f"bayescm {bayescm.__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
