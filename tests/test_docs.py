@@ -106,3 +106,14 @@ def test_links_that_lead_nowhere_are_found(tmp_path):
     assert links(tmp_path) == ([], 3, 1)
     (tmp_path / "c.html").write_text('<a href="a.html#gone">1</a><img src="no.png"><a href="folder/b.html">2</a>')
     assert links(tmp_path)[0] == ["c.html: a.html#gone", "c.html: no.png"]
+
+
+def test_the_changelog_has_each_kind_of_change_once_a_release():
+    releases = re.split(r"^## ", (ROOT / "CHANGELOG.md").read_text(), flags=re.MULTILINE)[1:]
+    assert releases[0].startswith("Unreleased\n")
+    for release in releases:
+        kinds = re.findall(r"^### (.+)$", release, re.MULTILINE)
+        assert kinds == [
+            kind for kind in ("Added", "Changed", "Deprecated", "Removed", "Fixed", "Security") if kind in kinds
+        ]
+    assert all(re.match(r"\d+\.\d+\.\d+ \(\d{4}-\d\d-\d\d\)\n", release) for release in releases[1:])

@@ -1,4 +1,4 @@
-"""The recipe of docs/results.md logs what MLflow accepts: into MLflow where it is there, else by its documented rules."""
+"""The recipe of docs/results.md logs what MLflow accepts: into MLflow where it is there, else by its rules."""
 
 import re
 import sys
