@@ -24,6 +24,8 @@ MARGINS = pd.DataFrame([[45, 10, 55], [5, 90, 95], [50, 100, 150]], ["Test+", "T
 WORDS = pd.DataFrame([[45, 10], [5, 90]], ["positive", "negative"], ["diseased", "healthy"])
 ODD = pd.DataFrame([[45, 10], [5, 90]], ["reactive", "dull"], ["syphilis", "other"])
 PEOPLE = pd.DataFrame({"y_true": TRUE, "y_pred": PRED})
+RECORDS = LONG.to_dict("records")
+AUDITS = {"a": bayescm.audited(A, [900, 1000]), "b": bayescm.audited(B, [800, 1000])}
 CELLS = {"tp": 45, "fn": 5, "fp": 10, "tn": 90}
 NAMES = {name: getattr(bayescm, name) for name in dir(bayescm)} | {
     name: value for name, value in globals().items() if name.isupper()
@@ -71,6 +73,17 @@ SCIKIT_LEARN = {  # a data scientist
     "compare_systems(TRUE, np.column_stack([PRED, OTHER]), 'recall')['summary'].point": [[0.25]],
     "compare_systems({'a': A, 'b': B})['summary'].point": [[0.85 - 80 / 101]],
     "compare_systems([A, B])['summary'].point": [[0.85 - 80 / 101]],
+    "summary(TRUE, PRED, 'balanced accuracy').point": 0.75,
+    "summary(TRUE, PRED, ('precision', 'f1_score')).point": [0.75, 0.75],
+    "summary(TRUE, [s > .5 for s in SCORE], 'accuracy').point": 0.75,
+    "summary(TRUE, PRED, 'accuracy', ci_prob='95%').point": 0.75,
+    "summary(pd.Series(SICK, dtype='category'), pd.Series(TESTED, dtype='category'), 'recall').point": 2 / 3,
+    "summary(TRUE, PRED).bayescm['accuracy'].point": 0.75,
+    "summary([0, 1, 2], [0, 2, 2], 'f1_macro').point": 5 / 9,
+    "compare_systems(TRUE, a=PRED, b=OTHER)['summary'].point": [[0.25]],
+    "choose(posterior(TRUE, PRED, draws=10)).method": "exact",
+    "summary(np.array(A, float), 'accuracy').point": 0.85,
+    "auc(TRUE, SCORE).point": 0.875,
 }
 CLINIC = {
     "summary(45, 50).point": 0.9,
@@ -88,6 +101,17 @@ CLINIC = {
     "summary(SCREENING, 'ppv', prevalence=.01).point": 0.01 * 0.9 / (0.01 * 0.9 + 0.99 * 0.1),
     "summary(SCREENING, 'ppv', prevalence='1%').point": 0.01 * 0.9 / (0.01 * 0.9 + 0.99 * 0.1),
     "rogan_gladen(.42, sensitivity=.9, specificity=.9)": 0.4,
+    "summary(tp=45, fn=5, fp=10, tn=90, metrics='sensitivity').point": 0.9,
+    "summary({'TP': 45, 'FN': 5, 'FP': 10, 'TN': 90}, 'sensitivity').point": 0.9,
+    "summary(SCREENING, ['LR+', 'LR-']).point": [9, 1 / 9],
+    "summary(SCREENING, 'positive predictive value').point": 45 / 55,
+    "summary(SCREENING, 'odds ratio').point": 81,
+    "at_prevalences(SCREENING, prevalence='1%').prevalence": 0.01,
+    "probability(SCREENING, 'sensitivity > 80%').probability > .9": True,
+    "summary(0, 20).point": 0,
+    "sample_size('sensitivity', width=.1, prevalence='10%').n_items > 3000": True,
+    "summary(audited(SCREENING, [1000, 100]), 'prevalence').point": (1000 * 5 / 95 + 100 * 45 / 55) / 1100,
+    "decide(SCREENING, {'fn': 10, 'fp': 1}).best.item()": "classifier",
 }
 EVALUATION = {
     "leaderboard(RIGHT).point.sel(system='gpt')": 0.75,
@@ -118,6 +142,17 @@ EVALUATION = {
     "samples=1000).point": [1, 1],
     "summary(2 * RIGHT, runs=4, samples=1000).sel(metric='accuracy').point": [0.375, 0.25, 0.125],
     "summary([4, 3, 0, 4], runs=4, samples=1000).point": [[11 / 16]],
+    "leaderboard(RECORDS).point.sel(system='llama')": 0.5,
+    "leaderboard({'a': (90, 100), 'b': (80, 100)}, design='independent').point": [0.9, 0.8],
+    "leaderboard(LONG.rename(columns={'correct': 'score', 'system': 'model'})).point.sel(system='llama')": 0.5,
+    "leaderboard([[1, 0], [1, 1], [0, 0]]).point": [2 / 3, 1 / 3],
+    "leaderboard({'gpt': [True, True, False], 'llama': [True, False, False]}).point": [2 / 3, 1 / 3],
+    "leaderboard(RIGHT, metric='acc', ci_prob='90%').attrs['ci_prob']": 0.9,
+    "leaderboard(AUDITS, metric='prevalence').sizes['system']": 2,
+    "sample_size_to_compare(compare_systems(TRUE, a=PRED, b=OTHER)).attrs['design']": "paired",
+    "sample_size_to_compare(leaderboard({'a': .9, 'b': .8}, n_items=[100, 110])).attrs['design']": "independent",
+    "compare_systems(RIGHT[['gpt', 'llama']], runs=1)['summary'].point": [[0.25]],
+    "summary(AUDITS['a'], 'accuracy').method.item()": "exact",
 }
 ANSWERED = SCIKIT_LEARN | CLINIC | EVALUATION
 REFUSED = {
@@ -176,6 +211,23 @@ REFUSED = {
     "predictions(TRUE, {'a': SCORE})": "counts_at_thresholds",
     "curve_band(A)": r"curve_band\(y_true, y_score\)",
     "decision_curve(TRUE, [9.5 * s for s in SCORE])": "probabilities",
+    "summary(A, 'precision, recall')": r"\['precision', 'recall'\]",
+    "summary(A, ci_prob=95)": "0.95",
+    "summary(A, 'accuracy_score')": "'accuracy'",
+    "summary(A, prior='uniform')": "'laplace'",
+    "plot_region(A)": r"bayescm.plot_region\(bayescm.region\(counts\)\)",
+    "from_cells(45, 5, 10, 90)": r"from_cells\(tp=",
+    "sample_size('sensitivity', .1)": r"sample_size\(metrics, width=",
+    "decide(SCREENING)": r"`costs`: decide\(counts, costs",
+    "at_prevalences(SCREENING, [.01, .1])": "prevalence=0.01",
+    "probability(SCREENING, 'sensitivity', .8)": r"probability\(counts, claims",
+    "leaderboard(RIGHT, 'accuracy')": r"leaderboard\(counts, metric=",
+    "compare_systems(LONG, 'gpt', 'llama')": "reference=",
+    "compare_systems(RIGHT.gpt, RIGHT.llama)": r"compare_systems\(y_true, \{",
+    "compare_systems(AUDITS)": r"leaderboard\(\{'A': audit_a",
+    "leaderboard(2 * RIGHT, runs=4, k=2)": r"comb\(4 - passes, 2\), runs=6",
+    "sample_size_to_compare(.05)": r"sample_size_to_compare\(0.85, 0.80\)",
+    "sample_size_to_compare(.9, .85, paired=True)": "`discordance`",
     "interval(A)": "metrics",
     "interval(A, 'mcc')": "bootstrap",
     "interval(A, 'f1', method='gauss')": "wald",

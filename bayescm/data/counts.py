@@ -127,6 +127,7 @@ def _of_stream(
     return labelled(counts, order)
 
 
+@plain_words
 def from_cells(
     *,
     tp: ArrayLike | xr.DataArray,

@@ -12,7 +12,7 @@ from bayescm.data.counts import confusion_matrix, from_cells
 from bayescm.data.items import predictions
 from bayescm.data.options import explained, reading
 from bayescm.data.readings import is_list, is_matrix, is_number, read_counts, read_passes, read_systems, right_and_wrong
-from bayescm.data.schema import ITEM, SYSTEM
+from bayescm.data.schema import CELLS_OF_TWO, ITEM, SYSTEM
 from bayescm.data.thresholds import counts_at_thresholds
 
 _OF_LABELS = ("labels", "pos_label")
@@ -29,6 +29,8 @@ def takes_counts[**P, R](function: Callable[P, R]) -> Callable[P, R]:
 
     def read(given: tuple[Any, ...], options: dict[str, Any]) -> tuple[Any, ...]:
         given = _in_place(given, options, first, "y_pred")
+        if not given and set(CELLS_OF_TWO) <= set(options):
+            given = (from_cells(**_taken(options, CELLS_OF_TWO)),)
         if function.__name__ == "summary" and _takes_passes(given, options):
             given = (read_passes(given[0], options.pop("runs")), *given[1:])
             if len(given) == 1:
@@ -70,10 +72,13 @@ def takes_scores[**P, R](function: Callable[P, R]) -> Callable[P, R]:
 
 def takes_systems[**P, R](function: Callable[P, R]) -> Callable[P, R]:
     """Let a function that compares systems take ``f(y_true, {"A": y_pred, ...}, ...)`` and all of `read_systems`."""
-    known, first = explained(function), next(iter(inspect.signature(function).parameters))
+    known, own = explained(function), list(inspect.signature(function).parameters)
 
     def read(given: tuple[Any, ...], options: dict[str, Any]) -> tuple[Any, ...]:
-        given = _in_place(given, options, first, "y_pred")
+        given = _in_place(given, options, own[0], "y_pred")
+        if len(given) == 1 and is_list(given[0]):  # a=pred_a, b=pred_b
+            named = [name for name, value in options.items() if name not in own and is_list(value)]
+            given = (*given, _taken(options, named)) if len(named) > 1 else given
         if _takes_passes(given, options):
             given = (read_passes(given[0], options.pop("runs")), *given[1:])
         elif len(given) > 1 and is_list(given[0]) and _are_answers(given[1]):
@@ -113,7 +118,7 @@ def _are_answers(second: Any) -> bool:
     """Say whether an argument is predictions of one or several systems, not names of metrics."""
     if isinstance(second, Mapping):
         return bool(second) and all(is_list(one) or is_matrix(one) for one in second.values())
-    if hasattr(second, "columns"):
+    if hasattr(second, "columns") or hasattr(second, "to_numpy"):
         return True
     return isinstance(second, Sequence | np.ndarray | xr.DataArray) and not _are_words(second)
 

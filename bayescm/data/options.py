@@ -41,7 +41,8 @@ _BORROWED = {
     "zero_division": "leave it out: 0/0 is NaN in the point, and the posterior is defined all the same",
 }
 """Names of other libraries, and what is meant here."""
-_INSTEAD = {"group": "groups", "groups": "group", "metric": "metrics", "metrics": "metric", "plane": "space"}
+_INSTEAD = {"group": "groups", "groups": "group", "metric": "metrics", "metrics": "metric", "plane": "space",
+            "paired": "discordance"}  # fmt: skip
 
 
 def plain_words[**P, R](function: Callable[P, R]) -> Callable[P, R]:
@@ -90,9 +91,9 @@ def reading[**P, R](
 
     def dress(function: Callable[P, R]) -> Callable[P, R]:
         def call(*given: Any, **options: Any) -> Any:
-            return function(*read(given, percent(options)), **options)
+            return function(*fits(read(given, percent(options)), options), **options)
 
-        percent = _percent
+        percent, fits = _percent, _by_place(function)
         # doctest takes only functions whose globals are those of the module
         names = function.__globals__
         made = types.FunctionType(call.__code__, names, call.__name__, None, call.__closure__)
@@ -101,9 +102,33 @@ def reading[**P, R](
     return dress
 
 
+def _by_place(function: Callable[..., Any]) -> Callable[[tuple[Any, ...], Mapping[str, Any]], tuple[Any, ...]]:
+    """Return a check that fewer or more arguments came by place than are needed, which names the call to make."""
+    parameters = inspect.signature(function).parameters.values()
+    places = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
+    others = [p for p in parameters if p.kind is p.KEYWORD_ONLY]
+    needed = [
+        p.name for p in parameters if p.default is p.empty and p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)
+    ]
+    named = [p.name for p in others if p.default is p.empty] or [p.name for p in others[:1]]
+    call = f"{function.__name__}({', '.join([*places, *(f'{name}=...' for name in named)])})"
+
+    def check(given: tuple[Any, ...], options: Mapping[str, Any]) -> tuple[Any, ...]:
+        missing = [name for name in needed if name not in places[: len(given)] and name not in options]
+        if missing:
+            raise TypeError(f"{function.__name__}() needs `{'`, `'.join(missing)}`: {call}.")
+        if len(given) > len(places):
+            first = f"{len(places)} argument{'s' * (len(places) > 1)} by place and the others" if places else "all"
+            raise TypeError(f"{function.__name__}() takes {first} by name: {call}.")
+        return given
+
+    return check
+
+
 def _percent(options: dict[str, Any]) -> dict[str, Any]:
-    """Read "1%" as a prevalence of 0.01."""
-    text = options.get("prevalence")
-    if isinstance(text, str) and re.fullmatch(r"(\d+\.?\d*|\.\d+)\s*%", text.strip()):
-        options["prevalence"] = float(text.strip().removesuffix("%")) / 100.0
+    """Read "1%" as a prevalence of 0.01, and probabilities likewise."""
+    for name in ("prevalence", "ci_prob", "decision_prob"):
+        text = options.get(name)
+        if isinstance(text, str) and re.fullmatch(r"(\d+\.?\d*|\.\d+)\s*%", text.strip()):
+            options[name] = float(text.strip().removesuffix("%")) / 100.0
     return options

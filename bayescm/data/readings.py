@@ -22,7 +22,7 @@ _RIGHT, _WRONG = "correct", "wrong"
 _COLUMNS = {
     SYSTEM: ("system", "model", "classifier"),
     ITEM: ("item", "question", "prompt", "task"),
-    _RIGHT: ("correct", "right", "passed", "passes"),
+    _RIGHT: ("correct", "right", "passed", "passes", "score"),
     RUN: ("run", "trial", "attempt", "sample", "repeat", "epoch", "seed"),
 }
 """Columns of a long table of answers, and what else they are called."""
@@ -80,6 +80,11 @@ def read_systems(data: Any, *, leaderboard: bool) -> Any:
     """
     if leaderboard and isinstance(data, Mapping) and any(map(is_audit, data.values())):
         return {str(name): one for name, one in data.items()}
+    if isinstance(data, list) and data and all(isinstance(one, Mapping) and SYSTEM in one for one in data):
+        data = _frame({name: [one.get(name) for one in data] for name in data[0]})  # records
+    if isinstance(data, Mapping) and data and all(map(_is_share, data.values())):
+        passed, of = np.array(list(data.values())).T
+        return _published({_RIGHT: passed, _WRONG: of - passed}, [str(name) for name in data])
     if isinstance(data, xr.DataArray) and set(data.dims) == {ITEM, SYSTEM}:
         data = data.transpose(ITEM, SYSTEM).to_pandas()
     if isinstance(data, xr.DataArray) and set(data.dims) == {ITEM, SYSTEM, RUN}:
@@ -125,6 +130,12 @@ def right_and_wrong(data: Any) -> xr.Dataset | None:
     elif isinstance(data, Mapping) and both <= {str(name).casefold() for name in data}:
         return _published({str(name).casefold(): value for name, value in data.items()}, None)
     return None
+
+
+def _is_share(value: Any) -> bool:
+    """Say whether a value is k of n, (90, 100), and not the answers to two items."""
+    whole = isinstance(value, tuple) and len(value) == 2 and all(isinstance(one, int) for one in value)
+    return whole and 0 <= value[0] <= value[1] and value[1] > 1
 
 
 def _known(columns: Mapping[str, Any]) -> dict[str, Any]:

@@ -54,7 +54,8 @@ def number(name: str, value: object, lower: float, upper: float, *, closed: bool
         raise TypeError(f"`{name}` must be {wanted}; got {_short(value)}.")
     inside = lower <= result <= upper if closed else lower < result < upper
     if not inside:
-        raise ValueError(f"`{name}` must be {wanted}; got {_short(value)}.")
+        share = f" As a share it is {result / 100:g}." if upper == 1 < result <= 100 else ""
+        raise ValueError(f"`{name}` must be {wanted}; got {_short(value)}.{share}")
     return result
 
 

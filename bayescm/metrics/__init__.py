@@ -113,12 +113,17 @@ def _one(metric: MetricLike, n_labels: int) -> Metric:
         )
     if callable(metric):
         return _from_function(metric)
-    raise TypeError(f"`metrics` takes names, functions of the cells and Metric objects; got {metric!r}.")
+    raise TypeError(
+        f"`metrics` takes names, functions of the cells and Metric objects; got {metric!r}. Numbers go by name, such "
+        "as prevalence=0.01."
+    )
 
 
 def _named(name: str, n_labels: int) -> Metric:
     """Look a name up: whole-matrix metrics, cell metrics, parametrised ones, averages."""
     word = name.strip().lower()
+    if word not in _BINARY and "(" not in word:
+        word = re.sub(r"[\s-]+", "_", word)  # balanced accuracy
     if n_labels > 2 and word in _MATRIX:
         return _MATRIX[word]
     if word in _BINARY:
@@ -135,6 +140,8 @@ def _named(name: str, n_labels: int) -> Metric:
             return _averaged(_named(base, n_labels), cast(Kind, average))
     if match := re.fullmatch(r"(\w+)\((.*)\)", word):
         return _parametrised(name, match[1], match[2])
+    if "," in word:
+        raise ValueError(f"`metrics` has no {name!r}; several go into a list: {name.replace(',', ' ').split()}.")
     raise ValueError(f"`metrics` has no {name!r}; {_near(word)}")
 
 
@@ -150,7 +157,8 @@ def _near(word: str) -> str:
         return "say which: 'false_alarm_ratio' is FP / (TP + FP), 'false_alarm_rate' FP / (FP + TN)."
     names = [*_BINARY, *_MATRIX, *FACTORIES]
     begun = [name for name in names if len(word) > 2 and name.startswith(word)]
-    if near := (begun + [name for name in difflib.get_close_matches(word, names, 3) if name not in begun])[:3]:
+    close = difflib.get_close_matches(word, [*dict.fromkeys(names)], 3)
+    if near := (begun + [name for name in close if name not in begun])[:3]:
         return f"did you mean {' or '.join(map(repr, near))}? All names: bayescm.metrics.available()."
     known = ", ".join(sorted({*OF_TWO, *(m.name for m in MATRIX), *FACTORIES}))
     return f"it knows {known}, their short names, and <name>_macro and the like."

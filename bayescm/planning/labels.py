@@ -1,7 +1,7 @@
 """What one more label is worth, and where to spend it: audits, whose items are checked by stratum."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -23,6 +23,15 @@ Whole = NDArray[np.int64]
 Lumps = tuple[Array, Array]
 """Values and their probabilities."""
 
+
+class Outcome(NamedTuple):
+    """What labels lead to: the expected least cost, whether it is exact, and how they are spent."""
+
+    least: float
+    exact: bool
+    spent: Whole
+
+
 LABELS = "n_labels"
 MOST = 10**6
 _LONG_NAMES = {
@@ -37,6 +46,7 @@ _LONG_NAMES = {
 }
 _USUAL = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
 _OUTCOMES = 1_000_000
+_SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 _NODES, _TAIL = 2**15, 1e-16
 
 
@@ -146,8 +156,9 @@ def label_value(
     -------
     xarray.Dataset
         Over ``n_labels``: ``value`` (expected saving, all items), ``net`` (less the price of the labels) and
-        ``labels(n_labels, group)``, how they are spent: so that the difference in cost of the two best actions becomes
-        least uncertain. Without it ``value_of_information``, the saving if the truth of every group were known;
+        ``labels(n_labels, group)``, how they are spent: the best of five ways to divide them between the two verdicts,
+        and so that what another action gains becomes least uncertain within each. Without it
+        ``value_of_information``, the saving if the truth of every group were known;
         ``best_n``, the number among those given with the largest ``net``, 0 if none is worth its price; ``best``, the
         action now; ``cost(action)``, expected, of all items.
 
@@ -184,26 +195,20 @@ def label_value(
     given = np.stack([matrix[:, verdict], *(np.repeat(matrix[:, [j]], len(verdict), 1) for j in range(2))])
     slope = _shares(posterior) * (given[:, 1] - given[:, 0])  # (action, group)
     now = given[:, 0] @ _shares(posterior) + slope @ (a / (a + b))
-    best, second = np.argsort(now, kind="stable")[:2]
-    variance = (slope[best] - slope[second]) ** 2 * a * b / ((a + b) ** 2 * (a + b + 1.0))
-    spent = np.stack([_split(variance, a + b, left, n) for n in grid])
-    groups_of = list(zip(a.tolist(), b.tolist(), strict=True))
-    outcomes = [
-        _least(now, slope, [_after_labels(*rate, int(n)) for rate, n in zip(groups_of, each, strict=True)])
-        for each in spent
-    ]
-    value = np.array([items * max(now.min() - least, 0.0) for least, _ in outcomes])
-    perfect = items * max(now.min() - _least(now, slope, [_beta(*rate) for rate in groups_of])[0], 0.0)
-    net = value - price * np.array(grid)
+    rates = list(zip(a.tolist(), b.tolist(), strict=True))
+    outcomes = [_best_split(now, slope, rates, left, n) for n in grid]
+    value = np.array([items * max(now.min() - one.least, 0.0) for one in outcomes])
+    perfect = items * max(now.min() - _least(now, slope, [_beta(*rate) for rate in rates])[0], 0.0)
+    net, spent = value - price * np.array(grid), np.stack([one.spent for one in outcomes])
     actions = ["classifier", *constant_actions(labels)]
     attrs = audits.attrs_of(counts, prior) | attributes(
-        per_label=price, n_items=items, method="exact" if all(exact for _, exact in outcomes) else "quadrature",
+        per_label=price, n_items=items, method="exact" if all(one.exact for one in outcomes) else "quadrature",
     )  # fmt: skip
     return xr.Dataset(
         {
             "value": (LABELS, value), "net": (LABELS, net), "labels": ((LABELS, GROUP), spent),
             "value_of_information": perfect, "best_n": grid[int(net.argmax())] if net.max() > 0.0 else 0,
-            "best": actions[best], "cost": ("action", items * now),
+            "best": actions[int(now.argmin())], "cost": ("action", items * now),
         },
         coords={LABELS: (LABELS, grid, {"long_name": "Further labels"}), GROUP: of.names, "action": actions},
         attrs=attrs,
@@ -256,6 +261,8 @@ def _grid(n_labels: Any, left: Whole) -> list[int]:
 def _split(variance: Array, size: Array, left: Whole, n: int) -> Whole:
     """Spend n labels so that the sum of v A / (A + m) is least: with equal gains to each, then one after the other."""
     root, spent = np.sqrt(variance * size), np.zeros(len(left), np.int64)
+    if n == 0:
+        return spent
     if not root.any():
         root = np.sqrt(size)
     low, high = 0.0, float((root / np.maximum(size, 1e-9)).max())
@@ -269,6 +276,25 @@ def _split(variance: Array, size: Array, left: Whole, n: int) -> Whole:
         gain = root**2 / ((size + spent) * (size + spent + 1.0))
         spent[int(np.where(spent < left, gain, -1.0).argmax())] += 1
     return spent
+
+
+def _best_split(now: Array, slope: Array, rates: Sequence[tuple[float, float]], left: Whole, n: int) -> Outcome:
+    """Divide n labels between what is called negative and positive in some ways, and return the best of these."""
+    a, b = np.array(rates).T
+    gain = slope[1:] - slope[0]  # of calling all items negative, and positive: each differs in other groups
+    variance = (gain**2).sum(0) * a * b / ((a + b) ** 2 * (a + b + 1.0))
+    sides = [gain[0] != 0.0, gain[0] == 0.0]
+    found: dict[int, Outcome] = {}
+    for share in _SHARES:
+        m = max(min(round(share * n), int(left[sides[0]].sum())), n - int(left[sides[1]].sum()))
+        if m in found:
+            continue
+        spent = np.zeros(len(left), np.int64)
+        for side, number in zip(sides, (m, n - m), strict=True):
+            spent[side] = _split(variance[side], (a + b)[side], left[side], number)
+        after = [_after_labels(*rate, int(k)) for rate, k in zip(rates, spent, strict=True)]
+        found[m] = Outcome(*_least(now, slope, after), spent)
+    return min(found.values(), key=lambda one: one.least)
 
 
 def _least(now: Array, slope: Array, rates: Sequence[Lumps]) -> tuple[float, bool]:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayescm.data import validate
 from bayescm.data.assumptions import PLANNED, assumed
+from bayescm.data.options import plain_words
 from bayescm.data.schema import METRIC, attributes
 from bayescm.distributions.beta_binomial import MOST
 from bayescm.metrics import MetricsLike, coordinates
@@ -27,6 +28,7 @@ _MOST_SCANNED = 4096
 TOGETHER = "all together"
 
 
+@plain_words
 def sample_size(
     metrics: MetricsLike = "accuracy",
     *,

@@ -1,6 +1,7 @@
 """sample_size_to_compare(): how many items until the better of two systems is likely to be seen as such."""
 
 from collections.abc import Callable
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from scipy import special
 
 from bayescm.data import validate
 from bayescm.data.assumptions import OWN_ITEMS, SAME_ITEMS, assumed
+from bayescm.data.options import plain_words
 from bayescm.data.schema import attributes
 from bayescm.distributions import Beta, exact_distribution
 from bayescm.distributions.beta_binomial import MOST, Rate, above, below
@@ -26,6 +28,7 @@ _STEPS, _NEAR = 200, 1.01  # to find an error rate that is kept, but for the rou
 _CLASSES = {"accuracy": (0, 1), "specificity": (0,), "recall": (1,)}
 
 
+@plain_words
 def sample_size_to_compare(
     first: Any,
     second: float | None = None,
@@ -105,9 +108,13 @@ def sample_size_to_compare(
         if second is not None or discordance is not None:
             raise ValueError("`second` and `discordance` are those of the comparison in `first`; leave them out.")
         first, second, discordance, metric = gaps.of_result(first)
+    elif second is None or not isinstance(first, Real):
+        raise TypeError(
+            "`first` and `second` must be rates, bayescm.sample_size_to_compare(0.85, 0.80), or `first` what "
+            "bayescm.compare_systems or bayescm.leaderboard returned."
+        )
     for name, value in (("first", first), ("second", second)):
         validate.number(name, value, 0, 1, closed=True)
-    assert second is not None
     sure = validate.number("decision_prob", decision_prob, 0.5, 1)
     wanted = validate.number("assurance", assurance, 0, 1)
     most = 2.0 * (1.0 - sure) if error_rate is None else validate.number("error_rate", error_rate, 0, 1)

@@ -84,7 +84,12 @@ def _named(data: Any, argument: str) -> list[tuple[str, xr.Dataset]]:
     for _, one in pairs:
         made = isinstance(one, xr.Dataset) and {"level", "point"} <= set(one) and {"space", "levels"} <= set(one.attrs)
         if not made:
-            refuse(argument, one, "what bayescm.region or bayescm.band returns, or several of these")
+            refuse(
+                argument,
+                one,
+                "what bayescm.region or bayescm.band returns, or several of these",
+                "bayescm.plot_region(bayescm.region(counts))",
+            )
     if len(pairs) > 1 and not isinstance(data, Mapping):
         pairs = [(words(one), one) for _, one in pairs]
         if len(dict(pairs)) < len(pairs):

@@ -206,7 +206,7 @@ def of_pairs(prior: PriorLike) -> float | None:
 def _rows(name: str, value: Any, k: int) -> Array:
     """Return concentrations of the K x K cells."""
     if isinstance(value, str):
-        diagonal, off, _ = _NAMED[validate.choice(name, value, NAMES)]
+        diagonal, off, _ = _NAMED[_known(name, value)]
         return np.where(np.eye(k, dtype=bool), diagonal(k), off(k))
     return np.full((k, k), float(_checked(name, value, ()))) if np.ndim(value) == 0 else _checked(name, value, (k, k))
 
@@ -214,7 +214,7 @@ def _rows(name: str, value: Any, k: int) -> Array:
 def _shares(name: str, value: Any, k: int) -> Array:
     """Return concentrations of the K class shares."""
     if isinstance(value, str):
-        return np.full(k, _NAMED[validate.choice(name, value, NAMES)][2](k))
+        return np.full(k, _NAMED[_known(name, value)][2](k))
     return np.full(k, float(_checked(name, value, ()))) if np.ndim(value) == 0 else _checked(name, value, (k,))
 
 
@@ -283,3 +283,10 @@ def exchange(base: Concentrations, prevalence: PrevalenceLike, class_totals: Arr
         return Concentrations(base.rows, values, known=True)
     wanted = "a number or the two numbers of a Beta" if k == 2 else f"{k} positive shares that add up to 1"
     raise ValueError(f"`prevalence` must be None, 'fixed', {wanted}; got {prevalence!r}.")
+
+
+def _known(name: str, value: str) -> str:
+    """Return the name of a prior."""
+    if value in ("uniform", "flat"):
+        raise ValueError(f"`{name}`={value!r} of what? One for every cell is 'laplace', one for all together 'perks'.")
+    return validate.choice(name, value, NAMES)

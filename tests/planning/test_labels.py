@@ -87,6 +87,32 @@ def test_the_best_number_pays_and_more_is_not_worth_its_price():
     assert int(free["best_n"]) == int(free["n_labels"][-1])
 
 
+@pytest.mark.parametrize("n", [4, 20, 60])
+def test_no_way_to_spend_labels_that_was_tried_is_better(n):
+    audit = bayescm.audited([[10, 0], [10, 20]], [88, 1912])
+    found = value(audit, costs={"fp": 20, "fn": 1}, n_labels=[n], n_items=1)
+    of, a, b = [88, 1912], np.array([10.5, 20.5]), np.array([10.5, 0.5])
+    shares = (np.array(of) + 1) / 2002
+
+    def least(rates):
+        calls = [20 * shares[1] * (1 - rates[1]) + shares[0] * rates[0], shares @ rates, 20 * shares @ (1 - rates)]
+        return np.min(np.broadcast_arrays(*calls), 0)
+
+    values = []
+    for m in {0, n // 4, n // 2, 3 * n // 4, n}:
+        spent = np.array([m, n - m])
+        rates = [(a[g] + np.arange(spent[g] + 1)) / (a[g] + b[g] + spent[g]) for g in (0, 1)]
+        p = [stats.betabinom(spent[g], a[g], b[g]).pmf(np.arange(spent[g] + 1)) for g in (0, 1)]
+        grid = np.stack(np.meshgrid(*rates, indexing="ij"))
+        costs = [
+            20 * shares[1] * (1 - grid[1]) + shares[0] * grid[0],
+            (shares[:, None, None] * grid).sum(0),
+            20 * (shares[:, None, None] * (1 - grid)).sum(0),
+        ]
+        values.append(least(a / (a + b)) - np.multiply.outer(*p).ravel() @ np.min(costs, 0).ravel())
+    assert float(found["value"][0]) == pytest.approx(max(values), abs=1e-12)
+
+
 FOUR = bayescm.audited(bayescm.from_array([[[4, 2], [1, 5]], [[3, 1], [2, 4]]], dims="site"), [[600, 400], [500, 500]])
 
 
