@@ -38,11 +38,13 @@ SCENARIOS = {
 """Scores of controls and of cases."""
 SIZES = (100, 200, 500, 1000, 2000, 5000, 10000) if not QUICK else (100, 2000)
 SHARES = (0.01, 0.05, 0.1, 0.2, 0.3, 0.5) if not QUICK else (0.5,)
-COVERED = (200, 500, 1000, 2000, 5000) if not QUICK else (200,)
+COVERED = (200, 500, 1000, 2000, 5000, 10000) if not QUICK else (200,)
 CHOSEN = ("average_precision", "interpolated_median", "lower_trapezoid")
 FEW = (1, 2, 5, 20)
 CONTROLS = 100
 METHODS = ("logit", "binomial", "bootstrap", "bca", "cross_validation", "bayesian", "smoothed")
+OF_MANY = ("logit", "binomial", "cross_validation")
+"""Methods that many items take: "smoothed" is for few, and the resampling ones would run for hours."""
 AUC_METHODS = ("delong", "logit_delong", "hanley_mcneil", "bootstrap", "bca", "bayesian", "smoothed")
 ESTIMATES, INTERVALS, AUCS = (5000, 1000, 2000) if not QUICK else (200, 60, 60)
 """Simulated data sets of a setting; of intervals from 5000 items on half as many."""
@@ -132,7 +134,7 @@ def measured(found: Array, truth: float) -> dict[str, object]:
 def coverage(scenario: str, size: int, ideal: dict[str, float]) -> list[Row]:
     """Return a row per estimator and method."""
     cases = round(PREVALENCE * size)
-    methods = METHODS if size <= 1000 else METHODS[:-1]  # "smoothed" is for few items, and slow
+    methods = METHODS if size <= 1000 else METHODS[:-1] if size <= 5000 else OF_MANY
     rng = np.random.default_rng([2, list(SCENARIOS).index(scenario), size])
     found = np.empty((INTERVALS // (1 if size < 5000 else 2), len(CHOSEN), len(methods), 3))
     for i in range(len(found)):
