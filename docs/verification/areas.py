@@ -23,7 +23,7 @@ from scipy import integrate, stats
 
 from bayescm.curves import area_samples, pr_area, roc_area
 from bayescm.curves.area_intervals import Areas
-from bayescm.curves.pr_area import ESTIMATORS
+from bayescm.curves.area_samples import CODES
 
 Array = NDArray[np.float64]
 Row = dict[str, object]
@@ -39,6 +39,8 @@ SCENARIOS = {
 SIZES = (100, 200, 500, 1000, 2000, 5000, 10000) if not QUICK else (100, 2000)
 SHARES = (0.01, 0.05, 0.1, 0.2, 0.3, 0.5) if not QUICK else (0.5,)
 COVERED = (200, 500, 1000, 2000, 5000, 10000) if not QUICK else (200,)
+ESTIMATORS = tuple(name for name in CODES if name != "auc")
+"""Boyd's."""
 CHOSEN = ("average_precision", "interpolated_median", "lower_trapezoid")
 FEW = (1, 2, 5, 20)
 CONTROLS = 100
