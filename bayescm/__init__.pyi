@@ -13,6 +13,7 @@ from .curves import curve_band as curve_band
 from .curves import curve_hull as curve_hull
 from .curves import curve_intervals as curve_intervals
 from .curves import curve_posterior as curve_posterior
+from .curves import reliability as reliability
 from .data import datasets as datasets
 from .data.counts import confusion_matrix as confusion_matrix
 from .data.counts import from_array as from_array

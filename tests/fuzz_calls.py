@@ -195,6 +195,12 @@ FUNCTIONS: dict[str, dict[str, Maker]] = {
         "y_score": score,
         "method": pick("jeffreys", "wilson", "clopper_pearson", "wald", "x"),
     },
+    "reliability": {
+        "y_true": truth,
+        "y_score": pick([0.1, 0.9, 0.4, 0.5], [0.5], [2, 3], [np.nan], "x", None),
+        "bins": pick(10, 2, 0, [0, 0.5, 1], [0, 1], [1, 0], "x", [np.nan]),
+        "method": pick("clopper_pearson", "wilson", "jeffreys", "x"),
+    },
     "curve_posterior": {
         "y_true": truth,
         "y_score": scores,

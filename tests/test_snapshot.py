@@ -91,6 +91,7 @@ CALLS = {
     "curve_hull": hull,
     "curve_intervals": lambda: bayescm.curve_intervals(TRUE, SCORES["a"]),
     "curve_posterior": curves,
+    "reliability": lambda: bayescm.reliability(TRUE, 1 / (1 + np.exp(-np.asarray(SCORES["a"])))),
     "curve_posterior over thresholds": lambda: curves(over="threshold", metrics=["f1", "mcc"]),
     "decide": lambda: bayescm.decide(SEVERAL, {"fn": 5, "fp": 1}, design="independent", **SEED),
     "decision_curve": risks,

@@ -1,4 +1,4 @@
-"""Areas under curves and rates at thresholds: what auc, aucpr, auc_difference and curve_intervals return."""
+"""Areas under curves, rates at thresholds, reliability: what auc, aucpr, curve_intervals and their like return."""
 
 import json
 from collections.abc import Mapping
@@ -108,3 +108,25 @@ def thresholds(data: xr.Dataset) -> str:
     level = percent(float(data.attrs["ci_prob"]))
     rates = " and ".join(str(name).replace("_", " ") for name in data["metric"].values)
     return f"{rates[:1].upper()}{rates[1:]} at {data[THRESHOLD].size} thresholds, each with a {level} interval alone."
+
+
+def of_reliability(data: xr.Dataset) -> list[dict[str, Any]]:
+    """Return a record per bin of scores."""
+    return [
+        names | {name: float(one[name]) for name in ("point", "mean_score", "bin_lower", "bin_upper")}
+        | bounds(one["interval"]) | {"items": int(one["items"])}
+        for names, one in each(data, "interval", CI_BOUND)
+    ]  # fmt: skip
+
+
+def reliability(data: xr.Dataset) -> str:
+    """Say in how many bins the mean score is off, and the Brier score."""
+    off, level = int(data.attrs["off"]), percent(float(data.attrs["ci_prob"]))
+    brier = data.sel(loss="brier")
+    lower, upper = brier["loss_interval"].values.tolist()
+    score = with_interval(float(brier["mean_loss"]), (lower, upper), data.attrs["ci_prob"])
+    where = "none of the" if off == 0 else f"{off} of the"
+    return (
+        f"The mean score lies outside the simultaneous {level} band in {where} {data.sizes['bin']} bins; "
+        f"Brier score {score}."
+    )

@@ -52,7 +52,8 @@ class Answer:
     data : xarray.Dataset or xarray.DataTree
         From :func:`bayescm.summary`, :func:`bayescm.interval`, :func:`bayescm.compare_systems`,
         :func:`bayescm.leaderboard`, :func:`bayescm.auc`, :func:`bayescm.aucpr`, :func:`bayescm.auc_difference`,
-        :func:`bayescm.curve_intervals`, :func:`bayescm.sample_size`, :func:`bayescm.sample_size_to_compare`,
+        :func:`bayescm.curve_intervals`, :func:`bayescm.reliability`,
+        :func:`bayescm.sample_size`, :func:`bayescm.sample_size_to_compare`,
         :func:`bayescm.sample_size_of_auc` or :func:`bayescm.decide`.
 
     Examples

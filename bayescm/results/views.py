@@ -109,6 +109,11 @@ VIEWS = (
         ("point", "lower", "upper", "first", "second"),
     ),
     View(
+        "reliability", _of("point interval mean_score mean_loss", items="i"), ("method", "ci_prob", "off"),
+        _BOUNDS | {"bin": 0}, areas.reliability, areas.of_reliability, ("bin",),
+        ("point", "lower", "upper", "mean_score", "items"),
+    ),
+    View(
         "auc and aucpr", _of("point interval se", clipped="b"), ("cases", "controls", "method", "ci_prob"), _BOUNDS,
         areas.answer, areas.of_areas, ("system", "estimator", "ci_method"), ("point", "se", "lower", "upper"),
     ),

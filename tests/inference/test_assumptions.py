@@ -44,6 +44,7 @@ ANSWERS = {
     "probability": lambda: bayescm.probability(TWO, "recall > .8"),
     "region": lambda: bayescm.region(TWO, grid=10),
     "region_level": lambda: bayescm.region_level(TWO, recall=0.8, precision=0.8),
+    "reliability": lambda: bayescm.reliability(ACTUAL, 1 / (1 + np.exp(-np.array(SCORE, float)))),
     "replicate": lambda: bayescm.replicate(TWO, "recall"),
     "sample_size": lambda: bayescm.sample_size("accuracy", width=0.2),
     "sample_size_of_auc": lambda: bayescm.sample_size_of_auc(0.8, width=0.1),

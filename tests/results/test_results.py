@@ -52,6 +52,7 @@ MAKE = {
     "areas": lambda: bayescm.auc(TRUE, SCORES, method=["delong", "hanley_mcneil"]),
     "PR areas": lambda: bayescm.aucpr(TRUE, SCORES["a"], estimator=["average_precision", "interpolated_median"]),
     "difference of areas": lambda: bayescm.auc_difference(TRUE, SCORES),
+    "reliability": lambda: bayescm.reliability(TRUE, 1 / (1 + np.exp(-SCORES["a"]))),
     "rates": lambda: bayescm.curve_intervals(TRUE, SCORES["a"], thresholds=[0.2, 0.5]),
     "size": lambda: bayescm.sample_size(["recall", "specificity"], width=0.1, prevalence=0.3, fixed_totals=True),
     "allocation": lambda: bayescm.allocate(AUDIT, 40),

@@ -1,0 +1,167 @@
+"""reliability(): whether scores are the probabilities that they claim to be, and what they lose."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+from bayescm.data import validate
+from bayescm.data.assumptions import assumed
+from bayescm.data.labels import Label
+from bayescm.data.schema import CI_BOUND, attributes, interval_coordinate, positive_class
+from bayescm.data.scores import check_scores
+from bayescm.inference import proportions
+
+Array = NDArray[np.float64]
+
+BIN, LOSS = "bin", "loss"
+LOSSES = ("brier", "log_loss")
+METHODS = {
+    "clopper_pearson": proportions.clopper_pearson,
+    "wilson": proportions.wilson,
+    "jeffreys": proportions.jeffreys,
+}
+_NAMES = {
+    "point": "Share of the positive class",
+    "interval": "Interval of the share, of all bins at once",
+    "mean_score": "Mean score",
+    "items": "Items",
+    "mean_loss": "Mean loss",
+    "loss_se": "Standard error of the mean loss",
+    "loss_interval": "Interval of the mean loss",
+}
+
+
+def reliability(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    bins: int | ArrayLike = 10,
+    method: str = "clopper_pearson",
+    ci_prob: float = 0.95,
+    labels: Sequence[Label] | None = None,
+    pos_label: Label | None = None,
+) -> xr.Dataset:
+    """Compare scores that are probabilities with how often they come true, with a simultaneous band.
+
+    Parameters
+    ----------
+    y_true : array_like of shape (n,)
+        Actual labels, two classes.
+    y_score : array_like of shape (n,)
+        Probabilities of the positive class.
+    bins : int or array_like
+        That many bins with equally many items, fewer where scores are tied; or the edges of bins, rising from 0 to 1.
+        A score on an edge belongs to the bin above it.
+    method : {"clopper_pearson", "wilson", "jeffreys"}
+        Of the interval of each bin.
+    ci_prob : float
+        Level of all bins at once, and of the interval of each loss.
+    labels, pos_label
+        As in :func:`bayescm.confusion_matrix`.
+
+    Returns
+    -------
+    xarray.Dataset
+        Over ``bin``: ``point``, the share of the positive class, ``interval(ci_bound)``, ``mean_score`` and ``items``,
+        with the coordinates ``bin_lower`` and ``bin_upper``. Over ``loss``, "brier" and "log_loss": ``mean_loss``,
+        ``loss_se`` and ``loss_interval(ci_bound)``. The attr ``off`` counts the bins whose mean score lies outside.
+
+    Raises
+    ------
+    ValueError
+        If scores are no probabilities, or edges don't rise from 0 to 1.
+
+    Notes
+    -----
+    Given the scores, the bins are independent: each interval has the level ci_prob to the power of 1 / bins (Sidak).
+    Within a bin the chances differ, and the number of positives varies less than a binomial one (Hoeffding 1956), so
+    that "clopper_pearson" holds the mean chances of all bins at least as often as it says; "wilson" and "jeffreys" hold
+    them about as often, and are shorter.
+
+    A loss has the interval of a mean, by Student's t. The log loss is infinite where a score of 0 or 1 is wrong.
+
+    References
+    ----------
+    Brier 1950, Monthly Weather Review 78; Sidak 1967, JASA 62; Hoeffding 1956, Annals of Mathematical Statistics 27.
+
+    Examples
+    --------
+    >>> import numpy as np, bayescm
+    >>> rng = np.random.default_rng(1)
+    >>> chance = rng.uniform(size=400)
+    >>> found = bayescm.reliability(rng.uniform(size=400) < chance, chance**2, bins=4)
+    >>> found["interval"].values.round(2)
+    array([[0.03, 0.17],
+           [0.24, 0.49],
+           [0.52, 0.76],
+           [0.69, 0.9 ]])
+    >>> found["mean_score"].values.round(2), found.attrs["off"]
+    (array([0.02, 0.13, 0.37, 0.75]), 3)
+    """
+    validate.choice("method", method, METHODS)
+    level = validate.number("ci_prob", ci_prob, 0, 1)
+    scores = check_scores(y_true, y_score, labels, pos_label)
+    if scores.systems is not None:
+        raise ValueError("`y_score` must be the scores of one system; call once for each.")
+    score, positive = scores.score[0], scores.positive.astype(np.float64)
+    if not ((score >= 0.0) & (score <= 1.0)).all():
+        raise ValueError("`y_score` must be probabilities, between 0 and 1; other scores have no reliability.")
+    edges = _edges(bins, score)
+    place = np.clip(np.searchsorted(edges, score, side="right") - 1, 0, len(edges) - 2)
+    items, hits, total = (np.bincount(place, weight, len(edges) - 1) for weight in (None, positive, score))
+    number = int((items > 0).sum())
+    lower, upper = METHODS[method](hits, items, level ** (1.0 / number))
+    band = np.where(items[:, None] > 0, np.stack([lower, upper], -1), [0.0, 1.0])
+    with np.errstate(invalid="ignore"):
+        point, mean_score = hits / items, total / items
+    mean, error, limits = _losses(score, positive, level)
+    found = xr.Dataset(
+        {
+            "point": (BIN, point), "interval": ((BIN, CI_BOUND), band), "mean_score": (BIN, mean_score),
+            "items": (BIN, items), "mean_loss": (LOSS, mean), "loss_se": (LOSS, error),
+            "loss_interval": ((LOSS, CI_BOUND), limits),
+        },
+        coords={
+            "bin_lower": (BIN, edges[:-1]), "bin_upper": (BIN, edges[1:]), LOSS: list(LOSSES),
+            CI_BOUND: interval_coordinate(level, "confidence"),
+        },
+        attrs=attributes(
+            method=method, ci_prob=level, kind="simultaneous",
+            off=int(((mean_score < band[:, 0]) | (mean_score > band[:, 1])).sum()), assumptions=assumed(),
+            **positive_class(scores.labels.tolist()),
+        ),
+    )  # fmt: skip
+    for name, text in _NAMES.items():
+        found[name].attrs = {"long_name": text, "units": "1"}
+    return found
+
+
+def _edges(bins: Any, score: Array) -> Array:
+    """Return the edges of bins with equally many items, or those given."""
+    if isinstance(bins, int | np.integer):
+        number = validate.positive_integer("bins", bins)
+        inner = np.unique(np.sort(score)[np.arange(1, number) * len(score) // number])
+        return np.concatenate([[0.0], inner[(inner > score.min()) & (inner < 1.0)], [1.0]])
+    edges = validate.real_numbers("bins", validate.array_of("bins", bins))
+    if len(edges) < 2 or edges[0] != 0.0 or edges[-1] != 1.0 or (np.diff(edges) <= 0.0).any():
+        raise ValueError("`bins` must be a number of bins, or edges that rise from 0 to 1.")
+    return edges
+
+
+def _losses(score: Array, positive: Array, ci_prob: float) -> tuple[Array, Array, Array]:
+    """Return mean losses, their standard errors and intervals (2, 2)."""
+    with np.errstate(divide="ignore"):
+        each = np.stack([(score - positive) ** 2, -np.log(np.where(positive > 0.0, score, 1.0 - score))])
+    mean, n = each.mean(1), each.shape[1]
+    error = np.full(2, np.nan)
+    if n > 1:
+        finite = np.isfinite(mean)
+        error[finite] = each[finite].std(1, ddof=1) / np.sqrt(n)
+    half = error * special.stdtrit(max(n - 1, 1), (1.0 + ci_prob) / 2.0)
+    limits = np.stack([np.maximum(mean - half, 0.0), mean + half], -1)
+    limits[0] = np.minimum(limits[0], 1.0)
+    return mean, error, np.where(np.isfinite(limits), limits, np.nan)

@@ -1,0 +1,109 @@
+"""Reliability: against scikit-learn, exact sums, and coverage under known chances."""
+
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn.calibration import calibration_curve
+from sklearn.metrics import brier_score_loss, log_loss
+
+import bayescm
+from bayescm.calibration import coverage_of
+
+
+def sample(seed, n=300):
+    rng = np.random.default_rng(seed)
+    chance = rng.beta(1, 3, n)
+    return (rng.uniform(size=n) < chance).astype(int), chance
+
+
+def test_points_and_losses_are_those_of_scikit_learn():
+    y, score = sample(1)
+    found = bayescm.reliability(y, score, bins=np.linspace(0, 1, 6))
+    shares, means = calibration_curve(y, score, n_bins=5)
+    some = found["items"] > 0
+    np.testing.assert_allclose(found["point"][some], shares)
+    np.testing.assert_allclose(found["mean_score"][some], means)
+    assert found["items"].sum() == 300
+    assert found["mean_loss"].sel(loss="brier").item() == pytest.approx(brier_score_loss(y, score))
+    assert found["mean_loss"].sel(loss="log_loss").item() == pytest.approx(log_loss(y, score))
+    brier = (score - y) ** 2
+    limits = stats.ttest_1samp(brier, 0).confidence_interval(0.95)
+    np.testing.assert_allclose(found["loss_interval"].sel(loss="brier"), limits)
+
+
+def test_bins_hold_equally_many_items_and_their_intervals_are_exact():
+    y, score = sample(2)
+    found = bayescm.reliability(y, score, bins=6, ci_prob=0.9)
+    assert found["items"].values.tolist() == [50] * 6
+    level = 0.9 ** (1 / 6)
+    for i in range(6):
+        one = found.isel(bin=i)
+        inside = (score >= one["bin_lower"].item()) & (score < one["bin_upper"].item())
+        wanted = stats.binomtest(int(y[inside].sum()), 50).proportion_ci(level)
+        np.testing.assert_allclose(one["interval"], wanted)
+    one = bayescm.reliability(y, score, bins=1)
+    np.testing.assert_allclose(one["interval"][0], stats.binomtest(int(y.sum()), 300).proportion_ci(0.95))
+
+
+@pytest.mark.parametrize(("method", "least"), [("clopper_pearson", 0.95), ("wilson", 0.93), ("jeffreys", 0.93)])
+def test_the_band_holds_the_chances_of_all_bins(method, least):
+    chance = np.random.default_rng(3).beta(0.6, 2, 200)
+    edges = np.array([0, 0.05, 0.15, 0.3, 0.5, 1])
+    place = np.searchsorted(edges, chance, side="right") - 1
+    truth = [np.array([chance[place == i].mean() for i in range(5)])]
+
+    def bounds(y):
+        found = bayescm.reliability(y, chance, bins=edges, method=method, labels=[0, 1])["interval"].values
+        return found[:, 0], found[:, 1]
+
+    found = coverage_of(
+        bounds, truth, simulate=lambda rng, p: (rng.uniform(size=200) < chance).astype(int), simultaneous=True,
+        simulations=800, random_seed=1,
+    )  # fmt: skip
+    assert found["coverage"].item() > least - 4 * (least * (1 - least) / 800) ** 0.5
+
+
+def test_intervals_of_losses_hold_their_means():
+    rng, held = np.random.default_rng(4), []
+    brier, log = 1 / 6, 0.5  # of a uniform chance: E p (1 - p); E of the entropy
+    for _ in range(400):
+        chance = rng.uniform(size=100)
+        found = bayescm.reliability(rng.uniform(size=100) < chance, chance, bins=2)["loss_interval"].values
+        held.append((found[:, 0] < [brier, log]) & ([brier, log] < found[:, 1]))
+    assert (np.mean(held, 0) > 0.95 - 5 * 0.011).all()
+
+
+def test_edges():
+    y = np.array([0, 1, 1, 0])
+    tied = bayescm.reliability(y, [0.5] * 4)
+    assert tied.sizes["bin"] == 1
+    assert tied.attrs["off"] == 0
+    sure = bayescm.reliability(y, [0.0, 1.0, 0.0, 0.0])
+    assert np.isinf(sure["mean_loss"].sel(loss="log_loss"))
+    assert np.isnan(sure["loss_interval"].sel(loss="log_loss")).all()
+    empty = bayescm.reliability(y, [0.1, 0.9, 0.9, 0.1], bins=[0, 0.2, 0.8, 1])
+    assert empty["items"].values.tolist() == [2, 0, 2]
+    np.testing.assert_array_equal(empty["interval"][1], [0, 1])
+    assert np.isnan(empty["point"][1])
+    assert empty.attrs["off"] == 0
+    off = bayescm.reliability(np.r_[np.zeros(50), np.ones(50)], np.r_[np.full(50, 0.6), np.full(50, 0.7)])
+    assert off.attrs["off"] == 2
+    assert "in 2 of the 2 bins" in off.bayescm.sentence
+    words = bayescm.reliability(["no", "yes", "yes", "no"], [0.1, 0.9, 0.8, 0.3], bins=2)
+    assert words["mean_loss"].sel(loss="brier").item() == pytest.approx(0.15 / 4)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"y_score": [0.1, 1.2, 0.3]}, "must be probabilities"), ({"y_score": [-0.1, 0.2, 0.3]}, "probabilities"),
+        ({"y_score": [np.nan, 0.2, 0.3]}, "missing value"), ({"y_true": [0, 1, 2]}, "two classes"),
+        ({"bins": 0}, "`bins`"), ({"bins": [0, 0.5]}, "from 0 to 1"), ({"bins": [0, 0.5, 0.5, 1]}, "from 0 to 1"),
+        ({"method": "wald"}, "`method`"), ({"ci_prob": 1}, "`ci_prob`"),
+        ({"y_score": {"a": [0.1, 0.2, 0.3]}}, "one system"),
+    ],
+)  # fmt: skip
+def test_wrong_input_is_explained(change, message):
+    given = {"y_true": [0, 1, 1], "y_score": [0.1, 0.2, 0.3]} | change
+    with pytest.raises(ValueError, match=message):
+        bayescm.reliability(given.pop("y_true"), given.pop("y_score"), **given)
