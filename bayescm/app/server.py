@@ -5,7 +5,7 @@ import json
 import re
 import threading
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache, partial
 from io import BytesIO
 from typing import Any
@@ -167,7 +167,7 @@ async def _respond(request: Request, made: Callable[[bytes], Response]) -> Respo
     except (ValueError, TypeError, ArithmeticError) as error:
         return _error(400, " ".join(str(error).split()), _field_of(str(error)))
     except TimeoutError:
-        return _error(503, f"This took more than {SECONDS:g} seconds; ask the library.")
+        return _error(503, f"This took more than {SECONDS:g} seconds; ask again once all is compiled, or the library.")
     finally:
         state.asked -= 1
 
@@ -262,18 +262,20 @@ def _drawn(found: Found, _: list[str], kind: str) -> Response:
 
 
 def serve(host: str = "127.0.0.1", port: int = 8765) -> None:
-    """Compile what is needed, and serve the page until it is interrupted."""
+    """Compile what the first question needs, serve the page until it is interrupted, and compile the rest meanwhile."""
     hosts = HOSTS | {f"[{host}]" if ":" in host else host}
     print("bayescm: compiling, the first time on a machine for a minute ...", flush=True)
-    warm()
+    first, *others = QUESTIONS
+    warm([first])
     print(f"bayescm: open http://{host}:{port} - Ctrl+C ends it", flush=True)
+    threading.Thread(target=warm, args=(others,), daemon=True).start()
     uvicorn.run(create_app(hosts), host=host, port=port, log_level="warning", access_log=False, server_header=False)
 
 
-def warm() -> None:
-    """Answer and draw each question once, so that nothing is left to compile."""
-    for i, (name, question) in enumerate(QUESTIONS.items(), start=1):
-        print(f"bayescm: {i} of {len(QUESTIONS)}: {name}", flush=True)
+def warm(names: Iterable[str] = QUESTIONS) -> None:
+    """Answer and draw each question once, so that nothing is left to compile; others get in between."""
+    for name in names:
         with _one_at_a_time, warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
-            _drawn(question(EXAMPLES.get(name, _CELLS)), [], "svg")
+            _drawn(QUESTIONS[name](EXAMPLES.get(name, _CELLS)), [], "svg")
+        print(f"bayescm: {name} is compiled", flush=True)
