@@ -128,6 +128,7 @@ def test_there_are_notebooks():
         "07_scores_to_decision.ipynb",
         "08_leaderboard.ipynb",
         "09_planning.ipynb",
+        "10_million_matrices.ipynb",
         "11_audits.ipynb",
     ]
     assert {"boyd_2013", "urlus_2023"} <= {path.stem for path in PAPERS}
