@@ -72,7 +72,7 @@ def pairs(path: Path) -> Any:
     """Yield the labels and scores of a file, a group of rows at a time."""
     import pyarrow.parquet as pq
 
-    for batch in pq.ParquetFile(path).iter_batches(BATCH):
+    for batch in pq.ParquetFile(path, pre_buffer=False).iter_batches(BATCH):
         yield batch["y"].to_numpy(), batch["score"].to_numpy()
 
 

@@ -32,7 +32,8 @@ def from_table(
     table : data frame
         Any frame that narwhals knows (pandas, polars, pyarrow, duckdb, lazy ones), or a record batch of Arrow. Or an
         iterator over such chunks, such as ``pandas.read_csv(file, chunksize=10**6)`` or
-        ``pyarrow.parquet.ParquetFile(file).iter_batches()``: of items (``n=None``) only the counts are kept.
+        ``pyarrow.parquet.ParquetFile(file, pre_buffer=False).iter_batches()``: of items (``n=None``) only the counts
+        are kept.
     actual, predicted : str
         Columns of labels.
     n : str or None
