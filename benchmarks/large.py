@@ -45,9 +45,9 @@ def stored(source: Path, out: Path) -> None:
 
     from bayescm.cli import main
 
-    told = ["summary", "--input", str(source), "--output", str(out), "--metrics", "recall", "--ci-kind", "eti"]
+    arguments = ["summary", "--input", str(source), "--output", str(out), "--metrics", "recall", "--ci-kind", "eti"]
     with dask.config.set(num_workers=2):
-        main([*told, "--chunk", "100000", "--seed", "1"])
+        main([*arguments, "--chunk", "100000", "--seed", "1"])
 
 
 def make_scores(path: Path, n: int) -> None:
@@ -109,10 +109,10 @@ CALLS: dict[str, Callable[[Path, Path], None]] = {
 
 def measured(call: str, source: Path, out: Path) -> dict[str, float]:
     """Return seconds, processor seconds and peak memory (MiB) of a call in a process of its own."""
-    told = [sys.executable, __file__, "--call", call, str(source), str(out)]
+    arguments = [sys.executable, __file__, "--call", call, str(source), str(out)]
     environment = os.environ | dict.fromkeys(THREADS, "1")
     return dict(
-        json.loads(subprocess.run(told, check=True, capture_output=True, env=environment).stdout.splitlines()[-1])
+        json.loads(subprocess.run(arguments, check=True, capture_output=True, env=environment).stdout.splitlines()[-1])
     )
 
 

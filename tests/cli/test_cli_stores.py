@@ -117,8 +117,8 @@ def test_a_killed_run_goes_on_and_gives_the_same_bytes(capsys, folder, writes):
     done = json.loads((folder / "out.zarr.manifest.json").read_text())["done"]
     assert (done == 0) if writes == 3 else (0 < done < 25)
     assert main(arguments) == 0
-    told = f", {done} of them by an earlier run" if done else ""
-    assert capsys.readouterr().out == f"out.zarr: 50 matrices in 25 chunks{told}.\n"
+    earlier = f", {done} of them by an earlier run" if done else ""
+    assert capsys.readouterr().out == f"out.zarr: 50 matrices in 25 chunks{earlier}.\n"
     assert main([word.replace("out.zarr", "whole.zarr") for word in arguments]) == 0
     assert content(folder / "out.zarr") == content(folder / "whole.zarr")
 
