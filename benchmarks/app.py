@@ -28,6 +28,7 @@ CELLS = {"tp": "26", "fn": "0", "fp": "2", "tn": "6"}
 TEXTS = ("", "0", "-3", "1e309", "nan", "abc", "\x00", "7%", "1,2", "a\tb\n1\t2", "[[1]]", None, 3, [], {}, "9" * 400)
 SHARES = {"page": 2, "asked before": 3, "new": 2, "picture": 1, "file": 1, "random": 1}
 CLEAR = {400, 404, 413, 415, 429}
+LIMITS = httpx.Limits(max_connections=400, keepalive_expiry=2)  # the server closes an idle connection after 5 s
 RESULTS = Path(__file__).with_name("results_app.md")
 
 
@@ -62,7 +63,7 @@ async def load(address: str, pid: int, rate: float, seconds: float, seed: int = 
     rng, codes, took, lost = random.Random(seed), Counter(), {}, []
     sizes = [memory(pid, "VmRSS")]
 
-    async with httpx.AsyncClient(base_url=address, timeout=120, limits=httpx.Limits(max_connections=400)) as client:
+    async with httpx.AsyncClient(base_url=address, timeout=120, limits=LIMITS) as client:
 
         async def one() -> None:
             kind, path, sent = request(rng)
