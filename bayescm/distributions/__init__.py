@@ -18,7 +18,7 @@ from bayescm.distributions.linear import Linear
 from bayescm.distributions.protocol import Distribution
 from bayescm.distributions.quotient import Quotient
 from bayescm.distributions.several import several_distribution
-from bayescm.metrics import Metric, multiclass, of_one_class
+from bayescm.metrics import Metric, multiclass, of_one_class, resolve
 from bayescm.priors.concentrations import Concentrations
 
 __all__ = [
@@ -32,6 +32,7 @@ __all__ = [
     "exact_distribution",
     "is_prevalence",
     "joint_probability",
+    "mean_over_classes",
     "statistics",
 ]
 
@@ -67,6 +68,14 @@ def exact_distribution(
         if several(metric, replace(which, rows=rows, shares=which.shares if which.known else shares)) is None:
             return None
     return several(metric, which)
+
+
+def mean_over_classes(metric: Metric, which: Concentrations) -> Array | None:
+    """Return the exact mean of a macro average, that of the means of its classes, where each class has a Beta's."""
+    if metric.kind != "macro" or which.rows.shape[-1] == 2:
+        return None
+    of_class = _closed_form(resolve([metric.name.removesuffix("_macro")], which.rows.shape[-1])[0], which)
+    return np.asarray(of_class.mean().mean(-1)) if isinstance(of_class, Beta) else None
 
 
 def _closed_form(metric: Metric, which: Concentrations) -> Beta | Point | None:

@@ -254,6 +254,9 @@ def draws_of(metrics: Sequence[Metric], one: Concentrations, rng: np.random.Gene
 def _of_metric(metric: Metric, values: Array, posterior: Concentrations, plan: _Plan) -> dict[str, Any]:
     """Return the statistics of one metric's draws for one matrix."""
     found = tables.of_draws(metric, values, plan.ci_prob, plan.ci_kind)
+    mean = None if plan.theta is not None else distributions.mean_over_classes(metric, posterior)
+    if mean is not None:
+        found |= {"mean": mean, "mcse_mean": np.zeros_like(mean)}
     if metric.moments:  # inf or NaN instead of the luck of the draws
         least = _least_concentration(metric, posterior.rows)
         found["mean"] = np.where(least <= 1, np.inf, found["mean"])

@@ -359,3 +359,14 @@ def test_two_threads_agree_with_one():
         one, two = pool.map(run, range(2))
     xr.testing.assert_identical(one, two)
     xr.testing.assert_identical(one, run(0))
+
+
+@pytest.mark.parametrize("name", ["f1", "jaccard", "specificity", "precision"])
+def test_means_of_macro_averages_are_exact_where_those_of_the_classes_are(name):
+    counts = np.array([[17, 2, 1], [0, 6, 0], [3, 1, 12]])
+    average = bayescm.summary(counts, f"{name}_macro", samples=1000, random_seed=1)
+    classes = bayescm.summary(counts, name)
+    np.testing.assert_allclose(average["mean"].item(), classes["mean"].values.mean(), rtol=1e-12)
+    assert average.mcse_mean.item() == 0
+    estimated = bayescm.summary(counts, f"{name}_macro", model="three_binomial", samples=1000, random_seed=1)
+    assert estimated.mcse_mean.item() > 0
