@@ -1,9 +1,10 @@
 """Check sums of Betas of K classes: ``python -m uv run python docs/verification/classes.py`` (some minutes).
 
 Macro recall under one Dirichlet and the Jeffreys prior: probabilities against 10^7 draws, how often intervals hold
-beside those of 10^4 draws, and how long they take beside these, one thread. Writes classes_error.csv,
-classes_coverage.csv, classes_time.csv and classes_table.inc. ``--quick`` checks a few rows, writes nothing and fails if
-one is off by more than five standard errors.
+beside those of 10^4 draws, and how long they take beside these, one thread; and at known shares classes of very
+different sizes against 2 10^5 draws. Writes classes_error.csv, classes_mixed.csv, classes_coverage.csv,
+classes_time.csv and classes_table.inc. ``--quick`` checks a few rows, writes nothing and fails if one is off by more
+than five standard errors.
 """
 
 import os
@@ -20,7 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 from rows import write_rows
 
-from bayescm.distributions import Linear
+from bayescm.distributions import Linear, dirichlet, exact_distribution
+from bayescm.inference.summaries import draws_of
+from bayescm.metrics import resolve
+from bayescm.priors.concentrations import concentrations
 
 Array = NDArray[np.float64]
 
@@ -64,6 +68,37 @@ def errors(classes: tuple[int, ...], draws: int) -> list[dict[str, Any]]:
             {"classes": k, "draws": draws, **{f"{p:g}": round(float(z), 2) for p, z in zip(POINTS, off, strict=True)}}
         )
     return found
+
+
+def mixed(tables: int, draws: int) -> list[dict[str, Any]]:
+    """Compare 95% intervals at known shares with draws, for classes of 1 to 10^6.5 items with shares from 10^-6 on."""
+    rng = np.random.default_rng(2)
+    found: dict[str, list[tuple[float, float]]] = {name: [] for name in ("accuracy", "specificity", "precision", "f1")}
+    for _ in range(tables):
+        k = int(rng.integers(3, 8))
+        sizes = (10 ** rng.uniform(0, 6.5, k)).astype(int) + 1
+        rates = [rng.dirichlet(np.where(np.arange(k) == i, 8, rng.choice([0.03, 0.1, 1]))) for i in range(k)]
+        counts = np.array([rng.multinomial(n, p) for n, p in zip(sizes, rates, strict=True)])
+        shares = 10 ** rng.uniform(rng.choice([-6, -3, -0.5]), 0, k)
+        shares /= shares.sum()
+        prior = concentrations(("jeffreys", "laplace", 0.2)[rng.integers(3)], "three_binomial", list(range(k)))
+        posterior = dirichlet.posterior(counts, prior, shares)
+        metrics = resolve(list(found), k)
+        drawn = draws_of(metrics, posterior, rng, draws)
+        for metric, values in zip(metrics, drawn, strict=True):
+            dist = exact_distribution(metric, posterior, prior)
+            if dist is None:
+                continue
+            one = dist.statistics(0.95, "eti")
+            above = [np.abs((values > one[end]).mean(0) - p) for end, p in (("lower", 0.975), ("upper", 0.025))]
+            off = np.max(above, 0) / np.sqrt(0.025 * 0.975 / draws)
+            found[metric.name] += zip(np.ravel(one["error"]), np.ravel(off), strict=True)
+    rows = []
+    for name, pairs in found.items():
+        error, off = np.array(pairs).T
+        more = {f"stated above {p:g}": int((error > p).sum()) for p in (1e-5, 1e-3, 1e-2)}
+        rows.append({"metric": name, "distributions": len(error), **more, "largest z": round(float(off.max()), 1)})
+    return rows
 
 
 def coverage(classes: tuple[int, ...], repeats: int) -> list[dict[str, Any]]:
@@ -122,16 +157,19 @@ def times(classes: tuple[int, ...], rounds: int) -> list[dict[str, Any]]:
 def markdown(rows: list[dict[str, Any]]) -> str:
     """Return rows as a table."""
     lines = ["| " + " | ".join(rows[0]) + " |", "|" + " ---: |" * len(rows[0])]
-    return "\n".join(lines + ["| " + " | ".join(f"{v:,}" for v in row.values()) + " |" for row in rows])
+    return "\n".join(
+        lines + ["| " + " | ".join(v if isinstance(v, str) else f"{v:,}" for v in row.values()) + " |" for row in rows]
+    )
 
 
 def main() -> int:
     """Run the study and write its tables, or check a few rows."""
     quick = "--quick" in sys.argv
     apart = errors((3, 10), 10**5) if quick else errors((3, 5, 10, 20), 10**7)
+    few = mixed(3, 10**5) if quick else mixed(40, 2 * 10**5)
     if quick:
-        return int(max(abs(row[f"{p:g}"]) for row in apart for p in POINTS) > 5)
-    tables = {"error": apart, "coverage": coverage((3, 10), 1000), "time": times((3, 10, 30, 100), 15)}
+        return int(max(abs(row[f"{p:g}"]) for row in apart for p in POINTS) > 5 or max(r["largest z"] for r in few) > 5)
+    tables = {"error": apart, "mixed": few, "coverage": coverage((3, 10), 1000), "time": times((3, 10, 30, 100), 15)}
     for name, rows in tables.items():
         write_rows(HERE / f"classes_{name}.csv", rows)
     (HERE / "classes_table.inc").write_text("\n\n".join(map(markdown, tables.values())) + "\n")
