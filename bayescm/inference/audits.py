@@ -14,7 +14,7 @@ from bayescm.data.schema import LABEL, METRIC, attributes, labels_of, positive_c
 from bayescm.distributions import strata as groups
 from bayescm.distributions.discrete import Discrete
 from bayescm.distributions.protocol import Distribution
-from bayescm.distributions.tabulated import DOUBTFUL
+from bayescm.distributions.tabulated import DOUBTFUL, Tabulated
 from bayescm.inference import tables
 from bayescm.metrics import Metric, MetricLike, MetricsLike, compute, describe, per_label, resolve
 from bayescm.priors.concentrations import PrevalenceLike, PriorLike
@@ -41,7 +41,9 @@ def summarise(
     resolved = resolve(metrics, len(labels))
     exact = {m.name: dist for m in resolved if (dist := groups.exact_of(m, posterior)) is not None}
     found = {name: dist.statistics(prob, kind) for name, dist in exact.items()}
-    found = {name: one for name, one in found.items() if np.all(one.get("error", 0.0) <= DOUBTFUL)}
+    for name, dist in exact.items():
+        if isinstance(dist, Tabulated) and (found[name]["error"] > DOUBTFUL).any():
+            del found[name]
     for metric in resolved:
         if (dists := groups.items_of(metric, posterior)) is not None:
             found[metric.name] = _of_items(metric, dists, len(labels), prob, kind)

@@ -16,7 +16,7 @@ from bayescm.data.inputs import takes_counts
 from bayescm.data.random import Stream, matrix_rng
 from bayescm.data.schema import METRIC, attributes, by_matrix, labels_of, positive_class
 from bayescm.distributions import dirichlet
-from bayescm.distributions.tabulated import DOUBTFUL
+from bayescm.distributions.tabulated import DOUBTFUL, Tabulated
 from bayescm.inference import audits, tables
 from bayescm.metrics import Metric, MetricsLike, compute, multiclass, per_label, resolve
 from bayescm.models import same_items
@@ -173,7 +173,7 @@ def _summarise(counts: NDArray[Any], index: NDArray[np.int64], plan: _Plan) -> A
     found |= {name: dist.statistics(plan.ci_prob, plan.ci_kind) for name, dist in exact.items() if name not in found}
     found |= _of_draws(drawn, index, posterior, plan)
     for metric in plan.metrics:
-        if np.any(found[metric.name].get("error", 0.0) > DOUBTFUL):
+        if isinstance(exact.get(metric.name), Tabulated) and (found[metric.name]["error"] > DOUBTFUL).any():
             found[metric.name] = _doubtful(found[metric.name], metric, index, posterior, plan)
     points = compute(plan.metrics, dirichlet.plug_in(counts, posterior, plan.prevalence))
     for i, metric in enumerate(plan.metrics):
