@@ -196,7 +196,7 @@ def leaderboard(
         validate.warn(f"The probabilities of the ranks are right to about {error:.0e} only.")
     settings = {
         "method": how, "design": field.design, **naming(field.metric), "title": field.metric.title,
-        "model": model, "prior": _prior(prior, learned=learned), "prevalence": prevalence,
+        "model": strata.MODEL if field.of else model, "prior": _prior(prior, learned=learned), "prevalence": prevalence,
         "decision_prob": decision_prob,
         "ci_prob": ci_prob, "ties": "systems that are equal share their ranks in equal parts",
     }  # fmt: skip

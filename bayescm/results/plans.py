@@ -84,7 +84,9 @@ def size_of_area(data: xr.Dataset) -> str:
 def of_allocation(data: xr.Dataset) -> list[dict[str, Any]]:
     """Return a record per group: how many of the next labels it gets."""
     names = ("labels", "neyman", "checked", "totals")
-    return [found | {name: one[name].item() for name in names} for found, one in each(data[[*names]], "labels")]
+    rows = [found | {name: one[name].item() for name in names} for found, one in each(data[[*names]], "labels")]
+    whole = all(row["totals"] == int(row["totals"]) for row in rows)  # else areas, or shares
+    return [row | {"totals": int(row["totals"])} for row in rows] if whole else rows
 
 
 def allocation(data: xr.Dataset) -> str:
@@ -105,16 +107,21 @@ def of_label_values(data: xr.Dataset) -> list[dict[str, Any]]:
 
 def value_of_labels(data: xr.Dataset) -> str:
     """Say how many further labels are worth their price."""
-    most, n = show(float(data["value_of_information"])), int(data["best_n"])
+    most, n = _money(data["value_of_information"]), int(data["best_n"])
     price = f"at {float(data.attrs['per_label']):g} each"
     now = f"The best action now: {data['best'].item()}"
     if n == 0:
         return f"No more labels are worth it {price}: knowing all rates would save {most}. {now}."
-    value, net = (show(float(data[name].sel(n_labels=n))) for name in ("value", "net"))
+    value, net = (_money(data[name].sel(n_labels=n)) for name in ("value", "net"))
     spent = data["labels"].sel(n_labels=n)
     where = listed([f"{int(m):,} of {g}" for g, m in zip(spent[GROUP].values, spent.values, strict=True) if m])
     saved = f"they save {value} on average, {net} less their price; knowing all rates {most}"
     return f"Check {n:,} more {price}, {where}: {saved}. {now}."
+
+
+def _money(value: xr.DataArray) -> str:
+    """Write a sum of money, from a hundred on without its pence."""
+    return f"{float(value):,.0f}" if abs(float(value)) >= 100 else show(float(value))
 
 
 def of_actions(data: xr.Dataset) -> list[dict[str, Any]]:

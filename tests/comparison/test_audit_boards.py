@@ -22,6 +22,7 @@ def test_two_audits_by_an_integral_of_their_distributions(metric):
     summary = bayescm.summary(A, metric).isel(metric=0)
     for name in ("point", "mean"):
         assert float(board[name].sel(system="a")) == pytest.approx(float(summary[name]), abs=1e-6)
+    assert board.attrs["model"] == "stratified"
     assert "chosen by these alone" in board.attrs["assumptions"]
     assert "a sample, too" in board.attrs["assumptions"]
 

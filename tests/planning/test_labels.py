@@ -234,6 +234,6 @@ def test_what_they_say():
         "after that on average."
     )
     assert value().bayescm.sentence.startswith(
-        "Check 50 more at 1 each, 50 of predicted 0: they save 1,021 on average, 971.068 less"
+        "Check 50 more at 1 each, 50 of predicted 0: they save 1,021 on average, 971 less"
     )
     assert value(per_label=1e4).bayescm.sentence.startswith("No more labels are worth it at 10000 each")
