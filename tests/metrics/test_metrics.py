@@ -424,7 +424,8 @@ def test_every_alias_is_found_and_unique():
 @pytest.mark.parametrize(
     ("name", "canonical"),
     [
-        ("hit rate", None), ("hit_rate", "recall"), ("POD", "recall"), ("POFD", "false_positive_rate"),
+        ("hit rat", None), ("hit rate", "recall"), ("hit_rate", "recall"), ("POD", "recall"),
+        ("POFD", "false_positive_rate"),
         ("false_alarm_ratio", "false_discovery_rate"), ("false_alarm_rate", "false_positive_rate"),
         ("CSI", "jaccard"), ("threat_score", "jaccard"), ("IoU", "jaccard"), ("Dice", "f1"), ("DSC", "f1"),
         ("PSS", "informedness"), ("hanssen_kuipers", "informedness"), ("TSS", "informedness"), ("HSS", "cohen_kappa"),
