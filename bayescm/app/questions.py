@@ -6,14 +6,12 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from bayescm import comparison, planning, plots, regions
+import bayescm
 from bayescm.app import inputs
 from bayescm.app.answers import Form, Found, Records, call, model_of, rows_of, words_of
 from bayescm.app.scores import curves, folds
 from bayescm.data.counts import one_matrix
 from bayescm.data.inputs import takes_counts
-from bayescm.inference.claims import probability
-from bayescm.inference.summaries import summary as summary_of
 from bayescm.results import Answer, writing
 from bayescm.results.summaries import of_summary
 
@@ -36,18 +34,18 @@ def summary(form: Form) -> Found:
     counts = _matrix(data)
     options = model_of(form) | {"prevalence": inputs.prevalence(form)}
     metrics = inputs.listed(form, "metrics", "") or None
-    found = summary_of(counts, metrics, **options, random_seed=0)
+    found = bayescm.summary(counts, metrics, **options, random_seed=0)
     answer = Answer(found)
     sentence = answer.sentence
     if counts.shape == (2, 2):
         known = {name: options[name] for name in ("model", "prior", "prevalence")}
-        chance = float(probability(counts, _DECEPTIVE, **known)["probability"][0])
+        chance = float(bayescm.probability(counts, _DECEPTIVE, **known)["probability"][0])
         sentence += f" The probability that it is worse than chance is {writing.probability(chance)}."
     rows = of_summary(found)
     written = call("summary", code, options, *([] if metrics is None else [repr(metrics)]))
     return Found(
-        sentence, rows, answer.assumptions, written, found, lambda ax: plots.plot_forest(found, ax=ax),
-        (7.0, 1.2 + 0.3 * len(rows)), words_of(summary_of, _metrics(rows), counts.shape[-1]),
+        sentence, rows, answer.assumptions, written, found, lambda ax: bayescm.plot_forest(found, ax=ax),
+        (7.0, 1.2 + 0.3 * len(rows)), words_of(bayescm.summary, _metrics(rows), counts.shape[-1]),
     )  # fmt: skip
 
 
@@ -63,9 +61,9 @@ def region(form: Form) -> Found:
         "method": inputs.text(form, "method", "wilks"),
     }
     counts = _matrix(data)
-    surface = regions.region(counts, **options)
+    surface = bayescm.region(counts, **options)
     level = inputs.number(form, "ci_prob", "0.95")
-    outline = regions.area(surface, levels=[level])
+    outline = bayescm.regions.area(surface, levels=[level])
     rows: Records = []
     for metric in outline["extent"]["metric"].values.tolist():
         lower, upper = np.ravel(outline["extent"].sel(metric=metric).values).tolist()
@@ -79,8 +77,8 @@ def region(form: Form) -> Found:
     written = call("region", code, options) + f"print(bayescm.regions.area(found, levels=[{level}]))\n"
     assumed = f"Assumes: {surface.attrs['assumptions']}.\nThe ends are of both together: wider than of each alone."
     return Found(
-        sentence, rows, assumed, written, surface, lambda ax: plots.plot_region(surface, ax=ax), (5.5, 5.0),
-        words_of(regions.region, _metrics(rows)),
+        sentence, rows, assumed, written, surface, lambda ax: bayescm.plot_region(surface, ax=ax), (5.5, 5.0),
+        words_of(bayescm.region, _metrics(rows)),
     )  # fmt: skip
 
 
@@ -89,14 +87,15 @@ def compare(form: Form) -> Found:
     data, code = inputs.systems(form)
     metric = inputs.text(form, "metric", "accuracy")
     options = model_of(form) | {"rope": inputs.number(form, "rope", "0"), "random_seed": 0}
-    tree = comparison.compare_systems(data, metric, **options)
+    tree = bayescm.compare_systems(data, metric, **options)
     answer, first = Answer(tree), tree["summary"].to_dataset()
     names = [str(first[dim].values[0]) for dim in ("metric", "comparison")]
     rows = rows_of(answer)
     written = call("compare_systems", code, options, repr(metric))
     return Found(
-        answer.sentence, rows, answer.assumptions, written, tree, lambda ax: plots.plot_difference(tree, *names, ax=ax),
-        words=words_of(comparison.compare_systems, names[:1]),
+        answer.sentence, rows, answer.assumptions, written, tree,
+        lambda ax: bayescm.plot_difference(tree, *names, ax=ax),
+        words=words_of(bayescm.compare_systems, names[:1]),
     )  # fmt: skip
 
 
@@ -105,7 +104,7 @@ def leaderboard(form: Form) -> Found:
     data, code = inputs.systems(form)
     metric = inputs.text(form, "metric", "accuracy")
     options: dict[str, Any] = {"ci_prob": inputs.number(form, "ci_prob", "0.95"), "random_seed": 0}
-    board = comparison.leaderboard(data, metric=metric, **options).sortby("expected_rank")
+    board = bayescm.leaderboard(data, metric=metric, **options).sortby("expected_rank")
     answer = Answer(board)
     groups = board["tie_group"].values
     together = [str(name) for name in board["system"].values[groups == groups[0]]]
@@ -114,7 +113,7 @@ def leaderboard(form: Form) -> Found:
     tall = (8.0, 1.5 + 0.3 * min(board.sizes["system"], 20))
     return Found(
         sentence, rows, answer.assumptions, call("leaderboard", code, {"metric": metric} | options), board,
-        lambda ax: plots.plot_leaderboard(board, ax=ax), tall, words_of(comparison.leaderboard, [metric]),
+        lambda ax: bayescm.plot_leaderboard(board, ax=ax), tall, words_of(bayescm.leaderboard, [metric]),
     )  # fmt: skip
 
 
@@ -129,16 +128,16 @@ def items(form: Form) -> Found:
         **model_of(form),
     }
     width = inputs.number(form, "width", "0.1")
-    found = planning.sample_size(metrics, width=width, **options)
+    found = bayescm.sample_size(metrics, width=width, **options)
     answer = Answer(found)
     most = int(np.max(found["n_items"].values))
     sizes = sorted({max(10, round(most * share)) for share in (0.1, 0.2, 0.4, 0.7, 1, 1.5)})
     code = call("sample_size", "", {"width": width} | options, repr(metrics))
 
     def draw(ax: Any) -> Any:
-        return plots.plot_interval_width(planning.interval_width(metrics, sizes, **options), ax=ax)
+        return bayescm.plot_interval_width(bayescm.interval_width(metrics, sizes, **options), ax=ax)
 
-    words = words_of(planning.sample_size, metrics)
+    words = words_of(bayescm.sample_size, metrics)
     return Found(answer.sentence, rows_of(answer), answer.assumptions, code, found, draw, words=words)
 
 
@@ -149,7 +148,7 @@ def prevalences(form: Form) -> Found:
     options = model_of(form, kind=False) | {"ci_kind": "eti"}
     at = inputs.numbers(form, "at", "1%, 2%, 5%, 10%, 20%, 50%")
     metrics = ["precision", "negative_predictive_value"]
-    found = planning.at_prevalences(counts, metrics, at, **options)
+    found = bayescm.at_prevalences(counts, metrics, at, **options)
     rows = of_summary(found)
     negative = rows[1]["mean"], (rows[1]["lower"], rows[1]["upper"])
     values = [
@@ -166,12 +165,12 @@ def prevalences(form: Form) -> Found:
 
     def draw(ax: Any) -> Any:
         if nomogram:
-            return plots.plot_prevalence(found.isel(prevalence=[0]), kind="nomogram", ax=ax)
-        return plots.plot_prevalence(planning.at_prevalences(counts, metrics, **options), ax=ax)
+            return bayescm.plot_prevalence(found.isel(prevalence=[0]), kind="nomogram", ax=ax)
+        return bayescm.plot_prevalence(bayescm.at_prevalences(counts, metrics, **options), ax=ax)
 
     return Found(
         sentence, shown, f"Assumes: {found.attrs['assumptions']}.", written, found, draw,
-        (6.0, 6.0) if nomogram else (7.0, 4.5), words_of(planning.at_prevalences, metrics),
+        (6.0, 6.0) if nomogram else (7.0, 4.5), words_of(bayescm.at_prevalences, metrics),
     )  # fmt: skip
 
 
@@ -183,7 +182,7 @@ def replicate(form: Form) -> Found:
     n_items = inputs.whole(form, "n_items") if inputs.text(form, "n_items") else None
     claim = inputs.text(form, "claim")
     options = model_of(form) | {"n_items": n_items, "claims": [claim] if claim else None, "random_seed": 0}
-    found = planning.replicate(counts, metrics, **options)
+    found = bayescm.replicate(counts, metrics, **options)
     rows: Records = []
     for i, metric in enumerate(found["metric"].values.tolist()):
         one = found.isel(metric=i)
@@ -200,8 +199,8 @@ def replicate(form: Form) -> Found:
     written = call("replicate", code, options, repr(metrics))
     return Found(
         sentence, rows, f"Assumes: {found.attrs['assumptions']}.", written, found,
-        lambda ax: plots.plot_forest(found, ax=ax), (7.0, 1.5 + 0.4 * len(rows)),
-        words_of(planning.replicate, _metrics(rows)),
+        lambda ax: bayescm.plot_forest(found, ax=ax), (7.0, 1.5 + 0.4 * len(rows)),
+        words_of(bayescm.replicate, _metrics(rows)),
     )  # fmt: skip
 
 

@@ -4,15 +4,10 @@ from typing import Any
 
 import xarray as xr
 
-from bayescm import curves as curves_of
-from bayescm import plots
+import bayescm
 from bayescm.app import inputs
 from bayescm.app.answers import Form, Found, call, of_draws, words_of
 from bayescm.data import validate
-from bayescm.data.counts import from_cells
-from bayescm.data.tables import from_table
-from bayescm.inference.posteriors import posterior
-from bayescm.inference.summaries import summary
 from bayescm.metrics import resolve
 from bayescm.results import writing
 
@@ -37,7 +32,7 @@ def curves(form: Form) -> Found:
         best = resolve([metric], 2)[0].name
     options: dict[str, Any] = {"draws": _DRAWS, "random_seed": 0}
     over: dict[str, Any] = {"over": "threshold", "metrics": [metric], "points": _POINTS} | options
-    tree = curves_of.curve_posterior(y_true, y_score, **over)
+    tree = bayescm.curve_posterior(y_true, y_score, **over)
     drawn = tree["posterior"].to_dataset()
     rows = of_draws(drawn, [*_READ, "best_threshold", "best_value"], level)
     positive = int(tree["observed_data"]["positive"].sum())
@@ -53,10 +48,10 @@ def curves(form: Form) -> Found:
     written += f"bayescm.plot_curve(bayescm.curve_band(plain, space={space!r}, ci_prob={level}))\n"
 
     def draw(ax: Any) -> Any:
-        plain = curves_of.curve_posterior(y_true, y_score, **options)
-        return plots.plot_curve(curves_of.curve_band(plain, space=space, ci_prob=level), ax=ax)
+        plain = bayescm.curve_posterior(y_true, y_score, **options)
+        return bayescm.plot_curve(bayescm.curve_band(plain, space=space, ci_prob=level), ax=ax)
 
-    words = _FORMULAS + words_of(curves_of.curve_posterior, [metric])
+    words = _FORMULAS + words_of(bayescm.curve_posterior, [metric])
     return Found(sentence, rows, f"Assumes: {tree.attrs['assumptions']}.", written, tree, draw, (6.0, 5.5), words)
 
 
@@ -77,13 +72,13 @@ def folds(form: Form) -> Found:
     if options["pooling"] == "partial":
         raise inputs.FieldError("pooling", "Partial pooling is sampled, for minutes: ask the library for it.")
     level = inputs.number(form, "ci_prob", "0.95")
-    tree = posterior(counts, **options, metrics=metrics, random_seed=0)
+    tree = bayescm.posterior(counts, **options, metrics=metrics, random_seed=0)
     names = [one.name for one in resolve(metrics, counts.shape[-1])]
     rows = [{"metric": row.pop("quantity"), **row} for row in of_draws(tree["posterior"].to_dataset(), names, level)]
 
     def draw(ax: Any) -> Any:  # each fold by itself
-        alone = summary(counts, metrics, prior=options["prior"], ci_prob=level, random_seed=0)
-        return plots.plot_forest(alone.assign_coords(fold=[f"fold {name}" for name in alone["fold"].values]), ax=ax)
+        alone = bayescm.summary(counts, metrics, prior=options["prior"], ci_prob=level, random_seed=0)
+        return bayescm.plot_forest(alone.assign_coords(fold=[f"fold {name}" for name in alone["fold"].values]), ax=ax)
 
     first = rows[0]
     sentence = f"Over {counts.sizes['fold']} folds {str(first['metric']).replace('_', ' ')} is {_stated(first, level)}."
@@ -93,7 +88,7 @@ def folds(form: Form) -> Found:
     assumed = f"Assumes: {tree.attrs['assumptions']}.\nAbout {tree.attrs['target']}."
     return Found(
         sentence, rows, assumed, written, tree, draw, (7.0, 1.5 + 0.12 * (4 + counts.sizes["fold"]) * len(rows)),
-        words_of(posterior, metrics, counts.shape[-1]),
+        words_of(bayescm.posterior, metrics, counts.shape[-1]),
     )  # fmt: skip
 
 
@@ -104,9 +99,9 @@ def _counts(frame: Any) -> tuple[xr.DataArray, str]:
         inputs.column(frame, "actual")
         inputs.column(frame, "predicted")
         n = "n" if "n" in frame else None
-        return from_table(frame, n=n, by="fold"), f"bayescm.from_table(data, n={n!r}, by='fold')"
+        return bayescm.from_table(frame, n=n, by="fold"), f"bayescm.from_table(data, n={n!r}, by='fold')"
     cells = {name: inputs.column(frame, name, "iu") for name in inputs.CELLS}
     written = ", ".join(f"{name}=data[{name!r}]" for name in cells)
     with inputs.about("table"):
-        counts = from_cells(**cells, dims="fold")
+        counts = bayescm.from_cells(**cells, dims="fold")
     return counts.assign_coords(fold=names), f"bayescm.from_cells({written}, dims='fold')"
