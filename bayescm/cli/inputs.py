@@ -12,7 +12,7 @@ from bayescm.cli import files
 from bayescm.cli.files import numbers as numbers_of
 from bayescm.cli.files import read
 from bayescm.cli.options import CELLS, refuse
-from bayescm.data.readings import as_right, read_passes, read_systems
+from bayescm.data.answers import as_right, read_passes, read_systems
 
 if TYPE_CHECKING:
     import xarray as xr

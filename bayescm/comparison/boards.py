@@ -12,10 +12,10 @@ from bayescm.comparison import mixtures, population, rank_draws, ranks, shrinkag
 from bayescm.comparison.board_report import LONG_NAMES, Answer, Options, better_by_moments, dataset
 from bayescm.comparison.field import INDEPENDENT, Field, audited, independent, published, together
 from bayescm.data import strata, validate
+from bayescm.data.answers import of_accuracies
 from bayescm.data.assumptions import CHECKED, ITEMS, OF_AUDIT, ONE_KIND, OWN_ITEMS, SAME_ITEMS, assumed, of_runs
 from bayescm.data.inputs import takes_systems
 from bayescm.data.random import Stream, matrix_rng
-from bayescm.data.readings import of_accuracies
 from bayescm.data.schema import SYSTEM, TOTALS, attributes, positive_class
 from bayescm.distributions import Beta, Integral, Linear
 from bayescm.metrics import MetricLike

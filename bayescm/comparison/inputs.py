@@ -9,8 +9,8 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayescm.data import validate
+from bayescm.data.answers import of_accuracies
 from bayescm.data.counts import check_counts
-from bayescm.data.readings import of_accuracies
 from bayescm.data.schema import MATRIX, SYSTEM, labels_of
 from bayescm.metrics import Metric, MetricsLike, per_label, resolve
 from bayescm.models import same_items

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import xarray as xr
 
+from bayescm.data.answers import as_right
 from bayescm.data.items import predictions
 from bayescm.data.labels import some
-from bayescm.data.readings import as_right
 from bayescm.data.schema import ITEM
 
 Logs = str | PathLike[str] | Sequence[Any] | Mapping[str, Any]

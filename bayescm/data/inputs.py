@@ -8,10 +8,11 @@ import numpy as np
 import xarray as xr
 
 from bayescm.data import validate
+from bayescm.data.answers import read_passes, read_systems, right_and_wrong
 from bayescm.data.counts import confusion_matrix, from_cells
 from bayescm.data.items import predictions
 from bayescm.data.options import explained, reading
-from bayescm.data.readings import is_list, is_matrix, is_number, read_counts, read_passes, read_systems, right_and_wrong
+from bayescm.data.readings import is_list, is_matrix, is_number, read_counts
 from bayescm.data.schema import CELLS_OF_TWO, ITEM, SYSTEM
 from bayescm.data.thresholds import counts_at_thresholds
 

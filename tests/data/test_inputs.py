@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import bayescm
-from bayescm.data.readings import as_right, read_counts, read_systems
+from bayescm.data.answers import as_right, read_systems
+from bayescm.data.readings import read_counts
 
 FRAME = pd.DataFrame([[45, 10], [5, 90]])
 SIDES = {
