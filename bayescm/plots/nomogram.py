@@ -56,7 +56,7 @@ def draw_nomogram(data: xr.Dataset, ax: "Axes | None") -> "Axes":
     ax.tick_params(axis="x", length=0)
     ax.set_yticks([])
     ax.spines[:].set_visible(False)
-    title = f"probability of a positive, with {percent(float(data.attrs['ci_prob']))} interval"
+    title = f"probability of a positive: median with {percent(float(data.attrs['ci_prob']))} interval"
     ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False, fontsize="small", title=title)
     return ax
 

@@ -74,7 +74,7 @@ function fagan({ elsewhere, settings }) {
     { name: "positive", ...ppv }, { name: "negative", middle: 1 - npv.middle, lower: 1 - npv.upper, upper: 1 - npv.lower },
   ];
   const said = results.map(({ name, middle, lower, upper }) => `after a ${name} result ${[middle, lower, upper].map((x) => show(x, lower, upper)).join(", ").replace(/, (.*), (.*)/, " ($1 to $2)")}`);
-  return `<figure class="tall"><figcaption>How probable a positive is: ${percent(settings.at)} before the test, ${escape(said.join(", "))}</figcaption>${nomogram(settings.at, results)}</figure>`;
+  return `<figure class="tall"><figcaption>How probable a positive is, by median and interval: ${percent(settings.at)} before the test, ${escape(said.join(", "))}</figcaption>${nomogram(settings.at, results)}</figure>`;
 }
 
 function present(settings) {
