@@ -12,9 +12,9 @@ from scipy import integrate, stats
 
 import bayescm
 from bayescm.curves import area_intervals, area_samples, curve_posterior
-from bayescm.curves.pr_area import ESTIMATORS
 from bayescm.data.random import Stream
 
+ESTIMATORS = tuple(name for name in area_samples.CODES if name != "auc")
 FREE = tuple(name for name in ESTIMATORS if name != "binormal")
 SCORES = st.lists(st.tuples(st.booleans(), st.integers(-3, 6)), min_size=2, max_size=14).filter(
     lambda items: 0 < sum(case for case, _ in items) < len(items)

@@ -308,7 +308,7 @@ def test_float_and_numpy_input():
     ("options", "error", "words"),
     [
         ({"ci_prob": 1}, ValueError, "`ci_prob`"),
-        ({"ci_prob": "95%"}, TypeError, "`ci_prob`"),
+        ({"ci_prob": "high"}, TypeError, "`ci_prob`"),
         ({"ci_kind": "hpd"}, ValueError, "'hdi', 'eti'"),
         ({"model": "binomial"}, ValueError, "`model`"),
         ({"samples": 10}, ValueError, "at least 1000"),

@@ -54,7 +54,8 @@ def test_numbers_arrays_and_mappings():
 @pytest.mark.parametrize(
     ("prior", "model", "error", "words"),
     [
-        ("flat", "dirichlet_multinomial", ValueError, "'jeffreys'"),
+        ("flat", "dirichlet_multinomial", ValueError, "'laplace'"),
+        ("nonsense", "dirichlet_multinomial", ValueError, "'jeffreys'"),
         (-1, "dirichlet_multinomial", ValueError, "at least 0"),
         (np.nan, "dirichlet_multinomial", ValueError, "finite"),
         ([1, 2, 3], "dirichlet_multinomial", ValueError, "shape"),
