@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import bayescm
 from bayescm.app import inputs
-from bayescm.metrics import resolve
 from bayescm.results import Answer, writing
 
 Form = Mapping[str, Any]
@@ -87,7 +87,7 @@ def of_draws(posterior: Any, names: list[str], level: float) -> Records:
 
 def words_of(function: Callable[..., Any], metrics: list[str], k: int = 2) -> list[tuple[str, str]]:
     """Return the definitions of metrics, and the sources that a function of the library names."""
-    found = [(one.title, f"{one.formula}." + _undefined(one.undefined)) for one in resolve(metrics, k)]
+    found = [(one.title, f"{one.formula}." + _undefined(one.undefined)) for one in bayescm.metrics.resolve(metrics, k)]
     named = _REFERENCES.search(inspect.getdoc(function) or "")
     return found if named is None else [*found, ("Sources", " ".join(named[1].split()))]
 

@@ -8,7 +8,6 @@ import bayescm
 from bayescm.app import inputs
 from bayescm.app.answers import Form, Found, call, of_draws, words_of
 from bayescm.data import validate
-from bayescm.metrics import resolve
 from bayescm.results import writing
 
 _DRAWS = 250  # of each of four chains
@@ -29,7 +28,7 @@ def curves(form: Form) -> Found:
     level = inputs.number(form, "ci_prob", "0.95")
     space = validate.choice("space", inputs.text(form, "space", "roc"), ("roc", "pr"))
     with inputs.about("metric"):
-        best = resolve([metric], 2)[0].name
+        best = bayescm.metrics.resolve([metric], 2)[0].name
     options: dict[str, Any] = {"draws": _DRAWS, "random_seed": 0}
     over: dict[str, Any] = {"over": "threshold", "metrics": [metric], "points": _POINTS} | options
     tree = bayescm.curve_posterior(y_true, y_score, **over)
@@ -73,7 +72,7 @@ def folds(form: Form) -> Found:
         raise inputs.FieldError("pooling", "Partial pooling is sampled, for minutes: ask the library for it.")
     level = inputs.number(form, "ci_prob", "0.95")
     tree = bayescm.posterior(counts, **options, metrics=metrics, random_seed=0)
-    names = [one.name for one in resolve(metrics, counts.shape[-1])]
+    names = [one.name for one in bayescm.metrics.resolve(metrics, counts.shape[-1])]
     rows = [{"metric": row.pop("quantity"), **row} for row in of_draws(tree["posterior"].to_dataset(), names, level)]
 
     def draw(ax: Any) -> Any:  # each fold by itself

@@ -1,6 +1,5 @@
 """Comparison of systems: differences of two, and leaderboards of many, on separate test sets or on the same items."""
 
-from bayescm import results as results
 from bayescm.comparison.boards import leaderboard
 from bayescm.comparison.systems import compare_systems
 

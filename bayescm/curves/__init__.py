@@ -1,6 +1,5 @@
 """Whole ROC and PR curves, the areas under them, and bands around them."""
 
-from bayescm import results as results
 from bayescm.curves.area_difference import auc_difference
 from bayescm.curves.bands import curve_band
 from bayescm.curves.joint import curve_posterior

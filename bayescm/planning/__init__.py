@@ -1,6 +1,5 @@
 """What to do: how many items to test, when to stop, what a second test would show, and what acting on it costs."""
 
-from bayescm import results as results
 from bayescm.planning.actions import decide
 from bayescm.planning.areas import sample_size_of_auc
 from bayescm.planning.labels import allocate, label_value
