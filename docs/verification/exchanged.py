@@ -84,7 +84,7 @@ def true_part(scenario: str, end: float) -> float:
 def curves(items: area_samples.Items, prior: str, seed: int) -> reading.Read:
     """Draw the curves of a test set, as many at each prevalence in turn."""
     scores = items.scores
-    plan = options.plan(None, None, None, prior, None, 1, DRAWS, seed, scores, None, None, None, None)
+    plan = options.plan(None, None, None, prior, None, 1, DRAWS, seed, scores, *[None] * 5)
     odds = np.repeat([(1 - p) / p for p in PREVALENCES], DRAWS)
     fprs, tprs = np.array([0.0, *RANGES]), np.array([RECALL])
     read = reading.room(1, len(odds), len(fprs), len(tprs), 0)
