@@ -38,7 +38,7 @@ CALLS = {
     "summary, equal tails": "b.summary(one, ci_kind='eti')",
     "summary of 10,000 matrices, one Beta each": "b.summary(many, ['recall', 'precision', 'accuracy'])",
     "summary of 7 classes": "b.summary(seven)",
-    "distribution of MCC": "b.metric_distribution(one, 'mcc').interval(.95)",
+    "distribution of MCC": "b.metric_distribution(one, 'mcc').hdi(.95)",
     "10,000 draws": "b.posterior(one, draws=2500, random_seed=1)",
     "interval, Wilson": "b.interval(many, 'recall')",
     "region, Wilks": "b.region(one)",
