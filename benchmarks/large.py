@@ -8,11 +8,13 @@ import argparse
 import json
 import os
 import platform
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,7 @@ from typing import Any
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS", "BAYESCM_THREADS", "POLARS_MAX_THREADS")
 BATCH = 1_000_000
 THRESHOLDS = 1000
+Call = Callable[[Path, Path], None]
 
 
 def make_matrices(path: Path, n: int) -> None:
@@ -39,15 +42,15 @@ def make_matrices(path: Path, n: int) -> None:
     counts.to_zarr(path, zarr_format=3, consolidated=False)
 
 
-def stored(source: Path, out: Path) -> None:
+def stored(metric: str, kind: str, threads: int, source: Path, out: Path) -> None:
     """Carry a store to a store, as the command does."""
     import dask
 
     from bayescm.cli import main
 
-    arguments = ["summary", "--input", str(source), "--output", str(out), "--metrics", "recall", "--ci-kind", "eti"]
-    with dask.config.set(num_workers=2):
-        main([*arguments, "--chunk", "100000", "--seed", "1"])
+    arguments = ["summary", "--input", str(source), "--output", str(out), "--metrics", metric, "--ci-kind", kind]
+    with dask.config.set(num_workers=threads):
+        main([*arguments, "--chunk", "10000" if metric == "mcc" else "100000", "--seed", "1"])
 
 
 def make_scores(path: Path, n: int) -> None:
@@ -102,9 +105,12 @@ def grouped(path: Path, _out: Path) -> None:
     frame.group_by("y", pl.col("score").round(3)).len().collect(engine="streaming")
 
 
-CALLS: dict[str, Callable[[Path, Path], None]] = {
-    "stored": stored, "counts_at_thresholds": counted, "curve_posterior, curve_band": drawn, "polars group_by": grouped,
-}  # fmt: skip
+STORED: dict[str, Call] = {
+    f"{metric}, {kind}, {threads} thread{'s' * (threads > 1)}": partial(stored, metric, kind, threads)
+    for metric, kind in (("recall", "eti"), ("recall", "hdi"), ("mcc", "eti"))
+    for threads in (1, 2)
+}
+CALLS = STORED | {"counts_at_thresholds": counted, "curve_posterior, curve_band": drawn, "polars group_by": grouped}
 
 
 def measured(call: str, source: Path, out: Path) -> dict[str, float]:
@@ -126,24 +132,36 @@ def one(call: str, source: Path, out: Path) -> None:
     print(json.dumps(cost))
 
 
+def asked_of(name: str, n: int, sizes: list[int]) -> bool:
+    """Say whether a row is of this size: MCC of the smallest store, one thread of the one but largest."""
+    if "mcc" in name:
+        return n == sizes[0]
+    return name.endswith("2 threads") or n == sizes[-2:][0]
+
+
 def main(write: bool, matrices: list[int], scores: int) -> None:
     """Print the tables."""
     load = os.getloadavg()[0]
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         for n in matrices:
-            source, out = Path(folder, f"{n}.zarr"), Path(folder, f"{n}.out.zarr")
+            source = Path(folder, f"{n}.zarr")
             make_matrices(source, n)
-            cost = measured("stored", source, out)
-            size = sum(file.stat().st_size for file in out.rglob("*") if file.is_file())
-            rows.append(
-                f"| {n:,} | {cost['seconds']:.0f} | {cost['busy']:.0f} | {cost['busy'] / n * 1e6:.1f} | "
-                f"{cost['peak']:,.0f} | {size / n:.0f} |"
-            )
+            for name in STORED:
+                if asked_of(name, n, matrices):
+                    out = Path(folder, f"{n} {name}.zarr")
+                    cost = measured(name, source, out)
+                    size = sum(file.stat().st_size for file in out.rglob("*") if file.is_file())
+                    rows.append(
+                        f"| {n:,} | {name} | {cost['seconds']:.1f} | {cost['busy']:.1f} | "
+                        f"{cost['busy'] / n * 1e6:.1f} | {cost['peak']:,.0f} | {size / n:.0f} |"
+                    )
+                    shutil.rmtree(out)
+            shutil.rmtree(source)
         file = Path(folder, "scores.parquet")
         make_scores(file, scores)
         lines = []
-        for call in list(CALLS)[1:]:
+        for call in list(CALLS)[len(STORED) :]:
             cost = measured(call, file, Path(folder))
             rate = scores / cost["busy"] / 1e6
             lines.append(f"| {call} | {cost['seconds']:.0f} | {cost['busy']:.0f} | {rate:.1f} | {cost['peak']:,.0f} |")
@@ -153,11 +171,11 @@ def main(write: bool, matrices: list[int], scores: int) -> None:
             f"loading the libraries is. Zarr {version('zarr')}, dask {version('dask')}, pyarrow {version('pyarrow')}, "
             f"polars {version('polars')}, Python {platform.python_version()}.",
             "",
-            "`bayescm summary --input IN.zarr --output OUT.zarr --metrics recall --ci-kind eti --chunk 100000`, two",
-            "threads:",
+            "`bayescm summary --input IN.zarr --output OUT.zarr --metrics METRIC --ci-kind KIND --chunk 100000`",
+            "(10000 for MCC):",
             "",
-            "| matrices | seconds | processor seconds | microseconds a matrix | peak memory, MiB | bytes a matrix |",
-            "| ---: | ---: | ---: | ---: | ---: | ---: |",
+            "| matrices | what | seconds | processor seconds | microseconds each | peak memory, MiB | bytes each |",
+            "| ---: | --- | ---: | ---: | ---: | ---: | ---: |",
             *rows,
             "",
             f"{scores:,} labels and scores of one Parquet file, batches of {BATCH:,}, one thread ({THRESHOLDS - 1} "

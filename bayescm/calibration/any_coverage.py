@@ -75,7 +75,8 @@ def coverage_of(
     workers : int
         Threads. The numbers are the same for any number.
     file : path, optional
-        Where the numbers of each truth are kept as they come: the same call goes on where it was stopped.
+        Where the numbers of each truth are kept as they come: the same call, with a `random_seed`, goes on where it
+        was stopped.
 
     Returns
     -------
@@ -89,7 +90,7 @@ def coverage_of(
     Raises
     ------
     ValueError
-        If truths are no probabilities, or `n` is missing or doesn't fit.
+        If truths are no probabilities, `n` is missing or doesn't fit, or `file` is from another call.
 
     Notes
     -----
@@ -120,6 +121,8 @@ def coverage_of(
         exact = prod(comb(total + cells.shape[-1] - 1, total) for total in totals) <= most
         source = _enumerated(cells, totals) if exact else _drawn(cells, totals, size, seed)
         method = _of_counts(method, np.ndim(truths))
+    if not exact and file is not None and random_seed is None:
+        raise ValueError("`random_seed` must be a number where a `file` is kept: another call goes on with the same.")
     if not len(truths):
         raise ValueError("`truths` is empty; give at least one.")
     aims = [np.asarray(one if target is None else target(one), np.float64).ravel() for one in truths]
@@ -131,7 +134,10 @@ def coverage_of(
             return _of_region(method(given, aims[i]), weights)
         return _of_bounds(_bounds(method(given)) if once is None else once, aims[i], weights, simultaneous)
 
-    settings = [np.asarray(n).tolist(), size, seed, simultaneous, contains, exact, [aim.tolist() for aim in aims]]
+    settings = [
+        np.asarray(n).tolist(), None if exact else [size, seed], simultaneous, contains,
+        [str(one) if simulate else np.asarray(one).tolist() for one in truths], [aim.tolist() for aim in aims],
+    ]  # fmt: skip
     tallies = _all(tally, len(aims), workers, file, settings)
     attrs: dict[str, Any] = {"answered_by": "enumeration"} if exact else {
         "answered_by": "simulation", "simulations": size, "random_seed": seed
@@ -223,15 +229,12 @@ def _of_bounds(bounds: Array, aim: Array, weights: Array, simultaneous: bool) ->
     """Return coverage, misses below and above, width and the share without an answer (5, quantities)."""
     (lower, upper), missing = bounds, np.isnan(bounds).any(0)
     below, above = upper < aim, lower > aim
-    held = ~(below | above | missing)
     with np.errstate(invalid="ignore"):
         width = weights @ np.where(missing, 0.0, upper - lower) / (weights @ ~missing)
     if simultaneous:
-        whole, sides = (
-            (weights @ held.all(1), weights @ missing.any(1)),
-            (weights @ below.any(1), weights @ above.any(1)),
-        )
-        return np.array([whole[0], *sides, width.mean(), whole[1]])[:, None]
+        below, above, missing = (one.any(1, keepdims=True) for one in (below, above, missing))
+        width = width.mean(keepdims=True)
+    held = ~(below | above | missing)
     return np.stack([weights @ held, weights @ below, weights @ above, width, weights @ missing])
 
 
@@ -248,16 +251,15 @@ def _all(
 ) -> list[Array]:  # fmt: skip
     """Return the tallies of all truths, those that a file has as they are there."""
     kept: dict[int, Array] = {}
+    head, lines = json.dumps(settings), list[str]()
     if file is not None and Path(file).exists():
         text = Path(file).read_text(encoding="utf-8")
-        whole = text[: text.rindex("\n") + 1]  # the last line may have been cut off
-        Path(file).write_text(whole, encoding="utf-8")
-        first, *lines = whole.splitlines()
-        if json.loads(first) != settings:
+        first, *lines = text[: text.rfind("\n") + 1].splitlines() or [head]  # the last line may have been cut off
+        if first != head:
             raise ValueError(f"`file` {str(file)!r} is from another call; give the same arguments or another file.")
         kept = {int(i): np.array(values) for i, values in map(json.loads, lines)}
-    elif file is not None:
-        Path(file).write_text(json.dumps(settings) + "\n", encoding="utf-8")
+    if file is not None:
+        Path(file).write_text("\n".join([head, *lines, ""]), encoding="utf-8")
     missing = [i for i in range(count) if i not in kept]
     with ThreadPoolExecutor(workers) as pool:
         for i, found in zip(missing, pool.map(tally, missing), strict=True):

@@ -14,7 +14,7 @@ from bayescm.data.counts import check_counts, checked_when_computed
 from bayescm.data.inputs import takes_counts
 from bayescm.data.random import Stream, matrix_rng
 from bayescm.data.schema import MATRIX, METRIC, attributes, batch_dim, labels_of, tables_by_matrix
-from bayescm.metrics import Metric, MetricsLike, compute, coordinates, per_label, resolve
+from bayescm.metrics import Metric, MetricsLike, compute, coordinates, joined, resolve
 
 Array = NDArray[np.float64]
 
@@ -198,12 +198,7 @@ def _scatter(tables: NDArray[np.int64], metrics: list[Metric]) -> tuple[Array, A
 
 def _values(tables: NDArray[np.int64], metrics: list[Metric]) -> Array:
     """Return metrics (tables, hold-outs, metrics), NaN where they are undefined or infinite."""
-    k = tables.shape[-1]
-    parts = [
-        value if per_label(metric, k) else value[..., None]
-        for metric, value in zip(metrics, compute(metrics, tables), strict=True)
-    ]
-    values = np.concatenate(parts, -1)
+    values = joined(metrics, compute(metrics, tables), tables.shape[-1])
     return np.where(np.isfinite(values), values, np.nan)
 
 

@@ -1,6 +1,6 @@
 """The systems on a leaderboard: what is known of each, and of all together."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -163,7 +163,6 @@ def audited(audits: Mapping[str, Any], metric: MetricLike, prior: PriorLike) -> 
         raise ValueError("`counts` must be audits about the same: give all the same `of` in bayescm.audited.")
     resolved = _one_number(metric, len(labels))
     dists = [groups.exact_of(resolved, posterior) for _, posterior in read]
-    known = [dist for dist in dists if isinstance(dist, Integral | Linear)]
 
     def draw(draws: int, seed: int) -> Array:
         values = np.empty((draws, len(read)))
@@ -176,7 +175,7 @@ def audited(audits: Mapping[str, Any], metric: MetricLike, prior: PriorLike) -> 
     observed = [(of.of, of.totals.tobytes(), of.counts.tobytes()) for of, _ in read]
     data = np.array([[observed.index(one)] for one in observed])
     return Field(
-        {SYSTEM: list(audits)}, resolved, point, known if len(known) == len(read) else None, draw, data, INDEPENDENT,
+        {SYSTEM: list(audits)}, resolved, point, _all_exact(dists), draw, data, INDEPENDENT,
         labels=tuple(labels), of=read[0][0].of,
     )  # fmt: skip
 
@@ -226,10 +225,14 @@ def _dists(metric: Metric, posterior: Any) -> Beta | list[Integral | Linear] | N
         return Beta(np.broadcast_to(whole.a, n), np.broadcast_to(whole.b, n), whole.link)
     if not isinstance(whole, Integral | Linear):
         return None
-    each = [distributions.exact_distribution(metric, dirichlet.single(posterior, (s,))) for s in range(n)]
-    if any(isinstance(dist, Linear) and dist.worst > DOUBTFUL for dist in each):
-        return None
-    return [dist for dist in each if isinstance(dist, Integral | Linear)]
+    return _all_exact([distributions.exact_distribution(metric, dirichlet.single(posterior, (s,))) for s in range(n)])
+
+
+def _all_exact(dists: Sequence[Any]) -> list[Integral | Linear] | None:
+    """Return the distributions of all systems; None if one isn't known, or not well enough."""
+    known = [one for one in dists if isinstance(one, Integral | Linear)]
+    doubtful = any(isinstance(one, Linear) and one.worst > DOUBTFUL for one in known)
+    return None if doubtful or len(known) < len(dists) else known
 
 
 def _values(theta: xr.DataArray, metric: Metric) -> Array:

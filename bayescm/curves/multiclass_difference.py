@@ -41,10 +41,11 @@ def of_several(
     areas = np.stack([first, second])
     shares = [a - b for a, b in zip(of_first, of_other, strict=True)] if paired else [*of_first, *of_other]
     alike = paired and np.array_equal(both.steps(0), both.steps(1))
-    drawn = _drawn(sides, samples, seed) if method == "bootstrap" else None
+    by_resamples = method == "bootstrap"
     if alike:
         answers = [(Found(0.0, 0.0, 0.0), 1.0)] * len(ESTIMATORS)
     else:
+        drawn = _drawn(sides, samples, seed) if by_resamples else None
         answers = [_answer(a - b, [one[i] for one in shares], None if drawn is None else drawn[i], ci_prob)
                    for i, (a, b) in enumerate(areas.T)]  # fmt: skip
     said = {f"{method}: {found.reason}": None for found, _ in answers if found.reason}
@@ -56,7 +57,7 @@ def of_several(
     sizes = [int(several.sizes.sum()) for several, _ in sides]
     attrs = {
         **attrs, "ci_prob": ci_prob, "classes": len(sides[0][0].labels), "items": sizes[0] if paired else sizes, **more,
-        **({} if drawn is None else {"samples": samples, "random_seed": seed}),
+        **({"samples": samples, "random_seed": seed} if by_resamples else {}),
     }  # fmt: skip
     return of_two(list(map(str, y_score)), areas, answers, attrs, ESTIMATORS)
 

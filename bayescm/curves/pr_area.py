@@ -91,7 +91,8 @@ def aucpr(
     Raises
     ------
     ValueError
-        If a class has no items; if an estimator or a method doesn't serve `recall_range`, or a method "davis_goadrich".
+        If a class has no items; if an estimator or a method doesn't serve `recall_range`, or "davis_goadrich" stands
+        beside another than "average_precision".
 
     Warns
     -----

@@ -42,7 +42,8 @@ def _below(start: Array, stop: Array, controls: Array) -> Array:
     with np.errstate(invalid="ignore", divide="ignore"):
         x = length / (start + controls)
         exact = length - controls * np.log1p(x)
-        return np.where(controls == 0.0, length, np.where(x < _SMALL, length * middle / (middle + controls), exact))
+        curved = np.where(x < _SMALL, length * middle / (middle + controls), exact)
+    return np.where((controls == 0.0) | (length == 0.0), length, curved)
 
 
 def davis_goadrich(t: Array, f: Array, odds: float, ends: tuple[float, float]) -> Array:
@@ -63,6 +64,6 @@ def davis_goadrich(t: Array, f: Array, odds: float, ends: tuple[float, float]) -
     inside = np.clip(t, *ends)
     with np.errstate(invalid="ignore", divide="ignore"):
         slope = np.where(np.diff(t) > 0.0, odds * np.diff(f) / np.diff(t), 0.0)
-    controls = np.where(t[:, :-1] > 0.0, odds * f[:, :-1] - slope * t[:, :-1], odds * f[:, :-1])
+    controls = odds * f[:, :-1] - slope * t[:, :-1]
     area = _below(inside[:, :-1], inside[:, 1:], controls / (1.0 + slope)) / (1.0 + slope)
     return np.asarray(area.sum(1) / (ends[1] - ends[0]))

@@ -146,7 +146,7 @@ def _edges(bins: Any, score: Array) -> Array:
         number = validate.positive_integer("bins", bins)
         inner = np.unique(np.sort(score)[np.arange(1, number) * len(score) // number])
         return np.concatenate([[0.0], inner[(inner > score.min()) & (inner < 1.0)], [1.0]])
-    edges = validate.real_numbers("bins", validate.array_of("bins", bins))
+    edges = validate.real_numbers("bins", bins)
     if len(edges) < 2 or edges[0] != 0.0 or edges[-1] != 1.0 or (np.diff(edges) <= 0.0).any():
         raise ValueError("`bins` must be a number of bins, or edges that rise from 0 to 1.")
     return edges

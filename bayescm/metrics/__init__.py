@@ -141,7 +141,8 @@ def _named(name: str, n_labels: int) -> Metric:
     if match := re.fullmatch(r"(\w+)\((.*)\)", word):
         return _parametrised(name, match[1], match[2])
     if "," in word:
-        raise ValueError(f"`metrics` has no {name!r}; several go into a list: {name.replace(',', ' ').split()}.")
+        several = [part.strip() for part in name.split(",") if part.strip()]
+        raise ValueError(f"`metrics` has no {name!r}; several go into a list: {several}.")
     raise ValueError(f"`metrics` has no {name!r}; {_near(word)}")
 
 
@@ -155,9 +156,9 @@ def _near(word: str) -> str:
         return f"areas are of scores, not of one matrix: bayescm.{of_curves[word]}(y_true, y_score)."
     if word == "far":
         return "say which: 'false_alarm_ratio' is FP / (TP + FP), 'false_alarm_rate' FP / (FP + TN)."
-    names = [*_BINARY, *_MATRIX, *FACTORIES]
+    names = list(dict.fromkeys([*_BINARY, *_MATRIX, *FACTORIES]))
     begun = [name for name in names if len(word) > 2 and name.startswith(word)]
-    close = difflib.get_close_matches(word, [*dict.fromkeys(names)], 3)
+    close = difflib.get_close_matches(word, names, 3)
     if near := (begun + [name for name in close if name not in begun])[:3]:
         return f"did you mean {' or '.join(map(repr, near))}? All names: bayescm.metrics.available()."
     known = ", ".join(sorted({*OF_TWO, *(m.name for m in MATRIX), *FACTORIES}))
@@ -256,6 +257,12 @@ def coordinates(metrics: Sequence[Metric], labels: Sequence[Any]) -> dict[str, A
     if any(m.asked for m in metrics):
         found[ASKED] = METRIC, [(m.asked or m.name) + end for (m, _), end in zip(entries, ends, strict=True)]
     return found | ({LABEL: (METRIC, [str(label) for _, label in entries])} if k > 2 else {})
+
+
+def joined(metrics: Sequence[Metric], values: Iterable[NDArray[Any]], k: int) -> NDArray[Any]:
+    """Return the values of metrics, those of K classes one after another (..., metrics): see :func:`coordinates`."""
+    columns = [v if per_label(m, k) else v[..., None] for m, v in zip(metrics, values, strict=True)]
+    return np.concatenate(columns, -1)
 
 
 def parts(metric: Metric, matrix: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -30,7 +30,7 @@ from bayescm.distributions import Beta, dirichlet, exact_distribution
 from bayescm.distributions.discrete import MOST_MATRICES, Discrete
 from bayescm.distributions.sample import share_error
 from bayescm.inference.claims import read_claim
-from bayescm.metrics import Metric, MetricsLike, compute, coordinates, of_one_class, per_label, resolve
+from bayescm.metrics import Metric, MetricsLike, compute, coordinates, joined, of_one_class, per_label, resolve
 from bayescm.planning.future import Lattice, drawn, of_draws, of_trials
 from bayescm.priors.concentrations import Concentrations, PrevalenceLike, PriorLike, concentrations, resolved_prior
 
@@ -215,8 +215,7 @@ def _predicted(counts: NDArray[Any], index: NDArray[np.int64], plan: _Plan) -> d
     }
     found = [made[i] for i in range(len(places))]
     points = compute(plan.metrics, dirichlet.plug_in(counts, posterior, plan.prevalence))
-    columns = [v if per_label(m, len(plan.labels)) else v[..., None] for m, v in zip(plan.metrics, points, strict=True)]
-    tables = _statistics(found, np.concatenate(columns, -1), plan)
+    tables = _statistics(found, joined(plan.metrics, points, len(plan.labels)), plan)
     if plan.claims:
         tables |= _claimed(found, batch, plan)
     return tables | (_pairs(np.array(found, object).reshape(batch)) if plan.compared else {})

@@ -9,7 +9,7 @@ from scipy.special import logit
 from bayescm.data.schema import METRIC
 from bayescm.plots.densities import COLORS
 from bayescm.plots.planes import Array, new_axes
-from bayescm.results.writing import decimals_of, percent
+from bayescm.results.writing import percent, with_interval
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,6 +21,7 @@ _RATIOS = np.array([10.0**n * k for k in _PER_TEN for n in range(-4, 5)])
 _REACH = 7.0  # log-odds at least at both ends: a probability of 0.001
 _MOST = 9.3  # at most: one of 0.0001
 _APART = 1 / 42  # of the height: numbers that are closer are left out
+_BEYOND = 50.0  # where a probability of 0 or 1 is drawn: far outside
 _PAPER = {"facecolor": "white", "edgecolor": "none", "alpha": 0.6, "pad": 0.5}
 _METRICS = ("precision", "negative_predictive_value")
 
@@ -40,9 +41,9 @@ def draw_nomogram(data: xr.Dataset, ax: "Axes | None") -> "Axes":
     found = np.abs(logit([before, *(value for one in results for value in one[1:])]))
     reach = float(np.clip(found[np.isfinite(found)].max() + 0.3, _REACH, _MOST))
     ax = new_axes(ax, (5.6, 6.0))
-    start = float(np.clip(-logit(before), -reach, reach))
+    start = float(np.clip(-logit(before), -_BEYOND, _BEYOND))
     for one, color in zip(results, COLORS, strict=False):
-        middle, low, high = (float(np.clip(logit(value), -reach, reach)) for value in one[1:])
+        middle, low, high = (float(np.clip(logit(value), -_BEYOND, _BEYOND)) for value in one[1:])
         ax.fill([0, 2, 2], [start, low, high], color=color, alpha=0.25, linewidth=0)
         ax.plot([0, 2], [start, middle], color=color, label=_said(one))
         ax.plot([2, 2], [low, high], color=color, linewidth=5, solid_capstyle="butt", alpha=0.7)
@@ -87,9 +88,7 @@ def _read(data: xr.Dataset) -> tuple[float, list[_Result]]:
 
 def _said(one: _Result) -> str:
     """Say the probability after a result."""
-    decimals = max(decimals_of(one.lower, one.upper), 2)
-    middle, low, high = (f"{value:.{decimals}f}" for value in one[1:])
-    return f"{one.name}: {middle} ({low} to {high})"
+    return f"{one.name}: {with_interval(one.median, (one.lower, one.upper))}"
 
 
 def _scale(ax: "Axes", x: float, places: Array, names: list[str], reach: float, side: str) -> None:

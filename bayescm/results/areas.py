@@ -82,7 +82,7 @@ def of_difference(data: xr.Dataset) -> list[dict[str, Any]]:
 
 def difference(data: xr.Dataset) -> str:
     """Say whose area is the larger, and by how much; of more than two classes by Hand and Till's M."""
-    data = data.isel({dim: 0 for dim in ("estimator",) if dim in data.dims})
+    data = data.isel(estimator=0, missing_dims="ignore")
     ahead = float(data["point"]) >= 0.0
     names = [str(name) for name in data[SYSTEM].values][:: 1 if ahead else -1]
     level = percent(float(data.attrs["ci_prob"]))

@@ -112,8 +112,13 @@ def test_the_numbers_are_the_same_for_any_number_of_workers_and_where_it_was_sto
     assert next(calls) == 1100  # of four truths two were there
     assert coverage_of(stopped, rates, file=file, **options).identical(whole)
     assert next(calls) == 1101
-    with pytest.raises(ValueError, match="from another call"):
-        coverage_of(method, rates, file=file, **options | {"simulations": 60})
+    for change in ({"simulations": 60}, {"random_seed": 5}, {"target": np.cos}, {"truths": rates[::-1]}):
+        with pytest.raises(ValueError, match="from another call"):
+            coverage_of(method, file=file, **{"truths": rates} | options | change)
+    with pytest.raises(ValueError, match="`random_seed` must be a number where a `file`"):
+        coverage_of(method, rates, file=file, **options | {"random_seed": None})
+    file.write_text("[[2")  # cut off in its first line
+    assert coverage_of(method, rates, file=file, **options).identical(whole)
 
 
 @pytest.mark.parametrize(

@@ -253,6 +253,14 @@ def test_davis_and_goadrich():
     assert untied[1] < untied[0]  # a case's own precision is the largest on its step
 
 
+def test_davis_and_goadrich_where_the_range_ends_at_a_point():
+    y, score = [1, 1, 1, 0, 1, 0, 0, 0], [5, 4, 4, 4, 1, 1, 1, 1]
+    found = bayescm.aucpr(y, score, estimator="davis_goadrich", recall_range=(0, 0.5), random_seed=1)["point"].item()
+    at = np.linspace(0.25, 0.5, 200_001)[:-1] + 0.25 / 400_000
+    middle = (at / (at + (at - 0.25) / 2)).mean()
+    assert found == pytest.approx((1.0 + middle) / 2)
+
+
 def test_average_precisions_of_two_systems_are_compared_on_the_same_items():
     y, one = sample(11, 40, 80)
     scores = {"a": one, "b": one + np.random.default_rng(12).normal(size=len(y))}

@@ -76,6 +76,18 @@ def test_what_is_not_there_is_said(name, told):
     assert told in str(caught.value.__cause__)
 
 
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("balanced accuracy, recall", r"\['balanced accuracy', 'recall'\]"),
+        ("accur", "did you mean 'accuracy' or 'acc' or 'jaccard'"),
+    ],
+)
+def test_a_name_that_is_none_is_answered_by_those_that_are(name, told):
+    with pytest.raises(ValueError, match=told):
+        bayescm.summary(COUNTS, name)
+
+
 def test_the_index_is_one_of_pandas_for_all_others():
     data = bayescm.summary(COUNTS, ["sensitivity", "mcc"]).drop_vars("asked")
     plain = data.assign_coords(metric=np.array(["recall", "matthews_correlation"]))

@@ -5,6 +5,7 @@ const BELOW_HALF = [1, 2, 5].flatMap((k) => [1, 2, 3, 4].map((n) => k * 10 ** -n
 const PROBABILITIES = [0.5, ...BELOW_HALF.flatMap((p) => [p, 1 - p])]; // round ones first
 const RATIOS = [1, 2, 5].flatMap((k) => [-4, -3, -2, -1, 0, 1, 2, 3, 4].map((n) => k * 10 ** n));
 const [NEAREST, FARTHEST, APART] = [7, 9.3, 16]; // log-odds at the ends; pixels between two numbers
+const BEYOND = 50; // where a probability of 0 or 1 is drawn: far outside
 const odds = (p) => Math.log(p) - Math.log1p(-p);
 const brief = (x) => String(Number(x.toPrecision(6)));
 
@@ -14,7 +15,7 @@ export function nomogram(before, results) {
   const all = [before, ...results.flatMap(({ middle, lower, upper }) => [middle, lower, upper])].map(odds);
   const reach = Math.min(Math.max(NEAREST, 0.3 + Math.max(...all.map(Math.abs).filter(Number.isFinite))), FARTHEST);
   const xs = [left, width / 2, width - right];
-  const inside = (y) => Math.min(Math.max(y, -reach), reach);
+  const inside = (y) => Math.min(Math.max(y, -BEYOND), BEYOND);
   const up = (y) => Number((top + ((reach - inside(y)) / (2 * reach)) * (height - top - bottom)).toFixed(1));
   const from = up(-odds(before));
   const drawn = results.map(({ middle, lower, upper }, i) => {
@@ -34,5 +35,5 @@ export function nomogram(before, results) {
     return `<line class="axis" x1="${x}" x2="${x}" y1="${up(reach)}" y2="${up(-reach)}"/>${marks.join("")}`;
   }
   const names = ["before the test", "likelihood ratio", "after the test"].map((name, i) => `<text x="${xs[i]}" y="${height - 8}" text-anchor="middle">${name}</text>`);
-  return `<svg viewBox="0 0 ${width} ${height}" role="img" aria-label="Nomogram: the numbers are in the table">${drawn.join("")}${scales.join("")}${names.join("")}</svg>`;
+  return `<svg viewBox="0 0 ${width} ${height}" role="img" aria-label="Nomogram: the numbers are in the table"><svg y="${top}" width="${width}" height="${height - top - bottom}" viewBox="0 ${top} ${width} ${height - top - bottom}">${drawn.join("")}</svg>${scales.join("")}${names.join("")}</svg>`;
 }
