@@ -10,6 +10,7 @@ from bayescm.data.counts import check_counts, from_cells
 from bayescm.data.cross_validation import of_cv_results
 from bayescm.data.crosstabs import side
 from bayescm.data.labels import some
+from bayescm.data.reports import of_report
 from bayescm.data.schema import ACTUAL, CELLS_OF_TWO, MATRIX, PREDICTED, SYSTEM, labels_of
 from bayescm.data.tables import from_table
 
@@ -25,7 +26,7 @@ def read_counts(data: Any) -> Any:
     data : mapping, sequence or data frame
         Cells by name (``{"tp": 26, ...}``, or a frame with a row per system); matrices by the name of their system, or
         in a list; results of cross-validation with :func:`bayescm.scorer`; a frame with a column of actual and one of
-        predicted labels, and maybe counts ``n``.
+        predicted labels, and maybe counts ``n``; scikit-learn's classification report of two labels.
 
     Returns
     -------
@@ -33,7 +34,8 @@ def read_counts(data: Any) -> Any:
     """
     if isinstance(data, xr.DataArray | xr.Dataset | xr.DataTree):
         return data
-    if (counts := of_folds(data)) is not None:
+    counts = of_folds(data)
+    if counts is not None or (counts := of_report(data)) is not None:
         return counts
     if hasattr(data, "columns"):
         return _of_columns(data)

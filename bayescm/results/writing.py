@@ -35,11 +35,11 @@ def percent(level: float) -> str:
 
 
 def decimals_of(lower: float, upper: float) -> int:
-    """Return the decimals that an interval deserves: at least two, and enough that no end is a false 0 or 1."""
+    """Return the decimals that an interval deserves: two, three steps from end to end, and no end a false 0 or 1."""
     width = upper - lower
     if not 0 < width < np.inf:
         return 3
-    decimals = max(2, -int(np.floor(np.log10(width))))
+    decimals = max(2, int(np.ceil(-np.log10(width / 3) - 1e-9)))
     while decimals < _MOST_DECIMALS and any(
         round(value, decimals) in (0.0, 1.0) and value not in (0.0, 1.0) for value in (lower, upper)
     ):
@@ -66,7 +66,8 @@ def with_interval(value: float, interval: Iterable[float], level: Any = None, bo
     if lower != lower:
         return f"{show(value)} (no interval)"
     digits = decimals_of(lower, upper)
-    texts = [f"{one:.{digits}f}" if abs(one) < 1000 else show(one) for one in (value, lower, upper)]
+    tiny = 10.0**-_MOST_DECIMALS if digits == _MOST_DECIMALS else 0.0
+    texts = [f"{one:.{digits}f}" if tiny <= abs(one) < 1000 else show(one) for one in (value, lower, upper)]
     texts[0] = "undefined" if value != value else texts[0]
     said = {"lower": f"at least {texts[1]}", "upper": f"at most {texts[2]}"}.get(bound, f"{texts[1]} to {texts[2]}")
     return f"{texts[0]} ({'' if level is None else f'{percent(float(level))}: '}{said})"

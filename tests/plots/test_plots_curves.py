@@ -375,7 +375,17 @@ def test_area_errors(one, two):
 
 @pytest.mark.parametrize(
     ("lower", "upper", "digits"),
-    [(0.82, 0.91, 2), (0.861, 0.869, 3), (0.7, 0.9986, 3), (0.0004, 0.3, 4), (0, 1, 2), (0.7, 1, 2), (0.4, 0.4, 3)],
+    [
+        (0.82, 0.91, 2),
+        (0.88, 0.91, 2),
+        (0.0052, 0.017, 3),
+        (0.861, 0.869, 3),
+        (0.7, 0.9986, 3),
+        (0.0004, 0.3, 4),
+        (0, 1, 2),
+        (0.7, 1, 2),
+        (0.4, 0.4, 3),
+    ],
 )
 def test_no_false_zero_or_one(lower, upper, digits):
     assert decimals_of(lower, upper) == digits

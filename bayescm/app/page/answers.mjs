@@ -123,7 +123,7 @@ export function atPrevalence(settings) {
 export function show(value, lower = value, upper = value) {
   if (Number.isNaN(value)) return "undefined";
   const width = upper - lower;
-  let decimals = width > 0 ? Math.max(2, -Math.floor(Math.log10(width))) : 3;
+  let decimals = width > 0 ? Math.max(2, Math.ceil(-Math.log10(width / 3) - 1e-9)) : 3;
   const rounded = (x) => Number(x.toFixed(decimals));
   while (decimals < 6 && [lower, upper].some((x) => [0, 1].includes(rounded(x)) && ![0, 1].includes(x))) decimals += 1;
   return value.toFixed(Math.min(decimals, 6));
