@@ -126,6 +126,9 @@ CALLS = {
     "plot_band": lambda: bayescm.plot_band(bayescm.region(ONE, grid=30)),
     "plot_confusion_matrix": lambda: bayescm.plot_confusion_matrix(bayescm.cell_summary(ONE)),
     "plot_curve": lambda: bayescm.plot_curve(bayescm.curve_band(curves())),
+    "plot_curve of reliability": lambda: bayescm.plot_curve(
+        bayescm.reliability(TRUE, 1 / (1 + np.exp(-np.asarray(SCORES["a"]))))
+    ),
     "plot_decision_curve": lambda: bayescm.plot_decision_curve(risks()),
     "plot_difference": lambda: bayescm.plot_difference(both_systems(), "f1", "x - y"),
     "plot_distribution": lambda: bayescm.plot_distribution(bayescm.metric_distribution(ONE, "f1")),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import bayescm
-from bayescm.cli import files, region
+from bayescm.cli import files, region, reliability
 from bayescm.cli.files import read
 from bayescm.cli.inputs import pos_label, require
 from bayescm.cli.options import add_command, add_labels, metric_list, number_or_word, prevalence, refuse
@@ -24,6 +24,7 @@ EPILOG = """examples:
   bayescm curve scores.csv --metrics f1 --at-specificity .9 --prevalence .01 --space pr
   bayescm curve scores.csv --score old --score new          two systems on the same items, and their difference
   bayescm curve scores.csv --band regions --method exact --mark .5
+  bayescm curve scores.csv --reliability --plot bins.png    scores that are probabilities
 """
 
 BANDS = ("simultaneous", "pointwise", "whole", "regions")
@@ -81,11 +82,16 @@ def add_parser(commands: Any) -> None:
     q.add_argument("--ordering", help="of credible, which takes --prior too: relative_belief (default) or density")
     q.add_argument("--mid-p", action="store_true", default=None, help="of exact: count ties half")
     q.add_argument("--grid", type=int, metavar="N", help="points per axis")
+    reliability.add_options(p)
 
 
 def _run(arguments: argparse.Namespace) -> None:
     """Carry out ``bayescm curve``."""
     validate.choice("--band", arguments.band, BANDS)
+    if arguments.reliability:
+        reliability.of_items(arguments, _items(arguments)[0])
+        return
+    refuse(arguments, ("bins",), "is for --reliability; leave it out, or add that")
     if arguments.plot and arguments.group and len(arguments.score or []) > 1:
         raise ValueError("--plot draws several --score or the groups of --group, not both; leave one of them out.")
     if arguments.band != "regions":

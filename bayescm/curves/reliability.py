@@ -17,7 +17,9 @@ from bayescm.inference import proportions
 
 Array = NDArray[np.float64]
 
-BIN, LOSS = "bin", "loss"
+BIN, LOSS, SCORE = "bin", "loss", "score"
+PARTS = 20
+"""Of the histogram of the scores, equally wide."""
 LOSSES = ("brier", "log_loss")
 METHODS = {
     "clopper_pearson": proportions.clopper_pearson,
@@ -32,6 +34,7 @@ _NAMES = {
     "mean_loss": "Mean loss",
     "loss_se": "Standard error of the mean loss",
     "loss_interval": "Interval of the mean loss",
+    "histogram": "Items around the score",
 }
 
 
@@ -68,7 +71,9 @@ def reliability(
     xarray.Dataset
         Over ``bin``: ``point``, the share of the positive class, ``interval(ci_bound)``, ``mean_score`` and ``items``,
         with the coordinates ``bin_lower`` and ``bin_upper``. Over ``loss``, "brier" and "log_loss": ``mean_loss``,
-        ``loss_se`` and ``loss_interval(ci_bound)``. The attr ``off`` counts the bins whose mean score lies outside.
+        ``loss_se`` and ``loss_interval(ci_bound)``. Over ``score``, the middles of 20 equal parts of 0 to 1:
+        ``histogram``, the items there. The attr ``off`` counts the bins whose mean score lies outside.
+        :func:`bayescm.plot_curve` draws it.
 
     Raises
     ------
@@ -124,8 +129,10 @@ def reliability(
             "point": (BIN, point), "interval": ((BIN, CI_BOUND), band), "mean_score": (BIN, mean_score),
             "items": (BIN, items), "mean_loss": (LOSS, mean), "loss_se": (LOSS, error),
             "loss_interval": ((LOSS, CI_BOUND), limits),
+            "histogram": (SCORE, np.histogram(score, PARTS, (0.0, 1.0))[0]),
         },
         coords={
+            SCORE: (np.arange(PARTS) + 0.5) / PARTS,
             "bin_lower": (BIN, edges[:-1]), "bin_upper": (BIN, edges[1:]), LOSS: list(LOSSES),
             CI_BOUND: interval_coordinate(level, "confidence"),
         },
@@ -145,7 +152,10 @@ def _edges(bins: Any, score: Array) -> Array:
     if isinstance(bins, int | np.integer):
         number = validate.positive_integer("bins", bins)
         inner = np.unique(np.sort(score)[np.arange(1, number) * len(score) // number])
-        return np.concatenate([[0.0], inner[(inner > score.min()) & (inner < 1.0)], [1.0]])
+        inner = inner[inner > score.min()]
+        if len(inner) and inner[-1] == 1.0:  # which ends the last bin: scores of 1 are told from those below
+            inner[-1] = (1.0 + score[score < 1.0].max()) / 2.0
+        return np.unique(np.concatenate([[0.0], inner, [1.0]]))
     edges = validate.real_numbers("bins", bins)
     if len(edges) < 2 or edges[0] != 0.0 or edges[-1] != 1.0 or (np.diff(edges) <= 0.0).any():
         raise ValueError("`bins` must be a number of bins, or edges that rise from 0 to 1.")

@@ -11,9 +11,9 @@ from bayescm.data import validate
 from bayescm.data.schema import CHAIN, DRAW
 from bayescm.distributions.sample import bounds
 from bayescm.plots.checks import refuse
-from bayescm.plots.curves import labels_of, list_legend
+from bayescm.plots.curves import labels_of
 from bayescm.plots.densities import COLORS, STYLES
-from bayescm.plots.planes import new_axes, renamed
+from bayescm.plots.planes import list_legend, new_axes, renamed
 from bayescm.results.writing import decimals_of, percent, probability
 
 if TYPE_CHECKING:

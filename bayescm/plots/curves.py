@@ -15,7 +15,6 @@ from bayescm.plots.checks import refuse
 from bayescm.plots.densities import COLORS
 from bayescm.plots.iso_f1 import CLEAR, draw_lines
 from bayescm.plots.planes import (
-    CHANCE,
     LINE_STYLES,
     Array,
     Layer,
@@ -23,9 +22,11 @@ from bayescm.plots.planes import (
     draw_chance,
     draw_legend,
     frame,
+    list_legend,
     new_axes,
     renamed,
 )
+from bayescm.plots.reliability import draw_reliability, is_reliability
 from bayescm.regions.grid import SPACES, Space
 from bayescm.results.writing import percent
 
@@ -55,13 +56,14 @@ def plot_curve(
     legend: bool = True,
     ax: "Axes | Sequence[Axes] | None" = None,
 ) -> Any:
-    """Draw ROC or PR curves with their bands.
+    """Draw ROC or PR curves with their bands, or a reliability diagram.
 
     Parameters
     ----------
     data : xarray.Dataset or xarray.DataTree, or mapping of names to these
         From :func:`bayescm.curve_band`, with at most one batch dim: its curves are drawn over one another. From
-        :func:`bayescm.curve_posterior` over rates: with its simultaneous band on the ROC plane.
+        :func:`bayescm.curve_posterior` over rates: with its simultaneous band on the ROC plane. From
+        :func:`bayescm.reliability`: the bins with their intervals, and the histogram of the scores below.
     names : sequence of str, optional
         Instead of the names in the legend, one for each curve.
     point : bool
@@ -74,19 +76,19 @@ def plot_curve(
         ``curve_band(..., difference=(a, b))``, drawn on axes of its own below, with a line at zero.
     legend : bool
         Whether there is a legend, which says what the band is a band of.
-    ax : matplotlib.axes.Axes, or two of these with `difference`
+    ax : matplotlib.axes.Axes, or two of these with `difference` or the histogram of a reliability diagram
         Default: a new figure. Axes that show something already keep it in sight, and the colours go on from there.
 
     Returns
     -------
     matplotlib.axes.Axes, or array of two of these
-        Two with `difference`.
+        Two with `difference`, and of a reliability diagram, unless `ax` is one.
 
     Raises
     ------
     ValueError
         With more than one batch dim or more than eight curves; if the planes differ; if a median is asked for that
-        isn't there (``kind="whole"``).
+        isn't there (``kind="whole"``); if a reliability diagram is to have what only a curve has.
 
     Notes
     -----
@@ -94,6 +96,9 @@ def plot_curve(
     stretch and the monotonicity of a ROC curve: before the first false positive rate that was looked at, the true
     positive rate is at most the upper bound there; before the first recall, there are at most as many false positives
     as there. That costs no coverage. The band of a difference ends where the stretch ends.
+
+    In a reliability diagram a bin is a box from edge to edge; its interval stands at its mean score, and its point is
+    hollow where the interval doesn't hold that score.
 
     Examples
     --------
@@ -105,6 +110,12 @@ def plot_curve(
     >>> ax.get_legend().get_title().get_text()
     '95%, simultaneous at 91 false positive rates from 0.05 to 0.95'
     """
+    if is_reliability(data):
+        if median or iso_f1 is not False or difference is not None:
+            raise ValueError(
+                "`data` is of reliability(), which has no `median`, `iso_f1` or `difference`; leave them out."
+            )
+        return draw_reliability(data, names, point=point, legend=legend, ax=ax)
     upper, lower = _axes(ax, two=difference is not None)
     shown = curve_layers(data, names, bands_on(upper))
     space = space_of(shown)
@@ -225,7 +236,7 @@ def draw_curves(
         _draw_beyond(ax, layer, space, depth)
         lines = _draw_lines(ax, layer, space, point=point, median=median)
         found.append(lines[0] if lines else band)
-    if space.name == "roc" and all(text.get_text() != CHANCE for text in ax.texts):
+    if space.name == "roc":
         draw_chance(ax)
     return found
 
@@ -345,14 +356,6 @@ def _draw_legend(ax: "Axes", shown: list[Layer], *, point: bool, median: bool) -
         draw_legend(ax, statements[0], names, marks)
     else:
         list_legend(ax, None, handles=names + marks)
-
-
-def list_legend(ax: "Axes", title: str | None, **options: Any) -> None:
-    """Put a legend of long lines above the axes."""
-    ax.legend(
-        title=title, frameon=False, fontsize="small", title_fontsize="small", handlelength=2.6, alignment="left",
-        loc="lower left", bbox_to_anchor=(0.0, 1.0), borderaxespad=0.3, **options,
-    )  # fmt: skip
 
 
 def _draw_difference(ax: "Axes", data: xr.Dataset, space: Space, *, point: bool, median: bool) -> None:

@@ -11,10 +11,9 @@ from bayescm.data import validate
 from bayescm.data.schema import CI_BOUND, METRIC, THRESHOLD
 from bayescm.metrics import resolve
 from bayescm.plots.checks import require
-from bayescm.plots.curves import list_legend
 from bayescm.plots.densities import COLORS, STYLES
 from bayescm.plots.nomogram import draw_nomogram
-from bayescm.plots.planes import batch_labels, new_axes
+from bayescm.plots.planes import batch_labels, list_legend, new_axes
 from bayescm.results.names import metric_names
 from bayescm.results.writing import percent
 

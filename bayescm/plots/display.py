@@ -13,8 +13,8 @@ from bayescm.data.labels import Label, positive_last
 from bayescm.data.schema import CHAIN, DRAW
 from bayescm.distributions.sample import bounds
 from bayescm.plots.areas import posterior_of
-from bayescm.plots.curves import bands_on, curve_layers, draw_curves, list_legend, statement_of
-from bayescm.plots.planes import new_axes
+from bayescm.plots.curves import bands_on, curve_layers, draw_curves, statement_of
+from bayescm.plots.planes import list_legend, new_axes
 from bayescm.priors.concentrations import PrevalenceLike
 from bayescm.results.writing import decimals_of
 

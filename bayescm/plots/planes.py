@@ -231,11 +231,13 @@ def axis_labels(space: Space, data: xr.Dataset) -> tuple[str, str]:
     return tuple(str(data[name].attrs.get("long_name", name)) for name in (space.x, space.y))  # type: ignore[return-value]
 
 
-def draw_chance(ax: "Axes") -> None:
-    """Draw the diagonal of a ROC plane, with its name."""
+def draw_chance(ax: "Axes", name: str = CHANCE) -> None:
+    """Draw the diagonal of a ROC plane, or another one, with its name; once."""
+    if any(text.get_text() == name for text in ax.texts):
+        return
     ax.plot([0.0, 1.0], [0.0, 1.0], color="0.6", linewidth=0.9, linestyle=":", zorder=1.4)
     ax.text(
-        0.98, 0.96, CHANCE, rotation=45.0, rotation_mode="anchor", transform_rotates_text=True, ha="right", va="top",
+        0.98, 0.96, name, rotation=45.0, rotation_mode="anchor", transform_rotates_text=True, ha="right", va="top",
         fontsize="small", color="0.45", clip_on=True,
     )  # fmt: skip
 
@@ -282,4 +284,12 @@ def draw_legend(ax: "Axes", title: str, *groups: list[Any]) -> None:
         handles=handles, title=title or None, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=len(handles) // rows,
         frameon=False, fontsize="small", title_fontsize="small", handlelength=2.6, columnspacing=1.4,
         alignment="left", borderaxespad=0.3,
+    )  # fmt: skip
+
+
+def list_legend(ax: "Axes", title: str | None, **options: Any) -> None:
+    """Put a legend of long lines above the axes."""
+    ax.legend(
+        title=title, frameon=False, fontsize="small", title_fontsize="small", handlelength=2.6, alignment="left",
+        loc="lower left", bbox_to_anchor=(0.0, 1.0), borderaxespad=0.3, **options,
     )  # fmt: skip

@@ -13,9 +13,8 @@ from bayescm.distributions.sample import bounds
 from bayescm.metrics import available
 from bayescm.plots.areas import posterior_of
 from bayescm.plots.checks import refuse
-from bayescm.plots.curves import list_legend
 from bayescm.plots.densities import COLORS, STYLES
-from bayescm.plots.planes import new_axes
+from bayescm.plots.planes import list_legend, new_axes
 from bayescm.results.names import metric_names
 from bayescm.results.writing import percent
 

@@ -330,3 +330,64 @@ def test_labels_are_text_not_markup(capsys, tmp_path, scores):
     assert (code, err) == (0, "")
     assert "P([b] > [/i])" in out
     assert "[b] minus [/i]" in out
+
+
+@pytest.fixture
+def chances(tmp_path):
+    chance = np.random.default_rng(9).beta(1, 3, 400)
+    came = (np.random.default_rng(8).uniform(size=400) < chance).astype(int)
+    rows = [f"{y},{p!r},{p**2!r},x" for y, p in zip(came.tolist(), chance.tolist(), strict=True)]
+    path = tmp_path / "chances.csv"
+    path.write_text("actual,score,low,group\n" + "\n".join(rows) + "\n")
+    return str(path), came, chance
+
+
+def test_reliability_is_that_of_the_library(capsys, chances):
+    path, came, chance = chances
+    code, out, err = curve(
+        capsys, path, "--reliability", "--bins", "4", "--method", "wilson", "--ci-prob", ".9", "--json"
+    )
+    assert (code, err) == (0, "")
+    made, want = json.loads(out), bayescm.reliability(came, chance, bins=4, method="wilson", ci_prob=0.9)
+    for name, variable in (("share", "point"), ("mean_score", "mean_score"), ("items", "items"), ("to", "bin_upper")):
+        assert [row[name] for row in made["bins"]] == pytest.approx(want[variable].values.tolist())
+    assert [[row["lower"], row["upper"]] for row in made["bins"]] == pytest.approx(want["interval"].values)
+    assert [[row["lower"], row["upper"]] for row in made["losses"]] == pytest.approx(want["loss_interval"].values)
+    edges = json.loads(curve(capsys, path, "--reliability", "--bins", "0,.3,1", "--json")[1])
+    assert [row["items"] for row in edges["bins"]] == [int((chance < 0.3).sum()), int((chance >= 0.3).sum())]
+
+
+def test_reliability_of_two_systems_is_printed_saved_and_drawn(capsys, chances, tmp_path):
+    path, came, chance = chances
+    nc, png = tmp_path / "bins.nc", tmp_path / "bins.png"
+    code, out, err = curve(
+        capsys, path, "--reliability", "--bins", "3", "--score", "score", "--score", "low", "--save", str(nc),
+        "--plot", str(png),
+    )  # fmt: skip
+    assert (code, err) == (0, "")
+    off = bayescm.reliability(came, chance**2, bins=3).attrs["off"]
+    assert off > 0
+    assert f"low: mean score outside in {off} of 3 bins" in out
+    assert "Assumes: independent items" in out
+    saved = xr.open_datatree(nc)
+    np.testing.assert_allclose(saved["low"]["point"], bayescm.reliability(came, chance**2, bins=3)["point"])
+    assert png.read_bytes()[:4] == b"\x89PNG"
+
+
+@pytest.mark.parametrize(
+    ("extra", "message"),
+    [
+        (["--reliability", "--group", "group"], "--group doesn't apply to --reliability"),
+        (["--reliability", "--prior", "smoothed"], "--prior doesn't apply"),
+        (["--reliability", "--band", "whole"], "--band is of curves"),
+        (["--reliability", "--direction", "smaller"], "--direction doesn't apply"),
+        (["--reliability", "--bins", "many"], "--bins must be a number"),
+        (["--reliability", "--bins", "0,1,.5"], "from 0 to 1"),
+        (["--reliability", "--method", "exact"], "`method` must be"),
+        (["--bins", "3"], "--bins is for --reliability"),
+    ],
+)
+def test_reliability_refuses_what_it_hasn_t(capsys, chances, extra, message):
+    code, _, err = curve(capsys, chances[0], *extra)
+    assert code == 2
+    assert message in err

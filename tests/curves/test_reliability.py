@@ -73,6 +73,25 @@ def test_intervals_of_losses_hold_their_means():
     assert (np.mean(held, 0) > 0.95 - 5 * 0.011).all()
 
 
+def test_scores_of_one_are_told_from_those_below():
+    y = np.repeat([0, 1], [40, 20])
+    perfect = bayescm.reliability(y, y.astype(float))
+    assert perfect["point"].values.tolist() == perfect["mean_score"].values.tolist() == [0.0, 1.0]
+    assert perfect["items"].values.tolist() == [40, 20]
+    assert perfect.attrs["off"] == 0
+    three = bayescm.reliability([0, 1, 1, 1, 0, 1], [0.2, 0.9, 1.0, 1.0, 0.2, 1.0], bins=3)
+    assert three["items"].values.tolist() == [2, 1, 3]
+    np.testing.assert_allclose(three["bin_upper"], [0.9, 0.95, 1.0])
+
+
+def test_histogram_counts_every_score():
+    y, score = sample(5)
+    found = bayescm.reliability(y, score)["histogram"]
+    np.testing.assert_array_equal(found, np.bincount((score * 20).astype(int), minlength=20))
+    np.testing.assert_allclose(found["score"], np.arange(0.025, 1, 0.05))
+    assert bayescm.reliability([0, 1], [0.0, 1.0])["histogram"].values.sum() == 2
+
+
 def test_edges():
     y = np.array([0, 1, 1, 0])
     tied = bayescm.reliability(y, [0.5] * 4)

@@ -1,0 +1,125 @@
+"""``bayescm curve --reliability``: whether scores are the probabilities that they claim to be."""
+
+import argparse
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import bayescm
+from bayescm.cli.options import refuse
+from bayescm.cli.output import ends, finite, plain, positive, print_assumptions, print_records
+from bayescm.cli.saving import written
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+_DIAGRAM_HAS_NONE = (
+    "group", "prior", "prevalence", "metric", "fpr_range", "tpr_range", "recall_range", "at_specificity",
+    "at_sensitivity", "within", "space", "draws", "seed", "levels", "mark", "ordering", "mid_p", "grid",
+)  # fmt: skip
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of a reliability diagram."""
+    q = parser.add_argument_group(
+        "--reliability",
+        "scores that are probabilities, against how often they come true; --method is that of the\n"
+        "interval of each bin: clopper_pearson (default), wilson or jeffreys",
+    )
+    q.add_argument("--reliability", action="store_true", help="instead of curves")
+    q.add_argument("--bins", metavar="N", help="bins with equally many items (10), or edges with commas from 0 to 1")
+
+
+def of_items(arguments: argparse.Namespace, items: dict[str, Any]) -> None:
+    """Print, save and draw how often the scores of each system come true."""
+    _check(arguments)
+    scores = items["y_score"] if isinstance(items["y_score"], dict) else {"": items["y_score"]}
+    bins: dict[str, Any] = {} if arguments.bins is None else {"bins": _bins(arguments.bins)}
+    options = {name: getattr(arguments, name) for name in ("method", "ci_prob") if getattr(arguments, name) is not None}
+    found = {
+        name: bayescm.reliability(items["y_true"], score, pos_label=items["pos_label"], **bins, **options)
+        for name, score in scores.items()
+    }
+    first = next(iter(found.values()))
+    shares = [row for name, one in found.items() for row in _shares(name, one)]
+    losses = [row for name, one in found.items() for row in _losses(name, one)]
+    kept = {name: value for name, value in first.attrs.items() if name != "off"}
+    made = {"settings": kept, "bins": finite(shares), "losses": finite(losses)}
+    alone = "" in found
+    picture = partial(bayescm.plot_curve, first if alone else found)
+    if written(arguments, lambda: first if alone else _tree(found), lambda: made, "bins", lambda: picture()[0]):
+        return
+    level = f"{100 * first.attrs['ci_prob']:g}%"
+    title = f"share of the positive class in bins of the score, {level}, all bins at once"
+    print_records([_cut(row) for row in shares], title, _said(found) + positive(first.attrs), left=["system"])
+    print_records([_cut(row) for row in losses], f"losses, {level} intervals", "estimate: mean of the items",
+                  left=["system", "loss"])  # fmt: skip
+    print_assumptions(first.attrs)
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    """Refuse what a reliability diagram doesn't have."""
+    refuse(arguments, _DIAGRAM_HAS_NONE, "doesn't apply to --reliability; leave it out")
+    if arguments.band != "simultaneous":
+        raise ValueError("--band is of curves; --reliability has the simultaneous one. Leave it out.")
+    if arguments.direction != "larger":
+        raise ValueError("--direction doesn't apply to --reliability, whose scores are probabilities of the positive "
+                         "class; name that class with --pos-label.")  # fmt: skip
+
+
+def _bins(text: str) -> int | list[float]:
+    """Return the number of bins, or their edges."""
+    try:
+        return [float(part) for part in text.split(",")] if "," in text else int(text)
+    except ValueError:
+        raise ValueError(f"--bins must be a number, or edges with commas; got {text!r}.") from None
+
+
+def _named(name: str, row: dict[str, Any]) -> dict[str, Any]:
+    """Put the name of the system before a record, if there is one."""
+    return {"system": name, **row} if name else row
+
+
+def _shares(name: str, data: "xr.Dataset") -> list[dict[str, Any]]:
+    """Return a record per bin."""
+    keys = {"from": "bin_lower", "to": "bin_upper", "mean_score": "mean_score", "share": "point"}
+    return [
+        _named(name, {key: float(one[variable]) for key, variable in keys.items()}
+               | _bounds(one["interval"]) | {"items": int(one["items"])})
+        for one in (data.isel(bin=i) for i in range(data.sizes["bin"]))
+    ]  # fmt: skip
+
+
+def _losses(name: str, data: "xr.Dataset") -> list[dict[str, Any]]:
+    """Return a record per loss."""
+    return [
+        _named(name, {"loss": str(loss), "estimate": float(one["mean_loss"]), "se": float(one["loss_se"])}
+               | _bounds(one["loss_interval"]))
+        for loss, one in ((loss, data.sel(loss=loss)) for loss in data["loss"].values)
+    ]  # fmt: skip
+
+
+def _bounds(interval: "xr.DataArray") -> dict[str, float]:
+    """Return both ends."""
+    return {bound: float(interval.sel(ci_bound=bound)) for bound in ("lower", "upper")}
+
+
+def _cut(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a record for a table, with its interval in one column."""
+    shown = {name: value for name, value in row.items() if name not in ("lower", "upper", "items")}
+    last = {"items": row["items"]} if "items" in row else {}
+    return {name: plain(value) for name, value in shown.items()} | {"interval": ends(row)} | last
+
+
+def _said(found: "dict[str, xr.Dataset]") -> str:
+    """Say of each system in how many bins the mean score is off."""
+    return "\n".join(
+        f"{f'{name}: ' if name else ''}mean score outside in {one.attrs['off']} of {one.sizes['bin']} bins"
+        for name, one in found.items()
+    )
+
+
+def _tree(found: "dict[str, xr.Dataset]") -> "xr.DataTree":
+    """Return the results of several systems, whose bins may differ."""
+    import xarray as xr
+
+    return xr.DataTree.from_dict({f"/{name}": one for name, one in found.items()})
