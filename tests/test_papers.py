@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import integrate, stats
 
 import bayescm
 
@@ -70,3 +71,61 @@ def test_lowest_coverage_of_areas_is_as_the_page_says():
             found = column(rows("areas_coverage", method=method), "coverage")
             assert len(found) == (45 if method == "bootstrap" else 54)
             assert found.min().round(3) == float(number)
+
+
+NUMBERED = {  # as the papers count them
+    "urlus": {"eq": 46, "fig": 9, "table": 2, "algorithm": 4},
+    "toetsch": {"eq": 15, "fig": 6, "table": 1},
+    "morais": {"eq": 8, "fig": 8, "table": 1, "lemma": 7},
+    "caelen": {"eq": 9, "fig": 5, "table": 3, "algorithm": 4},
+    "boyd": {"eq": 10, "fig": 8, "theorem": 1},
+}
+NAMED = re.compile(
+    r"\b(eq|fig|table|algorithm|lemma|theorem)s?\.? ([0-9][^|:]*?)(?=\b(?:eq|fig|table|alg|lem|the|prop)|:|$)"
+)
+
+
+def items(name):
+    """Return the numbers of equations, figures and the like that the first column of a page has."""
+    found = {}
+    for line in (STUDIES / f"papers_{name}.md").read_text(encoding="utf-8").splitlines():
+        if not line.startswith("| "):
+            continue
+        for kind, text in NAMED.findall(line.split("|")[1].strip().lower()):
+            for first, last in re.findall(r"(\d+)[a-d]?(?: to (\d+))?", text):
+                found.setdefault(kind, set()).update(range(int(first), int(last or first) + 1))
+    return found
+
+
+@pytest.mark.parametrize("name", NUMBERED)
+def test_every_equation_figure_and_table_is_on_the_page_of_its_paper(name):
+    found = items(name)
+    for kind, last in NUMBERED[name].items():
+        assert set(range(1, last + 1)) <= found[kind], kind
+
+
+@pytest.mark.parametrize("name", NUMBERED)
+def test_every_item_is_reproduced_or_has_a_sentence(name):
+    table = [line for line in (STUDIES / f"papers_{name}.md").read_text(encoding="utf-8").splitlines() if "|" in line]
+    for line in table[2:]:
+        status, said = (cell.strip() for cell in line.split("|")[2:4])
+        assert status in ("y", "c", "")
+        assert status or said, line
+
+
+def test_numbers_of_7a_are_those_of_the_page():
+    low, high = (float(text) for text in re.search(r"of 7a (\S+) to (\S+) \|", page("toetsch")).groups())
+    recall, specificity = stats.beta(27, 1), stats.beta(7, 3)
+
+    def below(x):
+        return integrate.quad(lambda r: recall.pdf(r) * specificity.cdf(2 * x - r), 0, 1, points=[2 * x - 1, 0.9])[0]
+
+    assert below(high) - below(low) == pytest.approx(0.95, abs=0.003)  # both ends are rounded
+    found = bayescm.counts_from_metrics({"accuracy": 0.94, "recall": 1.0, "specificity": 0.75}, n_items=34)
+    assert found["counts"].values.tolist() == [[6, 2], [0, 26]]
+    said = re.search(r"recall (\d+)%, specificity (\d+)%, informedness (\d+)% above 20; largest (\S+), (\S+), (\S+) \|",
+                     page("toetsch")).groups()  # fmt: skip
+    names = ["recall", "specificity", "informedness"]
+    width = bayescm.summary(bayescm.datasets.toetsch2021(), names, model="three_binomial", prior="laplace").width.values
+    assert [int(text) for text in said[:3]] == (100 * (width > 0.2).mean(0)).round().tolist()
+    assert [float(text) for text in said[3:]] == width.max(0).round(3).tolist()

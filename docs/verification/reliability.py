@@ -1,0 +1,211 @@
+"""Coverage of reliability()'s simultaneous band, and of its intervals of losses (three minutes).
+
+``python -m uv run python docs/verification/reliability.py``. Given the scores, the positives of a bin are a sum of
+independent ones with unequal chances, and the bins are independent: whether a band holds the mean chances of all bins,
+or all mean scores, has an exact probability, here for random sets of scores. The same and the losses by simulation
+through the public function (``bayescm.calibration.coverage_of``), where scores are drawn anew, too. Writes
+reliability.csv and reliability_table.inc. ``--quick`` runs a small part, writes nothing, and fails if Clopper and
+Pearson's band holds less often than it says, or simulation and exact numbers disagree.
+"""
+
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+from rows import write_rows
+from scipy import special, stats
+
+import bayescm
+from bayescm.calibration import coverage_of
+from bayescm.curves.reliability import METHODS
+
+Array = NDArray[np.float64]
+Row = dict[str, object]
+
+HERE = Path(__file__).parent
+LEVEL = 0.95
+ITEMS = (20, 50, 200, 1000)
+BINS = (5, 10)
+LOSSES = ("brier", "log_loss")
+
+
+class Truth(NamedTuple):
+    """How chances scatter, and what a score says of a chance."""
+
+    chances: stats.rv_continuous
+    score: Callable[[Array], Array]
+
+
+def bent(power: float, shift: float, chance: Array) -> Array:
+    """Return the score whose log-odds are those of the chance, times a power, and shifted."""
+    return np.asarray(special.expit(power * special.logit(chance) + shift))
+
+
+COMMON, RARE = stats.beta(1, 3), stats.beta(0.3, 6)
+TRUTHS = {
+    "calibrated": Truth(COMMON, partial(bent, 1.0, 0.0)),
+    "calibrated, 5% positive": Truth(RARE, partial(bent, 1.0, 0.0)),
+    "too sure": Truth(COMMON, partial(bent, 2.0, 0.0)),
+    "too timid": Truth(COMMON, partial(bent, 0.5, 0.0)),
+    "too high": Truth(COMMON, partial(bent, 1.0, 0.5)),
+}
+
+
+def sample(truth: Truth, n: int, rng: np.random.Generator) -> tuple[Array, Array]:
+    """Return chances and scores of items."""
+    chance = truth.chances.rvs(n, random_state=rng)
+    return chance, truth.score(chance)
+
+
+def positives(chance: Array) -> Array:
+    """Return the probabilities of 0, 1, ... positives among items of these chances."""
+    found = np.ones(1)
+    for one in chance:
+        found = np.convolve(found, [1.0 - one, one])
+    return found
+
+
+def exactly(truth: Truth, n: int, bins: int, sets: int) -> list[Row]:
+    """Return a row per method: how probably a band holds all mean chances, and all mean scores."""
+    rng = np.random.default_rng([n, bins, 1])
+    held = {name: np.ones((sets, 2)) for name in METHODS}
+    width = {name: np.zeros(sets) for name in METHODS}
+    for i in range(sets):
+        chance, score = sample(truth, n, rng)
+        edges = bayescm.reliability(np.arange(n) % 2, score, bins=bins)["bin_lower"].values
+        place = np.searchsorted(edges, score, side="right") - 1
+        for b in range(len(edges)):
+            mine = place == b
+            mass, k = positives(chance[mine]), np.arange(mine.sum() + 1.0)
+            aims = np.array([chance[mine].mean(), score[mine].mean()])
+            for name, method in METHODS.items():
+                lower, upper = method(k, np.full(k.shape, k[-1]), LEVEL ** (1.0 / len(edges)))
+                held[name][i] *= mass @ ((lower[:, None] <= aims) & (aims <= upper[:, None]))
+                width[name][i] += mass @ (upper - lower) / len(edges)
+    return [
+        {"quantity": "band", "bins": bins, "method": name, "by": "exact", "coverage": held[name][:, 0].mean(),
+         "least": held[name][:, 0].min(), "mcse": held[name][:, 0].std(ddof=1) / sets**0.5,
+         "width": width[name].mean(), "some_bin_off": 1.0 - held[name][:, 1].mean()}
+        for name in METHODS
+    ]  # fmt: skip
+
+
+def simulated(truth: Truth, n: int, bins: int, simulations: int) -> Row:
+    """Return the same of Clopper and Pearson's band, through the public function."""
+
+    def draw(rng: np.random.Generator, _: object) -> tuple[Array, xr.Dataset]:
+        chance, score = sample(truth, n, rng)
+        y = rng.uniform(size=n) < chance
+        return chance, bayescm.reliability(y, score, bins=bins, labels=[0, 1]).assign(score_of_item=("item", score))
+
+    def holds(data: tuple[Array, xr.Dataset], _: Array) -> Array:
+        chance, found = data
+        place = np.searchsorted(found["bin_lower"].values, found["score_of_item"].values, side="right") - 1
+        mean = np.bincount(place, chance) / np.bincount(place)
+        lower, upper = found["interval"].values.T
+        return np.array([((lower <= mean) & (mean <= upper)).all(), found.attrs["off"] == 0], np.float64)
+
+    found = coverage_of(holds, [0.0], simulate=draw, contains=True, simulations=simulations, random_seed=n + bins)
+    coverage, calm = found["coverage"].values[0]
+    return {
+        "quantity": "band", "bins": bins, "method": "clopper_pearson", "by": "simulation", "coverage": coverage,
+        "least": "", "mcse": found["mcse"].values[0, 0], "width": "", "some_bin_off": 1.0 - calm,
+    }  # fmt: skip
+
+
+def expected(truth: Truth) -> Array:
+    """Return the expected Brier score and log loss."""
+    tails = (np.arange(200_000) + 0.5) / 200_000
+    chance = truth.chances.ppf(tails)
+    score = truth.score(chance)
+    brier = chance * (1.0 - score) ** 2 + (1.0 - chance) * score**2
+    return np.array([brier.mean(), -(special.xlogy(chance, score) + special.xlog1py(1.0 - chance, -score)).mean()])
+
+
+def losses(truth: Truth, n: int, simulations: int) -> list[Row]:
+    """Return a row per loss: how often its interval holds the expected loss of new items."""
+
+    def draw(rng: np.random.Generator, _: object) -> tuple[Array, Array]:
+        chance, score = sample(truth, n, rng)
+        return rng.uniform(size=n) < chance, score
+
+    def bounds(data: tuple[Array, Array]) -> tuple[Array, Array]:
+        found = bayescm.reliability(*data, bins=1, labels=[0, 1])["loss_interval"].values
+        return found[:, 0], found[:, 1]
+
+    found = coverage_of(
+        bounds, [truth], target=expected, simulate=draw, simulations=simulations, random_seed=n
+    ).isel(truth=0)  # fmt: skip
+    return [
+        {"quantity": loss, "bins": "", "method": "t", "by": "simulation", "coverage": float(found["coverage"][i]),
+         "least": "", "mcse": float(found["mcse"][i]), "width": float(found["width"][i]), "some_bin_off": ""}
+        for i, loss in enumerate(LOSSES)
+    ]  # fmt: skip
+
+
+def study(name: str, n: int, sets: int, simulations: int) -> list[Row]:
+    """Return all rows of a truth and a number of items."""
+    truth = TRUTHS[name]
+    found = [row for bins in BINS for row in exactly(truth, n, bins, sets)]
+    found += [simulated(truth, n, bins, simulations) for bins in BINS]
+    found += losses(truth, n, simulations)
+    return [
+        {"truth": name, "items": n}
+        | {key: round(float(v), 4) if isinstance(v, np.floating | float) else v for key, v in row.items()}
+        for row in found
+    ]
+
+
+def disagree(rows: list[Row]) -> list[str]:
+    """Return where simulation and exact numbers are further apart than chance allows, or a band holds too seldom."""
+    exact = {(r["truth"], r["items"], r["bins"]): r for r in rows if (r["method"], r["by"]) == (_DEFAULT, "exact")}
+    found = [str(r) for r in exact.values() if float(str(r["least"])) < LEVEL - 1e-4]
+    for row in rows:
+        if (row["method"], row["by"]) == (_DEFAULT, "simulation"):
+            wanted = exact[row["truth"], row["items"], row["bins"]]
+            one, other = (max(float(str(r["mcse"])), 0.001) for r in (row, wanted))
+            error = (one**2 + other**2) ** 0.5
+            if abs(float(str(row["coverage"])) - float(str(wanted["coverage"]))) > 4.5 * error:
+                found.append(f"{row} against {wanted}")
+    return found
+
+
+_DEFAULT = "clopper_pearson"
+
+
+def table(rows: list[Row]) -> str:
+    """Return the tables of the page."""
+    head = " | ".join(f"{n} items" for n in ITEMS)
+    lines = [f"| scores | band of 10 bins | {head} |", "|---|---|" + "---|" * len(ITEMS)]
+    for name in TRUTHS:
+        for method in METHODS:
+            mine = [r for r in rows if (r["truth"], r["bins"], r["method"], r["by"]) == (name, 10, method, "exact")]
+            cells = " | ".join(
+                f"{r['coverage']:.3f} ({r['least']:.3f}) / {r['width']:.2f} / {r['some_bin_off']:.2f}" for r in mine
+            )
+            lines.append(f"| {name} | `{method}` | {cells} |")
+    lines += ["", f"| scores | loss | {head} |", "|---|---|" + "---|" * len(ITEMS)]
+    for name in TRUTHS:
+        for loss in LOSSES:
+            mine = [r for r in rows if (r["truth"], r["quantity"]) == (name, loss)]
+            cells = " | ".join(f"{r['coverage']:.3f} / {r['width']:.3f}" for r in mine)
+            lines.append(f"| {name} | {loss.replace('_', ' ')} | {cells} |")
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    quick = "--quick" in sys.argv
+    names, sizes = (list(TRUTHS)[:2], (20, 50)) if quick else (list(TRUTHS), ITEMS)
+    rows = [row for name in names for n in sizes for row in study(name, n, *((8, 150) if quick else (50, 1000)))]
+    for one in rows:
+        print(one, flush=True)
+    if wrong := disagree(rows):
+        raise SystemExit("\n".join(wrong))
+    if not quick:
+        write_rows(HERE / "reliability.csv", rows)
+        (HERE / "reliability_table.inc").write_text(table(rows))
