@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from bayescm import distributions
 from bayescm.data import validate
@@ -16,7 +16,7 @@ from bayescm.data.counts import check_counts
 from bayescm.data.inputs import takes_counts
 from bayescm.data.random import Stream, matrix_rng
 from bayescm.data.schema import LABEL, attributes, labels_of, positive_class, tables_by_matrix
-from bayescm.distributions import dirichlet
+from bayescm.distributions import Point, dirichlet
 from bayescm.distributions.sample import share_error, warn_undefined
 from bayescm.distributions.tabulated import DOUBTFUL, Tabulated
 from bayescm.inference.metric_distributions import plain_distribution
@@ -39,10 +39,21 @@ class _Claim(NamedTuple):
     """Metrics that must lie above numbers, or below, all of them together."""
 
     metrics: tuple[Metric, ...]
-    above: NDArray[np.bool_]
+    signs: tuple[str, ...]
     numbers: Array
     several: bool
     """Whether a metric has one value per class."""
+
+    @property
+    def above(self) -> NDArray[np.bool_]:
+        """Whether each metric must lie above its number; whether it may equal it matters for known ones alone."""
+        return np.array([sign[0] == ">" for sign in self.signs])
+
+    def of(self, places: Sequence[int], k: int) -> "_Claim":
+        """Return some of the parts."""
+        metrics = tuple(self.metrics[i] for i in places)
+        several = any(per_label(metric, k) for metric in metrics)
+        return _Claim(metrics, tuple(self.signs[i] for i in places), self.numbers[list(places)], several)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +69,7 @@ class _Plan:
 
 
 def read_claim(claim: str) -> list[tuple[str, str, float]]:
-    """Read ``"mcc > 0.3"``, ``"recall > .8 and precision > .7"``, ``"informative"`` or ``"deceptive"``."""
+    """Read ``"mcc > 0.3"``, ``"recall >= .8 and precision > .7"``, ``"informative"`` or ``"deceptive"``."""
     words = {"informative": "informedness > 0", "deceptive": "informedness < 0"}
     parts = []
     for part in re.split(r"\s+and\s+|\s*&\s*", words.get(claim.strip().lower(), claim)):
@@ -73,8 +84,15 @@ def read_claim(claim: str) -> list[tuple[str, str, float]]:
                 f"`claims` can't read {claim!r}; write it like 'mcc > 0.3' or 'recall > .8 and precision > .7', "
                 "or 'informative' or 'deceptive'."
             )
-        parts.append((match["metric"].strip(), match["sign"][0], number))
+        parts.append((match["metric"].strip(), match["sign"], number))
     return parts
+
+
+def holds(values: ArrayLike, sign: str, number: float) -> NDArray[np.bool_]:
+    """Compare values that agree to twelve decimals as equal."""
+    difference = np.round(np.asarray(values) - number, 12)
+    compared = {">": difference > 0, ">=": difference >= 0, "<": difference < 0, "<=": difference <= 0}
+    return np.asarray(compared[sign])
 
 
 @takes_counts
@@ -95,7 +113,8 @@ def probability(
     counts : xarray.DataArray or array_like
         ``counts(..., actual, predicted)``, as in :func:`bayescm.summary`. May be lazy (dask).
     claims : str or sequence of str
-        Each ``"<metric> > <number>"`` or ``<``; several joined by ``and`` must hold together. ``"informative"`` is
+        Each ``"<metric> > <number>"`` or ``<`` (``>=`` and ``<=`` differ from these for a known prevalence alone);
+        several joined by ``and`` must hold together. ``"informative"`` is
         informedness > 0, ``"deceptive"`` informedness < 0: worse than chance (Toetsch and Hoffmann 2021).
     model, prior, prevalence
         As in :func:`bayescm.summary`.
@@ -132,7 +151,7 @@ def probability(
     over = {**({LABEL: len(labels)} if several else {}), CLAIM: len(wanted)}
     tables = tables_by_matrix(lambda c, i: _answers(c, i, plan), counts, dict.fromkeys(_LONG_NAMES, over))
     posterior = dirichlet.posterior(np.ones((len(labels),) * 2, np.int64), plan.prior, prevalence)
-    methods = ["draws" if _single(claim, posterior, plan) is None else "exact" for claim in plan.claims]
+    methods = ["draws" if _is_drawn(claim, posterior, plan) else "exact" for claim in plan.claims]
     drawn = {"samples": plan.draws, "random_seed": plan.seed} if "draws" in methods else {}
     attrs = attributes(
         model=model, prior=prior, prevalence=prevalence, **drawn, assumptions=assumed(prevalence),
@@ -147,10 +166,9 @@ def probability(
 
 def _claim(claim: str, k: int) -> _Claim:
     """Read a claim about matrices of `k` classes."""
-    parts = read_claim(claim)
-    metrics = tuple(resolve([name], k)[0] for name, _, _ in parts)
-    above, numbers = np.array([sign == ">" for _, sign, _ in parts]), np.array([number for _, _, number in parts])
-    return _Claim(metrics, above, numbers, any(per_label(metric, k) for metric in metrics))
+    names, signs, numbers = zip(*read_claim(claim), strict=True)
+    metrics = tuple(resolve([name], k)[0] for name in names)
+    return _Claim(metrics, signs, np.array(numbers), any(per_label(metric, k) for metric in metrics))
 
 
 def _answers(counts: NDArray[Any], index: NDArray[np.int64], plan: _Plan) -> dict[str, Array]:
@@ -168,6 +186,13 @@ def _answers(counts: NDArray[Any], index: NDArray[np.int64], plan: _Plan) -> dic
     return dict(zip(_LONG_NAMES, np.stack(found, -1), strict=True))
 
 
+def _parts(claim: _Claim, posterior: Concentrations, plan: _Plan) -> tuple[dict[int, Point], _Claim]:
+    """Return the parts about known numbers, with these, and the claim that is left."""
+    dists = [plain_distribution(metric, posterior, plan.prior) for metric in claim.metrics]
+    known = {i: dist for i, dist in enumerate(dists) if isinstance(dist, Point)}
+    return known, claim.of([i for i in range(len(dists)) if i not in known], len(plan.labels))
+
+
 def _single(claim: _Claim, posterior: Concentrations, plan: _Plan) -> list[distributions.Distribution] | None:
     """Return the distributions of the metrics of a claim, or None where it is answered by draws."""
     found = [plain_distribution(metric, posterior, plan.prior) for metric in claim.metrics]
@@ -175,19 +200,43 @@ def _single(claim: _Claim, posterior: Concentrations, plan: _Plan) -> list[distr
     return None if len(known) < len(found) or (len(found) > 1 and len(plan.labels) > TWO) else known
 
 
+def _is_drawn(claim: _Claim, posterior: Concentrations, plan: _Plan) -> bool:
+    """Say whether a claim is answered by draws."""
+    return _single(_parts(claim, posterior, plan)[1], posterior, plan) is None
+
+
 def _answer(claim: _Claim, index: NDArray[np.int64], posterior: Concentrations, plan: _Plan) -> Array:
     """Return the probability that all of a claim holds, its relative error, and its Monte Carlo error, (3, ...)."""
-    known = _single(claim, posterior, plan)
-    if known is None:
+    known, rest = _parts(claim, posterior, plan)
+    k, shape = len(plan.labels), (*index.shape, len(plan.labels)) if claim.several else index.shape
+
+    def over_classes(values: Array, *, several: bool) -> Array:
+        return values[..., None] if claim.several and not several and values.ndim else values
+
+    found = np.stack([np.ones(shape), *np.zeros((2, *shape))])
+    if rest.metrics:
+        found = over_classes(_of_unknown(rest, index, posterior, plan), several=rest.several)
+    held = np.ones(shape, bool)
+    for i, dist in known.items():
+        one = holds(dist.value, claim.signs[i], claim.numbers[i])
+        held &= over_classes(one, several=per_label(claim.metrics[i], k))
+    return np.where(held, np.broadcast_to(found, (len(_LONG_NAMES), *shape)), 0.0)
+
+
+def _of_unknown(claim: _Claim, index: NDArray[np.int64], posterior: Concentrations, plan: _Plan) -> Array:
+    """Return the same of a claim without known numbers."""
+    dists = _single(claim, posterior, plan)
+    if dists is None:
         share = _drawn(claim, index, posterior, plan)
         return np.stack([share, np.full(share.shape, np.nan), share_error(share, plan.draws)])
-    if len(known) > 1:
+    if len(dists) > 1:
         found, error = distributions.joint_probability(claim.metrics, claim.numbers, claim.above, posterior)
     else:
         number = claim.numbers[0]
-        found = known[0].sf(number) if claim.above[0] else known[0].cdf(np.nextafter(number, -np.inf))
-        error = known[0].error(number)
-        if isinstance(known[0], Tabulated):
+        below = np.nextafter(number, -np.inf) if claim.signs[0] == "<" else number
+        found = dists[0].sf(number) if claim.above[0] else dists[0].cdf(below)
+        error = dists[0].error(number)
+        if isinstance(dists[0], Tabulated):
             return _checked(claim, np.stack([found, error, np.zeros_like(found)]), index, posterior, plan)
     shape = (*index.shape, len(plan.labels)) if claim.several else index.shape
     return np.stack([np.broadcast_to(part, shape) for part in (found, error, 0.0)])

@@ -1,6 +1,5 @@
 """replicate(): what a second test would show."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -29,7 +28,7 @@ from bayescm.data.schema import (
 from bayescm.distributions import Beta, dirichlet, exact_distribution
 from bayescm.distributions.discrete import MOST_MATRICES, Discrete
 from bayescm.distributions.sample import share_error
-from bayescm.inference.claims import read_claim
+from bayescm.inference.claims import holds, read_claim
 from bayescm.metrics import Metric, MetricsLike, compute, coordinates, joined, of_one_class, per_label, resolve
 from bayescm.planning.future import Lattice, drawn, of_draws, of_trials
 from bayescm.priors.concentrations import Concentrations, PrevalenceLike, PriorLike, concentrations, resolved_prior
@@ -253,9 +252,7 @@ def _plan(
 
 def _claim(claim: str, n_labels: int) -> list[tuple[Metric, str, float]]:
     """Read a claim: metrics, signs (strict or not) and values."""
-    read = read_claim(claim)
-    signs = re.findall(r"[<>]=?", claim) or [sign for _, sign, _ in read]
-    found = [(resolve([name], n_labels)[0], sign, value) for (name, _, value), sign in zip(read, signs, strict=True)]
+    found = [(resolve([name], n_labels)[0], sign, value) for name, sign, value in read_claim(claim)]
     several = [metric.name for metric, _, _ in found if per_label(metric, n_labels)]
     if several:
         raise ValueError(f"`claims`: {several[0]} has one value per class of {n_labels}; claim an average of it.")
@@ -292,7 +289,7 @@ def _predict(counts: NDArray[np.int64], which: Concentrations, plan: _Plan, inde
     met = [
         (float(_meets(claim, matrices).mean()), False)
         if dist is None
-        else (float(dist.probability[_holds(dist.values, *claim[0][1:])].sum()), True)
+        else (float(dist.probability[holds(dist.values, *claim[0][1:])].sum()), True)
         for claim, dist in zip(plan.claims.values(), alone, strict=True)
     ]
     return _One.of(dists, met, plan)
@@ -318,14 +315,8 @@ def _of_trials(
 def _meets(claim: list[tuple[Metric, str, float]], matrices: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Say which matrices meet all parts of a claim; undefined metrics don't."""
     values = compute([metric for metric, _, _ in claim], matrices)
-    parts = [_holds(v, sign, number) for v, (_, sign, number) in zip(values, claim, strict=True)]
+    parts = [holds(v, sign, number) for v, (_, sign, number) in zip(values, claim, strict=True)]
     return np.asarray(np.all(parts, axis=0))
-
-
-def _holds(values: Array, sign: str, number: float) -> NDArray[np.bool_]:
-    """Compare values that agree to twelve decimals as equal."""
-    difference = np.round(values - number, 12)
-    return {">": difference > 0, ">=": difference >= 0, "<": difference < 0, "<=": difference <= 0}[sign]
 
 
 def _statistics(found: list[_One], points: Array, plan: _Plan) -> dict[str, Array]:

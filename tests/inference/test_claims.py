@@ -44,3 +44,34 @@ def test_a_claim_that_no_draw_meets_has_an_error():
 def test_draws_must_be_counted():
     with pytest.raises(ValueError, match="`samples` must be"):
         bayescm.probability(THREE, "f1_macro > .7", samples=0)
+
+
+@pytest.mark.parametrize("prevalence", ["fixed", 0.5])
+def test_a_known_prevalence_meets_a_claim_or_does_not(prevalence):
+    counts = bayescm.from_cells(tp=[9, 16], fn=[1, 4], fp=[2, 4], tn=[8, 16])
+
+    def chance(*claims):
+        return bayescm.probability(counts, list(claims), prevalence=prevalence).probability.values.T
+
+    assert chance("prevalence >= .5", "prevalence <= 50%", "prevalence > .4", "prevalence < .6").min() == 1.0
+    assert chance("prevalence > .5", "prevalence < .5", "prevalence >= .6").max() == 0.0
+    recall, *true, false = chance(
+        "recall > .8", "recall >= .8 and prevalence >= .5", "prevalence <= .5 and recall > .8",
+        "recall > .8 and prevalence > .5",
+    )  # fmt: skip
+    both, with_it = chance("recall > .8 and mcc > .5", "recall > .8 and prevalence < .6 and mcc > .5")
+    np.testing.assert_array_equal(true, [recall, recall])
+    np.testing.assert_array_equal(with_it, both)
+    assert (false == 0.0).all()
+
+
+def test_known_shares_of_three_classes_meet_claims_class_by_class():
+    found = bayescm.probability(
+        THREE, ["prevalence >= .3", "accuracy > .7 and prevalence >= .3", "accuracy > .7", "prevalence < .5"],
+        prevalence=(0.5, 0.3, 0.2),
+    )  # fmt: skip
+    shares, both, accuracy, small = found.probability.values.T
+    np.testing.assert_array_equal(shares, [1, 1, 0])
+    np.testing.assert_array_equal(both, accuracy * shares)
+    np.testing.assert_array_equal(small, [0, 1, 1])
+    assert (found.method == "exact").all()
