@@ -17,6 +17,7 @@ from bayescm.data.inputs import takes_counts
 from bayescm.data.random import Stream, matrix_rng
 from bayescm.data.schema import LABEL, attributes, labels_of, positive_class, tables_by_matrix
 from bayescm.distributions import Point, dirichlet
+from bayescm.distributions.integral import form_of
 from bayescm.distributions.sample import share_error, warn_undefined
 from bayescm.distributions.tabulated import DOUBTFUL, Tabulated
 from bayescm.inference.metric_distributions import plain_distribution
@@ -197,7 +198,8 @@ def _single(claim: _Claim, posterior: Concentrations, plan: _Plan) -> list[distr
     """Return the distributions of the metrics of a claim, or None where it is answered by draws."""
     found = [plain_distribution(metric, posterior, plan.prior) for metric in claim.metrics]
     known = [one for one in found if one is not None]
-    return None if len(known) < len(found) or (len(found) > 1 and len(plan.labels) > TWO) else known
+    together = len(plan.labels) == TWO and all(form_of(metric) is not None for metric in claim.metrics)
+    return None if len(known) < len(found) or (len(found) > 1 and not together) else known
 
 
 def _is_drawn(claim: _Claim, posterior: Concentrations, plan: _Plan) -> bool:
@@ -210,7 +212,7 @@ def _answer(claim: _Claim, index: NDArray[np.int64], posterior: Concentrations, 
     known, rest = _parts(claim, posterior, plan)
     k, shape = len(plan.labels), (*index.shape, len(plan.labels)) if claim.several else index.shape
 
-    def over_classes(values: Array, *, several: bool) -> Array:
+    def over_classes(values: NDArray[Any], *, several: bool) -> NDArray[Any]:
         return values[..., None] if claim.several and not several and values.ndim else values
 
     found = np.stack([np.ones(shape), *np.zeros((2, *shape))])

@@ -75,3 +75,11 @@ def test_known_shares_of_three_classes_meet_claims_class_by_class():
     np.testing.assert_array_equal(both, accuracy * shares)
     np.testing.assert_array_equal(small, [0, 1, 1])
     assert (found.method == "exact").all()
+
+
+def test_metrics_without_a_form_are_claimed_together_by_draws():
+    counts = bayescm.from_cells(tp=9, fn=1, fp=2, tn=8)
+    found = bayescm.probability(counts, "accuracy > .7 and cohen_kappa_linear > .4", random_seed=1)
+    wanted = bayescm.probability(counts, "accuracy > .7 and cohen_kappa > .4")  # the same for two labels
+    assert (found.method.item(), wanted.method.item()) == ("draws", "exact")
+    assert abs(float(found.probability.item() - wanted.probability.item())) < 6 * found.mcse_probability.item()
