@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import intervals
+import methods
 import numpy as np
 import partial_areas
 import proportion_differences
@@ -46,6 +47,9 @@ def parts() -> list[Part]:
         *(Part("partial_areas.csv", ("area", "cases", "method"), False,
                lambda name=name, n=n: partial_areas.coverage(name, n, 400))
           for name in partial_areas.QUESTIONS for n in partial_areas.CASES),
+        *(Part(f"methods_{family}.csv", ("quantity", "method", "n", "truth"), key[2] <= 10, rows)
+          for family in ("proportion", "matrix", "difference", "region")
+          for key, rows in methods.FAMILIES[family]((5, 10, 20)) if key[2] <= 20),
     ]  # fmt: skip
 
 

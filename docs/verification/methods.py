@@ -1,4 +1,4 @@
-"""Coverage of every public method against n and against the edge: ``python -m uv run python docs/verification/methods.py``.
+"""Coverage of every public method against n and the edge: ``python -m uv run python docs/verification/methods.py``.
 
 One study over all methods, by :func:`bayescm.calibration.coverage_of` alone: every outcome is enumerated where there
 are few enough, else simulated, with the standard error beside. Writes methods_<family>.csv, the tables
@@ -36,10 +36,12 @@ Part = tuple[tuple[str, str, int], Callable[[], list[Row]]]
 HERE = Path(__file__).parent
 SIZES, QUICK = (5, 10, 20, 50, 100), (5,)
 SUMMARIES = tuple(of.SUMMARIES)
+LARGE = tuple(
+    name for name in SUMMARIES if "dirichlet jeffreys" in name or name == "summary, three binomials jeffreys, eti"
+)
 AVERAGE, LEAST = "average", "least"
 DRAWN, RATES_OF_BOTH = 200, (np.arange(15) + 0.5) / 15
 FEW_CASES = (5, 10, 20, 50)
-SETTINGS = {"auc": {5: 1000, 10: 1000, 20: 1000, 50: 1000}}
 
 
 def row(quantity: str, method: str, n: int, truth: str, found: xr.Dataset, *, at: str = "") -> Row:
@@ -99,8 +101,8 @@ def matrix(sizes: Sequence[int]) -> Iterator[Part]:
     """Metrics of a matrix of n items: six classifiers, and the average over classifiers."""
     for n in sizes:
         for method in (*PROPORTION, "delta", "bootstrap", *SUMMARIES):
-            if n >= 50 and method in SUMMARIES and "laplace" in method:
-                continue  # minutes, and nothing new beyond 20 items
+            if n >= 50 and method in SUMMARIES and method not in LARGE:
+                continue  # minutes, and little that is new beyond 20 items
             yield ("metrics", method, n), lambda method=method, n=n: of_matrices(method, n)
 
 
@@ -142,8 +144,8 @@ def of_same_items(n: int) -> list[Row]:
     names, bounds = of.of_difference("same items", n, ("hdi", "eti") if n <= 20 else ("eti",))
     truths = [of.same_items(*one) for one in of.DISCORDANT]
     u = np.random.default_rng(2).random((DRAWN, 3))
-    drawn = [of.same_items(d, d * side, right)
-             for d, side, right in zip(0.01 + 0.29 * u[:, 0], 1.6 * u[:, 1] - 0.8, 0.5 + 0.5 * u[:, 2], strict=True)]  # fmt: skip
+    discordant, side, right = 0.01 + 0.29 * u[:, 0], 1.6 * u[:, 1] - 0.8, 0.5 + 0.5 * u[:, 2]
+    drawn = [of.same_items(*one) for one in zip(discordant, discordant * side, right, strict=True)]
     options: dict[str, Any] = {"target": lambda t: np.full(len(names), t[1] - t[2]), "most_outcomes": 25_000,
                                "random_seed": 1}  # fmt: skip
     found = coverage_of(bounds, truths, n, simulations=2000, **options)
@@ -158,7 +160,8 @@ def simultaneous(sizes: Sequence[int]) -> Iterator[Part]:
         yield ("three cells", "all", n), lambda n=n: of_shares(n)
     for n in (n for n in sizes if n > 5):
         yield ("reliability", "all", n), lambda n=n: of_bands("reliability", n, 400)
-        yield ("curve", "all", n), lambda n=n: of_bands("curve", n, 200)
+        if n <= 50:
+            yield ("curve", "all", n), lambda n=n: of_curves(n)
 
 
 def of_shares(n: int) -> list[Row]:
@@ -189,6 +192,19 @@ def of_bands(what: str, n: int, simulations: int, file: Path | None = None) -> l
     return of_each([(what, name) for name in names], n, (list(truths), found), None)
 
 
+def of_curves(n: int) -> list[Row]:
+    """Return the rows of bands of curves: those of docs/verification/curves.py where it has them."""
+    with (HERE / "curves_bands.csv").open(encoding="utf-8") as lines:
+        stands = [r for r in csv.DictReader(lines) if r["items"] == str(n) and r["prior"] != "smoothed"]
+    wanted = [f"{kind} {space}" for kind, space in of.BANDS if kind != "pointwise"]
+    made = [{
+        "quantity": "curve", "method": f"{r['kind']} {r['space']}", "n": n, "truth": r["scenario"].split(",")[0],
+        "at": "", "coverage": float(r["coverage"]), "mcse": float(r["se"]), "below": "", "above": "",
+        "width": float(r["width"]), "unanswered": 0.0, "by": "curves_bands.csv",
+    } for r in stands if f"{r['kind']} {r['space']}" in wanted]  # fmt: skip
+    return made or of_bands("curve", n, 200)
+
+
 def region(sizes: Sequence[int]) -> Iterator[Part]:
     """Regions on the PR and the ROC plane."""
     for n in (n for n in sizes if n > 5 or len(sizes) == 1):
@@ -211,7 +227,7 @@ def area(sizes: Sequence[int]) -> Iterator[Part]:
     quick = len(sizes) == 1
     for what in ("auc", "average_precision"):
         for cases in FEW_CASES[:1] if quick else FEW_CASES:
-            yield (what, "all", cases), lambda what=what, cases=cases: of_areas(what, cases, 20 if quick else 1000)
+            yield (what, "all", cases), lambda what=what, cases=cases: of_areas(what, cases, 20 if quick else 500)
 
 
 def of_areas(what: str, cases: int, simulations: int, file: Path | None = None) -> list[Row]:
@@ -319,4 +335,6 @@ if __name__ == "__main__":
         made = read(family) if chosen.draw else run(family, resume=chosen.resume)
         said += broken(made)
         methods_pages.write(family, made)
+    if not chosen.quick:
+        methods_pages.write_summary({family: read(family) for family in FAMILIES})
     raise SystemExit("\n".join(said) or None)

@@ -127,10 +127,8 @@ def of_difference(design: str, n: int, kinds: Sequence[str]) -> tuple[tuple[str,
     def intervals(counts: Array) -> list[Array]:
         first, second = map(int, counts[1:3] if same else counts[:, 1])
         turned = (first < second) if same else (first + second > n) or (first + second == n and first < second)
-        if turned:  # a difference of the mirrored counts
-            key = (second, first) if same else (n - first, n - second)
-        else:
-            key = (first, second)
+        mirrored = (second, first) if same else (n - first, n - second)
+        key = mirrored if turned else (first, second)
         if key not in own:
             dist = posterior(design, *key, n)
             own[key] = np.array([dist.interval(LEVEL, kind) for kind in kinds]).reshape(-1, 2)

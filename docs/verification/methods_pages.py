@@ -31,11 +31,11 @@ TITLES = {
 }  # fmt: skip
 SHORT = {"matthews_correlation": "MCC", "f1": "F1", "pr": "PR", "roc": "ROC", "auc": "AUC", "recall": "recall"}
 ORDER = {name: i for i, name in enumerate(TITLES)}
-_HDI, _THREE = "summary, dirichlet jeffreys, hdi", "summary, three binomials jeffreys, hdi"
+_HDI, _THREE = "summary, dirichlet jeffreys, hdi", "summary, three binomials jeffreys, eti"
 _OWN = ("compare_systems, hdi", "compare_systems, eti")
 PICTURES: dict[str, tuple[list[tuple[str, str]], int, tuple[str, ...]]] = {
     "proportion": ([("recall", f"rate {p}") for p in (0.5, 0.7, 0.9, 0.95, 0.99, 0.999)], 3,
-                   ("wilson", "clopper_pearson", "jeffreys", "likelihood_ratio", "wald", _HDI)),
+                   ("wilson", "clopper_pearson", "jeffreys", "agresti_coull", "wald", _HDI)),
     "matrix": ([(q, f"good, prevalence {p}") for q in ("f1", "matthews_correlation") for p in (0.5, 0.1, 0.02)], 3,
                ("wilson", "wald", "delta", "bootstrap", _HDI, _THREE)),
     "difference": ([*(("other items", p) for p in ("0.5 and 0.5", "0.9 and 0.9", "0.99 and 0.99")),
@@ -189,7 +189,7 @@ def table(_: str, rows: Sequence[Row]) -> str:
 
 def summary(families: dict[str, list[Row]]) -> str:
     """Return the table of what to take: a line per quantity."""
-    lines = ["| what you report | take | from 10 items on: mean, worst | never below 95% | fails (somewhere below .80) |",
+    lines = ["| what you report | take | mean, worst from 10 items on | never below 95% | somewhere below .80 |",
              "|---|---|---|---|---|"]  # fmt: skip
     for rows in families.values():
         for quantity in quantities(rows):
@@ -225,7 +225,8 @@ def draw(family: str, rows: Sequence[Row]) -> plt.Figure:
     for ax in axes[:, 0]:
         ax.set_ylabel("coverage", fontsize=9)
     figure.supxlabel("cases" if family == "area" else "items", fontsize=9)
-    figure.suptitle("How often 95% intervals hold the truth; grey: 95%, and what simulation leaves open", fontsize=10)
+    said = "How often 95% intervals hold the truth; dashed: 95%; grey: what simulation leaves open"
+    figure.suptitle(said, fontsize=10)
     return figure
 
 
@@ -233,7 +234,7 @@ def panel(ax: plt.Axes, rows: Sequence[Row], methods: tuple[str, ...]) -> None:
     """Draw one panel."""
     sizes = sorted({int(r["n"]) for r in rows})
     places = {n: i for i, n in enumerate(sizes)}
-    ax.axhline(LEVEL, color="0.4", linewidth=0.9, zorder=1)
+    ax.axhline(LEVEL, color="0.25", linewidth=1.2, linestyle=(0, (4, 2)), zorder=2)
     half = [1.96 * error_of_level([r for r in rows if int(r["n"]) == n]) for n in sizes]
     if any(half):
         ax.fill_between(range(len(sizes)), LEVEL - np.array(half), LEVEL + np.array(half), color="0.88", zorder=0)
@@ -291,3 +292,9 @@ def write(family: str, rows: Sequence[Row]) -> None:
     figure = draw(family, rows)
     figure.savefig(HERE / f"methods_{family}.png", dpi=80, pil_kwargs={"optimize": True})
     plt.close(figure)
+
+
+def write_summary(families: dict[str, list[Row]]) -> None:
+    """Write the table of what to take."""
+    text = summary({name: rows for name, rows in families.items() if rows})
+    (HERE / "methods_summary_table.inc").write_text(text, encoding="utf-8")
