@@ -36,9 +36,7 @@ Part = tuple[tuple[str, str, int], Callable[[], list[Row]]]
 HERE = Path(__file__).parent
 SIZES, QUICK = (5, 10, 20, 50, 100), (5,)
 SUMMARIES = tuple(of.SUMMARIES)
-LARGE = tuple(
-    name for name in SUMMARIES if "dirichlet jeffreys" in name or name == "summary, three binomials jeffreys, eti"
-)
+LARGE = SUMMARIES[:2]
 AVERAGE, LEAST = "average", "least"
 DRAWN, RATES_OF_BOTH = 200, (np.arange(15) + 0.5) / 15
 FEW_CASES = (5, 10, 20, 50)
@@ -161,7 +159,7 @@ def simultaneous(sizes: Sequence[int]) -> Iterator[Part]:
     for n in (n for n in sizes if n > 5):
         yield ("reliability", "all", n), lambda n=n: of_bands("reliability", n, 400)
         if n <= 50:
-            yield ("curve", "all", n), lambda n=n: of_curves(n)
+            yield ("roc curve", "all", n), lambda n=n: of_curves(n)
 
 
 def of_shares(n: int) -> list[Row]:
@@ -184,24 +182,23 @@ def of_bands(what: str, n: int, simulations: int, file: Path | None = None) -> l
     """Return the rows of bands that hold all of something, or don't."""
     curves = what == "curve"
     truths: Mapping[str, Any] = of.CURVES if curves else of.CHANCES
-    names = [" ".join(one) for one in of.BANDS] if curves else list(of.RELIABILITY)
+    names = [(f"{space} curve", kind) for kind, space in of.BANDS] if curves else [(what, m) for m in of.RELIABILITY]
     found = coverage_of(
         of.in_bands if curves else of.in_reliability, list(truths.values()), simulations=simulations, contains=True,
         simulate=of.of_scores(n) if curves else of.of_chances(n), random_seed=1, file=file,
     )  # fmt: skip
-    return of_each([(what, name) for name in names], n, (list(truths), found), None)
+    return of_each(names, n, (list(truths), found), None)
 
 
 def of_curves(n: int) -> list[Row]:
     """Return the rows of bands of curves: those of docs/verification/curves.py where it has them."""
     with (HERE / "curves_bands.csv").open(encoding="utf-8") as lines:
         stands = [r for r in csv.DictReader(lines) if r["items"] == str(n) and r["prior"] != "smoothed"]
-    wanted = [f"{kind} {space}" for kind, space in of.BANDS if kind != "pointwise"]
     made = [{
-        "quantity": "curve", "method": f"{r['kind']} {r['space']}", "n": n, "truth": r["scenario"].split(",")[0],
+        "quantity": f"{r['space']} curve", "method": r["kind"], "n": n, "truth": r["scenario"].split(",")[0],
         "at": "", "coverage": float(r["coverage"]), "mcse": float(r["se"]), "below": "", "above": "",
         "width": float(r["width"]), "unanswered": 0.0, "by": "curves_bands.csv",
-    } for r in stands if f"{r['kind']} {r['space']}" in wanted]  # fmt: skip
+    } for r in stands if (r["kind"], r["space"]) in of.BANDS]  # fmt: skip
     return made or of_bands("curve", n, 200)
 
 
@@ -227,7 +224,7 @@ def area(sizes: Sequence[int]) -> Iterator[Part]:
     quick = len(sizes) == 1
     for what in ("auc", "average_precision"):
         for cases in FEW_CASES[:1] if quick else FEW_CASES:
-            yield (what, "all", cases), lambda what=what, cases=cases: of_areas(what, cases, 20 if quick else 500)
+            yield (what, "all", cases), lambda what=what, cases=cases: of_areas(what, cases, 20 if quick else 300)
 
 
 def of_areas(what: str, cases: int, simulations: int, file: Path | None = None) -> list[Row]:

@@ -192,7 +192,7 @@ def of_scores(n: int) -> Callable[[np.random.Generator, Any], tuple[Array, Array
     return simulate
 
 
-BANDS = (("simultaneous", "roc"), ("simultaneous", "pr"), ("pointwise", "roc"), ("whole", "roc"))
+BANDS = (("simultaneous", "roc"), ("whole", "roc"), ("simultaneous", "pr"))
 
 
 def in_bands(data: tuple[Array, Array], curve: Array) -> list[bool]:

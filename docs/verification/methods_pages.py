@@ -25,7 +25,8 @@ TITLES = {
     "balanced_accuracy": "Balanced accuracy", "matthews_correlation": "Matthews correlation (MCC)",
     "cohen_kappa": "Cohen's kappa", "other items": "Difference of two shares, other items for each system",
     "same items": "Difference of two accuracies, the same items", "three cells": "Three shares at once",
-    "reliability": "All five bins of a reliability diagram", "curve": "A whole curve", "pr": "A point on the PR plane",
+    "reliability": "All five bins of a reliability diagram", "roc curve": "A whole ROC curve",
+    "pr curve": "A whole PR curve", "pr": "A point on the PR plane",
     "roc": "A point on the ROC plane", "auc": "Area under the ROC curve, 100 controls",
     "average_precision": "Average precision, nine controls a case",
 }  # fmt: skip
@@ -43,9 +44,8 @@ PICTURES: dict[str, tuple[list[tuple[str, str]], int, tuple[str, ...]]] = {
                    ("newcombe", "miettinen_nurminen", "agresti_caffo", "tango", *_OWN)),
     "simultaneous": ([*(("three cells", p) for p in ("0.33 0.33 0.33", "0.8 0.15 0.05", "0.98 0.01 0.01")),
                       *(("reliability", p) for p in ("even", "mean .05", "mean .01")),
-                      *(("curve", p) for p in ("weak", "strong"))], 3,
-                     ("goodman", "sison_glaz", "clopper_pearson", "wilson", "jeffreys", "simultaneous roc",
-                      "simultaneous pr", "pointwise roc", "whole roc")),
+                      ("roc curve", "weak"), ("roc curve", "strong"), ("pr curve", "strong")], 3,
+                     ("goodman", "sison_glaz", "clopper_pearson", "wilson", "jeffreys", "simultaneous", "whole")),
     "region": ([(q, f"good, prevalence {p}") for q in ("pr", "roc") for p in (0.5, 0.1, 0.02)], 3,
                ("wilks", "exact", "exact, mid_p", "credible", "ellipse")),
     "area": ([("auc", "binormal"), ("average_precision", "binormal")], 2,
@@ -126,9 +126,8 @@ def judged(rows: Sequence[Row]) -> tuple[str | None, list[str], list[tuple[str, 
     least = {m: min(f.mean for f in s.values()) for m, s in whole.items()}
     good = [m for m in whole if least[m] >= LOW] or [max(least, key=lambda m: least[m])]
     worst = {m: min(f.worst for f in s.values()) for m, s in mine.items()}
-    best = [m for m in good if worst[m] >= max(worst[g] for g in good) - 0.005]
-    sure = [m for m, s in mine.items() if all(f.worst >= LEVEL - 1e-6 - 2 * f.mcse for f in s.values())]
-    usual = [m for m in good if m not in sure] or good
+    sure = [m for m, s in whole.items() if all(f.worst >= LEVEL - 1e-6 - 2 * f.mcse for f in s.values())]
+    usual = [m for m in good if m not in sure] or [closest_to_level(rows)]
     best = [m for m in usual if worst[m] >= max(worst[g] for g in usual) - 0.005]
     take = min(best, key=lambda m: np.nan_to_num(np.mean([f.width for f in whole[m].values()])))
     failing: list[tuple[str, int | None]] = []
@@ -163,7 +162,7 @@ def verdict(rows: Sequence[Row]) -> str:
         said.append(f"On average the closest to 95% is `{closest}`: {low if low == high else f'{low} to {high}'}, "
                     f"at worst {share(min(f.worst for f in near))}.")  # fmt: skip
     if others := [f"`{m}`" for m in sure if m != take]:
-        said.append("Never below 95%: " + ", ".join(others) + ".")
+        said.append("Never below 95% here: " + ", ".join(others) + ".")
     groups: dict[int | None, list[str]] = {}
     for method, size in failing:
         groups.setdefault(size, []).append(f"`{method}`")
@@ -189,7 +188,7 @@ def table(_: str, rows: Sequence[Row]) -> str:
 
 def summary(families: dict[str, list[Row]]) -> str:
     """Return the table of what to take: a line per quantity."""
-    lines = ["| what you report | take | mean, worst from 10 items on | never below 95% | somewhere below .80 |",
+    lines = ["| what you report | take | mean, worst from 10 items on | never below 95% here | somewhere below .80 |",
              "|---|---|---|---|---|"]  # fmt: skip
     for rows in families.values():
         for quantity in quantities(rows):
