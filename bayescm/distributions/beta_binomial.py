@@ -14,7 +14,8 @@ Array = NDArray[np.float64]
 
 MOST = 10**9
 """Items of a test to come."""
-_ADDED = 8192
+MOST_ADDED = 8192
+"""Items up to which the probabilities of all outcomes are added up, which is faster there."""
 _Z = np.linspace(-8.3, 8.3, 50)  # the trapezoid rule in the normal quantile: errors below 1e-12
 _WEIGHTS = np.exp(-0.5 * _Z**2) / np.exp(-0.5 * _Z**2).sum()
 
@@ -77,7 +78,7 @@ class Rate(NamedTuple):
 
     def _at(self, edges: Array, n: int) -> Array:
         """Return P(K <= k) at many k, adding up where that is faster."""
-        if n > _ADDED:
+        if n > MOST_ADDED:
             return self.cdf(edges, float(n))
         added: Array = np.append(0.0, np.cumsum(np.exp(self.log_pmf(np.arange(n + 1.0), n))))
         return np.asarray(added[edges.astype(int) + 1])

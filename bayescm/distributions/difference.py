@@ -11,11 +11,16 @@ from scipy import special
 
 from bayescm.distributions import Beta
 from bayescm.distributions.protocol import Distribution
-from bayescm.distributions.quadrature import Outer
+from bayescm.distributions.quadrature import GOAL, Outer
 
 Array = NDArray[np.float64]
 
 _LEAST = 1e-290  # ratio
+_SPREAD = 6.0  # standard deviations, and normal quantiles, over which quantiles are interpolated
+_COARSE, _FINE = 17, 41  # places between which they are
+_RISE = 1e-6  # of the normal quantile from one place to the next
+_APART = 1.0  # normal quantiles between two places at most
+_ALIKE = 1e-5  # of the whole range: largest difference of the spline from that with every second place
 TRUSTED = 1e-5
 """Largest error of a distribution that is used; else there are draws."""
 
@@ -51,17 +56,97 @@ class Contrast(Distribution):
         """Return the quantile at `p`."""
         from scipy.optimize import brentq
 
-        def excess(x: float) -> float:
-            below, above = self.both(np.exp(x) if self.ratio else x)[0]
-            normal = special.ndtri(below) if below < above else -special.ndtri(above)
-            return float(np.clip(normal - special.ndtri(p), -40.0, 40.0))
+        wanted = special.ndtri(p)
+        (low, high), known = self._bracket(p)
 
-        low, high = np.log(np.clip(self.bracket(p), _LEAST, 1.0 / _LEAST)) if self.ratio else self.bracket(p)
+        def excess(x: float) -> float:
+            if x not in known:
+                known[x] = self._normal(x)
+            return float(np.clip(known[x] - wanted, -40.0, 40.0))
+
         if not excess(low) < 0.0 < excess(high):  # the quantile is an end of the bracket, by rounding
             found = low if abs(excess(low)) <= abs(excess(high)) else high
         else:
             found = brentq(excess, low, high, xtol=1e-12 * (high - low), rtol=1e-12)
         return float(np.exp(found) if self.ratio else found)
+
+    def hdi(self, prob: float) -> tuple[float, float, bool]:
+        """Return the shortest interval: where it begins by interpolated quantiles, its ends by quantiles themselves."""
+        from scipy.optimize import minimize_scalar
+
+        if not self.ratio and not np.isfinite(self.sd()):
+            return super().hdi(prob)
+        rough, needed = self._rough, special.ndtri(0.1 * (1.0 - prob))
+        if rough is None or not rough.t[0] < needed < -needed < rough.t[-1]:
+            return super().hdi(prob)
+
+        def width(left: float) -> float:
+            low, high = rough(special.ndtri([left, left + prob]))
+            return float(np.exp(high) - np.exp(low) if self.ratio else high - low)
+
+        options = {"xatol": 1e-6 * (1.0 - prob)}
+        left = float(minimize_scalar(width, bounds=(0.0, 1.0 - prob), method="bounded", options=options).x)
+        return self.ppf(left), self.ppf(left + prob), True
+
+    def _normal(self, x: float) -> float:
+        """Return the normal quantile with as much below it as is below x, or below exp(x) of a ratio."""
+        below, above = self.both(float(np.exp(x)) if self.ratio else x)[0]
+        return float(special.ndtri(below) if below < above else -special.ndtri(above))
+
+    def _normals(self, places: Array) -> Array:
+        """Return what :meth:`_normal` does at many places."""
+        return np.array([self._normal(x) for x in places])
+
+    @cached_property
+    def _known(self) -> tuple[Array, Array]:
+        """Normal quantiles and their places, both rising; none where the tails are so long that some are far apart.
+
+        First there are places over the whole range, then those at even normal quantiles.
+        """
+        low, high = (self._bracket(special.ndtr(side * _SPREAD))[0][side > 0] for side in (-1.0, 1.0))
+        if not self.ratio:
+            far = 2.0 * _SPREAD * self.sd()
+            low, high = max(low, self.mean() - far), min(high, self.mean() + far)
+        normal, places = self._rising(np.linspace(low, high, _COARSE))
+        if len(normal) < 2:
+            return np.empty(0), np.empty(0)
+        steps = np.linspace(-_SPREAD, _SPREAD, _FINE)
+        more = np.interp(steps[(steps > normal[0]) & (steps < normal[-1])], normal, places)
+        normal, places = self._rising(np.unique(np.concatenate([places, more])))
+        close = len(normal) > 0 and bool((np.diff(normal)[np.abs(normal[1:]) < _SPREAD] < _APART).all())
+        return (normal, places) if close else (np.empty(0), np.empty(0))
+
+    def _rising(self, places: Array) -> tuple[Array, Array]:
+        """Return normal quantiles of places, and the places, as far as both rise."""
+        normal = self._normals(places)
+        use = np.isfinite(normal)
+        use[use] &= np.diff(np.maximum.accumulate(normal[use]), prepend=-np.inf) > _RISE
+        return normal[use], places[use]
+
+    @cached_property
+    def _rough(self) -> Any:
+        """Quantiles, of a ratio their logarithms, as splines over normal quantiles; None where they bend too much."""
+        from scipy.interpolate import make_interp_spline
+
+        normal, places = self._known
+        if len(normal) < _COARSE:
+            return None
+        near = np.abs(normal) < _SPREAD
+        half = make_interp_spline(normal[::2], places[::2], 5)(normal[1::2])
+        wrong = np.abs(half - places[1::2])[near[1::2]].max()
+        return make_interp_spline(normal, places, 5) if wrong < _ALIKE * np.ptp(places[near]) else None
+
+    def _bracket(self, p: float) -> tuple[tuple[float, float], dict[float, float]]:
+        """Return a bracket of a quantile, of a ratio by its logarithm, and normal quantiles that are known there."""
+        if "_known" in self.__dict__:
+            normal, places = self._known
+            after = int(np.searchsorted(normal, special.ndtri(p)))
+            if 0 < after < len(normal):
+                low, high = float(places[after - 1]), float(places[after])
+                return (low, high), {low: float(normal[after - 1]), high: float(normal[after])}
+        with np.errstate(divide="ignore"):
+            low, high = np.log(np.clip(self.bracket(p), _LEAST, 1.0 / _LEAST)) if self.ratio else self.bracket(p)
+        return (float(low), float(high)), {}
 
     def pdf(self, x: float) -> float:
         """Return the density, by differences of the cdf."""
@@ -91,20 +176,37 @@ class Independent(Contrast):
     ratio: bool = False
 
     def both(self, x: float) -> tuple[Array, float]:  # noqa: D102
-        inside, outside, sign = self.first, self.second, 1.0
-        if inside.spread < outside.spread:
-            inside, outside, sign = outside, inside, -1.0
-
-        def moved(y: Any, direction: float) -> Any:
-            return y * x**direction if self.ratio else y + direction * x
-
-        def values(y: Array) -> Array:
-            at = moved(y, sign)
-            return np.stack([inside.dist.cdf(at), inside.dist.sf(at)][:: int(sign)])
-
+        inside, outside, sign = self._order
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-            found, error = outside.mean_of(values, (moved(inside.lower, -sign), moved(inside.upper, -sign)))
+            cuts = self._moved(inside.lower, x, -sign), self._moved(inside.upper, x, -sign)
+            found, error = outside.mean_of(lambda y: self._given(y, x), cuts)
         return found, error + inside.error + outside.error
+
+    @cached_property
+    def _order(self) -> tuple[Outer, Outer, float]:
+        """Which is inside, which outside, and 1.0 if the first is inside, else -1.0."""
+        wide = self.first.spread >= self.second.spread
+        return (self.first, self.second, 1.0) if wide else (self.second, self.first, -1.0)
+
+    def _moved(self, y: Any, x: Any, direction: float) -> Any:
+        return y * x**direction if self.ratio else y + direction * x
+
+    def _given(self, y: Array, x: Any) -> Array:
+        """Return the probabilities below and above x, (..., 2, n), given values (n,) of the variable outside."""
+        inside, _, sign = self._order
+        at = self._moved(y, x, sign)
+        return np.stack([inside.dist.cdf(at), inside.dist.sf(at)][:: int(sign)], -2)
+
+    def _normals(self, places: Array) -> Array:  # at once, where the fixed nodes are enough
+        x = np.exp(places) if self.ratio else places
+        outside = self._order[1]
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            found, error = outside.mean_on_line(self._given(outside.line, x[:, None]))
+        below, above = found.T
+        normal = np.where(below < above, special.ndtri(below), -special.ndtri(above))
+        for i in np.flatnonzero(~(error < GOAL)):
+            normal[i] = self._normal(float(places[i]))
+        return np.asarray(normal)
 
     def bracket(self, p: float) -> tuple[float, float]:
         """Return bounds by Bonferroni's inequality."""

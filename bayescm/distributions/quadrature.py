@@ -17,12 +17,15 @@ Array = NDArray[np.float64]
 Values = Callable[[Array], Array]
 
 _REACH = 8.25  # normal quantile: beyond it lies less than 1e-15
-_GOAL = 1e-9  # of the change at the last halving of the step, relative to the smaller tail
+GOAL = 1e-9
+"""Of the change at the last halving of the step, relative to the smaller tail."""
 _SMALL = 1e-3  # below it a probability needs no relative precision
 _NODES = 199  # of a table
 _FAR = 600.0  # logarithm
 _AWAY = np.concatenate([np.arange(1, 13), 2.0 ** np.arange(4, 11)])  # sds from the median
 _LINE = np.linspace(-_REACH, _REACH, 67)  # a step of 1/4: right to rounding where nothing is cut
+_WEIGHTS = np.exp(-0.5 * _LINE**2) / np.sqrt(32.0 * np.pi)
+_HALF_WEIGHTS = 2.0 * _WEIGHTS[1::2]
 _FINE = np.linspace(-_REACH, _REACH, 265)
 _STEPS = 2.0 ** -np.arange(3, 7)
 
@@ -143,7 +146,7 @@ class Outer:
         below, above = np.array_split(between, 2)
         found = beta_quantiles.logit_cdf(spline(below), a, b), beta_quantiles.logit_cdf(-spline(above), b, a)
         wanted = special.ndtr(below), special.ndtr(-above)
-        right = all(np.allclose(one, p, rtol=_GOAL, atol=0.0) for one, p in zip(found, wanted, strict=True))
+        right = all(np.allclose(one, p, rtol=GOAL, atol=0.0) for one, p in zip(found, wanted, strict=True))
         return spline if right else None
 
     @cached_property
@@ -171,18 +174,21 @@ class Outer:
         ndarray of shape (2,), float
             The error is the change at the last halving of the step, relative to the smaller of the two.
         """
-        at = values(self.line)
-        found = at @ _bell(_LINE) / 4.0
-        error = _change(found, at[:, 1::2] @ _bell(_LINE[1::2]) / 2.0)
-        if error > _GOAL:
+        found, error = self.mean_on_line(values(self.line))
+        if error > GOAL:
             ends = [-_REACH, *(z for z in sorted(self._normal(x) for x in cuts) if abs(z) < _REACH), _REACH]
             for k, step in enumerate(_STEPS):
                 before, new = found, self._panels(values, ends, step, k > 0)
                 found = new + 0.5 * before if k else new
                 error = _change(found, before)
-                if error < _GOAL:
+                if error < GOAL:
                     break
-        return found / found.sum(), error
+        return found / found.sum(), float(error)
+
+    def mean_on_line(self, at: Array) -> tuple[Array, Any]:
+        """Return the means of values (..., 2, n) at the fixed nodes, (..., 2), and their errors."""
+        found = at @ _WEIGHTS
+        return found, _change(found, at[..., 1::2] @ _HALF_WEIGHTS)
 
     def _normal(self, x: float) -> float:
         """Return the normal quantile of a value."""
@@ -202,8 +208,8 @@ class Outer:
         return total
 
 
-def _change(found: Array, before: Array) -> float:
-    return float(np.abs(found - before).max() / max(found.min(), _SMALL))
+def _change(found: Array, before: Array) -> Any:
+    return np.abs(found - before).max(-1) / np.maximum(found.min(-1), _SMALL)
 
 
 def _bell(z: Array) -> Array:

@@ -5,17 +5,19 @@ two numbers are apart. So the outcomes whose interval is narrow enough lie beyon
 sides, and their probability is a sum of two beta-binomial tails: there is nothing to simulate, or to add up.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayescm.distributions import Beta
-from bayescm.distributions.beta_binomial import Rate
+from bayescm.distributions.beta_binomial import MOST_ADDED, Rate
 
 Array = NDArray[np.float64]
 
-_HALVINGS = 50
+_SLACK = 1e-9  # of a distance, for rounding; outcomes are one apart
 _OUTCOMES = 256
 
 
@@ -37,35 +39,58 @@ class Proportion:
 
     def assurance(self, n: Array, width: float) -> Array:
         """Return P(the interval is at most `width` long) for numbers of items."""
+        from scipy.optimize.elementwise import find_root
+
         half = 0.5 * (n + self.a + self.b)
-        near, far = np.zeros(n.shape), half.copy()
-        for _ in range(_HALVINGS):  # the distance from which on intervals are narrow enough
-            middle = 0.5 * (near + far)
-            narrow = self.width(half - self.a - middle, n) <= width
-            near, far = np.where(narrow, near, middle), np.where(narrow, middle, far)
-        return self._beyond(far, n)
+
+        def excess(distance: Array, size: Array) -> Array:
+            return self.width(0.5 * (size + self.a + self.b) - self.a - distance, size) - width
+
+        near, far = np.zeros(n.shape), half - min(self.a, self.b)  # from the middle to the last outcome
+        narrow, wide = excess(near, n) <= 0, excess(far, n) > 0
+        found = np.where(narrow, 0.0, half)  # the distance from which on intervals are narrow enough
+        if (some := ~(narrow | wide)).any():
+            ends = near[some], far[some]
+            found[some] = find_root(excess, ends, args=(n[some],), tolerances={"xatol": 0.1 * _SLACK}).x
+        return self._beyond(found, n)
 
     def quantile(self, n: Array, assurance: float) -> Array:
         """Return the least width that is reached with at least a probability."""
-        half = 0.5 * (n + self.a + self.b)
-        near, far = np.zeros(n.shape), half.copy()
-        for _ in range(_HALVINGS):
+        return np.array([self._quantile(float(size), assurance) for size in n.tolist()])
+
+    def _quantile(self, n: float, assurance: float) -> float:
+        half, tails = 0.5 * (n + self.a + self.b), self._tails(n)
+        near, far = 0.0, half
+        while far - near > _SLACK * (1 + half):
             middle = 0.5 * (near + far)
-            often = self._beyond(middle, n) >= assurance - 1e-12
-            near, far = np.where(often, middle, near), np.where(often, far, middle)
+            low, high = self._ends(middle, n)
+            often = min(sum(tails(low, max(high, low + 1))), 1.0) >= assurance - 1e-12
+            near, far = (middle, far) if often else (near, middle)
         low, high = self._ends(near, n)
-        candidates = np.stack([np.where(low >= 0, low, high), np.where(high <= n, high, low)])
-        return np.asarray(self.width(np.clip(candidates, 0, n), n).max(0))
+        candidates = np.array([low if low >= 0 else high, high if high <= n else low])
+        return float(self.width(np.clip(candidates, 0, n), n).max())
+
+    def _tails(self, n: float) -> Callable[[float, float], tuple[float, float]]:
+        """Return the function P(K <= low), P(K >= high): sums of the outcomes of few items, found once."""
+        if n > MOST_ADDED:
+            turned = self.rate.reversed()
+            return lambda low, high: (float(self.rate.cdf(low, n)), float(turned.cdf(n - high, n)))
+        p = np.exp(self.rate.log_pmf(np.arange(n + 1), n))
+        below, above = np.append(0.0, np.cumsum(p)), np.append(0.0, np.cumsum(p[::-1]))
+        last = int(n) + 1
+        return lambda low, high: (
+            float(below[min(max(int(low) + 1, 0), last)]), float(above[min(max(last - int(high), 0), last)])
+        )  # fmt: skip
 
     def mean(self, n: Array) -> Array:
         """Return the mean width; many outcomes are put together, see :meth:`Rate.outcomes`."""
         found = [self.rate.outcomes(int(size), _OUTCOMES) for size in n]
         return np.array([p @ self.width(k, size) for (k, p), size in zip(found, n, strict=True)])
 
-    def _ends(self, distance: Array, n: Array) -> tuple[Array, Array]:
+    def _ends(self, distance: Any, n: Any) -> tuple[Any, Any]:
         """Return the last outcome below, and the first above, that are at least so far from the middle."""
         half = 0.5 * (n + self.a + self.b)
-        slack = 1e-9 * (1 + half)  # of rounding; outcomes are one apart
+        slack = _SLACK * (1 + half)
         return np.floor(half - self.a - distance + slack), np.ceil(half - self.a + distance - slack)
 
     def _beyond(self, distance: Array, n: Array) -> Array:

@@ -15,6 +15,7 @@ from bayescm import distributions
 from bayescm.comparison import frequentist, report
 from bayescm.distributions import Beta, dirichlet
 from bayescm.distributions.difference import Discordant, Independent
+from bayescm.distributions.protocol import Distribution
 from bayescm.distributions.quadrature import Outer, Table
 from bayescm.metrics import resolve
 from bayescm.priors.concentrations import concentrations
@@ -447,6 +448,29 @@ def test_prevalence_is_exchanged():
     assert one(apart, "probability", metric="prevalence").tolist() == [0, 1, 0]
     draws = apart["posterior"].precision.values
     assert one(apart, "probability_better", metric="precision") == pytest.approx((draws > 0).mean(), abs=0.012)
+
+
+@pytest.mark.parametrize("prob", [0.5, 0.95, 0.999])
+@pytest.mark.parametrize("ratio", [False, True])
+@pytest.mark.parametrize("pairs", [(40.5, 10.5, 35.5, 15.5), (26.5, 0.5, 6.5, 2.5), (2, 5, 200, 500), (1, 1, 1, 1)])
+def test_the_shortest_interval_of_a_difference_is_that_of_its_own_quantiles(pairs, ratio, prob):
+    a, b, c, d = map(np.float64, pairs)
+    dist = Independent(Outer(Beta(a, b), 0.0, 1.0), Outer(Beta(c, d), 0.0, 1.0), ratio)
+    lower, upper, _ = dist.hdi(prob)
+    assert dist.cdf(upper) - dist.cdf(lower) == pytest.approx(prob, abs=1e-9)
+    again = Independent(dist.first, dist.second, ratio)  # knows no quantiles yet
+    slow = Distribution.hdi(again, prob)
+    assert upper - lower <= (slow[1] - slow[0]) * (1 + 1e-8)
+    for left in np.linspace(0.1, 0.9, 5) * (1 - prob):
+        assert again.ppf(left + prob) - again.ppf(left) >= (upper - lower) * (1 - 1e-8)
+
+
+def test_a_difference_of_long_tails_keeps_its_quantiles():
+    counts = bayescm.from_cells(tp=[0, 3], fn=[3, 1], fp=[2, 0], tn=[20, 20], dims="system")
+    made = bayescm.compare_systems(counts, "lr+", design="independent", ci_kind="hdi", random_seed=1)
+    drawn = made["posterior"]["positive_likelihood_ratio"].values.ravel()
+    lower, upper = made["summary"]["interval"].values.ravel()
+    assert ((drawn > lower) & (drawn < upper)).mean() == pytest.approx(0.95, abs=0.02)
 
 
 @pytest.mark.parametrize(
