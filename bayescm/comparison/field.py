@@ -10,7 +10,8 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayescm import distributions
-from bayescm.data import strata, validate
+from bayescm.comparison.audits import check_alike
+from bayescm.data import validate
 from bayescm.data.counts import computed
 from bayescm.data.random import Stream, matrix_rng
 from bayescm.data.schema import MATRIX, SYSTEM, labels_of
@@ -152,15 +153,9 @@ def independent(counts: Any, metric: MetricLike, model: str, prior: PriorLike, p
 
 def audited(audits: Mapping[str, Any], metric: MetricLike, prior: PriorLike) -> Field:
     """Read an audit of each system (:func:`bayescm.audited`): each for itself, by its own totals."""
-    others = [name for name, one in audits.items() if not strata.is_audit(one)]
-    if others:
-        raise ValueError(f"`counts` are audits and others ({', '.join(others)}); give bayescm.audited(...) of each.")
+    check_alike(audits)
     read = [posterior_of(one, prior) for one in audits.values()]
     labels = labels_of(next(iter(audits.values())))
-    if any(labels_of(one) != labels for one in audits.values()):
-        raise ValueError("`counts` must be audits with the same labels in the same order.")
-    if len({of.of for of, _ in read}) > 1:
-        raise ValueError("`counts` must be audits about the same: give all the same `of` in bayescm.audited.")
     resolved = _one_number(metric, len(labels))
     dists = [groups.exact_of(resolved, posterior) for _, posterior in read]
 

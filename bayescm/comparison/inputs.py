@@ -1,7 +1,7 @@
 """What is compared: the systems' matrices, the answers they gave to the same items, and the pairs of systems."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -54,6 +54,8 @@ class Compared:
         Places of the first and the second system of each comparison.
     metrics : list of Metric
     entries : list of Entry
+    audits : dict of str to xarray.DataArray
+        Of the systems, where only some of their items were checked; `counts` then are of the checked ones.
     """
 
     design: str
@@ -62,6 +64,7 @@ class Compared:
     pairs: list[tuple[int, int]]
     metrics: list[Metric]
     entries: list[Entry]
+    audits: dict[str, xr.DataArray] = field(default_factory=dict)
 
     @property
     def runs(self) -> int:
@@ -116,7 +119,7 @@ def read(data: Any, design: str | None, reference: str | None, metrics: MetricsL
     resolved = resolve(metrics, len(labels))
     systems = [str(name) for name in counts[SYSTEM].values]
     validate.unique("system", systems)
-    pairs = _pairs(systems, reference)
+    pairs = pairs_of(systems, reference)
     compared = Compared(design, counts, answers, pairs, resolved, entries_of(resolved, labels))
     validate.unique("comparison", compared.comparisons)
     return compared
@@ -157,7 +160,7 @@ def _separate(data: Any, design: str | None) -> tuple[xr.DataArray, str]:
     return counts, "independent"
 
 
-def _pairs(systems: Sequence[str], reference: str | None) -> list[tuple[int, int]]:
+def pairs_of(systems: Sequence[str], reference: str | None) -> list[tuple[int, int]]:
     """Return the pairs: all, or every other system with the reference."""
     n = len(systems)
     if n < 2:

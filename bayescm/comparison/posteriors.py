@@ -16,13 +16,14 @@ from bayescm.data.random import Stream, matrix_rng
 from bayescm.data.schema import CHAIN, DRAW, LABEL, SYSTEM
 from bayescm.distributions import dirichlet
 from bayescm.distributions.difference import TRUSTED, Contrast, Discordant, Independent
+from bayescm.distributions.discrete import DiscreteDistribution
 from bayescm.distributions.quadrature import Outer, Table
 from bayescm.distributions.tabulated import Tabulated
 from bayescm.inference import posteriors
 from bayescm.metrics import evaluate, of_one_class
 from bayescm.models.cell_draws import draws_of_pairs, draws_of_systems, shared
 from bayescm.models.same_items import Patterns
-from bayescm.priors.concentrations import MODELS, Concentrations, PrevalenceLike, PriorLike, concentrations
+from bayescm.priors.concentrations import DEFAULT_PRIOR, MODELS, Concentrations, PrevalenceLike, PriorLike, concentrations
 
 Array = NDArray[np.float64]
 
@@ -124,14 +125,29 @@ class Posteriors:
         """Return the exact distribution of one number of one system, if it has one."""
         key = entry.name, system
         if key not in self._dists:
-            which = dirichlet.posterior(self.compared.totals[system], self.base, self.prevalence)
-            dist = distributions.exact_distribution(entry.metric, which)
+            dist = self._whole(entry, system)
             if entry.place is not None and isinstance(dist, distributions.Beta):
                 dist = distributions.Beta(dist.a[entry.place], dist.b[entry.place], dist.link)
             elif entry.place is not None and isinstance(dist, Tabulated):
                 dist = dist.at(entry.place)
+            elif entry.place is not None and isinstance(dist, DiscreteDistribution):
+                dist = DiscreteDistribution((dist.each[entry.place],))
             self._dists[key] = dist
         return self._dists[key]
+
+    def _whole(self, entry: Entry, system: int) -> distributions.Distribution | None:
+        """Return the exact distribution of a metric of one system, of all its classes."""
+        which = dirichlet.posterior(self.compared.totals[system], self.base, self.prevalence)
+        return distributions.exact_distribution(entry.metric, which)
+
+    def plug_in(self, pair: tuple[int, int]) -> Array:
+        """Return the cells of both systems: counts, or their rates at another prevalence."""
+        counts = self.compared.totals[list(pair)]
+        if self.prevalence is None:
+            return counts.astype(np.float64)
+        any_prior = concentrations(DEFAULT_PRIOR, "dirichlet_multinomial", self.compared.labels)  # shares are exchanged
+        which = dirichlet.posterior(counts, any_prior, self.prevalence)
+        return dirichlet.plug_in(counts, which, self.prevalence)
 
     @cached_property
     def _sides(self) -> dict[tuple[str, int], Outer | None]:
@@ -157,7 +173,7 @@ class Posteriors:
             return True, True
         return bool(np.isfinite(dist.mean()).all()), bool(np.isfinite(dist.sd()).all())
 
-    def contrast(self, entry: Entry, pair: tuple[int, int]) -> Contrast | distributions.Linear | None:
+    def contrast(self, entry: Entry, pair: tuple[int, int]) -> distributions.Distribution | None:
         """Return the exact distribution of a difference, or None where there is none."""
         if not self.conjugate:
             return None

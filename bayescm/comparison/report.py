@@ -12,12 +12,11 @@ from bayescm.comparison import frequentist
 from bayescm.comparison.inputs import COMPARISON, FOLD, Compared, Entry
 from bayescm.comparison.posteriors import Posteriors
 from bayescm.data.schema import ACTUAL, CHAIN, CI_BOUND, DRAW, LABEL, METRIC, SYSTEM, interval_coordinate
-from bayescm.distributions import dirichlet
 from bayescm.distributions.difference import Contrast
+from bayescm.distributions.discrete import DiscreteDistribution
 from bayescm.distributions.sample import Draws, interval, share_error
 from bayescm.metrics import compute, coordinates, evaluate
 from bayescm.models import rope
-from bayescm.priors.concentrations import DEFAULT_PRIOR, concentrations
 
 Array = NDArray[np.float64]
 Rows = list[list[dict[str, Any]]]
@@ -102,12 +101,7 @@ def summary(posteriors: Posteriors, drawn: xr.Dataset, question: Question) -> xr
 def points(posteriors: Posteriors, pair: tuple[int, int]) -> list[float]:
     """Return the differences of the values of the counts themselves, or of their rates at another prevalence."""
     compared = posteriors.compared
-    counts = compared.totals[list(pair)]
-    cells = counts.astype(np.float64)
-    if posteriors.prevalence is not None:
-        base = concentrations(DEFAULT_PRIOR, "dirichlet_multinomial", compared.labels)  # any: the shares are exchanged
-        which = dirichlet.posterior(counts, base, posteriors.prevalence)
-        cells = dirichlet.plug_in(counts, which, posteriors.prevalence)
+    cells = posteriors.plug_in(pair)
     values = dict(zip([m.name for m in compared.metrics], compute(compared.metrics, cells), strict=True))
     found = []
     with np.errstate(invalid="ignore"):
@@ -119,6 +113,8 @@ def points(posteriors: Posteriors, pair: tuple[int, int]) -> list[float]:
 
 def _exact(dist: Any, entry: Entry, question: Question) -> dict[str, Any]:
     """Answer by the distribution of the difference."""
+    if isinstance(dist, DiscreteDistribution):
+        return _of_values(dist, entry, question)
     loss = entry.metric.loss
     beyond = dist.cdf(-question.margin) if loss else dist.sf(question.margin)
     better = dist.cdf(0.0) if loss else dist.sf(0.0)
@@ -127,6 +123,19 @@ def _exact(dist: Any, entry: Entry, question: Question) -> dict[str, Any]:
         "mean": dist.mean(), "sd": dist.sd(), "interval": dist.interval(question.ci_prob, question.ci_kind),
         "probability_better": better, "probability": sides[::-1] if loss else sides, "superiority": beyond,
         "mcse_probability": np.zeros(3), "method": "exact",
+    }  # fmt: skip
+
+
+def _of_values(dist: DiscreteDistribution, entry: Entry, question: Question) -> dict[str, Any]:
+    """Answer by the distribution of a difference that has finitely many values, with ties."""
+    (one,), found = dist.each, dist.statistics(question.ci_prob, question.ci_kind)
+    gain = np.where(np.abs(one.values) < _ROUNDING, 0.0, -one.values if entry.metric.loss else one.values)
+    chance = one.probability / one.probability.sum()
+    sides = np.stack([gain < -question.rope, np.abs(gain) <= question.rope, gain > question.rope])
+    return {
+        "mean": found["mean"], "sd": found["sd"], "interval": (found["lower"], found["upper"]),
+        "probability_better": chance @ ((gain > 0) + 0.5 * (gain == 0)), "probability": sides @ chance,
+        "superiority": chance @ (gain > question.margin), "mcse_probability": np.zeros(3), "method": "exact",
     }  # fmt: skip
 
 

@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from bayescm.comparison import inputs, report
+from bayescm.comparison import audits, inputs, report
 from bayescm.comparison.inputs import FOLD, Compared
 from bayescm.comparison.posteriors import Posteriors
 from bayescm.comparison.predictive_values import predictive_values
-from bayescm.data import validate
-from bayescm.data.assumptions import OWN_ITEMS, SAME_ITEMS, assumed, of_model, of_runs
+from bayescm.data import strata, validate
+from bayescm.data.assumptions import CHECKED, OF_AUDIT, OWN_ITEMS, SAME_ITEMS, assumed, of_model, of_runs
 from bayescm.data.inputs import takes_systems
-from bayescm.data.schema import attributes, flatten_cells, positive_class, tree
+from bayescm.data.schema import SYSTEM, attributes, flatten_cells, positive_class, tree
 from bayescm.distributions.sample import warn_undefined
 from bayescm.inference import claims
 from bayescm.metrics import MetricsLike
@@ -165,11 +165,14 @@ def compare_systems(
         ci_prob=validate.number("ci_prob", ci_prob, 0, 1),
         ci_kind=validate.choice("ci_kind", ci_kind, ("eti", "hdi")),
     )
-    compared = inputs.read(data, design, reference, metrics)
+    of_audits = isinstance(data, dict) and any(map(strata.is_audit, data.values()))
+    compared = (audits if of_audits else inputs).read(data, design, reference, metrics)
     folds = compared.design == "folds"
     runs = validate.positive_integer("runs", options.pop("runs", 1)) if folds else 1
     model = _model_name(compared, model, options)
-    posteriors = Posteriors(
+    if of_audits and prevalence is not None:
+        raise ValueError("`prevalence` isn't for audits, whose totals say how frequent a verdict is; leave it out.")
+    posteriors = (audits.AuditPosteriors if of_audits else Posteriors)(
         compared, model, prior, prevalence, validate.positive_integer("chains", chains),
         validate.positive_integer("draws", draws), validate.seed(random_seed), options,
     )  # fmt: skip
@@ -180,7 +183,8 @@ def compare_systems(
     groups = {"posterior": drawn, "summary": report.summary(posteriors, drawn, question)}
     if require is not None:
         groups["summary"]["requirement"] = _requirement(posteriors, require)
-    groups["tests"] = report.tests(compared, question, runs)
+    if not of_audits:
+        groups["tests"] = report.tests(compared, question, runs)
     if compared.answers is not None and compared.runs == 1:
         groups["flips"] = report.flips(compared)
     if (predictive := predictive_values(compared, question.ci_prob)) is not None:
@@ -202,6 +206,9 @@ def _assumptions(compared: Compared, model: str, prevalence: Any, options: dict[
     if compared.design == "folds":
         return of_model(model, prevalence, {"pooling": "partial"} | options)
     items = SAME_ITEMS if compared.design == "paired" else OWN_ITEMS
+    if compared.audits:
+        about = strata.read(next(iter(compared.audits.values()))).of
+        return {"of": about, "assumptions": assumed(None, items, OF_AUDIT[about], items=CHECKED)}
     return {"assumptions": assumed(prevalence, items, *of_runs(compared.runs))}
 
 
@@ -215,6 +222,12 @@ def _finite(name: str, value: object, lower: float) -> float:
 
 def _model_name(compared: Compared, model: str, options: dict[str, Any]) -> str:
     """Return the story that answers, or say which can't."""
+    for one in compared.audits.values():
+        model = strata.of_data(one, model)
+    if compared.audits:
+        if options:
+            raise TypeError(f"`{next(iter(options))}` is no option of {model}.")
+        return model
     if compared.design == "folds":
         return "kfold" if model in MODELS else model
     if compared.answers is not None and model != "dirichlet_multinomial":
@@ -230,6 +243,11 @@ def _model_name(compared: Compared, model: str, options: dict[str, Any]) -> str:
 def _requirement(posteriors: Posteriors, require: str | Sequence[str]) -> xr.DataArray:
     """Return the probability of claims about each system."""
     compared = posteriors.compared
+    if compared.audits:
+        settings: dict[str, Any] = {"prior": posteriors.prior, "random_seed": posteriors.seed}
+        each = [claims.probability(one, require, **settings)["probability"] for one in compared.audits.values()]
+        joined = xr.concat(each, SYSTEM).assign_coords({SYSTEM: compared.systems})
+        return joined.transpose("claim", ...).assign_attrs(long_name="Probability that the system meets the claim")
     if not posteriors.conjugate or compared.runs > 1:
         what = f"the dim {FOLD!r}" if compared.design == "folds" else f"model={posteriors.model!r}"
         what = "several runs of an item" if compared.runs > 1 else what

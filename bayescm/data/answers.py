@@ -14,7 +14,7 @@ from bayescm.data.labels import some
 from bayescm.data.readings import SYSTEM_COLUMNS, is_list, is_number, is_square, of_folds, read_counts, row_names
 from bayescm.data.runs import by_item, of_passes
 from bayescm.data.schema import ACTUAL, ITEM, PREDICTED, RUN, SYSTEM
-from bayescm.data.strata import is_audit
+from bayescm.data.strata import batch_dims, is_audit, singles
 
 _RIGHT, _WRONG = "correct", "wrong"
 _COLUMNS = {
@@ -45,7 +45,9 @@ def read_systems(data: Any, *, leaderboard: bool) -> Any:
     -------
     xarray.DataArray, xarray.Dataset or what came
     """
-    if leaderboard and isinstance(data, Mapping) and any(map(is_audit, data.values())):
+    if is_audit(data) and batch_dims(data) == [SYSTEM]:
+        return {str(where[SYSTEM]): one for where, one in singles(data)}
+    if isinstance(data, Mapping) and any(map(is_audit, data.values())):
         return {str(name): one for name, one in data.items()}
     if isinstance(data, list) and data and all(isinstance(one, Mapping) and SYSTEM in one for one in data):
         data = _frame({name: [one.get(name) for one in data] for name in data[0]})  # records

@@ -28,7 +28,7 @@ CELL, LABEL, METRIC, ASKED, CI_BOUND = (
 )  # ArviZ's summary keeps "label" for itself
 THRESHOLD, SYSTEM, VERSUS, ITEM = "threshold", "system", "versus", "item"
 FOLD, GROUP, RUN = "fold", "group", "run"
-TOTALS, OF = "totals", "audit_of"  # of items of which only some were checked
+TOTALS, OF, BATCH = "totals", "audit_of", "audit_batch"  # of items of which only some were checked
 GROUPS = (
     "posterior",
     "prior",
@@ -81,9 +81,9 @@ def check_matrix(matrix: Any, name: str) -> xr.DataArray:
     if TOTALS in matrix.coords or OF in matrix.attrs:
         raise ValueError(
             f"`{name}` are of items of which only some were checked (bayescm.audited), and this needs items that all "
-            "were. For an audit: bayescm.summary, metric_distribution, leaderboard({'A': audit_a, 'B': audit_b}) and "
-            "posterior(audit, metrics=[...]), whose draws give any region, difference or probability; for several, one "
-            "call each. Select strata before bayescm.audited, not after. The checked items alone are "
+            "were. For an audit: bayescm.summary, metric_distribution, probability, leaderboard or compare_systems({'A': "
+            "audit_a, 'B': audit_b}), and posterior(audit, metrics=[...]), whose draws answer all else (a region: "
+            "bayescm.plots.plot_region). Several are one with batch= in bayescm.audited. The checked items alone are "
             ".drop_vars('totals').drop_attrs()."
         )
     if any(dim not in matrix.dims for dim in MATRIX):

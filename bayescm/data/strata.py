@@ -1,5 +1,6 @@
 """Items of which only some were checked: counts of the checked ones, totals of all, by stratum."""
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from bayescm.data import validate
 from bayescm.data.counts import check_counts, labelled
 from bayescm.data.labels import Label, coded, grouped, label_array
-from bayescm.data.schema import ACTUAL, MATRIX, OF, PREDICTED, TOTALS, labels_of
+from bayescm.data.schema import ACTUAL, BATCH, MATRIX, OF, PREDICTED, TOTALS, labels_of
 from bayescm.data.tables import columns_of
 
 Array = NDArray[np.float64]
@@ -48,6 +49,7 @@ def audited(
     predicted: str = "predicted",
     stratum: str | None = None,
     n: str | None = None,
+    batch: str | Sequence[str] | None = None,
     labels: Sequence[Label] | None = None,
     pos_label: Label | None = None,
 ) -> xr.DataArray:
@@ -66,7 +68,7 @@ def audited(
     totals : sequence, mapping or xarray.DataArray, optional
         All items, checked or not: of each predicted class, in the order of the labels or by label; or of each stratum;
         or a DataArray over ``(stratum, predicted)``. Over the stratum alone the verdict, too, is known of checked items
-        only. For ``of="population"`` areas or shares do as well.
+        only. For ``of="population"`` areas or shares do as well. Of several audits over `batch`, too, in front.
     of : {"process", "population", "items"}
         What is asked about. "process": the system on further such items, of which these are a sample, so that the
         totals are uncertain, too. "population": one whose strata have exactly the shares of the totals (the area of a
@@ -78,14 +80,17 @@ def audited(
     n : str, optional
         Column of a table that counts the items of each row: so many checked ones of this truth, or, where the truth is
         empty, so many that nobody looked at. None: every row is one item.
+    batch : str or sequence of str, optional
+        Columns of a table, or dims of counts, that tell several audits apart, such as ``"system"``: each is answered by
+        itself. :func:`leaderboard` and :func:`compare_systems` take those over ``system``.
     labels, pos_label
         As in :func:`confusion_matrix`, of a table.
 
     Returns
     -------
     xarray.DataArray
-        ``counts([stratum,] actual, predicted)`` of the checked items, with the coordinate ``totals`` over
-        ``predicted``, the stratum or both, and the attr ``audit_of``.
+        ``counts([batch,] [stratum,] actual, predicted)`` of the checked items, with the coordinate ``totals`` over
+        ``predicted``, the stratum or both (and the batch), and the attr ``audit_of``.
 
     Raises
     ------
@@ -113,8 +118,9 @@ def audited(
     array([[0.784, 0.963]])
     """
     of = validate.choice("of", of, TARGETS)
+    several = [] if batch is None else [batch] if isinstance(batch, str) else list(batch)
     if hasattr(data, "columns") and totals is None:
-        counts, known = _of_table(data, (actual, predicted, stratum, n), labels, pos_label)
+        counts, known = _of_table(data, (actual, predicted, stratum, n), several, labels, pos_label)
     else:
         if totals is None:
             raise ValueError(
@@ -127,13 +133,46 @@ def audited(
                 "leave them out, or leave out `totals`."
             )
         counts = check_counts(data)
-        known = _placed(totals, counts)
+        if missing := [dim for dim in several if dim not in counts.dims or dim in MATRIX]:
+            raise ValueError(f"`batch` must be dims of the counts, {list(counts.dims[:-2])}; got {missing[0]!r}.")
+        counts = counts.transpose(*several, ...)
+        known = _placed(totals, counts, several)
     made = counts.assign_coords({TOTALS: known}).assign_attrs({OF: of})
-    strata = read(made)
-    for name, checked, total in zip(strata.names, strata.checked, strata.totals, strict=True):
-        if checked == 0 and total > 0:
-            validate.warn(f"{name} has {total:g} items and none was checked: what is said of them is the prior's.")
+    made = made.assign_attrs({BATCH: json.dumps(several)}) if several else made
+    for where, one in singles(made):
+        _warn_of_unchecked(where, one)
     return made
+
+
+def _warn_of_unchecked(where: dict[str, Any], counts: xr.DataArray) -> None:
+    """Name the strata of which nothing was checked, with their part of all items."""
+    prefix = "".join(f"{label}: " for label in where.values())
+    try:
+        strata = read(counts)
+    except ValueError as error:
+        raise ValueError(f"{prefix}{error}") from None
+    nothing = (strata.checked == 0) & (strata.totals > 0)
+    for name, total in zip(np.array(strata.names)[nothing], strata.totals[nothing], strict=True):
+        part = f"{total / strata.totals.sum():.2g} of all items" if strata.of == "population" else f"{total:g} items"
+        validate.warn(
+            f"{prefix}{name or 'all'} has {part} and none was checked: what is said of them is the prior's."
+        )
+
+
+def batch_dims(counts: xr.DataArray) -> list[str]:
+    """Return the dims over which there are several audits."""
+    return [dim for dim in json.loads(counts.attrs.get(BATCH, "[]")) if dim in counts.dims]
+
+
+def singles(counts: xr.DataArray) -> list[tuple[dict[str, Any], xr.DataArray]]:
+    """Return each audit of a batch, with its labels; one audit as it is."""
+    found: list[tuple[dict[str, Any], xr.DataArray]] = [({}, counts)]
+    for dim in batch_dims(counts):
+        names = counts[dim].values.tolist() if dim in counts.coords else list(range(counts.sizes[dim]))
+        found = [
+            (where | {dim: name}, one.isel({dim: i}, drop=True)) for where, one in found for i, name in enumerate(names)
+        ]
+    return found
 
 
 def is_audit(counts: Any) -> bool:
@@ -165,6 +204,12 @@ def read(counts: Any) -> Strata:
             "totals)."
         )
     of = validate.choice("of", counts.attrs.get(OF, TARGETS[0]), TARGETS)
+    if several := batch_dims(counts):
+        raise ValueError(
+            f"`counts` are audits over {', '.join(several)}, and this takes one: select, as in counts.isel("
+            f"{several[0]}=0). bayescm.summary and bayescm.probability take all; leaderboard and compare_systems those "
+            "over 'system'."
+        )
     totals, plain = counts.coords[TOTALS], check_counts(without_totals(counts))
     others = [str(dim) for dim in plain.dims if dim not in MATRIX]
     _check_dims(totals, others)
@@ -186,7 +231,7 @@ def read(counts: Any) -> Strata:
 
 def without_totals(counts: xr.DataArray) -> xr.DataArray:
     """Return the counts of the checked items as any others."""
-    kept = {name: value for name, value in counts.attrs.items() if name != OF}
+    kept = {name: value for name, value in counts.attrs.items() if name not in (OF, BATCH)}
     return counts.drop_vars(TOTALS, errors="ignore").drop_attrs().assign_attrs(kept)
 
 
@@ -194,8 +239,8 @@ def _check_dims(totals: xr.DataArray, others: list[str]) -> None:
     """Refuse totals that leave out the stratum, and more than one."""
     if len(others) > 1:
         raise ValueError(
-            f"`counts` may have one dim of strata beside 'actual' and 'predicted'; got {others}. Select one of the "
-            "others, or stack them: bayescm.audited is for one audit at a time."
+            f"`counts` may have one dim of strata beside 'actual' and 'predicted'; got {others}. Where some tell audits "
+            f"apart, say so: bayescm.audited(..., batch={others[0]!r}); else select, or stack the strata."
         )
     if set(totals.dims) not in [{PREDICTED, *others}, set(others) or {PREDICTED}]:
         wanted = f"{others[0]!r}, or {others[0]!r} and 'predicted'" if others else "'predicted'"
@@ -234,9 +279,9 @@ def _check_sizes(checked: NDArray[np.int64], totals: Array, names: list[str], of
             )
 
 
-def _placed(totals: Any, counts: xr.DataArray) -> xr.DataArray:
+def _placed(totals: Any, counts: xr.DataArray, several: list[str]) -> xr.DataArray:
     """Return totals of any form over dims of the counts."""
-    others = [dim for dim in counts.dims if dim not in MATRIX]
+    others = [dim for dim in counts.dims if dim not in (*MATRIX, *several)]
     if hasattr(totals, "index") and hasattr(totals, "to_dict"):
         totals = totals.to_dict()  # a pandas Series
     if isinstance(totals, xr.DataArray):
@@ -249,6 +294,9 @@ def _placed(totals: Any, counts: xr.DataArray) -> xr.DataArray:
         return xr.DataArray([totals[label] for label in known], dims=dim)
     values = validate.array_of("totals", totals)
     dims = (*others, PREDICTED)[: values.ndim] if others else (PREDICTED,)
+    if several:
+        every = (*several, *others, PREDICTED)
+        dims = every[: max(values.ndim, len(several) + 1)]
     if values.shape != tuple(counts.sizes[d] for d in dims) or values.ndim == 0:
         raise ValueError(
             f"`totals` must have a number for each of {known}{' (and each predicted class)' if others else ''}; got "
@@ -270,11 +318,11 @@ def _aligned(totals: xr.DataArray, counts: xr.DataArray) -> xr.DataArray:
 
 
 def _of_table(
-    table: Any, names: tuple[str, str, str | None, str | None], labels: Any, pos_label: Any
+    table: Any, names: tuple[str, str, str | None, str | None], several: list[str], labels: Any, pos_label: Any
 ) -> tuple[xr.DataArray, xr.DataArray]:
     """Count the checked rows of a table, and all."""
     actual, predicted, stratum, n = names
-    groups = [] if stratum is None else [stratum]
+    groups = several if stratum is None else [*several, stratum]
     columns = columns_of(table, [actual, predicted, *groups, *([] if n is None else [n])])
     truth = columns[actual]
     empty = validate.missing(truth) | np.array([isinstance(value, str) and not value.strip() for value in truth])

@@ -1,15 +1,21 @@
 """Discrete distributions: what a test to come may show, or items that nobody looked at."""
 
-from typing import NamedTuple
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from bayescm.distributions.protocol import Distribution
 
 Array = NDArray[np.float64]
 
 MOST_MATRICES = 2_000_000
 """Matrices that are enumerated."""
+_MOST_PAIRS = 2**23  # of values of two systems
 _DECIMALS = 12  # in which equal values of a metric agree
+_SAME = 1e-11  # by how much a value may be missed by rounding
 
 
 class Discrete(NamedTuple):
@@ -47,6 +53,39 @@ class Discrete(NamedTuple):
         start = first[int(np.argmin(np.where(np.isnan(widths), np.inf, widths)))]
         return float(self.values[start]), float(self.values[last[start]])
 
+    def below(self, x: Array) -> Array:
+        """Return P(X <= x) where there is a value; x agrees with a value to rounding."""
+        return self._cumulated(np.searchsorted(self.values, x + _SAME, "right"))
+
+    def above(self, x: Array) -> Array:
+        """Return P(X > x) where there is a value, precisely where it is small."""
+        if not len(self.values):
+            return np.full(np.shape(x), np.nan)
+        after = np.append(np.cumsum(self.probability[::-1])[::-1], 0.0) / self.probability.sum()
+        return np.asarray(after[np.searchsorted(self.values, x + _SAME, "right")])
+
+    def quantiles(self, p: Array) -> Array:
+        """Return the least values that hold at least the probabilities p."""
+        if not len(self.values):
+            return np.full(np.shape(p), np.nan)
+        below = self._cumulated(np.arange(1, len(self.values) + 1))
+        return np.asarray(self.values[np.minimum(np.searchsorted(below, p - 1e-12), len(below) - 1)])
+
+    def _cumulated(self, n: NDArray[np.intp]) -> Array:
+        """Return the probability of the n least values, given that there is a value."""
+        if not len(self.values):
+            return np.full(np.shape(n), np.nan)
+        return np.asarray(np.append(0.0, np.cumsum(self.probability))[n] / self.probability.sum())
+
+    def minus(self, other: "Discrete") -> "Discrete | None":
+        """Return the distribution of X - Y with Y, which has the other, independent of X; None of too many pairs."""
+        if len(self.values) * len(other.values) > _MOST_PAIRS:
+            return None
+        values, place = distinct(np.subtract.outer(self.values, other.values).ravel())
+        chance = np.multiply.outer(self.probability, other.probability).ravel()
+        undefined = 1.0 - (1.0 - self.undefined) * (1.0 - other.undefined)
+        return Discrete(values, np.bincount(place, chance, len(values)), undefined)
+
     def compare(self, other: "Discrete") -> tuple[float, float]:
         """Return P(larger than the other) and P(equal), of independent values; undefined ones are neither."""
         below = np.append(0.0, np.cumsum(other.probability))
@@ -64,3 +103,72 @@ def collected(values: Array, probability: Array) -> Discrete:
     """Return the distribution, with the probability of NaN apart."""
     defined = ~np.isnan(values)
     return Discrete(values[defined], probability[defined], float(probability[~defined].sum()))
+
+
+@dataclass(frozen=True, eq=False)
+class DiscreteDistribution(Distribution):
+    """A discrete distribution, or one for every class, asked as all others are; given that the metric is defined.
+
+    Attributes
+    ----------
+    each : tuple of Discrete
+    several : bool
+        Whether there is one for every class.
+    """
+
+    each: tuple[Discrete, ...]
+    several: bool = False
+
+    @property
+    def undefined(self) -> Any:
+        """The probability of no value (0/0)."""
+        return self._of_all([one.undefined for one in self.each])
+
+    def pdf(self, x: Any) -> Any:
+        """Refuse: there is none."""
+        raise ValueError(
+            "the metric of these items has finitely many values and no density: take cdf, sf, ppf, mean, std, eti or "
+            "hdi, or the values and their probabilities, `.dist.each[0].values` and `.dist.each[0].probability`."
+        )
+
+    def cdf(self, x: Any) -> Any:  # noqa: D102
+        return self._at(x, lambda one, at: one.below(at))
+
+    def sf(self, x: Any) -> Any:  # noqa: D102
+        return self._at(x, lambda one, at: one.above(at))
+
+    def ppf(self, p: Any) -> Any:
+        """Return the least value that holds at least the probability `p`."""
+        return self._at(p, lambda one, at: one.quantiles(at))
+
+    def mean(self) -> Any:  # noqa: D102
+        return self.statistics(0.5, "eti")["mean"]
+
+    def sd(self) -> Any:  # noqa: D102
+        return self.statistics(0.5, "eti")["sd"]
+
+    def eti(self, prob: float) -> tuple[Any, Any]:
+        """Return the equal-tailed interval."""
+        found = self.statistics(prob, "eti")
+        return found["lower"], found["upper"]
+
+    def hdi(self, prob: float) -> tuple[Any, Any, Any]:
+        """Return the narrowest interval between two values with enough probability."""
+        found = self.statistics(prob, "hdi")
+        return found["lower"], found["upper"], found["is_hdi"]
+
+    def statistics(self, prob: float, kind: str) -> dict[str, Any]:
+        """Return mean, median, sd, lower, upper and whether the interval is the narrowest."""
+        found = [one.statistics(prob, kind) | {"is_hdi": kind == "hdi"} for one in self.each]
+        return {name: self._of_all([one[name] for one in found]) for name in found[0]}
+
+    def _of_all(self, values: list[Any]) -> Array:
+        return np.asarray(values if self.several else values[0])
+
+    def _at(self, x: Any, asked: Callable[[Discrete, Array], Array]) -> Array:
+        """Return what is asked at x (..., class), or at x of any shape where there is one."""
+        at = np.asarray(x, np.float64)
+        if not self.several:
+            return asked(self.each[0], at)
+        at = np.broadcast_to(at, np.broadcast_shapes(at.shape, (len(self.each),)))
+        return np.stack([asked(one, at[..., i]) for i, one in enumerate(self.each)], -1)

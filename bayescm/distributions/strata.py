@@ -5,6 +5,7 @@ be in are Dirichlet; theta is the mean of the groups by their shares. Where a gr
 is one stratum, this is the model of separate rows with truth and prediction exchanged, and so are the metrics.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -104,11 +105,20 @@ def plug_in(strata: Strata) -> Array:
 
 def draw(groups: Groups, rng: np.random.Generator, n: int) -> tuple[Array, Array, Array]:
     """Draw shares (n, G), every group's cells (n, G, K, K) and theta (n, K, K)."""
+    theta = np.zeros((n, *groups.cells.shape[1:]))
+    shares, cells = draw_parts(groups, rng, n, lambda g, part: np.add(theta, part, out=theta))
+    return shares, cells, theta
+
+
+def draw_parts(
+    groups: Groups, rng: np.random.Generator, n: int, take: Callable[[int, Array], object]
+) -> tuple[Array, Array]:
+    """Draw shares (n, G) and cells (n, G, K, K); `take` is called with each group and its part of theta (n, K, K)."""
     size, k = len(groups.shares), groups.cells.shape[-1]
     shares = np.repeat(groups.shares[None], n, 0)
     if not groups.known:
         shares = _dirichlet(groups.shares, rng, n)
-    cells, theta = np.zeros((n, size, k, k)), np.zeros((n, k, k))
+    cells = np.zeros((n, size, k, k))
     for g in range(size):
         inside = groups.cells[g] > 0.0
         if inside.any():
@@ -116,8 +126,8 @@ def draw(groups: Groups, rng: np.random.Generator, n: int) -> tuple[Array, Array
         part = cells[:, g]
         if groups.checked is not None and groups.unchecked is not None:
             part = _items(part, groups.checked[g], int(groups.unchecked[g]), rng)
-        theta += shares[:, g, None, None] * part
-    return shares, cells, theta
+        take(g, shares[:, g, None, None] * part)
+    return shares, cells
 
 
 def _items(cells: Array, checked: NDArray[np.int64], unchecked: int, rng: np.random.Generator) -> Array:
@@ -197,6 +207,58 @@ def _shares_of(metric: Metric, groups: Groups) -> tuple[Array, Array, NDArray[np
     if ((rest > 0.0) & (a + b > 0.0)).any():
         return None
     return a.T, b.T, (rest == 0.0).T
+
+
+def difference_of_the_same(metric: Metric, groups: Groups, other: NDArray[np.intp]) -> Linear | None:
+    """Return the distribution of the difference of two systems' shares, of whose verdicts each group has one pair.
+
+    Each group's part is linear in the truth of its items. It is a Beta's where the truth counts in two ways at most:
+    always for two labels, for shares of one verdict (precision), and for groups on which the systems agree.
+
+    Parameters
+    ----------
+    metric : Metric
+    groups : Groups
+        Of the first system, by its verdict within that of the second.
+    other : ndarray of shape (G,)
+        The second system's verdict in each group.
+    """
+    if not groups.known or groups.unchecked is not None or metric.ratio is None or metric.link != "identity":
+        return None
+    k = groups.cells.shape[-1]
+    own = np.tile(np.arange(k), len(groups.shares) // k)
+    counted = [_share_of_verdicts(metric, groups, verdict) for verdict in (own, other)]
+    if counted[0] is None or counted[1] is None:
+        return None
+    values = counted[0] - counted[1]  # (group, truth, class)
+    low, high = values.min(1, keepdims=True), values.max(1, keepdims=True)
+    above = values > high - _ONE
+    if not (above | (values < low + _ONE)).all():
+        return None
+    alpha = np.stack([groups.cells[g, :, verdict] for g, verdict in enumerate(own)])[..., None]
+    a, b = (alpha * above).sum(1), (alpha * ~above).sum(1)  # (group, class)
+    weights, constant = np.where((a > 0.0) & (b > 0.0), (high - low)[:, 0], 0.0), low[:, 0].sum(0)
+    constant = constant + np.where((a > 0.0) & (b <= 0.0), (high - low)[:, 0], 0.0).sum(0)
+    if not (weights > _ONE).any(0).all():
+        return None
+    found = weights.T, np.where(a > 0.0, a, 1.0).T, np.where(b > 0.0, b, 1.0).T
+    if per_label(metric, k):
+        return Linear(*found, constant)
+    return Linear(*(part[0] for part in found), constant[0])
+
+
+def _share_of_verdicts(metric: Metric, groups: Groups, verdict: NDArray[np.intp]) -> Array | None:
+    """Return by how much truth raises a share (group, truth, class), of groups that count as a whole; else None."""
+    k = groups.cells.shape[-1]
+    over, under = _parts(metric, k)
+    cells = np.arange(k)[None] * k + verdict[:, None]
+    of = (over + under)[cells]
+    if (of != of[:, :1]).any():
+        return None
+    weights = groups.shares[:, None] * of[:, 0]
+    if (weights.sum(0) == 0.0).any():
+        return None
+    return np.asarray(over[cells] * (weights / weights.sum(0))[:, None])
 
 
 def _parts(metric: Metric, k: int) -> tuple[Array, Array]:

@@ -10,16 +10,19 @@ import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
 from bayescm import distributions
-from bayescm.data import validate
+from bayescm.data import strata, validate
 from bayescm.data.assumptions import assumed
 from bayescm.data.counts import check_counts
 from bayescm.data.inputs import takes_counts
 from bayescm.data.random import Stream, matrix_rng
 from bayescm.data.schema import LABEL, attributes, labels_of, positive_class, tables_by_matrix
 from bayescm.distributions import Point, dirichlet
+from bayescm.distributions.discrete import DiscreteDistribution
 from bayescm.distributions.integral import form_of
 from bayescm.distributions.sample import share_error, warn_undefined
+from bayescm.distributions.strata import Groups
 from bayescm.distributions.tabulated import DOUBTFUL, Tabulated
+from bayescm.inference import audits
 from bayescm.inference.metric_distributions import plain_distribution
 from bayescm.inference.summaries import draws_of
 from bayescm.metrics import Metric, per_label, resolve
@@ -28,6 +31,7 @@ from bayescm.priors.concentrations import Concentrations, PrevalenceLike, PriorL
 Array = NDArray[np.float64]
 
 CLAIM, TWO = "claim", 2
+_NEXT = 5e-11  # beside a number, where a metric has finitely many values
 _LONG_NAMES = {
     "probability": "Posterior probability",
     "error": "Estimated relative error (NaN: draws)",
@@ -47,7 +51,7 @@ class _Claim(NamedTuple):
 
     @property
     def above(self) -> NDArray[np.bool_]:
-        """Whether each metric must lie above its number; whether it may equal it matters for known ones alone."""
+        """Whether each metric must lie above its number; whether it may equal it matters for finitely many values."""
         return np.array([sign[0] == ">" for sign in self.signs])
 
     def of(self, places: Sequence[int], k: int) -> "_Claim":
@@ -112,10 +116,11 @@ def probability(
     Parameters
     ----------
     counts : xarray.DataArray or array_like
-        ``counts(..., actual, predicted)``, as in :func:`bayescm.summary`. May be lazy (dask).
+        ``counts(..., actual, predicted)``, as in :func:`bayescm.summary`. May be lazy (dask). Of an audit
+        (:func:`bayescm.audited`) the answer is for all items.
     claims : str or sequence of str
-        Each ``"<metric> > <number>"`` or ``<`` (``>=`` and ``<=`` differ from these for a known prevalence alone);
-        several joined by ``and`` must hold together. ``"informative"`` is
+        Each ``"<metric> > <number>"`` or ``<`` (``>=`` and ``<=`` differ from these where a value has a probability
+        of its own: a known prevalence, a metric of finitely many items); several joined by ``and`` must hold together. ``"informative"`` is
         informedness > 0, ``"deceptive"`` informedness < 0: worse than chance (Toetsch and Hoffmann 2021).
     model, prior, prevalence
         As in :func:`bayescm.summary`.
@@ -142,11 +147,15 @@ def probability(
     if not wanted or not all(isinstance(claim, str) for claim in wanted):
         raise TypeError(f"`claims` must be text such as 'mcc > 0.3', or several of these; got {claims!r}.")
     validate.unique("claims", wanted)
+    size, seed = validate.positive_integer("samples", samples), validate.seed(random_seed)
+    if strata.is_audit(counts):
+        strata.of_data(counts, model)
+        return _of_audit(counts, wanted, prior, prevalence, size, seed)
     counts = check_counts(counts)
     labels = labels_of(counts)
     plan = _Plan(
         [_claim(claim, len(labels)) for claim in wanted], labels, concentrations(prior, model, labels), prevalence,
-        validate.positive_integer("samples", samples), validate.seed(random_seed),
+        size, seed,
     )  # fmt: skip
     several = any(claim.several for claim in plan.claims)
     over = {**({LABEL: len(labels)} if several else {}), CLAIM: len(wanted)}
@@ -158,11 +167,42 @@ def probability(
         model=model, prior=prior, prevalence=prevalence, **drawn, assumptions=assumed(prevalence),
         **positive_class(counts),
     )  # fmt: skip
-    dataset = xr.Dataset(tables, coords={CLAIM: wanted} | ({LABEL: labels} if several else {}), attrs=attrs)
+    return _dataset(tables, wanted, labels if several else None, methods, attrs)
+
+
+def _dataset(
+    tables: Any, wanted: Sequence[str], labels: list[Any] | None, methods: list[str], attrs: dict[str, Any]
+) -> xr.Dataset:
+    """Give the tables their names; `labels` where a claim has an answer for each."""
+    dataset = xr.Dataset(tables, coords={CLAIM: wanted} | ({} if labels is None else {LABEL: labels}), attrs=attrs)
     dataset["method"] = (CLAIM, methods)
     for name, words in _LONG_NAMES.items():
         dataset[name].attrs = {"long_name": words, "units": "1"}
     return dataset
+
+
+def _of_audit(
+    counts: xr.DataArray, wanted: Sequence[str], prior: PriorLike, prevalence: PrevalenceLike, draws: int, seed: int
+) -> xr.Dataset:
+    """Answer claims about audits, one after the other where there are several."""
+    labels = labels_of(counts)
+    claims = [_claim(claim, len(labels)) for claim in wanted]
+    several = any(claim.several for claim in claims)
+    dims = (LABEL, CLAIM) if several else (CLAIM,)
+
+    def answer(one: xr.DataArray, index: int) -> xr.Dataset:
+        posterior = audits.posterior_alone(one, prior, prevalence)
+        rng = matrix_rng(seed, index, Stream.AUDIT)
+        found, methods = zip(*(_claimed(claim, posterior, draws, rng) for claim in claims), strict=True)
+        if several:
+            found = [np.broadcast_to(part.reshape(len(_LONG_NAMES), -1), (3, len(labels))) for part in found]
+        tables = {name: (dims, part) for name, part in zip(_LONG_NAMES, np.stack(found, -1), strict=True)}
+        drawn = {"samples": draws, "random_seed": seed} if "draws" in methods else {}
+        return _dataset(
+            tables, wanted, labels if several else None, list(methods), audits.attrs_of(one, prior) | attributes(**drawn)
+        )
+
+    return audits.each(counts, answer)
 
 
 def _claim(claim: str, k: int) -> _Claim:
@@ -273,3 +313,25 @@ def _drawn(claim: _Claim, index: NDArray[np.int64], posterior: Concentrations, p
             held &= (value > number if above else value < number).reshape(plan.draws, -1)
         row[:] = held.mean(0)
     return shares.reshape(*index.shape, k) if claim.several else shares.reshape(index.shape)
+
+
+def _claimed(claim: _Claim, posterior: Groups, draws: int, rng: np.random.Generator) -> tuple[Array, str]:
+    """Return the probability that all of a claim about an audit holds, its errors, (3, ...), and how it was found."""
+    dist = audits.distribution_of(claim.metrics[0], posterior) if len(claim.metrics) == 1 else None
+    if dist is not None:
+        number, above = claim.numbers[0], bool(claim.above[0])
+        audits.warn_of_undefined(claim.metrics[0], dist)
+        if isinstance(dist, DiscreteDistribution):  # whether a value counts itself
+            number += _NEXT * (1.0 if above != claim.signs[0].endswith("=") else -1.0)
+        found, error = dist.sf(number) if above else dist.cdf(number), dist.error(number)
+        least = np.maximum(np.minimum(found, 1.0 - found), 1.0 / draws)
+        if not isinstance(dist, Tabulated) or (error <= DOUBTFUL * least / np.minimum(found, 1.0 - found)).all():
+            return np.stack(np.broadcast_arrays(found, error, 0.0)), "exact"
+    values = audits.drawn(claim.metrics, posterior, draws, rng)
+    warn_undefined({metric.name: value for metric, value in zip(claim.metrics, values, strict=True)})
+    held = np.ones(max((value.shape for value in values), key=len), bool)
+    for value, sign, number in zip(values, claim.signs, claim.numbers, strict=True):
+        met = holds(value, sign, number)
+        held &= met if met.ndim == held.ndim else met[:, None]
+    share = held.mean(0)
+    return np.stack([share, np.full(share.shape, np.nan), share_error(share, draws)]), "draws"

@@ -14,6 +14,7 @@ from bayescm.data.counts import check_counts
 from bayescm.data.inputs import takes_counts
 from bayescm.data.schema import CI_BOUND, MATRIX, attributes, interval_coordinate, labels_of, positive_class
 from bayescm.distributions import dirichlet
+from bayescm.distributions.discrete import DiscreteDistribution
 from bayescm.distributions.tabulated import DOUBTFUL, Tabulated
 from bayescm.inference import audits
 from bayescm.metrics import Metric, MetricLike, compute, describe, resolve
@@ -69,7 +70,7 @@ class MetricDistribution:
         """Name the metric and the distribution behind it."""
         kinds: dict[type, str] = {
             distributions.Beta: "a Beta", distributions.Point: "a known number", distributions.Linear: "a sum of Betas",
-            distributions.Quotient: "a ratio of sums of Betas",
+            distributions.Quotient: "a ratio of sums of Betas", DiscreteDistribution: "of finitely many values",
         }  # fmt: skip
         kind = kinds.get(type(self.dist), "by its function")
         if isinstance(self.dist, distributions.Integral):
@@ -227,7 +228,8 @@ def metric_distribution(
     ----------
     counts : xarray.DataArray or array_like
         ``counts(..., actual, predicted)`` of two labels; for metrics that are Beta variables of more labels too. Lazy
-        counts are computed. Those of :func:`bayescm.audited` are answered for all items.
+        counts are computed. Those of :func:`bayescm.audited` are answered for all items; of these items alone
+        (``of="items"``) the metric has finitely many values, and no density.
     metric : str, Metric or callable
         One metric, as in :func:`bayescm.summary`.
     model, prior, prevalence

@@ -1,0 +1,179 @@
+"""Differences of systems of which some answers were checked: each with an audit of its own, or both on the same items.
+
+Two audits are of the same items where the strata of each are the verdicts of the other: then every group of items has
+one pair of verdicts, its truth counts for both, and the difference is of one posterior.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayescm.comparison.inputs import Compared, Entry, entries_of, pairs_of
+from bayescm.comparison.posteriors import Posteriors
+from bayescm.data import strata, validate
+from bayescm.data.random import Stream, matrix_rng
+from bayescm.data.schema import ACTUAL, CHAIN, DRAW, MATRIX, PREDICTED, SYSTEM, TOTALS, labels_of
+from bayescm.distributions import strata as groups
+from bayescm.distributions.difference import TRUSTED, Contrast
+from bayescm.distributions.discrete import DiscreteDistribution
+from bayescm.distributions.protocol import Distribution
+from bayescm.inference.audits import distribution_of, posterior_of
+from bayescm.metrics import MetricsLike, evaluate, resolve
+from bayescm.models import same_items
+
+Array = NDArray[np.float64]
+PAIRED, INDEPENDENT = "paired", "independent"
+
+
+def read(data: Mapping[str, Any], design: str | None, reference: str | None, metrics: MetricsLike) -> Compared:
+    """Check the audits of several systems that are to be compared."""
+    check_alike(data)
+    labels = labels_of(next(iter(data.values())))
+    same = len(data) == 2 and verdicts_of_each_other(*data.values())
+    if design == PAIRED and not same:
+        raise ValueError(
+            "`design`='paired' needs two audits of the same items, each with the verdicts of the other as strata: "
+            "bayescm.audited(table, predicted='a', stratum='b') and bayescm.audited(table, predicted='b', stratum='a')."
+        )
+    if design == INDEPENDENT and same:
+        validate.warn(
+            "The audits are of the same items, and design='independent' ignores that: their differences look more "
+            "uncertain than they are, or less."
+        )
+    if design is None and not same and len({float(one.coords[TOTALS].sum()) for one in data.values()}) == 1:
+        same_items.warn_of_same_totals("design='independent'", "number of items")
+    design = design or (PAIRED if same else INDEPENDENT)
+    checked = xr.concat([_checked(one) for one in data.values()], SYSTEM).assign_coords({SYSTEM: list(data)})
+    resolved = resolve(metrics, len(labels))
+    pairs = pairs_of(list(data), reference)
+    return Compared(
+        design, checked.transpose(SYSTEM, *MATRIX), None, pairs, resolved, entries_of(resolved, labels), dict(data)
+    )
+
+
+def check_alike(data: Mapping[str, Any]) -> None:
+    """Refuse audits beside other counts, of other labels, or about something else."""
+    others = [name for name, one in data.items() if not strata.is_audit(one)]
+    if others:
+        raise ValueError(f"`counts` are audits and others ({', '.join(others)}); give bayescm.audited(...) of each.")
+    audits = [strata.read(one) for one in data.values()]
+    labels = [labels_of(one) for one in data.values()]
+    if any(one != labels[0] for one in labels):
+        raise ValueError("`counts` must be audits with the same labels in the same order.")
+    if len({of.of for of in audits}) > 1:
+        raise ValueError("`counts` must be audits about the same: give all the same `of` in bayescm.audited.")
+
+
+def _checked(audit: xr.DataArray) -> xr.DataArray:
+    """Return the checked items of all strata."""
+    plain = strata.without_totals(audit)
+    return plain.sum([dim for dim in plain.dims if dim not in MATRIX])
+
+
+def verdicts_of_each_other(first: xr.DataArray, second: xr.DataArray) -> bool:
+    """Say whether two audits are of the same items, each with the verdicts of the other as strata."""
+    both = [_by_both_verdicts(one) for one in (first, second)]
+    if both[0] is None or both[1] is None or labels_of(first) != labels_of(second):
+        return False
+    exchanged = [part.swapaxes(0, -1) for part in both[1]]
+    return all(np.array_equal(one, other) for one, other in zip(both[0], exchanged, strict=True))
+
+
+def _by_both_verdicts(audit: xr.DataArray) -> tuple[Array, Array] | None:
+    """Return counts (other verdict, truth, verdict) and totals (other verdict, verdict), where that is what they are."""
+    labels = labels_of(audit)
+    others = [str(dim) for dim in audit.dims if dim not in MATRIX]
+    if len(others) != 1 or PREDICTED not in audit.coords[TOTALS].dims or others[0] not in audit.coords:
+        return None
+    names = audit[others[0]].values.tolist()
+    if not set(names) <= set(labels):
+        return None
+    place, k = [labels.index(name) for name in names], len(labels)
+    counts, totals = np.zeros((k, k, k)), np.zeros((k, k))
+    counts[place] = audit.transpose(others[0], *MATRIX).values
+    totals[place] = audit.coords[TOTALS].transpose(others[0], PREDICTED).values
+    return counts, totals
+
+
+@dataclass(frozen=True, eq=False)
+class AuditPosteriors(Posteriors):
+    """The posteriors of audits: independent ones, or one of the same items."""
+
+    @property
+    def conjugate(self) -> bool:
+        """Whether draws are independent: they are."""
+        return True
+
+    @cached_property
+    def audits(self) -> list[tuple[strata.Strata, groups.Groups]]:
+        """Every audit and its posterior."""
+        return [posterior_of(one, self.prior) for one in self.compared.audits.values()]
+
+    @property
+    def same_items(self) -> bool:
+        """Whether both systems' verdicts are of the same items."""
+        return self.compared.design == PAIRED
+
+    @property
+    def other_verdict(self) -> NDArray[np.intp]:
+        """The second system's verdict in each group of the first's audit, where the items are the same."""
+        first, labels = next(iter(self.compared.audits.values())), self.compared.labels
+        dim = next(str(dim) for dim in first.dims if dim not in MATRIX)
+        return np.repeat([labels.index(name) for name in first[dim].values.tolist()], len(labels)).astype(np.intp)
+
+    def _metrics(self) -> xr.Dataset:
+        n, k = self.chains * self.draws, len(self.compared.labels)
+        theta = np.zeros((n, len(self.compared.systems), k, k))
+        for i, (_, posterior) in enumerate(self.audits[: 1 if self.same_items else None]):
+            rng = matrix_rng(self.seed, i, Stream.AUDIT)
+            if not self.same_items:
+                theta[:, i] = groups.draw(posterior, rng, n)[2]
+                continue
+            other = self.other_verdict
+
+            def add(g: int, part: Array) -> None:
+                theta[:, 0] += part
+                theta[:, 1, :, other[g]] += part.sum(-1)
+
+            groups.draw_parts(posterior, rng, n, add)
+        shape = self.chains, self.draws, *theta.shape[1:]
+        coords = {SYSTEM: self.compared.systems, ACTUAL: self.compared.labels, PREDICTED: self.compared.labels}
+        labelled = xr.DataArray(theta.reshape(shape), dims=(CHAIN, DRAW, SYSTEM, *MATRIX), coords=coords)
+        return evaluate(labelled, self.compared.metrics)
+
+    def plug_in(self, pair: tuple[int, int]) -> Array:
+        """Return the cells of the stratified estimates of both systems."""
+        return np.stack([groups.plug_in(self.audits[i][0]) for i in pair])
+
+    def moments_exist(self, entry: Entry, pair: tuple[int, int]) -> tuple[bool, bool]:
+        """Say whether mean and standard deviation of both numbers are finite; draws always have some."""
+        without = np.array([groups.without_moments(entry.metric, self.audits[i][1]) for i in pair]).any(0)
+        return not without[0], not without[1]
+
+    def contrast(self, entry: Entry, pair: tuple[int, int]) -> Distribution | None:
+        """Return the exact distribution of a difference, or None where there is none."""
+        if self.same_items:
+            found = groups.difference_of_the_same(entry.metric, self.audits[0][1], self.other_verdict)
+            if found is not None and entry.place is not None:
+                found = found.at(entry.place)
+            return found if found is not None and found.worst < TRUSTED else None
+        first, second = (self._dist(entry, system) for system in pair)
+        if isinstance(first, DiscreteDistribution) and isinstance(second, DiscreteDistribution):
+            difference = first.each[0].minus(second.each[0])
+            return None if difference is None else DiscreteDistribution((difference,))
+        return super().contrast(entry, pair)
+
+    def ratio(self, entry: Entry, pair: tuple[int, int]) -> Contrast | None:
+        """Return the exact distribution of a ratio, or None where there is none."""
+        return None if self.same_items else super().ratio(entry, pair)
+
+    def _whole(self, entry: Entry, system: int) -> Distribution | None:
+        return distribution_of(entry.metric, self.audits[system][1])
+
+    def _apart(self, entry: Entry) -> bool:
+        return True
