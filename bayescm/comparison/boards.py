@@ -186,7 +186,7 @@ def leaderboard(
         None if rope is None else validate.number("rope", rope, 0, np.inf, closed=True),
     )
     learned = _learns(field, prior)
-    how = _method(field, method, learned=learned)
+    how = _method(field, method)
     answer = _answer(field, how, samples, seed, learned=learned)
     error = getattr(answer.found, "error", 0.0)
     if error > _TRUSTED and method is None:
@@ -305,7 +305,7 @@ def _of_audits(
     return field
 
 
-def _method(field: Field, requested: str | None, *, learned: bool) -> str:
+def _method(field: Field, requested: str | None) -> str:
     """Return how the ranks are found."""
     if field.design != INDEPENDENT:
         if requested == "exact":

@@ -136,7 +136,7 @@ def _has_fractions(values: Any) -> bool:
 def _proportion(function: Callable[..., Any], given: tuple[Any, ...], options: Mapping[str, Any]) -> tuple[Any, ...]:
     """Take k of n for one proportion: the recall of a matrix with one class."""
     k, n = given[:2]
-    name = _metrics_name(function)
+    name = _name_of_metrics(function)
     whole = all(isinstance(one, int | np.integer) for one in (k, n))
     if not whole or not 0 <= k <= n or name is None or name in options or any(map(is_number, given[2:])):
         raise ValueError(
@@ -151,9 +151,15 @@ def _accuracy(
     function: Callable[..., Any], answers: xr.Dataset, given: tuple[Any, ...], options: dict[str, Any]
 ) -> tuple[Any, ...]:
     """Take right and wrong answers for their accuracy: the recall of matrices with one class."""
-    name = _metrics_name(function)
-    wanted = given[1] if len(given) > 1 else options.pop(str(name), None)
-    if name is None or not (wanted is None or (isinstance(wanted, str) and wanted in ("accuracy", "acc"))):
+    name = _name_of_metrics(function)
+    if name is None:
+        raise ValueError(
+            f"`counts` of right and wrong answers have an accuracy and no other metric; {function.__name__} takes "
+            "matrices. The accuracy is in bayescm.summary and bayescm.interval, the probability that it is above .8 in "
+            "bayescm.metric_distribution({'correct': 45, 'wrong': 5}).sf(.8)."
+        )
+    wanted = given[1] if len(given) > 1 else options.pop(name, None)
+    if not (wanted is None or (isinstance(wanted, str) and wanted in ("accuracy", "acc"))):
         raise ValueError(
             "`counts` of right and wrong answers have an accuracy and no other metric; for another one give matrices: "
             "bayescm.from_cells(tp=45, fn=5, fp=10, tn=90)."
@@ -166,8 +172,8 @@ def _accuracy(
     return (counts, metric, *given[2:])
 
 
-def _metrics_name(function: Callable[..., Any]) -> str | None:
-    """Return the name of the argument for metrics; None where it has none."""
+def _name_of_metrics(function: Callable[..., Any]) -> str | None:
+    """Return how a function calls its metrics; None where it has none."""
     parameters = inspect.signature(function).parameters
     return next((name for name in ("metrics", "metric") if name in parameters), None)
 

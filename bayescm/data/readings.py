@@ -11,11 +11,13 @@ from bayescm.data.cross_validation import of_cv_results
 from bayescm.data.crosstabs import side
 from bayescm.data.labels import some
 from bayescm.data.reports import of_report
-from bayescm.data.schema import ACTUAL, CELLS_OF_TWO, MATRIX, PREDICTED, SYSTEM, labels_of
+from bayescm.data.schema import ACTUAL, CELLS_OF_TWO, FOLD, GROUP, MATRIX, PREDICTED, RUN, SYSTEM, THRESHOLD, labels_of
 from bayescm.data.tables import from_table
 
 SYSTEM_COLUMNS = ("system", "model", "classifier")
 """What a column of systems is called."""
+OTHER_DIMS = (FOLD, GROUP, RUN, THRESHOLD, "chunk")
+"""Columns of a frame of cells that name another dim than systems."""
 
 
 def read_counts(data: Any) -> Any:
@@ -111,10 +113,7 @@ def _of_columns(frame: Any) -> Any:
     """Return the counts of a frame of cells, or of labels; another frame as it is."""
     columns = {str(name).strip().casefold(): name for name in frame.columns}
     if set(CELLS_OF_TWO) <= set(columns):
-        cells: dict[str, Any] = {name: np.asarray(frame[columns[name]]) for name in CELLS_OF_TWO}
-        counts = from_cells(**cells)
-        names = row_names(frame, columns)
-        return counts if names is None else counts.assign_coords({SYSTEM: names})
+        return _of_cells(frame, columns)
     sides: dict[str | None, list[Any]] = {}
     for name in frame.columns:
         sides.setdefault(side(name) if isinstance(name, str) else None, []).append(name)
@@ -129,6 +128,26 @@ def _of_columns(frame: Any) -> Any:
             f"as bayescm.from_table(frame, actual={actual!r}, predicted={predicted!r}, n={n!r}, by={others[0]!r})."
         )
     return from_table(frame, actual=actual, predicted=predicted, n=n)
+
+
+def _of_cells(frame: Any, columns: Mapping[str, Any]) -> xr.DataArray:
+    """Return the counts of a frame with a matrix per row: a system each, or what one column of another dim says."""
+    cells: dict[str, Any] = {name: np.asarray(frame[columns[name]]) for name in CELLS_OF_TWO}
+    names, others = row_names(frame, columns), [columns[name] for name in OTHER_DIMS if name in columns]
+    if names is None and len(others) == 1:
+        counts = from_cells(**cells, dims=str(others[0]).casefold())
+        return counts.assign_coords({counts.dims[0]: np.asarray(frame[others[0]]).tolist()})
+    twice = None if names is None else next((name for name in names if names.count(name) > 1), None)
+    if twice is None and (names is not None or not others):
+        counts = from_cells(**cells)
+        return counts if names is None else counts.assign_coords({SYSTEM: names})
+    by = [*(columns[name] for name in SYSTEM_COLUMNS if name in columns), *(others or ["fold"])]
+    given = ", ".join(f"{name}=cells[{columns[name]!r}]" for name in CELLS_OF_TWO)
+    raise ValueError(
+        f"`counts` as a frame has {'several dims' if twice is None else f'the system {twice!r} in several rows'}. Make "
+        f"one of each column that tells rows apart: cells = frame.set_index({by!r}).to_xarray(); "
+        f"bayescm.from_cells({given})."
+    )
 
 
 def is_square(frame: Any) -> bool:

@@ -36,6 +36,10 @@ def of_result(found: Any) -> Gap:
 
 def _in_order(gap: Gap) -> Gap:
     """Put the better one first."""
+    if not np.isfinite([gap.first, gap.second]).all():
+        raise ValueError(
+            f"`first` shows no gap: {gap.metric} is 0/0 of these counts; give the gap that matters to you."
+        )
     if gap.first == gap.second:
         raise ValueError(f"`first` shows no gap: both systems have {gap.first:g}; give the gap that matters to you.")
     worse = (gap.first < gap.second) != resolve([gap.metric], 2)[0].loss
@@ -60,7 +64,7 @@ def _of_comparison(found: xr.DataTree) -> Gap:
     if found.attrs.get("runs", 1) != 1:
         raise ValueError("`first` is of several runs of an item, for which there is no plan; give rates.")
     items = sum(part.sum() for part in parts(metric, matrices[0]))
-    return Gap(first, second, float(summary["discordant"].sum()) / float(items), metric.name)
+    return Gap(first, second, float(summary["discordant"].sum()) / max(float(items), 1.0), metric.name)
 
 
 def _of_board(board: xr.Dataset) -> Gap:

@@ -135,6 +135,7 @@ def sample_size(
     )  # fmt: skip
 
 
+@plain_words
 def interval_width(
     metrics: MetricsLike = "accuracy",
     n_items: ArrayLike = (20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000),

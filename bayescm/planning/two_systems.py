@@ -132,8 +132,8 @@ def sample_size_to_compare(
         find: Callable[[int], float] = lambda n: _independent(n, *rates, a, b, sure)  # noqa: E731
         wrong: Callable[[int], float] = lambda n: 2.0 * max(_independent(n, r, r, a, b, sure) for r in same)  # noqa: E731
     else:
-        share, part = _discordant(first, second, discordance, concentration)
         of_each, even = _of_pair(resolved, prior, base), Rate(0.0, 0.0, 0.5)
+        share, part = _discordant(first, second, discordance, concentration)
         limit = _limit(part, even)
         find = lambda n: _paired(n, share, part, of_each, sure)  # noqa: E731
         wrong = lambda n: 2.0 * _paired(n, Rate(0.0, 0.0, discordance), even, of_each, sure)  # noqa: E731

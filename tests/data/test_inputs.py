@@ -94,6 +94,31 @@ def test_frames_of_any_library(frame):
     assert bayescm.compare_systems(wide, random_seed=1)["summary"].comparison.values.tolist() == ["a - b"]
 
 
+def test_frames_of_cells_over_other_dims_than_systems():
+    cells = {"tp": [40, 41, 42, 43], "fn": [10, 9, 8, 7], "fp": [5, 4, 3, 6], "tn": [45, 46, 47, 44]}
+    folds = read_counts(pd.DataFrame({"Fold": [1, 2, 3, 4], **cells}))
+    assert folds.dims == ("fold", "actual", "predicted")
+    assert folds.sel(fold=3).values.tolist() == [[47, 3], [8, 42]]
+    both = pd.DataFrame({"system": list("aabb"), "fold": [1, 2, 1, 2], **cells})
+    for call in (bayescm.summary, bayescm.compare_systems, bayescm.leaderboard):
+        with pytest.raises(ValueError, match=r"'a' in several rows.*set_index\(\['system', 'fold'\]\).to_xarray"):
+            call(both)
+    made = both.set_index(["system", "fold"]).to_xarray()  # the call of the message
+    counts = bayescm.from_cells(tp=made["tp"], fn=made["fn"], fp=made["fp"], tn=made["tn"])
+    assert counts.sel(system="b", fold=1).values.tolist() == [[47, 3], [8, 42]]
+    with pytest.raises(ValueError, match="several dims"):
+        read_counts(both.drop(columns="system").assign(group=list("xxyy")))
+    apart = read_counts(both.assign(system=list("abcd"), fold=1))
+    assert apart.dims == ("system", "actual", "predicted")
+
+
+def test_right_and_wrong_answers_name_what_takes_them():
+    answers = {"correct": [45], "wrong": [5]}
+    with pytest.raises(ValueError, match="probability takes matrices.*metric_distribution"):
+        bayescm.probability(answers, "accuracy > .8")
+    assert bayescm.metric_distribution(answers).sf(0.8).item() > 0.9
+
+
 def test_a_column_more_must_be_explained():
     with pytest.raises(ValueError, match="by='site'"):
         bayescm.summary(pd.DataFrame({"actual": [0, 1], "predicted": [0, 1], "site": ["a", "b"]}))

@@ -49,6 +49,8 @@ def test_of_a_board_its_two_best():
         (lambda: bayescm.compare_systems(TRUE, {"a": A, "b": B, "c": TRUE}), "two systems in one metric"),
         (lambda: bayescm.compare_systems(TRUE, {"a": A, "b": B}, ["accuracy", "recall"]), "two systems in one metric"),
         (lambda: bayescm.compare_systems(TRUE, {"a": A, "b": A}), "no gap"),
+        (lambda: bayescm.compare_systems(TRUE, {"a": A, "b": B}, "precision"), "accuracy, recall or specificity"),
+        (lambda: bayescm.compare_systems([0] * 100, {"a": A, "b": B}, "recall"), "recall is 0/0"),
     ],
 )
 def test_what_has_no_gap(first, message):
@@ -56,6 +58,13 @@ def test_what_has_no_gap(first, message):
         bayescm.sample_size_to_compare(first())
     with pytest.raises(ValueError, match="leave them out"):
         bayescm.sample_size_to_compare(first(), 0.8)
+
+
+def test_both_plans_of_widths_explain_their_arguments():
+    assert bayescm.interval_width("accuracy", [100], ci_prob="90%").width < 0.17
+    for plan in (bayescm.interval_width, bayescm.sample_size):
+        with pytest.raises(TypeError, match=r"ci_prob=0\.95 where another library says alpha"):
+            plan("accuracy", alpha=0.05, **({"width": 0.1} if plan is bayescm.sample_size else {}))
 
 
 def test_choose_says_how_a_posterior_was_found():
