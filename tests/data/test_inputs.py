@@ -114,7 +114,7 @@ def test_frames_of_cells_over_other_dims_than_systems():
 
 def test_right_and_wrong_answers_name_what_takes_them():
     answers = {"correct": [45], "wrong": [5]}
-    with pytest.raises(ValueError, match="probability takes matrices.*metric_distribution"):
+    with pytest.raises(ValueError, match=r"probability takes matrices.*metric_distribution"):
         bayescm.probability(answers, "accuracy > .8")
     assert bayescm.metric_distribution(answers).sf(0.8).item() > 0.9
 
