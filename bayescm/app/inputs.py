@@ -81,6 +81,8 @@ def prevalence(form: Mapping[str, Any]) -> str | float | tuple[float, ...] | Non
     if written in ("", "fixed"):
         return written or None
     found = numbers(form, "prevalence", "")
+    if len(found) == 2 and "%" in written:
+        raise FieldError("prevalence", "Two numbers are a Beta's, such as 2, 18; a known prevalence is one percentage.")
     return found[0] if len(found) == 1 else tuple(found)
 
 

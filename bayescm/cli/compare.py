@@ -34,7 +34,7 @@ EPILOG = """examples:
 """
 _NOT_OF_SCORES = (
     "predicted", "metrics", "reference", "design", "rope", "margin", "decision_prob", "require", "model", "prior",
-    "prevalence", "ci_kind", "seed",
+    "prevalence", "ci_kind", "seed", "item", "runs",
 )  # fmt: skip
 _FLIPS = ("both_right", "only_first_right", "only_second_right", "both_wrong")
 
@@ -62,6 +62,7 @@ def _run(arguments: argparse.Namespace) -> None:
     if arguments.score:
         _areas(arguments)
         return
+    refuse(arguments, ["direction"], "is for --score; leave it out")
     systems = read_systems(arguments)
     counts = matrices_of(systems)
     tree = bayescm.compare_systems(

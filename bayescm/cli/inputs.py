@@ -17,6 +17,8 @@ from bayescm.data.answers import as_right, read_passes, read_systems
 if TYPE_CHECKING:
     import xarray as xr
 
+_LABELS = ("actual", "predicted")
+
 
 def counts_of(arguments: argparse.Namespace) -> "xr.DataArray":
     """Build counts from the cells given, from k of n, or from the file."""
@@ -64,7 +66,7 @@ def systems_of(arguments: argparse.Namespace, *, published: bool = False) -> Any
     arguments.predicted = given or None
     one_column = arguments.by and len(given) == 1  # of all systems, in rows that --by names
     if given and not one_column:
-        _refuse_others(arguments, "several columns of predicted labels", "pos_label")
+        _refuse_others(arguments, "several columns of predicted labels", "pos_label", *_LABELS)
         require(frame, arguments.file, [arguments.actual, *arguments.predicted])
         true, *predicted = files.labels(frame[arguments.actual], *(frame[name] for name in arguments.predicted))
         answers = dict(zip(arguments.predicted, predicted, strict=True))
@@ -74,10 +76,10 @@ def systems_of(arguments: argparse.Namespace, *, published: bool = False) -> Any
     columns = _columns(frame)
     right = _right_of(frame, columns, arguments)
     if right is not None:
-        _refuse_others(arguments, "right and wrong answers", "by")
+        _refuse_others(arguments, "right and wrong answers", "by", *_LABELS)
         return right
     if published and {"correct", "wrong"} <= set(columns):
-        _refuse_others(arguments, "right and wrong answers", "by")
+        _refuse_others(arguments, "right and wrong answers", "by", *_LABELS)
         return _from_right_and_wrong(frame, columns, arguments.by)
     if not arguments.by and not set(CELLS) <= set(columns):
         raise ValueError(
@@ -146,7 +148,9 @@ def _of_passes(frame: Any, columns: dict[str, Any], arguments: argparse.Namespac
 
 def _refuse_others(arguments: argparse.Namespace, kind: str, *used: str) -> None:
     """Refuse options of other kinds of input."""
-    others = [name for name in ("by", "score", "threshold", "pos_label", "side") if name not in used]
+    names = ["by", "score", "threshold", "pos_label", "side", "actual", "count"]
+    names += [] if arguments.predicted in (None, "predicted") else ["predicted"]
+    others = [name for name in names if name not in used]
     refuse(arguments, others, f"doesn't apply to {kind}; leave it out")
 
 
@@ -157,7 +161,7 @@ def _from_frame(frame: Any, arguments: argparse.Namespace) -> "xr.DataArray":
         _refuse_others(arguments, "a file with one matrix per row", "by")
         return _from_rows_of_cells(frame, columns, arguments.by)
     if arguments.score is not None or arguments.threshold is not None:
-        _refuse_others(arguments, "scores", "score", "threshold", "pos_label")
+        _refuse_others(arguments, "scores", "score", "threshold", "pos_label", "actual")
         return _from_scores(frame, arguments)
     if arguments.actual in frame and arguments.predicted in frame:
         return _from_long(frame, arguments)
@@ -175,7 +179,9 @@ def _from_long(frame: Any, arguments: argparse.Namespace) -> "xr.DataArray":
     """Take a row for a cell, or for an item."""
     import pandas as pd
 
-    _refuse_others(arguments, "columns of labels", "by", "pos_label")
+    _refuse_others(arguments, "columns of labels", "by", "pos_label", "count", *_LABELS)
+    if arguments.count != arguments.parser.get_default("count"):
+        require(frame, arguments.file, [arguments.count])
     count = arguments.count if arguments.count in frame else None
     by = [arguments.by] if arguments.by else []
     require(frame, arguments.file, [*by])

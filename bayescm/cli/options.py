@@ -155,6 +155,11 @@ def prevalence(text: str | None, name: str = "--prevalence") -> Any:
     except ValueError:
         wanted = "'fixed', a number, percent or numbers with commas"
         raise ValueError(f"`{name}` must be {wanted}; got {text!r}.") from None
+    if name == "--prevalence" and len(values) == 2 and "%" in text:
+        raise ValueError(
+            f"`{name}` as two numbers is a Beta's, such as 2,18 for what 2 positives among 20 items say; got {text!r}. "
+            "A known prevalence is one number: that of the positives."
+        )
     return values[0] if len(values) == 1 else values
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 EPILOG = """examples:
   bayescm replicate --tp 26 --fn 0 --fp 2 --tn 6 --metrics mcc --claim "mcc > .5"
-  bayescm replicate systems.csv --metrics f1 --size 200        columns tp,fn,fp,tn: also P(one shows more than another)
+  bayescm replicate systems.csv --metrics f1 --n-items 200     columns tp,fn,fp,tn: also P(one shows more than another)
 """
 _SELDOM = 0.0005  # an undefined metric that isn't worth a column
 

@@ -103,6 +103,8 @@ def _of_parquet(path: Path, arguments: argparse.Namespace) -> "xr.DataArray":
     if not set(CELLS) <= set(columns):
         if {arguments.actual, arguments.predicted} <= set(data.schema.names):
             n = arguments.count if arguments.count in data.schema.names else None
+            if n is None and arguments.count != arguments.parser.get_default("count"):
+                raise ValueError(f"--input {path} has no column {arguments.count!r} (see --count).")
             groups = [arguments.by] if arguments.by else []
             names = {"actual": arguments.actual, "predicted": arguments.predicted, "n": n}
             wanted = [name for name in (*names.values(), *groups) if name is not None]

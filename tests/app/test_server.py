@@ -365,3 +365,13 @@ def test_no_field_has_the_id_of_another_part_of_the_page(client):
     parts = set(re.findall(r'id="(\w+)"', client.get("/").text))
     assert parts
     assert not parts & (FIELDS | {"systems", "scores", "folded"})
+
+
+def test_two_percentages_are_no_beta():
+    from bayescm.app import inputs
+
+    with pytest.raises(inputs.FieldError, match="Two numbers are a Beta's"):
+        inputs.prevalence({"prevalence": "90%, 10%"})
+    assert inputs.prevalence({"prevalence": "2, 18"}) == (2.0, 18.0)
+    assert inputs.prevalence({"prevalence": "10%"}) == 0.1
+    assert inputs.prevalence({"prevalence": "50%, 30%, 20%"}) == (0.5, 0.3, 0.2)

@@ -1,8 +1,11 @@
 """CSV files that people have: what they mean is shown, and what can't be meant is refused."""
 
+import argparse
 import csv
 import io
 import json
+import re
+import shlex
 from contextlib import redirect_stdout
 
 import numpy as np
@@ -11,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bayescm
-from bayescm.cli import files, main
+from bayescm.cli import build_parser, files, main
 
 ONE = ["--metrics", "recall"]
 
@@ -303,3 +306,33 @@ def test_several_runs_of_an_item(ask):
     assert "paired_t" in ask(text, *how, "--seed", "1", command="compare")
     assert "--runs 4" in ask("\n".join(["A,B", *wide]), command="leaderboard")
     assert "no column 'passes'" in ask("system,item,x\na,q,1", "--runs", "4", command="leaderboard")
+
+
+def test_options_that_name_nothing_are_refused(tmp_path, capsys):
+    long, cells, scores = (tmp_path / name for name in ("long.csv", "cells.csv", "scores.csv"))
+    long.write_text("actual,predicted,freq\n0,0,50\n0,1,5\n1,0,4\n1,1,41\n")
+    cells.write_text("system,tp,fn,fp,tn\nA,40,10,5,45\nB,35,14,9,41\n")
+    scores.write_text("actual,A,B\n0,.1,.2\n1,.8,.7\n0,.4,.2\n1,.9,.1\n")
+    counted = ["--tp", "9", "--fn", "1", "--fp", "1", "--tn", "9"]
+    for arguments, message in (
+        (["summary", str(long), "--count", "frq"], "has no column 'frq'"),
+        (["summary", str(cells), "--actual", "truth"], "--actual doesn't apply"),
+        (["summary", *counted, "--predicted", "test"], "--predicted doesn't apply"),
+        (["summary", *counted, "--prevalence", "90%,10%"], "as two numbers is a Beta's"),
+        (["compare", str(scores), "--score", "A", "--score", "B", "--runs", "4"], "--runs doesn't apply to --score"),
+        (["compare", str(cells), "--direction", "smaller"], "--direction is for --score"),
+        (["leaderboard", str(cells), "--actual", "truth"], "--actual doesn't apply"),
+    ):
+        assert main(arguments) == 2
+        assert message in capsys.readouterr().err
+    assert main(["summary", str(long), "--count", "freq", "--metrics", "accuracy"]) == 0
+
+
+def test_examples_of_the_help_are_commands():
+    parser = build_parser()
+    commands = next(a for a in parser._actions if isinstance(a, argparse._SubParsersAction)).choices
+    lines = [line.strip() for one in commands.values() for line in (one.epilog or "").splitlines()]
+    examples = [re.split(r"\s{2,}", line)[0] for line in lines if line.startswith("bayescm ")]
+    assert len(examples) > 30
+    for example in examples:
+        parser.parse_args(shlex.split(example)[1:])
