@@ -19,7 +19,7 @@ For K labels
     prevalence ~ Dirichlet (class shares), rates_i ~ Dirichlet (row i), theta_ij = prevalence_i rates_ij:
     the K + 1 multinomials of the paper's outlook.
 
-Run ``python models/three_binomial.py`` to see the paper's classifier 7a by both roads.
+Run ``python models/three_binomial.py`` to see the paper's classifier 7a by both methods.
 """
 
 from typing import Any

@@ -13,7 +13,7 @@ from bayescm.data.counts import confusion_matrix, from_cells
 from bayescm.data.items import predictions
 from bayescm.data.options import explained, reading
 from bayescm.data.readings import is_list, is_matrix, is_number, read_counts
-from bayescm.data.schema import CELLS_OF_TWO, ITEM, SYSTEM
+from bayescm.data.schema import CELLS_OF_TWO, ITEM, ONE_CLASS, SYSTEM
 from bayescm.data.thresholds import counts_at_thresholds
 
 _OF_LABELS = ("labels", "pos_label")
@@ -133,7 +133,7 @@ def _has_fractions(values: Any) -> bool:
     return bool(array.dtype.kind == "f" and (array != np.floor(array)).any())
 
 
-def _proportion(function: Callable[..., Any], given: tuple[Any, ...], options: Mapping[str, Any]) -> tuple[Any, ...]:
+def _proportion(function: Callable[..., Any], given: tuple[Any, ...], options: dict[str, Any]) -> tuple[Any, ...]:
     """Take k of n for one proportion: the recall of a matrix with one class."""
     k, n = given[:2]
     name = _name_of_metrics(function)
@@ -144,7 +144,8 @@ def _proportion(function: Callable[..., Any], given: tuple[Any, ...], options: M
             "interval(k, n), two whole numbers; four cells are bayescm.from_cells(tp=45, fn=5, fp=10, tn=90)."
         )
     metric: Any = {"proportion": "recall"} if name == "metrics" else "recall"
-    return (from_cells(tp=k, fn=n - k, fp=0, tn=0), metric, *given[2:])
+    counts = from_cells(tp=k, fn=n - k, fp=0, tn=0).assign_attrs({ONE_CLASS: 1})
+    return _with_metric(function, counts, metric, given[2:], options)
 
 
 def _accuracy(
@@ -166,10 +167,22 @@ def _accuracy(
         )
     nothing = np.zeros_like(answers["correct"].values)
     counts = from_cells(tp=answers["correct"].values, fn=answers["wrong"].values, fp=nothing, tn=nothing)
+    counts = counts.assign_attrs({ONE_CLASS: 1})
     if SYSTEM in answers.coords:
         counts = counts.assign_coords({SYSTEM: answers[SYSTEM]})
     metric: Any = {"accuracy": "recall"} if name == "metrics" else "recall"
-    return (counts, metric, *given[2:])
+    return _with_metric(function, counts, metric, given[2:], options)
+
+
+def _with_metric(
+    function: Callable[..., Any], counts: Any, metric: Any, more: tuple[Any, ...], options: dict[str, Any]
+) -> tuple[Any, ...]:
+    """Put a metric in its place, or by its name among the options where it has no place."""
+    name = str(_name_of_metrics(function))
+    if inspect.signature(function).parameters[name].kind is not inspect.Parameter.KEYWORD_ONLY:
+        return (counts, metric, *more)
+    options[name] = metric
+    return (counts, *more)
 
 
 def _name_of_metrics(function: Callable[..., Any]) -> str | None:

@@ -29,6 +29,7 @@ CELL, LABEL, METRIC, ASKED, CI_BOUND = (
 THRESHOLD, SYSTEM, VERSUS, ITEM = "threshold", "system", "versus", "item"
 FOLD, GROUP, RUN = "fold", "group", "run"
 TOTALS, OF, BATCH = "totals", "audit_of", "audit_batch"  # of items of which only some were checked
+ONE_CLASS = "of_one_class"  # attr of counts that were k of n: the other class is none of theirs
 GROUPS = (
     "posterior",
     "prior",

@@ -16,6 +16,7 @@ from bayescm.data.schema import (
     CI_BOUND,
     MATRIX,
     METRIC,
+    ONE_CLASS,
     SYSTEM,
     VERSUS,
     attributes,
@@ -72,6 +73,8 @@ class _Plan:
     draws: int
     seed: int
     compared: bool
+    one_class: bool
+    """Whether the counts are k of n, which has no other class than that of the items."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -171,7 +174,7 @@ def replicate(
     _check_names(matrices, batch)
     plan = _plan(
         labels_of(matrices), metrics, claims, model, prior, prevalence, n_items, ci_prob, ci_kind, samples, random_seed,
-        SYSTEM in batch,
+        SYSTEM in batch, ONE_CLASS in matrices.attrs,
     )  # fmt: skip
     core = (SYSTEM, *MATRIX) if plan.compared else MATRIX
     tables = tables_by_matrix(lambda c, i: _predicted(c, i, plan), matrices, _sizes(matrices, plan), core=core)
@@ -232,6 +235,7 @@ def _check_names(matrices: xr.DataArray, batch: list[str]) -> None:
 def _plan(
     labels: list[Any], metrics: MetricsLike, claims: Any, model: str, prior: PriorLike, prevalence: PrevalenceLike,
     size: int | None, ci_prob: float, ci_kind: str, draws: int, random_seed: Any, compared: bool,
+    one_class: bool,
 ) -> _Plan:  # fmt: skip
     """Check the arguments."""
     wanted = [] if claims is None else list(claims) if isinstance(claims, list | tuple) else [claims]
@@ -243,7 +247,7 @@ def _plan(
         concentrations(prior, model, labels), prevalence,
         None if size is None else validate.positive_integer("n_items", size), validate.number("ci_prob", ci_prob, 0, 1),
         validate.choice("ci_kind", ci_kind, ("hdi", "eti")), validate.draws(draws),
-        validate.seed(random_seed), compared,
+        validate.seed(random_seed), compared, one_class,
     )  # fmt: skip
     if (plan.size or 0) > validate.MAX_COUNT:
         raise ValueError(f"`n_items` must not exceed {validate.MAX_COUNT:,}; got {plan.size:,}.")
@@ -265,8 +269,8 @@ def _predict(counts: NDArray[np.int64], which: Concentrations, plan: _Plan, inde
     size = int(counts.sum()) if plan.size is None else plan.size
     if size == 0:
         raise ValueError("`n_items` must be given for a matrix without items; it has none to repeat.")
-    fixed = isinstance(plan.prevalence, str)
-    kept = dirichlet.fixed_totals(totals, size) if fixed else totals
+    fixed = isinstance(plan.prevalence, str) or plan.one_class
+    kept = np.array([0, size]) if plan.one_class else dirichlet.fixed_totals(totals, size) if fixed else totals
     lattice = Lattice(size, int(kept[1]) if fixed else None)
     if len(plan.labels) == 2 and lattice.matrices() <= MOST_MATRICES:
         if (size, lattice.positives) not in lattices:

@@ -206,3 +206,22 @@ def test_a_claim_that_every_draw_meets_is_no_certainty():
     )
     assert found.probability.item() == 1
     assert 5e-4 < found.mcse_probability.item() < 2e-3
+
+
+@pytest.mark.parametrize(("k", "n", "future"), [(2, 3, None), (45, 50, 20), (180, 300, None)])
+def test_k_of_n_is_repeated_with_as_many_items_of_the_one_class(k, n, future):
+    ours = bayescm.replicate(k, n, ci_kind="eti", n_items=future, claims="recall >= .7")
+    m = future or n
+    exact = stats.betabinom(m, k + 0.5, n - k + 0.5)
+    assert ours.undefined.item() == 0.0
+    assert ours.method.item() == "exact"
+    np.testing.assert_allclose([ours["mean"].item(), ours.sd.item()], [exact.mean() / m, exact.std() / m], rtol=1e-9)
+    np.testing.assert_allclose(ours.interval[0], exact.ppf([0.025, 0.975]) / m)
+    np.testing.assert_allclose(ours.probability, exact.sf(np.ceil(0.7 * m - 1e-9) - 1), rtol=1e-9)
+    same = bayescm.replicate({"correct": [k], "wrong": [n - k]}, ci_kind="eti", n_items=future)
+    np.testing.assert_array_equal(same.interval.values[0], ours.interval)
+
+
+def test_k_of_n_reaches_functions_that_take_metrics_by_name_alone():
+    drawn = bayescm.posterior(45, 50, draws=100, random_seed=1)["posterior"].proportion
+    assert 0.8 < drawn.mean() < 0.95
