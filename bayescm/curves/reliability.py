@@ -87,7 +87,8 @@ def reliability(
     that "clopper_pearson" holds the mean chances of all bins at least as often as it says. "jeffreys" is shorter and
     holds them about as often; "wilson" less often where chances are rare (in .82 to .88 at a mean chance of .01).
 
-    A loss has the interval of a mean, by Student's t. The log loss is infinite where a score of 0 or 1 is wrong.
+    A loss has the interval of a mean, by Student's t, which is too short where a class has but a few items. The log
+    loss is infinite where a score of 0 or 1 is wrong.
 
     References
     ----------

@@ -45,7 +45,7 @@ def parts() -> list[Part]:
             intervals.row(name, method, n)
         ]) for name, (_, method) in (intervals.METHODS | intervals.F1).items() for n in intervals.TRIALS),
         *(Part("partial_areas.csv", ("area", "cases", "method"), False,
-               lambda name=name, n=n: partial_areas.coverage(name, n, 400))
+               lambda name=name, n=n: partial_areas.coverage(name, n))
           for name in partial_areas.QUESTIONS for n in partial_areas.CASES),
         *(Part(f"methods_{family}.csv", ("quantity", "method", "n", "truth"), key[2] <= 10, rows)
           for family in ("proportion", "matrix", "difference", "region")

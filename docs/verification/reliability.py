@@ -1,4 +1,4 @@
-"""Coverage of reliability()'s simultaneous band, and of its intervals of losses (three minutes).
+"""Coverage of reliability()'s simultaneous band, and of its intervals of losses (seven minutes).
 
 ``python -m uv run python docs/verification/reliability.py``. Given the scores, the positives of a bin are a sum of
 independent ones with unequal chances, and the bins are independent: whether a band holds the mean chances of all bins,
@@ -179,17 +179,21 @@ _DEFAULT = "clopper_pearson"
 
 
 def table(rows: list[Row]) -> str:
-    """Return the tables of the page."""
-    head = " | ".join(f"{n} items" for n in ITEMS)
-    lines = [f"| scores | band of 10 bins | {head} |", "|---|---|" + "---|" * len(ITEMS)]
+    """Return the tables of the page: what a band holds, what it finds, and losses."""
+    head, rule = " | ".join(f"{n} items" for n in ITEMS), "---|" * len(ITEMS)
+    lines = [f"| chances | bins | method | {head} |", "|---|---|---|" + rule]
+    bands = [r for r in rows if r["by"] == "exact"]
+    for name, called in (("calibrated", "a quarter positive"), ("calibrated, 5% positive", "5% positive")):
+        for bins, method in ((bins, method) for bins in BINS for method in METHODS):
+            mine = [r for r in bands if (r["truth"], r["bins"], r["method"]) == (name, bins, method)]
+            cells = " | ".join(f"{r['coverage']:.3f} ({r['least']:.3f}) / {r['width']:.2f}" for r in mine)
+            lines.append(f"| {called} | {bins} | `{method}` | {cells} |")
+    lines += ["", f"| scores | bins | {head} |", "|---|---|" + rule]
     for name in TRUTHS:
-        for method in METHODS:
-            mine = [r for r in rows if (r["truth"], r["bins"], r["method"], r["by"]) == (name, 10, method, "exact")]
-            cells = " | ".join(
-                f"{r['coverage']:.3f} ({r['least']:.3f}) / {r['width']:.2f} / {r['some_bin_off']:.2f}" for r in mine
-            )
-            lines.append(f"| {name} | `{method}` | {cells} |")
-    lines += ["", f"| scores | loss | {head} |", "|---|---|" + "---|" * len(ITEMS)]
+        for bins in BINS:
+            mine = [r for r in bands if (r["truth"], r["bins"], r["method"]) == (name, bins, _DEFAULT)]
+            lines.append(f"| {name} | {bins} | " + " | ".join(f"{r['some_bin_off']:.3f}" for r in mine) + " |")
+    lines += ["", f"| scores | loss | {head} |", "|---|---|" + rule]
     for name in TRUTHS:
         for loss in LOSSES:
             mine = [r for r in rows if (r["truth"], r["quantity"]) == (name, loss)]

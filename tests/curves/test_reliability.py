@@ -1,5 +1,10 @@
 """Reliability: against scikit-learn, exact sums, and coverage under known chances."""
 
+import csv
+import itertools
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -126,3 +131,57 @@ def test_wrong_input_is_explained(change, message):
     given = {"y_true": [0, 1, 1], "y_score": [0.1, 0.2, 0.3]} | change
     with pytest.raises(ValueError, match=message):
         bayescm.reliability(given.pop("y_true"), given.pop("y_score"), **given)
+
+
+STUDY = Path(bayescm.__file__).parents[1] / "docs" / "verification" / "reliability.csv"
+
+
+def test_the_study_says_the_same_by_enumeration_and_by_simulation():
+    with STUDY.open(encoding="utf-8") as lines:
+        rows = [row for row in csv.DictReader(lines) if row["method"] == "clopper_pearson"]
+    exact, drawn = (
+        {(r["truth"], r["items"], r["bins"]): r for r in rows if r["by"] == by} for by in ("exact", "simulation")
+    )
+    assert len(exact) == len(drawn) == 5 * 4 * 2
+    for key, one in exact.items():
+        assert float(one["least"]) >= 0.95 - 1e-4, key
+        for name in ("coverage", "some_bin_off"):
+            share = float(one[name])
+            error = max((share * (1 - share) / 1000) ** 0.5, 0.001) + 0.01 * (name == "some_bin_off")
+            assert abs(float(drawn[key][name]) - share) < 5 * error, (key, name)
+
+
+def test_the_page_says_what_the_study_found():
+    page = STUDY.with_name("index.md").read_text(encoding="utf-8")
+    text = " ".join(page.partition("\n## Reliability\n")[2].partition("\n## ")[0].split())
+    with STUDY.open(encoding="utf-8") as lines:
+        rows = [row for row in csv.DictReader(lines) if row["by"] == "exact"]
+    for method, digits, pattern in (
+        ("clopper_pearson", 3, r"says\*\*: (\S+) to (\S+), in no set of scores below (\.\d+)\."),
+        ("jeffreys", 3, r"holds (\.\d+) to (\S+)\*\*, in the worst set (\.\d+),"),
+        ("wilson", 2, r"for this\*\*: (\S+) to (\S+), in the worst set (\.\d+)\."),
+    ):
+        held, least = (
+            np.array([float(row[name]) for row in rows if row["method"] == method]) for name in ("coverage", "least")
+        )
+        said = [float(text) for text in re.search(pattern, text).groups()]
+        np.testing.assert_allclose(said, [held.min(), held.max(), least.min()], atol=0.5001 * 10**-digits)
+
+
+def test_what_the_study_enumerates_is_what_is_drawn_of_few_items():
+    chance = np.array([0.05, 0.1, 0.2, 0.35, 0.5, 0.9])
+    held = 0.0
+    for y in itertools.product((0, 1), repeat=6):
+        found = bayescm.reliability(np.array(y), chance, bins=2, labels=[0, 1], method="wilson", ci_prob=0.5)
+        low, high = found["interval"].values.T
+        mean = chance.reshape(2, 3).mean(1)
+        held += np.prod(np.where(y, chance, 1 - chance)) * ((low <= mean) & (mean <= high)).all()
+    each = []
+    for part in chance.reshape(2, 3):
+        mass = np.ones(1)
+        for p in part:
+            mass = np.convolve(mass, [1 - p, p])
+        limits = [stats.binomtest(k, 3).proportion_ci(0.5**0.5, "wilson") for k in range(4)]
+        each.append(sum(m for m, one in zip(mass, limits, strict=True) if one.low <= part.mean() <= one.high))
+    assert held == pytest.approx(each[0] * each[1])
+    assert 0.1 < held < 0.95
