@@ -65,6 +65,7 @@ class Found(NamedTuple):
     width: float
     unanswered: float
     mcse: float
+    mcse_mean: float
 
 
 def number(row: Row, name: str) -> float:
@@ -80,13 +81,28 @@ def found(rows: Sequence[Row]) -> dict[str, dict[int, Found]]:
         truths = [r for r in mine if r["truth"] != AVERAGE]
         over = [r for r in mine if r["truth"] == AVERAGE] or truths
         least = min(truths, key=lambda r: number(r, "coverage"))
-        mean, below, above, width, none = (
-            float(np.mean([number(r, name) for r in over]))
-            for name in ("coverage", "below", "above", "width", "unanswered")
+        mean, below, above, width, none, squares = (
+            float(np.mean([number(r, name) ** power for r in over]))
+            for name, power in (
+                ("coverage", 1),
+                ("below", 1),
+                ("above", 1),
+                ("width", 1),
+                ("unanswered", 1),
+                ("mcse", 2),
+            )
         )
         place = str(least["at"] or least["truth"])
         made.setdefault(method, {})[n] = Found(
-            mean, number(least, "coverage"), place, below, above, width, none, number(least, "mcse")
+            mean,
+            number(least, "coverage"),
+            place,
+            below,
+            above,
+            width,
+            none,
+            number(least, "mcse"),
+            (squares / len(over)) ** 0.5,
         )
     return made
 
@@ -117,13 +133,13 @@ def table_of(rows: Sequence[Row]) -> str:
 def judged(rows: Sequence[Row]) -> tuple[str | None, list[str], list[tuple[str, int | None]]]:
     """Return the method to take, those that never hold less, and those that fail with the size from which they don't.
 
-    To take: of the methods whose mean is at least .94 at every size from ten items on, or if there is none whose least
+    To take: of the methods whose mean is at least .94, within two standard errors, at every size from ten items on, or if there is none whose least
     mean is the highest, the one whose worst is the best; of several within half a point the shortest.
     """
     mine = {m: {n: f for n, f in s.items() if n >= FROM or len(s) == 1} for m, s in found(rows).items()}
     every = max(len(s) for s in mine.values())
     whole = {m: s for m, s in mine.items() if len(s) == every}
-    least = {m: min(f.mean for f in s.values()) for m, s in whole.items()}
+    least = {m: min(f.mean + 2 * f.mcse_mean for f in s.values()) for m, s in whole.items()}
     good = [m for m in whole if least[m] >= LOW] or [max(least, key=lambda m: least[m])]
     worst = {m: min(f.worst for f in s.values()) for m, s in mine.items()}
     sure = [m for m, s in whole.items() if all(f.worst >= LEVEL - 1e-6 - 2 * f.mcse for f in s.values())]
@@ -141,7 +157,8 @@ def judged(rows: Sequence[Row]) -> tuple[str | None, list[str], list[tuple[str, 
 
 def closest_to_level(rows: Sequence[Row]) -> str:
     """Return the method whose mean coverage departs least from the level, at the size where it departs most."""
-    mine = {m: [abs(f.mean - LEVEL) for n, f in s.items() if n >= FROM] for m, s in found(rows).items()}
+    mine = {m: [max(abs(f.mean - LEVEL) - 2 * f.mcse_mean, 0.0) for n, f in s.items() if n >= FROM]
+            for m, s in found(rows).items()}  # fmt: skip
     every = max(len(s) for s in mine.values())
     return min((m for m in mine if len(mine[m]) == every), key=lambda m: round(max(mine[m]), 3))
 
