@@ -133,8 +133,9 @@ def table_of(rows: Sequence[Row]) -> str:
 def judged(rows: Sequence[Row]) -> tuple[str | None, list[str], list[tuple[str, int | None]]]:
     """Return the method to take, those that never hold less, and those that fail with the size from which they don't.
 
-    To take: of the methods whose mean is at least .94, within two standard errors, at every size from ten items on, or if there is none whose least
-    mean is the highest, the one whose worst is the best; of several within half a point the shortest.
+    To take: of the methods whose mean is at least .94, within two standard errors, at every size from ten items on, or
+    if there is none of that with the highest least mean, the one whose worst is the best; of several within half a
+    point the shortest.
     """
     mine = {m: {n: f for n, f in s.items() if n >= FROM or len(s) == 1} for m, s in found(rows).items()}
     every = max(len(s) for s in mine.values())
