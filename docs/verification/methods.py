@@ -140,7 +140,7 @@ def of_other_items(n: int) -> list[Row]:
 
 def of_same_items(n: int) -> list[Row]:
     """Return the rows of n items that both systems answered."""
-    names, bounds = of.of_difference("same items", n, ("hdi", "eti") if n <= 20 else ("eti",))
+    names, bounds = of.of_difference("same items", n, ("hdi", "eti") if n <= 10 else ("eti",))
     truths = [of.same_items(*one) for one in of.DISCORDANT]
     u = np.random.default_rng(2).random((DRAWN, 3))
     discordant, side, right = 0.01 + 0.29 * u[:, 0], 1.6 * u[:, 1] - 0.8, 0.5 + 0.5 * u[:, 2]
