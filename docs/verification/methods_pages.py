@@ -113,20 +113,26 @@ def share(value: float) -> str:
 
 
 def table_of(rows: Sequence[Row]) -> str:
-    """Return the table of one quantity: a line per method."""
+    """Return the table of one quantity: a line per method; without what none of them has."""
     mine = found(rows)
     sizes = sorted({n for of_size in mine.values() for n in of_size})
     chosen = min(sizes, key=lambda n: abs(n - 20))
-    lines = ["| method | " + " | ".join(f"n = {n}" for n in sizes)
-             + f" | worst at | too low / too high, n = {chosen} | width, n = {chosen} |",
-             "|---|" + "---|" * (len(sizes) + 3)]  # fmt: skip
+    sides, wide = (
+        any(not np.isnan(getattr(s[chosen], name)) for s in mine.values() if chosen in s) for name in ("below", "width")
+    )
+    heads = ["method", *(f"n = {n}" for n in sizes), "worst at"]
+    heads += [f"too low / too high, n = {chosen}"] * sides + [f"width, n = {chosen}"] * wide
+    lines = ["| " + " | ".join(heads) + " |", "|---" * len(heads) + "|"]
     for method, of_size in mine.items():
         cells = [f"{share(of_size[n].mean)} / {share(of_size[n].worst)}" if n in of_size else "" for n in sizes]
         n = min(of_size, key=lambda n: of_size[n].worst)
+        cells.append(f"{of_size[n].at}, n = {n}")
         at = of_size.get(chosen)
-        misses = "" if at is None or np.isnan(at.below) else f"{share(at.below)} / {share(at.above)}"
-        width = "" if at is None or np.isnan(at.width) else f"{at.width:.2f}"
-        lines.append(f"| `{method}` | " + " | ".join(cells) + f" | {of_size[n].at}, n = {n} | {misses} | {width} |")
+        if sides:
+            cells.append("" if at is None or np.isnan(at.below) else f"{share(at.below)} / {share(at.above)}")
+        if wide:
+            cells.append("" if at is None or np.isnan(at.width) else f"{at.width:.2f}")
+        lines.append(f"| `{method}` | " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
 
 
