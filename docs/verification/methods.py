@@ -121,15 +121,15 @@ def of_matrices(method: str, n: int) -> list[Row]:
 
 def difference(sizes: Sequence[int]) -> Iterator[Part]:
     """Difference of two proportions, of other items and of the same."""
-    for n in (n for n in sizes if n < 100):
+    for n in (n for n in sizes if n <= 20):
         yield ("other items", "all", n), lambda n=n: of_other_items(n)
-    for n in sizes:
+    for n in (n for n in sizes if n <= 50):
         yield ("same items", "all", n), lambda n=n: of_same_items(n)
 
 
 def of_other_items(n: int) -> list[Row]:
     """Return the rows of two samples of n items each."""
-    names, bounds = of.of_difference("other items", n, ("hdi", "eti") if n <= 20 else ("eti",))
+    names, bounds = of.of_difference("other items", n, ("hdi", "eti"))
     pairs = [[(1 - p, p) for p in pair] for pair in of.PAIRS]
     grid = [[(1 - p, p), (1 - q, q)] for p in RATES_OF_BOTH for q in RATES_OF_BOTH]
     found, average = (coverage_of(bounds, both, n, target=lambda t: np.full(len(names), t[0, 1] - t[1, 1]))
@@ -145,7 +145,7 @@ def of_same_items(n: int) -> list[Row]:
     u = np.random.default_rng(2).random((DRAWN, 3))
     discordant, side, right = 0.01 + 0.29 * u[:, 0], 1.6 * u[:, 1] - 0.8, 0.5 + 0.5 * u[:, 2]
     drawn = [of.same_items(*one) for one in zip(discordant, discordant * side, right, strict=True)]
-    options: dict[str, Any] = {"target": lambda t: np.full(len(names), t[1] - t[2]), "most_outcomes": 25_000,
+    options: dict[str, Any] = {"target": lambda t: np.full(len(names), t[1] - t[2]), "most_outcomes": 2000,
                                "random_seed": 1}  # fmt: skip
     found = coverage_of(bounds, truths, n, simulations=2000, **options)
     average = coverage_of(bounds, drawn, n, simulations=10, **options)
