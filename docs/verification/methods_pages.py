@@ -150,7 +150,7 @@ def judged(rows: Sequence[Row]) -> tuple[str | None, list[str], list[tuple[str, 
             if all(LOW - 2 * f.mcse_mean <= f.mean <= HIGH + 2 * f.mcse_mean for f in s.values())]  # fmt: skip
     good = good or [closest_to_level(rows)]
     worst = {m: min(f.worst for f in s.values()) for m, s in mine.items()}
-    sure = [m for m, s in whole.items() if all(f.worst >= LEVEL - 1e-6 - 2 * f.mcse for f in s.values())]
+    sure = [m for m, s in whole.items() if all(f.worst >= LEVEL - 1e-6 - min(2 * f.mcse, 0.004) for f in s.values())]
     best = [m for m in good if worst[m] >= max(worst[g] for g in good) - 0.005]
     take = min(best, key=lambda m: np.nan_to_num(np.mean([f.width for f in whole[m].values()])))
     failing: list[tuple[str, int | None]] = []
