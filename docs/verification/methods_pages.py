@@ -30,7 +30,8 @@ TITLES = {
     "roc": "A point on the ROC plane", "auc": "Area under the ROC curve, 100 controls",
     "average_precision": "Average precision, nine controls a case",
 }  # fmt: skip
-SHORT = {"matthews_correlation": "MCC", "f1": "F1", "pr": "PR", "roc": "ROC", "auc": "AUC", "recall": "recall"}
+SHORT = {"matthews_correlation": "MCC", "f1": "F1", "pr": "PR", "roc": "ROC", "auc": "AUC", "recall": "recall",
+         "other items": "other items", "same items": "same items", "reliability": "reliability"}  # fmt: skip
 ORDER = {name: i for i, name in enumerate(TITLES)}
 _HDI, _THREE = "summary, dirichlet jeffreys, hdi", "summary, three binomials jeffreys, eti"
 _OWN = ("compare_systems, hdi", "compare_systems, eti")
