@@ -135,10 +135,19 @@ def items(form: Form) -> Found:
     code = call("sample_size", "", {"width": width} | options, repr(metrics))
 
     def draw(ax: Any) -> Any:
-        return bayescm.plot_interval_width(bayescm.interval_width(metrics, sizes, **options), ax=ax)
+        drawn = bayescm.plot_interval_width(bayescm.interval_width(metrics, sizes, **options), ax=ax)
+        for axis, write in ((drawn.xaxis, "{x:,.0f}"), (drawn.yaxis, "{x:g}")):
+            axis.set_major_formatter(write)  # plain numbers: a power of ten takes longer to set than all else
+            axis.set_minor_formatter(lambda x, _, write=write: write.format(x=x) if _leading(x) in (2, 5) else "")
+        return drawn
 
     words = words_of(bayescm.sample_size, metrics)
     return Found(answer.sentence, rows_of(answer), answer.assumptions, code, found, draw, words=words)
+
+
+def _leading(x: float) -> int:
+    """Return the first digit."""
+    return int(f"{x:e}"[0])
 
 
 def prevalences(form: Form) -> Found:

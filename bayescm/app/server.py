@@ -26,12 +26,14 @@ from bayescm.results import writing
 
 MOST_BYTES = 2_000_000
 SECONDS = 60.0
-WAITING = 4
-"""Threads at most; one of them computes, others wait."""
+THREADS = 1
+"""That answer: more would wait for one another, and each keeps memory of its own."""
 ASKED = 16
 """Questions at most that are computed or wait; more are refused."""
 REMEMBERED = 4
 """Answers that are kept in memory, so that a picture isn't computed anew; nothing else is kept."""
+KEPT_ALIVE = 75
+"""Seconds that an idle connection is kept: longer than clients do, so that none asks while it is being closed."""
 HOSTS = frozenset({"127.0.0.1", "localhost", "[::1]"})
 _PICTURES = {"svg": "image/svg+xml", "png": "image/png"}
 _KINDS = _PICTURES | {"nc": "application/x-netcdf"}
@@ -157,7 +159,7 @@ async def _respond(request: Request, made: Callable[[bytes], Response]) -> Respo
     state.asked += 1
     try:
         if state.limiter is None:
-            state.limiter = anyio.CapacityLimiter(WAITING)
+            state.limiter = anyio.CapacityLimiter(THREADS)
         with anyio.fail_after(SECONDS):
             return await anyio.to_thread.run_sync(
                 partial(made, bytes(body)), abandon_on_cancel=True, limiter=state.limiter
@@ -256,8 +258,9 @@ def _drawn(found: Found, _: list[str], kind: str) -> Response:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # said with the answer
         found.draw(figure.subplots())
+        figure.get_layout_engine().execute(figure)  # once: saving would draw everything twice for it
+        figure.set_layout_engine(None)
         figure.savefig(made, format=kind, dpi=140)
-    figure.clear()
     return Response(made.getvalue(), media_type=_PICTURES[kind])
 
 
@@ -269,7 +272,8 @@ def serve(host: str = "127.0.0.1", port: int = 8765) -> None:
     warm([first])
     print(f"bayescm: open http://{host}:{port} - Ctrl+C ends it", flush=True)
     threading.Thread(target=warm, args=(others,), daemon=True).start()
-    uvicorn.run(create_app(hosts), host=host, port=port, log_level="warning", access_log=False, server_header=False)
+    quiet: dict[str, Any] = {"log_level": "warning", "access_log": False, "server_header": False}
+    uvicorn.run(create_app(hosts), host=host, port=port, timeout_keep_alive=KEPT_ALIVE, **quiet)
 
 
 def warm(names: Iterable[str] = QUESTIONS) -> None:

@@ -18,6 +18,7 @@ SETTINGS = (
     ("three_binomial", 2.5, "eti", 0.99),
 )
 METRICS = ("recall", "specificity", "precision", "negative_predictive_value", "prevalence", "informedness", "accuracy")
+ELSEWHERE = ("precision", "negative_predictive_value", "accuracy")
 AT = 0.02
 
 
@@ -40,7 +41,7 @@ def case(table, model, prior, ci_kind, ci_prob):
     counts, settings = bayescm.from_cells(**cells), (model, prior, ci_kind, ci_prob)
     asked = METRICS if model == "dirichlet_multinomial" else METRICS[:-1]
     rows = [row(counts, metric, None, *settings) for metric in asked]
-    rows += [row(counts, metric, AT, *settings) for metric in ("precision", "negative_predictive_value")]
+    rows += [row(counts, metric, AT, *settings) for metric in ELSEWHERE]
     numbered = isinstance(prior, float)
     typed = {name: str(n) for name, n in cells.items()} | {
         "model": model, "prior": "number" if numbered else prior, "strength": str(prior if numbered else 1),

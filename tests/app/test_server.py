@@ -291,6 +291,57 @@ def test_few_answers_are_remembered(client):
     assert server._found.cache_info().currsize == server.REMEMBERED
 
 
+FEW = {"bayescm.app.pages.text", "bayescm.app.pages.single_file", "bayescm.metrics.forms.proportion"}
+"""Of which there is one for each file of the page, or each metric of the table."""
+
+
+def test_every_cache_of_the_library_is_bounded(client):
+    for question in QUESTIONS:
+        asked(client, question, FORMS[question])
+    caches = {}
+    for one in [one for name, one in list(sys.modules.items()) if name.partition(".")[0] == "bayescm"]:
+        owners = [one, *(kind for kind in vars(one).values() if isinstance(kind, type))]
+        found = [value for owner in owners for value in list(vars(owner).values()) if hasattr(value, "cache_info")]
+        caches |= {f"{cache.__module__}.{cache.__qualname__}": cache for cache in found}
+    ours = {name: cache.cache_info() for name, cache in caches.items() if name.startswith("bayescm.")}
+    assert len(ours) > 8
+    assert {name for name, info in ours.items() if info.maxsize is None} <= FEW
+    assert all(info.maxsize <= 256 for info in ours.values() if info.maxsize is not None)
+    assert all(ours[name].currsize < 100 for name in FEW & set(ours))
+
+
+def test_pictures_are_let_go(client):
+    import gc
+
+    from matplotlib.figure import Figure
+
+    for tp in range(6):
+        assert client.post("/api/replicate/svg", json=CELLS | {"tp": str(20 + tp)}).status_code == 200
+    gc.collect()
+    assert not [one for one in gc.get_objects() if type(one) is Figure]
+
+
+def test_one_thread_answers(client, monkeypatch):
+    import threading
+
+    seen = set()
+    real = server.QUESTIONS["replicate"]
+
+    def answer(form):
+        seen.add(threading.active_count())
+        return real(form)
+
+    monkeypatch.setitem(server.QUESTIONS, "replicate", answer)
+    before = threading.active_count()
+    with client:  # one event loop, as the server has
+        at_once = [threading.Thread(target=asked, args=(client, "replicate", CELLS | {"tp": str(i)})) for i in range(4)]
+        for one in at_once:
+            one.start()
+        for one in at_once:
+            one.join()
+    assert max(seen) <= before + len(at_once) + 2  # those that ask, the event loop's, and the one that answers
+
+
 def test_nothing_is_written_to_disk(client, monkeypatch):
     def refuse(event, arguments):
         if event == "open" and watched and isinstance(arguments[1], str) and set(arguments[1]) & set("wax+"):

@@ -1,6 +1,6 @@
 // From four numbers to answers: the distributions of the metrics, a sentence, CSV and the Python that says the same.
 
-import { beta, informedness, interval, predictiveValue, uncertainPredictiveValue } from "./distributions.mjs";
+import { accuracyAt, beta, informedness, interval, predictiveValue, uncertainPredictiveValue } from "./distributions.mjs";
 
 export const MODELS = ["dirichlet_multinomial", "three_binomial"];
 export const PRIORS = { jeffreys: 0.5, laplace: 1 };
@@ -107,7 +107,7 @@ export function answer(settings) {
   return { rows, deceptive, elsewhere: settings.at === null ? [] : atPrevalence(settings), settings };
 }
 
-/** Both predictive values where the prevalence is known to be another. */
+/** Both predictive values, and accuracy, where the prevalence is known to be another. */
 export function atPrevalence(settings) {
   const { recall, specificity } = concentrations(settings);
   const { recall: r, specificity: s } = points(settings);
@@ -116,6 +116,7 @@ export function atPrevalence(settings) {
   return [
     rowOf("precision", value(p * r, (1 - p) * (1 - s)), predictiveValue(recall, specificity, p), settings),
     rowOf("negative_predictive_value", value((1 - p) * s, p * (1 - r)), predictiveValue(specificity, recall, 1 - p), settings),
+    rowOf("accuracy", p * r + (1 - p) * s, accuracyAt(recall, specificity, p), settings),
   ];
 }
 
@@ -187,6 +188,6 @@ export function python({ tp, fn, fp, tn, model, prior, ciProb, ciKind, at }) {
     `print(bayescm.summary(counts, metrics, ${known}, ${level}))`,
     `print(bayescm.probability(counts, "deceptive", ${known}))`,
   ];
-  if (at !== null) lines.push(`print(bayescm.summary(counts, ["ppv", "npv"], prevalence=${at}, ${known}, ${level}))`);
+  if (at !== null) lines.push(`print(bayescm.summary(counts, ["ppv", "npv", "accuracy"], prevalence=${at}, ${known}, ${level}))`);
   return lines.join("\n") + "\n";
 }

@@ -135,6 +135,33 @@ export function informedness([a, b], [c, d]) {
   });
 }
 
+/** Accuracy at a known prevalence, share * recall + (1 - share) * specificity: recall ~ Beta(a, b), specificity ~ Beta(c, d). */
+export function accuracyAt([a, b], [c, d], share) {
+  const rest = 1 - share;
+  const [[low, high], [least, most]] = [windowOf(a, b), windowOf(c, d)];
+  const place = (x) => ({ // what recall adds, where both lie in their windows
+    left: Math.max(0, x - rest, share * low, x - rest * most), right: Math.min(share, x, share * high, x - rest * least),
+  });
+  const over = (x, f) => {
+    const { left, right } = place(x);
+    const points = (l, r) => [left + l, share - right + r, x - right + r, rest - x + left + l].map((y) => Math.max(y, 0));
+    return integrate(right - left, (l, r) => f(...points(l, r)));
+  };
+  const odds = (x, y) => Math.log(x) - Math.log(y);
+  const density = (p, q, x, y, width) => (Math.exp(logDensity(p, q, odds(x, y))) * width) / (x * y);
+  const before = (x) => (x <= 0 ? [0, 1] : x >= share ? [1, 0] : tails(a, b, odds(x, share - x)));
+  const made = numeric({
+    scale: LINE, support: [0, 1], window: [0, 1], mean: (share * a) / (a + b) + (rest * c) / (c + d),
+    below: (x) => before(place(x).left)[0] + over(x, (u, v, s, t) => density(a, b, u, v, share) * tails(c, d, odds(s, t))[0]),
+    above: (x) => before(place(x).right)[1] + over(x, (u, v, s, t) => density(a, b, u, v, share) * tails(c, d, odds(s, t))[1]),
+    densityAt: (x) => over(x, (u, v, s, t) => density(a, b, u, v, share) * density(c, d, s, t, rest)),
+  });
+  const spread = (p, q, weight) => (weight * Math.sqrt((p * q) / (p + q + 1))) / (p + q);
+  const wider = spread(a, b, share) > spread(c, d, rest) ? [a, b] : [c, d];
+  const twoPeaks = Math.max(...wider) < 1; // the shortest interval wouldn't be of the highest density
+  return twoPeaks ? { ...made, hdi: () => null } : made;
+}
+
 /** Minus the logarithm of a Beta variable. */
 function minusLog(a, b) {
   const odds = (x) => -Math.log(Math.expm1(x));

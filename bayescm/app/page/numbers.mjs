@@ -38,10 +38,12 @@ function deviance(x, m) {
 }
 
 const CONSTANTS = new Map();
+const MOST_KEPT = 1000;
 
 /** The part of a Beta's density that doesn't depend on where it is. */
 function constantOf(a, b) {
   let row = CONSTANTS.get(a);
+  if (CONSTANTS.size > MOST_KEPT) CONSTANTS.clear();
   if (row === undefined) CONSTANTS.set(a, (row = new Map()));
   let value = row.get(b);
   if (value === undefined) {
