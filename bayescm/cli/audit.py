@@ -27,7 +27,8 @@ EPILOG = """examples:
                                                                a map: error matrix, area of each class, hectares a pixel
   bayescm audit counts.csv --count n --allocate 40             of which verdicts to check the next 40
   bayescm audit counts.csv --count n --costs fn=5,fp=2 --per-label 1 --n-items 5000
-                                                               what further labels are worth, 5000 decisions ahead
+                                                               what further labels are worth, 5000 decisions ahead;
+                                                               with --plot value.png a picture of it
 """
 _METRICS = "prevalence,accuracy,recall,precision"
 
@@ -53,7 +54,7 @@ def add_parser(commands: Any) -> None:
     p.add_argument("--per-label", type=float, metavar="P", help="of --costs: the price of a label")
     p.add_argument("--n-items", type=int, metavar="N", help="of --costs: items to be decided about")
     p.add_argument("--seed", type=int, metavar="N", help="seed of the draws, for the metrics that need them")
-    add_outputs(p, "posterior draws and summary as a netCDF DataTree", "a picture of the intervals")
+    add_outputs(p, "posterior draws and summary as a netCDF DataTree", "a picture of the intervals, or of what labels are worth")
 
 
 def _run(arguments: argparse.Namespace) -> None:
@@ -86,10 +87,11 @@ def _next_labels(arguments: argparse.Namespace, audit: "xr.DataArray") -> None:
     """Say where the next labels go, or what they are worth."""
     if arguments.allocate is not None and arguments.costs is not None:
         raise ValueError("give --allocate, to spend labels, or --costs, to see what they are worth; not both.")
-    refuse(arguments, ["ci_prob", "ci_kind", "unit", "seed", "plot"], "is for a summary of metrics; leave it out")
+    refuse(arguments, ["ci_prob", "ci_kind", "unit", "seed"], "is for a summary of metrics; leave it out")
     prior: Any = None if arguments.prior is None else number_or_word(arguments.prior)
     if arguments.allocate is not None:
         refuse(arguments, ["per_label", "n_items"], "is for --costs; leave it out")
+        refuse(arguments, ["plot"], "is for a summary of metrics or --costs; leave it out")
         metrics = ["accuracy"] if arguments.metrics == _METRICS else metric_list(arguments.metrics)
         if metrics is None or len(metrics) != 1:
             raise ValueError("--allocate is for one share of all items; give one of --metrics, such as accuracy.")
@@ -103,9 +105,16 @@ def _next_labels(arguments: argparse.Namespace, audit: "xr.DataArray") -> None:
         found = bayescm.label_value(audit, costs_of(arguments.costs), prior=prior, **of)
         rows, title, said = of_label_values(found), "what further labels are worth", value_of_labels(found)
     made = {"settings": dict(found.attrs), "groups": _groups(audit), "labels": finite(rows)}
-    if not written(arguments, lambda: found, lambda: made, "labels"):
+    if not written(arguments, lambda: found, lambda: made, "labels", lambda: _drawn(found)):
         print_records(rows, title, said, left=["group"])
         print_assumptions(found.attrs)
+
+
+def _drawn(found: "xr.Dataset") -> Any:
+    """Draw what labels are worth."""
+    from bayescm.plots.planning import draw_label_value  # late: it imports much
+
+    return draw_label_value(found)
 
 
 def _of_table(arguments: argparse.Namespace) -> "xr.DataArray":

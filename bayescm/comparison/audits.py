@@ -18,6 +18,7 @@ from bayescm.comparison.posteriors import Posteriors
 from bayescm.data import strata, validate
 from bayescm.data.random import Stream, matrix_rng
 from bayescm.data.schema import ACTUAL, CHAIN, DRAW, MATRIX, PREDICTED, SYSTEM, TOTALS, labels_of
+from bayescm.distributions import Linear
 from bayescm.distributions import strata as groups
 from bayescm.distributions.difference import TRUSTED, Contrast
 from bayescm.distributions.discrete import DiscreteDistribution
@@ -166,7 +167,20 @@ class AuditPosteriors(Posteriors):
         if isinstance(first, DiscreteDistribution) and isinstance(second, DiscreteDistribution):
             difference = first.each[0].minus(second.each[0])
             return None if difference is None else DiscreteDistribution((difference,))
+        sums = [self._sum(entry, system) for system in pair]
+        if sums[0] is not None and sums[1] is not None and (found := sums[0].minus(sums[1])).worst < TRUSTED:
+            return found
         return super().contrast(entry, pair)
+
+    def _sum(self, entry: Entry, system: int) -> Linear | None:
+        """Return the distribution of one number of one system where it is a sum of Betas: at known shares."""
+        posterior = self.audits[system][1]
+        if not posterior.known or posterior.unchecked is not None:
+            return None
+        found = groups.linear_of(entry.metric, posterior)
+        if not isinstance(found, Linear):
+            return None
+        return found if entry.place is None else found.at(entry.place)
 
     def ratio(self, entry: Entry, pair: tuple[int, int]) -> Contrast | None:
         """Return the exact distribution of a ratio, or None where there is none."""

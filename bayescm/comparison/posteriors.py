@@ -23,7 +23,14 @@ from bayescm.inference import posteriors
 from bayescm.metrics import evaluate, of_one_class
 from bayescm.models.cell_draws import draws_of_pairs, draws_of_systems, shared
 from bayescm.models.same_items import Patterns
-from bayescm.priors.concentrations import DEFAULT_PRIOR, MODELS, Concentrations, PrevalenceLike, PriorLike, concentrations
+from bayescm.priors.concentrations import (
+    DEFAULT_PRIOR,
+    MODELS,
+    Concentrations,
+    PrevalenceLike,
+    PriorLike,
+    concentrations,
+)
 
 Array = NDArray[np.float64]
 

@@ -154,9 +154,7 @@ def _warn_of_unchecked(where: dict[str, Any], counts: xr.DataArray) -> None:
     nothing = (strata.checked == 0) & (strata.totals > 0)
     for name, total in zip(np.array(strata.names)[nothing], strata.totals[nothing], strict=True):
         part = f"{total / strata.totals.sum():.2g} of all items" if strata.of == "population" else f"{total:g} items"
-        validate.warn(
-            f"{prefix}{name or 'all'} has {part} and none was checked: what is said of them is the prior's."
-        )
+        validate.warn(f"{prefix}{name or 'all'} has {part} and none was checked: what is said of them is the prior's.")
 
 
 def batch_dims(counts: xr.DataArray) -> list[str]:

@@ -157,7 +157,7 @@ def exact_of(metric: Metric, groups: Groups) -> Distribution | None:
         return None  # discrete: see items_of
     if groups.by_verdict and len(groups.shares) == groups.cells.shape[-1]:
         return _exchanged(metric, groups)
-    return _linear(metric, groups) if groups.known else None
+    return linear_of(metric, groups) if groups.known else None
 
 
 def _exchanged(metric: Metric, groups: Groups) -> Distribution | None:
@@ -175,7 +175,7 @@ def _exchanged(metric: Metric, groups: Groups) -> Distribution | None:
     return exact_distribution(resolve([partner], k)[0], which)
 
 
-def _linear(metric: Metric, groups: Groups) -> Distribution | None:
+def linear_of(metric: Metric, groups: Groups) -> Distribution | None:
     """Return the distribution of S / (S + T) where each group's items either all count in S + T, or none does."""
     if (found := _shares_of(metric, groups)) is None:
         return None

@@ -58,7 +58,10 @@ def each(counts: xr.DataArray, answer: Callable[[xr.DataArray, int], xr.Dataset]
     made["method"] = methods[0] if same else xr.concat(methods, dim)
     known = {name: [part.attrs[name] for part in parts] for name in _OF_EACH}
     of_each = {
-        name: {str(one): json.loads(value) if isinstance(value, str) else value for one, value in zip(names, values, strict=True)}
+        name: {
+            str(one): json.loads(value) if isinstance(value, str) else value
+            for one, value in zip(names, values, strict=True)
+        }
         for name, values in known.items()
     }
     return made.assign_coords(coords).assign_attrs(parts[0].attrs | attributes(**of_each))
@@ -172,9 +175,7 @@ def _of_draws(
     return found
 
 
-def drawn(
-    metrics: Sequence[Metric], posterior: groups.Groups, samples: int, rng: np.random.Generator
-) -> list[Array]:
+def drawn(metrics: Sequence[Metric], posterior: groups.Groups, samples: int, rng: np.random.Generator) -> list[Array]:
     """Return draws (draws, ...) of metrics, block by block, so that not all cells are held at once."""
     values: list[list[Array]] = []
     block = max(2**21 // posterior.cells.size, 1)

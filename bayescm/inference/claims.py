@@ -199,7 +199,11 @@ def _of_audit(
         tables = {name: (dims, part) for name, part in zip(_LONG_NAMES, np.stack(found, -1), strict=True)}
         drawn = {"samples": draws, "random_seed": seed} if "draws" in methods else {}
         return _dataset(
-            tables, wanted, labels if several else None, list(methods), audits.attrs_of(one, prior) | attributes(**drawn)
+            tables,
+            wanted,
+            labels if several else None,
+            list(methods),
+            audits.attrs_of(one, prior) | attributes(**drawn),
         )
 
     return audits.each(counts, answer)

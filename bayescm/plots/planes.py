@@ -139,6 +139,8 @@ def words(data: xr.Dataset) -> str:
         prior = str(attrs.get("prior", "jeffreys"))
         said = f"{prior[0].upper()}{prior[1:]} prior" if prior[:1].isalpha() else f"prior {prior}"
         density = attrs.get("ordering") == "density"
+        if "normal scores" in str(attrs.get("ordering")):
+            said += ", by draws"
         return f"{'highest density' if density else 'credible'}, {said if prior[:1] not in '[{' else 'own prior'}"
     plain = {"wilks": "Wilks", "simulate": "simulated"}.get(method, method)
     if method == "exact" and str(attrs.get("mid_p", "false")).lower() == "true":

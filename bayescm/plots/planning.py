@@ -131,3 +131,53 @@ def plot_sequential(
     ax.set_axisbelow(True)
     ax.spines[["top", "right"]].set_visible(False)
     return ax
+
+
+def draw_label_value(data: xr.Dataset, ax: "Axes | None" = None) -> "Axes":
+    """Draw what labels save on average, and what is left of it, against their number.
+
+    Parameters
+    ----------
+    data : xarray.Dataset
+        From :func:`bayescm.label_value`.
+    ax : matplotlib.axes.Axes, optional
+        Default: a new figure.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> import bayescm
+    >>> from bayescm.plots.planning import draw_label_value
+    >>> trial = bayescm.audited([[4, 2], [1, 5]], totals=[600, 405])
+    >>> ax = draw_label_value(bayescm.label_value(trial, {"fn": 5, "fp": 2}, per_label=1, n_items=5000))
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['value', 'less their price (1 each)', 'knowing all rates: 1,094', 'best: 50 labels']
+    """
+    require("data", data, "bayescm.label_value", ("value", "net", "best_n", "n_labels"), ("per_label", "n_items"))
+    ax = new_axes(ax, (6.4, 3.8))
+    n, best = data["n_labels"].values, int(data["best_n"])
+    top = float(data["value_of_information"])
+    ax.plot(n, data["value"], ".-", color=COLORS[0], label="value")
+    price = f"less their price ({float(data.attrs['per_label']):g} each)"
+    ax.plot(n, data["net"], ".-", color=COLORS[1], label=price)
+    most = f"{top:,.0f}" if top >= 100.0 else f"{top:.3g}"
+    ax.axhline(top, color="0.6", linewidth=1, dashes=(6, 3), label=f"knowing all rates: {most}", zorder=1)
+    if best:
+        net = float(data["net"].sel(n_labels=best))
+        ax.plot([best], [net], "o", color="black", label=f"best: {best:,} labels")
+    if (n > 0).all():
+        ax.set_xscale("log")
+    else:
+        ax.set_xscale("symlog", linthresh=1.0)
+    least = min(0.0, float(data["net"].min()))
+    ax.set_ylim(max(least, -1.1 * top if top > 0.0 else -1.0) * 1.05, 1.08 * top if top > 0.0 else None)
+    ax.set_xlabel("further labels")
+    ax.set_ylabel(f"of {int(data.attrs['n_items']):,} decisions, in units of cost")
+    ax.grid(color="0.9")
+    ax.set_axisbelow(True)
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.legend(frameon=False, fontsize="small")
+    return ax

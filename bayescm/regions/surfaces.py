@@ -9,13 +9,14 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from bayescm.data import validate
+from bayescm.data import strata, validate
 from bayescm.data.inputs import takes_counts, takes_scores
 from bayescm.data.schema import MATRIX, METRIC, THRESHOLD, VERSUS, batch_dim
-from bayescm.priors.concentrations import PriorLike
-from bayescm.regions.grid import LONG_NAMES, Array, axis, checked_axis
+from bayescm.priors.concentrations import PriorLike, resolved_prior
+from bayescm.regions.audits import of_audit
+from bayescm.regions.grid import LONG_NAMES, SPACES, Array, axis, checked_axis
 from bayescm.regions.methods import Ellipse, Method
-from bayescm.regions.options import LEVELS, Options, flat, two_labels
+from bayescm.regions.options import LEVELS, Options, checked_levels, flat, two_labels
 
 HERE = (str(Path(__file__).parents[1]),)
 """Warnings point to the first line outside this folder."""
@@ -49,7 +50,8 @@ def region(
     ----------
     counts : xarray.DataArray or array_like
         ``counts(..., actual, predicted)`` of two labels; a bare array is read as by :func:`bayescm.from_array`. May be
-        lazy (dask).
+        lazy (dask). An audit (:func:`bayescm.audited`) needs ``method="credible"``: an ellipse in the normal scores of both
+        numbers that holds the level of the posterior's draws.
     space : {"pr", "roc"}
         Precision over recall, or true positive rate over false positive rate.
     method : {"wilks", "exact", "ellipse", "credible", "simulate"}
@@ -69,7 +71,7 @@ def region(
     extra_cov : array_like of shape (2, 2), optional
         Of "ellipse": a covariance of (y, x) = (precision, recall) or (tpr, fpr) from other sources to be added.
     samples, random_seed : optional
-        Of "simulate": simulations per point (10,000) and their seed.
+        Of "simulate": simulations per point (10,000) and their seed; of an audit, draws (100,000).
     grid : int, pair of ints or pair of array_like, optional
         Points per axis (y, x) over the smallest window that holds all regions of the batch, or the axes themselves,
         increasing in [0, 1]. Default: 257 points (65 for "simulate"); for lazy counts 501 points over [0, 1].
@@ -110,6 +112,8 @@ def region(
     >>> surface.level.sel(precision=0.75, recall=0.85, method="nearest").round(2).item()
     0.78
     """
+    if strata.is_audit(counts):
+        return _of_audit(counts, space, method, levels, prior, ordering, mid_p, extra_cov, samples, random_seed, grid)
     made = Options(space, method, levels, prior, ordering, mid_p, extra_cov, samples, random_seed)
     checked = two_labels(counts)
     method_ = made.method(checked)
@@ -121,6 +125,31 @@ def region(
         return np.reshape(found, (*cells.shape[:-2], len(axes[0]), len(axes[1])))
 
     return _dataset(checked, made, method_, axes, kernel, list(MATRIX))
+
+
+def _of_audit(
+    counts: xr.DataArray,
+    space: str,
+    method: str,
+    levels: Sequence[float],
+    prior: PriorLike | None,
+    ordering: str | None,
+    mid_p: bool | None,
+    extra_cov: ArrayLike | None,
+    samples: int | None,
+    random_seed: int | np.random.Generator | None,
+    grid: Any,
+) -> xr.Dataset:
+    """Answer by the posterior, or say that no other method can."""
+    if method != "credible" or not (ordering is mid_p is extra_cov is None):
+        raise ValueError(
+            f"`method`={method!r} needs items that were all checked. Of an audit the region is the posterior's: "
+            "bayescm.region(audit, method='credible'), by draws (`samples`, `random_seed`), without other options."
+        )
+    plane = SPACES[validate.choice("space", space, tuple(SPACES))]
+    axes = _two_axes(grid)
+    sizes = _sizes(_POINTS if grid is None else grid) if axes is None else (0, 0)
+    return of_audit(counts, plane, checked_levels(levels), resolved_prior(prior), samples, random_seed, axes, sizes)
 
 
 @takes_scores

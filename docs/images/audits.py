@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import bayescm
+from bayescm.plots.planning import draw_label_value
 
 HERE = Path(__file__).parent
 
@@ -11,8 +12,7 @@ def main() -> None:
     """Draw what labels are worth against their number."""
     trial = bayescm.audited([[4, 2], [1, 5]], totals=[600, 405])
     found = bayescm.label_value(trial, {"fn": 5, "fp": 2}, per_label=1, n_items=5000)
-    ax = found[["value", "net"]].to_dataframe().plot(logx=True, figsize=(6.4, 3.8))
-    ax.spines[["top", "right"]].set_visible(False)
+    ax = draw_label_value(found)
     ax.figure.savefig(HERE / "label_value.png", dpi=110)
 
 

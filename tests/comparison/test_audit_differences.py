@@ -9,10 +9,11 @@ import xarray as xr
 from scipy import integrate, stats
 
 import bayescm
+from bayescm.comparison import audits
 
 A = bayescm.audited([[17, 1], [3, 19]], [100, 1900])
 B = bayescm.audited([[30, 4], [5, 41]], [320, 1680])
-DRAWS = 250_000
+DRAWS = 100_000
 K3 = np.array([[8, 1, 2], [1, 12, 0], [2, 1, 9]])
 
 
@@ -42,7 +43,8 @@ def test_the_difference_by_an_integral_of_both_distributions():
     )
     assert high - low == pytest.approx(0.95, abs=1e-4)
     assert found["method"].item() == "exact"
-    assert float(found["point"]) == pytest.approx((95 + 15) / 2000 + 1710 / 2000 - (0.0 + 320 * 5 / 35 + 1680 * 41 / 45) / 2000)
+    estimates = [(100 * 3 / 20 + 1900 * 19 / 20) / 2000, (320 * 5 / 35 + 1680 * 41 / 45) / 2000]
+    assert float(found["point"]) == pytest.approx(estimates[0] - estimates[1])
 
 
 @pytest.mark.parametrize("target", ["process", "population"])
@@ -72,8 +74,8 @@ def test_three_classes_at_known_shares():
     rng, names = np.random.default_rng(2), ["accuracy", "precision"]
     checked = {"A": K3, "B": K3[::-1, ::-1] + 1}
     shares = {"A": np.array([0.2, 0.5, 0.3]), "B": np.array([0.6, 0.1, 0.3])}
-    audits = {s: bayescm.audited(checked[s], shares[s], of="population") for s in checked}
-    found = bayescm.compare_systems(audits, names, design="independent", random_seed=1)
+    three = {s: bayescm.audited(checked[s], shares[s], of="population") for s in checked}
+    found = bayescm.compare_systems(three, names, design="independent", random_seed=1)
     draws = {}
     prior = np.full((3, 3), 0.25) + np.eye(3) * 0.25
     for s in checked:
@@ -91,8 +93,11 @@ def test_three_classes_at_known_shares():
 
 def test_these_items_alone_by_enumeration():
     """Every number of right answers among the unchecked, twice."""
-    audits = {"A": bayescm.audited([[3, 1], [1, 4]], [7, 9], of="items"), "B": bayescm.audited([[2, 1], [2, 3]], [8, 7], of="items")}
-    found = bayescm.compare_systems(audits, ["prevalence", "recall"], design="independent", rope=0.1, random_seed=1)
+    few = {
+        "A": bayescm.audited([[3, 1], [1, 4]], [7, 9], of="items"),
+        "B": bayescm.audited([[2, 1], [2, 3]], [8, 7], of="items"),
+    }
+    found = bayescm.compare_systems(few, ["prevalence", "recall"], design="independent", rope=0.1, random_seed=1)
     sides = []
     for checked, totals in (([[3, 1], [1, 4]], [7, 9]), ([[2, 1], [2, 3]], [8, 7])):
         c = np.array(checked)
@@ -138,31 +143,43 @@ def both(frame, target):
 @pytest.mark.parametrize("target", ["process", "population"])
 def test_the_same_items_beside_draws_of_numpy(labels, target):
     frame = table(labels=labels)
-    found = bayescm.compare_systems(both(frame, target), ["accuracy", "precision", "recall"], draws=50_000, random_seed=1)
+    found = bayescm.compare_systems(
+        both(frame, target), ["accuracy", "precision", "recall"], draws=10_000, random_seed=1
+    )
     assert found.attrs["design"] == "paired"
     rng, n, k = np.random.default_rng(3), DRAWS, labels
     prior = np.eye(2) * 0 + 0.5 if k == 2 else np.full((3, 3), 0.25) + np.eye(3) * 0.25
     groups = list(itertools.product(range(k), range(k)))
     seen = frame.dropna()
-    counts = {(i, j): np.array([((seen.a == i) & (seen.b == j) & (seen.human == t)).sum() for t in range(k)]) for i, j in groups}
+    counts = {
+        (i, j): np.array([((seen.a == i) & (seen.b == j) & (seen.human == t)).sum() for t in range(k)])
+        for i, j in groups
+    }
     totals = np.array([((frame.a == i) & (frame.b == j)).sum() for i, j in groups])
-    shares = rng.dirichlet(totals + prior[:, [i for i, _ in groups]].sum(0), n) if target == "process" else totals / totals.sum()
+    shares = (
+        rng.dirichlet(totals + prior[:, [i for i, _ in groups]].sum(0), n)
+        if target == "process"
+        else totals / totals.sum()
+    )
     theta = np.zeros((2, n, k, k))
     for g, (i, j) in enumerate(groups):
         part = shares[..., g, None] * rng.dirichlet(counts[i, j] + prior[:, i], n)
         theta[0, :, :, i] += part
         theta[1, :, :, j] += part
-    drawn = [bayescm.evaluate(xr.DataArray(one, dims=("draw", "actual", "predicted")), ["accuracy", "precision", "recall"]) for one in theta]
+    drawn = [
+        bayescm.evaluate(xr.DataArray(one, dims=("draw", "actual", "predicted")), ["accuracy", "precision", "recall"])
+        for one in theta
+    ]
     exact = 0
     for metric in found["summary"]["metric"].values:
         one, (name, _, label) = row(found, metric), str(metric).partition("[")
         values = [side[name].values if not label else side[name].values[:, int(label[:-1])] for side in drawn]
         difference = values[0] - values[1]
         exact += one["method"].item() == "exact"
-        assert float(one["mean"]) == pytest.approx(difference.mean(), abs=0.02 * difference.std()), metric
-        assert float(one["sd"]) == pytest.approx(difference.std(), rel=0.02), metric
+        assert float(one["mean"]) == pytest.approx(difference.mean(), abs=0.03 * difference.std()), metric
+        assert float(one["sd"]) == pytest.approx(difference.std(), rel=0.025), metric
         inside = (difference >= float(one["interval"][0])) & (difference <= float(one["interval"][1]))
-        assert inside.mean() == pytest.approx(0.95, abs=0.005), metric
+        assert inside.mean() == pytest.approx(0.95, abs=0.008), metric
     assert exact == {("process", 2): 0, ("process", 3): 0, ("population", 2): 2, ("population", 3): 3}[target, labels]
 
 
@@ -175,25 +192,26 @@ def test_the_same_items_tell_more_than_items_of_their_own():
     assert "all systems answered the same items" in bayescm.compare_systems(pair, random_seed=1).attrs["assumptions"]
 
 
-def test_intervals_hold_what_they_say():
-    """Two systems with truths drawn from the prior: the difference lies in its interval 95% of the time."""
-    rng, hits, n = np.random.default_rng(5), 0, 400
-    for _ in range(n):
-        truth, audits = [], {}
+def test_probabilities_are_uniform_where_truths_are_drawn_from_the_prior():
+    """The cdf of the difference at its true value, 300 times: intervals then hold what they say."""
+    rng, found = np.random.default_rng(5), []
+    for _ in range(300):
+        truth, pair = [], {}
         for name in "AB":
             right = rng.beta(0.5, 0.5, 2)
             checked = rng.binomial([8, 12], right)
             truth.append(0.3 * right[0] + 0.7 * right[1])
-            cells = np.array([[8 - checked[0], 12 - checked[1]], checked])
-            audits[name] = bayescm.audited(cells, [0.3, 0.7], of="population")
-        found = bayescm.compare_systems(audits, "prevalence", design="independent", chains=1, draws=160, random_seed=1)
-        low, high = row(found, "prevalence")["interval"].values
-        hits += low <= truth[0] - truth[1] <= high
-    assert abs(hits / n - 0.95) < 4 * np.sqrt(0.95 * 0.05 / n)
+            pair[name] = bayescm.audited(np.array([[8, 12] - checked, checked]), [0.3, 0.7], of="population")
+        compared = audits.read(pair, "independent", None, "prevalence")
+        posteriors = audits.AuditPosteriors(compared, "stratified", "jeffreys", None, 1, 160, 1, {})
+        found.append(float(posteriors.contrast(compared.entries[0], (0, 1)).cdf(truth[0] - truth[1])))
+    assert stats.kstest(found, "uniform").pvalue > 1e-3
 
 
 def test_a_batch_over_systems_is_a_mapping():
-    counts = bayescm.from_array([[[17, 1], [3, 19]], [[30, 4], [5, 41]]], dims="system").assign_coords(system=["A", "B"])
+    counts = bayescm.from_array([[[17, 1], [3, 19]], [[30, 4], [5, 41]]], dims="system").assign_coords(
+        system=["A", "B"]
+    )
     batch = bayescm.audited(counts, [[100, 1900], [320, 1680]], batch="system")
     for call in (bayescm.compare_systems, bayescm.leaderboard):
         one, other = (call(data, random_seed=1, design="independent") for data in (batch, {"A": A, "B": B}))
