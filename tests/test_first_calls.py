@@ -112,6 +112,7 @@ CLINIC = {
     "sample_size('sensitivity', width=.1, prevalence='10%').n_items > 3000": True,
     "summary(audited(SCREENING, [1000, 100]), 'prevalence').point": (1000 * 5 / 95 + 100 * 45 / 55) / 1100,
     "decide(SCREENING, {'fn': 10, 'fp': 1}).best.item()": "classifier",
+    "compare_systems(AUDITS)['summary'].method.item()": "exact",
 }
 EVALUATION = {
     "leaderboard(RIGHT).point.sel(system='gpt')": 0.75,
@@ -224,7 +225,7 @@ REFUSED = {
     "leaderboard(RIGHT, 'accuracy')": r"leaderboard\(counts, metric=",
     "compare_systems(LONG, 'gpt', 'llama')": "reference=",
     "compare_systems(RIGHT.gpt, RIGHT.llama)": r"compare_systems\(y_true, \{",
-    "compare_systems(AUDITS)": r"leaderboard\(\{'A': audit_a",
+    "decide(AUDITS['a'], {'fn': 1})": r"compare_systems\(\{'A': audit_a",
     "leaderboard(2 * RIGHT, runs=4, k=2)": r"comb\(4 - passes, 2\), runs=6",
     "sample_size_to_compare(.05)": r"sample_size_to_compare\(0.85, 0.80\)",
     "sample_size_to_compare(.9, .85, paired=True)": "`discordance`",

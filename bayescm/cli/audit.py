@@ -54,7 +54,9 @@ def add_parser(commands: Any) -> None:
     p.add_argument("--per-label", type=float, metavar="P", help="of --costs: the price of a label")
     p.add_argument("--n-items", type=int, metavar="N", help="of --costs: items to be decided about")
     p.add_argument("--seed", type=int, metavar="N", help="seed of the draws, for the metrics that need them")
-    add_outputs(p, "posterior draws and summary as a netCDF DataTree", "a picture of the intervals, or of what labels are worth")
+    add_outputs(
+        p, "posterior draws and summary as a netCDF DataTree", "a picture of the intervals, or of what labels are worth"
+    )
 
 
 def _run(arguments: argparse.Namespace) -> None:

@@ -6,7 +6,7 @@ one pair of verdicts, its truth counts for both, and the difference is of one po
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,6 @@ from bayescm.distributions.discrete import DiscreteDistribution
 from bayescm.distributions.protocol import Distribution
 from bayescm.inference.audits import distribution_of, posterior_of
 from bayescm.metrics import MetricsLike, evaluate, resolve
-from bayescm.models import same_items
 
 Array = NDArray[np.float64]
 PAIRED, INDEPENDENT = "paired", "independent"
@@ -46,8 +45,8 @@ def read(data: Mapping[str, Any], design: str | None, reference: str | None, met
             "The audits are of the same items, and design='independent' ignores that: their differences look more "
             "uncertain than they are, or less."
         )
-    if design is None and not same and len({float(one.coords[TOTALS].sum()) for one in data.values()}) == 1:
-        same_items.warn_of_same_totals("design='independent'", "number of items")
+    if design is None and not same:
+        warn_of_same_totals(data)
     design = design or (PAIRED if same else INDEPENDENT)
     checked = xr.concat([_checked(one) for one in data.values()], SYSTEM).assign_coords({SYSTEM: list(data)})
     resolved = resolve(metrics, len(labels))
@@ -55,6 +54,17 @@ def read(data: Mapping[str, Any], design: str | None, reference: str | None, met
     return Compared(
         design, checked.transpose(SYSTEM, *MATRIX), None, pairs, resolved, entries_of(resolved, labels), dict(data)
     )
+
+
+def warn_of_same_totals(data: Mapping[str, xr.DataArray]) -> None:
+    """Warn where audits that are taken as independent have the same number of items."""
+    if len(data) > 1 and len({float(one.coords[TOTALS].sum()) for one in data.values()}) == 1:
+        validate.warn(
+            "The audits have the same number of items: probably the items are the same, but the systems' errors are "
+            "taken as independent. Say design='independent' if they are; of two systems on the same items with one "
+            "truth give bayescm.compare_systems audits by each other's verdicts, bayescm.audited(table, "
+            "predicted='a', stratum='b') and the other way round."
+        )
 
 
 def check_alike(data: Mapping[str, Any]) -> None:
@@ -86,7 +96,7 @@ def verdicts_of_each_other(first: xr.DataArray, second: xr.DataArray) -> bool:
 
 
 def _by_both_verdicts(audit: xr.DataArray) -> tuple[Array, Array] | None:
-    """Return counts (other verdict, truth, verdict) and totals (other verdict, verdict), where that is what they are."""
+    """Return counts (other verdict, truth, verdict) and totals (other verdict, verdict), where they are such."""
     labels = labels_of(audit)
     others = [str(dim) for dim in audit.dims if dim not in MATRIX]
     if len(others) != 1 or PREDICTED not in audit.coords[TOTALS].dims or others[0] not in audit.coords:
@@ -99,6 +109,12 @@ def _by_both_verdicts(audit: xr.DataArray) -> tuple[Array, Array] | None:
     counts[place] = audit.transpose(others[0], *MATRIX).values
     totals[place] = audit.coords[TOTALS].transpose(others[0], PREDICTED).values
     return counts, totals
+
+
+def _add(theta: Array, other: NDArray[np.intp], g: int, part: Array) -> None:
+    """Add a group's part to the cells of both systems (draws, 2, K, K): its truth, by either verdict."""
+    theta[:, 0] += part
+    theta[:, 1, :, other[g]] += part.sum(-1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,13 +151,7 @@ class AuditPosteriors(Posteriors):
             if not self.same_items:
                 theta[:, i] = groups.draw(posterior, rng, n)[2]
                 continue
-            other = self.other_verdict
-
-            def add(g: int, part: Array) -> None:
-                theta[:, 0] += part
-                theta[:, 1, :, other[g]] += part.sum(-1)
-
-            groups.draw_parts(posterior, rng, n, add)
+            groups.draw_parts(posterior, rng, n, partial(_add, theta, self.other_verdict))
         shape = self.chains, self.draws, *theta.shape[1:]
         coords = {SYSTEM: self.compared.systems, ACTUAL: self.compared.labels, PREDICTED: self.compared.labels}
         labelled = xr.DataArray(theta.reshape(shape), dims=(CHAIN, DRAW, SYSTEM, *MATRIX), coords=coords)

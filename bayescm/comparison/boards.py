@@ -9,6 +9,7 @@ import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
 from bayescm.comparison import mixtures, population, rank_draws, ranks, shrinkage
+from bayescm.comparison.audits import warn_of_same_totals
 from bayescm.comparison.board_report import LONG_NAMES, Answer, Options, better_by_moments, dataset
 from bayescm.comparison.field import INDEPENDENT, Field, audited, independent, published, together
 from bayescm.data import strata, validate
@@ -16,7 +17,7 @@ from bayescm.data.answers import of_accuracies
 from bayescm.data.assumptions import CHECKED, ITEMS, OF_AUDIT, ONE_KIND, OWN_ITEMS, SAME_ITEMS, assumed, of_runs
 from bayescm.data.inputs import takes_systems
 from bayescm.data.random import Stream, matrix_rng
-from bayescm.data.schema import SYSTEM, TOTALS, attributes, positive_class
+from bayescm.data.schema import SYSTEM, attributes, positive_class
 from bayescm.distributions import Beta, Integral, Linear
 from bayescm.metrics import MetricLike
 from bayescm.metrics.naming import naming
@@ -67,7 +68,7 @@ def leaderboard(
         `system`, `item` and `correct`; ``{"correct": [...], "wrong": [...]}`` or a frame of these; a mapping of
         systems to matrices, or to accuracies with `n_items`. Several runs of an item: predictions of shape (items,
         runs), a column `run` in the frame, or how many of 4 runs passed with ``runs=4``. A mapping of systems
-        to audits (:func:`bayescm.audited`): each by its own totals, as independent.
+        to audits (:func:`bayescm.audited`), or audits over ``system``: each by its own totals, as independent.
     metric : str, Metric or callable
         One number per system. The best is the largest, or the smallest of a loss such as the error rate.
     n_items : int, array_like or mapping, optional
@@ -299,9 +300,8 @@ def _of_audits(
     for one in audits.values():
         strata.of_data(one, model)  # refuses others
     field = audited(audits, metric, prior)
-    totals = {float(one.coords[TOTALS].sum()) for one in audits.values()}
-    if design is None and len(audits) > 1 and len(totals) == 1:
-        same_items.warn_of_same_totals("design='independent'", "number of items")
+    if design is None:
+        warn_of_same_totals(audits)
     return field
 
 

@@ -61,7 +61,9 @@ def compare_systems(
         for each system: ``counts(system, actual, predicted)``. Folds: ``counts(system, fold, actual, predicted)``. Also
         ``compare_systems(y_true, {"A": y_pred, "B": y_pred})``, of the same items, and ``compare_systems({"A": counts,
         "B": counts})``, of others. Several runs of the same items: predictions of shape (items, runs), a long frame
-        with a column `run`, or ``compare_systems({"A": passes, "B": passes}, runs=4)``, how many of 4 runs passed.
+        with a column `run`, or ``compare_systems({"A": passes, "B": passes}, runs=4)``, how many of 4 runs passed. A
+        mapping of systems to audits (:func:`bayescm.audited`), or audits over ``system``: each by its own totals; as
+        the same items if there are two, each with the verdicts of the other as strata.
     metrics
         As in :func:`bayescm.summary`.
     reference : str, optional
@@ -133,6 +135,10 @@ def compare_systems(
     got it in more of them. All is by draws then: of proportions from a Dirichlet over the pairs of shares that were
     seen, with one item of the prior for either system, which tells them apart as much as those seen do in root mean
     square, and one for none. ``tests`` has the t-test of the items' differences, and there are no ``flips``.
+
+    Of audits, differences of two labels are exact (quadrature), at known shares and of these items alone too (sums of
+    Betas; all pairs of values); of the same items at known shares where each group's truth counts in two ways, as it
+    does for accuracy of two labels and for precision. All else is drawn, and there are no ``tests``.
 
     For areas under curves of the same items see :func:`bayescm.auc_difference`.
 

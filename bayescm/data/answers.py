@@ -47,6 +47,11 @@ def read_systems(data: Any, *, leaderboard: bool) -> Any:
     """
     if is_audit(data) and batch_dims(data) == [SYSTEM]:
         return {str(where[SYSTEM]): one for where, one in singles(data)}
+    if is_audit(data) and SYSTEM in data.dims:
+        raise ValueError(
+            "`data` are one audit whose strata are systems; for an audit of each say so: bayescm.audited(..., "
+            "batch='system')."
+        )
     if isinstance(data, Mapping) and any(map(is_audit, data.values())):
         return {str(name): one for name, one in data.items()}
     if isinstance(data, list) and data and all(isinstance(one, Mapping) and SYSTEM in one for one in data):

@@ -82,9 +82,9 @@ def check_matrix(matrix: Any, name: str) -> xr.DataArray:
     if TOTALS in matrix.coords or OF in matrix.attrs:
         raise ValueError(
             f"`{name}` are of items of which only some were checked (bayescm.audited), and this needs items that all "
-            "were. For an audit: bayescm.summary, metric_distribution, probability, leaderboard or compare_systems({'A': "
-            "audit_a, 'B': audit_b}), and posterior(audit, metrics=[...]), whose draws answer all else (a region: "
-            "bayescm.plots.plot_region). Several are one with batch= in bayescm.audited. The checked items alone are "
+            "were. For an audit: bayescm.summary, metric_distribution, probability, region(audit, method='credible'), "
+            "leaderboard or compare_systems({'A': audit_a, 'B': audit_b}), and posterior(audit, metrics=[...]), whose "
+            "draws answer all else. Several in one array: batch= in bayescm.audited. The checked items alone are "
             ".drop_vars('totals').drop_attrs()."
         )
     if any(dim not in matrix.dims for dim in MATRIX):

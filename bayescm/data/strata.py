@@ -154,7 +154,9 @@ def _warn_of_unchecked(where: dict[str, Any], counts: xr.DataArray) -> None:
     nothing = (strata.checked == 0) & (strata.totals > 0)
     for name, total in zip(np.array(strata.names)[nothing], strata.totals[nothing], strict=True):
         part = f"{total / strata.totals.sum():.2g} of all items" if strata.of == "population" else f"{total:g} items"
-        validate.warn(f"{prefix}{name or 'all'} has {part} and none was checked: what is said of them is the prior's.")
+        validate.warn(
+            f"{prefix}{name or 'all'} has {part} and none was checked: what is said of them is the prior's. Check some."
+        )
 
 
 def batch_dims(counts: xr.DataArray) -> list[str]:
@@ -237,8 +239,8 @@ def _check_dims(totals: xr.DataArray, others: list[str]) -> None:
     """Refuse totals that leave out the stratum, and more than one."""
     if len(others) > 1:
         raise ValueError(
-            f"`counts` may have one dim of strata beside 'actual' and 'predicted'; got {others}. Where some tell audits "
-            f"apart, say so: bayescm.audited(..., batch={others[0]!r}); else select, or stack the strata."
+            f"`counts` may have one dim of strata beside 'actual' and 'predicted'; got {others}. Where some tell "
+            f"audits apart, say so: bayescm.audited(..., batch={others[0]!r}); else select, or stack the strata."
         )
     if set(totals.dims) not in [{PREDICTED, *others}, set(others) or {PREDICTED}]:
         wanted = f"{others[0]!r}, or {others[0]!r} and 'predicted'" if others else "'predicted'"

@@ -96,9 +96,12 @@ def check_proper(groups: Groups, strata: Strata) -> None:
 
 
 def plug_in(strata: Strata) -> Array:
-    """Return the cells (K, K) of the stratified estimator: each group's observed shares, by its part of all items."""
+    """Return the cells (K, K) of the stratified estimator: each group's observed shares, by its part of all items.
+
+    NaN are those cells that items of a group can be in of which nothing was checked.
+    """
     with np.errstate(invalid="ignore"):
-        rates = strata.counts / strata.checked[:, None, None]
+        rates = np.where(strata.possible, strata.counts / strata.checked[:, None, None], 0.0)
     weights = strata.totals / strata.totals.sum()
     return np.asarray((weights[:, None, None] * np.where(weights[:, None, None] > 0, rates, 0.0)).sum(0))
 

@@ -43,8 +43,8 @@ def of_audit(
         raise ValueError(f"`counts` must have two labels here; it has {len(labels)}.")
     if of.of == "items":
         raise ValueError(
-            "`counts` of these items alone (of='items') have finitely many pairs of values, and no region that is bounded "
-            "by a line: take draws, bayescm.posterior(counts, metrics=['precision', 'recall'])."
+            "`counts` of these items alone (of='items') have finitely many pairs of values, and no region that is "
+            "bounded by a line: take draws, bayescm.posterior(counts, metrics=['precision', 'recall'])."
         )
     size = validate.draws(_DRAWS if samples is None else samples)
     seed = validate.seed(random_seed)

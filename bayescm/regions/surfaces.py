@@ -50,8 +50,8 @@ def region(
     ----------
     counts : xarray.DataArray or array_like
         ``counts(..., actual, predicted)`` of two labels; a bare array is read as by :func:`bayescm.from_array`. May be
-        lazy (dask). An audit (:func:`bayescm.audited`) needs ``method="credible"``: an ellipse in the normal scores of both
-        numbers that holds the level of the posterior's draws.
+        lazy (dask). An audit (:func:`bayescm.audited`) needs ``method="credible"``: an ellipse in the normal scores of
+        both numbers that holds the level of the posterior's draws.
     space : {"pr", "roc"}
         Precision over recall, or true positive rate over false positive rate.
     method : {"wilks", "exact", "ellipse", "credible", "simulate"}

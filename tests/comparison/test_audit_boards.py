@@ -55,9 +55,15 @@ def test_what_is_refused():
 
 
 @pytest.mark.parametrize("call", [
-    lambda: bayescm.compare_systems({"a": A, "b": B}), lambda: bayescm.region(A), lambda: bayescm.summary([A, B]),
-    lambda: bayescm.probability(A, "accuracy > .9"), lambda: bayescm.decide(A, {"fn": 1}), lambda: bayescm.report(A),
+    lambda: bayescm.summary([A, B]), lambda: bayescm.decide(A, {"fn": 1}), lambda: bayescm.report(A),
+    lambda: bayescm.region_level(A, recall=0.9, precision=0.9),
 ])  # fmt: skip
 def test_what_takes_no_audit_names_what_does(call):
-    with pytest.raises(ValueError, match=r"leaderboard\(\{'A': audit_a.*posterior\(audit, metrics="):
+    with pytest.raises(ValueError, match=r"compare_systems\(\{'A': audit_a.*posterior\(audit, metrics="):
         call()
+
+
+def test_strata_that_are_systems_are_no_batch():
+    counts = bayescm.from_array([[[17, 1], [3, 19]]] * 2, dims="system")
+    with pytest.raises(ValueError, match="batch='system'"):
+        bayescm.leaderboard(bayescm.audited(counts, [[100, 1900]] * 2))
