@@ -62,15 +62,20 @@ def test_tables_and_two_dims():
 
 def test_what_a_batch_refuses():
     batch = bayescm.audited(COUNTS, TOTALS, batch="system")
-    for call in (bayescm.posterior, bayescm.allocate, bayescm.metric_distribution):
+    for call in (
+        bayescm.posterior, lambda audit: bayescm.allocate(audit, 3),
+        lambda audit: bayescm.region(audit, method="credible"),
+        lambda audit: bayescm.metric_distribution(audit, "accuracy"),
+    ):  # fmt: skip
         with pytest.raises(ValueError, match=r"over system.*counts.isel\(system=0\)"):
-            call(batch, "accuracy") if call is not bayescm.allocate else call(batch, 3)
+            call(batch)
     with pytest.raises(ValueError, match="`batch` must be dims of the counts"):
         bayescm.audited(COUNTS, TOTALS, batch="fold")
     with pytest.raises(ValueError, match="B: `totals` must count all items"):
         bayescm.audited(COUNTS, [[100, 1900], [10, 1680]], batch="system")
     with pytest.warns(UserWarning, match=r"A: predicted 0 has 100 items.*Check some"):
-        bayescm.audited(COUNTS * [[0, 1], [0, 1]], TOTALS, batch="system")
+        bayescm.audited(bayescm.from_array([[[0, 1], [0, 19]], CELLS[1]], dims="system").assign_coords(
+            system=["A", "B"]), TOTALS, batch="system")  # fmt: skip
 
 
 def test_an_unchecked_verdict_leaves_the_others_an_estimate():
@@ -150,7 +155,8 @@ def test_a_region_holds_its_level_of_other_draws(of, space):
     np.testing.assert_allclose(found["point"], [0.95, 0.991758] if space == "pr" else found["point"], atol=1e-5)
     ax = bayescm.plot_region(found)
     assert "by draws" in ax.get_legend().get_title().get_text()
-    assert float(bayescm.regions.area(found, levels=[0.683]).values[0]) > 0
+    areas = bayescm.regions.contour(found, levels=[0.683, 0.954])["area"].values
+    assert 0 < areas[0] < areas[1]
 
 
 def test_what_regions_refuse():
