@@ -36,7 +36,7 @@ Hanley 1988, The robustness of the "binormal" assumptions used in fitting ROC cu
 Gu and Ghosal 2009, Bayesian ROC curve estimation under binormality using a rank likelihood, J. Stat. Plan. Inference
 139, for a binormal model of the ranks, which needs no transformation.
 
-Run ``python models/binormal.py`` to see a simulated classifier by both roads.
+Run ``python models/binormal.py`` to see a simulated classifier by both methods.
 """
 
 from typing import Any

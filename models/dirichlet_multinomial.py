@@ -12,7 +12,7 @@ In symbols
     Every metric is a function of theta. For two labels this is prevalence ~ Beta(a_TP + a_FN, a_TN + a_FP),
     recall ~ Beta(a_TP, a_FN) and specificity ~ Beta(a_TN, a_FP), independent.
 
-Run ``python models/dirichlet_multinomial.py`` to see Caelen's classifier B by both roads.
+Run ``python models/dirichlet_multinomial.py`` to see Caelen's classifier B by both methods.
 """
 
 from typing import Any

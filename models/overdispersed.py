@@ -40,7 +40,7 @@ Priors
 Mosimann 1962, Biometrika 49:65; Kish 1965, Survey Sampling; Eldridge, Ashby and Kerry 2006, International Journal of
 Epidemiology 35:1292.
 
-Run ``python models/overdispersed.py`` to see chains of dependent items by three roads.
+Run ``python models/overdispersed.py`` to see chains of dependent items in three ways.
 """
 
 from collections.abc import Sequence

@@ -36,7 +36,7 @@ In symbols, dependence="difficulty" (two labels; the default for three or more c
     single story. A prior stated on b would draw recall towards 1/2 as difficulty_sd grows. The saturated table of S
     classifiers has 2^(S+1) - 1 parameters, this one 2 S + 3. It can't say that classifiers avoid each other's errors.
 
-Run ``python models/paired.py`` to compare two classifiers by both roads, and three by their items' difficulty.
+Run ``python models/paired.py`` to compare two classifiers by both methods, and three by their items' difficulty.
 """
 
 from collections.abc import Mapping

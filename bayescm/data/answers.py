@@ -1,6 +1,7 @@
 """Right and wrong answers, passes and accuracies of systems, read where they can be nothing else."""
 
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from typing import Any, cast
 
 import numpy as np
@@ -165,7 +166,19 @@ def of_accuracies(data: Any, n_items: Any) -> Any:
     if n.shape not in ((), (len(numbers),)):
         raise ValueError(f"`n_items` must be one number, or one for each of {len(numbers)} systems; got {n.shape}.")
     right = np.rint(np.array(list(numbers.values()), np.float64) * n).astype(np.int64)
+    _check_accuracies(numbers, np.broadcast_to(n, right.shape), right)
     return _published({_RIGHT: right, _WRONG: n - right}, [str(name) for name in numbers])
+
+
+def _check_accuracies(numbers: Mapping[Any, Any], n_items: NDArray[np.int64], right: NDArray[np.int64]) -> None:
+    """Warn of an accuracy that no whole number of right answers has, as far as its decimals say."""
+    for (name, value), n, k in zip(numbers.items(), n_items.tolist(), right.tolist(), strict=True):
+        rounding = 0.5 * 10.0 ** int(Decimal(str(value)).as_tuple().exponent)
+        if abs(float(value) * n - k) > (rounding + 1e-12) * n:
+            validate.warn(
+                f"an accuracy of {value} ({name}) isn't that of any number of right answers among {n:,} items, such as "
+                f"a mean over folds or seeds; it is taken for {k:,} of them, {k / n:.6g}."
+            )
 
 
 def _are_runs(data: Mapping[Any, Any]) -> bool:

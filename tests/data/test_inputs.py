@@ -143,3 +143,11 @@ def test_functions_look_as_they_are_written():
     assert list(inspect.signature(bayescm.summary).parameters)[:2] == ["counts", "metrics"]
     assert bayescm.summary.__globals__ is vars(inspect.getmodule(bayescm.summary))  # or doctest would skip it
     assert bayescm.summary.__name__ == "summary"
+
+
+def test_accuracies_that_no_number_of_right_answers_has_are_warned_of():
+    with pytest.warns(UserWarning, match=r"0\.905 \(A\) isn't .* taken for 90"):
+        board = bayescm.leaderboard({"A": 0.905, "B": 0.8}, n_items=[100, 101])
+    assert board.point.values[0] == 0.9
+    exact = bayescm.leaderboard({"A": 612 / 723, "B": 0.8465, "C": np.float32(0.85)}, n_items=[723, 723, 1001])
+    np.testing.assert_allclose(exact.point, [612 / 723, 612 / 723, 851 / 1001])
