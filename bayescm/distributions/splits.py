@@ -1,0 +1,198 @@
+"""A share of correct among correct and wrong that is independent of all else, and the cells as functions of it.
+
+Of gammas, some of them of correct cells (their sum p) and some of wrong ones (q), U = p/(p + q) is a Beta independent of
+the rest: of p + q, of the shares within p and within q, and of all other cells. So each draw of the rest gives averages
+over classes as functions of U alone.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from bayescm.metrics import Metric, multiclass
+from bayescm.metrics.quantities import Quantities
+from bayescm.priors.concentrations import Concentrations
+
+Array = NDArray[np.float64]
+
+_RIGHT = (("diagonal",), ("off_diagonal",))
+_SIZES = 64  # numbers of wrong cells that are tried
+_DIFFERENCE = 1e-5  # of a derivative, of the cell
+_BLOCK = 2**16
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """Which cells' gammas U is the share of, U ~ Beta(a, b).
+
+    Attributes
+    ----------
+    right : ndarray of bool, shape (K,)
+        Of the diagonal.
+    wrong : ndarray of bool, shape (K, K)
+        Off the diagonal.
+    a, b : float
+    which : Concentrations
+        Of one matrix. Rows apart (not one Dirichlet) are whole or not at all in the split.
+    """
+
+    right: NDArray[np.bool_]
+    wrong: NDArray[np.bool_]
+    a: float
+    b: float
+    which: Concentrations
+
+    def along(
+        self, theta: Array, odds: Array, rng: np.random.Generator
+    ) -> Iterator[tuple[slice, list[multiclass.Cells]]]:
+        """Give the cells of each class against the rest, (K, some), at each of some log-odds of U.
+
+        Parameters
+        ----------
+        theta : ndarray of shape (K, K, n)
+            Draws of the cells.
+        odds : ndarray of shape (m,)
+            The log-odds.
+        rng : numpy.random.Generator
+            Of the sums of the rows' gammas, where the rows aren't one Dirichlet.
+        """
+        k, _, n = theta.shape
+        size = max(_BLOCK // k**2, 16)
+        moved = self._of_cells if self.which.one_dirichlet else self._of_rows
+        for start in range(0, n, size):
+            part = slice(start, min(start + size, n))
+            yield part, moved(theta[..., part], odds, rng)
+
+    def _of_cells(self, theta: Array, odds: Array, _: np.random.Generator) -> list[multiclass.Cells]:
+        """Return the cells where all are one Dirichlet: those of the split are multiplied by two numbers."""
+        off = theta * ~np.eye(len(theta), dtype=bool)[..., None]
+        wrong = off * self.wrong[..., None]
+        tp, right = np.einsum("iin->in", theta), np.einsum("iin->in", theta)[self.right].sum(0)
+        off -= wrong
+        fn, fp, moving_fn, moving_fp = off.sum(1), off.sum(0), wrong.sum(1), wrong.sum(0)
+        both = right + moving_fn.sum(0)
+        found = []
+        for u in odds:
+            more, less = special.expit(u) * both / right, special.expit(-u) * both / (both - right)
+            now = np.where(self.right[:, None], tp * more, tp), fn + moving_fn * less, fp + moving_fp * less
+            found.append(multiclass.Cells(*now, np.maximum(1.0 - sum(now), 0.0)))
+        return found
+
+    def _of_rows(self, theta: Array, odds: Array, rng: np.random.Generator) -> list[multiclass.Cells]:
+        """Return the cells where rows are independent: U multiplies the odds of their recalls."""
+        off = theta * ~np.eye(len(theta), dtype=bool)[..., None]
+        diagonal, missed = np.einsum("iin->in", theta), off.sum(1)
+        shares = diagonal + missed
+        with np.errstate(divide="ignore", invalid="ignore"):  # what has underflown: then the metric is drawn
+            recall, own = diagonal / shares, np.log(diagonal) - np.log(missed)
+            gammas = rng.standard_gamma(self.which.rows.sum(1)[self.right], (theta.shape[-1], int(self.right.sum()))).T
+            right = (gammas * recall[self.right]).sum(0)
+            wrong = (gammas * (missed / shares)[self.right]).sum(0)
+            pooled = np.log(right) - np.log(wrong)
+            found = []
+            for u in odds:
+                moved = np.where(self.right[:, None], own + (u - pooled), own)
+                tp, fn = shares * special.expit(moved), shares * special.expit(-moved)
+                fp = np.einsum("in,ijn->jn", fn / missed, off)
+                found.append(multiclass.Cells(tp, fn, fp, np.maximum(1.0 - shares - fp, 0.0)))
+        return found
+
+
+def average(metric: Metric, cells: multiclass.Cells) -> tuple[Array, Array | None]:
+    """Return an average over the classes, (n,), of cells (K, n) that add up to 1, and the values of the classes.
+
+    The classes have none where the average is that of their pooled cells.
+    """
+    if metric.ratio in (_RIGHT, _RIGHT[::-1]):
+        right = cells.tp.sum(0)
+        return (right if metric.ratio == _RIGHT else cells.fn.sum(0)), None
+    rest = Quantities(cells)
+    values = rest.call(metric.function)
+    if metric.kind == "macro":
+        return values.mean(0), values
+    return (rest["positives"] * values).sum(0), values
+
+
+def split_of(metric: Metric, which: Concentrations) -> Split | None:
+    """Return the split that explains most of the variance of an average, to first order; None where there is none."""
+    k = which.rows.shape[-1]
+    pooled = metric.ratio in (_RIGHT, _RIGHT[::-1])
+    if k == 2 or not (metric.kind in ("macro", "weighted") or pooled) or metric.moments:
+        return None
+    slopes, mean = _slopes(metric, which)
+    if not np.isfinite(slopes).all():
+        return None
+    if which.one_dirichlet:
+        return _of_cells(slopes, which)
+    return _of_rows(slopes * mean, which)
+
+
+def _slopes(metric: Metric, which: Concentrations) -> tuple[Array, Array]:
+    """Return the derivative of the average in each cell where all are as expected, and these cells."""
+    k = which.rows.shape[-1]
+    mean = which.rows / which.rows.sum(1, keepdims=True) * (which.shares / which.shares.sum())[:, None]
+    cells = multiclass.Cells(*(cell[:, None] for cell in multiclass.one_vs_rest(mean)))
+
+    def part_of_classes(moved: multiclass.Cells) -> Array:
+        if metric.ratio is not None:
+            return moved.tp if metric.ratio == _RIGHT else moved.fn
+        rest = Quantities(moved)
+        values = rest.call(metric.function)
+        return values / k if metric.kind == "macro" else rest["positives"] * values
+
+    with np.errstate(divide="ignore", invalid="ignore"):
+        each = []
+        for name, cell in zip(cells._fields, cells, strict=True):
+            above, below = (
+                part_of_classes(cells._replace(**{name: cell * (1.0 + sign * _DIFFERENCE)})) for sign in (1, -1)
+            )
+            each.append(((above - below) / (2.0 * _DIFFERENCE * cell))[:, 0])
+    tp, fn, fp, tn = each
+    own = np.eye(k, dtype=bool)
+    slopes = tn.sum() - tn[:, None] - tn + fn[:, None] + fp
+    return np.where(own, (tn.sum() - tn + tp)[:, None], slopes), mean
+
+
+def _of_cells(slopes: Array, which: Concentrations) -> Split | None:
+    """Return the split of one Dirichlet: the correct cells with the largest slopes, the wrong ones with the least."""
+    k = len(slopes)
+    off = ~np.eye(k, dtype=bool)
+    sign = 1.0 if np.diagonal(slopes).mean() > slopes[off].mean() else -1.0
+    levels = sign * slopes
+    right = np.argsort(-np.diagonal(levels))
+    wrong = np.flatnonzero(off)[np.argsort(levels[off])]
+
+    def sums(order: NDArray[np.intp], concentration: Array, level: Array) -> tuple[Array, Array]:
+        a = np.cumsum(concentration.ravel()[order])
+        return a, np.cumsum((concentration * level).ravel()[order]) / a
+
+    a, high = sums(right, np.diagonal(which.rows), np.diagonal(levels))
+    b, low = sums(wrong, which.rows, levels)
+    tried = np.unique(np.linspace(1, len(wrong), _SIZES).astype(int)) - 1
+    b, low = b[tried], low[tried]
+    gain = np.outer(a, b) / (a[:, None] + b) * np.maximum(high[:, None] - low, 0.0) ** 2
+    i, j = np.unravel_index(int(gain.argmax()), gain.shape)
+    chosen_right, chosen_wrong = np.zeros(k, bool), np.zeros(k * k, bool)
+    chosen_right[right[: i + 1]] = True
+    chosen_wrong[wrong[: tried[j] + 1]] = True
+    return Split(chosen_right, chosen_wrong.reshape(k, k), float(a[i]), float(b[j]), which)
+
+
+def _of_rows(weighted: Array, which: Concentrations) -> Split | None:
+    """Return the split of independent rows: those whose recalls matter most."""
+    k = len(weighted)
+    right = np.diagonal(which.rows)
+    wrong = (which.rows * ~np.eye(k, dtype=bool)).sum(1)
+    missed = weighted.sum(1) - np.diagonal(weighted)
+    slope = (np.diagonal(weighted) * wrong - missed * right) / (right + wrong)  # in the log-odds of the recall
+    slope = slope * np.sign(slope.sum())
+    order = np.argsort(-slope * (1.0 / right + 1.0 / wrong))
+    a, b = np.cumsum(right[order]), np.cumsum(wrong[order])
+    gain = np.maximum(np.cumsum(slope[order]), 0.0) ** 2 * (1.0 / a + 1.0 / b)
+    best = int(gain.argmax())
+    chosen = np.zeros(k, bool)
+    chosen[order[: best + 1]] = True
+    return Split(chosen, np.broadcast_to(chosen[:, None], (k, k)) & ~np.eye(k, dtype=bool), float(a[best]), float(b[best]), which)
