@@ -33,6 +33,7 @@ class Stream(enum.IntEnum):
     PARTIAL_BOOTSTRAP = 19
     HOLD_OUTS = 26
     COVERAGE = 33
+    SPLIT = 34
 
 
 def matrix_rng(seed: int, index: int, stream: int) -> np.random.Generator:

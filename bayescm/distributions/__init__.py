@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescm.distributions.beta import Beta, Point
+from bayescm.distributions.class_pairs import macro_variance
+from bayescm.distributions.conditional import Known
 from bayescm.distributions.integral import LEAST, Integral, integral_distribution, joint_probability, statistics
 from bayescm.distributions.linear import Linear
 from bayescm.distributions.protocol import Distribution
@@ -32,7 +34,7 @@ __all__ = [
     "exact_distribution",
     "is_prevalence",
     "joint_probability",
-    "mean_over_classes",
+    "known_of_average",
     "statistics",
 ]
 
@@ -70,12 +72,18 @@ def exact_distribution(
     return several(metric, which)
 
 
-def mean_over_classes(metric: Metric, which: Concentrations) -> Array | None:
-    """Return the exact mean of a macro average, that of the means of its classes, where each class has a Beta's."""
-    if metric.kind != "macro" or which.rows.shape[-1] == 2:
-        return None
-    of_class = _closed_form(resolve([metric.name.removesuffix("_macro")], which.rows.shape[-1])[0], which)
-    return np.asarray(of_class.mean().mean(-1)) if isinstance(of_class, Beta) else None
+def known_of_average(metric: Metric, which: Concentrations) -> Known:
+    """Return what is known exactly of an average over the classes of one matrix."""
+    k = which.rows.shape[-1]
+    if metric.kind != "macro" or k == 2:
+        return Known()
+    base = resolve([metric.name.removesuffix("_macro")], k)[0]
+    of_class = _closed_form(base, which)
+    if not isinstance(of_class, Beta):
+        return Known()
+    means = np.asarray(of_class.mean())
+    variance = macro_variance(base, which.rows, of_class) if which.one_dirichlet else None
+    return Known(float(means.mean()), variance, means)
 
 
 def _closed_form(metric: Metric, which: Concentrations) -> Beta | Point | None:

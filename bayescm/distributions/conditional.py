@@ -1,8 +1,8 @@
 """Conditional Monte Carlo for averages over classes: one Beta of each draw is integrated out, exactly.
 
 Each draw of the rest gives the average as a monotone function of U ~ Beta (:mod:`bayescm.distributions.splits`), so
-P(average <= x | rest) is a Beta's cdf, and its mean over the draws a smooth cdf. What is known exactly (the means of the
-classes and their second moment) takes part as control variates.
+P(average <= x | rest) is a Beta's cdf, and its mean over the draws a smooth cdf. What is known exactly (means of the
+classes, the variance, both moments of the average to first order) takes part as control variates.
 """
 
 from dataclasses import dataclass
@@ -21,12 +21,16 @@ from bayescm.metrics import Metric
 
 Array = NDArray[np.float64]
 
-_STEP, _REACH = 0.8, 5.6  # of the nodes, in normal quantiles of U
+_STEP, _REACH = 0.7, 5.6  # of the nodes, in normal quantiles of U
 _NORMAL = np.arange(-_REACH, _REACH + 0.5 * _STEP, _STEP)
 _WEIGHTS = np.exp(-0.5 * _NORMAL**2) / np.exp(-0.5 * _NORMAL**2).sum()
 _LEVELS = np.linspace(-4.6, 4.6, 31)  # normal quantiles of the average at which its cdf is found
+_POINTS = 6  # of an interpolation
 _FINE = 401
+_APART = 1e-13  # of nodes that would be one
 _BATCHES = 16
+_FOURTH, _ENOUGH = 4, 4000  # of the draws: so many first
+_INTERPOLATED = 4e-5  # error of a probability p, in sqrt(p (1 - p))
 _PER_CONTROL = 100  # draws at least
 _MOST_CONTROLS = 32
 _TAIL = 1e-3  # probability from which on the control variates take part
@@ -56,32 +60,61 @@ class Conditional:
     """
 
     def __init__(self, metric: Metric, split: Split, known: Known, draws: int, rng: np.random.Generator) -> None:
-        self.metric, self.split, self.known, self.rng = metric, split, known, rng
+        self.metric, self.split, self.known, self.draws, self.rng = metric, split, known, draws, rng
+        self.first = max(draws // _FOURTH, min(draws, _ENOUGH))
         self.odds = beta_quantiles.logit_at_normal(_NORMAL, split.a, split.b)
         self.values = np.empty((len(_NORMAL), draws))
         some = known.classes is not None and len(known.classes) <= min(_MOST_CONTROLS, draws // _PER_CONTROL - 2)
         self.classes = np.zeros((len(known.classes), draws)) if some and known.classes is not None else None
-        self.done = 0
+        self.first_order = np.zeros((2, draws))
+        self.done, self.enough = 0, False
 
     def add(self, theta: Array) -> None:
-        """Take draws (K, K, n) of the cells."""
+        """Take draws (K, K, n) of the cells, as many as are needed."""
+        while theta.shape[-1] and not self.enough:
+            some = (self.first if self.done < self.first else self.draws) - self.done
+            self._add(theta[..., :some])
+            theta = theta[..., some:]
+            if self.done == self.first:
+                self.enough = self._settled()
+            self.enough = self.enough or self.done == self.draws
+
+    def _add(self, theta: Array) -> None:
         for part, cells in self.split.along(theta, self.odds, self.rng):
             place = slice(self.done + part.start, self.done + part.stop)
             with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
                 for node, (each, weight) in enumerate(zip(cells, _WEIGHTS, strict=True)):
                     self.values[node, place], values = average(self.metric, each)
+                    near = self.split.first_order(each)
+                    self.first_order[0, place] += weight * near
+                    self.first_order[1, place] += weight * near**2
                     if self.classes is not None and values is not None:
                         self.classes[:, place] += weight * values
         self.done += theta.shape[-1]
 
+    def _settled(self) -> bool:
+        """Say whether the first draws say twice as much as all draws of the cells would; or nothing can be said."""
+        found = self.distribution()
+        return found is None or found.gain() > 2.0 * self.draws / self.done
+
     def distribution(self) -> "ConditionalDraws | None":
         """Return the distribution, or None where the average isn't monotone in U."""
-        values = self.values
+        values, odds = self.values[:, : self.done], self.odds
         if values[-1].mean() < values[0].mean():
-            values = values[::-1]
+            values, odds = values[::-1], -odds[::-1]
         if not (np.diff(values, axis=0) >= 0.0).all():  # also NaN
             return None
-        return ConditionalDraws(values, self.metric.lower, self.metric.upper, self.known, self.classes)
+        first, second = self.first_order[:, : self.done]
+        controls = [first, second - self.split.variance]
+        if self.known.mean is not None:
+            controls.append(_WEIGHTS @ values - self.known.mean)
+            if self.known.variance is not None:
+                controls.append(_WEIGHTS @ (values - self.known.mean) ** 2 - self.known.variance)
+        if self.classes is not None and self.known.classes is not None:
+            controls += list(
+                (self.classes[:, : self.done] - self.known.classes[:, None])[1:]
+            )  # they add up to another one
+        return ConditionalDraws(values, odds, self.metric.lower, self.metric.upper, self.known, np.array(controls).T)
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,18 +125,21 @@ class ConditionalDraws(Distribution):
     ----------
     values : ndarray of shape (m, n)
         Rising with the normal quantile.
+    odds : ndarray of shape (m,)
+        Log-odds of U there, or of 1 - U.
     lower, upper : float
         Range of the metric.
     known : Known
-    classes : ndarray of shape (K, n) or None
-        Conditional means of the classes.
+    controls : ndarray of shape (n, c)
+        Control variates, whose exact means are 0.
     """
 
     values: Array
+    odds: Array
     lower: float
     upper: float
     known: Known
-    classes: Array | None
+    controls: Array
 
     def _unbounded(self, x: Any) -> Array:
         """Return the log-odds of x within the range, in which the average is nearly linear in those of U."""
@@ -112,63 +148,69 @@ class ConditionalDraws(Distribution):
 
     @cached_property
     def _nodes(self) -> Array:
-        return self._unbounded(np.clip(self.values, self.lower + 1e-300, self.upper - 1e-16)) + 1e-9 * _NORMAL[:, None]
+        inside = np.clip(self.values, self.lower + 1e-300, self.upper - 1e-16)
+        return self._unbounded(inside) + _APART * np.arange(len(_NORMAL))[:, None]
 
     def _conditional(self, place: float, nodes: Array) -> Array:
-        """Return P(average <= x | rest) for each draw, at the log-odds of one x: by cubic inverse interpolation."""
+        """Return P(average <= x | rest) for each draw, at the log-odds of one x.
+
+        U is found by inverse interpolation between the nodes (m, n), in log-odds.
+        """
         m = len(_NORMAL)
         above = (nodes <= place).sum(0)
-        first = np.clip(above - 2, 0, m - 4)[None]
-        v = np.stack([np.take_along_axis(nodes, first + i, 0)[0] for i in range(4)]) - place
-        z0 = _NORMAL[first[0]]
-        cubic = np.zeros_like(z0)
-        for i in range(4):
-            others = [j for j in range(4) if j != i]
-            weight = np.prod([v[j] / (v[j] - v[i]) for j in others], axis=0)
-            cubic += weight * (z0 + _STEP * i)
-        low = np.clip(above - 1, 0, m - 2)
-        inside = low - first[0]
-        left, right = (np.take_along_axis(v, (inside + i)[None], 0)[0] for i in (0, 1))
-        straight = _NORMAL[low] - left / (right - left) * _STEP
-        away = (above == 0) | (above == m)
-        found = np.where(away, straight, np.clip(cubic, _NORMAL[low], _NORMAL[low] + _STEP))
-        return np.asarray(special.ndtr(found))
+        first, n = np.clip(above - _POINTS // 2, 0, m - _POINTS), nodes.shape[1]
+        flat, every = first * n + np.arange(n), nodes.ravel()
+        v = [every[flat + i * n] - place for i in range(_POINTS)]
+        u = [self.odds[first + i] for i in range(_POINTS)]
+        for width in range(1, _POINTS):  # Neville's scheme, of the inverse function
+            u = [(v[i + width] * u[i] - v[i] * u[i + 1]) / (v[i + width] - v[i]) for i in range(_POINTS - width)]
+        low, high = self.odds[np.maximum(above - 1, 0)], self.odds[np.minimum(above, m - 1)]
+        found = np.where(np.isfinite(u[0]), np.clip(u[0], low, high), 0.5 * (low + high))
+        return np.asarray(special.ndtr(self._normal(found)))
 
     @cached_property
-    def _controls(self) -> tuple[Array, Array]:
-        """Return control variates (n, c), whose exact means are 0, and the inverse of their covariances."""
-        columns = []
-        if self.known.mean is not None:
-            columns.append(_WEIGHTS @ self.values - self.known.mean)
-            if self.known.variance is not None:
-                columns.append(_WEIGHTS @ (self.values - self.known.mean) ** 2 - self.known.variance)
-        if self.classes is not None and self.known.classes is not None:
-            columns += list((self.classes - self.known.classes[:, None])[1:])  # they add up to the first one
-        table = np.array(columns).reshape(len(columns), -1).T
-        scale = table.std(0)
-        table = table[:, scale > 0.0] / scale[scale > 0.0]
-        return table, np.linalg.pinv(np.atleast_2d(np.cov(table.T, bias=True)), rcond=1e-9, hermitian=True)
+    def _normal(self) -> Any:
+        """The normal quantile of the log-odds of U."""
+        from scipy.interpolate import CubicSpline
+
+        return CubicSpline(self.odds, _NORMAL)
+
+    @cached_property
+    def _regression(self) -> tuple[Array, Array, Array]:
+        """Return the control variates in standard deviations, less their mean here, these means, and the inverse."""
+        scale = self.controls.std(0)
+        table = self.controls[:, scale > 0.0] / scale[scale > 0.0]
+        means = table.mean(0)
+        away = table - means
+        return away, means, np.linalg.pinv(away.T @ away, rcond=1e-9, hermitian=True)
 
     def _adjusted(self, values: Array) -> Array:
         """Return variables (n, ...) with the same mean and less variance, by regression on the control variates."""
-        if self.known.mean is None:
-            return values
-        table, inverse = self._controls
-        slopes = inverse @ (table - table.mean(0)).T @ values / len(table)
-        return np.asarray(values - table @ slopes)
+        away, means, inverse = self._regression
+        slopes = inverse @ (away.T @ values)
+        return np.asarray(values - away @ slopes - means @ slopes)
 
     @cached_property
     def _places(self) -> Array:
         """Return places (log-odds), rising, at which the cdf is to be found."""
         each = max(self.values.shape[1] // _ROUGH, 1)
-        nodes = self._nodes[:, ::each]
+        nodes = np.ascontiguousarray(self._nodes[:, ::each])
         middle = float(np.average(nodes.mean(1), weights=_WEIGHTS))
         spread = float(np.sqrt(np.average(((nodes - middle) ** 2).mean(1), weights=_WEIGHTS)))
-        rough = middle + spread * np.linspace(-9.0, 9.0, 55)
+        rough = middle + spread * np.linspace(-9.0, 9.0, 37)
         cdf = np.array([self._conditional(at, nodes).mean() for at in rough])
         normal = special.ndtri(np.clip(cdf, 1e-12, 1.0 - 1e-12))
         use = np.append(True, np.diff(np.maximum.accumulate(normal)) > 1e-6)
         return np.asarray(np.interp(_LEVELS, normal[use], rough[use]))
+
+    def gain(self) -> float:
+        """Return how many draws of the cells one of these is worth, at least, at three quantiles."""
+        found = []
+        for place in np.interp([-1.96, 0.0, 1.96], _LEVELS, self._places):
+            plain = self._conditional(float(place), self._nodes)
+            share = float(plain.mean())
+            found.append(share * (1.0 - share) / max(float(self._adjusted(plain).var()), 1e-300))
+        return min(found)
 
     @cached_property
     def _probabilities(self) -> Array:
@@ -202,7 +244,8 @@ class ConditionalDraws(Distribution):
         plain = self._conditional(float(self._unbounded(x)), self._nodes)
         if _TAIL < plain.mean() < 1.0 - _TAIL:
             plain = self._adjusted(plain)
-        return float(np.clip(plain.mean(), 0.0, 1.0)), float(plain.std() / np.sqrt(len(plain)))
+        found = float(np.clip(plain.mean(), 0.0, 1.0))
+        return found, float(np.sqrt(plain.var() / len(plain) + _INTERPOLATED**2 * found * (1.0 - found)))
 
     def pdf(self, x: Any) -> Array:
         """Return the density."""
@@ -229,7 +272,7 @@ class ConditionalDraws(Distribution):
     def _mean(self) -> tuple[float, float]:
         if self.known.mean is not None:
             return self.known.mean, 0.0
-        each = _WEIGHTS @ self.values
+        each = self._adjusted(_WEIGHTS @ self.values)
         return float(each.mean()), float(each.std() / np.sqrt(len(each)))
 
     def sd(self) -> float:
@@ -264,6 +307,8 @@ class ConditionalDraws(Distribution):
         batches = each[: size * _BATCHES].reshape(_BATCHES, size, -1).mean(1)
         spread = np.std([bounds(self._table(batch)) for batch in batches], axis=0, ddof=1) / np.sqrt(_BATCHES)
         lower, upper = bounds(self.table)
+        density = np.maximum(self.table.pdf(np.array([lower, upper])), 1e-3 / (self.upper - self.lower))
+        spread = np.hypot(spread, _INTERPOLATED * np.sqrt(0.25 * (1.0 - prob**2)) / density)
         return {
             "mean": self.mean(), "median": float(self.ppf(0.5)), "sd": self.sd(), "lower": lower, "upper": upper,
             "is_hdi": kind == "hdi" and self.table.single_peak, "error": np.nan,

@@ -1,8 +1,8 @@
 """A share of correct among correct and wrong that is independent of all else, and the cells as functions of it.
 
-Of gammas, some of them of correct cells (their sum p) and some of wrong ones (q), U = p/(p + q) is a Beta independent of
-the rest: of p + q, of the shares within p and within q, and of all other cells. So each draw of the rest gives averages
-over classes as functions of U alone.
+Of gammas, some of them of correct cells (their sum p) and some of wrong ones (q), U = p/(p + q) is a Beta independent
+of the rest: of p + q, of the shares within p and within q, and of all other cells. So each draw of the rest gives
+averages over classes as functions of U alone.
 """
 
 from collections.abc import Iterator
@@ -19,6 +19,8 @@ from bayescm.priors.concentrations import Concentrations
 Array = NDArray[np.float64]
 
 _RIGHT = (("diagonal",), ("off_diagonal",))
+_FEW = 8  # classes, up to which one sum is faster than many products of matrices
+_PARTIAL = 3.0  # how much more variance a part of the cells must explain than all of them
 _SIZES = 64  # numbers of wrong cells that are tried
 _DIFFERENCE = 1e-5  # of a derivative, of the cell
 _BLOCK = 2**16
@@ -37,6 +39,10 @@ class Split:
     a, b : float
     which : Concentrations
         Of one matrix. Rows apart (not one Dirichlet) are whole or not at all in the split.
+    slopes : Cells
+        Derivatives of the average in the cells of each class against the rest, (K, 1) each.
+    centre, variance : float
+        Exact mean and variance of the sum of all cells times these: the average to first order.
     """
 
     right: NDArray[np.bool_]
@@ -44,6 +50,18 @@ class Split:
     a: float
     b: float
     which: Concentrations
+    slopes: multiclass.Cells
+    centre: float
+    variance: float
+
+    @property
+    def partial(self) -> bool:
+        """Whether some of the wrong cells aren't in the split."""
+        return int(self.wrong.sum()) < len(self.right) * (len(self.right) - 1)
+
+    def first_order(self, cells: multiclass.Cells) -> Array:
+        """Return how far the average, to first order, is from what is expected, (n,), of cells (K, n)."""
+        return np.asarray(sum(slope[:, 0] @ cell for slope, cell in zip(self.slopes, cells, strict=True)) - self.centre)
 
     def along(
         self, theta: Array, odds: Array, rng: np.random.Generator
@@ -68,11 +86,14 @@ class Split:
 
     def _of_cells(self, theta: Array, odds: Array, _: np.random.Generator) -> list[multiclass.Cells]:
         """Return the cells where all are one Dirichlet: those of the split are multiplied by two numbers."""
-        off = theta * ~np.eye(len(theta), dtype=bool)[..., None]
-        wrong = off * self.wrong[..., None]
-        tp, right = np.einsum("iin->in", theta), np.einsum("iin->in", theta)[self.right].sum(0)
-        off -= wrong
-        fn, fp, moving_fn, moving_fp = off.sum(1), off.sum(0), wrong.sum(1), wrong.sum(0)
+        tp = np.einsum("iin->in", theta)
+        fn, fp = (np.maximum(theta.sum(axis) - tp, 0.0) for axis in (1, 0))
+        right, moving_fn, moving_fp = tp[self.right].sum(0), fn, fp
+        if self.partial:
+            moving_fn, moving_fp = (
+                np.einsum(f"ijn,ij->{axis}n", theta, self.wrong.astype(np.float64)) for axis in "ij"
+            )
+        fn, fp = np.maximum(fn - moving_fn, 0.0), np.maximum(fp - moving_fp, 0.0)
         both = right + moving_fn.sum(0)
         found = []
         for u in odds:
@@ -86,19 +107,28 @@ class Split:
         off = theta * ~np.eye(len(theta), dtype=bool)[..., None]
         diagonal, missed = np.einsum("iin->in", theta), off.sum(1)
         shares = diagonal + missed
-        with np.errstate(divide="ignore", invalid="ignore"):  # what has underflown: then the metric is drawn
-            recall, own = diagonal / shares, np.log(diagonal) - np.log(missed)
-            gammas = rng.standard_gamma(self.which.rows.sum(1)[self.right], (theta.shape[-1], int(self.right.sum()))).T
-            right = (gammas * recall[self.right]).sum(0)
-            wrong = (gammas * (missed / shares)[self.right]).sum(0)
-            pooled = np.log(right) - np.log(wrong)
+        sums = self.which.rows.sum(1)[self.right]
+        gammas = rng.standard_gamma(sums, (theta.shape[-1], len(sums))).T
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # what has underflown: then all are drawn
+            right, wrong = ((gammas * (part / shares)[self.right]).sum(0) for part in (diagonal, missed))
+            own, pooled = diagonal / missed, right / wrong
             found = []
             for u in odds:
-                moved = np.where(self.right[:, None], own + (u - pooled), own)
-                tp, fn = shares * special.expit(moved), shares * special.expit(-moved)
-                fp = np.einsum("in,ijn->jn", fn / missed, off)
-                found.append(multiclass.Cells(tp, fn, fp, np.maximum(1.0 - shares - fp, 0.0)))
-        return found
+                moved = own * np.where(self.right[:, None], np.exp(u) / pooled, 1.0)
+                fn = shares / (1.0 + moved)
+                found.append((moved * fn, fn, fn / missed))
+            calls = _false_calls(np.stack([each for *_, each in found]), off)
+        return [
+            multiclass.Cells(tp, fn, fp, np.maximum(1.0 - shares - fp, 0.0))
+            for (tp, fn, _), fp in zip(found, calls, strict=True)
+        ]
+
+
+def _false_calls(factors: Array, off: Array) -> Array:
+    """Return sums over the actual classes (m, K, n) of factors (m, K, n) times cells (K, K, n)."""
+    if len(off) < _FEW:
+        return np.einsum("min,ijn->mjn", factors, off)
+    return np.asarray(np.moveaxis(np.moveaxis(factors, -1, 0) @ np.ascontiguousarray(np.moveaxis(off, -1, 0)), 0, -1))
 
 
 def average(metric: Metric, cells: multiclass.Cells) -> tuple[Array, Array | None]:
@@ -123,15 +153,34 @@ def split_of(metric: Metric, which: Concentrations) -> Split | None:
     if k == 2 or not (metric.kind in ("macro", "weighted") or pooled) or metric.moments:
         return None
     slopes, mean = _slopes(metric, which)
-    if not np.isfinite(slopes).all():
+    tp, fn, fp, tn = slopes
+    own = np.eye(k, dtype=bool)
+    each = np.where(own, tn.sum() - tn + tp, tn.sum() - tn[:, None] - tn + fn[:, None] + fp)  # of the cells themselves
+    if not np.isfinite(each).all():
         return None
-    if which.one_dirichlet:
-        return _of_cells(slopes, which)
-    return _of_rows(slopes * mean, which)
+    right, wrong = _of_cells(each, which) if which.one_dirichlet else _of_rows(each * mean, which)
+    a, b = float(np.diagonal(which.rows)[right].sum()), float(which.rows[wrong].sum())
+    columns = multiclass.Cells(*(slope[:, None] for slope in slopes))
+    return Split(right, wrong, a, b, which, columns, float((each * mean).sum()), _variance(each, which))
 
 
-def _slopes(metric: Metric, which: Concentrations) -> tuple[Array, Array]:
-    """Return the derivative of the average in each cell where all are as expected, and these cells."""
+def _variance(slopes: Array, which: Concentrations) -> float:
+    """Return the variance of the sum of slopes times cells."""
+    totals = which.rows.sum(1)
+    rates = which.rows / totals[:, None]
+    each = (slopes * rates).sum(1)
+    apart = (rates * (slopes - each[:, None]) ** 2).sum(1) / (totals + 1.0)
+    everything = float(which.shares.sum())
+    shares = which.shares / everything
+    if which.known:
+        return float((shares**2 * apart).sum())
+    squares = shares * (which.shares + 1.0) / (everything + 1.0)
+    between = (shares * (each - shares @ each) ** 2).sum() / (everything + 1.0)
+    return float((squares * apart).sum() + between)
+
+
+def _slopes(metric: Metric, which: Concentrations) -> tuple[list[Array], Array]:
+    """Return derivatives of the average in tp, fn, fp and tn of each class where all are as expected, and the cells."""
     k = which.rows.shape[-1]
     mean = which.rows / which.rows.sum(1, keepdims=True) * (which.shares / which.shares.sum())[:, None]
     cells = multiclass.Cells(*(cell[:, None] for cell in multiclass.one_vs_rest(mean)))
@@ -150,14 +199,14 @@ def _slopes(metric: Metric, which: Concentrations) -> tuple[Array, Array]:
                 part_of_classes(cells._replace(**{name: cell * (1.0 + sign * _DIFFERENCE)})) for sign in (1, -1)
             )
             each.append(((above - below) / (2.0 * _DIFFERENCE * cell))[:, 0])
-    tp, fn, fp, tn = each
-    own = np.eye(k, dtype=bool)
-    slopes = tn.sum() - tn[:, None] - tn + fn[:, None] + fp
-    return np.where(own, (tn.sum() - tn + tp)[:, None], slopes), mean
+    return each, mean
 
 
-def _of_cells(slopes: Array, which: Concentrations) -> Split | None:
-    """Return the split of one Dirichlet: the correct cells with the largest slopes, the wrong ones with the least."""
+def _of_cells(slopes: Array, which: Concentrations) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return the cells of the split of one Dirichlet.
+
+    Correct cells with the largest slopes and wrong ones with the least; all, unless some explain far more.
+    """
     k = len(slopes)
     off = ~np.eye(k, dtype=bool)
     sign = 1.0 if np.diagonal(slopes).mean() > slopes[off].mean() else -1.0
@@ -174,15 +223,15 @@ def _of_cells(slopes: Array, which: Concentrations) -> Split | None:
     tried = np.unique(np.linspace(1, len(wrong), _SIZES).astype(int)) - 1
     b, low = b[tried], low[tried]
     gain = np.outer(a, b) / (a[:, None] + b) * np.maximum(high[:, None] - low, 0.0) ** 2
-    i, j = np.unravel_index(int(gain.argmax()), gain.shape)
+    i, j = np.unravel_index(int(gain.argmax()), gain.shape) if gain.max() > _PARTIAL * gain[-1, -1] else (-1, -1)
     chosen_right, chosen_wrong = np.zeros(k, bool), np.zeros(k * k, bool)
-    chosen_right[right[: i + 1]] = True
+    chosen_right[right[: i % k + 1]] = True
     chosen_wrong[wrong[: tried[j] + 1]] = True
-    return Split(chosen_right, chosen_wrong.reshape(k, k), float(a[i]), float(b[j]), which)
+    return chosen_right, chosen_wrong.reshape(k, k)
 
 
-def _of_rows(weighted: Array, which: Concentrations) -> Split | None:
-    """Return the split of independent rows: those whose recalls matter most."""
+def _of_rows(weighted: Array, which: Concentrations) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return the cells of the split of independent rows: those whose recalls matter most."""
     k = len(weighted)
     right = np.diagonal(which.rows)
     wrong = (which.rows * ~np.eye(k, dtype=bool)).sum(1)
@@ -192,7 +241,7 @@ def _of_rows(weighted: Array, which: Concentrations) -> Split | None:
     order = np.argsort(-slope * (1.0 / right + 1.0 / wrong))
     a, b = np.cumsum(right[order]), np.cumsum(wrong[order])
     gain = np.maximum(np.cumsum(slope[order]), 0.0) ** 2 * (1.0 / a + 1.0 / b)
-    best = int(gain.argmax())
+    best = int(gain.argmax()) if gain.max() > _PARTIAL * gain[-1] else k - 1
     chosen = np.zeros(k, bool)
     chosen[order[: best + 1]] = True
-    return Split(chosen, np.broadcast_to(chosen[:, None], (k, k)) & ~np.eye(k, dtype=bool), float(a[best]), float(b[best]), which)
+    return chosen, chosen[:, None] & ~np.eye(k, dtype=bool)

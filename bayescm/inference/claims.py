@@ -22,9 +22,8 @@ from bayescm.distributions.integral import form_of
 from bayescm.distributions.sample import share_error, warn_undefined
 from bayescm.distributions.strata import Groups
 from bayescm.distributions.tabulated import DOUBTFUL, Tabulated
-from bayescm.inference import audits
+from bayescm.inference import audits, averages
 from bayescm.inference.metric_distributions import plain_distribution
-from bayescm.inference.summaries import draws_of
 from bayescm.metrics import Metric, per_label, resolve
 from bayescm.priors.concentrations import Concentrations, PrevalenceLike, PriorLike, concentrations, resolved_prior
 
@@ -273,8 +272,8 @@ def _of_unknown(claim: _Claim, index: NDArray[np.int64], posterior: Concentratio
     """Return the same of a claim without known numbers."""
     dists = _single(claim, posterior, plan)
     if dists is None:
-        share = _drawn(claim, index, posterior, plan)
-        return np.stack([share, np.full(share.shape, np.nan), share_error(share, plan.draws)])
+        share, spread = _drawn(claim, index, posterior, plan)
+        return np.stack([share, np.full(share.shape, np.nan), spread])
     if len(dists) > 1:
         found, error = distributions.joint_probability(claim.metrics, claim.numbers, claim.above, posterior)
     else:
@@ -295,28 +294,46 @@ def _checked(claim: _Claim, found: Array, index: NDArray[np.int64], posterior: C
     bad = error * least > DOUBTFUL * np.maximum(least, 1.0 / plan.draws)
     if not bad.any():
         return found
-    drawn = _drawn(claim, index, posterior, plan)
+    drawn, spread = _drawn(claim, index, posterior, plan)
     validate.warn(
         f"the exact distribution of {claim.metrics[0].name} isn't right enough for {int(bad.sum())} of {bad.size} "
         f"probabilities: answered by {plan.draws} draws."
     )
-    return np.where(bad, np.stack([drawn, np.full(drawn.shape, np.nan), share_error(drawn, plan.draws)]), found)
+    return np.where(bad, np.stack([drawn, np.full(drawn.shape, np.nan), spread]), found)
 
 
 def _drawn(claim: _Claim, index: NDArray[np.int64], posterior: Concentrations, plan: _Plan) -> Array:
-    """Return the share of draws for which all of a claim holds, (...) or (..., class)."""
+    """Return the probability that all of a claim holds, by draws, and its Monte Carlo error, (2, ...[, class])."""
     k = len(plan.labels)
-    shares = np.empty((index.size, k if claim.several else 1))
-    for position, row in enumerate(shares):
+    found = np.empty((2, index.size, k if claim.several else 1))
+    for position in range(index.size):
         one = dirichlet.single(posterior, np.unravel_index(position, index.shape))
-        rng = matrix_rng(plan.seed, int(index.flat[position]), Stream.POSTERIOR)
-        values = draws_of(claim.metrics, one, rng, plan.draws)
-        warn_undefined({metric.name: value for metric, value in zip(claim.metrics, values, strict=True)})
-        held = np.ones((plan.draws, len(row)), bool)
-        for value, above, number in zip(values, claim.above, claim.numbers, strict=True):
-            held &= (value > number if above else value < number).reshape(plan.draws, -1)
-        row[:] = held.mean(0)
-    return shares.reshape(*index.shape, k) if claim.several else shares.reshape(index.shape)
+        found[:, position] = _of_one(claim, one, int(index.flat[position]), plan)
+    return found.reshape(2, *index.shape, k) if claim.several else found.reshape(2, *index.shape)
+
+
+def _of_one(claim: _Claim, one: Concentrations, position: int, plan: _Plan) -> Array:
+    """Return the probability of a claim about one matrix and its Monte Carlo error, (2, 1) or (2, class)."""
+    if len(claim.metrics) == 1:
+        drawn = averages.drawn(claim.metrics, one, plan.seed, position, plan.draws)
+        for average in drawn.averages.values():
+            below, error = average.probability(float(claim.numbers[0]))
+            return np.array([[1.0 - below if claim.above[0] else below], [error]])
+        values = [*drawn.values.values()]
+    else:
+        rng = matrix_rng(plan.seed, position, Stream.POSTERIOR)
+        values = averages.draws_of(claim.metrics, one, rng, plan.draws)
+    return np.stack(_share_of(claim, values))
+
+
+def _share_of(claim: _Claim, values: Sequence[Array]) -> tuple[Array, Array]:
+    """Return the share of draws (draws[, class]) for which all of a claim holds, (1 or class), and its error."""
+    warn_undefined({metric.name: value for metric, value in zip(claim.metrics, values, strict=True)})
+    draws = len(values[0])
+    parts = zip(values, claim.signs, claim.numbers, strict=True)
+    met = [holds(value, sign, number).reshape(draws, -1) for value, sign, number in parts]
+    share = np.all(np.broadcast_arrays(*met), axis=0).mean(0)
+    return share, share_error(share, draws)
 
 
 def _claimed(claim: _Claim, posterior: Groups, draws: int, rng: np.random.Generator) -> tuple[Array, str]:
@@ -332,10 +349,5 @@ def _claimed(claim: _Claim, posterior: Groups, draws: int, rng: np.random.Genera
         if not isinstance(dist, Tabulated) or (error <= DOUBTFUL * least / np.minimum(found, 1.0 - found)).all():
             return np.stack(np.broadcast_arrays(found, error, 0.0)), "exact"
     values = audits.drawn(claim.metrics, posterior, draws, rng)
-    warn_undefined({metric.name: value for metric, value in zip(claim.metrics, values, strict=True)})
-    held = np.ones(max((value.shape for value in values), key=len), bool)
-    for value, sign, number in zip(values, claim.signs, claim.numbers, strict=True):
-        met = holds(value, sign, number)
-        held &= met if met.ndim == held.ndim else met[:, None]
-    share = held.mean(0)
-    return np.stack([share, np.full(share.shape, np.nan), share_error(share, draws)]), "draws"
+    share, spread = _share_of(claim, values)
+    return np.stack([share, np.full(share.shape, np.nan), spread]), "draws"

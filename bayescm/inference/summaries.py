@@ -13,11 +13,10 @@ from bayescm.data import strata, validate
 from bayescm.data.assumptions import assumed, of_runs
 from bayescm.data.counts import check_counts
 from bayescm.data.inputs import takes_counts
-from bayescm.data.random import Stream, matrix_rng
 from bayescm.data.schema import METRIC, attributes, by_matrix, labels_of, positive_class
 from bayescm.distributions import dirichlet
 from bayescm.distributions.tabulated import DOUBTFUL, Tabulated
-from bayescm.inference import audits, tables
+from bayescm.inference import audits, averages, tables
 from bayescm.metrics import Metric, MetricsLike, compute, multiclass, per_label, resolve
 from bayescm.models import same_items
 from bayescm.models.cell_draws import draws_of_answers
@@ -149,6 +148,9 @@ def summary(
     )  # fmt: skip
     some = dirichlet.posterior(np.ones((len(labels),) * 2, np.int64), plan.prior, prevalence)  # which there are
     exact = {name for name, dist in _dists(some, plan) if dist is not None}
+    left = [metric for metric in resolved if metric.name not in exact] if plan.theta is None else []
+    if names := averages.integrated(left, dirichlet.single(some, ())):
+        attrs[averages.INTEGRATED] = ", ".join(names)
     return tables.dataset(table, plan.metrics, labels, exact, plan.ci_prob, plan.ci_kind, attrs)
 
 
@@ -225,38 +227,27 @@ def _of_draws(
     rows: list[list[dict[str, Any]]] = []
     for position in range(index.size):
         one = dirichlet.single(posterior, np.unravel_index(position, index.shape))
-        rng = matrix_rng(plan.seed, int(index.flat[position]), Stream.POSTERIOR)
         if plan.theta is None:
-            values = draws_of(metrics, one, rng, plan.draws)
+            found = averages.drawn(metrics, one, plan.seed, int(index.flat[position]), plan.draws)
         else:
             values = compute(metrics, plan.theta[:, position])
-        rows.append([_of_metric(metric, value, one, plan) for metric, value in zip(metrics, values, strict=True)])
-    found = {}
+            found = averages.Drawn(dict(zip((metric.name for metric in metrics), values, strict=True)), {})
+        rows.append([_of_metric(metric, found, one, plan) for metric in metrics])
+    several = {}
     for i, metric in enumerate(metrics):
         stacked = {name: np.stack([row[i][name] for row in rows]) for name in rows[0][i]}
-        found[metric.name] = {name: v.reshape((*index.shape, *v.shape[1:])) for name, v in stacked.items()}
-    return found
+        several[metric.name] = {name: v.reshape((*index.shape, *v.shape[1:])) for name, v in stacked.items()}
+    return several
 
 
-def draws_of(metrics: Sequence[Metric], one: Concentrations, rng: np.random.Generator, draws: int) -> list[Array]:
-    """Return draws (draws, ...) of metrics, for which not all cells are held at once."""
-    k = one.rows.shape[-1]
-    values = [np.empty((draws, k) if per_label(metric, k) else draws) for metric in metrics]
-    start = 0
-    for theta in dirichlet.theta_in_blocks(one, rng, draws):
-        stop = start + theta.shape[-1]
-        for whole, part in zip(values, compute(metrics, np.moveaxis(theta, -1, 0)), strict=True):
-            whole[start:stop] = part
-        start = stop
-    return values
-
-
-def _of_metric(metric: Metric, values: Array, posterior: Concentrations, plan: _Plan) -> dict[str, Any]:
+def _of_metric(metric: Metric, drawn: averages.Drawn, posterior: Concentrations, plan: _Plan) -> dict[str, Any]:
     """Return the statistics of one metric's draws for one matrix."""
-    found = tables.of_draws(metric, values, plan.ci_prob, plan.ci_kind)
-    mean = None if plan.theta is not None else distributions.mean_over_classes(metric, posterior)
-    if mean is not None:
-        found |= {"mean": mean, "mcse_mean": np.zeros_like(mean)}
+    if metric.name in drawn.averages:
+        return drawn.averages[metric.name].statistics(plan.ci_prob, plan.ci_kind)
+    found = tables.of_draws(metric, drawn.values[metric.name], plan.ci_prob, plan.ci_kind)
+    if plan.theta is None:
+        known = distributions.known_of_average(metric, posterior)
+        found |= {} if known.mean is None else {"mean": np.asarray(known.mean), "mcse_mean": np.zeros(())}
     if metric.moments:  # inf or NaN instead of the luck of the draws
         least = _least_concentration(metric, posterior.rows)
         found["mean"] = np.where(least <= 1, np.inf, found["mean"])

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from rows import write_rows
 
 from bayescm.distributions import Linear, dirichlet, exact_distribution
-from bayescm.inference.summaries import draws_of
+from bayescm.inference.averages import draws_of
 from bayescm.metrics import resolve
 from bayescm.priors.concentrations import concentrations
 

@@ -1,0 +1,85 @@
+"""Draws of metrics: averages over classes with one Beta of each draw integrated out, all else as it is drawn."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescm import distributions
+from bayescm.data.random import Stream, matrix_rng
+from bayescm.distributions import dirichlet
+from bayescm.distributions.conditional import Conditional, ConditionalDraws
+from bayescm.distributions.splits import split_of
+from bayescm.metrics import Metric, compute, per_label
+from bayescm.priors.concentrations import Concentrations
+
+Array = NDArray[np.float64]
+
+INTEGRATED = "integrated"
+"""The attr of a result that names the averages whose draws are conditional ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """Draws (draws, ...) of metrics by name, or of an average the distribution that they give."""
+
+    values: Mapping[str, Array]
+    averages: Mapping[str, ConditionalDraws]
+
+
+def draws_of(
+    metrics: Sequence[Metric],
+    one: Concentrations,
+    rng: np.random.Generator,
+    draws: int,
+    averages: Sequence[Conditional] = (),
+) -> list[Array]:
+    """Return draws (draws, ...) of metrics, for which not all cells are held at once; averages take theirs."""
+    k = one.rows.shape[-1]
+    values = [np.empty((draws, k) if per_label(metric, k) else draws) for metric in metrics]
+    start = 0
+    for theta in dirichlet.theta_in_blocks(one, rng, draws):
+        stop = start + theta.shape[-1]
+        for whole, part in zip(values, compute(metrics, np.moveaxis(theta, -1, 0)), strict=True):
+            whole[start:stop] = part
+        for average in averages:
+            average.add(theta)
+        start = stop
+        if not metrics and all(average.enough for average in averages):
+            break
+    return values
+
+
+def integrated(metrics: Sequence[Metric], which: Concentrations) -> list[str]:
+    """Return the names of the drawn averages of which a Beta can be integrated out, of one matrix."""
+    return [metric.name for metric in metrics if split_of(metric, which) is not None]
+
+
+def drawn(metrics: Sequence[Metric], one: Concentrations, seed: int, position: int, draws: int) -> Drawn:
+    """Draw metrics of one matrix, the same ones at a position of a batch however it is cut.
+
+    Parameters
+    ----------
+    metrics : sequence of Metric
+        Those without an exact distribution.
+    one : Concentrations
+        Of the matrix.
+    seed, position, draws : int
+    """
+    averages, others = [], []
+    for metric in metrics:
+        split = split_of(metric, one)
+        if split is None:
+            others.append(metric)
+            continue
+        rng = matrix_rng(seed, position, Stream.SPLIT)
+        averages.append(Conditional(metric, split, distributions.known_of_average(metric, one), draws, rng))
+    values = draws_of(others, one, matrix_rng(seed, position, Stream.POSTERIOR), draws, averages)
+    found = {average.metric.name: average.distribution() for average in averages}
+    left = [average.metric for average in averages if found[average.metric.name] is None]
+    if left:  # not monotone, or undefined
+        others += left
+        values += draws_of(left, one, matrix_rng(seed, position, Stream.POSTERIOR), draws)
+    named = dict(zip((metric.name for metric in others), values, strict=True))
+    return Drawn(named, {name: one for name, one in found.items() if one is not None})

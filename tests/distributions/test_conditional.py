@@ -1,0 +1,209 @@
+"""Averages over classes by conditional draws: against plain draws, known distributions, and themselves."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import bayescm
+from bayescm.data.random import Stream
+from bayescm.distributions import dirichlet, known_of_average
+from bayescm.distributions.conditional import Conditional, Known
+from bayescm.distributions.splits import average, split_of
+from bayescm.inference.averages import draws_of, drawn
+from bayescm.metrics import compute, multiclass, resolve
+from bayescm.priors.concentrations import concentrations
+
+FEW = np.array([[4, 0, 1], [0, 2, 0], [2, 0, 1]])
+UNEVEN = np.array([[999_000, 700, 300], [1, 2, 0], [500, 3, 40]])
+TEN = np.random.default_rng(5).multinomial(60, (np.eye(10) * 6 + 0.5).ravel() / (60 + 50)).reshape(10, 10)
+COUNTS = {"few": FEW, "uneven": UNEVEN, "ten": TEN}
+MODELS = ("dirichlet_multinomial", "three_binomial")
+NAMES = ("f1_macro", "jaccard_macro", "f1_weighted", "precision_macro", "npv_macro", "fnr_macro")
+
+
+def posterior_of(counts, model, prevalence=None, prior="jeffreys"):
+    return dirichlet.posterior(counts, concentrations(prior, model, list(range(len(counts)))), prevalence)
+
+
+def distribution(counts, name, model="dirichlet_multinomial", prevalence=None, draws=40_000, seed=1):
+    which = posterior_of(counts, model, prevalence)
+    found = drawn([resolve([name], len(counts))[0]], which, seed, 0, draws)
+    return next(iter(found.averages.values()))
+
+
+@pytest.mark.parametrize("prevalence", [None, "fixed"])
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("which", COUNTS)
+def test_against_many_draws(which, model, prevalence):
+    counts = COUNTS[which]
+    if prevalence == "fixed" and (counts.sum(1) == 0).any():
+        pytest.skip("a class has no items")
+    n, k = 100_000, len(counts)
+    metrics = resolve(list(NAMES), k)
+    posterior = posterior_of(counts, model, prevalence)
+    values = draws_of(metrics, posterior, np.random.default_rng(7), n)
+    for metric, value in zip(metrics, values, strict=True):
+        if (split := split_of(metric, posterior)) is None:
+            continue
+        collected = Conditional(metric, split, known_of_average(metric, posterior), 20_000, np.random.default_rng(8))
+        draws_of([], posterior, np.random.default_rng(9), 20_000, [collected])
+        dist = collected.distribution()
+        if dist is None:
+            assert not metric.name.startswith(("f1_macro", "jaccard", "precision"))  # these are monotone
+            continue
+        found = dist.statistics(0.95, "eti")
+        assert found["mean"] == pytest.approx(value.mean(), abs=5 * value.std() / np.sqrt(n) + 5 * found["mcse_mean"])
+        assert found["sd"] == pytest.approx(value.std(), rel=0.03)
+        for p in (0.025, 0.3, 0.975):
+            x = float(dist.ppf(p))
+            share, error = dist.probability(x)
+            assert share == pytest.approx(p, abs=3e-4)
+            off = np.hypot(np.sqrt(p * (1 - p) / n), error)
+            assert (value <= x).mean() == pytest.approx(share, abs=5 * off), metric.name
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_cells_along_the_split_are_those_of_the_draws_at_their_own_place(model):
+    """A split with U put where each draw has it gives the draw back; at another place rows still add up."""
+    posterior = posterior_of(TEN, model)
+    metric = resolve(["f1_macro"], 10)[0]
+    split = split_of(metric, posterior)
+    theta = dirichlet.draw_theta(posterior, np.random.default_rng(1), 50)
+    off = ~np.eye(10, dtype=bool)
+    if model == "dirichlet_multinomial":
+        right = np.einsum("iin->in", theta)[split.right].sum(0)
+        wrong = theta[split.wrong].sum(0)
+        for n in range(50):
+            own = np.log(right[n] / wrong[n])
+            ((_, (cells,)),) = split.along(theta[..., [n]], np.array([own]), np.random.default_rng(1))
+            np.testing.assert_allclose(np.array(cells)[..., 0], multiclass.one_vs_rest(theta[..., n]), atol=1e-14)
+    for part, each in split.along(theta, np.array([-2.0, 3.0]), np.random.default_rng(1)):
+        for cells in each:
+            assert (np.array(cells) >= 0).all()
+            np.testing.assert_allclose(sum(cells), 1, atol=1e-13)
+            np.testing.assert_allclose((cells.tp + cells.fn).sum(0), 1, atol=1e-13)
+            np.testing.assert_allclose(cells.fp.sum(0), cells.fn.sum(0), atol=1e-13)
+        if model == "three_binomial":
+            np.testing.assert_allclose(each[0].tp + each[0].fn, theta[..., part].sum(1), atol=1e-14)
+    assert off.sum() >= split.wrong.sum() > 0
+
+
+@pytest.mark.parametrize("counts", [FEW, UNEVEN, TEN])
+def test_macro_recall_by_draws_is_the_sum_of_betas(counts):
+    """An average whose distribution is known, as if it were not."""
+    posterior = posterior_of(counts, "dirichlet_multinomial")
+    metric = resolve(["recall_macro"], len(counts))[0]
+    known = bayescm.metric_distribution(counts, "recall_macro")
+    collected = Conditional(metric, split_of(metric, posterior), Known(), 20_000, np.random.default_rng(2))
+    draws_of([], posterior, np.random.default_rng(3), 20_000, [collected])
+    dist = collected.distribution()
+    for p in (0.025, 0.5, 0.975):
+        share, error = dist.probability(float(known.ppf(p)))
+        assert share == pytest.approx(p, abs=5 * error)
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("which", COUNTS)
+def test_stated_errors_are_those_of_replications(which, model):
+    """Bounds and a probability over seeds scatter as is said, far less than those of plain draws."""
+    runs = [distribution(COUNTS[which], "f1_macro", model, draws=4000, seed=seed) for seed in range(30)]
+    found = [run.statistics(0.9, "eti") for run in runs]
+    x = float(np.mean([one["median"] for one in found]))
+    shares = np.array([run.probability(x) for run in runs])
+    plain = np.sqrt(shares[:, 0].mean() * (1 - shares[:, 0].mean()) / 4000)
+    assert shares[:, 0].std(ddof=1) < 0.75 * plain
+    assert shares[:, 0].std(ddof=1) < 1.6 * np.sqrt((shares[:, 1] ** 2).mean())
+    for end in ("lower", "upper"):
+        scatter = np.std([one[end] for one in found], ddof=1)
+        assert scatter < 1.7 * np.sqrt(np.mean([one[f"mcse_{end}"] ** 2 for one in found]))
+
+
+def test_mean_and_sd_of_macro_f1_don_t_depend_on_the_seed():
+    first, second = (bayescm.summary(TEN, "f1_macro", random_seed=seed) for seed in (1, 2))
+    assert first["mean"].item() == second["mean"].item()
+    assert first["sd"].item() == second["sd"].item()
+    assert first["mcse_mean"].item() == 0
+    assert first.interval.values != pytest.approx(second.interval.values, rel=1e-12)
+
+
+def test_seeds_are_reproduced_and_places_of_a_batch_are_independent_of_blocks():
+    counts = bayescm.from_array(np.stack([FEW, UNEVEN, FEW]))
+    names = ["f1_macro", "f1_weighted", "mcc"]
+    whole = bayescm.summary(counts, names, random_seed=3, samples=4000)
+    again = bayescm.summary(counts, names, random_seed=3, samples=4000)
+    lazy = bayescm.summary(counts.chunk({"system": 2}), names, random_seed=3, samples=4000).compute()
+    for name in ("interval", "median", "sd", "mcse_interval"):
+        np.testing.assert_array_equal(whole[name], again[name])
+        np.testing.assert_array_equal(whole[name], lazy[name])
+    assert (whole.isel(system=0).interval != whole.isel(system=2).interval).any()
+
+
+def test_the_result_says_what_was_integrated_out():
+    found = bayescm.summary(FEW, ["f1_macro", "mcc", "recall_macro", "f1_weighted"], random_seed=1)
+    assert found.attrs["integrated"] == "f1_macro, f1_weighted"
+    assert found.method.values.tolist() == ["draws", "draws", "exact", "draws"]
+    assert "integrated" not in bayescm.summary(FEW, "mcc", random_seed=1).attrs
+
+
+def test_claims_take_the_same_draws():
+    found = bayescm.probability(FEW, ["f1_macro > 0.5", "f1_macro < 0.5", "f1_macro > 1.5"], random_seed=1)
+    above, below, beyond = found.probability.values
+    assert above + below == pytest.approx(1, abs=1e-12)
+    assert beyond == 0
+    cells = np.random.default_rng(4).dirichlet((FEW + posterior_of(FEW * 0, MODELS[0]).rows).ravel(), 200_000)
+    values = compute(resolve(["f1_macro"], 3), cells.reshape(-1, 3, 3))[0]
+    off = np.sqrt(above * below / len(values))
+    assert (values > 0.5).mean() == pytest.approx(above, abs=5 * np.hypot(off, found.mcse_probability.values[0]))
+    assert found.mcse_probability.values[0] < 0.3 * np.sqrt(above * below / 40_000)
+
+
+def test_intervals_agree_with_each_other():
+    dist = distribution(TEN, "f1_macro")
+    lower, upper, is_hdi = dist.hdi(0.9)
+    assert is_hdi
+    assert dist.cdf(upper) - dist.cdf(lower) == pytest.approx(0.9, abs=1e-3)
+    assert dist.pdf(lower) == pytest.approx(dist.pdf(upper), rel=0.02)
+    assert upper - lower <= np.diff(dist.eti(0.9))[0]
+    assert dist.sf(upper) == pytest.approx(1 - dist.cdf(upper))
+    x = np.linspace(0.001, 0.999, 2001)
+    assert np.trapezoid(dist.pdf(x), x) == pytest.approx(1, abs=2e-3)
+    assert np.trapezoid(x * dist.pdf(x), x) == pytest.approx(dist.mean(), abs=1e-3)
+
+
+def test_what_isn_t_monotone_or_has_no_average_is_drawn():
+    posterior = posterior_of(FEW, "dirichlet_multinomial")
+    for name in ("mcc", "f1", "lr_plus_macro"):
+        assert split_of(resolve([name], 3)[0], posterior) is None
+    metric = resolve(["f1_macro"], 3)[0]
+    collected = Conditional(metric, split_of(metric, posterior), Known(), 1000, np.random.default_rng(0))
+    draws_of([], posterior, np.random.default_rng(0), 1000, [collected])
+    collected.values[7, 3] = 2.0
+    assert collected.distribution() is None
+
+
+def test_averages_of_cells_agree_with_the_metrics():
+    theta = np.random.default_rng(1).dirichlet(np.ones(16), 40).reshape(40, 4, 4)
+    cells = multiclass.Cells(*(cell.T for cell in multiclass.one_vs_rest(theta)))
+    for name in ("f1_macro", "f1_weighted", "accuracy", "error_rate", "specificity_macro", "precision_weighted"):
+        metric = resolve([name], 4)[0]
+        np.testing.assert_allclose(average(metric, cells)[0], compute([metric], theta)[0])
+
+
+def test_the_stream_is_its_own():
+    assert sorted(Stream)[-1] >= Stream.SPLIT
+    assert len({*Stream}) == len(Stream)
+
+
+def test_one_beta_is_found_exactly():
+    """All rows but one nearly certain: macro F1 is a function of one Beta, whose quantiles SciPy has."""
+    rows = np.diag([9e8, 9e8, 7.5])
+    rows[2, :2] = 1.25
+    posterior = posterior_of(np.zeros((3, 3), int), "three_binomial", (0.4, 0.4, 0.2), prior=rows + 1e-3)
+    metric = resolve(["f1_macro"], 3)[0]
+    found = drawn([metric], posterior, 1, 0, 4000).averages["f1_macro"]
+    for p in (0.025, 0.5, 0.975):
+        recall = stats.beta(7.5, 2.5).ppf(p)
+        wrong = 0.2 * (1 - recall)
+        theta = np.array([[0.4, 0, 0], [0, 0.4, 0], [wrong / 2, wrong / 2, 0.2 * recall]])
+        value = compute([metric], theta[None])[0][0]
+        assert float(found.ppf(p)) == pytest.approx(value, abs=3e-3)
