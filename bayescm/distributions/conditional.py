@@ -25,14 +25,18 @@ _STEP, _REACH = 0.7, 5.6  # of the nodes, in normal quantiles of U
 _NORMAL = np.arange(-_REACH, _REACH + 0.5 * _STEP, _STEP)
 _WEIGHTS = np.exp(-0.5 * _NORMAL**2) / np.exp(-0.5 * _NORMAL**2).sum()
 _LEVELS = np.linspace(-4.6, 4.6, 31)  # normal quantiles of the average at which its cdf is found
-_POINTS = 6  # of an interpolation
+_POINTS, _NEWTON = 6, 4  # of an interpolation, and steps of its solution
+_MIDDLE = 0.5 * (_POINTS - 1)
+_POLYNOMIAL = np.linalg.inv(np.vander(np.arange(_POINTS) - _MIDDLE, increasing=True))
 _FINE = 401
+_CLOSE = 1e-3  # normal quantiles that are one
 _APART = 1e-13  # of nodes that would be one
 _BATCHES = 16
 _FOURTH, _ENOUGH = 4, 4000  # of the draws: so many first
 _INTERPOLATED = 4e-5  # error of a probability p, in sqrt(p (1 - p))
 _PER_CONTROL = 100  # draws at least
 _MOST_CONTROLS = 32
+_CONSTANT, _COLLINEAR = 8.0, 1e-6  # standard errors that a mean is off; share of the largest eigenvalue
 _TAIL = 1e-3  # probability from which on the control variates take part
 _ROUGH = 1000  # draws by which places are chosen
 
@@ -99,9 +103,9 @@ class Conditional:
 
     def distribution(self) -> "ConditionalDraws | None":
         """Return the distribution, or None where the average isn't monotone in U."""
-        values, odds = self.values[:, : self.done], self.odds
+        values = self.values[:, : self.done]
         if values[-1].mean() < values[0].mean():
-            values, odds = values[::-1], -odds[::-1]
+            values = values[::-1]
         if not (np.diff(values, axis=0) >= 0.0).all():  # also NaN
             return None
         first, second = self.first_order[:, : self.done]
@@ -114,7 +118,7 @@ class Conditional:
             controls += list(
                 (self.classes[:, : self.done] - self.known.classes[:, None])[1:]
             )  # they add up to another one
-        return ConditionalDraws(values, odds, self.metric.lower, self.metric.upper, self.known, np.array(controls).T)
+        return ConditionalDraws(values, self.metric.lower, self.metric.upper, self.known, np.array(controls).T)
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,8 +129,6 @@ class ConditionalDraws(Distribution):
     ----------
     values : ndarray of shape (m, n)
         Rising with the normal quantile.
-    odds : ndarray of shape (m,)
-        Log-odds of U there, or of 1 - U.
     lower, upper : float
         Range of the metric.
     known : Known
@@ -135,7 +137,6 @@ class ConditionalDraws(Distribution):
     """
 
     values: Array
-    odds: Array
     lower: float
     upper: float
     known: Known
@@ -154,35 +155,35 @@ class ConditionalDraws(Distribution):
     def _conditional(self, place: float, nodes: Array) -> Array:
         """Return P(average <= x | rest) for each draw, at the log-odds of one x.
 
-        U is found by inverse interpolation between the nodes (m, n), in log-odds.
+        The normal quantile of U is where a polynomial through six of the nodes (m, n) is there, by Newton's steps.
         """
-        m = len(_NORMAL)
+        m, n = nodes.shape
         above = (nodes <= place).sum(0)
-        first, n = np.clip(above - _POINTS // 2, 0, m - _POINTS), nodes.shape[1]
+        first = np.clip(above - _POINTS // 2, 0, m - _POINTS)
         flat, every = first * n + np.arange(n), nodes.ravel()
-        v = [every[flat + i * n] - place for i in range(_POINTS)]
-        u = [self.odds[first + i] for i in range(_POINTS)]
-        for width in range(1, _POINTS):  # Neville's scheme, of the inverse function
-            u = [(v[i + width] * u[i] - v[i] * u[i + 1]) / (v[i + width] - v[i]) for i in range(_POINTS - width)]
-        low, high = self.odds[np.maximum(above - 1, 0)], self.odds[np.minimum(above, m - 1)]
-        found = np.where(np.isfinite(u[0]), np.clip(u[0], low, high), 0.5 * (low + high))
-        return np.asarray(special.ndtr(self._normal(found)))
-
-    @cached_property
-    def _normal(self) -> Any:
-        """The normal quantile of the log-odds of U."""
-        from scipy.interpolate import CubicSpline
-
-        return CubicSpline(self.odds, _NORMAL)
+        near = np.stack([every[flat + i * n] for i in range(_POINTS)]) - place
+        powers = _POLYNOMIAL @ near
+        low = np.clip(above - 1, 0, m - 2) - first
+        left, right = (np.take_along_axis(near, (low + i)[None], 0)[0] for i in (0, 1))
+        at = low + np.clip(left / np.minimum(left - right, -1e-300), 0.0, 1.0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            for _ in range(_NEWTON):
+                value, slope = powers[-1], np.zeros(n)
+                for power in powers[-2::-1]:
+                    value, slope = value * (at - _MIDDLE) + power, slope * (at - _MIDDLE) + value
+                moved = np.clip(at - value / slope, low, low + 1.0)
+                at = np.where(np.isfinite(moved), moved, at)
+        return np.asarray(special.ndtr(_NORMAL[0] + _STEP * (first + at)))
 
     @cached_property
     def _regression(self) -> tuple[Array, Array, Array]:
         """Return the control variates in standard deviations, less their mean here, these means, and the inverse."""
-        scale = self.controls.std(0)
-        table = self.controls[:, scale > 0.0] / scale[scale > 0.0]
+        scale, away = self.controls.std(0), np.abs(self.controls.mean(0))
+        use = away * np.sqrt(len(self.controls)) < _CONSTANT * scale  # else U is all that it depends on
+        table = self.controls[:, use] / scale[use]
         means = table.mean(0)
         away = table - means
-        return away, means, np.linalg.pinv(away.T @ away, rcond=1e-9, hermitian=True)
+        return away, means, np.linalg.pinv(away.T @ away, rcond=_COLLINEAR, hermitian=True)
 
     def _adjusted(self, values: Array) -> Array:
         """Return variables (n, ...) with the same mean and less variance, by regression on the control variates."""
@@ -198,10 +199,12 @@ class ConditionalDraws(Distribution):
         middle = float(np.average(nodes.mean(1), weights=_WEIGHTS))
         spread = float(np.sqrt(np.average(((nodes - middle) ** 2).mean(1), weights=_WEIGHTS)))
         rough = middle + spread * np.linspace(-9.0, 9.0, 37)
-        cdf = np.array([self._conditional(at, nodes).mean() for at in rough])
-        normal = special.ndtri(np.clip(cdf, 1e-12, 1.0 - 1e-12))
-        use = np.append(True, np.diff(np.maximum.accumulate(normal)) > 1e-6)
-        return np.asarray(np.interp(_LEVELS, normal[use], rough[use]))
+        for levels in (np.linspace(-5.0, 5.0, 61), _LEVELS):
+            cdf = np.maximum.accumulate([self._conditional(float(at), nodes).mean() for at in rough])
+            normal = special.ndtri(np.clip(cdf, 1e-12, 1.0 - 1e-12))
+            use = np.append(True, np.diff(normal) > _CLOSE)
+            rough = np.interp(levels, normal[use], rough[use])
+        return np.asarray(rough)
 
     def gain(self) -> float:
         """Return how many draws of the cells one of these is worth, at least, at three quantiles."""
@@ -221,16 +224,16 @@ class ConditionalDraws(Distribution):
         return np.where(central, self._adjusted(plain), plain)
 
     def _table(self, cdf: Array) -> Table:
-        """Tabulate the distribution whose cdf at the places is given: normal quantiles are smooth in log-odds."""
+        """Tabulate the distribution whose cdf at the places is given: places are smooth in normal quantiles."""
         from scipy.interpolate import CubicSpline
 
         normal = special.ndtri(np.clip(np.maximum.accumulate(cdf), 1e-15, 1.0 - 1e-15))
-        apart = np.append(True, np.diff(self._places) > 0.0)
-        at = np.linspace(self._places[0], self._places[-1], _FINE)
-        fine = np.maximum.accumulate(special.ndtr(CubicSpline(self._places[apart], normal[apart])(at)))
-        x = self.lower + (self.upper - self.lower) * special.expit(at)
-        use = np.append(True, np.diff(x) > 0.0)
-        return Table(x[use], fine[use], np.zeros(int(use.sum())), (self.lower, self.upper))
+        use = np.append(True, np.diff(normal) > _CLOSE)
+        levels = np.linspace(normal[0], normal[use][-1], _FINE)
+        places = np.maximum.accumulate(CubicSpline(normal[use], self._places[use])(levels))
+        x = self.lower + (self.upper - self.lower) * special.expit(places)
+        apart = np.append(True, np.diff(x) > 0.0)
+        return Table(x[apart], special.ndtr(levels)[apart], np.zeros(int(apart.sum())), (self.lower, self.upper))
 
     @cached_property
     def table(self) -> Table:

@@ -9,7 +9,7 @@ from bayescm.distributions import known_of_average
 from bayescm.metrics import compute, resolve
 from bayescm.priors.concentrations import Concentrations
 
-FEW = np.diag([4.0, 2.0, 1.0]) + [[0.5, 0.25, 1.25], [0.25, 0.5, 0.25], [2.25, 0.25, 0.5]]
+FEW = np.diag([4.0, 2.0, 1.0]) + np.array([[0.5, 0.25, 1.25], [0.25, 0.5, 0.25], [2.25, 0.25, 0.5]])
 UNEVEN = np.array([[999_000.5, 700.25, 300.25], [1.25, 2.5, 0.25], [500.25, 3.25, 40.5]])
 
 
@@ -35,7 +35,6 @@ def test_a_class_and_its_only_other_are_one():
     from bayescm.distributions.class_pairs import macro_variance
 
     found = macro_variance(metric, rows, Beta(np.array([t, s]), np.array([e, e]), "f1"))
-    nodes, weights = special.roots_jacobi(60, 0, 0)
 
     def rule(a, b):  # of Beta(a, b)
         x, w = special.roots_jacobi(60, b - 1.0, a - 1.0)
@@ -60,8 +59,6 @@ def test_three_classes_by_mpmath():
         j = np.array([mpmath.quad(lambda x: (2 * x / (1 + x)) ** k * x ** (a - 1) * (1 - x) ** (b - 1), [0, 0.5, 1]) for k in (1, 2)], float)  # fmt: skip  # noqa: B023, E501
         m1, m2 = j / special.beta(a, b)
         total += m2 - m1**2
-    x, w = special.roots_genlaguerre(80, 0)
-    x, w = np.polynomial.laguerre.laggauss(80)
 
     def mean_given(shared, right, other):  # E 2T / (2T + O + P), T and O gammas: by the share T/(T + O) and their sum
         q, wq = special.roots_jacobi(60, other - 1.0, right - 1.0)
