@@ -127,7 +127,7 @@ class Split:
 def _false_calls(factors: Array, off: Array) -> Array:
     """Return sums over the actual classes (m, K, n) of factors (m, K, n) times cells (K, K, n)."""
     if len(off) < _FEW:
-        return np.einsum("min,ijn->mjn", factors, off)
+        return np.asarray(np.einsum("min,ijn->mjn", factors, off))
     return np.asarray(np.moveaxis(np.moveaxis(factors, -1, 0) @ np.ascontiguousarray(np.moveaxis(off, -1, 0)), 0, -1))
 
 
