@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from bayescm.distributions import beta_quantiles
+from bayescm.distributions import beta_many, beta_quantiles, interpolation
 from bayescm.distributions.narrowest import narrowest
 from bayescm.distributions.protocol import Distribution, Summarised
 
@@ -109,19 +109,27 @@ class Beta(Distribution):
         """
         a, b = self._concentrations()
         rising, falling, peaked = _shape(a, b, self.link)
-        below = np.where(rising, 1.0 - prob, 0.0)  # mass left of the interval
         ends = np.full((2, *a.shape), np.nan)
-        edges = rising | falling
-        ends[0, edges] = beta_quantiles.logit_ppf(below[edges], a[edges], b[edges])
-        ends[1, edges] = beta_quantiles.logit_isf(1.0 - prob - below[edges], a[edges], b[edges])
+        ends[0, falling], ends[1, rising] = -np.inf, np.inf
+        ends[0, rising] = beta_quantiles.logit_ppf(1.0 - prob, a[rising], b[rising])
+        ends[1, falling] = beta_quantiles.logit_isf(1.0 - prob, a[falling], b[falling])
         if peaked.any():
             ends[:, peaked] = narrowest(a[peaked], b[peaked], prob, self.link)
-        exists = np.array(edges | peaked)
+        exists = np.array(rising | falling | peaked)
         exists[exists] = _holds(ends[:, exists], a[exists], b[exists], prob)
         if not exists.all():
             ends[:, ~exists] = _equal_tails(a[~exists], b[~exists], prob)
         lower, upper = self.at_log_odds(ends[0]), self.at_log_odds(ends[1])
         return lower, upper, exists
+
+    def statistics(self, prob: float, kind: str) -> dict[str, Any]:
+        """Return mean, median, sd, lower, upper and whether the interval is a highest-density one."""
+        many = np.broadcast(self.a, self.b).size >= interpolation.FEW
+        return beta_many.statistics(self, prob, kind) if many else self.one_by_one(prob, kind)
+
+    def one_by_one(self, prob: float, kind: str) -> dict[str, Any]:
+        """Return the same, each worked out by itself."""
+        return Distribution.statistics(self, prob, kind)
 
     def _concentrations(self) -> tuple[Array, Array]:
         a, b = np.broadcast_arrays(np.asarray(self.a, np.float64), np.asarray(self.b, np.float64))

@@ -3,12 +3,17 @@
 SciPy's own inverses (`betaincinv`, `betainccinv`) are wrong where a concentration is exactly 1000, and in windows above
 10^8 (SciPy 1.18.1); its distribution functions are right to 13 digits, to 10 at concentrations of 10^9. So a quantile
 is found here from these: in the log-odds y = log(x / (1 - x)), where log F(y) is concave for every a, b > 0, by
-Halley's method inside a bracket. x and 1 - x both follow from y with all their digits.
+Halley's method inside a bracket. x and 1 - x both follow from y with all their digits. For many Betas at one probability
+quantiles found so are interpolated (:mod:`bayescm.distributions.interpolation`).
 """
+
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
+
+from bayescm.distributions import interpolation
 
 Array = NDArray[np.float64]
 
@@ -18,6 +23,23 @@ _SURE = 1e-3  # of log F, where rounding (concentrations beyond 10^9) allows no 
 _FAR = 690.0  # log-odds beyond which x or 1 - x is hardly a number
 _NEAR = 25.0  # log-odds beyond which numbers x are too far apart to look for a root among them
 _DIGITS = 7.0  # beyond which 1 - x has lost three
+
+
+@dataclass(frozen=True, slots=True)
+class Quantiles:
+    """Quantiles to interpolate: log-odds, less log(a / b), with the probabilities `tails`, at most 1/2, below them."""
+
+    tails: tuple[float, ...]
+    least = 0.5
+
+    @property
+    def limits(self) -> tuple[float, ...]:
+        """Return the normal quantiles."""
+        return tuple(float(z) for z in special.ndtri(np.array(self.tails)))
+
+    def __call__(self, a: Array, b: Array) -> Array:
+        """Return them, (tails, n)."""
+        return np.stack([_solve(np.full(a.shape, tail), a, b) for tail in self.tails]) - np.log(a / b)
 
 
 def ppf(p: ArrayLike, a: ArrayLike, b: ArrayLike) -> Array:
@@ -81,14 +103,28 @@ def logit_at_normal(z: ArrayLike, a: ArrayLike, b: ArrayLike) -> Array:
 
 def _either(tail: Array, upper: NDArray[np.bool_], a: ArrayLike, b: ArrayLike) -> Array:
     """Return the log-odds with the probability `tail`, at most 1/2, above them (`upper`) or below."""
+    single = tail.ndim == 0
     tail, upper, a, b = np.broadcast_arrays(tail, upper, np.asarray(a, np.float64), np.asarray(b, np.float64))
     found = np.full(tail.shape, np.nan)
+    if single and tail.size >= interpolation.FEW and 0.0 < tail.flat[0] <= 0.5:
+        return _of_many(float(tail.flat[0]), bool(upper.flat[0]), a, b)
     valid = (a > 0.0) & (b > 0.0) & np.isfinite(a) & np.isfinite(b)
     found[valid & (tail == 0.0)] = -np.inf
     inside = valid & (tail > 0.0) & (tail <= 0.5)
     first, second = np.where(upper, b, a), np.where(upper, a, b)
     found[inside] = _solve(tail[inside], first[inside], second[inside])
     return np.where(upper, -found, found)
+
+
+def _of_many(tail: float, upper: bool, a: Array, b: Array) -> Array:
+    """Return the same at one probability: interpolated, and solved for where that isn't done."""
+    first, second = (b.ravel(), a.ravel()) if upper else (a.ravel(), b.ravel())
+    values, _, known = interpolation.read(Quantiles((tail,)), first, second)
+    found = values[0]
+    found[known] += np.log(first[known] / second[known])
+    rest = ~known & (first > 0.0) & (second > 0.0) & np.isfinite(first) & np.isfinite(second)
+    found[rest] = _solve(np.full(int(rest.sum()), tail), first[rest], second[rest])
+    return (-found if upper else found).reshape(a.shape)
 
 
 def _solve(tail: Array, a: Array, b: Array) -> Array:
