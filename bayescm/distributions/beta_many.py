@@ -23,7 +23,10 @@ _LOG_2 = float(np.log(2.0))
 
 @dataclass(frozen=True, slots=True)
 class Narrowest:
-    """Ends to interpolate of the narrowest interval: log-odds, less log(a / b). The density has one peak there."""
+    """Ends to interpolate of the narrowest interval: log-odds, less log(a / b). The density has one peak there.
+
+    Of X itself only the lower one: the upper one is that of 1 - X.
+    """
 
     prob: float
     link: str
@@ -33,11 +36,11 @@ class Narrowest:
     def limits(self) -> tuple[float, ...]:
         """Return the ends for a normal distribution."""
         z = float(special.ndtri(0.5 + 0.5 * self.prob))
-        return -z, z
+        return (-z,) if self.link == "identity" else (-z, z)
 
     def __call__(self, a: Array, b: Array) -> Array:
-        """Return both ends, (2, n)."""
-        return narrowest(a, b, self.prob, self.link) - np.log(a / b)
+        """Return them, (1, n) or (2, n)."""
+        return narrowest(a, b, self.prob, self.link)[: len(self.limits)] - np.log(a / b)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +54,7 @@ class MomentsOfF1:
     limits = 0.0, 0.0
 
     def __call__(self, a: Array, b: Array) -> Array:
-        """Return both, (2, n), by the trapezoidal rule in the log-odds: normalised by its own sum, no gamma function."""
+        """Return both, (2, n), by the trapezoidal rule in the log-odds, normalised by its own sum."""
         r, middle = np.sqrt(1.0 / a + 1.0 / b), np.log(a / b)
         low, high = 10.0 * r + 40.0 / a, 10.0 * r + 40.0 / b
         d = -low + (low + high) * np.linspace(0.0, 1.0, _POINTS)[:, None]
@@ -65,22 +68,37 @@ class MomentsOfF1:
         return np.stack([np.log(mean / above) - middle - _LOG_2, np.log(sd / (mean * above * r))])
 
 
+def equal_tails(a: Array, b: Array, tail: float) -> tuple[Array, NDArray[np.bool_]]:
+    """Return the log-odds of the ends of equal-tailed intervals, (2, n), and where they are known."""
+    function = interpolation.Interpolated(Quantiles((tail,)), a, b)
+    ends, known = np.empty((2, len(a))), np.empty(len(a), bool)
+    for group in interpolation.groups(len(a)):
+        values, mirrored, known[group] = function(a[group], b[group])
+        ends[:, group] = np.log(a[group] / b[group]) + np.stack([values[0], -mirrored[0]])
+    return ends, known
+
+
 def statistics(dist: Any, prob: float, kind: str) -> dict[str, Any]:
     """Return the statistics of a :class:`bayescm.distributions.beta.Beta`, as its method of that name does."""
     shape = np.broadcast_shapes(np.shape(dist.a), np.shape(dist.b))
     a, b = (np.ascontiguousarray(np.broadcast_to(v, shape), dtype=np.float64).ravel() for v in (dist.a, dist.b))
-    found, known = (_with_hdi if kind == "hdi" else _with_eti)(a, b, dist.link, prob)
+    wanted: dict[str, interpolation.Tabulable] = {"quantiles": Quantiles((0.5, 0.5 * (1.0 - prob)))}
+    if kind == "hdi":
+        wanted = {"quantiles": Quantiles((0.5,)), "narrowest": Narrowest(prob, dist.link)}
     if dist.link == "f1":
-        moments, _, has = interpolation.read(MomentsOfF1(), a, b)
-        known &= has
-        mean = special.expit(moments[0] + np.log(a / b) + _LOG_2)
-        rest = special.expit(-moments[0] - np.log(a / b) - _LOG_2)
-        found |= {"mean": mean, "sd": mean * rest * np.sqrt(1.0 / a + 1.0 / b) * np.exp(moments[1])}
-    else:
-        n = a + b
-        found |= {"mean": a / n, "sd": np.sqrt(a * b / (n + 1.0)) / n}
-    for name in ("lower", "median", "upper"):
-        found[name] = dist.at_log_odds(found[name])
+        wanted["moments"] = MomentsOfF1()
+    functions = {name: interpolation.Interpolated(function, a, b) for name, function in wanted.items()}
+    found = {name: np.empty(len(a)) for name in ("mean", "median", "sd", "lower", "upper")}
+    known = np.empty(len(a), bool)
+    for group in interpolation.groups(len(a)):
+        some, known[group] = _of_group(a[group], b[group], dist, functions)
+        for name, values in some.items():
+            found[name][group] = values
+    without = np.flatnonzero(known & np.isnan(found["sd"]))
+    if len(without):
+        some = type(dist)(a[without], b[without], dist.link)
+        found["mean"][without], found["sd"][without] = some.mean(), some.sd()
+    found["is_hdi"] = np.full(len(a), kind == "hdi")
     if not known.all():
         one_by_one = type(dist)(a[~known], b[~known], dist.link).one_by_one(prob, kind)
         for name, values in found.items():
@@ -88,18 +106,21 @@ def statistics(dist: Any, prob: float, kind: str) -> dict[str, Any]:
     return {name: values.reshape(shape) for name, values in found.items()}
 
 
-def _with_eti(a: Array, b: Array, link: str, prob: float) -> tuple[dict[str, Any], NDArray[np.bool_]]:
-    """Return the log-odds of the median and of equal tails, and where they are known."""
-    values, mirrored, known = interpolation.read(Quantiles((0.5 * (1.0 - prob), 0.5)), a, b)
-    middle = np.log(a / b)
-    found = {"lower": middle + values[0], "median": middle + values[1], "upper": middle - mirrored[0]}
-    return found | {"is_hdi": np.zeros(len(a), bool)}, known
-
-
-def _with_hdi(a: Array, b: Array, link: str, prob: float) -> tuple[dict[str, Any], NDArray[np.bool_]]:
-    """Return the log-odds of the median and of the narrowest interval, and where they are known."""
-    median, _, known = interpolation.read(Quantiles((0.5,)), a, b)
-    ends, _, peaked = interpolation.read(Narrowest(prob, link), a, b)
-    middle = np.log(a / b)
-    found = {"lower": middle + ends[0], "median": middle + median[0], "upper": middle + ends[1]}
-    return found | {"is_hdi": np.ones(len(a), bool)}, known & peaked
+def _of_group(
+    a: Array, b: Array, dist: Any, functions: dict[str, interpolation.Interpolated]
+) -> tuple[dict[str, Array], NDArray[np.bool_]]:
+    """Return the statistics of some Betas, and where they are known."""
+    n, middle = a + b, np.log(a / b)
+    values, mirrored, known = functions["quantiles"](a, b)
+    median, ends = values[0], [values[-1], -mirrored[-1]]
+    if "narrowest" in functions:
+        values, mirrored, peaked = functions["narrowest"](a, b)
+        ends, known = [values[0], values[1] if len(values) > 1 else -mirrored[0]], known & peaked
+    quantiles = zip(("lower", "median", "upper"), (ends[0], median, ends[1]), strict=True)
+    found = {name: dist.at_log_odds(middle + value) for name, value in quantiles}
+    if "moments" not in functions:
+        return found | {"mean": a / n, "sd": np.sqrt(a * b / (n + 1.0)) / n}, known
+    odds, spread = functions["moments"](a, b)[0]
+    odds += middle + _LOG_2
+    mean, rest = special.expit(odds), special.expit(-odds)
+    return found | {"mean": mean, "sd": mean * rest * np.sqrt(1.0 / a + 1.0 / b) * np.exp(spread)}, known

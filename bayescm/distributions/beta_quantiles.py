@@ -3,8 +3,8 @@
 SciPy's own inverses (`betaincinv`, `betainccinv`) are wrong where a concentration is exactly 1000, and in windows above
 10^8 (SciPy 1.18.1); its distribution functions are right to 13 digits, to 10 at concentrations of 10^9. So a quantile
 is found here from these: in the log-odds y = log(x / (1 - x)), where log F(y) is concave for every a, b > 0, by
-Halley's method inside a bracket. x and 1 - x both follow from y with all their digits. For many Betas at one probability
-quantiles found so are interpolated (:mod:`bayescm.distributions.interpolation`).
+Halley's method inside a bracket. x and 1 - x both follow from y with all their digits. For many Betas and one
+probability quantiles found so are interpolated (:mod:`bayescm.distributions.interpolation`).
 """
 
 from dataclasses import dataclass
@@ -119,9 +119,12 @@ def _either(tail: Array, upper: NDArray[np.bool_], a: ArrayLike, b: ArrayLike) -
 def _of_many(tail: float, upper: bool, a: Array, b: Array) -> Array:
     """Return the same at one probability: interpolated, and solved for where that isn't done."""
     first, second = (b.ravel(), a.ravel()) if upper else (a.ravel(), b.ravel())
-    values, _, known = interpolation.read(Quantiles((tail,)), first, second)
-    found = values[0]
-    found[known] += np.log(first[known] / second[known])
+    interpolated = interpolation.Interpolated(Quantiles((tail,)), first, second)
+    found, known = np.empty(first.shape), np.empty(first.shape, bool)
+    for group in interpolation.groups(len(first)):
+        values, _, known[group] = interpolated(first[group], second[group])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found[group] = values[0] + np.log(first[group] / second[group])
     rest = ~known & (first > 0.0) & (second > 0.0) & np.isfinite(first) & np.isfinite(second)
     found[rest] = _solve(np.full(int(rest.sum()), tail), first[rest], second[rest])
     return (-found if upper else found).reshape(a.shape)
