@@ -139,7 +139,7 @@ class Interpolated:
         places = np.zeros(len(a), np.uint8)
         for edge in self._edges:
             places += r >= edge
-        places[~((np.minimum(a, b) >= self.function.least) & (r > 0.0))] = _OUTSIDE
+        places[~((np.minimum(a, b) >= self.function.least) & (np.abs(c) < 1.0))] = _OUTSIDE
         return r, c, places
 
 
