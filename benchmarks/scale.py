@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +27,17 @@ import xarray as xr
 from scipy import special
 
 import bayescm
+from bayescm.distributions import Beta, interpolation
 
+PEER = "prob-conf-mat" if find_spec("prob_conf_mat") else None
 FOUR = ["recall", "precision", "accuracy", "f1"]
-CHUNKS, ROUNDS = 8, 3
+TEN = {
+    "prevalence": ("tp fn", "fp tn"), "predicted_prevalence": ("tp fp", "fn tn"), "recall": ("tp", "fn"),
+    "specificity": ("tn", "fp"), "precision": ("tp", "fp"), "negative_predictive_value": ("tn", "fn"),
+    "accuracy": ("tp tn", "fn fp"), "error_rate": ("fn fp", "tp tn"), "jaccard": ("tp", "fn fp"), "f1": ("tp", "fn fp"),
+}  # fmt: skip
+"""Metrics of one Beta: the cells that are added to its concentrations."""
+CHUNKS, ROUNDS, MANY_ROUNDS, SLICE, DRAWS = 8, 3, 2, 100_000, 10_000
 Call = Callable[[xr.DataArray], Any]
 
 
@@ -52,6 +61,107 @@ def by_scipy(counts: xr.DataArray) -> xr.DataArray:
         bounds, counts, input_core_dims=[["actual", "predicted"]], output_core_dims=[["metric", "ci_bound"]],
         dask="parallelized", output_dtypes=[float], dask_gufunc_kwargs={"output_sizes": {"metric": 4, "ci_bound": 2}},
     )  # fmt: skip
+
+
+def concentrations(values: Any) -> tuple[Any, Any]:
+    """Return those of the ten Betas, (10, n)."""
+    (tn, fp), (fn, tp) = np.moveaxis(values + 0.5, 0, -1)
+    cells = {"tn": tn, "fp": fp, "fn": fn, "tp": tp}
+    a, b = (np.stack([sum(cells[c] for c in names[k].split()) for names in TEN.values()]) for k in (0, 1))
+    return a, b
+
+
+def labelled(function: Callable[[Any, Any], Any], counts: xr.DataArray) -> xr.DataArray:
+    """Return what a function makes of the concentrations, (metric, number)."""
+    return xr.apply_ufunc(
+        lambda values: np.moveaxis(function(*concentrations(values)), (0, 1), (-1, -2)), counts,
+        input_core_dims=[["actual", "predicted"]], output_core_dims=[["metric", "number"]],
+    )  # fmt: skip
+
+
+def one_by_one(call: Call) -> Call:
+    """Return a call in which no Beta is interpolated."""
+
+    def called(counts: xr.DataArray) -> Any:
+        few, interpolation.FEW = interpolation.FEW, 10**12
+        try:
+            return call(counts)
+        finally:
+            interpolation.FEW = few
+
+    return called
+
+
+def by_draws(counts: xr.DataArray) -> Any:
+    """Return mean, sd, median and equal tails of the ten metrics from draws of each matrix."""
+    rng, out = np.random.default_rng(1), np.empty((counts.sizes["matrix"], len(TEN), 5))
+    for i, one in enumerate(counts.values):
+        (tn, fp), (fn, tp) = theta = rng.standard_gamma(one[..., None] + 0.5, (2, 2, DRAWS))
+        theta /= theta.sum((0, 1))
+        jaccard, accuracy = tp / (tp + fn + fp), tp + tn
+        values = np.stack([
+            tp + fn, tp + fp, tp / (tp + fn), tn / (tn + fp), tp / (tp + fp), tn / (tn + fn), accuracy, 1.0 - accuracy,
+            jaccard, 2.0 * jaccard / (1.0 + jaccard),
+        ])  # fmt: skip
+        out[i] = np.stack([values.mean(1), values.std(1), *np.quantile(values, [0.5, 0.025, 0.975], axis=1)], -1)
+    return out
+
+
+def by_peer(counts: xr.DataArray) -> Any:
+    """Summarise nine of the metrics with prob-conf-mat, which has no predicted prevalence: HDIs of draws."""
+    from prob_conf_mat import Study
+    from prob_conf_mat.metrics import get_metric
+
+    names = ["prevalence", "tpr", "tnr", "ppv", "npv", "accuracy", "fdr", "jaccard", "f1"]
+    found = []
+    for one in counts.values:
+        study = Study(seed=1, num_samples=DRAWS, ci_probability=0.95)
+        study.add_experiment("a/a", confusion_matrix=one.tolist(), prevalence_prior=1.0, confusion_prior=0.5)
+        for name in names:
+            study.add_metric(name)
+            label = None if get_metric(name).is_multiclass else 1
+            found.append(study.report_metric_summaries(name, class_label=label, table_fmt="records")[0])
+    return found
+
+
+def scipy_tails(*tails: float) -> Call:
+    """Return a call for quantiles of the ten Betas."""
+    return lambda c: labelled(lambda a, b: np.stack([special.betaincinv(a, b, q) for q in tails]), c)
+
+
+MANY: dict[str, tuple[int, Call]] = {
+    "bayescm.summary, ETI": (1_000_000, lambda c: bayescm.summary(c, [*TEN], ci_kind="eti")),
+    "bayescm.summary, HDI": (1_000_000, lambda c: bayescm.summary(c, [*TEN])),
+    "bayescm: ETIs alone, by apply_ufunc": (
+        1_000_000, lambda c: labelled(lambda a, b: np.stack(Beta(a, b).eti(0.95)), c)
+    ),
+    "scipy.special.betaincinv: ETIs alone, by apply_ufunc": (10_000, scipy_tails(0.025, 0.975)),
+    "scipy.special.betaincinv: ETIs and medians": (10_000, scipy_tails(0.025, 0.5, 0.975)),
+    "bayescm.summary, ETI, no Beta interpolated": (
+        10_000, one_by_one(lambda c: bayescm.summary(c, [*TEN], ci_kind="eti"))
+    ),
+    "bayescm.summary, HDI, no Beta interpolated": (10_000, one_by_one(lambda c: bayescm.summary(c, [*TEN]))),
+    f"NumPy: {DRAWS:,} draws, ETI": (300, by_draws),
+    **({f"{PEER}: {DRAWS:,} draws, HDI": (20, by_peer)} if PEER else {}),
+}  # fmt: skip
+
+
+def ten_metrics(quick: bool) -> list[str]:
+    """Return the rows of the table of ten metrics of one Beta: the processor's microseconds per matrix."""
+    times: dict[str, list[float]] = {name: [] for name in MANY}
+    sizes = {name: n // 10 if quick else n for name, (n, _) in MANY.items()}
+    counts = matrices(max(sizes.values()))
+    for round_ in range(MANY_ROUNDS):
+        for name, (_, call) in MANY.items():
+            n, busy = sizes[name], 0.0
+            if round_ == 0 and n > SLICE:  # which makes the tables
+                call(counts[: min(n, SLICE)])
+            for start in range(0, n, SLICE):
+                busy += timed(partial(call, counts[start : min(start + SLICE, n)]))[1]
+            times[name].append(busy / n * 1e6)
+    means = {name: float(np.mean(values)) for name, values in times.items()}
+    scipy = means["scipy.special.betaincinv: ETIs alone, by apply_ufunc"]
+    return [f"| {name} | {sizes[name]:,} | {mean:,.3g} | {scipy / mean:,.2g} |" for name, mean in means.items()]
 
 
 CALLS: dict[str, tuple[int, Call]] = {
@@ -111,6 +221,7 @@ def main(write: bool, quick: bool) -> None:
     """Print the tables."""
     load = os.getloadavg()[0]
     whole = [reduced(n) for n in ((100_000,) if quick else (100_000, 1_000_000))]  # before all else: peaks only grow
+    ten = ten_metrics(quick)
     rows = [row(name, n // 10 if quick else n, call) for name, (n, call) in CALLS.items()]
     lines = [
         f"Microseconds per matrix, medians of {ROUNDS} rounds in turns; {CHUNKS} chunks; 2 cores, for which "
@@ -129,6 +240,14 @@ def main(write: bool, quick: bool) -> None:
         "| matrices | seconds | processor seconds | of these per matrix, microseconds | peak memory, MiB |",
         "| ---: | ---: | ---: | ---: | ---: |",
         *whole,
+        "",
+        f"Ten metrics of one Beta, exact, eager, slices of {SLICE:,} matrices, one thread: the processor's "
+        f"microseconds per matrix, means of {MANY_ROUNDS} rounds in turns. The last column is what SciPy takes for ETIs alone over it. "
+        + ("" if PEER else "prob-conf-mat isn't installed here: no row."),
+        "",
+        "| what | matrices | microseconds per matrix | SciPy's ETIs / this |",
+        "| --- | ---: | ---: | ---: |",
+        *ten,
     ]
     text = "\n".join(lines)
     print(text)
