@@ -242,7 +242,8 @@ def main(write: bool, quick: bool) -> None:
         *whole,
         "",
         f"Ten metrics of one Beta, exact, eager, slices of {SLICE:,} matrices, one thread: the processor's "
-        f"microseconds per matrix, means of {MANY_ROUNDS} rounds in turns. The last column is what SciPy takes for ETIs alone over it. "
+        f"microseconds per matrix, means of {MANY_ROUNDS} rounds in turns. "
+        "The last column is what SciPy takes for ETIs alone over it. "
         + ("" if PEER else "prob-conf-mat isn't installed here: no row."),
         "",
         "| what | matrices | microseconds per matrix | SciPy's ETIs / this |",

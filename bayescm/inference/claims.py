@@ -119,8 +119,8 @@ def probability(
         (:func:`bayescm.audited`) the answer is for all items.
     claims : str or sequence of str
         Each ``"<metric> > <number>"`` or ``<`` (``>=`` and ``<=`` differ from these where a value has a probability
-        of its own: a known prevalence, a metric of finitely many items); several joined by ``and`` must hold together. ``"informative"`` is
-        informedness > 0, ``"deceptive"`` informedness < 0: worse than chance (Toetsch and Hoffmann 2021).
+        of its own: a known prevalence, a metric of finitely many items); several joined by ``and`` must hold
+        together. ``"informative"`` is informedness > 0, ``"deceptive"`` informedness < 0: worse than chance (Toetsch and Hoffmann 2021).
     model, prior, prevalence
         As in :func:`bayescm.summary`.
     samples, random_seed
@@ -192,10 +192,10 @@ def _of_audit(
     def answer(one: xr.DataArray, index: int) -> xr.Dataset:
         posterior = audits.posterior_alone(one, prior, prevalence)
         rng = matrix_rng(seed, index, Stream.AUDIT)
-        found, methods = zip(*(_claimed(claim, posterior, draws, rng) for claim in claims), strict=True)
-        if several:
-            found = [np.broadcast_to(part.reshape(len(_LONG_NAMES), -1), (3, len(labels))) for part in found]
-        tables = {name: (dims, part) for name, part in zip(_LONG_NAMES, np.stack(found, -1), strict=True)}
+        answers, methods = zip(*(_claimed(claim, posterior, draws, rng) for claim in claims), strict=True)
+        shape = (len(_LONG_NAMES), len(labels)) if several else (len(_LONG_NAMES), 1)
+        found = np.stack([np.broadcast_to(part.reshape(len(_LONG_NAMES), -1), shape) for part in answers], -1)
+        tables = {name: (dims, part if several else part[0]) for name, part in zip(_LONG_NAMES, found, strict=True)}
         drawn = {"samples": draws, "random_seed": seed} if "draws" in methods else {}
         return _dataset(
             tables,
