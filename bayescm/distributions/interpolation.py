@@ -168,7 +168,16 @@ def _concentrations(r: Array, c: Array) -> tuple[Array, Array]:
 
 @lru_cache(maxsize=256)
 def _patch(function: Tabulable, i: int) -> _Patch | None:
-    """Return a patch, or None where polynomials aren't close to the function."""
+    """Return a patch, or None where polynomials aren't close to the function, or its value isn't found."""
+    try:
+        with np.errstate(invalid="ignore"):
+            return _checked(function, i)
+    except ArithmeticError:
+        return None
+
+
+def _checked(function: Tabulable, i: int) -> _Patch | None:
+    """Return a patch if it is close to the function between its nodes."""
     low, high = (float(edge) for edge in _EDGES[i : i + 2] * function.least**-0.5)
     rng = np.random.default_rng(i)
     r = np.sqrt(rng.uniform(low**2, high**2, _CHECKS))
