@@ -24,7 +24,7 @@ from trunk import FIRST_OURS, NO_DASK, OURS, PEER, Array, Run, alternate, fresh,
 
 import bayescm
 from bayescm import distributions, metrics
-from bayescm._kernels.jit import cache_folder
+from bayescm._kernels.cache import cache_folder
 from bayescm.distributions import dirichlet
 from bayescm.priors.concentrations import concentrations
 

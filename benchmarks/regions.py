@@ -20,7 +20,7 @@ import numpy as np
 from regions_data import BINS, MATRIX, SAMPLES, SIMULATED_BINS, cases, matrices
 
 import bayescm
-from bayescm._kernels.jit import cache_folder
+from bayescm._kernels.cache import cache_folder
 from bayescm.regions import credible, grid, methods
 
 HERE = Path(__file__).parent

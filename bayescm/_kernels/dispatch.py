@@ -1,18 +1,60 @@
-"""Compiled kernels, loaded late and run in threads: they release the interpreter's lock.
+"""Kernels, loaded late: compiled and run in threads, for they release the interpreter's lock, or run by Python.
 
-No result depends on the number of threads.
+No result depends on the number of threads. Between machine code and Python the last digits differ.
 """
 
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from importlib import import_module
 from typing import Any
+
+import numpy as np
+
+from bayescm._kernels import interpreted, patience
 
 
 def load(name: str) -> Any:
     """Return a module of compiled kernels, whose import takes about a second."""
     return import_module(f"bayescm._kernels.{name}")
+
+
+def kernel(name: str, function: str, seconds: float) -> Callable[..., Any]:
+    """Return a kernel: compiled, or run by Python where it isn't compiled yet and that is sooner done.
+
+    Parameters
+    ----------
+    name : str
+        Of the module.
+    function : str
+    seconds : float
+        About how long Python takes for the job.
+    """
+    if patience.compiled(name, function) or not patience.lasts(name, seconds):
+        patience.keep(name, function)
+        return getattr(load(name), function)  # type: ignore[no-any-return]
+    return partial(_by_python, name, function)
+
+
+def constants(name: str) -> Any:
+    """Return a module of kernels for its numbers alone: nothing is compiled, nor Numba imported."""
+    return interpreted.load(name)
+
+
+def _by_python(name: str, function: str, *args: Any) -> Any:
+    """Let Python run a kernel, with inf and NaN as machine code has them; or compile it, where Python can't go on."""
+    try:
+        with np.errstate(all="ignore"):
+            return getattr(interpreted.load(name), function)(*args)
+    except (ArithmeticError, ValueError):  # a number of Python's own divided by zero
+        if name not in _AGAIN:
+            raise
+        return getattr(load(name), function)(*args)
+
+
+_AGAIN = ("distributions",)
+"""Modules whose kernels take nothing but numbers and give new arrays back: they can be called again."""
 
 
 def threads() -> int:

@@ -1,38 +1,16 @@
-"""How the kernels are compiled, and where machine code is kept.
+"""How the kernels are compiled: on first use, or when :mod:`bayescm._kernels.dispatch` finds it worth while."""
 
-They are compiled on first use and kept in one cache folder whose name is a hash of all their sources: numba itself
-watches only the file of the function called, and would keep stale machine code of the ones it calls.
-"""
-
-import hashlib
 import logging
-import os
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, cast
 
 import numba
 from numba.core import event as events
 
+from bayescm._kernels.cache import folder
 
-def cache_folder() -> str | None:
-    """Return the folder for machine code, or None where none can be written (then nothing is kept).
-
-    ``BAYESCM_CACHE_DIR``, else ``bayescm`` in ``XDG_CACHE_HOME`` or ``~/.cache``.
-    """
-    sources = sorted(Path(__file__).parent.glob("*.py"))
-    key = hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:16]
-    home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    folder = Path(os.environ.get("BAYESCM_CACHE_DIR") or os.path.join(home, "bayescm")) / key
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError:
-        return None
-    return str(folder) if os.access(folder, os.W_OK) else None
-
-
-_FOLDER = cache_folder()
+_FOLDER = folder()
 
 
 class Notice(events.Listener):
@@ -62,12 +40,13 @@ events.register("numba:compile", NOTICE)
 
 def kernel[F: Callable[..., Any]](function: F, **options: Any) -> F:
     """Compile a function: it releases the interpreter's lock, and division by zero gives inf as in NumPy."""
+    options |= {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}  # nobody calls them from C
     if _FOLDER is None:
-        return cast(F, numba.njit(nogil=True, error_model="numpy", **options)(function))
+        return cast(F, numba.njit(**options)(function))
     config: Any = numba.config
     before, config.CACHE_DIR = config.CACHE_DIR, _FOLDER  # chosen when the function is decorated
     try:
-        return cast(F, numba.njit(cache=True, nogil=True, error_model="numpy", **options)(function))
+        return cast(F, numba.njit(cache=True, **options)(function))
     finally:
         config.CACHE_DIR = before
 

@@ -3,13 +3,12 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from bayescm._kernels.dispatch import load
+from bayescm._kernels.dispatch import constants, kernel
 from bayescm.data.random import Stream, matrix_rng
 from bayescm.distributions import Beta
 
@@ -41,7 +40,8 @@ class Drawn:
     def beats(self, system: int, others: NDArray[np.intp]) -> Array:
         """Return the share of draws in which a system is better than others; of ties half."""
         counted = np.zeros(len(others))
-        load("rank_sums").count_better(self.values, system, others, self.near, counted)
+        seconds = 2e-8 * len(self.values) * len(others)
+        kernel("rank_sums", "count_better", seconds)(self.values, system, others, self.near, counted)
         return counted / len(self.values)
 
     def pairwise(self) -> Array:
@@ -57,28 +57,28 @@ class Drawn:
 
 def of_values(values: Array, near: float = 0.0) -> Drawn:
     """Count the ranks of draws (draws, systems), the smallest first."""
-    kernels: Any = load("rank_sums")
     draws, n = values.shape
+    count_ranks = kernel("rank_sums", "count_ranks", 1e-6 * values.size)
     counted = np.zeros((n, n))
     block = max(_BLOCK // n, 1)
     for start in range(0, draws, block):
         part = values[start : start + block]
-        kernels.count_ranks(part, np.argsort(part, axis=1), near, counted)
+        count_ranks(part, np.argsort(part, axis=1), near, counted)
     return Drawn(counted / draws, values, near)
 
 
 def of_betas(dist: Beta, draws: int, seed: int) -> Drawn:
     """Return the ranks of draws of Betas, made in log-odds by their quantiles, not mapped to the metric."""
-    kernels: Any = load("rank_sums")
     a, b = (np.ascontiguousarray(v, np.float64) for v in (dist.a, dist.b))
-    paths = np.empty((len(a), *kernels.PATH))
-    kernels.beta_paths(a, b, paths)
+    paths = np.empty((len(a), *constants("rank_sums").PATH))
+    kernel("rank_sums", "beta_paths", 0.02 * len(a))(a, b, paths)
+    beta_draws = kernel("rank_sums", "beta_draws", 3e-6 * draws * len(a))
     values = np.empty((draws, len(a)))
     block = max(_BLOCK // len(a), 1)
     rng = matrix_rng(seed, 0, Stream.RANKS)
     for start in range(0, draws, block):
         part = values[start : start + block]
-        kernels.beta_draws(paths, rng.standard_normal((len(a), len(part))), part)
+        beta_draws(paths, rng.standard_normal((len(a), len(part))), part)
     return replace(of_values(values), metric=partial(_metric, dist.link))
 
 

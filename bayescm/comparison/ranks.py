@@ -9,13 +9,13 @@ system.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from bayescm._kernels.dispatch import in_blocks, load
+from bayescm._kernels.dispatch import constants, in_blocks, kernel
 from bayescm.distributions import Beta, Distribution
 
 Array = NDArray[np.float64]
@@ -32,6 +32,7 @@ _GOAL = 1e-8
 _HALVINGS = 4
 _GAIN = 2.0  # of the error by a halving that is worth another
 _SYSTEMS, _PLACES = 16, 32  # worth a thread
+_SECONDS, _STEP = 0.004, 6e-6  # of Python for a table, and for a number in one
 
 Tails = Callable[[Array, Integers, Array, Array], None]
 """Fills P(X > x) and the density, (nodes, systems), at ascending nodes, for the systems with given numbers."""
@@ -165,14 +166,13 @@ class Betas(NamedTuple):
     @classmethod
     def of(cls, dist: Beta) -> "Betas":
         """Tabulate."""
-        kernels: Any = load("rank_sums")
+        sizes = constants("rank_sums")
         a, b = (np.ascontiguousarray(v, np.float64) for v in (dist.a, dist.b))
-        made = cls(
-            np.empty((len(a), *kernels.TABLE)), np.empty((len(a), kernels.DESCRIPTION)), np.empty((len(a), len(_Z)))
-        )
+        made = cls(np.empty((len(a), *sizes.TABLE)), np.empty((len(a), sizes.DESCRIPTION)), np.empty((len(a), len(_Z))))
+        beta_tables = kernel("rank_sums", "beta_tables", _SECONDS * len(a))
 
         def tabulate(i: int, j: int) -> None:
-            kernels.beta_tables(a[i:j], b[i:j], _Z, made.tables[i:j], made.dists[i:j], made.knots[i:j])
+            beta_tables(a[i:j], b[i:j], _Z, made.tables[i:j], made.dists[i:j], made.knots[i:j])
 
         in_blocks(tabulate, len(a), _SYSTEMS)
         return made
@@ -181,7 +181,8 @@ class Betas(NamedTuple):
         """Fill P(X > x) and the density."""
         ends = self.knots[:, 0], self.knots[:, -1]
         known = self.tables, self.dists, *ends, some, nodes, upper, density
-        in_blocks(partial(load("rank_sums").beta_tails, *known), len(some), _SYSTEMS)
+        beta_tails = kernel("rank_sums", "beta_tails", _STEP * upper.size)
+        in_blocks(partial(beta_tails, *known), len(some), _SYSTEMS)
 
 
 def of_betas(dist: Beta) -> Exact:
@@ -220,13 +221,12 @@ def refined(knots: Array, fill: Tails, ends: Array, shift: Shift) -> Exact:
 
 def _integrate(knots: Array, fill: Tails, ends: Array, shift: Shift, share: float) -> Exact:
     """Return the ranks by panels of one fineness, and how far their sums are from 1."""
-    kernels: Any = load("rank_sums")
     first, median, last = ends.T
     order = np.argsort(median, kind="stable")
     points = np.unique(knots)
     fine = np.empty(len(points) - 1)
-    kernels.fineness(knots, _MASS, _MIDDLE, points, fine)
-    low, high = kernels.panels(points, fine, share)
+    kernel("rank_sums", "fineness", 0.5 * _STEP * len(ends) * len(points))(knots, _MASS, _MIDDLE, points, fine)
+    low, high = kernel("rank_sums", "panels", _STEP * len(points))(points, fine, share)
     ranks = np.zeros((len(ends), len(ends)))
     pieces = []
     for start in range(0, len(low), _PIECE):
@@ -247,27 +247,27 @@ def _integrate(knots: Array, fill: Tails, ends: Array, shift: Shift, share: floa
 
 def _ranks(upper: Array, weighted: Array, split: Integers) -> Array:
     """Return a piece's part of the ranks among the systems that may lie in it."""
-    kernels: Any = load("rank_sums")
     n = upper.shape[1]
     sums, places = _sums(upper)
     ranks = np.empty((n, n))
+    add_ranks = kernel("rank_sums", "add_ranks", 0.5 * _STEP * (sums.size + upper.size))
 
     def add(first: int, last: int) -> None:
         block = np.zeros((n, last - first))
-        kernels.add_ranks(upper, weighted, split, sums, places, first, last, block)
+        add_ranks(upper, weighted, split, sums, places, first, last, block)
         ranks[first:last] = block.T
 
-    in_blocks(add, n, kernels.LANES)
+    in_blocks(add, n, constants("rank_sums").LANES)
     return ranks
 
 
 def _sums(upper: Array) -> tuple[Array, Integers]:
     """Return the distribution of how many systems are larger at each node, in a band as wide as is needed."""
-    kernels: Any = load("rank_sums")
+    larger = kernel("rank_sums", "larger", _STEP * upper.size)
     band, places = 64, np.empty((len(upper), 3), np.int64)
     while True:
         sums = np.empty((len(upper), min(band, upper.shape[1] + 1)))
-        wider = in_blocks(partial(kernels.larger, upper, sums, places), len(upper), _PLACES)
+        wider = in_blocks(partial(larger, upper, sums, places), len(upper), _PLACES)
         if not max(wider):
             return sums, places
         band = max(2 * band, *wider)

@@ -20,7 +20,7 @@ from bayescm._kernels.codes import (
     STATISTICS,
     Formula,
 )
-from bayescm._kernels.dispatch import in_blocks, load, threads
+from bayescm._kernels.dispatch import in_blocks, kernel, load, threads
 from bayescm.data import validate
 from bayescm.distributions.beta import Point
 from bayescm.distributions.protocol import Evaluated
@@ -37,6 +37,9 @@ LEAST = 0.05
 """Concentration below which a distribution is nearly a mixture of points, and is left to draws."""
 _GOAL = 3e-7  # of the last halving of the step; the error is usually about its square
 _GOAL_OF_ONE = 1e-7
+_SECONDS = (0.0, 0.01, 0.1)  # of Python for a summary, by the number of integrals
+_SECONDS_OF_A_VALUE = (0.0, 0.003, 0.1)  # and for a value of a cdf, or a quantile
+_SLOWER = 7.0  # where a concentration is below 1
 _BLOCK = 64  # matrices that are worth a thread
 _JOINT_GOAL = 1e-8
 
@@ -79,8 +82,6 @@ class Integral(Evaluated):
 
     def _at(self, x: float | Array, what: str) -> Array:
         """Call a kernel at values that broadcast against the batch."""
-        kernels: Any = load("distributions")
-
         batch, cells, shares = self._flat()
         x = np.asarray(x, np.float64)
         shape = np.broadcast_shapes(batch, x.shape)
@@ -89,7 +90,8 @@ class Integral(Evaluated):
         if len(cells) != points.shape[1]:
             cells, shares = (np.broadcast_to(v, (points.shape[1], v.shape[1])).copy() for v in (cells, shares))
         goal = _GOAL_OF_ONE if self.integrals == 1 else _GOAL
-        call = kernels.quantiles if what == "quantiles" else kernels.probabilities
+        function = "quantiles" if what == "quantiles" else "probabilities"
+        call = kernel("distributions", function, _slowness(cells) * _SECONDS_OF_A_VALUE[self.integrals] * points.size)
         found = _in_threads(call, (cells, shares, np.array(points.T, order="C")), (self._formula(), goal))
         return np.asarray(np.moveaxis(found, 1, 0).reshape(*shape, -1))
 
@@ -102,17 +104,23 @@ def statistics(dists: Sequence[Integral], prob: float, kind: str) -> list[dict[s
     """Return the statistics of several metrics of the same matrices, which share the tables of their Betas."""
     if not dists:
         return []
-    kernels = load("distributions")
     batch, cells, shares = dists[0]._flat()
+    seconds = _slowness(cells) * len(cells) * sum(_SECONDS[dist.integrals] for dist in dists)
+    summarise = kernel("distributions", "summarise", seconds)
     trees, *others = zip(*(dist._formula() for dist in dists), strict=True)
     ends = np.cumsum([0, *map(len, trees)])
     together = (np.concatenate(trees), ends, *map(np.array, others))
-    table = _in_threads(kernels.summarise, (cells, shares), (*together, prob, kind == "hdi"))
+    table = _in_threads(summarise, (cells, shares), (*together, prob, kind == "hdi"))
     results = []
     for k, dist in enumerate(dists):
         found: dict[str, Any] = {name: table[:, k, i].reshape(batch) for i, name in enumerate(STATISTICS)}
         results.append(_without_lost(dist, found, prob) | _moments(dist))
     return results
+
+
+def _slowness(cells: Array) -> float:
+    """Return how many times as long Python takes for the slowest of these matrices as for most."""
+    return _SLOWER if cells.min(initial=np.inf) < 1.0 else 1.0
 
 
 def _without_lost(dist: Integral, found: dict[str, Any], prob: float) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from bayescm._kernels.dispatch import in_blocks, load
+from bayescm._kernels.dispatch import in_blocks, kernel, load
 from bayescm.regions import grid
 from bayescm.regions.grid import Array, Space
 
@@ -41,7 +41,7 @@ class Method:
         found = np.empty((len(cells), 4))
         for side, rate in enumerate(self.space.rates):
             k, other = rate(cells)
-            load("deviance").bounds(k, k + other, limits, found[:, 2 * side : 2 * side + 2])
+            kernel("deviance", "bounds", 1e-4 * len(k))(k, k + other, limits, found[:, 2 * side : 2 * side + 2])
         return found
 
     def levels(self, cells: Array, axes: tuple[Array, Array], level: float) -> Array:
@@ -116,9 +116,10 @@ class Wilks(Method):
     @override
     def levels(self, cells: Array, axes: tuple[Array, Array], level: float) -> Array:
         weights = self.space.weights(cells)
+        reduce = kernel("planes", "reduce", grid.seconds(len(cells), axes))
         return grid.evaluate(
             axes, self.space.planes(*axes), self._where(cells, axes, level),
-            lambda planes, t, where, out: load("planes").reduce(planes, weights[t], where, grid.CAP, out),
+            lambda planes, t, where, out: reduce(planes, weights[t], where, grid.CAP, out),
         )  # fmt: skip
 
     @override

@@ -18,7 +18,7 @@ from scipy import integrate, special, stats
 from small import tables
 
 import bayescm
-from bayescm._kernels import jit
+from bayescm._kernels import cache
 from bayescm.distributions import Beta, Integral, dirichlet
 from bayescm.distributions.integral import integral_distribution
 from bayescm.metrics import resolve
@@ -354,14 +354,14 @@ def test_outside_the_range_and_nan(name):
 
 def test_cache_folder(tmp_path, monkeypatch):
     monkeypatch.setenv("BAYESCM_CACHE_DIR", str(tmp_path / "new"))
-    assert Path(jit.cache_folder()).parent == tmp_path / "new"
+    assert Path(cache.cache_folder()).parent == tmp_path / "new"
     file = tmp_path / "file"
     file.write_text("not a folder")
     monkeypatch.setenv("BAYESCM_CACHE_DIR", str(file / "below"))
-    assert jit.cache_folder() is None
+    assert cache.cache_folder() is None
     monkeypatch.setenv("BAYESCM_CACHE_DIR", str(tmp_path / "new"))
     monkeypatch.setattr(os, "access", lambda *_: False)
-    assert jit.cache_folder() is None
+    assert cache.cache_folder() is None
 
 
 @pytest.mark.slow

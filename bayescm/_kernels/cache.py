@@ -1,0 +1,43 @@
+"""Where machine code is kept, and what is there. No numba here.
+
+The folder's name is a hash of the sources of all kernels: numba itself watches only the file of the function called,
+and would keep stale machine code of the ones it calls.
+"""
+
+import hashlib
+import os
+import sys
+from functools import cache
+from pathlib import Path
+
+_NO_KERNELS = ("__init__.py", "arrays.py", "cache.py", "dispatch.py", "interpreted.py", "patience.py")
+
+
+def cache_folder() -> str | None:
+    """Return the folder for machine code, or None where none can be written (then nothing is kept).
+
+    ``BAYESCM_CACHE_DIR``, else ``bayescm`` in ``XDG_CACHE_HOME`` or ``~/.cache``.
+    """
+    sources = sorted(file for file in Path(__file__).parent.glob("*.py") if file.name not in _NO_KERNELS)
+    key = hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:16]
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    folder = Path(os.environ.get("BAYESCM_CACHE_DIR") or os.path.join(home, "bayescm")) / key
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return None
+    return str(folder) if os.access(folder, os.W_OK) else None
+
+
+@cache
+def folder() -> str | None:
+    """Return the folder of this process, chosen when it is first needed."""
+    return cache_folder()
+
+
+def has(module: str, function: str) -> bool:
+    """Say whether the folder has machine code of a kernel, for this version of Python."""
+    here = folder()
+    if here is None:
+        return False
+    return any(Path(here).glob(f"*/{module}.{function}-*.py{sys.version_info.major}{sys.version_info.minor}.nbi"))
