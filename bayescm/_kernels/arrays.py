@@ -85,7 +85,9 @@ def summed(
     far = 1.0 - ((np.arange(middle) - centre[1]) / max(centre[1], 1)) ** 2
     steps = np.abs(np.arange(inner) - centre[0])
     first = second = total = 0.0
-    pivot = _metric(shape, kind, num, den, *nodes[2, :, centre[2]], v[centre[1]], vq[centre[1]], u, uq)[0, centre[0]]
+    m, mq = nodes[2]
+    half = v[centre[1]], vq[centre[1]]
+    pivot = _metric(shape, kind, num, den, m[centre[2]], mq[centre[2]], *half, u, uq)[0, centre[0]]
     for i in range(outer):
         left = far - ((i - centre[2]) / max(centre[2], 1)) ** 2
         rows = left >= 0.0
@@ -93,7 +95,7 @@ def summed(
             continue
         span = (centre[0] * np.sqrt(left[rows])).astype(np.int64)
         weight = np.where(steps <= span[:, None], weights[0, :inner] * weights[1, :middle][rows, None], 0.0)
-        value = _metric(shape, kind, num, den, *nodes[2, :, i], v[rows], vq[rows], u, uq) - pivot
+        value = _metric(shape, kind, num, den, m[i], mq[i], v[rows], vq[rows], u, uq) - pivot
         total += weights[2, i] * weight.sum()
         first += weights[2, i] * (weight * value).sum()
         second += weights[2, i] * (weight * value * value).sum()

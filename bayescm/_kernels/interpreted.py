@@ -29,12 +29,13 @@ def load(name: str) -> ModuleType:
     with _LOCK:
         if name not in _MODULES:
             spec = find_spec(f"{__package__}.{name}")
-            if spec is None:
+            code = cast(SourceFileLoader, spec.loader).get_code(spec.name) if spec is not None else None
+            if spec is None or code is None:
                 raise ImportError(f"there are no kernels called {name!r}.")
             module = ModuleType(spec.name)
             module.__file__ = spec.origin
             vars(module)["__builtins__"] = {**vars(builtins), "__import__": _import}
-            exec(cast(SourceFileLoader, spec.loader).get_code(spec.name), vars(module))
+            exec(code, vars(module))
             _MODULES[name] = module
         return _MODULES[name]
 
