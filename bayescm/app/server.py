@@ -258,7 +258,8 @@ def _drawn(found: Found, _: list[str], kind: str) -> Response:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # said with the answer
         found.draw(figure.subplots())
-        figure.get_layout_engine().execute(figure)  # once: saving would draw everything twice for it
+        if (layout := figure.get_layout_engine()) is not None:
+            layout.execute(figure)  # once: saving would draw everything twice for it
         figure.set_layout_engine(None)
         figure.savefig(made, format=kind, dpi=140)
     return Response(made.getvalue(), media_type=_PICTURES[kind])
