@@ -265,7 +265,7 @@ def of_areas(what: str, cases: int, simulations: int, file: Path | None = None) 
 
 
 FAMILIES = {
-    "proportion": proportion, "difference": difference, "matrix": matrix, "simultaneous": simultaneous,
+    "proportion": proportion, "matrix": matrix, "difference": difference, "simultaneous": simultaneous,
     "region": region, "area": area,
 }  # fmt: skip
 
