@@ -143,8 +143,9 @@ def _of_audit(
     """Answer by the posterior, or say that no other method can."""
     if method != "credible" or not (ordering is mid_p is extra_cov is None):
         raise ValueError(
-            f"`method`={method!r} needs items that were all checked. Of an audit the region is the posterior's: "
-            "bayescm.region(audit, method='credible'), by draws (`samples`, `random_seed`), without other options."
+            f"`method`={method!r} needs items that all were checked, and of these only some were checked. Of an audit "
+            "the region is the posterior's: bayescm.region(audit, method='credible'), by draws (`samples`, "
+            "`random_seed`), without other options."
         )
     plane = SPACES[validate.choice("space", space, tuple(SPACES))]
     axes = _two_axes(grid)

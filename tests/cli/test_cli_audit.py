@@ -113,8 +113,17 @@ def test_the_next_labels_and_what_they_are_worth(called):
         (("--allocate", "40", "--metrics", "recall,accuracy"), "one share of all items"),
         (("--allocate", "40", "--ci-prob", ".9"), "is for a summary"),
         (("--allocate", "40000"), "at most 1,960"),
+        (("--allocate", "40", "--plot", "x.png"), "is for a summary of metrics or --costs"),
     ],
 )
 def test_labels_that_are_refused(called, words, message):
     code, _, err = called("counts.csv", "--count", "n", *JUDGE, *words)
     assert (code, message in err) == (2, True), err
+
+
+def test_a_picture_of_what_labels_are_worth(called, tmp_path):
+    price = ("--costs", "fn=5,fp=2", "--per-label", "0.1", "--n-items", "5000", "--plot", "value.svg")
+    assert called("counts.csv", "--count", "n", *JUDGE, *price)[0] == 0
+    drawn = (tmp_path / "value.svg").read_text()
+    assert "further labels" in drawn
+    assert "knowing all rates" in drawn
