@@ -244,10 +244,8 @@ def difference_of_the_same(metric: Metric, groups: Groups, other: NDArray[np.int
     constant = constant + np.where((a > 0.0) & (b <= 0.0), (high - low)[:, 0], 0.0).sum(0)
     if not (weights > _ONE).any(0).all():
         return None
-    found = weights.T, np.where(a > 0.0, a, 1.0).T, np.where(b > 0.0, b, 1.0).T
-    if per_label(metric, k):
-        return Linear(*found, constant)
-    return Linear(*(part[0] for part in found), constant[0])
+    of_all = Linear(weights.T, np.where(a > 0.0, a, 1.0).T, np.where(b > 0.0, b, 1.0).T, constant)
+    return of_all if per_label(metric, k) else of_all.at(0)
 
 
 def _share_of_verdicts(metric: Metric, groups: Groups, verdict: NDArray[np.intp]) -> Array | None:

@@ -62,7 +62,7 @@ def of_audit(
     level = np.interp(distance, apart, share, left=0.0, right=1.0)
     point = np.array(compute(metrics, groups.plug_in(of)))
     names = (space.y, space.x)
-    settings = {"method": "credible", "ordering": "ellipse in the normal scores", "space": space.name}
+    settings: dict[str, Any] = {"method": "credible", "ordering": "ellipse in the normal scores", "space": space.name}
     settings |= {"levels": str(sorted(levels)), "complete_level": max(levels), "samples": size, "random_seed": seed}
     data = xr.Dataset(
         {"level": (names, level), "point": (METRIC, point)},
@@ -80,7 +80,7 @@ def of_audit(
 def _scores(values: Array, ordered: Array) -> Array:
     """Return normal scores of values among ordered draws."""
     n = len(ordered)
-    return np.interp(values, ordered, special.ndtri((np.arange(n) + 0.5) / n))
+    return np.asarray(np.interp(values, ordered, special.ndtri((np.arange(n) + 0.5) / n)))
 
 
 def _distance(scores: Array, factor: Array) -> Array:
