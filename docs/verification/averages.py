@@ -2,8 +2,8 @@
 
 Macro F1 under one Dirichlet and under `three_binomial`, and macro precision under the latter: 200 replications of 2,000
 conditional draws beside 200 of 2,000 plain ones, and 250,000 (20 classes) to 10 million (3 classes) plain draws as the
-truth. Writes averages.csv and averages_table.inc, after each scenario. ``--quick`` checks one scenario with less, writes
-nothing and fails where a bias is beyond 4.5 standard errors or plain draws are the better ones.
+truth. Writes averages.csv and averages_table.inc, after each scenario. ``--quick`` checks one scenario with less,
+writes nothing and fails where a bias is beyond 4.5 standard errors or plain draws are the better ones.
 """
 
 import os
