@@ -101,7 +101,7 @@ def square(
     rows: list[Any],
     columns: list[Any],
     names: tuple[Any, Any],
-    told: str | None,
+    said: str | None,
     positives: Sequence[Any] = (),
 ) -> tuple[NDArray[np.int64], list[Any]]:
     """Bring a labelled table to actual rows and predicted columns in the same order.
@@ -113,7 +113,7 @@ def square(
         Labels. What tells the sides ("Test+", "Predicted cat") may stand before all those of a side.
     names : tuple
         Of the rows and of the columns, or None. One name may hold both: "actual / predicted".
-    told : str or None
+    said : str or None
         What the rows are, as the user says.
     positives : sequence
         Positive labels, as the user says: one, or that of the truth and that of the test.
@@ -135,7 +135,7 @@ def square(
     if of_rows is None and of_columns is None:
         of_rows, of_columns = _by_words(rows, columns), _by_words(columns, rows)
     if set(rows) == set(columns) and len(rows) == len(columns):
-        turned = _rows_are(of_rows, of_columns, told) == PREDICTED
+        turned = _rows_are(of_rows, of_columns, said) == PREDICTED
         values = values[:, [columns.index(label) for label in rows]]
         return (values.T if turned else values), rows
     if len(rows) != 2 or len(columns) != 2 or set(rows) & set(columns):
@@ -143,7 +143,7 @@ def square(
             f"`array` has rows {some(rows)} and columns {some(columns)}; give both the same labels, in the same words. "
             "Of a long table see bayescm.from_table; of 0 and 1, items by systems, bayescm.leaderboard."
         )
-    if _rows_are(of_rows, of_columns, told) == PREDICTED:
+    if _rows_are(of_rows, of_columns, said) == PREDICTED:
         values, rows, columns = values.T, columns, rows
     at = [_place_of_positive(labels, positives) for labels in (rows, columns)]
     if None in at:
@@ -182,16 +182,16 @@ def _sided(labels: list[Any], name: Any) -> tuple[str | None, list[Any]]:
     return side(name), labels
 
 
-def _rows_are(of_rows: str | None, of_columns: str | None, told: str | None) -> str:
+def _rows_are(of_rows: str | None, of_columns: str | None, rows: str | None) -> str:
     """Return which dim the rows are, or say that it can't be known."""
-    given = side(told)
-    if told is not None and given is None:
-        raise ValueError(f"`rows` must be 'truth' or 'test': what the rows of the table are; got {told!r}.")
+    given = side(rows)
+    if rows is not None and given is None:
+        raise ValueError(f"`rows` must be 'truth' or 'test': what the rows of the table are; got {rows!r}.")
     opposite = {ACTUAL: PREDICTED, PREDICTED: ACTUAL}
     said = {one for one in (of_rows, opposite.get(of_columns or ""), given) if one is not None}
     if len(said) > 1:
         which = f"the header of its rows says {of_rows}, that of its columns {of_columns}"
-        raise ValueError(f"`rows` and `array` contradict each other: {which}, `rows` is {told!r}. Mend one of them.")
+        raise ValueError(f"`rows` and `array` contradict each other: {which}, `rows` is {rows!r}. Mend one of them.")
     if not said:
         raise ValueError(
             "`array` doesn't say whether its rows are the truth or the test. Say rows='truth' or rows='test' to "

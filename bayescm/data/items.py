@@ -107,8 +107,8 @@ def predictions(
     Examples
     --------
     >>> import bayescm
-    >>> told = bayescm.predictions([0, 0, 1, 1], {"A": [0, 1, 1, 1], "B": [0, 1, 0, 1]})
-    >>> told.predicted.sel(system="B").values
+    >>> kept = bayescm.predictions([0, 0, 1, 1], {"A": [0, 1, 1, 1], "B": [0, 1, 0, 1]})
+    >>> kept.predicted.sel(system="B").values
     array([0, 1, 0, 1])
     """
     systems, (actual, *answers), order = _answers(y_true, y_pred, labels, pos_label)
@@ -119,9 +119,9 @@ def predictions(
             f"`y_pred` has systems with {', '.join(str(len(one) // n) for one in answers)} runs; give all the same "
             "number of runs."
         )
-    told = order[np.stack([np.tile(one.reshape(n, -1), runs * n // len(one)) for one in answers])]
-    dims, told = ((SYSTEM, ITEM, RUN), told) if runs > 1 else ((SYSTEM, ITEM), told[..., 0])
-    return xr.Dataset({ACTUAL: (ITEM, order[actual]), PREDICTED: (dims, told)}, coords={SYSTEM: systems, LABEL: order})
+    given = order[np.stack([np.tile(one.reshape(n, -1), runs * n // len(one)) for one in answers])]
+    dims, given = ((SYSTEM, ITEM, RUN), given) if runs > 1 else ((SYSTEM, ITEM), given[..., 0])
+    return xr.Dataset({ACTUAL: (ITEM, order[actual]), PREDICTED: (dims, given)}, coords={SYSTEM: systems, LABEL: order})
 
 
 def _answers(
@@ -312,13 +312,13 @@ def joint_cells(joint: xr.DataArray, leading: str | None = None) -> xr.DataArray
     dims = [str(dim) for dim in joint.dims if dim != leading]
     labels = joint[dims[0]].values.tolist()
     answers = len(dims) - (leading is None)
-    told = [
+    names = [
         ("" if leading else f"{labels[code[0]]}->") + ",".join(str(labels[c]) for c in code[len(dims) - answers :])
         for code in np.ndindex(*(joint.sizes[dim] for dim in dims))
     ]
     first = [] if leading is None else [leading]
     values = joint.transpose(*first, *dims).values
-    coords = {CELL: told} | {dim: joint[dim].values for dim in first}
+    coords = {CELL: names} | {dim: joint[dim].values for dim in first}
     return xr.DataArray(
-        values.reshape(*values.shape[: len(first)], len(told)), dims=(*first, CELL), coords=coords, name=joint.name
+        values.reshape(*values.shape[: len(first)], len(names)), dims=(*first, CELL), coords=coords, name=joint.name
     )

@@ -66,10 +66,10 @@ def explained(function: Callable[..., Any]) -> Callable[[Mapping[str, Any]], Non
         for name in options:
             if name in own or (more and name not in _BORROWED):
                 continue
-            told = _meant(name, own)
-            if told or not more:
+            meant = _meant(name, own)
+            if meant or not more:
                 near = ", ".join(sorted(own))
-                raise TypeError(f"{function.__name__}() has no argument `{name}`; {told or f'it takes {near}'}.")
+                raise TypeError(f"{function.__name__}() has no argument `{name}`; {meant or f'it takes {near}'}.")
 
     return check
 

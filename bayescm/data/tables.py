@@ -136,8 +136,8 @@ def _no_cell_twice(
     if rows.max() > 1:
         where = np.unravel_index(cells[np.argmax(rows)], shape)
         axes: list[Any] = [*levels, order, order]
-        told = ", ".join(str(axis[i]) for axis, i in zip(axes, where, strict=True))
-        raise ValueError(f"`table` gives the cell ({told}) {rows.max()} times; add up its rows first.")
+        cell = ", ".join(str(axis[i]) for axis, i in zip(axes, where, strict=True))
+        raise ValueError(f"`table` gives the cell ({cell}) {rows.max()} times; add up its rows first.")
 
 
 def _no_margins(order: NDArray[Any]) -> None:
@@ -158,5 +158,5 @@ def _every_group_has_rows(
     present[flat // (shape[-1] * shape[-2])] = True
     if not present.all():
         where = np.unravel_index(int(np.argmin(present)), shape[:-2])
-        told: dict[str, Hashable] = {g: lv[i].item() for g, lv, i in zip(groups, levels, where, strict=True)}
-        raise ValueError(f"`table` has no rows for {told}; select what belongs together first.")
+        absent: dict[str, Hashable] = {g: lv[i].item() for g, lv, i in zip(groups, levels, where, strict=True)}
+        raise ValueError(f"`table` has no rows for {absent}; select what belongs together first.")

@@ -205,8 +205,8 @@ def same_length(**arrays: NDArray[Any]) -> None:
     """Require arrays of one length."""
     lengths = {name: len(array) for name, array in arrays.items()}
     if len(set(lengths.values())) > 1:
-        told = " and ".join(f"`{name}` has {n}" for name, n in lengths.items())
-        raise ValueError(f"{told} items; give one of each per item.")
+        each = " and ".join(f"`{name}` has {n}" for name, n in lengths.items())
+        raise ValueError(f"{each} items; give one of each per item.")
 
 
 def listed(name: str, value: Any) -> list[Any]:
