@@ -103,8 +103,10 @@ def table(rows: list[dict[str, object]]) -> str:
     lines = ["| area | true | method | " + " | ".join(f"{n} cases" for n in CASES) + " |", "|---|---|---|---|---|---|"]
     for name, (_, _, _, methods, truth) in QUESTIONS.items():
         for method in methods:
-            mine = [r for r in rows if (r["area"], r["method"]) == (name, method)]
-            cells = " | ".join(f"{r['coverage']:.3f} / {r['width']:.3f}" for r in mine)
+            mine = {int(str(r["cases"])): r for r in rows if (r["area"], r["method"]) == (name, method)}
+            cells = " | ".join(
+                f"{mine[n]['coverage']:.3f} / {mine[n]['width']:.3f}" if n in mine else "not run" for n in CASES
+            )
             lines.append(f"| {name} | {truth:.3f} | `{method}` | {cells} |")
     return "\n".join(lines) + "\n"
 
