@@ -120,7 +120,8 @@ def probability(
     claims : str or sequence of str
         Each ``"<metric> > <number>"`` or ``<`` (``>=`` and ``<=`` differ from these where a value has a probability
         of its own: a known prevalence, a metric of finitely many items); several joined by ``and`` must hold
-        together. ``"informative"`` is informedness > 0, ``"deceptive"`` informedness < 0: worse than chance (Toetsch and Hoffmann 2021).
+        together. ``"informative"`` is informedness > 0, ``"deceptive"`` informedness < 0: worse than chance
+        (Toetsch and Hoffmann 2021).
     model, prior, prevalence
         As in :func:`bayescm.summary`.
     samples, random_seed
