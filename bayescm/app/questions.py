@@ -136,18 +136,18 @@ def items(form: Form) -> Found:
 
     def draw(ax: Any) -> Any:
         drawn = bayescm.plot_interval_width(bayescm.interval_width(metrics, sizes, **options), ax=ax)
-        for axis, write in ((drawn.xaxis, "{x:,.0f}"), (drawn.yaxis, "{x:g}")):
-            axis.set_major_formatter(write)  # plain numbers: a power of ten takes longer to set than all else
-            axis.set_minor_formatter(lambda x, _, write=write: write.format(x=x) if _leading(x) in (2, 5) else "")
+        for axis, write in ((drawn.xaxis, "{:,.0f}"), (drawn.yaxis, "{:g}")):
+            axis.set_major_formatter(partial(_plain, write, ""))
+            axis.set_minor_formatter(partial(_plain, write, "25"))
         return drawn
 
     words = words_of(bayescm.sample_size, metrics)
     return Found(answer.sentence, rows_of(answer), answer.assumptions, code, found, draw, words=words)
 
 
-def _leading(x: float) -> int:
-    """Return the first digit."""
-    return int(f"{x:e}"[0])
+def _plain(write: str, first_digits: str, x: float, _: int) -> str:
+    """Write a tick, where its first digit is wanted, as a plain number: a power of ten takes longer than all else."""
+    return write.format(x) if f"{x:e}"[0] in (first_digits or "123456789") else ""
 
 
 def prevalences(form: Form) -> Found:

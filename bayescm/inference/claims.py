@@ -193,16 +193,17 @@ def _of_audit(
     def answer(one: xr.DataArray, index: int) -> xr.Dataset:
         posterior = audits.posterior_alone(one, prior, prevalence)
         rng = matrix_rng(seed, index, Stream.AUDIT)
-        answers, methods = zip(*(_claimed(claim, posterior, draws, rng) for claim in claims), strict=True)
+        answers = [_claimed(claim, posterior, draws, rng) for claim in claims]
+        methods = [method for _, method in answers]
         shape = (len(_LONG_NAMES), len(labels)) if several else (len(_LONG_NAMES), 1)
-        found = np.stack([np.broadcast_to(part.reshape(len(_LONG_NAMES), -1), shape) for part in answers], -1)
+        found = np.stack([np.broadcast_to(part.reshape(len(_LONG_NAMES), -1), shape) for part, _ in answers], -1)
         tables = {name: (dims, part if several else part[0]) for name, part in zip(_LONG_NAMES, found, strict=True)}
         drawn = {"samples": draws, "random_seed": seed} if "draws" in methods else {}
         return _dataset(
             tables,
             wanted,
             labels if several else None,
-            list(methods),
+            methods,
             audits.attrs_of(one, prior) | attributes(**drawn),
         )
 

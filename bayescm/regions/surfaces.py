@@ -141,7 +141,7 @@ def _of_audit(
     grid: Any,
 ) -> xr.Dataset:
     """Answer by the posterior, or say that no other method can."""
-    if method != "credible" or not (ordering is mid_p is extra_cov is None):
+    if method != "credible" or any(one is not None for one in (ordering, mid_p, extra_cov)):
         raise ValueError(
             f"`method`={method!r} needs items that all were checked, and of these only some were checked. Of an audit "
             "the region is the posterior's: bayescm.region(audit, method='credible'), by draws (`samples`, "
