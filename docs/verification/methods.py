@@ -114,7 +114,7 @@ def of_matrices(method: str, n: int) -> list[Row]:
     truths = of.classifiers()
     exact = n <= 20 or (n == 50 and not slow)
     found = coverage_of(bounds, list(truths.values()), n, simulations=400 if slow else 4000, **options)
-    drawn, times = (400, 1) if slow and not exact else (DRAWN, 20)
+    drawn, times = (DRAWN, 20) if exact else (400, 1)
     average = coverage_of(bounds, of.drawn_classifiers(drawn), n, simulations=times, **options)
     return of_each([(name, method) for name in names], n, (list(truths), found), average)
 
