@@ -1,6 +1,7 @@
 """The questions of the page: each takes a form, calls one function of the library, and says what came of it."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
