@@ -2,10 +2,13 @@
 
 import base64
 import json
+import os
 import re
+import subprocess
+import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
 from io import BytesIO
 from typing import Any
@@ -266,21 +269,38 @@ def _drawn(found: Found, _: list[str], kind: str) -> Response:
 
 
 def serve(host: str = "127.0.0.1", port: int = 8765) -> None:
-    """Compile what the first question needs, serve the page until it is interrupted, and compile the rest meanwhile."""
+    """Serve the page until it is interrupted; meanwhile a process of its own compiles what the questions need."""
     hosts = HOSTS | {f"[{host}]" if ":" in host else host}
-    print("bayescm: compiling, the first time on a machine for a minute ...", flush=True)
-    first, *others = QUESTIONS
-    warm([first])
+    print("bayescm: starting ...", flush=True)
+    warm(next(iter(QUESTIONS)))
     print(f"bayescm: open http://{host}:{port} - Ctrl+C ends it", flush=True)
-    threading.Thread(target=warm, args=(others,), daemon=True).start()
+    command = [sys.executable, "-c", "from bayescm.app import server; server.compile_all()"]
+    compiler = subprocess.Popen(command, env=os.environ | {"BAYESCM_COMPILE": "1"})
+    threading.Thread(target=_load_compiled, args=(compiler,), daemon=True).start()
     quiet: dict[str, Any] = {"log_level": "warning", "access_log": False, "server_header": False}
-    uvicorn.run(create_app(hosts), host=host, port=port, timeout_keep_alive=KEPT_ALIVE, **quiet)
+    try:
+        uvicorn.run(create_app(hosts), host=host, port=port, timeout_keep_alive=KEPT_ALIVE, **quiet)
+    finally:
+        compiler.terminate()
 
 
-def warm(names: Iterable[str] = QUESTIONS) -> None:
-    """Answer and draw each question once, so that nothing is left to compile; others get in between."""
-    for name in names:
-        with _one_at_a_time, warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)
-            _drawn(QUESTIONS[name](EXAMPLES.get(name, _CELLS)), [], "svg")
+def compile_all() -> None:
+    """Compile what each question needs, into the cache folder; the first time on a machine it takes minutes."""
+    for name in QUESTIONS:
+        warm(name)
         print(f"bayescm: {name} is compiled", flush=True)
+
+
+def _load_compiled(compiler: "subprocess.Popen[bytes]") -> None:
+    """Answer every question once, when all is compiled, so that none has to load anything; others get in between."""
+    if compiler.wait() == 0:
+        for name in QUESTIONS:
+            warm(name)
+        print("bayescm: all questions are ready", flush=True)
+
+
+def warm(name: str) -> None:
+    """Answer and draw a question once."""
+    with _one_at_a_time, warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        _drawn(QUESTIONS[name](EXAMPLES.get(name, _CELLS)), [], "svg")
