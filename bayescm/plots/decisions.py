@@ -94,7 +94,7 @@ def plot_prevalence(
     ['precision', 'negative predictive value', 'prevalence of the counts: 0.5']
     >>> ax = bayescm.plot_prevalence(found.isel(prevalence=[12]), kind="nomogram")
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
-    ['positive result: 0.22 (0.12 to 0.42)', 'negative result: 0.002 (0.001 to 0.003)']
+    ['positive result: 0.22 (0.12 to 0.42)', 'negative result: 0.0017 (0.0009 to 0.0029)']
     """
     require("data", data, "bayescm.at_prevalences", (METRIC, "prevalence_distribution", "median", "interval"))
     if validate.choice("kind", kind, ("band", "nomogram")) == "nomogram":

@@ -29,6 +29,7 @@ FORMS = dict.fromkeys(QUESTIONS, CELLS) | server.EXAMPLES | {"compare": SYSTEMS,
 
 @pytest.fixture(scope="module")
 def client():
+    server.warm("summary")  # compiling may take longer than an answer is waited for
     return TestClient(server.create_app(), base_url="http://127.0.0.1:8765")
 
 
