@@ -1,6 +1,6 @@
 """Tables, verdicts and pictures of docs/verification/methods.py, all from the rows of its files."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -32,6 +32,8 @@ TITLES = {
 }  # fmt: skip
 SHORT = {"matthews_correlation": "MCC", "f1": "F1", "pr": "PR", "roc": "ROC", "auc": "AUC", "recall": "recall",
          "other items": "other items", "same items": "same items", "reliability": "reliability"}  # fmt: skip
+ONE_TRUTH = ("auc", "average_precision")
+"""Of which there is one true curve only: too little for advice."""
 ORDER = {name: i for i, name in enumerate(TITLES)}
 _HDI, _THREE = "summary, dirichlet jeffreys, hdi", "summary, three binomials jeffreys, eti"
 _OWN = ("compare_systems, hdi", "compare_systems, eti")
@@ -137,6 +139,11 @@ def table_of(rows: Sequence[Row]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def counted(sizes: Mapping[int, Any]) -> dict[int, Any]:
+    """Return what is found at the sizes that count: from ten items on, unless there are none."""
+    return {n: found for n, found in sizes.items() if n >= FROM} or dict(sizes)
+
+
 def judged(rows: Sequence[Row]) -> tuple[str | None, list[str], list[tuple[str, int | None]]]:
     """Return the method to take, those that never hold less, and those that fail with the size from which they don't.
 
@@ -144,7 +151,7 @@ def judged(rows: Sequence[Row]) -> tuple[str | None, list[str], list[tuple[str, 
     the one whose worst is the best, and of several within half a point the shortest; without any, the one whose mean is
     closest to the level.
     """
-    mine = {m: {n: f for n, f in s.items() if n >= FROM or len(s) == 1} for m, s in found(rows).items()}
+    mine = {m: counted(s) for m, s in found(rows).items()}
     every = max(len(s) for s in mine.values())
     whole = {m: s for m, s in mine.items() if len(s) == every}
     good = [m for m, s in whole.items()
@@ -165,7 +172,7 @@ def judged(rows: Sequence[Row]) -> tuple[str | None, list[str], list[tuple[str, 
 
 def closest_to_level(rows: Sequence[Row]) -> str:
     """Return the method whose mean coverage departs least from the level, at the size where it departs most."""
-    mine = {m: [max(abs(f.mean - LEVEL) - 2 * f.mcse_mean, 0.0) for n, f in s.items() if n >= FROM]
+    mine = {m: [max(abs(f.mean - LEVEL) - 2 * f.mcse_mean, 0.0) for f in counted(s).values()]
             for m, s in found(rows).items()}  # fmt: skip
     every = max(len(s) for s in mine.values())
     return min((m for m in mine if len(mine[m]) == every), key=lambda m: round(max(mine[m]), 3))
@@ -173,8 +180,10 @@ def closest_to_level(rows: Sequence[Row]) -> str:
 
 def verdict(rows: Sequence[Row]) -> str:
     """Return the sentences above a table, from its numbers alone."""
+    if rows[0]["quantity"] in ONE_TRUTH:
+        return "One true curve is too little for advice: [which interval to quote](index.md#which-interval-to-quote)."
     take, sure, failing = judged(rows)
-    mine = {n: f for n, f in found(rows)[str(take)].items() if n >= FROM} or found(rows)[str(take)]
+    mine = counted(found(rows)[str(take)])
     means = [f.mean for f in mine.values()]
     n = min(mine, key=lambda n: mine[n].worst)
     low, high = share(min(means)), share(max(means))
@@ -182,7 +191,7 @@ def verdict(rows: Sequence[Row]) -> str:
             f"at worst in {share(mine[n].worst)} ({mine[n].at}, n = {n})."]  # fmt: skip
     closest = closest_to_level(rows)
     if closest != take:
-        near = [f for n, f in found(rows)[closest].items() if n >= FROM]
+        near = counted(found(rows)[closest]).values()
         low, high = share(min(f.mean for f in near)), share(max(f.mean for f in near))
         said.append(f"On average the closest to 95% is `{closest}`: {low if low == high else f'{low} to {high}'}, "
                     f"at worst {share(min(f.worst for f in near))}.")  # fmt: skip
@@ -217,9 +226,11 @@ def summary(families: dict[str, list[Row]]) -> str:
              "|---|---|---|---|---|"]  # fmt: skip
     for rows in families.values():
         for quantity in quantities(rows):
+            if quantity in ONE_TRUTH:
+                continue
             mine = [r for r in rows if r["quantity"] == quantity]
             take, sure, failing = judged(mine)
-            of_size = {n: f for n, f in found(mine)[str(take)].items() if n >= FROM}
+            of_size = counted(found(mine)[str(take)])
             means = [f.mean for f in of_size.values()]
             fails = [f"`{m}`" + ("" if size is None else f" below {size}") for m, size in failing]
             lines.append(

@@ -161,16 +161,16 @@ def study(name: str, n: int, sets: int, simulations: int) -> list[Row]:
     ]
 
 
-def disagree(rows: list[Row]) -> list[str]:
+def disagree(rows: list[Row], simulations: int) -> list[str]:
     """Return where simulation and exact numbers are further apart than chance allows, or a band holds too seldom."""
     exact = {(r["truth"], r["items"], r["bins"]): r for r in rows if (r["method"], r["by"]) == (_DEFAULT, "exact")}
     found = [str(r) for r in exact.values() if float(str(r["least"])) < LEVEL - 1e-4]
     for row in rows:
         if (row["method"], row["by"]) == (_DEFAULT, "simulation"):
             wanted = exact[row["truth"], row["items"], row["bins"]]
-            one, other = (max(float(str(r["mcse"])), 0.001) for r in (row, wanted))
-            error = (one**2 + other**2) ** 0.5
-            if abs(float(str(row["coverage"])) - float(str(wanted["coverage"]))) > 4.5 * error:
+            share = float(str(wanted["coverage"]))
+            error = (share * (1.0 - share) / simulations + float(str(wanted["mcse"])) ** 2) ** 0.5
+            if abs(float(str(row["coverage"])) - share) > 4.5 * error + 1.0 / simulations:
                 found.append(f"{row} against {wanted}")
     return found
 
@@ -205,10 +205,11 @@ def table(rows: list[Row]) -> str:
 if __name__ == "__main__":
     quick = "--quick" in sys.argv
     names, sizes = (list(TRUTHS)[:2], (20, 50)) if quick else (list(TRUTHS), ITEMS)
-    rows = [row for name in names for n in sizes for row in study(name, n, *((8, 150) if quick else (50, 1000)))]
+    sets, simulations = (8, 150) if quick else (50, 1000)
+    rows = [row for name in names for n in sizes for row in study(name, n, sets, simulations)]
     for one in rows:
         print(one, flush=True)
-    if wrong := disagree(rows):
+    if wrong := disagree(rows, simulations):
         raise SystemExit("\n".join(wrong))
     if not quick:
         write_rows(HERE / "reliability.csv", rows)
