@@ -79,7 +79,7 @@ def test_a_clinician_needs_a_keyboard_and_four_numbers(browser):
         said = answered(page)
         assert f"specificity is 0.75 {interval('specificity')}" in said
         assert f"Where 2% have it, PPV is 0.08 {interval('ppv', prevalence=0.02)}" in said
-        assert page.locator("#pictures svg").count() == 10
+        assert page.locator("#pictures figure").count() == 10
         tab_to(page, "#print")
         printed(page, ["Specificity", "PPV", "Tötsch and Hoffmann (2021)", "TN / (TN + FP)"])
         assert all(url.startswith(("file:", "data:")) for url in page.asked)
