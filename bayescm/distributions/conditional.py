@@ -72,6 +72,7 @@ class Conditional:
         self.classes = np.zeros((len(known.classes), draws)) if some and known.classes is not None else None
         self.first_order = np.zeros((2, draws))
         self.done, self.enough = 0, False
+        self.judged: tuple[int, ConditionalDraws | None] = 0, None
 
     def add(self, theta: Array) -> None:
         """Take draws (K, K, n) of the cells, as many as are needed."""
@@ -99,10 +100,13 @@ class Conditional:
     def _settled(self) -> bool:
         """Say whether the first draws say twice as much as all draws of the cells would; or nothing can be said."""
         found = self.distribution()
+        self.judged = self.done, found
         return found is None or found.gain() > 2.0 * self.draws / self.done
 
     def distribution(self) -> "ConditionalDraws | None":
         """Return the distribution, or None where the average isn't monotone in U."""
+        if self.done == self.judged[0] > 0:
+            return self.judged[1]
         values = self.values[:, : self.done]
         if values[-1].mean() < values[0].mean():
             values = values[::-1]

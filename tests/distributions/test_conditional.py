@@ -176,7 +176,7 @@ def test_what_isn_t_monotone_or_has_no_average_is_drawn():
     metric = resolve(["f1_macro"], 3)[0]
     collected = Conditional(metric, split_of(metric, posterior), Known(), 1000, np.random.default_rng(0))
     draws_of([], posterior, np.random.default_rng(0), 1000, [collected])
-    collected.values[7, 3] = 2.0
+    collected.values[7, 3], collected.judged = 2.0, (0, None)
     assert collected.distribution() is None
 
 
