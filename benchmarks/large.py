@@ -132,7 +132,7 @@ def one(call: str, source: Path, out: Path) -> None:
     print(json.dumps(cost))
 
 
-def asked_of(name: str, n: int, sizes: list[int]) -> bool:
+def is_row(name: str, n: int, sizes: list[int]) -> bool:
     """Say whether a row is of this size: MCC of the smallest store, one thread of the one but largest."""
     if "mcc" in name:
         return n == sizes[0]
@@ -148,7 +148,7 @@ def main(write: bool, matrices: list[int], scores: int) -> None:
             source = Path(folder, f"{n}.zarr")
             make_matrices(source, n)
             for name in STORED:
-                if asked_of(name, n, matrices):
+                if is_row(name, n, matrices):
                     out = Path(folder, f"{n} {name}.zarr")
                     cost = measured(name, source, out)
                     size = sum(file.stat().st_size for file in out.rglob("*") if file.is_file())

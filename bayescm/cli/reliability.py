@@ -8,6 +8,7 @@ import bayescm
 from bayescm.cli.options import refuse
 from bayescm.cli.output import ends, finite, plain, positive, print_assumptions, print_records
 from bayescm.cli.saving import written
+from bayescm.results.writing import bounds, percent
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -48,7 +49,7 @@ def of_items(arguments: argparse.Namespace, items: dict[str, Any]) -> None:
     picture = partial(bayescm.plot_curve, first if alone else found)
     if written(arguments, lambda: first if alone else _tree(found), lambda: made, "bins", lambda: picture()[0]):
         return
-    level = f"{100 * first.attrs['ci_prob']:g}%"
+    level = percent(first.attrs["ci_prob"])
     title = f"share of the positive class in bins of the score, {level}, all bins at once"
     print_records([_cut(row) for row in shares], title, _said(found) + positive(first.attrs), left=["system"])
     print_records([_cut(row) for row in losses], f"losses, {level} intervals", "estimate: mean of the items",
@@ -84,7 +85,7 @@ def _shares(name: str, data: "xr.Dataset") -> list[dict[str, Any]]:
     keys = {"from": "bin_lower", "to": "bin_upper", "mean_score": "mean_score", "share": "point"}
     return [
         _named(name, {key: float(one[variable]) for key, variable in keys.items()}
-               | _bounds(one["interval"]) | {"items": int(one["items"])})
+               | bounds(one["interval"]) | {"items": int(one["items"])})
         for one in (data.isel(bin=i) for i in range(data.sizes["bin"]))
     ]  # fmt: skip
 
@@ -93,14 +94,9 @@ def _losses(name: str, data: "xr.Dataset") -> list[dict[str, Any]]:
     """Return a record per loss."""
     return [
         _named(name, {"loss": str(loss), "estimate": float(one["mean_loss"]), "se": float(one["loss_se"])}
-               | _bounds(one["loss_interval"]))
+               | bounds(one["loss_interval"]))
         for loss, one in ((loss, data.sel(loss=loss)) for loss in data["loss"].values)
     ]  # fmt: skip
-
-
-def _bounds(interval: "xr.DataArray") -> dict[str, float]:
-    """Return both ends."""
-    return {bound: float(interval.sel(ci_bound=bound)) for bound in ("lower", "upper")}
 
 
 def _cut(row: dict[str, Any]) -> dict[str, Any]:

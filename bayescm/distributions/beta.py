@@ -194,19 +194,19 @@ def _shape(a: Array, b: Array, link: str) -> tuple[NDArray[np.bool_], NDArray[np
 def _equal_tails(a: Array, b: Array, prob: float) -> Array:
     """Return the log-odds of the ends of the equal-tailed interval, (2, ...)."""
     tail = 0.5 * (1.0 - prob)
+    ends, rest = np.empty((2, *a.shape)), np.ones(a.shape, bool)
     if a.size >= interpolation.FEW:
-        ends, known = beta_many.equal_tails(a.ravel(), b.ravel(), tail)
-        rest = np.flatnonzero(~known)
-        for some in np.array_split(rest, -(-len(rest) // (interpolation.FEW - 1))) if len(rest) else []:
-            ends[:, some] = _equal_tails(a.flat[some], b.flat[some], prob)
-        return ends.reshape(2, *a.shape)
-    ends = np.stack([beta_quantiles.logit_ppf(tail, a, b), beta_quantiles.logit_isf(tail, a, b)])
-    wrong = ~_holds(ends, a, b, prob)
+        interpolated, known = beta_many.equal_tails(a.ravel(), b.ravel(), tail)
+        ends, rest = interpolated.reshape(ends.shape), ~known.reshape(a.shape)
+    first, second = a[rest], b[rest]
+    found = np.stack([beta_quantiles.logit_ppf(tail, first, second), beta_quantiles.logit_isf(tail, first, second)])
+    wrong = ~_holds(found, first, second, prob)
     if wrong.any():
         raise ArithmeticError(
-            f"no interval of probability {prob:g} was found for Beta({a[wrong][0]:.17g}, {b[wrong][0]:.17g}); "
+            f"no interval of probability {prob:g} was found for Beta({first[wrong][0]:.17g}, {second[wrong][0]:.17g}); "
             "take draws of bayescm.posterior."
         )
+    ends[:, rest] = found
     return ends
 
 

@@ -70,12 +70,8 @@ class MomentsOfF1:
 
 def equal_tails(a: Array, b: Array, tail: float) -> tuple[Array, NDArray[np.bool_]]:
     """Return the log-odds of the ends of equal-tailed intervals, (2, n), and where they are known."""
-    function = interpolation.Interpolated(Quantiles((tail,)), a, b)
-    ends, known = np.empty((2, len(a))), np.empty(len(a), bool)
-    for group in interpolation.groups(len(a)):
-        values, mirrored, known[group] = function(a[group], b[group])
-        ends[:, group] = np.log(a[group] / b[group]) + np.stack([values[0], -mirrored[0]])
-    return ends, known
+    (lower,), (mirrored,), known = interpolation.read(Quantiles((tail,)), a, b)
+    return np.log(a / b) + np.stack([lower, -mirrored]), known
 
 
 def statistics(dist: Any, prob: float, kind: str) -> dict[str, Any]:

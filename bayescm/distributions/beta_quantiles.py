@@ -119,12 +119,9 @@ def _either(tail: Array, upper: NDArray[np.bool_], a: ArrayLike, b: ArrayLike) -
 def _of_many(tail: float, upper: bool, a: Array, b: Array) -> Array:
     """Return the same at one probability: interpolated, and solved for where that isn't done."""
     first, second = (b.ravel(), a.ravel()) if upper else (a.ravel(), b.ravel())
-    interpolated = interpolation.Interpolated(Quantiles((tail,)), first, second)
-    found, known = np.empty(first.shape), np.empty(first.shape, bool)
-    for group in interpolation.groups(len(first)):
-        values, _, known[group] = interpolated(first[group], second[group])
-        with np.errstate(divide="ignore", invalid="ignore"):
-            found[group] = values[0] + np.log(first[group] / second[group])
+    (values,), _, known = interpolation.read(Quantiles((tail,)), first, second)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found: Array = values + np.log(first / second)
     rest = ~known & (first > 0.0) & (second > 0.0) & np.isfinite(first) & np.isfinite(second)
     found[rest] = _solve(np.full(int(rest.sum()), tail), first[rest], second[rest])
     return (-found if upper else found).reshape(a.shape)

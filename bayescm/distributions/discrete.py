@@ -165,10 +165,10 @@ class DiscreteDistribution(Distribution):
     def _of_all(self, values: list[Any]) -> Array:
         return np.asarray(values if self.several else values[0])
 
-    def _at(self, x: Any, asked: Callable[[Discrete, Array], Array]) -> Array:
-        """Return what is asked at x (..., class), or at x of any shape where there is one."""
+    def _at(self, x: Any, value: Callable[[Discrete, Array], Array]) -> Array:
+        """Return values at x (..., class), or at x of any shape where there is one."""
         at = np.asarray(x, np.float64)
         if not self.several:
-            return asked(self.each[0], at)
+            return value(self.each[0], at)
         at = np.broadcast_to(at, np.broadcast_shapes(at.shape, (len(self.each),)))
-        return np.stack([asked(one, at[..., i]) for i, one in enumerate(self.each)], -1)
+        return np.stack([value(one, at[..., i]) for i, one in enumerate(self.each)], -1)

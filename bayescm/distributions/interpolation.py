@@ -143,6 +143,16 @@ class Interpolated:
         return r, c, places
 
 
+def read(function: Tabulable, a: Array, b: Array) -> tuple[Array, Array, NDArray[np.bool_]]:
+    """Return what :class:`Interpolated` is at all of these concentrations (n,), some at a time."""
+    interpolated = Interpolated(function, a, b)
+    values, mirrored = np.empty((2, len(function.limits), len(a)))
+    known = np.empty(len(a), bool)
+    for group in groups(len(a)):
+        values[:, group], mirrored[:, group], known[group] = interpolated(a[group], b[group])
+    return values, mirrored, known
+
+
 def groups(n: int) -> list[slice]:
     """Return how n Betas are taken, some at a time, so that what is computed on the way stays in the cache."""
     return [slice(start, start + _GROUP) for start in range(0, n, _GROUP)]

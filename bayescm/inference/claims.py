@@ -161,7 +161,7 @@ def probability(
     over = {**({LABEL: len(labels)} if several else {}), CLAIM: len(wanted)}
     tables = tables_by_matrix(lambda c, i: _answers(c, i, plan), counts, dict.fromkeys(_LONG_NAMES, over))
     posterior = dirichlet.posterior(np.ones((len(labels),) * 2, np.int64), plan.prior, prevalence)
-    methods = ["draws" if _is_drawn(claim, posterior, plan) else "exact" for claim in plan.claims]
+    methods = ["draws" if _parts(claim, posterior, plan)[2] is None else "exact" for claim in plan.claims]
     drawn = {"samples": plan.draws, "random_seed": plan.seed} if "draws" in methods else {}
     attrs = attributes(
         model=model, prior=prior, prevalence=prevalence, **drawn, assumptions=assumed(prevalence),
@@ -199,13 +199,8 @@ def _of_audit(
         found = np.stack([np.broadcast_to(part.reshape(len(_LONG_NAMES), -1), shape) for part, _ in answers], -1)
         tables = {name: (dims, part if several else part[0]) for name, part in zip(_LONG_NAMES, found, strict=True)}
         drawn = {"samples": draws, "random_seed": seed} if "draws" in methods else {}
-        return _dataset(
-            tables,
-            wanted,
-            labels if several else None,
-            methods,
-            audits.attrs_of(one, prior) | attributes(**drawn),
-        )
+        attrs = audits.attrs_of(one, prior) | attributes(**drawn)
+        return _dataset(tables, wanted, labels if several else None, methods, attrs)
 
     return audits.each(counts, answer)
 
@@ -232,29 +227,22 @@ def _answers(counts: NDArray[Any], index: NDArray[np.int64], plan: _Plan) -> dic
     return dict(zip(_LONG_NAMES, np.stack(found, -1), strict=True))
 
 
-def _parts(claim: _Claim, posterior: Concentrations, plan: _Plan) -> tuple[dict[int, Point], _Claim]:
-    """Return the parts about known numbers, with these, and the claim that is left."""
+def _parts(
+    claim: _Claim, posterior: Concentrations, plan: _Plan
+) -> tuple[dict[int, Point], _Claim, list[distributions.Distribution] | None]:
+    """Return the parts about known numbers, and the claim that is left with its distributions, or None: by draws."""
     dists = [plain_distribution(metric, posterior, plan.prior) for metric in claim.metrics]
     known = {i: dist for i, dist in enumerate(dists) if isinstance(dist, Point)}
-    return known, claim.of([i for i in range(len(dists)) if i not in known], len(plan.labels))
-
-
-def _single(claim: _Claim, posterior: Concentrations, plan: _Plan) -> list[distributions.Distribution] | None:
-    """Return the distributions of the metrics of a claim, or None where it is answered by draws."""
-    found = [plain_distribution(metric, posterior, plan.prior) for metric in claim.metrics]
-    known = [one for one in found if one is not None]
-    together = len(plan.labels) == TWO and all(form_of(metric) is not None for metric in claim.metrics)
-    return None if len(known) < len(found) or (len(found) > 1 and not together) else known
-
-
-def _is_drawn(claim: _Claim, posterior: Concentrations, plan: _Plan) -> bool:
-    """Say whether a claim is answered by draws."""
-    return _single(_parts(claim, posterior, plan)[1], posterior, plan) is None
+    places = [i for i in range(len(dists)) if i not in known]
+    rest, of_rest = claim.of(places, len(plan.labels)), [dist for dist in dists if not isinstance(dist, Point)]
+    exact = [dist for dist in of_rest if dist is not None]
+    together = len(plan.labels) == TWO and all(form_of(metric) is not None for metric in rest.metrics)
+    return known, rest, None if len(exact) < len(of_rest) or (len(exact) > 1 and not together) else exact
 
 
 def _answer(claim: _Claim, index: NDArray[np.int64], posterior: Concentrations, plan: _Plan) -> Array:
     """Return the probability that all of a claim holds, its relative error, and its Monte Carlo error, (3, ...)."""
-    known, rest = _parts(claim, posterior, plan)
+    known, rest, dists = _parts(claim, posterior, plan)
     k, shape = len(plan.labels), (*index.shape, len(plan.labels)) if claim.several else index.shape
 
     def over_classes(values: NDArray[Any], *, several: bool) -> NDArray[Any]:
@@ -262,7 +250,7 @@ def _answer(claim: _Claim, index: NDArray[np.int64], posterior: Concentrations, 
 
     found = np.stack([np.ones(shape), *np.zeros((2, *shape))])
     if rest.metrics:
-        found = over_classes(_of_unknown(rest, index, posterior, plan), several=rest.several)
+        found = over_classes(_of_unknown(rest, dists, index, posterior, plan), several=rest.several)
     held = np.ones(shape, bool)
     for i, dist in known.items():
         one = holds(dist.value, claim.signs[i], claim.numbers[i])
@@ -270,9 +258,11 @@ def _answer(claim: _Claim, index: NDArray[np.int64], posterior: Concentrations, 
     return np.where(held, np.broadcast_to(found, (len(_LONG_NAMES), *shape)), 0.0)
 
 
-def _of_unknown(claim: _Claim, index: NDArray[np.int64], posterior: Concentrations, plan: _Plan) -> Array:
+def _of_unknown(
+    claim: _Claim, dists: list[distributions.Distribution] | None, index: NDArray[np.int64], posterior: Concentrations,
+    plan: _Plan,
+) -> Array:  # fmt: skip
     """Return the same of a claim without known numbers."""
-    dists = _single(claim, posterior, plan)
     if dists is None:
         share, spread = _drawn(claim, index, posterior, plan)
         return np.stack([share, np.full(share.shape, np.nan), spread])

@@ -67,9 +67,7 @@ def plot_interval_width(data: xr.Dataset | Mapping[str, xr.Dataset], *, ax: "Axe
     about = {str(value) for one in named.values() for value in one["about"].values}
     ax.set_xlabel(f"number of {about.pop()}" if len(about) == 1 else "number of items that a metric is about")
     ax.set_ylabel(_length(list(named.values())))
-    ax.grid(color="0.9")
-    ax.set_axisbelow(True)
-    ax.spines[["top", "right"]].set_visible(False)
+    _open(ax)
     ax.legend(frameon=False, fontsize="small")
     return ax
 
@@ -127,9 +125,7 @@ def plot_sequential(
     ax.set_xlabel("items so far")
     kind, level = str(data.attrs["ci_kind"]).upper(), 100 * float(data.attrs["ci_prob"])
     ax.set_ylabel(f"{words(one)}: median and {level:g}% {kind}")
-    ax.grid(color="0.9")
-    ax.set_axisbelow(True)
-    ax.spines[["top", "right"]].set_visible(False)
+    _open(ax)
     return ax
 
 
@@ -176,8 +172,13 @@ def draw_label_value(data: xr.Dataset, ax: "Axes | None" = None) -> "Axes":
     ax.set_ylim(max(least, -1.1 * top if top > 0.0 else -1.0) * 1.05, 1.08 * top if top > 0.0 else None)
     ax.set_xlabel("further labels")
     ax.set_ylabel(f"of {int(data.attrs['n_items']):,} decisions, in units of cost")
+    _open(ax)
+    ax.legend(frameon=False, fontsize="small")
+    return ax
+
+
+def _open(ax: "Axes") -> None:
+    """Put a light grid behind what is drawn, and no frame above and to the right."""
     ax.grid(color="0.9")
     ax.set_axisbelow(True)
     ax.spines[["top", "right"]].set_visible(False)
-    ax.legend(frameon=False, fontsize="small")
-    return ax

@@ -19,7 +19,7 @@ from bayescm.distributions import strata as groups
 from bayescm.inference.audits import attrs_of, posterior_of
 from bayescm.metrics import compute, resolve
 from bayescm.priors.concentrations import PriorLike
-from bayescm.regions.grid import LONG_NAMES, Array, Space, axis
+from bayescm.regions.grid import LONG_NAMES, Array, Space, around
 
 _NAMES = {"precision": "precision", "recall": "recall", "tpr": "recall", "fpr": "false_positive_rate"}
 _DRAWS, _POINTS = 100_000, 257
@@ -49,9 +49,9 @@ def of_audit(
     size = validate.draws(_DRAWS if samples is None else samples)
     seed = validate.seed(random_seed)
     metrics = resolve([_NAMES[space.y], _NAMES[space.x]], 2)
-    theta = groups.draw(posterior, matrix_rng(seed, 0, Stream.AUDIT), size)[2]
-    ordered = [np.sort(values) for values in compute(metrics, theta)]
-    drawn = np.stack([_scores(v, o) for v, o in zip(compute(metrics, theta), ordered, strict=True)], -1)
+    values = compute(metrics, groups.draw(posterior, matrix_rng(seed, 0, Stream.AUDIT), size)[2])
+    ordered = [np.sort(each) for each in values]
+    drawn = np.stack([_scores(v, o) for v, o in zip(values, ordered, strict=True)], -1)
     factor = np.linalg.cholesky(np.cov(drawn.T))
     apart = np.sort(_distance(drawn, factor))
     if axes is None:
@@ -94,6 +94,5 @@ def _window(ordered: list[Array], reach: float, sizes: tuple[int, int]) -> tuple
     found = []
     for draws, size in zip(ordered, sizes, strict=True):
         low, high = np.quantile(draws, special.ndtr([-reach, reach]))
-        margin = _MARGIN * max(high - low, 1e-9)
-        found.append(axis(size, max(low - margin, 0.0), min(high + margin, 1.0), spacing="edges"))
+        found.append(around(float(low), float(high), _MARGIN, size))
     return found[0], found[1]

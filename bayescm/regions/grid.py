@@ -186,6 +186,12 @@ def checked_axis(name: str, values: ArrayLike) -> Array:
     return points
 
 
+def around(low: float, high: float, margin: float, size: int) -> Array:
+    """Return an axis of so many points over a stretch of [0, 1] and a margin, a share of it, on both sides."""
+    width = margin * max(high - low, 1e-9)
+    return axis(size, max(low - width, 0.0), min(high + width, 1.0), spacing="edges")
+
+
 def seconds(matrices: int, axes: tuple[Array, Array]) -> float:
     """Return about how long Python takes for a grid of statistics of matrices: whole rows at a time."""
     y, x = axes

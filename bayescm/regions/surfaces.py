@@ -14,7 +14,7 @@ from bayescm.data.inputs import takes_counts, takes_scores
 from bayescm.data.schema import MATRIX, METRIC, THRESHOLD, VERSUS, batch_dim
 from bayescm.priors.concentrations import PriorLike, resolved_prior
 from bayescm.regions.audits import of_audit
-from bayescm.regions.grid import LONG_NAMES, SPACES, Array, axis, checked_axis
+from bayescm.regions.grid import LONG_NAMES, SPACES, Array, around, axis, checked_axis
 from bayescm.regions.methods import Ellipse, Method
 from bayescm.regions.options import LEVELS, Options, checked_levels, flat, two_labels
 
@@ -113,7 +113,15 @@ def region(
     0.78
     """
     if strata.is_audit(counts):
-        return _of_audit(counts, space, method, levels, prior, ordering, mid_p, extra_cov, samples, random_seed, grid)
+        if method != "credible" or any(one is not None for one in (ordering, mid_p, extra_cov)):
+            raise ValueError(
+                f"`method`={method!r} needs items that all were checked, and of these only some were checked. Of an "
+                "audit the region is the posterior's: bayescm.region(audit, method='credible'), by draws (`samples`, "
+                "`random_seed`), without other options."
+            )
+        plane, axes = SPACES[validate.choice("space", space, tuple(SPACES))], _two_axes(grid)
+        sizes = _sizes(_POINTS if grid is None else grid) if axes is None else (0, 0)
+        return of_audit(counts, plane, checked_levels(levels), resolved_prior(prior), samples, random_seed, axes, sizes)
     made = Options(space, method, levels, prior, ordering, mid_p, extra_cov, samples, random_seed)
     checked = two_labels(counts)
     method_ = made.method(checked)
@@ -125,32 +133,6 @@ def region(
         return np.reshape(found, (*cells.shape[:-2], len(axes[0]), len(axes[1])))
 
     return _dataset(checked, made, method_, axes, kernel, list(MATRIX))
-
-
-def _of_audit(
-    counts: xr.DataArray,
-    space: str,
-    method: str,
-    levels: Sequence[float],
-    prior: PriorLike | None,
-    ordering: str | None,
-    mid_p: bool | None,
-    extra_cov: ArrayLike | None,
-    samples: int | None,
-    random_seed: int | np.random.Generator | None,
-    grid: Any,
-) -> xr.Dataset:
-    """Answer by the posterior, or say that no other method can."""
-    if method != "credible" or any(one is not None for one in (ordering, mid_p, extra_cov)):
-        raise ValueError(
-            f"`method`={method!r} needs items that all were checked, and of these only some were checked. Of an audit "
-            "the region is the posterior's: bayescm.region(audit, method='credible'), by draws (`samples`, "
-            "`random_seed`), without other options."
-        )
-    plane = SPACES[validate.choice("space", space, tuple(SPACES))]
-    axes = _two_axes(grid)
-    sizes = _sizes(_POINTS if grid is None else grid) if axes is None else (0, 0)
-    return of_audit(counts, plane, checked_levels(levels), resolved_prior(prior), samples, random_seed, axes, sizes)
 
 
 @takes_scores
@@ -244,8 +226,7 @@ def _axes(counts: xr.DataArray, made: Options, method: Method, given: Any) -> tu
     found = []
     for side, size in enumerate(sizes):
         low, high = float(boxes[:, 2 * side].min()), float(boxes[:, 2 * side + 1].max())
-        margin = method.margin * max(high - low, 1e-9)
-        found.append(axis(size, max(low - margin, 0.0), min(high + margin, 1.0), spacing="edges"))
+        found.append(around(low, high, method.margin, size))
     return found[0], found[1]
 
 

@@ -1,28 +1,18 @@
 """The study of every method (docs/verification/methods.py): its numbers a second way, and its page as its files say."""
 
 import csv
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy import stats
+from studies import STUDIES, study
 
-import bayescm
-
-STUDIES = Path(bayescm.__file__).parents[1] / "docs" / "verification"
 FAMILIES = ("proportion", "matrix", "difference", "simultaneous", "region", "area")
 
 
 @pytest.fixture(scope="module")
 def pages():
-    sys.path.insert(0, str(STUDIES))
-    try:
-        import methods_pages
-
-        yield methods_pages
-    finally:
-        sys.path.remove(str(STUDIES))
+    return study("methods_pages")
 
 
 def rows(family):

@@ -1,8 +1,6 @@
 """Quantiles of Beta distributions: mpmath, symmetries, edges, and that there is one door to them."""
 
-import importlib.util
 import re
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import special
+from studies import study
 
 import bayescm
 from bayescm.distributions import beta_quantiles
@@ -25,14 +24,7 @@ AWKWARD = [  # what SciPy 1.18.1 answers wrongly, and neighbours; p, a, b
 
 @pytest.fixture(scope="module")
 def verification():
-    """Return docs/verification/beta.py as a module."""
-    script = ROOT / "docs" / "verification" / "beta.py"
-    spec = importlib.util.spec_from_file_location("verification_of_beta", script)
-    module = importlib.util.module_from_spec(spec)
-    sys.path.insert(0, str(script.parent))  # as when it runs as a script
-    spec.loader.exec_module(module)
-    sys.path.remove(str(script.parent))
-    return module
+    return study("beta")
 
 
 @pytest.mark.parametrize(("p", "a", "b"), AWKWARD)

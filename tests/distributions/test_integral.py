@@ -1,6 +1,5 @@
 """Distributions by one or two integrals: independent quadrature, identities, symmetries, draws, the oracles."""
 
-import importlib.util
 import math
 import os
 import subprocess
@@ -16,6 +15,7 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 from scipy import integrate, special, stats
 from small import tables
+from studies import study
 
 import bayescm
 from bayescm._kernels import cache
@@ -25,7 +25,6 @@ from bayescm.metrics import resolve
 from bayescm.metrics.table import BINARY
 from bayescm.priors.concentrations import concentrations
 
-SCRIPT = Path(__file__).parents[2] / "docs" / "verification" / "distributions.py"
 NAMES = ["matthews_correlation", "cohen_kappa", "markedness", "p4", "f2", "fowlkes_mallows", "informedness",
          "balanced_accuracy", "geometric_mean", "positive_likelihood_ratio", "diagnostic_odds_ratio",
          "prevalence_threshold", "expected_cost(fn=5)", "net_benefit(threshold=.2)"]  # fmt: skip
@@ -42,13 +41,7 @@ exchanged = st.sampled_from([None, 0.1, (2.0, 8.0)])
 
 @pytest.fixture(scope="module")
 def verification():
-    """Return docs/verification/distributions.py as a module."""
-    spec = importlib.util.spec_from_file_location("verification_of_distributions", SCRIPT)
-    module = importlib.util.module_from_spec(spec)
-    sys.path.insert(0, str(SCRIPT.parent))  # as when it runs as a script
-    spec.loader.exec_module(module)
-    sys.path.remove(str(SCRIPT.parent))
-    return module
+    return study("distributions")
 
 
 def distribution_of(cells, name, **settings):

@@ -1,19 +1,15 @@
 """Many Betas at once are interpolated: against one by one, the kernels' tables, mpmath, and quadrature."""
 
-import importlib.util
-import sys
-from pathlib import Path
-
 import mpmath
 import numpy as np
 import pytest
 from scipy import special
+from studies import study
 
 import bayescm
 from bayescm.distributions import Beta, beta_many, beta_quantiles, interpolation
 from bayescm.distributions.interpolation import FEW
 
-ROOT = Path(bayescm.__file__).parents[1]
 N = 24_000
 LOG_ODDS = 3e-12  # of a difference between two ways, each right to 1e-12
 LOG_ODDS_HDI = 4e-11  # found one by one, where densities at both ends of 10^9 items round
@@ -22,14 +18,7 @@ PATCHES = range(len(interpolation._TERMS))
 
 @pytest.fixture(scope="module")
 def verification():
-    """Return docs/verification/beta.py as a module."""
-    script = ROOT / "docs" / "verification" / "beta.py"
-    spec = importlib.util.spec_from_file_location("verification_of_beta", script)
-    module = importlib.util.module_from_spec(spec)
-    sys.path.insert(0, str(script.parent))  # as when it runs as a script
-    spec.loader.exec_module(module)
-    sys.path.remove(str(script.parent))
-    return module
+    return study("beta")
 
 
 def concentrations(seed, least=0.5, n=N):
