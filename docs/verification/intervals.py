@@ -223,7 +223,7 @@ if __name__ == "__main__":
     mpl.use("agg")
     quick = "--quick" in sys.argv
     rows = [row(name, m, n) for name, (_, m) in (METHODS | F1).items() for n in (TRIALS[:2] if quick else TRIALS)]
-    rates = np.linspace(0.1, 0.9, 5) if quick else np.arange(1, 100) / 100
+    rates = np.linspace(0.1, 0.9, 3) if quick else np.arange(1, 100) / 100
     panels = {
         "As the thesis' program has it:\nF1 of new samples in one interval": of_f1_as_drawn(100, 100, rates, rates),
         "Coverage of the true F1,\n1 per cell (as the thesis)": of_f1(100, 100, 1.0, rates, rates),
