@@ -35,6 +35,28 @@ def folder() -> str | None:
     return cache_folder()
 
 
+def noted(name: str, text: str) -> bool:
+    """Say whether the folder has this note, of this Python, of Numba's version and of a processor like this one."""
+    here = folder()
+    return here is not None and (note := _note(here, name)).exists() and note.read_text() == text
+
+
+def note(name: str, text: str) -> None:
+    """Leave a note in the folder, if there is one."""
+    here = folder()
+    if here is not None:
+        _note(here, name).write_text(text)
+
+
+def _note(here: str, name: str) -> Path:
+    from importlib.metadata import version
+
+    from llvmlite import binding
+
+    known = f"{sys.version_info.major}{sys.version_info.minor}-{version('numba')}-{binding.get_host_cpu_name()}"
+    return Path(here, f"{name}-{known}.note")
+
+
 def has(module: str, function: str) -> bool:
     """Say whether the folder has machine code of a kernel, for this version of Python."""
     here = folder()

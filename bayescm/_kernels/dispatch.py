@@ -13,6 +13,9 @@ from typing import Any
 import numpy as np
 
 from bayescm._kernels import interpreted, patience
+from bayescm._kernels.cache import folder as folder
+from bayescm._kernels.cache import note as note
+from bayescm._kernels.cache import noted as noted
 
 
 def load(name: str) -> Any:

@@ -9,9 +9,17 @@ from typing import Any
 import bayescm
 from bayescm.app import inputs
 from bayescm.results import Answer, writing
+from bayescm.results.display import NAMES
 
 Form = Mapping[str, Any]
 Records = list[dict[str, Any]]
+_MOST_ROWS = 200
+_LEFT_OUT = re.compile("mcse|simultaneous|superiority$|probability_better$")  # of the table, not of what is copied
+_COLUMNS = NAMES | {one: f"P({one})" for one in ("worse", "equivalent", "better", "undefined")} | {
+    "best_set": "may be the best", "tie_group": "group", "point": "measured", "ci_kind": "kind",
+    "sd": "standard deviation",
+}  # fmt: skip
+_CLINICAL = {"recall": "sensitivity (recall)", "precision": "positive predictive value (precision)"}
 _REFERENCES = re.compile(r"^References\n-+\n(.*?)(?:\n\n\w+\n-+\n|\Z)", re.DOTALL | re.MULTILINE)
 
 
@@ -71,6 +79,30 @@ def rows_of(answer: Answer) -> Records:
     frame = answer.table()
     records: Records = (frame.reset_index() if frame.index.names != [None] else frame).to_dict("records")
     return records
+
+
+def table_of(records: Records) -> str:
+    """Return what is shown of records: a table of HTML, with the words and the digits of every other table."""
+    import pandas as pd
+
+    rows = [
+        {
+            _column(name): _word(value) if name in ("metric", "quantity") or isinstance(value, bool) else value
+            for name, value in one.items() if not _LEFT_OUT.match(name)
+        }
+        for one in records[:_MOST_ROWS]
+    ]  # fmt: skip
+    return writing.as_html(pd.DataFrame(rows))
+
+
+def _column(name: str) -> str:
+    return f"P(top {name[4:]})" if name.startswith("top_") else _COLUMNS.get(name, name.replace("_", " "))
+
+
+def _word(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return _CLINICAL.get(value, value.replace("_", " "))
 
 
 def of_draws(posterior: Any, names: list[str], level: float) -> Records:

@@ -47,7 +47,7 @@ def number(form: Mapping[str, Any], name: str, default: str = "") -> float:
     written = text(form, name, default)
     bare = written.removesuffix("%").strip()
     if not _NUMBER.fullmatch(bare):
-        raise FieldError(name, f"Write a number, such as 0.1 or 10%; got {written!r}.")
+        raise FieldError(name, f'Write a number, such as 0.1 or 10%; got "{written}".')
     return float(bare) / (100 if written.endswith("%") else 1)
 
 
@@ -55,7 +55,7 @@ def whole(form: Mapping[str, Any], name: str, default: str = "") -> int:
     """Return a whole number of items."""
     written = text(form, name, default)
     if not re.fullmatch(r"\d{1,15}", written):
-        raise FieldError(name, f"Write a whole number of items, at least 0; got {written!r}.")
+        raise FieldError(name, f'Write a whole number of items, 0 if there were none; got "{written}".')
     return int(written)
 
 

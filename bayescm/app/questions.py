@@ -74,7 +74,7 @@ def region(form: Form) -> Found:
         f"{row['metric'].replace('_', ' ')} from {row['lower']:.3f} to {row['upper']:.3f}" for row in rows
     )
     area = float(np.ravel(outline["area"].values)[0])
-    sentence = f"The {writing.percent(level)} region ({options['method']}) reaches over {ends}; its area is {area:.3g}."
+    sentence = f"The {writing.percent(level)} region ({options['method']}) holds {ends}; its area is {area:.3g}."
     written = call("region", code, options) + f"print(bayescm.regions.area(found, levels=[{level}]))\n"
     assumed = f"Assumes: {surface.attrs['assumptions']}.\nThe ends are of both together: wider than of each alone."
     return Found(
@@ -163,11 +163,11 @@ def prevalences(form: Form) -> Found:
     negative = rows[1]["mean"], (rows[1]["lower"], rows[1]["upper"])
     values = [
         f"PPV is {writing.with_interval(row['mean'], (row['lower'], row['upper']))} where "
-        f"{writing.percent(row['prevalence'])} have it"
+        f"{writing.percent(row['prevalence'])} are positive"
         for row in rows if row["metric"] == "precision"
     ]  # fmt: skip
     sentence = f"{values[0]}" + (f"; {values[-1].removeprefix('PPV is ')}" if len(values) > 1 else "") + "."
-    sentence += f" NPV is {writing.with_interval(*negative)} where {writing.percent(at[0])} have it."
+    sentence += f" NPV is {writing.with_interval(*negative)} where {writing.percent(at[0])} are positive."
     shown = [{key: value for key, value in row.items() if key not in _NO_INDEX} for row in rows]
     written = call("at_prevalences", code, options, repr(metrics), repr(at))
 

@@ -21,8 +21,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+import bayescm
+from bayescm._kernels import dispatch
 from bayescm.app import inputs, pages
-from bayescm.app.answers import Found
+from bayescm.app.answers import Found, table_of
 from bayescm.app.inputs import FieldError
 from bayescm.app.questions import FIELDS, QUESTIONS
 from bayescm.results import writing
@@ -63,6 +65,8 @@ EXAMPLES = {
     "curves": {"table": "actual,score\n0,.1\n0,.3\n1,.2\n1,.8\n0,.4\n1,.9"},
 }  # fmt: skip
 """Forms of the questions that four numbers don't answer."""
+_NEEDED = f"{bayescm.__version__} {' '.join(QUESTIONS)}"
+"""What is compiled: it is noted, and not compiled anew."""
 _one_at_a_time = threading.Lock()  # neither matplotlib nor the catching of warnings is made for several threads
 
 
@@ -234,8 +238,8 @@ def _as_json(found: Found, notes: list[str]) -> Response:
     """Return an answer as JSON, which has no word for what isn't finite."""
     records = [{str(key): _plain(value) for key, value in row.items()} for row in found.records]
     return JSONResponse({
-        "sentence": found.sentence, "records": records, "csv": writing.as_csv(found.records),
-        "assumptions": found.assumptions, "code": found.code, "notes": notes, "words": found.words,
+        "sentence": found.sentence, "table": table_of(found.records), "records": records,
+        "csv": writing.as_csv(found.records), "assumptions": found.assumptions, "code": found.code, "notes": notes, "words": found.words,
     })  # fmt: skip
 
 
@@ -269,19 +273,33 @@ def _drawn(found: Found, _: list[str], kind: str) -> Response:
 
 
 def serve(host: str = "127.0.0.1", port: int = 8765) -> None:
-    """Serve the page until it is interrupted; meanwhile a process of its own compiles what the questions need."""
+    """Serve the page until it is interrupted; meanwhile a process of its own compiles what isn't yet compiled."""
     hosts = HOSTS | {f"[{host}]" if ":" in host else host}
     print("bayescm: starting ...", flush=True)
     warm(next(iter(QUESTIONS)))
     print(f"bayescm: open http://{host}:{port} - Ctrl+C ends it", flush=True)
-    command = [sys.executable, "-c", "from bayescm.app import server; server.compile_all()"]
-    compiler = subprocess.Popen(command, env=os.environ | {"BAYESCM_COMPILE": "1"})
-    threading.Thread(target=_load_compiled, args=(compiler,), daemon=True).start()
+    compiler = _compiler()
+    if dispatch.folder() is None:
+        print(
+            "bayescm: machine code can't be kept, so first answers are slow: set BAYESCM_CACHE_DIR to a folder",
+            flush=True,
+        )
+    else:
+        threading.Thread(target=_load_compiled, args=(compiler,), daemon=True).start()
     quiet: dict[str, Any] = {"log_level": "warning", "access_log": False, "server_header": False}
     try:
         uvicorn.run(create_app(hosts), host=host, port=port, timeout_keep_alive=KEPT_ALIVE, **quiet)
     finally:
-        compiler.terminate()
+        if compiler is not None:
+            compiler.terminate()
+
+
+def _compiler() -> "subprocess.Popen[bytes] | None":
+    """Start a process that compiles; none where all is compiled, or nothing could be kept."""
+    if dispatch.folder() is None or dispatch.noted("app", _NEEDED):
+        return None
+    command = [sys.executable, "-c", "from bayescm.app import server; server.compile_all()"]
+    return subprocess.Popen(command, env=os.environ | {"BAYESCM_COMPILE": "1"})
 
 
 def compile_all() -> None:
@@ -289,11 +307,12 @@ def compile_all() -> None:
     for name in QUESTIONS:
         warm(name)
         print(f"bayescm: {name} is compiled", flush=True)
+    dispatch.note("app", _NEEDED)
 
 
-def _load_compiled(compiler: "subprocess.Popen[bytes]") -> None:
+def _load_compiled(compiler: "subprocess.Popen[bytes] | None") -> None:
     """Answer every question once, when all is compiled, so that none has to load anything; others get in between."""
-    if compiler.wait() == 0:
+    if compiler is None or compiler.wait() == 0:
         for name in QUESTIONS:
             warm(name)
         print("bayescm: all questions are ready", flush=True)

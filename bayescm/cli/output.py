@@ -7,7 +7,7 @@ from typing import Any
 
 from bayescm.data.schema import ASKED, METRIC
 from bayescm.results.names import called as called
-from bayescm.results.writing import show
+from bayescm.results.writing import cell, show
 
 
 def add_outputs(parser: argparse.ArgumentParser, saved: str, drawn: str | None) -> None:
@@ -65,7 +65,7 @@ def _text(name: str, value: Any) -> str:
     from rich.markup import escape
 
     if isinstance(value, float):
-        return f"{value:.4g}" if name in ("area", "level") else show(value)
+        return f"{value:.4g}" if name in ("area", "level") else cell(value, name)
     return escape(str(value))
 
 

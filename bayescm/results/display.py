@@ -20,13 +20,14 @@ if TYPE_CHECKING:
 
 _MOST, _FIRST = 40, 20  # rows that are shown, and those of a table that is cut
 _WIDE = 80
-_NAMES = {
+NAMES = {
     "best": "P(best)",
     "probability_best": "P(least)",
     "probability_better": "P(better)",
     "rank_lower": "rank",
     "rank_upper": "to",
 }
+"""Columns whose names are shorter, or plainer, where they are shown."""
 _STYLE = """<style>
 .bayescm{color:var(--jp-content-font-color0,var(--pst-color-text-base,inherit))}
 .bayescm table{border-collapse:collapse;margin:.6em 0;color:inherit;font-variant-numeric:tabular-nums}
@@ -191,7 +192,7 @@ class Answer:
             frame[METRIC] = [called(*names) for names in zip(frame[METRIC], frame[ASKED], strict=True)]
             frame = frame.set_index(levels)
         wanted = [name for name in view.shown if name in frame]
-        return frame[wanted].rename(columns=_NAMES)
+        return frame[wanted].rename(columns=NAMES)
 
     def _more(self) -> str:
         """Say how many rows are left out."""

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _MOST_DECIMALS = 6
+_CHANCES = re.compile(
+    r"P\(|top_\d|(probability(_\w+)?|best|worse|equivalent|better|superiority|larger|equal|undefined|assurance)$"
+)
+"""Names of columns that hold probabilities."""
 _LATEX = {letter: f"\\{letter}" for letter in "&%$#_{}"} | {
     "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
 }  # fmt: skip
@@ -113,16 +118,17 @@ def cells(frame: "pd.DataFrame") -> tuple[list[str], list[list[str]]]:
         digits = int(np.clip(1 - np.floor(np.log10(widths.min())), 3, _MOST_DECIMALS)) if widths.size else 3
     names = [str(name) for name in flat]
     rows = flat.astype(object).to_numpy().tolist()
-    return names, [[_cell(value, digits, name) for name, value in zip(names, row, strict=True)] for row in rows]
+    return names, [[cell(value, name, digits) for name, value in zip(names, row, strict=True)] for row in rows]
 
 
 def _flat(frame: "pd.DataFrame") -> "pd.DataFrame":
     return frame.reset_index(drop=frame.index.names == [None])
 
 
-def _cell(value: Any, digits: int, name: str) -> str:
+def cell(value: Any, name: str, digits: int = 3) -> str:
+    """Write a cell of a table below the name of its column: a probability is never a false 0 or 1, nor 5.3e-15."""
     if isinstance(value, float):
-        return probability(value) if name.startswith("P(") and 0.0 <= value <= 1.0 else show(value, digits)
+        return probability(value) if _CHANCES.match(name) and 0.0 <= value <= 1.0 else show(value, digits)
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
 
 
@@ -152,8 +158,8 @@ def as_html(frame: "pd.DataFrame") -> str:
     names, rows = cells(frame)
     sides = [' class="l"' if is_left else "" for is_left in words(frame)]
     head, *body = (
-        "".join(f"<{tag}{side}>{escape(text)}</{tag}>" for text, side in zip(row, sides, strict=True))
-        for tag, row in [("th", names), *(("td", row) for row in rows)]
+        "".join(f"<{tag}{side}>{escape(text)}</{tag[:2]}>" for text, side in zip(row, sides, strict=True))
+        for tag, row in [('th scope="col"', names), *(("td", row) for row in rows)]
     )
     lines = "".join(f"<tr>{row}</tr>" for row in body)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table>"

@@ -78,7 +78,7 @@ def test_a_clinician_needs_a_keyboard_and_four_numbers(browser):
         page.keyboard.press("Enter")
         said = answered(page)
         assert f"specificity is 0.75 {interval('specificity')}" in said
-        assert f"Where 2% have it, PPV is 0.08 {interval('ppv', prevalence=0.02)}" in said
+        assert f"Where 2% are positive, PPV is 0.08 {interval('ppv', prevalence=0.02)}" in said
         assert page.locator("#pictures figure").count() == 10
         tab_to(page, "#print")
         printed(page, ["Specificity", "PPV", "Tötsch and Hoffmann (2021)", "TN / (TN + FP)"])
@@ -115,7 +115,7 @@ def test_the_same_path_on_the_local_page(browser, address):
         said = answered(page)
         drawn(page)
         lower, upper = bayescm.summary(COUNTS, "ppv", **KNOWN, prevalence=0.02, ci_kind="eti")["interval"].values[0]
-        assert f"({lower:.2f} to {upper:.2f}) where 2% have it" in said
+        assert f"({lower:.2f} to {upper:.2f}) where 2% are positive" in said
         printed(page, ["Fagan 1975", "TP / (TP + FP)", "Assumes"])
         page.keyboard.press("Shift+Tab")
         page.evaluate("() => document.getElementById('tab-prevalences').focus()")
@@ -213,12 +213,12 @@ def test_no_rule_is_broken_in_the_dark_or_on_a_phone(browser, address, size, sch
 def test_what_is_wrong_is_said_at_its_field(browser, address):
     with page_of(browser, f"{PAGE.as_uri()}#{urlencode(TYPED | {'tp': '<b>x</b>'})}") as page:
         page.wait_for_selector("#tp[aria-invalid=true]")
-        assert page.inner_text("#tp-error") == 'A whole number of items, at least 0; got "<b>x</b>".'
+        assert page.inner_text("#tp-error") == 'Write a whole number of items, 0 if there were none; got "<b>x</b>".'
         assert page.evaluate("() => document.activeElement.id") == "tp"
         assert not page.locator("svg").count()
     with page_of(browser, f"{address}/#tab=summary&tp=-3") as page:
         page.wait_for_selector("#tp[aria-invalid=true]")
-        assert "Write a whole number of items" in page.inner_text("#tp-error")
+        assert page.inner_text("#tp-error") == 'Write a whole number of items, 0 if there were none; got "-3".'
         assert page.evaluate("() => document.activeElement.id") == "tp"
     with page_of(browser, f"{address}/#tab=curves&table=a,b%0A1,2") as page:
         page.wait_for_selector("#scores[aria-invalid=true]")
@@ -287,3 +287,122 @@ def test_nothing_is_sent_twice_or_lost_where_one_clicks_fast(browser, address):
         said = answered(page)
         assert re.match(r"\w+ is \d", said), said
         assert not page.wrong
+
+
+FIELDS_OF = "() => [...document.querySelectorAll('#form :is(input, select, textarea, button)')].map((one) => one.id)"
+
+
+def press_to(page, where):
+    """Press Tab once, and see that the focus is there and shown."""
+    page.keyboard.press("Tab")
+    shown = page.evaluate("() => [document.activeElement.id, getComputedStyle(document.activeElement).outlineStyle]")
+    assert shown[0] == where
+    assert shown[1] != "none", f"{where} doesn't show its focus"
+
+
+@pytest.mark.parametrize("tab", QUESTIONS)
+def test_each_tab_is_reached_filled_sent_read_and_saved_by_keyboard(browser, address, tab):
+    with page_of(browser, address) as page:
+        press_to(page, "skip")
+        press_to(page, "tab-summary")
+        for _ in range(list(QUESTIONS).index(tab)):
+            page.keyboard.press("ArrowRight")
+        for name in page.evaluate(FIELDS_OF):
+            press_to(page, name)
+            if name == "ci_prob":
+                typed(page, "90%")
+        page.keyboard.press("Enter")  # on the last, which sends the form
+        said = answered(page)
+        drawn(page)
+        assert page.evaluate("() => document.activeElement.type") == "submit"
+        announced = page.locator("#sentence[role=status]")
+        assert announced.inner_text() == said
+        assert "90%" in said or "0.9" in page.inner_text("#code")
+        tab_to(page, "[data-save=svg]")
+        with page.expect_download() as waiting:
+            page.keyboard.press("Enter")
+        assert waiting.value.suggested_filename == f"bayescm-{tab}.svg"
+        tab_to(page, "#rows")
+        tab_to(page, "#code")
+        page.evaluate("() => document.body.focus()")
+        page.focus("#skip")
+        page.keyboard.press("Enter")
+        assert page.evaluate("() => document.activeElement.id") == "result"
+        assert page.evaluate("() => location.hash").startswith(f"#tab={tab}&")
+        assert not page.wrong
+
+
+@pytest.mark.parametrize("where", ["file", "local"])
+def test_what_is_wrong_is_read_out_by_keyboard_alone(browser, address, where):
+    with page_of(browser, PAGE.as_uri() if where == "file" else address) as page:
+        tab_to(page, "#fp")
+        typed(page, "many")
+        page.keyboard.press("Enter")
+        wrong = "fp" if where == "local" else "tp"  # the first of those that are wrong
+        page.wait_for_selector(f"#{wrong}[aria-invalid=true]")
+        assert page.evaluate("() => document.activeElement.id") == wrong
+        described = page.get_attribute("#fp", "aria-describedby").split()
+        assert "Write a whole number of items" in " ".join(page.inner_text(f"#{one}") for one in described)
+        assert 'got "many"' in page.inner_text("#fp-error")
+        for name, text in (("tp", "26"), ("fn", "0"), ("fp", "2"), ("tn", "6")):
+            page.focus(f"#{name}")
+            typed(page, text)
+        page.keyboard.press("Enter")
+        assert answered(page)
+        assert not page.locator("[aria-invalid=true]").count()
+        assert not page.locator(".error:visible").count()
+
+
+def test_the_file_is_left_through_every_button_by_keyboard(browser):
+    with page_of(browser, FILE) as page:
+        answered(page)
+        page.focus("#skip")
+        page.keyboard.press("Enter")
+        assert page.evaluate("() => document.activeElement.id") == "result"
+        for where in (
+            "#table",
+            "[data-copy=csv]",
+            "[data-copy=json]",
+            "[data-copy=link]",
+            "[data-copy=python]",
+            "#print",
+        ):
+            tab_to(page, where, most=1)
+            if "data-copy" in where:
+                page.keyboard.press("Enter")
+                page.wait_for_function("() => document.getElementById('said').textContent === 'Copied.'")
+        tab_to(page, "#python", most=1)
+        tab_to(page, "summary", most=1)
+        page.keyboard.press("Enter")
+        assert page.evaluate("() => document.getElementById('words').open")
+
+
+def test_an_answer_of_one_tab_is_not_shown_in_another(browser, address):
+    with page_of(browser, f"{address}/#tab=compare") as page:
+        answered(page)
+        page.fill("#rope", "0.01")
+        page.click("[type=submit]")
+        page.click("#tab-items")
+        page.wait_for_timeout(3000)
+        assert page.inner_text("#sentence") == ""
+        assert not page.is_visible("#filled")
+
+
+def test_what_takes_long_says_so(browser, address, monkeypatch):
+    real = server.QUESTIONS["leaderboard"]
+    monkeypatch.setitem(server.QUESTIONS, "leaderboard", lambda form: time.sleep(4) or real(form))
+    with page_of(browser, f"{address}/#tab=leaderboard&metric=recall") as page:
+        page.wait_for_function("() => document.getElementById('sentence').textContent.startsWith('Computing')")
+        page.wait_for_function("() => document.getElementById('sentence').textContent.startsWith('Still computing')")
+        assert " leads " in answered(page)
+
+
+def test_both_pages_use_the_same_words(browser, address):
+    words = "(names) => names.map((name) => [...document.querySelectorAll(`label[for=${name}], #${name}-help`)].map((one) => one.textContent))"
+    with page_of(browser, PAGE.as_uri()) as page:
+        of_file = page.evaluate(words, ["tp", "fn", "fp", "tn", "ciProb", "ciKind", "model"])
+        button = page.inner_text("[type=submit]")
+    with page_of(browser, address) as page:
+        here = page.evaluate(words, ["tp", "fn", "fp", "tn", "ci_prob", "ci_kind", "model"])
+        assert [[text for text in one if text] for one in here] == of_file
+        assert page.inner_text("[type=submit]") == button

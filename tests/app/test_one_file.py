@@ -80,7 +80,7 @@ def test_what_is_copied_is_whole(answers):
     made = json.loads(answers[0]["json"])
     assert made["counts"] == {"tp": 26, "fn": 0, "fp": 2, "tn": 6}
     assert made["metrics"][0]["lower"] == answers[0]["rows"][0]["lower"]
-    assert answers[0]["sentence"].startswith("Recall is 1.00 (95%: 0.93 to 1.00); specificity is 0.75")
+    assert answers[0]["sentence"].startswith("Sensitivity (recall) is 1.00 (95%: 0.93 to 1.00); specificity is 0.75")
 
 
 WRONG = [

@@ -14,7 +14,7 @@ export const CALLED = {
   negative_predictive_value: "Negative predictive value", accuracy: "Accuracy", prevalence: "Prevalence",
   informedness: "Informedness (Youden's J)",
 };
-const SHORT = { ...CALLED, precision: "precision (PPV)", negative_predictive_value: "NPV", recall: "recall", specificity: "specificity" };
+const SHORT = { ...CALLED, precision: "precision (PPV)", negative_predictive_value: "NPV", recall: "sensitivity (recall)", specificity: "specificity" };
 
 /** Read what was typed; errors by the name of their field. */
 export function read(typed) {
@@ -22,8 +22,7 @@ export function read(typed) {
   const settings = { model: typed.model, ciKind: typed.ciKind };
   for (const cell of CELLS) {
     const text = String(typed[cell] ?? "").trim();
-    if (text === "") errors[cell] = "Type how many items this was; 0 if none.";
-    else if (!/^\d+$/.test(text)) errors[cell] = `A whole number of items, at least 0; got "${text}".`;
+    if (!/^\d+$/.test(text)) errors[cell] = `Write a whole number of items, 0 if there were none; got "${text}".`;
     else if (Number(text) > MOST) errors[cell] = `At most ${MOST.toLocaleString("en")} here; the Python library takes more.`;
     else settings[cell] = Number(text);
   }
@@ -127,7 +126,8 @@ export function show(value, lower = value, upper = value) {
   let decimals = width > 0 ? Math.max(2, Math.ceil(-Math.log10(width / 3) - 1e-9)) : 3;
   const rounded = (x) => Number(x.toFixed(decimals));
   while (decimals < 6 && [lower, upper].some((x) => [0, 1].includes(rounded(x)) && ![0, 1].includes(x))) decimals += 1;
-  return value.toFixed(Math.min(decimals, 6));
+  const text = value.toFixed(Math.min(decimals, 6));
+  return Number(text) === 0 && value > 0 ? "< 0.000001" : Number(text) === 1 && value < 1 ? "> 0.999999" : text;
 }
 
 export const percent = (level) => `${Number((100 * level).toFixed(9))}%`;
@@ -144,9 +144,9 @@ export function sentence({ rows, deceptive, elsewhere, settings }) {
   const said = [capital(parts.join("; ")) + "."];
   if (elsewhere.length) {
     const [ppv, npv] = elsewhere;
-    said.push(`Where ${percent(settings.at)} have it, PPV is ${stated(ppv)} and NPV ${stated(npv)}.`);
+    said.push(`Where ${percent(settings.at)} are positive, PPV is ${stated(ppv)} and NPV ${stated(npv)}.`);
   }
-  const chance = deceptive < 0.001 ? "below 0.001" : deceptive > 0.999 ? "above 0.999" : deceptive.toFixed(3);
+  const chance = deceptive < 0.001 ? "< 0.001" : deceptive > 0.999 ? "> 0.999" : deceptive.toFixed(3);
   said.push(`The probability that it is worse than chance is ${chance}.`);
   return said.join(" ");
 }

@@ -14,6 +14,14 @@ export async function copy(text, place) {
   }
 }
 
+/** Let the first link lead to the answer; the address keeps what was typed. */
+export function skip() {
+  byId("skip").addEventListener("click", (event) => {
+    event.preventDefault();
+    byId("result").focus();
+  });
+}
+
 /** Save a file from what is in memory. */
 export function save(blob, name) {
   const link = document.createElement("a");

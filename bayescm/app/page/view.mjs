@@ -1,7 +1,7 @@
 // The page: reads the form, shows the answer, keeps the state in the link.
 
 import { ASSUMED, CALLED, CELLS, answer, csv, json, percent, python, read, sentence, show } from "./answers.mjs";
-import { byId, copy, escape } from "./common.mjs";
+import { byId, copy, escape, skip } from "./common.mjs";
 import { nomogram } from "./nomogram.mjs";
 
 const FIELDS = [...CELLS, "at", "ciProb", "ciKind", "prior", "strength", "model"];
@@ -124,6 +124,7 @@ function start() {
     fill(EXAMPLE);
     update();
   });
+  skip();
   byId("print").addEventListener("click", () => print());
   addEventListener("beforeprint", () => { byId("words").open = true; });
   for (const button of document.querySelectorAll("[data-copy]")) button.addEventListener("click", () => copy(copied(button.dataset.copy), byId("python")));
