@@ -22,7 +22,7 @@ GOAL = 1e-9
 _SMALL = 1e-3  # below it a probability needs no relative precision
 _NODES = 199  # of a table
 _FAR = 600.0  # logarithm
-_AWAY = np.concatenate([np.arange(1, 13), 2.0 ** np.arange(4, 11)])  # sds from the median
+_AWAY = np.split(np.concatenate([np.arange(1, 13), 2.0 ** np.arange(4, 11)]), range(6, 19))  # sds from the median
 _LINE = np.linspace(-_REACH, _REACH, 67)  # a step of 1/4: right to rounding where nothing is cut
 _WEIGHTS = np.exp(-0.5 * _LINE**2) / np.sqrt(32.0 * np.pi)
 _HALF_WEIGHTS = 2.0 * _WEIGHTS[1::2]
@@ -49,25 +49,33 @@ class Table:
 
         self.mean, self.sd, self.lower, self.upper = dist.mean, dist.sd, lower, upper
         low, middle, high = self._place(dist.ppf(np.array([0.16, 0.5, 0.84])))
-        place = middle + np.concatenate([(low - middle) * _AWAY[::-1], [0.0], (high - middle) * _AWAY])
-        normal, place = self._known(dist, place, middle)  # roughly; then at even steps of the normal quantile
-        steps = np.linspace(-_REACH, _REACH, _NODES)
-        normal, place = self._known(dist, np.unique(np.interp(steps, normal, place)), middle)
-        self.ends, self.range = (place[0], place[-1]), (normal[0], normal[-1])
-        self.to_place = make_interp_spline(normal, place, 5)
-        self.to_normal = make_interp_spline(place, normal, 5)
-        middle = place[len(place) // 10 : -len(place) // 10]
-        between = self._value_at(0.5 * (middle[1:] + middle[:-1])[::2])
-        self.error = float(np.abs(self.cdf(between) - dist.cdf(between)).max())
+        rough = [self._known(dist, np.array([middle]), middle)]
+        for step in (low - middle, high - middle):
+            for away in _AWAY:  # no farther than need be: values far out take longest
+                rough.append(self._known(dist, np.sort(middle + away * step), middle))
+                if not rough[-1].size or (np.abs(rough[-1][0]) >= _REACH).any():
+                    break
+        places = np.interp(np.linspace(-_REACH, _REACH, _NODES), *_rising(rough))
+        known = []
+        for some in (places[::3], np.delete(places, np.s_[::3])):  # often the first are enough
+            known.append(self._known(dist, np.unique(some), middle))
+            normal, place = _rising(known)
+            self.ends, self.range = (place[0], place[-1]), (normal[0], normal[-1])
+            self.to_place = make_interp_spline(normal, place, 5)
+            self.to_normal = make_interp_spline(place, normal, 5)
+            inner = place[len(place) // 10 : -len(place) // 10]
+            between = self._value_at(0.5 * (inner[1:] + inner[:-1])[::2])
+            self.error = float(np.abs(self.cdf(between) - dist.cdf(between)).max())
+            if self.error < GOAL:
+                break
 
-    def _known(self, dist: Any, place: Array, median: float) -> tuple[Array, Array]:
-        """Return normal quantiles of rising places, and the places, as far as both rise."""
+    def _known(self, dist: Any, place: Array, median: float) -> Array:
+        """Return normal quantiles of rising places, and the places: (2, n)."""
         place = place[np.abs(place) < _FAR]
         x, half = self._value_at(place), np.searchsorted(place, median)
-        normal = np.concatenate([special.ndtri(dist.cdf(x[:half])), -special.ndtri(dist.sf(x[half:]))])
-        use = np.isfinite(normal) & (np.abs(normal) < _REACH + 0.5)
-        use[use] &= np.diff(np.maximum.accumulate(normal[use]), prepend=-np.inf) > 1e-6
-        return normal[use], place[use]
+        parts = (dist.cdf, x[:half], 1.0), (dist.sf, x[half:], -1.0)
+        normal = [sign * special.ndtri(tail(values)) for tail, values, sign in parts if len(values)]
+        return np.array([np.concatenate([*normal, []]), place])
 
     def _place(self, x: Any) -> Any:
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -206,6 +214,14 @@ class Outer:
             normal = low + (high - low) * place
             total += values(self._near(normal)) @ (weight * (high - low) * _bell(normal))
         return total
+
+
+def _rising(parts: list[Array]) -> Array:
+    """Return normal quantiles and places, (2, n), as far as both rise."""
+    found = np.concatenate(parts, 1)
+    found = found[:, np.argsort(found[1])]
+    found = found[:, np.abs(found[0]) < _REACH + 0.5]
+    return found[:, np.diff(np.maximum.accumulate(found[0]), prepend=-np.inf) > 1e-6]
 
 
 def _change(found: Array, before: Array) -> Any:
