@@ -239,7 +239,8 @@ def _as_json(found: Found, notes: list[str]) -> Response:
     records = [{str(key): _plain(value) for key, value in row.items()} for row in found.records]
     return JSONResponse({
         "sentence": found.sentence, "table": table_of(found.records), "records": records,
-        "csv": writing.as_csv(found.records), "assumptions": found.assumptions, "code": found.code, "notes": notes, "words": found.words,
+        "csv": writing.as_csv(found.records), "assumptions": found.assumptions,
+        "code": found.code, "notes": notes, "words": found.words,
     })  # fmt: skip
 
 

@@ -398,7 +398,8 @@ def test_what_takes_long_says_so(browser, address, monkeypatch):
 
 
 def test_both_pages_use_the_same_words(browser, address):
-    words = "(names) => names.map((name) => [...document.querySelectorAll(`label[for=${name}], #${name}-help`)].map((one) => one.textContent))"
+    words = """(names) => names.map((name) => [...document.querySelectorAll(`label[for=${name}], #${name}-help`)]
+                 .map((one) => one.textContent))"""
     with page_of(browser, PAGE.as_uri()) as page:
         of_file = page.evaluate(words, ["tp", "fn", "fp", "tn", "ciProb", "ciKind", "model"])
         button = page.inner_text("[type=submit]")

@@ -430,3 +430,72 @@ def test_two_percentages_are_no_beta():
     assert inputs.prevalence({"prevalence": "2, 18"}) == (2.0, 18.0)
     assert inputs.prevalence({"prevalence": "10%"}) == 0.1
     assert inputs.prevalence({"prevalence": "50%, 30%, 20%"}) == (0.5, 0.3, 0.2)
+
+
+@pytest.fixture
+def started(monkeypatch, tmp_path):
+    """Return what the server starts, in order, with a cache folder of its own: the process that compiles, and warming."""
+    from bayescm._kernels import cache
+
+    found: list[str] = []
+    monkeypatch.setattr(cache, "folder", lambda: str(tmp_path))
+    monkeypatch.setattr(server, "warm", found.append)
+    monkeypatch.setattr(server.uvicorn, "run", lambda *args, **options: None)
+
+    class Process:
+        def __init__(self, command, env):
+            found.append("process")
+            assert env["BAYESCM_COMPILE"] == "1"
+
+        def wait(self):
+            return 0
+
+        def terminate(self):
+            found.append("terminate")
+
+    class Thread:
+        def __init__(self, target, args, daemon):
+            self.run = lambda: target(*args)
+
+        def start(self):
+            self.run()
+
+    monkeypatch.setattr(server.subprocess, "Popen", Process)
+    monkeypatch.setattr(server.threading, "Thread", Thread)
+    return found
+
+
+def test_what_is_compiled_is_not_compiled_again(started, monkeypatch):
+    server.serve()
+    assert started == ["summary", "process", *QUESTIONS, "terminate"]
+    started.clear()
+    server.compile_all()  # as that process does
+    assert started == [*QUESTIONS]
+    started.clear()
+    server.serve()
+    assert started == ["summary", *QUESTIONS]
+    started.clear()
+    monkeypatch.setattr(server, "_NEEDED", "another version")
+    server.serve()
+    assert "process" in started
+
+
+def test_nothing_is_compiled_ahead_where_it_cannot_be_kept(started, monkeypatch, capsys):
+    monkeypatch.setattr(server.dispatch, "folder", lambda: None)
+    server.serve()
+    assert started == ["summary"]
+    assert "set BAYESCM_CACHE_DIR" in capsys.readouterr().out
+
+
+def test_probabilities_are_written_one_way(client):
+    table = "system,correct,wrong\nA,900,100\nB,500,500\n<b>,400,600"
+    found = asked(client, "leaderboard", {"table": table})
+    best = {row["system"]: row["best"] for row in found["records"]}
+    assert 0 < best["<b>"] < 1e-15
+    cells = re.findall(r"<td[^>]*>(.*?)</td>", found["table"])
+    assert cells.count("&lt; 0.001") >= 2
+    assert "&lt;b&gt;" in cells
+    assert "<b>" not in found["table"]
+    assert not re.search(r"e-\d\d", found["table"])
+    assert "P(best)" in found["table"]
+    assert "e-" in found["csv"]
