@@ -13,9 +13,9 @@ import uvicorn
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parents[1] / "tests" / "app"))
 
-from browsing import DESKTOP, PHONE, answered, browser, page_of
+from browsing import DESKTOP, PHONE, answered, browser, page_of  # noqa: E402
 
-from bayescm.app import server
+from bayescm.app import server  # noqa: E402
 
 CELLS = {"tp": 26, "fn": 0, "fp": 2, "tn": 6, "model": "three_binomial", "prior": "laplace"}
 

@@ -434,7 +434,7 @@ def test_two_percentages_are_no_beta():
 
 @pytest.fixture
 def started(monkeypatch, tmp_path):
-    """Return what the server starts, in order, with a cache folder of its own: the process that compiles, and warming."""
+    """Return what the server starts, in order: the process that compiles, and warming."""
     from bayescm._kernels import cache
 
     found: list[str] = []

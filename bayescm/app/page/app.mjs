@@ -40,6 +40,7 @@ const TABS = {
   replicate: ["Will it replicate?", [...MATRIX, "n_items", "claim", "metrics", ...MODEL], FIVE],
   leaderboard: ["Who leads?", ["systems", "metric", "ci_prob"]],
 };
+const COMPUTING = "Computing ...";
 const PATIENCE = 2000; // milliseconds until it is said that an answer takes longer
 const AREAS = ["systems", "scores", "folded"]; // all of them are sent as the table
 const sentAs = (name) => (AREAS.includes(name) ? "table" : name);
@@ -145,8 +146,10 @@ async function ask() {
   const mine = (asked += 1);
   explain(null);
   byId("said").textContent = "";
-  byId("sentence").textContent = "Computing ...";
-  const late = setTimeout(() => { byId("sentence").textContent = "Still computing. The first answers after a start take longer, and so do many systems or items ..."; }, PATIENCE);
+  byId("sentence").textContent = COMPUTING;
+  const late = setTimeout(() => {
+    if (mine === asked && byId("sentence").textContent === COMPUTING) byId("sentence").textContent = "Still computing. The first answers after a start take longer, and so do many systems or items ...";
+  }, PATIENCE);
   byId("result").setAttribute("aria-busy", "true");
   history.replaceState(null, "", `#${new URLSearchParams({ tab, ...JSON.parse(body()) })}`);
   try {
