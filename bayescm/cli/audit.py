@@ -11,7 +11,7 @@ from bayescm.cli.options import add_command, add_labels, costs_of, metric_list, 
 from bayescm.cli.output import add_outputs, called, ends, finite, positive, print_assumptions, print_records
 from bayescm.cli.saving import with_draws, written
 from bayescm.data import strata
-from bayescm.data.schema import ASKED, METRIC
+from bayescm.data.schema import ALIAS, METRIC
 from bayescm.results.plans import allocation, of_allocation, of_label_values, value_of_labels
 from bayescm.results.summaries import of_summary
 from bayescm.results.writing import show
@@ -195,7 +195,7 @@ def _print(rows: list[dict[str, Any]], table: "xr.Dataset") -> None:
     """Print the table of metrics."""
     shown = []
     for row in rows:
-        record = {METRIC: called(row[METRIC], row.get(ASKED, ""))}
+        record = {METRIC: called(row[METRIC], row.get(ALIAS, ""))}
         record |= {name: row[name] for name in ("point", "mean", "sd")} | {"interval": ends(row)}
         if any("total_point" in one for one in rows):
             both = f"{row['total_point']:,.0f} ({row['total_lower']:,.0f} to {row['total_upper']:,.0f})" if (

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Container, Iterable, Mapping
 from typing import Any
 
-from bayescm.data.schema import ASKED, METRIC
+from bayescm.data.schema import ALIAS, METRIC
 from bayescm.results.names import called as called
 from bayescm.results.writing import cell, show
 
@@ -71,8 +71,8 @@ def _text(name: str, value: Any) -> str:
 
 def named(record: dict[str, Any]) -> dict[str, Any]:
     """Name the metric of a record as the user did."""
-    asked = record.get(ASKED, "")
-    return {name: called(value, asked) if name == METRIC else value for name, value in record.items() if name != ASKED}
+    alias = record.get(ALIAS, "")
+    return {name: called(value, alias) if name == METRIC else value for name, value in record.items() if name != ALIAS}
 
 
 def print_records(records: list[dict[str, Any]], title: str, caption: str, left: Container[Any] = ()) -> None:

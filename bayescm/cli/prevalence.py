@@ -10,7 +10,7 @@ from bayescm.cli.output import add_outputs, ends, finite, positive, print_assump
 from bayescm.cli.saving import written
 from bayescm.cli.understood import print_counts
 from bayescm.cli.understood import records as understood
-from bayescm.data.schema import ASKED, METRIC
+from bayescm.data.schema import ALIAS, METRIC
 from bayescm.results.summaries import of_summary
 
 EPILOG = """examples:
@@ -47,7 +47,7 @@ def _run(arguments: argparse.Namespace) -> None:
     if written(arguments, lambda: found, lambda: made, "metrics", draw):
         return
     print_counts(counts)
-    words = (*counts.dims, "prevalence", METRIC, ASKED)
+    words = (*counts.dims, "prevalence", METRIC, ALIAS)
     shown = [{name: value for name, value in row.items() if name in words}
              | {"mean": row["mean"], "interval": ends(row)} for row in rows]  # fmt: skip
     level = f"{100 * found.attrs['ci_prob']:g}% {str(found.attrs['ci_kind']).upper()}"

@@ -10,7 +10,7 @@ from bayescm.cli.output import add_outputs, ends, finite, positive, print_assump
 from bayescm.cli.saving import written
 from bayescm.cli.understood import print_counts
 from bayescm.cli.understood import records as understood
-from bayescm.data.schema import ASKED
+from bayescm.data.schema import ALIAS
 from bayescm.results.names import of_metric
 from bayescm.results.writing import bounds, each
 
@@ -91,7 +91,7 @@ def _print(made: dict[str, list[dict[str, Any]]], found: "xr.Dataset") -> None:
     undefined = max(record["undefined"] for record in records) >= _SELDOM
     rows = []
     for record in records:
-        row = {name: value for name, value in record.items() if name in (*found.dims, ASKED)}
+        row = {name: value for name, value in record.items() if name in (*found.dims, ALIAS)}
         row |= {name: record[name] for name in ("point", "mean", "sd")}
         row["interval"] = ends(record)
         rows.append(row | ({"undefined": record["undefined"]} if undefined else {}))

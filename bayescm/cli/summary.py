@@ -11,7 +11,7 @@ from bayescm.cli.options import CELLS, add_command, add_counts, add_model, add_s
 from bayescm.cli.output import add_outputs, called, console, finite, positive, print_assumptions, print_records
 from bayescm.cli.saving import with_draws, written
 from bayescm.cli.understood import print_counts, records
-from bayescm.data.schema import ACTUAL, ASKED
+from bayescm.data.schema import ACTUAL, ALIAS
 from bayescm.results.summaries import of_interval, of_summary
 from bayescm.results.writing import each, show
 
@@ -170,7 +170,7 @@ def _print(table: "xr.Dataset", counts: "xr.DataArray") -> None:
         if row["ci_kind"] != attrs["ci_kind"]:
             how += f", {row['ci_kind']}"
         numbers = [show(row[name]) for name in ("point", "mean", "sd", "lower", "upper")]
-        words = [*(str(row[name]) for name in batch), called(row["metric"], row.get(ASKED, ""))]
+        words = [*(str(row[name]) for name in batch), called(row["metric"], row.get(ALIAS, ""))]
         sheet.add_row(*map(escape, words), *numbers, how)
     console().print(sheet)
 

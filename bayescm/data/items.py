@@ -14,7 +14,7 @@ import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
 from bayescm.data import validate
-from bayescm.data.labels import Label, class_order, codes, label_array, some
+from bayescm.data.labels import Label, class_order, codes, declared, label_array, some
 from bayescm.data.schema import ACTUAL, CELL, ITEM, LABEL, PREDICTED, RUN, SYSTEM, batch_names
 
 MAX_CELLS = 10**7
@@ -138,6 +138,7 @@ def _answers(
     if not y_pred:
         raise ValueError("`y_pred` is empty; give the predictions of at least one system.")
     systems = system_names("y_pred", list(y_pred))
+    labels = declared(labels, y_true)
     named = {"y_true": label_array("y_true", y_true)}
     n = len(named["y_true"])
     for name in systems:

@@ -22,6 +22,7 @@ WELL_KNOWN = frozenset({
 """Pairs of words, in small letters, of which the first is the positive class. Words that both labels begin with don't
 count ("Test+", "Test-"), and of a word and its negation ("disease", "no disease") the word is positive."""
 _NEGATIONS = ("no", "not", "non", "without")
+_BLANK = ("", "nan", "<NA>")  # what files and conversions make of missing labels
 
 
 def label_array(name: str, values: ArrayLike) -> NDArray[Any]:
@@ -36,7 +37,18 @@ def label_array(name: str, values: ArrayLike) -> NDArray[Any]:
             raise ValueError(f"`{name}` holds numbers too large for labels; use text.")
     if array.dtype.kind not in "iufbU":
         raise TypeError(f"`{name}` must hold integers, text or booleans; got values of type {array.dtype}.")
+    if array.dtype.kind == "U" and (blank := np.isin(array, _BLANK)).any():
+        at = int(np.argmax(blank))
+        raise ValueError(f"`{name}` has {array[at].item()!r} at position {at}, which is a missing label as text.")
     return array if array.dtype.kind in "bU" else array.astype(np.int64)
+
+
+def declared(labels: Sequence[Label] | None, values: Any) -> Sequence[Label] | None:
+    """Return `labels`, where they aren't given those of an ordered categorical in their order."""
+    dtype = getattr(values, "dtype", None)
+    if labels is None and (getattr(dtype, "ordered", False) or type(dtype).__name__ == "Enum"):  # pandas, polars
+        return list(dtype.categories)
+    return labels
 
 
 def plain(name: str, values: ArrayLike) -> NDArray[Any]:
@@ -80,6 +92,7 @@ def class_order(
     distinct = {name: np.unique(pools[name]) for name in given}
     if labels is None:
         _same_words(distinct)
+        _one_spelling(distinct)
     order = _order(np.unique(np.concatenate(list(distinct.values()))), pools.get("labels"), pools.get("pos_label"))
     return [pools[name] for name in given], order
 
@@ -95,6 +108,16 @@ def _same_words(distinct: Mapping[str, NDArray[Any]]) -> None:
                 f"`{name}` has the labels {some(truth)} and `{other}` has {some(found)}: none in common. Write one "
                 f"in the words of the other{pair}; if they are classes of one list, name all of it with `labels`."
             )
+
+
+def _one_spelling(distinct: Mapping[str, NDArray[Any]]) -> None:
+    """Refuse labels that are the same but for spaces around them or, of two classes, for capitals."""
+    words = sorted({str(label) for array in distinct.values() for label in array.tolist()})
+    folded = [word.strip().casefold() for word in words]
+    spelled = folded if len(set(folded)) <= 2 else [word.strip() for word in words]
+    twice = [word for word, one in zip(words, spelled, strict=True) if spelled.count(one) > 1]
+    if twice:
+        raise ValueError(f"The labels {some(twice)} differ by spaces or capitals alone: write each class in one way.")
 
 
 def in_words_of(true: NDArray[Any], pred: NDArray[Any], positives: Sequence[Label]) -> NDArray[Any]:

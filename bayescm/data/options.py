@@ -2,11 +2,12 @@
 
 import difflib
 import inspect
-import re
 import types
 from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any, cast
+
+from bayescm.data import validate
 
 _BORROWED = {
     "alpha": "say ci_prob=0.95 where another library says alpha=0.05, and give a prior's concentrations as `prior`",
@@ -41,6 +42,8 @@ _BORROWED = {
     "zero_division": "leave it out: 0/0 is NaN in the point, and the posterior is defined all the same",
 }
 """Names of other libraries, and what is meant here."""
+_SHARES = {"prevalence", "ci_prob", "decision_prob", "assurance", "width", "rope"}
+"""Options that take "5%" for 0.05."""
 _INSTEAD = {"group": "groups", "groups": "group", "metric": "metrics", "metrics": "metric", "plane": "space",
             "paired": "discordance"}  # fmt: skip
 
@@ -126,9 +129,6 @@ def _by_place(function: Callable[..., Any]) -> Callable[[tuple[Any, ...], Mappin
 
 
 def _percent(options: dict[str, Any]) -> dict[str, Any]:
-    """Read "1%" as a prevalence of 0.01, and probabilities likewise."""
-    for name in ("prevalence", "ci_prob", "decision_prob"):
-        text = options.get(name)
-        if isinstance(text, str) and re.fullmatch(r"(\d+\.?\d*|\.\d+)\s*%", text.strip()):
-            options[name] = float(text.strip().removesuffix("%")) / 100.0
+    """Read "1%" as 0.01."""
+    options |= {name: validate.fraction(options[name]) for name in _SHARES & options.keys()}
     return options

@@ -19,11 +19,11 @@ from bayescm.data.labels import some
 ACTUAL, PREDICTED = "actual", "predicted"
 MATRIX = (ACTUAL, PREDICTED)
 CHAIN, DRAW = "chain", "draw"
-CELL, LABEL, METRIC, ASKED, CI_BOUND = (
+CELL, LABEL, METRIC, ALIAS, CI_BOUND = (
     "cell",
     "class_label",
     "metric",
-    "asked",
+    "alias",
     "ci_bound",
 )  # ArviZ's summary keeps "label" for itself
 THRESHOLD, SYSTEM, VERSUS, ITEM = "threshold", "system", "versus", "item"
@@ -58,7 +58,7 @@ RESERVED = {
     CELL,
     LABEL,
     METRIC,
-    ASKED,
+    ALIAS,
     CI_BOUND,
     "row",
     "column",

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from bayescm.data import validate
 from bayescm.data.counts import labelled
 from bayescm.data.crosstabs import is_margin
-from bayescm.data.labels import Label, coded, grouped, label_array, plain
+from bayescm.data.labels import Label, coded, declared, grouped, label_array, plain
 from bayescm.data.schema import batch_names
 from bayescm.data.streams import Columns, distinct_rows, in_chunks, is_stream
 
@@ -69,6 +69,7 @@ def from_table(
     batch_names("by", groups)
     names = [actual, predicted, *([] if n is None else [n]), *groups]
     columns, weight = _read(table, names, n)
+    labels = declared(labels, table[actual] if hasattr(table, "to_numpy") else None)
     sides = {name: label_array(name, columns[name]) for name in (actual, predicted)}
     true, pred, order = coded(sides, labels, pos_label)
     if n is not None:

@@ -4,6 +4,7 @@ Every message names the argument in backticks, says what is wanted, what came, a
 """
 
 import contextlib
+import re
 import warnings
 from collections.abc import Collection, Hashable
 from numbers import Real
@@ -57,6 +58,12 @@ def number(name: str, value: object, lower: float, upper: float, *, closed: bool
         share = f" As a share it is {result / 100:g}." if upper == 1 < result <= 100 else ""
         raise ValueError(f"`{name}` must be {wanted}; got {_short(value)}.{share}")
     return result
+
+
+def fraction(value: Any) -> Any:
+    """Return "1%" as 0.01, and anything else as it is."""
+    text = value.strip() if isinstance(value, str) else ""
+    return float(text.removesuffix("%")) / 100.0 if re.fullmatch(r"(\d+\.?\d*|\.\d+)\s*%", text) else value
 
 
 def ends(lower: object, upper: object) -> tuple[float, float]:

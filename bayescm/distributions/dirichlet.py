@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescm.data.random import matrix_rng
+from bayescm.metrics import Metric, of_one_class
 from bayescm.priors.concentrations import Concentrations, PrevalenceLike, exchange
 
 Array = NDArray[np.float64]
@@ -54,11 +55,19 @@ def improper(which: Concentrations) -> NDArray[np.bool_] | None:
     return bad if bad.any() else None
 
 
-def check_proper(posterior: Concentrations, labels: Sequence[Any]) -> None:
-    """Raise a ValueError that names the first cell without a proper posterior."""
+def check_proper(posterior: Concentrations, labels: Sequence[Any], metrics: Sequence[Metric] = ()) -> None:
+    """Raise a ValueError that names the first cell without a proper posterior.
+
+    Of `metrics` that all are shares of the items of one class of two, only that class has to have one.
+    """
     bad = improper(posterior)
     if bad is None:
         return
+    if metrics and len(labels) == 2 and all(of_one_class(metric, 2) for metric in metrics):
+        classes = {int(metric.ratio is not None and "tp" in {*metric.ratio[0], *metric.ratio[1]}) for metric in metrics}
+        bad[..., [i for i in (0, 1) if i not in classes], :] = False
+        if not bad.any():
+            return
     *batch, i, j = (int(index) for index in np.argwhere(bad)[0])
     where = f" of matrix {batch[0] if len(batch) == 1 else tuple(batch)}" if batch else ""
     if posterior.rows[(*batch, i, j)] > 0:

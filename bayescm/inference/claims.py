@@ -72,8 +72,8 @@ class _Plan:
     seed: int
 
 
-def read_claim(claim: str) -> list[tuple[str, str, float]]:
-    """Read ``"mcc > 0.3"``, ``"recall >= .8 and precision > .7"``, ``"informative"`` or ``"deceptive"``."""
+def read_claim(claim: str, k: int) -> list[tuple[Metric, str, float]]:
+    """Read ``"mcc > 0.3"``, ``"recall >= .8 and f1 > .7"``, ``"informative"`` or ``"deceptive"`` of `k` classes."""
     words = {"informative": "informedness > 0", "deceptive": "informedness < 0"}
     parts = []
     for part in re.split(r"\s+and\s+|\s*&\s*", words.get(claim.strip().lower(), claim)):
@@ -88,7 +88,14 @@ def read_claim(claim: str) -> list[tuple[str, str, float]]:
                 f"`claims` can't read {claim!r}; write it like 'mcc > 0.3' or 'recall > .8 and precision > .7', "
                 "or 'informative' or 'deceptive'."
             )
-        parts.append((match["metric"].strip(), match["sign"], number))
+        metric = resolve([match["metric"].strip()], k)[0]
+        if not metric.lower <= number <= metric.upper:
+            cure = f" Percent are written {number:g}%." if 1.0 < number <= 100.0 else ""
+            raise ValueError(
+                f"`claims`: {metric.name} lies between {metric.lower:g} and {metric.upper:g}, so that {part.strip()!r} "
+                f"says nothing.{cure}"
+            )
+        parts.append((metric, match["sign"], number))
     return parts
 
 
@@ -207,8 +214,7 @@ def _of_audit(
 
 def _claim(claim: str, k: int) -> _Claim:
     """Read a claim about matrices of `k` classes."""
-    names, signs, numbers = zip(*read_claim(claim), strict=True)
-    metrics = tuple(resolve([name], k)[0] for name in names)
+    metrics, signs, numbers = zip(*read_claim(claim, k), strict=True)
     return _Claim(metrics, signs, np.array(numbers), any(per_label(metric, k) for metric in metrics))
 
 
@@ -216,7 +222,7 @@ def _answers(counts: NDArray[Any], index: NDArray[np.int64], plan: _Plan) -> dic
     """Return the tables (..., [class,] claim) for plain counts (..., K, K)."""
     counts = validate.count_values("counts", counts)
     posterior = dirichlet.posterior(counts, plan.prior, plan.prevalence)
-    dirichlet.check_proper(posterior, plan.labels)
+    dirichlet.check_proper(posterior, plan.labels, [metric for claim in plan.claims for metric in claim.metrics])
     found = [_answer(claim, index, posterior, plan) for claim in plan.claims]
     if any(claim.several for claim in plan.claims):
         shape = (*index.shape, len(plan.labels))

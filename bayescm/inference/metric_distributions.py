@@ -290,7 +290,7 @@ def known_distribution(
     values = validate.count_values("counts", counts.values)
     base = concentrations(prior, model, labels)
     posterior = dirichlet.posterior(values, base, prevalence)
-    dirichlet.check_proper(posterior, labels)
+    dirichlet.check_proper(posterior, labels, [resolved])
     dist = plain_distribution(resolved, posterior)
     if dist is None:
         return None

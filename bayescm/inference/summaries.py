@@ -164,7 +164,7 @@ def _summarise(counts: NDArray[Any], index: NDArray[np.int64], plan: _Plan) -> A
     """Fill the table of statistics, (..., metric, statistic), for plain counts (..., K, K)."""
     counts = validate.count_values("counts", counts)
     posterior = dirichlet.posterior(counts, plan.prior, plan.prevalence)
-    dirichlet.check_proper(posterior, plan.labels)
+    dirichlet.check_proper(posterior, plan.labels, plan.metrics)
     exact = {name: dist for name, dist in _dists(posterior, plan) if dist is not None}
     drawn = [m for m in plan.metrics if m.name not in exact]
     integrals = {name: dist for name, dist in exact.items() if isinstance(dist, distributions.Integral)}

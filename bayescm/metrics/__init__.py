@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from bayescm.data import validate
 from bayescm.data.inputs import takes_counts
-from bayescm.data.schema import ASKED, LABEL, METRIC, RESERVED, check_matrix, labels_of
+from bayescm.data.schema import ALIAS, LABEL, METRIC, RESERVED, check_matrix, labels_of
 from bayescm.data.schema import MATRIX as MATRIX_DIMS
 from bayescm.metrics import multiclass
 from bayescm.metrics.naming import named
@@ -82,7 +82,7 @@ def resolve(metrics: MetricsLike, n_labels: int) -> list[Metric]:
     if metrics is None:
         metrics = OF_TWO if n_labels == 2 else OF_MANY
     if isinstance(metrics, Mapping):
-        found = [replace(_one(metric, n_labels), name=str(name), asked="") for name, metric in metrics.items()]
+        found = [replace(_one(metric, n_labels), name=str(name), alias="") for name, metric in metrics.items()]
     elif isinstance(metrics, str | Metric) or callable(metrics):
         found = [_one(metrics, n_labels)]
     elif isinstance(metrics, Iterable) and getattr(metrics, "ndim", None) != 0:
@@ -105,11 +105,11 @@ def _one(metric: MetricLike, n_labels: int) -> Metric:
     if isinstance(metric, Metric):
         return metric
     if isinstance(metric, str):
-        found, asked = _named(metric, n_labels), metric.strip()
+        found, alias = _named(metric, n_labels), metric.strip()
         return (
             found
-            if asked.lower() == found.name or "(" in asked
-            else replace(found, asked=asked, title=f"{found.title} ({asked})")
+            if alias.lower() == found.name or "(" in alias
+            else replace(found, alias=alias, title=f"{found.title} ({alias})")
         )
     if callable(metric):
         return _from_function(metric)
@@ -246,7 +246,7 @@ def of_one_class(metric: Metric, n_labels: int) -> bool:
 def coordinates(metrics: Sequence[Metric], labels: Sequence[Any]) -> dict[str, Any]:
     """Return the coordinates of the dim ``metric``.
 
-    They are the canonical names; for more than two labels ``class_label``, the class of each; and ``asked``, the names
+    They are the canonical names; for more than two labels ``class_label``, the class of each; and ``alias``, the names
     that the user gave, if any of these is another.
     """
     k = len(labels)
@@ -254,8 +254,8 @@ def coordinates(metrics: Sequence[Metric], labels: Sequence[Any]) -> dict[str, A
     ends = [f"[{label}]" if per_label(m, k) else "" for m, label in entries]
     names = [m.name + end for (m, _), end in zip(entries, ends, strict=True)]
     found: dict[str, Any] = {METRIC: named(names)}
-    if any(m.asked for m in metrics):
-        found[ASKED] = METRIC, [(m.asked or m.name) + end for (m, _), end in zip(entries, ends, strict=True)]
+    if any(m.alias for m in metrics):
+        found[ALIAS] = METRIC, [(m.alias or m.name) + end for (m, _), end in zip(entries, ends, strict=True)]
     return found | ({LABEL: (METRIC, [str(label) for _, label in entries])} if k > 2 else {})
 
 

@@ -8,7 +8,7 @@ import pandas as pd
 import xarray as xr
 from xarray.indexes import PandasIndex
 
-from bayescm.data.schema import ASKED, METRIC
+from bayescm.data.schema import ALIAS, METRIC
 
 
 class Names(pd.Index):  # type: ignore[misc]
@@ -42,7 +42,7 @@ class Names(pd.Index):  # type: ignore[misc]
 
 def naming(metric: Any) -> dict[str, str]:
     """Return how attrs name a metric."""
-    return {METRIC: metric.name} | ({ASKED: metric.asked} if metric.asked else {})
+    return {METRIC: metric.name} | ({ALIAS: metric.alias} if metric.alias else {})
 
 
 def named(names: Sequence[str]) -> xr.Variable:

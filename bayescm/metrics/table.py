@@ -45,8 +45,8 @@ class Metric:
         Short names that are accepted.
     loss : bool
         Whether smaller is better.
-    asked : str
-        Another name by which the user asked for it, such as "sensitivity"; empty if it was the canonical one.
+    alias : str
+        The name that the user gave it, one of `aliases` such as "sensitivity"; empty if it was the canonical one.
     """
 
     name: str
@@ -63,7 +63,7 @@ class Metric:
     kind: Kind = "cells"
     aliases: tuple[str, ...] = ()
     loss: bool = False
-    asked: str = ""
+    alias: str = ""
 
 
 _NO_P, _NO_N = "no actual positives", "no actual negatives"

@@ -132,7 +132,7 @@ def _prevalences(prevalence: ArrayLike | None) -> list[float | tuple[float, floa
     given: list[Any] = [prevalence] if single else list(prevalence)  # type: ignore[arg-type]
     if not given:
         raise ValueError("`prevalence` is empty; give at least one number or Beta.")
-    return [_prevalence(validate.beta_numbers("prevalence", one)) for one in given]
+    return [_prevalence(validate.beta_numbers("prevalence", one)) for one in map(validate.fraction, given)]
 
 
 def _prevalence(value: Any) -> float | tuple[float, float]:

@@ -256,7 +256,7 @@ def _plan(
 
 def _claim(claim: str, n_labels: int) -> list[tuple[Metric, str, float]]:
     """Read a claim: metrics, signs (strict or not) and values."""
-    found = [(resolve([name], n_labels)[0], sign, value) for name, sign, value in read_claim(claim)]
+    found = read_claim(claim, n_labels)
     several = [metric.name for metric, _, _ in found if per_label(metric, n_labels)]
     if several:
         raise ValueError(f"`claims`: {several[0]} has one value per class of {n_labels}; claim an average of it.")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from bayescm.data.schema import ASKED, CI_BOUND, METRIC
+from bayescm.data.schema import ALIAS, CI_BOUND, METRIC
 from bayescm.metrics import resolve
 from bayescm.results import writing
 from bayescm.results.names import called
@@ -186,10 +186,10 @@ class Answer:
         """Return the columns and rows that are shown."""
         view, data = self._known()
         frame = _frame(view, _head(view, data))
-        if ASKED in frame and METRIC in frame.index.names:
+        if ALIAS in frame and METRIC in frame.index.names:
             levels = frame.index.names
             frame = frame.reset_index()
-            frame[METRIC] = [called(*names) for names in zip(frame[METRIC], frame[ASKED], strict=True)]
+            frame[METRIC] = [called(*names) for names in zip(frame[METRIC], frame[ALIAS], strict=True)]
             frame = frame.set_index(levels)
         wanted = [name for name in view.shown if name in frame]
         return frame[wanted].rename(columns=NAMES)

@@ -5,24 +5,24 @@ from typing import Any
 
 import xarray as xr
 
-from bayescm.data.schema import ASKED, METRIC
+from bayescm.data.schema import ALIAS, METRIC
 from bayescm.metrics import Metric, resolve
 
 
-def called(metric: str, asked: str = "") -> str:
+def called(metric: str, alias: str = "") -> str:
     """Return a metric's name as the user called it, with the canonical one beside: "sensitivity (recall)"."""
-    return f"{asked} ({metric.partition('[')[0]})" if asked not in ("", metric) else metric
+    return f"{alias} ({metric.partition('[')[0]})" if alias not in ("", metric) else metric
 
 
 def of_metric(one: xr.Dataset) -> dict[str, str]:
     """Return the canonical name of the only metric, and the one that the user gave it, as records have them."""
-    return {name: str(one[name].item()) for name in (METRIC, ASKED) if name in one.coords}
+    return {name: str(one[name].item()) for name in (METRIC, ALIAS) if name in one.coords}
 
 
 def metric_names(data: xr.Dataset) -> list[str]:
     """Return the names of the metrics of a Dataset, as they are shown."""
-    asked = data[ASKED].values.ravel() if ASKED in data.coords else [""] * data[METRIC].size
-    return [called(str(name), str(other)) for name, other in zip(data[METRIC].values.ravel(), asked, strict=True)]
+    aliases = data[ALIAS].values.ravel() if ALIAS in data.coords else [""] * data[METRIC].size
+    return [called(str(name), str(other)) for name, other in zip(data[METRIC].values.ravel(), aliases, strict=True)]
 
 
 def words(data: xr.Dataset) -> str:
@@ -32,7 +32,7 @@ def words(data: xr.Dataset) -> str:
 
 def of_attrs(attrs: Mapping[Any, Any]) -> str:
     """Return the name of the metric that attrs speak of, in words."""
-    return called(str(attrs[METRIC]), str(attrs.get(ASKED, ""))).replace("_", " ")
+    return called(str(attrs[METRIC]), str(attrs.get(ALIAS, ""))).replace("_", " ")
 
 
 def known(name: str) -> Metric | None:

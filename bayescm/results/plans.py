@@ -5,7 +5,7 @@ from typing import Any
 
 import xarray as xr
 
-from bayescm.data.schema import ASKED, CI_BOUND, GROUP, METRIC
+from bayescm.data.schema import ALIAS, CI_BOUND, GROUP, METRIC
 from bayescm.results.names import called, of_attrs, of_metric
 from bayescm.results.writing import bounds, each, listed, percent, probability, show, with_interval
 
@@ -30,7 +30,7 @@ def size(data: xr.Dataset) -> str:
     """Say how many items are needed, and for what."""
     attrs, records = data.attrs, of_sizes(data)
     told = [
-        f"{record['items']:,} {record['about']} for {called(record[METRIC], record.get(ASKED, '')).replace('_', ' ')}"
+        f"{record['items']:,} {record['about']} for {called(record[METRIC], record.get(ALIAS, '')).replace('_', ' ')}"
         for record in records
     ]
     each_one = "each interval" if len(records) > 1 else "its interval"
@@ -42,7 +42,7 @@ def size(data: xr.Dataset) -> str:
 
 def of_contest(data: xr.Dataset) -> list[dict[str, Any]]:
     """Return one record: how many items two systems need."""
-    rates = {name: data.attrs[name] for name in (METRIC, ASKED, "first", "second") if name in data.attrs}
+    rates = {name: data.attrs[name] for name in (METRIC, ALIAS, "first", "second") if name in data.attrs}
     chances = {name: float(data[name]) for name in ("discordant", "assurance", "error_rate") if name in data}
     return [{**rates, "items": int(data["n_items"])} | chances]
 

@@ -514,7 +514,7 @@ def test_prevalence(capsys):
     counts = bayescm.from_cells(tp=26, fn=4, fp=20, tn=150)
     wanted = bayescm.at_prevalences(counts, ["precision", "npv"], [0.01, 0.5])
     rows = json.loads(out)["metrics"]
-    assert [(row["prevalence"], row["asked"]) for row in rows] == [(p, m) for p in (0.01, 0.5) for m in ("PPV", "NPV")]
+    assert [(row["prevalence"], row["alias"]) for row in rows] == [(p, m) for p in (0.01, 0.5) for m in ("PPV", "NPV")]
     np.testing.assert_allclose([row["lower"] for row in rows], wanted.interval.sel(ci_bound="lower").values.ravel())
     assert "PPV (precision)" in run(capsys, "prevalence", *TEST)[1]
     assert "`--at` must be" in run(capsys, "prevalence", *TEST, "--at", "one")[2]

@@ -31,7 +31,7 @@ def test_every_result_knows_both_names(name):
     data = FOUND[name]()
     k = data.sizes["metric"]
     assert data.metric.values.tolist() == ["recall", "precision", "matthews_correlation", "f1"][:k]
-    assert data.asked.values.tolist() == ["sensitivity", "PPV", "MCC", "f1"][:k]
+    assert data.alias.values.tolist() == ["sensitivity", "PPV", "MCC", "f1"][:k]
     xr.testing.assert_identical(data.sel(metric="sensitivity"), data.sel(metric="recall"))
     assert metric_names(data)[:2] == ["sensitivity (recall)", "PPV (precision)"]
 
@@ -42,21 +42,21 @@ def test_what_is_shown_has_both_and_tables_have_columns():
     assert "sensitivity (recall)" in repr(data)
     table = data.bayescm.table()
     assert table.index.tolist() == ["recall", "f1"]
-    assert table["asked"].tolist() == ["sensitivity", "f1"]
+    assert table["alias"].tolist() == ["sensitivity", "f1"]
     board = bayescm.leaderboard(bayescm.datasets.kaggle2019().isel(system=slice(4)), metric="acc", design="independent")
     assert "in acc (accuracy) with" in board.bayescm.sentence
 
 
 def test_canonical_names_stay_alone():
-    assert "asked" not in bayescm.summary(COUNTS, ["recall", "Precision", "fbeta(beta=3)"]).coords
+    assert "alias" not in bayescm.summary(COUNTS, ["recall", "Precision", "fbeta(beta=3)"]).coords
     own = bayescm.summary(COUNTS, {"sensitivity": "tpr"})
     assert own.metric.values.tolist() == ["sensitivity"]
-    assert "asked" not in own.coords
+    assert "alias" not in own.coords
 
 
 def test_a_class_and_averages_by_any_name():
     data = bayescm.summary([[9, 1, 0], [2, 7, 1], [0, 3, 12]], ["sensitivity", "macro_f1"], samples=1000, random_seed=1)
-    assert data.asked.values.tolist() == ["sensitivity[0]", "sensitivity[1]", "sensitivity[2]", "macro_f1"]
+    assert data.alias.values.tolist() == ["sensitivity[0]", "sensitivity[1]", "sensitivity[2]", "macro_f1"]
     assert data.sel(metric="tpr[1]").metric == "recall[1]"
     assert data.sel(metric="f1_score_macro").metric == "f1_macro"
     assert metric_names(data)[-1] == "macro_f1 (f1_macro)"
@@ -89,7 +89,7 @@ def test_a_name_that_is_none_is_answered_by_those_that_are(name, told):
 
 
 def test_the_index_is_one_of_pandas_for_all_others():
-    data = bayescm.summary(COUNTS, ["sensitivity", "mcc"]).drop_vars("asked")
+    data = bayescm.summary(COUNTS, ["sensitivity", "mcc"]).drop_vars("alias")
     plain = data.assign_coords(metric=np.array(["recall", "matthews_correlation"]))
     xr.testing.assert_identical(data, plain)
     xr.testing.assert_identical(plain, data)
