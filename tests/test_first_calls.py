@@ -3,6 +3,7 @@ answered, or refused with a message that has the call to make."""
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 import xarray as xr
 
@@ -23,13 +24,17 @@ SCREENING = pd.DataFrame([[45, 10], [5, 90]], ["Test+", "Test-"], ["Disease+", "
 MARGINS = pd.DataFrame([[45, 10, 55], [5, 90, 95], [50, 100, 150]], ["Test+", "Test-", "Total"], ["D+", "D-", "Total"])
 WORDS = pd.DataFrame([[45, 10], [5, 90]], ["positive", "negative"], ["diseased", "healthy"])
 ODD = pd.DataFrame([[45, 10], [5, 90]], ["reactive", "dull"], ["syphilis", "other"])
+GRADES = pd.Categorical(["low", "high", "mid", "low"], categories=["low", "mid", "high"], ordered=True)
+GRADED = pd.Categorical(["low", "mid", "mid", "high"], categories=["low", "mid", "high"], ordered=True)
+ENUM = pl.Enum(["low", "mid", "high"])
+ONE_HOT, TAGS = np.eye(2, dtype=int), np.array([[1, 0, 1], [0, 1, 0], [1, 1, 0], [0, 0, 1]])
 PEOPLE = pd.DataFrame({"y_true": TRUE, "y_pred": PRED})
 RECORDS = LONG.to_dict("records")
 AUDITS = {"a": bayescm.audited(A, [900, 1000]), "b": bayescm.audited(B, [800, 1000])}
 CELLS = {"tp": 45, "fn": 5, "fp": 10, "tn": 90}
 NAMES = {name: getattr(bayescm, name) for name in dir(bayescm)} | {
     name: value for name, value in globals().items() if name.isupper()
-} | {"np": np, "pd": pd, "xr": xr}  # fmt: skip
+} | {"np": np, "pd": pd, "pl": pl, "xr": xr}  # fmt: skip
 
 SCIKIT_LEARN = {  # a data scientist
     "summary(TRUE, PRED).point.sel(metric='accuracy')": 0.75,
@@ -155,7 +160,26 @@ EVALUATION = {
     "compare_systems(RIGHT[['gpt', 'llama']], runs=1)['summary'].point": [[0.25]],
     "summary(AUDITS['a'], 'accuracy').method.item()": "exact",
 }
-ANSWERED = SCIKIT_LEARN | CLINIC | EVALUATION
+KAPPA = 1 - 6 / 8.5  # sum of squared steps apart, seen over expected (4 + 1 + 2 + 1.5), of low, mid, high
+OTHERS = {
+    "summary(GRADES, GRADED, 'kappa_quadratic').point": KAPPA,
+    "summary(pd.DataFrame({'truth': GRADES, 'test': GRADED}), 'kappa_quadratic').point": KAPPA,
+    "summary(pl.Series(list(GRADES), dtype=ENUM), pl.Series(list(GRADED), dtype=ENUM), 'kappa_quadratic').point": KAPPA,
+    "compare_systems(GRADES, a=GRADED, b=GRADES, metrics='kappa_quadratic', draws=200)['summary'].point": KAPPA - 1,
+    "summary(np.array(TRUE, np.uint8), np.array(PRED, np.uint8), 'f1').point": 0.75,
+    "summary(xr.DataArray(TRUE, dims='item'), xr.DataArray(PRED, dims='item'), 'f1').point": 0.75,
+    "summary(pd.crosstab(PEOPLE.y_true, PEOPLE.y_pred, margins=True), 'f1').point": 0.75,
+    "summary(TRUE, np.column_stack([PRED, OTHER]), 'accuracy').point": [[0.75], [0.5]],
+    "summary([0, 1, 2], [0, 2, 2], 'f1@macro').point": 5 / 9,
+    "summary(45, 50, prior='haldane')['mean']": 0.9,
+    "metric_distribution(45, 50, prior='haldane').sd()": (0.9 * 0.1 / 51) ** 0.5,
+    "probability(from_cells(tp=9, fn=1, fp=0, tn=5), 'recall > .8', prior='haldane').probability": 1 - 0.8**9,
+    "at_prevalences(A, 'precision', ['1%', .05]).prevalence": [0.01, 0.05],
+    "at_prevalences(A, 'precision', '1%').prevalence": 0.01,
+    "sample_size('recall', width='10%').n_items == sample_size('recall', width=.1).n_items": True,
+    "probability(A, 'recall > 0 and f1 < 1').probability": 1,
+}
+ANSWERED = SCIKIT_LEARN | CLINIC | EVALUATION | OTHERS
 REFUSED = {
     "summary(TRUE)": r"bayescm.confusion_matrix\(y_true, y_pred\)",
     "summary([45, 5, 10, 90])": r"bayescm.from_cells\(tp=",
@@ -231,6 +255,28 @@ REFUSED = {
     "sample_size_to_compare(.9, .85, paired=True)": "`discordance`",
     "interval(A)": "metrics",
     "interval(A, 'mcc')": "bootstrap",
+    "summary(TRUE, ONE_HOT[PRED])": r"y_pred.argmax\(1\)",
+    "summary(ONE_HOT[TRUE], ONE_HOT[PRED])": r"y_true.argmax\(1\)",
+    "summary(TAGS, TAGS)": "a matrix for each",
+    "summary(TRUE, [3, 1, 2, 6, 5, 8, 9, 4])": "y_score >= 5.*counts_at_thresholds",
+    "summary(['yes', 'no', ''], ['yes', 'no', 'no'])": "`y_true` has '' at position 2",
+    "summary(np.array(['yes', 'no', np.nan]), ['yes', 'no', 'no'])": "'nan' at position 2",
+    "summary(['yes', 'no', 'yes '], ['yes', 'no', 'no'])": "spaces or capitals",
+    "summary(['Yes', 'no', 'yes'], ['yes', 'no', 'no'])": "spaces or capitals",
+    "probability(A, 'recall > .8 and f1 > 1.2')": "f1 lies between 0 and 1, .*'f1 > 1.2'",
+    "probability(A, 'f1 > 80')": "written 80%",
+    "replicate(A, 'mcc', claims='mcc > -2')": "between -1 and 1",
+    "probability(45, 50, 'proportion > .8')": r"metric_distribution\(k, n\).sf",
+    "sample_size('recall', width=10)": "below 1, .* 10% is 0.1",
+    "sample_size_to_compare({'mine': 'accuracy'})": r"sample_size_to_compare\(0.85, 0.80\)",
+    "summary(k=45, n=50)": r"summary\(45, 50\)",
+    "summary(preds=PRED, target=TRUE)": "the truth comes first",
+    "auc(response=TRUE, predictor=SCORE)": "the truth comes first",
+    "auc(TRUE, SCORE, conf_level=.9)": "ci_prob",
+    "compare_systems(TRUE, {'a': PRED, 'b': OTHER}, test='mcnemar')": "group `tests`",
+    "interval_width('recall', ci=.9)": "ci_prob",
+    "summary(from_cells(tp=9, fn=0, fp=0, tn=5), 'recall', prior='haldane')": "the cell FN",
+    "summary(from_cells(tp=9, fn=1, fp=0, tn=5), 'precision', prior='haldane')": "the cell FP",
     "interval(A, 'f1', method='gauss')": "wald",
 }
 
@@ -251,6 +297,17 @@ def test_or_refused_with_the_call_to_make(call, told):
     with pytest.raises((ValueError, TypeError), match=told) as caught:
         eval(call, dict(NAMES))
     assert len(str(caught.value)) < 600
+
+
+def test_folds_of_groups_without_items_are_said():
+    with pytest.warns(UserWarning, match="No items in 2 matrices, the first fold 0, group b"):
+        counts = bayescm.confusion_matrix(TRUE, PRED, fold=[0, 0, 1, 1, 0, 0, 1, 1], group=list("aabbaabb"))
+    assert counts.sel(fold=0, group="b").sum() == 0
+    assert counts.sum() == 8
+
+
+def test_letters_of_either_case_are_classes():
+    assert bayescm.confusion_matrix(list("aAbB"), list("aAbb")).sizes["actual"] == 4
 
 
 def test_they_are_enough():

@@ -19,6 +19,8 @@ from bayescm.data.labels import (
     declared,
     grouped,
     label_array,
+    no_columns,
+    no_scores,
     plain,
     positions,
     positive_last,
@@ -96,7 +98,7 @@ def confusion_matrix(
         return _of_stream(y_true, labels, pos_label)
     if y_pred is None:
         raise TypeError("`y_pred` is missing: give y_true and y_pred, or an iterator over such pairs.")
-    _no_columns_of_classes(y_true, y_pred)
+    no_columns(y_true, y_pred)
     runs = np.shape(y_pred)[1] if np.ndim(y_pred) == 2 else 0
     each = max(runs, 1)  # items follow one another, the runs of one together
     labels = declared(labels, y_true)
@@ -106,6 +108,8 @@ def confusion_matrix(
     true = np.repeat(true, each)
     pred = label_array("y_pred", np.ravel(y_pred) if runs else y_pred)
     validate.same_length(y_true=true, y_pred=pred)
+    if labels is None:
+        no_scores(true, pred)
     true, pred, order = coded({"y_true": true, "y_pred": pred}, labels, pos_label)
     given = {name: one for name, one in ((FOLD, fold), (GROUP, group)) if one is not None}
     batch = {name: np.repeat(plain(name, one), each) for name, one in given.items()}
@@ -117,38 +121,11 @@ def confusion_matrix(
     flat = np.ravel_multi_index((*level_codes, true, pred), shape)
     values = np.bincount(flat, minlength=int(np.prod(shape))).reshape(shape).astype(np.int64)
     counts = labelled(values, order, list(batch)).assign_coords(dict(zip(batch, levels, strict=True)))
-    empty = counts.sum(MATRIX) == 0
-    if empty.any():
-        first = {
-            name: empty[name].values[at[0]].item()
-            for name, at in zip(empty.dims, np.nonzero(empty.values), strict=True)
-        }
-        validate.warn(
-            f"{int(empty.sum())} of {empty.size} combinations of {' and '.join(map(str, empty.dims))} have no items, the "
-            f"first {first}: their matrices hold zeros, and a posterior of these is the prior."
-        )
+    empty = np.argwhere((counts.sum(MATRIX) == 0).values)
+    if len(empty):
+        first = ", ".join(f"{name} {level[i]}" for name, level, i in zip(batch, levels, empty[0], strict=True))
+        validate.warn(f"No items in {len(empty)} matrices, the first {first}: zeros, whose posterior is the prior.")
     return counts
-
-
-def _no_columns_of_classes(y_true: Any, y_pred: Any) -> None:
-    """Refuse what has a column per class: one-hot labels, and several labels of an item."""
-    if np.ndim(y_true) == 2 and np.shape(y_true) == np.shape(y_pred) and np.shape(y_true)[1] > 1:
-        raise ValueError(
-            f"`y_true` must have one dimension; got {np.shape(y_true)}. One class per item, one-hot: y_true.argmax(1) and "
-            "y_pred.argmax(1). Several labels per item: a matrix for each, bayescm.summary({name: "
-            "bayescm.confusion_matrix(y_true[:, i], y_pred[:, i]) for i, name in enumerate(names)})."
-        )
-    values = np.asarray(y_pred) if np.ndim(y_pred) == 2 else np.empty((0, 0))
-    if (
-        values.shape[1] > 1
-        and values.dtype.kind in "biuf"
-        and np.isin(values, (0, 1)).all()
-        and (values.sum(1) == 1).all()
-    ):
-        raise ValueError(
-            f"`y_pred` of shape {values.shape} is one-hot, a column per class: give y_pred.argmax(1). (Runs of the same "
-            "items would have an answer in every column.)"
-        )
 
 
 def _of_stream(

@@ -107,7 +107,8 @@ def _takes_passes(given: tuple[Any, ...], options: Mapping[str, Any]) -> bool:
 
 def _are_labels(first: Any, second: Any) -> bool:
     """Say whether two arguments are labels of the same items: text by text, or numbers by numbers."""
-    if not is_list(first) or second is None or isinstance(second, str | Mapping) or hasattr(second, "columns"):
+    alike = is_list(first) or (np.ndim(second) == 2 and np.shape(first) == np.shape(second))
+    if not alike or second is None or isinstance(second, str | Mapping) or hasattr(second, "columns"):
         return False
     if callable(second) or np.ndim(second) not in (1, 2):
         return False
@@ -141,7 +142,8 @@ def _proportion(function: Callable[..., Any], given: tuple[Any, ...], options: d
     if not whole or not 0 <= k <= n or name is None or name in options or any(map(is_number, given[2:])):
         raise ValueError(
             f"`counts` can't be the numbers {', '.join(map(str, given))}. k of n items is summary(k, n) or "
-            "interval(k, n), two whole numbers; four cells are bayescm.from_cells(tp=45, fn=5, fp=10, tn=90)."
+            "interval(k, n), two whole numbers, P(> 0.8) metric_distribution(k, n).sf(0.8); four cells are "
+            "bayescm.from_cells(tp=45, fn=5, fp=10, tn=90)."
         )
     metric: Any = {"proportion": "recall"} if name == "metrics" else "recall"
     counts = from_cells(tp=k, fn=n - k, fp=0, tn=0).assign_attrs({ONE_CLASS: 1})

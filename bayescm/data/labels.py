@@ -110,6 +110,33 @@ def _same_words(distinct: Mapping[str, NDArray[Any]]) -> None:
             )
 
 
+def no_columns(y_true: Any, y_pred: Any) -> None:
+    """Refuse what has a column per class: one-hot labels, and several labels of an item."""
+    values = np.asarray(y_pred) if np.ndim(y_pred) == 2 else np.empty((0, 0))
+    if values.shape[1] > 1 and np.shape(y_true) == values.shape:
+        raise ValueError(
+            f"`y_true` must have one dimension; got {values.shape}. One class per item, one-hot: y_true.argmax(1) and "
+            "y_pred.argmax(1). Several labels per item: a matrix for each, [bayescm.confusion_matrix(t, p) for t, p in "
+            "zip(y_true.T, y_pred.T)]."
+        )
+    if values.shape[1] > 1 and np.isin(values, (0, 1)).all() and (np.count_nonzero(values, axis=1) == 1).all():
+        raise ValueError(
+            f"`y_pred` of shape {values.shape} is one-hot, a column per class: give y_pred.argmax(1). Runs of the same "
+            "items have an answer in every column."
+        )
+
+
+def no_scores(true: NDArray[Any], pred: NDArray[Any]) -> None:
+    """Refuse whole numbers of many kinds where the truth has 0 and 1."""
+    kinds = true.dtype.kind in "bi" and pred.dtype.kind == "i" and bool(np.isin(true, (0, 1)).all())
+    strange = np.setdiff1d(pred, (0, 1)).tolist() if kinds else []
+    if len(strange) > 2:
+        raise ValueError(
+            f"`y_pred` has the numbers {some(strange)} and `y_true` only 0 and 1. Scores: y_score >= 5, or "
+            "bayescm.counts_at_thresholds(y_true, y_score); classes: name all of them with `labels`."
+        )
+
+
 def _one_spelling(distinct: Mapping[str, NDArray[Any]]) -> None:
     """Refuse labels that are the same but for spaces around them or, of two classes, for capitals."""
     words = sorted({str(label) for array in distinct.values() for label in array.tolist()})

@@ -16,13 +16,16 @@ _BORROWED = {
     "ci": "say `ci_prob`, the probability of the interval, such as ci_prob=0.95",
     "confidence": "say `ci_prob` (of an interval) or `decision_prob` (of a verdict)",
     "confidence_level": "say `ci_prob`",
+    "conf_level": "say `ci_prob`",
+    "credible_interval": "say `ci_prob`",
+    "level": "say `ci_prob`",
     "hdi_prob": "say `ci_prob`",
     "cred_mass": "say `ci_prob`",
     "groups": "counts by group are made by bayescm.confusion_matrix(y_true, y_pred, group=groups)",
     "group": "counts by group are made by bayescm.confusion_matrix(y_true, y_pred, group=groups)",
     "fold": "counts by fold are made by bayescm.confusion_matrix(y_true, y_pred, fold=folds)",
-    "k": "pass@2 of 4 runs is bayescm.leaderboard(6 - comb(4 - passes, 2), runs=6), with comb of scipy.special: of 6 "
-    "pairs of runs all but those that failed both times",
+    "k": "k of n items is summary(45, 50), and pass@2 of 4 runs is bayescm.leaderboard(6 - comb(4 - passes, 2), runs=6), with comb of scipy.special: of 6 "
+    "with comb of scipy.special: of 6 pairs of runs all but those that failed both times",
     "labels": "name the classes where counts are made: bayescm.confusion_matrix(y_true, y_pred, labels=...) or "
     "bayescm.from_array(matrix, labels=...)",
     "pos_label": "say it where counts are made: bayescm.confusion_matrix(y_true, y_pred, pos_label=...) or "
@@ -38,9 +41,13 @@ _BORROWED = {
     "seed": "say `random_seed`",
     "sample_weight": "items aren't weighted: a weighted sum says nothing about the number of items behind it. Count "
     "them, or round the weighted shares of Kish's effective sample size and give them to bayescm.from_cells",
+    "test": "all tests are in the group `tests` of what compare_systems returns",
     "threshold": "cut scores first: bayescm.counts_at_thresholds(y_true, y_score, thresholds=[0.5]).isel(threshold=0)",
     "zero_division": "leave it out: 0/0 is NaN in the point, and the posterior is defined all the same",
-}
+} | dict.fromkeys(
+    ("preds", "target", "reference", "truth", "estimate", "response", "predictor", "y_true", "y_pred", "data"),
+    "the truth comes first, then the predictions or the scores, both as arrays",
+)
 """Names of other libraries, and what is meant here."""
 _SHARES = {"prevalence", "ci_prob", "decision_prob", "assurance", "width", "rope"}
 """Options that take "5%" for 0.05."""

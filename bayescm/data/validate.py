@@ -159,8 +159,8 @@ def count_values(name: str, values: ArrayLike) -> NDArray[np.int64]:
             name,
             array,
             array != np.floor(array),
-            "must be whole numbers of items. Weights are refused because a weighted sum says nothing about the "
-            "number of items behind it: count the items, or rescale the weighted shares to Kish's effective "
+            "must be whole numbers of items. Weights and shares are refused because they say nothing about the "
+            "number of items behind them: count the items, or rescale the weighted shares to Kish's effective "
             "sample size (sum of weights)^2 / (sum of squared weights) and round",
         )
     return array.astype(np.int64)

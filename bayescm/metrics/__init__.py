@@ -123,7 +123,7 @@ def _named(name: str, n_labels: int) -> Metric:
     """Look a name up: whole-matrix metrics, cell metrics, parametrised ones, averages."""
     word = name.strip().lower()
     if word not in _BINARY and "(" not in word:
-        word = re.sub(r"[\s-]+", "_", word)  # balanced accuracy
+        word = re.sub(r"[\s@-]+", "_", word)  # balanced accuracy, f1@macro
     if n_labels > 2 and word in _MATRIX:
         return _MATRIX[word]
     if word in _BINARY:
