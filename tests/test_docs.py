@@ -21,7 +21,7 @@ from bayescm.cli import main
 pytestmark = pytest.mark.usefixtures("compiled")  # which says so, once on a machine
 
 ROOT = Path(bayescm.__file__).parents[1]
-PAGES = sorted((ROOT / "docs").glob("*.md"))
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 CONSOLE = re.compile(r"```console\n(\$ bayescm .*?)```", re.DOTALL)
 FILES = re.compile(r"```text\n# (\S+\.csv)\n(.*?)```", re.DOTALL)
 SLOW = ("cli.md", "stories.md")

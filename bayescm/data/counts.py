@@ -62,7 +62,8 @@ def confusion_matrix(
         matrix each. Or `y_true` alone is an iterator over chunks, pairs of both: only the counts are kept (by group:
         :func:`bayescm.from_table`).
     labels : sequence, optional
-        All class labels, also those absent from the data. For more than two labels it also sets their order.
+        All class labels, also those absent from the data. For more than two labels it also sets their order. Default:
+        those of the data, sorted, or all of an ordered categorical in its order.
     pos_label : label, or pair of labels, optional
         The positive class of two; where the test has other words than the truth, that of either, the truth's first.
         Default: 1 or True if there is one, of two other numbers the larger, and the
