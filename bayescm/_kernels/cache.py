@@ -51,7 +51,7 @@ def note(name: str, text: str) -> None:
 def _note(here: str, name: str) -> Path:
     from importlib.metadata import version
 
-    from llvmlite import binding
+    from llvmlite import binding  # type: ignore[import-untyped]
 
     known = f"{sys.version_info.major}{sys.version_info.minor}-{version('numba')}-{binding.get_host_cpu_name()}"
     return Path(here, f"{name}-{known}.note")

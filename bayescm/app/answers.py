@@ -102,7 +102,7 @@ def _column(name: str) -> str:
 def _word(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return _CLINICAL.get(value, value.replace("_", " "))
+    return _CLINICAL.get(value, str(value).replace("_", " "))
 
 
 def of_draws(posterior: Any, names: list[str], level: float) -> Records:
