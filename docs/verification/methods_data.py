@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -49,6 +50,10 @@ SUMMARIES = {
 }  # fmt: skip
 
 
+PEERS: dict[str, tuple[tuple[str, ...], Callable[[Array], Array]]] = {}
+"""Of docs/verification/peers.py: metrics, and the ends (matrices, metrics, 2) of their intervals from the cells."""
+
+
 def cells_of(prevalence: Any, recall: Any, specificity: Any) -> Array:
     """Return probabilities (..., 4) of TN, FP, FN and TP."""
     negative = 1.0 - prevalence
@@ -75,22 +80,28 @@ def of_metrics(names: Sequence[str]) -> Callable[[Any], Array]:
     return lambda theta: np.array(bayescm.metrics.compute(metrics, np.asarray(theta).reshape(2, 2)), float).ravel()
 
 
+def own(method: str, names: list[str], samples: int, cells: Array) -> Array:
+    """Return the ends (matrices, metrics, 2) of a method of ours."""
+    counts = bayescm.from_array(cells.reshape(-1, 2, 2), dims="matrix")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        found = (
+            bayescm.summary(counts, names, ci_prob=LEVEL, **SUMMARIES[method])
+            if method in SUMMARIES
+            else bayescm.interval(counts, names, method, ci_prob=LEVEL, samples=samples, random_seed=1)
+        )
+    return np.asarray(found["interval"].transpose("matrix", "metric", "ci_bound").values)
+
+
 def of_cells(method: str, names: Sequence[str], samples: int) -> Callable[[Array], Bounds]:
-    """Return the bounds (matrices, metrics) of a public method; each matrix is answered once."""
+    """Return the bounds (matrices, metrics) of a method; each matrix is answered once."""
     known: dict[tuple[int, ...], Array] = {}
+    ends = PEERS[method][1] if method in PEERS else partial(own, method, list(names), samples)
 
     def bounds(cells: Array) -> Bounds:
         rows = [tuple(map(int, row)) for row in cells]
         if new := [row for row in dict.fromkeys(rows) if row not in known]:
-            counts = bayescm.from_array(np.array(new).reshape(-1, 2, 2), dims="matrix")
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", UserWarning)
-                found = (
-                    bayescm.summary(counts, list(names), ci_prob=LEVEL, **SUMMARIES[method])
-                    if method in SUMMARIES
-                    else bayescm.interval(counts, list(names), method, ci_prob=LEVEL, samples=samples, random_seed=1)
-                )
-            known.update(zip(new, found["interval"].transpose("matrix", "metric", "ci_bound").values, strict=True))
+            known.update(zip(new, ends(np.array(new)), strict=True))
         lower, upper = np.moveaxis(np.array([known[row] for row in rows]), -1, 0)
         return lower - EPS, upper + EPS
 
@@ -111,6 +122,8 @@ def of_positives(method: str, n: int, samples: int) -> Callable[[Array], Bounds]
 
 def served(method: str) -> tuple[str, ...]:
     """Return the metrics of a matrix that a method serves."""
+    if method in PEERS:
+        return PEERS[method][0]
     return METRICS[:2] if method in PROPORTION else METRICS
 
 

@@ -15,8 +15,8 @@ def pages():
     return study("methods_pages")
 
 
-def rows(family):
-    with (STUDIES / f"methods_{family}.csv").open(encoding="utf-8", newline="") as lines:
+def rows(family, prefix="methods_"):
+    with (STUDIES / f"{prefix}{family}.csv").open(encoding="utf-8", newline="") as lines:
         return list(csv.DictReader(lines))
 
 
@@ -103,3 +103,43 @@ def test_a_verdict_follows_its_numbers(pages):
     made += [row(method, 50, truth, 0.95) for method in ("good", "sure", "bad") for truth in ("edge", "average")]
     assert pages.judged(made)[2] == [("bad", 50)]
     assert pages.verdict(made).startswith("**Take `good`**: it holds the truth in .950 on average, at worst in .900")
+
+
+def peer_rows(**wanted):
+    return [r for r in rows("peers", "") if all(r[k] == v for k, v in wanted.items())]
+
+
+def test_peers_with_our_formula_have_our_coverage():
+    ours = {(r["method"], r["n"], r["truth"]): r for r in rows("proportion") if r["quantity"] == "recall"}
+    theirs = [r for r in peer_rows(package="statsmodels") if r["same"]]
+    assert {r["same"] for r in theirs} == {"wald", "wilson", "agresti_coull", "clopper_pearson", "jeffreys"}
+    for row in theirs:
+        same = ours[row["same"], row["n"], row["truth"]]
+        assert float(row["coverage"]) == pytest.approx(float(same["coverage"]), abs=2e-5), row
+    for metric in ("precision", "f1"):
+        for drawn, exact in zip(
+            peer_rows(method="prior 1", quantity=metric, truth="average"),
+            peer_rows(package="bayescm", quantity=metric, truth="average"),
+            strict=True,
+        ):
+            assert drawn["n"] == exact["n"]
+            assert float(drawn["coverage"]) == pytest.approx(float(exact["coverage"]), abs=0.005)
+            assert float(drawn["width"]) == pytest.approx(
+                float(exact["width"]), abs=0.005
+            )  # intervals of draws are shorter
+
+
+def test_resampled_cells_are_resampled_items():
+    from sklearn.metrics import f1_score
+    from sklearn.utils import resample
+
+    peers, cells = study("peers"), np.array([12, 2, 2, 4])
+    y_true, y_pred = peers.labels(cells)
+    drawn = [f1_score(*resample(y_true, y_pred, random_state=i), zero_division=0) for i in range(1000)]
+    (ends,) = peers.resampled(peers.f1)(cells[None])[0]
+    assert max(np.mean(drawn < ends[0]), np.mean(drawn > ends[1])) <= 0.025 + 3 * np.sqrt(0.025 * 0.975 / 500)
+    assert np.mean((drawn <= ends[0]) | (drawn >= ends[1])) >= 0.05 - 3 * np.sqrt(0.05 * 0.95 / 500)
+
+
+def test_the_table_of_peers_is_that_of_the_file():
+    assert (STUDIES / "peers_table.inc").read_text(encoding="utf-8") == study("peers").table(peer_rows())
