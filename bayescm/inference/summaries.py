@@ -39,6 +39,8 @@ class _Plan:
     seed: int
     theta: Array | None = None
     """Draws (draws, systems, K, K) of systems that answered items several times."""
+    exact: frozenset[str] = frozenset()
+    """Names of the metrics that need no draws: the same for every matrix."""
 
 
 @takes_counts
@@ -139,6 +141,8 @@ def summary(
         if model != "dirichlet_multinomial":
             raise ValueError(f"`model` must be 'dirichlet_multinomial' for several runs of an item; got {model!r}.")
         plan = replace(plan, theta=draws_of_answers(answers, prior, prevalence, 1, plan.draws, plan.seed).values[0])
+    some = dirichlet.posterior(np.ones((len(labels),) * 2, np.int64), plan.prior, prevalence)
+    plan = replace(plan, exact=frozenset(_exact(resolved, some, plan, plan.prior)))
     table = by_matrix(
         lambda c, i: _summarise(c, i, plan), counts, {METRIC: _width(plan), "statistic": len(tables.STATISTICS)}
     )
@@ -147,12 +151,10 @@ def summary(
         random_seed=plan.seed, assumptions=assumed(prevalence, *of_runs(runs)), **positive_class(counts),
         **({"runs": runs} if runs > 1 else {}),
     )  # fmt: skip
-    some = dirichlet.posterior(np.ones((len(labels),) * 2, np.int64), plan.prior, prevalence)  # which there are
-    exact = {name for name, dist in _dists(some, plan) if dist is not None}
-    left = [metric for metric in resolved if metric.name not in exact] if plan.theta is None else []
+    left = [metric for metric in resolved if metric.name not in plan.exact] if plan.theta is None else []
     if names := averages.integrated(left, dirichlet.single(some, ())):
         attrs[averages.INTEGRATED] = ", ".join(names)
-    return tables.dataset(table, plan.metrics, labels, exact, plan.ci_prob, plan.ci_kind, attrs)
+    return tables.dataset(table, plan.metrics, labels, plan.exact, plan.ci_prob, plan.ci_kind, attrs)
 
 
 def _width(plan: _Plan) -> int:
@@ -165,7 +167,7 @@ def _summarise(counts: NDArray[Any], index: NDArray[np.int64], plan: _Plan) -> A
     counts = validate.count_values("counts", counts)
     posterior = dirichlet.posterior(counts, plan.prior, plan.prevalence)
     dirichlet.check_proper(posterior, plan.labels, plan.metrics)
-    exact = {name: dist for name, dist in _dists(posterior, plan) if dist is not None}
+    exact = _exact([metric for metric in plan.metrics if metric.name in plan.exact], posterior, plan)
     drawn = [m for m in plan.metrics if m.name not in exact]
     integrals = {name: dist for name, dist in exact.items() if isinstance(dist, distributions.Integral)}
     found = dict(
@@ -198,11 +200,14 @@ def _of_betas(betas: dict[str, distributions.Beta], plan: _Plan) -> dict[str, di
     return found
 
 
-def _dists(posterior: Concentrations, plan: _Plan) -> list[tuple[str, distributions.Distribution | None]]:
-    """Return the exact distribution of each metric, or None: the same answer for every matrix."""
+def _exact(
+    metrics: Sequence[Metric], posterior: Concentrations, plan: _Plan, prior: Concentrations | None = None
+) -> dict[str, distributions.Distribution]:
+    """Return the exact distributions of the metrics that have one."""
     if plan.theta is not None:
-        return [(metric.name, None) for metric in plan.metrics]
-    return [(m.name, distributions.exact_distribution(m, posterior, plan.prior)) for m in plan.metrics]
+        return {}
+    found = {metric.name: distributions.exact_distribution(metric, posterior, prior) for metric in metrics}
+    return {name: dist for name, dist in found.items() if dist is not None}
 
 
 def _doubtful(

@@ -42,7 +42,8 @@ def rows(
         values = {**found[metric.name], "point": point}
         for place, name in enumerate(STATISTICS):
             if name in values:
-                one = np.broadcast_to(values[name], np.shape(point))
+                one = values[name]
+                one = one if np.shape(one) == np.shape(point) else np.broadcast_to(one, np.shape(point))
                 table[start : start + size, place] = np.moveaxis(one, -1, 0) if each else one
     return np.moveaxis(table, (0, 1), (-2, -1))
 
