@@ -65,21 +65,26 @@ def spread_out(kind, shape, slopes, room):
 
 
 @vector_kernel
+def quadratic(left, c, m, mq, v, vq):
+    """Return the coefficients of the quadratic in the inner odds that a form is at a node."""
+    if left:
+        c2, c3 = mq * v, mq * vq
+        rest = c[2, 2] * c2 * c2 + 2.0 * c[2, 3] * c2 * c3 + c[3, 3] * c3 * c3
+        one, two = 2.0 * m * (c[0, 2] * c2 + c[0, 3] * c3), 2.0 * m * (c[1, 2] * c2 + c[1, 3] * c3)
+        mm = m * m
+        return c[0, 0] * mm + one + rest, 2.0 * c[0, 1] * mm + one + two + 2.0 * rest, c[1, 1] * mm + two + rest
+    return (
+        c[0, 0] * m * m + 2.0 * c[0, 1] * m * mq + c[1, 1] * mq * mq,
+        2.0 * (m * (c[0, 2] * v + c[0, 3] * vq) + mq * (c[1, 2] * v + c[1, 3] * vq)),
+        c[2, 2] * v * v + 2.0 * c[2, 3] * v * vq + c[3, 3] * vq * vq,
+    )
+
+
+@vector_kernel
 def _prepare_form(left, c, n, points, out):
-    """Fill the coefficients of the quadratic in the inner odds that a form is at each node."""
+    """Fill these coefficients at each node."""
     for i in range(n):
-        m, mq, v, vq = points[0, i], points[1, i], points[2, i], points[3, i]
-        if left:
-            c2, c3 = mq * v, mq * vq
-            rest = c[2, 2] * c2 * c2 + 2.0 * c[2, 3] * c2 * c3 + c[3, 3] * c3 * c3
-            one, two = 2.0 * m * (c[0, 2] * c2 + c[0, 3] * c3), 2.0 * m * (c[1, 2] * c2 + c[1, 3] * c3)
-            out[0, i] = c[0, 0] * m * m + one + rest
-            out[1, i] = 2.0 * c[0, 1] * m * m + one + two + 2.0 * rest
-            out[2, i] = c[1, 1] * m * m + two + rest
-        else:
-            out[0, i] = c[0, 0] * m * m + 2.0 * c[0, 1] * m * mq + c[1, 1] * mq * mq
-            out[1, i] = 2.0 * (m * (c[0, 2] * v + c[0, 3] * vq) + mq * (c[1, 2] * v + c[1, 3] * vq))
-            out[2, i] = c[2, 2] * v * v + 2.0 * c[2, 3] * v * vq + c[3, 3] * vq * vq
+        out[0, i], out[1, i], out[2, i] = quadratic(left, c, points[0, i], points[1, i], points[2, i], points[3, i])
 
 
 @vector_kernel
@@ -213,7 +218,7 @@ def _part(lower, n, room, between):
     low, density = _sums(places, factors, edges[4], weights, n, end, room.direct)
     density *= rate
     first, last = room.direct[0, 0], tails(left + cells / rate * (1.0 - 1e-15), table, dist)[1]
-    for i in range(n):
+    for i in range(n if max(first, last) > _NOTHING else 0):
         if (places[i] < 0.0 and first > _NOTHING) or (places[i] >= cells and last > _NOTHING):
             beyond, _, f = tails(left + places[i] / rate, table, dist)
             clamped = first if places[i] < 0.0 else 1.0 - last

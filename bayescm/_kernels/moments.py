@@ -5,9 +5,9 @@ import math
 import numpy as np
 
 from bayescm._kernels.beta import POINT, A, B, P, Q
-from bayescm._kernels.codes import ROOT_INSIDE
-from bayescm._kernels.events import metric_at
+from bayescm._kernels.codes import CORRELATION, LEFT_INSIDE, ODDS_SQUARE, SQUARE
 from bayescm._kernels.jit import kernel, vector_kernel
+from bayescm._kernels.lattice import quadratic
 from bayescm._kernels.nodes import point
 
 _REACH = 6.4  # normal quantile
@@ -39,7 +39,9 @@ def moments(one):
 def _summed(shape, kind, num, den, nodes, weights, sizes):
     """Return mean and variance over the nodes in a ball."""
     middle = sizes // 2
-    pivot = _value(shape, kind, num, den, nodes, middle[2], middle[1], middle[0])
+    p, q, roots = nodes[0, 0], nodes[0, 1], np.sqrt(nodes[0, 0, : sizes[0]] * nodes[0, 1, : sizes[0]])
+    centre = _coefficients(shape == LEFT_INSIDE, kind, num, den, nodes[2, :, middle[2]], nodes[1, :, middle[1]])
+    pivot = _row(kind, centre, p, q, roots, np.ones_like(p), middle[0], middle[0] + 1, 0.0)[1]
     first = second = total = 0.0
     for i in range(sizes[2]):
         for j in range(sizes[1]):
@@ -47,24 +49,45 @@ def _summed(shape, kind, num, den, nodes, weights, sizes):
             if left < 0.0:
                 continue
             span = int(middle[0] * math.sqrt(left))
-            sum0 = sum1 = sum2 = 0.0
-            for k in range(middle[0] - span, middle[0] + span + 1):
-                value = _value(shape, kind, num, den, nodes, i, j, k) - pivot
-                sum0 += weights[0, k]
-                sum1 += weights[0, k] * value
-                sum2 += weights[0, k] * value * value
+            c = _coefficients(shape == LEFT_INSIDE, kind, num, den, nodes[2, :, i], nodes[1, :, j])
+            sums = _row(kind, c, p, q, roots, weights[0], middle[0] - span, middle[0] + span + 1, pivot)
             weight = weights[2, i] * weights[1, j]
-            total += weight * sum0
-            first += weight * sum1
-            second += weight * sum2
+            total += weight * sums[0]
+            first += weight * sums[1]
+            second += weight * sums[2]
     first /= total
     return pivot + first, max(second / total - first * first, 0.0)
 
 
 @vector_kernel
-def _value(shape, kind, num, den, nodes, i, j, k):
-    """Return the metric at nodes of the outer, the middle and the inner split."""
-    p, q, m, mq = nodes[0, 0, k], nodes[0, 1, k], nodes[2, 0, i], nodes[2, 1, i]
-    if shape == ROOT_INSIDE:
-        p, q, m, mq = m, mq, p, q
-    return metric_at(m * p, m * q, mq * nodes[1, 0, j], mq * nodes[1, 1, j], num, den, kind)
+def _coefficients(left, kind, num, den, outer, right):
+    """Return what a metric needs of the outer and the right split: two quadratics in the inner one."""
+    (m, mq), (v, vq) = (outer[0], outer[1]), (right[0], right[1])
+    if kind != CORRELATION:
+        return (*quadratic(left, num, m, mq, v, vq), *quadratic(left, den, m, mq, v, vq))
+    if left:
+        c2, c3, root = mq * v, mq * vq, math.sqrt(m * mq)
+        return root * vq, -root * v, 0.0, (m + c2) * c3, (m + c2) * (m + c3) + c2 * c3, c2 * (m + c3)
+    return 0.0, 0.0, m * vq - mq * v, m * mq, m * vq + mq * v, v * vq
+
+
+@vector_kernel
+def _row(kind, c, p, q, roots, weights, first, last, pivot):
+    """Return the sums of weights, and of the metric less a pivot and its square, along the inner split."""
+    sum0 = sum1 = sum2 = 0.0
+    for k in range(first, last):
+        pp, pq, qq = p[k] * p[k], p[k] * q[k], q[k] * q[k]
+        under = c[3] * pp + c[4] * pq + c[5] * qq
+        if kind == CORRELATION:
+            value = (c[0] * p[k] + c[1] * q[k] + c[2] * roots[k]) / math.sqrt(under)
+        else:
+            value = (c[0] * pp + c[1] * pq + c[2] * qq) / under
+            if kind == SQUARE:
+                value = math.sqrt(value)
+            elif kind == ODDS_SQUARE:
+                value = 1.0 / (1.0 + 1.0 / math.sqrt(value))
+        value -= pivot
+        sum0 += weights[k]
+        sum1 += weights[k] * value
+        sum2 += weights[k] * value * value
+    return sum0, sum1, sum2

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayescm._kernels.beta import LOG_SUM, A, B, build, log_shape, of_normal, probability
+from bayescm._kernels.beta import LOG_SUM, SIZE, A, B, build, hermite, log_shape, of_normal, probability
 from bayescm._kernels.jit import kernel
 
 REACH = 9.6  # beyond it a Beta has 1e-21
@@ -14,8 +14,8 @@ FAR_TAIL = 1e-4
 COARSE = 25  # nodes of the first step; every second one of the next
 MIDDLE = COARSE // 2  # the place of the median among them
 CACHED = (2, 2, COARSE)  # p and 1 - p at the nodes of the first step, and at those between
-CELLS_OF_PATH = 4 * (COARSE - 1)  # two between cached nodes
-PATH = (CELLS_OF_PATH, 6)
+CELLS_OF_PATH = 2 * (COARSE - 1)  # one between cached nodes
+PATH = (CELLS_OF_PATH, 8)
 _EDGE = 4.0  # of the double-exponential map: distance 1e-20 from a kink
 STEP = 2.0 * REACH / (COARSE - 1)
 TABULATED = 4  # levels whose double-exponential map is tabulated
@@ -69,12 +69,18 @@ def most_nodes(level):
 
 
 @kernel
-def point(w, path):
-    """Return p and 1 - p of a Beta at the normal quantile w, from its path: polynomials of degree 5 in cells of w."""
+def along(w, path):
+    """Return the log-odds of a Beta at the normal quantile w, from its path: polynomials of degree 7 in cells of w."""
     place = (w + REACH) * (CELLS_OF_PATH / (2.0 * REACH))
     k = min(max(int(place), 0), CELLS_OF_PATH - 1)
     t, c = place - k, path[k]
-    return probability(c[0] + t * (c[1] + t * (c[2] + t * (c[3] + t * (c[4] + t * c[5])))))
+    return c[0] + t * (c[1] + t * (c[2] + t * (c[3] + t * (c[4] + t * (c[5] + t * (c[6] + t * c[7]))))))
+
+
+@kernel
+def point(w, path):
+    """Return p and 1 - p of a Beta at the normal quantile w."""
+    return probability(along(w, path))
 
 
 @kernel
@@ -166,22 +172,18 @@ def prepare(a, b, table, dist, cached, path):
     """Tabulate one Beta, its log-odds along the normal quantile, and its points at the nodes of the first two steps."""
     build(a, b, table, dist)
     width = 2.0 * REACH / CELLS_OF_PATH
-    before0 = before1 = before2 = 0.0
+    before = (0.0, 0.0, 0.0, 0.0)
     for k in range(CELLS_OF_PATH + 1):
         w = -REACH + width * k
         y = of_normal(w, table, dist)
         p, q = probability(y)
-        if k % 2 == 0:
-            cached[k // 2 % 2, 0, k // 4], cached[k // 2 % 2, 1, k // 4] = p, q
-        log_density = log_shape(y, dist) - dist[LOG_SUM]
-        rate = _NORMAL * math.exp(-0.5 * w * w - log_density)  # dy/dw
-        bend = rate * (-w - (dist[A] * q - dist[B] * p) * rate)
-        v0, v1, v2 = y, rate * width, 0.5 * bend * width * width
+        cached[k % 2, 0, k // 2], cached[k % 2, 1, k // 2] = p, q
+        rate = _NORMAL * math.exp(-0.5 * w * w - log_shape(y, dist) + dist[LOG_SUM])  # dy/dw
+        slope = dist[A] * q - dist[B] * p
+        lean = -w - slope * rate
+        bend = rate * lean
+        third = bend * (lean - slope * rate) - rate * (1.0 - dist[SIZE] * p * q * rate * rate)
+        now = (y, rate * width, 0.5 * bend * width**2, third * width**3 / 6.0)
         if k > 0:
-            r0 = v0 - before0 - before1 - before2
-            r1 = v1 - before1 - 2.0 * before2
-            r2 = v2 - before2
-            c = path[k - 1]
-            c[0], c[1], c[2] = before0, before1, before2
-            c[3], c[4], c[5] = 10.0 * r0 - 4.0 * r1 + r2, -15.0 * r0 + 7.0 * r1 - 2.0 * r2, 6.0 * r0 - 3.0 * r1 + r2
-        before0, before1, before2 = v0, v1, v2
+            hermite(before, now, path[k - 1])
+        before = now

@@ -11,7 +11,7 @@ import numpy as np
 
 from bayescm._kernels.beta import DESCRIPTION, TABLE, build, of_normal, tails
 from bayescm._kernels.jit import kernel, vector_kernel
-from bayescm._kernels.nodes import CACHED, PATH, REACH, prepare
+from bayescm._kernels.nodes import CACHED, along, prepare
 
 NEVER = 1e-15  # a probability taken for 0
 _FAINT = 1e-19  # of the number of larger variables, dropped
@@ -187,7 +187,7 @@ def add_ranks(upper, weighted, split, sums, places, first, last, out):
 
 @kernel
 def beta_paths(a, b, out):
-    """Fill the log-odds of Beta variables along the normal quantile: polynomials, (distributions, cells, 6)."""
+    """Fill the log-odds of Beta variables along the normal quantile: polynomials, (distributions, cells, 8)."""
     table, dist, cached = np.empty(TABLE), np.empty(DESCRIPTION), np.empty(CACHED)
     for s in range(len(a)):
         prepare(a[s], b[s], table, dist, cached, out[s])
@@ -197,12 +197,8 @@ def beta_paths(a, b, out):
 def beta_draws(paths, normal, out):
     """Fill `out` (draws, distributions) with log-odds, sign reversed, at normal quantiles (distributions, draws)."""
     for s in range(normal.shape[0]):
-        path = paths[s]
         for d in range(normal.shape[1]):
-            place = (normal[s, d] + REACH) * (PATH[0] / (2.0 * REACH))
-            k = min(max(int(place), 0), PATH[0] - 1)
-            t, c = place - k, path[k]
-            out[d, s] = -(c[0] + t * (c[1] + t * (c[2] + t * (c[3] + t * (c[4] + t * c[5])))))
+            out[d, s] = -along(normal[s, d], paths[s])
 
 
 @kernel
