@@ -183,7 +183,7 @@ def from_cells(
     shapes = ", ".join(f"{name} {dict(a.sizes)}" for name, a in zip(named, arrays, strict=True) if a.ndim)
     full = max(arrays, key=lambda array: array.ndim)
     plain = not any(isinstance(cell, xr.DataArray) for cell in named.values()) and not any(a.coords for a in arrays)
-    if plain and all(a.shape in ((), full.shape) for a in arrays):  # a tenth of the time
+    if plain and all(a.shape in ((), full.shape) for a in arrays):  # a quarter of the time
         tp_, fn_, fp_, tn_ = (np.broadcast_to(a.values, full.shape) for a in arrays)
         rows = np.stack([tn_, fp_], -1), np.stack([fn_, tp_], -1)
         return labelled(np.stack(rows, -2), order, [str(dim) for dim in full.dims])
