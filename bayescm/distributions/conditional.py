@@ -5,7 +5,7 @@ P(average <= x | rest) is a Beta's cdf, and its mean over the draws a smooth cdf
 classes, the variance, both moments of the average to first order) takes part as control variates.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from bayescm.distributions import beta_quantiles
+from bayescm.distributions import beta_quantiles, dirichlet
 from bayescm.distributions.protocol import Distribution
 from bayescm.distributions.splits import Split, average
 from bayescm.distributions.tabulated import Table
@@ -31,14 +31,16 @@ _POLYNOMIAL = np.linalg.inv(np.vander(np.arange(_POINTS) - _MIDDLE, increasing=T
 _FINE = 401
 _CLOSE = 1e-3  # normal quantiles that are one
 _APART = 1e-13  # of nodes that would be one
-_BATCHES = 16
-_FOURTH, _ENOUGH = 4, 4000  # of the draws: so many first
+_FIRST, _LEAST = 20, 1000  # the share of the draws, and the number, that are made first
+_BETTER, _MOST = 16.0, 4  # how much less variance than that of all draws of the cells; the share of these at most
 _INTERPOLATED = 4e-5  # error of a probability p, in sqrt(p (1 - p))
 _PER_CONTROL = 100  # draws at least
 _MOST_CONTROLS = 32
 _CONSTANT, _COLLINEAR = 8.0, 1e-6  # standard errors that a mean is off; share of the largest eigenvalue
 _TAIL = 1e-3  # probability from which on the control variates take part
-_ROUGH = 1000  # draws by which places are chosen
+_ROUGH = 500  # draws by which places are chosen
+_GOLDEN = 0.5 * (np.sqrt(5.0) - 1.0)
+_NEAR = 0.2  # of the smaller tail: by how much probabilities differ where a slope is needed
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +52,10 @@ class Known:
     classes: Array | None = None
 
 
-class Conditional:
-    """Collects the draws of one average, block by block.
+def conditional_draws(
+    metric: Metric, split: Split, known: Known, draws: int, rng: np.random.Generator
+) -> "ConditionalDraws | None":
+    """Return the distribution of an average, or None where it isn't monotone in U.
 
     Parameters
     ----------
@@ -59,70 +63,58 @@ class Conditional:
     split : Split
     known : Known
     draws : int
+        Of the cells, than which the answer shall be better; it takes fewer.
     rng : numpy.random.Generator
-        Of what the draws of the cells don't hold.
     """
+    few = min(draws, max(draws // _FIRST, _LEAST))
+    if known.classes is not None and len(known.classes) > min(_MOST_CONTROLS, few // _PER_CONTROL - 2):
+        known = replace(known, classes=None)
+    odds = beta_quantiles.logit_at_normal(_NORMAL, split.a, split.b)
+    first = _given_rest(metric, split, known, odds, few, rng)
+    found = _monotone(metric, known, *first)
+    more = 0 if found is None else int(min(_BETTER * draws / found.gain(), draws // _MOST)) - few
+    if more <= 0:
+        return found
+    both = zip(first, _given_rest(metric, split, known, odds, more, rng), strict=True)
+    return _monotone(metric, known, *(np.concatenate(parts, axis=1) for parts in both))
 
-    def __init__(self, metric: Metric, split: Split, known: Known, draws: int, rng: np.random.Generator) -> None:
-        self.metric, self.split, self.known, self.draws, self.rng = metric, split, known, draws, rng
-        self.first = max(draws // _FOURTH, min(draws, _ENOUGH))
-        self.odds = beta_quantiles.logit_at_normal(_NORMAL, split.a, split.b)
-        self.values = np.empty((len(_NORMAL), draws))
-        some = known.classes is not None and len(known.classes) <= min(_MOST_CONTROLS, draws // _PER_CONTROL - 2)
-        self.classes = np.zeros((len(known.classes), draws)) if some and known.classes is not None else None
-        self.first_order = np.zeros((2, draws))
-        self.done, self.enough = 0, False
-        self.judged: tuple[int, ConditionalDraws | None] = 0, None
 
-    def add(self, theta: Array) -> None:
-        """Take draws (K, K, n) of the cells, as many as are needed."""
-        while theta.shape[-1] and not self.enough:
-            some = (self.first if self.done < self.first else self.draws) - self.done
-            self._add(theta[..., :some])
-            theta = theta[..., some:]
-            if self.done == self.first:
-                self.enough = self._settled()
-            self.enough = self.enough or self.done == self.draws
-
-    def _add(self, theta: Array) -> None:
-        for part, cells in self.split.along(theta, self.odds, self.rng):
-            place = slice(self.done + part.start, self.done + part.stop)
+def _given_rest(
+    metric: Metric, split: Split, known: Known, odds: Array, n: int, rng: np.random.Generator
+) -> tuple[Array, Array]:
+    """Draw the rest; return the average at log-odds of U, (m, n), and control variates whose means are 0, (c, n)."""
+    values, near = np.empty((len(odds), n)), np.zeros((2, n))
+    classes = np.zeros((0 if known.classes is None else len(known.classes), n))
+    done = 0
+    for theta in dirichlet.theta_in_blocks(split.which, rng, n):
+        for part, cells in split.along(theta, odds, rng):
+            place = slice(done + part.start, done + part.stop)
             with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
                 for node, (each, weight) in enumerate(zip(cells, _WEIGHTS, strict=True)):
-                    self.values[node, place], values = average(self.metric, each)
-                    near = self.split.first_order(each)
-                    self.first_order[0, place] += weight * near
-                    self.first_order[1, place] += weight * near**2
-                    if self.classes is not None and values is not None:
-                        self.classes[:, place] += weight * values
-        self.done += theta.shape[-1]
+                    values[node, place], of_classes = average(metric, each)
+                    away = split.first_order(each)
+                    near[:, place] += weight * np.stack([away, away**2 - split.variance])
+                    if len(classes) and of_classes is not None:
+                        classes[:, place] += weight * of_classes
+        done += theta.shape[-1]
+    controls = [*near]
+    if known.mean is not None:
+        away = values - known.mean
+        controls.append(_WEIGHTS @ away)
+        if known.variance is not None:
+            controls.append(_WEIGHTS @ away**2 - known.variance)
+    if len(classes) and known.classes is not None:
+        controls += [*(classes - known.classes[:, None])[1:]]  # they add up to another one
+    return values, np.array(controls)
 
-    def _settled(self) -> bool:
-        """Say whether the first draws say twice as much as all draws of the cells would; or nothing can be said."""
-        found = self.distribution()
-        self.judged = self.done, found
-        return found is None or found.gain() > 2.0 * self.draws / self.done
 
-    def distribution(self) -> "ConditionalDraws | None":
-        """Return the distribution, or None where the average isn't monotone in U."""
-        if self.done == self.judged[0] > 0:
-            return self.judged[1]
-        values = self.values[:, : self.done]
-        if values[-1].mean() < values[0].mean():
-            values = values[::-1]
-        if not (np.diff(values, axis=0) >= 0.0).all():  # also NaN
-            return None
-        first, second = self.first_order[:, : self.done]
-        controls = [first, second - self.split.variance]
-        if self.known.mean is not None:
-            controls.append(_WEIGHTS @ values - self.known.mean)
-            if self.known.variance is not None:
-                controls.append(_WEIGHTS @ (values - self.known.mean) ** 2 - self.known.variance)
-        if self.classes is not None and self.known.classes is not None:
-            controls += list(
-                (self.classes[:, : self.done] - self.known.classes[:, None])[1:]
-            )  # they add up to another one
-        return ConditionalDraws(values, self.metric.lower, self.metric.upper, self.known, np.array(controls).T)
+def _monotone(metric: Metric, known: Known, values: Array, controls: Array) -> "ConditionalDraws | None":
+    """Return the distribution, or None where the average isn't monotone in U."""
+    if values[-1].mean() < values[0].mean():
+        values = values[::-1]
+    if not (np.diff(values, axis=0) >= 0.0).all():  # also NaN
+        return None
+    return ConditionalDraws(values, metric.lower, metric.upper, known, controls.T)
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,18 +189,14 @@ class ConditionalDraws(Distribution):
 
     @cached_property
     def _places(self) -> Array:
-        """Return places (log-odds), rising, at which the cdf is to be found."""
-        each = max(self.values.shape[1] // _ROUGH, 1)
-        nodes = np.ascontiguousarray(self._nodes[:, ::each])
-        middle = float(np.average(nodes.mean(1), weights=_WEIGHTS))
-        spread = float(np.sqrt(np.average(((nodes - middle) ** 2).mean(1), weights=_WEIGHTS)))
-        rough = middle + spread * np.linspace(-9.0, 9.0, 37)
-        for levels in (np.linspace(-5.0, 5.0, 61), _LEVELS):
-            cdf = np.maximum.accumulate([self._conditional(float(at), nodes).mean() for at in rough])
-            normal = special.ndtri(np.clip(cdf, 1e-12, 1.0 - 1e-12))
-            use = np.append(True, np.diff(normal) > _CLOSE)
-            rough = np.interp(levels, normal[use], rough[use])
-        return np.asarray(rough)
+        """Return places (log-odds), rising, at which the cdf is to be found: quantiles of some draws."""
+        nodes = self._nodes[:, :: max(self.values.shape[1] // _ROUGH, 1)]
+        between = np.arange(nodes.shape[1]) * _GOLDEN % 1.0
+        some = (nodes[:-1] + between * np.diff(nodes, axis=0)).ravel()
+        weights = np.exp(-0.5 * (_NORMAL[:-1, None] + _STEP * between) ** 2).ravel()
+        order = np.argsort(some)
+        share = np.cumsum(weights[order]) - 0.5 * weights[order]
+        return np.interp(_LEVELS, special.ndtri(share / weights.sum()), some[order])
 
     def gain(self) -> float:
         """Return how many draws of the cells one of these is worth, at least, at three quantiles."""
@@ -227,22 +215,25 @@ class ConditionalDraws(Distribution):
         central = (share > _TAIL) & (share < 1.0 - _TAIL)
         return np.where(central, self._adjusted(plain), plain)
 
-    def _table(self, cdf: Array) -> Table:
-        """Tabulate the distribution whose cdf at the places is given: places are smooth in normal quantiles."""
+    @cached_property
+    def _spline(self) -> tuple[NDArray[np.bool_], Any]:
+        """Return which places are used, and log-odds as a spline in normal quantiles, in which they are smooth."""
         from scipy.interpolate import CubicSpline
 
-        normal = special.ndtri(np.clip(np.maximum.accumulate(cdf), 1e-15, 1.0 - 1e-15))
+        cdf = np.maximum.accumulate(self._probabilities.mean(0))
+        normal = special.ndtri(np.clip(cdf, 1e-15, 1.0 - 1e-15))
         use = np.append(True, np.diff(normal) > _CLOSE)
-        levels = np.linspace(normal[0], normal[use][-1], _FINE)
-        places = np.maximum.accumulate(CubicSpline(normal[use], self._places[use])(levels))
-        x = self.lower + (self.upper - self.lower) * special.expit(places)
-        apart = np.append(True, np.diff(x) > 0.0)
-        return Table(x[apart], special.ndtr(levels)[apart], np.zeros(int(apart.sum())), (self.lower, self.upper))
+        return use, CubicSpline(normal[use], self._places[use])
 
     @cached_property
     def table(self) -> Table:
         """The distribution as a table."""
-        return self._table(self._probabilities.mean(0))
+        spline = self._spline[1]
+        levels = np.linspace(spline.x[0], spline.x[-1], _FINE)
+        x = self.lower + (self.upper - self.lower) * special.expit(np.maximum.accumulate(spline(levels)))
+        apart = np.append(True, np.diff(x) > 0.0)
+        errors = np.interp(levels, spline.x, self._probabilities[:, self._spline[0]].std(0) / np.sqrt(self.values.shape[1]))
+        return Table(x[apart], special.ndtr(levels)[apart], errors[apart], (self.lower, self.upper))
 
     def probability(self, x: float) -> tuple[float, float]:
         """Return P(average <= x) and its Monte Carlo standard error."""
@@ -301,23 +292,41 @@ class ConditionalDraws(Distribution):
         return self.table.hdi(prob)
 
     def statistics(self, prob: float, kind: str) -> dict[str, Any]:
-        """Return mean, median, sd and interval and their Monte Carlo errors, those of bounds from 16 batches."""
-
-        def bounds(table: Table) -> tuple[float, float]:
-            if kind == "hdi":
-                return table.hdi(prob)[:2]
-            lower, upper = table.ppf(np.array([0.5 * (1.0 - prob), 0.5 * (1.0 + prob)]))
-            return float(lower), float(upper)
-
-        each = self._probabilities
-        size = len(each) // _BATCHES
-        batches = each[: size * _BATCHES].reshape(_BATCHES, size, -1).mean(1)
-        spread = np.std([bounds(self._table(batch)) for batch in batches], axis=0, ddof=1) / np.sqrt(_BATCHES)
-        lower, upper = bounds(self.table)
-        density = np.maximum(self.table.pdf(np.array([lower, upper])), 1e-3 / (self.upper - self.lower))
-        spread = np.hypot(spread, _INTERPOLATED * np.sqrt(0.25 * (1.0 - prob**2)) / density)
+        """Return mean, median, sd and interval and their Monte Carlo errors, those of bounds by the delta method."""
+        lower, upper, is_hdi = self.hdi(prob) if kind == "hdi" else (*self.eti(prob), False)
+        errors = self._bound_errors(lower, prob, shortest=is_hdi)
         return {
             "mean": self.mean(), "median": float(self.ppf(0.5)), "sd": self.sd(), "lower": lower, "upper": upper,
-            "is_hdi": kind == "hdi" and self.table.single_peak, "error": np.nan,
-            "mcse_mean": self._mean[1], "mcse_lower": float(spread[0]), "mcse_upper": float(spread[1]),
+            "is_hdi": is_hdi, "error": np.nan,
+            "mcse_mean": self._mean[1], "mcse_lower": errors[0], "mcse_upper": errors[1],
         }  # fmt: skip
+
+    def _bound_errors(self, lower: float, prob: float, *, shortest: bool) -> list[float]:
+        """Return standard errors of both ends of an interval, from those of quantiles at and next to its ends.
+
+        A highest-density interval begins where the width w of the interval with the probability p below it is least;
+        if quantiles move by q, p moves by -(q'(p + prob) - q'(p)) / w''(p).
+        """
+        from scipy.interpolate import CubicSpline
+
+        use, spline = self._spline
+        left = float(self.table.cdf(np.asarray(lower)))
+        near = _NEAR * min(left, 1.0 - prob - left)
+        p = np.array([left - near, left, left + near])
+        p = np.concatenate([p, p + prob])
+        x, levels = self.table.ppf(p), np.clip(special.ndtri(p), spline.x[0], spline.x[-1])
+        # how far quantiles move with the probabilities at the places
+        slopes = -spline(spline.x, 1) * np.sqrt(2.0 * np.pi) * np.exp(0.5 * spline.x**2)
+        rates = slopes[:, None] * CubicSpline(spline.x, np.eye(len(slopes)))(levels).T
+        each = self._probabilities[:, use] @ rates * ((x - self.lower) * (self.upper - x) / (self.upper - self.lower))
+        moved = each[:, [1, 4]]
+        if shortest and near > 0.0:
+            width = x[3:] - x[:3]
+            curve = max(width[0] - 2.0 * width[1] + width[2], 1e-300) / near**2
+            shift = -((each[:, 5] - each[:, 3]) - (each[:, 2] - each[:, 0])) / (2.0 * near * curve)
+            moved = moved + shift[:, None] * ((x - np.roll(x, 2))[[2, 5]] / (2.0 * near))
+        ends = x[[1, 4]]
+        density = np.maximum(self.table.pdf(ends), 1e-3 / (self.upper - self.lower))
+        interpolated = _INTERPOLATED * np.sqrt(0.25 * (1.0 - prob**2)) / density
+        interpolated *= (ends > self.lower) & (ends < self.upper)
+        return [float(v) for v in np.hypot(moved.std(0) / np.sqrt(len(moved)), interpolated)]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from bayescm import distributions
 from bayescm.data.random import Stream, matrix_rng
 from bayescm.distributions import dirichlet
-from bayescm.distributions.conditional import Conditional, ConditionalDraws
+from bayescm.distributions.conditional import ConditionalDraws, conditional_draws
 from bayescm.distributions.splits import split_of
 from bayescm.metrics import Metric, compute, per_label
 from bayescm.priors.concentrations import Concentrations
@@ -28,26 +28,16 @@ class Drawn:
     averages: Mapping[str, ConditionalDraws]
 
 
-def draws_of(
-    metrics: Sequence[Metric],
-    one: Concentrations,
-    rng: np.random.Generator,
-    draws: int,
-    averages: Sequence[Conditional] = (),
-) -> list[Array]:
-    """Return draws (draws, ...) of metrics, for which not all cells are held at once; averages take theirs."""
+def draws_of(metrics: Sequence[Metric], one: Concentrations, rng: np.random.Generator, draws: int) -> list[Array]:
+    """Return draws (draws, ...) of metrics, for which not all cells are held at once."""
     k = one.rows.shape[-1]
     values = [np.empty((draws, k) if per_label(metric, k) else draws) for metric in metrics]
     start = 0
-    for theta in dirichlet.theta_in_blocks(one, rng, draws):
+    for theta in dirichlet.theta_in_blocks(one, rng, draws if metrics else 0):
         stop = start + theta.shape[-1]
         for whole, part in zip(values, compute(metrics, np.moveaxis(theta, -1, 0)), strict=True):
             whole[start:stop] = part
-        for average in averages:
-            average.add(theta)
         start = stop
-        if not metrics and all(average.enough for average in averages):
-            break
     return values
 
 
@@ -67,19 +57,12 @@ def drawn(metrics: Sequence[Metric], one: Concentrations, seed: int, position: i
         Of the matrix.
     seed, position, draws : int
     """
-    averages, others = [], []
+    averages = {}
     for metric in metrics:
-        split = split_of(metric, one)
-        if split is None:
-            others.append(metric)
-            continue
-        rng = matrix_rng(seed, position, Stream.SPLIT)
-        averages.append(Conditional(metric, split, distributions.known_of_average(metric, one), draws, rng))
-    values = draws_of(others, one, matrix_rng(seed, position, Stream.POSTERIOR), draws, averages)
-    found = {average.metric.name: average.distribution() for average in averages}
-    left = [average.metric for average in averages if found[average.metric.name] is None]
-    if left:  # not monotone, or undefined
-        others += left
-        values += draws_of(left, one, matrix_rng(seed, position, Stream.POSTERIOR), draws)
-    named = dict(zip((metric.name for metric in others), values, strict=True))
-    return Drawn(named, {name: one for name, one in found.items() if one is not None})
+        if (split := split_of(metric, one)) is not None:
+            known, rng = distributions.known_of_average(metric, one), matrix_rng(seed, position, Stream.SPLIT)
+            if (found := conditional_draws(metric, split, known, draws, rng)) is not None:
+                averages[metric.name] = found
+    others = [metric for metric in metrics if metric.name not in averages]
+    values = draws_of(others, one, matrix_rng(seed, position, Stream.POSTERIOR), draws)
+    return Drawn({metric.name: value for metric, value in zip(others, values, strict=True)}, averages)

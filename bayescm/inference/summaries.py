@@ -85,7 +85,7 @@ def summary(
     samples : int
         Draws for the metrics without an exact distribution: most averages over more than two labels; for two averages,
         functions whose distribution isn't known, and concentrations below 0.05. Averages that the attr ``integrated``
-        names need a quarter of them or all: each is an exact distribution of its own.
+        names take fewer, to err less: each is an exact distribution of its own.
     random_seed : int, numpy.random.Generator or None
         Of those draws. Each position of a batch has a stream of its own.
 
