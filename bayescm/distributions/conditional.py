@@ -24,14 +24,14 @@ Array = NDArray[np.float64]
 _STEP, _REACH = 0.7, 5.6  # of the nodes, in normal quantiles of U
 _NORMAL = np.arange(-_REACH, _REACH + 0.5 * _STEP, _STEP)
 _WEIGHTS = np.exp(-0.5 * _NORMAL**2) / np.exp(-0.5 * _NORMAL**2).sum()
-_LEVELS = np.linspace(-4.6, 4.6, 31)  # normal quantiles of the average at which its cdf is found
-_POINTS, _NEWTON = 6, 4  # of an interpolation, and steps of its solution
+_LEVELS = np.linspace(-4.6, 4.6, 25)  # normal quantiles of the average at which its cdf is found
+_POINTS, _NEWTON = 6, 2  # of an interpolation, and steps of its solution
 _MIDDLE = 0.5 * (_POINTS - 1)
 _POLYNOMIAL = np.linalg.inv(np.vander(np.arange(_POINTS) - _MIDDLE, increasing=True))
 _FINE = 401
 _CLOSE = 1e-3  # normal quantiles that are one
 _APART = 1e-13  # of nodes that would be one
-_FIRST, _LEAST = 20, 1000  # the share of the draws, and the number, that are made first
+_FIRST, _LEAST = 40, 1000  # the share of the draws, and the number, that are made first
 _BETTER, _MOST = 16.0, 4  # how much less variance than that of all draws of the cells; the share of these at most
 _INTERPOLATED = 4e-5  # error of a probability p, in sqrt(p (1 - p))
 _PER_CONTROL = 100  # draws at least
@@ -156,16 +156,16 @@ class ConditionalDraws(Distribution):
         m, n = nodes.shape
         above = (nodes <= place).sum(0)
         first = np.clip(above - _POINTS // 2, 0, m - _POINTS)
-        flat, every = first * n + np.arange(n), nodes.ravel()
-        near = np.stack([every[flat + i * n] for i in range(_POINTS)]) - place
+        near = nodes.ravel()[first * n + np.arange(n) + n * np.arange(_POINTS)[:, None]] - place
         powers = _POLYNOMIAL @ near
         low = np.clip(above - 1, 0, m - 2) - first
-        left, right = (np.take_along_axis(near, (low + i)[None], 0)[0] for i in (0, 1))
+        left, right = (near.ravel()[(low + i) * n + np.arange(n)] for i in (0, 1))
         at = low + np.clip(left / np.minimum(left - right, -1e-300), 0.0, 1.0)
         with np.errstate(divide="ignore", invalid="ignore"):
             for _ in range(_NEWTON):
-                value, slope = powers[-1], np.zeros(n)
-                for power in powers[-2::-1]:
+                slope = powers[-1]
+                value = slope * (at - _MIDDLE) + powers[-2]
+                for power in powers[-3::-1]:
                     value, slope = value * (at - _MIDDLE) + power, slope * (at - _MIDDLE) + value
                 moved = np.clip(at - value / slope, low, low + 1.0)
                 at = np.where(np.isfinite(moved), moved, at)
@@ -232,7 +232,8 @@ class ConditionalDraws(Distribution):
         levels = np.linspace(spline.x[0], spline.x[-1], _FINE)
         x = self.lower + (self.upper - self.lower) * special.expit(np.maximum.accumulate(spline(levels)))
         apart = np.append(True, np.diff(x) > 0.0)
-        errors = np.interp(levels, spline.x, self._probabilities[:, self._spline[0]].std(0) / np.sqrt(self.values.shape[1]))
+        doubt = self._probabilities[:, self._spline[0]].std(0) / np.sqrt(self.values.shape[1])
+        errors = np.interp(levels, spline.x, doubt)
         return Table(x[apart], special.ndtr(levels)[apart], errors[apart], (self.lower, self.upper))
 
     def probability(self, x: float) -> tuple[float, float]:
