@@ -59,7 +59,7 @@ def truth(one: Concentrations, name: str, draws: int, x: Array | None = None) ->
 
 
 def scenario(kind: str, k: int, model: str, name: str, repeats: int, draws: int) -> dict[str, Any]:
-    """Return variance ratios (plain by conditional), scatter by the stated error, biases in standard errors, and time."""
+    """Return variance ratios (plain by conditional), scatter by the stated error, bias and time."""
     prior = concentrations("jeffreys", model, list(range(k)))
     one = dirichlet.posterior(counts_of(kind, k), prior)
     metric = resolve([name], k)[0]
