@@ -4,7 +4,8 @@ Macro F1 under one Dirichlet and under `three_binomial`, and macro precision und
 replications of what `summary` does with its 40,000 `samples` beside 40,000 plain draws (the cdf's variance is known; of
 highest-density intervals a tenth as many), and 200,000 (20 classes) to 4 million plain draws as the truth. Writes
 averages.csv and averages_table.inc, after each scenario, and goes on where it stopped (``--new`` begins anew).
-``--quick`` checks one scenario with less, writes nothing and fails where a bias is beyond 4.5 standard errors, plain draws are the better ones or stated errors are wrong by half.
+``--quick`` checks one scenario with less, writes nothing and fails where a bias is beyond 4.5 standard errors, plain
+draws are the better ones or stated errors are wrong by half.
 """
 
 import os
