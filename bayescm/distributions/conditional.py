@@ -196,7 +196,7 @@ class ConditionalDraws(Distribution):
         weights = np.exp(-0.5 * (_NORMAL[:-1, None] + _STEP * between) ** 2).ravel()
         order = np.argsort(some)
         share = np.cumsum(weights[order]) - 0.5 * weights[order]
-        return np.interp(_LEVELS, special.ndtri(share / weights.sum()), some[order])
+        return np.asarray(np.interp(_LEVELS, special.ndtri(share / weights.sum()), some[order]))
 
     def gain(self) -> float:
         """Return how many draws of the cells one of these is worth, at least, at three quantiles."""
