@@ -266,7 +266,7 @@ REFUSED = {
     "probability(A, 'f1 > 80')": "written 80%",
     "replicate(A, 'mcc', claims='mcc > -2')": "between -1 and 1",
     "probability(45, 50, 'proportion > .8')": r"metric_distribution\(k, n\).sf",
-    "sample_size('recall', width=10)": "below 1, .* 10% is 0.1",
+    "sample_size('recall', width=10)": "at most 1, .* 10% is 0.1",
     "sample_size_to_compare({'mine': 'accuracy'})": r"sample_size_to_compare\(0.85, 0.80\)",
     "summary(k=45, n=50)": r"summary\(45, 50\)",
     "summary(preds=PRED, target=TRUE)": "the truth comes first",

@@ -107,7 +107,9 @@ def _takes_passes(given: tuple[Any, ...], options: Mapping[str, Any]) -> bool:
 
 def _are_labels(first: Any, second: Any) -> bool:
     """Say whether two arguments are labels of the same items: text by text, or numbers by numbers."""
-    alike = is_list(first) or (np.ndim(second) == 2 and np.shape(first) == np.shape(second))
+    shape: Any = getattr(second, "shape", ())
+    columns = len(shape) == 2 and shape[0] > shape[1] and getattr(first, "shape", None) == shape  # one per class
+    alike = is_list(first) or columns
     if not alike or second is None or isinstance(second, str | Mapping) or hasattr(second, "columns"):
         return False
     if callable(second) or np.ndim(second) not in (1, 2):

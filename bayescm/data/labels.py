@@ -45,7 +45,7 @@ def label_array(name: str, values: ArrayLike) -> NDArray[Any]:
 
 def declared(labels: Sequence[Label] | None, values: Any) -> Sequence[Label] | None:
     """Return `labels`, where they aren't given those of an ordered categorical in their order."""
-    dtype = getattr(values, "dtype", None)
+    dtype: Any = getattr(values, "dtype", None)
     if labels is None and (getattr(dtype, "ordered", False) or type(dtype).__name__ == "Enum"):  # pandas, polars
         return list(dtype.categories)
     return labels

@@ -110,8 +110,8 @@ def sample_size(
     beliefs = Beliefs.read(metrics, mode, concentration, pilot, prior, model, ci_prob, ci_kind)
     count = len(beliefs.metrics)
     widest = min(metric.upper - metric.lower for metric in beliefs.metrics)
-    if wanted >= widest:
-        raise ValueError(f"`width` must be below {widest:g}, the range of the metric; got {wanted:g}. 10% is 0.1.")
+    if wanted > widest:
+        raise ValueError(f"`width` must be at most {widest:g}, the range of the metric; got {wanted:g}. 10% is 0.1.")
     extra: dict[str, Any] = {}
     if prevalence is None:
         proportions, about = beliefs.proportions()

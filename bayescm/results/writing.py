@@ -24,7 +24,9 @@ _LATEX = {letter: f"\\{letter}" for letter in "&%$#_{}"} | {
 
 
 def show(value: float, digits: int = 3) -> str:
-    """Format a number for a table."""
+    """Format a number for a table, with more decimals where it would be a false 1."""
+    while digits < _MOST_DECIMALS and abs(value) != 1.0 == abs(round(value, digits)):
+        digits += 1
     if value != value:
         return "-"
     if value in (float("inf"), float("-inf")):
