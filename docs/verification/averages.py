@@ -111,7 +111,7 @@ def read() -> list[dict[str, Any]]:
 def markdown(rows: list[dict[str, Any]]) -> str:
     """Return rows as a table."""
     lines = ["| " + " | ".join(rows[0]) + " |", "|" + " ---: |" * len(rows[0])]
-    cells = [["{:,}".format(v) if isinstance(v, int) else str(v) for v in row.values()] for row in rows]  # noqa: UP032
+    cells = [[f"{v:,.0f}" if isinstance(v, int | float) and v >= 100 else str(v) for v in row.values()] for row in rows]
     return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in cells])
 
 
