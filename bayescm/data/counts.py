@@ -181,12 +181,6 @@ def from_cells(
     arrays = [_cell(name, cell, dims) for name, cell in named.items()]
     batches = {frozenset(a.dims) for a in arrays if a.ndim}
     shapes = ", ".join(f"{name} {dict(a.sizes)}" for name, a in zip(named, arrays, strict=True) if a.ndim)
-    full = max(arrays, key=lambda array: array.ndim)
-    plain = not any(isinstance(cell, xr.DataArray) for cell in named.values()) and not any(a.coords for a in arrays)
-    if plain and all(a.shape in ((), full.shape) for a in arrays):  # a quarter of the time
-        tp_, fn_, fp_, tn_ = (np.broadcast_to(a.values, full.shape) for a in arrays)
-        rows = np.stack([tn_, fp_], -1), np.stack([fn_, tp_], -1)
-        return labelled(np.stack(rows, -2), order, [str(dim) for dim in full.dims])
     wanted = "`tp`, `fn`, `fp` and `tn` must be numbers or have the same dims, sizes and coordinates"
     if len(batches) > 1:
         raise ValueError(f"{wanted}; got {shapes}.")
@@ -194,13 +188,10 @@ def from_cells(
         four = xr.broadcast(*xr.align(*arrays, join="exact"))
     except ValueError as error:
         raise ValueError(f"{wanted}; got {shapes}.") from error
-    stacked = xr.concat(
-        [xr.concat([four[3], four[2]], PREDICTED), xr.concat([four[1], four[0]], PREDICTED)],
-        ACTUAL,
-        coords="minimal",
-        compat="override",
-    )
-    return _finish(stacked.transpose(..., *MATRIX).assign_coords({ACTUAL: order, PREDICTED: order}))
+    tp_, fn_, fp_, tn_ = (one.data for one in four)  # of NumPy or dask
+    values = np.stack([np.stack([tn_, fp_], -1), np.stack([fn_, tp_], -1)], -2)
+    found = labelled(values, order, [str(dim) for dim in four[3].dims])
+    return _finish(found.assign_coords(four[3].coords).assign_attrs(four[3].attrs))
 
 
 @plain_words
