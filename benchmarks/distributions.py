@@ -34,7 +34,10 @@ ALL = metrics.resolve(None, 2)
 COMMON = tuple(metric for metric in ALL if metric.name not in LACKS)
 PEER_OF = {metric.name: name for metric, name in zip(COMMON, PEER_REPORT.split(), strict=True)}
 MODELS = {"dirichlet_multinomial": 1.0, "three_binomial": 0.5}  # the prior of the shares that "jeffreys" means
-EMPTY = "import os, tempfile\nf = tempfile.TemporaryDirectory()\nos.environ['BAYESCM_CACHE_DIR'] = f.name\n"
+EMPTY = (  # and, as by default, Python runs what it has sooner done than compiled
+    "import os, tempfile\nf = tempfile.TemporaryDirectory()\n"
+    "os.environ |= {'BAYESCM_CACHE_DIR': f.name, 'BAYESCM_COMPILE': ''}\n"
+)
 
 
 def digits(value: float, n: int = 3) -> str:

@@ -7,7 +7,7 @@ Run `python -m uv run --group peers python benchmarks/trunk.py`; ``--write`` put
 import os
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-os.environ |= dict.fromkeys(THREADS, "1")  # before NumPy is imported
+os.environ |= dict.fromkeys(THREADS, "1") | {"BAYESCM_COMPILE": "1"}  # before NumPy is imported
 
 import argparse
 import datetime
