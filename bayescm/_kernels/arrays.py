@@ -59,6 +59,11 @@ def logarithms(odds: Array, n: int, left: float, rate: float, out: Array) -> Non
     out[:n] = (np.log(odds[:n]) - left) * rate
 
 
+def inside(odds: Array, weights: Array, n: int) -> float:
+    """Do as `lattice._inside`."""
+    return float(weights[:n][(odds[:n] > _TINY) & (odds[:n] < _HUGE)].sum())
+
+
 def sums(
     places: Array, factors: Array, outside: Array, weights: Array, n: int, last: float, direct: Array
 ) -> tuple[float, float]:
@@ -180,6 +185,7 @@ OF = {
     "lattice._edges": edges,
     "lattice._edges_of_correlation": edges_of_correlation,
     "lattice._logarithms": logarithms,
+    "lattice._inside": inside,
     "lattice._sums": sums,
     "lattice._prepare_form": prepare_form,
     "moments._summed": summed,

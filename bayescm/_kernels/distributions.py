@@ -21,7 +21,7 @@ from bayescm._kernels.codes import (
 from bayescm._kernels.events import metric_at
 from bayescm._kernels.integrals import LEVELS, One, distribution
 from bayescm._kernels.jit import kernel
-from bayescm._kernels.lattice import EDGES, NODES, spread_out
+from bayescm._kernels.lattice import EDGES, LEAST_SHARE, NODES, spread_out
 from bayescm._kernels.moments import moments
 from bayescm._kernels.nodes import CACHED, PATH, REACH, Workspace, most_nodes, prepare
 from bayescm._kernels.search import (
@@ -141,7 +141,10 @@ def _slopes(tree, a, shares, num, den, kind, out):
 
 @kernel
 def choose(trees, a, shares, num, den, kind, ordered):
-    """Pick the tree whose inner split carries the largest share of the variance; put the forms in its order.
+    """Pick the tree whose integrand has the fewest kinks, of those whose inner split has a good share of the variance.
+
+    The other splits move the edge of an event by sqrt((1 - share) / share) standard deviations of the inner one, and
+    from its tail it is about (sqrt(concentration) - 1)^2 / sqrt(concentration) of them to an end of (0, 1).
 
     Returns
     -------
@@ -162,6 +165,10 @@ def choose(trees, a, shares, num, den, kind, ordered):
         share = parts[inner] ** 2 / total if total > 0.0 else 0.0
         if kind == CORRELATION and tree[SHAPE] == ROOT_INSIDE:
             share *= 0.5  # the event may be two intervals
+        if share > LEAST_SHARE:
+            pair = _splits(tree, a, shares)[1 if tree[SHAPE] == LEFT_INSIDE else 0]
+            root = math.sqrt(max(min(pair[0], pair[1]), 1.0))
+            share = 1.0 + (root - 1.0) ** 2 / root * math.sqrt(share / max(1.0 - share, 1e-9))
         if share > most:
             best, most, centre, spread = k, share, base, math.sqrt(total)
             slopes[0], slopes[1], slopes[2] = parts[inner], parts[2], parts[outer]
@@ -220,6 +227,7 @@ def _prepared(formula, a, shares, room):
     """Hang a matrix on the tree that suits it best, and load its splits; also the metric's mean and sd, roughly."""
     index, centre, spread, slopes = choose(formula.trees, a, shares, formula.num, formula.den, formula.kind, room.forms)
     load(formula.trees[index], a, shares, room)
+    room.sizes[:] = 0
     if room.dists[1, POINT] == 0.0 and room.dists[2, POINT] == 0.0:
         spread_out(formula.kind, formula.trees[index, SHAPE], slopes, room)
     return One(formula.lower, formula.upper, formula.kind, formula.trees[index, SHAPE], room), centre, spread

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayescm._kernels.beta import POINT, P, Q
+from bayescm._kernels.beta import POINT, A, B, P, Q
 from bayescm._kernels.events import MOST_KINKS, Event, conditional, line_of, middle_kinks, outer_kinks, value_of
 from bayescm._kernels.jit import kernel
 from bayescm._kernels.lattice import BEYOND, of_lattice
@@ -22,6 +22,8 @@ from bayescm._kernels.nodes import NEAR, Workspace, mass, nodes, pieces, point
 LEVELS = 7
 LATTICE = 1e-5  # goal down to which the lattices serve
 SURE = 1e-4  # largest difference of the lattices: it is no more than an error
+SMOOTH, LOOSE = 2.5, 1e-3  # least concentration from which on the error is far less than a difference up to the second
+BEYOND_KINKS = 1e-4  # of a tail: more isn't left to lattices
 SOFT_LEVELS = 4  # without an answer after these, look where the integrand may jump
 
 
@@ -145,18 +147,24 @@ def distribution(x, one, goal, reach):
     dist, path, cached, scratch = room.dists[2], room.paths[2], room.cached[2], room.scratch[0]
     nothing = total = rough = Mean(0.0, 0.0, 0.0, 0.0, 0.0)
     kinks = np.empty(MOST_KINKS)
-    if goal >= LATTICE and reach == NEAR and dist[POINT] == 0.0 and room.dists[1, POINT] == 0.0:
-        low, density = of_lattice(x, one.kind, one.shape, room, 0)
+    known = goal >= LATTICE and reach == NEAR and room.sizes[0] > 0
+    if known:
+        low, density, beyond = of_lattice(x, one.kind, one.shape, room, 0)
         if goal >= 1.0:
             return low, 1.0 - low, density, 0.0
-        low2, density2 = of_lattice(x, one.kind, one.shape, room, 1)
-        low, density = 0.5 * (low + low2), 0.5 * (density + density2)
+        low2, density2, beyond2 = of_lattice(x, one.kind, one.shape, room, 1)
         change, bend = abs(low - low2), abs(density - density2)
-        error = (change + BEYOND) / max(min(low, 1.0 - low), 1e-12)
-        sure = min(goal, SURE)
-        if error <= sure and bend <= sure * density:
-            return low, 1.0 - low, density, error
-    for stage in range(3):  # the first finds out how large the answer is, the last knows where it may jump
+        low, density = 0.5 * (low + low2), 0.5 * (density + density2)
+        tail = max(min(low, 1.0 - low), 1e-12)
+        if max(beyond, beyond2) <= BEYOND_KINKS * tail:
+            error, sure = (change + BEYOND) / tail, min(goal, SURE)
+            if error <= sure and bend <= sure * density:
+                return low, 1.0 - low, density, error
+            least = min(room.dists[0, A], room.dists[0, B], room.dists[1, A], room.dists[1, B], dist[A], dist[B])
+            if least >= SMOOTH and max(error, bend / density) <= LOOSE:
+                return low, 1.0 - low, density, 0.01 * max(error, bend / density)
+        rough = Mean(low, 1.0 - low, density, 0.0, 0.0)
+    for stage in range(1 if known else 0, 3):  # the first finds out how large it is, the last knows where it may jump
         if dist[POINT] > 0:
             total = _middle(event, dist[P], dist[Q], room, goal, reach, nothing)
             break

@@ -1,24 +1,26 @@
 """Two integrals by one lattice of nodes without kinks, for all values of a metric of one matrix: a second of the time.
 
 The nodes lie in a circle of both normal quantiles; what the metric needs of the outer splits there is computed once.
-A second lattice lies between the nodes of the first: their mean is that of a finer one, and their difference tells how
-fine the first was.
+A second lattice lies in the middles of the cells of the first: their mean is that of a finer one, and their difference
+tells how fine the first was, if the integrand is smooth. It isn't where the event's edge leaves (0, 1) within the
+circle: there two lattices may agree on what is wrong, and how much of the circle lies beyond is told too.
 """
 
 import math
 
 import numpy as np
 
-from bayescm._kernels.beta import CELLS, LEFT, MEDIAN, RATE, hermite, tails
+from bayescm._kernels.beta import CELLS, LEFT, MEDIAN, RATE, A, B, hermite, tails
 from bayescm._kernels.codes import CORRELATION, LEFT_INSIDE
 from bayescm._kernels.events import value_of
 from bayescm._kernels.jit import kernel, vector_kernel
 from bayescm._kernels.nodes import NEAR, STEP, point
 
-_LEAST_SHARE = 0.2  # of the inner split in twice the variance
-_MOST = 600  # nodes: the circle has 6.4^2 pi / .8^2 / sqrt(.2) = 450
+LEAST_SHARE = 0.3  # of the inner split in the variance: the integrand is narrow where it is less
+_MOST = 320  # nodes: the circle has 6.4^2 pi / .8^2 / sqrt(2 .3) = 260
 NODES = (2, 8, _MOST)
 EDGES = (6, _MOST)
+_SMOOTH = 10.0  # concentration: the edge leaves (0, 1) where the inner cdf is as flat as x^10
 _TINY, _HUGE = 1e-140, 1e140  # odds
 BEYOND = math.exp(-0.5 * NEAR * NEAR)  # the circle
 _NOTHING = 1e-13  # probability beyond the table
@@ -29,25 +31,27 @@ def spread_out(kind, shape, slopes, room):
     """Fill both lattices with what the metric needs at each node, and tabulate the inner cdf itself.
 
     The integrand varies along the gradient of the metric, over the sd of what the inner split adds: the nodes are close
-    in that direction, and the second lattice lies between in it.
+    in that direction. There are none where its share of the variance is small.
 
     Parameters
     ----------
     slopes : ndarray of shape (3,)
         Of the metric in the normal quantiles of the inner, the middle and the outer split.
     """
-    _tabulate(room.tables[0], room.dists[0], room.direct)
     along = math.sqrt(slopes[1] ** 2 + slopes[2] ** 2)
     share = slopes[0] ** 2 / (slopes[0] ** 2 + along**2) if along > 0.0 else 1.0
+    if not share >= LEAST_SHARE:
+        return
+    _tabulate(room.tables[0], room.dists[0], room.direct)
     cos, sin = (slopes[2] / along, slopes[1] / along) if along > 0.0 else (1.0, 0.0)
-    near, far = STEP * math.sqrt(min(max(2.0 * share, _LEAST_SHARE), 1.0)), STEP
+    near, far = STEP * math.sqrt(min(2.0 * share, 1.0)), STEP
     rows, columns = int(NEAR / near) + 1, int(NEAR / far)
     for between in range(2):
         n, total, out, points = 0, 0.0, room.flat[between], room.edges
         for i in range(-rows, rows + 1):
             s = (i + 0.5 * between) * near
             for j in range(-columns, columns + 1):
-                t = j * far
+                t = (j + 0.5 * between) * far
                 if s * s + t * t > NEAR * NEAR:
                     continue
                 points[0, n], points[1, n] = point(s * cos - t * sin, room.paths[2])
@@ -207,9 +211,18 @@ def _sums(places, factors, outside, weights, n, last, direct):
     return low, density
 
 
+@vector_kernel
+def _inside(odds, weights, n):
+    """Return the weight of the nodes whose edge lies in (0, 1)."""
+    total = 0.0
+    for i in range(n):
+        total += weights[i] if _TINY < odds[i] < _HUGE else 0.0
+    return total
+
+
 @kernel
 def _part(lower, n, room, between):
-    """Return the sums over the upper or the lower edges, with what lies beyond the table."""
+    """Return the sums over the upper or the lower edges, with what lies beyond the table, and the weight inside."""
     table, dist, edges, weights = room.tables[0], room.dists[0], room.edges, room.flat[between, 7]
     odds, factors, places = edges[1 if lower else 0], edges[3 if lower else 2], edges[5]
     left, rate, cells = dist[LEFT], dist[RATE], dist[CELLS]
@@ -224,22 +237,29 @@ def _part(lower, n, room, between):
             clamped = first if places[i] < 0.0 else 1.0 - last
             low += weights[i] * (1.0 - 2.0 * edges[4, i]) * (beyond - clamped)
             density += weights[i] * f * factors[i]
-    return low, density
+    return low, density, _inside(odds, weights, n)
 
 
 @kernel
 def of_lattice(x, kind, shape, room, between):
-    """Return cdf and pdf of the metric at x by one of both lattices, to the spacing of numbers at 1."""
+    """Return cdf and pdf of the metric at x by one of both lattices, and how much lies beyond kinks of the integrand.
+
+    The last is the lesser weight of two parts of the lattice: where the edge of the event lies in (0, 1), and where
+    not; or the sum of such weights of two edges. A single edge leaves smoothly where both concentrations are large.
+    """
+    smooth = min(room.dists[0, A], room.dists[0, B]) >= _SMOOTH
     n, nodes, edges = room.sizes[between], room.flat[between], room.edges
     if kind == CORRELATION and shape == LEFT_INSIDE:
         _edges_of_correlation(x, n, nodes, edges)
-        return _part(False, n, room, between)
+        low, density, inside = _part(False, n, room, between)
+        return low, density, 0.0 if smooth else min(inside, 1.0 - inside)
     value, slope = (x * x, 2.0 * x) if kind == CORRELATION else value_of(x, kind)
     most = _edges(x, value, slope, kind == CORRELATION, n, nodes, edges)
-    low, density = _part(False, n, room, between)
+    low, density, inside = _part(False, n, room, between)
+    beyond = min(inside, 1.0 - inside)
     for i in range(n):
         low += nodes[7, i] * edges[4, i]
     if most > _TINY:
-        low2, density2 = _part(True, n, room, between)
-        low, density = low - low2, density + density2
-    return low, density
+        low2, density2, inside = _part(True, n, room, between)
+        return low - low2, density + density2, beyond + min(inside, 1.0 - inside)
+    return low, density, 0.0 if smooth else beyond

@@ -19,6 +19,8 @@ _STEEP = 50.0  # of a difference of log densities
 LACKING = 1e-2  # in normal quantiles, of an interval's ends
 _EQUAL = 1e-2  # difference of the log densities at the ends of a highest-density interval
 FEW, _FEW_STEPS = 1.0, 10  # goal of the first steps of a search; how many of a quantile's may be such
+_STRIDE = 4.0  # of a search that lost its way, in widths
+_FAR = 10.0  # in the same units as what follows, of which it is a multiple
 _ROUGH, _FINE, _SURE = 3e-2, 3e-4, 3e-6  # last step: of a search on few nodes, of a quantile, of equal densities
 _NORMAL = 1.0 / math.sqrt(2.0 * math.pi)
 _MOST = 36.0  # of the coordinate: beyond it 1 - x is below the spacing of numbers
@@ -58,10 +60,11 @@ def _at(z, one, goal, reach):
 def solve(low_target, high_target, start, scale, one, goal):
     """Return the coordinate where cdf and sf are as wanted, the log density in x there, the cdf's error, what lacks.
 
-    Newton's method in the cdf's normal quantile, which is nearly straight, inside a bracket that is halved where that
-    is slow: first on few nodes, then to the goal. `scale` is the width of the distribution in z. What lacks is how far
-    the normal quantile is from its target before the last step, the error after the step is about that squared; 0 where
-    the bracket is as narrow as numbers or the distribution allow.
+    Newton's method in the cdf's normal quantile, which is nearly straight, inside a bracket that is looked for in
+    strides where a step leads astray, and halved where that is slow: first on few nodes, then to the goal. `scale` is
+    the width of the distribution in z. What lacks is how far the normal quantile is from its target before the last
+    step, the error after the step is about that squared; 0 where the bracket is as narrow as numbers or the
+    distribution allow.
     """
     lowest, highest = -700.0, 700.0 if math.isinf(one.upper) else _MOST
     low_z, high_z = lowest, highest
@@ -84,12 +87,15 @@ def solve(low_target, high_target, start, scale, one, goal):
         met = abs(excess) < 1e-8
         if met and not abs(after - z) <= scale:  # hardly any density here
             after = z
-        close = met or (abs(after - z) <= near * scale and abs(excess) < near)
-        stuck = abs(after - z) <= near * scale and not close  # where the density is infinite
+        small = abs(after - z) <= near * scale
+        close = met or (small and abs(excess) < near)
+        stuck = small and not close and abs(excess) > min(_FAR * near, 0.5 * before)  # where the density is infinite
         slow = abs(excess) > 0.5 * before and low_z > lowest and high_z < highest
         before = abs(excess)
         if stuck or (slow and not close) or not (close or low_z < after < high_z) or math.isnan(after):
-            after = 0.5 * (low_z + high_z)
+            after = z + math.copysign(_STRIDE * scale * 2.0**step, -excess)
+            if not low_z < after < high_z or (low_z > lowest and high_z < highest):
+                after = 0.5 * (low_z + high_z)
         z = after
         narrow = high_z - low_z <= 1e-9 * min(scale, 1.0) + 4e-16 * abs(z)
         if not (close or narrow):

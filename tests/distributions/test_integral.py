@@ -494,6 +494,27 @@ def test_where_the_intervals_lie():
     np.testing.assert_allclose(s.interval.values[0], [0.205, 0.983], atol=0.003)
 
 
+@pytest.mark.parametrize("name", ["cohen_kappa", "markedness", "matthews_correlation", "f1", "p4"])
+@pytest.mark.parametrize("model", ["dirichlet_multinomial", "three_binomial"])
+def test_where_lattices_agree_on_what_is_wrong(name, model):
+    """The integrand has kinks: kappa of (0, 0, 20, 20) was off by .025 of the width, with a stated error of 3e-6."""
+    few = [(0, 0, 20, 20), (0, 10, 10, 2), (3, 3, 3, 2), (1, 5, 2, 20), (12, 3, 0, 0), (7, 0, 0, 14)]
+    for cells in [*few, (43, 218, 0, 2)]:
+        dist = distribution_of(cells, name, model=model).dist
+        if isinstance(dist, Integral):
+            found = dist.statistics(0.95, "eti")
+            below = dist.cdf(np.array([found["lower"], found["median"], found["upper"]]))
+            error = np.abs(below - [0.025, 0.5, 0.975]) / [0.025, 0.5, 0.025]
+            assert (error < np.maximum(3.0 * found["error"], 1e-5)).all(), (cells, error, found["error"])
+
+
+def test_search_that_steps_astray():
+    """The first step from a median at .51 went to -1, and from there into a far tail, 100 milliseconds long."""
+    for cells, ends in [((167, 136, 0, 19), (0.185220, 0.316801)), ((16, 1, 614, 22), (-0.177849, 0.026655))]:
+        found = distribution_of(cells, "matthews_correlation").dist.statistics(0.95, "eti")
+        np.testing.assert_allclose([found["lower"], found["upper"]], ends, atol=1e-6)
+
+
 def test_medians_off_the_tables():
     """Concentrations of .06: F1's mean was NaN, with what memory held; against draws."""
     counts, settings = [[1, 26], [5, 0]], {"model": "three_binomial", "prior": 0.06}
