@@ -15,8 +15,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BAYESCM_THREADS")
-os.environ |= dict.fromkeys((*THREADS, "BAYESCM_COMPILE"), "1")
+os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BAYESCM_THREADS"), "1")
+os.environ["BAYESCM_COMPILE"] = "1"
 
 import numpy as np
 

@@ -13,8 +13,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BAYESCM_THREADS")
-os.environ |= dict.fromkeys((*THREADS, "BAYESCM_COMPILE"), "1")
+os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BAYESCM_THREADS"), "1")
+os.environ["BAYESCM_COMPILE"] = "1"
 
 import numpy as np
 import xarray as xr

@@ -46,7 +46,7 @@ from bayescm._kernels.search import (
 SHAPE, ORDER, ROOT, LEFT_SPLIT, RIGHT_SPLIT = 0, 1, 5, 6, 7
 
 _SLOTS, _KEPT = 3, 12
-_LOOSER, _GOAL_OF_ONE, _GOAL_OF_TWO = 1e-2, 1e-4, 1e-5
+_LOOSER, _GOAL_OF_ONE, _GOAL_OF_TWO = 1e-2, 1e-6, 1e-5
 
 
 @kernel
@@ -56,7 +56,7 @@ def workspace():
     return Workspace(
         np.empty((n, *TABLE)), np.zeros((n, DESCRIPTION)), np.empty((n, *CACHED)), np.empty((n, *PATH)),
         np.zeros((2, 8, most_nodes(LEVELS))), np.empty((2, 4, 4)),
-        np.empty(NODES), np.empty(EDGES), np.empty((MAX_CELLS, 8)), np.zeros(2, np.int64),
+        np.empty(NODES), np.empty(EDGES), np.empty((MAX_CELLS, 8)), np.zeros(NODES[0], np.int64),
     )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayescm._kernels.beta import POINT, A, B, P, Q
+from bayescm._kernels.beta import POINT, P, Q
 from bayescm._kernels.events import MOST_KINKS, Event, conditional, line_of, middle_kinks, outer_kinks, value_of
 from bayescm._kernels.jit import kernel
 from bayescm._kernels.lattice import BEYOND, of_lattice
@@ -22,7 +22,7 @@ from bayescm._kernels.nodes import NEAR, Workspace, mass, nodes, pieces, point
 LEVELS = 7
 LATTICE = 1e-5  # goal down to which the lattices serve
 SURE = 1e-4  # largest difference of the lattices: it is no more than an error
-SMOOTH, LOOSE = 2.5, 1e-3  # least concentration from which on the error is far less than a difference up to the second
+STEEP = 1e-2  # change of the density
 BEYOND_KINKS = 1e-4  # of a tail: more isn't left to lattices
 SOFT_LEVELS = 4  # without an answer after these, look where the integrand may jump
 
@@ -58,7 +58,7 @@ def _refined(now, level, n, scratch, goal, floor):
     low, high : float
         The change of the probabilities; 0 at the first level.
     bool
-        Whether it is relatively below the goal, `floor` being added to the probabilities.
+        Whether it is relatively below the goal, `floor` being added to the probabilities, and the density's is small.
     """
     low = high = density = error_low = error_high = 0.0
     for i in range(n):
@@ -74,6 +74,7 @@ def _refined(now, level, n, scratch, goal, floor):
     error_low, error_high = 0.5 * now.error_low + error_low, 0.5 * now.error_high + error_high
     change_low, change_high = abs(low - now.low), abs(high - now.high)
     done = change_low <= goal * (low + floor.low) and change_high <= goal * (high + floor.high)
+    done &= abs(density - now.density) <= STEEP * (density + floor.density)  # two steps may agree where it is a step
     return Mean(low, high, density, error_low, error_high), change_low, change_high, done
 
 
@@ -156,13 +157,8 @@ def distribution(x, one, goal, reach):
         change, bend = abs(low - low2), abs(density - density2)
         low, density = 0.5 * (low + low2), 0.5 * (density + density2)
         tail = max(min(low, 1.0 - low), 1e-12)
-        if max(beyond, beyond2) <= BEYOND_KINKS * tail:
-            error, sure = (change + BEYOND) / tail, min(goal, SURE)
-            if error <= sure and bend <= sure * density:
-                return low, 1.0 - low, density, error
-            least = min(room.dists[0, A], room.dists[0, B], room.dists[1, A], room.dists[1, B], dist[A], dist[B])
-            if least >= SMOOTH and max(error, bend / density) <= LOOSE:
-                return low, 1.0 - low, density, 0.01 * max(error, bend / density)
+        if max(beyond, beyond2) <= BEYOND_KINKS * tail and change <= min(goal, SURE) * tail and bend <= SURE * density:
+            return low, 1.0 - low, density, (change + BEYOND) / tail
         rough = Mean(low, 1.0 - low, density, 0.0, 0.0)
     for stage in range(1 if known else 0, 3):  # the first finds out how large it is, the last knows where it may jump
         if dist[POINT] > 0:

@@ -71,12 +71,11 @@ def solve(low_target, high_target, start, scale, one, goal):
     target = to_normal(low_target, high_target)
     reach = reach_for(min(low_target, high_target))
     now, near = (FEW, _ROUGH) if reach < REACH and goal < FEW else (goal, _FINE)
-    z, worst, density, before, narrow = min(max(start, low_z), high_z), 0.0, 0.0, math.inf, False
+    z, error, density, before, narrow = min(max(start, low_z), high_z), 0.0, 0.0, math.inf, False
     for step in range(_STEPS):
         if now > goal and step == _FEW_STEPS:
             now, near, low_z, high_z = goal, _FINE, lowest, highest
         low, high, density, slope, error = _at(z, one, now, reach)
-        worst = max(worst, error)
         at = to_normal(low, high)
         excess = at - target
         if excess > 0.0:
@@ -103,7 +102,7 @@ def solve(low_target, high_target, start, scale, one, goal):
         if now <= goal:
             break
         now, near, low_z, high_z = goal, _FINE, lowest, highest  # what was found on few nodes isn't certain
-    return z, math.log(density) if density > 0.0 else -math.inf, worst, 0.0 if narrow else before
+    return z, math.log(density) if density > 0.0 else -math.inf, error, 0.0 if narrow else before
 
 
 @kernel
