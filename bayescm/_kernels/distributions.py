@@ -56,7 +56,7 @@ def workspace():
     return Workspace(
         np.empty((n, *TABLE)), np.zeros((n, DESCRIPTION)), np.empty((n, *CACHED)), np.empty((n, *PATH)),
         np.zeros((2, 8, most_nodes(LEVELS))), np.empty((2, 4, 4)),
-        np.empty(NODES), np.empty(EDGES), np.empty((MAX_CELLS, 8)), np.zeros(NODES[0], np.int64),
+        np.empty(NODES), np.empty(EDGES), np.empty((MAX_CELLS, 8)), np.zeros(2, np.int64),
     )  # fmt: skip
 
 

@@ -1,10 +1,9 @@
 """Two integrals by one lattice of nodes without kinks, for all values of a metric of one matrix: a second of the time.
 
 The nodes lie in a circle of both normal quantiles; what the metric needs of the outer splits there is computed once.
-A second lattice lies between the nodes of the first, along the metric's gradient: their mean is that of a finer one,
-and their difference tells how fine the first was. Of what varies across both see the same: a third lattice finds that.
-Where the event's edge leaves (0, 1) within the circle, they may agree on what is wrong, and how much of the circle lies
-beyond is told too.
+A second lattice is shifted by half a step along the metric's gradient and by a quarter across, so that no direction and
+no diagonal escapes: their mean is that of a finer one, and their difference tells how fine the first was. Where the
+event's edge leaves (0, 1) within the circle both may agree on what is wrong: how much lies beyond is told too.
 """
 
 import math
@@ -19,8 +18,7 @@ from bayescm._kernels.nodes import NEAR, STEP, point
 
 LEAST_SHARE = 0.3  # of the inner split in the variance: the integrand is narrow where it is less
 _MOST = 320  # nodes: the circle has 6.4^2 pi / .8^2 / sqrt(2 .3) = 260
-_SHIFTS = np.array([[0.0, 0.0], [0.5, 0.25]])  # of the lattices, in steps along the gradient and across
-NODES = (len(_SHIFTS), 8, _MOST)
+NODES = (2, 8, _MOST)
 EDGES = (6, _MOST)
 _SMOOTH = 10.0  # concentration: the edge leaves (0, 1) where the inner cdf is as flat as x^10
 _TINY, _HUGE = 1e-140, 1e140  # odds
@@ -30,7 +28,7 @@ _NOTHING = 1e-13  # probability beyond the table
 
 @kernel
 def spread_out(kind, shape, slopes, room):
-    """Fill the lattices with what the metric needs at each node, and tabulate the inner cdf itself.
+    """Fill both lattices with what the metric needs at each node, and tabulate the inner cdf itself.
 
     The integrand varies along the gradient of the metric, over the sd of what the inner split adds: the nodes are close
     in that direction. There are none where its share of the variance is small.
@@ -48,12 +46,12 @@ def spread_out(kind, shape, slopes, room):
     cos, sin = (slopes[2] / along, slopes[1] / along) if along > 0.0 else (1.0, 0.0)
     near, far = STEP * math.sqrt(min(2.0 * share, 1.0)), STEP
     rows, columns = int(NEAR / near) + 1, int(NEAR / far)
-    for which in range(len(_SHIFTS)):
-        n, total, out, points = 0, 0.0, room.flat[which], room.edges
+    for between in range(2):
+        n, total, out, points = 0, 0.0, room.flat[between], room.edges
         for i in range(-rows, rows + 1):
-            s = (i + _SHIFTS[which, 0]) * near
+            s = (i + 0.5 * between) * near
             for j in range(-columns, columns + 1):
-                t = (j + _SHIFTS[which, 1]) * far
+                t = (j + 0.25 * between) * far
                 if s * s + t * t > NEAR * NEAR:
                     continue
                 points[0, n], points[1, n] = point(s * cos - t * sin, room.paths[2])
@@ -62,7 +60,7 @@ def spread_out(kind, shape, slopes, room):
                 total += out[7, n]
                 n += 1
         out[7, :n] /= total
-        room.sizes[which] = n
+        room.sizes[between] = n
         if kind == CORRELATION:
             _prepare_correlation(shape == LEFT_INSIDE, n, points, out)
         else:
@@ -223,9 +221,9 @@ def _inside(odds, weights, n):
 
 
 @kernel
-def _part(lower, n, room, which):
+def _part(lower, n, room, between):
     """Return the sums over the upper or the lower edges, with what lies beyond the table, and the weight inside."""
-    table, dist, edges, weights = room.tables[0], room.dists[0], room.edges, room.flat[which, 7]
+    table, dist, edges, weights = room.tables[0], room.dists[0], room.edges, room.flat[between, 7]
     odds, factors, places = edges[1 if lower else 0], edges[3 if lower else 2], edges[5]
     left, rate, cells = dist[LEFT], dist[RATE], dist[CELLS]
     _logarithms(odds, n, left, rate, places)
@@ -243,25 +241,25 @@ def _part(lower, n, room, which):
 
 
 @kernel
-def of_lattice(x, kind, shape, room, which):
-    """Return cdf and pdf of the metric at x by one of the lattices, and how much lies beyond kinks of the integrand.
+def of_lattice(x, kind, shape, room, between):
+    """Return cdf and pdf of the metric at x by one of both lattices, and how much lies beyond kinks of the integrand.
 
     The last is the lesser weight of two parts of the lattice: where the edge of the event lies in (0, 1), and where
     not; or the sum of such weights of two edges. A single edge leaves smoothly where both concentrations are large.
     """
     smooth = min(room.dists[0, A], room.dists[0, B]) >= _SMOOTH
-    n, nodes, edges = room.sizes[which], room.flat[which], room.edges
+    n, nodes, edges = room.sizes[between], room.flat[between], room.edges
     if kind == CORRELATION and shape == LEFT_INSIDE:
         _edges_of_correlation(x, n, nodes, edges)
-        low, density, inside = _part(False, n, room, which)
+        low, density, inside = _part(False, n, room, between)
         return low, density, 0.0 if smooth else min(inside, 1.0 - inside)
     value, slope = (x * x, 2.0 * x) if kind == CORRELATION else value_of(x, kind)
     most = _edges(x, value, slope, kind == CORRELATION, n, nodes, edges)
-    low, density, inside = _part(False, n, room, which)
+    low, density, inside = _part(False, n, room, between)
     beyond = min(inside, 1.0 - inside)
     for i in range(n):
         low += nodes[7, i] * edges[4, i]
     if most > _TINY:
-        low2, density2, inside = _part(True, n, room, which)
+        low2, density2, inside = _part(True, n, room, between)
         return low - low2, density + density2, beyond + min(inside, 1.0 - inside)
     return low, density, 0.0 if smooth else beyond

@@ -19,8 +19,7 @@ _STEEP = 50.0  # of a difference of log densities
 LACKING = 1e-2  # in normal quantiles, of an interval's ends
 _EQUAL = 1e-2  # difference of the log densities at the ends of a highest-density interval
 FEW, _FEW_STEPS = 1.0, 10  # goal of the first steps of a search; how many of a quantile's may be such
-_STRIDE = 4.0  # of a search that lost its way, in widths
-_FAR = 10.0  # in the same units as what follows, of which it is a multiple
+_STRIDE, _STUCK = 4.0, 10.0  # widths of a search that lost its way; last steps that it isn't near after
 _ROUGH, _FINE, _SURE = 3e-2, 3e-4, 3e-6  # last step: of a search on few nodes, of a quantile, of equal densities
 _NORMAL = 1.0 / math.sqrt(2.0 * math.pi)
 _MOST = 36.0  # of the coordinate: beyond it 1 - x is below the spacing of numbers
@@ -88,7 +87,7 @@ def solve(low_target, high_target, start, scale, one, goal):
             after = z
         small = abs(after - z) <= near * scale
         close = met or (small and abs(excess) < near)
-        stuck = small and not close and abs(excess) > min(_FAR * near, 0.5 * before)  # where the density is infinite
+        stuck = small and not close and abs(excess) > min(_STUCK * near, 0.5 * before)  # where the density is infinite
         slow = abs(excess) > 0.5 * before and low_z > lowest and high_z < highest
         before = abs(excess)
         if stuck or (slow and not close) or not (close or low_z < after < high_z) or math.isnan(after):

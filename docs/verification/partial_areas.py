@@ -23,7 +23,7 @@ HERE = Path(__file__).parent
 SHIFT = 1.5
 CASES = (20, 50, 200)
 """And twice as many controls; of three classes as many each."""
-REPEATS = {"auc": 400, "aucpr": 200}
+REPEATS = {"auc": 400, "aucpr": 1000}
 """Test sets, by the function that is called; posteriors take longer."""
 Sample = Callable[[np.random.Generator, int], tuple[Array, Array]]
 
