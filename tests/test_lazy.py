@@ -174,7 +174,7 @@ def drawn(name):
 def test_two_processes_of_a_cluster_say_the_same():
     from distributed import Client, LocalCluster
 
-    cluster = LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None)
+    cluster = LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0")
     with cluster, Client(cluster):
         for name, call in LAZY.items():
             wanted = call(lambda counts: counts)
@@ -188,7 +188,7 @@ def test_a_worker_that_is_killed_in_mid_run_changes_nothing():
 
     many = bayescm.from_array(RNG.integers(0, 25, (600, 3, 3)), dims="tile")
     wanted = bayescm.summary(many, "f1_macro", **DRAWN)
-    cluster = LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None)
+    cluster = LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0")
     with cluster, Client(cluster) as client:
         running = client.compute(bayescm.summary(many.chunk(tile=10), "f1_macro", **DRAWN))
         while not any(client.run(lambda dask_worker: dask_worker.state.executed_count).values()):

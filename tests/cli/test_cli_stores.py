@@ -333,7 +333,7 @@ def test_a_cluster_that_loses_a_worker_writes_the_same_bytes(capsys, folder):
     to_zarr(xr.concat([TILES] * 40, "tile").drop_vars("tile"), "many.zarr", tile=500)
     settings = ["--metrics", "mcc,p4", "--seed", "3", "--chunk", "20"]
     assert run(capsys, *settings, store="many.zarr", output="whole.zarr")[0] == 0
-    with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
+    with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster:
         victim = next(iter(cluster.workers.values())).pid
 
         def kill():
