@@ -14,9 +14,10 @@ from typing import NamedTuple
 import numpy as np
 
 from bayescm._kernels.beta import POINT, P, Q
+from bayescm._kernels.codes import CORRELATION, LEFT_INSIDE
 from bayescm._kernels.events import MOST_KINKS, Event, conditional, line_of, middle_kinks, outer_kinks, value_of
 from bayescm._kernels.jit import kernel
-from bayescm._kernels.lattice import BEYOND, of_lattice
+from bayescm._kernels.lattice import BEYOND, beyond_kinks, of_lattice
 from bayescm._kernels.nodes import NEAR, Workspace, mass, nodes, pieces, point
 
 LEVELS = 7
@@ -150,14 +151,17 @@ def distribution(x, one, goal, reach):
     kinks = np.empty(MOST_KINKS)
     known = goal >= LATTICE and reach == NEAR and room.sizes[0] > 0
     if known:
-        low, density, beyond = of_lattice(x, one.kind, one.shape, room, 0)
+        low, density = of_lattice(x, one.kind, one.shape, room, 0)
         if goal >= 1.0:
             return low, 1.0 - low, density, 0.0
-        low2, density2, beyond2 = of_lattice(x, one.kind, one.shape, room, 1)
+        single = one.kind == CORRELATION and one.shape == LEFT_INSIDE
+        beyond = beyond_kinks(single, room, 0)
+        low2, density2 = of_lattice(x, one.kind, one.shape, room, 1)
+        beyond = max(beyond, beyond_kinks(single, room, 1))
         change, bend = abs(low - low2), abs(density - density2)
         low, density = 0.5 * (low + low2), 0.5 * (density + density2)
         tail = max(min(low, 1.0 - low), 1e-12)
-        if max(beyond, beyond2) <= BEYOND_KINKS * tail and change <= min(goal, SURE) * tail and bend <= SURE * density:
+        if beyond <= BEYOND_KINKS * tail and change <= min(goal, SURE) * tail and bend <= SURE * density:
             return low, 1.0 - low, density, (change + BEYOND) / tail
         rough = Mean(low, 1.0 - low, density, 0.0, 0.0)
     for stage in range(1 if known else 0, 3):  # the first finds out how large it is, the last knows where it may jump

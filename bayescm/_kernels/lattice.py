@@ -222,7 +222,7 @@ def _inside(odds, weights, n):
 
 @kernel
 def _part(lower, n, room, between):
-    """Return the sums over the upper or the lower edges, with what lies beyond the table, and the weight inside."""
+    """Return the sums over the upper or the lower edges, with what lies beyond the table."""
     table, dist, edges, weights = room.tables[0], room.dists[0], room.edges, room.flat[between, 7]
     odds, factors, places = edges[1 if lower else 0], edges[3 if lower else 2], edges[5]
     left, rate, cells = dist[LEFT], dist[RATE], dist[CELLS]
@@ -237,29 +237,36 @@ def _part(lower, n, room, between):
             clamped = first if places[i] < 0.0 else 1.0 - last
             low += weights[i] * (1.0 - 2.0 * edges[4, i]) * (beyond - clamped)
             density += weights[i] * f * factors[i]
-    return low, density, _inside(odds, weights, n)
+    return low, density
 
 
 @kernel
 def of_lattice(x, kind, shape, room, between):
-    """Return cdf and pdf of the metric at x by one of both lattices, and how much lies beyond kinks of the integrand.
-
-    The last is the lesser weight of two parts of the lattice: where the edge of the event lies in (0, 1), and where
-    not; or the sum of such weights of two edges. A single edge leaves smoothly where both concentrations are large.
-    """
-    smooth = min(room.dists[0, A], room.dists[0, B]) >= _SMOOTH
+    """Return cdf and pdf of the metric at x by one of both lattices, to the spacing of numbers at 1."""
     n, nodes, edges = room.sizes[between], room.flat[between], room.edges
     if kind == CORRELATION and shape == LEFT_INSIDE:
         _edges_of_correlation(x, n, nodes, edges)
-        low, density, inside = _part(False, n, room, between)
-        return low, density, 0.0 if smooth else min(inside, 1.0 - inside)
+        return _part(False, n, room, between)
     value, slope = (x * x, 2.0 * x) if kind == CORRELATION else value_of(x, kind)
     most = _edges(x, value, slope, kind == CORRELATION, n, nodes, edges)
-    low, density, inside = _part(False, n, room, between)
-    beyond = min(inside, 1.0 - inside)
+    low, density = _part(False, n, room, between)
     for i in range(n):
         low += nodes[7, i] * edges[4, i]
     if most > _TINY:
-        low2, density2, inside = _part(True, n, room, between)
-        return low - low2, density + density2, beyond + min(inside, 1.0 - inside)
-    return low, density, 0.0 if smooth else beyond
+        low2, density2 = _part(True, n, room, between)
+        low, density = low - low2, density + density2
+    return low, density
+
+
+@kernel
+def beyond_kinks(single, room, between):
+    """Return how much of a lattice lies beyond kinks of the integrand, for the edges that `of_lattice` has left.
+
+    The lesser weight of two parts: where the edge of the event lies in (0, 1), and where not; or the sum of such
+    weights of two edges. A single edge leaves smoothly where both concentrations are large.
+    """
+    n, weights, edges = room.sizes[between], room.flat[between, 7], room.edges
+    upper, lower = _inside(edges[0], weights, n), 0.0 if single else _inside(edges[1], weights, n)
+    if lower == 0.0 and min(room.dists[0, A], room.dists[0, B]) >= _SMOOTH:
+        return 0.0
+    return min(upper, 1.0 - upper) + min(lower, 1.0 - lower)

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from rows import write_rows
+from rows import markdown, write_rows
 
 from bayescm.distributions import dirichlet
 from bayescm.distributions.sample import Draws
@@ -108,13 +108,6 @@ def read() -> list[dict[str, Any]]:
         return [{n: v if n in words else ast.literal_eval(v) for n, v in row.items()} for row in csv.DictReader(lines)]
 
 
-def markdown(rows: list[dict[str, Any]]) -> str:
-    """Return rows as a table."""
-    lines = ["| " + " | ".join(rows[0]) + " |", "|" + " ---: |" * len(rows[0])]
-    cells = [[f"{v:,.0f}" if isinstance(v, int | float) and v >= 100 else str(v) for v in row.values()] for row in rows]
-    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in cells])
-
-
 def main() -> int:
     """Run the study and write its table, or check one scenario."""
     if "--quick" in sys.argv:
@@ -132,7 +125,7 @@ def main() -> int:
                 repeats, draws = {3: (repeats, 4 * 10**6), 5: (repeats, 10**6), 10: (60, 500_000), 20: (20, 200_000)}[k]
                 rows.append(scenario(kind, k, model, name, repeats, draws))
                 write_rows(FILE, rows)
-                (HERE / "averages_table.inc").write_text(markdown(rows) + "\n")
+                (HERE / "averages_table.inc").write_text(markdown(rows))
                 print(rows[-1], flush=True)
     return 0
 

@@ -1,9 +1,10 @@
-"""Check the ends of exact intervals: ``python -m uv run python docs/verification/ends.py`` (two minutes).
+"""Check the ends of exact intervals: ``python -m uv run python docs/verification/ends.py`` (some minutes).
 
 Equal-tailed intervals and medians of `summary` for random matrices of 10 to a million items, cells of no items and few
 of them often among them, and what the distributions' own cdf, which takes a longer road and is checked in
 ``distributions.py``, says of the probabilities there. Writes ends.csv and ends_table.inc. ``--quick`` checks a
-twentieth, writes nothing and fails where an end is off by 1e-4 of the width or errors are larger than stated.
+twentieth, writes nothing and fails where an end is off by 1e-4 of the width or more than 1% of errors are larger than
+stated.
 """
 
 import os
@@ -17,7 +18,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from rows import write_rows
+from rows import markdown, write_rows
 
 import bayescm
 from bayescm.distributions import Integral
@@ -78,9 +79,7 @@ def main() -> int:
     if quick:
         return int(any(float(r["worst"]) > 1e-4 or float(r["above the stated"][:-1]) > 1.0 for r in made))
     write_rows(HERE / "ends.csv", made)
-    lines = ["| " + " | ".join(made[0]) + " |", "|" + " ---: |" * len(made[0])]
-    lines += ["| " + " | ".join(map(str, r.values())) + " |" for r in made]
-    (HERE / "ends_table.inc").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    (HERE / "ends_table.inc").write_text(markdown(made), encoding="utf-8")
     return 0
 
 
