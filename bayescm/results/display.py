@@ -250,7 +250,8 @@ def _how(data: xr.Dataset) -> str:
         kind = str(attrs.get("ci_kind", data[CI_BOUND].attrs.get("ci_kind", "") if CI_BOUND in data.coords else ""))
         named = kind.upper() if kind in ("hdi", "eti") else f"{kind} interval".strip()
         parts.append(f"{writing.percent(float(attrs['ci_prob']))} {named}")
-    positive = f"Positive class: {attrs['positive_class']}. " if "positive_class" in attrs else ""
+    counts = f" ({attrs['counts']})" if "counts" in attrs else ""
+    positive = f"Positive class: {attrs['positive_class']}{counts}. " if "positive_class" in attrs else ""
     return f"{positive}Made by: {', '.join(filter(None, parts))}."
 
 

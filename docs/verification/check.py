@@ -1,13 +1,15 @@
 """Check a random tenth of committed numbers: ``python -m uv run python docs/verification/check.py``.
 
-Parts of studies are drawn at random, computed anew, and compared digit for digit with the committed rows. With
-``--quick`` only parts that take seconds are drawn; ``--seed 3`` draws the same again, ``--all`` takes every part.
+Parts of studies are drawn at random, computed anew, and compared with the committed rows: words must be the same, and
+numbers to one unit of the last decimal written (another processor rounds halves otherwise). With ``--quick`` only
+parts that take seconds are drawn; ``--seed 3`` draws the same again, ``--all`` takes every part.
 Studies that aren't here need minutes for a single row: each has a ``--quick`` of its own.
 """
 
 import argparse
 import csv
 from collections.abc import Callable
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -53,6 +55,15 @@ def parts() -> list[Part]:
     ]  # fmt: skip
 
 
+def same(one: str, other: str) -> bool:
+    """Whether two texts are one, or numbers that are a unit of the last decimal apart at most."""
+    try:
+        decimals = max(len(f"{Decimal(text):f}".partition(".")[2]) for text in (one, other))
+        return one == other or (decimals > 0 and abs(Decimal(one) - Decimal(other)) <= Decimal(10) ** -decimals)
+    except InvalidOperation:  # words
+        return one == other
+
+
 def differences(part: Part) -> list[str]:
     """Return what isn't as it was committed."""
     with (HERE / part.file).open(newline="", encoding="utf-8") as lines:
@@ -61,8 +72,9 @@ def differences(part: Part) -> list[str]:
     for row in part.rows():
         texts = {name: str(value) for name, value in row.items()}
         key = tuple(texts[name] for name in part.keys)
-        if committed.get(key) != texts:
-            found.append(f"{part.file}: {texts} now, {committed.get(key)} committed")
+        stands = committed.get(key, {})
+        if stands.keys() != texts.keys() or not all(same(text, stands[name]) for name, text in texts.items()):
+            found.append(f"{part.file}: {texts} now, {stands} committed")
     return found
 
 

@@ -24,7 +24,7 @@ from bayescm.priors.concentrations import concentrations, exchange
 Array = NDArray[np.float64]
 HERE = Path(__file__).parent
 PROB = 0.95
-PROMISE = {"content": 1e-4, "gain": 1e-2}
+PROMISE = {"content": 1e-5, "gain": 1e-3}
 """By which an interval may hold another probability than 0.95; by which one elsewhere may hold more."""
 SHIFTS = np.array([0.003, 0.03, 0.15, 0.6])  # of the interval's length, to both sides
 MODELS = ("dirichlet_multinomial", "three_binomial")
