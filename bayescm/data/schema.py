@@ -132,9 +132,7 @@ def labels_of(counts: xr.DataArray) -> list[Any]:
 
 
 def positive_class(*data: Any) -> dict[str, str | int]:
-    """Return attrs of the first of `data` that has two labels: the positive class, and of one matrix its counts.
-
-    A matrix that was entered in another order is seen by its four counts.
+    """Return the attr that names the positive class of the first of `data` that has two labels; none for others.
 
     Parameters
     ----------
@@ -144,15 +142,20 @@ def positive_class(*data: Any) -> dict[str, str | int]:
     for one in data:
         labels = one if isinstance(one, list) else one[ACTUAL].values.tolist() if ACTUAL in one.coords else []
         if len(labels) == 2:
-            named = {"positive_class": str(labels[1]) if isinstance(labels[1], bool) else labels[1]}
-            return named | ({"counts": in_words(one)} if isinstance(one, xr.DataArray) and one.ndim == 2 else {})
+            return {"positive_class": str(labels[1]) if isinstance(labels[1], bool) else labels[1]}
     return {}
 
 
-def in_words(matrix: xr.DataArray) -> str:
-    """Write a matrix of two labels: ``"TP 26, FP 2, FN 0, TN 6"``."""
-    (tn, fp), (fn, tp) = matrix.transpose(*MATRIX).values.tolist()
-    return ", ".join(f"{name} {n:.15g}" for name, n in (("TP", tp), ("FP", fp), ("FN", fn), ("TN", tn)))
+def as_read(counts: xr.DataArray) -> dict[str, str | int]:
+    """Return the attrs by which a matrix that was entered in another order is seen.
+
+    These are the positive class and, of one matrix, ``counts``: ``"TP 26, FP 2, FN 0, TN 6"``.
+    """
+    named = positive_class(counts)
+    if not named or counts.ndim > 2:
+        return named
+    (tn, fp), (fn, tp) = counts.values.tolist()
+    return named | {"counts": f"TP {tp:.15g}, FP {fp:.15g}, FN {fn:.15g}, TN {tn:.15g}"}
 
 
 def cell_names(labels: Sequence[Any]) -> list[str]:

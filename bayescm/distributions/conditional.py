@@ -22,8 +22,7 @@ from bayescm.metrics import Metric
 Array = NDArray[np.float64]
 
 _STEP, _REACH = 0.7, 5.6  # of the nodes, in normal quantiles of U
-_NORMAL = np.arange(-_REACH, _REACH + 0.5 * _STEP, _STEP)
-_WEIGHTS = np.exp(-0.5 * _NORMAL**2) / np.exp(-0.5 * _NORMAL**2).sum()
+_SPARSEST, _SPARSE, _CLOSER = 0.3, 3.0, 0.7  # concentrations of U between which steps are shorter, and their power
 _LEVELS = np.linspace(-4.6, 4.6, 25)  # normal quantiles of the average at which its cdf is found
 _POINTS, _NEWTON = 6, 2  # of an interpolation, and steps of its solution
 _MIDDLE = 0.5 * (_POINTS - 1)
@@ -52,6 +51,26 @@ class Known:
     classes: Array | None = None
 
 
+@dataclass(frozen=True, eq=False)
+class Nodes:
+    """Equidistant normal quantiles of U, where averages are computed, and weights by which their mean is one over U.
+
+    A Beta of a low concentration is often next to 0 or 1, and the average a steep function of its normal quantile.
+    """
+
+    normal: Array
+    step: float
+    weights: Array
+
+    @classmethod
+    def of(cls, split: Split) -> "Nodes":
+        """Return nodes for the Beta that is integrated out."""
+        step = _STEP * (np.clip(min(split.a, split.b), _SPARSEST, _SPARSE) / _SPARSE) ** _CLOSER
+        normal, step = np.linspace(-_REACH, _REACH, 2 * round(_REACH / step) + 1, retstep=True)
+        weights = np.exp(-0.5 * normal**2)
+        return cls(normal, float(step), weights / weights.sum())
+
+
 def conditional_draws(
     metric: Metric, split: Split, known: Known, draws: int, rng: np.random.Generator
 ) -> "ConditionalDraws | None":
@@ -69,20 +88,21 @@ def conditional_draws(
     few = min(draws, max(draws // _FIRST, _LEAST))
     if known.classes is not None and len(known.classes) > min(_MOST_CONTROLS, few // _PER_CONTROL - 2):
         known = replace(known, classes=None)
-    odds = beta_quantiles.logit_at_normal(_NORMAL, split.a, split.b)
-    first = _given_rest(metric, split, known, odds, few, rng)
-    found = _monotone(metric, known, *first)
+    nodes = Nodes.of(split)
+    first = _given_rest(metric, split, known, nodes, few, rng)
+    found = _monotone(metric, known, nodes, *first)
     more = 0 if found is None else int(min(_BETTER * draws / found.gain(), draws // _MOST)) - few
     if more <= 0:
         return found
-    both = zip(first, _given_rest(metric, split, known, odds, more, rng), strict=True)
-    return _monotone(metric, known, *(np.concatenate(parts, axis=1) for parts in both))
+    both = zip(first, _given_rest(metric, split, known, nodes, more, rng), strict=True)
+    return _monotone(metric, known, nodes, *(np.concatenate(parts, axis=1) for parts in both))
 
 
 def _given_rest(
-    metric: Metric, split: Split, known: Known, odds: Array, n: int, rng: np.random.Generator
+    metric: Metric, split: Split, known: Known, nodes: Nodes, n: int, rng: np.random.Generator
 ) -> tuple[Array, Array]:
-    """Draw the rest; return the average at log-odds of U, (m, n), and control variates whose means are 0, (c, n)."""
+    """Draw the rest; return the average at nodes of U, (m, n), and control variates whose means are 0, (c, n)."""
+    odds, weights = beta_quantiles.logit_at_normal(nodes.normal, split.a, split.b), nodes.weights
     values, near = np.empty((len(odds), n)), np.zeros((2, n))
     classes = np.zeros((0 if known.classes is None else len(known.classes), n))
     done = 0
@@ -90,7 +110,7 @@ def _given_rest(
         for part, cells in split.along(theta, odds, rng):
             place = slice(done + part.start, done + part.stop)
             with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-                for node, (each, weight) in enumerate(zip(cells, _WEIGHTS, strict=True)):
+                for node, (each, weight) in enumerate(zip(cells, weights, strict=True)):
                     values[node, place], of_classes = average(metric, each)
                     away = split.first_order(each)
                     near[:, place] += weight * np.stack([away, away**2 - split.variance])
@@ -100,21 +120,21 @@ def _given_rest(
     controls = [*near]
     if known.mean is not None:
         away = values - known.mean
-        controls.append(_WEIGHTS @ away)
+        controls.append(weights @ away)
         if known.variance is not None:
-            controls.append(_WEIGHTS @ away**2 - known.variance)
+            controls.append(weights @ away**2 - known.variance)
     if len(classes) and known.classes is not None:
         controls += [*(classes - known.classes[:, None])[1:]]  # they add up to another one
     return values, np.array(controls)
 
 
-def _monotone(metric: Metric, known: Known, values: Array, controls: Array) -> "ConditionalDraws | None":
+def _monotone(metric: Metric, known: Known, nodes: Nodes, values: Array, controls: Array) -> "ConditionalDraws | None":
     """Return the distribution, or None where the average isn't monotone in U."""
     if values[-1].mean() < values[0].mean():
         values = values[::-1]
     if not (np.diff(values, axis=0) >= 0.0).all():  # also NaN
         return None
-    return ConditionalDraws(values, metric.lower, metric.upper, known, controls.T)
+    return ConditionalDraws(nodes, values, metric.lower, metric.upper, known, controls.T)
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,6 +143,7 @@ class ConditionalDraws(Distribution):
 
     Attributes
     ----------
+    nodes : Nodes
     values : ndarray of shape (m, n)
         Rising with the normal quantile.
     lower, upper : float
@@ -132,6 +153,7 @@ class ConditionalDraws(Distribution):
         Control variates, whose exact means are 0.
     """
 
+    nodes: Nodes
     values: Array
     lower: float
     upper: float
@@ -144,9 +166,9 @@ class ConditionalDraws(Distribution):
             return np.asarray(np.log(np.asarray(x) - self.lower) - np.log(self.upper - np.asarray(x)))
 
     @cached_property
-    def _nodes(self) -> Array:
+    def _unbounded_values(self) -> Array:
         inside = np.clip(self.values, self.lower + 1e-300, self.upper - 1e-16)
-        return self._unbounded(inside) + _APART * np.arange(len(_NORMAL))[:, None]
+        return self._unbounded(inside) + _APART * np.arange(len(inside))[:, None]
 
     def _conditional(self, place: float, nodes: Array) -> Array:
         """Return P(average <= x | rest) for each draw, at the log-odds of one x.
@@ -169,7 +191,7 @@ class ConditionalDraws(Distribution):
                     value, slope = value * (at - _MIDDLE) + power, slope * (at - _MIDDLE) + value
                 moved = np.clip(at - value / slope, low, low + 1.0)
                 at = np.where(np.isfinite(moved), moved, at)
-        return np.asarray(special.ndtr(_NORMAL[0] + _STEP * (first + at)))
+        return np.asarray(special.ndtr(self.nodes.normal[0] + self.nodes.step * (first + at)))
 
     @cached_property
     def _regression(self) -> tuple[Array, Array, Array]:
@@ -190,10 +212,10 @@ class ConditionalDraws(Distribution):
     @cached_property
     def _places(self) -> Array:
         """Return places (log-odds), rising, at which the cdf is to be found: quantiles of some draws."""
-        nodes = self._nodes[:, :: max(self.values.shape[1] // _ROUGH, 1)]
+        nodes = self._unbounded_values[:, :: max(self.values.shape[1] // _ROUGH, 1)]
         between = np.arange(nodes.shape[1]) * _GOLDEN % 1.0
         some = (nodes[:-1] + between * np.diff(nodes, axis=0)).ravel()
-        weights = np.exp(-0.5 * (_NORMAL[:-1, None] + _STEP * between) ** 2).ravel()
+        weights = np.exp(-0.5 * (self.nodes.normal[:-1, None] + self.nodes.step * between) ** 2).ravel()
         order = np.argsort(some)
         share = np.cumsum(weights[order]) - 0.5 * weights[order]
         return np.asarray(np.interp(_LEVELS, special.ndtri(share / weights.sum()), some[order]))
@@ -202,7 +224,7 @@ class ConditionalDraws(Distribution):
         """Return how many draws of the cells one of these is worth, at least, at three quantiles."""
         found = []
         for place in np.interp([-1.96, 0.0, 1.96], _LEVELS, self._places):
-            plain = self._conditional(float(place), self._nodes)
+            plain = self._conditional(float(place), self._unbounded_values)
             share = float(plain.mean())
             found.append(share * (1.0 - share) / max(float(self._adjusted(plain).var()), 1e-300))
         return min(found)
@@ -210,7 +232,7 @@ class ConditionalDraws(Distribution):
     @cached_property
     def _probabilities(self) -> Array:
         """Return the adjusted conditional probabilities (n, places)."""
-        plain = np.stack([self._conditional(at, self._nodes) for at in self._places], 1)
+        plain = np.stack([self._conditional(at, self._unbounded_values) for at in self._places], 1)
         share = plain.mean(0)
         central = (share > _TAIL) & (share < 1.0 - _TAIL)
         return np.where(central, self._adjusted(plain), plain)
@@ -240,7 +262,7 @@ class ConditionalDraws(Distribution):
         """Return P(average <= x) and its Monte Carlo standard error."""
         if not self.lower < x < self.upper:
             return float(x >= self.upper), 0.0
-        plain = self._conditional(float(self._unbounded(x)), self._nodes)
+        plain = self._conditional(float(self._unbounded(x)), self._unbounded_values)
         if _TAIL < plain.mean() < 1.0 - _TAIL:
             plain = self._adjusted(plain)
         found = float(np.clip(plain.mean(), 0.0, 1.0))
@@ -271,14 +293,14 @@ class ConditionalDraws(Distribution):
     def _mean(self) -> tuple[float, float]:
         if self.known.mean is not None:
             return self.known.mean, 0.0
-        each = self._adjusted(_WEIGHTS @ self.values)
+        each = self._adjusted(self.nodes.weights @ self.values)
         return float(each.mean()), float(each.std() / np.sqrt(len(each)))
 
     def sd(self) -> float:
         """Return the standard deviation: the exact one, where it is known."""
         if self.known.variance is not None:
             return float(np.sqrt(self.known.variance))
-        each = _WEIGHTS @ (self.values - self.mean()) ** 2
+        each = self.nodes.weights @ (self.values - self.mean()) ** 2
         return float(np.sqrt(max(self._adjusted(each).mean(), 0.0)))
 
     def error(self, x: Any) -> Array:

@@ -16,6 +16,7 @@ _CLOSE = 1e-12  # of the length of a table, or a probability
 _FLAT = 1e-6  # of the largest density: changes that are none
 _COARSE = 256  # steps in which a density is seen to rise and fall
 _LEFT = 1e-7  # probability that is nearly none
+_AT_EDGE = 1e-3  # of an interval: where nodes begin that begin at the edge
 _PASSES, _CLOSE_ENOUGH, _MOST = 12, 1e-7, 2**13
 _AWAY = np.geomspace(1e-24, 0.5, 80)  # from an end, in lengths
 
@@ -91,6 +92,7 @@ class Table:
             close, found = np.abs(moved - found).max(initial=0.0) <= _CLOSE * (self.x[-1] - self.x[0]), moved
             if close:
                 break
+        found = np.where(p <= self.values[0], self.x[0], np.where(p > self.values[-1], self.x[-1], found))
         found = np.where(p <= 0.0, self.range[0], np.where(p >= 1.0, self.range[1], found))
         return np.asarray(np.clip(found, *self.range))
 
@@ -110,23 +112,33 @@ class Table:
         left = 0.5 * (1.0 - prob)
         if self.single_peak:
             left = self._left(prob)
-        lower, upper = self.ppf(np.array([left, left + prob]))
+        ends = self.ppf(np.array([left, left + prob]))
+        inside = self._inside(ends)
+        lower, upper = np.where(np.abs(inside - ends) > _AT_EDGE * (inside[1] - inside[0]), inside, ends)
         return float(lower), float(upper), self.single_peak
 
     def _left(self, prob: float) -> float:
-        """Return the probability below the interval whose ends have one density; 0, or all, if one end is an edge's."""
-        least, most = _LEFT, 1.0 - prob - _LEFT
-        for n in (33, 17, 17, 17):
-            lefts = np.linspace(least, most, n)
+        """Return the probability below the narrowest interval; 0, or all, if one end is an edge's.
+
+        Its ends have one density. Of draws they may have one elsewhere, too: the widths say where to look.
+        """
+        lefts = np.linspace(_LEFT, 1.0 - prob - _LEFT, 33)
+        ends = self.ppf(np.stack([lefts, lefts + prob]))
+        lower, upper = self.pdf(ends)
+        i, last = int((ends[1] - ends[0]).argmin()), len(lefts) - 1
+        if (i == 0 and upper[0] <= lower[0]) or (i == last and upper[last] > lower[last]):
+            return 0.0 if i == 0 else 1.0 - prob
+        least, most = lefts[max(i - 1, 0)], lefts[min(i + 1, last)]
+        for _ in range(3):
+            lefts = np.linspace(least, most, 17)
             lower, upper = self.pdf(self.ppf(np.stack([lefts, lefts + prob])))
             falls = np.flatnonzero(upper <= lower)
-            if n == 33 and (not len(falls) or falls[0] == 0):
-                return 0.0 if len(falls) else 1.0 - prob
-            place = max(falls[0], 1) if len(falls) else n - 1
+            place = max(falls[0], 1) if len(falls) else len(lefts) - 1
             least, most = lefts[place - 1], lefts[place]
         tilt = (upper - lower)[place - 1 : place + 1]
         share = tilt[0] / (tilt[0] - tilt[1]) if tilt[0] > 0.0 >= tilt[1] else 0.5
-        return float(least + share * (most - least))
+        found = float(least + share * (most - least))
+        return found if found > self.values[0] else 0.0  # which is all of the first node's, if any
 
 
 def refined(cdf: Callable[[Array], tuple[Array, Array]], x: Array, corners: Sequence[float]) -> Table:

@@ -16,11 +16,11 @@ from bayescm.data.schema import (
     CI_BOUND,
     MATRIX,
     PREDICTED,
+    as_read,
     attributes,
     by_matrix,
     interval_coordinate,
     labels_of,
-    positive_class,
 )
 from bayescm.distributions import dirichlet
 from bayescm.inference import multinomial
@@ -133,7 +133,7 @@ def cell_summary(
         attrs=attributes(
             model=model, prior=prior, normalize=normalize, ci_prob=prob, ci_kind=kind,
             **({} if simultaneous is None else {"simultaneous": simultaneous}),
-            assumptions=assumed(), **positive_class(counts),
+            assumptions=assumed(), **as_read(counts),
         ),
     )  # fmt: skip
     if simultaneous is not None:

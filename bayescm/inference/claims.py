@@ -15,7 +15,7 @@ from bayescm.data.assumptions import assumed
 from bayescm.data.counts import check_counts
 from bayescm.data.inputs import takes_counts
 from bayescm.data.random import Stream, matrix_rng
-from bayescm.data.schema import LABEL, attributes, labels_of, positive_class, tables_by_matrix
+from bayescm.data.schema import LABEL, as_read, attributes, labels_of, tables_by_matrix
 from bayescm.distributions import Point, dirichlet
 from bayescm.distributions.discrete import DiscreteDistribution
 from bayescm.distributions.integral import form_of
@@ -172,7 +172,7 @@ def probability(
     drawn = {"samples": plan.draws, "random_seed": plan.seed} if "draws" in methods else {}
     attrs = attributes(
         model=model, prior=prior, prevalence=prevalence, **drawn, assumptions=assumed(prevalence),
-        **positive_class(counts),
+        **as_read(counts),
     )  # fmt: skip
     return _dataset(tables, wanted, labels if several else None, methods, attrs)
 

@@ -12,7 +12,7 @@ from bayescm.data.assumptions import assumed
 from bayescm.data.counts import check_counts
 from bayescm.data.inputs import takes_counts
 from bayescm.data.random import Stream, matrix_rng
-from bayescm.data.schema import CI_BOUND, METRIC, attributes, by_matrix, interval_coordinate, labels_of, positive_class
+from bayescm.data.schema import CI_BOUND, METRIC, as_read, attributes, by_matrix, interval_coordinate, labels_of
 from bayescm.inference import proportions
 from bayescm.metrics import Metric, MetricsLike, compute, coordinates, parts, per_label, resolve
 
@@ -161,7 +161,7 @@ def interval(
     return _dataset(
         table,
         plan,
-        attributes(method=method, ci_prob=plan.ci_prob, **more, assumptions=assumed(), **positive_class(counts)),
+        attributes(method=method, ci_prob=plan.ci_prob, **more, assumptions=assumed(), **as_read(counts)),
     )
 
 

@@ -12,7 +12,7 @@ from bayescm.data import strata, validate
 from bayescm.data.assumptions import assumed
 from bayescm.data.counts import check_counts
 from bayescm.data.inputs import takes_counts
-from bayescm.data.schema import CI_BOUND, MATRIX, attributes, interval_coordinate, labels_of, positive_class
+from bayescm.data.schema import CI_BOUND, MATRIX, as_read, attributes, interval_coordinate, labels_of
 from bayescm.distributions import dirichlet
 from bayescm.distributions.discrete import DiscreteDistribution
 from bayescm.distributions.tabulated import DOUBTFUL, Tabulated
@@ -300,7 +300,7 @@ def known_distribution(
     coords: dict[Any, Any] = {**template.coords, **({} if dims == template.dims else {"class_label": labels})}
     labelled = xr.DataArray(point, dims=dims, coords=coords, name=resolved.name, attrs=describe(resolved))
     attrs = attributes(
-        model=model, prior=prior, prevalence=prevalence, assumptions=assumed(prevalence), **positive_class(counts)
+        model=model, prior=prior, prevalence=prevalence, assumptions=assumed(prevalence), **as_read(counts)
     )
     return MetricDistribution(resolved, dist, labelled, attrs)
 

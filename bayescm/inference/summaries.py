@@ -13,7 +13,7 @@ from bayescm.data import strata, validate
 from bayescm.data.assumptions import assumed, of_runs
 from bayescm.data.counts import check_counts
 from bayescm.data.inputs import takes_counts
-from bayescm.data.schema import METRIC, attributes, by_matrix, labels_of, positive_class
+from bayescm.data.schema import METRIC, as_read, attributes, by_matrix, labels_of
 from bayescm.distributions import dirichlet
 from bayescm.distributions.tabulated import DOUBTFUL, Tabulated
 from bayescm.inference import audits, averages, tables
@@ -148,7 +148,7 @@ def summary(
     )
     attrs = attributes(
         model=model, prior=prior, prevalence=prevalence, ci_prob=plan.ci_prob, ci_kind=plan.ci_kind, samples=plan.draws,
-        random_seed=plan.seed, assumptions=assumed(prevalence, *of_runs(runs)), **positive_class(counts),
+        random_seed=plan.seed, assumptions=assumed(prevalence, *of_runs(runs)), **as_read(counts),
         **({"runs": runs} if runs > 1 else {}),
     )  # fmt: skip
     left = [metric for metric in resolved if metric.name not in plan.exact] if plan.theta is None else []

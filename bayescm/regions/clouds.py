@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from bayescm.data import validate
 from bayescm.data.assumptions import assumed
 from bayescm.data.random import Stream, matrix_rng
-from bayescm.data.schema import DRAW, METRIC, attributes, by_matrix, positive_class
+from bayescm.data.schema import DRAW, METRIC, as_read, attributes, by_matrix
 from bayescm.regions.grid import LONG_NAMES, SPACES, Array
 from bayescm.regions.options import two_labels
 from bayescm.regions.surfaces import HERE
@@ -94,7 +94,7 @@ def bootstrap(
             samples=size,
             random_seed=seed,
             assumptions=assumed(),
-            **positive_class(checked),
+            **as_read(checked),
         ),
     )
     cloud["undefined"] = both.isnull().mean(DRAW)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from bayescm.data import validate
 from bayescm.data.assumptions import assumed
 from bayescm.data.counts import check_counts
-from bayescm.data.schema import CI_BOUND, DRAW, MATRIX, METRIC, attributes, labels_of, positive_class
+from bayescm.data.schema import CI_BOUND, DRAW, MATRIX, METRIC, as_read, attributes, labels_of
 from bayescm.priors.concentrations import PriorLike, concentrations, resolved_prior
 from bayescm.regions.credible import Credible, Density
 from bayescm.regions.grid import SPACES, Array, Space
@@ -79,7 +79,7 @@ class Options:
 
     def method(self, counts: xr.DataArray) -> Method:
         """Return the method with its settings; the attrs name the positive class."""
-        self.attrs |= positive_class(counts)
+        self.attrs |= as_read(counts)
         if self.name == "wilks":
             return Wilks(self.space)
         if self.name == "exact":

@@ -50,8 +50,6 @@ def row(quantity: str, method: str, n: int, truth: str, found: xr.Dataset, *, at
               for name in ("coverage", "mcse", "below", "above", "width", "unanswered")}  # fmt: skip
     if several and by == "simulation":  # of independent data sets
         values["mcse"] = float(np.sqrt((found["mcse"] ** 2).sum())) / size
-        if found.attrs["simulations"] == 1:
-            values["mcse"] = float(found["coverage"].std(ddof=1)) / size**0.5
     numbers = {name: "" if np.isnan(value) else round(value, 5) for name, value in values.items()}
     return {"quantity": quantity, "method": method, "n": n, "truth": truth, "at": at, **numbers, "by": by}
 
@@ -104,18 +102,14 @@ def matrix(sizes: Sequence[int]) -> Iterator[Part]:
             yield ("metrics", method, n), lambda method=method, n=n: of_matrices(method, n)
 
 
-def of_matrices(method: str, n: int) -> list[Row]:
+def of_matrices(method: str, n: int, simulations: int = 4000) -> list[Row]:
     """Return the rows of one method and size, all metrics that it serves."""
     names = of.served(method)
-    bounds, target = of.of_cells(method, names, 1000), of.of_metrics(names)
-    slow = method in SUMMARIES or method == "bootstrap"
-    most = 25_000 if not slow else 2_000
-    options: dict[str, Any] = {"most_outcomes": most, "target": target, "random_seed": 1}
-    truths = of.classifiers()
-    exact = n <= 20 or (n == 50 and not slow)
-    found = coverage_of(bounds, list(truths.values()), n, simulations=400 if slow else 4000, **options)
-    drawn, times = (DRAWN, 20) if exact else (400, 1)
-    average = coverage_of(bounds, of.drawn_classifiers(drawn), n, simulations=times, **options)
+    most = 2_000 if method in SUMMARIES or method == "bootstrap" else 25_000
+    options: dict[str, Any] = {"most_outcomes": most, "target": of.of_metrics(names), "random_seed": 1}
+    bounds, truths = of.of_cells(method, names, 1000), of.classifiers()
+    found = coverage_of(bounds, list(truths.values()), n, simulations=simulations, **options)
+    average = coverage_of(bounds, of.drawn_classifiers(DRAWN), n, simulations=simulations // DRAWN, **options)
     return of_each([(name, method) for name in names], n, (list(truths), found), average)
 
 

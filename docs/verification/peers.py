@@ -24,7 +24,7 @@ Ends = Callable[[Array], Array]
 """Of cells (matrices, 4), TN, FP, FN and TP: the ends (matrices, 1, 2) of the interval of one metric."""
 
 HERE = Path(__file__).parent
-SIZES, RESAMPLES = (5, 10, 20), 1000
+SIZES, RESAMPLES, SIMULATIONS = (5, 10, 20, 50), 1000, 400
 FLAT = "summary, three binomials laplace, hdi"
 
 
@@ -138,7 +138,11 @@ def coverage(package: str, call: str, metric: str, sizes: tuple[int, ...]) -> li
     for n in sizes:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            these = methods.of_rates(call, n) if package == "statsmodels" else methods.of_matrices(call, n)
+            these = (
+                methods.of_rates(call, n)
+                if package == "statsmodels"
+                else methods.of_matrices(call, n, SIMULATIONS)  # of 50 items: up to .1 s each
+            )
         made += [{"package": package, "version": version(package), "same": same} | row for row in these]
     return made
 

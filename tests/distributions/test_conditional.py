@@ -6,7 +6,7 @@ import pytest
 import bayescm
 from bayescm.data.random import Stream
 from bayescm.distributions import dirichlet, known_of_average
-from bayescm.distributions.conditional import Known, _monotone, conditional_draws
+from bayescm.distributions.conditional import Known, Nodes, _given_rest, _monotone, conditional_draws
 from bayescm.distributions.splits import average, split_of
 from bayescm.inference.averages import drawn, draws_of
 from bayescm.metrics import compute, multiclass, resolve
@@ -24,8 +24,8 @@ def posterior_of(counts, model, prevalence=None, prior="jeffreys"):
     return dirichlet.posterior(counts, concentrations(prior, model, list(range(len(counts)))), prevalence)
 
 
-def distribution(counts, name, model="dirichlet_multinomial", prevalence=None, draws=40_000, seed=1):
-    which = posterior_of(counts, model, prevalence)
+def distribution(counts, name, model="dirichlet_multinomial", prevalence=None, draws=40_000, seed=1, prior="jeffreys"):
+    which = posterior_of(counts, model, prevalence, prior)
     found = drawn([resolve([name], len(counts))[0]], which, seed, 0, draws)
     return next(iter(found.averages.values()))
 
@@ -187,6 +187,39 @@ def test_intervals_agree_with_each_other():
     assert np.trapezoid(x * dist.pdf(x), x) == pytest.approx(dist.mean(), abs=1e-3)
 
 
+@pytest.mark.parametrize("counts", [[[32, 1, 0], [81, 0, 0], [0, 3, 108]], [[0, 0, 0], [0, 0, 0], [5, 0, 9]]])
+def test_nodes_are_close_enough_where_the_beta_is_next_to_its_edges(counts):
+    counts = np.array(counts)
+    which, metric = posterior_of(counts, "dirichlet_multinomial"), resolve(["precision_macro"], 3)[0]
+    split = split_of(metric, which)
+    assert min(split.a, split.b) == 0.5
+    nodes = Nodes.of(split)
+    normal, step = np.linspace(nodes.normal[0], nodes.normal[-1], 4 * (len(nodes.normal) - 1) + 1, retstep=True)
+    weights = np.exp(-0.5 * normal**2)
+    more = Nodes(normal, step, weights / weights.sum())
+    found, finer = (
+        _monotone(metric, Known(), each, *_given_rest(metric, split, Known(), each, 500, np.random.default_rng(1)))
+        for each in (nodes, more)
+    )
+    for x in finer.ppf(np.array([0.005, 0.025, 0.25, 0.5, 0.75, 0.975, 0.995])):
+        share = finer.probability(x)[0]
+        assert found.probability(x)[0] == pytest.approx(share, abs=1e-4 * np.sqrt(share * (1 - share)))
+
+
+@pytest.mark.parametrize("name", ["precision_macro", "f1_macro"])
+@pytest.mark.parametrize(
+    "counts", [[[2, 0, 0], [33, 0, 1], [0, 1, 5]], [[0, 0, 5, 0], [0, 0, 0, 0], [0, 1, 0, 0], [9, 0, 6, 6]]]
+)
+def test_the_highest_density_interval_of_a_rough_density_is_the_narrowest(counts, name):
+    counts = np.array(counts)  # nearly discrete: densities of draws that are equal in many places
+    dist = distribution(counts, name, prior="perks")
+    lower, upper, _ = dist.hdi(0.95)
+    left = np.linspace(1e-5, 0.05 - 1e-5, 1000)
+    assert upper - lower <= 1.001 * (dist.ppf(left + 0.95) - dist.ppf(left)).min()
+    below, up_to = dist.table.cdf(np.array([np.nextafter(lower, -1.0), upper]))
+    assert up_to - below == pytest.approx(0.95, abs=1e-4)
+
+
 def test_what_isn_t_monotone_or_has_no_average_is_drawn():
     posterior = posterior_of(FEW, "dirichlet_multinomial")
     for name in ("mcc", "f1", "lr_plus_macro"):
@@ -195,7 +228,7 @@ def test_what_isn_t_monotone_or_has_no_average_is_drawn():
     found = conditional_draws(metric, split_of(metric, posterior), Known(), 1000, np.random.default_rng(0))
     values = found.values.copy()
     values[7, 3] = 2.0
-    assert _monotone(metric, Known(), values, found.controls.T) is None
+    assert _monotone(metric, Known(), found.nodes, values, found.controls.T) is None
 
 
 def test_averages_of_cells_agree_with_the_metrics():
