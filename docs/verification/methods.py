@@ -102,14 +102,14 @@ def matrix(sizes: Sequence[int]) -> Iterator[Part]:
             yield ("metrics", method, n), lambda method=method, n=n: of_matrices(method, n)
 
 
-def of_matrices(method: str, n: int, simulations: int = 4000) -> list[Row]:
+def of_matrices(method: str, n: int) -> list[Row]:
     """Return the rows of one method and size, all metrics that it serves."""
     names = of.served(method)
-    most = 2_000 if method in SUMMARIES or method == "bootstrap" else 25_000
+    most = 2_000 if method in (*of.SUMMARIES, *of.PEERS, "bootstrap") else 25_000
     options: dict[str, Any] = {"most_outcomes": most, "target": of.of_metrics(names), "random_seed": 1}
     bounds, truths = of.of_cells(method, names, 1000), of.classifiers()
-    found = coverage_of(bounds, list(truths.values()), n, simulations=simulations, **options)
-    average = coverage_of(bounds, of.drawn_classifiers(DRAWN), n, simulations=simulations // DRAWN, **options)
+    found = coverage_of(bounds, list(truths.values()), n, simulations=4000, **options)
+    average = coverage_of(bounds, of.drawn_classifiers(DRAWN), n, simulations=20, **options)
     return of_each([(name, method) for name in names], n, (list(truths), found), average)
 
 

@@ -1,7 +1,7 @@
 """Coverage of other packages' intervals, on the truths of docs/verification/methods.py.
 
-``python -m uv run --group peers --with credible python docs/verification/peers.py`` (some minutes) writes peers.csv,
-with the versions, and peers_table.inc. ``--quick`` runs five items and writes nothing.
+``python -m uv run --group peers --with credible python docs/verification/peers.py`` writes peers.csv, with the
+versions, and peers_table.inc, in a quarter of an hour. ``--quick`` runs five items and writes nothing.
 """
 
 import sys
@@ -24,7 +24,7 @@ Ends = Callable[[Array], Array]
 """Of cells (matrices, 4), TN, FP, FN and TP: the ends (matrices, 1, 2) of the interval of one metric."""
 
 HERE = Path(__file__).parent
-SIZES, RESAMPLES, SIMULATIONS = (5, 10, 20, 50), 1000, 400
+SIZES, RESAMPLES = (5, 10, 20, 50), 1000
 FLAT = "summary, three binomials laplace, hdi"
 
 
@@ -138,11 +138,7 @@ def coverage(package: str, call: str, metric: str, sizes: tuple[int, ...]) -> li
     for n in sizes:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            these = (
-                methods.of_rates(call, n)
-                if package == "statsmodels"
-                else methods.of_matrices(call, n, SIMULATIONS)  # of 50 items: up to .1 s each
-            )
+            these = methods.of_rates(call, n) if package == "statsmodels" else methods.of_matrices(call, n)
         made += [{"package": package, "version": version(package), "same": same} | row for row in these]
     return made
 
