@@ -170,11 +170,12 @@ class ConditionalDraws(Distribution):
         inside = np.clip(self.values, self.lower + 1e-300, self.upper - 1e-16)
         return self._unbounded(inside) + _APART * np.arange(len(inside))[:, None]
 
-    def _conditional(self, place: float, nodes: Array) -> Array:
+    def _conditional(self, place: float) -> Array:
         """Return P(average <= x | rest) for each draw, at the log-odds of one x.
 
         The normal quantile of U is where a polynomial through six of the nodes (m, n) is there, by Newton's steps.
         """
+        nodes = self._unbounded_values
         m, n = nodes.shape
         above = (nodes <= place).sum(0)
         first = np.clip(above - _POINTS // 2, 0, m - _POINTS)
@@ -224,7 +225,7 @@ class ConditionalDraws(Distribution):
         """Return how many draws of the cells one of these is worth, at least, at three quantiles."""
         found = []
         for place in np.interp([-1.96, 0.0, 1.96], _LEVELS, self._places):
-            plain = self._conditional(float(place), self._unbounded_values)
+            plain = self._conditional(float(place))
             share = float(plain.mean())
             found.append(share * (1.0 - share) / max(float(self._adjusted(plain).var()), 1e-300))
         return min(found)
@@ -232,7 +233,7 @@ class ConditionalDraws(Distribution):
     @cached_property
     def _probabilities(self) -> Array:
         """Return the adjusted conditional probabilities (n, places)."""
-        plain = np.stack([self._conditional(at, self._unbounded_values) for at in self._places], 1)
+        plain = np.stack([self._conditional(at) for at in self._places], 1)
         share = plain.mean(0)
         central = (share > _TAIL) & (share < 1.0 - _TAIL)
         return np.where(central, self._adjusted(plain), plain)
@@ -262,7 +263,7 @@ class ConditionalDraws(Distribution):
         """Return P(average <= x) and its Monte Carlo standard error."""
         if not self.lower < x < self.upper:
             return float(x >= self.upper), 0.0
-        plain = self._conditional(float(self._unbounded(x)), self._unbounded_values)
+        plain = self._conditional(float(self._unbounded(x)))
         if _TAIL < plain.mean() < 1.0 - _TAIL:
             plain = self._adjusted(plain)
         found = float(np.clip(plain.mean(), 0.0, 1.0))
