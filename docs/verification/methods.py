@@ -36,7 +36,6 @@ Part = tuple[tuple[str, str, int], Callable[[], list[Row]]]
 HERE = Path(__file__).parent
 SIZES, QUICK = (5, 10, 20, 50, 100), (5,)
 SUMMARIES = tuple(of.SUMMARIES)
-LARGE = SUMMARIES[:2]
 AVERAGE, LEAST = "average", "least"
 DRAWN, RATES_OF_BOTH = 200, (np.arange(15) + 0.5) / 15
 FEW_CASES = (5, 10, 20, 50)
@@ -97,8 +96,6 @@ def matrix(sizes: Sequence[int]) -> Iterator[Part]:
     """Metrics of a matrix of n items: six classifiers, and the average over classifiers."""
     for n in sizes:
         for method in (*PROPORTION, "delta", "bootstrap", *SUMMARIES):
-            if n >= 50 and method in SUMMARIES and method not in LARGE:
-                continue  # minutes, and little that is new beyond 20 items
             yield ("metrics", method, n), lambda method=method, n=n: of_matrices(method, n)
 
 
