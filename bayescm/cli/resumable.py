@@ -173,7 +173,7 @@ def run(path: Path, result: "xr.Dataset", sizes: Mapping[Any, int], about: Mappi
     result = _plain_words(result)
     if done == 0:
         write.begin(result)
-    for left in path.rglob("*.partial"):  # what Zarr was writing when an earlier run was killed
+    for left in path.rglob("*.partial") if 0 < done < chunks else ():  # Zarr's, of an earlier run that was killed
         left.unlink()
     at = {}
     with _progress(path.name, done, chunks) as advance:

@@ -53,22 +53,29 @@ class Known:
 
 @dataclass(frozen=True, eq=False)
 class Nodes:
-    """Equidistant normal quantiles of U, where averages are computed, and weights by which their mean is one over U.
-
-    A Beta of a low concentration is often next to 0 or 1, and the average a steep function of its normal quantile.
-    """
+    """Equidistant normal quantiles of U, where averages are computed."""
 
     normal: Array
-    step: float
-    weights: Array
 
     @classmethod
     def of(cls, split: Split) -> "Nodes":
-        """Return nodes for the Beta that is integrated out."""
+        """Return nodes for the Beta that is integrated out.
+
+        One of a low concentration is often next to 0 or 1, and the average a steep function of its normal quantile.
+        """
         step = _STEP * (np.clip(min(split.a, split.b), _SPARSEST, _SPARSE) / _SPARSE) ** _CLOSER
-        normal, step = np.linspace(-_REACH, _REACH, 2 * round(_REACH / step) + 1, retstep=True)
-        weights = np.exp(-0.5 * normal**2)
-        return cls(normal, float(step), weights / weights.sum())
+        return cls(np.linspace(-_REACH, _REACH, 2 * round(_REACH / step) + 1))
+
+    @cached_property
+    def step(self) -> float:
+        """From one node to the next."""
+        return float(self.normal[1] - self.normal[0])
+
+    @cached_property
+    def weights(self) -> Array:
+        """By which their mean is one over U."""
+        weights = np.exp(-0.5 * self.normal**2)
+        return np.asarray(weights / weights.sum())
 
 
 def conditional_draws(

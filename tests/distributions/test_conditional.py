@@ -194,9 +194,7 @@ def test_nodes_are_close_enough_where_the_beta_is_next_to_its_edges(counts):
     split = split_of(metric, which)
     assert min(split.a, split.b) == 0.5
     nodes = Nodes.of(split)
-    normal, step = np.linspace(nodes.normal[0], nodes.normal[-1], 4 * (len(nodes.normal) - 1) + 1, retstep=True)
-    weights = np.exp(-0.5 * normal**2)
-    more = Nodes(normal, step, weights / weights.sum())
+    more = Nodes(np.linspace(nodes.normal[0], nodes.normal[-1], 4 * (len(nodes.normal) - 1) + 1))
     found, finer = (
         _monotone(metric, Known(), each, *_given_rest(metric, split, Known(), each, 500, np.random.default_rng(1)))
         for each in (nodes, more)
