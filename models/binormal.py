@@ -275,4 +275,4 @@ if __name__ == "__main__":
     for method in ("exact", "nuts"):
         fit = bayescm.posterior(data, model="binormal", method=method, random_seed=1)
         names = ["mu", "sigma", "a", "b", "auc"]
-        print(method, az.summary(fit, var_names=names, ci_prob=0.95, ci_kind="hdi"), sep="\n")
+        print(method, az.summary(fit, var_names=names, ci_prob=0.95, ci_kind="eti"), sep="\n")

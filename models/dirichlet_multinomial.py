@@ -84,4 +84,4 @@ if __name__ == "__main__":
     table = bayescm.from_cells(tp=50, fn=30, fp=30, tn=35)
     for method in ("exact", "nuts"):
         fit = bayescm.posterior(table, metrics=["recall", "precision", "mcc"], method=method, random_seed=1)
-        print(method, az.summary(fit, var_names=["~theta"], ci_prob=0.95, ci_kind="hdi"), sep="\n")
+        print(method, az.summary(fit, var_names=["~theta"], ci_prob=0.95, ci_kind="eti"), sep="\n")

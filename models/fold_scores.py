@@ -345,4 +345,4 @@ if __name__ == "__main__":
     print("sonar", rope_probabilities(exact(sonar, runs=10), rope=1), sep="\n")
     fit = bayescm.posterior(difference, model="fold_scores", runs=10, random_seed=1)
     names = ["mean_difference", "sigma0", "nu"]
-    print(az.summary(fit, var_names=names, ci_prob=0.95, ci_kind="hdi"), rope_probabilities(fit, rope=1), sep="\n")
+    print(az.summary(fit, var_names=names, ci_prob=0.95, ci_kind="eti"), rope_probabilities(fit, rope=1), sep="\n")

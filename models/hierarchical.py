@@ -168,5 +168,5 @@ if __name__ == "__main__":
     table = bayescm.datasets.toetsch2021()
     fit = bayescm.posterior(table, model="hierarchical", metrics=["recall", "specificity"], random_seed=1)
     common = ["mean_recall", "mean_specificity", "sd_logit", "correlation", "new_recall", "new_specificity"]
-    print(az.summary(fit, var_names=common, ci_prob=0.95, ci_kind="hdi"))
-    print(az.summary(fit, var_names=["recall", "specificity"], ci_prob=0.95, ci_kind="hdi"))
+    print(az.summary(fit, var_names=common, ci_prob=0.95, ci_kind="eti"))
+    print(az.summary(fit, var_names=["recall", "specificity"], ci_prob=0.95, ci_kind="eti"))

@@ -166,6 +166,6 @@ if __name__ == "__main__":
         )
         print(
             fit.attrs["reason"],
-            az.summary(fit, var_names=["recall", "specificity", "matthews_correlation"], ci_prob=0.95, ci_kind="hdi"),
+            az.summary(fit, var_names=["recall", "specificity", "matthews_correlation"], ci_prob=0.95, ci_kind="eti"),
             sep="\n",
         )

@@ -231,4 +231,4 @@ if __name__ == "__main__":
     )
     for pooling in POOLING:
         fit = bayescm.posterior(folds, model="kfold", pooling=pooling, metrics=["recall", "f1"], random_seed=1)
-        print(fit.attrs["reason"], az.summary(fit, var_names=["recall", "f1"], ci_prob=0.95, ci_kind="hdi"), sep="\n")
+        print(fit.attrs["reason"], az.summary(fit, var_names=["recall", "f1"], ci_prob=0.95, ci_kind="eti"), sep="\n")

@@ -376,4 +376,4 @@ if __name__ == "__main__":
     table = bayescm.datasets.hui_walter1980()
     fit = bayescm.posterior(table, model="latent_class", metrics=["recall", "specificity", "precision"], random_seed=1)
     names = ["true_prevalence", "test_sensitivity", "test_specificity", "precision"]
-    print(az.summary(fit, var_names=names, ci_prob=0.95, ci_kind="hdi"))
+    print(az.summary(fit, var_names=names, ci_prob=0.95, ci_kind="eti"))

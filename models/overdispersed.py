@@ -355,4 +355,4 @@ if __name__ == "__main__":
             table, model="overdispersed", overdispersion=overdispersion, metrics=metrics, random_seed=1
         )
         shown = [*metrics, "rho", "design_effect", "effective_items"]
-        print(overdispersion, az.summary(fit, var_names=shown, ci_prob=0.95, ci_kind="hdi"), sep="\n")
+        print(overdispersion, az.summary(fit, var_names=shown, ci_prob=0.95, ci_kind="eti"), sep="\n")

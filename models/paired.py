@@ -258,11 +258,11 @@ if __name__ == "__main__":
     two = paired_counts(actual, {name: answers[name] for name in "AB"})
     for method in ("exact", "nuts"):
         fit = bayescm.posterior(two, model="paired", metrics=["accuracy", "recall"], method=method, random_seed=1)
-        print(method, az.summary(fit, var_names=["accuracy", "recall"], ci_prob=0.95, ci_kind="hdi"), sep="\n")
+        print(method, az.summary(fit, var_names=["accuracy", "recall"], ci_prob=0.95, ci_kind="eti"), sep="\n")
     joint = fit["posterior"]["joint"]
     only_a = joint.sel(actual=0, A=0, B=1) + joint.sel(actual=1, A=1, B=0)
     only_b = joint.sel(actual=0, A=1, B=0) + joint.sel(actual=1, A=0, B=1)
     print("P(A more accurate than B) =", float((only_a > only_b).mean()))
     three = paired_counts(actual, answers)
     fit = bayescm.posterior(three, model="paired", metrics=["accuracy", "recall"], random_seed=1)
-    print(az.summary(fit, var_names=["accuracy", "recall", "difficulty_sd"], ci_prob=0.95, ci_kind="hdi"))
+    print(az.summary(fit, var_names=["accuracy", "recall", "difficulty_sd"], ci_prob=0.95, ci_kind="eti"))

@@ -167,4 +167,4 @@ if __name__ == "__main__":
     print(answers.attrs[OF], bayescm.summary(answers, ["prevalence", "accuracy", "recall"]), sep="\n")
     for method in ("exact", "nuts"):
         fit = bayescm.posterior(answers, metrics=["prevalence", "accuracy", "recall"], method=method, random_seed=1)
-        print(method, az.summary(fit, var_names=["~theta"], ci_prob=0.95, ci_kind="hdi"), sep="\n")
+        print(method, az.summary(fit, var_names=["~theta"], ci_prob=0.95, ci_kind="eti"), sep="\n")

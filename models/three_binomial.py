@@ -109,4 +109,4 @@ if __name__ == "__main__":
             table, model="three_binomial", prior="laplace", metrics=["recall", "specificity", "mcc"], method=method,
             random_seed=1,
         )  # fmt: skip
-        print(method, az.summary(fit, var_names=["~theta"], ci_prob=0.95, ci_kind="hdi"), sep="\n")
+        print(method, az.summary(fit, var_names=["~theta"], ci_prob=0.95, ci_kind="eti"), sep="\n")

@@ -3,8 +3,10 @@
 ``BAYESCM_UPDATE_DOCS=1 python -m pytest tests/test_docs.py`` writes the pages anew instead of failing.
 """
 
+import ast
 import contextlib
 import doctest
+import inspect
 import io
 import os
 import re
@@ -117,3 +119,31 @@ def test_the_changelog_has_each_kind_of_change_once_a_release():
             kind for kind in ("Added", "Changed", "Deprecated", "Removed", "Fixed", "Security") if kind in kinds
         ]
     assert all(re.match(r"\d+\.\d+\.\d+ \(\d{4}-\d\d-\d\d\)\n", release) for release in releases[1:])
+
+
+def quoted():
+    """Return the first call that each row of "Which interval to quote" names in its column "quote"."""
+    page = (ROOT / "docs" / "verification" / "index.md").read_text()
+    rows = page.split("| what you report | quote |")[1].split("\n\n")[0].splitlines()[2:]
+    calls = [re.search(r"`((?:bayescm\.)?\w+\(.*?\))(?:\[.+?\])?`", row.split("|")[2]) for row in rows]
+    return [ast.parse(call[1], mode="eval").body for call in calls if call]
+
+
+SETTINGS = {"method", "ci_kind", "ci_prob", "bound"}
+"""What a default settles; other arguments say what the data are or ask another question, as these two values do."""
+OTHER_QUESTIONS = {
+    "clopper_pearson",  # "at least 95%, whatever the truth"
+    "smoothed",  # "at another prevalence"
+}
+
+
+@pytest.mark.parametrize("call", quoted(), ids=ast.unparse)
+def test_the_interval_to_quote_is_the_default(call):
+    parameters = inspect.signature(getattr(bayescm, call.func.id)).parameters
+    places = ["counts", "method"] if call.func.id == "interval" else list(parameters)  # interval(..., "wilson")
+    given = dict(zip(places, call.args, strict=False)) | {word.arg: word.value for word in call.keywords}
+    named = {name: ast.literal_eval(value) for name, value in given.items() if name in SETTINGS}
+    if not OTHER_QUESTIONS & set(named.values()):
+        assert {name: parameters[name].default for name in named} == named
+    if "ci_kind" in parameters:  # what is quoted is what the studies call "eti"
+        assert named.get("ci_kind", parameters["ci_kind"].default) == "eti"

@@ -17,13 +17,11 @@ ALONE = {
 }
 """Names that mean something else elsewhere, and the functions where they are right."""
 DEFAULTS = {
-    "ci_prob": 0.95, "ci_kind": "hdi", "decision_prob": 0.95, "prior": None, "prevalence": None, "random_seed": None,
+    "ci_prob": 0.95, "ci_kind": "eti", "decision_prob": 0.95, "prior": None, "prevalence": None, "random_seed": None,
     "chains": 4, "model": "dirichlet_multinomial", "pos_label": None, "direction": "larger", "ax": None,
 }  # fmt: skip
 OTHERWISE = {
     ("beta_from_interval", "ci_prob"): 0.9,  # what experts are asked for
-    ("at_prevalences", "ci_kind"): "eti",  # holds whole curves
-    ("decision_curve", "ci_kind"): "eti",
     ("plot_distribution", "ci_prob"): None,  # that of the data
     ("plot_distribution", "ci_kind"): None,
 }

@@ -71,7 +71,7 @@ def model_of(form: Form, *, kind: bool = True) -> dict[str, Any]:
         "prior": inputs.prior(form),
         "ci_prob": inputs.number(form, "ci_prob", "0.95"),
     }
-    return options | ({"ci_kind": inputs.text(form, "ci_kind", "hdi")} if kind else {})
+    return options | ({"ci_kind": inputs.text(form, "ci_kind", "eti")} if kind else {})
 
 
 def rows_of(answer: Answer) -> Records:

@@ -61,7 +61,7 @@ def coverage(
     model: str = "dirichlet_multinomial",
     prior: PriorLike | None = None,
     ci_prob: float = 0.95,
-    ci_kind: str = "hdi",
+    ci_kind: str = "eti",
     repeats: int = 400,
     draws: int = 2000,
     random_seed: int | np.random.Generator | None = None,

@@ -48,7 +48,7 @@ def add_parser(commands: Any) -> None:
     p.add_argument("--metrics", default=_METRICS, metavar="LIST", help=f"names with commas or spaces ({_METRICS})")
     p.add_argument("--prior", help="of every group's cells: a name such as jeffreys (default), or a number")
     p.add_argument("--ci-prob", type=float, default=0.95, metavar="P", help="probability of the interval (0.95)")
-    p.add_argument("--ci-kind", default="hdi", help="hdi (default) or eti")
+    p.add_argument("--ci-kind", default="eti", help="eti (default) or hdi")
     p.add_argument("--allocate", type=int, metavar="N", help="say of which group to check the next N, for a share")
     p.add_argument("--costs", metavar="LIST", help="say what further labels are worth: of each cell, such as fn=5,fp=2")
     p.add_argument("--per-label", type=float, metavar="P", help="of --costs: the price of a label")

@@ -33,7 +33,7 @@ EPILOG = """examples:
   bayescm compare scores.csv --score score --by site           the same of independent samples, one per site
 """
 _NOT_OF_SCORES = (
-    "predicted", "metrics", "reference", "design", "rope", "margin", "decision_prob", "require", "model", "prior",
+    "predicted", "metrics", "reference", "design", "rope", "margin", "require", "model", "prior",
     "prevalence", "ci_kind", "seed", "item", "runs",
 )  # fmt: skip
 _FLIPS = ("both_right", "only_first_right", "only_second_right", "both_wrong")
@@ -50,9 +50,8 @@ def add_parser(commands: Any) -> None:
     p.add_argument("--design", help="independent or paired (default: as the file has it)")
     p.add_argument("--rope", type=float, default=0.0, metavar="D", help="differences of at most D count as none (0)")
     p.add_argument("--margin", type=float, default=0.0, metavar="D", help="say P(better by more than D)")
-    p.add_argument("--decision-prob", type=float, default=0.95, metavar="P", help="what a verdict needs (0.95)")
     p.add_argument("--require", action="append", metavar="CLAIM", help="say P(CLAIM) of each system; repeatable")
-    add_model(p, "hdi")
+    add_model(p)
     p.add_argument("--seed", type=int, metavar="N", help="seed of the draws")
     add_outputs(p, "draws and tables as a netCDF DataTree", "a picture of the first difference")
 
@@ -67,7 +66,7 @@ def _run(arguments: argparse.Namespace) -> None:
     counts = matrices_of(systems)
     tree = bayescm.compare_systems(
         systems, metric_list(arguments.metrics) or "accuracy", reference=arguments.reference,
-        design=arguments.design, rope=arguments.rope, margin=arguments.margin, decision_prob=arguments.decision_prob,
+        design=arguments.design, rope=arguments.rope, margin=arguments.margin,
         require=arguments.require, ci_prob=arguments.ci_prob, ci_kind=arguments.ci_kind, random_seed=arguments.seed,
         **model_of(arguments),
     )  # fmt: skip

@@ -60,7 +60,7 @@ def _run(arguments: argparse.Namespace) -> None:
     if written(arguments, lambda: tree, lambda: made, "rates"):
         return
     shown = [{name: row[name] for name in ("rate", "of", "mean", "sd")} | {"interval": ends(row)} for row in rows]
-    level = f"{100 * arguments.ci_prob:g}% HDI"
+    level = f"{100 * arguments.ci_prob:g}% ETI"
     caption = "" if plug_in is None else f"Rogan and Gladen's plug-in prevalence: {float(plug_in):.4g}"
     title = f"latent_class, prior {tree.attrs['prior']}, {level}, draws of NUTS"
     print_records(shown, title, caption, left=["rate", "of"])
@@ -118,7 +118,7 @@ def _records(posterior: "xr.Dataset", ci_prob: float) -> list[dict[str, Any]]:
     for rate in _RATES:
         for names, one in each(posterior[[rate]], rate, "chain", "draw"):
             draws = one[rate].values.ravel()
-            found = Draws(draws).statistics(ci_prob, "hdi") | ({"sd": 0.0} if np.ptp(draws) == 0 else {})  # known
+            found = Draws(draws).statistics(ci_prob, "eti") | ({"sd": 0.0} if np.ptp(draws) == 0 else {})  # known
             numbers = {name: float(found[name]) for name in ("mean", "sd", "lower", "upper")}
             records.append({"rate": rate.partition("_")[2], "of": str(*names.values())} | numbers)
     return records

@@ -37,9 +37,8 @@ def add_parser(commands: Any) -> None:
     p.add_argument("--top", type=int, metavar="K", help="say P(among the K best) (default: 3)")
     p.add_argument("--design", help="independent or paired (default: paired for answers to the same items)")
     p.add_argument("--method", help="exact or draws (default: exact where it can be)")
-    p.add_argument("--decision-prob", type=float, default=0.95, metavar="P", help="what divides tie groups (0.95)")
     p.add_argument("--rows", dest="shown", type=int, default=30, metavar="N", help="systems in the table (30)")
-    add_model(p, None)
+    add_model(p, ci_kind=False)
     p.set_defaults(prior=None)  # learned from the systems, of five or more
     p.add_argument("--seed", type=int, metavar="N", help="seed of the draws")
     add_outputs(p, "the leaderboard as a netCDF Dataset", "a heat map of the ranks")
@@ -51,7 +50,7 @@ def _run(arguments: argparse.Namespace) -> None:
     top = {} if arguments.top is None else {"top": arguments.top}
     board = bayescm.leaderboard(
         systems, metric=arguments.metric, method=arguments.method, design=arguments.design, prizes=arguments.prize,
-        decision_prob=arguments.decision_prob, ci_prob=arguments.ci_prob, random_seed=arguments.seed, **top,
+        ci_prob=arguments.ci_prob, random_seed=arguments.seed, **top,
         **model_of(arguments),
     )  # fmt: skip
     board = board.sortby("expected_rank")
@@ -76,7 +75,7 @@ def _print(board: "xr.Dataset", most: int) -> None:
     level = f"{100 * attrs['ci_prob']:g}%"
     how = "no draws" if attrs["method"] == "exact" else attrs["method"]
     title = f"{attrs['design']}, {how}, prior {attrs['prior']}, {level} intervals"
-    caption = f"rank: expected, and its {level} interval; group: not told apart with {100 * attrs['decision_prob']:g}%"
+    caption = f"rank: expected, and its {level} interval; group: not told apart from its first at {level}"
     left_out = board.sizes["system"] - len(rows)
     caption += (f"; {left_out} more systems" if left_out else "") + positive(attrs)
     first = board.isel(system=0)
@@ -85,6 +84,6 @@ def _print(board: "xr.Dataset", most: int) -> None:
         caption += (
             f"\n{name}: {point:.4g} as measured, {mean:.4g} corrected for being the first of {board.sizes['system']}"
         )
-    caption += f"\nthe best is one of {int(board['best_set'].sum())} systems, with {100 * attrs['decision_prob']:g}%"
+    caption += f"\nthe best is one of {int(board['best_set'].sum())} systems, with {level}"
     print_records(rows, title, caption, left=["system"])
     print_assumptions(attrs)

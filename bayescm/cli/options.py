@@ -96,7 +96,7 @@ def add_systems(parser: argparse.ArgumentParser) -> None:
 
 
 def add_model(
-    parser: argparse.ArgumentParser, ci_kind: str | None = "hdi", about_prevalence: str | None = PREVALENCE
+    parser: argparse.ArgumentParser, *, ci_kind: bool = True, about_prevalence: str | None = PREVALENCE
 ) -> None:
     """Add the options of the model and of its intervals, of one kind if there is no choice."""
     parser.add_argument("--model", default="dirichlet_multinomial", help="dirichlet_multinomial or three_binomial")
@@ -106,9 +106,8 @@ def add_model(
     else:
         parser.add_argument("--prevalence", metavar="P", help=about_prevalence)
     parser.add_argument("--ci-prob", type=float, default=0.95, metavar="P", help="probability of the interval (0.95)")
-    if ci_kind is not None:
-        other = "eti" if ci_kind == "hdi" else "hdi"
-        parser.add_argument("--ci-kind", default=ci_kind, help=f"{ci_kind} (default) or {other}")
+    if ci_kind:
+        parser.add_argument("--ci-kind", default="eti", help="eti (default) or hdi")
 
 
 def model_of(arguments: argparse.Namespace) -> dict[str, Any]:

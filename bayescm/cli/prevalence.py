@@ -27,7 +27,7 @@ def add_parser(commands: Any) -> None:
     add_counts(p)
     p.add_argument("--at", default=_AT, metavar="LIST", help=f"known prevalences ({_AT.replace('%', '%%')})")
     p.add_argument("--metrics", default="PPV,NPV", metavar="LIST", help="names with commas or spaces (PPV,NPV)")
-    add_model(p, "eti", about_prevalence=None)
+    add_model(p, about_prevalence=None)
     p.add_argument("--seed", type=int, metavar="N", help="seed of the draws, for the metrics that need them")
     add_outputs(p, "the result as a netCDF Dataset", "a picture over all prevalences")
 

@@ -41,7 +41,6 @@ LONG_NAMES = {
 class Options(NamedTuple):
     """What is to be said of the ranks."""
 
-    decision_prob: float
     ci_prob: float
     top: list[int]
     prizes: Array | None
@@ -74,7 +73,7 @@ def dataset(field: Field, answer: Answer, options: Options) -> xr.Dataset:
     expected = ranks @ np.arange(1.0, n + 1.0)
     cumulated = np.minimum(np.cumsum(ranks, axis=1), 1.0)
     within = _intervals(field, answer, options.ci_prob)
-    overlap = within if options.decision_prob == options.ci_prob else _intervals(field, answer, options.decision_prob)
+    overlap = _intervals(field, answer, _sure(options))
     better = answer.alone()
     variables: dict[str, Any] = {
         "point": (SYSTEM, field.point),
@@ -86,7 +85,7 @@ def dataset(field: Field, answer: Answer, options: Options) -> xr.Dataset:
         "expected_rank": (SYSTEM, expected),
         "rank_interval": ((SYSTEM, CI_BOUND), _rank_interval(cumulated, options.ci_prob)),
         "simultaneous_rank_interval": ((SYSTEM, CI_BOUND), _simultaneous(better, options.ci_prob)),
-        "best_set": (SYSTEM, _best_set(better, options.decision_prob)),
+        "best_set": (SYSTEM, _best_set(better, options.ci_prob)),
         "tie_group": (
             SYSTEM,
             _tie_groups(-overlap[:, ::-1] if field.metric.loss else overlap, found, expected, options),
@@ -133,10 +132,15 @@ def _tie_groups(intervals: Array, found: Found, expected: Array, options: Option
     while len(rest):
         leader, behind = rest[0], rest[1:]
         near = behind[high[behind] >= low[leader]]
-        unbeaten = near[found.beats(leader, near) < options.decision_prob]
+        unbeaten = near[found.beats(leader, near) <= _sure(options)]
         groups[[leader, *unbeaten]] = groups.max() + 1
         rest = rest[groups[rest] == 0]
     return groups
+
+
+def _sure(options: Options) -> float:
+    """Return P(better) from which on the central interval of a difference excludes 0."""
+    return 0.5 + 0.5 * options.ci_prob
 
 
 def _intervals(field: Field, answer: Answer, prob: float) -> Array:
@@ -178,9 +182,9 @@ def _simultaneous(better: Array, prob: float) -> NDArray[np.int64]:
     return np.stack([1 + sure.sum(0), n - sure.sum(1)], axis=1)
 
 
-def _best_set(better: Array, decision_prob: float) -> NDArray[np.bool_]:
+def _best_set(better: Array, ci_prob: float) -> NDArray[np.bool_]:
     """Say which systems no other one surely beats, with an error for all others."""
-    return ~(better > 1.0 - (1.0 - decision_prob) / max(len(better) - 1, 1)).any(0)
+    return ~(better > 1.0 - (1.0 - ci_prob) / max(len(better) - 1, 1)).any(0)
 
 
 def better_by_moments(values: Array, *, together: bool) -> Array:

@@ -49,7 +49,6 @@ def leaderboard(
     prevalence: PrevalenceLike = None,
     prizes: ArrayLike | None = None,
     top: int | Sequence[int] = 3,
-    decision_prob: float = 0.95,
     pairwise: bool | None = None,
     rope: float | None = None,
     ci_prob: float = 0.95,
@@ -94,15 +93,12 @@ def leaderboard(
         Of the ranks, from the first on.
     top : int or sequence of int
         For which k to say the probability of being among the k best.
-    decision_prob : float
-        Probability with which the first of a tie group must beat a system to put it into another group; and the
-        confidence of ``best_set``.
     pairwise : bool, optional
         Whether to say P(better) of every pair; by default of up to 200 systems.
     rope : float, optional
         Differences from -`rope` to `rope` count as none: says P(equivalent) of every pair.
     ci_prob : float
-        Probability of the equal-tailed intervals of the metric and of the rank.
+        Probability of the equal-tailed intervals of the metric and of the rank, and the confidence of ``best_set``.
     samples : int
         At least 1000.
     random_seed : int, numpy.random.Generator or None
@@ -135,12 +131,12 @@ def leaderboard(
     Systems with the same data get the same row, exactly.
 
     A tie group is made from its first: of the systems not yet in a group the one with the best expected rank, with all
-    that it doesn't beat with probability `decision_prob`.
+    that it doesn't beat with a probability above (1 + `ci_prob`)/2, as :func:`bayescm.compare_systems` would say.
 
     ``simultaneous_rank_interval`` holds the ranks of all systems at once with a confidence of `ci_prob`: from 1 plus
     how many systems surely beat one, to the number of systems less those that it surely beats; of n systems surely
-    means with probability 1 - (1 - ci_prob)/(n(n - 1)). ``best_set`` holds the best with `decision_prob`: all that no
-    other surely beats, with 1 - (1 - confidence)/(n - 1). Both take each system's data alone, never a learned prior, so
+    means with probability 1 - (1 - ci_prob)/(n(n - 1)). ``best_set`` holds the best with `ci_prob`: all that no
+    other surely beats, with 1 - (1 - ci_prob)/(n - 1). Both take each system's data alone, never a learned prior, so
     that they hold however the systems scatter; of draws by means and variances of differences, as if these were normal.
 
     The learned prior is a Beta with a uniform mean and a standard deviation uniform from 0 to .9 of the largest, of
@@ -179,7 +175,6 @@ def leaderboard(
     n, seed = len(field.point), validate.seed(random_seed)
     samples = validate.draws(samples)
     options = Options(
-        validate.number("decision_prob", decision_prob, 0.5, 1),
         validate.number("ci_prob", ci_prob, 0, 1),
         _top(top, n),
         None if prizes is None else _prizes(prizes, n),
@@ -198,7 +193,6 @@ def leaderboard(
     settings = {
         "method": how, "design": field.design, **naming(field.metric), "title": field.metric.title,
         "model": strata.MODEL if field.of else model, "prior": _prior(prior, learned=learned), "prevalence": prevalence,
-        "decision_prob": decision_prob,
         "ci_prob": ci_prob, "ties": "systems that are equal share their ranks in equal parts",
     }  # fmt: skip
     of_items = [OWN_ITEMS if field.design == INDEPENDENT else SAME_ITEMS, *of_runs(field.runs)]

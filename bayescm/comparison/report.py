@@ -1,5 +1,6 @@
 """The tables of a comparison: summary, tests, flips."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,7 +33,6 @@ _LONG_NAMES = {
     "interval": "Credible interval of the difference",
     "ratio": "Posterior median of the ratio, first to second",
     "ratio_interval": "Credible interval of the ratio",
-    "probability_better": "Probability that the first is better (ties count half)",
     "probability": "Probability that the first is worse, equivalent, better",
     "mcse_probability": "Monte Carlo standard error of the probability",
     "superiority": "Probability that the first is better by more than the margin",
@@ -45,13 +45,12 @@ class Question:
 
     Attributes
     ----------
-    rope, margin, decision_prob, ci_prob : float
+    rope, margin, ci_prob : float
     ci_kind : str
     """
 
     rope: float
     margin: float
-    decision_prob: float
     ci_prob: float
     ci_kind: str
 
@@ -117,12 +116,11 @@ def _exact(dist: Any, entry: Entry, question: Question) -> dict[str, Any]:
         return _of_values(dist, entry, question)
     loss = entry.metric.loss
     beyond = dist.cdf(-question.margin) if loss else dist.sf(question.margin)
-    better = dist.cdf(0.0) if loss else dist.sf(0.0)
     sides = rope.rope_probabilities(dist, question.rope)["mean_difference"].values
     return {
         "mean": dist.mean(), "sd": dist.sd(), "interval": dist.interval(question.ci_prob, question.ci_kind),
-        "probability_better": better, "probability": sides[::-1] if loss else sides, "superiority": beyond,
-        "mcse_probability": np.zeros(3), "method": "exact",
+        "probability": sides[::-1] if loss else sides, "superiority": beyond, "mcse_probability": np.zeros(3),
+        "method": "exact",
     }  # fmt: skip
 
 
@@ -134,8 +132,8 @@ def _of_values(dist: DiscreteDistribution, entry: Entry, question: Question) -> 
     sides = np.stack([gain < -question.rope, np.abs(gain) <= question.rope, gain > question.rope])
     return {
         "mean": found["mean"], "sd": found["sd"], "interval": (found["lower"], found["upper"]),
-        "probability_better": chance @ ((gain > 0) + 0.5 * (gain == 0)), "probability": sides @ chance,
-        "superiority": chance @ (gain > question.margin), "mcse_probability": np.zeros(3), "method": "exact",
+        "probability": sides @ chance, "superiority": chance @ (gain > question.margin),
+        "mcse_probability": np.zeros(3), "method": "exact",
     }  # fmt: skip
 
 
@@ -146,9 +144,8 @@ def _drawn(one: xr.DataArray, entry: Entry, question: Question, *, independent: 
         found = Draws(values.ravel()).statistics(question.ci_prob, question.ci_kind)
     gain = -values if entry.metric.loss else values
     sides = np.stack([gain < -question.rope, np.abs(gain) <= question.rope, gain > question.rope])
-    made = {
+    made: dict[str, Any] = {
         "mean": found["mean"], "sd": found["sd"], "interval": (found["lower"], found["upper"]),
-        "probability_better": np.mean((gain > 0) + 0.5 * (gain == 0)),
         "probability": sides.mean((1, 2)), "superiority": np.mean(gain > question.margin),
         "mcse_probability": np.array([_mcse(side, independent=independent) for side in sides]),
     }  # fmt: skip
@@ -202,19 +199,31 @@ def _table(rows: Rows, compared: Compared, question: Question) -> xr.Dataset:
             CI_BOUND: interval_coordinate(question.ci_prob, question.ci_kind),
         },
     )
-    sure = made["probability"].values >= question.decision_prob
+    better = made["probability"].sel({rope.SIDE: SIDES[2]}, drop=True)
+    made["probability_better"] = better.assign_attrs(long_name="Probability that the first is better, beyond the rope")
+    verdict = _verdicts(made["interval"].values, [entry.metric.loss for entry in compared.entries], question.rope)
+    said = f"Where the {question.ci_prob:g} interval lies"
+    made["verdict"] = (COMPARISON, METRIC), verdict, {"long_name": said}
+    made["method"] = (COMPARISON, METRIC), [[cell["method"] for cell in row] for row in rows]
     if compared.answers is not None:
-        least, items = frequentist.fewest_that_decide(question.decision_prob), _discordant(compared)
-        sure[..., [0, 2]] &= (items[..., 2] >= least)[..., None]
+        least, items = frequentist.fewest_that_decide(0.5 + 0.5 * question.ci_prob), _discordant(compared)
         notes = {"long_name": "Items that speak for one system alone", "fewest_that_decide": least}
         made["discordant"] = (COMPARISON, METRIC, "only"), items[..., :2], notes
         made = made.assign_coords(only=["first", "second"])
-    verdict = np.where(sure.any(-1), np.array(SIDES)[sure.argmax(-1)], "undecided")
-    made["verdict"] = (COMPARISON, METRIC), verdict, {"long_name": f"Verdict at {question.decision_prob:g}"}
-    made["method"] = (COMPARISON, METRIC), [[cell["method"] for cell in row] for row in rows]
-    if compared.answers is not None:
         made["reason"] = (COMPARISON, METRIC), _reasons(compared, verdict, items, least), {"long_name": "What decides"}
     return made
+
+
+def _verdicts(intervals: Array, losses: Sequence[bool], rope_width: float) -> NDArray[np.str_]:
+    """Say where the intervals (comparison, metric, 2) lie: beyond the rope, inside it or neither."""
+    lower, upper = np.moveaxis(np.where(np.array(losses)[:, None], -intervals[..., ::-1], intervals), -1, 0)
+    near = rope_width + _ROUNDING
+    found = np.select(
+        [upper < -near, lower > near, (lower >= -near) & (upper <= near)],
+        ["worse", "better", "equivalent"],
+        "undecided",
+    )
+    return np.asarray(found)
 
 
 def _discordant(compared: Compared) -> NDArray[np.int64]:

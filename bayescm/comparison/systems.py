@@ -43,10 +43,9 @@ def compare_systems(
     prevalence: PrevalenceLike = None,
     rope: float = 0.0,
     margin: float = 0.0,
-    decision_prob: float = 0.95,
     require: str | Sequence[str] | None = None,
     ci_prob: float = 0.95,
-    ci_kind: str = "hdi",
+    ci_kind: str = "eti",
     chains: int = 4,
     draws: int = 1000,
     random_seed: int | np.random.Generator | None = None,
@@ -75,15 +74,14 @@ def compare_systems(
         system, and what it says of their difference is in the notes. Other stories answer by draws. Folds are answered
         by the story ``kfold``.
     rope : float
-        Differences from -`rope` to `rope` count as none; in the unit of the metric.
+        Differences from -`rope` to `rope` count as none; in the unit of the metric. A verdict is where the interval
+        lies: "better" or "worse" beyond the rope, "equivalent" inside it, else "undecided".
     margin : float
         Of ``superiority``. A negative one asks for non-inferiority.
-    decision_prob : float
-        Probability that a verdict needs, above 0.5.
     require : str or sequence of str, optional
         Claims about each system, such as "recall > .8 and precision > .7", as in :func:`bayescm.probability`.
     ci_prob, ci_kind
-        Probability and kind ("hdi", "eti") of the credible intervals.
+        Probability and kind ("eti", "hdi") of the credible intervals, by which the verdicts are given.
     chains, draws : int
         Of the group ``posterior``.
     random_seed : int, numpy.random.Generator or None
@@ -97,16 +95,16 @@ def compare_systems(
         ``posterior``: draws of each metric's difference, first minus second, over ``(chain, draw, comparison)``, with
         the coordinates ``first`` and ``second``. ``summary`` over ``(comparison, metric)``: ``point`` (difference of
         the counts' own values), ``mean``, ``sd`` and ``interval(ci_bound)`` of the difference; ``ratio`` (posterior
-        median) and ``ratio_interval(ci_bound)``, NaN for metrics that may be negative; ``probability_better``;
-        ``probability(side)``: worse, equivalent, better; ``mcse_probability(side)``; ``superiority``; ``verdict`` and
-        ``method`` ("exact" or "draws"). For the same items ``discordant(only)``, how many speak for the first system
-        alone and for the second, and ``reason``, the verdict's in words. "Better" is smaller for error rates and other
-        losses. With `require`, ``requirement(claim, system)``. ``tests``: ``p_value(test)`` and confidence intervals
-        for proportions of actual classes, NaN elsewhere: ``newcombe`` and, for the same items, ``tango``, for others
-        ``miettinen_nurminen`` and ``agresti_caffo``. For the same items, ``flips`` over ``(comparison, actual)`` and,
-        if there are precision or other shares of predicted classes among the metrics, ``predictive_values``: ``point``,
-        ``interval``, ``ratio``, ``ratio_interval`` and the ``p_value`` of the weighted generalised score test.
-        ``observed_data``. The attr ``meaning`` says what the probabilities are about.
+        median) and ``ratio_interval(ci_bound)``, NaN for metrics that may be negative; ``probability(side)``: worse,
+        equivalent, better; ``probability_better``, its last; ``mcse_probability(side)``; ``superiority``; ``verdict``
+        and ``method`` ("exact" or "draws"). For the same items ``discordant(only)``, how many speak for the first
+        system alone and for the second, and ``reason``, the verdict's in words. "Better" is smaller for error rates and
+        other losses. With `require`, ``requirement(claim, system)``. ``tests``: ``p_value(test)`` and confidence
+        intervals for proportions of actual classes, NaN elsewhere: ``newcombe`` and, for the same items, ``tango``, for
+        others ``miettinen_nurminen`` and ``agresti_caffo``. For the same items, ``flips`` over ``(comparison, actual)``
+        and, if there are precision or other shares of predicted classes among the metrics, ``predictive_values``:
+        ``point``, ``interval``, ``ratio``, ``ratio_interval`` and the ``p_value`` of the weighted generalised score
+        test. ``observed_data``. The attr ``meaning`` says what the probabilities are about.
 
     Raises
     ------
@@ -125,11 +123,10 @@ def compare_systems(
     (:func:`bayescm.metric_distribution`), by quadrature; for the same items proportions of actual classes (accuracy,
     recall, specificity and their opposites). There P(first > second) = I_1/2(n_01 + 1, n_10 + 1), with n_10 (n_01) the
     items that only the first (second) got right: a named prior gives one item to either and one to all others that
-    count, of however many classes, so that the three shares are uniform. Then equal systems get a verdict at most 2(1
-    - `decision_prob`) of the time, however few items are discordant. Concentrations in numbers are taken at their
-    word: the joint table's, a_ij a_ik / a_i, are added up. All else by draws; the ratio of systems on the same items
-    always. Neither calls a system better on fewer items than could do so for a proportion: four, all for one system,
-    at .95.
+    count, of however many classes, so that the three shares are uniform. Then two equal systems get a verdict at most 1
+    - `ci_prob` of the time, however few items are discordant; at .95 it takes five, all for one system. Concentrations
+    in numbers are taken at their word: the joint table's, a_ij a_ik / a_i, are added up. All else by draws; the ratio
+    of systems on the same items always. Each comparison is made by itself: of many, more verdicts are wrong.
 
     An item that was answered in several runs counts once, by the shares of its answers, and speaks for the system that
     got it in more of them. All is by draws then: of proportions from a Dirichlet over the pairs of shares that were
@@ -167,7 +164,6 @@ def compare_systems(
     question = report.Question(
         rope=_finite("rope", rope, 0.0),
         margin=_finite("margin", margin, -np.inf),
-        decision_prob=validate.number("decision_prob", decision_prob, 0.5, 1),
         ci_prob=validate.number("ci_prob", ci_prob, 0, 1),
         ci_kind=validate.choice("ci_kind", ci_kind, ("eti", "hdi")),
     )
@@ -198,7 +194,7 @@ def compare_systems(
     groups["observed_data"] = flatten_cells(compared.counts).to_dataset()
     attrs = attributes(
         design=compared.design, meaning=_MEANING[compared.design], model=model, prior=prior, prevalence=prevalence,
-        reference=reference, rope=question.rope, margin=question.margin, decision_prob=question.decision_prob,
+        reference=reference, rope=question.rope, margin=question.margin, comparisons=len(compared.pairs),
         ci_prob=question.ci_prob, ci_kind=question.ci_kind, random_seed=posteriors.seed, **options,
         **({"runs": runs} if folds else {"runs": compared.runs} if compared.runs > 1 else {}),
         **positive_class(compared.counts),

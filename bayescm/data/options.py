@@ -14,7 +14,7 @@ _BORROWED = {
     "average": "averages are in the name of a metric, such as 'f1_macro', 'recall_micro' or 'precision_weighted'",
     "beta": "write it into the name: 'fbeta(beta=2)'",
     "ci": "say `ci_prob`, the probability of the interval, such as ci_prob=0.95",
-    "confidence": "say `ci_prob` (of an interval) or `decision_prob` (of a verdict)",
+    "confidence": "say `ci_prob`",
     "confidence_level": "say `ci_prob`",
     "conf_level": "say `ci_prob`",
     "credible_interval": "say `ci_prob`",

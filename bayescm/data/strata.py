@@ -115,7 +115,7 @@ def audited(
     >>> import bayescm
     >>> audit = bayescm.audited([[17, 1], [3, 19]], totals=[100, 1900])
     >>> bayescm.summary(audit, "prevalence").interval.values.round(3)  # the share of right answers
-    array([[0.784, 0.963]])
+    array([[0.757, 0.955]])
     """
     of = validate.choice("of", of, TARGETS)
     several = [] if batch is None else [batch] if isinstance(batch, str) else list(batch)

@@ -37,7 +37,7 @@ def summarise(
 ) -> xr.Dataset:
     """Return the summary of an audit, or of each of several: see :func:`bayescm.summary`."""
     prob = validate.number("ci_prob", ci_prob, 0, 1)
-    kind = validate.choice("ci_kind", ci_kind, ("hdi", "eti"))
+    kind = validate.choice("ci_kind", ci_kind, ("eti", "hdi"))
     seed, samples = validate.seed(random_seed), validate.draws(samples)
     return each(counts, lambda one, i: _summary(one, metrics, prior, prevalence, prob, kind, samples, seed, i))
 

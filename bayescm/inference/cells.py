@@ -39,7 +39,7 @@ def cell_summary(
     model: str = "dirichlet_multinomial",
     prior: PriorLike | None = None,
     ci_prob: float = 0.95,
-    ci_kind: str = "hdi",
+    ci_kind: str = "eti",
     simultaneous: str | None = None,
 ) -> xr.Dataset:
     """Summarise the posterior of every cell of the matrix, exactly.
@@ -99,7 +99,7 @@ def cell_summary(
     if normalize != "actual" and not base.one_dirichlet:
         raise ValueError("`normalize` must be 'actual' under model='three_binomial' (only its rows are Dirichlet).")
     prob = validate.number("ci_prob", ci_prob, 0, 1)
-    kind = validate.choice("ci_kind", ci_kind, ("hdi", "eti"))
+    kind = validate.choice("ci_kind", ci_kind, ("eti", "hdi"))
     if simultaneous is not None:
         validate.choice("simultaneous", simultaneous, SIMULTANEOUS)
 

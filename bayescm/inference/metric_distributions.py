@@ -160,13 +160,13 @@ class MetricDistribution:
         joined = xr.concat(ends, CI_BOUND).transpose(..., CI_BOUND)
         return joined.assign_coords({CI_BOUND: interval_coordinate(prob, kind)})
 
-    def to_dataset(self, ci_prob: float = 0.95, ci_kind: str = "hdi", points: int = _GRID) -> xr.Dataset:
+    def to_dataset(self, ci_prob: float = 0.95, ci_kind: str = "eti", points: int = _GRID) -> xr.Dataset:
         """Return everything that a picture or a report of the distribution needs.
 
         Parameters
         ----------
         ci_prob : float
-        ci_kind : {"hdi", "eti"}
+        ci_kind : {"eti", "hdi"}
         points : int
             Of the grid, from the quantile .0005 to .9995 (or the edge of the range, where the density doesn't vanish);
             in even steps, or for a metric without an upper limit in even ratios.
@@ -178,7 +178,7 @@ class MetricDistribution:
             ``pdf`` and ``cdf`` also over ``grid``.
         """
         ci_prob = validate.number("ci_prob", ci_prob, 0, 1)
-        ci_kind = validate.choice("ci_kind", ci_kind, ("hdi", "eti"))
+        ci_kind = validate.choice("ci_kind", ci_kind, ("eti", "hdi"))
         points = validate.positive_integer("points", points)
         found = self.dist.statistics(ci_prob, ci_kind)
         low, high = self.dist.ppf(_ENDS), self.dist.isf(_ENDS)

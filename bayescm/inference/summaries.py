@@ -52,7 +52,7 @@ def summary(
     prior: PriorLike | None = None,
     prevalence: PrevalenceLike = None,
     ci_prob: float = 0.95,
-    ci_kind: str = "hdi",
+    ci_kind: str = "eti",
     samples: int = 40_000,
     random_seed: int | np.random.Generator | None = None,
 ) -> xr.Dataset:
@@ -79,8 +79,8 @@ def summary(
         numbers, positives first. For K labels, K shares.
     ci_prob : float
         Probability of the interval.
-    ci_kind : {"hdi", "eti"}
-        Highest density or equal tails. Where the density has no single peak the interval is "eti", and the variable
+    ci_kind : {"eti", "hdi"}
+        Equal tails or highest density. Where the density has no single peak the interval is "eti", and the variable
         ``ci_kind`` says so.
     samples : int
         Draws for the metrics without an exact distribution: most averages over more than two labels; for two averages,
@@ -115,8 +115,8 @@ def summary(
     >>> counts = bayescm.from_cells(tp=26, fn=0, fp=2, tn=6)
     >>> s = bayescm.summary(counts, ["recall", "specificity"], model="three_binomial", prior="laplace")
     >>> s.interval.values.round(2)
-    array([[0.89, 1.  ],
-           [0.43, 0.95]])
+    array([[0.87, 1.  ],
+           [0.4 , 0.93]])
     """
     prior = resolved_prior(prior)
     if strata.is_audit(counts):
@@ -133,7 +133,7 @@ def summary(
         prior=concentrations(prior, model, labels),
         prevalence=prevalence,
         ci_prob=validate.number("ci_prob", ci_prob, 0, 1),
-        ci_kind=validate.choice("ci_kind", ci_kind, ("hdi", "eti")),
+        ci_kind=validate.choice("ci_kind", ci_kind, ("eti", "hdi")),
         draws=validate.draws(samples),
         seed=validate.seed(random_seed),
     )

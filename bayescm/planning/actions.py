@@ -90,7 +90,7 @@ def decide(
     design: str | None = None,
     decision_prob: float = 0.95,
     ci_prob: float = 0.95,
-    ci_kind: str = "hdi",
+    ci_kind: str = "eti",
     samples: int = 40_000,
     random_seed: int | np.random.Generator | None = None,
 ) -> xr.Dataset:
@@ -115,7 +115,7 @@ def decide(
     decision_prob : float
         How probable the best action must be for the decision to count as decisive.
     ci_prob : float
-    ci_kind : {"hdi", "eti"}
+    ci_kind : {"eti", "hdi"}
     samples : int
         At least 1000.
     random_seed : int, numpy.random.Generator or None

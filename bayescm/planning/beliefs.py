@@ -60,7 +60,7 @@ class Beliefs:
             )
         return cls(
             resolved, mode, concentration, _posterior(pilot, base), base, validate.number("ci_prob", ci_prob, 0, 1),
-            validate.choice("ci_kind", ci_kind, ("hdi", "eti")),
+            validate.choice("ci_kind", ci_kind, ("eti", "hdi")),
         )  # fmt: skip
 
     def proportions(self) -> tuple[list[Proportion], list[str]]:

@@ -48,9 +48,9 @@ def sequential(counts: Any, metrics: MetricsLike = None, *, dim: str = "chunk", 
     >>> found.n_items.values
     array([20, 40, 60])
     >>> found.interval.sel(metric="accuracy").values.round(2)
-    array([[0.66, 0.96],
-           [0.66, 0.9 ],
-           [0.75, 0.92]])
+    array([[0.64, 0.95],
+           [0.65, 0.89],
+           [0.74, 0.92]])
     """
     if not isinstance(counts, xr.DataArray) and np.ndim(counts) == 3:
         counts = xr.DataArray(validate.array_of("counts", counts), dims=(dim, *MATRIX))

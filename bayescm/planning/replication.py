@@ -106,7 +106,7 @@ def replicate(
     prior: PriorLike | None = None,
     prevalence: PrevalenceLike = None,
     ci_prob: float = 0.95,
-    ci_kind: str = "hdi",
+    ci_kind: str = "eti",
     samples: int = 100_000,
     random_seed: int | np.random.Generator | None = None,
 ) -> xr.Dataset:
@@ -164,7 +164,7 @@ def replicate(
     >>> found.probability.sel(system="B").values.round(5)
     array([0.91901])
     >>> found.interval.sel(system="B").values.round(3)
-    array([[-0.067,  0.385]])
+    array([[-0.066,  0.387]])
     >>> float(found.probability_larger.sel(system="A", versus="B").item())  # doctest: +ELLIPSIS
     0.7915...
     """
@@ -246,7 +246,7 @@ def _plan(
         tuple(resolve(metrics, len(labels))), tuple(labels), {claim: _claim(claim, len(labels)) for claim in wanted},
         concentrations(prior, model, labels), prevalence,
         None if size is None else validate.positive_integer("n_items", size), validate.number("ci_prob", ci_prob, 0, 1),
-        validate.choice("ci_kind", ci_kind, ("hdi", "eti")), validate.draws(draws),
+        validate.choice("ci_kind", ci_kind, ("eti", "hdi")), validate.draws(draws),
         validate.seed(random_seed), compared, one_class,
     )  # fmt: skip
     if (plan.size or 0) > validate.MAX_COUNT:

@@ -42,7 +42,7 @@ def sample_size(
     prior: PriorLike | None = None,
     model: str = "dirichlet_multinomial",
     ci_prob: float = 0.95,
-    ci_kind: str = "hdi",
+    ci_kind: str = "eti",
 ) -> xr.Dataset:
     """Return the number of items after which a metric's interval is narrow enough, with a stated assurance.
 
@@ -152,7 +152,7 @@ def interval_width(
     prior: PriorLike | None = None,
     model: str = "dirichlet_multinomial",
     ci_prob: float = 0.95,
-    ci_kind: str = "hdi",
+    ci_kind: str = "eti",
 ) -> xr.Dataset:
     """Return how long a metric's interval will be after given numbers of items.
 

@@ -17,7 +17,7 @@ def arviz_options(
     plot: str = "plot_dist",
     *,
     ci_probs: tuple[float, float] = (0.5, 0.95),
-    ci_kind: str = "hdi",
+    ci_kind: str = "eti",
 ) -> tuple[xr.DataTree, dict[str, Any]]:
     """Return what ArviZ needs to draw exact distributions instead of draws.
 
@@ -29,7 +29,7 @@ def arviz_options(
         ArviZ's function that draws them.
     ci_probs : tuple of two floats
         Of the thick and the thin line of a forest; ``plot_dist`` shows the larger.
-    ci_kind : {"hdi", "eti"}
+    ci_kind : {"eti", "hdi"}
 
     Returns
     -------

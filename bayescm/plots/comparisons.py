@@ -62,7 +62,7 @@ def plot_difference(
     >>> found = bayescm.compare_systems(counts, rope=0.02, random_seed=1)
     >>> ax = bayescm.plot_difference(found)
     >>> print(ax.get_legend().get_title().get_text())
-    0 is better than 1 (at 95%)
+    no verdict on 0 and 1 (at 95%)
     """
     groups = set(data.children) if isinstance(data, xr.DataTree) and "rope" in data.attrs else set()
     if not {"posterior", "summary"} <= groups:
@@ -179,7 +179,7 @@ def _draws(posterior: xr.Dataset, row: xr.Dataset, metric: str) -> Any:
 def _say(ax: "Axes", row: xr.Dataset, attrs: Any, rope: float, *, certain: bool) -> None:
     """Write the probabilities, the interval and the verdict."""
     first, second = str(row["first"].item()), str(row["second"].item())
-    verdict, sure = str(row["verdict"].item()), percent(float(attrs["decision_prob"]))
+    verdict, sure = str(row["verdict"].item()), percent(float(attrs["ci_prob"]))
     lower, upper = (float(v) for v in row["interval"].values)
     digits = decimals_of(lower, upper)
     kind = str(row[CI_BOUND].attrs.get("ci_kind", "")).upper()
@@ -191,7 +191,9 @@ def _say(ax: "Axes", row: xr.Dataset, attrs: Any, rope: float, *, certain: bool)
         for word in _WORDS
         if rope > 0 or word != "equivalent"
     ]
-    lines.append(f"{percent(float(attrs['ci_prob']))} {kind} {lower:.{digits}f} to {upper:.{digits}f}")
+    if rope > 0:
+        lines.append(f"rope \u00b1{rope:g}")
+    lines.append(f"{sure} {kind} {lower:.{digits}f} to {upper:.{digits}f}")
     handles = [ax.plot([], [], linestyle="none", label=line)[0] for line in lines]
     from matplotlib.transforms import ScaledTranslation
 

@@ -54,8 +54,8 @@ def plot_distribution(
         doesn't hold that, so there the line is all.
     ci_prob : float, optional
         Probability of the interval; default .95, of a Dataset what it was made with.
-    ci_kind : {"hdi", "eti"}, optional
-        Default "hdi", of a Dataset what it was made with.
+    ci_kind : {"eti", "hdi"}, optional
+        Default "eti", of a Dataset what it was made with.
     log : bool, optional
         Logarithmic axis, with the density of the logarithm, so that areas are still probabilities. Default: for metrics
         without an upper limit (likelihood ratios, odds ratio).
@@ -221,7 +221,7 @@ def _stored(data: xr.Dataset, interval: tuple[float | None, str | None]) -> xr.D
 def _evaluated(dist: MetricDistribution, interval: tuple[float | None, str | None], *, log: bool) -> xr.Dataset:
     """Return the Dataset of a distribution, on a grid that suits the axis."""
     prob, ci_kind = interval
-    data = dist.to_dataset(0.95 if prob is None else prob, "hdi" if ci_kind is None else ci_kind)
+    data = dist.to_dataset(0.95 if prob is None else prob, "eti" if ci_kind is None else ci_kind)
     if not (log or unlimited(dist)):
         return data
     low, high = (dist.ppf(end) for end in _ENDS)

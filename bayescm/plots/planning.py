@@ -104,7 +104,7 @@ def plot_sequential(
     >>> chunks = bayescm.from_cells(tp=[9, 8, 10], fn=[1, 2, 0], fp=[2, 3, 1], tn=[8, 7, 9], dims="chunk")
     >>> ax = bayescm.plot_sequential(bayescm.sequential(chunks, "accuracy"), reference=0.5)
     >>> ax.get_ylabel()
-    'accuracy: median and 95% HDI'
+    'accuracy: median and 95% ETI'
     """
     require("data", data, "bayescm.sequential", (METRIC, "median", "interval", "n_items"), ("sequential",))
     if data["n_items"].ndim != 1:

@@ -62,21 +62,21 @@ def report(data: Any, metrics: MetricsLike = None, *, file: str | Path | None = 
     --------
     >>> import bayescm
     >>> print(bayescm.report([[6, 2], [0, 26]], metrics=["accuracy", "recall"]))
-    Accuracy is 0.94 (95%: 0.83 to 0.99).
+    Accuracy is 0.94 (95%: 0.81 to 0.98).
     <BLANKLINE>
     actual  predicted 0  predicted 1  total
     0                 6            2      8
     1                 0           26     26
     total             6           28     34
     <BLANKLINE>
-    metric    point   mean     sd  lower  upper  method
-    accuracy  0.941  0.917  0.045  0.827  0.990  exact
-    recall    1.000  0.981  0.025  0.929  1.000  exact
+    metric    point   mean     sd  lower    upper  method
+    accuracy  0.941  0.917  0.045  0.808    0.982  exact
+    recall    1.000  0.981  0.025  0.909  0.99998  exact
     <BLANKLINE>
     Assumes: independent items of one population; uncertainty of the test set only,
     not of training.
     Positive class: 1 (TP 26, FP 2, FN 0, TN 6). Made by: model
-    dirichlet_multinomial, prior jeffreys, exact, 95% HDI.
+    dirichlet_multinomial, prior jeffreys, exact, 95% ETI.
     """
     path = None if file is None else Path(file)
     if path is not None and path.suffix.lower() not in (".html", ".htm"):

@@ -62,12 +62,12 @@ class Answer:
     >>> import bayescm
     >>> found = bayescm.summary(bayescm.from_cells(tp=26, fn=2, fp=3, tn=6), ["recall", "specificity"])
     >>> found.bayescm.sentence
-    'Recall is 0.93 (95%: 0.81 to 0.99); least certain of 2 metrics: specificity, 0.67 (0.37 to 0.91).'
+    'Recall is 0.93 (95%: 0.79 to 0.98); least certain of 2 metrics: specificity, 0.67 (0.35 to 0.90).'
     >>> found.bayescm.table()[["lower", "upper"]].round(2)
                  lower  upper
     metric
-    recall        0.81   0.99
-    specificity   0.37   0.91
+    recall        0.79   0.98
+    specificity   0.35   0.90
     """
 
     def __init__(self, data: xr.Dataset | xr.DataTree) -> None:

@@ -11,6 +11,7 @@ from bayescm.results.names import is_share, known, of_attrs, of_metric, words
 from bayescm.results.writing import bounds, each, listed, percent, probability, with_interval
 
 _NAMED = 3  # comparisons that a sentence names
+_MOST_DIGITS = 6  # that keep an end beside 0 from reading 0
 
 
 def verdict_on(first: str, second: str, verdict: str) -> str:
@@ -46,9 +47,10 @@ def answer(data: xr.Dataset) -> str:
     if len(cells) == 1:
         return _of_two(cells[0], data.attrs)
     told = [_better(cell) for cell in cells if str(cell["verdict"].item()) != "undecided"]
-    sure = percent(float(data.attrs["decision_prob"]))
+    sure, rope = percent(float(data.attrs["ci_prob"])), _rope(cells[0], data.attrs)
+    beyond = f" beyond a rope of {rope}" if rope else ""
     text = f"In {words(first)} {len(told) or 'none'} of {len(cells)} comparisons " + ("is" if len(told) < 2 else "are")
-    return f"{text} decided at {sure}" + (f": {listed(told, _NAMED)}." if told else ".")
+    return f"{text} decided{beyond}, each by itself at {sure}" + (f": {listed(told, _NAMED)}." if told else ".")
 
 
 def _of_two(cell: xr.Dataset, attrs: Mapping[Any, Any]) -> str:
@@ -56,28 +58,42 @@ def _of_two(cell: xr.Dataset, attrs: Mapping[Any, Any]) -> str:
     metric, names, verdict = known(str(cell[METRIC].item())), _names(cell), str(cell["verdict"].item())
     loss = metric is not None and metric.loss
     mean, point = float(cell["mean"]), float(cell["point"])
-    lead = float(cell["probability_better"])
-    ahead = lead >= 0.5 if verdict in ("undecided", "equivalent") else verdict == "better"
+    chances = {str(side): float(cell["probability"].sel(side=side)) for side in cell["side"].values}
+    ahead = chances["better"] >= chances["worse"]
     sign = -1.0 if loss == ahead else 1.0
     gain = sign * (mean if np.isfinite(mean) else point)
     lower, upper = sorted(sign * cell["interval"].values)
-    scale = 100.0 if is_share(metric) else 1.0
-    digits = 1 if scale == 100.0 else 3
+    scale, digits = (100.0, 1) if is_share(metric) else (1.0, 3)
+    while digits < _MOST_DIGITS and any(end != 0.0 == round(scale * end, digits) for end in (lower, upper)):
+        digits += 1
     by = f"{scale * gain:.{digits}f}{' points' if scale == 100.0 else ''}"
     by += f" ({percent(float(attrs['ci_prob']))}: {scale * lower:.{digits}f} to {scale * upper:.{digits}f})"
     winner, loser = names if ahead else names[::-1]
-    sure = percent(float(attrs["decision_prob"]))
+    side, rope = "better" if ahead else "worse", _rope(cell, attrs)
+    beyond = f" by more than {rope}" if rope else ""
     if verdict == "equivalent":
-        chance = probability(float(cell["probability"].sel(side="equivalent")), "P(equivalent)")
-        text = f"{verdict_on(*names, verdict)} in {words(cell)}, within {float(attrs['rope']):g}: {winner} is ahead "
-        text += f"by {by}; {chance}"
+        text = f"{verdict_on(*names, verdict)} in {words(cell)}, within {rope or 0}: {winner} is ahead by {by}; "
+        text += probability(chances[verdict], "P(equivalent)")
     elif verdict == "undecided":
-        text = f"No verdict on {names[0]} and {names[1]} in {words(cell)} at {sure}: {winner} is ahead by {by}; "
-        text += probability(lead if ahead else 1.0 - lead, f"P({winner} better)")
+        text = f"No verdict on {names[0]} and {names[1]} in {words(cell)}: {winner} is ahead by {by}; "
+        text += probability(chances[side], f"P({winner} better{beyond})")
     else:
-        chance = probability(float(cell["probability"].sel(side=verdict)), "P(better)")
-        text = f"{winner} is better than {loser} in {words(cell)} by {by}; {chance}"
-    return f"{text}{_because(cell, verdict)}."
+        text = f"{winner} is better than {loser} in {words(cell)} by {by}; "
+        text += probability(chances[side], f"P(better{beyond})")
+    return f"{text}{_because(cell, verdict)}{_one_of(int(attrs['comparisons']))}."
+
+
+def _rope(cell: xr.Dataset, attrs: Mapping[Any, Any]) -> str:
+    """Return the rope in the unit of the metric; nothing where there is none."""
+    rope = float(attrs["rope"])
+    if rope and is_share(known(str(cell[METRIC].item()))):
+        return f"{100.0 * rope:g} point{'s' * (100.0 * rope != 1.0)}"
+    return f"{rope:g}" if rope else ""
+
+
+def _one_of(comparisons: int) -> str:
+    """Say of how many comparisons this is one, by each of which a verdict can be wrong."""
+    return f"; one of {comparisons} comparisons" if comparisons > 1 else ""
 
 
 def _because(cell: xr.Dataset, verdict: str) -> str:
@@ -124,10 +140,10 @@ def leader(data: xr.Dataset) -> str:
     if data.sizes[SYSTEM] != data.sizes["rank"]:
         raise ValueError(f"`data` must have all {data.sizes['rank']} systems of the leaderboard; select after asking.")
     first = data.isel({SYSTEM: int(data["expected_rank"].argmin(SYSTEM))})
-    name, sure = first[SYSTEM].item(), percent(float(attrs["decision_prob"]))
+    name, sure = first[SYSTEM].item(), percent(float(attrs["ci_prob"]))
     tied = int((data["tie_group"] == first["tie_group"]).sum()) - 1
     others = f"{tied} other{'s' * (tied > 1)} can't be told apart from it at {sure}"
     value = with_interval(float(first["mean"]), first["interval"].values, attrs["ci_prob"])
     text = f"{name} leads {data.sizes[SYSTEM]} systems in {of_attrs(attrs)} with {value}, "
-    text += f"but {others}" if tied else f"and is told apart from all others at {sure}"
+    text += f"but {others}" if tied else f"and is told apart from all others, each by itself, at {sure}"
     return f"{text}; {probability(float(first['probability_best']), 'P(best)')}."

@@ -82,7 +82,7 @@ VIEWS = (
             "point mean sd interval probability probability_better superiority ratio ratio_interval mcse_probability",
             metric="U", comparison="U", first="U", second="U", verdict="U", method="U",
         ),
-        ("design", "decision_prob", "ci_prob", "rope"), _BOUNDS | {"side": 3}, systems.answer, systems.of_differences,
+        ("design", "comparisons", "ci_prob", "rope"), _BOUNDS | {"side": 3}, systems.answer, systems.of_differences,
         ("comparison", "metric"), ("point", "lower", "upper", "probability_better", "verdict"), cut=True,
     ),
     View(
@@ -91,7 +91,7 @@ VIEWS = (
             "point mean interval probability_best expected_rank top_probability rank_probability",
             rank_interval="i", simultaneous_rank_interval="i", best_set="b", tie_group="i",
         ),
-        ("design", "metric", "decision_prob", "ci_prob"), _BOUNDS | {"system": 0, "rank": 0, "top": 0},
+        ("design", "metric", "ci_prob"), _BOUNDS | {"system": 0, "rank": 0, "top": 0},
         systems.leader, systems.of_board, ("system",),
         ("point", "mean", "lower", "upper", "best", "rank_lower", "rank_upper", "tie_group"), cut=True,
     ),

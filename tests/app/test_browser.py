@@ -265,7 +265,7 @@ def test_each_kind_of_file_is_saved(browser, address, tmp_path):
 
 
 def test_the_nomogram_of_the_file_is_the_librarys(browser):
-    found = bayescm.at_prevalences(COUNTS, prevalence=0.02, **KNOWN, ci_kind="hdi")
+    found = bayescm.at_prevalences(COUNTS, prevalence=0.02, **KNOWN)
     ax = bayescm.plot_prevalence(found, kind="nomogram")
     bottom, top = ax.get_ylim()
     with page_of(browser, FILE) as page:

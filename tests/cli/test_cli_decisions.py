@@ -133,7 +133,7 @@ def test_the_tables_of_compare(capsys, answers, systems):
 def test_words_of_a_wide_table_are_broken_not_cut(capsys, answers):
     _, out, _ = run(
         capsys, "compare", answers, "--predicted", "A", "--predicted", "B", "--metric", "recall,npv", "--rope", ".01",
-        "--margin", ".02", "--decision-prob", ".999",
+        "--margin", ".02", "--ci-prob", ".998",
     )  # fmt: skip
     assert "…" not in out
     assert "│ undecided: │" in out  # of recall: 4 items, and .999 takes 9
@@ -372,7 +372,7 @@ def test_the_tables_of_plan(capsys):
         (["--width", ".1", "--discordance", ".1"], "--discordance is for --difference"),
         (["--width", ".1", "--error-rate", ".1"], "--error-rate is for --difference"),
         (["--difference", ".1", "--tp", "3"], "--tp doesn't apply to --difference"),
-        (["--difference", ".1", "--ci-kind", "eti"], "--ci-kind doesn't apply"),
+        (["--difference", ".1", "--ci-kind", "hdi"], "--ci-kind doesn't apply"),
         (["--width", ".1", "--plot", "a.png"], "--n-items"), (["--n-items", "1.5"], "whole numbers"),
         (["--width", ".1", "--tp", "3"], "missing: --fn, --fp, --tn"),
         (["--width", ".1", *_PILOT, "--mode", ".7"], "--mode doesn't apply"),

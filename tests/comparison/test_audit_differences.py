@@ -117,7 +117,6 @@ def test_these_items_alone_by_enumeration():
         assert one["method"].item() == "exact"
         assert float(one["mean"]) == pytest.approx(value @ p)
         assert float(one["sd"]) == pytest.approx(np.sqrt(p @ (value - value @ p) ** 2))
-        assert float(one["probability_better"]) == pytest.approx(p[value > 0].sum() + 0.5 * p[value == 0].sum())
         wanted = [p[value < -0.1].sum(), p[np.abs(value) <= 0.1].sum(), p[value > 0.1].sum()]
         np.testing.assert_allclose(one["probability"], wanted)
         inside = p[(value >= float(one["interval"][0]) - 1e-9) & (value <= float(one["interval"][1]) + 1e-9)].sum()

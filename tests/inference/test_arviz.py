@@ -33,8 +33,8 @@ def test_summary(fit):
     assert table.loc["matthews_correlation", "mean"] == pytest.approx(0.81, abs=0.03)
 
 
-def test_hdi_has_the_layout_of_summary(fit):
-    theirs = az.hdi(fit.posterior["matthews_correlation"], prob=0.95)
+def test_eti_has_the_layout_of_summary(fit):
+    theirs = az.eti(fit.posterior["matthews_correlation"], prob=0.95)
     ours = bayescm.summary([[50, 3, 2], [4, 40, 1], [1, 6, 30]], "mcc", random_seed=1).interval[0]
     assert theirs.dims == ours.dims
     assert theirs.ci_bound.values.tolist() == ours.ci_bound.values.tolist()

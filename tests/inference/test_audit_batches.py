@@ -98,7 +98,7 @@ def test_distribution_of_these_items_by_enumeration(metric, place):
     for q in (0.1, 0.5, 0.9):
         least = min(v for v in np.unique(values) if chance[values <= v + 1e-9].sum() >= q)
         assert float(found.ppf(q)) == pytest.approx(least)
-    np.testing.assert_allclose(found.hdi(0.95), bayescm.summary(FEW, metric)["interval"].values[0])
+    np.testing.assert_allclose(found.eti(0.95), bayescm.summary(FEW, metric)["interval"].values[0])
     with pytest.raises(ValueError, match="no density"):
         found.pdf(0.5)
 

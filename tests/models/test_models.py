@@ -156,6 +156,6 @@ def test_stories_run_as_scripts(name, tmp_path):
     script = Path(__file__).parents[2] / "models" / f"{name}.py"
     done = subprocess.run([sys.executable, script], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert "hdi95" in done.stdout
+    assert "eti95" in done.stdout
     diverged = [int(count) for count in re.findall(r"(\d+) of \d+ draws diverged", done.stderr)]
     assert sum(diverged) <= stats.binom.isf(ALARM, 4000, DIVERGENT), done.stderr

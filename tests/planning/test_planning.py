@@ -89,10 +89,12 @@ def test_intervals_are_the_narrower_the_farther_from_the_middle(prior, kind):
 
 
 def test_kruschkes_protocol_as_toetsch_and_hoffmann_have_it():
-    found = bayescm.interval_width("accuracy", 100)  # totsch: 19 points; prior of accuracy under jeffreys is flat
+    found = bayescm.interval_width(
+        "accuracy", 100, ci_kind="hdi"
+    )  # totsch: 19 points; prior of accuracy under jeffreys is flat
     assert float(found.width.item()) == pytest.approx(0.192106, abs=1e-6)
-    assert int(bayescm.sample_size("accuracy", width=0.1921056).n_items.item()) == 100
-    flat = bayescm.interval_width("recall", 100, prior="laplace")
+    assert int(bayescm.sample_size("accuracy", width=0.1921056, ci_kind="hdi").n_items.item()) == 100
+    flat = bayescm.interval_width("recall", 100, prior="laplace", ci_kind="hdi")
     assert float(flat.width.item()) == pytest.approx(0.192106, abs=1e-6)
 
 
@@ -135,7 +137,7 @@ def test_this_and_all_larger_numbers_reach_the_assurance(mode, concentration, ki
 def test_a_first_number_that_reaches_it_may_not_be_enough(mode, concentration, width, assurance):
     arguments = {"mode": mode, "concentration": concentration, "width": width, "assurance": assurance}
     n = int(bayescm.sample_size("recall", **arguments).n_items.item())
-    one = Proportion(Rate.of_mode("mode", mode, concentration), 0.5, 0.5, 0.95, "hdi")
+    one = Proportion(Rate.of_mode("mode", mode, concentration), 0.5, 0.5, 0.95, "eti")
     every_size = np.arange(1, int(1.1 * 4 / width**2), dtype=float)
     short = np.flatnonzero(one.assurance(every_size, width) < assurance - 1e-12)
     assert n == every_size[short[-1]] + 1
@@ -226,7 +228,7 @@ def test_whole_tests_at_the_edges():
     n = int(perfect.n_items.item())
     few = int(stats.binom.ppf(0.05, n, 0.3))  # positives, all found
     dist = bayescm.metric_distribution(bayescm.from_cells(tp=few, fn=0, fp=0, tn=n - few), "f1")
-    assert float(np.diff(dist.hdi(0.95)).item()) == pytest.approx(0.1, rel=0.05)
+    assert float(np.diff(dist.eti(0.95)).item()) == pytest.approx(0.1, rel=0.05)
     assert bayescm.interval_width("f1", [1, 10**6], prevalence=1e-6).width.shape == (1, 2)
 
 
@@ -400,7 +402,7 @@ def test_pictures():
     ax = bayescm.plot_interval_width({"a": plan, "b": bayescm.interval_width("recall", 50)})
     assert [line.get_label() for line in ax.lines] == ["recall, a", "specificity, a", "recall, b", "2/\u221an"]
     assert ax.lines[0].get_ydata().tolist() == plan.width.sel(metric="recall").values.tolist()
-    assert ax.get_ylabel() == "length of the 95% HDI, with 95% assurance"
+    assert ax.get_ylabel() == "length of the 95% ETI, with 95% assurance"
     other = bayescm.interval_width("recall", [1000, 50], assurance=0.5, ci_kind="eti")
     ax = bayescm.plot_interval_width({"a": plan, "b": other})
     assert ax.get_ylabel() == "length of the interval"
@@ -414,7 +416,7 @@ def test_pictures():
     ax = bayescm.plot_sequential(chunks, metric="accuracy", reference=0.5)
     assert ax.lines[0].get_ydata().tolist() == chunks["median"].sel(metric="accuracy").values.tolist()
     label = bayescm.plot_sequential(chunks, metric="mcc").get_ylabel()
-    assert label == "mcc (matthews correlation): median and 95% HDI"
+    assert label == "mcc (matthews correlation): median and 95% ETI"
     with pytest.raises(ValueError, match="isn't in the data"):
         bayescm.plot_sequential(chunks, metric="recall")
     with pytest.raises(TypeError, match=r"bayescm\.sequential"):

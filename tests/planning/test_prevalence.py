@@ -38,7 +38,7 @@ def test_quantiles_are_those_of_the_likelihood_ratio(counts, metric, ratio, from
 
 
 def test_a_known_prevalence_is_that_of_summary():
-    found = bayescm.at_prevalences(RATES, ["f1", "mcc"], [0.1, 0.3], ci_kind="hdi", ci_prob=0.9)
+    found = bayescm.at_prevalences(RATES, ["f1", "mcc"], [0.1, 0.3], ci_prob=0.9)
     for p in (0.1, 0.3):
         one = bayescm.summary(RATES, ["f1", "mcc"], prevalence=p, ci_prob=0.9)
         for name in ("point", "mean", "sd", "interval", "ci_kind", "method"):

@@ -15,7 +15,7 @@ CAELEN = bayescm.datasets.caelen2017()
 
 
 def test_caelens_predictive_numbers():  # caelen.predictive: alpha = 0
-    found = bayescm.replicate(CAELEN, "mcc", claims="mcc > 0", prior="haldane")
+    found = bayescm.replicate(CAELEN, "mcc", claims="mcc > 0", prior="haldane", ci_kind="hdi")
     assert float(found.probability.sel(system="B").item()) == pytest.approx(0.91901, abs=1e-5)
     assert float(found.probability_larger.sel(system="A", versus="B").item()) == pytest.approx(0.79155, abs=1e-5)
     assert found.interval.sel(system="B").values[0] == pytest.approx([-0.06722, 0.38499], abs=1e-5)
@@ -25,7 +25,7 @@ def test_caelens_predictive_numbers():  # caelen.predictive: alpha = 0
 
 
 def test_caelens_predictive_numbers_with_a_flat_prior():  # caelen.predictive1: alpha = 1
-    found = bayescm.replicate(CAELEN, "mcc", claims="mcc > 0", prior="laplace")
+    found = bayescm.replicate(CAELEN, "mcc", claims="mcc > 0", prior="laplace", ci_kind="hdi")
     assert float(found.probability.sel(system="B").item()) == pytest.approx(0.91488, abs=1e-5)
     assert float(found.probability_larger.sel(system="A", versus="B").item()) == pytest.approx(0.78561, abs=1e-5)
     assert found.interval.sel(system="B").values[0] == pytest.approx([-0.06421, 0.38494], abs=1e-5)

@@ -19,7 +19,7 @@ def test_forest_draws_the_stored_numbers():
     np.testing.assert_allclose(point.get_xdata(), s.point)
     assert set(reference.get_xdata()) == {0.5}
     assert [t.get_text() for t in ax.get_yticklabels()] == ["recall", "precision"]
-    assert "95% highest-density" in ax.get_xlabel()
+    assert "95% equal-tailed" in ax.get_xlabel()
 
 
 def test_forest_leaves_out_other_scales_and_says_so():
@@ -102,7 +102,7 @@ def test_distribution_draws_the_distribution(kind):
     np.testing.assert_allclose(ax.lines[1].get_xdata(), [lower, upper])
     for name, told in (("mean", "mean"), ("median", "median"), ("point", "value of the counts")):
         assert by_label(ax, told).get_xdata()[0] == stored[name]
-    assert legend(ax)[0] == f"95% HDI {lower:.3f} to {upper:.3f}"
+    assert legend(ax)[0] == f"95% ETI {lower:.3f} to {upper:.3f}"
     assert f"mean {float(stored['mean']):.3f}" in legend(ax)
     assert ax.get_xlabel() == "Matthews correlation (mcc)"
     assert min(ax.get_yticks()) >= 0  # none beside the bar
@@ -139,7 +139,7 @@ def test_distribution_of_several_systems():
     ax = plots.plot_distribution(both, ax=mine, reference=0)
     assert ax is mine
     first, second, reference = legend(ax)
-    assert first.startswith("7a: 95% HDI ")
+    assert first.startswith("7a: 95% ETI ")
     assert first.endswith("P(informedness > 0) = 1 - 4.3e-06")
     assert second.endswith("P(informedness > 0) = 0.857")  # Toetsch and Hoffmann: deceptive with 14%
     assert reference == "reference 0"
@@ -164,7 +164,7 @@ def test_distribution_of_a_mapping_and_a_sequence():
 def test_distribution_of_a_dataset():
     stored = dist("mcc").to_dataset(ci_prob=0.9)
     ax = plots.plot_distribution(stored, reference=0.5)
-    assert legend(ax)[0].startswith("90% HDI")
+    assert legend(ax)[0].startswith("90% ETI")
     assert legend(ax)[-1] == "reference 0.5"
     with pytest.raises(ValueError, match=r"`ci_prob` of a Dataset is the one it was made with, 0\.9; got 0\.95"):
         plots.plot_distribution(stored, ci_prob=0.95)
@@ -216,7 +216,7 @@ def test_a_linear_axis_says_how_much_lies_beyond():
     ratio = dist("lr+")
     ax = plots.plot_distribution(ratio, log=False)
     end = ax.lines[0].get_xdata()[-1]
-    assert end == pytest.approx(1.25 * float(ratio.hdi()[1]), rel=0.01)
+    assert end == pytest.approx(1.25 * float(ratio.eti()[1]), rel=0.01)
     assert ax.texts[0].get_text() == f"{100 * float(ratio.sf(end)):.2g}% lies beyond \u2192"
     assert not plots.plot_distribution(dist("mcc"), log=False).texts
     perfect = plots.plot_distribution(dist("lr-", bayescm.from_cells(tp=3, fn=0, fp=0, tn=5)), log=False)
@@ -231,7 +231,7 @@ def test_infinite_mean_and_value_of_the_counts():
 
 def test_numbers_have_the_decimals_of_the_interval():
     counts = bayescm.from_cells(tp=260_000, fn=100, fp=2000, tn=60_000)
-    assert legend(plots.plot_distribution(dist("recall", counts)))[0] == "95% HDI 0.999537 to 0.999688"
+    assert legend(plots.plot_distribution(dist("recall", counts)))[0] == "95% ETI 0.999535 to 0.999685"
     even = plots.plot_distribution(dist("mcc", bayescm.from_cells(tp=5, fn=5, fp=5, tn=5)))
     assert "value of the counts 0.000" in legend(even)
     assert not any("-0.000" in text for text in legend(even))
@@ -284,7 +284,7 @@ def test_distribution_refuses_what_it_cannot_draw():
 def test_metric_uncertainty_draws_what_the_paper_says():
     """Toetsch and Hoffmann: often above 20 points, sometimes above 60, shorter as N grows, not monotonously."""
     counts = bayescm.datasets.toetsch2021()
-    s = bayescm.summary(counts, ["prevalence", "recall", "specificity"], **TOETSCH)
+    s = bayescm.summary(counts, ["prevalence", "recall", "specificity"], ci_kind="hdi", **TOETSCH)
     ax = plots.plot_metric_uncertainty(s)
     drawn = np.array([line.get_ydata() for line in ax.lines])
     np.testing.assert_array_equal(drawn, s.width.T)
@@ -351,7 +351,7 @@ def test_arviz_draws_exact_distributions_without_draws(plot):
         np.testing.assert_array_equal(pc.viz["dist"]["mcc"].sel(one).item().get_ydata(), stored.pdf.sel(one))
     else:
         narrow = pc.viz["trunk"]["mcc"].sel(one).item()
-        np.testing.assert_allclose(narrow.get_xdata(), dists["mcc"].hdi(0.5).sel(one))
+        np.testing.assert_allclose(narrow.get_xdata(), dists["mcc"].eti(0.5).sel(one))
 
 
 def test_arviz_options_refuse_other_things():

@@ -5,6 +5,7 @@ import pytest
 import xarray as xr
 
 import bayescm
+from bayescm.results.systems import verdict_on
 
 COUNTS = bayescm.from_cells(tp=[40, 30], fn=[5, 12], fp=[4, 8], tn=[70, 66], dims="system").assign_coords(
     system=["A", "B"]
@@ -20,10 +21,10 @@ def test_the_difference_says_what_the_summary_says():
     row = found["summary"].to_dataset().sel(metric="accuracy").squeeze("comparison")
     ax = bayescm.plot_difference(found, "accuracy")
     worse, same, better = row.probability.values
-    assert words(ax)[0] == f"A is {row.verdict.item()} than B (at 95%)"
+    assert words(ax)[0] == f"{verdict_on('A', 'B', row.verdict.item())} (at 95%)"
     assert words(ax)[1:4] == [f"P(A worse) = {worse:.3f}", f"P(equivalent) = {same:.3f}", f"P(A better) = {better:.3f}"]
     low, high = row.interval.values
-    assert words(ax)[4] == f"95% HDI {low:.2f} to {high:.2f}"
+    assert words(ax)[4:] == ["rope \u00b10.02", f"95% ETI {low:.2f} to {high:.2f}"]
     bar = next(line for line in ax.lines if len(line.get_xdata()) == 2 and line.get_ydata()[0] < 0)
     np.testing.assert_allclose(bar.get_xdata(), [low, high])
     band = ax.patches[0].get_extents().transformed(ax.transData.inverted())

@@ -15,7 +15,7 @@ const FIELDS = {
   prior: ["Prior", "jeffreys", "What is added to each count, as if seen before: jeffreys (half an item), laplace (one item), or a number of items."],
   prevalence: ["Prevalence, if known", "", "Share of positives, such as 2%; or fixed, if you chose how many positives and negatives to test; or 2, 18: as if 2 of 20 had been positive. Empty: estimated."],
   ci_prob: ["Level of the intervals", "0.95", "How sure: the value lies inside with this probability, such as 0.95 or 95%."],
-  ci_kind: ["Kind of interval", "hdi", "HDI: the shortest one. ETI: as much left out below as above.", { hdi: "highest density (HDI)", eti: "equal tails (ETI)" }],
+  ci_kind: ["Kind of interval", "eti", "ETI: as much left out below as above. HDI: the shortest one.", { eti: "equal tails (ETI)", hdi: "highest density (HDI)" }],
   metrics: ["Metrics", "", "Names with commas, such as sensitivity, ppv, f1, mcc. Empty: "],
   metric: ["Metric", "accuracy", "One name, such as accuracy, sensitivity, specificity, ppv, npv, f1 or mcc."],
   space: ["Plane", "pr", "Which two metrics are looked at together.", { pr: "recall and precision (PR)", roc: "both rates (ROC)" }],

@@ -5,7 +5,7 @@ import { byId, copy, escape, skip } from "./common.mjs";
 import { nomogram } from "./nomogram.mjs";
 
 const FIELDS = [...CELLS, "at", "ciProb", "ciKind", "prior", "strength", "model"];
-const DEFAULTS = { tp: "", fn: "", fp: "", tn: "", at: "", ciProb: "0.95", ciKind: "hdi", prior: "jeffreys", strength: "1", model: "dirichlet_multinomial" };
+const DEFAULTS = { tp: "", fn: "", fp: "", tn: "", at: "", ciProb: "0.95", ciKind: "eti", prior: "jeffreys", strength: "1", model: "dirichlet_multinomial" };
 const EXAMPLE = { ...DEFAULTS, tp: "26", fn: "0", fp: "2", tn: "6", at: "2%", prior: "laplace", model: "three_binomial" };
 const CURVE = { width: 360, height: 150, left: 12, right: 12, top: 8, bottom: 24, points: 160 };
 let last = null;
