@@ -26,7 +26,7 @@ def records(text):
 
 
 def test_classifier_7a(capsys):
-    code, out, err = run(capsys, *CELLS, "--model", "three_binomial", "--prior", "laplace")
+    code, out, err = run(capsys, *CELLS, "--model", "three_binomial", "--prior", "laplace", "--ci-kind", "hdi")
     assert code == 0
     assert err == ""
     recall, specificity = (
