@@ -126,6 +126,8 @@ def test_numbers_of_7a_are_those_of_the_page():
     said = re.search(r"recall (\d+)%, specificity (\d+)%, informedness (\d+)% above 20; largest (\S+), (\S+), (\S+) \|",
                      page("toetsch")).groups()  # fmt: skip
     names = ["recall", "specificity", "informedness"]
-    width = bayescm.summary(bayescm.datasets.toetsch2021(), names, model="three_binomial", prior="laplace").width.values
+    width = bayescm.summary(
+        bayescm.datasets.toetsch2021(), names, model="three_binomial", prior="laplace", ci_kind="hdi"
+    ).width.values
     assert [int(text) for text in said[:3]] == (100 * (width > 0.2).mean(0)).round().tolist()
     assert [float(text) for text in said[3:]] == width.max(0).round(3).tolist()

@@ -135,9 +135,9 @@ def test_this_and_all_larger_numbers_reach_the_assurance(mode, concentration, ki
     [(0.01, None, 0.05, 0.5), (0.05, 2000, 0.03, 0.01), (0.001, None, 0.02, 0.9)],
 )
 def test_a_first_number_that_reaches_it_may_not_be_enough(mode, concentration, width, assurance):
-    arguments = {"mode": mode, "concentration": concentration, "width": width, "assurance": assurance}
+    arguments = {"mode": mode, "concentration": concentration, "width": width, "assurance": assurance, "ci_kind": "hdi"}
     n = int(bayescm.sample_size("recall", **arguments).n_items.item())
-    one = Proportion(Rate.of_mode("mode", mode, concentration), 0.5, 0.5, 0.95, "eti")
+    one = Proportion(Rate.of_mode("mode", mode, concentration), 0.5, 0.5, 0.95, "hdi")
     every_size = np.arange(1, int(1.1 * 4 / width**2), dtype=float)
     short = np.flatnonzero(one.assurance(every_size, width) < assurance - 1e-12)
     assert n == every_size[short[-1]] + 1
@@ -403,7 +403,7 @@ def test_pictures():
     assert [line.get_label() for line in ax.lines] == ["recall, a", "specificity, a", "recall, b", "2/\u221an"]
     assert ax.lines[0].get_ydata().tolist() == plan.width.sel(metric="recall").values.tolist()
     assert ax.get_ylabel() == "length of the 95% ETI, with 95% assurance"
-    other = bayescm.interval_width("recall", [1000, 50], assurance=0.5, ci_kind="eti")
+    other = bayescm.interval_width("recall", [1000, 50], assurance=0.5, ci_kind="hdi")
     ax = bayescm.plot_interval_width({"a": plan, "b": other})
     assert ax.get_ylabel() == "length of the interval"
     assert ax.lines[2].get_xdata().tolist() == [50, 1000]

@@ -239,7 +239,7 @@ def test_a_comparison_says_what_decides_it(made):
     assert few.startswith("No verdict on a and b in accuracy: a is ahead by ")
     assert few.endswith("only 1 item tells them apart.")
     same = pairs(bayescm.paired_counts(TRUE, {"a": TRUE, "b": TRUE}), rope=0.05).bayescm.sentence
-    assert same.startswith("a and b are equivalent in accuracy, within 0.05: ")
+    assert same.startswith("a and b are equivalent in accuracy, within 5 points: ")
 
 
 def test_a_leaderboard_counts_those_that_are_tied_with_its_first(made):
