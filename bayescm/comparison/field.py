@@ -14,12 +14,12 @@ from bayescm.comparison.audits import check_alike
 from bayescm.data import validate
 from bayescm.data.counts import computed
 from bayescm.data.random import Stream, matrix_rng
-from bayescm.data.schema import MATRIX, SYSTEM, labels_of
+from bayescm.data.schema import MATRIX, ONE_CLASS, SYSTEM, labels_of
 from bayescm.distributions import Beta, Integral, Linear, dirichlet, is_prevalence
 from bayescm.distributions import strata as groups
 from bayescm.distributions.tabulated import DOUBTFUL
 from bayescm.inference.audits import posterior_of
-from bayescm.metrics import Metric, MetricLike, compute, of_one_class, per_label, resolve
+from bayescm.metrics import Metric, MetricLike, check_of_answers, compute, of_one_class, per_label, resolve
 from bayescm.models import same_items
 from bayescm.models.cell_draws import draws_of_answers, draws_of_systems, shared
 from bayescm.priors.concentrations import PrevalenceLike, PriorLike, concentrations, pair
@@ -86,10 +86,7 @@ class Field:
 def published(data: xr.Dataset, metric: MetricLike, prior: PriorLike) -> Field:
     """Read how many items each system got right and wrong."""
     resolved = resolve([metric], 2)[0]
-    if resolved.ratio not in ((("tp", "tn"), ("fn", "fp")), (("fn", "fp"), ("tp", "tn"))):
-        raise ValueError(
-            f"`metric` must be 'accuracy' or 'error_rate' where only right and wrong answers are known; got {metric!r}."
-        )
+    check_of_answers([resolved])
     right, wrong = (_column(data, name) for name in (_CORRECT, _WRONG))
     a, b = pair("prior", prior)
     if (right + a <= 0).any() or (wrong + b <= 0).any():
@@ -179,6 +176,8 @@ def together(data: Any, metric: MetricLike, prior: PriorLike, prevalence: Preval
     """Read the answers of systems to the same items."""
     seen = same_items.patterns(data)
     resolved = _one_number(metric, len(seen.labels))
+    if ONE_CLASS in data.attrs:
+        check_of_answers([resolved])
     counts = seen.matrices()
     posterior = dirichlet.posterior(counts, concentrations(prior, "dirichlet_multinomial", seen.labels), prevalence)
     dirichlet.check_proper(posterior, seen.labels)

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from bayescm.data import validate
 from bayescm.data.answers import of_accuracies
 from bayescm.data.counts import check_counts
-from bayescm.data.schema import MATRIX, SYSTEM, labels_of
-from bayescm.metrics import Metric, MetricsLike, per_label, resolve
+from bayescm.data.schema import MATRIX, ONE_CLASS, SYSTEM, labels_of
+from bayescm.metrics import Metric, MetricsLike, check_of_answers, per_label, resolve
 from bayescm.models import same_items
 
 FOLD = "fold"
@@ -117,6 +117,8 @@ def read(data: Any, design: str | None, reference: str | None, metrics: MetricsL
         counts, design = _separate(data, design)
     labels = labels_of(counts)
     resolved = resolve(metrics, len(labels))
+    if isinstance(data, xr.Dataset) and ONE_CLASS in data.attrs:
+        check_of_answers(resolved)
     systems = [str(name) for name in counts[SYSTEM].values]
     validate.unique("system", systems)
     pairs = pairs_of(systems, reference)

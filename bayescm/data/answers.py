@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from bayescm.data import validate
 from bayescm.data.crosstabs import side
-from bayescm.data.items import predictions
+from bayescm.data.items import predictions, right_answers
 from bayescm.data.labels import some
 from bayescm.data.readings import SYSTEM_COLUMNS, is_list, is_number, is_square, of_folds, read_counts, row_names
 from bayescm.data.runs import by_item, of_passes
-from bayescm.data.schema import ACTUAL, ITEM, PREDICTED, RUN, SYSTEM
+from bayescm.data.schema import ACTUAL, ITEM, ONE_CLASS, PREDICTED, RUN, SYSTEM
 from bayescm.data.strata import batch_dims, is_audit, singles
 
 _RIGHT, _WRONG = "correct", "wrong"
@@ -94,8 +94,14 @@ def read_systems(data: Any, *, leaderboard: bool) -> Any:
 
 
 def right_and_wrong(data: Any) -> xr.Dataset | None:
-    """Return ``correct(system)`` and ``wrong(system)`` of what has both, by name or as columns; or None."""
+    """Return ``correct(system)`` and ``wrong(system)`` of what has both, by name or as columns; or None.
+
+    Answers that were kept one by one are counted; not several runs of an item, which count as one item.
+    """
     both = {_RIGHT, _WRONG}
+    if isinstance(data, xr.Dataset) and ONE_CLASS in data.attrs and RUN not in data.dims:
+        right = data[PREDICTED].sum(ITEM)
+        return xr.Dataset({_RIGHT: right, _WRONG: data.sizes[ITEM] - right})
     if isinstance(data, xr.Dataset):
         return data if both <= set(data.data_vars) else None
     if hasattr(data, "columns"):
@@ -276,8 +282,7 @@ def _of_right(right: Mapping[str, Any]) -> xr.Dataset:
                 f"{some(sorted(set(map(str, np.ravel(right[name]).tolist()))))}. Passes of 4 runs of an item are "
                 "bayescm.leaderboard(passes, runs=4); of scores say what counts as right, such as scores > 2."
             )
-    passed = {name: np.reshape(np.array(known[name]), np.shape(answers)) for name, answers in right.items()}
-    return predictions([1] * len(next(iter(passed.values()))), passed, labels=[0, 1])
+    return right_answers({name: np.reshape(np.array(known[name]), np.shape(answers)) for name, answers in right.items()})
 
 
 def as_right(values: Sequence[Any]) -> list[int] | None:

@@ -14,7 +14,7 @@ import numpy as np
 import xarray as xr
 
 from bayescm.data.answers import as_right
-from bayescm.data.items import predictions
+from bayescm.data.items import right_answers
 from bayescm.data.labels import some
 from bayescm.data.schema import ITEM
 
@@ -60,7 +60,8 @@ def from_inspect(logs: Logs, *, scorer: str | None = None, right: Right | None =
     xarray.Dataset
         As of :func:`bayescm.predictions`: ``actual(item)`` is 1 and ``predicted(system, item)`` 1 where the answer was
         right, of several epochs ``predicted(system, item, run)``; with the coordinates ``item`` and ``task(item)``.
-        :func:`bayescm.leaderboard`, :func:`bayescm.compare_systems` and :func:`bayescm.summary` take it.
+        :func:`bayescm.leaderboard`, :func:`bayescm.compare_systems` and :func:`bayescm.summary` take it, for the
+        accuracy and the error rate: right and wrong answers have no other metric.
 
     Raises
     ------
@@ -120,7 +121,7 @@ def from_lm_eval(
     xarray.Dataset
         As of :func:`bayescm.predictions`: ``actual(item)`` is 1 and ``predicted(system, item)`` 1 where the answer was
         right; with the coordinates ``item`` and ``task(item)``. :func:`bayescm.leaderboard`,
-        :func:`bayescm.compare_systems` and :func:`bayescm.summary` take it.
+        :func:`bayescm.compare_systems` and :func:`bayescm.summary` take it, for the accuracy and the error rate.
 
     Raises
     ------
@@ -293,8 +294,7 @@ def _together(answers: Iterable[_Answer], name: str, right: Right | None) -> xr.
     marks = {system: np.array([[of[i][r] for r in sorted(of[i])] for i in items]) for system, of in table.items()}
     several = len({task for task, _ in items}) > 1
     names = [f"{task}/{item}" if several else item for task, item in items]
-    found = predictions(np.ones(len(items), np.int64), marks, labels=[0, 1])
-    return found.assign_coords({ITEM: names, "task": (ITEM, [task for task, _ in items])})
+    return right_answers(marks).assign_coords({ITEM: names, "task": (ITEM, [task for task, _ in items])})
 
 
 def _as_right(one: _Answer, name: str, right: Right | None) -> int:

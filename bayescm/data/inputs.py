@@ -17,6 +17,10 @@ from bayescm.data.schema import CELLS_OF_TWO, ITEM, ONE_CLASS, SYSTEM
 from bayescm.data.thresholds import counts_at_thresholds
 
 _OF_LABELS = ("labels", "pos_label")
+_OF_ANSWERS = dict.fromkeys(("accuracy", "acc"), ("accuracy", "recall")) | dict.fromkeys(
+    ("error_rate", "err"), ("error_rate", "false_negative_rate")
+)
+"""What right and wrong answers have, as it is called, and the rate of the one class that it is."""
 
 
 def takes_counts[**P, R](function: Callable[P, R]) -> Callable[P, R]:
@@ -33,15 +37,15 @@ def takes_counts[**P, R](function: Callable[P, R]) -> Callable[P, R]:
         if not given and set(CELLS_OF_TWO) <= set(options):
             given = (from_cells(**_taken(options, CELLS_OF_TWO)),)
         if function.__name__ == "summary" and _takes_passes(given, options):
-            given = (read_passes(given[0], options.pop("runs")), *given[1:])
-            if len(given) == 1:
-                options.setdefault("metrics", "accuracy")
+            given = _accuracy(function, read_passes(given[0], options.pop("runs")), given, options)
         elif len(given) > 1 and _are_labels(given[0], given[1]):
             given = (confusion_matrix(given[0], given[1], **_taken(options, _OF_LABELS)), *given[2:])
         elif len(given) > 1 and all(map(is_number, given[:2])):
             given = _proportion(function, given, options)
         elif given and (answers := right_and_wrong(given[0])) is not None:
-            given = _accuracy(function, answers, given, options)
+            given = _accuracy(function, _of_one_class(answers), given, options)
+        elif given and isinstance(given[0], xr.Dataset) and ONE_CLASS in given[0].attrs:
+            given = _accuracy(function, given[0], given, options)
         elif given:
             given = (read_counts(given[0]), *given[1:])
         known(options)
@@ -153,9 +157,9 @@ def _proportion(function: Callable[..., Any], given: tuple[Any, ...], options: d
 
 
 def _accuracy(
-    function: Callable[..., Any], answers: xr.Dataset, given: tuple[Any, ...], options: dict[str, Any]
+    function: Callable[..., Any], answers: Any, given: tuple[Any, ...], options: dict[str, Any]
 ) -> tuple[Any, ...]:
-    """Take right and wrong answers for their accuracy: the recall of matrices with one class."""
+    """Take right and wrong answers for their accuracy or error rate: rates of the one class that they are of."""
     name = _name_of_metrics(function)
     if name is None:
         raise ValueError(
@@ -163,19 +167,29 @@ def _accuracy(
             "matrices. The accuracy is in bayescm.summary and bayescm.interval, the probability that it is above .8 in "
             "bayescm.metric_distribution({'correct': 45, 'wrong': 5}).sf(.8)."
         )
-    wanted = given[1] if len(given) > 1 else options.pop(name, None)
-    if not (wanted is None or (isinstance(wanted, str) and wanted in ("accuracy", "acc"))):
+    if isinstance(answers, xr.Dataset) and function.__name__ != "summary":
         raise ValueError(
-            "`counts` of right and wrong answers have an accuracy and no other metric; for another one give matrices: "
-            "bayescm.from_cells(tp=45, fn=5, fp=10, tn=90)."
+            f"`counts` has several runs of an item, which {function.__name__} would take for items of their own: "
+            "bayescm.summary has their accuracy; one run is data.isel(run=0)."
         )
+    wanted = given[1] if len(given) > 1 else options.pop(name, None)
+    asked = ["accuracy"] if wanted is None else wanted if isinstance(wanted, list | tuple) else [wanted]
+    rates = dict(_OF_ANSWERS[one] for one in asked if isinstance(one, str) and one in _OF_ANSWERS)
+    if not rates or len(rates) < len(asked) or (name == "metric" and len(rates) > 1):
+        raise ValueError(
+            "`counts` of right and wrong answers have an accuracy and no other metric but its error rate; for another "
+            "one give matrices: bayescm.from_cells(tp=45, fn=5, fp=10, tn=90)."
+        )
+    metric: Any = rates if name == "metrics" else next(iter(rates.values()))
+    return _with_metric(function, answers, metric, given[2:], options)
+
+
+def _of_one_class(answers: xr.Dataset) -> xr.DataArray:
+    """Return right and wrong answers as matrices with one class."""
     nothing = np.zeros_like(answers["correct"].values)
     counts = from_cells(tp=answers["correct"].values, fn=answers["wrong"].values, fp=nothing, tn=nothing)
     counts = counts.assign_attrs({ONE_CLASS: 1})
-    if SYSTEM in answers.coords:
-        counts = counts.assign_coords({SYSTEM: answers[SYSTEM]})
-    metric: Any = {"accuracy": "recall"} if name == "metrics" else "recall"
-    return _with_metric(function, counts, metric, given[2:], options)
+    return counts.assign_coords({SYSTEM: answers[SYSTEM]}) if SYSTEM in answers.coords else counts
 
 
 def _with_metric(

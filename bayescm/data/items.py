@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayescm.data import validate
 from bayescm.data.labels import Label, class_order, codes, declared, label_array, some
-from bayescm.data.schema import ACTUAL, CELL, ITEM, LABEL, PREDICTED, RUN, SYSTEM, batch_names
+from bayescm.data.schema import ACTUAL, CELL, ITEM, LABEL, ONE_CLASS, PREDICTED, RUN, SYSTEM, batch_names
 
 MAX_CELLS = 10**7
 """Most cells of a joint table."""
@@ -122,6 +122,15 @@ def predictions(
     given = order[np.stack([np.tile(one.reshape(n, -1), runs * n // len(one)) for one in answers])]
     dims, given = ((SYSTEM, ITEM, RUN), given) if runs > 1 else ((SYSTEM, ITEM), given[..., 0])
     return xr.Dataset({ACTUAL: (ITEM, order[actual]), PREDICTED: (dims, given)}, coords={SYSTEM: systems, LABEL: order})
+
+
+def right_answers(right: Mapping[str, ArrayLike]) -> xr.Dataset:
+    """Keep right and wrong answers, 1 and 0, of systems to the same items: predictions of the one class 1.
+
+    The attr ``of_one_class`` says that no item could have been of the other class, so that there is an accuracy alone.
+    """
+    n = len(next(iter(right.values())))  # type: ignore[arg-type]
+    return predictions([1] * n, right, labels=[0, 1]).assign_attrs({ONE_CLASS: 1})
 
 
 def _answers(

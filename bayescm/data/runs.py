@@ -8,7 +8,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayescm.data import validate
-from bayescm.data.items import predictions
+from bayescm.data.items import right_answers
 
 Rows = NDArray[np.intp]
 
@@ -25,15 +25,14 @@ def of_passes(passes: Mapping[str, Any], runs: Any) -> xr.Dataset:
     Returns
     -------
     xarray.Dataset
-        As of :func:`bayescm.predictions`.
+        As of :func:`right_answers`.
     """
     m = validate.positive_integer("runs", runs)
     found = {name: validate.count_values(f"passes of {name}", values) for name, values in passes.items()}
     for name, values in found.items():
         if values.max() > m:
             raise ValueError(f"`passes of {name}` has {values.max()} passes, and `runs` is {m}; give all the runs.")
-    answers = {name: (np.arange(m) < values[:, None]).astype(np.int64) for name, values in found.items()}
-    return predictions([1] * len(next(iter(answers.values()))), answers, labels=[0, 1])
+    return right_answers({name: (np.arange(m) < values[:, None]).astype(np.int64) for name, values in found.items()})
 
 
 def by_item(system: NDArray[Any], item: NDArray[Any], run: NDArray[Any] | None) -> dict[str, Rows]:

@@ -62,7 +62,8 @@ def summary(
     ----------
     counts : xarray.DataArray or array_like
         ``counts(..., actual, predicted)``; a bare array is read as by :func:`bayescm.from_array`. May be lazy (dask).
-        Right and wrong answers alone, ``{"correct": [...], "wrong": [...]}``, have an accuracy and no other metric.
+        Right and wrong answers alone, ``{"correct": [...], "wrong": [...]}`` or from :func:`bayescm.from_inspect`, have
+        an accuracy (and an error rate) and no other metric.
         Of an audit (:func:`bayescm.audited`) the answer is for all items, the default `model` then "stratified".
         Of answers kept one by one (:func:`bayescm.predictions`) each system's own; several runs of an item, or numbers
         of passes with ``runs=4``, are answered by draws, in which an item counts once.

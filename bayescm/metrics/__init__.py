@@ -243,6 +243,16 @@ def of_one_class(metric: Metric, n_labels: int) -> bool:
     return cells == {"tp", "fn"} or (n_labels == 2 and cells == {"fp", "tn"})
 
 
+def check_of_answers(metrics: Sequence[Metric]) -> None:
+    """Refuse metrics of two classes where only right and wrong answers are known."""
+    shares = [_BINARY[name].ratio for name in ("accuracy", "error_rate")]
+    other = next((metric.name for metric in metrics if metric.ratio not in shares), None)
+    if other is not None:
+        raise ValueError(
+            f"`metric` must be 'accuracy' or 'error_rate' where only right and wrong answers are known; got {other!r}."
+        )
+
+
 def coordinates(metrics: Sequence[Metric], labels: Sequence[Any]) -> dict[str, Any]:
     """Return the coordinates of the dim ``metric``.
 

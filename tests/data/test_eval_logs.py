@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import xarray as xr
+from scipy import stats
 
 import bayescm
 
@@ -93,6 +94,41 @@ def test_boards_and_comparisons_take_it():
     )
     found = bayescm.compare_systems(found, reference="mockllm/beta", random_seed=1)["summary"]
     assert found.point.item() == pytest.approx(4 / 12)
+
+
+@pytest.mark.parametrize("runs", [1, 2])
+def test_right_and_wrong_answers_have_an_accuracy_and_no_other_metric(runs):
+    found = bayescm.from_inspect(JSON, scorer="match")
+    found = found if runs == 2 else found.isel(run=0)
+    table = bayescm.summary(found, random_seed=1)
+    assert table.metric.values.tolist() == ["accuracy"]
+    both = bayescm.summary(found, ["accuracy", "error_rate"], random_seed=1)
+    np.testing.assert_allclose(both.point.sum("metric"), 1.0)
+    np.testing.assert_allclose(both["mean"].sum("metric"), 1.0)
+    for other in ("specificity", "f1", ["accuracy", "precision"], "matthews_correlation", {"a": "recall"}):
+        for function in (bayescm.summary, bayescm.compare_systems):
+            with pytest.raises(ValueError, match="right and wrong answers"):
+                function(found, other)
+    with pytest.raises(ValueError, match="only right and wrong answers are known; got 'f1'"):
+        bayescm.leaderboard(found, metric="f1")
+    board = bayescm.leaderboard(found, metric="error_rate", samples=1000, random_seed=1)
+    np.testing.assert_allclose(board.point, both.point.sel(metric="error_rate"))
+
+
+def test_answers_kept_one_by_one_are_their_numbers():
+    found = bayescm.from_lm_eval(list(SUMS.values()), metric="acc")
+    right = found.predicted.sum("item").values
+    counted = bayescm.summary({"correct": right, "wrong": 8 - right})
+    kept = bayescm.summary(found)
+    np.testing.assert_array_equal(kept["interval"], counted["interval"])
+    first = stats.beta(right[0] + 0.5, 8 - right[0] + 0.5)
+    assert kept["mean"].values[0, 0] == pytest.approx(first.mean())
+    assert bayescm.metric_distribution(found, "accuracy").sf(0.5)[0] == pytest.approx(first.sf(0.5))
+    with pytest.raises(ValueError, match="several runs of an item"):
+        bayescm.interval(bayescm.from_inspect(JSON, scorer="match"), "accuracy", "wilson")
+    assert bayescm.summary([2, 1, 0], runs=2).metric.values.tolist() == ["accuracy"]
+    with pytest.raises(ValueError, match="no other metric"):
+        bayescm.summary([2, 1, 0], "f1", runs=2)
 
 
 def test_the_harness_is_read_as_it_says():
