@@ -15,11 +15,13 @@ from bayescm.data import validate
 from bayescm.data.crosstabs import is_margin, square, without_margins
 from bayescm.data.labels import (
     Label,
+    class_names,
     coded,
     declared,
     grouped,
     label_array,
     no_columns,
+    no_missing,
     no_scores,
     plain,
     positions,
@@ -134,7 +136,7 @@ def _of_stream(
 ) -> xr.DataArray:
     """Count the items of chunks."""
     rows, n = distinct_rows(in_chunks(chunks, lambda chunk: pair_of(chunk, "y_pred", label_array)))
-    true, pred, order = coded({name: label_array(name, one) for name, one in rows.items()}, labels, pos_label)
+    true, pred, order = coded({name: label_array(name, one) for name, one in rows.items()}, labels, pos_label, n)
     counts = np.zeros((len(order), len(order)), np.int64)
     np.add.at(counts, (true, pred), n)
     return labelled(counts, order)
@@ -174,10 +176,9 @@ def from_cells(
            [ 0, 26]])
     """
     named = {"tp": tp, "fn": fn, "fp": fp, "tn": tn}
-    order = label_array("labels", validate.listed("labels", labels))
+    order = class_names(labels)
     if len(order) != 2:
         raise ValueError(f"`labels` must be the negative and the positive class; got {list(labels)!r}.")
-    validate.unique("labels", order.tolist())
     arrays = [_cell(name, cell, dims) for name, cell in named.items()]
     batches = {frozenset(a.dims) for a in arrays if a.ndim}
     shapes = ", ".join(f"{name} {dict(a.sizes)}" for name, a in zip(named, arrays, strict=True) if a.ndim)
@@ -251,6 +252,8 @@ def from_array(
         named = bool(set(MATRIX) & set(array.coords))
     else:
         counts = _of_frame(array, rows, words) if frame else _of_plain(array, labels, dims)
+        if labels is None:
+            no_missing("array", counts[ACTUAL].values, items=_items_of_classes(counts.values))
         named = frame
     if labels is not None and named:
         counts = counts.isel(dict.fromkeys(MATRIX, positions(labels, labels_of(counts))))
@@ -314,6 +317,12 @@ def _of_plain(array: Any, labels: Sequence[Label] | None, dims: Sequence[str] | 
     return _finish(xr.DataArray(values, dims=(*batch, *MATRIX), coords={ACTUAL: order, PREDICTED: order}))
 
 
+def _items_of_classes(values: NDArray[Any]) -> NDArray[np.int64]:
+    """Return how many items have each class as their actual or predicted one."""
+    whole = values.sum(tuple(range(values.ndim - 2)))
+    return np.asarray(whole.sum(0) + whole.sum(1) - whole.diagonal())
+
+
 def _came(array: Any, values: NDArray[Any]) -> str:
     """Say in short what came instead of matrices."""
     if values.ndim:
@@ -338,10 +347,9 @@ def _of_frame(frame: Any, rows: str | None, words: list[Any]) -> xr.DataArray:
 
 def _class_names(labels: Sequence[Any], k: int) -> NDArray[Any]:
     """Return the labels of `k` classes."""
-    order = label_array("labels", validate.listed("labels", labels))
+    order = class_names(labels)
     if len(order) != k or k < 2:
         raise ValueError(f"`labels` must name the {k} classes of `array`, two at least; got {order.tolist()}.")
-    validate.unique("labels", order.tolist())
     return order
 
 

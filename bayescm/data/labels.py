@@ -1,7 +1,7 @@
 """Class labels of any kind come to one type and one order."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,8 @@ WELL_KNOWN = frozenset({
 """Pairs of words, in small letters, of which the first is the positive class. Words that both labels begin with don't
 count ("Test+", "Test-"), and of a word and its negation ("disease", "no disease") the word is positive."""
 _NEGATIONS = ("no", "not", "non", "without")
-_BLANK = ("", "nan", "<NA>")  # what files and conversions make of missing labels
+MISSING = frozenset({"", "na", "n/a", "<na>", "nan", "nat", "none", "null", "?"})
+"""What files and other programs write for a missing label, in small letters: "NA" is R's."""
 
 
 def label_array(name: str, values: ArrayLike) -> NDArray[Any]:
@@ -37,10 +38,41 @@ def label_array(name: str, values: ArrayLike) -> NDArray[Any]:
             raise ValueError(f"`{name}` holds numbers too large for labels; use text.")
     if array.dtype.kind not in "iufbU":
         raise TypeError(f"`{name}` must hold integers, text or booleans; got values of type {array.dtype}.")
-    if array.dtype.kind == "U" and (blank := np.isin(array, _BLANK)).any():
-        at = int(np.argmax(blank))
-        raise ValueError(f"`{name}` has {array[at].item()!r} at position {at}, which is a missing label as text.")
     return array if array.dtype.kind in "bU" else array.astype(np.int64)
+
+
+def no_missing(
+    name: str, values: NDArray[Any], meant: Collection[Any] = (), items: NDArray[np.int64] | None = None
+) -> None:
+    """Refuse missing labels that came as text, unless they are `meant` as classes, and text that can't be written.
+
+    Parameters
+    ----------
+    name : str
+    values : ndarray
+        Labels of any type.
+    meant : collection of labels
+        What the user named as classes.
+    items : ndarray, optional
+        How many items each of `values` stands for.
+    """
+    for label in np.unique(values).tolist() if values.dtype.kind == "U" else []:
+        if any("\ud800" <= letter <= "\udfff" for letter in label):
+            raise ValueError(
+                f"`{name}` has the label {label!r} with half a character (a lone surrogate), which no file can hold: "
+                "read the data in their own encoding, such as UTF-8."
+            )
+        if label.strip().casefold() not in MISSING or (label in meant and label.strip()):
+            continue
+        its = values == label
+        n = int(its.sum() if items is None else items[its].sum())
+        many, cure = ("1 item", "it") if n == 1 else (f"{n:,} items", "them")
+        where = "" if items is not None else f", {'at' if n == 1 else 'the first at'} position {int(np.argmax(its))}"
+        meaning = f", or, if {label!r} is a class, name all classes in `labels` or write this one in another word"
+        raise ValueError(
+            f"`{name}` has {many} whose label is missing, written {label!r}{where}: drop {cure}"
+            f"{meaning if label.strip() else ''}."
+        )
 
 
 def declared(labels: Sequence[Label] | None, values: Any) -> Sequence[Label] | None:
@@ -55,7 +87,9 @@ def plain(name: str, values: ArrayLike) -> NDArray[Any]:
     """Return values of one type, none of them missing."""
     array = validate.one_dimensional(name, values)
     if (absent := validate.missing(array)).any():
-        raise ValueError(f"`{name}` has a missing label at position {int(np.argmax(absent))}.")
+        n, at = int(absent.sum()), int(np.argmax(absent))
+        what = f"a missing label at position {at}: drop that item" if n == 1 else f"{n:,} missing labels, the first at "
+        raise ValueError(f"`{name}` has {what}{'' if n == 1 else f'position {at}: drop these items'}.")
     return _from_objects(name, array) if array.dtype.kind == "O" else array
 
 
@@ -71,16 +105,20 @@ def _from_objects(name: str, array: NDArray[Any]) -> NDArray[Any]:
 
 
 def class_order(
-    given: Mapping[str, NDArray[Any]], labels: Sequence[Label] | None, pos_label: Label | None
+    given: Mapping[str, NDArray[Any]],
+    labels: Sequence[Label] | None,
+    pos_label: Label | None,
+    items: NDArray[np.int64] | None = None,
 ) -> tuple[list[NDArray[Any]], NDArray[Any]]:
     """Bring the label arrays to one type and return them with the order of the classes.
 
-    The first of `given` are the actual labels; the others are predicted ones.
+    The first of `given` are the actual labels; the others are predicted ones. Each stands for one item, or for `items`.
     """
     pools = dict(given)
     if labels is not None:
-        pools["labels"] = label_array("labels", validate.listed("labels", labels))
-        validate.unique("labels", pools["labels"].tolist())
+        pools["labels"] = class_names(labels)
+    for name, array in given.items():
+        no_missing(name, array, [] if labels is None else pools["labels"].tolist(), items)
     if pos_label is not None:
         pools["pos_label"] = label_array("pos_label", [pos_label])
     text = [name for name, array in pools.items() if array.dtype.kind == "U"]
@@ -95,6 +133,16 @@ def class_order(
         _one_spelling(distinct)
     order = _order(np.unique(np.concatenate(list(distinct.values()))), pools.get("labels"), pools.get("pos_label"))
     return [pools[name] for name in given], order
+
+
+def class_names(labels: Sequence[Label]) -> NDArray[Any]:
+    """Return different labels that the user named as classes."""
+    names = label_array("labels", validate.listed("labels", labels))
+    if names.dtype.kind == "U" and (np.char.strip(names) == "").any():
+        raise ValueError(f"`labels` has an empty name; name every class. Got {some(names.tolist())}.")
+    no_missing("labels", names, names.tolist())
+    validate.unique("labels", names.tolist())
+    return names
 
 
 def _same_words(distinct: Mapping[str, NDArray[Any]]) -> None:
@@ -260,16 +308,20 @@ def codes(values: NDArray[Any], order: NDArray[Any], sorter: NDArray[np.intp]) -
 
 
 def coded(
-    given: Mapping[str, NDArray[Any]], labels: Sequence[Label] | None, pos_label: Label | tuple[Label, Label] | None
+    given: Mapping[str, NDArray[Any]],
+    labels: Sequence[Label] | None,
+    pos_label: Label | tuple[Label, Label] | None,
+    items: NDArray[np.int64] | None = None,
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[Any]]:
     """Return actual and predicted labels as positions in the order of the classes, and that order.
 
     A pair as `pos_label` names the positive class of the truth and that of the predictions, in words of their own.
+    Each label stands for one item, or for `items`.
     """
     true, pred = given.values()
     if isinstance(pos_label, tuple):
         pred, pos_label = in_words_of(true, pred, pos_label), pos_label[0]
-    (true, pred), order = class_order(dict(zip(given, (true, pred), strict=True)), labels, pos_label)
+    (true, pred), order = class_order(dict(zip(given, (true, pred), strict=True)), labels, pos_label, items)
     sorter = np.argsort(order)
     return codes(true, order, sorter), codes(pred, order, sorter), order
 

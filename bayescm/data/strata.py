@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bayescm.data import validate
 from bayescm.data.counts import check_counts, labelled
-from bayescm.data.labels import Label, coded, grouped, label_array
+from bayescm.data.labels import MISSING, Label, coded, grouped, label_array
 from bayescm.data.schema import ACTUAL, BATCH, MATRIX, OF, PREDICTED, TOTALS, labels_of
 from bayescm.data.tables import columns_of
 
@@ -329,6 +329,12 @@ def _of_table(
     if empty.all():
         raise ValueError(f"column {actual!r} is empty in every row; give the truth of some items.")
     known = label_array(actual, truth[~empty] if truth.dtype.kind != "O" else np.array(truth[~empty].tolist()))
+    for word in set(known.tolist()) - set(labels or ()):
+        if isinstance(word, str) and word.casefold() in MISSING:
+            raise ValueError(
+                f"column {actual!r} has {word!r} in {int((known == word).sum()):,} rows: leave the truth of items that "
+                f"weren't checked empty; if {word!r} is a class, name all classes in `labels`."
+            )
     verdict = label_array(predicted, columns[predicted])
     row, column, order = coded({actual: known, predicted: verdict}, labels, pos_label)
     levels, places = grouped(groups, columns)

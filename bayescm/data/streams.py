@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescm.data import validate
-from bayescm.data.labels import label_array
+from bayescm.data.labels import label_array, no_missing
 from bayescm.data.scores import Scores, check_scores, signed
 
 Columns = dict[str, NDArray[Any]]
@@ -138,6 +138,7 @@ def above_thresholds(
             tally = np.bincount(place[mine], None if weights is None else weights[mine], len(edges) + 1)
             found[label] = found.get(label, 0) + tally.astype(np.int64)
         if len(found) > 2:
+            no_missing("y_true", np.array(list(found)), items=np.array([tally.sum() for tally in found.values()]))
             raise ValueError(f"`y_true` must have two classes; got {list(found)}. Make one class against the rest.")
     tallies = np.stack(list(found.values()))
     reached = tallies[:, ::-1].cumsum(-1)[:, ::-1]  # items with at least so many edges below or at their scores

@@ -71,7 +71,7 @@ def from_table(
     columns, weight = _read(table, names, n)
     labels = declared(labels, table[actual] if hasattr(table, "to_numpy") else None)
     sides = {name: label_array(name, columns[name]) for name in (actual, predicted)}
-    true, pred, order = coded(sides, labels, pos_label)
+    true, pred, order = coded(sides, labels, pos_label, weight)
     if n is not None:
         _no_margins(order)
     levels, level_codes = grouped(groups, columns)

@@ -90,7 +90,7 @@ def _of_stream(
     cut = None if thresholds is None else _checked(thresholds, sign)
     pairs = in_chunks(chunks, lambda chunk: pair_of(chunk, "y_score", validate.real_numbers))
     seen, cut, found = above_thresholds(pairs, cut, sign)
-    (seen,), order = class_order({"y_true": seen}, labels, pos_label)
+    (seen,), order = class_order({"y_true": seen}, labels, pos_label, found[:, -1])
     if len(order) != 2:
         raise ValueError(f"`y_true` must have two classes; got {order.tolist()}. Make one class against the rest.")
     by_class = np.zeros((2, len(cut) + 1), np.int64)

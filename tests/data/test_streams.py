@@ -157,7 +157,7 @@ def test_other_bad_streams():
         bayescm.from_table(iter([FRAME, FRAME.drop(columns="actual")]), n=None)
     with pytest.raises(TypeError, match="In chunk 0: `table` must be a data frame"):
         bayescm.from_table(iter(["a,b"]), n=None)
-    with pytest.raises(ValueError, match=r"In chunk 0: `tile` has a missing"):
+    with pytest.raises(ValueError, match=r"In chunk 0: `tile` has 5,000 missing"):
         bayescm.from_table(iter([FRAME.assign(tile=np.nan)]), n=None, by="tile")
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 import xarray as xr
 from hypothesis import given
@@ -110,7 +111,7 @@ def test_no_pair_is_known_both_ways():
     assert all(positive_of([b, a]) == positive_of([a, b]) == a for a, b in WELL_KNOWN)
 
 
-UNKNOWN = [("low", "high"), ("a", "b"), ("cat", "dog"), ("A+", "B-"), ("01", "1"), ("male", "female"), ("no", "none")]
+UNKNOWN = [("low", "high"), ("a", "b"), ("cat", "dog"), ("A+", "B-"), ("01", "1"), ("male", "female"), ("no", "nope")]
 
 
 @pytest.mark.parametrize("pair", UNKNOWN)
@@ -345,3 +346,66 @@ def test_columns_are_called_by_their_names(options):
     (name,) = options
     with pytest.raises(TypeError, match=f"`{name}` must be the name of a column; got"):
         bayescm.from_table({"actual": [0, 1], "predicted": [0, 1], "n": [3, 4]}, **options)
+
+
+SPELLINGS = ("NA", "N/A", "n/a", "None", "null", "NULL", "NaN", "nan", "?", "<NA>", " NA ", "")
+
+
+@pytest.mark.parametrize("word", SPELLINGS)
+def test_missing_labels_as_text_are_no_class(word):
+    y = ["yes", "no", word, "yes", word]
+    good = ["yes", "no", "no", "yes", "no"]
+    frame = pd.DataFrame({"actual": y, "predicted": good})
+    square = pd.DataFrame([[4, 1], [2, 5]], index=pd.Index(["a", word], name="actual"), columns=["a", word])
+    calls = [
+        lambda: bayescm.confusion_matrix(y, good),
+        lambda: bayescm.confusion_matrix(good, y),
+        lambda: bayescm.confusion_matrix(np.array(y, object), good),
+        lambda: bayescm.confusion_matrix(iter([(y, good)])),
+        lambda: bayescm.summary(frame),
+        lambda: bayescm.summary(pd.DataFrame({"actual": ["yes", "no", word], "predicted": "yes", "n": [5, 4, 2]})),
+        lambda: bayescm.summary(pl.DataFrame({"actual": y, "predicted": good})),
+        lambda: bayescm.from_table(pd.Series(y, dtype="string").to_frame("actual").assign(predicted=good), n=None),
+        lambda: bayescm.predictions(y, {"A": good}),
+        lambda: bayescm.paired_counts(good, {"A": y}),
+        lambda: bayescm.counts_at_thresholds(y, range(5)),
+        lambda: bayescm.counts_at_thresholds(iter([(y, range(5))]), thresholds=[2]),
+        lambda: bayescm.auc(y, range(5)),
+        lambda: bayescm.from_array(square),
+    ]
+    for call in calls:
+        with pytest.raises(ValueError, match=r"has \d items whose label is missing, written .*: drop them|an empty name"):
+            call()
+
+
+def test_a_missing_label_as_text_says_how_many_and_where():
+    with pytest.raises(ValueError, match="`y_pred` has 2 items whose label is missing, written 'NA', the first at posi"):
+        bayescm.confusion_matrix(["a", "b", "a"], ["a", "NA", "NA"])
+    with pytest.raises(ValueError, match="`actual` has 7 items whose label is missing, written 'NA': drop"):
+        bayescm.from_table(pd.DataFrame({"actual": ["a", "b", "NA"], "predicted": ["a", "b", "a"], "n": [3, 4, 7]}))
+    with pytest.raises(ValueError, match="2 missing labels, the first at position 1: drop these items"):
+        bayescm.confusion_matrix(pd.Series(["a", None, None]), ["a", "b", "b"])
+
+
+def test_a_word_for_missing_is_a_class_where_it_is_named():
+    labels = ["none", "mild", "severe"]
+    counts = bayescm.confusion_matrix(["none", "mild", "severe"], ["none", "none", "severe"], labels=labels)
+    assert counts.actual.values.tolist() == labels
+    assert bayescm.from_array(np.eye(2, dtype=int), labels=["none", "any"]).actual.values.tolist() == ["none", "any"]
+    frame = pd.DataFrame([[4, 1], [2, 5]], index=pd.Index(["any", "none"], name="actual"), columns=["any", "none"])
+    assert bayescm.from_array(frame, labels=["none", "any"]).values.tolist() == [[5, 2], [1, 4]]
+    with pytest.raises(ValueError, match="`labels` has an empty name"):
+        bayescm.from_array(np.eye(2, dtype=int), labels=["", "any"])
+    with pytest.raises(ValueError, match="written 'none'"):  # no other spelling of it
+        bayescm.confusion_matrix(["None", "none"], ["None", "any"], labels=["None", "any"], pos_label="any")
+
+
+@pytest.mark.parametrize("call", [
+    lambda label: bayescm.confusion_matrix([label, "b"], ["b", "b"]),
+    lambda label: bayescm.from_cells(tp=1, fn=2, fp=3, tn=4, labels=("a", label)),
+    lambda label: bayescm.from_array([[1, 2], [3, 4]], labels=["a", label]),
+    lambda label: bayescm.auc([label, "b"], [1, 2], pos_label="b"),
+])  # fmt: skip
+def test_half_a_character_is_no_label(call):
+    with pytest.raises(ValueError, match=r"half a character \(a lone surrogate\)"):
+        call("\ud800")
