@@ -56,9 +56,8 @@ _FILES = {
     "/common.mjs": ("common.mjs", "text/javascript"),
 }
 _ARGUMENT = re.compile(r"`(\w+)")
-_FIELD_OF = dict.fromkeys(("counts", "data", "systems", "array", "actual", "predicted", "y_true", "y_pred"), "table") | {
-    "claims": "claim", "levels": "ci_prob",
-}  # fmt: skip
+_OF_TABLE = ("counts", "data", "systems", "array", "actual", "predicted", "y_true", "y_pred")
+_FIELD_OF = dict.fromkeys(_OF_TABLE, "table") | {"claims": "claim", "levels": "ci_prob"}
 _CELLS = {"tp": "26", "fn": "0", "fp": "2", "tn": "6"}
 _SYSTEMS = {"table": "system,tp,fn,fp,tn\nA,40,10,5,45\nB,35,14,9,41"}
 EXAMPLES = {

@@ -22,6 +22,7 @@ from bayescm.cli import (
     saving,
     summary,
 )
+from bayescm.results.escape import for_terminal
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -36,14 +37,14 @@ def main(argv: Sequence[str] | None = None) -> int:
             arguments.run(arguments)
             sys.stdout.flush()
         for warning in caught:
-            print(f"bayescm: warning: {warning.message}", file=sys.stderr)
+            print(for_terminal(f"bayescm: warning: {warning.message}"), file=sys.stderr)
     except BrokenPipeError:  # who reads has seen enough, as of `head`
         _print_no_more()
         return 141
     except (ValueError, TypeError, OSError) as error:
         if isinstance(error, OSError) and error.strerror:
             error = OSError(f"{error.filename or 'the standard output'}: {error.strerror}.")
-        print(f"bayescm: error: {' '.join(str(error).split())}", file=sys.stderr)
+        print(for_terminal(f"bayescm: error: {' '.join(str(error).split())}"), file=sys.stderr)
         _print_no_more()
         return 2
     return 0

@@ -11,6 +11,7 @@ from bayescm.cli.output import add_outputs, console, ends, finite, positive, pri
 from bayescm.cli.saving import written
 from bayescm.cli.understood import print_counts
 from bayescm.cli.understood import records as understood
+from bayescm.results.escape import for_console
 from bayescm.results.plans import action, of_actions
 from bayescm.results.writing import each
 
@@ -98,7 +99,7 @@ def _print(rows: list[dict[str, Any]], found: "xr.Dataset") -> None:
     title = f"expected {'cost' if costs else 'net benefit'}, prior {attrs['prior']}, {level}"
     print_records(shown, title, caption + positive(attrs), left=found.dims)
     if costs:
-        console().print(action(found), highlight=False, markup=False)
+        console().print(for_console(action(found)), highlight=False)
     else:
         useful = [{name: one[name] for name in one if name in found.dims} | {"P(useful)": one["probability_useful"]}
                   for one in _useful(found)]  # fmt: skip

@@ -6,6 +6,7 @@ from collections.abc import Container, Iterable, Mapping
 from typing import Any
 
 from bayescm.data.schema import ALIAS, METRIC
+from bayescm.results.escape import for_console
 from bayescm.results.names import called as called
 from bayescm.results.writing import cell, show
 
@@ -55,18 +56,14 @@ def console() -> Any:
 
 def print_assumptions(attrs: Mapping[Any, Any]) -> None:
     """Print under the tables what the answer takes for granted."""
-    from rich.markup import escape
-
-    console().print(f"Assumes: {escape(str(attrs['assumptions']))}.", highlight=False)
+    console().print(f"Assumes: {for_console(str(attrs['assumptions']))}.", highlight=False)
 
 
 def _text(name: str, value: Any) -> str:
     """Return a cell of a table; areas may be small."""
-    from rich.markup import escape
-
     if isinstance(value, float):
         return f"{value:.4g}" if name in ("area", "level") else cell(value, name)
-    return escape(str(value))
+    return for_console(value)
 
 
 def named(record: dict[str, Any]) -> dict[str, Any]:
@@ -77,15 +74,14 @@ def named(record: dict[str, Any]) -> dict[str, Any]:
 
 def print_records(records: list[dict[str, Any]], title: str, caption: str, left: Container[Any] = ()) -> None:
     """Print records as a table; columns of words go to the left."""
-    from rich.markup import escape
     from rich.table import Table
 
     records = [named(record) for record in records]
     longest = max(len(line) for line in (title, *caption.splitlines()))
-    sheet = Table(title=escape(title), caption=escape(caption), min_width=min(max(60, longest), 100))
+    sheet = Table(title=for_console(title), caption=for_console(caption), min_width=min(max(60, longest), 100))
     for name in records[0]:
         words = name in left  # that are broken rather than cut where the table is too wide
-        sheet.add_column(escape(name), justify="left" if words else "right", no_wrap=not words, overflow="fold")
+        sheet.add_column(for_console(name), justify="left" if words else "right", no_wrap=not words, overflow="fold")
     for record in records:
         sheet.add_row(*(_text(name, value) for name, value in record.items()))
     console().print(sheet)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import bayescm
 from bayescm.cli.output import plain
-from bayescm.results.writing import as_csv
+from bayescm.results.writing import as_csv, as_xlsx
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -101,11 +101,7 @@ def save(path: str, data: Callable[[], Any], document: Callable[[], dict[str, An
     if suffix == ".csv":
         content: Any = as_csv(document()[table]).encode()
     elif suffix == ".xlsx":
-        import pandas as pd
-
-        made = io.BytesIO()
-        pd.read_csv(io.StringIO(as_csv(document()[table]))).to_excel(made, index=False)
-        content = made.getvalue()
+        content = as_xlsx(document()[table])
     elif suffix == ".json":
         content = (as_json(document()) + "\n").encode()
     else:  # in memory, because HDF5 ends the process where a disk is full

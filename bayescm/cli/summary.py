@@ -12,6 +12,7 @@ from bayescm.cli.output import add_outputs, called, console, finite, positive, p
 from bayescm.cli.saving import with_draws, written
 from bayescm.cli.understood import print_counts, records
 from bayescm.data.schema import ACTUAL, ALIAS
+from bayescm.results.escape import for_console
 from bayescm.results.summaries import of_interval, of_summary
 from bayescm.results.writing import each, show
 
@@ -122,19 +123,18 @@ def _claims(found: "xr.Dataset") -> list[dict[str, Any]]:
 
 def _print_claims(found: "xr.Dataset") -> None:
     """Print the probabilities of claims."""
-    from rich.markup import escape
     from rich.table import Table
 
     rows = _claims(found)
     about = "error: relative, estimated; ±: Monte Carlo standard error"
-    sheet = Table(title="posterior probability", caption=about + escape(positive(found.attrs)))
+    sheet = Table(title="posterior probability", caption=about + for_console(positive(found.attrs)))
     for name in list(rows[0])[:-1]:
         sheet.add_column(name, justify="right" if name in ("probability", "error") else "left", no_wrap=True)
     for row in rows:
         *words, value, error, mcse = row.values()
         shown = f"1 - {1 - value:.2g}" if 0.999 < value < 1 else show(value)
         sheet.add_row(
-            *(escape(str(word)) for word in words), shown, f"± {mcse:.1g}" if mcse else f"{error:.0e}" if error else "0"
+            *(for_console(word) for word in words), shown, f"± {mcse:.1g}" if mcse else f"{error:.0e}" if error else "0"
         )
     console().print(sheet)
 
@@ -147,7 +147,6 @@ def _as_json(table: "xr.Dataset", counts: "xr.DataArray", found: "xr.Dataset | N
 
 def _print(table: "xr.Dataset", counts: "xr.DataArray") -> None:
     """Print tables to the terminal."""
-    from rich.markup import escape
     from rich.table import Table
 
     attrs = table.attrs
@@ -155,8 +154,8 @@ def _print(table: "xr.Dataset", counts: "xr.DataArray") -> None:
     at = "" if attrs["prevalence"] == "null" else f", prevalence {attrs['prevalence']}"
     level = f"{100 * attrs['ci_prob']:g}% {attrs['ci_kind'].upper()}"
     sheet = Table(
-        title=f"{attrs['model']}, prior {escape(str(prior) + at)}, {level}",
-        caption="point: value of the counts" + _about_draws(table) + escape(positive(attrs)),
+        title=f"{attrs['model']}, prior {for_console(str(prior) + at)}, {level}",
+        caption="point: value of the counts" + _about_draws(table) + for_console(positive(attrs)),
     )
     rows = of_summary(table)
     batch = [name for name in rows[0] if name in counts.dims]
@@ -171,7 +170,7 @@ def _print(table: "xr.Dataset", counts: "xr.DataArray") -> None:
             how += f", {row['ci_kind']}"
         numbers = [show(row[name]) for name in ("point", "mean", "sd", "lower", "upper")]
         words = [*(str(row[name]) for name in batch), called(row["metric"], row.get(ALIAS, ""))]
-        sheet.add_row(*map(escape, words), *numbers, how)
+        sheet.add_row(*map(for_console, words), *numbers, how)
     console().print(sheet)
 
 

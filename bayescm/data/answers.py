@@ -282,7 +282,9 @@ def _of_right(right: Mapping[str, Any]) -> xr.Dataset:
                 f"{some(sorted(set(map(str, np.ravel(right[name]).tolist()))))}. Passes of 4 runs of an item are "
                 "bayescm.leaderboard(passes, runs=4); of scores say what counts as right, such as scores > 2."
             )
-    return right_answers({name: np.reshape(np.array(known[name]), np.shape(answers)) for name, answers in right.items()})
+    return right_answers(
+        {name: np.reshape(np.array(known[name]), np.shape(answers)) for name, answers in right.items()}
+    )
 
 
 def as_right(values: Sequence[Any]) -> list[int] | None:

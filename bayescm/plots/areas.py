@@ -13,6 +13,7 @@ from bayescm.distributions.sample import bounds
 from bayescm.plots.checks import refuse
 from bayescm.plots.curves import labels_of
 from bayescm.plots.densities import COLORS, STYLES
+from bayescm.plots.letters import as_written
 from bayescm.plots.planes import list_legend, new_axes, renamed
 from bayescm.results.writing import decimals_of, percent, probability
 
@@ -31,6 +32,7 @@ class _Draws(NamedTuple):
     values: Array
 
 
+@as_written
 def plot_areas(
     data: xr.DataTree | xr.Dataset | Mapping[str, xr.DataTree | xr.Dataset],
     *,

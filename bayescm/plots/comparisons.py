@@ -11,6 +11,7 @@ from bayescm.data.schema import CI_BOUND, LABEL, METRIC, SYSTEM
 from bayescm.metrics import resolve
 from bayescm.plots.areas import density_of
 from bayescm.plots.checks import refuse, require
+from bayescm.plots.letters import as_written
 from bayescm.plots.planes import batch_labels, new_axes
 from bayescm.plots.visuals import BLUE
 from bayescm.results.systems import verdict_on
@@ -25,6 +26,7 @@ _WIDE = 56  # letters of a line below the axis
 _SHORT = 16  # letters of a system's name beside each probability
 
 
+@as_written
 def plot_difference(
     data: xr.DataTree, metric: str | None = None, comparison: str | None = None, *, ax: "Axes | None" = None
 ) -> "Axes":
@@ -99,6 +101,7 @@ def plot_difference(
     return ax
 
 
+@as_written
 def plot_pairwise(data: xr.Dataset, *, ax: "Axes | None" = None, cmap: str = "RdBu") -> "Axes":
     """Draw how probably each system is better than each other one.
 

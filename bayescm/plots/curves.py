@@ -14,6 +14,7 @@ from bayescm.data.schema import CI_BOUND
 from bayescm.plots.checks import refuse
 from bayescm.plots.densities import COLORS
 from bayescm.plots.iso_f1 import CLEAR, draw_lines
+from bayescm.plots.letters import as_written
 from bayescm.plots.planes import (
     LINE_STYLES,
     Array,
@@ -45,6 +46,7 @@ _WITHIN = 0.3  # a label within a band is that much worse
 _MEDIAN: dict[str, Any] = {"linewidth": 4.5, "alpha": 0.4, "solid_capstyle": "butt"}
 
 
+@as_written
 def plot_curve(
     data: xr.Dataset | xr.DataTree | Mapping[str, xr.Dataset | xr.DataTree],
     *,

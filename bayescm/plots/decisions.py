@@ -12,6 +12,7 @@ from bayescm.data.schema import CI_BOUND, METRIC, THRESHOLD
 from bayescm.metrics import resolve
 from bayescm.plots.checks import require
 from bayescm.plots.densities import COLORS, STYLES
+from bayescm.plots.letters import as_written
 from bayescm.plots.nomogram import draw_nomogram
 from bayescm.plots.planes import batch_labels, list_legend, new_axes
 from bayescm.results.names import metric_names
@@ -35,6 +36,7 @@ class _Line(NamedTuple):
     data: xr.Dataset
 
 
+@as_written
 def plot_prevalence(
     data: xr.Dataset,
     *,
@@ -123,6 +125,7 @@ def plot_prevalence(
     return ax
 
 
+@as_written
 def plot_decision_curve(data: xr.Dataset, *, ax: "Sequence[Axes] | None" = None) -> Any:
     """Draw net benefit against the threshold probability, and how probable it is that the classifier is useful.
 

@@ -14,6 +14,7 @@ from bayescm.data.schema import CHAIN, DRAW
 from bayescm.distributions.sample import bounds
 from bayescm.plots.areas import posterior_of
 from bayescm.plots.curves import bands_on, curve_layers, draw_curves, statement_of
+from bayescm.plots.letters import formulas, write
 from bayescm.plots.planes import list_legend, new_axes
 from bayescm.priors.concentrations import PrevalenceLike
 from bayescm.results.writing import decimals_of
@@ -96,6 +97,7 @@ class CurveDisplay:
         equal-tailed interval.
         """
         _known_options(kwargs)
+        before = formulas(ax)
         ax = new_axes(ax, (5.4, 5.2))
         shown = curve_layers(self.band, None, bands_on(ax))
         if color is not None:
@@ -112,6 +114,7 @@ class CurveDisplay:
             label = f"{label} ({area})" if label else area
             artist.set_label(label if said == statement else f"{label};\n{statement}")
         list_legend(ax, said)
+        write(ax, before)
         self.ax_, self.figure_ = ax, ax.figure
         return self
 

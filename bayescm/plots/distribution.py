@@ -11,6 +11,7 @@ from bayescm.data.schema import CI_BOUND
 from bayescm.inference.metric_distributions import MetricDistribution
 from bayescm.plots.checks import refuse
 from bayescm.plots.densities import COLORS, Curve, Drawn, draw_curves, draw_ridges, log_ticks, unlimited
+from bayescm.plots.letters import as_written
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,6 +27,7 @@ _ENDS = (5e-4, 1 - 5e-4)  # quantiles at the ends of an axis
 _GRID = 257
 
 
+@as_written
 def plot_distribution(
     data: Drawn | Mapping[str, Drawn] | Sequence[Drawn],
     *,

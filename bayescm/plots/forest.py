@@ -9,6 +9,7 @@ import xarray as xr
 from bayescm.data import validate
 from bayescm.data.schema import CI_BOUND, METRIC
 from bayescm.plots.checks import require
+from bayescm.plots.letters import as_written
 from bayescm.results.names import metric_names
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 _ROOM = 0.7  # of a line, between the classes of two metrics
 
 
+@as_written
 def plot_forest(data: xr.Dataset, *, ax: "Axes | None" = None, reference: float | None = None) -> "Axes":
     """Draw the intervals of metrics, one line each.
 

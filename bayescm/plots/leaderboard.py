@@ -8,6 +8,7 @@ import xarray as xr
 from bayescm.data import validate
 from bayescm.data.schema import SYSTEM
 from bayescm.plots.checks import require
+from bayescm.plots.letters import as_written
 from bayescm.plots.planes import batch_labels, new_axes
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ _WRITTEN = 15  # most systems with numbers in the squares
 _NAMED = 50  # most with names
 
 
+@as_written
 def plot_leaderboard(data: xr.Dataset, *, systems: int = 50, ax: "Axes | None" = None, cmap: str = "Blues") -> "Axes":
     """Draw the probabilities of the ranks as a heat map, with the expected prizes on top.
 

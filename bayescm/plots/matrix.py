@@ -10,6 +10,7 @@ from bayescm.data.inputs import takes_counts
 from bayescm.data.schema import ACTUAL, CI_BOUND, MATRIX, PREDICTED
 from bayescm.inference.cells import cell_summary
 from bayescm.plots.checks import refuse
+from bayescm.plots.letters import as_written
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,6 +19,7 @@ _OF = {"actual": "actual class", "predicted": "predicted class", "all": "all ite
 
 
 @takes_counts
+@as_written
 def plot_confusion_matrix(data: Any, *, ax: "Axes | None" = None, cmap: str = "Blues") -> "Axes":
     """Draw a confusion matrix: count, posterior mean share and its interval in every cell.
 

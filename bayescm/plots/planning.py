@@ -11,6 +11,7 @@ from bayescm.data.schema import CI_BOUND, METRIC
 from bayescm.metrics import resolve
 from bayescm.plots.checks import refuse, require
 from bayescm.plots.densities import COLORS
+from bayescm.plots.letters import as_written
 from bayescm.plots.planes import new_axes
 from bayescm.results.names import metric_names, words
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 _DASHES = ("-", "--", ":", "-.")
 
 
+@as_written
 def plot_interval_width(data: xr.Dataset | Mapping[str, xr.Dataset], *, ax: "Axes | None" = None) -> "Axes":
     """Draw how long intervals will be against the number of items (Toetsch and Hoffmann 2021, Fig. 6).
 
@@ -79,6 +81,7 @@ def _length(plans: list[xr.Dataset]) -> str:
     return f"length of the {kinds.pop() if len(kinds) == 1 else 'interval'}{levels.pop() if len(levels) == 1 else ''}"
 
 
+@as_written
 def plot_sequential(
     data: xr.Dataset, *, metric: str | None = None, reference: float | None = None, ax: "Axes | None" = None
 ) -> "Axes":
@@ -129,6 +132,7 @@ def plot_sequential(
     return ax
 
 
+@as_written
 def draw_label_value(data: xr.Dataset, ax: "Axes | None" = None) -> "Axes":
     """Draw what labels save on average, and what is left of it, against their number.
 

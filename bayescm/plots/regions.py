@@ -7,6 +7,7 @@ import numpy as np
 import xarray as xr
 
 from bayescm.plots.iso_f1 import draw_iso_f1
+from bayescm.plots.letters import as_written
 from bayescm.plots.planes import (
     Array,
     Layer,
@@ -35,6 +36,7 @@ _BESIDE_SHADES = 0.8
 _ON_TOP = ("#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F")  # not blue, the band, or black, its curve
 
 
+@as_written
 def plot_region(
     data: Surfaces,
     *,
@@ -118,6 +120,7 @@ def plot_region(
     return ax
 
 
+@as_written
 def plot_band(
     data: Surfaces,
     *,

@@ -14,6 +14,7 @@ from bayescm.metrics import available
 from bayescm.plots.areas import posterior_of
 from bayescm.plots.checks import refuse
 from bayescm.plots.densities import COLORS, STYLES
+from bayescm.plots.letters import as_written
 from bayescm.plots.planes import list_legend, new_axes
 from bayescm.results.names import metric_names
 from bayescm.results.writing import percent
@@ -27,6 +28,7 @@ _MOST = 6
 _RATES = ("tpr", "fpr", "precision")
 
 
+@as_written
 def plot_thresholds(
     data: xr.DataTree | xr.Dataset,
     *,

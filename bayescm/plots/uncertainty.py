@@ -13,6 +13,7 @@ from bayescm.metrics import parts, resolve
 from bayescm.plots.checks import require
 from bayescm.plots.densities import COLORS
 from bayescm.plots.forest import _on_the_common_scale
+from bayescm.plots.letters import as_written
 from bayescm.results.names import metric_names
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ _CLAIMED = 20.0  # items, from which on the rule is claimed
 _UPRIGHT = 60  # letters of all tick labels together that fit side by side
 
 
+@as_written
 def plot_metric_uncertainty(
     data: xr.Dataset,
     *,

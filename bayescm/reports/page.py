@@ -3,7 +3,6 @@
 import base64
 import io
 from collections.abc import Callable
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from bayescm.data.inputs import takes_counts
 from bayescm.data.schema import ACTUAL, PREDICTED, labels_of
 from bayescm.metrics import MetricsLike
 from bayescm.results import Answer, writing
+from bayescm.results.escape import for_html
 from bayescm.results.summaries import of_matrix
 from bayescm.results.views import view_of
 
@@ -132,7 +132,7 @@ def _difference(tree: xr.DataTree) -> Any:
 def _page(answer: Answer, frames: dict[str, pd.DataFrame], pictures: Pictures) -> str:
     """Return a page that needs no other file."""
     tables = "".join(
-        f"<h2>{escape(name)}</h2><div class='bayescm'>{writing.as_html(f)}</div>" for name, f in frames.items()
+        f"<h2>{for_html(name)}</h2><div class='bayescm'>{writing.as_html(f)}</div>" for name, f in frames.items()
     )
     figures = "".join(f"<figure>{_image(name, draw)}</figure>" for name, draw in pictures.items())
     return (
@@ -150,4 +150,4 @@ def _image(name: str, draw: Callable[[], Any]) -> str:
     figure.savefig(made, format="png", dpi=_DPI)
     plt.close(figure)
     data = base64.b64encode(made.getvalue()).decode()
-    return f'<img alt="{escape(name)}" src="data:image/png;base64,{data}"><figcaption>{escape(name)}</figcaption>'
+    return f'<img alt="{for_html(name)}" src="data:image/png;base64,{data}"><figcaption>{for_html(name)}</figcaption>'

@@ -3,7 +3,6 @@
 import json
 import textwrap
 from collections.abc import Callable, Hashable
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +11,7 @@ import xarray as xr
 from bayescm.data.schema import ALIAS, CI_BOUND, METRIC
 from bayescm.metrics import resolve
 from bayescm.results import writing
+from bayescm.results.escape import for_html, for_terminal
 from bayescm.results.names import called
 from bayescm.results.views import VIEWS, View, view_of
 
@@ -87,13 +87,13 @@ class Answer:
     def sentence(self) -> str:
         """Return the answer in one sentence."""
         view, data = self._known()
-        return view.answer(data)
+        return for_terminal(view.answer(data))
 
     @property
     def assumptions(self) -> str:
         """Return what the answer takes for granted, and how it was made."""
         _, data = self._known()
-        return f"Assumes: {data.attrs['assumptions']}.\n{_how(data)}"
+        return for_terminal(f"Assumes: {data.attrs['assumptions']}.\n{_how(data)}")
 
     def table(self) -> "pd.DataFrame":
         """Return a row per metric, system, pair or action, with the interval as `lower` and `upper`.
@@ -173,12 +173,12 @@ class Answer:
 
     def html(self, folded: str = "") -> str:
         """Return sentence, table and assumptions as HTML, with something folded below."""
-        about = "<br>".join(map(escape, self.assumptions.splitlines()))
-        more = f"<p class='how'>{escape(self._more().strip())}</p>" if self._more() else ""
+        about = "<br>".join(map(for_html, self.assumptions.splitlines()))
+        more = f"<p class='how'>{for_html(self._more().strip())}</p>" if self._more() else ""
         name = f"xarray.{type(self._data).__name__}"
         details = f"<details><summary>{name}</summary>{folded}</details>" if folded else ""
         return (
-            f'{_STYLE}<div class="bayescm"><p class="answer">{escape(self.sentence)}</p>'
+            f'{_STYLE}<div class="bayescm"><p class="answer">{for_html(self.sentence)}</p>'
             f'{writing.as_html(self._short())}{more}<p class="how">{about}</p>{details}</div>'
         )
 

@@ -4,11 +4,12 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
+
+from bayescm.results.escape import for_html, for_latex, for_markdown, for_sheet, for_terminal
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,9 +19,6 @@ _CHANCES = re.compile(
     r"P\(|top_\d|(probability(_\w+)?|best|worse|equivalent|better|superiority|larger|equal|undefined|assurance)$"
 )
 """Names of columns that hold probabilities."""
-_LATEX = {letter: f"\\{letter}" for letter in "&%$#_{}"} | {
-    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
-}  # fmt: skip
 
 
 def show(value: float, digits: int = 3) -> str:
@@ -101,13 +99,41 @@ def each(data: xr.Dataset, name: str, *core: str) -> list[tuple[dict[str, Any], 
 
 
 def as_csv(records: Iterable[Mapping[str, Any]]) -> str:
-    """Return records as lines with commas below a line of names, without lists, which no cell can hold."""
-    flat = [{key: value for key, value in one.items() if not isinstance(value, list)} for one in records]
+    """Return records as lines with commas below a line of names, without lists, which no cell can hold.
+
+    Text that a spreadsheet would take for a formula stands behind an apostrophe.
+    """
+    flat = [{for_sheet(key): for_sheet(value) for key, value in one.items()} for one in _flat_records(records)]
     made = io.StringIO()
     writer = csv.DictWriter(made, dict.fromkeys(name for one in flat for name in one), lineterminator="\n")
     writer.writeheader()
     writer.writerows(flat)
     return made.getvalue()
+
+
+def as_xlsx(records: Iterable[Mapping[str, Any]]) -> bytes:
+    """Return records as a spreadsheet, without lists; no text in it is a formula."""
+    import pandas as pd
+
+    flat = [{name: _cell_of_sheet(value) for name, value in one.items()} for one in _flat_records(records)]
+    made = io.BytesIO()
+    with pd.ExcelWriter(made, engine="openpyxl") as writer:
+        pd.DataFrame(flat).rename(columns=for_terminal).to_excel(writer, index=False)
+        for row in next(iter(writer.sheets.values())).iter_rows():
+            for one in row:
+                one.data_type = "s" if one.data_type == "f" else one.data_type
+    return made.getvalue()
+
+
+def _flat_records(records: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    return [{key: value for key, value in one.items() if not isinstance(value, list)} for one in records]
+
+
+def _cell_of_sheet(value: Any) -> Any:
+    """Return what a cell of a spreadsheet can hold: what isn't finite came as text, as in JSON, and NaN is empty."""
+    if isinstance(value, str):
+        return None if value == "nan" else for_terminal(value)
+    return value
 
 
 def cells(frame: "pd.DataFrame") -> tuple[list[str], list[list[str]]]:
@@ -142,6 +168,7 @@ def words(frame: "pd.DataFrame") -> list[bool]:
 def as_text(frame: "pd.DataFrame", width: int = 80) -> str:
     """Return a frame as lines of text; the longest words are cut where it is wider than `width`."""
     names, rows = cells(frame)
+    names, rows = list(map(for_terminal, names)), [list(map(for_terminal, row)) for row in rows]
     left = words(frame)
     sizes = [max(map(len, column)) for column in zip(names, *rows, strict=True)]
     over = sum(sizes) + 2 * (len(sizes) - 1) - width
@@ -160,7 +187,7 @@ def as_html(frame: "pd.DataFrame") -> str:
     names, rows = cells(frame)
     sides = [' class="l"' if is_left else "" for is_left in words(frame)]
     head, *body = (
-        "".join(f"<{tag}{side}>{escape(text)}</{tag[:2]}>" for text, side in zip(row, sides, strict=True))
+        "".join(f"<{tag}{side}>{for_html(text)}</{tag[:2]}>" for text, side in zip(row, sides, strict=True))
         for tag, row in [('th scope="col"', names), *(("td", row) for row in rows)]
     )
     lines = "".join(f"<tr>{row}</tr>" for row in body)
@@ -171,14 +198,14 @@ def as_markdown(frame: "pd.DataFrame") -> str:
     """Return a frame as a Markdown table."""
     names, rows = cells(frame)
     rule = [":---" if is_left else "---:" for is_left in words(frame)]
-    escaped = [[text.replace("|", "\\|") for text in row] for row in (names, rule, *rows)]
-    return "\n".join(f"| {' | '.join(row)} |" for row in escaped) + "\n"
+    lines = [list(map(for_markdown, names)), rule, *(list(map(for_markdown, row)) for row in rows)]
+    return "\n".join(f"| {' | '.join(row)} |" for row in lines) + "\n"
 
 
 def as_latex(frame: "pd.DataFrame") -> str:
     """Return a frame as a LaTeX tabular with the rules of booktabs."""
     names, rows = cells(frame)
-    header, *lines = [" & ".join("".join(_LATEX.get(c, c) for c in text) for text in row) for row in (names, *rows)]
+    header, *lines = [" & ".join(map(for_latex, row)) for row in (names, *rows)]
     body = "\n".join(f"{line} \\\\" for line in lines)
     columns = "".join("l" if is_left else "r" for is_left in words(frame))
     rows_of = ["\\toprule", f"{header} \\\\", "\\midrule", body, "\\bottomrule", "\\end{tabular}\n"]

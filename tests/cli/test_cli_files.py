@@ -55,7 +55,10 @@ REFUSED = {
     "a quote too many": (LONG + '1,"1\n', "not a CSV file"),
     "no text": (b"\xff\xfea\x00,\x00b\x00", "not a CSV file"),
     "labels that differ in a zero": (LONG + "01,01\n1,1\n1,01\n", "which of '01' and '1' is the positive class"),
-    "R's missing label": (LONG + "yes,yes\nno,no\nNA,yes\n", "`actual` has 1 item whose label is missing, written 'NA'"),
+    "R's missing label": (
+        LONG + "yes,yes\nno,no\nNA,yes\n",
+        "`actual` has 1 item whose label is missing, written",
+    ),
     "a missing prediction": (LONG + "1,1\n0,0\n0,null\n", "`predicted` has 1 item whose label is missing"),
     "a row of missing labels": ("truth,a,?\na,9,1\n?,2,3\n", "`array` has 6 items whose label is missing, written '?'"),
     "other words": (LONG + "yes,pos\nno,neg\n", "none in common"),

@@ -374,12 +374,12 @@ def test_missing_labels_as_text_are_no_class(word):
         lambda: bayescm.from_array(square),
     ]
     for call in calls:
-        with pytest.raises(ValueError, match=r"has \d items whose label is missing, written .*: drop them|an empty name"):
+        with pytest.raises(ValueError, match=r"has \d items whose label is missing, written|empty name"):
             call()
 
 
 def test_a_missing_label_as_text_says_how_many_and_where():
-    with pytest.raises(ValueError, match="`y_pred` has 2 items whose label is missing, written 'NA', the first at posi"):
+    with pytest.raises(ValueError, match="`y_pred` has 2 items whose label is missing, written 'NA', the first"):
         bayescm.confusion_matrix(["a", "b", "a"], ["a", "NA", "NA"])
     with pytest.raises(ValueError, match="`actual` has 7 items whose label is missing, written 'NA': drop"):
         bayescm.from_table(pd.DataFrame({"actual": ["a", "b", "NA"], "predicted": ["a", "b", "a"], "n": [3, 4, 7]}))
