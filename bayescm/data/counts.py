@@ -382,6 +382,7 @@ def _batch_dims(n: int, dims: Sequence[str] | str | None) -> list[str]:
 def _cell(name: str, cell: ArrayLike | xr.DataArray, dims: Sequence[str] | str | None) -> xr.DataArray:
     """Return the counts of one cell as a DataArray."""
     if isinstance(cell, xr.DataArray):
+        validate.known_sizes(name, cell)
         return cell if cell.chunks is not None else cell.copy(data=validate.count_values(name, cell.values))
     values = validate.count_values(name, cell)
     names = _batch_dims(values.ndim, dims) if values.ndim else []

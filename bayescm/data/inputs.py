@@ -236,6 +236,8 @@ def _with_answers(given: tuple[Any, ...], how: dict[str, Any]) -> tuple[Any, ...
 
 def _in_place(given: tuple[Any, ...], options: dict[str, Any], first: str, second: str) -> tuple[Any, ...]:
     """Put what came by name before all else: the data, or the truth, and the predictions or scores."""
+    for name, one in zip((first, second), given, strict=False):
+        validate.columns_once(name, one)
     if not given:
         name = "y_true" if "y_true" in options else first
         given = (options.pop(name),) if name in options else ()

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from bayescm.data import validate
 from bayescm.data.counts import check_counts, from_cells
 from bayescm.data.cross_validation import of_cv_results
 from bayescm.data.crosstabs import side
@@ -132,6 +133,7 @@ def _of_columns(frame: Any) -> Any:
 
 def _of_cells(frame: Any, columns: Mapping[str, Any]) -> xr.DataArray:
     """Return the counts of a frame with a matrix per row: a system each, or what one column of another dim says."""
+    validate.unique("columns", [str(name).strip().casefold() for name in frame.columns])
     cells: dict[str, Any] = {name: np.asarray(frame[columns[name]]) for name in CELLS_OF_TWO}
     names, others = row_names(frame, columns), [columns[name] for name in OTHER_DIMS if name in columns]
     if names is None and len(others) == 1:

@@ -92,6 +92,7 @@ def check_matrix(matrix: Any, name: str) -> xr.DataArray:
             f"`{name}` must have the dims 'actual' and 'predicted'; got {matrix.dims}. "
             "Rename its dims, or build it with bayescm.from_array or bayescm.from_cells."
         )
+    validate.known_sizes(name, matrix)
     k = matrix.sizes[ACTUAL]
     if k != matrix.sizes[PREDICTED] or k < 2:
         raise ValueError(f"`{name}` must be square with at least two classes; got {dict(matrix.sizes)}.")

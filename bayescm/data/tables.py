@@ -121,6 +121,7 @@ def _frame(table: Any) -> Any:
     """Return any data frame, or record batch of Arrow, as one of narwhals."""
     import narwhals as nw
 
+    validate.columns_once("table", table)
     try:
         return nw.from_native(table)
     except TypeError as error:

@@ -3,7 +3,6 @@
 Every message names the argument in backticks, says what is wanted, what came, and what to do.
 """
 
-import contextlib
 import re
 import warnings
 from collections.abc import Collection, Hashable
@@ -138,8 +137,7 @@ def count_values(name: str, values: ArrayLike) -> NDArray[np.int64]:
     array = array_of(name, values)
     if array.dtype.kind == "O" and not any(isinstance(value, str | bytes) for value in array.flat):
         array = np.where(missing(array), np.nan, array)
-        with contextlib.suppress(TypeError, ValueError):
-            array = array.astype(np.float64)
+        array = _floats(name, array)
     if array.dtype.kind not in "iuf":
         raise TypeError(f"`{name}` must hold numbers of items; got values of type {array.dtype}.")
     if array.size == 0:
@@ -164,6 +162,33 @@ def count_values(name: str, values: ArrayLike) -> NDArray[np.int64]:
             "sample size (sum of weights)^2 / (sum of squared weights) and round",
         )
     return array.astype(np.int64)
+
+
+def _floats(name: str, array: NDArray[Any]) -> NDArray[Any]:
+    """Return numbers of any type as floats; an array that holds something else as it is."""
+    try:
+        return array.astype(np.float64)
+    except OverflowError:
+        raise ValueError(f"`{name}` has a whole number of more than 300 digits, larger than any float.") from None
+    except (TypeError, ValueError):
+        return array
+
+
+def known_sizes(name: str, array: Any) -> None:
+    """Refuse lazy arrays whose sizes aren't known before they are computed."""
+    if any(size != size for size in array.shape):
+        raise ValueError(
+            f"`{name}` has chunks of unknown sizes, as dask has after a selection by values: call "
+            ".compute_chunk_sizes() on its dask array first, or .compute()."
+        )
+
+
+def columns_once(name: str, frame: Any) -> None:
+    """Refuse a data frame that has two columns of one name, of which one would be taken without a word."""
+    columns = list(getattr(frame, "columns", ()))
+    twice = next((column for i, column in enumerate(columns) if column in columns[:i]), None)
+    if twice is not None:
+        raise ValueError(f"`{name}` as a frame has two columns called {twice!r}; every column needs a name of its own.")
 
 
 def _first_bad(name: str, array: NDArray[Any], bad: NDArray[np.bool_], wanted: str) -> None:
@@ -194,7 +219,7 @@ def real_numbers(name: str, values: ArrayLike) -> NDArray[np.float64]:
     if (absent := missing(array)).any():
         raise ValueError(f"`{name}` has a missing value at position {int(np.argmax(absent))}.")
     if array.dtype.kind == "O" and all(isinstance(value, Real) for value in array):
-        array = array.astype(np.float64)
+        array = _floats(name, array)
     if array.dtype.kind not in "iufb":
         raise TypeError(f"`{name}` must be real numbers; got values of type {array.dtype}.")
     result = array.astype(np.float64)

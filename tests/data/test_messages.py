@@ -1,6 +1,8 @@
 """Errors of entry points that used to come from below, in words of xarray or NumPy."""
 
+import dask.array as da
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 
@@ -65,3 +67,62 @@ def test_the_largest_costs_are_right():
     np.testing.assert_allclose(got["interval"] / 1e99, want["interval"], rtol=1e-12)
     want, got = (bayescm.decide(COUNTS, {"fn": 5 * scale, "fp": scale}) for scale in (1.0, 1e99))
     np.testing.assert_allclose(got["point"] / 1e99, want["point"], rtol=1e-9)
+
+
+@pytest.mark.parametrize("call", [
+    lambda n: bayescm.from_cells(tp=n, fn=1, fp=1, tn=1),
+    lambda n: bayescm.from_array([[n, 1], [1, 1]]),
+    lambda n: bayescm.summary(n, 10 * n),
+    lambda n: bayescm.auc([0, 1, 1], [n, 1, 2]),
+    lambda n: bayescm.leaderboard({"A": 0.9, "B": 0.8}, n_items=n),
+])  # fmt: skip
+@pytest.mark.parametrize("digits", [400, 5000])  # Python itself doesn't print the latter
+def test_whole_numbers_beyond_all_floats(call, digits):
+    with pytest.raises(ValueError, match=r"^`\w+` has a whole number of more than 300 digits"):
+        call(10**digits)
+
+
+def unknown():
+    cells = da.from_array(np.arange(40).reshape(10, 2, 2), chunks=3)
+    return xr.DataArray(cells[cells[:, 0, 0] > 4], dims=("system", "actual", "predicted"))
+
+
+@pytest.mark.parametrize("call", [
+    lambda: bayescm.summary(unknown(), "recall"),
+    lambda: bayescm.posterior(unknown()),
+    lambda: bayescm.region(unknown()),
+    lambda: bayescm.from_cells(tp=unknown()[:, 0, 0], fn=1, fp=1, tn=1),
+])  # fmt: skip
+def test_chunks_of_unknown_sizes(call):
+    with pytest.raises(ValueError, match=r"has chunks of unknown sizes.*compute_chunk_sizes"):
+        call()
+
+
+def test_chunks_whose_sizes_were_computed():
+    counts = unknown()
+    counts.data.compute_chunk_sizes()
+    assert bayescm.summary(xr.DataArray(counts.data, dims=counts.dims), "recall").sizes["system"] == 8
+
+
+def frame(*columns):
+    return pd.DataFrame(np.arange(3 * len(columns)).reshape(3, -1) % 2, columns=columns)
+
+
+@pytest.mark.parametrize("call", [
+    lambda: bayescm.summary(frame("actual", "predicted", "predicted")),
+    lambda: bayescm.from_table(frame("actual", "predicted", "predicted"), n=None),
+    lambda: bayescm.leaderboard(frame("system", "correct", "correct")),
+    lambda: bayescm.summary(frame("tp", "fn", "fp", "tn", "tn")),
+    lambda: bayescm.compare_systems(frame("actual", "A", "A")),
+    lambda: bayescm.leaderboard(frame("B", "A", "A")),
+    lambda: bayescm.compare_systems([0, 1, 1], frame("A", "A")),
+    lambda: bayescm.leaderboard(frame("A", "A"), runs=2),
+])  # fmt: skip
+def test_columns_of_one_name(call):
+    with pytest.raises(ValueError, match="as a frame has two columns called"):
+        call()
+
+
+def test_cells_that_differ_in_capitals_alone():
+    with pytest.raises(ValueError, match="has 'tp' twice"):
+        bayescm.summary(frame("tp", "fn", "fp", "tn", "TP"))
