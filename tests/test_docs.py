@@ -12,6 +12,7 @@ import os
 import re
 import runpy
 import shlex
+import textwrap
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -147,3 +148,43 @@ def test_the_interval_to_quote_is_the_default(call):
         assert {name: parameters[name].default for name in named} == named
     if "ci_kind" in parameters:  # what is quoted is what the studies call "eti"
         assert named.get("ci_kind", parameters["ci_kind"].default) == "eti"
+
+
+CALLS = re.compile(r"```(?:python|pycon)\n(.*?)```|`(bayescm\.[^`]*\([^`]*\))`", re.DOTALL)
+READ = {"labels", "pos_label", "y_true", "y_pred", "y_score", "tp", "fn", "fp", "tn", "runs", "counts", "data"}
+"""What functions read before their own arguments (bayescm/data/inputs.py)."""
+
+
+def calls_of(text):
+    """Return the calls of functions of bayescm in the code of a page."""
+    for block, inline in CALLS.findall(text):
+        lines = [line[4:] for line in block.splitlines() if line.startswith((">>> ", "... "))]
+        with contextlib.suppress(SyntaxError):
+            tree = ast.parse(textwrap.dedent("\n".join(lines) or block or inline))
+            yield from (call for call in ast.walk(tree) if isinstance(call, ast.Call))
+
+
+def test_arguments_that_pages_name_exist():
+    known, wrong = 0, []
+    for page in [*PAGES, *(ROOT / "docs" / "verification").glob("*.md")]:
+        for call in calls_of(page.read_text()):
+            path = ast.unparse(call.func)
+            function = bayescm
+            for part in path.removeprefix("bayescm.").split("."):
+                function = getattr(function, part, None)
+            if not path.startswith("bayescm.") or not callable(function):
+                continue
+            parameters = inspect.signature(function).parameters
+            known += 1
+            if not any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
+                named = {keyword.arg for keyword in call.keywords} - {None}
+                wrong += [f"{page.name}: {path} has no {name}" for name in named - READ - set(parameters)]
+    assert known > 300
+    assert not wrong
+
+
+def test_the_weight_of_a_prior_from_metrics_is_called_as_in_the_code():
+    text = (ROOT / "docs" / "priors.md").read_text()
+    about = text[text.index("### From any three metrics") :].partition("```")[0]
+    named = set(re.findall(r"`(\w+)`", about)) - {"prior_from_metrics"}
+    assert named <= set(inspect.signature(bayescm.prior_from_metrics).parameters)

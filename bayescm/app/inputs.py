@@ -115,7 +115,7 @@ def table(form: Mapping[str, Any]) -> tuple[Any, str]:
     if (
         len(others) == len(body)
         and all(frame[name].dtype.kind in "iu" for name in others)
-        and set(others) == set(map(str, frame[first]))
+        and (first == "" or set(others) == set(map(str, frame[first])))
     ):
         return frame.set_index(first), f"{code}.set_index({first!r})"
     return frame, code
@@ -174,6 +174,8 @@ def _rows(pasted: str) -> list[list[str]]:
     except csv.Error as error:
         raise FieldError("table", f"This is not a table that can be read: {error}.") from None
     rows = [[cell.strip() for cell in row] for row in rows]
+    if {len(rows[0]) + 1} == {len(row) for row in rows[1:]}:
+        rows[0].insert(0, "")  # the empty corner of a square table, which is lost where text is stripped
     for line, row in enumerate(rows, start=1):
         if len(row) != len(rows[0]):
             raise FieldError("table", f"Line {line} has {len(row)} cells, the first line {len(rows[0])}.")

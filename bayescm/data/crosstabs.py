@@ -195,6 +195,6 @@ def _rows_are(of_rows: str | None, of_columns: str | None, rows: str | None) -> 
     if not said:
         raise ValueError(
             "`array` doesn't say whether its rows are the truth or the test. Say rows='truth' or rows='test' to "
-            "bayescm.from_array (--rows on the command line), or name the sides, such as 'actual' and 'predicted'."
+            "bayescm.from_array (--rows on the command line), or name the sides: 'actual / predicted' in the corner."
         )
     return said.pop()

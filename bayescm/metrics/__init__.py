@@ -403,6 +403,7 @@ def evaluate(cells: xr.DataArray, metrics: MetricsLike = None) -> xr.Dataset:
     return dataset.assign_coords({LABEL: labels}) if LABEL in dataset.dims else dataset
 
 
-def describe(metric: Metric) -> dict[str, str]:
-    """Return the attrs of a metric's variable."""
+def describe(metric: MetricLike) -> dict[str, str]:
+    """Return the attrs of the variable of a metric, which may be given by its name."""
+    metric = _one(metric, 2)
     return {"long_name": metric.title, "units": "1", "formula": metric.formula}

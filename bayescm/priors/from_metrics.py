@@ -137,6 +137,11 @@ def counts_from_metrics(
     ValueError
         If the metrics don't determine the cells, or if two matrices are equally near.
 
+    Warns
+    -----
+    UserWarning
+        If the metrics contradict each other: the nearest matrix doesn't round to all of them.
+
     References
     ----------
     Toetsch and Hoffmann 2021, whose tool takes any three metrics and N.
@@ -175,6 +180,8 @@ def counts_from_metrics(
             "State one more that tells them apart."
         )
     best = tables[order[0]]
+    if complete:
+        _warn_of_contradiction(found, values, _values(found, best), rounding)
     (tn, fp), (fn, tp) = best.tolist()
     obtained = _values(found, best)
     matches = float(fits.sum()) if complete else np.nan
@@ -188,6 +195,18 @@ def counts_from_metrics(
         coords={METRIC: [metric.name for metric in found]},
         attrs=attributes(n=n_items),
     )
+
+
+def _warn_of_contradiction(metrics: Sequence[Metric], stated: Array, obtained: Array, rounding: Array) -> None:
+    """Warn where no matrix has what is stated, and name the metric of the nearest that is furthest off."""
+    off = np.abs(obtained - stated) / rounding
+    worst = int(off.argmax())
+    if off[worst] > 1 + _SOLVED:
+        validate.warn(
+            f"no matrix of so many items has {_words(metrics, stated)}, as they are rounded. The nearest is most at "
+            f"odds with {metrics[worst].name}: {obtained[worst]:.4g} for {stated[worst]:.4g}, {off[worst]:.3g} times what "
+            "rounding allows. Is one of them misprinted, of another test set, or of the other class?"
+        )
 
 
 def _stated(metrics: Mapping[MetricLike, float] | None, stated: Mapping[str, float]) -> tuple[list[Metric], Array]:

@@ -164,6 +164,7 @@ def test_folds_added_up_are_one_matrix(client):
         "5,1,0\n2,7,1\n0,1,9",
         "5 1 0\n2 7 1\n0 1 9",
         "truth;a;b;c\na;5;1;0\nb;2;7;1\nc;0;1;9",
+        "\tpredicted a\tpredicted b\tpredicted c\na\t5\t1\t0\nb\t2\t7\t1\nc\t0\t1\t9",
         "actual,predicted,n\na,a,5\na,b,1\nb,a,2\nb,b,7\nb,c,1\nc,b,1\nc,c,9",
     ],
 )
@@ -207,6 +208,7 @@ def test_zero_cells_are_answered(client):
         ("summary", CELLS | {"metrics": "nonsense"}, "metrics"),
         ("summary", {"table": "1\t2\n3"}, "table"),
         ("summary", {"table": "a,a\n1,2"}, "table"),
+        ("summary", {"table": "\ta\tb\na\t5\t1\nb\t2\t7"}, "table"),
         ("summary", {"table": "1,-2\n3,4"}, "table"),
         ("summary", {"table": "only,a,header"}, "table"),
         ("summary", {"table": "actual,predicted\nyes,yes\nno,no\nNA,yes"}, "table"),

@@ -462,3 +462,11 @@ def test_the_equitable_threat_score_is_kappa_on_another_scale():
     ends = kappa.ppf(p).values
     np.testing.assert_allclose(ets.ppf(p), ends / (2 - ends), atol=1e-8)
     np.testing.assert_allclose(ets.cdf(0.2), kappa.cdf(1 / 3), atol=1e-9)
+
+
+@pytest.mark.parametrize(("name", "title"), [("mcc", "Matthews correlation (mcc)"), ("f1_macro", "F1, macro")])
+def test_metrics_are_described_by_name(name, title):
+    said = bayescm.metrics.describe(name)
+    assert said["long_name"] == title
+    assert said == bayescm.metrics.describe(resolve(name, 2)[0])
+    assert said["formula"]

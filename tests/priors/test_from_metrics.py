@@ -249,15 +249,20 @@ def test_ends_of_the_range_and_many_items():
 
 def test_rounding():
     of = {"recall": 0.8, "lr+": 4.2, "prevalence": 0.25}
-    found = bayescm.counts_from_metrics(of, n_items=100)
+    with pytest.warns(UserWarning, match="at odds with positive_likelihood_ratio: 4.286 for 4.2, 1.71 times what"):
+        found = bayescm.counts_from_metrics(of, n_items=100)
     np.testing.assert_allclose(found.rounding, [0.005, 0.05, 0.005])
     np.testing.assert_allclose(bayescm.counts_from_metrics(of, n_items=100, decimals=1).rounding, 0.05)
-    assert bayescm.counts_from_metrics(n_items=100, recall=0.85, specificity=0.9, prevalence=0.997).matches == 0
+    with pytest.warns(UserWarning, match="no matrix of so many items"):
+        assert bayescm.counts_from_metrics(n_items=100, recall=0.85, specificity=0.9, prevalence=0.997).matches == 0
 
 
 def test_impossible_metrics_get_the_nearest_matrix():
     for n in (100, 1000):
-        found = bayescm.counts_from_metrics(n_items=n, recall=0.9, precision=0.9, accuracy=0.5)
+        with pytest.warns(UserWarning, match=r"at odds with accuracy: 0.6\d* for 0.5, 3\d(\.\d)? times what"):
+            found = bayescm.counts_from_metrics(n_items=n, recall=0.9, precision=0.9, accuracy=0.5)
+        off = np.abs(found.difference) / found.rounding
+        assert found.metric[int(off.argmax())] == "accuracy"
         assert found.matches == 0
         assert int(found.counts.sum()) == n
         np.testing.assert_allclose(found.obtained, [0.79, 0.79, 0.655], atol=0.01)
