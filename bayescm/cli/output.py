@@ -7,6 +7,7 @@ from typing import Any
 
 from bayescm.data.schema import ALIAS, METRIC
 from bayescm.results.escape import for_console
+from bayescm.results.names import NO_ITEMS
 from bayescm.results.names import called as called
 from bayescm.results.writing import cell, show
 
@@ -56,6 +57,8 @@ def console() -> Any:
 
 def print_assumptions(attrs: Mapping[Any, Any]) -> None:
     """Print under the tables what the answer takes for granted."""
+    if NO_ITEMS in attrs:
+        console().print(for_console(f"Note: {attrs[NO_ITEMS]}."), highlight=False)
     console().print(f"Assumes: {for_console(str(attrs['assumptions']))}.", highlight=False)
 
 

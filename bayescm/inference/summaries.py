@@ -13,7 +13,7 @@ from bayescm.data import strata, validate
 from bayescm.data.assumptions import assumed, of_runs
 from bayescm.data.counts import check_counts
 from bayescm.data.inputs import takes_counts
-from bayescm.data.schema import METRIC, as_read, attributes, by_matrix, labels_of
+from bayescm.data.schema import METRIC, ONE_CLASS, as_read, attributes, by_matrix, labels_of
 from bayescm.distributions import dirichlet
 from bayescm.distributions.tabulated import DOUBTFUL, Tabulated
 from bayescm.inference import audits, averages, tables
@@ -21,6 +21,7 @@ from bayescm.metrics import Metric, MetricsLike, compute, multiclass, per_label,
 from bayescm.models import same_items
 from bayescm.models.cell_draws import draws_of_answers
 from bayescm.priors.concentrations import Concentrations, PrevalenceLike, PriorLike, concentrations, resolved_prior
+from bayescm.results.names import of_empty_classes
 
 Array = NDArray[np.float64]
 
@@ -97,7 +98,8 @@ def summary(
         0/0), ``mean``, ``median``, ``sd``, ``interval(ci_bound)``, ``width`` (length of the interval),
         ``mcse_mean`` and ``mcse_interval`` (0 where exact), ``error`` (estimated relative error of the probabilities
         behind an exact interval), ``ci_kind`` and ``method`` ("exact" or "draws"). For more than two labels a metric
-        per class appears as ``recall[a]``, with the coordinate ``class_label``.
+        per class appears as ``recall[a]``, with the coordinate ``class_label``. The attr ``no_items`` names classes
+        without items and the metrics that take in their recall, which is the prior's.
 
     Notes
     -----
@@ -125,6 +127,7 @@ def summary(
         return audits.summarise(counts, metrics, prior, prevalence, ci_prob, ci_kind, samples, random_seed)
     answers = same_items.patterns(counts) if isinstance(counts, xr.Dataset) else None
     runs = 1 if answers is None else answers.runs
+    one_class = {name: value for name, value in getattr(counts, "attrs", {}).items() if name == ONE_CLASS}
     counts = check_counts(counts if answers is None else answers.labelled())
     labels = tuple(labels_of(counts))
     resolved = tuple(resolve(metrics, len(labels)))
@@ -150,7 +153,7 @@ def summary(
     attrs = attributes(
         model=model, prior=prior, prevalence=prevalence, ci_prob=plan.ci_prob, ci_kind=plan.ci_kind, samples=plan.draws,
         random_seed=plan.seed, assumptions=assumed(prevalence, *of_runs(runs)), **as_read(counts),
-        **({"runs": runs} if runs > 1 else {}),
+        **({"runs": runs} if runs > 1 else {}), **of_empty_classes(resolved, counts.assign_attrs(one_class)),
     )  # fmt: skip
     left = [metric for metric in resolved if metric.name not in plan.exact] if plan.theta is None else []
     if names := averages.integrated(left, dirichlet.single(some, ())):

@@ -59,5 +59,5 @@ def _texts(figure: Any) -> list[Any]:
 
 def _figure(made: Any) -> Any:
     """Return the figure of axes, or of several axes; None of anything else."""
-    first = made if hasattr(made, "get_figure") or not np.iterable(made) else next(iter(made), None)
+    first: Any = made if hasattr(made, "get_figure") or not np.iterable(made) else next(iter(made), None)
     return first.get_figure(root=True) if hasattr(first, "get_figure") else None

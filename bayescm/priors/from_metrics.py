@@ -204,8 +204,8 @@ def _warn_of_contradiction(metrics: Sequence[Metric], stated: Array, obtained: A
     if off[worst] > 1 + _SOLVED:
         validate.warn(
             f"no matrix of so many items has {_words(metrics, stated)}, as they are rounded. The nearest is most at "
-            f"odds with {metrics[worst].name}: {obtained[worst]:.4g} for {stated[worst]:.4g}, {off[worst]:.3g} times what "
-            "rounding allows. Is one of them misprinted, of another test set, or of the other class?"
+            f"odds with {metrics[worst].name}: {obtained[worst]:.4g} for {stated[worst]:.4g}, {off[worst]:.3g} times "
+            "what rounding allows. Is one of them misprinted, of another test set, or of the other class?"
         )
 
 

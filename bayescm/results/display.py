@@ -12,7 +12,7 @@ from bayescm.data.schema import ALIAS, CI_BOUND, METRIC
 from bayescm.metrics import resolve
 from bayescm.results import writing
 from bayescm.results.escape import for_html, for_terminal
-from bayescm.results.names import called
+from bayescm.results.names import NO_ITEMS, called
 from bayescm.results.views import VIEWS, View, view_of
 
 if TYPE_CHECKING:
@@ -87,7 +87,8 @@ class Answer:
     def sentence(self) -> str:
         """Return the answer in one sentence."""
         view, data = self._known()
-        return for_terminal(view.answer(data))
+        empty = f" Note: {data.attrs[NO_ITEMS]}." if NO_ITEMS in data.attrs else ""
+        return for_terminal(view.answer(data) + empty)
 
     @property
     def assumptions(self) -> str:

@@ -1,12 +1,17 @@
 """Metrics as results name them: in words, and what is known about them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import xarray as xr
 
-from bayescm.data.schema import ALIAS, METRIC
-from bayescm.metrics import Metric, resolve
+from bayescm.data.schema import ALIAS, METRIC, ONE_CLASS, PREDICTED, labels_of
+from bayescm.metrics import Metric, of_one_class, resolve
+from bayescm.results.writing import listed
+
+NO_ITEMS = "no_items"
+"""The attr that names classes without items."""
 
 
 def called(metric: str, alias: str = "") -> str:
@@ -41,6 +46,41 @@ def known(name: str) -> Metric | None:
         return resolve(name.partition("[")[0], 3 if "[" in name else 2)[0]
     except ValueError:
         return None
+
+
+def of_empty_classes(metrics: Sequence[Metric], counts: xr.DataArray) -> dict[str, str]:
+    """Return the attr ``no_items``: which classes no item has, and which of the metrics rest on the prior there.
+
+    Nothing where all classes have items, no metric does, or counts are lazy.
+    """
+    if counts.chunks is not None or ONE_CLASS in counts.attrs:
+        return {}
+    labels = labels_of(counts)
+    empty = (counts.sum(PREDICTED) == 0).values.reshape(-1, len(labels))
+    places = np.flatnonzero(empty.any(0)).tolist()
+    resting = [one for one in metrics if _rests(one, places, len(labels))]
+    if not resting:
+        return {}
+    averages = [metric.alias or metric.name for metric in resting if not _is_rate(metric, len(labels))]
+    several = len(places) > 1
+    text = f"class{'es' * several} {listed([repr(labels[i]) for i in places])} ha{'ve' if several else 's'} no items"
+    text += f" in {int(empty.any(1).sum())} of {len(empty)} matrices" if len(empty) > 1 else ""
+    text += ": their recalls are the prior's" if several else ": its recall is the prior's"
+    return {NO_ITEMS: text + (f", which enter{'s' * (not several)} {listed(averages)}" if averages else "")}
+
+
+def _rests(metric: Metric, places: Sequence[int], k: int) -> bool:
+    """Say whether a metric takes in the rates of classes without items."""
+    if k > 2:
+        return bool(places) and (metric.kind in ("cells", "macro", "weighted") or metric.name == "balanced_accuracy")
+    cells = {cell for side in metric.ratio or () for cell in side} or {"tp", "fn", "fp", "tn"}
+    whole = metric.ratio is not None and len(cells) == 4  # a share of all items
+    return not whole and any({"tp", "fn"} & cells if place else {"fp", "tn"} & cells for place in places)
+
+
+def _is_rate(metric: Metric, k: int) -> bool:
+    """Say whether a metric is of one class, and no average."""
+    return metric.kind == "cells" and (k > 2 or of_one_class(metric, k))
 
 
 def is_share(metric: Metric | None) -> bool:

@@ -13,6 +13,7 @@ from sklearn.metrics import classification_report
 from xarray.core import formatting
 
 import bayescm
+from bayescm.cli import main
 from bayescm.results import writing
 from bayescm.results.views import VIEWS, view_of
 
@@ -315,3 +316,49 @@ def test_numbers(value, text):
 
 def test_every_view_is_shown_here(made):
     assert {view_of(made(name))[0].source for name in MAKE} == {view.source for view in VIEWS}
+
+
+def of_three(*rows):
+    return bayescm.from_array(np.array(rows), labels=["a", "B", "c"])
+
+
+EMPTY = of_three([50, 3, 0], [0, 0, 0], [4, 1, 40])
+
+
+def test_a_class_without_items_is_named_beside_the_averages_that_it_enters(capsys, tmp_path):
+    table = bayescm.summary(EMPTY, ["accuracy", "f1_macro", "recall_weighted", "mcc", "recall"], samples=1000)
+    said = "class 'B' has no items: its recall is the prior's, which enters f1_macro, recall_weighted"
+    assert table.attrs["no_items"] == said
+    assert table.bayescm.sentence.endswith(f"Note: {said}.")
+    assert "class 'B' has no items" in table.bayescm.html().replace("&#x27;", "'")
+    assert "class 'B' has no items" in bayescm.report(table)
+    path = tmp_path / "square.csv"
+    path.write_text("truth,a,B,c\na,50,3,0\nB,0,0,0\nc,4,1,40\n")
+    assert main(["summary", str(path), "--metrics", "f1_macro"]) == 0
+    assert "Note: class 'B' has no items: its recall is the prior's, which enters f1_macro." in capsys.readouterr().out
+    alone = bayescm.summary(EMPTY, "recall").sel(metric="recall[B]")  # the prior's: Beta(1/2, 1/2)
+    assert float(alone["mean"]) == pytest.approx(0.5)
+    assert float(alone["sd"]) == pytest.approx(np.sqrt(1 / 8))
+
+
+@pytest.mark.parametrize(
+    ("counts", "metrics", "said"),
+    [
+        (EMPTY, ["accuracy", "mcc", "f1_micro"], None),
+        (EMPTY, "recall", "class 'B' has no items: its recall is the prior's"),
+        (of_three([9, 0, 0], [0, 0, 0], [0, 0, 0]), "recall_macro",
+         "classes 'B', 'c' have no items: their recalls are the prior's, which enter recall_macro"),
+        (of_three([9, 0, 0], [0, 4, 0], [0, 1, 5]), "f1_macro", None),
+        (bayescm.from_cells(tp=26, fn=4, fp=0, tn=0), ["recall", "accuracy", "prevalence"], None),
+        (bayescm.from_cells(tp=26, fn=4, fp=0, tn=0), ["recall", "specificity", "precision", "mcc"],
+         "class 0 has no items: its recall is the prior's, which enters precision, mcc"),
+        (bayescm.from_cells(tp=[26, 3], fn=4, fp=[0, 1], tn=[0, 2]), "f1",
+         "class 0 has no items in 1 of 2 matrices: its recall is the prior's, which enters f1"),
+        ({"correct": 45, "wrong": 5}, "accuracy", None),
+        (bayescm.predictions([1, 1, 1], {"A": [1, 0, 1]}, labels=[0, 1]), "f1",
+         "class 0 has no items: its recall is the prior's, which enters f1"),
+    ],
+)  # fmt: skip
+def test_which_classes_without_items_are_named(counts, metrics, said):
+    assert bayescm.summary(counts, metrics, samples=1000).attrs.get("no_items") == said
+    assert "no_items" not in bayescm.summary([2, 1, 0], runs=2, samples=1000).attrs
