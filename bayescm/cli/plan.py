@@ -24,7 +24,7 @@ EPILOG = """examples:
   bayescm plan --difference .05 --mode .85                  to find a system of .85 better than one of .80
   bayescm plan --difference .05 --mode .85 --discordance .1    the same, both systems on the same items
 """
-_NOT_OF_DIFFERENCES = (*CELLS, "fixed_totals", "prevalence", "ci_prob", "ci_kind")
+_NOT_OF_DIFFERENCES = (*CELLS, "fixed_totals", "prevalence", "ci_kind")
 _PREVALENCE = "of the items to come: a number, or a,b of a Beta; plans whole tests (default: proportions alone)"
 
 
@@ -37,7 +37,6 @@ def add_parser(commands: Any) -> None:
     p.add_argument("--n-items", metavar="LIST", help="find the length of the interval for these numbers of items")
     p.add_argument("--difference", type=float, metavar="D", help="find the items to see that one system is D better")
     p.add_argument("--discordance", type=float, metavar="P", help="of --difference: same items, P right for one only")
-    p.add_argument("--decision-prob", type=float, metavar="P", help="of --difference: what shows the better one (0.95)")
     p.add_argument("--assurance", type=float, metavar="P", help="how probable that must be (0.95; differences: 0.8)")
     p.add_argument("--error-rate", type=float, metavar="P", help="of --difference: how often equal ones may seem not")
     p.add_argument("--mode", default="0.8", metavar="W", help="most probable rate (0.8); or recall=.9,specificity=.8")
@@ -58,7 +57,7 @@ def _run(arguments: argparse.Namespace) -> None:
     if arguments.n_items is None:
         refuse(arguments, ["plot"], "draws the widths of --n-items; give these")
     if arguments.difference is None:
-        refuse(arguments, ["discordance", "decision_prob", "error_rate"], "is for --difference; leave it out")
+        refuse(arguments, ["discordance", "error_rate"], "is for --difference; leave it out")
         found, records = _alone(arguments)
     else:
         refuse(arguments, _NOT_OF_DIFFERENCES, "doesn't apply to --difference; leave it out")
@@ -83,7 +82,7 @@ def _contest(arguments: argparse.Namespace) -> "tuple[xr.Dataset, list[dict[str,
     first = numbers("--mode", arguments.mode)[0]
     sign = 1 if bayescm.metrics.resolve(arguments.metric, 2)[0].loss else -1
     second = round(first + sign * arguments.difference, 12)
-    options = {name: getattr(arguments, name) for name in ("discordance", "decision_prob", "assurance", "error_rate")}
+    options = {name: getattr(arguments, name) for name in ("discordance", "ci_prob", "assurance", "error_rate")}
     options["concentration"] = _rates("--concentration", arguments.concentration)
     model = {name: value for name, value in model_of(arguments).items() if name != "prevalence"}
     given = {name: value for name, value in options.items() if value is not None}
@@ -137,8 +136,10 @@ def _print(records: list[dict[str, Any]], arguments: argparse.Namespace, attrs: 
     rows = [record | {"items": f"{record['items']:,}"} for record in records]
     if arguments.difference is not None:
         items = "items that both answer" if attrs["design"] == "paired" else "items for each of two systems"
-        sure_of = f"until P(first better) is at least {attrs['decision_prob']:g}"
-        caption = f"{sure_of}; error_rate: one of two equal ones is so"
+        level = f"{100 * attrs['ci_prob']:g}%"
+        caption = (
+            f"until the central {level} interval excludes 0; error_rate: of two equal ones, one or the other's does"
+        )
         if attrs["design"] == "paired":
             caption += "; discordant: items expected that exactly one gets right"
         print_records(rows, f"{items}, with {sure}", caption, left=["metric"])

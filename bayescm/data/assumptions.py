@@ -15,7 +15,8 @@ RUNS = "an item's runs are averaged, and how many there are didn't depend on how
 OWN_ITEMS = "each system answered items of its own"
 ONE_KIND = "systems of one kind, whose true values scatter around a common one"
 SECOND_TEST = "a second test of the same classifier on the same population"
-PLANNED = "rates as stated or as the pilot has them"
+STATED = "rates as stated"
+PILOTED = "rates as the pilot leaves them, averaged over its posterior"
 CHECKED = "independent items of each stratum and verdict, of which those to be checked were chosen by these alone"
 TEST_SET = "uncertainty of the test set only, not of training"
 

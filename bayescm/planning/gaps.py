@@ -1,4 +1,4 @@
-"""The gap that a comparison or a leaderboard shows between its two best systems, as a plan takes it."""
+"""What a comparison or a leaderboard says of its two best systems, as a plan takes it: as a pilot, with its doubts."""
 
 from typing import Any, NamedTuple
 
@@ -6,16 +6,39 @@ import numpy as np
 import xarray as xr
 
 from bayescm.data.schema import CELL, METRIC, SYSTEM
+from bayescm.distributions.beta_binomial import Rate
 from bayescm.metrics import compute, parts, resolve
+from bayescm.priors.elicitation import beta_from_interval
 
 
-class Gap(NamedTuple):
-    """Rates of the better and of the other system, and of how many items exactly one of them gets right."""
+class Pilot(NamedTuple):
+    """What was seen of two systems: their rates, and the numbers behind them.
+
+    Attributes
+    ----------
+    first, second : float
+    metric : str
+    counts : tuple of pairs
+        Of items of their own: of each system, how many count for it and against it. Of the same items: how many one
+        system alone gets right and how many not; and of the former, how many the first and the second.
+    paired : bool
+    whole : bool
+        Whether the numbers are those of posterior Betas, which hold the prior already.
+    """
 
     first: float
     second: float
-    discordance: float | None
     metric: str
+    counts: tuple[tuple[float, float], tuple[float, float]]
+    paired: bool = False
+    whole: bool = False
+
+    def rates(self, first: tuple[float, float], second: tuple[float, float]) -> tuple[Rate, Rate]:
+        """Return what is thought after it, of the priors of both pairs of numbers."""
+        one, other = self.counts
+        if self.whole:
+            return Rate(*one), Rate(*other)
+        return Rate(one[0] + first[0], one[1] + first[1]), Rate(other[0] + second[0], other[1] + second[1])
 
 
 def is_result(data: Any) -> bool:
@@ -23,30 +46,18 @@ def is_result(data: Any) -> bool:
     return isinstance(data, xr.Dataset | xr.DataTree)
 
 
-def of_result(found: Any) -> Gap:
-    """Read the rates as they were seen."""
+def of_result(found: Any) -> Pilot:
+    """Read what was seen."""
     if isinstance(found, xr.DataTree) and {"summary", "observed_data"} <= set(found.children):
-        return _in_order(_of_comparison(found))
+        return _of_comparison(found)
     if isinstance(found, xr.Dataset) and {"tie_group", "mean"} <= set(found.data_vars):
-        return _in_order(_of_board(found))
+        return _of_board(found)
     raise ValueError(
         "`first` must be a rate, such as 0.85, or what bayescm.compare_systems or bayescm.leaderboard returned."
     )
 
 
-def _in_order(gap: Gap) -> Gap:
-    """Put the better one first."""
-    if not np.isfinite([gap.first, gap.second]).all():
-        raise ValueError(
-            f"`first` shows no gap: {gap.metric} is 0/0 of these counts; give the gap that matters to you."
-        )
-    if gap.first == gap.second:
-        raise ValueError(f"`first` shows no gap: both systems have {gap.first:g}; give the gap that matters to you.")
-    worse = (gap.first < gap.second) != resolve([gap.metric], 2)[0].loss
-    return Gap(gap.second, gap.first, gap.discordance, gap.metric) if worse else gap
-
-
-def _of_comparison(found: xr.DataTree) -> Gap:
+def _of_comparison(found: xr.DataTree) -> Pilot:
     """Read the comparison of two systems: their counts, and the items that tell them apart."""
     summary, counts = found["summary"].to_dataset(), found["observed_data"]["counts"]
     if summary.sizes["comparison"] != 1 or summary.sizes[METRIC] != 1 or "fold" in counts.dims:
@@ -59,16 +70,22 @@ def _of_comparison(found: xr.DataTree) -> Gap:
     metric = resolve([str(summary[METRIC].values[0])], k)[0]
     matrices = values.reshape(-1, k, k)
     first, second = compute([metric], matrices)[0].tolist()
+    if not np.isfinite([first, second]).all():
+        raise ValueError(
+            f"`first` is no pilot: {metric.name} is 0/0 of these counts; give the gap that matters to you."
+        )
+    over, under = (part.astype(np.float64).tolist() for part in parts(metric, matrices))
     if "discordant" not in summary:
-        return Gap(first, second, None, metric.name)
+        return Pilot(first, second, metric.name, ((over[0], under[0]), (over[1], under[1])))
     if found.attrs.get("runs", 1) != 1:
         raise ValueError("`first` is of several runs of an item, for which there is no plan; give rates.")
-    items = sum(part.sum() for part in parts(metric, matrices[0]))
-    return Gap(first, second, float(summary["discordant"].sum()) / max(float(items), 1.0), metric.name)
+    alone = summary["discordant"].values.astype(np.float64).ravel().tolist()
+    apart = sum(alone)
+    return Pilot(first, second, metric.name, ((apart, over[0] + under[0] - apart), (alone[0], alone[1])), paired=True)
 
 
-def _of_board(board: xr.Dataset) -> Gap:
-    """Read the two best systems of a leaderboard, as it estimates them."""
+def _of_board(board: xr.Dataset) -> Pilot:
+    """Read the two best systems of a leaderboard as it estimates them: the Betas with their central intervals."""
     if board.attrs.get("design") != "independent":
         raise ValueError(
             "`first` is a board of the same items, which doesn't keep how many tell two systems apart: give "
@@ -76,7 +93,9 @@ def _of_board(board: xr.Dataset) -> Gap:
         )
     if board.sizes[SYSTEM] < 2:
         raise ValueError("`first` has one system; a gap needs two.")
-    metric = str(board.attrs[METRIC])
-    means = np.sort(board["mean"].values)
-    first, second = means[:2] if resolve([metric], 2)[0].loss else means[:-3:-1]
-    return Gap(float(first), float(second), None, metric)
+    metric = resolve([str(board.attrs[METRIC])], 2)[0]
+    best = board.isel({SYSTEM: np.argsort(board["mean"].values * (1.0 if metric.loss else -1.0))[:2]})
+    level = float(board.attrs["ci_prob"])
+    one, other = (beta_from_interval(lower, upper, ci_prob=level) for lower, upper in best["interval"].values.tolist())
+    first, second = best["mean"].values.tolist()
+    return Pilot(first, second, metric.name, (one, other), whole=True)

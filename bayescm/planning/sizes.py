@@ -11,7 +11,7 @@ import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
 from bayescm.data import validate
-from bayescm.data.assumptions import PLANNED, assumed
+from bayescm.data.assumptions import PILOTED, STATED, assumed
 from bayescm.data.options import plain_words
 from bayescm.data.schema import METRIC, attributes
 from bayescm.distributions.beta_binomial import MOST
@@ -133,7 +133,7 @@ def sample_size(
         attrs=attributes(
             width=wanted, wanted_assurance=level, mode=mode, concentration=concentration, pilot=pilot,
             prevalence=prevalence, fixed_totals=fixed_totals, prior=prior, model=model, ci_prob=ci_prob,
-            ci_kind=ci_kind, assumptions=_assumed(fixed_totals),
+            ci_kind=ci_kind, assumptions=_assumed(fixed_totals, pilot),
         ),
     )  # fmt: skip
 
@@ -211,13 +211,13 @@ def interval_width(
         attrs=attributes(
             assurance=level, mode=mode, concentration=concentration, pilot=pilot, prevalence=prevalence,
             fixed_totals=fixed_totals, prior=prior, model=model, ci_prob=ci_prob, ci_kind=ci_kind,
-            assumptions=_assumed(fixed_totals),
+            assumptions=_assumed(fixed_totals, pilot),
         ),
     )  # fmt: skip
 
 
-def _assumed(fixed_totals: bool) -> str:
-    return assumed("fixed" if fixed_totals else None, PLANNED)
+def _assumed(fixed_totals: bool, pilot: Any) -> str:
+    return assumed("fixed" if fixed_totals else None, STATED if pilot is None else PILOTED)
 
 
 def _check_totals(prevalence: Any, fixed_totals: bool) -> None:

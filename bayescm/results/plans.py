@@ -36,26 +36,30 @@ def size(data: xr.Dataset) -> str:
     each_one = "each interval" if len(records) > 1 else "its interval"
     return (
         f"The test needs {listed(told)}: then {each_one} ({percent(float(attrs['ci_prob']))}) is at most "
-        f"{float(attrs['width']):g} wide with probability {percent(float(attrs['wanted_assurance']))}."
+        f"{float(attrs['width']):g} wide with probability {percent(float(attrs['wanted_assurance']))}, for rates "
+        f"{'as stated' if attrs['pilot'] == 'null' else 'averaged over the posterior of the pilot'}."
     )
 
 
 def of_contest(data: xr.Dataset) -> list[dict[str, Any]]:
     """Return one record: how many items two systems need."""
-    rates = {name: data.attrs[name] for name in (METRIC, ALIAS, "first", "second") if name in data.attrs}
+    names = (METRIC, ALIAS, "first", "second", "gap")
+    rates = {name: data.attrs[name] for name in names if name in data.attrs}
     chances = {name: float(data[name]) for name in ("discordant", "assurance", "error_rate") if name in data}
     return [{**rates, "items": int(data["n_items"])} | chances]
 
 
 def size_to_compare(data: xr.Dataset) -> str:
-    """Say how many items show which of two systems is better."""
+    """Say how many items show which of two systems is better, and whether the gap is stated or seen."""
     attrs = data.attrs
     whose = "items that both answer" if attrs["design"] == "paired" else "items for each system"
+    whence = "as stated" if attrs["gap"] == "stated" else "as seen in a pilot, whose posterior is averaged over"
     return (
-        f"With {int(data['n_items']):,} {whose} a system of {float(attrs['first']):g} is found better than one of "
-        f"{float(attrs['second']):g} in {of_attrs(attrs)} "
-        f"(at {percent(float(attrs['decision_prob']))}) with probability {show(float(data['assurance']))}; of two "
-        f"equal ones one is found better with probability {show(float(data['error_rate']))}."
+        f"With {int(data['n_items']):,} {whose} the better of two, {float(attrs['first']):.3g} and "
+        f"{float(attrs['second']):.3g} in {of_attrs(attrs)} {whence}, is found so (the "
+        f"{percent(float(attrs['ci_prob']))} interval of the difference excludes 0) with probability "
+        f"{show(float(data['assurance']))}; of two equal ones one is found better with probability "
+        f"{show(float(data['error_rate']))}."
     )
 
 

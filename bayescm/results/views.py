@@ -125,7 +125,7 @@ VIEWS = (
     ),
     View(
         "sample_size", _of("assurance rule", n_items="i", about="U", metric="U"),
-        ("width", "wanted_assurance", "ci_prob"), {}, plans.size, plans.of_sizes, ("metric",),
+        ("width", "wanted_assurance", "ci_prob", "pilot"), {}, plans.size, plans.of_sizes, ("metric",),
         ("items", "about", "assurance", "rule"),
     ),
     View(
@@ -134,9 +134,9 @@ VIEWS = (
         ("cases", "controls", "width", "assurance"),
     ),
     View(
-        "sample_size_to_compare", _of("assurance limit error_rate", n_items="i"),
-        ("first", "second", "metric", "decision_prob", "design"), {}, plans.size_to_compare, plans.of_contest,
-        ("metric",), ("first", "second", "items", "discordant", "assurance", "error_rate"),
+        "sample_size_to_compare", _of("assurance error_rate", n_items="i"),
+        ("first", "second", "gap", "metric", "ci_prob", "design"), {}, plans.size_to_compare, plans.of_contest,
+        ("metric",), ("first", "second", "gap", "items", "discordant", "assurance", "error_rate"),
     ),
     View(
         "decide",

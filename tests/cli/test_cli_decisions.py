@@ -345,15 +345,17 @@ def test_items_to_see_a_difference(capsys):
     want = bayescm.sample_size_to_compare(0.9, 0.8, prior="laplace", assurance=0.7)
     assert made["plan"][0]["items"] == want["n_items"].item()
     assert made["plan"][0]["second"] == 0.8
-    options = ["--difference", ".1", "--mode", ".9", "--discordance", ".2", "--decision-prob", ".9"]
+    options = ["--difference", ".1", "--mode", ".9", "--discordance", ".2", "--ci-prob", ".9"]
     made = told(capsys, "plan", *options, "--metric", "recall")
-    want = bayescm.sample_size_to_compare(0.9, 0.8, discordance=0.2, decision_prob=0.9, metric="recall")
+    want = bayescm.sample_size_to_compare(0.9, 0.8, discordance=0.2, ci_prob=0.9, metric="recall")
     assert made["plan"][0]["items"] == want["n_items"].item()
     assert {name: made["plan"][0][name] for name in ("discordant", "error_rate")} == {
         name: pytest.approx(want[name].item()) for name in ("discordant", "error_rate")
     }
     assert "`error_rate`" in refused(capsys, "plan", *options, "--error-rate", "2")
     assert "items that both answer, with 80% assurance" in run(capsys, "plan", *options)[1]
+    assert "until the central 90% interval excludes 0" in " ".join(run(capsys, "plan", *options)[1].split())
+    assert "│ stated │" in run(capsys, "plan", *options)[1]
     assert "items for each of two systems" in run(capsys, "plan", "--difference", ".2", "--concentration", "200")[1]
 
 

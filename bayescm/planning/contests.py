@@ -1,0 +1,128 @@
+"""How probably the better of two systems is found so by a test to come: all outcomes, with their probabilities.
+
+A system is found better where the central interval of the difference excludes 0, that is where its posterior
+probability to be better passes `sure`. What is thought of the rates before the test says how probable the outcomes are.
+If that leaves open which system is the better one, either may be found so, and verdicts for the worse one don't count.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from bayescm.distributions import beta_quantiles
+from bayescm.distributions.beta_binomial import Rate, above
+
+Array = NDArray[np.float64]
+
+_ONE_BY_ONE, _GROUPS = 512, 128
+_COARSE = 48  # groups of outcomes of either system, to correct by verdicts for the worse one: good to 2e-4
+_TAIL, _WEIGHTS = np.polynomial.legendre.leggauss(20)
+_TAIL, _WEIGHTS = (1.0 + _TAIL) / 2.0, _WEIGHTS / 2.0
+_EVEN = Rate(0.0, 0.0, 0.5)
+
+
+class Apart(NamedTuple):
+    """Two systems, each on items of its own: what is thought of their rates, and the prior of the analysis to come."""
+
+    first: Rate
+    second: Rate
+    prior: tuple[float, float]
+    sure: float
+
+    def right(self, n: int) -> float:
+        """Return the probability that n items for each system show the better one."""
+        if self.first.known is not None:
+            return self._found(n)
+        return self._found(n) + self._replace(first=self.second, second=self.first)._found(n) - self._worse(n)
+
+    def wrong(self, n: int, rates: tuple[float, float]) -> float:
+        """Return the probability that one of two equal systems is found better, of the rates whichever errs more."""
+        known = [Rate(0.0, 0.0, rate) for rate in rates]
+        return 2.0 * max(self._replace(first=rate, second=rate)._found(n) for rate in known)
+
+    def _found(self, n: int) -> float:
+        """Return the probability that the first is found better."""
+        k, chance = _outcomes(self.first, n)
+        a, b = self.prior
+        better = above(k + a, n - k + b)
+
+        def sure(other: Array) -> NDArray[np.bool_]:
+            return np.asarray(better(other + a, n - other + b) > self.sure)
+
+        return float(chance @ self.second.cdf(_last(sure, k.shape, n), n))
+
+    def _worse(self, n: int) -> float:
+        """Return the probability that the worse one is found better."""
+        (one, p), (other, q) = (rate.outcomes(n, _COARSE) for rate in (self.first, self.second))
+        one, priors = one[:, None], (Rate(*self.prior), Rate(*self.prior))
+        found, truly = (
+            above(one + mine.a, n - one + mine.b)(other + its.a, n - other + its.b)
+            for mine, its in (priors, (self.first, self.second))
+        )
+        return float(p @ np.where(found > self.sure, 1.0 - truly, np.where(found < 1.0 - self.sure, truly, 0.0)) @ q)
+
+
+class Together(NamedTuple):
+    """Two systems on the same items: the share that one alone gets right, the first's part of it, the prior of each."""
+
+    share: Rate
+    part: Rate
+    prior: float
+    sure: float
+
+    def right(self, n: int) -> float:
+        """Return the probability that n items show the better system."""
+        m, chance, most = self._sizes(n)
+        others = self.part.reversed()
+        right = others.cdf(most, m)
+        if self.part.known is None:
+            right += self.part.cdf(most, m) - _beyond_half(others, most, m) - _beyond_half(self.part, most, m)
+        return float(chance @ right)
+
+    def wrong(self, n: int, share: float) -> float:
+        """Return the probability that one of two equal systems is found better, with this share of such items."""
+        return 2.0 * self._replace(share=Rate(0.0, 0.0, share), part=_EVEN).right(n)
+
+    def _sizes(self, n: int) -> tuple[Array, Array, Array]:
+        """Return how many items tell the systems apart, how probably, and how many may speak for the worse-looking."""
+        m, chance = _outcomes(self.share, n)
+        m = np.floor(m)
+
+        def sure(wrong: Array) -> NDArray[np.bool_]:
+            inside = np.maximum(m - wrong, 0.0)
+            return np.asarray(
+                (wrong <= m) & (special.betaincc(inside + self.prior, wrong + self.prior, 0.5) > self.sure)
+            )
+
+        return m, chance, _last(sure, m.shape, n)
+
+
+def _beyond_half(rate: Rate, most: Array, m: Array) -> Array:
+    """Return P(a rate is above 1/2, yet gives at most so many of m): the integral over the Beta that counts at most so.
+
+    P(K <= k) = P(rate < Z) of Z ~ Beta(k + 1, m - k), so it is the mean of P(1/2 < rate < Z) over Z above 1/2.
+    """
+    some = most >= 0
+    a, b = np.where(some, most + 1.0, 1.0), np.where(some, m - most, 1.0)
+    above_half = special.betaincc(a, b, 0.5)
+    z = beta_quantiles.isf(above_half[:, None] * _TAIL, a[:, None], b[:, None])
+    inside = special.betainc(rate.a, rate.b, z) - special.betainc(rate.a, rate.b, 0.5)
+    return np.where(some, above_half * (inside @ _WEIGHTS), 0.0)
+
+
+def _outcomes(rate: Rate, n: int) -> tuple[Array, Array]:
+    """Return the counts of successes and their probabilities, many in groups."""
+    return rate.outcomes(n, _ONE_BY_ONE if n < _ONE_BY_ONE else _GROUPS)
+
+
+def _last(holds: Callable[[Array], NDArray[np.bool_]], shape: tuple[int, ...], n: int) -> Array:
+    """Return the largest count, -1 for none, up to which something holds."""
+    low, high = np.full(shape, -1.0), np.full(shape, n + 1.0)
+    for _ in range(n.bit_length() + 1):
+        middle = np.floor((low + high) / 2)
+        good = (middle < 0) | holds(np.clip(middle, 0, n))
+        low, high = np.where(good, middle, low), np.where(good, high, middle)
+    return low
