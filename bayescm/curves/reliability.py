@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
+from scipy.optimize import brentq
 
 from bayescm.data import validate
-from bayescm.data.assumptions import assumed
+from bayescm.data.assumptions import SEEN, assumed
 from bayescm.data.labels import Label
 from bayescm.data.schema import CI_BOUND, attributes, interval_coordinate, positive_class
 from bayescm.data.scores import check_scores
@@ -21,6 +21,8 @@ BIN, LOSS, SCORE = "bin", "loss", "score"
 PARTS = 20
 """Of the histogram of the scores, equally wide."""
 LOSSES = ("brier", "log_loss")
+_PRIOR = 0.5  # right and wrong items that the prior adds: Jeffreys' Beta(1/2, 1/2) where all scores are alike
+_NEAR = 0.01  # standard errors from the middle, where r* is still told from rounding
 METHODS = {
     "clopper_pearson": proportions.clopper_pearson,
     "wilson": proportions.wilson,
@@ -87,12 +89,18 @@ def reliability(
     that "clopper_pearson" holds the mean chances of all bins at least as often as it says. "jeffreys" is shorter and
     holds them about as often; "wilson" less often where chances are rare (in .82 to .88 at a mean chance of .01).
 
-    A loss has the interval of a mean, by Student's t, which is too short where a class has but a few items. The log
-    loss is infinite where a score of 0 or 1 is wrong.
+    The interval of a loss is that of the Bayesian bootstrap, with half a right and half a wrong item added, which lose
+    what the scores seen would on average: what a score costs if it is wrong is known, and only how often it is wrong
+    must be learnt. So it holds the mean loss of few items, too, and where but one in a hundred, or none yet, is
+    confidently wrong.
+    It supposes that scores to come are like those seen: a rare score that was never seen may lose any amount of log
+    loss, and no data tell. The log loss is infinite where a score of 0 or 1 is wrong; where one was seen, all of them
+    right, its interval has no upper limit.
 
     References
     ----------
-    Brier 1950, Monthly Weather Review 78; Sidak 1967, JASA 62; Hoeffding 1956, Annals of Mathematical Statistics 27.
+    Brier 1950, Monthly Weather Review 78; Sidak 1967, JASA 62; Hoeffding 1956, Annals of Mathematical Statistics 27;
+    Rubin 1981, Annals of Statistics 9 (Bayesian bootstrap); Barndorff-Nielsen 1986, Biometrika 73 (r*).
 
     Examples
     --------
@@ -139,7 +147,7 @@ def reliability(
         },
         attrs=attributes(
             method=method, ci_prob=level, kind="simultaneous",
-            off=int(((mean_score < band[:, 0]) | (mean_score > band[:, 1])).sum()), assumptions=assumed(),
+            off=int(((mean_score < band[:, 0]) | (mean_score > band[:, 1])).sum()), assumptions=assumed(None, SEEN),
             **positive_class(scores.labels.tolist()),
         ),
     )  # fmt: skip
@@ -166,13 +174,49 @@ def _edges(bins: Any, score: Array) -> Array:
 def _losses(score: Array, positive: Array, ci_prob: float) -> tuple[Array, Array, Array]:
     """Return mean losses, their standard errors and intervals (2, 2)."""
     with np.errstate(divide="ignore"):
-        each = np.stack([(score - positive) ** 2, -np.log(np.where(positive > 0.0, score, 1.0 - score))])
+        either = np.stack([[(1.0 - score) ** 2, score**2], [-np.log(score), -np.log1p(-score)]])  # if positive, if not
+    each = np.where(positive > 0.0, either[:, 0], either[:, 1])
     mean, n = each.mean(1), each.shape[1]
     error = np.full(2, np.nan)
     if n > 1:
         finite = np.isfinite(mean)
         error[finite] = each[finite].std(1, ddof=1) / np.sqrt(n)
-    half = error * special.stdtrit(max(n - 1, 1), (1.0 + ci_prob) / 2.0)
-    limits = np.stack([np.maximum(mean - half, 0.0), mean + half], -1)
-    limits[0] = np.minimum(limits[0], 1.0)
-    return mean, error, np.where(np.isfinite(limits), limits, np.nan)
+    weight = np.append(np.ones(n), [_PRIOR, _PRIOR])
+    prior = np.sort(either, axis=1).mean(-1)  # all right, all wrong
+    limits = [_limits(np.append(seen, two), weight, ci_prob) for seen, two in zip(each, prior, strict=True)]
+    return mean, error, np.where(np.isinf(mean)[:, None], np.nan, limits)
+
+
+def _limits(loss: Array, weight: Array, ci_prob: float) -> tuple[float, float]:
+    """Return the interval of a mean of losses whose shares are Dirichlet with these weights, by a saddlepoint.
+
+    The mean is below c where the sum of Gammas g_i (loss_i - c) is negative. Its cumulants are tilted by one number,
+    of which c is a function, and r* (Barndorff-Nielsen) is normal there but for a thousandth or so. A loss that may be
+    infinite has no upper limit.
+    """
+    finite = np.isfinite(loss)
+    loss, weight = loss[finite], weight[finite]
+    middle = weight @ loss / weight.sum()
+    off = loss - middle
+    ends = off.min(), off.max()
+    if not ends[0] < 0.0 < ends[1]:
+        return middle, middle if finite.all() else np.inf
+
+    def tilted(tilt: float) -> tuple[float, float]:
+        """Return c less the middle, and r*."""
+        part = weight / (1.0 - tilt * off)
+        c = part @ off / part.sum()
+        s = tilt / (1.0 - tilt * c)
+        deviance = 2.0 * (weight @ np.log1p(-s * (off - c)))
+        root = np.sign(tilt) * np.sqrt(max(deviance, 0.0))
+        wald = s * np.sqrt(weight @ ((off - c) / (1.0 - s * (off - c))) ** 2)
+        return c, root + np.log(wald / root) / root
+
+    def limit(side: float, z: float) -> float:
+        far = (1.0 - 1e-12) / (ends[1] if side > 0.0 else ends[0])
+        near = side * _NEAR / np.sqrt(weight @ off**2)
+        at = brentq(lambda tilt: tilted(tilt)[1] - side * z, near, far, rtol=1e-10)
+        return float(middle + tilted(at)[0])
+
+    z = proportions.normal_quantile(ci_prob)
+    return limit(-1.0, z), limit(1.0, z) if finite.all() else np.inf
