@@ -131,3 +131,62 @@ def test_numbers_of_7a_are_those_of_the_page():
     ).width.values
     assert [int(text) for text in said[:3]] == (100 * (width > 0.2).mean(0)).round().tolist()
     assert [float(text) for text in said[3:]] == width.max(0).round(3).tolist()
+
+
+def test_toetsch_fig_6_has_two_priors_of_one_name():
+    cells, own = (bayescm.interval_width(name, [100], prior="laplace").width.item() for name in ("accuracy", "recall"))
+    said = re.search(
+        r"19 points / (\S+), of accuracy .* Beta\(1, 1\), .* it is (\S+)\. One name", page("toetsch")
+    ).groups()
+    assert [f"{value:.4f}"[1:] for value in (cells, own)] == list(said) == [".1903", ".1921"]
+    k, weights = np.arange(101), stats.betabinom.pmf(np.arange(101), 100, 7.4, 2.6)
+    for prior, wanted in ((2, cells), (1, own)):
+        low, high = bayescm.distributions.Beta(k + prior, 100 - k + prior).interval(0.95, "hdi")
+        order = np.argsort(high - low)
+        at = np.searchsorted(np.cumsum(weights[order]), 0.95)
+        assert (high - low)[order][at] == pytest.approx(wanted, abs=1e-6)
+
+
+def test_morais_fig_5_has_infima_at_the_ends_of_intervals():
+    k, n = np.arange(101), 100
+    z = stats.norm.isf(0.025)
+    half = z / (n + z**2) * np.sqrt(k * (n - k) / n + z**2 / 4)
+    middle = (k + z**2 / 2) / (n + z**2)
+    ends = {"flat": stats.beta.ppf([[0.025], [0.975]], k + 1, n - k + 1), "Wilson": (middle - half, middle + half)}
+    said = re.search(r"is (\S+) \(flat\) and (\S+) \(Wilson\); .* has (\S+) for both", page("morais")).groups()
+    for (low, high), least in zip(ends.values(), said[:2], strict=True):
+        near, grid = np.concatenate([low, high]), np.linspace(0.01, 0.99, 981)
+        near = np.concatenate([near - 1e-12, near + 1e-12])
+        for rates, wanted in ((near[(near >= 0.01) & (near <= 0.99)], least), (grid, said[2])):
+            held = stats.binom.pmf(k, n, rates[:, None]) * ((low <= rates[:, None]) & (rates[:, None] <= high))
+            assert f"{held.sum(1).min():.{len(wanted) - 1}f}"[1:] == wanted
+
+
+def test_caelen_fig_5_right_is_what_the_study_has():
+    text = page("caelen")
+    said = re.search(r"equal tails of 40,000 draws: (\S+) at step 150, (\S+) at 300\.", text).groups()
+    for step, share in zip(("150", "300"), said, strict=True):
+        row = rows("caelen_sequential", way="as_printed_equal_tails", step=step)
+        assert column(row, "coverage").tolist() == [float(share)]
+    late = rows("caelen_sequential", way="as_printed")[5:]
+    least, most = re.search(r"1,000 draws holds it (\S+) to (\S+) of the time", text).groups()
+    assert column(late, "coverage").round(2).min() == float(least)
+    assert column(late, "coverage").round(2).max() == float(most)
+
+
+def test_prediction_powered_inference_differs_between_packages(monkeypatch):
+    monkeypatch.syspath_prepend(str(STUDIES))
+    import audits
+
+    rng, size = np.random.default_rng(1), 20_000
+    checked, rest = (audits.answers(rng, 0.97, audits.JUDGES["good"], n, size) for n in (40, 1960))
+    unchecked, differ = rest.sum(1), (checked.sum(2) > 0).all(1)
+    low, high = audits.prediction_powered(checked, unchecked)
+    assert ((low <= 0.97) & (high >= 0.97)).mean() == pytest.approx(0.57, abs=0.03)
+    low, high = audits.prediction_powered(checked, unchecked, bounded=False)
+    said = re.search(
+        r"silent in (\S+) of the sets .* holds in (\S+) of the others",
+        " ".join((STUDIES / "index.md").read_text(encoding="utf-8").split()),
+    ).groups()
+    found = 1 - differ.mean(), ((low <= 0.97) & (high >= 0.97))[differ].mean()
+    assert [f"{value:.2f}"[1:] for value in found] == list(said)

@@ -101,13 +101,13 @@ def sample_size_to_compare(
     --------
     >>> import bayescm
     >>> int(bayescm.sample_size_to_compare(0.85, 0.80).n_items)
-    712
+    903
     >>> plan = bayescm.sample_size_to_compare(0.85, 0.80, discordance=0.1)
     >>> int(plan.n_items), round(float(plan.error_rate), 3)
-    (235, 0.098)
+    (305, 0.045)
     >>> board = bayescm.leaderboard({"A": 0.85, "B": 0.80}, n_items=[200, 201])
     >>> int(bayescm.sample_size_to_compare(board).n_items)
-    754
+    2556
     """
     level = validate.number("ci_prob", ci_prob, 0, 1)
     wanted = validate.number("assurance", assurance, 0, 1)

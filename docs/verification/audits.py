@@ -55,14 +55,18 @@ def audit(checked: Array, totals: Array) -> dict[str, Bounds]:
     return found
 
 
-def prediction_powered(checked: Array, unchecked: Array) -> Bounds:
-    """Return the normal interval of PPI++ for a mean: labels corrected by the verdicts with the best weight."""
+def prediction_powered(checked: Array, unchecked: Array, *, bounded: bool = True) -> Bounds:
+    """Return the normal interval of PPI++ for a mean: labels corrected by the verdicts with the best weight.
+
+    `bounded` keeps the weight between 0 and 1. Some packages don't, and answer only where labels differ.
+    """
     n, m = checked.sum((1, 2)), unchecked.sum(-1)
     y, f, both = checked[:, 1].sum(-1) / n, checked[..., 1].sum(-1) / n, checked[:, 1, 1] / n
     rest = unchecked[:, 1] / m
     pooled = (checked[..., 1].sum(-1) + unchecked[:, 1]) / (n + m)
     spread = pooled * (1 - pooled)
-    weight = np.clip(np.divide(both - y * f, (1 + n / m) * spread, out=np.zeros(len(y)), where=spread > 0), 0.0, 1.0)
+    weight = np.divide(both - y * f, (1 + n / m) * spread, out=np.zeros(len(y)), where=spread > 0)
+    weight = np.clip(weight, 0.0, 1.0) if bounded else weight * n / (n - 1)
     mean = y + weight * (rest - f)
     residual = y - 2 * weight * both + weight**2 * f - (y - weight * f) ** 2
     se = np.sqrt(np.maximum(residual, 0.0) / (n - 1) + weight**2 * rest * (1 - rest) / m)

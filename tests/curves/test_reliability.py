@@ -31,9 +31,38 @@ def test_points_and_losses_are_those_of_scikit_learn():
     assert found["items"].sum() == 300
     assert found["mean_loss"].sel(loss="brier").item() == pytest.approx(brier_score_loss(y, score))
     assert found["mean_loss"].sel(loss="log_loss").item() == pytest.approx(log_loss(y, score))
-    brier = (score - y) ** 2
-    limits = stats.ttest_1samp(brier, 0).confidence_interval(0.95)
-    np.testing.assert_allclose(found["loss_interval"].sel(loss="brier"), limits)
+    assert found["loss_se"].sel(loss="brier").item() == pytest.approx(stats.sem((score - y) ** 2))
+
+
+@pytest.mark.parametrize(("seed", "n"), [(1, 300), (2, 20), (3, 5)])
+def test_intervals_of_losses_are_those_of_the_bootstrap_with_a_right_and_a_wrong_half(seed, n):
+    y, score = sample(seed, n)
+    found = bayescm.reliability(y, score, labels=[0, 1])["loss_interval"]
+    drawn = np.random.default_rng(seed).standard_gamma(np.append(np.ones(n), [0.5, 0.5]), (100_000, n + 2))
+    two = {"brier": np.stack([(1 - score) ** 2, score**2]), "log_loss": -np.log([score, 1 - score])}
+    for loss, (positive, negative) in two.items():
+        each = np.where(y == 1, positive, negative)
+        prior = [np.minimum(positive, negative).mean(), np.maximum(positive, negative).mean()]
+        means = drawn @ np.append(each, prior) / drawn.sum(1)
+        wanted = np.quantile(means, [0.025, 0.975])
+        np.testing.assert_allclose(found.sel(loss=loss), wanted, atol=0.03 * np.ptp(wanted))
+
+
+def test_losses_where_none_was_wrong_yet_or_one_in_a_hundred_is_confidently():
+    held = []
+    for seed in range(300):
+        rng = np.random.default_rng(seed)
+        said, wrong = rng.uniform(size=200) < 0.5, rng.uniform(size=200) < 0.01
+        low, high = bayescm.reliability(said ^ wrong, np.where(said, 0.999, 0.001), bins=1, labels=[0, 1])[
+            "loss_interval"
+        ].values.T
+        truth = 0.01 * np.array([0.999**2, -np.log(0.001)]) + 0.99 * np.array([1e-6, -np.log(0.999)])
+        held.append((low <= truth) & (truth <= high))
+    assert (np.mean(held, 0) > 0.95 - 4.5 * 0.0126).all()  # Student's t: .857
+    sure = bayescm.reliability([0, 1, 1], [0.0, 1.0, 0.9])["loss_interval"].sel(loss="log_loss").values
+    assert 0 <= sure[0] < 0.1
+    assert sure[1] == np.inf  # a score of 1 that is wrong loses more than any number
+    assert "no score far from those seen" in bayescm.reliability([0, 1], [0.2, 0.9]).attrs["assumptions"]
 
 
 def test_bins_hold_equally_many_items_and_their_intervals_are_exact():
