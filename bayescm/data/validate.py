@@ -185,7 +185,7 @@ def known_sizes(name: str, array: Any) -> None:
 
 def columns_once(name: str, frame: Any) -> None:
     """Refuse a data frame that has two columns of one name, of which one would be taken without a word."""
-    columns = list(getattr(frame, "columns", ()))
+    columns = list(frame.columns) if hasattr(frame, "iloc") and hasattr(frame, "columns") else []  # others have none
     twice = next((column for i, column in enumerate(columns) if column in columns[:i]), None)
     if twice is not None:
         raise ValueError(f"`{name}` as a frame has two columns called {twice!r}; every column needs a name of its own.")

@@ -12,13 +12,13 @@ from bayescm.data.schema import ALIAS, CI_BOUND, METRIC
 from bayescm.metrics import resolve
 from bayescm.results import writing
 from bayescm.results.escape import for_html, for_terminal
-from bayescm.results.names import NO_ITEMS, called
+from bayescm.results.names import MOST_ROWS, NO_ITEMS, called
 from bayescm.results.views import VIEWS, View, view_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_MOST, _FIRST = 40, 20  # rows that are shown, and those of a table that is cut
+_FIRST = 20  # rows of a table that is cut
 _WIDE = 80
 NAMES = {
     "best": "P(best)",
@@ -228,7 +228,7 @@ def _rows(data: xr.Dataset) -> int:
 
 def _head(view: View, data: xr.Dataset) -> xr.Dataset:
     """Return the first rows of a table that may be cut: of a leaderboard those of the best."""
-    if not view.cut or _rows(data) <= _MOST:
+    if not view.cut or _rows(data) <= MOST_ROWS:
         return data
     dim = view.index[0]
     if "expected_rank" in data:
@@ -278,7 +278,7 @@ def _contents(data: xr.Dataset | xr.DataTree) -> str:
 def _made(data: xr.Dataset | xr.DataTree, tell: Callable[[Answer], str]) -> str | None:
     """Tell a result; None where xarray's own view is shown: of anything else, of too many rows, of parts."""
     found = view_of(data)
-    if found is None or (_rows(found[1]) > _MOST and not found[0].cut):
+    if found is None or (_rows(found[1]) > MOST_ROWS and not found[0].cut):
         return None
     try:
         return tell(Answer(data))

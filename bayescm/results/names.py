@@ -12,6 +12,8 @@ from bayescm.results.writing import listed
 
 NO_ITEMS = "no_items"
 """The attr that names classes without items."""
+MOST_ROWS = 40
+"""Rows of a table that are shown; of more matrices no sentence is told."""
 
 
 def called(metric: str, alias: str = "") -> str:
@@ -51,9 +53,9 @@ def known(name: str) -> Metric | None:
 def of_empty_classes(metrics: Sequence[Metric], counts: xr.DataArray) -> dict[str, str]:
     """Return the attr ``no_items``: which classes no item has, and which of the metrics rest on the prior there.
 
-    Nothing where all classes have items, no metric does, or counts are lazy.
+    Nothing where all classes have items, no metric does, or counts are lazy or too many to be shown.
     """
-    if counts.chunks is not None or ONE_CLASS in counts.attrs:
+    if counts.chunks is not None or ONE_CLASS in counts.attrs or counts[..., 0, 0].size > MOST_ROWS:
         return {}
     labels = labels_of(counts)
     empty = (counts.sum(PREDICTED) == 0).values.reshape(-1, len(labels))
