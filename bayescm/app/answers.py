@@ -118,8 +118,9 @@ def of_draws(posterior: Any, names: list[str], level: float) -> Records:
 
 
 def words_of(function: Callable[..., Any], metrics: list[str], k: int = 2) -> list[tuple[str, str]]:
-    """Return the definitions of metrics, and the sources that a function of the library names."""
-    found = [(one.title, f"{one.formula}." + _undefined(one.undefined)) for one in bayescm.metrics.resolve(metrics, k)]
+    """Return the definitions of metrics, each once for all classes, and the sources that a function names."""
+    names = list(dict.fromkeys(name.partition("[")[0] for name in metrics))
+    found = [(one.title, f"{one.formula}." + _undefined(one.undefined)) for one in bayescm.metrics.resolve(names, k)]
     named = _REFERENCES.search(inspect.getdoc(function) or "")
     return found if named is None else [*found, ("Sources", " ".join(named[1].split()))]
 

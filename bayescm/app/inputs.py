@@ -10,10 +10,15 @@ from typing import Any
 import numpy as np
 
 from bayescm.data import counts as data_counts
+from bayescm.data.crosstabs import side
+from bayescm.data.schema import ACTUAL
 
 CELLS = ("tp", "fn", "fp", "tn")
-MOST_ROWS, MOST_COLUMNS, MOST_ITEM_CLASSES = 50_000, 1000, 50
+MOST_ROWS, MOST_CLASSES, MOST_LISTED = 50_000, 50, 1000
+MOST_SYSTEMS = 500
+"""Or folds: 1,000 of them take 1.2 GB of a leaderboard, 500 half of that."""
 MOST_UNPACKED = 50_000_000  # bytes
+_NO_LABELS = frozenset({"fold", "item", "n", "score", "system"})  # columns of a table with a row per item
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
 
 
@@ -23,6 +28,19 @@ class FieldError(ValueError):
     def __init__(self, field: str, message: str) -> None:
         super().__init__(message)
         self.field = field
+
+
+class TooMuch(FieldError):
+    """An error of more than a page should compute or show; the library takes it."""
+
+    def __init__(self, what: str, most: int, field: str = "table") -> None:
+        super().__init__(field, f"At most {most:,} {what} here.")
+
+
+def few(number: int, most: int, what: str, field: str = "table") -> None:
+    """Refuse more than so many."""
+    if number > most:
+        raise TooMuch(what, most, field)
 
 
 @contextmanager
@@ -61,7 +79,9 @@ def whole(form: Mapping[str, Any], name: str, default: str = "") -> int:
 
 def listed(form: Mapping[str, Any], name: str, default: str) -> list[str]:
     """Return words between commas or spaces."""
-    return [word for word in re.split(r"[,;\s]+", text(form, name, default)) if word][:MOST_ITEM_CLASSES]
+    words = [word for word in re.split(r"[,;\s]+", text(form, name, default)) if word]
+    few(len(words), MOST_LISTED, "entries", name)
+    return words
 
 
 def numbers(form: Mapping[str, Any], name: str, default: str) -> list[float]:
@@ -89,7 +109,9 @@ def prevalence(form: Mapping[str, Any]) -> str | float | tuple[float, ...] | Non
 def counts(form: Mapping[str, Any]) -> tuple[Any, str]:
     """Return a confusion matrix, and the Python that makes it: of a table if there is one, else of four cells."""
     if text(form, "table"):
-        return table(form)
+        data, code = table(form)
+        _of_items(data)
+        return data, code
     cells: dict[str, Any] = {name: whole(form, name) for name in CELLS}
     return data_counts.from_cells(**cells), f"bayescm.from_cells({', '.join(f'{k}={v}' for k, v in cells.items())})"
 
@@ -100,6 +122,7 @@ def table(form: Mapping[str, Any]) -> tuple[Any, str]:
 
     rows = _rows(text(form, "table"))
     if len(rows) == len(rows[0]) and all(_NUMBER.fullmatch(cell) for row in rows for cell in row):
+        few(len(rows), MOST_CLASSES, "classes")
         square = [[_typed(cell) for cell in row] for row in rows]
         return np.array(square), repr(square)
     header, *body = rows
@@ -109,7 +132,7 @@ def table(form: Mapping[str, Any]) -> tuple[Any, str]:
     if twice:
         raise FieldError("table", f"Two columns are called {twice[0]!r}; every column needs a name of its own.")
     columns = {name: _column([row[i] for row in body]) for i, name in enumerate(header)}
-    code = f"pd.DataFrame({columns!r})" if len(body) <= MOST_ITEM_CLASSES else "pd.read_csv('your-file.csv')"
+    code = f"pd.DataFrame({columns!r})" if len(body) <= MOST_CLASSES else "pd.read_csv('your-file.csv')"
     frame = pd.DataFrame(columns)
     first, *others = header
     if (
@@ -117,16 +140,34 @@ def table(form: Mapping[str, Any]) -> tuple[Any, str]:
         and all(frame[name].dtype.kind in "iu" for name in others)
         and (first == "" or set(others) == set(map(str, frame[first])))
     ):
+        few(len(body), MOST_CLASSES, "classes")
         return frame.set_index(first), f"{code}.set_index({first!r})"
     return frame, code
 
 
-def systems(form: Mapping[str, Any]) -> tuple[Any, str]:
-    """Return a pasted table of systems."""
+def named(form: Mapping[str, Any]) -> tuple[Any, str]:
+    """Return a pasted table whose columns have names."""
     data, code = table(form)
     if isinstance(data, np.ndarray):
         raise FieldError("table", "Give the columns a first line with their names, such as system,tp,fn,fp,tn.")
     return data, code
+
+
+def systems(form: Mapping[str, Any], by: str = "system") -> tuple[Any, str]:
+    """Return a pasted table of systems or folds, a row for each or for each item; or a column for each."""
+    frame, code = named(form)
+    several = frame.shape[1] - 1 if _of_items(frame) else len(frame)
+    few(frame[by].nunique() if by in frame else several, MOST_SYSTEMS, f"{by}s")
+    return frame, code
+
+
+def _of_items(data: Any) -> bool:
+    """Say whether a table has a row per item; its classes must not be too many."""
+    square = isinstance(data, np.ndarray) or data.index.name is not None
+    if square or not any(side(name) == ACTUAL for name in data):
+        return False
+    few(len(set().union(*(data[name] for name in data if name not in _NO_LABELS))), MOST_CLASSES, "classes")
+    return True
 
 
 def column(frame: Any, name: str, kinds: str = "biufOU") -> Any:
@@ -148,7 +189,7 @@ def sheet(content: bytes) -> str:
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as parts:
             if sum(part.file_size for part in parts.infolist()) > MOST_UNPACKED:
-                raise FieldError("table", "This spreadsheet is too large here; the command line takes more.")
+                raise TooMuch("bytes of an unpacked spreadsheet", MOST_UNPACKED)
         cells = pd.read_excel(io.BytesIO(content), header=None, dtype=object, nrows=MOST_ROWS + 1)
     except FieldError:
         raise
@@ -166,8 +207,7 @@ def _rows(pasted: str) -> list[list[str]]:
     lines = [line for line in pasted.splitlines() if line.strip()]
     if not lines:
         raise FieldError("table", "Paste a table, or drop a CSV file here.")
-    if len(lines) > MOST_ROWS:
-        raise FieldError("table", f"At most {MOST_ROWS:,} rows here; the library and the command line take more.")
+    few(len(lines), MOST_ROWS, "lines")
     divider = next((mark for mark in "\t;," if mark in lines[0]), " ")
     try:
         rows = list(csv.reader(io.StringIO("\n".join(lines)), delimiter=divider, skipinitialspace=True, strict=True))
@@ -179,8 +219,7 @@ def _rows(pasted: str) -> list[list[str]]:
     for line, row in enumerate(rows, start=1):
         if len(row) != len(rows[0]):
             raise FieldError("table", f"Line {line} has {len(row)} cells, the first line {len(rows[0])}.")
-    if len(rows[0]) > MOST_COLUMNS:
-        raise FieldError("table", f"At most {MOST_COLUMNS:,} columns here; the library takes more.")
+    few(len(rows[0]), MOST_SYSTEMS + 2, "columns")
     return rows
 
 

@@ -17,16 +17,15 @@ from bayescm.results import Answer, writing
 from bayescm.results.summaries import of_summary
 
 _DECEPTIVE = "deceptive"
+_SAMPLES, _LEAST_SAMPLES, _MOST_CELLS = 100_000, 10_000, 4_000_000
+"""Of a second test: a second for 12 classes, as all draws of six take."""
 _NO_INDEX = ("method", "mcse_mean", "mcse_lower", "mcse_upper")
 
 
 @takes_counts
 def _matrix(data: Any) -> xr.DataArray:
-    """Return one matrix of not too many classes."""
-    found = one_matrix(data)
-    if found.shape[-1] > inputs.MOST_ITEM_CLASSES:
-        raise inputs.FieldError("table", f"At most {inputs.MOST_ITEM_CLASSES} classes here; the library takes more.")
-    return found
+    """Return one matrix."""
+    return one_matrix(data)
 
 
 def summary(form: Form) -> Found:
@@ -191,7 +190,10 @@ def replicate(form: Form) -> Found:
     metrics = inputs.listed(form, "metrics", "recall specificity precision accuracy mcc")
     n_items = inputs.whole(form, "n_items") if inputs.text(form, "n_items") else None
     claim = inputs.text(form, "claim")
-    options = model_of(form) | {"n_items": n_items, "claims": [claim] if claim else None, "random_seed": 0}
+    samples = int(np.clip(_MOST_CELLS // counts.size, _LEAST_SAMPLES, _SAMPLES))
+    options = model_of(form) | {
+        "n_items": n_items, "claims": [claim] if claim else None, "samples": samples, "random_seed": 0,
+    }  # fmt: skip
     found = bayescm.replicate(counts, metrics, **options)
     rows: Records = []
     for i, metric in enumerate(found["metric"].values.tolist()):
@@ -210,7 +212,7 @@ def replicate(form: Form) -> Found:
     return Found(
         sentence, rows, f"Assumes: {found.attrs['assumptions']}.", written, found,
         lambda ax: bayescm.plot_forest(found, ax=ax), (7.0, 1.5 + 0.4 * len(rows)),
-        words_of(bayescm.replicate, _metrics(rows)),
+        words_of(bayescm.replicate, _metrics(rows), counts.shape[-1]),
     )  # fmt: skip
 
 

@@ -22,7 +22,7 @@ _FORMULAS = [
 
 def curves(form: Form) -> Found:
     """Say what scores tell: areas, the best threshold, and the curve with its band."""
-    frame, code = inputs.systems(form)
+    frame, code = inputs.named(form)
     y_true, y_score = inputs.column(frame, "actual"), inputs.column(frame, "score", "iuf")
     metric = inputs.text(form, "metric", "f1")
     level = inputs.number(form, "ci_prob", "0.95")
@@ -60,7 +60,7 @@ def _stated(row: Any, level: float) -> str:
 
 def folds(form: Form) -> Found:
     """Say how good the models of a cross-validation are."""
-    frame, code = inputs.systems(form)
+    frame, code = inputs.systems(form, "fold")
     counts, made = _counts(frame)
     metrics = inputs.listed(form, "metrics", "recall specificity precision accuracy mcc")
     options: dict[str, Any] = {
@@ -73,7 +73,7 @@ def folds(form: Form) -> Found:
     level = inputs.number(form, "ci_prob", "0.95")
     tree = bayescm.posterior(counts, **options, metrics=metrics, random_seed=0)
     names = [one.name for one in bayescm.metrics.resolve(metrics, counts.shape[-1])]
-    rows = [{"metric": row.pop("quantity"), **row} for row in of_draws(tree["posterior"].to_dataset(), names, level)]
+    rows = [_of_metric(**row) for row in of_draws(tree["posterior"].to_dataset(), names, level)]
 
     def draw(ax: Any) -> Any:  # each fold by itself
         alone = bayescm.summary(counts, metrics, prior=options["prior"], ci_prob=level, random_seed=0)
@@ -89,6 +89,11 @@ def folds(form: Form) -> Found:
         sentence, rows, assumed, written, tree, draw, (7.0, 1.5 + 0.12 * (4 + counts.sizes["fold"]) * len(rows)),
         words_of(bayescm.posterior, metrics, counts.shape[-1]),
     )  # fmt: skip
+
+
+def _of_metric(quantity: str, class_label: Any = None, **numbers: Any) -> dict[str, Any]:
+    """Return a row with the class in the name of the metric, as all tables have it."""
+    return {"metric": quantity if class_label is None else f"{quantity}[{class_label}]", **numbers}
 
 
 def _counts(frame: Any) -> tuple[xr.DataArray, str]:

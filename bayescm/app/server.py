@@ -25,7 +25,7 @@ import bayescm
 from bayescm._kernels import dispatch
 from bayescm.app import inputs, pages
 from bayescm.app.answers import Found, table_of
-from bayescm.app.inputs import FieldError
+from bayescm.app.inputs import FieldError, TooMuch
 from bayescm.app.questions import FIELDS, QUESTIONS
 from bayescm.results import writing
 
@@ -66,6 +66,12 @@ EXAMPLES = {
     "curves": {"table": "actual,score\n0,.1\n0,.3\n1,.2\n1,.8\n0,.4\n1,.9"},
 }  # fmt: skip
 """Forms of the questions that four numbers don't answer."""
+_CALLS = {name: f"{name}(data)" for name in QUESTIONS} | {
+    "curves": "curve_posterior(data['actual'], data['score'])", "compare": "compare_systems(data)",
+    "folds": "posterior(data, model='kfold', pooling='complete')", "prevalences": "at_prevalences(data)",
+    "items": "sample_size(metrics)",
+}  # fmt: skip
+"""Of Python, which takes more than the page does."""
 _NEEDED = f"{bayescm.__version__} {' '.join(QUESTIONS)}"
 """What is compiled: it is noted, and not compiled anew."""
 _one_at_a_time = threading.Lock()  # neither matplotlib nor the catching of warnings is made for several threads
@@ -116,7 +122,7 @@ class Guard:
             return _error(415, "Send JSON.")
         length = request.headers.get("content-length", "0")
         if not length.isdecimal() or int(length) > MOST_BYTES:
-            return _too_much()
+            return _too_much(request, TooMuch("bytes", MOST_BYTES))
         return None
 
 
@@ -124,8 +130,11 @@ def _error(status: int, message: str, name: str = "") -> JSONResponse:
     return JSONResponse({"field": name, "message": message}, status_code=status)
 
 
-def _too_much() -> JSONResponse:
-    return _error(413, f"At most {MOST_BYTES:,} bytes here; the library and the command line take more.", "table")
+def _too_much(request: Request, error: TooMuch) -> JSONResponse:
+    """Refuse what is more than a page should compute, and name the call that takes it."""
+    question = next((name for name in _CALLS if f"/{name}" in request.url.path), "summary")
+    call = f"data = pd.read_csv('your-file.csv'); bayescm.{_CALLS[question]}"
+    return _error(413, f"{error} In Python: {call}.", error.field)
 
 
 async def _file(name: str, kind: str, _: Request) -> Response:
@@ -161,7 +170,7 @@ async def _respond(request: Request, made: Callable[[bytes], Response]) -> Respo
     async for chunk in request.stream():
         body += chunk
         if len(body) > MOST_BYTES:
-            return _too_much()
+            return _too_much(request, TooMuch("bytes", MOST_BYTES))
     if state.asked >= ASKED:
         return _error(429, "Too many questions at once; ask again in a moment.")
     state.asked += 1
@@ -172,12 +181,16 @@ async def _respond(request: Request, made: Callable[[bytes], Response]) -> Respo
             return await anyio.to_thread.run_sync(
                 partial(made, bytes(body)), abandon_on_cancel=True, limiter=state.limiter
             )
+    except TooMuch as error:
+        return _too_much(request, error)
+    except MemoryError:
+        return _error(413, "This needs more memory than there is: give fewer systems, classes or items.", "table")
     except FieldError as error:
         return _error(400, str(error), error.field)
     except (ValueError, TypeError, ArithmeticError) as error:
         return _error(400, " ".join(str(error).split()), _field_of(str(error)))
     except TimeoutError:
-        return _error(503, f"This took more than {SECONDS:g} seconds; ask again once all is compiled, or the library.")
+        return _error(503, f"Still computing after {SECONDS:g} seconds; ask again for the answer, or ask the library.")
     finally:
         state.asked -= 1
 

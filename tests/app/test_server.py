@@ -5,8 +5,10 @@ import io
 import json
 import re
 import sys
+import time
 import warnings
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -24,6 +26,12 @@ with warnings.catch_warnings():
 
 CELLS = {"tp": "26", "fn": "0", "fp": "2", "tn": "6"}
 SYSTEMS = {"table": "system,tp,fn,fp,tn\nA,40,10,5,45\nB,35,15,9,42\nC,30,20,5,45"}
+_SCRIPT = (Path(server.__file__).parent / "page" / "app.mjs").read_text()
+DEFAULTS = {
+    name: value.replace("\\n", "\n")
+    for name, value in re.findall(r'(\w+): \["[^"]*", "((?:[^"\\]|\\.)*)"', _SCRIPT.partition("const MATRIX")[0])
+}
+"""What stands in each field of the page at first."""
 FORMS = dict.fromkeys(QUESTIONS, CELLS) | server.EXAMPLES | {"compare": SYSTEMS, "leaderboard": SYSTEMS}
 
 
@@ -127,7 +135,7 @@ def test_what_is_no_spreadsheet_is_said(client):
         parts.writestr("xl/sharedStrings.xml", b" " * (inputs.MOST_UNPACKED + 1))
     for content in (b"", b"PK", b"\0" * 1000, bomb.getvalue()):
         response = client.post("/sheet", json={"content": base64.b64encode(content).decode()})
-        assert (response.status_code, response.json()["field"]) == (400, "table")
+        assert (response.status_code, response.json()["field"]) == (413 if content == bomb.getvalue() else 400, "table")
     for sent in ({"content": "%"}, {"content": None}, {}, []):
         assert client.post("/sheet", json=sent).status_code == 400
 
@@ -267,13 +275,116 @@ def test_too_much_is_refused(client):
     chunks = (b" " * 100_000 for _ in range(30))  # without a length
     headers = {"Content-Type": "application/json"}
     assert client.post("/api/summary", content=chunks, headers=headers).status_code == 413
-    rows = "\n".join(["system,correct,wrong", *(f"{i},1,1" for i in range(60_000))])
-    assert client.post("/api/leaderboard", json={"table": rows}).status_code == 400
+
+
+def of_classes(k):
+    """Return a matrix of k classes, its text, and the answers of three systems to as many items."""
+    rng = np.random.default_rng(k)
+    matrix = rng.integers(0, 4, (k, k)) + 24 * np.eye(k, dtype=int)
+    true, predicted = np.indices((k, k)).reshape(2, -1).repeat(matrix.ravel(), 1)
+    answers = [np.where(rng.random(true.size) < share, true, rng.integers(0, k, true.size)) for share in (0.7, 0.9)]
+    lines = [",".join(map(str, row)) for row in zip(true, predicted, *answers, strict=True)]
+    return matrix, "\n".join("\t".join(map(str, row)) for row in matrix), "\n".join(["actual,A,B,C", *lines])
+
+
+@pytest.mark.parametrize("k", [3, 12])
+@pytest.mark.parametrize("question", [*QUESTIONS])
+def test_each_question_of_several_classes_is_answered_as_the_page_asks_it(client, question, k):
+    matrix, square, answers = of_classes(k)
+    tables = {"curves": DEFAULTS["scores"], "compare": answers, "leaderboard": answers}
+    tables["folds"] = "\n".join(
+        ["fold,actual,predicted,n", *(f"{fold},{i},{j},{n}" for fold in (1, 2) for (i, j), n in np.ndenumerate(matrix))]
+    )
+    form = {name: DEFAULTS[name] for name in FIELDS & set(DEFAULTS)} | {"table": tables.get(question, square)}
+    response = client.post(f"/api/{question}", json=form)
+    if question in ("region", "prevalences"):
+        assert (response.status_code, response.json()["field"]) == (400, "table")
+        assert "two labels" in response.json()["message"]
+        return
+    assert response.status_code == 200, response.text
+    found, metrics = response.json(), [row.get("metric") for row in response.json()["records"]]
+    titles = [title for title, _ in found["words"]]
+    assert len(titles) == len(set(titles))
+    if question in ("summary", "replicate"):
+        five = ["recall", "specificity", "precision", "accuracy", "mcc"]
+        wanted = bayescm.summary(matrix, None if question == "summary" else five)
+        assert metrics == wanted["metric"].values.tolist()
+    if question == "folds":
+        assert metrics[:k] == [f"recall[{label}]" for label in range(k)]
+    for kind in ("svg", "nc"):
+        assert client.post(f"/api/{question}/{kind}", json=form).status_code == 200
+
+
+@pytest.mark.parametrize("k", [3, 12])
+@pytest.mark.parametrize("question", ["summary", "replicate", "folds"])
+def test_a_metric_of_each_class_is_named_as_in_python(client, question, k):
+    matrix, square, _ = of_classes(k)
+    long = "\n".join(f"{fold},{i},{j},{n}" for fold in (1, 2) for (i, j), n in np.ndenumerate(matrix))
+    table = f"fold,actual,predicted,n\n{long}" if question == "folds" else square
+    found = asked(client, question, {"table": table, "metrics": "f1"})
+    assert [row["metric"] for row in found["records"]] == bayescm.summary(matrix, "f1")["metric"].values.tolist()
+    assert "f1[0]" in found["sentence"].casefold()
+    assert found["words"][0] == ["F1", "2 TP / (2 TP + FN + FP). Undefined where: TP = FN = FP = 0."]
+
+
+@pytest.mark.parametrize("k", [3, 12])
+def test_a_matrix_of_several_classes_takes_no_two_seconds(client, k):
+    asked(client, "summary", {"table": of_classes(k)[1]})
+    before = time.process_time()
+    asked(client, "summary", {"table": of_classes(k)[1].replace("2", "3")})
+    assert time.process_time() - before < 2
+
+
+TOO_MUCH = {
+    "systems": ("leaderboard", "system,tp,fn,fp,tn\n" + "\n".join(f"s{i},9,1,2,8" for i in range(4000))),
+    "systems in columns": ("compare", "\n".join(",".join([f"{name}{i}" for i in range(600)]) for name in "ab")),
+    "folds": ("folds", "fold,tp,fn,fp,tn\n" + "\n".join(f"{i},9,1,2,8" for i in range(4000))),
+    "classes": ("summary", "\n".join(["\t".join("1" * 51)] * 51)),
+    "named classes": (
+        "replicate",
+        "\n".join([",".join(["truth", *map(str, range(51))]), *(f"{i}{',1' * 51}" for i in range(51))]),
+    ),
+    "classes of items": ("summary", "actual,predicted\n" + "\n".join(f"{i},{i}" for i in range(20_000))),
+    "classes of systems": ("compare", "y_true,A,B\n" + "\n".join(f"{i},{i},0" for i in range(20_000))),
+    "items": ("curves", "actual,score\n" + "0,1\n1,2\n" * 30_000),
+}
+
+
+@pytest.mark.parametrize("what", TOO_MUCH)
+def test_more_than_a_page_should_compute_is_refused_with_the_call_of_python(client, what):
+    question, table = TOO_MUCH[what]
+    response = client.post(f"/api/{question}", json={"table": table})
+    said = response.json()
+    assert (response.status_code, said["field"]) == (413, "table")
+    assert re.fullmatch(
+        r"At most [\d,]+ (systems|folds|classes|columns|lines) here\. "
+        r"In Python: data = pd\.read_csv\('your-file\.csv'\); bayescm\..*\)\.",
+        said["message"],
+    )
+
+
+def test_too_many_entries_and_too_little_memory_are_said(client, monkeypatch):
+    for question, name in (("prevalences", "at"), ("summary", "metrics")):
+        response = client.post(f"/api/{question}", json=CELLS | {name: "0.1," * (inputs.MOST_LISTED + 1)})
+        assert (response.status_code, response.json()["field"]) == (413, name)
+
+    def large(form):
+        raise MemoryError
+
+    monkeypatch.setitem(server.QUESTIONS, "summary", large)
+    response = client.post("/api/summary", json=CELLS | {"tp": "31"})
+    assert (response.status_code, response.json()["field"]) == (413, "table")
+
+
+@pytest.mark.parametrize("question", sorted(set(QUESTIONS) - {"items"}))
+def test_the_call_that_takes_more_is_one(question):
+    form = FORMS[question]
+    text = form.get("table", "actual,predicted\n1,1\n1,0\n0,0\n0,1\n0,0")
+    data = pd.read_csv(io.StringIO(text))
+    assert eval(f"bayescm.{server._CALLS[question]}", {"bayescm": bayescm, "data": data}).attrs
 
 
 def test_what_takes_too_long_is_said(client, monkeypatch):
-    import time
-
     monkeypatch.setattr(server, "SECONDS", 0.05)
     monkeypatch.setitem(server.QUESTIONS, "summary", lambda form: time.sleep(0.5))
     assert client.post("/api/summary", json=CELLS | {"tp": "27"}).status_code == 503

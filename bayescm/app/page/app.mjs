@@ -153,7 +153,8 @@ async function ask() {
   byId("result").setAttribute("aria-busy", "true");
   history.replaceState(null, "", `#${new URLSearchParams({ tab, ...JSON.parse(body()) })}`);
   try {
-    const response = await post(`/api/${tab}`);
+    let response;
+    do response = await post(`/api/${tab}`); while (response.status === 503 && mine === asked); // it is computed on
     const found = await response.json();
     if (mine !== asked) return;
     if (response.ok) await present(found, mine);
