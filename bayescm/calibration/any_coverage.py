@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from bayescm.data import validate
+from bayescm.data.files import replace
 from bayescm.data.random import Stream, matrix_rng
 from bayescm.data.schema import attributes
 
@@ -259,7 +260,7 @@ def _all(
             raise ValueError(f"`file` {str(file)!r} is from another call; give the same arguments or another file.")
         kept = {int(i): np.array(values) for i, values in map(json.loads, lines)}
     if file is not None:
-        Path(file).write_text("\n".join([head, *lines, ""]), encoding="utf-8")
+        replace(Path(file), "\n".join([head, *lines, ""]).encode())
     missing = [i for i in range(count) if i not in kept]
     with ThreadPoolExecutor(workers) as pool:
         for i, found in zip(missing, pool.map(tally, missing), strict=True):

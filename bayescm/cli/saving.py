@@ -1,18 +1,17 @@
 """What ``--save`` and ``--plot`` write: a file is there whole, or what stood there is untouched."""
 
 import argparse
-import contextlib
 import importlib.util
 import io
 import json
 import os
-import secrets
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import bayescm
 from bayescm.cli.output import plain
+from bayescm.data.files import replace
 from bayescm.results.writing import as_csv, as_xlsx
 
 if TYPE_CHECKING:
@@ -122,33 +121,3 @@ def save_figure(draw: Callable[[], Any], path: str) -> None:
 def as_json(document: dict[str, Any]) -> str:
     """Return JSON as it is printed and saved."""
     return json.dumps(document, indent=1, default=plain)
-
-
-def replace(path: Path, content: Any) -> None:
-    """Write bytes beside the file and put them in its place, so that there is never half a file."""
-    target = path.resolve()  # behind a link
-    beside = target.with_name(f".{target.name[:100]}.{secrets.token_hex(8)}")
-    try:
-        mode = target.stat().st_mode & 0o777 if target.exists() else None
-        with beside.open("xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        if mode is not None:
-            beside.chmod(mode)
-        beside.replace(target)
-    except OSError as error:
-        raise OSError(f"{path} was not written: {error.strerror or error}. What stood there is as it was.") from error
-    finally:
-        beside.unlink(missing_ok=True)
-    with contextlib.suppress(OSError):  # not every system lets a folder be opened
-        _sync_folder(target.parent)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Put the new name on the disk."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -11,6 +11,7 @@ import xarray as xr
 
 import bayescm
 from bayescm.data.counts import one_matrix
+from bayescm.data.files import replace
 from bayescm.data.inputs import takes_counts
 from bayescm.data.schema import ACTUAL, PREDICTED, labels_of
 from bayescm.metrics import MetricsLike
@@ -90,7 +91,7 @@ def report(data: Any, metrics: MetricsLike = None, *, file: str | Path | None = 
         frames, pictures = _of_counts(counts, found, options)
     answer = Answer(found)
     if path is not None:
-        path.write_text(_page(answer, frames, pictures), encoding="utf-8")
+        replace(path, _page(answer, frames, pictures).encode())
     head, table, about = answer.paragraphs()
     return "\n\n".join([head, *map(writing.as_text, frames.values()), table, about])
 

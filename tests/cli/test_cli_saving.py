@@ -6,14 +6,13 @@ import json
 import os
 import subprocess
 import sys
-import threading
 
 import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
 
-from bayescm.cli import main, saving
+from bayescm.cli import main
 
 CELLS = ["--tp", "26", "--fn", "0", "--fp", "2", "--tn", "6"]
 SUMMARY = ["summary", *CELLS, "--metrics", "recall,specificity", "--seed", "1"]
@@ -158,35 +157,6 @@ def test_a_killed_process_leaves_what_stood_there(capsys, folder, name):
     assert (folder / name).read_bytes() == b"good"
     assert run(capsys, *arguments)[0] == 0
     assert (folder / name).stat().st_size > 1000
-
-
-def test_several_that_write_at_once_leave_one_whole_file(tmp_path):
-    path, contents = tmp_path / "a.bin", [bytes([i]) * 2_000_000 for i in range(4)]
-    writers = [
-        threading.Thread(target=lambda c=c: [saving.replace(path, c) for _ in range(5)]) for c in contents
-    ]  # fmt: skip
-    saving.replace(path, contents[0])
-    for writer in writers:
-        writer.start()
-    while any(writer.is_alive() for writer in writers):
-        assert path.read_bytes() in contents
-    assert path.read_bytes() in contents
-    assert list(tmp_path.iterdir()) == [path]
-
-
-def test_links_and_permissions_stay(tmp_path):
-    (tmp_path / "real.bin").write_bytes(b"old")
-    (tmp_path / "real.bin").chmod(0o640)
-    link = tmp_path / "link.bin"
-    link.symlink_to("real.bin")
-    saving.replace(link, b"new")
-    assert link.is_symlink()
-    assert (tmp_path / "real.bin").read_bytes() == b"new"
-    assert (tmp_path / "real.bin").stat().st_mode & 0o777 == 0o640
-    saving.replace(tmp_path / "first.bin", b"")
-    umask = os.umask(0)
-    os.umask(umask)
-    assert (tmp_path / "first.bin").stat().st_mode & 0o777 == 0o666 & ~umask
 
 
 @pytest.mark.parametrize("options", [["--json"], []])
