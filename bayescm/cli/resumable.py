@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+import itertools
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 _AT_ONCE = 4
 """Chunks for each thread that are computed before they count as done."""
+_PATIENCE = 1.0
+"""Seconds that a lock is waited for: one whose process is gone is removed at the first look, and taken at the next."""
 
 Region = dict[Any, slice]
 
@@ -63,6 +66,15 @@ def answer(
         raise ValueError(f"--chunk must be at least 1; got {arguments.chunk}.")
     need("dask", "--output")
     check(path)
+    with _alone(path):
+        _answer(path, arguments, settings, ask)
+
+
+def _answer(
+    path: Path, arguments: argparse.Namespace, settings: Mapping[str, Any],
+    ask: Callable[["xr.DataArray", int], "xr.Dataset"],
+) -> None:  # fmt: skip
+    """Write the answer, while nobody else writes to its place."""
     counts = lazy_counts(arguments)
     sizes = chunk_sizes(counts, arguments.chunk)
     if not sizes:
@@ -80,6 +92,27 @@ def answer(
     matrices = prod(counts.sizes[dim] for dim in sizes)
     earlier = f", {before} of them by an earlier run" if before else ""
     print(f"{path}: {matrices:,} matrices in {total} chunks{earlier}.")
+
+
+@contextlib.contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """Keep other processes from a store: beside it lies who writes to it, which goes when that process does."""
+    import filelock
+
+    beside = path.with_name(f"{path.name}.lock")
+    lock = filelock.SoftFileLock(beside, timeout=_PATIENCE)
+    try:
+        lock.acquire()
+    except filelock.Timeout:
+        owner = " on ".join(beside.read_text().split()[:2]) if beside.exists() else "that just ended"
+        raise ValueError(
+            f"--output {path} is being written by another process ({owner}): wait for it, or take another name. If "
+            f"that machine is no longer there, remove {beside.name}; what is done stays."
+        ) from None
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def manifest_of(path: Path) -> Path:
@@ -168,9 +201,19 @@ def run(path: Path, result: "xr.Dataset", sizes: Mapping[Any, int], about: Mappi
     ends = {dim: result.sizes[dim] for dim in sizes}
     grid = [-(-ends[dim] // size) for dim, size in sizes.items()]
     chunks = prod(grid)
-    before = done = begin(path, about, chunks)
     write = _Zarr(path) if path.suffix.lower() == ".zarr" else _Parquet(path)
     result = _plain_words(result)
+
+    most = _AT_ONCE * at_once
+
+    def there(until: int) -> int:
+        """Return from which run of chunks on any is absent; `until` where none is."""
+        for start, stop in _runs(0, until, grid, most):
+            if not write.has(result, _region(start, stop, grid, sizes, ends), start, stop):
+                return start
+        return until
+
+    before = done = there(begin(path, about, chunks))
     if done == 0:
         write.begin(result)
     for left in path.rglob("*.partial") if 0 < done < chunks else ():  # Zarr's, of an earlier run that was killed
@@ -178,10 +221,14 @@ def run(path: Path, result: "xr.Dataset", sizes: Mapping[Any, int], about: Mappi
     at = {}
     with _progress(path.name, done, chunks) as advance:
         try:
-            for start, stop in _runs(done, grid, _AT_ONCE * at_once):
+            for start, stop in _runs(done, chunks, grid, most):
                 at = _region(start, stop, grid, sizes, ends)
                 write(result, at, start, sizes)
                 done = stop
+                if stop == chunks and (done := there(chunks)) < chunks:
+                    at = _region(done, done + 1, grid, sizes, ends)
+                    _note(path, about, done, chunks)
+                    raise RuntimeError("what was written there is gone")
                 _note(path, about, done, chunks)
                 advance(stop - start)
         except (OSError, RuntimeError, ValueError, TypeError) as error:
@@ -194,11 +241,11 @@ def run(path: Path, result: "xr.Dataset", sizes: Mapping[Any, int], about: Mappi
     return before
 
 
-def _runs(done: int, grid: list[int], most: int) -> Iterator[tuple[int, int]]:
+def _runs(done: int, until: int, grid: list[int], most: int) -> Iterator[tuple[int, int]]:
     """Yield runs of chunks that lie in one row along the last dim that is cut."""
     row = next((n for n in reversed(grid) if n > 1), 1)
-    while done < prod(grid):
-        stop = min(done + most, (done // row + 1) * row)
+    while done < until:
+        stop = min(done + most, (done // row + 1) * row, until)
         yield done, stop
         done = stop
 
@@ -239,7 +286,26 @@ class _Zarr:
     def __call__(self, result: "xr.Dataset", at: Region, _start: int, _sizes: Mapping[Any, int]) -> None:
         part = result.isel(at)
         part = part.drop_vars([name for name, one in part.variables.items() if one.chunks is None])
-        part.to_zarr(self.path, region=at, consolidated=False)
+        part.to_zarr(self.path, region=at, consolidated=False, write_empty_chunks=True)  # so that none is absent
+
+    def has(self, result: "xr.Dataset", at: Region, _start: int, _stop: int) -> bool:
+        """Say whether the chunks of a region are there, of every variable that is lazy."""
+        return all(
+            file.exists() for name, one in result.variables.items() if one.chunks for file in self._files(name, at)
+        )
+
+    def _files(self, name: Any, at: Region) -> Iterator[Path]:
+        """Yield where the chunks of a variable lie; its description alone where that isn't there."""
+        import zarr
+
+        folder = self.path / str(name)
+        yield folder / "zarr.json"
+        array: Any = zarr.open_array(folder, mode="r")
+        whole = (slice(0, n) for n in array.shape)
+        parts = [at.get(dim, all_of) for dim, all_of in zip(array.metadata.dimension_names, whole, strict=True)]
+        along = [range(one.start // size, -(-one.stop // size)) for one, size in zip(parts, array.chunks, strict=True)]
+        for chunk in itertools.product(*along):
+            yield folder / array.metadata.encode_chunk_key(chunk)
 
 
 class _Parquet:
@@ -264,7 +330,14 @@ class _Parquet:
                 for dim, first in chunk.items() if dim not in piece.coords
             }  # fmt: skip
             frame = as_frame(piece.assign_coords(positions))
-            replace(self.path / f"part-{number:06d}.parquet", frame.to_parquet(None, index=False))
+            replace(self._file(number), frame.to_parquet(None, index=False))
+
+    def has(self, _result: "xr.Dataset", _at: Region, start: int, stop: int) -> bool:
+        """Say whether the files of a run of chunks are there."""
+        return all(self._file(number).exists() for number in range(start, stop))
+
+    def _file(self, number: int) -> Path:
+        return self.path / f"part-{number:06d}.parquet"
 
 
 def as_frame(result: "xr.Dataset") -> "pd.DataFrame":

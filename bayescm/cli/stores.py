@@ -22,7 +22,7 @@ def need(name: str, why: str) -> None:
     """Refuse what an absent package would do."""
     if importlib.util.find_spec(name) is None:
         raise ValueError(
-            f"{why} needs the package {name!r}: install it (bayescm[dask] has dask, distributed and zarr)."
+            f"{why} needs the package {name!r}: install it (bayescm[dask] has dask, distributed, filelock and zarr)."
         )
 
 

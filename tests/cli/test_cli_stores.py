@@ -135,6 +135,98 @@ def test_a_killed_run_goes_on_and_gives_the_same_bytes(capsys, folder, writes):
     assert_same(folder / "out.zarr", folder / "whole.zarr")
 
 
+SLOW = """
+import sys, time
+from pathlib import Path
+from bayescm.cli import main, resumable
+write = resumable._Zarr.__call__
+def slowly(*arguments):
+    write(*arguments)
+    Path("begun").touch()
+    while not Path("go").exists():
+        time.sleep(0.01)
+resumable._Zarr.__call__ = slowly
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.fixture
+def first(folder):
+    """Begin a run in a process of its own, which waits after its first chunks for a file `go`."""
+    arguments = ["summary", "--input", "tiles.zarr", "--output", "out.zarr", *FOUR[:2], "--chunk", "2", "--seed", "3"]
+    environment = os.environ | {"DASK_NUM_WORKERS": "2"}
+    with subprocess.Popen([sys.executable, "-c", SLOW, *arguments], env=environment, stderr=subprocess.PIPE) as process:
+        while not (folder / "begun").exists():
+            assert process.poll() is None, process.stderr.read()
+            time.sleep(0.01)
+        yield process, arguments
+        process.kill()
+
+
+def test_a_second_writer_is_refused_and_the_first_goes_on(capsys, folder, first):
+    process, arguments = first
+    second = subprocess.run([sys.executable, "-m", "bayescm", *arguments], capture_output=True, text=True, check=False)
+    assert (second.returncode, second.stdout) == (2, "")
+    assert f"out.zarr is being written by another process ({process.pid} on " in second.stderr
+    assert "out.zarr.lock" in second.stderr
+    (folder / "go").touch()
+    assert process.wait() == 0
+    assert_holds(folder / "out.zarr", bayescm.summary(TILES, ["recall", "f1", "mcc"], random_seed=3))
+    assert not (folder / "out.zarr.lock").exists()
+
+
+def test_the_lock_of_a_killed_writer_is_no_lock(capsys, folder, first):
+    process, arguments = first
+    process.kill()
+    process.wait()
+    assert (folder / "out.zarr.lock").exists()
+    assert main(arguments) == 0
+    assert_holds(folder / "out.zarr", bayescm.summary(TILES, ["recall", "f1", "mcc"], random_seed=3))
+    assert not (folder / "out.zarr.lock").exists()
+
+
+def test_the_lock_of_another_machine_is_named(capsys, folder):
+    (folder / "out.zarr.lock").write_text("123\nelsewhere\n")
+    code, _, err = run(capsys, *FOUR)
+    assert code == 2
+    assert "is being written by another process (123 on elsewhere)" in err
+    assert "remove out.zarr.lock" in err
+    assert not (folder / "out.zarr").exists()
+
+
+def test_done_is_not_said_of_what_is_gone(capsys, folder, first):
+    process, arguments = first
+    for chunk in (folder / "out.zarr" / "mean" / "c").rglob("*"):
+        if chunk.is_file():
+            chunk.unlink()
+    (folder / "go").touch()
+    assert process.wait() == 2
+    assert b"out.zarr stopped in the matrices tile 0 to 1 (counted from 0): what was written there is gone" in (
+        process.stderr.read()
+    )
+    assert json.loads((folder / "out.zarr.manifest.json").read_text())["done"] == 0
+    assert main(arguments) == 0
+    assert_holds(folder / "out.zarr", bayescm.summary(TILES, ["recall", "f1", "mcc"], random_seed=3))
+
+
+@pytest.mark.parametrize(("output", "chunk"), [("out.zarr", "mean/c/6/0"), ("out.parquet", "part-000006.parquet")])
+def test_a_chunk_that_is_gone_is_computed_anew(capsys, folder, output, chunk):
+    assert run(capsys, *FOUR, output=output)[0] == 0
+    stood = content(folder / output)
+    (folder / output / chunk).unlink()
+    code, out, _ = run(capsys, *FOUR, output=output)
+    assert code == 0
+    assert not out.endswith("10 of them by an earlier run.\n")
+    assert content(folder / output) == stood
+
+
+def test_chunks_of_nothing_but_zeros_are_stored(capsys, folder):
+    to_zarr(TILES.where(TILES.tile == "t0", 0), "zeros.zarr", tile=20)
+    for _ in range(2):
+        assert run(capsys, *FOUR, store="zeros.zarr")[0] == 0
+    assert capsys.readouterr().err == ""
+
+
 def test_a_second_start_computes_nothing(capsys, folder, monkeypatch):
     assert run(capsys, *FOUR)[0] == 0
     stood = content(folder / "out.zarr")
