@@ -200,17 +200,17 @@ def _limits(loss: Array, weight: Array, ci_prob: float) -> tuple[float, float]:
     off = loss - middle
     ends = off.min(), off.max()
     if not ends[0] < 0.0 < ends[1]:
-        return middle, middle if finite.all() else np.inf
+        return float(middle), float(middle) if finite.all() else np.inf
 
     def tilted(tilt: float) -> tuple[float, float]:
         """Return c less the middle, and r*."""
         part = weight / (1.0 - tilt * off)
-        c = part @ off / part.sum()
+        c = float(part @ off / part.sum())
         s = tilt / (1.0 - tilt * c)
-        deviance = 2.0 * (weight @ np.log1p(-s * (off - c)))
-        root = np.sign(tilt) * np.sqrt(max(deviance, 0.0))
-        wald = s * np.sqrt(weight @ ((off - c) / (1.0 - s * (off - c))) ** 2)
-        return c, root + np.log(wald / root) / root
+        deviance = 2.0 * float(weight @ np.log1p(-s * (off - c)))
+        root = float(np.sign(tilt) * np.sqrt(max(deviance, 0.0)))
+        wald = s * float(np.sqrt(weight @ ((off - c) / (1.0 - s * (off - c))) ** 2))
+        return c, root + float(np.log(wald / root)) / root
 
     def limit(side: float, z: float) -> float:
         far = (1.0 - 1e-12) / (ends[1] if side > 0.0 else ends[0])

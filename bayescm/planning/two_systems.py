@@ -131,7 +131,7 @@ def sample_size_to_compare(
         )
     else:
         resolved = resolve([metric], 2)[0]
-        contest, equal = _stated(first, second, discordance, concentration, resolved, prior, base, sure)
+        contest, equal = _stated(float(first), second, discordance, concentration, resolved, prior, base, sure)
     n, reached, errs = _rarely_wrong(contest.right, lambda n: contest.wrong(n, equal), wanted, most)
     named = {
         "n_items": (n, "Items"),
@@ -203,15 +203,16 @@ def _of_pair(metric: Metric, prior: PriorLike, base: Concentrations) -> tuple[fl
     """Return the prior concentrations of "only one of two is right", the same for both, and of all other items."""
     if metric.name not in _CLASSES:
         raise ValueError(f"`metric` must be accuracy, recall or specificity with `discordance`; got {metric.name}.")
-    each = others = of_pairs(prior)
-    if each is None:  # sums over the joint cells
+    if (one := of_pairs(prior)) is not None:
+        each = others = one
+    else:  # sums over the joint cells
         some = list(_CLASSES[metric.name])
         right, total = np.diag(base.rows)[some], base.rows.sum(-1)[some]
-        each = (right * (total - right) / np.where(total > 0, total, 1.0)).sum()
-        others = total.sum() - 2.0 * each
+        each = float((right * (total - right) / np.where(total > 0, total, 1.0)).sum())
+        others = float(total.sum()) - 2.0 * each
     if each <= 0:
         raise ValueError("`prior` must be proper: tests to come may leave a cell empty. Take prior='jeffreys'.")
-    return float(each), float(others)
+    return each, others
 
 
 def _discordant(first: float, second: float, discordance: float, concentration: float | None) -> tuple[Rate, Rate]:
