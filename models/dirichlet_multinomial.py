@@ -39,7 +39,7 @@ def model(counts: Any, *, prior: PriorLike = DEFAULT_PRIOR) -> pm.Model:
     Returns
     -------
     pymc.Model
-        ``theta(actual, predicted)``; the observed ``counts(cell)``; data ``counts_data`` and ``alpha``.
+        ``theta(actual, predicted)``; the observed ``counts(cell)``; data ``counts_data`` and ``concentration``.
     """
     counts = one_matrix(counts)
     k = counts.sizes[ACTUAL]
@@ -48,8 +48,8 @@ def model(counts: Any, *, prior: PriorLike = DEFAULT_PRIOR) -> pm.Model:
     coords = {dim: counts[dim].values for dim in MATRIX} | {"cell": observed["cell"].values}
     with pm.Model(coords=coords) as program:
         counts_data = pm.Data("counts_data", observed.values, dims="cell")
-        concentration = pm.Data("alpha", alpha.ravel(), dims="cell")
-        theta_cell = dirichlet_variable("theta_cell", a=concentration, dims="cell")
+        concentration = pm.Data("concentration", alpha, dims=MATRIX)
+        theta_cell = dirichlet_variable("theta_cell", a=concentration.ravel(), dims="cell")
         pm.Deterministic("theta", theta_cell.reshape((k, k)), dims=(ACTUAL, PREDICTED))
         pm.Multinomial("counts", n=counts_data.sum(), p=theta_cell, observed=counts_data, dims="cell")
     return program
@@ -84,4 +84,4 @@ if __name__ == "__main__":
     table = bayescm.from_cells(tp=50, fn=30, fp=30, tn=35)
     for method in ("exact", "nuts"):
         fit = bayescm.posterior(table, metrics=["recall", "precision", "mcc"], method=method, random_seed=1)
-        print(method, az.summary(fit, var_names=["~theta"], ci_prob=0.95, ci_kind="eti"), sep="\n")
+        print(method, az.summary(fit, var_names=["~theta", "~theta_cell"], ci_prob=0.95, ci_kind="eti"), sep="\n")

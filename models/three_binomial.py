@@ -48,8 +48,8 @@ def model(counts: Any, *, prior: PriorLike = DEFAULT_PRIOR) -> pm.Model:
     -------
     pymc.Model
         ``prevalence``, ``recall``, ``specificity`` (two labels) or ``prevalence(class_label)`` and ``rates(actual,
-        predicted)``; ``theta(actual, predicted)``; the observed ``counts(cell)``; data ``counts_data``, ``a_shares``,
-        ``a_rows``.
+        predicted)``; ``theta(actual, predicted)``; the observed ``counts(cell)``; data ``counts_data``,
+        ``share_concentration``, ``concentration``.
     """
     counts = one_matrix(counts)
     k = counts.sizes[ACTUAL]
@@ -59,8 +59,8 @@ def model(counts: Any, *, prior: PriorLike = DEFAULT_PRIOR) -> pm.Model:
     coords = {ACTUAL: labels, PREDICTED: labels, LABEL: labels, "cell": observed["cell"].values}
     with pm.Model(coords=coords) as program:
         counts_data = pm.Data("counts_data", observed.values, dims="cell")
-        shares = pm.Data("a_shares", base.shares, dims=ACTUAL)
-        rows = pm.Data("a_rows", base.rows, dims=MATRIX)
+        shares = pm.Data("share_concentration", base.shares, dims=ACTUAL)
+        rows = pm.Data("concentration", base.rows, dims=MATRIX)
         if k == 2:
             prevalence = pm.Beta("prevalence", shares[1], shares[0])
             recall = pm.Beta("recall", rows[1, 1], rows[1, 0])

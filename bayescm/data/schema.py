@@ -64,6 +64,7 @@ RESERVED = {
     "column",
     "statistic",
     "theta",
+    "theta_cell",
     "counts",
     "label",
     "sample",

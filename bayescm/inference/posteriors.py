@@ -19,7 +19,7 @@ from bayescm.data.strata import of_data
 from bayescm.distributions import dirichlet
 from bayescm.metrics import MetricsLike, resolve
 from bayescm.models import answers, cell_draws, fit, nuts, predictive
-from bayescm.models.cell_draws import PRIOR_DRAWS, with_metrics
+from bayescm.models.cell_draws import PRIOR_DRAWS, with_metrics, with_variables
 from bayescm.models.closed_form import ClosedForm
 from bayescm.priors.concentrations import (
     MODELS,
@@ -196,12 +196,14 @@ def posterior(
     -------
     xarray.DataTree
         ``posterior`` and ``prior``: ``theta(chain, draw, ..., actual, predicted)`` and each metric (also over
-        ``class_label`` where it is per class), with the story's own variables; no ``prior`` for an improper one, nor,
-        unless `workflow`, for a program without closed form. ``observed_data``: ``counts(..., cell)``.
+        ``class_label`` where it is per class), with all free variables of the story's program, so that
+        :func:`pymc.sample_posterior_predictive` and :func:`pymc.compute_log_likelihood` take the tree; no ``prior`` for
+        an improper one, nor, unless `workflow`, for a program without closed form. ``observed_data``:
+        ``counts(..., cell)``.
         ``constant_data``: the prior's numbers (conjugate stories, and programs). With `replicate`,
         ``posterior_predictive``: ``counts``, and ``replicate``: the metrics of the future matrix. With "nuts",
-        ``sample_stats``. At another `prevalence` other stories return theta and its metrics only. The attr ``reason``
-        says how the answer came about.
+        ``sample_stats``. At another `prevalence` other stories return theta and its metrics only, which is no posterior
+        of their program. The attr ``reason`` says how the answer came about.
 
     Warns
     -----
@@ -292,13 +294,13 @@ def _conjugate(
     else:
         _refuse(run.options)
         theta = cell_draws.posterior_draws(counts, base, prevalence, run.chains, run.draws, run.seed)
-    groups["posterior"] = with_metrics(theta, resolved)
+    groups["posterior"] = with_variables(with_metrics(theta, resolved), model)
     if size != 0 or full:
         future = cell_draws.replicates(theta, counts, resolved, prevalence, run.seed, size or -1)
         groups |= dict(zip(("posterior_predictive", "replicate"), future, strict=True))
     if dirichlet.improper(base) is None:
         before = cell_draws.prior_draws(counts, base, prevalence, run.seed, 1, PRIOR_DRAWS)
-        groups["prior"] = with_metrics(before, resolved)
+        groups["prior"] = with_variables(with_metrics(before, resolved), model)
         if full:
             groups["log_prior"] = predictive.log_prior(theta, base)
             future = cell_draws.replicates(before, counts, resolved, prevalence, run.seed + 1, -1)
@@ -306,7 +308,7 @@ def _conjugate(
     if full:
         groups["log_likelihood"] = predictive.item_log_likelihood(flatten_cells(theta), flatten_cells(counts))
     groups["observed_data"] = flatten_cells(counts).to_dataset()
-    groups["constant_data"] = cell_draws.constants(base, counts)
+    groups["constant_data"] = cell_draws.constants(base, counts, model)
     return choice, groups
 
 

@@ -12,7 +12,7 @@ from bayescm.data.schema import attributes, in_chains, labels_of, positive_class
 from bayescm.distributions import dirichlet
 from bayescm.metrics import MetricsLike, resolve
 from bayescm.models import answers, fit, predictive
-from bayescm.models.cell_draws import constants, prior_draws, replicates, with_metrics
+from bayescm.models.cell_draws import constants, prior_draws, replicates, with_metrics, with_variables
 from bayescm.priors.concentrations import PrevalenceLike, concentrations, exchange, resolved_prior
 
 
@@ -83,10 +83,10 @@ def prior_predictive(
     theta = prior_draws(counts, base, prevalence, seed, chains, draws)
     future, metrics_of_future = replicates(theta, counts, resolved, None, seed, n_items)
     groups = {
-        "prior": with_metrics(theta, resolved),
+        "prior": with_variables(with_metrics(theta, resolved), model),
         "prior_predictive": future,
         "prior_replicate": metrics_of_future,
-        "constant_data": constants(base, counts),
+        "constant_data": constants(base, counts, model),
     }
     return tree(groups, attributes(**settings, prior=prior, inference_library="bayescm"))
 

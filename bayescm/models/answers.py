@@ -40,10 +40,12 @@ def answer(
     if form is not None and method == "exact":
         posterior = _closed_draws(form.draw, run.seed, Stream.POSTERIOR, run.chains, run.draws)
         groups["observed_data"] = form.observed.to_dataset(name=form.observed.name)
-        if form.constants is not None:
-            groups["constant_data"] = form.constants
-        if form.prior is not None:
+        if form.prior is not None:  # else there is no program either
+            program = text.build()
+            groups["constant_data"] = predictive.constants(program)
             groups["prior"] = _closed_draws(form.prior, run.seed, Stream.PRIOR, 1, PRIOR_DRAWS)
+        if form.constants is not None:
+            groups["constant_data"] = groups.get("constant_data", xr.Dataset()).assign(form.constants)
         if replicate or full:
             groups = _further(text.build(), posterior, run.seed, full) | groups
     else:

@@ -89,7 +89,10 @@ def draw_correlated_rates(
 
 
 def several_matrices(counts: Any, taken: Collection[str]) -> tuple[xr.DataArray, str]:
-    """Return valid counts (unit, actual, predicted) and the name of their one batch dim, none of the names `taken`."""
+    """Return valid counts (unit, actual, predicted) and the name of their one batch dim, none of the names `taken`.
+
+    Units without names are numbered, as PyMC does, so that draws of a closed form say of which unit they are.
+    """
     checked = computed(counts)
     units = [str(dim) for dim in checked.dims if dim not in MATRIX]
     if len(units) != 1:
@@ -99,7 +102,7 @@ def several_matrices(counts: Any, taken: Collection[str]) -> tuple[xr.DataArray,
         )
     if units[0] in taken:
         raise ValueError(f"`counts` can't have the dim {units[0]!r}: the story uses that name. Rename it.")
-    return checked, units[0]
+    return checked.assign_coords({units[0]: checked[units[0]]}), units[0]
 
 
 def proper(prior: Concentrations) -> Concentrations:

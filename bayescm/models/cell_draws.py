@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bayescm.data import validate
 from bayescm.data.random import Stream, matrix_rng
-from bayescm.data.schema import ACTUAL, CHAIN, DRAW, MATRIX, PREDICTED, by_matrix, flatten_cells, labels_of
+from bayescm.data.schema import ACTUAL, CHAIN, DRAW, LABEL, MATRIX, PREDICTED, by_matrix, flatten_cells, labels_of
 from bayescm.distributions import dirichlet
 from bayescm.distributions.sample import warn_undefined
 from bayescm.metrics import MetricsLike, evaluate
@@ -20,6 +20,7 @@ from bayescm.priors.concentrations import Concentrations, PrevalenceLike, PriorL
 Array = NDArray[np.float64]
 
 PRIOR_DRAWS = 1000
+RATES = ("specificity", "recall")  # of the negative class, of the positive class
 
 
 def posterior_draws(
@@ -118,6 +119,24 @@ def with_metrics(theta: xr.DataArray, metrics: MetricsLike) -> xr.Dataset:
     return xr.Dataset({"theta": theta, **values})
 
 
+def with_variables(group: xr.Dataset, model: str) -> xr.Dataset:
+    """Add the free variables of a conjugate story's program, which PyMC needs to go on from its draws.
+
+    They come last, and follow from the cell probabilities; where a metric is one of them it stays as it is.
+    """
+    theta = group["theta"]
+    free: dict[str, xr.DataArray] = {"theta_cell": flatten_cells(theta)}
+    if model == "three_binomial":
+        shares = theta.sum(PREDICTED)
+        rates = theta / shares
+        if theta.sizes[ACTUAL] == 2:
+            free = {"prevalence": shares.isel({ACTUAL: 1}, drop=True)}
+            free |= {name: rates.isel({ACTUAL: i, PREDICTED: i}, drop=True) for i, name in enumerate(RATES)}
+        else:
+            free = {"prevalence": shares.rename({ACTUAL: LABEL}), "rates": rates.transpose(..., *MATRIX)}
+    return group.assign({name: variable for name, variable in free.items() if name not in group})
+
+
 def replicates(
     theta: xr.DataArray, counts: xr.DataArray, metrics: MetricsLike, prevalence: PrevalenceLike, seed: int, size: int
 ) -> tuple[xr.Dataset, xr.Dataset]:
@@ -141,11 +160,11 @@ def replicates(
     return flatten_cells(future).to_dataset(), evaluate(future, metrics)
 
 
-def constants(base: Concentrations, counts: xr.DataArray) -> xr.Dataset:
-    """Return the prior's concentrations, labelled."""
+def constants(base: Concentrations, counts: xr.DataArray, model: str) -> xr.Dataset:
+    """Return the prior's concentrations as the story's program calls them."""
     coords = {dim: counts[dim].values for dim in MATRIX}
     variables: dict[str, Any] = {"concentration": (MATRIX, base.rows, {"long_name": "Prior concentration of the cell"})}
-    if not base.one_dirichlet:
+    if model == "three_binomial":
         label = {"long_name": "Prior concentration of the class share"}
         variables["share_concentration"] = ((ACTUAL,), base.shares, label)
     return xr.Dataset(variables, coords=coords)

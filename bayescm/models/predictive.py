@@ -242,10 +242,10 @@ def observed(program: Any) -> xr.Dataset:
 
 
 def constants(program: Any) -> xr.Dataset:
-    """Return the data of a program that are not its observations, labelled."""
+    """Return the data of a program that its free variables depend on, or that are not its observations, labelled."""
     from pytensor.graph.traversal import ancestors
 
-    seen = set(ancestors([program.rvs_to_values[rv] for rv in program.observed_RVs]))
+    seen = set(ancestors([program.rvs_to_values[rv] for rv in program.observed_RVs])) - set(ancestors(program.free_RVs))
     return _labelled(program, {v.name: v.get_value() for v in program.data_vars if v not in seen})
 
 
