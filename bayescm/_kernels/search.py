@@ -17,6 +17,7 @@ _BETWEEN = 3.0  # logit of a share of the outer mass, between the middle and the
 _LONGER = 1e-3
 _STEEP = 50.0  # of a difference of log densities
 LACKING = 1e-2  # in normal quantiles, of an interval's ends
+_BRACKET = 1e-5  # of the logit in which the narrowest interval is looked for: an end moves by about as many widths
 _EQUAL = 1e-2  # difference of the log densities at the ends of a highest-density interval
 FEW, _FEW_STEPS = 1.0, 10  # goal of the first steps of a search; how many of a quantile's may be such
 _STRIDE, _STUCK = 4.0, 10.0  # widths of a search that lost its way; last steps that it isn't near after
@@ -252,14 +253,23 @@ def _at_edge(k, kept, widths, ends, one):
 
 @kernel
 def _between(near, far, near_h, far_h, prob, ends, scale, one, goal):
-    """Move `ends` to equal densities, by Illinois' method in the logit of the share of the outer mass that is left."""
-    for _ in range(_STEPS):
+    """Move `ends` to equal densities, by Illinois' method in the logit of the share of the outer mass that is left.
+
+    Where cells have hardly any concentration the densities are rough, and no step is the right one for long: a bracket
+    that two steps haven't halved is halved, and needn't be narrower than the goal tells densities apart.
+    """
+    narrow, before = _BRACKET if goal < _BRACKET else 0.1 * goal, 2.0 * (far - near)
+    for step in range(_STEPS):
         t = (near * far_h - far * near_h) / (far_h - near_h)
+        if step % 3 == 2:
+            if 2.0 * (far - near) > before:
+                t = 0.5 * (near + far)
+            before = far - near
         h, _ = _tilt(t, prob, ends, scale, one, goal)
         if h > 0.0:
             near, near_h, far_h = t, h, 0.5 * far_h
         else:
             far, far_h, near_h = t, h, 0.5 * near_h
-        if abs(h) < 1e-8 or abs(far - near) < 1e-8 or near_h == far_h:
+        if abs(h) < 1e-8 or far - near < narrow or near_h == far_h:
             break
     return INSIDE

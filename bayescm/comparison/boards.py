@@ -23,6 +23,7 @@ from bayescm.metrics import MetricLike
 from bayescm.metrics.naming import naming
 from bayescm.models import same_items
 from bayescm.priors.concentrations import PrevalenceLike, PriorLike, resolved_prior
+from bayescm.results.stamps import stamped
 
 Array = NDArray[np.float64]
 
@@ -36,6 +37,7 @@ _TRUSTED = 1e-4
 _LEARN = 5  # systems from which a prior is learnt by default
 
 
+@stamped
 @takes_systems
 def leaderboard(
     counts: Any,

@@ -18,6 +18,7 @@ from bayescm.distributions.sample import warn_undefined
 from bayescm.inference import claims
 from bayescm.metrics import MetricsLike
 from bayescm.priors.concentrations import MODELS, PrevalenceLike, PriorLike, resolved_prior
+from bayescm.results.stamps import stamped
 
 _MEANING = {
     "independent": "Each system was tested on items of its own: a probability is about the systems on the population, "
@@ -31,6 +32,7 @@ _MEANING = {
 }
 
 
+@stamped
 @takes_systems
 def compare_systems(
     data: Any,

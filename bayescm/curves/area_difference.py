@@ -17,6 +17,7 @@ from bayescm.curves.roc_area import areas_of, of_range
 from bayescm.data import validate
 from bayescm.data.labels import Label
 from bayescm.data.schema import positive_class
+from bayescm.results.stamps import stamped
 
 Array = NDArray[np.float64]
 
@@ -57,6 +58,7 @@ class _Two(NamedTuple):
         return self.paired and np.array_equal(one, other)
 
 
+@stamped
 def auc_difference(
     y_true: Any,
     y_score: Mapping[str, ArrayLike],

@@ -15,6 +15,7 @@ from bayescm.data.thresholds import counts_at_thresholds
 from bayescm.inference import proportions
 from bayescm.inference.intervals import interval
 from bayescm.metrics import parts, resolve
+from bayescm.results.stamps import stamped
 
 Array = NDArray[np.float64]
 
@@ -25,6 +26,7 @@ _CORNERS = {"roc": (1, 0), "pr": (0, 0)}
 _BAYESIAN = ("flat", "jeffreys")
 
 
+@stamped
 def curve_intervals(
     y_true: ArrayLike,
     y_score: ArrayLike,

@@ -16,6 +16,7 @@ from bayescm.curves.options import stretch
 from bayescm.curves.partial import PartialAreas
 from bayescm.data import validate
 from bayescm.data.labels import Label
+from bayescm.results.stamps import stamped
 
 INTERPOLATED = "davis_goadrich"
 _OF_RATES = ("average_precision", INTERPOLATED)
@@ -31,6 +32,7 @@ METHODS = {
 }
 
 
+@stamped
 def aucpr(
     y_true: ArrayLike,
     y_score: Any,

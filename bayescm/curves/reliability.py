@@ -14,6 +14,7 @@ from bayescm.data.labels import Label
 from bayescm.data.schema import CI_BOUND, attributes, interval_coordinate, positive_class
 from bayescm.data.scores import check_scores
 from bayescm.inference import proportions
+from bayescm.results.stamps import stamped
 
 Array = NDArray[np.float64]
 
@@ -40,6 +41,7 @@ _NAMES = {
 }
 
 
+@stamped
 def reliability(
     y_true: ArrayLike,
     y_score: ArrayLike,

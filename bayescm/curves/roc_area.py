@@ -17,6 +17,7 @@ from bayescm.data import validate
 from bayescm.data.labels import Label
 from bayescm.data.options import plain_words
 from bayescm.data.schema import CI_BOUND, batch_names
+from bayescm.results.stamps import stamped
 
 METHODS = {
     "delong": delong.delong,
@@ -35,6 +36,7 @@ _OF_DELONG = {"delong", "logit_delong"}
 PARTIAL = ("delong", "bootstrap", "bayesian", "smoothed")
 
 
+@stamped
 @plain_words
 def auc(
     y_true: ArrayLike,

@@ -15,6 +15,7 @@ from bayescm.data.random import Stream, matrix_rng
 from bayescm.data.schema import CI_BOUND, METRIC, as_read, attributes, by_matrix, interval_coordinate, labels_of
 from bayescm.inference import proportions
 from bayescm.metrics import Metric, MetricsLike, compute, coordinates, parts, per_label, resolve
+from bayescm.results.stamps import stamped
 
 Array = NDArray[np.float64]
 Found = list[tuple[Array, Array, Array, Array]]
@@ -56,6 +57,7 @@ class _Plan:
         return self.ci_prob if self.bound == "both" else 2.0 * self.ci_prob - 1.0
 
 
+@stamped
 @takes_counts
 def interval(
     counts: Any,

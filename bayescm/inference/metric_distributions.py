@@ -28,6 +28,7 @@ from bayescm.priors.concentrations import (
 
 Array = NDArray[np.float64]
 
+NUMERICAL = "numerical"  # the attr `method` of a distribution that is found from a function alone
 _GRID = 257
 _ENDS = 5e-4  # probability beyond the grid of a density, on either side
 _WORDS = {
@@ -75,6 +76,8 @@ class MetricDistribution:
         kind = kinds.get(type(self.dist), "by its function")
         if isinstance(self.dist, distributions.Integral):
             kind = f"{self.dist.integrals} integral{'s' if self.dist.integrals > 1 else ''}"
+        if self.attrs.get("method") == NUMERICAL:
+            kind = "numerical, from its function: error() says how good"
         sizes = ", ".join(f"{dim}: {size}" for dim, size in self.point.sizes.items())
         return f"<bayescm.MetricDistribution of {self.metric.name} ({kind}){' over ' + sizes if sizes else ''}>"
 
@@ -222,7 +225,7 @@ def metric_distribution(
     prior: PriorLike | None = None,
     prevalence: PrevalenceLike = None,
 ) -> MetricDistribution:
-    """Return the exact posterior distribution of a metric.
+    """Return the posterior distribution of a metric: exact, or numerical for a function of one's own.
 
     Parameters
     ----------
@@ -238,7 +241,8 @@ def metric_distribution(
     Returns
     -------
     MetricDistribution
-        With ``pdf cdf sf ppf mean median var std hdi eti error`` and ``to_dataset()``.
+        With ``pdf cdf sf ppf mean median var std hdi eti error`` and ``to_dataset()``. The attr ``method`` is
+        "exact", or "numerical" for a function of one's own.
 
     Raises
     ------
@@ -251,7 +255,8 @@ def metric_distribution(
     A closed form where there is one; else the mean of a Beta's cdf over one or two other Betas, by quadrature whose
     step is halved until two answers agree (``error`` is their difference). See the page on theory. The distribution of
     a function of one's own, monotone in recall and in specificity, is found from the function alone: slower (some
-    tenths of a second for a matrix) and good to 1e-4 or so; ``error`` says how far it came.
+    tenths of a second for a matrix) and good to 1e-4 or so, not exact; ``error`` says how far it came. `summary`,
+    made for many metrics of many matrices, answers such a function by draws.
 
     Examples
     --------
@@ -299,9 +304,11 @@ def known_distribution(
     dims = template.dims if point.ndim == template.ndim else (*template.dims, "class_label")
     coords: dict[Any, Any] = {**template.coords, **({} if dims == template.dims else {"class_label": labels})}
     labelled = xr.DataArray(point, dims=dims, coords=coords, name=resolved.name, attrs=describe(resolved))
+    by_formula = distributions.exact_distribution(resolved, posterior) is not None
     attrs = attributes(
-        model=model, prior=prior, prevalence=prevalence, assumptions=assumed(prevalence), **as_read(counts)
-    )
+        model=model, prior=prior, prevalence=prevalence, assumptions=assumed(prevalence),
+        method="exact" if by_formula else NUMERICAL, **as_read(counts),
+    )  # fmt: skip
     return MetricDistribution(resolved, dist, labelled, attrs)
 
 

@@ -22,6 +22,7 @@ from bayescm.models import same_items
 from bayescm.models.cell_draws import draws_of_answers
 from bayescm.priors.concentrations import Concentrations, PrevalenceLike, PriorLike, concentrations, resolved_prior
 from bayescm.results.names import of_empty_classes
+from bayescm.results.stamps import stamped
 
 Array = NDArray[np.float64]
 
@@ -44,6 +45,7 @@ class _Plan:
     """Names of the metrics that need no draws: the same for every matrix."""
 
 
+@stamped
 @takes_counts
 def summary(
     counts: Any,

@@ -38,6 +38,7 @@ from bayescm.priors.concentrations import (
     exchange,
     resolved_prior,
 )
+from bayescm.results.stamps import stamped
 
 Array = NDArray[np.float64]
 
@@ -79,6 +80,7 @@ class _Plan:
     which: same_items.Patterns | None
 
 
+@stamped
 @takes_counts
 def decide(
     counts: Any,

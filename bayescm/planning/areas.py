@@ -12,6 +12,7 @@ from bayescm.data.assumptions import EACH_CLASS, OWN_ITEMS, SAME_ITEMS, assumed
 from bayescm.data.schema import attributes
 from bayescm.distributions.beta_binomial import MOST
 from bayescm.inference.proportions import normal_quantile
+from bayescm.results.stamps import stamped
 
 _LEAST = 2  # items of a class, to see how its scores vary
 
@@ -81,6 +82,7 @@ class _Plan:
         return float(special.ndtr((gap - self.z * without) / planned))
 
 
+@stamped
 def sample_size_of_auc(
     auc: float,
     other: float | None = None,

@@ -17,6 +17,7 @@ from bayescm.inference import audits
 from bayescm.metrics import MetricLike, parts, per_label, resolve
 from bayescm.planning.costs import constant_actions, cost_matrix
 from bayescm.priors.concentrations import PriorLike, resolved_prior
+from bayescm.results.stamps import stamped
 
 Array = NDArray[np.float64]
 Whole = NDArray[np.int64]
@@ -50,6 +51,7 @@ _SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 _NODES, _TAIL = 2**15, 1e-16
 
 
+@stamped
 def allocate(
     counts: xr.DataArray, n_labels: int, metric: MetricLike = "accuracy", *, prior: PriorLike | None = None
 ) -> xr.Dataset:
@@ -123,6 +125,7 @@ def allocate(
     ).pipe(_named)
 
 
+@stamped
 def label_value(
     counts: xr.DataArray,
     costs: Any,

@@ -20,6 +20,7 @@ from bayescm.planning.beliefs import Beliefs
 from bayescm.planning.whole_tests import Test, quantile
 from bayescm.planning.widths import Proportion
 from bayescm.priors.concentrations import PriorLike, resolved_prior
+from bayescm.results.stamps import stamped
 
 Array = NDArray[np.float64]
 
@@ -28,6 +29,7 @@ _MOST_SCANNED = 4096
 TOGETHER = "all together"
 
 
+@stamped
 @plain_words
 def sample_size(
     metrics: MetricsLike = "accuracy",

@@ -18,12 +18,14 @@ from bayescm.metrics.naming import naming
 from bayescm.planning import gaps
 from bayescm.planning.contests import Apart, Together
 from bayescm.priors.concentrations import Concentrations, PriorLike, concentrations, of_pairs, resolved_prior
+from bayescm.results.stamps import stamped
 
 _CLOSE = 1e-3
 _STEPS, _NEAR = 200, 1.01  # to find an error rate that is kept, but for the rounding of groups
 _CLASSES = {"accuracy": (0, 1), "specificity": (0,), "recall": (1,)}
 
 
+@stamped
 @plain_words
 def sample_size_to_compare(
     first: Any,

@@ -74,7 +74,8 @@ def region(
         Of "simulate": simulations per point (10,000) and their seed; of an audit, draws (100,000).
     grid : int, pair of ints or pair of array_like, optional
         Points per axis (y, x) over the smallest window that holds all regions of the batch, or the axes themselves,
-        increasing in [0, 1]. Default: 257 points (65 for "simulate"); for lazy counts 501 points over [0, 1].
+        increasing in [0, 1]. Default: 257 points (65 for "simulate"). Lazy counts are computed for that window, the
+        levels aren't; with axes given nothing is.
 
     Returns
     -------
@@ -218,8 +219,6 @@ def _axes(counts: xr.DataArray, made: Options, method: Method, given: Any) -> tu
     axes = _two_axes(given)
     if axes is not None:
         return axes
-    if counts.chunks is not None:
-        return axis(_POINTS_OF_BAND), axis(_POINTS_OF_BAND)
     default = _POINTS_SIMULATED if made.name == "simulate" else _POINTS
     sizes = (default, default) if given is None else _sizes(given)
     boxes = method.shown(flat(counts.values), made.complete)

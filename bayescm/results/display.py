@@ -2,7 +2,7 @@
 
 import json
 import textwrap
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +13,8 @@ from bayescm.metrics import resolve
 from bayescm.results import writing
 from bayescm.results.escape import for_html, for_terminal
 from bayescm.results.names import MOST_ROWS, NO_ITEMS, called
-from bayescm.results.views import VIEWS, View, view_of
+from bayescm.results.stamps import is_stamped, stamp, unchanged
+from bayescm.results.views import VIEWS, View, main_variable, view_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -80,6 +81,11 @@ class Answer:
             raise ValueError(
                 f"`.bayescm` tells what {', '.join(view.source for view in VIEWS)} returned, whole and in memory; this "
                 "isn't. Take the result as it came, with all its variables and attrs (`.compute()` if it is lazy)."
+            )
+        if is_stamped(found[1]) and not unchanged(*found):
+            raise ValueError(
+                "`.bayescm` tells the numbers that bayescm returned, or a selection of their rows; these were changed "
+                "(a mean, rounding, arithmetic?). Ask the result as it came, and change what `.table()` gives."
             )
         return found
 
@@ -158,7 +164,8 @@ class Answer:
         found = [i for i, name in enumerate(names) if name == metric or name.startswith(f"{metric}[")]
         if not found:
             raise ValueError(f"The result has no {metric!r}; it has {', '.join(names) or 'one metric only'}.")
-        return data.isel({METRIC: found[0] if len(found) == 1 else found})
+        part = data.isel({METRIC: found[0] if len(found) == 1 else found})
+        return stamp(part) if is_stamped(data) else part
 
     def __repr__(self) -> str:
         return "\n\n".join(self.paragraphs())
@@ -207,7 +214,7 @@ def _frame(view: View, data: xr.Dataset) -> "pd.DataFrame":
     import pandas as pd
 
     frame = pd.DataFrame(view.records(data))
-    batch = [str(dim) for dim in data[_main_variable(data)].dims if dim != CI_BOUND]
+    batch = [str(dim) for dim in data[main_variable(data)].dims if dim != CI_BOUND]
     index = [name for name in dict.fromkeys([*batch, *view.index]) if name in frame]
     constant = [name for name in index if name not in batch and len(index) > 1 and len(batch) > 0]
     frame = frame.drop(columns=constant)
@@ -215,14 +222,9 @@ def _frame(view: View, data: xr.Dataset) -> "pd.DataFrame":
     return frame.set_index(kept) if kept else frame
 
 
-def _main_variable(data: xr.Dataset) -> Hashable:
-    """Return the variable that has a value for every row."""
-    return next(name for name in ("interval", "n_items", "value", "labels") if name in data)
-
-
 def _rows(data: xr.Dataset) -> int:
     """Return the number of rows of the table."""
-    found = data[_main_variable(data)]
+    found = data[main_variable(data)]
     return int(found.size // found.sizes.get(CI_BOUND, 1))
 
 
@@ -276,11 +278,13 @@ def _contents(data: xr.Dataset | xr.DataTree) -> str:
 
 
 def _made(data: xr.Dataset | xr.DataTree, tell: Callable[[Answer], str]) -> str | None:
-    """Tell a result; None where xarray's own view is shown: of anything else, of too many rows, of parts."""
+    """Tell a result; None where xarray's own view is shown: of anything else, many rows, parts, other numbers."""
     found = view_of(data)
     if found is None or (_rows(found[1]) > MOST_ROWS and not found[0].cut):
         return None
     try:
+        if not is_stamped(found[1]):  # it was lazy: nothing shows whether these are its numbers
+            return None
         return tell(Answer(data))
     except (KeyError, IndexError, TypeError, ValueError):  # parts that no sentence fits; what is shown must not fail
         return None

@@ -1,10 +1,10 @@
 """What kind of result a Dataset is, and how each kind is told: a sentence, records, the columns of a short table.
 
-A view answers for a Dataset that has its variables, of these kinds, and its attrs: one that was cut, reduced or
-computed with has other ones, and is shown as xarray shows it.
+A view answers for a Dataset that has its variables, of these kinds, and its attrs: one that was cut to pieces has other
+ones, one that was reduced or computed with other numbers (:mod:`bayescm.results.stamps`); xarray shows it in its way.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -154,6 +154,11 @@ VIEWS = (
     ),
 )  # fmt: skip
 """Of several that fit the first is taken."""
+
+
+def main_variable(data: xr.Dataset) -> Hashable:
+    """Return the variable that has a value for every row."""
+    return next(name for name in ("interval", "n_items", "value", "labels") if name in data)
 
 
 def view_of(data: Any) -> tuple[View, xr.Dataset] | None:

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import bayescm
 from bayescm.distributions import Beta, Point, dirichlet, exact_distribution
 from bayescm.distributions.numeric import Numeric, _directions, numeric_distribution
 from bayescm.metrics import compute, resolve
@@ -222,3 +223,18 @@ def test_the_test_runs_once_for_each_function():
         assert isinstance(numeric_distribution(metric, posterior()), Numeric)
     assert len(calls) == 4
     assert _directions(counted, "cells") == (1, 1, 0)
+
+
+def test_a_distribution_says_whether_it_is_exact():
+    counts = bayescm.from_cells(tp=26, fn=0, fp=2, tn=6)
+
+    def own(tp, fp, fn):
+        return tp / (tp + 0.5 * fp + 0.5 * fn)
+
+    ours, exact = bayescm.metric_distribution(counts, own), bayescm.metric_distribution(counts, "f1")
+    assert ours.attrs["method"] == ours.to_dataset().attrs["method"] == "numerical"
+    assert exact.attrs["method"] == bayescm.summary(counts, "f1").method.item() == "exact"
+    assert "numerical, from its function" in repr(ours)
+    assert float(ours.error(0.9)) > 0.0  # what it is good to is stated, and true:
+    assert abs(float(ours.cdf(0.9) - exact.cdf(0.9))) < 1e-4
+    assert bayescm.summary(counts, own, random_seed=1).method.item() == "draws"

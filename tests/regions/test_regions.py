@@ -486,6 +486,14 @@ def test_batches_keep_dims_and_lazy_counts_agree():
     )  # fmt: skip
 
 
+@pytest.mark.parametrize("options", [{}, {"grid": 33}, {"method": "ellipse"}, {"space": "roc"}])
+def test_lazy_counts_have_the_grid_of_the_same_counts(options):
+    counts = bayescm.from_cells(tp=[26, 20], fn=[2, 8], fp=[3, 1], tn=[6, 8], dims="system")
+    lazy = bayescm.region(counts.chunk(system=1), **options)
+    assert lazy.level.chunks is not None
+    xr.testing.assert_identical(lazy.compute(), bayescm.region(counts, **options))
+
+
 def test_netcdf_round_trip(tmp_path):
     for name, settings in {"a": {"method": "exact"}, "b": {"method": "credible", "prior": [[1, 2], [3, 4]]}}.items():
         data = bayescm.region(counts_of(*MMU[0]), grid=17, **settings)

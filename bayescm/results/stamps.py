@@ -1,0 +1,85 @@
+"""Stamps: a digest of the numbers of a result in its attrs, so that no sentence is told of other numbers.
+
+A result that was averaged, rounded or computed with keeps its attrs, and its variables their names and kinds; its
+numbers tell. There is a digest for each row, so a selection of rows still has its own. It is no seal: it tells what was
+changed by accident, not what was forged.
+"""
+
+import hashlib
+import types
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, cast
+
+import numpy as np
+import xarray as xr
+
+from bayescm.data.schema import CI_BOUND
+from bayescm.results.views import View, main_variable, view_of
+
+STAMP = "stamp"
+"""The attr: digests of the rows, or one of all where there are many."""
+_BYTES = 4  # of a digest: of 1,000 rows one is met by chance in 1 of 4 million changes
+_MOST_ROWS = 1000  # digests of 9 characters each; an attribute of a netCDF file can hold 64,000
+
+
+def stamped[**P, R](function: Callable[P, R]) -> Callable[P, R]:
+    """Let a function stamp the result that it returns; to all who look it is the same function of the same module."""
+
+    def call(*given: Any, **options: Any) -> Any:
+        return mark(function(*given, **options))
+
+    mark = stamp
+    made = types.FunctionType(call.__code__, function.__globals__, call.__name__, None, call.__closure__)
+    return cast("Callable[P, R]", wraps(function)(made))
+
+
+def stamp[T](result: T) -> T:
+    """Write the digests of a result into its attrs; anything else, and what is lazy, is left as it is."""
+    found = view_of(result)
+    if found is not None:
+        part: Any = result["summary"] if isinstance(result, xr.DataTree) else result
+        part.attrs = part.attrs | {STAMP: " ".join(_digests(*found))}  # a selection may share its attrs
+    return result
+
+
+def is_stamped(data: xr.Dataset) -> bool:
+    """Say whether a result has a stamp: what was lazy has none."""
+    return STAMP in data.attrs
+
+
+def unchanged(view: View, data: xr.Dataset) -> bool:
+    """Say whether a stamped result, or a selection of its rows, has the numbers that it was stamped with."""
+    return set(_digests(view, data)) <= set(str(data.attrs[STAMP]).split())
+
+
+def _digests(view: View, data: xr.Dataset) -> list[str]:
+    """Return a digest of each row of a result, or one of the numbers of all rows where there are many."""
+    dims = [dim for dim in data[main_variable(data)].dims if dim != CI_BOUND]
+    columns = [_by_row(data, name, dims) for name in sorted(view.variables)]
+    if len(columns[0]) > _MOST_ROWS:
+        numbers = [column for column in columns if column.dtype.kind != "O"]
+        return [_digest([column.tobytes() for column in numbers])]
+    return [_digest(map(_plain, row)) for row in zip(*columns, strict=True)]
+
+
+def _by_row(data: xr.Dataset, name: str, dims: list[Any]) -> Any:
+    """Return the values of a variable for each row (rows, values): little-endian numbers, or words as objects."""
+    variable = data[name].variable
+    order = [*dims, *sorted(set(variable.dims) - set(dims), key=str)]
+    values = variable.set_dims({dim: data.sizes[dim] for dim in order}).transpose(*order).values
+    kind = {"f": "<f8", "i": "<i8", "b": "u1"}.get(values.dtype.kind, "O")
+    rows = int(np.prod([data.sizes[dim] for dim in dims]))
+    return np.ascontiguousarray(values.reshape(rows, -1).astype(kind))
+
+
+def _plain(values: Any) -> bytes:
+    """Return the values of a row as bytes, which don't depend on how long the longest word is."""
+    return "\0".join(map(str, values)).encode() + b"\0" if values.dtype.kind == "O" else values.tobytes()
+
+
+def _digest(parts: Any) -> str:
+    made = hashlib.blake2b(digest_size=_BYTES)
+    for part in parts:
+        made.update(part)
+    return made.hexdigest()
