@@ -67,7 +67,7 @@ def _by_row(data: xr.Dataset, name: str, dims: list[Any]) -> Any:
     """Return the values of a variable for each row (rows, values): little-endian numbers, or words as objects."""
     variable = data[name].variable
     order = [*dims, *sorted(set(variable.dims) - set(dims), key=str)]
-    values = variable.set_dims({dim: data.sizes[dim] for dim in order}).transpose(*order).values
+    values = variable.set_dims({dim: data.sizes[dim] for dim in order}).transpose(*order).values  # type: ignore[no-untyped-call]
     kind = {"f": "<f8", "i": "<i8", "b": "u1"}.get(values.dtype.kind, "O")
     rows = int(np.prod([data.sizes[dim] for dim in dims]))
     return np.ascontiguousarray(values.reshape(rows, -1).astype(kind))
