@@ -205,7 +205,7 @@ FUNCTIONS: dict[str, dict[str, Maker]] = {
         "y_true": truth,
         "y_score": scores,
         "draws": pick(50, 50, 0, 1.5),
-        "prior": pick("dirichlet_process", "smoothed", "laplace", 1, 0, np.nan, "x", 1e9),
+        "prior": pick("prior_item", "smoothed", "laplace", 1, 0, np.nan, "x", 1e9),
     },
     "decide": {"counts": pick(binary, many, dimmed("system"), same_items, bad_counts), "costs": costs},
     "decision_curve": {"counts": pick(binary, binary, thresholds_of, batch, bad_counts)},

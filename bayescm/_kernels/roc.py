@@ -2,8 +2,8 @@
 
 A ranking is a sequence of steps from the largest score down: a run of scores that controls alone have, and then, as a
 rule, a score that cases have, with the controls that tie with them. Between two distinct scores lies a gap; gap g is
-(g, g + 1) on the stretched axis, and the g-th distinct score (from 0) stands at g + 1. The mass that no item holds (the
-sticks of a Dirichlet process) lies inside the gaps.
+(g, g + 1) on the stretched axis, and the g-th distinct score (from 0) stands at g + 1. A smoothed distribution has mass
+inside the gaps.
 """
 
 import math
@@ -13,7 +13,7 @@ import numpy as np
 
 from bayescm._kernels.codes import Read
 from bayescm._kernels.jit import kernel
-from bayescm._kernels.masses import FEW, break_sticks, masses, most_sticks, spread
+from bayescm._kernels.masses import FEW, masses, spread
 
 _HUGE = 1e15
 _SMALL = 0.01
@@ -24,10 +24,10 @@ class Ranking(NamedTuple):
 
     first: Any
     """(S + 1,) the distinct score that each step begins with; the last is their number."""
-    middle: Any
-    """(S,) the distinct score that ends the step's run of controls; the step has it if the next begins behind it."""
     above: Any
-    """(K + 1,) controls above each distinct score: where a run is split by a stick."""
+    """(K + 1,) controls above each distinct score: where a run is split by a prior case."""
+    cuts: Any
+    """(M,) steps before each place where the rates are to be read; no run passes one."""
 
 
 class Steps(NamedTuple):
@@ -52,21 +52,37 @@ def _room(size):
 
 
 @kernel
-def merge(rng, ranking, given, places, sticks, order, marks, steps, at):
-    """Put the masses of a ranking, the sticks and the marks in one sequence of steps.
+def draw_masses(rng, items, shapes, noise, filled):
+    """Fill the masses of all steps: gamma variables of a shape for every item, of controls and of cases."""
+    masses(rng, items.run, shapes[0], noise, filled.run)
+    masses(rng, items.cases, shapes[1], noise, filled.cases)
+    masses(rng, items.tied, shapes[0], noise, filled.tied)
+
+
+@kernel
+def prior_weight(rng, weight, members):
+    """Return the mass of the prior item of a class; without other items any will do, and a small shape underflows."""
+    return 0.0 if weight <= 0.0 else rng.standard_gamma(weight) if members > 0 else 1.0
+
+
+@kernel
+def with_prior_items(rng, ranking, items, given, weights, shape, steps, at):
+    """Copy a ranking's steps with a prior item of each class, which has the score of an item of the other class.
+
+    That item is drawn by its mass. One of a run is drawn among the run's controls: its mass has one unit of shape more
+    than it had.
 
     Parameters
     ----------
     rng : numpy.random.Generator
     ranking : Ranking
+    items : Steps of int64 arrays (S,)
     given : Steps of float64 arrays (S,)
         Masses of the ranking's steps.
-    places, sticks : float64 arrays (n,)
-        Where the sticks lie, and their masses: of controls as negative numbers.
-    order : int64 array (n,)
-        Of the places, increasing.
-    marks : float64 array (M,)
-        Increasing places where the rates are to be read; no run passes one.
+    weights : pair of float64
+        Masses of the prior control and the prior case.
+    shape : float64
+        Of a control's mass.
     steps : Steps of float64 arrays, filled
         Masses of the steps of the sequence.
     at : float64 array (M,), filled
@@ -77,44 +93,43 @@ def merge(rng, ranking, given, places, sticks, order, marks, steps, at):
     int
         Number of steps.
     """
-    first, middle, above = ranking
+    first, above, cuts = ranking
     runs, cases, tied = given
     df, dt, dtied = steps
-    number, last = len(first) - 1, len(order) + len(marks)
-    e, s, j, m, done = 0, 0, 0, 0, 0
-    left = runs[0] if number else 0.0
-    for event in range(last + 1):
-        place = places[order[j]] if j < len(order) else np.inf
-        marked = m < len(marks) and marks[m] <= place
-        if event == last:
-            goal = number
-        elif marked:
-            goal = min(np.searchsorted(first, int(marks[m])), number)
-        else:
-            goal = np.searchsorted(first, int(place), side="right") - 1
-        if s < goal:
-            while s < goal:
-                df[e], dt[e], dtied[e] = left, cases[s], tied[s]
-                e += 1
-                s += 1
-                left = runs[s] if s < number else 0.0
-            done = above[first[s]]
-        if event == last:
-            break
-        if marked:
+    goal_f, goal_t = rng.random() * (runs.sum() + tied.sum()), rng.random() * cases.sum()
+    new_control, new_case = weights
+    t, f, e, m = 0.0, 0.0, 0, 0
+    for s in range(len(runs)):
+        while m < len(cuts) and cuts[m] == s:
             at[m] = e
             m += 1
-            continue
-        cut, end = above[int(place)], above[middle[s] if s < number else first[s]]
-        part = left if cut == end else 0.0
-        if done < cut < end:
-            part = left * rng.beta(float(cut - done), float(end - cut))
-        left -= part
-        done = cut
-        weight = sticks[order[j]]
-        df[e], dt[e], dtied[e] = part, max(weight, 0.0), max(-weight, 0.0)
+        run, up, right = runs[s], cases[s], tied[s]
+        f += run
+        if new_case > 0.0 and f > goal_f:
+            start, number = above[first[s]], items.run[s]
+            k = np.searchsorted(above, start + int(rng.random() * number), side="right") - 1
+            before, alike = above[k] - start, above[k + 1] - above[k]
+            behind = number - before - alike
+            front = rng.standard_gamma(shape * before) if before > 0 else 0.0
+            own = rng.standard_gamma(shape * alike + 1.0)
+            rest = rng.standard_gamma(shape * behind) if behind > 0 else 0.0
+            part = run / (front + own + rest)
+            df[e], dt[e], dtied[e] = front * part, new_case, own * part
+            e += 1
+            run, new_case = rest * part, 0.0
+        f += right
+        t += up
+        df[e], dt[e], dtied[e] = run, up, right
+        if f > goal_f:
+            dt[e] += new_case
+            new_case = 0.0
+        if t > goal_t:
+            dtied[e] += new_control
+            new_control = 0.0
         e += 1
-        j += 1
+    while m < len(cuts):
+        at[m] = e
+        m += 1
     return e
 
 
@@ -125,7 +140,7 @@ def trace(steps, number, at, solid, odds, fprs, tprs, read):
     Parameters
     ----------
     steps : Steps of float64 arrays
-        As :func:`merge` fills them; not normalised.
+        As :func:`with_prior_items` fills them; not normalised.
     number : int
         How many of them there are.
     at : float64 array (M,)
@@ -225,7 +240,7 @@ def _log(x):
 
 
 @kernel
-def single(rng, ranking, items, concentration, marks, odds, fprs, tprs, read):
+def single(rng, ranking, items, prior, odds, fprs, tprs, read):
     """Draw the curves of one ranking: a row of every output per draw.
 
     Parameters
@@ -234,38 +249,27 @@ def single(rng, ranking, items, concentration, marks, odds, fprs, tprs, read):
         Used up by these draws alone.
     ranking : Ranking
     items : Steps of int64 arrays (S,)
-    concentration : float64 array (2,)
-        Of controls, then cases.
-    marks, fprs, tprs
-        As of :func:`merge` and :func:`trace`.
+    prior : float64 array (2, 2)
+        Of controls, then cases: the shape of an item's mass, and that of the prior item's.
+    fprs, tprs
+        As of :func:`trace`.
     odds : float64 array (draws,)
     read : Read, filled
     """
     number = len(items.cases)
     given, noise = _room(number), np.empty(FEW * number)
-    ties = items.tied.max() > 0
     members = items.run.sum() + items.tied.sum(), items.cases.sum()
-    limits = most_sticks(concentration[0]), most_sticks(concentration[1])
-    sticks, places = np.empty(limits[0] + limits[1]), np.empty(limits[0] + limits[1])
-    steps, at = _room(number + len(sticks)), np.empty(len(marks))
+    steps, at = _room(number + 1), np.empty(len(ranking.cuts))
     for d in range(len(odds)):
-        masses(rng, items.run, noise, given.run)
-        masses(rng, items.cases, noise, given.cases)
-        if ties:
-            masses(rng, items.tied, noise, given.tied)
-        n0 = break_sticks(rng, concentration[0], members[0], sticks[: limits[0]])
-        n1 = break_sticks(rng, concentration[1], members[1], sticks[n0 : n0 + limits[1]])
-        for k in range(n0 + n1):
-            places[k] = rng.random() * (ranking.first[-1] + 1)
-        sticks[:n0] *= -1.0
-        order = np.argsort(places[: n0 + n1])
-        e = merge(rng, ranking, given, places, sticks, order, marks, steps, at)
+        draw_masses(rng, items, prior[:, 0], noise, given)
+        weights = prior_weight(rng, prior[0, 1], members[0]), prior_weight(rng, prior[1, 1], members[1])
+        e = with_prior_items(rng, ranking, items, given, weights, prior[0, 0], steps, at)
         trace(steps, e, at, True, odds[d], fprs, tprs, _part(read, d))
 
 
 @kernel
-def joint(rng, positive, step_of, firsts, concentration, marks, odds, fprs, tprs, read):
-    """Draw the curves of several systems that scored the same items: the items' masses are shared.
+def joint(rng, positive, step_of, firsts, prior, cuts, odds, fprs, tprs, read):
+    """Draw the curves of several systems that scored the same items: the items' masses and prior items are shared.
 
     Each system alone has the distribution of :func:`single`.
 
@@ -277,40 +281,47 @@ def joint(rng, positive, step_of, firsts, concentration, marks, odds, fprs, tprs
         The distinct score, counted from the largest, that each system gave each item.
     firsts : int64 array (systems,)
         Number of distinct scores of each system.
-    concentration, odds, fprs, tprs
+    prior, odds, fprs, tprs
         As of :func:`single`.
-    marks : float64 array (systems, M)
+    cuts : float64 array (systems, M)
+        Distinct scores before each mark.
     read : Read of arrays (systems, draws, ...), filled
     """
     systems, items = step_of.shape
-    most = firsts.max()
-    weights = np.empty(items)
-    given = _room(most)  # no runs
-    limits = most_sticks(concentration[0]), most_sticks(concentration[1])
-    sticks, places = np.empty(limits[0] + limits[1]), np.empty(limits[0] + limits[1])
-    steps, at = _room(most + len(sticks)), np.empty(marks.shape[1])
-    numbers = np.arange(most + 1)  # a step for each distinct score, without a run
-    nobody = np.zeros(most + 1, np.int64)
+    weights, steps = np.empty(items), _room(firsts.max())  # a step for each distinct score, without a run
+    of_class = positive.astype(np.int64)
+    members = items - positive.sum(), positive.sum()
+    totals, goals, own = np.empty(2), np.empty(2), np.empty(2)
+    picked = np.empty(2, np.int64)
     for d in range(len(odds)):
+        totals[:] = 0.0
         for i in range(items):
-            weights[i] = rng.standard_exponential()
-        n0 = break_sticks(rng, concentration[0], items - positive.sum(), sticks[: limits[0]])
-        n1 = break_sticks(rng, concentration[1], positive.sum(), sticks[n0 : n0 + limits[1]])
-        sticks[:n0] *= -1.0
+            shape = prior[of_class[i], 0]
+            weights[i] = rng.standard_exponential() if shape == 1.0 else rng.standard_gamma(shape)
+            totals[of_class[i]] += weights[i]
+        for c in range(2):
+            own[c] = prior_weight(rng, prior[c, 1], members[c])
+            goals[c] = rng.random() * totals[c]
+        picked[:] = -1  # of each class the item that the other's prior item looks like
+        totals[:] = 0.0
+        for i in range(items):
+            c = of_class[i]
+            totals[c] += weights[i]
+            if picked[c] < 0 and totals[c] > goals[c]:
+                picked[c] = i
         for k in range(systems):
-            given.cases[:] = 0.0
-            given.tied[:] = 0.0
+            steps.cases[:] = 0.0
+            steps.tied[:] = 0.0
             for i in range(items):
                 if positive[i]:
-                    given.cases[step_of[k, i]] += weights[i]
+                    steps.cases[step_of[k, i]] += weights[i]
                 else:
-                    given.tied[step_of[k, i]] += weights[i]
-            for j in range(n0 + n1):
-                places[j] = rng.random() * (firsts[k] + 1)
-            order = np.argsort(places[: n0 + n1])
-            first = numbers[: firsts[k] + 1]
-            e = merge(rng, Ranking(first, first[:-1], nobody), given, places, sticks, order, marks[k], steps, at)
-            trace(steps, e, at, True, odds[d], fprs, tprs, _part(_part(read, k), d))
+                    steps.tied[step_of[k, i]] += weights[i]
+            if picked[0] >= 0:
+                steps.cases[step_of[k, picked[0]]] += own[1]
+            if picked[1] >= 0:
+                steps.tied[step_of[k, picked[1]]] += own[0]
+            trace(steps, firsts[k], cuts[k], True, odds[d], fprs, tprs, _part(_part(read, k), d))
 
 
 @kernel
@@ -322,7 +333,9 @@ def smoothed(rng, cases, controls, marks, odds, fprs, tprs, read):
     rng : numpy.random.Generator
     cases, controls : int64 arrays (K,)
         Items at each distinct score.
-    marks, odds, fprs, tprs, read
+    marks : float64 array (M,)
+        Increasing places on the stretched axis where the rates are to be read.
+    odds, fprs, tprs, read
         As of :func:`single`.
     """
     k = len(cases)

@@ -29,12 +29,12 @@ EPILOG = """examples:
   bayescm compare long.csv --by model --item question          columns model, question, correct: a row per answer
   bayescm compare runs.csv                                     columns system, item, run, correct: several runs
   bayescm compare systems.csv                                  columns tp,fn,fp,tn: a row, and a test set, per system
-  bayescm compare scores.csv --score A --score B               areas under the ROC curve, by DeLong
+  bayescm compare scores.csv --score A --score B               areas under the ROC curve
   bayescm compare scores.csv --score score --by site           the same of independent samples, one per site
 """
 _NOT_OF_SCORES = (
-    "predicted", "metrics", "reference", "design", "rope", "margin", "require", "model", "prior",
-    "prevalence", "ci_kind", "seed", "item", "runs",
+    "predicted", "metrics", "reference", "design", "rope", "margin", "require", "model", "prior", "prevalence",
+    "ci_kind", "item", "runs",
 )  # fmt: skip
 _FLIPS = ("both_right", "only_first_right", "only_second_right", "both_wrong")
 
@@ -45,6 +45,7 @@ def add_parser(commands: Any) -> None:
     add_systems(p)
     p.add_argument("--score", action="append", metavar="COLUMN", help="column of a system's scores; repeatable")
     p.add_argument("--direction", default="larger", help="scores that mean positive: larger (default) or smaller")
+    p.add_argument("--method", default="bayesian", help="of --score: bayesian (default), delong or bootstrap")
     p.add_argument("--metrics", metavar="LIST", help="names with commas or spaces (default: accuracy)")
     p.add_argument("--reference", metavar="SYSTEM", help="compare the others with it (default: all pairs)")
     p.add_argument("--design", help="independent or paired (default: as the file has it)")
@@ -61,7 +62,7 @@ def _run(arguments: argparse.Namespace) -> None:
     if arguments.score:
         _areas(arguments)
         return
-    refuse(arguments, ["direction"], "is for --score; leave it out")
+    refuse(arguments, ["direction", "method"], "is for --score; leave it out")
     systems = read_systems(arguments)
     counts = matrices_of(systems)
     tree = bayescm.compare_systems(
@@ -163,25 +164,30 @@ def _areas(arguments: argparse.Namespace) -> None:
 
     refuse(arguments, ["plot"], "doesn't apply to --score; bayescm curve --plot draws them")
     refuse(arguments, _NOT_OF_SCORES, "doesn't apply to --score; leave it out")
-    found = _delong(arguments) if arguments.by is None else _delong_of_samples(arguments)
+    settings = {"method": arguments.method, "ci_prob": arguments.ci_prob, "direction": arguments.direction,
+                "random_seed": arguments.seed}  # fmt: skip
+    found = (_same_items if arguments.by is None else _samples)(arguments, settings)
     said = next(iter(found.values())).attrs
-    attrs = {name: said[name] for name in ("design", "positive_class", "assumptions") if name in said}
+    kept = ("design", "positive_class", "assumptions", "random_seed")
+    attrs = {name: said[name] for name in kept if name in said}
+    last = "probability_better" if arguments.method == "bayesian" else "p_value"
     records = []
     for name, one in found.items():
         areas = dict(zip(("first", "second"), one["auc"].values.tolist(), strict=True))
         difference = {"difference": float(one["point"])} | bounds(one["interval"])
-        records.append({"comparison": name} | areas | difference | {"p_value": float(one["p_value"])})
-    made = {"settings": {"method": "delong", "ci_prob": arguments.ci_prob} | attrs, "areas": finite(records)}
+        records.append({"comparison": name} | areas | difference | {last: float(one[last])})
+    made = {"settings": {"method": arguments.method, "ci_prob": arguments.ci_prob} | attrs, "areas": finite(records)}
     names = xr.DataArray(list(found), dims="comparison", name="comparison")
     if written(arguments, lambda: xr.concat(found.values(), names), lambda: made, "areas"):
         return
-    title = f"areas under the ROC curve, {attrs['design']} DeLong, {100 * arguments.ci_prob:g}% interval"
-    print_records(records, title, "p_value: of no difference" + positive(attrs), left=["comparison"])
+    title = f"areas under the ROC curve, {attrs['design']}, {arguments.method}, {100 * arguments.ci_prob:g}% interval"
+    told = {"p_value": "p_value: of no difference", "probability_better": "probability_better: of the first"}[last]
+    print_records(records, title, told + positive(attrs), left=["comparison"])
     print_assumptions(attrs)
 
 
-def _delong(arguments: argparse.Namespace) -> "dict[str, xr.Dataset]":
-    """Return what DeLong's method says of every pair of scores."""
+def _same_items(arguments: argparse.Namespace, settings: dict[str, Any]) -> "dict[str, xr.Dataset]":
+    """Return what is known of every pair of scores."""
     if len(set(arguments.score)) < max(2, len(arguments.score)):
         raise ValueError(
             "--score must name two different columns at least, one per system; or one column with --by, of independent "
@@ -191,15 +197,14 @@ def _delong(arguments: argparse.Namespace) -> "dict[str, xr.Dataset]":
     require(frame, arguments.file, [arguments.actual, *arguments.score])
     (true,), label = files.labels(frame[arguments.actual]), pos_label(frame, arguments)
     scores = {name: files.numbers(frame, name) for name in arguments.score}
-    settings = {"ci_prob": arguments.ci_prob, "pos_label": label, "direction": arguments.direction}
     return {
-        f"{a} - {b}": bayescm.auc_difference(true, {a: scores[a], b: scores[b]}, **settings)
+        f"{a} - {b}": bayescm.auc_difference(true, {a: scores[a], b: scores[b]}, pos_label=label, **settings)
         for a, b in combinations(scores, 2)
     }
 
 
-def _delong_of_samples(arguments: argparse.Namespace) -> "dict[str, xr.Dataset]":
-    """Return what DeLong's method says of every pair of samples, which ``--by`` tells apart."""
+def _samples(arguments: argparse.Namespace, settings: dict[str, Any]) -> "dict[str, xr.Dataset]":
+    """Return what is known of every pair of samples, which ``--by`` tells apart."""
     if len(arguments.score) != 1:
         raise ValueError("--by compares samples by one column of scores; give one --score.")
     frame = read(arguments.file)
@@ -209,8 +214,7 @@ def _delong_of_samples(arguments: argparse.Namespace) -> "dict[str, xr.Dataset]"
     names = list(dict.fromkeys(sample.tolist()))
     if len(names) < 2:
         raise ValueError(f"--by must tell two samples apart at least; {arguments.by!r} has only {names[0]!r}.")
-    settings = {"ci_prob": arguments.ci_prob, "pos_label": pos_label(frame, arguments), "design": "independent",
-                "direction": arguments.direction}  # fmt: skip
+    settings = settings | {"pos_label": pos_label(frame, arguments), "design": "independent"}
     found = {}
     for pair in combinations(names, 2):
         labels, scores = ({name: values[sample == name] for name in pair} for values in (true, score))

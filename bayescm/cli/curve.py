@@ -53,8 +53,8 @@ def add_parser(commands: Any) -> None:
                    help="column of scores (default: score); repeatable: several systems on the same items")  # fmt: skip
     p.add_argument("--direction", default="larger", help="scores that mean positive: larger (default) or smaller")
     p.add_argument("--group", metavar="COLUMN", help="column of groups, such as folds: a posterior for each")
-    p.add_argument("--prior", help="dirichlet_process (default; with --prevalence smoothed), smoothed, bootstrap, or a "
-                   "number: a concentration")  # fmt: skip
+    p.add_argument("--prior", help="prior_item (default; with --prevalence smoothed), smoothed, bootstrap, or a "
+                   "number: what the prior item of a class weighs")  # fmt: skip
     p.add_argument("--prevalence", metavar="P", help="'fixed', a number, or a,b of a Beta (default: estimated)")
     p.add_argument(
         "--metrics",
@@ -270,7 +270,8 @@ def _delong(tree: "xr.DataTree", level: float) -> list[dict[str, Any]]:
         systems = [dim for dim in items["score"].dims if dim != "item"]
         positive = items["positive"].values.astype(int)
         if 0 < positive.sum() < len(positive):
-            found = bayescm.auc(positive, items["score"], ci_prob=level, direction=tree.attrs["direction"])
+            settings = {"ci_prob": level, "direction": tree.attrs["direction"]}
+            found = bayescm.auc(positive, items["score"], method="delong", **settings)
             for more, one in _each(found, [str(dim) for dim in systems]):
                 lower, upper = one["interval"].values.tolist()
                 records.append({**names, **more, "quantity": "auc", "method": "DeLong", "estimate": float(one["point"]),
@@ -306,6 +307,7 @@ def _differences(tree: "xr.DataTree", level: float) -> list[dict[str, Any]]:
             difference = bayescm.auc_difference(
                 positive,
                 dict(zip((first, second), items["score"].values.T[:2], strict=True)),
+                method="delong",
                 ci_prob=level,
                 direction=tree.attrs["direction"],
             )
@@ -334,8 +336,8 @@ def _print(
     """Print what is known of the areas and thresholds."""
     attrs, batch = tree.attrs, _batch(tree)
     title = f"{100 * level:g}% equal tails, prior {attrs['prior']}"
-    if attrs["concentration"] not in (0, 1):
-        title += f" of concentration {attrs['concentration']:g}"
+    if attrs["prior"] == "prior_item":
+        title += f" of weight {attrs['prior_weight']:.2g}"
     if len(counted) == 1:
         title = f"{counted[0]['cases']} cases, {counted[0]['controls']} controls, {title}"
     caption = f"estimate: median of {attrs['chains'] * attrs['draws']} draws; of DeLong the value of the items"

@@ -21,7 +21,7 @@ from bayescm.results.stamps import stamped
 
 Array = NDArray[np.float64]
 
-METHODS = ("delong", "bootstrap", "bayesian")
+METHODS = ("bayesian", "delong", "bootstrap")
 DESIGNS = tuple(BY_DESIGN)
 
 
@@ -63,7 +63,7 @@ def auc_difference(
     y_true: Any,
     y_score: Mapping[str, ArrayLike],
     *,
-    method: str | None = None,
+    method: str = "bayesian",
     design: str = "paired",
     ci_prob: float = 0.95,
     samples: int = 2000,
@@ -82,10 +82,10 @@ def auc_difference(
         Actual labels, two classes; of two independent samples the labels of each, by the systems' names.
     y_score : mapping of str to array_like of shape (n,) or (n, K)
         Scores of two systems, on any scales: the difference is the first area minus the second. Of K > 2 classes arrays
-        with a column for each, as in :func:`bayescm.auc`: by "delong" or "bootstrap", over ``estimator``.
-    method : {"delong", "bootstrap", "bayesian"}, optional
-        "bootstrap": percentiles of stratified resamples of items; "bayesian": the posterior of both curves. Default:
-        "delong"; "bootstrap" if there is a `recall_range`.
+        with a column for each, as in :func:`bayescm.auc`, over ``estimator``.
+    method : {"bayesian", "delong", "bootstrap"}
+        "bayesian": the posterior of both curves; "delong": the placements' variance; "bootstrap": percentiles of
+        stratified resamples of items.
     design : {"paired", "independent"}
         Whether both scored the same items, or each a sample of its own.
     ci_prob : float
@@ -97,14 +97,14 @@ def auc_difference(
         As in :func:`bayescm.auc`: with `fpr_range` the areas are those over these false positive rates.
     recall_range : pair of numbers, optional
         Average precisions over these recalls, as of :func:`bayescm.aucpr`, instead of areas under ROC curves; (0, 1) is
-        the whole of both. By "bootstrap" or "bayesian", each sample at its own prevalence.
+        the whole of both. By "bayesian" or "bootstrap", each sample at its own prevalence.
 
     Returns
     -------
     xarray.Dataset
         ``point``, the first area minus the second, ``auc(system)``, ``se`` (NaN for "bayesian"),
-        ``interval(ci_bound)``, ``clipped(ci_bound)``, and ``p_value`` (two-sided, of no difference) or, by "bayesian",
-        ``probability_better`` (that the first has the larger area). The attr ``reason`` says why an interval is NaN.
+        ``interval(ci_bound)``, ``clipped(ci_bound)``, and by "bayesian" ``probability_better`` (that the first has the
+        larger area), else ``p_value`` (two-sided, of no difference). The attr ``reason`` says why an interval is NaN.
 
     Raises
     ------
@@ -115,7 +115,7 @@ def auc_difference(
     -----
     UserWarning
         Where a method has no answer. Where two systems with different scores rank all items alike: as for the same
-        scores the difference is 0, from 0 to 0, and p = 1.
+        scores the difference is 0, from 0 to 0, and P(better) = 1/2.
 
     Notes
     -----
@@ -135,18 +135,17 @@ def auc_difference(
     >>> actual = [0, 0, 0, 0, 0, 1, 1, 1, 1, 1]
     >>> one = [0.1, 0.2, 0.3, 0.4, 0.7, 0.5, 0.6, 0.8, 0.9, 1.0]
     >>> other = [0.3, 0.1, 0.6, 0.2, 0.9, 0.4, 0.5, 0.8, 0.7, 1.0]
-    >>> found = bayescm.auc_difference(actual, {"one": one, "other": other})
+    >>> found = bayescm.auc_difference(actual, {"one": one, "other": other}, method="delong")
     >>> round(found["point"].item(), 3), round(found["p_value"].item(), 3)
     (0.16, 0.131)
 
     Two samples have a label for each item of each:
 
     >>> labels, scores = {"one": actual, "other": actual[1:]}, {"one": one, "other": other[1:]}
-    >>> found = bayescm.auc_difference(labels, scores, design="independent")
+    >>> found = bayescm.auc_difference(labels, scores, method="delong", design="independent")
     >>> round(found["point"].item(), 3), round(found["p_value"].item(), 3)
     (0.22, 0.345)
     """
-    method = ("delong" if recall_range is None else "bootstrap") if method is None else method
     validate.choice("method", method, METHODS)
     validate.choice("design", design, DESIGNS)
     options, items = (ci_prob, samples, random_seed, fpr_range, recall_range), (labels, pos_label, direction)
@@ -154,7 +153,7 @@ def auc_difference(
     if is_multiclass(y_score):
         return of_several(y_true, y_score, items, options, {"method": method, "design": design, "direction": direction})
     if recall_range is not None and method == "delong":
-        raise ValueError("`recall_range` has no method='delong'; take 'bootstrap' or 'bayesian'.")
+        raise ValueError("`recall_range` has no method='delong'; take 'bayesian' or 'bootstrap'.")
     two = (_same_items if design == "paired" else _two_samples)(y_true, y_score, items, options)
     difference = float(two.point[0] - two.point[1])
     found, value = _compared(two, method, difference)
@@ -211,11 +210,10 @@ def _said(two: _Two, method: str, found: Found) -> dict[str, str]:
 def _compared(two: _Two, method: str, difference: float) -> tuple[Found, float]:
     """Return the interval of a difference, and the p-value or probability that goes with it."""
     if two.alike:
-        return Found(0.0 if method != "bayesian" else np.nan, 0.0, 0.0), 0.5 if method == "bayesian" else 1.0
+        return area_intervals.of_same(method)
     if method == "bayesian":
         one, other = (areas.drawn(system, areas.names[0]) for areas, system in two.sides)
-        found = Found(np.nan, *np.quantile(one - other, two.areas[0].tails))
-        return found, float(((one > other) + 0.5 * (one == other)).mean())
+        return area_intervals.of_draws(one, other, two.areas[0].tails)
     for areas in two.areas:
         if alone(areas.items):
             return nothing(alone(areas.items)), np.nan

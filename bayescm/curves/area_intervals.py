@@ -79,7 +79,7 @@ class Areas:
         """Return the areas (folds, systems, names) of stratified folds."""
         return area_samples.folds(self.items, self.names, self.folds, self.seed)
 
-    def drawn(self, system: int, name: str, prior: str = "dirichlet_process") -> Array:
+    def drawn(self, system: int, name: str, prior: str = "prior_item") -> Array:
         """Return the posterior draws of an area: of the PR curve itself, unless precision is averaged."""
         from bayescm.curves import curve_posterior
 
@@ -192,6 +192,16 @@ def percentiles(drawn: Array, probabilities: Array) -> Array:
     return np.asarray(np.quantile(drawn, probabilities, method="inverted_cdf"))
 
 
+def of_draws(one: Array, other: Array, tails: Array) -> tuple[Found, float]:
+    """Return equal tails of a difference, and the probability that the first is the larger, from joint draws."""
+    return Found(np.nan, *np.quantile(one - other, tails)), float(((one > other) + 0.5 * (one == other)).mean())
+
+
+def of_same(method: str) -> tuple[Found, float]:
+    """Return the interval of a system and itself, and its p-value or the probability that the first is better."""
+    return (Found(np.nan, 0.0, 0.0), 0.5) if method == "bayesian" else (Found(0.0, 0.0, 0.0), 1.0)
+
+
 def of_resamples(drawn: Array, tails: Array, difference: float) -> tuple[Found, float]:
     """Return the percentile interval and the p-value of a difference from those of resamples."""
     if np.ptp(drawn) < NOISE:
@@ -227,15 +237,17 @@ def cross_validation(areas: Areas, system: int, name: int) -> Found:
 
 def bayesian(areas: Areas, system: int, name: int) -> Found:
     """Return the equal-tailed interval of the joint posterior of the curve, which has no standard error."""
-    return posterior(areas, areas.drawn(system, areas.names[name]))
+    return posterior(areas.drawn(system, areas.names[name]), areas.tails)
 
 
 def smoothed(areas: Areas, system: int, name: int) -> Found:
     """Return the same with the mass of each class spread between its items (Banks 1988)."""
-    return posterior(areas, areas.drawn(system, areas.names[name], "smoothed"))
+    return posterior(areas.drawn(system, areas.names[name], "smoothed"), areas.tails)
 
 
-def posterior(areas: Areas, drawn: Array) -> Found:
-    """Return equal tails and the median of draws."""
-    lower, median, upper = np.quantile(drawn, [areas.tails[0], 0.5, areas.tails[1]])
+def posterior(drawn: Array, tails: Array) -> Found:
+    """Return equal tails and the median of draws, or the reason why they don't vary."""
+    if np.ptp(drawn) < NOISE:
+        return nothing(f"all draws have the area {drawn[0]:g}, which is not certainty")
+    lower, median, upper = np.quantile(drawn, [tails[0], 0.5, tails[1]])
     return Found(np.nan, float(lower), float(upper), median=float(median))

@@ -26,6 +26,7 @@ ALIKE = (
     "Both systems rank all items alike, so these items show no difference. That is certain only if the scores of one "
     "are a rising function of the other's."
 )
+ADVICE = "Take method='bayesian', which has an answer for few items and for perfect separation"
 _OF_TWO = {
     "point": "First area minus second",
     "auc": "Area of the items themselves",
@@ -166,7 +167,7 @@ def _reason(said: Mapping[str, None], areas: Areas) -> dict[str, str]:
         text = f"{', '.join(missing)}: {NO_ESTIMATE}"
         validate.warn(f"There is no point by {text}. The interval is that of the area under the drawn curves.")
         return {"reason": text}
-    return reasons(said, "Take method='smoothed', which has an answer for few items and for perfect separation")
+    return reasons(said, ADVICE)
 
 
 def reasons(said: Mapping[str, None], advice: str) -> dict[str, str]:

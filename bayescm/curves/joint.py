@@ -54,8 +54,9 @@ def curve_posterior(
 ) -> xr.DataTree:
     """Draw whole ROC and PR curves from their joint posterior, with everything that is read from a curve.
 
-    A random distribution is put on the scores of each class. Every draw is a pair of distributions, so its rates at all
-    thresholds, its areas and its best threshold belong together.
+    The items of each class weigh at random, as in the Bayesian bootstrap, and with them a prior item, which has the
+    score of an item of the other class. Every draw is a pair of distributions, so its rates at all thresholds, its
+    areas and its best threshold belong together.
 
     Parameters
     ----------
@@ -83,11 +84,11 @@ def curve_posterior(
         Where sensitivity, and specificity, are read.
     by : array_like of shape (n,) or mapping of a name to it, optional
         Groups of the items, such as folds: each has a posterior of its own, over the dim ``group`` or that name.
-    prior : {"dirichlet_process", "smoothed", "bootstrap"} or float, optional
-        "dirichlet_process": concentration 1 per class, uniform over the gaps of the pooled ranking; a number is another
-        concentration (0: "bootstrap"), which costs time in proportion. "smoothed": a unit of weight between
-        neighbouring items of a class (Banks 1988); for one system. "bootstrap": none, the Bayesian bootstrap. Default:
-        "dirichlet_process", but "smoothed" for one system at the prevalence of another population.
+    prior : {"prior_item", "smoothed", "bootstrap"} or float, optional
+        "prior_item": a third of an item in each class, with the score of an item of the other class, whichever comes; a
+        number is another share (0: "bootstrap"). "smoothed": a unit of weight between neighbouring items of a class
+        (Banks 1988); for one system. "bootstrap": none, the Bayesian bootstrap. Default: "prior_item", but "smoothed"
+        for one system at the prevalence of another population.
     prevalence : None, "fixed", number or pair of numbers
         None: estimated from the items, whose distribution is that of a random sample, with the prior Beta(1/2, 1/2)
         (none for "bootstrap"). "fixed": their share. A number, or the two numbers of a Beta: that of another
@@ -135,17 +136,19 @@ def curve_posterior(
     threshold is an end.
     Memory grows with n plus the draws; with what is read from a curve only if curves are asked for.
 
-    The posterior of a Dirichlet process with n items and concentration c is one whose atoms weigh 1 at each item and c
-    in all at sticks that fall uniformly into the gaps (Sethuraman 1994). "smoothed" gives the rate of n items at an
-    observed score that k of them reach the distribution Beta(k + u, n - k + 1 - u), where u in [0, 1] says how far it
-    lies between its neighbours in the ranking: Jeffreys' in the middle.
+    "prior_item": of a class of n items each weighs Gamma(n / (n + 2)), so that a mean has the usual variance s^2 / n
+    (from 500 items on Gamma(1)), and the prior item Gamma(1/3), with the score of an item of the other class that is
+    drawn by weight. A perfect separation isn't taken for one for ever: the prior items are on the wrong side.
+    "smoothed" gives the rate of n items at an observed score that k of them reach the distribution Beta(k + u, n - k +
+    1 - u), where u in [0, 1] says how far it lies between its neighbours in the ranking: Jeffreys' in the middle.
 
-    Systems share the masses of the items and of the sticks; a stick lies at a place of its own in each ranking. Systems
-    that rank all items alike get the same draws. With the same seed the draws over rates and over thresholds differ.
+    Systems share the weights of all items; a prior item has every system's score of the item that it looks like.
+    Systems that rank all items alike get the same draws. With the same seed the draws over rates and over thresholds
+    differ.
 
     References
     ----------
-    Ferguson 1973; Sethuraman 1994; Banks 1988, Biometrika 75; McClish 1989. docs/curves.md shows the coverage.
+    Rubin 1981, Annals of Statistics 9; Banks 1988, Biometrika 75; McClish 1989. docs/curves.md shows the coverage.
 
     Examples
     --------
@@ -184,7 +187,7 @@ def curve_posterior(
         posterior = posterior.assign_coords({group_dim: np.unique(groups)})
         posterior = posterior.transpose(CHAIN, DRAW, group_dim, ..., missing_dims="ignore")
     attrs = attributes(
-        prior=made.prior, concentration=made.concentration, prevalence=prevalence, over=over or "nothing",
+        prior=made.prior, prior_weight=made.weight, prevalence=prevalence, over=over or "nothing",
         draws=draws, chains=chains, random_seed=made.seed, labels=scores.labels.tolist(), direction=direction,
         **positive_class(scores.labels.tolist()),
         assumptions=assumed(None if isinstance(prevalence, str) else prevalence, items=EACH_CLASS),
@@ -203,16 +206,14 @@ def curve_posterior(
 def _part(scores: Scores, mask: NDArray[np.bool_], plan: Plan, metrics: MetricsLike, group: int) -> xr.Dataset:
     """Return the posterior of one group of items."""
     positive, score, n = scores.positive[mask], scores.score[:, mask], scores.times()[mask]
-    totals = np.array([n[~positive].sum(), n[positive].sum()])
+    totals = np.array([n[~positive].sum(), n[positive].sum()], np.float64)
     if plan.prior == "bootstrap" and not totals.all():
         raise ValueError(
-            f"`prior`='bootstrap' needs items of both classes; got {totals[1]} cases and {totals[0]} controls. Take "
-            "'dirichlet_process', whose answer for a class without items is its prior."
+            f"`prior`='bootstrap' needs items of both classes; got {totals[1]:g} cases and {totals[0]:g} controls. "
+            "Take 'prior_item', whose answer for a class without items is its prior."
         )
     size = plan.chains * plan.draws
-    prevalence = _prevalence(
-        plan, totals.astype(np.float64), size, matrix_rng(plan.seed, group, Stream.CURVE_PREVALENCE)
-    )
+    prevalence = _prevalence(plan, totals, size, matrix_rng(plan.seed, group, Stream.CURVE_PREVALENCE))
     fprs, tprs = plan.rates()
     ranked = [rank(positive, one, n) for one in score]
     first, which = _distinct(ranked)
@@ -222,7 +223,7 @@ def _part(scores: Scores, mask: NDArray[np.bool_], plan: Plan, metrics: MetricsL
 
     def drawn(start: int, stop: int) -> Read:
         read = room(len(first), stop - start, len(fprs), len(tprs), marks.shape[1])
-        draw = _kernel(positive, kept, marks, plan, read, odds[start:stop], fprs, tprs)
+        draw = _kernel(positive, kept, marks, plan.shapes(totals), plan.prior, read, odds[start:stop], fprs, tprs)
         dispatch.in_blocks(
             lambda a, b: draw(matrix_rng(plan.seed, (group << 32) + (start + a) // _BLOCK, Stream.CURVE), a, b),
             stop - start, _BLOCK,
@@ -257,24 +258,23 @@ def _prevalence(plan: Plan, totals: Array, size: int, rng: np.random.Generator) 
 
 
 def _kernel(
-    positive: NDArray[np.bool_], ranked: Sequence[Ranking], marks: Array, plan: Plan, read: Read,
+    positive: NDArray[np.bool_], ranked: Sequence[Ranking], marks: Array, shapes: Array, prior: str, read: Read,
     odds: Array, fprs: Array, tprs: Array,
 ) -> Callable[[np.random.Generator, int, int], None]:  # fmt: skip
     """Return a function that fills some of the draws."""
     ranking = dispatch.load("roc")
-    both = np.full(2, plan.concentration)
     if len(ranked) > 1:
         steps = np.stack([one.step for one in ranked])
         kinds = np.array([len(one.score) for one in ranked])
+        cuts = np.floor(marks)
         return lambda rng, start, stop: ranking.joint(
-            rng, positive, steps, kinds, both, marks, odds[start:stop], fprs, tprs, part(read, np.s_[:, start:stop])
+            rng, positive, steps, kinds, shapes, cuts, odds[start:stop], fprs, tprs, part(read, np.s_[:, start:stop])
         )
-    draw, args = ranking.smoothed, [ranked[0].cases, ranked[0].controls]
-    if plan.prior != "smoothed":
-        first, middle, above, *items = _steps(ranked[0], marks[0])
-        draw, args = ranking.single, [ranking.Ranking(first, middle, above), ranking.Steps(*items), both]
-    rates = fprs, tprs
-    return lambda rng, a, b: draw(rng, *args, marks[0], odds[a:b], *rates, part(read, np.s_[0, a:b]))
+    draw, args = ranking.smoothed, [ranked[0].cases, ranked[0].controls, marks[0]]
+    if prior != "smoothed":
+        first, above, cuts, *items = _steps(ranked[0], marks[0])
+        draw, args = ranking.single, [ranking.Ranking(first, above, cuts), ranking.Steps(*items), shapes]
+    return lambda rng, a, b: draw(rng, *args, odds[a:b], fprs, tprs, part(read, np.s_[0, a:b]))
 
 
 def _marks(ranked: Sequence[Ranking], which: NDArray[np.intp], thresholds: Array) -> tuple[Array, NDArray[np.intp]]:
@@ -303,17 +303,18 @@ def _places(ranking: Ranking, thresholds: Array) -> Array:
 def _steps(ranking: Ranking, marks: Array) -> tuple[NDArray[np.int64], ...]:
     """Return the ranking in the steps that the kernel takes: runs of controls, ended by cases or cut at a mark."""
     number = len(ranking.score)
+    places = np.minimum(np.floor(marks), number).astype(np.int64)
     above = np.append(0, np.cumsum(ranking.controls))
     at_cases = np.flatnonzero(ranking.cases)
-    cuts = np.unique(np.minimum(np.floor(marks), number).astype(np.int64))
-    middle = np.concatenate([at_cases, cuts, [number]])
+    middle = np.concatenate([at_cases, np.unique(places), [number]])
     atom = np.zeros(len(middle), np.int64)
     atom[: len(at_cases)] = 1
     order = np.lexsort((atom, middle))  # a cut comes before the cases behind it
     middle, atom = middle[order], atom[order]
     first = np.append(0, middle + atom)
     cases, controls = (np.append(part, 0)[middle] * atom for part in (ranking.cases, ranking.controls))
-    return first, middle, above, above[middle] - above[first[:-1]], cases, controls
+    runs = above[middle] - above[first[:-1]]
+    return first, above, np.searchsorted(first, places), runs, cases, controls
 
 
 def _observed(scores: Scores, by: Any, group_dim: str, groups: NDArray[Any]) -> xr.Dataset:

@@ -14,8 +14,9 @@ import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from bayescm.curves.area_intervals import NOISE, Found, nothing, percentiles
-from bayescm.curves.area_report import ESTIMATOR, METHOD, reasons, variables
+from bayescm.curves.area_intervals import NOISE, Found, nothing, percentiles, posterior
+from bayescm.curves.area_report import ADVICE, ESTIMATOR, METHOD, reasons, variables
+from bayescm.curves.options import WEIGHT, shape_of
 from bayescm.data import validate
 from bayescm.data.assumptions import EACH_CLASS, assumed
 from bayescm.data.labels import class_order, label_array, some
@@ -27,8 +28,10 @@ Array = NDArray[np.float64]
 Places = NDArray[np.intp]
 
 ESTIMATORS = ("hand_till", "one_vs_rest")
-METHODS = ("delong", "logit_delong", "bootstrap")
-_DRAWS = 50  # resamples that share a stream of random numbers
+METHODS = ("bayesian", "delong", "logit_delong", "bootstrap")
+DRAWN = ("bayesian", "bootstrap")
+"""Those of weighted items."""
+_DRAWS = 50  # draws that share a stream of random numbers
 
 
 def is_multiclass(y_score: Any) -> bool:
@@ -81,41 +84,57 @@ class Several:
         """Return the place (items, classes) of each score among the distinct ones of its column."""
         return np.stack([np.unique(column, return_inverse=True)[1] for column in self.scores[system].T], axis=1)
 
-    def resampled(self, draws: int, seed: int) -> Array:
-        """Return the points (systems, estimators, draws) of stratified resamples, the same items for every system."""
+    def drawn(self, method: str, draws: int, seed: int) -> Array:
+        """Return the points (systems, estimators, draws) of weighted items, which weigh the same for every system.
+
+        "bootstrap": stratified resamples; "bayesian": the posterior.
+        """
+        weighted = self._posterior if method == "bayesian" else self._resamples
+        stream = Stream.MULTICLASS_POSTERIOR if method == "bayesian" else Stream.MULTICLASS_BOOTSTRAP
         found = np.zeros((len(self.scores), len(self.weights), draws))
         orders = [[_order(column) for column in table.T] for table in self.scores]
         for start in range(0, draws, _DRAWS):
             block = slice(start, min(start + _DRAWS, draws))
-            counts = self._counts(matrix_rng(seed, start // _DRAWS, Stream.MULTICLASS_BOOTSTRAP), block)
+            shares = weighted(matrix_rng(seed, start // _DRAWS, stream), block.stop - start)
             for system, by_class in enumerate(orders):
                 for i, (order, starts) in enumerate(by_class):
-                    found[system][:, block] += self.weights[:, i] @ self._row(counts, i, order, starts)
+                    found[system][:, block] += self.weights[:, i] @ self._row(shares, i, order, starts)
         return found
 
-    def _counts(self, rng: np.random.Generator, block: slice) -> NDArray[np.int64]:
-        """Return how often each item is in each resample (draws, items): each class anew."""
-        counts = np.zeros((block.stop - block.start, self.scores.shape[1]), np.int64)
-        for places in self.members:
-            drawn = rng.integers(len(places), size=(len(counts), len(places)))
-            rows = np.arange(len(counts))[:, None] * len(places)
-            flat = np.bincount((rows + drawn).ravel(), minlength=len(counts) * len(places))
-            counts[:, places] = flat.reshape(len(counts), -1)
-        return counts
+    def _resamples(self, rng: np.random.Generator, draws: int) -> Array:
+        """Return the shares (classes, draws, items) of items in each class, of which each is drawn anew."""
+        shares = np.zeros((len(self.members), draws, self.scores.shape[1]))
+        for mine, places in zip(shares, self.members, strict=True):
+            drawn = rng.integers(len(places), size=(draws, len(places)))
+            rows = np.arange(draws)[:, None] * len(places)
+            flat = np.bincount((rows + drawn).ravel(), minlength=draws * len(places))
+            mine[:, places] = flat.reshape(draws, -1) / len(places)
+        return shares
 
-    def _row(self, counts: NDArray[np.int64], i: int, order: Places, starts: Places) -> Array:
+    def _posterior(self, rng: np.random.Generator, draws: int) -> Array:
+        """Return the shares (classes, draws, items) of items in each class: its own, and as its prior item another's.
+
+        That is an item of one of the other classes, all of which are as probable.
+        """
+        shares = np.zeros((len(self.members), draws, self.scores.shape[1]))
+        for mine, places in zip(shares, self.members, strict=True):
+            mine[:, places] = rng.standard_gamma(shape_of(len(places)), (draws, len(places)))
+        passed = np.cumsum(shares, axis=2)
+        rows, k = np.arange(draws), len(shares)
+        for i, mine in enumerate(shares):
+            other = (i + rng.integers(1, k, draws)) % k
+            below = passed[other, rows]
+            picked = (below <= rng.random((draws, 1)) * below[:, -1:]).sum(1)
+            mine[rows, picked] += rng.standard_gamma(WEIGHT, draws)
+        return np.asarray(shares / shares.sum(2, keepdims=True))
+
+    def _row(self, shares: Array, i: int, order: Places, starts: Places) -> Array:
         """Return the areas A_ij (classes j, draws) of weighted items, by the score of class i; 0 for i itself."""
-        steps = []
-        for places in self.members:
-            mine = np.zeros_like(counts)
-            mine[:, places] = counts[:, places]
-            steps.append(np.add.reduceat(mine[:, order], starts, axis=1))
-        found = np.zeros((len(steps), len(counts)))
-        for j, other in enumerate(steps):
-            if j != i:
-                below = np.cumsum(other, axis=1) - 0.5 * other
-                found[j] = (steps[i] * below).sum(1) / (self.sizes[i] * self.sizes[j])
-        return found
+        steps = np.add.reduceat(shares[:, :, order], starts, axis=2)
+        below = np.cumsum(steps, axis=2) - 0.5 * steps
+        found = (steps[i] * below).sum(2)
+        found[i] = 0.0
+        return np.asarray(found)
 
 
 def check_several(y_true: ArrayLike, y_score: Any, labels: Any, pos_label: Any, direction: str) -> Several:
@@ -172,18 +191,18 @@ def multiclass_auc(
     table = np.full((*(len(values) for values in coords.values()), 4), np.nan)
     points = np.empty(table.shape[:2])
     said: dict[str, None] = {}
-    resampled = items.resampled(draws, seed) if "bootstrap" in methods else None
+    drawn = {word: items.drawn(word, draws, seed) for word in methods if word in DRAWN}
     for system in range(len(points)):
         points[system], shares = items.shares(system)
         for place in np.ndindex(table.shape[1:3]):
-            drawn = None if resampled is None else resampled[system, place[0]]
-            mine = [one[place[0]] for one in shares]
-            found = _interval(methods[place[1]], points[system, place[0]], mine, drawn, ci_prob)
+            word, mine = methods[place[1]], [one[place[0]] for one in shares]
+            values = drawn[word][system, place[0]] if word in drawn else None
+            found = _interval(word, points[system, place[0]], mine, values, ci_prob)
             table[system, *place] = *found[:3], found.median
             if found.reason:
-                said[f"{methods[place[1]]}: {found.reason}"] = None
-    more = {"samples": draws, "random_seed": seed} if resampled is not None else {}
-    text = reasons(said, "More items, or classes that overlap, have one")
+                said[f"{word}: {found.reason}"] = None
+    more = {"samples": draws, "random_seed": seed} if drawn else {}
+    text = reasons(said, ADVICE)
     found_attrs = attributes(
         **attrs, ci_prob=ci_prob, classes=len(items.labels), items=int(items.sizes.sum()), **more, **text,
         assumptions=assumed(None, items=EACH_CLASS),
@@ -194,9 +213,11 @@ def multiclass_auc(
 
 def _interval(method: str, point: float, shares: list[Array], drawn: Array | None, ci_prob: float) -> Found:
     """Return one interval, or the reason why there is none."""
+    tails = np.array([1.0 - ci_prob, 1.0 + ci_prob]) / 2.0
+    if method == "bayesian" and drawn is not None:
+        return posterior(drawn, tails)
     if min(map(len, shares)) < 2:
         return nothing("one item of a class alone doesn't show how scores vary")
-    tails = np.array([1.0 - ci_prob, 1.0 + ci_prob]) / 2.0
     if method == "bootstrap" and drawn is not None:
         if np.ptp(drawn) < NOISE:
             return nothing(f"all resamples have the area {point:g}, which is not certainty")

@@ -17,10 +17,12 @@ from bayescm.priors.concentrations import PrevalenceLike
 
 Array = NDArray[np.float64]
 
-PRIORS = ("dirichlet_process", "smoothed", "bootstrap")
+PRIORS = ("prior_item", "smoothed", "bootstrap")
+WEIGHT = 1 / 3
+"""Of the prior item of a class, in items: of those tried the one whose intervals of areas cover best (verification)."""
 _POINTS, _THRESHOLDS = 101, 301
 _CELLS = 400
-_LEAST, _MOST = 1e-3, 1e3  # concentration: below, none but the first stick counts; above, there are too many
+_MANY = 500  # items of a class, from which on the two that a variance is short of are 1/500 of the width of an interval
 _SHORT = 1e-3  # of a range of rates: an area over less is lost in rounding
 TAKEN = {*LONG_NAMES, *RESERVED, ITEM, THRESHOLD, "score", "actual", "positive", "specificity", "sensitivity"}
 """Names that systems' and groups' dims can't have."""
@@ -32,7 +34,8 @@ class Plan:
 
     over: str | None
     prior: str
-    concentration: float
+    weight: float
+    """Of the prior item of a class, in items."""
     prevalence: PrevalenceLike
     chains: int
     draws: int
@@ -45,6 +48,11 @@ class Plan:
     """Ends of the cells of a range of recalls, none without one."""
     specificities: Array
     sensitivities: Array
+
+    def shapes(self, totals: Array) -> Array:
+        """Return of each class the shape of an item's mass and that of its prior item's."""
+        mine = [1.0 if self.prior == "bootstrap" else shape_of(n) for n in totals]
+        return np.stack([mine, np.full(2, self.weight)], axis=1)
 
     def rates(self) -> tuple[Array, Array]:
         """Return the false and the true positive rates at which curves are read."""
@@ -66,26 +74,33 @@ def plan(
     if points is not None and over is None:
         raise ValueError("`points` is for curves: give `over`, or leave it out.")
     if prior is None:
-        prior = "smoothed" if is_exchanged(prevalence) and len(scores.score) == 1 else "dirichlet_process"
+        prior = "smoothed" if is_exchanged(prevalence) and len(scores.score) == 1 else "prior_item"
     if isinstance(prior, str):
         name = validate.choice("prior", prior, PRIORS)
-        concentration = {"dirichlet_process": 1.0}.get(name, 0.0)
+        weight = WEIGHT if name == "prior_item" else 0.0
     else:
-        name, concentration = "dirichlet_process", validate.number("prior", prior, 0, _MOST, closed=True)
-        if 0 < concentration < _LEAST:
-            raise ValueError(f"`prior` must be 0 or a concentration of at least {_LEAST:g}; got {prior!r}.")
-        name = name if concentration else "bootstrap"
+        weight = validate.number("prior", prior, 0, np.inf, closed=True)
+        name = "prior_item" if weight else "bootstrap"
     if scores.systems is not None and scores.dim in TAKEN:
         raise ValueError(f"`y_score` can't have the dim {scores.dim!r}: results keep that name for something else.")
     if name == "smoothed" and len(scores.score) > 1:
-        raise ValueError("`prior`='smoothed' has no joint distribution of several systems; take 'dirichlet_process'.")
+        raise ValueError("`prior`='smoothed' has no joint distribution of several systems; take 'prior_item'.")
     axis = np.empty(0) if over is None else _rates(points) if over == "rate" else _thresholds(points, scores)
     return Plan(
-        over, name, concentration, prevalence, validate.positive_integer("chains", chains),
+        over, name, weight, prevalence, validate.positive_integer("chains", chains),
         validate.positive_integer("draws", draws), validate.seed(seed), axis, stretch("fpr_range", fpr_range),
         stretch("tpr_range", tpr_range), _cells(recall_range), probabilities("at_specificity", at_specificity),
         probabilities("at_sensitivity", at_sensitivity),
     )  # fmt: skip
+
+
+def shape_of(n: float) -> float:
+    """Return the shape of the gamma variable that an item of n weighs.
+
+    With n / (n + 2) a weighted mean has the variance of the sample over n, which has n - 1 in its denominator; with 1,
+    as in the Bayesian bootstrap, it has n + 1 there.
+    """
+    return n / (n + 2.0) if n < _MANY else 1.0
 
 
 def probabilities(name: str, values: Any) -> Array:

@@ -22,12 +22,12 @@ INTERPOLATED = "davis_goadrich"
 _OF_RATES = ("average_precision", INTERPOLATED)
 ESTIMATORS = (*(name for name in CODES if name != "auc"), INTERPOLATED)
 METHODS = {
+    "bayesian": area_intervals.bayesian,
     "logit": area_intervals.logit,
     "binomial": area_intervals.binomial,
     "bootstrap": area_intervals.percentile,
     "bca": area_intervals.bca,
     "cross_validation": area_intervals.cross_validation,
-    "bayesian": area_intervals.bayesian,
     "smoothed": area_intervals.smoothed,
 }
 
@@ -60,9 +60,8 @@ def aucpr(
         "interpolated_median", "interpolated_convex", "binormal" or "davis_goadrich" (both rates grow linearly from
         score to score). Several give the dim ``estimator``.
     method : str or sequence of str, optional
-        "logit", "binomial", "bootstrap", "bca", "cross_validation", "bayesian" or "smoothed". Several give the dim
-        ``ci_method``. Default: "logit"; "smoothed" if there is a `prevalence`, "bootstrap" if there is a
-        `recall_range`.
+        "bayesian", "logit", "binomial", "bootstrap", "bca", "cross_validation" or "smoothed". Several give the dim
+        ``ci_method``. Default: "bayesian"; "smoothed" if there is a `prevalence`.
     prevalence : float, optional
         Share of the positive class at which precision is taken, fixed; by default that of the items. At a lower one
         only "smoothed" covers.
@@ -80,7 +79,7 @@ def aucpr(
     recall_range : pair of numbers, optional
         Only the mean precision over these recalls, such as (0.2, 1): where recall is low a precision stands on few
         items. It lies between 0 and 1 whatever the range. By the estimators "average_precision" and "davis_goadrich",
-        and the methods "bootstrap", "bayesian" and "smoothed".
+        and the methods "bayesian", "bootstrap" and "smoothed".
 
     Returns
     -------
@@ -142,8 +141,7 @@ def aucpr(
     0.708
     """
     ends = stretch("recall_range", recall_range)
-    default = "bootstrap" if ends is not None else "logit" if prevalence is None else "smoothed"
-    method = default if method is None else method
+    method = ("bayesian" if prevalence is None else "smoothed") if method is None else method
     methods = chosen("method", method, METHODS)
     estimators = chosen("estimator", estimator, ESTIMATORS)
     items = check_items(y_true, y_score, labels, pos_label, direction)

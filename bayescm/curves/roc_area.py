@@ -20,6 +20,7 @@ from bayescm.data.schema import CI_BOUND, batch_names
 from bayescm.results.stamps import stamped
 
 METHODS = {
+    "bayesian": area_intervals.bayesian,
     "delong": delong.delong,
     "logit_delong": delong.logit_delong,
     "hanley_mcneil": delong.hanley_mcneil,
@@ -27,13 +28,12 @@ METHODS = {
     "logit": area_intervals.logit,
     "bootstrap": area_intervals.percentile,
     "bca": area_intervals.bca,
-    "bayesian": area_intervals.bayesian,
     "smoothed": area_intervals.smoothed,
 }
 
 VERSUS = "versus"
 _OF_DELONG = {"delong", "logit_delong"}
-PARTIAL = ("delong", "bootstrap", "bayesian", "smoothed")
+PARTIAL = ("bayesian", "delong", "bootstrap", "smoothed")
 
 
 @stamped
@@ -42,7 +42,7 @@ def auc(
     y_true: ArrayLike,
     y_score: Any,
     *,
-    method: str | Sequence[str] = "delong",
+    method: str | Sequence[str] = "bayesian",
     ci_prob: float = 0.95,
     samples: int = 2000,
     random_seed: int | np.random.Generator | None = None,
@@ -62,11 +62,11 @@ def auc(
         others; infinite ones are allowed. Of K > 2 classes an array with a column for each, in the order of `labels`
         (default: sorted).
     method : str or sequence of str
-        "delong", "logit_delong" (its standard error on the logistic scale), "hanley_mcneil", "binomial", "logit",
-        "bootstrap" (percentiles of stratified resamples), "bca" (bias-corrected and accelerated), "bayesian" (equal
-        tails of the joint posterior of the curve) or "smoothed" (the same with the mass of each class spread between
-        its items: for the fewest cases). Several give the dim ``ci_method``. With `fpr_range` "delong", "bootstrap",
-        "bayesian" or "smoothed"; of more than two classes "delong", "logit_delong" or "bootstrap".
+        "bayesian" (equal tails of the joint posterior of the curve), "delong", "logit_delong" (its standard error on
+        the logistic scale), "hanley_mcneil", "binomial", "logit", "bootstrap" (percentiles of stratified resamples),
+        "bca" (bias-corrected and accelerated) or "smoothed" (the posterior with the mass of each class spread between
+        its items). Several give the dim ``ci_method``. With `fpr_range` "bayesian", "delong", "bootstrap" or
+        "smoothed"; of more than two classes "bayesian", "delong", "logit_delong" or "bootstrap".
     fpr_range : pair of numbers, optional
         Only the area over these false positive rates: at most the length of the range.
     ci_prob : float
@@ -107,7 +107,8 @@ def auc(
     most that of such a proportion (Birnbaum and Klose 1957).
 
     Hand and Till's M and the mean of classes against the rest (scikit-learn's "ovo" and "ovr", macro) are weighted
-    means of the probabilities that an item of class i has a larger score for i than one of class j. "delong" is what it
+    means of the probabilities that an item of class i has a larger score for i than one of class j. "bayesian": the
+    prior item of a class looks like one of another class, which is drawn evenly (docs/curves.md). "delong" is what it
     is for two classes: the sum over the classes of the variance of their items' shares, class totals as they are. Of a
     partial area likewise, with the rate of cases at the ends of the range estimated too.
 

@@ -34,6 +34,7 @@ class Stream(enum.IntEnum):
     HOLD_OUTS = 26
     COVERAGE = 33
     SPLIT = 34
+    MULTICLASS_POSTERIOR = 35
 
 
 def matrix_rng(seed: int, index: int, stream: int) -> np.random.Generator:

@@ -102,7 +102,7 @@ def place(areas: Areas, method: str, estimator: int, low: float, high: float) ->
     if method == "bootstrap":
         return float(np.median(areas.resampled[:, 0, estimator]))
     if method in ("bayesian", "smoothed"):
-        prior = "smoothed" if method == "smoothed" else "dirichlet_process"
+        prior = "smoothed" if method == "smoothed" else "prior_item"
         return float(np.median(areas.drawn(0, areas.names[estimator], prior)))
     return (low + high) / 2
 

@@ -44,7 +44,7 @@ SCENARIOS = {
 SIZES = {(100, 100): 60, (200, 2000): 20, (20, 300): 60, (300, 20): 60, (50, 50): 60}
 """Cases and controls, and simulated test sets."""
 PREVALENCES = (0.001, 0.01, 0.1)
-PRIORS = ("dirichlet_process", "smoothed")
+PRIORS = ("prior_item", "smoothed")
 NAMES = ("average_precision", "binormal")
 METHODS = ("logit", "bca", "bayesian", "smoothed")
 DRAWS, RESAMPLES = 250, 400
@@ -89,7 +89,8 @@ def curves(items: area_samples.Items, prior: str, seed: int) -> reading.Read:
     fprs, tprs = np.array([0.0, *RANGES]), np.array([RECALL])
     read = reading.room(1, len(odds), len(fprs), len(tprs), 0)
     ranked = [rank(scores.positive, scores.score[0])]
-    draw = joint._kernel(scores.positive, ranked, np.empty((1, 0)), plan, read, odds, fprs, tprs)
+    shapes = plan.shapes(np.array([items.controls, items.cases], np.float64))
+    draw = joint._kernel(scores.positive, ranked, np.empty((1, 0)), shapes, prior, read, odds, fprs, tprs)
     dispatch.in_blocks(lambda start, stop: draw(matrix_rng(seed, start, Stream.CURVE), start, stop), len(odds), DRAWS)
     return read
 

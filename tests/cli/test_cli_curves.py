@@ -62,7 +62,7 @@ def test_areas_are_those_of_the_library(capsys, scores):
     assert list(found) == ["auc", "average_precision"]
     for name, row in found.items():
         assert bounds(row) == equal_tails(post[name])
-    want = bayescm.auc(Y, NEW)
+    want = bayescm.auc(Y, NEW, method="delong")
     delong = quantities(made, "DeLong")["auc"]
     assert delong["estimate"] == want["point"].item()
     assert [delong["lower"], delong["upper"]] == want["interval"].values.tolist()
@@ -134,7 +134,7 @@ def test_two_systems_on_the_same_items(capsys, scores):
     assert row["probability"] == float((first > second).mean())
     assert (row["first"], row["second"]) == ("score", "old")
     delong = next(row for row in made["differences"] if row["method"] == "DeLong")
-    want = bayescm.auc_difference(Y, {"a": NEW, "b": OLD})
+    want = bayescm.auc_difference(Y, {"a": NEW, "b": OLD}, method="delong")
     assert (delong["estimate"], delong["p_value"]) == (want["point"].item(), want["p_value"].item())
     code, out, _ = curve(capsys, scores, "--score", "score", "--score", "old", "--seed", "1")
     assert code == 0
@@ -238,7 +238,7 @@ def test_positive_label(capsys, tmp_path):
 def test_tables(capsys, scores):
     code, out, err = curve(capsys, scores, "--seed", "1", "--prior", "3")
     assert (code, err) == (0, "")
-    assert "30 cases, 30 controls, 95% equal tails, prior dirichlet_process of concentration 3" in " ".join(out.split())
+    assert "30 cases, 30 controls, 95% equal tails, prior prior_item of weight 3" in " ".join(out.split())
     assert "simultaneous at 91 false positive rates from 0.05 to 0.95" in " ".join(out.split())
     assert "median of 4000 draws" in out
     row = next(line for line in out.splitlines() if line.startswith("│") and " 0.5 " in line)

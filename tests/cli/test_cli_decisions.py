@@ -143,31 +143,37 @@ def test_words_of_a_wide_table_are_broken_not_cut(capsys, answers):
 
 
 def test_areas_under_the_curve(capsys, answers):
-    made = told(capsys, "compare", answers, "--score", "one", "--score", "two", "--score", "three")
+    three = ["--score", "one", "--score", "two", "--score", "three"]
+    made = told(capsys, "compare", answers, *three, "--method", "delong")
     assert [row["comparison"] for row in made["areas"]] == ["one - two", "one - three", "two - three"]
-    want = bayescm.auc_difference(Y, {"a": SCORES["one"], "b": SCORES["three"]})
+    pair = {"a": SCORES["one"], "b": SCORES["three"]}
+    want = bayescm.auc_difference(Y, pair, method="delong")
     row = made["areas"][1]
     assert row["difference"] == pytest.approx(want["point"].item())
     assert [row["lower"], row["upper"]] == pytest.approx(want["interval"].values.tolist())
     assert row["p_value"] == pytest.approx(want["p_value"].item())
+    made = told(capsys, "compare", answers, *three, "--seed", "1")
+    want, row = bayescm.auc_difference(Y, pair, random_seed=1), made["areas"][1]
+    assert [row["lower"], row["upper"]] == pytest.approx(want["interval"].values.tolist())
+    assert row["probability_better"] == pytest.approx(want["probability_better"].item())
     code, out, _ = run(capsys, "compare", answers, "--score", "one", "--score", "two")
     assert code == 0
-    assert "paired DeLong" in out
+    assert "paired, bayesian" in out
 
 
 def test_areas_of_independent_samples(capsys, tmp_path):
     site = np.tile(["x", "y", "y"], 30)
     file = table(tmp_path / "sites.csv", {"actual": Y, "score": -SCORES["one"], "site": site})
-    made = told(capsys, "compare", file, "--score", "score", "--by", "site", "--direction", "smaller")
+    made = told(capsys, "compare", file, "--score", "score", "--by", "site", "--direction", "smaller", "--seed", "1")
     (row,) = made["areas"]
     x, y = site == "x", site == "y"
     want = bayescm.auc_difference(
-        {"a": Y[x], "b": Y[y]}, {"a": SCORES["one"][x], "b": SCORES["one"][y]}, design="independent"
+        {"a": Y[x], "b": Y[y]}, {"a": SCORES["one"][x], "b": SCORES["one"][y]}, design="independent", random_seed=1
     )
     assert (row["comparison"], made["settings"]["design"]) == ("x - y", "independent")
     assert row["difference"] == pytest.approx(want["point"].item())
     assert [row["lower"], row["upper"]] == pytest.approx(want["interval"].values.tolist())
-    assert "independent DeLong" in run(capsys, "compare", file, "--score", "score", "--by", "site")[1]
+    assert "independent, bayesian" in run(capsys, "compare", file, "--score", "score", "--by", "site")[1]
 
 
 def test_files_of_compare(capsys, answers, tmp_path):

@@ -54,11 +54,14 @@ def test_systems_that_rank_alike_are_said_to(method):
 def test_no_variance_is_still_no_certainty():
     y, score = [0, 0, 0, 1, 1, 1], np.arange(6.0)
     with pytest.warns(UserWarning, match="variance is 0, which is not certainty"):
-        found = bayescm.auc_difference(y, {"a": score, "b": [2.0, 1, 0, 5, 4, 3]})
+        found = bayescm.auc_difference(y, {"a": score, "b": [2.0, 1, 0, 5, 4, 3]}, method="delong")
     assert np.isnan(found["p_value"])
     with pytest.warns(UserWarning, match="one case alone"):
         bayescm.auc_difference(
-            {"a": [0, 0, 1], "b": [0, 1, 0, 1]}, {"a": [1, 2, 3], "b": [1, 2, 3, 0]}, design="independent"
+            {"a": [0, 0, 1], "b": [0, 1, 0, 1]},
+            {"a": [1, 2, 3], "b": [1, 2, 3, 0]},
+            method="delong",
+            design="independent",
         )
 
 
@@ -70,7 +73,9 @@ def test_two_samples_have_the_sum_of_their_variances(first, second):
     expected = sum(variance(table) for table in tables)
     if expected < 1e-20:
         return
-    found = bayescm.auc_difference({"a": y, "b": other_y}, {"a": score, "b": other}, design="independent")
+    found = bayescm.auc_difference(
+        {"a": y, "b": other_y}, {"a": score, "b": other}, method="delong", design="independent"
+    )
     difference = tables[0].mean() - tables[1].mean()
     assert found["point"].item() == pytest.approx(difference, abs=1e-12)
     assert found["se"].item() == pytest.approx(expected**0.5, abs=1e-12)
@@ -80,7 +85,8 @@ def test_two_samples_have_the_sum_of_their_variances(first, second):
 def test_two_samples_by_hand():
     """Cases 3, 1 and controls 2, 0: wins 1, 1 and 0, 1; placements of cases 1, 1/2, of controls 1/2, 1."""
     y = [1, 1, 0, 0]
-    found = bayescm.auc_difference({"a": y, "b": y}, {"a": [3, 1, 2, 0], "b": [3, 0, 2, 1]}, design="independent")
+    scores = {"a": [3, 1, 2, 0], "b": [3, 0, 2, 1]}
+    found = bayescm.auc_difference({"a": y, "b": y}, scores, method="delong", design="independent")
     # the other: cases 3, 0 win 2 and 0 pairs: placements 1, 0 of cases, 1/2, 1/2 of controls
     assert found["auc"].values.tolist() == [0.75, 0.5]
     assert found["se"].item() == pytest.approx((0.125 / 2 + 0.125 / 2 + 0.5 / 2 + 0.0) ** 0.5, abs=1e-15)
@@ -93,7 +99,10 @@ def test_two_samples_hold_their_level():
     y, other_y = np.repeat([0, 1], [60, 40]), np.repeat([0, 1], [30, 80])
     for _ in range(1500):
         found = bayescm.auc_difference(
-            {"a": y, "b": other_y}, {"a": rng.normal(y), "b": rng.normal(other_y)}, design="independent"
+            {"a": y, "b": other_y},
+            {"a": rng.normal(y), "b": rng.normal(other_y)},
+            method="delong",
+            design="independent",
         )
         small.append(found["p_value"].item() < 0.05)
     assert np.mean(small) == pytest.approx(0.05, abs=0.01 + 4 * (0.05 * 0.95 / 1500) ** 0.5)
@@ -104,7 +113,7 @@ def test_draws_of_two_samples_agree_with_delong(method):
     rng = np.random.default_rng(6)
     y, other_y = np.repeat([0, 1], [150, 80]), np.repeat([0, 1], [100, 90])
     given = {"a": y, "b": other_y}, {"a": rng.normal(y), "b": rng.normal(0.7 * other_y)}
-    closed = bayescm.auc_difference(*given, design="independent")
+    closed = bayescm.auc_difference(*given, method="delong", design="independent")
     found = bayescm.auc_difference(*given, method=method, design="independent", samples=4000, random_seed=1)
     error = closed["se"].item()
     assert np.abs(found["interval"] - closed["interval"]).max() < 0.3 * error
@@ -140,7 +149,7 @@ def test_covariance_by_simulation():
     areas, said = np.empty((repeats, 2)), 0.0
     for i in range(repeats):
         shared = rng.normal(y)
-        found = bayescm.auc(y, {"a": shared, "b": shared + rng.normal(size=90)})
+        found = bayescm.auc(y, {"a": shared, "b": shared + rng.normal(size=90)}, method="delong")
         areas[i] = found["point"]
         said += found["covariance"].sel(system="a", versus="b").item() / repeats
     products = np.prod(areas - areas.mean(0), axis=1)
@@ -151,12 +160,12 @@ def test_covariance_is_where_it_belongs():
     y, score = example()
     assert "covariance" not in bayescm.auc(y, score)
     assert "covariance" not in bayescm.auc(y, {"a": score, "b": score}, method="hanley_mcneil")
-    found = bayescm.auc(y, {"a": score, "b": score + 1})
+    found = bayescm.auc(y, {"a": score, "b": score + 1}, method="delong")
     assert found["covariance"].dims == ("system", "versus")
     error = found["se"].sel(system="a").item()
     assert found["covariance"].values == pytest.approx(np.full((2, 2), error**2), abs=1e-15)
     with pytest.warns(UserWarning, match="one case alone"):
-        assert bayescm.auc([0, 0, 1], {"a": [1, 2, 3], "b": [3, 1, 2]})["covariance"].isnull().all()
+        assert bayescm.auc([0, 0, 1], {"a": [1, 2, 3], "b": [3, 1, 2]}, method="delong")["covariance"].isnull().all()
 
 
 @pytest.mark.parametrize(

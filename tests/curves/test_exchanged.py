@@ -59,15 +59,14 @@ def test_defaults_are_said():
     assert (found.attrs["method"], found.attrs["prevalence"]) == ("smoothed", 0.01)
     assert found.attrs["effective_controls"] == pytest.approx(100 / 99)
     assert found["interval"].coords["ci_bound"].attrs["ci_kind"] == "eti"
-    own = bayescm.aucpr(Y, SCORE)
-    assert own.attrs["method"] == "logit"
+    own = bayescm.aucpr(Y, SCORE, random_seed=1)
+    assert own.attrs["method"] == "bayesian"
     assert not {"effective_controls"} & set(own.attrs)
-    assert "median" not in own
     drawn = {"over": None, "draws": 20, "chains": 1, "random_seed": 1}
     for prevalence in (None, "fixed"):
-        assert bayescm.curve_posterior(Y, SCORE, prevalence=prevalence, **drawn).attrs["prior"] == "dirichlet_process"
-    given = quiet(bayescm.curve_posterior, Y, SCORE, prevalence=0.01, prior="dirichlet_process", **drawn)
-    assert given.attrs["prior"] == "dirichlet_process"
+        assert bayescm.curve_posterior(Y, SCORE, prevalence=prevalence, **drawn).attrs["prior"] == "prior_item"
+    given = quiet(bayescm.curve_posterior, Y, SCORE, prevalence=0.01, prior="prior_item", **drawn)
+    assert given.attrs["prior"] == "prior_item"
 
 
 def test_what_doesnt_cover_is_said():
@@ -78,13 +77,13 @@ def test_what_doesnt_cover_is_said():
         UserWarning, match=r"100 controls say as much of precision as 1\.01 would.*'logit', 'bca' can't be relied on"
     ):
         bayescm.aucpr(Y, SCORE, prevalence=0.01, method=["logit", "bca"], random_seed=1)
-    with pytest.warns(UserWarning, match="by the draws of prior 'dirichlet_process'.*'smoothed' does"):
+    with pytest.warns(UserWarning, match="by the draws of prior 'prior_item'.*'smoothed' does"):
         bayescm.curve_posterior(Y, SCORE, prevalence=0.01, prior=1.0, over=None, draws=20, random_seed=1)
     with pytest.warns(UserWarning, match="for each system alone"):
         found = bayescm.curve_posterior(
             Y, {"a": SCORE, "b": -SCORE}, prevalence=(1, 99), over=None, draws=20, random_seed=1
         )
-    assert found.attrs["prior"] == "dirichlet_process"
+    assert found.attrs["prior"] == "prior_item"
     many = np.repeat([0, 1], [2000, 50])
     bayescm.aucpr(many, np.random.default_rng(1).normal(many), prevalence=0.1, method="bca")  # 222: nothing to say
 

@@ -42,7 +42,7 @@ def test_points_are_the_area_below_scikit_learn_s_curve(decimals, ends):
 
 def test_the_whole_range_is_the_whole_area():
     y, score = sample(2, decimals=1)
-    part, whole = bayescm.auc(y, score, fpr_range=(0, 1)), bayescm.auc(y, score)
+    part, whole = (bayescm.auc(y, score, method="delong", fpr_range=ends) for ends in ((0, 1), None))
     for name in ("point", "se", "interval"):
         np.testing.assert_allclose(part[name], whole[name], atol=1e-12)
     part = bayescm.aucpr(y, score, recall_range=(0, 1), random_seed=1)
@@ -64,7 +64,7 @@ def test_the_variance_is_that_of_the_derivatives_in_the_weights(ends, decimals):
                 sides.append(roc(y, score, ends, weight))
             slopes.append((sides[0] - sides[1]) / (2 * step) * len(places))
         variance += np.var(slopes, ddof=1) / len(places)
-    assert bayescm.auc(y, score, fpr_range=ends)["se"].item() == pytest.approx(variance**0.5, rel=1e-3)
+    assert bayescm.auc(y, score, method="delong", fpr_range=ends)["se"].item() == pytest.approx(variance**0.5, rel=1e-3)
 
 
 @pytest.mark.parametrize("ends", [(0.2, 1), (0.31, 0.77)])
@@ -118,7 +118,7 @@ def test_coverage_and_standard_error_over_repeated_samples():
     truth = np.trapezoid(stats.norm.sf(stats.norm.isf(u) - 1.5), u)
     points, errors = [], []
     for _ in range(400):
-        found = bayescm.auc(y, rng.normal(1.5 * y), fpr_range=(0, 0.2))
+        found = bayescm.auc(y, rng.normal(1.5 * y), method="delong", fpr_range=(0, 0.2))
         points.append(found["point"].item())
         errors.append(found["se"].item())
     assert np.mean(errors) == pytest.approx(np.std(points), rel=0.12)
@@ -136,9 +136,11 @@ def test_a_paired_difference_of_partial_areas():
     assert found["delong"]["point"].item() == pytest.approx(roc(y, one, ends) - roc(y, other, ends), abs=1e-9)
     assert found["bootstrap"]["se"].item() == pytest.approx(found["delong"]["se"].item(), rel=0.1)
     np.testing.assert_allclose(found["bayesian"]["interval"], found["delong"]["interval"], atol=0.012)
-    both = bayescm.auc(y, {"a": one, "b": other}, fpr_range=ends)["covariance"].values
+    both = bayescm.auc(y, {"a": one, "b": other}, method="delong", fpr_range=ends)["covariance"].values
     assert found["delong"]["se"].item() == pytest.approx((both[0, 0] + both[1, 1] - 2 * both[0, 1]) ** 0.5, rel=1e-9)
-    apart = bayescm.auc_difference({"a": y, "b": y}, {"a": one, "b": other}, design="independent", fpr_range=ends)
+    apart = bayescm.auc_difference(
+        {"a": y, "b": y}, {"a": one, "b": other}, method="delong", design="independent", fpr_range=ends
+    )
     assert apart["se"].item() == pytest.approx((both[0, 0] + both[1, 1]) ** 0.5, rel=1e-9)
     assert "over false positive rates from 0 to 0.3" in found["delong"].bayescm.sentence
 
@@ -150,18 +152,21 @@ def test_no_difference_is_rejected_as_often_as_stated():
     for _ in range(400):
         common = rng.normal(size=120) + 1.2 * y
         scores = {name: common + rng.normal(size=120) for name in "ab"}
-        rejected += bayescm.auc_difference(y, scores, fpr_range=(0, 0.3))["p_value"].item() < 0.05
+        rejected += bayescm.auc_difference(y, scores, method="delong", fpr_range=(0, 0.3))["p_value"].item() < 0.05
     assert stats.binomtest(rejected, 400, 0.05).pvalue > 1e-4
 
 
 def test_edges_and_wrong_input():
     y = np.repeat([0, 1], [20, 10])
     with pytest.warns(UserWarning, match="not certainty"):
-        perfect = bayescm.auc(y, np.arange(30), fpr_range=(0, 0.1))
+        perfect = bayescm.auc(y, np.arange(30), method="delong", fpr_range=(0, 0.1))
     assert perfect["point"].item() == pytest.approx(0.1)
     assert np.isnan(perfect["interval"]).all()
-    assert bayescm.auc(y, np.zeros(30), fpr_range=(0, 0.5), method="bayesian", random_seed=1)["point"] == 0.125
-    clipped = bayescm.auc(*sample(11, 4, 5), fpr_range=(0, 0.5))
+    answered = bayescm.auc(y, np.arange(30), fpr_range=(0, 0.1), random_seed=1)["interval"].values
+    assert 0 < answered[0] < 0.09 < answered[1] < 0.1
+    with pytest.warns(UserWarning, match="all draws have the area"):
+        assert bayescm.auc(y, np.zeros(30), fpr_range=(0, 0.5), random_seed=1)["point"] == 0.125
+    clipped = bayescm.auc(*sample(11, 4, 5), fpr_range=(0, 0.5), method="delong")
     assert (clipped["interval"] >= 0).all()
     assert (clipped["interval"] <= 0.5).all()
     for wrong in ((0.5, 0.1), (0, 2), (0.1,), "ab", (0.1, 0.1), (np.nan, 1)):
@@ -200,7 +205,7 @@ def test_one_control_in_each_cell_is_integrated_exactly():
         assert found == pytest.approx((fine / (fine + odds * stairs)).mean(), abs=1e-6)
 
 
-@pytest.mark.parametrize("prior", ["dirichlet_process", "smoothed", "bootstrap"])
+@pytest.mark.parametrize("prior", ["prior_item", "smoothed", "bootstrap"])
 def test_the_posterior_of_the_mean_precision_over_all_recalls_is_that_of_the_area(prior):
     y, score = sample(7, 12, 200, decimals=1)
     drawn = bayescm.curve_posterior(y, score, prior=prior, recall_range=(0, 1), over=None, random_seed=1)["posterior"]
@@ -222,7 +227,7 @@ def test_the_posterior_over_recalls_is_the_mean_of_the_drawn_precision():
 def test_credible_intervals_over_recalls_are_those_of_the_curve(method):
     y, score = sample(9, 20, 60)
     found = bayescm.aucpr(y, score, recall_range=(0.2, 1), method=method, random_seed=3)
-    prior = "dirichlet_process" if method == "bayesian" else method
+    prior = "prior_item" if method == "bayesian" else method
     post = bayescm.curve_posterior(
         y, score, over=None, prior=prior, recall_range=(0.2, 1), prevalence="fixed", random_seed=3, chains=1, draws=2000
     )["posterior"]
@@ -266,18 +271,20 @@ def test_average_precisions_of_two_systems_are_compared_on_the_same_items():
     scores = {"a": one, "b": one + np.random.default_rng(12).normal(size=len(y))}
     for ends in [(0, 1), (0.2, 1)]:
         alone = [bayescm.aucpr(y, score, recall_range=ends, random_seed=1)["point"].item() for score in scores.values()]
-        found = bayescm.auc_difference(y, scores, recall_range=ends, random_seed=1)
+        found = bayescm.auc_difference(y, scores, method="bootstrap", recall_range=ends, random_seed=1)
         np.testing.assert_allclose(found["auc"], alone, atol=1e-12)
         assert found["point"].item() == pytest.approx(alone[0] - alone[1])
         assert found.attrs["method"] == "bootstrap"
         assert found.attrs["recall_range"] == str(list(map(float, ends)))
-        posterior = bayescm.auc_difference(y, scores, recall_range=ends, random_seed=1, method="bayesian")
+        posterior = bayescm.auc_difference(y, scores, recall_range=ends, random_seed=1)
         np.testing.assert_allclose(posterior["interval"], found["interval"], atol=0.06)
     assert "average precision" in found.bayescm.sentence
-    back = bayescm.auc_difference(y, dict(reversed(scores.items())), recall_range=ends, random_seed=1)
+    back = bayescm.auc_difference(
+        y, dict(reversed(scores.items())), method="bootstrap", recall_range=ends, random_seed=1
+    )
     np.testing.assert_allclose(back["interval"], -found["interval"].values[::-1], atol=5e-3)
     apart = bayescm.auc_difference(
-        dict.fromkeys(scores, y), scores, recall_range=ends, design="independent", random_seed=1
+        dict.fromkeys(scores, y), scores, method="bootstrap", recall_range=ends, design="independent", random_seed=1
     )
     assert apart["se"] > found["se"]
     with pytest.raises(ValueError, match="has no method='delong'"):

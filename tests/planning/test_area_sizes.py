@@ -77,15 +77,15 @@ def test_the_planned_test_finds_the_difference_as_often_as_stated():
         }
 
     y = np.repeat([0, 1], 20_000)
-    covariance = bayescm.auc(y, scores(y))["covariance"].values
+    covariance = bayescm.auc(y, scores(y), method="delong")["covariance"].values
     correlation = covariance[0, 1] / np.sqrt(covariance[0, 0] * covariance[1, 1])
     plan = bayescm.sample_size_of_auc(0.85, 0.75, correlation=correlation)
     y = np.repeat([0, 1], int(plan.cases))
-    found = np.mean([bayescm.auc_difference(y, scores(y))["p_value"].item() < 0.05 for _ in range(400)])
+    found = np.mean([bayescm.auc_difference(y, scores(y), method="delong")["p_value"] < 0.05 for _ in range(400)])
     assert found == pytest.approx(float(plan.assurance), abs=0.08)
     alone = bayescm.sample_size_of_auc(0.85, width=0.15)
     y = np.repeat([0, 1], int(alone.cases))
-    widths = [np.ptp(bayescm.auc(y, scores(y)["a"])["interval"].values) for _ in range(200)]
+    widths = [np.ptp(bayescm.auc(y, scores(y)["a"], method="delong")["interval"].values) for _ in range(200)]
     assert np.mean(widths) == pytest.approx(0.15, rel=0.03)
 
 

@@ -286,7 +286,7 @@ def test_what_is_undefined_is_called_so():
     found = bayescm.summary([[0, 0], [3, 9]], "specificity")
     assert found.bayescm.sentence.startswith("Specificity is undefined (95%: 0.")
     with pytest.warns(UserWarning, match="no interval"):
-        area = bayescm.auc([0, 1, 1], [0.1, 0.5, 0.6])
+        area = bayescm.auc([0, 1, 1], [0.1, 0.5, 0.6], method="delong")
     assert "(no interval)" in area.bayescm.sentence
 
 
