@@ -167,14 +167,15 @@ def _reason(said: Mapping[str, None], areas: Areas) -> dict[str, str]:
         text = f"{', '.join(missing)}: {NO_ESTIMATE}"
         validate.warn(f"There is no point by {text}. The interval is that of the area under the drawn curves.")
         return {"reason": text}
-    return reasons(said, ADVICE)
+    return reasons(said)
 
 
-def reasons(said: Mapping[str, None], advice: str) -> dict[str, str]:
+def reasons(said: Mapping[str, None]) -> dict[str, str]:
     """Warn of what has no interval and return it as attrs."""
     if not said:
         return {}
     text = "; ".join(said)
+    advice = "Scores that aren't all alike have one" if "bayesian:" in text else ADVICE
     validate.warn(f"There is no interval by {text}. {advice}.")
     return {"reason": text}
 

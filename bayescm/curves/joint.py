@@ -314,7 +314,7 @@ def _steps(ranking: Ranking, marks: Array) -> tuple[NDArray[np.int64], ...]:
     first = np.append(0, middle + atom)
     cases, controls = (np.append(part, 0)[middle] * atom for part in (ranking.cases, ranking.controls))
     runs = above[middle] - above[first[:-1]]
-    return first, above, np.searchsorted(first, places), runs, cases, controls
+    return first, above, np.searchsorted(first, places, side="right") - 1, runs, cases, controls
 
 
 def _observed(scores: Scores, by: Any, group_dim: str, groups: NDArray[Any]) -> xr.Dataset:

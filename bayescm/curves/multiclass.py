@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from bayescm.curves.area_intervals import NOISE, Found, nothing, percentiles, posterior
-from bayescm.curves.area_report import ADVICE, ESTIMATOR, METHOD, reasons, variables
+from bayescm.curves.area_report import ESTIMATOR, METHOD, reasons, variables
 from bayescm.curves.options import WEIGHT, shape_of
 from bayescm.data import validate
 from bayescm.data.assumptions import EACH_CLASS, assumed
@@ -202,7 +202,7 @@ def multiclass_auc(
             if found.reason:
                 said[f"{word}: {found.reason}"] = None
     more = {"samples": draws, "random_seed": seed} if drawn else {}
-    text = reasons(said, ADVICE)
+    text = reasons(said)
     found_attrs = attributes(
         **attrs, ci_prob=ci_prob, classes=len(items.labels), items=int(items.sizes.sum()), **more, **text,
         assumptions=assumed(None, items=EACH_CLASS),

@@ -8,7 +8,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayescm.curves.area_intervals import NOISE, Found, nothing, of_draws, of_resamples, of_same, of_variance
-from bayescm.curves.area_report import ADVICE, ALIKE, check_samples, of_second, of_two, reasons, same_classes
+from bayescm.curves.area_report import ALIKE, check_samples, of_second, of_two, reasons, same_classes
 from bayescm.curves.multiclass import DRAWN, ESTIMATORS, Several, check_several
 from bayescm.data import validate
 from bayescm.inference.proportions import normal_quantile
@@ -47,7 +47,7 @@ def of_several(
                    for i, (a, b) in enumerate(areas.T)]  # fmt: skip
     said = {f"{method}: {found.reason}": None for found, _ in answers if found.reason}
     same = alike and np.array_equal(both.scores[0], both.scores[1])
-    more: dict[str, Any] = reasons(said, ADVICE)
+    more: dict[str, Any] = reasons(said)
     if alike and not same:
         validate.warn(ALIKE)
         more = {"note": ALIKE}

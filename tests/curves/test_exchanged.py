@@ -121,7 +121,7 @@ def test_trials_of_a_proportion_are_what_the_controls_are_worth():
 
 @pytest.mark.parametrize("method", ["bayesian", "smoothed"])
 def test_an_estimate_that_doesnt_exist_is_said(method):
-    y, score = np.repeat([0, 1], [12, 9]), np.ones(21)
+    y, score = np.repeat([0, 1], [12, 9]), np.r_[-np.inf, np.zeros(20)]
     with pytest.warns(UserWarning, match="no point by binormal: the estimate doesn't exist"):
         found = bayescm.aucpr(y, score, estimator="binormal", method=method, random_seed=1)
     assert np.isnan(found["point"])
