@@ -22,6 +22,7 @@ WEIGHT = 1 / 3
 """Of the prior item of a class, in items: of those tried the one whose intervals of areas cover best (verification)."""
 _POINTS, _THRESHOLDS = 101, 301
 _CELLS = 400
+_MOST = 1e6  # of such a weight: no test set says anything beside it
 _MANY = 500  # items of a class, from which on the two that a variance is short of are 1/500 of the width of an interval
 _SHORT = 1e-3  # of a range of rates: an area over less is lost in rounding
 TAKEN = {*LONG_NAMES, *RESERVED, ITEM, THRESHOLD, "score", "actual", "positive", "specificity", "sensitivity"}
@@ -79,7 +80,7 @@ def plan(
         name = validate.choice("prior", prior, PRIORS)
         weight = WEIGHT if name == "prior_item" else 0.0
     else:
-        weight = validate.number("prior", prior, 0, np.inf, closed=True)
+        weight = validate.number("prior", prior, 0, _MOST, closed=True)
         name = "prior_item" if weight else "bootstrap"
     if scores.systems is not None and scores.dim in TAKEN:
         raise ValueError(f"`y_score` can't have the dim {scores.dim!r}: results keep that name for something else.")

@@ -51,14 +51,14 @@ def precision(recall: Array) -> Array:
     return np.asarray(recall / (recall + 2.0 * fpr))
 
 
-POSTERIORS = ("bootstrap", "bayesian", "smoothed")
+POSTERIORS = ("bayesian", "bootstrap", "smoothed")
 AREA = float(stats.norm.cdf(SHIFT / np.sqrt(2)))
 QUESTIONS: dict[str, tuple[Sample, str, dict[str, object], tuple[str, ...], float]] = {
     "ROC area, false positive rates to 0.1": (
-        two, "auc", {"fpr_range": (0, 0.1)}, ("delong", "bootstrap"), integrate.quad(sensitivity, 0, 0.1)[0]
+        two, "auc", {"fpr_range": (0, 0.1)}, ("bayesian", "delong", "bootstrap"), integrate.quad(sensitivity, 0, 0.1)[0]
     ),
     "ROC area, false positive rates to 0.3": (
-        two, "auc", {"fpr_range": (0, 0.3)}, ("delong", "bootstrap"), integrate.quad(sensitivity, 0, 0.3)[0]
+        two, "auc", {"fpr_range": (0, 0.3)}, ("bayesian", "delong", "bootstrap"), integrate.quad(sensitivity, 0, 0.3)[0]
     ),
     "Average precision, recalls from 0.2": (
         two, "aucpr", {"recall_range": (0.2, 1)}, POSTERIORS, integrate.quad(precision, 0.2, 1)[0] / 0.8
@@ -69,7 +69,7 @@ QUESTIONS: dict[str, tuple[Sample, str, dict[str, object], tuple[str, ...], floa
     "Davis and Goadrich's area": (
         two, "aucpr", {"estimator": "davis_goadrich"}, POSTERIORS, integrate.quad(precision, 0, 1)[0]
     ),
-    "Hand and Till's M": (three, "auc", {}, ("delong", "logit_delong", "bootstrap"), AREA),
+    "Hand and Till's M": (three, "auc", {}, ("bayesian", "delong", "logit_delong", "bootstrap"), AREA),
 }  # fmt: skip
 
 
