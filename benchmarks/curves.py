@@ -114,7 +114,7 @@ def large(share: float) -> None:
     seconds = time.perf_counter() - start
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     start = time.perf_counter()
-    error = float(bayescm.auc(y, score)["se"])
+    error = float(bayescm.auc(y, score, method="delong")["se"])
     delong = time.perf_counter() - start
     print(
         f"| {share:g} | {seconds:.0f} s | {before:.1f} GiB | {peak:.1f} GiB | {delong:.0f} s | "
@@ -134,7 +134,7 @@ def main() -> None:
     for share in (0.5, 0.1):
         y, score = items(10_000, share)
         sides: dict[str, Callable[[], Any]] = {
-            "bayescm, Dirichlet process": lambda y=y, s=score: ours(y, s, "dirichlet_process"),
+            "bayescm, prior item": lambda y=y, s=score: ours(y, s, "prior_item"),
             "bayescm, smoothed": lambda y=y, s=score: ours(y, s, "smoothed"),
             "NumPy, sorted once": lambda y=y, s=score: presorted(y, s),
             f"scikit-learn, {PART} resamples": lambda y=y, s=score: resampled(y, s),
@@ -150,7 +150,7 @@ def main() -> None:
 
     y, score = items(100_000, 0.3)
     delongs: dict[str, Callable[[], Any]] = {
-        "bayescm.auc": lambda: float(bayescm.auc(y, score)["se"]),
+        "bayescm.auc": lambda: float(bayescm.auc(y, score, method="delong")["se"]),
         "NumPy midranks": lambda: midranks(y, score),
         "confidenceinterval": lambda: float(np.sqrt(delong_roc_variance(y, score)[1])),
     }

@@ -95,7 +95,7 @@ def curve_band(
     -----
     A simultaneous band is the smallest family of central pointwise intervals of one level that holds the share
     `ci_prob` of all drawn curves from end to end; a rank of a draw that is tied counts for the curve. Near the ends of
-    the axis few items bound the curve, and draws of a Dirichlet process know of nothing beyond them: hence the stretch.
+    the axis few items bound the curve, and draws know little beyond them: hence the stretch.
     Between two points of the axis a ROC curve, which rises, lies above the lower bound at the left and below the upper
     bound at the right one.
 

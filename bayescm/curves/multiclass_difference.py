@@ -65,7 +65,7 @@ def _answer(
     """Return the interval and the p-value of one difference, or the probability that it is positive."""
     tails = np.array([1.0 - ci_prob, 1.0 + ci_prob]) / 2.0
     if method == "bayesian" and drawn is not None:
-        return of_draws(*drawn, tails)
+        return of_draws(drawn[0], drawn[1], tails)
     if min(len(one) for one in shares) < 2:
         return nothing("one item of a class alone doesn't show how scores vary"), np.nan
     if drawn is not None:
