@@ -335,9 +335,9 @@ def _print(
 ) -> None:  # fmt: skip
     """Print what is known of the areas and thresholds."""
     attrs, batch = tree.attrs, _batch(tree)
-    title = f"{100 * level:g}% equal tails, prior {attrs['prior']}"
-    if attrs["prior"] == "prior_item":
-        title += f" of weight {attrs['prior_weight']:.2g}"
+    item = attrs["prior"] == "prior_item"
+    prior = f"prior item of weight {attrs['prior_weight']:.2g}" if item else f"prior {attrs['prior']}"
+    title = f"{100 * level:g}% equal tails, {prior}"
     if len(counted) == 1:
         title = f"{counted[0]['cases']} cases, {counted[0]['controls']} controls, {title}"
     caption = f"estimate: median of {attrs['chains'] * attrs['draws']} draws; of DeLong the value of the items"

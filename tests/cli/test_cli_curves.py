@@ -238,7 +238,7 @@ def test_positive_label(capsys, tmp_path):
 def test_tables(capsys, scores):
     code, out, err = curve(capsys, scores, "--seed", "1", "--prior", "3")
     assert (code, err) == (0, "")
-    assert "30 cases, 30 controls, 95% equal tails, prior prior_item of weight 3" in " ".join(out.split())
+    assert "30 cases, 30 controls, 95% equal tails, prior item of weight 3" in " ".join(out.split())
     assert "simultaneous at 91 false positive rates from 0.05 to 0.95" in " ".join(out.split())
     assert "median of 4000 draws" in out
     row = next(line for line in out.splitlines() if line.startswith("│") and " 0.5 " in line)
