@@ -32,9 +32,9 @@ def summary(form: Form) -> Found:
     """Say how uncertain every metric is."""
     data, code = inputs.counts(form)
     counts = _matrix(data)
-    options = model_of(form) | {"prevalence": inputs.prevalence(form)}
+    options = model_of(form) | {"prevalence": inputs.prevalence(form), "random_seed": 0}
     metrics = inputs.listed(form, "metrics", "") or None
-    found = bayescm.summary(counts, metrics, **options, random_seed=0)
+    found = bayescm.summary(counts, metrics, **options)
     answer = Answer(found)
     sentence = answer.sentence
     if counts.shape == (2, 2):

@@ -62,6 +62,43 @@ def interval(metric, **known):
     return f"({lower:.2f} to {upper:.2f})"
 
 
+def test_a_pasted_matrix_of_several_classes_is_answered(browser, address):
+    counts = [[24, 4, 2], [4, 25, 1], [2, 3, 25]]
+    with page_of(browser, address) as page:
+        page.fill("#table", "\n".join("\t".join(map(str, row)) for row in counts))
+        page.click("button.main")
+        assert answered(page).startswith("Accuracy is 0.82")
+        drawn(page)
+        assert page.locator("#rows tr").count() == bayescm.summary(counts).sizes["metric"] + 1
+        assert not page.wrong
+
+
+def test_what_takes_longer_than_the_server_waits_is_still_answered(browser, address, monkeypatch):
+    real = QUESTIONS["summary"]
+
+    def slow(form):
+        time.sleep(4)
+        return real(form)
+
+    monkeypatch.setattr(server, "SECONDS", 1.0)
+    monkeypatch.setitem(server.QUESTIONS, "summary", slow)
+    with page_of(browser, address) as page:
+        page.fill("#tp", "29")
+        page.click("button.main")
+        page.wait_for_function("() => document.getElementById('sentence').textContent.startsWith('Still computing')")
+        assert answered(page).startswith("Accuracy is 0.95")
+        assert sum(one.endswith("/api/summary") for one in page.asked) > 1
+
+
+def test_too_many_systems_are_refused_beside_their_table(browser, address):
+    with page_of(browser, address) as page:
+        page.click("#tab-leaderboard")
+        page.fill("#systems", "\n".join(["system,correct,wrong", *(f"s{i},9,1" for i in range(4000))]))
+        page.click("button.main")
+        page.wait_for_selector("#systems-error:not([hidden])")
+        assert page.inner_text("#systems-error").endswith("bayescm.leaderboard(data).")
+
+
 def test_a_clinician_needs_a_keyboard_and_four_numbers(browser):
     with page_of(browser, PAGE.as_uri()) as page:
         for cell, count in (("tp", "26"), ("fn", "0"), ("fp", "2"), ("tn", "6")):
