@@ -1,8 +1,9 @@
 """Rebuild the study of predictive values elsewhere: ``python -m uv run python docs/verification/prevalence.py``.
 
-So many cases and so many controls are tested (a minute), and precision is asked for where the prevalence is another. Every outcome
+So many cases and so many controls are tested, and precision is asked for where the prevalence is another. Every outcome
 is enumerated, so a coverage is no estimate: how often 95% intervals of ``summary(..., "precision", prevalence=...)``
-hold the truth, with equal tails (the default) and of highest density. Writes prevalence.csv and prevalence_table.inc.
+hold the truth, with equal tails (the default) and of highest density. Writes prevalence.csv and prevalence_table.inc
+in a minute.
 ``--quick`` runs a small part and writes nothing. Either fails if equal tails hold less than the page promises.
 """
 
