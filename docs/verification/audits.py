@@ -145,7 +145,7 @@ def same_as_summary() -> bool:
     """Say whether what is studied here is what the library gives."""
     checked, totals = np.array([[[17.0, 1], [3, 19]]]), np.array([[100.0, 1900]])
     library = bayescm.summary(bayescm.audited(checked[0].astype(int), totals[0].astype(int)), "prevalence")
-    low, high = audit(checked, totals)["audit, HDI"]
+    low, high = audit(checked, totals)["audit, equal tails"]
     return bool(np.allclose(library["interval"].values[0], [low[0], high[0]], atol=1e-9))
 
 
