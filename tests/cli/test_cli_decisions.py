@@ -361,7 +361,7 @@ def test_items_to_see_a_difference(capsys):
     assert "`error_rate`" in refused(capsys, "plan", *options, "--error-rate", "2")
     assert "items that both answer, with 80% assurance" in run(capsys, "plan", *options)[1]
     assert "until the central 90% interval excludes 0" in " ".join(run(capsys, "plan", *options)[1].split())
-    assert "│ stated │" in run(capsys, "plan", *options)[1]
+    assert " stated │" in run(capsys, "plan", *options)[1]
     assert "items for each of two systems" in run(capsys, "plan", "--difference", ".2", "--concentration", "200")[1]
 
 
