@@ -67,7 +67,7 @@ def test_areas_are_those_of_the_library(capsys, scores):
     assert delong["estimate"] == want["point"].item()
     assert [delong["lower"], delong["upper"]] == want["interval"].values.tolist()
     assert made["items"] == [{"cases": 30, "controls": 30}]
-    assert made["settings"]["prior"] == "dirichlet_process"
+    assert made["settings"]["prior"] == "prior_item"
     assert "differences" not in made
 
 
