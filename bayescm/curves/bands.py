@@ -25,7 +25,7 @@ Array = NDArray[np.float64]
 
 KINDS = ("simultaneous", "pointwise", "whole")
 _AXES = {"roc": ("tpr", "fpr"), "pr": ("precision", "recall")}
-_WITHIN = {"roc": (0.05, 0.95), "pr": (0.05, 1.0)}
+_WITHIN = (0.05, 0.95)
 """Stretch of the axis of a simultaneous band, if not given."""
 _ROUNDING = 1e-9
 
@@ -75,8 +75,8 @@ def curve_band(
     ci_prob : float
         Probability of the band.
     within : pair of rates, optional
-        The stretch of false positive rates (PR: recall) that a band is about. Default: (0.05, 0.95) (PR: (0.05, 1)) for
-        "simultaneous", everything for the others.
+        The stretch of false positive rates (PR: recall) that a band is about. Default: (0.05, 0.95) for "simultaneous",
+        everything for the others.
     difference : pair of labels, optional
         Of two systems (or two groups) A and B: the band of curve A minus curve B, from draws.
 
@@ -128,7 +128,7 @@ def curve_band(
             f"`data` must be what bayescm.curve_posterior(..., over='rate') returns; got {type(data).__name__}. Of "
             "labels and scores: bayescm.curve_band(y_true, y_score)."
         )
-    default = _WITHIN[space] if kind == "simultaneous" else (0.0, 1.0)
+    default = _WITHIN if kind == "simultaneous" else (0.0, 1.0)
     ends = stretch("within", within) or default
     if difference is not None and kind == "whole":
         raise ValueError("`kind`='whole' has no band of a difference; take 'simultaneous' or 'pointwise'.")

@@ -168,7 +168,7 @@ class CurveDisplay:
         >>> y, s = [0, 0, 0, 1, 1, 1], [0.1, 0.4, 0.3, 0.2, 0.8, 0.9]
         >>> display = bayescm.CurveDisplay.from_predictions(y, s, space="pr", random_seed=1)
         >>> display.band.attrs["statement"]
-        'simultaneous at 96 values of recall from 0.05 to 1'
+        'simultaneous at 91 values of recall from 0.05 to 0.95'
         """
         return cls._drawn(
             y_true, y_score, {"space": space, "kind": kind, "ci_prob": ci_prob}, {"ax": ax, "name": name, **kwargs},

@@ -31,7 +31,9 @@ HERE = Path(__file__).parent
 LEVEL = 0.95
 SCENARIOS = {"weak, half cases": (1.0, 0.5), "strong, a fifth cases": (2.0, 0.2)}
 """Distance of the means, share of cases."""
-SIZES, REPEATS, DRAWS = (20, 50, 200, 1000), 300, 2000
+SIZES = {20: 200, 50: 200, 200: 150, 1000: 100}
+"""Items, and simulated test sets."""
+DRAWS = 2000
 PRIORS = ("prior_item", "smoothed")
 AUC_SIZES = {(8, 92): 600, (30, 30): 600, (30, 300): 300, (100, 1000): 100, (1, 100): 600, (2, 100): 600, (5, 100): 600}
 """Cases and controls, and simulated test sets."""
@@ -86,10 +88,10 @@ def held(mu: float, prevalence: float, n: int, repeat: int) -> Iterator[tuple[tu
             yield (name, kind, space), float(inside[shown].mean()), float((high - low)[shown].mean())
 
 
-def bands(sizes: tuple[int, ...], repeats: int) -> list[Row]:
+def bands(sizes: dict[int, int]) -> list[Row]:
     """Return a row per scenario, size, prior, kind and space."""
     made: list[Row] = []
-    for (scenario, (mu, prevalence)), n in itertools.product(SCENARIOS.items(), sizes):
+    for (scenario, (mu, prevalence)), (n, repeats) in itertools.product(SCENARIOS.items(), sizes.items()):
         start = time.perf_counter()
         found: dict[tuple[str, str, str], list[tuple[float, float]]] = {}
         for repeat in range(repeats):
@@ -255,7 +257,7 @@ if __name__ == "__main__":
     quick = "--quick" in sys.argv
     both = quick or not {"--bands", "--areas"} & {*sys.argv}
     area_rows = areas({(8, 92): 40, (30, 30): 40} if quick else AUC_SIZES) if both or "--areas" in sys.argv else []
-    band_rows = bands((20,) if quick else SIZES, 20 if quick else REPEATS) if both or "--bands" in sys.argv else []
+    band_rows = bands({20: 20} if quick else SIZES) if both or "--bands" in sys.argv else []
     for name, made, table in (("auc", area_rows, table_of_areas), ("bands", band_rows, table_of_bands)):
         if made:
             print(table(made))
