@@ -25,7 +25,7 @@ import bayescm
 STORED = Path(__file__).with_name("snapshot.json")
 LOGS = Path(__file__).parent / "data" / "logs"
 KEPT = 12  # numbers of a variable, evenly spread over it
-PASSING = {"creation_library_version", "created_at", "sampling_time", "fitted_at", "inference_library_version"}
+PASSING = {"creation_library_version", "created_at", "sampling_time", "fitted_at", "inference_library_version", "stamp"}
 
 RNG = np.random.default_rng(11)
 TRUE = (RNG.random(60) < 0.4).astype(int)
