@@ -64,7 +64,6 @@ def write(path, text):
         ("actual,predicted\n" + "no,no\n" * 6 + "no,yes\n" * 2 + "yes,yes\n" * 26, ["--pos-label", "yes"]),
         ("y,guess\n" + "0,0\n" * 6 + "0,1\n" * 2 + "1,1\n" * 26, ["--actual", "y", "--predicted", "guess"]),
         ("actual,p\n" + "0,-3\n" * 6 + "0,0\n" * 2 + "1,2.5\n" * 26, ["--score", "p", "--threshold", "0"]),
-        ("actual,predicted\n" + "NA,NA\n" * 6 + "NA,b\n" * 2 + "b,b\n" * 26, ["--pos-label", "b"]),
     ],
 )
 def test_files(capsys, tmp_path, text, extra):

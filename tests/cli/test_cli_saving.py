@@ -26,7 +26,7 @@ COMMANDS = {
     "band": ["curve", "scores.csv", "--band", "regions", "--method", "ellipse", "--grid", "41"],
     "quantities": ["curve", "scores.csv", "--seed", "1", "--draws", "50"],
     "differences": ["compare", "systems.csv", "--seed", "1"],
-    "areas": ["compare", "scores.csv", "--score", "score", "--score", "old"],
+    "areas": ["compare", "scores.csv", "--score", "score", "--score", "old", "--seed", "1"],
     "systems": ["leaderboard", "systems.csv", "--seed", "1"],
     "plan": ["plan", "--n-items", "50,100"],
 }

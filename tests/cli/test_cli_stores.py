@@ -68,7 +68,7 @@ def assert_same(first, second):
 def assert_holds(path, wanted):
     """Assert that a store holds a result; words come back with another type."""
     found = opened(path)
-    assert found.attrs == wanted.attrs
+    assert found.attrs == {name: value for name, value in wanted.attrs.items() if name != "stamp"}  # of what isn't lazy
     assert set(found.variables) == set(wanted.variables)
     for name, one in wanted.variables.items():
         assert found[name].dims == one.dims
