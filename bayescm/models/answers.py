@@ -1,5 +1,6 @@
 """Answers of the stories that are more than one conjugate matrix, and of programs of the user's own."""
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -41,8 +42,8 @@ def answer(
         posterior = _closed_draws(form.draw, run.seed, Stream.POSTERIOR, run.chains, run.draws)
         groups["observed_data"] = form.observed.to_dataset(name=form.observed.name)
         if form.prior is not None:  # else there is no program either
-            program = text.build()
-            groups["constant_data"] = predictive.constants(program)
+            with suppress(ValueError):  # an audit of its items alone has a closed form, but no program
+                groups["constant_data"] = predictive.constants(text.build())
             groups["prior"] = _closed_draws(form.prior, run.seed, Stream.PRIOR, 1, PRIOR_DRAWS)
         if form.constants is not None:
             groups["constant_data"] = groups.get("constant_data", xr.Dataset()).assign(form.constants)

@@ -67,7 +67,7 @@ def test_rule_of_two_over_root_n(oracle):
 def test_classifier_7a(oracle):
     want = oracle("totsch.7a")["expected"]
     counts = bayescm.datasets.toetsch2021().sel(system="7a")
-    s = bayescm.summary(counts, ["tpr", "tnr"], model="three_binomial", prior="laplace")
+    s = bayescm.summary(counts, ["tpr", "tnr"], model="three_binomial", prior="laplace", ci_kind="hdi")
     np.testing.assert_allclose(s.interval, [want["TPR"], want["TNR"]], atol=1e-6)
 
 
@@ -175,8 +175,12 @@ def test_every_distribution_against_draws(model, k, prevalence):
 
 def test_haldane_makes_both_models_one():
     counts = bayescm.from_cells(tp=9, fn=1, fp=2, tn=3)
-    one = bayescm.summary(counts, ["precision", "f1", "accuracy"], prior="haldane", model="dirichlet_multinomial")
-    three = bayescm.summary(counts, ["precision", "f1", "accuracy"], prior="haldane", model="three_binomial")
+    one = bayescm.summary(
+        counts, ["precision", "f1", "accuracy"], prior="haldane", model="dirichlet_multinomial", ci_kind="hdi"
+    )
+    three = bayescm.summary(
+        counts, ["precision", "f1", "accuracy"], prior="haldane", model="three_binomial", ci_kind="hdi"
+    )
     assert (three.method == "exact").all()
     np.testing.assert_allclose(one.interval, three.interval)
 

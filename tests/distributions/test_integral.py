@@ -136,7 +136,7 @@ def test_quantiles_and_intervals(name, which):
     spacing = (dist.pdf(x) * 4 * np.spacing(abs(x))).clip(max=1)  # of numbers at x
     assert (abs(dist.cdf(x) - p) <= 1e-7 * x["quantile"] + spacing).all()
     eti, hdi = dist.eti(0.9), dist.hdi(0.9)
-    found = bayescm.summary(COUNTS, name, model=which, ci_prob=0.9).isel(metric=0)
+    found = bayescm.summary(COUNTS, name, model=which, ci_prob=0.9, ci_kind="hdi").isel(metric=0)
     np.testing.assert_allclose(found.interval, hdi, rtol=1e-6, atol=1e-9)
     lower, upper = dist.metric.lower, dist.metric.upper
     ends = xr.concat([eti, hdi], "kind")
@@ -179,7 +179,7 @@ def test_intervals_are_the_narrowest():
         dist = bayescm.metric_distribution(COUNTS, name)
         widths = (dist.ppf(below + 0.9).values - dist.ppf(below).values).min(-1)
         mine = dist.hdi(0.9).diff("ci_bound").squeeze()
-        is_hdi = bayescm.summary(COUNTS, name, ci_prob=0.9).ci_kind.isel(metric=0).values == "hdi"
+        is_hdi = bayescm.summary(COUNTS, name, ci_prob=0.9, ci_kind="hdi").ci_kind.isel(metric=0).values == "hdi"
         assert is_hdi.sum() >= 4
         assert (mine.values[is_hdi] <= widths[is_hdi] * (1 + 1e-6)).all()
 
@@ -202,9 +202,11 @@ def test_shapes_of_density():
     assert float(distribution_of((40, 0, 0, 50), "informedness").hdi(0.9)[1]) == 1.0
     low, high = distribution_of((0, 0, 0, 0), "geometric_mean", model="three_binomial").hdi(0.9).values
     assert 0 <= low < high <= 1
-    found = bayescm.summary(bayescm.from_cells(tp=0, fn=0, fp=0, tn=0), "informedness", model="three_binomial")
+    found = bayescm.summary(
+        bayescm.from_cells(tp=0, fn=0, fp=0, tn=0), "informedness", model="three_binomial", ci_kind="hdi"
+    )
     assert np.isfinite(found.interval).all()
-    found = bayescm.summary(bayescm.from_cells(tp=0, fn=0, fp=7, tn=30), "mcc")
+    found = bayescm.summary(bayescm.from_cells(tp=0, fn=0, fp=7, tn=30), "mcc", ci_kind="hdi")
     assert float(found.interval[0, 0]) < 0 < float(found.interval[0, 1])
 
 
@@ -313,7 +315,7 @@ def test_a_batch_is_its_matrices_one_by_one():
 def test_lazy_counts():
     lazy = COUNTS.chunk({"system": 2})
     names = ["mcc", "informedness", "p4"]
-    a, b = (bayescm.summary(c, names).compute() for c in (lazy, COUNTS))
+    a, b = (bayescm.summary(c, names, ci_kind="hdi").compute() for c in (lazy, COUNTS))
     np.testing.assert_array_equal(a.interval, b.interval)
     np.testing.assert_array_equal(bayescm.metric_distribution(lazy, "mcc").cdf(0.3),
                                   bayescm.metric_distribution(COUNTS, "mcc").cdf(0.3))  # fmt: skip
@@ -474,7 +476,7 @@ def test_metrics_of_one_row_need_no_model(cells):
 def test_intervals_that_were_none(cells, name, settings):
     """Spikes next to an edge, widths below the spacing of numbers, a Beta whose median lies off its table."""
     tp, fn, fp, tn = cells
-    s = bayescm.summary(bayescm.from_cells(tp=tp, fn=fn, fp=fp, tn=tn), name, **settings)
+    s = bayescm.summary(bayescm.from_cells(tp=tp, fn=fn, fp=fp, tn=tn), name, **settings, ci_kind="hdi")
     dist = distribution_of(cells, name, **settings)
     lower, upper = s.interval.values[0]
     assert s.ci_kind.item() == "hdi"
@@ -488,9 +490,9 @@ def test_intervals_that_were_none(cells, name, settings):
 
 def test_where_the_intervals_lie():
     """Of the defects' cases, by their densities."""
-    s = bayescm.summary(bayescm.from_cells(tp=5, fn=10**7, fp=0, tn=50), "markedness")
+    s = bayescm.summary(bayescm.from_cells(tp=5, fn=10**7, fp=0, tn=50), "markedness", ci_kind="hdi")
     assert 0.0 < float(s.interval.values[0, 1]) < 2e-5  # all of it is PPV + NPV - 1 with an NPV of 5e-6
-    s = bayescm.summary(bayescm.from_cells(tp=18, fn=3, fp=10, tn=100), "f2", prevalence=(0.5, 0.5))
+    s = bayescm.summary(bayescm.from_cells(tp=18, fn=3, fp=10, tn=100), "f2", prevalence=(0.5, 0.5), ci_kind="hdi")
     np.testing.assert_allclose(s.interval.values[0], [0.205, 0.983], atol=0.003)
 
 
@@ -519,7 +521,7 @@ def test_medians_off_the_tables():
     """Concentrations of .06: F1's mean was NaN, with what memory held; against draws."""
     counts, settings = [[1, 26], [5, 0]], {"model": "three_binomial", "prior": 0.06}
     names = ["f1", "precision", "balanced_accuracy", "informedness", "predicted_prevalence"]
-    s = bayescm.summary(counts, names, **settings)
+    s = bayescm.summary(counts, names, **settings, ci_kind="hdi")
     assert np.isfinite(s["mean"]).all()
     draws = bayescm.posterior(counts, metrics=names, draws=20_000, random_seed=1, **settings).posterior
     for i, name in enumerate(names):
