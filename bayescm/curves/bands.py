@@ -117,7 +117,7 @@ def curve_band(
     >>> band.attrs["statement"]
     'simultaneous at 81 false positive rates from 0.1 to 0.9'
     >>> band["band"].sel(fpr=0.5).values.round(2)
-    array([0.23, 1.  ])
+    array([0.2, 1. ])
     """
     validate.choice("kind", kind, KINDS)
     validate.choice("space", space, _AXES)

@@ -157,7 +157,7 @@ def curve_posterior(
     >>> s = [0.1, 0.2, 0.2, 0.3, 0.5, 0.6, 0.4, 0.7, 0.8, 0.9]
     >>> post = bayescm.curve_posterior(y, s, random_seed=1)["posterior"]
     >>> post["auc"].quantile([0.025, 0.975]).values.round(2)
-    array([0.56, 0.98])
+    array([0.51, 0.99])
     >>> dict(post["tpr"].sizes)
     {'chain': 4, 'draw': 1000, 'fpr': 101}
     """

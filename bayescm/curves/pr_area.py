@@ -135,8 +135,8 @@ def aucpr(
     >>> found["point"].values.round(3)
     array([0.771, 0.674])
     >>> found["interval"].values.round(3)
-    array([[0.246, 0.972],
-           [0.203, 0.943]])
+    array([[0.443, 0.959],
+           [0.376, 0.956]])
     >>> round(bayescm.aucpr(actual, score, recall_range=(0.5, 1), random_seed=1)["point"].item(), 3)
     0.708
     """

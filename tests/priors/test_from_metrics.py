@@ -262,7 +262,7 @@ def test_impossible_metrics_get_the_nearest_matrix():
         with pytest.warns(UserWarning, match=r"at odds with accuracy: 0.6\d* for 0.5, 3\d(\.\d)? times what"):
             found = bayescm.counts_from_metrics(n_items=n, recall=0.9, precision=0.9, accuracy=0.5)
         off = np.abs(found.difference) / found.rounding
-        assert found.metric[int(off.argmax())] == "accuracy"
+        assert found.metric[int(off.values.argmax())] == "accuracy"
         assert found.matches == 0
         assert int(found.counts.sum()) == n
         np.testing.assert_allclose(found.obtained, [0.79, 0.79, 0.655], atol=0.01)
