@@ -131,12 +131,12 @@ def aucpr(
     >>> import bayescm
     >>> actual = [0, 0, 0, 0, 1, 0, 1, 1, 0, 1]
     >>> score = [0.1, 0.2, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]
-    >>> found = bayescm.aucpr(actual, score, estimator=["average_precision", "interpolated_median"])
+    >>> found = bayescm.aucpr(actual, score, estimator=["average_precision", "interpolated_median"], random_seed=1)
     >>> found["point"].values.round(3)
     array([0.771, 0.674])
     >>> found["interval"].values.round(3)
-    array([[0.443, 0.959],
-           [0.376, 0.956]])
+    array([[0.431, 0.96 ],
+           [0.361, 0.957]])
     >>> round(bayescm.aucpr(actual, score, recall_range=(0.5, 1), random_seed=1)["point"].item(), 3)
     0.708
     """

@@ -85,7 +85,8 @@ def test_a_report_that_may_not_grow(tmp_path):
 def test_a_name_that_no_file_can_hold_leaves_what_stood_there(tmp_path):
     path = tmp_path / "a.html"
     path.write_text("good")
-    counts = bayescm.from_array([[6, 2], [0, 26]], labels=["a", "b"]).assign_coords(predicted=["a", "b\ud800"])
+    labels = ["a", "b\ud800"]
+    counts = bayescm.from_array([[6, 2], [0, 26]]).assign_coords(actual=labels, predicted=labels)
     with pytest.raises(ValueError, match="surrogate"):
         bayescm.report(counts, file=path)
     assert path.read_text() == "good"
