@@ -108,6 +108,7 @@ def exact(counts: Any, *, prior: PriorLike = DEFAULT_PRIOR) -> ClosedForm:
         observed=xr.DataArray(cells, dims=(GROUP, CELL), coords=coords, name="counts"),
         reason=f"a Dirichlet for the cells of every group, and {what[strata.of]}",
         constants=xr.Dataset({TOTALS: sizes, "checked": sizes.copy(data=strata.checked)}),
+        has_program=strata.of != "items",
     )
 
 

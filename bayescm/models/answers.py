@@ -1,6 +1,5 @@
 """Answers of the stories that are more than one conjugate matrix, and of programs of the user's own."""
 
-from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -41,8 +40,8 @@ def answer(
     if form is not None and method == "exact":
         posterior = _closed_draws(form.draw, run.seed, Stream.POSTERIOR, run.chains, run.draws)
         groups["observed_data"] = form.observed.to_dataset(name=form.observed.name)
-        if form.prior is not None:  # else there is no program either
-            with suppress(ValueError):  # an audit of its items alone has a closed form, but no program
+        if form.prior is not None:
+            if form.has_program:
                 groups["constant_data"] = predictive.constants(text.build())
             groups["prior"] = _closed_draws(form.prior, run.seed, Stream.PRIOR, 1, PRIOR_DRAWS)
         if form.constants is not None:

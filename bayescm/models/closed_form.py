@@ -36,6 +36,8 @@ class ClosedForm:
         Dim over which metrics are averaged, draw by draw.
     constants : xarray.Dataset or None
         What else is known: the group ``constant_data``.
+    has_program : bool
+        Whether there is a PyMC program of the same posterior, too; with an improper prior there is none.
     """
 
     draw: Callable[[np.random.Generator, int], xr.Dataset]
@@ -46,3 +48,4 @@ class ClosedForm:
     cells: Concentrations | None = None
     averaged: str | None = None
     constants: xr.Dataset | None = None
+    has_program: bool = True
