@@ -171,7 +171,7 @@ class AuditPosteriors(Posteriors):
         if self.same_items:
             found = groups.difference_of_the_same(entry.metric, self.audits[0][1], self.other_verdict)
             if found is not None and entry.place is not None:
-                found = found.at(entry.place)
+                found = found.at(..., entry.place)
             return found if found is not None and found.worst < TRUSTED else None
         first, second = (self._dist(entry, system) for system in pair)
         if isinstance(first, DiscreteDistribution) and isinstance(second, DiscreteDistribution):
@@ -190,7 +190,7 @@ class AuditPosteriors(Posteriors):
         found = groups.linear_of(entry.metric, posterior)
         if not isinstance(found, Linear):
             return None
-        return found if entry.place is None else found.at(entry.place)
+        return found if entry.place is None else found.at(..., entry.place)
 
     def ratio(self, entry: Entry, pair: tuple[int, int]) -> Contrast | None:
         """Return the exact distribution of a ratio, or None where there is none."""

@@ -16,7 +16,6 @@ from bayescm.data.random import Stream, matrix_rng
 from bayescm.data.schema import CHAIN, DRAW, LABEL, SYSTEM
 from bayescm.distributions import dirichlet
 from bayescm.distributions.difference import TRUSTED, Contrast, Discordant, Independent
-from bayescm.distributions.discrete import DiscreteDistribution
 from bayescm.distributions.quadrature import Outer, Table
 from bayescm.distributions.tabulated import Tabulated
 from bayescm.inference import posteriors
@@ -133,13 +132,7 @@ class Posteriors:
         key = entry.name, system
         if key not in self._dists:
             dist = self._whole(entry, system)
-            if entry.place is not None and isinstance(dist, distributions.Beta):
-                dist = distributions.Beta(dist.a[entry.place], dist.b[entry.place], dist.link)
-            elif entry.place is not None and isinstance(dist, Tabulated):
-                dist = dist.at(entry.place)
-            elif entry.place is not None and isinstance(dist, DiscreteDistribution):
-                dist = DiscreteDistribution((dist.each[entry.place],))
-            self._dists[key] = dist
+            self._dists[key] = dist if dist is None or entry.place is None else dist.at(..., entry.place)
         return self._dists[key]
 
     def _whole(self, entry: Entry, system: int) -> distributions.Distribution | None:

@@ -1,7 +1,7 @@
 """Distributions in closed form: a Beta variable, a monotone map of one, a known number."""
 
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +9,7 @@ from scipy import special
 
 from bayescm.distributions import beta_many, beta_quantiles, interpolation
 from bayescm.distributions.narrowest import narrowest
-from bayescm.distributions.protocol import Distribution, Summarised
+from bayescm.distributions.protocol import Distribution, Side, Summarised, holds, placed
 
 Array = NDArray[np.float64]
 _CONTENT = 1e-7
@@ -30,6 +30,15 @@ class Beta(Distribution):
     a: Array
     b: Array
     link: Literal["identity", "f1"] = "identity"
+    words: ClassVar[str] = "a Beta"
+
+    @property
+    def concentrations(self) -> tuple[Array, Array] | None:  # noqa: D102
+        return (self.a, self.b) if self.link == "identity" else None
+
+    def at(self, *place: Any) -> Self:  # noqa: D102
+        batch = np.broadcast_shapes(np.shape(self.a), np.shape(self.b))
+        return replace(self, a=placed(self.a, batch, place), b=placed(self.b, batch, place))
 
     def _map(self, x: Array) -> Array:
         return 2.0 * x / (1.0 + x) if self.link == "f1" else x
@@ -146,6 +155,14 @@ class Point(Summarised):
     """
 
     value: Array
+    words: ClassVar[str] = "a known number"
+
+    def at(self, *place: Any) -> Self:  # noqa: D102
+        return replace(self, value=np.asarray(self.value)[place])
+
+    def side(self, x: Any, sign: str) -> Side:  # noqa: D102
+        held = holds(self.value, sign, x).astype(np.float64)
+        return Side(held, np.zeros(held.shape), np.zeros(held.shape))
 
     def ppf(self, p: float | Array) -> Array:
         """Return the number, whatever `p`."""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from bayescm.distributions import beta_quantiles, dirichlet
-from bayescm.distributions.protocol import Distribution
+from bayescm.distributions.protocol import Distribution, Side
 from bayescm.distributions.splits import Split, average
 from bayescm.distributions.tabulated import Table
 from bayescm.metrics import Metric
@@ -317,6 +317,10 @@ class ConditionalDraws(Distribution):
         share, error = found.T
         least = np.maximum(np.minimum(share, 1.0 - share), 1e-300)
         return np.reshape(error / least, np.shape(x))
+
+    def side(self, x: Any, sign: str) -> Side:  # noqa: D102
+        below, error = self.probability(float(x))
+        return Side(1.0 - below if sign[0] == ">" else below, np.nan, error)
 
     def hdi(self, prob: float) -> tuple[float, float, bool]:
         """Return the highest-density interval, and whether it is one: else it is equal-tailed."""

@@ -250,25 +250,25 @@ class Discordant(Contrast):
         return Outer(Beta(np.float64(self.b + self.c), np.float64(self.r)), 0.0, 1.0)  # type: ignore[arg-type]
 
     @cached_property
-    def side(self) -> Outer:
+    def part(self) -> Outer:
         """U: of these, the share that the first gets."""
         return Outer(Beta(np.float64(self.b), np.float64(self.c)), 0.0, 1.0)  # type: ignore[arg-type]
 
     def both(self, x: float) -> tuple[Array, float]:  # noqa: D102
-        side, size = self.side.dist, self.size.dist
+        side, size = self.part.dist, self.size.dist
         if x == 0.0:
             return np.array([side.cdf(0.5), side.sf(0.5)]), 0.0
         if abs(x) >= 1.0:
             return np.array([1.0, 0.0] if x > 0 else [0.0, 1.0]), 0.0
         lean = (self.b - self.c) / (self.b + self.c)
         if lean and float(size.sd() / size.mean()) > 2.0 * float(side.sd()) / abs(lean):
-            return self.side.mean_of(lambda u: self._given_side(u, x), (0.5, 0.5 * (1.0 + x)))
+            return self.part.mean_of(lambda u: self._given_side(u, x), (0.5, 0.5 * (1.0 + x)))
         return self.size.mean_of(lambda t: self._given_size(t, x), (abs(x),))
 
     def _given_size(self, t: Array, x: float) -> Array:
         with np.errstate(divide="ignore", over="ignore"):
             at = 0.5 + 0.5 * (x / t)
-        return np.stack([self.side.dist.cdf(at), self.side.dist.sf(at)])
+        return np.stack([self.part.dist.cdf(at), self.part.dist.sf(at)])
 
     def _given_side(self, u: Array, x: float) -> Array:
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):

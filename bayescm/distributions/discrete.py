@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescm.distributions.protocol import Distribution
+from bayescm.distributions.protocol import Distribution, Side
 
 Array = NDArray[np.float64]
 
@@ -16,6 +16,7 @@ MOST_MATRICES = 2_000_000
 _MOST_PAIRS = 2**23  # of values of two systems
 _DECIMALS = 12  # in which equal values of a metric agree
 _SAME = 1e-11  # by how much a value may be missed by rounding
+_NEXT = 5e-11  # beside a number: more than rounding misses it by, less than there is between two values
 
 
 class Discrete(NamedTuple):
@@ -118,6 +119,14 @@ class DiscreteDistribution(Distribution):
 
     each: tuple[Discrete, ...]
     several: bool = False
+    words: ClassVar[str] = "of finitely many values"
+
+    def at(self, *place: Any) -> "DiscreteDistribution":  # noqa: D102
+        return DiscreteDistribution((self.each[place[-1]],)) if self.several else super().at(*place)
+
+    def side(self, x: Any, sign: str) -> Side:  # noqa: D102
+        outside = np.asarray(x) + _NEXT * (1.0 if (sign[0] == ">") != sign.endswith("=") else -1.0)
+        return super().side(outside, sign[0] + "=")
 
     @property
     def undefined(self) -> Any:

@@ -1,9 +1,9 @@
 """Distributions of metrics of two labels as integrals of a Beta's cdf over one or two other Betas."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ from bayescm._kernels.codes import (
 from bayescm._kernels.dispatch import in_blocks, kernel, load, threads
 from bayescm.data import validate
 from bayescm.distributions.beta import Point
-from bayescm.distributions.protocol import Evaluated
+from bayescm.distributions.protocol import Evaluated, placed
 from bayescm.metrics import Metric, multiclass
 from bayescm.metrics.forms import Form, proportion
 from bayescm.priors.concentrations import Concentrations
@@ -69,6 +69,15 @@ class Integral(Evaluated):
     shares: Array
     trees: NDArray[np.int64]
     integrals: int
+
+    @property
+    def words(self) -> str:  # type: ignore[override]  # noqa: D102
+        return f"{self.integrals} integral{'s' if self.integrals > 1 else ''}"
+
+    def at(self, *place: Any) -> Self:  # noqa: D102
+        batch = np.broadcast_shapes(self.cells.shape[:-1], self.shares.shape[:-1])
+        cells, shares = (placed(v, batch, place, parts=True) for v in (self.cells, self.shares))
+        return replace(self, cells=cells, shares=shares)
 
     def _formula(self) -> Formula:
         form, ends = self.form, (float(self.metric.lower), float(self.metric.upper))

@@ -8,12 +8,13 @@ Terms are added until those left out can't matter.
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from bayescm.distributions.protocol import placed
 from bayescm.distributions.tabulated import Table, Tabulated
 from bayescm.distributions.two_sums import narrow_beta, narrow_table, one_table, sum_table
 
@@ -54,16 +55,16 @@ class Linear(Tabulated):
     a: Array
     b: Array
     constant: Array | float = 0.0
+    words: ClassVar[str] = "a sum of Betas"
 
     @property
     def batch(self) -> tuple[int, ...]:  # noqa: D102
         each = self.weights.shape[:-1], self.a.shape[:-1], self.b.shape[:-1], np.shape(self.constant)
         return np.broadcast_shapes(*each)
 
-    def at(self, place: int) -> "Linear":  # noqa: D102
-        weights, a, b = (np.broadcast_to(v, (*self.batch, v.shape[-1])) for v in (self.weights, self.a, self.b))
-        constant = np.broadcast_to(self.constant, self.batch)
-        return Linear(weights[..., place, :], a[..., place, :], b[..., place, :], constant[..., place])
+    def at(self, *place: Any) -> "Linear":  # noqa: D102
+        weights, a, b = (placed(v, self.batch, place, parts=True) for v in (self.weights, self.a, self.b))
+        return Linear(weights, a, b, placed(self.constant, self.batch, place))
 
     def minus(self, other: "Linear") -> "Linear":
         """Return the distribution of X - Y with Y, which has the other, independent of X."""

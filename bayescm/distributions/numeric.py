@@ -8,9 +8,9 @@ the function, or where the edge leaves the range of the rate inside) limits it t
 concentrations are below 1. ``error`` says how far it came.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from bayescm.distributions.beta import Point
 from bayescm.distributions.integral import LEAST
 from bayescm.distributions.numeric_matrix import Matrix, matrix, value
-from bayescm.distributions.protocol import Evaluated
+from bayescm.distributions.protocol import Evaluated, placed
 from bayescm.metrics import Metric, multiclass
 from bayescm.priors.concentrations import Concentrations
 
@@ -50,6 +50,11 @@ class Numeric(Evaluated):
     shares: Array
     known: bool
     directions: tuple[int | None, ...]
+
+    def at(self, *place: Any) -> Self:  # noqa: D102
+        batch = np.broadcast_shapes(self.cells.shape[:-1], self.shares.shape[:-1])
+        cells, shares = (placed(v, batch, place, parts=True) for v in (self.cells, self.shares))
+        return replace(self, cells=cells, shares=shares)
 
     def _matrices(self) -> tuple[tuple[int, ...], list[Matrix]]:
         batch = np.broadcast_shapes(self.cells.shape[:-1], self.shares.shape[:-1])

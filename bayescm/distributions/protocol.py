@@ -1,18 +1,47 @@
 """What every distribution of a number can be asked for, by one spelling."""
 
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+
+class Side(NamedTuple):
+    """The probability that a variable lies on one side of a number."""
+
+    probability: Any
+    error: Any
+    """Estimated, relative to the smaller of it and its complement; NaN of draws."""
+    mcse: Any
+    """Monte Carlo standard error: 0 where no draws were made."""
 
 
 class Distribution(ABC):
     """The distribution of one number per matrix of a batch; what has no batch takes and returns plain numbers.
 
     Axes of an argument before those of the batch are more points for each matrix.
+
+    Attributes
+    ----------
+    words : str
+        What it is, for people.
+    worst : float
+        The largest estimated error of the cdf, of any matrix; 0 for a closed form.
+    concentrations : tuple of two ndarrays, or None
+        Of a Beta variable, and of nothing else.
     """
 
     __slots__ = ()
+    words: ClassVar[str] = "by its function"
+
+    @property
+    def worst(self) -> float:  # noqa: D102
+        return 0.0
+
+    @property
+    def concentrations(self) -> tuple[Any, Any] | None:  # noqa: D102
+        return None
 
     @abstractmethod
     def pdf(self, x: Any) -> Any:
@@ -37,6 +66,18 @@ class Distribution(ABC):
     @abstractmethod
     def sd(self) -> Any:
         """Return the standard deviation."""
+
+    def at(self, *place: Any) -> Self:
+        """Return the distribution at a place of the batch, given as an index of an array is."""
+        if place not in ((), (...,)):
+            raise IndexError(f"{type(self).__name__} has no batch.")
+        return self
+
+    def side(self, x: Any, sign: str) -> Side:
+        """Return the probability of ``X > x``, or of what another `sign` says: ">", ">=", "<" or "<="."""
+        at = np.nextafter(x, -np.inf) if sign == "<" else x
+        found = self.sf(x) if sign[0] == ">" else self.cdf(at)
+        return Side(found, self.error(x), np.zeros(np.shape(found)))
 
     def isf(self, q: Any) -> Any:
         """Return the quantile with the probability `q` above it."""
@@ -71,7 +112,11 @@ class Distribution(ABC):
         return self.hdi(prob)[:2] if kind == "hdi" else self.eti(prob)
 
     def statistics(self, prob: float, kind: str) -> dict[str, Any]:
-        """Return mean, median, sd, lower, upper and whether the interval is a highest-density one."""
+        """Return mean, median, sd, lower, upper, is_hdi, and what isn't 0 of error, mcse_mean, mcse_lower, mcse_upper.
+
+        `is_hdi`: whether the interval is a highest-density one. `error`: the estimated relative error of the
+        probabilities behind the interval, NaN of draws. The others are Monte Carlo standard errors.
+        """
         lower, upper, is_hdi = self.hdi(prob) if kind == "hdi" else (*self.eti(prob), False)
         found = {"mean": self.mean(), "median": self.median(), "sd": self.sd(), "lower": lower, "upper": upper}
         return found | {"is_hdi": np.broadcast_to(is_hdi, np.shape(lower))}
@@ -126,3 +171,17 @@ class Evaluated(Summarised):
 
     def ppf(self, p: Any) -> Any:  # noqa: D102
         return self._at(p, "quantiles")[..., 0]
+
+
+def holds(values: ArrayLike, sign: str, number: ArrayLike) -> NDArray[np.bool_]:
+    """Compare values that agree to twelve decimals as equal."""
+    difference = np.round(np.asarray(values) - number, 12)
+    compared = {">": difference > 0, ">=": difference >= 0, "<": difference < 0, "<=": difference <= 0}
+    return np.asarray(compared[sign])
+
+
+def placed(values: Any, batch: tuple[int, ...], place: tuple[Any, ...], *, parts: bool = False) -> Any:
+    """Return parameters at a place of a batch; with `parts` their last axis is no axis of the batch."""
+    values = np.asarray(values)
+    own = values.shape[-1:] if parts else ()
+    return np.broadcast_to(values, (*batch, *own))[(*place, slice(None)) if parts else place]

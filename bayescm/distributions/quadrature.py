@@ -11,7 +11,6 @@ from scipy import special
 
 from bayescm.distributions import beta_quantiles
 from bayescm.distributions.beta import Beta
-from bayescm.distributions.tabulated import Tabulated
 
 Array = NDArray[np.float64]
 Values = Callable[[Array], Array]
@@ -34,7 +33,7 @@ class Table:
     """A distribution that is slow to evaluate, as splines between its normal quantiles and the log-odds of its value.
 
     Right to 1e-9 or so; much less where the distribution has a cusp, as that of informedness has with an empty cell:
-    `error` is the largest one seen between the nodes.
+    `worst` is the largest error seen between the nodes.
 
     Parameters
     ----------
@@ -65,8 +64,8 @@ class Table:
             self.to_normal = make_interp_spline(place, normal, 5)
             inner = place[len(place) // 10 : -len(place) // 10]
             between = self._value_at(0.5 * (inner[1:] + inner[:-1])[::2])
-            self.error = float(np.abs(self.cdf(between) - dist.cdf(between)).max())
-            if self.error < GOAL:
+            self.worst = float(np.abs(self.cdf(between) - dist.cdf(between)).max())
+            if self.worst < GOAL:
                 break
 
     def _known(self, dist: Any, place: Array, median: float) -> Array:
@@ -125,7 +124,7 @@ class Outer:
 
     def __init__(self, dist: Any, lower: float, upper: float) -> None:
         self.dist, self.lower, self.upper = dist, lower, upper
-        self.error = dist.error if isinstance(dist, Table) else dist.worst if isinstance(dist, Tabulated) else 0.0
+        self.error = dist.worst
 
     def quantiles(self, normal: Array) -> Array:
         """Return the variable at normal quantiles, each from its nearer end."""

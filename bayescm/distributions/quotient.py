@@ -9,7 +9,7 @@ over R.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from scipy import special
 
 from bayescm.distributions import beta_quantiles
 from bayescm.distributions.linear import Linear
+from bayescm.distributions.protocol import placed
 from bayescm.distributions.tabulated import Table, Tabulated, refined
 
 Array = NDArray[np.float64]
@@ -52,15 +53,16 @@ class Quotient(Tabulated):
     a: Array
     b: Array
     rest: Linear
+    words: ClassVar[str] = "a ratio of sums of Betas"
 
     @property
     def batch(self) -> tuple[int, ...]:  # noqa: D102
         return np.broadcast_shapes(self.above.shape[:-1], self.a.shape, self.rest.batch)
 
-    def at(self, place: int) -> "Quotient":  # noqa: D102
-        above, below = (np.broadcast_to(v, (*self.batch, 3))[..., place, :] for v in (self.above, self.below))
-        a, b = (np.broadcast_to(v, self.batch)[..., place] for v in (self.a, self.b))
-        return Quotient(above, below, a, b, self.rest.at(place))
+    def at(self, *place: Any) -> "Quotient":  # noqa: D102
+        above, below = (placed(v, self.batch, place, parts=True) for v in (self.above, self.below))
+        a, b = (placed(v, self.batch, place) for v in (self.a, self.b))
+        return Quotient(above, below, a, b, self.rest.at(*place))
 
     @cached_property
     def tables(self) -> list[Table]:  # noqa: D102

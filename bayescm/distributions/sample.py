@@ -1,14 +1,14 @@
 """Statistics of independent draws, with their Monte Carlo errors."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayescm.data import validate
-from bayescm.distributions.protocol import Distribution
+from bayescm.distributions.protocol import Distribution, Side, holds
 
 Array = NDArray[np.float64]
 
@@ -25,6 +25,15 @@ class Draws(Distribution):
     """
 
     values: Array
+    words: ClassVar[str] = "by draws"
+
+    def at(self, *place: Any) -> Self:  # noqa: D102
+        return replace(self, values=self.values[(*place, slice(None))])
+
+    def side(self, x: Any, sign: str) -> Side:
+        """Return the share of draws on a side of x; values that agree to twelve decimals are equal."""
+        share = holds(self.values, sign, np.asarray(x)[..., None]).mean(-1)
+        return Side(share, np.full(share.shape, np.nan), share_error(share, self.values.shape[-1]))
 
     def pdf(self, x: Any) -> Array:
         """Return the share of draws near x per unit."""
@@ -67,9 +76,9 @@ class Draws(Distribution):
         Returns
         -------
         dict of str to ndarray
-            ``mean median sd lower upper`` and ``mcse_mean mcse_lower mcse_upper``, each of shape (...). The errors of
-            the bounds come from 16 batches of the draws; those of narrowest intervals shrink with the cube root of n.
-            All are NaN where a draw is.
+            ``mean median sd lower upper is_hdi`` and ``error mcse_mean mcse_lower mcse_upper``, each of shape (...).
+            The errors of the bounds come from 16 batches of the draws; those of narrowest intervals shrink with the
+            cube root of n. All but `is_hdi` are NaN where a draw is, `error` everywhere.
         """
         draws = self.values
         ordered = np.sort(draws, axis=-1)
@@ -88,6 +97,8 @@ class Draws(Distribution):
             "sd": sd,
             "lower": lower,
             "upper": upper,
+            "is_hdi": np.full(np.shape(lower), kind == "hdi"),
+            "error": np.full(np.shape(lower), np.nan),
             "mcse_mean": sd / np.sqrt(draws.shape[-1]),
             "mcse_lower": errors[0],
             "mcse_upper": errors[1],

@@ -245,7 +245,7 @@ def difference_of_the_same(metric: Metric, groups: Groups, other: NDArray[np.int
     if not (weights > _ONE).any(0).all():
         return None
     of_all = Linear(weights.T, np.where(a > 0.0, a, 1.0).T, np.where(b > 0.0, b, 1.0).T, constant)
-    return of_all if per_label(metric, k) else of_all.at(0)
+    return of_all if per_label(metric, k) else of_all.at(..., 0)
 
 
 def _share_of_verdicts(metric: Metric, groups: Groups, verdict: NDArray[np.intp]) -> Array | None:

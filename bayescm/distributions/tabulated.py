@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -200,13 +200,8 @@ class Tabulated(Distribution):
     def tables(self) -> list[Table]:
         """Return the table of each matrix."""
 
-    @abstractmethod
-    def at(self, place: int) -> Self:
-        """Return the distributions at a place of the last axis of the batch."""
-
     @property
-    def worst(self) -> float:
-        """The largest estimated error of the cdf, of any matrix."""
+    def worst(self) -> float:  # noqa: D102
         return max(float(table.errors.max()) for table in self.tables)
 
     def _at(self, x: float | Array, name: str) -> Array:

@@ -14,8 +14,7 @@ from bayescm.data.counts import check_counts
 from bayescm.data.inputs import takes_counts
 from bayescm.data.schema import CI_BOUND, MATRIX, as_read, attributes, interval_coordinate, labels_of
 from bayescm.distributions import dirichlet
-from bayescm.distributions.discrete import DiscreteDistribution
-from bayescm.distributions.tabulated import DOUBTFUL, Tabulated
+from bayescm.distributions.tabulated import DOUBTFUL
 from bayescm.inference import audits
 from bayescm.metrics import Metric, MetricLike, compute, describe, resolve
 from bayescm.priors.concentrations import (
@@ -69,15 +68,8 @@ class MetricDistribution:
 
     def __repr__(self) -> str:
         """Name the metric and the distribution behind it."""
-        kinds: dict[type, str] = {
-            distributions.Beta: "a Beta", distributions.Point: "a known number", distributions.Linear: "a sum of Betas",
-            distributions.Quotient: "a ratio of sums of Betas", DiscreteDistribution: "of finitely many values",
-        }  # fmt: skip
-        kind = kinds.get(type(self.dist), "by its function")
-        if isinstance(self.dist, distributions.Integral):
-            kind = f"{self.dist.integrals} integral{'s' if self.dist.integrals > 1 else ''}"
-        if self.attrs.get("method") == NUMERICAL:
-            kind = "numerical, from its function: error() says how good"
+        numerical = self.attrs.get("method") == NUMERICAL
+        kind = "numerical, from its function: error() says how good" if numerical else self.dist.words
         sizes = ", ".join(f"{dim}: {size}" for dim, size in self.point.sizes.items())
         return f"<bayescm.MetricDistribution of {self.metric.name} ({kind}){' over ' + sizes if sizes else ''}>"
 
@@ -156,9 +148,10 @@ class MetricDistribution:
         prob = validate.number("prob", prob, 0, 1)
         words = f"{100 * prob:g}% {kind.upper()} of {{}}"
         found = self.dist.interval(prob, kind)
-        error = max(float(np.max(self.dist.error(end))) for end in found) if isinstance(self.dist, Tabulated) else 0.0
-        if error > DOUBTFUL:
-            validate.warn(f"the tails of {self.metric.name} beyond its interval are right to {error:.0%} only.")
+        if self.dist.worst > DOUBTFUL * (1.0 - prob) / 2.0:
+            error = max(float(np.max(self.dist.error(end))) for end in found)
+            if error > DOUBTFUL:
+                validate.warn(f"the tails of {self.metric.name} beyond its interval are right to {error:.0%} only.")
         ends = [self._labelled(end, words) for end in found]
         joined = xr.concat(ends, CI_BOUND).transpose(..., CI_BOUND)
         return joined.assign_coords({CI_BOUND: interval_coordinate(prob, kind)})

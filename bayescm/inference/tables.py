@@ -51,9 +51,7 @@ def rows(
 def of_draws(metric: Metric, values: Array, ci_prob: float, ci_kind: str) -> dict[str, Any]:
     """Return the statistics of the draws (draws, ...) of a metric."""
     warn_undefined({metric.name: values})
-    found = Draws(np.moveaxis(values, 0, -1)).statistics(ci_prob, ci_kind)
-    shape = found["mean"].shape
-    return found | {"is_hdi": np.full(shape, ci_kind == "hdi"), "error": np.full(shape, np.nan)}
+    return Draws(np.moveaxis(values, 0, -1)).statistics(ci_prob, ci_kind)
 
 
 def dataset(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from bayescm.data import validate
 from bayescm.data.counts import one_matrix
 from bayescm.data.schema import labels_of
-from bayescm.distributions import Beta, dirichlet, exact_distribution
+from bayescm.distributions import dirichlet, exact_distribution
 from bayescm.distributions.beta_binomial import Rate
 from bayescm.metrics import Metric, MetricsLike, resolve
 from bayescm.planning.whole_tests import Test
@@ -67,14 +67,14 @@ class Beliefs:
         """Return every metric as a proportion of its own items, and what these are."""
         found, about = [], []
         for metric in self.metrics:
-            dist = _beta(metric, self.prior)
-            if dist is None or metric.ratio is None:
+            beta = _beta(metric, self.prior)
+            if beta is None or metric.ratio is None:
                 raise ValueError(
                     f"`prevalence` is needed for {metric.name}: it isn't a proportion of a number of items, so it "
                     "depends on how many positives there are. Give prevalence=0.5, or two numbers of a Beta."
                 )
             rate = self._of_pilot(metric) or self._rate(metric.name, [metric.name for metric in self.metrics])
-            found.append(Proportion(rate, float(dist.a), float(dist.b), self.ci_prob, self.ci_kind))
+            found.append(Proportion(rate, *beta, self.ci_prob, self.ci_kind))
             about.append(_ABOUT[tuple(sorted(metric.ratio[0] + metric.ratio[1]))])
         return found, about
 
@@ -91,8 +91,8 @@ class Beliefs:
         )
 
     def _of_pilot(self, metric: Metric) -> Rate | None:
-        dist = None if self.pilot is None else _beta(metric, self.pilot)
-        return None if dist is None else Rate(float(dist.a), float(dist.b))
+        beta = None if self.pilot is None else _beta(metric, self.pilot)
+        return None if beta is None else Rate(*beta)
 
     def _rate(self, name: str, known: list[str]) -> Rate:
         """Return the Beta of a mode and a concentration, which may be mappings."""
@@ -135,7 +135,8 @@ def _posterior(pilot: Any, prior: Concentrations) -> Concentrations | None:
     return dirichlet.posterior(counts.values, prior)
 
 
-def _beta(metric: Metric, which: Concentrations) -> Beta | None:
-    """Return the Beta distribution of a proportion."""
+def _beta(metric: Metric, which: Concentrations) -> tuple[float, float] | None:
+    """Return the concentrations of a proportion's Beta distribution."""
     dist = exact_distribution(metric, which)
-    return dist if isinstance(dist, Beta) and dist.link == "identity" else None
+    beta = None if dist is None else dist.concentrations
+    return None if beta is None else (float(beta[0]), float(beta[1]))

@@ -26,7 +26,7 @@ from bayescm.data.schema import (
     tables_by_matrix,
     words_at,
 )
-from bayescm.distributions import Beta, dirichlet, exact_distribution
+from bayescm.distributions import dirichlet, exact_distribution
 from bayescm.distributions.discrete import MOST_MATRICES, Discrete
 from bayescm.distributions.sample import share_error
 from bayescm.inference.claims import holds, read_claim
@@ -304,7 +304,8 @@ def _of_trials(
 ) -> Discrete | None:
     """Return the beta-binomial distribution of a proportion with a fixed number of trials, not too many."""
     dist = exact_distribution(metric, which)
-    if not isinstance(dist, Beta) or dist.a.ndim or dist.link != "identity" or metric.ratio is None:
+    beta = None if dist is None else dist.concentrations
+    if beta is None or np.ndim(beta[0]) or metric.ratio is None:
         return None
     names = set(metric.ratio[0] + metric.ratio[1])
     if len(names) == 4 or "diagonal" in names:
@@ -313,7 +314,7 @@ def _of_trials(
         trials = int(totals[int("tp" in names)])
     else:
         return None
-    return of_trials(trials, float(dist.a), float(dist.b)) if trials <= _MOST_VALUES else None
+    return of_trials(trials, float(beta[0]), float(beta[1])) if trials <= _MOST_VALUES else None
 
 
 def _meets(claim: list[tuple[Metric, str, float]], matrices: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -11,7 +11,7 @@ from bayescm.data import validate
 from bayescm.data.assumptions import OWN_ITEMS, PILOTED, SAME_ITEMS, STATED, assumed
 from bayescm.data.options import plain_words
 from bayescm.data.schema import attributes
-from bayescm.distributions import Beta, exact_distribution
+from bayescm.distributions import exact_distribution
 from bayescm.distributions.beta_binomial import MOST, Rate
 from bayescm.metrics import Metric, MetricLike, resolve
 from bayescm.metrics.naming import naming
@@ -196,9 +196,10 @@ def _apart(
 def _of_one(metric: Metric, prior: Concentrations) -> tuple[float, float]:
     """Return the prior of a proportion."""
     dist = exact_distribution(metric, prior)
-    if not isinstance(dist, Beta) or dist.link != "identity" or min(dist.a, dist.b) <= 0:
+    beta = None if dist is None else dist.concentrations
+    if beta is None or min(beta) <= 0:
         raise ValueError(f"`metric` must be a proportion with a proper Beta as its prior; {metric.name} isn't.")
-    return float(dist.a), float(dist.b)
+    return float(beta[0]), float(beta[1])
 
 
 def _of_pair(metric: Metric, prior: PriorLike, base: Concentrations) -> tuple[float, float]:

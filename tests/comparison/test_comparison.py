@@ -123,7 +123,7 @@ def test_tables_keep_the_distribution(name, cells):
     x = made.ppf(special.ndtr(np.linspace(-5.03, 5.03, 31)))
     np.testing.assert_allclose(made.cdf(x), dist.cdf(x), atol=1e-8)
     np.testing.assert_allclose(made.sf(x), dist.sf(x), atol=1e-8)
-    assert made.error < 1e-8
+    assert made.worst < 1e-8
     assert made.cdf(np.array([metric.lower - 1, np.inf])).tolist() == [0, 1]
 
 
@@ -147,7 +147,7 @@ def test_paired_differences_by_two_integrals_and_draws(numbers):
     assert dist.sd() == pytest.approx(difference.std(), rel=0.02)
     for d in (0.02, dist.mean() - 0.7 * dist.sd(), dist.mean() + 0.5 * dist.sd(), -0.3):
         found = dist.both(d)[0]
-        over_side = dist.side.mean_of(lambda u, d=d: dist._given_side(u, d), (0.5, 0.5 + d / 2))[0]
+        over_side = dist.part.mean_of(lambda u, d=d: dist._given_side(u, d), (0.5, 0.5 + d / 2))[0]
         over_size = dist.size.mean_of(lambda t, d=d: dist._given_size(t, d), (abs(d),))[0]
         np.testing.assert_allclose(over_side, over_size, atol=1e-9)
         np.testing.assert_allclose(found, over_size, atol=1e-9)

@@ -7,6 +7,7 @@ import pytest
 
 from bayescm.distributions import Beta, Distribution, Linear, Point, dirichlet, exact_distribution, normal_inverse_gamma
 from bayescm.distributions.difference import Contrast, Discordant, Independent
+from bayescm.distributions.discrete import DiscreteDistribution, collected
 from bayescm.distributions.numeric import numeric_distribution
 from bayescm.distributions.quadrature import Outer
 from bayescm.distributions.sample import Draws
@@ -37,7 +38,23 @@ KINDS = {
     "variance": NORMAL.variance_distribution,
     "draws": lambda: Draws(np.random.default_rng(1).beta(7.5, 3.5, 20_000)),
 }
-ASKED = {"pdf", "cdf", "sf", "ppf", "isf", "mean", "median", "sd", "eti", "hdi", "interval", "statistics", "error"}
+ASKED = {
+    "pdf", "cdf", "sf", "ppf", "isf", "mean", "median", "sd", "eti", "hdi", "interval", "statistics", "error", "side",
+    "at",
+}  # fmt: skip
+COUNTS = np.random.default_rng(2).integers(1, 30, (2, 3, 2, 2))
+OF_THREE = np.random.default_rng(3).integers(1, 30, (2, 3, 3))
+DIRICHLET = concentrations("jeffreys", "dirichlet_multinomial", (0, 1))
+OF_ROWS = concentrations("jeffreys", "three_binomial", (0, 1, 2))
+BATCHES = {
+    "beta": lambda: exact_distribution(*resolve("recall", 2), dirichlet.posterior(COUNTS, DIRICHLET)),
+    "integral": lambda: exact_distribution(*resolve("mcc", 2), dirichlet.posterior(COUNTS, DIRICHLET)),
+    "numeric": lambda: numeric_distribution(*resolve(gain, 2), dirichlet.posterior(COUNTS[0], DIRICHLET)),
+    "point": lambda: exact_distribution(*resolve("prevalence", 2), dirichlet.posterior(COUNTS, DIRICHLET, "fixed")),
+    "sum": lambda: exact_distribution(*resolve("accuracy", 3), dirichlet.posterior(OF_THREE, OF_ROWS, "fixed")),
+    "quotient": lambda: exact_distribution(*resolve("f1", 3), dirichlet.posterior(OF_THREE, OF_ROWS, "fixed")),
+    "draws": lambda: Draws(np.random.default_rng(1).beta(7.5, 3.5, (2, 3, 2000))),
+}
 
 
 @pytest.fixture(params=KINDS)
@@ -98,3 +115,38 @@ def test_a_known_number():
         np.testing.assert_array_equal(value, [0.2, 0.7])
     np.testing.assert_array_equal(dist.sd(), [0.0, 0.0])
     assert dist.hdi(0.9)[2].all()
+
+
+@pytest.mark.parametrize("kind", BATCHES)
+def test_one_of_a_batch_is_what_the_batch_says_of_it(kind):
+    dist = BATCHES[kind]()
+    whole = np.asarray(dist.cdf(0.6))
+    assert whole.ndim >= 1
+    for place in np.ndindex(whole.shape):
+        assert float(dist.at(*place).cdf(0.6)) == pytest.approx(whole[place], rel=1e-12, abs=1e-15)
+    np.testing.assert_allclose(dist.at(..., 1).cdf(0.6), whole[..., 1], rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(dist.at(0).cdf(0.6), whole[0], rtol=1e-12, atol=1e-15)
+
+
+def test_one_distribution_is_its_own_only_place(dist):
+    assert float(dist.at(...).cdf(0.6)) == float(dist.cdf(0.6))
+    with pytest.raises(IndexError):
+        dist.at(0)
+
+
+def test_a_side_is_cdf_or_sf_with_its_errors(dist):
+    x = float(dist.ppf(0.3))
+    for sign in (">", ">=", "<", "<="):
+        found = dist.side(x, sign)
+        assert float(found.probability) == pytest.approx(0.7 if sign[0] == ">" else 0.3, abs=1e-3)
+        assert (float(found.mcse) > 0.0) == (isinstance(dist, Draws) and np.isnan(found.error))
+
+
+def test_sides_of_what_has_atoms():
+    known, few = Point(np.array([0.2, 0.7])), collected(np.array([0.0, 0.5, 1.0]), np.array([0.2, 0.5, 0.3]))
+    for sign, of_known, of_few in ((">", 0, 0.3), (">=", 1, 0.8), ("<", 0, 0.2), ("<=", 1, 0.7)):
+        assert known.side(0.2, sign).probability[0] == of_known
+        for dist in (DiscreteDistribution((few,)), DiscreteDistribution((few, few), True).at(..., 1)):
+            assert float(dist.side(0.5, sign).probability) == pytest.approx(of_few)
+        draws = Draws(np.repeat([0.1 + 0.4, 0.0, 1.0], [500, 200, 300]))  # .5 but for rounding
+        assert float(draws.side(0.5, sign).probability) == pytest.approx(of_few)
