@@ -163,8 +163,8 @@ class AuditPosteriors(Posteriors):
 
     def moments_exist(self, entry: Entry, pair: tuple[int, int]) -> tuple[bool, bool]:
         """Say whether mean and standard deviation of both numbers are finite; draws always have some."""
-        without = np.array([groups.without_moments(entry.metric, self.audits[i][1]) for i in pair]).any(0)
-        return not without[0], not without[1]
+        order = min(groups.infinite_moment(entry.metric, self.audits[i][1]) for i in pair)
+        return order > 1.0, order > 2.0
 
     def contrast(self, entry: Entry, pair: tuple[int, int]) -> Distribution | None:
         """Return the exact distribution of a difference, or None where there is none."""

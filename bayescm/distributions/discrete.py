@@ -7,6 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescm.data import validate
 from bayescm.distributions.protocol import Distribution, Side
 
 Array = NDArray[np.float64]
@@ -132,6 +133,10 @@ class DiscreteDistribution(Distribution):
     def undefined(self) -> Any:
         """The probability of no value (0/0)."""
         return self._of_all([one.undefined for one in self.each])
+
+    def warn_undefined(self, name: str) -> None:  # noqa: D102
+        if ((self.undefined > 0.0) & (self.undefined < 1.0)).any():
+            validate.warn(f"These items may leave {name} undefined (0/0); what is said is for where it isn't.")
 
     def pdf(self, x: Any) -> Any:
         """Refuse: there is none."""

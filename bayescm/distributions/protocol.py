@@ -67,6 +67,9 @@ class Distribution(ABC):
     def sd(self) -> Any:
         """Return the standard deviation."""
 
+    def warn_undefined(self, name: str) -> None:  # noqa: B027
+        """Warn where what is known leaves a metric called `name` without a value."""
+
     def at(self, *place: Any) -> Self:
         """Return the distribution at a place of the batch, given as an index of an array is."""
         if place not in ((), (...,)):

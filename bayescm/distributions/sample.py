@@ -1,6 +1,6 @@
 """Statistics of independent draws, with their Monte Carlo errors."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescm.data import validate
-from bayescm.distributions.protocol import Distribution, Side, holds
+from bayescm.distributions.protocol import Distribution, Side, holds, placed
 
 Array = NDArray[np.float64]
 
@@ -22,13 +22,26 @@ class Draws(Distribution):
     Attributes
     ----------
     values : ndarray of shape (..., n)
+    exact_mean : ndarray of shape (...), optional
+        The mean, where it is known without draws.
+    order : ndarray of shape (...)
+        Moments of this order and above are infinite, whatever the draws say: 1 the mean, 2 the variance.
     """
 
     values: Array
+    exact_mean: Array | None = None
+    order: Array | float = np.inf
     words: ClassVar[str] = "by draws"
 
     def at(self, *place: Any) -> Self:  # noqa: D102
-        return replace(self, values=self.values[(*place, slice(None))])
+        batch = self.values.shape[:-1]
+        mean = None if self.exact_mean is None else placed(self.exact_mean, batch, place)
+        return replace(
+            self, values=self.values[(*place, slice(None))], exact_mean=mean, order=placed(self.order, batch, place)
+        )
+
+    def warn_undefined(self, name: str) -> None:  # noqa: D102
+        warn_undefined({name: self.values})
 
     def side(self, x: Any, sign: str) -> Side:
         """Return the share of draws on a side of x; values that agree to twelve decimals are equal."""
@@ -91,15 +104,18 @@ class Draws(Distribution):
             lower, upper = np.where(undefined, np.nan, lower), np.where(undefined, np.nan, upper)
             rate = 1 / 2 if kind == "eti" else 1 / 3  # the ends of a narrowest interval converge more slowly
             errors = [bound.std(-1, ddof=1) / _BATCHES**rate for bound in interval(batches, prob, kind)]
+        mean, mcse = draws.mean(-1), sd / np.sqrt(draws.shape[-1])
+        if self.exact_mean is not None:
+            mean, mcse = np.asarray(self.exact_mean), np.zeros(np.shape(mean))
         return {
-            "mean": draws.mean(-1),
+            "mean": np.where(self.order <= 1.0, np.inf, mean),
             "median": np.median(ordered, axis=-1),
-            "sd": sd,
+            "sd": np.where(self.order <= 1.0, np.nan, np.where(self.order <= 2.0, np.inf, sd)),
             "lower": lower,
             "upper": upper,
             "is_hdi": np.full(np.shape(lower), kind == "hdi"),
             "error": np.full(np.shape(lower), np.nan),
-            "mcse_mean": sd / np.sqrt(draws.shape[-1]),
+            "mcse_mean": np.where(self.order <= 2.0, np.nan, mcse),
             "mcse_lower": errors[0],
             "mcse_upper": errors[1],
         }
@@ -133,6 +149,111 @@ def share_error(share: Array | float, n: int) -> Array:
     """Return the Monte Carlo standard error of shares of n draws, one draw's worth where they are 0 or 1."""
     near = (np.asarray(share) * n + 1.0) / (n + 2.0)
     return np.asarray(np.sqrt(near * (1.0 - near) / n))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Chains(Draws):
+    """Draws of a sampler's chains, one chain after the other, which depend on one another: errors by ArviZ.
+
+    Attributes
+    ----------
+    chains : int
+    """
+
+    chains: int = 1
+
+    def _mcse(self, values: Array, **how: Any) -> Array:
+        """Return Monte Carlo standard errors of values (..., chain and draw)."""
+        from arviz_stats.base import array_stats  # type: ignore[attr-defined]  # late: it imports much
+
+        by_chain = values.reshape(*values.shape[:-1], self.chains, -1)
+        found = array_stats.mcse(by_chain, chain_axis=-2, draw_axis=-1, **how)  # type: ignore[no-untyped-call]
+        return np.asarray(found)
+
+    def side(self, x: Any, sign: str) -> Side:
+        """Return the share of draws on a side of x, with an error by their effective number."""
+        held = holds(self.values, sign, np.asarray(x)[..., None])
+        share, n = held.mean(-1), held.shape[-1]
+        error = self._mcse(held.astype(np.float64), method="mean")
+        return Side(share, np.full(share.shape, np.nan), np.fmax(error, share_error(share, n)))
+
+    def statistics(self, prob: float, kind: str) -> dict[str, Array]:
+        """Return what :meth:`Draws.statistics` does, with errors for chains."""
+        found = Draws.statistics(self, prob, kind)
+        found["mcse_mean"] = np.fmax(found["mcse_mean"], self._mcse(self.values, method="mean"))
+        for end, tail in (("mcse_lower", 0.5 - 0.5 * prob), ("mcse_upper", 0.5 + 0.5 * prob)):
+            found[end] = np.fmax(found[end], self._mcse(self.values, method="quantile", prob=tail))
+        return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Each(Distribution):
+    """One distribution of each matrix of a batch.
+
+    Attributes
+    ----------
+    of : tuple of Distribution
+        In the order of the batch; of classes, too, all have the same.
+    batch : tuple of int
+    """
+
+    of: tuple[Distribution, ...]
+    batch: tuple[int, ...]
+
+    def _all(self, values: Sequence[Any]) -> Array:
+        found = np.stack([np.asarray(value) for value in values])
+        return found.reshape(*self.batch, *found.shape[1:])
+
+    @property
+    def worst(self) -> float:  # noqa: D102
+        return max(one.worst for one in self.of)
+
+    def at(self, *place: Any) -> Distribution:  # type: ignore[override]  # noqa: D102
+        index = np.arange(len(self.of)).reshape(self.batch)
+        if place and place[0] is Ellipsis:  # a class of each
+            return replace(self, of=tuple(one.at(*place) for one in self.of))
+        some, classes = index[place[: len(self.batch)]], place[len(self.batch) :]
+        parts = tuple(self.of[i].at(*classes) for i in some.flat)
+        return parts[0] if some.ndim == 0 else Each(parts, some.shape)
+
+    def _spread(self, name: str, x: Any) -> Array:
+        """Call a method of each at x, whose last axes are those of the batch, and whose others are more points."""
+        shape = np.broadcast_shapes(np.shape(x), self.batch)
+        columns = np.broadcast_to(x, shape).reshape(-1, len(self.of)).T
+        found = [getattr(one, name)(column) for one, column in zip(self.of, columns, strict=True)]
+        return np.stack(found, -1).reshape(shape)
+
+    def pdf(self, x: Any) -> Array:  # noqa: D102
+        return self._spread("pdf", x)
+
+    def cdf(self, x: Any) -> Array:  # noqa: D102
+        return self._spread("cdf", x)
+
+    def sf(self, x: Any) -> Array:  # noqa: D102
+        return self._spread("sf", x)
+
+    def ppf(self, p: Any) -> Array:  # noqa: D102
+        return self._spread("ppf", p)
+
+    def error(self, x: Any) -> Array:  # noqa: D102
+        return self._spread("error", x)
+
+    def mean(self) -> Array:  # noqa: D102
+        return self._all([one.mean() for one in self.of])
+
+    def sd(self) -> Array:  # noqa: D102
+        return self._all([one.sd() for one in self.of])
+
+    def warn_undefined(self, name: str) -> None:  # noqa: D102
+        for one in self.of:
+            one.warn_undefined(name)
+
+    def side(self, x: Any, sign: str) -> Side:  # noqa: D102
+        return Side(*(self._all(part) for part in zip(*(one.side(x, sign) for one in self.of), strict=True)))
+
+    def statistics(self, prob: float, kind: str) -> dict[str, Array]:  # noqa: D102
+        found = [one.statistics(prob, kind) for one in self.of]
+        return {name: self._all([one.get(name, 0.0) for one in found]) for name in set().union(*found)}
 
 
 def warn_undefined(values: Mapping[str, Array]) -> None:

@@ -96,10 +96,11 @@ class Split:
         fn, fp = np.maximum(fn - moving_fn, 0.0), np.maximum(fp - moving_fp, 0.0)
         both = right + moving_fn.sum(0)
         found = []
-        for u in odds:
-            more, less = special.expit(u) * both / right, special.expit(-u) * both / (both - right)
-            now = np.where(self.right[:, None], tp * more, tp), fn + moving_fn * less, fp + moving_fp * less
-            found.append(multiclass.Cells(*now, np.maximum(1.0 - sum(now), 0.0)))
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # what has underflown: then all are drawn
+            for u in odds:
+                more, less = special.expit(u) * both / right, special.expit(-u) * both / (both - right)
+                now = np.where(self.right[:, None], tp * more, tp), fn + moving_fn * less, fp + moving_fp * less
+                found.append(multiclass.Cells(*now, np.maximum(1.0 - sum(now), 0.0)))
         return found
 
     def _of_rows(self, theta: Array, odds: Array, rng: np.random.Generator) -> list[multiclass.Cells]:

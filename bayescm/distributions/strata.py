@@ -320,15 +320,14 @@ def _sum_of_items(
     return Discrete((seen[counted].sum() + np.arange(len(weight))) / whole, weight / weight.sum(), 0.0)
 
 
-def without_moments(metric: Metric, groups: Groups) -> tuple[bool, bool]:
-    """Say whether the mean of a metric of two labels is infinite, and whether its variance is.
+def infinite_moment(metric: Metric, groups: Groups) -> float:
+    """Return the order from which on moments of a metric of two labels are infinite.
 
     They are where a sum of cells may be too near 0: its concentrations add up over the groups.
     """
     if not metric.moments:
-        return False, False
+        return np.inf
     cells = groups.cells if groups.checked is None else np.where(groups.checked > 0, np.inf, 0.0) * (groups.cells > 0)
     random = groups.shares > 0.0
     of_two = multiclass.of_two(cells[random])._asdict()
-    least = min(float(of_two[name].sum()) for name in metric.moments)
-    return least <= 1.0, least <= 2.0
+    return min(float(of_two[name].sum()) for name in metric.moments)

@@ -1,31 +1,23 @@
 """Draws of metrics: averages over classes with one Beta of each draw integrated out, all else as it is drawn."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayescm import distributions
 from bayescm.data.random import Stream, matrix_rng
-from bayescm.distributions import dirichlet
-from bayescm.distributions.conditional import ConditionalDraws, conditional_draws
+from bayescm.distributions import Distribution, dirichlet
+from bayescm.distributions.conditional import conditional_draws
+from bayescm.distributions.sample import Draws
 from bayescm.distributions.splits import split_of
-from bayescm.metrics import Metric, compute, per_label
+from bayescm.metrics import Metric, compute, multiclass, per_label
 from bayescm.priors.concentrations import Concentrations
 
 Array = NDArray[np.float64]
 
 INTEGRATED = "integrated"
 """The attr of a result that names the averages whose draws are conditional ones."""
-
-
-@dataclass(frozen=True, slots=True)
-class Drawn:
-    """Draws (draws, ...) of metrics by name, or of an average the distribution that they give."""
-
-    values: Mapping[str, Array]
-    averages: Mapping[str, ConditionalDraws]
 
 
 def draws_of(metrics: Sequence[Metric], one: Concentrations, rng: np.random.Generator, draws: int) -> list[Array]:
@@ -46,7 +38,9 @@ def integrated(metrics: Sequence[Metric], which: Concentrations) -> list[str]:
     return [metric.name for metric in metrics if split_of(metric, which) is not None]
 
 
-def drawn(metrics: Sequence[Metric], one: Concentrations, seed: int, position: int, draws: int) -> Drawn:
+def drawn(
+    metrics: Sequence[Metric], one: Concentrations, seed: int, position: int, draws: int
+) -> dict[str, Distribution]:
     """Draw metrics of one matrix, the same ones at a position of a batch however it is cut.
 
     Parameters
@@ -57,12 +51,26 @@ def drawn(metrics: Sequence[Metric], one: Concentrations, seed: int, position: i
         Of the matrix.
     seed, position, draws : int
     """
-    averages = {}
+    found: dict[str, Distribution] = {}
     for metric in metrics:
         if (split := split_of(metric, one)) is not None:
             known, rng = distributions.known_of_average(metric, one), matrix_rng(seed, position, Stream.SPLIT)
-            if (found := conditional_draws(metric, split, known, draws, rng)) is not None:
-                averages[metric.name] = found
-    others = [metric for metric in metrics if metric.name not in averages]
+            if (dist := conditional_draws(metric, split, known, draws, rng)) is not None:
+                found[metric.name] = dist
+    others = [metric for metric in metrics if metric.name not in found]
     values = draws_of(others, one, matrix_rng(seed, position, Stream.POSTERIOR), draws)
-    return Drawn({metric.name: value for metric, value in zip(others, values, strict=True)}, averages)
+    for metric, value in zip(others, values, strict=True):
+        mean = distributions.known_of_average(metric, one).mean
+        order = _least_concentration(metric, one.rows) if metric.moments else np.inf
+        found[metric.name] = Draws(np.moveaxis(value, 0, -1), None if mean is None else np.asarray(mean), order)
+    return found
+
+
+def _least_concentration(metric: Metric, rows: Array) -> Array:
+    """Return the concentration that decides which moments of a metric exist."""
+    of_two = metric.kind == "cells" and rows.shape[-1] == 2
+    cells = multiclass.of_two(rows) if of_two else multiclass.one_vs_rest(rows)
+    if metric.kind == "micro":
+        cells = multiclass.Cells(*(cell.sum(-1) for cell in cells))
+    least = np.min([getattr(cells, name) for name in metric.moments], axis=0)
+    return np.asarray(least.min(-1) if metric.kind in ("macro", "weighted") else least)

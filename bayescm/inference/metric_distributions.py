@@ -1,29 +1,19 @@
 """metric_distribution(): a metric's exact distribution as an object."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
-from bayescm import distributions
-from bayescm.data import strata, validate
-from bayescm.data.assumptions import assumed
-from bayescm.data.counts import check_counts
+from bayescm.data import validate
 from bayescm.data.inputs import takes_counts
-from bayescm.data.schema import CI_BOUND, MATRIX, as_read, attributes, interval_coordinate, labels_of
-from bayescm.distributions import dirichlet
+from bayescm.data.schema import CI_BOUND, LABEL, attributes, interval_coordinate
 from bayescm.distributions.tabulated import DOUBTFUL
-from bayescm.inference import audits
-from bayescm.metrics import Metric, MetricLike, compute, describe, resolve
-from bayescm.priors.concentrations import (
-    Concentrations,
-    PrevalenceLike,
-    PriorLike,
-    concentrations,
-    resolved_prior,
-)
+from bayescm.inference.read import read
+from bayescm.metrics import Metric, MetricLike, describe, per_label, resolve
+from bayescm.priors.concentrations import PrevalenceLike, PriorLike
 
 Array = NDArray[np.float64]
 
@@ -214,11 +204,14 @@ def metric_distribution(
     counts: Any,
     metric: MetricLike,
     *,
-    model: str = "dirichlet_multinomial",
+    model: Any = "dirichlet_multinomial",
     prior: PriorLike | None = None,
     prevalence: PrevalenceLike = None,
+    samples: int = 40_000,
+    random_seed: int | np.random.Generator | None = None,
+    **options: Any,
 ) -> MetricDistribution:
-    """Return the posterior distribution of a metric: exact, or numerical for a function of one's own.
+    """Return the posterior distribution of a metric: exact where it is known, else by draws.
 
     Parameters
     ----------
@@ -228,20 +221,16 @@ def metric_distribution(
         (``of="items"``) the metric has finitely many values, and no density.
     metric : str, Metric or callable
         One metric, as in :func:`bayescm.summary`.
-    model, prior, prevalence
+    model, prior, prevalence, samples, random_seed, **options
         As in :func:`bayescm.summary`.
 
     Returns
     -------
     MetricDistribution
-        With ``pdf cdf sf ppf mean median var std hdi eti error`` and ``to_dataset()``. The attr ``method`` is
-        "exact", or "numerical" for a function of one's own.
-
-    Raises
-    ------
-    ValueError
-        Where no exact distribution is known: of more than two classes most averages, and functions that aren't monotone
-        in recall and specificity.
+        With ``pdf cdf sf ppf mean median var std hdi eti error`` and ``to_dataset()``. The attr ``method`` is "exact",
+        "numerical" for a function of one's own, or "draws": of more than two classes for most averages (each draw is an
+        exact distribution where one Beta can be integrated out), and for functions that aren't monotone in recall and
+        specificity.
 
     Notes
     -----
@@ -263,65 +252,21 @@ def metric_distribution(
     >>> mcc.hdi(0.9).values.round(3)
     array([0.592, 0.953])
     """
-    if strata.is_audit(counts):
-        strata.of_data(counts, model)
-        return MetricDistribution(*audits.distribution(counts, metric, resolved_prior(prior), prevalence))
-    counts = check_counts(counts).compute()
-    found = known_distribution(counts, metric, model, resolved_prior(prior), prevalence)
-    if found is None:
-        labels = labels_of(counts)
-        raise ValueError(
-            f"`metric`: no exact distribution of {resolve([metric], len(labels))[0].name} is known for {len(labels)} "
-            f"labels and this prior. It needs two labels, concentrations of at least {distributions.LEAST:g}, and a "
-            "metric that is monotone in recall and in specificity; bayescm.summary, bayescm.probability and "
-            "bayescm.posterior answer by draws."
-        )
-    return found
-
-
-def known_distribution(
-    counts: xr.DataArray, metric: MetricLike, model: str, prior: PriorLike, prevalence: PrevalenceLike
-) -> MetricDistribution | None:
-    """Return the exact distribution of a metric, or None where it isn't known."""
-    labels = labels_of(counts)
-    resolved = resolve([metric], len(labels))[0]
-    values = validate.count_values("counts", counts.values)
-    base = concentrations(prior, model, labels)
-    posterior = dirichlet.posterior(values, base, prevalence)
-    dirichlet.check_proper(posterior, labels, [resolved])
-    dist = plain_distribution(resolved, posterior)
+    posterior = read(
+        counts, model=model, prior=prior, prevalence=prevalence, draws=samples, random_seed=random_seed, **options
+    )
+    block, over = posterior.whole()
+    resolved = resolve([metric], block.k)[0]
+    block.check([resolved])
+    dist, method = block.known(resolved), "exact"
     if dist is None:
-        return None
-    template = counts.isel(dict.fromkeys(MATRIX, 0), drop=True)
-    point = compute([resolved], dirichlet.plug_in(values, posterior, prevalence))[0]
-    dims = template.dims if point.ndim == template.ndim else (*template.dims, "class_label")
-    coords: dict[Any, Any] = {**template.coords, **({} if dims == template.dims else {"class_label": labels})}
-    labelled = xr.DataArray(point, dims=dims, coords=coords, name=resolved.name, attrs=describe(resolved))
-    by_formula = distributions.exact_distribution(resolved, posterior) is not None
-    attrs = attributes(
-        model=model, prior=prior, prevalence=prevalence, assumptions=assumed(prevalence),
-        method="exact" if by_formula else NUMERICAL, **as_read(counts),
+        dist, method = block.known(resolved, numerical=True), NUMERICAL
+    if dist is None:
+        dist, method = block.drawn([resolved])[resolved.name], "draws"
+    dist.warn_undefined(resolved.name)
+    several = per_label(resolved, block.k)
+    point = xr.DataArray(
+        block.points([resolved])[0], dims=(*over.dims, *([LABEL] if several else [])), name=resolved.name,
+        coords={**over.coords, **({LABEL: list(posterior.labels)} if several else {})}, attrs=describe(resolved),
     )  # fmt: skip
-    return MetricDistribution(resolved, dist, labelled, attrs)
-
-
-def plain_distribution(
-    metric: Metric, posterior: Concentrations, prior: Concentrations | None = None
-) -> distributions.Distribution | None:
-    """Return the exact distribution of a metric by a formula, else by its function alone, or None.
-
-    With `prior` the answer is the same for every matrix, as in :func:`bayescm.distributions.exact_distribution`.
-    """
-    found = distributions.exact_distribution(metric, posterior, prior)
-    if found is not None or posterior.rows.shape[-1] != len(MATRIX):
-        return found
-    from bayescm.distributions.numeric import (
-        numeric_distribution,
-    )  # needs scipy.optimize, which takes a while to import
-
-    if prior is not None:
-        rows, shares = (np.where(part > 0.0, part, 1.0) for part in (prior.rows, prior.shares))
-        least = replace(posterior, rows=rows, shares=posterior.shares if posterior.known else shares)
-        if numeric_distribution(metric, least) is None:
-            return None
-    return numeric_distribution(metric, posterior)
+    return MetricDistribution(resolved, dist, point, attributes(**dict(posterior.settings), method=method))

@@ -249,7 +249,7 @@ def posterior(
             bound, form, method=choice.method, prevalence=prevalence, metrics=metrics,
             run=replace(run, options=sample_options), replicate=replicate, full=workflow,
         )  # fmt: skip
-        settings |= bound.arguments
+        settings |= bound.arguments | ({} if form is None or form.averaged is None else {"averaged": form.averaged})
     settings |= of_model(model if isinstance(model, str) else None, prevalence, settings)
     settings |= {
         "prior": settings.get("prior", prior), "prevalence": prevalence, "method": choice.method,

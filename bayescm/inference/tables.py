@@ -1,14 +1,13 @@
 """The Dataset that a summary is: statistics of every metric, with their names."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayescm.data.schema import CI_BOUND, METRIC, interval_coordinate
-from bayescm.distributions.sample import Draws, warn_undefined
+from bayescm.data.schema import CI_BOUND, interval_coordinate
 from bayescm.metrics import Metric, coordinates, per_label
 
 Array = NDArray[np.float64]
@@ -48,17 +47,11 @@ def rows(
     return np.moveaxis(table, (0, 1), (-2, -1))
 
 
-def of_draws(metric: Metric, values: Array, ci_prob: float, ci_kind: str) -> dict[str, Any]:
-    """Return the statistics of the draws (draws, ...) of a metric."""
-    warn_undefined({metric.name: values})
-    return Draws(np.moveaxis(values, 0, -1)).statistics(ci_prob, ci_kind)
-
-
 def dataset(
     table: xr.DataArray,
     metrics: Sequence[Metric],
     labels: Sequence[Any],
-    exact: Collection[str],
+    exact: xr.Variable,
     ci_prob: float,
     ci_kind: str,
     attrs: dict[str, str | int | float],
@@ -72,16 +65,14 @@ def dataset(
     metrics : sequence of Metric
     labels : sequence
         The classes.
-    exact : collection of str
-        Names of the metrics that needed no draws.
+    exact : xarray.Variable
+        Over ``metric`` (and the batch): whether no draws were needed.
     ci_prob, ci_kind, attrs
         Of the interval, and how all was made.
     """
     place = {name: i for i, name in enumerate(STATISTICS)}
     values: Any = table.data
-    dims, k = table.dims[:-1], len(labels)
-    repeated = [(m, k if per_label(m, k) else 1) for m in metrics]
-    methods = ["exact" if m.name in exact else "draws" for m, times in repeated for _ in range(times)]
+    dims = table.dims[:-1]
     columns = {name: values[..., place[name]] for name in ("point", "mean", "median", "sd", "mcse_mean", "error")}
     columns["width"] = values[..., place["upper"]] - values[..., place["lower"]]
     pairs = {"interval": ("lower", "upper"), "mcse_interval": ("mcse_lower", "mcse_upper")}
@@ -95,7 +86,7 @@ def dataset(
         {
             **{name: (*variables[name], {"long_name": text, "units": "1"}) for name, text in _LONG_NAMES.items()},
             "ci_kind": kind,
-            "method": (METRIC, methods),
+            "method": exact.copy(data=np.where(exact.values, "exact", "draws")),
         },
         coords={
             **table.coords, **coordinates(metrics, labels), CI_BOUND: interval_coordinate(ci_prob, ci_kind)

@@ -28,8 +28,9 @@ from bayescm.data.schema import (
 )
 from bayescm.distributions import dirichlet, exact_distribution
 from bayescm.distributions.discrete import MOST_MATRICES, Discrete
+from bayescm.distributions.protocol import holds
 from bayescm.distributions.sample import share_error
-from bayescm.inference.claims import holds, read_claim
+from bayescm.inference.claims import read_claim
 from bayescm.metrics import Metric, MetricsLike, compute, coordinates, joined, of_one_class, per_label, resolve
 from bayescm.planning.future import Lattice, drawn, of_draws, of_trials
 from bayescm.priors.concentrations import Concentrations, PrevalenceLike, PriorLike, concentrations, resolved_prior

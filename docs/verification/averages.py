@@ -72,7 +72,7 @@ def scenario(kind: str, k: int, model: str, name: str, repeats: int, draws: int)
     found, stated, clock, took = [], [], time.process_time, [0.0, 0.0]
     for seed in range(repeats):
         start = clock()
-        each = drawn([metric], one, seed, 0, SAMPLES).averages[name]
+        each = drawn([metric], one, seed, 0, SAMPLES)[name]
         one_of = each.statistics(0.95, "hdi")
         took[0] += (clock() - start) / repeats
         pairs = [*(each.probability(float(at)) for at in x), *((one_of[e], one_of[f"mcse_{e}"]) for e in ENDS)]

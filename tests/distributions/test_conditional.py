@@ -6,7 +6,7 @@ import pytest
 import bayescm
 from bayescm.data.random import Stream
 from bayescm.distributions import dirichlet, known_of_average
-from bayescm.distributions.conditional import Known, Nodes, _given_rest, _monotone, conditional_draws
+from bayescm.distributions.conditional import ConditionalDraws, Known, Nodes, _given_rest, _monotone, conditional_draws
 from bayescm.distributions.splits import average, split_of
 from bayescm.inference.averages import drawn, draws_of
 from bayescm.metrics import compute, multiclass, resolve
@@ -27,7 +27,18 @@ def posterior_of(counts, model, prevalence=None, prior="jeffreys"):
 def distribution(counts, name, model="dirichlet_multinomial", prevalence=None, draws=40_000, seed=1, prior="jeffreys"):
     which = posterior_of(counts, model, prevalence, prior)
     found = drawn([resolve([name], len(counts))[0]], which, seed, 0, draws)
-    return next(iter(found.averages.values()))
+    (dist,) = found.values()
+    assert isinstance(dist, ConditionalDraws)
+    return dist
+
+
+def test_what_has_underflown_is_left_to_draws_without_a_word():
+    split = split_of(resolve(["f1_macro"], 3)[0], posterior_of(FEW, "dirichlet_multinomial", prior=0.01))
+    theta = np.random.default_rng(1).dirichlet(np.ones(9), 20).T.reshape(3, 3, 20)
+    for i in range(3):
+        theta[i, i] = np.where(np.arange(20) % 2, 0.0, 1e-310)
+    (_, cells), *_ = split.along(theta, np.array([-3.0, 0.0, 3.0]), np.random.default_rng(1))
+    assert len(cells) == 3
 
 
 @pytest.mark.parametrize("prevalence", [None, "fixed"])

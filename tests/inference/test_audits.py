@@ -201,12 +201,11 @@ def test_one_item_more_or_less_of_every_edge():
         assert (values[:, 0] < values[:, 1]).all()
     with pytest.raises(ValueError, match="improper"):
         bayescm.summary(bayescm.audited([[20, 0], [0, 20]], [100, 1900]), prior="haldane")
-    with pytest.raises(ValueError, match="`prevalence` isn't for"):
-        bayescm.summary(JUDGE, prevalence=0.1)
+    with pytest.raises(ValueError, match="`prevalence`='fixed' isn't for"):
+        bayescm.summary(JUDGE, prevalence="fixed")
     with pytest.raises(ValueError, match="`model` of audited counts"):
         bayescm.summary(JUDGE, model="three_binomial")
-    with pytest.raises(ValueError, match="no exact distribution of f1_macro"):
-        bayescm.metric_distribution(OLOFSSON, "f1_macro")
+    assert bayescm.metric_distribution(OLOFSSON, "f1_macro", random_seed=1).attrs["method"] == "draws"
     with pytest.raises(ValueError, match="at least 1000"):
         bayescm.summary(JUDGE, "accuracy", samples=10)
 
@@ -222,3 +221,19 @@ def test_exchanged_metrics_are_what_they_say():
             np.testing.assert_allclose(ours, theirs, rtol=1e-12, err_msg=name)
     drawn = bayescm.posterior(JUDGE, metrics="fbeta(beta=3)", draws=20_000, random_seed=1).posterior["fbeta(beta=3)"]
     assert float(row(JUDGE, "fbeta(beta=3)")["mean"]) == pytest.approx(float(drawn.mean()), abs=1e-3)
+
+
+@pytest.mark.parametrize("prevalence", [0.1, (20.0, 60.0)])
+def test_another_prevalence_is_that_of_the_draws(prevalence):
+    found = bayescm.summary(JUDGE, ["precision", "mcc", "prevalence"], prevalence=prevalence, random_seed=1)
+    drawn = bayescm.posterior(
+        JUDGE, prevalence=prevalence, metrics=["precision", "mcc", "prevalence"], draws=10_000, random_seed=2
+    ).posterior
+    for name in found.metric.values:
+        of_draws = drawn[str(name)].values
+        assert found["mean"].sel(metric=name).item() == pytest.approx(
+            of_draws.mean(), abs=0.02 * of_draws.std() + 1e-12
+        )
+        assert found["sd"].sel(metric=name).item() == pytest.approx(of_draws.std(), rel=0.05, abs=1e-12)
+    assert "at that prevalence" in found.attrs["assumptions"]
+    assert set(found.method.values) == {"draws"}

@@ -1,0 +1,314 @@
+"""What every posterior can be asked for: points, distributions, draws and the chance of claims, on plain numbers.
+
+A question is written once, over :class:`Block`; how much of an answer is exact is decided here, by one rule: where a
+distribution is known and right enough it answers, else draws do.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayescm.data import validate
+from bayescm.data.schema import MATRIX, by_matrix
+from bayescm.distributions import Distribution, Point, dirichlet, statistics_of
+from bayescm.distributions.protocol import Side, holds
+from bayescm.distributions.sample import Draws, share_error
+from bayescm.distributions.tabulated import DOUBTFUL
+from bayescm.metrics import Metric, compute, per_label
+from bayescm.priors.concentrations import Concentrations, PrevalenceLike, exchange
+
+Array = NDArray[np.float64]
+Part = tuple[Metric, str, float]
+"""A metric, how it compares (">", ">=", "<" or "<="), and with what number."""
+
+
+class Block(ABC):
+    """The posteriors of some matrices, as plain numbers: their batch comes first, draws last.
+
+    Attributes
+    ----------
+    k : int
+        Number of classes.
+    shape : tuple of int
+        Of the batch.
+    n : int
+        Draws that are made where no distribution is known.
+    """
+
+    k: int
+    shape: tuple[int, ...]
+    n: int
+
+    @abstractmethod
+    def cells(self) -> Array:
+        """Return the cells (*shape, K, K) whose metrics are the points."""
+
+    @abstractmethod
+    def draws(self, metrics: Sequence[Metric]) -> list[Array]:
+        """Return draws (*shape[, class], n) of metrics, all of the same draws of the cells."""
+
+    def check(self, metrics: Sequence[Metric]) -> None:  # noqa: B027
+        """Raise a ValueError where the posterior is improper."""
+
+    def points(self, metrics: Sequence[Metric]) -> list[Array]:
+        """Return the metrics (*shape[, class]) of the data themselves."""
+        return compute(metrics, self.cells())
+
+    def known(self, metric: Metric, *, numerical: bool = False) -> Distribution | None:
+        """Return the exact distribution of a metric, with `numerical` also one found from a function alone."""
+        return None
+
+    def joins(self, metrics: Sequence[Metric]) -> bool:
+        """Say whether the probability that claims about these hold together is known exactly."""
+        return False
+
+    def together(self, parts: Sequence[Part]) -> Side:
+        """Return that probability."""
+        raise NotImplementedError
+
+    def drawn(self, metrics: Sequence[Metric]) -> dict[str, Distribution]:
+        """Return distributions of metrics by draws."""
+        return {metric.name: Draws(values) for metric, values in zip(metrics, self.draws(metrics), strict=True)}
+
+    def pieces(self) -> Iterator["Block"]:
+        """Give the block in parts of which each is drawn at once: itself, or each of its matrices."""
+        yield self
+
+    def statistics(self, metrics: Sequence[Metric], prob: float, kind: str) -> dict[str, dict[str, Any]]:
+        """Return the statistics (*shape[, class]) of metrics: see :meth:`Distribution.statistics`."""
+        known = {metric.name: dist for metric in metrics if (dist := self.known(metric)) is not None}
+        for name, dist in known.items():
+            dist.warn_undefined(name)
+        found = statistics_of(known, prob, kind)
+        doubtful = [m for m in metrics if m.name in known and np.any(found[m.name].get("error", 0.0) > DOUBTFUL)]
+        drawn = self._by_draws([metric for metric in metrics if metric.name not in known] + doubtful, prob, kind)
+        for name in (metric.name for metric in doubtful):
+            bad = np.asarray(found[name]["error"] > DOUBTFUL)
+            validate.warn(
+                f"the exact distribution of {name} is right to {np.nanmax(found[name]['error']):.0%} of a tail's "
+                f"probability only, where a class of a few items weighs more than classes of many: {int(bad.sum())} of "
+                f"{bad.size} answered by {self.n} draws (`mcse_interval`; `error` is NaN)."
+            )
+            drawn[name] = {key: np.where(bad, v, found[name].get(key, 0.0)) for key, v in drawn[name].items()}
+        return found | drawn
+
+    def _by_draws(self, metrics: Sequence[Metric], prob: float, kind: str) -> dict[str, dict[str, Any]]:
+        """Return statistics by draws, of which only those of one piece are held at once."""
+        rows = [
+            {name: _stated(name, dist).statistics(prob, kind) for name, dist in piece.drawn(metrics).items()}
+            for piece in (self.pieces() if metrics else ())
+        ]
+        return {
+            name: {key: _joined([row[name][key] for row in rows], self.shape) for key in of_one}
+            for name, of_one in (rows[0].items() if rows else ())
+        }
+
+    def is_exact(self, parts: Sequence[Part]) -> bool:
+        """Say whether claims that must hold together are answered without draws, by the kind of posterior alone."""
+        dists = [self.known(metric, numerical=True) for metric, _, _ in parts]
+        unknown = [part[0] for part, dist in zip(parts, dists, strict=True) if not isinstance(dist, Point)]
+        return None not in dists and (len(unknown) < 2 or self.joins(unknown))
+
+    def chance(self, parts: Sequence[Part]) -> Side:
+        """Return the probability (*shape[, class]) that all parts hold together.
+
+        Of draws it lies between the bounds that the exact probabilities of the parts leave.
+        """
+        several = any(per_label(metric, self.k) for metric, _, _ in parts)
+        shape = (*self.shape, self.k) if several else self.shape
+        dists = [self.known(metric, numerical=True) for metric, _, _ in parts]
+        points = [isinstance(dist, Point) for dist in dists]
+        rest = [part for part, point in zip(parts, points, strict=True) if not point]
+        found = Side(np.ones(shape), np.zeros(shape), np.zeros(shape))
+        if len(rest) == 1:
+            found = self._alone(*rest[0], dists[points.index(False)])
+        elif rest and None not in dists and self.joins([metric for metric, _, _ in rest]):
+            found = self.together(rest)
+        elif rest:
+            found = self._jointly(rest)
+        found = Side(*(self._over(part, shape) for part in found))
+        for dist, (_, sign, number) in zip(dists, parts, strict=True):
+            if isinstance(dist, Point):
+                held = self._over(dist.side(number, sign).probability, shape) > 0.0
+                found = Side(*(np.where(held, part, 0.0) for part in found))
+        return found
+
+    def _over(self, values: Any, shape: tuple[int, ...]) -> Array:
+        """Return values of matrices, or of their classes, over a shape that may have classes."""
+        values = np.asarray(values)
+        return np.broadcast_to(values[..., None] if values.ndim < len(shape) and values.ndim else values, shape)
+
+    def _alone(self, metric: Metric, sign: str, number: float, dist: Distribution | None) -> Side:
+        """Return the probability of one claim: by its distribution where that is right enough."""
+        if dist is None:
+            return self._by_side_of_draws(metric, sign, number)
+        dist.warn_undefined(metric.name)
+        found = dist.side(number, sign)
+        least = np.minimum(found.probability, 1.0 - found.probability)
+        bad = found.error * least > DOUBTFUL * np.maximum(least, 1.0 / self.n)
+        if not np.any(bad):
+            return found
+        validate.warn(
+            f"the exact distribution of {metric.name} isn't right enough for {int(np.sum(bad))} of {np.size(bad)} "
+            f"probabilities: answered by {self.n} draws."
+        )
+        drawn = self._by_side_of_draws(metric, sign, number)
+        return Side(*(np.where(bad, new, old) for new, old in zip(drawn, found, strict=True)))
+
+    def _by_side_of_draws(self, metric: Metric, sign: str, number: float) -> Side:
+        sides = [_stated(metric.name, piece.drawn([metric])[metric.name]).side(number, sign) for piece in self.pieces()]
+        return Side(*(_joined(part, self.shape) for part in zip(*sides, strict=True)))
+
+    def _jointly(self, parts: Sequence[Part]) -> Side:
+        """Return the share of draws for which all parts hold."""
+        several = any(per_label(metric, self.k) for metric, _, _ in parts)
+        shares = []
+        for piece in self.pieces():
+            held: list[NDArray[np.bool_]] = []
+            for values, (metric, sign, number) in zip(piece.draws([m for m, _, _ in parts]), parts, strict=True):
+                Draws(values).warn_undefined(metric.name)
+                one = holds(values, sign, number)
+                held.append(one if per_label(metric, self.k) or not several else one[..., None, :])
+            shares.append(np.all(np.broadcast_arrays(*held), axis=0).mean(-1))
+        share = _joined(shares, self.shape)
+        return Side(share, np.full(share.shape, np.nan), share_error(share, self.n))
+
+
+def _stated(name: str, dist: Distribution) -> Distribution:
+    """Return a distribution, and say so where it leaves a metric undefined."""
+    dist.warn_undefined(name)
+    return dist
+
+
+def _joined(values: Sequence[Any], shape: tuple[int, ...]) -> Array:
+    """Put what pieces said of their matrices into the shape of all."""
+    if len(values) == 1 and np.shape(values[0])[: len(shape)] == shape:
+        return np.asarray(values[0])
+    found = np.stack([np.asarray(value) for value in values])
+    return found.reshape(*shape, *found.shape[1:])
+
+
+class Posterior(ABC):
+    """What is known of one matrix or a batch: labels outside, plain blocks inside.
+
+    Attributes
+    ----------
+    labels : tuple
+        The classes.
+    settings : dict
+        How it was made: attrs of every answer.
+    """
+
+    labels: tuple[Any, ...]
+    settings: Mapping[str, Any]
+
+    def notes(self, metrics: Sequence[Metric]) -> dict[str, Any]:
+        """Return attrs of an answer about these metrics."""
+        return {}
+
+    @abstractmethod
+    def map(self, kernel: Callable[[Block], Any], sizes: Mapping[str, int]) -> xr.DataArray:
+        """Return the tables (..., *sizes) that a kernel makes of blocks; lazy where the data are."""
+
+    @abstractmethod
+    def whole(self) -> tuple[Block, xr.DataArray]:
+        """Return all as one block, computed, and any values over the dims of its batch with their coordinates."""
+
+    @abstractmethod
+    def by_structure(self, ask: Callable[[Block], Sequence[Any]], dim: str) -> xr.Variable:
+        """Return what a block answers whatever its numbers are, over `dim`, and over the batch where it differs."""
+
+
+@dataclass(frozen=True)
+class Alike(Posterior):
+    """Posteriors of one kind, made block by block from an array.
+
+    Attributes
+    ----------
+    data : xarray.DataArray
+        ``(..., *core)``; may be lazy.
+    block : callable
+        Takes plain data (..., *core) and the running numbers (...) of the matrices.
+    some : Block
+        One of any data, which knows what all know.
+    core : tuple of str
+    """
+
+    labels: tuple[Any, ...]
+    settings: Mapping[str, Any]
+    data: xr.DataArray
+    block: Callable[[NDArray[Any], NDArray[np.int64]], Block]
+    some: Block
+    core: tuple[str, ...] = MATRIX
+
+    def map(self, kernel: Callable[[Block], Any], sizes: Mapping[str, int]) -> xr.DataArray:  # noqa: D102
+        return by_matrix(lambda values, index: kernel(self.block(values, index)), self.data, sizes, core=self.core)
+
+    def whole(self) -> tuple[Block, xr.DataArray]:  # noqa: D102
+        over = self.data.isel(dict.fromkeys(self.core, 0), drop=True).compute()
+        return self.block(self.data.values, np.arange(over.size).reshape(over.shape)), over
+
+    def by_structure(self, ask: Callable[[Block], Sequence[Any]], dim: str) -> xr.Variable:  # noqa: D102
+        return xr.Variable(dim, list(ask(self.some)))
+
+
+@dataclass(frozen=True)
+class Separate(Posterior):
+    """Posteriors that have nothing in common but their labels.
+
+    Attributes
+    ----------
+    blocks : ndarray of object
+        Of single matrices, over the batch.
+    over : xarray.DataArray
+        Any values over the dims of the batch, with its coordinates.
+    """
+
+    labels: tuple[Any, ...]
+    settings: Mapping[str, Any]
+    blocks: NDArray[Any]
+    over: xr.DataArray
+
+    def map(self, kernel: Callable[[Block], Any], sizes: Mapping[str, int]) -> xr.DataArray:  # noqa: D102
+        found = np.stack([kernel(block) for block in self.blocks.flat])
+        shape = (*self.blocks.shape, *sizes.values())
+        return xr.DataArray(found.reshape(shape), dims=(*self.over.dims, *sizes), coords=self.over.coords)
+
+    def whole(self) -> tuple[Block, xr.DataArray]:  # noqa: D102
+        if self.blocks.size > 1:
+            dim = self.over.dims[0]
+            raise ValueError(
+                f"`counts` are audits over {', '.join(map(str, self.over.dims))}, and this takes one: select, as in "
+                f"counts.isel({dim}=0). bayescm.summary and bayescm.probability take all; leaderboard and "
+                "compare_systems those over 'system'."
+            )
+        return self.blocks.item(), self.over
+
+    def by_structure(self, ask: Callable[[Block], Sequence[Any]], dim: str) -> xr.Variable:  # noqa: D102
+        found = np.stack([np.asarray(ask(block)) for block in self.blocks.flat])
+        if (found == found[0]).all():
+            return xr.Variable(dim, found[0])
+        return xr.Variable((*self.over.dims, dim), found.reshape(*self.blocks.shape, -1))
+
+
+def exchanged(theta: Array, prevalence: PrevalenceLike, rng: np.random.Generator | None) -> Array:
+    """Give draws of cells (n, ..., K, K) other class shares: those of a draw are the same for all of its matrices.
+
+    Parameters
+    ----------
+    theta : ndarray
+    prevalence : number or sequence
+    rng : Generator or None
+        Without one the mean of an uncertain prevalence is taken.
+    """
+    k = theta.shape[-1]
+    which = exchange(Concentrations(np.ones((k, k)), np.ones(k)), prevalence)
+    shares = which.shares / which.shares.sum(-1)
+    drawn = shares[None] if which.known or rng is None else dirichlet.draw_shares(which, rng, len(theta)).T
+    drawn = drawn.reshape(-1, *[1] * (theta.ndim - 3), k, 1)
+    return np.asarray(theta / theta.sum(-1, keepdims=True) * drawn)

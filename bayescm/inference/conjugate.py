@@ -1,0 +1,147 @@
+"""The posteriors that are concentrations of every matrix: exact where a distribution is known, else by draws."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayescm import distributions
+from bayescm.data import validate
+from bayescm.data.assumptions import assumed
+from bayescm.data.random import Stream, matrix_rng
+from bayescm.data.schema import as_read, labels_of
+from bayescm.distributions import Distribution, dirichlet
+from bayescm.distributions.integral import form_of
+from bayescm.distributions.protocol import Side
+from bayescm.distributions.sample import Each
+from bayescm.inference import averages
+from bayescm.inference.blocks import Alike, Block, Part
+from bayescm.metrics import Metric, compute
+from bayescm.priors.concentrations import Concentrations, PrevalenceLike, PriorLike, concentrations
+from bayescm.results.names import of_empty_classes
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Conjugate(Block):
+    """Some matrices, their prior and the prevalence that is asked about.
+
+    Attributes
+    ----------
+    counts : ndarray of shape (*shape, K, K)
+    index : ndarray of shape (*shape,)
+        Running numbers, which seed the draws.
+    prior : Concentrations
+    prevalence, labels, seed, n
+    """
+
+    counts: NDArray[np.int64]
+    index: NDArray[np.int64]
+    prior: Concentrations
+    prevalence: PrevalenceLike
+    labels: Sequence[Any]
+    seed: int
+    n: int
+
+    @property
+    def k(self) -> int:  # type: ignore[override]  # noqa: D102
+        return len(self.labels)
+
+    @property
+    def shape(self) -> tuple[int, ...]:  # type: ignore[override]  # noqa: D102
+        return np.shape(self.index)
+
+    @cached_property
+    def which(self) -> Concentrations:
+        """The posterior."""
+        return dirichlet.posterior(self.counts, self.prior, self.prevalence)
+
+    def check(self, metrics: Sequence[Metric]) -> None:  # noqa: D102
+        dirichlet.check_proper(self.which, self.labels, metrics)
+
+    def cells(self) -> Array:  # noqa: D102
+        return dirichlet.plug_in(self.counts, self.which, self.prevalence)
+
+    def points(self, metrics: Sequence[Metric]) -> list[Array]:  # noqa: D102
+        found = compute(metrics, self.cells())
+        for i, metric in enumerate(metrics):
+            if self.prevalence is not None and distributions.is_prevalence(metric):  # also where a class has no items
+                dist = self.known(metric)
+                found[i] = np.broadcast_to(np.nan if dist is None else dist.mean(), found[i].shape)
+        return found
+
+    def known(self, metric: Metric, *, numerical: bool = False) -> Distribution | None:  # noqa: D102
+        found = distributions.exact_distribution(metric, self.which, self.prior)
+        if found is not None or not numerical or self.k > 2:
+            return found
+        from bayescm.distributions.numeric import numeric_distribution  # scipy.optimize takes a while to import
+
+        rows, shares = (np.where(part > 0.0, part, 1.0) for part in (self.prior.rows, self.prior.shares))
+        least = replace(self.which, rows=rows, shares=self.which.shares if self.which.known else shares)
+        if numeric_distribution(metric, least) is None:  # as for every matrix
+            return None
+        return numeric_distribution(metric, self.which)
+
+    def joins(self, metrics: Sequence[Metric]) -> bool:  # noqa: D102
+        return self.k == 2 and all(form_of(metric) is not None for metric in metrics)
+
+    def together(self, parts: Sequence[Part]) -> Side:  # noqa: D102
+        metrics, signs, numbers = zip(*parts, strict=True)
+        above = np.array([sign[0] == ">" for sign in signs])
+        found, error = distributions.joint_probability(metrics, np.array(numbers), above, self.which)
+        return Side(found, error, np.zeros(np.shape(found)))
+
+    def pieces(self) -> Iterator["Conjugate"]:  # noqa: D102
+        for place in np.ndindex(self.shape):
+            yield replace(self, counts=self.counts[place], index=self.index[place])
+
+    def draws(self, metrics: Sequence[Metric]) -> list[Array]:  # noqa: D102
+        each = [
+            averages.draws_of(metrics, one.which, matrix_rng(self.seed, int(one.index), Stream.POSTERIOR), self.n)
+            for one in self.pieces()
+        ]
+        stacked = (
+            np.stack([np.moveaxis(values, 0, -1) for values in of_metric]) for of_metric in zip(*each, strict=True)
+        )
+        return [values.reshape(*self.shape, *values.shape[1:]) for values in stacked]
+
+    def drawn(self, metrics: Sequence[Metric]) -> dict[str, Distribution]:  # noqa: D102
+        each = [averages.drawn(metrics, one.which, self.seed, int(one.index), self.n) for one in self.pieces()]
+        if not self.shape:
+            return each[0]
+        return {metric.name: Each(tuple(found[metric.name] for found in each), self.shape) for metric in metrics}
+
+
+@dataclass(frozen=True)
+class OfCounts(Alike):
+    """The posterior of counts."""
+
+    def notes(self, metrics: Sequence[Metric]) -> dict[str, Any]:
+        """Name classes without items, and averages of which a Beta is integrated out."""
+        some = self.some
+        assert isinstance(some, Conjugate)
+        drawn = averages.integrated([metric for metric in metrics if some.known(metric) is None], some.which)
+        found: dict[str, Any] = of_empty_classes(metrics, self.data)
+        return found | ({averages.INTEGRATED: ", ".join(drawn)} if drawn else {})
+
+
+def of_counts(
+    counts: xr.DataArray, model: str, prior: PriorLike, prevalence: PrevalenceLike, n: int, seed: int
+) -> OfCounts:
+    """Return the posterior of checked counts, which may be lazy."""
+    labels = tuple(labels_of(counts))
+    base = concentrations(prior, model, labels)
+
+    def block(values: NDArray[Any], index: NDArray[np.int64]) -> Conjugate:
+        return Conjugate(validate.count_values("counts", values), index, base, prevalence, labels, seed, n)
+
+    settings = {
+        "model": model, "prior": prior, "prevalence": prevalence, "assumptions": assumed(prevalence), **as_read(counts)
+    }  # fmt: skip
+    some = block(np.ones((len(labels),) * 2, np.int64), np.asarray(0))
+    return OfCounts(labels, settings, counts, block, some)

@@ -1,0 +1,197 @@
+"""Posteriors that are known by draws: of answers in several runs, and of a tree of any model's draws."""
+
+import json
+import math
+from collections.abc import Hashable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayescm.data.assumptions import assumed, of_runs
+from bayescm.data.random import Stream, matrix_rng
+from bayescm.data.schema import (
+    ACTUAL,
+    CELL,
+    CHAIN,
+    DRAW,
+    LABEL,
+    MATRIX,
+    as_read,
+    matrix_of_cells,
+    positive_class,
+)
+from bayescm.distributions import Distribution
+from bayescm.distributions.sample import Chains
+from bayescm.inference.blocks import Alike, Block, exchanged
+from bayescm.metrics import Metric, compute, per_label, resolve
+from bayescm.models import same_items
+from bayescm.models.cell_draws import draws_of_answers
+from bayescm.priors.concentrations import PrevalenceLike, PriorLike
+
+Array = NDArray[np.float64]
+
+AVERAGED = "averaged"
+"""The attr of a tree that names a dim of its cells over which its metrics are means."""
+_COLUMN = "_column"  # the cells, and metrics that the model draws itself
+_SAID = ("model", "prior", "assumptions", "target", "pooling", "runs", "random_seed")  # of a tree, and its answers
+
+
+@dataclass(frozen=True)
+class Sampled(Block):
+    """Draws of some matrices' cells, and of metrics that aren't those of one matrix of cells.
+
+    Attributes
+    ----------
+    theta : ndarray of shape (*shape, chains * draws, matrices, K, K)
+        Metrics are means over so many matrices, mostly one.
+    own : mapping of str to ndarray of shape (*shape[, class], chains * draws)
+        Metrics that the model draws itself.
+    observed : ndarray of shape (*shape, K, K)
+        NaN where it isn't known.
+    chains : int
+    """
+
+    theta: Array
+    own: Mapping[str, Array]
+    observed: Array
+    chains: int
+
+    @property
+    def k(self) -> int:  # type: ignore[override]  # noqa: D102
+        return int(self.theta.shape[-1])
+
+    @property
+    def n(self) -> int:  # type: ignore[override]  # noqa: D102
+        return int(self.theta.shape[-4])
+
+    @property
+    def shape(self) -> tuple[int, ...]:  # type: ignore[override]  # noqa: D102
+        return self.theta.shape[:-4]
+
+    def cells(self) -> Array:  # noqa: D102
+        return self.observed
+
+    def draws(self, metrics: Sequence[Metric]) -> list[Array]:  # noqa: D102
+        drawn = [metric for metric in metrics if metric.name not in self.own]
+        found = dict(self.own)
+        for metric, values in zip(drawn, compute(drawn, self.theta), strict=True):
+            several = per_label(metric, self.k)
+            means = values.mean(-2 if several else -1)
+            found[metric.name] = np.moveaxis(means, -1, -2) if several else means
+        return [found[metric.name] for metric in metrics]
+
+    def drawn(self, metrics: Sequence[Metric]) -> dict[str, Distribution]:  # noqa: D102
+        values = zip(metrics, self.draws(metrics), strict=True)
+        return {metric.name: Chains(one, chains=self.chains) for metric, one in values}
+
+
+def of_answers(answers: same_items.Patterns, prior: PriorLike, prevalence: PrevalenceLike, n: int, seed: int) -> Alike:
+    """Return the posterior of systems that answered the same items, perhaps several times, by joint draws."""
+    theta = draws_of_answers(answers, prior, prevalence, 1, n, seed)
+    counts = answers.labelled()
+    settings = {
+        "model": "dirichlet_multinomial", "prior": prior, "prevalence": prevalence,
+        "assumptions": assumed(prevalence, *of_runs(answers.runs)), **as_read(counts),
+        **({"runs": answers.runs} if answers.runs > 1 else {}),
+    }  # fmt: skip
+    return _alike(theta, {}, counts.values.astype(np.float64), settings, 1)
+
+
+def of_tree(tree: xr.DataTree, prevalence: PrevalenceLike, seed: int) -> Alike:
+    """Return the posterior that a tree of draws is: of :func:`bayescm.posterior`, or of any program's.
+
+    Parameters
+    ----------
+    tree : xarray.DataTree
+        With the group ``posterior``: ``theta(chain, draw, ..., actual, predicted)``, probabilities of the cells, of
+        every matrix over all other dims. Where there are metrics of the same dims by name, these are taken.
+    prevalence : None, number or sequence
+    seed : int
+    """
+    if "posterior" not in tree.children:
+        raise ValueError(f"`counts` as a DataTree must have the group 'posterior'; it has {sorted(tree.children)}.")
+    group = tree["posterior"].to_dataset()
+    if "theta" not in group or not {CHAIN, DRAW, *MATRIX} <= set(group["theta"].dims):
+        raise ValueError(
+            "`counts` as a DataTree must hold draws of the cells, theta(chain, draw, ..., actual, predicted); its "
+            f"posterior holds { {str(name): v.dims for name, v in group.data_vars.items()} }. Add them to the program: "
+            "pm.Deterministic('theta', ..., dims=('actual', 'predicted'))."
+        )
+    averaged = [dim for dim in (tree.attrs.get(AVERAGED),) if dim in group["theta"].dims]
+    theta = group["theta"].transpose(CHAIN, DRAW, ..., *averaged, *MATRIX)
+    batch = theta.dims[2 : -2 - len(averaged)]
+    if ACTUAL not in theta.coords:
+        theta = theta.assign_coords(dict.fromkeys(MATRIX, np.arange(theta.sizes[ACTUAL])))
+    observed, own = _observed(tree, theta, batch), {}
+    settings = {"model": "a program of your own"} | {
+        name: _plain(tree.attrs[name]) for name in _SAID if name in tree.attrs
+    }
+    settings |= {"prevalence": prevalence, "samples": theta.sizes[CHAIN] * theta.sizes[DRAW]} | positive_class(theta)
+    if isinstance(prevalence, str):
+        raise ValueError("`prevalence`='fixed' is for counts; give the draws of a model another one as a number.")
+    if prevalence is None:
+        own = _own(group, theta.sizes[ACTUAL], batch)
+    else:
+        flat = theta.values.reshape(-1, *theta.shape[2:])
+        moved = exchanged(flat, prevalence, matrix_rng(seed, 0, Stream.SHARES))
+        theta = theta.copy(data=moved.reshape(theta.shape))
+        observed = None if observed is None else exchanged(observed[None], prevalence, None)[0]
+    return _alike(theta, own, observed, settings, len(batch))
+
+
+def _plain(value: Any) -> Any:
+    """Return a setting as it was before it became an attr."""
+    try:
+        return json.loads(value) if isinstance(value, str) else value
+    except ValueError:
+        return value
+
+
+def _own(group: xr.Dataset, k: int, batch: tuple[Hashable, ...]) -> dict[str, xr.DataArray]:
+    """Return the metrics that a model drew itself, over the dims that they have of its cells."""
+    found = {}
+    for name, variable in group.data_vars.items():
+        with suppress(ValueError):  # another variable
+            metric = resolve(str(name), k)[0]
+            classes = (LABEL,) if per_label(metric, k) else ()
+            if metric.name == name and set(variable.dims) == {CHAIN, DRAW, *batch, *classes}:
+                found[metric.name] = variable.transpose(CHAIN, DRAW, *batch, *classes)
+    return found
+
+
+def _observed(tree: xr.DataTree, theta: xr.DataArray, batch: tuple[Hashable, ...]) -> Array | None:
+    """Return the counts of a tree over the dims of its cells, summed over all others; None if it has none."""
+    data = tree["observed_data"].to_dataset() if "observed_data" in tree.children else xr.Dataset()
+    counts = data.get("counts")
+    matrix = counts if counts is None or CELL not in counts.dims else matrix_of_cells(counts, theta)
+    if matrix is None or not {*batch, *MATRIX} <= set(matrix.dims):
+        return None
+    summed = matrix.sum([dim for dim in matrix.dims if dim not in (*batch, *MATRIX)])
+    return summed.transpose(*batch, *MATRIX).values.astype(np.float64)
+
+
+def _alike(
+    theta: xr.DataArray, own: Mapping[str, xr.DataArray], observed: Array | None, settings: dict[str, Any], n_batch: int
+) -> Alike:
+    """Return the posterior of draws (chain, draw, ...): all of a matrix side by side, so that blocks are cut of one."""
+    labels, chains = tuple(theta[ACTUAL].values.tolist()), theta.sizes[CHAIN]
+    k, batch, shape = len(labels), theta.dims[2 : 2 + n_batch], theta.shape[2 : 2 + n_batch]
+    cells = np.full((*shape, k, k), np.nan) if observed is None else observed
+    columns = [one.values.reshape(-1, *shape, math.prod(one.shape[2 + len(shape) :])) for one in (theta, *own.values())]
+    ends = np.cumsum([column.shape[-1] for column in columns])
+    coords = {name: c.variable for name, c in theta.coords.items() if set(c.dims) <= set(batch)}
+    values = np.moveaxis(np.concatenate(columns, -1), 0, -1)  # (..., column, draw)
+    data = xr.DataArray(values, dims=(*batch, _COLUMN, DRAW), coords=coords)
+
+    def block(values: Array, index: NDArray[np.int64]) -> Sampled:
+        matrix, *parts = np.split(values, ends[:-1], axis=-2)
+        named = {name: part if part.shape[-2] > 1 else part[..., 0, :] for name, part in zip(own, parts, strict=True)}
+        theta = np.moveaxis(matrix, -1, -2).reshape(*matrix.shape[:-2], matrix.shape[-1], -1, k, k)
+        return Sampled(theta, named, cells.reshape(-1, k, k)[index], chains)
+
+    some = block(values[(0,) * len(shape)], np.asarray(0))
+    return Alike(labels, settings, data, block, some, (_COLUMN, DRAW))

@@ -1,0 +1,126 @@
+"""A posterior's draws, of whatever model, answer what counts answer: against the draws themselves."""
+
+import arviz as az
+import numpy as np
+import pytest
+import xarray as xr
+
+import bayescm
+from bayescm.metrics import compute, resolve
+
+COUNTS = bayescm.from_cells(tp=26, fn=2, fp=2, tn=6)
+FOLDS = bayescm.from_array([[[30, 5], [4, 11]], [[28, 7], [3, 12]]], dims="fold")
+RNG = np.random.default_rng(1)
+
+
+def tree(theta, **more):
+    dims = ("chain", "draw", *more.pop("batch", ()), "actual", "predicted")
+    labels = more.pop("labels", list(range(theta.shape[-1])))
+    data = xr.Dataset({"theta": (dims, theta), **more}, coords={"actual": labels, "predicted": labels})
+    return xr.DataTree.from_dict({"posterior": data})
+
+
+def chains(k=2, batch=(), draws=500, rng=RNG):
+    """Return autocorrelated draws of cells (4, draws, ..., k, k)."""
+    steps = rng.standard_normal((4, draws, *batch, k * k))
+    for i in range(1, draws):
+        steps[:, i] = 0.9 * steps[:, i - 1] + np.sqrt(1 - 0.81) * steps[:, i]
+    raised = np.exp(steps + np.eye(k).ravel())
+    return (raised / raised.sum(-1, keepdims=True)).reshape(4, draws, *batch, k, k)
+
+
+@pytest.mark.parametrize("ci_kind", ["eti", "hdi"])
+@pytest.mark.parametrize(("k", "batch"), [(2, ()), (3, ()), (2, ("system",)), (3, ("system", "site"))])
+def test_a_summary_is_of_the_draws(k, batch, ci_kind):
+    sizes = (2, 3)[: len(batch)]
+    theta = chains(k, sizes)
+    found = bayescm.summary(tree(theta, batch=batch), ["recall", "mcc", "accuracy"], ci_kind=ci_kind)
+    assert found["mean"].dims == (*batch, "metric")
+    for name in ("recall", "mcc", "accuracy"):
+        values = compute(resolve([name], k), np.moveaxis(theta.reshape(-1, *sizes, k, k), 0, 0))[0]
+        mine = found.sel(metric=[str(m) for m in found.metric.values if str(m).startswith(resolve([name], k)[0].name)])
+        values = values if values.ndim > 1 + len(sizes) else values[..., None]
+        np.testing.assert_allclose(mine["mean"].values, values.mean(0))
+        np.testing.assert_allclose(mine["median"].values, np.median(values, 0))
+        if ci_kind == "eti":
+            ends = np.moveaxis(np.quantile(values, [0.025, 0.975], 0), 0, -1)
+            np.testing.assert_allclose(mine["interval"].values, ends)
+    assert set(found.method.values) == {"draws"}
+    assert np.isnan(found.point).all()
+
+
+def test_errors_are_those_of_chains():
+    theta = chains()
+    found = bayescm.summary(tree(theta), "recall")
+    recall = theta[..., 1, 1] / theta[..., 1, :].sum(-1)
+    assert found["mcse_mean"].item() == pytest.approx(float(az.mcse(recall)))
+    assert found["mcse_mean"].item() > 2.0 * recall.std() / np.sqrt(recall.size)
+    claim = bayescm.probability(tree(theta), "recall > .7")
+    assert claim.probability.item() == (recall > 0.7).mean()
+    assert claim.mcse_probability.item() == pytest.approx(float(az.mcse((recall > 0.7).astype(float))))
+
+
+def test_claims_that_hold_together_are_shares_of_the_same_draws():
+    theta = chains(3)
+    found = bayescm.probability(tree(theta, labels=["a", "b", "c"]), "recall > .4 and mcc > .2")
+    recall, mcc = compute(resolve(["recall", "mcc"], 3), theta)
+    share = ((recall > 0.4) & (mcc > 0.2)[..., None]).mean((0, 1))
+    np.testing.assert_allclose(found.probability.values[:, 0], share)
+    assert found.class_label.values.tolist() == ["a", "b", "c"]
+
+
+def test_a_posterior_of_counts_and_its_tree_agree():
+    drawn = bayescm.posterior(COUNTS, model="three_binomial", draws=20_000, random_seed=1)
+    names = ["recall", "mcc", "f1"]
+    exact, found = bayescm.summary(COUNTS, names, model="three_binomial"), bayescm.summary(drawn, names)
+    assert (np.abs(found["interval"] - exact["interval"]) < 5 * found["mcse_interval"]).all()
+    xr.testing.assert_allclose(found["point"], exact["point"])
+    assert found.attrs["samples"] == 80_000
+    assert found.attrs["model"] == "three_binomial"
+    assert found.attrs["assumptions"] == exact.attrs["assumptions"]
+    exchanged = bayescm.summary(drawn, ["precision", "recall"], prevalence=0.1)
+    wanted = bayescm.summary(COUNTS, ["precision", "recall"], model="three_binomial", prevalence=0.1)
+    assert (np.abs(exchanged["interval"] - wanted["interval"]) < 5 * exchanged["mcse_interval"]).all()
+    xr.testing.assert_allclose(exchanged["point"], wanted["point"])
+    dist = bayescm.metric_distribution(drawn, "mcc")
+    known = bayescm.metric_distribution(COUNTS, "mcc", model="three_binomial")
+    x = [0.4, 0.6, 0.8]
+    np.testing.assert_allclose(dist.cdf(x), known.cdf(x), atol=0.01)
+    assert dist.attrs["method"] == "draws"
+
+
+def test_another_model_by_name_is_answered_by_its_draws():
+    found = bayescm.summary(FOLDS, ["recall", "specificity"], model="kfold", pooling="complete", random_seed=1)
+    drawn = bayescm.posterior(FOLDS, model="kfold", pooling="complete", random_seed=1)
+    np.testing.assert_allclose(found["mean"].values, [drawn.posterior[n].mean() for n in ("recall", "specificity")])
+    pooled = bayescm.summary(FOLDS.sum("fold"), ["recall", "specificity"])
+    xr.testing.assert_allclose(found["point"], pooled["point"])
+    assert found.attrs["target"] == drawn.attrs["target"]
+    average = bayescm.posterior(FOLDS, model="kfold", pooling="average", metrics=["f1", "mcc"], random_seed=1)
+    own = bayescm.summary(average, ["f1"])  # which the tree has
+    assert own["mean"].item() == pytest.approx(float(average.posterior.f1.mean()))
+    less = xr.DataTree.from_dict(
+        {"/": xr.Dataset(attrs=average.attrs), "posterior": average.posterior.to_dataset()[["theta"]]}
+    )
+    xr.testing.assert_allclose(bayescm.summary(less, ["f1"])["mean"], own["mean"])  # which it hasn't
+    chance = bayescm.probability(average, "f1 > .88 and mcc > .6").probability.item()
+    assert chance == ((average.posterior.f1 > 0.88) & (average.posterior.matthews_correlation > 0.6)).mean()
+
+
+def test_metrics_that_a_model_draws_itself_are_taken():
+    theta = chains()
+    own = RNG.uniform(0.2, 0.4, theta.shape[:2])
+    found = bayescm.summary(tree(theta, recall=(("chain", "draw"), own)), ["recall", "accuracy"])
+    assert found["mean"].sel(metric="recall").item() == pytest.approx(own.mean())
+    assert found["mean"].sel(metric="accuracy").item() == pytest.approx(np.einsum("cdii->cd", theta).mean())
+
+
+def test_what_is_no_posterior_of_cells_is_refused():
+    with pytest.raises(ValueError, match="must have the group 'posterior'"):
+        bayescm.summary(xr.DataTree.from_dict({"prior": xr.Dataset()}))
+    with pytest.raises(ValueError, match="must hold draws of the cells"):
+        bayescm.summary(az.from_dict({"posterior": {"mu": RNG.normal(size=(4, 100))}}))
+    with pytest.raises(ValueError, match="those of the draws already"):
+        bayescm.summary(tree(chains()), prior="laplace")
+    with pytest.raises(ValueError, match="`prevalence`='fixed' is for counts"):
+        bayescm.summary(tree(chains()), prevalence="fixed")
