@@ -13,18 +13,15 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayescm.comparison.inputs import Compared, Entry, entries_of, pairs_of
+from bayescm.comparison.inputs import COMPARISON, Compared, Entry, entries_of, pairs_of
 from bayescm.comparison.posteriors import Posteriors
 from bayescm.data import strata, validate
 from bayescm.data.random import Stream, matrix_rng
-from bayescm.data.schema import ACTUAL, CHAIN, DRAW, MATRIX, PREDICTED, SYSTEM, TOTALS, labels_of
-from bayescm.distributions import Linear
+from bayescm.data.schema import MATRIX, PREDICTED, SYSTEM, TOTALS, labels_of
 from bayescm.distributions import strata as groups
 from bayescm.distributions.difference import TRUSTED, Contrast
-from bayescm.distributions.discrete import DiscreteDistribution
 from bayescm.distributions.protocol import Distribution
-from bayescm.inference.audits import distribution_of, posterior_of
-from bayescm.metrics import MetricsLike, evaluate, resolve
+from bayescm.metrics import MetricsLike, compute, resolve
 
 Array = NDArray[np.float64]
 PAIRED, INDEPENDENT = "paired", "independent"
@@ -118,86 +115,41 @@ def _add(theta: Array, other: NDArray[np.intp], g: int, part: Array) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class AuditPosteriors(Posteriors):
-    """The posteriors of audits: independent ones, or one of the same items."""
+class SameAudited(Posteriors):
+    """The posterior of two systems whose verdicts are of the same items, one truth for both.
 
-    @property
-    def conjugate(self) -> bool:
-        """Whether draws are independent: they are."""
-        return True
+    Attributes
+    ----------
+    posterior : Groups
+        Of the first system's audit.
+    """
+
+    posterior: groups.Groups
 
     @cached_property
-    def audits(self) -> list[tuple[strata.Strata, groups.Groups]]:
-        """Every audit and its posterior."""
-        return [posterior_of(one, self.prior) for one in self.compared.audits.values()]
-
-    @property
-    def same_items(self) -> bool:
-        """Whether both systems' verdicts are of the same items."""
-        return self.compared.design == PAIRED
-
-    @property
     def other_verdict(self) -> NDArray[np.intp]:
-        """The second system's verdict in each group of the first's audit, where the items are the same."""
+        """The second system's verdict in each group of the first's audit."""
         first, labels = next(iter(self.compared.audits.values())), self.compared.labels
         dim = next(str(dim) for dim in first.dims if dim not in MATRIX)
         return np.repeat([labels.index(name) for name in first[dim].values.tolist()], len(labels)).astype(np.intp)
 
-    def _metrics(self) -> xr.Dataset:
-        n, k = self.chains * self.draws, len(self.compared.labels)
-        theta = np.zeros((n, len(self.compared.systems), k, k))
-        for i, (_, posterior) in enumerate(self.audits[: 1 if self.same_items else None]):
-            rng = matrix_rng(self.seed, i, Stream.AUDIT)
-            if not self.same_items:
-                theta[:, i] = groups.draw(posterior, rng, n)[2]
-                continue
-            groups.draw_parts(posterior, rng, n, partial(_add, theta, self.other_verdict))
-        shape = self.chains, self.draws, *theta.shape[1:]
-        coords = {SYSTEM: self.compared.systems, ACTUAL: self.compared.labels, PREDICTED: self.compared.labels}
-        labelled = xr.DataArray(theta.reshape(shape), dims=(CHAIN, DRAW, SYSTEM, *MATRIX), coords=coords)
-        return evaluate(labelled, self.compared.metrics)
-
-    def plug_in(self, pair: tuple[int, int]) -> Array:
-        """Return the cells of the stratified estimates of both systems."""
-        return np.stack([groups.plug_in(self.audits[i][0]) for i in pair])
-
-    def moments_exist(self, entry: Entry, pair: tuple[int, int]) -> tuple[bool, bool]:
-        """Say whether mean and standard deviation of both numbers are finite; draws always have some."""
-        order = min(groups.infinite_moment(entry.metric, self.audits[i][1]) for i in pair)
-        return order > 1.0, order > 2.0
+    @cached_property
+    def sides(self) -> list[xr.Dataset]:
+        """Draw the truth of every group once."""
+        theta = np.zeros((self.block.n, 2, self.block.k, self.block.k))
+        rng = matrix_rng(self.seed, 0, Stream.AUDIT)
+        groups.draw_parts(self.posterior, rng, self.block.n, partial(_add, theta, self.other_verdict))
+        values = compute(self.compared.metrics, theta)
+        found = self._labelled([np.moveaxis(one, 0, -1) for one in values])
+        return [found.isel({SYSTEM: [side]}).rename({SYSTEM: COMPARISON}) for side in (0, 1)]
 
     def contrast(self, entry: Entry, pair: tuple[int, int]) -> Distribution | None:
         """Return the exact distribution of a difference, or None where there is none."""
-        if self.same_items:
-            found = groups.difference_of_the_same(entry.metric, self.audits[0][1], self.other_verdict)
-            if found is not None and entry.place is not None:
-                found = found.at(..., entry.place)
-            return found if found is not None and found.worst < TRUSTED else None
-        first, second = (self._dist(entry, system) for system in pair)
-        if isinstance(first, DiscreteDistribution) and isinstance(second, DiscreteDistribution):
-            difference = first.each[0].minus(second.each[0])
-            return None if difference is None else DiscreteDistribution((difference,))
-        sums = [self._sum(entry, system) for system in pair]
-        if sums[0] is not None and sums[1] is not None and (found := sums[0].minus(sums[1])).worst < TRUSTED:
-            return found
-        return super().contrast(entry, pair)
-
-    def _sum(self, entry: Entry, system: int) -> Linear | None:
-        """Return the distribution of one number of one system where it is a sum of Betas: at known shares."""
-        posterior = self.audits[system][1]
-        if not posterior.known or posterior.unchecked is not None:
-            return None
-        found = groups.linear_of(entry.metric, posterior)
-        if not isinstance(found, Linear):
-            return None
-        return found if entry.place is None else found.at(..., entry.place)
+        found = groups.difference_of_the_same(entry.metric, self.posterior, self.other_verdict)
+        if found is not None and entry.place is not None:
+            found = found.at(..., entry.place)
+        return found if found is not None and found.worst < TRUSTED else None
 
     def ratio(self, entry: Entry, pair: tuple[int, int]) -> Contrast | None:
-        """Return the exact distribution of a ratio, or None where there is none."""
-        return None if self.same_items else super().ratio(entry, pair)
-
-    def _whole(self, entry: Entry, system: int) -> Distribution | None:
-        return distribution_of(entry.metric, self.audits[system][1])
-
-    def _apart(self, entry: Entry) -> bool:
-        return True
+        """Return None: there is none that is known."""
+        return None

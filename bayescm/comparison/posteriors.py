@@ -1,6 +1,6 @@
 """Draws of every system's metrics, and the exact distributions of their differences."""
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -9,27 +9,18 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayescm import distributions
 from bayescm.comparison import frequentist
 from bayescm.comparison.inputs import COMPARISON, Compared, Entry
 from bayescm.data.random import Stream, matrix_rng
 from bayescm.data.schema import CHAIN, DRAW, LABEL, SYSTEM
-from bayescm.distributions import dirichlet
+from bayescm.distributions import Distribution
 from bayescm.distributions.difference import TRUSTED, Contrast, Discordant, Independent
-from bayescm.distributions.quadrature import Outer, Table
-from bayescm.distributions.tabulated import Tabulated
-from bayescm.inference import posteriors
-from bayescm.metrics import evaluate, of_one_class
-from bayescm.models.cell_draws import draws_of_pairs, draws_of_systems, shared
+from bayescm.distributions.quadrature import Outer
+from bayescm.inference.blocks import Block
+from bayescm.metrics import Metric, describe, evaluate
+from bayescm.models.cell_draws import draws_of_pairs
 from bayescm.models.same_items import Patterns
-from bayescm.priors.concentrations import (
-    DEFAULT_PRIOR,
-    MODELS,
-    Concentrations,
-    PrevalenceLike,
-    PriorLike,
-    concentrations,
-)
+from bayescm.priors.concentrations import Concentrations, PrevalenceLike, PriorLike, concentrations
 
 Array = NDArray[np.float64]
 
@@ -41,49 +32,123 @@ class Posteriors:
     Attributes
     ----------
     compared : Compared
-    model : str
-    prior, prevalence
-        As of :func:`bayescm.posterior`.
-    chains, draws, seed : int
-    options : mapping
-        Of the story.
+    block : Block
+        Over the systems.
+    chains : int
+        Into which the draws are cut.
+    seed : int
     """
 
     compared: Compared
-    model: str
-    prior: PriorLike
-    prevalence: PrevalenceLike
+    block: Block
     chains: int
-    draws: int
     seed: int
-    options: Mapping[str, Any]
-
-    @property
-    def conjugate(self) -> bool:
-        """Whether each system's posterior is concentrations."""
-        return self.model in MODELS and self.compared.design != "folds"
 
     @cached_property
-    def base(self) -> Concentrations:
-        """The prior of one system."""
-        return concentrations(self.prior, self.model, self.compared.labels)
+    def points(self) -> dict[str, Array]:
+        """The metrics of the data themselves, (system[, class])."""
+        metrics = self.compared.metrics
+        return dict(zip([m.name for m in metrics], self.block.points(metrics), strict=True))
+
+    def point(self, entry: Entry, pair: tuple[int, int]) -> float:
+        """Return the difference of the metrics of the data themselves."""
+        values = self.points[entry.metric.name][list(pair)]
+        one, other = values if entry.place is None else values[:, entry.place]
+        with np.errstate(invalid="ignore"):
+            return float(one - other)
 
     @cached_property
     def sides(self) -> list[xr.Dataset]:
         """Draws of every metric of the first and of the second systems, over ``(chain, draw, comparison)``."""
-        if self.compared.answers is not None:
-            return self._sides_of_pairs(self.compared.answers)
-        found = self._metrics()
+        self.block.check(())
+        found = self._labelled(self.block.draws(self.compared.metrics))
         return [
-            found.isel({SYSTEM: list(side)}).drop_vars(SYSTEM).rename({SYSTEM: COMPARISON})
+            found.isel({SYSTEM: list(side)}).rename({SYSTEM: COMPARISON})
             for side in zip(*self.compared.pairs, strict=True)
         ]
 
-    def _sides_of_pairs(self, answers: Patterns) -> list[xr.Dataset]:
+    def _labelled(self, values: list[Array]) -> xr.Dataset:
+        """Label draws (system[, class], n) of the metrics."""
+        made = {}
+        for metric, one in zip(self.compared.metrics, values, strict=True):
+            dims = (SYSTEM, *([LABEL] if one.ndim > 2 else []), CHAIN, DRAW)
+            made[metric.name] = xr.Variable(dims, one.reshape(*one.shape[:-1], self.chains, -1), describe(metric))
+        several = {LABEL: self.compared.labels} if any(LABEL in one.dims for one in made.values()) else {}
+        n = self.block.n // self.chains
+        found = xr.Dataset(made, coords={CHAIN: np.arange(self.chains), DRAW: np.arange(n), **several})
+        return found.transpose(CHAIN, DRAW, SYSTEM, ...)
+
+    def of(self, entry: Entry, pair: tuple[int, int]) -> list[Array]:
+        """Return the draws of one number of both systems, each (chain, draw)."""
+        at = {COMPARISON: self.compared.pairs.index(pair)} | ({} if entry.place is None else {LABEL: entry.place})
+        values = [side[entry.metric.name].isel(at) for side in self.sides]
+        return [np.asarray(value.transpose(CHAIN, DRAW).values) for value in values]
+
+    @cached_property
+    def _kept(self) -> dict[Any, Any]:
+        return {}
+
+    def _dist(self, known: Callable[[Metric], Distribution | None], entry: Entry, system: int) -> Distribution | None:
+        """Return the exact distribution of one number of one system, if it has one."""
+        key = known.__name__, entry.metric.name
+        if key not in self._kept:
+            self._kept[key] = known(entry.metric)
+        dist: Distribution | None = self._kept[key]
+        return None if dist is None else dist.at(system, *([] if entry.place is None else [entry.place]))
+
+    def _side(self, entry: Entry, system: int) -> Outer | None:
+        """Return the exact distribution of one number of one system to average over, if it has one that varies."""
+        key = entry.name, system
+        if key not in self._kept:
+            dist = self._dist(self.block.known, entry, system)
+            known = dist is not None and dist.has_density
+            self._kept[key] = Outer.of(dist, entry.metric.lower, entry.metric.upper) if known else None
+        side: Outer | None = self._kept[key]
+        return side
+
+    def moments_exist(self, entry: Entry, pair: tuple[int, int]) -> tuple[bool, bool]:
+        """Say whether mean and standard deviation of both numbers are finite; draws always have some."""
+        order = np.min(np.broadcast_to(self.block.order(entry.metric), self.block.shape)[list(pair)])
+        return bool(order > 1.0), bool(order > 2.0)
+
+    def contrast(self, entry: Entry, pair: tuple[int, int]) -> Distribution | None:
+        """Return the exact distribution of a difference, or None where there is none."""
+        if not self.block.independent(entry.metric):
+            return None
+        first, second = (self._dist(self.block.linear, entry, system) for system in pair)
+        found = None if first is None or second is None else first.minus(second)
+        if found is not None:
+            return found if found.worst < TRUSTED else None
+        return self._by_quadrature(entry, pair, ratio=False)
+
+    def ratio(self, entry: Entry, pair: tuple[int, int]) -> Contrast | None:
+        """Return the exact distribution of a ratio, or None where there is none."""
+        return self._by_quadrature(entry, pair, ratio=True) if self.block.independent(entry.metric) else None
+
+    def _by_quadrature(self, entry: Entry, pair: tuple[int, int], *, ratio: bool) -> Contrast | None:
+        first, second = (self._side(entry, system) for system in pair)
+        found = None if first is None or second is None else Independent(first, second, ratio)
+        return found if found is not None and found.both(float(ratio))[1] < TRUSTED else None
+
+
+@dataclass(frozen=True, eq=False)
+class SameItems(Posteriors):
+    """The posterior of systems that answered the same items: each pair has a prior of its own."""
+
+    prior: PriorLike
+    prevalence: PrevalenceLike
+
+    @cached_property
+    def base(self) -> Concentrations:
+        """The prior of one system."""
+        return concentrations(self.prior, "dirichlet_multinomial", self.compared.labels)
+
+    @cached_property
+    def sides(self) -> list[xr.Dataset]:
         """Draw each pair with its own prior; proportions from their own exact posterior, in the order of the rest."""
-        self._check_proper()
-        settings = self.prior, self.prevalence, self.chains, self.draws, self.seed
-        drawn = draws_of_pairs(answers, self.compared.pairs, *settings)
+        self.block.check(())
+        settings = self.prior, self.prevalence, self.chains, self.block.n // self.chains, self.seed
+        drawn = draws_of_pairs(self.answers, self.compared.pairs, *settings)
         found = xr.concat(
             [evaluate(theta.drop_vars(SYSTEM), self.compared.metrics) for theta in drawn], COMPARISON
         ).transpose(SYSTEM, CHAIN, DRAW, COMPARISON, ...)
@@ -95,124 +160,25 @@ class Posteriors:
                     _reorder(values if entry.place is None else values[..., entry.place], *own, rng)
         return [found.isel({SYSTEM: side}) for side in (0, 1)]
 
-    def _metrics(self) -> xr.Dataset:
-        """Draw every metric over ``(chain, draw, system)``, a metric per class also over ``class_label``."""
-        resolved = self.compared.metrics
-        if self.conjugate:
-            self._check_proper()
-            settings = self.prevalence, self.chains, self.draws, self.seed
-            return evaluate(draws_of_systems(self.compared.counts, self.base, *settings), resolved)
-        found = []
-        for i, system in enumerate(self.compared.systems):
-            tree = posteriors.posterior(
-                self.compared.counts.isel({SYSTEM: i}, drop=True), model=self.model, prior=self.prior,
-                prevalence=self.prevalence, metrics=resolved, chains=self.chains, draws=self.draws,
-                random_seed=self.seed + i, **self.options,
-            )  # fmt: skip
-            group = tree["posterior"].to_dataset()
-            found.append(group[[metric.name for metric in resolved]].assign_coords({SYSTEM: system}))
-        return xr.concat(found, SYSTEM, coords="minimal", compat="override").transpose(CHAIN, DRAW, SYSTEM, ...)
-
-    def _check_proper(self) -> None:
-        which = dirichlet.posterior(self.compared.totals, self.base, self.prevalence)
-        dirichlet.check_proper(which, self.compared.labels)
-
-    def of(self, entry: Entry, pair: tuple[int, int]) -> list[Array]:
-        """Return the draws of one number of both systems, each (chain, draw)."""
-        at = {COMPARISON: self.compared.pairs.index(pair)} | ({} if entry.place is None else {LABEL: entry.place})
-        values = [side[entry.metric.name].isel(at) for side in self.sides]
-        return [np.asarray(value.transpose(CHAIN, DRAW).values) for value in values]
-
-    @cached_property
-    def _dists(self) -> dict[tuple[str, int], distributions.Distribution | None]:
-        return {}
-
-    def _dist(self, entry: Entry, system: int) -> distributions.Distribution | None:
-        """Return the exact distribution of one number of one system, if it has one."""
-        key = entry.name, system
-        if key not in self._dists:
-            dist = self._whole(entry, system)
-            self._dists[key] = dist if dist is None or entry.place is None else dist.at(..., entry.place)
-        return self._dists[key]
-
-    def _whole(self, entry: Entry, system: int) -> distributions.Distribution | None:
-        """Return the exact distribution of a metric of one system, of all its classes."""
-        which = dirichlet.posterior(self.compared.totals[system], self.base, self.prevalence)
-        return distributions.exact_distribution(entry.metric, which)
-
-    def plug_in(self, pair: tuple[int, int]) -> Array:
-        """Return the cells of both systems: counts, or their rates at another prevalence."""
-        counts = self.compared.totals[list(pair)]
-        if self.prevalence is None:
-            return counts.astype(np.float64)
-        any_prior = concentrations(DEFAULT_PRIOR, "dirichlet_multinomial", self.compared.labels)  # shares are exchanged
-        which = dirichlet.posterior(counts, any_prior, self.prevalence)
-        return dirichlet.plug_in(counts, which, self.prevalence)
-
-    @cached_property
-    def _sides(self) -> dict[tuple[str, int], Outer | None]:
-        return {}
-
-    def _side(self, entry: Entry, system: int) -> Outer | None:
-        """Return the exact distribution of one number of one system to average over, if it has one that varies."""
-        key = entry.name, system
-        if key not in self._sides:
-            dist, ends = self._dist(entry, system), (entry.metric.lower, entry.metric.upper)
-            varies = isinstance(dist, distributions.Beta | distributions.Integral | Tabulated)
-            quick = dist if isinstance(dist, distributions.Beta) else Table(dist, *ends) if varies else None
-            self._sides[key] = Outer(quick, *ends) if varies else None
-        return self._sides[key]
-
-    def moments_exist(self, entry: Entry, pair: tuple[int, int]) -> tuple[bool, bool]:
-        """Say whether mean and standard deviation of both numbers are finite; draws always have some."""
-        if not entry.metric.moments or not self.conjugate:
-            return True, True
-        which = dirichlet.posterior(self.compared.totals[list(pair)], self.base, self.prevalence)
-        dist = distributions.exact_distribution(entry.metric, which)
-        if dist is None:
-            return True, True
-        return bool(np.isfinite(dist.mean()).all()), bool(np.isfinite(dist.sd()).all())
-
-    def contrast(self, entry: Entry, pair: tuple[int, int]) -> distributions.Distribution | None:
-        """Return the exact distribution of a difference, or None where there is none."""
-        if not self.conjugate:
-            return None
-        if self.compared.answers is None and (sums := self._of_sums(entry, pair)) is not None:
-            return sums
-        dist = self._independent(entry, pair) if self.compared.answers is None else self._discordant(entry, pair)
-        return dist if dist is not None and dist.both(0.0)[1] < TRUSTED else None
+    @property
+    def answers(self) -> Patterns:
+        """What they answered."""
+        if self.compared.answers is None:
+            raise ValueError("`data` must say which items both systems answered.")
+        return self.compared.answers
 
     def ratio(self, entry: Entry, pair: tuple[int, int]) -> Contrast | None:
-        """Return the exact distribution of a ratio, or None where there is none."""
-        if not self.conjugate or self.compared.answers is not None:
-            return None
-        dist = self._independent(entry, pair, ratio=True)
-        return dist if dist is not None and dist.both(1.0)[1] < TRUSTED else None
+        """Return None: there is none that is known."""
+        return None
 
-    def _apart(self, entry: Entry) -> bool:
-        """Say whether a number of one system is independent of another's: they share no unknown prevalence."""
-        return not shared(self.prevalence, self.base) or of_one_class(entry.metric, len(self.compared.labels))
-
-    def _independent(self, entry: Entry, pair: tuple[int, int], *, ratio: bool = False) -> Contrast | None:
-        if not self._apart(entry):
-            return None
-        first, second = (self._side(entry, system) for system in pair)
-        return None if first is None or second is None else Independent(first, second, ratio)
-
-    def _of_sums(self, entry: Entry, pair: tuple[int, int]) -> distributions.Linear | None:
-        """Return the difference of two sums of Betas: a sum too."""
-        first, second = (self._dist(entry, system) for system in pair) if self._apart(entry) else (None, None)
-        if not isinstance(first, distributions.Linear) or not isinstance(second, distributions.Linear):
-            return None
-        found = first.minus(second)
-        return found if found.worst < TRUSTED else None
-
-    def _discordant(self, entry: Entry, pair: tuple[int, int]) -> Contrast | None:
+    def contrast(self, entry: Entry, pair: tuple[int, int]) -> Distribution | None:
+        """Return the exact distribution of the difference of two proportions, or None where there is none."""
         own = self._got(entry, pair)
         if own is None or self.compared.runs > 1:
             return None
         both, first, second, none = own[1]
-        return Discordant(first, second, both + none)
+        found = Discordant(first, second, both + none)
+        return found if found.both(0.0)[1] < TRUSTED else None
 
     def _got(self, entry: Entry, pair: tuple[int, int]) -> tuple[Array, Array] | None:
         """Return in which share of its runs either system gets an item, (P, 2), and the concentrations (P,).
@@ -222,10 +188,9 @@ class Posteriors:
         as much as those that were seen, in root mean square.
         """
         share = frequentist.proportion_of(entry, len(self.compared.labels))
-        answers = self.compared.answers
-        if share is None or answers is None or (self.prevalence is not None and share.classes.sum() > 1):
+        if share is None or (self.prevalence is not None and share.classes.sum() > 1):
             return None
-        got, count = frequentist.scores(answers, pair, share)
+        got, count = frequentist.scores(self.answers, pair, share)
         prior = frequentist.prior_agreement(self.prior, self.base.rows, share)
         apart = got[:, 0] - got[:, 1]
         telling = count[apart != 0].sum()

@@ -1,6 +1,6 @@
 """The tables of a comparison: summary, tests, flips."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,8 +15,8 @@ from bayescm.comparison.posteriors import Posteriors
 from bayescm.data.schema import ACTUAL, CHAIN, CI_BOUND, DRAW, LABEL, METRIC, SYSTEM, interval_coordinate
 from bayescm.distributions.difference import Contrast
 from bayescm.distributions.discrete import DiscreteDistribution
-from bayescm.distributions.sample import Draws, interval, share_error
-from bayescm.metrics import compute, coordinates, evaluate
+from bayescm.distributions.sample import Draws, interval
+from bayescm.metrics import coordinates, evaluate
 from bayescm.models import rope
 
 Array = NDArray[np.float64]
@@ -83,36 +83,25 @@ def summary(posteriors: Posteriors, drawn: xr.Dataset, question: Question) -> xr
     rows: Rows = []
     for i, pair in enumerate(compared.pairs):
         rows.append([])
-        for entry, point in zip(compared.entries, points(posteriors, pair), strict=True):
+        for entry in compared.entries:
             dist = posteriors.contrast(entry, pair)
             one = drawn[entry.metric.name].isel({COMPARISON: i})
             one = one if entry.place is None else one.isel({LABEL: entry.place})
             if dist is not None:
                 found = _exact(dist, entry, question)
             else:
-                found = _drawn(one, entry, question, independent=posteriors.conjugate)
+                found = _drawn(one, entry, question, posteriors.block.wrap)
                 exist = dict(zip(("mean", "sd"), posteriors.moments_exist(entry, pair), strict=True))
                 found |= {name: np.nan for name, does in exist.items() if not does}
-            rows[-1].append(found | _ratio(posteriors, entry, pair, question) | {"point": point})
+            rows[-1].append(
+                found | _ratio(posteriors, entry, pair, question) | {"point": posteriors.point(entry, pair)}
+            )
     return _table(rows, compared, question)
-
-
-def points(posteriors: Posteriors, pair: tuple[int, int]) -> list[float]:
-    """Return the differences of the values of the counts themselves, or of their rates at another prevalence."""
-    compared = posteriors.compared
-    cells = posteriors.plug_in(pair)
-    values = dict(zip([m.name for m in compared.metrics], compute(compared.metrics, cells), strict=True))
-    found = []
-    with np.errstate(invalid="ignore"):
-        for entry in compared.entries:
-            one, other = values[entry.metric.name] if entry.place is None else values[entry.metric.name][:, entry.place]
-            found.append(float(one - other))
-    return found
 
 
 def _exact(dist: Any, entry: Entry, question: Question) -> dict[str, Any]:
     """Answer by the distribution of the difference."""
-    if isinstance(dist, DiscreteDistribution):
+    if not dist.has_density:
         return _of_values(dist, entry, question)
     loss = entry.metric.loss
     beyond = dist.cdf(-question.margin) if loss else dist.sf(question.margin)
@@ -137,31 +126,22 @@ def _of_values(dist: DiscreteDistribution, entry: Entry, question: Question) -> 
     }  # fmt: skip
 
 
-def _drawn(one: xr.DataArray, entry: Entry, question: Question, *, independent: bool) -> dict[str, Any]:
+def _drawn(one: xr.DataArray, entry: Entry, question: Question, wrap: Callable[[Array], Draws]) -> dict[str, Any]:
     """Answer by draws of the difference."""
-    values = one.transpose(CHAIN, DRAW).values
+    values = one.transpose(CHAIN, DRAW).values.ravel()
     with np.errstate(over="ignore"):
-        found = Draws(values.ravel()).statistics(question.ci_prob, question.ci_kind)
+        found = Draws(values).statistics(question.ci_prob, question.ci_kind)
     gain = -values if entry.metric.loss else values
     sides = np.stack([gain < -question.rope, np.abs(gain) <= question.rope, gain > question.rope])
+    by_side = wrap(sides.astype(np.float64)).side(0.5, ">")
     made: dict[str, Any] = {
         "mean": found["mean"], "sd": found["sd"], "interval": (found["lower"], found["upper"]),
-        "probability": sides.mean((1, 2)), "superiority": np.mean(gain > question.margin),
-        "mcse_probability": np.array([_mcse(side, independent=independent) for side in sides]),
+        "probability": by_side.probability, "superiority": np.mean(gain > question.margin),
+        "mcse_probability": by_side.mcse,
     }  # fmt: skip
     if np.isnan(values).any():
         made = {name: np.full(np.shape(value), np.nan) for name, value in made.items()}
     return made | {"method": "draws"}
-
-
-def _mcse(indicator: NDArray[np.bool_], *, independent: bool) -> float:
-    """Return the Monte Carlo standard error of a share of draws (chain, draw), one draw's worth where it is 0 or 1."""
-    share = float(indicator.mean())
-    if independent or share in (0.0, 1.0):
-        return float(share_error(share, indicator.size))
-    import arviz as az
-
-    return float(az.mcse(indicator.astype(np.float64)))
 
 
 def _ratio(posteriors: Posteriors, entry: Entry, pair: tuple[int, int], question: Question) -> dict[str, Any]:

@@ -7,19 +7,25 @@ import numpy as np
 import xarray as xr
 
 from bayescm.comparison import audits, inputs, report
-from bayescm.comparison.inputs import FOLD, Compared
-from bayescm.comparison.posteriors import Posteriors
+from bayescm.comparison.inputs import Compared
+from bayescm.comparison.posteriors import Posteriors, SameItems
 from bayescm.comparison.predictive_values import predictive_values
 from bayescm.data import strata, validate
 from bayescm.data.assumptions import CHECKED, OF_AUDIT, OWN_ITEMS, SAME_ITEMS, assumed, of_model, of_runs
 from bayescm.data.inputs import takes_systems
 from bayescm.data.schema import SYSTEM, attributes, flatten_cells, positive_class, tree
 from bayescm.distributions.sample import warn_undefined
-from bayescm.inference import claims
+from bayescm.inference.audits import Audited, posterior_of
+from bayescm.inference.blocks import Posterior, Separate
+from bayescm.inference.claims import of_posterior
+from bayescm.inference.conjugate import of_counts
+from bayescm.inference.posteriors import posterior as posterior_by_draws
+from bayescm.inference.sampled import of_answers, of_tree
 from bayescm.metrics import MetricsLike
 from bayescm.priors.concentrations import MODELS, PrevalenceLike, PriorLike, resolved_prior
 from bayescm.results.stamps import stamped
 
+MEETS = "Probability that the system meets the claim"
 _MEANING = {
     "independent": "Each system was tested on items of its own: a probability is about the systems on the population, "
     "given both test sets.",
@@ -174,20 +180,20 @@ def compare_systems(
     folds = compared.design == "folds"
     runs = validate.positive_integer("runs", options.pop("runs", 1)) if folds else 1
     model = _model_name(compared, model, options)
-    if of_audits and prevalence is not None:
-        raise ValueError("`prevalence` isn't for audits, whose totals say how frequent a verdict is; leave it out.")
-    posteriors = (audits.AuditPosteriors if of_audits else Posteriors)(
-        compared, model, prior, prevalence, validate.positive_integer("chains", chains),
-        validate.positive_integer("draws", draws), validate.seed(random_seed), options,
-    )  # fmt: skip
+    chains, draws = validate.positive_integer("chains", chains), validate.positive_integer("draws", draws)
     if chains * draws < 160:
         raise ValueError(f"`chains` times `draws` must be at least 160 for an interval; got {chains * draws}.")
+    seed = validate.seed(random_seed)
+    posterior = _posterior(compared, model, prior, prevalence, chains, draws, seed, options)
+    posteriors = _posteriors(compared, posterior, chains, seed, prior, prevalence)
     drawn = report.differences(posteriors)
     warn_undefined({str(name): value.values for name, value in drawn.items()})
     groups = {"posterior": drawn, "summary": report.summary(posteriors, drawn, question)}
     if require is not None:
-        groups["summary"]["requirement"] = _requirement(posteriors, require)
-    if not of_audits:
+        met = of_posterior(posterior, require, "require", {})["probability"].transpose("claim", ...)
+        met = met.assign_coords({SYSTEM: compared.systems}).assign_attrs(long_name=MEETS)
+        groups["summary"]["requirement"] = met
+    if not compared.audits:
         groups["tests"] = report.tests(compared, question, runs)
     if compared.answers is not None and compared.runs == 1:
         groups["flips"] = report.flips(compared)
@@ -197,7 +203,7 @@ def compare_systems(
     attrs = attributes(
         design=compared.design, meaning=_MEANING[compared.design], model=model, prior=prior, prevalence=prevalence,
         reference=reference, rope=question.rope, margin=question.margin, comparisons=len(compared.pairs),
-        ci_prob=question.ci_prob, ci_kind=question.ci_kind, random_seed=posteriors.seed, **options,
+        ci_prob=question.ci_prob, ci_kind=question.ci_kind, random_seed=seed, **options,
         **({"runs": runs} if folds else {"runs": compared.runs} if compared.runs > 1 else {}),
         **positive_class(compared.counts),
         **_assumptions(compared, model, prevalence, options),
@@ -212,7 +218,7 @@ def _assumptions(compared: Compared, model: str, prevalence: Any, options: dict[
     items = SAME_ITEMS if compared.design == "paired" else OWN_ITEMS
     if compared.audits:
         about = strata.read(next(iter(compared.audits.values()))).of
-        return {"of": about, "assumptions": assumed(None, items, OF_AUDIT[about], items=CHECKED)}
+        return {"of": about, "assumptions": assumed(prevalence, items, OF_AUDIT[about], items=CHECKED)}
     return {"assumptions": assumed(prevalence, items, *of_runs(compared.runs))}
 
 
@@ -244,20 +250,39 @@ def _model_name(compared: Compared, model: str, options: dict[str, Any]) -> str:
     return model
 
 
-def _requirement(posteriors: Posteriors, require: str | Sequence[str]) -> xr.DataArray:
-    """Return the probability of claims about each system."""
-    compared = posteriors.compared
-    if compared.audits:
-        settings: dict[str, Any] = {"prior": posteriors.prior, "random_seed": posteriors.seed}
-        each = [claims.probability(one, require, **settings)["probability"] for one in compared.audits.values()]
-        joined = xr.concat(each, SYSTEM).assign_coords({SYSTEM: compared.systems})
-        return joined.transpose("claim", ...).assign_attrs(long_name="Probability that the system meets the claim")
-    if not posteriors.conjugate or compared.runs > 1:
-        what = f"the dim {FOLD!r}" if compared.design == "folds" else f"model={posteriors.model!r}"
-        what = "several runs of an item" if compared.runs > 1 else what
-        raise ValueError(f"`require` is answered exactly, and there is no exact answer with {what}.")
-    found = claims.probability(
-        compared.counts, require, model=posteriors.model, prior=posteriors.prior, prevalence=posteriors.prevalence,
-        random_seed=posteriors.seed,
-    )["probability"]  # fmt: skip
-    return found.transpose("claim", ...).assign_attrs(long_name="Probability that the system meets the claim")
+def _posterior(
+    compared: Compared, model: str, prior: PriorLike, prevalence: PrevalenceLike, chains: int, draws: int, seed: int,
+    options: dict[str, Any],
+) -> Posterior:  # fmt: skip
+    """Return the posterior of the systems, over ``system``."""
+    n = chains * draws
+    if compared.answers is not None and compared.runs > 1:
+        return of_answers(compared.answers, prior, prevalence, n, seed)
+    if compared.design != "folds" and model in MODELS:
+        return of_counts(compared.counts, model, prior, prevalence, n, seed)
+    blocks, names = np.empty(len(compared.systems), object), compared.counts[SYSTEM]
+    for i in range(len(blocks)):
+        if compared.audits:
+            blocks[i] = Audited(*posterior_of([*compared.audits.values()][i], prior), prevalence, i, seed, n)
+            continue
+        drawn = posterior_by_draws(
+            compared.counts.isel({SYSTEM: i}, drop=True), model=model, prior=prior, metrics=compared.metrics,
+            chains=chains, draws=draws, random_seed=seed + i, **options,
+        )  # fmt: skip
+        blocks[i] = of_tree(drawn, prevalence, seed).whole()[0]
+    return Separate(tuple(compared.labels), {}, blocks, names.reset_coords(drop=True))
+
+
+def _posteriors(
+    compared: Compared, posterior: Posterior, chains: int, seed: int, prior: PriorLike, prevalence: PrevalenceLike
+) -> Posteriors:
+    """Return what pairs of systems are asked for."""
+    block = posterior.whole()[0]
+    if compared.answers is not None:
+        return SameItems(compared, block, chains, seed, prior, prevalence)
+    if compared.audits and compared.design == "paired":
+        if prevalence is not None:
+            raise ValueError("`prevalence` isn't for two audits of the same items; leave it out.")
+        first = posterior_of(next(iter(compared.audits.values())), prior)[1]
+        return audits.SameAudited(compared, block, chains, seed, first)
+    return Posteriors(compared, block, chains, seed)

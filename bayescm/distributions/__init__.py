@@ -131,8 +131,8 @@ def is_prevalence(metric: Metric) -> bool:
 
 def _prevalence_distribution(which: Concentrations) -> Beta | Point:
     """Return the distribution of the share of the positive class of two, or of every class."""
-    shares = which.shares
-    k = shares.shape[-1]
+    k = which.shares.shape[-1]
+    shares = np.broadcast_to(which.shares, (*which.rows.shape[:-2], k))  # one for all matrices, where it was given
     of_two = (..., 1) if k == 2 else ...
     if which.known:
         return Point(shares[of_two])

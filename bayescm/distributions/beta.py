@@ -156,6 +156,7 @@ class Point(Summarised):
 
     value: Array
     words: ClassVar[str] = "a known number"
+    has_density: ClassVar[bool] = False
 
     def at(self, *place: Any) -> Self:  # noqa: D102
         return replace(self, value=np.asarray(self.value)[place])

@@ -121,9 +121,16 @@ class DiscreteDistribution(Distribution):
     each: tuple[Discrete, ...]
     several: bool = False
     words: ClassVar[str] = "of finitely many values"
+    has_density: ClassVar[bool] = False
 
     def at(self, *place: Any) -> "DiscreteDistribution":  # noqa: D102
         return DiscreteDistribution((self.each[place[-1]],)) if self.several else super().at(*place)
+
+    def minus(self, other: Distribution) -> "DiscreteDistribution | None":  # noqa: D102
+        if not isinstance(other, DiscreteDistribution) or self.several or other.several:
+            return None
+        difference = self.each[0].minus(other.each[0])
+        return None if difference is None else DiscreteDistribution((difference,))
 
     def side(self, x: Any, sign: str) -> Side:  # noqa: D102
         outside = np.asarray(x) + _NEXT * (1.0 if (sign[0] == ">") != sign.endswith("=") else -1.0)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from bayescm.distributions.protocol import placed
+from bayescm.distributions.protocol import Distribution, placed
 from bayescm.distributions.tabulated import Table, Tabulated
 from bayescm.distributions.two_sums import narrow_beta, narrow_table, one_table, sum_table
 
@@ -66,8 +66,9 @@ class Linear(Tabulated):
         weights, a, b = (placed(v, self.batch, place, parts=True) for v in (self.weights, self.a, self.b))
         return Linear(weights, a, b, placed(self.constant, self.batch, place))
 
-    def minus(self, other: "Linear") -> "Linear":
-        """Return the distribution of X - Y with Y, which has the other, independent of X."""
+    def minus(self, other: Distribution) -> "Linear | None":  # noqa: D102
+        if not isinstance(other, Linear):
+            return None
         batch = np.broadcast_shapes(self.batch, other.batch)
 
         def joined(first: Array, second: Array) -> Array:

@@ -30,10 +30,13 @@ class Distribution(ABC):
         The largest estimated error of the cdf, of any matrix; 0 for a closed form.
     concentrations : tuple of two ndarrays, or None
         Of a Beta variable, and of nothing else.
+    has_density : bool
+        Whether single numbers have no probability, and those between them some.
     """
 
     __slots__ = ()
     words: ClassVar[str] = "by its function"
+    has_density: ClassVar[bool] = True
 
     @property
     def worst(self) -> float:  # noqa: D102
@@ -75,6 +78,10 @@ class Distribution(ABC):
         if place not in ((), (...,)):
             raise IndexError(f"{type(self).__name__} has no batch.")
         return self
+
+    def minus(self, other: "Distribution") -> "Distribution | None":
+        """Return the distribution of X - Y with Y, which has the other, independent of X; None where it isn't known."""
+        return None
 
     def side(self, x: Any, sign: str) -> Side:
         """Return the probability of ``X > x``, or of what another `sign` says: ">", ">=", "<" or "<="."""

@@ -126,6 +126,11 @@ class Outer:
         self.dist, self.lower, self.upper = dist, lower, upper
         self.error = dist.worst
 
+    @classmethod
+    def of(cls, dist: Any, lower: float, upper: float) -> "Outer":
+        """Return a distribution of any kind to average over, tabulated where it is slow to evaluate."""
+        return cls(dist if isinstance(dist, Beta) else Table(dist, lower, upper), lower, upper)
+
     def quantiles(self, normal: Array) -> Array:
         """Return the variable at normal quantiles, each from its nearer end."""
         below = normal < 0.0

@@ -32,6 +32,7 @@ class Draws(Distribution):
     exact_mean: Array | None = None
     order: Array | float = np.inf
     words: ClassVar[str] = "by draws"
+    has_density: ClassVar[bool] = False
 
     def at(self, *place: Any) -> Self:  # noqa: D102
         batch = self.values.shape[:-1]

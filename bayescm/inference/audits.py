@@ -15,7 +15,6 @@ from bayescm.data.schema import TOTALS, attributes, labels_of, positive_class
 from bayescm.distributions import strata as groups
 from bayescm.distributions.discrete import DiscreteDistribution
 from bayescm.distributions.protocol import Distribution
-from bayescm.distributions.sample import Draws
 from bayescm.inference.blocks import Block, Separate, exchanged
 from bayescm.metrics import Metric, compute, per_label
 from bayescm.priors.concentrations import PrevalenceLike, PriorLike
@@ -67,11 +66,13 @@ class Audited(Block):
             values.append([np.moveaxis(one, 0, -1) for one in compute(metrics, theta)])
         return [np.concatenate(parts, -1) for parts in zip(*values, strict=True)]
 
-    def drawn(self, metrics: Sequence[Metric]) -> dict[str, Distribution]:  # noqa: D102
-        return {
-            metric.name: Draws(values, order=groups.infinite_moment(metric, self.posterior))
-            for metric, values in zip(metrics, self.draws(metrics), strict=True)
-        }
+    def linear(self, metric: Metric) -> Distribution | None:  # noqa: D102
+        sums = self.prevalence is None and self.posterior.known and self.posterior.unchecked is None
+        found = groups.linear_of(metric, self.posterior) if sums else None
+        return self.known(metric) if found is None else found
+
+    def order(self, metric: Metric) -> Any:  # noqa: D102
+        return groups.infinite_moment(metric, self.posterior)
 
 
 def of_audits(counts: xr.DataArray, prior: PriorLike, prevalence: PrevalenceLike, n: int, seed: int) -> Separate:

@@ -1,6 +1,7 @@
 """Draws of metrics: averages over classes with one Beta of each draw integrated out, all else as it is drawn."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,13 +62,15 @@ def drawn(
     values = draws_of(others, one, matrix_rng(seed, position, Stream.POSTERIOR), draws)
     for metric, value in zip(others, values, strict=True):
         mean = distributions.known_of_average(metric, one).mean
-        order = _least_concentration(metric, one.rows) if metric.moments else np.inf
+        order = infinite_moment(metric, one.rows)
         found[metric.name] = Draws(np.moveaxis(value, 0, -1), None if mean is None else np.asarray(mean), order)
     return found
 
 
-def _least_concentration(metric: Metric, rows: Array) -> Array:
-    """Return the concentration that decides which moments of a metric exist."""
+def infinite_moment(metric: Metric, rows: Array) -> Any:
+    """Return the order from which on moments of a metric are infinite: a concentration in its denominator."""
+    if not metric.moments:
+        return np.inf
     of_two = metric.kind == "cells" and rows.shape[-1] == 2
     cells = multiclass.of_two(rows) if of_two else multiclass.one_vs_rest(rows)
     if metric.kind == "micro":

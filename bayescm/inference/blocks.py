@@ -6,7 +6,7 @@ distribution is known and right enough it answers, else draws do.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from bayescm.data import validate
 from bayescm.data.schema import MATRIX, by_matrix
 from bayescm.distributions import Distribution, Point, dirichlet, statistics_of
 from bayescm.distributions.protocol import Side, holds
-from bayescm.distributions.sample import Draws, share_error
+from bayescm.distributions.sample import Draws, Each, share_error
 from bayescm.distributions.tabulated import DOUBTFUL
 from bayescm.metrics import Metric, compute, per_label
 from bayescm.priors.concentrations import Concentrations, PrevalenceLike, exchange
@@ -71,9 +71,26 @@ class Block(ABC):
         """Return that probability."""
         raise NotImplementedError
 
+    def linear(self, metric: Metric) -> Distribution | None:
+        """Return the exact distribution as a sum of Betas where it is one, of which differences are sums too."""
+        return self.known(metric)
+
+    def independent(self, metric: Metric) -> bool:
+        """Say whether the metric of one matrix of the batch tells nothing of another's."""
+        return False
+
+    def order(self, metric: Metric) -> Any:
+        """Return the order (*shape[, class]) from which on moments of a metric are infinite."""
+        return np.inf
+
+    def wrap(self, values: Array) -> Draws:
+        """Return the distribution that draws (..., n) are, such as those of a difference."""
+        return Draws(values)
+
     def drawn(self, metrics: Sequence[Metric]) -> dict[str, Distribution]:
         """Return distributions of metrics by draws."""
-        return {metric.name: Draws(values) for metric, values in zip(metrics, self.draws(metrics), strict=True)}
+        values = zip(metrics, self.draws(metrics), strict=True)
+        return {metric.name: replace(self.wrap(one), order=self.order(metric)) for metric, one in values}
 
     def pieces(self) -> Iterator["Block"]:
         """Give the block in parts of which each is drawn at once: itself, or each of its matrices."""
@@ -179,6 +196,60 @@ class Block(ABC):
         return Side(share, np.full(share.shape, np.nan), share_error(share, self.n))
 
 
+@dataclass(frozen=True)
+class Stack(Block):
+    """Independent posteriors of single matrices, of any kinds, as a batch.
+
+    Attributes
+    ----------
+    of : tuple of Block
+    shape : tuple of int
+    """
+
+    of: tuple[Block, ...]
+    shape: tuple[int, ...]
+
+    @property
+    def k(self) -> int:  # type: ignore[override]  # noqa: D102
+        return self.of[0].k
+
+    @property
+    def n(self) -> int:  # type: ignore[override]  # noqa: D102
+        return self.of[0].n
+
+    def _joined(self, values: Sequence[Any]) -> Array:
+        return np.stack(values).reshape(*self.shape, *np.shape(values[0]))
+
+    def cells(self) -> Array:  # noqa: D102
+        return self._joined([one.cells() for one in self.of])
+
+    def check(self, metrics: Sequence[Metric]) -> None:  # noqa: D102
+        for one in self.of:
+            one.check(metrics)
+
+    def known(self, metric: Metric, *, numerical: bool = False) -> Distribution | None:  # noqa: D102
+        return self._each([one.known(metric, numerical=numerical) for one in self.of])
+
+    def linear(self, metric: Metric) -> Distribution | None:  # noqa: D102
+        return self._each([one.linear(metric) for one in self.of])
+
+    def _each(self, found: Sequence[Distribution | None]) -> Distribution | None:
+        dists = tuple(dist for dist in found if dist is not None)
+        return Each(dists, self.shape) if len(dists) == len(found) else None
+
+    def independent(self, metric: Metric) -> bool:  # noqa: D102
+        return True
+
+    def order(self, metric: Metric) -> Any:  # noqa: D102
+        return self._joined([np.asarray(one.order(metric)) for one in self.of])
+
+    def wrap(self, values: Array) -> Draws:  # noqa: D102
+        return self.of[0].wrap(values)
+
+    def draws(self, metrics: Sequence[Metric]) -> list[Array]:  # noqa: D102
+        return [self._joined(values) for values in zip(*(one.draws(metrics) for one in self.of), strict=True)]
+
+
 def _stated(name: str, dist: Distribution) -> Distribution:
     """Return a distribution, and say so where it leaves a metric undefined."""
     dist.warn_undefined(name)
@@ -280,14 +351,7 @@ class Separate(Posterior):
         return xr.DataArray(found.reshape(shape), dims=(*self.over.dims, *sizes), coords=self.over.coords)
 
     def whole(self) -> tuple[Block, xr.DataArray]:  # noqa: D102
-        if self.blocks.size > 1:
-            dim = self.over.dims[0]
-            raise ValueError(
-                f"`counts` are audits over {', '.join(map(str, self.over.dims))}, and this takes one: select, as in "
-                f"counts.isel({dim}=0). bayescm.summary and bayescm.probability take all; leaderboard and "
-                "compare_systems those over 'system'."
-            )
-        return self.blocks.item(), self.over
+        return Stack(tuple(self.blocks.flat), self.blocks.shape), self.over
 
     def by_structure(self, ask: Callable[[Block], Sequence[Any]], dim: str) -> xr.Variable:  # noqa: D102
         found = np.stack([np.asarray(ask(block)) for block in self.blocks.flat])

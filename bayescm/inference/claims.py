@@ -1,7 +1,7 @@
 """probability(): what the posterior says of claims in words, such as "mcc > 0.3"."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bayescm.data import validate
 from bayescm.data.inputs import takes_counts
 from bayescm.data.schema import LABEL, attributes
-from bayescm.inference.blocks import Block, Part
+from bayescm.inference.blocks import Block, Part, Posterior
 from bayescm.inference.read import read
 from bayescm.metrics import per_label, resolve
 from bayescm.priors.concentrations import PrevalenceLike, PriorLike
@@ -100,12 +100,17 @@ def probability(
     >>> found.probability.values.round(4)
     array([0.    , 0.974 , 0.7887])
     """
-    wanted = [claims] if isinstance(claims, str) else validate.listed("claims", claims)
-    if not wanted or not all(isinstance(claim, str) for claim in wanted):
-        raise TypeError(f"`claims` must be text such as 'mcc > 0.3', or several of these; got {claims!r}.")
-    validate.unique("claims", wanted)
     size, seed = validate.positive_integer("samples", samples), validate.seed(random_seed)
     posterior = read(counts, model=model, prior=prior, prevalence=prevalence, draws=size, random_seed=seed, **options)
+    return of_posterior(posterior, claims, "claims", {"samples": size, "random_seed": seed})
+
+
+def of_posterior(posterior: Posterior, claims: str | Sequence[str], name: str, drawn: Mapping[str, Any]) -> xr.Dataset:
+    """Answer claims, the argument called `name`; `drawn` are attrs of what takes draws."""
+    wanted = [claims] if isinstance(claims, str) else validate.listed(name, claims)
+    if not wanted or not all(isinstance(claim, str) for claim in wanted):
+        raise TypeError(f"`{name}` must be text such as 'mcc > 0.3', or several of these; got {claims!r}.")
+    validate.unique(name, wanted)
     labels = list(posterior.labels)
     parts = [read_claim(claim, len(labels)) for claim in wanted]
     metrics = [metric for claim in parts for metric, _, _ in claim]
@@ -122,14 +127,13 @@ def probability(
         kernel, {**({LABEL: len(labels)} if several else {}), CLAIM: len(wanted), _WHAT: len(_LONG_NAMES)}
     )
     exact = posterior.by_structure(lambda block: [block.is_exact(claim) for claim in parts], CLAIM)
-    drawn = {} if exact.values.all() else {"samples": size, "random_seed": seed}
-    drawn |= dict(posterior.settings)
+    settings = ({} if exact.values.all() else dict(drawn)) | dict(posterior.settings)
     dataset = xr.Dataset(
-        {name: table.isel({_WHAT: i}) for i, name in enumerate(_LONG_NAMES)},
+        {variable: table.isel({_WHAT: i}) for i, variable in enumerate(_LONG_NAMES)},
         coords={CLAIM: wanted} | ({LABEL: labels} if several else {}),
-        attrs=attributes(**drawn),
+        attrs=attributes(**settings),
     )
     dataset["method"] = exact.copy(data=np.where(exact.values, "exact", "draws"))
-    for name, words in _LONG_NAMES.items():
-        dataset[name].attrs = {"long_name": words, "units": "1"}
+    for variable, words in _LONG_NAMES.items():
+        dataset[variable].attrs = {"long_name": words, "units": "1"}
     return dataset

@@ -19,8 +19,9 @@ from bayescm.distributions.integral import form_of
 from bayescm.distributions.protocol import Side
 from bayescm.distributions.sample import Each
 from bayescm.inference import averages
-from bayescm.inference.blocks import Alike, Block, Part
-from bayescm.metrics import Metric, compute
+from bayescm.inference.blocks import Alike, Block, Part, exchanged
+from bayescm.metrics import Metric, compute, of_one_class
+from bayescm.models.cell_draws import shared
 from bayescm.priors.concentrations import Concentrations, PrevalenceLike, PriorLike, concentrations
 from bayescm.results.names import of_empty_classes
 
@@ -100,7 +101,19 @@ class Conjugate(Block):
         for place in np.ndindex(self.shape):
             yield replace(self, counts=self.counts[place], index=self.index[place])
 
+    def independent(self, metric: Metric) -> bool:  # noqa: D102
+        return not shared(self.prevalence, self.prior) or of_one_class(metric, self.k)
+
+    def order(self, metric: Metric) -> Any:  # noqa: D102
+        return averages.infinite_moment(metric, self.which.rows)
+
     def draws(self, metrics: Sequence[Metric]) -> list[Array]:  # noqa: D102
+        if self.shape and shared(self.prevalence, self.prior):  # one prevalence for all matrices of a draw
+            which = replace(self, prevalence=None).which
+            theta = dirichlet.draw_batch(which, self.index, 1, self.n, self.seed, Stream.POSTERIOR)
+            rng = matrix_rng(self.seed, 0, Stream.SHARES)
+            moved = exchanged(np.moveaxis(theta[..., 0, :, :, :], -3, 0), self.prevalence, rng)
+            return [np.moveaxis(values, 0, -1) for values in compute(metrics, moved)]
         each = [
             averages.draws_of(metrics, one.which, matrix_rng(self.seed, int(one.index), Stream.POSTERIOR), self.n)
             for one in self.pieces()

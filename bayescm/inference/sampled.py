@@ -24,7 +24,6 @@ from bayescm.data.schema import (
     matrix_of_cells,
     positive_class,
 )
-from bayescm.distributions import Distribution
 from bayescm.distributions.sample import Chains
 from bayescm.inference.blocks import Alike, Block, exchanged
 from bayescm.metrics import Metric, compute, per_label, resolve
@@ -84,9 +83,8 @@ class Sampled(Block):
             found[metric.name] = np.moveaxis(means, -1, -2) if several else means
         return [found[metric.name] for metric in metrics]
 
-    def drawn(self, metrics: Sequence[Metric]) -> dict[str, Distribution]:  # noqa: D102
-        values = zip(metrics, self.draws(metrics), strict=True)
-        return {metric.name: Chains(one, chains=self.chains) for metric, one in values}
+    def wrap(self, values: Array) -> Chains:  # noqa: D102
+        return Chains(values, chains=self.chains)
 
 
 def of_answers(answers: same_items.Patterns, prior: PriorLike, prevalence: PrevalenceLike, n: int, seed: int) -> Alike:

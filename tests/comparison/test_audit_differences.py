@@ -10,6 +10,9 @@ from scipy import integrate, stats
 
 import bayescm
 from bayescm.comparison import audits
+from bayescm.comparison.posteriors import Posteriors
+from bayescm.inference.audits import Audited, posterior_of
+from bayescm.inference.blocks import Stack
 
 A = bayescm.audited([[17, 1], [3, 19]], [100, 1900])
 B = bayescm.audited([[30, 4], [5, 41]], [320, 1680])
@@ -204,7 +207,8 @@ def test_probabilities_are_uniform_where_truths_are_drawn_from_the_prior():
             truth.append(0.3 * right[0] + 0.7 * right[1])
             pair[name] = bayescm.audited(np.array([[8, 12] - checked, checked]), [0.3, 0.7], of="population")
         compared = audits.read(pair, "independent", None, "prevalence")
-        posteriors = audits.AuditPosteriors(compared, "stratified", "jeffreys", None, 1, 160, 1, {})
+        blocks = Stack(tuple(Audited(*posterior_of(one, "jeffreys"), None, 0, 1, 160) for one in pair.values()), (2,))
+        posteriors = Posteriors(compared, blocks, 1, 1)
         found.append(float(posteriors.contrast(compared.entries[0], (0, 1)).cdf(truth[0] - truth[1])))
     assert stats.kstest(found, "uniform").pvalue > 1e-3
 
@@ -230,8 +234,6 @@ def test_claims_of_each_system():
 def test_what_is_refused():
     with pytest.raises(ValueError, match="each with the verdicts of the other as strata"):
         bayescm.compare_systems({"A": A, "B": B}, design="paired")
-    with pytest.raises(ValueError, match="`prevalence` isn't for audits"):
-        bayescm.compare_systems({"A": A, "B": B}, prevalence=0.1, design="independent")
     with pytest.raises(ValueError, match=r"others \(b\)"):
         bayescm.compare_systems({"a": A, "b": [[1, 2], [3, 4]]})
     with pytest.raises(TypeError, match="no option"):
@@ -240,3 +242,10 @@ def test_what_is_refused():
         bayescm.compare_systems({"A": A})
     with pytest.warns(UserWarning, match="same number of items"):
         bayescm.compare_systems({"A": A, "B": B}, random_seed=1)
+
+
+def test_another_prevalence_is_that_of_each_audit():
+    found = bayescm.compare_systems({"A": A, "B": B}, "precision", prevalence=0.1, design="independent", random_seed=1)
+    each = [bayescm.summary(one, "precision", prevalence=0.1, random_seed=1)["mean"].item() for one in (A, B)]
+    assert found["summary"]["mean"].item() == pytest.approx(each[0] - each[1], abs=0.01)
+    assert "at that prevalence" in found.attrs["assumptions"]

@@ -17,6 +17,7 @@ from bayescm.distributions import Beta, dirichlet
 from bayescm.distributions.difference import Discordant, Independent
 from bayescm.distributions.protocol import Distribution
 from bayescm.distributions.quadrature import Outer, Table
+from bayescm.distributions.sample import Chains, Draws
 from bayescm.metrics import resolve
 from bayescm.priors.concentrations import concentrations
 
@@ -587,8 +588,6 @@ def test_messages():
         bayescm.compare_systems(MORAIS, pooling="complete")
     with pytest.raises(ValueError, match="`prior`"):
         bayescm.compare_systems(table(5, 0, 20, 3), prior="haldane")
-    with pytest.raises(ValueError, match="`require`"):
-        bayescm.compare_systems(folds(), require="recall > .5", pooling="complete")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         with pytest.raises(ValueError, match="160"):
@@ -607,13 +606,23 @@ def test_negative_margins_ask_for_non_inferiority():
 
 def test_errors_of_draws():
     rng = np.random.default_rng(1)
-    independent = rng.random((4, 1000)) < 0.3
+    independent = (rng.random(4000) < 0.3).astype(float)
     expected = np.sqrt(0.3 * 0.7 / 4000)
-    assert report._mcse(independent, independent=True) == pytest.approx(expected, rel=0.03)
-    sticky = np.repeat(independent[:, :100], 10, axis=1)  # as a sampler's draws: each worth a tenth
-    assert report._mcse(sticky, independent=False) > 2 * expected
-    for share in (0, 1):  # what no draw shows may have a probability of about one draw
-        assert report._mcse(np.full((4, 1000), share, bool), independent=False) == pytest.approx(1 / 4000, rel=0.01)
+    assert Draws(independent).side(0.5, ">").mcse == pytest.approx(expected, rel=0.03)
+    sticky = np.repeat(independent.reshape(4, 1000)[:, :100], 10, axis=1)  # as a sampler's draws: each worth a tenth
+    assert Chains(sticky.ravel(), chains=4).side(0.5, ">").mcse > 2 * expected
+    for share in (0.0, 1.0):  # what no draw shows may have a probability of about one draw
+        alike = Chains(np.full(4000, share), chains=4)
+        assert alike.side(0.5, ">").mcse == pytest.approx(1 / 4000, rel=0.01)
+
+
+def test_claims_about_folds_are_those_of_their_draws():
+    found = bayescm.compare_systems(folds(), require="recall > .7 and mcc > .4", pooling="complete", random_seed=1)
+    for i, met in enumerate(found["summary"].requirement.values[0]):
+        one = bayescm.probability(
+            folds().isel(system=i), "recall > .7 and mcc > .4", model="kfold", pooling="complete", random_seed=1 + i
+        )
+        assert met == pytest.approx(one.probability.item(), abs=1e-12)
 
 
 def test_folds_at_another_prevalence():
