@@ -8,6 +8,8 @@ from typing import Any
 
 import bayescm
 from bayescm.app import inputs
+from bayescm.data import validate
+from bayescm.priors.concentrations import MODELS
 from bayescm.results import Answer, writing
 from bayescm.results.display import NAMES
 
@@ -67,7 +69,7 @@ def call(name: str, data: str, options: Mapping[str, Any], *more: str, first: st
 def model_of(form: Form, *, kind: bool = True) -> dict[str, Any]:
     """Return the settings of the model and of its intervals."""
     options: dict[str, Any] = {
-        "model": inputs.text(form, "model", "dirichlet_multinomial"),
+        "model": validate.choice("model", inputs.text(form, "model", "dirichlet_multinomial"), MODELS),
         "prior": inputs.prior(form),
         "ci_prob": inputs.number(form, "ci_prob", "0.95"),
     }

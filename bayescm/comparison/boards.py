@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from bayescm.comparison import mixtures, population, rank_draws, ranks, shrinkage
 from bayescm.comparison.audits import warn_of_same_totals
 from bayescm.comparison.board_report import LONG_NAMES, Answer, Options, better_by_moments, dataset
-from bayescm.comparison.field import INDEPENDENT, Field, audited, independent, published, together
+from bayescm.comparison.field import INDEPENDENT, Field, audited, independent, of_draws, published, together
 from bayescm.data import strata, validate
 from bayescm.data.answers import of_accuracies
 from bayescm.data.assumptions import CHECKED, ITEMS, OF_AUDIT, ONE_KIND, OWN_ITEMS, SAME_ITEMS, assumed, of_runs
@@ -19,10 +19,11 @@ from bayescm.data.inputs import takes_systems
 from bayescm.data.random import Stream, matrix_rng
 from bayescm.data.schema import SYSTEM, attributes, positive_class
 from bayescm.distributions import Beta, Integral, Linear
+from bayescm.inference.read import read
 from bayescm.metrics import MetricLike
 from bayescm.metrics.naming import naming
 from bayescm.models import same_items
-from bayescm.priors.concentrations import PrevalenceLike, PriorLike, resolved_prior
+from bayescm.priors.concentrations import MODELS, PrevalenceLike, PriorLike, resolved_prior
 from bayescm.results.stamps import stamped
 
 Array = NDArray[np.float64]
@@ -46,7 +47,7 @@ def leaderboard(
     n_items: ArrayLike | None = None,
     method: str | None = None,
     design: str | None = None,
-    model: str = "dirichlet_multinomial",
+    model: Any = "dirichlet_multinomial",
     prior: PriorLike | None = None,
     prevalence: PrevalenceLike = None,
     prizes: ArrayLike | None = None,
@@ -56,6 +57,7 @@ def leaderboard(
     ci_prob: float = 0.95,
     samples: int = 10_000,
     random_seed: int | np.random.Generator | None = None,
+    **options: Any,
 ) -> xr.Dataset:
     """Give every system on a leaderboard the probabilities of its ranks.
 
@@ -69,7 +71,8 @@ def leaderboard(
         `system`, `item` and `correct`; ``{"correct": [...], "wrong": [...]}`` or a frame of these; a mapping of
         systems to matrices, or to accuracies with `n_items`. Several runs of an item: predictions of shape (items,
         runs), a column `run` in the frame, or how many of 4 runs passed with ``runs=4``. A mapping of systems
-        to audits (:func:`bayescm.audited`), or audits over ``system``: each by its own totals, as independent.
+        to audits (:func:`bayescm.audited`), or audits over ``system``: each by its own totals, as independent. A tree
+        of draws of several systems, ``theta(chain, draw, system, actual, predicted)``: ranked draw by draw.
     metric : str, Metric or callable
         One number per system. The best is the largest, or the smallest of a loss such as the error rate.
     n_items : int, array_like or mapping, optional
@@ -83,8 +86,8 @@ def leaderboard(
         ``error`` is below 1e-4, else "draws". Of distributions that are integrals themselves up to 100 systems are
         exact by default; of those that are two up to 10, if all cells have concentrations of at least 1.
     model, prevalence
-        As in :func:`bayescm.summary`. A prevalence given as a Beta is the same for all systems, and is drawn. Neither
-        applies to `correct` and `wrong`.
+        As in :func:`bayescm.summary`; "hierarchical" is one model of all systems, ranked draw by draw. A prevalence
+        given as a Beta is the same for all systems, and is drawn. Neither applies to `correct` and `wrong`.
     prior : str, number, array_like or mapping, optional
         "learned" learns from all systems how they scatter, and pulls each towards the others: the cure for the
         winner's curse. Of independent systems for metrics that are one Beta for each (accuracy, recall, precision, F1,
@@ -104,6 +107,8 @@ def leaderboard(
     samples : int
         At least 1000.
     random_seed : int, numpy.random.Generator or None
+    **options
+        Of another `model`, and of its sampler, as in :func:`bayescm.posterior`.
 
     Returns
     -------
@@ -173,10 +178,19 @@ def leaderboard(
         validate.choice("method", method, METHODS)
     if design is not None:
         validate.choice("design", design, DESIGNS)
-    field = _field(of_accuracies(counts, n_items), metric, design, model, prior, prevalence)
-    n, seed = len(field.point), validate.seed(random_seed)
-    samples = validate.draws(samples)
-    options = Options(
+    seed, samples = validate.seed(random_seed), validate.draws(samples)
+    if isinstance(counts, xr.DataTree) or (model not in MODELS and not isinstance(counts, dict)):
+        own = None if isinstance(prior, str) and prior == LEARNED else prior
+        posterior = read(
+            counts, model=model, prior=own, prevalence=prevalence, samples=samples, random_seed=seed, **options
+        )
+        field, samples = of_draws(posterior, metric), int(posterior.settings["samples"])
+    elif options:
+        raise TypeError(f"leaderboard() has no argument `{next(iter(options))}`, and {model} no such option.")
+    else:
+        field = _field(of_accuracies(counts, n_items), metric, design, model, prior, prevalence)
+    n = len(field.point)
+    asked = Options(
         validate.number("ci_prob", ci_prob, 0, 1),
         _top(top, n),
         None if prizes is None else _prizes(prizes, n),
@@ -194,21 +208,23 @@ def leaderboard(
         validate.warn(f"The probabilities of the ranks are right to about {error:.0e} only.")
     settings = {
         "method": how, "design": field.design, **naming(field.metric), "title": field.metric.title,
-        "model": strata.MODEL if field.of else model, "prior": _prior(prior, learned=learned), "prevalence": prevalence,
+        "model": field.model.get("model", strata.MODEL if field.of else model), "prevalence": prevalence,
+        "prior": field.model.get("prior") if field.model else _prior(prior, learned=learned),
         "ci_prob": ci_prob, "ties": "systems that are equal share their ranks in equal parts",
     }  # fmt: skip
     of_items = [OWN_ITEMS if field.design == INDEPENDENT else SAME_ITEMS, *of_runs(field.runs)]
     of_items += [OF_AUDIT[field.of]] if field.of else []
     items = CHECKED if field.of else ITEMS
     settings["assumptions"] = assumed(prevalence, *of_items, *([ONE_KIND] if learned else []), items=items)
+    settings |= {name: value for name, value in field.model.items() if name in ("assumptions", "random_seed")}
     settings |= {"runs": field.runs} if field.runs > 1 else {}
     settings |= (
         {"samples": samples, "random_seed": seed} if isinstance(answer.found, rank_draws.Drawn) else {"error": error}
     )
     if isinstance(answer.dist, population.Learned):
         settings |= {"population_mean": answer.dist.centre, "population_sd": answer.dist.sd}
-    settings |= {name: value for name, value in (("prizes", options.prizes), ("rope", rope)) if value is not None}
-    board = dataset(field, answer, options).assign_attrs(attributes(**settings, **positive_class(list(field.labels))))
+    settings |= {name: value for name, value in (("prizes", asked.prizes), ("rope", rope)) if value is not None}
+    board = dataset(field, answer, asked).assign_attrs(attributes(**settings, **positive_class(list(field.labels))))
     for name in board.data_vars:
         board[name].attrs = {"long_name": LONG_NAMES[str(name)].format(field.metric.title)}
     return board
@@ -227,6 +243,10 @@ def _learns(field: Field, prior: PriorLike | None) -> bool:
     if prior is not None and not requested:
         return False
     metric, n = field.metric, len(field.point)
+    if field.model and requested:
+        raise ValueError("`prior`='learned' is for counts; these draws have the prior of their model.")
+    if field.model:
+        return False
     paired = field.design != INDEPENDENT
     if not requested:
         return n >= _LEARN and (field.evidence is not None or (paired and _bounded(field)))

@@ -1,5 +1,6 @@
 """The systems on a leaderboard: what is known of each, and of all together."""
 
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from bayescm import distributions
 from bayescm.comparison.audits import check_alike
+from bayescm.comparison.inputs import JOINT
 from bayescm.data import validate
 from bayescm.data.counts import computed
 from bayescm.data.random import Stream, matrix_rng
@@ -19,6 +21,8 @@ from bayescm.distributions import Beta, Integral, Linear, dirichlet, is_prevalen
 from bayescm.distributions import strata as groups
 from bayescm.distributions.tabulated import DOUBTFUL
 from bayescm.inference.audits import posterior_of
+from bayescm.inference.blocks import Posterior
+from bayescm.inference.sampled import over_systems
 from bayescm.metrics import Metric, MetricLike, check_of_answers, compute, of_one_class, per_label, resolve
 from bayescm.models import same_items
 from bayescm.models.cell_draws import draws_of_answers, draws_of_systems, shared
@@ -60,6 +64,8 @@ class Field:
         metric isn't one Beta for each system.
     of : str
         What it is about where only some items of each system were checked; else empty.
+    model : mapping
+        Settings of the model whose draws these are; else empty.
     """
 
     coords: dict[str, Any]
@@ -74,6 +80,7 @@ class Field:
     evidence: Beta | None = None
     runs: int = 1
     of: str = ""
+    model: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
     @cached_property
     def alike(self) -> list[NDArray[np.intp]]:
@@ -169,6 +176,17 @@ def audited(audits: Mapping[str, Any], metric: MetricLike, prior: PriorLike) -> 
     return Field(
         {SYSTEM: list(audits)}, resolved, point, _all_exact(dists), draw, data, INDEPENDENT,
         labels=tuple(labels), of=read[0][0].of,
+    )  # fmt: skip
+
+
+def of_draws(posterior: Posterior, metric: MetricLike) -> Field:
+    """Read systems whose draws are one model's."""
+    block, names = over_systems(posterior, "counts")
+    resolved = _one_number(metric, block.k)
+    (drawn,), (point,) = block.draws([resolved]), block.points([resolved])
+    return Field(
+        _coords(names), resolved, point, None, lambda draws, seed: drawn.T, np.arange(len(drawn))[:, None], JOINT, True,
+        tuple(posterior.labels), model=posterior.settings,
     )  # fmt: skip
 
 

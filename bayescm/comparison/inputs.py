@@ -12,12 +12,15 @@ from bayescm.data import validate
 from bayescm.data.answers import of_accuracies
 from bayescm.data.counts import check_counts
 from bayescm.data.schema import MATRIX, ONE_CLASS, SYSTEM, labels_of
+from bayescm.inference.blocks import Block
 from bayescm.metrics import Metric, MetricsLike, check_of_answers, per_label, resolve
 from bayescm.models import same_items
 
 FOLD = "fold"
 COMPARISON = "comparison"
 DESIGNS = ("independent", "paired")
+JOINT = "joint"
+"""The design of systems whose draws are one model's."""
 MAX_COMPARISONS = 500
 
 
@@ -45,7 +48,7 @@ class Compared:
 
     Attributes
     ----------
-    design : {"independent", "paired", "folds"}
+    design : {"independent", "paired", "folds", "joint"}
     counts : xarray.DataArray
         ``counts(system, actual, predicted)``; with folds ``counts(system, fold, actual, predicted)``.
     answers : Patterns or None
@@ -125,6 +128,18 @@ def read(data: Any, design: str | None, reference: str | None, metrics: MetricsL
     compared = Compared(design, counts, answers, pairs, resolved, entries_of(resolved, labels))
     validate.unique("comparison", compared.comparisons)
     return compared
+
+
+def of_draws(
+    block: Block, systems: xr.DataArray, reference: str | None, metrics: MetricsLike, labels: Sequence[Any]
+) -> Compared:
+    """Return systems whose draws are one model's."""
+    names = [str(name) for name in systems[SYSTEM].values]
+    validate.unique("system", names)
+    coords = {SYSTEM: names} | {dim: list(labels) for dim in MATRIX}
+    counts = xr.DataArray(block.cells(), dims=(SYSTEM, *MATRIX), coords=coords, name="counts")
+    resolved = resolve(metrics, len(labels))
+    return Compared(JOINT, counts, None, pairs_of(names, reference), resolved, entries_of(resolved, labels))
 
 
 def _separate(data: Any, design: str | None) -> tuple[xr.DataArray, str]:

@@ -20,13 +20,18 @@ from bayescm.inference.blocks import Posterior, Separate
 from bayescm.inference.claims import of_posterior
 from bayescm.inference.conjugate import of_counts
 from bayescm.inference.posteriors import posterior as posterior_by_draws
-from bayescm.inference.sampled import of_answers, of_tree
+from bayescm.inference.read import read
+from bayescm.inference.sampled import of_answers, of_tree, over_systems
 from bayescm.metrics import MetricsLike
 from bayescm.priors.concentrations import MODELS, PrevalenceLike, PriorLike, resolved_prior
 from bayescm.results.stamps import stamped
 
 MEETS = "Probability that the system meets the claim"
+STORIES_OF_ONE = ("dirichlet_multinomial", "three_binomial", "stratified", "kfold", "informative")
+"""Models of one system, so that each has a posterior of its own; others are asked for that of all systems."""
 _MEANING = {
+    inputs.JOINT: "All systems' draws are those of one model, and are compared draw by draw: a probability is about "
+    "the systems on its population, and as right as the model.",
     "independent": "Each system was tested on items of its own: a probability is about the systems on the population, "
     "given both test sets.",
     "paired": "All systems answered the same items, so that easy and hard items cancel: a probability is about the "
@@ -46,7 +51,7 @@ def compare_systems(
     *,
     reference: str | None = None,
     design: str | None = None,
-    model: str = "dirichlet_multinomial",
+    model: Any = "dirichlet_multinomial",
     prior: PriorLike | None = None,
     prevalence: PrevalenceLike = None,
     rope: float = 0.0,
@@ -70,7 +75,9 @@ def compare_systems(
         "B": counts})``, of others. Several runs of the same items: predictions of shape (items, runs), a long frame
         with a column `run`, or ``compare_systems({"A": passes, "B": passes}, runs=4)``, how many of 4 runs passed. A
         mapping of systems to audits (:func:`bayescm.audited`), or audits over ``system``: each by its own totals; as
-        the same items if there are two, each with the verdicts of the other as strata.
+        the same items if there are two, each with the verdicts of the other as strata. A tree of draws of several
+        systems, as of ``bayescm.posterior(counts, model="hierarchical")`` or any program with
+        ``theta(chain, draw, system, actual, predicted)``: draw by draw.
     metrics
         As in :func:`bayescm.summary`.
     reference : str, optional
@@ -79,8 +86,8 @@ def compare_systems(
         Default: paired for the same items, else independent.
     model, prior, prevalence
         As in :func:`bayescm.summary`. The same items need ``model="dirichlet_multinomial"``; `prior` is that of each
-        system, and what it says of their difference is in the notes. Other stories answer by draws. Folds are answered
-        by the story ``kfold``.
+        system, and what it says of their difference is in the notes. Other stories answer by draws: those of one system
+        (folds by ``kfold``) for each by itself, others ("hierarchical") and programs of your own for all together.
     rope : float
         Differences from -`rope` to `rope` count as none; in the unit of the metric. A verdict is where the interval
         lies: "better" or "worse" beyond the rope, "equivalent" inside it, else "undecided".
@@ -168,24 +175,35 @@ def compare_systems(
     >>> str(accuracy.verdict.item()), str(accuracy.reason.item())
     ('better', '12 items against 0')
     """
-    prior = resolved_prior(prior)
     question = report.Question(
         rope=_finite("rope", rope, 0.0),
         margin=_finite("margin", margin, -np.inf),
         ci_prob=validate.number("ci_prob", ci_prob, 0, 1),
         ci_kind=validate.choice("ci_kind", ci_kind, ("eti", "hdi")),
     )
-    of_audits = isinstance(data, dict) and any(map(strata.is_audit, data.values()))
-    compared = (audits if of_audits else inputs).read(data, design, reference, metrics)
-    folds = compared.design == "folds"
-    runs = validate.positive_integer("runs", options.pop("runs", 1)) if folds else 1
-    model = _model_name(compared, model, options)
     chains, draws = validate.positive_integer("chains", chains), validate.positive_integer("draws", draws)
     if chains * draws < 160:
         raise ValueError(f"`chains` times `draws` must be at least 160 for an interval; got {chains * draws}.")
-    seed = validate.seed(random_seed)
-    posterior = _posterior(compared, model, prior, prevalence, chains, draws, seed, options)
-    posteriors = _posteriors(compared, posterior, chains, seed, prior, prevalence)
+    seed, runs = validate.seed(random_seed), 1
+    if isinstance(data, xr.DataTree) or model not in STORIES_OF_ONE:
+        posterior = read(
+            data, model=model, prior=prior, prevalence=prevalence, samples=max(chains * draws, 1000), random_seed=seed,
+            **options, **({} if isinstance(data, xr.DataTree) else {"chains": chains, "draws": draws}),
+        )  # fmt: skip
+        block, names = over_systems(posterior, "data")
+        compared = inputs.of_draws(block, names, reference, metrics, posterior.labels)
+        posteriors = Posteriors(compared, block, getattr(block, "chains", chains), seed)
+        model, prior = posterior.settings["model"], posterior.settings.get("prior")
+    else:
+        prior = resolved_prior(prior)
+        of_audits = isinstance(data, dict) and any(map(strata.is_audit, data.values()))
+        compared = (audits if of_audits else inputs).read(data, design, reference, metrics)
+        if compared.design == "folds":
+            runs = validate.positive_integer("runs", options.pop("runs", 1))
+        model = _model_name(compared, model, options)
+        posterior = _posterior(compared, model, prior, prevalence, chains, draws, seed, options)
+        posteriors = _posteriors(compared, posterior, chains, seed, prior, prevalence)
+    folds = compared.design == "folds"
     drawn = report.differences(posteriors)
     warn_undefined({str(name): value.values for name, value in drawn.items()})
     groups = {"posterior": drawn, "summary": report.summary(posteriors, drawn, question)}
@@ -193,26 +211,31 @@ def compare_systems(
         met = of_posterior(posterior, require, "require", {})["probability"].transpose("claim", ...)
         met = met.assign_coords({SYSTEM: compared.systems}).assign_attrs(long_name=MEETS)
         groups["summary"]["requirement"] = met
-    if not compared.audits:
+    if not compared.audits and compared.design != inputs.JOINT:
         groups["tests"] = report.tests(compared, question, runs)
     if compared.answers is not None and compared.runs == 1:
         groups["flips"] = report.flips(compared)
     if (predictive := predictive_values(compared, question.ci_prob)) is not None:
         groups["predictive_values"] = predictive
-    groups["observed_data"] = flatten_cells(compared.counts).to_dataset()
+    if np.isfinite(compared.counts).all():
+        groups["observed_data"] = flatten_cells(compared.counts.astype(np.int64)).to_dataset()
     attrs = attributes(
         design=compared.design, meaning=_MEANING[compared.design], model=model, prior=prior, prevalence=prevalence,
         reference=reference, rope=question.rope, margin=question.margin, comparisons=len(compared.pairs),
         ci_prob=question.ci_prob, ci_kind=question.ci_kind, random_seed=seed, **options,
         **({"runs": runs} if folds else {"runs": compared.runs} if compared.runs > 1 else {}),
         **positive_class(compared.counts),
-        **_assumptions(compared, model, prevalence, options),
+        **_assumptions(compared, model, prevalence, options, posterior),
     )  # fmt: skip
     return tree(groups, attrs)
 
 
-def _assumptions(compared: Compared, model: str, prevalence: Any, options: dict[str, Any]) -> dict[str, str]:
+def _assumptions(
+    compared: Compared, model: str, prevalence: Any, options: dict[str, Any], posterior: Posterior
+) -> dict[str, str]:
     """Return the attrs that say what a comparison assumes."""
+    if compared.design == inputs.JOINT:
+        return {name: posterior.settings[name] for name in ("assumptions",) if name in posterior.settings}
     if compared.design == "folds":
         return of_model(model, prevalence, {"pooling": "partial"} | options)
     items = SAME_ITEMS if compared.design == "paired" else OWN_ITEMS

@@ -74,7 +74,7 @@ def explained(function: Callable[..., Any]) -> Callable[[Mapping[str, Any]], Non
 
     def check(options: Mapping[str, Any]) -> None:
         for name in options:
-            if name in own or (more and name not in _BORROWED):
+            if name in own or (more and name not in _BORROWED | _INSTEAD):
                 continue
             meant = _meant(name, own)
             if meant or not more:

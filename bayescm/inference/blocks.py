@@ -102,7 +102,8 @@ class Block(ABC):
         for name, dist in known.items():
             dist.warn_undefined(name)
         found = statistics_of(known, prob, kind)
-        doubtful = [m for m in metrics if m.name in known and np.any(found[m.name].get("error", 0.0) > DOUBTFUL)]
+        tabulated = [metric for metric in metrics if metric.name in known and known[metric.name].worst > 0.0]
+        doubtful = [metric for metric in tabulated if np.any(found[metric.name]["error"] > DOUBTFUL)]
         drawn = self._by_draws([metric for metric in metrics if metric.name not in known] + doubtful, prob, kind)
         for name in (metric.name for metric in doubtful):
             bad = np.asarray(found[name]["error"] > DOUBTFUL)
@@ -167,7 +168,7 @@ class Block(ABC):
         dist.warn_undefined(metric.name)
         found = dist.side(number, sign)
         least = np.minimum(found.probability, 1.0 - found.probability)
-        bad = found.error * least > DOUBTFUL * np.maximum(least, 1.0 / self.n)
+        bad = (dist.worst > 0.0) & (found.error * least > DOUBTFUL * np.maximum(least, 1.0 / self.n))
         if not np.any(bad):
             return found
         validate.warn(

@@ -101,7 +101,7 @@ def probability(
     array([0.    , 0.974 , 0.7887])
     """
     size, seed = validate.positive_integer("samples", samples), validate.seed(random_seed)
-    posterior = read(counts, model=model, prior=prior, prevalence=prevalence, draws=size, random_seed=seed, **options)
+    posterior = read(counts, model=model, prior=prior, prevalence=prevalence, samples=size, random_seed=seed, **options)
     return of_posterior(posterior, claims, "claims", {"samples": size, "random_seed": seed})
 
 

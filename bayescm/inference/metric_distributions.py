@@ -253,7 +253,7 @@ def metric_distribution(
     array([0.592, 0.953])
     """
     posterior = read(
-        counts, model=model, prior=prior, prevalence=prevalence, draws=samples, random_seed=random_seed, **options
+        counts, model=model, prior=prior, prevalence=prevalence, samples=samples, random_seed=random_seed, **options
     )
     block, over = posterior.whole()
     resolved = resolve([metric], block.k)[0]

@@ -23,7 +23,7 @@ def read(
     model: Any = "dirichlet_multinomial",
     prior: PriorLike | None = None,
     prevalence: PrevalenceLike = None,
-    draws: int = 40_000,
+    samples: int = 40_000,
     random_seed: int | np.random.Generator | None = None,
     **options: Any,
 ) -> Posterior:
@@ -37,7 +37,7 @@ def read(
         Of counts any that :func:`bayescm.posterior` takes; those that aren't concentrations answer by its draws.
     prior, prevalence
         As in :func:`bayescm.summary`.
-    draws, random_seed
+    samples, random_seed
         Of what has no exact distribution.
     **options
         As in :func:`bayescm.posterior`.
@@ -46,7 +46,7 @@ def read(
     -------
     Posterior
     """
-    n, seed, given = validate.draws(draws), validate.seed(random_seed), data
+    n, seed, given = validate.draws(samples), validate.seed(random_seed), data
     if isinstance(data, xr.DataTree):
         if prior is not None or model != "dirichlet_multinomial" or options:
             raise ValueError("`prior`, `model` and their options are those of the draws already; leave them out.")

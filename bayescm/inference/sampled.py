@@ -20,12 +20,13 @@ from bayescm.data.schema import (
     DRAW,
     LABEL,
     MATRIX,
+    SYSTEM,
     as_read,
     matrix_of_cells,
     positive_class,
 )
-from bayescm.distributions.sample import Chains
-from bayescm.inference.blocks import Alike, Block, exchanged
+from bayescm.distributions.sample import Chains, Draws
+from bayescm.inference.blocks import Alike, Block, Posterior, exchanged
 from bayescm.metrics import Metric, compute, per_label, resolve
 from bayescm.models import same_items
 from bayescm.models.cell_draws import draws_of_answers
@@ -52,6 +53,7 @@ class Sampled(Block):
     observed : ndarray of shape (*shape, K, K)
         NaN where it isn't known.
     chains : int
+        0 where draws are independent of one another.
     """
 
     theta: Array
@@ -83,8 +85,8 @@ class Sampled(Block):
             found[metric.name] = np.moveaxis(means, -1, -2) if several else means
         return [found[metric.name] for metric in metrics]
 
-    def wrap(self, values: Array) -> Chains:  # noqa: D102
-        return Chains(values, chains=self.chains)
+    def wrap(self, values: Array) -> Draws:  # noqa: D102
+        return Chains(values, chains=self.chains) if self.chains else Draws(values)
 
 
 def of_answers(answers: same_items.Patterns, prior: PriorLike, prevalence: PrevalenceLike, n: int, seed: int) -> Alike:
@@ -96,7 +98,7 @@ def of_answers(answers: same_items.Patterns, prior: PriorLike, prevalence: Preva
         "assumptions": assumed(prevalence, *of_runs(answers.runs)), **as_read(counts),
         **({"runs": answers.runs} if answers.runs > 1 else {}),
     }  # fmt: skip
-    return _alike(theta, {}, counts.values.astype(np.float64), settings, 1)
+    return _alike(theta, {}, counts.values.astype(np.float64), settings, 1, chains=0)
 
 
 def of_tree(tree: xr.DataTree, prevalence: PrevalenceLike, seed: int) -> Alike:
@@ -138,7 +140,26 @@ def of_tree(tree: xr.DataTree, prevalence: PrevalenceLike, seed: int) -> Alike:
         moved = exchanged(flat, prevalence, matrix_rng(seed, 0, Stream.SHARES))
         theta = theta.copy(data=moved.reshape(theta.shape))
         observed = None if observed is None else exchanged(observed[None], prevalence, None)[0]
-    return _alike(theta, own, observed, settings, len(batch))
+    return _alike(theta, own, observed, settings, len(batch), chains=theta.sizes[CHAIN])
+
+
+def over_systems(posterior: Posterior, name: str) -> tuple[Block, xr.DataArray]:
+    """Return the posterior of several systems as one block, and their names over ``system``.
+
+    Parameters
+    ----------
+    posterior : Posterior
+    name : str
+        Of the argument that it came as.
+    """
+    block, over = posterior.whole()
+    if len(over.dims) != 1:
+        raise ValueError(
+            f"`{name}` as draws must be of several systems, over one dim beside 'actual' and 'predicted'; got "
+            f"{list(map(str, over.dims))}. Select or stack."
+        )
+    over = over.rename({over.dims[0]: SYSTEM})
+    return block, over if SYSTEM in over.coords else over.assign_coords({SYSTEM: np.arange(over.size)})
 
 
 def _plain(value: Any) -> Any:
@@ -173,10 +194,11 @@ def _observed(tree: xr.DataTree, theta: xr.DataArray, batch: tuple[Hashable, ...
 
 
 def _alike(
-    theta: xr.DataArray, own: Mapping[str, xr.DataArray], observed: Array | None, settings: dict[str, Any], n_batch: int
-) -> Alike:
+    theta: xr.DataArray, own: Mapping[str, xr.DataArray], observed: Array | None, settings: dict[str, Any],
+    n_batch: int, *, chains: int,
+) -> Alike:  # fmt: skip
     """Return the posterior of draws (chain, draw, ...): all of a matrix side by side, so that blocks are cut of one."""
-    labels, chains = tuple(theta[ACTUAL].values.tolist()), theta.sizes[CHAIN]
+    labels = tuple(theta[ACTUAL].values.tolist())
     k, batch, shape = len(labels), theta.dims[2 : 2 + n_batch], theta.shape[2 : 2 + n_batch]
     cells = np.full((*shape, k, k), np.nan) if observed is None else observed
     columns = [one.values.reshape(-1, *shape, math.prod(one.shape[2 + len(shape) :])) for one in (theta, *own.values())]

@@ -107,7 +107,7 @@ def summary(
     kind = validate.choice("ci_kind", ci_kind, ("eti", "hdi"))
     seed = validate.seed(random_seed)
     posterior = read(
-        counts, model=model, prior=prior, prevalence=prevalence, draws=samples, random_seed=seed, **options
+        counts, model=model, prior=prior, prevalence=prevalence, samples=samples, random_seed=seed, **options
     )
     k = len(posterior.labels)
     resolved = resolve(metrics, k)

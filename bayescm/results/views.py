@@ -164,7 +164,7 @@ def main_variable(data: xr.Dataset) -> Hashable:
 def view_of(data: Any) -> tuple[View, xr.Dataset] | None:
     """Return how a result is told, and the Dataset that says it; None for anything else."""
     if isinstance(data, xr.DataTree):
-        if "summary" not in data.children or "tests" not in data.children:
+        if "summary" not in data.children:
             return None
         data = data["summary"].to_dataset()
     if not isinstance(data, xr.Dataset):

@@ -124,3 +124,60 @@ def test_what_is_no_posterior_of_cells_is_refused():
         bayescm.summary(tree(chains()), prior="laplace")
     with pytest.raises(ValueError, match="`prevalence`='fixed' is for counts"):
         bayescm.summary(tree(chains()), prevalence="fixed")
+
+
+SYSTEMS = bayescm.from_cells(tp=[26, 20, 30], fn=[1, 4, 2], fp=[2, 3, 6], tn=[26, 17, 20], dims="system").assign_coords(
+    system=["a", "b", "c"]
+)
+
+
+def test_systems_are_compared_draw_by_draw():
+    drawn = bayescm.posterior(SYSTEMS, metrics=["mcc"], draws=5000, random_seed=1)
+    found = bayescm.compare_systems(drawn, ["accuracy", "mcc"], rope=0.01, require="recall > .8 and mcc > .4")
+    counts = bayescm.compare_systems(SYSTEMS, ["accuracy", "mcc"], rope=0.01, require="recall > .8 and mcc > .4")
+    assert found.attrs["design"] == "joint"
+    mcc = drawn.posterior.matthews_correlation.values
+    differences = mcc[..., 0] - mcc[..., 2]
+    one = found["summary"].sel(comparison="a - c", metric="matthews_correlation")
+    assert one["mean"].item() == pytest.approx(differences.mean())
+    assert one.probability_better.item() == (differences > 0.01).mean()
+    assert one.mcse_probability.sel(side="better").item() == pytest.approx(
+        float(az.mcse((differences > 0.01).astype(float))), rel=1e-6
+    )
+    exact = counts["summary"]
+    assert (np.abs(found["summary"].probability_better - exact.probability_better) < 0.02).all()
+    xr.testing.assert_allclose(found["summary"].point, exact.point)
+    np.testing.assert_allclose(found["summary"].requirement, exact.requirement, atol=0.02)
+    assert "P(better)" in repr(found)
+    assert "tests" not in found.children
+
+
+def test_a_board_of_draws_counts_their_ranks():
+    theta = chains(2, (3,))
+    found = bayescm.leaderboard(tree(theta, batch=("site",)), metric="mcc")
+    (mcc,) = compute(resolve(["mcc"], 2), theta)
+    best = (mcc.reshape(-1, 3).argmax(1)[:, None] == np.arange(3)).mean(0)
+    np.testing.assert_allclose(found.probability_best, best)
+    np.testing.assert_allclose(found["mean"], mcc.reshape(-1, 3).mean(0))
+    assert found.attrs["samples"] == 2000
+    with pytest.raises(ValueError, match="'learned' is for counts"):
+        bayescm.leaderboard(tree(theta, batch=("system",)), prior="learned")
+    with pytest.raises(ValueError, match="must be of several systems"):
+        bayescm.leaderboard(tree(chains()))
+    with pytest.raises(ValueError, match="must be of several systems"):
+        bayescm.compare_systems(tree(chains(2, (2, 2)), batch=("system", "site")))
+
+
+def test_one_model_of_all_systems_pulls_them_together():
+    more = {"chains": 2, "draws": 500, "tune": 500, "progressbar": False, "random_seed": 1}
+    with pytest.warns(UserWarning, match="NUTS"):
+        found = bayescm.compare_systems(SYSTEMS, "mcc", model="hierarchical", **more)
+    with pytest.warns(UserWarning, match="NUTS"):
+        board = bayescm.leaderboard(SYSTEMS, metric="mcc", model="hierarchical", **more)
+    apart = bayescm.compare_systems(SYSTEMS, "mcc", design="independent")
+    assert (np.abs(found["summary"]["mean"]) < np.abs(apart["summary"]["mean"])).all()
+    differences = board["mean"].values[[0, 0, 1]] - board["mean"].values[[1, 2, 2]]
+    np.testing.assert_allclose(found["summary"]["mean"].values[:, 0], differences)
+    assert found.attrs["model"] == board.attrs["model"] == "hierarchical"
+    assert found.attrs["assumptions"] == board.attrs["assumptions"]
+    assert len(found.posterior.draw) == 500
