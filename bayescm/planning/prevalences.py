@@ -10,7 +10,8 @@ from scipy import special
 from bayescm.data import validate
 from bayescm.data.counts import check_counts
 from bayescm.data.inputs import takes_counts
-from bayescm.data.schema import ACTUAL, CI_BOUND, MATRIX, METRIC
+from bayescm.data.schema import CI_BOUND, METRIC
+from bayescm.inference.read import read
 from bayescm.inference.summaries import summary
 from bayescm.metrics import MetricsLike, resolve
 from bayescm.planning.checks import TWO, no_dim, two_labels
@@ -46,7 +47,8 @@ def at_prevalences(
     Parameters
     ----------
     counts : xarray.DataArray or array_like
-        ``counts(..., actual, predicted)`` of two labels. May be lazy (dask).
+        ``counts(..., actual, predicted)`` of two labels. May be lazy (dask). Or draws of a model, as in
+        :func:`bayescm.summary`.
     metrics
         As in :func:`bayescm.summary`.
     prevalence : number, tuple of two numbers, PreliZ Beta, or sequence of these, optional
@@ -95,10 +97,13 @@ def at_prevalences(
     >>> found.prevalence_distribution.values.tolist()
     ['known', 'known', 'Beta(2, 98)']
     """
-    prior = resolved_prior(prior)
-    counts = check_counts(counts)
-    two_labels(counts)
-    no_dim(counts, PREVALENCE)
+    if isinstance(counts, xr.DataTree):
+        if (labels := read(counts).labels)[TWO:]:
+            raise ValueError(f"`counts` must have two labels here; it has {len(labels)}.")
+    else:
+        prior, counts = resolved_prior(prior), check_counts(counts)
+        two_labels(counts)
+        no_dim(counts, PREVALENCE)
     wanted = _prevalences(prevalence)
     resolved = resolve(metrics, TWO)
     options: dict[str, Any] = {
@@ -117,8 +122,8 @@ def at_prevalences(
     together = [known and ci_kind == "eti" and metric.function in _FUNCTIONS for metric in resolved]
     held = {"long_name": "Whether the intervals of all prevalences hold together"}
     found["simultaneous"] = (METRIC, together, held)
-    totals = counts.sum(MATRIX[1])
-    observed = totals.isel({ACTUAL: -1}, drop=True) / totals.sum(ACTUAL)
+    observed = summary(counts, "prevalence", random_seed=seed, **options)["point"].isel({METRIC: 0}, drop=True)
+    observed = observed.drop_vars([name for name in observed.coords if name not in observed.dims])
     found["observed_prevalence"] = observed.assign_attrs({"long_name": "Prevalence of the counts", "units": "1"})
     return found.assign_coords(prevalence_distribution=(PREVALENCE, [_dist(one) for one in wanted]))
 

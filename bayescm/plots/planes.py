@@ -12,7 +12,8 @@ from bayescm.data import validate
 from bayescm.plots.checks import refuse
 from bayescm.plots.densities import COLORS
 from bayescm.plots.visuals import BLUE, coordinates, shades, surface, widths
-from bayescm.regions.grid import SPACES, Space, smooth
+from bayescm.regions.drawn import Pair, plane
+from bayescm.regions.grid import smooth
 from bayescm.results.writing import percent
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ def _key(name: str, data: Any) -> str:
 
 def _singles(name: str, data: xr.Dataset, argument: str) -> list[tuple[str, xr.Dataset]]:
     """Return the surfaces of a batch with their names."""
-    space = SPACES[str(data.attrs["space"])]
+    space = plane(str(data.attrs["space"]))
     batch = [dim for dim in data["level"].dims if dim not in (space.y, space.x)]
     if len(batch) > 1:
         raise ValueError(f"`{argument}` must have at most one batch dim; got {batch}. Select or stack first.")
@@ -228,7 +229,7 @@ def frame(ax: "Axes", x: str, y: str, limits: Array) -> None:
     ax.spines[["top", "right"]].set_visible(False)
 
 
-def axis_labels(space: Space, data: xr.Dataset) -> tuple[str, str]:
+def axis_labels(space: Pair, data: xr.Dataset) -> tuple[str, str]:
     """Return what the coordinates of a surface are called, x first."""
     return tuple(str(data[name].attrs.get("long_name", name)) for name in (space.x, space.y))  # type: ignore[return-value]
 

@@ -26,7 +26,7 @@ from bayescm.plots.planes import (
     whole,
 )
 from bayescm.plots.visuals import coordinates, estimate, level_contours, level_shades
-from bayescm.regions.grid import SPACES, Space
+from bayescm.regions.drawn import Pair, plane
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -100,7 +100,7 @@ def plot_region(
     ['Wilks', 'ellipse']
     """
     shown = layers(data, names)
-    space = SPACES[str(shown[0].data.attrs["space"])]
+    space = plane(str(shown[0].data.attrs["space"]))
     wanted = wanted_levels(levels, shown)
     fill = len(shown) == 1 and cloud is None if fill is None else fill
     shaded = fill and len(shown) == 1
@@ -183,7 +183,7 @@ def plot_band(
     'Wilks, pointwise'
     """
     shown = layers(data, names)
-    space = SPACES[str(shown[0].data.attrs["space"])]
+    space = plane(str(shown[0].data.attrs["space"]))
     wanted = wanted_levels(levels, shown)
     on_top = _on_top(regions, space)
     fill = len(shown) == 1 if fill is None else fill
@@ -228,7 +228,7 @@ def _draw_estimates(ax: "Axes", shown: list[Layer]) -> list[Any]:
     return marks[:1] if same and np.isfinite(points[0]).all() else []
 
 
-def _draw_curves(ax: "Axes", shown: list[Layer], space: Space) -> list[Any]:
+def _draw_curves(ax: "Axes", shown: list[Layer], space: Pair) -> list[Any]:
     """Draw the curves: one that all bands share in black, others in their colours."""
     points = [layer.data["point"] for layer in shown]
     same = all(p.shape == points[0].shape and np.array_equal(p, points[0], equal_nan=True) for p in points)
@@ -240,7 +240,7 @@ def _draw_curves(ax: "Axes", shown: list[Layer], space: Space) -> list[Any]:
     return []
 
 
-def _cloud(cloud: Any, space: Space) -> tuple[Array, Array]:
+def _cloud(cloud: Any, space: Pair) -> tuple[Array, Array]:
     """Return x and y of draws that are defined."""
     if not isinstance(cloud, xr.Dataset) or not {space.x, space.y} <= set(cloud):
         raise TypeError(f"`cloud` must be a Dataset of draws of {space.y} and {space.x}; got {type(cloud).__name__}.")
@@ -261,7 +261,7 @@ def _draw_cloud(ax: "Axes", cloud: xr.Dataset, x: Array, y: Array) -> Any:
     return Line2D([], [], color=_CLOUD, marker=".", linestyle="none", alpha=0.8, label=f"{len(x):,} {what}")
 
 
-def _on_top(regions: Surfaces | None, space: Space) -> list[Layer]:
+def _on_top(regions: Surfaces | None, space: Pair) -> list[Layer]:
     """Return the regions on top of a band, named by their thresholds where they have these."""
     if regions is None:
         return []

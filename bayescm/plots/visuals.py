@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from bayescm.data.schema import METRIC
 from bayescm.plots.checks import refuse
-from bayescm.regions.grid import SPACES, Space, smooth
+from bayescm.regions.drawn import Pair, plane
+from bayescm.regions.grid import SPACES, smooth
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -163,11 +164,13 @@ def estimate(da: xr.DataArray, target: "Axes", *, color: Any = "black", **option
     return line
 
 
-def space_of(names: Sequence[Hashable]) -> Space:
-    """Return the plane whose two metrics are among the names."""
-    for space in SPACES.values():
-        if {space.y, space.x} <= set(names):
-            return space
+def space_of(names: Sequence[Hashable]) -> Pair:
+    """Return the plane whose two metrics are among the names; of others there must be two, y and x."""
+    for name in SPACES:
+        if {SPACES[name].y, SPACES[name].x} <= set(names):
+            return plane(name)
+    if len(names) == 2:
+        return Pair("", *map(str, names))
     raise ValueError(f"`da` must have the dims (precision, recall) or (tpr, fpr); got {list(names)}. Give `level`.")
 
 
@@ -175,7 +178,7 @@ def surface(da: Any) -> tuple[Array, Array, Any]:
     """Return x, y and the smooth scale of a surface, masked where it is missing."""
     if not isinstance(da, xr.DataArray):
         refuse("da", da, "the variable `level` of what bayescm.region or bayescm.band returns")
-    space = space_of(da.dims)
+    space = space_of([dim for dim in da.dims if dim in da.coords])
     if da.ndim != 2:
         others = [dim for dim in da.dims if dim not in (space.y, space.x)]
         raise ValueError(f"`da` must be of one matrix; it also has the dims {others}. Select one, or facet over them.")

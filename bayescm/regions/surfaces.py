@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike
 from bayescm.data import strata, validate
 from bayescm.data.inputs import takes_counts, takes_scores
 from bayescm.data.schema import MATRIX, METRIC, THRESHOLD, VERSUS, batch_dim
-from bayescm.priors.concentrations import PriorLike, resolved_prior
-from bayescm.regions.audits import of_audit
-from bayescm.regions.grid import LONG_NAMES, SPACES, Array, around, axis, checked_axis
+from bayescm.priors.concentrations import PriorLike
+from bayescm.regions.drawn import of_posterior
+from bayescm.regions.grid import LONG_NAMES, Array, around, axis, checked_axis
 from bayescm.regions.methods import Ellipse, Method
 from bayescm.regions.options import LEVELS, Options, checked_levels, flat, two_labels
 
@@ -33,7 +33,7 @@ _LONG_NAMES = LONG_NAMES | {
 def region(
     counts: Any,
     *,
-    space: str = "pr",
+    space: Any = "pr",
     method: str = "wilks",
     levels: Sequence[float] = LEVELS,
     prior: PriorLike | None = None,
@@ -43,6 +43,7 @@ def region(
     samples: int | None = None,
     random_seed: int | np.random.Generator | None = None,
     grid: Any = None,
+    **options: Any,
 ) -> xr.Dataset:
     """Say where the true recall and precision (or both rates of a ROC plane) of a matrix may lie.
 
@@ -50,10 +51,12 @@ def region(
     ----------
     counts : xarray.DataArray or array_like
         ``counts(..., actual, predicted)`` of two labels; a bare array is read as by :func:`bayescm.from_array`. May be
-        lazy (dask). An audit (:func:`bayescm.audited`) needs ``method="credible"``: an ellipse in the normal scores of
-        both numbers that holds the level of the posterior's draws.
-    space : {"pr", "roc"}
-        Precision over recall, or true positive rate over false positive rate.
+        lazy (dask). An audit (:func:`bayescm.audited`), a tree of draws (:func:`bayescm.posterior`) and two metrics
+        of any matrix need ``method="credible"``: an ellipse in the normal scores of both numbers that holds the level
+        of the posterior's draws.
+    space : {"pr", "roc"} or pair of metrics
+        Precision over recall, or true positive rate over false positive rate; or two metrics with one value each
+        between two bounds, y and x, such as ``("f1_macro", "accuracy")``.
     method : {"wilks", "exact", "ellipse", "credible", "simulate"}
         "wilks": likelihood ratio with its limiting distribution. "exact": the probability of a smaller likelihood
         ratio, added up over all outcomes; its coverage is never below the level. "ellipse": the bivariate normal.
@@ -71,17 +74,20 @@ def region(
     extra_cov : array_like of shape (2, 2), optional
         Of "ellipse": a covariance of (y, x) = (precision, recall) or (tpr, fpr) from other sources to be added.
     samples, random_seed : optional
-        Of "simulate": simulations per point (10,000) and their seed; of an audit, draws (100,000).
+        Of "simulate": simulations per point (10,000) and their seed; of a region by draws, their number (100,000).
     grid : int, pair of ints or pair of array_like, optional
         Points per axis (y, x) over the smallest window that holds all regions of the batch, or the axes themselves,
         increasing in [0, 1]. Default: 257 points (65 for "simulate"). Lazy counts are computed for that window, the
         levels aren't; with axes given nothing is.
+    **options
+        Of a region by draws: `model` and `prevalence`, as in :func:`bayescm.summary`, and options of the model.
 
     Returns
     -------
     xarray.Dataset
-        ``level(..., precision, recall)`` or ``level(..., tpr, fpr)``: the smallest level whose region contains the
-        point, so the region of level c is where ``level <= c``; ``point(..., metric)``: the estimate, NaN where it is
+        ``level(..., precision, recall)`` or ``level(..., tpr, fpr)``, or over two metrics by name: the smallest level
+        whose region contains the point, so the region of level c is where ``level <= c``; ``point(..., metric)``: the
+        estimate, NaN where it is
         0/0; of "ellipse" ``covariance(..., metric, versus)`` of the estimates. Attributes say how it was made;
         ``complete_level`` is the level up to which the surface is complete: where the level is larger it may be 1.
 
@@ -113,16 +119,18 @@ def region(
     >>> surface.level.sel(precision=0.75, recall=0.85, method="nearest").round(2).item()
     0.78
     """
-    if strata.is_audit(counts):
+    if strata.is_audit(counts) or isinstance(counts, xr.DataTree) or not isinstance(space, str) or options:
         if method != "credible" or any(one is not None for one in (ordering, mid_p, extra_cov)):
             raise ValueError(
-                f"`method`={method!r} needs items that all were checked, and of these only some were checked. Of an "
-                "audit the region is the posterior's: bayescm.region(audit, method='credible'), by draws (`samples`, "
+                f"`method`={method!r} needs the four cells of items that all were checked. Of an audit, of a model's "
+                "draws and of two metrics the region is the posterior's: method='credible', by draws (`samples`, "
                 "`random_seed`), without other options."
             )
-        plane, axes = SPACES[validate.choice("space", space, tuple(SPACES))], _two_axes(grid)
+        axes = _two_axes(grid)
         sizes = _sizes(_POINTS if grid is None else grid) if axes is None else (0, 0)
-        return of_audit(counts, plane, checked_levels(levels), resolved_prior(prior), samples, random_seed, axes, sizes)
+        return of_posterior(
+            counts, space, checked_levels(levels), samples, random_seed, axes, sizes, prior=prior, **options
+        )
     made = Options(space, method, levels, prior, ordering, mid_p, extra_cov, samples, random_seed)
     checked = two_labels(counts)
     method_ = made.method(checked)

@@ -181,3 +181,47 @@ def test_one_model_of_all_systems_pulls_them_together():
     assert found.attrs["model"] == board.attrs["model"] == "hierarchical"
     assert found.attrs["assumptions"] == board.attrs["assumptions"]
     assert len(found.posterior.draw) == 500
+
+
+def test_other_prevalences_of_draws():
+    drawn = bayescm.posterior(COUNTS, model="three_binomial", draws=10_000, random_seed=1)
+    found = bayescm.at_prevalences(drawn, "precision", [0.01, 0.5])
+    wanted = bayescm.at_prevalences(COUNTS, "precision", [0.01, 0.5], model="three_binomial")
+    assert (np.abs(found["interval"] - wanted["interval"]) < 5 * found["mcse_interval"]).all()
+    assert found.observed_prevalence.item() == wanted.observed_prevalence.item()
+    with pytest.raises(ValueError, match="must have two labels"):
+        bayescm.at_prevalences(tree(chains(3)), "precision", [0.01])
+
+
+@pytest.mark.parametrize(
+    ("data", "space"),
+    [
+        (COUNTS, ("mcc", "recall")),
+        ([[40, 3, 2], [5, 22, 8], [1, 6, 13]], ("f1_macro", "accuracy")),
+        (tree(chains(3)), ("precision_macro", "recall_macro")),
+    ],
+)
+def test_regions_of_two_metrics_hold_their_share_of_the_draws(data, space):
+    found = bayescm.region(data, space=space, method="credible", levels=[0.5, 0.9], random_seed=1)
+    y, x = found.level.dims
+    drawn = data if isinstance(data, xr.DataTree) else bayescm.posterior(data, draws=5000, random_seed=2)
+    k = drawn.posterior.theta.sizes["actual"]
+    values = compute(resolve(list(space), k), drawn.posterior.theta.values.reshape(-1, k, k))
+    at = found.level.interp({y: ("draw", values[0]), x: ("draw", values[1])}, kwargs={"fill_value": 1.0})
+    for level in (0.5, 0.9):
+        assert float((at <= level).mean()) == pytest.approx(level, abs=0.03)
+    assert found.attrs["space"] == f"{y} over {x}"
+
+
+def test_regions_that_make_no_sense_are_refused():
+    for data, space, words in (
+        ([[40, 3, 2], [5, 22, 8], [1, 6, 13]], ("f1", "accuracy"), "one value between two bounds"),
+        (COUNTS, ("lr+", "recall"), "one value between two bounds"),
+        (COUNTS, ("recall",), "two metrics, y and x"),
+        (tree(chains(3)), "pr", "plane of two labels"),
+        (tree(chains(2, (2,)), batch=("system",)), "pr", "must be one matrix"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            bayescm.region(data, space=space, method="credible")
+    with pytest.raises(ValueError, match="method='credible'"):
+        bayescm.region(tree(chains()))
