@@ -1,5 +1,6 @@
 """decide(): the expected cost of every action, which is best, and what not knowing the truth may cost."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +27,8 @@ from bayescm.data.schema import (
 )
 from bayescm.distributions import dirichlet
 from bayescm.distributions.sample import Draws
+from bayescm.inference.blocks import exchanged
+from bayescm.inference.sampled import Sampled, of_tree
 from bayescm.metrics import Metric, expected_cost
 from bayescm.models import same_items
 from bayescm.planning.checks import ACTION, no_dim
@@ -103,7 +106,7 @@ def decide(
     counts : xarray.DataArray, xarray.Dataset or array_like
         ``counts(..., actual, predicted)``, where systems of a dim ``system`` are alternatives; may be lazy (dask).
         Or the same items answered by several systems, from :func:`bayescm.paired_counts` or
-        :func:`bayescm.predictions`.
+        :func:`bayescm.predictions`. Or draws of a model, ``theta(chain, draw[, system], actual, predicted)``.
     costs : mapping, xarray.DataArray or array_like of shape (K, K)
         What an item of each cell costs; gains are negative. By name (``{"fn": 10, "fp": 1}``; for more than two
         labels ``{"a->b": 1}``), where cells that are left out cost 0; or an array with rows actual.
@@ -143,8 +146,9 @@ def decide(
     action that minimises it is the one to take, however uncertain its lead. The interval is exact for two labels.
 
     The share of each class is learnt from all test sets together, or once if the systems answered the same items (or
-    have the same class totals). The expected regret of an action is what a person who knew the true cell
-    probabilities would save; that of the best action is the most that further testing can be worth, per item.
+    have the same class totals); of a model's draws it is the mean over the systems, by the items that each saw. The
+    expected regret of an action is what a person who knew the true cell probabilities would save; that of the best
+    action is the most that further testing can be worth, per item.
 
     References
     ----------
@@ -164,6 +168,10 @@ def decide(
     >>> found.best.item(), found.decisive.item()
     ('classifier', True)
     """
+    if isinstance(counts, xr.DataTree):
+        if prior is not None or model != "dirichlet_multinomial" or design is not None:
+            raise ValueError("`prior`, `model` and `design` are those of the draws already; leave them out.")
+        return _of_draws(counts, costs, prevalence, decision_prob, ci_prob, ci_kind, random_seed)
     prior = resolved_prior(prior)
     which = same_items.patterns(counts) if same_items.answered_together(counts) else None
     design = _design(design, which, model)
@@ -187,7 +195,48 @@ def decide(
         **positive_class(labels),
         assumptions=assumed(prevalence, *_answered(matrices.sizes[SYSTEM], which is not None)),
     )  # fmt: skip
-    return _dataset(tables, actions, plan, decision_prob).assign_attrs(attrs)
+    return _dataset(tables, actions, labels, problem, decision_prob).assign_attrs(attrs)
+
+
+def _of_draws(
+    tree: xr.DataTree, costs: Any, prevalence: PrevalenceLike, decision_prob: float, ci_prob: float, ci_kind: str,
+    random_seed: int | np.random.Generator | None,
+) -> xr.Dataset:  # fmt: skip
+    """Return the decision by draws of any model's cells."""
+    seed = validate.seed(random_seed)
+    posterior = of_tree(tree, None, seed)
+    block, over = posterior.whole()
+    assert isinstance(block, Sampled)
+    if set(over.dims) - {SYSTEM}:
+        raise ValueError(f"`counts` as draws may be over 'system' alone; got {list(map(str, over.dims))}. Select.")
+    names = [str(name) for name in over[SYSTEM].values] if SYSTEM in over.coords else ["classifier"]
+    k, labels = block.k, list(posterior.labels)
+    problem = _Problem(
+        cost_matrix(costs, labels), validate.number("ci_prob", ci_prob, 0, 1),
+        validate.choice("ci_kind", ci_kind, ("eti", "hdi")), block.n, seed,
+    )  # fmt: skip
+    cells, observed = block.theta.mean(-3).reshape(-1, block.n, k, k), block.cells().reshape(-1, k, k)
+    of_classes, items = cells.sum(-1), observed.sum((1, 2))
+    weights = items / items.sum() if np.isfinite(items).all() else np.full(len(cells), 1.0 / len(cells))
+    shares = np.tensordot(weights, of_classes, 1)
+    if prevalence is not None:
+        rng = matrix_rng(seed, 0, Stream.SHARES)
+        shares = exchanged(np.ones((block.n, k, k)) / k, prevalence, rng).sum(-1)
+    rates = np.moveaxis(cells / of_classes[..., None], 1, -1)  # (S, K, K, n)
+    drawn = _of_actions(rates * shares.T[:, None], shares.T, problem.costs)
+    found = block.wrap(drawn).statistics(problem.ci_prob, problem.ci_kind)
+    of_items = observed.sum((0, 2)) if prevalence is None else shares.mean(0)
+    tables = {"point": _point(observed, of_items, problem.costs)} | _summarised(drawn.mean(1), found, drawn, problem)
+    dims = {name: tuple(sizes) for name, sizes in _sizes(1).items()}
+    arrays = {name: xr.DataArray(np.asarray(value, np.float64), dims=dims[name]) for name, value in tables.items()}
+    actions = names + constant_actions(labels)
+    validate.unique("actions", actions)
+    decision_prob = validate.number("decision_prob", decision_prob, 0, 1)
+    made = _dataset(arrays, actions, labels, problem, decision_prob)
+    settings = dict(posterior.settings) | {"prevalence": prevalence}
+    return made.assign_attrs(
+        attributes(**settings, decision_prob=decision_prob, ci_prob=problem.ci_prob, ci_kind=ci_kind, design="joint")
+    )
 
 
 def _sizes(actions: int) -> dict[str, dict[str, int]]:
@@ -211,7 +260,10 @@ def _decided(counts: NDArray[Any], index: NDArray[np.int64], plan: _Plan) -> dic
             drawn = _paired(plan.which, plan.prior, posterior, plan.problem)
         shares = totals if plan.prevalence is None else posterior.shares
         point = {"point": _point(some, shares, plan.problem.costs)}
-        found.append(point | _summarised(posterior, drawn, plan.problem))
+        exact = _exact(posterior, plan.problem)
+        statistics = Draws(drawn).statistics(plan.problem.ci_prob, plan.problem.ci_kind) if exact is None else exact
+        mean = _mean(posterior, plan.problem.costs)
+        found.append(point | _summarised(mean, statistics, drawn, plan.problem) | {"exact": exact is not None})
     return {name: np.array([one[name] for one in found], np.float64) for name in found[0]}
 
 
@@ -272,7 +324,7 @@ def _posterior(
     return exchange(updated, prevalence, totals.astype(np.float64))
 
 
-def _point(counts: NDArray[np.int64], shares: Array, costs: Array) -> Array:
+def _point(counts: NDArray[Any], shares: Array, costs: Array) -> Array:
     """Return the cost of every action at the plug-in rates; NaN where a class has no items but a share."""
     with np.errstate(invalid="ignore"):
         shares = shares / shares.sum()
@@ -312,12 +364,14 @@ def _paired(which: same_items.Patterns, prior: PriorLike, posterior: Concentrati
     return _of_actions(cells, shares, problem.costs)
 
 
-def _summarised(posterior: Concentrations, drawn: Array, problem: _Problem) -> dict[str, Any]:
-    """Return what is said of every action, of its posterior and of draws (A, n) of all costs."""
+def _mean(posterior: Concentrations, costs: Array) -> Array:
+    """Return the expected cost of every action."""
     rows, shares = posterior.rows, posterior.shares / posterior.shares.sum()
-    mean = _of_actions(rows / rows.sum(-1, keepdims=True) * shares[:, None], shares, problem.costs)
-    exact = _exact(posterior, problem)
-    found = Draws(drawn).statistics(problem.ci_prob, problem.ci_kind) if exact is None else exact
+    return _of_actions(rows / rows.sum(-1, keepdims=True) * shares[:, None], shares, costs)
+
+
+def _summarised(mean: Array, found: Mapping[str, Any], drawn: Array, problem: _Problem) -> dict[str, Any]:
+    """Return what is said of every action, of the mean and statistics of its cost and of draws (A, n) of all costs."""
     least = drawn.min(0)
     ties = drawn <= least + _TIE * np.abs(problem.costs).max()
     share, regret = ties / ties.sum(0), np.where(ties, 0.0, drawn - least)
@@ -334,7 +388,7 @@ def _summarised(posterior: Concentrations, drawn: Array, problem: _Problem) -> d
         "best": best,
         "probability": share.mean(1)[best],
         "value_of_information": regret.mean(1)[best],
-        "exact": exact is not None,
+        "exact": False,
     }
 
 
@@ -359,7 +413,9 @@ def _metric(costs: Array) -> Metric:
     return expected_cost(tp=tp, fn=fn, fp=fp, tn=tn)
 
 
-def _dataset(tables: dict[str, xr.DataArray], actions: list[str], plan: _Plan, decision_prob: float) -> xr.Dataset:
+def _dataset(
+    tables: dict[str, xr.DataArray], actions: list[str], labels: list[Any], problem: _Problem, decision_prob: float
+) -> xr.Dataset:
     """Give the tables their names."""
     variables: dict[str, Any] = {
         name: tables[name].assign_attrs(long_name=words, units="1") for name, words in _LONG_NAMES.items()
@@ -368,6 +424,6 @@ def _dataset(tables: dict[str, xr.DataArray], actions: list[str], plan: _Plan, d
     decisive = f"Whether the best action has the least cost with probability {decision_prob:g}"
     variables["decisive"] = (tables["probability"] >= decision_prob).assign_attrs(long_name=decisive)
     variables["method"] = words_at(tables["exact"], ("draws", "exact"))
-    variables["costs"] = (MATRIX, plan.problem.costs, {"long_name": "Cost of an item"})
-    bounds = interval_coordinate(plan.problem.ci_prob, plan.problem.ci_kind)
-    return xr.Dataset(variables, coords={ACTION: actions, CI_BOUND: bounds, **dict.fromkeys(MATRIX, plan.labels)})
+    variables["costs"] = (MATRIX, problem.costs, {"long_name": "Cost of an item"})
+    bounds = interval_coordinate(problem.ci_prob, problem.ci_kind)
+    return xr.Dataset(variables, coords={ACTION: actions, CI_BOUND: bounds, **dict.fromkeys(MATRIX, labels)})

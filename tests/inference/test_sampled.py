@@ -225,3 +225,25 @@ def test_regions_that_make_no_sense_are_refused():
             bayescm.region(data, space=space, method="credible")
     with pytest.raises(ValueError, match="method='credible'"):
         bayescm.region(tree(chains()))
+
+
+def test_decisions_by_draws_are_those_of_counts():
+    costs = {"fn": 5, "fp": 1}
+    drawn = bayescm.posterior(COUNTS, draws=10_000, random_seed=1)
+    found, wanted = bayescm.decide(drawn, costs), bayescm.decide(COUNTS, costs)
+    np.testing.assert_allclose(found["mean"], wanted["mean"], atol=0.01)
+    np.testing.assert_allclose(found["interval"], wanted["interval"], atol=0.03)
+    np.testing.assert_allclose(found["point"], wanted["point"])
+    assert found.best.item() == wanted.best.item()
+    exchanged = bayescm.decide(drawn, costs, prevalence=(4, 16))
+    np.testing.assert_allclose(exchanged["mean"], bayescm.decide(COUNTS, costs, prevalence=(4, 16))["mean"], atol=0.01)
+    several = bayescm.posterior(SYSTEMS, draws=10_000, random_seed=1)
+    both = [bayescm.decide(several, costs), bayescm.decide(SYSTEMS, costs, design="independent")]
+    np.testing.assert_allclose(both[0]["mean"], both[1]["mean"], atol=0.03)
+    assert both[0].action.values.tolist() == both[1].action.values.tolist()
+    theta = chains(3)
+    of_three = bayescm.decide(tree(theta, labels=["a", "b", "c"]), {"a->b": 2.0})
+    assert of_three["mean"].values[0] == pytest.approx(2.0 * theta[..., 0, 1].mean())
+    assert np.isnan(of_three.point[0])
+    with pytest.raises(ValueError, match="over 'system' alone"):
+        bayescm.decide(tree(chains(2, (2,)), batch=("site",)), costs)
