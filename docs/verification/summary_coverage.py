@@ -43,7 +43,7 @@ def scenario(
 ) -> list[dict[str, object]]:
     """Return one row per metric: coverage over the classes, the worst class, mean length."""
     result = coverage(
-        confusion_probabilities(k, accuracy=accuracy, skew=skew), k * per_class, metrics, prior=prior, ci_kind="hdi",
+        confusion_probabilities(k, accuracy=accuracy, skew=skew), k * per_class, metrics, prior=prior,
         repeats=repeats, random_seed=1000 * k + per_class,
     )  # fmt: skip
     rows = []
