@@ -267,6 +267,12 @@ def from_array(
 
 def check_counts(counts: Any) -> xr.DataArray:
     """Return valid counts, whatever they came as: a DataArray by its dims, anything else as :func:`from_array`."""
+    if isinstance(counts, xr.DataTree):
+        raise ValueError(
+            "`counts` are draws of a model, and this needs the counts themselves. Draws go into bayescm.summary, "
+            "probability, metric_distribution, compare_systems, leaderboard, decide, at_prevalences and "
+            "region(draws, method='credible')."
+        )
     if not isinstance(counts, xr.DataArray):
         return from_array(counts)
     counts = check_matrix(counts, "counts")

@@ -13,6 +13,7 @@ from bayescm.data.crosstabs import side
 from bayescm.data.labels import some
 from bayescm.data.reports import of_report
 from bayescm.data.schema import ACTUAL, CELLS_OF_TWO, FOLD, GROUP, MATRIX, PREDICTED, RUN, SYSTEM, THRESHOLD, labels_of
+from bayescm.data.strata import is_audit
 from bayescm.data.tables import from_table
 
 SYSTEM_COLUMNS = ("system", "model", "classifier")
@@ -42,6 +43,8 @@ def read_counts(data: Any) -> Any:
         return counts
     if hasattr(data, "columns"):
         return _of_columns(data)
+    if isinstance(data, Mapping) and data and all(map(is_audit, data.values())):
+        return {str(name): one for name, one in data.items()}
     if isinstance(data, Mapping):
         cells = _cells(data)
         if cells:

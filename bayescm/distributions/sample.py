@@ -203,7 +203,7 @@ class Each(Distribution):
 
     def _all(self, values: Sequence[Any]) -> Array:
         found = np.stack([np.asarray(value) for value in values])
-        return found.reshape(*self.batch, *found.shape[1:])
+        return found.reshape((*self.batch, *found.shape[1:]))
 
     @property
     def worst(self) -> float:  # noqa: D102

@@ -1,6 +1,6 @@
 """The posterior of items of which only some were checked: exact where a distribution is known, else by draws."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bayescm.data import strata
 from bayescm.data.assumptions import of_model
 from bayescm.data.random import Stream, matrix_rng
-from bayescm.data.schema import TOTALS, attributes, labels_of, positive_class
+from bayescm.data.schema import SYSTEM, TOTALS, attributes, labels_of, positive_class
 from bayescm.distributions import strata as groups
 from bayescm.distributions.discrete import DiscreteDistribution
 from bayescm.distributions.protocol import Distribution
@@ -75,8 +75,10 @@ class Audited(Block):
         return groups.infinite_moment(metric, self.posterior)
 
 
-def of_audits(counts: xr.DataArray, prior: PriorLike, prevalence: PrevalenceLike, n: int, seed: int) -> Separate:
-    """Return the posterior of an audit, or of several over their batch dims."""
+def of_audits(
+    counts: xr.DataArray, prior: PriorLike, prevalence: PrevalenceLike, n: int, seed: int, start: int = 0
+) -> Separate:
+    """Return the posterior of an audit, or of several over their batch dims, numbered from `start` on."""
     if isinstance(prevalence, str):
         raise ValueError(
             f"`prevalence`={prevalence!r} isn't for an audit, whose totals don't say how many items each class has; "
@@ -85,7 +87,7 @@ def of_audits(counts: xr.DataArray, prior: PriorLike, prevalence: PrevalenceLike
     singles, batch = strata.singles(counts), strata.batch_dims(counts)
     blocks = np.empty(len(singles), object)
     for i, (_, one) in enumerate(singles):
-        blocks[i] = Audited(*posterior_of(one, prior), prevalence, i, seed, n)
+        blocks[i] = Audited(*posterior_of(one, prior), prevalence, start + i, seed, n)
     over = strata.without_totals(counts)
     over = over.isel({dim: 0 for dim in over.dims if dim not in batch}, drop=True).drop_attrs()
     over = over.transpose(*batch).reset_coords(drop=True)
@@ -100,6 +102,18 @@ def of_audits(counts: xr.DataArray, prior: PriorLike, prevalence: PrevalenceLike
                 inside = inside.setdefault(level, {})
             inside[last] = strata.settings(one)[name]
     return Separate(tuple(labels_of(counts)), settings, blocks.reshape(over.shape), over)
+
+
+def beside(audits: Mapping[str, Separate]) -> Separate:
+    """Return the posteriors of the audits of several systems, over ``system``."""
+    first, *others = audits.values()
+    if any(one.labels != first.labels or one.over.dims for one in (first, *others)):
+        raise ValueError("`counts` must be audits of one system each, with the same labels in the same order.")
+    blocks = np.empty(len(audits), object)
+    blocks[:] = [one.blocks.item() for one in audits.values()]
+    each = {name: {system: one.settings[name] for system, one in audits.items()} for name in _OF_EACH}
+    over = xr.DataArray(np.zeros(len(audits)), dims=SYSTEM, coords={SYSTEM: list(audits)})
+    return Separate(first.labels, dict(first.settings) | each, blocks, over)
 
 
 def posterior_of(counts: Any, prior: PriorLike) -> tuple[strata.Strata, groups.Groups]:

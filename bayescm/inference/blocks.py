@@ -219,7 +219,7 @@ class Stack(Block):
         return self.of[0].n
 
     def _joined(self, values: Sequence[Any]) -> Array:
-        return np.stack(values).reshape(*self.shape, *np.shape(values[0]))
+        return np.stack(values).reshape((*self.shape, *np.shape(values[0])))
 
     def cells(self) -> Array:  # noqa: D102
         return self._joined([one.cells() for one in self.of])
@@ -262,7 +262,7 @@ def _joined(values: Sequence[Any], shape: tuple[int, ...]) -> Array:
     if len(values) == 1 and np.shape(values[0])[: len(shape)] == shape:
         return np.asarray(values[0])
     found = np.stack([np.asarray(value) for value in values])
-    return found.reshape(*shape, *found.shape[1:])
+    return found.reshape((*shape, *found.shape[1:]))
 
 
 class Posterior(ABC):

@@ -8,7 +8,7 @@ import xarray as xr
 from bayescm.data import strata, validate
 from bayescm.data.counts import check_counts
 from bayescm.data.schema import ONE_CLASS
-from bayescm.inference.audits import of_audits
+from bayescm.inference.audits import beside, of_audits
 from bayescm.inference.blocks import Posterior
 from bayescm.inference.conjugate import of_counts
 from bayescm.inference.posteriors import posterior
@@ -31,8 +31,8 @@ def read(
 
     Parameters
     ----------
-    data : xarray.DataTree, xarray.DataArray, xarray.Dataset or array_like
-        Draws of a model; counts, those of :func:`bayescm.audited` too; answers to the same items.
+    data : xarray.DataTree, xarray.DataArray, xarray.Dataset, dict or array_like
+        Draws of a model; counts, those of :func:`bayescm.audited` too; answers to the same items; systems' audits.
     model : str, story or pymc.Model
         Of counts any that :func:`bayescm.posterior` takes; those that aren't concentrations answer by its draws.
     prior, prevalence
@@ -51,7 +51,10 @@ def read(
         if prior is not None or model != "dirichlet_multinomial" or options:
             raise ValueError("`prior`, `model` and their options are those of the draws already; leave them out.")
         return of_tree(data, prevalence, seed)
-    if isinstance(data, xr.Dataset):
+    if isinstance(data, dict):
+        audits = [of_audits(one, resolved_prior(prior), prevalence, n, seed, i) for i, one in enumerate(data.values())]
+        return beside(dict(zip(data, audits, strict=True)))
+    if same_items.answered_together(data):
         answers = same_items.patterns(data)
         if answers.runs > 1:
             if model != "dirichlet_multinomial":

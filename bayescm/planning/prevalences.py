@@ -11,6 +11,7 @@ from bayescm.data import validate
 from bayescm.data.counts import check_counts
 from bayescm.data.inputs import takes_counts
 from bayescm.data.schema import CI_BOUND, METRIC
+from bayescm.data.strata import is_audit
 from bayescm.inference.read import read
 from bayescm.inference.summaries import summary
 from bayescm.metrics import MetricsLike, resolve
@@ -97,7 +98,7 @@ def at_prevalences(
     >>> found.prevalence_distribution.values.tolist()
     ['known', 'known', 'Beta(2, 98)']
     """
-    if isinstance(counts, xr.DataTree):
+    if isinstance(counts, xr.DataTree) or is_audit(counts):
         if (labels := read(counts).labels)[TWO:]:
             raise ValueError(f"`counts` must have two labels here; it has {len(labels)}.")
     else:

@@ -174,7 +174,6 @@ def test_names_and_dims_of_one_system():
         (lambda: bayescm.leaderboard(LONG[LONG.item != "q1"].head(150)), "no row for item"),
         (lambda: bayescm.leaderboard(TOLD, design="independent"), "isel"),
         (lambda: bayescm.compare_systems(TOLD, design="independent"), "isel"),
-        (lambda: bayescm.compare_systems(TOLD, require="accuracy > .5"), "several runs"),
         (lambda: bayescm.compare_systems(TOLD.isel(item=slice(2)), prior="haldane"), "improper"),
         (lambda: bayescm.summary(TOLD, model="three_binomial"), "dirichlet_multinomial"),
         (lambda: bayescm.decide(TOLD, {"fn": 1, "fp": 1}), "isel"),
@@ -187,3 +186,11 @@ def test_names_and_dims_of_one_system():
 def test_what_is_refused(call, told):
     with pytest.raises((ValueError, TypeError), match=told):
         call()
+
+
+def test_claims_about_runs_are_those_of_their_draws():
+    found = bayescm.compare_systems(TOLD, "accuracy", require="accuracy > .5", random_seed=1)
+    each = bayescm.probability(TOLD, "accuracy > .5", random_seed=2)
+    np.testing.assert_allclose(found["summary"].requirement[0], each.probability[:, 0], atol=0.03)
+    assert each.method.values.tolist() == ["draws"]
+    assert (each.mcse_probability > 0).all()

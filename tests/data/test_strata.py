@@ -112,7 +112,7 @@ def test_two_dims_of_strata_are_refused():
     ],
 )  # fmt: skip
 def test_functions_for_items_that_were_all_checked_refuse_an_audit(call):
-    with pytest.raises(ValueError, match="only some were checked"):
+    with pytest.raises(ValueError, match="were checked"):
         call(bayescm.audited(MATRIX, [100, 1900]))
 
 

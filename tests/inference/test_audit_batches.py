@@ -62,11 +62,9 @@ def test_tables_and_two_dims():
 
 def test_what_a_batch_refuses():
     batch = bayescm.audited(COUNTS, TOTALS, batch="system")
-    for call in (
-        bayescm.posterior, lambda audit: bayescm.allocate(audit, 3),
-        lambda audit: bayescm.region(audit, method="credible"),
-        lambda audit: bayescm.metric_distribution(audit, "accuracy"),
-    ):  # fmt: skip
+    with pytest.raises(ValueError, match="must be one matrix here"):
+        bayescm.region(batch, method="credible")
+    for call in (bayescm.posterior, lambda audit: bayescm.allocate(audit, 3)):
         with pytest.raises(ValueError, match=r"over system.*counts.isel\(system=0\)"):
             call(batch)
     with pytest.raises(ValueError, match="`batch` must be dims of the counts"):
@@ -169,3 +167,14 @@ def test_what_regions_refuse():
         bayescm.region(FEW, method="credible")
     with pytest.raises(ValueError, match="two labels"):
         bayescm.region(bayescm.audited(np.ones((3, 3), int), [9, 9, 9]), method="credible")
+
+
+def test_distributions_of_a_batch_are_those_of_each():
+    batch = bayescm.audited(COUNTS, TOTALS, batch="system")
+    found = bayescm.metric_distribution(batch, "accuracy")
+    each = [bayescm.metric_distribution(batch.isel(system=i, drop=True).drop_attrs(), "accuracy") for i in range(2)]
+    for name, given in (("cdf", [0.8, 0.9]), ("ppf", [0.1, 0.5])):
+        wanted = np.stack([getattr(one, name)(given).values for one in each])
+        np.testing.assert_allclose(getattr(found, name)(given).values, wanted)
+    np.testing.assert_allclose(found.eti().values, [one.eti().values for one in each])
+    np.testing.assert_allclose(found.to_dataset().pdf.values, [one.to_dataset().pdf.values for one in each])
