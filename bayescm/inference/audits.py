@@ -53,7 +53,7 @@ class Audited(Block):
         cells = groups.plug_in(self.of)
         return cells if self.prevalence is None else exchanged(cells[None], self.prevalence, None)[0]
 
-    def known(self, metric: Metric, *, numerical: bool = False) -> Distribution | None:  # noqa: D102
+    def exact(self, metric: Metric) -> Distribution | None:  # noqa: D102
         return distribution_of(metric, self.posterior) if self.prevalence is None else None
 
     def draws(self, metrics: Sequence[Metric]) -> list[Array]:  # noqa: D102

@@ -4,9 +4,11 @@ A question is written once, over :class:`Block`; how much of an answer is exact 
 distribution is known and right enough it answers, else draws do.
 """
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -59,9 +61,24 @@ class Block(ABC):
         """Return the metrics (*shape[, class]) of the data themselves."""
         return compute(metrics, self.cells())
 
-    def known(self, metric: Metric, *, numerical: bool = False) -> Distribution | None:
-        """Return the exact distribution of a metric, with `numerical` also one found from a function alone."""
+    def exact(self, metric: Metric) -> Distribution | None:
+        """Return the exact distribution of a metric, or None where it isn't known."""
         return None
+
+    def numerical(self, metric: Metric) -> Distribution | None:
+        """Return the distribution of a metric without an exact one, found from its function alone."""
+        return None
+
+    @cached_property
+    def _exact(self) -> dict[str, Distribution | None]:
+        return {}
+
+    def known(self, metric: Metric, *, numerical: bool = False) -> Distribution | None:
+        """Return the exact distribution of a metric, worked out once, else on request the numerical one."""
+        if metric.name not in self._exact:
+            self._exact[metric.name] = self.exact(metric)
+        found = self._exact[metric.name]
+        return self.numerical(metric) if found is None and numerical else found
 
     def joins(self, metrics: Sequence[Metric]) -> bool:
         """Say whether the probability that claims about these hold together is known exactly."""
@@ -100,10 +117,11 @@ class Block(ABC):
         """Return the statistics (*shape[, class]) of metrics: see :meth:`Distribution.statistics`."""
         known = {metric.name: dist for metric in metrics if (dist := self.known(metric)) is not None}
         for name, dist in known.items():
-            dist.warn_undefined(name)
+            if not dist.has_density:
+                dist.warn_undefined(name)
         found = statistics_of(known, prob, kind)
-        tabulated = [metric for metric in metrics if metric.name in known and known[metric.name].worst > 0.0]
-        doubtful = [metric for metric in tabulated if np.any(found[metric.name]["error"] > DOUBTFUL)]
+        rough = {name for name, one in found.items() if np.any(one.get("error", 0.0) > DOUBTFUL)}
+        doubtful = [metric for metric in metrics if metric.name in rough and known[metric.name].worst > 0.0]
         drawn = self._by_draws([metric for metric in metrics if metric.name not in known] + doubtful, prob, kind)
         for name in (metric.name for metric in doubtful):
             bad = np.asarray(found[name]["error"] > DOUBTFUL)
@@ -228,8 +246,11 @@ class Stack(Block):
         for one in self.of:
             one.check(metrics)
 
-    def known(self, metric: Metric, *, numerical: bool = False) -> Distribution | None:  # noqa: D102
-        return self._each([one.known(metric, numerical=numerical) for one in self.of])
+    def exact(self, metric: Metric) -> Distribution | None:  # noqa: D102
+        return self._each([one.exact(metric) for one in self.of])
+
+    def numerical(self, metric: Metric) -> Distribution | None:  # noqa: D102
+        return self._each([one.known(metric, numerical=True) for one in self.of])
 
     def linear(self, metric: Metric) -> Distribution | None:  # noqa: D102
         return self._each([one.linear(metric) for one in self.of])
@@ -318,15 +339,29 @@ class Alike(Posterior):
     some: Block
     core: tuple[str, ...] = MATRIX
 
+    @cached_property
+    def _all(self) -> Block:
+        """All as one block, computed."""
+        shape = self.data.shape[: self.data.ndim - len(self.core)]
+        return self.block(self.data.values, np.arange(math.prod(shape)).reshape(shape))
+
+    @property
+    def any(self) -> Block:
+        """A block that knows what all know: all, unless the data are lazy."""
+        return self._all if self.data.chunks is None else self.some
+
     def map(self, kernel: Callable[[Block], Any], sizes: Mapping[str, int]) -> xr.DataArray:  # noqa: D102
-        return by_matrix(lambda values, index: kernel(self.block(values, index)), self.data, sizes, core=self.core)
+        if self.data.chunks is not None:
+            return by_matrix(lambda values, index: kernel(self.block(values, index)), self.data, sizes, core=self.core)
+        batch = self.data.dims[: self.data.ndim - len(self.core)]
+        coords = {name: c for name, c in self.data.coords.items() if set(c.dims) <= set(batch)}
+        return xr.DataArray(kernel(self._all), dims=(*batch, *sizes), coords=coords)
 
     def whole(self) -> tuple[Block, xr.DataArray]:  # noqa: D102
-        over = self.data.isel(dict.fromkeys(self.core, 0), drop=True).compute()
-        return self.block(self.data.values, np.arange(over.size).reshape(over.shape)), over
+        return self._all, self.data.isel(dict.fromkeys(self.core, 0), drop=True).compute()
 
     def by_structure(self, ask: Callable[[Block], Sequence[Any]], dim: str) -> xr.Variable:  # noqa: D102
-        return xr.Variable(dim, list(ask(self.some)))
+        return xr.Variable(dim, list(ask(self.any)))
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from bayescm.distributions import Distribution, dirichlet
 from bayescm.distributions.integral import form_of
 from bayescm.distributions.protocol import Side
 from bayescm.distributions.sample import Each
+from bayescm.distributions.several import LEAST_OF_ALL
 from bayescm.inference import averages
 from bayescm.inference.blocks import Alike, Block, Part, exchanged
 from bayescm.metrics import Metric, compute, of_one_class
@@ -70,16 +71,24 @@ class Conjugate(Block):
 
     def points(self, metrics: Sequence[Metric]) -> list[Array]:  # noqa: D102
         found = compute(metrics, self.cells())
-        for i, metric in enumerate(metrics):
-            if self.prevalence is not None and distributions.is_prevalence(metric):  # also where a class has no items
+        for i, metric in enumerate(metrics if self.prevalence is not None else ()):
+            if distributions.is_prevalence(metric):  # also where a class has no items
                 dist = self.known(metric)
                 found[i] = np.broadcast_to(np.nan if dist is None else dist.mean(), found[i].shape)
         return found
 
-    def known(self, metric: Metric, *, numerical: bool = False) -> Distribution | None:  # noqa: D102
-        found = distributions.exact_distribution(metric, self.which, self.prior)
-        if found is not None or not numerical or self.k > 2:
-            return found
+    @cached_property
+    def _faint(self) -> Concentrations | None:
+        """The prior, where it is so small that it leaves metrics to draws."""
+        every = np.concatenate([self.prior.rows.ravel(), self.prior.shares.ravel()])
+        return self.prior if ((every > 0.0) & (every < LEAST_OF_ALL)).any() else None
+
+    def exact(self, metric: Metric) -> Distribution | None:  # noqa: D102
+        return distributions.exact_distribution(metric, self.which, self._faint)
+
+    def numerical(self, metric: Metric) -> Distribution | None:  # noqa: D102
+        if self.k > 2:
+            return None
         from bayescm.distributions.numeric import numeric_distribution  # scipy.optimize takes a while to import
 
         rows, shares = (np.where(part > 0.0, part, 1.0) for part in (self.prior.rows, self.prior.shares))
@@ -136,11 +145,11 @@ class OfCounts(Alike):
 
     def notes(self, metrics: Sequence[Metric]) -> dict[str, Any]:
         """Name classes without items, and averages of which a Beta is integrated out."""
-        some = self.some
-        assert isinstance(some, Conjugate)
-        drawn = averages.integrated([metric for metric in metrics if some.known(metric) is None], some.which)
+        assert isinstance(self.some, Conjugate)
+        drawn = [metric for metric in metrics if self.any.known(metric) is None]
+        integrated = averages.integrated(drawn, self.some.which) if drawn else []
         found: dict[str, Any] = of_empty_classes(metrics, self.data)
-        return found | ({averages.INTEGRATED: ", ".join(drawn)} if drawn else {})
+        return found | ({averages.INTEGRATED: ", ".join(integrated)} if integrated else {})
 
 
 def of_counts(
