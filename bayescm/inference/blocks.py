@@ -19,7 +19,7 @@ from bayescm.data import validate
 from bayescm.data.schema import MATRIX, by_matrix
 from bayescm.distributions import Distribution, Point, dirichlet, statistics_of
 from bayescm.distributions.protocol import Side, holds
-from bayescm.distributions.sample import Draws, Each, share_error
+from bayescm.distributions.sample import Draws, Each
 from bayescm.distributions.tabulated import DOUBTFUL
 from bayescm.metrics import Metric, compute, per_label
 from bayescm.priors.concentrations import Concentrations, PrevalenceLike, exchange
@@ -166,7 +166,7 @@ class Block(ABC):
         elif rest and None not in dists and self.joins([metric for metric, _, _ in rest]):
             found = self.together(rest)
         elif rest:
-            found = self._jointly(rest)
+            found = self._bounded(self._jointly(rest), rest, shape)
         found = Side(*(self._over(part, shape) for part in found))
         for dist, (_, sign, number) in zip(dists, parts, strict=True):
             if isinstance(dist, Point):
@@ -203,16 +203,24 @@ class Block(ABC):
     def _jointly(self, parts: Sequence[Part]) -> Side:
         """Return the share of draws for which all parts hold."""
         several = any(per_label(metric, self.k) for metric, _, _ in parts)
-        shares = []
+        sides = []
         for piece in self.pieces():
             held: list[NDArray[np.bool_]] = []
             for values, (metric, sign, number) in zip(piece.draws([m for m, _, _ in parts]), parts, strict=True):
                 Draws(values).warn_undefined(metric.name)
                 one = holds(values, sign, number)
                 held.append(one if per_label(metric, self.k) or not several else one[..., None, :])
-            shares.append(np.all(np.broadcast_arrays(*held), axis=0).mean(-1))
-        share = _joined(shares, self.shape)
-        return Side(share, np.full(share.shape, np.nan), share_error(share, self.n))
+            together = np.all(np.broadcast_arrays(*held), axis=0)
+            sides.append(piece.wrap(together.astype(np.float64)).side(0.5, ">"))
+        return Side(*(_joined(part, self.shape) for part in zip(*sides, strict=True)))
+
+    def _bounded(self, found: Side, parts: Sequence[Part], shape: tuple[int, ...]) -> Side:
+        """Return a probability by draws within what the exact probabilities of its parts leave it."""
+        dists = [(self.known(metric, numerical=True), sign, number) for metric, sign, number in parts]
+        alone = [self._over(dist.side(number, sign).probability, shape) for dist, sign, number in dists if dist]
+        most = np.min([np.ones(shape), *alone], axis=0)
+        least = np.maximum(1.0 - sum(1.0 - p for p in alone), 0.0) if len(alone) == len(parts) else 0.0
+        return found._replace(probability=np.clip(self._over(found.probability, shape), least, most))
 
 
 @dataclass(frozen=True)
@@ -346,7 +354,7 @@ class Alike(Posterior):
         return self.block(self.data.values, np.arange(math.prod(shape)).reshape(shape))
 
     @property
-    def any(self) -> Block:
+    def typical(self) -> Block:
         """A block that knows what all know: all, unless the data are lazy."""
         return self._all if self.data.chunks is None else self.some
 
@@ -361,7 +369,7 @@ class Alike(Posterior):
         return self._all, self.data.isel(dict.fromkeys(self.core, 0), drop=True).compute()
 
     def by_structure(self, ask: Callable[[Block], Sequence[Any]], dim: str) -> xr.Variable:  # noqa: D102
-        return xr.Variable(dim, list(ask(self.any)))
+        return xr.Variable(dim, list(ask(self.typical)))
 
 
 @dataclass(frozen=True)

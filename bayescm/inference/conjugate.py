@@ -146,7 +146,7 @@ class OfCounts(Alike):
     def notes(self, metrics: Sequence[Metric]) -> dict[str, Any]:
         """Name classes without items, and averages of which a Beta is integrated out."""
         assert isinstance(self.some, Conjugate)
-        drawn = [metric for metric in metrics if self.any.known(metric) is None]
+        drawn = [metric for metric in metrics if self.typical.known(metric) is None]
         integrated = averages.integrated(drawn, self.some.which) if drawn else []
         found: dict[str, Any] = of_empty_classes(metrics, self.data)
         return found | ({averages.INTEGRATED: ", ".join(integrated)} if integrated else {})

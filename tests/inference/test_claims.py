@@ -87,3 +87,17 @@ def test_metrics_without_a_form_are_claimed_together_by_draws():
     wanted = bayescm.probability(counts, "accuracy > .7 and cohen_kappa > .4")  # the same for two labels
     assert (found.method.item(), wanted.method.item()) == ("draws", "exact")
     assert abs(float(found.probability.item() - wanted.probability.item())) < 6 * found.mcse_probability.item()
+
+
+def test_claims_together_keep_within_what_each_leaves():
+    """Draws of both beside exact probabilities of each: more often than not P(A and B) exceeded P(A) without bounds."""
+    rng = np.random.default_rng(1)
+    counts = bayescm.from_array(
+        rng.multinomial(60, [0.2, 0.05, 0.05, 0.1, 0.2, 0.05, 0.05, 0.1, 0.2], 20).reshape(20, 3, 3)
+    )
+    easy, hard = "accuracy > .05", "balanced_accuracy > .6"
+    found = bayescm.probability(counts, [hard, f"{easy} and {hard}"], samples=1000, random_seed=1).probability
+    assert (found[:, 1] <= found[:, 0]).all()
+    low = bayescm.probability(counts, ["accuracy > .3", hard, f"accuracy > .3 and {hard}"], samples=1000, random_seed=1)
+    p = low.probability.values
+    assert (p[:, 2] >= p[:, 0] + p[:, 1] - 1.0 - 1e-12).all()
