@@ -180,6 +180,8 @@ def leaderboard(
         validate.choice("design", design, DESIGNS)
     seed, samples = validate.seed(random_seed), validate.draws(samples)
     if isinstance(counts, xr.DataTree) or (model not in MODELS and not isinstance(counts, dict)):
+        if design is not None or n_items is not None:
+            raise ValueError("`design` and `n_items` are the model's, which has drawn all systems; leave them out.")
         own = None if isinstance(prior, str) and prior == LEARNED else prior
         posterior = read(
             counts, model=model, prior=own, prevalence=prevalence, samples=samples, random_seed=seed, **options

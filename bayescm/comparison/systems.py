@@ -186,6 +186,8 @@ def compare_systems(
         raise ValueError(f"`chains` times `draws` must be at least 160 for an interval; got {chains * draws}.")
     seed, runs = validate.seed(random_seed), 1
     if isinstance(data, xr.DataTree) or model not in STORIES_OF_ONE:
+        if design is not None:
+            raise ValueError("`design` is the model's, which has drawn all systems together; leave it out.")
         posterior = read(
             data, model=model, prior=prior, prevalence=prevalence, samples=max(chains * draws, 1000), random_seed=seed,
             **options, **({} if isinstance(data, xr.DataTree) else {"chains": chains, "draws": draws}),

@@ -36,6 +36,7 @@ Array = NDArray[np.float64]
 
 AVERAGED = "averaged"
 """The attr of a tree that names a dim of its cells over which its metrics are means."""
+_OFF = 1e-5  # of a sum of single-precision draws
 _COLUMN = "_column"  # the cells, and metrics that the model draws itself
 _SAID = ("model", "prior", "assumptions", "target", "pooling", "runs", "random_seed")  # of a tree, and its answers
 
@@ -124,6 +125,12 @@ def of_tree(tree: xr.DataTree, prevalence: PrevalenceLike, seed: int) -> Alike:
     averaged = [dim for dim in (tree.attrs.get(AVERAGED),) if dim in group["theta"].dims]
     theta = group["theta"].transpose(CHAIN, DRAW, ..., *averaged, *MATRIX)
     batch = theta.dims[2 : -2 - len(averaged)]
+    off = np.abs(theta.sum(MATRIX).values - 1.0)
+    if (theta.values < 0.0).any() or np.nanmax(off, initial=0.0) > _OFF:
+        raise ValueError(
+            "`counts` as a DataTree must hold probabilities of the cells: theta must add up to 1 over 'actual' and "
+            f"'predicted', and differs from that by {np.nanmax(off):.2g}. The rates of a class times its share do."
+        )
     if ACTUAL not in theta.coords:
         theta = theta.assign_coords(dict.fromkeys(MATRIX, np.arange(theta.sizes[ACTUAL])))
     observed, own = _observed(tree, theta, batch), {}

@@ -126,6 +126,13 @@ def test_what_is_no_posterior_of_cells_is_refused():
         bayescm.summary(az.from_dict({"posterior": {"mu": RNG.normal(size=(4, 100))}}))
     with pytest.raises(ValueError, match="those of the draws already"):
         bayescm.summary(tree(chains()), prior="laplace")
+    rates = chains()
+    with pytest.raises(ValueError, match="must add up to 1"):
+        bayescm.summary(tree(rates / rates.sum(-1, keepdims=True)))
+    with pytest.raises(ValueError, match="`design` is the model's"):
+        bayescm.compare_systems(tree(chains(2, (2,)), batch=("system",)), design="independent")
+    with pytest.raises(ValueError, match="`design` and `n_items` are the model's"):
+        bayescm.leaderboard(tree(chains(2, (2,)), batch=("system",)), design="paired")
     with pytest.raises(ValueError, match="`prevalence`='fixed' is for counts"):
         bayescm.summary(tree(chains()), prevalence="fixed")
 
