@@ -218,11 +218,12 @@ class Each(Distribution):
         return parts[0] if some.ndim == 0 else Each(parts, some.shape)
 
     def _spread(self, name: str, x: Any) -> Array:
-        """Call a method of each at x, whose last axes are those of the batch, and whose others are more points."""
-        shape = np.broadcast_shapes(np.shape(x), self.batch)
-        columns = np.broadcast_to(x, shape).reshape(-1, len(self.of)).T
-        found = [getattr(one, name)(column) for one, column in zip(self.of, columns, strict=True)]
-        return np.stack(found, -1).reshape(shape)
+        """Call a method of each at x, whose last axes are those of the batch (and the classes); others are points."""
+        classes = np.shape(self.of[0].mean())
+        shape = np.broadcast_shapes(np.shape(x), (*self.batch, *classes))
+        points = np.broadcast_to(x, shape).reshape(-1, len(self.of), *classes)
+        found = [getattr(one, name)(points[:, i]) for i, one in enumerate(self.of)]
+        return np.stack(found, 1).reshape(shape)
 
     def pdf(self, x: Any) -> Array:  # noqa: D102
         return self._spread("pdf", x)

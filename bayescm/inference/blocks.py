@@ -395,6 +395,8 @@ class Separate(Posterior):
         return xr.DataArray(found.reshape(shape), dims=(*self.over.dims, *sizes), coords=self.over.coords)
 
     def whole(self) -> tuple[Block, xr.DataArray]:  # noqa: D102
+        if not self.blocks.shape:
+            return self.blocks.item(), self.over
         return Stack(tuple(self.blocks.flat), self.blocks.shape), self.over
 
     def by_structure(self, ask: Callable[[Block], Sequence[Any]], dim: str) -> xr.Variable:  # noqa: D102

@@ -178,3 +178,15 @@ def test_distributions_of_a_batch_are_those_of_each():
         np.testing.assert_allclose(getattr(found, name)(given).values, wanted)
     np.testing.assert_allclose(found.eti().values, [one.eti().values for one in each])
     np.testing.assert_allclose(found.to_dataset().pdf.values, [one.to_dataset().pdf.values for one in each])
+
+
+def test_distributions_of_classes_of_a_batch_are_those_of_each():
+    matrices = bayescm.from_array(np.random.default_rng(1).integers(1, 20, (2, 3, 3)), dims="system")
+    totals = [[200, 300, 100], [400, 100, 150]]
+    batch = bayescm.audited(matrices, totals, of="population", batch="system")
+    found = bayescm.metric_distribution(batch, "precision")
+    assert found.mean().dims == ("system", "class_label")
+    for i in range(2):
+        one = bayescm.metric_distribution(bayescm.audited(matrices[i], totals[i], of="population"), "precision")
+        for name, given in (("cdf", [0.2, 0.5]), ("ppf", [0.1, 0.5, 0.9])):
+            np.testing.assert_allclose(getattr(found, name)(given)[i], getattr(one, name)(given))
