@@ -54,7 +54,7 @@ DRAWN |= {
     "level_shades": lambda data: visuals.level_shades(data, plt.figure().gca(), levels=[0.5]),
     "estimate": lambda data: visuals.estimate(data, plt.figure().gca()),
 }
-WHAT_CAME = ("; got ", "is empty", "has the dim", "its posterior holds", "are draws of a model")
+WHAT_CAME = ("; got ", "is empty", "has the dim", "its posterior holds", "; it has []", "are draws of a model")
 RIGHT = {
     "plot_forest": {"summary", "summary of systems", "replicate"},
     "plot_metric_uncertainty": {"summary of systems"},
