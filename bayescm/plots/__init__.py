@@ -1,4 +1,4 @@
-"""Pictures: a Dataset in, Axes out. Nothing is computed here."""
+"""Pictures: an answer in, axes out. A model's draws are asked first; nothing else is computed here."""
 
 from bayescm.plots import visuals
 from bayescm.plots.areas import plot_areas

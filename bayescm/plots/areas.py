@@ -1,7 +1,7 @@
 """Posterior densities of the area under a curve, and of every other number that is read from drawn curves."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -11,18 +11,11 @@ from bayescm.data import validate
 from bayescm.data.schema import CHAIN, DRAW
 from bayescm.distributions.sample import bounds
 from bayescm.plots.checks import refuse
-from bayescm.plots.curves import labels_of
-from bayescm.plots.densities import COLORS, STYLES
+from bayescm.plots.densities import Shape, draw_shapes
+from bayescm.plots.frames import Axes, list_legend, new_axes
+from bayescm.plots.layers import Array, batch_of, named, parts, renamed, tell_apart
 from bayescm.plots.letters import as_written
-from bayescm.plots.planes import list_legend, new_axes, renamed
 from bayescm.results.writing import decimals_of, percent, probability
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-Array = NDArray[np.float64]
-
-_SHADED = 4  # densities that may be shaded over one another
 
 
 class _Draws(NamedTuple):
@@ -40,8 +33,8 @@ def plot_areas(
     names: Sequence[str] | None = None,
     ci_prob: float = 0.95,
     reference: float | None = None,
-    ax: "Axes | None" = None,
-) -> "Axes":
+    ax: Axes | None = None,
+) -> Axes:
     """Draw the posterior density of an area under the curve.
 
     Parameters
@@ -92,15 +85,16 @@ def plot_areas(
     ax = new_axes(ax, (6.4, 3.1 + 0.21 * len(shown)))
     densities = [density_of(one.values) for one in shown]
     tops = [float(density[1].max()) for density in densities if density is not None]
-    top = 1.06 * max(tops, default=1.0)
-    step, handles = 0.06 * top, []
-    for i, (one, density) in enumerate(zip(shown, densities, strict=True)):
-        handles.append(_draw(ax, one, density, i, level, (top, -(i + 0.75) * step), reference, len(shown)))
+    top, alone = 1.06 * max(tops, default=1.0), len(shown) == 1
+    each = None if alone else reference
+    shapes = [_shape(one, density, level, top, each) for one, density in zip(shown, densities, strict=True)]
+    line = None
     if reference is not None:
-        handles.append(_draw_reference(ax, shown, reference))
-    _frame(ax, top, -(len(shown) + 0.5) * step, _title(data, var), known=not tops)
-    first, second = (shown + shown)[:2]
-    list_legend(ax, _more(first, second) if compared else None, handles=handles)
+        above = share(f"P(> {reference:g})", shown[0].values > reference)
+        line = reference, above if alone else f"reference {reference:g}"
+    handles = draw_shapes(ax, shapes, top, "density" if tops else "", line)
+    ax.set_xlabel(_title(data, var))
+    list_legend(ax, _more(*shown) if compared else None, handles=handles)
     return ax
 
 
@@ -119,37 +113,26 @@ def share(text: str, above: NDArray[np.bool_]) -> str:
 
 def _wanted(data: Any, var: str, names: Sequence[str] | None) -> tuple[list[_Draws], bool]:
     """Return the draws of all densities, and whether they are two of one posterior that can be compared."""
-    several = isinstance(data, Mapping) and not isinstance(data, xr.Dataset | xr.DataTree)
-    given = list(data.items()) if several else [("", data)]
-    if not given:
-        raise ValueError("`data` is empty; give at least one posterior.")
-    found = [pair for name, one in given for pair in _singles(str(name), posterior_of(one), var)]
-    if not 0 < len(found) <= len(COLORS):
-        raise ValueError(f"`data` has {len(found)} densities; 1 to {len(COLORS)} can be told apart: select some.")
-    called = renamed(names, [one.name for one in found], "density")
-    found = [one._replace(name=name) for one, name in zip(found, called, strict=True)]
+    given = named(data, "posterior")
+    shown = [_Draws(*pair) for name, one in given for pair in _singles(name, posterior_of(one), var)]
+    tell_apart(len(shown), "densities")
+    called = renamed(names, [one.name for one in shown], "density")
+    shown = [one._replace(name=name) for one, name in zip(shown, called, strict=True)]
     compared = False
-    if len(found) == 2 and len(given) == 1:
+    if len(shown) == 2 and len(given) == 1:
         posterior = posterior_of(given[0][1])
-        rest = [dim for dim in posterior[var].dims if dim not in (CHAIN, DRAW)]
-        compared = "auc" in posterior and rest[0] in posterior["auc"].dims  # not two points of one curve
-    return found, compared
+        batch = batch_of(posterior, var, (CHAIN, DRAW))
+        compared = "auc" in posterior and batch in posterior["auc"].dims  # not two points of one curve
+    return shown, compared
 
 
-def _singles(name: str, posterior: xr.Dataset, var: str) -> list[_Draws]:
+def _singles(name: str, posterior: xr.Dataset, var: str) -> list[tuple[str, Array]]:
     """Return the draws of every system or group."""
     known = [str(key) for key, one in posterior.data_vars.items() if {CHAIN, DRAW} <= set(one.dims) and one.ndim <= 3]
     if var not in known:
         raise ValueError(f"`var` must be one of {', '.join(known)}; got {var!r}.")
-    draws = posterior[var].compute()
-    rest = [dim for dim in draws.dims if dim not in (CHAIN, DRAW)]
-    if not rest:
-        return [_Draws(name, draws.values.ravel())]
-    values = draws.transpose(rest[0], CHAIN, DRAW).values
-    return [
-        _Draws(f"{name} {label}".strip(), one.ravel())
-        for label, one in zip(labels_of(draws[rest[0]]), values, strict=True)
-    ]
+    several = parts(name, posterior[[var]], var, (CHAIN, DRAW))
+    return [(label, one[var].transpose(CHAIN, DRAW).values.ravel()) for label, one in several]
 
 
 def density_of(values: Array) -> tuple[Array, Array] | None:
@@ -162,45 +145,23 @@ def density_of(values: Array) -> tuple[Array, Array] | None:
     return np.asarray(x), np.asarray(y)
 
 
-def _draw(
-    ax: "Axes", one: _Draws, density: tuple[Array, Array] | None, i: int, level: float, heights: tuple[float, float],
-    reference: float | None, number: int,
-) -> Any:  # fmt: skip
-    """Draw a density with its bar at a height below zero; return what the legend shows."""
-    color, style = COLORS[i], STYLES[i % len(STYLES)]
-    top, below = heights
+def _shape(
+    one: _Draws, density: tuple[Array, Array] | None, level: float, top: float, reference: float | None
+) -> Shape:
+    """Return how a density is drawn; `reference` where each has its own probability of more."""
     prefix = f"{one.name}: " if one.name else ""
     if not np.isfinite(one.values).all():
-        return ax.plot([], [], style, color=color, label=f"{prefix}undefined in some draws")[0]
+        return Shape(f"{prefix}undefined in some draws", np.array([]), np.array([]))
     lower, median, upper = (float(value) for value in bounds(one.values, level))
+    marks = {"median": (median, "")}
+    if density is None:
+        x, y = np.full(2, median), np.array([0.0, top])
+        return Shape(f"{prefix}{median:g} in every draw", x, y, (lower, upper), marks)
     digits = decimals_of(lower, upper)
     label = f"{prefix}median {median:.{digits}f}, {percent(level)} ETI {lower:.{digits}f} to {upper:.{digits}f}"
-    if reference is not None and number > 1:
+    if reference is not None:
         label += f"; {share(f'P(> {reference:g})', one.values > reference)}"
-    if density is None:
-        (line,) = ax.plot(
-            [median, median], [0.0, top], style, color=color, linewidth=1.8, label=f"{prefix}{median:g} in every draw"
-        )
-    else:
-        x, y = density
-        (line,) = ax.plot(x, y, style, color=color, linewidth=1.8, label=label)
-        if number <= _SHADED:
-            inside = np.unique([*x[(x > lower) & (x < upper)], *np.clip([lower, upper], x[0], x[-1])])
-            alpha = 0.25 if number == 1 else 0.12
-            ax.fill_between(inside, np.interp(inside, x, y), color=color, alpha=alpha, linewidth=0, zorder=1)
-    ax.plot([lower, upper], [below, below], color=color, linewidth=2.2, solid_capstyle="butt", alpha=0.6, zorder=2)
-    ax.plot([median], [below], "o", markersize=5.0, color=color, markerfacecolor="white", zorder=3)
-    return line
-
-
-def _draw_reference(ax: "Axes", shown: list[_Draws], reference: float) -> Any:
-    """Draw the value to compare with; the legend says how probable more is."""
-    alone = len(shown) == 1
-    label = share(f"P(> {reference:g})", shown[0].values > reference) if alone else f"reference {reference:g}"
-    ax.plot([reference], [0.0], linestyle="none")  # so that the margin goes beyond it
-    line = ax.axvline(reference, color="0.35", linestyle=(0, (4, 2)), linewidth=1, zorder=1.5)
-    line.set_label(label)
-    return line
+    return Shape(label, *density, (lower, upper), marks, filled=True)
 
 
 def _more(first: _Draws, second: _Draws) -> str | None:
@@ -215,18 +176,7 @@ def _more(first: _Draws, second: _Draws) -> str | None:
 
 def _title(data: Any, var: str) -> str:
     """Return what the axis shows."""
-    several = isinstance(data, Mapping) and not isinstance(data, xr.Dataset | xr.DataTree)
-    first = posterior_of(next(iter(data.values())) if several else data)
+    first = posterior_of(named(data, "posterior")[0][1])
     whole = var.removesuffix("_corrected")
     name = str(first[whole if whole in first else var].attrs.get("long_name", var))
     return name if whole == var else f"{name}, corrected"
-
-
-def _frame(ax: "Axes", top: float, bottom: float, title: str, *, known: bool) -> None:
-    """Set limits and labels."""
-    ax.axhline(0.0, color="0.6", linewidth=0.8, zorder=0)
-    ax.set_ylim(bottom, top)
-    ax.set_yticks([] if known else [tick for tick in ax.get_yticks() if 0.0 <= tick <= top])
-    ax.set_ylabel("" if known else "density")
-    ax.set_xlabel(title)
-    ax.spines[["top", "right"]].set_visible(False)

@@ -1,9 +1,42 @@
-"""What a picture is made of: one check of the first argument, and one writing of probabilities."""
+"""What a picture is made of: an answer as it is, or a posterior, which is asked; anything else is refused."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import xarray as xr
+
+
+def answer_of(
+    question: Callable[..., Any], data: Any, has: Collection[str], attrs: Collection[str] = (), *, call: str = "",
+    **options: Any,
+) -> xr.Dataset:  # fmt: skip
+    """Return data that answer a question as they are, and what the question says of a posterior.
+
+    Parameters
+    ----------
+    question : callable
+        A public function.
+    data : xarray.Dataset or xarray.DataTree
+        What it returns, or draws of a model.
+    has, attrs, call
+        As of :func:`require`.
+    **options
+        Of the question, where draws are asked; None is left out.
+    """
+    if isinstance(data, xr.DataTree):
+        answer: xr.Dataset = asked(question, data, **options)
+        return answer
+    require("data", data, f"bayescm.{question.__name__}", has, attrs, call=call)
+    answered: xr.Dataset = data
+    return answered
+
+
+def asked(question: Callable[..., Any], data: Any, **options: Any) -> Any:
+    """Ask for the picture's `data`; a refusal says so."""
+    try:
+        return question(data, **{name: value for name, value in options.items() if value is not None})
+    except (TypeError, ValueError) as error:
+        raise type(error)(str(error).replace("`counts`", "`data`", 1)) from None
 
 
 def require(

@@ -1,24 +1,23 @@
 """Differences of systems with what counts as none, and who is probably better than whom."""
 
 import textwrap
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import xarray as xr
 
+from bayescm.comparison.boards import leaderboard
+from bayescm.comparison.systems import compare_systems
 from bayescm.data import validate
 from bayescm.data.schema import CI_BOUND, LABEL, METRIC, SYSTEM
-from bayescm.metrics import resolve
 from bayescm.plots.areas import density_of
-from bayescm.plots.checks import refuse, require
+from bayescm.plots.checks import answer_of, asked, refuse
+from bayescm.plots.frames import Axes, draw_reference, new_axes
+from bayescm.plots.layers import batch_labels, stored_names
 from bayescm.plots.letters import as_written
-from bayescm.plots.planes import batch_labels, new_axes
 from bayescm.plots.visuals import BLUE
 from bayescm.results.systems import verdict_on
 from bayescm.results.writing import decimals_of, percent, probability
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _WORDS = ("worse", "equivalent", "better")
 _MOST = 40  # systems with a number in every cell
@@ -28,14 +27,18 @@ _SHORT = 16  # letters of a system's name beside each probability
 
 @as_written
 def plot_difference(
-    data: xr.DataTree, metric: str | None = None, comparison: str | None = None, *, ax: "Axes | None" = None
-) -> "Axes":
+    data: xr.DataTree,
+    metric: str | None = None,
+    comparison: str | None = None,
+    *,
+    ax: Axes | None = None,
+) -> Axes:
     """Draw the posterior density of the difference of two systems.
 
     Parameters
     ----------
     data : xarray.DataTree
-        From :func:`bayescm.compare_systems`.
+        From :func:`bayescm.compare_systems`; or a model's draws of several systems, which are compared.
     metric : str, optional
         A metric of its summary, such as "accuracy" or "recall[a]"; may be left out if there is only one.
     comparison : str, optional
@@ -66,15 +69,10 @@ def plot_difference(
     >>> print(ax.get_legend().get_title().get_text())
     no verdict on 0 and 1 (at 95%)
     """
-    groups = set(data.children) if isinstance(data, xr.DataTree) and "rope" in data.attrs else set()
-    if not {"posterior", "summary"} <= groups:
-        call = "bayescm.plot_difference(bayescm.compare_systems(systems))"
-        refuse("data", data, "what bayescm.compare_systems returns", call)
+    data = _compared(data, metric)
     summary = data["summary"].to_dataset()
     stored = summary[METRIC].values.tolist()
-    if metric is not None and metric not in stored:
-        metric = resolve([metric], 3)[0].name
-    metric = _wanted("metric", metric, stored)
+    metric = _wanted("metric", None if metric is None else stored_names("metric", metric, stored)[0], stored)
     comparison = _wanted("comparison", comparison, summary["comparison"].values.tolist())
     row = summary.sel({METRIC: metric, "comparison": comparison})
     draws = _draws(data["posterior"].to_dataset().sel(comparison=comparison), row, metric)
@@ -87,7 +85,7 @@ def plot_difference(
         ax.fill_between(*density, color=BLUE, alpha=0.2, linewidth=0)
     if rope > 0:
         ax.axvspan(-rope, rope, color="0.85", zorder=0)
-    ax.axvline(0.0, color="0.35", linestyle=(0, (4, 2)), linewidth=1, zorder=1.5)
+    draw_reference(ax, 0.0)
     lower, upper = (float(v) for v in row["interval"].values)
     ax.plot([lower, upper], [-0.05 * top] * 2, color=BLUE, linewidth=2.4, solid_capstyle="butt", alpha=0.6)
     ax.plot([float(row["mean"])], [-0.05 * top], "o", markersize=5, color=BLUE, markerfacecolor="white")
@@ -102,17 +100,18 @@ def plot_difference(
 
 
 @as_written
-def plot_pairwise(data: xr.Dataset, *, ax: "Axes | None" = None, cmap: str = "RdBu") -> "Axes":
+def plot_pairwise(data: xr.Dataset | xr.DataTree, *, cmap: str = "RdBu", ax: Axes | None = None) -> Axes:
     """Draw how probably each system is better than each other one.
 
     Parameters
     ----------
-    data : xarray.Dataset
-        With the variable ``probability_better(system, versus)``, as from :func:`bayescm.leaderboard`.
-    ax : matplotlib.axes.Axes, optional
-        Default: a new figure.
+    data : xarray.Dataset or xarray.DataTree
+        With the variable ``probability_better(system, versus)``, as from :func:`bayescm.leaderboard`; or a model's
+        draws of several systems.
     cmap : str
         Colours from 0 to 1.
+    ax : matplotlib.axes.Axes, optional
+        Default: a new figure.
 
     Returns
     -------
@@ -126,8 +125,8 @@ def plot_pairwise(data: xr.Dataset, *, ax: "Axes | None" = None, cmap: str = "Rd
     >>> pairwise = xr.DataArray([[0.5, 0.9], [0.1, 0.5]], coords={"system": names, "versus": names})
     >>> ax = bayescm.plot_pairwise(pairwise.to_dataset(name="probability_better"))
     """
-    require(
-        "data", data, "bayescm.leaderboard", ("probability_better", SYSTEM, "versus"),
+    data = answer_of(
+        leaderboard, data, ("probability_better", SYSTEM, "versus"), pairwise=True,
         call="bayescm.plot_pairwise(bayescm.leaderboard(systems))",
     )  # fmt: skip
     if set(data["probability_better"].dims) != {SYSTEM, "versus"}:
@@ -151,6 +150,18 @@ def plot_pairwise(data: xr.Dataset, *, ax: "Axes | None" = None, cmap: str = "Rd
     ax.set_xlabel("... is better than this one")
     ax.set_ylabel("This system ...")
     return ax
+
+
+def _compared(data: Any, metric: str | None) -> xr.DataTree:
+    """Return a comparison as it is; systems of other trees are compared."""
+    groups = set(data.children) if isinstance(data, xr.DataTree) and "rope" in data.attrs else set()
+    if not isinstance(data, xr.DataTree):
+        call = "bayescm.plot_difference(bayescm.compare_systems(systems))"
+        refuse("data", data, "what bayescm.compare_systems returns", call)
+    compared: xr.DataTree = data
+    if not {"posterior", "summary"} <= groups:
+        compared = asked(compare_systems, data, metrics=metric)
+    return compared
 
 
 def _best_first(pairwise: xr.DataArray) -> xr.DataArray:
@@ -179,7 +190,7 @@ def _draws(posterior: xr.Dataset, row: xr.Dataset, metric: str) -> Any:
     return draws.assign_attrs(long_name=f"{draws.attrs['long_name']}, class {label}")
 
 
-def _say(ax: "Axes", row: xr.Dataset, attrs: Any, rope: float, *, certain: bool) -> None:
+def _say(ax: Axes, row: xr.Dataset, attrs: Any, rope: float, *, certain: bool) -> None:
     """Write the probabilities, the interval and the verdict."""
     first, second = str(row["first"].item()), str(row["second"].item())
     verdict, sure = str(row["verdict"].item()), percent(float(attrs["ci_prob"]))

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -11,35 +11,32 @@ from scipy.spatial import cKDTree
 from bayescm.curves import curve_band
 from bayescm.curves.names import LONG_NAMES
 from bayescm.data.schema import CI_BOUND
-from bayescm.plots.checks import refuse
-from bayescm.plots.densities import COLORS
-from bayescm.plots.iso_f1 import CLEAR, draw_lines
-from bayescm.plots.letters import as_written
-from bayescm.plots.planes import (
-    LINE_STYLES,
-    Array,
-    Layer,
-    batch_labels,
-    draw_chance,
+from bayescm.plots.checks import require
+from bayescm.plots.frames import (
+    Axes,
     draw_legend,
     frame,
     list_legend,
+    name_handles,
     new_axes,
-    renamed,
+    open_frame,
+    share_x,
+    two_axes,
+    unit_limits,
 )
+from bayescm.plots.iso_f1 import CLEAR, draw_lines
+from bayescm.plots.layers import Array, Layer, layers, named, parts
+from bayescm.plots.letters import as_written
+from bayescm.plots.planes import draw_chance, one_plane
 from bayescm.plots.reliability import draw_reliability, is_reliability
 from bayescm.regions.grid import SPACES, Space
 from bayescm.results.writing import percent
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _BAND = "bayescm-band"  # gid of the bands on axes, which later ones continue the colours of
 _BEYOND = "bayescm-beyond"  # gid of what follows beyond their stretch
 _PALER = 0.4  # of the depth of a band
 _DEPTHS = (0.2, 0.08)  # of few bands, and of many over one another
 _FEW = 3
-_EDGE = 0.016
 _NEAR = 0.1  # of the axes: that far from a curve is as good as farther
 _LONG = 20  # letters of two names that fit on one line beside the lower axes
 _WITHIN = 0.3  # a label within a band is that much worse
@@ -56,7 +53,7 @@ def plot_curve(
     iso_f1: bool | Sequence[float] = False,
     difference: xr.Dataset | None = None,
     legend: bool = True,
-    ax: "Axes | Sequence[Axes] | None" = None,
+    ax: Axes | Sequence[Axes] | None = None,
 ) -> Any:
     """Draw ROC or PR curves with their bands, or a reliability diagram.
 
@@ -118,7 +115,9 @@ def plot_curve(
                 "`data` is of reliability(), which has no `median`, `iso_f1` or `difference`; leave them out."
             )
         return draw_reliability(data, names, point=point, legend=legend, ax=ax)
-    upper, lower = _axes(ax, two=difference is not None)
+    wanted = "two Axes, one for the curves and one for the difference"
+    one: Any = ax
+    upper, lower = (new_axes(one, (5.4, 5.2)), None) if difference is None else two_axes(ax, 7.0, 2.3, wanted)
     shown = curve_layers(data, names, bands_on(upper))
     space = space_of(shown)
     if difference is not None:
@@ -129,29 +128,16 @@ def plot_curve(
     if lower is None or difference is None:
         return upper
     _draw_difference(lower, difference, space, point=point, median=median)
-    upper.set_xlabel("")
-    upper.tick_params(axis="x", labelbottom=False)
+    share_x(upper)
     return np.array([upper, lower])
 
 
 def curve_layers(data: Any, names: Sequence[str] | None, taken: int = 0) -> list[Layer]:
     """Return the curves that are shown, each with its name, colour and line style, behind those already taken."""
-    several = isinstance(data, Mapping) and not isinstance(data, xr.Dataset | xr.DataTree)
-    given = [(str(name), one) for name, one in data.items()] if several else [("", data)]
-    if not given:
-        raise ValueError("`data` is empty; give at least one curve.")
-    found = [pair for name, one in given for pair in _singles(name, one)]
-    if len(found) > len(COLORS):
-        raise ValueError(
-            f"`data` has {len(found)} curves, and more than {len(COLORS)} can't be told apart; select some."
-        )
-    if len({one.attrs["space"] for _, one in found}) > 1:
-        raise ValueError("`data` mixes the PR and the ROC plane; draw them on axes of their own.")
-    called = renamed(names, [name for name, _ in found], "curve")
-    return [
-        Layer(name, one, COLORS[i % len(COLORS)], LINE_STYLES[i % len(LINE_STYLES)])
-        for i, (name, (_, one)) in enumerate(zip(called, found, strict=True), start=taken)
-    ]
+    pairs = [pair for name, one in named(data, "curve") for pair in _singles(name, one)]
+    shown = layers(pairs, names, "curve", taken)
+    one_plane(layer.data for layer in shown)
+    return shown
 
 
 def _singles(name: str, data: Any) -> list[tuple[str, xr.Dataset]]:
@@ -160,31 +146,13 @@ def _singles(name: str, data: Any) -> list[tuple[str, xr.Dataset]]:
     _check_band("data", data)
     if "difference" in data.attrs:
         raise ValueError("`data` holds the difference of two curves; give it as `difference`, below the curves.")
-    space = SPACES[str(data.attrs["space"])]
-    batch = [dim for dim in data["band"].dims if dim not in (space.x, CI_BOUND)]
-    if len(batch) > 1:
-        raise ValueError(f"`data` must have at most one batch dim; got {batch}. Select or stack first.")
-    data = data.compute()
-    if not batch:
-        return [(name, data)]
-    if data.sizes[batch[0]] == 0:
-        raise ValueError("`data` has a batch dim of size 0; give at least one curve.")
-    labels = labels_of(data[batch[0]])
-    return [(f"{name} {label}".strip(), data.isel({batch[0]: i})) for i, label in enumerate(labels)]
-
-
-def labels_of(coordinate: xr.DataArray) -> list[str]:
-    """Return the names of a batch: text alone, numbers behind the name of the dim."""
-    values = batch_labels(coordinate.values)
-    return values if coordinate.dtype.kind in "UO" else [f"{coordinate.name} {value}" for value in values]
+    return parts(name, data, "band", (SPACES[str(data.attrs["space"])].x, CI_BOUND))
 
 
 def _check_band(argument: str, data: Any) -> None:
     """Refuse anything but a Dataset of curve_band()."""
-    made = isinstance(data, xr.Dataset) and {"band", "point"} <= set(data) and {"space", "statement"} <= set(data.attrs)
-    if not made:
-        call = "bayescm.plot_curve(bayescm.curve_band(bayescm.curve_posterior(y_true, y_score)))"
-        refuse(argument, data, "what bayescm.curve_band returns", call)
+    call = "bayescm.plot_curve(bayescm.curve_band(bayescm.curve_posterior(y_true, y_score)))"
+    require(argument, data, "bayescm.curve_band", ("band", "point"), ("space", "statement"), call=call)
 
 
 def _check_difference(data: Any, space: Space) -> None:
@@ -196,46 +164,28 @@ def _check_difference(data: Any, space: Space) -> None:
         raise ValueError(f"`difference` must be of the plane of `data`, space={space.name!r}.")
 
 
-def _axes(ax: Any, *, two: bool) -> "tuple[Axes, Axes | None]":
-    """Return the axes that were given, or new ones: with a difference two."""
-    import matplotlib.pyplot as plt
-
-    if not two:
-        return new_axes(ax, (5.4, 5.2)), None
-    if ax is None:
-        _, ax = plt.subplots(
-            2, 1, sharex=True, figsize=(5.4, 7.0), layout="constrained", gridspec_kw={"height_ratios": (2.3, 1.0)}
-        )
-    found = np.ravel(ax)
-    if len(found) != 2:
-        raise ValueError(f"`ax` must be two Axes, one for the curves and one for the difference; got {len(found)}.")
-    return found[0], found[1]
-
-
 def space_of(shown: list[Layer]) -> Space:
     """Return the plane of curves."""
     return SPACES[str(shown[0].data.attrs["space"])]
 
 
-def bands_on(ax: "Axes") -> int:
+def bands_on(ax: Axes) -> int:
     """Return how many bands axes show already."""
     return sum(artist.get_gid() == _BAND for artist in ax.collections)
 
 
 def draw_curves(
-    ax: "Axes", shown: list[Layer], *, point: bool = True, median: bool = False, iso_f1: bool | Sequence[float] = False
+    ax: Axes, shown: list[Layer], *, point: bool = True, median: bool = False, iso_f1: bool | Sequence[float] = False
 ) -> list[Any]:
     """Draw bands and curves with the frame around them; return what the legend may show of each."""
     if median and not all("median" in layer.data for layer in shown):
         raise ValueError("`median` isn't in a band of the whole curve, which is made without draws; leave it out.")
     space = space_of(shown)
-    frame(ax, LONG_NAMES[space.x], LONG_NAMES[space.y], np.array([[-_EDGE, 1.0 + _EDGE]] * 2))
+    frame(ax, LONG_NAMES[space.x], LONG_NAMES[space.y], unit_limits())
     draw_lines(ax, space.name, iso_f1, lambda x, y: _off_curves(ax, shown, space, x, y))
     found = []
     for layer in shown:
-        depth = _DEPTHS[len(shown) > _FEW]
-        band = _draw_band(ax, layer, space.x, depth)
-        _draw_beyond(ax, layer, space, depth)
+        band = _draw_band(ax, layer, space, _DEPTHS[len(shown) > _FEW])
         lines = _draw_lines(ax, layer, space, point=point, median=median)
         found.append(lines[0] if lines else band)
     if space.name == "roc":
@@ -249,12 +199,16 @@ def _bounds(data: xr.Dataset, x: str) -> tuple[Array, Array, Array]:
     return data[x].values, band.sel({CI_BOUND: "lower"}).values, band.sel({CI_BOUND: "upper"}).values
 
 
-def _draw_band(ax: "Axes", layer: Layer, x: str, depth: float = _DEPTHS[0]) -> Any:
-    """Fill a band, which ends where it isn't known."""
-    return _fill(ax, layer.color, depth, _BAND, *_bounds(layer.data, x))
+def _draw_band(ax: Axes, layer: Layer, space: Space, depth: float) -> Any:
+    """Fill a band, which ends where it isn't known, and paler what a curve's says beyond, because it is monotone."""
+    bounds = _bounds(layer.data, space.x)
+    band = _fill(ax, layer.color, depth, _BAND, *bounds)
+    for side in _beyond(space, *bounds) if "difference" not in layer.data.attrs else []:
+        _fill(ax, layer.color, _PALER * depth, _BEYOND, *side)
+    return band
 
 
-def _fill(ax: "Axes", color: str, depth: float, gid: str, at: Array, lower: Array, upper: Array) -> Any:
+def _fill(ax: Axes, color: str, depth: float, gid: str, at: Array, lower: Array, upper: Array) -> Any:
     """Fill between two bounds, which are drawn; the ends of the stretch are not."""
     from matplotlib.collections import LineCollection
     from matplotlib.colors import to_rgba
@@ -262,12 +216,6 @@ def _fill(ax: "Axes", color: str, depth: float, gid: str, at: Array, lower: Arra
     edges = [np.stack([at, bound], -1) for bound in (lower, upper)]
     ax.add_collection(LineCollection(edges, colors=[to_rgba(color, 3.5 * depth)], linewidths=0.7, zorder=1.3))
     return ax.fill_between(at, lower, upper, facecolor=to_rgba(color, depth), linewidth=0.0, zorder=1.3, gid=gid)
-
-
-def _draw_beyond(ax: "Axes", layer: Layer, space: Space, depth: float) -> None:
-    """Fill what a band says beyond its stretch, because a ROC curve is monotone."""
-    for side in _beyond(space, *_bounds(layer.data, space.x)):
-        _fill(ax, layer.color, _PALER * depth, _BEYOND, *side)
 
 
 def _beyond(space: Space, x: Array, lower: Array, upper: Array) -> list[tuple[Array, Array, Array]]:
@@ -292,7 +240,7 @@ def _beyond(space: Space, x: Array, lower: Array, upper: Array) -> list[tuple[Ar
     return [side for side, missing in zip(found, (first > 0, last < len(x) - 1), strict=True) if missing]
 
 
-def _draw_lines(ax: "Axes", layer: Layer, space: Space, *, point: bool, median: bool) -> list[Any]:
+def _draw_lines(ax: Axes, layer: Layer, space: Space, *, point: bool, median: bool) -> list[Any]:
     """Draw the curve of the items and the posterior median."""
     x, found = layer.data[space.x].values, []
     if point:
@@ -310,7 +258,7 @@ def _draw_lines(ax: "Axes", layer: Layer, space: Space, *, point: bool, median: 
     return found
 
 
-def _off_curves(ax: "Axes", shown: list[Layer], space: Space, x: Array, y: Array) -> Array:
+def _off_curves(ax: Axes, shown: list[Layer], space: Space, x: Array, y: Array) -> Array:
     """Return how clear of curves points are; within a band less so."""
     scale = np.array([np.ptp(ax.get_xlim()), np.ptp(ax.get_ylim())])
     clear = np.full(x.shape, CLEAR)
@@ -332,12 +280,11 @@ def statement_of(data: xr.Dataset) -> str:
     return f"{percent(float(data.attrs['ci_prob']))}, {data.attrs['statement']}"
 
 
-def _draw_legend(ax: "Axes", shown: list[Layer], *, point: bool, median: bool) -> None:
+def _draw_legend(ax: Axes, shown: list[Layer], *, point: bool, median: bool) -> None:
     """Say which curve is whose, and what the bands are bands of."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-    alone = len(shown) == 1 and not shown[0].name
     color = shown[0].color if len(shown) == 1 else "0.35"
     statements = [statement_of(layer.data) for layer in shown]
     same = len(set(statements)) == 1
@@ -349,18 +296,15 @@ def _draw_legend(ax: "Axes", shown: list[Layer], *, point: bool, median: bool) -
         marks.append(Line2D([], [], color=color, linestyle=style, linewidth=1.6, label="empirical curve"))
     if median:
         marks.append(Line2D([], [], color=color, **_MEDIAN, label="posterior median"))
-    names = [] if alone else [
-        Line2D([], [], color=one.color, linestyle=one.style, linewidth=1.6,
-               label=one.name if same else f"{one.name}:\n{statement}")
-        for one, statement in zip(shown, statements, strict=True)
-    ]  # fmt: skip
+    of_bands = [f"{one.name}:\n{said}" for one, said in zip(shown, statements, strict=True)]
+    names = name_handles(shown, [one.name for one in shown] if same else of_bands)
     if same:
         draw_legend(ax, statements[0], names, marks)
     else:
         list_legend(ax, None, handles=names + marks)
 
 
-def _draw_difference(ax: "Axes", data: xr.Dataset, space: Space, *, point: bool, median: bool) -> None:
+def _draw_difference(ax: Axes, data: xr.Dataset, space: Space, *, point: bool, median: bool) -> None:
     """Draw the difference of two curves with its band."""
     from matplotlib.ticker import MaxNLocator
 
@@ -369,12 +313,10 @@ def _draw_difference(ax: "Axes", data: xr.Dataset, space: Space, *, point: bool,
     layer = Layer("", data.compute(), "#333333", "-")
     first, second = json.loads(str(data.attrs["difference"]))
     ax.axhline(0.0, color="0.6", linewidth=0.9, linestyle=":", zorder=1.4)
-    _draw_band(ax, layer, space.x)
+    _draw_band(ax, layer, space, _DEPTHS[0])
     _draw_lines(ax, layer, space, point=point, median=median)
-    ax.set_xlim(-_EDGE, 1.0 + _EDGE)
-    ax.set_xlabel(LONG_NAMES[space.x])
+    ax.set_xlim(*unit_limits()[0])
     long = len(f"{first}{second}") > _LONG
-    ax.set_ylabel(f"{first}\nminus {second}" if long else f"{first} minus {second}")
+    open_frame(ax, LONG_NAMES[space.x], f"{first}\nminus {second}" if long else f"{first} minus {second}")
     ax.yaxis.set_major_locator(MaxNLocator(5))
     ax.set_title(f"Difference: {statement_of(data)}", loc="left", fontsize="small")
-    ax.spines[["top", "right"]].set_visible(False)

@@ -1,57 +1,44 @@
 """Metrics against the prevalence, and net benefit against the threshold probability."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from bayescm.data import validate
 from bayescm.data.schema import CI_BOUND, METRIC, THRESHOLD
-from bayescm.metrics import resolve
-from bayescm.plots.checks import require
-from bayescm.plots.densities import COLORS, STYLES
+from bayescm.planning.net_benefit import decision_curve
+from bayescm.planning.prevalences import at_prevalences
+from bayescm.plots.checks import answer_of
+from bayescm.plots.frames import Axes, draw_band, draw_reference, list_legend, new_axes, open_frame, two_axes
+from bayescm.plots.layers import COLORS, STYLES, batch_labels, parts, selected, tell_apart
 from bayescm.plots.letters import as_written
 from bayescm.plots.nomogram import draw_nomogram
-from bayescm.plots.planes import batch_labels, list_legend, new_axes
 from bayescm.results.names import metric_names
 from bayescm.results.writing import percent
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-Array = NDArray[np.float64]
-
 _BELOW, _EDGE = 0.35, 0.04  # how far below 0 net benefit is shown at most and at least, as shares of how far above
-_DEPTH = 0.16
 _SHOWN_PREVALENCES = 3
 _SAME = 1e-9  # net benefits of calling all positive that differ by less are one line
 
 
-class _Line(NamedTuple):
-    """A line with its band: a name and a Dataset over one dim."""
-
-    name: str
-    data: xr.Dataset
-
-
 @as_written
 def plot_prevalence(
-    data: xr.Dataset,
+    data: xr.Dataset | xr.DataTree,
     *,
     metrics: str | Sequence[str] | None = None,
     kind: str = "band",
     log: bool = False,
     mark: bool = True,
-    ax: "Axes | None" = None,
-) -> "Axes":
+    ax: Axes | None = None,
+) -> Axes:
     """Draw metrics against the prevalence, with their bands; or both predictive values at one, as a nomogram.
 
     Parameters
     ----------
-    data : xarray.Dataset
-        From :func:`bayescm.at_prevalences`, with at most one batch dim.
+    data : xarray.Dataset or xarray.DataTree
+        From :func:`bayescm.at_prevalences`, with at most one batch dim; or a model's draws.
     metrics : str or sequence of str, optional
         Which of its metrics; with the batch at most eight lines. Default: all.
     kind : {"band", "nomogram"}
@@ -98,26 +85,27 @@ def plot_prevalence(
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['positive result: 0.22 (0.12 to 0.42)', 'negative result: 0.0017 (0.0009 to 0.0029)']
     """
-    require("data", data, "bayescm.at_prevalences", (METRIC, "prevalence_distribution", "median", "interval"))
+    has = (METRIC, "prevalence_distribution", "median", "interval")
+    data = answer_of(at_prevalences, data, has, metrics=metrics)
     if validate.choice("kind", kind, ("band", "nomogram")) == "nomogram":
         return draw_nomogram(data, ax)
-    shown = _chosen(data, metrics)
+    shown = data if metrics is None else selected(data, "metrics", metrics)
     lines = _lines(shown, "prevalence", METRIC)
     ax = new_axes(ax, (6.4, 4.2))
     handles = []
-    for i, line in enumerate(lines):
-        known = line.data["prevalence_distribution"].values == "known"
-        handles.append(_draw(ax, line.name, line.data.isel(prevalence=np.flatnonzero(known)), "prevalence", i))
+    for i, (name, line) in enumerate(lines):
+        known = line["prevalence_distribution"].values == "known"
+        handles.append(_draw(ax, name, line.isel(prevalence=np.flatnonzero(known)), "prevalence", i))
         if not known.all():
-            _draw_points(ax, line.data.isel(prevalence=np.flatnonzero(~known)), "prevalence", COLORS[i])
+            _draw_points(ax, line.isel(prevalence=np.flatnonzero(~known)), "prevalence", COLORS[i])
     observed = np.unique(data["observed_prevalence"].values)
     if mark and len(observed) <= _SHOWN_PREVALENCES:
-        handles += [_mark(ax, float(value)) for value in observed[np.isfinite(observed)]]
+        values = observed[np.isfinite(observed)]
+        handles += [draw_reference(ax, value, f"prevalence of the counts: {value:.2g}") for value in values]
     if log:
         ax.set_xscale("log")
-    ax.set_xlabel("Prevalence")
-    ax.set_ylabel(metric_names(shown)[0].replace("_", " ") if shown.sizes[METRIC] == 1 else "metric")
-    ax.spines[["top", "right"]].set_visible(False)
+    only = metric_names(shown)[0].replace("_", " ")
+    open_frame(ax, "Prevalence", only if shown.sizes[METRIC] == 1 else "metric")
     together = bool(shown["simultaneous"].all())
     title = f"median with {percent(float(data.attrs['ci_prob']))} band, "
     title += "all prevalences together" if together else "pointwise: each prevalence alone"
@@ -126,7 +114,7 @@ def plot_prevalence(
 
 
 @as_written
-def plot_decision_curve(data: xr.Dataset, *, ax: "Sequence[Axes] | None" = None) -> Any:
+def plot_decision_curve(data: xr.Dataset, *, ax: Sequence[Axes] | None = None) -> Any:
     """Draw net benefit against the threshold probability, and how probable it is that the classifier is useful.
 
     Parameters
@@ -154,95 +142,57 @@ def plot_decision_curve(data: xr.Dataset, *, ax: "Sequence[Axes] | None" = None)
     >>> [text.get_text() for text in upper.get_legend().get_texts()]
     ['classifier', 'all positive', 'all negative']
     """
-    require("data", data, "bayescm.decision_curve", ("probability_useful", "action", "median", "interval"))
-    if ax is not None and np.size(np.asarray(ax, dtype=object)) != 2:
-        raise ValueError(f"`ax` must be two Axes, for the net benefit and for P(useful); got {ax!r}.")
+    has = ("probability_useful", "action", "median", "interval")
+    data = answer_of(decision_curve, data, has)
     lines = _lines(data.sel(action=["classifier"]), THRESHOLD, "action")
-    if ax is None:
-        import matplotlib.pyplot as plt
-
-        options: dict[str, Any] = {"sharex": True, "height_ratios": [3, 1], "layout": "constrained"}
-        ax = plt.subplots(2, 1, figsize=(6.4, 5.4), **options)[1]
-    upper, lower = ax
+    upper, lower = two_axes(ax, 5.4, 3.0, "two Axes, for the net benefit and for P(useful)", width=6.4)
     everyone = _lines(data.sel(action=["all positive"]), THRESHOLD, "action")
-    if np.ptp([one.data["median"].values for one in everyone], axis=0).max() < _SAME:
+    if np.ptp([one["median"].values for _, one in everyone], axis=0).max() < _SAME:
         everyone = everyone[:1]
-    grey = [_draw(upper, "all positive", one.data, THRESHOLD, len(COLORS) - 1) for one in everyone]
+    grey = [_draw(upper, "all positive", one, THRESHOLD, len(COLORS) - 1) for _, one in everyone]
     handles = [_draw(upper, *line, THRESHOLD, i) for i, line in enumerate(lines)] + grey[:1]
     handles.append(upper.axhline(0.0, color="black", linewidth=1.2, linestyle=(0, (2, 2)), label="all negative"))
-    for i, line in enumerate(lines):
-        useful = line.data["probability_useful"].sortby(THRESHOLD)
+    for i, (_, line) in enumerate(lines):
+        useful = line["probability_useful"].sortby(THRESHOLD)
         marker = "o" if useful.size == 1 else ""
         style: Any = {"linestyle": STYLES[i % len(STYLES)], "marker": marker}
         lower.plot(useful[THRESHOLD], useful, color=COLORS[i], linewidth=1.6, **style)
-    bounds = np.stack([line.data["interval"].values for line in lines])
+    bounds = np.stack([line["interval"].values for _, line in lines])
     top = max(float(np.nanmax(bounds)), 1e-3) * 1.05
     upper.set_ylim(np.clip(float(np.nanmin(bounds)), -_BELOW * top, -_EDGE * top), top)
-    upper.set_ylabel("Net benefit")
     lower.set_ylim(-0.03, 1.03)
-    lower.set_ylabel("P(useful)")
-    lower.set_xlabel("Threshold probability")
-    for one in (upper, lower):
-        one.spines[["top", "right"]].set_visible(False)
+    open_frame(upper, y="Net benefit")
+    open_frame(lower, "Threshold probability", "P(useful)")
     list_legend(upper, f"median with {percent(float(data.attrs['ci_prob']))} band, pointwise", handles=handles, ncols=3)
     return np.array([upper, lower])
 
 
-def _chosen(data: xr.Dataset, metrics: str | Sequence[str] | None) -> xr.Dataset:
-    """Return the metrics that are wanted."""
-    if metrics is None:
-        return data
-    stored = [str(name) for name in data[METRIC].values]
-    given = [metrics] if isinstance(metrics, str) else validate.listed("metrics", metrics)
-    names = [name if name in stored else resolve([name], 2)[0].name for name in given]
-    missing = [name for name in names if name not in stored]
-    if missing or not names:
-        raise ValueError(f"`metrics` must be some of {', '.join(stored)}; got {metrics!r}.")
-    return data.sel({METRIC: names})
-
-
-def _lines(data: xr.Dataset, along: str, other: str) -> list[_Line]:
-    """Return every line: of each position of the batch and of the other dim, named after what differs."""
-    batch = [str(dim) for dim in data["median"].dims if dim not in (along, other)]
-    if len(batch) > 1:
-        raise ValueError(f"`data` must have at most one batch dim; got {batch}. Select one of the others.")
-    if not batch:
-        data, batch = data.expand_dims("_alone"), ["_alone"]
-    named = batch_labels(data[batch[0]].values) if data.sizes[batch[0]] > 1 else [""]
-    several = data.sizes[other] > 1 or named == [""]
-    labels = metric_names(data) if other == METRIC else data[other].values.tolist()
-    found = [
-        _Line(
-            f"{name} {str(label).replace('_', ' ') if several else ''}".strip(),
-            data.isel({batch[0]: i, other: j}).compute(),
-        )
-        for i, name in enumerate(named)
-        for j, label in enumerate(labels)
+def _lines(data: xr.Dataset, along: str, other: str) -> list[tuple[str, xr.Dataset]]:
+    """Return every line, over one dim: of each position of the batch and of the other dim, named after what differs."""
+    several = parts("", data, "median", (along, other, CI_BOUND), labels=lambda batch: batch_labels(batch.values))
+    called = metric_names(data) if other == METRIC else data[other].values.tolist()
+    alone = len(several) == 1
+    names = [label.replace("_", " ") if alone or len(called) > 1 else "" for label in called]
+    lines = [
+        (f"{'' if alone else name} {label}".strip(), one.isel({other: j}))
+        for name, one in several
+        for j, label in enumerate(names)
     ]
-    if len(found) >= len(COLORS) + (other == METRIC):
-        raise ValueError(f"`data` has {len(found)} lines, which can't be told apart; select some.")
-    return found
+    tell_apart(len(lines), "lines", len(COLORS) - (other != METRIC))
+    return lines
 
 
-def _draw(ax: "Axes", name: str, data: xr.Dataset, along: str, i: int) -> Any:
+def _draw(ax: Axes, name: str, data: xr.Dataset, along: str, i: int) -> Any:
     """Draw a line with its median and band."""
     if data.sizes[along] == 1:
         _draw_points(ax, data, along, COLORS[i])
     data = data.sortby(along)
-    x, bounds = data[along].values, data["interval"].transpose(CI_BOUND, along).values
-    style = STYLES[i % len(STYLES)] if i < len(COLORS) - 1 else "-"
-    ax.fill_between(x, *bounds, color=COLORS[i], alpha=_DEPTH, linewidth=0, zorder=1.3)
-    return ax.plot(x, data["median"].values, style, color=COLORS[i], linewidth=1.6, label=name, zorder=3)[0]
+    lower, upper = data["interval"].transpose(CI_BOUND, along).values
+    return draw_band(ax, data[along].values, (lower, data["median"].values, upper), i, name)
 
 
-def _draw_points(ax: "Axes", data: xr.Dataset, along: str, color: str) -> None:
+def _draw_points(ax: Axes, data: xr.Dataset, along: str, color: str) -> None:
     """Draw medians as circles with bars."""
     x, bounds = data[along].values, data["interval"].transpose(CI_BOUND, along).values
     ax.vlines(x, *bounds, color=color, linewidth=2.2, alpha=0.6, zorder=2)
     ax.plot(x, data["median"].values, "o", color=color, markerfacecolor="white", markersize=5.0, zorder=4)
-
-
-def _mark(ax: "Axes", prevalence: float) -> Any:
-    """Mark the prevalence of the counts."""
-    label = f"prevalence of the counts: {prevalence:.2g}"
-    return ax.axvline(prevalence, color="0.35", linestyle=(0, (4, 2)), linewidth=1, zorder=1.5, label=label)

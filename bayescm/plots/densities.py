@@ -1,24 +1,15 @@
 """Curves and ridges of distributions: how a picture of densities is drawn."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
-from bayescm.inference.metric_distributions import MetricDistribution
 from bayescm.metrics import available
+from bayescm.plots.frames import Axes, draw_interval, draw_reference, list_legend, open_frame
+from bayescm.plots.layers import COLORS, STYLES, Array
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-Array = NDArray[np.float64]
-Drawn = MetricDistribution | xr.Dataset
-
-COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#7F7F7F")
-"""Okabe and Ito's, which colour-blind people tell apart, without the yellow."""
-STYLES = ("-", "--", "-.", ":")
 _EDGE = 0.03  # share of a curve's length next to an infinite density that doesn't decide the height of the axis
 _INFINITE = 1.05  # mass of the last half cell over density times its length; 1/b for Beta(., b), 1 if finite
 _SHADED = 4  # curves that may be shaded over one another
@@ -33,14 +24,13 @@ class Curve(NamedTuple):
     claim: str
 
 
-def unlimited(dist: Drawn) -> bool:
+def unlimited(data: xr.Dataset) -> bool:
     """Say whether the metric has no upper limit."""
-    if isinstance(dist, MetricDistribution):
-        return not np.isfinite(dist.metric.upper)
-    return dist.attrs["metric"] in [metric.name for metric in available() if not np.isfinite(metric.upper)]
+    known = [metric.name for metric in available() if not np.isfinite(metric.upper)]
+    return bool(data.attrs.get("unlimited", data.attrs["metric"] in known))
 
 
-def log_ticks(ax: "Axes") -> None:
+def log_ticks(ax: Axes) -> None:
     """Make the axis logarithmic, with plain numbers where they are short."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
@@ -87,52 +77,83 @@ def _top(curve: Curve, x: Array, y: Array, edges: list[int]) -> float:
     return float(y[inside].max())
 
 
-def draw_curves(ax: "Axes", curves: list[Curve], kind: str, reference: float | None, *, log: bool) -> None:
+class Shape(NamedTuple):
+    """A density as it is drawn: a line, and below zero a bar between the ends of an interval, with marks on it."""
+
+    label: str
+    x: Array
+    y: Array
+    ends: tuple[float, float] | None = None
+    marks: Mapping[str, tuple[float, str]] = {}
+    filled: bool = False
+
+
+def draw_shapes(
+    ax: Axes, shapes: list[Shape], top: float, what: str, reference: tuple[float, str] | None = None
+) -> list[Any]:
+    """Draw densities over one another, with a value to compare with; return what the legend shows."""
+    step, handles = 0.06 * top, []
+    for i, shape in enumerate(shapes):
+        line = ax.plot(shape.x, shape.y, STYLES[i % len(STYLES)], color=COLORS[i], linewidth=1.8, label=shape.label)
+        handles += line
+        if shape.ends is None:
+            continue
+        if shape.filled and len(shapes) <= _SHADED:
+            inside = _inside(shape.x, *shape.ends)
+            alpha = 0.25 if len(shapes) == 1 else 0.12
+            height = np.interp(inside, shape.x, shape.y)
+            ax.fill_between(inside, height, color=COLORS[i], alpha=alpha, linewidth=0, zorder=1)
+        handles += _draw_bar(ax, shape.ends, shape.marks, -(i + 0.75) * step, COLORS[i])
+    if reference is not None:
+        handles.append(draw_reference(ax, *reference, within=True))
+    ax.axhline(0.0, color="0.6", linewidth=0.8, zorder=0)
+    ax.set_ylim(-(len(shapes) + 0.5) * step, top)
+    ax.set_yticks([tick for tick in ax.get_yticks() if 0.0 <= tick <= top] if what else [])
+    open_frame(ax, y=what)
+    return handles
+
+
+def draw_curves(
+    ax: Axes, curves: list[Curve], kind: str, reference: float | None, *, log: bool, title: str | None
+) -> None:
     """Draw densities or cumulative probabilities over one another, each with a bar for its interval below zero."""
-    density = kind == "pdf"
+    density, alone = kind == "pdf", len(curves) == 1
     drawn = [curve for curve in curves if not _known(curve)]
     edges = {id(c): _infinite_edges(c) if density and not log else [] for c in drawn}
     tops = [_top(c, *_heights(c, kind, log=log), edges[id(c)]) for c in drawn]
     top = max(tops, default=1.0) * (1.2 if any(edges.values()) else 1.06) if density else 1.03
-    step = 0.06 * top
-    alone = len(curves) == 1
-    handles: list[Any] = []
-    for i, curve in enumerate(curves):
-        color, style = COLORS[i], STYLES[i % len(STYLES)]
-        lower, upper = (float(bound) for bound in curve.data["interval"].values)
-        if _known(curve):
-            handles += ax.plot([lower, lower], [0.0, top], style, color=color, linewidth=1.8, label=_label(curve))
-        else:
-            x, y = _heights(curve, kind, log=log)
-            handles += ax.plot(x, y, style, color=color, linewidth=1.8, label=_label(curve))
-            if density and len(curves) <= _SHADED:
-                shown = _inside(x, lower, upper)
-                alpha = 0.25 if alone else 0.12
-                ax.fill_between(shown, np.interp(shown, x, y), color=color, alpha=alpha, linewidth=0, zorder=1)
-        marks = _draw_bar(ax, curve, -(i + 0.75) * step, color)
-        handles += marks if alone and drawn else []
     if not drawn and all(0.0 <= float(curve.data["mean"]) <= 1.0 for curve in curves):
         ax.set_xlim(-0.02, 1.02)
-    if reference is not None:
-        ax.plot([reference], [0.0], linestyle="none")  # so that the margin goes beyond it
-        line = ax.axvline(reference, color="0.35", linestyle=(0, (4, 2)), linewidth=1, zorder=1.5)
-        line.set_label(curves[0].claim if alone and curves[0].claim else f"reference {reference:g}")
-        handles.append(line)
-    ax.axhline(0.0, color="0.6", linewidth=0.8, zorder=0)
-    ax.set_ylim(-(len(curves) + 0.5) * step, top)
-    ax.set_yticks([tick for tick in ax.get_yticks() if 0.0 <= tick <= top])
     what = "density of the logarithm (base 10)" if log else "density"
-    ax.set_ylabel(what if density else "cumulative probability")
-    if density and not drawn:
-        ax.set_yticks([])
-        ax.set_ylabel("")
+    what = "cumulative probability" if not density else what if drawn else ""
+    shapes = [_shape(curve, kind, top, log=log, alone=alone) for curve in curves]
+    claim = curves[0].claim if alone else ""
+    line = None if reference is None else (reference, claim or f"reference {reference:g}")
+    handles = draw_shapes(ax, shapes, top, what, line)
     _note_edges(ax, curves, edges, top)
     if not log:
         _note_beyond(ax, drawn)
-    ax.spines[["top", "right"]].set_visible(False)
-    columns = 2 if alone else 1
-    place: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "ncols": columns}
-    ax.legend(handles=handles, frameon=False, fontsize="small", handlelength=2.6, **place)
+    list_legend(ax, title, handles=handles, ncols=2 if alone else 1, borderaxespad=0.5)
+
+
+def _shape(curve: Curve, kind: str, top: float, *, log: bool, alone: bool) -> Shape:
+    """Return how a distribution is drawn: a known number as a line up to the top."""
+    ends, known = _ends(curve), _known(curve)
+    x, y = (np.full(2, ends[0]), np.array([0.0, top])) if known else _heights(curve, kind, log=log)
+    return Shape(_label(curve), x, y, ends, _marks(curve, said=alone and not known), kind == "pdf" and not known)
+
+
+def _ends(curve: Curve) -> tuple[float, float]:
+    lower, upper = curve.data["interval"].values.tolist()
+    return lower, upper
+
+
+def _marks(curve: Curve, *, said: bool = False) -> dict[str, tuple[float, str]]:
+    """Return mean, median and value of the counts, with what the legend says of them."""
+    write = _writer(*_ends(curve))
+    values = {name: float(curve.data[name]) for name in ("mean", "median", "point")}
+    called = {"point": "value of the counts"}
+    return {name: (x, f"{called.get(name, name)} {write(x)}" if said else "") for name, x in values.items()}
 
 
 def _inside(x: Array, lower: float, upper: float) -> Array:
@@ -141,30 +162,27 @@ def _inside(x: Array, lower: float, upper: float) -> Array:
     return np.unique([*x[(x > ends[0]) & (x < ends[1])], *ends])
 
 
-def _draw_bar(ax: "Axes", curve: Curve, y: float, color: str) -> list[Any]:
-    """Draw interval, mean, median and value of the counts at a height; return the marks with their labels."""
-    data = curve.data
-    lower, upper = (float(bound) for bound in data["interval"].values)
-    write = _writer(lower, upper)
-    ax.plot([lower, upper], [y, y], color=color, linewidth=2.2, solid_capstyle="butt", alpha=0.6, zorder=2)
+def _draw_bar(
+    ax: Axes, ends: tuple[float, float], marks: Mapping[str, tuple[float, str]], y: float, color: str
+) -> list[Any]:
+    """Draw an interval with marks at a height; return those with labels."""
+    draw_interval(ax, ends, y, color)
     styles: dict[str, dict[str, Any]] = {
         "mean": {"marker": "o", "markersize": 5.0, "color": color},
         "median": {"marker": "o", "markersize": 5.0, "color": color, "markerfacecolor": "white"},
         "point": {"marker": "|", "markersize": 9.0, "color": "black", "markeredgewidth": 1.4},
     }
-    found = []
-    for name, style in styles.items():
-        value = float(data[name])
-        label = f"{'value of the counts' if name == 'point' else name} {write(value)}"
+    handles = []
+    for name, (value, label) in marks.items():
         seen = [value] if np.isfinite(value) else []
-        found += ax.plot(seen, [y] * len(seen), linestyle="none", label=label, zorder=3, **style)
-    return found
+        mark = ax.plot(seen, [y] * len(seen), linestyle="none", label=label or None, zorder=3, **styles[name])
+        handles += mark if label else []
+    return handles
 
 
 def _label(curve: Curve) -> str:
     """Say in the legend which distribution it is, and its interval."""
-    data = curve.data
-    lower, upper = (float(bound) for bound in data["interval"].values)
+    data, (lower, upper) = curve.data, _ends(curve)
     write = _writer(lower, upper)
     prefix = f"{curve.name}: " if curve.name else ""
     if _known(curve):
@@ -191,7 +209,7 @@ def _writer(lower: float, upper: float) -> Any:
     return write
 
 
-def _note_edges(ax: "Axes", curves: list[Curve], edges: Mapping[int, list[int]], top: float) -> None:
+def _note_edges(ax: Axes, curves: list[Curve], edges: Mapping[int, list[int]], top: float) -> None:
     """Say where densities are infinite and were cut off."""
     places: dict[int, float] = {}
     for curve in curves:
@@ -209,7 +227,7 @@ def _note_edges(ax: "Axes", curves: list[Curve], edges: Mapping[int, list[int]],
         ax.annotate("", (edge, top), (edge, 0.86 * top), arrowprops={"arrowstyle": "->", "color": "0.25"})
 
 
-def _note_beyond(ax: "Axes", curves: list[Curve]) -> None:
+def _note_beyond(ax: Axes, curves: list[Curve]) -> None:
     """Say how much lies beyond the right end of a linear axis that was cut."""
     if not any(_cut(curve) for curve in curves):
         return
@@ -227,10 +245,12 @@ def _cut(curve: Curve) -> bool:
     return unlimited(curve.data) and 1.0 - float(curve.data["cdf"].values[-1]) > _BEYOND
 
 
-def draw_ridges(ax: "Axes", curves: list[Curve], kind: str, reference: float | None, *, log: bool) -> None:
+def draw_ridges(
+    ax: Axes, curves: list[Curve], kind: str, reference: float | None, *, log: bool, title: str | None
+) -> None:
     """Draw densities below one another, each scaled to the same height, and what is said of the reference beside."""
     for i, curve in enumerate(curves):
-        lower, upper = (float(bound) for bound in curve.data["interval"].values)
+        lower, upper = _ends(curve)
         if _known(curve):
             ax.plot([lower, lower], [i, i - 0.85], color=COLORS[0], linewidth=1.8)
         else:
@@ -241,11 +261,11 @@ def draw_ridges(ax: "Axes", curves: list[Curve], kind: str, reference: float | N
             shown = _inside(x, lower, upper)
             ax.fill_between(shown, baseline, np.interp(shown, x, height), color=COLORS[0], alpha=0.4, linewidth=0)
             ax.plot(x, height, color=COLORS[0], linewidth=1.2)
-        _draw_bar(ax, curve, float(i), COLORS[0])
+        _draw_bar(ax, (lower, upper), _marks(curve), float(i), COLORS[0])
         if curve.claim:
             ax.text(1.01, i, curve.claim.partition("=")[2], transform=ax.get_yaxis_transform(), fontsize="small")
     if reference is not None:
-        ax.axvline(reference, color="0.35", linestyle=(0, (4, 2)), linewidth=1, zorder=1.5)
+        draw_reference(ax, reference)
     claim = next((curve.claim.partition("=")[0] for curve in curves if curve.claim), "")
     ax.text(1.01, -1.0, claim, transform=ax.get_yaxis_transform(), fontsize="small")
     ax.set_yticks(range(len(curves)), [curve.name for curve in curves])
@@ -254,3 +274,4 @@ def draw_ridges(ax: "Axes", curves: list[Curve], kind: str, reference: float | N
     ax.set_axisbelow(True)
     ax.tick_params(axis="y", length=0)
     ax.spines[["top", "right", "left"]].set_visible(False)
+    ax.set_title(title or "", loc="left", fontsize="small")

@@ -1,7 +1,7 @@
 """CurveDisplay: a curve with its uncertainty in the habit of scikit-learn's displays, without importing it."""
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack
 
 import numpy as np
 import xarray as xr
@@ -14,17 +14,34 @@ from bayescm.data.schema import CHAIN, DRAW
 from bayescm.distributions.sample import bounds
 from bayescm.plots.areas import posterior_of
 from bayescm.plots.curves import bands_on, curve_layers, draw_curves, statement_of
+from bayescm.plots.frames import Axes, list_legend, new_axes
 from bayescm.plots.letters import formulas, write
-from bayescm.plots.planes import list_legend, new_axes
 from bayescm.priors.concentrations import PrevalenceLike
 from bayescm.results.writing import decimals_of
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
 _AREAS = {"roc": ("AUC", "auc"), "pr": ("AP", "average_precision")}
 _METHODS = ("predict_proba", "decision_function")
+_OF_BAND = ("space", "kind", "ci_prob")
+_OF_POSTERIOR = ("prior", "prevalence", "random_seed", "pos_label")
+
+
+class CurveOptions(TypedDict, total=False):
+    """What every door of CurveDisplay takes."""
+
+    space: str
+    kind: str
+    ci_prob: float
+    prior: str | float | None
+    prevalence: PrevalenceLike
+    random_seed: int | np.random.Generator | None
+    pos_label: Label | None
+    color: Any
+    point: bool
+    median: bool
+    iso_f1: bool | Sequence[float]
 
 
 class CurveDisplay:
@@ -60,7 +77,7 @@ class CurveDisplay:
     'mine (AUC = 0.8... [0.5..., 0.9...])'
     """
 
-    ax_: "Axes"
+    ax_: Axes
     figure_: "Figure | SubFigure"
 
     def __init__(
@@ -71,7 +88,7 @@ class CurveDisplay:
         self._name: str | None = None
 
     def plot(
-        self, ax: "Axes | None" = None, *, name: str | None = None, color: Any = None, **kwargs: Any
+        self, ax: Axes | None = None, *, name: str | None = None, color: Any = None, **kwargs: Any
     ) -> "CurveDisplay":
         """Draw the curve.
 
@@ -136,27 +153,22 @@ class CurveDisplay:
         y_true: ArrayLike,
         y_score: Any,
         *,
-        space: str = "roc",
-        kind: str = "simultaneous",
-        ci_prob: float = 0.95,
-        prior: str | float | None = None,
-        prevalence: PrevalenceLike = None,
         name: str | None = None,
-        ax: "Axes | None" = None,
-        random_seed: int | np.random.Generator | None = None,
-        pos_label: Label | None = None,
-        **kwargs: Any,
+        ax: Axes | None = None,
+        **options: Unpack[CurveOptions],
     ) -> Self:
         """Draw the curve of scores.
 
         Parameters
         ----------
-        y_true, y_score, prior, prevalence, random_seed, pos_label
+        y_true, y_score
             As in :func:`bayescm.curve_posterior`. With several systems there is a curve for each.
-        space, kind, ci_prob
-            As in :func:`bayescm.curve_band`.
-        name, ax, **kwargs
+        name, ax
             As in :meth:`plot`.
+        **options
+            `prior`, `prevalence`, `random_seed` and `pos_label` of :func:`bayescm.curve_posterior`; `space` ("roc" or
+            "pr"), `kind` and `ci_prob` of :func:`bayescm.curve_band`; `color`, `point`, `median` and `iso_f1` of
+            :meth:`plot`.
 
         Returns
         -------
@@ -170,10 +182,7 @@ class CurveDisplay:
         >>> display.band.attrs["statement"]
         'simultaneous at 91 values of recall from 0.05 to 0.95'
         """
-        return cls._drawn(
-            y_true, y_score, {"space": space, "kind": kind, "ci_prob": ci_prob}, {"ax": ax, "name": name, **kwargs},
-            prior=prior, prevalence=prevalence, random_seed=random_seed, pos_label=pos_label,
-        )  # fmt: skip
+        return cls._drawn(y_true, y_score, options, name, ax)
 
     @classmethod
     def from_estimator(
@@ -183,16 +192,9 @@ class CurveDisplay:
         y: ArrayLike,
         *,
         response_method: str = "auto",
-        pos_label: Label | None = None,
-        space: str = "roc",
-        kind: str = "simultaneous",
-        ci_prob: float = 0.95,
-        prior: str | float | None = None,
-        prevalence: PrevalenceLike = None,
         name: str | None = None,
-        ax: "Axes | None" = None,
-        random_seed: int | np.random.Generator | None = None,
-        **kwargs: Any,
+        ax: Axes | None = None,
+        **options: Unpack[CurveOptions],
     ) -> Self:
         """Draw the curve of a fitted classifier of two classes.
 
@@ -206,12 +208,11 @@ class CurveDisplay:
             Actual labels.
         response_method : {"auto", "predict_proba", "decision_function"}
             Where scores come from; "auto": the first of both that it has.
-        pos_label : str, int or bool, optional
-            The positive class. Default: as in :func:`bayescm.confusion_matrix`, from ``classes_``.
-        space, kind, ci_prob, prior, prevalence, ax, random_seed, **kwargs
-            As in :meth:`from_predictions`.
         name : str, optional
             In the legend; default: that of the estimator's class.
+        ax, **options
+            As in :meth:`from_predictions`; `pos_label` is by default as in :func:`bayescm.confusion_matrix`, from
+            ``classes_``.
 
         Returns
         -------
@@ -238,12 +239,8 @@ class CurveDisplay:
         >>> display.ax_.get_legend().get_texts()[0].get_text().split(" (")[0]
         'Sign'
         """
-        score, classes, positive = _response(estimator, X, response_method, pos_label)
-        name = type(estimator).__name__ if name is None else name
-        return cls._drawn(
-            y, score, {"space": space, "kind": kind, "ci_prob": ci_prob}, {"ax": ax, "name": name, **kwargs},
-            prior=prior, prevalence=prevalence, random_seed=random_seed, pos_label=positive, labels=classes,
-        )  # fmt: skip
+        score, classes, options["pos_label"] = _response(estimator, X, response_method, options.get("pos_label"))
+        return cls._drawn(y, score, options, type(estimator).__name__ if name is None else name, ax, labels=classes)
 
     @classmethod
     def from_cv_results(
@@ -253,16 +250,9 @@ class CurveDisplay:
         y: ArrayLike,
         *,
         response_method: str = "auto",
-        pos_label: Label | None = None,
-        space: str = "roc",
-        kind: str = "simultaneous",
-        ci_prob: float = 0.95,
-        prior: str | float | None = None,
-        prevalence: PrevalenceLike = None,
         name: str | None = None,
-        ax: "Axes | None" = None,
-        random_seed: int | np.random.Generator | None = None,
-        **kwargs: Any,
+        ax: Axes | None = None,
+        **options: Unpack[CurveOptions],
     ) -> Self:
         """Draw a curve for every fold of a cross-validation.
 
@@ -274,7 +264,7 @@ class CurveDisplay:
             What was cross-validated.
         y : array_like of shape (n,)
             Actual labels.
-        response_method, pos_label, space, kind, ci_prob, prior, prevalence, name, ax, random_seed, **kwargs
+        response_method, name, ax, **options
             As in :meth:`from_estimator`.
 
         Returns
@@ -310,24 +300,29 @@ class CurveDisplay:
             )
         tests = [np.asarray(test) for test in cv_results["indices"]["test"]]
         rows = X if hasattr(X, "shape") else np.asarray(X)
-        found = [
+        pos_label = options.get("pos_label")
+        scored = [
             _response(one, rows.iloc[test] if hasattr(rows, "iloc") else rows[test], response_method, pos_label)
             for one, test in zip(cv_results["estimator"], tests, strict=True)
         ]
+        _, classes, options["pos_label"] = scored[0]
         folds = {"fold": np.repeat(np.arange(len(tests)), list(map(len, tests)))}
-        return cls._drawn(
-            np.asarray(y)[np.concatenate(tests)], np.concatenate([score for score, _, _ in found]),
-            {"space": space, "kind": kind, "ci_prob": ci_prob}, {"ax": ax, "name": name, **kwargs}, by=folds,
-            prior=prior, prevalence=prevalence, random_seed=random_seed, pos_label=found[0][2], labels=found[0][1],
-        )  # fmt: skip
+        truth, scores = np.asarray(y)[np.concatenate(tests)], np.concatenate([score for score, _, _ in scored])
+        return cls._drawn(truth, scores, options, name, ax, labels=classes, by=folds)
 
     @classmethod
-    def _drawn(cls, y_true: Any, y_score: Any, band: dict[str, Any], plot: dict[str, Any], **posterior: Any) -> Self:
+    def _drawn(
+        cls, y_true: Any, y_score: Any, options: CurveOptions, name: str | None, ax: Axes | None, **more: Any
+    ) -> Self:
         """Draw curves, after the options of the picture are known to be right."""
-        _known_options({name: value for name, value in plot.items() if name not in ("ax", "name", "color")})
-        made = cls(curve_posterior(y_true, y_score, **posterior), **band)
-        made._name = plot["name"]
-        made.plot(**plot)
+        given: dict[str, Any] = dict(options)
+        band, posterior = (
+            {name: given.pop(name) for name in names if name in given} for names in (_OF_BAND, _OF_POSTERIOR)
+        )
+        _known_options({key: value for key, value in given.items() if key != "color"})
+        made = cls(curve_posterior(y_true, y_score, **posterior, **more), **band)
+        made._name = name
+        made.plot(ax, **given)
         return made
 
 

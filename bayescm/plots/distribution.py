@@ -1,21 +1,22 @@
 """The exact distribution of a metric as a curve, of one matrix or of several."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import xarray as xr
 
 from bayescm.data import validate
 from bayescm.data.schema import CI_BOUND
-from bayescm.inference.metric_distributions import MetricDistribution
-from bayescm.plots.checks import refuse
-from bayescm.plots.densities import COLORS, Curve, Drawn, draw_curves, draw_ridges, log_ticks, unlimited
+from bayescm.inference.metric_distributions import MetricDistribution, metric_distribution
+from bayescm.metrics import MetricLike
+from bayescm.plots.checks import asked, require
+from bayescm.plots.densities import Curve, draw_curves, draw_ridges, log_ticks, unlimited
+from bayescm.plots.frames import Axes, new_axes
+from bayescm.plots.layers import batch_labels, named, parts, tell_apart
 from bayescm.plots.letters import as_written
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
+Drawn = MetricDistribution | xr.Dataset
 _SHORT = {
     "matthews_correlation": "MCC",
     "negative_predictive_value": "NPV",
@@ -29,25 +30,26 @@ _GRID = 257
 
 @as_written
 def plot_distribution(
-    data: Drawn | Mapping[str, Drawn] | Sequence[Drawn],
+    data: Drawn | xr.DataTree | Mapping[str, Drawn | xr.DataTree] | Sequence[Drawn],
     *,
-    ax: "Axes | None" = None,
+    metric: MetricLike | None = None,
     kind: str = "pdf",
     reference: float | None = None,
     ci_prob: float | None = None,
     ci_kind: str | None = None,
     log: bool | None = None,
-) -> "Axes":
+    ax: Axes | None = None,
+) -> Axes:
     """Draw the exact distribution of a metric: its curve, interval, mean and median, and the value of the counts.
 
     Parameters
     ----------
-    data : MetricDistribution, xarray.Dataset, or several of these
+    data : MetricDistribution, xarray.Dataset, xarray.DataTree, or several of these
         From :func:`bayescm.metric_distribution`, or its ``to_dataset()``, with at most one batch dim: the systems are
         drawn over one another. A mapping of names to distributions, or a sequence, compares prior and posterior, two
-        models, or metrics that share a scale.
-    ax : matplotlib.axes.Axes, optional
-        Default: a new figure.
+        models, or metrics that share a scale. A tree is a model's draws, of which `metric` is drawn.
+    metric : str, Metric or callable, optional
+        Of a tree, as in :func:`bayescm.metric_distribution`.
     kind : {"pdf", "cdf", "ridge"}
         Density, cumulative probability, or one density below another, each scaled to the same height, for more than
         eight distributions.
@@ -61,6 +63,8 @@ def plot_distribution(
     log : bool, optional
         Logarithmic axis, with the density of the logarithm, so that areas are still probabilities. Default: for metrics
         without an upper limit (likelihood ratios, odds ratio).
+    ax : matplotlib.axes.Axes, optional
+        Default: a new figure.
 
     Returns
     -------
@@ -85,35 +89,22 @@ def plot_distribution(
     >>> print(ax.get_legend().get_texts()[-1].get_text())
     P(MCC > 0.5) = 0.974
     """
-    import matplotlib.pyplot as plt
-
     validate.choice("kind", kind, ("pdf", "cdf", "ridge"))
     if reference is not None:
         reference = validate.number("reference", reference, -np.inf, np.inf)
-    dists = _named(data)
-    _check(dists, kind)
-    log = _scale(dists, log)
+    curves = [curve for one in _named(data, metric) for curve in _curves(*one, (ci_prob, ci_kind), reference, log=log)]
+    log = _check(curves, kind, log)
     if log and reference is not None and reference <= 0:
         raise ValueError(f"`reference` must be above 0 on a logarithmic axis; got {reference:g}. Give log=False.")
-    curves = [
-        curve for name, dist in dists.items() for curve in _curves(name, dist, (ci_prob, ci_kind), reference, log=log)
-    ]
-    if ax is None:
-        rows = 2 if len(curves) == 1 else len(curves)
-        size = (6.4, 3.1 + 0.21 * rows) if kind != "ridge" else (6.8, 1.2 + 0.3 * len(curves))
-        _, ax = plt.subplots(figsize=size, layout="constrained")
-    draw = draw_ridges if kind == "ridge" else draw_curves
-    draw(ax, curves, kind, reference, log=log)
+    number, ridges = len(curves), kind == "ridge"
+    ax = new_axes(ax, (6.8, 1.2 + 0.3 * number) if ridges else (6.4, 3.1 + 0.21 * max(number, 2)))
+    title = _marks(curves, dark=ridges) if number > 1 or ridges else None
+    draw = draw_ridges if ridges else draw_curves
+    draw(ax, curves, kind, reference, log=log, title=title)
     if log:
         log_ticks(ax)
     titles = dict.fromkeys(str(curve.data.attrs["title"]) for curve in curves)
     ax.set_xlabel(next(iter(titles)) if len(titles) == 1 else "value of the metric")
-    if kind == "ridge":
-        ax.set_title(_marks(curves, dark=True), loc="left", fontsize="small")
-    elif len(curves) > 1:
-        legend: Any = ax.get_legend()
-        legend.set_title(_marks(curves), {"size": "small"})
-        legend.set_alignment("left")
     return ax
 
 
@@ -124,62 +115,47 @@ def _marks(curves: list[Curve], *, dark: bool = False) -> str:
     return f"{shade}\u25cf mean   \u25cb median   | value of the counts"
 
 
-def _named(distribution: Any) -> dict[str, Drawn]:
-    """Return the distributions by name."""
-    if isinstance(distribution, MetricDistribution | xr.Dataset):
-        dists = {"": distribution}
-    elif isinstance(distribution, Mapping):
-        dists = {str(name): dist for name, dist in distribution.items()}
-    else:
-        several = list(distribution) if isinstance(distribution, Sequence) else [distribution]
-        _check_type(several)
-        titles = [_title(dist) for dist in several]
-        if len(set(titles)) < len(titles):
-            raise ValueError(
-                f"`data` has several distributions of one metric ({', '.join(titles)}); "
-                "give a mapping of names to them: {'prior': ..., 'posterior': ...}."
-            )
-        dists = dict(zip(titles, several, strict=True))
-    _check_type(list(dists.values()))
-    return dists
-
-
-def _check_type(dists: list[Any]) -> None:
-    for dist in dists:
-        made = isinstance(dist, xr.Dataset) and {"x", "pdf", "cdf", "interval"} <= set(dist) and "title" in dist.attrs
-        if not (made or isinstance(dist, MetricDistribution)):
-            wanted = "what bayescm.metric_distribution returns, its to_dataset(), or several of these"
-            refuse("data", dist, wanted)
-    if not dists:
+def _named(data: Any, metric: MetricLike | None) -> list[tuple[str, Drawn]]:
+    """Return the distributions by name; draws are asked for theirs."""
+    several = isinstance(data, Sequence)
+    pairs = [("", one) for one in data] if several else named(data, "distribution")
+    if not pairs:
         raise ValueError("`data` is empty; give at least one distribution.")
+    dists = [_distribution(one, metric) for _, one in pairs]
+    names = [_title(one) for one in dists] if several else [name for name, _ in pairs]
+    if len(set(names)) < len(names):
+        raise ValueError(
+            f"`data` has several distributions of one metric ({', '.join(names)}); "
+            "give a mapping of names to them: {'prior': ..., 'posterior': ...}."
+        )
+    return list(zip(names, dists, strict=True))
+
+
+def _distribution(dist: Any, metric: MetricLike | None) -> Drawn:
+    """Return a distribution as it is, and that of draws."""
+    if isinstance(dist, xr.DataTree):
+        if metric is None:
+            raise TypeError("`metric` must be given for draws, as in plot_distribution(tree, metric='f1'); got none.")
+        dist = asked(metric_distribution, dist, metric=metric)
+    if isinstance(dist, MetricDistribution):
+        return dist
+    of = "bayescm.metric_distribution or its to_dataset()"
+    require("data", dist, of, ("x", "pdf", "cdf", "interval"), ("title",))
+    if dist.sizes["grid"] < 3:
+        raise ValueError("`data` as a Dataset must have at least 3 points; give more to to_dataset(points=).")
+    stored: xr.Dataset = dist
+    return stored
 
 
 def _title(dist: Drawn) -> str:
     return str(dist.attrs["title"] if isinstance(dist, xr.Dataset) else dist.metric.title)
 
 
-def _check(dists: Mapping[str, Drawn], kind: str) -> None:
-    """Refuse more dims or more curves than can be drawn."""
-    total = 0
-    for dist in dists.values():
-        if isinstance(dist, xr.Dataset) and dist.sizes["grid"] < 3:
-            raise ValueError("`data` as a Dataset must have at least 3 points; give more to to_dataset(points=).")
-        point = dist["point"] if isinstance(dist, xr.Dataset) else dist.point
-        if point.ndim > 1:
-            raise ValueError(f"`data` must have at most one batch dim; got {list(point.dims)}. Select or stack first.")
-        total += point.size
-    if total == 0:
-        raise ValueError("`data` has a batch dim of size 0; give at least one system.")
-    if total > len(COLORS) and kind != "ridge":
-        raise ValueError(
-            f"`data` has {total} distributions, and more than {len(COLORS)} curves over one another can't be told "
-            "apart; select some, or take kind='ridge'."
-        )
-
-
-def _scale(dists: Mapping[str, Drawn], log: bool | None) -> bool:
-    """Say whether the axis is logarithmic."""
-    without = {_title(dist): unlimited(dist) for dist in dists.values()}
+def _check(curves: list[Curve], kind: str, log: bool | None) -> bool:
+    """Refuse curves that can't be drawn together; say whether the axis is logarithmic."""
+    if kind != "ridge":
+        tell_apart(len(curves), "distributions", or_else=", or take kind='ridge'")
+    without = {_title(curve.data): unlimited(curve.data) for curve in curves}
     if len(set(without.values())) > 1:
         raise ValueError(
             f"`data` mixes metrics with and without an upper limit ({', '.join(without)}); "
@@ -189,24 +165,18 @@ def _scale(dists: Mapping[str, Drawn], log: bool | None) -> bool:
 
 
 def _curves(
-    name: str, dist: Drawn, interval: tuple[float | None, str | None], reference: float | None, *, log: bool
+    name: str, dist: Drawn, interval: tuple[float | None, str | None], reference: float | None, *, log: bool | None
 ) -> list[Curve]:
     """Return the curves of one distribution: one for each system of its batch."""
     data = _stored(dist, interval) if isinstance(dist, xr.Dataset) else _evaluated(dist, interval, log=log)
-    claims = None
+    several = parts(name, data, "point", (), labels=lambda batch: batch_labels(batch.values))
+    claims = [""] * len(several)
     if reference is not None and isinstance(dist, MetricDistribution):
         short = _SHORT.get(dist.metric.name, dist.metric.title)
         text = f"P({short[0].lower() + short[1:] if short[1:2].islower() else short} > {reference:g})"
         pairs = zip(dist.sf(reference).values.flat, dist.cdf(reference).values.flat, strict=True)
         claims = [f"{text} {_probability(above, below)}" for above, below in pairs]
-    batch = data["point"].dims
-    if not batch:
-        return [Curve(name, data, claims[0] if claims else "")]
-    labels = [str(value) for value in data[batch[0]].values]
-    return [
-        Curve(f"{name} {label}".strip(), data.isel({batch[0]: i}), claims[i] if claims else "")
-        for i, label in enumerate(labels)
-    ]
+    return [Curve(*one, claim) for one, claim in zip(several, claims, strict=True)]
 
 
 def _stored(data: xr.Dataset, interval: tuple[float | None, str | None]) -> xr.Dataset:
@@ -220,11 +190,13 @@ def _stored(data: xr.Dataset, interval: tuple[float | None, str | None]) -> xr.D
     return data
 
 
-def _evaluated(dist: MetricDistribution, interval: tuple[float | None, str | None], *, log: bool) -> xr.Dataset:
+def _evaluated(dist: MetricDistribution, interval: tuple[float | None, str | None], *, log: bool | None) -> xr.Dataset:
     """Return the Dataset of a distribution, on a grid that suits the axis."""
     prob, ci_kind = interval
     data = dist.to_dataset(0.95 if prob is None else prob, "eti" if ci_kind is None else ci_kind)
-    if not (log or unlimited(dist)):
+    data = data.assign_attrs(unlimited=not np.isfinite(dist.metric.upper))
+    log = unlimited(data) if log is None else log
+    if not (log or unlimited(data)):
         return data
     low, high = (dist.ppf(end) for end in _ENDS)
     if log:

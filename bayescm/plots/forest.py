@@ -1,37 +1,38 @@
 """Forest of metrics: point, posterior mean and interval."""
 
 import textwrap
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import xarray as xr
 
 from bayescm.data import validate
 from bayescm.data.schema import CI_BOUND, METRIC
-from bayescm.plots.checks import require
+from bayescm.inference.summaries import summary
+from bayescm.plots.checks import answer_of
+from bayescm.plots.frames import Axes, new_axes
+from bayescm.plots.layers import batch_of
 from bayescm.plots.letters import as_written
 from bayescm.results.names import metric_names
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _ROOM = 0.7  # of a line, between the classes of two metrics
 
 
 @as_written
-def plot_forest(data: xr.Dataset, *, ax: "Axes | None" = None, reference: float | None = None) -> "Axes":
+def plot_forest(data: xr.Dataset | xr.DataTree, *, reference: float | None = None, ax: Axes | None = None) -> Axes:
     """Draw the intervals of metrics, one line each.
 
     Several systems stand side by side in colours; of one metric, below one another.
 
     Parameters
     ----------
-    data : xarray.Dataset
-        From :func:`bayescm.summary`, with at most one batch dim.
-    ax : matplotlib.axes.Axes, optional
-        Default: a new figure.
+    data : xarray.Dataset or xarray.DataTree
+        From :func:`bayescm.summary` or :func:`bayescm.replicate`, with at most one batch dim; or a model's draws, of
+        which the summary is drawn.
     reference : float, optional
         A value to compare with, drawn as a vertical line.
+    ax : matplotlib.axes.Axes, optional
+        Default: a new figure.
 
     Returns
     -------
@@ -49,27 +50,24 @@ def plot_forest(data: xr.Dataset, *, ax: "Axes | None" = None, reference: float 
     """
     import matplotlib.pyplot as plt
 
-    require(
-        "data", data, "bayescm.summary or bayescm.replicate", (METRIC, "mean", "point", "interval"),
-        ("ci_prob", "ci_kind"), call="bayescm.plot_forest(bayescm.summary(counts))",
+    data = answer_of(
+        summary, data, (METRIC, "mean", "point", "interval"), ("ci_prob", "ci_kind"),
+        call="bayescm.plot_forest(bayescm.summary(counts))",
     )  # fmt: skip
-    batch = [dim for dim in data["mean"].dims if dim != METRIC]
-    if len(batch) > 1:
-        raise ValueError(f"`data` must have at most one batch dim for a forest; got {batch}. Select or stack first.")
-    shown = _on_the_common_scale(data)
+    batch = batch_of(data, "mean", (METRIC,))
+    shown = on_the_common_scale(data)
     left_out = [str(name) for name in data[METRIC].values if name not in shown[METRIC].values]
-    systems = [str(value) for value in data[batch[0]].values] if batch else []
+    systems = [str(value) for value in data[batch].values] if batch else []
     title = "value"
     if systems and shown.sizes[METRIC] == 1:  # one metric of several systems: a line for each system
         title, names = metric_names(shown)[0], systems
         groups = [("", shown.isel({METRIC: 0}))]
     else:
         names = metric_names(shown)
-        groups = [(system, shown.isel({batch[0]: i})) for i, system in enumerate(systems)] or [("", shown)]
+        groups = [(system, shown.isel({batch: i})) for i, system in enumerate(systems)] or [("", shown)]
     rows = _rows(names)
-    if ax is None:
-        height = max(2.2, 0.27 * (rows[-1] + 1) * max(1, 0.6 * len(groups)) + 1.1)
-        _, ax = plt.subplots(figsize=(7.0 if len(groups) <= 8 else 8.5, height), layout="constrained")
+    height = max(2.2, 0.27 * (rows[-1] + 1) * max(1, 0.6 * len(groups)) + 1.1)
+    ax = new_axes(ax, (7.0 if len(groups) <= 8 else 8.5, height))
     offsets = np.linspace(-0.35, 0.35, len(groups)) if len(groups) > 1 else [0.0]
     palette = plt.get_cmap("turbo")
     if len(groups) > 1:
@@ -100,23 +98,23 @@ def _rows(names: list[str]) -> Any:
     return np.arange(len(names)) + np.cumsum([0.0, *apart])
 
 
-def _on_the_common_scale(summary: xr.Dataset) -> xr.Dataset:
+def on_the_common_scale(data: xr.Dataset) -> xr.Dataset:
     """Return the metrics whose intervals lie within [-1, 1]; all of them if none does."""
-    bounds = summary["interval"].transpose(METRIC, ...).values.reshape(summary.sizes[METRIC], -1)
+    bounds = data["interval"].transpose(METRIC, ...).values.reshape(data.sizes[METRIC], -1)
     inside = (np.abs(bounds) <= 1).all(axis=1)
-    return summary.isel({METRIC: np.flatnonzero(inside)}) if inside.any() else summary
+    return data.isel({METRIC: np.flatnonzero(inside)}) if inside.any() else data
 
 
-def _x_label(summary: xr.Dataset, title: str, left_out: list[str]) -> str:
-    kind = {"hdi": "highest-density", "eti": "equal-tailed"}[str(summary.attrs["ci_kind"])]
-    text = f"{title.replace('_', ' ')}, with {100 * float(summary.attrs['ci_prob']):g}% {kind} interval"
+def _x_label(data: xr.Dataset, title: str, left_out: list[str]) -> str:
+    kind = {"hdi": "highest-density", "eti": "equal-tailed"}[str(data.attrs["ci_kind"])]
+    text = f"{title.replace('_', ' ')}, with {100 * float(data.attrs['ci_prob']):g}% {kind} interval"
     if left_out:
         names = ", ".join(name.replace("_", " ") for name in left_out)
         text += "\n" + textwrap.fill(f"not shown (other scale): {names}", 75)
     return text
 
 
-def _draw_group(ax: "Axes", one: xr.Dataset, y: Any, color: Any, system: str) -> None:
+def _draw_group(ax: Axes, one: xr.Dataset, y: Any, color: Any, system: str) -> None:
     """Draw the lines and marks of one matrix."""
     lower, upper = (one["interval"].sel({CI_BOUND: bound}).values for bound in ("lower", "upper"))
     alone = not system

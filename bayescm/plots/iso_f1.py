@@ -2,17 +2,15 @@
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from bayescm.data import validate
-from bayescm.plots.planes import Array, Layer
+from bayescm.plots.frames import Axes
+from bayescm.plots.layers import Array, Layer
 from bayescm.plots.visuals import surface
 from bayescm.regions.grid import smooth
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _LABEL = np.array([0.11, 0.03])  # length and height, of the axes
 CLEAR = 0.5  # on the smooth scale: that far from a contour is as good as farther
@@ -31,13 +29,13 @@ class _Line(NamedTuple):
     along: Array
 
 
-def draw_iso_f1(ax: "Axes", shown: list[Layer], levels: list[float], wanted: bool | Sequence[float]) -> None:
+def draw_iso_f1(ax: Axes, shown: list[Layer], levels: list[float], wanted: bool | Sequence[float]) -> None:
     """Draw lines of equal F1 within the limits, each with its number where it is clear of contours and estimates."""
     values = smooth([0.0, *levels])
     draw_lines(ax, str(shown[0].data.attrs["space"]), wanted, lambda x, y: _off_surfaces(shown, values, x, y))
 
 
-def draw_lines(ax: "Axes", space: str, wanted: bool | Sequence[float], clearance: Clearance) -> None:
+def draw_lines(ax: Axes, space: str, wanted: bool | Sequence[float], clearance: Clearance) -> None:
     """Draw lines of equal F1 within the limits, each with its number where it is clearest of everything else."""
     if space != "pr":
         if not isinstance(wanted, bool):
@@ -109,7 +107,7 @@ def _off_surfaces(shown: list[Layer], values: Array, x: Array, y: Array) -> Arra
     return clear
 
 
-def _write(ax: "Axes", text: str, line: _Line, middle: float, side: float, limits: Array) -> None:
+def _write(ax: Axes, text: str, line: _Line, middle: float, side: float, limits: Array) -> None:
     """Write above or below a line."""
     along = middle + _LABEL[0] * np.array([-0.5, 0.0, 0.5])
     x = limits[0, 0] + np.interp(along, line.along, line.x) * np.ptp(limits[0])

@@ -1,18 +1,17 @@
 """A leaderboard whose ranks are uncertain."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import xarray as xr
 
+from bayescm.comparison.boards import leaderboard
 from bayescm.data import validate
 from bayescm.data.schema import SYSTEM
-from bayescm.plots.checks import require
+from bayescm.plots.checks import answer_of
+from bayescm.plots.frames import Axes, new_axes
+from bayescm.plots.layers import batch_labels
 from bayescm.plots.letters import as_written
-from bayescm.plots.planes import batch_labels, new_axes
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _SAID = 0.005  # the smallest probability that is written into its square
 _WRITTEN = 15  # most systems with numbers in the squares
@@ -20,19 +19,21 @@ _NAMED = 50  # most with names
 
 
 @as_written
-def plot_leaderboard(data: xr.Dataset, *, systems: int = 50, ax: "Axes | None" = None, cmap: str = "Blues") -> "Axes":
+def plot_leaderboard(
+    data: xr.Dataset | xr.DataTree, *, systems: int = 50, cmap: str = "Blues", ax: Axes | None = None
+) -> Axes:
     """Draw the probabilities of the ranks as a heat map, with the expected prizes on top.
 
     Parameters
     ----------
-    data : xarray.Dataset
-        From :func:`bayescm.leaderboard`.
+    data : xarray.Dataset or xarray.DataTree
+        From :func:`bayescm.leaderboard`; or a model's draws of several systems.
     systems : int
         How many to show at most, those with the best expected ranks; names are written of up to 50.
-    ax : matplotlib.axes.Axes, optional
-        Default: a new figure.
     cmap : str
         Colours of the probabilities: from 0 to 1, or, of more than 15 systems, to the largest, small ones enhanced.
+    ax : matplotlib.axes.Axes, optional
+        Default: a new figure.
 
     Returns
     -------
@@ -57,8 +58,8 @@ def plot_leaderboard(data: xr.Dataset, *, systems: int = 50, ax: "Axes | None" =
     """
     from matplotlib.colors import PowerNorm
 
-    require(
-        "data", data, "bayescm.leaderboard", ("rank_probability", "expected_rank", "tie_group"), ("method", "title"),
+    data = answer_of(
+        leaderboard, data, ("rank_probability", "expected_rank", "tie_group"), ("method", "title"),
         call="bayescm.plot_leaderboard(bayescm.leaderboard(systems))",
     )  # fmt: skip
     shown = min(validate.positive_integer("systems", systems), data.sizes[SYSTEM])
@@ -89,7 +90,7 @@ def plot_leaderboard(data: xr.Dataset, *, systems: int = 50, ax: "Axes | None" =
     return ax
 
 
-def _write(ax: "Axes", share: Any) -> None:
+def _write(ax: Axes, share: Any) -> None:
     """Write probabilities into their squares."""
     for rank, system in np.argwhere(share >= _SAID):
         value = share[rank, system]
@@ -99,14 +100,14 @@ def _write(ax: "Axes", share: Any) -> None:
         )
 
 
-def _divide(ax: "Axes", groups: Any) -> None:
+def _divide(ax: Axes, groups: Any) -> None:
     """Draw a line where a tie group ends for good."""
     for after in range(1, len(groups)):
         if groups[:after].max() < groups[after:].min():
             ax.axvline(after - 0.5, color="0.35", linewidth=1)
 
 
-def _prizes(ax: "Axes", prizes: Any) -> None:
+def _prizes(ax: Axes, prizes: Any) -> None:
     """Write the expected prizes above the columns."""
     if len(prizes) > _NAMED:
         return

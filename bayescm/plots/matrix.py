@@ -1,36 +1,33 @@
 """The confusion matrix, each cell with its uncertainty."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import xarray as xr
 
-from bayescm.data.counts import check_counts
 from bayescm.data.inputs import takes_counts
 from bayescm.data.schema import ACTUAL, CI_BOUND, MATRIX, PREDICTED
 from bayescm.inference.cells import cell_summary
-from bayescm.plots.checks import refuse
+from bayescm.plots.checks import asked, refuse
+from bayescm.plots.frames import Axes, new_axes
 from bayescm.plots.letters import as_written
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _OF = {"actual": "actual class", "predicted": "predicted class", "all": "all items"}
 
 
 @takes_counts
 @as_written
-def plot_confusion_matrix(data: Any, *, ax: "Axes | None" = None, cmap: str = "Blues") -> "Axes":
+def plot_confusion_matrix(data: Any, *, cmap: str = "Blues", ax: Axes | None = None) -> Axes:
     """Draw a confusion matrix: count, posterior mean share and its interval in every cell.
 
     Parameters
     ----------
     data : xarray.Dataset, or counts
         From :func:`bayescm.cell_summary`, of one matrix; counts stand for what it says of them by default.
-    ax : matplotlib.axes.Axes, optional
-        Default: a new figure.
     cmap : str
         Colours of the posterior mean, from 0 to 1.
+    ax : matplotlib.axes.Axes, optional
+        Default: a new figure.
 
     Returns
     -------
@@ -41,17 +38,14 @@ def plot_confusion_matrix(data: Any, *, ax: "Axes | None" = None, cmap: str = "B
     >>> import bayescm
     >>> ax = bayescm.plot_confusion_matrix(bayescm.cell_summary([[6, 2], [0, 26]]))
     """
-    import matplotlib.pyplot as plt
-
     data = _summarised(data)
     batch = [str(dim) for dim in data["counts"].dims if dim not in MATRIX]
     if batch:
         raise ValueError(f"`data` must be of one matrix; it also has the dims {batch}. Select one.")
     labels = [str(label) for label in data[ACTUAL].values]
     k = len(labels)
-    if ax is None:
-        side = max(4.2, 1.25 * k + 1.4)
-        _, ax = plt.subplots(figsize=(side, side), layout="constrained")
+    side = max(4.2, 1.25 * k + 1.4)
+    ax = new_axes(ax, (side, side))
     mean = data["mean"].transpose(ACTUAL, PREDICTED).values
     ax.imshow(mean, vmin=0.0, vmax=1.0, cmap=cmap)
     counts = data["counts"].transpose(ACTUAL, PREDICTED).values
@@ -81,11 +75,6 @@ def _summarised(cells: Any) -> xr.Dataset:
     """Return a summary of cells as it is, and that of counts."""
     if isinstance(cells, xr.Dataset) and {"counts", "mean", "interval", "ci_kind"} <= set(cells):
         return cells
-    if not isinstance(cells, xr.DataArray | np.ndarray | list | tuple):
+    if not isinstance(cells, xr.DataArray | xr.DataTree | np.ndarray | list | tuple):
         refuse("cells", cells, "what bayescm.cell_summary returns, or counts")
-    try:
-        counts = check_counts(cells)
-    except (TypeError, ValueError) as error:
-        text = str(error)
-        raise type(error)(text.replace("`counts`", "`data`", 1)) from None
-    return cell_summary(counts)
+    return asked(cell_summary, cells)  # type: ignore[no-any-return]

@@ -1,18 +1,15 @@
 """Fagan's nomogram: from the probability before a test, past the likelihood ratio, to the one after it."""
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
 from scipy.special import logit
 
 from bayescm.data.schema import METRIC
-from bayescm.plots.densities import COLORS
-from bayescm.plots.planes import Array, new_axes
+from bayescm.plots.frames import Axes, new_axes
+from bayescm.plots.layers import COLORS, Array
 from bayescm.results.writing import percent, with_interval
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _PER_TEN = (1, 2, 5)
 _BELOW_HALF = [10.0**-n * k for k in _PER_TEN for n in (1, 2, 3, 4)] + [0.3, 0.4]  # round ones first
@@ -35,7 +32,7 @@ class _Result(NamedTuple):
     upper: float
 
 
-def draw_nomogram(data: xr.Dataset, ax: "Axes | None") -> "Axes":
+def draw_nomogram(data: xr.Dataset, ax: Axes | None) -> Axes:
     """Draw the two results of a test at one known prevalence."""
     before, results = _read(data)
     found = np.abs(logit([before, *(value for one in results for value in one[1:])]))
@@ -91,7 +88,7 @@ def _said(one: _Result) -> str:
     return f"{one.name}: {with_interval(one.median, (one.lower, one.upper))}"
 
 
-def _scale(ax: "Axes", x: float, places: Array, names: list[str], reach: float, side: str) -> None:
+def _scale(ax: Axes, x: float, places: Array, names: list[str], reach: float, side: str) -> None:
     """Draw one of the three scales with its numbers on a side: the first ones, and others that find room."""
     ax.plot([x, x], [-reach, reach], color="0.3", linewidth=1)
     sign, taken = -1 if side == "right" else 1, np.array([])

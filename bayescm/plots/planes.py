@@ -1,97 +1,69 @@
-"""The PR and the ROC plane: which surfaces are shown under which names, the frame around them, and the legend."""
+"""The PR and the ROC plane: which surfaces are shown under which names, and what the legend says of them."""
 
 import json
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from bayescm.data import validate
-from bayescm.plots.checks import refuse
-from bayescm.plots.densities import COLORS
+from bayescm.plots.checks import asked, require
+from bayescm.plots.frames import Axes, name_handles
+from bayescm.plots.layers import COLORS, LINE_STYLES, Array, Layer, batch_labels, parts, renamed, tell_apart
 from bayescm.plots.visuals import BLUE, coordinates, shades, surface, widths
 from bayescm.regions.drawn import Pair, plane
 from bayescm.regions.grid import smooth
+from bayescm.regions.surfaces import region
 from bayescm.results.writing import percent
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-Array = NDArray[np.float64]
-Surfaces = xr.Dataset | Mapping[str, xr.Dataset] | Sequence[xr.Dataset]
+Surfaces = xr.Dataset | xr.DataTree | Mapping[str, xr.Dataset | xr.DataTree] | Sequence[xr.Dataset | xr.DataTree]
 
 _OF_METHOD = {"wilks": BLUE, "exact": "#4D4D4D", "credible": "#009E73", "ellipse": "#D55E00", "simulate": "#CC79A7"}
-LINE_STYLES = ("-", (0, (5, 1.6)), (0, (1.2, 1.2)), (0, (6, 1.5, 1.2, 1.5)))
 _MARGIN = 0.04
-_ROW = 75  # letters of a row of a legend, of which the mark of an entry takes as many as
-_KEY = 8
 CHANCE = "chance"
 
 
-class Layer(NamedTuple):
-    """One surface to be drawn, without batch dims."""
-
-    name: str
-    data: xr.Dataset
-    color: str
-    style: Any
-
-
-def layers(
-    data: Any, names: Sequence[str] | None, argument: str = "data", *, colors: Sequence[str] | None = None
+def surfaces(
+    data: Any,
+    names: Sequence[str] | None,
+    argument: str = "data",
+    *,
+    levels: Sequence[float] | float | None = None,
+    colors: Sequence[str] | None = None,
 ) -> list[Layer]:
-    """Return the surfaces that are shown, each with its name, colour and line style."""
-    named = [pair for name, one in _named(data, argument) for pair in _singles(name, one, argument)]
+    """Return the surfaces that are shown, each with its name, colour and line style; draws are asked for theirs."""
+    pairs = [pair for name, one in _named(data, argument, levels) for pair in _singles(name, one, argument)]
     palette = COLORS if colors is None else colors
-    if len(named) > len(palette):
-        raise ValueError(
-            f"`{argument}` has {len(named)} surfaces, and more than {len(palette)} can't be told apart; select some."
-        )
-    if len({one.attrs["space"] for _, one in named}) > 1:
-        raise ValueError(f"`{argument}` mixes the PR and the ROC plane; draw them on axes of their own.")
-    named = list(zip(renamed(names, [name for name, _ in named], "surface"), [one for _, one in named], strict=True))
-    methods = [str(one.attrs["method"]) for _, one in named]
-    fixed = 1 < len(named) == len(set(methods)) and colors is None
-    styles = [
-        LINE_STYLES[i % len(LINE_STYLES)] if len(named) > 1 and colors is None else "-" for i in range(len(named))
-    ]
+    tell_apart(len(pairs), "surfaces", len(palette), argument)
+    one_plane((one for _, one in pairs), argument)
+    called = renamed(names, [name for name, _ in pairs], "surface")
+    methods = [str(one.attrs["method"]) for _, one in pairs]
+    fixed = 1 < len(pairs) == len(set(methods)) and colors is None
+    styles = LINE_STYLES if len(pairs) > 1 and colors is None else ("-",)
     return [
-        Layer(name, one, _OF_METHOD[methods[i]] if fixed else palette[i], styles[i])
-        for i, (name, one) in enumerate(named)
+        Layer(name, one, _OF_METHOD[methods[i]] if fixed else palette[i], styles[i % len(styles)])
+        for i, (name, (_, one)) in enumerate(zip(called, pairs, strict=True))
     ]
 
 
-def renamed(names: Sequence[str] | None, own: list[str], what: str) -> list[str]:
-    """Return the names that were given instead of their own, one for each thing in a picture."""
-    if names is None:
-        return own
-    if isinstance(names, str) or len(names) != len(own):
-        raise ValueError(f"`names` must be {len(own)} names, one for each {what}; got {names!r}.")
-    return [str(name) for name in names]
+def one_plane(data: Iterable[xr.Dataset], argument: str = "data") -> None:
+    """Refuse things of different planes."""
+    if len({one.attrs["space"] for one in data}) > 1:
+        raise ValueError(f"`{argument}` mixes the PR and the ROC plane; draw them on axes of their own.")
 
 
-def _named(data: Any, argument: str) -> list[tuple[str, xr.Dataset]]:
+def _named(data: Any, argument: str, levels: Any) -> list[tuple[str, xr.Dataset]]:
     """Return Datasets with names, which a sequence gets from its methods."""
-    if isinstance(data, Mapping) and not isinstance(data, xr.Dataset):
-        pairs = [(_key(str(name), one), one) for name, one in data.items()]
-    elif isinstance(data, Sequence) and not isinstance(data, str):
-        pairs = [("", one) for one in data]
-    else:
-        pairs = [("", data)]
+    own = isinstance(data, Mapping) and not isinstance(data, xr.Dataset | xr.DataTree)
+    several = isinstance(data, Sequence) and not isinstance(data, str)
+    pairs = list(data.items()) if own else [("", one) for one in (data if several else [data])]
     if not pairs:
         raise ValueError(f"`{argument}` is empty; give at least one surface.")
-    for _, one in pairs:
-        made = isinstance(one, xr.Dataset) and {"level", "point"} <= set(one) and {"space", "levels"} <= set(one.attrs)
-        if not made:
-            refuse(
-                argument,
-                one,
-                "what bayescm.region or bayescm.band returns, or several of these",
-                "bayescm.plot_region(bayescm.region(counts))",
-            )
-    if len(pairs) > 1 and not isinstance(data, Mapping):
+    pairs = [(str(name), _surface(one, argument, levels)) for name, one in pairs]
+    if own:
+        return [(words(one) if name == one.attrs["method"] else name, one) for name, one in pairs]
+    if len(pairs) > 1:
         pairs = [(words(one), one) for _, one in pairs]
         if len(dict(pairs)) < len(pairs):
             said = "; ".join(name for name, _ in pairs)
@@ -99,37 +71,24 @@ def _named(data: Any, argument: str) -> list[tuple[str, xr.Dataset]]:
     return pairs
 
 
-def _key(name: str, data: Any) -> str:
-    """Return the name that a mapping gives, in words where it is that of the method."""
-    return words(data) if isinstance(data, xr.Dataset) and name == data.attrs.get("method") else name
+def _surface(data: Any, argument: str, levels: Any) -> xr.Dataset:
+    """Return a surface as it is, and that of draws."""
+    if isinstance(data, xr.DataTree):
+        wanted = [levels] if isinstance(levels, float) else levels
+        return asked(region, data, method="credible", levels=wanted)  # type: ignore[no-any-return]
+    call = "bayescm.plot_region(bayescm.region(counts))"
+    require(argument, data, "bayescm.region or bayescm.band", ("level", "point"), ("space", "levels"), call=call)
+    return data  # type: ignore[no-any-return]
 
 
 def _singles(name: str, data: xr.Dataset, argument: str) -> list[tuple[str, xr.Dataset]]:
     """Return the surfaces of a batch with their names."""
     space = plane(str(data.attrs["space"]))
-    batch = [dim for dim in data["level"].dims if dim not in (space.y, space.x)]
-    if len(batch) > 1:
-        raise ValueError(f"`{argument}` must have at most one batch dim; got {batch}. Select or stack first.")
-    data = data.compute()
-    if not batch:
-        return [(name, data)]
-    if data.sizes[batch[0]] == 0:
-        raise ValueError(f"`{argument}` has a batch dim of size 0; give at least one matrix.")
-    return [
-        (f"{name} {batch[0]} {label}".strip(), data.isel({batch[0]: i}))
-        for i, label in enumerate(batch_labels(data[batch[0]].values))
-    ]
 
+    def labels(batch: xr.DataArray) -> list[str]:
+        return [f"{batch.name} {label}" for label in batch_labels(batch.values)]
 
-def batch_labels(values: NDArray[Any]) -> list[str]:
-    """Write the coordinates of a batch, numbers with as few digits as tell them apart."""
-    if values.dtype.kind != "f":
-        return [str(value) for value in values]
-    for digits in (3, 6):
-        found = [f"{value:.{digits}g}" for value in values]
-        if len(set(found)) == len(set(values.tolist())):
-            return found
-    return [str(value) for value in values]
+    return parts(name, data, "level", (space.y, space.x), argument, labels)
 
 
 def words(data: xr.Dataset) -> str:
@@ -177,13 +136,6 @@ def wanted_levels(levels: Sequence[float] | float | None, shown: list[Layer]) ->
     return found
 
 
-def new_axes(ax: "Axes | None", size: tuple[float, float]) -> "Axes":
-    """Return the axes that were given, or those of a new figure."""
-    import matplotlib.pyplot as plt
-
-    return ax if ax is not None else plt.subplots(figsize=size, layout="constrained")[1]
-
-
 def extent(shown: list[Layer], levels: list[float], cloud: tuple[Array, Array] | None) -> Array:
     """Return limits (2, 2) of x and y around the largest contours, the estimates and a cloud."""
     found: list[list[Array]] = [[], []]
@@ -217,24 +169,12 @@ def _padded(limits: Array) -> Array:
     return np.clip(wide, -0.4 * _MARGIN * span, 1.0 + 0.4 * _MARGIN * span)
 
 
-def frame(ax: "Axes", x: str, y: str, limits: Array) -> None:
-    """Set labels and limits; axes that show something already keep that in sight."""
-    if ax.has_data():
-        old = np.array([ax.get_xlim(), ax.get_ylim()])
-        limits = np.stack([np.minimum(old[:, 0], limits[:, 0]), np.maximum(old[:, 1], limits[:, 1])], -1)
-    ax.set_xlim(*limits[0])
-    ax.set_ylim(*limits[1])
-    ax.set_xlabel(x)
-    ax.set_ylabel(y)
-    ax.spines[["top", "right"]].set_visible(False)
-
-
 def axis_labels(space: Pair, data: xr.Dataset) -> tuple[str, str]:
     """Return what the coordinates of a surface are called, x first."""
     return tuple(str(data[name].attrs.get("long_name", name)) for name in (space.x, space.y))  # type: ignore[return-value]
 
 
-def draw_chance(ax: "Axes", name: str = CHANCE) -> None:
+def draw_chance(ax: Axes, name: str = CHANCE) -> None:
     """Draw the diagonal of a ROC plane, or another one, with its name; once."""
     if any(text.get_text() == name for text in ax.texts):
         return
@@ -258,41 +198,7 @@ def level_handles(shown: list[Layer], levels: list[float], *, shaded: bool) -> l
     return [Line2D([], [], color=color, linewidth=width, label=percent(level)) for level, width in made]
 
 
-def name_handles(shown: list[Layer]) -> list[Any]:
-    """Return what the legend shows of names: nothing of a single surface that has none."""
-    from matplotlib.lines import Line2D
-
-    if len(shown) == 1 and not shown[0].name:
-        return []
-    missing = ["" if bool(s.data["level"].notnull().any()) else " (no region)" for s in shown]
-    return [
-        Line2D([], [], color=s.color, linestyle=s.style, linewidth=1.6, label=s.name + none)
-        for s, none in zip(shown, missing, strict=True)
-    ]
-
-
-def draw_legend(ax: "Axes", title: str, *groups: list[Any]) -> None:
-    """Put a legend above the axes, each group in columns of its own."""
-    from matplotlib.lines import Line2D
-
-    full = [group for group in groups if group]
-    letters = sum(len(handle.get_label()) + _KEY for group in full for handle in group)
-    short = len(full) == 1 and len(full[0]) <= 4
-    rows = 1 + (letters > _ROW) if short else min(4, max(len(group) for group in full))
-    handles: list[Any] = []
-    for group in full:
-        blanks = -len(group) % rows
-        handles += [*group, *(Line2D([], [], linestyle="none", label=" ") for _ in range(blanks))]
-    ax.legend(
-        handles=handles, title=title or None, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=len(handles) // rows,
-        frameon=False, fontsize="small", title_fontsize="small", handlelength=2.6, columnspacing=1.4,
-        alignment="left", borderaxespad=0.3,
-    )  # fmt: skip
-
-
-def list_legend(ax: "Axes", title: str | None, **options: Any) -> None:
-    """Put a legend of long lines above the axes."""
-    ax.legend(
-        title=title, frameon=False, fontsize="small", title_fontsize="small", handlelength=2.6, alignment="left",
-        loc="lower left", bbox_to_anchor=(0.0, 1.0), borderaxespad=0.3, **options,
-    )  # fmt: skip
+def surface_handles(shown: Sequence[Layer]) -> list[Any]:
+    """Return what the legend shows of names, and that a surface has no region."""
+    missing = ["" if bool(one.data["level"].notnull().any()) else " (no region)" for one in shown]
+    return name_handles(shown, [one.name + none for one, none in zip(shown, missing, strict=True)])

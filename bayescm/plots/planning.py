@@ -1,28 +1,23 @@
 """Pictures of plans: how wide intervals will be, and how a posterior narrows chunk by chunk."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
 
 from bayescm.data import validate
 from bayescm.data.schema import CI_BOUND, METRIC
-from bayescm.metrics import resolve
-from bayescm.plots.checks import refuse, require
-from bayescm.plots.densities import COLORS
+from bayescm.plots.checks import require
+from bayescm.plots.frames import Axes, new_axes, open_frame
+from bayescm.plots.layers import COLORS, named, selected, tell_apart
 from bayescm.plots.letters import as_written
-from bayescm.plots.planes import new_axes
 from bayescm.results.names import metric_names, words
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _DASHES = ("-", "--", ":", "-.")
 
 
 @as_written
-def plot_interval_width(data: xr.Dataset | Mapping[str, xr.Dataset], *, ax: "Axes | None" = None) -> "Axes":
+def plot_interval_width(data: xr.Dataset | Mapping[str, xr.Dataset], *, ax: Axes | None = None) -> Axes:
     """Draw how long intervals will be against the number of items (Toetsch and Hoffmann 2021, Fig. 6).
 
     Parameters
@@ -44,32 +39,27 @@ def plot_interval_width(data: xr.Dataset | Mapping[str, xr.Dataset], *, ax: "Axe
     >>> ax.get_xscale(), ax.get_yscale()
     ('log', 'log')
     """
-    named = dict(data) if isinstance(data, Mapping) and not isinstance(data, xr.Dataset) else {"": data}
-    if not named:
-        refuse("data", data, "what bayescm.interval_width returns, or a mapping of names to such Datasets")
-    for one in named.values():
+    pairs = named(data, "plan")
+    plans = [one for _, one in pairs]
+    for one in plans:
         require("data", one, "bayescm.interval_width", ("width", "about", METRIC), ("ci_prob", "assurance"))
-    metrics = list(dict.fromkeys(name for one in named.values() for name in metric_names(one)))
-    if len(metrics) > len(COLORS) or len(named) > len(_DASHES):
-        raise ValueError(
-            f"`data` has {len(metrics)} metrics and {len(named)} plans; at most {len(COLORS)} and {len(_DASHES)} can "
-            "be told apart."
-        )
+    metrics = list(dict.fromkeys(name for one in plans for name in metric_names(one)))
+    tell_apart(len(metrics), "metrics")
+    tell_apart(len(plans), "plans", len(_DASHES))
     ax = new_axes(ax, (6.4, 4.2))
-    for j, ((name, one), dash) in enumerate(zip(named.items(), _DASHES, strict=False)):
+    for j, ((name, one), dash) in enumerate(zip(pairs, _DASHES, strict=False)):
         for i, metric in enumerate(metric_names(one)):
-            label = ", ".join(filter(None, [metric.replace("_", " "), str(name)]))
+            label = ", ".join(filter(None, [metric.replace("_", " "), name]))
             color = COLORS[j if len(metrics) == 1 else metrics.index(metric)]
             line = one["width"].isel({METRIC: i}).sortby("n_items")
             ax.plot(line["n_items"].values, line.values, dash, color=color, label=label)
-    items = np.unique(np.concatenate([one["n_items"].values for one in named.values()]))
+    items = np.unique(np.concatenate([one["n_items"].values for one in plans]))
     ax.plot(items, 2 / np.sqrt(items), color="0.6", linewidth=1, dashes=(6, 3), label="2/\u221an", zorder=1)
     ax.set_xscale("log")
     ax.set_yscale("log")
-    about = {str(value) for one in named.values() for value in one["about"].values}
-    ax.set_xlabel(f"number of {about.pop()}" if len(about) == 1 else "number of items that a metric is about")
-    ax.set_ylabel(_length(list(named.values())))
-    _open(ax)
+    about = {str(value) for one in plans for value in one["about"].values}
+    x = f"number of {about.pop()}" if len(about) == 1 else "number of items that a metric is about"
+    open_frame(ax, x, _length(plans), grid="both")
     ax.legend(frameon=False, fontsize="small")
     return ax
 
@@ -83,8 +73,8 @@ def _length(plans: list[xr.Dataset]) -> str:
 
 @as_written
 def plot_sequential(
-    data: xr.Dataset, *, metric: str | None = None, reference: float | None = None, ax: "Axes | None" = None
-) -> "Axes":
+    data: xr.Dataset, *, metric: str | None = None, reference: float | None = None, ax: Axes | None = None
+) -> Axes:
     """Draw the median and the interval of a metric after each chunk of items.
 
     Parameters
@@ -96,6 +86,7 @@ def plot_sequential(
     reference : float, optional
         A value to compare with, drawn as a line.
     ax : matplotlib.axes.Axes, optional
+        Default: a new figure.
 
     Returns
     -------
@@ -112,28 +103,21 @@ def plot_sequential(
     require("data", data, "bayescm.sequential", (METRIC, "median", "interval", "n_items"), ("sequential",))
     if data["n_items"].ndim != 1:
         raise ValueError(f"`data` must have chunks and metrics only; it also has other dims: {data['n_items'].dims}.")
-    stored = [str(name) for name in data[METRIC].values]
-    chosen = stored[0] if metric is None else metric
-    chosen = chosen if chosen in stored else resolve([chosen], 2)[0].name
-    if chosen not in stored:
-        raise ValueError(f"`metric` {chosen!r} isn't in the data, which has {', '.join(stored)}.")
+    one = (data if metric is None else selected(data, "metric", [metric])).isel({METRIC: 0})
     ax = new_axes(ax, (6.4, 3.8))
-    one = data.sel({METRIC: chosen})
     lower, upper = one["interval"].transpose(CI_BOUND, ...).values
     ax.fill_between(one["n_items"], lower, upper, color=COLORS[0], alpha=0.25, linewidth=0)
     ax.plot(one["n_items"], one["median"], "o-", color=COLORS[0], markersize=4)
     if reference is not None:
         reference = validate.number("reference", reference, -np.inf, np.inf)
         ax.axhline(reference, color="0.5", linewidth=1)
-    ax.set_xlabel("items so far")
     kind, level = str(data.attrs["ci_kind"]).upper(), 100 * float(data.attrs["ci_prob"])
-    ax.set_ylabel(f"{words(one)}: median and {level:g}% {kind}")
-    _open(ax)
+    open_frame(ax, "items so far", f"{words(one)}: median and {level:g}% {kind}", grid="both")
     return ax
 
 
 @as_written
-def draw_label_value(data: xr.Dataset, ax: "Axes | None" = None) -> "Axes":
+def draw_label_value(data: xr.Dataset, ax: Axes | None = None) -> Axes:
     """Draw what labels save on average, and what is left of it, against their number.
 
     Parameters
@@ -174,15 +158,7 @@ def draw_label_value(data: xr.Dataset, ax: "Axes | None" = None) -> "Axes":
         ax.set_xscale("symlog", linthresh=1.0)
     least = min(0.0, float(data["net"].min()))
     ax.set_ylim(max(least, -1.1 * top if top > 0.0 else -1.0) * 1.05, 1.08 * top if top > 0.0 else None)
-    ax.set_xlabel("further labels")
-    ax.set_ylabel(f"of {int(data.attrs['n_items']):,} decisions, in units of cost")
-    _open(ax)
+    decisions = f"of {int(data.attrs['n_items']):,} decisions, in units of cost"
+    open_frame(ax, "further labels", decisions, grid="both")
     ax.legend(frameon=False, fontsize="small")
     return ax
-
-
-def _open(ax: "Axes") -> None:
-    """Put a light grid behind what is drawn, and no frame above and to the right."""
-    ax.grid(color="0.9")
-    ax.set_axisbelow(True)
-    ax.spines[["top", "right"]].set_visible(False)

@@ -1,26 +1,23 @@
 """Regions and bands on the PR and the ROC plane."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import xarray as xr
 
+from bayescm.plots.frames import Axes, draw_legend, frame, new_axes
 from bayescm.plots.iso_f1 import draw_iso_f1
+from bayescm.plots.layers import Array, Layer
 from bayescm.plots.letters import as_written
 from bayescm.plots.planes import (
-    Array,
-    Layer,
     Surfaces,
     axis_labels,
     draw_chance,
-    draw_legend,
     extent,
-    frame,
-    layers,
     level_handles,
-    name_handles,
-    new_axes,
+    surface_handles,
+    surfaces,
     title_of,
     wanted_levels,
     whole,
@@ -28,11 +25,9 @@ from bayescm.plots.planes import (
 from bayescm.plots.visuals import coordinates, estimate, level_contours, level_shades
 from bayescm.regions.drawn import Pair, plane
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 _CLOUD = "#767676"
 _BESIDE_SHADES = 0.8
+_CURVE: dict[str, Any] = {"marker": "", "linestyle": "-", "linewidth": 1.3, "zorder": 3.0, "clip_on": True}
 _ON_TOP = ("#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F")  # not blue, the band, or black, its curve
 
 
@@ -47,15 +42,16 @@ def plot_region(
     iso_f1: bool | Sequence[float] = True,
     cloud: xr.Dataset | None = None,
     legend: bool = True,
-    ax: "Axes | None" = None,
-) -> "Axes":
+    ax: Axes | None = None,
+) -> Axes:
     """Draw where the true recall and precision (or both rates of a ROC plane) may lie.
 
     Parameters
     ----------
-    data : xarray.Dataset, or several of these
+    data : xarray.Dataset or xarray.DataTree, or several of these
         From :func:`bayescm.region`, with at most one batch dim: its matrices are drawn over one another. A sequence
-        compares methods, a mapping of names to Datasets anything else, such as priors.
+        compares methods, a mapping of names to Datasets anything else, such as priors. A tree is a model's draws, whose
+        credible region is drawn.
     levels : float or sequence of float, optional
         Of the contours; default: those that ``data`` was made with.
     names : sequence of str, optional
@@ -99,24 +95,19 @@ def plot_region(
     >>> [text.get_text() for text in ax.get_legend().get_texts()][:2]
     ['Wilks', 'ellipse']
     """
-    shown = layers(data, names)
+    shown = surfaces(data, names, levels=levels)
     space = plane(str(shown[0].data.attrs["space"]))
     wanted = wanted_levels(levels, shown)
     fill = len(shown) == 1 and cloud is None if fill is None else fill
-    shaded = fill and len(shown) == 1
     places = None if cloud is None else _cloud(cloud, space)
     ax = new_axes(ax, (5.4, 4.9))
     frame(ax, *axis_labels(space, shown[0].data), extent(shown, wanted, places))
     draw_iso_f1(ax, shown, wanted, iso_f1)
     extra = [] if cloud is None or places is None else [_draw_cloud(ax, cloud, *places)]
     _draw_surfaces(ax, shown, wanted, fill=fill)
-    extra += _draw_estimates(ax, shown) if point else []
+    extra += _draw_points(ax, shown, "estimate") if point else []
     if legend:
-        draw_legend(
-            ax,
-            title_of(shown),
-            *_groups(name_handles(shown), level_handles(shown, wanted, shaded=shaded), extra),
-        )
+        _draw_legend(ax, shown, wanted, extra, fill=fill)
     return ax
 
 
@@ -131,30 +122,20 @@ def plot_band(
     fill: bool | None = None,
     iso_f1: bool | Sequence[float] = False,
     legend: bool = True,
-    ax: "Axes | None" = None,
-) -> "Axes":
+    ax: Axes | None = None,
+) -> Axes:
     """Draw a PR or ROC curve with its pointwise band.
 
     Parameters
     ----------
     data : xarray.Dataset, or several of these
         From :func:`bayescm.band`, with at most one batch dim besides the threshold; several as of :func:`plot_region`.
-    levels : float or sequence of float, optional
-        Of the band; default: those that ``data`` was made with.
-    names : sequence of str, optional
-        Instead of the names in the legend, one for each band.
     curve : bool
         Whether the curve of the estimates is drawn: one that all bands share in black, others in their colour.
     regions : xarray.Dataset, or several of these
         From :func:`bayescm.region` at some of the thresholds, drawn on top, with the levels of the band.
-    fill : bool, optional
-        Whether bands are filled. Default: a single one is.
-    iso_f1 : bool or sequence of float
-        Lines of equal F1 on the PR plane: at round numbers, or at those given.
-    legend : bool
-        Whether there is a legend.
-    ax : matplotlib.axes.Axes, optional
-        Default: a new figure. Axes that show something already keep it in sight.
+    levels, names, fill, iso_f1, legend, ax
+        As of :func:`plot_region`.
 
     Returns
     -------
@@ -182,17 +163,16 @@ def plot_band(
     >>> ax.get_legend().get_title().get_text()
     'Wilks, pointwise'
     """
-    shown = layers(data, names)
+    shown = surfaces(data, names)
     space = plane(str(shown[0].data.attrs["space"]))
     wanted = wanted_levels(levels, shown)
     on_top = _on_top(regions, space)
     fill = len(shown) == 1 if fill is None else fill
-    shaded = fill and len(shown) == 1
     ax = new_axes(ax, (5.4, 5.2))
     frame(ax, *axis_labels(space, shown[0].data), whole(shown))
     draw_iso_f1(ax, shown, wanted, iso_f1)
     _draw_surfaces(ax, shown, wanted, fill=fill)
-    lines = _draw_curves(ax, shown, space) if curve else []
+    lines = _draw_points(ax, shown, f"{space.name.upper()} curve", 2.2, **_CURVE) if curve else []
     if space.name == "roc":
         draw_chance(ax)
     if on_top:
@@ -200,13 +180,11 @@ def plot_band(
         for layer in on_top:
             estimate(layer.data["point"], ax, color=layer.color)
     if legend:
-        title = ", ".join(text for text in (title_of(shown), "pointwise") if text)
-        of_names = name_handles(shown) + name_handles(on_top)
-        draw_legend(ax, title, *_groups(of_names, level_handles(shown, wanted, shaded=shaded), lines))
+        _draw_legend(ax, shown, wanted, lines, fill=fill, on_top=on_top, of="pointwise")
     return ax
 
 
-def _draw_surfaces(ax: "Axes", shown: list[Layer], levels: list[float], *, fill: bool, **options: Any) -> None:
+def _draw_surfaces(ax: Axes, shown: list[Layer], levels: list[float], *, fill: bool, **options: Any) -> None:
     """Draw the contours of all surfaces; shades need thin ones only."""
     alone = len(shown) == 1
     if fill and alone:
@@ -217,27 +195,16 @@ def _draw_surfaces(ax: "Axes", shown: list[Layer], levels: list[float], *, fill:
         level_contours(layer.data["level"], ax, levels=levels, color=layer.color, linestyle=layer.style, **options)
 
 
-def _draw_estimates(ax: "Axes", shown: list[Layer]) -> list[Any]:
-    """Mark the estimates: one that all surfaces share in black, others in their colours."""
-    points = np.array([coordinates(layer.data["point"]) for layer in shown])[..., 0]
-    same = np.allclose(points, points[0], rtol=0.0, atol=1e-12, equal_nan=True)
-    marks = [
-        estimate(layer.data["point"], ax, color="black" if same else layer.color, label="estimate")
-        for layer in (shown[:1] if same else shown)
-    ]
-    return marks[:1] if same and np.isfinite(points[0]).all() else []
-
-
-def _draw_curves(ax: "Axes", shown: list[Layer], space: Pair) -> list[Any]:
-    """Draw the curves: one that all bands share in black, others in their colours."""
+def _draw_points(ax: Axes, shown: list[Layer], label: str, several: float = 1.0, **style: Any) -> list[Any]:
+    """Draw estimates or curves: one that all surfaces share in black, others in their colours, so much wider."""
     points = [layer.data["point"] for layer in shown]
-    same = all(p.shape == points[0].shape and np.array_equal(p, points[0], equal_nan=True) for p in points)
-    style: dict[str, Any] = {"marker": "", "linestyle": "-", "linewidth": 1.3, "zorder": 3.0, "clip_on": True}
-    if same:
-        return [estimate(points[0], ax, label=f"{space.name.upper()} curve", **style)]
-    for layer, one in zip(shown, points, strict=True):
-        estimate(one, ax, color=layer.color, **(style | {"linewidth": 2.2}))
-    return []
+    same = all(p.shape == points[0].shape and np.allclose(p, points[0], 0.0, 1e-12, equal_nan=True) for p in points)
+    if not same:
+        for layer, one in zip(shown, points, strict=True):
+            estimate(one, ax, color=layer.color, **style | {"linewidth": several})
+        return []
+    mark = estimate(points[0], ax, label=label, **style)
+    return [mark] if np.isfinite(coordinates(points[0])).all(0).any() else []
 
 
 def _cloud(cloud: Any, space: Pair) -> tuple[Array, Array]:
@@ -249,7 +216,7 @@ def _cloud(cloud: Any, space: Pair) -> tuple[Array, Array]:
     return x[defined], y[defined]
 
 
-def _draw_cloud(ax: "Axes", cloud: xr.Dataset, x: Array, y: Array) -> Any:
+def _draw_cloud(ax: Axes, cloud: xr.Dataset, x: Array, y: Array) -> Any:
     """Draw draws as faint points, as an image within a vector graphic; return what the legend shows."""
     from matplotlib.lines import Line2D
 
@@ -265,17 +232,24 @@ def _on_top(regions: Surfaces | None, space: Pair) -> list[Layer]:
     """Return the regions on top of a band, named by their thresholds where they have these."""
     if regions is None:
         return []
-    found = layers(regions, None, "regions", colors=_ON_TOP)
-    if found[0].data.attrs["space"] != space.name:
+    shown = surfaces(regions, None, "regions", colors=_ON_TOP)
+    if shown[0].data.attrs["space"] != space.name:
         raise ValueError(f"`regions` must be of the plane of `data`, space={space.name!r}.")
-    if len(found) == 1 and not found[0].name:
-        scalars = [f"{key} {value.item():.3g}" for key, value in found[0].data.coords.items() if key == "threshold"]
-        return [found[0]._replace(name=scalars[0] if scalars else "region")]
-    return found
+    if len(shown) == 1 and not shown[0].name:
+        scalars = [f"{key} {value.item():.3g}" for key, value in shown[0].data.coords.items() if key == "threshold"]
+        return [shown[0]._replace(name=scalars[0] if scalars else "region")]
+    return shown
 
 
-def _groups(names: list[Any], levels: list[Any], extra: list[Any]) -> list[list[Any]]:
-    """Return the columns of a legend: names, levels, and the rest below the shorter of both."""
+def _draw_legend(
+    ax: Axes, shown: list[Layer], wanted: list[float], extra: list[Any], *, fill: bool,
+    on_top: Sequence[Layer] = (), of: str = "",
+) -> None:  # fmt: skip
+    """Draw a legend of names, of levels, and of the rest below the shorter of both."""
+    names = surface_handles(shown) + surface_handles(on_top)
+    levels = level_handles(shown, wanted, shaded=fill and len(shown) == 1)
     if not names:
-        return [levels + extra] if len(levels + extra) <= 4 else [levels, extra]
-    return [names + extra, levels] if len(names) < len(levels) else [names, levels + extra]
+        groups = [levels + extra] if len(levels + extra) <= 4 else [levels, extra]
+    else:
+        groups = [names + extra, levels] if len(names) < len(levels) else [names, levels + extra]
+    draw_legend(ax, ", ".join(text for text in (title_of(shown), of) if text), *groups)

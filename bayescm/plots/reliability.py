@@ -1,22 +1,29 @@
 """Reliability diagrams: what scores that are probabilities say, and how often it comes true."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import Any, TypeGuard
 
 import numpy as np
 import xarray as xr
 
 from bayescm.data.schema import CI_BOUND
-from bayescm.plots.densities import COLORS
-from bayescm.plots.planes import LINE_STYLES, Layer, draw_chance, draw_legend, frame, list_legend, new_axes, renamed
+from bayescm.plots.frames import (
+    Axes,
+    draw_legend,
+    frame,
+    list_legend,
+    name_handles,
+    open_frame,
+    share_x,
+    two_axes,
+    unit_limits,
+)
+from bayescm.plots.layers import Layer, layers, named
+from bayescm.plots.planes import draw_chance
 from bayescm.results.writing import percent, with_interval
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 CALIBRATED = "calibrated"
 _HAS = {"point", "interval", "mean_score", "items", "mean_loss", "histogram"}
-_EDGE = 0.016
 _MARKERS = "osD^v<>P"
 _DEPTHS = (0.2, 0.08)  # of the bins of one system, and of several over one another
 
@@ -32,9 +39,11 @@ def draw_reliability(
     data: xr.Dataset | Mapping[str, xr.Dataset], names: Sequence[str] | None, *, point: bool, legend: bool, ax: Any
 ) -> Any:
     """Draw the bins with their simultaneous intervals, and the histogram of the scores below."""
-    upper, lower = _axes(ax)
-    shown = _layers(data, names)
-    frame(upper, "Mean score", "Share of the positive class", np.array([[-_EDGE, 1.0 + _EDGE]] * 2))
+    one = ax is not None and np.size(ax) == 1
+    wanted = "one Axes, or two with the histogram below"
+    upper, lower = (np.ravel(ax)[0], None) if one else two_axes(ax, 6.2, 4.0, wanted)
+    shown = layers([(name, each.compute()) for name, each in named(data, "system")], names, "system")
+    frame(upper, "Mean score", "Share of the positive class", unit_limits())
     draw_chance(upper, CALIBRATED)
     for layer, marker in zip(shown, _MARKERS, strict=False):
         _draw_bins(upper, layer, _DEPTHS[len(shown) > 1], marker if point else None)
@@ -44,40 +53,11 @@ def draw_reliability(
         return upper
     for layer in shown:
         _draw_histogram(lower, layer, filled=len(shown) == 1)
-    upper.set_xlabel("")
-    upper.tick_params(axis="x", labelbottom=False)
+    share_x(upper)
     return np.array([upper, lower])
 
 
-def _axes(ax: Any) -> "tuple[Axes, Axes | None]":
-    """Return the axes that were given, one or two, or two new ones."""
-    import matplotlib.pyplot as plt
-
-    if ax is None:
-        _, ax = plt.subplots(
-            2, 1, sharex=True, figsize=(5.4, 6.2), layout="constrained", gridspec_kw={"height_ratios": (4.0, 1.0)}
-        )
-    found = np.ravel(ax)
-    if len(found) not in (1, 2):
-        raise ValueError(f"`ax` must be one Axes, or two with the histogram below; got {len(found)}.")
-    return new_axes(found[0], (5.4, 5.2)), found[1] if len(found) == 2 else None
-
-
-def _layers(data: Any, names: Sequence[str] | None) -> list[Layer]:
-    """Return the systems that are shown, each with its name, colour and line style."""
-    given = [("", data)] if isinstance(data, xr.Dataset) else [(str(name), one) for name, one in data.items()]
-    if len(given) > len(COLORS):
-        raise ValueError(
-            f"`data` has {len(given)} systems, and more than {len(COLORS)} can't be told apart; select some."
-        )
-    called = renamed(names, [name for name, _ in given], "system")
-    return [
-        Layer(name, one.compute(), COLORS[i], LINE_STYLES[i % len(LINE_STYLES)])
-        for i, (name, (_, one)) in enumerate(zip(called, given, strict=True))
-    ]
-
-
-def _draw_bins(ax: "Axes", layer: Layer, depth: float, marker: str | None) -> None:
+def _draw_bins(ax: Axes, layer: Layer, depth: float, marker: str | None) -> None:
     """Draw each bin as a box from edge to edge, its interval at its mean score, and the share of its items."""
     from matplotlib.collections import LineCollection, PolyCollection
     from matplotlib.colors import to_rgba
@@ -106,7 +86,7 @@ def _off(data: xr.Dataset) -> Any:
     return ((data["mean_score"] < low) | (data["mean_score"] > high)).values
 
 
-def _draw_histogram(ax: "Axes", layer: Layer, *, filled: bool) -> None:
+def _draw_histogram(ax: Axes, layer: Layer, *, filled: bool) -> None:
     """Draw how many items have which scores."""
     from matplotlib.ticker import MaxNLocator
 
@@ -116,14 +96,12 @@ def _draw_histogram(ax: "Axes", layer: Layer, *, filled: bool) -> None:
         layer.data["histogram"].values, np.append(middles - half, middles[-1] + half), color=layer.color,
         fill=filled, alpha=0.5 if filled else None, linestyle="-" if filled else layer.style, linewidth=1.4,
     )  # fmt: skip
-    ax.set_xlim(-_EDGE, 1.0 + _EDGE)
-    ax.set_xlabel("Score")
-    ax.set_ylabel("Items")
+    ax.set_xlim(*unit_limits()[0])
+    open_frame(ax, "Score", "Items")
     ax.yaxis.set_major_locator(MaxNLocator(3, integer=True))
-    ax.spines[["top", "right"]].set_visible(False)
 
 
-def _draw_legend(ax: "Axes", shown: list[Layer], *, point: bool) -> None:
+def _draw_legend(ax: Axes, shown: list[Layer], *, point: bool) -> None:
     """Say what the intervals are, and the Brier score of each system."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
@@ -140,11 +118,9 @@ def _draw_legend(ax: "Axes", shown: list[Layer], *, point: bool) -> None:
     if len(shown) == 1 and not shown[0].name:
         draw_legend(ax, _brier(shown[0].data), marks)
         return
-    names = [
-        Line2D([], [], color=one.color, linestyle=one.style, linewidth=1.6, marker=marker if point else None,
-               markersize=5.5, label=f"{one.name}: {_brier(one.data)}")
-        for one, marker in zip(shown, _MARKERS, strict=False)
-    ]  # fmt: skip
+    names = name_handles(shown, [f"{one.name}: {_brier(one.data)}" for one in shown])
+    for handle, marker in zip(names, _MARKERS if point else (), strict=False):
+        handle.set(marker=marker, markersize=5.5)
     list_legend(ax, None, handles=names + marks)
 
 

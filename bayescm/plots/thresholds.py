@@ -1,28 +1,21 @@
 """Metrics against the threshold, and where each is best."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from bayescm.data import validate
 from bayescm.data.schema import CHAIN, DRAW, METRIC, THRESHOLD
 from bayescm.distributions.sample import bounds
-from bayescm.metrics import available
 from bayescm.plots.areas import posterior_of
 from bayescm.plots.checks import refuse
-from bayescm.plots.densities import COLORS, STYLES
+from bayescm.plots.frames import Axes, draw_band, draw_interval, list_legend, new_axes, open_frame
+from bayescm.plots.layers import COLORS, Array, stored_names, tell_apart
 from bayescm.plots.letters import as_written
-from bayescm.plots.planes import list_legend, new_axes
 from bayescm.results.names import metric_names
 from bayescm.results.writing import percent
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-Array = NDArray[np.float64]
 
 _MOST = 6
 _RATES = ("tpr", "fpr", "precision")
@@ -36,8 +29,8 @@ def plot_thresholds(
     ci_prob: float = 0.95,
     best: bool = True,
     legend: bool = True,
-    ax: "Axes | None" = None,
-) -> "Axes":
+    ax: Axes | None = None,
+) -> Axes:
     """Draw metrics against the threshold, with the interval of the best threshold of each.
 
     Parameters
@@ -91,7 +84,7 @@ def plot_thresholds(
     ax = new_axes(ax, (6.4, 4.0 + 0.22 * len(names)))
     bands = [_band(posterior[name], level)[:, finite] for name in names]
     x = thresholds[finite]
-    handles = [_draw_metric(ax, x, band, i) for i, band in enumerate(bands)]
+    handles = [draw_band(ax, x, band, i) for i, band in enumerate(bands)]
     known = [str(name) for name in posterior[METRIC].values] if METRIC in posterior.coords else []
     chosen = _chosen(data)
     bars = {i: _best(posterior, chosen, name, level) for i, name in enumerate(names) if best and name in known}
@@ -126,16 +119,8 @@ def _wanted(posterior: xr.Dataset, metrics: str | Sequence[str] | None) -> list[
     """Return the names of the variables that are drawn."""
     known = [str(name) for name, one in posterior.data_vars.items() if THRESHOLD in one.dims]
     own = [str(name) for name in posterior[METRIC].values] if METRIC in posterior.coords else list(_RATES)
-    aliases = {alias: metric.name for metric in available() for alias in metric.aliases}
-    names = own if metrics is None else [metrics] if isinstance(metrics, str) else [str(name) for name in metrics]
-    names = [name if name in known else aliases.get(name.lower(), name) for name in names]
-    missing = [name for name in names if name not in known]
-    if missing or not names:
-        what = repr(missing[0]) if missing else "none"
-        raise ValueError(f"`metrics` must be some of {', '.join(known)}; got {what}.")
-    validate.unique("metrics", names)
-    if len(names) > _MOST:
-        raise ValueError(f"`metrics`: {len(names)} can't be told apart; give at most {_MOST} of {', '.join(names)}.")
+    names = stored_names("metrics", own if metrics is None else metrics, known)
+    tell_apart(len(names), "metrics", _MOST, argument="metrics" if metrics is not None else "data")
     return names
 
 
@@ -159,14 +144,7 @@ def _best(posterior: xr.Dataset, chosen: xr.DataArray | None, name: str, level: 
     return bounds(draws, level, among=True)[[0, 2]], np.nan if chosen is None else float(chosen.sel({METRIC: name}))
 
 
-def _draw_metric(ax: "Axes", x: Array, band: Array, i: int) -> Any:
-    """Draw the median and the band of a metric."""
-    (line,) = ax.plot(x, band[1], STYLES[i % len(STYLES)], color=COLORS[i], linewidth=1.6, zorder=3)
-    ax.fill_between(x, band[0], band[2], color=COLORS[i], alpha=0.16, linewidth=0, zorder=1.3)
-    return line
-
-
-def _frame(ax: "Axes", x: Array, bands: list[Array], bars: int) -> tuple[float, float]:
+def _frame(ax: Axes, x: Array, bands: list[Array], bars: int) -> tuple[float, float]:
     """Set limits and labels; return where the room for the bars begins, and how much each has."""
     known = np.concatenate([band[np.isfinite(band)] for band in bands])
     low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)
@@ -180,16 +158,14 @@ def _frame(ax: "Axes", x: Array, bands: list[Array], bars: int) -> tuple[float, 
     ax.set_yticks(ticks)
     if bars:
         ax.axhline(low, color="0.6", linewidth=0.8, zorder=0)
-    ax.set_xlabel("Threshold")
-    ax.spines[["top", "right"]].set_visible(False)
+    open_frame(ax, "Threshold")
     return low, step
 
 
-def _draw_bar(ax: "Axes", ends: Array, chosen: float, y: float, color: str) -> None:
+def _draw_bar(ax: Axes, ends: Array, chosen: float, y: float, color: str) -> None:
     """Draw the interval of a best threshold and the chosen one; what lies beyond an edge is an arrow there."""
     left, right = ax.get_xlim()
-    edges = np.clip(ends, left, right)
-    ax.plot(edges, [y, y], color=color, linewidth=2.2, solid_capstyle="butt", alpha=0.6, zorder=2)
+    draw_interval(ax, np.clip(ends, left, right), y, color)
     beyond = [(left, "<")] * bool(ends[0] < left) + [(right, ">")] * bool(ends[1] > right)
     for edge, marker in beyond:
         ax.plot([edge], [y], marker, color=color, markersize=5.0, clip_on=False, zorder=2.5)
@@ -214,7 +190,7 @@ def _label(name: str, bar: tuple[Array, float] | None, digits: int) -> str:
     return f"{name}: {place} ({lower:.12g} to {upper:.12g})"
 
 
-def _draw_legend(ax: "Axes", handles: list[Any], labels: list[str], level: float, *, bars: bool) -> None:
+def _draw_legend(ax: Axes, handles: list[Any], labels: list[str], level: float, *, bars: bool) -> None:
     """Say which metric is which, and what bands and bars are."""
     title = f"median with {percent(level)} band, pointwise: each threshold alone"
     if bars:

@@ -1,25 +1,21 @@
 """Metric uncertainty, the length of the interval, of a table of classifiers."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from bayescm.data.counts import check_counts
 from bayescm.data.schema import METRIC
+from bayescm.inference.summaries import summary
 from bayescm.metrics import parts, resolve
-from bayescm.plots.checks import require
-from bayescm.plots.densities import COLORS
-from bayescm.plots.forest import _on_the_common_scale
+from bayescm.plots.checks import answer_of
+from bayescm.plots.forest import on_the_common_scale
+from bayescm.plots.frames import Axes, new_axes, open_frame
+from bayescm.plots.layers import COLORS, Array, batch_of, selected, tell_apart
 from bayescm.plots.letters import as_written
 from bayescm.results.names import metric_names
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-Array = NDArray[np.float64]
 
 _MARKERS = ("o", "s", "D", "^", "v", "P", "X", "*")
 _CLAIMED = 20.0  # items, from which on the rule is claimed
@@ -28,18 +24,18 @@ _UPRIGHT = 60  # letters of all tick labels together that fit side by side
 
 @as_written
 def plot_metric_uncertainty(
-    data: xr.Dataset,
+    data: xr.Dataset | xr.DataTree,
     *,
     metric: str | Sequence[str] | None = None,
     counts: Any = None,
-    ax: "Axes | None" = None,
-) -> "Axes":
+    ax: Axes | None = None,
+) -> Axes:
     """Draw the metric uncertainty, the length of the interval, of several systems.
 
     Parameters
     ----------
-    data : xarray.Dataset
-        From :func:`bayescm.summary`, with one batch dim.
+    data : xarray.Dataset or xarray.DataTree
+        From :func:`bayescm.summary`, with one batch dim; or a model's draws of several systems.
     metric : str or sequence of str, optional
         Which of its metrics. Default: those whose intervals lie within [-1, 1].
     counts : xarray.DataArray or array_like, optional
@@ -64,23 +60,18 @@ def plot_metric_uncertainty(
     >>> s = bayescm.summary(bayescm.datasets.caelen2017(), ["recall", "precision"])
     >>> ax = bayescm.plots.plot_metric_uncertainty(s)
     """
-    import matplotlib.pyplot as plt
-
-    require(
-        "data", data, "bayescm.summary", (METRIC, "width", "interval"), ("ci_prob", "ci_kind"),
+    data = answer_of(
+        summary, data, (METRIC, "width", "interval"), ("ci_prob", "ci_kind"), metrics=metric,
         call="bayescm.plot_metric_uncertainty(bayescm.summary(counts))",
     )  # fmt: skip
-    batch = [str(dim) for dim in data["width"].dims if dim != METRIC]
-    if len(batch) != 1:
-        raise ValueError(f"`data` must have one batch dim, the systems to be compared; got {batch}.")
-    shown = _chosen(data, metric)
-    names = [str(name) for name in shown[METRIC].values]
-    if len(names) > len(COLORS):
-        raise ValueError(f"`metric`: {len(names)} metrics can't be told apart; give at most {len(COLORS)}.")
-    items = None if counts is None else _items(counts, names, shown.sizes[batch[0]])
-    if ax is None:
-        width = 6.4 if items is not None else max(4.8, 1.6 + 0.28 * shown.sizes[batch[0]])
-        _, ax = plt.subplots(figsize=(width, 3.8), layout="constrained")
+    batch = batch_of(data, "width", (METRIC,))
+    if batch is None:
+        raise ValueError("`data` must have one batch dim, the systems to be compared; got none.")
+    shown = on_the_common_scale(data) if metric is None else selected(data, "metric", metric)
+    names, systems = [str(name) for name in shown[METRIC].values], shown.sizes[batch]
+    tell_apart(len(names), "metrics", argument="metric")
+    items = None if counts is None else _items(counts, names, systems)
+    ax = new_axes(ax, (6.4 if items is not None else max(4.8, 1.6 + 0.28 * systems), 3.8))
     lengths = shown["width"].transpose(METRIC, ...).values
     for i, (called, length) in enumerate(zip(metric_names(shown), lengths, strict=True)):
         x = np.arange(len(length)) if items is None else items[i]
@@ -89,31 +80,14 @@ def plot_metric_uncertainty(
             markeredgecolor="white", markeredgewidth=0.6, zorder=3,
         )  # fmt: skip
     if items is None:
-        _draw_systems(ax, [str(value) for value in data[batch[0]].values], batch[0], lengths)
+        _draw_systems(ax, [str(value) for value in data[batch].values], batch, lengths)
     else:
         _draw_rule(ax, items)
     kind = {"hdi": "HDI", "eti": "ETI"}[str(data.attrs["ci_kind"])]
-    ax.set_ylabel(f"length of the {100 * float(data.attrs['ci_prob']):g}% {kind}")
+    open_frame(ax, y=f"length of the {100 * float(data.attrs['ci_prob']):g}% {kind}", grid="y")
     ax.set_ylim(bottom=0.0)
-    ax.grid(axis="y", color="0.9")
-    ax.set_axisbelow(True)
-    ax.spines[["top", "right"]].set_visible(False)
     ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=4, frameon=False, fontsize="small", columnspacing=1.2)
     return ax
-
-
-def _chosen(summary: xr.Dataset, metric: str | Sequence[str] | None) -> xr.Dataset:
-    """Return the metrics that are wanted, or those on the common scale."""
-    if metric is None:
-        return _on_the_common_scale(summary)
-    stored = [str(name) for name in summary[METRIC].values]
-    names = []
-    for name in [metric] if isinstance(metric, str) else metric:
-        canonical = name if name in stored else resolve([name], 2)[0].name
-        if canonical not in stored:
-            raise ValueError(f"`metric` {name!r} isn't in the summary, which has {', '.join(stored)}.")
-        names.append(canonical)
-    return summary.sel({METRIC: names})
 
 
 def _items(counts: Any, names: Sequence[str], systems: int) -> list[Array]:
@@ -129,7 +103,7 @@ def _items(counts: Any, names: Sequence[str], systems: int) -> list[Array]:
     return [np.where(n > 0, n, np.nan) for n in found]
 
 
-def _draw_systems(ax: "Axes", labels: list[str], dim: str, lengths: Array) -> None:
+def _draw_systems(ax: Axes, labels: list[str], dim: str, lengths: Array) -> None:
     """Name the systems below the axis, and join the marks of each by a thin line."""
     finite = np.where(np.isfinite(lengths), lengths, np.nan)
     ax.vlines(np.arange(len(labels)), 0.0, np.nanmax(finite, axis=0), color="0.88", linewidth=1, zorder=1)
@@ -138,7 +112,7 @@ def _draw_systems(ax: "Axes", labels: list[str], dim: str, lengths: Array) -> No
     ax.set_xlabel(dim)
 
 
-def _draw_rule(ax: "Axes", items: list[Array]) -> None:
+def _draw_rule(ax: Axes, items: list[Array]) -> None:
     """Draw the rule of thumb, dotted where it isn't claimed."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 

@@ -4,7 +4,7 @@ The pictures of :mod:`bayescm.plots` are made of the same marks. They draw on ma
 """
 
 from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -12,11 +12,9 @@ from numpy.typing import NDArray
 
 from bayescm.data.schema import METRIC
 from bayescm.plots.checks import refuse
+from bayescm.plots.frames import Axes
 from bayescm.regions.drawn import Pair, plane
 from bayescm.regions.grid import SPACES, smooth
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 Array = NDArray[np.float64]
 
@@ -28,7 +26,7 @@ _DEPTH_OVER = 0.16  # of every shade where several lie over one another
 
 def level_contours(
     da: xr.DataArray,
-    target: "Axes",
+    target: Axes,
     *,
     levels: Sequence[float],
     color: Any = BLUE,
@@ -82,7 +80,7 @@ def level_contours(
 
 def level_shades(
     da: xr.DataArray,
-    target: "Axes",
+    target: Axes,
     *,
     levels: Sequence[float],
     color: Any = BLUE,
@@ -129,7 +127,7 @@ def level_shades(
     return found
 
 
-def estimate(da: xr.DataArray, target: "Axes", *, color: Any = "black", **options: Any) -> Any:
+def estimate(da: xr.DataArray, target: Axes, *, color: Any = "black", **options: Any) -> Any:
     """Draw estimates as marks.
 
     Parameters

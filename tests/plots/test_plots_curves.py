@@ -478,7 +478,7 @@ def test_threshold_errors(one, over):
             bayescm.plot_thresholds(over, metrics=metrics)
     many = ["f1", "f2", "mcc", "recall", "specificity", "accuracy", "kappa"]
     seven = bayescm.curve_posterior(Y, A, over="threshold", metrics=many, **DRAWS)
-    with pytest.raises(ValueError, match="7 can't be told apart"):
+    with pytest.raises(ValueError, match="7 metrics, and more than 6 can't be told apart"):
         bayescm.plot_thresholds(seven)
 
 

@@ -54,6 +54,7 @@ DRAWN |= {
     "level_shades": lambda data: visuals.level_shades(data, plt.figure().gca(), levels=[0.5]),
     "estimate": lambda data: visuals.estimate(data, plt.figure().gca()),
 }
+WHAT_CAME = ("; got ", "is empty", "has the dim", "its posterior holds", "; it has []", "are draws of a model")
 RIGHT = {
     "plot_forest": {"summary", "summary of systems", "replicate"},
     "plot_metric_uncertainty": {"summary of systems"},
@@ -87,7 +88,7 @@ def test_wrong_inputs_are_answered_in_words(drawn):
         except (TypeError, ValueError) as error:
             said = str(error)
             assert said.startswith("`"), f"{name}: {said}"
-            assert any(word in said for word in ("; got ", "is empty", "has the dim")), f"{name}: {said}"
+            assert any(word in said for word in WHAT_CAME), f"{name}: {said}"
         else:
             done.add(name)
         plt.close("all")
