@@ -200,8 +200,7 @@ def simulate(
         sd, rho = np.abs(rng.normal(0, group_scale, len(rates))), 2 * rng.beta(2, 2) - 1
         correlation = np.array([[1, rho], [rho, 1]]) if len(rates) == 2 else np.eye(len(rates))
         effect = rng.multivariate_normal(np.zeros(len(rates)), np.outer(sd, sd) * correlation, len(levels))
-        truth |= {f"{name}_sd": (RATE, sd), f"{name}_effect": ((name, RATE), effect)}
-        truth |= {f"{name}_correlation": ((), rho)} if len(rates) == 2 else {}
+        truth |= {f"{name}_sd": (RATE, sd)} | ({f"{name}_correlation": ((), rho)} if len(rates) == 2 else {})
         change += effect[place]
     typical = np.stack([rng.dirichlet(row) for row in base.rows])
     of_class = rng.dirichlet(base.shares, units if shares == "units" else None)
@@ -209,8 +208,7 @@ def simulate(
     counts = counts.copy(data=rng.multinomial(items, theta.reshape(units, 4)).reshape(theta.shape))
     truth |= {"typical": (MATRIX, typical), "theta": ((UNIT, *MATRIX), theta)}
     truth |= {"class_shares": ((UNIT, ACTUAL) if shares == "units" else (ACTUAL,), of_class)}
-    coords = {RATE: rates} | {name: levels for name, (levels, _) in design.groups.items() if name != UNIT}
-    return xr.Dataset({"counts": counts.drop_vars([n for n in factors if n != UNIT]), **truth}, coords=coords)
+    return xr.Dataset({"counts": counts, **truth}, coords={RATE: rates})
 
 
 if __name__ == "__main__":

@@ -71,13 +71,13 @@ def at(
     drawn, known = _groups_of(fit)
     unit = drawn["theta"].dims[2]
     asked = {name: value if _is_several(value) else [value] for name, value in (values or {}).items()}
-    rng = np.random.default_rng(validate.seed(random_seed))
+    seed = validate.seed(random_seed)
     items: Any = fit["observed_data"]["counts"].sum(CELL).values if weights is None else weights
     share = validate.real_numbers("weights", items)
     if share.shape != (drawn.sizes[unit],) or (share < 0).any() or not share.any():
         raise ValueError(f"`weights` must be {drawn.sizes[unit]} numbers from 0, not all 0; got {items}.")
     grid = [
-        _average(drawn, known, dict(zip(asked, one, strict=True)), share / share.sum(), rng)
+        _average(drawn, known, dict(zip(asked, one, strict=True)), share / share.sum(), seed)
         for one in itertools.product(*asked.values())
     ]
     dims = [name for name in asked if _is_several((values or {})[name])]
@@ -105,15 +105,13 @@ def _groups_of(fit: xr.DataTree) -> tuple[xr.Dataset, xr.Dataset]:
     return have["posterior"].transpose(CHAIN, DRAW, ...), have["constant_data"]
 
 
-def _average(
-    drawn: xr.Dataset, known: xr.Dataset, asked: Mapping[str, Any], share: Array, rng: np.random.Generator
-) -> Array:
+def _average(drawn: xr.Dataset, known: xr.Dataset, asked: Mapping[str, Any], share: Array, seed: int) -> Array:
     """Return the cells (chain, draw, K, K) of the units together, each with so much of them, as `asked` for."""
     factors = [str(name).removesuffix("_index") for name in known if str(name).endswith("_index")]
     columns, covariates = _changed(known, {name: value for name, value in asked.items() if name not in factors})
     if unknown := [name for name in asked if name not in (*factors, *covariates)]:
         raise ValueError(f"`values` names {unknown[0]!r}; the model has {[*covariates, *factors]}.")
-    effects = [_effect(drawn, known, name, asked, rng) for name in factors]
+    effects = [_effect(drawn, known, name, asked, [seed, i]) for i, name in enumerate(factors)]
     typical, of_class = drawn["typical"].values, drawn["class_shares"].values
     n_rates = drawn.sizes.get(RATE, len(places(typical.shape[-1])[0]))
     total = np.zeros_like(typical)
@@ -151,7 +149,7 @@ def _changed(known: xr.Dataset, asked: Mapping[str, Any]) -> tuple[Array, list[s
     mean, sd = known["covariate_mean"].values, known["covariate_sd"].values
     for name, value in asked.items():
         for i in (i for i, covariate in enumerate(of) if covariate == name):
-            number = float(value) if names[i] == name else _is_level(name, value, names)[i]
+            number = value if names[i] == name else _is_level(name, value, names)[i]
             new = (validate.number("values", number, -np.inf, np.inf) - mean[i]) / sd[i]
             if not columns[:, i].min() - 1e-9 <= new <= columns[:, i].max() + 1e-9:
                 validate.warn(f"`values`: {name} = {value!r} is outside of what was observed; the line is prolonged.")
@@ -169,9 +167,12 @@ def _is_level(name: str, value: Any, names: list[str]) -> list[float]:
 
 
 def _effect(
-    drawn: xr.Dataset, known: xr.Dataset, name: str, asked: Mapping[str, Any], rng: np.random.Generator
+    drawn: xr.Dataset, known: xr.Dataset, name: str, asked: Mapping[str, Any], seed: list[int]
 ) -> tuple[Array, NDArray[np.int64]]:
-    """Return the effects (chain, draw, group, rate) of a factor and the place of each unit's."""
+    """Return the effects (chain, draw, group, rate) of a factor and the place of each unit's.
+
+    A group to come is the same whatever else is asked for, so that a grid compares covariates in one group.
+    """
     effect, place = drawn[f"{name}_effect"], known[f"{name}_index"].values
     if name not in asked:
         return effect.values, place
@@ -180,7 +181,7 @@ def _effect(
         if value not in levels:
             raise ValueError(f"`values`: {name} = {value!r} was not observed, only {levels}; None is one to come.")
         return effect.values, np.full_like(place, levels.index(value))
-    new = rng.standard_normal((*effect.shape[:2], 1, effect.shape[-1]))
+    new = np.random.default_rng(seed).standard_normal((*effect.shape[:2], 1, effect.shape[-1]))
     if f"{name}_correlation" in drawn:
         rho = drawn[f"{name}_correlation"].values[..., None]
         new[..., 1] = rho * new[..., 0] + np.sqrt(1 - rho**2) * new[..., 1]

@@ -171,7 +171,7 @@ def test_simulated_truths_follow_the_programs_prior():
     data = [story.simulate(rng, 6, [5, 20, 40, 10, 3, 8], **options) for _ in range(500)]
     assert (data[0]["counts"].sum(("actual", "predicted")) == [5, 20, 40, 10, 3, 8]).all()
     drawn = pm.sample_prior_predictive(500, model=story.model(data[0]["counts"], **options), random_seed=1)["prior"]
-    for name in ("typical", "coefficient", "site_sd", "site_correlation", "site_effect", "class_shares"):
+    for name in ("typical", "coefficient", "site_sd", "site_correlation", "theta", "class_shares"):
         one = np.stack([d[name].values for d in data]).reshape(500, -1)
         two = drawn[name].values[0].reshape(500, -1)
         for mine, other in zip(one.T, two.T, strict=True):
@@ -309,6 +309,8 @@ def test_grids_and_groups_to_come():
     grid = story.at(fit, {"age": [45, 60], "method": ["old", "new"], "site": None}, random_seed=1)["posterior"]["theta"]
     assert grid.dims[2:] == ("age", "method", "actual", "predicted")
     np.testing.assert_allclose(grid.sum(("actual", "predicted")), 1)
+    alike = story.at(fit, {"age": [45, 45.0], "site": None}, random_seed=1)["posterior"]["theta"]
+    np.testing.assert_array_equal(alike[:, :, 0], alike[:, :, 1])  # one site to come, at both ages
     sites = story.at(fit, {"site": ["a", None]}, random_seed=1)["posterior"]["theta"]
     assert sites.site.values.tolist() == ["a", "new"]
     rates = [sites.isel(actual=c, predicted=c) / sites.isel(actual=c).sum("predicted") for c in (0, 1)]
@@ -339,6 +341,7 @@ def test_a_population_goes_where_counts_go():
         ({"method": "neu"}, {}, "no level that was observed"),
         ({"site": "c"}, {}, "was not observed"),
         ({"age": np.nan}, {}, "`values` must be a number"),
+        ({"age": "old"}, {}, "`values` must be a number"),
         ({}, {"weights": [1, 2]}, "`weights` must be 4 numbers"),
         ({}, {"weights": [0, 0, 0, 0]}, "`weights` must be 4 numbers"),
     ],
@@ -390,7 +393,7 @@ def test_a_simulated_truth_is_recovered(seed):
     world = story.simulate(np.random.default_rng(5), 30, 200, **options)
     posterior, sampled = draw(story.model(world["counts"], **options), seed(2))
     hardly_diverges(sampled)
-    for name in ("typical", "coefficient", "site_sd", "site_effect", "theta", "class_shares"):
+    for name in ("typical", "coefficient", "site_sd", "theta", "class_shares"):
         recovers(posterior[name], world[name])
 
 
