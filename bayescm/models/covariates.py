@@ -161,6 +161,8 @@ def _column(argument: str, name: str, values: Any, n: int) -> NDArray[Any]:
 def _coded(name: str, column: NDArray[Any]) -> Iterator[tuple[str, NDArray[np.float64]]]:
     """Yield a number as it is, and of a text one column for each level but the first."""
     if column.dtype.kind in "biuf":
+        if not np.isfinite(column).all():
+            raise ValueError(f"`covariates`: {name} must be finite numbers; got {column.tolist()}.")
         yield name, column.astype(np.float64)
         return
     first, *others = np.unique(column).tolist()

@@ -22,10 +22,10 @@ TABLE = bayescm.from_cells(
     tp=[26, 3, 0, 7], fn=[1, 9, 4, 7], fp=[2, 1, 5, 0], tn=[6, 12, 0, 30], dims="visit"
 ).assign_coords(
     age=("visit", [40.0, 55.0, 71.0, 62.0]),
-    method=("visit", ["old", "new", "old", "newest"]),
+    scanner=("visit", ["old", "new", "old", "newest"]),
     site=("visit", ["b", "a", "a", "b"]),
 )  # fmt: skip
-BOTH = "age + method + (1 | site)"
+BOTH = "age + scanner + (1 | site)"
 THREE = bayescm.from_array(RNG.integers(0, 20, (3, 3, 3)), labels=["a", "b", "c"], dims="lab").assign_coords(
     dose=("lab", [0.0, 1.0, 5.0])
 )
@@ -55,7 +55,7 @@ def test_program_follows_the_contract():
     assert dims["counts"] == ("visit", "cell")
     assert dims["theta"] == ("visit", "actual", "predicted")
     assert dims["coefficient"] == ("covariate", "rate")
-    assert list(program.coords["covariate"]) == ["age", "method[newest vs new]", "method[old vs new]"]
+    assert list(program.coords["covariate"]) == ["age", "scanner[newest vs new]", "scanner[old vs new]"]
     assert list(program.coords["rate"]) == ["specificity", "recall"]
     assert list(program.coords["site"]) == ["a", "b"]
     more = story.model(THREE, covariates="dose", groups="lab", shares="regression")
@@ -70,7 +70,7 @@ def test_the_density_of_two_labels_by_hand():
     at = log_density(story.model(TABLE, covariates=BOTH, prior="legendre", scale=0.7, group_scale=0.4))
     items = TABLE.sum(("actual", "predicted")).values
     x = np.stack([
-        columns(TABLE.age, items), columns(TABLE.method == "newest", items), columns(TABLE.method == "old", items),
+        columns(TABLE.age, items), columns(TABLE.scanner == "newest", items), columns(TABLE.scanner == "old", items),
     ], 1)  # fmt: skip
     tn, fp, fn, tp = TABLE.values.reshape(4, 4).T
     for _ in range(3):
@@ -142,7 +142,7 @@ def test_without_covariates_it_is_the_conjugate_posterior_of_all_units(shares):
 
 
 def test_units_as_groups_are_the_hierarchical_story():
-    counts = TABLE.drop_vars(["age", "method", "site"])
+    counts = TABLE.drop_vars(["age", "scanner", "site"])
     mine, other = (
         log_density(model) for model in (story.model(counts, groups="visit"), models.load("hierarchical").model(counts))
     )
@@ -183,7 +183,7 @@ def test_the_default_prior_leaves_recall_free():
     fit = from_prior(bayescm.from_cells(tp=5, fn=5, fp=5, tn=[5] * 9, dims="u"), 4000, covariates={"x": np.arange(9)})
     far = fit["posterior"]["theta"].isel(u=8)  # 1.5 standard deviations
     recall = (far.isel(actual=1, predicted=1) / far.isel(actual=1).sum("predicted")).values.ravel()
-    assert ((recall < 0.01) | (recall > 0.99)).mean() < 0.09
+    assert ((recall < 0.01) | (recall > 0.99)).mean() < 0.045
     assert stats.kstest(fit["posterior"]["typical"].values[0, :, 1, 1], "uniform").pvalue > 1e-4
 
 
@@ -196,9 +196,9 @@ def test_scaling_is_by_items_so_that_merging_items_changes_nothing():
     merged = story.patterns(y, guess, {"age": age, "sex": sex})
     assert len(merged) < 11
     assert merged.sum(("unit", "actual", "predicted")) == 60
-    one = merged.sel(unit=(merged.age == 42) & (merged.sex == "m"))
+    one = merged.values[((merged.age == 42) & (merged.sex == "m")).values]
     want = bayescm.confusion_matrix(y[(age == 42) & (sex == "m")], guess[(age == 42) & (sex == "m")], labels=[0, 1])
-    assert (one.values[0] == want.values).all()
+    assert (one[0] == want.values).all()
     single = xr.concat(
         [bayescm.confusion_matrix([a], [b], labels=[0, 1]) for a, b in zip(y, guess, strict=True)], "unit"
     )
@@ -211,13 +211,13 @@ def test_scaling_is_by_items_so_that_merging_items_changes_nothing():
 
 def test_covariates_by_name_by_value_and_by_label():
     want = story.model(TABLE, covariates=BOTH)
-    age, method, site = (TABLE[name] for name in ("age", "method", "site"))
+    age, scanner, site = (TABLE[name] for name in ("age", "scanner", "site"))
     others = [
-        {"covariates": ["age", "method"], "groups": "site"},
-        {"covariates": "counts ~ 1 + age + method", "groups": ["site"]},
-        {"covariates": {"age": age.values, "method": list(method.values)}, "groups": {"site": site.values}},
+        {"covariates": ["age", "scanner"], "groups": "site"},
+        {"covariates": "counts ~ 1 + age + scanner", "groups": ["site"]},
+        {"covariates": {"age": age.values, "scanner": list(scanner.values)}, "groups": {"site": site.values}},
         {
-            "covariates": {"age": age.assign_coords(visit=list("dcba"))[::-1], "method": method},
+            "covariates": {"age": age.assign_coords(visit=list("dcba"))[::-1], "scanner": scanner},
             "groups": {"site": site},
         },
     ]
@@ -230,9 +230,9 @@ def test_covariates_by_name_by_value_and_by_label():
 
 def test_several_dims_become_one():
     counts = bayescm.from_array(RNG.integers(0, 9, (2, 3, 2, 2)), dims=("site", "reader")).assign_coords(
-        site=["x", "y"], method=("reader", ["a", "b", "a"])
+        site=["x", "y"], scanner=("reader", ["a", "b", "a"])
     )
-    program = story.model(counts, covariates="method + (1 | site) + (1 | reader)")
+    program = story.model(counts, covariates="scanner + (1 | site) + (1 | reader)")
     assert list(program.coords["unit"])[:4] == ["x, 0", "x, 1", "x, 2", "y, 0"]
     assert program["site_index"].get_value().tolist() == [0, 0, 0, 1, 1, 1]
     assert (program["design"].get_value()[:, 0] > 0).tolist() == [False, True, False] * 2
@@ -284,19 +284,19 @@ def test_as_observed_it_is_the_average_of_the_units(counts, shares):
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("method", ["new", "newest", "old"]), ("age", [50.0, 70.0]), ("site", ["b", "a"])]
+    ("name", "value"), [("scanner", ["new", "newest", "old"]), ("age", [50.0, 70.0]), ("site", ["b", "a"])]
 )
 def test_setting_covariates_is_the_program_with_other_data(name, value):
     fit = from_prior(TABLE, 30, covariates=BOTH)
     program = story.model(TABLE, covariates=BOTH)
     mean, sd = (program[f"covariate_{what}"].get_value() for what in ("mean", "sd"))
-    items = TABLE.sum(("actual", "predicted")).drop_vars(["age", "method", "site"])
+    items = TABLE.sum(("actual", "predicted")).drop_vars(["age", "scanner", "site"])
     answer = story.at(fit, {name: value})["posterior"]["theta"]
     assert answer.dims == ("chain", "draw", name, "actual", "predicted")
     assert answer[name].values.tolist() == value
     for level in value:
         other = TABLE.assign_coords({name: ("visit", np.full(4, level))})
-        raw = np.stack([other.age, other.method == "newest", other.method == "old"], 1)
+        raw = np.stack([other.age, other.scanner == "newest", other.scanner == "old"], 1)
         with program:
             pm.set_data({"design": (raw - mean) / sd, "site_index": (other.site == "b").values.astype(int)})
             drawn = fit["posterior"].to_dataset()[[rv.name for rv in program.free_RVs]]
@@ -306,8 +306,10 @@ def test_setting_covariates_is_the_program_with_other_data(name, value):
 
 def test_grids_and_groups_to_come():
     fit = from_prior(TABLE, 4000, covariates=BOTH)
-    grid = story.at(fit, {"age": [45, 60], "method": ["old", "new"], "site": None}, random_seed=1)["posterior"]["theta"]
-    assert grid.dims[2:] == ("age", "method", "actual", "predicted")
+    grid = story.at(fit, {"age": [45, 60], "scanner": ["old", "new"], "site": None}, random_seed=1)["posterior"][
+        "theta"
+    ]
+    assert grid.dims[2:] == ("age", "scanner", "actual", "predicted")
     np.testing.assert_allclose(grid.sum(("actual", "predicted")), 1)
     alike = story.at(fit, {"age": [45, 45.0], "site": None}, random_seed=1)["posterior"]["theta"]
     np.testing.assert_array_equal(alike[:, :, 0], alike[:, :, 1])  # one site to come, at both ages
@@ -323,14 +325,14 @@ def test_grids_and_groups_to_come():
 
 def test_a_population_goes_where_counts_go():
     fit = from_prior(TABLE, 200, covariates=BOTH)
-    by_method = story.at(fit, {"method": ["old", "new"]})
-    table = bayescm.summary(by_method, ["recall", "mcc"])
-    assert table["mean"].dims == ("method", "metric")
-    assert bayescm.probability(by_method, "recall > .5").probability.dims == ("method",)
-    assert bayescm.compare_systems(by_method, "recall")["summary"].sizes["comparison"] == 1
-    assert bayescm.leaderboard(by_method, metric="mcc").sizes["system"] == 2
-    assert bayescm.decide(by_method.sel(method="new"), {"fn": 5, "fp": 1}).best.size == 1
-    rare = bayescm.summary(by_method, "prevalence", prevalence=0.1)["mean"]
+    by_scanner = story.at(fit, {"scanner": ["old", "new"]})
+    table = bayescm.summary(by_scanner, ["recall", "mcc"])
+    assert table["mean"].dims == ("scanner", "metric")
+    assert bayescm.probability(by_scanner, "recall > .5").probability.dims == ("scanner",)
+    assert bayescm.compare_systems(by_scanner, "recall")["summary"].sizes["comparison"] == 1
+    assert bayescm.leaderboard(by_scanner, metric="mcc").sizes["system"] == 2
+    assert bayescm.decide(by_scanner.sel(scanner="new"), {"fn": 5, "fp": 1}).best.size == 1
+    rare = bayescm.summary(by_scanner, "prevalence", prevalence=0.1)["mean"]
     np.testing.assert_allclose(rare, 0.1)
 
 
@@ -338,7 +340,7 @@ def test_a_population_goes_where_counts_go():
     ("values", "options", "message"),
     [
         ({"weight": 3}, {}, "`values` names 'weight'"),
-        ({"method": "neu"}, {}, "no level that was observed"),
+        ({"scanner": "neu"}, {}, "no level that was observed"),
         ({"site": "c"}, {}, "was not observed"),
         ({"age": np.nan}, {}, "`values` must be a number"),
         ({"age": "old"}, {}, "`values` must be a number"),
@@ -364,8 +366,8 @@ def test_what_at_needs_and_what_it_warns_of():
 @pytest.fixture(scope="module")
 def large(seed):
     counts = bayescm.from_cells(tp=[800, 600], fn=[200, 400], fp=[90, 60], tn=[910, 940], dims="visit")
-    counts = counts.assign_coords(method=("visit", ["a", "b"]))
-    return counts, draw(story.model(counts, covariates="method"), seed(1), draws=1000)
+    counts = counts.assign_coords(scanner=("visit", ["a", "b"]))
+    return counts, draw(story.model(counts, covariates="scanner"), seed(1), draws=1000)
 
 
 def test_two_large_units_are_their_own_mode(large):
@@ -383,7 +385,7 @@ def test_two_large_units_are_their_own_mode(large):
 
         mode = optimize.minimize(loss, [0.0, 0.0], tol=1e-10).x
         assert mode[1] == pytest.approx(np.diff(special.logit(right / (right + wrong)))[0] / 2, abs=0.05)
-        has_mean(posterior["coefficient"].sel(rate=rate, covariate="method[b vs a]"), mode[1], 0.01)
+        has_mean(posterior["coefficient"].sel(rate=rate, covariate="scanner[b vs a]"), mode[1], 0.01)
         has_mean(special.logit(posterior["typical"].isel(actual=i, predicted=i)), mode[0], 0.01)
 
 
