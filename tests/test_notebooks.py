@@ -137,7 +137,6 @@ def test_there_are_notebooks():
         "09_planning.ipynb",
         "10_million_matrices.ipynb",
         "11_audits.ipynb",
-        "12_regression_workflow.ipynb",
     ]
     assert {"boyd_2013", "urlus_2023"} <= {path.stem for path in PAPERS}
 

@@ -65,7 +65,7 @@ def patterns(y_true: ArrayLike, y_pred: ArrayLike, known: Mapping[str, ArrayLike
     columns = {str(name): _column("known", str(name), known[name], len(np.asarray(y_true))) for name in known}
     levels = [np.unique(column, return_inverse=True)[1] for column in columns.values()]
     _, first, which = np.unique(np.stack(levels, 1), axis=0, return_index=True, return_inverse=True)
-    counts = confusion_matrix(y_true, y_pred, group=which.ravel(), **options).rename(group=UNIT)
+    counts = confusion_matrix(y_true, y_pred, group=which.ravel(), **options).rename(group=UNIT).sortby(UNIT)
     return counts.assign_coords({name: (UNIT, column[first]) for name, column in columns.items()})
 
 
