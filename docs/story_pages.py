@@ -19,6 +19,7 @@ DRAWN: dict[str, list[dict[str, Any]]] = {
     "latent_class": [{}, {"tests": 3, "dependence": True}],
     "overdispersed": [{}, {"overdispersion": "rates"}],
     "paired": [{}, {"systems": 3}],
+    "regression": [{"covariates": "x + (1 | site)"}],
 }
 """Options of ``simulate`` and ``model`` under which a story is drawn, where the defaults don't show it all."""
 ASKED: dict[str, list[dict[str, Any]]] = {

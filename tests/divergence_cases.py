@@ -84,6 +84,8 @@ CASES = {
     "hierarchical, example": ("hierarchical", bayescm.datasets.toetsch2021(), {}),
     "hierarchical, zero": ("hierarchical", ZERO_UNITS, {}),
     "hierarchical, perfect": ("hierarchical", PERFECT_UNITS, {}),
+    "regression, zero": ("regression", ZERO_UNITS.assign_coords(x=("unit", [0, 1, 2])), {"covariates": "x"}),
+    "regression, perfect": ("regression", PERFECT_UNITS, {"groups": "unit"}),
     "overdispersed, example": ("overdispersed", CLUSTERS["counts"], {}),
     "overdispersed, zero": ("overdispersed", ZERO_UNITS, {}),
     "overdispersed, perfect": ("overdispersed", PERFECT_UNITS, {}),

@@ -27,6 +27,7 @@ OF_MODELS = {
     "overdispersed": "independent clusters of one population, whose items may be alike",
     "paired": f"{ITEMS}; {SAME_ITEMS}",
     "hierarchical": f"systems of one kind; {OWN_ITEMS}, independent",
+    "regression": "independent items given covariates and groups, whose effects add up in logits; groups of one kind",
     "latent_class": "independent items of each population; tests err as the model says",
     "binormal": f"{EACH_CLASS}; normal scores in each",
     "stratified": CHECKED,

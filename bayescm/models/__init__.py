@@ -39,7 +39,7 @@ def names() -> list[str]:
     >>> import bayescm
     >>> bayescm.models.names()
     ['binormal', 'dirichlet_multinomial', 'fold_scores', 'hierarchical', 'informative', 'kfold', 'latent_class',
-     'overdispersed', 'paired', 'stratified', 'three_binomial']
+     'overdispersed', 'paired', 'regression', 'stratified', 'three_binomial']
     """
     return sorted(
         {p.stem for folder in programs.__path__ for p in Path(folder).glob("*.py") if not p.stem.startswith("_")}

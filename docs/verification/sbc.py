@@ -58,6 +58,7 @@ STUDIES: dict[str, tuple[str, dict[str, Any]]] = {
     "overdispersed": ("overdispersed", {}),
     "overdispersed, rates": ("overdispersed", {"overdispersion": "rates"}),
     "hierarchical": ("hierarchical", {}),
+    "regression": ("regression", {"covariates": "x + (1 | site)", "shares": "common"}),
     "latent_class": ("latent_class", {}),
     "latent_class, dependence": ("latent_class", {"dependence": True, "tests": 3}),
     "fold_scores": ("fold_scores", {"prior": "standard"}),

@@ -59,7 +59,14 @@ CLOSED = [
     ("informative", {"prior": BETAS}), ("kfold", {"pooling": "complete"}), ("kfold", {"pooling": "average"}),
     ("paired", {}), ("stratified", {}), ("three_binomial", {}), ("three_binomial", {"prior": BETAS}),
 ]  # fmt: skip
-SLOW = ("hierarchical", "kfold", "latent_class", "overdispersed", "stratified")  # 10 to 60 s each, interpreted
+SLOW = (
+    "hierarchical",
+    "kfold",
+    "latent_class",
+    "overdispersed",
+    "regression",
+    "stratified",
+)  # 10 to 60 s each, interpreted
 
 
 def test_every_closed_form_is_here():
