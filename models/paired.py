@@ -29,7 +29,7 @@ In symbols, dependence="difficulty" (two labels; the default for three or more c
     difficulty_sd[i] ~ HalfNormal(1.5)  how much the items of class i differ in difficulty, on the logit scale
     u                ~ Normal(0, 1)     ease of an item
     P(s is right on an item of class i and ease u) = sigmoid(b[s, i] + difficulty_sd[i] u), independently given u
-    counts ~ Multinomial(N, joint), the ease integrated out (bayescm/patterns.py): no parameter per item
+    counts ~ Multinomial(N, joint), the ease integrated out (bayescm/models/patterns.py): no parameter per item
 
     The intercept b[s, i] solves E sigmoid(b + difficulty_sd[i] u) = right[s, i], so the prior of right is that of
     recall and specificity themselves, whatever difficulty_sd: again each classifier's margin has the prior of the
