@@ -90,7 +90,7 @@ def model(counts: Any, *, prior: PriorLike = DEFAULT_PRIOR, dependence: str | No
         if kind == "dirichlet":
             concentration = _joint_concentrations(prior, counts).ravel()
             if not (concentration > 0).all():
-                raise ValueError("`prior` is improper, and PyMC needs a proper one; use method='exact' or 'jeffreys'.")
+                raise ValueError("`prior` is improper, and PyMC needs a proper one; use sampler='exact' or 'jeffreys'.")
             alpha = pm.Data("alpha", concentration, dims=CELL)
             cells = dirichlet_variable("joint_cell", a=alpha, dims=CELL)
         else:
@@ -256,9 +256,9 @@ if __name__ == "__main__":
     from bayescm.data.items import paired_counts
 
     two = paired_counts(actual, {name: answers[name] for name in "AB"})
-    for method in ("exact", "nuts"):
-        fit = bayescm.posterior(two, model="paired", metrics=["accuracy", "recall"], method=method, random_seed=1)
-        print(method, az.summary(fit, var_names=["accuracy", "recall"], ci_prob=0.95, ci_kind="eti"), sep="\n")
+    for sampler in ("exact", "nuts"):
+        fit = bayescm.posterior(two, model="paired", metrics=["accuracy", "recall"], sampler=sampler, random_seed=1)
+        print(sampler, az.summary(fit, var_names=["accuracy", "recall"], ci_prob=0.95, ci_kind="eti"), sep="\n")
     joint = fit["posterior"]["joint"]
     only_a = joint.sel(actual=0, A=0, B=1) + joint.sel(actual=1, A=1, B=0)
     only_b = joint.sel(actual=0, A=1, B=0) + joint.sel(actual=1, A=0, B=1)

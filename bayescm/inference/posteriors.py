@@ -269,13 +269,15 @@ def posterior(
 
 def as_arviz(groups: dict[str, xr.Dataset], settings: dict[str, Any], library: str) -> xr.DataTree:
     """Return the groups as a tree, with the attrs of ArviZ's schema at every group, as PyMC has them."""
-    made = datetime.now(UTC).isoformat()
-    settings = settings | {"inference_library": library, "inference_library_version": version(library)}
-    settings |= positive_class(*groups.values())
+    stamp: dict[str, Any] = {
+        "created_at": datetime.now(UTC).isoformat(), "creation_library_language": "Python",
+        "inference_library_version": version(library),
+    }  # fmt: skip
     stamped = {}
     for name, group in groups.items():
-        over = {"sample_dims": [CHAIN, DRAW]} if {CHAIN, DRAW} <= set(group.dims) else {}
-        stamped[name] = group.assign_attrs(created_at=made, creation_library_language="Python", **over)
+        drawn = {"sample_dims": [CHAIN, DRAW]} if {CHAIN, DRAW} <= set(group.dims) else {}
+        stamped[name] = group.assign_attrs(stamp | drawn)
+    settings = settings | {"inference_library": library} | positive_class(*groups.values())
     return tree(stamped, attributes(**settings))
 
 
