@@ -363,8 +363,7 @@ def _stacked(parts: list[xr.Dataset], counts: xr.DataArray) -> xr.Dataset:
     }
     own = {name: c for name, c in counts.coords.items() if not set(c.dims) & set(MATRIX)}
     worst = {name: max(part.attrs[name] for part in parts) for name in parts[0].attrs}
-    if "sampling_time" in worst:
-        worst["sampling_time"] = sum(part.attrs["sampling_time"] for part in parts)
+    worst["sampling_time"] = sum(part.attrs["sampling_time"] for part in parts)
     return xr.Dataset(stacked, coords={**parts[0].coords, **own}, attrs=worst)
 
 

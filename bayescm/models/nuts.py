@@ -109,9 +109,10 @@ def sample(program: Any, run: Run) -> tuple[xr.Dataset, xr.Dataset]:
 
 
 def variables(drawn: xr.DataTree) -> xr.Dataset:
-    """Return the variables that a program names, without those of the sampler's own coordinates."""
+    """Return the variables that a program names, without the sampler's own coordinates; of the attrs how it went."""
     group: xr.Dataset = drawn.to_dataset().drop_attrs()
-    return group[[name for name in group.data_vars if not str(name).endswith("__")]]
+    told = {name: drawn.attrs[name] for name in ("sampling_time", "tuning_steps") if name in drawn.attrs}
+    return group[[name for name in group.data_vars if not str(name).endswith("__")]].assign_attrs(told)
 
 
 def statistics(drawn: xr.DataTree) -> xr.Dataset:
@@ -153,8 +154,8 @@ def _pymc(program: Any, seed: int, settings: dict[str, Any]) -> Any:
 def _nutpie(program: Any, seed: int, settings: dict[str, Any]) -> Any:
     """Sample with nutpie, compiled once per program and options, unless its data are part of the code (jax)."""
     nutpie = package("nutpie", "nutpie", "pip install 'bayescm[nutpie]'")
-    given = settings | settings.pop("nuts", {}) | settings.pop("compile_kwargs", {})
-    given = {name: value for name, value in given.items() if name not in ("nuts", "compile_kwargs")}
+    nested = settings.pop("nuts", {}) | settings.pop("compile_kwargs", {})
+    given = settings | nested
     compiling = {name: given.pop(name) for name in COMPILE_OPTIONS if name in given}
     if "max_treedepth" in given:
         given["maxdepth"] = given.pop("max_treedepth")

@@ -7,10 +7,11 @@ import numpy as np
 import xarray as xr
 
 from bayescm.data import validate
-from bayescm.data.schema import DRAW, in_chains
+from bayescm.data.schema import CHAIN, DRAW, in_chains
 from bayescm.models import nuts
 
 PARETO_K = "pareto_k"
+EVIDENCE = "log_marginal_likelihood"
 TRUSTED = 0.7
 """Largest Pareto k at which an approximation can stand in for the posterior (Yao, Vehtari, Simpson and Gelman 2018)."""
 _WEIGHED = 1000  # draws of an approximation that are held against the posterior's density
@@ -70,8 +71,9 @@ def draw(program: Any, run: nuts.Run, *, hint: str = "") -> dict[str, xr.Dataset
     Returns
     -------
     dict of str to xarray.Dataset
-        ``posterior``, with every free and deterministic variable over ``(chain, draw, ...)`` and the attr
-        ``sampling_time``, for an approximation also ``pareto_k``; ``sample_stats`` of what isn't an approximation.
+        ``posterior``, with every free and deterministic variable over ``(chain, draw, ...)`` and the attrs
+        ``sampling_time`` (seconds), ``tuning_steps`` of NUTS and ``pareto_k`` of an approximation; ``sample_stats`` of
+        what isn't one.
     """
     began, method = time.perf_counter(), SAMPLERS[run.sampler].method
     if method in ("nuts", "smc"):
@@ -81,14 +83,12 @@ def draw(program: Any, run: nuts.Run, *, hint: str = "") -> dict[str, xr.Dataset
     else:
         groups = {"posterior": (_pathfinder if method == "pathfinder" else _variational)(program, run)}
         _warn_of_approximation(run.sampler, groups["posterior"].attrs.get(PARETO_K), hint)
-    elapsed = {"sampling_time": time.perf_counter() - began}
-    if method == "nuts" and "tune" in run.options:
-        elapsed["tuning_steps"] = run.options["tune"]
-    return {name: group.assign_attrs(elapsed) for name, group in groups.items()}
+    known = {"sampling_time": time.perf_counter() - began} | groups["posterior"].attrs
+    return {name: group.assign_attrs(known) for name, group in groups.items()}
 
 
 def _sequential(program: Any, run: nuts.Run) -> tuple[xr.Dataset, xr.Dataset]:
-    """Sample by sequential Monte Carlo, which also gives the marginal likelihood."""
+    """Sample by sequential Monte Carlo, whose statistic is each chain's estimate of the log marginal likelihood."""
     import pymc as pm
 
     with nuts.TURN, nuts.quietly():
@@ -96,7 +96,10 @@ def _sequential(program: Any, run: nuts.Run) -> tuple[xr.Dataset, xr.Dataset]:
             run.draws, chains=run.chains, model=program, random_seed=run.seed % 2**32,
             compute_convergence_checks=False, **run.options,
         )  # fmt: skip
-    return nuts.variables(drawn["posterior"]), nuts.statistics(drawn["sample_stats"])
+    stages = drawn["sample_stats"][EVIDENCE].values
+    last = [np.asarray(chain, float)[-1] for chain in (stages if run.chains > 1 else [stages])]
+    stats = xr.Dataset({EVIDENCE: (CHAIN, last)}, coords={CHAIN: np.arange(run.chains)})
+    return nuts.variables(drawn["posterior"]), stats
 
 
 def _variational(program: Any, run: nuts.Run) -> xr.Dataset:
@@ -139,13 +142,10 @@ def _pathfinder(program: Any, run: nuts.Run) -> xr.Dataset:
 
 def _warn_of_approximation(sampler: str, k: float | None, hint: str) -> None:
     """Say that draws aren't the posterior's, and how far they may be from it."""
-    far = (
-        ""
-        if k is None
-        else f"; Pareto k is {k:.2f}, "
-        + (f"below {TRUSTED}, so that it is close" if k < TRUSTED else f"above {TRUSTED}: it is no stand-in")
-    )
+    good = k is not None and k < TRUSTED
+    far = f"below {TRUSTED}, so that it is close" if good else f"above {TRUSTED}: it is no stand-in"
     validate.warn(
-        f"{sampler} approximates the posterior by normal distributions in the sampler's coordinates{far}. "
+        f"{sampler} approximates the posterior by normal distributions in the sampler's coordinates"
+        f"{'' if k is None else f'; Pareto k is {k:.2f}, {far}'}. "
         f"For the posterior itself take sampler='nuts'.{hint}"
     )

@@ -4,6 +4,7 @@ import arviz as az
 import matplotlib.pyplot as plt
 import numpy as np
 import pymc as pm
+import pytensor
 import pytest
 from scipy import special
 
@@ -38,7 +39,12 @@ def program():
 @pytest.fixture(scope="module")
 def trees():
     """A tree of each kind with its program: one matrix and several by closed form, and one by NUTS."""
-    mine = program()
+    with pytensor.config.change_flags(mode="FAST_COMPILE"):
+        return made(program())
+
+
+def made(mine):
+    """Return the trees and their programs."""
     return {
         "one matrix": (
             bayescm.posterior(TABLE, prior="legendre", **COMMON),
