@@ -64,16 +64,11 @@ def reused(key: str | None, program: Any, owner: Any, kept: dict[str, Any] | Non
     programs = _programs if kept is None else kept
     before, _ = programs.setdefault(key, (program, owner))
     if before is not program:
-        set_data(before, program)
+        for data in program.data_vars:
+            before[data.name].set_value(data.get_value())
     if len(programs) > _KEPT_PROGRAMS:
         del programs[next(iter(programs))]
     return before
-
-
-def set_data(program: Any, other: Any) -> None:
-    """Give a program the data of another of the same structure."""
-    for data in other.data_vars:
-        program[data.name].set_value(data.get_value())
 
 
 def sample(program: Any, run: Run) -> tuple[xr.Dataset, xr.Dataset]:
