@@ -99,6 +99,7 @@ def sample(program: Any, run: Run) -> tuple[xr.Dataset, xr.Dataset]:
         elif run.sampler == "nuts":
             fitted = _pymc(program, seed, settings)
         else:
+            package(run.sampler, run.sampler, f"pip install {run.sampler} jax")
             fitted = _plain(program, seed, settings, run.sampler)
     return variables(fitted["posterior"]), statistics(fitted["sample_stats"])
 

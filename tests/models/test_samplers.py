@@ -123,6 +123,11 @@ def test_options_of_nuts_reach_pymc(monkeypatch):
 
     monkeypatch.setattr("pymc.sample", sample)
     for sampler, name in (("nuts", "pymc"), ("numpyro", "numpyro"), ("blackjax", "blackjax")):
+        if sampler != "nuts":
+            monkeypatch.setitem(sys.modules, sampler, None)
+            with pytest.raises(ImportError, match=f"`sampler`='{sampler}' needs {sampler}: pip install {sampler} jax"):
+                nuts.sample("program", nuts.Run(1, 9, 3, sampler))
+        monkeypatch.setitem(sys.modules, sampler, types.SimpleNamespace())
         nuts.sample("program", nuts.Run(1, 9, 3, sampler, {"nuts_sampler_kwargs": {"max_treedepth": 6}}))
         assert asked["nuts"] == {"target_accept": 0.95, "max_treedepth": 6}
         assert asked["nuts_sampler"] == name
