@@ -65,9 +65,9 @@ def fit(way: str, story: str) -> list[float]:
     for counts in data:
         start = time.perf_counter()
         if way.startswith("ours"):
-            more: dict[str, Any] = {"method": "exact", "draws": 1000, "random_seed": 1}
+            more: dict[str, Any] = {"sampler": "exact", "draws": 1000, "random_seed": 1}
             if way != "ours, closed form":
-                more = SETTINGS | {"method": "nuts", "nuts_sampler": way.split(", ")[1], "progressbar": False}
+                more = SETTINGS | {"sampler": way.split(", ")[1].replace("pymc", "nuts"), "progressbar": False}
                 more |= {"target_accept": 0.8}
             bayescm.posterior(counts, model=name, metrics="recall", **options, **more)
         elif way.startswith("nutpie"):

@@ -110,7 +110,7 @@ def model(scores: Any, *, prior: Any = "weak", fpr: ArrayLike = GRID) -> pm.Mode
     scores, positive = check_scores(scores)
     fpr = check_grid(fpr)
     if isinstance(prior, str) and prior == "reference":
-        raise ValueError("`prior`='reference' is improper, and PyMC needs a proper one; use method='exact' or 'weak'.")
+        raise ValueError("`prior`='reference' is improper, and PyMC needs a proper one; use sampler='exact' or 'weak'.")
     if _is_weak(prior):
         _weak(scores.values)  # refuses equal scores
     coords = {ITEM: scores[ITEM].values, LABEL: scores.attrs["labels"], FPR: fpr}
@@ -272,7 +272,7 @@ if __name__ == "__main__":
     rng = np.random.default_rng(1)
     y_true = np.repeat([0, 1], [60, 30])
     data = scores_by_class(y_true, rng.normal(1.5 * y_true, 1 + 0.3 * y_true))
-    for method in ("exact", "nuts"):
-        fit = bayescm.posterior(data, model="binormal", method=method, random_seed=1)
+    for sampler in ("exact", "nuts"):
+        fit = bayescm.posterior(data, model="binormal", sampler=sampler, random_seed=1)
         names = ["mu", "sigma", "a", "b", "auc"]
-        print(method, az.summary(fit, var_names=names, ci_prob=0.95, ci_kind="eti"), sep="\n")
+        print(sampler, az.summary(fit, var_names=names, ci_prob=0.95, ci_kind="eti"), sep="\n")

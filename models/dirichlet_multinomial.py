@@ -82,6 +82,6 @@ if __name__ == "__main__":
     import bayescm
 
     table = bayescm.from_cells(tp=50, fn=30, fp=30, tn=35)
-    for method in ("exact", "nuts"):
-        fit = bayescm.posterior(table, metrics=["recall", "precision", "mcc"], method=method, random_seed=1)
-        print(method, az.summary(fit, var_names=["~theta", "~theta_cell"], ci_prob=0.95, ci_kind="eti"), sep="\n")
+    for sampler in ("exact", "nuts"):
+        fit = bayescm.posterior(table, metrics=["recall", "precision", "mcc"], sampler=sampler, random_seed=1)
+        print(sampler, az.summary(fit, var_names=["~theta", "~theta_cell"], ci_prob=0.95, ci_kind="eti"), sep="\n")

@@ -102,7 +102,7 @@ def _one_data_set(prior: Any) -> tuple[Any, Any]:
     """Add the prior of one data set's mean and standard deviation."""
     if _is_reference(prior):
         raise ValueError(
-            "`prior`='reference' is improper, and PyMC needs a proper one; use method='exact', or give numbers for "
+            "`prior`='reference' is improper, and PyMC needs a proper one; use sampler='exact', or give numbers for "
             "mu, kappa, alpha and beta."
         )
     base = normal_inverse_gamma.proper(prior, names="'reference', ")

@@ -10,15 +10,17 @@ In symbols, two labels
     prevalence, recall, specificity, each
         ~ Beta(a, b)                       a name, a number or two numbers, as in three_binomial
         or logit ~ Normal(mu, sigma)       a LogitNormal, made from an interval by LogitNormal.from_interval
+        or any distribution on (0, 1)      of PyMC (pm.TruncatedNormal.dist(...)) or PreliZ
     corr(logit recall, logit specificity) = correlation, a number you give (both logit-normal; 0 by default)
     counts ~ Multinomial(N, cells(prevalence, recall, specificity))     Toetsch and Hoffmann 2021, eqs 8 to 11
 
     With three Betas it is ``three_binomial``, and the closed form answers. A logit-normal prior has none: the posterior
-    of a rate is Normal(logit; mu, sigma) times p^k (1 - p)^(n - k).
+    of a rate is Normal(logit; mu, sigma) times p^k (1 - p)^(n - k). Under such priors ``three_binomial`` is this story.
 
 Run ``python models/informative.py`` to see what two experts' intervals do to a small test set.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -33,9 +35,8 @@ from bayescm.distributions import dirichlet
 from bayescm.metrics import evaluate
 from bayescm.models.blocks import correlated_pairs, proper, two_label_cells
 from bayescm.models.closed_form import SAMPLE, ClosedForm
-from bayescm.priors.concentrations import Concentrations, LogitNormal, concentrations
+from bayescm.priors.concentrations import RATES, Concentrations, LogitNormal, concentrations, not_conjugate
 
-RATES = ("prevalence", "recall", "specificity")
 DEFAULT = {"prevalence": "jeffreys", "recall": LogitNormal(0.0, 1.5), "specificity": LogitNormal(0.0, 1.5)}
 """LogitNormal(0, 1.5) is nearly uniform on (0, 1): its density falls to 0 only beyond .02 and .98."""
 
@@ -47,8 +48,9 @@ def model(counts: Any, *, prior: Any = DEFAULT, correlation: float = 0.0) -> pm.
     ----------
     counts : xarray.DataArray or array_like of shape (2, 2)
     prior : mapping
-        ``prevalence``, ``recall`` and ``specificity``, each a :class:`bayescm.LogitNormal` or what ``three_binomial``
-        takes (a name, a number, the two numbers of a Beta).
+        Some of ``prevalence``, ``recall`` and ``specificity``, each a :class:`bayescm.LogitNormal`, a distribution of
+        PyMC or PreliZ or what ``three_binomial`` takes (a name, a number, the two numbers of a Beta); what isn't named
+        is ``jeffreys``.
     correlation : float in (-1, 1)
         Of the logits of recall and specificity beforehand.
 
@@ -76,8 +78,11 @@ def model(counts: Any, *, prior: Any = DEFAULT, correlation: float = 0.0) -> pm.
     return program
 
 
-def _rate(name: str, value: np.ndarray, standard: Any) -> Any:
-    """Return one rate: Beta, or logit-normal from a standard normal."""
+def _rate(name: str, value: Any, standard: Any) -> Any:
+    """Return one rate: Beta, logit-normal from a standard normal, or of a distribution of the user's own."""
+    if not isinstance(value, np.ndarray):
+        copy = value.owner.clone().outputs[value.owner.outputs.index(value)]
+        return pm.modelcontext(None).register_rv(copy, name)
     numbers = pm.Data(f"{name}_prior", value)
     if standard is None:
         return pm.Beta(name, numbers[0], numbers[1])
@@ -120,33 +125,44 @@ def simulate(rng: np.random.Generator, n: int = 50, *, prior: Any = DEFAULT, cor
     """
     known = _known(prior, correlation, 2)
     standard = rng.multivariate_normal(np.zeros(2), [[1, correlation], [correlation, 1]])
-    truth = {}
-    for name, (kind, (first, second)) in known.items():
+    truth: dict[str, Any] = {}
+    for name, (kind, value) in known.items():
         z = standard[RATES.index(name) - 1] if name != "prevalence" else rng.standard_normal()
-        truth[name] = special.expit(first + second * z) if kind == "logit_normal" else rng.beta(first, second)
+        if kind == "own":
+            truth[name] = float(pm.draw(value, random_seed=rng))
+        else:
+            truth[name] = special.expit(value[0] + value[1] * z) if kind == "logit_normal" else rng.beta(*value)
     theta = two_label_cells(*(truth[name] for name in RATES)).reshape(2, 2)
     counts = from_array(rng.multinomial(n, theta.ravel()).reshape(2, 2))
     return xr.Dataset({"counts": counts, "theta": (MATRIX, theta), **truth})
 
 
-def _known(prior: Any, correlation: float, k: int) -> dict[str, tuple[str, np.ndarray]]:
-    """Return the kind and the two numbers of each rate's prior, that of the event first."""
+def _known(prior: Any, correlation: float, k: int) -> dict[str, tuple[str, Any]]:
+    """Return the kind of each rate's prior, and its two numbers, that of the event first, or its distribution."""
     validate.number("correlation", correlation, -1, 1)
     if k != 2:
         raise ValueError(f"`counts` must have two labels for this story; got {k}. Take one class against the rest.")
-    if not isinstance(prior, dict) or set(prior) != set(RATES):
-        raise ValueError(f"`prior` must be a mapping with the keys {', '.join(RATES)}; got {prior!r}.")
-    normal = {name: value for name, value in prior.items() if isinstance(value, LogitNormal)}
-    if correlation != 0 and not {"recall", "specificity"} <= set(normal):
+    if not isinstance(prior, Mapping) or not prior or not set(prior) <= set(RATES):
+        raise ValueError(f"`prior` must be a mapping with some of the keys {', '.join(RATES)}; got {prior!r}.")
+    others = {name: value for name, value in prior.items() if not_conjugate({name: value})}
+    known = {name: _other(name, value) for name, value in others.items()}
+    normal = {name for name, (kind, _) in known.items() if kind == "logit_normal"}
+    if correlation != 0 and not {"recall", "specificity"} <= normal:
         raise ValueError("`correlation` is one of logits: give recall and specificity as LogitNormal.")
-    betas = proper(concentrations({**prior, **dict.fromkeys(normal, 1.0)}, "three_binomial", 2))
+    betas = proper(concentrations({**prior, **dict.fromkeys(others, 1.0)}, "three_binomial", 2))
     numbers = {"prevalence": betas.shares[::-1], "recall": betas.rows[1, ::-1], "specificity": betas.rows[0]}
-    return {
-        name: ("logit_normal", np.array([normal[name].mu, normal[name].sigma]))
-        if name in normal
-        else ("beta", numbers[name].copy())
-        for name in RATES
-    }
+    return {name: known.get(name, ("beta", numbers[name].copy())) for name in RATES}
+
+
+def _other(name: str, value: Any) -> tuple[str, Any]:
+    """Return the kind of a prior that is no Beta, and its numbers or its distribution in PyMC."""
+    if isinstance(value, LogitNormal):
+        return "logit_normal", np.array([value.mu, value.sigma])
+    own = value.to_pymc() if hasattr(value, "to_pymc") else value
+    drawn = pm.draw(own, draws=200, random_seed=1)
+    if np.shape(drawn) != (200,) or not ((drawn >= 0) & (drawn <= 1)).all():
+        raise ValueError(f"`prior` must give {name} a distribution of one number from 0 to 1; truncate it.")
+    return "own", own
 
 
 if __name__ == "__main__":

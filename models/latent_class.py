@@ -20,7 +20,7 @@ In symbols
 
     dependence=True: given the true class i and the item's ease u ~ Normal(0, 1), test t is right with probability
     sigmoid(b[t, i] + difficulty_sd[i] u), difficulty_sd[i] ~ HalfNormal(1.5), and u is integrated out
-    (bayescm/patterns.py; Qu, Tan and Kutner 1996 with a logistic in place of a normal curve). Sensitivity and
+    (bayescm/models/patterns.py; Qu, Tan and Kutner 1996 with a logistic in place of a normal curve). Sensitivity and
     specificity are the averages over items and keep their prior.
 
 What can be estimated

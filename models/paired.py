@@ -29,7 +29,7 @@ In symbols, dependence="difficulty" (two labels; the default for three or more c
     difficulty_sd[i] ~ HalfNormal(1.5)  how much the items of class i differ in difficulty, on the logit scale
     u                ~ Normal(0, 1)     ease of an item
     P(s is right on an item of class i and ease u) = sigmoid(b[s, i] + difficulty_sd[i] u), independently given u
-    counts ~ Multinomial(N, joint), the ease integrated out (bayescm/patterns.py): no parameter per item
+    counts ~ Multinomial(N, joint), the ease integrated out (bayescm/models/patterns.py): no parameter per item
 
     The intercept b[s, i] solves E sigmoid(b + difficulty_sd[i] u) = right[s, i], so the prior of right is that of
     recall and specificity themselves, whatever difficulty_sd: again each classifier's margin has the prior of the
@@ -90,7 +90,7 @@ def model(counts: Any, *, prior: PriorLike = DEFAULT_PRIOR, dependence: str | No
         if kind == "dirichlet":
             concentration = _joint_concentrations(prior, counts).ravel()
             if not (concentration > 0).all():
-                raise ValueError("`prior` is improper, and PyMC needs a proper one; use method='exact' or 'jeffreys'.")
+                raise ValueError("`prior` is improper, and PyMC needs a proper one; use sampler='exact' or 'jeffreys'.")
             alpha = pm.Data("alpha", concentration, dims=CELL)
             cells = dirichlet_variable("joint_cell", a=alpha, dims=CELL)
         else:
@@ -256,9 +256,9 @@ if __name__ == "__main__":
     from bayescm.data.items import paired_counts
 
     two = paired_counts(actual, {name: answers[name] for name in "AB"})
-    for method in ("exact", "nuts"):
-        fit = bayescm.posterior(two, model="paired", metrics=["accuracy", "recall"], method=method, random_seed=1)
-        print(method, az.summary(fit, var_names=["accuracy", "recall"], ci_prob=0.95, ci_kind="eti"), sep="\n")
+    for sampler in ("exact", "nuts"):
+        fit = bayescm.posterior(two, model="paired", metrics=["accuracy", "recall"], sampler=sampler, random_seed=1)
+        print(sampler, az.summary(fit, var_names=["accuracy", "recall"], ci_prob=0.95, ci_kind="eti"), sep="\n")
     joint = fit["posterior"]["joint"]
     only_a = joint.sel(actual=0, A=0, B=1) + joint.sel(actual=1, A=1, B=0)
     only_b = joint.sel(actual=0, A=1, B=0) + joint.sel(actual=1, A=0, B=1)

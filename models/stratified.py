@@ -69,7 +69,7 @@ def model(counts: Any, *, prior: PriorLike = DEFAULT_PRIOR) -> pm.Model:
     """
     strata = read(counts)
     if strata.of == "items":
-        raise ValueError("`counts` of these items alone (of='items') have a closed form only; use method='exact'.")
+        raise ValueError("`counts` of these items alone (of='items') have a closed form only; use sampler='exact'.")
     labels, k = labels_of(counts), counts.sizes[ACTUAL]
     base = groups.prior_of(strata, prior, labels)
     groups.check_proper(base, strata)
@@ -166,6 +166,6 @@ if __name__ == "__main__":
 
     answers = bayescm.audited([[17, 1], [3, 19]], totals=[100, 1900])
     print(answers.attrs[OF], bayescm.summary(answers, ["prevalence", "accuracy", "recall"]), sep="\n")
-    for method in ("exact", "nuts"):
-        fit = bayescm.posterior(answers, metrics=["prevalence", "accuracy", "recall"], method=method, random_seed=1)
-        print(method, az.summary(fit, var_names=["~theta"], ci_prob=0.95, ci_kind="eti"), sep="\n")
+    for sampler in ("exact", "nuts"):
+        fit = bayescm.posterior(answers, metrics=["prevalence", "accuracy", "recall"], sampler=sampler, random_seed=1)
+        print(sampler, az.summary(fit, var_names=["~theta"], ci_prob=0.95, ci_kind="eti"), sep="\n")

@@ -104,9 +104,9 @@ if __name__ == "__main__":
     import bayescm
 
     table = bayescm.from_cells(tp=26, fn=0, fp=2, tn=6)
-    for method in ("exact", "nuts"):
+    for sampler in ("exact", "nuts"):
         fit = bayescm.posterior(
-            table, model="three_binomial", prior="laplace", metrics=["recall", "specificity", "mcc"], method=method,
+            table, model="three_binomial", prior="laplace", metrics=["recall", "specificity", "mcc"], sampler=sampler,
             random_seed=1,
         )  # fmt: skip
-        print(method, az.summary(fit, var_names=["~theta"], ci_prob=0.95, ci_kind="eti"), sep="\n")
+        print(sampler, az.summary(fit, var_names=["~theta"], ci_prob=0.95, ci_kind="eti"), sep="\n")

@@ -96,7 +96,7 @@ OPTIONS: dict[str, Maker] = {
     "discordance": pick(None, 0.05, 0.2, 0.01, 1, 0, np.nan, 2, "x"),
     "replicate": pick(False, True, 10, 0, -1, "x"),
     "workflow": pick(False, True),
-    "nuts_sampler": pick("pymc", "x"),
+    "sampler": pick("auto", "x"),
     "recall": pick(None, 0.8, [0.1, 0.5], 0, 1, np.nan, 2, "x"),
     "precision": pick(None, 0.7, [0.1, 0.5], 0, 1, np.nan, "x"),
     "tpr": pick(None, 0.8, 0, 1),

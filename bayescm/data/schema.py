@@ -228,6 +228,9 @@ def _plain(value: object) -> object:
         return value.values.tolist() if isinstance(value, xr.DataArray) else value.tolist()
     if hasattr(value, "alpha") and hasattr(value, "beta"):  # a PreliZ Beta
         return [float(value.alpha), float(value.beta)]
+    node: Any = getattr(value, "owner", None)  # of a distribution of PyMC
+    if hasattr(node, "op"):
+        return type(node.op).__name__.removesuffix("RV")
     return str(value)
 
 

@@ -74,7 +74,11 @@ def ends(lower: object, upper: object) -> tuple[float, float]:
 
 
 def beta_numbers(name: str, value: Any) -> Any:
-    """Return the two numbers of a Beta that came as a distribution (PreliZ); anything else as it is."""
+    """Return the two numbers of a Beta that came as a distribution (PreliZ or PyMC); anything else as it is."""
+    node: Any = getattr(value, "owner", None)
+    if type(getattr(node, "op", None)).__name__ == "BetaRV":
+        first, second = (float(number.eval()) for number in node.op.dist_params(node))
+        return first, second
     if not (hasattr(value, "alpha") and hasattr(value, "beta")):
         return value
     if type(value).__name__ != "Beta" or value.alpha is None or value.beta is None:

@@ -4,6 +4,8 @@
 """
 
 from dataclasses import replace
+from datetime import UTC, datetime
+from importlib.metadata import version
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +20,7 @@ from bayescm.data.schema import ACTUAL, CHAIN, DRAW, MATRIX, attributes, flatten
 from bayescm.data.strata import of_data
 from bayescm.distributions import dirichlet
 from bayescm.metrics import MetricsLike, resolve
-from bayescm.models import answers, cell_draws, fit, nuts, predictive
+from bayescm.models import answers, cell_draws, fit, nuts, predictive, samplers
 from bayescm.models.cell_draws import PRIOR_DRAWS, with_metrics, with_variables
 from bayescm.models.closed_form import ClosedForm
 from bayescm.priors.concentrations import (
@@ -30,8 +32,7 @@ from bayescm.priors.concentrations import (
     resolved_prior,
 )
 
-SAMPLERS = ("pymc", "nutpie", "numpyro", "blackjax")
-_NEEDLESS = " This story has a closed form: method='exact' needs none of it."
+_NEEDLESS = " This story has a closed form: sampler='exact' needs none of it."
 
 
 class Choice(NamedTuple):
@@ -51,25 +52,25 @@ def choose(
     model: Any = "dirichlet_multinomial",
     prior: PriorLike | None = None,
     prevalence: PrevalenceLike = None,
-    method: str = "auto",
+    sampler: str = "auto",
     **options: Any,
 ) -> Choice:
     """Say in words how :func:`posterior` would answer, and why.
 
     Parameters
     ----------
-    counts, model, prior, prevalence, method, **options
+    counts, model, prior, prevalence, sampler, **options
         As in :func:`posterior`. Of a posterior's DataTree: how it was answered.
 
     Returns
     -------
     Choice
-        ``method`` ("exact" or "nuts") and ``reason``.
+        ``method`` ("exact", "nuts", "smc", "pathfinder" or "advi") and ``reason``, which names what draws.
 
     Raises
     ------
     ValueError
-        If the method asked for can't answer, with what to do.
+        If the sampler asked for can't answer, with what to do.
 
     Examples
     --------
@@ -82,12 +83,12 @@ def choose(
     """
     if isinstance(counts, xr.DataTree):
         return _chosen(counts)
-    model = of_data(counts, fit.name_of(model))
+    model = of_data(counts, fit.name_of(model, prior))
     if not fit.is_conjugate(model):
-        return _choose_bound(fit.bind(model, counts, prior, options)[0], method)[0]
+        return _choose_bound(fit.bind(model, counts, prior, options, sampler)[0], sampler)[0]
     counts = check_counts(counts)
-    prior = resolved_prior(prior)
-    return _choose(counts, concentrations(prior, model, labels_of(counts)), model, prevalence, method)
+    base = concentrations(resolved_prior(prior), model, labels_of(counts))
+    return _choose_conjugate(counts, base, model, prevalence, sampler)
 
 
 def _chosen(tree: xr.DataTree) -> Choice:
@@ -100,38 +101,45 @@ def _chosen(tree: xr.DataTree) -> Choice:
     return Choice(str(tree.attrs["method"]), str(tree.attrs["reason"]))
 
 
-def _choose(counts: xr.DataArray, base: Concentrations, model: str, prevalence: PrevalenceLike, method: str) -> Choice:
-    """Choose the method of a conjugate story for checked counts and a known prior."""
-    validate.choice("method", method, fit.METHODS)
+def _choose_conjugate(
+    counts: xr.DataArray, base: Concentrations, model: str, prevalence: PrevalenceLike, sampler: str
+) -> Choice:
+    """Choose for a conjugate story, checked counts and a known prior."""
     if counts.chunks is None:  # lazy counts are checked when they are computed
         dirichlet.check_proper(dirichlet.posterior(counts.values, base, prevalence), labels_of(counts))
-    if method == "nuts":
-        if dirichlet.improper(base) is not None:
-            raise ValueError(
-                "`prior` is improper, and PyMC needs a proper one; use method='exact' or prior='jeffreys'."
-            )
-        return Choice("nuts", f"asked for; PyMC samples the story models/{model}.py, which also has a closed form.")
     family = "one Dirichlet over the cells" if base.one_dirichlet else "a Dirichlet per row and one for the classes"
-    return Choice(
-        "exact",
+    choice = _choose(
+        f"the story models/{model}.py",
         f"the prior is conjugate ({family}), so the posterior is the prior's concentrations plus the counts, "
         "and its draws are independent: no sampler, no diagnostics, any batch of matrices.",
+        sampler,
     )
+    if choice.method != "exact" and dirichlet.improper(base) is not None:
+        raise ValueError("`prior` is improper, and PyMC needs a proper one; use sampler='exact' or prior='jeffreys'.")
+    return choice
 
 
-def _choose_bound(bound: fit.BoundModel, method: str) -> tuple[Choice, ClosedForm | None]:
-    """Choose the method of any other story."""
-    validate.choice("method", method, fit.METHODS)
+def _choose_bound(bound: fit.BoundModel, sampler: str) -> tuple[Choice, ClosedForm | None]:
+    """Choose for any other story."""
     form = bound.closed_form()
-    if method == "exact" and form is None:
+    return _choose(bound.name, None if form is None else f"closed form: {form.reason}.", sampler), form
+
+
+def _choose(name: str, exactly: str | None, sampler: str) -> Choice:
+    """Choose between the closed form, for the reason given, and a sampler."""
+    validate.choice("sampler", sampler, samplers.CHOICES)
+    if exactly is not None and sampler in ("auto", "exact"):
+        return Choice("exact", exactly)
+    if sampler == "exact":
         raise ValueError(
-            f"`method`='exact' can't answer: {bound.name} has no closed form with these options; use method='nuts'."
+            f"`sampler`='exact' can't answer: {name} has no closed form with these options; use sampler='nuts'."
         )
-    if form is None:
-        return Choice("nuts", f"{bound.name} has no closed form with these options; PyMC samples it."), None
-    if method == "nuts":
-        return Choice("nuts", f"asked for; PyMC samples {bound.name}, which also has a closed form."), form
-    return Choice("exact", f"closed form: {form.reason}."), form
+    if sampler == "auto":
+        return Choice("nuts", f"{name} has no closed form with these options; PyMC samples it.")
+    which = samplers.SAMPLERS[sampler]
+    return Choice(
+        which.method, f"asked for; {which.does} {name}{'' if exactly is None else ', which also has a closed form'}."
+    )
 
 
 @takes_counts
@@ -142,11 +150,10 @@ def posterior(
     prior: PriorLike | None = None,
     prevalence: PrevalenceLike = None,
     metrics: MetricsLike = None,
-    method: str = "auto",
+    sampler: str = "auto",
     chains: int = 4,
     draws: int = 1000,
     random_seed: int | np.random.Generator | None = None,
-    nuts_sampler: str = "pymc",
     replicate: bool | int = False,
     workflow: bool = False,
     **options: Any,
@@ -158,8 +165,8 @@ def posterior(
     counts : xarray.DataArray or array_like
         ``counts(..., actual, predicted)``. Those of :func:`audited` are answered for all items, by the story
         ``stratified``. The closed form of ``dirichlet_multinomial`` and ``three_binomial`` takes any batch dims, also
-        lazy ones (dask); NUTS refits their compiled program to one matrix after the other. Other stories say what they
-        take. None for a program with data of its own.
+        lazy ones (dask); a sampler refits their compiled program to one matrix after the other. Other stories say what
+        they take. None for a program with data of its own.
     model : str, story or pymc.Model
         A story of ``models/`` by name (:func:`bayescm.models.names`), a story of your own (an object with a function
         ``model``), or a program of your own that observes a variable ``counts``. A program with a variable
@@ -171,26 +178,28 @@ def posterior(
         Estimated; fixed by design; exchanged for a number or for a Beta's two numbers (positives first).
     metrics
         As in :func:`bayescm.summary`.
-    method : {"auto", "exact", "nuts"}
-        See :func:`choose`.
+    sampler : str
+        "auto": the closed form where there is one, else "nuts". "exact" insists on the closed form. What samples the
+        PyMC program: "nuts" (PyMC's own), "nutpie", "numpyro", "blackjax" (other implementations of NUTS), "smc"
+        (:func:`pymc.sample_smc`, also for several modes). What approximates it by normal distributions, and warns how
+        well: "advi", "fullrank_advi" (:func:`pymc.fit`), "pathfinder" (of pymc-extras). See :func:`choose`. PyMC's and
+        nutpie's NUTS keep a compiled program for later fits of the same story, options and shape.
     chains, draws : int
-        Draws are independent under "exact"; the shape is the one that ArviZ expects.
+        Draws are independent under "exact" and of approximations; the shape is the one that ArviZ expects.
     random_seed : int, numpy.random.Generator or None
         The seed used is stored in the attrs.
-    nuts_sampler : {"pymc", "nutpie", "numpyro", "blackjax"}
-        The sampler of :func:`pymc.sample`. ``pymc`` and ``nutpie`` keep a compiled program for later fits of the same
-        story, options and shape.
     replicate : bool or int
         Also draw a future matrix for each draw: of the observed size if True, else of that many items (conjugate
         stories). Its class totals are those observed (or a multiple) under ``prevalence="fixed"``.
     workflow : bool
         Also make the groups ``prior_predictive``, ``posterior_predictive``, ``log_likelihood`` and ``log_prior``, so
-        that ``az.loo``, ``az.psense_summary`` and ``az.plot_ppc_*`` run. For one matrix the log likelihood is per item,
-        for several it is per matrix, and predictive plots that want one dim of observations (``az.plot_ppc_interval``)
-        need one matrix selected.
+        that ``az.loo``, ``az.psense_summary`` and ``az.plot_ppc_*`` run. The log likelihood is per item: see
+        :func:`bayescm.models.predictive.log_likelihood`. Predictive plots that want one dim of observations
+        (``az.plot_ppc_interval``) need one matrix selected.
     **options
-        Of the story (``pooling="partial"``), else of :func:`pymc.sample` (``tune``, ``target_accept``, by default .95,
-        ``progressbar``, ``cores``; only where a sampler is needed).
+        Of the story (``pooling="partial"``), else of the sampler: of :func:`pymc.sample` (``tune``, ``target_accept``,
+        by default .95, ``progressbar``, ``cores``, ``nuts``), of nutpie and its compiler (``backend="jax"``), of
+        :func:`pymc.sample_smc` (``threshold``) or :func:`pymc.fit` (``n``, by default 20,000 steps).
 
     Returns
     -------
@@ -201,15 +210,16 @@ def posterior(
         an improper one, nor, unless `workflow`, for a program without closed form. ``observed_data``:
         ``counts(..., cell)``.
         ``constant_data``: the prior's numbers (conjugate stories, and programs). With `replicate`,
-        ``posterior_predictive``: ``counts``, and ``replicate``: the metrics of the future matrix. With "nuts",
-        ``sample_stats``. At another `prevalence` other stories return theta and its metrics only, which is no posterior
-        of their program. The attr ``reason`` says how the answer came about.
+        ``posterior_predictive``: ``counts``, and ``replicate``: the metrics of the future matrix. ``sample_stats`` of
+        NUTS and "smc". At another `prevalence` other stories return theta and its metrics only, which is no posterior
+        of their program. The attr ``reason`` says how the answer came about; ``pareto_k``, of the group ``posterior``,
+        how good an approximation is.
 
     Warns
     -----
     UserWarning
-        If NUTS diverged, R-hat exceeds 1.01 or an effective sample size is below 100 per chain; or if draws leave a
-        metric undefined.
+        If NUTS diverged, R-hat exceeds 1.01 or an effective sample size is below 100 per chain; of any approximation;
+        or if draws leave a metric undefined.
 
     References
     ----------
@@ -223,22 +233,20 @@ def posterior(
     >>> round(float((dt.posterior.matthews_correlation > 0).mean()), 2)
     0.98
     """
-    validate.choice("nuts_sampler", nuts_sampler, SAMPLERS)
     seed = validate.seed(random_seed)
     run = nuts.Run(
-        validate.positive_integer("chains", chains), validate.positive_integer("draws", draws), seed, nuts_sampler
-    )
-    model = of_data(counts, fit.name_of(model))
+        validate.positive_integer("chains", chains), validate.positive_integer("draws", draws), seed,
+        "nuts" if validate.choice("sampler", sampler, samplers.CHOICES) in ("auto", "exact") else sampler, options,
+    )  # fmt: skip
+    model = of_data(counts, fit.name_of(model, prior))
     settings: dict[str, Any] = {"model": model if isinstance(model, str) else getattr(model, "__name__", "your own")}
     settings |= strata.settings(counts) if strata.is_audit(counts) else {}
     if fit.is_conjugate(model):
         prior = resolved_prior(prior)
-        choice, groups = _conjugate(
-            counts, model, prior, prevalence, metrics, method, replace(run, options=options), replicate, workflow
-        )
+        choice, groups = _conjugate(counts, model, prior, prevalence, metrics, sampler, run, replicate, workflow)
     else:
-        bound, sample_options = fit.bind(model, counts, prior, options)
-        choice, form = _choose_bound(bound, method)
+        bound, sample_options = fit.bind(model, counts, prior, options, sampler)
+        choice, form = _choose_bound(bound, sampler)
         if not isinstance(replicate, bool):
             raise ValueError(f"`replicate` must be True or False for {bound.name}; got {replicate!r}.")
         if isinstance(prevalence, str):
@@ -246,7 +254,7 @@ def posterior(
         if choice.method == "exact":
             _refuse(sample_options)
         groups = answers.answer(
-            bound, form, method=choice.method, prevalence=prevalence, metrics=metrics,
+            bound, form, exact=choice.method == "exact", prevalence=prevalence, metrics=metrics,
             run=replace(run, options=sample_options), replicate=replicate, full=workflow,
         )  # fmt: skip
         settings |= bound.arguments | ({} if form is None or form.averaged is None else {"averaged": form.averaged})
@@ -254,14 +262,28 @@ def posterior(
     settings |= {
         "prior": settings.get("prior", prior), "prevalence": prevalence, "method": choice.method,
         "reason": choice.reason, "random_seed": seed,
-        "inference_library": "bayescm" if choice.method == "exact" else nuts_sampler,
     }  # fmt: skip
-    return tree(groups, attributes(**settings, **positive_class(*groups.values())))
+    library = "bayescm" if choice.method == "exact" else samplers.SAMPLERS[run.sampler].library
+    return as_arviz(groups, settings, library)
 
 
-def _refuse(sample_options: dict[str, Any]) -> None:
-    if sample_options:
-        raise TypeError(f"`{next(iter(sample_options))}` goes to pymc.sample, and this answer needs no sampler.")
+def as_arviz(groups: dict[str, xr.Dataset], settings: dict[str, Any], library: str) -> xr.DataTree:
+    """Return the groups as a tree, with the attrs of ArviZ's schema at every group, as PyMC has them."""
+    stamp: dict[str, Any] = {
+        "created_at": datetime.now(UTC).isoformat(), "creation_library_language": "Python",
+        "inference_library_version": version(library),
+    }  # fmt: skip
+    stamped = {}
+    for name, group in groups.items():
+        drawn = {"sample_dims": [CHAIN, DRAW]} if {CHAIN, DRAW} <= set(group.dims) else {}
+        stamped[name] = group.assign_attrs(stamp | drawn)
+    settings = settings | {"inference_library": library} | positive_class(*groups.values())
+    return tree(stamped, attributes(**settings))
+
+
+def _refuse(options: dict[str, Any]) -> None:
+    if options:
+        raise TypeError(f"`{next(iter(options))}` goes to pymc.sample, and this answer needs no sampler.")
 
 
 def _conjugate(
@@ -270,7 +292,7 @@ def _conjugate(
     prior: PriorLike,
     prevalence: PrevalenceLike,
     metrics: MetricsLike,
-    method: str,
+    sampler: str,
     run: nuts.Run,
     replicate: bool | int,
     full: bool,
@@ -278,7 +300,7 @@ def _conjugate(
     """Answer for a story whose posterior is concentrations of every matrix."""
     counts = check_counts(counts)
     base = concentrations(prior, model, labels_of(counts))
-    choice = _choose(counts, base, model, prevalence, method)
+    choice = _choose_conjugate(counts, base, model, prevalence, sampler)
     resolved = resolve(metrics, counts.sizes[ACTUAL])
     size = _replicate_size(replicate)
     if full and (counts.ndim > 2 or prevalence is not None):
@@ -287,14 +309,15 @@ def _conjugate(
             "`prevalence` out."
         )
     groups: dict[str, xr.Dataset] = {}
-    if choice.method == "nuts":
-        fit.bind(model, counts, prior, run.options)  # refuses what no sampler takes
-        theta, groups["sample_stats"] = _nuts(counts, model, prior, prevalence, run)
-        theta = cell_draws.label_theta(theta, counts)
+    fit.sampler_options(run.options, model, [], sampler)
+    if choice.method != "exact":
+        groups = _sampled(counts, model, prior, prevalence, run)
+        theta = cell_draws.label_theta(groups["posterior"]["theta"], counts)
     else:
         _refuse(run.options)
         theta = cell_draws.posterior_draws(counts, base, prevalence, run.chains, run.draws, run.seed)
-    groups["posterior"] = with_variables(with_metrics(theta, resolved), model)
+    told = groups["posterior"].attrs if "posterior" in groups else {}
+    groups["posterior"] = with_variables(with_metrics(theta, resolved), model).assign_attrs(told)
     if size != 0 or full:
         future = cell_draws.replicates(theta, counts, resolved, prevalence, run.seed, size or -1)
         groups |= dict(zip(("posterior_predictive", "replicate"), future, strict=True))
@@ -306,31 +329,28 @@ def _conjugate(
             future = cell_draws.replicates(before, counts, resolved, prevalence, run.seed + 1, -1)
             groups |= dict(zip(("prior_predictive", "prior_replicate"), future, strict=True))
     if full:
-        groups["log_likelihood"] = predictive.item_log_likelihood(flatten_cells(theta), flatten_cells(counts))
+        groups["log_likelihood"] = predictive.of_items(flatten_cells(theta), flatten_cells(counts))
     groups["observed_data"] = flatten_cells(counts).to_dataset()
     groups["constant_data"] = cell_draws.constants(base, counts, model)
     return choice, groups
 
 
-def _nuts(
+def _sampled(
     counts: xr.DataArray, model: str, prior: PriorLike, prevalence: PrevalenceLike, run: nuts.Run
-) -> tuple[xr.DataArray, xr.Dataset]:
+) -> dict[str, xr.Dataset]:
     """Fit a conjugate story's program to one matrix after the other, compiled once."""
     batch = [dim for dim in counts.dims if dim not in MATRIX]
-    shape = tuple(counts.sizes[dim] for dim in batch)
-    thetas, statistics = [], []
-    for position, index in enumerate(np.ndindex(shape)):
+    fits = []
+    for position, index in enumerate(np.ndindex(*(counts.sizes[dim] for dim in batch))):
         one = counts.isel(dict(zip(batch, index, strict=True)), drop=True)
         with fit.bind(model, one, prior, {})[0].compiled() as program:
-            drawn, stats = nuts.sample(program, replace(run, seed=run.seed + position))
-        nuts.check_fit(drawn[["theta"]], stats, hint=_NEEDLESS)
-        theta = drawn["theta"].transpose(CHAIN, DRAW, *MATRIX)
+            drawn = samplers.draw(program, replace(run, seed=run.seed + position), hint=_NEEDLESS)
+        theta = drawn["posterior"]["theta"].transpose(CHAIN, DRAW, *MATRIX)
         if prevalence is not None:
             rng = matrix_rng(run.seed, position, Stream.SHARES)
             theta = nuts.exchange_draws(theta, one.values.sum(-1).astype(np.float64), prevalence, rng)
-        thetas.append(theta.to_dataset(name="theta"))
-        statistics.append(stats)
-    return _stacked(thetas, counts)["theta"], _stacked(statistics, counts)
+        fits.append(drawn | {"posterior": theta.to_dataset(name="theta").assign_attrs(drawn["posterior"].attrs)})
+    return {name: _stacked([one[name] for one in fits], counts) for name in fits[0]}
 
 
 def _stacked(parts: list[xr.Dataset], counts: xr.DataArray) -> xr.Dataset:
@@ -342,7 +362,9 @@ def _stacked(parts: list[xr.Dataset], counts: xr.DataArray) -> xr.Dataset:
         for name, v in parts[0].data_vars.items()
     }
     own = {name: c for name, c in counts.coords.items() if not set(c.dims) & set(MATRIX)}
-    return xr.Dataset(stacked, coords={**parts[0].coords, **own})
+    worst = {name: max(part.attrs[name] for part in parts) for name in parts[0].attrs}
+    worst["sampling_time"] = sum(part.attrs["sampling_time"] for part in parts)
+    return xr.Dataset(stacked, coords={**parts[0].coords, **own}, attrs=worst)
 
 
 def _replicate_size(replicate: bool | int) -> int:

@@ -8,8 +8,9 @@ import xarray as xr
 
 from bayescm.data import validate
 from bayescm.data.counts import from_array
-from bayescm.data.schema import attributes, in_chains, labels_of, positive_class, tree
+from bayescm.data.schema import in_chains, labels_of
 from bayescm.distributions import dirichlet
+from bayescm.inference.posteriors import as_arviz
 from bayescm.metrics import MetricsLike, resolve
 from bayescm.models import answers, fit, predictive
 from bayescm.models.cell_draws import constants, prior_draws, replicates, with_metrics, with_variables
@@ -61,9 +62,9 @@ def prior_predictive(
     counts = from_array(np.zeros((len(labels), len(labels)), np.int64), labels=labels)
     n_items, seed = validate.positive_integer("n_items", n_items), validate.seed(random_seed)
     chains, draws = validate.positive_integer("chains", chains), validate.positive_integer("draws", draws)
-    model = fit.name_of(model)
+    model = fit.name_of(model, prior)
     name = model if isinstance(model, str) else getattr(model, "__name__", "your own")
-    settings = {"model": name, "prevalence": prevalence, "size": n_items, "random_seed": seed} | positive_class(counts)
+    settings = {"model": name, "prevalence": prevalence, "size": n_items, "random_seed": seed}
     if not fit.is_conjugate(model):
         counts[0, 0] = n_items  # a program knows the number of items from its counts
         bound, rest = fit.bind(model, counts, prior, options)
@@ -73,7 +74,7 @@ def prior_predictive(
         groups = {name: in_chains(group, chains) for name, group in groups.items()}
         groups["prior"] = answers.measured(groups["prior"], prevalence, metrics, None, seed, 1)
         groups |= answers.of_future(groups, metrics)
-        return tree(groups, attributes(**settings, **bound.arguments, inference_library="pymc"))
+        return as_arviz(groups, settings | bound.arguments, "pymc")
     _refuse(options, name)
     prior = resolved_prior(prior)
     base = concentrations(prior, model, labels_of(counts))
@@ -88,7 +89,7 @@ def prior_predictive(
         "prior_replicate": metrics_of_future,
         "constant_data": constants(base, counts, model),
     }
-    return tree(groups, attributes(**settings, prior=prior, inference_library="bayescm"))
+    return as_arviz(groups, settings | {"prior": prior}, "bayescm")
 
 
 def _refuse(options: dict[str, Any], name: str) -> None:

@@ -62,7 +62,7 @@ def read(
             return of_answers(answers, resolved_prior(prior), prevalence, n, seed)
         data = answers.labelled()
     one_class = {name: value for name, value in getattr(given, "attrs", {}).items() if name == ONE_CLASS}
-    model = strata.of_data(data, fit.name_of(model))
+    model = strata.of_data(data, fit.name_of(model, prior))
     if strata.is_audit(data) and not options:
         return of_audits(data, resolved_prior(prior), prevalence, n, seed)
     if fit.is_conjugate(model) and not options:

@@ -8,7 +8,7 @@ import xarray as xr
 from bayescm.data.random import Stream, matrix_rng
 from bayescm.data.schema import ACTUAL, CHAIN, DRAW, MATRIX, in_chains, matrix_of_cells
 from bayescm.metrics import MetricsLike, evaluate, resolve
-from bayescm.models import nuts, predictive
+from bayescm.models import nuts, predictive, samplers
 from bayescm.models.cell_draws import PRIOR_DRAWS, with_metrics
 from bayescm.models.closed_form import SAMPLE, ClosedForm
 from bayescm.models.fit import BoundModel
@@ -21,38 +21,38 @@ NO_THETA = (
 
 
 def answer(
-    text: BoundModel,
+    bound: BoundModel,
     form: ClosedForm | None,
     *,
-    method: str,
+    exact: bool,
     prevalence: PrevalenceLike,
     metrics: MetricsLike,
     run: nuts.Run,
     replicate: bool,
     full: bool,
 ) -> dict[str, xr.Dataset]:
-    """Return the groups of a posterior, by the closed form or by NUTS."""
+    """Return the groups of a posterior: by the closed form or by a sampler."""
     if prevalence is not None and (replicate or full):
         raise ValueError(
             "`prevalence` can't go with `replicate` or `workflow` here: they are of the observed population."
         )
     groups: dict[str, xr.Dataset] = {}
-    if form is not None and method == "exact":
+    if form is not None and exact:
         posterior = _closed_draws(form.draw, run.seed, Stream.POSTERIOR, run.chains, run.draws)
         groups["observed_data"] = form.observed.to_dataset(name=form.observed.name)
         if form.prior is not None:
             if form.has_program:
-                groups["constant_data"] = predictive.constants(text.build())
+                groups["constant_data"] = predictive.constants(bound.build())
             groups["prior"] = _closed_draws(form.prior, run.seed, Stream.PRIOR, 1, PRIOR_DRAWS)
         if form.constants is not None:
             groups["constant_data"] = groups.get("constant_data", xr.Dataset()).assign(form.constants)
         if replicate or full:
-            groups = _further(text.build(), posterior, run.seed, full) | groups
+            groups = _further(bound.build(), posterior, run.seed, full) | groups
     else:
-        with text.compiled() as program:
+        with bound.compiled() as program:
             _check_options(program, metrics, prevalence)
-            posterior, groups["sample_stats"] = nuts.sample(program, run)
-            nuts.check_fit(posterior, groups["sample_stats"])
+            groups = samplers.draw(program, run)
+            posterior = groups["posterior"]
             groups["observed_data"] = predictive.observed(program)
             groups["constant_data"] = predictive.constants(program)
             if replicate or full:

@@ -14,11 +14,12 @@ from bayescm import models
 from bayescm.data import validate
 from bayescm.data.counts import check_counts
 from bayescm.data.schema import ACTUAL, CELL, MATRIX, cell_names, flatten_cells
-from bayescm.models import nuts
+from bayescm.models import nuts, samplers
 from bayescm.models.closed_form import ClosedForm
-from bayescm.priors.concentrations import MODELS
+from bayescm.priors.concentrations import MODELS, not_conjugate
 
 METHODS = ("auto", "exact", "nuts")
+"""Of simulation-based calibration."""
 
 
 class BoundModel(NamedTuple):
@@ -90,10 +91,14 @@ def _exactly(value: Any) -> Any:
     raise TypeError(type(value).__name__)
 
 
-def name_of(model: Any) -> Any:
-    """Return the name of one of the package's stories given as a module; anything else as it is."""
+def name_of(model: Any, prior: Any = None) -> Any:
+    """Return the name of one of the package's stories given as a module; anything else as it is.
+
+    The story ``three_binomial`` under priors that aren't all Betas is ``informative``.
+    """
     package, _, name = str(getattr(model, "__name__", "")).rpartition(".")
-    return name if package == models.programs.__name__ and name in models.names() else model
+    model = name if package == models.programs.__name__ and name in models.names() else model
+    return "informative" if model == "three_binomial" and not_conjugate(prior) else model
 
 
 def is_conjugate(model: Any) -> bool:
@@ -101,7 +106,9 @@ def is_conjugate(model: Any) -> bool:
     return isinstance(model, str) and model in MODELS
 
 
-def bind(model: Any, data: Any, prior: Any, options: dict[str, Any]) -> tuple[BoundModel, dict[str, Any]]:
+def bind(
+    model: Any, data: Any, prior: Any, options: dict[str, Any], sampler: str = "auto"
+) -> tuple[BoundModel, dict[str, Any]]:
     """Split options into the story's own and those of the sampler.
 
     Parameters
@@ -112,6 +119,8 @@ def bind(model: Any, data: Any, prior: Any, options: dict[str, Any]) -> tuple[Bo
     prior
         None for the story's default.
     options : dict
+    sampler : str
+        Whose options are taken; that of "auto" and "exact" would be NUTS.
 
     Returns
     -------
@@ -126,7 +135,8 @@ def bind(model: Any, data: Any, prior: Any, options: dict[str, Any]) -> tuple[Bo
                 "`model` as a pymc.Model must observe one variable called 'counts'; "
                 f"this one observes {[rv.name for rv in model.observed_RVs]}."
             )
-        return BoundModel("your own program", None, model, data, {}), _sampler_options(options, "your own program", [])
+        own_program = "your own program"
+        return BoundModel(own_program, None, model, data, {}), sampler_options(options, own_program, [], sampler)
     module = models.load(validate.choice("model", model, models.names())) if isinstance(model, str) else model
     if not hasattr(module, "model"):
         raise TypeError(
@@ -142,7 +152,7 @@ def bind(model: Any, data: Any, prior: Any, options: dict[str, Any]) -> tuple[Bo
     arguments = defaults | own | ({} if prior is None else {"prior": prior})
     if missing := [option for option, value in arguments.items() if value is inspect.Parameter.empty]:
         raise TypeError(f"`{missing[0]}` is an option that {name} needs.")
-    return BoundModel(name, module, None, data, arguments), _sampler_options(rest, name, list(defaults))
+    return BoundModel(name, module, None, data, arguments), sampler_options(rest, name, list(defaults), sampler)
 
 
 def defaults_of(function: Any) -> dict[str, Any]:
@@ -151,13 +161,15 @@ def defaults_of(function: Any) -> dict[str, Any]:
     return {p.name: p.default for p in parameters if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)}
 
 
-def _sampler_options(options: dict[str, Any], name: str, own: list[str]) -> dict[str, Any]:
+def sampler_options(options: dict[str, Any], name: str, own: list[str], sampler: str) -> dict[str, Any]:
     """Return options that a sampler takes; a TypeError for any other, with what may have been meant."""
+    known = samplers.SAMPLERS.get(sampler, samplers.SAMPLERS["nuts"]).options
     for option in options:
-        if option not in nuts.OPTIONS:
-            meant = difflib.get_close_matches(option, [*own, *nuts.OPTIONS], 1)
+        if option not in known:
+            meant = difflib.get_close_matches(option, [*own, *known], 1)
             hint = f"; did you mean `{meant[0]}`?" if meant else "."
-            raise TypeError(f"`{option}` is an option of neither {name} nor pymc.sample{hint}")
+            who = "pymc.sample" if known is nuts.OPTIONS else f"sampler={sampler!r}"
+            raise TypeError(f"`{option}` is an option of neither {name} nor {who}{hint}")
     return options
 
 

@@ -1,5 +1,6 @@
 """PyMC samples a program, compiled once, and the fit is checked."""
 
+import importlib
 import logging
 import threading
 import warnings
@@ -19,17 +20,21 @@ from bayescm.priors.concentrations import Concentrations, PrevalenceLike, exchan
 
 RUN_OPTIONS = ("tune", "cores", "progressbar")
 """Options of :func:`pymc.sample` that a compiled program takes anew at every fit; others compile anew."""
+STEP_OPTIONS = ("target_accept", "max_treedepth", "adaptation", "save_warmup", "store_unconstrained")
+"""Options of NUTS itself, which :func:`pymc.sample` takes in `nuts`."""
+COMPILE_OPTIONS = (
+    "backend", "gradient_backend", "initial_points", "jitter_rvs", "default_initialization_strategy", "freeze_model",
+)  # fmt: skip
+"""Options of nutpie's compiler."""
 OPTIONS = (
-    *RUN_OPTIONS, "target_accept", "max_treedepth", "nuts", "init", "n_init", "jitter_max_retries", "initvals", "step",
+    *RUN_OPTIONS, *STEP_OPTIONS, "nuts", "init", "n_init", "jitter_max_retries", "initvals", "step",
     "trace", "callback", "idata_kwargs", "nuts_sampler_kwargs", "compile_kwargs", "backend", "quiet", "blas_cores",
-    "mp_ctx", "progressbar_theme", "discard_tuned_samples", "keep_warning_stat", "var_names", "adaptation",
-    "save_warmup", "store_unconstrained",
+    "mp_ctx", "progressbar_theme", "discard_tuned_samples", "keep_warning_stat", "var_names",
 )  # fmt: skip
 """Options of :func:`pymc.sample`, of its NUTS, and of nutpie."""
 TARGET_ACCEPT = 0.95
 """Of every program unless another is asked for: at PyMC's .8 a posterior of a rate diverges where one of its cells is
 zero (57 of 4,000 draws of classifier 7a), for its log odds fall slowly on one side and steeply on the other."""
-_OWN_STEPS = {"nuts", "step", "target_accept"}
 _KEPT_PROGRAMS = 16
 TURN = threading.RLock()
 """Held while a program has the data of one fit: threads take turns."""
@@ -39,12 +44,12 @@ _compiled: "WeakKeyDictionary[Any, dict[str, Any]]" = WeakKeyDictionary()
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """How to draw: the sampler's name and more options of :func:`pymc.sample` matter only where one is needed."""
+    """How to draw: the sampler's name and its options matter only where one is needed."""
 
     chains: int
     draws: int
     seed: int
-    sampler: str = "pymc"
+    sampler: str = "nuts"
     options: dict[str, Any] = field(default_factory=dict)
 
 
@@ -59,16 +64,11 @@ def reused(key: str | None, program: Any, owner: Any, kept: dict[str, Any] | Non
     programs = _programs if kept is None else kept
     before, _ = programs.setdefault(key, (program, owner))
     if before is not program:
-        set_data(before, program)
+        for data in program.data_vars:
+            before[data.name].set_value(data.get_value())
     if len(programs) > _KEPT_PROGRAMS:
         del programs[next(iter(programs))]
     return before
-
-
-def set_data(program: Any, other: Any) -> None:
-    """Give a program the data of another of the same structure."""
-    for data in other.data_vars:
-        program[data.name].set_value(data.get_value())
 
 
 def sample(program: Any, run: Run) -> tuple[xr.Dataset, xr.Dataset]:
@@ -78,6 +78,7 @@ def sample(program: Any, run: Run) -> tuple[xr.Dataset, xr.Dataset]:
     ----------
     program : pymc.Model
     run : Run
+        Its `sampler` is "nuts" (PyMC's own), "nutpie", "numpyro" or "blackjax".
 
     Returns
     -------
@@ -86,21 +87,42 @@ def sample(program: Any, run: Run) -> tuple[xr.Dataset, xr.Dataset]:
     sample_stats : xarray.Dataset
         What netCDF can hold of the sampler's statistics.
     """
-    settings = {"draws": run.draws, "chains": run.chains, "nuts_sampler": run.sampler} | run.options
-    if not _OWN_STEPS & set(settings):
-        settings["target_accept"] = TARGET_ACCEPT
+    settings = {"draws": run.draws, "chains": run.chains} | run.options
+    if "step" not in settings:
+        own = {name: settings.pop(name) for name in STEP_OPTIONS if name in settings}
+        more = settings.pop("nuts_sampler_kwargs", {}) | settings.pop("nuts", {})
+        settings["nuts"] = {"target_accept": TARGET_ACCEPT} | own | more
+    seed = run.seed % 2**32
     with TURN:
-        fitted = {"pymc": _pymc, "nutpie": _nutpie}.get(run.sampler, _plain)(program, run.seed % 2**32, settings)
-    stats = fitted["sample_stats"].to_dataset().drop_attrs()
-    posterior: xr.Dataset = fitted["posterior"].to_dataset().drop_attrs()
-    named = [name for name in posterior.data_vars if not str(name).endswith("__")]
-    return posterior[named], stats.drop_vars([name for name, v in stats.items() if v.dtype.kind == "O"])
+        if run.sampler == "nutpie":
+            fitted = _nutpie(program, seed, settings)
+        elif run.sampler == "nuts":
+            fitted = _pymc(program, seed, settings)
+        else:
+            package(run.sampler, run.sampler, f"pip install {run.sampler} jax")
+            fitted = _plain(program, seed, settings, run.sampler)
+    return variables(fitted["posterior"]), statistics(fitted["sample_stats"])
 
 
-def _plain(program: Any, seed: int, settings: dict[str, Any]) -> Any:
+def variables(drawn: xr.DataTree) -> xr.Dataset:
+    """Return the variables that a program names, without the sampler's own coordinates; of the attrs how it went."""
+    group: xr.Dataset = drawn.to_dataset().drop_attrs()
+    told = {name: drawn.attrs[name] for name in ("sampling_time", "tuning_steps") if name in drawn.attrs}
+    return group[[name for name in group.data_vars if not str(name).endswith("__")]].assign_attrs(told)
+
+
+def statistics(drawn: xr.DataTree) -> xr.Dataset:
+    """Return what netCDF can hold of a sampler's statistics."""
+    stats = drawn.to_dataset().drop_attrs()
+    return stats.drop_vars([name for name, v in stats.items() if v.dtype.kind == "O"])
+
+
+def _plain(program: Any, seed: int, settings: dict[str, Any], sampler: str = "pymc") -> Any:
     import pymc as pm
 
-    return pm.sample(model=program, random_seed=seed, compute_convergence_checks=False, **settings)
+    return pm.sample(
+        model=program, random_seed=seed, nuts_sampler=sampler, compute_convergence_checks=False, **settings
+    )
 
 
 def _pymc(program: Any, seed: int, settings: dict[str, Any]) -> Any:
@@ -108,10 +130,10 @@ def _pymc(program: Any, seed: int, settings: dict[str, Any]) -> Any:
     import pymc as pm
     from pymc.initial_point import make_initial_point_fn
 
-    if not set(settings) <= {*RUN_OPTIONS, "draws", "chains", "nuts_sampler", "target_accept"}:
+    if not set(settings) <= {*RUN_OPTIONS, "draws", "chains", "nuts"} or set(settings["nuts"]) != {"target_accept"}:
         return _plain(program, seed, settings)
     kept = _compiled.setdefault(program, {})
-    target = {name: settings.pop(name) for name in ["target_accept"] if name in settings}
+    target = settings.pop("nuts")
     key = f"pymc {target}"
     seeds = [int(s) for s in np.random.SeedSequence(seed).generate_state(settings["chains"])]
     if key not in kept:
@@ -126,18 +148,29 @@ def _pymc(program: Any, seed: int, settings: dict[str, Any]) -> Any:
 
 
 def _nutpie(program: Any, seed: int, settings: dict[str, Any]) -> Any:
-    """Sample with nutpie, compiled once per program."""
-    try:
-        import nutpie
-    except ImportError:
-        raise ImportError("`nuts_sampler`='nutpie' needs nutpie: pip install 'bayescm[nutpie]'.") from None
+    """Sample with nutpie, compiled once per program and options, unless its data are part of the code (jax)."""
+    nutpie = package("nutpie", "nutpie", "pip install 'bayescm[nutpie]'")
+    nested = settings.pop("nuts", {}) | settings.pop("compile_kwargs", {})
+    given = settings | nested
+    compiling = {name: given.pop(name) for name in COMPILE_OPTIONS if name in given}
+    if "max_treedepth" in given:
+        given["maxdepth"] = given.pop("max_treedepth")
+    given["progress_bar"] = bool(given.pop("progressbar", True))
+    if compiling:
+        return nutpie.sample(nutpie.compile_pymc_model(program, **compiling), seed=seed, **given)
     kept = _compiled.setdefault(program, {})
     if "nutpie" not in kept:
         kept["nutpie"] = nutpie.compile_pymc_model(program)
     data = {data.name: data.get_value() for data in program.data_vars}
-    del settings["nuts_sampler"]
-    settings["progress_bar"] = bool(settings.pop("progressbar", True))
-    return nutpie.sample(kept["nutpie"].with_data(**data), seed=seed, **settings)
+    return nutpie.sample(kept["nutpie"].with_data(**data), seed=seed, **given)
+
+
+def package(name: str, sampler: str, install: str) -> Any:
+    """Return a package that a sampler needs, or say in one sentence which is missing."""
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        raise ImportError(f"`sampler`={sampler!r} needs {name}: {install}.") from None
 
 
 @contextmanager
@@ -166,13 +199,15 @@ def exchange_draws(
     return theta / theta.sum(PREDICTED) * xr.DataArray(shares, dims=(CHAIN, DRAW, ACTUAL))
 
 
-def check_fit(posterior: xr.Dataset, stats: xr.Dataset, *, hint: str = "") -> None:
+def check_fit(posterior: xr.Dataset, stats: xr.Dataset, *, name: str = "NUTS", hint: str = "") -> None:
     """Warn in words about divergences, R-hat and effective sample size.
 
     Parameters
     ----------
     posterior, stats : xarray.Dataset
         Over ``(chain, draw, ...)``.
+    name : str
+        What drew.
     hint : str
         What else to say.
 
@@ -184,19 +219,20 @@ def check_fit(posterior: xr.Dataset, stats: xr.Dataset, *, hint: str = "") -> No
 
     chains, draws = posterior.sizes[CHAIN], posterior.sizes[DRAW]
     problems = []
-    if diverged := int(stats["diverging"].sum()):
+    if "diverging" in stats and (diverged := int(stats["diverging"].sum())):
         problems.append(f"{diverged} of {stats['diverging'].size} draws diverged: try target_accept=0.99")
     with np.errstate(invalid="ignore"):  # what is known doesn't vary
         rhat = _extreme(az.rhat(posterior), np.max) if chains > 1 else 1.0
         ess = min(_extreme(az.ess(posterior, method=kind), np.min) for kind in ("bulk", "tail"))
     if rhat > 1.01:
-        problems.append(f"R-hat is {rhat:.3f} (above 1.01): the chains disagree; try tune=2000 and draws={2 * draws}")
+        tuned = "tune=2000 and " if name == "NUTS" else ""
+        problems.append(f"R-hat is {rhat:.3f} (above 1.01): the chains disagree; try {tuned}draws={2 * draws}")
     if ess < 100 * chains:
         problems.append(
             f"the smallest effective sample size is {ess:.0f} (below {100 * chains}): try draws={4 * draws}"
         )
     if problems:
-        validate.warn("NUTS: " + "; ".join(problems) + "." + hint)
+        validate.warn(f"{name}: " + "; ".join(problems) + "." + hint)
 
 
 def _extreme(values: xr.Dataset, of: Any) -> float:

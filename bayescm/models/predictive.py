@@ -34,32 +34,72 @@ MAX_VALUES = 2 * 10**8
 ITEM = "item"
 
 
-def item_log_likelihood(probabilities: xr.DataArray, counts: xr.DataArray) -> xr.Dataset:
+def log_likelihood(drawn: xr.Dataset | xr.DataTree, program: Any) -> xr.Dataset:
     """Return the log likelihood of every item, which :func:`arviz.loo` and :func:`arviz.psense_summary` read.
 
     Parameters
     ----------
-    probabilities : xarray.DataArray
-        Of the cells, over ``(chain, draw, cell)``.
-    counts : xarray.DataArray
-        Items of each cell, over ``cell``.
+    drawn : xarray.DataTree or xarray.Dataset
+        Draws of the program's free variables, of :func:`bayescm.posterior` or :func:`pymc.sample`.
+    program : pymc.Model
 
     Returns
     -------
     xarray.Dataset
-        ``counts(chain, draw, item)``, with the cell of each item as coordinate.
+        ``counts(chain, draw, item)``: the log probability of the item's cell, named by the coordinate ``cell``, in its
+        matrix (fold, system). Of a program that observes something else than multinomial counts it is what
+        :func:`pymc.compute_log_likelihood` returns: a value per cluster, score or fold.
+
+    Notes
+    -----
+    An item is what is independent given the parameters, so models of one matrix and of several are compared by it.
+    PyMC has one value for each matrix: the sum over its items, plus the multinomial coefficient, which is the same for
+    all draws and models.
+
+    Examples
+    --------
+    >>> import bayescm
+    >>> from bayescm.models.predictive import log_likelihood
+    >>> drawn = bayescm.posterior([[6, 2], [0, 26]], draws=10, random_seed=1)
+    >>> program = bayescm.models.load("dirichlet_multinomial").model([[6, 2], [0, 26]])
+    >>> dict(log_likelihood(drawn, program).sizes)
+    {'chain': 4, 'draw': 10, 'item': 34}
     """
+    import pymc as pm
+    from pymc.model.fgraph import clone_model
+
+    posterior = drawn["posterior"].to_dataset() if isinstance(drawn, xr.DataTree) else drawn
+    quiet = {"progressbar": False}
+    seen = program.observed_RVs[0]
+    if type(seen.owner.op).__name__ != "MultinomialRV":
+        tree = _tree(program, posterior)
+        with nuts.quietly():
+            made = pm.compute_log_likelihood(tree, extend_inferencedata=False, model=program, **quiet)
+        return _datasets({"log_likelihood": made})["log_likelihood"]
+    counts = observed(program)[seen.name]
+    with nuts.quietly(), clone_model(program) as clone:
+        _, p = clone[seen.name].owner.op.dist_params(clone[seen.name].owner)
+        pm.Deterministic("cell_probability", p + np.zeros(counts.shape), dims=counts.dims)
+        free = posterior[[rv.name for rv in program.free_RVs]]
+        cells = pm.compute_deterministics(free, model=clone, var_names=["cell_probability"], **quiet)
+    return of_items(cells["cell_probability"], counts)
+
+
+def of_items(probabilities: xr.DataArray, counts: xr.DataArray) -> xr.Dataset:
+    """Return the log likelihood ``counts(chain, draw, item)`` of probabilities (chain, draw, ...) of cells."""
     n, draws = int(counts.sum()), probabilities.sizes[CHAIN] * probabilities.sizes[DRAW]
     if n > MAX_ITEMS or n * draws > MAX_VALUES:
         raise ValueError(
             f"`workflow`=True would hold {n:,} items x {draws:,} draws of log likelihood; the limits are {MAX_ITEMS:,} "
             f"items and {MAX_VALUES:,} values. Take fewer draws, or bayescm.loo, which needs none."
         )
-    of_item = np.repeat(np.arange(counts.sizes[CELL]), counts.values)
-    values = np.log(probabilities.transpose(CHAIN, DRAW, CELL).values[..., of_item])
-    coords = {dim: probabilities[dim] for dim in (CHAIN, DRAW)} | {ITEM: np.arange(n)}
-    named = xr.DataArray(values, dims=(CHAIN, DRAW, ITEM), coords=coords)
-    return xr.Dataset({"counts": named.assign_coords({CELL: (ITEM, counts[CELL].values[of_item])})})
+    of_item = np.repeat(np.arange(counts.size), counts.values.ravel())
+    cells = probabilities.transpose(CHAIN, DRAW, *counts.dims)
+    values = np.log(cells.values.reshape(*cells.shape[:2], -1)[..., of_item])
+    place = np.unravel_index(of_item, counts.shape)
+    of = {dim: (ITEM, counts[dim].values[place[i]]) for i, dim in enumerate(counts.dims) if dim in counts.coords}
+    coords = {dim: probabilities[dim].values for dim in (CHAIN, DRAW)} | {ITEM: np.arange(n)} | of
+    return xr.Dataset({"counts": ((CHAIN, DRAW, ITEM), values)}, coords=coords)
 
 
 def log_prior(theta: xr.DataArray, base: Concentrations) -> xr.Dataset:
@@ -177,22 +217,15 @@ def from_program(program: Any, posterior: xr.Dataset, seed: int, prior_draws: in
     Returns
     -------
     dict of str to xarray.Dataset
-        ``posterior_predictive``, ``log_likelihood``, ``log_prior``, ``prior_predictive`` and ``prior``. The log
-        likelihood is per item where the program observes one matrix, else per observation of the program (fold,
-        cluster, system, score).
+        ``posterior_predictive``, ``log_likelihood`` (:func:`log_likelihood`), ``log_prior``, ``prior_predictive`` and
+        ``prior``.
     """
     import pymc as pm
 
-    tree, quiet = _tree(program, posterior), {"model": program, "progressbar": False}
+    tree = _tree(program, posterior)
     with nuts.quietly():
-        likelihood = pm.compute_log_likelihood(tree, extend_inferencedata=False, **quiet)
-        log_prior = pm.stats.compute_log_prior(tree, extend_inferencedata=False, **quiet)
-    made = _datasets({"log_likelihood": likelihood, "log_prior": log_prior})
-    counts = made["log_likelihood"].get("counts")
-    if counts is not None and counts.ndim == 2:  # one matrix
-        seen = observed(program)["counts"]
-        cells = _cell_probabilities(posterior, seen, counts)
-        made["log_likelihood"] = item_log_likelihood(cells, seen) if cells is not None else made["log_likelihood"]
+        before = pm.stats.compute_log_prior(tree, extend_inferencedata=False, model=program, progressbar=False)
+    made = _datasets({"log_prior": before}) | {"log_likelihood": log_likelihood(posterior, program)}
     return made | predictive(program, posterior, seed) | before_data(program, _seeds(seed)[0], prior_draws)
 
 
@@ -206,18 +239,6 @@ def _tree(program: Any, posterior: xr.Dataset) -> xr.DataTree:
 def _seeds(seed: int) -> list[int]:
     """Return the seeds of draws before and after the data."""
     return [int(s) for s in np.random.SeedSequence(seed).generate_state(2)]
-
-
-def _cell_probabilities(posterior: xr.Dataset, counts: xr.DataArray, likelihood: xr.DataArray) -> xr.DataArray | None:
-    """Return the variable that holds the probabilities of a multinomial: the one that gives its log likelihood."""
-    n = counts.values.ravel()
-    ways = special.gammaln(n.sum() + 1) - special.gammaln(n + 1).sum()
-    for v in posterior.data_vars.values():
-        p = v.transpose(CHAIN, DRAW, ...).values.reshape(*likelihood.shape, -1)
-        fits = p.shape[-1] == n.size and (p >= 0).all()
-        if fits and np.allclose(special.xlogy(n, p).sum(-1) + ways, likelihood.values, rtol=1e-6, atol=1e-6):
-            return xr.DataArray(p, dims=(CHAIN, DRAW, CELL), coords={d: v[d] for d in (CHAIN, DRAW)})
-    return None
 
 
 def before_data(program: Any, seed: int, draws: int) -> dict[str, xr.Dataset]:

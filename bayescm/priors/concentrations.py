@@ -18,6 +18,7 @@ from bayescm.data import validate
 from bayescm.data.schema import ACTUAL, PREDICTED
 
 MODELS = ("dirichlet_multinomial", "three_binomial")
+RATES = ("prevalence", "recall", "specificity")
 
 PriorLike = str | float | ArrayLike | xr.DataArray | Mapping[str, Any]
 PrevalenceLike = str | float | Sequence[float] | None
@@ -99,8 +100,9 @@ def concentrations(prior: PriorLike, model: str, labels: int | Sequence[Any]) ->
     prior : str, number, array_like of shape (K, K) or mapping
         A name (``jeffreys``, ``laplace``, ``haldane``, ``legendre``, ``perks``, ``jeffreys_cell``); one number for
         every concentration; concentrations per cell (rows actual); or, for ``three_binomial``, a mapping with
-        ``prevalence`` and either ``rows`` or (two labels) ``recall`` and ``specificity``, each a name, a number or
-        the two numbers of a Beta, first that of the event it is named after; a PreliZ Beta is taken for its numbers.
+        one or more of ``prevalence`` and either ``rows`` or (two labels) ``recall`` and ``specificity``, each a name, a
+        number or the two numbers of a Beta, first that of the event it is named after; a Beta of PreliZ or PyMC is
+        taken for its numbers. What isn't named is ``jeffreys``.
     model : {"dirichlet_multinomial", "three_binomial"}
     labels : sequence or int
         The classes, or their number. A labelled prior (DataArray) is put into their order.
@@ -159,22 +161,32 @@ def _row_model(rows: Array, shares: Array) -> Concentrations:
 
 def _separate(prior: Mapping[str, Any], n_labels: int) -> Concentrations:
     """Read separate priors of the prevalence and the rows."""
-    keys = set(prior)
-    if keys == {"prevalence", "rows"}:
-        rows = _rows("prior['rows']", prior["rows"], n_labels)
-    elif keys == {"prevalence", "recall", "specificity"} and n_labels == 2:
-        positive = pair("prior['recall']", prior["recall"])
-        rows = np.stack([pair("prior['specificity']", prior["specificity"]), positive[::-1]])
+    keys, value = set(prior), prior.get("prevalence", DEFAULT_PRIOR)
+    if keys and keys <= {"prevalence", "rows"}:
+        rows = _rows("prior['rows']", prior.get("rows", DEFAULT_PRIOR), n_labels)
+    elif keys and keys <= set(RATES) and n_labels == 2:
+        specificity, recall = (pair(f"prior[{key!r}]", prior.get(key, DEFAULT_PRIOR)) for key in RATES[:0:-1])
+        rows = np.stack([specificity, recall[::-1]])
     else:
         wanted = "'prevalence' and 'rows'" + (", or 'prevalence', 'recall' and 'specificity'" if n_labels == 2 else "")
-        raise ValueError(f"`prior` as a mapping must have the keys {wanted}; got {sorted(map(str, keys))}.")
-    value = prior["prevalence"]
+        raise ValueError(f"`prior` as a mapping must have some of the keys {wanted}; got {sorted(map(str, keys))}.")
     shares = pair("prior['prevalence']", value)[::-1] if n_labels == 2 else _shares("prior", value, n_labels)
     return _row_model(rows, shares)
 
 
+def not_conjugate(prior: Any) -> bool:
+    """Say whether a mapping gives a rate a prior that is no Beta: a logit-normal, or another of PreliZ or PyMC."""
+    return isinstance(prior, Mapping) and any(map(_no_beta, prior.values()))
+
+
+def _no_beta(value: Any) -> bool:
+    of_preliz = hasattr(value, "to_pymc") and type(value).__name__ != "Beta"
+    node = getattr(value, "owner", None)  # of a random variable of PyMC
+    return isinstance(value, LogitNormal) or of_preliz or (node is not None and type(node.op).__name__ != "BetaRV")
+
+
 def pair(name: str, value: Any) -> Array:
-    """Return the two numbers of a Beta, of the event first, from a name, a number, a pair or a PreliZ Beta."""
+    """Return the two numbers of a Beta, of the event first, from a name, a number, a pair or a distribution."""
     value = validate.beta_numbers(name, value)
     if isinstance(value, str) or np.ndim(value) == 0:
         return _shares(name, value, 2)

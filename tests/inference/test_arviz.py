@@ -18,7 +18,7 @@ def fit(request, seed):
     options = {"progressbar": False, "cores": 1, "tune": 500, "chains": 2} if request.param == "nuts" else {}
     return bayescm.posterior(
         counts,
-        method=request.param,
+        sampler=request.param,
         metrics=["recall", "mcc"],
         replicate=True,
         random_seed=seed(1),

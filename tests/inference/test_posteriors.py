@@ -1,6 +1,10 @@
 """posterior() and choose(): the tree, its groups, the methods and what they refuse."""
 
+from datetime import datetime
+
 import numpy as np
+import preliz
+import pymc as pm
 import pytest
 import xarray as xr
 
@@ -31,14 +35,19 @@ def test_more_than_two_labels():
     assert dt.constant_data.share_concentration.dims == ("actual",)
 
 
+def without_time(group):
+    """Drop the attr that no two runs share."""
+    return group.assign_attrs({"created_at": ""})
+
+
 def test_same_seed_same_draws_whatever_stands_beside():
     counts = bayescm.datasets.caelen2017()
     both = bayescm.posterior(counts, metrics="mcc", draws=50, random_seed=2)
     again = bayescm.posterior(counts, metrics="mcc", draws=50, random_seed=2)
-    xr.testing.assert_identical(both, again)
+    xr.testing.assert_identical(*(dt.map_over_datasets(without_time) for dt in (both, again)))
     lazy = bayescm.posterior(counts.chunk(system=1), metrics="mcc", draws=50, random_seed=2)
     assert lazy.posterior.theta.chunks is not None
-    xr.testing.assert_identical(lazy.compute(), both)
+    xr.testing.assert_identical(*(dt.map_over_datasets(without_time) for dt in (lazy.compute(), both)))
     first = bayescm.posterior(counts.isel(system=0), metrics="mcc", draws=50, random_seed=2)
     np.testing.assert_array_equal(first.posterior.theta, both.posterior.theta.isel(system=0))
     assert not np.array_equal(both.posterior.theta[:, :, 0], both.posterior.theta[:, :, 1])
@@ -130,22 +139,58 @@ def test_choose_says_why():
     choice = bayescm.choose([[6, 2], [0, 26]], model="three_binomial")
     assert choice.method == "exact"
     assert "conjugate" in str(choice)
-    assert bayescm.choose([[6, 2], [0, 26]], method="nuts").method == "nuts"
+    assert bayescm.choose([[6, 2], [0, 26]], sampler="nuts").method == "nuts"
+
+
+def test_choose_names_the_sampler():
+    for sampler, method, words in (
+        ("nutpie", "nuts", "asked for; nutpie samples"),
+        ("smc", "smc", "PyMC's sequential Monte Carlo samples"),
+        ("advi", "advi", "approximates"),
+        ("pathfinder", "pathfinder", "Pathfinder approximates"),
+    ):
+        choice = bayescm.choose([[6, 2], [0, 26]], sampler=sampler)
+        assert choice.method == method
+        assert words in choice.reason
+        assert "also has a closed form" in choice.reason
+
+
+def test_one_rate_is_enough_of_a_prior():
+    common = {"model": "three_binomial", "draws": 50, "random_seed": 1}
+    wanted = bayescm.posterior(
+        [[6, 2], [0, 26]], prior={"prevalence": "jeffreys", "recall": (9, 1), "specificity": "jeffreys"}, **common
+    )
+    for recall in ((9, 1), preliz.Beta(9, 1), pm.Beta.dist(9, 1), pm.Beta.dist(mu=0.9, nu=10)):
+        dt = bayescm.posterior([[6, 2], [0, 26]], prior={"recall": recall}, **common)
+        assert dt.attrs["method"] == "exact"
+        for name, numbers in wanted.constant_data.data_vars.items():
+            np.testing.assert_allclose(dt.constant_data[name], numbers, rtol=1e-12)
+
+
+def test_arviz_finds_how_a_tree_was_made():
+    dt = bayescm.posterior([[6, 2], [0, 26]], draws=5, workflow=True, random_seed=1)
+    for name, group in dt.children.items():
+        assert datetime.fromisoformat(group.attrs["created_at"]).tzinfo is not None
+        assert group.attrs["inference_library"] == "bayescm"
+        assert group.attrs["inference_library_version"] == bayescm.__version__
+        assert group.attrs.get("sample_dims", []) == ([] if "data" in name else ["chain", "draw"])
 
 
 @pytest.mark.parametrize(
     ("options", "error", "words"),
     [
-        ({"method": "vi"}, ValueError, "`method`"),
+        ({"sampler": "vi"}, ValueError, "`sampler`"),
         ({"model": "k_folds"}, ValueError, "`model`"),
-        ({"method": "nuts", "prior": "haldane"}, ValueError, "improper"),
+        ({"sampler": "nuts", "prior": "haldane"}, ValueError, "improper"),
         ({"prevalence": 2}, ValueError, "`prevalence`"),
         ({"chains": 0}, ValueError, "`chains`"),
         ({"draws": 1.5}, TypeError, "`draws`"),
         ({"replicate": 0}, ValueError, "`replicate`"),
         ({"replicate": 2.5}, TypeError, "`replicate`"),
+        ({"sampler": "advi", "tune": 500}, TypeError, "`tune` is an option of neither .* nor sampler='advi'"),
+        ({"sampler": "smc", "prior": "haldane"}, ValueError, "improper"),
         ({"tune": 500}, TypeError, "`tune` goes to pymc.sample"),
-        ({"nuts_sampler": "hmc"}, ValueError, "`nuts_sampler`"),
+        ({"nuts_sampler": "pymc"}, TypeError, "`nuts_sampler` is an option of neither"),
     ],
 )
 def test_bad_options(options, error, words):

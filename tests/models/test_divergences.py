@@ -19,7 +19,7 @@ DEFAULT = ("three_binomial, zero",)
 
 def statistics(case, seed, **options):
     model, data, own = CASES[case]
-    sampler = {"method": "nuts", "progressbar": False, "cores": 1, "random_seed": seed, "metrics": None}
+    sampler = {"sampler": "nuts", "progressbar": False, "cores": 1, "random_seed": seed, "metrics": None}
     return bayescm.posterior(data, model=model, **own, **sampler, **options)
 
 
@@ -72,5 +72,5 @@ def test_the_acceptance_can_be_chosen(seed, monkeypatch):
     monkeypatch.setattr("bayescm.models.nuts._pymc", lambda program, seed, settings: seen.append(settings) or 1 / 0)
     for options in ({}, {"target_accept": 0.8}, {"nuts": {"target_accept": 0.9}}):
         with pytest.raises(ZeroDivisionError):
-            bayescm.posterior(ZERO, model="three_binomial", method="nuts", **options)
+            bayescm.posterior(ZERO, model="three_binomial", sampler="nuts", **options)
     assert [settings.get("target_accept") for settings in seen] == [0.95, 0.8, None]

@@ -15,7 +15,7 @@ from bayescm.priors.concentrations import LogitNormal
 pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning", "ignore:NUTS")
 TABLE = bayescm.from_cells(tp=50, fn=30, fp=30, tn=35)
 FOLDS = bayescm.from_cells(tp=[9, 7], fn=[2, 3], fp=[1, 4], tn=[28, 26], dims="fold")
-NUTS = {"method": "nuts", "draws": 150, "tune": 200, "chains": 2, "cores": 1, "progressbar": False}
+NUTS = {"sampler": "nuts", "draws": 150, "tune": 200, "chains": 2, "cores": 1, "progressbar": False}
 
 
 def of_prevalence(share):

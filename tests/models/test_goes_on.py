@@ -17,7 +17,7 @@ pytestmark = [
     ),
     pytest.mark.usefixtures("interpreted"),
 ]  # fmt: skip
-FEW = {"method": "nuts", "progressbar": False, "cores": 1, "chains": 1, "tune": 40, "draws": 20}
+FEW = {"sampler": "nuts", "progressbar": False, "cores": 1, "chains": 1, "tune": 40, "draws": 20}
 OVER = ("chain", "draw")
 THREE = bayescm.from_array([[50, 3, 2], [4, 40, 1], [0, 6, 30]], labels=["a", "b", "c"])
 BETAS = dict.fromkeys(["prevalence", "recall", "specificity"], 1)
@@ -77,7 +77,7 @@ def test_every_closed_form_is_here():
 def test_closed_forms_hold_what_their_program_needs(name, options):
     data, prior = simulated(name)
     options = {"prior": prior} | options
-    fit = bayescm.posterior(data, model=name, random_seed=1, method="exact", draws=100, **options)
+    fit = bayescm.posterior(data, model=name, random_seed=1, sampler="exact", draws=100, **options)
     goes_on(fit, models.load(name).model(data, **options))
 
 

@@ -1,6 +1,8 @@
 """Priors that break conjugacy: NUTS against quadrature, the closed form where the priors are Betas."""
 
 import numpy as np
+import preliz
+import pymc as pm
 import pytest
 from agreement import has_moments, log_density
 from scipy import integrate, special, stats
@@ -112,10 +114,38 @@ def test_logit_normal_from_an_interval():
         LogitNormal(0, 0)
 
 
+@pytest.mark.parametrize(
+    ("own", "density"),
+    [
+        (pm.TruncatedNormal.dist(0.8, 0.1, lower=0, upper=1), stats.truncnorm(-8, 2, 0.8, 0.1).logpdf),
+        (preliz.TruncatedNormal(0.8, 0.1, 0, 1), stats.truncnorm(-8, 2, 0.8, 0.1).logpdf),
+        (pm.Kumaraswamy.dist(2, 3), lambda p: np.log(6 * p * (1 - p**2) ** 2)),
+        (pm.Truncated.dist(pm.Normal.dist(0.8, 0.1), lower=0, upper=1), stats.truncnorm(-8, 2, 0.8, 0.1).logpdf),
+    ],
+)
+def test_three_binomials_take_any_prior_of_a_rate(own, density):
+    """The program's density of recall is the prior's times that of the binomials; what isn't named is jeffreys."""
+    prior = {"recall": own}
+    choice = bayescm.choose(TABLE, model="three_binomial", prior=prior)
+    assert choice.method == "nuts"
+    assert "informative" in choice.reason
+    at = log_density(models.load("informative").model(TABLE, prior=prior))
+    points = np.random.default_rng(1).uniform(0.3, 0.95, 5)
+    fixed = {"prevalence": 0.6, "specificity": 0.7}
+    got = [at(recall=p, **fixed) for p in points] - (density(points) + 26 * np.log(points))
+    np.testing.assert_allclose(got, got[0], rtol=1e-6)
+    again = models.load("informative").model(TABLE, prior=prior)  # the same distribution serves twice
+    assert [rv.name for rv in again.free_RVs] == ["prevalence", "recall", "specificity"]
+    world = models.load("informative").simulate(np.random.default_rng(2), prior=prior)
+    assert 0 < float(world["recall"]) < 1
+
+
 def test_bad_priors_are_named():
     for prior, words in (
-        ({"recall": 1}, "must be a mapping with the keys"),
-        ("jeffreys", "must be a mapping with the keys"),
+        ({"recal": 1}, "must be a mapping with some of the keys"),
+        ("jeffreys", "must be a mapping with some of the keys"),
+        ({"recall": pm.Normal.dist()}, "distribution of one number from 0 to 1"),
+        ({"recall": pm.Uniform.dist(shape=2)}, "distribution of one number from 0 to 1"),
         ({**EXPERT, "prevalence": 0}, "proper"),
     ):
         with pytest.raises(ValueError, match=words):

@@ -16,7 +16,7 @@ pytestmark = [
 FOLDS = bayescm.from_cells(
     tp=[9, 7, 10, 5, 8], fn=[2, 3, 1, 6, 2], fp=[1, 4, 2, 3, 1], tn=[28, 26, 27, 26, 29], dims="fold"
 )
-NUTS = {"method": "nuts", "progressbar": False, "cores": 1, "chains": 2, "draws": 500, "tune": 500}
+NUTS = {"sampler": "nuts", "progressbar": False, "cores": 1, "chains": 2, "draws": 500, "tune": 500}
 APART = bayescm.from_cells(tp=[20, 12, 19, 8], fn=[0, 8, 1, 12], fp=[1, 1, 2, 1], tn=[29, 29, 28, 29], dims="fold")
 
 

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.filterwarnings(
 )
 interpreted = pytest.mark.usefixtures("interpreted")
 TABLE = bayescm.from_cells(tp=50, fn=30, fp=30, tn=35)
-NUTS = {"method": "nuts", "progressbar": False, "cores": 1, "tune": 300, "draws": 300, "chains": 2}
+NUTS = {"sampler": "nuts", "progressbar": False, "cores": 1, "tune": 300, "draws": 300, "chains": 2}
 
 
 def world(name):
@@ -121,7 +121,7 @@ def test_what_a_program_of_the_users_own_must_have():
     with pytest.raises(ValueError, match="has the shape"):
         bayescm.posterior(np.ones((3, 3), int), model=program(TABLE))
     with pytest.raises(ValueError, match="no closed form"):
-        bayescm.choose(TABLE, model=program(TABLE), method="exact")
+        bayescm.choose(TABLE, model=program(TABLE), sampler="exact")
     with pm.Model() as unseen:
         pm.Normal("y", observed=1.0)
     with pytest.raises(ValueError, match="must observe one variable called 'counts'"):
@@ -232,10 +232,15 @@ def test_workflow_of_a_program_and_of_a_closed_form_alike(tmp_path):
     for name in ("log_likelihood", "log_prior", "posterior_predictive", "prior_predictive", "replicate", "prior"):
         ours, theirs = (dt[name].to_dataset() for dt in trees)
         assert {n: v.dims for n, v in ours.items()} == {n: v.dims for n, v in theirs.items()}, name
-    assert trees[0]["log_likelihood"].counts.dims == ("chain", "draw", "fold")
+    items = trees[0]["log_likelihood"].counts
+    assert items.dims == ("chain", "draw", "item")
+    assert items.sizes["item"] == int(folds.sum())
     assert trees[0]["replicate"].recall.dims == ("chain", "draw", "fold")
-    want = stats.multinomial.logpmf(folds[0].values.ravel(), 40, trees[0].posterior.theta_cell[0, 0].values)
-    assert float(trees[0]["log_likelihood"].counts[0, 0, 0]) == pytest.approx(want)
+    cells = trees[0].posterior.theta_cell[0, 0].values
+    want = stats.multinomial.logpmf(folds[0].values.ravel(), 40, cells)
+    ways = special.gammaln(41) - special.gammaln(folds[0].values + 1).sum()
+    assert float(items[0, 0, items.fold == 0].sum()) + ways == pytest.approx(want)
+    np.testing.assert_allclose(np.exp(items[0, 0, (items.fold == 2) & (items.cell == "fp")]), cells[1])
     assert float(az.loo(trees[0]).elpd) == pytest.approx(float(az.loo(trees[1]).elpd), abs=0.6)  # s.e. .05
     assert az.plot_ppc_dist(trees[1]) is not None
     trees[1].to_netcdf(tmp_path / "k.nc", engine="h5netcdf")

@@ -61,7 +61,7 @@ def test_a_wrong_share_is_seen_by_calibration():
 def test_the_program_gives_the_closed_form(name):
     options = {"metrics": ["accuracy", "recall"], "random_seed": 1}
     exact = bayescm.posterior(AUDITS[name], draws=5000, **options)
-    nuts = bayescm.posterior(AUDITS[name], method="nuts", progressbar=False, cores=1, chains=2, **options)
+    nuts = bayescm.posterior(AUDITS[name], sampler="nuts", progressbar=False, cores=1, chains=2, **options)
     for metric in ("accuracy", "recall"):
         agree(nuts.posterior[metric], exact.posterior[metric])
 
@@ -69,7 +69,7 @@ def test_the_program_gives_the_closed_form(name):
 def test_items_alone_have_no_program():
     audit = bayescm.audited([[17, 1], [3, 19]], [100, 1900], of="items")
     with pytest.raises(ValueError, match="closed form only"):
-        bayescm.posterior(audit, method="nuts")
+        bayescm.posterior(audit, sampler="nuts")
 
 
 def test_another_prevalence_and_replicates():
