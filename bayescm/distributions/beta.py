@@ -92,6 +92,14 @@ class Beta(Distribution):
         """Return P(g(X) > x), with full relative precision where it is small."""
         return np.asarray(special.betaincc(self.a, self.b, self._back(x)))
 
+    def tails(self, x: Array) -> tuple[Array, Array]:
+        """Return both, of one variable: SciPy's `betaincc` takes ten times as long as its `betainc`."""
+        at = self._back(x)
+        below = special.betainc(self.a, self.b, at)
+        above, upper = np.asarray(1.0 - below), below > 0.5
+        above[upper] = special.betainc(self.b, self.a, 1.0 - at[upper])
+        return below, above
+
     def pdf(self, x: float | Array) -> Array:
         """Return the density; 0 outside [0, 1]."""
         a, b = self.a, self.b

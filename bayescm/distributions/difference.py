@@ -195,7 +195,7 @@ class Independent(Contrast):
         """Return the probabilities below and above x, (..., 2, n), given values (n,) of the variable outside."""
         inside, _, sign = self._order
         at = self._moved(y, x, sign)
-        return np.stack([inside.dist.cdf(at), inside.dist.sf(at)][:: int(sign)], -2)
+        return np.stack(inside.dist.tails(at)[:: int(sign)], -2)
 
     def _normals(self, places: Array) -> Array:  # at once, where the fixed nodes are enough
         x = np.exp(places) if self.ratio else places
@@ -268,13 +268,14 @@ class Discordant(Contrast):
     def _given_size(self, t: Array, x: float) -> Array:
         with np.errstate(divide="ignore", over="ignore"):
             at = 0.5 + 0.5 * (x / t)
-        return np.stack([self.part.dist.cdf(at), self.part.dist.sf(at)])
+        return np.stack(self.part.dist.tails(at))
 
     def _given_side(self, u: Array, x: float) -> Array:
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
             at = x / (2.0 * u - 1.0)
         far = (at < 0.0) | np.isnan(at)  # on the other side of 0 than x
-        below, above = np.where(far, x > 0, self.size.dist.cdf(at)), np.where(far, x < 0, self.size.dist.sf(at))
+        below, above = self.size.dist.tails(at)
+        below, above = np.where(far, x > 0, below), np.where(far, x < 0, above)
         return np.stack([below, above] if x > 0 else [np.where(far, below, above), np.where(far, above, below)])
 
     def bracket(self, p: float) -> tuple[float, float]:

@@ -94,6 +94,11 @@ class Table:
         """Return P(X > x)."""
         return special.ndtr(-self._normal(x))
 
+    def tails(self, x: Any) -> tuple[Any, Any]:
+        """Return both."""
+        normal = self._normal(x)
+        return special.ndtr(normal), special.ndtr(-normal)
+
     def ppf(self, p: Any) -> Any:
         """Return the quantile at `p`."""
         return self._value(special.ndtri(p))

@@ -205,3 +205,15 @@ def test_comparison_of_two_recalls(oracle):
     dt = bayescm.posterior(counts, metrics="recall", random_seed=3, draws=50_000)
     better = float((dt.posterior.recall.sel(system=1) > dt.posterior.recall.sel(system=0)).mean())
     np.testing.assert_allclose(better, want, atol=5 * np.sqrt(want * (1 - want) / 200_000))
+
+
+@pytest.mark.parametrize("link", ["identity", "f1"])
+@pytest.mark.parametrize("numbers", [(0.5, 0.5), (80.5, 2.5), (3.0, 1e6), (1e6, 1e3)])
+def test_both_tails_at_once_are_the_two_by_themselves(numbers, link):
+    dist = Beta(*map(np.float64, numbers), link)
+    x = np.concatenate(
+        [[-0.1, 0.0, 1.0, 1.1], dist.ppf(np.geomspace(1e-12, 0.5, 9)), dist.isf(np.geomspace(1e-12, 0.5, 9))]
+    )
+    below, above = dist.tails(x)
+    np.testing.assert_array_equal(below, dist.cdf(x))
+    np.testing.assert_allclose(above, dist.sf(x), rtol=1e-9)
