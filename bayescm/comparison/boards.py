@@ -18,7 +18,7 @@ from bayescm.data.assumptions import ONE_KIND
 from bayescm.data.inputs import takes_systems
 from bayescm.data.random import Stream, matrix_rng
 from bayescm.data.schema import ONE_CLASS, SYSTEM, attributes, positive_class
-from bayescm.distributions import Beta
+from bayescm.distributions import Beta, Distribution
 from bayescm.distributions.sample import Draws
 from bayescm.metrics import Metric, MetricLike
 from bayescm.metrics.naming import naming
@@ -278,11 +278,12 @@ def _answer(field: Field, how: str, draws: int, seed: int, *, learned: bool) -> 
         if learned and field.counted is not None
         else None
     )
-    if how == "exact":
+    of_all: Distribution | population.Learned | None = field.dist if learnt is None else learnt
+    if how == "exact" and of_all is not None:
         own = ranks.of_betas(beta) if beta is not None else ranks.of_dists(field.each)
         found = own if learnt is None else mixtures.of_learned(learnt)
         own, found = (own.smallest_first(), found.smallest_first()) if metric.loss else (own, found)
-        return Answer(found, learnt or field.dist, own.pairwise)
+        return Answer(found, of_all, own.pairwise)
     if beta is not None and not learned:
         by_quantiles = rank_draws.of_betas(Beta(beta.b, beta.a) if metric.loss else beta, draws, seed)
         return Answer(by_quantiles, beta, partial(better_by_moments, by_quantiles.values, together=False))
@@ -290,13 +291,13 @@ def _answer(field: Field, how: str, draws: int, seed: int, *, learned: bool) -> 
     if np.isnan(values).any():
         name = np.asarray(field.coords[SYSTEM])[np.isnan(values).any(0).argmax()]
         raise ValueError(f"`metric`: draws leave {metric.name} of system {name!s} undefined; it has no rank.")
-    sign, dist = 1.0 if metric.loss else -1.0, field.dist
+    sign = 1.0 if metric.loss else -1.0
     alone = partial(better_by_moments, sign * values, together=field.common)
     if learnt is not None:
-        dist, values = learnt, learnt.draw(draws, matrix_rng(seed, 3, Stream.RANKS))
+        values = learnt.draw(draws, matrix_rng(seed, 3, Stream.RANKS))
     elif learned:
-        dist, values = None, shrinkage.shrink(values, (metric.lower, metric.upper), seed)
-    return Answer(rank_draws.of_values(sign * values, _NEAR), Draws(values.T) if dist is None else dist, alone)
+        of_all, values = None, shrinkage.shrink(values, (metric.lower, metric.upper), seed)
+    return Answer(rank_draws.of_values(sign * values, _NEAR), Draws(values.T) if of_all is None else of_all, alone)
 
 
 def _top(top: int | Sequence[int], n: int) -> list[int]:

@@ -93,7 +93,7 @@ def decide(
     costs: Any,
     *,
     prevalence: PrevalenceLike = None,
-    model: Any = "dirichlet_multinomial",
+    model: str = "dirichlet_multinomial",
     prior: PriorLike | None = None,
     design: str | None = None,
     decision_prob: float = 0.95,
