@@ -19,6 +19,7 @@ Array = NDArray[np.float64]
 Found = ranks.Exact | mixtures.Mixed | rank_draws.Drawn
 
 RANK, TOP = "rank", "top"
+_ROUNDING = 1e-14  # between means of draws of what all systems share, such as a prevalence
 LONG_NAMES = {
     "point": "{} of the counts",
     "mean": "Posterior mean of {}",
@@ -177,5 +178,6 @@ def better_by_moments(values: Array, *, together: bool) -> Array:
     if together:
         spread = spread - 2.0 * np.cov(values, rowvar=False, bias=True).reshape(spread.shape)
     with np.errstate(divide="ignore", invalid="ignore"):
-        z = (mean - mean[:, None]) / np.sqrt(np.maximum(spread, 0.0))
+        gap = mean - mean[:, None]
+        z = np.where(np.abs(gap) < _ROUNDING, 0.0, gap / np.sqrt(np.maximum(spread, 0.0)))
     return np.asarray(special.ndtr(np.where(np.isnan(z), 0.0, z)))

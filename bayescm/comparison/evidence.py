@@ -99,7 +99,7 @@ class Evidence:
     def assumptions(self, *more: str, **options: Any) -> dict[str, str]:
         """Return the attrs that say what is assumed; `options` are those of a model of folds."""
         if self.design == JOINT:
-            return {name: self.posterior.settings[name] for name in ("assumptions",) if name in self.posterior.settings}
+            return of_model(None, None, {}) | {k: v for k, v in self.posterior.settings.items() if k == "assumptions"}
         if self.design == FOLDS:
             return of_model(self.model, self.prevalence, {"pooling": "partial"} | options)
         of_items = [SAME_ITEMS if self.design == PAIRED else OWN_ITEMS, *of_runs(self.runs)]
