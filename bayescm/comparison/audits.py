@@ -1,36 +1,37 @@
-"""Differences of systems of which some answers were checked: each with an audit of its own, or both on the same items.
+"""Systems of which some answers were checked: each with an audit of its own, or both on the same items.
 
 Two audits are of the same items where the strata of each are the verdicts of the other: then every group of items has
 one pair of verdicts, its truth counts for both, and the difference is of one posterior.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayescm.comparison.inputs import COMPARISON, Compared, Entry, entries_of, pairs_of
-from bayescm.comparison.posteriors import Posteriors
 from bayescm.data import strata, validate
 from bayescm.data.random import Stream, matrix_rng
 from bayescm.data.schema import MATRIX, PREDICTED, SYSTEM, TOTALS, labels_of
 from bayescm.distributions import strata as groups
-from bayescm.distributions.difference import TRUSTED, Contrast
 from bayescm.distributions.protocol import Distribution
-from bayescm.metrics import MetricsLike, compute, resolve
+from bayescm.inference.audits import Audited
+from bayescm.inference.blocks import Stack
+from bayescm.metrics import Metric, compute
+from bayescm.priors.concentrations import PrevalenceLike
 
 Array = NDArray[np.float64]
 PAIRED, INDEPENDENT = "paired", "independent"
 
 
-def read(data: Mapping[str, Any], design: str | None, reference: str | None, metrics: MetricsLike) -> Compared:
-    """Check the audits of several systems that are to be compared."""
-    check_alike(data)
-    labels = labels_of(next(iter(data.values())))
+def read(data: Mapping[str, Any], design: str | None, model: Any) -> dict[str, Any]:
+    """Check the audits of several systems, and say how they were tested."""
+    _check_alike(data)
+    for one in data.values():
+        model = strata.of_data(one, model)
     same = len(data) == 2 and verdicts_of_each_other(*data.values())
     if design == PAIRED and not same:
         raise ValueError(
@@ -42,29 +43,21 @@ def read(data: Mapping[str, Any], design: str | None, reference: str | None, met
             "The audits are of the same items, and design='independent' ignores that: their differences look more "
             "uncertain than they are, or less."
         )
-    if design is None and not same:
-        warn_of_same_totals(data)
-    design = design or (PAIRED if same else INDEPENDENT)
-    checked = xr.concat([_checked(one) for one in data.values()], SYSTEM).assign_coords({SYSTEM: list(data)})
-    resolved = resolve(metrics, len(labels))
-    pairs = pairs_of(list(data), reference)
-    return Compared(
-        design, checked.transpose(SYSTEM, *MATRIX), None, pairs, resolved, entries_of(resolved, labels), dict(data)
-    )
-
-
-def warn_of_same_totals(data: Mapping[str, xr.DataArray]) -> None:
-    """Warn where audits that are taken as independent have the same number of items."""
-    if len(data) > 1 and len({float(one.coords[TOTALS].sum()) for one in data.values()}) == 1:
+    totals = {float(one.coords[TOTALS].sum()) for one in data.values()}
+    if design is None and not same and len(totals) < 2 <= len(data):
         validate.warn(
             "The audits have the same number of items: probably the items are the same, but the systems' errors are "
             "taken as independent. Say design='independent' if they are; of two systems on the same items with one "
-            "truth give bayescm.compare_systems audits by each other's verdicts, bayescm.audited(table, "
-            "predicted='a', stratum='b') and the other way round."
+            "truth give audits by each other's verdicts, bayescm.audited(table, predicted='a', stratum='b') and the "
+            "other way round."
         )
+    design = design or (PAIRED if same else INDEPENDENT)
+    checked = xr.concat([_checked(one) for one in data.values()], SYSTEM).assign_coords({SYSTEM: list(data)})
+    counts = checked.transpose(SYSTEM, *MATRIX)
+    return {"design": design, "counts": counts, "model": model, "audits": data, "whole": data}
 
 
-def check_alike(data: Mapping[str, Any]) -> None:
+def _check_alike(data: Mapping[str, Any]) -> None:
     """Refuse audits beside other counts, of other labels, or about something else."""
     others = [name for name, one in data.items() if not strata.is_audit(one)]
     if others:
@@ -114,42 +107,43 @@ def _add(theta: Array, other: NDArray[np.intp], g: int, part: Array) -> None:
     theta[:, 1, :, other[g]] += part.sum(-1)
 
 
-@dataclass(frozen=True, eq=False)
-class SameAudited(Posteriors):
-    """The posterior of two systems whose verdicts are of the same items, one truth for both.
+@dataclass(frozen=True)
+class SameAudited(Stack):
+    """Two systems whose verdicts are of the same items, one truth for both.
 
     Attributes
     ----------
     posterior : Groups
         Of the first system's audit.
+    other_verdict : ndarray of int
+        The second system's verdict in each group of it.
+    seed : int
     """
 
     posterior: groups.Groups
+    other_verdict: NDArray[np.intp]
+    seed: int
 
-    @cached_property
-    def other_verdict(self) -> NDArray[np.intp]:
-        """The second system's verdict in each group of the first's audit."""
-        first, labels = next(iter(self.compared.audits.values())), self.compared.labels
-        dim = next(str(dim) for dim in first.dims if dim not in MATRIX)
-        return np.repeat([labels.index(name) for name in first[dim].values.tolist()], len(labels)).astype(np.intp)
+    def independent(self, metric: Metric) -> bool:  # noqa: D102
+        return False
 
-    @cached_property
-    def sides(self) -> list[xr.Dataset]:
-        """Draw the truth of every group once."""
-        theta = np.zeros((self.block.n, 2, self.block.k, self.block.k))
+    def difference(self, metric: Metric) -> Distribution | None:  # noqa: D102
+        return groups.difference_of_the_same(metric, self.posterior, self.other_verdict)
+
+    def draws(self, metrics: Sequence[Metric]) -> list[Array]:
+        """Draw metrics (2[, class], n), the truth of every group once."""
+        theta = np.zeros((self.n, 2, self.k, self.k))
         rng = matrix_rng(self.seed, 0, Stream.AUDIT)
-        groups.draw_parts(self.posterior, rng, self.block.n, partial(_add, theta, self.other_verdict))
-        values = compute(self.compared.metrics, theta)
-        found = self._labelled([np.moveaxis(one, 0, -1) for one in values])
-        return [found.isel({SYSTEM: [side]}).rename({SYSTEM: COMPARISON}) for side in (0, 1)]
+        groups.draw_parts(self.posterior, rng, self.n, partial(_add, theta, self.other_verdict))
+        return [np.moveaxis(one, 0, -1) for one in compute(metrics, theta)]
 
-    def contrast(self, entry: Entry, pair: tuple[int, int]) -> Distribution | None:
-        """Return the exact distribution of a difference, or None where there is none."""
-        found = groups.difference_of_the_same(entry.metric, self.posterior, self.other_verdict)
-        if found is not None and entry.place is not None:
-            found = found.at(..., entry.place)
-        return found if found is not None and found.worst < TRUSTED else None
 
-    def ratio(self, entry: Entry, pair: tuple[int, int]) -> Contrast | None:
-        """Return None: there is none that is known."""
-        return None
+def together(alone: Stack, audits: Mapping[str, xr.DataArray], prevalence: PrevalenceLike, seed: int) -> SameAudited:
+    """Return what is known of two systems on the same items from what is known of each."""
+    if prevalence is not None:
+        raise ValueError("`prevalence` isn't for two audits of the same items; leave it out.")
+    audit, first = next(iter(audits.values())), alone.of[0]
+    assert isinstance(first, Audited)
+    labels, dim = labels_of(audit), next(str(dim) for dim in audit.dims if dim not in MATRIX)
+    other = np.repeat([labels.index(name) for name in audit[dim].values.tolist()], len(labels)).astype(np.intp)
+    return SameAudited(alone.of, alone.shape, first.posterior, other, seed)

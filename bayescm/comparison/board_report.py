@@ -12,13 +12,14 @@ from bayescm.comparison import mixtures, rank_draws, ranks
 from bayescm.comparison.field import Field
 from bayescm.comparison.population import Learned
 from bayescm.data.schema import CI_BOUND, SYSTEM, VERSUS, interval_coordinate
-from bayescm.distributions import Beta
+from bayescm.distributions import Distribution
 from bayescm.distributions.sample import share_error
 
 Array = NDArray[np.float64]
 Found = ranks.Exact | mixtures.Mixed | rank_draws.Drawn
 
 RANK, TOP = "rank", "top"
+_ROUNDING = 1e-14  # between means of draws of what all systems share, such as a prevalence
 LONG_NAMES = {
     "point": "{} of the counts",
     "mean": "Posterior mean of {}",
@@ -54,14 +55,14 @@ class Answer(NamedTuple):
     Attributes
     ----------
     found : Exact, Mixed or Drawn
-    dist : Beta, Learned, list of Integral or Linear, or None
-        Of each system; None where it is known by draws only.
+    dist : Distribution or Learned
+        Of each system.
     alone : callable
         Returns P(row better than column) as each system's own data say it, whatever prior was learnt.
     """
 
     found: Found
-    dist: Any
+    dist: Distribution | Learned
     alone: Callable[[], Array]
 
 
@@ -77,7 +78,7 @@ def dataset(field: Field, answer: Answer, options: Options) -> xr.Dataset:
     better = answer.alone()
     variables: dict[str, Any] = {
         "point": (SYSTEM, field.point),
-        "mean": (SYSTEM, _mean(field, answer)),
+        "mean": (SYSTEM, np.broadcast_to(answer.dist.mean(), n)),
         "interval": ((SYSTEM, CI_BOUND), within),
         "rank_probability": ((SYSTEM, RANK), ranks),
         "probability_best": (SYSTEM, ranks[:, 0]),
@@ -145,27 +146,7 @@ def _sure(options: Options) -> float:
 
 def _intervals(field: Field, answer: Answer, prob: float) -> Array:
     """Return equal-tailed intervals of the metric, (systems, 2)."""
-    if isinstance(answer.dist, Beta | Learned):
-        return np.stack(answer.dist.eti(prob), axis=-1)
-    if answer.dist is not None:
-        return np.array([dist.eti(prob) for dist in answer.dist]).reshape(-1, 2)
-    tails = (1.0 - prob) / 2.0, (1.0 + prob) / 2.0
-    return np.quantile(_values(field, answer), tails, axis=0).T
-
-
-def _mean(field: Field, answer: Answer) -> Array:
-    """Return the posterior means of the metric."""
-    if isinstance(answer.dist, Beta | Learned):
-        return answer.dist.mean()
-    if answer.dist is not None:
-        return np.array([float(dist.mean()) for dist in answer.dist])
-    return np.asarray(_values(field, answer).mean(0))
-
-
-def _values(field: Field, answer: Answer) -> Array:
-    """Return the metric's draws, (draws, systems)."""
-    values = answer.found.values if isinstance(answer.found, rank_draws.Drawn) else np.empty((0, 0))
-    return values if field.metric.loss else -values
+    return np.broadcast_to(np.stack(answer.dist.eti(prob), axis=-1), (len(field.point), 2))
 
 
 def _rank_interval(cumulated: Array, prob: float) -> NDArray[np.int64]:
@@ -197,5 +178,6 @@ def better_by_moments(values: Array, *, together: bool) -> Array:
     if together:
         spread = spread - 2.0 * np.cov(values, rowvar=False, bias=True).reshape(spread.shape)
     with np.errstate(divide="ignore", invalid="ignore"):
-        z = (mean - mean[:, None]) / np.sqrt(np.maximum(spread, 0.0))
+        gap = mean - mean[:, None]
+        z = np.where(np.abs(gap) < _ROUNDING, 0.0, gap / np.sqrt(np.maximum(spread, 0.0)))
     return np.asarray(special.ndtr(np.where(np.isnan(z), 0.0, z)))

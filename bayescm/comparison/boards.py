@@ -9,27 +9,25 @@ import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
 from bayescm.comparison import mixtures, population, rank_draws, ranks, shrinkage
-from bayescm.comparison.audits import warn_of_same_totals
 from bayescm.comparison.board_report import LONG_NAMES, Answer, Options, better_by_moments, dataset
-from bayescm.comparison.field import INDEPENDENT, Field, audited, independent, of_draws, published, together
-from bayescm.data import strata, validate
+from bayescm.comparison.evidence import FOLDS, INDEPENDENT, JOINT, PAIRED, read, together
+from bayescm.comparison.field import Field, one_number
+from bayescm.data import validate
 from bayescm.data.answers import of_accuracies
-from bayescm.data.assumptions import CHECKED, ITEMS, OF_AUDIT, ONE_KIND, OWN_ITEMS, SAME_ITEMS, assumed, of_runs
+from bayescm.data.assumptions import ONE_KIND
 from bayescm.data.inputs import takes_systems
 from bayescm.data.random import Stream, matrix_rng
-from bayescm.data.schema import SYSTEM, attributes, positive_class
-from bayescm.distributions import Beta, Integral, Linear
-from bayescm.inference.read import read
-from bayescm.metrics import MetricLike
+from bayescm.data.schema import ONE_CLASS, SYSTEM, attributes, positive_class
+from bayescm.distributions import Beta, Distribution
+from bayescm.distributions.sample import Draws
+from bayescm.metrics import Metric, MetricLike
 from bayescm.metrics.naming import naming
-from bayescm.models import same_items
-from bayescm.priors.concentrations import MODELS, PrevalenceLike, PriorLike, resolved_prior
+from bayescm.priors.concentrations import PrevalenceLike, PriorLike
 from bayescm.results.stamps import stamped
 
 Array = NDArray[np.float64]
 
 METHODS = ("exact", "draws")
-DESIGNS = ("independent", "paired")
 LEARNED = "learned"
 _FEW = {1: 100, 2: 10}  # systems whose distributions by so many integrals don't take long
 _MANY = 200  # systems from which every pair is said only if asked for
@@ -71,8 +69,9 @@ def leaderboard(
         `system`, `item` and `correct`; ``{"correct": [...], "wrong": [...]}`` or a frame of these; a mapping of
         systems to matrices, or to accuracies with `n_items`. Several runs of an item: predictions of shape (items,
         runs), a column `run` in the frame, or how many of 4 runs passed with ``runs=4``. A mapping of systems
-        to audits (:func:`bayescm.audited`), or audits over ``system``: each by its own totals, as independent. A tree
-        of draws of several systems, ``theta(chain, draw, system, actual, predicted)``: ranked draw by draw.
+        to audits (:func:`bayescm.audited`), or audits over ``system``: each by its own totals; as the same items if
+        there are two, each with the verdicts of the other as strata. A tree of draws of several systems,
+        ``theta(chain, draw, system, actual, predicted)``: ranked draw by draw.
     metric : str, Metric or callable
         One number per system. The best is the largest, or the smallest of a loss such as the error rate.
     n_items : int, array_like or mapping, optional
@@ -176,21 +175,15 @@ def leaderboard(
     """
     if method is not None:
         validate.choice("method", method, METHODS)
-    if design is not None:
-        validate.choice("design", design, DESIGNS)
     seed, samples = validate.seed(random_seed), validate.draws(samples)
-    if isinstance(counts, xr.DataTree) or (model not in MODELS and not isinstance(counts, dict)):
-        if design is not None or n_items is not None:
-            raise ValueError("`design` and `n_items` are the model's, which has drawn all systems; leave them out.")
-        own = None if isinstance(prior, str) and prior == LEARNED else prior
-        posterior = read(
-            counts, model=model, prior=own, prevalence=prevalence, samples=samples, random_seed=seed, **options
-        )
-        field, samples = of_draws(posterior, metric), int(posterior.settings["samples"])
-    elif options:
-        raise TypeError(f"leaderboard() has no argument `{next(iter(options))}`, and {model} no such option.")
-    else:
-        field = _field(of_accuracies(counts, n_items), metric, design, model, prior, prevalence)
+    requested = isinstance(prior, str) and prior == LEARNED
+    evidence = read(
+        of_accuracies(counts, n_items), design=design, model=model, prior=None if requested else prior,
+        prevalence=prevalence, samples=samples, seed=seed, sampler={}, options=options, first=1,
+    )  # fmt: skip
+    resolved = one_number(metric, evidence.block.k)
+    evidence.check([resolved])
+    field = Field(evidence, resolved, together(evidence, samples, seed))
     n = len(field.point)
     asked = Options(
         validate.number("ci_prob", ci_prob, 0, 1),
@@ -208,35 +201,23 @@ def leaderboard(
         answer = _answer(field, how, samples, seed, learned=learned)
     elif error > _TRUSTED:
         validate.warn(f"The probabilities of the ranks are right to about {error:.0e} only.")
+    of_draws = isinstance(answer.found, rank_draws.Drawn)
     settings = {
-        "method": how, "design": field.design, **naming(field.metric), "title": field.metric.title,
-        "model": field.model.get("model", strata.MODEL if field.of else model), "prevalence": prevalence,
-        "prior": field.model.get("prior") if field.model else _prior(prior, learned=learned),
-        "ci_prob": ci_prob, "ties": "systems that are equal share their ranks in equal parts",
+        "method": how, "design": evidence.design, **naming(resolved), "title": resolved.title, "model": evidence.model,
+        "prevalence": prevalence, "prior": LEARNED if learned else evidence.prior, "ci_prob": asked.ci_prob,
+        "ties": "systems that are equal share their ranks in equal parts",
+        **evidence.assumptions(*([ONE_KIND] if learned else []), **options),
+        **({"runs": evidence.runs} if evidence.runs > 1 else {}),
+        **({"samples": field.block.n, "random_seed": seed} if of_draws else {"error": error}),
+        **({} if ONE_CLASS in evidence.posterior.settings else positive_class(evidence.labels)),
+        **{name: value for name, value in (("prizes", asked.prizes), ("rope", rope)) if value is not None},
     }  # fmt: skip
-    of_items = [OWN_ITEMS if field.design == INDEPENDENT else SAME_ITEMS, *of_runs(field.runs)]
-    of_items += [OF_AUDIT[field.of]] if field.of else []
-    items = CHECKED if field.of else ITEMS
-    settings["assumptions"] = assumed(prevalence, *of_items, *([ONE_KIND] if learned else []), items=items)
-    settings |= {name: value for name, value in field.model.items() if name in ("assumptions", "random_seed")}
-    settings |= {"runs": field.runs} if field.runs > 1 else {}
-    settings |= (
-        {"samples": samples, "random_seed": seed} if isinstance(answer.found, rank_draws.Drawn) else {"error": error}
-    )
     if isinstance(answer.dist, population.Learned):
         settings |= {"population_mean": answer.dist.centre, "population_sd": answer.dist.sd}
-    settings |= {name: value for name, value in (("prizes", asked.prizes), ("rope", rope)) if value is not None}
-    board = dataset(field, answer, asked).assign_attrs(attributes(**settings, **positive_class(list(field.labels))))
+    board = dataset(field, answer, asked).assign_attrs(attributes(**settings))
     for name in board.data_vars:
         board[name].attrs = {"long_name": LONG_NAMES[str(name)].format(field.metric.title)}
     return board
-
-
-def _prior(prior: PriorLike | None, *, learned: bool) -> PriorLike:
-    """Return the prior that is taken, or that each system has by itself where one is learnt."""
-    if learned:
-        return LEARNED
-    return resolved_prior(prior)
 
 
 def _learns(field: Field, prior: PriorLike | None) -> bool:
@@ -244,19 +225,17 @@ def _learns(field: Field, prior: PriorLike | None) -> bool:
     requested = isinstance(prior, str) and prior == LEARNED
     if prior is not None and not requested:
         return False
-    metric, n = field.metric, len(field.point)
-    if field.model and requested:
+    metric, n, design = field.metric, len(field.point), field.evidence.design
+    if design in (JOINT, FOLDS) and requested:
         raise ValueError("`prior`='learned' is for counts; these draws have the prior of their model.")
-    if field.model:
-        return False
-    paired = field.design != INDEPENDENT
+    paired = design == PAIRED
     if not requested:
-        return n >= _LEARN and (field.evidence is not None or (paired and _bounded(field)))
+        return n >= _LEARN and (field.counted is not None or (paired and _bounded(metric)))
     if n < 2:
         raise ValueError("`prior`='learned' learns from several systems; there is one. Take prior='jeffreys'.")
-    if paired and not _bounded(field):
+    if paired and not _bounded(metric):
         raise ValueError(f"`prior`='learned' needs a metric between two bounds, which {metric.name} isn't.")
-    if not paired and field.evidence is None:
+    if not paired and field.counted is None:
         why = "shares an uncertain prevalence" if field.common else "isn't one Beta for each system"
         raise ValueError(
             f"`prior`='learned' can't answer: {metric.name} {why}. Take prior='jeffreys', and expect the best of many "
@@ -265,67 +244,13 @@ def _learns(field: Field, prior: PriorLike | None) -> bool:
     return True
 
 
-def _bounded(field: Field) -> bool:
-    return bool(np.isfinite([field.metric.lower, field.metric.upper]).all())
-
-
-def _field(
-    counts: Any, metric: MetricLike, design: str | None, model: str, prior: PriorLike | None, prevalence: PrevalenceLike
-) -> Field:
-    """Read the systems, whatever they came as; each by itself has Jeffreys' prior where one is learnt."""
-    own: PriorLike = resolved_prior(None if isinstance(prior, str) and prior == LEARNED else prior)
-    if isinstance(counts, dict) and any(map(strata.is_audit, counts.values())):
-        return _of_audits(counts, metric, design, model, own, prevalence)
-    if same_items.answered_together(counts):
-        if design == "independent":
-            seen = same_items.patterns(counts)
-            same_items.refuse_runs(seen, "`design`='independent'")
-            validate.warn(
-                "`design`='independent' takes systems as independent that answered the same items; 'paired' doesn't."
-            )
-            return independent(seen.labelled(), metric, model, own, prevalence)
-        if model != "dirichlet_multinomial":
-            raise ValueError(f"`model` must be 'dirichlet_multinomial' for answers to the same items; got {model!r}.")
-        return together(counts, metric, own, prevalence)
-    if design == "paired":
-        raise ValueError(
-            "`design`='paired' needs answers to the same items; build `counts` with bayescm.predictions or "
-            "bayescm.paired_counts."
-        )
-    if not isinstance(counts, xr.Dataset):
-        field = independent(counts, metric, model, own, prevalence)
-    elif prevalence is None and model == "dirichlet_multinomial":
-        field = published(counts, metric, own)
-    else:
-        raise ValueError(
-            "`prevalence` and `model` don't apply to right and wrong answers, which don't say of which class the "
-            "items were; leave them out."
-        )
-    totals = field.data.sum(-1)
-    if design is None and len(totals) > 1 and (totals == totals[0]).all():
-        same_items.warn_of_same_totals("design='independent'", "class totals" if totals.ndim > 1 else "number of items")
-    return field
-
-
-def _of_audits(
-    audits: Any, metric: MetricLike, design: str | None, model: str, prior: PriorLike, prevalence: PrevalenceLike
-) -> Field:
-    """Read an audit of each system."""
-    if design == "paired":
-        raise ValueError("`design`='paired' needs the truth of all items; audits are ranked as independent.")
-    if prevalence is not None:
-        raise ValueError("`prevalence` isn't for audits, whose totals say how frequent a verdict is; leave it out.")
-    for one in audits.values():
-        strata.of_data(one, model)  # refuses others
-    field = audited(audits, metric, prior)
-    if design is None:
-        warn_of_same_totals(audits)
-    return field
+def _bounded(metric: Metric) -> bool:
+    return bool(np.isfinite([metric.lower, metric.upper]).all())
 
 
 def _method(field: Field, requested: str | None) -> str:
     """Return how the ranks are found."""
-    if field.design != INDEPENDENT:
+    if field.evidence.design != INDEPENDENT:
         if requested == "exact":
             raise ValueError(
                 "`method`='exact' takes systems as independent: leave it out, or say design='independent'."
@@ -337,42 +262,42 @@ def _method(field: Field, requested: str | None) -> str:
         raise ValueError(f"`method`='exact' can't answer: {field.metric.name} {why}; take method='draws'.")
     if requested is not None:
         return requested
-    if known and not isinstance(field.dist, Beta):
-        integrals = [dist for dist in field.dist or [] if isinstance(dist, Integral)]
-        hardest = max((dist.integrals for dist in integrals), default=1)
-        smooth = hardest == 1 or all(bool((dist.cells >= 1.0).all()) for dist in integrals)
-        known = smooth and len(field.point) <= _FEW[hardest]
+    if known and field.beta is None:
+        each: list[Any] = field.each
+        hardest = max(getattr(dist, "integrals", 1) for dist in each)
+        smooth = hardest == 1 or all(bool((dist.cells >= 1.0).all()) for dist in each)
+        known = smooth and len(each) <= _FEW[hardest]
     return "exact" if known else "draws"
 
 
 def _answer(field: Field, how: str, draws: int, seed: int, *, learned: bool) -> Answer:
     """Find the ranks."""
-    dist, loss, seen = field.dist, field.metric.loss, field.evidence
-    of_all: Beta | list[Integral | Linear] | population.Learned | None = dist
-    if how == "exact":
-        own = ranks.of_betas(dist) if isinstance(dist, Beta) else ranks.of_dists(dist or [])
-        found: ranks.Exact | mixtures.Mixed = own
-        if learned and seen is not None:
-            of_all = learnt = population.learn(seen.a, seen.b, seen.link)
-            found = mixtures.of_learned(learnt)
-        own, found = (own.smallest_first(), found.smallest_first()) if loss else (own, found)
+    beta, metric = field.beta, field.metric
+    learnt = (
+        population.learn(field.counted.a, field.counted.b, field.counted.link)
+        if learned and field.counted is not None
+        else None
+    )
+    of_all: Distribution | population.Learned | None = field.dist if learnt is None else learnt
+    if how == "exact" and of_all is not None:
+        own = ranks.of_betas(beta) if beta is not None else ranks.of_dists(field.each)
+        found = own if learnt is None else mixtures.of_learned(learnt)
+        own, found = (own.smallest_first(), found.smallest_first()) if metric.loss else (own, found)
         return Answer(found, of_all, own.pairwise)
-    if isinstance(dist, Beta) and not field.common and not learned:
-        by_quantiles = rank_draws.of_betas(Beta(dist.b, dist.a) if loss else dist, draws, seed)
-        return Answer(by_quantiles, dist, partial(better_by_moments, by_quantiles.values, together=False))
-    values = field.draw(draws, seed)
+    if beta is not None and not learned:
+        by_quantiles = rank_draws.of_betas(Beta(beta.b, beta.a) if metric.loss else beta, draws, seed)
+        return Answer(by_quantiles, beta, partial(better_by_moments, by_quantiles.values, together=False))
+    values = field.block.draws([metric])[0].T
     if np.isnan(values).any():
         name = np.asarray(field.coords[SYSTEM])[np.isnan(values).any(0).argmax()]
-        raise ValueError(f"`metric`: draws leave {field.metric.name} of system {name!s} undefined; it has no rank.")
-    sign = 1.0 if loss else -1.0
+        raise ValueError(f"`metric`: draws leave {metric.name} of system {name!s} undefined; it has no rank.")
+    sign = 1.0 if metric.loss else -1.0
     alone = partial(better_by_moments, sign * values, together=field.common)
-    if learned and seen is not None:
-        of_all = learnt = population.learn(seen.a, seen.b, seen.link)
+    if learnt is not None:
         values = learnt.draw(draws, matrix_rng(seed, 3, Stream.RANKS))
     elif learned:
-        of_all = None
-        values = shrinkage.shrink(values, (field.metric.lower, field.metric.upper), seed)
-    return Answer(rank_draws.of_values(sign * values, _NEAR), of_all, alone)
+        of_all, values = None, shrinkage.shrink(values, (metric.lower, metric.upper), seed)
+    return Answer(rank_draws.of_values(sign * values, _NEAR), Draws(values.T) if of_all is None else of_all, alone)
 
 
 def _top(top: int | Sequence[int], n: int) -> list[int]:

@@ -20,7 +20,7 @@ from bayescm.inference.blocks import Block
 from bayescm.metrics import Metric, describe, evaluate
 from bayescm.models.cell_draws import draws_of_pairs
 from bayescm.models.same_items import Patterns
-from bayescm.priors.concentrations import Concentrations, PrevalenceLike, PriorLike, concentrations
+from bayescm.priors.concentrations import concentrations
 
 Array = NDArray[np.float64]
 
@@ -32,17 +32,20 @@ class Posteriors:
     Attributes
     ----------
     compared : Compared
-    block : Block
-        Over the systems.
-    chains : int
+    chains, draws : int
         Into which the draws are cut.
     seed : int
     """
 
     compared: Compared
-    block: Block
     chains: int
+    draws: int
     seed: int
+
+    @property
+    def block(self) -> Block:
+        """Of all systems."""
+        return self.compared.block
 
     @cached_property
     def points(self) -> dict[str, Array]:
@@ -60,7 +63,6 @@ class Posteriors:
     @cached_property
     def sides(self) -> list[xr.Dataset]:
         """Draws of every metric of the first and of the second systems, over ``(chain, draw, comparison)``."""
-        self.block.check(())
         found = self._labelled(self.block.draws(self.compared.metrics))
         return [
             found.isel({SYSTEM: list(side)}).rename({SYSTEM: COMPARISON})
@@ -72,10 +74,10 @@ class Posteriors:
         made = {}
         for metric, one in zip(self.compared.metrics, values, strict=True):
             dims = (SYSTEM, *([LABEL] if one.ndim > 2 else []), CHAIN, DRAW)
-            made[metric.name] = xr.Variable(dims, one.reshape(*one.shape[:-1], self.chains, -1), describe(metric))
+            drawn = one[..., : self.chains * self.draws].reshape(*one.shape[:-1], self.chains, self.draws)
+            made[metric.name] = xr.Variable(dims, drawn, describe(metric))
         several = {LABEL: self.compared.labels} if any(LABEL in one.dims for one in made.values()) else {}
-        n = self.block.n // self.chains
-        found = xr.Dataset(made, coords={CHAIN: np.arange(self.chains), DRAW: np.arange(n), **several})
+        found = xr.Dataset(made, coords={CHAIN: np.arange(self.chains), DRAW: np.arange(self.draws), **several})
         return found.transpose(CHAIN, DRAW, SYSTEM, ...)
 
     def of(self, entry: Entry, pair: tuple[int, int]) -> list[Array]:
@@ -113,19 +115,23 @@ class Posteriors:
 
     def contrast(self, entry: Entry, pair: tuple[int, int]) -> Distribution | None:
         """Return the exact distribution of a difference, or None where there is none."""
-        if not self.block.independent(entry.metric):
-            return None
-        first, second = (self._dist(self.block.linear, entry, system) for system in pair)
-        found = None if first is None or second is None else first.minus(second)
+        if self.block.independent(entry.metric):
+            first, second = (self._dist(self.block.linear, entry, system) for system in pair)
+            found = None if first is None or second is None else first.minus(second)
+        else:
+            found = self.block.difference(entry.metric)
+            found = found if found is None or entry.place is None else found.at(..., entry.place)
         if found is not None:
             return found if found.worst < TRUSTED else None
         return self._by_quadrature(entry, pair, ratio=False)
 
     def ratio(self, entry: Entry, pair: tuple[int, int]) -> Contrast | None:
         """Return the exact distribution of a ratio, or None where there is none."""
-        return self._by_quadrature(entry, pair, ratio=True) if self.block.independent(entry.metric) else None
+        return self._by_quadrature(entry, pair, ratio=True)
 
     def _by_quadrature(self, entry: Entry, pair: tuple[int, int], *, ratio: bool) -> Contrast | None:
+        if not self.block.independent(entry.metric):
+            return None
         first, second = (self._side(entry, system) for system in pair)
         found = None if first is None or second is None else Independent(first, second, ratio)
         return found if found is not None and found.both(float(ratio))[1] < TRUSTED else None
@@ -135,19 +141,10 @@ class Posteriors:
 class SameItems(Posteriors):
     """The posterior of systems that answered the same items: each pair has a prior of its own."""
 
-    prior: PriorLike
-    prevalence: PrevalenceLike
-
-    @cached_property
-    def base(self) -> Concentrations:
-        """The prior of one system."""
-        return concentrations(self.prior, "dirichlet_multinomial", self.compared.labels)
-
     @cached_property
     def sides(self) -> list[xr.Dataset]:
         """Draw each pair with its own prior; proportions from their own exact posterior, in the order of the rest."""
-        self.block.check(())
-        settings = self.prior, self.prevalence, self.chains, self.block.n // self.chains, self.seed
+        settings = self.compared.prior, self.compared.prevalence, self.chains, self.draws, self.seed
         drawn = draws_of_pairs(self.answers, self.compared.pairs, *settings)
         found = xr.concat(
             [evaluate(theta.drop_vars(SYSTEM), self.compared.metrics) for theta in drawn], COMPARISON
@@ -188,10 +185,11 @@ class SameItems(Posteriors):
         as much as those that were seen, in root mean square.
         """
         share = frequentist.proportion_of(entry, len(self.compared.labels))
-        if share is None or (self.prevalence is not None and share.classes.sum() > 1):
+        if share is None or (self.compared.prevalence is not None and share.classes.sum() > 1):
             return None
         got, count = frequentist.scores(self.answers, pair, share)
-        prior = frequentist.prior_agreement(self.prior, self.base.rows, share)
+        rows = concentrations(self.compared.prior, "dirichlet_multinomial", self.compared.labels).rows
+        prior = frequentist.prior_agreement(self.compared.prior, rows, share)
         apart = got[:, 0] - got[:, 1]
         telling = count[apart != 0].sum()
         size = np.sqrt(count @ apart**2 / telling) if telling else 1.0

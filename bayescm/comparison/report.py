@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from bayescm import models
 from bayescm.comparison import frequentist
-from bayescm.comparison.inputs import COMPARISON, FOLD, Compared, Entry
+from bayescm.comparison.evidence import FOLD, FOLDS
+from bayescm.comparison.inputs import COMPARISON, Compared, Entry
 from bayescm.comparison.posteriors import Posteriors
 from bayescm.data.schema import ACTUAL, CHAIN, CI_BOUND, DRAW, LABEL, METRIC, SYSTEM, interval_coordinate
 from bayescm.distributions.difference import Contrast
@@ -253,7 +254,7 @@ def flips(compared: Compared) -> xr.Dataset:
 
 def tests(compared: Compared, question: Question, runs: int) -> xr.Dataset:
     """Return the frequentist companions: p-values and intervals for each proportion, or for folds."""
-    folds = compared.design == "folds"
+    folds = compared.design == FOLDS
     words, names = _companions(compared)
     values = np.full((len(compared.pairs), len(compared.entries), len(words) + 2 * len(names)), np.nan)
     scores = _fold_scores(compared) if folds else []
@@ -282,7 +283,7 @@ def tests(compared: Compared, question: Question, runs: int) -> xr.Dataset:
 
 def _companions(compared: Compared) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the names of the tests and of the intervals."""
-    if compared.design == "folds":
+    if compared.design == FOLDS:
         return (CORRELATED,), (CORRELATED,)
     if compared.runs > 1:
         return frequentist.RUNS, frequentist.RUNS

@@ -6,31 +6,22 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from bayescm.comparison import audits, inputs, report
-from bayescm.comparison.inputs import Compared
+from bayescm.comparison import inputs, report
+from bayescm.comparison.evidence import FOLD, FOLDS, JOINT, STORIES_OF_ONE, read
 from bayescm.comparison.posteriors import Posteriors, SameItems
 from bayescm.comparison.predictive_values import predictive_values
-from bayescm.data import strata, validate
-from bayescm.data.assumptions import CHECKED, OF_AUDIT, OWN_ITEMS, SAME_ITEMS, assumed, of_model, of_runs
+from bayescm.data import validate
 from bayescm.data.inputs import takes_systems
 from bayescm.data.schema import SYSTEM, attributes, flatten_cells, positive_class, tree
 from bayescm.distributions.sample import warn_undefined
-from bayescm.inference.audits import Audited, posterior_of
-from bayescm.inference.blocks import Posterior, Separate
 from bayescm.inference.claims import of_posterior
-from bayescm.inference.conjugate import of_counts
-from bayescm.inference.posteriors import posterior as posterior_by_draws
-from bayescm.inference.read import read
-from bayescm.inference.sampled import of_answers, of_tree, over_systems
 from bayescm.metrics import MetricsLike
-from bayescm.priors.concentrations import MODELS, PrevalenceLike, PriorLike, resolved_prior
+from bayescm.priors.concentrations import PrevalenceLike, PriorLike
 from bayescm.results.stamps import stamped
 
 MEETS = "Probability that the system meets the claim"
-STORIES_OF_ONE = ("dirichlet_multinomial", "three_binomial", "stratified", "kfold", "informative")
-"""Models of one system, so that each has a posterior of its own; others are asked for that of all systems."""
 _MEANING = {
-    inputs.JOINT: "All systems' draws are those of one model, and are compared draw by draw: a probability is about "
+    JOINT: "All systems' draws are those of one model, and are compared draw by draw: a probability is about "
     "the systems on its population, and as right as the model.",
     "independent": "Each system was tested on items of its own: a probability is about the systems on the population, "
     "given both test sets.",
@@ -75,7 +66,8 @@ def compare_systems(
         "B": counts})``, of others. Several runs of the same items: predictions of shape (items, runs), a long frame
         with a column `run`, or ``compare_systems({"A": passes, "B": passes}, runs=4)``, how many of 4 runs passed. A
         mapping of systems to audits (:func:`bayescm.audited`), or audits over ``system``: each by its own totals; as
-        the same items if there are two, each with the verdicts of the other as strata. A tree of draws of several
+        the same items if there are two, each with the verdicts of the other as strata. Right and wrong answers alone,
+        ``{"correct": [...], "wrong": [...]}``: their accuracy or error rate. A tree of draws of several
         systems, as of ``bayescm.posterior(counts, model="hierarchical")`` or any program with
         ``theta(chain, draw, system, actual, predicted)``: draw by draw.
     metrics
@@ -185,66 +177,41 @@ def compare_systems(
     if chains * draws < 160:
         raise ValueError(f"`chains` times `draws` must be at least 160 for an interval; got {chains * draws}.")
     seed, runs = validate.seed(random_seed), 1
-    if isinstance(data, xr.DataTree) or model not in STORIES_OF_ONE:
-        if design is not None:
-            raise ValueError("`design` is the model's, which has drawn all systems together; leave it out.")
-        posterior = read(
-            data, model=model, prior=prior, prevalence=prevalence, samples=max(chains * draws, 1000), random_seed=seed,
-            **options, **({} if isinstance(data, xr.DataTree) else {"chains": chains, "draws": draws}),
-        )  # fmt: skip
-        block, names = over_systems(posterior, "data")
-        compared = inputs.of_draws(block, names, reference, metrics, posterior.labels)
-        posteriors = Posteriors(compared, block, getattr(block, "chains", chains), seed)
-        model, prior = posterior.settings["model"], posterior.settings.get("prior")
-    else:
-        prior = resolved_prior(prior)
-        of_audits = isinstance(data, dict) and any(map(strata.is_audit, data.values()))
-        compared = (audits if of_audits else inputs).read(data, design, reference, metrics)
-        if compared.design == "folds":
-            runs = validate.positive_integer("runs", options.pop("runs", 1))
-        model = _model_name(compared, model, options)
-        posterior = _posterior(compared, model, prior, prevalence, chains, draws, seed, options)
-        posteriors = _posteriors(compared, posterior, chains, seed, prior, prevalence)
-    folds = compared.design == "folds"
+    if isinstance(data, xr.DataArray) and FOLD in data.dims and model in STORIES_OF_ONE:
+        runs = validate.positive_integer("runs", options.pop("runs", 1))
+    evidence = read(
+        data, design=design, model=model, prior=prior, prevalence=prevalence, samples=chains * draws, seed=seed,
+        sampler={"chains": chains, "draws": draws}, options=options,
+    )  # fmt: skip
+    compared = inputs.compared(evidence, reference, metrics)
+    if compared.design == JOINT:
+        chains = getattr(compared.block, "chains", chains)
+        draws = compared.block.n // chains
+    paired = compared.answers is not None
+    posteriors = (SameItems if paired else Posteriors)(compared, chains, draws, seed)
     drawn = report.differences(posteriors)
     warn_undefined({str(name): value.values for name, value in drawn.items()})
     groups = {"posterior": drawn, "summary": report.summary(posteriors, drawn, question)}
     if require is not None:
-        met = of_posterior(posterior, require, "require", {})["probability"].transpose("claim", ...)
+        met = of_posterior(compared.posterior, require, "require", {})["probability"].transpose("claim", ...)
         met = met.assign_coords({SYSTEM: compared.systems}).assign_attrs(long_name=MEETS)
         groups["summary"]["requirement"] = met
-    if not compared.audits and compared.design != inputs.JOINT:
+    if not compared.audits and compared.design != JOINT:
         groups["tests"] = report.tests(compared, question, runs)
-    if compared.answers is not None and compared.runs == 1:
+    if paired and compared.runs == 1:
         groups["flips"] = report.flips(compared)
     if (predictive := predictive_values(compared, question.ci_prob)) is not None:
         groups["predictive_values"] = predictive
     if np.isfinite(compared.counts).all():
         groups["observed_data"] = flatten_cells(compared.counts.astype(np.int64)).to_dataset()
     attrs = attributes(
-        design=compared.design, meaning=_MEANING[compared.design], model=model, prior=prior, prevalence=prevalence,
-        reference=reference, rope=question.rope, margin=question.margin, comparisons=len(compared.pairs),
-        ci_prob=question.ci_prob, ci_kind=question.ci_kind, random_seed=seed, **options,
-        **({"runs": runs} if folds else {"runs": compared.runs} if compared.runs > 1 else {}),
-        **positive_class(compared.counts),
-        **_assumptions(compared, model, prevalence, options, posterior),
+        design=compared.design, meaning=_MEANING[compared.design], model=compared.model, prior=compared.prior,
+        prevalence=prevalence, reference=reference, rope=question.rope, margin=question.margin,
+        comparisons=len(compared.pairs), ci_prob=question.ci_prob, ci_kind=question.ci_kind, random_seed=seed,
+        **options, **positive_class(compared.counts), **compared.assumptions(**options),
+        **({"runs": runs} if compared.design == FOLDS else {"runs": compared.runs} if compared.runs > 1 else {}),
     )  # fmt: skip
     return tree(groups, attrs)
-
-
-def _assumptions(
-    compared: Compared, model: str, prevalence: Any, options: dict[str, Any], posterior: Posterior
-) -> dict[str, str]:
-    """Return the attrs that say what a comparison assumes."""
-    if compared.design == inputs.JOINT:
-        return {name: posterior.settings[name] for name in ("assumptions",) if name in posterior.settings}
-    if compared.design == "folds":
-        return of_model(model, prevalence, {"pooling": "partial"} | options)
-    items = SAME_ITEMS if compared.design == "paired" else OWN_ITEMS
-    if compared.audits:
-        about = strata.read(next(iter(compared.audits.values()))).of
-        return {"of": about, "assumptions": assumed(prevalence, items, OF_AUDIT[about], items=CHECKED)}
-    return {"assumptions": assumed(prevalence, items, *of_runs(compared.runs))}
 
 
 def _finite(name: str, value: object, lower: float) -> float:
@@ -253,61 +220,3 @@ def _finite(name: str, value: object, lower: float) -> float:
     if not np.isfinite(found):
         raise ValueError(f"`{name}` must be finite; got {found}.")
     return found
-
-
-def _model_name(compared: Compared, model: str, options: dict[str, Any]) -> str:
-    """Return the story that answers, or say which can't."""
-    for one in compared.audits.values():
-        model = strata.of_data(one, model)
-    if compared.audits:
-        if options:
-            raise TypeError(f"`{next(iter(options))}` is no option of {model}.")
-        return model
-    if compared.design == "folds":
-        return "kfold" if model in MODELS else model
-    if compared.answers is not None and model != "dirichlet_multinomial":
-        raise ValueError(
-            f"`model` must be 'dirichlet_multinomial' for systems on the same items; got {model!r}. Draws of another "
-            "story, such as 'paired' with dependence='difficulty', come from bayescm.posterior."
-        )
-    if model in MODELS and options:
-        raise TypeError(f"`{next(iter(options))}` is no option of {model}.")
-    return model
-
-
-def _posterior(
-    compared: Compared, model: str, prior: PriorLike, prevalence: PrevalenceLike, chains: int, draws: int, seed: int,
-    options: dict[str, Any],
-) -> Posterior:  # fmt: skip
-    """Return the posterior of the systems, over ``system``."""
-    n = chains * draws
-    if compared.answers is not None and compared.runs > 1:
-        return of_answers(compared.answers, prior, prevalence, n, seed)
-    if compared.design != "folds" and model in MODELS:
-        return of_counts(compared.counts, model, prior, prevalence, n, seed)
-    blocks, names = np.empty(len(compared.systems), object), compared.counts[SYSTEM]
-    for i in range(len(blocks)):
-        if compared.audits:
-            blocks[i] = Audited(*posterior_of([*compared.audits.values()][i], prior), prevalence, i, seed, n)
-            continue
-        drawn = posterior_by_draws(
-            compared.counts.isel({SYSTEM: i}, drop=True), model=model, prior=prior, metrics=compared.metrics,
-            chains=chains, draws=draws, random_seed=seed + i, **options,
-        )  # fmt: skip
-        blocks[i] = of_tree(drawn, prevalence, seed).whole()[0]
-    return Separate(tuple(compared.labels), {}, blocks, names.reset_coords(drop=True))
-
-
-def _posteriors(
-    compared: Compared, posterior: Posterior, chains: int, seed: int, prior: PriorLike, prevalence: PrevalenceLike
-) -> Posteriors:
-    """Return what pairs of systems are asked for."""
-    block = posterior.whole()[0]
-    if compared.answers is not None:
-        return SameItems(compared, block, chains, seed, prior, prevalence)
-    if compared.audits and compared.design == "paired":
-        if prevalence is not None:
-            raise ValueError("`prevalence` isn't for two audits of the same items; leave it out.")
-        first = posterior_of(next(iter(compared.audits.values())), prior)[1]
-        return audits.SameAudited(compared, block, chains, seed, first)
-    return Posteriors(compared, block, chains, seed)

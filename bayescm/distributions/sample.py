@@ -209,6 +209,10 @@ class Each(Distribution):
     def worst(self) -> float:  # noqa: D102
         return max(one.worst for one in self.of)
 
+    @property
+    def has_density(self) -> bool:  # type: ignore[override]  # noqa: D102
+        return all(one.has_density for one in self.of)
+
     def at(self, *place: Any) -> Distribution:  # type: ignore[override]  # noqa: D102
         index = np.arange(len(self.of)).reshape(self.batch)
         if place and place[0] is Ellipsis:  # a class of each
@@ -245,6 +249,10 @@ class Each(Distribution):
 
     def sd(self) -> Array:  # noqa: D102
         return self._all([one.sd() for one in self.of])
+
+    def eti(self, prob: float) -> tuple[Array, Array]:  # noqa: D102
+        lower, upper = zip(*(one.eti(prob) for one in self.of), strict=True)
+        return self._all(lower), self._all(upper)
 
     def warn_undefined(self, name: str) -> None:  # noqa: D102
         for one in self.of:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from bayescm.data import validate
 from bayescm.data.schema import MATRIX, by_matrix
-from bayescm.distributions import Distribution, Point, dirichlet, statistics_of
+from bayescm.distributions import Beta, Distribution, Point, dirichlet, statistics_of
 from bayescm.distributions.protocol import Side, holds
 from bayescm.distributions.sample import Draws, Each
 from bayescm.distributions.tabulated import DOUBTFUL
@@ -95,6 +95,22 @@ class Block(ABC):
     def independent(self, metric: Metric) -> bool:
         """Say whether the metric of one matrix of the batch tells nothing of another's."""
         return False
+
+    def items(self) -> Array:
+        """Return of how many items (*shape) each matrix is; NaN where it isn't known."""
+        return np.asarray(self.cells().sum((-2, -1)))
+
+    def difference(self, metric: Metric) -> Distribution | None:
+        """Return the exact distribution of the first's metric less the second's, of two that aren't independent."""
+        return None
+
+    def evidence(self, metric: Metric) -> Beta | None:
+        """Return the Beta that the data make with a prior of no weight; None where a metric isn't one's."""
+        return None
+
+    def seen(self) -> NDArray[Any]:
+        """Return what was observed (*shape, ...): posteriors of the same data are exchangeable."""
+        return np.arange(math.prod(self.shape)).reshape(self.shape)
 
     def order(self, metric: Metric) -> Any:
         """Return the order (*shape[, class]) from which on moments of a metric are infinite."""
@@ -269,6 +285,13 @@ class Stack(Block):
 
     def independent(self, metric: Metric) -> bool:  # noqa: D102
         return True
+
+    def items(self) -> Array:  # noqa: D102
+        return self._joined([one.items() for one in self.of])
+
+    def seen(self) -> NDArray[Any]:  # noqa: D102
+        each = [one.seen().tobytes() for one in self.of]
+        return np.array([each.index(one) for one in each]).reshape(self.shape)
 
     def order(self, metric: Metric) -> Any:  # noqa: D102
         return self._joined([np.asarray(one.order(metric)) for one in self.of])

@@ -14,7 +14,7 @@ from bayescm.data import validate
 from bayescm.data.assumptions import assumed
 from bayescm.data.random import Stream, matrix_rng
 from bayescm.data.schema import as_read, labels_of
-from bayescm.distributions import Distribution, dirichlet
+from bayescm.distributions import Beta, Distribution, dirichlet
 from bayescm.distributions.integral import form_of
 from bayescm.distributions.protocol import Side
 from bayescm.distributions.sample import Each
@@ -112,6 +112,16 @@ class Conjugate(Block):
 
     def independent(self, metric: Metric) -> bool:  # noqa: D102
         return not shared(self.prevalence, self.prior) or of_one_class(metric, self.k)
+
+    def evidence(self, metric: Metric) -> Beta | None:  # noqa: D102
+        if self.prevalence is not None and distributions.is_prevalence(metric):
+            return None
+        nothing = replace(self.prior, rows=np.zeros_like(self.prior.rows), shares=np.zeros_like(self.prior.shares))
+        found = distributions.exact_distribution(metric, dirichlet.posterior(self.counts, nothing, self.prevalence))
+        return found if isinstance(found, Beta) else None
+
+    def seen(self) -> NDArray[Any]:  # noqa: D102
+        return self.counts
 
     def order(self, metric: Metric) -> Any:  # noqa: D102
         return averages.infinite_moment(metric, self.which.rows)

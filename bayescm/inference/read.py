@@ -12,6 +12,7 @@ from bayescm.inference.audits import beside, of_audits
 from bayescm.inference.blocks import Posterior
 from bayescm.inference.conjugate import of_counts
 from bayescm.inference.posteriors import posterior
+from bayescm.inference.right import ANSWERS, of_right
 from bayescm.inference.sampled import of_answers, of_tree
 from bayescm.models import fit, same_items
 from bayescm.priors.concentrations import PrevalenceLike, PriorLike, resolved_prior
@@ -32,7 +33,8 @@ def read(
     Parameters
     ----------
     data : xarray.DataTree, xarray.DataArray, xarray.Dataset, dict or array_like
-        Draws of a model; counts, those of :func:`bayescm.audited` too; answers to the same items; systems' audits.
+        Draws of a model; counts, those of :func:`bayescm.audited` too; answers to the same items; right
+        and wrong answers of systems; their audits.
     model : str, story or pymc.Model
         Of counts any that :func:`bayescm.posterior` takes; those that aren't concentrations answer by its draws.
     prior, prevalence
@@ -54,6 +56,8 @@ def read(
     if isinstance(data, dict):
         audits = [of_audits(one, resolved_prior(prior), prevalence, n, seed, i) for i, one in enumerate(data.values())]
         return beside(dict(zip(data, audits, strict=True)))
+    if isinstance(data, xr.Dataset) and set(ANSWERS) & set(data.data_vars):
+        return of_right(data, model, resolved_prior(prior), prevalence, n, seed)
     if same_items.answered_together(data):
         answers = same_items.patterns(data)
         if answers.runs > 1:

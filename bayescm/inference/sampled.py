@@ -86,6 +86,9 @@ class Sampled(Block):
             found[metric.name] = np.moveaxis(means, -1, -2) if several else means
         return [found[metric.name] for metric in metrics]
 
+    def seen(self) -> NDArray[Any]:  # noqa: D102
+        return self.theta[..., :1, :, :, :]
+
     def wrap(self, values: Array) -> Draws:  # noqa: D102
         return Chains(values, chains=self.chains) if self.chains else Draws(values)
 
@@ -99,7 +102,10 @@ def of_answers(answers: same_items.Patterns, prior: PriorLike, prevalence: Preva
         "assumptions": assumed(prevalence, *of_runs(answers.runs)), **as_read(counts),
         **({"runs": answers.runs} if answers.runs > 1 else {}),
     }  # fmt: skip
-    return _alike(theta, {}, counts.values.astype(np.float64), settings, 1, chains=0)
+    observed = counts.values.astype(np.float64)
+    if prevalence is not None and not isinstance(prevalence, str):
+        observed = exchanged(observed[None], prevalence, None)[0]
+    return _alike(theta, {}, observed, settings, 1, chains=0)
 
 
 def of_tree(tree: xr.DataTree, prevalence: PrevalenceLike, seed: int) -> Alike:

@@ -37,16 +37,6 @@ def posterior_draws(
     return label_theta(by_matrix(kernel, counts, _sizes(counts, chains, draws)), counts)
 
 
-def draws_of_systems(
-    counts: xr.DataArray, base: Concentrations, prevalence: PrevalenceLike, chains: int, draws: int, seed: int
-) -> xr.DataArray:
-    """Draw theta of systems to be compared: a prevalence given as a Beta is the same for all in every draw."""
-    if not shared(prevalence, base):
-        return posterior_draws(counts, base, prevalence, chains, draws, seed)
-    theta = posterior_draws(counts, base, None, chains, draws, seed)
-    return exchange_draws(theta, None, prevalence, matrix_rng(seed, 0, Stream.SHARES))
-
-
 def draws_of_answers(
     answers: same_items.Patterns, prior: PriorLike, prevalence: PrevalenceLike, chains: int, draws: int, seed: int
 ) -> xr.DataArray:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayescm import distributions
-from bayescm.data import validate
+from bayescm.data import strata, validate
 from bayescm.data.assumptions import OWN_ITEMS, SAME_ITEMS, assumed
 from bayescm.data.counts import check_counts
 from bayescm.data.inputs import takes_counts
@@ -19,6 +20,7 @@ from bayescm.data.schema import (
     CI_BOUND,
     MATRIX,
     SYSTEM,
+    TOTALS,
     attributes,
     interval_coordinate,
     positive_class,
@@ -27,13 +29,14 @@ from bayescm.data.schema import (
 )
 from bayescm.distributions import dirichlet
 from bayescm.distributions.sample import Draws
-from bayescm.inference.blocks import exchanged
-from bayescm.inference.sampled import Sampled, of_tree
-from bayescm.metrics import Metric, expected_cost
+from bayescm.inference.blocks import Posterior, exchanged
+from bayescm.inference.read import read
+from bayescm.metrics import Metric, expected_cost, resolve
 from bayescm.models import same_items
 from bayescm.planning.checks import ACTION, no_dim
 from bayescm.planning.costs import constant_actions, cost_matrix
 from bayescm.priors.concentrations import (
+    MODELS,
     Concentrations,
     PrevalenceLike,
     PriorLike,
@@ -66,7 +69,6 @@ class _Problem:
     costs: Array
     ci_prob: float
     ci_kind: str
-    draws: int
     seed: int
 
 
@@ -81,6 +83,7 @@ class _Plan:
     prevalence: PrevalenceLike
     design: str | None
     which: same_items.Patterns | None
+    samples: int
 
 
 @stamped
@@ -106,7 +109,8 @@ def decide(
     counts : xarray.DataArray, xarray.Dataset or array_like
         ``counts(..., actual, predicted)``, where systems of a dim ``system`` are alternatives; may be lazy (dask).
         Or the same items answered by several systems, from :func:`bayescm.paired_counts` or
-        :func:`bayescm.predictions`. Or draws of a model, ``theta(chain, draw[, system], actual, predicted)``.
+        :func:`bayescm.predictions`. Or draws of a model, ``theta(chain, draw[, system], actual, predicted)``. Or an
+        audit (:func:`bayescm.audited`), one of several systems each by name, or over ``system``.
     costs : mapping, xarray.DataArray or array_like of shape (K, K)
         What an item of each cell costs; gains are negative. By name (``{"fn": 10, "fp": 1}``; for more than two
         labels ``{"a->b": 1}``), where cells that are left out cost 0; or an array with rows actual.
@@ -146,7 +150,7 @@ def decide(
     action that minimises it is the one to take, however uncertain its lead. The interval is exact for two labels.
 
     The share of each class is learnt from all test sets together, or once if the systems answered the same items (or
-    have the same class totals); of a model's draws it is the mean over the systems, by the items that each saw. The
+    have the same class totals); of draws and audits it is the mean over the systems, by the items of each. The
     expected regret of an action is what a person who knew the true cell probabilities would save; that of the best
     action is the most that further testing can be worth, per item.
 
@@ -168,75 +172,83 @@ def decide(
     >>> found.best.item(), found.decisive.item()
     ('classifier', True)
     """
-    if isinstance(counts, xr.DataTree):
-        if prior is not None or model != "dirichlet_multinomial" or design is not None:
-            raise ValueError("`prior`, `model` and `design` are those of the draws already; leave them out.")
-        return _of_draws(counts, costs, prevalence, decision_prob, ci_prob, ci_kind, random_seed)
-    prior = resolved_prior(prior)
-    which = same_items.patterns(counts) if same_items.answered_together(counts) else None
-    design = _design(design, which, model)
-    matrices = _matrices(counts, which)
-    labels = matrices[ACTUAL].values.tolist()
-    problem = _Problem(
-        cost_matrix(costs, labels),
-        validate.number("ci_prob", ci_prob, 0, 1),
-        validate.choice("ci_kind", ci_kind, ("eti", "hdi")),
-        validate.draws(samples),
-        validate.seed(random_seed),
-    )
     decision_prob = validate.number("decision_prob", decision_prob, 0, 1)
-    plan = _Plan(problem, labels, concentrations(prior, model, labels), prior, prevalence, design, which)
-    actions = [str(name) for name in matrices[SYSTEM].values] + constant_actions(labels)
-    validate.unique("actions", actions)
-    tables = tables_by_matrix(lambda c, i: _decided(c, i, plan), matrices, _sizes(len(actions)), core=(SYSTEM, *MATRIX))
-    attrs = attributes(
-        model=model, prior=prior, prevalence=prevalence, decision_prob=decision_prob, ci_prob=problem.ci_prob,
-        ci_kind=ci_kind, samples=samples, random_seed=problem.seed, design=design or "independent",
-        **positive_class(labels),
-        assumptions=assumed(prevalence, *_answered(matrices.sizes[SYSTEM], which is not None)),
-    )  # fmt: skip
-    return _dataset(tables, actions, labels, problem, decision_prob).assign_attrs(attrs)
-
-
-def _of_draws(
-    tree: xr.DataTree, costs: Any, prevalence: PrevalenceLike, decision_prob: float, ci_prob: float, ci_kind: str,
-    random_seed: int | np.random.Generator | None,
-) -> xr.Dataset:  # fmt: skip
-    """Return the decision by draws of any model's cells."""
-    seed = validate.seed(random_seed)
-    posterior = of_tree(tree, None, seed)
-    block, over = posterior.whole()
-    assert isinstance(block, Sampled)
-    if set(over.dims) - {SYSTEM}:
-        raise ValueError(f"`counts` as draws may be over 'system' alone; got {list(map(str, over.dims))}. Select.")
-    names = [str(name) for name in over[SYSTEM].values] if SYSTEM in over.coords else ["classifier"]
-    k, labels = block.k, list(posterior.labels)
-    problem = _Problem(
-        cost_matrix(costs, labels), validate.number("ci_prob", ci_prob, 0, 1),
-        validate.choice("ci_kind", ci_kind, ("eti", "hdi")), block.n, seed,
-    )  # fmt: skip
-    cells, observed = block.theta.mean(-3).reshape(-1, block.n, k, k), block.cells().reshape(-1, k, k)
-    of_classes, items = cells.sum(-1), observed.sum((1, 2))
-    weights = items / items.sum() if np.isfinite(items).all() else np.full(len(cells), 1.0 / len(cells))
-    shares = np.tensordot(weights, of_classes, 1)
-    if prevalence is not None:
-        rng = matrix_rng(seed, 0, Stream.SHARES)
-        shares = exchanged(np.ones((block.n, k, k)) / k, prevalence, rng).sum(-1)
-    rates = np.moveaxis(cells / of_classes[..., None], 1, -1)  # (S, K, K, n)
-    drawn = _of_actions(rates * shares.T[:, None], shares.T, problem.costs)
-    found = block.wrap(drawn).statistics(problem.ci_prob, problem.ci_kind)
-    of_items = observed.sum((0, 2)) if prevalence is None else shares.mean(0)
-    tables = {"point": _point(observed, of_items, problem.costs)} | _summarised(drawn.mean(1), found, drawn, problem)
-    dims = {name: tuple(sizes) for name, sizes in _sizes(1).items()}
-    arrays = {name: xr.DataArray(np.asarray(value, np.float64), dims=dims[name]) for name, value in tables.items()}
+    ci_prob = validate.number("ci_prob", ci_prob, 0, 1)
+    validate.choice("ci_kind", ci_kind, ("eti", "hdi"))
+    samples, seed = validate.draws(samples), validate.seed(random_seed)
+    if isinstance(counts, xr.DataTree | dict) or strata.is_audit(counts) or model not in MODELS:
+        posterior = read(counts, model=model, prior=prior, samples=samples, random_seed=seed)
+        labels, names = list(posterior.labels), _names(posterior.whole()[1])
+        problem = _Problem(cost_matrix(costs, labels), ci_prob, ci_kind, seed)
+        _check_design(counts, design)
+        tables = _by_draws(posterior, problem, prevalence)
+        settings = dict(posterior.settings) | {"prevalence": prevalence, "design": design or "joint"}
+    else:
+        prior = resolved_prior(prior)
+        which = same_items.patterns(counts) if same_items.answered_together(counts) else None
+        design = _design(design, which, model)
+        matrices = _matrices(counts, which)
+        labels, names = matrices[ACTUAL].values.tolist(), [str(name) for name in matrices[SYSTEM].values]
+        problem = _Problem(cost_matrix(costs, labels), ci_prob, ci_kind, seed)
+        base = concentrations(prior, model, labels)
+        plan = _Plan(problem, labels, base, prior, prevalence, design, which, samples)
+        sizes = _sizes(len(names) + len(labels))
+        tables = tables_by_matrix(lambda c, i: _decided(c, i, plan), matrices, sizes, core=(SYSTEM, *MATRIX))
+        settings = {
+            "model": model, "prior": prior, "prevalence": prevalence, "samples": samples, "random_seed": seed,
+            "design": design or "independent", **positive_class(labels),
+            "assumptions": assumed(prevalence, *_answered(len(names), which is not None)),
+        }  # fmt: skip
     actions = names + constant_actions(labels)
     validate.unique("actions", actions)
-    decision_prob = validate.number("decision_prob", decision_prob, 0, 1)
-    made = _dataset(arrays, actions, labels, problem, decision_prob)
-    settings = dict(posterior.settings) | {"prevalence": prevalence}
-    return made.assign_attrs(
-        attributes(**settings, decision_prob=decision_prob, ci_prob=problem.ci_prob, ci_kind=ci_kind, design="joint")
-    )
+    settings |= {"decision_prob": decision_prob, "ci_prob": ci_prob, "ci_kind": ci_kind}
+    return _dataset(tables, actions, labels, problem, decision_prob).assign_attrs(attributes(**settings))
+
+
+def _check_design(counts: Any, design: str | None) -> None:
+    """Refuse a design of draws, which have one, and warn of audits that seem to be of the same items."""
+    several = isinstance(counts, dict)
+    if design is not None and not (several and design == "independent"):
+        raise ValueError("`design` is that of the draws already, and of audits 'independent'; leave it out.")
+    totals = [float(one.coords[TOTALS].sum()) for one in counts.values()] if several else []
+    if design is None and len(totals) > 1 and len(set(totals)) == 1:
+        same_items.warn_of_same_totals("design='independent'", "number of items")
+
+
+def _names(over: xr.DataArray) -> list[str]:
+    """Return the names of the systems of a posterior."""
+    if set(over.dims) - {SYSTEM}:
+        raise ValueError(f"`counts` as draws may be over 'system' alone; got {list(map(str, over.dims))}. Select.")
+    return [str(name) for name in over[SYSTEM].values] if SYSTEM in over.coords else ["classifier"]
+
+
+def _by_draws(posterior: Posterior, problem: _Problem, prevalence: PrevalenceLike) -> dict[str, xr.DataArray]:
+    """Return the tables by draws of any posterior's cells, the same class shares for all systems of a draw."""
+    block, k = posterior.whole()[0], len(posterior.labels)
+    block.check(())
+    named = {f"{i}->{j}": partial(_cell, i, j) for i, j in np.ndindex(k, k)}
+    cells = np.stack(block.draws(resolve(named, k)), -2).reshape(-1, k, k, block.n)
+    observed, items = block.cells().reshape(-1, k, k), np.ravel(block.items())
+    weights = items / items.sum() if items.sum() > 0 else np.full(len(cells), 1.0 / len(cells))
+    of_classes = cells.sum(2)  # (S, K, n)
+    if prevalence is None:
+        shares = np.tensordot(weights, of_classes, 1)
+        with np.errstate(invalid="ignore"):
+            point = np.tensordot(weights, observed.sum(-1) / observed.sum((1, 2))[:, None], 1)
+    else:
+        rng = matrix_rng(problem.seed, 0, Stream.SHARES)
+        shares = exchanged(np.ones((block.n, k, k)) / k, prevalence, rng).sum(-1).T
+        point = shares.mean(1)
+    drawn = _of_actions(cells / of_classes[:, :, None] * shares[:, None], shares, problem.costs)
+    found = block.wrap(drawn).statistics(problem.ci_prob, problem.ci_kind)
+    tables = {"point": _point(observed, point, problem.costs)} | _summarised(drawn.mean(1), found, drawn, problem)
+    dims = {name: tuple(sizes) for name, sizes in _sizes(1).items()}
+    return {name: xr.DataArray(np.asarray(value, np.float64), dims=dims[name]) for name, value in tables.items()}
+
+
+def _cell(i: int, j: int, theta: Array) -> Array:
+    """Return one cell of matrices (..., K, K)."""
+    return theta[..., i, j]
 
 
 def _sizes(actions: int) -> dict[str, dict[str, int]]:
@@ -254,10 +266,7 @@ def _decided(counts: NDArray[Any], index: NDArray[np.int64], plan: _Plan) -> dic
         totals = some[0].sum(-1) if same else some.sum((0, -1))
         posterior = _posterior(some, totals, plan.base, plan.prevalence)
         dirichlet.check_proper(posterior, plan.labels)
-        if plan.which is None:
-            drawn = _drawn(posterior, plan.problem, int(number))
-        else:
-            drawn = _paired(plan.which, plan.prior, posterior, plan.problem)
+        drawn = _drawn(posterior, plan, int(number)) if plan.which is None else _paired(plan.which, posterior, plan)
         shares = totals if plan.prevalence is None else posterior.shares
         point = {"point": _point(some, shares, plan.problem.costs)}
         exact = _exact(posterior, plan.problem)
@@ -338,30 +347,31 @@ def _of_actions(cells: Array, shares: Array, costs: Array) -> Array:
     return np.concatenate([np.einsum("sij...,ij->s...", cells, costs), np.tensordot(costs.T, shares, 1)])
 
 
-def _drawn(posterior: Concentrations, problem: _Problem, index: int) -> Array:
+def _drawn(posterior: Concentrations, plan: _Plan, index: int) -> Array:
     """Draw the cost of every action, (A, n), from independent test sets."""
     systems, k = posterior.rows.shape[:2]
-    streams = [matrix_rng(problem.seed, index * (systems + 1) + s, Stream.ACTIONS) for s in range(systems + 1)]
-    shares = dirichlet.draw_shares(posterior, streams[-1], problem.draws)
+    costs = plan.problem.costs
+    streams = [matrix_rng(plan.problem.seed, index * (systems + 1) + s, Stream.ACTIONS) for s in range(systems + 1)]
+    shares = dirichlet.draw_shares(posterior, streams[-1], plan.samples)
     each = []
     for rows, rng in zip(posterior.rows, streams, strict=False):
-        rates = dirichlet.draw_theta(Concentrations(rows, np.ones(k), known=True), rng, problem.draws)
-        each.append(np.einsum("ijn,ij->n", rates * shares[:, None], problem.costs))
-    return np.concatenate([each, np.tensordot(problem.costs.T, shares, 1)])
+        rates = dirichlet.draw_theta(Concentrations(rows, np.ones(k), known=True), rng, plan.samples)
+        each.append(np.einsum("ijn,ij->n", rates * shares[:, None], costs))
+    return np.concatenate([each, np.tensordot(costs.T, shares, 1)])
 
 
-def _paired(which: same_items.Patterns, prior: PriorLike, posterior: Concentrations, problem: _Problem) -> Array:
+def _paired(which: same_items.Patterns, posterior: Concentrations, plan: _Plan) -> Array:
     """Draw the cost of every action, (A, n), from the same items."""
-    theta = same_items.draw(which, prior, 1, problem.draws, problem.seed).values[0]
+    theta = same_items.draw(which, plan.prior, 1, plan.samples, plan.problem.seed).values[0]
     cells = np.moveaxis(theta, 0, -1)  # (S, K, K, n)
     shares = cells[0].sum(1)
     if not posterior.one_dirichlet:  # another prevalence
         if not shares.all():
             raise ValueError("`prevalence` can't be exchanged: a class has no items, and no share in some draws.")
-        rng = matrix_rng(problem.seed, 0, Stream.ACTIONS)
-        other = dirichlet.draw_shares(posterior, rng, problem.draws)
+        rng = matrix_rng(plan.problem.seed, 0, Stream.ACTIONS)
+        other = dirichlet.draw_shares(posterior, rng, plan.samples)
         cells, shares = cells * (other / shares)[:, None], other
-    return _of_actions(cells, shares, problem.costs)
+    return _of_actions(cells, shares, plan.problem.costs)
 
 
 def _mean(posterior: Concentrations, costs: Array) -> Array:
@@ -375,7 +385,7 @@ def _summarised(mean: Array, found: Mapping[str, Any], drawn: Array, problem: _P
     least = drawn.min(0)
     ties = drawn <= least + _TIE * np.abs(problem.costs).max()
     share, regret = ties / ties.sum(0), np.where(ties, 0.0, drawn - least)
-    root = np.sqrt(problem.draws)
+    root = np.sqrt(drawn.shape[1])
     best = int(mean.argmin())
     return {
         "mean": mean,

@@ -1,6 +1,7 @@
 """Leaderboards of systems of which people checked some answers."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import integrate
 
@@ -46,16 +47,34 @@ def test_what_is_refused():
         bayescm.leaderboard({"a": A, "b": bayescm.audited([[17, 1], [3, 19]], [100, 1901], of="items")})
     with pytest.raises(ValueError, match="same labels"):
         bayescm.leaderboard({"a": A, "b": bayescm.audited(np.ones((3, 3), int), [9, 9, 9])})
-    with pytest.raises(ValueError, match="ranked as independent"):
+    with pytest.raises(ValueError, match="needs two audits of the same items"):
         bayescm.leaderboard({"a": A, "b": B}, design="paired")
-    with pytest.raises(ValueError, match="`prevalence` isn't for audits"):
-        bayescm.leaderboard({"a": A, "b": B}, prevalence=0.1)
     with pytest.warns(UserWarning, match="design='independent'"):
         bayescm.leaderboard({"a": A, "b": bayescm.audited([[16, 4], [2, 18]], [350, 1650])})
 
 
+def test_another_prevalence_is_that_of_a_summary():
+    board = bayescm.leaderboard({"a": A, "b": B}, metric="precision", prevalence=0.3, random_seed=1, samples=40_000)
+    row = bayescm.summary(A, "precision", prevalence=0.3, random_seed=2).isel(metric=0)
+    assert board.attrs["method"] == "draws"
+    assert float(board["mean"].sel(system="a")) == pytest.approx(float(row["mean"]), abs=6 * float(row.mcse_mean))
+    assert float(board["point"].sel(system="a")) == pytest.approx(float(row["point"]))
+
+
+def test_two_audits_of_the_same_items_are_ranked_by_one_truth():
+    rng = np.random.default_rng(3)
+    first, second = rng.integers(0, 2, (2, 300))
+    seen = pd.DataFrame({"a": first, "b": second, "actual": (first + second + rng.integers(0, 2, 300)) // 2})
+    seen["actual"] = seen["actual"].astype(object).where(rng.random(300) < 0.4, None)
+    both = {x: bayescm.audited(seen, predicted=x, stratum=y, of="population") for x, y in ("ab", "ba")}
+    board = bayescm.leaderboard(both, random_seed=1, samples=40_000)
+    assert board.attrs["design"] == "paired"
+    compared = bayescm.compare_systems(both, random_seed=2)["summary"].probability_better.item()
+    assert float(board.probability_best.sel(system="a")) == pytest.approx(compared, abs=0.015)
+
+
 @pytest.mark.parametrize("call", [
-    lambda: bayescm.summary([A, B]), lambda: bayescm.decide(A, {"fn": 1}), lambda: bayescm.report(A),
+    lambda: bayescm.summary([A, B]), lambda: bayescm.report(A),
     lambda: bayescm.region_level(A, recall=0.9, precision=0.9),
 ])  # fmt: skip
 def test_what_takes_no_audit_names_what_does(call):

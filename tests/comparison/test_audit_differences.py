@@ -9,10 +9,8 @@ import xarray as xr
 from scipy import integrate, stats
 
 import bayescm
-from bayescm.comparison import audits
+from bayescm.comparison import evidence, inputs
 from bayescm.comparison.posteriors import Posteriors
-from bayescm.inference.audits import Audited, posterior_of
-from bayescm.inference.blocks import Stack
 
 A = bayescm.audited([[17, 1], [3, 19]], [100, 1900])
 B = bayescm.audited([[30, 4], [5, 41]], [320, 1680])
@@ -206,9 +204,10 @@ def test_probabilities_are_uniform_where_truths_are_drawn_from_the_prior():
             checked = rng.binomial([8, 12], right)
             truth.append(0.3 * right[0] + 0.7 * right[1])
             pair[name] = bayescm.audited(np.array([[8, 12] - checked, checked]), [0.3, 0.7], of="population")
-        compared = audits.read(pair, "independent", None, "prevalence")
-        blocks = Stack(tuple(Audited(*posterior_of(one, "jeffreys"), None, 0, 1, 160) for one in pair.values()), (2,))
-        posteriors = Posteriors(compared, blocks, 1, 1)
+        asked = {"design": "independent", "model": "stratified", "prior": "jeffreys", "prevalence": None}
+        systems = evidence.read(pair, **asked, samples=160, seed=1, sampler={}, options={})
+        compared = inputs.compared(systems, None, "prevalence")
+        posteriors = Posteriors(compared, 1, 160, 1)
         found.append(float(posteriors.contrast(compared.entries[0], (0, 1)).cdf(truth[0] - truth[1])))
     assert stats.kstest(found, "uniform").pvalue > 1e-3
 

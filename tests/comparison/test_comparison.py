@@ -559,6 +559,23 @@ def test_functions_and_missing_draws():
     assert one(made, "verdict", metric="bad") == "undecided"
 
 
+@pytest.mark.parametrize("metric", ["accuracy", "error_rate"])
+def test_right_and_wrong_answers_alone_are_compared_as_they_are_ranked(metric):
+    answers = bayescm.datasets.kaggle2019().isel(system=slice(3))
+    asked = {"design": "independent", "prior": "laplace"}
+    board = bayescm.leaderboard(answers, metric=metric, **asked).probability_better
+    made = bayescm.compare_systems(answers, metric, require="accuracy > .99", random_seed=1, **asked)
+    better = made["summary"].probability_better.isel(metric=0)
+    np.testing.assert_allclose(better, [board[0, 1], board[0, 2], board[1, 2]], atol=1e-7)
+    right, wrong = (answers[name].values for name in ("correct", "wrong"))
+    met = stats.beta(right + 1, wrong + 1).sf(0.99)
+    np.testing.assert_allclose(made["summary"]["requirement"].isel(claim=0), met, rtol=1e-9)
+    assert (made["summary"].method == "exact").all()
+    assert made["tests"].p_value.notnull().all()
+    with pytest.raises(ValueError, match="'accuracy' or 'error_rate'"):
+        bayescm.compare_systems(answers, "recall", **asked)
+
+
 def test_messages():
     joint = table()
     with pytest.raises(ValueError, match="paired_counts"):
@@ -576,8 +593,6 @@ def test_messages():
         bayescm.compare_systems(four)
     with pytest.raises(ValueError, match="leaderboard"):
         bayescm.compare_systems(bayescm.from_cells(tp=[5] * 40, fn=[1] * 40, fp=[2] * 40, tn=range(40), dims="system"))
-    with pytest.raises(TypeError, match=r"bayescm\.leaderboard"):
-        bayescm.compare_systems(bayescm.datasets.kaggle2019())
     with pytest.raises(TypeError, match="`decision_prob`"):  # a verdict is where the interval lies
         bayescm.compare_systems(MORAIS, decision_prob=0.4)
     with pytest.raises(ValueError, match="`rope`"):

@@ -241,6 +241,28 @@ def test_bad_arguments():
         bayescm.decide(bayescm.from_cells(tp=3, fn=0, fp=1, tn=2), COSTS, prior="haldane")
 
 
+def test_audits_are_decided_about_by_their_draws():
+    first, second = bayescm.audited([[17, 1], [3, 19]], [100, 1900]), bayescm.audited([[16, 4], [2, 18]], [300, 1650])
+    found = bayescm.decide(first, COSTS, random_seed=1)
+    asked = bayescm.summary(first, "prevalence", random_seed=2).isel(metric=0)
+    always = found.sel(action="all negative")
+    assert float(always["mean"]) == pytest.approx(10 * float(asked["mean"]), rel=0.01)
+    assert float(always["point"]) == pytest.approx(10 * float(asked["point"]))
+    np.testing.assert_allclose(always["interval"], 10 * asked["interval"], rtol=0.03)
+    used = found.sel(action="classifier")
+    assert float(used["point"]) == pytest.approx((10 * 100 * 3 / 20 + 1900 * 1 / 20) / 2000)
+    assert found.attrs["model"] == "stratified"
+    both = bayescm.decide({"a": first, "b": second}, COSTS, random_seed=1)
+    assert both.action.values.tolist() == ["a", "b", "all negative", "all positive"]
+    share = [float(bayescm.summary(one, "prevalence")["mean"][0]) for one in (first, second)]
+    pooled = (2000 * share[0] + 1950 * share[1]) / 3950
+    assert float(both["mean"].sel(action="all positive")) == pytest.approx(1 - pooled, abs=0.002)
+    with pytest.raises(ValueError, match="`design`"):
+        bayescm.decide(first, COSTS, design="paired")
+    with pytest.warns(UserWarning, match="same number of items"):
+        bayescm.decide({"a": first, "b": first}, COSTS, random_seed=1)
+
+
 # Net benefit
 
 

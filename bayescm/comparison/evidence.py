@@ -1,0 +1,277 @@
+"""Several systems, read once: how they were tested, and what is known of each."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayescm.comparison import audits as of_checks
+from bayescm.data import strata, validate
+from bayescm.data.answers import of_accuracies
+from bayescm.data.assumptions import CHECKED, ITEMS, OF_AUDIT, OWN_ITEMS, SAME_ITEMS, assumed, of_model, of_runs
+from bayescm.data.counts import check_counts
+from bayescm.data.schema import MATRIX, ONE_CLASS, SYSTEM
+from bayescm.distributions import Distribution
+from bayescm.inference.blocks import Block, Posterior, Separate, Stack
+from bayescm.inference.read import read as read_posterior
+from bayescm.inference.sampled import Sampled, over_systems
+from bayescm.metrics import Metric, check_of_answers
+from bayescm.models import same_items
+from bayescm.models.cell_draws import draws_of_answers
+from bayescm.priors.concentrations import MODELS, PrevalenceLike, PriorLike, resolved_prior
+
+Array = NDArray[np.float64]
+
+FOLD = "fold"
+INDEPENDENT, PAIRED, FOLDS = "independent", "paired", "folds"
+DESIGNS = (INDEPENDENT, PAIRED)
+JOINT = "joint"
+"""The design of systems whose draws are one model's."""
+STORIES_OF_ONE = ("dirichlet_multinomial", "three_binomial", strata.MODEL, "kfold", "informative")
+"""Models of one system, so that each has a posterior of its own; others are asked for that of all systems."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Evidence:
+    """Several systems.
+
+    Attributes
+    ----------
+    design : {"independent", "paired", "folds", "joint"}
+    posterior : Posterior
+        Over the systems: of each by itself, or of all by one model's draws.
+    block : Block
+        The same as one block.
+    over : xarray.DataArray
+        Any values over ``system``, with its coordinates.
+    counts : xarray.DataArray
+        ``counts(system, ..., actual, predicted)``, of audits those of the checked items; NaN where they aren't known.
+    model, prior, prevalence
+    answers : Patterns or None
+        Where the same items were answered.
+    audits : mapping of str to xarray.DataArray
+        Of the systems, where only some of their items were checked.
+    one_class : bool
+        Whether only right and wrong answers are known.
+    """
+
+    design: str
+    posterior: Posterior
+    block: Block
+    over: xr.DataArray
+    counts: xr.DataArray
+    model: Any
+    prior: Any
+    prevalence: PrevalenceLike
+    answers: same_items.Patterns | None = None
+    audits: Mapping[str, xr.DataArray] = field(default_factory=dict)
+    one_class: bool = False
+
+    @property
+    def runs(self) -> int:
+        """How often each system answered each of the same items."""
+        return 1 if self.answers is None else self.answers.runs
+
+    @property
+    def labels(self) -> list[Any]:
+        """The class labels."""
+        return list(self.posterior.labels)
+
+    @property
+    def systems(self) -> list[str]:
+        """The names of the systems."""
+        return [str(name) for name in self.over[SYSTEM].values]
+
+    @property
+    def of(self) -> str:
+        """What audits are about; empty without."""
+        return strata.read(next(iter(self.audits.values()))).of if self.audits else ""
+
+    def check(self, metrics: Sequence[Metric]) -> None:
+        """Refuse metrics of two classes where only right and wrong answers are known, and improper posteriors."""
+        if self.one_class:
+            check_of_answers(metrics)
+        self.block.check(())
+
+    def assumptions(self, *more: str, **options: Any) -> dict[str, str]:
+        """Return the attrs that say what is assumed; `options` are those of a model of folds."""
+        if self.design == JOINT:
+            return of_model(None, None, {}) | {k: v for k, v in self.posterior.settings.items() if k == "assumptions"}
+        if self.design == FOLDS:
+            return of_model(self.model, self.prevalence, {"pooling": "partial"} | options)
+        of_items = [SAME_ITEMS if self.design == PAIRED else OWN_ITEMS, *of_runs(self.runs)]
+        of_items += [OF_AUDIT[self.of]] if self.audits else []
+        said = assumed(self.prevalence, *of_items, *more, items=CHECKED if self.audits else ITEMS)
+        return ({"of": self.of} if self.audits else {}) | {"assumptions": said}
+
+
+def read(
+    data: Any, *, design: str | None, model: Any, prior: PriorLike | None, prevalence: PrevalenceLike, samples: int,
+    seed: int, sampler: Mapping[str, Any], options: Mapping[str, Any], first: int = 0,
+) -> Evidence:  # fmt: skip
+    """Read systems, whatever they came as.
+
+    Parameters
+    ----------
+    data, design, model, prior, prevalence
+        As in :func:`bayescm.compare_systems` and :func:`bayescm.leaderboard`.
+    samples, seed : int
+    sampler : mapping
+        How many chains and draws a sampler makes.
+    options : mapping
+        Of a model.
+    first : int
+        From where on systems without names are numbered.
+    """
+    if design is not None:
+        validate.choice("design", design, DESIGNS)
+    of_accuracies(data, None)  # refuses those whose numbers of items aren't known
+    how: dict[str, Any] = {"prior": prior, "prevalence": prevalence, "samples": max(samples, 1000)}
+    same = same_items.answered_together(data)
+    right = isinstance(data, xr.Dataset) and not same
+    if isinstance(data, xr.DataTree) or not (model in STORIES_OF_ONE or isinstance(data, dict) or right):
+        if design is not None:
+            raise ValueError("`design` is the model's, which has drawn all systems together; leave it out.")
+        own = {} if isinstance(data, xr.DataTree) else sampler
+        return _of_one_model(read_posterior(data, model=model, random_seed=seed, **how, **own, **options), prevalence)
+    how["prior"] = prior = resolved_prior(prior)
+    if isinstance(data, dict):
+        known = of_checks.read(data, design, model)
+    elif same:
+        known = _of_the_same(data, design, model)
+    else:
+        if SYSTEM in getattr(data, "dims", ()) and SYSTEM not in data.coords:
+            data = data.assign_coords({SYSTEM: np.arange(first, first + data.sizes[SYSTEM])})
+        _refuse_paired(design)
+        known = {"design": INDEPENDENT, "whole": data, "one_class": True} if right else _separate(data, design, model)
+    known = {"model": model, "prior": prior, "prevalence": prevalence} | known
+    whole, model = known.pop("whole", known.get("counts")), known["model"]
+    if model not in (*MODELS, strata.MODEL):
+        posterior: Posterior = _one_by_one(whole, model, seed, how | dict(sampler) | dict(options))
+    elif options:
+        raise TypeError(f"`{next(iter(options))}` is no option of {model}.")
+    else:
+        posterior = read_posterior(whole, model=model, random_seed=seed, **how)
+    block, over = posterior.whole()
+    validate.unique("system", over[SYSTEM].values.tolist())
+    if right:
+        known["counts"] = _cells(posterior, block, over)
+        _warn_of_same(block.items(), design, "number of items")
+    if isinstance(block, Stack) and "audits" in known and known["design"] == PAIRED:
+        block = of_checks.together(block, data, prevalence, seed)
+    return Evidence(posterior=posterior, block=block, over=over, **known)
+
+
+def _of_one_model(posterior: Posterior, prevalence: PrevalenceLike) -> Evidence:
+    """Return systems whose draws are one model's."""
+    block, over = over_systems(posterior, "data")
+    validate.unique("system", over[SYSTEM].values.tolist())
+    return Evidence(
+        design=JOINT, posterior=posterior, block=block, over=over, counts=_cells(posterior, block, over),
+        prevalence=prevalence, model=posterior.settings["model"], prior=posterior.settings.get("prior"),
+    )  # fmt: skip
+
+
+def _cells(posterior: Posterior, block: Block, over: xr.DataArray) -> xr.DataArray:
+    """Return what was counted of each system, as far as its posterior knows it."""
+    coords = {SYSTEM: over[SYSTEM].values} | {dim: list(posterior.labels) for dim in MATRIX}
+    return xr.DataArray(block.cells(), dims=(SYSTEM, *MATRIX), coords=coords, name="counts")
+
+
+def _of_the_same(data: Any, design: str | None, model: str) -> dict[str, Any]:
+    """Read answers to the same items."""
+    answers = same_items.patterns(data)
+    known = {"counts": answers.labelled(), "one_class": ONE_CLASS in data.attrs}
+    if design == INDEPENDENT:
+        same_items.refuse_runs(answers, "`design`='independent'")
+        validate.warn(
+            "The systems answered the same items, and design='independent' ignores that: errors on the same items "
+            "no longer cancel, so that differences look more uncertain than they are, or less."
+        )
+        return known | {"design": design}
+    if model != "dirichlet_multinomial":
+        raise ValueError(
+            f"`model` must be 'dirichlet_multinomial' for systems on the same items; got {model!r}. Draws of another "
+            "story, such as 'paired' with dependence='difficulty', come from bayescm.posterior."
+        )
+    return known | {"design": PAIRED, "answers": answers} | ({"whole": data} if answers.runs > 1 else {})
+
+
+def _separate(data: Any, design: str | None, model: Any) -> dict[str, Any]:
+    """Read matrices, one for each system, or one for each system and fold."""
+    counts = check_counts(data).compute()
+    batch = [str(dim) for dim in counts.dims if dim not in MATRIX]
+    if SYSTEM not in batch or not set(batch) <= {SYSTEM, FOLD}:
+        raise ValueError(
+            f"`data` as counts must have the dim 'system', and may have 'fold'; got {batch}. Rename or select, or give "
+            "a mapping of systems to matrices, {'A': counts_a, 'B': counts_b}."
+        )
+    counts = counts.transpose(SYSTEM, ..., *MATRIX)
+    validate.count_values("counts", counts.values)
+    if FOLD in batch:
+        if counts.sizes[FOLD] < 2:
+            raise ValueError("`data` has one fold; give at least two, or drop the dim.")
+        return {"design": FOLDS, "counts": counts, "model": "kfold" if model in MODELS else model}
+    _warn_of_same(counts.values.sum(-1), design, "class totals")
+    return {"design": INDEPENDENT, "counts": counts}
+
+
+def _refuse_paired(design: str | None) -> None:
+    """Refuse separate numbers as answers to the same items."""
+    if design == PAIRED:
+        raise ValueError(
+            "`design`='paired' needs to know which of the same items each system got right: give the joint table of "
+            "bayescm.paired_counts, or bayescm.predictions."
+        )
+
+
+def _warn_of_same(totals: NDArray[Any], design: str | None, what: str) -> None:
+    """Warn of systems whose totals (system, ...) are the same, unless they are told to be independent."""
+    if design is None and len(totals) > 1 and (totals == totals[0]).all():
+        same_items.warn_of_same_totals("design='independent'", what)
+
+
+def _one_by_one(counts: xr.DataArray, model: str, seed: int, how: Mapping[str, Any]) -> Separate:
+    """Return the posteriors of systems that a model of one system is fitted to, one after the other."""
+    blocks = np.empty(counts.sizes[SYSTEM], object)
+    for i in range(len(blocks)):
+        one = counts.isel({SYSTEM: i}, drop=True)
+        fitted = read_posterior(one, model=model, random_seed=seed + i, **how)
+        blocks[i] = fitted.whole()[0]
+    return Separate(fitted.labels, {}, blocks, counts[SYSTEM].reset_coords(drop=True))
+
+
+@dataclass(frozen=True)
+class Together(Sampled):
+    """Draws of all systems on the same items, each of which by itself is known, too.
+
+    Attributes
+    ----------
+    alone : Block
+    answers : Patterns
+    """
+
+    alone: Block
+    answers: same_items.Patterns
+
+    def points(self, metrics: Sequence[Metric]) -> list[Array]:  # noqa: D102
+        return self.alone.points(metrics)
+
+    def exact(self, metric: Metric) -> Distribution | None:  # noqa: D102
+        return self.alone.known(metric)
+
+    def seen(self) -> NDArray[np.int64]:  # noqa: D102
+        return self.answers.answers().swapaxes(0, 1)
+
+
+def together(evidence: Evidence, n: int, seed: int) -> Block:
+    """Return what is known of all systems at once: draws of the same items are joint."""
+    answers = evidence.answers
+    if answers is None or answers.runs > 1:
+        return evidence.block
+    theta = draws_of_answers(answers, evidence.prior, evidence.prevalence, 1, n, seed)
+    cells = theta.transpose("chain", SYSTEM, "draw", *MATRIX).values[0, :, :, None]
+    return Together(cells, {}, evidence.block.cells(), 0, evidence.block, answers)
