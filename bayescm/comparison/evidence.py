@@ -159,7 +159,7 @@ def read(
     validate.unique("system", over[SYSTEM].values.tolist())
     if right:
         known["counts"] = _cells(posterior, block, over)
-        _warn_of_same(block.items(), design, "number of items")
+        _warn_of_same(block.n_items(), design, "number of items")
     if isinstance(block, Stack) and "audits" in known and known["design"] == PAIRED:
         block = of_checks.together(block, data, prevalence, seed)
     return Evidence(posterior=posterior, block=block, over=over, **known)
@@ -263,7 +263,7 @@ class Together(Sampled):
     def exact(self, metric: Metric) -> Distribution | None:  # noqa: D102
         return self.alone.known(metric)
 
-    def seen(self) -> NDArray[np.int64]:  # noqa: D102
+    def data(self) -> NDArray[np.int64]:  # noqa: D102
         return self.answers.answers().swapaxes(0, 1)
 
 

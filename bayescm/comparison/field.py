@@ -77,7 +77,7 @@ class Field:
     @cached_property
     def alike(self) -> list[NDArray[np.intp]]:
         """Groups of two or more systems with the same data."""
-        observed = self.block.seen()
+        observed = self.block.data()
         _, which = np.unique(observed.reshape(len(observed), -1), axis=0, return_inverse=True)
         return [np.flatnonzero(which == group) for group in np.flatnonzero(np.bincount(which) > 1)]
 

@@ -71,10 +71,10 @@ class Audited(Block):
         found = groups.linear_of(metric, self.posterior) if sums else None
         return self.known(metric) if found is None else found
 
-    def items(self) -> Array:  # noqa: D102
+    def n_items(self) -> Array:  # noqa: D102
         return np.asarray(self.of.totals.sum())
 
-    def seen(self) -> NDArray[Any]:  # noqa: D102
+    def data(self) -> NDArray[Any]:  # noqa: D102
         return np.concatenate([self.of.totals, self.of.counts.ravel()])
 
     def order(self, metric: Metric) -> Any:  # noqa: D102

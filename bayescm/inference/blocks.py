@@ -96,7 +96,7 @@ class Block(ABC):
         """Say whether the metric of one matrix of the batch tells nothing of another's."""
         return False
 
-    def items(self) -> Array:
+    def n_items(self) -> Array:
         """Return of how many items (*shape) each matrix is; NaN where it isn't known."""
         return np.asarray(self.cells().sum((-2, -1)))
 
@@ -108,7 +108,7 @@ class Block(ABC):
         """Return the Beta that the data make with a prior of no weight; None where a metric isn't one's."""
         return None
 
-    def seen(self) -> NDArray[Any]:
+    def data(self) -> NDArray[Any]:
         """Return what was observed (*shape, ...): posteriors of the same data are exchangeable."""
         return np.arange(math.prod(self.shape)).reshape(self.shape)
 
@@ -286,11 +286,11 @@ class Stack(Block):
     def independent(self, metric: Metric) -> bool:  # noqa: D102
         return True
 
-    def items(self) -> Array:  # noqa: D102
-        return self._joined([one.items() for one in self.of])
+    def n_items(self) -> Array:  # noqa: D102
+        return self._joined([one.n_items() for one in self.of])
 
-    def seen(self) -> NDArray[Any]:  # noqa: D102
-        each = [one.seen().tobytes() for one in self.of]
+    def data(self) -> NDArray[Any]:  # noqa: D102
+        each = [one.data().tobytes() for one in self.of]
         return np.array([each.index(one) for one in each]).reshape(self.shape)
 
     def order(self, metric: Metric) -> Any:  # noqa: D102

@@ -120,7 +120,7 @@ class Conjugate(Block):
         found = distributions.exact_distribution(metric, dirichlet.posterior(self.counts, nothing, self.prevalence))
         return found if isinstance(found, Beta) else None
 
-    def seen(self) -> NDArray[Any]:  # noqa: D102
+    def data(self) -> NDArray[Any]:  # noqa: D102
         return self.counts
 
     def order(self, metric: Metric) -> Any:  # noqa: D102

@@ -70,7 +70,7 @@ class Right(Block):
     def independent(self, metric: Metric) -> bool:  # noqa: D102
         return True
 
-    def seen(self) -> NDArray[np.int64]:  # noqa: D102
+    def data(self) -> NDArray[np.int64]:  # noqa: D102
         return self.counts
 
     def draws(self, metrics: Sequence[Metric]) -> list[Array]:  # noqa: D102

@@ -86,7 +86,7 @@ class Sampled(Block):
             found[metric.name] = np.moveaxis(means, -1, -2) if several else means
         return [found[metric.name] for metric in metrics]
 
-    def seen(self) -> NDArray[Any]:  # noqa: D102
+    def data(self) -> NDArray[Any]:  # noqa: D102
         return self.theta[..., :1, :, :, :]
 
     def wrap(self, values: Array) -> Draws:  # noqa: D102

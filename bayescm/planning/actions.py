@@ -228,7 +228,7 @@ def _by_draws(posterior: Posterior, problem: _Problem, prevalence: PrevalenceLik
     block.check(())
     named = {f"{i}->{j}": partial(_cell, i, j) for i, j in np.ndindex(k, k)}
     cells = np.stack(block.draws(resolve(named, k)), -2).reshape(-1, k, k, block.n)
-    observed, items = block.cells().reshape(-1, k, k), np.ravel(block.items())
+    observed, items = block.cells().reshape(-1, k, k), np.ravel(block.n_items())
     weights = items / items.sum() if items.sum() > 0 else np.full(len(cells), 1.0 / len(cells))
     of_classes = cells.sum(2)  # (S, K, n)
     if prevalence is None:
