@@ -209,7 +209,7 @@ def contains(
     array([False,  True,  True])
     """
     checked = checked_levels(levels)
-    point = {"recall": recall, "precision": precision, "tpr": tpr, "fpr": fpr, "ppn": ppn}
+    point: dict[str, Any] = {"recall": recall, "precision": precision, "tpr": tpr, "fpr": fpr, "ppn": ppn}
     for name, values in point.items():
         if isinstance(values, xr.DataArray) and LEVEL in values.dims:
             raise ValueError(f"`{name}` can't have the dim 'level' here: the result keeps that name. Rename it.")

@@ -142,7 +142,7 @@ class Profiled(Space):
             share = share / (a + b + np.sqrt((a - b) ** 2 + 4.0 * tn * fp * one * other))
         share = np.where(positive > 0.0, share, 0.0)
         found = negative - missed * share, rest - recall * share, missed * share, recall * share
-        return np.log(np.maximum(np.stack(np.broadcast_arrays(*found), -1), _EDGE))
+        return np.asarray(np.log(np.maximum(np.stack(np.broadcast_arrays(*found), -1), _EDGE)))
 
     @override
     def covariance(self, cells: Array) -> Array:
