@@ -1,6 +1,6 @@
 """auc_difference(): the areas under the ROC curves of two systems, on the same items or on two samples."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,19 +8,19 @@ import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
 from bayescm.curves import area_intervals, delong
-from bayescm.curves.area_intervals import Areas, Found, alone, nothing
+from bayescm.curves.area_intervals import Evidence, Found, nothing
 from bayescm.curves.area_report import ALIKE, BY_DESIGN, check_samples, of_draws, of_second, of_two, same_classes
 from bayescm.curves.area_samples import check_items
-from bayescm.curves.multiclass import is_multiclass
-from bayescm.curves.multiclass_difference import of_several
+from bayescm.curves.multiclass import check_several, is_multiclass, several_of
 from bayescm.curves.roc_area import areas_of, of_range
 from bayescm.data import validate
 from bayescm.data.labels import Label
-from bayescm.data.schema import positive_class
 from bayescm.results.stamps import stamped
 
 Array = NDArray[np.float64]
 
+_Maker = Callable[[Any, Any, Any], Evidence[Any]]
+"""Makes areas of labels, scores and a seed."""
 METHODS = ("bayesian", "delong", "bootstrap")
 DESIGNS = tuple(BY_DESIGN)
 
@@ -28,7 +28,7 @@ DESIGNS = tuple(BY_DESIGN)
 class _Two(NamedTuple):
     """Two systems: the areas that hold each, and its place in them."""
 
-    sides: tuple[tuple[Areas, int], tuple[Areas, int]]
+    sides: tuple[tuple[Evidence[Any], int], tuple[Evidence[Any], int]]
 
     @property
     def paired(self) -> bool:
@@ -36,25 +36,25 @@ class _Two(NamedTuple):
         return self.sides[0][0] is self.sides[1][0]
 
     @property
-    def areas(self) -> tuple[Areas, ...]:
+    def areas(self) -> tuple[Evidence[Any], ...]:
         """Return the areas of each sample."""
         return tuple(areas for areas, _ in self.sides)[: 1 if self.paired else 2]
 
     @property
     def point(self) -> Array:
-        """Return both areas."""
-        return np.array([areas.point[system, 0] for areas, system in self.sides])
+        """Return the areas (2, names) of both."""
+        return np.stack([areas.point[system] for areas, system in self.sides])
 
     @property
     def alike(self) -> bool:
         """Return whether the same items are ranked alike."""
-        one, other = (areas.items.rankings[system].step for areas, system in self.sides)
+        one, other = (_ranks(areas.items.scored(system)) for areas, system in self.sides)
         return self.paired and np.array_equal(one, other)
 
     @property
     def same(self) -> bool:
         """Return whether the same items have the same scores."""
-        one, other = (areas.items.scores.score[system] for areas, system in self.sides)
+        one, other = (areas.items.scored(system) for areas, system in self.sides)
         return self.paired and np.array_equal(one, other)
 
 
@@ -148,19 +148,23 @@ def auc_difference(
     """
     validate.choice("method", method, METHODS)
     validate.choice("design", design, DESIGNS)
-    options, items = (ci_prob, samples, random_seed, fpr_range, recall_range), (labels, pos_label, direction)
-    names = _names(y_score)
-    if is_multiclass(y_score):
-        return of_several(y_true, y_score, items, options, {"method": method, "design": design, "direction": direction})
-    if recall_range is not None and method == "delong":
+    names, several = _names(y_score), is_multiclass(y_score)
+    if recall_range is not None and method == "delong" and not several:
         raise ValueError("`recall_range` has no method='delong'; take 'bayesian' or 'bootstrap'.")
-    two = (_same_items if design == "paired" else _two_samples)(y_true, y_score, items, options)
-    difference = float(two.point[0] - two.point[1])
-    found, value = _compared(two, method, difference)
-    attrs = {"method": method, "design": design, "ci_prob": two.areas[0].ci_prob, "direction": direction,
-             **_sizes(two), **of_range(two.areas[0]), **of_draws(two.areas[0], [method]), **_said(two, method, found),
-             **positive_class(two.areas[0].items.scores.labels.tolist())}  # fmt: skip
-    return of_two(names, two.point[:, None], [(found, value)], attrs, most=two.areas[0].most)
+
+    def evidence(true: Any, score: Any, seed: Any) -> Evidence[Any]:
+        """Return the areas of a sample."""
+        options = (ci_prob, samples, seed, fpr_range, recall_range)
+        if several:
+            return several_of(check_several(true, score, labels, pos_label, direction), *options)
+        return areas_of(check_items(true, score, labels, pos_label, direction), *options)
+
+    two = (_same_items if design == "paired" else _two_samples)(y_true, y_score, evidence, random_seed)
+    first = two.areas[0]
+    answers = [_compared(two, method, name) for name in range(len(first.names))]
+    attrs = {"method": method, "design": design, "ci_prob": first.ci_prob, "direction": direction, **_about(two),
+             **of_range(first), **of_draws(first, [method]), **_said(two, method, answers)}  # fmt: skip
+    return of_two(names, two.point, answers, attrs, first.names if several else None, most=first.most)
 
 
 def _names(y_score: Any) -> list[str]:
@@ -170,67 +174,63 @@ def _names(y_score: Any) -> list[str]:
     return [str(name) for name in y_score]
 
 
-def _same_items(y_true: Any, y_score: Mapping[str, Any], items: tuple[Any, ...], options: tuple[Any, ...]) -> _Two:
+def _same_items(y_true: Any, y_score: Mapping[str, Any], evidence: _Maker, random_seed: Any) -> _Two:
     """Return two systems that scored the same items."""
-    areas = areas_of(check_items(y_true, dict(y_score), *items), *options)
+    areas = evidence(y_true, dict(y_score), random_seed)
     return _Two(((areas, 0), (areas, 1)))
 
 
-def _two_samples(y_true: Any, y_score: Mapping[str, Any], items: tuple[Any, ...], options: tuple[Any, ...]) -> _Two:
+def _two_samples(y_true: Any, y_score: Mapping[str, Any], evidence: _Maker, random_seed: Any) -> _Two:
     """Return two systems that scored a sample each, with random numbers of its own."""
     check_samples(y_true, y_score)
-    one, other = (check_items(y_true[name], score, *items) for name, score in y_score.items())
-    same_classes(one.scores.labels.tolist(), other.scores.labels.tolist())
-    ci_prob, draws, random_seed, *ranges = options
     seed = validate.seed(random_seed)
-    first, second = (
-        areas_of(each, ci_prob, draws, number, *ranges) for each, number in ((one, seed), (other, of_second(seed)))
-    )
+    (name, score), (other, further) = y_score.items()
+    first, second = evidence(y_true[name], score, seed), evidence(y_true[other], further, of_second(seed))
+    same_classes(first.items.labels, second.items.labels)
     return _Two(((first, 0), (second, 0)))
 
 
-def _sizes(two: _Two) -> dict[str, Any]:
-    """Return the numbers of cases and controls, of two samples both."""
-    sizes = {name: [getattr(areas.items, name) for areas in two.areas] for name in ("cases", "controls")}
-    return {name: values[0] if two.paired else values for name, values in sizes.items()}
+def _ranks(score: Array) -> Array:
+    """Return the places of scores (n,) or (n, classes) among the distinct ones of their column."""
+    return np.stack([np.unique(column, return_inverse=True)[1] for column in np.atleast_2d(score.T)])
 
 
-def _said(two: _Two, method: str, found: Found) -> dict[str, str]:
+def _about(two: _Two) -> dict[str, Any]:
+    """Return the attrs of the items; of two samples the sizes of both."""
+    one, *others = (areas.items.about for areas in two.areas)
+    sizes = ("cases", "controls", "items")
+    return {**one, **{name: [one[name], about[name]] for about in others for name in sizes if name in one}}
+
+
+def _said(two: _Two, method: str, answers: Sequence[tuple[Found, float]]) -> dict[str, str]:
     """Warn of what has no interval, or of systems that only seem to be one, and return it as attrs."""
-    if found.reason:
+    if reason := "; ".join(dict.fromkeys(found.reason for found, _ in answers if found.reason)):
         advice = "" if method == "bayesian" else " Take method='bayesian'."
-        validate.warn(f"There is no interval by {method}: {found.reason}.{advice}")
-        return {"reason": found.reason}
+        validate.warn(f"There is no interval by {method}: {reason}.{advice}")
+        return {"reason": reason}
     if two.alike and not two.same:
         validate.warn(ALIKE)
         return {"note": ALIKE}
     return {}
 
 
-def _compared(two: _Two, method: str, difference: float) -> tuple[Found, float]:
-    """Return the interval of a difference, and the p-value or probability that goes with it."""
+def _compared(two: _Two, method: str, name: int) -> tuple[Found, float]:
+    """Return the interval of the difference of an area, and the p-value or probability that goes with it."""
     if two.alike:
         return area_intervals.of_same(method)
+    first = two.areas[0]
     if method == "bayesian":
-        one, other = (areas.drawn(system, areas.names[0]) for areas, system in two.sides)
-        return area_intervals.of_draws(one, other, two.areas[0].tails)
+        one, other = (areas.drawn(system, name) for areas, system in two.sides)
+        return area_intervals.of_draws(one, other, first.tails)
     for areas in two.areas:
-        if alone(areas.items):
-            return nothing(alone(areas.items)), np.nan
-    return (_by_resamples if method == "bootstrap" else _by_delong)(two, difference)
-
-
-def _by_resamples(two: _Two, difference: float) -> tuple[Found, float]:
-    """Return the interval and the p-value of stratified resamples."""
-    one, other = (areas.resampled[:, system, 0] for areas, system in two.sides)
-    return area_intervals.of_resamples(one - other, two.areas[0].tails, difference)
-
-
-def _by_delong(two: _Two, difference: float) -> tuple[Found, float]:
-    """Return DeLong's interval and p-value."""
+        if areas.items.alone:
+            return nothing(areas.items.alone), np.nan
+    difference = float(two.point[0, name] - two.point[1, name])
+    if method == "bootstrap":
+        one, other = (areas.resampled[:, system, name] for areas, system in two.sides)
+        return area_intervals.of_resamples(one - other, first.tails, difference)
+    shares = [areas.shares(system, name) for areas, system in two.sides]
     if two.paired:
-        of_cases, of_controls = (placed[0] - placed[1] for placed in two.areas[0].placements)
-        variance = float(delong.variance(of_cases, of_controls))
-    else:
-        variance = sum(float(delong.variance(*areas.placements)[0]) for areas in two.areas)
-    return area_intervals.of_variance(variance, two.areas[0].z, difference)
+        shares = [[a - b for a, b in zip(*shares, strict=True)]]
+    variance = float(sum(delong.variance(*of_side) for of_side in shares))
+    return area_intervals.of_variance(variance, first.z, difference)

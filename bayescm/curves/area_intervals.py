@@ -29,20 +29,18 @@ class Found(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Areas:
-    """Areas of every system, with what intervals are made of, each computed once and only if it is needed."""
+class Evidence[S]:
+    """What intervals and differences of areas are made of: each area is a mean over items of weighted placements."""
 
-    items: Items
+    items: S
     names: tuple[str, ...]
-    """Of the areas: "auc", or estimators of the area under the PR curve."""
+    """Of the areas: "auc", or estimators of the area under the PR curve or of that of several classes."""
     size: float
     """Number of trials, where an area is taken for a binomial proportion."""
     ci_prob: float
     draws: int
     folds: int
     seed: int
-    posteriors: dict[tuple[int, str], Any] = field(default_factory=dict, init=False, repr=False, compare=False)
-    """Those that were asked for so far, by system (-1: joint) and prior."""
 
     @property
     def most(self) -> float:
@@ -58,6 +56,32 @@ class Areas:
     def tails(self) -> Array:
         """Return the probabilities of the two quantiles."""
         return np.array([1.0 - self.ci_prob, 1.0 + self.ci_prob]) / 2.0
+
+    @property
+    def point(self) -> Array:
+        """Return the areas (systems, names)."""
+        raise NotImplementedError
+
+    @property
+    def resampled(self) -> Array:
+        """Return the areas (draws, systems, names) of stratified resamples."""
+        raise NotImplementedError
+
+    def shares(self, system: int, name: int) -> list[Array]:
+        """Return of each class what its items add to an area, but for a constant."""
+        raise NotImplementedError
+
+    def drawn(self, system: int, name: int, prior: str = "prior_item") -> Array:
+        """Return the posterior draws of an area."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Areas(Evidence[Items]):
+    """Areas of two classes, each thing computed once and only if it is needed."""
+
+    posteriors: dict[tuple[int, str], Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """Those that were asked for so far, by system (-1: joint) and prior."""
 
     @cached_property
     def point(self) -> Array:
@@ -79,13 +103,17 @@ class Areas:
         """Return the areas (folds, systems, names) of stratified folds."""
         return area_samples.folds(self.items, self.names, self.folds, self.seed)
 
-    def drawn(self, system: int, name: str, prior: str = "prior_item") -> Array:
+    def shares(self, system: int, name: int) -> list[Array]:
+        """Return the placements of the cases and of the controls."""
+        return [placed[system] for placed in self.placements]
+
+    def drawn(self, system: int, name: int, prior: str = "prior_item") -> Array:
         """Return the posterior draws of an area: of the PR curve itself, unless precision is averaged."""
         from bayescm.curves import curve_posterior
 
         rows = self.items.scores.score
         alone = prior == "smoothed" or len(rows) == 1  # it has no joint distribution
-        variable, options = self._read(name)
+        variable, options = self._read(self.names[name])
         key = (system if alone else -1, prior)
         if key not in self.posteriors:
             score = rows[system] if alone else {str(i): row for i, row in enumerate(rows)}
@@ -109,14 +137,7 @@ def nothing(reason: str) -> Found:
     return Found(np.nan, np.nan, np.nan, reason)
 
 
-def alone(items: Items) -> str:
-    """Return the reason why a class can't show how its scores vary; empty if both can."""
-    if min(items.cases, items.controls) > 1:
-        return ""
-    return f"one {'case' if items.cases == 1 else 'control'} alone doesn't show how scores vary"
-
-
-def binomial(areas: Areas, system: int, name: int) -> Found:
+def binomial(areas: Evidence[Any], system: int, name: int) -> Found:
     """Return Boyd's binomial interval: point +- z sqrt(point (1 - point) / size)."""
     point = float(areas.point[system, name])
     error = np.sqrt(point * (1.0 - point) / areas.size)
@@ -125,12 +146,12 @@ def binomial(areas: Areas, system: int, name: int) -> Found:
     return Found(error, point - areas.z * error, point + areas.z * error)
 
 
-def logit(areas: Areas, system: int, name: int) -> Found:
+def logit(areas: Evidence[Any], system: int, name: int) -> Found:
     """Return Boyd's interval on the logistic scale, where the standard error is 1 / sqrt(size point (1 - point))."""
     return on_logit_scale(areas, system, name, binomial(areas, system, name))
 
 
-def on_logit_scale(areas: Areas, system: int, name: int, found: Found) -> Found:
+def on_logit_scale(areas: Evidence[Any], system: int, name: int, found: Found) -> Found:
     """Return the interval that a standard error gives on the logistic scale."""
     if found.reason:
         return found
@@ -140,7 +161,7 @@ def on_logit_scale(areas: Areas, system: int, name: int, found: Found) -> Found:
     return Found(found.se, lower, upper)
 
 
-def percentile(areas: Areas, system: int, name: int) -> Found:
+def percentile(areas: Evidence[Any], system: int, name: int) -> Found:
     """Return percentiles of stratified resamples: bounds are values of resamples."""
     drawn, reason = _resampled(areas, system, name)
     if reason:
@@ -175,11 +196,11 @@ def acceleration(areas: Areas, system: int, name: int) -> float:
     return cubes / (6.0 * squares**1.5) if squares > 0.0 else 0.0
 
 
-def _resampled(areas: Areas, system: int, name: int) -> tuple[Array, str]:
+def _resampled(areas: Evidence[Any], system: int, name: int) -> tuple[Array, str]:
     """Return the areas of resamples, or the reason why they don't answer."""
     drawn = areas.resampled[:, system, name]
-    if alone(areas.items):
-        return drawn, alone(areas.items)
+    if areas.items.alone:
+        return drawn, areas.items.alone
     if np.isnan(drawn).any():
         return drawn, f"{np.isnan(drawn).mean():.2%} of the resamples have no such area"
     if np.ptp(drawn) < NOISE:
@@ -212,7 +233,7 @@ def of_resamples(drawn: Array, tails: Array, difference: float) -> tuple[Found, 
 
 def of_variance(variance: float, z: float, difference: float) -> tuple[Found, float]:
     """Return the normal interval and the p-value of a difference from its variance."""
-    if variance == 0.0:
+    if variance < NOISE**2:
         return nothing(f"at a difference of {difference:g} its variance is 0, which is not certainty"), np.nan
     error = float(np.sqrt(variance))
     return Found(error, difference - z * error, difference + z * error), float(
@@ -235,14 +256,14 @@ def cross_validation(areas: Areas, system: int, name: int) -> Found:
     return Found(error, values.mean() - half, values.mean() + half)
 
 
-def bayesian(areas: Areas, system: int, name: int) -> Found:
+def bayesian(areas: Evidence[Any], system: int, name: int) -> Found:
     """Return the equal-tailed interval of the joint posterior of the curve, which has no standard error."""
-    return posterior(areas.drawn(system, areas.names[name]), areas.tails)
+    return posterior(areas.drawn(system, name), areas.tails)
 
 
-def smoothed(areas: Areas, system: int, name: int) -> Found:
+def smoothed(areas: Evidence[Any], system: int, name: int) -> Found:
     """Return the same with the mass of each class spread between its items (Banks 1988)."""
-    return posterior(areas.drawn(system, areas.names[name], "smoothed"), areas.tails)
+    return posterior(areas.drawn(system, name, "smoothed"), areas.tails)
 
 
 def posterior(drawn: Array, tails: Array) -> Found:

@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from bayescm.curves.area_intervals import Areas, Found, bayesian, nothing, smoothed
+from bayescm.curves.area_intervals import Evidence, Found, bayesian, nothing, smoothed
 from bayescm.data import validate
 from bayescm.data.assumptions import EACH_CLASS, OWN_ITEMS, SAME_ITEMS, assumed
 from bayescm.data.random import Stream, matrix_rng
-from bayescm.data.schema import CI_BOUND, SYSTEM, attributes, batch_names, interval_coordinate, positive_class
+from bayescm.data.schema import CI_BOUND, SYSTEM, attributes, batch_names, interval_coordinate
 
 METHOD, ESTIMATOR = "ci_method", "estimator"  # not "method": .sel(method=) means something else to xarray
-Method = Callable[[Areas, int, int], Found]
+Method = Callable[[Any, int, int], Found]
 
 _CREDIBLE = {"bayesian", "smoothed"}
 _DRAWN = _CREDIBLE | {"bootstrap", "bca", "cross_validation"}
@@ -57,10 +57,10 @@ def chosen(name: str, value: str | Sequence[str], allowed: Collection[str]) -> t
     return words
 
 
-def intervals(areas: Areas, methods: Mapping[str, Method]) -> list[tuple[tuple[int, int, int], Found]]:
+def intervals(areas: Evidence[Any], methods: Mapping[str, Method]) -> list[tuple[tuple[int, int, int], Found]]:
     """Return every interval by its position: system, area, method."""
     found = []
-    for place in np.ndindex(len(areas.items.rankings), len(areas.names), len(methods)):
+    for place in np.ndindex(*areas.point.shape, len(methods)):
         system, name, number = place
         method = list(methods.values())[number]
         if np.isnan(areas.point[system, name]) and method not in (bayesian, smoothed):
@@ -71,7 +71,7 @@ def intervals(areas: Areas, methods: Mapping[str, Method]) -> list[tuple[tuple[i
     return found
 
 
-def of_draws(areas: Areas, methods: Collection[str]) -> dict[str, int]:
+def of_draws(areas: Evidence[Any], methods: Collection[str]) -> dict[str, int]:
     """Return the attrs of methods that draw."""
     return {"samples": areas.draws, "random_seed": areas.seed} if _DRAWN & {*methods} else {}
 
@@ -85,7 +85,7 @@ def kind(methods: Collection[str]) -> str:
 
 
 def dataset(
-    areas: Areas,
+    areas: Evidence[Any],
     methods: Mapping[str, Method],
     drop: Sequence[str],
     attrs: Mapping[str, object],
@@ -94,7 +94,7 @@ def dataset(
 
     Parameters
     ----------
-    areas : Areas
+    areas : Evidence
     methods : mapping of str to callable
     drop : sequence of str
         Dims of one entry to leave out.
@@ -105,10 +105,10 @@ def dataset(
     -------
     xarray.Dataset
     """
-    scores = areas.items.scores
-    batch_names("y_score", [scores.dim, METHOD, ESTIMATOR])
-    systems = [0] if scores.systems is None else scores.systems
-    coords = {scores.dim: systems, ESTIMATOR: list(areas.names), METHOD: list(methods)}
+    items = areas.items
+    batch_names("y_score", [items.dim, METHOD, ESTIMATOR])
+    systems = [0] if items.systems is None else items.systems
+    coords = {items.dim: systems, ESTIMATOR: list(areas.names), METHOD: list(methods)}
     table = np.full((*(len(values) for values in coords.values()), 4), np.nan)
     said: dict[str, None] = {}
     for place, answer in intervals(areas, methods):
@@ -116,36 +116,29 @@ def dataset(
         if answer.reason:
             said[_sentence(coords, drop, place, answer.reason)] = None
     about = {
+        **items.about,
+        **of_draws(areas, methods),
         **_reason(said, areas),
+        "ci_prob": areas.ci_prob,
         "assumptions": assumed(attrs.get("prevalence"), items=EACH_CLASS),
-        **positive_class(scores.labels.tolist()),
     }
-    made = variables(areas.point, areas.ci_prob, table, coords, attributes(**attrs, **about), areas.most)
-    gone = [*drop, *([scores.dim] if scores.systems is None else [])]
-    return made.isel(dict.fromkeys(gone, 0), drop=True)
-
-
-def variables(
-    point: Any, ci_prob: float, table: Any, coords: Mapping[str, Any], attrs: Mapping[str, Any], most: float = 1.0
-) -> xr.Dataset:
-    """Return the variables of a table (system, estimator, method, standard error, bounds and median)."""
-    dims = tuple(coords)
-    bounds = table[..., 1:3]
+    dims, bounds = tuple(coords), table[..., 1:3]
     made = xr.Dataset(
         {
-            "point": (dims[:2], point),
+            "point": (dims[:2], areas.point),
             "se": (dims, table[..., 0]),
-            "interval": ((*dims, CI_BOUND), np.clip(bounds, 0.0, most)),
-            "clipped": ((*dims, CI_BOUND), (bounds < 0.0) | (bounds > most)),
+            "interval": ((*dims, CI_BOUND), np.clip(bounds, 0.0, areas.most)),
+            "clipped": ((*dims, CI_BOUND), (bounds < 0.0) | (bounds > areas.most)),
         },
-        coords={**coords, CI_BOUND: interval_coordinate(ci_prob, kind(coords[METHOD]))},
-        attrs=dict(attrs),
+        coords={**coords, CI_BOUND: interval_coordinate(areas.ci_prob, kind(methods))},
+        attrs=attributes(**attrs, **about),
     )
-    if _CREDIBLE & {*coords[METHOD]}:
+    if _CREDIBLE & {*methods}:
         made["median"] = dims, table[..., 3]
     for name in made.data_vars:
         made[name].attrs = {"long_name": LONG_NAMES[str(name)], "units": "1"}
-    return made
+    gone = [*drop, *([items.dim] if items.systems is None else [])]
+    return made.isel(dict.fromkeys(gone, 0), drop=True)
 
 
 def _sentence(coords: Mapping[str, Any], drop: Sequence[str], place: tuple[int, ...], reason: str) -> str:
@@ -158,7 +151,7 @@ def _sentence(coords: Mapping[str, Any], drop: Sequence[str], place: tuple[int, 
     return f"{', '.join(names)}: {reason}"
 
 
-def _reason(said: Mapping[str, None], areas: Areas) -> dict[str, str]:
+def _reason(said: Mapping[str, None], areas: Evidence[Any]) -> dict[str, str]:
     """Warn of what has no interval, or no point in it, and return it as attrs."""
     if not said:
         missing = [name for name, values in zip(areas.names, areas.point.T, strict=True) if np.isnan(values).any()]
@@ -167,13 +160,6 @@ def _reason(said: Mapping[str, None], areas: Areas) -> dict[str, str]:
         text = f"{', '.join(missing)}: {NO_ESTIMATE}"
         validate.warn(f"There is no point by {text}. The interval is that of the area under the drawn curves.")
         return {"reason": text}
-    return reasons(said)
-
-
-def reasons(said: Mapping[str, None]) -> dict[str, str]:
-    """Warn of what has no interval and return it as attrs."""
-    if not said:
-        return {}
     text = "; ".join(said)
     advice = "Scores that aren't all alike have one" if "bayesian:" in text else ADVICE
     validate.warn(f"There is no interval by {text}. {advice}.")

@@ -12,6 +12,7 @@ from bayescm._kernels.codes import AREAS
 from bayescm._kernels.dispatch import in_blocks, load
 from bayescm.data.labels import Label
 from bayescm.data.random import Stream, matrix_rng
+from bayescm.data.schema import positive_class
 from bayescm.data.scores import Ranking, Scores, check_scores, rank
 
 Array = NDArray[np.float64]
@@ -52,6 +53,37 @@ class Items:
     def prevalence(self) -> float:
         """Return the prevalence at which precision is taken."""
         return 1.0 / (1.0 + self.odds)
+
+    @property
+    def dim(self) -> str:
+        """Return the dim of the systems."""
+        return self.scores.dim
+
+    @property
+    def systems(self) -> NDArray[Any] | None:
+        """Return the names of the systems; None of one without a name."""
+        return self.scores.systems
+
+    @property
+    def labels(self) -> list[Any]:
+        """Return the labels of controls and cases."""
+        return list(self.scores.labels.tolist())
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """Return the attrs that say how many items there are, and which of them are positive."""
+        return {"cases": self.cases, "controls": self.controls, **positive_class(self.labels)}
+
+    @property
+    def alone(self) -> str:
+        """Return the reason why a class can't show how its scores vary; empty if both can."""
+        if min(self.cases, self.controls) > 1:
+            return ""
+        return f"one {'case' if self.cases == 1 else 'control'} alone doesn't show how scores vary"
+
+    def scored(self, system: int) -> Array:
+        """Return the scores of a system."""
+        return np.asarray(self.scores.score[system])
 
     @property
     def exchanged(self) -> bool:

@@ -4,19 +4,19 @@ By DeLong, DeLong and Clarke-Pearson 1988 in O(n log n) (Sun and Xu 2014): the s
 counted half, comes from the ranking. And by Hanley and McNeil 1982.
 """
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescm.curves.area_intervals import Areas, Found, alone, nothing, on_logit_scale
+from bayescm.curves.area_intervals import NOISE, Areas, Evidence, Found, nothing, on_logit_scale
 
 Array = NDArray[np.float64]
 
 
-def variance(of_cases: Array, of_controls: Array) -> Array:
-    """Return the variance of the mean placement; of differences of placements for two systems."""
-    return np.asarray(
-        of_cases.var(-1, ddof=1) / of_cases.shape[-1] + of_controls.var(-1, ddof=1) / of_controls.shape[-1]
-    )
+def variance(*shares: Array) -> Array:
+    """Return the variance of an area from what the items of each class (..., n) add to it; of differences likewise."""
+    return np.asarray(sum(one.var(-1, ddof=1) / one.shape[-1] for one in shares))
 
 
 def covariance(of_cases: Array, of_controls: Array) -> Array:
@@ -26,19 +26,18 @@ def covariance(of_cases: Array, of_controls: Array) -> Array:
     return np.asarray(sum(np.atleast_2d(np.cov(one)) / one.shape[-1] for one in (of_cases, of_controls)))
 
 
-def delong(areas: Areas, system: int, name: int) -> Found:
+def delong(areas: Evidence[Any], system: int, name: int) -> Found:
     """Return point +- z standard errors."""
-    items = areas.items
-    if alone(items):
-        return nothing(alone(items))
+    if areas.items.alone:
+        return nothing(areas.items.alone)
     point = float(areas.point[system, name])
-    error = float(np.sqrt(variance(*areas.placements)[system]))
-    if error == 0.0:
+    error = float(np.sqrt(variance(*areas.shares(system, name))))
+    if error < NOISE:
         return nothing(f"at an area of {point:g} its variance is 0, which is not certainty")
     return Found(error, point - areas.z * error, point + areas.z * error)
 
 
-def logit_delong(areas: Areas, system: int, name: int) -> Found:
+def logit_delong(areas: Evidence[Any], system: int, name: int) -> Found:
     """Return the interval on the logistic scale."""
     return on_logit_scale(areas, system, name, delong(areas, system, name))
 

@@ -4,7 +4,7 @@ Both are weighted means of the areas A_ij: the probability that, by the score of
 before one of class j. Their variance is that of the items' shares in them, class by class, as DeLong's of two classes.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,16 +12,13 @@ from typing import Any
 import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
 
-from bayescm.curves.area_intervals import NOISE, Found, nothing, percentiles, posterior
-from bayescm.curves.area_report import ESTIMATOR, METHOD, reasons, variables
+from bayescm.curves.area_intervals import Evidence
 from bayescm.curves.options import WEIGHT, shape_of
 from bayescm.data import validate
-from bayescm.data.assumptions import EACH_CLASS, assumed
 from bayescm.data.labels import class_order, label_array, some
 from bayescm.data.random import Stream, matrix_rng
-from bayescm.data.schema import SYSTEM, attributes
+from bayescm.data.schema import SYSTEM
 from bayescm.data.scores import sign_of, signed
 
 Array = NDArray[np.float64]
@@ -29,8 +26,6 @@ Places = NDArray[np.intp]
 
 ESTIMATORS = ("hand_till", "one_vs_rest")
 METHODS = ("bayesian", "delong", "logit_delong", "bootstrap")
-DRAWN = ("bayesian", "bootstrap")
-"""Those of weighted items."""
 _DRAWS = 50  # draws that share a stream of random numbers
 
 
@@ -53,6 +48,17 @@ class Several:
     """(systems, items, classes)"""
     systems: list[Any] | None
     labels: list[Any]
+    dim: str = SYSTEM
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """Return the attrs that say how many items and classes there are."""
+        return {"classes": len(self.labels), "items": int(self.sizes.sum())}
+
+    @property
+    def alone(self) -> str:
+        """Return the reason why a class can't show how its scores vary; empty if all can."""
+        return "" if self.sizes.min() > 1 else "one item of a class alone doesn't show how scores vary"
 
     @property
     def sizes(self) -> Array:
@@ -80,9 +86,9 @@ class Several:
                 shares[j] += weight[:, None] * after
         return np.maximum(1.0 - lost, 0.0), shares
 
-    def steps(self, system: int) -> Places:
-        """Return the place (items, classes) of each score among the distinct ones of its column."""
-        return np.stack([np.unique(column, return_inverse=True)[1] for column in self.scores[system].T], axis=1)
+    def scored(self, system: int) -> Array:
+        """Return the scores (items, classes) of a system."""
+        return np.asarray(self.scores[system])
 
     def drawn(self, method: str, draws: int, seed: int) -> Array:
         """Return the points (systems, estimators, draws) of weighted items, which weigh the same for every system.
@@ -178,54 +184,45 @@ def _order(column: Array) -> tuple[Places, Places]:
     return order, np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
 
 
-def multiclass_auc(
-    items: Several, methods: tuple[str, ...], options: tuple[float, int, int], drop: Sequence[str],
-    attrs: Mapping[str, Any],
-) -> xr.Dataset:  # fmt: skip
-    """Return the Dataset over system, estimator and method, without the dims in `drop`.
+@dataclass(frozen=True)
+class SeveralAreas(Evidence[Several]):
+    """Areas of more than two classes: of both estimators."""
 
-    The options are the level, the number of resamples and the seed.
-    """
-    ci_prob, draws, seed = options
-    coords = {SYSTEM: items.systems or [0], ESTIMATOR: list(ESTIMATORS), METHOD: list(methods)}
-    table = np.full((*(len(values) for values in coords.values()), 4), np.nan)
-    points = np.empty(table.shape[:2])
-    said: dict[str, None] = {}
-    drawn = {word: items.drawn(word, draws, seed) for word in methods if word in DRAWN}
-    for system in range(len(points)):
-        points[system], shares = items.shares(system)
-        for place in np.ndindex(table.shape[1:3]):
-            word, mine = methods[place[1]], [one[place[0]] for one in shares]
-            values = drawn[word][system, place[0]] if word in drawn else None
-            found = _interval(word, points[system, place[0]], mine, values, ci_prob)
-            table[system, *place] = *found[:3], found.median
-            if found.reason:
-                said[f"{word}: {found.reason}"] = None
-    more = {"samples": draws, "random_seed": seed} if drawn else {}
-    text = reasons(said)
-    found_attrs = attributes(
-        **attrs, ci_prob=ci_prob, classes=len(items.labels), items=int(items.sizes.sum()), **more, **text,
-        assumptions=assumed(None, items=EACH_CLASS),
+    @cached_property
+    def _placed(self) -> list[tuple[Array, list[Array]]]:
+        """Return of each system the points, and of each class its items' shares in them."""
+        return [self.items.shares(system) for system in range(len(self.items.scores))]
+
+    @cached_property
+    def point(self) -> Array:
+        """Return the areas (systems, names)."""
+        return np.stack([points for points, _ in self._placed])
+
+    @cached_property
+    def resampled(self) -> Array:
+        """Return the areas (draws, systems, names) of stratified resamples, the same items for every system."""
+        return np.moveaxis(self.items.drawn("bootstrap", self.draws, self.seed), -1, 0)
+
+    @cached_property
+    def _posterior(self) -> Array:
+        """Return the areas (systems, names, draws) of weighted items."""
+        return self.items.drawn("bayesian", self.draws, self.seed)
+
+    def shares(self, system: int, name: int) -> list[Array]:
+        """Return of each class its items' shares in an area."""
+        return [of_class[name] for of_class in self._placed[system][1]]
+
+    def drawn(self, system: int, name: int, prior: str = "prior_item") -> Array:
+        """Return the posterior draws of an area."""
+        return np.asarray(self._posterior[system, name])
+
+
+def several_of(items: Several, ci_prob: object, draws: object, random_seed: Any, *ranges: Any) -> SeveralAreas:
+    """Return the areas of several classes, with options checked."""
+    for name, given in zip(("fpr_range", "recall_range"), ranges, strict=False):
+        if given is not None:
+            raise ValueError(f"`{name}` is for two classes; leave it out, or make one class against the rest.")
+    return SeveralAreas(
+        items, ESTIMATORS, 0.0, validate.number("ci_prob", ci_prob, 0, 1), validate.draws(draws), 0,
+        validate.seed(random_seed),
     )  # fmt: skip
-    made = variables(points, ci_prob, table, coords, found_attrs)
-    return made.isel(dict.fromkeys([*drop, *([SYSTEM] if items.systems is None else [])], 0), drop=True)
-
-
-def _interval(method: str, point: float, shares: list[Array], drawn: Array | None, ci_prob: float) -> Found:
-    """Return one interval, or the reason why there is none."""
-    tails = np.array([1.0 - ci_prob, 1.0 + ci_prob]) / 2.0
-    if method == "bayesian" and drawn is not None:
-        return posterior(drawn, tails)
-    if min(map(len, shares)) < 2:
-        return nothing("one item of a class alone doesn't show how scores vary")
-    if method == "bootstrap" and drawn is not None:
-        if np.ptp(drawn) < NOISE:
-            return nothing(f"all resamples have the area {point:g}, which is not certainty")
-        return Found(float(drawn.std(ddof=1)), *percentiles(drawn, tails))
-    error = float(np.sqrt(sum(one.var(ddof=1) / len(one) for one in shares)))
-    if error < NOISE:
-        return nothing(f"at an area of {point:g} its variance is 0, which is not certainty")
-    half = special.ndtri(tails) * error
-    if method == "delong":
-        return Found(error, *(point + half))
-    return Found(error, *special.expit(special.logit(point) + half / (point * (1.0 - point))))

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from bayescm.curves import area_intervals
 from bayescm.curves.area_intervals import Areas
-from bayescm.curves.area_report import ESTIMATOR, METHOD, chosen, dataset, of_draws
+from bayescm.curves.area_report import ESTIMATOR, METHOD, chosen, dataset
 from bayescm.curves.area_samples import CODES, Items, at_prevalence, check_items
 from bayescm.curves.exchanged import FEW, described, effective_controls
 from bayescm.curves.options import stretch
@@ -159,8 +159,7 @@ def aucpr(
     if areas.folds < 2:
         raise ValueError(f"`folds` must be at least 2; got {folds}.")
     attrs: dict[str, object] = {
-        "estimator": estimator, "method": method, "ci_prob": areas.ci_prob, "prevalence": items.prevalence,
-        "direction": direction, "cases": items.cases, "controls": items.controls, **of_draws(areas, methods),
+        "estimator": estimator, "method": method, "prevalence": items.prevalence, "direction": direction,
         **({} if ends is None else {"recall_range": list(ends)}),
     }  # fmt: skip
     if prevalence is not None:

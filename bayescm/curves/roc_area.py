@@ -8,8 +8,8 @@ import xarray as xr
 from numpy.typing import ArrayLike
 
 from bayescm.curves import area_intervals, delong, multiclass
-from bayescm.curves.area_intervals import Areas
-from bayescm.curves.area_report import METHOD, chosen, dataset, of_draws
+from bayescm.curves.area_intervals import Areas, Evidence
+from bayescm.curves.area_report import ESTIMATOR, METHOD, chosen, dataset
 from bayescm.curves.area_samples import Items, check_items
 from bayescm.curves.options import stretch
 from bayescm.curves.partial import PartialAreas
@@ -134,23 +134,18 @@ def auc(
     """
     words = chosen("method", method, METHODS)
     attrs: dict[str, object] = {"method": method, "direction": direction}
-    drop = ["estimator", *([METHOD] if isinstance(method, str) else [])]
+    drop, methods = [METHOD] if isinstance(method, str) else [], {word: METHODS[word] for word in words}
+    options, given = (ci_prob, samples, random_seed, fpr_range), (y_true, y_score, labels, pos_label, direction)
     if multiclass.is_multiclass(y_score):
         _check_serves(words, multiclass.METHODS, "more than two classes")
-        if fpr_range is not None:
-            raise ValueError("`fpr_range` is for two classes; leave it out, or make one class against the rest.")
-        several = multiclass.check_several(y_true, y_score, labels, pos_label, direction)
-        options = (validate.number("ci_prob", ci_prob, 0, 1), validate.draws(samples), validate.seed(random_seed))
-        return multiclass.multiclass_auc(several, words, options, drop[1:], attrs)
+        return dataset(multiclass.several_of(multiclass.check_several(*given), *options), methods, drop, attrs)
     if fpr_range is not None:
         _check_serves(words, PARTIAL, "a partial area")
-    items = check_items(y_true, y_score, labels, pos_label, direction)
-    areas = areas_of(items, ci_prob, samples, random_seed, fpr_range)
-    attrs |= {"ci_prob": areas.ci_prob, "cases": items.cases, "controls": items.controls, **of_range(areas)}
-    found = dataset(areas, {word: METHODS[word] for word in words}, drop, attrs | of_draws(areas, words))
-    if items.scores.systems is not None and _OF_DELONG & {*words}:
+    areas = areas_of(check_items(*given), *options)
+    found = dataset(areas, methods, [ESTIMATOR, *drop], attrs | of_range(areas))
+    if areas.items.systems is not None and _OF_DELONG & {*words}:
         found = _with_covariance(found, areas)
-    return found if fpr_range is not None else _said_of_direction(found, items.scores.dim, direction)
+    return found if fpr_range is not None else _said_of_direction(found, areas.items.dim, direction)
 
 
 def _check_serves(words: tuple[str, ...], served: tuple[str, ...], what: str) -> None:
@@ -178,7 +173,7 @@ def areas_of(
     return Areas(items, ("auc",), **options)
 
 
-def of_range(areas: Areas) -> dict[str, list[float]]:
+def of_range(areas: Evidence[Any]) -> dict[str, list[float]]:
     """Return the attrs of partial areas."""
     if not isinstance(areas, PartialAreas):
         return {}
@@ -187,7 +182,7 @@ def of_range(areas: Areas) -> dict[str, list[float]]:
 
 def _with_covariance(found: xr.Dataset, areas: Areas) -> xr.Dataset:
     """Add DeLong's covariance of the areas of systems."""
-    dim = areas.items.scores.dim
+    dim = areas.items.dim
     batch_names("y_score", [dim, VERSUS])
     values = delong.covariance(*areas.placements)
     made = found.assign(covariance=((dim, VERSUS), values)).assign_coords({VERSUS: found[dim].values})

@@ -28,8 +28,8 @@ def bootstrap(
     counts : xarray.DataArray or array_like
         ``counts(..., actual, predicted)`` of two labels; a bare array is read as by :func:`bayescm.from_array`. May be
         lazy (dask).
-    space : {"pr", "roc"}
-        Precision and recall, or true and false positive rate.
+    space : {"pr", "roc", "ppn"}
+        Precision and recall, true and false positive rate, or the share predicted negative and recall.
     samples : int
         Resampled matrices, multinomial with the number of items and the shares of cells observed.
     random_seed : int, numpy.random.Generator or None

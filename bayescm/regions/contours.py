@@ -174,6 +174,7 @@ def contains(
     precision: ArrayLike | xr.DataArray | None = None,
     tpr: ArrayLike | xr.DataArray | None = None,
     fpr: ArrayLike | xr.DataArray | None = None,
+    ppn: ArrayLike | xr.DataArray | None = None,
     **options: Any,
 ) -> xr.Dataset:
     """Say whether regions contain points, without a grid.
@@ -184,7 +185,7 @@ def contains(
         As in :func:`bayescm.region`.
     levels : sequence of float
         Of the regions.
-    recall, precision, tpr, fpr : float, array_like or xarray.DataArray
+    recall, precision, tpr, fpr, ppn : float, array_like or xarray.DataArray
         The points, as in :func:`bayescm.region_level`.
     **options
         Those of :func:`bayescm.region_level`, such as `method`.
@@ -208,10 +209,11 @@ def contains(
     array([False,  True,  True])
     """
     checked = checked_levels(levels)
-    for name, values in {"recall": recall, "precision": precision, "tpr": tpr, "fpr": fpr}.items():
+    point: dict[str, Any] = {"recall": recall, "precision": precision, "tpr": tpr, "fpr": fpr, "ppn": ppn}
+    for name, values in point.items():
         if isinstance(values, xr.DataArray) and LEVEL in values.dims:
             raise ValueError(f"`{name}` can't have the dim 'level' here: the result keeps that name. Rename it.")
-    test = region_level(counts, recall=recall, precision=precision, tpr=tpr, fpr=fpr, **options)
+    test = region_level(counts, **point, **options)
     wanted = xr.DataArray(list(checked), dims=LEVEL, name="wanted")
     found = xr.Dataset(
         {"contains": test["level"].drop_attrs() <= wanted, "p_value": test["p_value"]},

@@ -315,7 +315,7 @@ class Density(Method):
 
     def log_density(self, weights: Array, y: Array, x: Array) -> Array:
         """Return the log posterior density (E,) at points."""
-        logs, w = np.moveaxis(self.space.logs(y, x), -1, 0), np.moveaxis(weights, -1, 0)
+        logs, w = np.moveaxis(self.space.logs(y, x, weights), -1, 0), np.moveaxis(weights, -1, 0)
         if not self.space.trinomial:
             return np.asarray(w[0] + (w[1:5] * logs).sum(0))
         a, b = logs[1] - logs[0], logs[2] - logs[0]

@@ -105,7 +105,7 @@ def _plane(space: str | Sequence[Any], k: int) -> tuple[list[Metric], Pair]:
                 f"`space`={space!r} is a plane of two labels, and these are {k}: name two metrics, such as "
                 "space=('precision_macro', 'recall_macro')."
             )
-        return resolve(_NAMES[validate.choice("space", space, tuple(SPACES))], k), plane(space)
+        return resolve(_NAMES[validate.choice("space", space, tuple(_NAMES))], k), plane(space)
     if len(space) != 2:
         raise ValueError(f"`space` must be 'pr', 'roc' or two metrics, y and x; got {space!r}.")
     metrics = resolve(list(space), k)

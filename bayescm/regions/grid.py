@@ -2,12 +2,13 @@
 
 A method's statistic is a sum of products of a matrix's numbers and planes that depend on the grid alone (docs/theory).
 The PR and the ROC plane are two :class:`Space` objects: how their planes look, which two binomials stand behind them,
-and which weights a matrix gives the planes. Another pair of metrics would be a third.
+and which weights a matrix gives the planes. The plane of recall and the share predicted negative has no such binomials:
+its likelihood is maximised over the prevalence, point by point.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, override
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,6 +22,7 @@ Planes = tuple[Array, Array, Array]
 """rows (2, ny), full (ny or 1, nx), columns (2, nx)."""
 Parts = Callable[[slice, slice], Planes]
 """Gives the planes of some rows and columns of a grid, whose logarithms along the axes are there already."""
+Split = Callable[[Array], tuple[Array, Array]]
 CAP = 80.0
 """Where no window is; the level of a larger statistic is 1 in floating point."""
 _EDGE = 1e-300  # stands for 0, so that all logarithms are finite
@@ -30,18 +32,20 @@ _TN, _FP, _FN, _TP = range(4)
 
 @dataclass(frozen=True)
 class Space:
-    """A plane of two metrics whose likelihood is that of two independent binomials.
+    """A plane of two metrics, and the likelihood of its points: here that of two independent binomials.
 
     Attributes
     ----------
     name : str
     y, x : str
         Names of the metrics.
-    factors : tuple of two functions
-        Each takes numbers per cell (..., 4), in the order TN, FP, FN, TP, and returns those of success and failure of
-        one of the binomials: counts of counts, concentrations of concentrations.
     rates : tuple of two functions
-        The same for the metrics y and x themselves.
+        Each takes numbers per cell (..., 4), in the order TN, FP, FN, TP, and returns those of success and failure of
+        one of the metrics y and x: counts of counts, concentrations of concentrations.
+    groups : tuple of tuple of int
+        Cells whose shares of their sum depend on the point.
+    factors : tuple of two functions
+        The same as `rates` for the independent binomials.
     trinomial : bool
         Whether the second binomial is a split of what the first one leaves.
     """
@@ -49,9 +53,10 @@ class Space:
     name: str
     y: str
     x: str
-    factors: tuple[Callable[[Array], tuple[Array, Array]], Callable[[Array], tuple[Array, Array]]]
-    rates: tuple[Callable[[Array], tuple[Array, Array]], Callable[[Array], tuple[Array, Array]]]
-    trinomial: bool
+    rates: tuple[Split, Split]
+    groups: tuple[tuple[int, ...], ...]
+    factors: tuple[Split, ...] = ()
+    trinomial: bool = False
 
     def planes(self, y: Array, x: Array) -> Parts:
         """Return the planes of a grid, which every matrix and every method share, part by part."""
@@ -74,8 +79,8 @@ class Space:
 
         return part
 
-    def logs(self, y: Array, x: Array) -> Array:
-        """Return the logarithms of probabilities at points: (..., 3) of TP, FP, FN or (..., 4) of both rates.
+    def logs(self, y: Array, x: Array, cells: Array) -> Array:
+        """Return the logarithms of the shares of `groups` that are likeliest at points, (..., 3) or (..., 4).
 
         A point is moved into the plane by 1e-300 where it lies on its edge.
         """
@@ -85,6 +90,11 @@ class Space:
         of_fp, of_fn = log_not_y - log_y, log_not_x - log_x
         log_all = np.logaddexp(np.logaddexp(0.0, of_fp), of_fn)
         return np.stack(np.broadcast_arrays(-log_all, of_fp - log_all, of_fn - log_all), -1)
+
+    def covariance(self, cells: Array) -> Array:
+        """Return the covariance (...,) of y and x (Urlus 2023, eqs 15 and 46)."""
+        (a, b), (c, d) = (rate(cells) for rate in self.rates)
+        return a * b * d / (a + b) ** 2 / (c + d) ** 2 if self.trinomial else np.zeros_like(a)
 
     def estimate(self, cells: Array) -> Array:
         """Return y and x (..., 2) of the counts themselves, NaN where they are 0/0."""
@@ -112,22 +122,50 @@ class Space:
         return np.stack([constant, a - 1.0, b - 1.0, c - 1.0, d - 1.0, zero], -1)
 
 
-def _take(success: int, *failure: int) -> Callable[[Array], tuple[Array, Array]]:
-    """Return the split of cells into one and the sum of others."""
-    return lambda cells: (cells[..., success], cells[..., list(failure)].sum(-1))
+class Profiled(Space):
+    """The plane of the share predicted negative and recall, whose likelihood depends on the prevalence as well.
+
+    With c and r the two rates and p the prevalence the cells have the probabilities p r, p (1 - r), 1 - c - p r and
+    c - p (1 - r). The likeliest p is the smaller root of a quadratic, in which nothing cancels (docs/theory).
+    """
+
+    @override
+    def logs(self, y: Array, x: Array, cells: Array) -> Array:
+        tn, fp, positive = cells[..., _TN], cells[..., _FP], cells[..., _FN] + cells[..., _TP]
+        (negative, rest), (recall, missed) = ((np.maximum(p, _EDGE), np.maximum(1.0 - p, _EDGE)) for p in (y, x))
+        one, other = rest * missed, negative * recall
+        most = np.maximum(one, other)
+        one, other = one / most, other / most  # one of them is 1, also in the corners
+        a, b = (positive + tn) * one, (positive + fp) * other
+        with np.errstate(invalid="ignore"):
+            share = 2.0 * positive * (rest * negative / most)
+            share = share / (a + b + np.sqrt((a - b) ** 2 + 4.0 * tn * fp * one * other))
+        share = np.where(positive > 0.0, share, 0.0)
+        found = negative - missed * share, rest - recall * share, missed * share, recall * share
+        return np.asarray(np.log(np.maximum(np.stack(np.broadcast_arrays(*found), -1), _EDGE)))
+
+    @override
+    def covariance(self, cells: Array) -> Array:
+        tp, fn = self.rates[1](cells)
+        return np.asarray(-tp * fn / (tp + fn) ** 2 / cells.sum(-1))
 
 
+def _take(success: Sequence[int], failure: Sequence[int]) -> Split:
+    """Return the split of cells into the sums of two parts."""
+    return lambda cells: (cells[..., list(success)].sum(-1), cells[..., list(failure)].sum(-1))
+
+
+_PRECISION, _RECALL, _FPR = (_take([one], [other]) for one, other in ((_TP, _FP), (_TP, _FN), (_FP, _TN)))
 PR = Space(
-    "pr", "precision", "recall",
-    factors=(_take(_TP, _FP, _FN), _take(_FP, _FN)), rates=(_take(_TP, _FP), _take(_TP, _FN)), trinomial=True,
+    "pr", "precision", "recall", (_PRECISION, _RECALL), groups=((_TP, _FP, _FN),),
+    factors=(_take([_TP], [_FP, _FN]), _take([_FP], [_FN])), trinomial=True,
 )  # fmt: skip
-ROC = Space(
-    "roc", "tpr", "fpr",
-    factors=(_take(_TP, _FN), _take(_FP, _TN)), rates=(_take(_TP, _FN), _take(_FP, _TN)), trinomial=False,
-)  # fmt: skip
-SPACES = {space.name: space for space in (PR, ROC)}
+ROC = Space("roc", "tpr", "fpr", (_RECALL, _FPR), groups=((_TP, _FN), (_FP, _TN)), factors=(_RECALL, _FPR))
+PPN = Profiled("ppn", "ppn", "recall", (_take([_TN, _FN], [_FP, _TP]), _RECALL), groups=((_TN, _FP, _FN, _TP),))
+SPACES = {space.name: space for space in (PR, ROC, PPN)}
 LONG_NAMES = {
     "precision": "Precision", "recall": "Recall", "tpr": "True positive rate", "fpr": "False positive rate",
+    "ppn": "Share predicted negative",
 }  # fmt: skip
 _HIGHEST = 1.0 - 2.0**-53  # of the levels below 1
 
@@ -260,6 +298,11 @@ def evaluate(
 
     in_blocks(tile, len(y), _TILE)
     return out
+
+
+def cut(axes: tuple[Array, Array], tall: slice, wide: slice) -> tuple[Array, Array]:
+    """Return some rows and columns of axes."""
+    return axes[0][tall], axes[1][wide]
 
 
 def _logs(p: Array) -> tuple[Array, Array]:

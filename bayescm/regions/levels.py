@@ -30,6 +30,7 @@ def region_level(
     precision: ArrayLike | xr.DataArray | None = None,
     tpr: ArrayLike | xr.DataArray | None = None,
     fpr: ArrayLike | xr.DataArray | None = None,
+    ppn: ArrayLike | xr.DataArray | None = None,
     method: str = "wilks",
     prior: PriorLike | None = None,
     ordering: str | None = None,
@@ -44,9 +45,9 @@ def region_level(
     ----------
     counts : xarray.DataArray or array_like
         As in :func:`bayescm.region`.
-    recall, precision, tpr, fpr : float, array_like or xarray.DataArray
-        Either recall and precision or tpr and fpr, in [0, 1]. Plain arrays of one dimension share the dim ``point``;
-        DataArrays keep their dims and are broadcast.
+    recall, precision, tpr, fpr, ppn : float, array_like or xarray.DataArray
+        Recall and precision, tpr and fpr, or recall and ppn (the share predicted negative), in [0, 1]. Plain arrays of
+        one dimension share the dim ``point``; DataArrays keep their dims and are broadcast.
     method, prior, ordering, mid_p, extra_cov, samples, random_seed
         As in :func:`bayescm.region`.
 
@@ -71,11 +72,14 @@ def region_level(
     >>> round(test.statistic.item(), 4), round(test.p_value.item(), 4)
     (3.0645, 0.2161)
     """
-    given = {"precision": precision, "recall": recall, "tpr": tpr, "fpr": fpr}
+    given = {"precision": precision, "recall": recall, "tpr": tpr, "fpr": fpr, "ppn": ppn}
     named = {name for name, value in given.items() if value is not None}
     space = next((space for space in SPACES.values() if {space.y, space.x} == named), None)
     if space is None:
-        raise ValueError(f"give either `recall` and `precision` or `tpr` and `fpr`; got {sorted(named) or 'none'}.")
+        raise ValueError(
+            f"give either `recall` and `precision` or `tpr` and `fpr` or `recall` and `ppn`; got "
+            f"{sorted(named) or 'none'}."
+        )
     made = Options(space.name, method, None, prior, ordering, mid_p, extra_cov, samples, random_seed)
     checked = two_labels(counts)
     method_ = made.method(checked)

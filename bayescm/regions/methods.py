@@ -3,7 +3,7 @@
 They work on plain numbers: cells (T, 4) in the order TN, FP, FN, TP, and axes or points.
 """
 
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import override
 
 import numpy as np
@@ -75,36 +75,26 @@ class Method:
 
     def deviance(self, cells: Array, y: Array, x: Array) -> Array:
         """Return the likelihood ratio statistic (E,) at points (Urlus 2023, eq. 7, with p_TP and TN gone)."""
-        logs = self.space.logs(y, x)
-        if self.space.trinomial:
-            counts = cells[:, [3, 1, 2]]
-            total = special.xlogy(counts.sum(-1), counts.sum(-1))
-        else:
-            pairs = [part for rate in self.space.rates for part in rate(cells)]
-            counts = np.stack(pairs, -1)
-            total = sum(special.xlogy(pair.sum(-1), pair.sum(-1)) for pair in (counts[:, :2], counts[:, 2:]))
-        terms = special.xlogy(counts, counts) - counts * logs
-        q = np.maximum(2.0 * (terms.sum(-1) - total), 0.0)
+        counts = cells[..., [cell for group in self.space.groups for cell in group]]
+        totals = [cells[..., list(group)].sum(-1) for group in self.space.groups]
+        terms = special.xlogy(counts, counts) - counts * self.space.logs(y, x, cells)
+        q = np.maximum(2.0 * (terms.sum(-1) - sum(special.xlogy(total, total) for total in totals)), 0.0)
         q[self.in_corner(cells, y, x)] = 0.0
         return np.asarray(q)
 
     def fitted(self, cells: Array, y: Array, x: Array) -> Array:
         """Return the cell probabilities (E, 4) of the largest likelihood at points (Urlus 2023, eqs 6 and 37)."""
-        n = np.maximum(cells.sum(-1), 1.0)
-        at = np.exp(self.space.logs(y, x))
-        if self.space.trinomial:
-            m = cells[:, 1:].sum(-1) / n
-            tp, fp, fn = (m * at[:, i] for i in range(3))
-            p = np.stack([1.0 - m, fp, fn, tp], -1)
-        else:
-            positive = (cells[:, 2] + cells[:, 3]) / n
-            rest = 1.0 - positive
-            p = np.stack([rest * at[:, 3], rest * at[:, 2], positive * at[:, 1], positive * at[:, 0]], -1)
+        cells = np.where(cells.sum(-1, keepdims=True) > 0, cells, [1.0, 0.0, 0.0, 0.0])
+        p, at, first = cells / cells.sum(-1, keepdims=True), np.exp(self.space.logs(y, x, cells)), 0
+        for group in self.space.groups:
+            share = p[:, list(group)].sum(-1, keepdims=True)
+            p[:, list(group)] = share * at[:, first : first + len(group)]
+            first += len(group)
         return np.asarray(p / p.sum(-1, keepdims=True))
 
     def in_corner(self, cells: Array, y: Array, x: Array) -> NDArray[np.bool_]:
         """Return which points (E,) are the corner (0, 0) of a PR plane with an estimate there."""
-        estimate = (cells[:, 3] == 0) & (cells[:, 1] + cells[:, 2] > 0)
+        estimate = (cells[..., 3] == 0) & (cells[..., 1] + cells[..., 2] > 0)
         return np.asarray((y == 0) & (x == 0) & estimate & self.space.trinomial)
 
 
@@ -115,12 +105,26 @@ class Wilks(Method):
 
     @override
     def levels(self, cells: Array, axes: tuple[Array, Array], level: float) -> Array:
+        if not self.space.factors:
+            return self._by_points(cells, axes, level)
         weights = self.space.weights(cells)
         reduce = kernel("planes", "reduce", grid.seconds(len(cells), axes))
         return grid.evaluate(
             axes, self.space.planes(*axes), self._where(cells, axes, level),
             lambda planes, t, where, out: reduce(planes, weights[t], where, grid.CAP, out),
         )  # fmt: skip
+
+    def _by_points(self, cells: Array, axes: tuple[Array, Array], level: float) -> Array:
+        """Return the levels of a plane whose likelihood isn't a sum of shared planes, a window at a time."""
+
+        def lower(part: tuple[Array, Array], which: NDArray[np.intp], where: NDArray[np.int64], out: Array) -> None:
+            out[:] = grid.CAP
+            for one, (top, bottom, left, right) in zip(cells[which], where.clip(0), strict=True):
+                window = out[top:bottom, left:right]
+                np.minimum(window, self.deviance(one, part[0][top:bottom, None], part[1][left:right]), out=window)
+            out *= -0.5
+
+        return grid.evaluate(axes, partial(grid.cut, axes), self._where(cells, axes, level), lower)
 
     @override
     def at(self, cells: Array, y: Array, x: Array) -> tuple[Array, Array, Array]:
@@ -139,11 +143,7 @@ class Exact(Method):
 
     @override
     def limits(self, cells: Array, level: float) -> Array:
-        # the bound of bayescm._kernels.exact_regions.least_level, inverted
-        rest, t = 1.0 - level, 1.0
-        for _ in range(60):
-            t = np.log1p(t) - np.log(rest)
-        return np.full(len(cells), 2.0 * (t + 2.0 * np.log(2.0)))
+        return np.full(len(cells), least_statistic(level, 2))
 
     def _trials(self, cells: Array) -> NDArray[np.int64]:
         if self.space.trinomial:
@@ -176,7 +176,7 @@ class Exact(Method):
     def at(self, cells: Array, y: Array, x: Array) -> tuple[Array, Array, Array]:
         q = self.deviance(cells, y, x)
         trials = self._trials(cells)
-        places = np.ascontiguousarray(self.space.logs(y, x))
+        places = np.ascontiguousarray(self.space.logs(y, x, cells))
         level = np.empty(len(q))
         load("exact_regions").points(
             trials, q, places, self.space.trinomial, self.mid_p, *self._tables(trials), level
@@ -205,8 +205,7 @@ class Ellipse(Method):
         made = np.zeros((len(cells), 2, 2))
         with np.errstate(invalid="ignore", divide="ignore"):
             made[:, 0, 0], made[:, 1, 1] = a * b / (a + b) ** 3, c * d / (c + d) ** 3
-            if self.space.trinomial:
-                made[:, 0, 1] = made[:, 1, 0] = a * b * d / (a + b) ** 2 / (c + d) ** 2
+            made[:, 0, 1] = made[:, 1, 0] = self.space.covariance(cells)
         return made + self.extra
 
     def _normal(self, cells: Array) -> tuple[Array, Array]:
@@ -239,7 +238,7 @@ class Ellipse(Method):
             return np.full((len(axes[0]), len(axes[1])), np.nan)
         centres, precisions = self._normal(there)
         return grid.evaluate(
-            axes, lambda tall, wide: (axes[0][tall], axes[1][wide]), self._where(there, axes, level),
+            axes, partial(grid.cut, axes), self._where(there, axes, level),
             lambda part, t, where, out: load("planes").reduce_quadratic(
                 *part, centres[t], precisions[t], where, grid.CAP, out
             ),
@@ -274,7 +273,7 @@ class Simulate(Method):
 
     @override
     def limits(self, cells: Array, level: float) -> Array:
-        return Exact(self.space, False).limits(cells, level)
+        return np.full(len(cells), least_statistic(level, len(self.space.factors) or 3))
 
     @override
     def levels(self, cells: Array, axes: tuple[Array, Array], level: float) -> Array:
@@ -304,6 +303,15 @@ class Simulate(Method):
             one = np.full(self.draws, y[e]), np.full(self.draws, x[e])
             level[e] = (self.deviance(drawn, *one) < q[e] - 1e-9 * max(1.0, q[e])).mean()
         return q, level, 1.0 - level
+
+
+def least_statistic(level: float, binomials: int) -> float:
+    """Return a statistic beyond which no level is below this one, where it is the sum of that many binomial deviances.
+
+    It inverts the bound of :func:`bayescm._kernels.exact_regions.least_level`: each deviance is stochastically smaller
+    than 2 log 2 plus an exponential variable, doubled.
+    """
+    return 2.0 * float(special.gammainccinv(binomials, 1.0 - level) + binomials * np.log(2.0))
 
 
 BY_LIKELIHOOD = (Wilks, Exact, Simulate)

@@ -46,6 +46,12 @@ class Options:
     ) -> None:
         self.space: Space = SPACES[validate.choice("space", space, tuple(SPACES))]
         self.name = validate.choice("method", method, METHODS)
+        if method in ("exact", "credible") and not self.space.factors:
+            raise ValueError(
+                f"`method`={method!r} has no answer on space={space!r}, where the likelihood depends on the prevalence "
+                "too; take 'wilks', 'ellipse' or 'simulate', or of a posterior method='credible' with two metrics, "
+                "space=('predicted_prevalence', 'recall')."
+            )
         wanted = [] if levels is None else sorted(checked_levels(levels))
         self.complete = max(wanted, default=0.0)
         options = {

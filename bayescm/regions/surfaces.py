@@ -54,9 +54,10 @@ def region(
         lazy (dask). An audit (:func:`bayescm.audited`), a tree of draws (:func:`bayescm.posterior`) and two metrics
         of any matrix need ``method="credible"``: an ellipse in the normal scores of both numbers that holds the level
         of the posterior's draws.
-    space : {"pr", "roc"} or pair of metrics
-        Precision over recall, or true positive rate over false positive rate; or two metrics with one value each
-        between two bounds, y and x, such as ``("f1_macro", "accuracy")``.
+    space : {"pr", "roc", "ppn"} or pair of metrics
+        Precision over recall, true positive rate over false positive rate, or the share predicted negative over recall
+        (by "wilks", "ellipse" and "simulate"); or two metrics with one value each between two bounds, y and x, such as
+        ``("f1_macro", "accuracy")``.
     method : {"wilks", "exact", "ellipse", "credible", "simulate"}
         "wilks": likelihood ratio with its limiting distribution. "exact": the probability of a smaller likelihood
         ratio, added up over all outcomes; its coverage is never below the level. "ellipse": the bivariate normal.
@@ -72,7 +73,7 @@ def region(
     mid_p : bool, optional
         Of "exact": whether to count ties half, which is accurate on average but not conservative. False unless given.
     extra_cov : array_like of shape (2, 2), optional
-        Of "ellipse": a covariance of (y, x) = (precision, recall) or (tpr, fpr) from other sources to be added.
+        Of "ellipse": a covariance of (y, x), such as (precision, recall), from other sources to be added.
     samples, random_seed : optional
         Of "simulate": simulations per point (10,000) and their seed; of a region by draws, their number (100,000).
     grid : int, pair of ints or pair of array_like, optional
@@ -85,9 +86,9 @@ def region(
     Returns
     -------
     xarray.Dataset
-        ``level(..., precision, recall)`` or ``level(..., tpr, fpr)``, or over two metrics by name: the smallest level
-        whose region contains the point, so the region of level c is where ``level <= c``; ``point(..., metric)``: the
-        estimate, NaN where it is
+        ``level(..., precision, recall)``, ``level(..., tpr, fpr)`` or ``level(..., ppn, recall)``, or over two metrics
+        by name: the smallest level whose region contains the point, so the region of level c is where ``level <= c``;
+        ``point(..., metric)``: the estimate, NaN where it is
         0/0; of "ellipse" ``covariance(..., metric, versus)`` of the estimates. Attributes say how it was made;
         ``complete_level`` is the level up to which the surface is complete: where the level is larger it may be 1.
 
