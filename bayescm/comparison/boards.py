@@ -184,7 +184,14 @@ def leaderboard(
             raise ValueError("`design` and `n_items` are the model's, which has drawn all systems; leave them out.")
         own = None if isinstance(prior, str) and prior == LEARNED else prior
         posterior = read(
-            counts, model=model, prior=own, prevalence=prevalence, samples=samples, random_seed=seed, **options
+            counts,
+            model=model,
+            prior=own,
+            prevalence=prevalence,
+            samples=samples,
+            random_seed=seed,
+            rebuilt=False,
+            **options,
         )
         field, samples = of_draws(posterior, metric), int(posterior.settings["samples"])
     elif options:

@@ -21,7 +21,7 @@ from bayescm.distributions import Beta, Integral, Linear, dirichlet, is_prevalen
 from bayescm.distributions import strata as groups
 from bayescm.distributions.tabulated import DOUBTFUL
 from bayescm.inference.audits import posterior_of
-from bayescm.inference.blocks import Posterior
+from bayescm.inference.labelled import Posterior
 from bayescm.inference.sampled import over_systems
 from bayescm.metrics import Metric, MetricLike, check_of_answers, compute, of_one_class, per_label, resolve
 from bayescm.models import same_items

@@ -16,9 +16,9 @@ from bayescm.data.inputs import takes_systems
 from bayescm.data.schema import SYSTEM, attributes, flatten_cells, positive_class, tree
 from bayescm.distributions.sample import warn_undefined
 from bayescm.inference.audits import Audited, posterior_of
-from bayescm.inference.blocks import Posterior, Separate
 from bayescm.inference.claims import of_posterior
 from bayescm.inference.conjugate import of_counts
+from bayescm.inference.labelled import Posterior, Separate
 from bayescm.inference.posteriors import posterior as posterior_by_draws
 from bayescm.inference.read import read
 from bayescm.inference.sampled import of_answers, of_tree, over_systems
@@ -190,7 +190,7 @@ def compare_systems(
             raise ValueError("`design` is the model's, which has drawn all systems together; leave it out.")
         posterior = read(
             data, model=model, prior=prior, prevalence=prevalence, samples=max(chains * draws, 1000), random_seed=seed,
-            **options, **({} if isinstance(data, xr.DataTree) else {"chains": chains, "draws": draws}),
+            rebuilt=False, **options, **({} if isinstance(data, xr.DataTree) else {"chains": chains, "draws": draws}),
         )  # fmt: skip
         block, names = over_systems(posterior, "data")
         compared = inputs.of_draws(block, names, reference, metrics, posterior.labels)

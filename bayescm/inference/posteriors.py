@@ -29,6 +29,7 @@ from bayescm.priors.concentrations import (
     concentrations,
     resolved_prior,
 )
+from bayescm.results.stamps import DRAWS_STAMP, digest
 
 SAMPLERS = ("pymc", "nutpie", "numpyro", "blackjax")
 _NEEDLESS = " This story has a closed form: method='exact' needs none of it."
@@ -256,6 +257,8 @@ def posterior(
         "reason": choice.reason, "random_seed": seed,
         "inference_library": "bayescm" if choice.method == "exact" else nuts_sampler,
     }  # fmt: skip
+    if choice.method == "exact" and fit.is_conjugate(model) and groups["posterior"]["theta"].chunks is None:
+        settings[DRAWS_STAMP] = digest({name: groups[name] for name in ("posterior", "observed_data")})
     return tree(groups, attributes(**settings, **positive_class(*groups.values())))
 
 
