@@ -96,8 +96,10 @@ def decision_curve(
            [ 0.106, -0.058],
            [-0.021, -1.116]])
     """
+    data: Any = counts
     own = isinstance(counts, xr.DataArray) and THRESHOLD in counts.dims
-    data = _same_items(check_counts(counts)) if own else counts
+    if isinstance(counts, xr.DataArray):  # one threshold may have been selected
+        data = _same_items(check_counts(counts)) if own else counts.drop_vars(THRESHOLD, errors="ignore")
     at = _thresholds(data if own else None, thresholds)
     parts = [(data, at)]
     if own:
