@@ -29,6 +29,7 @@ from .data.thresholds import counts_at_thresholds as counts_at_thresholds
 from .inference.cells import cell_summary as cell_summary
 from .inference.claims import probability as probability
 from .inference.intervals import interval as interval
+from .inference.left_out import loo as loo
 from .inference.metric_distributions import MetricDistribution as MetricDistribution
 from .inference.metric_distributions import metric_distribution as metric_distribution
 from .inference.posteriors import choose as choose
@@ -38,7 +39,6 @@ from .inference.prior_predictive import prior_predictive as prior_predictive
 from .inference.summaries import summary as summary
 from .metrics import evaluate as evaluate
 from .metrics.scoring import scorer as scorer
-from .models.predictive import loo as loo
 from .models.rope import rope_probabilities as rope_probabilities
 from .planning import allocate as allocate
 from .planning import at_prevalences as at_prevalences

@@ -15,7 +15,8 @@ from bayescm.data.assumptions import CHECKED, ITEMS, OF_AUDIT, OWN_ITEMS, SAME_I
 from bayescm.data.counts import check_counts
 from bayescm.data.schema import MATRIX, ONE_CLASS, SYSTEM
 from bayescm.distributions import Distribution
-from bayescm.inference.blocks import Block, Posterior, Separate, Stack
+from bayescm.inference.blocks import Block, Stack
+from bayescm.inference.labelled import Posterior, Separate
 from bayescm.inference.read import read as read_posterior
 from bayescm.inference.sampled import Sampled, over_systems
 from bayescm.metrics import Metric, check_of_answers
@@ -129,6 +130,7 @@ def read(
     if design is not None:
         validate.choice("design", design, DESIGNS)
     of_accuracies(data, None)  # refuses those whose numbers of items aren't known
+    posterior: Posterior
     how: dict[str, Any] = {"prior": prior, "prevalence": prevalence, "samples": max(samples, 1000)}
     same = same_items.answered_together(data)
     right = isinstance(data, xr.Dataset) and not same
@@ -136,7 +138,8 @@ def read(
         if design is not None:
             raise ValueError("`design` is the model's, which has drawn all systems together; leave it out.")
         own = {} if isinstance(data, xr.DataTree) else sampler
-        return _of_one_model(read_posterior(data, model=model, random_seed=seed, **how, **own, **options), prevalence)
+        posterior = read_posterior(data, model=model, random_seed=seed, rebuilt=False, **how, **own, **options)
+        return _of_one_model(posterior, prevalence)
     how["prior"] = prior = resolved_prior(prior)
     if isinstance(data, dict):
         known = of_checks.read(data, design, model)
@@ -150,7 +153,7 @@ def read(
     known = {"model": model, "prior": prior, "prevalence": prevalence} | known
     whole, model = known.pop("whole", known.get("counts")), known["model"]
     if model not in (*MODELS, strata.MODEL):
-        posterior: Posterior = _one_by_one(whole, model, seed, how | dict(sampler) | dict(options))
+        posterior = _one_by_one(whole, model, seed, how | dict(sampler) | dict(options))
     elif options:
         raise TypeError(f"`{next(iter(options))}` is no option of {model}.")
     else:
@@ -274,4 +277,6 @@ def together(evidence: Evidence, n: int, seed: int) -> Block:
         return evidence.block
     theta = draws_of_answers(answers, evidence.prior, evidence.prevalence, 1, n, seed)
     cells = theta.transpose("chain", SYSTEM, "draw", *MATRIX).values[0, :, :, None]
-    return Together(cells, {}, evidence.block.cells(), 0, evidence.block, answers)
+    index = np.arange(cells.shape[0])
+    seen = evidence.counts.values.astype(np.float64)
+    return Together(cells, {}, evidence.block.cells(), 0, seen, index, seed, evidence.block, answers)

@@ -14,6 +14,7 @@ SAME_ITEMS = "all systems answered the same items"
 RUNS = "an item's runs are averaged, and how many there are didn't depend on how they went"
 OWN_ITEMS = "each system answered items of its own"
 ONE_KIND = "systems of one kind, whose true values scatter around a common one"
+OF_PROGRAM = "those of the program"
 SECOND_TEST = "a second test of the same classifier on the same population"
 STATED = "rates as stated"
 PILOTED = "rates as the pilot leaves them, averaged over its posterior"
@@ -94,7 +95,7 @@ def of_runs(runs: int) -> list[str]:
 def of_model(name: str | None, prevalence: Any, options: dict[str, Any]) -> dict[str, str]:
     """Return the attrs that say what a model by its name assumes and, for folds, what its interval is for."""
     if name is None:
-        return {"assumptions": "those of the program"}
+        return {"assumptions": OF_PROGRAM}
     more = [OF_AUDIT[options["of"]]] if "of" in options else []
     said = {
         "assumptions": assumed(prevalence, *more, items=OF_MODELS.get(name, ITEMS), error=TRAINED.get(name, TEST_SET))

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from bayescm.data import validate
 from bayescm.data.labels import some
@@ -245,8 +244,7 @@ def by_matrix(
     kernel: Callable[..., Any],
     counts: xr.DataArray,
     sizes: Mapping[str, int],
-    *,
-    theta: xr.DataArray | None = None,
+    *more: xr.DataArray,
     dtype: type = np.float64,
     core: Sequence[str] = MATRIX,
 ) -> xr.DataArray:
@@ -255,13 +253,14 @@ def by_matrix(
     Parameters
     ----------
     kernel : callable
-        Takes counts (..., *core), the running number (...) of each matrix, which seeds its draws, and, if given, theta
-        (..., chain, draw, K, K).
+        Takes counts (..., *core), the running number (...) of each matrix, which seeds its draws, and `more`
+        (..., *further dims).
     counts : xarray.DataArray
         ``counts(..., actual, predicted)``.
     sizes : mapping of str to int
         Dims of the result behind the batch dims, and their sizes.
-    theta : xarray.DataArray, optional
+    *more : xarray.DataArray
+        What else the kernel takes of each matrix, over dims of the batch and further ones.
     dtype : type
         Of the result.
     core : sequence of str
@@ -273,13 +272,13 @@ def by_matrix(
     """
     if counts.chunks is not None:
         counts = counts.chunk(dict.fromkeys(core, -1))
-    more = [] if theta is None else [theta]
+    batch = [dim for dim in counts.dims if dim not in core]
     result: xr.DataArray = xr.apply_ufunc(
         kernel,
         counts,
-        _running_number(counts, [dim for dim in counts.dims if dim not in core]),
+        _running_number(counts, batch),
         *more,
-        input_core_dims=[list(core), [], *[[CHAIN, DRAW, *MATRIX] for _ in more]],
+        input_core_dims=[list(core), [], *([dim for dim in one.dims if dim not in batch] for one in more)],
         output_core_dims=[list(sizes)],
         dask="parallelized",
         output_dtypes=[dtype],
@@ -331,13 +330,28 @@ def tables_by_matrix(
     dict of str to xarray.DataArray
         Floats.
     """
+
+    def shaped(values: Any, index: Any) -> dict[str, Any]:
+        found = kernel(values, index)
+        return {name: np.reshape(found[name], (*index.shape, *dims.values())) for name, dims in sizes.items()}
+
+    return tables_of(lambda flat, whole: by_matrix(flat, counts, whole, core=core), shaped, sizes)
+
+
+def tables_of(
+    mapped: Callable[[Callable[..., Any], Mapping[str, int]], xr.DataArray],
+    kernel: Callable[..., Mapping[str, Any]],
+    sizes: Mapping[str, Mapping[str, int]],
+) -> dict[str, xr.DataArray]:
+    """Return the tables of a kernel by what maps one of a single table: see :func:`tables_by_matrix`."""
     widths = {name: math.prod(dims.values()) for name, dims in sizes.items()}
 
-    def flat(values: Any, index: NDArray[np.int64]) -> Any:
-        found = kernel(values, index)
-        return np.concatenate([np.reshape(found[name], (*index.shape, width)) for name, width in widths.items()], -1)
+    def flat(*given: Any) -> Any:
+        found = {name: np.asarray(table) for name, table in kernel(*given).items()}
+        batches = {name: found[name].shape[: found[name].ndim - len(dims)] for name, dims in sizes.items()}
+        return np.concatenate([found[name].reshape(*batches[name], width) for name, width in widths.items()], -1)
 
-    whole = by_matrix(flat, counts, {"_value": sum(widths.values())}, core=core)
+    whole = mapped(flat, {"_value": sum(widths.values())})
     tables, start = {}, 0
     for name, dims in sizes.items():
         part = whole.data[..., start : start + widths[name]].reshape((*whole.shape[:-1], *dims.values()))

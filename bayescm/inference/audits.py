@@ -1,6 +1,6 @@
 """The posterior of items of which only some were checked: exact where a distribution is known, else by draws."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,8 @@ from bayescm.data.schema import SYSTEM, TOTALS, attributes, labels_of, positive_
 from bayescm.distributions import strata as groups
 from bayescm.distributions.discrete import DiscreteDistribution
 from bayescm.distributions.protocol import Distribution
-from bayescm.inference.blocks import Block, Separate, exchanged
+from bayescm.inference.blocks import Block, exchanged
+from bayescm.inference.labelled import Separate
 from bayescm.metrics import Metric, compute, per_label
 from bayescm.priors.concentrations import PrevalenceLike, PriorLike
 
@@ -56,14 +57,23 @@ class Audited(Block):
     def exact(self, metric: Metric) -> Distribution | None:  # noqa: D102
         return distribution_of(metric, self.posterior) if self.prevalence is None else None
 
-    def draws(self, metrics: Sequence[Metric]) -> list[Array]:  # noqa: D102
-        rng, values = matrix_rng(self.seed, self.index, Stream.AUDIT), []
+    def seen(self) -> Array:  # noqa: D102
+        return np.asarray(self.of.counts.sum(0))
+
+    def singles(self) -> Iterator["Audited"]:  # noqa: D102
+        yield self
+
+    def theta_blocks(self) -> Iterator[Array]:  # noqa: D102
+        rng = matrix_rng(self.seed, self.index, Stream.AUDIT)
         block = max(2**21 // self.posterior.cells.size, 1)  # so that not all cells are held at once
         for start in range(0, self.n, block):
             theta = groups.draw(self.posterior, rng, min(block, self.n - start))[2]
             if self.prevalence is not None:
                 theta = exchanged(theta, self.prevalence, matrix_rng(self.seed, start, Stream.SHARES))
-            values.append([np.moveaxis(one, 0, -1) for one in compute(metrics, theta)])
+            yield theta
+
+    def draws(self, metrics: Sequence[Metric]) -> list[Array]:  # noqa: D102
+        values = [[np.moveaxis(one, 0, -1) for one in compute(metrics, theta)] for theta in self.theta_blocks()]
         return [np.concatenate(parts, -1) for parts in zip(*values, strict=True)]
 
     def linear(self, metric: Metric) -> Distribution | None:  # noqa: D102

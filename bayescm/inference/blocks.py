@@ -6,17 +6,15 @@ distribution is known and right enough it answers, else draws do.
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-import xarray as xr
 from numpy.typing import NDArray
 
 from bayescm.data import validate
-from bayescm.data.schema import MATRIX, by_matrix
 from bayescm.distributions import Beta, Distribution, Point, dirichlet, statistics_of
 from bayescm.distributions.protocol import Side, holds
 from bayescm.distributions.sample import Draws, Each
@@ -40,15 +38,43 @@ class Block(ABC):
         Of the batch.
     n : int
         Draws that are made where no distribution is known.
+    index : ndarray of shape (*shape,)
+        Running numbers, which seed the draws.
+    seed : int
     """
 
     k: int
     shape: tuple[int, ...]
     n: int
+    index: Any
+    seed: int
+    which: Concentrations | None = None
+    """The concentrations of a posterior of that kind."""
 
     @abstractmethod
     def cells(self) -> Array:
         """Return the cells (*shape, K, K) whose metrics are the points."""
+
+    @abstractmethod
+    def seen(self) -> NDArray[Any]:
+        """Return the counts (*shape, K, K) of the items whose truth is known; NaN where these aren't."""
+
+    @abstractmethod
+    def singles(self) -> Iterator["Block"]:
+        """Give each matrix by itself."""
+
+    @abstractmethod
+    def theta_blocks(self) -> Iterator[Array]:
+        """Give draws of the cells (*shape, some, K, K), `n` in all."""
+
+    def knows_shares(self, axis: tuple[int, ...]) -> bool:
+        """Say whether no draws are needed for the shares of cells in the cells along axes."""
+        return False
+
+    def shares(self, axis: tuple[int, ...]) -> Distribution:
+        """Return the distribution (*shape, K, K) of each of these shares."""
+        drawn = [theta / theta.sum(axis, keepdims=True) for theta in self.theta_blocks()]
+        return self.wrap(np.moveaxis(np.concatenate(drawn, -3), -3, -1))
 
     @abstractmethod
     def draws(self, metrics: Sequence[Metric]) -> list[Array]:
@@ -79,6 +105,27 @@ class Block(ABC):
             self._exact[metric.name] = self.exact(metric)
         found = self._exact[metric.name]
         return self.numerical(metric) if found is None and numerical else found
+
+    @cached_property
+    def _answers(self) -> dict[str, Distribution]:
+        return {}
+
+    def method(self, metric: Metric) -> str:
+        """Say how the distribution of a metric is found: "exact", "numerical" (from its function) or "draws"."""
+        if self.known(metric) is not None:
+            return "exact"
+        return "draws" if self.known(metric, numerical=True) is None else "numerical"
+
+    def answer(self, metric: Metric) -> Distribution:
+        """Return the distribution of a metric, in the best way that there is, worked out once."""
+        if metric.name not in self._answers:
+            dist = self.known(metric, numerical=True)
+            self._answers[metric.name] = _stated(metric.name, dist or self.drawn([metric])[metric.name])
+        return self._answers[metric.name]
+
+    def are_known(self, metrics: Sequence[Metric]) -> list[bool]:
+        """Say of which metrics the exact distribution is known."""
+        return [self.known(metric) is not None for metric in metrics]
 
     def joins(self, metrics: Sequence[Metric]) -> bool:
         """Say whether the probability that claims about these hold together is known exactly."""
@@ -266,6 +313,15 @@ class Stack(Block):
     def cells(self) -> Array:  # noqa: D102
         return self._joined([one.cells() for one in self.of])
 
+    def seen(self) -> Array:  # noqa: D102
+        return self._joined([one.seen() for one in self.of])
+
+    def singles(self) -> Iterator[Block]:  # noqa: D102
+        return iter(self.of)
+
+    def theta_blocks(self) -> Iterator[Array]:  # noqa: D102
+        yield self._joined([np.concatenate([*one.theta_blocks()]) for one in self.of])
+
     def check(self, metrics: Sequence[Metric]) -> None:  # noqa: D102
         for one in self.of:
             one.check(metrics)
@@ -315,118 +371,6 @@ def _joined(values: Sequence[Any], shape: tuple[int, ...]) -> Array:
         return np.asarray(values[0])
     found = np.stack([np.asarray(value) for value in values])
     return found.reshape((*shape, *found.shape[1:]))
-
-
-class Posterior(ABC):
-    """What is known of one matrix or a batch: labels outside, plain blocks inside.
-
-    Attributes
-    ----------
-    labels : tuple
-        The classes.
-    settings : dict
-        How it was made: attrs of every answer.
-    """
-
-    labels: tuple[Any, ...]
-    settings: Mapping[str, Any]
-
-    def notes(self, metrics: Sequence[Metric]) -> dict[str, Any]:
-        """Return attrs of an answer about these metrics."""
-        return {}
-
-    @abstractmethod
-    def map(self, kernel: Callable[[Block], Any], sizes: Mapping[str, int]) -> xr.DataArray:
-        """Return the tables (..., *sizes) that a kernel makes of blocks; lazy where the data are."""
-
-    @abstractmethod
-    def whole(self) -> tuple[Block, xr.DataArray]:
-        """Return all as one block, computed, and any values over the dims of its batch with their coordinates."""
-
-    @abstractmethod
-    def by_structure(self, ask: Callable[[Block], Sequence[Any]], dim: str) -> xr.Variable:
-        """Return what a block answers whatever its numbers are, over `dim`, and over the batch where it differs."""
-
-
-@dataclass(frozen=True)
-class Alike(Posterior):
-    """Posteriors of one kind, made block by block from an array.
-
-    Attributes
-    ----------
-    data : xarray.DataArray
-        ``(..., *core)``; may be lazy.
-    block : callable
-        Takes plain data (..., *core) and the running numbers (...) of the matrices.
-    some : Block
-        One of any data, which knows what all know.
-    core : tuple of str
-    """
-
-    labels: tuple[Any, ...]
-    settings: Mapping[str, Any]
-    data: xr.DataArray
-    block: Callable[[NDArray[Any], NDArray[np.int64]], Block]
-    some: Block
-    core: tuple[str, ...] = MATRIX
-
-    @cached_property
-    def _all(self) -> Block:
-        """All as one block, computed."""
-        shape = self.data.shape[: self.data.ndim - len(self.core)]
-        return self.block(self.data.values, np.arange(math.prod(shape)).reshape(shape))
-
-    @property
-    def typical(self) -> Block:
-        """A block that knows what all know: all, unless the data are lazy."""
-        return self._all if self.data.chunks is None else self.some
-
-    def map(self, kernel: Callable[[Block], Any], sizes: Mapping[str, int]) -> xr.DataArray:  # noqa: D102
-        if self.data.chunks is not None:
-            return by_matrix(lambda values, index: kernel(self.block(values, index)), self.data, sizes, core=self.core)
-        batch = self.data.dims[: self.data.ndim - len(self.core)]
-        coords = {name: c for name, c in self.data.coords.items() if set(c.dims) <= set(batch)}
-        return xr.DataArray(kernel(self._all), dims=(*batch, *sizes), coords=coords)
-
-    def whole(self) -> tuple[Block, xr.DataArray]:  # noqa: D102
-        return self._all, self.data.isel(dict.fromkeys(self.core, 0), drop=True).compute()
-
-    def by_structure(self, ask: Callable[[Block], Sequence[Any]], dim: str) -> xr.Variable:  # noqa: D102
-        return xr.Variable(dim, list(ask(self.typical)))
-
-
-@dataclass(frozen=True)
-class Separate(Posterior):
-    """Posteriors that have nothing in common but their labels.
-
-    Attributes
-    ----------
-    blocks : ndarray of object
-        Of single matrices, over the batch.
-    over : xarray.DataArray
-        Any values over the dims of the batch, with its coordinates.
-    """
-
-    labels: tuple[Any, ...]
-    settings: Mapping[str, Any]
-    blocks: NDArray[Any]
-    over: xr.DataArray
-
-    def map(self, kernel: Callable[[Block], Any], sizes: Mapping[str, int]) -> xr.DataArray:  # noqa: D102
-        found = np.stack([kernel(block) for block in self.blocks.flat])
-        shape = (*self.blocks.shape, *sizes.values())
-        return xr.DataArray(found.reshape(shape), dims=(*self.over.dims, *sizes), coords=self.over.coords)
-
-    def whole(self) -> tuple[Block, xr.DataArray]:  # noqa: D102
-        if not self.blocks.shape:
-            return self.blocks.item(), self.over
-        return Stack(tuple(self.blocks.flat), self.blocks.shape), self.over
-
-    def by_structure(self, ask: Callable[[Block], Sequence[Any]], dim: str) -> xr.Variable:  # noqa: D102
-        found = np.stack([np.asarray(ask(block)) for block in self.blocks.flat])
-        if (found == found[0]).all():
-            return xr.Variable(dim, found[0])
-        return xr.Variable((*self.over.dims, dim), found.reshape(*self.blocks.shape, -1))
 
 
 def exchanged(theta: Array, prevalence: PrevalenceLike, rng: np.random.Generator | None) -> Array:

@@ -6,29 +6,20 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayescm import distributions
 from bayescm.data import validate
-from bayescm.data.assumptions import assumed
-from bayescm.data.counts import check_counts
 from bayescm.data.inputs import takes_counts
-from bayescm.data.schema import (
-    ACTUAL,
-    CI_BOUND,
-    MATRIX,
-    PREDICTED,
-    as_read,
-    attributes,
-    by_matrix,
-    interval_coordinate,
-    labels_of,
-)
-from bayescm.distributions import dirichlet
+from bayescm.data.schema import ACTUAL, CI_BOUND, MATRIX, PREDICTED, attributes, interval_coordinate
 from bayescm.inference import multinomial
-from bayescm.priors.concentrations import PriorLike, concentrations, resolved_prior
+from bayescm.inference.blocks import Block
+from bayescm.inference.read import read
+from bayescm.priors.concentrations import PriorLike
 
 Array = NDArray[np.float64]
 
 SIMULTANEOUS = {"goodman": multinomial.goodman, "sison_glaz": multinomial.sison_glaz}
+_TOGETHER = "simultaneous_interval"
+_AXES = {"actual": (-1,), "predicted": (-2,), "all": (-2, -1)}
+_STATISTICS = ("counts", "point", "mean", "median", "sd", "is_hdi")
 
 
 @takes_counts
@@ -36,38 +27,43 @@ def cell_summary(
     counts: Any,
     *,
     normalize: str = "actual",
-    model: str = "dirichlet_multinomial",
+    model: Any = "dirichlet_multinomial",
     prior: PriorLike | None = None,
     ci_prob: float = 0.95,
     ci_kind: str = "eti",
     simultaneous: str | None = None,
+    samples: int = 40_000,
+    random_seed: int | np.random.Generator | None = None,
+    **options: Any,
 ) -> xr.Dataset:
-    """Summarise the posterior of every cell of the matrix, exactly.
+    """Summarise the posterior of every cell of the matrix: that of counts exactly.
 
     Parameters
     ----------
     counts : xarray.DataArray or array_like
-        ``counts(..., actual, predicted)``.
+        ``counts(..., actual, predicted)``, or what else :func:`bayescm.summary` takes: audits, systems on the same
+        items, draws of any model.
     normalize : {"actual", "predicted", "all"}
-        Share of the cell among the items of its actual class, of its predicted class, or of all. The last two need
-        ``model="dirichlet_multinomial"``.
+        Share of the cell among the items of its actual class, of its predicted class, or of all.
     model, prior, ci_prob, ci_kind
         As in :func:`summary`.
     simultaneous : {"goodman", "sison_glaz"}, optional
         Confidence intervals that hold all shares of a sample at once: of a row, of a column or of the whole matrix, as
         `normalize` says. "goodman" is Wilson's at the level 1 - (1 - `ci_prob`)/cells and holds what it says;
         "sison_glaz" is shorter, and holds less: by a point or two with ten items in every cell, by far more with fewer.
+        Of counts alone.
+    samples, random_seed
+        Of the draws for all but counts, and for "predicted" and "all" under ``model="three_binomial"``.
+    **options
+        As in :func:`bayescm.summary`.
 
     Returns
     -------
     xarray.Dataset
-        Over ``(..., actual, predicted)``: ``counts``, ``point``, ``mean``, ``median``, ``sd``, ``interval(ci_bound)``
-        and ``ci_kind`` (as in :func:`summary`). With `simultaneous` also ``simultaneous_interval(ci_bound)``.
-
-    Raises
-    ------
-    ValueError
-        If `normalize` doesn't go with the model.
+        Over ``(..., actual, predicted)``: ``counts`` (of an audit of the items that were checked; NaN where a model's
+        draws don't say), ``point``, ``mean``, ``median``, ``sd``, ``interval(ci_bound)`` and ``ci_kind`` (as in
+        :func:`summary`), of draws also ``mcse_mean`` and ``mcse_interval``. With `simultaneous` also
+        ``simultaneous_interval(ci_bound)``.
 
     Warns
     -----
@@ -89,57 +85,47 @@ def cell_summary(
     >>> together["simultaneous_interval"].sel(actual=1, predicted=1).values.round(3)
     array([0.552, 0.896])
     """
-    prior = resolved_prior(prior)
-    counts = check_counts(counts)
-    labels = labels_of(counts)
-    axis = {"actual": (-1,), "predicted": (-2,), "all": (-2, -1)}[
-        validate.choice("normalize", normalize, ("actual", "predicted", "all"))
-    ]
-    base = concentrations(prior, model, labels)
-    if normalize != "actual" and not base.one_dirichlet:
-        raise ValueError("`normalize` must be 'actual' under model='three_binomial' (only its rows are Dirichlet).")
+    axis = _AXES[validate.choice("normalize", normalize, _AXES)]
     prob = validate.number("ci_prob", ci_prob, 0, 1)
     kind = validate.choice("ci_kind", ci_kind, ("eti", "hdi"))
+    seed = validate.seed(random_seed)
+    posterior = read(counts, model=model, prior=prior, samples=samples, random_seed=seed, **options)
     if simultaneous is not None:
         validate.choice("simultaneous", simultaneous, SIMULTANEOUS)
+        posterior.counts(f"`simultaneous`={simultaneous!r}")
+    labels = list(posterior.labels)
 
-    def kernel(values: NDArray[Any], _: NDArray[np.int64]) -> Array:
-        whole = validate.count_values("counts", values)
-        posterior = dirichlet.posterior(whole, base)
-        dirichlet.check_proper(posterior, labels)
-        a = posterior.rows
-        dist = distributions.Beta(a, _rest(a, axis))
-        lower, upper, is_hdi = dist.hdi(prob) if kind == "hdi" else (*dist.eti(prob), np.zeros(a.shape, bool))
+    def kernel(block: Block) -> dict[str, Array]:
+        block.check(())
+        seen, cells = block.seen(), block.cells()
         with np.errstate(invalid="ignore"):
-            point = whole / whole.sum(axis, keepdims=True)
-        more = [] if simultaneous is None else _together(whole, axis, simultaneous, prob)
-        return np.stack([point, dist.mean(), dist.ppf(0.5), dist.sd(), lower, upper, is_hdi, *more], axis=-1)
+            found = block.shares(axis).statistics(prob, kind) | {"point": cells / cells.sum(axis, keepdims=True)}
+        pairs = {"interval": ("lower", "upper"), "mcse_interval": ("mcse_lower", "mcse_upper")}
+        tables = {name: np.stack([found.get(end, 0.0 * seen) for end in ends], -1) for name, ends in pairs.items()}
+        if simultaneous is not None:
+            tables[_TOGETHER] = np.stack(_together(seen.astype(np.int64), axis, simultaneous, prob), -1)
+        return found | tables | {"counts": seen, "mcse_mean": found.get("mcse_mean", 0.0 * seen)}
 
+    cells = {"row": len(labels), "column": len(labels)}
+    whole, exact = (
+        posterior.by_structure(ask, "_").values.all()
+        for ask in (lambda block: [block.seen().dtype.kind == "i"], lambda block: [block.knows_shares(axis)])
+    )
+    names = [*_STATISTICS, *([] if exact else ["mcse_mean"])]
+    ranges = ["interval", *([] if exact else ["mcse_interval"]), *([] if simultaneous is None else [_TOGETHER])]
+    tables = posterior.tables(kernel, dict.fromkeys(names, cells) | dict.fromkeys(ranges, cells | {CI_BOUND: 2}))
     renamed = {"row": ACTUAL, "column": PREDICTED}
-    sizes = {"row": len(labels), "column": len(labels), "statistic": 7 if simultaneous is None else 9}
-    table = by_matrix(kernel, counts, sizes).rename(renamed).assign_coords({dim: counts[dim] for dim in MATRIX})
-    bound = interval_coordinate(prob, kind)
-
-    def ends(at: int) -> xr.DataArray:
-        return table.isel(statistic=slice(at, at + 2)).rename(statistic=CI_BOUND).assign_coords({CI_BOUND: bound})
-
-    found = xr.Dataset(
-        {
-            "counts": counts,
-            **{name: table.isel(statistic=i) for i, name in enumerate(("point", "mean", "median", "sd"))},
-            "interval": ends(4),
-            "ci_kind": xr.where(table.isel(statistic=6) > 0, "hdi", "eti"),  # type: ignore[no-untyped-call]
-        },
-        attrs=attributes(
-            model=model, prior=prior, normalize=normalize, ci_prob=prob, ci_kind=kind,
-            **({} if simultaneous is None else {"simultaneous": simultaneous}),
-            assumptions=assumed(), **as_read(counts),
-        ),
-    )  # fmt: skip
+    found = xr.Dataset({name: table.rename(renamed) for name, table in tables.items()})
+    found = found.assign_coords(dict.fromkeys(MATRIX, labels) | {CI_BOUND: interval_coordinate(prob, kind)})
+    found["counts"] = found["counts"].astype(np.int64) if whole else found["counts"]
+    is_hdi = found["is_hdi"] > 0
+    found["ci_kind"] = xr.where(is_hdi, "hdi", "eti")  # type: ignore[no-untyped-call]
     if simultaneous is not None:
-        text = {"long_name": "Simultaneous confidence interval of all shares of a sample"}
-        found["simultaneous_interval"] = ends(7).assign_attrs(text)
-    return found
+        found[_TOGETHER].attrs = {"long_name": "Simultaneous confidence interval of all shares of a sample"}
+    settings = ({} if exact else {"samples": samples, "random_seed": seed}) | dict(posterior.settings)
+    settings |= {"normalize": normalize, "ci_prob": prob, "ci_kind": kind}
+    settings |= {} if simultaneous is None else {"simultaneous": simultaneous}
+    return found.drop_vars("is_hdi").assign_attrs(attributes(**settings))
 
 
 def _together(counts: NDArray[np.int64], axis: tuple[int, ...], method: str, ci_prob: float) -> tuple[Array, Array]:
@@ -156,15 +142,3 @@ def _together(counts: NDArray[np.int64], axis: tuple[int, ...], method: str, ci_
     if axis == (-2,):
         return lower.swapaxes(-1, -2), upper.swapaxes(-1, -2)
     return lower.reshape(counts.shape), upper.reshape(counts.shape)
-
-
-def _rest(a: Array, axis: tuple[int, ...]) -> Array:
-    """Return, for each cell, the sum of the others along the axes, without a subtraction."""
-    k = a.shape[-1]
-    others = 1.0 - np.eye(k)
-    if axis == (-1,):
-        return np.asarray(a @ others)
-    if axis == (-2,):
-        return np.asarray(others @ a)
-    flat = a.reshape(*a.shape[:-2], k * k)
-    return np.asarray((flat @ (1.0 - np.eye(k * k))).reshape(a.shape))

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from bayescm.data import validate
 from bayescm.data.inputs import takes_counts
 from bayescm.data.schema import LABEL, attributes
-from bayescm.inference.blocks import Block, Part, Posterior
+from bayescm.inference.blocks import Block, Part
+from bayescm.inference.labelled import Posterior
 from bayescm.inference.read import read
 from bayescm.metrics import per_label, resolve
 from bayescm.priors.concentrations import PrevalenceLike, PriorLike

@@ -20,7 +20,8 @@ from bayescm.distributions.protocol import Side
 from bayescm.distributions.sample import Each
 from bayescm.distributions.several import LEAST_OF_ALL
 from bayescm.inference import averages
-from bayescm.inference.blocks import Alike, Block, Part, exchanged
+from bayescm.inference.blocks import Block, Part, exchanged
+from bayescm.inference.labelled import Alike
 from bayescm.metrics import Metric, compute, of_one_class
 from bayescm.models.cell_draws import shared
 from bayescm.priors.concentrations import Concentrations, PrevalenceLike, PriorLike, concentrations
@@ -59,7 +60,7 @@ class Conjugate(Block):
         return np.shape(self.index)
 
     @cached_property
-    def which(self) -> Concentrations:
+    def which(self) -> Concentrations:  # type: ignore[override]
         """The posterior."""
         return dirichlet.posterior(self.counts, self.prior, self.prevalence)
 
@@ -106,9 +107,29 @@ class Conjugate(Block):
         found, error = distributions.joint_probability(metrics, np.array(numbers), above, self.which)
         return Side(found, error, np.zeros(np.shape(found)))
 
-    def pieces(self) -> Iterator["Conjugate"]:  # noqa: D102
+    def singles(self) -> Iterator["Conjugate"]:  # noqa: D102
         for place in np.ndindex(self.shape):
             yield replace(self, counts=self.counts[place], index=self.index[place])
+
+    pieces = singles
+
+    def seen(self) -> NDArray[Any]:  # noqa: D102
+        return self.counts
+
+    def theta_blocks(self) -> Iterator[Array]:  # noqa: D102
+        theta = dirichlet.draw_batch(self.which, self.index, 1, self.n, self.seed, Stream.POSTERIOR)
+        yield theta[..., 0, :, :, :]
+
+    def knows_shares(self, axis: tuple[int, ...]) -> bool:  # noqa: D102
+        return axis == (-1,) or self.which.one_dirichlet
+
+    def shares(self, axis: tuple[int, ...]) -> Distribution:  # noqa: D102
+        if not self.knows_shares(axis):
+            return super().shares(axis)
+        a, others = self.which.rows, 1.0 - np.eye(self.k)
+        if len(axis) == 1:
+            return Beta(a, np.asarray(a @ others if axis == (-1,) else others @ a))
+        return Beta(a, (a.reshape(*self.shape, -1) @ (1.0 - np.eye(self.k**2))).reshape(a.shape))
 
     def independent(self, metric: Metric) -> bool:  # noqa: D102
         return not shared(self.prevalence, self.prior) or of_one_class(metric, self.k)
@@ -135,7 +156,7 @@ class Conjugate(Block):
             return [np.moveaxis(values, 0, -1) for values in compute(metrics, moved)]
         each = [
             averages.draws_of(metrics, one.which, matrix_rng(self.seed, int(one.index), Stream.POSTERIOR), self.n)
-            for one in self.pieces()
+            for one in self.singles()
         ]
         stacked = (
             np.stack([np.moveaxis(values, 0, -1) for values in of_metric]) for of_metric in zip(*each, strict=True)
@@ -143,7 +164,7 @@ class Conjugate(Block):
         return [values.reshape(*self.shape, *values.shape[1:]) for values in stacked]
 
     def drawn(self, metrics: Sequence[Metric]) -> dict[str, Distribution]:  # noqa: D102
-        each = [averages.drawn(metrics, one.which, self.seed, int(one.index), self.n) for one in self.pieces()]
+        each = [averages.drawn(metrics, one.which, self.seed, int(one.index), self.n) for one in self.singles()]
         if not self.shape:
             return each[0]
         return {metric.name: Each(tuple(found[metric.name] for found in each), self.shape) for metric in metrics}
@@ -153,10 +174,13 @@ class Conjugate(Block):
 class OfCounts(Alike):
     """The posterior of counts."""
 
+    def counts(self, question: str) -> xr.DataArray:  # noqa: D102
+        return self.data
+
     def notes(self, metrics: Sequence[Metric]) -> dict[str, Any]:
         """Name classes without items, and averages of which a Beta is integrated out."""
         assert isinstance(self.some, Conjugate)
-        drawn = [metric for metric in metrics if self.typical.known(metric) is None]
+        drawn = [metric for metric, known in zip(metrics, self.typical.are_known(metrics), strict=True) if not known]
         integrated = averages.integrated(drawn, self.some.which) if drawn else []
         found: dict[str, Any] = of_empty_classes(metrics, self.data)
         return found | ({averages.INTEGRATED: ", ".join(integrated)} if integrated else {})

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from bayescm.data import validate
 from bayescm.data.assumptions import assumed
-from bayescm.data.counts import check_counts
 from bayescm.data.inputs import takes_counts
 from bayescm.data.random import Stream, matrix_rng
 from bayescm.data.schema import CI_BOUND, METRIC, as_read, attributes, by_matrix, interval_coordinate, labels_of
 from bayescm.inference import proportions
+from bayescm.inference.read import read
 from bayescm.metrics import Metric, MetricsLike, compute, coordinates, parts, per_label, resolve
 from bayescm.results.stamps import stamped
 
@@ -75,6 +75,7 @@ def interval(
     ----------
     counts : xarray.DataArray or array_like
         ``counts(..., actual, predicted)``; a bare array is read as by :func:`bayescm.from_array`. May be lazy (dask).
+        Of systems that answered the same items, each one's own.
     metrics : str, callable, sequence or mapping
         One or several, as `metrics` of :func:`bayescm.summary`.
     method : str
@@ -140,8 +141,8 @@ def interval(
     >>> bayescm.interval(counts, "recall", bound="lower")["interval"].values.round(3)
     array([[0.906, 1.   ]])
     """
-    counts = check_counts(counts)
-    labels = labels_of(counts)
+    matrices = read(counts).counts("bayescm.interval")
+    labels = labels_of(matrices)
     method = validate.choice("method", _ALIASES.get(str(method), method), METHODS)
     resolved = tuple(resolve(metrics, len(labels)))
     coords = coordinates(resolved, labels)
@@ -156,14 +157,14 @@ def interval(
         seed=validate.seed(random_seed),
     )
     table = by_matrix(
-        lambda c, i: _fill(c, i, plan), counts, {METRIC: len(plan.names), "statistic": len(_COLUMNS)}
+        lambda c, i: _fill(c, i, plan), matrices, {METRIC: len(plan.names), "statistic": len(_COLUMNS)}
     ).assign_coords(coords)
     more: dict[str, Any] = {"samples": plan.draws, "random_seed": plan.seed} if method == "bootstrap" else {}
     more |= {} if bound == "both" else {"bound": bound}
     return _dataset(
         table,
         plan,
-        attributes(method=method, ci_prob=plan.ci_prob, **more, assumptions=assumed(), **as_read(counts)),
+        attributes(method=method, ci_prob=plan.ci_prob, **more, assumptions=assumed(), **as_read(matrices)),
     )
 
 

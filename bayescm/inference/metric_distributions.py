@@ -1,5 +1,6 @@
 """metric_distribution(): a metric's exact distribution as an object."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,7 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from bayescm.data import validate
 from bayescm.data.inputs import takes_counts
 from bayescm.data.schema import CI_BOUND, LABEL, attributes, interval_coordinate
+from bayescm.distributions import Distribution
 from bayescm.distributions.tabulated import DOUBTFUL
+from bayescm.inference.blocks import Block
+from bayescm.inference.labelled import Posterior
 from bayescm.inference.read import read
 from bayescm.metrics import Metric, MetricLike, describe, per_label, resolve
 from bayescm.priors.concentrations import PrevalenceLike, PriorLike
@@ -36,10 +40,9 @@ class MetricDistribution:
     Parameters
     ----------
     metric : Metric
-    dist : object
-        Plain numbers: ``Beta``, ``Point``, ``Integral`` or ``Numeric`` of :mod:`bayescm.distributions`.
+    posterior : Posterior
     point : xarray.DataArray
-        The metric of the counts themselves, and the batch dims with their coordinates.
+        The metric of the counts themselves, and the batch dims with their coordinates; lazy where these are.
     attrs : dict
         How it was made.
 
@@ -52,21 +55,42 @@ class MetricDistribution:
     """
 
     metric: Metric
-    dist: Any
+    posterior: Posterior
     point: xr.DataArray
     attrs: dict[str, Any] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         """Name the metric and the distribution behind it."""
         numerical = self.attrs.get("method") == NUMERICAL
-        kind = "numerical, from its function: error() says how good" if numerical else self.dist.words
+        kind = "lazy" if self.point.chunks is not None else self.dist.words
+        kind = "numerical, from its function: error() says how good" if numerical else kind
         sizes = ", ".join(f"{dim}: {size}" for dim, size in self.point.sizes.items())
         return f"<bayescm.MetricDistribution of {self.metric.name} ({kind}){' over ' + sizes if sizes else ''}>"
 
-    def _labelled(self, values: Array, words: str) -> xr.DataArray:
-        """Give plain values over the batch their labels."""
-        array = self.point.copy(data=np.broadcast_to(values, self.point.shape))
-        return array.assign_attrs({"long_name": words.format(self.metric.title)})
+    @property
+    def dist(self) -> Distribution:
+        """The distribution as plain numbers, one of :mod:`bayescm.distributions`; computed."""
+        return self.posterior.whole()[0].answer(self.metric)
+
+    @property
+    def _classes(self) -> dict[str, int]:
+        """The dim of a metric that each class has."""
+        return {LABEL: self.point.sizes[LABEL]} if LABEL in self.point.dims else {}
+
+    def _asked(self, question: Callable[[Distribution], Any], words: str) -> xr.DataArray:
+        """Ask the distribution of every matrix for one number."""
+        sizes = self._classes
+
+        def kernel(block: Block) -> Array:
+            return np.broadcast_to(question(block.answer(self.metric)), (*block.shape, *sizes.values()))
+
+        return self._labelled(self.posterior.map(kernel, sizes), words)
+
+    def _labelled(self, table: xr.DataArray, words: str) -> xr.DataArray:
+        """Give a table its class labels and its name."""
+        found = table.assign_coords({name: c for name, c in self.point.coords.items() if LABEL in c.dims})
+        attrs = {**self.point.attrs, "long_name": words.format(self.metric.title)}
+        return found.rename(self.metric.name).assign_attrs(attrs)
 
     def _over(self, argument: Any, dim: str, name: str) -> xr.DataArray:
         """Call a method of the distribution at arguments of any shape."""
@@ -80,10 +104,18 @@ class MetricDistribution:
                 raise ValueError(f"`{dim}` must be a number, one-dimensional or a DataArray; got shape {values.shape}.")
             wanted = xr.DataArray(values, dims=[dim] * values.ndim, coords={dim: values} if values.ndim else {})
         _, wanted = xr.broadcast(self.point, wanted)
-        batch = self.point.dims
-        wanted = wanted.transpose(..., *batch)  # further dims first: more points for each matrix
-        found = getattr(self.dist, name)(wanted.values)
-        result = wanted.copy(data=np.broadcast_to(found, wanted.shape)).transpose(*batch, ...).rename(self.metric.name)
+        batch = [one for one in self.point.dims if one != LABEL]
+        wanted = wanted.transpose(*self.point.dims, ...)
+        n = wanted.ndim - self.point.ndim
+        ends, starts = range(-n, 0), range(n)  # further dims first: more points for each matrix
+
+        def kernel(block: Block, at: Array) -> Array:
+            points = np.moveaxis(at, ends, starts)
+            found = getattr(block.answer(self.metric), name)(points)
+            return np.moveaxis(np.broadcast_to(found, points.shape), starts, ends)
+
+        sizes = {str(one): size for one, size in wanted.sizes.items() if one not in batch}
+        result = self.posterior.map(kernel, sizes, wanted).assign_coords(wanted.coords).rename(self.metric.name)
         result.attrs = {"long_name": _WORDS[name].format(self.metric.title), "units": "1"}
         return result
 
@@ -112,19 +144,19 @@ class MetricDistribution:
 
     def mean(self) -> xr.DataArray:
         """Return the mean; infinite where the table of metrics says that there is none."""
-        return self._labelled(self.dist.mean(), "mean of {}")
+        return self._asked(lambda dist: dist.mean(), "mean of {}")
 
     def median(self) -> xr.DataArray:
         """Return the median."""
-        return self._labelled(self.dist.ppf(0.5), "median of {}")
+        return self._asked(lambda dist: dist.ppf(0.5), "median of {}")
 
     def std(self) -> xr.DataArray:
         """Return the standard deviation; infinite, or NaN without a mean, where there is none."""
-        return self._labelled(self.dist.sd(), "standard deviation of {}")
+        return self._asked(lambda dist: dist.sd(), "standard deviation of {}")
 
     def var(self) -> xr.DataArray:
         """Return the variance."""
-        return self._labelled(self.dist.sd() ** 2, "variance of {}")
+        return self._asked(lambda dist: dist.sd() ** 2, "variance of {}")
 
     def eti(self, prob: float = 0.95) -> xr.DataArray:
         """Return the equal-tailed interval over a new last dim ``ci_bound``."""
@@ -136,15 +168,21 @@ class MetricDistribution:
 
     def _interval(self, prob: float, kind: str) -> xr.DataArray:
         prob = validate.number("prob", prob, 0, 1)
-        words = f"{100 * prob:g}% {kind.upper()} of {{}}"
-        found = self.dist.interval(prob, kind)
-        if self.dist.worst > DOUBTFUL * (1.0 - prob) / 2.0:
-            error = max(float(np.max(self.dist.error(end))) for end in found)
+        table = self.posterior.map(
+            lambda block: self._ends(block.answer(self.metric), block.shape, prob, kind), self._classes | {CI_BOUND: 2}
+        )
+        found = self._labelled(table, f"{100 * prob:g}% {kind.upper()} of {{}}")
+        return found.assign_coords({CI_BOUND: interval_coordinate(prob, kind)})
+
+    def _ends(self, dist: Distribution, batch: tuple[int, ...], prob: float, kind: str) -> Array:
+        """Return the bounds of an interval, and say so where its tails aren't right."""
+        found = dist.interval(prob, kind)
+        if dist.worst > DOUBTFUL * (1.0 - prob) / 2.0:
+            error = max(float(np.max(dist.error(end))) for end in found)
             if error > DOUBTFUL:
                 validate.warn(f"the tails of {self.metric.name} beyond its interval are right to {error:.0%} only.")
-        ends = [self._labelled(end, words) for end in found]
-        joined = xr.concat(ends, CI_BOUND).transpose(..., CI_BOUND)
-        return joined.assign_coords({CI_BOUND: interval_coordinate(prob, kind)})
+        shape = (*batch, *self._classes.values())
+        return np.stack([np.broadcast_to(end, shape) for end in found], -1)
 
     def to_dataset(self, ci_prob: float = 0.95, ci_kind: str = "eti", points: int = _GRID) -> xr.Dataset:
         """Return everything that a picture or a report of the distribution needs.
@@ -166,37 +204,43 @@ class MetricDistribution:
         ci_prob = validate.number("ci_prob", ci_prob, 0, 1)
         ci_kind = validate.choice("ci_kind", ci_kind, ("eti", "hdi"))
         points = validate.positive_integer("points", points)
-        found = self.dist.statistics(ci_prob, ci_kind)
-        low, high = self.dist.ppf(_ENDS), self.dist.isf(_ENDS)
+        classes = self._classes
+
+        def kernel(block: Block) -> dict[str, Any]:
+            dist, shape = block.answer(self.metric), (*block.shape, *classes.values())
+            grid = self._grid(dist, points)
+            found = dist.statistics(ci_prob, ci_kind)
+            found["interval"] = np.stack([np.broadcast_to(found[end], shape) for end in ("lower", "upper")], -1)
+            on_grid = {"x": grid, "pdf": dist.pdf(grid), "cdf": dist.cdf(grid)}
+            found |= {name: np.moveaxis(np.broadcast_to(one, grid.shape), 0, -1) for name, one in on_grid.items()}
+            return {name: np.broadcast_to(one, shape) if np.ndim(one) == 0 else one for name, one in found.items()}
+
+        sizes = dict.fromkeys(("mean", "median", "sd", "is_hdi"), classes) | {"interval": classes | {CI_BOUND: 2}}
+        sizes |= dict.fromkeys(("x", "pdf", "cdf"), classes | {"grid": points})
+        words = {"interval": "interval of {}", "x": "{}", "pdf": _WORDS["pdf"], "cdf": _WORDS["cdf"]}
+        tables = {
+            name: self._labelled(table, words.get(name, f"{name} of {{}}"))
+            for name, table in self.posterior.tables(kernel, sizes).items()
+        }
+        is_hdi = tables.pop("is_hdi").drop_attrs() > 0
+        dataset = xr.Dataset(
+            {"point": self.point, **tables, "ci_kind": xr.where(is_hdi, "hdi", "eti")},  # type: ignore[no-untyped-call]
+            attrs={**self.attrs, "metric": self.metric.name, "title": self.metric.title},
+        ).assign_coords({CI_BOUND: interval_coordinate(ci_prob, ci_kind)})
+        return dataset.assign_attrs({"ci_prob": ci_prob, "ci_kind": ci_kind})
+
+    def _grid(self, dist: Distribution, points: int) -> Array:
+        """Return points (points, ...) between which nearly all of a distribution lies."""
+        low, high = dist.ppf(_ENDS), dist.isf(_ENDS)
         span = high - low
         if np.isfinite(self.metric.lower) and np.isfinite(self.metric.upper):
             low = np.where(low - self.metric.lower < 0.02 * span, self.metric.lower, low)
         if np.isfinite(self.metric.upper):
             high = np.where(self.metric.upper - high < 0.02 * span, self.metric.upper, high)
-        share = ((np.arange(points) + 0.5) / points).reshape(
-            -1, *[1] * np.ndim(low)
-        )  # a density may be infinite at edges
+        share = (np.arange(points) + 0.5) / points  # a density may be infinite at edges
+        share = share.reshape(-1, *[1] * np.ndim(low))
         unbounded = self.metric.lower == 0.0 and np.isinf(self.metric.upper)
-        grid = low * (high / low) ** share if unbounded else low + (high - low) * share
-        x = xr.DataArray(grid, dims=("grid", *self.point.dims), coords=self.point.coords).transpose(..., "grid")
-        bounds = [self._labelled(found[name], "interval of {}") for name in ("lower", "upper")]
-        interval = xr.concat(bounds, CI_BOUND).transpose(..., CI_BOUND)
-        is_hdi = self._labelled(found["is_hdi"], "") > 0
-        dataset = xr.Dataset(
-            {
-                "point": self.point.variable,
-                **{name: self._labelled(found[name], f"{name} of {{}}") for name in ("mean", "median", "sd")},
-                "interval": interval.assign_coords({CI_BOUND: interval_coordinate(ci_prob, ci_kind)}),
-                "ci_kind": xr.where(is_hdi, "hdi", "eti"),  # type: ignore[no-untyped-call]
-                "x": x,
-                "pdf": self.pdf(x),
-                "cdf": self.cdf(x),
-            },
-            coords=self.point.coords,
-            attrs={**self.attrs, "metric": self.metric.name, "title": self.metric.title},
-        )
-        dataset.attrs |= {"ci_prob": ci_prob, "ci_kind": ci_kind}
-        return dataset
+        return np.asarray(low * (high / low) ** share if unbounded else low + (high - low) * share)
 
 
 @takes_counts
@@ -216,9 +260,9 @@ def metric_distribution(
     Parameters
     ----------
     counts : xarray.DataArray or array_like
-        ``counts(..., actual, predicted)`` of two labels; for metrics that are Beta variables of more labels too. Lazy
-        counts are computed. Those of :func:`bayescm.audited` are answered for all items; of these items alone
-        (``of="items"``) the metric has finitely many values, and no density.
+        ``counts(..., actual, predicted)`` of two labels; for metrics that are Beta variables of more labels too. Of
+        lazy counts (dask) every answer is lazy. Those of :func:`bayescm.audited` are answered for all items; of these
+        items alone (``of="items"``) the metric has finitely many values, and no density.
     metric : str, Metric or callable
         One metric, as in :func:`bayescm.summary`.
     model, prior, prevalence, samples, random_seed, **options
@@ -255,18 +299,20 @@ def metric_distribution(
     posterior = read(
         counts, model=model, prior=prior, prevalence=prevalence, samples=samples, random_seed=random_seed, **options
     )
-    block, over = posterior.whole()
-    resolved = resolve([metric], block.k)[0]
-    block.check([resolved])
-    dist, method = block.known(resolved), "exact"
-    if dist is None:
-        dist, method = block.known(resolved, numerical=True), NUMERICAL
-    if dist is None:
-        dist, method = block.drawn([resolved])[resolved.name], "draws"
-    dist.warn_undefined(resolved.name)
-    several = per_label(resolved, block.k)
-    point = xr.DataArray(
-        block.points([resolved])[0], dims=(*over.dims, *([LABEL] if several else [])), name=resolved.name,
-        coords={**over.coords, **({LABEL: list(posterior.labels)} if several else {})}, attrs=describe(resolved),
-    )  # fmt: skip
-    return MetricDistribution(resolved, dist, point, attributes(**dict(posterior.settings), method=method))
+    resolved = resolve([metric], len(posterior.labels))[0]
+    several = per_label(resolved, len(posterior.labels))
+
+    def kernel(block: Block) -> Array:
+        block.check([resolved])
+        return block.points([resolved])[0]
+
+    point = posterior.map(kernel, {LABEL: len(posterior.labels)} if several else {})
+    if several:
+        point = point.assign_coords({LABEL: list(posterior.labels)})
+    point = point.rename(resolved.name).assign_attrs(describe(resolved))
+    methods = set(posterior.by_structure(lambda block: [block.method(resolved)], "_").values.flat)
+    method = methods.pop() if len(methods) == 1 else "draws"
+    found = MetricDistribution(resolved, posterior, point, attributes(**dict(posterior.settings), method=method))
+    if point.chunks is None:
+        found.dist.warn_undefined(resolved.name)
+    return found

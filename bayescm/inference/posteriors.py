@@ -31,6 +31,7 @@ from bayescm.priors.concentrations import (
     concentrations,
     resolved_prior,
 )
+from bayescm.results.stamps import DRAWS_STAMP, digest
 
 _NEEDLESS = " This story has a closed form: sampler='exact' needs none of it."
 
@@ -263,6 +264,8 @@ def posterior(
         "prior": settings.get("prior", prior), "prevalence": prevalence, "method": choice.method,
         "reason": choice.reason, "random_seed": seed,
     }  # fmt: skip
+    if choice.method == "exact" and fit.is_conjugate(model) and groups["posterior"]["theta"].chunks is None:
+        settings[DRAWS_STAMP] = digest({name: groups[name] for name in ("posterior", "observed_data")})
     library = "bayescm" if choice.method == "exact" else samplers.SAMPLERS[run.sampler].library
     return as_arviz(groups, settings, library)
 

@@ -1,5 +1,7 @@
 """The door to every question: what somebody has becomes a posterior, whatever it is."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,26 +11,45 @@ from bayescm.data import strata, validate
 from bayescm.data.counts import check_counts
 from bayescm.data.schema import ONE_CLASS
 from bayescm.inference.audits import beside, of_audits
-from bayescm.inference.blocks import Posterior
 from bayescm.inference.conjugate import of_counts
+from bayescm.inference.labelled import Posterior
 from bayescm.inference.posteriors import posterior
 from bayescm.inference.right import ANSWERS, of_right
-from bayescm.inference.sampled import of_answers, of_tree
+from bayescm.inference.sampled import of_answers, of_tree, unchanged
 from bayescm.models import fit, same_items
 from bayescm.priors.concentrations import PrevalenceLike, PriorLike, resolved_prior
 
+MODEL = "dirichlet_multinomial"
 
-def read(
+
+def read(data: Any, *, prevalence: PrevalenceLike = None, **how: Any) -> Posterior:
+    """Return the posterior of data of any kind.
+
+    Parameters
+    ----------
+    data, **how
+        As in :func:`opened`.
+    prevalence
+        As in :func:`bayescm.summary`.
+
+    Returns
+    -------
+    Posterior
+    """
+    return opened(data, **how)(prevalence)
+
+
+def opened(
     data: Any,
     *,
-    model: Any = "dirichlet_multinomial",
+    model: Any = MODEL,
     prior: PriorLike | None = None,
-    prevalence: PrevalenceLike = None,
     samples: int = 40_000,
     random_seed: int | np.random.Generator | None = None,
+    rebuilt: bool = True,
     **options: Any,
-) -> Posterior:
-    """Return the posterior of data of any kind.
+) -> Callable[[PrevalenceLike], Posterior]:
+    """Return the posterior of data of any kind at every prevalence: data are read, and fitted, once.
 
     Parameters
     ----------
@@ -37,39 +58,51 @@ def read(
         and wrong answers of systems; their audits.
     model : str, story or pymc.Model
         Of counts any that :func:`bayescm.posterior` takes; those that aren't concentrations answer by its draws.
-    prior, prevalence
+    prior
         As in :func:`bayescm.summary`.
     samples, random_seed
         Of what has no exact distribution.
+    rebuilt : bool
+        Whether draws of a closed form that nobody changed stand for the counts that they came from.
     **options
         As in :func:`bayescm.posterior`.
-
-    Returns
-    -------
-    Posterior
     """
-    n, seed, given = validate.draws(samples), validate.seed(random_seed), data
+    n, seed = validate.draws(samples), validate.seed(random_seed)
     if isinstance(data, xr.DataTree):
-        if prior is not None or model != "dirichlet_multinomial" or options:
+        if prior is not None or model != MODEL or options:
             raise ValueError("`prior`, `model` and their options are those of the draws already; leave them out.")
-        return of_tree(data, prevalence, seed)
+        known = unchanged(data) if rebuilt else None
+        if known is None:
+            return lambda prevalence: of_tree(data, prevalence, seed)
+        counts, model, prior, drawn_at = known
+        return lambda prevalence: of_counts(
+            counts, model, prior, drawn_at if prevalence is None else prevalence, n, seed
+        )
     if isinstance(data, dict):
-        audits = [of_audits(one, resolved_prior(prior), prevalence, n, seed, i) for i, one in enumerate(data.values())]
-        return beside(dict(zip(data, audits, strict=True)))
+        return partial(_of_audits, data, resolved_prior(prior), n, seed)
     if isinstance(data, xr.Dataset) and set(ANSWERS) & set(data.data_vars):
-        return of_right(data, model, resolved_prior(prior), prevalence, n, seed)
+        return lambda prevalence: of_right(data, model, resolved_prior(prior), prevalence, n, seed)
+    one_class = {name: value for name, value in getattr(data, "attrs", {}).items() if name == ONE_CLASS}
     if same_items.answered_together(data):
         answers = same_items.patterns(data)
         if answers.runs > 1:
-            if model != "dirichlet_multinomial":
-                raise ValueError(f"`model` must be 'dirichlet_multinomial' for several runs of an item; got {model!r}.")
-            return of_answers(answers, resolved_prior(prior), prevalence, n, seed)
+            if model != MODEL:
+                raise ValueError(f"`model` must be {MODEL!r} for several runs of an item; got {model!r}.")
+            return lambda prevalence: of_answers(answers, resolved_prior(prior), prevalence, n, seed)
         data = answers.labelled()
-    one_class = {name: value for name, value in getattr(given, "attrs", {}).items() if name == ONE_CLASS}
     model = strata.of_data(data, fit.name_of(model, prior))
     if strata.is_audit(data) and not options:
-        return of_audits(data, resolved_prior(prior), prevalence, n, seed)
+        return lambda prevalence: of_audits(data, resolved_prior(prior), prevalence, n, seed)
     if fit.is_conjugate(model) and not options:
-        return of_counts(check_counts(data).assign_attrs(one_class), model, resolved_prior(prior), prevalence, n, seed)
+        counts = check_counts(data).assign_attrs(one_class)
+        return lambda prevalence: of_counts(counts, model, resolved_prior(prior), prevalence, n, seed)
     drawn = posterior(data, model=model, prior=prior, random_seed=seed, **options)
-    return of_tree(drawn, prevalence, seed)
+    return lambda prevalence: of_tree(drawn, prevalence, seed)
+
+
+def _of_audits(
+    audits: dict[str, xr.DataArray], prior: PriorLike, n: int, seed: int, prevalence: PrevalenceLike
+) -> Posterior:
+    """Return the posterior of one audit of each system."""
+    each = [of_audits(one, prior, prevalence, n, seed, i) for i, one in enumerate(audits.values())]
+    return beside(dict(zip(audits, each, strict=True)))

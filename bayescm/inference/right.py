@@ -1,7 +1,7 @@
 """The posterior of right and wrong answers alone: Betas of the accuracy and of the error rate."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,8 @@ from bayescm.data.assumptions import assumed
 from bayescm.data.random import Stream, matrix_rng
 from bayescm.data.schema import ONE_CLASS, SYSTEM
 from bayescm.distributions import Beta, Distribution
-from bayescm.inference.blocks import Alike, Block
+from bayescm.inference.blocks import Block
+from bayescm.inference.labelled import Alike
 from bayescm.metrics import Metric, check_of_answers, compute
 from bayescm.priors.concentrations import PrevalenceLike, PriorLike, pair
 
@@ -31,11 +32,14 @@ class Right(Block):
     ----------
     counts : ndarray of shape (*shape, 2)
         Right, then wrong.
+    index : ndarray of shape (*shape,)
+        Running numbers, which seed the draws of a single one.
     prior : ndarray of shape (2,)
     seed, n : int
     """
 
     counts: NDArray[np.int64]
+    index: NDArray[np.int64]
     prior: Array
     seed: int
     n: int
@@ -73,10 +77,22 @@ class Right(Block):
     def data(self) -> NDArray[np.int64]:  # noqa: D102
         return self.counts
 
-    def draws(self, metrics: Sequence[Metric]) -> list[Array]:  # noqa: D102
+    def seen(self) -> Array:  # noqa: D102
+        return self.cells()
+
+    def singles(self) -> Iterator["Right"]:  # noqa: D102
+        for place in np.ndindex(self.shape):
+            yield replace(self, counts=self.counts[place], index=self.index[place])
+
+    def theta_blocks(self) -> Iterator[Array]:  # noqa: D102
         right, wrong = np.moveaxis(self.counts + self.prior, -1, 0)
-        drawn = matrix_rng(self.seed, 1, Stream.RANKS).beta(right, wrong, (self.n, *self.shape))
-        return [np.moveaxis(one, 0, -1) for one in compute(metrics, _of_one_class(drawn, 1.0 - drawn))]
+        which = 1 if self.shape else 1 + int(self.index)
+        drawn = matrix_rng(self.seed, which, Stream.RANKS).beta(right, wrong, (self.n, *self.shape))
+        yield np.moveaxis(_of_one_class(drawn, 1.0 - drawn), 0, -3)
+
+    def draws(self, metrics: Sequence[Metric]) -> list[Array]:  # noqa: D102
+        (theta,) = self.theta_blocks()
+        return compute(metrics, theta)
 
 
 def _of_one_class(right: NDArray[np.generic], wrong: NDArray[np.generic]) -> Array:
@@ -101,8 +117,8 @@ def of_right(data: xr.Dataset, model: Any, prior: PriorLike, prevalence: Prevale
     counts = checked.to_dataarray(_ANSWER).transpose(..., _ANSWER).drop_vars(_ANSWER)
     weights = pair("prior", prior)
 
-    def block(values: NDArray[np.int64], _: NDArray[np.int64]) -> Right:
-        return Right(values, weights, seed, n)
+    def block(values: NDArray[np.int64], index: NDArray[np.int64]) -> Right:
+        return Right(values, index, weights, seed, n)
 
     settings = {"model": _MODEL, "prior": prior, "assumptions": assumed(), ONE_CLASS: 1}
-    return Alike((0, 1), settings, counts, block, block(np.ones(2, np.int64), np.zeros(0, np.int64)), (_ANSWER,))
+    return Alike((0, 1), settings, counts, block, block(np.ones(2, np.int64), np.asarray(0)), (_ANSWER,))

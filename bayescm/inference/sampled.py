@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -26,11 +26,13 @@ from bayescm.data.schema import (
     positive_class,
 )
 from bayescm.distributions.sample import Chains, Draws
-from bayescm.inference.blocks import Alike, Block, Posterior, exchanged
+from bayescm.inference.blocks import Block, exchanged
+from bayescm.inference.labelled import Alike, Posterior
 from bayescm.metrics import Metric, compute, per_label, resolve
 from bayescm.models import same_items
 from bayescm.models.cell_draws import draws_of_answers
 from bayescm.priors.concentrations import PrevalenceLike, PriorLike
+from bayescm.results.stamps import DRAWS_STAMP, digest
 
 Array = NDArray[np.float64]
 
@@ -55,12 +57,19 @@ class Sampled(Block):
         NaN where it isn't known.
     chains : int
         0 where draws are independent of one another.
+    items : ndarray of shape (*shape, K, K)
+        The counts of the items that were seen; NaN where they aren't known.
+    index, seed
+        Of the matrices to come.
     """
 
     theta: Array
     own: Mapping[str, Array]
     observed: Array
     chains: int
+    items: Array
+    index: NDArray[np.int64]
+    seed: int
 
     @property
     def k(self) -> int:  # type: ignore[override]  # noqa: D102
@@ -76,6 +85,22 @@ class Sampled(Block):
 
     def cells(self) -> Array:  # noqa: D102
         return self.observed
+
+    def seen(self) -> Array:  # noqa: D102
+        return self.items
+
+    def singles(self) -> Iterator["Sampled"]:  # noqa: D102
+        for place in np.ndindex(self.shape):
+            own = {name: values[place] for name, values in self.own.items()}
+            arrays = (self.observed[place], self.chains, self.items[place], self.index[place], self.seed)
+            yield Sampled(self.theta[place], own, *arrays)
+
+    def theta_blocks(self) -> Iterator[Array]:  # noqa: D102
+        yield self.theta.mean(-3)
+
+    def shares(self, axis: tuple[int, ...]) -> Draws:  # noqa: D102
+        means = (self.theta / self.theta.sum(axis, keepdims=True)).mean(-3)
+        return self.wrap(np.moveaxis(means, -3, -1))
 
     def draws(self, metrics: Sequence[Metric]) -> list[Array]:  # noqa: D102
         drawn = [metric for metric in metrics if metric.name not in self.own]
@@ -102,10 +127,11 @@ def of_answers(answers: same_items.Patterns, prior: PriorLike, prevalence: Preva
         "assumptions": assumed(prevalence, *of_runs(answers.runs)), **as_read(counts),
         **({"runs": answers.runs} if answers.runs > 1 else {}),
     }  # fmt: skip
-    observed = counts.values.astype(np.float64)
+    seen = counts.values.astype(np.float64)
+    observed = seen
     if prevalence is not None and not isinstance(prevalence, str):
-        observed = exchanged(observed[None], prevalence, None)[0]
-    return _alike(theta, {}, observed, settings, 1, chains=0)
+        observed = exchanged(seen[None], prevalence, None)[0]
+    return _alike(theta, {}, observed, seen / answers.runs, settings, 1, chains=0, seed=seed)
 
 
 def of_tree(tree: xr.DataTree, prevalence: PrevalenceLike, seed: int) -> Alike:
@@ -129,7 +155,8 @@ def of_tree(tree: xr.DataTree, prevalence: PrevalenceLike, seed: int) -> Alike:
             "pm.Deterministic('theta', ..., dims=('actual', 'predicted'))."
         )
     averaged = [dim for dim in (tree.attrs.get(AVERAGED),) if dim in group["theta"].dims]
-    theta = group["theta"].transpose(CHAIN, DRAW, ..., *averaged, *MATRIX)
+    last = [dim for dim in (SYSTEM,) if dim in group["theta"].dims]
+    theta = group["theta"].transpose(CHAIN, DRAW, ..., *last, *averaged, *MATRIX)
     batch = theta.dims[2 : -2 - len(averaged)]
     off = np.abs(theta.sum(MATRIX).values - 1.0)
     if (theta.values < 0.0).any() or np.nanmax(off, initial=0.0) > _OFF:
@@ -139,7 +166,8 @@ def of_tree(tree: xr.DataTree, prevalence: PrevalenceLike, seed: int) -> Alike:
         )
     if ACTUAL not in theta.coords:
         theta = theta.assign_coords(dict.fromkeys(MATRIX, np.arange(theta.sizes[ACTUAL])))
-    observed, own = _observed(tree, theta, batch), {}
+    seen, own = _observed(tree, theta, batch), {}
+    observed = seen
     settings = {"model": "a program of your own"} | {
         name: _plain(tree.attrs[name]) for name in _SAID if name in tree.attrs
     }
@@ -153,7 +181,26 @@ def of_tree(tree: xr.DataTree, prevalence: PrevalenceLike, seed: int) -> Alike:
         moved = exchanged(flat, prevalence, matrix_rng(seed, 0, Stream.SHARES))
         theta = theta.copy(data=moved.reshape(theta.shape))
         observed = None if observed is None else exchanged(observed[None], prevalence, None)[0]
-    return _alike(theta, own, observed, settings, len(batch), chains=theta.sizes[CHAIN])
+    return _alike(theta, own, observed, seen, settings, len(batch), chains=theta.sizes[CHAIN], seed=seed)
+
+
+def unchanged(tree: xr.DataTree) -> tuple[xr.DataArray, str, PriorLike, PrevalenceLike] | None:
+    """Return counts, model, prior and prevalence of a closed form's draws; None of others, or of a part of them.
+
+    Parameters
+    ----------
+    tree : xarray.DataTree
+        Of :func:`bayescm.posterior`.
+    """
+    if DRAWS_STAMP not in tree.attrs or not {"posterior", "observed_data"} <= set(tree.children):
+        return None
+    groups = {name: tree[name].to_dataset() for name in ("posterior", "observed_data")}
+    if {"theta"} - set(groups["posterior"]) or digest(groups) != tree.attrs[DRAWS_STAMP]:
+        return None
+    counts = matrix_of_cells(groups["observed_data"]["counts"], groups["posterior"]["theta"])
+    if counts is None:
+        return None
+    return counts, tree.attrs["model"], _plain(tree.attrs["prior"]), _plain(tree.attrs["prevalence"])
 
 
 def over_systems(posterior: Posterior, name: str) -> tuple[Block, xr.DataArray]:
@@ -207,13 +254,14 @@ def _observed(tree: xr.DataTree, theta: xr.DataArray, batch: tuple[Hashable, ...
 
 
 def _alike(
-    theta: xr.DataArray, own: Mapping[str, xr.DataArray], observed: Array | None, settings: dict[str, Any],
-    n_batch: int, *, chains: int,
+    theta: xr.DataArray, own: Mapping[str, xr.DataArray], observed: Array | None, seen: Array | None,
+    settings: dict[str, Any], n_batch: int, *, chains: int, seed: int,
 ) -> Alike:  # fmt: skip
     """Return the posterior of draws (chain, draw, ...): all of a matrix side by side, so that blocks are cut of one."""
     labels = tuple(theta[ACTUAL].values.tolist())
     k, batch, shape = len(labels), theta.dims[2 : 2 + n_batch], theta.shape[2 : 2 + n_batch]
-    cells = np.full((*shape, k, k), np.nan) if observed is None else observed
+    unknown = np.full((*shape, k, k), np.nan)
+    cells, items = ((unknown if one is None else np.asarray(one)).reshape(-1, k, k) for one in (observed, seen))
     columns = [one.values.reshape(-1, *shape, math.prod(one.shape[2 + len(shape) :])) for one in (theta, *own.values())]
     ends = np.cumsum([column.shape[-1] for column in columns])
     coords = {name: c.variable for name, c in theta.coords.items() if set(c.dims) <= set(batch)}
@@ -224,7 +272,7 @@ def _alike(
         matrix, *parts = np.split(values, ends[:-1], axis=-2)
         named = {name: part if part.shape[-2] > 1 else part[..., 0, :] for name, part in zip(own, parts, strict=True)}
         theta = np.moveaxis(matrix, -1, -2).reshape(*matrix.shape[:-2], matrix.shape[-1], -1, k, k)
-        return Sampled(theta, named, cells.reshape(-1, k, k)[index], chains)
+        return Sampled(theta, named, cells[index], chains, items[index], index, seed)
 
     some = block(values[(0,) * len(shape)], np.asarray(0))
     return Alike(labels, settings, data, block, some, (_COLUMN, DRAW))

@@ -1,5 +1,6 @@
 """summary(): point, mean, median, sd and interval of every metric."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,9 @@ from bayescm.data.inputs import takes_counts
 from bayescm.data.schema import METRIC, attributes
 from bayescm.inference import tables
 from bayescm.inference.blocks import Block
+from bayescm.inference.labelled import Posterior
 from bayescm.inference.read import read
-from bayescm.metrics import MetricsLike, per_label, resolve
+from bayescm.metrics import MetricsLike, coordinates, resolve
 from bayescm.priors.concentrations import PrevalenceLike, PriorLike
 from bayescm.results.stamps import stamped
 
@@ -103,22 +105,30 @@ def summary(
     array([[0.87, 1.  ],
            [0.4 , 0.93]])
     """
-    prob = validate.number("ci_prob", ci_prob, 0, 1)
-    kind = validate.choice("ci_kind", ci_kind, ("eti", "hdi"))
     seed = validate.seed(random_seed)
     posterior = read(
         counts, model=model, prior=prior, prevalence=prevalence, samples=samples, random_seed=seed, **options
     )
-    k = len(posterior.labels)
-    resolved = resolve(metrics, k)
-    rows = [metric for metric in resolved for _ in range(k if per_label(metric, k) else 1)]
+    return of_posterior(posterior, metrics, ci_prob, ci_kind, {"samples": samples, "random_seed": seed})
+
+
+def of_posterior(
+    posterior: Posterior, metrics: MetricsLike, ci_prob: float, ci_kind: str, drawn: Mapping[str, Any]
+) -> xr.Dataset:
+    """Summarise metrics; `drawn` are attrs of what takes draws."""
+    prob = validate.number("ci_prob", ci_prob, 0, 1)
+    kind = validate.choice("ci_kind", ci_kind, ("eti", "hdi"))
+    resolved = resolve(metrics, len(posterior.labels))
+    coords = coordinates(resolved, posterior.labels)
+    width = len(coords[METRIC])
 
     def kernel(block: Block) -> Array:
         block.check(resolved)
-        return tables.rows(block.statistics(resolved, prob, kind), resolved, block.points(resolved), k)
+        return tables.rows(block.statistics(resolved, prob, kind), resolved, block.points(resolved), block.shape)
 
-    table = posterior.map(kernel, {METRIC: len(rows), "statistic": len(tables.STATISTICS)})
-    exact = posterior.by_structure(lambda block: [block.known(metric) is not None for metric in rows], METRIC)
-    drawn = {"samples": samples, "random_seed": seed} | dict(posterior.settings)
-    attrs = attributes(**drawn, ci_prob=prob, ci_kind=kind, **posterior.notes(resolved))
-    return tables.dataset(table, resolved, posterior.labels, exact, prob, kind, attrs)
+    table = posterior.map(kernel, {METRIC: width, "statistic": len(tables.STATISTICS)})
+    exact = posterior.by_structure(lambda block: tables.by_row(block.are_known(resolved), resolved, block.k), METRIC)
+    attrs = attributes(
+        **dict(drawn) | dict(posterior.settings), ci_prob=prob, ci_kind=kind, **posterior.notes(resolved)
+    )
+    return tables.dataset(table, coords, exact, prob, kind, attrs)

@@ -8,7 +8,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayescm.data.schema import CI_BOUND, interval_coordinate
-from bayescm.metrics import Metric, coordinates, per_label
+from bayescm.metrics import Metric, per_label
 
 Array = NDArray[np.float64]
 
@@ -29,12 +29,11 @@ _LONG_NAMES = {
 
 
 def rows(
-    found: Mapping[str, Mapping[str, Any]], metrics: Sequence[Metric], points: Sequence[Array], n_labels: int
+    found: Mapping[str, Mapping[str, Any]], metrics: Sequence[Metric], points: Sequence[Array], batch: tuple[int, ...]
 ) -> Array:
     """Put the statistics of all metrics, and their points, into one table (..., metric, statistic)."""
-    several = [per_label(metric, n_labels) for metric in metrics]
-    batch = np.shape(points[0])[:-1] if several[0] else np.shape(points[0])
-    sizes = [n_labels if each else 1 for each in several]
+    several = [np.ndim(point) > len(batch) for point in points]
+    sizes = [np.shape(point)[-1] if each else 1 for point, each in zip(points, several, strict=True)]
     table = np.zeros((sum(sizes), len(STATISTICS), *batch))  # each statistic's numbers side by side: written fast
     starts = np.cumsum([0, *sizes[:-1]])
     for metric, point, each, start, size in zip(metrics, points, several, starts, sizes, strict=True):
@@ -47,10 +46,16 @@ def rows(
     return np.moveaxis(table, (0, 1), (-2, -1))
 
 
+def by_row[T](values: Sequence[T], metrics: Sequence[Metric], k: int) -> Sequence[T]:
+    """Return what is true of metrics for each of their rows, of which K classes have one each."""
+    if k == 2:
+        return values
+    return [one for one, metric in zip(values, metrics, strict=True) for _ in range(k if per_label(metric, k) else 1)]
+
+
 def dataset(
     table: xr.DataArray,
-    metrics: Sequence[Metric],
-    labels: Sequence[Any],
+    coords: Mapping[str, Any],
     exact: xr.Variable,
     ci_prob: float,
     ci_kind: str,
@@ -62,9 +67,8 @@ def dataset(
     ----------
     table : xarray.DataArray
         ``(..., metric, statistic)``, in the order of :data:`STATISTICS`; may be lazy.
-    metrics : sequence of Metric
-    labels : sequence
-        The classes.
+    coords : mapping
+        Of the dim ``metric``: see :func:`bayescm.metrics.coordinates`.
     exact : xarray.Variable
         Over ``metric`` (and the batch): whether no draws were needed.
     ci_prob, ci_kind, attrs
@@ -89,7 +93,7 @@ def dataset(
             "method": exact.copy(data=np.where(exact.values, "exact", "draws")),
         },
         coords={
-            **table.coords, **coordinates(metrics, labels), CI_BOUND: interval_coordinate(ci_prob, ci_kind)
+            **table.coords, **coords, CI_BOUND: interval_coordinate(ci_prob, ci_kind)
         },
         attrs=attrs,
     )  # fmt: skip

@@ -144,7 +144,7 @@ def replicates(
         return out
 
     sizes = _sizes(counts, theta.sizes[CHAIN], theta.sizes[DRAW])
-    future = by_matrix(kernel, counts, sizes, theta=theta, dtype=np.int64)
+    future = by_matrix(kernel, counts, sizes, theta, dtype=np.int64)
     future = label_theta(future, counts).rename("counts")
     future.attrs = {"long_name": "Items of a future matrix", "units": "1"}
     return flatten_cells(future).to_dataset(), evaluate(future, metrics)

@@ -8,26 +8,11 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 from scipy import special
 
-from bayescm.data import validate
-from bayescm.data.assumptions import assumed
-from bayescm.data.counts import check_counts
-from bayescm.data.inputs import takes_counts
-from bayescm.data.schema import (
-    CELL,
-    CHAIN,
-    DRAW,
-    attributes,
-    cell_names,
-    labels_of,
-    positive_class,
-    tables_by_matrix,
-)
-from bayescm.distributions import dirichlet
+from bayescm.data.schema import CHAIN, DRAW
 from bayescm.models import nuts
-from bayescm.priors.concentrations import Concentrations, PriorLike, concentrations, resolved_prior
+from bayescm.priors.concentrations import Concentrations
 
 MAX_ITEMS = 100_000
 MAX_VALUES = 2 * 10**8
@@ -121,76 +106,6 @@ def log_prior(theta: xr.DataArray, base: Concentrations) -> xr.Dataset:
 def _log_dirichlet(p: np.ndarray, a: np.ndarray) -> np.ndarray:
     constant = special.gammaln(a.sum(-1)) - special.gammaln(a).sum(-1)
     return np.asarray(special.xlogy(a - 1, p).sum(-1) + constant)
-
-
-@takes_counts
-def loo(counts: Any, *, model: str = "dirichlet_multinomial", prior: PriorLike | None = None) -> xr.Dataset:
-    """Return the exact leave-one-out predictive accuracy of a conjugate story: no draws, any number of items.
-
-    Parameters
-    ----------
-    counts : xarray.DataArray or array_like
-        ``counts(..., actual, predicted)``. May be lazy (dask).
-    model : {"dirichlet_multinomial", "three_binomial"}
-    prior : str, number, array_like or mapping
-        See :func:`bayescm.priors.concentrations.concentrations`.
-
-    Returns
-    -------
-    xarray.Dataset
-        ``elpd_loo``: the sum over items of the log probability of an item's cell given all other items; ``se``: its
-        standard error, as in :func:`arviz.loo`; ``p_loo``: the effective number of parameters, in-sample log predictive
-        density minus ``elpd_loo``; ``elpd(cell)``: of one item in the cell. NaN for a cell without items.
-
-    Notes
-    -----
-    For one Dirichlet over the cells, log((n_ij - 1 + a_ij) / (N - 1 + A)); for separate priors the class share and the
-    row have one such factor each.
-
-    Examples
-    --------
-    >>> import bayescm
-    >>> one = bayescm.loo([[35, 30], [30, 50]])
-    >>> round(float(one.elpd_loo), 2), round(float(one.p_loo), 2)
-    (-200.53, 3.01)
-    """
-    prior = resolved_prior(prior)
-    counts = check_counts(counts)
-    labels = labels_of(counts)
-    base = concentrations(prior, model, labels)
-    names = cell_names(labels)
-    sizes: dict[str, dict[str, int]] = {name: {} for name in ("elpd_loo", "se", "p_loo")} | {"elpd": {CELL: len(names)}}
-    tables = tables_by_matrix(lambda c, _: _left_out(c, base, labels), counts, sizes)
-    return xr.Dataset(tables, coords={CELL: names}).assign_attrs(
-        attributes(model=model, prior=prior, assumptions=assumed(), **positive_class(counts))
-    )
-
-
-def _left_out(counts: NDArray[Any], base: Concentrations, labels: list[Any]) -> dict[str, NDArray[np.float64]]:
-    """Return the tables of :func:`loo` for plain counts (..., K, K)."""
-    counts = validate.count_values("counts", counts)
-    dirichlet.check_proper(dirichlet.posterior(counts, base), labels)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        elpd, lpd = (_log_predictive(counts.astype(np.float64), base, one) for one in (1.0, 0.0))
-        items = counts.sum((-2, -1))
-        summed = np.nansum(counts * elpd, axis=(-2, -1))
-        away = elpd - (summed / items)[..., None, None]
-        variance = np.nansum(counts * away**2, axis=(-2, -1)) / (items - 1)
-        se = np.sqrt(items * variance)
-    p_loo = np.nansum(counts * lpd, axis=(-2, -1)) - summed
-    return {"elpd_loo": summed, "se": se, "p_loo": p_loo, "elpd": elpd}
-
-
-def _log_predictive(n: NDArray[np.float64], base: Concentrations, left_out: float) -> NDArray[np.float64]:
-    """Return the log probability of an item's cell given all items but `left_out` of it; NaN without items."""
-    row = n.sum(-1)
-    total = row.sum(-1)
-    if base.one_dirichlet:
-        p = (n + base.rows - left_out) / (total[..., None, None] + base.rows.sum() - left_out)
-    else:
-        share = (row + base.shares - left_out) / (total[..., None] + base.shares.sum() - left_out)
-        p = share[..., None] * (n + base.rows - left_out) / (row + base.rows.sum(-1) - left_out)[..., None]
-    return np.where(n > 0, np.log(np.where(n > 0, p, 1.0)), np.nan)
 
 
 def predictive(program: Any, posterior: xr.Dataset, seed: int) -> dict[str, xr.Dataset]:

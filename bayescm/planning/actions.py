@@ -29,7 +29,8 @@ from bayescm.data.schema import (
 )
 from bayescm.distributions import dirichlet
 from bayescm.distributions.sample import Draws
-from bayescm.inference.blocks import Posterior, exchanged
+from bayescm.inference.blocks import exchanged
+from bayescm.inference.labelled import Posterior
 from bayescm.inference.read import read
 from bayescm.metrics import Metric, expected_cost, resolve
 from bayescm.models import same_items

@@ -2,17 +2,17 @@
 
 import xarray as xr
 
-from bayescm.data.schema import ACTUAL
+from bayescm.inference.labelled import Posterior
 
 ACTION = "action"
 TWO = 2
 
 
-def two_labels(counts: xr.DataArray) -> None:
+def two_labels(posterior: Posterior) -> None:
     """Refuse matrices of more than two labels."""
-    if counts.sizes[ACTUAL] != TWO:
+    if len(posterior.labels) != TWO:
         raise ValueError(
-            f"`counts` must have two labels here; got {counts.sizes[ACTUAL]}. Merge the classes into two; "
+            f"`counts` must have two labels here; got {len(posterior.labels)}. Merge the classes into two; "
             "bayescm.summary and bayescm.decide take more, with their K shares as `prevalence`."
         )
 

@@ -9,6 +9,7 @@ from bayescm.data.random import Stream, matrix_rng
 from bayescm.distributions import dirichlet
 from bayescm.distributions.beta_binomial import Rate
 from bayescm.distributions.discrete import Discrete, collected, distinct
+from bayescm.inference.blocks import Block
 from bayescm.metrics import Metric, compute
 from bayescm.priors.concentrations import Concentrations
 
@@ -82,10 +83,10 @@ def of_trials(trials: int, a: float, b: float) -> Discrete:
     return Discrete(successes / trials, np.exp(Rate(a, b).log_pmf(successes, float(trials))), 0.0)
 
 
-def drawn(
-    which: Concentrations, totals: NDArray[np.int64], size: int, keep_totals: bool, draws: int, seed: int, index: int
-) -> NDArray[np.int64]:
-    """Return draws of the matrix to come, (draws, K, K)."""
-    rng = matrix_rng(seed, index, Stream.FUTURE)
-    theta = np.moveaxis(dirichlet.draw_theta(which, rng, draws), -1, 0)
-    return dirichlet.replicate_counts(theta, totals, rng, size, keep_totals)
+def drawn(one: Block, totals: NDArray[np.int64], size: int, keep_totals: bool) -> NDArray[np.int64]:
+    """Return a matrix to come for each draw of a posterior, (draws, K, K)."""
+    rng = matrix_rng(one.seed, int(one.index), Stream.FUTURE)
+    thetas = one.theta_blocks()
+    if one.which is not None:
+        thetas = iter([np.moveaxis(dirichlet.draw_theta(one.which, rng, one.n), -1, 0)])
+    return np.concatenate([dirichlet.replicate_counts(theta, totals, rng, size, keep_totals) for theta in thetas])

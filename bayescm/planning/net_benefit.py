@@ -7,15 +7,16 @@ import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
 from bayescm.data import validate
-from bayescm.data.assumptions import assumed
 from bayescm.data.counts import check_counts
 from bayescm.data.inputs import takes_counts, takes_scores
-from bayescm.data.schema import CI_BOUND, MATRIX, METRIC, THRESHOLD, attributes, positive_class
-from bayescm.inference.claims import probability
-from bayescm.inference.summaries import summary
+from bayescm.data.schema import CI_BOUND, MATRIX, METRIC, THRESHOLD, attributes
+from bayescm.inference import claims
+from bayescm.inference.labelled import Posterior
+from bayescm.inference.read import read
+from bayescm.inference.summaries import of_posterior
 from bayescm.metrics import net_benefit
 from bayescm.planning.checks import ACTION, no_dim, two_labels
-from bayescm.priors.concentrations import PrevalenceLike, PriorLike, resolved_prior
+from bayescm.priors.concentrations import PrevalenceLike, PriorLike
 
 ACTIONS = ("classifier", "all positive", "all negative")
 _STATISTICS = {
@@ -34,11 +35,12 @@ def decision_curve(
     thresholds: ArrayLike | None = None,
     *,
     prevalence: PrevalenceLike = None,
-    model: str = "dirichlet_multinomial",
+    model: Any = "dirichlet_multinomial",
     prior: PriorLike | None = None,
     ci_prob: float = 0.95,
     ci_kind: str = "eti",
     random_seed: int | np.random.Generator | None = None,
+    **options: Any,
 ) -> xr.Dataset:
     """Return the net benefit of acting on a classifier's calls against the threshold probability.
 
@@ -47,15 +49,16 @@ def decision_curve(
     counts : xarray.DataArray or array_like
         ``counts(..., actual, predicted)`` of two labels: a classifier as it is, at every threshold probability. With a
         dim ``threshold`` (:func:`bayescm.counts_at_thresholds` of calibrated probabilities) the matrix of a threshold
-        is used at that threshold probability. May be lazy (dask).
+        is used at that threshold probability. May be lazy (dask). Or what else :func:`bayescm.summary` takes: audits,
+        systems on the same items, draws of any model.
     thresholds : array_like of numbers in (0, 1), optional
         Threshold probabilities: how probable a positive must be for one to act. Default: 0.01, 0.02, ..., 0.99; those
         of the counts, if they have any.
-    prevalence, model, prior, ci_prob
+    prevalence, model, prior, ci_prob, **options
         As in :func:`bayescm.summary`.
     ci_kind : {"eti", "hdi"}
     random_seed : int, numpy.random.Generator or None
-        Of draws, which only concentrations below 0.05 need.
+        Of draws, where they are needed: of counts only for concentrations below 0.05.
 
     Returns
     -------
@@ -93,24 +96,27 @@ def decision_curve(
            [ 0.106, -0.058],
            [-0.021, -1.116]])
     """
-    prior = resolved_prior(prior)
-    counts = check_counts(counts)
-    two_labels(counts)
-    no_dim(counts, ACTION)
-    counts = _same_items(counts)
-    at = _thresholds(counts, thresholds)
-    settings: dict[str, Any] = {
-        "model": model, "prior": prior, "prevalence": prevalence, "random_seed": validate.seed(random_seed),
-    }  # fmt: skip
-    options = settings | {"ci_prob": ci_prob, "ci_kind": ci_kind}
-    parts = [(counts, at)]
-    if THRESHOLD in counts.dims:
-        parts = [(counts.isel({THRESHOLD: i}, drop=True), at[i : i + 1]) for i in range(len(at))]
-    acting = xr.concat([_benefits(part, some, options) for part, some in parts], THRESHOLD)
-    useful = xr.concat([_useful(part, some, settings) for part, some in parts], THRESHOLD)
+    data: Any = counts
+    own = isinstance(counts, xr.DataArray) and THRESHOLD in counts.dims
+    if isinstance(counts, xr.DataArray):  # one threshold may have been selected
+        data = _same_items(check_counts(counts)) if own else counts.drop_vars(THRESHOLD, errors="ignore")
+    at = _thresholds(data if own else None, thresholds)
+    parts = [(data, at)]
+    if own:
+        parts = [(data.isel({THRESHOLD: i}, drop=True), at[i : i + 1]) for i in range(len(at))]
+    seed = validate.seed(random_seed)
+    made = [
+        (read(part, model=model, prior=prior, prevalence=prevalence, random_seed=seed, **options), some)
+        for part, some in parts
+    ]
+    posterior, _ = made[0]
+    two_labels(posterior)
+    no_dim(posterior.over, ACTION)
+    acting = xr.concat([_benefits(part, some, ci_prob, ci_kind) for part, some in made], THRESHOLD)
+    useful = xr.concat([_useful(part, some) for part, some in made], THRESHOLD)
     method = acting["method"]
     acting = acting[[*_STATISTICS]]
-    shares = summary(parts[0][0], "prevalence", **options).isel({METRIC: 0}, drop=True)[[*_STATISTICS]]
+    shares = of_posterior(posterior, "prevalence", ci_prob, ci_kind, {}).isel({METRIC: 0}, drop=True)[[*_STATISTICS]]
     t = acting[THRESHOLD]
     everyone = ((shares - t) / (1 - t)).assign(sd=shares["sd"] / (1 - t))
     actions = xr.DataArray(list(ACTIONS), dims=ACTION, name=ACTION)
@@ -121,13 +127,12 @@ def decision_curve(
     found["probability_useful"] = useful["probability"].assign_attrs(long_name="P(useful)")
     found["error"], found["method"] = useful["error"], method
     found[THRESHOLD].attrs = {"long_name": "Threshold probability", "units": "1"}
-    return found.assign_attrs(attributes(**options, assumptions=assumed(prevalence), **positive_class(counts)))
+    settings = {"random_seed": seed} | dict(posterior.settings) | {"ci_prob": ci_prob, "ci_kind": ci_kind}
+    return found.assign_attrs(attributes(**settings))
 
 
 def _same_items(counts: xr.DataArray) -> xr.DataArray:
     """Return counts whose thresholds share their items, which is checked when they are computed."""
-    if THRESHOLD not in counts.dims:
-        return counts.drop_vars(THRESHOLD, errors="ignore")  # where it was selected
     core = [THRESHOLD, *MATRIX]
     lazy = counts if counts.chunks is None else counts.chunk(dict.fromkeys(core, -1))
     checked: xr.DataArray = xr.apply_ufunc(
@@ -146,13 +151,13 @@ def _checked_totals(counts: NDArray[Any]) -> NDArray[np.int64]:
     return values
 
 
-def _thresholds(counts: xr.DataArray, thresholds: ArrayLike | None) -> list[float]:
-    """Return the threshold probabilities that are wanted."""
-    own = THRESHOLD in counts.dims
+def _thresholds(counts: xr.DataArray | None, thresholds: ArrayLike | None) -> list[float]:
+    """Return the threshold probabilities that are wanted, of counts their own."""
+    own = counts is not None
     if own and thresholds is not None:
         raise ValueError("`thresholds` must be left out: the counts have their own; select some of those.")
     if thresholds is None:
-        thresholds = counts[THRESHOLD].values if own else np.arange(1, 100) / 100
+        thresholds = np.arange(1, 100) / 100 if counts is None else counts[THRESHOLD].values
     values = validate.real_numbers("thresholds", np.atleast_1d(validate.array_of("thresholds", thresholds)))
     bad = values[(values <= 0) | (values >= 1) | (1 - values == 1)]
     if len(bad):
@@ -164,13 +169,14 @@ def _thresholds(counts: xr.DataArray, thresholds: ArrayLike | None) -> list[floa
     return [float(value) for value in values]
 
 
-def _benefits(counts: xr.DataArray, at: list[float], options: dict[str, Any]) -> xr.Dataset:
+def _benefits(posterior: Posterior, at: list[float], ci_prob: float, ci_kind: str) -> xr.Dataset:
     """Summarise the net benefit of a classifier at threshold probabilities."""
-    found = summary(counts, [net_benefit(t) for t in at], **options)[[*_STATISTICS, "method"]]
+    found = of_posterior(posterior, [net_benefit(t) for t in at], ci_prob, ci_kind, {})[[*_STATISTICS, "method"]]
     return found.rename({METRIC: THRESHOLD}).assign_coords({THRESHOLD: at})
 
 
-def _useful(counts: xr.DataArray, at: list[float], settings: dict[str, Any]) -> xr.Dataset:
+def _useful(posterior: Posterior, at: list[float]) -> xr.Dataset:
     """Return the probability that a classifier has more net benefit than calling all, or none, positive."""
-    claims = [f"precision > {t!r} and npv > {1.0 - t!r}" for t in at]
-    return probability(counts, claims, **settings).rename(claim=THRESHOLD).assign_coords({THRESHOLD: at})
+    wanted = [f"precision > {t!r} and npv > {1.0 - t!r}" for t in at]
+    found = claims.of_posterior(posterior, wanted, "claims", {})
+    return found.rename(claim=THRESHOLD).assign_coords({THRESHOLD: at})

@@ -8,15 +8,13 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from bayescm.data import validate
-from bayescm.data.counts import check_counts
 from bayescm.data.inputs import takes_counts
 from bayescm.data.schema import CI_BOUND, METRIC
-from bayescm.data.strata import is_audit
-from bayescm.inference.read import read
-from bayescm.inference.summaries import summary
+from bayescm.inference.read import opened
+from bayescm.inference.summaries import of_posterior
 from bayescm.metrics import MetricsLike, resolve
 from bayescm.planning.checks import TWO, no_dim, two_labels
-from bayescm.priors.concentrations import PriorLike, resolved_prior
+from bayescm.priors.concentrations import PriorLike
 
 PREVALENCE = "prevalence"
 
@@ -36,26 +34,27 @@ def at_prevalences(
     metrics: MetricsLike = ("precision", "negative_predictive_value"),
     prevalence: Any = None,
     *,
-    model: str = "dirichlet_multinomial",
+    model: Any = "dirichlet_multinomial",
     prior: PriorLike | None = None,
     ci_prob: float = 0.95,
     ci_kind: str = "eti",
     samples: int = 40_000,
     random_seed: int | np.random.Generator | None = None,
+    **options: Any,
 ) -> xr.Dataset:
     """Summarise metrics as they would be at other prevalences.
 
     Parameters
     ----------
     counts : xarray.DataArray or array_like
-        ``counts(..., actual, predicted)`` of two labels. May be lazy (dask). Or draws of a model, as in
-        :func:`bayescm.summary`.
+        ``counts(..., actual, predicted)`` of two labels. May be lazy (dask). Or what else :func:`bayescm.summary`
+        takes: audits, systems on the same items, draws of any model.
     metrics
         As in :func:`bayescm.summary`.
     prevalence : number, tuple of two numbers, PreliZ Beta, or sequence of these, optional
         A number is a known prevalence, a tuple the two numbers of a Beta, positives first. Default: 61 known ones from
         0.001 to 0.999, in even steps of their logit.
-    model, prior, ci_prob, samples, random_seed
+    model, prior, ci_prob, samples, random_seed, **options
         As in :func:`bayescm.summary`.
     ci_kind : {"eti", "hdi"}
         Equal tails, the default, make the bands of precision and NPV simultaneous.
@@ -98,24 +97,14 @@ def at_prevalences(
     >>> found.prevalence_distribution.values.tolist()
     ['known', 'known', 'Beta(2, 98)']
     """
-    if isinstance(counts, xr.DataTree) or is_audit(counts):
-        if (labels := read(counts).labels)[TWO:]:
-            raise ValueError(f"`counts` must have two labels here; it has {len(labels)}.")
-    else:
-        prior, counts = resolved_prior(prior), check_counts(counts)
-        two_labels(counts)
-        no_dim(counts, PREVALENCE)
-    wanted = _prevalences(prevalence)
-    resolved = resolve(metrics, TWO)
-    options: dict[str, Any] = {
-        "model": model,
-        "prior": prior,
-        "ci_prob": ci_prob,
-        "ci_kind": ci_kind,
-        "samples": samples,
-    }
     seed = validate.seed(random_seed)
-    each = [summary(counts, resolved, prevalence=one, random_seed=seed, **options) for one in wanted]
+    at = opened(counts, model=model, prior=prior, samples=samples, random_seed=seed, **options)
+    now = at(None)
+    two_labels(now)
+    no_dim(now.over, PREVALENCE)
+    wanted, resolved = _prevalences(prevalence), resolve(metrics, TWO)
+    drawn = {"samples": samples, "random_seed": seed}
+    each = [of_posterior(at(one), resolved, ci_prob, ci_kind, drawn) for one in wanted]
     index = xr.DataArray([_mean(one) for one in wanted], dims=PREVALENCE, name=PREVALENCE)
     index.attrs = {"long_name": "Prevalence", "units": "1"}
     found = xr.concat(each, index, combine_attrs="drop_conflicts").transpose(..., PREVALENCE, METRIC, CI_BOUND)
@@ -123,7 +112,7 @@ def at_prevalences(
     together = [known and ci_kind == "eti" and metric.function in _FUNCTIONS for metric in resolved]
     held = {"long_name": "Whether the intervals of all prevalences hold together"}
     found["simultaneous"] = (METRIC, together, held)
-    observed = summary(counts, "prevalence", random_seed=seed, **options)["point"].isel({METRIC: 0}, drop=True)
+    observed = of_posterior(now, "prevalence", ci_prob, ci_kind, drawn)["point"].isel({METRIC: 0}, drop=True)
     observed = observed.drop_vars([name for name in observed.coords if name not in observed.dims])
     found["observed_prevalence"] = observed.assign_attrs({"long_name": "Prevalence of the counts", "units": "1"})
     return found.assign_coords(prevalence_distribution=(PREVALENCE, [_dist(one) for one in wanted]))

@@ -1,7 +1,7 @@
 """replicate(): what a second test would show."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -9,31 +9,27 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayescm.data import validate
-from bayescm.data.assumptions import SECOND_TEST, assumed
-from bayescm.data.counts import check_counts
+from bayescm.data.assumptions import OF_PROGRAM, SECOND_TEST
 from bayescm.data.inputs import takes_counts
 from bayescm.data.schema import (
     CI_BOUND,
-    MATRIX,
     METRIC,
     ONE_CLASS,
     SYSTEM,
     VERSUS,
     attributes,
     interval_coordinate,
-    labels_of,
-    positive_class,
-    tables_by_matrix,
     words_at,
 )
 from bayescm.distributions import dirichlet, exact_distribution
 from bayescm.distributions.discrete import MOST_MATRICES, Discrete
 from bayescm.distributions.protocol import holds
-from bayescm.distributions.sample import share_error
+from bayescm.inference.blocks import Block, Part
 from bayescm.inference.claims import read_claim
+from bayescm.inference.read import read
 from bayescm.metrics import Metric, MetricsLike, compute, coordinates, joined, of_one_class, per_label, resolve
 from bayescm.planning.future import Lattice, drawn, of_draws, of_trials
-from bayescm.priors.concentrations import Concentrations, PrevalenceLike, PriorLike, concentrations, resolved_prior
+from bayescm.priors.concentrations import Concentrations, PrevalenceLike, PriorLike
 
 Array = NDArray[np.float64]
 
@@ -65,14 +61,11 @@ class _Plan:
 
     metrics: tuple[Metric, ...]
     labels: tuple[Any, ...]
-    claims: dict[str, list[tuple[Metric, str, float]]]
-    prior: Concentrations
-    prevalence: PrevalenceLike
+    claims: dict[str, list[Part]]
+    fixed: bool
     size: int | None
     ci_prob: float
     ci_kind: str
-    draws: int
-    seed: int
     compared: bool
     one_class: bool
     """Whether the counts are k of n, which has no other class than that of the items."""
@@ -83,17 +76,27 @@ class _One:
     """The predictions of one matrix; its distributions, which are large, only if they are compared."""
 
     statistics: list[dict[str, float]]
+    errors: list[float]
+    """Monte Carlo standard errors of the means."""
     exact: list[bool]
-    claims: list[tuple[float, bool]]
+    claims: list[tuple[float, float]]
     dists: list[Discrete]
+    drawn: list[Array]
+    """Values of systems that one draw of a model goes for."""
 
     @classmethod
-    def of(cls, dists: list[tuple[Discrete, bool]], claims: list[tuple[float, bool]], plan: _Plan) -> "_One":
-        """Summarise distributions of which it is said whether they are exact."""
-        return cls(
-            [dist.statistics(plan.ci_prob, plan.ci_kind) for dist, _ in dists], [known for _, known in dists], claims,
-            [dist for dist, _ in dists] if plan.compared else [],
-        )  # fmt: skip
+    def of(
+        cls, dists: list[Discrete], errors: list[float | None], claims: list[tuple[float, float]], plan: _Plan,
+        n: int = 1, drawn: Sequence[Array] = (),
+    ) -> "_One":  # fmt: skip
+        """Summarise distributions; those with an error at least so large, not None, are known by n draws."""
+        statistics = [dist.statistics(plan.ci_prob, plan.ci_kind) for dist in dists]
+        least = [
+            0.0 if error is None else float(np.maximum(error, one["sd"] / np.sqrt(n)))
+            for error, one in zip(errors, statistics, strict=True)
+        ]
+        exact = [error is None for error in errors]
+        return cls(statistics, least, exact, claims, dists if plan.compared else [], list(drawn))
 
 
 @takes_counts
@@ -103,28 +106,30 @@ def replicate(
     *,
     n_items: int | None = None,
     claims: str | Sequence[str] | None = None,
-    model: str = "dirichlet_multinomial",
+    model: Any = "dirichlet_multinomial",
     prior: PriorLike | None = None,
     prevalence: PrevalenceLike = None,
     ci_prob: float = 0.95,
     ci_kind: str = "eti",
     samples: int = 100_000,
     random_seed: int | np.random.Generator | None = None,
+    **options: Any,
 ) -> xr.Dataset:
     """Return what a second test of the same classifier would show.
 
     Parameters
     ----------
     counts : xarray.DataArray or array_like
-        ``counts(..., actual, predicted)``. May be lazy (dask).
+        ``counts(..., actual, predicted)``. May be lazy (dask). Or what else :func:`bayescm.summary` takes: audits,
+        systems on the same items, draws of any model, all answered by draws.
     metrics
         As in :func:`bayescm.summary`.
     n_items : int, optional
-        Items of the second test. Default: as many as the first had.
+        Items of the second test. Default: as many as the first had, of an audit as many as were checked.
     claims : str or sequence of str, optional
         Such as ``"mcc > 0"`` or ``"recall > .8 and precision > .7"``, see :func:`bayescm.probability`; here ``>=`` and
         ``>`` differ. About the values that the second test shows, computed from its counts as they are.
-    model, prior, prevalence
+    model, prior, prevalence, **options
         As in :func:`bayescm.summary`. With ``prevalence="fixed"`` the second test has the same class totals (or
         multiples of the smallest numbers with these shares).
     ci_prob, ci_kind
@@ -142,7 +147,8 @@ def replicate(
         are defined, ``undefined`` (probability of 0/0), ``mcse_mean`` and ``method`` ("exact" or "draws"). With claims,
         ``probability(..., claim)`` and its ``mcse_probability``; a test that leaves a metric undefined doesn't meet a
         claim about it. With a dim ``system`` also ``probability_larger(..., metric, system, versus)``, the probability
-        that the first shows the larger value in independent second tests, and ``ties``; of draws their Monte Carlo
+        that the first shows the larger value in independent second tests (after the same draw of a model), and
+        ``ties``; of draws their Monte Carlo
         standard errors are at most 1/(2 sqrt(samples)).
 
     Notes
@@ -169,74 +175,76 @@ def replicate(
     >>> float(found.probability_larger.sel(system="A", versus="B").item())  # doctest: +ELLIPSIS
     0.7915...
     """
-    prior = resolved_prior(prior)
-    matrices = check_counts(counts)
-    batch = [str(dim) for dim in matrices.dims if dim not in MATRIX]
-    _check_names(matrices, batch)
+    seed = validate.seed(random_seed)
+    posterior = read(
+        counts, model=model, prior=prior, prevalence=prevalence, samples=samples, random_seed=seed, **options
+    )
+    over = posterior.over
+    compared = SYSTEM in over.dims
+    _check_names(over)
+    fixed = isinstance(posterior.settings.get("prevalence"), str)
     plan = _plan(
-        labels_of(matrices), metrics, claims, model, prior, prevalence, n_items, ci_prob, ci_kind, samples, random_seed,
-        SYSTEM in batch, ONE_CLASS in matrices.attrs,
-    )  # fmt: skip
-    core = (SYSTEM, *MATRIX) if plan.compared else MATRIX
-    tables = tables_by_matrix(lambda c, i: _predicted(c, i, plan), matrices, _sizes(matrices, plan), core=core)
-    attrs = attributes(
-        size=n_items, claims=claims, model=model, prior=prior, prevalence=prevalence, ci_prob=ci_prob, ci_kind=ci_kind,
-        samples=plan.draws, random_seed=plan.seed, assumptions=assumed(prevalence, SECOND_TEST),
-        **positive_class(matrices),
-    )  # fmt: skip
-    return _dataset(tables, matrices, plan).assign_attrs(attrs)
+        list(posterior.labels), metrics, claims, fixed, n_items, ci_prob, ci_kind, compared, ONE_CLASS in over.attrs
+    )
+    beside = posterior.beside(SYSTEM) if compared else posterior
+    tables = beside.tables(lambda block: _predicted(block, plan), _sizes(over.sizes.get(SYSTEM), plan))
+    settings = {"samples": samples, "random_seed": seed} | dict(posterior.settings)
+    settings |= {"size": n_items, "claims": claims, "ci_prob": plan.ci_prob, "ci_kind": plan.ci_kind}
+    *more, error = settings.get("assumptions", OF_PROGRAM).split("; ")
+    settings["assumptions"] = "; ".join((*more, SECOND_TEST, error))
+    return _dataset(tables, over, plan).assign_attrs(attributes(**settings))
 
 
-def _sizes(matrices: xr.DataArray, plan: _Plan) -> dict[str, dict[str, int]]:
+def _sizes(systems: int | None, plan: _Plan) -> dict[str, dict[str, int]]:
     """Return the dims of the tables of all predictions."""
     k = len(plan.labels)
     width = sum(k if per_label(metric, k) else 1 for metric in plan.metrics)
-    of_system = {SYSTEM: matrices.sizes[SYSTEM]} if plan.compared else {}
+    of_system = {} if systems is None else {SYSTEM: systems}
     sizes = dict.fromkeys((*_STATISTICS, "exact"), of_system | {METRIC: width})
     sizes["interval"] = of_system | {METRIC: width, CI_BOUND: 2}
     if plan.claims:
-        sizes |= dict.fromkeys(("probability", "mcse_probability"), of_system | {CLAIM: len(plan.claims)})
-    if plan.compared:
-        sizes |= dict.fromkeys(_PAIRS, {METRIC: width} | of_system | {VERSUS: matrices.sizes[SYSTEM]})
+        sizes |= dict.fromkeys(_CLAIMED, of_system | {CLAIM: len(plan.claims)})
+    if systems is not None:
+        sizes |= dict.fromkeys(_PAIRS, {METRIC: width} | of_system | {VERSUS: systems})
     return sizes
 
 
-def _predicted(counts: NDArray[Any], index: NDArray[np.int64], plan: _Plan) -> dict[str, Array]:
-    """Return the tables for plain counts (..., [system,] K, K)."""
-    counts = validate.count_values("counts", counts)
-    batch = counts.shape[:-2]
-    numbers = np.broadcast_to(index, batch) if not plan.compared else index[..., None] * batch[-1] + range(batch[-1])
-    posterior = dirichlet.posterior(counts, plan.prior, plan.prevalence)
-    dirichlet.check_proper(posterior, plan.labels)
-    places = list(np.ndindex(*batch))
-    totals = [counts[at].sum(-1).tolist() for at in places]
-    alike = sorted(range(len(places)), key=lambda i: (sum(totals[i]), totals[i]))  # those of a size follow each other
+def _predicted(block: Block, plan: _Plan) -> dict[str, Array]:
+    """Return the tables of a block, whose last dim is the system where systems are compared."""
+    block.check(())
+    singles, seen = list(block.singles()), block.seen().reshape(-1, block.k, block.k)
+    totals = [one.sum(-1).tolist() for one in seen]
+    alike = sorted(range(len(singles)), key=lambda i: (sum(totals[i]), totals[i]))  # those of a size follow each other
     lattices: Lattices = {}
-    made = {
-        i: _predict(counts[at := places[i]], dirichlet.single(posterior, at), plan, int(numbers[at]), lattices)
-        for i in alike
-    }
-    found = [made[i] for i in range(len(places))]
-    points = compute(plan.metrics, dirichlet.plug_in(counts, posterior, plan.prevalence))
-    tables = _statistics(found, joined(plan.metrics, points, len(plan.labels)), plan)
+    joint = plan.compared and block.which is None and not all(map(block.independent, plan.metrics))
+    made = {i: _predict(singles[i], seen[i], plan, lattices, joint=joint) for i in alike}
+    found = [made[i] for i in range(len(singles))]
+    tables = _statistics(found, joined(plan.metrics, block.points(plan.metrics), block.k))
     if plan.claims:
-        tables |= _claimed(found, batch, plan)
-    return tables | (_pairs(np.array(found, object).reshape(batch)) if plan.compared else {})
+        pairs = np.reshape([one.claims for one in found], (*block.shape, len(plan.claims), 2))
+        tables |= dict(zip(_CLAIMED, np.moveaxis(pairs, -1, 0), strict=True))
+    return tables | (_pairs(_array(found, block.shape)) if plan.compared else {})
 
 
-def _check_names(matrices: xr.DataArray, batch: list[str]) -> None:
+def _array(values: Sequence[Any], shape: tuple[int, ...]) -> NDArray[Any]:
+    """Return an array of objects."""
+    made = np.empty(len(values), object)
+    made[:] = values
+    return made.reshape(shape)
+
+
+def _check_names(over: xr.DataArray) -> None:
     """Refuse dims whose names the result keeps, and systems that can't be told apart."""
-    taken = [dim for dim in batch if dim in (CLAIM, VERSUS)]
+    taken = [dim for dim in over.dims if dim in (CLAIM, VERSUS)]
     if taken:
         raise ValueError(f"`counts` can't have a dim {taken[0]!r} here: the result keeps that name. Rename it.")
-    if SYSTEM in batch and SYSTEM in matrices.coords:
-        validate.unique("system", matrices[SYSTEM].values.tolist())
+    if SYSTEM in over.dims and SYSTEM in over.coords:
+        validate.unique("system", over[SYSTEM].values.tolist())
 
 
 def _plan(
-    labels: list[Any], metrics: MetricsLike, claims: Any, model: str, prior: PriorLike, prevalence: PrevalenceLike,
-    size: int | None, ci_prob: float, ci_kind: str, draws: int, random_seed: Any, compared: bool,
-    one_class: bool,
+    labels: list[Any], metrics: MetricsLike, claims: Any, fixed: bool, size: int | None, ci_prob: float, ci_kind: str,
+    compared: bool, one_class: bool,
 ) -> _Plan:  # fmt: skip
     """Check the arguments."""
     wanted = [] if claims is None else list(claims) if isinstance(claims, list | tuple) else [claims]
@@ -245,17 +253,16 @@ def _plan(
     validate.unique("claims", wanted)
     plan = _Plan(
         tuple(resolve(metrics, len(labels))), tuple(labels), {claim: _claim(claim, len(labels)) for claim in wanted},
-        concentrations(prior, model, labels), prevalence,
-        None if size is None else validate.positive_integer("n_items", size), validate.number("ci_prob", ci_prob, 0, 1),
-        validate.choice("ci_kind", ci_kind, ("eti", "hdi")), validate.draws(draws),
-        validate.seed(random_seed), compared, one_class,
+        fixed, None if size is None else validate.positive_integer("n_items", size),
+        validate.number("ci_prob", ci_prob, 0, 1),
+        validate.choice("ci_kind", ci_kind, ("eti", "hdi")), compared, one_class,
     )  # fmt: skip
     if (plan.size or 0) > validate.MAX_COUNT:
         raise ValueError(f"`n_items` must not exceed {validate.MAX_COUNT:,}; got {plan.size:,}.")
     return plan
 
 
-def _claim(claim: str, n_labels: int) -> list[tuple[Metric, str, float]]:
+def _claim(claim: str, n_labels: int) -> list[Part]:
     """Read a claim: metrics, signs (strict or not) and values."""
     found = read_claim(claim, n_labels)
     several = [metric.name for metric, _, _ in found if per_label(metric, n_labels)]
@@ -264,40 +271,64 @@ def _claim(claim: str, n_labels: int) -> list[tuple[Metric, str, float]]:
     return found
 
 
-def _predict(counts: NDArray[np.int64], which: Concentrations, plan: _Plan, index: int, lattices: Lattices) -> _One:
+def _predict(one: Block, seen: Array, plan: _Plan, lattices: Lattices, *, joint: bool) -> _One:
     """Return the distributions of the metrics, and the probabilities of the claims, for one matrix."""
-    totals = counts.sum(-1)
-    size = int(counts.sum()) if plan.size is None else plan.size
-    if size == 0:
+    items = seen.sum()
+    if plan.size is None and not items > 0:
         raise ValueError("`n_items` must be given for a matrix without items; it has none to repeat.")
-    fixed = isinstance(plan.prevalence, str) or plan.one_class
+    size = int(items) if plan.size is None else plan.size
+    totals = np.nan_to_num(seen.sum(-1)).astype(np.int64)
+    fixed = plan.fixed or plan.one_class
     kept = np.array([0, size]) if plan.one_class else dirichlet.fixed_totals(totals, size) if fixed else totals
     lattice = Lattice(size, int(kept[1]) if fixed else None)
-    if len(plan.labels) == 2 and lattice.matrices() <= MOST_MATRICES:
+    if one.which is not None and one.k == 2 and lattice.matrices() <= MOST_MATRICES:
         if (size, lattice.positives) not in lattices:
             lattices.clear()  # one at a time: they are large
         lattice = lattices.setdefault((size, lattice.positives), lattice)
-        weights = lattice.weights(which)
-        claims = [(float(weights[_meets(claim, lattice.matrix)].sum()), True) for claim in plan.claims.values()]
-        return _One.of([(lattice.dist(metric, weights), True) for metric in plan.metrics], claims, plan)
-    exact = [_of_trials(metric, which, kept, size, fixed) for metric in plan.metrics]
-    alone = [
-        _of_trials(claim[0][0], which, kept, size, fixed) if len(claim) == 1 else None for claim in plan.claims.values()
-    ]
-    matrices = np.empty((plan.draws, 2, 2), np.int64)
-    if None in exact or None in alone:
-        matrices = drawn(which, totals, size, fixed, plan.draws, plan.seed, index)
-    dists: list[tuple[Discrete, bool]] = []
-    for metric, dist in zip(plan.metrics, exact, strict=True):
-        columns: Any = [] if dist is not None else compute([metric], matrices)[0].reshape(plan.draws, -1).T
-        dists += [(of_draws(column), False) for column in columns] if dist is None else [(dist, True)]
-    met = [
-        (float(_meets(claim, matrices).mean()), False)
-        if dist is None
-        else (float(dist.probability[holds(dist.values, *claim[0][1:])].sum()), True)
-        for claim, dist in zip(plan.claims.values(), alone, strict=True)
-    ]
-    return _One.of(dists, met, plan)
+        weights = lattice.weights(one.which)
+        claims = [(float(weights[_meets(claim, lattice.matrix)].sum()), 0.0) for claim in plan.claims.values()]
+        dists = [lattice.dist(metric, weights) for metric in plan.metrics]
+        return _One.of(dists, [None] * len(dists), claims, plan)
+    found = _by_trials(one, totals, kept, size, fixed, plan)
+    return found if joint else replace(found, drawn=[])
+
+
+def _by_trials(
+    one: Block, totals: NDArray[np.int64], kept: NDArray[np.int64], size: int, fixed: bool, plan: _Plan
+) -> _One:
+    """Predict proportions of a fixed number of trials exactly, all else by draws."""
+
+    def exact(metric: Metric) -> Discrete | None:
+        return None if one.which is None else _of_trials(metric, one.which, kept, size, fixed)
+
+    dists = [exact(metric) for metric in plan.metrics]
+    alone = [exact(claim[0][0]) if len(claim) == 1 else None for claim in plan.claims.values()]
+    matrices = np.empty((one.n, one.k, one.k), np.int64)
+    if None in dists or None in alone:
+        matrices = drawn(one, totals, size, fixed)
+    found: list[Discrete] = []
+    errors: list[float | None] = []
+    values: list[Array] = []
+    for metric, dist in zip(plan.metrics, dists, strict=True):
+        columns = [] if dist is not None else list(compute([metric], matrices)[0].reshape(one.n, -1).T)
+        found += [of_draws(column) for column in columns] if dist is None else [dist]
+        errors += [_error(one, column) for column in columns] if dist is None else [None]
+        values += columns
+    claims = []
+    for dist, claim in zip(alone, plan.claims.values(), strict=True):
+        if dist is None:
+            held = one.wrap(_meets(claim, matrices).astype(np.float64)).side(0.5, ">")
+            claims.append((float(held.probability), float(held.mcse)))
+        else:
+            claims.append((float(dist.probability[holds(dist.values, *claim[0][1:])].sum()), 0.0))
+    return _One.of(found, errors, claims, plan, one.n, values)
+
+
+def _error(one: Block, values: Array) -> float:
+    """Return what the Monte Carlo standard error of the mean is at least, where draws depend on one another."""
+    if one.which is not None or np.isnan(values).any():
+        return 0.0
+    return float(one.wrap(values).statistics(0.5, "eti")["mcse_mean"])
 
 
 def _of_trials(
@@ -325,23 +356,16 @@ def _meets(claim: list[tuple[Metric, str, float]], matrices: NDArray[np.int64]) 
     return np.asarray(np.all(parts, axis=0))
 
 
-def _statistics(found: list[_One], points: Array, plan: _Plan) -> dict[str, Array]:
+def _statistics(found: list[_One], points: Array) -> dict[str, Array]:
     """Return the statistics of all matrices, as tables like `points`."""
-    exact = np.reshape([one.exact for one in found], points.shape)
 
     def column(name: str) -> Array:
         return np.reshape([[values[name] for values in one.statistics] for one in found], points.shape)
 
     tables = {name: column(name) for name in ("mean", "median", "sd", "undefined")} | {"point": points}
-    tables["mcse_mean"] = np.where(exact, 0.0, tables["sd"] / np.sqrt(plan.draws))
-    return tables | {"exact": exact, "interval": np.stack([column("lower"), column("upper")], -1)}
-
-
-def _claimed(found: list[_One], batch: tuple[int, ...], plan: _Plan) -> dict[str, Array]:
-    """Return the probabilities of the claims, and their Monte Carlo errors."""
-    shape = (*batch, len(plan.claims))
-    p, exact = (np.reshape([[pair[i] for pair in one.claims] for one in found], shape) for i in (0, 1))
-    return {"probability": p, "mcse_probability": np.where(exact > 0, 0.0, share_error(p, plan.draws))}
+    tables["mcse_mean"] = np.reshape([one.errors for one in found], points.shape)
+    tables["exact"] = np.reshape([one.exact for one in found], points.shape)
+    return tables | {"interval": np.stack([column("lower"), column("upper")], -1)}
 
 
 def _pairs(found: NDArray[Any]) -> dict[str, Array]:
@@ -351,30 +375,32 @@ def _pairs(found: NDArray[Any]) -> dict[str, Array]:
     values = np.empty((2, *batch, metrics, systems, systems))
     for at in np.ndindex(*batch, metrics, systems, systems):
         *place, metric, first, second = at
-        dists = [found[(*place, system)].dists[metric] for system in (first, second)]
-        values[(slice(None), *at)] = dists[0].compare(dists[1])
+        one, other = (found[(*place, system)] for system in (first, second))
+        if one.drawn and first != second:
+            held = [holds(one.drawn[metric] - other.drawn[metric], sign, 0.0) for sign in (">", ">=", "<")]
+            values[(slice(None), *at)] = held[0].mean(), (held[1] & ~held[0]).mean()
+        else:
+            values[(slice(None), *at)] = one.dists[metric].compare(other.dists[metric])
     return dict(zip(_PAIRS, values, strict=True))
 
 
-def _dataset(tables: dict[str, xr.DataArray], matrices: xr.DataArray, plan: _Plan) -> xr.Dataset:
+def _dataset(tables: dict[str, xr.DataArray], over: xr.DataArray, plan: _Plan) -> xr.Dataset:
     """Give the tables their names."""
     words = _STATISTICS | (_CLAIMED if plan.claims else {}) | (_PAIRS if plan.compared else {})
-    template = matrices.isel(dict.fromkeys(MATRIX, 0), drop=True)
     of_systems = [name for name, table in tables.items() if SYSTEM in table.dims and VERSUS not in table.dims]
-    tables = tables | {name: tables[name].transpose(*template.dims, ...) for name in of_systems}
+    tables = tables | {name: tables[name].transpose(*over.dims, ...) for name in of_systems}
     variables: dict[str, Any] = {
         name: tables[name].assign_attrs(long_name=text, units="1") for name, text in words.items()
     }
     variables["interval"] = tables["interval"].assign_attrs(long_name="Predictive")
     variables["method"] = words_at(tables["exact"], ("draws", "exact"))
     coords: dict[Any, Any] = {
-        **template.coords,
+        **over.coords,
         **coordinates(plan.metrics, plan.labels),
         CI_BOUND: interval_coordinate(plan.ci_prob, plan.ci_kind),
     }
     if plan.claims:
         coords[CLAIM] = list(plan.claims)
     if plan.compared:
-        n = matrices.sizes[SYSTEM]
-        coords[VERSUS] = matrices[SYSTEM].values if SYSTEM in matrices.coords else np.arange(n)
+        coords[VERSUS] = over[SYSTEM].values if SYSTEM in over.coords else np.arange(over.sizes[SYSTEM])
     return xr.Dataset(variables, coords=coords)

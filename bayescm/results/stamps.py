@@ -7,7 +7,7 @@ changed by accident, not what was forged.
 
 import hashlib
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any, cast
 
@@ -19,6 +19,8 @@ from bayescm.results.views import View, main_variable, view_of
 
 STAMP = "stamp"
 """The attr: digests of the rows, or one of all where there are many."""
+DRAWS_STAMP = "draws_stamp"
+"""The attr of a closed form's draws: the digest of them and of the counts."""
 _BYTES = 4  # of a digest: of 1,000 rows one is met by chance in 1 of 4 million changes
 _MOST_ROWS = 1000  # digests of 9 characters each; an attribute of a netCDF file can hold 64,000
 
@@ -51,6 +53,17 @@ def is_stamped(data: xr.Dataset) -> bool:
 def unchanged(view: View, data: xr.Dataset) -> bool:
     """Say whether a stamped result, or a selection of its rows, has the numbers that it was stamped with."""
     return set(_digests(view, data)) <= set(str(data.attrs[STAMP]).split())
+
+
+def digest(groups: Mapping[str, xr.Dataset]) -> str:
+    """Return the digest of the numbers of groups, and of the labels that they go with."""
+    made = hashlib.blake2b(digest_size=2 * _BYTES)
+    for group in groups.values():
+        for name, variable in sorted(group.variables.items(), key=lambda item: str(item[0])):
+            values = variable.values
+            made.update(f"{name}{variable.dims}{values.shape}".encode())
+            made.update(np.ascontiguousarray(values).data if values.dtype.kind in "fi" else _plain(values.ravel()))
+    return made.hexdigest()
 
 
 def _digests(view: View, data: xr.Dataset) -> list[str]:

@@ -343,8 +343,9 @@ def test_cells_of_the_row_model():
     assert cells["mean"].values[1, 1] == pytest.approx(27 / 28)
     empty = bayescm.cell_summary([[0, 0], [0, 26]], ci_kind="hdi")
     assert empty.ci_kind.values.tolist() == [["eti", "eti"], ["hdi", "hdi"]]
-    with pytest.raises(ValueError, match="only its rows"):
-        bayescm.cell_summary([[6, 2], [0, 26]], model="three_binomial", normalize="all")
+    whole = bayescm.cell_summary([[6, 2], [0, 26]], model="three_binomial", normalize="all", random_seed=1)
+    drawn = bayescm.posterior([[6, 2], [0, 26]], model="three_binomial", draws=10_000, random_seed=2).posterior.theta
+    assert (abs(whole["mean"] - drawn.mean(("chain", "draw"))) < 7 * whole["mcse_mean"]).all()
 
 
 def test_two_threads_agree_with_one():
