@@ -155,8 +155,7 @@ def of_tree(tree: xr.DataTree, prevalence: PrevalenceLike, seed: int) -> Alike:
             "pm.Deterministic('theta', ..., dims=('actual', 'predicted'))."
         )
     averaged = [dim for dim in (tree.attrs.get(AVERAGED),) if dim in group["theta"].dims]
-    last = [dim for dim in (SYSTEM,) if dim in group["theta"].dims]
-    theta = group["theta"].transpose(CHAIN, DRAW, ..., *last, *averaged, *MATRIX)
+    theta = group["theta"].transpose(CHAIN, DRAW, ..., *averaged, *MATRIX)
     batch = theta.dims[2 : -2 - len(averaged)]
     off = np.abs(theta.sum(MATRIX).values - 1.0)
     if (theta.values < 0.0).any() or np.nanmax(off, initial=0.0) > _OFF:

@@ -137,7 +137,7 @@ def test_what_is_no_posterior_of_cells_is_refused():
         bayescm.summary(tree(rates / rates.sum(-1, keepdims=True)))
     with pytest.raises(ValueError, match="`design` is the model's"):
         bayescm.compare_systems(tree(chains(2, (2,)), batch=("system",)), design="independent")
-    with pytest.raises(ValueError, match="`design` and `n_items` are the model's"):
+    with pytest.raises(ValueError, match="`design` is the model's"):
         bayescm.leaderboard(tree(chains(2, (2,)), batch=("system",)), design="paired")
     with pytest.raises(ValueError, match="`prevalence`='fixed' is for counts"):
         bayescm.summary(tree(chains()), prevalence="fixed")
@@ -187,9 +187,9 @@ def test_a_board_of_draws_counts_their_ranks():
 
 def test_one_model_of_all_systems_pulls_them_together():
     more = {"chains": 2, "draws": 500, "tune": 500, "progressbar": False, "random_seed": 1}
-    with pytest.warns(UserWarning, match="NUTS"):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # NUTS may want more draws
         found = bayescm.compare_systems(SYSTEMS, "mcc", model="hierarchical", **more)
-    with pytest.warns(UserWarning, match="NUTS"):
         board = bayescm.leaderboard(SYSTEMS, metric="mcc", model="hierarchical", **more)
     apart = bayescm.compare_systems(SYSTEMS, "mcc", design="independent")
     assert (np.abs(found["summary"]["mean"]) < np.abs(apart["summary"]["mean"])).all()
