@@ -15,7 +15,7 @@ from bayescm.comparison.field import INDEPENDENT, Field, audited, independent, o
 from bayescm.data import strata, validate
 from bayescm.data.answers import of_accuracies
 from bayescm.data.assumptions import CHECKED, ITEMS, OF_AUDIT, ONE_KIND, OWN_ITEMS, SAME_ITEMS, assumed, of_runs
-from bayescm.data.inputs import takes_systems
+from bayescm.data.inputs import takes_board
 from bayescm.data.random import Stream, matrix_rng
 from bayescm.data.schema import SYSTEM, attributes, positive_class
 from bayescm.distributions import Beta, Integral, Linear
@@ -39,7 +39,7 @@ _LEARN = 5  # systems from which a prior is learnt by default
 
 
 @stamped
-@takes_systems
+@takes_board
 def leaderboard(
     counts: Any,
     *,
