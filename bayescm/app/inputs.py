@@ -162,8 +162,10 @@ def sheet(content: bytes) -> str:
             with zipfile.ZipFile(io.BytesIO(content)) as parts:
                 if sum(part.file_size for part in parts.infolist()) > MOST_UNPACKED:
                     raise TooMuch("bytes of an unpacked spreadsheet", MOST_UNPACKED)
-        except zipfile.BadZipFile as error:
-            raise FieldError("table", f"This is not an .xlsx file that can be read: {error}.") from None
+        except FieldError:
+            raise
+        except Exception as error:  # whatever it is that was sent
+            raise FieldError("table", f"This is not an .xlsx file that can be read: {str(error)[:200]}.") from None
         rows = texts.cells_of_sheet(io.BytesIO(content), "the sheet", MOST_ROWS + 1)
     written = io.StringIO()
     csv.writer(written, delimiter="\t", lineterminator="\n").writerows(row for _, row in rows)

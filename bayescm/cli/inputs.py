@@ -42,11 +42,10 @@ def counts_of(arguments: argparse.Namespace) -> "xr.DataArray":
     evidence = _read(arguments, COUNTS, by=arguments.by)
     if evidence.kind == "scores":
         return bayescm.counts_at_thresholds(evidence, thresholds=[arguments.threshold]).isel(threshold=0)
-    if evidence.kind == "answers to the same items":
-        return matrices_of(evidence.data)
-    if evidence.kind != "counts":
+    counts = None if evidence.kind.startswith("right") else matrices_of(evidence.data)
+    if counts is None:
         raise ValueError(f"{arguments.file} has {evidence.kind}, and this takes matrices; see bayescm leaderboard.")
-    return evidence.data
+    return counts
 
 
 def systems_of(arguments: argparse.Namespace, *, published: bool = False) -> Any:

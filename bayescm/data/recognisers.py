@@ -119,9 +119,10 @@ def understood(given: Given) -> Evidence | None:
 
 def _passes(given: Given) -> xr.Dataset | None:
     """Read how many of an item's runs passed."""
-    data, runs, table = given.data, given.options.get("runs"), given.table
+    data, runs = given.data, given.options.get("runs")
     if runs is None or not are_passes(data):
         return None
+    table = given.table
     if table is not None and table.get(SYSTEM) is not None and table.get(ITEM) is not None:
         return frames.of_long(table, runs, None)
     if table is not None and not isinstance(data, Mapping):
@@ -166,7 +167,8 @@ def _k_of_n(given: Given) -> xr.Dataset | None:
         if not all(isinstance(one, int | np.integer) for one in (k, n)) or not 0 <= k <= n:
             refuse_numbers(k, n)
         return published({"correct": k, "wrong": n - k}, None).isel({SYSTEM: 0})
-    if not pairs or not all(isinstance(one, tuple) and len(one) == 2 and 1 < one[1] >= one[0] >= 0 for one in pairs):
+    whole = [one for one in pairs if isinstance(one, tuple) and len(one) == 2 and all(isinstance(n, int) for n in one)]
+    if not pairs or len(whole) < len(pairs) or not all(1 < of >= passed >= 0 for passed, of in whole):
         return None  # (1, 0) may be the answers to two items
     passed, of = np.array(pairs).T
     return published({"correct": passed, "wrong": of - passed}, [str(name) for name in given.data])
@@ -184,10 +186,13 @@ def _scores(given: Given) -> xr.Dataset | None:
     elif given.about is not None or not has_fractions(score):
         return None
     checked = check_scores(true, score, labels, pos_label)
-    values, dims, coords = checked.score, (checked.dim, ITEM), {LABEL: checked.labels}
-    values, dims = (values[0], (ITEM,)) if checked.systems is None else (values, dims)
-    coords |= {} if checked.systems is None else {checked.dim: checked.systems}
-    return xr.Dataset({ACTUAL: (ITEM, checked.labels[checked.positive.astype(int)]), "score": (dims, values)}, coords)
+    made = xr.Dataset(
+        {ACTUAL: (ITEM, checked.labels[checked.positive.astype(int)]), "score": ((checked.dim, ITEM), checked.score)},
+        coords={LABEL: checked.labels},
+    )
+    return (
+        made.isel({checked.dim: 0}) if checked.systems is None else made.assign_coords({checked.dim: checked.systems})
+    )
 
 
 def _labels(given: Given) -> xr.DataArray | None:
@@ -339,7 +344,7 @@ def _marks(given: Given) -> xr.Dataset | None:
             return None
         matrix = values.ndim != 2 or not values.size or (not given.several and values.shape[0] == values.shape[1])
         right = None if matrix else as_right(values.ravel().tolist())
-        columns = [] if right is None else np.reshape(right, values.shape).T
+        columns: Any = [] if right is None else np.reshape(right, values.shape).T
         marks = {f"system_{i + 1}": column for i, column in enumerate(columns)}
     typed = table is None or not (table.square or table.source)
     if marks and given.about == SYSTEMS and (table is None or table.source is None):
@@ -364,6 +369,8 @@ def _square(given: Given) -> xr.DataArray | None:
 _SEVERAL = (SYSTEMS, BOARD)
 _LABELS = "labels pos_label"
 RECOGNISERS = (
+    Recogniser("results of cross-validation", _counted(of_cv_results)),
+    Recogniser("a classification report", _counted(of_report)),
     Recogniser("numbers of passes", _passes, "runs system item correct"),
     Recogniser("audits by system", _audits),
     Recogniser("an xarray object", _labelled),
@@ -371,8 +378,6 @@ RECOGNISERS = (
     Recogniser("labels and scores", _scores, f"{_LABELS} actual score", (None,)),
     Recogniser("actual and predicted labels", _labels, _LABELS, (None, COUNTS)),
     Recogniser("the truth and answers of systems", _answers, _LABELS, (None, *_SEVERAL)),
-    Recogniser("results of cross-validation", _counted(of_cv_results)),
-    Recogniser("a classification report", _counted(of_report)),
     Recogniser("numbers of right and wrong answers", _published, "by system"),
     Recogniser("cells by name", _cells, "by system"),
     Recogniser("accuracies by system", _accuracies, "n_items by system"),
