@@ -60,7 +60,8 @@ class Given:
     @cached_property
     def by_name(self) -> Mapping[str, Any]:
         """What was given by name, by the names in small letters; nothing of anything but a mapping."""
-        named = self.data if isinstance(self.data, Mapping) else {}
+        known = isinstance(self.data, Mapping) and not isinstance(self.data, xr.Dataset | xr.DataTree)
+        named = self.data if known else {}
         return {str(name).strip().casefold(): value for name, value in named.items()}
 
     @cached_property
@@ -228,7 +229,7 @@ def _counted(reader: Callable[[Any], Any]) -> Callable[[Given], Any]:
     """Return a recogniser of mappings, frames and text."""
 
     def read_counted(given: Given) -> Any:
-        known = isinstance(given.data, str | Mapping) or hasattr(given.data, "columns")
+        known = isinstance(given.data, str) or bool(given.by_name) or hasattr(given.data, "columns")
         return reader(given.data) if known and given.second is None else None
 
     return read_counted
