@@ -23,6 +23,7 @@ from .data.eval_logs import from_lm_eval as from_lm_eval
 from .data.items import margins as margins
 from .data.items import paired_counts as paired_counts
 from .data.items import predictions as predictions
+from .data.reading import read as read
 from .data.strata import audited as audited
 from .data.tables import from_table as from_table
 from .data.thresholds import counts_at_thresholds as counts_at_thresholds

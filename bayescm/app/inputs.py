@@ -7,11 +7,14 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-import numpy as np
-
+import bayescm
 from bayescm.data import counts as data_counts
+from bayescm.data import texts
 from bayescm.data.crosstabs import side
-from bayescm.data.schema import ACTUAL
+from bayescm.data.evidence import Evidence
+from bayescm.data.frames import looks_square
+from bayescm.data.recognisers import COUNTS
+from bayescm.data.schema import ACTUAL, SYSTEM
 
 CELLS = ("tp", "fn", "fp", "tn")
 MOST_ROWS, MOST_CLASSES, MOST_LISTED = 50_000, 50, 1000
@@ -48,6 +51,8 @@ def about(field: str) -> Iterator[None]:
     """Let an error of the library belong to a field."""
     try:
         yield
+    except FieldError:
+        raise
     except (ValueError, TypeError) as error:
         raise FieldError(field, str(error)) from None
 
@@ -109,125 +114,59 @@ def prevalence(form: Mapping[str, Any]) -> str | float | tuple[float, ...] | Non
 def counts(form: Mapping[str, Any]) -> tuple[Any, str]:
     """Return a confusion matrix, and the Python that makes it: of a table if there is one, else of four cells."""
     if text(form, "table"):
-        data, code = table(form)
-        _of_items(data)
-        return data, code
+        evidence, code = table(form, COUNTS)
+        with about("table"):
+            return data_counts.one_matrix(evidence.data), code
     cells: dict[str, Any] = {name: whole(form, name) for name in CELLS}
     return data_counts.from_cells(**cells), f"bayescm.from_cells({', '.join(f'{k}={v}' for k, v in cells.items())})"
 
 
-def table(form: Mapping[str, Any]) -> tuple[Any, str]:
-    """Return a pasted table as a square array of numbers, or as a data frame; and the Python that makes it."""
-    import pandas as pd
-
-    rows = _rows(text(form, "table"))
-    if len(rows) == len(rows[0]) and all(_NUMBER.fullmatch(cell) for row in rows for cell in row):
-        few(len(rows), MOST_CLASSES, "classes")
-        square = [[_typed(cell) for cell in row] for row in rows]
-        return np.array(square), repr(square)
-    header, *body = rows
-    if not body:
+def table(form: Mapping[str, Any], question: str | None, **columns: str) -> tuple[Evidence, str]:
+    """Return what a pasted table holds, for a question, with these columns; and the Python that reads it."""
+    text(form, "table")
+    pasted = str(form.get("table", "")).strip(" \r\n")
+    lines = [line for line in pasted.splitlines() if line.strip()]
+    if not lines:
+        raise FieldError("table", "Paste a table, or drop a CSV file here.")
+    few(len(lines), MOST_ROWS, "lines")
+    if not texts.is_pasted(pasted):  # so that it is never the path of a file
         raise FieldError("table", "The table has one line only; paste its header and its rows.")
-    twice = [name for i, name in enumerate(header) if name in header[:i]]
-    if twice:
-        raise FieldError("table", f"Two columns are called {twice[0]!r}; every column needs a name of its own.")
-    columns = {name: _column([row[i] for row in body]) for i, name in enumerate(header)}
-    code = f"pd.DataFrame({columns!r})" if len(body) <= MOST_CLASSES else "pd.read_csv('your-file.csv')"
-    frame = pd.DataFrame(columns)
-    first, *others = header
-    if (
-        len(others) == len(body)
-        and all(frame[name].dtype.kind in "iu" for name in others)
-        and (first == "" or set(others) == set(map(str, frame[first])))
-    ):
-        few(len(body), MOST_CLASSES, "classes")
-        return frame.set_index(first), f"{code}.set_index({first!r})"
-    return frame, code
+    with about("table"):
+        _check_size(texts.read_text(pasted), columns.get("by", SYSTEM), question)
+        options = ", ".join(
+            [*([f"columns={columns}"] if columns else []), *([f"about={question!r}"] if question else [])]
+        )
+        code = f"bayescm.read({pasted if len(lines) <= MOST_CLASSES else 'your-file.csv'!r}, {options})"
+        return bayescm.read(pasted, about=question, columns=columns), code
 
 
-def named(form: Mapping[str, Any]) -> tuple[Any, str]:
-    """Return a pasted table whose columns have names."""
-    data, code = table(form)
-    if isinstance(data, np.ndarray):
-        raise FieldError("table", "Give the columns a first line with their names, such as system,tp,fn,fp,tn.")
-    return data, code
-
-
-def systems(form: Mapping[str, Any], by: str = "system") -> tuple[Any, str]:
-    """Return a pasted table of systems or folds, a row for each or for each item; or a column for each."""
-    frame, code = named(form)
-    several = frame.shape[1] - 1 if _of_items(frame) else len(frame)
-    few(frame[by].nunique() if by in frame else several, MOST_SYSTEMS, f"{by}s")
-    return frame, code
-
-
-def _of_items(data: Any) -> bool:
-    """Say whether a table has a row per item; its classes must not be too many."""
-    square = isinstance(data, np.ndarray) or data.index.name is not None
-    if square or not any(side(name) == ACTUAL for name in data):
-        return False
-    few(len(set().union(*(data[name] for name in data if name not in _NO_LABELS))), MOST_CLASSES, "classes")
-    return True
-
-
-def column(frame: Any, name: str, kinds: str = "biufOU") -> Any:
-    """Return a column of a table by its name."""
-    if name not in frame:
-        raise FieldError("table", f"There is no column {name!r}; the first line has {', '.join(map(str, frame))}.")
-    values = frame[name].to_numpy()
-    if values.dtype.kind not in kinds:
-        raise FieldError("table", f"The column {name!r} must hold numbers; it has {str(values[0])[:40]!r}.")
-    return values
+def _check_size(frame: Any, by: str, question: str | None) -> None:
+    """Refuse tables of too many classes, systems or columns."""
+    few(frame.shape[1], MOST_SYSTEMS + 2, "columns")
+    items = any(side(name) == ACTUAL for name in frame) and not looks_square(frame)
+    if items:
+        few(len(set().union(*(frame[name] for name in frame if name not in _NO_LABELS))), MOST_CLASSES, "classes")
+    elif question == COUNTS and by == SYSTEM:
+        few(len(frame), MOST_CLASSES, "classes")
+    if question != COUNTS or by != SYSTEM:
+        several = frame.shape[1] - 1 if items else len(frame)
+        few(frame[by].nunique() if by in frame else several, MOST_SYSTEMS, f"{by}s")
 
 
 def sheet(content: bytes) -> str:
     """Return the first sheet of an .xlsx file as text between tabs, which is what a spreadsheet would copy."""
     import zipfile
 
-    import pandas as pd
-
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as parts:
-            if sum(part.file_size for part in parts.infolist()) > MOST_UNPACKED:
-                raise TooMuch("bytes of an unpacked spreadsheet", MOST_UNPACKED)
-        cells = pd.read_excel(io.BytesIO(content), header=None, dtype=object, nrows=MOST_ROWS + 1)
-    except FieldError:
-        raise
-    except ImportError:
-        raise FieldError("table", "Reading .xlsx needs openpyxl: install it, or save the sheet as CSV.") from None
-    except Exception as error:  # of a zip file, of its XML, ...
-        raise FieldError("table", f"This is not an .xlsx file that can be read: {str(error)[:200]}.") from None
+    with about("table"):
+        try:
+            with zipfile.ZipFile(io.BytesIO(content)) as parts:
+                if sum(part.file_size for part in parts.infolist()) > MOST_UNPACKED:
+                    raise TooMuch("bytes of an unpacked spreadsheet", MOST_UNPACKED)
+        except FieldError:
+            raise
+        except Exception as error:  # whatever it is that was sent
+            raise FieldError("table", f"This is not an .xlsx file that can be read: {str(error)[:200]}.") from None
+        rows = texts.cells_of_sheet(io.BytesIO(content), "the sheet", MOST_ROWS + 1)
     written = io.StringIO()
-    cells.dropna(how="all").to_csv(written, sep="\t", header=False, index=False, float_format="%.15g")
+    csv.writer(written, delimiter="\t", lineterminator="\n").writerows(row for _, row in rows)
     return written.getvalue()
-
-
-def _rows(pasted: str) -> list[list[str]]:
-    """Return the cells of a pasted table: between tabs, as spreadsheets have them, or semicolons, commas, spaces."""
-    lines = [line for line in pasted.splitlines() if line.strip()]
-    if not lines:
-        raise FieldError("table", "Paste a table, or drop a CSV file here.")
-    few(len(lines), MOST_ROWS, "lines")
-    divider = next((mark for mark in "\t;," if mark in lines[0]), " ")
-    try:
-        rows = list(csv.reader(io.StringIO("\n".join(lines)), delimiter=divider, skipinitialspace=True, strict=True))
-    except csv.Error as error:
-        raise FieldError("table", f"This is not a table that can be read: {error}.") from None
-    rows = [[cell.strip() for cell in row] for row in rows]
-    if {len(rows[0]) + 1} == {len(row) for row in rows[1:]}:
-        rows[0].insert(0, "")  # the empty corner of a square table, which is lost where text is stripped
-    for line, row in enumerate(rows, start=1):
-        if len(row) != len(rows[0]):
-            raise FieldError("table", f"Line {line} has {len(row)} cells, the first line {len(rows[0])}.")
-    few(len(rows[0]), MOST_SYSTEMS + 2, "columns")
-    return rows
-
-
-def _typed(cell: str) -> int | float:
-    """Return a number, whole if it is written so."""
-    return int(cell) if re.fullmatch(r"[+-]?\d{1,18}", cell) else float(cell)
-
-
-def _column(cells: list[str]) -> list[Any]:
-    """Return a column as numbers if all cells are, else as text."""
-    return [_typed(cell) for cell in cells] if all(_NUMBER.fullmatch(cell) for cell in cells) else cells

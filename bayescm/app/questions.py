@@ -5,14 +5,12 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import xarray as xr
 
 import bayescm
 from bayescm.app import inputs
 from bayescm.app.answers import Form, Found, Records, call, model_of, rows_of, words_of
 from bayescm.app.scores import curves, folds
-from bayescm.data.counts import one_matrix
-from bayescm.data.inputs import takes_counts
+from bayescm.data.recognisers import BOARD, SYSTEMS
 from bayescm.results import Answer, writing
 from bayescm.results.summaries import of_summary
 
@@ -22,16 +20,9 @@ _SAMPLES, _LEAST_SAMPLES, _MOST_CELLS = 100_000, 10_000, 4_000_000
 _NO_INDEX = ("method", "mcse_mean", "mcse_lower", "mcse_upper")
 
 
-@takes_counts
-def _matrix(data: Any) -> xr.DataArray:
-    """Return one matrix."""
-    return one_matrix(data)
-
-
 def summary(form: Form) -> Found:
     """Say how uncertain every metric is."""
-    data, code = inputs.counts(form)
-    counts = _matrix(data)
+    counts, code = inputs.counts(form)
     options = model_of(form) | {"prevalence": inputs.prevalence(form), "random_seed": 0}
     metrics = inputs.listed(form, "metrics", "") or None
     found = bayescm.summary(counts, metrics, **options)
@@ -55,12 +46,11 @@ def _metrics(rows: Records) -> list[str]:
 
 def region(form: Form) -> Found:
     """Say where recall and precision, or both rates, may lie together."""
-    data, code = inputs.counts(form)
+    counts, code = inputs.counts(form)
     options: dict[str, Any] = {
         "space": inputs.text(form, "space", "pr"),
         "method": inputs.text(form, "method", "wilks"),
     }
-    counts = _matrix(data)
     surface = bayescm.region(counts, **options)
     level = inputs.number(form, "ci_prob", "0.95")
     outline = bayescm.regions.area(surface, levels=[level])
@@ -84,7 +74,7 @@ def region(form: Form) -> Found:
 
 def compare(form: Form) -> Found:
     """Say whether one system is better than another."""
-    data, code = inputs.systems(form)
+    data, code = inputs.table(form, SYSTEMS)
     metric = inputs.text(form, "metric", "accuracy")
     options = model_of(form) | {"rope": inputs.number(form, "rope", "0"), "random_seed": 0}
     tree = bayescm.compare_systems(data, metric, **options)
@@ -101,7 +91,7 @@ def compare(form: Form) -> Found:
 
 def leaderboard(form: Form) -> Found:
     """Say which rank each system may have."""
-    data, code = inputs.systems(form)
+    data, code = inputs.table(form, BOARD)
     metric = inputs.text(form, "metric", "accuracy")
     options: dict[str, Any] = {"ci_prob": inputs.number(form, "ci_prob", "0.95"), "random_seed": 0}
     board = bayescm.leaderboard(data, metric=metric, **options).sortby("expected_rank")
@@ -152,8 +142,7 @@ def _plain(write: str, first_digits: str, x: float, _: int) -> str:
 
 def prevalences(form: Form) -> Found:
     """Say what the predictive values are where the prevalence is another."""
-    data, code = inputs.counts(form)
-    counts = _matrix(data)
+    counts, code = inputs.counts(form)
     options = model_of(form, kind=False) | {"ci_kind": "eti"}
     at = inputs.numbers(form, "at", "1%, 2%, 5%, 10%, 20%, 50%")
     metrics = ["precision", "negative_predictive_value"]
@@ -185,8 +174,7 @@ def prevalences(form: Form) -> Found:
 
 def replicate(form: Form) -> Found:
     """Say what a second test would show."""
-    data, code = inputs.counts(form)
-    counts = _matrix(data)
+    counts, code = inputs.counts(form)
     metrics = inputs.listed(form, "metrics", "recall specificity precision accuracy mcc")
     n_items = inputs.whole(form, "n_items") if inputs.text(form, "n_items") else None
     claim = inputs.text(form, "claim")

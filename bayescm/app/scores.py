@@ -2,12 +2,11 @@
 
 from typing import Any
 
-import xarray as xr
-
 import bayescm
 from bayescm.app import inputs
 from bayescm.app.answers import Form, Found, call, of_draws, words_of
 from bayescm.data import validate
+from bayescm.data.recognisers import COUNTS
 from bayescm.results import writing
 
 _DRAWS = 250  # of each of four chains
@@ -22,8 +21,7 @@ _FORMULAS = [
 
 def curves(form: Form) -> Found:
     """Say what scores tell: areas, the best threshold, and the curve with its band."""
-    frame, code = inputs.named(form)
-    y_true, y_score = inputs.column(frame, "actual"), inputs.column(frame, "score", "iuf")
+    scores, code = inputs.table(form, None, actual="actual", score="score")
     metric = inputs.text(form, "metric", "f1")
     level = inputs.number(form, "ci_prob", "0.95")
     space = validate.choice("space", inputs.text(form, "space", "roc"), ("roc", "pr"))
@@ -31,7 +29,7 @@ def curves(form: Form) -> Found:
         best = bayescm.metrics.resolve([metric], 2)[0].name
     options: dict[str, Any] = {"draws": _DRAWS, "random_seed": 0}
     over: dict[str, Any] = {"over": "threshold", "metrics": [metric], "points": _POINTS} | options
-    tree = bayescm.curve_posterior(y_true, y_score, **over)
+    tree = bayescm.curve_posterior(scores, **over)
     drawn = tree["posterior"].to_dataset()
     rows = of_draws(drawn, [*_READ, "best_threshold", "best_value"], level)
     positive = int(tree["observed_data"]["positive"].sum())
@@ -40,14 +38,14 @@ def curves(form: Form) -> Found:
     called = best.replace("_", " ")
     said.append(f"{called} is best at the threshold {chosen:.4g}, where it is expected to fall short of the best by "
                 f"{float(drawn['regret'].mean()):.2g}")  # fmt: skip
-    sentence = f"The {'; the '.join(said[:2])}; {said[2]}. From {positive:,} positive and {len(y_true) - positive:,} "
-    sentence += "negative items."
-    written = call("curve_posterior", code, over, first="data['actual'], data['score']")
-    written += f"plain = bayescm.curve_posterior(data['actual'], data['score'], draws={_DRAWS}, random_seed=0)\n"
+    negative = scores.data.sizes["item"] - positive
+    sentence = f"The {'; the '.join(said[:2])}; {said[2]}. From {positive:,} positive and {negative:,} negative items."
+    written = call("curve_posterior", code, over)
+    written += f"plain = bayescm.curve_posterior(data, draws={_DRAWS}, random_seed=0)\n"
     written += f"bayescm.plot_curve(bayescm.curve_band(plain, space={space!r}, ci_prob={level}))\n"
 
     def draw(ax: Any) -> Any:
-        plain = bayescm.curve_posterior(y_true, y_score, **options)
+        plain = bayescm.curve_posterior(scores, **options)
         return bayescm.plot_curve(bayescm.curve_band(plain, space=space, ci_prob=level), ax=ax)
 
     words = _FORMULAS + words_of(bayescm.curve_posterior, [metric])
@@ -60,8 +58,8 @@ def _stated(row: Any, level: float) -> str:
 
 def folds(form: Form) -> Found:
     """Say how good the models of a cross-validation are."""
-    frame, code = inputs.systems(form, "fold")
-    counts, made = _counts(frame)
+    evidence, code = inputs.table(form, COUNTS, by="fold")
+    counts = evidence.data
     metrics = inputs.listed(form, "metrics", "recall specificity precision accuracy mcc")
     options: dict[str, Any] = {
         "model": "kfold",
@@ -83,7 +81,7 @@ def folds(form: Form) -> Found:
     sentence = f"Over {counts.sizes['fold']} folds {str(first['metric']).replace('_', ' ')} is {_stated(first, level)}."
     sentence += f" This is {tree.attrs['target'].split(';')[0]}."
     settings = options | {"metrics": metrics, "random_seed": 0}
-    written = call("posterior", f"{code}\nfolds = {made}", settings, first="folds")
+    written = call("posterior", code, settings)
     assumed = f"Assumes: {tree.attrs['assumptions']}.\nAbout {tree.attrs['target']}."
     return Found(
         sentence, rows, assumed, written, tree, draw, (7.0, 1.5 + 0.12 * (4 + counts.sizes["fold"]) * len(rows)),
@@ -94,18 +92,3 @@ def folds(form: Form) -> Found:
 def _of_metric(quantity: str, class_label: Any = None, **numbers: Any) -> dict[str, Any]:
     """Return a row with the class in the name of the metric, as all tables have it."""
     return {"metric": quantity if class_label is None else f"{quantity}[{class_label}]", **numbers}
-
-
-def _counts(frame: Any) -> tuple[xr.DataArray, str]:
-    """Return the matrix of every fold, and the Python that makes it."""
-    names = inputs.column(frame, "fold")
-    if "tp" not in frame:
-        inputs.column(frame, "actual")
-        inputs.column(frame, "predicted")
-        n = "n" if "n" in frame else None
-        return bayescm.from_table(frame, n=n, by="fold"), f"bayescm.from_table(data, n={n!r}, by='fold')"
-    cells = {name: inputs.column(frame, name, "iu") for name in inputs.CELLS}
-    written = ", ".join(f"{name}=data[{name!r}]" for name in cells)
-    with inputs.about("table"):
-        counts = bayescm.from_cells(**cells, dims="fold")
-    return counts.assign_coords(fold=names), f"bayescm.from_cells({written}, dims='fold')"

@@ -5,12 +5,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import bayescm
-from bayescm.cli import files
-from bayescm.cli.inputs import counts_of, no_empty_cell, pos_label, require
+from bayescm.cli.inputs import counts_of, pos_label
 from bayescm.cli.options import add_command, add_labels, costs_of, metric_list, number_or_word, refuse
 from bayescm.cli.output import add_outputs, called, ends, finite, positive, print_assumptions, print_records
 from bayescm.cli.saving import with_draws, written
-from bayescm.data import strata
+from bayescm.data import strata, texts
 from bayescm.data.schema import ALIAS, METRIC
 from bayescm.results.plans import allocation, of_allocation, of_label_values, value_of_labels
 from bayescm.results.summaries import of_summary
@@ -124,21 +123,21 @@ def _of_table(arguments: argparse.Namespace) -> "xr.DataArray":
     import pandas as pd
 
     refuse(arguments, ["side"], "is for a square matrix, with --totals; leave it out")
-    frame = files.read(arguments.file)
+    frame = texts.read_text(arguments.file)
     names = [arguments.predicted, *(name for name in (arguments.stratum, arguments.count) if name)]
     for name in (arguments.actual, arguments.predicted):
         if name not in frame:
-            require(frame, arguments.file, [name])
-    require(frame, arguments.file, names)
+            texts.require(frame, arguments.file, [name])
+    texts.require(frame, arguments.file, names)
     seen = (frame[arguments.actual] != "").to_numpy()
     if not seen.any():
         raise ValueError(f"column {arguments.actual!r} is empty in every row; wanted is the truth of some items.")
-    true, verdict = files.labels(frame[arguments.actual][seen], frame[arguments.predicted])
+    true, verdict = texts.labels(frame[arguments.actual][seen], frame[arguments.predicted])
     actual = pd.Series([None] * len(frame), dtype=object)
     actual[seen] = true.tolist()
     columns = {arguments.actual: actual, arguments.predicted: verdict}
-    columns |= {arguments.stratum: files.labels(frame[arguments.stratum])[0]} if arguments.stratum else {}
-    columns |= {arguments.count: files.numbers(frame, arguments.count)} if arguments.count else {}
+    columns |= {arguments.stratum: texts.labels(frame[arguments.stratum])[0]} if arguments.stratum else {}
+    columns |= {arguments.count: texts.numbers(frame, arguments.count)} if arguments.count else {}
     checked = argparse.Namespace(**vars(arguments))
     label = pos_label(frame[seen], checked) if arguments.pos_label is not None else None
     return bayescm.audited(
@@ -150,8 +149,8 @@ def _of_table(arguments: argparse.Namespace) -> "xr.DataArray":
 def _of_matrix(arguments: argparse.Namespace) -> "xr.DataArray":
     """Take a square matrix of checked items, and the totals in its order."""
     refuse(arguments, ["stratum", "count"], "is for a table of items; leave it out, or leave out --totals")
-    frame = files.read(arguments.file)
-    no_empty_cell(frame, list(frame.columns))
+    frame = texts.read_text(arguments.file)
+    texts.require(frame, arguments.file, frame.columns)
     given = [word.rpartition("=") for word in arguments.totals.split(",")]
     try:
         values = [int(text) if text.strip().isdecimal() else float(text) for _, _, text in given]

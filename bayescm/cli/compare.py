@@ -7,15 +7,14 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import bayescm
-from bayescm.cli import files
-from bayescm.cli.files import read
-from bayescm.cli.inputs import pos_label, require
+from bayescm.cli.inputs import pos_label
 from bayescm.cli.inputs import systems_of as read_systems
 from bayescm.cli.options import add_command, add_model, add_systems, metric_list, model_of, refuse
 from bayescm.cli.output import add_outputs, ends, finite, named, positive, print_assumptions, print_records
 from bayescm.cli.saving import written
 from bayescm.cli.understood import matrices_of, print_counts
 from bayescm.cli.understood import records as understood
+from bayescm.data import texts
 from bayescm.results.names import of_metric
 from bayescm.results.systems import of_differences
 from bayescm.results.writing import bounds, each
@@ -193,10 +192,10 @@ def _same_items(arguments: argparse.Namespace, settings: dict[str, Any]) -> "dic
             "--score must name two different columns at least, one per system; or one column with --by, of independent "
             "samples."
         )
-    frame = read(arguments.file)
-    require(frame, arguments.file, [arguments.actual, *arguments.score])
-    (true,), label = files.labels(frame[arguments.actual]), pos_label(frame, arguments)
-    scores = {name: files.numbers(frame, name) for name in arguments.score}
+    frame = texts.read_text(arguments.file)
+    texts.require(frame, arguments.file, [arguments.actual, *arguments.score])
+    (true,), label = texts.labels(frame[arguments.actual]), pos_label(frame, arguments)
+    scores = {name: texts.numbers(frame, name) for name in arguments.score}
     return {
         f"{a} - {b}": bayescm.auc_difference(true, {a: scores[a], b: scores[b]}, pos_label=label, **settings)
         for a, b in combinations(scores, 2)
@@ -207,10 +206,10 @@ def _samples(arguments: argparse.Namespace, settings: dict[str, Any]) -> "dict[s
     """Return what is known of every pair of samples, which ``--by`` tells apart."""
     if len(arguments.score) != 1:
         raise ValueError("--by compares samples by one column of scores; give one --score.")
-    frame = read(arguments.file)
-    require(frame, arguments.file, [arguments.actual, arguments.by, *arguments.score])
-    true, sample = (files.labels(frame[name])[0] for name in (arguments.actual, arguments.by))
-    score = files.numbers(frame, arguments.score[0])
+    frame = texts.read_text(arguments.file)
+    texts.require(frame, arguments.file, [arguments.actual, arguments.by, *arguments.score])
+    true, sample = (texts.labels(frame[name])[0] for name in (arguments.actual, arguments.by))
+    score = texts.numbers(frame, arguments.score[0])
     names = list(dict.fromkeys(sample.tolist()))
     if len(names) < 2:
         raise ValueError(f"--by must tell two samples apart at least; {arguments.by!r} has only {names[0]!r}.")

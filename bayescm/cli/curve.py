@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import bayescm
-from bayescm.cli import files, region, reliability
-from bayescm.cli.files import read
-from bayescm.cli.inputs import pos_label, require
+from bayescm.cli import region, reliability
+from bayescm.cli.inputs import pos_label
 from bayescm.cli.options import add_command, add_labels, metric_list, number_or_word, prevalence, refuse
 from bayescm.cli.output import add_outputs, finite, positive, print_assumptions, print_records
 from bayescm.cli.saving import written
-from bayescm.data import validate
+from bayescm.data import texts, validate
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -126,20 +125,20 @@ def _numbers(arguments: argparse.Namespace, name: str, size: int | None = None) 
 
 def _items(arguments: argparse.Namespace) -> tuple[dict[str, Any], Any]:
     """Return the actual labels and scores that the library takes, and the column of groups."""
-    frame = read(arguments.file)
+    frame = texts.read_text(arguments.file)
     columns = arguments.score or ["score"]
     validate.unique("--score", columns)
     if arguments.group == "system" and len(columns) > 1:
         raise ValueError("--group can't be called 'system' where there are several of --score; rename the column.")
     wanted = [arguments.actual, *columns, *([arguments.group] if arguments.group else [])]
-    require(frame, arguments.file, wanted)
-    scores = {name: files.numbers(frame, name) for name in columns}
+    texts.require(frame, arguments.file, wanted)
+    scores = {name: texts.numbers(frame, name) for name in columns}
     score = scores[columns[0]] if len(columns) == 1 else scores
     items = {
-        "y_true": files.labels(frame[arguments.actual])[0], "y_score": score, "pos_label": pos_label(frame, arguments),
+        "y_true": texts.labels(frame[arguments.actual])[0], "y_score": score, "pos_label": pos_label(frame, arguments),
         "direction": arguments.direction,
     }  # fmt: skip
-    return items, files.labels(frame[arguments.group])[0] if arguments.group else None
+    return items, texts.labels(frame[arguments.group])[0] if arguments.group else None
 
 
 def _posterior(arguments: argparse.Namespace) -> None:

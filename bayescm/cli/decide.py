@@ -4,7 +4,6 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 import bayescm
-from bayescm.cli.files import read
 from bayescm.cli.inputs import at_thresholds, counts_of
 from bayescm.cli.options import add_command, add_counts, add_model, costs_of, model_of, numbers, refuse
 from bayescm.cli.output import add_outputs, console, ends, finite, positive, print_assumptions, print_records
@@ -73,7 +72,7 @@ def _benefit(arguments: argparse.Namespace, options: dict[str, Any]) -> "tuple[x
     refuse(arguments, ["threshold"], "is one of --thresholds here; leave it out")
     if len(arguments.file) != 1:
         raise ValueError("--score is a column of a CSV file; give one file.")
-    counts = at_thresholds(read(arguments.file[0]), arguments, at)
+    counts = at_thresholds(arguments.file[0], arguments, at)
     return counts, bayescm.decision_curve(counts, **options)
 
 

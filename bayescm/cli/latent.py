@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import bayescm
-from bayescm.cli import files
-from bayescm.cli.inputs import pos_label, require
+from bayescm.cli.inputs import pos_label
 from bayescm.cli.options import add_command, numbers, refuse
 from bayescm.cli.output import add_outputs, ends, finite, print_assumptions, print_records
 from bayescm.cli.saving import written
+from bayescm.data import texts
 from bayescm.distributions.sample import Draws
 from bayescm.results.writing import each
 
@@ -86,10 +86,10 @@ def _of_answers(arguments: argparse.Namespace) -> "xr.DataArray":
         raise ValueError(
             "give one CSV file, and --tests, the columns with the answers; or two numbers: positives of n."
         )
-    frame, tests = files.read(arguments.file[0]), [name.strip() for name in arguments.tests.split(",")]
-    require(frame, arguments.file[0], [*tests, *([arguments.by] if arguments.by else [])])
+    frame, tests = texts.read_text(arguments.file[0]), [name.strip() for name in arguments.tests.split(",")]
+    texts.require(frame, arguments.file[0], [*tests, *([arguments.by] if arguments.by else [])])
     positive = pos_label(frame, argparse.Namespace(actual=tests[0], predicted=tests, pos_label=arguments.pos_label))
-    answers = files.labels(*(frame[name] for name in tests))
+    answers = texts.labels(*(frame[name] for name in tests))
     where = frame[arguments.by].to_numpy() if arguments.by else np.full(len(frame), "all")
     labels = bayescm.confusion_matrix(np.concatenate(answers), np.concatenate(answers), pos_label=positive)["actual"]
     parts = []

@@ -5,7 +5,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import bayescm
-from bayescm.cli.files import read
 from bayescm.cli.inputs import at_thresholds, counts_of
 from bayescm.cli.options import add_command, add_counts, number_or_word, numbers
 from bayescm.cli.output import add_outputs, ends, plain, positive, print_assumptions, print_records
@@ -85,13 +84,12 @@ def _region(arguments: argparse.Namespace) -> None:
 
 def of_curve(arguments: argparse.Namespace) -> None:
     """Carry out ``bayescm curve --band regions``."""
-    frame = read(arguments.file)
-    counts = at_thresholds(frame, arguments, None)
+    counts = at_thresholds(arguments.file, arguments, None)
     settings, levels = _settings(arguments), numbers("--levels", arguments.levels)
     band = bayescm.band(counts, space=arguments.space, levels=levels, grid=arguments.grid, **settings)
     marked = None
     if arguments.mark:
-        chosen = at_thresholds(frame, arguments, arguments.mark)
+        chosen = at_thresholds(arguments.file, arguments, arguments.mark)
         marked = bayescm.region(chosen, space=arguments.space, levels=levels, **settings)
     areas = bayescm.regions.area(band)
     records = [

@@ -15,7 +15,7 @@ from bayescm.comparison.field import Field, one_number
 from bayescm.data import validate
 from bayescm.data.answers import of_accuracies
 from bayescm.data.assumptions import ONE_KIND
-from bayescm.data.inputs import takes_systems
+from bayescm.data.inputs import takes_board
 from bayescm.data.random import Stream, matrix_rng
 from bayescm.data.schema import ONE_CLASS, SYSTEM, attributes, positive_class
 from bayescm.distributions import Beta, Distribution
@@ -37,7 +37,7 @@ _LEARN = 5  # systems from which a prior is learnt by default
 
 
 @stamped
-@takes_systems
+@takes_board
 def leaderboard(
     counts: Any,
     *,

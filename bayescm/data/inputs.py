@@ -1,19 +1,21 @@
-"""The door: what people give first becomes counts, or answers to the same items, where it has one meaning only."""
+"""The door to every question: what people give first is read, in as many places as it takes."""
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
 from bayescm.data import validate
-from bayescm.data.answers import read_passes, read_systems, right_and_wrong
-from bayescm.data.counts import confusion_matrix, from_cells
-from bayescm.data.items import predictions
+from bayescm.data.answers import refuse_numbers
+from bayescm.data.counts import from_cells
+from bayescm.data.evidence import Evidence
 from bayescm.data.options import explained, reading
-from bayescm.data.readings import is_list, is_matrix, is_number, read_counts
-from bayescm.data.schema import CELLS_OF_TWO, ITEM, ONE_CLASS, SYSTEM
+from bayescm.data.recognisers import BOARD, COUNTS, K_OF_N, SYSTEMS, Given, understood
+from bayescm.data.schema import CELLS_OF_TWO, ITEM, ONE_CLASS, PREDICTED, RUN, SYSTEM
+from bayescm.data.shapes import are_answers, are_labels, are_passes, has_fractions, is_list, is_matrix, is_number
 from bayescm.data.thresholds import counts_at_thresholds
 
 _OF_LABELS = ("labels", "pos_label")
@@ -23,35 +25,85 @@ _OF_ANSWERS = dict.fromkeys(("accuracy", "acc"), ("accuracy", "recall")) | dict.
 """What right and wrong answers have, as it is called, and the rate of the one class that it is."""
 
 
-def takes_counts[**P, R](function: Callable[P, R]) -> Callable[P, R]:
-    """Let a function that takes counts take what makes them, too.
+@dataclass(frozen=True)
+class Door:
+    """Let a function take all that can be read in place of its first argument; options it doesn't have are explained.
 
-    Two arrays of labels, ``f(y_true, y_pred, ...)`` with `labels` and `pos_label`; k of n, ``f(45, 50)``; right and
-    wrong answers, ``{"correct": [...], "wrong": [...]}``; and all that :func:`read_counts` reads. Options that the
-    function doesn't have are explained.
+    Attributes
+    ----------
+    about : {"counts", "systems", "board"}
+        What the function asks about.
+    runs : bool
+        Whether it takes several runs of an item that are no systems.
     """
-    known, first = explained(function), next(iter(inspect.signature(function).parameters))
 
-    def read(given: tuple[Any, ...], options: dict[str, Any]) -> tuple[Any, ...]:
-        given = _in_place(given, options, first, "y_pred")
-        if not given and set(CELLS_OF_TWO) <= set(options):
-            given = (from_cells(**_taken(options, CELLS_OF_TWO)),)
-        if function.__name__ == "summary" and _takes_passes(given, options):
-            given = _accuracy(function, read_passes(given[0], options.pop("runs")), given, options)
-        elif len(given) > 1 and _are_labels(given[0], given[1]):
-            given = (confusion_matrix(given[0], given[1], **_taken(options, _OF_LABELS)), *given[2:])
-        elif len(given) > 1 and all(map(is_number, given[:2])):
-            given = _proportion(function, given, options)
-        elif given and (answers := right_and_wrong(given[0])) is not None:
-            given = _accuracy(function, _of_one_class(answers), given, options)
-        elif given and isinstance(given[0], xr.Dataset) and ONE_CLASS in given[0].attrs:
-            given = _accuracy(function, given[0], given, options)
-        elif given:
-            given = (read_counts(given[0]), *given[1:])
-        known(options)
-        return given
+    about: str = COUNTS
+    runs: bool = False
 
-    return reading(read)(function)
+    def __call__[**P, R](self, function: Callable[P, R]) -> Callable[P, R]:
+        """Return the function as all see it, which reads first."""
+        known, own = explained(function), list(inspect.signature(function).parameters)
+
+        def read(given: tuple[Any, ...], options: dict[str, Any]) -> tuple[Any, ...]:
+            given = _in_place(given, options, own[0], "y_pred")
+            if not given and set(CELLS_OF_TWO) <= set(options):
+                given = (_taken(options, CELLS_OF_TWO),)
+            if given:
+                given = self._read(_gathered(given, options, own) if self.about != COUNTS else given, options, own)
+            if given and isinstance(given[0], Evidence):
+                given = self._fitted(function, given, options)
+            known(options)
+            return given
+
+        return reading(read)(function)
+
+    def _read(self, given: tuple[Any, ...], options: dict[str, Any], own: Sequence[str]) -> tuple[Any, ...]:
+        """Return evidence in place of what it was read from; what isn't known stays as it is."""
+        first, *rest = given
+        second = rest[0] if rest and self._is_data(first, rest[0]) else None
+        names = list(_OF_LABELS) if second is not None and not is_number(second) else []
+        names += ["runs"] if (self.runs or self.about != COUNTS) and are_passes(first) else []
+        names += ["n_items"] if self.about == BOARD else []
+        taken = {name: value for name, value in _taken(options, names).items() if value is not None}
+        evidence = understood(Given(first, second, self.about, taken))
+        return given if evidence is None else (evidence, *(rest if second is None else rest[1:]))
+
+    def _is_data(self, first: Any, second: Any) -> bool:
+        """Say whether a second argument belongs to the data."""
+        if self.about == COUNTS:
+            return are_labels(first, second) or (is_number(first) and is_number(second))
+        if is_list(first) and are_answers(second):
+            return True
+        if not isinstance(second, str | Mapping) and is_matrix(second):
+            raise ValueError(
+                "Two matrices go into one mapping: bayescm.compare_systems({'A': counts_a, 'B': counts_b})."
+            )
+        return False
+
+    def _fitted(self, function: Callable[..., Any], given: tuple[Any, ...], options: dict[str, Any]) -> tuple[Any, ...]:
+        """Return the data as a function takes them: right and wrong answers as matrices with one class."""
+        evidence, *rest = given
+        data = evidence.data
+        if self.about != COUNTS or not evidence.kind.startswith("right"):
+            return data, *rest
+        parameters = inspect.signature(function).parameters
+        asked = next((name for name in ("metrics", "metric") if name in parameters), None)
+        rates = _rates(function.__name__, asked, evidence, rest, options)
+        if RUN in data.dims and not self.runs:
+            raise ValueError(
+                f"`counts` has several runs of an item, which {function.__name__} would take for items of their own: "
+                "bayescm.summary has their accuracy; one run is data.isel(run=0)."
+            )
+        metric: Any = rates if asked == "metrics" else next(iter(rates.values()))
+        counts, more = data if RUN in data.dims else _of_one_class(data), rest if _is_one(evidence) else rest[1:]
+        if parameters[str(asked)].kind is not inspect.Parameter.KEYWORD_ONLY:
+            return counts, metric, *more
+        options[str(asked)] = metric
+        return counts, *more
+
+
+takes_counts, takes_runs = Door(), Door(runs=True)
+takes_systems, takes_board = Door(SYSTEMS), Door(BOARD)
 
 
 def takes_scores[**P, R](function: Callable[P, R]) -> Callable[P, R]:
@@ -61,7 +113,7 @@ def takes_scores[**P, R](function: Callable[P, R]) -> Callable[P, R]:
 
     def read(given: tuple[Any, ...], options: dict[str, Any]) -> tuple[Any, ...]:
         given = _in_place(given, options, first, "y_score")
-        if len(given) < 2 or not _are_labels(given[0], given[1]) or not _has_fractions(given[1]):
+        if len(given) < 2 or not are_labels(given[0], given[1]) or not has_fractions(given[1]):
             return given
         true, score, *rest = given
         cut = None
@@ -75,163 +127,54 @@ def takes_scores[**P, R](function: Callable[P, R]) -> Callable[P, R]:
     return reading(read)(function)
 
 
-def takes_systems[**P, R](function: Callable[P, R]) -> Callable[P, R]:
-    """Let a function that compares systems take ``f(y_true, {"A": y_pred, ...}, ...)`` and all of `read_systems`."""
-    known, own = explained(function), list(inspect.signature(function).parameters)
-
-    def read(given: tuple[Any, ...], options: dict[str, Any]) -> tuple[Any, ...]:
-        given = _in_place(given, options, own[0], "y_pred")
-        if len(given) == 1 and is_list(given[0]):  # a=pred_a, b=pred_b
-            named = [name for name, value in options.items() if name not in own and is_list(value)]
-            given = (*given, _taken(options, named)) if len(named) > 1 else given
-        if _takes_passes(given, options):
-            given = (read_passes(given[0], options.pop("runs")), *given[1:])
-        elif len(given) > 1 and is_list(given[0]) and _are_answers(given[1]):
-            given = _with_answers(given, _taken(options, _OF_LABELS))
-        elif len(given) > 1 and not isinstance(given[1], str | Mapping) and is_matrix(given[1]):
-            raise ValueError(
-                "Two matrices go into one mapping: bayescm.compare_systems({'A': counts_a, 'B': counts_b})."
-            )
-        elif given:
-            given = (read_systems(given[0], leaderboard=function.__name__ == "leaderboard"), *given[1:])
-        known(options)
-        return given
-
-    return reading(read)(function)
+def _gathered(given: tuple[Any, ...], options: dict[str, Any], own: Sequence[str]) -> tuple[Any, ...]:
+    """Put the predictions of several systems together: by place, or by names that no option has."""
+    first, *rest = given
+    if not rest and is_list(first):  # a=pred_a, b=pred_b
+        named = [name for name, value in options.items() if name not in own and is_list(value)]
+        return (first, _taken(options, named)) if len(named) > 1 else given
+    several = next((i for i, one in enumerate(rest) if not is_list(one) or not are_answers(one)), len(rest))
+    return (first, rest[:several], *rest[several:]) if is_list(first) and several > 1 else given
 
 
-def _takes_passes(given: tuple[Any, ...], options: Mapping[str, Any]) -> bool:
-    """Say whether data are numbers of passes, by system or of one; of counts `runs` says something else."""
-    if "runs" not in options or not given or isinstance(given[0], xr.Dataset | xr.DataTree):
-        return False
-    if isinstance(given[0], Mapping):
-        return all(map(is_list, given[0].values()))
-    return not isinstance(given[0], xr.DataArray) or set(given[0].dims) == {ITEM, SYSTEM}
+def _is_one(evidence: Evidence) -> bool:
+    """Say whether evidence is one proportion, that has no other name."""
+    return evidence.how == K_OF_N and not evidence.data.dims
 
 
-def _are_labels(first: Any, second: Any) -> bool:
-    """Say whether two arguments are labels of the same items: text by text, or numbers by numbers."""
-    shape: Any = getattr(second, "shape", ())
-    columns = len(shape) == 2 and shape[0] > shape[1] and getattr(first, "shape", None) == shape  # one per class
-    alike = is_list(first) or columns
-    if not alike or second is None or isinstance(second, str | Mapping) or hasattr(second, "columns"):
-        return False
-    if callable(second) or np.ndim(second) not in (1, 2):
-        return False
-    words = [isinstance(np.ravel(np.asarray(one))[:1].tolist()[0], str) for one in (first, second) if np.size(one)]
-    return len(words) == 2 and (words[0] or not words[1])
-
-
-def _are_answers(second: Any) -> bool:
-    """Say whether an argument is predictions of one or several systems, not names of metrics."""
-    if isinstance(second, Mapping):
-        return bool(second) and all(is_list(one) or is_matrix(one) for one in second.values())
-    if hasattr(second, "columns") or hasattr(second, "to_numpy"):
-        return True
-    return isinstance(second, Sequence | np.ndarray | xr.DataArray) and not _are_words(second)
-
-
-def _are_words(values: Any) -> bool:
-    return isinstance(values, str) or all(isinstance(one, str) or callable(one) for one in values)
-
-
-def _has_fractions(values: Any) -> bool:
-    array = np.asarray(values)
-    return bool(array.dtype.kind == "f" and (array != np.floor(array)).any())
-
-
-def _proportion(function: Callable[..., Any], given: tuple[Any, ...], options: dict[str, Any]) -> tuple[Any, ...]:
-    """Take k of n for one proportion: the recall of a matrix with one class."""
-    k, n = given[:2]
-    name = _name_of_metrics(function)
-    whole = all(isinstance(one, int | np.integer) for one in (k, n))
-    if not whole or not 0 <= k <= n or name is None or name in options or any(map(is_number, given[2:])):
+def _rates(
+    name: str, asked: str | None, evidence: Evidence, rest: list[Any], options: dict[str, Any]
+) -> dict[str, str]:
+    """Return the rates of the one class that are asked of right and wrong answers, by what they are called."""
+    if _is_one(evidence):
+        if asked is None or asked in options or any(map(is_number, rest)):
+            right, wrong = (int(evidence.data[name]) for name in ("correct", "wrong"))
+            refuse_numbers(right, right + wrong, *rest)
+        return {"proportion": "recall"}
+    if asked is None:
         raise ValueError(
-            f"`counts` can't be the numbers {', '.join(map(str, given))}. k of n items is summary(k, n) or "
-            "interval(k, n), two whole numbers, P(> 0.8) metric_distribution(k, n).sf(0.8); four cells are "
-            "bayescm.from_cells(tp=45, fn=5, fp=10, tn=90)."
-        )
-    metric: Any = {"proportion": "recall"} if name == "metrics" else "recall"
-    counts = from_cells(tp=k, fn=n - k, fp=0, tn=0).assign_attrs({ONE_CLASS: 1})
-    return _with_metric(function, counts, metric, given[2:], options)
-
-
-def _accuracy(
-    function: Callable[..., Any], answers: Any, given: tuple[Any, ...], options: dict[str, Any]
-) -> tuple[Any, ...]:
-    """Take right and wrong answers for their accuracy or error rate: rates of the one class that they are of."""
-    name = _name_of_metrics(function)
-    if name is None:
-        raise ValueError(
-            f"`counts` of right and wrong answers have an accuracy and no other metric; {function.__name__} takes "
+            f"`counts` of right and wrong answers have an accuracy and no other metric; {name} takes "
             "matrices. The accuracy is in bayescm.summary and bayescm.interval, the probability that it is above .8 in "
             "bayescm.metric_distribution({'correct': 45, 'wrong': 5}).sf(.8)."
         )
-    if isinstance(answers, xr.Dataset) and function.__name__ != "summary":
-        raise ValueError(
-            f"`counts` has several runs of an item, which {function.__name__} would take for items of their own: "
-            "bayescm.summary has their accuracy; one run is data.isel(run=0)."
-        )
-    wanted = given[1] if len(given) > 1 else options.pop(name, None)
-    asked = ["accuracy"] if wanted is None else wanted if isinstance(wanted, list | tuple) else [wanted]
-    rates = dict(_OF_ANSWERS[one] for one in asked if isinstance(one, str) and one in _OF_ANSWERS)
-    if not rates or len(rates) < len(asked) or (name == "metric" and len(rates) > 1):
+    wanted = rest[0] if rest else options.pop(asked, None)
+    metrics = ["accuracy"] if wanted is None else wanted if isinstance(wanted, list | tuple) else [wanted]
+    rates = dict(_OF_ANSWERS[one] for one in metrics if isinstance(one, str) and one in _OF_ANSWERS)
+    if not rates or len(rates) < len(metrics) or (asked == "metric" and len(rates) > 1):
         raise ValueError(
             "`counts` of right and wrong answers have an accuracy and no other metric but its error rate; for another "
             "one give matrices: bayescm.from_cells(tp=45, fn=5, fp=10, tn=90)."
         )
-    metric: Any = rates if name == "metrics" else next(iter(rates.values()))
-    return _with_metric(function, answers, metric, given[2:], options)
+    return rates
 
 
-def _of_one_class(answers: xr.Dataset) -> xr.DataArray:
+def _of_one_class(data: xr.Dataset) -> xr.DataArray:
     """Return right and wrong answers as matrices with one class."""
-    nothing = np.zeros_like(answers["correct"].values)
-    counts = from_cells(tp=answers["correct"].values, fn=answers["wrong"].values, fp=nothing, tn=nothing)
-    counts = counts.assign_attrs({ONE_CLASS: 1})
-    return counts.assign_coords({SYSTEM: answers[SYSTEM]}) if SYSTEM in answers.coords else counts
-
-
-def _with_metric(
-    function: Callable[..., Any], counts: Any, metric: Any, more: tuple[Any, ...], options: dict[str, Any]
-) -> tuple[Any, ...]:
-    """Put a metric in its place, or by its name among the options where it has no place."""
-    name = str(_name_of_metrics(function))
-    if inspect.signature(function).parameters[name].kind is not inspect.Parameter.KEYWORD_ONLY:
-        return (counts, metric, *more)
-    options[name] = metric
-    return (counts, *more)
-
-
-def _name_of_metrics(function: Callable[..., Any]) -> str | None:
-    """Return how a function calls its metrics; None where it has none."""
-    parameters = inspect.signature(function).parameters
-    return next((name for name in ("metrics", "metric") if name in parameters), None)
-
-
-def _with_answers(given: tuple[Any, ...], how: dict[str, Any]) -> tuple[Any, ...]:
-    """Put the truth and the predictions of several systems together."""
-    true, answers, *rest = given
-    one_by_one = [answers]
-    while rest and is_list(answers) and is_list(rest[0]) and not _are_words(rest[0]):
-        one_by_one.append(rest.pop(0))
-    if len(one_by_one) > 1:
-        answers = one_by_one
-    elif is_list(answers) and not isinstance(answers, Mapping):
-        raise ValueError(
-            "`data` are two arrays of labels: the truth and one system, or two systems without the truth? Give both: "
-            "bayescm.compare_systems(y_true, {'A': y_pred_a, 'B': y_pred_b})."
-        )
-    elif hasattr(answers, "columns"):
-        answers = {str(name): answers[name] for name in answers.columns}
-    elif isinstance(answers, np.ndarray):
-        n = len(true)
-        if answers.shape == (n, n) or n not in answers.shape:
-            raise ValueError(
-                f"`y_pred` has the shape {answers.shape} for {n} items; give {{'A': y_pred_a, 'B': y_pred_b}}."
-            )
-        answers = list(answers.T if len(answers) == n else answers)
-    return predictions(true, answers, **how), *rest
+    right = data[PREDICTED].sum(ITEM) if PREDICTED in data else data["correct"]
+    wrong = data.sizes[ITEM] - right if PREDICTED in data else data["wrong"]
+    nothing = np.zeros_like(right.values)
+    counts = from_cells(tp=right.values, fn=wrong.values, fp=nothing, tn=nothing).assign_attrs({ONE_CLASS: 1})
+    return counts.assign_coords({SYSTEM: data[SYSTEM]}) if SYSTEM in data.coords else counts
 
 
 def _in_place(given: tuple[Any, ...], options: dict[str, Any], first: str, second: str) -> tuple[Any, ...]:

@@ -8,6 +8,8 @@ from functools import wraps
 from typing import Any, cast
 
 from bayescm.data import validate
+from bayescm.data.evidence import SCORES, Evidence
+from bayescm.data.schema import LABEL
 
 _BORROWED = {
     "alpha": "say ci_prob=0.95 where another library says alpha=0.05, and give a prior's concentrations as `prior`",
@@ -61,7 +63,7 @@ def plain_words[**P, R](function: Callable[P, R]) -> Callable[P, R]:
 
     def read(given: tuple[Any, ...], options: dict[str, Any]) -> tuple[Any, ...]:
         known(options)
-        return given
+        return tuple(one.data if isinstance(one, Evidence) else one for one in given)
 
     return reading(read)(function)
 
@@ -101,15 +103,23 @@ def reading[**P, R](
 
     def dress(function: Callable[P, R]) -> Callable[P, R]:
         def call(*given: Any, **options: Any) -> Any:
-            return function(*fits(read(given, percent(options)), options), **options)
+            return function(*fits(read(spread(given, options), percent(options)), options), **options)
 
-        percent, fits = _percent, _by_place(function)
+        percent, spread, fits = _percent, _spread, _by_place(function)
         # doctest takes only functions whose globals are those of the module
         names = function.__globals__
         made = types.FunctionType(call.__code__, names, call.__name__, None, call.__closure__)
         return cast("Callable[P, R]", wraps(function)(made))
 
     return dress
+
+
+def _spread(given: tuple[Any, ...], options: dict[str, Any]) -> tuple[Any, ...]:
+    """Put scores that were read in their places, and which class is positive."""
+    if not given or not isinstance(given[0], Evidence) or given[0].kind != SCORES:
+        return given
+    options.setdefault("pos_label", given[0].data[LABEL].values.tolist()[1])
+    return *given[0].places(), *given[1:]
 
 
 def _by_place(function: Callable[..., Any]) -> Callable[[tuple[Any, ...], Mapping[str, Any]], tuple[Any, ...]]:

@@ -1,6 +1,7 @@
 """Long tables become counts: a row per cell, or a row per item."""
 
 from collections.abc import Hashable, Sequence
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -29,9 +30,11 @@ def from_table(
 
     Parameters
     ----------
-    table : data frame
-        Any frame that narwhals knows (pandas, polars, pyarrow, duckdb, lazy ones), or a record batch of Arrow. Or an
-        iterator over such chunks, such as ``pandas.read_csv(file, chunksize=10**6)`` or
+    table : data frame, path or str
+        The path of a table (CSV and the like), or its text, read as :func:`bayescm.read` and the command line read it:
+        a row per item where it has no column `n`, also matrices and cells. Any frame that narwhals knows (pandas,
+        polars, pyarrow, duckdb, lazy ones), or a record batch of Arrow. Or an iterator over such chunks, such as
+        ``pandas.read_csv(file, chunksize=10**6)`` or
         ``pyarrow.parquet.ParquetFile(file, pre_buffer=False).iter_batches()``: of items (``n=None``) only the counts
         are kept.
     actual, predicted : str
@@ -62,6 +65,8 @@ def from_table(
     array([[ 6,  2],
            [ 0, 26]])
     """
+    if isinstance(table, str | PathLike):
+        return _of_file(table, {"actual": actual, "predicted": predicted, "n": n, "by": by or None}, labels, pos_label)
     groups = [by] if isinstance(by, str) else validate.listed("by", by)
     for argument, value in (("actual", actual), ("predicted", predicted), ("n", n), *(("by", one) for one in groups)):
         if not isinstance(value, Hashable):
@@ -84,6 +89,19 @@ def from_table(
     _every_group_has_rows(flat, shape, groups, levels)
     result = labelled(counts.reshape(shape), order, groups)
     return result.assign_coords(dict(zip(groups, levels, strict=True)))
+
+
+def _of_file(path: Any, columns: dict[str, Any], labels: Any, pos_label: Any) -> xr.DataArray:
+    """Read a table of text, whose columns are called as always but for those that are said."""
+    from bayescm.data.reading import read  # which stands on this
+
+    usual = {"actual": "actual", "predicted": "predicted", "n": "n"}
+    said = {what: name for what, name in columns.items() if name != usual.get(what)}
+    evidence = read(path, labels=labels, pos_label=pos_label, columns=said, about="counts")
+    if evidence.kind != "counts":
+        raise ValueError(f"`table` has {evidence.kind}, not counts: see bayescm.read.")
+    counts: xr.DataArray = evidence.data
+    return counts
 
 
 def _read(table: Any, names: Sequence[str], n: str | None) -> tuple[Columns, NDArray[np.int64]]:

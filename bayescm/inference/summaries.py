@@ -8,7 +8,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayescm.data import validate
-from bayescm.data.inputs import takes_counts
+from bayescm.data.inputs import takes_runs
 from bayescm.data.schema import METRIC, attributes
 from bayescm.inference import tables
 from bayescm.inference.blocks import Block
@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 
 
 @stamped
-@takes_counts
+@takes_runs
 def summary(
     counts: Any,
     metrics: MetricsLike = None,

@@ -14,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bayescm
-from bayescm.cli import build_parser, files, main
+from bayescm.cli import build_parser, main
+from bayescm.data import texts as files
 
 ONE = ["--metrics", "recall"]
 
@@ -46,7 +47,7 @@ REFUSED = {
     "after a quoted line break": ('actual,predicted,why\n1,1,"a\nb"\n0,0\n', "line 4 has 2 fields, the header 3"),
     "two columns of one name": ("actual,predicted,predicted\n1,0,1\n0,0,0\n", "two columns called 'predicted'"),
     "two names but for spaces": ("actual,predicted, predicted \n1,0,1\n0,0,0\n", "two columns called 'predicted'"),
-    "two columns of counts": ("tp,TP,fn,fp,tn\n1,2,3,4,5\n", "two columns are called 'tp' and 'TP'"),
+    "two columns of counts": ("tp,TP,fn,fp,tn\n1,2,3,4,5\n", "`columns` has 'tp' twice"),
     "a column without a name": ("actual,predicted,\n1,1,x\n", "column 3 has no name"),
     "nothing": ("", "is empty"),
     "blank lines": ("\n  \n,\n", "is empty"),
@@ -77,7 +78,7 @@ def test_what_cant_be_meant(ask, what):
 
 
 def test_rows_are_for_square_matrices(ask):
-    assert "--rows doesn't apply to columns of labels" in ask(LONG + "1,1\n0,0\n", *ONE, "--rows", "truth")
+    assert "`rows` doesn't apply to columns of labels" in ask(LONG + "1,1\n0,0\n", *ONE, "--rows", "truth")
     board = "id,tp,fn,fp,tn\na,9,2,3,4\nb,5,6,7,8\nc,1,6,7,8\n"  # where --rows is the length of the table
     assert "1 more systems" in ask(board, "--rows", "2", command="leaderboard")
 
@@ -197,7 +198,7 @@ def test_csv_files_come_back_as_they_were_written(tmp_path_factory, rows):
     rows = [["x", *row] for row in rows]  # a line without any entry would be left out
     with path.open("w", encoding="utf-8", newline="") as file:
         csv.writer(file, quoting=csv.QUOTE_ALL).writerows([["n", "a", "b", "c"], *rows])
-    assert files.read(str(path)).to_numpy().tolist() == [[field.strip() for field in row] for row in rows]
+    assert files.read_text(str(path)).to_numpy().tolist() == [[field.strip() for field in row] for row in rows]
 
 
 @given(st.lists(st.integers(0, 99), min_size=9, max_size=9), st.sampled_from([2, 3]), st.booleans())
@@ -311,7 +312,7 @@ def test_several_runs_of_an_item(ask):
     text, how = next(iter(files.items()))
     assert "paired_t" in ask(text, *how, "--seed", "1", command="compare")
     assert "--runs 4" in ask("\n".join(["A,B", *wide]), command="leaderboard")
-    assert "no column 'passes'" in ask("system,item,x\na,q,1", "--runs", "4", command="leaderboard")
+    assert "needs a column 'correct' (or 'passes')" in ask("system,item,x\na,q,1", "--runs", "4", command="leaderboard")
 
 
 def test_options_that_name_nothing_are_refused(tmp_path, capsys):
@@ -322,12 +323,12 @@ def test_options_that_name_nothing_are_refused(tmp_path, capsys):
     counted = ["--tp", "9", "--fn", "1", "--fp", "1", "--tn", "9"]
     for arguments, message in (
         (["summary", str(long), "--count", "frq"], "has no column 'frq'"),
-        (["summary", str(cells), "--actual", "truth"], "--actual doesn't apply"),
+        (["summary", str(cells), "--actual", "tp"], "`actual` doesn't apply"),
         (["summary", *counted, "--predicted", "test"], "--predicted doesn't apply"),
         (["summary", *counted, "--prevalence", "90%,10%"], "as two numbers is a Beta's"),
         (["compare", str(scores), "--score", "A", "--score", "B", "--runs", "4"], "--runs doesn't apply to --score"),
         (["compare", str(cells), "--direction", "smaller"], "--direction is for --score"),
-        (["leaderboard", str(cells), "--actual", "truth"], "--actual doesn't apply"),
+        (["leaderboard", str(cells), "--actual", "truth"], "has no column 'truth'"),
     ):
         assert main(arguments) == 2
         assert message in capsys.readouterr().err

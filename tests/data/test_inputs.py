@@ -11,8 +11,16 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import bayescm
-from bayescm.data.answers import as_right, read_systems
-from bayescm.data.readings import read_counts
+from bayescm.data.answers import as_right
+
+
+def read_counts(data):
+    return bayescm.read(data, about="counts").data
+
+
+def read_systems(data, *, leaderboard):
+    return bayescm.read(data, about="board" if leaderboard else "systems").data
+
 
 FRAME = pd.DataFrame([[45, 10], [5, 90]])
 SIDES = {
@@ -136,7 +144,7 @@ def test_accuracies_need_their_items():
     for wrong in (10.5, [1, 2, 3]):
         with pytest.raises(ValueError, match="`n_items`"):
             bayescm.leaderboard({"a": 0.9, "b": 0.5}, n_items=wrong)
-    with pytest.raises(ValueError, match="`n_items` is for accuracies by system"):
+    with pytest.raises(ValueError, match="`n_items` doesn't apply"):
         bayescm.leaderboard(bayescm.datasets.kaggle2019(), n_items=100)
 
 

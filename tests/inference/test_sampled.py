@@ -1,5 +1,7 @@
 """A posterior's draws, of whatever model, answer what counts answer: against the draws themselves."""
 
+import warnings
+
 import arviz as az
 import numpy as np
 import pytest

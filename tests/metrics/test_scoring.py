@@ -14,7 +14,6 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_pre
 from sklearn.naive_bayes import GaussianNB
 
 import bayescm
-from bayescm.data.readings import read_counts
 
 X, Y = load_breast_cancer(return_X_y=True)
 FOLDS = StratifiedKFold(4)
@@ -29,7 +28,7 @@ def results():
 
 
 def test_points_are_scikit_learn_s_and_counts_those_of_the_folds(results):
-    counts = read_counts(results)
+    counts = bayescm.read(results).data
     assert counts.dims == ("fold", "actual", "predicted")
     for i, (model, test) in enumerate(zip(results["estimator"], results["indices"]["test"], strict=True)):
         told = model.predict(X[test])
@@ -46,12 +45,12 @@ def test_points_are_scikit_learn_s_and_counts_those_of_the_folds(results):
 def test_every_function_takes_the_results(results):
     found = bayescm.summary(results, "mcc")
     assert found.point.values[:, 0] == pytest.approx(results["test_mcc"])
-    assert found.identical(bayescm.summary(read_counts(results), "mcc", random_seed=found.attrs["random_seed"]))
+    assert found.identical(bayescm.summary(bayescm.read(results).data, "mcc", random_seed=found.attrs["random_seed"]))
     frame = pd.DataFrame({name: values for name, values in results.items() if name.startswith("test")})
-    assert read_counts(frame).equals(read_counts(results))
+    assert bayescm.read(frame).data.equals(bayescm.read(results).data)
     tree = bayescm.posterior(results, model="kfold", pooling="complete", metrics="mcc", draws=50, random_seed=1)
     assert tree["posterior"].matthews_correlation.shape == (4, 50)
-    other = read_counts({"linear": results, "bayes": results})
+    other = bayescm.read({"linear": results, "bayes": results}).data
     assert other.dims == ("system", "fold", "actual", "predicted")
 
 
@@ -60,10 +59,10 @@ def test_a_search_keeps_its_folds():
     search = GridSearchCV(
         LogisticRegression(max_iter=500), {"C": [0.01, 1.0]}, scoring=bayescm.scorer("f1_macro"), refit="f1_macro", cv=3
     ).fit(load_iris().data, actual)
-    counts = read_counts(search.cv_results_)
+    counts = bayescm.read(search.cv_results_).data
     assert counts.system.values.tolist() == ["C=0.01", "C=1.0"]
     assert counts.actual.values.tolist() == ["setosa", "versicolor", "virginica"]
-    assert counts.equals(read_counts(pd.DataFrame(search.cv_results_)))
+    assert counts.equals(bayescm.read(pd.DataFrame(search.cv_results_)).data)
     point = bayescm.evaluate(counts, "f1_macro").f1_macro.values
     split = np.array([search.cv_results_[f"split{i}_test_f1_macro"] for i in range(3)])
     np.testing.assert_allclose(point.T, split)
@@ -85,7 +84,7 @@ def test_scorers_travel_between_processes_and_say_what_they_cannot():
     made = pickle.loads(pickle.dumps(bayescm.scorer("accuracy")))
     found = made(Constant(), [[0], [1], [2]], [3, 7, 7])
     assert found == {"accuracy": pytest.approx(2 / 3), "3->3": 0, "3->7": 1, "7->3": 0, "7->7": 2}
-    counts = read_counts({f"test_{name}": np.array([value]) for name, value in found.items()})
+    counts = bayescm.read({f"test_{name}": np.array([value]) for name, value in found.items()}).data
     assert counts.actual.values.tolist() == [3, 7]
     with pytest.raises(ValueError, match="roc_auc"):
         bayescm.scorer("roc_auc")

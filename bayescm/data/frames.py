@@ -1,0 +1,190 @@
+"""What data frames and tables of text hold, read by the columns that they have."""
+
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from bayescm.data import texts
+from bayescm.data.answers import as_right, by_item, of_accuracies, of_passes, of_right, published
+from bayescm.data.counts import from_array, from_cells
+from bayescm.data.items import predictions
+from bayescm.data.labels import some
+from bayescm.data.schema import ACTUAL, CELLS_OF_TWO, ITEM, PREDICTED, RUN, SYSTEM
+from bayescm.data.tables import from_table
+from bayescm.data.tabular import CALLED, OTHER_DIMS, Table
+
+
+def of_cells(table: Table, *, systems: bool) -> xr.DataArray:
+    """Return the counts of a matrix per row: a system each, or what one column of another dim says."""
+    columns = table.columns
+    keys = [str(name).strip().casefold() for name in table.frame.columns]
+    if twice := [key for key in CELLS_OF_TWO if keys.count(key) > 1]:
+        raise ValueError(f"`columns` has {twice[0]!r} twice; every entry must be different.")
+    cells: dict[str, Any] = {name: table.numbers(columns[name]) for name in CELLS_OF_TWO}
+    dims = () if systems and table.source else OTHER_DIMS
+    dim, names = table.rows(*(columns[name] for name in CELLS_OF_TWO), dims=dims)
+    if table.source is None and dim == SYSTEM:
+        _one_row_each(table, names)
+    counts = from_cells(**cells, dims=dim)
+    if names is None and table.source:
+        return (
+            counts.isel({dim: 0})
+            if len(table.frame) == 1
+            else counts.assign_coords({dim: range(1, len(table.frame) + 1)})
+        )
+    return counts if names is None else counts.assign_coords({dim: names})
+
+
+def _one_row_each(table: Table, names: list[Any] | None) -> None:
+    """Refuse several rows of a system, and several dims."""
+    others = [table.columns[name] for name in OTHER_DIMS if name in table.columns]
+    twice = next((name for name in names or [] if (names or []).count(name) > 1), None)
+    if twice is None and (names is not None or not others):
+        return
+    by = [*(table.columns[name] for name in CALLED[SYSTEM] if name in table.columns), *(others or ["fold"])]
+    given = ", ".join(f"{name}=cells[{table.columns[name]!r}]" for name in CELLS_OF_TWO)
+    raise ValueError(
+        f"`counts` as a frame has {'several dims' if twice is None else f'the system {twice!r} in several rows'}. Make "
+        f"one of each column that tells rows apart: cells = frame.set_index({by!r}).to_xarray(); "
+        f"bayescm.from_cells({given})."
+    )
+
+
+def of_published(table: Table) -> xr.Dataset:
+    """Return right and wrong answers of a system per row."""
+    named = {name: table.columns[name] for name in ("correct", "wrong")}
+    names = table.rows(*named.values())[1]
+    if names is None and table.source:
+        names = [str(row) for row in range(1, len(table.frame) + 1)]
+    return published({name: table.numbers(column) for name, column in named.items()}, names)
+
+
+def of_accuracy(table: Table, n_items: Any) -> Any:
+    """Return right and wrong answers of an accuracy per row."""
+    column = table.columns["accuracy"]
+    names = table.rows(column)[1] or [str(i + 1) for i in range(len(table.frame))]
+    n = next((table.columns[name] for name in ("n_items", "n") if name in table.columns), None)
+    scores = dict(zip(names, table.numbers(column).tolist(), strict=True))
+    return of_accuracies(scores, n_items if n is None else table.numbers(n))
+
+
+def of_long(table: Table, runs: Any, pos_label: Any) -> xr.Dataset:
+    """Return the answers of a table with a row per system and item, or per run of it."""
+    system, item, run, right = (table.get(what) for what in (SYSTEM, ITEM, RUN, "correct"))
+    actual, predicted = table.get(ACTUAL), table.get(PREDICTED)
+    if right is None and (actual is None or predicted is None):
+        raise ValueError(
+            f"`counts` as a frame with a row per system and item needs a column 'correct' (or 'passes'), or 'actual' "
+            f"and 'predicted'; it has {some(list(table.frame.columns))}."
+        )
+    items, numbered = np.array(table.names(item)), run is not None and runs is None
+    rows = by_item(np.array(table.names(system)), items, np.array(table.names(run)) if numbered else None)
+    if runs is not None:
+        passes = table.numbers(right)
+        return of_passes({name: passes[of_system[:, 0]] for name, of_system in rows.items()}, runs)
+    if right is not None and (table.source is None or actual is None):
+        marks = np.asarray(table.frame[right])
+        return of_right({name: marks[of_system] for name, of_system in rows.items()})
+    true, answers = map(np.asarray, table.labels(actual, predicted))
+    truth = true[next(iter(rows.values()))[:, 0]]
+    several = np.any([(true[of_system] != truth[:, None]).any(1) for of_system in rows.values()], axis=0)
+    if several.any():
+        name = items[next(iter(rows.values()))[several.argmax(), 0]]
+        raise ValueError(f"`counts` as a frame has several true labels for item {name!r}; mend them.")
+    positive = table.positive(pos_label, actual, predicted)
+    return predictions(truth, {name: answers[of_system] for name, of_system in rows.items()}, pos_label=positive)
+
+
+def columns_of_systems(table: Table) -> list[Any]:
+    """Return the columns of predictions beside a truth, one per system; none where there aren't several."""
+    said, actual, predicted = table.said.get(PREDICTED), table.get(ACTUAL), table.get(PREDICTED)
+    if actual is None or said is not None:
+        return said if isinstance(said, list) and actual is not None else []
+    others = [name for name in table.frame.columns if name not in (actual, table.get(ITEM))]
+    counted = set(others) == {predicted, table.get("n")} or table.get(SYSTEM) is not None
+    square = table.square or (table.source and (predicted is not None or looks_square(table.frame)))
+    return [] if counted or len(others) < 2 or square else others
+
+
+def of_columns(table: Table, names: list[Any], labels: Any, pos_label: Any) -> xr.Dataset:
+    """Return the answers of a table with a column per system beside the truth."""
+    actual = table.get(ACTUAL)
+    true, *answers = table.labels(actual, *names)
+    named = {str(name): values for name, values in zip(names, answers, strict=True)}
+    if len(named) < max(2, len(names)):
+        raise ValueError("`predicted` must name two different columns at least, one per system.")
+    return predictions(true, named, labels=labels, pos_label=table.positive(pos_label, actual, *names))
+
+
+def of_labels(table: Table, labels: Any, pos_label: Any, *, systems: bool) -> xr.DataArray:
+    """Return the counts of a row per item, or per cell."""
+    actual, predicted, n = (table.get(what) for what in (ACTUAL, PREDICTED, "n"))
+    system = table.get(SYSTEM) if systems else table.said.get(SYSTEM)
+    by = [name for name in (table.said.get("by"), system) if name is not None]
+    others = [name for name in table.frame.columns if name not in (actual, predicted, n, *by)]
+    if others and table.source is None and not table.said:
+        raise ValueError(
+            f"`counts` as a frame has the columns {some([actual, predicted, *others])}: say what the others are, such "
+            f"as bayescm.from_table(frame, actual={actual!r}, predicted={predicted!r}, n={n!r}, by={others[0]!r})."
+        )
+    frame = table.frame
+    if table.source:
+        import pandas as pd
+
+        sides = dict(zip((actual, predicted), table.labels(actual, predicted), strict=True))
+        counted = {} if n is None else {n: table.numbers(n)}
+        frame = pd.DataFrame(sides | counted | {name: table.labels(name)[0] for name in by})
+    positive = table.positive(pos_label, actual, predicted)
+    counts = from_table(frame, actual=actual, predicted=predicted, n=n, by=by, labels=labels, pos_label=positive)
+    return counts if system is None else counts.rename({system: SYSTEM})
+
+
+def marks_of(table: Table) -> dict[str, list[int]]:
+    """Return right and wrong answers of a column per system, if all are but for one of items' names; else none."""
+    item = table.said.get(ITEM) or table.columns.get(ITEM)
+    known = {name: as_right(np.asarray(table.frame[name]).tolist()) for name in table.frame.columns if name != item}
+    kept = {str(name): right for name, right in known.items() if right is not None}
+    first, left = next(iter(known), None), len(known) - len(kept)
+    named = left == 1 and item is None and known[first] is None and (table.source or _are_texts(table.frame[first]))
+    none = table.square or table.get(ACTUAL) is not None
+    return kept if (left == 0 or named) and len(kept) >= (2 if table.source else 1) and not none else {}
+
+
+def _are_texts(values: Any) -> bool:
+    """Say whether all values are text."""
+    return all(isinstance(value, str) for value in values)
+
+
+def passes_of(table: Table) -> dict[str, Any]:
+    """Return how many runs of each item every system passed, of a column per system."""
+    item = table.said.get(ITEM) or table.columns.get(ITEM)
+    kept = [name for name in table.frame.columns if name != item]
+    if table.source and item is None and not all(map(texts.is_number, table.frame[kept[0]])):
+        kept = kept[1:]  # the names of the items
+    return {str(name): table.numbers(name) for name in kept}
+
+
+def looks_square(frame: Any) -> bool:
+    """Say whether a table of text may be a matrix with labels, maybe with margins: all but one column are numbers."""
+    rows, body = set(frame.iloc[:, 0]), frame.iloc[:, 1:]
+    if body.shape[1] < 2 or abs(len(body) - body.shape[1]) > 1 or not all(map(texts.is_number, body.values.flat)):
+        return False
+    return bool(rows & set(body.columns)) or not any(map(texts.is_number, rows))
+
+
+def of_square(table: Table, rows: str | None, labels: Any, pos_label: Any) -> xr.DataArray:
+    """Return the counts of a matrix, whose labels are in the first row and, of text, in the first column."""
+    frame = table.frame
+    if table.source:
+        import pandas as pd
+
+        corner, *columns = frame.columns
+        of_rows, of_columns = texts.labels(*table.filled([corner]), columns)
+        known = dict(zip([*frame[corner], *columns], [*of_rows.tolist(), *of_columns.tolist()], strict=True))
+        given = known.get(pos_label, pos_label)
+        pair = [] if given is None or given in known.values() else str(given).split(",")
+        pos_label = tuple(known.get(word.strip(), word.strip()) for word in pair) if len(pair) == 2 else given
+        values = np.stack([table.numbers(name) for name in columns], 1)
+        frame = pd.DataFrame(values, pd.Index(of_rows.tolist(), name=corner or None), of_columns.tolist())
+    return from_array(frame, rows=rows, labels=labels, pos_label=pos_label)
