@@ -1,6 +1,7 @@
 """From arguments to what the library reads."""
 
 import argparse
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 _COLUMNS = {"actual": "actual", "predicted": "predicted", "n": "count", "score": "score", "item": "item"}
 """Columns by what they mean, and the options that name them."""
+_NOT_THERE = re.compile(r"`(\w+)` doesn't apply")
 
 
 def counts_of(arguments: argparse.Namespace) -> "xr.DataArray":
@@ -62,10 +64,19 @@ def _read(arguments: argparse.Namespace, about: str, **columns: Any) -> "Evidenc
     default = arguments.parser.get_default
     known = vars(arguments)
     columns |= {what: known[name] for what, name in _COLUMNS.items() if name in known and known[name] != default(name)}
-    return bayescm.read(
-        arguments.file, about=about, pos_label=arguments.pos_label, rows=arguments.side, runs=known.get("runs"),
-        columns=columns,
-    )  # fmt: skip
+    try:
+        return bayescm.read(
+            arguments.file, about=about, pos_label=arguments.pos_label, rows=arguments.side, runs=known.get("runs"),
+            columns=columns,
+        )  # fmt: skip
+    except ValueError as error:
+        raise ValueError(_NOT_THERE.sub(lambda match: _option(match[1]), str(error))) from None
+
+
+def _option(name: str) -> str:
+    """Return the option by which something that doesn't apply was given."""
+    options = _COLUMNS | {"system": "by", "rows": "side"}
+    return f"--{options.get(name, name).replace('_', '-')} doesn't apply"
 
 
 def _of_numbers(numbers: list[int], arguments: argparse.Namespace) -> "xr.DataArray":

@@ -191,7 +191,7 @@ def test_files_of_compare(capsys, answers, tmp_path):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ([], "--predicted labels"), (["--predicted", "A"], "two different columns"),
+        ([], "holds fractions"), (["--predicted", "A"], "must have the dim 'system'"),
         (["--predicted", "A", "--predicted", "A"], "two different columns"), (["--score", "one"], "two different"),
         (["--predicted", "A", "--predicted", "zz"], "no column 'zz'"), (["--by", "A"], "predicted"),
         (["--score", "one", "--score", "two", "--prior", "laplace"], "--prior doesn't apply to --score"),
@@ -208,8 +208,9 @@ def test_what_compare_refuses(capsys, answers, options, words):
     assert words in refused(capsys, "compare", answers, *options)
 
 
-def test_right_and_wrong_answers_alone_are_no_matrices(capsys, published, systems):
-    assert "team, correct, wrong; wanted are tp, fn, fp and tn" in refused(capsys, "compare", published)
+def test_right_and_wrong_answers_alone_have_an_accuracy(capsys, published, systems):
+    found = told(capsys, "compare", published, "--design", "independent")
+    assert {row["metric"] for row in found["summary"]} == {"accuracy"}
     assert "--pos-label doesn't apply" in refused(capsys, "compare", systems, "--pos-label", "1")
     assert "old, new, other" in refused(capsys, "compare", systems, "--reference", "zz")
 
@@ -279,7 +280,7 @@ def test_one_column_of_answers_and_one_that_names_the_systems(capsys, tmp_path):
     assert {row["system"] for row in made["systems"]} == {"A", "B"}
     nothing = table(tmp_path / "passed.csv", {"model": ["A", "B"], "passed": [1, 0]})
     message = refused(capsys, "leaderboard", nothing, "--by", "model", "--predicted", "passed")
-    assert "wanted are actual and passed" in message
+    assert "wanted are actual and predicted" in message
     assert "several" not in message
 
 
