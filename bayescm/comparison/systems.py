@@ -208,7 +208,7 @@ def compare_systems(
         design=compared.design, meaning=_MEANING[compared.design], model=compared.model, prior=compared.prior,
         prevalence=prevalence, reference=reference, rope=question.rope, margin=question.margin,
         comparisons=len(compared.pairs), ci_prob=question.ci_prob, ci_kind=question.ci_kind, random_seed=seed,
-        **options, **positive_class(compared.counts), **compared.assumptions(**options),
+        **options, **({} if compared.one_class else positive_class(compared.counts)), **compared.assumptions(**options),
         **({"runs": runs} if compared.design == FOLDS else {"runs": compared.runs} if compared.runs > 1 else {}),
     )  # fmt: skip
     return tree(groups, attrs)

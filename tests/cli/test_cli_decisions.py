@@ -210,7 +210,7 @@ def test_what_compare_refuses(capsys, answers, options, words):
 
 def test_right_and_wrong_answers_alone_have_an_accuracy(capsys, published, systems):
     found = told(capsys, "compare", published, "--design", "independent")
-    assert {row["metric"] for row in found["summary"]} == {"accuracy"}
+    assert {row["metric"] for row in found["differences"]} == {"accuracy"}
     assert "--pos-label doesn't apply" in refused(capsys, "compare", systems, "--pos-label", "1")
     assert "old, new, other" in refused(capsys, "compare", systems, "--reference", "zz")
 
