@@ -24,6 +24,7 @@ PAPERS = sorted((FOLDER / "papers").glob("*.ipynb"))
 NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d[\d,]*\.?\d*|\.\d+)(?:e[-+]?\d+)?(?![\w])|\b(?:nan|inf)\b", re.IGNORECASE)
 CHANGES = (  # what may differ from run to run and from machine to machine
     (re.compile(r"0x[0-9a-f]{6,}"), "ADDRESS"),
+    (re.compile(r"\b\d{4}-\d\d-\d\dT[\d:.+]+"), "TIME"),
     (re.compile(r"\b\d+\.\d+\.\d+[\w.+]*"), "VERSION"),
     (re.compile(r"\b\d+(\.\d+)? ?(ms|s|sec|seconds|minutes|B|kB|MB)\b"), "SIZE"),
     (re.compile(r"<Figure size [^>]*>"), ""),
