@@ -26,6 +26,8 @@ from typing import Any
 import numpy as np
 import pymc as pm
 import xarray as xr
+from pytensor.compile.sharedvalue import shared
+from pytensor.tensor.random.type import RandomType
 from scipy import special
 
 from bayescm.data import validate
@@ -81,7 +83,12 @@ def model(counts: Any, *, prior: Any = DEFAULT, correlation: float = 0.0) -> pm.
 def _rate(name: str, value: Any, standard: Any) -> Any:
     """Return one rate: Beta, logit-normal from a standard normal, or of a distribution of the user's own."""
     if not isinstance(value, np.ndarray):
-        copy = value.owner.clone().outputs[value.owner.outputs.index(value)]
+        streams = [one.type for one in value.owner.inputs]  # its own, though another rate may have the same object
+        inputs = [
+            shared(np.random.default_rng()) if isinstance(kind, RandomType) else one  # type: ignore[no-untyped-call]
+            for one, kind in zip(value.owner.inputs, streams, strict=True)
+        ]
+        copy = value.owner.clone_with_new_inputs(inputs).outputs[value.owner.outputs.index(value)]
         return pm.modelcontext(None).register_rv(copy, name)
     numbers = pm.Data(f"{name}_prior", value)
     if standard is None:
@@ -160,7 +167,8 @@ def _other(name: str, value: Any) -> tuple[str, Any]:
         return "logit_normal", np.array([value.mu, value.sigma])
     own = value.to_pymc() if hasattr(value, "to_pymc") else value
     drawn = pm.draw(own, draws=200, random_seed=1)
-    if np.shape(drawn) != (200,) or not ((drawn >= 0) & (drawn <= 1)).all():
+    inside = np.shape(drawn) == (200,) and ((drawn >= 0) & (drawn <= 1)).all()
+    if not inside or np.isfinite([pm.logp(own, beyond).eval() for beyond in (-1e-6, 1.0 + 1e-6)]).any():
         raise ValueError(f"`prior` must give {name} a distribution of one number from 0 to 1; truncate it.")
     return "own", own
 

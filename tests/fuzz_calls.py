@@ -213,6 +213,11 @@ FUNCTIONS: dict[str, dict[str, Maker]] = {
     "from_array": {"array": any_counts},
     "from_cells": dict.fromkeys(("tp", "fn", "fp", "tn"), cell),
     "from_table": {"table": table, "by": pick((), "n", "x", ["actual"], 3), "n": pick("n", "n", None, "x")},
+    "read": {
+        "data": any_counts,
+        "about": pick(None, "counts", "systems", "board", "x"),
+        "rows": pick(None, "truth", "x"),
+    },
     "interval": {
         "counts": any_counts,
         "bound": pick("both", "both", "lower", "upper", "x", None),

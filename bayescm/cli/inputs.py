@@ -75,7 +75,7 @@ def _read(arguments: argparse.Namespace, about: str, **columns: Any) -> "Evidenc
 
 def _option(name: str) -> str:
     """Return the option by which something that doesn't apply was given."""
-    options = _COLUMNS | {"system": "by", "rows": "side"}
+    options = _COLUMNS | {"system": "by"}
     return f"--{options.get(name, name).replace('_', '-')} doesn't apply"
 
 

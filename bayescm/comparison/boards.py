@@ -13,7 +13,6 @@ from bayescm.comparison.board_report import LONG_NAMES, Answer, Options, better_
 from bayescm.comparison.evidence import FOLDS, INDEPENDENT, JOINT, PAIRED, read, together
 from bayescm.comparison.field import Field, one_number
 from bayescm.data import validate
-from bayescm.data.answers import of_accuracies
 from bayescm.data.assumptions import ONE_KIND
 from bayescm.data.inputs import takes_board
 from bayescm.data.random import Stream, matrix_rng
@@ -178,8 +177,8 @@ def leaderboard(
     seed, samples = validate.seed(random_seed), validate.draws(samples)
     requested = isinstance(prior, str) and prior == LEARNED
     evidence = read(
-        of_accuracies(counts, n_items), design=design, model=model, prior=None if requested else prior,
-        prevalence=prevalence, samples=samples, seed=seed, sampler={}, options=options, first=1,
+        counts, design=design, model=model, prior=None if requested else prior,
+        prevalence=prevalence, samples=samples, seed=seed, sampler={}, options=options, name="counts", first=1,
     )  # fmt: skip
     resolved = one_number(metric, evidence.block.k)
     evidence.check([resolved])

@@ -111,7 +111,7 @@ class Evidence:
 
 def read(
     data: Any, *, design: str | None, model: Any, prior: PriorLike | None, prevalence: PrevalenceLike, samples: int,
-    seed: int, sampler: Mapping[str, Any], options: Mapping[str, Any], first: int = 0,
+    seed: int, sampler: Mapping[str, Any], options: Mapping[str, Any], name: str, first: int = 0,
 ) -> Evidence:  # fmt: skip
     """Read systems, whatever they came as.
 
@@ -124,24 +124,29 @@ def read(
         How many chains and draws a sampler makes.
     options : mapping
         Of a model.
+    name : str
+        Of the argument that the data came as.
     first : int
         From where on systems without names are numbered.
     """
     if design is not None:
         validate.choice("design", design, DESIGNS)
     of_accuracies(data, None)  # refuses those whose numbers of items aren't known
+    audits = isinstance(data, dict) and any(map(strata.is_audit, data.values()))
+    if not audits and not isinstance(data, xr.DataArray | xr.Dataset | xr.DataTree):
+        data = check_counts(data)
     posterior: Posterior
     how: dict[str, Any] = {"prior": prior, "prevalence": prevalence, "samples": max(samples, 1000)}
     same = same_items.answered_together(data)
     right = isinstance(data, xr.Dataset) and not same
-    if isinstance(data, xr.DataTree) or not (model in STORIES_OF_ONE or isinstance(data, dict) or right):
+    if isinstance(data, xr.DataTree) or not (model in STORIES_OF_ONE or audits or right):
         if design is not None:
             raise ValueError("`design` is the model's, which has drawn all systems together; leave it out.")
         own = {} if isinstance(data, xr.DataTree) else sampler
         posterior = read_posterior(data, model=model, random_seed=seed, rebuilt=False, **how, **own, **options)
-        return _of_one_model(posterior, prevalence)
+        return _of_one_model(posterior, prevalence, name)
     how["prior"] = prior = resolved_prior(prior)
-    if isinstance(data, dict):
+    if audits:
         known = of_checks.read(data, design, model)
     elif same:
         known = _of_the_same(data, design, model)
@@ -149,7 +154,9 @@ def read(
         if SYSTEM in getattr(data, "dims", ()) and SYSTEM not in data.coords:
             data = data.assign_coords({SYSTEM: np.arange(first, first + data.sizes[SYSTEM])})
         _refuse_paired(design)
-        known = {"design": INDEPENDENT, "whole": data, "one_class": True} if right else _separate(data, design, model)
+        known = (
+            {"design": INDEPENDENT, "whole": data, "one_class": True} if right else _separate(data, design, model, name)
+        )
     known = {"model": model, "prior": prior, "prevalence": prevalence} | known
     whole, model = known.pop("whole", known.get("counts")), known["model"]
     if model not in (*MODELS, strata.MODEL):
@@ -168,9 +175,9 @@ def read(
     return Evidence(posterior=posterior, block=block, over=over, **known)
 
 
-def _of_one_model(posterior: Posterior, prevalence: PrevalenceLike) -> Evidence:
+def _of_one_model(posterior: Posterior, prevalence: PrevalenceLike, name: str) -> Evidence:
     """Return systems whose draws are one model's."""
-    block, over = over_systems(posterior, "data")
+    block, over = over_systems(posterior, name)
     validate.unique("system", over[SYSTEM].values.tolist())
     return Evidence(
         design=JOINT, posterior=posterior, block=block, over=over, counts=_cells(posterior, block, over),
@@ -203,20 +210,20 @@ def _of_the_same(data: Any, design: str | None, model: str) -> dict[str, Any]:
     return known | {"design": PAIRED, "answers": answers} | ({"whole": data} if answers.runs > 1 else {})
 
 
-def _separate(data: Any, design: str | None, model: Any) -> dict[str, Any]:
+def _separate(data: Any, design: str | None, model: Any, name: str) -> dict[str, Any]:
     """Read matrices, one for each system, or one for each system and fold."""
     counts = check_counts(data).compute()
     batch = [str(dim) for dim in counts.dims if dim not in MATRIX]
     if SYSTEM not in batch or not set(batch) <= {SYSTEM, FOLD}:
         raise ValueError(
-            f"`data` as counts must have the dim 'system', and may have 'fold'; got {batch}. Rename or select, or give "
-            "a mapping of systems to matrices, {'A': counts_a, 'B': counts_b}."
+            f"`{name}` must have the dim 'system', and may have 'fold'; got {batch}. Rename or select, or "
+            "give a mapping of systems to matrices, {'A': counts_a, 'B': counts_b}."
         )
     counts = counts.transpose(SYSTEM, ..., *MATRIX)
     validate.count_values("counts", counts.values)
     if FOLD in batch:
         if counts.sizes[FOLD] < 2:
-            raise ValueError("`data` has one fold; give at least two, or drop the dim.")
+            raise ValueError(f"`{name}` has one fold; give at least two, or drop the dim.")
         return {"design": FOLDS, "counts": counts, "model": "kfold" if model in MODELS else model}
     _warn_of_same(counts.values.sum(-1), design, "class totals")
     return {"design": INDEPENDENT, "counts": counts}

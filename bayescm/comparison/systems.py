@@ -181,7 +181,7 @@ def compare_systems(
         runs = validate.positive_integer("runs", options.pop("runs", 1))
     evidence = read(
         data, design=design, model=model, prior=prior, prevalence=prevalence, samples=chains * draws, seed=seed,
-        sampler={"chains": chains, "draws": draws}, options=options,
+        sampler={"chains": chains, "draws": draws}, options=options, name="data",
     )  # fmt: skip
     compared = inputs.compared(evidence, reference, metrics)
     if compared.design == JOINT:

@@ -60,6 +60,8 @@ class Door:
     def _read(self, given: tuple[Any, ...], options: dict[str, Any], own: Sequence[str]) -> tuple[Any, ...]:
         """Return evidence in place of what it was read from; what isn't known stays as it is."""
         first, *rest = given
+        if all(map(is_number, (first, *rest[:2]))) and len(rest) > 1:
+            refuse_numbers(first, *rest)
         second = rest[0] if rest and self._is_data(first, rest[0]) else None
         names = list(_OF_LABELS) if second is not None and not is_number(second) else []
         names += ["runs"] if (self.runs or self.about != COUNTS) and are_passes(first) else []

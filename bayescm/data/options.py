@@ -75,8 +75,9 @@ def explained(function: Callable[..., Any]) -> Callable[[Mapping[str, Any]], Non
     more = len(own) < len(parameters)  # others are taken, by whom they are handed on to
 
     def check(options: Mapping[str, Any]) -> None:
+        of_model = bool({"model", "sampler"} & set(options))  # which may have an option of that name
         for name in options:
-            if name in own or (more and name not in _BORROWED | _INSTEAD):
+            if name in own or (more and (of_model or name not in _BORROWED | _INSTEAD)):
                 continue
             meant = _meant(name, own)
             if meant or not more:

@@ -92,5 +92,7 @@ def _matrix(given: Given) -> xr.DataArray:
             "(--actual, --predicted, --by, --item, --score). How many of an item's runs passed is runs=4 (--runs 4)."
         )
     of_accuracies(given.data, given.options.get("n_items"))
+    if wrong := [name for name in (*given.options, *given.columns) if name not in ("labels", "pos_label", "rows")]:
+        raise ValueError(f"`{wrong[0]}` doesn't apply to a matrix; leave it out.")
     labels, pos_label = given.how
     return from_array(given.data, labels=labels, pos_label=pos_label, rows=given.options.get("rows"))

@@ -1,6 +1,6 @@
 """What somebody has becomes evidence: read once, by one table of all that can be read."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike
@@ -108,14 +108,19 @@ def understood(given: Given) -> Evidence | None:
     """Return what the first recogniser that knows it makes of what was given; None if none does."""
     validate.columns_once("data", given.data)
     if isinstance(given.data, Evidence):
+        _refuse((*given.options, *given.columns), "what was read already")
         return given.data
     for one in RECOGNISERS:
         if given.about in one.about and (data := one.read(given)) is not None:
-            for name in (*given.options, *given.columns):
-                if name not in one.uses.split():
-                    raise ValueError(f"`{name}` doesn't apply to {one.name}; leave it out.")
+            _refuse([name for name in (*given.options, *given.columns) if name not in one.uses.split()], one.name)
             return Evidence(data, one.name)
     return None
+
+
+def _refuse(names: Sequence[str], what: str) -> None:
+    """Refuse options that don't apply."""
+    if names:
+        raise ValueError(f"`{names[0]}` doesn't apply to {what}; leave it out.")
 
 
 def _passes(given: Given) -> xr.Dataset | None:

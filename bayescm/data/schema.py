@@ -222,6 +222,14 @@ def attributes(**settings: object) -> dict[str, str | int | float]:
     return made
 
 
+def as_set(value: Any) -> Any:
+    """Return a setting as it was before it became an attr; text that isn't JSON as it is."""
+    try:
+        return json.loads(value) if isinstance(value, str) else value
+    except ValueError:
+        return value
+
+
 def _plain(value: object) -> object:
     """Turn arrays and NumPy scalars into lists and numbers for JSON."""
     if isinstance(value, xr.DataArray | np.ndarray | np.generic):

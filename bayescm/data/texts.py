@@ -50,6 +50,8 @@ def read_text(source: Any) -> Any:
     if is_pasted(source):
         return _framed(_lines(source, "the table"), "the table")
     path, called = Path(source), str(source)
+    if isinstance(source, str) and not path.exists():
+        raise FileNotFoundError(f"No such file: {called!r}, nor is it a table of several lines; labels are arrays.")
     if path.suffix.casefold() == ".xlsx":
         with path.open("rb") as file:  # says what is wrong with the place of the file
             return _framed(cells_of_sheet(file, called), called)

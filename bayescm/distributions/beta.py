@@ -98,6 +98,8 @@ class Beta(Distribution):
         below = special.betainc(self.a, self.b, at)
         above, upper = np.asarray(1.0 - below), below > 0.5
         above[upper] = special.betainc(self.b, self.a, 1.0 - at[upper])
+        tiny = upper & (at < 1e-3)  # 1 - at would lose digits
+        above[tiny] = special.betaincc(self.a, self.b, at[tiny])
         return below, above
 
     def pdf(self, x: float | Array) -> Array:

@@ -39,7 +39,7 @@ class Posterior(ABC):
     def counts(self, question: str) -> xr.DataArray:
         """Return the counts that all is known of, for a question which only these answer."""
         raise ValueError(
-            f"`counts` are {self.words}, and {question} takes matrices of items that all were seen once. "
+            f"`counts` are {self.words}, and {question} takes matrices of items whose truth is known of all. "
             "bayescm.summary answers by any posterior."
         )
 
@@ -154,7 +154,7 @@ class Separate(Posterior):
     settings: Mapping[str, Any]
     blocks: NDArray[Any]
     over: xr.DataArray
-    words: ClassVar[str] = "audits, of whose items some were seen"
+    words: ClassVar[str] = "audits, of whose items some were checked"
 
     def map(self, kernel: Callable[..., Any], sizes: Mapping[str, int], *more: xr.DataArray) -> xr.DataArray:  # noqa: D102
         given = [one.transpose(*self.over.dims, ...).values for one in more]

@@ -16,7 +16,18 @@ from bayescm.data.assumptions import of_model
 from bayescm.data.counts import check_counts
 from bayescm.data.inputs import takes_counts
 from bayescm.data.random import Stream, matrix_rng
-from bayescm.data.schema import ACTUAL, CHAIN, DRAW, MATRIX, attributes, flatten_cells, labels_of, positive_class, tree
+from bayescm.data.schema import (
+    ACTUAL,
+    CHAIN,
+    DRAW,
+    MATRIX,
+    as_set,
+    attributes,
+    flatten_cells,
+    labels_of,
+    positive_class,
+    tree,
+)
 from bayescm.data.strata import of_data
 from bayescm.distributions import dirichlet
 from bayescm.metrics import MetricsLike, resolve
@@ -264,17 +275,30 @@ def posterior(
         "prior": settings.get("prior", prior), "prevalence": prevalence, "method": choice.method,
         "reason": choice.reason, "random_seed": seed,
     }  # fmt: skip
-    if choice.method == "exact" and fit.is_conjugate(model) and groups["posterior"]["theta"].chunks is None:
+    if choice.method == "exact" and fit.is_conjugate(model) and _is_told(settings["prior"], model, groups["posterior"]):
         settings[DRAWS_STAMP] = digest({name: groups[name] for name in ("posterior", "observed_data")})
     library = "bayescm" if choice.method == "exact" else samplers.SAMPLERS[run.sampler].library
     return as_arviz(groups, settings, library)
 
 
+def _is_told(prior: PriorLike, model: str, drawn: xr.Dataset) -> bool:
+    """Say whether draws aren't lazy, and the attr of their prior tells it whole: not labels of an array."""
+    labels = drawn[ACTUAL].values.tolist()
+    if drawn["theta"].chunks is not None:
+        return False
+    try:
+        told, base = (concentrations(one, model, labels) for one in (as_set(attributes(prior=prior)["prior"]), prior))
+    except (TypeError, ValueError):
+        return False
+    return np.array_equal(told.rows, base.rows) and np.array_equal(told.shares, base.shares)
+
+
 def as_arviz(groups: dict[str, xr.Dataset], settings: dict[str, Any], library: str) -> xr.DataTree:
     """Return the groups as a tree, with the attrs of ArviZ's schema at every group, as PyMC has them."""
+    ours = attributes()["creation_library_version"]
     stamp: dict[str, Any] = {
         "created_at": datetime.now(UTC).isoformat(), "creation_library_language": "Python",
-        "inference_library_version": version(library),
+        "inference_library_version": ours if library == "bayescm" else version(library),
     }  # fmt: skip
     stamped = {}
     for name, group in groups.items():

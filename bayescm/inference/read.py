@@ -20,6 +20,8 @@ from bayescm.models import fit, same_items
 from bayescm.priors.concentrations import PrevalenceLike, PriorLike, resolved_prior
 
 MODEL = "dirichlet_multinomial"
+DRAWS = 40_000
+"""Of what has no exact distribution."""
 
 
 def read(data: Any, *, prevalence: PrevalenceLike = None, **how: Any) -> Posterior:
@@ -44,7 +46,7 @@ def opened(
     *,
     model: Any = MODEL,
     prior: PriorLike | None = None,
-    samples: int = 40_000,
+    samples: int = DRAWS,
     random_seed: int | np.random.Generator | None = None,
     rebuilt: bool = True,
     **options: Any,
@@ -78,7 +80,7 @@ def opened(
         return lambda prevalence: of_counts(
             counts, model, prior, drawn_at if prevalence is None else prevalence, n, seed
         )
-    if isinstance(data, dict):
+    if isinstance(data, dict) and data and all(map(strata.is_audit, data.values())):
         return partial(_of_audits, data, resolved_prior(prior), n, seed)
     if isinstance(data, xr.Dataset) and set(ANSWERS) & set(data.data_vars):
         return lambda prevalence: of_right(data, model, resolved_prior(prior), prevalence, n, seed)

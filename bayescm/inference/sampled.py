@@ -1,6 +1,5 @@
 """Posteriors that are known by draws: of answers in several runs, and of a tree of any model's draws."""
 
-import json
 import math
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -22,6 +21,7 @@ from bayescm.data.schema import (
     MATRIX,
     SYSTEM,
     as_read,
+    as_set,
     matrix_of_cells,
     positive_class,
 )
@@ -168,7 +168,7 @@ def of_tree(tree: xr.DataTree, prevalence: PrevalenceLike, seed: int) -> Alike:
     seen, own = _observed(tree, theta, batch), {}
     observed = seen
     settings = {"model": "a program of your own"} | {
-        name: _plain(tree.attrs[name]) for name in _SAID if name in tree.attrs
+        name: as_set(tree.attrs[name]) for name in _SAID if name in tree.attrs
     }
     settings |= {"prevalence": prevalence, "samples": theta.sizes[CHAIN] * theta.sizes[DRAW]} | positive_class(theta)
     if isinstance(prevalence, str):
@@ -199,7 +199,7 @@ def unchanged(tree: xr.DataTree) -> tuple[xr.DataArray, str, PriorLike, Prevalen
     counts = matrix_of_cells(groups["observed_data"]["counts"], groups["posterior"]["theta"])
     if counts is None:
         return None
-    return counts, tree.attrs["model"], _plain(tree.attrs["prior"]), _plain(tree.attrs["prevalence"])
+    return counts, tree.attrs["model"], as_set(tree.attrs["prior"]), as_set(tree.attrs["prevalence"])
 
 
 def over_systems(posterior: Posterior, name: str) -> tuple[Block, xr.DataArray]:
@@ -219,14 +219,6 @@ def over_systems(posterior: Posterior, name: str) -> tuple[Block, xr.DataArray]:
         )
     over = over.rename({over.dims[0]: SYSTEM})
     return block, over if SYSTEM in over.coords else over.assign_coords({SYSTEM: np.arange(over.size)})
-
-
-def _plain(value: Any) -> Any:
-    """Return a setting as it was before it became an attr."""
-    try:
-        return json.loads(value) if isinstance(value, str) else value
-    except ValueError:
-        return value
 
 
 def _own(group: xr.Dataset, k: int, batch: tuple[Hashable, ...]) -> dict[str, xr.DataArray]:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterator, Mapping
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -62,6 +63,8 @@ def patterns(y_true: ArrayLike, y_pred: ArrayLike, known: Mapping[str, ArrayLike
     >>> counts.site.values.tolist(), counts.sum("actual").values.tolist()
     (['a', 'b'], [[1, 2], [1, 0]])
     """
+    if not known or (bad := [str(name) for name in known if name in (*RESERVED, UNIT)]):
+        raise ValueError(f"`known` must name covariates or groups of the items; got {bad[:1] if known else 'none'}.")
     columns = {str(name): _column("known", str(name), known[name], len(np.asarray(y_true))) for name in known}
     levels = [np.unique(column, return_inverse=True)[1] for column in columns.values()]
     _, first, which = np.unique(np.stack(levels, 1), axis=0, return_index=True, return_inverse=True)
@@ -88,6 +91,8 @@ def design_of(counts: xr.DataArray, unit: str, covariates: Any, groups: Any, tak
         covariates, within = formula(covariates)
     factors = _named("covariates", within, counts, unit) | _named("groups", groups, counts, unit)
     values = _named("covariates", covariates, counts, unit)
+    if bad := [name for name in values if "[" in name]:
+        raise ValueError(f"`covariates` can't have '[' in a name, which names levels; got {bad[0]!r}. Rename it.")
     if bad := [name for name in factors if name in values or name in RESERVED or name in taken]:
         raise ValueError(
             f"`groups` can't have {bad[0]!r}: a covariate or the story has that name. Leave it out or rename."
@@ -104,6 +109,10 @@ def design_of(counts: xr.DataArray, unit: str, covariates: Any, groups: Any, tak
     members = {}
     for name, column in factors.items():
         levels, place = np.unique(column, return_inverse=True)
+        if name == unit:  # in the order of the data, whose coordinate it is
+            levels, place = counts[unit].values, np.arange(counts.sizes[unit])
+            if len(set(levels.tolist())) < len(levels) or list(map(str, column)) != list(map(str, levels)):
+                raise ValueError(f"`groups`: {name!r} are the units, each a group; call other groups otherwise.")
         members[name] = levels.tolist(), place.astype(np.int64)
     return Design((table - mean) / sd, list(columns), mean, sd, members)
 
@@ -137,13 +146,18 @@ def _named(argument: str, given: Any, counts: xr.DataArray, unit: str) -> dict[s
             )
         names = {name: counts[name] for name in names}
     return {
-        str(name): _column(argument, str(name), _in_order(values, counts[unit]), counts.sizes[unit])
+        str(name): _column(argument, str(name), in_order(values, counts[unit]), counts.sizes[unit])
         for name, values in names.items()
     }
 
 
-def _in_order(values: Any, units: xr.DataArray) -> Any:
-    """Put values that are labelled by units into their order."""
+def in_order(values: Any, units: xr.DataArray) -> Any:
+    """Put values that are labelled by units, a DataArray or a Series of pandas, into their order."""
+    if hasattr(values, "index") and hasattr(values, "to_numpy") and not isinstance(values, xr.DataArray):
+        if set(values.index) == set(units.values.tolist()):
+            values = xr.DataArray(values.to_numpy(), dims=units.dims, coords={units.name: list(values.index)})
+        elif list(values.index) != list(range(len(values))):
+            raise ValueError(f"a Series must be indexed by {units.name!r}, or 0, 1, ...; got {list(values.index)[:5]}.")
     labelled = isinstance(values, xr.DataArray) and values.dims == units.dims and units.name in values.coords
     return values.reindex({units.name: units.values}) if labelled else values
 
@@ -155,6 +169,8 @@ def _column(argument: str, name: str, values: Any, n: int) -> NDArray[Any]:
         raise ValueError(f"`{argument}`: {name} must have one value for each of {n}; got the shape {column.shape}.")
     if absent := np.flatnonzero(validate.missing(column)).tolist():
         raise ValueError(f"`{argument}`: {name} is missing at the places {absent}. Fill it in, or leave these out.")
+    if column.dtype == object and all(isinstance(one, Real) for one in column.tolist()):
+        column = column.astype(np.float64)
     return column if column.dtype.kind in "biuf" else column.astype(str)
 
 

@@ -98,7 +98,8 @@ def name_of(model: Any, prior: Any = None) -> Any:
     """
     package, _, name = str(getattr(model, "__name__", "")).rpartition(".")
     model = name if package == models.programs.__name__ and name in models.names() else model
-    return "informative" if model == "three_binomial" and not_conjugate(prior) else model
+    three = isinstance(model, str) and model == "three_binomial"
+    return "informative" if three and not_conjugate(prior) else model
 
 
 def is_conjugate(model: Any) -> bool:

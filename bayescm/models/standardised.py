@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from bayescm.data import validate
-from bayescm.data.schema import CELL, CHAIN, DRAW, MATRIX, cell_names, tree
-from bayescm.models.covariates import level_name
+from bayescm.data.schema import CELL, CHAIN, DRAW, MATRIX, attributes, cell_names, tree
+from bayescm.models.covariates import in_order, level_name
 
 Array = NDArray[np.float64]
 
@@ -72,10 +72,15 @@ def at(
     unit = drawn["theta"].dims[2]
     asked = {name: value if _is_several(value) else [value] for name, value in (values or {}).items()}
     seed = validate.seed(random_seed)
-    items: Any = fit["observed_data"]["counts"].sum(CELL).values if weights is None else weights
+    if empty := [name for name, several in asked.items() if not len(several)]:
+        raise ValueError(f"`values` has nothing for {empty[0]!r}; give at least one value.")
+    items: Any = fit["observed_data"]["counts"].sum(CELL).values if weights is None else in_order(weights, drawn[unit])
     share = validate.real_numbers("weights", items)
-    if share.shape != (drawn.sizes[unit],) or (share < 0).any() or not share.any():
-        raise ValueError(f"`weights` must be {drawn.sizes[unit]} numbers from 0, not all 0; got {items}.")
+    if share.shape != (drawn.sizes[unit],) or not np.isfinite(share).all() or (share < 0).any() or not share.any():
+        raise ValueError(
+            f"`weights` must be {drawn.sizes[unit]} finite numbers from 0, not all 0, by default the items that were "
+            f"observed; got {items}."
+        )
     grid = [
         _average(drawn, known, dict(zip(asked, one, strict=True)), share / share.sum(), seed)
         for one in itertools.product(*asked.values())
@@ -85,9 +90,19 @@ def at(
     shape = (*like.shape[:2], *(len(asked[name]) for name in dims), *like.shape[2:])
     theta = xr.DataArray(
         np.stack(grid, 2).reshape(shape), dims=(CHAIN, DRAW, *dims, *MATRIX),
-        coords=dict(like.coords) | {name: ["new" if v is None else v for v in asked[name]] for name in dims},
+        coords=dict(like.coords) | {name: _labels(asked[name]) for name in dims},
     )  # fmt: skip
-    return tree({"posterior": theta.to_dataset(name="theta")}, {str(k): v for k, v in fit.attrs.items()})
+    attrs = {str(k): v for k, v in fit.attrs.items()} | attributes(random_seed=seed)
+    return tree({"posterior": theta.to_dataset(name="theta")}, attrs)
+
+
+def _labels(values: Any) -> Any:
+    """Return values as labels of a dim, each as it is; "new" is a group to come."""
+    if all(value is not None for value in values):
+        return list(values)
+    labels = np.empty(len(values), object)
+    labels[:] = ["new" if value is None else value for value in values]
+    return labels
 
 
 def _is_several(value: Any) -> bool:
@@ -150,6 +165,7 @@ def _changed(known: xr.Dataset, asked: Mapping[str, Any]) -> tuple[Array, list[s
     for name, value in asked.items():
         for i in (i for i, covariate in enumerate(of) if covariate == name):
             number = value if names[i] == name else _is_level(name, value, names)[i]
+            number = float(number) if isinstance(number, bool | np.bool_) else number
             new = (validate.number("values", number, -np.inf, np.inf) - mean[i]) / sd[i]
             if not columns[:, i].min() - 1e-9 <= new <= columns[:, i].max() + 1e-9:
                 validate.warn(f"`values`: {name} = {value!r} is outside of what was observed; the line is prolonged.")

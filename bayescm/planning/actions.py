@@ -31,7 +31,7 @@ from bayescm.distributions import dirichlet
 from bayescm.distributions.sample import Draws
 from bayescm.inference.blocks import exchanged
 from bayescm.inference.labelled import Posterior
-from bayescm.inference.read import read
+from bayescm.inference.read import opened
 from bayescm.metrics import Metric, expected_cost, resolve
 from bayescm.models import same_items
 from bayescm.planning.checks import ACTION, no_dim
@@ -178,12 +178,17 @@ def decide(
     validate.choice("ci_kind", ci_kind, ("eti", "hdi"))
     samples, seed = validate.draws(samples), validate.seed(random_seed)
     if isinstance(counts, xr.DataTree | dict) or strata.is_audit(counts) or model not in MODELS:
-        posterior = read(counts, model=model, prior=prior, samples=samples, random_seed=seed)
+        if isinstance(prevalence, str):
+            raise ValueError(f"`prevalence`={prevalence!r} is for counts; of draws and audits give numbers.")
+        at = opened(counts, model=model, prior=prior, samples=samples, random_seed=seed)
+        posterior = at(None)
         labels, names = list(posterior.labels), _names(posterior.whole()[1])
         problem = _Problem(cost_matrix(costs, labels), ci_prob, ci_kind, seed)
         _check_design(counts, design)
         tables = _by_draws(posterior, problem, prevalence)
-        settings = dict(posterior.settings) | {"prevalence": prevalence, "design": design or "joint"}
+        own = {"samples": samples, "random_seed": seed}
+        settings = own | dict(posterior.settings) | {"design": design or "joint"}
+        settings |= {} if prevalence is None else dict(at(prevalence).settings) | {"random_seed": seed}
     else:
         prior = resolved_prior(prior)
         which = same_items.patterns(counts) if same_items.answered_together(counts) else None

@@ -12,7 +12,7 @@ from bayescm.data.inputs import takes_counts, takes_scores
 from bayescm.data.schema import CI_BOUND, MATRIX, METRIC, THRESHOLD, attributes
 from bayescm.inference import claims
 from bayescm.inference.labelled import Posterior
-from bayescm.inference.read import read
+from bayescm.inference.read import DRAWS, read
 from bayescm.inference.summaries import of_posterior
 from bayescm.metrics import net_benefit
 from bayescm.planning.checks import ACTION, no_dim, two_labels
@@ -127,7 +127,9 @@ def decision_curve(
     found["probability_useful"] = useful["probability"].assign_attrs(long_name="P(useful)")
     found["error"], found["method"] = useful["error"], method
     found[THRESHOLD].attrs = {"long_name": "Threshold probability", "units": "1"}
-    settings = {"random_seed": seed} | dict(posterior.settings) | {"ci_prob": ci_prob, "ci_kind": ci_kind}
+    settings = (
+        {"samples": DRAWS, "random_seed": seed} | dict(posterior.settings) | {"ci_prob": ci_prob, "ci_kind": ci_kind}
+    )
     return found.assign_attrs(attributes(**settings))
 
 

@@ -251,7 +251,8 @@ class Ellipse(Method):
             return ""
         return (
             f"{missing} of {len(cells)} matrices have no ellipse: a rate is 0, 1 or undefined, which makes its "
-            "estimated variance 0; take method='wilks' or 'exact', or add `extra_cov`."
+            f"estimated variance 0; take method='wilks'{" or 'exact'" if self.space.factors else ''}, or "
+            "add `extra_cov`."
         )
 
     @override

@@ -78,7 +78,7 @@ def test_what_cant_be_meant(ask, what):
 
 
 def test_rows_are_for_square_matrices(ask):
-    assert "`rows` doesn't apply to columns of labels" in ask(LONG + "1,1\n0,0\n", *ONE, "--rows", "truth")
+    assert "--rows doesn't apply to columns of labels" in ask(LONG + "1,1\n0,0\n", *ONE, "--rows", "truth")
     board = "id,tp,fn,fp,tn\na,9,2,3,4\nb,5,6,7,8\nc,1,6,7,8\n"  # where --rows is the length of the table
     assert "1 more systems" in ask(board, "--rows", "2", command="leaderboard")
 
@@ -323,7 +323,7 @@ def test_options_that_name_nothing_are_refused(tmp_path, capsys):
     counted = ["--tp", "9", "--fn", "1", "--fp", "1", "--tn", "9"]
     for arguments, message in (
         (["summary", str(long), "--count", "frq"], "has no column 'frq'"),
-        (["summary", str(cells), "--actual", "tp"], "`actual` doesn't apply"),
+        (["summary", str(cells), "--actual", "tp"], "--actual doesn't apply"),
         (["summary", *counted, "--predicted", "test"], "--predicted doesn't apply"),
         (["summary", *counted, "--prevalence", "90%,10%"], "as two numbers is a Beta's"),
         (["compare", str(scores), "--score", "A", "--score", "B", "--runs", "4"], "--runs doesn't apply to --score"),

@@ -105,10 +105,7 @@ def test_two_dims_of_strata_are_refused():
     "call",
     [
         lambda a: bayescm.interval(a, "recall"), lambda a: bayescm.region(a), lambda a: bayescm.evaluate(a, "recall"),
-        lambda a: bayescm.cell_summary(a),
-        lambda a: bayescm.decide(a, {"fn": 1}),
         lambda a: bayescm.interval(a.sum("predicted").expand_dims(predicted=[0, 1]), "recall"),
-        lambda a: bayescm.plot_confusion_matrix(a),
     ],
 )  # fmt: skip
 def test_functions_for_items_that_were_all_checked_refuse_an_audit(call):

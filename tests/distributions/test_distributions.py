@@ -217,3 +217,10 @@ def test_both_tails_at_once_are_the_two_by_themselves(numbers, link):
     below, above = dist.tails(x)
     np.testing.assert_array_equal(below, dist.cdf(x))
     np.testing.assert_allclose(above, dist.sf(x), rtol=1e-9)
+
+
+def test_tails_add_up_where_nearly_all_is_next_to_zero():
+    x = np.array([1e-20, 1e-4, 0.5])
+    below, above = Beta(0.01, 1.0).tails(x)
+    np.testing.assert_allclose(below, Beta(0.01, 1.0).cdf(x), rtol=1e-12)
+    np.testing.assert_allclose(above, Beta(0.01, 1.0).sf(x), rtol=1e-12)

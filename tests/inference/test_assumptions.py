@@ -74,6 +74,7 @@ NO_ANSWERS = {
     "margins": "counts",
     "paired_counts": "counts",
     "predictions": "counts",
+    "read": "what was understood",
     "report": "a text of answers, each of which says",
     "rogan_gladen": "a plug-in estimate, a number",
     "sbc": "simulates its own data",

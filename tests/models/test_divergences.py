@@ -73,4 +73,4 @@ def test_the_acceptance_can_be_chosen(seed, monkeypatch):
     for options in ({}, {"target_accept": 0.8}, {"nuts": {"target_accept": 0.9}}):
         with pytest.raises(ZeroDivisionError):
             bayescm.posterior(ZERO, model="three_binomial", sampler="nuts", **options)
-    assert [settings.get("target_accept") for settings in seen] == [0.95, 0.8, None]
+    assert [settings["nuts"]["target_accept"] for settings in seen] == [0.95, 0.8, 0.9]

@@ -156,3 +156,13 @@ def test_bad_priors_are_named():
         bayescm.choose(np.ones((3, 3), int), model="informative")
     with pytest.raises(ValueError, match="`correlation`"):
         bayescm.choose(TABLE, model="informative", correlation=1)
+
+
+def test_one_distribution_of_two_rates_has_two_streams():
+    story = models.load("informative")
+    own = pm.TruncatedNormal.dist(0.8, 0.1, lower=0, upper=1)
+    program = story.model([[6, 2], [0, 26]], prior={"recall": own, "specificity": own})
+    drawn = pm.draw([program["recall"], program["specificity"]], draws=200, random_seed=1)
+    assert abs(np.corrcoef(*drawn)[0, 1]) < 0.4  # 1 of one stream
+    with pytest.raises(ValueError, match="truncate it"):
+        story.model([[6, 2], [0, 26]], prior={"recall": pm.Normal.dist(0.5, 0.1)})

@@ -1,6 +1,7 @@
 """Rates by covariates and groups: the density, its limits, what is known of units, other covariates, and NUTS."""
 
 import numpy as np
+import pandas as pd
 import pymc as pm
 import pytest
 import xarray as xr
@@ -411,3 +412,26 @@ def test_a_site_without_positives_and_a_covariate_that_separates(seed):
     recall = posterior["theta"].isel(actual=1, predicted=1) / posterior["theta"].isel(actual=1).sum("predicted")
     width = recall.quantile(0.95, OVER) - recall.quantile(0.05, OVER)
     assert int(width.argmax()) == 0  # the site without positives is known least
+
+
+def test_units_that_are_groups_keep_their_order():
+    sites = bayescm.from_cells(tp=[30, 5, 10], fn=[1, 20, 5], fp=[3, 4, 5], tn=[20, 21, 22], dims="site")
+    sites = sites.assign_coords(site=["b", "c", "a"])
+    program = story.model(sites, groups="site")
+    assert program.coords["site"] == ("b", "c", "a")
+    assert program["site_index"].get_value().tolist() == [0, 1, 2]
+    with pytest.raises(ValueError, match="are the units"):
+        story.model(sites, groups={"site": [1, 2, 1]})
+    assert bayescm.choose(sites, model="regression", groups="site").method == "nuts"
+
+
+def test_covariates_are_put_in_the_order_of_the_units():
+    sites = bayescm.from_cells(tp=[30, 5, 10], fn=[1, 20, 5], fp=[3, 4, 5], tn=[20, 21, 22], dims="site")
+    sites = sites.assign_coords(site=["b", "c", "a"])
+    plain = story.model(sites, covariates={"x": [2.0, 4.0, 1.0]})["design"].get_value()
+    for values in (pd.Series([1.0, 2.0, 4.0], index=list("abc")), np.array([2, 4, 1], object)):
+        np.testing.assert_array_equal(story.model(sites, covariates={"x": values})["design"].get_value(), plain)
+    with pytest.raises(ValueError, match="Series must be indexed"):
+        story.model(sites, covariates={"x": pd.Series([1.0, 2.0, 4.0], index=list("xyz"))})
+    with pytest.raises(ValueError, match="must name covariates"):
+        story.patterns([0, 1], [0, 1], {})

@@ -54,7 +54,15 @@ DRAWN |= {
     "level_shades": lambda data: visuals.level_shades(data, plt.figure().gca(), levels=[0.5]),
     "estimate": lambda data: visuals.estimate(data, plt.figure().gca()),
 }
-WHAT_CAME = ("; got ", "is empty", "has the dim", "its posterior holds", "; it has []", "are draws of a model")
+WHAT_CAME = (
+    "; got ",
+    "No such file",
+    "is empty",
+    "has the dim",
+    "its posterior holds",
+    "; it has []",
+    "are draws of a model",
+)
 RIGHT = {
     "plot_forest": {"summary", "summary of systems", "replicate"},
     "plot_metric_uncertainty": {"summary of systems"},
@@ -85,9 +93,9 @@ def test_wrong_inputs_are_answered_in_words(drawn):
     for name in INPUTS:
         try:
             DRAWN[drawn](given(name))
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, FileNotFoundError) as error:
             said = str(error)
-            assert said.startswith("`"), f"{name}: {said}"
+            assert said.startswith(("`", "No such file: 'counts.csv'")), f"{name}: {said}"
             assert any(word in said for word in WHAT_CAME), f"{name}: {said}"
         else:
             done.add(name)
