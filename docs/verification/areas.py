@@ -103,7 +103,7 @@ def place(areas: Areas, method: str, estimator: int, low: float, high: float) ->
         return float(np.median(areas.resampled[:, 0, estimator]))
     if method in ("bayesian", "smoothed"):
         prior = "smoothed" if method == "smoothed" else "prior_item"
-        return float(np.median(areas.drawn(0, areas.names[estimator], prior)))
+        return float(np.median(areas.drawn(0, estimator, prior)))
     return (low + high) / 2
 
 
