@@ -205,7 +205,7 @@ def test_probabilities_are_uniform_where_truths_are_drawn_from_the_prior():
             truth.append(0.3 * right[0] + 0.7 * right[1])
             pair[name] = bayescm.audited(np.array([[8, 12] - checked, checked]), [0.3, 0.7], of="population")
         asked = {"design": "independent", "model": "stratified", "prior": "jeffreys", "prevalence": None}
-        systems = evidence.read(pair, **asked, samples=160, seed=1, sampler={}, options={})
+        systems = evidence.read(pair, **asked, samples=160, seed=1, sampler={}, options={}, name="data")
         compared = inputs.compared(systems, None, "prevalence")
         posteriors = Posteriors(compared, 1, 160, 1)
         found.append(float(posteriors.contrast(compared.entries[0], (0, 1)).cdf(truth[0] - truth[1])))
