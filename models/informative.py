@@ -83,10 +83,9 @@ def model(counts: Any, *, prior: Any = DEFAULT, correlation: float = 0.0) -> pm.
 def _rate(name: str, value: Any, standard: Any) -> Any:
     """Return one rate: Beta, logit-normal from a standard normal, or of a distribution of the user's own."""
     if not isinstance(value, np.ndarray):
-        streams = [one.type for one in value.owner.inputs]  # its own, though another rate may have the same object
-        inputs = [
-            shared(np.random.default_rng()) if isinstance(kind, RandomType) else one  # type: ignore[no-untyped-call]
-            for one, kind in zip(value.owner.inputs, streams, strict=True)
+        inputs = [  # with a stream of its own, though another rate may have the same distribution
+            shared(np.random.default_rng()) if isinstance(one.type, RandomType) else one  # type: ignore[no-untyped-call]
+            for one in value.owner.inputs
         ]
         copy = value.owner.clone_with_new_inputs(inputs).outputs[value.owner.outputs.index(value)]
         return pm.modelcontext(None).register_rv(copy, name)

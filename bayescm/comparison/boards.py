@@ -9,8 +9,9 @@ import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
 from bayescm.comparison import mixtures, population, rank_draws, ranks, shrinkage
+from bayescm.comparison.audits import INDEPENDENT, PAIRED
 from bayescm.comparison.board_report import LONG_NAMES, Answer, Options, better_by_moments, dataset
-from bayescm.comparison.evidence import FOLDS, INDEPENDENT, JOINT, PAIRED, read, together
+from bayescm.comparison.evidence import FOLDS, JOINT, read, together
 from bayescm.comparison.field import Field, one_number
 from bayescm.data import validate
 from bayescm.data.assumptions import ONE_KIND

@@ -9,6 +9,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayescm.comparison import audits as of_checks
+from bayescm.comparison.audits import INDEPENDENT, PAIRED
 from bayescm.data import strata, validate
 from bayescm.data.answers import of_accuracies
 from bayescm.data.assumptions import CHECKED, ITEMS, OF_AUDIT, OWN_ITEMS, SAME_ITEMS, assumed, of_model, of_runs
@@ -27,7 +28,7 @@ from bayescm.priors.concentrations import MODELS, PrevalenceLike, PriorLike, res
 Array = NDArray[np.float64]
 
 FOLD = "fold"
-INDEPENDENT, PAIRED, FOLDS = "independent", "paired", "folds"
+FOLDS = "folds"
 DESIGNS = (INDEPENDENT, PAIRED)
 JOINT = "joint"
 """The design of systems whose draws are one model's."""

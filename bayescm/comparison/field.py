@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescm.comparison.evidence import INDEPENDENT, Evidence
+from bayescm.comparison.audits import INDEPENDENT
+from bayescm.comparison.evidence import Evidence
 from bayescm.data.schema import SYSTEM
 from bayescm.distributions import Beta, Distribution
 from bayescm.distributions.tabulated import DOUBTFUL
