@@ -344,8 +344,8 @@ def test_a_population_goes_where_counts_go():
         ({"scanner": "neu"}, {}, "no level that was observed"),
         ({"site": "c"}, {}, "was not observed"),
         ({"age": np.nan}, {}, "`values` must be a number"),
-        ({}, {"weights": [1, 2]}, "`weights` must be 4 numbers"),
-        ({}, {"weights": [0, 0, 0, 0]}, "`weights` must be 4 numbers"),
+        ({}, {"weights": [1, 2]}, "`weights` must be 4 finite numbers"),
+        ({}, {"weights": [0, 0, 0, 0]}, "`weights` must be 4 finite numbers"),
     ],
 )
 def test_errors_of_values(values, options, message):
