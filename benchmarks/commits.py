@@ -63,7 +63,7 @@ def serve() -> None:
     """Make the calls that come in, and answer with their seconds."""
     found: dict[str, Any] = {}
     exec(SETUP, found)
-    named = "samples" if "samples" in inspect.signature(found["b"].curve_posterior).parameters else "draws"
+    named = "samples" if "draws" in inspect.signature(found["b"].curve_posterior).parameters else "draws"
     print("ready", flush=True)
     for line in sys.stdin:
         call = compile(line.replace("SAMPLES", named), "call", "eval")

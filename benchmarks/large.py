@@ -85,7 +85,7 @@ def counted(path: Path, _out: Path) -> None:
 
     import bayescm
 
-    counts = bayescm.counts_at_thresholds(pairs(path), thresholds=np.arange(1, THRESHOLDS) / THRESHOLDS)
+    counts = bayescm.curves.counts_at_thresholds(pairs(path), thresholds=np.arange(1, THRESHOLDS) / THRESHOLDS)
     bayescm.summary(counts, ["recall", "false_positive_rate"])
 
 

@@ -93,7 +93,7 @@ def main(write: bool) -> None:
         "| --- |" + " ---: |" * (len(head) + 2),
     ]
     for name, data in crowds().items():
-        board = partial(bayescm.leaderboard, data, prior="jeffreys", samples=DRAWS, random_seed=1)
+        board = partial(bayescm.leaderboard, data, prior="jeffreys", draws=DRAWS, random_seed=1)
         sides = {
             "NumPy": partial(by_numpy, data), "exact": partial(board, method="exact"),
             "draws": partial(board, method="draws"), "prob-conf-mat": partial(by_peer, data),

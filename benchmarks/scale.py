@@ -27,6 +27,7 @@ import xarray as xr
 from scipy import special
 
 import bayescm
+from bayescm import metrics
 from bayescm.distributions import Beta, interpolation
 
 PEER = "prob-conf-mat" if find_spec("prob_conf_mat") else None
@@ -165,7 +166,7 @@ def ten_metrics(quick: bool) -> list[str]:
 
 
 CALLS: dict[str, tuple[int, Call]] = {
-    "evaluate: recall, F1, MCC of the counts": (1_000_000, lambda c: bayescm.evaluate(c, ["recall", "f1", "mcc"])),
+    "evaluate: recall, F1, MCC of the counts": (1_000_000, lambda c: metrics.evaluate(c, ["recall", "f1", "mcc"])),
     "scipy: ETIs of four Betas alone": (20_000, by_scipy),
     "summary: four Betas, ETI": (20_000, lambda c: bayescm.summary(c, FOUR, ci_kind="eti")),
     "summary: four Betas, HDI": (20_000, lambda c: bayescm.summary(c, FOUR)),
@@ -174,8 +175,8 @@ CALLS: dict[str, tuple[int, Call]] = {
     "summary: balanced accuracy (one integral)": (1_000, lambda c: bayescm.summary(c, "balanced_accuracy")),
     "summary: MCC (two integrals)": (400, lambda c: bayescm.summary(c, "mcc")),
     "posterior: 1,000 draws": (400, lambda c: bayescm.posterior(c, metrics=FOUR, chains=1, random_seed=1)),
-    "replicate: recall, 50 items": (200, lambda c: bayescm.replicate(c, "recall", n_items=50)),
-    "decide: 10,000 draws": (100, lambda c: bayescm.decide(c, {"fn": 10, "fp": 1}, samples=10_000, random_seed=1)),
+    "replicate: recall, 50 items": (200, lambda c: bayescm.planning.replicate(c, "recall", n_items=50)),
+    "decide: 10,000 draws": (100, lambda c: bayescm.decide(c, {"fn": 10, "fp": 1}, draws=10_000, random_seed=1)),
 }  # fmt: skip
 
 

@@ -76,7 +76,7 @@ def draw_ours(seed: int) -> Any:
 
 def evaluate_ours(name: str, theta: Any, _: int) -> Any:
     """Evaluate one metric on given draws."""
-    return bayescm.evaluate(theta, name)
+    return bayescm.metrics.evaluate(theta, name)
 
 
 def check_agreement() -> None:

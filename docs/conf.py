@@ -16,7 +16,7 @@ ROOT = HERE.parent
 GENERATED = HERE / "reference" / "generated"
 sys.path[:0] = [str(ROOT), str(HERE)]
 
-import story_pages  # noqa: E402
+import model_pages  # noqa: E402
 
 import bayescm  # noqa: E402
 from bayescm import distributions, metrics  # noqa: E402
@@ -76,7 +76,7 @@ html_theme_options = {
     "show_prev_next": False,
     "secondary_sidebar_items": {
         "**": ["page-toc"],
-        **{f"stories/{name}": [] for name in bayescm.models.names()},  # formulas and programs take the whole width
+        **{f"models/{name}": [] for name in bayescm.models.names()},  # formulas and programs take the whole width
     },
     "footer_start": ["copyright"],
     "footer_end": [],
@@ -170,7 +170,7 @@ def _thumbnail(notebook):
 
 
 def _generate(app):
-    """Write the tables and the stories' pages, and bring the notebooks into the source folder."""
+    """Write the tables and the models' pages, and bring the notebooks into the source folder."""
     GENERATED.mkdir(parents=True, exist_ok=True)
     for n_labels in (2, 3):
         _write_if_changed(GENERATED / f"metrics_{n_labels}.inc", _metric_table(n_labels))
@@ -182,7 +182,7 @@ def _generate(app):
         place.parent.mkdir(exist_ok=True)
         shutil.copy2(notebook, place)
         _thumbnail(notebook)
-    story_pages.write(HERE / "stories", HERE / "stories.md")
+    model_pages.write(HERE / "models", HERE / "models.md")
 
 
 def setup(app):

@@ -2,7 +2,7 @@
 var Scorer = {
   score: ([page, , , , score]) => {
     const overview = ["index", "tour", "gallery", "notebooks"].includes(page);
-    const explains = !page.includes("/") || page.startsWith("stories/");
+    const explains = !page.includes("/") || page.startsWith("models/");
     return score + (overview ? 0 : explains ? 2 : -2);
   },
   objNameMatch: 11,

@@ -40,10 +40,10 @@ def draw(space: str) -> Any:
     if space == "pr":
         iso_f1(ax)
     for (name, (y, score)), color in zip(systems().items(), ("C0", "C1"), strict=True):
-        intervals = bayescm.curve_intervals(y, score, space=space, method="flat")
+        intervals = bayescm.curves.intervals(y, score, space=space, method="flat")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the legend says it
-            hull = bayescm.curve_hull(intervals)
+            hull = bayescm.curves.hull(intervals)
         area = bayescm.curve_posterior(y, score, over=None, random_seed=1)["posterior"][AREAS[space]]
         held, between = area.quantile([0.025, 0.975]).values, hull["area"].values
         label = (

@@ -26,9 +26,9 @@ Priors
 When it is wrong
     The true curve depends on the ranks of the scores alone, the normals on their values. Probabilities crowd at 0 and
     1: give their logits, scores = log(p / (1 - p)). Heavy tails, several groups within a class or many ties need
-    another story. If sigma_0 and sigma_1 differ, the curve crosses the diagonal near one corner (a "hook"). Hanley
+    another model. If sigma_0 and sigma_1 differ, the curve crosses the diagonal near one corner (a "hook"). Hanley
     (1988) tells how much of this the fitted area bears; ``az.plot_ppc_dist`` shows whether the scores look as the
-    story says.
+    model says.
 
 References
 ----------
@@ -87,7 +87,7 @@ def scores_by_class(y_true: ArrayLike, y_score: ArrayLike, pos_label: Label | No
 
 
 def model(scores: Any, *, prior: Any = "weak", fpr: ArrayLike = GRID) -> pm.Model:
-    """Return the story as a PyMC model.
+    """Return the model as a PyMC model.
 
     Parameters
     ----------

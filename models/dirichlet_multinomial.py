@@ -29,7 +29,7 @@ from bayescm.priors.concentrations import DEFAULT_PRIOR, Concentrations, PriorLi
 
 
 def model(counts: Any, *, prior: PriorLike = DEFAULT_PRIOR) -> pm.Model:
-    """Return the story as a PyMC model of one matrix.
+    """Return the model as a PyMC model of one matrix.
 
     Parameters
     ----------

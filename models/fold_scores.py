@@ -32,9 +32,9 @@ In symbols, for many (Corani, Benavoli, Demsar, Mangili and Zaffalon 2017; bound
     and replaces such scores by noise inside the rope. Here the lower bound keeps the posterior proper. (Its sigma0
     starts at 0, too.)
 
-What equals nothing in practice (the rope) belongs to the reader of the result: :func:`bayescm.rope_probabilities`.
-Sign: positive means a higher score; give y - x to ask whether y is better than x. Scores of one classifier work alike:
-`mean_difference` is then its mean score.
+What equals nothing in practice (the rope) belongs to the reader of the result:
+:func:`bayescm.models.rope_probabilities`. Sign: positive means a higher score; give y - x to ask whether y is better
+than x. Scores of one classifier work alike: `mean_difference` is then its mean score.
 
 Run ``python models/fold_scores.py`` for naive Bayes against C4.5, on one data set and on 54.
 """
@@ -61,7 +61,7 @@ FIXED = CORANI2017 | {"mean_max": 2.0, "sigma_min": 0.5, "sigma_max": 2.0, "sigm
 
 
 def model(scores: Any, *, prior: Any = None, runs: int = 1, correction: bool | float = True) -> pm.Model:
-    """Return the story as a PyMC model.
+    """Return the model as a PyMC model.
 
     Parameters
     ----------

@@ -52,7 +52,7 @@ _TAKEN = (RATE, "prevalence", "correlation", "correlation_rescaled", "sd_logit",
 
 
 def model(counts: Any, *, prior: PriorLike = "laplace", scale: float = 1.0) -> pm.Model:
-    """Return the story as a PyMC model of several matrices of two labels.
+    """Return the model as a PyMC model of several matrices of two labels.
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ In symbols, two labels
     counts ~ Multinomial(N, cells(prevalence, recall, specificity))     Toetsch and Hoffmann 2021, eqs 8 to 11
 
     With three Betas it is ``three_binomial``, and the closed form answers. A logit-normal prior has none: the posterior
-    of a rate is Normal(logit; mu, sigma) times p^k (1 - p)^(n - k). Under such priors ``three_binomial`` is this story.
+    of a rate is Normal(logit; mu, sigma) times p^k (1 - p)^(n - k). Under such priors ``three_binomial`` is this model.
 
 Run ``python models/informative.py`` to see what two experts' intervals do to a small test set.
 """
@@ -44,15 +44,15 @@ DEFAULT = {"prevalence": "jeffreys", "recall": LogitNormal(0.0, 1.5), "specifici
 
 
 def model(counts: Any, *, prior: Any = DEFAULT, correlation: float = 0.0) -> pm.Model:
-    """Return the story as a PyMC model of one matrix.
+    """Return the model as a PyMC model of one matrix.
 
     Parameters
     ----------
     counts : xarray.DataArray or array_like of shape (2, 2)
     prior : mapping
-        Some of ``prevalence``, ``recall`` and ``specificity``, each a :class:`bayescm.LogitNormal`, a distribution of
-        PyMC or PreliZ or what ``three_binomial`` takes (a name, a number, the two numbers of a Beta); what isn't named
-        is ``jeffreys``.
+        Some of ``prevalence``, ``recall`` and ``specificity``, each a :class:`bayescm.priors.LogitNormal`, a
+        distribution of PyMC or PreliZ or what ``three_binomial`` takes (a name, a number, the two numbers of a Beta);
+        what isn't named is ``jeffreys``.
     correlation : float in (-1, 1)
         Of the logits of recall and specificity beforehand.
 
@@ -147,7 +147,7 @@ def _known(prior: Any, correlation: float, k: int) -> dict[str, tuple[str, Any]]
     """Return the kind of each rate's prior, and its two numbers, that of the event first, or its distribution."""
     validate.number("correlation", correlation, -1, 1)
     if k != 2:
-        raise ValueError(f"`counts` must have two labels for this story; got {k}. Take one class against the rest.")
+        raise ValueError(f"`counts` must have two labels for this model; got {k}. Take one class against the rest.")
     if not isinstance(prior, Mapping) or not prior or not set(prior) <= set(RATES):
         raise ValueError(f"`prior` must be a mapping with some of the keys {', '.join(RATES)}; got {prior!r}.")
     others = {name: value for name, value in prior.items() if not_conjugate({name: value})}
@@ -180,8 +180,8 @@ if __name__ == "__main__":
     table = bayescm.from_cells(tp=26, fn=0, fp=2, tn=6)
     experts = {
         "prevalence": "jeffreys",
-        "recall": bayescm.LogitNormal.from_interval(0.80, 0.98),
-        "specificity": bayescm.LogitNormal.from_interval(0.60, 0.95),
+        "recall": bayescm.priors.LogitNormal.from_interval(0.80, 0.98),
+        "specificity": bayescm.priors.LogitNormal.from_interval(0.60, 0.95),
     }
     for belief in (dict.fromkeys(RATES, "jeffreys"), experts):
         fit = bayescm.posterior(

@@ -33,7 +33,7 @@ In symbols
     that were fitted, on this population; under partial a typical fold of this cross-validation. The folds' training
     sets overlap, so their matrices are not independent given the classifier's recipe, and none of the three is an
     interval for the recipe on another sample of the population: the verification page shows what they cover of it.
-    For that, the correction of Nadeau and Bengio (2003) works on one score per fold: the story ``fold_scores``.
+    For that, the correction of Nadeau and Bengio (2003) works on one score per fold: the model ``fold_scores``.
 
 Run ``python models/kfold.py`` to see the three beside one another.
 """
@@ -69,7 +69,7 @@ _TAKEN = ("rate", "prevalence", "recall", "specificity", "recall_fold", "specifi
 def model(
     counts: Any, *, pooling: str = "partial", prior: PriorLike = DEFAULT_PRIOR, fold_sd_scale: float = 0.5
 ) -> pm.Model:
-    """Return the story as a PyMC model.
+    """Return the model as a PyMC model.
 
     Parameters
     ----------

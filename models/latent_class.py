@@ -55,7 +55,7 @@ Array = NDArray[np.float64]
 
 
 def model(counts: Any, *, prior: Any = "laplace", known: Any = None, dependence: bool = False) -> pm.Model:
-    """Return the story as a PyMC model.
+    """Return the model as a PyMC model.
 
     Parameters
     ----------

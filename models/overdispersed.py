@@ -22,7 +22,7 @@ overdispersion="rates"
     The correlation of a class's rates is that of two items of this class in one cluster.
 
     theta is the mean of the clusters' probabilities: that of an item of a new cluster. The more alike the items of a
-    cluster are, the more every cluster counts the same, whatever its size; so the story assumes that size has nothing
+    cluster are, the more every cluster counts the same, whatever its size; so the model assumes that size has nothing
     to do with the rates.
 
 The design effect (Kish 1965; Eldridge, Ashby and Kerry 2006 for clusters of unequal size)
@@ -71,7 +71,7 @@ _TAKEN = (PART, "theta_cell", "class_shares", "rates", "rho", "design_effect", "
 def model(
     counts: Any, *, prior: PriorLike = DEFAULT_PRIOR, overdispersion: str = "cells", rho_prior: Any = RHO_PRIOR
 ) -> pm.Model:
-    """Return the story as a PyMC model of several matrices.
+    """Return the model as a PyMC model of several matrices.
 
     Parameters
     ----------

@@ -11,7 +11,7 @@ In symbols, dependence="dirichlet" (the default for two classifiers)
     a[i, j1, j2] = a[i, j1] a[i, j2] / sum_j a[i, j]
 
     Sums of a Dirichlet's cells are a Dirichlet whose concentrations are sums. With these a, the margin of each
-    classifier has exactly the prior of the story dirichlet_multinomial, hence exactly its posterior: a paired analysis
+    classifier has exactly the prior of the model dirichlet_multinomial, hence exactly its posterior: a paired analysis
     changes nothing that is said of one classifier, only what is said of their difference.
 
     So P(A better than B) has a closed form as well. In accuracy the two differ by the items that only one of them gets
@@ -20,7 +20,7 @@ In symbols, dependence="dirichlet" (the default for two classifiers)
     Bayesian form of McNemar's test (McNemar 1947). For recall take the cells of the positive class alone.
 
     The prior's parts of b and c follow from those margins: under "jeffreys" 1/4 in every class, K/4 for the accuracy of
-    K classes. That is what this story says, and too little to call a system better on two or three items of one class.
+    K classes. That is what this model says, and too little to call a system better on two or three items of one class.
     bayescm.compare_systems, which is for verdicts, has one item a side instead for whatever is compared.
 
 In symbols, dependence="difficulty" (two labels; the default for three or more classifiers)
@@ -33,7 +33,7 @@ In symbols, dependence="difficulty" (two labels; the default for three or more c
 
     The intercept b[s, i] solves E sigmoid(b + difficulty_sd[i] u) = right[s, i], so the prior of right is that of
     recall and specificity themselves, whatever difficulty_sd: again each classifier's margin has the prior of the
-    single story. A prior stated on b would draw recall towards 1/2 as difficulty_sd grows. The saturated table of S
+    single model. A prior stated on b would draw recall towards 1/2 as difficulty_sd grows. The saturated table of S
     classifiers has 2^(S+1) - 1 parameters, this one 2 S + 3. It can't say that classifiers avoid each other's errors.
 
 Run ``python models/paired.py`` to compare two classifiers by both methods, and three by their items' difficulty.
@@ -62,12 +62,12 @@ MAX_SYSTEMS = 5
 
 
 def model(counts: Any, *, prior: PriorLike = DEFAULT_PRIOR, dependence: str | None = None) -> pm.Model:
-    """Return the story as a PyMC model of one joint table.
+    """Return the model as a PyMC model of one joint table.
 
     Parameters
     ----------
     counts : xarray.DataArray
-        Over ``("actual", <one dim per system>)``; see :func:`bayescm.paired_counts`.
+        Over ``("actual", <one dim per system>)``; see :func:`bayescm.data.paired_counts`.
     prior : str, number, array_like of shape (K, K) or (K, ..., K), or mapping
         A name, number or K x K array is each system's prior, as in ``dirichlet_multinomial``; an array of the table's
         shape is the joint concentrations themselves; a mapping, for "difficulty" alone, is as in ``three_binomial``.

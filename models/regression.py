@@ -17,7 +17,7 @@ In symbols, for unit u, actual class i and answer j
 
     A multinomial logit whose reference is the right answer. For two labels these are two logistic regressions, of
     `recall` and of `specificity`: a positive coefficient makes the right answer likelier. With two rates the groups'
-    effects correlate, (correlation + 1)/2 ~ Beta(2, 2), as in the story ``hierarchical``, which this is without
+    effects correlate, (correlation + 1)/2 ~ Beta(2, 2), as in the model ``hierarchical``, which this is without
     covariates where each unit is a group; with more rates they are independent.
 
 Class shares
@@ -71,7 +71,7 @@ def model(
     scale: float = 0.5,
     group_scale: float = 1.0,
 ) -> pm.Model:
-    """Return the story as a PyMC model of several matrices.
+    """Return the model as a PyMC model of several matrices.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ In symbols, for group g with N_g items, of which n_g were checked
     Which items of a group were checked has nothing to do with their truth (the truth is missing at random given the
     group): so the likelihood of the checked ones is that of a sample of the group.
 
-    With A the sums of alpha the story is dirichlet_multinomial where every item was checked. With many items
+    With A the sums of alpha the model is dirichlet_multinomial where every item was checked. With many items
     and flat priors the means are those of the stratified estimator (Cochran 1977, section 5A.12; Olofsson et al. 2014)
     and of Begg and Greenes (1983).
 
@@ -51,7 +51,7 @@ Array = np.ndarray
 
 
 def model(counts: Any, *, prior: PriorLike = DEFAULT_PRIOR) -> pm.Model:
-    """Return the story as a PyMC model.
+    """Return the model as a PyMC model.
 
     Parameters
     ----------

@@ -19,8 +19,8 @@ ZERO_UNITS = bayescm.from_cells(tp=[26, 3, 0], fn=[0, 9, 4], fp=[2, 1, 5], tn=[6
 PERFECT_UNITS = bayescm.from_cells(tp=[20, 5, 9, 30], fn=0, fp=0, tn=[30, 7, 8, 40], dims="unit")
 EXPERTS = {
     "prevalence": "jeffreys",
-    "recall": bayescm.LogitNormal.from_interval(0.80, 0.98),
-    "specificity": bayescm.LogitNormal.from_interval(0.60, 0.95),
+    "recall": bayescm.priors.LogitNormal.from_interval(0.80, 0.98),
+    "specificity": bayescm.priors.LogitNormal.from_interval(0.60, 0.95),
 }
 
 

@@ -26,6 +26,7 @@ import numpy as np
 import xarray as xr
 from fuzz_calls import FUNCTIONS, OPTIONS
 from fuzz_inputs import junk
+from public import PUBLIC
 
 import bayescm
 
@@ -59,10 +60,11 @@ class Call(NamedTuple):
 
 def function(name: str) -> Any:
     """Return a public function, a class, or a method of an object that a maker makes."""
-    found: Any = bayescm
-    for part in name.split("."):
-        found = getattr(found, part)
-    return found
+    first, *parts = name.split(".")
+    thing: Any = PUBLIC[first] if first in PUBLIC else getattr(bayescm, first)
+    for part in parts:
+        thing = getattr(thing, part)
+    return thing
 
 
 def arguments_of(name: str, rng: np.random.Generator) -> dict[str, Any]:
@@ -99,7 +101,7 @@ def judge(call: Call) -> Iterator[str]:
         warnings.simplefilter("always")
         try:
             found = function(call.name)(**call.arguments)
-            if isinstance(found, bayescm.MetricDistribution):
+            if isinstance(found, bayescm.inference.MetricDistribution):
                 yield from _of_dist(found)
                 found = found.to_dataset()
         except (NutsError, NotImplementedError):
@@ -173,7 +175,7 @@ OF_TESTS = ("posterior", "prior_predictive")
 """Functions that draw test sets, where a metric may be 0/0."""
 RATES = (
     "probability", "probability_better", "probability_larger", "ties", "probability_best",
-    "rank_probability", "top_probability", "superiority",
+    "rank_probability", "top_probability",
     "assurance", "probability_best", "probability_better", "p_value", "requirement", "undefined", "cdf", "theta",
 )  # fmt: skip
 

@@ -51,7 +51,6 @@ OPTIONS: dict[str, Maker] = {
     "decision_prob": levels,
     "assurance": levels,
     "draws": pick(1000, 1000, 2000, 999, 0, -1, 1.5, "x", None),
-    "samples": pick(1000, 1000, 2000, 999, 0, -1, 1.5, "x", None),
     "chains": pick(1, 2, 4, 0, -1, 1.5),
     "normalize": pick("actual", "predicted", "all", "x", None),
     "labels": pick(None, [0, 1], [1, 0], ["a", "b"], [0, 0], [0], [], "ab", ["neg", "pos"], [0, 1, 2, 3], 5),
@@ -118,11 +117,11 @@ FUNCTIONS: dict[str, dict[str, Maker]] = {
         "counts": two_counts,
         "prevalence": pick(None, 0.1, [0.1, (2, 8)], (2, 8), [], [2], [np.nan], "fixed", [[0.1]]),
     },
-    "allocate": {"counts": pick(binary, junk), "n_labels": pick(5, 0, "x")},
+    "allocate": {"counts": pick(binary, junk), "n_checks": pick(5, 0, "x")},
     "label_value": {
         "counts": pick(binary, junk),
         "costs": costs,
-        "per_label": pick(1, 0, -1, np.nan, "x"),
+        "per_check": pick(1, 0, -1, np.nan, "x"),
         "n_items": pick(100, 0, "x"),
     },
     "audited": {
@@ -189,8 +188,8 @@ FUNCTIONS: dict[str, dict[str, Maker]] = {
     "counts_at_thresholds": {"y_true": truth, "y_score": score},
     "counts_from_metrics": {"metrics": pick(None, {"f1": 0.8}, {"nope": 1}), "**": stated},
     "curve_band": {"data": pick(curve_tree, curve_tree, junk)},
-    "curve_hull": {"intervals": pick(result("hull"), result("summary"), junk)},
-    "curve_intervals": {
+    "hull": {"intervals": pick(result("hull"), result("summary"), junk)},
+    "intervals": {
         "y_true": truth,
         "y_score": score,
         "method": pick("jeffreys", "wilson", "clopper_pearson", "wald", "x"),
@@ -212,7 +211,7 @@ FUNCTIONS: dict[str, dict[str, Maker]] = {
     "evaluate": {"cells": pick(binary, many, batch, junk)},
     "from_array": {"array": any_counts},
     "from_cells": dict.fromkeys(("tp", "fn", "fp", "tn"), cell),
-    "from_table": {"table": table, "by": pick((), "n", "x", ["actual"], 3), "n": pick("n", "n", None, "x")},
+    "from_table": {"table": table, "dims": pick((), "n", "x", ["actual"], 3), "n": pick("n", "n", None, "x")},
     "read": {
         "data": any_counts,
         "about": pick(None, "counts", "systems", "board", "x"),

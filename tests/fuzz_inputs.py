@@ -196,7 +196,7 @@ def same_items(rng: np.random.Generator) -> Any:
     actual[: min(k, n)] = np.arange(k)[:n]
     names = "ABC"[: rng.integers(1, 4)]
     preds = {name: np.where(rng.random(n) < 0.8, actual, rng.integers(0, k, n)) for name in names}
-    make = bayescm.paired_counts if rng.random() < 0.6 else bayescm.predictions
+    make = bayescm.data.paired_counts if rng.random() < 0.6 else bayescm.predictions
     return make(actual, preds, labels=list(range(k)))
 
 
@@ -214,7 +214,7 @@ def thresholds_of(rng: np.random.Generator) -> Any:
     n = int(rng.integers(4, 40))
     true = rng.integers(0, 2, n)
     true[:2] = 0, 1
-    return bayescm.counts_at_thresholds(true, np.round(rng.random(n), int(rng.integers(1, 4))))
+    return bayescm.curves.counts_at_thresholds(true, np.round(rng.random(n), int(rng.integers(1, 4))))
 
 
 def metric(rng: np.random.Generator) -> Any:
@@ -305,7 +305,7 @@ prior = pick(
     {"nope": 1},
     {},
     {"prevalence": (2, 8)},
-    bayescm.LogitNormal(1.0, 0.5),
+    bayescm.priors.LogitNormal(1.0, 0.5),
     True,
 )
 prevalence = pick(
@@ -417,7 +417,7 @@ def result(name: str) -> Maker:
                 [*["mcc", "recall"][: rng.integers(1, 3)], "accuracy"],
                 random_seed=seed,
             ),
-            "cells": lambda: bayescm.cell_summary(pick(two, many)(rng)),
+            "cells": lambda: bayescm.inference.cell_summary(pick(two, many)(rng)),
             "distribution": lambda: bayescm.metric_distribution(
                 pick(two, systems)(rng), str(rng.choice(["mcc", "recall", "f1", "dor"]))
             ),
@@ -427,11 +427,11 @@ def result(name: str) -> Maker:
             "compare": lambda: bayescm.compare_systems(same_items(rng), random_seed=seed),
             "curve": lambda: bayescm.curve_band(curve_tree(rng)),
             "tree": lambda: curve_tree(rng),
-            "prevalence": lambda: bayescm.at_prevalences(two),
-            "decision": lambda: bayescm.decision_curve(pick(two, thresholds_of)(rng)),
-            "width": lambda: bayescm.interval_width(n_items=[20, 50, 100]),
-            "sequential": lambda: bayescm.sequential(dimmed("chunk")(rng), ["accuracy", "recall"]),
-            "hull": lambda: bayescm.curve_intervals([0, 0, 1, 1, 0], [0.1, 0.4, 0.3, 0.8, 0.2]),
+            "prevalence": lambda: bayescm.planning.at_prevalences(two),
+            "decision": lambda: bayescm.planning.decision_curve(pick(two, thresholds_of)(rng)),
+            "width": lambda: bayescm.planning.interval_width(n_items=[20, 50, 100]),
+            "sequential": lambda: bayescm.planning.sequential(dimmed("chunk")(rng), ["accuracy", "recall"]),
+            "hull": lambda: bayescm.curves.intervals([0, 0, 1, 1, 0], [0.1, 0.4, 0.3, 0.8, 0.2]),
             "auc": lambda: bayescm.auc([0, 0, 1, 1, 0], [0.1, 0.4, 0.3, 0.8, 0.2], method=["delong", "logit"]),
         }
         if rng.random() < 0.2:

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 import pytest
+from public import PUBLIC
 
 import bayescm
 from bayescm.cli import main
@@ -27,7 +28,7 @@ ROOT = Path(bayescm.__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 CONSOLE = re.compile(r"```console\n(\$ bayescm .*?)```", re.DOTALL)
 FILES = re.compile(r"```text\n# (\S+\.csv)\n(.*?)```", re.DOTALL)
-SLOW = ("cli.md", "stories.md")
+SLOW = ("cli.md", "models.md")
 
 
 def pages(has):
@@ -93,8 +94,8 @@ def test_the_gallery_has_every_picture_and_says_how_each_is_drawn():
     thumbnails = re.findall(r"^:img-top: (\S+)$", page, re.MULTILINE)
     assert thumbnails == drawn
     assert all((ROOT / "docs" / name).exists() for name in drawn)
-    pictures = {name for name in dir(bayescm) if name.startswith("plot_")}
-    assert pictures == set(re.findall(r"bayescm\.(plot_\w+)", page))
+    pictures = {name for name in PUBLIC if name.startswith("plot_")}
+    assert pictures == set(re.findall(r"bayescm\.plots\.(plot_\w+)", page))
 
 
 def test_links_that_lead_nowhere_are_found(tmp_path):
@@ -140,7 +141,7 @@ OTHER_QUESTIONS = {
 
 @pytest.mark.parametrize("call", quoted(), ids=ast.unparse)
 def test_the_interval_to_quote_is_the_default(call):
-    parameters = inspect.signature(getattr(bayescm, call.func.id)).parameters
+    parameters = inspect.signature(PUBLIC[call.func.id]).parameters
     places = ["counts", "method"] if call.func.id == "interval" else list(parameters)  # interval(..., "wilson")
     given = dict(zip(places, call.args, strict=False)) | {word.arg: word.value for word in call.keywords}
     named = {name: ast.literal_eval(value) for name, value in given.items() if name in SETTINGS}
@@ -187,4 +188,4 @@ def test_the_weight_of_a_prior_from_metrics_is_called_as_in_the_code():
     text = (ROOT / "docs" / "priors.md").read_text()
     about = text[text.index("### From any three metrics") :].partition("```")[0]
     named = set(re.findall(r"`(\w+)`", about)) - {"prior_from_metrics"}
-    assert named <= set(inspect.signature(bayescm.prior_from_metrics).parameters)
+    assert named <= set(inspect.signature(bayescm.priors.prior_from_metrics).parameters)

@@ -6,6 +6,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import xarray as xr
+from public import PUBLIC
 
 import bayescm
 
@@ -32,7 +33,7 @@ PEOPLE = pd.DataFrame({"y_true": TRUE, "y_pred": PRED})
 RECORDS = LONG.to_dict("records")
 AUDITS = {"a": bayescm.audited(A, [900, 1000]), "b": bayescm.audited(B, [800, 1000])}
 CELLS = {"tp": 45, "fn": 5, "fp": 10, "tn": 90}
-NAMES = {name: getattr(bayescm, name) for name in dir(bayescm)} | {
+NAMES = {name: getattr(bayescm, name) for name in dir(bayescm)} | PUBLIC | {
     name: value for name, value in globals().items() if name.isupper()
 } | {"np": np, "pd": pd, "pl": pl, "xr": xr}  # fmt: skip
 
@@ -137,17 +138,17 @@ EVALUATION = {
     "leaderboard(TRUE, {'a': PRED, 'b': OTHER}).point": [0.75, 0.5],
     "leaderboard({'a': A, 'b': B}).point": [0.85, 80 / 101],
     "compare_systems(LONG, reference='gpt').attrs['design']": "paired",
-    "leaderboard(2 * RIGHT, runs=2, samples=1000).point": [0.75, 0.5, 0.25],
-    "leaderboard(2 * RIGHT.values, runs=4, samples=1000).point": [0.375, 0.25, 0.125],
-    "leaderboard(TRIALS, samples=1000).point": [0.75, 0.25, 0.375],
-    "leaderboard(TRIALS.drop(columns='run').assign(run=TRIALS.run), samples=1000).attrs['runs']": 2,
+    "leaderboard(2 * RIGHT, runs=2, draws=1000).point": [0.75, 0.5, 0.25],
+    "leaderboard(2 * RIGHT.values, runs=4, draws=1000).point": [0.375, 0.25, 0.125],
+    "leaderboard(TRIALS, draws=1000).point": [0.75, 0.25, 0.375],
+    "leaderboard(TRIALS.drop(columns='run').assign(run=TRIALS.run), draws=1000).attrs['runs']": 2,
     "compare_systems(2 * RIGHT[['gpt', 'llama']], runs=4)['summary'].point": [[0.125]],
     "compare_systems(TRUE, {'a': np.column_stack([PRED, OTHER]), 'b': OTHER})['summary'].point": [[0.125]],
-    "leaderboard({'a': np.ones((8, 2)), 'b': np.zeros((8, 2))}, samples=1000).point": [1, 0],
+    "leaderboard({'a': np.ones((8, 2)), 'b': np.zeros((8, 2))}, draws=1000).point": [1, 0],
     "leaderboard(xr.DataArray(np.ones((8, 2, 3)), dims=('item', 'system', 'run'), coords={'system': ['a', 'b']}), "
-    "samples=1000).point": [1, 1],
-    "summary(2 * RIGHT, runs=4, samples=1000).sel(metric='accuracy').point": [0.375, 0.25, 0.125],
-    "summary([4, 3, 0, 4], runs=4, samples=1000).point": [[11 / 16]],
+    "draws=1000).point": [1, 1],
+    "summary(2 * RIGHT, runs=4, draws=1000).sel(metric='accuracy').point": [0.375, 0.25, 0.125],
+    "summary([4, 3, 0, 4], runs=4, draws=1000).point": [[11 / 16]],
     "leaderboard(RECORDS).point.sel(system='llama')": 0.5,
     "leaderboard({'a': (90, 100), 'b': (80, 100)}, design='independent').point": [0.9, 0.8],
     "leaderboard(LONG.rename(columns={'correct': 'score', 'system': 'model'})).point.sel(system='llama')": 0.5,
@@ -186,7 +187,7 @@ REFUSED = {
     "summary(45, 5, 10, 90)": r"bayescm.from_cells\(tp=",
     "summary(50, 45)": r"summary\(k, n\)",
     "summary(.9, 50)": r"bayescm.from_cells\(tp=",
-    "summary(TRUE, SCORE)": r"bayescm.counts_at_thresholds\(y_true, y_score",
+    "summary(TRUE, SCORE)": r"bayescm.curves.counts_at_thresholds\(y_true, y_score",
     "summary(TRUE, PRED[:-1])": "`y_true` has 8 and `y_pred` has 7 items",
     "summary({'tp': 45, 'fn': 5})": "tp, fn, fp and tn",
     "summary('counts.csv')": r"'counts.csv'",
@@ -239,7 +240,7 @@ REFUSED = {
     "summary(A, ci_prob=95)": "0.95",
     "summary(A, 'accuracy_score')": "'accuracy'",
     "summary(A, prior='uniform')": "'laplace'",
-    "plot_region(A)": r"bayescm.plot_region\(bayescm.region\(counts\)\)",
+    "plot_region(A)": r"bayescm.plots.plot_region\(bayescm.region\(counts\)\)",
     "from_cells(45, 5, 10, 90)": r"from_cells\(tp=",
     "sample_size('sensitivity', .1)": r"sample_size\(metrics, width=",
     "decide(SCREENING)": r"`costs`: decide\(counts, costs",

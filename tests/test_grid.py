@@ -39,7 +39,7 @@ EVIDENCE = {
     "strata": lambda: bayescm.audited(STRATA, [[100, 900], [300, 700]]),
     "audits": lambda: {"a": AUDIT, "b": bayescm.audited([[16, 1], [3, 19]], [120, 1900])},
     "right": lambda: {"correct": [45], "wrong": [5]},
-    "paired": lambda: bayescm.paired_counts(TRUTH, ANSWERS),
+    "paired": lambda: bayescm.data.paired_counts(TRUTH, ANSWERS),
     "predictions": lambda: bayescm.predictions(TRUTH, ANSWERS),
     "draws": draws,
     "draws of systems": lambda: draws(2),
@@ -52,16 +52,16 @@ QUESTIONS = {
     "probability": lambda data: bayescm.probability(data, "accuracy > .8", random_seed=1),
     "two claims": lambda data: bayescm.probability(data, "accuracy > .8 and mcc > .5", random_seed=1),
     "posterior": lambda data: bayescm.posterior(data, metrics="accuracy", draws=20, random_seed=1),
-    "cell_summary": bayescm.cell_summary,
+    "cell_summary": bayescm.inference.cell_summary,
     "interval": lambda data: bayescm.interval(data, "accuracy"),
     "region": lambda data: bayescm.region(data, method="credible", grid=20),
-    "replicate": lambda data: bayescm.replicate(data, "accuracy", n_items=50, samples=1000),
+    "replicate": lambda data: bayescm.planning.replicate(data, "accuracy", n_items=50, draws=1000),
     "decide": lambda data: bayescm.decide(data, {"fn": 5, "fp": 1}, random_seed=1),
-    "at_prevalences": lambda data: bayescm.at_prevalences(data, "precision", [0.1, 0.3], random_seed=1),
+    "at_prevalences": lambda data: bayescm.planning.at_prevalences(data, "precision", [0.1, 0.3], random_seed=1),
     "compare_systems": lambda data: bayescm.compare_systems(data, "accuracy", random_seed=1),
     "leaderboard": lambda data: bayescm.leaderboard(data, random_seed=1),
-    "decision_curve": lambda data: bayescm.decision_curve(data, [0.2, 0.5], random_seed=1),
-    "loo": bayescm.loo,
+    "decision_curve": lambda data: bayescm.planning.decision_curve(data, [0.2, 0.5], random_seed=1),
+    "loo": bayescm.inference.loo,
 }
 REFUSED = {
     "probability": "right",
@@ -104,11 +104,11 @@ SAME = {
     "summary": lambda data, how: bayescm.summary(data, ["recall", "mcc"], **how),
     "claims": lambda data, how: bayescm.probability(data, ["recall > .8 and precision > .7", "mcc > .5"], **how),
     "distribution": lambda data, how: bayescm.metric_distribution(data, "f1", **how).hdi().to_dataset(name="hdi"),
-    "cells": lambda data, how: bayescm.cell_summary(data, **how),
-    "replicate": lambda data, how: bayescm.replicate(data, ["accuracy", "mcc"], claims="mcc > .4", **how),
-    "prevalences": lambda data, how: bayescm.at_prevalences(data, "precision", [0.1, (2, 8)], **how),
-    "benefit": lambda data, how: bayescm.decision_curve(data, [0.2, 0.5], **how),
-    "loo": lambda data, how: bayescm.loo(data, **how),
+    "cells": lambda data, how: bayescm.inference.cell_summary(data, **how),
+    "replicate": lambda data, how: bayescm.planning.replicate(data, ["accuracy", "mcc"], claims="mcc > .4", **how),
+    "prevalences": lambda data, how: bayescm.planning.at_prevalences(data, "precision", [0.1, (2, 8)], **how),
+    "benefit": lambda data, how: bayescm.planning.decision_curve(data, [0.2, 0.5], **how),
+    "loo": lambda data, how: bayescm.inference.loo(data, **how),
 }
 
 
@@ -143,12 +143,14 @@ def test_cells_and_second_tests_of_draws_are_those_of_the_counts(batch):
     tree = bayescm.posterior(counts, draws=5000, random_seed=1)
     tree.attrs.pop("draws_stamp")
     for normalize in ("actual", "predicted", "all"):
-        found = bayescm.cell_summary(tree, normalize=normalize)
-        exact = bayescm.cell_summary(counts, normalize=normalize)
+        found = bayescm.inference.cell_summary(tree, normalize=normalize)
+        exact = bayescm.inference.cell_summary(counts, normalize=normalize)
         near(found["mean"], exact["mean"], found["mcse_mean"])
         near(found["interval"], exact["interval"], found["mcse_interval"])
         xr.testing.assert_equal(found["point"], exact["point"])
-    found, exact = (bayescm.replicate(one, "accuracy", claims="mcc > .5", random_seed=2) for one in (tree, counts))
+    found, exact = (
+        bayescm.planning.replicate(one, "accuracy", claims="mcc > .5", random_seed=2) for one in (tree, counts)
+    )
     near(found["mean"], exact["mean"], found["mcse_mean"])
     near(found["probability"], exact["probability"], found["mcse_probability"])
     if batch:
@@ -156,14 +158,16 @@ def test_cells_and_second_tests_of_draws_are_those_of_the_counts(batch):
 
 
 def test_second_tests_of_an_audit_are_those_of_its_draws():
-    found = bayescm.replicate(AUDIT, "recall", n_items=100, claims="accuracy > .8", samples=40_000, random_seed=1)
+    found = bayescm.planning.replicate(
+        AUDIT, "recall", n_items=100, claims="accuracy > .8", draws=40_000, random_seed=1
+    )
     theta = bayescm.posterior(AUDIT, metrics="accuracy", draws=10_000, random_seed=2).posterior.theta.values
     future = RNG.multinomial(100, theta.reshape(-1, 4))
     held = (future[:, 0] + future[:, 3] > 80).mean()
     near(found["probability"], held, 1.5 * found["mcse_probability"])
-    assert bayescm.replicate(AUDIT, "recall", samples=1000).attrs["model"] == "stratified"
+    assert bayescm.planning.replicate(AUDIT, "recall", draws=1000).attrs["model"] == "stratified"
     exact = bayescm.summary(AUDIT, "recall")
-    cells = bayescm.cell_summary(AUDIT, random_seed=1)
+    cells = bayescm.inference.cell_summary(AUDIT, random_seed=1)
     near(cells["mean"].sel(actual=1, predicted=1), exact["mean"].item(), cells["mcse_mean"].sel(actual=1, predicted=1))
 
 

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from public import PUBLIC, ROOMS
 
 import bayescm
 
@@ -46,9 +47,9 @@ def test_a_read_only_home_is_no_obstacle(tmp_path):
     assert float(fresh(code, HOME="/nonexistent", XDG_CACHE_HOME="/nonexistent")) == pytest.approx(26.5 / 27)
 
 
-@pytest.mark.parametrize("name", [n for n in dir(bayescm) if not n.startswith("_")])
+@pytest.mark.parametrize("name", sorted({*dir(bayescm), *PUBLIC}))
 def test_public_names_are_documented(name):
-    thing = getattr(bayescm, name)
+    thing = PUBLIC[name] if name in PUBLIC else getattr(bayescm, name)
     assert thing.__doc__
     if callable(thing):
         for section in ("Parameters", "Examples") if inspect.isclass(thing) else ("Parameters", "Returns", "Examples"):
@@ -56,9 +57,18 @@ def test_public_names_are_documented(name):
 
 
 def test_no_public_function_shares_its_name_with_a_module():
-    modules = {p.stem for p in (ROOT / "bayescm").iterdir() if p.suffix == ".py" or p.is_dir()}
-    functions = {n for n in dir(bayescm) if callable(getattr(bayescm, n))}
-    assert not modules & functions
+    for room in ("", *ROOMS):
+        modules = {p.stem for p in (ROOT / "bayescm" / room).iterdir() if p.suffix == ".py" or p.is_dir()}
+        functions = set(ROOMS[room]) if room else set(dir(bayescm))
+        assert not modules & functions & PUBLIC.keys()
+
+
+def test_a_name_that_isnt_there_answers_with_the_right_one():
+    for name, said in (
+        ("plot_forest", "bayescm.plots.plot_forest"), ("classification_report", "per_class()"), ("sumary", "summary"),
+    ):  # fmt: skip
+        with pytest.raises(AttributeError, match=re.escape(said)):
+            getattr(bayescm, name)
 
 
 def test_the_version_is_the_same_everywhere():

@@ -3,11 +3,9 @@
 import inspect
 
 import pytest
+from public import PUBLIC
 
-import bayescm
-
-FUNCTIONS = {name: inspect.signature(getattr(bayescm, name)).parameters
-             for name in dir(bayescm) if callable(getattr(bayescm, name))}  # fmt: skip
+FUNCTIONS = {name: inspect.signature(function).parameters for name, function in PUBLIC.items()}
 GONE = {"confidence", "prob", "size", "weight", "y_preds", "story", "tree", "board", "dataset", "repeats"}
 ALONE = {
     "n": {"from_table", "audited"},  # a column

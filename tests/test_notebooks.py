@@ -138,6 +138,7 @@ def test_there_are_notebooks():
         "09_planning.ipynb",
         "10_million_matrices.ipynb",
         "11_audits.ipynb",
+        "12_prior_to_leaderboard.ipynb",
     ]
     assert {"boyd_2013", "urlus_2023"} <= {path.stem for path in PAPERS}
 

@@ -121,7 +121,7 @@ def test_numbers_of_7a_are_those_of_the_page():
         return integrate.quad(lambda r: recall.pdf(r) * specificity.cdf(2 * x - r), 0, 1, points=[2 * x - 1, 0.9])[0]
 
     assert below(high) - below(low) == pytest.approx(0.95, abs=0.003)  # both ends are rounded
-    found = bayescm.counts_from_metrics({"accuracy": 0.94, "recall": 1.0, "specificity": 0.75}, n_items=34)
+    found = bayescm.priors.counts_from_metrics({"accuracy": 0.94, "recall": 1.0, "specificity": 0.75}, n_items=34)
     assert found["counts"].values.tolist() == [[6, 2], [0, 26]]
     said = re.search(r"recall (\d+)%, specificity (\d+)%, informedness (\d+)% above 20; largest (\S+), (\S+), (\S+) \|",
                      page("toetsch")).groups()  # fmt: skip
@@ -134,7 +134,9 @@ def test_numbers_of_7a_are_those_of_the_page():
 
 
 def test_toetsch_fig_6_has_two_priors_of_one_name():
-    cells, own = (bayescm.interval_width(name, [100], prior="laplace").width.item() for name in ("accuracy", "recall"))
+    cells, own = (
+        bayescm.planning.interval_width(name, [100], prior="laplace").width.item() for name in ("accuracy", "recall")
+    )
     said = re.search(
         r"19 points / (\S+), of accuracy .* Beta\(1, 1\), .* it is (\S+)\. One name", page("toetsch")
     ).groups()

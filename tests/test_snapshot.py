@@ -18,6 +18,7 @@ import pytest
 import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from public import PUBLIC
 from scipy import stats
 
 import bayescm
@@ -46,18 +47,20 @@ def both_systems():
 
 
 def areas():
-    return bayescm.auc(TRUE, SCORES, method=["delong", "bayesian"], samples=1000, **SEED)
+    return bayescm.auc(TRUE, SCORES, method=["delong", "bayesian"], draws=1000, **SEED)
 
 
 def risks():
     p = 1.0 / (1.0 + np.exp(-SCORES["a"]))
-    return bayescm.decision_curve(bayescm.counts_at_thresholds(TRUE, p, thresholds=[0.2, 0.5, 0.6]), **SEED)
+    return bayescm.planning.decision_curve(
+        bayescm.curves.counts_at_thresholds(TRUE, p, thresholds=[0.2, 0.5, 0.6]), **SEED
+    )
 
 
 def hull():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return bayescm.curve_hull(bayescm.curve_intervals(TRUE, SCORES["a"], method="wilson"))
+        return bayescm.curves.hull(bayescm.curves.intervals(TRUE, SCORES["a"], method="wilson"))
 
 
 def board(**options):
@@ -65,41 +68,46 @@ def board(**options):
 
 
 def looks():
-    return bayescm.sequential(bayescm.from_cells(tp=[3, 5, 9], fn=[1, 2, 2], fp=[0, 1, 1], tn=[4, 9, 15], dims="chunk"),
+    return bayescm.planning.sequential(bayescm.from_cells(tp=[3, 5, 9], fn=[1, 2, 2], fp=[0, 1, 1], tn=[4, 9, 15],
+    dims="chunk"),
                               "accuracy", **SEED)  # fmt: skip
 
 
 CALLS = {
-    "at_prevalences": lambda: bayescm.at_prevalences(ONE, "precision", [0.1, 0.5], **SEED),
+    "at_prevalences": lambda: bayescm.planning.at_prevalences(ONE, "precision", [0.1, 0.5], **SEED),
     "auc": areas,
-    "auc_difference": lambda: bayescm.auc_difference(TRUE, {"a": SCORES["a"], "b": SCORES["b"]}, **SEED),
-    "aucpr": lambda: bayescm.aucpr(TRUE, SCORES, method=["logit", "bayesian"], samples=1000, **SEED),
-    "band": lambda: bayescm.band(bayescm.counts_at_thresholds(TRUE, SCORES["a"]), grid=25),
-    "beta_from_interval": lambda: bayescm.beta_from_interval(0.7, 0.9),
-    "cell_summary": lambda: bayescm.cell_summary(ONE),
+    "auc_difference": lambda: bayescm.curves.auc_difference(TRUE, {"a": SCORES["a"], "b": SCORES["b"]}, **SEED),
+    "aucpr": lambda: bayescm.aucpr(TRUE, SCORES, method=["logit", "bayesian"], draws=1000, **SEED),
+    "band": lambda: bayescm.band(bayescm.curves.counts_at_thresholds(TRUE, SCORES["a"]), grid=25),
+    "beta_from_interval": lambda: bayescm.priors.beta_from_interval(0.7, 0.9),
+    "cell_summary": lambda: bayescm.inference.cell_summary(ONE),
     "choose": lambda: (
-        vars(bayescm.choose(ONE)) if hasattr(bayescm.choose(ONE), "__dict__") else str(bayescm.choose(ONE))
+        vars(bayescm.inference.choose(ONE))
+        if hasattr(bayescm.inference.choose(ONE), "__dict__")
+        else str(bayescm.inference.choose(ONE))
     ),
     "compare_systems": both_systems,
     "compare_systems of the same items": lambda: bayescm.compare_systems(
-        bayescm.paired_counts(TRUE, PREDICTED), ["accuracy", "f1"], draws=200, **SEED
+        bayescm.data.paired_counts(TRUE, PREDICTED), ["accuracy", "f1"], draws=200, **SEED
     ),
     "confusion_matrix": lambda: bayescm.confusion_matrix(TRUE, PREDICTED["a"], pos_label=1),
-    "counts_at_thresholds": lambda: bayescm.counts_at_thresholds(TRUE, SCORES["a"], thresholds=[0.0, 0.5, 1.0]),
-    "counts_from_metrics": lambda: bayescm.counts_from_metrics(n_items=100, recall=0.8, precision=0.5, prevalence=0.2),
-    "curve_band": lambda: bayescm.curve_band(curves(), kind="pointwise"),
-    "curve_hull": hull,
-    "curve_intervals": lambda: bayescm.curve_intervals(TRUE, SCORES["a"]),
+    "counts_at_thresholds": lambda: bayescm.curves.counts_at_thresholds(TRUE, SCORES["a"], thresholds=[0.0, 0.5, 1.0]),
+    "counts_from_metrics": lambda: bayescm.priors.counts_from_metrics(
+        n_items=100, recall=0.8, precision=0.5, prevalence=0.2
+    ),
+    "curve_band": lambda: bayescm.curve_band(curves(), method="pointwise"),
+    "hull": hull,
+    "intervals": lambda: bayescm.curves.intervals(TRUE, SCORES["a"]),
     "curve_posterior": curves,
-    "reliability": lambda: bayescm.reliability(TRUE, 1 / (1 + np.exp(-np.asarray(SCORES["a"])))),
+    "reliability": lambda: bayescm.curves.reliability(TRUE, 1 / (1 + np.exp(-np.asarray(SCORES["a"])))),
     "curve_posterior over thresholds": lambda: curves(over="threshold", metrics=["f1", "mcc"]),
     "decide": lambda: bayescm.decide(SEVERAL, {"fn": 5, "fp": 1}, design="independent", **SEED),
     "decision_curve": risks,
-    "evaluate": lambda: bayescm.evaluate(ONE, ["f1", "mcc"]),
+    "evaluate": lambda: bayescm.metrics.evaluate(ONE, ["f1", "mcc"]),
     "from_array": lambda: bayescm.from_array([[6, 3], [2, 26]], labels=["well", "ill"], pos_label="ill"),
-    "allocate": lambda: bayescm.allocate(bayescm.audited([[17, 1], [3, 19]], [100, 1900]), 30),
-    "label_value": lambda: bayescm.label_value(
-        bayescm.audited([[4, 2], [1, 5]], [600, 400]), {"fn": 5, "fp": 2}, per_label=1, n_items=5000
+    "allocate": lambda: bayescm.planning.allocate(bayescm.audited([[17, 1], [3, 19]], [100, 1900]), 30),
+    "label_value": lambda: bayescm.planning.label_value(
+        bayescm.audited([[4, 2], [1, 5]], [600, 400]), {"fn": 5, "fp": 2}, per_check=1, n_items=5000
     ),
     "audited": lambda: bayescm.audited([[17, 1], [3, 19]], [100, 1900]),
     "from_cells": lambda: ONE,
@@ -109,54 +117,58 @@ CALLS = {
         pd.DataFrame({"actual": [0, 0, 1, 1], "predicted": [0, 1, 0, 1], "n": [6, 3, 2, 26]}), n="n"
     ),
     "interval": lambda: bayescm.interval(ONE, ["recall", "f1"], **SEED),
-    "interval_width": lambda: bayescm.interval_width("recall", [20, 50], mode=0.8, concentration=10),
+    "interval_width": lambda: bayescm.planning.interval_width("recall", [20, 50], mode=0.8, concentration=10),
     "leaderboard": lambda: board(prizes=[3, 2, 1]),
-    "loo": lambda: bayescm.loo(ONE),
+    "loo": lambda: bayescm.inference.loo(ONE),
     "leaderboard of several runs": lambda: bayescm.leaderboard(
-        {"a": [4, 1, 0, 3, 4, 2], "b": [2, 2, 0, 4, 3, 1]}, runs=4, samples=1000, **SEED
+        {"a": [4, 1, 0, 3, 4, 2], "b": [2, 2, 0, 4, 3, 1]}, runs=4, draws=1000, **SEED
     ),
     "compare_systems of several runs": lambda: bayescm.compare_systems(
         {"a": [4, 1, 0, 3, 4, 2], "b": [2, 2, 0, 4, 3, 1]}, runs=4, draws=100, **SEED
     )["summary"].to_dataset(),
-    "summary of several runs": lambda: bayescm.summary([4, 1, 0, 3, 4, 2], runs=4, samples=1000, **SEED),
-    "margins": lambda: bayescm.margins(bayescm.paired_counts(TRUE, PREDICTED)),
+    "summary of several runs": lambda: bayescm.summary([4, 1, 0, 3, 4, 2], runs=4, draws=1000, **SEED),
+    "margins": lambda: bayescm.data.margins(bayescm.data.paired_counts(TRUE, PREDICTED)),
     "metric_distribution": lambda: bayescm.metric_distribution(ONE, "f1").to_dataset(points=5),
-    "paired_counts": lambda: bayescm.paired_counts(TRUE, PREDICTED),
-    "plot_areas": lambda: bayescm.plot_areas(curves()),
-    "plot_band": lambda: bayescm.plot_band(bayescm.region(ONE, grid=30)),
-    "plot_confusion_matrix": lambda: bayescm.plot_confusion_matrix(bayescm.cell_summary(ONE)),
-    "plot_curve": lambda: bayescm.plot_curve(bayescm.curve_band(curves())),
-    "plot_curve of reliability": lambda: bayescm.plot_curve(
-        bayescm.reliability(TRUE, 1 / (1 + np.exp(-np.asarray(SCORES["a"]))))
+    "paired_counts": lambda: bayescm.data.paired_counts(TRUE, PREDICTED),
+    "plot_areas": lambda: bayescm.plots.plot_areas(curves()),
+    "plot_band": lambda: bayescm.plots.plot_band(bayescm.region(ONE, grid=30)),
+    "plot_confusion_matrix": lambda: bayescm.plots.plot_confusion_matrix(bayescm.inference.cell_summary(ONE)),
+    "plot_curve": lambda: bayescm.plots.plot_curve(bayescm.curve_band(curves())),
+    "plot_curve of reliability": lambda: bayescm.plots.plot_curve(
+        bayescm.curves.reliability(TRUE, 1 / (1 + np.exp(-np.asarray(SCORES["a"]))))
     ),
-    "plot_decision_curve": lambda: bayescm.plot_decision_curve(risks()),
-    "plot_difference": lambda: bayescm.plot_difference(both_systems(), "f1", "x - y"),
-    "plot_distribution": lambda: bayescm.plot_distribution(bayescm.metric_distribution(ONE, "f1")),
-    "plot_forest": lambda: bayescm.plot_forest(bayescm.summary(SEVERAL, "f1")),
-    "plot_interval_width": lambda: bayescm.plot_interval_width(bayescm.interval_width("recall", [20, 50, 90])),
-    "plot_leaderboard": lambda: bayescm.plot_leaderboard(board()),
-    "plot_metric_uncertainty": lambda: bayescm.plot_metric_uncertainty(bayescm.summary(SEVERAL, "f1")),
-    "plot_pairwise": lambda: bayescm.plot_pairwise(board(pairwise=True)),
-    "plot_prevalence": lambda: bayescm.plot_prevalence(
-        bayescm.at_prevalences(ONE, "precision", [0.1, 0.3, 0.5], **SEED)
+    "plot_decision_curve": lambda: bayescm.plots.plot_decision_curve(risks()),
+    "plot_difference": lambda: bayescm.plots.plot_difference(both_systems(), "f1", "x - y"),
+    "plot_distribution": lambda: bayescm.plots.plot_distribution(bayescm.metric_distribution(ONE, "f1")),
+    "plot_forest": lambda: bayescm.plots.plot_forest(bayescm.summary(SEVERAL, "f1")),
+    "plot_interval_width": lambda: bayescm.plots.plot_interval_width(
+        bayescm.planning.interval_width("recall", [20, 50, 90])
     ),
-    "plot_region": lambda: bayescm.plot_region(bayescm.region(ONE, grid=30)),
-    "plot_sequential": lambda: bayescm.plot_sequential(looks()),
-    "plot_thresholds": lambda: bayescm.plot_thresholds(curves(over="threshold", metrics=["f1", "mcc"])),
+    "plot_leaderboard": lambda: bayescm.plots.plot_leaderboard(board()),
+    "plot_metric_uncertainty": lambda: bayescm.plots.plot_metric_uncertainty(bayescm.summary(SEVERAL, "f1")),
+    "plot_pairwise": lambda: bayescm.plots.plot_pairwise(board(pairwise=True)),
+    "plot_prevalence": lambda: bayescm.plots.plot_prevalence(
+        bayescm.planning.at_prevalences(ONE, "precision", [0.1, 0.3, 0.5], **SEED)
+    ),
+    "plot_region": lambda: bayescm.plots.plot_region(bayescm.region(ONE, grid=30)),
+    "plot_sequential": lambda: bayescm.plots.plot_sequential(looks()),
+    "plot_thresholds": lambda: bayescm.plots.plot_thresholds(curves(over="threshold", metrics=["f1", "mcc"])),
     "posterior": lambda: bayescm.posterior(ONE, metrics=["f1"], chains=2, draws=10, **SEED),
     "predictions": lambda: bayescm.predictions(TRUE, PREDICTED),
-    "prior_from_metrics": lambda: bayescm.prior_from_metrics(n_items=20, recall=0.8, precision=0.5, prevalence=0.2),
-    "prior_predictive": lambda: bayescm.prior_predictive(n_items=20, draws=10, chains=2, **SEED),
+    "prior_from_metrics": lambda: bayescm.priors.prior_from_metrics(
+        n_items=20, recall=0.8, precision=0.5, prevalence=0.2
+    ),
+    "prior_predictive": lambda: bayescm.inference.prior_predictive(n_items=20, draws=10, chains=2, **SEED),
     "probability": lambda: bayescm.probability(SEVERAL, "f1 > 0.8"),
     "region": lambda: bayescm.region(ONE, grid=9),
-    "region_level": lambda: bayescm.region_level(ONE, recall=[0.8, 0.9], precision=0.9),
-    "replicate": lambda: bayescm.replicate(ONE, "f1", **SEED),
+    "region_level": lambda: bayescm.regions.region_level(ONE, recall=[0.8, 0.9], precision=0.9),
+    "replicate": lambda: bayescm.planning.replicate(ONE, "f1", **SEED),
     "report": lambda: bayescm.report(ONE, metrics=["accuracy", "recall"]),
-    "rogan_gladen": lambda: bayescm.rogan_gladen([0.1, 0.3], 0.9, 0.95),
-    "rope_probabilities": lambda: bayescm.rope_probabilities(stats.t(9, loc=1.0, scale=0.5), rope=0.5),
+    "rogan_gladen": lambda: bayescm.inference.rogan_gladen([0.1, 0.3], 0.9, 0.95),
+    "rope_probabilities": lambda: bayescm.models.rope_probabilities(stats.t(9, loc=1.0, scale=0.5), rope=0.5),
     "sample_size": lambda: bayescm.sample_size("recall", width=0.2, mode=0.8, concentration=10),
-    "sample_size_of_auc": lambda: bayescm.sample_size_of_auc(0.85, 0.8, correlation=0.6),
-    "sample_size_to_compare": lambda: bayescm.sample_size_to_compare(0.9, 0.8, discordance=0.2),
+    "sample_size_of_auc": lambda: bayescm.planning.sample_size_of_auc(0.85, 0.8, correlation=0.6),
+    "sample_size_to_compare": lambda: bayescm.planning.sample_size_to_compare(0.9, 0.8, discordance=0.2),
     "sequential": looks,
     "summary": lambda: bayescm.summary(SEVERAL, ["recall", "f1", "mcc"], **SEED),
     "summary of an audit": lambda: bayescm.summary(
@@ -179,8 +191,8 @@ UNCALLED = {
 def signatures() -> dict[str, list[str]]:
     """Return the parameters of every public function, defaults included."""
     return {name: [str(p).split(":")[0] + (f" = {p.default!r}" if p.default is not p.empty else "")
-                   for p in inspect.signature(getattr(bayescm, name)).parameters.values()]
-            for name in sorted(dir(bayescm)) if callable(getattr(bayescm, name))}  # fmt: skip
+                   for p in inspect.signature(PUBLIC[name]).parameters.values()]
+            for name in sorted(PUBLIC)}  # fmt: skip
 
 
 def shown(value: Any) -> Any:
@@ -261,7 +273,7 @@ def test_signatures(stored):
 
 def test_every_public_function_is_called():
     called = {name.split()[0] for name in CALLS}
-    assert called | set(UNCALLED) == {name for name in dir(bayescm) if callable(getattr(bayescm, name))}
+    assert called | set(UNCALLED) == PUBLIC.keys()
 
 
 @pytest.mark.parametrize("name", CALLS)

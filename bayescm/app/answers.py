@@ -16,7 +16,7 @@ from bayescm.results.display import NAMES
 Form = Mapping[str, Any]
 Records = list[dict[str, Any]]
 _MOST_ROWS = 200
-_LEFT_OUT = re.compile("mcse|simultaneous|superiority$|probability_better$")  # of the table, not of what is copied
+_LEFT_OUT = re.compile("mcse|simultaneous|probability_better$")  # of the table, not of what is copied
 _COLUMNS = NAMES | {one: f"P({one})" for one in ("worse", "equivalent", "better", "undefined")} | {
     "best_set": "may be the best", "tie_group": "group", "point": "measured", "ci_kind": "kind",
     "sd": "standard deviation",

@@ -35,7 +35,7 @@ def summary(form: Form) -> Found:
     rows = of_summary(found)
     written = call("summary", code, options, *([] if metrics is None else [repr(metrics)]))
     return Found(
-        sentence, rows, answer.assumptions, written, found, lambda ax: bayescm.plot_forest(found, ax=ax),
+        sentence, rows, answer.assumptions, written, found, lambda ax: bayescm.plots.plot_forest(found, ax=ax),
         (7.0, 1.2 + 0.3 * len(rows)), words_of(bayescm.summary, _metrics(rows), counts.shape[-1]),
     )  # fmt: skip
 
@@ -67,7 +67,7 @@ def region(form: Form) -> Found:
     written = call("region", code, options) + f"print(bayescm.regions.area(found, levels=[{level}]))\n"
     assumed = f"Assumes: {surface.attrs['assumptions']}.\nThe ends are of both together: wider than of each alone."
     return Found(
-        sentence, rows, assumed, written, surface, lambda ax: bayescm.plot_region(surface, ax=ax), (5.5, 5.0),
+        sentence, rows, assumed, written, surface, lambda ax: bayescm.plots.plot_region(surface, ax=ax), (5.5, 5.0),
         words_of(bayescm.region, _metrics(rows)),
     )  # fmt: skip
 
@@ -84,7 +84,7 @@ def compare(form: Form) -> Found:
     written = call("compare_systems", code, options, repr(metric))
     return Found(
         answer.sentence, rows, answer.assumptions, written, tree,
-        lambda ax: bayescm.plot_difference(tree, *names, ax=ax),
+        lambda ax: bayescm.plots.plot_difference(tree, *names, ax=ax),
         words=words_of(bayescm.compare_systems, names[:1]),
     )  # fmt: skip
 
@@ -103,7 +103,7 @@ def leaderboard(form: Form) -> Found:
     tall = (8.0, 1.5 + 0.3 * min(board.sizes["system"], 20))
     return Found(
         sentence, rows, answer.assumptions, call("leaderboard", code, {"metric": metric} | options), board,
-        lambda ax: bayescm.plot_leaderboard(board, ax=ax), tall, words_of(bayescm.leaderboard, [metric]),
+        lambda ax: bayescm.plots.plot_leaderboard(board, ax=ax), tall, words_of(bayescm.leaderboard, [metric]),
     )  # fmt: skip
 
 
@@ -125,7 +125,7 @@ def items(form: Form) -> Found:
     code = call("sample_size", "", {"width": width} | options, repr(metrics))
 
     def draw(ax: Any) -> Any:
-        drawn = bayescm.plot_interval_width(bayescm.interval_width(metrics, sizes, **options), ax=ax)
+        drawn = bayescm.plots.plot_interval_width(bayescm.planning.interval_width(metrics, sizes, **options), ax=ax)
         for axis, write in ((drawn.xaxis, "{:,.0f}"), (drawn.yaxis, "{:g}")):
             axis.set_major_formatter(partial(_plain, write, ""))
             axis.set_minor_formatter(partial(_plain, write, "25"))
@@ -146,7 +146,7 @@ def prevalences(form: Form) -> Found:
     options = model_of(form, kind=False) | {"ci_kind": "eti"}
     at = inputs.numbers(form, "at", "1%, 2%, 5%, 10%, 20%, 50%")
     metrics = ["precision", "negative_predictive_value"]
-    found = bayescm.at_prevalences(counts, metrics, at, **options)
+    found = bayescm.planning.at_prevalences(counts, metrics, at, **options)
     rows = of_summary(found)
     negative = rows[1]["mean"], (rows[1]["lower"], rows[1]["upper"])
     values = [
@@ -157,18 +157,18 @@ def prevalences(form: Form) -> Found:
     sentence = f"{values[0]}" + (f"; {values[-1].removeprefix('PPV is ')}" if len(values) > 1 else "") + "."
     sentence += f" NPV is {writing.with_interval(*negative)} where {writing.percent(at[0])} are positive."
     shown = [{key: value for key, value in row.items() if key not in _NO_INDEX} for row in rows]
-    written = call("at_prevalences", code, options, repr(metrics), repr(at))
+    written = call("planning.at_prevalences", code, options, repr(metrics), repr(at))
 
     nomogram = inputs.text(form, "view", "nomogram") == "nomogram"
 
     def draw(ax: Any) -> Any:
         if nomogram:
-            return bayescm.plot_prevalence(found.isel(prevalence=[0]), kind="nomogram", ax=ax)
-        return bayescm.plot_prevalence(bayescm.at_prevalences(counts, metrics, **options), ax=ax)
+            return bayescm.plots.plot_prevalence(found.isel(prevalence=[0]), kind="nomogram", ax=ax)
+        return bayescm.plots.plot_prevalence(bayescm.planning.at_prevalences(counts, metrics, **options), ax=ax)
 
     return Found(
         sentence, shown, f"Assumes: {found.attrs['assumptions']}.", written, found, draw,
-        (6.0, 6.0) if nomogram else (7.0, 4.5), words_of(bayescm.at_prevalences, metrics),
+        (6.0, 6.0) if nomogram else (7.0, 4.5), words_of(bayescm.planning.at_prevalences, metrics),
     )  # fmt: skip
 
 
@@ -178,11 +178,11 @@ def replicate(form: Form) -> Found:
     metrics = inputs.listed(form, "metrics", "recall specificity precision accuracy mcc")
     n_items = inputs.whole(form, "n_items") if inputs.text(form, "n_items") else None
     claim = inputs.text(form, "claim")
-    samples = int(np.clip(_MOST_CELLS // counts.size, _LEAST_SAMPLES, _SAMPLES))
+    draws = int(np.clip(_MOST_CELLS // counts.size, _LEAST_SAMPLES, _SAMPLES))
     options = model_of(form) | {
-        "n_items": n_items, "claims": [claim] if claim else None, "samples": samples, "random_seed": 0,
+        "n_items": n_items, "claims": [claim] if claim else None, "draws": draws, "random_seed": 0,
     }  # fmt: skip
-    found = bayescm.replicate(counts, metrics, **options)
+    found = bayescm.planning.replicate(counts, metrics, **options)
     rows: Records = []
     for i, metric in enumerate(found["metric"].values.tolist()):
         one = found.isel(metric=i)
@@ -196,11 +196,11 @@ def replicate(form: Form) -> Found:
     if claim:
         chance = float(np.ravel(found["probability"].values)[0])
         sentence += f" It shows {claim} with probability {writing.probability(chance)}."
-    written = call("replicate", code, options, repr(metrics))
+    written = call("planning.replicate", code, options, repr(metrics))
     return Found(
         sentence, rows, f"Assumes: {found.attrs['assumptions']}.", written, found,
-        lambda ax: bayescm.plot_forest(found, ax=ax), (7.0, 1.5 + 0.4 * len(rows)),
-        words_of(bayescm.replicate, _metrics(rows), counts.shape[-1]),
+        lambda ax: bayescm.plots.plot_forest(found, ax=ax), (7.0, 1.5 + 0.4 * len(rows)),
+        words_of(bayescm.planning.replicate, _metrics(rows), counts.shape[-1]),
     )  # fmt: skip
 
 

@@ -24,7 +24,7 @@ def curves(form: Form) -> Found:
     scores, code = inputs.table(form, None, actual="actual", score="score")
     metric = inputs.text(form, "metric", "f1")
     level = inputs.number(form, "ci_prob", "0.95")
-    space = validate.choice("space", inputs.text(form, "space", "roc"), ("roc", "pr"))
+    space: Any = validate.choice("space", inputs.text(form, "space", "roc"), ("roc", "pr"))
     with inputs.about("metric"):
         best = bayescm.metrics.resolve([metric], 2)[0].name
     options: dict[str, Any] = {"draws": _DRAWS, "random_seed": 0}
@@ -42,11 +42,11 @@ def curves(form: Form) -> Found:
     sentence = f"The {'; the '.join(said[:2])}; {said[2]}. From {positive:,} positive and {negative:,} negative items."
     written = call("curve_posterior", code, over)
     written += f"plain = bayescm.curve_posterior(data, draws={_DRAWS}, random_seed=0)\n"
-    written += f"bayescm.plot_curve(bayescm.curve_band(plain, space={space!r}, ci_prob={level}))\n"
+    written += f"bayescm.plots.plot_curve(bayescm.curve_band(plain, space={space!r}, ci_prob={level}))\n"
 
     def draw(ax: Any) -> Any:
         plain = bayescm.curve_posterior(scores, **options)
-        return bayescm.plot_curve(bayescm.curve_band(plain, space=space, ci_prob=level), ax=ax)
+        return bayescm.plots.plot_curve(bayescm.curve_band(plain, space=space, ci_prob=level), ax=ax)
 
     words = _FORMULAS + words_of(bayescm.curve_posterior, [metric])
     return Found(sentence, rows, f"Assumes: {tree.attrs['assumptions']}.", written, tree, draw, (6.0, 5.5), words)
@@ -75,7 +75,9 @@ def folds(form: Form) -> Found:
 
     def draw(ax: Any) -> Any:  # each fold by itself
         alone = bayescm.summary(counts, metrics, prior=options["prior"], ci_prob=level, random_seed=0)
-        return bayescm.plot_forest(alone.assign_coords(fold=[f"fold {name}" for name in alone["fold"].values]), ax=ax)
+        return bayescm.plots.plot_forest(
+            alone.assign_coords(fold=[f"fold {name}" for name in alone["fold"].values]), ax=ax
+        )
 
     first = rows[0]
     sentence = f"Over {counts.sizes['fold']} folds {str(first['metric']).replace('_', ' ')} is {_stated(first, level)}."

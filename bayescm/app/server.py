@@ -68,8 +68,8 @@ EXAMPLES = {
 """Forms of the questions that four numbers don't answer."""
 _CALLS = {name: f"{name}(data)" for name in QUESTIONS} | {
     "curves": "curve_posterior(data['actual'], data['score'])", "compare": "compare_systems(data)",
-    "folds": "posterior(data, model='kfold', pooling='complete')", "prevalences": "at_prevalences(data)",
-    "items": "sample_size(metrics)",
+    "folds": "posterior(data, model='kfold', pooling='complete')", "prevalences": "planning.at_prevalences(data)",
+    "items": "sample_size(metrics)", "replicate": "planning.replicate(data)",
 }  # fmt: skip
 """Of Python, which takes more than the page does."""
 _NEEDED = f"{bayescm.__version__} {' '.join(QUESTIONS)}"

@@ -3,5 +3,6 @@
 from bayescm.calibration.any_coverage import coverage_of
 from bayescm.calibration.hold_outs import dispersion
 from bayescm.calibration.interval_coverage import confusion_probabilities, coverage, from_probabilities
+from bayescm.calibration.simulation import sbc
 
-__all__ = ["confusion_probabilities", "coverage", "coverage_of", "dispersion", "from_probabilities"]
+__all__ = ["confusion_probabilities", "coverage", "coverage_of", "dispersion", "from_probabilities", "sbc"]

@@ -38,7 +38,7 @@ def dispersion(
     metrics: MetricsLike = ("precision", "recall"),
     *,
     dim: str = "hold_out",
-    samples: int = 2000,
+    draws: int = 2000,
     random_seed: int | np.random.Generator | None = None,
 ) -> xr.Dataset:
     """Check the multinomial assumption: whether hold-outs scatter as independent items do.
@@ -57,7 +57,7 @@ def dispersion(
         As in :func:`bayescm.summary`: the scatter of these is looked at, too.
     dim : str
         The dim of the test sets.
-    samples : int
+    draws : int
         Tables that are simulated for the p-values, at least 1000.
     random_seed : int, numpy.random.Generator or None
 
@@ -78,7 +78,7 @@ def dispersion(
     Notes
     -----
     The p-values need no large counts: under the assumption, and given the sum of all matrices and the sizes of the
-    hold-outs, every table of hold-outs by cells has a known probability; `samples` of them are drawn. A p-value is two
+    hold-outs, every table of hold-outs by cells has a known probability; `draws` of them are drawn. A p-value is two
     times the smaller tail, the observed table counted as one of the draws.
 
     A large p-value is no proof: five hold-outs show a doubled variance in half of the cases. Hold-outs drawn again
@@ -107,7 +107,7 @@ def dispersion(
     labels = labels_of(checked)
     resolved = resolve(metrics, len(labels))
     coords = coordinates(resolved, labels)
-    samples, seed = validate.draws(samples), validate.seed(random_seed)
+    draws, seed = validate.draws(draws), validate.seed(random_seed)
     of_cells, of_metrics = {name: len(labels) for name in MATRIX}, {METRIC: len(coords[METRIC])}
     sizes: dict[str, dict[str, int]] = {
         "share": of_cells,
@@ -119,20 +119,20 @@ def dispersion(
     def kernel(tables: NDArray[np.int64], index: NDArray[np.int64]) -> dict[str, Any]:
         plain = tables.reshape(-1, *tables.shape[-3:])
         found = [
-            _of_one(one, resolved, samples, matrix_rng(seed, int(i), Stream.HOLD_OUTS))
+            _of_one(one, resolved, draws, matrix_rng(seed, int(i), Stream.HOLD_OUTS))
             for one, i in zip(plain, index.ravel(), strict=True)
         ]
         return {name: np.array([one[name] for one in found]) for name in sizes}
 
     tables = tables_by_matrix(kernel, checked, sizes, core=(dim, *MATRIX))
-    attrs = attributes(dim=dim, samples=samples, random_seed=seed, assumptions=assumed())
+    attrs = attributes(dim=dim, draws=draws, random_seed=seed, assumptions=assumed())
     data = xr.Dataset(tables, attrs=attrs).assign_coords({name: checked[name] for name in MATRIX} | coords)
     for name in sizes:
         data[name].attrs = {"long_name": _TEXTS[name.removeprefix("cell_").removeprefix("metric_")]}
     return data
 
 
-def _of_one(tables: NDArray[np.int64], metrics: list[Metric], samples: int, rng: np.random.Generator) -> dict[str, Any]:
+def _of_one(tables: NDArray[np.int64], metrics: list[Metric], draws: int, rng: np.random.Generator) -> dict[str, Any]:
     """Return the answers for the matrices (hold-outs, K, K) of one classifier."""
     tables = tables[tables.sum((-2, -1)) > 0]
     if len(tables) < 2:
@@ -141,7 +141,7 @@ def _of_one(tables: NDArray[np.int64], metrics: list[Metric], samples: int, rng:
     share = totals / n.sum()
     expected = np.sqrt(share * (1 - share) * (1 / n).mean())
     cells, whole, variances = _scatter(tables[None], metrics)
-    drawn = [_scatter(part, metrics) for part in _simulated(n, totals, samples, rng)]
+    drawn = [_scatter(part, metrics) for part in _simulated(n, totals, draws, rng)]
     drawn_cells, drawn_whole, drawn_variances = (np.concatenate(parts) for parts in zip(*drawn, strict=True))
     usual = _mean(drawn_variances)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -164,13 +164,13 @@ def _of_one(tables: NDArray[np.int64], metrics: list[Metric], samples: int, rng:
 
 
 def _simulated(
-    n: NDArray[np.int64], totals: NDArray[np.int64], samples: int, rng: np.random.Generator
+    n: NDArray[np.int64], totals: NDArray[np.int64], draws: int, rng: np.random.Generator
 ) -> Iterator[NDArray[np.int64]]:
-    """Draw tables (samples, hold-outs, K, K) of independent items, given both sums, in blocks."""
+    """Draw tables (draws, hold-outs, K, K) of independent items, given both sums, in blocks."""
     table = stats.random_table(n, totals.ravel(), seed=rng)
     at_once = max(1, _BLOCK // (len(n) * totals.size))
-    for start in range(0, samples, at_once):
-        size = min(at_once, samples - start)
+    for start in range(0, draws, at_once):
+        size = min(at_once, draws - start)
         yield table.rvs(size).astype(np.int64).reshape(size, len(n), *totals.shape)
 
 

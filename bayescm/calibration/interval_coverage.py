@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from bayescm.data import validate
 from bayescm.data.counts import from_array
 from bayescm.data.schema import METRIC, attributes
+from bayescm.data.words import CiKind
 from bayescm.distributions import dirichlet
 from bayescm.inference.summaries import summary
 from bayescm.metrics import MetricsLike, compute, per_label, resolve
@@ -61,7 +62,7 @@ def coverage(
     model: str = "dirichlet_multinomial",
     prior: PriorLike | None = None,
     ci_prob: float = 0.95,
-    ci_kind: str = "eti",
+    ci_kind: CiKind = "eti",
     repeats: int = 400,
     draws: int = 2000,
     random_seed: int | np.random.Generator | None = None,
@@ -120,7 +121,7 @@ def coverage(
         return xr.Dataset(empty, coords={METRIC: names}, attrs=attrs)
     s = summary(
         from_array(tables[answered], dims="repeat"), resolved, model=model, prior=prior, ci_prob=ci_prob,
-        ci_kind=ci_kind, samples=draws, random_seed=seed,
+        ci_kind=ci_kind, draws=draws, random_seed=seed,
     )  # fmt: skip
     inside = (s["interval"].isel(ci_bound=0) <= true) & (true <= s["interval"].isel(ci_bound=1))
     share = inside.mean("repeat")

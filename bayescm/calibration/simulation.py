@@ -1,4 +1,4 @@
-"""Simulation-based calibration: truths from a story's prior, located in the posteriors of their data."""
+"""Simulation-based calibration: truths from a model's prior, located in the posteriors of their data."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -45,11 +45,11 @@ def sbc(
     random_seed: int | np.random.Generator | None = None,
     **options: Any,
 ) -> xr.DataTree:
-    """Simulate truths and data from a story and locate each truth in its posterior.
+    """Simulate truths and data from a model and locate each truth in its posterior.
 
     Parameters
     ----------
-    model : str or story
+    model : str or model
         A name of :func:`bayescm.models.names`, or an object with the functions ``simulate``, ``model`` and, if there is
         a closed form, ``exact``.
     variables : str or sequence of str, optional
@@ -57,7 +57,7 @@ def sbc(
     simulations : int, optional
         Number of truths: 500 where there is a closed form, else 200.
     method : {"auto", "exact", "nuts"}
-        As in :func:`bayescm.choose`.
+        As in :func:`bayescm.inference.choose`.
     prior : optional
         Of the simulation and the fit; by default the one of ``simulate``. Proper.
     fit_prior : optional
@@ -69,7 +69,7 @@ def sbc(
         Tuning steps of the chain.
     random_seed : int, numpy.random.Generator or None
     **options
-        Of the story's ``simulate`` (``n=50``) and ``model`` (``pooling="complete"``).
+        Of the model's ``simulate`` (``n=50``) and ``model`` (``pooling="complete"``).
 
     Returns
     -------
@@ -85,7 +85,7 @@ def sbc(
     Examples
     --------
     >>> import bayescm
-    >>> dt = bayescm.sbc("three_binomial", ["recall", "mcc"], simulations=200, n=50, random_seed=1)
+    >>> dt = bayescm.calibration.sbc("three_binomial", ["recall", "mcc"], simulations=200, n=50, random_seed=1)
     >>> bool(abs(dt.prior_sbc.recall.mean() - 0.5) < 0.06)
     True
     """
@@ -100,13 +100,13 @@ def sbc(
     of_simulation = _options(module.simulate, options, prior)
     of_fit = _options(module.model, options, of_simulation.get("prior") if fit_prior is None else fit_prior)
     if unknown := set(options) - set(of_simulation) - set(of_fit):
-        raise TypeError(f"`{sorted(unknown)[0]}` is an option of neither `simulate` nor `model` of this story.")
+        raise TypeError(f"`{sorted(unknown)[0]}` is an option of neither `simulate` nor `model` of this model.")
     if of_simulation.get("prior", "none asked") is None:
-        raise ValueError("`prior` must be given: without it this story simulates from another prior than it fits by.")
+        raise ValueError("`prior` must be given: without it this model simulates from another prior than it fits by.")
     first = module.simulate(np.random.default_rng(seed), **of_simulation)
     form: Any = module.exact(data_of(first), **of_fit) if hasattr(module, "exact") and method != "nuts" else None
     if method == "exact" and form is None:
-        raise ValueError("`method`='exact' can't answer: this story has no closed form with these options.")
+        raise ValueError("`method`='exact' can't answer: this model has no closed form with these options.")
     default = (200, 500) if form is None else (500, 999)
     count = validate.positive_integer("simulations", default[0] if simulations is None else simulations)
     draws = validate.positive_integer("draws", default[1] if draws is None else draws)
@@ -158,7 +158,7 @@ def _wanted(variables: Any, simulated: xr.Dataset) -> tuple[list[str], list[Metr
     named = [v for v in listed if isinstance(v, str) and v in given]
     rest = [v for v in listed if v not in named]
     if rest and not k:
-        raise ValueError(f"`variables` has {rest[0]!r}, which the story doesn't simulate; it has {', '.join(given)}.")
+        raise ValueError(f"`variables` has {rest[0]!r}, which the model doesn't simulate; it has {', '.join(given)}.")
     return named, resolve(rest, k) if rest else []
 
 

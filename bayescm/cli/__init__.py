@@ -1,10 +1,13 @@
 """The command line: ``bayescm summary``, ``region``, ``curve``, ``compare`` and others."""
 
 import argparse
+import contextlib
 import os
 import sys
+import tempfile
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import bayescm
 from bayescm.cli import (
@@ -13,6 +16,7 @@ from bayescm.cli import (
     compare,
     curve,
     decide,
+    hints,
     latent,
     leaderboard,
     plan,
@@ -27,11 +31,15 @@ from bayescm.results.escape import for_terminal
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code: 0, 2 for an error said in one line, 141 for a closed pipe."""
-    parser = build_parser()
-    arguments = parser.parse_args(argv)
+    words = list(sys.argv[1:] if argv is None else argv)
     _say_what_takes_long()
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(errors="backslashreplace")  # letters that the terminal doesn't have
     try:
-        with warnings.catch_warnings(record=True) as caught:
+        parser = build_parser()
+        hints.check(words, _commands(parser))
+        with _piped(words) as files, warnings.catch_warnings(record=True) as caught:
+            arguments = parser.parse_args(files)
             warnings.simplefilter("always", UserWarning)
             saving.check(arguments)
             arguments.run(arguments)
@@ -48,6 +56,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         _print_no_more()
         return 2
     return 0
+
+
+@contextlib.contextmanager
+def _piped(words: Sequence[str]) -> Iterator[list[str]]:
+    """Give the words of a command, in which a file holds what is piped into it where they say "-"."""
+    if "-" not in words:
+        yield list(words)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "standard-input.csv")
+        file.write_bytes(sys.stdin.buffer.read())
+        yield [str(file) if word == "-" else word for word in words]
 
 
 def _print_no_more() -> None:
@@ -69,9 +89,14 @@ def _say_what_takes_long() -> None:
     logger.handlers = [handler]
 
 
+def _commands(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    """Return the parsers of the commands by their names."""
+    return next(dict(one.choices) for one in parser._actions if isinstance(one, argparse._SubParsersAction))
+
+
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser of all commands, which shtab reads for the completion of a shell."""
-    parser = argparse.ArgumentParser(prog="bayescm", description="How uncertain is a confusion matrix?")
+    parser = hints.Parser(prog="bayescm", description="How uncertain is a confusion matrix?")
     parser.add_argument("--version", action="version", version=f"bayescm {bayescm.__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
     modules = (

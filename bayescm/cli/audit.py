@@ -1,19 +1,16 @@
 """``bayescm audit``: what a verdict on all items is worth, and how many are right, where people checked some."""
 
 import argparse
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import bayescm
 from bayescm.cli.inputs import counts_of, pos_label
 from bayescm.cli.options import add_command, add_labels, costs_of, metric_list, number_or_word, refuse
-from bayescm.cli.output import add_outputs, called, ends, finite, positive, print_assumptions, print_records
-from bayescm.cli.saving import with_draws, written
+from bayescm.cli.output import Table, add_outputs, of_draws, tell
+from bayescm.cli.summary import with_draws
 from bayescm.data import strata, texts
-from bayescm.data.schema import ALIAS, METRIC
-from bayescm.results.plans import allocation, of_allocation, of_label_values, value_of_labels
+from bayescm.data.schema import METRIC
 from bayescm.results.summaries import of_summary
-from bayescm.results.writing import show
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -25,10 +22,11 @@ EPILOG = """examples:
   bayescm audit matrix.csv --rows test --totals 200000,150000,3200000,6450000 --of population --unit 0.09
                                                                a map: error matrix, area of each class, hectares a pixel
   bayescm audit counts.csv --count n --allocate 40             of which verdicts to check the next 40
-  bayescm audit counts.csv --count n --costs fn=5,fp=2 --per-label 1 --n-items 5000
+  bayescm audit counts.csv --count n --costs fn=5,fp=2 --per-check 1 --n-items 5000
                                                                what further labels are worth, 5000 decisions ahead;
                                                                with --plot value.png a picture of it
 """
+_TOTALS = ("total_point", "total_lower", "total_upper")
 _METRICS = "prevalence,accuracy,recall,precision"
 
 
@@ -50,7 +48,7 @@ def add_parser(commands: Any) -> None:
     p.add_argument("--ci-kind", default="eti", help="eti (default) or hdi")
     p.add_argument("--allocate", type=int, metavar="N", help="say of which group to check the next N, for a share")
     p.add_argument("--costs", metavar="LIST", help="say what further labels are worth: of each cell, such as fn=5,fp=2")
-    p.add_argument("--per-label", type=float, metavar="P", help="of --costs: the price of a label")
+    p.add_argument("--per-check", type=float, metavar="P", help="of --costs: the price of a label")
     p.add_argument("--n-items", type=int, metavar="N", help="of --costs: items to be decided about")
     p.add_argument("--seed", type=int, metavar="N", help="seed of the draws, for the metrics that need them")
     add_outputs(
@@ -64,7 +62,7 @@ def _run(arguments: argparse.Namespace) -> None:
     if arguments.allocate is not None or arguments.costs is not None:
         _next_labels(arguments, audit)
         return
-    refuse(arguments, ["per_label", "n_items"], "is for --costs; give these")
+    refuse(arguments, ["per_check", "n_items"], "is for --costs; give these")
     settings: dict[str, Any] = {"prior": None if arguments.prior is None else number_or_word(arguments.prior)}
     settings |= {"random_seed": arguments.seed}
     metrics = metric_list(arguments.metrics)
@@ -73,15 +71,16 @@ def _run(arguments: argparse.Namespace) -> None:
     if arguments.unit is not None:
         _add_totals(rows, audit, arguments.unit)
     groups = _groups(audit)
-    made = {"settings": dict(table.attrs), "groups": groups, "metrics": finite(rows)}
-
-    saved = partial(with_draws, table, audit, metrics, settings)
-    if written(arguments, saved, lambda: made, "metrics", lambda: bayescm.plot_forest(table)):
-        return
-    title = f"{table.attrs['checked']:,} items checked, by what is known of all"
-    print_records(groups, title, positive(table.attrs).strip(), left=["group"])
-    _print(rows, table)
-    print_assumptions(table.attrs)
+    main, *of_classes = table.bayescm.tables(all_rows=True, by_class=arguments.unit is None)
+    checked = f"{table.attrs['checked']:,} items checked, by what is known of all"
+    if arguments.unit is not None:
+        main = main.assign(**{name: [row.get(name, float("nan")) for row in rows] for name in _TOTALS})
+    note = "point: the stratified estimate. " + of_draws(table)
+    tell(
+        arguments, table, "metrics", {"groups": groups, "metrics": rows},
+        {"metrics": Table(main, note=note), "classes": Table((*of_classes, [])[0]), "groups": Table(groups, checked)},
+        draw=lambda: bayescm.plots.plot_forest(table), data=lambda: with_draws(table, audit, metrics, settings),
+    )  # fmt: skip
 
 
 def _next_labels(arguments: argparse.Namespace, audit: "xr.DataArray") -> None:
@@ -91,24 +90,19 @@ def _next_labels(arguments: argparse.Namespace, audit: "xr.DataArray") -> None:
     refuse(arguments, ["ci_prob", "ci_kind", "unit", "seed"], "is for a summary of metrics; leave it out")
     prior: Any = None if arguments.prior is None else number_or_word(arguments.prior)
     if arguments.allocate is not None:
-        refuse(arguments, ["per_label", "n_items"], "is for --costs; leave it out")
+        refuse(arguments, ["per_check", "n_items"], "is for --costs; leave it out")
         refuse(arguments, ["plot"], "is for a summary of metrics or --costs; leave it out")
         metrics = ["accuracy"] if arguments.metrics == _METRICS else metric_list(arguments.metrics)
         if metrics is None or len(metrics) != 1:
             raise ValueError("--allocate is for one share of all items; give one of --metrics, such as accuracy.")
-        found = bayescm.allocate(audit, arguments.allocate, metrics[0], prior=prior)
-        rows, title, said = of_allocation(found), f"the next {arguments.allocate:,} labels", allocation(found)
+        found = bayescm.planning.allocate(audit, arguments.allocate, metrics[0], prior=prior)
     else:
         refuse(arguments, ["metrics"], "is for a summary or --allocate; leave it out")
-        if arguments.per_label is None or arguments.n_items is None:
-            raise ValueError("--costs needs --per-label, the price of one, and --n-items, those to be decided about.")
-        of = {"per_label": arguments.per_label, "n_items": arguments.n_items}
-        found = bayescm.label_value(audit, costs_of(arguments.costs), prior=prior, **of)
-        rows, title, said = of_label_values(found), "what further labels are worth", value_of_labels(found)
-    made = {"settings": dict(found.attrs), "groups": _groups(audit), "labels": finite(rows)}
-    if not written(arguments, lambda: found, lambda: made, "labels", lambda: _drawn(found)):
-        print_records(rows, title, said, left=["group"])
-        print_assumptions(found.attrs)
+        if arguments.per_check is None or arguments.n_items is None:
+            raise ValueError("--costs needs --per-check, the price of one, and --n-items, those to be decided about.")
+        of = {"per_check": arguments.per_check, "n_items": arguments.n_items}
+        found = bayescm.planning.label_value(audit, costs_of(arguments.costs), prior=prior, **of)
+    tell(arguments, found, "labels", {"groups": _groups(audit)}, draw=lambda: _drawn(found))
 
 
 def _drawn(found: "xr.Dataset") -> Any:
@@ -176,7 +170,11 @@ def _groups(audit: "xr.DataArray") -> list[dict[str, Any]]:
     of, labels = strata.read(audit), audit["actual"].values.tolist()
     found = []
     for name, total, matrix in zip(of.names, of.totals, of.counts, strict=True):
-        record = {"group": name or "all", "total": f"{total:,.10g}", "checked": int(matrix.sum())}
+        record = {
+            "group": name or "all",
+            "total": int(total) if total == int(total) else float(total),
+            "checked": int(matrix.sum()),
+        }
         truth = {f"actual {label}": int(n) for label, n in zip(labels, matrix.sum(1), strict=True)}
         found.append(record | (truth if len(labels) < 4 else {"right": int(matrix.trace())}))
     return found
@@ -187,21 +185,4 @@ def _add_totals(rows: list[dict[str, Any]], audit: "xr.DataArray", unit: float) 
     whole = float(strata.read(audit).totals.sum()) * unit
     for row in rows:
         if str(row[METRIC]).startswith("prevalence"):
-            row |= {f"total_{name}": row[name] * whole for name in ("point", "lower", "upper")}
-
-
-def _print(rows: list[dict[str, Any]], table: "xr.Dataset") -> None:
-    """Print the table of metrics."""
-    shown = []
-    for row in rows:
-        record = {METRIC: called(row[METRIC], row.get(ALIAS, ""))}
-        record |= {name: row[name] for name in ("point", "mean", "sd")} | {"interval": ends(row)}
-        if any("total_point" in one for one in rows):
-            both = f"{row['total_point']:,.0f} ({row['total_lower']:,.0f} to {row['total_upper']:,.0f})" if (
-                "total_point" in row) else ""  # fmt: skip
-            record |= {"total": both}
-        shown.append(record | {"how": "no draws" if row["method"] == "exact" else f"draws ±{show(row['mcse_mean'])}"})
-    attrs = table.attrs
-    level = f"{100 * attrs['ci_prob']:g}% {str(attrs['ci_kind']).upper()}"
-    about = "point: the stratified estimate" + positive(attrs)
-    print_records(shown, f"{attrs['model']}, of={attrs['of']}, prior {attrs['prior']}, {level}", about, left=[METRIC])
+            row |= {name: row[name.partition("_")[2]] * whole for name in _TOTALS}

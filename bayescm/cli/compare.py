@@ -10,14 +10,12 @@ import bayescm
 from bayescm.cli.inputs import pos_label
 from bayescm.cli.inputs import systems_of as read_systems
 from bayescm.cli.options import add_command, add_model, add_systems, metric_list, model_of, refuse
-from bayescm.cli.output import add_outputs, ends, finite, named, positive, print_assumptions, print_records
-from bayescm.cli.saving import written
-from bayescm.cli.understood import matrices_of, print_counts
-from bayescm.cli.understood import records as understood
+from bayescm.cli.output import Table, add_outputs, tell
+from bayescm.cli.understood import matrices_of
 from bayescm.data import texts
+from bayescm.results.display import NAMES
 from bayescm.results.names import of_metric
-from bayescm.results.systems import of_differences
-from bayescm.results.writing import bounds, each
+from bayescm.results.writing import bounds, each, percent
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -32,10 +30,14 @@ EPILOG = """examples:
   bayescm compare scores.csv --score score --by site           the same of independent samples, one per site
 """
 _NOT_OF_SCORES = (
-    "predicted", "metrics", "reference", "design", "rope", "margin", "require", "model", "prior", "prevalence",
+    "predicted", "metrics", "reference", "design", "rope", "require", "model", "prior", "prevalence",
     "ci_kind", "item", "runs",
 )  # fmt: skip
-_FLIPS = ("both_right", "only_first_right", "only_second_right", "both_wrong")
+_TITLES = {
+    "requirements": "posterior probability of requirements",
+    "flips": "the same items: how many were answered how",
+    "tests": "without a prior: p-values of no difference, and an interval of it",
+}
 
 
 def add_parser(commands: Any) -> None:
@@ -49,7 +51,6 @@ def add_parser(commands: Any) -> None:
     p.add_argument("--reference", metavar="SYSTEM", help="compare the others with it (default: all pairs)")
     p.add_argument("--design", help="independent or paired (default: as the file has it)")
     p.add_argument("--rope", type=float, default=0.0, metavar="D", help="differences of at most D count as none (0)")
-    p.add_argument("--margin", type=float, default=0.0, metavar="D", help="say P(better by more than D)")
     p.add_argument("--require", action="append", metavar="CLAIM", help="say P(CLAIM) of each system; repeatable")
     add_model(p)
     p.add_argument("--seed", type=int, metavar="N", help="seed of the draws")
@@ -66,23 +67,20 @@ def _run(arguments: argparse.Namespace) -> None:
     counts = matrices_of(systems)
     tree = bayescm.compare_systems(
         systems, metric_list(arguments.metrics) or "accuracy", reference=arguments.reference,
-        design=arguments.design, rope=arguments.rope, margin=arguments.margin,
+        design=arguments.design, rope=arguments.rope,
         require=arguments.require, ci_prob=arguments.ci_prob, ci_kind=arguments.ci_kind, random_seed=arguments.seed,
         **model_of(arguments),
     )  # fmt: skip
     parts = {name: tree.children[name].to_dataset() for name in ("summary", "tests", "flips") if name in tree.children}
     made = {
-        "differences": of_differences(parts["summary"]), "requirements": _requirements(parts["summary"]),
-        "flips": _flips(parts["flips"]) if "flips" in parts else [], "tests": _tests(parts["tests"]),
+        "requirements": _requirements(parts["summary"]), "flips": _flips(parts["flips"]) if "flips" in parts else [],
+        "tests": _tests(parts["tests"]),
     }  # fmt: skip
-    document = {"settings": dict(tree.attrs)} | {name: finite(records) for name, records in made.items() if records}
-    document |= {} if counts is None else {"counts": understood(counts)}
+    made = {name: rows for name, rows in made.items() if rows}
+    tables = {name: Table(rows, _TITLES[name]) for name, rows in made.items()}
     first = [str(parts["summary"][dim].values[0]) for dim in ("metric", "comparison")]
-    picture = partial(bayescm.plot_difference, tree, *first)
-    if not written(arguments, lambda: tree, lambda: document, "differences", picture):
-        if counts is not None:
-            print_counts(counts)
-        _print(made, tree.attrs)
+    draw = partial(bayescm.plots.plot_difference, tree, *first)
+    tell(arguments, tree, "differences", made, tables, counts=counts, note=str(tree.attrs["meaning"]), draw=draw)
 
 
 def _requirements(table: "xr.Dataset") -> list[dict[str, Any]]:
@@ -110,55 +108,9 @@ def _tests(table: "xr.Dataset") -> list[dict[str, Any]]:
     return records
 
 
-def _print(made: dict[str, list[dict[str, Any]]], attrs: Mapping[Any, Any]) -> None:
-    """Print the tables: of differences one for each metric, or one for a single comparison."""
-    differences = [named(record) for record in made["differences"]]
-    alone = len({record["comparison"] for record in differences}) == 1
-    title, row = ("comparison", "metric") if alone else ("metric", "comparison")
-    for name in dict.fromkeys(record[title] for record in differences):
-        _print_differences([one for one in differences if one[title] == name], name, row, attrs)
-    if made["requirements"]:
-        print_records(
-            made["requirements"], "requirements", "probability: posterior" + positive(attrs), left=["claim", "system"]
-        )
-    if made["flips"]:
-        rows = [{name: row[name] for name in ("comparison", "actual", *_FLIPS)} for row in made["flips"]]
-        print_records(rows, "the same items", "how many were answered how", left=["comparison", "actual"])
-    if made["tests"]:
-        level = f"{100 * attrs['ci_prob']:g}%"
-        whose = "the t-test's" if "paired_t" in made["tests"][0] else "Newcombe's"
-        caption = f"p-values of no difference; lower, upper: {whose} {level} interval" + positive(attrs)
-        print_records(made["tests"], "without a prior", caption, left=["comparison", "metric"])
-    print_assumptions(attrs)
-
-
-def _print_differences(records: list[dict[str, Any]], name: str, row: str, attrs: Mapping[Any, Any]) -> None:
-    """Print the differences of a metric, or of a comparison."""
-    sides = [side for side in ("worse", "equivalent", "better") if attrs["rope"] or side != "equivalent"]
-    rows = []
-    for record in records:
-        found = {row: record[row], "point": record["point"]}
-        found["interval"] = ends(record)
-        found |= {side: record[side] for side in sides}
-        found |= {f"> {attrs['margin']:g}": record["superiority"]} if attrs["margin"] else {}
-        paired = "reason" in record
-        found |= {"items": f"{record['only_first']} : {record['only_second']}"} if paired else {}
-        few = f": {record['reason']}" if paired and record["reason"].startswith(("only", "no")) else ""
-        rows.append(found | {"verdict": record["verdict"] + few})
-    kind = str(attrs["ci_kind"]).upper()
-    title = f"{name}, {attrs['design']}, prior {attrs['prior']}, {100 * attrs['ci_prob']:g}% {kind}"
-    title += f", rope {attrs['rope']:g}" if attrs["rope"] else ""
-    drawn = [record["mcse"] for record in records if record["method"] == "draws"]
-    about = "computed without draws"
-    if drawn:
-        about = f"by draws{'' if len(drawn) == len(records) else ' or without'}, ±{max(drawn):.1g}"
-    items = " items: for the first alone, and for the second." if "items" in rows[0] else ""
-    caption = f"{', '.join(sides)}: {about}.{items} {attrs['meaning']}" + positive(attrs)
-    print_records(rows, title, caption, left=[row, "verdict"])
-
-
 def _areas(arguments: argparse.Namespace) -> None:
     """Compare areas under the ROC curve."""
+    import pandas as pd
     import xarray as xr
 
     refuse(arguments, ["plot"], "doesn't apply to --score; bayescm curve --plot draws them")
@@ -166,26 +118,28 @@ def _areas(arguments: argparse.Namespace) -> None:
     settings = {"method": arguments.method, "ci_prob": arguments.ci_prob, "direction": arguments.direction,
                 "random_seed": arguments.seed}  # fmt: skip
     found = (_same_items if arguments.by is None else _samples)(arguments, settings)
-    said = next(iter(found.values())).attrs
+    names = xr.DataArray(list(found), dims="comparison", name="comparison")
+    said = next(iter(found.values()))
     kept = ("design", "positive_class", "assumptions", "random_seed")
-    attrs = {name: said[name] for name in kept if name in said}
+    settings = {"method": arguments.method, "ci_prob": arguments.ci_prob}
+    settings |= {name: said.attrs[name] for name in kept if name in said.attrs}
     last = "probability_better" if arguments.method == "bayesian" else "p_value"
-    records = []
+    rows = []
     for name, one in found.items():
         areas = dict(zip(("first", "second"), one["auc"].values.tolist(), strict=True))
         difference = {"difference": float(one["point"])} | bounds(one["interval"])
-        records.append({"comparison": name} | areas | difference | {last: float(one[last])})
-    made = {"settings": {"method": arguments.method, "ci_prob": arguments.ci_prob} | attrs, "areas": finite(records)}
-    names = xr.DataArray(list(found), dims="comparison", name="comparison")
-    if written(arguments, lambda: xr.concat(found.values(), names), lambda: made, "areas"):
-        return
-    title = f"areas under the ROC curve, {attrs['design']}, {arguments.method}, {100 * arguments.ci_prob:g}% interval"
-    told = {"p_value": "p_value: of no difference", "probability_better": "probability_better: of the first"}[last]
-    print_records(records, title, told + positive(attrs), left=["comparison"])
-    print_assumptions(attrs)
+        rows.append({"comparison": name} | areas | difference | {last: float(one[last])})
+    told = {"p_value": "p_value: of no difference", "probability_better": "P(better): that the first is larger"}[last]
+    title = (
+        f"areas under the ROC curve, {settings['design']}, {arguments.method}, {percent(arguments.ci_prob)} interval"
+    )
+    only = said if len(found) == 1 else xr.Dataset(attrs=settings)  # of one difference there is a sentence
+    tables = {"areas": Table(pd.DataFrame(rows).rename(columns=NAMES), title, told)}
+    document = {"settings": settings, "areas": rows}
+    tell(arguments, only, "areas", document, tables, data=lambda: xr.concat(found.values(), names))
 
 
-def _same_items(arguments: argparse.Namespace, settings: dict[str, Any]) -> "dict[str, xr.Dataset]":
+def _same_items(arguments: argparse.Namespace, settings: dict[str, Any]) -> "Mapping[str, xr.Dataset]":
     """Return what is known of every pair of scores."""
     if len(set(arguments.score)) < max(2, len(arguments.score)):
         raise ValueError(
@@ -197,12 +151,12 @@ def _same_items(arguments: argparse.Namespace, settings: dict[str, Any]) -> "dic
     (true,), label = texts.labels(frame[arguments.actual]), pos_label(frame, arguments)
     scores = {name: texts.numbers(frame, name) for name in arguments.score}
     return {
-        f"{a} - {b}": bayescm.auc_difference(true, {a: scores[a], b: scores[b]}, pos_label=label, **settings)
+        f"{a} - {b}": bayescm.curves.auc_difference(true, {a: scores[a], b: scores[b]}, pos_label=label, **settings)
         for a, b in combinations(scores, 2)
     }
 
 
-def _samples(arguments: argparse.Namespace, settings: dict[str, Any]) -> "dict[str, xr.Dataset]":
+def _samples(arguments: argparse.Namespace, settings: dict[str, Any]) -> "Mapping[str, xr.Dataset]":
     """Return what is known of every pair of samples, which ``--by`` tells apart."""
     if len(arguments.score) != 1:
         raise ValueError("--by compares samples by one column of scores; give one --score.")
@@ -217,5 +171,5 @@ def _samples(arguments: argparse.Namespace, settings: dict[str, Any]) -> "dict[s
     found = {}
     for pair in combinations(names, 2):
         labels, scores = ({name: values[sample == name] for name in pair} for values in (true, score))
-        found[" - ".join(map(str, pair))] = bayescm.auc_difference(labels, scores, **settings)
+        found[" - ".join(map(str, pair))] = bayescm.curves.auc_difference(labels, scores, **settings)
     return found

@@ -11,9 +11,9 @@ import bayescm
 from bayescm.cli import region, reliability
 from bayescm.cli.inputs import pos_label
 from bayescm.cli.options import add_command, add_labels, metric_list, number_or_word, prevalence, refuse
-from bayescm.cli.output import add_outputs, finite, positive, print_assumptions, print_records
-from bayescm.cli.saving import written
+from bayescm.cli.output import Table, add_outputs, finite, tell
 from bayescm.data import texts, validate
+from bayescm.results.writing import percent
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -38,8 +38,6 @@ _QUANTITIES = (
 )  # fmt: skip
 _BEST = ("best_threshold", "best_value", "regret")
 _DIFFERENCES = ("auc", "average_precision")
-_MOST_CURVES = 3
-"""Whose bands fit into a table."""
 
 
 def add_parser(commands: Any) -> None:
@@ -104,7 +102,6 @@ def _run(arguments: argparse.Namespace) -> None:
     for name, value in (("space", "pr"), ("method", "wilks"), ("levels", ".683,.954,.997")):
         if getattr(arguments, name) is None:
             setattr(arguments, name, value)
-    arguments.samples = arguments.draws
     region.of_curve(arguments)
 
 
@@ -164,7 +161,7 @@ def _posterior(arguments: argparse.Namespace) -> None:
         of_thresholds = bayescm.curve_posterior(**items, **settings, over="threshold", metrics=metrics)
     within = _numbers(arguments, "within", 2)
     band = bayescm.curve_band(
-        tree, kind=arguments.band, space=arguments.space or "roc", ci_prob=level,
+        tree, method=arguments.band, space=arguments.space or "roc", ci_prob=level,
         within=None if within is None else (within[0], within[1]),
     )  # fmt: skip
     counted = _counted(tree)
@@ -173,19 +170,20 @@ def _posterior(arguments: argparse.Namespace) -> None:
         records += _quantities(of_thresholds, level, _BEST)
     records = _together(records, _batch(tree))
     differences = _differences(tree, level)
-    made = {
-        "settings": dict(tree.attrs) | {"ci_prob": level}, "items": counted, "quantities": finite(records),
-        "differences": finite(differences), "band": {"settings": dict(band.attrs), "points": finite(_points(band))},
+    points = list(_points(band))
+    document = {
+        "settings": dict(tree.attrs) | {"ci_prob": level}, "items": counted, "quantities": records,
+        "differences": differences, "band": {"settings": dict(band.attrs), "points": finite(points)},
     }  # fmt: skip
-    made = {name: value for name, value in made.items() if value != []}
-    saved = partial(_with_band, tree, of_thresholds, band)
-    if written(arguments, saved, lambda: made, "quantities", lambda: bayescm.plot_curve(band)):
-        return
-    _print(tree, level, counted, records)
-    if differences:
-        _print_differences(differences, positive(tree.attrs))
-    _print_band(band)
-    print_assumptions(tree.attrs)
+    tables = {
+        "quantities": _quantities_shown(tree, level, counted, records),
+        "differences": _differences_shown(differences),
+        "band": _band_shown(band, points),
+    }
+    tell(
+        arguments, tree, "quantities", {name: value for name, value in document.items() if value != []}, tables,
+        draw=lambda: bayescm.plots.plot_curve(band), data=partial(_with_band, tree, of_thresholds, band),
+    )  # fmt: skip
 
 
 def _with_band(tree: "xr.DataTree", of_thresholds: "xr.DataTree | None", band: "xr.Dataset") -> "xr.DataTree":
@@ -303,7 +301,7 @@ def _differences(tree: "xr.DataTree", level: float) -> list[dict[str, Any]]:
             records.append({**about, "difference": name, "method": "posterior", **found})
         positive = items["positive"].values.astype(int)
         if 0 < positive.sum() < len(positive):
-            difference = bayescm.auc_difference(
+            difference = bayescm.curves.auc_difference(
                 positive,
                 dict(zip((first, second), items["score"].values.T[:2], strict=True)),
                 method="delong",
@@ -329,58 +327,44 @@ def _points(band: "xr.Dataset") -> Iterator[dict[str, Any]]:
             yield {**names, x: value, y: float(part["point"].values[i]), **median, "lower": lower, "upper": upper}
 
 
-def _print(
+def _quantities_shown(
     tree: "xr.DataTree", level: float, counted: list[dict[str, Any]], records: list[dict[str, Any]]
-) -> None:  # fmt: skip
-    """Print what is known of the areas and thresholds."""
-    attrs, batch = tree.attrs, _batch(tree)
+) -> Table:
+    """Return what is known of the areas and thresholds."""
+    attrs = tree.attrs
     item = attrs["prior"] == "prior_item"
     prior = f"prior item of weight {attrs['prior_weight']:.2g}" if item else f"prior {attrs['prior']}"
-    title = f"{100 * level:g}% equal tails, {prior}"
+    title = f"{percent(level)} equal tails, {prior}"
     if len(counted) == 1:
-        title = f"{counted[0]['cases']} cases, {counted[0]['controls']} controls, {title}"
-    caption = f"estimate: median of {attrs['chains'] * attrs['draws']} draws; of DeLong the value of the items"
-    if not batch:
-        caption += "".join(
+        title = f"{counted[0]['cases']:,} cases, {counted[0]['controls']:,} controls, {title}"
+    note = f"estimate: median of {attrs['chains'] * attrs['draws']:,} draws; of DeLong the value of the items"
+    if not _batch(tree):
+        note += "".join(
             f"\n{record['quantity']}: what threshold {record['threshold']:g} falls short of the best"
             for record in records if "threshold" in record
         )  # fmt: skip
-    rows = [{name: value for name, value in record.items() if name != "threshold"} for record in records]
-    print_records(rows, title, caption + positive(attrs), left=[*batch, "quantity", "method"])
+    rows = [{"by" if name == "method" else name: one[name] for name in one if name != "threshold"} for one in records]
+    return Table(rows, title, note)
 
 
-def _print_differences(records: list[dict[str, Any]], said: str) -> None:
-    """Print by how much the first system is ahead of the second."""
-    first, second = records[0]["first"], records[0]["second"]
-    rows = []
-    for record in records:
-        row = {name: value for name, value in record.items() if name not in ("first", "second")}
-        more = {f"P({first} > {second})": row.pop("probability", np.nan), "p_value": row.pop("p_value", np.nan)}
-        rows.append(row | more)
-    words = [name for name, value in rows[0].items() if isinstance(value, str)]
-    title = f"{first} minus {second} on the same items"
-    print_records(rows, title, "p_value: of no difference" + said, left=words)
+def _differences_shown(records: list[dict[str, Any]]) -> Table:
+    """Return by how much the first system is ahead of the second."""
+    less = {"first": None, "second": None, "probability": "P(larger)", "method": "by"}
+    rows = [{less.get(key, key): value for key, value in one.items() if less.get(key, key)} for one in records]
+    title = "{first} minus {second} on the same items".format(**records[0]) if records else ""
+    return Table(rows, title, "p_value: of no difference")
 
 
-def _print_band(band: "xr.Dataset") -> None:
-    """Print the band at tenths, or where it is if there are too many."""
-    points = list(_points(band))
-    x = "recall" if band.attrs["space"] == "pr" else "fpr"
-    batch = [str(dim) for dim in band["point"].dims if dim != x]
-    curves = list(dict.fromkeys(tuple(point[dim] for dim in batch) for point in points))
-    title = f"{100 * band['ci_bound'].attrs['ci_prob']:g}% band, {band.attrs['statement']}"
-    if len(curves) > _MOST_CURVES:
-        print(f"{title}: {len(curves)} curves are too many for a table; --json and --save have them.")
-        return
-    rows: dict[float, dict[str, Any]] = {}
-    y = "precision" if x == "recall" else "tpr"
+def _band_shown(band: "xr.Dataset", points: list[dict[str, Any]]) -> Table:
+    """Return the band at tenths of its axis."""
+    x, y = ("recall", "precision") if band.attrs["space"] == "pr" else ("fpr", "tpr")
+    title = f"{percent(band['ci_bound'].attrs['ci_prob'])} band, {band.attrs['statement']}; "
+    title += f"{y}: {'posterior median' if 'median' in band else 'of the items'}"
+    rows: dict[Any, dict[str, Any]] = {}
     for point in points:
         at = round(10 * point[x])
         if abs(point[x] - at / 10) < 1e-9:
-            name = " ".join([y, *(str(point[dim]) for dim in batch)])
-            value, lower, upper = point.get("median", point[y]), point["lower"], point["upper"]
-            row = rows.setdefault(at / 10, {x: f"{at / 10:.1f}"})
-            row[name] = f"{value:.3f}"
-            row[f"{name} band" if batch else "band"] = "-" if lower != lower else f"{lower:.3f} to {upper:.3f}"
-    told = f"{y}: {'posterior median' if 'median' in band else 'of the items'}" + positive(band.attrs)
-    print_records(list(rows.values()), title, told)
+            names = {name: value for name, value in point.items() if name not in (x, y, "median", "lower", "upper")}
+            shown = {x: at / 10, y: point.get("median", point[y]), "lower": point["lower"], "upper": point["upper"]}
+            rows.setdefault((*names.values(), at), names | shown)
+    return Table(list(rows.values()), title)

@@ -6,13 +6,9 @@ from typing import TYPE_CHECKING, Any
 import bayescm
 from bayescm.cli.inputs import at_thresholds, counts_of
 from bayescm.cli.options import add_command, add_counts, add_model, costs_of, model_of, numbers, refuse
-from bayescm.cli.output import add_outputs, console, ends, finite, positive, print_assumptions, print_records
-from bayescm.cli.saving import written
-from bayescm.cli.understood import print_counts
-from bayescm.cli.understood import records as understood
-from bayescm.results.escape import for_console
-from bayescm.results.plans import action, of_actions
-from bayescm.results.writing import each
+from bayescm.cli.output import Table, add_outputs, tell
+from bayescm.results.plans import of_actions
+from bayescm.results.writing import each, percent
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -45,13 +41,26 @@ def _run(arguments: argparse.Namespace) -> None:
     options = model_of(arguments) | {"ci_prob": arguments.ci_prob, "random_seed": arguments.seed}
     options |= {} if arguments.ci_kind is None else {"ci_kind": arguments.ci_kind}
     counts, found = _costs(arguments, options) if arguments.thresholds is None else _benefit(arguments, options)
-    rows = of_actions(found)
-    made = {"settings": dict(found.attrs), "counts": understood(counts), "actions": finite(rows)}
-    if arguments.thresholds is not None:
-        made["thresholds"] = finite(_useful(found))
-    if not written(arguments, lambda: found, lambda: made, "actions", lambda: bayescm.plot_decision_curve(found)[0]):
-        print_counts(counts)
-        _print(rows, found)
+    document: dict[str, Any] = {}
+    tables: dict[str, Table] = {}
+    if "best" not in found:
+        document = {"actions": of_actions(found), "thresholds": _useful(found)}
+        title = f"expected net benefit, prior {found.attrs['prior']}, {percent(found.attrs['ci_prob'])} "
+        note = "net benefit: true positives per item, less false ones by the odds of the threshold"
+        tables = {
+            "actions": Table(_benefits(document["actions"], found), title + found.attrs["ci_kind"].upper(), note),
+            "thresholds": Table(document["thresholds"], "better than calling all positive, and than calling none"),
+        }
+    tell(
+        arguments, found, "actions", document, tables, counts=counts,
+        draw=lambda: bayescm.plots.plot_decision_curve(found)[0],
+    )  # fmt: skip
+
+
+def _benefits(rows: list[dict[str, Any]], found: "xr.Dataset") -> list[dict[str, Any]]:
+    """Return what is shown of the net benefit of every action."""
+    names = (*found.dims, "mean", "lower", "upper")
+    return [{str(name): row[str(name)] for name in names if name in row} for row in rows]
 
 
 def _costs(arguments: argparse.Namespace, options: dict[str, Any]) -> "tuple[xr.DataArray, xr.Dataset]":
@@ -68,39 +77,15 @@ def _benefit(arguments: argparse.Namespace, options: dict[str, Any]) -> "tuple[x
     at = numbers("--thresholds", arguments.thresholds)
     if arguments.score is None:
         counts = counts_of(arguments)
-        return counts, bayescm.decision_curve(counts, at, **options)
+        return counts, bayescm.planning.decision_curve(counts, at, **options)
     refuse(arguments, ["threshold"], "is one of --thresholds here; leave it out")
     if len(arguments.file) != 1:
         raise ValueError("--score is a column of a CSV file; give one file.")
     counts = at_thresholds(arguments.file[0], arguments, at)
-    return counts, bayescm.decision_curve(counts, **options)
+    return counts, bayescm.planning.decision_curve(counts, **options)
 
 
 def _useful(found: "xr.Dataset") -> list[dict[str, Any]]:
     """Return the probability that the classifier beats both other actions."""
     cells = each(found[["probability_useful"]], "probability_useful")
     return [names | {"probability_useful": float(cell["probability_useful"])} for names, cell in cells]
-
-
-def _print(rows: list[dict[str, Any]], found: "xr.Dataset") -> None:
-    """Print the table, and what it comes to."""
-    attrs, costs = found.attrs, "best" in found
-    level = f"{100 * attrs['ci_prob']:g}% {str(attrs['ci_kind']).upper()}"
-    last = {"probability_best": "P(least)", "expected_regret": "regret"}
-    shown = []
-    for row in rows:
-        words = {name: value for name, value in row.items() if name in found.dims}
-        shown.append(words | {"mean": row["mean"], "interval": ends(row)}
-                     | {said: row[name] for name, said in last.items() if name in row})  # fmt: skip
-    caption = "net benefit: true positives per item, less false ones by the odds of the threshold"
-    if costs:
-        caption = "cost per item; regret: beyond the best action, by who knew the truth"
-    title = f"expected {'cost' if costs else 'net benefit'}, prior {attrs['prior']}, {level}"
-    print_records(shown, title, caption + positive(attrs), left=found.dims)
-    if costs:
-        console().print(for_console(action(found)), highlight=False)
-    else:
-        useful = [{name: one[name] for name in one if name in found.dims} | {"P(useful)": one["probability_useful"]}
-                  for one in _useful(found)]  # fmt: skip
-        print_records(useful, "better than calling all positive, and than calling none", "", left=found.dims)
-    print_assumptions(attrs)

@@ -30,7 +30,9 @@ def counts_of(arguments: argparse.Namespace) -> "xr.DataArray":
     if not words:
         if len(given) < 4:
             missing = ", ".join(f"--{name}" for name in cells if name not in given)
-            raise ValueError(f"give a CSV file, or all four of --tp --fn --fp --tn (missing: {missing}).")
+            raise ValueError(
+                f"give a CSV file (- for what is piped), or all four of --tp --fn --fp --tn (missing: {missing})."
+            )
         _refuse_others(arguments, "counts given by name")
         return bayescm.from_cells(**cells)
     if given:
@@ -43,7 +45,7 @@ def counts_of(arguments: argparse.Namespace) -> "xr.DataArray":
         raise ValueError("--score and --threshold go together.")
     evidence = _read(arguments, COUNTS, by=arguments.by)
     if evidence.kind == "scores":
-        return bayescm.counts_at_thresholds(evidence, thresholds=[arguments.threshold]).isel(threshold=0)
+        return bayescm.curves.counts_at_thresholds(evidence, thresholds=[arguments.threshold]).isel(threshold=0)
     counts = None if evidence.kind.startswith("right") else matrices_of(evidence.data)
     if counts is None:
         raise ValueError(f"{arguments.file} has {evidence.kind}, and this takes matrices; see bayescm leaderboard.")
@@ -108,7 +110,7 @@ def at_thresholds(path: str, arguments: argparse.Namespace, thresholds: list[flo
     """Count at thresholds of a column of scores, or at every distinct score."""
     columns = {"actual": arguments.actual, "score": arguments.score}
     scores = bayescm.read(path, pos_label=arguments.pos_label, columns=columns)
-    return bayescm.counts_at_thresholds(
+    return bayescm.curves.counts_at_thresholds(
         scores, thresholds=thresholds, direction=getattr(arguments, "direction", "larger")
     )
 

@@ -1,7 +1,9 @@
 """``bayescm latent``: how good tests are, and how frequent the disease is, where nobody knows the truth."""
 
 import argparse
+import contextlib
 import logging
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,11 +11,10 @@ import numpy as np
 import bayescm
 from bayescm.cli.inputs import pos_label
 from bayescm.cli.options import add_command, numbers, refuse
-from bayescm.cli.output import add_outputs, ends, finite, print_assumptions, print_records
-from bayescm.cli.saving import written
+from bayescm.cli.output import Table, add_outputs, tell
 from bayescm.data import texts
 from bayescm.distributions.sample import Draws
-from bayescm.results.writing import each
+from bayescm.results.writing import each, percent, show
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -47,24 +48,21 @@ def _run(arguments: argparse.Namespace) -> None:
     tests = [str(dim) for dim in counts.dims if dim != "population"]
     known = dict(_known(text, tests) for text in arguments.known or [])
     logging.getLogger("bayescm").info("compiling and sampling with NUTS, about half a minute")
-    tree = bayescm.posterior(
-        counts, model="latent_class", known=known, dependence=arguments.dependence, random_seed=arguments.seed,
-        progressbar=False, quiet=True,
-    )  # fmt: skip
+    with contextlib.redirect_stdout(sys.stderr):  # where the progress bar goes
+        tree = bayescm.posterior(
+            counts, model="latent_class", known=known, dependence=arguments.dependence, random_seed=arguments.seed,
+            progressbar=sys.stderr.isatty(), quiet=True,
+        )  # fmt: skip
     rows = _records(tree["posterior"].to_dataset(), arguments.ci_prob)
     one = len(tests) == 1 and None not in next(iter(known.values()), (None,))
-    plug_in = bayescm.rogan_gladen(counts.values[1] / counts.values.sum(), *known[tests[0]]) if one else None
-    made: dict[str, Any] = {"settings": dict(tree.attrs), "rates": finite(rows)}
+    plug_in = bayescm.inference.rogan_gladen(counts.values[1] / counts.values.sum(), *known[tests[0]]) if one else None
+    document: dict[str, Any] = {"rates": rows}
+    note = ""
     if plug_in is not None:
-        made["rogan_gladen"] = float(plug_in)
-    if written(arguments, lambda: tree, lambda: made, "rates"):
-        return
-    shown = [{name: row[name] for name in ("rate", "of", "mean", "sd")} | {"interval": ends(row)} for row in rows]
-    level = f"{100 * arguments.ci_prob:g}% ETI"
-    caption = "" if plug_in is None else f"Rogan and Gladen's plug-in prevalence: {float(plug_in):.4g}"
-    title = f"latent_class, prior {tree.attrs['prior']}, {level}, draws of NUTS"
-    print_records(shown, title, caption, left=["rate", "of"])
-    print_assumptions(tree.attrs)
+        document["rogan_gladen"] = float(plug_in)
+        note = f"Rogan and Gladen's plug-in prevalence: {show(float(plug_in))}"
+    title = f"latent_class, prior {tree.attrs['prior']}, {percent(arguments.ci_prob)} ETI, draws of NUTS"
+    tell(arguments, tree, "rates", document, {"rates": Table(rows, title, note)})
 
 
 def _of_numbers(arguments: argparse.Namespace) -> "xr.DataArray":

@@ -1,19 +1,14 @@
 """``bayescm leaderboard``: which rank each system may have."""
 
 import argparse
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import bayescm
 from bayescm.cli.inputs import systems_of
 from bayescm.cli.options import add_command, add_model, add_systems, model_of
-from bayescm.cli.output import add_outputs, ends, finite, positive, print_assumptions, print_records
-from bayescm.cli.saving import written
+from bayescm.cli.output import Table, add_outputs, of_draws, tell
 from bayescm.data import validate
-from bayescm.results.names import of_attrs
 from bayescm.results.systems import of_board
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 EPILOG = """examples:
   bayescm leaderboard systems.csv                             columns tp,fn,fp,tn, and one with names
@@ -54,36 +49,12 @@ def _run(arguments: argparse.Namespace) -> None:
         **model_of(arguments),
     )  # fmt: skip
     board = board.sortby("expected_rank")
-    made = {"settings": dict(board.attrs), "systems": finite(of_board(board))}
-    if not written(arguments, lambda: board, lambda: made, "systems", lambda: bayescm.plot_leaderboard(board)):
-        _print(board, validate.positive_integer("--rows", arguments.shown))
-
-
-def _print(board: "xr.Dataset", most: int) -> None:
-    """Print the first systems."""
-    attrs = board.attrs
-    rows = []
-    for record in of_board(board.isel(system=slice(most))):
-        tops = {f"P(top {name[4:]})": value for name, value in record.items() if name.startswith("top_")}
-        prize = {"prize": f"{record['expected_prize']:,.0f}"} if "expected_prize" in record else {}
-        rows.append({
-            "system": record["system"], of_attrs(attrs): record["point"],
-            "interval": ends(record), "P(best)": record["best"], **tops,
-            "rank": f"{record['expected_rank']:.1f}", "from": record["rank_lower"], "to": record["rank_upper"],
-            **prize, "group": record["tie_group"],
-        })  # fmt: skip
-    level = f"{100 * attrs['ci_prob']:g}%"
-    how = "no draws" if attrs["method"] == "exact" else attrs["method"]
-    title = f"{attrs['design']}, {how}, prior {attrs['prior']}, {level} intervals"
-    caption = f"rank: expected, and its {level} interval; group: not told apart from its first at {level}"
-    left_out = board.sizes["system"] - len(rows)
-    caption += (f"; {left_out} more systems" if left_out else "") + positive(attrs)
-    first = board.isel(system=0)
-    if attrs["prior"] == "learned":
-        name, point, mean = (first[key].item() for key in ("system", "point", "mean"))
-        caption += (
-            f"\n{name}: {point:.4g} as measured, {mean:.4g} corrected for being the first of {board.sizes['system']}"
-        )
-    caption += f"\nthe best is one of {int(board['best_set'].sum())} systems, with {level}"
-    print_records(rows, title, caption, left=["system"])
-    print_assumptions(attrs)
+    most, frame = validate.positive_integer("--rows", arguments.shown), board.bayescm.tables(all_rows=True)[0]
+    if arguments.prize:
+        frame = frame.assign(prize=[round(row["expected_prize"]) for row in of_board(board)])
+    more = f"{len(frame) - most} more systems; " if len(frame) > most else ""
+    note = f"{more}tie_group: not told apart from its first. {of_draws(board)}"
+    tell(
+        arguments, board, "systems", tables={"systems": Table(frame.head(most), note=note)},
+        draw=lambda: bayescm.plots.plot_leaderboard(board),
+    )  # fmt: skip

@@ -1,16 +1,14 @@
 """``bayescm plan``: how many items a test needs."""
 
 import argparse
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import bayescm
 from bayescm.cli.options import CELLS, add_cells, add_command, add_model, metric_list, model_of, numbers, refuse
-from bayescm.cli.output import add_outputs, finite, print_assumptions, print_records
-from bayescm.cli.saving import written
+from bayescm.cli.output import Table, add_outputs, tell
 from bayescm.results.names import of_metric
 from bayescm.results.plans import of_contest, of_sizes
-from bayescm.results.writing import each
+from bayescm.results.writing import each, percent
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -62,16 +60,21 @@ def _run(arguments: argparse.Namespace) -> None:
     else:
         refuse(arguments, _NOT_OF_DIFFERENCES, "doesn't apply to --difference; leave it out")
         found, records = _contest(arguments)
-    made = {"settings": dict(found.attrs), "plan": finite(records)}
-    if not written(arguments, lambda: found, lambda: made, "plan", lambda: bayescm.plot_interval_width(found)):
-        _print(records, arguments, found.attrs)
+    attrs = found.attrs
+    tables: dict[str, Table] = {}
+    if arguments.n_items is not None:
+        level = f"{percent(attrs['ci_prob'])} {attrs['ci_kind'].upper()}, {percent(attrs['assurance'])} assurance"
+        tables["plan"] = Table(records, f"width of the interval, {level}", "rule: 2 / sqrt(items)")
+    tell(
+        arguments, found, "plan", {"plan": records}, tables, draw=lambda: bayescm.plots.plot_interval_width(found)
+    )  # fmt: skip
 
 
 def _alone(arguments: argparse.Namespace) -> "tuple[xr.Dataset, list[dict[str, Any]]]":
     """Plan the test of one system."""
     metrics, settings = metric_list(arguments.metric), _settings(arguments)
     if arguments.n_items is not None:
-        found = bayescm.interval_width(metrics, numbers("--n-items", arguments.n_items, int), **settings)
+        found = bayescm.planning.interval_width(metrics, numbers("--n-items", arguments.n_items, int), **settings)
         return found, _widths(found)
     found = bayescm.sample_size(metrics, width=arguments.width, **settings)
     return found, of_sizes(found)
@@ -86,7 +89,7 @@ def _contest(arguments: argparse.Namespace) -> "tuple[xr.Dataset, list[dict[str,
     options["concentration"] = _rates("--concentration", arguments.concentration)
     model = {name: value for name, value in model_of(arguments).items() if name != "prevalence"}
     given = {name: value for name, value in options.items() if value is not None}
-    found = bayescm.sample_size_to_compare(first, second, metric=arguments.metric, **given, **model)
+    found = bayescm.planning.sample_size_to_compare(first, second, metric=arguments.metric, **given, **model)
     return found, of_contest(found)
 
 
@@ -128,39 +131,3 @@ def _widths(found: "xr.Dataset") -> list[dict[str, Any]]:
         | {name: float(one[name]) for name in ("width", "mean_width", "rule")}
         for names, one in each(found, "width")
     ]
-
-
-def _print(records: list[dict[str, Any]], arguments: argparse.Namespace, attrs: Mapping[Any, Any]) -> None:
-    """Print the table."""
-    sure = f"{100 * attrs['wanted_assurance' if arguments.n_items is None else 'assurance']:g}% assurance"
-    rows = [record | {"items": f"{record['items']:,}"} for record in records]
-    if arguments.difference is not None:
-        items = "items that both answer" if attrs["design"] == "paired" else "items for each of two systems"
-        level = f"{100 * attrs['ci_prob']:g}%"
-        caption = (
-            f"until the central {level} interval excludes 0; error_rate: of two equal ones, one or the other's does"
-        )
-        if attrs["design"] == "paired":
-            caption += "; discordant: items expected that exactly one gets right"
-        print_records(rows, f"{items}, with {sure}", caption, left=["metric"])
-        print_assumptions(attrs)
-        return
-    level = f"{100 * attrs['ci_prob']:g}% {str(attrs['ci_kind']).upper()}"
-    title = (
-        f"items for a {level} of at most {arguments.width}" if arguments.n_items is None else f"width of the {level}"
-    )
-    rule = "(2 / width)^2" if arguments.n_items is None else "2 / sqrt(items)"
-    thought = f"mode {arguments.mode}, concentration {arguments.concentration or 10}"
-    if attrs["concentration"] == "null":
-        thought = f"known to be {arguments.mode}"
-    thought = thought if attrs["pilot"] == "null" else "the posterior of the pilot"
-    caption = f"about: which items are counted. rule: {rule}. Rates: {thought}"
-    if attrs["pilot"] == "null" and arguments.n_items is None:
-        weight = arguments.concentration or 10
-        known = "" if attrs["concentration"] == "null" else f", known as if from {weight} items (concentration)"
-        caption += (
-            f"\nin words: expected {arguments.mode} (mode){known}, give or take {arguments.width / 2:g}"
-            f"\n(half the width); {100 * attrs['wanted_assurance']:g}%: how surely it gets no wider (assurance)"
-        )
-    print_records(rows, f"{title}, with {sure}", caption, left=["metric", "about"])
-    print_assumptions(attrs)

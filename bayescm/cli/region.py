@@ -1,16 +1,12 @@
 """``bayescm region``, and the regions around a curve: joint uncertainty on the PR and the ROC plane."""
 
 import argparse
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import bayescm
 from bayescm.cli.inputs import at_thresholds, counts_of
 from bayescm.cli.options import add_command, add_counts, number_or_word, numbers
-from bayescm.cli.output import add_outputs, ends, plain, positive, print_assumptions, print_records
-from bayescm.cli.saving import written
-from bayescm.cli.understood import print_counts
-from bayescm.cli.understood import records as understood
+from bayescm.cli.output import Table, add_outputs, tell
 from bayescm.results.writing import each
 
 if TYPE_CHECKING:
@@ -21,7 +17,7 @@ REGION_EPILOG = """examples:
   bayescm region --tp 203 --fn 41 --fp 55 --tn 201 --recall .85 --precision .75      test a point
   bayescm region systems.csv --space roc --plot regions.png                        columns tp,fn,fp,tn
 """
-_ENDS = "estimate, then the ends of each region along both axes"
+_ENDS = "the estimate, and the ends of each region along both axes"
 
 
 def add_parser(commands: Any) -> None:
@@ -42,7 +38,7 @@ def _add_method(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--prior", help="of credible: a name such as jeffreys, or a number")
     parser.add_argument("--ordering", help="of credible: relative_belief (default) or density")
     parser.add_argument("--mid-p", action="store_true", default=None, help="of exact: count ties half")
-    parser.add_argument("--samples", type=int, metavar="N", help="of simulate: simulations per point")
+    parser.add_argument("--draws", type=int, metavar="N", help="of simulate: simulations per point")
     parser.add_argument("--seed", type=int, metavar="N", help="of simulate: seed of the draws")
     parser.add_argument("--grid", type=int, metavar="N", help="points per axis")
 
@@ -51,7 +47,7 @@ def _settings(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the options of the method that were given."""
     given = {
         "prior": None if arguments.prior is None else number_or_word(arguments.prior), "ordering": arguments.ordering,
-        "mid_p": arguments.mid_p, "samples": arguments.samples, "random_seed": arguments.seed,
+        "mid_p": arguments.mid_p, "draws": arguments.draws, "random_seed": arguments.seed,
     }  # fmt: skip
     return {"method": arguments.method} | {name: value for name, value in given.items() if value is not None}
 
@@ -66,20 +62,18 @@ def _region(arguments: argparse.Namespace) -> None:
         counts, space=arguments.space, levels=numbers("--levels", arguments.levels), grid=arguments.grid, **settings
     )  # fmt: skip
     outline = bayescm.regions.area(surface)
-    test = bayescm.region_level(counts, **point, **settings) if point else None
+    test = bayescm.regions.region_level(counts, **point, **settings) if point else None
     records = _extents(surface, outline)
     tested = [] if test is None else _tested(test)
-    made = {"settings": dict(surface.attrs), "counts": understood(counts), "point": _points(surface)}
-    made |= {"regions": records}
-    made |= {"test": tested} if tested else {}
-    if written(arguments, lambda: surface, lambda: made, "regions", lambda: bayescm.plot_region(surface)):
-        return
-    print_counts(counts)
-    print_records(_short(records, surface), f"{_name(surface)} regions", _ENDS + positive(surface.attrs))
+    document = {"point": _points(surface), "regions": records} | ({"test": tested} if tested else {})
+    tables = {"regions": Table(records, f"{_name(surface)} regions: {_ENDS}")}
     if tested:
-        about = "level: the smallest whose region contains it" + positive(surface.attrs)
-        print_records(tested, "hypothesised point", about)
-    print_assumptions(surface.attrs)
+        title = "hypothesised point; level: of the smallest region that contains it"
+        tables["test"] = Table(tested, title)
+    tell(
+        arguments, surface, "regions", document, tables, counts=counts,
+        draw=lambda: bayescm.plots.plot_region(surface),
+    )  # fmt: skip
 
 
 def of_curve(arguments: argparse.Namespace) -> None:
@@ -96,15 +90,15 @@ def of_curve(arguments: argparse.Namespace) -> None:
         {"level": float(level), "area": float(areas["area"].sel(level=level))} for level in areas["level"].values
     ]  # fmt: skip
     of_marked = [] if marked is None else _extents(marked, bayescm.regions.area(marked))
-    made = {"settings": dict(band.attrs), "band": records, "regions": of_marked}
-    picture = partial(bayescm.plot_band, band, regions=marked)
-    if written(arguments, lambda: band, lambda: made | _curve(counts, band), "band", picture):
-        return
+    document = {"band": records, "regions": of_marked} | _curve(counts, band)
     title = f"{_name(band)} band of {counts.sizes['threshold']} thresholds, pointwise"
-    print_records(records, title, "area: share of the plane that no threshold excludes" + positive(band.attrs))
-    if of_marked:
-        print_records(_short(of_marked, band), "regions of single thresholds", _ENDS + positive(band.attrs))
-    print_assumptions(band.attrs)
+    tables = {
+        "band": Table(records, title, "area: share of the plane that no threshold excludes"),
+        "regions": Table(of_marked, f"regions of single thresholds: {_ENDS}"),
+    }
+    tell(
+        arguments, band, "band", document, tables, draw=lambda: bayescm.plots.plot_band(band, regions=marked)
+    )  # fmt: skip
 
 
 def _curve(counts: "xr.DataArray", band: "xr.Dataset") -> dict[str, list[dict[str, Any]]]:
@@ -113,7 +107,7 @@ def _curve(counts: "xr.DataArray", band: "xr.Dataset") -> dict[str, list[dict[st
     points = [
         {"threshold": float(one["threshold"])}
         | {str(cell): int(one.sel(cell=cell)) for cell in one["cell"].values}
-        | {str(m): plain(float(band["point"].sel(metric=m)[i])) for m in band["metric"].values}
+        | {str(m): float(band["point"].sel(metric=m)[i]) for m in band["metric"].values}
         for i, one in enumerate(cells.transpose("threshold", ...))
     ]
     return {"curve": points}
@@ -126,7 +120,7 @@ def _name(data: "xr.Dataset") -> str:
 def _points(surface: "xr.Dataset") -> list[dict[str, Any]]:
     """Return a record per matrix: its estimates."""
     return [
-        {**names, **{str(m): plain(float(one["point"].sel(metric=m))) for m in one["metric"].values}}
+        {**names, **{str(m): float(one["point"].sel(metric=m)) for m in one["metric"].values}}
         for names, one in each(surface[["point"]], "point", "metric")
     ]
 
@@ -147,21 +141,6 @@ def _extents(surface: "xr.Dataset", outline: "xr.Dataset") -> list[dict[str, Any
             records.append({**names, "level": level, **{m: estimate[m] for m in (y, x)}, **ends,
                             "area": float(mine["area"])})  # fmt: skip
     return records
-
-
-def _short(records: list[dict[str, Any]], data: "xr.Dataset") -> list[dict[str, Any]]:
-    """Return records of extents for a table: the estimate of each matrix, then its regions."""
-    metrics = [str(name) for name in data["metric"].values]
-    rows: list[dict[str, Any]] = []
-    before = None
-    for record in records:
-        names = {k: v for k, v in record.items() if k not in {"level", "area", *metrics} and " " not in k}
-        if names != before:
-            rows.append({**names, "level": "", **{m: record[m] for m in metrics}, "area": ""})
-            before = names
-        spans = {m: ends(record, f"{m} ") for m in metrics}
-        rows.append({**names, "level": record["level"], **spans, "area": record["area"]})
-    return rows
 
 
 def _tested(test: "xr.Dataset") -> list[dict[str, Any]]:

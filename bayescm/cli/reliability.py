@@ -1,13 +1,12 @@
 """``bayescm curve --reliability``: whether scores are the probabilities that they claim to be."""
 
 import argparse
-from functools import partial
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import bayescm
 from bayescm.cli.options import refuse
-from bayescm.cli.output import ends, finite, plain, positive, print_assumptions, print_records
-from bayescm.cli.saving import written
+from bayescm.cli.output import Table, tell
 from bayescm.results.writing import bounds, percent
 
 if TYPE_CHECKING:
@@ -37,24 +36,23 @@ def of_items(arguments: argparse.Namespace, items: dict[str, Any]) -> None:
     bins: dict[str, Any] = {} if arguments.bins is None else {"bins": _bins(arguments.bins)}
     options = {name: getattr(arguments, name) for name in ("method", "ci_prob") if getattr(arguments, name) is not None}
     found = {
-        name: bayescm.reliability(items["y_true"], score, pos_label=items["pos_label"], **bins, **options)
+        name: bayescm.curves.reliability(items["y_true"], score, pos_label=items["pos_label"], **bins, **options)
         for name, score in scores.items()
     }
     first = next(iter(found.values()))
     shares = [row for name, one in found.items() for row in _shares(name, one)]
     losses = [row for name, one in found.items() for row in _losses(name, one)]
     kept = {name: value for name, value in first.attrs.items() if name != "off"}
-    made = {"settings": kept, "bins": finite(shares), "losses": finite(losses)}
-    alone = "" in found
-    picture = partial(bayescm.plot_curve, first if alone else found)
-    if written(arguments, lambda: first if alone else _tree(found), lambda: made, "bins", lambda: picture()[0]):
-        return
-    level = percent(first.attrs["ci_prob"])
-    title = f"share of the positive class in bins of the score, {level}, all bins at once"
-    print_records([_cut(row) for row in shares], title, _said(found) + positive(first.attrs), left=["system"])
-    print_records([_cut(row) for row in losses], f"losses, {level} intervals", "estimate: mean of the items",
-                  left=["system", "loss"])  # fmt: skip
-    print_assumptions(first.attrs)
+    alone, level = "" in found, percent(first.attrs["ci_prob"])
+    tables = {
+        "bins": Table(shares, f"share of positives in bins of the score, {level}, all bins at once", _said(found)),
+        "losses": Table(losses, f"losses, {level} intervals"),
+    }
+    tell(
+        arguments, first if alone else _tree(found), "bins",
+        {"settings": kept, "bins": shares, "losses": losses}, tables,
+        draw=lambda: bayescm.plots.plot_curve(first if alone else found)[0],
+    )  # fmt: skip
 
 
 def _check(arguments: argparse.Namespace) -> None:
@@ -99,23 +97,18 @@ def _losses(name: str, data: "xr.Dataset") -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def _cut(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a record for a table, with its interval in one column."""
-    shown = {name: value for name, value in row.items() if name not in ("lower", "upper", "items")}
-    last = {"items": row["items"]} if "items" in row else {}
-    return {name: plain(value) for name, value in shown.items()} | {"interval": ends(row)} | last
-
-
-def _said(found: "dict[str, xr.Dataset]") -> str:
+def _said(found: "Mapping[str, xr.Dataset]") -> str:
     """Say of each system in how many bins the mean score is off."""
     return "\n".join(
-        f"{f'{name}: ' if name else ''}mean score outside in {one.attrs['off']} of {one.sizes['bin']} bins"
-        for name, one in found.items()
-    )
+        f"{name}: mean score outside in {one.attrs['off']} of {one.sizes['bin']} bins"
+        for name, one in found.items() if name
+    )  # fmt: skip
 
 
-def _tree(found: "dict[str, xr.Dataset]") -> "xr.DataTree":
+def _tree(found: "Mapping[str, xr.Dataset]") -> "xr.DataTree":
     """Return the results of several systems, whose bins may differ."""
     import xarray as xr
 
-    return xr.DataTree.from_dict({f"/{name}": one for name, one in found.items()})
+    tree = xr.DataTree.from_dict({f"/{name}": one for name, one in found.items()})
+    tree.attrs = {name: value for name, value in next(iter(found.values())).attrs.items() if name != "off"}
+    return tree

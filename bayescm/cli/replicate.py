@@ -6,13 +6,9 @@ from typing import TYPE_CHECKING, Any
 import bayescm
 from bayescm.cli.inputs import counts_of
 from bayescm.cli.options import add_command, add_counts, add_model, metric_list, model_of
-from bayescm.cli.output import add_outputs, ends, finite, positive, print_assumptions, print_records
-from bayescm.cli.saving import written
-from bayescm.cli.understood import print_counts
-from bayescm.cli.understood import records as understood
-from bayescm.data.schema import ALIAS
+from bayescm.cli.output import Table, add_outputs, of_draws, tell
 from bayescm.results.names import of_metric
-from bayescm.results.writing import bounds, each
+from bayescm.results.writing import bounds, each, percent
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -41,16 +37,25 @@ def add_parser(commands: Any) -> None:
 def _run(arguments: argparse.Namespace) -> None:
     """Carry out ``bayescm replicate``."""
     counts = counts_of(arguments)
-    found = bayescm.replicate(
+    found = bayescm.planning.replicate(
         counts, metric_list(arguments.metrics), n_items=arguments.n_items, claims=arguments.claim,
         ci_prob=arguments.ci_prob, ci_kind=arguments.ci_kind, random_seed=arguments.seed, **model_of(arguments),
     )  # fmt: skip
     made = {"metrics": _metrics(found), "claims": _claims(found), "pairs": _pairs(found)}
-    document = {"settings": dict(found.attrs), "counts": understood(counts)}
-    document |= {name: finite(records) for name, records in made.items() if records}
-    if not written(arguments, lambda: found, lambda: document, "metrics", lambda: bayescm.plot_forest(found)):
-        print_counts(counts)
-        _print(made, found)
+    made = {name: rows for name, rows in made.items() if rows}
+    size = "as many items" if found.attrs["size"] == "null" else f"{found.attrs['size']:,} items"
+    level = f"{percent(arguments.ci_prob)} {arguments.ci_kind.upper()}"
+    titles = {
+        "metrics": f"what a second test of {size} will show, prior {found.attrs['prior']}, {level}",
+        "claims": "claims: probability that the second test shows it",
+        "pairs": "one system and another: probability of a larger, and of an equal value",
+    }
+    tables = {name: Table(_short(rows), titles[name]) for name, rows in made.items()}
+    tables["metrics"] = tables["metrics"]._replace(note=of_draws(found))
+    tell(
+        arguments, found, "metrics", made, tables, counts=counts,
+        draw=lambda: bayescm.plots.plot_forest(found),
+    )  # fmt: skip
 
 
 def _metrics(found: "xr.Dataset") -> list[dict[str, Any]]:
@@ -85,29 +90,8 @@ def _pairs(found: "xr.Dataset") -> list[dict[str, Any]]:
     ]
 
 
-def _print(made: dict[str, list[dict[str, Any]]], found: "xr.Dataset") -> None:
-    """Print the tables."""
-    attrs, records = found.attrs, made["metrics"]
-    undefined = max(record["undefined"] for record in records) >= _SELDOM
-    rows = []
-    for record in records:
-        row = {name: value for name, value in record.items() if name in (*found.dims, ALIAS)}
-        row |= {name: record[name] for name in ("point", "mean", "sd")}
-        row["interval"] = ends(record)
-        rows.append(row | ({"undefined": record["undefined"]} if undefined else {}))
-    level = f"{100 * attrs['ci_prob']:g}% {str(attrs['ci_kind']).upper()}"
-    size = "as many items" if attrs["size"] == "null" else f"{attrs['size']:,} items"
-    drawn = [record["mcse_mean"] for record in records if record["method"] == "draws"]
-    caption = (
-        f"of what its counts will show; {f'draws, means ±{max(drawn):.1g}' if drawn else 'computed without draws'}"
-    )
-    caption += ("; undefined: P(0/0)" if undefined else "") + positive(attrs)
-    print_records(rows, f"a second test of {size}, prior {attrs['prior']}, {level}", caption, left=found.coords)
-    if made["claims"]:
-        exact = not any(record["mcse"] for record in made["claims"])
-        rows = [{name: value for name, value in one.items() if name != "mcse" or not exact} for one in made["claims"]]
-        print_records(rows, "claims", "probability that the second test shows it" + positive(attrs), left=found.coords)
-    if made["pairs"]:
-        caption = "probability of a larger, and of an equal value" + positive(attrs)
-        print_records(made["pairs"], "one system and another", caption, left=found.coords)
-    print_assumptions(attrs)
+def _short(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return what is shown of records: P(0/0) where it may happen, and no errors or methods."""
+    less = {"median", "method", "mcse_mean", "mcse"}
+    less |= {"undefined"} if all(row.get("undefined", 0.0) < _SELDOM for row in rows) else set()
+    return [{name: value for name, value in row.items() if name not in less} for row in rows]

@@ -110,7 +110,7 @@ def _of_parquet(path: Path, arguments: argparse.Namespace) -> "xr.DataArray":
             wanted = [name for name in (*names.values(), *groups) if name is not None]
             batches = iter(data.to_batches(columns=wanted))
             filled = (batch for batch in batches if batch.num_rows)
-            return bayescm.from_table(filled, by=groups, **names)
+            return bayescm.from_table(filled, dims=groups, **names)
         raise ValueError(
             f"--input {path} has the columns {', '.join(data.schema.names)}; wanted are tp, fn, fp and tn, or "
             f"{arguments.actual} and {arguments.predicted}."

@@ -1,20 +1,15 @@
 """``bayescm summary``."""
 
 import argparse
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import bayescm
 from bayescm.cli import resumable
 from bayescm.cli.inputs import counts_of
 from bayescm.cli.options import CELLS, add_command, add_counts, add_model, add_stores, metric_list, model_of, refuse
-from bayescm.cli.output import add_outputs, called, console, finite, positive, print_assumptions, print_records
-from bayescm.cli.saving import with_draws, written
-from bayescm.cli.understood import print_counts, records
-from bayescm.data.schema import ACTUAL, ALIAS
-from bayescm.results.escape import for_console
-from bayescm.results.summaries import of_interval, of_summary
-from bayescm.results.writing import each, show
+from bayescm.cli.output import Table, add_outputs, of_draws, tell
+from bayescm.data.schema import ACTUAL
+from bayescm.results.writing import each
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -55,25 +50,26 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.method is not None:
         _confidence(arguments, counts)
         return
-    known = model_of(arguments)
-    settings = known | {"random_seed": arguments.seed}
-    asked = metric_list(arguments.metrics)
-    metrics: Any = {"proportion": "recall"} if arguments.proportion else asked
-    interval = {"ci_prob": arguments.ci_prob, "ci_kind": arguments.ci_kind}
-    table = bayescm.summary(counts, metrics, **settings, **interval)
-    found = None
+    settings = model_of(arguments) | {"random_seed": arguments.seed}
+    metrics: Any = {"proportion": "recall"} if arguments.proportion else metric_list(arguments.metrics)
+    found = bayescm.summary(counts, metrics, ci_prob=arguments.ci_prob, ci_kind=arguments.ci_kind, **settings)
+    document: dict[str, Any] = {}
+    tables: dict[str, Table] = {}
     if arguments.prob:
-        found = bayescm.probability(counts, arguments.prob, **settings)
-    made = _as_json(table, counts, found)
+        claims = bayescm.probability(counts, arguments.prob, **settings)
+        document["probabilities"] = rows = _claims(claims)
+        tables["probabilities"] = Table(_without_errors(rows), "posterior probability of claims", of_draws(claims))
+    tell(
+        arguments, found, "metrics", document, tables, counts=counts, draw=lambda: bayescm.plots.plot_forest(found),
+        data=lambda: with_draws(found, counts, metrics, settings),
+    )  # fmt: skip
 
-    saved = partial(with_draws, table, counts, metrics, settings)
-    if written(arguments, saved, lambda: made, "metrics", lambda: bayescm.plot_forest(table)):
-        return
-    print_counts(counts)
-    _print(table, counts)
-    if found is not None:
-        _print_claims(found)
-    print_assumptions(table.attrs)
+
+def with_draws(table: "xr.Dataset", counts: Any, metrics: Any, settings: dict[str, Any]) -> "xr.DataTree":
+    """Return the posterior draws with the table."""
+    tree = bayescm.posterior(counts, metrics=metrics, **settings)
+    tree["summary"] = table
+    return tree
 
 
 def _confidence(arguments: argparse.Namespace, counts: "xr.DataArray") -> None:
@@ -87,22 +83,13 @@ def _confidence(arguments: argparse.Namespace, counts: "xr.DataArray") -> None:
     fits = [metric.name for metric in usual if metric.ratio is not None or arguments.method in ("delta", "bootstrap")]
     metrics: Any = {"proportion": "recall"} if arguments.proportion else metric_list(arguments.metrics) or fits
     found = bayescm.interval(counts, metrics, arguments.method, ci_prob=arguments.ci_prob, random_seed=arguments.seed)
-    rows = of_interval(found)
-    made = {"settings": dict(found.attrs), "counts": records(counts), "metrics": finite(rows)}
-    if written(arguments, lambda: found, lambda: made, "metrics"):
-        return
-    print_counts(counts)
-    title = f"{arguments.method}, {100 * arguments.ci_prob:g}% confidence interval"
-    print_records(
-        rows, title, "point: value of the counts" + positive(found.attrs), left=[*map(str, counts.dims), "metric"]
-    )
-    print_assumptions(found.attrs)
+    tell(arguments, found, "metrics", counts=counts)
 
 
 def _stored(arguments: argparse.Namespace) -> None:
     """Answer counts that needn't fit into memory, chunk by chunk, into a store."""
     refuse(
-        arguments, (*CELLS, "score", "threshold", "side", "method", "prob", "json", "save", "plot"),
+        arguments, (*CELLS, "score", "threshold", "side", "method", "prob", "json", "csv", "markdown", "save", "plot"),
         "doesn't apply to --input and --output; leave it out",
     )  # fmt: skip
     if arguments.file or not arguments.input or not arguments.output:
@@ -121,65 +108,6 @@ def _claims(found: "xr.Dataset") -> list[dict[str, Any]]:
     return [names | {name: float(one[name]) for name in numbers} for names, one in each(found[numbers], "probability")]
 
 
-def _print_claims(found: "xr.Dataset") -> None:
-    """Print the probabilities of claims."""
-    from rich.table import Table
-
-    rows = _claims(found)
-    about = "error: relative, estimated; ±: Monte Carlo standard error"
-    sheet = Table(title="posterior probability", caption=about + for_console(positive(found.attrs)))
-    for name in list(rows[0])[:-1]:
-        sheet.add_column(name, justify="right" if name in ("probability", "error") else "left", no_wrap=True)
-    for row in rows:
-        *words, value, error, mcse = row.values()
-        shown = f"1 - {1 - value:.2g}" if 0.999 < value < 1 else show(value)
-        sheet.add_row(
-            *(for_console(word) for word in words), shown, f"± {mcse:.1g}" if mcse else f"{error:.0e}" if error else "0"
-        )
-    console().print(sheet)
-
-
-def _as_json(table: "xr.Dataset", counts: "xr.DataArray", found: "xr.Dataset | None") -> dict[str, Any]:
-    """Return records and settings; what isn't finite becomes text, because JSON has no word for it."""
-    made = {"settings": dict(table.attrs), "counts": records(counts), "metrics": finite(of_summary(table))}
-    return made if found is None else {**made, "probabilities": finite(_claims(found))}
-
-
-def _print(table: "xr.Dataset", counts: "xr.DataArray") -> None:
-    """Print tables to the terminal."""
-    from rich.table import Table
-
-    attrs = table.attrs
-    prior = attrs["prior"]
-    at = "" if attrs["prevalence"] == "null" else f", prevalence {attrs['prevalence']}"
-    level = f"{100 * attrs['ci_prob']:g}% {attrs['ci_kind'].upper()}"
-    sheet = Table(
-        title=f"{attrs['model']}, prior {for_console(str(prior) + at)}, {level}",
-        caption="point: value of the counts" + _about_draws(table) + for_console(positive(attrs)),
-    )
-    rows = of_summary(table)
-    batch = [name for name in rows[0] if name in counts.dims]
-    for name in (*batch, "metric"):
-        sheet.add_column(name, no_wrap=True)
-    for name in ("point", "mean", "sd", "lower", "upper"):
-        sheet.add_column(name, justify="right", no_wrap=True)
-    sheet.add_column("how", no_wrap=True)
-    for row in rows:
-        how = "no draws" if row["method"] == "exact" else _with_error(row)
-        if row["ci_kind"] != attrs["ci_kind"]:
-            how += f", {row['ci_kind']}"
-        numbers = [show(row[name]) for name in ("point", "mean", "sd", "lower", "upper")]
-        words = [*(str(row[name]) for name in batch), called(row["metric"], row.get(ALIAS, ""))]
-        sheet.add_row(*map(for_console, words), *numbers, how)
-    console().print(sheet)
-
-
-def _about_draws(table: "xr.Dataset") -> str:
-    drawn = bool((table["method"] == "draws").any())
-    return "; draws ±: largest Monte Carlo error of the row" if drawn else "; no draws: computed by formula"
-
-
-def _with_error(row: dict[str, Any]) -> str:
-    """Say how far the draws may be off: the largest error in the row."""
-    errors = [row[name] for name in ("mcse_mean", "mcse_lower", "mcse_upper") if row[name] == row[name]]
-    return f"draws ±{max(errors):.1g}" if errors else "draws"
+def _without_errors(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return claims as they are shown."""
+    return [{name: row[name] for name in row if name not in ("error", "mcse_probability")} for row in rows]

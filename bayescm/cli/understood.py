@@ -1,10 +1,9 @@
-"""The table as it was understood: printed above every answer, and in its JSON."""
+"""The table as it was understood: printed with every answer, and in its JSON."""
 
 from collections.abc import Hashable, Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from bayescm.cli.output import positive, print_records
 from bayescm.data.schema import ACTUAL, CELLS_OF_TWO, PREDICTED, labels_of, positive_class
 from bayescm.models import same_items
 from bayescm.results.summaries import of_matrix
@@ -12,7 +11,7 @@ from bayescm.results.summaries import of_matrix
 if TYPE_CHECKING:
     import xarray as xr
 
-_CLASSES, _ROWS = 10, 30  # most that fit
+_CELLS_WIDE, _ROWS = 66, 30  # what fits
 
 
 def matrices_of(systems: Any) -> "xr.DataArray | None":
@@ -39,14 +38,16 @@ def _named(counts: "xr.DataArray", dims: Sequence[Hashable]) -> list[dict[str, A
     return [dict(zip(map(str, dims), names, strict=True)) for names in product(*axes)]
 
 
-def print_counts(counts: "xr.DataArray") -> None:
-    """Print one matrix with its totals, a row for each of several, or a row for each of many classes."""
+def table(counts: "xr.DataArray") -> tuple[list[dict[str, Any]], str, str]:
+    """Return rows, title and note: of one matrix with its totals, or a row for each of several, or of many classes."""
     labels = labels_of(counts)
-    one = of_matrix if len(labels) <= _CLASSES else _classes
-    rows = _several(counts) if counts.ndim > 2 else one(counts)
-    more = f"; {len(rows) - _ROWS} more" if len(rows) > _ROWS else ""
-    caption = (positive(positive_class(counts)).strip() or f"{len(labels)} classes") + more
-    print_records(rows[:_ROWS], "the counts as understood", caption, left=[ACTUAL, *map(str, counts.dims)])
+    digits = len(f"{int(counts.sum()):,}")
+    fits = (len(labels) + 1) * (max(digits, 8) + 2) <= _CELLS_WIDE
+    rows = _several(counts) if counts.ndim > 2 else (of_matrix if fits else _classes)(counts)
+    told = positive_class(counts)
+    about = f"positive: {told['positive_class']}" if told else f"{len(labels)} classes"
+    more = f"{len(rows) - _ROWS} more" if len(rows) > _ROWS else ""
+    return rows[:_ROWS], f"the counts as understood; {about}", more
 
 
 def _classes(counts: "xr.DataArray") -> list[dict[str, Any]]:

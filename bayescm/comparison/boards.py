@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Literal, Unpack
 
 import numpy as np
 import xarray as xr
@@ -18,12 +18,14 @@ from bayescm.data.assumptions import ONE_KIND
 from bayescm.data.inputs import takes_board
 from bayescm.data.random import Stream, matrix_rng
 from bayescm.data.schema import ONE_CLASS, SYSTEM, attributes, positive_class
+from bayescm.data.words import Design
 from bayescm.distributions import Beta, Distribution
 from bayescm.distributions.sample import Draws
+from bayescm.inference.options import PosteriorOptions, number_of_draws
 from bayescm.metrics import Metric, MetricLike
 from bayescm.metrics.naming import naming
-from bayescm.priors.concentrations import PrevalenceLike, PriorLike
-from bayescm.results.stamps import stamped
+from bayescm.priors.concentrations import PriorLike
+from bayescm.results.objects import stamped
 
 Array = NDArray[np.float64]
 
@@ -34,6 +36,13 @@ _MANY = 200  # systems from which every pair is said only if asked for
 _NEAR = 1e-12  # draws that are ties but for rounding, where systems share items, or a prevalence
 _TRUSTED = 1e-4
 _LEARN = 5  # systems from which a prior is learnt by default
+_DRAWS = 10_000
+
+
+class BoardOptions(PosteriorOptions, total=False):
+    """How a board's posterior is made, and on how many items accuracies were measured."""
+
+    n_items: Any
 
 
 @stamped
@@ -42,20 +51,14 @@ def leaderboard(
     counts: Any,
     *,
     metric: MetricLike = "accuracy",
-    n_items: ArrayLike | None = None,
-    method: str | None = None,
-    design: str | None = None,
-    model: Any = "dirichlet_multinomial",
-    prior: PriorLike | None = None,
-    prevalence: PrevalenceLike = None,
+    method: Literal["exact", "draws"] | None = None,
+    design: Design | None = None,
     prizes: ArrayLike | None = None,
     top: int | Sequence[int] = 3,
     pairwise: bool | None = None,
     rope: float | None = None,
     ci_prob: float = 0.95,
-    samples: int = 10_000,
-    random_seed: int | np.random.Generator | None = None,
-    **options: Any,
+    **options: Unpack[BoardOptions],
 ) -> xr.Dataset:
     """Give every system on a leaderboard the probabilities of its ranks.
 
@@ -64,9 +67,9 @@ def leaderboard(
     counts : xarray.DataArray or xarray.Dataset
         ``counts(system, actual, predicted)``, one test set each; or ``correct(system)`` and ``wrong(system)`` where
         only accuracies were published; or answers to the same items: a joint table
-        (:func:`bayescm.paired_counts`) or, of any number of systems, :func:`bayescm.predictions`. Also ``leaderboard(
-        y_true, {"A": y_pred, ...})``; 0 and 1 for wrong and right answers, items by systems; a frame with columns
-        `system`, `item` and `correct`; ``{"correct": [...], "wrong": [...]}`` or a frame of these; a mapping of
+        (:func:`bayescm.data.paired_counts`) or, of any number of systems, :func:`bayescm.predictions`. Also
+        ``leaderboard(y_true, {"A": y_pred, ...})``; 0 and 1 for wrong and right answers, items by systems; a frame with
+        columns `system`, `item` and `correct`; ``{"correct": [...], "wrong": [...]}`` or a frame of these; a mapping of
         systems to matrices, or to accuracies with `n_items`. Several runs of an item: predictions of shape (items,
         runs), a column `run` in the frame, or how many of 4 runs passed with ``runs=4``. A mapping of systems
         to audits (:func:`bayescm.audited`), or audits over ``system``: each by its own totals; as the same items if
@@ -74,25 +77,14 @@ def leaderboard(
         ``theta(chain, draw, system, actual, predicted)``: ranked draw by draw.
     metric : str, Metric or callable
         One number per system. The best is the largest, or the smallest of a loss such as the error rate.
-    n_items : int, array_like or mapping, optional
-        How many items accuracies were measured on, all or each.
     design : {"independent", "paired"}, optional
         Default: "paired" for answers to the same items, else "independent", with a warning where all systems have the
         same totals. Say "independent" where they did have items of their own, or where no more is known.
     method : {"exact", "draws"}, optional
-        "exact" integrates over independent systems; "draws" counts ranks in `samples` draws, joint ones of systems on
+        "exact" integrates over independent systems; "draws" counts ranks in `draws` draws, joint ones of systems on
         the same items. By default "exact" for independent systems where the metric has an exact distribution and
         ``error`` is below 1e-4, else "draws". Of distributions that are integrals themselves up to 100 systems are
         exact by default; of those that are two up to 10, if all cells have concentrations of at least 1.
-    model, prevalence
-        As in :func:`bayescm.summary`; "hierarchical" is one model of all systems, ranked draw by draw. A prevalence
-        given as a Beta is the same for all systems, and is drawn. Neither applies to `correct` and `wrong`.
-    prior : str, number, array_like or mapping, optional
-        "learned" learns from all systems how they scatter, and pulls each towards the others: the cure for the
-        winner's curse. Of independent systems for metrics that are one Beta for each (accuracy, recall, precision, F1,
-        ...), of systems on the same items for metrics between two bounds; the default there from 5 systems on. Else
-        "jeffreys", or what :func:`bayescm.summary` takes: that of each system by itself. For `correct` and `wrong` a
-        name, a number or a Beta's two numbers, right answers first.
     prizes : array_like, optional
         Of the ranks, from the first on.
     top : int or sequence of int
@@ -103,11 +95,15 @@ def leaderboard(
         Differences from -`rope` to `rope` count as none: says P(equivalent) of every pair.
     ci_prob : float
         Probability of the equal-tailed intervals of the metric and of the rank, and the confidence of ``best_set``.
-    samples : int
-        At least 1000.
-    random_seed : int, numpy.random.Generator or None
     **options
-        Of another `model`, and of its sampler, as in :func:`bayescm.posterior`.
+        `n_items`, a number, one each or a mapping: how many items accuracies were measured on. `model`, `prior`,
+        `prevalence`, `draws` (10,000 by default), `random_seed` and what a model takes, as in :func:`bayescm.summary`.
+        ``model="hierarchical"`` is one model of all systems, ranked draw by draw. A prevalence given as a Beta is the
+        same for all systems, and is drawn; `correct` and `wrong` have none, and of priors a name, a number or a Beta's
+        two numbers, right answers first. ``prior="learned"`` learns from all systems how they scatter, and pulls each
+        towards the others: the cure for the winner's curse. Of independent systems for metrics that are one Beta for
+        each (accuracy, recall, precision, F1, ...), of systems on the same items for metrics between two bounds; the
+        default there from 5 systems on. Else "jeffreys": each system by itself.
 
     Returns
     -------
@@ -175,15 +171,17 @@ def leaderboard(
     """
     if method is not None:
         validate.choice("method", method, METHODS)
-    seed, samples = validate.seed(random_seed), validate.draws(samples)
+    made: dict[str, Any] = dict(options)
+    prior, seed = made.pop("prior", None), validate.seed(made.pop("random_seed", None))
+    draws = number_of_draws(made.get("draws"), _DRAWS)
     requested = isinstance(prior, str) and prior == LEARNED
     evidence = read(
-        counts, design=design, model=model, prior=None if requested else prior,
-        prevalence=prevalence, samples=samples, seed=seed, sampler={}, options=options, name="counts", first=1,
+        counts, "counts", design, first=1, otherwise=_DRAWS, prior=None if requested else prior, random_seed=seed,
+        **made,
     )  # fmt: skip
     resolved = one_number(metric, evidence.block.k)
     evidence.check([resolved])
-    field = Field(evidence, resolved, together(evidence, samples, seed))
+    field = Field(evidence, resolved, together(evidence, draws, seed))
     n = len(field.point)
     asked = Options(
         validate.number("ci_prob", ci_prob, 0, 1),
@@ -194,21 +192,21 @@ def leaderboard(
     )
     learned = _learns(field, prior)
     how = _method(field, method)
-    answer = _answer(field, how, samples, seed, learned=learned)
+    answer = _answer(field, how, draws, seed, learned=learned)
     error = getattr(answer.found, "error", 0.0)
     if error > _TRUSTED and method is None:
         how = "draws"
-        answer = _answer(field, how, samples, seed, learned=learned)
+        answer = _answer(field, how, draws, seed, learned=learned)
     elif error > _TRUSTED:
         validate.warn(f"The probabilities of the ranks are right to about {error:.0e} only.")
     of_draws = isinstance(answer.found, rank_draws.Drawn)
     settings = {
         "method": how, "design": evidence.design, **naming(resolved), "title": resolved.title, "model": evidence.model,
-        "prevalence": prevalence, "prior": LEARNED if learned else evidence.prior, "ci_prob": asked.ci_prob,
+        "prevalence": evidence.prevalence, "prior": LEARNED if learned else evidence.prior, "ci_prob": asked.ci_prob,
         "ties": "systems that are equal share their ranks in equal parts",
-        **evidence.assumptions(*([ONE_KIND] if learned else []), **options),
+        **evidence.assumptions(*([ONE_KIND] if learned else [])),
         **({"runs": evidence.runs} if evidence.runs > 1 else {}),
-        **({"samples": field.block.n, "random_seed": seed} if of_draws else {"error": error}),
+        **({"draws": field.block.n, "random_seed": seed} if of_draws else {"error": error}),
         **({} if ONE_CLASS in evidence.posterior.settings else positive_class(evidence.labels)),
         **{name: value for name, value in (("prizes", asked.prizes), ("rope", rope)) if value is not None},
     }  # fmt: skip

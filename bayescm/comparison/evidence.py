@@ -18,6 +18,8 @@ from bayescm.data.schema import MATRIX, ONE_CLASS, SYSTEM
 from bayescm.distributions import Distribution
 from bayescm.inference.blocks import Block, Stack
 from bayescm.inference.labelled import Posterior, Separate
+from bayescm.inference.options import DRAWS
+from bayescm.inference.read import MODEL
 from bayescm.inference.read import read as read_posterior
 from bayescm.inference.sampled import Sampled, over_systems
 from bayescm.metrics import Metric, check_of_answers
@@ -32,7 +34,7 @@ FOLDS = "folds"
 DESIGNS = (INDEPENDENT, PAIRED)
 JOINT = "joint"
 """The design of systems whose draws are one model's."""
-STORIES_OF_ONE = ("dirichlet_multinomial", "three_binomial", strata.MODEL, "kfold", "informative")
+MODELS_OF_ONE = ("dirichlet_multinomial", "three_binomial", strata.MODEL, "kfold", "informative")
 """Models of one system, so that each has a posterior of its own; others are asked for that of all systems."""
 
 
@@ -58,6 +60,8 @@ class Evidence:
         Of the systems, where only some of their items were checked.
     one_class : bool
         Whether only right and wrong answers are known.
+    options : mapping
+        Of the model.
     """
 
     design: str
@@ -71,6 +75,7 @@ class Evidence:
     answers: same_items.Patterns | None = None
     audits: Mapping[str, xr.DataArray] = field(default_factory=dict)
     one_class: bool = False
+    options: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def runs(self) -> int:
@@ -98,12 +103,12 @@ class Evidence:
             check_of_answers(metrics)
         self.block.check(())
 
-    def assumptions(self, *more: str, **options: Any) -> dict[str, str]:
-        """Return the attrs that say what is assumed; `options` are those of a model of folds."""
+    def assumptions(self, *more: str) -> dict[str, str]:
+        """Return the attrs that say what is assumed."""
         if self.design == JOINT:
             return of_model(None, None, {}) | {k: v for k, v in self.posterior.settings.items() if k == "assumptions"}
         if self.design == FOLDS:
-            return of_model(self.model, self.prevalence, {"pooling": "partial"} | options)
+            return of_model(self.model, self.prevalence, {"pooling": "partial"} | dict(self.options))
         of_items = [SAME_ITEMS if self.design == PAIRED else OWN_ITEMS, *of_runs(self.runs)]
         of_items += [OF_AUDIT[self.of]] if self.audits else []
         said = assumed(self.prevalence, *of_items, *more, items=CHECKED if self.audits else ITEMS)
@@ -111,24 +116,22 @@ class Evidence:
 
 
 def read(
-    data: Any, *, design: str | None, model: Any, prior: PriorLike | None, prevalence: PrevalenceLike, samples: int,
-    seed: int, sampler: Mapping[str, Any], options: Mapping[str, Any], name: str, first: int = 0,
+    data: Any, name: str, design: str | None, *, first: int = 0, model: Any = MODEL, prior: PriorLike | None = None,
+    prevalence: PrevalenceLike = None, random_seed: int, draws: int | None = None, otherwise: int = DRAWS,
+    chains: int = 4, **options: Any,
 ) -> Evidence:  # fmt: skip
     """Read systems, whatever they came as.
 
     Parameters
     ----------
-    data, design, model, prior, prevalence
+    data, design
         As in :func:`bayescm.compare_systems` and :func:`bayescm.leaderboard`.
-    samples, seed : int
-    sampler : mapping
-        How many chains and draws a sampler makes.
-    options : mapping
-        Of a model.
     name : str
         Of the argument that the data came as.
     first : int
         From where on systems without names are numbered.
+    model, prior, prevalence, random_seed, draws, otherwise, chains, **options
+        As in :func:`bayescm.inference.read.opened`.
     """
     if design is not None:
         validate.choice("design", design, DESIGNS)
@@ -137,14 +140,15 @@ def read(
     if not audits and not isinstance(data, xr.DataArray | xr.Dataset | xr.DataTree):
         data = check_counts(data)
     posterior: Posterior
-    how: dict[str, Any] = {"prior": prior, "prevalence": prevalence, "samples": max(samples, 1000)}
+    how: dict[str, Any] = {
+        "prior": prior, "prevalence": prevalence, "draws": draws, "otherwise": otherwise, "chains": chains,
+    }  # fmt: skip
     same = same_items.answered_together(data)
     right = isinstance(data, xr.Dataset) and not same
-    if isinstance(data, xr.DataTree) or not (model in STORIES_OF_ONE or audits or right):
+    if isinstance(data, xr.DataTree) or not (model in MODELS_OF_ONE or audits or right):
         if design is not None:
             raise ValueError("`design` is the model's, which has drawn all systems together; leave it out.")
-        own = {} if isinstance(data, xr.DataTree) else sampler
-        posterior = read_posterior(data, model=model, random_seed=seed, rebuilt=False, **how, **own, **options)
+        posterior = read_posterior(data, model=model, random_seed=random_seed, rebuilt=False, **how, **options)
         return _of_one_model(posterior, prevalence, name)
     how["prior"] = prior = resolved_prior(prior)
     if audits:
@@ -161,19 +165,19 @@ def read(
     known = {"model": model, "prior": prior, "prevalence": prevalence} | known
     whole, model = known.pop("whole", known.get("counts")), known["model"]
     if model not in (*MODELS, strata.MODEL):
-        posterior = _one_by_one(whole, model, seed, how | dict(sampler) | dict(options))
+        posterior = _one_by_one(whole, model, random_seed, how | options)
     elif options:
         raise TypeError(f"`{next(iter(options))}` is no option of {model}.")
     else:
-        posterior = read_posterior(whole, model=model, random_seed=seed, **how)
+        posterior = read_posterior(whole, model=model, random_seed=random_seed, **how)
     block, over = posterior.whole()
     validate.unique("system", over[SYSTEM].values.tolist())
     if right:
         known["counts"] = _cells(posterior, block, over)
         _warn_of_same(block.n_items(), design, "number of items")
     if isinstance(block, Stack) and "audits" in known and known["design"] == PAIRED:
-        block = of_checks.together(block, data, prevalence, seed)
-    return Evidence(posterior=posterior, block=block, over=over, **known)
+        block = of_checks.together(block, data, prevalence, random_seed)
+    return Evidence(posterior=posterior, block=block, over=over, options=options, **known)
 
 
 def _of_one_model(posterior: Posterior, prevalence: PrevalenceLike, name: str) -> Evidence:
@@ -206,7 +210,7 @@ def _of_the_same(data: Any, design: str | None, model: str) -> dict[str, Any]:
     if model != "dirichlet_multinomial":
         raise ValueError(
             f"`model` must be 'dirichlet_multinomial' for systems on the same items; got {model!r}. Draws of another "
-            "story, such as 'paired' with dependence='difficulty', come from bayescm.posterior."
+            "model, such as 'paired' with dependence='difficulty', come from bayescm.posterior."
         )
     return known | {"design": PAIRED, "answers": answers} | ({"whole": data} if answers.runs > 1 else {})
 
@@ -235,7 +239,7 @@ def _refuse_paired(design: str | None) -> None:
     if design == PAIRED:
         raise ValueError(
             "`design`='paired' needs to know which of the same items each system got right: give the joint table of "
-            "bayescm.paired_counts, or bayescm.predictions."
+            "bayescm.data.paired_counts, or bayescm.predictions."
         )
 
 

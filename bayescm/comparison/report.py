@@ -36,7 +36,6 @@ _LONG_NAMES = {
     "ratio_interval": "Credible interval of the ratio",
     "probability": "Probability that the first is worse, equivalent, better",
     "mcse_probability": "Monte Carlo standard error of the probability",
-    "superiority": "Probability that the first is better by more than the margin",
 }
 
 
@@ -46,12 +45,11 @@ class Question:
 
     Attributes
     ----------
-    rope, margin, ci_prob : float
+    rope, ci_prob : float
     ci_kind : str
     """
 
     rope: float
-    margin: float
     ci_prob: float
     ci_kind: str
 
@@ -105,11 +103,10 @@ def _exact(dist: Any, entry: Entry, question: Question) -> dict[str, Any]:
     if not dist.has_density:
         return _of_values(dist, entry, question)
     loss = entry.metric.loss
-    beyond = dist.cdf(-question.margin) if loss else dist.sf(question.margin)
     sides = rope.rope_probabilities(dist, question.rope)["mean_difference"].values
     return {
         "mean": dist.mean(), "sd": dist.sd(), "interval": dist.interval(question.ci_prob, question.ci_kind),
-        "probability": sides[::-1] if loss else sides, "superiority": beyond, "mcse_probability": np.zeros(3),
+        "probability": sides[::-1] if loss else sides, "mcse_probability": np.zeros(3),
         "method": "exact",
     }  # fmt: skip
 
@@ -122,7 +119,7 @@ def _of_values(dist: DiscreteDistribution, entry: Entry, question: Question) -> 
     sides = np.stack([gain < -question.rope, np.abs(gain) <= question.rope, gain > question.rope])
     return {
         "mean": found["mean"], "sd": found["sd"], "interval": (found["lower"], found["upper"]),
-        "probability": sides @ chance, "superiority": chance @ (gain > question.margin),
+        "probability": sides @ chance,
         "mcse_probability": np.zeros(3), "method": "exact",
     }  # fmt: skip
 
@@ -137,7 +134,7 @@ def _drawn(one: xr.DataArray, entry: Entry, question: Question, wrap: Callable[[
     by_side = wrap(sides.astype(np.float64)).side(0.5, ">")
     made: dict[str, Any] = {
         "mean": found["mean"], "sd": found["sd"], "interval": (found["lower"], found["upper"]),
-        "probability": by_side.probability, "superiority": np.mean(gain > question.margin),
+        "probability": by_side.probability,
         "mcse_probability": by_side.mcse,
     }  # fmt: skip
     if np.isnan(values).any():

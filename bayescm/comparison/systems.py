@@ -1,23 +1,25 @@
 """compare_systems(): differences of metrics between systems, and what they are worth."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import xarray as xr
 
 from bayescm.comparison import inputs, report
-from bayescm.comparison.evidence import FOLD, FOLDS, JOINT, STORIES_OF_ONE, read
+from bayescm.comparison.evidence import FOLD, FOLDS, JOINT, MODELS_OF_ONE, read
 from bayescm.comparison.posteriors import Posteriors, SameItems
 from bayescm.comparison.predictive_values import predictive_values
 from bayescm.data import validate
 from bayescm.data.inputs import takes_systems
 from bayescm.data.schema import SYSTEM, attributes, flatten_cells, positive_class, tree
+from bayescm.data.words import CiKind, Design
 from bayescm.distributions.sample import warn_undefined
 from bayescm.inference.claims import of_posterior
+from bayescm.inference.options import PosteriorOptions
+from bayescm.inference.read import MODEL
 from bayescm.metrics import MetricsLike
-from bayescm.priors.concentrations import PrevalenceLike, PriorLike
-from bayescm.results.stamps import stamped
+from bayescm.results.objects import stamped
 
 MEETS = "Probability that the system meets the claim"
 _MEANING = {
@@ -34,6 +36,9 @@ _MEANING = {
 }
 
 
+_TREE = {"chains": 4, "draws": 1000}
+
+
 @stamped
 @takes_systems
 def compare_systems(
@@ -41,34 +46,27 @@ def compare_systems(
     metrics: MetricsLike = "accuracy",
     *,
     reference: str | None = None,
-    design: str | None = None,
-    model: Any = "dirichlet_multinomial",
-    prior: PriorLike | None = None,
-    prevalence: PrevalenceLike = None,
+    design: Design | None = None,
     rope: float = 0.0,
-    margin: float = 0.0,
     require: str | Sequence[str] | None = None,
     ci_prob: float = 0.95,
-    ci_kind: str = "eti",
-    chains: int = 4,
-    draws: int = 1000,
-    random_seed: int | np.random.Generator | None = None,
-    **options: Any,
+    ci_kind: CiKind = "eti",
+    **options: Unpack[PosteriorOptions],
 ) -> xr.DataTree:
     """Compare systems, two by two: how much better is one than the other, and how probably.
 
     Parameters
     ----------
     data : xarray.DataArray or xarray.Dataset
-        The same items: the joint table of :func:`bayescm.paired_counts`, or :func:`bayescm.predictions`. Other items
-        for each system: ``counts(system, actual, predicted)``. Folds: ``counts(system, fold, actual, predicted)``. Also
-        ``compare_systems(y_true, {"A": y_pred, "B": y_pred})``, of the same items, and ``compare_systems({"A": counts,
-        "B": counts})``, of others. Several runs of the same items: predictions of shape (items, runs), a long frame
-        with a column `run`, or ``compare_systems({"A": passes, "B": passes}, runs=4)``, how many of 4 runs passed. A
-        mapping of systems to audits (:func:`bayescm.audited`), or audits over ``system``: each by its own totals; as
-        the same items if there are two, each with the verdicts of the other as strata. Right and wrong answers alone,
-        ``{"correct": [...], "wrong": [...]}``: their accuracy or error rate. A tree of draws of several
-        systems, as of ``bayescm.posterior(counts, model="hierarchical")`` or any program with
+        The same items: the joint table of :func:`bayescm.data.paired_counts`, or :func:`bayescm.predictions`. Other
+        items for each system: ``counts(system, actual, predicted)``. Folds: ``counts(system, fold, actual,
+        predicted)``. Also ``compare_systems(y_true, {"A": y_pred, "B": y_pred})``, of the same items, and
+        ``compare_systems({"A": counts, "B": counts})``, of others. Several runs of the same items: predictions of shape
+        (items, runs), a long frame with a column `run`, or ``compare_systems({"A": passes, "B": passes}, runs=4)``, how
+        many of 4 runs passed. A mapping of systems to audits (:func:`bayescm.audited`), or audits over ``system``: each
+        by its own totals; as the same items if there are two, each with the verdicts of the other as strata. Right and
+        wrong answers alone, ``{"correct": [...], "wrong": [...]}``: their accuracy or error rate. A tree of draws of
+        several systems, as of ``bayescm.posterior(counts, model="hierarchical")`` or any program with
         ``theta(chain, draw, system, actual, predicted)``: draw by draw.
     metrics
         As in :func:`bayescm.summary`.
@@ -76,25 +74,20 @@ def compare_systems(
         The system that the others are compared with. Default: all pairs.
     design : {"independent", "paired"}, optional
         Default: paired for the same items, else independent.
-    model, prior, prevalence
-        As in :func:`bayescm.summary`. The same items need ``model="dirichlet_multinomial"``; `prior` is that of each
-        system, and what it says of their difference is in the notes. Other stories answer by draws: those of one system
-        (folds by ``kfold``) for each by itself, others ("hierarchical") and programs of your own for all together.
     rope : float
         Differences from -`rope` to `rope` count as none; in the unit of the metric. A verdict is where the interval
         lies: "better" or "worse" beyond the rope, "equivalent" inside it, else "undecided".
-    margin : float
-        Of ``superiority``. A negative one asks for non-inferiority.
     require : str or sequence of str, optional
         Claims about each system, such as "recall > .8 and precision > .7", as in :func:`bayescm.probability`.
     ci_prob, ci_kind
         Probability and kind ("eti", "hdi") of the credible intervals, by which the verdicts are given.
-    chains, draws : int
-        Of the group ``posterior``.
-    random_seed : int, numpy.random.Generator or None
     **options
-        Of the story; for folds ``pooling`` ("partial", "complete" or "average") and ``runs`` (repetitions of the
-        cross-validation).
+        `model`, `prior`, `prevalence`, `random_seed` and what a model takes, as in :func:`bayescm.summary`; `chains`
+        (4) and `draws` of each (1,000) of the group ``posterior``. The same items need
+        ``model="dirichlet_multinomial"``; `prior` is that of each system, and what it says of their difference is in
+        the notes. Other models answer by draws: those of one system (folds by ``kfold``) for each by itself, others
+        ("hierarchical") and programs of your own for all together. Of folds also ``pooling`` ("partial", "complete" or
+        "average") and ``runs`` (repetitions of the cross-validation).
 
     Returns
     -------
@@ -103,15 +96,15 @@ def compare_systems(
         the coordinates ``first`` and ``second``. ``summary`` over ``(comparison, metric)``: ``point`` (difference of
         the counts' own values), ``mean``, ``sd`` and ``interval(ci_bound)`` of the difference; ``ratio`` (posterior
         median) and ``ratio_interval(ci_bound)``, NaN for metrics that may be negative; ``probability(side)``: worse,
-        equivalent, better; ``probability_better``, its last; ``mcse_probability(side)``; ``superiority``; ``verdict``
-        and ``method`` ("exact" or "draws"). For the same items ``discordant(only)``, how many speak for the first
-        system alone and for the second, and ``reason``, the verdict's in words. "Better" is smaller for error rates and
-        other losses. With `require`, ``requirement(claim, system)``. ``tests``: ``p_value(test)`` and confidence
-        intervals for proportions of actual classes, NaN elsewhere: ``newcombe`` and, for the same items, ``tango``, for
-        others ``miettinen_nurminen`` and ``agresti_caffo``. For the same items, ``flips`` over ``(comparison, actual)``
-        and, if there are precision or other shares of predicted classes among the metrics, ``predictive_values``:
-        ``point``, ``interval``, ``ratio``, ``ratio_interval`` and the ``p_value`` of the weighted generalised score
-        test. ``observed_data``. The attr ``meaning`` says what the probabilities are about.
+        equivalent, better; ``probability_better``, its last; ``mcse_probability(side)``; ``verdict`` and ``method``
+        ("exact" or "draws"). For the same items ``discordant(only)``, how many speak for the first system alone and for
+        the second, and ``reason``, the verdict's in words. "Better" is smaller for error rates and other losses. With
+        `require`, ``requirement(claim, system)``. ``tests``: ``p_value(test)`` and confidence intervals for proportions
+        of actual classes, NaN elsewhere: ``newcombe`` and, for the same items, ``tango``, for others
+        ``miettinen_nurminen`` and ``agresti_caffo``. For the same items, ``flips`` over ``(comparison, actual)`` and,
+        if there are precision or other shares of predicted classes among the metrics, ``predictive_values``: ``point``,
+        ``interval``, ``ratio``, ``ratio_interval`` and the ``p_value`` of the weighted generalised score test.
+        ``observed_data``. The attr ``meaning`` says what the probabilities are about.
 
     Raises
     ------
@@ -144,7 +137,7 @@ def compare_systems(
     Betas; all pairs of values); of the same items at known shares where each group's truth counts in two ways, as it
     does for accuracy of two labels and for precision. All else is drawn, and there are no ``tests``.
 
-    For areas under curves of the same items see :func:`bayescm.auc_difference`.
+    For areas under curves of the same items see :func:`bayescm.curves.auc_difference`.
 
     References
     ----------
@@ -157,7 +150,7 @@ def compare_systems(
     Examples
     --------
     >>> import bayescm
-    >>> table = bayescm.paired_counts(
+    >>> table = bayescm.data.paired_counts(
     ...     [0] * 60 + [1] * 40, {"A": [0] * 55 + [1] * 40 + [0] * 5, "B": [0] * 50 + [1] * 38 + [0] * 12}
     ... )
     >>> found = bayescm.compare_systems(table, ["accuracy", "mcc"], random_seed=1)
@@ -169,20 +162,17 @@ def compare_systems(
     """
     question = report.Question(
         rope=_finite("rope", rope, 0.0),
-        margin=_finite("margin", margin, -np.inf),
         ci_prob=validate.number("ci_prob", ci_prob, 0, 1),
         ci_kind=validate.choice("ci_kind", ci_kind, ("eti", "hdi")),
     )
-    chains, draws = validate.positive_integer("chains", chains), validate.positive_integer("draws", draws)
+    how: dict[str, Any] = dict(options)
+    chains, draws = (validate.positive_integer(name, how.pop(name, None) or n) for name, n in _TREE.items())
     if chains * draws < 160:
         raise ValueError(f"`chains` times `draws` must be at least 160 for an interval; got {chains * draws}.")
-    seed, runs = validate.seed(random_seed), 1
-    if isinstance(data, xr.DataArray) and FOLD in data.dims and model in STORIES_OF_ONE:
-        runs = validate.positive_integer("runs", options.pop("runs", 1))
-    evidence = read(
-        data, design=design, model=model, prior=prior, prevalence=prevalence, samples=chains * draws, seed=seed,
-        sampler={"chains": chains, "draws": draws}, options=options, name="data",
-    )  # fmt: skip
+    seed, runs = validate.seed(how.pop("random_seed", None)), 1
+    if isinstance(data, xr.DataArray) and FOLD in data.dims and how.get("model", MODEL) in MODELS_OF_ONE:
+        runs = validate.positive_integer("runs", how.pop("runs", 1))
+    evidence = read(data, "data", design, chains=chains, draws=max(chains * draws, 1000), random_seed=seed, **how)
     compared = inputs.compared(evidence, reference, metrics)
     if compared.design == JOINT:
         chains = getattr(compared.block, "chains", chains)
@@ -206,9 +196,9 @@ def compare_systems(
         groups["observed_data"] = flatten_cells(compared.counts.astype(np.int64)).to_dataset()
     attrs = attributes(
         design=compared.design, meaning=_MEANING[compared.design], model=compared.model, prior=compared.prior,
-        prevalence=prevalence, reference=reference, rope=question.rope, margin=question.margin,
+        prevalence=compared.prevalence, reference=reference, rope=question.rope,
         comparisons=len(compared.pairs), ci_prob=question.ci_prob, ci_kind=question.ci_kind, random_seed=seed,
-        **options, **({} if compared.one_class else positive_class(compared.counts)), **compared.assumptions(**options),
+        **compared.options, **({} if compared.one_class else positive_class(compared.counts)), **compared.assumptions(),
         **({"runs": runs} if compared.design == FOLDS else {"runs": compared.runs} if compared.runs > 1 else {}),
     )  # fmt: skip
     return tree(groups, attrs)

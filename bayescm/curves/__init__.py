@@ -2,19 +2,21 @@
 
 from bayescm.curves.area_difference import auc_difference
 from bayescm.curves.bands import curve_band
+from bayescm.curves.calibration_curve import reliability
 from bayescm.curves.joint import curve_posterior
-from bayescm.curves.pointwise import curve_hull, curve_intervals
+from bayescm.curves.pointwise import hull, intervals
 from bayescm.curves.pr_area import aucpr
-from bayescm.curves.reliability import reliability
 from bayescm.curves.roc_area import auc
+from bayescm.data.thresholds import counts_at_thresholds
 
 __all__ = [
     "auc",
     "auc_difference",
     "aucpr",
+    "counts_at_thresholds",
     "curve_band",
-    "curve_hull",
-    "curve_intervals",
     "curve_posterior",
+    "hull",
+    "intervals",
     "reliability",
 ]

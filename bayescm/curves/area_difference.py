@@ -1,7 +1,7 @@
 """auc_difference(): the areas under the ROC curves of two systems, on the same items or on two samples."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -15,7 +15,8 @@ from bayescm.curves.multiclass import check_several, is_multiclass, several_of
 from bayescm.curves.roc_area import areas_of, of_range
 from bayescm.data import validate
 from bayescm.data.labels import Label
-from bayescm.results.stamps import stamped
+from bayescm.data.words import Design, Direction
+from bayescm.results.objects import stamped
 
 Array = NDArray[np.float64]
 
@@ -63,14 +64,14 @@ def auc_difference(
     y_true: Any,
     y_score: Mapping[str, ArrayLike],
     *,
-    method: str = "bayesian",
-    design: str = "paired",
+    method: Literal["bayesian", "delong", "bootstrap"] = "bayesian",
+    design: Design = "paired",
     ci_prob: float = 0.95,
-    samples: int = 2000,
+    draws: int = 2000,
     random_seed: int | np.random.Generator | None = None,
     labels: Any = None,
     pos_label: Label | None = None,
-    direction: str = "larger",
+    direction: Direction = "larger",
     fpr_range: Sequence[float] | None = None,
     recall_range: Sequence[float] | None = None,
 ) -> xr.Dataset:
@@ -90,7 +91,7 @@ def auc_difference(
         Whether both scored the same items, or each a sample of its own.
     ci_prob : float
         Level of the interval.
-    samples : int
+    draws : int
         Resamples or posterior draws, at least 1000.
     random_seed : int, numpy.random.Generator or None
     labels, pos_label, direction, fpr_range
@@ -135,14 +136,14 @@ def auc_difference(
     >>> actual = [0, 0, 0, 0, 0, 1, 1, 1, 1, 1]
     >>> one = [0.1, 0.2, 0.3, 0.4, 0.7, 0.5, 0.6, 0.8, 0.9, 1.0]
     >>> other = [0.3, 0.1, 0.6, 0.2, 0.9, 0.4, 0.5, 0.8, 0.7, 1.0]
-    >>> found = bayescm.auc_difference(actual, {"one": one, "other": other}, method="delong")
+    >>> found = bayescm.curves.auc_difference(actual, {"one": one, "other": other}, method="delong")
     >>> round(found["point"].item(), 3), round(found["p_value"].item(), 3)
     (0.16, 0.131)
 
     Two samples have a label for each item of each:
 
     >>> labels, scores = {"one": actual, "other": actual[1:]}, {"one": one, "other": other[1:]}
-    >>> found = bayescm.auc_difference(labels, scores, method="delong", design="independent")
+    >>> found = bayescm.curves.auc_difference(labels, scores, method="delong", design="independent")
     >>> round(found["point"].item(), 3), round(found["p_value"].item(), 3)
     (0.22, 0.345)
     """
@@ -154,7 +155,7 @@ def auc_difference(
 
     def evidence(true: Any, score: Any, seed: Any) -> Evidence[Any]:
         """Return the areas of a sample."""
-        options = (ci_prob, samples, seed, fpr_range, recall_range)
+        options = (ci_prob, draws, seed, fpr_range, recall_range)
         if several:
             return several_of(check_several(true, score, labels, pos_label, direction), *options)
         return areas_of(check_items(true, score, labels, pos_label, direction), *options)

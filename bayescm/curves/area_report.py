@@ -73,7 +73,7 @@ def intervals(areas: Evidence[Any], methods: Mapping[str, Method]) -> list[tuple
 
 def of_draws(areas: Evidence[Any], methods: Collection[str]) -> dict[str, int]:
     """Return the attrs of methods that draw."""
-    return {"samples": areas.draws, "random_seed": areas.seed} if _DRAWN & {*methods} else {}
+    return {"draws": areas.draws, "random_seed": areas.seed} if _DRAWN & {*methods} else {}
 
 
 def kind(methods: Collection[str]) -> str:

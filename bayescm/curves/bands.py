@@ -18,6 +18,7 @@ from bayescm.data import validate
 from bayescm.data.options import reading
 from bayescm.data.schema import CHAIN, CI_BOUND, DRAW, attributes, interval_coordinate
 from bayescm.data.scores import rank, sign_of, signed
+from bayescm.data.words import BandMethod, Plane
 from bayescm.distributions import beta_quantiles
 from bayescm.inference import proportions
 
@@ -54,8 +55,8 @@ def _of_scores(given: tuple[Any, ...], options: dict[str, Any]) -> tuple[Any, ..
 def curve_band(
     data: xr.DataTree,
     *,
-    kind: str = "simultaneous",
-    space: str = "roc",
+    method: BandMethod = "simultaneous",
+    space: Plane = "roc",
     ci_prob: float = 0.95,
     within: tuple[float, float] | None = None,
     difference: tuple[Any, Any] | None = None,
@@ -67,7 +68,7 @@ def curve_band(
     data : xarray.DataTree
         From :func:`bayescm.curve_posterior` over rates. ``curve_band(y_true, y_score, ...)`` draws it first, with the
         options of that function.
-    kind : {"simultaneous", "pointwise", "whole"}
+    method : {"simultaneous", "pointwise", "whole"}
         "simultaneous": the curve lies in the band at all points of the axis in the stretch `within` at once, with
         probability `ci_prob`; from the draws. "pointwise": each point alone. "whole": the whole curve, frequentist, of
         the Kolmogorov-Smirnov type, from the items and not the draws.
@@ -119,7 +120,7 @@ def curve_band(
     >>> band["band"].sel(fpr=0.5).values.round(2)
     array([0.2, 1. ])
     """
-    validate.choice("kind", kind, KINDS)
+    validate.choice("method", method, KINDS)
     validate.choice("space", space, _AXES)
     level = validate.number("ci_prob", ci_prob, 0, 1)
     y, x = _AXES[space]
@@ -128,23 +129,23 @@ def curve_band(
             f"`data` must be what bayescm.curve_posterior(..., over='rate') returns; got {type(data).__name__}. Of "
             "labels and scores: bayescm.curve_band(y_true, y_score)."
         )
-    default = _WITHIN if kind == "simultaneous" else (0.0, 1.0)
+    default = _WITHIN if method == "simultaneous" else (0.0, 1.0)
     ends = stretch("within", within) or default
-    if difference is not None and kind == "whole":
-        raise ValueError("`kind`='whole' has no band of a difference; take 'simultaneous' or 'pointwise'.")
+    if difference is not None and method == "whole":
+        raise ValueError("`method`='whole' has no band of a difference; take 'simultaneous' or 'pointwise'.")
     curves = _curves(data)
     points = _points(data, curves, space)
-    if kind == "whole":
+    if method == "whole":
         made = _of_items(data, curves, space, level)
     else:
         draws = _posterior(data)[y]
         if difference is not None:
             draws, points = (_minus(one, difference) for one in (draws, points))
-        made = _of_draws(draws, x, ends, level, together=kind == "simultaneous")
+        made = _of_draws(draws, x, ends, level, together=method == "simultaneous")
     inside = _inside(made[x], ends)
     made["band"] = made["band"].where(inside)
     shown = made[x].values[inside.values]
-    bound = interval_coordinate(level, "confidence" if kind == "whole" else "eti")
+    bound = interval_coordinate(level, "confidence" if method == "whole" else "eti")
     made = made.assign(point=points).assign_coords({CI_BOUND: bound})
     for name, text in (("band", "Band"), ("median", "Posterior median"), ("point", "Value of the items themselves")):
         if name in made:
@@ -152,8 +153,8 @@ def curve_band(
     made[x].attrs["long_name"] = LONG_NAMES[x]
     extra = {} if difference is None else {"difference": list(difference)}
     return made.assign_attrs(
-        {**data.attrs, **attributes(kind=kind, space=space, ci_prob=level, within=list(ends),
-                                    statement=_statement(kind, space, shown), **extra)}
+        {**data.attrs, **attributes(method=method, space=space, ci_prob=level, within=list(ends),
+                                    statement=_statement(method, space, shown), **extra)}
     )  # fmt: skip
 
 
@@ -170,11 +171,11 @@ def _inside(axis: xr.DataArray, ends: tuple[float, float]) -> xr.DataArray:
     return inside
 
 
-def _statement(kind: str, space: str, shown: Array) -> str:
+def _statement(method: str, space: str, shown: Array) -> str:
     """Say what it is a band of."""
-    if kind == "pointwise":
+    if method == "pointwise":
         return "pointwise: each point alone"
-    if kind == "whole":
+    if method == "whole":
         return "whole curve (Kolmogorov-Smirnov)"
     what = {"roc": "false positive rates", "pr": "values of recall"}[space]
     return f"simultaneous at {len(shown)} {what} from {shown[0]:g} to {shown[-1]:g}"

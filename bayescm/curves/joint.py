@@ -1,7 +1,7 @@
 """curve_posterior(): one joint posterior for a whole ROC or PR curve and everything that is read from it."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import xarray as xr
@@ -19,6 +19,7 @@ from bayescm.data.random import Stream, matrix_rng
 from bayescm.data.schema import CHAIN, DRAW, attributes, positive_class, tree
 from bayescm.data.scores import ITEM, Ranking, Scores, check_scores, rank, signed
 from bayescm.data.streams import is_stream, scores_of
+from bayescm.data.words import Direction
 from bayescm.metrics import MetricsLike
 from bayescm.priors.concentrations import Concentrations, PrevalenceLike, exchange
 
@@ -34,7 +35,7 @@ def curve_posterior(
     y_true: Any,
     y_score: Any = None,
     *,
-    over: str | None = "rate",
+    over: Literal["rate", "threshold"] | None = "rate",
     points: int | ArrayLike | None = None,
     metrics: MetricsLike = None,
     fpr_range: tuple[float, float] | None = None,
@@ -49,7 +50,7 @@ def curve_posterior(
     draws: int = 1000,
     labels: Sequence[Label] | None = None,
     pos_label: Label | None = None,
-    direction: str = "larger",
+    direction: Direction = "larger",
     random_seed: int | np.random.Generator | None = None,
 ) -> xr.DataTree:
     """Draw whole ROC and PR curves from their joint posterior, with everything that is read from a curve.

@@ -1,6 +1,7 @@
-"""curve_intervals() and curve_hull(): an interval for every threshold alone, and the hull that peers draw of them."""
+"""intervals() and hull(): an interval for every threshold alone, and the hull that peers draw of them."""
 
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 import xarray as xr
@@ -12,10 +13,11 @@ from bayescm.data.labels import Label
 from bayescm.data.schema import CI_BOUND, METRIC, THRESHOLD, attributes, interval_coordinate, positive_class
 from bayescm.data.scores import sign_of, signed
 from bayescm.data.thresholds import counts_at_thresholds
+from bayescm.data.words import Direction, Plane
 from bayescm.inference import proportions
 from bayescm.inference.intervals import interval
 from bayescm.metrics import parts, resolve
-from bayescm.results.stamps import stamped
+from bayescm.results.objects import stamped
 
 Array = NDArray[np.float64]
 
@@ -27,17 +29,17 @@ _BAYESIAN = ("flat", "jeffreys")
 
 
 @stamped
-def curve_intervals(
+def intervals(
     y_true: ArrayLike,
     y_score: ArrayLike,
     *,
-    space: str = "roc",
-    method: str = "jeffreys",
+    space: Plane = "roc",
+    method: Literal["flat", "jeffreys", "wilson", "clopper_pearson", "agresti_coull"] = "jeffreys",
     ci_prob: float = 0.95,
     thresholds: ArrayLike | None = None,
     labels: Sequence[Label] | None = None,
     pos_label: Label | None = None,
-    direction: str = "larger",
+    direction: Direction = "larger",
 ) -> xr.Dataset:
     """Give both rates of a ROC or PR curve an interval at every threshold, each alone.
 
@@ -57,7 +59,7 @@ def curve_intervals(
     thresholds : array_like, optional
         Default: every distinct score, and on the ROC plane infinity too, where nothing is predicted positive.
     labels, pos_label, direction
-        As in :func:`bayescm.counts_at_thresholds`.
+        As in :func:`bayescm.curves.counts_at_thresholds`.
 
     Returns
     -------
@@ -83,7 +85,7 @@ def curve_intervals(
     Examples
     --------
     >>> import bayescm
-    >>> found = bayescm.curve_intervals([0, 0, 1, 0, 1, 1], [1, 2, 3, 4, 5, 6], method="flat")
+    >>> found = bayescm.curves.intervals([0, 0, 1, 0, 1, 1], [1, 2, 3, 4, 5, 6], method="flat")
     >>> found["interval"].sel(threshold=3.0, metric="recall").values.round(3)
     array([0.398, 1.   ])
     """
@@ -130,13 +132,13 @@ def _flat(k: Array, other: Array, ci_prob: float) -> tuple[Array, Array]:
     return np.where((k == 0) & some, 0.0, lower), np.where((other == 0) & some, 1.0, upper)
 
 
-def curve_hull(intervals: xr.Dataset) -> xr.Dataset:
+def hull(intervals: xr.Dataset) -> xr.Dataset:
     """Draw the hull that the thesis of Morais and its programs draw around a curve.
 
     Parameters
     ----------
     intervals : xarray.Dataset
-        From :func:`bayescm.curve_intervals`.
+        From :func:`bayescm.curves.intervals`.
 
     Returns
     -------
@@ -148,7 +150,7 @@ def curve_hull(intervals: xr.Dataset) -> xr.Dataset:
     Raises
     ------
     ValueError
-        If `intervals` isn't what curve_intervals() returns.
+        If `intervals` isn't what :func:`intervals` returns.
 
     Warns
     -----
@@ -178,16 +180,16 @@ def curve_hull(intervals: xr.Dataset) -> xr.Dataset:
     --------
     >>> import warnings
     >>> import bayescm
-    >>> found = bayescm.curve_intervals([0, 0, 1, 0, 1, 1], [1, 2, 3, 4, 5, 6])
+    >>> found = bayescm.curves.intervals([0, 0, 1, 0, 1, 1], [1, 2, 3, 4, 5, 6])
     >>> with warnings.catch_warnings():
     ...     warnings.simplefilter("ignore")
-    ...     hull = bayescm.curve_hull(found)
+    ...     hull = bayescm.curves.hull(found)
     >>> hull["hull"].sel(threshold=4.0, ci_bound="lower").values.round(3)
     array([0.68, 0.32])
     """
     given = isinstance(intervals, xr.Dataset) and intervals.attrs.get("space") in _METRICS
     if not given or set(intervals["interval"].dims) != {THRESHOLD, METRIC, CI_BOUND}:
-        raise ValueError("`intervals` must be what bayescm.curve_intervals(...) returns.")
+        raise ValueError("`intervals` must be what bayescm.curves.intervals(...) returns.")
     space = str(intervals.attrs["space"])
     smaller = intervals.attrs.get("direction") == "smaller"
     ordered = intervals.sortby(THRESHOLD, ascending=smaller).transpose(THRESHOLD, METRIC, CI_BOUND)

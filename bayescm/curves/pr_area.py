@@ -16,7 +16,8 @@ from bayescm.curves.options import stretch
 from bayescm.curves.partial import PartialAreas
 from bayescm.data import validate
 from bayescm.data.labels import Label
-from bayescm.results.stamps import stamped
+from bayescm.data.words import Direction
+from bayescm.results.objects import stamped
 
 INTERPOLATED = "davis_goadrich"
 _OF_RATES = ("average_precision", INTERPOLATED)
@@ -41,12 +42,12 @@ def aucpr(
     method: str | Sequence[str] | None = None,
     prevalence: float | None = None,
     ci_prob: float = 0.95,
-    samples: int = 2000,
+    draws: int = 2000,
     folds: int = 10,
     random_seed: int | np.random.Generator | None = None,
     labels: Sequence[Label] | None = None,
     pos_label: Label | None = None,
-    direction: str = "larger",
+    direction: Direction = "larger",
     recall_range: Sequence[float] | None = None,
 ) -> xr.Dataset:
     """Estimate the area under the precision-recall curve, or under a part of it, with an interval.
@@ -67,7 +68,7 @@ def aucpr(
         only "smoothed" covers.
     ci_prob : float
         Level of the interval.
-    samples : int
+    draws : int
         Resamples or posterior draws, at least 1000.
     folds : int
         Of "cross_validation".
@@ -149,7 +150,7 @@ def aucpr(
         items = at_prevalence(items, validate.number("prevalence", prevalence, 0, 1))
     options: dict[str, Any] = {
         "size": items.cases if prevalence is None else trials(items),
-        "ci_prob": validate.number("ci_prob", ci_prob, 0, 1), "draws": validate.draws(samples),
+        "ci_prob": validate.number("ci_prob", ci_prob, 0, 1), "draws": validate.draws(draws),
         "folds": validate.positive_integer("folds", folds), "seed": validate.seed(random_seed),
     }  # fmt: skip
     if ends is not None or INTERPOLATED in estimators:

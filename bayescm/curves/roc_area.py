@@ -17,7 +17,8 @@ from bayescm.data import validate
 from bayescm.data.labels import Label
 from bayescm.data.options import plain_words
 from bayescm.data.schema import CI_BOUND, batch_names
-from bayescm.results.stamps import stamped
+from bayescm.data.words import Direction
+from bayescm.results.objects import stamped
 
 METHODS = {
     "bayesian": area_intervals.bayesian,
@@ -44,11 +45,11 @@ def auc(
     *,
     method: str | Sequence[str] = "bayesian",
     ci_prob: float = 0.95,
-    samples: int = 2000,
+    draws: int = 2000,
     random_seed: int | np.random.Generator | None = None,
     labels: Sequence[Label] | None = None,
     pos_label: Label | None = None,
-    direction: str = "larger",
+    direction: Direction = "larger",
     fpr_range: Sequence[float] | None = None,
 ) -> xr.Dataset:
     """Give the area under the ROC curve, or under a part of it, an interval; of two classes or of more.
@@ -71,7 +72,7 @@ def auc(
         Only the area over these false positive rates: at most the length of the range.
     ci_prob : float
         Level of the interval.
-    samples : int
+    draws : int
         Resamples or posterior draws, at least 1000.
     random_seed : int, numpy.random.Generator or None
     labels, pos_label
@@ -135,7 +136,7 @@ def auc(
     words = chosen("method", method, METHODS)
     attrs: dict[str, object] = {"method": method, "direction": direction}
     drop, methods = [METHOD] if isinstance(method, str) else [], {word: METHODS[word] for word in words}
-    options, given = (ci_prob, samples, random_seed, fpr_range), (y_true, y_score, labels, pos_label, direction)
+    options, given = (ci_prob, draws, random_seed, fpr_range), (y_true, y_score, labels, pos_label, direction)
     if multiclass.is_multiclass(y_score):
         _check_serves(words, multiclass.METHODS, "more than two classes")
         return dataset(multiclass.several_of(multiclass.check_several(*given), *options), methods, drop, attrs)

@@ -1,5 +1,5 @@
 """What is given: counts, labels, scores, items of several systems, data sets; and how results are labelled."""
 
-from bayescm.data import datasets
+import lazy_loader
 
-__all__ = ["datasets"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -97,7 +97,9 @@ def confusion_matrix(
     """
     if is_stream(y_true) and y_pred is None:
         if fold is not None or group is not None:
-            raise ValueError("`y_true` in chunks has no `fold` or `group`; bayescm.from_table(chunks, n=None, by=...).")
+            raise ValueError(
+                "`y_true` in chunks has no `fold` or `group`; bayescm.from_table(chunks, n=None, dims=...)."
+            )
         return _of_stream(y_true, labels, pos_label)
     if y_pred is None:
         raise TypeError("`y_pred` is missing: give y_true and y_pred, or an iterator over such pairs.")
@@ -342,7 +344,7 @@ def _of_frame(frame: Any, rows: str | None, words: list[Any]) -> xr.DataArray:
         raise ValueError(
             f"`array` as a frame must be a square table; got {len(frame.index)} rows and the columns "
             f"{some(list(frame.columns))}. Of a long table: bayescm.from_table(frame, actual=..., predicted=..., "
-            "n=None); of scores: bayescm.counts_at_thresholds(y_true, y_score); of 0 and 1, items by systems: "
+            "n=None); of scores: bayescm.curves.counts_at_thresholds(y_true, y_score); of 0 and 1, items by systems: "
             "bayescm.leaderboard(frame)."
         )
     values = validate.count_values("array", frame)

@@ -11,7 +11,7 @@ from bayescm.data.counts import from_array, from_cells
 from bayescm.data.items import predictions
 from bayescm.data.labels import some
 from bayescm.data.schema import ACTUAL, CELLS_OF_TWO, ITEM, PREDICTED, RUN, SYSTEM
-from bayescm.data.tables import from_table
+from bayescm.data.tables import tabulated
 from bayescm.data.tabular import CALLED, OTHER_DIMS, Table
 
 
@@ -126,7 +126,7 @@ def of_labels(table: Table, labels: Any, pos_label: Any, *, systems: bool) -> xr
     if others and table.source is None and not table.said:
         raise ValueError(
             f"`counts` as a frame has the columns {some([actual, predicted, *others])}: say what the others are, such "
-            f"as bayescm.from_table(frame, actual={actual!r}, predicted={predicted!r}, n={n!r}, by={others[0]!r})."
+            f"as bayescm.from_table(frame, actual={actual!r}, predicted={predicted!r}, n={n!r}, dims={others[0]!r})."
         )
     frame = table.frame
     if table.source:
@@ -136,7 +136,7 @@ def of_labels(table: Table, labels: Any, pos_label: Any, *, systems: bool) -> xr
         counted = {} if n is None else {n: table.numbers(n)}
         frame = pd.DataFrame(sides | counted | {name: table.labels(name)[0] for name in by})
     positive = table.positive(pos_label, actual, predicted)
-    counts = from_table(frame, actual=actual, predicted=predicted, n=n, by=by, labels=labels, pos_label=positive)
+    counts = tabulated(frame, actual=actual, predicted=predicted, n=n, dims=by, labels=labels, pos_label=positive)
     return counts if system is None else counts.rename({system: SYSTEM})
 
 

@@ -12,7 +12,7 @@ from bayescm.data import validate
 from bayescm.data.answers import refuse_numbers
 from bayescm.data.counts import from_cells
 from bayescm.data.evidence import Evidence
-from bayescm.data.options import explained, reading
+from bayescm.data.options import arguments_of, explained, reading
 from bayescm.data.recognisers import BOARD, COUNTS, K_OF_N, SYSTEMS, Given, understood
 from bayescm.data.schema import CELLS_OF_TWO, ITEM, ONE_CLASS, PREDICTED, RUN, SYSTEM
 from bayescm.data.shapes import are_answers, are_labels, are_passes, has_fractions, is_list, is_matrix, is_number
@@ -42,7 +42,7 @@ class Door:
 
     def __call__[**P, R](self, function: Callable[P, R]) -> Callable[P, R]:
         """Return the function as all see it, which reads first."""
-        known, own = explained(function), list(inspect.signature(function).parameters)
+        known, own = explained(function), arguments_of(function)
 
         def read(given: tuple[Any, ...], options: dict[str, Any]) -> tuple[Any, ...]:
             given = _in_place(given, options, own[0], "y_pred")
@@ -201,5 +201,5 @@ def _check_probabilities(score: Any) -> None:
         raise ValueError(
             "`y_score` must be probabilities here, whose thresholds are those of acting; got "
             f"{values.min():g} to {values.max():g}. Calibrate them, or give the matrix of one cut: "
-            "bayescm.counts_at_thresholds(y_true, y_score, thresholds=[0.5]).isel(threshold=0)."
+            "bayescm.curves.counts_at_thresholds(y_true, y_score, thresholds=[0.5]).isel(threshold=0)."
         )

@@ -56,7 +56,7 @@ def paired_counts(
     Examples
     --------
     >>> import bayescm
-    >>> table = bayescm.paired_counts([0, 0, 1, 1], {"A": [0, 1, 1, 1], "B": [0, 1, 0, 1]})
+    >>> table = bayescm.data.paired_counts([0, 0, 1, 1], {"A": [0, 1, 1, 1], "B": [0, 1, 0, 1]})
     >>> table.dims
     ('actual', 'A', 'B')
     >>> table.sel(actual=1).values
@@ -198,8 +198,8 @@ def margins(joint: Any) -> xr.DataArray:
     Examples
     --------
     >>> import bayescm
-    >>> table = bayescm.paired_counts([0, 0, 1, 1], {"A": [0, 1, 1, 1], "B": [0, 1, 0, 1]})
-    >>> bayescm.margins(table).sel(system="B").values
+    >>> table = bayescm.data.paired_counts([0, 0, 1, 1], {"A": [0, 1, 1, 1], "B": [0, 1, 0, 1]})
+    >>> bayescm.data.margins(table).sel(system="B").values
     array([[1, 1],
            [1, 1]])
     """
@@ -229,13 +229,13 @@ def check_joint(counts: Any, *, least: int = 1) -> xr.DataArray:
     if not isinstance(counts, xr.DataArray):
         raise TypeError(
             f"`counts` must be an xarray.DataArray with the dim 'actual' and one dim per system; got "
-            f"{type(counts).__name__}. Build it with bayescm.paired_counts."
+            f"{type(counts).__name__}. Build it with bayescm.data.paired_counts."
         )
     systems = [str(dim) for dim in counts.dims if dim != ACTUAL]
     if ACTUAL not in counts.dims or len(systems) < least:
         raise ValueError(
             f"`counts` must have the dim 'actual' and {'at least ' if least else ''}{least} more, one per system; got "
-            f"{counts.dims}. Build it with bayescm.paired_counts."
+            f"{counts.dims}. Build it with bayescm.data.paired_counts."
         )
     return _labelled(counts.transpose(ACTUAL, ...), system_names("counts", systems), [ACTUAL])
 

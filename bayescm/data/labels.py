@@ -32,7 +32,8 @@ def label_array(name: str, values: ArrayLike) -> NDArray[Any]:
     if array.dtype.kind == "f":
         if not np.isfinite(array).all() or (array != np.floor(array)).any():
             raise ValueError(
-                f"`{name}` holds fractions, not labels; for scores use bayescm.counts_at_thresholds(y_true, y_score)."
+                f"`{name}` holds fractions, not labels; for scores use "
+                "bayescm.curves.counts_at_thresholds(y_true, y_score)."
             )
         if (np.abs(array) > 2**53).any():
             raise ValueError(f"`{name}` holds numbers too large for labels; use text.")
@@ -183,7 +184,7 @@ def no_scores(true: NDArray[Any], pred: NDArray[Any]) -> None:
     if len(strange) > 2:
         raise ValueError(
             f"`y_pred` has the numbers {some(strange)} and `y_true` only 0 and 1. Scores: y_score >= 5, or "
-            "bayescm.counts_at_thresholds(y_true, y_score); classes: name all of them with `labels`."
+            "bayescm.curves.counts_at_thresholds(y_true, y_score); classes: name all of them with `labels`."
         )
 
 

@@ -2,16 +2,17 @@
 
 import difflib
 import inspect
+import re
 import types
 from collections.abc import Callable, Mapping
 from functools import wraps
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 from bayescm.data import validate
 from bayescm.data.evidence import SCORES, Evidence
 from bayescm.data.schema import LABEL
 
-_BORROWED = {
+BORROWED = {
     "alpha": "say ci_prob=0.95 where another library says alpha=0.05, and give a prior's concentrations as `prior`",
     "average": "averages are in the name of a metric, such as 'f1_macro', 'recall_micro' or 'precision_weighted'",
     "beta": "write it into the name: 'fbeta(beta=2)'",
@@ -33,10 +34,15 @@ _BORROWED = {
     "pos_label": "say it where counts are made: bayescm.confusion_matrix(y_true, y_pred, pos_label=...) or "
     "bayescm.from_array(matrix, pos_label=...)",
     "rows": "say it where counts are made: bayescm.from_array(frame, rows='test')",
-    "n_boot": "say `samples`",
-    "n_bootstrap": "say `samples`",
-    "n_resamples": "say `samples`",
-    "normalize": "shares of a matrix with their intervals are bayescm.cell_summary(counts, normalize='actual')",
+    "n_boot": "say `draws`",
+    "n_bootstrap": "say `draws`",
+    "n_resamples": "say `draws`",
+    "samples": "say `draws`",
+    "n_draws": "say `draws`",
+    "margin": "say `rope`",
+    "superiority": "say `rope`",
+    "n_samples": "say `draws`",
+    "normalize": "shares of a matrix with intervals are bayescm.inference.cell_summary(counts, normalize='actual')",
     "paired": "say design='paired' or design='independent'",
     "random_state": "say `random_seed`",
     "rng": "say `random_seed`",
@@ -44,7 +50,7 @@ _BORROWED = {
     "sample_weight": "items aren't weighted: a weighted sum says nothing about the number of items behind it. Count "
     "them, or round the weighted shares of Kish's effective sample size and give them to bayescm.from_cells",
     "test": "all tests are in the group `tests` of what compare_systems returns",
-    "threshold": "cut scores first: bayescm.counts_at_thresholds(y_true, y_score, thresholds=[0.5]).isel(threshold=0)",
+    "threshold": "cut scores: bayescm.curves.counts_at_thresholds(y_true, y_score, thresholds=[0.5]).isel(threshold=0)",
     "zero_division": "leave it out: 0/0 is NaN in the point, and the posterior is defined all the same",
 } | dict.fromkeys(
     ("preds", "target", "reference", "truth", "estimate", "response", "predictor", "y_true", "y_pred", "data"),
@@ -53,7 +59,7 @@ _BORROWED = {
 """Names of other libraries, and what is meant here."""
 _SHARES = {"prevalence", "ci_prob", "decision_prob", "assurance", "width", "rope"}
 """Options that take "5%" for 0.05."""
-_INSTEAD = {"group": "groups", "groups": "group", "metric": "metrics", "metrics": "metric", "plane": "space",
+INSTEAD = {"group": "groups", "groups": "group", "metric": "metrics", "metrics": "metric", "plane": "space",
             "paired": "discordance"}  # fmt: skip
 
 
@@ -68,16 +74,29 @@ def plain_words[**P, R](function: Callable[P, R]) -> Callable[P, R]:
     return reading(read)(function)
 
 
+def arguments_of(function: Callable[..., Any]) -> list[str]:
+    """Return the names of a function's arguments, with those that its `**options` are typed to have."""
+    names = []
+    for name, parameter in inspect.signature(function).parameters.items():
+        if parameter.kind is parameter.VAR_KEYWORD:
+            names += [key for typed in get_args(parameter.annotation) for key in typed.__annotations__]
+        else:
+            names.append(name)
+    return names
+
+
 def explained(function: Callable[..., Any]) -> Callable[[Mapping[str, Any]], None]:
     """Return a check that explains options which a function doesn't have."""
     parameters = inspect.signature(function).parameters
-    own = {name for name, p in parameters.items() if p.kind is not p.VAR_KEYWORD}
-    more = len(own) < len(parameters)  # others are taken, by whom they are handed on to
+    own, named = set(arguments_of(function)), set(parameters)
+    untyped = any(p.kind is p.VAR_KEYWORD and p.annotation is Any for p in parameters.values())
+    more = untyped or "sampler" in own  # others are taken, by whom they are handed on to: a model of one's own
 
     def check(options: Mapping[str, Any]) -> None:
         of_model = bool({"model", "sampler"} & set(options))  # which may have an option of that name
         for name in options:
-            if name in own or (more and (of_model or name not in _BORROWED | _INSTEAD)):
+            ours = name in named or (name in own and (of_model or name not in BORROWED))
+            if ours or (more and (of_model or name not in BORROWED | INSTEAD)):
                 continue
             meant = _meant(name, own)
             if meant or not more:
@@ -89,10 +108,10 @@ def explained(function: Callable[..., Any]) -> Callable[[Mapping[str, Any]], Non
 
 def _meant(name: str, own: set[str]) -> str:
     """Say which option was meant; nothing where that isn't known."""
-    if _INSTEAD.get(name) in own:
-        return f"say `{_INSTEAD[name]}`"
-    if name in _BORROWED:
-        return _BORROWED[name]
+    if INSTEAD.get(name) in own:
+        return f"say `{INSTEAD[name]}`"
+    if name in BORROWED and ((named := re.match("say `(\\w+)`", BORROWED[name])) is None or named[1] in own):
+        return BORROWED[name]
     near = difflib.get_close_matches(name, own, 1)
     return f"did you mean `{near[0]}`" if near else ""
 

@@ -1,6 +1,7 @@
-"""read(): what was understood of the data that somebody gave."""
+"""read() and from_table(): what was understood of the data that somebody gave."""
 
 from collections.abc import Mapping, Sequence
+from os import PathLike
 from typing import Any
 
 import xarray as xr
@@ -11,6 +12,7 @@ from bayescm.data.counts import from_array
 from bayescm.data.evidence import Evidence
 from bayescm.data.labels import Label
 from bayescm.data.recognisers import BOARD, COUNTS, SYSTEMS, Given, understood
+from bayescm.data.tables import tabulated
 from bayescm.data.tabular import COLUMNS
 
 
@@ -78,6 +80,73 @@ def read(
     said = {name: one for name, one in (columns or {}).items() if one is not None}
     given = Given(data, answers, about, {name: one for name, one in options.items() if one is not None}, said)
     return understood(given) or Evidence(_matrix(given), "a matrix")
+
+
+def from_table(
+    table: Any,
+    *,
+    actual: str = "actual",
+    predicted: str = "predicted",
+    n: str | None = "n",
+    dims: Sequence[str] | str = (),
+    labels: Sequence[Label] | None = None,
+    pos_label: Label | tuple[Label, Label] | None = None,
+) -> xr.DataArray:
+    """Count a long table with one row per cell, or one row per item.
+
+    Parameters
+    ----------
+    table : data frame, path or str
+        The path of a table (CSV and the like), or its text, read as :func:`bayescm.read` and the command line read it:
+        a row per item where it has no column `n`, also matrices and cells. Any frame that narwhals knows (pandas,
+        polars, pyarrow, duckdb, lazy ones), or a record batch of Arrow. Or an iterator over such chunks, such as
+        ``pandas.read_csv(file, chunksize=10**6)`` or
+        ``pyarrow.parquet.ParquetFile(file, pre_buffer=False).iter_batches()``: of items (``n=None``) only the counts
+        are kept.
+    actual, predicted : str
+        Columns of labels.
+    n : str or None
+        Column of counts. None: every row is one item.
+    dims : str or sequence of str
+        Columns that become batch dims, such as ``"system"`` or ``"fold"``.
+    labels, pos_label
+        As in :func:`confusion_matrix`.
+
+    Returns
+    -------
+    xarray.DataArray
+        ``counts(*dims, actual, predicted)``; cells that the table leaves out are 0.
+
+    Raises
+    ------
+    ValueError
+        If a column is missing, a cell is given twice, a combination of `dims` has no row, or rows of counts hold sums
+        ("Total"); and as :func:`confusion_matrix`.
+
+    Examples
+    --------
+    >>> import bayescm, pandas as pd
+    >>> long = pd.DataFrame({"actual": [0, 0, 1], "predicted": [0, 1, 1], "n": [6, 2, 26]})
+    >>> bayescm.from_table(long).values
+    array([[ 6,  2],
+           [ 0, 26]])
+    """
+    if isinstance(table, str | PathLike):
+        return _of_file(
+            table, {"actual": actual, "predicted": predicted, "n": n, "dims": dims or None}, labels, pos_label
+        )
+    return tabulated(table, actual=actual, predicted=predicted, n=n, dims=dims, labels=labels, pos_label=pos_label)
+
+
+def _of_file(path: Any, columns: dict[str, Any], labels: Any, pos_label: Any) -> xr.DataArray:
+    """Read a table of text, whose columns are called as always but for those that are said."""
+    usual = {"actual": "actual", "predicted": "predicted", "n": "n"}
+    said = {what: name for what, name in columns.items() if name != usual.get(what)}
+    evidence = read(path, labels=labels, pos_label=pos_label, columns=said, about="counts")
+    if evidence.kind != "counts":
+        raise ValueError(f"`table` has {evidence.kind}, not counts: see bayescm.read.")
+    counts: xr.DataArray = evidence.data
+    return counts
 
 
 def _matrix(given: Given) -> xr.DataArray:

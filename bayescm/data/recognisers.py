@@ -151,7 +151,7 @@ def _audits(given: Given) -> dict[str, Any] | None:
     if batch_dims(data) != [SYSTEM]:
         raise ValueError(
             "`data` are one audit whose strata are systems; for an audit of each say so: bayescm.audited(..., "
-            "batch='system')."
+            "dims='system')."
         )
     return {str(where[SYSTEM]): one for where, one in singles(data)}
 

@@ -84,7 +84,7 @@ def check_matrix(matrix: Any, name: str) -> xr.DataArray:
             f"`{name}` are of items of which only some were checked (bayescm.audited), and this needs items that all "
             "were. For an audit: bayescm.summary, metric_distribution, probability, decide, region(audit, "
             "method='credible'), leaderboard or compare_systems({'A': audit_a, 'B': audit_b}), and posterior(audit, "
-            "metrics=[...]), whose draws answer all else. Several in one array: batch= in bayescm.audited. The checked "
+            "metrics=[...]), whose draws answer all else. Several in one array: dims= in bayescm.audited. The checked "
             "items alone are "
             ".drop_vars('totals').drop_attrs()."
         )

@@ -49,7 +49,7 @@ def audited(
     predicted: str = "predicted",
     stratum: str | None = None,
     n: str | None = None,
-    batch: str | Sequence[str] | None = None,
+    dims: str | Sequence[str] | None = None,
     labels: Sequence[Label] | None = None,
     pos_label: Label | None = None,
 ) -> xr.DataArray:
@@ -68,7 +68,7 @@ def audited(
     totals : sequence, mapping or xarray.DataArray, optional
         All items, checked or not: of each predicted class, in the order of the labels or by label; or of each stratum;
         or a DataArray over ``(stratum, predicted)``. Over the stratum alone the verdict, too, is known of checked items
-        only. For ``of="population"`` areas or shares do as well. Of several audits over `batch`, too, in front.
+        only. For ``of="population"`` areas or shares do as well. Of several audits over `dims`, too, in front.
     of : {"process", "population", "items"}
         What is asked about. "process": the system on further such items, of which these are a sample, so that the
         totals are uncertain, too. "population": one whose strata have exactly the shares of the totals (the area of a
@@ -80,7 +80,7 @@ def audited(
     n : str, optional
         Column of a table that counts the items of each row: so many checked ones of this truth, or, where the truth is
         empty, so many that nobody looked at. None: every row is one item.
-    batch : str or sequence of str, optional
+    dims : str or sequence of str, optional
         Columns of a table, or dims of counts, that tell several audits apart, such as ``"system"``: each is answered by
         itself. :func:`leaderboard` and :func:`compare_systems` take those over ``system``.
     labels, pos_label
@@ -89,7 +89,7 @@ def audited(
     Returns
     -------
     xarray.DataArray
-        ``counts([batch,] [stratum,] actual, predicted)`` of the checked items, with the coordinate ``totals`` over
+        ``counts([*dims,] [stratum,] actual, predicted)`` of the checked items, with the coordinate ``totals`` over
         ``predicted``, the stratum or both (and the batch), and the attr ``audit_of``.
 
     Raises
@@ -118,7 +118,7 @@ def audited(
     array([[0.757, 0.955]])
     """
     of = validate.choice("of", of, TARGETS)
-    several = [] if batch is None else [batch] if isinstance(batch, str) else list(batch)
+    several = [] if dims is None else [dims] if isinstance(dims, str) else list(dims)
     if hasattr(data, "columns") and totals is None:
         counts, known = _of_table(data, (actual, predicted, stratum, n), several, labels, pos_label)
     else:
@@ -134,7 +134,7 @@ def audited(
             )
         counts = check_counts(data)
         if missing := [dim for dim in several if dim not in counts.dims or dim in MATRIX]:
-            raise ValueError(f"`batch` must be dims of the counts, {list(counts.dims[:-2])}; got {missing[0]!r}.")
+            raise ValueError(f"`dims` must be dims of the counts, {list(counts.dims[:-2])}; got {missing[0]!r}.")
         counts = counts.transpose(*several, ...)
         known = _placed(totals, counts, several)
     made = counts.assign_coords({TOTALS: known}).assign_attrs({OF: of})
@@ -240,7 +240,7 @@ def _check_dims(totals: xr.DataArray, others: list[str]) -> None:
     if len(others) > 1:
         raise ValueError(
             f"`counts` may have one dim of strata beside 'actual' and 'predicted'; got {others}. Where some tell "
-            f"audits apart, say so: bayescm.audited(..., batch={others[0]!r}); else select, or stack the strata."
+            f"audits apart, say so: bayescm.audited(..., dims={others[0]!r}); else select, or stack the strata."
         )
     if set(totals.dims) not in [{PREDICTED, *others}, set(others) or {PREDICTED}]:
         wanted = f"{others[0]!r}, or {others[0]!r} and 'predicted'" if others else "'predicted'"

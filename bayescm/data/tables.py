@@ -1,7 +1,6 @@
 """Long tables become counts: a row per cell, or a row per item."""
 
 from collections.abc import Hashable, Sequence
-from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -11,67 +10,21 @@ from numpy.typing import NDArray
 from bayescm.data import validate
 from bayescm.data.counts import labelled
 from bayescm.data.crosstabs import is_margin
-from bayescm.data.labels import Label, coded, declared, grouped, label_array, plain
+from bayescm.data.labels import coded, declared, grouped, label_array, plain
 from bayescm.data.schema import batch_names
 from bayescm.data.streams import Columns, distinct_rows, in_chunks, is_stream
 
 
-def from_table(
-    table: Any,
-    *,
-    actual: str = "actual",
-    predicted: str = "predicted",
-    n: str | None = "n",
-    by: Sequence[str] | str = (),
-    labels: Sequence[Label] | None = None,
-    pos_label: Label | tuple[Label, Label] | None = None,
-) -> xr.DataArray:
-    """Count a long table with one row per cell, or one row per item.
-
-    Parameters
-    ----------
-    table : data frame, path or str
-        The path of a table (CSV and the like), or its text, read as :func:`bayescm.read` and the command line read it:
-        a row per item where it has no column `n`, also matrices and cells. Any frame that narwhals knows (pandas,
-        polars, pyarrow, duckdb, lazy ones), or a record batch of Arrow. Or an iterator over such chunks, such as
-        ``pandas.read_csv(file, chunksize=10**6)`` or
-        ``pyarrow.parquet.ParquetFile(file, pre_buffer=False).iter_batches()``: of items (``n=None``) only the counts
-        are kept.
-    actual, predicted : str
-        Columns of labels.
-    n : str or None
-        Column of counts. None: every row is one item.
-    by : str or sequence of str
-        Columns that become batch dims, such as ``"system"`` or ``"fold"``.
-    labels, pos_label
-        As in :func:`confusion_matrix`.
-
-    Returns
-    -------
-    xarray.DataArray
-        ``counts(*by, actual, predicted)``; cells that the table leaves out are 0.
-
-    Raises
-    ------
-    ValueError
-        If a column is missing, a cell is given twice, a combination of `by` has no row, or rows of counts hold sums
-        ("Total"); and as :func:`confusion_matrix`.
-
-    Examples
-    --------
-    >>> import bayescm, pandas as pd
-    >>> long = pd.DataFrame({"actual": [0, 0, 1], "predicted": [0, 1, 1], "n": [6, 2, 26]})
-    >>> bayescm.from_table(long).values
-    array([[ 6,  2],
-           [ 0, 26]])
-    """
-    if isinstance(table, str | PathLike):
-        return _of_file(table, {"actual": actual, "predicted": predicted, "n": n, "by": by or None}, labels, pos_label)
-    groups = [by] if isinstance(by, str) else validate.listed("by", by)
-    for argument, value in (("actual", actual), ("predicted", predicted), ("n", n), *(("by", one) for one in groups)):
+def tabulated(
+    table: Any, *, actual: str, predicted: str, n: str | None, dims: Sequence[str] | str = (), labels: Any = None,
+    pos_label: Any = None,
+) -> xr.DataArray:  # fmt: skip
+    """Count a long table of columns: see :func:`bayescm.from_table`."""
+    groups = [dims] if isinstance(dims, str) else validate.listed("dims", dims)
+    for argument, value in (("actual", actual), ("predicted", predicted), ("n", n), *(("dims", one) for one in groups)):
         if not isinstance(value, Hashable):
             raise TypeError(f"`{argument}` must be the name of a column; got {type(value).__name__}.")
-    batch_names("by", groups)
+    batch_names("dims", groups)
     names = [actual, predicted, *([] if n is None else [n]), *groups]
     columns, weight = _read(table, names, n)
     labels = declared(labels, table[actual] if hasattr(table, "to_numpy") else None)
@@ -89,19 +42,6 @@ def from_table(
     _every_group_has_rows(flat, shape, groups, levels)
     result = labelled(counts.reshape(shape), order, groups)
     return result.assign_coords(dict(zip(groups, levels, strict=True)))
-
-
-def _of_file(path: Any, columns: dict[str, Any], labels: Any, pos_label: Any) -> xr.DataArray:
-    """Read a table of text, whose columns are called as always but for those that are said."""
-    from bayescm.data.reading import read  # which stands on this
-
-    usual = {"actual": "actual", "predicted": "predicted", "n": "n"}
-    said = {what: name for what, name in columns.items() if name != usual.get(what)}
-    evidence = read(path, labels=labels, pos_label=pos_label, columns=said, about="counts")
-    if evidence.kind != "counts":
-        raise ValueError(f"`table` has {evidence.kind}, not counts: see bayescm.read.")
-    counts: xr.DataArray = evidence.data
-    return counts
 
 
 def _read(table: Any, names: Sequence[str], n: str | None) -> tuple[Columns, NDArray[np.int64]]:

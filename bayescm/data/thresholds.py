@@ -14,6 +14,7 @@ from bayescm.data.options import plain_words
 from bayescm.data.schema import THRESHOLD
 from bayescm.data.scores import check_scores, sign_of, signed
 from bayescm.data.streams import above_thresholds, in_chunks, is_stream, pair_of
+from bayescm.data.words import Direction
 
 
 @plain_words
@@ -24,7 +25,7 @@ def counts_at_thresholds(
     thresholds: ArrayLike | None = None,
     pos_label: Label | None = None,
     labels: Sequence[Label] | None = None,
-    direction: str = "larger",
+    direction: Direction = "larger",
 ) -> xr.DataArray:
     """Count the two-class matrix at every threshold: predicted positive where ``score >= threshold``.
 
@@ -51,12 +52,12 @@ def counts_at_thresholds(
     Examples
     --------
     >>> import bayescm
-    >>> c = bayescm.counts_at_thresholds([0, 1, 1], [-1.5, 0.0, 2.0])
+    >>> c = bayescm.curves.counts_at_thresholds([0, 1, 1], [-1.5, 0.0, 2.0])
     >>> c.sel(threshold=0.0).values
     array([[1, 0],
            [0, 2]])
     >>> chunks = iter([([0, 1], [-1.5, 0.0]), ([1], [2.0])])
-    >>> bayescm.counts_at_thresholds(chunks, thresholds=[0.0]).values
+    >>> bayescm.curves.counts_at_thresholds(chunks, thresholds=[0.0]).values
     array([[[1, 0],
             [0, 2]]])
     """

@@ -36,10 +36,10 @@ def choice(name: str, value: object, allowed: Collection[str]) -> str:
 
 
 def draws(value: object) -> int:
-    """Return a number of `samples` that leaves some in the tails of an interval."""
-    found = positive_integer("samples", value)
+    """Return a number of `draws` that leaves some in the tails of an interval."""
+    found = positive_integer("draws", value)
     if found < 1000:
-        raise ValueError(f"`samples` must be at least 1000, so that the tails hold some; got {found}.")
+        raise ValueError(f"`draws` must be at least 1000, so that the tails hold some; got {found}.")
     return found
 
 
@@ -264,9 +264,9 @@ def unique(name: str, values: Collection[Hashable]) -> None:
 def seed(random_seed: int | np.random.Generator | None) -> int:
     """Return a seed that reproduces the run: the one given, or a fresh one to be recorded."""
     if random_seed is None:
-        return int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> np.uint64(1))
+        return int(np.random.SeedSequence().generate_state(1)[0] >> np.uint32(1))  # 31 bits: a netCDF 3 file holds it
     if isinstance(random_seed, np.random.Generator):
-        return int(random_seed.integers(2**62))
+        return int(random_seed.integers(2**31))
     if isinstance(random_seed, bool) or not isinstance(random_seed, int | np.integer):
         raise TypeError(
             f"`random_seed` must be an integer, a numpy.random.Generator or None; got {type(random_seed).__name__}."

@@ -1,3 +1,7 @@
 """From counts to answers: posteriors, summaries, intervals and the distributions of metrics."""
 
-from bayescm import results as results
+import lazy_loader
+
+from bayescm import results as results  # whose import registers the accessor .bayescm
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,6 +1,6 @@
 """cell_summary(): mean, median, sd and interval of every cell's share."""
 
-from typing import Any
+from typing import Any, Literal, Unpack
 
 import numpy as np
 import xarray as xr
@@ -9,10 +9,13 @@ from numpy.typing import NDArray
 from bayescm.data import validate
 from bayescm.data.inputs import takes_counts
 from bayescm.data.schema import ACTUAL, CI_BOUND, MATRIX, PREDICTED, attributes, interval_coordinate
+from bayescm.data.words import CiKind
 from bayescm.inference import multinomial
 from bayescm.inference.blocks import Block
+from bayescm.inference.options import ModelOptions, number_of_draws
 from bayescm.inference.read import read
 from bayescm.priors.concentrations import PriorLike
+from bayescm.results.objects import stamped
 
 Array = NDArray[np.float64]
 
@@ -22,19 +25,20 @@ _AXES = {"actual": (-1,), "predicted": (-2,), "all": (-2, -1)}
 _STATISTICS = ("counts", "point", "mean", "median", "sd", "is_hdi")
 
 
+@stamped
 @takes_counts
 def cell_summary(
     counts: Any,
     *,
-    normalize: str = "actual",
+    normalize: Literal["actual", "predicted", "all"] = "actual",
     model: Any = "dirichlet_multinomial",
     prior: PriorLike | None = None,
     ci_prob: float = 0.95,
-    ci_kind: str = "eti",
+    ci_kind: CiKind = "eti",
     simultaneous: str | None = None,
-    samples: int = 40_000,
+    draws: int | None = None,
     random_seed: int | np.random.Generator | None = None,
-    **options: Any,
+    **options: Unpack[ModelOptions],
 ) -> xr.Dataset:
     """Summarise the posterior of every cell of the matrix: that of counts exactly.
 
@@ -52,7 +56,7 @@ def cell_summary(
         `normalize` says. "goodman" is Wilson's at the level 1 - (1 - `ci_prob`)/cells and holds what it says;
         "sison_glaz" is shorter, and holds less: by a point or two with ten items in every cell, by far more with fewer.
         Of counts alone.
-    samples, random_seed
+    draws, random_seed
         Of the draws for all but counts, and for "predicted" and "all" under ``model="three_binomial"``.
     **options
         As in :func:`bayescm.summary`.
@@ -77,11 +81,11 @@ def cell_summary(
     Examples
     --------
     >>> import bayescm
-    >>> cells = bayescm.cell_summary([[6, 2], [0, 26]], model="three_binomial", prior="laplace")
+    >>> cells = bayescm.inference.cell_summary([[6, 2], [0, 26]], model="three_binomial", prior="laplace")
     >>> cells["mean"].values.round(3)
     array([[0.7  , 0.3  ],
            [0.036, 0.964]])
-    >>> together = bayescm.cell_summary([[6, 2], [0, 26]], normalize="all", simultaneous="goodman")
+    >>> together = bayescm.inference.cell_summary([[6, 2], [0, 26]], normalize="all", simultaneous="goodman")
     >>> together["simultaneous_interval"].sel(actual=1, predicted=1).values.round(3)
     array([0.552, 0.896])
     """
@@ -89,7 +93,7 @@ def cell_summary(
     prob = validate.number("ci_prob", ci_prob, 0, 1)
     kind = validate.choice("ci_kind", ci_kind, ("eti", "hdi"))
     seed = validate.seed(random_seed)
-    posterior = read(counts, model=model, prior=prior, samples=samples, random_seed=seed, **options)
+    posterior = read(counts, model=model, prior=prior, draws=draws, random_seed=seed, **options)
     if simultaneous is not None:
         validate.choice("simultaneous", simultaneous, SIMULTANEOUS)
         posterior.counts(f"`simultaneous`={simultaneous!r}")
@@ -122,7 +126,7 @@ def cell_summary(
     found["ci_kind"] = xr.where(is_hdi, "hdi", "eti")  # type: ignore[no-untyped-call]
     if simultaneous is not None:
         found[_TOGETHER].attrs = {"long_name": "Simultaneous confidence interval of all shares of a sample"}
-    settings = ({} if exact else {"samples": samples, "random_seed": seed}) | dict(posterior.settings)
+    settings = ({} if exact else {"draws": number_of_draws(draws), "random_seed": seed}) | dict(posterior.settings)
     settings |= {"normalize": normalize, "ci_prob": prob, "ci_kind": kind}
     settings |= {} if simultaneous is None else {"simultaneous": simultaneous}
     return found.drop_vars("is_hdi").assign_attrs(attributes(**settings))

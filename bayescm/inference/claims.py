@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import xarray as xr
@@ -13,9 +13,11 @@ from bayescm.data.inputs import takes_counts
 from bayescm.data.schema import LABEL, attributes
 from bayescm.inference.blocks import Block, Part
 from bayescm.inference.labelled import Posterior
+from bayescm.inference.options import ModelOptions, number_of_draws
 from bayescm.inference.read import read
 from bayescm.metrics import per_label, resolve
 from bayescm.priors.concentrations import PrevalenceLike, PriorLike
+from bayescm.results.objects import stamped
 
 Array = NDArray[np.float64]
 
@@ -55,6 +57,7 @@ def read_claim(claim: str, k: int) -> list[Part]:
     return parts
 
 
+@stamped
 @takes_counts
 def probability(
     counts: Any,
@@ -63,9 +66,9 @@ def probability(
     model: Any = "dirichlet_multinomial",
     prior: PriorLike | None = None,
     prevalence: PrevalenceLike = None,
-    samples: int = 40_000,
+    draws: int | None = None,
     random_seed: int | np.random.Generator | None = None,
-    **options: Any,
+    **options: Unpack[ModelOptions],
 ) -> xr.Dataset:
     """Return the posterior probability of claims about metrics, exactly where their distribution is known.
 
@@ -81,7 +84,7 @@ def probability(
         (Toetsch and Hoffmann 2021).
     model, prior, prevalence
         As in :func:`bayescm.summary`.
-    samples, random_seed
+    draws, random_seed
         Of the draws for other claims: of more than two labels most averages, and claims that must hold together.
     **options
         As in :func:`bayescm.summary`.
@@ -101,9 +104,9 @@ def probability(
     >>> found.probability.values.round(4)
     array([0.    , 0.974 , 0.7887])
     """
-    size, seed = validate.positive_integer("samples", samples), validate.seed(random_seed)
-    posterior = read(counts, model=model, prior=prior, prevalence=prevalence, samples=size, random_seed=seed, **options)
-    return of_posterior(posterior, claims, "claims", {"samples": size, "random_seed": seed})
+    seed = validate.seed(random_seed)
+    posterior = read(counts, model=model, prior=prior, prevalence=prevalence, draws=draws, random_seed=seed, **options)
+    return of_posterior(posterior, claims, "claims", {"draws": number_of_draws(draws), "random_seed": seed})
 
 
 def of_posterior(posterior: Posterior, claims: str | Sequence[str], name: str, drawn: Mapping[str, Any]) -> xr.Dataset:

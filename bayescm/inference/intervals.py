@@ -12,10 +12,11 @@ from bayescm.data.assumptions import assumed
 from bayescm.data.inputs import takes_counts
 from bayescm.data.random import Stream, matrix_rng
 from bayescm.data.schema import CI_BOUND, METRIC, as_read, attributes, by_matrix, interval_coordinate, labels_of
+from bayescm.data.words import IntervalMethod
 from bayescm.inference import proportions
 from bayescm.inference.read import read
 from bayescm.metrics import Metric, MetricsLike, compute, coordinates, parts, per_label, resolve
-from bayescm.results.stamps import stamped
+from bayescm.results.objects import stamped
 
 Array = NDArray[np.float64]
 Found = list[tuple[Array, Array, Array, Array]]
@@ -62,11 +63,11 @@ class _Plan:
 def interval(
     counts: Any,
     metrics: MetricsLike,
-    method: str = "wilson",
+    method: IntervalMethod = "wilson",
     *,
     ci_prob: float = 0.95,
     bound: str = "both",
-    samples: int = 10_000,
+    draws: int = 10_000,
     random_seed: int | np.random.Generator | None = None,
 ) -> xr.Dataset:
     """Give metrics an interval, or one bound, by the name of its method.
@@ -86,7 +87,7 @@ def interval(
     bound : {"both", "lower", "upper"}
         "lower" or "upper" gives that bound alone, at the level `ci_prob`, which must be above 0.5 then; the other one
         is the end of the metric's range. "At least" and "at most" claims need one.
-    samples : int
+    draws : int
         Resamples of the bootstrap, at least 1000.
     random_seed : int, numpy.random.Generator or None
         Of the bootstrap. Each position of a batch has a stream of its own.
@@ -143,28 +144,28 @@ def interval(
     """
     matrices = read(counts).counts("bayescm.interval")
     labels = labels_of(matrices)
-    method = validate.choice("method", _ALIASES.get(str(method), method), METHODS)
+    name = validate.choice("method", _ALIASES.get(str(method), str(method).replace("-", "_")), METHODS)
     resolved = tuple(resolve(metrics, len(labels)))
     coords = coordinates(resolved, labels)
-    _check_proportions(resolved, method)
+    _check_proportions(resolved, name)
     plan = _Plan(
         metrics=resolved,
         names=tuple(coords[METRIC].values.tolist()),
-        method=method,
+        method=name,
         ci_prob=_level(ci_prob, validate.choice("bound", bound, BOUNDS)),
         bound=bound,
-        draws=validate.draws(samples),
+        draws=validate.draws(draws),
         seed=validate.seed(random_seed),
     )
     table = by_matrix(
         lambda c, i: _fill(c, i, plan), matrices, {METRIC: len(plan.names), "statistic": len(_COLUMNS)}
     ).assign_coords(coords)
-    more: dict[str, Any] = {"samples": plan.draws, "random_seed": plan.seed} if method == "bootstrap" else {}
+    more: dict[str, Any] = {"draws": plan.draws, "random_seed": plan.seed} if name == "bootstrap" else {}
     more |= {} if bound == "both" else {"bound": bound}
     return _dataset(
         table,
         plan,
-        attributes(method=method, ci_prob=plan.ci_prob, **more, assumptions=assumed(), **as_read(matrices)),
+        attributes(method=name, ci_prob=plan.ci_prob, **more, assumptions=assumed(), **as_read(matrices)),
     )
 
 

@@ -16,7 +16,7 @@ from bayescm.priors.concentrations import Concentrations, PriorLike
 
 @takes_counts
 def loo(counts: Any, *, model: str = "dirichlet_multinomial", prior: PriorLike | None = None) -> xr.Dataset:
-    """Return the exact leave-one-out predictive accuracy of a conjugate story: no draws, any number of items.
+    """Return the exact leave-one-out predictive accuracy of a conjugate model: no draws, any number of items.
 
     Parameters
     ----------
@@ -41,12 +41,12 @@ def loo(counts: Any, *, model: str = "dirichlet_multinomial", prior: PriorLike |
     Examples
     --------
     >>> import bayescm
-    >>> one = bayescm.loo([[35, 30], [30, 50]])
+    >>> one = bayescm.inference.loo([[35, 30], [30, 50]])
     >>> round(float(one.elpd_loo), 2), round(float(one.p_loo), 2)
     (-200.53, 3.01)
     """
     posterior = read(counts, model=model, prior=prior)
-    posterior.counts("bayescm.loo")
+    posterior.counts("bayescm.inference.loo")
     names = cell_names(posterior.labels)
     sizes: dict[str, dict[str, int]] = {name: {} for name in ("elpd_loo", "se", "p_loo")} | {"elpd": {CELL: len(names)}}
     tables = posterior.tables(_left_out, sizes)

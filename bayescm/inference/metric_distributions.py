@@ -1,8 +1,9 @@
 """metric_distribution(): a metric's exact distribution as an object."""
 
+import importlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import xarray as xr
@@ -15,6 +16,7 @@ from bayescm.distributions import Distribution
 from bayescm.distributions.tabulated import DOUBTFUL
 from bayescm.inference.blocks import Block
 from bayescm.inference.labelled import Posterior
+from bayescm.inference.options import ModelOptions
 from bayescm.inference.read import read
 from bayescm.metrics import Metric, MetricLike, describe, per_label, resolve
 from bayescm.priors.concentrations import PrevalenceLike, PriorLike
@@ -65,7 +67,13 @@ class MetricDistribution:
         kind = "lazy" if self.point.chunks is not None else self.dist.words
         kind = "numerical, from its function: error() says how good" if numerical else kind
         sizes = ", ".join(f"{dim}: {size}" for dim, size in self.point.sizes.items())
-        return f"<bayescm.MetricDistribution of {self.metric.name} ({kind}){' over ' + sizes if sizes else ''}>"
+        return (
+            f"<bayescm.inference.MetricDistribution of {self.metric.name} ({kind}){' over ' + sizes if sizes else ''}>"
+        )
+
+    def plot(self, **options: Any) -> Any:
+        """Draw the distribution: see :func:`bayescm.plots.plot_distribution`."""
+        return importlib.import_module("bayescm.plots").plot_distribution(self, **options)
 
     @property
     def dist(self) -> Distribution:
@@ -251,9 +259,9 @@ def metric_distribution(
     model: Any = "dirichlet_multinomial",
     prior: PriorLike | None = None,
     prevalence: PrevalenceLike = None,
-    samples: int = 40_000,
+    draws: int | None = None,
     random_seed: int | np.random.Generator | None = None,
-    **options: Any,
+    **options: Unpack[ModelOptions],
 ) -> MetricDistribution:
     """Return the posterior distribution of a metric: exact where it is known, else by draws.
 
@@ -265,7 +273,7 @@ def metric_distribution(
         items alone (``of="items"``) the metric has finitely many values, and no density.
     metric : str, Metric or callable
         One metric, as in :func:`bayescm.summary`.
-    model, prior, prevalence, samples, random_seed, **options
+    model, prior, prevalence, draws, random_seed, **options
         As in :func:`bayescm.summary`.
 
     Returns
@@ -290,14 +298,14 @@ def metric_distribution(
     >>> counts = bayescm.from_cells(tp=26, fn=0, fp=2, tn=6)
     >>> mcc = bayescm.metric_distribution(counts, "mcc")
     >>> mcc
-    <bayescm.MetricDistribution of matthews_correlation (2 integrals)>
+    <bayescm.inference.MetricDistribution of matthews_correlation (2 integrals)>
     >>> float(mcc.sf(0.5).round(6))
     0.974012
     >>> mcc.hdi(0.9).values.round(3)
     array([0.592, 0.953])
     """
     posterior = read(
-        counts, model=model, prior=prior, prevalence=prevalence, samples=samples, random_seed=random_seed, **options
+        counts, model=model, prior=prior, prevalence=prevalence, draws=draws, random_seed=random_seed, **options
     )
     resolved = resolve([metric], len(posterior.labels))[0]
     several = per_label(resolved, len(posterior.labels))

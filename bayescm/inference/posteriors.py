@@ -29,6 +29,7 @@ from bayescm.data.schema import (
     tree,
 )
 from bayescm.data.strata import of_data
+from bayescm.data.words import Sampler
 from bayescm.distributions import dirichlet
 from bayescm.metrics import MetricsLike, resolve
 from bayescm.models import answers, cell_draws, fit, nuts, predictive, samplers
@@ -44,7 +45,7 @@ from bayescm.priors.concentrations import (
 )
 from bayescm.results.stamps import DRAWS_STAMP, digest
 
-_NEEDLESS = " This story has a closed form: sampler='exact' needs none of it."
+_NEEDLESS = " This model has a closed form: sampler='exact' needs none of it."
 
 
 class Choice(NamedTuple):
@@ -64,7 +65,7 @@ def choose(
     model: Any = "dirichlet_multinomial",
     prior: PriorLike | None = None,
     prevalence: PrevalenceLike = None,
-    sampler: str = "auto",
+    sampler: Sampler = "auto",
     **options: Any,
 ) -> Choice:
     """Say in words how :func:`posterior` would answer, and why.
@@ -87,10 +88,10 @@ def choose(
     Examples
     --------
     >>> import bayescm
-    >>> bayescm.choose([[6, 2], [0, 26]]).method
+    >>> bayescm.inference.choose([[6, 2], [0, 26]]).method
     'exact'
     >>> folds = bayescm.from_array([[[30, 5], [4, 11]], [[28, 7], [3, 12]]], dims="fold")
-    >>> bayescm.choose(folds, model="kfold", pooling="partial").method
+    >>> bayescm.inference.choose(folds, model="kfold", pooling="partial").method
     'nuts'
     """
     if isinstance(counts, xr.DataTree):
@@ -108,7 +109,7 @@ def _chosen(tree: xr.DataTree) -> Choice:
     if not {"method", "reason"} <= set(tree.attrs):
         raise ValueError(
             "`counts` as a DataTree must be what bayescm.posterior returned, which says its method; of counts ask "
-            "bayescm.choose(counts)."
+            "bayescm.inference.choose(counts)."
         )
     return Choice(str(tree.attrs["method"]), str(tree.attrs["reason"]))
 
@@ -116,12 +117,12 @@ def _chosen(tree: xr.DataTree) -> Choice:
 def _choose_conjugate(
     counts: xr.DataArray, base: Concentrations, model: str, prevalence: PrevalenceLike, sampler: str
 ) -> Choice:
-    """Choose for a conjugate story, checked counts and a known prior."""
+    """Choose for a conjugate model, checked counts and a known prior."""
     if counts.chunks is None:  # lazy counts are checked when they are computed
         dirichlet.check_proper(dirichlet.posterior(counts.values, base, prevalence), labels_of(counts))
     family = "one Dirichlet over the cells" if base.one_dirichlet else "a Dirichlet per row and one for the classes"
     choice = _choose(
-        f"the story models/{model}.py",
+        f"the model models/{model}.py",
         f"the prior is conjugate ({family}), so the posterior is the prior's concentrations plus the counts, "
         "and its draws are independent: no sampler, no diagnostics, any batch of matrices.",
         sampler,
@@ -132,7 +133,7 @@ def _choose_conjugate(
 
 
 def _choose_bound(bound: fit.BoundModel, sampler: str) -> tuple[Choice, ClosedForm | None]:
-    """Choose for any other story."""
+    """Choose for any other model."""
     form = bound.closed_form()
     return _choose(bound.name, None if form is None else f"closed form: {form.reason}.", sampler), form
 
@@ -162,7 +163,7 @@ def posterior(
     prior: PriorLike | None = None,
     prevalence: PrevalenceLike = None,
     metrics: MetricsLike = None,
-    sampler: str = "auto",
+    sampler: Sampler = "auto",
     chains: int = 4,
     draws: int = 1000,
     random_seed: int | np.random.Generator | None = None,
@@ -175,17 +176,17 @@ def posterior(
     Parameters
     ----------
     counts : xarray.DataArray or array_like
-        ``counts(..., actual, predicted)``. Those of :func:`audited` are answered for all items, by the story
+        ``counts(..., actual, predicted)``. Those of :func:`audited` are answered for all items, by the model
         ``stratified``. The closed form of ``dirichlet_multinomial`` and ``three_binomial`` takes any batch dims, also
-        lazy ones (dask); a sampler refits their compiled program to one matrix after the other. Other stories say what
+        lazy ones (dask); a sampler refits their compiled program to one matrix after the other. Other models say what
         they take. None for a program with data of its own.
-    model : str, story or pymc.Model
-        A story of ``models/`` by name (:func:`bayescm.models.names`), a story of your own (an object with a function
+    model : str, module or pymc.Model
+        A model of ``models/`` by name (:func:`bayescm.models.names`), a model of your own (an object with a function
         ``model``), or a program of your own that observes a variable ``counts``. A program with a variable
         ``theta(..., actual, predicted)`` gets every metric; one whose ``counts`` observe a ``pymc.Data`` called
         ``counts_data`` is refitted to other counts without compiling anew.
     prior : str, number, array_like or mapping
-        See :func:`bayescm.priors.concentrations.concentrations`, and the story; by default the story's (``jeffreys``).
+        See :func:`bayescm.priors.concentrations.concentrations`, and the model; by default the model's (``jeffreys``).
     prevalence : None, "fixed", number or sequence
         Estimated; fixed by design; exchanged for a number or for a Beta's two numbers (positives first).
     metrics
@@ -195,21 +196,21 @@ def posterior(
         PyMC program: "nuts" (PyMC's own), "nutpie", "numpyro", "blackjax" (other implementations of NUTS), "smc"
         (:func:`pymc.sample_smc`, also for several modes). What approximates it by normal distributions, and warns how
         well: "advi", "fullrank_advi" (:func:`pymc.fit`), "pathfinder" (of pymc-extras). See :func:`choose`. PyMC's and
-        nutpie's NUTS keep a compiled program for later fits of the same story, options and shape.
+        nutpie's NUTS keep a compiled program for later fits of the same model, options and shape.
     chains, draws : int
         Draws are independent under "exact" and of approximations; the shape is the one that ArviZ expects.
     random_seed : int, numpy.random.Generator or None
         The seed used is stored in the attrs.
     replicate : bool or int
         Also draw a future matrix for each draw: of the observed size if True, else of that many items (conjugate
-        stories). Its class totals are those observed (or a multiple) under ``prevalence="fixed"``.
+        models). Its class totals are those observed (or a multiple) under ``prevalence="fixed"``.
     workflow : bool
         Also make the groups ``prior_predictive``, ``posterior_predictive``, ``log_likelihood`` and ``log_prior``, so
         that ``az.loo``, ``az.psense_summary`` and ``az.plot_ppc_*`` run. The log likelihood is per item: see
         :func:`bayescm.models.predictive.log_likelihood`. Predictive plots that want one dim of observations
         (``az.plot_ppc_interval``) need one matrix selected.
     **options
-        Of the story (``pooling="partial"``), else of the sampler: of :func:`pymc.sample` (``tune``, ``target_accept``,
+        Of the model (``pooling="partial"``), else of the sampler: of :func:`pymc.sample` (``tune``, ``target_accept``,
         by default .95, ``progressbar``, ``cores``, ``nuts``), of nutpie and its compiler (``backend="jax"``), of
         :func:`pymc.sample_smc` (``threshold``) or :func:`pymc.fit` (``n``, by default 20,000 steps).
 
@@ -217,13 +218,13 @@ def posterior(
     -------
     xarray.DataTree
         ``posterior`` and ``prior``: ``theta(chain, draw, ..., actual, predicted)`` and each metric (also over
-        ``class_label`` where it is per class), with all free variables of the story's program, so that
+        ``class_label`` where it is per class), with all free variables of the model's program, so that
         :func:`pymc.sample_posterior_predictive` and :func:`pymc.compute_log_likelihood` take the tree; no ``prior`` for
         an improper one, nor, unless `workflow`, for a program without closed form. ``observed_data``:
         ``counts(..., cell)``.
-        ``constant_data``: the prior's numbers (conjugate stories, and programs). With `replicate`,
+        ``constant_data``: the prior's numbers (conjugate models, and programs). With `replicate`,
         ``posterior_predictive``: ``counts``, and ``replicate``: the metrics of the future matrix. ``sample_stats`` of
-        NUTS and "smc". At another `prevalence` other stories return theta and its metrics only, which is no posterior
+        NUTS and "smc". At another `prevalence` other models return theta and its metrics only, which is no posterior
         of their program. The attr ``reason`` says how the answer came about; ``pareto_k``, of the group ``posterior``,
         how good an approximation is.
 
@@ -262,7 +263,7 @@ def posterior(
         if not isinstance(replicate, bool):
             raise ValueError(f"`replicate` must be True or False for {bound.name}; got {replicate!r}.")
         if isinstance(prevalence, str):
-            raise ValueError(f"`prevalence`='fixed' is for the stories {', '.join(MODELS)}; give numbers.")
+            raise ValueError(f"`prevalence`='fixed' is for the models {', '.join(MODELS)}; give numbers.")
         if choice.method == "exact":
             _refuse(sample_options)
         groups = answers.answer(
@@ -324,7 +325,7 @@ def _conjugate(
     replicate: bool | int,
     full: bool,
 ) -> tuple[Choice, dict[str, xr.Dataset]]:
-    """Answer for a story whose posterior is concentrations of every matrix."""
+    """Answer for a model whose posterior is concentrations of every matrix."""
     counts = check_counts(counts)
     base = concentrations(prior, model, labels_of(counts))
     choice = _choose_conjugate(counts, base, model, prevalence, sampler)
@@ -365,7 +366,7 @@ def _conjugate(
 def _sampled(
     counts: xr.DataArray, model: str, prior: PriorLike, prevalence: PrevalenceLike, run: nuts.Run
 ) -> dict[str, xr.Dataset]:
-    """Fit a conjugate story's program to one matrix after the other, compiled once."""
+    """Fit a conjugate model's program to one matrix after the other, compiled once."""
     batch = [dim for dim in counts.dims if dim not in MATRIX]
     fits = []
     for position, index in enumerate(np.ndindex(*(counts.sizes[dim] for dim in batch))):

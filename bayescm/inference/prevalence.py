@@ -15,7 +15,7 @@ def rogan_gladen(apparent: Any, sensitivity: Any, specificity: Any) -> Any:
 
     The result is clipped to [0, 1]. Sampling error takes the solution outside when fewer are called positive than the
     false positives alone should be (or more than se); the end of the interval is then the maximum of the likelihood.
-    Many clipped values say that the data contradict the error rates, or are too few: the story ``latent_class`` with
+    Many clipped values say that the data contradict the error rates, or are too few: the model ``latent_class`` with
     these error rates as `known` gives a posterior that needs no clipping and carries the uncertainty.
 
     Parameters
@@ -34,7 +34,7 @@ def rogan_gladen(apparent: Any, sensitivity: Any, specificity: Any) -> Any:
     Examples
     --------
     >>> import bayescm
-    >>> round(float(bayescm.rogan_gladen(0.10, sensitivity=0.90, specificity=0.95)), 4)
+    >>> round(float(bayescm.inference.rogan_gladen(0.10, sensitivity=0.90, specificity=0.95)), 4)
     0.0588
     """
     result: Any = xr.apply_ufunc(

@@ -13,6 +13,7 @@ from bayescm.data.schema import ONE_CLASS
 from bayescm.inference.audits import beside, of_audits
 from bayescm.inference.conjugate import of_counts
 from bayescm.inference.labelled import Posterior
+from bayescm.inference.options import DRAWS, number_of_draws
 from bayescm.inference.posteriors import posterior
 from bayescm.inference.right import ANSWERS, of_right
 from bayescm.inference.sampled import of_answers, of_tree, unchanged
@@ -20,8 +21,6 @@ from bayescm.models import fit, same_items
 from bayescm.priors.concentrations import PrevalenceLike, PriorLike, resolved_prior
 
 MODEL = "dirichlet_multinomial"
-DRAWS = 40_000
-"""Of what has no exact distribution."""
 
 
 def read(data: Any, *, prevalence: PrevalenceLike = None, **how: Any) -> Posterior:
@@ -46,7 +45,9 @@ def opened(
     *,
     model: Any = MODEL,
     prior: PriorLike | None = None,
-    samples: int = DRAWS,
+    draws: int | None = None,
+    otherwise: int = DRAWS,
+    chains: int = 4,
     random_seed: int | np.random.Generator | None = None,
     rebuilt: bool = True,
     **options: Any,
@@ -58,18 +59,21 @@ def opened(
     data : xarray.DataTree, xarray.DataArray, xarray.Dataset, dict or array_like
         Draws of a model; counts, those of :func:`bayescm.audited` too; answers to the same items; right
         and wrong answers of systems; their audits.
-    model : str, story or pymc.Model
+    model : str, module or pymc.Model
         Of counts any that :func:`bayescm.posterior` takes; those that aren't concentrations answer by its draws.
     prior
         As in :func:`bayescm.summary`.
-    samples, random_seed
-        Of what has no exact distribution.
+    draws : int, optional
+        Of what has no exact distribution: together, `otherwise` if it isn't said; of a sampler all `chains` together,
+        1,000 each if it isn't said.
     rebuilt : bool
         Whether draws of a closed form that nobody changed stand for the counts that they came from.
     **options
         As in :func:`bayescm.posterior`.
     """
-    n, seed = validate.draws(samples), validate.seed(random_seed)
+    if options.get("sampler") in ("auto", "exact") and fit.is_conjugate(fit.name_of(model, prior)):
+        options.pop("sampler")
+    n, seed = number_of_draws(draws, otherwise), validate.seed(random_seed)
     if isinstance(data, xr.DataTree):
         if prior is not None or model != MODEL or options:
             raise ValueError("`prior`, `model` and their options are those of the draws already; leave them out.")
@@ -98,7 +102,8 @@ def opened(
     if fit.is_conjugate(model) and not options:
         counts = check_counts(data).assign_attrs(one_class)
         return lambda prevalence: of_counts(counts, model, resolved_prior(prior), prevalence, n, seed)
-    drawn = posterior(data, model=model, prior=prior, random_seed=seed, **options)
+    of_sampler: dict[str, Any] = {"chains": chains} | ({} if draws is None else {"draws": -(-n // chains)})
+    drawn = posterior(data, model=model, prior=prior, random_seed=seed, **of_sampler, **options)
     return lambda prevalence: of_tree(drawn, prevalence, seed)
 
 

@@ -170,7 +170,7 @@ def of_tree(tree: xr.DataTree, prevalence: PrevalenceLike, seed: int) -> Alike:
     settings = {"model": "a program of your own"} | {
         name: as_set(tree.attrs[name]) for name in _SAID if name in tree.attrs
     }
-    settings |= {"prevalence": prevalence, "samples": theta.sizes[CHAIN] * theta.sizes[DRAW]} | positive_class(theta)
+    settings |= {"prevalence": prevalence, "draws": theta.sizes[CHAIN] * theta.sizes[DRAW]} | positive_class(theta)
     if isinstance(prevalence, str):
         raise ValueError("`prevalence`='fixed' is for counts; give the draws of a model another one as a number.")
     if prevalence is None:

@@ -1,7 +1,7 @@
 """summary(): point, mean, median, sd and interval of every metric."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import xarray as xr
@@ -10,13 +10,15 @@ from numpy.typing import NDArray
 from bayescm.data import validate
 from bayescm.data.inputs import takes_runs
 from bayescm.data.schema import METRIC, attributes
+from bayescm.data.words import CiKind
 from bayescm.inference import tables
 from bayescm.inference.blocks import Block
 from bayescm.inference.labelled import Posterior
+from bayescm.inference.options import ModelOptions, number_of_draws
 from bayescm.inference.read import read
 from bayescm.metrics import MetricsLike, coordinates, resolve
 from bayescm.priors.concentrations import PrevalenceLike, PriorLike
-from bayescm.results.stamps import stamped
+from bayescm.results.objects import stamped
 
 Array = NDArray[np.float64]
 
@@ -31,10 +33,10 @@ def summary(
     prior: PriorLike | None = None,
     prevalence: PrevalenceLike = None,
     ci_prob: float = 0.95,
-    ci_kind: str = "eti",
-    samples: int = 40_000,
+    ci_kind: CiKind = "eti",
+    draws: int | None = None,
     random_seed: int | np.random.Generator | None = None,
-    **options: Any,
+    **options: Unpack[ModelOptions],
 ) -> xr.Dataset:
     """Summarise the posterior of every metric.
 
@@ -52,7 +54,7 @@ def summary(
     metrics : str, callable, sequence or mapping, optional
         Names (``"mcc"``, ``"f1_macro"``, ``"fbeta(beta=2)"``), functions of the cells (any of ``tp, fn, fp, tn`` by
         name, or one array of shape (..., K, K)), or a mapping of new names to these. Default: the usual ones.
-    model : str, story or pymc.Model
+    model : str, module or pymc.Model
         "dirichlet_multinomial", one Dirichlet over all cells (Caelen 2017), or "three_binomial", separate priors for
         the prevalence and for each class's rates (Toetsch and Hoffmann 2021). Any other that :func:`bayescm.posterior`
         takes is answered by its draws, such as "kfold" or a program of your own.
@@ -66,10 +68,11 @@ def summary(
     ci_kind : {"eti", "hdi"}
         Equal tails or highest density. Where the density has no single peak the interval is "eti", and the variable
         ``ci_kind`` says so.
-    samples : int
-        Draws for the metrics without an exact distribution: most averages over more than two labels; for two averages,
-        functions whose distribution isn't known, and concentrations below 0.05. Averages that the attr ``integrated``
-        names take fewer, to err less: each is an exact distribution of its own.
+    draws : int, optional
+        How many, 40,000 by default, for the metrics without an exact distribution; of a model that is sampled all
+        chains together (by default 4 of 1,000). Without one are most averages over more than two labels; for two
+        averages, functions whose distribution isn't known, and concentrations below 0.05. Averages that the attr
+        ``integrated`` names take fewer, to err less: each is an exact distribution of its own.
     random_seed : int, numpy.random.Generator or None
         Of those draws. Each position of a batch has a stream of its own.
     **options
@@ -106,10 +109,8 @@ def summary(
            [0.4 , 0.93]])
     """
     seed = validate.seed(random_seed)
-    posterior = read(
-        counts, model=model, prior=prior, prevalence=prevalence, samples=samples, random_seed=seed, **options
-    )
-    return of_posterior(posterior, metrics, ci_prob, ci_kind, {"samples": samples, "random_seed": seed})
+    posterior = read(counts, model=model, prior=prior, prevalence=prevalence, draws=draws, random_seed=seed, **options)
+    return of_posterior(posterior, metrics, ci_prob, ci_kind, {"draws": number_of_draws(draws), "random_seed": seed})
 
 
 def of_posterior(

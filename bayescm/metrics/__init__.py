@@ -378,7 +378,7 @@ def evaluate(cells: xr.DataArray, metrics: MetricsLike = None) -> xr.Dataset:
     --------
     >>> import bayescm
     >>> counts = bayescm.from_cells(tp=26, fn=0, fp=2, tn=6)
-    >>> float(bayescm.evaluate(counts, "mcc").matthews_correlation.round(4))
+    >>> float(bayescm.metrics.evaluate(counts, "mcc").matthews_correlation.round(4))
     0.8345
     """
     cells = check_matrix(cells, "cells")

@@ -1,7 +1,7 @@
 """The coordinate ``metric``: canonical names, found by any name of the metric."""
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 import pandas as pd
@@ -19,11 +19,9 @@ class Names(pd.Index):  # type: ignore[misc]
 
     def __new__(cls, data: Any, name: Any = METRIC, **_: Any) -> Self:
         """Make the index; pickle calls this too."""
-        made = object.__new__(cls)
-        made._data = np.array(data, dtype=object)
-        made._name = name
-        made._cache = {}
-        return made
+        made: Any = pd.Index(data, dtype=object, name=name)
+        made.__class__ = cls
+        return cast(Self, made)
 
     def get_loc(self, key: Any) -> Any:
         """Return the place of a metric."""

@@ -2,14 +2,20 @@
 
 import importlib
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
+import lazy_loader
 import numpy as np
 import xarray as xr
 
 from bayescm.models import programs
 
-__all__ = ["Program", "data_of", "load", "names"]
+if TYPE_CHECKING:
+    from bayescm.models.rope import rope_probabilities as rope_probabilities
+
+_LATER = {"rope": ["rope_probabilities"]}  # imported on first use
+__getattr__ = lazy_loader.attach(__name__, submod_attrs=_LATER)[0]
+__all__ = ["Program", "data_of", "load", "names", "rope_probabilities"]
 
 
 class Program(Protocol):
@@ -23,7 +29,7 @@ class Program(Protocol):
     __name__: str
 
     def model(self, counts: Any, *, prior: Any = ...) -> Any:
-        """Return the story as a PyMC model that observes ``counts`` (or ``scores``); more options as keywords."""
+        """Return the model as a PyMC model that observes ``counts`` (or ``scores``); more options as keywords."""
         ...
 
     def simulate(self, rng: np.random.Generator, *, prior: Any = ...) -> xr.Dataset:
@@ -32,7 +38,7 @@ class Program(Protocol):
 
 
 def names() -> list[str]:
-    """Return the names of the stories.
+    """Return the names of the models.
 
     Examples
     --------
@@ -47,7 +53,7 @@ def names() -> list[str]:
 
 
 def load(name: str) -> Program:
-    """Return a story by name.
+    """Return a model by name.
 
     Parameters
     ----------
@@ -65,5 +71,5 @@ def load(name: str) -> Program:
 
 
 def data_of(simulated: xr.Dataset) -> xr.DataArray:
-    """Return the data of a world that a story has simulated: its ``counts`` or ``scores``."""
+    """Return the data of a world that a model has simulated: its ``counts`` or ``scores``."""
     return simulated["counts"] if "counts" in simulated else simulated["scores"]

@@ -1,4 +1,4 @@
-"""Answers of the stories that are more than one conjugate matrix, and of programs of the user's own."""
+"""Answers of the models that are more than one conjugate matrix, and of programs of the user's own."""
 
 from typing import Any
 

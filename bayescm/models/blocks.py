@@ -1,4 +1,4 @@
-"""Building blocks of the stories' PyMC programs that more than one of them needs."""
+"""Building blocks of the models' PyMC programs that more than one of them needs."""
 
 from collections.abc import Collection
 from typing import Any
@@ -101,12 +101,12 @@ def several_matrices(counts: Any, taken: Collection[str]) -> tuple[xr.DataArray,
             "Select or stack."
         )
     if units[0] in taken:
-        raise ValueError(f"`counts` can't have the dim {units[0]!r}: the story uses that name. Rename it.")
+        raise ValueError(f"`counts` can't have the dim {units[0]!r}: the model uses that name. Rename it.")
     return checked.assign_coords({units[0]: checked[units[0]]}), units[0]
 
 
 def proper(prior: Concentrations) -> Concentrations:
     """Return the concentrations of a prior if they make it proper, as PyMC needs it."""
     if improper(prior) is not None:
-        raise ValueError("`prior` is improper, and this story needs a proper one; use prior='jeffreys' or 'laplace'.")
+        raise ValueError("`prior` is improper, and this model needs a proper one; use prior='jeffreys' or 'laplace'.")
     return prior

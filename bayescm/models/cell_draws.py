@@ -110,7 +110,7 @@ def with_metrics(theta: xr.DataArray, metrics: MetricsLike) -> xr.Dataset:
 
 
 def with_variables(group: xr.Dataset, model: str) -> xr.Dataset:
-    """Add the free variables of a conjugate story's program, which PyMC needs to go on from its draws.
+    """Add the free variables of a conjugate model's program, which PyMC needs to go on from its draws.
 
     They come last, and follow from the cell probabilities; where a metric is one of them it stays as it is.
     """
@@ -151,7 +151,7 @@ def replicates(
 
 
 def constants(base: Concentrations, counts: xr.DataArray, model: str) -> xr.Dataset:
-    """Return the prior's concentrations as the story's program calls them."""
+    """Return the prior's concentrations as the model's program calls them."""
     coords = {dim: counts[dim].values for dim in MATRIX}
     variables: dict[str, Any] = {"concentration": (MATRIX, base.rows, {"long_name": "Prior concentration of the cell"})}
     if model == "three_binomial":

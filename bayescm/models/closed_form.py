@@ -1,4 +1,4 @@
-"""What a story's `exact` returns where its posterior is more than concentrations of one matrix."""
+"""What a model's `exact` returns where its posterior is more than concentrations of one matrix."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ class ClosedForm:
     ----------
     draw : callable
         Takes a generator and a number n; returns a Dataset of n independent draws over ``sample`` (first dim): every
-        free and every deterministic variable of the story's program under its name, with its dims.
+        free and every deterministic variable of the model's program under its name, with its dims.
     prior : callable or None
         The same for the prior; None where it is improper.
     observed : xarray.DataArray

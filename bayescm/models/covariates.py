@@ -63,8 +63,9 @@ def patterns(y_true: ArrayLike, y_pred: ArrayLike, known: Mapping[str, ArrayLike
     >>> counts.site.values.tolist(), counts.sum("actual").values.tolist()
     (['a', 'b'], [[1, 2], [1, 0]])
     """
-    if not known or (bad := [str(name) for name in known if name in (*RESERVED, UNIT)]):
-        raise ValueError(f"`known` must name covariates or groups of the items; got {bad[:1] if known else 'none'}.")
+    bad = [str(name) for name in known if name in (*RESERVED, UNIT)]
+    if bad or not list(known):
+        raise ValueError(f"`known` must name covariates or groups of the items; got {bad[:1] or 'none'}.")
     columns = {str(name): _column("known", str(name), known[name], len(np.asarray(y_true))) for name in known}
     levels = [np.unique(column, return_inverse=True)[1] for column in columns.values()]
     _, first, which = np.unique(np.stack(levels, 1), axis=0, return_index=True, return_inverse=True)
@@ -95,7 +96,7 @@ def design_of(counts: xr.DataArray, unit: str, covariates: Any, groups: Any, tak
         raise ValueError(f"`covariates` can't have '[' in a name, which names levels; got {bad[0]!r}. Rename it.")
     if bad := [name for name in factors if name in values or name in RESERVED or name in taken]:
         raise ValueError(
-            f"`groups` can't have {bad[0]!r}: a covariate or the story has that name. Leave it out or rename."
+            f"`groups` can't have {bad[0]!r}: a covariate or the model has that name. Leave it out or rename."
         )
     columns = dict(column for name, known in values.items() for column in _coded(name, known))
     table = np.stack([np.zeros(counts.sizes[unit]), *columns.values()], 1)[:, 1:]

@@ -23,13 +23,13 @@ METHODS = ("auto", "exact", "nuts")
 
 
 class BoundModel(NamedTuple):
-    """A story with its options and data."""
+    """A model with its options and data."""
 
     name: str
     module: Any  # None for a program of the user's own
     program: Any  # the user's own
     data: Any
-    arguments: dict[str, Any]  # of the story's functions
+    arguments: dict[str, Any]  # of the model's functions
 
     def closed_form(self) -> ClosedForm | None:
         """Return the closed form under these options, if there is one."""
@@ -50,8 +50,8 @@ class BoundModel(NamedTuple):
     def compiled(self, kept: dict[str, Any] | None = None) -> Iterator[Any]:
         """Lend the program to one thread at a time: the one that was compiled before, if there is one of its like.
 
-        Programs of the package's stories are kept for good, those of a story of the user's own in `kept`, as long as
-        the caller knows that the story stays the same. The user's own program gets its data back in the end.
+        Programs of the package's models are kept for good, those of a model of the user's own in `kept`, as long as
+        the caller knows that the model stays the same. The user's own program gets its data back in the end.
         """
         with nuts.TURN:
             fresh = self.build()
@@ -92,9 +92,9 @@ def _exactly(value: Any) -> Any:
 
 
 def name_of(model: Any, prior: Any = None) -> Any:
-    """Return the name of one of the package's stories given as a module; anything else as it is.
+    """Return the name of one of the package's models given as a module; anything else as it is.
 
-    The story ``three_binomial`` under priors that aren't all Betas is ``informative``.
+    The model ``three_binomial`` under priors that aren't all Betas is ``informative``.
     """
     package, _, name = str(getattr(model, "__name__", "")).rpartition(".")
     model = name if package == models.programs.__name__ and name in models.names() else model
@@ -103,22 +103,22 @@ def name_of(model: Any, prior: Any = None) -> Any:
 
 
 def is_conjugate(model: Any) -> bool:
-    """Say whether a story's posterior is concentrations of every matrix."""
+    """Say whether a model's posterior is concentrations of every matrix."""
     return isinstance(model, str) and model in MODELS
 
 
 def bind(
     model: Any, data: Any, prior: Any, options: dict[str, Any], sampler: str = "auto"
 ) -> tuple[BoundModel, dict[str, Any]]:
-    """Split options into the story's own and those of the sampler.
+    """Split options into the model's own and those of the sampler.
 
     Parameters
     ----------
-    model : str, story or pymc.Model
+    model : str, module or pymc.Model
     data
-        What the story takes; None for a program with data of its own.
+        What the model takes; None for a program with data of its own.
     prior
-        None for the story's default.
+        None for the model's default.
     options : dict
     sampler : str
         Whose options are taken; that of "auto" and "exact" would be NUTS.
@@ -141,7 +141,7 @@ def bind(
     module = models.load(validate.choice("model", model, models.names())) if isinstance(model, str) else model
     if not hasattr(module, "model"):
         raise TypeError(
-            f"`model` must be the name of a story ({', '.join(models.names())}), an object with a function `model`, "
+            f"`model` must be the name of a model ({', '.join(models.names())}), an object with a function `model`, "
             f"or a pymc.Model; got {type(model).__name__}."
         )
     name = model if isinstance(model, str) else getattr(model, "__name__", type(model).__name__)
@@ -157,7 +157,7 @@ def bind(
 
 
 def defaults_of(function: Any) -> dict[str, Any]:
-    """Return the named parameters of a story's function behind the first one, with their defaults."""
+    """Return the named parameters of a model's function behind the first one, with their defaults."""
     parameters = list(inspect.signature(function).parameters.values())[1:]
     return {p.name: p.default for p in parameters if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)}
 

@@ -1,7 +1,7 @@
 """The further groups of a Bayesian workflow: predictive draws, log likelihood, log prior.
 
 Cell models of one matrix need no program for them: an item in a cell of probability p has log likelihood log p. Other
-stories take them from their PyMC program.
+models take them from their PyMC program.
 """
 
 from typing import Any
@@ -76,7 +76,7 @@ def of_items(probabilities: xr.DataArray, counts: xr.DataArray) -> xr.Dataset:
     if n > MAX_ITEMS or n * draws > MAX_VALUES:
         raise ValueError(
             f"`workflow`=True would hold {n:,} items x {draws:,} draws of log likelihood; the limits are {MAX_ITEMS:,} "
-            f"items and {MAX_VALUES:,} values. Take fewer draws, or bayescm.loo, which needs none."
+            f"items and {MAX_VALUES:,} values. Take fewer draws, or bayescm.inference.loo, which needs none."
         )
     of_item = np.repeat(np.arange(counts.size), counts.values.ravel())
     cells = probabilities.transpose(CHAIN, DRAW, *counts.dims)

@@ -40,7 +40,7 @@ def rope_probabilities(posterior: Any, rope: float, *, variable: str = "mean_dif
     --------
     >>> from scipy import stats
     >>> import bayescm
-    >>> bayescm.rope_probabilities(stats.t(9, loc=1.0, scale=0.5), rope=0.5).mean_difference.values.round(3)
+    >>> bayescm.models.rope_probabilities(stats.t(9, loc=1.0, scale=0.5), rope=0.5).mean_difference.values.round(3)
     array([0.007, 0.164, 0.828])
     """
     rope = validate.number("rope", rope, 0, np.inf, closed=True)

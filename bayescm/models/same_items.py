@@ -78,7 +78,7 @@ def warn_of_same_totals(instead: str, what: str = "class totals") -> None:
     """Warn that separate counts look like answers to the same items; `instead` says that they aren't."""
     validate.warn(
         f"Systems have the same {what}: probably they answered the same items, but their errors are taken as "
-        f"independent. Give bayescm.paired_counts(...) or bayescm.predictions(...); or say {instead}."
+        f"independent. Give bayescm.data.paired_counts(...) or bayescm.predictions(...); or say {instead}."
     )
 
 
@@ -88,7 +88,7 @@ def patterns(data: Any) -> Patterns:
     Parameters
     ----------
     data : xarray.DataArray or xarray.Dataset
-        Of :func:`bayescm.paired_counts` or :func:`bayescm.predictions`.
+        Of :func:`bayescm.data.paired_counts` or :func:`bayescm.predictions`.
 
     Returns
     -------
@@ -156,7 +156,7 @@ def draw(which: Patterns, prior: PriorLike, chains: int, draws: int, seed: int) 
     ----------
     which : Patterns
     prior : str, number or array_like of shape (K, K)
-        That of each system, as in the story ``dirichlet_multinomial``.
+        That of each system, as in the model ``dirichlet_multinomial``.
     chains, draws, seed : int
 
     Returns

@@ -78,7 +78,8 @@ def draw(program: Any, run: nuts.Run, *, hint: str = "") -> dict[str, xr.Dataset
     began, method = time.perf_counter(), SAMPLERS[run.sampler].method
     if method in ("nuts", "smc"):
         posterior, stats = nuts.sample(program, run) if method == "nuts" else _sequential(program, run)
-        nuts.check_fit(posterior, stats, name=method.upper(), hint=hint)
+        free = posterior[[variable.name for variable in program.free_RVs]]  # of which all others are functions
+        nuts.check_fit(free, stats, name=method.upper(), hint=hint)
         groups = {"posterior": posterior, "sample_stats": stats}
     else:
         groups = {"posterior": (_pathfinder if method == "pathfinder" else _variational)(program, run)}

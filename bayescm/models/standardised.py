@@ -49,7 +49,7 @@ def at(
     Parameters
     ----------
     fit : xarray.DataTree
-        What :func:`bayescm.posterior` returned for this story, or :func:`pymc.sample` for its program.
+        What :func:`bayescm.posterior` returned for this model, or :func:`pymc.sample` for its program.
     values : mapping of str to value or sequence of values, optional
         ``{"age": 70}`` or ``{"modality": ["CT", "MRI"]}``. Several values become a dim of that name, several names a
         grid. A group by its name; None is one that is yet to come. Without any: the population as observed.
@@ -110,11 +110,11 @@ def _is_several(value: Any) -> bool:
 
 
 def _groups_of(fit: xr.DataTree) -> tuple[xr.Dataset, xr.Dataset]:
-    """Return the draws and the data of this story's program."""
+    """Return the draws and the data of this model's program."""
     have = {name: fit[name].to_dataset() for name in ("posterior", "constant_data") if name in fit.children}
     if len(have) < 2 or not {"theta", "typical", "class_shares"} <= set(have["posterior"]):
         raise ValueError(
-            "`fit` must be a posterior of the story 'regression' with all its variables (none at another `prevalence`: "
+            "`fit` must be a posterior of the model 'regression' with all its variables (none at another `prevalence`: "
             f"exchange it afterwards, bayescm.summary(at(...), prevalence=)); got the groups {sorted(fit.children)}."
         )
     return have["posterior"].transpose(CHAIN, DRAW, ...), have["constant_data"]

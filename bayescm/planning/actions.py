@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import xarray as xr
@@ -27,11 +27,13 @@ from bayescm.data.schema import (
     tables_by_matrix,
     words_at,
 )
+from bayescm.data.words import CiKind, Design
 from bayescm.distributions import dirichlet
 from bayescm.distributions.sample import Draws
 from bayescm.inference.blocks import exchanged
 from bayescm.inference.labelled import Posterior
-from bayescm.inference.read import opened
+from bayescm.inference.options import PosteriorOptions, number_of_draws
+from bayescm.inference.read import MODEL, opened
 from bayescm.metrics import Metric, expected_cost, resolve
 from bayescm.models import same_items
 from bayescm.planning.checks import ACTION, no_dim
@@ -45,7 +47,7 @@ from bayescm.priors.concentrations import (
     exchange,
     resolved_prior,
 )
-from bayescm.results.stamps import stamped
+from bayescm.results.objects import stamped
 
 Array = NDArray[np.float64]
 
@@ -84,7 +86,7 @@ class _Plan:
     prevalence: PrevalenceLike
     design: str | None
     which: same_items.Patterns | None
-    samples: int
+    draws: int
 
 
 @stamped
@@ -93,15 +95,11 @@ def decide(
     counts: Any,
     costs: Any,
     *,
-    prevalence: PrevalenceLike = None,
-    model: str = "dirichlet_multinomial",
-    prior: PriorLike | None = None,
-    design: str | None = None,
+    design: Design | None = None,
     decision_prob: float = 0.95,
     ci_prob: float = 0.95,
-    ci_kind: str = "eti",
-    samples: int = 40_000,
-    random_seed: int | np.random.Generator | None = None,
+    ci_kind: CiKind = "eti",
+    **options: Unpack[PosteriorOptions],
 ) -> xr.Dataset:
     """Compare the costs of using each classifier, or none.
 
@@ -109,16 +107,12 @@ def decide(
     ----------
     counts : xarray.DataArray, xarray.Dataset or array_like
         ``counts(..., actual, predicted)``, where systems of a dim ``system`` are alternatives; may be lazy (dask).
-        Or the same items answered by several systems, from :func:`bayescm.paired_counts` or
+        Or the same items answered by several systems, from :func:`bayescm.data.paired_counts` or
         :func:`bayescm.predictions`. Or draws of a model, ``theta(chain, draw[, system], actual, predicted)``. Or an
         audit (:func:`bayescm.audited`), one of several systems each by name, or over ``system``.
     costs : mapping, xarray.DataArray or array_like of shape (K, K)
         What an item of each cell costs; gains are negative. By name (``{"fn": 10, "fp": 1}``; for more than two
         labels ``{"a->b": 1}``), where cells that are left out cost 0; or an array with rows actual.
-    prevalence : None, "fixed", number or sequence
-        As in :func:`bayescm.summary`: of the items to be decided about, the same for every action.
-    model, prior
-        As in :func:`bayescm.summary`. The same items need ``"dirichlet_multinomial"``.
     design : {None, "independent", "paired"}
         Whether the systems answered the same items: read from `counts`. "independent" says that equal class totals
         are a coincidence.
@@ -126,9 +120,10 @@ def decide(
         How probable the best action must be for the decision to count as decisive.
     ci_prob : float
     ci_kind : {"eti", "hdi"}
-    samples : int
-        At least 1000.
-    random_seed : int, numpy.random.Generator or None
+    **options
+        `model`, `prior`, `prevalence`, `draws`, `random_seed` and what a model takes, as in :func:`bayescm.summary`;
+        `prevalence` is that of the items to be decided about, the same for every action. The same items need
+        ``model="dirichlet_multinomial"``.
 
     Returns
     -------
@@ -176,33 +171,37 @@ def decide(
     decision_prob = validate.number("decision_prob", decision_prob, 0, 1)
     ci_prob = validate.number("ci_prob", ci_prob, 0, 1)
     validate.choice("ci_kind", ci_kind, ("eti", "hdi"))
-    samples, seed = validate.draws(samples), validate.seed(random_seed)
+    how: dict[str, Any] = dict(options)
+    draws, seed = number_of_draws(how.get("draws")), validate.seed(how.pop("random_seed", None))
+    model, prior, prevalence = how.get("model", MODEL), how.get("prior"), how.pop("prevalence", None)
     if isinstance(counts, xr.DataTree | dict) or strata.is_audit(counts) or model not in MODELS:
         if isinstance(prevalence, str):
             raise ValueError(f"`prevalence`={prevalence!r} is for counts; of draws and audits give numbers.")
-        at = opened(counts, model=model, prior=prior, samples=samples, random_seed=seed)
+        at = opened(counts, random_seed=seed, **how)
         posterior = at(None)
         labels, names = list(posterior.labels), _names(posterior.whole()[1])
         problem = _Problem(cost_matrix(costs, labels), ci_prob, ci_kind, seed)
         _check_design(counts, design)
         tables = _by_draws(posterior, problem, prevalence)
-        own = {"samples": samples, "random_seed": seed}
+        own = {"draws": draws, "random_seed": seed}
         settings = own | dict(posterior.settings) | {"design": design or "joint"}
         settings |= {} if prevalence is None else dict(at(prevalence).settings) | {"random_seed": seed}
+    elif unknown := sorted(set(how) - {"model", "prior", "draws"}):
+        raise TypeError(f"`{unknown[0]}` is no option of {model}.")
     else:
         prior = resolved_prior(prior)
         which = same_items.patterns(counts) if same_items.answered_together(counts) else None
-        design = _design(design, which, model)
+        kept = _design(design, which, model)
         matrices = _matrices(counts, which)
         labels, names = matrices[ACTUAL].values.tolist(), [str(name) for name in matrices[SYSTEM].values]
         problem = _Problem(cost_matrix(costs, labels), ci_prob, ci_kind, seed)
         base = concentrations(prior, model, labels)
-        plan = _Plan(problem, labels, base, prior, prevalence, design, which, samples)
+        plan = _Plan(problem, labels, base, prior, prevalence, kept, which, draws)
         sizes = _sizes(len(names) + len(labels))
         tables = tables_by_matrix(lambda c, i: _decided(c, i, plan), matrices, sizes, core=(SYSTEM, *MATRIX))
         settings = {
-            "model": model, "prior": prior, "prevalence": prevalence, "samples": samples, "random_seed": seed,
-            "design": design or "independent", **positive_class(labels),
+            "model": model, "prior": prior, "prevalence": prevalence, "draws": draws, "random_seed": seed,
+            "design": kept or "independent", **positive_class(labels),
             "assumptions": assumed(prevalence, *_answered(len(names), which is not None)),
         }  # fmt: skip
     actions = names + constant_actions(labels)
@@ -294,13 +293,15 @@ def _design(design: str | None, which: same_items.Patterns | None, model: str) -
     if which is None:
         if design == "paired":
             raise ValueError(
-                "`design`='paired' needs to know which items each system got right: give bayescm.paired_counts(...) "
-                "or bayescm.predictions(...), not separate matrices."
+                "`design`='paired' needs to know which items each system got right: give "
+                "bayescm.data.paired_counts(...) or bayescm.predictions(...), not separate matrices."
             )
         return design
     same_items.refuse_runs(which, "bayescm.decide")
     if design == "independent":
-        raise ValueError("`design` must be 'paired' for the same items; or give their matrices, bayescm.margins(...).")
+        raise ValueError(
+            "`design` must be 'paired' for the same items; or give their matrices, bayescm.data.margins(...)."
+        )
     if model != "dirichlet_multinomial":
         raise ValueError(f"`model` must be 'dirichlet_multinomial' for systems on the same items; got {model!r}.")
     return "paired"
@@ -358,24 +359,24 @@ def _drawn(posterior: Concentrations, plan: _Plan, index: int) -> Array:
     systems, k = posterior.rows.shape[:2]
     costs = plan.problem.costs
     streams = [matrix_rng(plan.problem.seed, index * (systems + 1) + s, Stream.ACTIONS) for s in range(systems + 1)]
-    shares = dirichlet.draw_shares(posterior, streams[-1], plan.samples)
+    shares = dirichlet.draw_shares(posterior, streams[-1], plan.draws)
     each = []
     for rows, rng in zip(posterior.rows, streams, strict=False):
-        rates = dirichlet.draw_theta(Concentrations(rows, np.ones(k), known=True), rng, plan.samples)
+        rates = dirichlet.draw_theta(Concentrations(rows, np.ones(k), known=True), rng, plan.draws)
         each.append(np.einsum("ijn,ij->n", rates * shares[:, None], costs))
     return np.concatenate([each, np.tensordot(costs.T, shares, 1)])
 
 
 def _paired(which: same_items.Patterns, posterior: Concentrations, plan: _Plan) -> Array:
     """Draw the cost of every action, (A, n), from the same items."""
-    theta = same_items.draw(which, plan.prior, 1, plan.samples, plan.problem.seed).values[0]
+    theta = same_items.draw(which, plan.prior, 1, plan.draws, plan.problem.seed).values[0]
     cells = np.moveaxis(theta, 0, -1)  # (S, K, K, n)
     shares = cells[0].sum(1)
     if not posterior.one_dirichlet:  # another prevalence
         if not shares.all():
             raise ValueError("`prevalence` can't be exchanged: a class has no items, and no share in some draws.")
         rng = matrix_rng(plan.problem.seed, 0, Stream.ACTIONS)
-        other = dirichlet.draw_shares(posterior, rng, plan.samples)
+        other = dirichlet.draw_shares(posterior, rng, plan.draws)
         cells, shares = cells * (other / shares)[:, None], other
     return _of_actions(cells, shares, plan.problem.costs)
 

@@ -12,7 +12,7 @@ from bayescm.data.assumptions import EACH_CLASS, OWN_ITEMS, SAME_ITEMS, assumed
 from bayescm.data.schema import attributes
 from bayescm.distributions.beta_binomial import MOST
 from bayescm.inference.proportions import normal_quantile
-from bayescm.results.stamps import stamped
+from bayescm.results.objects import stamped
 
 _LEAST = 2  # items of a class, to see how its scores vary
 
@@ -149,10 +149,10 @@ def sample_size_of_auc(
     Examples
     --------
     >>> import bayescm
-    >>> plan = bayescm.sample_size_of_auc(0.8, width=0.1)
+    >>> plan = bayescm.planning.sample_size_of_auc(0.8, width=0.1)
     >>> int(plan.cases), int(plan.controls)
     (146, 146)
-    >>> plan = bayescm.sample_size_of_auc(0.85, 0.8, correlation=0.6)
+    >>> plan = bayescm.planning.sample_size_of_auc(0.85, 0.8, correlation=0.6)
     >>> int(plan.cases), round(float(plan.assurance), 3)
     (210, 0.802)
     """

@@ -15,7 +15,7 @@ from bayescm.distributions.beta_binomial import Rate
 from bayescm.metrics import Metric, MetricsLike, resolve
 from bayescm.planning.whole_tests import Test
 from bayescm.planning.widths import Proportion
-from bayescm.priors.concentrations import Concentrations, PriorLike, concentrations
+from bayescm.priors.concentrations import Concentrations, PriorLike, concentrations, resolved_prior
 
 Array = NDArray[np.float64]
 
@@ -41,27 +41,30 @@ class Beliefs:
     prior: Concentrations
     ci_prob: float
     ci_kind: str
+    analysis: Mapping[str, Any]
+    """Attrs that say how counts to come will be analysed."""
 
     @classmethod
     def read(
-        cls, metrics: MetricsLike, mode: Any, concentration: Any, pilot: Any, prior: PriorLike, model: str,
-        ci_prob: float, ci_kind: str,
+        cls, metrics: MetricsLike, mode: Any, concentration: Any, pilot: Any, *, prior: PriorLike | None = None,
+        model: str = "dirichlet_multinomial", ci_prob: float = 0.95, ci_kind: str = "eti",
     ) -> "Beliefs":  # fmt: skip
         """Check the arguments."""
         resolved = tuple(resolve(metrics, 2))
         others = [metric.name for metric in resolved if metric.kind != "cells"]
         if others:
             raise ValueError(f"`metric` must be one of the cells of two labels; got {others[0]}.")
+        prior = resolved_prior(prior)
         base = concentrations(prior, model, 2)
         if dirichlet.improper(base) is not None:
             raise ValueError(
                 "`prior` must be proper: tests to come may leave a cell empty. Take prior='jeffreys', or any with "
                 "positive concentrations."
             )
-        return cls(
-            resolved, mode, concentration, _posterior(pilot, base), base, validate.number("ci_prob", ci_prob, 0, 1),
-            validate.choice("ci_kind", ci_kind, ("eti", "hdi")),
-        )  # fmt: skip
+        ci_prob = validate.number("ci_prob", ci_prob, 0, 1)
+        validate.choice("ci_kind", ci_kind, ("eti", "hdi"))
+        analysis = {"prior": prior, "model": model, "ci_prob": ci_prob, "ci_kind": ci_kind}
+        return cls(resolved, mode, concentration, _posterior(pilot, base), base, ci_prob, ci_kind, analysis)
 
     def proportions(self) -> tuple[list[Proportion], list[str]]:
         """Return every metric as a proportion of its own items, and what these are."""

@@ -17,7 +17,7 @@ from bayescm.inference import audits
 from bayescm.metrics import MetricLike, parts, per_label, resolve
 from bayescm.planning.costs import constant_actions, cost_matrix
 from bayescm.priors.concentrations import PriorLike, resolved_prior
-from bayescm.results.stamps import stamped
+from bayescm.results.objects import stamped
 
 Array = NDArray[np.float64]
 Whole = NDArray[np.int64]
@@ -33,7 +33,7 @@ class Outcome(NamedTuple):
     spent: Whole
 
 
-LABELS = "n_labels"
+LABELS = "n_checks"
 MOST = 10**6
 _LONG_NAMES = {
     "labels": "Labels to be spent",
@@ -53,7 +53,7 @@ _NODES, _TAIL = 2**15, 1e-16
 
 @stamped
 def allocate(
-    counts: xr.DataArray, n_labels: int, metric: MetricLike = "accuracy", *, prior: PriorLike | None = None
+    counts: xr.DataArray, n_checks: int, metric: MetricLike = "accuracy", *, prior: PriorLike | None = None
 ) -> xr.Dataset:
     """Say of which stratum to check how many of the next labels.
 
@@ -61,7 +61,7 @@ def allocate(
     ----------
     counts : xarray.DataArray
         An audit: see :func:`bayescm.audited`.
-    n_labels : int
+    n_checks : int
         Labels to be spent.
     metric : str, Metric
         A share of all items: accuracy, error rate, prevalence (of two classes).
@@ -95,13 +95,13 @@ def allocate(
     --------
     >>> import bayescm
     >>> audit = bayescm.audited([[17, 1], [3, 19]], totals=[100, 1900])
-    >>> bayescm.allocate(audit, 40)["labels"].to_series().to_dict()
+    >>> bayescm.planning.allocate(audit, 40)["labels"].to_series().to_dict()
     {'predicted 0': 0, 'predicted 1': 40}
     """
     prior = resolved_prior(prior)
     of, posterior = audits.posterior_of(counts, prior)
     left = _left(of)
-    n = _number("n_labels", n_labels, left)
+    n = _number("n_checks", n_checks, left)
     resolved = resolve([metric], counts.sizes["actual"])[0]
     k = counts.sizes["actual"]
     if resolved.ratio is None or resolved.link != "identity" or per_label(resolved, k):
@@ -121,7 +121,7 @@ def allocate(
     return xr.Dataset(
         {name: (GROUP, values) for name, values in found.items()} | whole,
         coords={GROUP: of.names},
-        attrs=audits.attrs_of(counts, prior) | attributes(metric=resolved.name, n_labels=n),
+        attrs=audits.attrs_of(counts, prior) | attributes(metric=resolved.name, n_checks=n),
     ).pipe(_named)
 
 
@@ -130,9 +130,9 @@ def label_value(
     counts: xr.DataArray,
     costs: Any,
     *,
-    per_label: float,
+    per_check: float,
     n_items: int,
-    n_labels: Sequence[int] | None = None,
+    n_checks: Sequence[int] | None = None,
     prior: PriorLike | None = None,
 ) -> xr.Dataset:
     """Say what further labels are worth to a decision, and how many are worth their price.
@@ -146,11 +146,11 @@ def label_value(
         An audit of two labels with totals by predicted class: see :func:`bayescm.audited`.
     costs : mapping or array_like of shape (2, 2)
         What an item of each cell costs, as in :func:`bayescm.decide`.
-    per_label : float
+    per_check : float
         Price of a label, in the same money.
     n_items : int
         Items to be decided about.
-    n_labels : sequence of int, optional
+    n_checks : sequence of int, optional
         Numbers of further labels; by default 1, 2, 5, 10, ... up to the unchecked items.
     prior : str, number or array_like
         As in :func:`bayescm.summary`.
@@ -158,8 +158,8 @@ def label_value(
     Returns
     -------
     xarray.Dataset
-        Over ``n_labels``: ``value`` (expected saving, all items), ``net`` (less the price of the labels) and
-        ``labels(n_labels, group)``, how they are spent: the best of five ways to divide them between the two verdicts,
+        Over ``n_checks``: ``value`` (expected saving, all items), ``net`` (less the price of the labels) and
+        ``labels(n_checks, group)``, how they are spent: the best of five ways to divide them between the two verdicts,
         and so that what another action gains becomes least uncertain within each. Without it
         ``value_of_information``, the saving if the truth of every group were known;
         ``best_n``, the number among those given with the largest ``net``, 0 if none is worth its price; ``best``, the
@@ -180,7 +180,7 @@ def label_value(
     --------
     >>> import bayescm
     >>> audit = bayescm.audited([[4, 2], [1, 5]], totals=[600, 400])
-    >>> found = bayescm.label_value(audit, {"fn": 5, "fp": 2}, per_label=1, n_items=5000)
+    >>> found = bayescm.planning.label_value(audit, {"fn": 5, "fp": 2}, per_check=1, n_items=5000)
     >>> found["best"].item(), int(found["best_n"])
     ('classifier', 50)
     """
@@ -189,10 +189,10 @@ def label_value(
     labels = labels_of(counts)
     if len(labels) != 2 or not of.by_verdict:
         raise ValueError("`counts` must be an audit of two labels with totals by predicted class.")
-    price = validate.number("per_label", per_label, 0, np.inf, closed=True)
+    price = validate.number("per_check", per_check, 0, np.inf, closed=True)
     items = validate.positive_integer("n_items", n_items)
     matrix, left = cost_matrix(costs, labels), _left(of)
-    grid = _grid(n_labels, left)
+    grid = _grid(n_checks, left)
     a, b = posterior.cells.sum(2)[:, ::-1].T  # of positives and negatives in every group
     verdict = of.possible.any(1).argmax(1)
     given = np.stack([matrix[:, verdict], *(np.repeat(matrix[:, [j]], len(verdict), 1) for j in range(2))])
@@ -205,7 +205,7 @@ def label_value(
     net, spent = value - price * np.array(grid), np.stack([one.spent for one in outcomes])
     actions = ["classifier", *constant_actions(labels)]
     attrs = audits.attrs_of(counts, prior) | attributes(
-        per_label=price, n_items=items, method="exact" if all(one.exact for one in outcomes) else "quadrature",
+        per_check=price, n_items=items, method="exact" if all(one.exact for one in outcomes) else "quadrature",
     )  # fmt: skip
     return xr.Dataset(
         {
@@ -247,17 +247,17 @@ def _number(name: str, value: Any, left: Whole) -> int:
     return n
 
 
-def _grid(n_labels: Any, left: Whole) -> list[int]:
+def _grid(n_checks: Any, left: Whole) -> list[int]:
     """Return the numbers of labels to look at."""
-    if n_labels is None:
+    if n_checks is None:
         found = [n for n in _USUAL if n <= left.sum()]
         if not found:
             raise ValueError("`counts` has no unchecked item; there is nothing to label.")
         return found
-    grid = [_number("n_labels", n, left) for n in validate.listed("n_labels", n_labels)]
+    grid = [_number("n_checks", n, left) for n in validate.listed("n_checks", n_checks)]
     if not grid:
-        raise ValueError("`n_labels` is empty; give at least one number.")
-    validate.unique("n_labels", grid)
+        raise ValueError("`n_checks` is empty; give at least one number.")
+    validate.unique("n_checks", grid)
     return grid
 
 

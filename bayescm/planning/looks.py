@@ -44,7 +44,7 @@ def sequential(counts: Any, metrics: MetricsLike = None, *, dim: str = "chunk", 
     --------
     >>> import bayescm
     >>> chunks = bayescm.from_cells(tp=[9, 8, 10], fn=[1, 2, 0], fp=[2, 3, 1], tn=[8, 7, 9], dims="chunk")
-    >>> found = bayescm.sequential(chunks, "accuracy")
+    >>> found = bayescm.planning.sequential(chunks, "accuracy")
     >>> found.n_items.values
     array([20, 40, 60])
     >>> found.interval.sel(metric="accuracy").values.round(2)

@@ -1,6 +1,6 @@
 """decision_curve(): net benefit of acting on the calls of a classifier, with its posterior."""
 
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import xarray as xr
@@ -10,9 +10,11 @@ from bayescm.data import validate
 from bayescm.data.counts import check_counts
 from bayescm.data.inputs import takes_counts, takes_scores
 from bayescm.data.schema import CI_BOUND, MATRIX, METRIC, THRESHOLD, attributes
+from bayescm.data.words import CiKind
 from bayescm.inference import claims
 from bayescm.inference.labelled import Posterior
-from bayescm.inference.read import DRAWS, read
+from bayescm.inference.options import DRAWS, ModelOptions
+from bayescm.inference.read import read
 from bayescm.inference.summaries import of_posterior
 from bayescm.metrics import net_benefit
 from bayescm.planning.checks import ACTION, no_dim, two_labels
@@ -38,9 +40,9 @@ def decision_curve(
     model: Any = "dirichlet_multinomial",
     prior: PriorLike | None = None,
     ci_prob: float = 0.95,
-    ci_kind: str = "eti",
+    ci_kind: CiKind = "eti",
     random_seed: int | np.random.Generator | None = None,
-    **options: Any,
+    **options: Unpack[ModelOptions],
 ) -> xr.Dataset:
     """Return the net benefit of acting on a classifier's calls against the threshold probability.
 
@@ -48,9 +50,9 @@ def decision_curve(
     ----------
     counts : xarray.DataArray or array_like
         ``counts(..., actual, predicted)`` of two labels: a classifier as it is, at every threshold probability. With a
-        dim ``threshold`` (:func:`bayescm.counts_at_thresholds` of calibrated probabilities) the matrix of a threshold
-        is used at that threshold probability. May be lazy (dask). Or what else :func:`bayescm.summary` takes: audits,
-        systems on the same items, draws of any model.
+        dim ``threshold`` (:func:`bayescm.curves.counts_at_thresholds` of calibrated probabilities) the matrix of a
+        threshold is used at that threshold probability. May be lazy (dask). Or what else :func:`bayescm.summary` takes:
+        audits, systems on the same items, draws of any model.
     thresholds : array_like of numbers in (0, 1), optional
         Threshold probabilities: how probable a positive must be for one to act. Default: 0.01, 0.02, ..., 0.99; those
         of the counts, if they have any.
@@ -88,7 +90,7 @@ def decision_curve(
     --------
     >>> import bayescm
     >>> counts = bayescm.from_cells(tp=26, fn=4, fp=20, tn=150)
-    >>> curve = bayescm.decision_curve(counts, [0.05, 0.2, 0.6])
+    >>> curve = bayescm.planning.decision_curve(counts, [0.05, 0.2, 0.6])
     >>> curve.probability_useful.values.round(4)
     array([0.9247, 1.    , 0.3125])
     >>> curve["mean"].sel(action=["classifier", "all positive"]).values.round(3)
@@ -128,7 +130,7 @@ def decision_curve(
     found["error"], found["method"] = useful["error"], method
     found[THRESHOLD].attrs = {"long_name": "Threshold probability", "units": "1"}
     settings = (
-        {"samples": DRAWS, "random_seed": seed} | dict(posterior.settings) | {"ci_prob": ci_prob, "ci_kind": ci_kind}
+        {"draws": DRAWS, "random_seed": seed} | dict(posterior.settings) | {"ci_prob": ci_prob, "ci_kind": ci_kind}
     )
     return found.assign_attrs(attributes(**settings))
 

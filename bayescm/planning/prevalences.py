@@ -1,6 +1,6 @@
 """at_prevalences(): metrics of two labels over a range of prevalences, known or uncertain."""
 
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import xarray as xr
@@ -10,11 +10,14 @@ from scipy import special
 from bayescm.data import validate
 from bayescm.data.inputs import takes_counts
 from bayescm.data.schema import CI_BOUND, METRIC
+from bayescm.data.words import CiKind
+from bayescm.inference.options import ModelOptions, number_of_draws
 from bayescm.inference.read import opened
 from bayescm.inference.summaries import of_posterior
 from bayescm.metrics import MetricsLike, resolve
 from bayescm.planning.checks import TWO, no_dim, two_labels
 from bayescm.priors.concentrations import PriorLike
+from bayescm.results.objects import stamped
 
 PREVALENCE = "prevalence"
 
@@ -28,6 +31,7 @@ _ONE_NUMBER = {
 _FUNCTIONS = {metric.function for metric in resolve(sorted(_ONE_NUMBER), TWO)}  # whatever they are called
 
 
+@stamped
 @takes_counts
 def at_prevalences(
     counts: Any,
@@ -37,10 +41,10 @@ def at_prevalences(
     model: Any = "dirichlet_multinomial",
     prior: PriorLike | None = None,
     ci_prob: float = 0.95,
-    ci_kind: str = "eti",
-    samples: int = 40_000,
+    ci_kind: CiKind = "eti",
+    draws: int | None = None,
     random_seed: int | np.random.Generator | None = None,
-    **options: Any,
+    **options: Unpack[ModelOptions],
 ) -> xr.Dataset:
     """Summarise metrics as they would be at other prevalences.
 
@@ -54,7 +58,7 @@ def at_prevalences(
     prevalence : number, tuple of two numbers, PreliZ Beta, or sequence of these, optional
         A number is a known prevalence, a tuple the two numbers of a Beta, positives first. Default: 61 known ones from
         0.001 to 0.999, in even steps of their logit.
-    model, prior, ci_prob, samples, random_seed, **options
+    model, prior, ci_prob, draws, random_seed, **options
         As in :func:`bayescm.summary`.
     ci_kind : {"eti", "hdi"}
         Equal tails, the default, make the bands of precision and NPV simultaneous.
@@ -89,7 +93,7 @@ def at_prevalences(
     --------
     >>> import bayescm
     >>> counts = bayescm.from_cells(tp=90, fn=10, fp=5, tn=95)
-    >>> found = bayescm.at_prevalences(counts, "precision", [0.01, 0.5, (2, 98)])
+    >>> found = bayescm.planning.at_prevalences(counts, "precision", [0.01, 0.5, (2, 98)])
     >>> found.interval.sel(metric="precision").values.round(3)
     array([[0.078, 0.319],
            [0.894, 0.979],
@@ -98,12 +102,12 @@ def at_prevalences(
     ['known', 'known', 'Beta(2, 98)']
     """
     seed = validate.seed(random_seed)
-    at = opened(counts, model=model, prior=prior, samples=samples, random_seed=seed, **options)
+    at = opened(counts, model=model, prior=prior, draws=draws, random_seed=seed, **options)
     now = at(None)
     two_labels(now)
     no_dim(now.over, PREVALENCE)
     wanted, resolved = _prevalences(prevalence), resolve(metrics, TWO)
-    drawn = {"samples": samples, "random_seed": seed}
+    drawn = {"draws": number_of_draws(draws), "random_seed": seed}
     each = [of_posterior(at(one), resolved, ci_prob, ci_kind, drawn) for one in wanted]
     index = xr.DataArray([_mean(one) for one in wanted], dims=PREVALENCE, name=PREVALENCE)
     index.attrs = {"long_name": "Prevalence", "units": "1"}

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import xarray as xr
@@ -21,19 +21,23 @@ from bayescm.data.schema import (
     interval_coordinate,
     words_at,
 )
+from bayescm.data.words import CiKind
 from bayescm.distributions import dirichlet, exact_distribution
 from bayescm.distributions.discrete import MOST_MATRICES, Discrete
 from bayescm.distributions.protocol import holds
 from bayescm.inference.blocks import Block, Part
 from bayescm.inference.claims import read_claim
+from bayescm.inference.options import PosteriorOptions, number_of_draws
 from bayescm.inference.read import read
 from bayescm.metrics import Metric, MetricsLike, compute, coordinates, joined, of_one_class, per_label, resolve
 from bayescm.planning.future import Lattice, drawn, of_draws, of_trials
-from bayescm.priors.concentrations import Concentrations, PrevalenceLike, PriorLike
+from bayescm.priors.concentrations import Concentrations
+from bayescm.results.objects import stamped
 
 Array = NDArray[np.float64]
 
 CLAIM = "claim"
+_DRAWS = 100_000  # tests, where they can't be enumerated
 _MOST_VALUES = 200_000  # of a proportion
 _STATISTICS = {
     "point": "Value of the counts themselves",
@@ -99,6 +103,7 @@ class _One:
         return cls(statistics, least, exact, claims, dists if plan.compared else [], list(drawn))
 
 
+@stamped
 @takes_counts
 def replicate(
     counts: Any,
@@ -106,14 +111,9 @@ def replicate(
     *,
     n_items: int | None = None,
     claims: str | Sequence[str] | None = None,
-    model: Any = "dirichlet_multinomial",
-    prior: PriorLike | None = None,
-    prevalence: PrevalenceLike = None,
     ci_prob: float = 0.95,
-    ci_kind: str = "eti",
-    samples: int = 100_000,
-    random_seed: int | np.random.Generator | None = None,
-    **options: Any,
+    ci_kind: CiKind = "eti",
+    **options: Unpack[PosteriorOptions],
 ) -> xr.Dataset:
     """Return what a second test of the same classifier would show.
 
@@ -129,16 +129,14 @@ def replicate(
     claims : str or sequence of str, optional
         Such as ``"mcc > 0"`` or ``"recall > .8 and precision > .7"``, see :func:`bayescm.probability`; here ``>=`` and
         ``>`` differ. About the values that the second test shows, computed from its counts as they are.
-    model, prior, prevalence, **options
-        As in :func:`bayescm.summary`. With ``prevalence="fixed"`` the second test has the same class totals (or
-        multiples of the smallest numbers with these shares).
     ci_prob, ci_kind
         Of the predictive interval. The values are discrete: "hdi" is the narrowest interval between two values that
         holds at least `ci_prob`, "eti" goes from the least value with at least (1 - `ci_prob`)/2 at or below it to the
         least one with at least (1 + `ci_prob`)/2.
-    samples : int
-        Second tests that are drawn where they can't be enumerated.
-    random_seed : int, numpy.random.Generator or None
+    **options
+        `model`, `prior`, `prevalence`, `random_seed` and what a model takes, as in :func:`bayescm.summary`; `draws`
+        are the second tests (100,000) that are drawn where they can't be enumerated. With ``prevalence="fixed"`` the
+        second test has the same class totals (or multiples of the smallest numbers with these shares).
 
     Returns
     -------
@@ -149,7 +147,7 @@ def replicate(
         claim about it. With a dim ``system`` also ``probability_larger(..., metric, system, versus)``, the probability
         that the first shows the larger value in independent second tests (after the same draw of a model), and
         ``ties``; of draws their Monte Carlo
-        standard errors are at most 1/(2 sqrt(samples)).
+        standard errors are at most 1/(2 sqrt(draws)).
 
     Notes
     -----
@@ -167,7 +165,7 @@ def replicate(
     Examples
     --------
     >>> import bayescm
-    >>> found = bayescm.replicate(bayescm.datasets.caelen2017(), "mcc", claims="mcc > 0", prior="haldane")
+    >>> found = bayescm.planning.replicate(bayescm.datasets.caelen2017(), "mcc", claims="mcc > 0", prior="haldane")
     >>> found.probability.sel(system="B").values.round(5)
     array([0.91901])
     >>> found.interval.sel(system="B").values.round(3)
@@ -175,10 +173,8 @@ def replicate(
     >>> float(found.probability_larger.sel(system="A", versus="B").item())  # doctest: +ELLIPSIS
     0.7915...
     """
-    seed = validate.seed(random_seed)
-    posterior = read(
-        counts, model=model, prior=prior, prevalence=prevalence, samples=samples, random_seed=seed, **options
-    )
+    seed = options["random_seed"] = validate.seed(options.get("random_seed"))
+    posterior = read(counts, otherwise=_DRAWS, **options)
     over = posterior.over
     compared = SYSTEM in over.dims
     _check_names(over)
@@ -188,7 +184,7 @@ def replicate(
     )
     beside = posterior.beside(SYSTEM) if compared else posterior
     tables = beside.tables(lambda block: _predicted(block, plan), _sizes(over.sizes.get(SYSTEM), plan))
-    settings = {"samples": samples, "random_seed": seed} | dict(posterior.settings)
+    settings = {"draws": number_of_draws(options.get("draws"), _DRAWS), "random_seed": seed} | dict(posterior.settings)
     settings |= {"size": n_items, "claims": claims, "ci_prob": plan.ci_prob, "ci_kind": plan.ci_kind}
     *more, error = settings.get("assumptions", OF_PROGRAM).split("; ")
     settings["assumptions"] = "; ".join((*more, SECOND_TEST, error))

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from numbers import Real
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import xarray as xr
@@ -15,12 +15,12 @@ from bayescm.data.assumptions import PILOTED, STATED, assumed
 from bayescm.data.options import plain_words
 from bayescm.data.schema import METRIC, attributes
 from bayescm.distributions.beta_binomial import MOST
+from bayescm.inference.options import AnalysisOptions
 from bayescm.metrics import MetricsLike, coordinates
 from bayescm.planning.beliefs import Beliefs
 from bayescm.planning.whole_tests import Test, quantile
 from bayescm.planning.widths import Proportion
-from bayescm.priors.concentrations import PriorLike, resolved_prior
-from bayescm.results.stamps import stamped
+from bayescm.results.objects import stamped
 
 Array = NDArray[np.float64]
 
@@ -41,10 +41,7 @@ def sample_size(
     pilot: Any = None,
     prevalence: Any = None,
     fixed_totals: bool = False,
-    prior: PriorLike | None = None,
-    model: str = "dirichlet_multinomial",
-    ci_prob: float = 0.95,
-    ci_kind: str = "eti",
+    **analysis: Unpack[AnalysisOptions],
 ) -> xr.Dataset:
     """Return the number of items after which a metric's interval is narrow enough, with a stated assurance.
 
@@ -67,8 +64,8 @@ def sample_size(
         planned; any metric can be, and all of them together. Without it, metrics must be proportions.
     fixed_totals : bool
         Whether the test will have exactly these shares of the classes, by design. Needs `prevalence` as a number.
-    prior, model, ci_prob, ci_kind
-        Of the analysis to come, as in :func:`bayescm.summary`.
+    **analysis
+        `prior`, `model`, `ci_prob` and `ci_kind` of the analysis to come, as in :func:`bayescm.summary`.
 
     Returns
     -------
@@ -105,11 +102,10 @@ def sample_size(
     >>> total.n_items.values, int(total.n_items_together)
     (array([1283,  545]), 1283)
     """
-    prior = resolved_prior(prior)
     wanted = validate.number("width", width, 0, np.inf)
     level = validate.number("assurance", assurance, 0, 1)
     _check_totals(prevalence, fixed_totals)
-    beliefs = Beliefs.read(metrics, mode, concentration, pilot, prior, model, ci_prob, ci_kind)
+    beliefs = Beliefs.read(metrics, mode, concentration, pilot, **analysis)
     count = len(beliefs.metrics)
     widest = min(metric.upper - metric.lower for metric in beliefs.metrics)
     if wanted > widest:
@@ -134,8 +130,8 @@ def sample_size(
         coords=coordinates(beliefs.metrics, (0, 1)),
         attrs=attributes(
             width=wanted, wanted_assurance=level, mode=mode, concentration=concentration, pilot=pilot,
-            prevalence=prevalence, fixed_totals=fixed_totals, prior=prior, model=model, ci_prob=ci_prob,
-            ci_kind=ci_kind, assumptions=_assumed(fixed_totals, pilot),
+            prevalence=prevalence, fixed_totals=fixed_totals, **beliefs.analysis,
+            assumptions=_assumed(fixed_totals, pilot),
         ),
     )  # fmt: skip
 
@@ -151,10 +147,7 @@ def interval_width(
     pilot: Any = None,
     prevalence: Any = None,
     fixed_totals: bool = False,
-    prior: PriorLike | None = None,
-    model: str = "dirichlet_multinomial",
-    ci_prob: float = 0.95,
-    ci_kind: str = "eti",
+    **analysis: Unpack[AnalysisOptions],
 ) -> xr.Dataset:
     """Return how long a metric's interval will be after given numbers of items.
 
@@ -165,7 +158,7 @@ def interval_width(
         Numbers of items: those that a metric is about or, with `prevalence`, all of the test.
     assurance : float
         Probability that the interval will be at most as long as ``width``.
-    mode, concentration, pilot, prevalence, fixed_totals, prior, model, ci_prob, ci_kind
+    mode, concentration, pilot, prevalence, fixed_totals, **analysis
         As in :func:`sample_size`.
 
     Returns
@@ -181,18 +174,17 @@ def interval_width(
     Examples
     --------
     >>> import bayescm
-    >>> found = bayescm.interval_width("accuracy", [100, 10_000, 1_000_000])
+    >>> found = bayescm.planning.interval_width("accuracy", [100, 10_000, 1_000_000])
     >>> found.width.sel(metric="accuracy").values.round(4)
     array([0.1921, 0.0195, 0.002 ])
     """
-    prior = resolved_prior(prior)
     level = validate.number("assurance", assurance, 0, 1)
     sizes = np.atleast_1d(validate.array_of("n_items", n_items))
     if sizes.ndim != 1 or not sizes.size:
         raise ValueError(f"`n_items` must be numbers of items; got shape {sizes.shape}.")
     items = [_items(size) for size in sizes.tolist()]
     _check_totals(prevalence, fixed_totals)
-    beliefs = Beliefs.read(metrics, mode, concentration, pilot, prior, model, ci_prob, ci_kind)
+    beliefs = Beliefs.read(metrics, mode, concentration, pilot, **analysis)
     if prevalence is None:
         proportions, about = beliefs.proportions()
         plain = np.array(items, np.float64)
@@ -212,7 +204,7 @@ def interval_width(
         coords={**coordinates(beliefs.metrics, (0, 1)), "n_items": ("n_items", items, {"long_name": "Items"})},
         attrs=attributes(
             assurance=level, mode=mode, concentration=concentration, pilot=pilot, prevalence=prevalence,
-            fixed_totals=fixed_totals, prior=prior, model=model, ci_prob=ci_prob, ci_kind=ci_kind,
+            fixed_totals=fixed_totals, **beliefs.analysis,
             assumptions=_assumed(fixed_totals, pilot),
         ),
     )  # fmt: skip

@@ -18,7 +18,7 @@ from bayescm.metrics.naming import naming
 from bayescm.planning import gaps
 from bayescm.planning.contests import Apart, Together
 from bayescm.priors.concentrations import Concentrations, PriorLike, concentrations, of_pairs, resolved_prior
-from bayescm.results.stamps import stamped
+from bayescm.results.objects import stamped
 
 _CLOSE = 1e-3
 _STEPS, _NEAR = 200, 1.01  # to find an error rate that is kept, but for the rounding of groups
@@ -102,13 +102,13 @@ def sample_size_to_compare(
     Examples
     --------
     >>> import bayescm
-    >>> int(bayescm.sample_size_to_compare(0.85, 0.80).n_items)
+    >>> int(bayescm.planning.sample_size_to_compare(0.85, 0.80).n_items)
     903
-    >>> plan = bayescm.sample_size_to_compare(0.85, 0.80, discordance=0.1)
+    >>> plan = bayescm.planning.sample_size_to_compare(0.85, 0.80, discordance=0.1)
     >>> int(plan.n_items), round(float(plan.error_rate), 3)
     (305, 0.045)
     >>> board = bayescm.leaderboard({"A": 0.85, "B": 0.80}, n_items=[200, 201])
-    >>> int(bayescm.sample_size_to_compare(board).n_items)
+    >>> int(bayescm.planning.sample_size_to_compare(board).n_items)
     2556
     """
     level = validate.number("ci_prob", ci_prob, 0, 1)
@@ -128,7 +128,7 @@ def sample_size_to_compare(
         discordance = pilot.counts[0][0] / sum(pilot.counts[0]) if pilot.paired else None
     elif second is None or not isinstance(first, Real):
         raise TypeError(
-            "`first` and `second` must be rates, bayescm.sample_size_to_compare(0.85, 0.80), or `first` what "
+            "`first` and `second` must be rates, bayescm.planning.sample_size_to_compare(0.85, 0.80), or `first` what "
             "bayescm.compare_systems or bayescm.leaderboard returned."
         )
     else:

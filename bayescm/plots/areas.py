@@ -29,7 +29,7 @@ class _Draws(NamedTuple):
 def plot_areas(
     data: xr.DataTree | xr.Dataset | Mapping[str, xr.DataTree | xr.Dataset],
     *,
-    var: str = "auc",
+    metric: str = "auc",
     names: Sequence[str] | None = None,
     ci_prob: float = 0.95,
     reference: float | None = None,
@@ -41,7 +41,7 @@ def plot_areas(
     ----------
     data : xarray.DataTree, xarray.Dataset, or mapping of names to these
         From :func:`bayescm.curve_posterior`, or its group ``posterior``.
-    var : str
+    metric : str
         A variable of it: "auc", "average_precision", "pr_area", "partial_auc_fpr" and so on, with at most one dim
         besides chains and draws, such as that of systems or groups: their densities are drawn over one another.
     names : sequence of str, optional
@@ -74,14 +74,14 @@ def plot_areas(
     >>> y = [0, 0, 0, 0, 0, 0, 1, 1, 1, 1]
     >>> s = [0.1, 0.2, 0.2, 0.3, 0.5, 0.6, 0.4, 0.7, 0.8, 0.9]
     >>> post = bayescm.curve_posterior(y, s, over=None, random_seed=1)
-    >>> ax = bayescm.plot_areas(post, reference=0.5)
+    >>> ax = bayescm.plots.plot_areas(post, reference=0.5)
     >>> [text.get_text() for text in ax.get_legend().get_texts()]  # doctest: +ELLIPSIS
     ['median 0.8..., 95% ETI 0.5... to 0.9...', 'P(> 0.5) = 0.9...']
     """
     level = validate.number("ci_prob", ci_prob, 0, 1)
     if reference is not None:
         reference = validate.number("reference", reference, -np.inf, np.inf)
-    shown, compared = _wanted(data, var, names)
+    shown, compared = _wanted(data, metric, names)
     ax = new_axes(ax, (6.4, 3.1 + 0.21 * len(shown)))
     densities = [density_of(one.values) for one in shown]
     tops = [float(density[1].max()) for density in densities if density is not None]
@@ -93,7 +93,7 @@ def plot_areas(
         above = share(f"P(> {reference:g})", shown[0].values > reference)
         line = reference, above if alone else f"reference {reference:g}"
     handles = draw_shapes(ax, shapes, top, "density" if tops else "", line)
-    ax.set_xlabel(_title(data, var))
+    ax.set_xlabel(_title(data, metric))
     list_legend(ax, _more(*shown) if compared else None, handles=handles)
     return ax
 
@@ -111,28 +111,28 @@ def share(text: str, above: NDArray[np.bool_]) -> str:
     return probability(float(above.mean()), text)
 
 
-def _wanted(data: Any, var: str, names: Sequence[str] | None) -> tuple[list[_Draws], bool]:
+def _wanted(data: Any, metric: str, names: Sequence[str] | None) -> tuple[list[_Draws], bool]:
     """Return the draws of all densities, and whether they are two of one posterior that can be compared."""
     given = named(data, "posterior")
-    shown = [_Draws(*pair) for name, one in given for pair in _singles(name, posterior_of(one), var)]
+    shown = [_Draws(*pair) for name, one in given for pair in _singles(name, posterior_of(one), metric)]
     tell_apart(len(shown), "densities")
     called = renamed(names, [one.name for one in shown], "density")
     shown = [one._replace(name=name) for one, name in zip(shown, called, strict=True)]
     compared = False
     if len(shown) == 2 and len(given) == 1:
         posterior = posterior_of(given[0][1])
-        batch = batch_of(posterior, var, (CHAIN, DRAW))
+        batch = batch_of(posterior, metric, (CHAIN, DRAW))
         compared = "auc" in posterior and batch in posterior["auc"].dims  # not two points of one curve
     return shown, compared
 
 
-def _singles(name: str, posterior: xr.Dataset, var: str) -> list[tuple[str, Array]]:
+def _singles(name: str, posterior: xr.Dataset, metric: str) -> list[tuple[str, Array]]:
     """Return the draws of every system or group."""
     known = [str(key) for key, one in posterior.data_vars.items() if {CHAIN, DRAW} <= set(one.dims) and one.ndim <= 3]
-    if var not in known:
-        raise ValueError(f"`var` must be one of {', '.join(known)}; got {var!r}.")
-    several = parts(name, posterior[[var]], var, (CHAIN, DRAW))
-    return [(label, one[var].transpose(CHAIN, DRAW).values.ravel()) for label, one in several]
+    if metric not in known:
+        raise ValueError(f"`metric` must be one of {', '.join(known)}; got {metric!r}.")
+    several = parts(name, posterior[[metric]], metric, (CHAIN, DRAW))
+    return [(label, one[metric].transpose(CHAIN, DRAW).values.ravel()) for label, one in several]
 
 
 def density_of(values: Array) -> tuple[Array, Array] | None:
@@ -174,9 +174,9 @@ def _more(first: _Draws, second: _Draws) -> str | None:
     return f"{text}, equal in {percent(round(float(equal.mean()), 4))} of the draws" if equal.any() else text
 
 
-def _title(data: Any, var: str) -> str:
+def _title(data: Any, metric: str) -> str:
     """Return what the axis shows."""
     first = posterior_of(named(data, "posterior")[0][1])
-    whole = var.removesuffix("_corrected")
-    name = str(first[whole if whole in first else var].attrs.get("long_name", var))
-    return name if whole == var else f"{name}, corrected"
+    whole = metric.removesuffix("_corrected")
+    name = str(first[whole if whole in first else metric].attrs.get("long_name", metric))
+    return name if whole == metric else f"{name}, corrected"

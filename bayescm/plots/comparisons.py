@@ -1,6 +1,5 @@
 """Differences of systems with what counts as none, and who is probably better than whom."""
 
-import textwrap
 from typing import Any
 
 import numpy as np
@@ -13,14 +12,16 @@ from bayescm.data.schema import CI_BOUND, LABEL, METRIC, SYSTEM
 from bayescm.plots.areas import density_of
 from bayescm.plots.checks import answer_of, asked, refuse
 from bayescm.plots.frames import Axes, draw_reference, new_axes
+from bayescm.plots.heat import draw_heat, short_probability
 from bayescm.plots.layers import batch_labels, stored_names
-from bayescm.plots.letters import as_written
-from bayescm.plots.visuals import BLUE
+from bayescm.plots.letters import as_written, wrapped
+from bayescm.plots.style import fade, palette, paper, tone
 from bayescm.results.systems import verdict_on
 from bayescm.results.writing import decimals_of, percent, probability
 
 _WORDS = ("worse", "equivalent", "better")
-_MOST = 40  # systems with a number in every cell
+_FEW = 8  # systems with large cells
+_BELOW = 1.4  # of the size of the font, that a line below the axis takes
 _WIDE = 56  # letters of a line below the axis
 _SHORT = 16  # letters of a system's name beside each probability
 
@@ -40,9 +41,9 @@ def plot_difference(
     data : xarray.DataTree
         From :func:`bayescm.compare_systems`; or a model's draws of several systems, which are compared.
     metric : str, optional
-        A metric of its summary, such as "accuracy" or "recall[a]"; may be left out if there is only one.
+        A metric of its summary, such as "accuracy" or "recall[a]". Default: the first.
     comparison : str, optional
-        Such as "A - B"; may be left out if there is only one.
+        Such as "A - B". Default: the first; the title says of how many.
     ax : matplotlib.axes.Axes, optional
         Default: a new figure.
 
@@ -53,7 +54,7 @@ def plot_difference(
     Raises
     ------
     ValueError
-        If there is no such metric or comparison, or several and none is named.
+        If there is no such metric or comparison.
 
     Notes
     -----
@@ -65,36 +66,40 @@ def plot_difference(
     >>> import bayescm
     >>> counts = bayescm.from_cells(tp=[40, 30], fn=[5, 12], fp=[4, 8], tn=[70, 66], dims="system")
     >>> found = bayescm.compare_systems(counts, rope=0.02, random_seed=1)
-    >>> ax = bayescm.plot_difference(found)
+    >>> ax = bayescm.plots.plot_difference(found)
     >>> print(ax.get_legend().get_title().get_text())
     no verdict on 0 and 1 (at 95%)
     """
     data = _compared(data, metric)
     summary = data["summary"].to_dataset()
     stored = summary[METRIC].values.tolist()
-    metric = _wanted("metric", None if metric is None else stored_names("metric", metric, stored)[0], stored)
-    comparison = _wanted("comparison", comparison, summary["comparison"].values.tolist())
+    pairs = summary["comparison"].values.tolist()
+    unsaid = {"metrics": len(stored) if metric is None else 1, "comparisons": len(pairs) if comparison is None else 1}
+    metric = stored[0] if metric is None else stored_names("metric", metric, stored)[0]
+    comparison = pairs[0] if comparison is None else validate.choice("comparison", comparison, pairs)
     row = summary.sel({METRIC: metric, "comparison": comparison})
     draws = _draws(data["posterior"].to_dataset().sel(comparison=comparison), row, metric)
     ax = new_axes(ax, (6.4, 3.9))
-    density = density_of(draws.values.ravel())
+    density, color = density_of(draws.values.ravel()), palette()[0]
     rope = float(data.attrs["rope"])
     top = 1.06 * float(density[1].max()) if density is not None else 1.0
     if density is not None:
-        ax.plot(*density, color=BLUE, linewidth=1.8)
-        ax.fill_between(*density, color=BLUE, alpha=0.2, linewidth=0)
+        ax.plot(*density, color=color, linewidth=1.8)
+        ax.fill_between(*density, color=color, alpha=fade(0.2), linewidth=0)
     if rope > 0:
-        ax.axvspan(-rope, rope, color="0.85", zorder=0)
+        ax.axvspan(-rope, rope, color=tone(0.15), zorder=0)
     draw_reference(ax, 0.0)
     lower, upper = (float(v) for v in row["interval"].values)
-    ax.plot([lower, upper], [-0.05 * top] * 2, color=BLUE, linewidth=2.4, solid_capstyle="butt", alpha=0.6)
-    ax.plot([float(row["mean"])], [-0.05 * top], "o", markersize=5, color=BLUE, markerfacecolor="white")
+    ax.plot([lower, upper], [-0.05 * top] * 2, color=color, linewidth=2.4, solid_capstyle="butt", alpha=0.6)
+    ax.plot([float(row["mean"])], [-0.05 * top], "o", markersize=5, color=color, markerfacecolor=paper())
     ax.set_ylim(-0.1 * top, top)
     if density is not None:  # a long tail would leave no room
         ax.set_xlim(*np.clip([1.6 * lower - 0.6 * upper, 1.6 * upper - 0.6 * lower], density[0][0], density[0][-1]))
     ax.set_yticks([])
     ax.spines[["top", "right", "left"]].set_visible(False)
-    ax.set_xlabel(_wrapped(f"{draws.attrs.get('long_name', metric)}, {comparison}"))
+    ax.set_xlabel(wrapped(f"{draws.attrs.get('long_name', metric)}, {comparison}", _WIDE))
+    if said := " and ".join(f"{number} {what}" for what, number in unsaid.items() if number > 1):
+        ax.set_title(f"the first of {said}", loc="left", fontsize="small")
     _say(ax, row, data.attrs, rope, certain=density is None)
     return ax
 
@@ -123,30 +128,26 @@ def plot_pairwise(data: xr.Dataset | xr.DataTree, *, cmap: str = "RdBu", ax: Axe
     >>> import xarray as xr
     >>> names = ["A", "B"]
     >>> pairwise = xr.DataArray([[0.5, 0.9], [0.1, 0.5]], coords={"system": names, "versus": names})
-    >>> ax = bayescm.plot_pairwise(pairwise.to_dataset(name="probability_better"))
+    >>> ax = bayescm.plots.plot_pairwise(pairwise.to_dataset(name="probability_better"))
     """
     data = answer_of(
         leaderboard, data, ("probability_better", SYSTEM, "versus"), pairwise=True,
-        call="bayescm.plot_pairwise(bayescm.leaderboard(systems))",
+        call="bayescm.plots.plot_pairwise(bayescm.leaderboard(systems))",
     )  # fmt: skip
     if set(data["probability_better"].dims) != {SYSTEM, "versus"}:
         refuse("data", data["probability_better"], "probability_better(system, versus) of one metric")
     pairwise = _best_first(data["probability_better"].transpose(SYSTEM, "versus"))
-    values = pairwise.values.astype(np.float64)
-    n = len(values)
-    side = min(max(3.6, 0.55 * n + 2.0), 12.0)
-    ax = new_axes(ax, (side + 1.0, side))
-    image = ax.imshow(values, vmin=0.0, vmax=1.0, cmap=cmap)
-    for dim, ticks in ((SYSTEM, ax.set_yticks), ("versus", ax.set_xticks)):
-        labels = batch_labels(pairwise[dim].values)
-        every = max(1, n // _MOST)
-        ticks(range(0, n, every), labels[::every], rotation=90 if dim == "versus" and n > 4 else 0)
-    if n <= _MOST / 2:
-        for i, j in np.ndindex(n, n):
-            if i != j and np.isfinite(values[i, j]):
-                color = "white" if abs(values[i, j] - 0.5) > 0.35 else "black"
-                ax.text(j, i, probability(float(values[i, j])), ha="center", va="center", color=color, fontsize="small")
-    ax.figure.colorbar(image, ax=ax, label="P(better)", shrink=0.8)
+    values, n = pairwise.values.astype(np.float64), pairwise.sizes[SYSTEM]
+    said = np.isfinite(values) & ~np.eye(n, dtype=bool)
+    texts = [
+        np.array([write(float(value)) if known else "" for value, known in zip(values.flat, said.flat, strict=True)])
+        for write in (probability, short_probability)
+    ]
+    names = batch_labels(pairwise[SYSTEM].values), batch_labels(pairwise["versus"].values)
+    ax, _ = draw_heat(
+        ax, values, names, [one.reshape(values.shape) for one in texts], cell=0.7 if n < _FEW else 0.5,
+        bar="P(better)", vmin=0.0, vmax=1.0, cmap=cmap,
+    )  # fmt: skip
     ax.set_xlabel("... is better than this one")
     ax.set_ylabel("This system ...")
     return ax
@@ -156,7 +157,7 @@ def _compared(data: Any, metric: str | None) -> xr.DataTree:
     """Return a comparison as it is; systems of other trees are compared."""
     groups = set(data.children) if isinstance(data, xr.DataTree) and "rope" in data.attrs else set()
     if not isinstance(data, xr.DataTree):
-        call = "bayescm.plot_difference(bayescm.compare_systems(systems))"
+        call = "bayescm.plots.plot_difference(bayescm.compare_systems(systems))"
         refuse("data", data, "what bayescm.compare_systems returns", call)
     compared: xr.DataTree = data
     if not {"posterior", "summary"} <= groups:
@@ -171,13 +172,6 @@ def _best_first(pairwise: xr.DataArray) -> xr.DataArray:
         return pairwise
     order = names[np.argsort(-np.nanmean(pairwise.values, axis=1), kind="stable")]
     return pairwise.sel({SYSTEM: order, "versus": order})
-
-
-def _wanted(name: str, value: str | None, known: list[str]) -> str:
-    """Return the one that is named, or the only one."""
-    if value is None and len(known) == 1:
-        return known[0]
-    return validate.choice(name, value, known)
 
 
 def _draws(posterior: xr.Dataset, row: xr.Dataset, metric: str) -> Any:
@@ -198,7 +192,7 @@ def _say(ax: Axes, row: xr.Dataset, attrs: Any, rope: float, *, certain: bool) -
     digits = decimals_of(lower, upper)
     kind = str(row[CI_BOUND].attrs.get("ci_kind", "")).upper()
     who = f"{first} " if len(first) <= _SHORT else ""
-    lines = [
+    said = [
         probability(
             float(row["probability"].sel(side=word)), f"P({'' if word == 'equivalent' else who}{word})", certain=certain
         )
@@ -206,21 +200,17 @@ def _say(ax: Axes, row: xr.Dataset, attrs: Any, rope: float, *, certain: bool) -
         if rope > 0 or word != "equivalent"
     ]
     if rope > 0:
-        lines.append(f"rope \u00b1{rope:g}")
-    lines.append(f"{sure} {kind} {lower:.{digits}f} to {upper:.{digits}f}")
-    handles = [ax.plot([], [], linestyle="none", label=line)[0] for line in lines]
+        said.append(f"rope \u00b1{rope:g}")
+    said.append(f"{sure} {kind} {lower:.{digits}f} to {upper:.{digits}f}")
+    handles = [ax.plot([], [], linestyle="none", label=line)[0] for line in said]
     from matplotlib.transforms import ScaledTranslation
 
-    below = ScaledTranslation(0, -(30 + 14 * ax.get_xlabel().count("\n")) / 72, ax.figure.dpi_scale_trans)
+    lines = 2.1 + ax.get_xlabel().count("\n")
+    below = ScaledTranslation(0, -_BELOW * float(ax.xaxis.label.get_fontsize()) * lines / 72, ax.figure.dpi_scale_trans)
     reason = f": {row['reason'].item()}" if "reason" in row else ""
-    title = _wrapped(f"{verdict_on(first, second, verdict)} (at {sure}){reason}")
+    title = wrapped(f"{verdict_on(first, second, verdict)} (at {sure}){reason}", _WIDE)
     legend = ax.legend(
         handles=handles, title=title, frameon=False, handlelength=0, handletextpad=0, loc="upper center",
         bbox_to_anchor=(0.5, 0.0), bbox_transform=ax.transAxes + below, ncols=2, alignment="center",
     )  # fmt: skip
     legend.get_title().set_multialignment("center")
-
-
-def _wrapped(text: str) -> str:
-    """Break a line that is too long to stand below the axis."""
-    return "\n".join(textwrap.wrap(text, _WIDE))

@@ -29,6 +29,7 @@ from bayescm.plots.layers import Array, Layer, layers, named, parts
 from bayescm.plots.letters import as_written
 from bayescm.plots.planes import draw_chance, one_plane
 from bayescm.plots.reliability import draw_reliability, is_reliability
+from bayescm.plots.style import fade, tone
 from bayescm.regions.grid import SPACES, Space
 from bayescm.results.writing import percent
 
@@ -62,7 +63,7 @@ def plot_curve(
     data : xarray.Dataset or xarray.DataTree, or mapping of names to these
         From :func:`bayescm.curve_band`, with at most one batch dim: its curves are drawn over one another. From
         :func:`bayescm.curve_posterior` over rates: with its simultaneous band on the ROC plane. From
-        :func:`bayescm.reliability`: the bins with their intervals, and the histogram of the scores below.
+        :func:`bayescm.curves.reliability`: the bins with their intervals, and the histogram of the scores below.
     names : sequence of str, optional
         Instead of the names in the legend, one for each curve.
     point : bool
@@ -105,7 +106,7 @@ def plot_curve(
     >>> y = [0, 0, 0, 0, 0, 0, 1, 1, 1, 1]
     >>> s = [0.1, 0.2, 0.2, 0.3, 0.5, 0.6, 0.4, 0.7, 0.8, 0.9]
     >>> post = bayescm.curve_posterior(y, s, random_seed=1)
-    >>> ax = bayescm.plot_curve(bayescm.curve_band(post), median=True)
+    >>> ax = bayescm.plots.plot_curve(bayescm.curve_band(post), median=True)
     >>> ax.get_legend().get_title().get_text()
     '95%, simultaneous at 91 false positive rates from 0.05 to 0.95'
     """
@@ -151,7 +152,7 @@ def _singles(name: str, data: Any) -> list[tuple[str, xr.Dataset]]:
 
 def _check_band(argument: str, data: Any) -> None:
     """Refuse anything but a Dataset of curve_band()."""
-    call = "bayescm.plot_curve(bayescm.curve_band(bayescm.curve_posterior(y_true, y_score)))"
+    call = "bayescm.plots.plot_curve(bayescm.curve_band(bayescm.curve_posterior(y_true, y_score)))"
     require(argument, data, "bayescm.curve_band", ("band", "point"), ("space", "statement"), call=call)
 
 
@@ -185,7 +186,7 @@ def draw_curves(
     draw_lines(ax, space.name, iso_f1, lambda x, y: _off_curves(ax, shown, space, x, y))
     found = []
     for layer in shown:
-        band = _draw_band(ax, layer, space, _DEPTHS[len(shown) > _FEW])
+        band = _draw_band(ax, layer, space, fade(_DEPTHS[len(shown) > _FEW]))
         lines = _draw_lines(ax, layer, space, point=point, median=median)
         found.append(lines[0] if lines else band)
     if space.name == "roc":
@@ -214,7 +215,7 @@ def _fill(ax: Axes, color: str, depth: float, gid: str, at: Array, lower: Array,
     from matplotlib.colors import to_rgba
 
     edges = [np.stack([at, bound], -1) for bound in (lower, upper)]
-    ax.add_collection(LineCollection(edges, colors=[to_rgba(color, 3.5 * depth)], linewidths=0.7, zorder=1.3))
+    ax.add_collection(LineCollection(edges, colors=[to_rgba(color, min(3.5 * depth, 0.9))], linewidths=0.7, zorder=1.3))
     return ax.fill_between(at, lower, upper, facecolor=to_rgba(color, depth), linewidth=0.0, zorder=1.3, gid=gid)
 
 
@@ -285,12 +286,12 @@ def _draw_legend(ax: Axes, shown: list[Layer], *, point: bool, median: bool) -> 
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-    color = shown[0].color if len(shown) == 1 else "0.35"
+    color = shown[0].color if len(shown) == 1 else tone(0.65)
     statements = [statement_of(layer.data) for layer in shown]
     same = len(set(statements)) == 1
-    marks: list[Any] = [Patch(facecolor=color, edgecolor=color, alpha=0.35, label="band")]
+    marks: list[Any] = [Patch(facecolor=color, edgecolor=color, alpha=fade(0.35), label="band")]
     if any(artist.get_gid() == _BEYOND for artist in ax.collections):
-        marks.append(Patch(facecolor=color, alpha=0.12, label="beyond, by monotonicity"))
+        marks.append(Patch(facecolor=color, alpha=fade(0.12), label="beyond, by monotonicity"))
     if point:
         style: Any = shown[0].style if len(shown) == 1 else "-"
         marks.append(Line2D([], [], color=color, linestyle=style, linewidth=1.6, label="empirical curve"))
@@ -310,10 +311,10 @@ def _draw_difference(ax: Axes, data: xr.Dataset, space: Space, *, point: bool, m
 
     if median and "median" not in data:
         raise ValueError("`median` isn't in `difference`; leave it out.")
-    layer = Layer("", data.compute(), "#333333", "-")
+    layer = Layer("", data.compute(), tone(0.8), "-")
     first, second = json.loads(str(data.attrs["difference"]))
-    ax.axhline(0.0, color="0.6", linewidth=0.9, linestyle=":", zorder=1.4)
-    _draw_band(ax, layer, space, _DEPTHS[0])
+    ax.axhline(0.0, color=tone(0.4), linewidth=0.9, linestyle=":", zorder=1.4)
+    _draw_band(ax, layer, space, fade(_DEPTHS[0]))
     _draw_lines(ax, layer, space, point=point, median=median)
     ax.set_xlim(*unit_limits()[0])
     long = len(f"{first}{second}") > _LONG

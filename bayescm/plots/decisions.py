@@ -1,7 +1,7 @@
 """Metrics against the prevalence, and net benefit against the threshold probability."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import xarray as xr
@@ -12,9 +12,10 @@ from bayescm.planning.net_benefit import decision_curve
 from bayescm.planning.prevalences import at_prevalences
 from bayescm.plots.checks import answer_of
 from bayescm.plots.frames import Axes, draw_band, draw_reference, list_legend, new_axes, open_frame, two_axes
-from bayescm.plots.layers import COLORS, STYLES, batch_labels, parts, selected, tell_apart
+from bayescm.plots.layers import STYLES, batch_labels, parts, selected, tell_apart
 from bayescm.plots.letters import as_written
 from bayescm.plots.nomogram import draw_nomogram
+from bayescm.plots.style import MOST_COLORS, ink, palette, paper
 from bayescm.results.names import metric_names
 from bayescm.results.writing import percent
 
@@ -28,7 +29,7 @@ def plot_prevalence(
     data: xr.Dataset | xr.DataTree,
     *,
     metrics: str | Sequence[str] | None = None,
-    kind: str = "band",
+    kind: Literal["band", "nomogram"] = "band",
     log: bool = False,
     mark: bool = True,
     ax: Axes | None = None,
@@ -38,7 +39,7 @@ def plot_prevalence(
     Parameters
     ----------
     data : xarray.Dataset or xarray.DataTree
-        From :func:`bayescm.at_prevalences`, with at most one batch dim; or a model's draws.
+        From :func:`bayescm.planning.at_prevalences`, with at most one batch dim; or a model's draws.
     metrics : str or sequence of str, optional
         Which of its metrics; with the batch at most eight lines. Default: all.
     kind : {"band", "nomogram"}
@@ -77,11 +78,11 @@ def plot_prevalence(
     Examples
     --------
     >>> import bayescm
-    >>> found = bayescm.at_prevalences(bayescm.from_cells(tp=90, fn=10, fp=5, tn=95))
-    >>> ax = bayescm.plot_prevalence(found)
+    >>> found = bayescm.planning.at_prevalences(bayescm.from_cells(tp=90, fn=10, fp=5, tn=95))
+    >>> ax = bayescm.plots.plot_prevalence(found)
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['precision', 'negative predictive value', 'prevalence of the counts: 0.5']
-    >>> ax = bayescm.plot_prevalence(found.isel(prevalence=[12]), kind="nomogram")
+    >>> ax = bayescm.plots.plot_prevalence(found.isel(prevalence=[12]), kind="nomogram")
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['positive result: 0.22 (0.12 to 0.42)', 'negative result: 0.0017 (0.0009 to 0.0029)']
     """
@@ -97,7 +98,7 @@ def plot_prevalence(
         known = line["prevalence_distribution"].values == "known"
         handles.append(_draw(ax, name, line.isel(prevalence=np.flatnonzero(known)), "prevalence", i))
         if not known.all():
-            _draw_points(ax, line.isel(prevalence=np.flatnonzero(~known)), "prevalence", COLORS[i])
+            _draw_points(ax, line.isel(prevalence=np.flatnonzero(~known)), "prevalence", palette()[i])
     observed = np.unique(data["observed_prevalence"].values)
     if mark and len(observed) <= _SHOWN_PREVALENCES:
         values = observed[np.isfinite(observed)]
@@ -120,7 +121,7 @@ def plot_decision_curve(data: xr.Dataset, *, ax: Sequence[Axes] | None = None) -
     Parameters
     ----------
     data : xarray.Dataset
-        From :func:`bayescm.decision_curve`, with at most one batch dim of at most seven classifiers.
+        From :func:`bayescm.planning.decision_curve`, with at most one batch dim of at most seven classifiers.
     ax : two matplotlib.axes.Axes, optional
         For the net benefit, and for P(useful). Default: a new figure.
 
@@ -137,8 +138,8 @@ def plot_decision_curve(data: xr.Dataset, *, ax: Sequence[Axes] | None = None) -
     Examples
     --------
     >>> import bayescm
-    >>> curve = bayescm.decision_curve(bayescm.from_cells(tp=26, fn=4, fp=20, tn=150))
-    >>> upper, lower = bayescm.plot_decision_curve(curve)
+    >>> curve = bayescm.planning.decision_curve(bayescm.from_cells(tp=26, fn=4, fp=20, tn=150))
+    >>> upper, lower = bayescm.plots.plot_decision_curve(curve)
     >>> [text.get_text() for text in upper.get_legend().get_texts()]
     ['classifier', 'all positive', 'all negative']
     """
@@ -149,14 +150,14 @@ def plot_decision_curve(data: xr.Dataset, *, ax: Sequence[Axes] | None = None) -
     everyone = _lines(data.sel(action=["all positive"]), THRESHOLD, "action")
     if np.ptp([one["median"].values for _, one in everyone], axis=0).max() < _SAME:
         everyone = everyone[:1]
-    grey = [_draw(upper, "all positive", one, THRESHOLD, len(COLORS) - 1) for _, one in everyone]
+    grey = [_draw(upper, "all positive", one, THRESHOLD, MOST_COLORS - 1) for _, one in everyone]
     handles = [_draw(upper, *line, THRESHOLD, i) for i, line in enumerate(lines)] + grey[:1]
-    handles.append(upper.axhline(0.0, color="black", linewidth=1.2, linestyle=(0, (2, 2)), label="all negative"))
+    handles.append(upper.axhline(0.0, color=ink(), linewidth=1.2, linestyle=(0, (2, 2)), label="all negative"))
     for i, (_, line) in enumerate(lines):
         useful = line["probability_useful"].sortby(THRESHOLD)
         marker = "o" if useful.size == 1 else ""
         style: Any = {"linestyle": STYLES[i % len(STYLES)], "marker": marker}
-        lower.plot(useful[THRESHOLD], useful, color=COLORS[i], linewidth=1.6, **style)
+        lower.plot(useful[THRESHOLD], useful, color=palette()[i], linewidth=1.6, **style)
     bounds = np.stack([line["interval"].values for _, line in lines])
     top = max(float(np.nanmax(bounds)), 1e-3) * 1.05
     upper.set_ylim(np.clip(float(np.nanmin(bounds)), -_BELOW * top, -_EDGE * top), top)
@@ -178,14 +179,14 @@ def _lines(data: xr.Dataset, along: str, other: str) -> list[tuple[str, xr.Datas
         for name, one in several
         for j, label in enumerate(names)
     ]
-    tell_apart(len(lines), "lines", len(COLORS) - (other != METRIC))
+    tell_apart(len(lines), "lines", MOST_COLORS - (other != METRIC))
     return lines
 
 
 def _draw(ax: Axes, name: str, data: xr.Dataset, along: str, i: int) -> Any:
     """Draw a line with its median and band."""
     if data.sizes[along] == 1:
-        _draw_points(ax, data, along, COLORS[i])
+        _draw_points(ax, data, along, palette()[i])
     data = data.sortby(along)
     lower, upper = data["interval"].transpose(CI_BOUND, along).values
     return draw_band(ax, data[along].values, (lower, data["median"].values, upper), i, name)
@@ -195,4 +196,4 @@ def _draw_points(ax: Axes, data: xr.Dataset, along: str, color: str) -> None:
     """Draw medians as circles with bars."""
     x, bounds = data[along].values, data["interval"].transpose(CI_BOUND, along).values
     ax.vlines(x, *bounds, color=color, linewidth=2.2, alpha=0.6, zorder=2)
-    ax.plot(x, data["median"].values, "o", color=color, markerfacecolor="white", markersize=5.0, zorder=4)
+    ax.plot(x, data["median"].values, "o", color=color, markerfacecolor=paper(), markersize=5.0, zorder=4)

@@ -8,7 +8,8 @@ import xarray as xr
 
 from bayescm.metrics import available
 from bayescm.plots.frames import Axes, draw_interval, draw_reference, list_legend, open_frame
-from bayescm.plots.layers import COLORS, STYLES, Array
+from bayescm.plots.layers import STYLES, Array
+from bayescm.plots.style import fade, ink, on_paper, palette, paper, tone
 
 _EDGE = 0.03  # share of a curve's length next to an infinite density that doesn't decide the height of the axis
 _INFINITE = 1.05  # mass of the last half cell over density times its length; 1/b for Beta(., b), 1 if finite
@@ -94,19 +95,19 @@ def draw_shapes(
     """Draw densities over one another, with a value to compare with; return what the legend shows."""
     step, handles = 0.06 * top, []
     for i, shape in enumerate(shapes):
-        line = ax.plot(shape.x, shape.y, STYLES[i % len(STYLES)], color=COLORS[i], linewidth=1.8, label=shape.label)
+        line = ax.plot(shape.x, shape.y, STYLES[i % len(STYLES)], color=palette()[i], linewidth=1.8, label=shape.label)
         handles += line
         if shape.ends is None:
             continue
         if shape.filled and len(shapes) <= _SHADED:
             inside = _inside(shape.x, *shape.ends)
-            alpha = 0.25 if len(shapes) == 1 else 0.12
+            alpha = fade(0.25 if len(shapes) == 1 else 0.12)
             height = np.interp(inside, shape.x, shape.y)
-            ax.fill_between(inside, height, color=COLORS[i], alpha=alpha, linewidth=0, zorder=1)
-        handles += _draw_bar(ax, shape.ends, shape.marks, -(i + 0.75) * step, COLORS[i])
+            ax.fill_between(inside, height, color=palette()[i], alpha=alpha, linewidth=0, zorder=1)
+        handles += _draw_bar(ax, shape.ends, shape.marks, -(i + 0.75) * step, palette()[i])
     if reference is not None:
         handles.append(draw_reference(ax, *reference, within=True))
-    ax.axhline(0.0, color="0.6", linewidth=0.8, zorder=0)
+    ax.axhline(0.0, color=tone(0.4), linewidth=0.8, zorder=0)
     ax.set_ylim(-(len(shapes) + 0.5) * step, top)
     ax.set_yticks([tick for tick in ax.get_yticks() if 0.0 <= tick <= top] if what else [])
     open_frame(ax, y=what)
@@ -169,8 +170,8 @@ def _draw_bar(
     draw_interval(ax, ends, y, color)
     styles: dict[str, dict[str, Any]] = {
         "mean": {"marker": "o", "markersize": 5.0, "color": color},
-        "median": {"marker": "o", "markersize": 5.0, "color": color, "markerfacecolor": "white"},
-        "point": {"marker": "|", "markersize": 9.0, "color": "black", "markeredgewidth": 1.4},
+        "median": {"marker": "o", "markersize": 5.0, "color": color, "markerfacecolor": paper()},
+        "point": {"marker": "|", "markersize": 9.0, "color": ink(), "markeredgewidth": 1.4},
     }
     handles = []
     for name, (value, label) in marks.items():
@@ -220,11 +221,11 @@ def _note_edges(ax: Axes, curves: list[Curve], edges: Mapping[int, list[int]], t
         right = end == -1
         ax.annotate(
             f"density infinite\nat {round(edge, 9) + 0.0:.3g}: cut off",
-            (edge, 0.985 * top), (-26 if right else 26, 0), color="0.25",
+            (edge, 0.985 * top), (-26 if right else 26, 0), color=tone(0.75),
             textcoords="offset points", ha="right" if right else "left", va="top", fontsize="small",
-            bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 1.5},
+            bbox=on_paper(0.75, 1.5),
         )  # fmt: skip
-        ax.annotate("", (edge, top), (edge, 0.86 * top), arrowprops={"arrowstyle": "->", "color": "0.25"})
+        ax.annotate("", (edge, top), (edge, 0.86 * top), arrowprops={"arrowstyle": "->", "color": tone(0.75)})
 
 
 def _note_beyond(ax: Axes, curves: list[Curve]) -> None:
@@ -237,7 +238,7 @@ def _note_beyond(ax: Axes, curves: list[Curve]) -> None:
     )
     ax.annotate(
         f"{outside} lies beyond \u2192", (1.0, 0.5), (-4, 0), xycoords="axes fraction", textcoords="offset points",
-        ha="right", va="center", fontsize="small", color="0.25",
+        ha="right", va="center", fontsize="small", color=tone(0.75),
     )  # fmt: skip
 
 
@@ -252,16 +253,18 @@ def draw_ridges(
     for i, curve in enumerate(curves):
         lower, upper = _ends(curve)
         if _known(curve):
-            ax.plot([lower, lower], [i, i - 0.85], color=COLORS[0], linewidth=1.8)
+            ax.plot([lower, lower], [i, i - 0.85], color=palette()[0], linewidth=1.8)
         else:
             x, y = _heights(curve, kind, log=log)
             baseline = float(i)
             height = i - 0.85 * np.minimum(y / _top(curve, x, y, [] if log else _infinite_edges(curve)), 1.0)
-            ax.fill_between(x, baseline, height, color=COLORS[0], alpha=0.25, linewidth=0)
+            ax.fill_between(x, baseline, height, color=palette()[0], alpha=fade(0.25), linewidth=0)
             shown = _inside(x, lower, upper)
-            ax.fill_between(shown, baseline, np.interp(shown, x, height), color=COLORS[0], alpha=0.4, linewidth=0)
-            ax.plot(x, height, color=COLORS[0], linewidth=1.2)
-        _draw_bar(ax, (lower, upper), _marks(curve), float(i), COLORS[0])
+            ax.fill_between(
+                shown, baseline, np.interp(shown, x, height), color=palette()[0], alpha=fade(0.4), linewidth=0
+            )
+            ax.plot(x, height, color=palette()[0], linewidth=1.2)
+        _draw_bar(ax, (lower, upper), _marks(curve), float(i), palette()[0])
         if curve.claim:
             ax.text(1.01, i, curve.claim.partition("=")[2], transform=ax.get_yaxis_transform(), fontsize="small")
     if reference is not None:
@@ -270,7 +273,7 @@ def draw_ridges(
     ax.text(1.01, -1.0, claim, transform=ax.get_yaxis_transform(), fontsize="small")
     ax.set_yticks(range(len(curves)), [curve.name for curve in curves])
     ax.set_ylim(len(curves) - 0.4, -1.1)
-    ax.grid(axis="y", color="0.92")
+    ax.grid(axis="y", color=tone(0.08))
     ax.set_axisbelow(True)
     ax.tick_params(axis="y", length=0)
     ax.spines[["top", "right", "left"]].set_visible(False)

@@ -11,6 +11,7 @@ from bayescm.curves import curve_band, curve_posterior
 from bayescm.data import validate
 from bayescm.data.labels import Label, positive_last
 from bayescm.data.schema import CHAIN, DRAW
+from bayescm.data.words import BandMethod, Plane
 from bayescm.distributions.sample import bounds
 from bayescm.plots.areas import posterior_of
 from bayescm.plots.curves import bands_on, curve_layers, draw_curves, statement_of
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 _AREAS = {"roc": ("AUC", "auc"), "pr": ("AP", "average_precision")}
 _METHODS = ("predict_proba", "decision_function")
-_OF_BAND = ("space", "kind", "ci_prob")
+_OF_BAND = ("space", "method", "ci_prob")
 _OF_POSTERIOR = ("prior", "prevalence", "random_seed", "pos_label")
 
 
@@ -32,7 +33,7 @@ class CurveOptions(TypedDict, total=False):
     """What every door of CurveDisplay takes."""
 
     space: str
-    kind: str
+    method: str
     ci_prob: float
     prior: str | float | None
     prevalence: PrevalenceLike
@@ -53,7 +54,7 @@ class CurveDisplay:
     ----------
     posterior : xarray.DataTree
         From :func:`bayescm.curve_posterior` over rates.
-    kind, space, ci_prob
+    method, space, ci_prob
         Of the band, as in :func:`bayescm.curve_band`.
 
     Attributes
@@ -81,10 +82,15 @@ class CurveDisplay:
     figure_: "Figure | SubFigure"
 
     def __init__(
-        self, posterior: xr.DataTree, *, kind: str = "simultaneous", space: str = "roc", ci_prob: float = 0.95
+        self,
+        posterior: xr.DataTree,
+        *,
+        method: BandMethod = "simultaneous",
+        space: Plane = "roc",
+        ci_prob: float = 0.95,
     ) -> None:
         self.posterior = posterior
-        self.band = curve_band(posterior, kind=kind, space=space, ci_prob=ci_prob)
+        self.band = curve_band(posterior, method=method, space=space, ci_prob=ci_prob)
         self._name: str | None = None
 
     def plot(
@@ -101,7 +107,7 @@ class CurveDisplay:
         color : color, optional
             Of the curve and its band; only for a single curve.
         **kwargs
-            `point`, `median` and `iso_f1` of :func:`bayescm.plot_curve`.
+            `point`, `median` and `iso_f1` of :func:`bayescm.plots.plot_curve`.
 
         Returns
         -------
@@ -167,7 +173,7 @@ class CurveDisplay:
             As in :meth:`plot`.
         **options
             `prior`, `prevalence`, `random_seed` and `pos_label` of :func:`bayescm.curve_posterior`; `space` ("roc" or
-            "pr"), `kind` and `ci_prob` of :func:`bayescm.curve_band`; `color`, `point`, `median` and `iso_f1` of
+            "pr"), `method` and `ci_prob` of :func:`bayescm.curve_band`; `color`, `point`, `median` and `iso_f1` of
             :meth:`plot`.
 
         Returns

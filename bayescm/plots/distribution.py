@@ -1,13 +1,14 @@
 """The exact distribution of a metric as a curve, of one matrix or of several."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import xarray as xr
 
 from bayescm.data import validate
 from bayescm.data.schema import CI_BOUND
+from bayescm.data.words import CiKind
 from bayescm.inference.metric_distributions import MetricDistribution, metric_distribution
 from bayescm.metrics import MetricLike
 from bayescm.plots.checks import asked, require
@@ -33,10 +34,10 @@ def plot_distribution(
     data: Drawn | xr.DataTree | Mapping[str, Drawn | xr.DataTree] | Sequence[Drawn],
     *,
     metric: MetricLike | None = None,
-    kind: str = "pdf",
+    kind: Literal["pdf", "cdf", "ridge"] = "pdf",
     reference: float | None = None,
     ci_prob: float | None = None,
-    ci_kind: str | None = None,
+    ci_kind: CiKind | None = None,
     log: bool | None = None,
     ax: Axes | None = None,
 ) -> Axes:

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayescm.plots.layers import COLORS, STYLES, Array, Layer
+from bayescm.plots.layers import STYLES, Array, Layer
+from bayescm.plots.style import MOST_COLORS, fade, palette, tone
 
 if TYPE_CHECKING:
     import matplotlib.axes
@@ -68,7 +69,7 @@ def open_frame(ax: Axes, x: str | None = None, y: str | None = None, *, grid: st
     if y is not None:
         ax.set_ylabel(y)
     if grid is not None:
-        ax.grid(axis=grid, color="0.9")  # type: ignore[arg-type]
+        ax.grid(axis=grid, color=tone(0.1))  # type: ignore[arg-type]
         ax.set_axisbelow(True)
     ax.spines[["top", "right"]].set_visible(False)
 
@@ -77,7 +78,7 @@ def draw_reference(ax: Axes, value: float, label: str | None = None, *, within: 
     """Draw a value to compare with as a vertical line; the limits may be made to hold it."""
     if within:
         ax.plot([value], [0.0], linestyle="none")  # so that the margin goes beyond it
-    return ax.axvline(value, color="0.35", linestyle=_DASHES, linewidth=1, zorder=1.5, label=label)
+    return ax.axvline(value, color=tone(0.65), linestyle=_DASHES, linewidth=1, zorder=1.5, label=label)
 
 
 def draw_interval(ax: Axes, ends: Sequence[float] | Array, y: float, color: Any) -> None:
@@ -88,9 +89,9 @@ def draw_interval(ax: Axes, ends: Sequence[float] | Array, y: float, color: Any)
 def draw_band(ax: Axes, x: Array, band: Iterable[Array], i: int, label: str | None = None) -> Any:
     """Draw a line between two bounds (lower, line, upper) in the i-th colour; return the line."""
     lower, middle, upper = band
-    ax.fill_between(x, lower, upper, color=COLORS[i], alpha=0.16, linewidth=0, zorder=1.3)
-    style = STYLES[i % len(STYLES)] if i < len(COLORS) - 1 else "-"
-    return ax.plot(x, middle, style, color=COLORS[i], linewidth=1.6, label=label, zorder=3)[0]
+    ax.fill_between(x, lower, upper, color=palette()[i], alpha=fade(0.16), linewidth=0, zorder=1.3)
+    style = STYLES[i % len(STYLES)] if i < MOST_COLORS - 1 else "-"
+    return ax.plot(x, middle, style, color=palette()[i], linewidth=1.6, label=label, zorder=3)[0]
 
 
 def name_handles(shown: Sequence[Layer], labels: Sequence[str]) -> list[Any]:

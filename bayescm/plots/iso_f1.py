@@ -9,6 +9,7 @@ import numpy as np
 from bayescm.data import validate
 from bayescm.plots.frames import Axes
 from bayescm.plots.layers import Array, Layer
+from bayescm.plots.style import tone
 from bayescm.plots.visuals import surface
 from bayescm.regions.grid import smooth
 
@@ -56,7 +57,7 @@ def draw_lines(ax: Axes, space: str, wanted: bool | Sequence[float], clearance: 
             continue
         middle, side, clear = _clearest(line, clearance, limits)
         if clear > 0.0:  # else no label fits
-            ax.plot(x, y, color="0.75", linewidth=0.7, zorder=1.5, scalex=False, scaley=False)
+            ax.plot(x, y, color=tone(0.25), linewidth=0.7, zorder=1.5, scalex=False, scaley=False)
             _write(ax, f"f1={f1:g}", line, middle, side, limits)
 
 
@@ -116,5 +117,5 @@ def _write(ax: Axes, text: str, line: _Line, middle: float, side: float, limits:
     ax.text(
         x[1], y[1], text, rotation=slope, rotation_mode="anchor", transform_rotates_text=True, ha="center",
         va="bottom" if side > 0 else "top",
-        fontsize="x-small", color="0.4", zorder=1.6, clip_on=True,
+        fontsize="x-small", color=tone(0.6), zorder=1.6, clip_on=True,
     )  # fmt: skip

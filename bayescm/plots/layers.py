@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from bayescm.data import validate
 from bayescm.data.schema import METRIC
 from bayescm.metrics import available
+from bayescm.plots.style import MOST_COLORS, palette
 
 Array = NDArray[np.float64]
 
-COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#7F7F7F")
-"""Okabe and Ito's, which colour-blind people tell apart, without the yellow."""
 STYLES = ("-", "--", "-.", ":")
+MARKERS = "osD^v<>P"
 LINE_STYLES = ("-", (0, (5, 1.6)), (0, (1.2, 1.2)), (0, (6, 1.5, 1.2, 1.5)))
 
 
@@ -75,7 +75,7 @@ def batch_labels(values: NDArray[Any]) -> list[str]:
     return [str(value) for value in values]
 
 
-def tell_apart(number: int, what: str, most: int = len(COLORS), argument: str = "data", or_else: str = "") -> None:
+def tell_apart(number: int, what: str, most: int = MOST_COLORS, argument: str = "data", or_else: str = "") -> None:
     """Refuse more than have colours of their own."""
     if number > most:
         raise ValueError(
@@ -90,7 +90,7 @@ def layers(
     tell_apart(len(pairs), f"{what}s")
     called = renamed(names, [name for name, _ in pairs], what)
     return [
-        Layer(name, one, COLORS[i % len(COLORS)], LINE_STYLES[i % len(LINE_STYLES)])
+        Layer(name, one, palette()[i % MOST_COLORS], LINE_STYLES[i % len(LINE_STYLES)])
         for i, (name, (_, one)) in enumerate(zip(called, pairs, strict=True), start=taken)
     ]
 

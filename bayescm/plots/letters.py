@@ -1,5 +1,7 @@
 """Text in pictures as it is written: a `$` in a name begins no formula, and a control character has no glyph."""
 
+import re
+import textwrap
 import types
 from collections.abc import Callable, Sequence
 from functools import wraps
@@ -11,6 +13,19 @@ from bayescm.results.escape import for_terminal
 
 _OWN = "\\mathdefault"
 """What matplotlib's formatters of numbers write formulas with."""
+
+
+class _Names(textwrap.TextWrapper):
+    """Breaks lines at spaces, and within a word behind what joins its parts."""
+
+    wordsep_re = re.compile(r"(\s+|(?<=\w[/_:,;+\-=@|])(?=\w))")
+
+
+def wrapped(text: str, width: int = 36) -> str:
+    """Break text that is longer than a line into few lines of like length; no letter of it is lost."""
+    few = len(_Names(width).wrap(text))
+    broken = (_Names(narrow).wrap(text) for narrow in range(max(1, len(text) // max(few, 1)), width + 1))
+    return text if few <= 1 else "\n".join(next(lines for lines in broken if len(lines) == few))
 
 
 def as_written[**P, R](function: Callable[P, R]) -> Callable[P, R]:

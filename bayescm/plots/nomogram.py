@@ -8,7 +8,8 @@ from scipy.special import logit
 
 from bayescm.data.schema import METRIC
 from bayescm.plots.frames import Axes, new_axes
-from bayescm.plots.layers import COLORS, Array
+from bayescm.plots.layers import Array
+from bayescm.plots.style import fade, on_paper, palette, tone
 from bayescm.results.writing import percent, with_interval
 
 _PER_TEN = (1, 2, 5)
@@ -19,7 +20,6 @@ _REACH = 7.0  # log-odds at least at both ends: a probability of 0.001
 _MOST = 9.3  # at most: one of 0.0001
 _APART = 1 / 42  # of the height: numbers that are closer are left out
 _BEYOND = 50.0  # where a probability of 0 or 1 is drawn: far outside
-_PAPER = {"facecolor": "white", "edgecolor": "none", "alpha": 0.6, "pad": 0.5}
 _METRICS = ("precision", "negative_predictive_value")
 
 
@@ -39,9 +39,9 @@ def draw_nomogram(data: xr.Dataset, ax: Axes | None) -> Axes:
     reach = float(np.clip(found[np.isfinite(found)].max() + 0.3, _REACH, _MOST))
     ax = new_axes(ax, (5.6, 6.0))
     start = float(np.clip(-logit(before), -_BEYOND, _BEYOND))
-    for one, color in zip(results, COLORS, strict=False):
+    for one, color in zip(results, palette(), strict=False):
         middle, low, high = (float(np.clip(logit(value), -_BEYOND, _BEYOND)) for value in one[1:])
-        ax.fill([0, 2, 2], [start, low, high], color=color, alpha=0.25, linewidth=0)
+        ax.fill([0, 2, 2], [start, low, high], color=color, alpha=fade(0.25), linewidth=0)
         ax.plot([0, 2], [start, middle], color=color, label=_said(one))
         ax.plot([2, 2], [low, high], color=color, linewidth=5, solid_capstyle="butt", alpha=0.7)
     chances = [f"{100 * value:.6g}%" for value in _PROBABILITIES]
@@ -70,7 +70,9 @@ def _read(data: xr.Dataset) -> tuple[float, list[_Result]]:
     names = data[METRIC].values.tolist()
     missing = [name for name in _METRICS if name not in names]
     if missing:
-        raise ValueError(f"`data` has no {missing[0]}, which a nomogram shows; ask bayescm.at_prevalences for both.")
+        raise ValueError(
+            f"`data` has no {missing[0]}, which a nomogram shows; ask bayescm.planning.at_prevalences for both."
+        )
     batch = [str(dim) for dim in data["median"].dims if dim not in (METRIC, "prevalence")]
     if batch:
         raise ValueError(f"`data` must be of one matrix for a nomogram; it has the dim {batch[0]!r}. Select first.")
@@ -90,10 +92,10 @@ def _said(one: _Result) -> str:
 
 def _scale(ax: Axes, x: float, places: Array, names: list[str], reach: float, side: str) -> None:
     """Draw one of the three scales with its numbers on a side: the first ones, and others that find room."""
-    ax.plot([x, x], [-reach, reach], color="0.3", linewidth=1)
+    ax.plot([x, x], [-reach, reach], color=tone(0.7), linewidth=1)
     sign, taken = -1 if side == "right" else 1, np.array([])
     for place, name in zip(places, names, strict=True):
         if abs(place) <= reach and (np.abs(taken - place) > 2 * reach * _APART).all():
             taken = np.append(taken, place)
-            ax.plot([x, x + sign * 0.04], [place, place], color="0.3", linewidth=0.8)
-            ax.text(x + sign * 0.07, place, name, ha=side, va="center", fontsize="small", bbox=_PAPER)
+            ax.plot([x, x + sign * 0.04], [place, place], color=tone(0.7), linewidth=0.8)
+            ax.text(x + sign * 0.07, place, name, ha=side, va="center", fontsize="small", bbox=on_paper(0.6, 0.5))

@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
+from scipy.ndimage import gaussian_filter
 
 from bayescm.data import validate
 from bayescm.plots.checks import asked, require
 from bayescm.plots.frames import Axes, name_handles
-from bayescm.plots.layers import COLORS, LINE_STYLES, Array, Layer, batch_labels, parts, renamed, tell_apart
-from bayescm.plots.visuals import BLUE, coordinates, shades, surface, widths
+from bayescm.plots.layers import LINE_STYLES, Array, Layer, batch_labels, parts, renamed, tell_apart
+from bayescm.plots.style import palette, tone
+from bayescm.plots.visuals import coordinates, shades, surface, widths
 from bayescm.regions.drawn import Pair, plane
 from bayescm.regions.grid import smooth
 from bayescm.regions.surfaces import region
@@ -19,8 +21,9 @@ from bayescm.results.writing import percent
 
 Surfaces = xr.Dataset | xr.DataTree | Mapping[str, xr.Dataset | xr.DataTree] | Sequence[xr.Dataset | xr.DataTree]
 
-_OF_METHOD = {"wilks": BLUE, "exact": "#4D4D4D", "credible": "#009E73", "ellipse": "#D55E00", "simulate": "#CC79A7"}
+_OF_METHOD = {"wilks": 0, "credible": 2, "ellipse": 1, "simulate": 3}  # of the palette; exact is dark grey
 _MARGIN = 0.04
+_SMOOTHED = 0.015  # of a grid: over how much the edges of exact regions are smoothed
 CHANCE = "chance"
 
 
@@ -34,17 +37,22 @@ def surfaces(
 ) -> list[Layer]:
     """Return the surfaces that are shown, each with its name, colour and line style; draws are asked for theirs."""
     pairs = [pair for name, one in _named(data, argument, levels) for pair in _singles(name, one, argument)]
-    palette = COLORS if colors is None else colors
-    tell_apart(len(pairs), "surfaces", len(palette), argument)
+    hues = palette() if colors is None else colors
+    tell_apart(len(pairs), "surfaces", len(hues), argument)
     one_plane((one for _, one in pairs), argument)
     called = renamed(names, [name for name, _ in pairs], "surface")
     methods = [str(one.attrs["method"]) for _, one in pairs]
     fixed = 1 < len(pairs) == len(set(methods)) and colors is None
     styles = LINE_STYLES if len(pairs) > 1 and colors is None else ("-",)
     return [
-        Layer(name, one, _OF_METHOD[methods[i]] if fixed else palette[i], styles[i % len(styles)])
+        Layer(name, one, _hue(methods[i], hues) if fixed else hues[i], styles[i % len(styles)])
         for i, (name, (_, one)) in enumerate(zip(called, pairs, strict=True))
     ]
+
+
+def _hue(method: str, hues: Sequence[str]) -> str:
+    """Return the colour of a method beside others."""
+    return tone(0.7) if method == "exact" else hues[_OF_METHOD[method]]
 
 
 def one_plane(data: Iterable[xr.Dataset], argument: str = "data") -> None:
@@ -76,7 +84,7 @@ def _surface(data: Any, argument: str, levels: Any) -> xr.Dataset:
     if isinstance(data, xr.DataTree):
         wanted = [levels] if isinstance(levels, float) else levels
         return asked(region, data, method="credible", levels=wanted)  # type: ignore[no-any-return]
-    call = "bayescm.plot_region(bayescm.region(counts))"
+    call = "bayescm.plots.plot_region(bayescm.region(counts))"
     require(argument, data, "bayescm.region or bayescm.band", ("level", "point"), ("space", "levels"), call=call)
     return data  # type: ignore[no-any-return]
 
@@ -88,7 +96,17 @@ def _singles(name: str, data: xr.Dataset, argument: str) -> list[tuple[str, xr.D
     def labels(batch: xr.DataArray) -> list[str]:
         return [f"{batch.name} {label}" for label in batch_labels(batch.values)]
 
-    return parts(name, data, "level", (space.y, space.x), argument, labels)
+    several = parts(name, data, "level", (space.y, space.x), argument, labels)
+    return [(called, _even(one, space) if one.attrs["method"] == "exact" else one) for called, one in several]
+
+
+def _even(data: xr.Dataset, space: Pair) -> xr.Dataset:
+    """Smooth the edges of exact regions, which are torn because the p-value jumps where the order of tables changes."""
+    level = data["level"].transpose(space.y, space.x)
+    known, scale = level.notnull().values, smooth(level.values)
+    filled = np.where(known, scale, scale[known].max(initial=0.0))
+    even = gaussian_filter(filled, _SMOOTHED * np.array(filled.shape), mode="nearest")
+    return data.assign(level=level.copy(data=np.where(known, -np.expm1(-0.5 * even**2), np.nan)))
 
 
 def words(data: xr.Dataset) -> str:
@@ -178,10 +196,10 @@ def draw_chance(ax: Axes, name: str = CHANCE) -> None:
     """Draw the diagonal of a ROC plane, or another one, with its name; once."""
     if any(text.get_text() == name for text in ax.texts):
         return
-    ax.plot([0.0, 1.0], [0.0, 1.0], color="0.6", linewidth=0.9, linestyle=":", zorder=1.4)
+    ax.plot([0.0, 1.0], [0.0, 1.0], color=tone(0.4), linewidth=0.9, linestyle=":", zorder=1.4)
     ax.text(
         0.98, 0.96, name, rotation=45.0, rotation_mode="anchor", transform_rotates_text=True, ha="right", va="top",
-        fontsize="small", color="0.45", clip_on=True,
+        fontsize="small", color=tone(0.55), clip_on=True,
     )  # fmt: skip
 
 
@@ -190,7 +208,7 @@ def level_handles(shown: list[Layer], levels: list[float], *, shaded: bool) -> l
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-    color = shown[0].color if len(shown) == 1 else "0.25"
+    color = shown[0].color if len(shown) == 1 else tone(0.75)
     if shaded:
         tones = zip(levels, shades(color, len(levels)), strict=True)
         return [Patch(facecolor=tone, edgecolor=color, linewidth=0.7, label=percent(c)) for c, tone in tones]

@@ -9,11 +9,10 @@ from bayescm.data import validate
 from bayescm.data.schema import CI_BOUND, METRIC
 from bayescm.plots.checks import require
 from bayescm.plots.frames import Axes, new_axes, open_frame
-from bayescm.plots.layers import COLORS, named, selected, tell_apart
+from bayescm.plots.layers import STYLES, named, selected, tell_apart
 from bayescm.plots.letters import as_written
+from bayescm.plots.style import fade, ink, palette, tone
 from bayescm.results.names import metric_names, words
-
-_DASHES = ("-", "--", ":", "-.")
 
 
 @as_written
@@ -23,8 +22,8 @@ def plot_interval_width(data: xr.Dataset | Mapping[str, xr.Dataset], *, ax: Axes
     Parameters
     ----------
     data : xarray.Dataset, or mapping of names to Datasets
-        From :func:`bayescm.interval_width`; several, such as of different modes, have lines of different dashes, and
-        of one metric of different colours.
+        From :func:`bayescm.planning.interval_width`; several, such as of different modes, have lines of different
+        dashes, and of one metric of different colours.
     ax : matplotlib.axes.Axes, optional
         Default: a new figure.
 
@@ -35,26 +34,26 @@ def plot_interval_width(data: xr.Dataset | Mapping[str, xr.Dataset], *, ax: Axes
     Examples
     --------
     >>> import bayescm
-    >>> ax = bayescm.plot_interval_width(bayescm.interval_width(["accuracy", "recall"]))
+    >>> ax = bayescm.plots.plot_interval_width(bayescm.planning.interval_width(["accuracy", "recall"]))
     >>> ax.get_xscale(), ax.get_yscale()
     ('log', 'log')
     """
     pairs = named(data, "plan")
     plans = [one for _, one in pairs]
     for one in plans:
-        require("data", one, "bayescm.interval_width", ("width", "about", METRIC), ("ci_prob", "assurance"))
+        require("data", one, "bayescm.planning.interval_width", ("width", "about", METRIC), ("ci_prob", "assurance"))
     metrics = list(dict.fromkeys(name for one in plans for name in metric_names(one)))
     tell_apart(len(metrics), "metrics")
-    tell_apart(len(plans), "plans", len(_DASHES))
+    tell_apart(len(plans), "plans", len(STYLES))
     ax = new_axes(ax, (6.4, 4.2))
-    for j, ((name, one), dash) in enumerate(zip(pairs, _DASHES, strict=False)):
+    for j, ((name, one), dash) in enumerate(zip(pairs, STYLES, strict=False)):
         for i, metric in enumerate(metric_names(one)):
             label = ", ".join(filter(None, [metric.replace("_", " "), name]))
-            color = COLORS[j if len(metrics) == 1 else metrics.index(metric)]
+            color = palette()[j if len(metrics) == 1 else metrics.index(metric)]
             line = one["width"].isel({METRIC: i}).sortby("n_items")
             ax.plot(line["n_items"].values, line.values, dash, color=color, label=label)
     items = np.unique(np.concatenate([one["n_items"].values for one in plans]))
-    ax.plot(items, 2 / np.sqrt(items), color="0.6", linewidth=1, dashes=(6, 3), label="2/\u221an", zorder=1)
+    ax.plot(items, 2 / np.sqrt(items), color=tone(0.4), linewidth=1, dashes=(6, 3), label="2/\u221an", zorder=1)
     ax.set_xscale("log")
     ax.set_yscale("log")
     about = {str(value) for one in plans for value in one["about"].values}
@@ -80,7 +79,7 @@ def plot_sequential(
     Parameters
     ----------
     data : xarray.Dataset
-        From :func:`bayescm.sequential`, without further batch dims.
+        From :func:`bayescm.planning.sequential`, without further batch dims.
     metric : str, optional
         Which of its metrics. Default: the first.
     reference : float, optional
@@ -96,21 +95,21 @@ def plot_sequential(
     --------
     >>> import bayescm
     >>> chunks = bayescm.from_cells(tp=[9, 8, 10], fn=[1, 2, 0], fp=[2, 3, 1], tn=[8, 7, 9], dims="chunk")
-    >>> ax = bayescm.plot_sequential(bayescm.sequential(chunks, "accuracy"), reference=0.5)
+    >>> ax = bayescm.plots.plot_sequential(bayescm.planning.sequential(chunks, "accuracy"), reference=0.5)
     >>> ax.get_ylabel()
     'accuracy: median and 95% ETI'
     """
-    require("data", data, "bayescm.sequential", (METRIC, "median", "interval", "n_items"), ("sequential",))
+    require("data", data, "bayescm.planning.sequential", (METRIC, "median", "interval", "n_items"), ("sequential",))
     if data["n_items"].ndim != 1:
         raise ValueError(f"`data` must have chunks and metrics only; it also has other dims: {data['n_items'].dims}.")
     one = (data if metric is None else selected(data, "metric", [metric])).isel({METRIC: 0})
     ax = new_axes(ax, (6.4, 3.8))
     lower, upper = one["interval"].transpose(CI_BOUND, ...).values
-    ax.fill_between(one["n_items"], lower, upper, color=COLORS[0], alpha=0.25, linewidth=0)
-    ax.plot(one["n_items"], one["median"], "o-", color=COLORS[0], markersize=4)
+    ax.fill_between(one["n_items"], lower, upper, color=palette()[0], alpha=fade(0.25), linewidth=0)
+    ax.plot(one["n_items"], one["median"], "o-", color=palette()[0], markersize=4)
     if reference is not None:
         reference = validate.number("reference", reference, -np.inf, np.inf)
-        ax.axhline(reference, color="0.5", linewidth=1)
+        ax.axhline(reference, color=tone(0.5), linewidth=1)
     kind, level = str(data.attrs["ci_kind"]).upper(), 100 * float(data.attrs["ci_prob"])
     open_frame(ax, "items so far", f"{words(one)}: median and {level:g}% {kind}", grid="both")
     return ax
@@ -123,7 +122,7 @@ def draw_label_value(data: xr.Dataset, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     data : xarray.Dataset
-        From :func:`bayescm.label_value`.
+        From :func:`bayescm.planning.label_value`.
     ax : matplotlib.axes.Axes, optional
         Default: a new figure.
 
@@ -136,22 +135,24 @@ def draw_label_value(data: xr.Dataset, ax: Axes | None = None) -> Axes:
     >>> import bayescm
     >>> from bayescm.plots.planning import draw_label_value
     >>> trial = bayescm.audited([[4, 2], [1, 5]], totals=[600, 405])
-    >>> ax = draw_label_value(bayescm.label_value(trial, {"fn": 5, "fp": 2}, per_label=1, n_items=5000))
+    >>> ax = draw_label_value(bayescm.planning.label_value(trial, {"fn": 5, "fp": 2}, per_check=1, n_items=5000))
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['value', 'less their price (1 each)', 'knowing all rates: 1,094', 'best: 50 labels']
     """
-    require("data", data, "bayescm.label_value", ("value", "net", "best_n", "n_labels"), ("per_label", "n_items"))
+    require(
+        "data", data, "bayescm.planning.label_value", ("value", "net", "best_n", "n_checks"), ("per_check", "n_items")
+    )
     ax = new_axes(ax, (6.4, 3.8))
-    n, best = data["n_labels"].values, int(data["best_n"])
+    n, best = data["n_checks"].values, int(data["best_n"])
     top = float(data["value_of_information"])
-    ax.plot(n, data["value"], ".-", color=COLORS[0], label="value")
-    price = f"less their price ({float(data.attrs['per_label']):g} each)"
-    ax.plot(n, data["net"], ".-", color=COLORS[1], label=price)
+    ax.plot(n, data["value"], ".-", color=palette()[0], label="value")
+    price = f"less their price ({float(data.attrs['per_check']):g} each)"
+    ax.plot(n, data["net"], ".-", color=palette()[1], label=price)
     most = f"{top:,.0f}" if top >= 100.0 else f"{top:.3g}"
-    ax.axhline(top, color="0.6", linewidth=1, dashes=(6, 3), label=f"knowing all rates: {most}", zorder=1)
+    ax.axhline(top, color=tone(0.4), linewidth=1, dashes=(6, 3), label=f"knowing all rates: {most}", zorder=1)
     if best:
-        net = float(data["net"].sel(n_labels=best))
-        ax.plot([best], [net], "o", color="black", label=f"best: {best:,} labels")
+        net = float(data["net"].sel(n_checks=best))
+        ax.plot([best], [net], "o", color=ink(), label=f"best: {best:,} labels")
     if (n > 0).all():
         ax.set_xscale("log")
     else:

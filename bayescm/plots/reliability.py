@@ -18,13 +18,13 @@ from bayescm.plots.frames import (
     two_axes,
     unit_limits,
 )
-from bayescm.plots.layers import Layer, layers, named
+from bayescm.plots.layers import MARKERS, Layer, layers, named
 from bayescm.plots.planes import draw_chance
+from bayescm.plots.style import fade, paper, tone
 from bayescm.results.writing import percent, with_interval
 
 CALIBRATED = "calibrated"
 _HAS = {"point", "interval", "mean_score", "items", "mean_loss", "histogram"}
-_MARKERS = "osD^v<>P"
 _DEPTHS = (0.2, 0.08)  # of the bins of one system, and of several over one another
 
 
@@ -45,8 +45,8 @@ def draw_reliability(
     shown = layers([(name, each.compute()) for name, each in named(data, "system")], names, "system")
     frame(upper, "Mean score", "Share of the positive class", unit_limits())
     draw_chance(upper, CALIBRATED)
-    for layer, marker in zip(shown, _MARKERS, strict=False):
-        _draw_bins(upper, layer, _DEPTHS[len(shown) > 1], marker if point else None)
+    for layer, marker in zip(shown, MARKERS, strict=False):
+        _draw_bins(upper, layer, fade(_DEPTHS[len(shown) > 1]), marker if point else None)
     if legend:
         _draw_legend(upper, shown, point=point)
     if lower is None:
@@ -73,7 +73,7 @@ def _draw_bins(ax: Axes, layer: Layer, depth: float, marker: str | None) -> None
     if marker is None:
         return
     off = _off(data)
-    for chosen, face in ((some & ~off, color), (some & off, "white")):
+    for chosen, face in ((some & ~off, color), (some & off, paper())):
         ax.plot(
             mean[chosen], data["point"].values[chosen], linestyle="none", marker=marker, markersize=5.5, color=color,
             markerfacecolor=face, zorder=3.0,
@@ -94,7 +94,7 @@ def _draw_histogram(ax: Axes, layer: Layer, *, filled: bool) -> None:
     half = 0.5 / len(middles)
     ax.stairs(
         layer.data["histogram"].values, np.append(middles - half, middles[-1] + half), color=layer.color,
-        fill=filled, alpha=0.5 if filled else None, linestyle="-" if filled else layer.style, linewidth=1.4,
+        fill=filled, alpha=fade(0.5) if filled else None, linestyle="-" if filled else layer.style, linewidth=1.4,
     )  # fmt: skip
     ax.set_xlim(*unit_limits()[0])
     open_frame(ax, "Score", "Items")
@@ -108,18 +108,18 @@ def _draw_legend(ax: Axes, shown: list[Layer], *, point: bool) -> None:
 
     levels = {float(layer.data.attrs["ci_prob"]) for layer in shown}
     said = " and ".join(percent(level) for level in sorted(levels))
-    color = shown[0].color if len(shown) == 1 else "0.35"
-    marks: list[Any] = [Patch(facecolor=color, alpha=0.35, label=f"{said}, all bins at once")]
+    color = shown[0].color if len(shown) == 1 else tone(0.65)
+    marks: list[Any] = [Patch(facecolor=color, alpha=fade(0.35), label=f"{said}, all bins at once")]
     dot: dict[str, Any] = {"linestyle": "none", "marker": "o", "markersize": 5.5, "color": color}
     if point:
         marks.append(Line2D([], [], **dot, label="share"))
     if point and any(_off(layer.data).any() for layer in shown):
-        marks.append(Line2D([], [], **dot, markerfacecolor="white", label="mean score outside"))
+        marks.append(Line2D([], [], **dot, markerfacecolor=paper(), label="mean score outside"))
     if len(shown) == 1 and not shown[0].name:
         draw_legend(ax, _brier(shown[0].data), marks)
         return
     names = name_handles(shown, [f"{one.name}: {_brier(one.data)}" for one in shown])
-    for handle, marker in zip(names, _MARKERS if point else (), strict=False):
+    for handle, marker in zip(names, MARKERS if point else (), strict=False):
         handle.set(marker=marker, markersize=5.5)
     list_legend(ax, None, handles=names + marks)
 

@@ -12,8 +12,9 @@ from bayescm.distributions.sample import bounds
 from bayescm.plots.areas import posterior_of
 from bayescm.plots.checks import refuse
 from bayescm.plots.frames import Axes, draw_band, draw_interval, list_legend, new_axes, open_frame
-from bayescm.plots.layers import COLORS, Array, stored_names, tell_apart
+from bayescm.plots.layers import Array, stored_names, tell_apart
 from bayescm.plots.letters import as_written
+from bayescm.plots.style import palette, paper, tone
 from bayescm.results.names import metric_names
 from bayescm.results.writing import percent
 
@@ -70,7 +71,7 @@ def plot_thresholds(
     >>> y = [0, 0, 0, 0, 0, 0, 1, 1, 1, 1]
     >>> s = [0.1, 0.2, 0.2, 0.3, 0.5, 0.6, 0.4, 0.7, 0.8, 0.9]
     >>> post = bayescm.curve_posterior(y, s, over="threshold", metrics=["f1", "mcc"], random_seed=1)
-    >>> ax = bayescm.plot_thresholds(post)
+    >>> ax = bayescm.plots.plot_thresholds(post)
     >>> [text.get_text() for text in ax.get_legend().get_texts()]  # doctest: +ELLIPSIS
     ['f1: best at 0... (0... to 0...)', 'matthews correlation: best at 0... (0... to 0...)']
     """
@@ -93,7 +94,7 @@ def plot_thresholds(
     labels = [called.get(name, name).replace("_", " ") for name in names]
     ax.set_ylabel(labels[0] if len(names) == 1 else "metric")
     for row, (i, (interval, mark)) in enumerate(bars.items()):
-        _draw_bar(ax, interval, mark, low - (row + 0.75) * step, COLORS[i])
+        _draw_bar(ax, interval, mark, low - (row + 0.75) * step, palette()[i])
     if legend:
         digits = _digits([interval for interval, _ in bars.values()])
         labels = [_label(name, bars.get(i), digits) for i, name in enumerate(labels)]
@@ -157,7 +158,7 @@ def _frame(ax: Axes, x: Array, bands: list[Array], bars: int) -> tuple[float, fl
     ax.set_ylim(low - (bars + 0.4) * step if bars else low - 0.3 * step, high + 0.02 * (high - low))
     ax.set_yticks(ticks)
     if bars:
-        ax.axhline(low, color="0.6", linewidth=0.8, zorder=0)
+        ax.axhline(low, color=tone(0.4), linewidth=0.8, zorder=0)
     open_frame(ax, "Threshold")
     return low, step
 
@@ -171,7 +172,7 @@ def _draw_bar(ax: Axes, ends: Array, chosen: float, y: float, color: str) -> Non
         ax.plot([edge], [y], marker, color=color, markersize=5.0, clip_on=False, zorder=2.5)
     mark = "<" if chosen < left else ">" if chosen > right else "D"
     at = np.clip(chosen, left, right)
-    ax.plot([at], [y], mark, color=color, markersize=5.0, markerfacecolor="white", clip_on=False, zorder=3)
+    ax.plot([at], [y], mark, color=color, markersize=5.0, markerfacecolor=paper(), clip_on=False, zorder=3)
 
 
 def _digits(intervals: list[Array]) -> int:

@@ -13,11 +13,11 @@ from bayescm.metrics import parts, resolve
 from bayescm.plots.checks import answer_of
 from bayescm.plots.forest import on_the_common_scale
 from bayescm.plots.frames import Axes, new_axes, open_frame
-from bayescm.plots.layers import COLORS, Array, batch_of, selected, tell_apart
+from bayescm.plots.layers import MARKERS, Array, batch_of, selected, tell_apart
 from bayescm.plots.letters import as_written
+from bayescm.plots.style import palette, paper, tone
 from bayescm.results.names import metric_names
 
-_MARKERS = ("o", "s", "D", "^", "v", "P", "X", "*")
 _CLAIMED = 20.0  # items, from which on the rule is claimed
 _UPRIGHT = 60  # letters of all tick labels together that fit side by side
 
@@ -62,7 +62,7 @@ def plot_metric_uncertainty(
     """
     data = answer_of(
         summary, data, (METRIC, "width", "interval"), ("ci_prob", "ci_kind"), metrics=metric,
-        call="bayescm.plot_metric_uncertainty(bayescm.summary(counts))",
+        call="bayescm.plots.plot_metric_uncertainty(bayescm.summary(counts))",
     )  # fmt: skip
     batch = batch_of(data, "width", (METRIC,))
     if batch is None:
@@ -76,8 +76,8 @@ def plot_metric_uncertainty(
     for i, (called, length) in enumerate(zip(metric_names(shown), lengths, strict=True)):
         x = np.arange(len(length)) if items is None else items[i]
         ax.plot(
-            x, length, _MARKERS[i], color=COLORS[i], label=called.replace("_", " "), markersize=5.5,
-            markeredgecolor="white", markeredgewidth=0.6, zorder=3,
+            x, length, MARKERS[i], color=palette()[i], label=called.replace("_", " "), markersize=5.5,
+            markeredgecolor=paper(), markeredgewidth=0.6, zorder=3,
         )  # fmt: skip
     if items is None:
         _draw_systems(ax, [str(value) for value in data[batch].values], batch, lengths)
@@ -106,7 +106,7 @@ def _items(counts: Any, names: Sequence[str], systems: int) -> list[Array]:
 def _draw_systems(ax: Axes, labels: list[str], dim: str, lengths: Array) -> None:
     """Name the systems below the axis, and join the marks of each by a thin line."""
     finite = np.where(np.isfinite(lengths), lengths, np.nan)
-    ax.vlines(np.arange(len(labels)), 0.0, np.nanmax(finite, axis=0), color="0.88", linewidth=1, zorder=1)
+    ax.vlines(np.arange(len(labels)), 0.0, np.nanmax(finite, axis=0), color=tone(0.12), linewidth=1, zorder=1)
     ax.set_xticks(np.arange(len(labels)), labels, rotation=0 if sum(map(len, labels)) <= _UPRIGHT else 90)
     ax.set_xlim(-0.7, len(labels) - 0.3)
     ax.set_xlabel(dim)
@@ -123,7 +123,7 @@ def _draw_rule(ax: Axes, items: list[Array]) -> None:
     ):
         if start < end:
             n = np.geomspace(start, end, 50)
-            ax.plot(n, 2 / np.sqrt(n), style, color="0.45", linewidth=1.2, label=label)
+            ax.plot(n, 2 / np.sqrt(n), style, color=tone(0.55), linewidth=1.2, label=label)
     ax.set_xscale("log")
     if high / low < 1000:
         ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))

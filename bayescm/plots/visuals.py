@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from bayescm.data.schema import METRIC
 from bayescm.plots.checks import refuse
 from bayescm.plots.frames import Axes
+from bayescm.plots.style import fade, ink, mixed, palette, paper
 from bayescm.regions.drawn import Pair, plane
 from bayescm.regions.grid import SPACES, smooth
 
 Array = NDArray[np.float64]
 
-BLUE = "#0072B2"
 _WIDTHS = (1.8, 0.7)  # of the innermost and the outermost contour
 _DEPTHS = (0.55, 0.16)  # of the innermost and the outermost shade
 _DEPTH_OVER = 0.16  # of every shade where several lie over one another
@@ -29,7 +29,7 @@ def level_contours(
     target: Axes,
     *,
     levels: Sequence[float],
-    color: Any = BLUE,
+    color: Any = None,
     linestyle: str = "-",
     **options: Any,
 ) -> Any:
@@ -46,7 +46,7 @@ def level_contours(
     levels : sequence of float
         In (0, 1), none above the ``complete_level`` of the Dataset. A level that the surface doesn't reach isn't drawn.
     color : color
-        Of all contours.
+        Of all contours; default: the first of the style.
     linestyle : str
         Of all contours.
     **options
@@ -68,7 +68,7 @@ def level_contours(
     """
     x, y, z = surface(da)
     levels = sorted(levels)
-    values = smooth(levels)
+    values, color = smooth(levels), palette()[0] if color is None else color
     if z.count() == 0:
         return None
     shown = np.flatnonzero((values > z.min()) & (values < z.max()))
@@ -83,7 +83,7 @@ def level_shades(
     target: Axes,
     *,
     levels: Sequence[float],
-    color: Any = BLUE,
+    color: Any = None,
     alone: bool = True,
     **options: Any,
 ) -> list[Any]:
@@ -97,7 +97,7 @@ def level_shades(
     levels : sequence of float
         As of :func:`level_contours`.
     color : color
-        That the shades are made of.
+        That the shades are made of; default: the first of the style.
     alone : bool
         Whether the shades are opaque; else they let through what lies below.
     **options
@@ -117,17 +117,17 @@ def level_shades(
     2
     """
     x, y, z = surface(da)
-    levels = sorted(levels)
+    levels, color = sorted(levels), palette()[0] if color is None else color
     found = []
     for value, shade in reversed(list(zip(smooth(levels), shades(color, len(levels)), strict=True))):
         if z.count() and z.min() <= value:
             given: dict[str, Any] = {"zorder": 1.0} | options
-            given |= {"colors": [shade]} if alone else {"colors": [color], "alpha": _DEPTH_OVER}
+            given |= {"colors": [shade]} if alone else {"colors": [color], "alpha": fade(_DEPTH_OVER)}
             found.append(target.contourf(x, y, z, levels=[-1.0, value], **given))
     return found
 
 
-def estimate(da: xr.DataArray, target: Axes, *, color: Any = "black", **options: Any) -> Any:
+def estimate(da: xr.DataArray, target: Axes, *, color: Any = None, **options: Any) -> Any:
     """Draw estimates as marks.
 
     Parameters
@@ -136,7 +136,7 @@ def estimate(da: xr.DataArray, target: Axes, *, color: Any = "black", **options:
         ``point`` of :func:`bayescm.region` or :func:`bayescm.band`; one that is 0/0 isn't drawn.
     target : matplotlib.axes.Axes
     color : color
-        Of the marks.
+        Of the marks; default: that of text in the style.
     **options
         Of :meth:`matplotlib.axes.Axes.plot`; with ``marker=""`` and ``linestyle="-"`` it is the curve.
 
@@ -155,10 +155,10 @@ def estimate(da: xr.DataArray, target: Axes, *, color: Any = "black", **options:
     """
     x, y = coordinates(da)
     style: dict[str, Any] = {
-        "marker": "o", "markersize": 5.0, "markeredgecolor": "white", "markeredgewidth": 0.7, "linestyle": "none",
+        "marker": "o", "markersize": 5.0, "markeredgecolor": paper(), "markeredgewidth": 0.7, "linestyle": "none",
         "zorder": 4.0, "clip_on": False,
     }  # fmt: skip
-    (line,) = target.plot(x, y, color=color, **(style | options))
+    (line,) = target.plot(x, y, color=ink() if color is None else color, **(style | options))
     return line
 
 
@@ -198,10 +198,7 @@ def widths(n: int) -> list[float]:
     return [float(w) for w in np.linspace(*_WIDTHS, n)] if n > 1 else [1.6]
 
 
-def shades(color: Any, n: int) -> list[tuple[float, float, float]]:
+def shades(color: Any, n: int) -> list[str]:
     """Return n opaque shades of a colour, the innermost first."""
-    from matplotlib.colors import to_rgb
-
     depths = np.linspace(*_DEPTHS, n) if n > 1 else [0.3]
-    made = [1.0 - depth * (1.0 - np.array(to_rgb(color))) for depth in depths]
-    return [(float(r), float(g), float(b)) for r, g, b in made]
+    return [mixed(color, float(depth)) for depth in depths]

@@ -1,1 +1,5 @@
 """Priors: concentrations, Betas from intervals, and metrics turned into counts."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

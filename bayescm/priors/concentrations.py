@@ -52,7 +52,7 @@ class Concentrations:
 
 @dataclass(frozen=True, slots=True)
 class LogitNormal:
-    """A prior of a rate whose logit is normal: it is not conjugate, and needs a story that takes it.
+    """A prior of a rate whose logit is normal: it is not conjugate, and needs a model that takes it.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class LogitNormal:
     Examples
     --------
     >>> import bayescm
-    >>> prior = bayescm.LogitNormal.from_interval(0.70, 0.95, ci_prob=0.9)
+    >>> prior = bayescm.priors.LogitNormal.from_interval(0.70, 0.95, ci_prob=0.9)
     >>> round(prior.mu, 2), round(prior.sigma, 2)
     (1.9, 0.64)
     """
@@ -115,7 +115,7 @@ def concentrations(prior: PriorLike, model: str, labels: int | Sequence[Any]) ->
     if not isinstance(model, str) or model not in MODELS:
         raise ValueError(
             f"`model` must be one of {', '.join(map(repr, MODELS))} here; got {model!r}. "
-            "Other stories are answered by bayescm.posterior, and az.summary makes a table of its draws."
+            "Other models are answered by bayescm.posterior, and az.summary makes a table of its draws."
         )
     classes = list(labels) if np.iterable(labels) else list(range(validate.positive_integer("labels", labels)))
     n_labels = len(classes)

@@ -35,7 +35,7 @@ def beta_from_interval(lower: float, upper: float, *, ci_prob: float = 0.9) -> t
     Examples
     --------
     >>> import bayescm
-    >>> a, b = bayescm.beta_from_interval(0.70, 0.95, ci_prob=0.9)
+    >>> a, b = bayescm.priors.beta_from_interval(0.70, 0.95, ci_prob=0.9)
     >>> round(a, 3), round(b, 3)
     (17.758, 3.287)
     """

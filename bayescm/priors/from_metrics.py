@@ -17,6 +17,7 @@ from bayescm.data import validate
 from bayescm.data.counts import from_cells
 from bayescm.data.schema import ACTUAL, CELLS_OF_TWO, METRIC, PREDICTED, attributes
 from bayescm.metrics import Metric, MetricLike, compute, resolve
+from bayescm.results.objects import stamped
 
 Array = NDArray[np.float64]
 Residual = Callable[[NDArray[Any]], Array]
@@ -65,11 +66,11 @@ def prior_from_metrics(
     Examples
     --------
     >>> import bayescm
-    >>> prior = bayescm.prior_from_metrics(precision=0.6, recall=0.65, accuracy=0.6, n_items=72.5)
+    >>> prior = bayescm.priors.prior_from_metrics(precision=0.6, recall=0.65, accuracy=0.6, n_items=72.5)
     >>> prior.values.round(3)
     array([[19.436, 16.043],
            [12.957, 24.064]])
-    >>> bayescm.prior_from_metrics(prevalence=0.2, mcc=0.5, recall=0.7, n_items=10).values.round(3)
+    >>> bayescm.priors.prior_from_metrics(prevalence=0.2, mcc=0.5, recall=0.7, n_items=10).values.round(3)
     array([[6.791, 1.209],
            [0.6  , 1.4  ]])
     """
@@ -97,6 +98,7 @@ def prior_from_metrics(
     return xr.DataArray(n_items * solved[0], dims=(ACTUAL, PREDICTED), name="concentration")
 
 
+@stamped
 def counts_from_metrics(
     metrics: Mapping[MetricLike, float] | None = None,
     *,
@@ -149,7 +151,7 @@ def counts_from_metrics(
     Examples
     --------
     >>> import bayescm
-    >>> found = bayescm.counts_from_metrics(n_items=34, accuracy=0.94, specificity=0.75, precision=0.93)
+    >>> found = bayescm.priors.counts_from_metrics(n_items=34, accuracy=0.94, specificity=0.75, precision=0.93)
     >>> found.counts.values
     array([[ 6,  2],
            [ 0, 26]])
@@ -193,7 +195,7 @@ def counts_from_metrics(
             "matches": ((), matches, {"long_name": "Matrices that round to the stated metrics"}),
         },
         coords={METRIC: [metric.name for metric in found]},
-        attrs=attributes(n=n_items),
+        attrs=attributes(n=n_items, assumptions="all metrics were computed from one matrix of so many items"),
     )
 
 

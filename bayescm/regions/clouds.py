@@ -19,7 +19,7 @@ _LONG_NAMES = LONG_NAMES | {"undefined": "Share of the resamples that leave the 
 
 
 def bootstrap(
-    counts: Any, *, space: str = "pr", samples: int = 10_000, random_seed: int | np.random.Generator | None = None
+    counts: Any, *, space: str = "pr", draws: int = 10_000, random_seed: int | np.random.Generator | None = None
 ) -> xr.Dataset:
     """Resample the items of a matrix: the cloud of recall and precision, or of both rates of a ROC plane.
 
@@ -30,7 +30,7 @@ def bootstrap(
         lazy (dask).
     space : {"pr", "roc", "ppn"}
         Precision and recall, true and false positive rate, or the share predicted negative and recall.
-    samples : int
+    draws : int
         Resampled matrices, multinomial with the number of items and the shares of cells observed.
     random_seed : int, numpy.random.Generator or None
         Each position of a batch has a stream of its own.
@@ -70,7 +70,7 @@ def bootstrap(
     """
     plane = SPACES[validate.choice("space", space, tuple(SPACES))]
     checked = two_labels(counts)
-    size, seed = validate.positive_integer("samples", samples), validate.seed(random_seed)
+    size, seed = validate.positive_integer("draws", draws), validate.seed(random_seed)
 
     def kernel(cells: NDArray[Any], index: NDArray[np.int64]) -> Array:
         matrices = validate.count_values("counts", cells).reshape(-1, 4)
@@ -91,7 +91,7 @@ def bootstrap(
         attrs=attributes(
             method="bootstrap",
             space=plane.name,
-            samples=size,
+            draws=size,
             random_seed=seed,
             assumptions=assumed(),
             **as_read(checked),

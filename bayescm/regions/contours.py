@@ -186,9 +186,9 @@ def contains(
     levels : sequence of float
         Of the regions.
     recall, precision, tpr, fpr, ppn : float, array_like or xarray.DataArray
-        The points, as in :func:`bayescm.region_level`.
+        The points, as in :func:`bayescm.regions.region_level`.
     **options
-        Those of :func:`bayescm.region_level`, such as `method`.
+        Those of :func:`bayescm.regions.region_level`, such as `method`.
 
     Returns
     -------
@@ -199,7 +199,7 @@ def contains(
     Raises
     ------
     ValueError
-        As :func:`bayescm.region_level`; if the points have the dim ``level``.
+        As :func:`bayescm.regions.region_level`; if the points have the dim ``level``.
 
     Examples
     --------

@@ -14,6 +14,7 @@ from scipy import special
 
 from bayescm.data import validate
 from bayescm.data.schema import METRIC, attributes
+from bayescm.inference.options import number_of_draws
 from bayescm.inference.read import read
 from bayescm.metrics import Metric, per_label, resolve
 from bayescm.regions.grid import LONG_NAMES, SPACES, Array, around
@@ -49,15 +50,13 @@ def of_posterior(
     data: Any,
     space: str | Sequence[Any],
     levels: tuple[float, ...],
-    samples: int | None,
-    random_seed: Any,
     axes: tuple[Array, Array] | None,
     sizes: tuple[int, int] = (_POINTS, _POINTS),
     **options: Any,
 ) -> xr.Dataset:
     """Return the credible region of one matrix by draws of its posterior: see :func:`bayescm.region`."""
-    size, seed = validate.draws(_DRAWS if samples is None else samples), validate.seed(random_seed)
-    posterior = read(data, samples=size, random_seed=seed, **options)
+    size, seed = number_of_draws(options.get("draws"), _DRAWS), validate.seed(options.get("random_seed"))
+    posterior = read(data, otherwise=_DRAWS, **options | {"random_seed": seed})
     block, over = posterior.whole()
     if over.dims:
         raise ValueError(f"`counts` must be one matrix here; it also has the dims {list(over.dims)}. Select one.")
@@ -81,7 +80,7 @@ def of_posterior(
     level = np.interp(distance, apart, (np.arange(n) + 0.5) / n, left=0.0, right=1.0)
     names = (space_.y, space_.x)
     shown = [m.lower + (m.upper - m.lower) * share for m, share in zip(metrics, within, strict=True)]
-    settings = {"samples": size, "random_seed": seed} | dict(posterior.settings)
+    settings = {"draws": size, "random_seed": seed} | dict(posterior.settings)
     settings |= {"method": "credible", "ordering": "ellipse in the normal scores", "space": space_.name}
     settings |= {"levels": str(sorted(levels)), "complete_level": max(levels)}
     found = xr.Dataset(

@@ -1,6 +1,6 @@
 """region_level(): the level of hypothesised points."""
 
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import xarray as xr
@@ -9,10 +9,10 @@ from numpy.typing import ArrayLike
 from bayescm.data import validate
 from bayescm.data.inputs import takes_counts
 from bayescm.data.schema import MATRIX
-from bayescm.priors.concentrations import PriorLike
+from bayescm.data.words import RegionMethod
 from bayescm.regions.grid import LONG_NAMES, SPACES, Array
 from bayescm.regions.methods import BY_LIKELIHOOD
-from bayescm.regions.options import Options, flat, two_labels
+from bayescm.regions.options import MethodOptions, Options, flat, two_labels
 from bayescm.regions.surfaces import complain
 
 _LONG_NAMES = LONG_NAMES | {
@@ -31,13 +31,8 @@ def region_level(
     tpr: ArrayLike | xr.DataArray | None = None,
     fpr: ArrayLike | xr.DataArray | None = None,
     ppn: ArrayLike | xr.DataArray | None = None,
-    method: str = "wilks",
-    prior: PriorLike | None = None,
-    ordering: str | None = None,
-    mid_p: bool | None = None,
-    extra_cov: ArrayLike | None = None,
-    samples: int | None = None,
-    random_seed: int | np.random.Generator | None = None,
+    method: RegionMethod = "wilks",
+    **options: Unpack[MethodOptions],
 ) -> xr.Dataset:
     """Test hypothesised points: the smallest level whose region contains each.
 
@@ -48,7 +43,7 @@ def region_level(
     recall, precision, tpr, fpr, ppn : float, array_like or xarray.DataArray
         Recall and precision, tpr and fpr, or recall and ppn (the share predicted negative), in [0, 1]. Plain arrays of
         one dimension share the dim ``point``; DataArrays keep their dims and are broadcast.
-    method, prior, ordering, mid_p, extra_cov, samples, random_seed
+    method, **options
         As in :func:`bayescm.region`.
 
     Returns
@@ -68,7 +63,7 @@ def region_level(
     --------
     >>> import bayescm
     >>> counts = bayescm.from_cells(tp=203, fn=41, fp=55, tn=201)
-    >>> test = bayescm.region_level(counts, recall=0.85, precision=0.75)
+    >>> test = bayescm.regions.region_level(counts, recall=0.85, precision=0.75)
     >>> round(test.statistic.item(), 4), round(test.p_value.item(), 4)
     (3.0645, 0.2161)
     """
@@ -80,7 +75,7 @@ def region_level(
             f"give either `recall` and `precision` or `tpr` and `fpr` or `recall` and `ppn`; got "
             f"{sorted(named) or 'none'}."
         )
-    made = Options(space.name, method, None, prior, ordering, mid_p, extra_cov, samples, random_seed)
+    made = Options(space.name, method, None, **options)
     checked = two_labels(counts)
     method_ = made.method(checked)
     places = _places({name: given[name] for name in (space.y, space.x)})

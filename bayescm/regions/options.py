@@ -1,7 +1,7 @@
 """Options and counts of region(), band() and region_level(): checked once, said once."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 import xarray as xr
@@ -11,6 +11,7 @@ from bayescm.data import validate
 from bayescm.data.assumptions import assumed
 from bayescm.data.counts import check_counts
 from bayescm.data.schema import CI_BOUND, DRAW, MATRIX, METRIC, as_read, attributes, labels_of
+from bayescm.inference.options import PosteriorOptions
 from bayescm.priors.concentrations import PriorLike, concentrations, resolved_prior
 from bayescm.regions.credible import Credible, Density
 from bayescm.regions.grid import SPACES, Array, Space
@@ -29,6 +30,25 @@ _ASSUMES = {
 }
 
 
+class MethodOptions(TypedDict, total=False):
+    """What the methods of regions take: see :func:`bayescm.region`."""
+
+    prior: PriorLike | None
+    ordering: str | None
+    mid_p: bool | None
+    extra_cov: ArrayLike | None
+    draws: int | None
+    random_seed: int | np.random.Generator | None
+
+
+class RegionOptions(PosteriorOptions, total=False):
+    """What methods take, and of a region by draws how its posterior is made: see :func:`bayescm.region`."""
+
+    ordering: str | None
+    mid_p: bool | None
+    extra_cov: ArrayLike | None
+
+
 class Options:
     """How a result is made: checked options, the method they make, and the attrs that say so."""
 
@@ -37,12 +57,13 @@ class Options:
         space: str,
         method: str,
         levels: Sequence[float] | None,
-        prior: PriorLike | None,
-        ordering: str | None,
-        mid_p: bool | None,
-        extra_cov: ArrayLike | None,
-        samples: int | None,
-        random_seed: int | np.random.Generator | None,
+        *,
+        prior: PriorLike | None = None,
+        ordering: str | None = None,
+        mid_p: bool | None = None,
+        extra_cov: ArrayLike | None = None,
+        draws: int | None = None,
+        random_seed: int | np.random.Generator | None = None,
     ) -> None:
         self.space: Space = SPACES[validate.choice("space", space, tuple(SPACES))]
         self.name = validate.choice("method", method, METHODS)
@@ -56,7 +77,7 @@ class Options:
         self.complete = max(wanted, default=0.0)
         options = {
             "prior": ("credible", prior), "ordering": ("credible", ordering), "mid_p": ("exact", mid_p),
-            "extra_cov": ("ellipse", extra_cov), "samples": ("simulate", samples),
+            "extra_cov": ("ellipse", extra_cov), "draws": ("simulate", draws),
             "random_seed": ("simulate", random_seed),
         }  # fmt: skip
         for option, (owner, value) in options.items():
@@ -68,7 +89,7 @@ class Options:
             raise TypeError(f"`mid_p` must be True or False; got {mid_p!r}.")
         self.mid_p = bool(mid_p)
         self.extra = _covariance(extra_cov)
-        self.draws = validate.positive_integer("samples", 10_000 if samples is None else samples)
+        self.draws = validate.positive_integer("draws", 10_000 if draws is None else draws)
         self.seed = validate.seed(random_seed) if method == "simulate" else 0
         of_levels = {} if levels is None else {"levels": wanted, "complete_level": self.complete}
         self.attrs = attributes(method=method, space=space, **of_levels, **self._settings(), assumptions=assumed())
@@ -80,7 +101,7 @@ class Options:
         if self.name == "exact":
             return {"mid_p": self.mid_p, "assumes": _ASSUMES[self.space.name]}
         if self.name == "simulate":
-            return {"samples": self.draws, "random_seed": self.seed}
+            return {"draws": self.draws, "random_seed": self.seed}
         return {"extra_cov": self.extra} if self.name == "ellipse" and self.extra.any() else {}
 
     def method(self, counts: xr.DataArray) -> Method:

@@ -3,23 +3,24 @@
 import warnings
 from collections.abc import Callable, Hashable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, Unpack
 
 import numpy as np
 import xarray as xr
-from numpy.typing import ArrayLike
 
 from bayescm.data import strata, validate
 from bayescm.data.inputs import takes_counts, takes_scores
 from bayescm.data.schema import MATRIX, METRIC, THRESHOLD, VERSUS, batch_dim
-from bayescm.priors.concentrations import PriorLike
+from bayescm.data.words import RegionMethod
 from bayescm.regions.drawn import of_posterior
 from bayescm.regions.grid import LONG_NAMES, Array, around, axis, checked_axis
 from bayescm.regions.methods import Ellipse, Method
-from bayescm.regions.options import LEVELS, Options, checked_levels, flat, two_labels
+from bayescm.regions.options import LEVELS, MethodOptions, Options, RegionOptions, checked_levels, flat, two_labels
+from bayescm.results.objects import stamped
 
 HERE = (str(Path(__file__).parents[1]),)
 """Warnings point to the first line outside this folder."""
+_OF_METHODS, _OF_COUNTS = set(MethodOptions.__annotations__), {"ordering", "mid_p", "extra_cov"}
 _POINTS = 257
 _POINTS_SIMULATED = 65
 _POINTS_OF_BAND = 501
@@ -29,21 +30,16 @@ _LONG_NAMES = LONG_NAMES | {
 }  # fmt: skip
 
 
+@stamped
 @takes_counts
 def region(
     counts: Any,
     *,
     space: Any = "pr",
-    method: str = "wilks",
+    method: RegionMethod = "wilks",
     levels: Sequence[float] = LEVELS,
-    prior: PriorLike | None = None,
-    ordering: str | None = None,
-    mid_p: bool | None = None,
-    extra_cov: ArrayLike | None = None,
-    samples: int | None = None,
-    random_seed: int | np.random.Generator | None = None,
     grid: Any = None,
-    **options: Any,
+    **options: Unpack[RegionOptions],
 ) -> xr.Dataset:
     """Say where the true recall and precision (or both rates of a ROC plane) of a matrix may lie.
 
@@ -65,23 +61,18 @@ def region(
         (or the class totals) too, which "exact" takes as given.
     levels : sequence of float
         Levels that will be asked for: beyond the largest the surface may be 1.
-    prior : str, number, array_like or mapping, optional
-        Of "credible": as in :func:`bayescm.summary` for the cell Dirichlet; "jeffreys" unless given.
-    ordering : {"relative_belief", "density"}, optional
-        Of "credible": which points come first. "relative_belief", unless given, orders by the likelihood and doesn't
-        depend on how the plane is parametrised; "density" is the papers' region of highest density.
-    mid_p : bool, optional
-        Of "exact": whether to count ties half, which is accurate on average but not conservative. False unless given.
-    extra_cov : array_like of shape (2, 2), optional
-        Of "ellipse": a covariance of (y, x), such as (precision, recall), from other sources to be added.
-    samples, random_seed : optional
-        Of "simulate": simulations per point (10,000) and their seed; of a region by draws, their number (100,000).
     grid : int, pair of ints or pair of array_like, optional
         Points per axis (y, x) over the smallest window that holds all regions of the batch, or the axes themselves,
         increasing in [0, 1]. Default: 257 points (65 for "simulate"). Lazy counts are computed for that window, the
         levels aren't; with axes given nothing is.
     **options
-        Of a region by draws: `model` and `prevalence`, as in :func:`bayescm.summary`, and options of the model.
+        Of "credible": `prior`, as in :func:`bayescm.summary` ("jeffreys"), and `ordering`, which points come first:
+        "relative_belief", the default, orders by the likelihood and doesn't depend on how the plane is parametrised;
+        "density" is the papers' region of highest density. Of "exact": `mid_p`, whether to count ties half, which is
+        accurate on average but not conservative (False). Of "ellipse": `extra_cov`, a covariance of (y, x), such as
+        (precision, recall), from other sources to be added. Of "simulate": `draws` per point (10,000) and
+        `random_seed`; of a region by draws their number (100,000) and seed, `model`, `prevalence` and what a model
+        takes, as in :func:`bayescm.summary`.
 
     Returns
     -------
@@ -120,19 +111,22 @@ def region(
     >>> surface.level.sel(precision=0.75, recall=0.85, method="nearest").round(2).item()
     0.78
     """
-    if strata.is_audit(counts) or isinstance(counts, xr.DataTree) or not isinstance(space, str) or options:
-        if method != "credible" or any(one is not None for one in (ordering, mid_p, extra_cov)):
+    of_method: dict[str, Any] = {name: value for name, value in options.items() if name in _OF_METHODS}
+    others = set(options) - _OF_METHODS
+    if (unknown := sorted(others - RegionOptions.__annotations__.keys())) and "model" not in others:
+        raise TypeError(f"region() has no argument `{unknown[0]}`; a level is `levels`, such as levels=[0.95].")
+    if strata.is_audit(counts) or isinstance(counts, xr.DataTree) or not isinstance(space, str) or others:
+        if method != "credible" or {name for name in of_method if of_method[name] is not None} & _OF_COUNTS:
             raise ValueError(
                 f"`method`={method!r} needs the four cells of items that all were checked. Of an audit, of a model's "
-                "draws and of two metrics the region is the posterior's: method='credible', by draws (`samples`, "
+                "draws and of two metrics the region is the posterior's: method='credible', by draws (`draws`, "
                 "`random_seed`), without other options."
             )
         axes = _two_axes(grid)
         sizes = _sizes(_POINTS if grid is None else grid) if axes is None else (0, 0)
-        return of_posterior(
-            counts, space, checked_levels(levels), samples, random_seed, axes, sizes, prior=prior, **options
-        )
-    made = Options(space, method, levels, prior, ordering, mid_p, extra_cov, samples, random_seed)
+        how: dict[str, Any] = {name: value for name, value in options.items() if name not in _OF_COUNTS}
+        return of_posterior(counts, space, checked_levels(levels), axes, sizes, **how)
+    made = Options(space, method, levels, **of_method)
     checked = two_labels(counts)
     method_ = made.method(checked)
     axes = _axes(checked, made, method_, grid)
@@ -151,16 +145,11 @@ def band(
     counts: Any,
     *,
     dim: str = THRESHOLD,
-    space: str = "pr",
-    method: str = "wilks",
+    space: Literal["pr", "roc", "ppn"] = "pr",
+    method: RegionMethod = "wilks",
     levels: Sequence[float] = LEVELS,
-    prior: PriorLike | None = None,
-    ordering: str | None = None,
-    mid_p: bool | None = None,
-    extra_cov: ArrayLike | None = None,
-    samples: int | None = None,
-    random_seed: int | np.random.Generator | None = None,
     grid: Any = None,
+    **options: Unpack[MethodOptions],
 ) -> xr.Dataset:
     """Unite the regions of all thresholds of a curve: the level of a point is the least over the thresholds.
 
@@ -170,10 +159,10 @@ def band(
     Parameters
     ----------
     counts : xarray.DataArray
-        ``counts(..., threshold, actual, predicted)``, such as :func:`bayescm.counts_at_thresholds` returns.
+        ``counts(..., threshold, actual, predicted)``, such as :func:`bayescm.curves.counts_at_thresholds` returns.
     dim : str
         The dim that is united.
-    space, method, levels, prior, ordering, mid_p, extra_cov, samples, random_seed
+    space, method, levels, **options
         As in :func:`bayescm.region`.
     grid : int, pair of ints or pair of array_like, optional
         Points per axis (y, x) over [0, 1], or the axes themselves. Default: 501 points (101 for "simulate").
@@ -196,11 +185,11 @@ def band(
     Examples
     --------
     >>> import bayescm
-    >>> counts = bayescm.counts_at_thresholds([0, 0, 1, 0, 1, 1], [0.1, 0.2, 0.3, 0.5, 0.6, 0.9])
+    >>> counts = bayescm.curves.counts_at_thresholds([0, 0, 1, 0, 1, 1], [0.1, 0.2, 0.3, 0.5, 0.6, 0.9])
     >>> bayescm.band(counts, grid=101).level.sizes
     Frozen({'precision': 101, 'recall': 101})
     """
-    made = Options(space, method, levels, prior, ordering, mid_p, extra_cov, samples, random_seed)
+    made = Options(space, method, levels, **options)
     checked = two_labels(counts)
     batch_dim(checked, dim)
     method_ = made.method(checked)

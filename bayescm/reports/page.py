@@ -106,11 +106,13 @@ def _of_counts(
     if k <= _MOST:
         frames["Counts"] = pd.DataFrame(of_matrix(counts)).set_index(ACTUAL)
         known = {name: options[name] for name in ("model", "prior", "ci_prob", "ci_kind") if name in options}
-        pictures["Shares of each actual class"] = lambda: bayescm.plot_confusion_matrix(
-            bayescm.cell_summary(counts, **known)
+        pictures["Shares of each actual class"] = lambda: bayescm.plots.plot_confusion_matrix(
+            bayescm.inference.cell_summary(counts, **known)
         )
     if k == 2 and int(counts.sum(PREDICTED).min()) > 0:
-        pictures["Where the true recall and precision may lie"] = lambda: bayescm.plot_region(bayescm.region(counts))
+        pictures["Where the true recall and precision may lie"] = lambda: bayescm.plots.plot_region(
+            bayescm.region(counts)
+        )
     return frames, pictures | _of_result(found)
 
 
@@ -118,16 +120,16 @@ def _of_result(data: Any) -> Pictures:
     """Return the picture of a result, where there is one."""
     source = view_of(data)[0].source  # type: ignore[index]
     drawn: dict[str, tuple[str, Callable[[], Any]]] = {
-        "summary": ("Metrics with their intervals", lambda: bayescm.plot_forest(data)),
+        "summary": ("Metrics with their intervals", lambda: bayescm.plots.plot_forest(data)),
         "compare_systems": ("The first difference", lambda: _difference(data)),
-        "leaderboard": ("Probabilities of the ranks", lambda: bayescm.plot_leaderboard(data)),
+        "leaderboard": ("Probabilities of the ranks", lambda: bayescm.plots.plot_leaderboard(data)),
     }
     return dict([drawn[source]]) if source in drawn else {}
 
 
 def _difference(tree: xr.DataTree) -> Any:
     table = tree["summary"].to_dataset()
-    return bayescm.plot_difference(tree, *(str(table[dim].values[0]) for dim in ("metric", "comparison")))
+    return bayescm.plots.plot_difference(tree, *(str(table[dim].values[0]) for dim in ("metric", "comparison")))
 
 
 def _page(answer: Answer, frames: dict[str, pd.DataFrame], pictures: Pictures) -> str:

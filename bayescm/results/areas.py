@@ -1,4 +1,4 @@
-"""Areas under curves, rates at thresholds, reliability: what auc, aucpr, curve_intervals and their like return."""
+"""Areas under curves, rates at thresholds, reliability: what auc, aucpr, curves.intervals and their like return."""
 
 import json
 from collections.abc import Mapping

@@ -1,5 +1,6 @@
 """What is shown of a result: sentence, table, assumptions; and the accessor ``.bayescm`` that gives them one by one."""
 
+import importlib
 import json
 import textwrap
 from collections.abc import Callable
@@ -8,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from bayescm.data.schema import ALIAS, CI_BOUND, METRIC
+from bayescm.data.schema import ALIAS, CI_BOUND, LABEL, METRIC
 from bayescm.metrics import resolve
 from bayescm.results import writing
 from bayescm.results.escape import for_html, for_terminal
@@ -20,7 +21,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _FIRST = 20  # rows of a table that is cut
-_WIDE = 80
+_MOST_CUT = 1000  # matrices or systems of which a table that is cut, and its sentence, are made: in a second
+_MOST_COLUMNS = 3  # metrics of a class with their intervals, which fill 80 columns
+WIDE = 80
 NAMES = {
     "best": "P(best)",
     "probability_best": "P(least)",
@@ -53,10 +56,10 @@ class Answer:
     ----------
     data : xarray.Dataset or xarray.DataTree
         From :func:`bayescm.summary`, :func:`bayescm.interval`, :func:`bayescm.compare_systems`,
-        :func:`bayescm.leaderboard`, :func:`bayescm.auc`, :func:`bayescm.aucpr`, :func:`bayescm.auc_difference`,
-        :func:`bayescm.curve_intervals`, :func:`bayescm.reliability`,
-        :func:`bayescm.sample_size`, :func:`bayescm.sample_size_to_compare`,
-        :func:`bayescm.sample_size_of_auc` or :func:`bayescm.decide`.
+        :func:`bayescm.leaderboard`, :func:`bayescm.auc`, :func:`bayescm.aucpr`, :func:`bayescm.curves.auc_difference`,
+        :func:`bayescm.curves.intervals`, :func:`bayescm.curves.reliability`,
+        :func:`bayescm.sample_size`, :func:`bayescm.planning.sample_size_to_compare`,
+        :func:`bayescm.planning.sample_size_of_auc` or :func:`bayescm.decide`.
 
     Examples
     --------
@@ -100,7 +103,7 @@ class Answer:
     def assumptions(self) -> str:
         """Return what the answer takes for granted, and how it was made."""
         _, data = self._known()
-        return for_terminal(f"Assumes: {data.attrs['assumptions']}.\n{_how(data)}")
+        return for_terminal(f"Assumes: {data.attrs['assumptions']}.\n{how(data)}".strip())
 
     def table(self) -> "pd.DataFrame":
         """Return a row per metric, system, pair or action, with the interval as `lower` and `upper`.
@@ -108,7 +111,7 @@ class Answer:
         Returns
         -------
         pandas.DataFrame
-            Indexed by what tells rows apart. Numbers are not rounded.
+            Indexed by what tells rows apart; point, lower and upper come first. Numbers are not rounded.
         """
         return _frame(*self._known())
 
@@ -142,18 +145,35 @@ class Answer:
         averages = parts["mean"].dropna().unique()
         return wide.loc[sorted(dict.fromkeys(rows), key=lambda row: row in averages), order]
 
+    def plot(self, **options: Any) -> Any:
+        """Draw the picture that this kind of result has.
+
+        Parameters
+        ----------
+        **options
+            Of the picture's function in :mod:`bayescm.plots`, such as ``ax``.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        view, _ = self._known()
+        if not view.picture:
+            raise ValueError(f"`.plot()` has no picture of what bayescm.{view.source} returns; see bayescm.plots.")
+        return getattr(importlib.import_module("bayescm.plots"), view.picture)(self._data, **options)
+
     def to_csv(self) -> str:
         """Return the table as CSV, with all digits."""
         view, data = self._known()
         return writing.as_csv(view.records(data))
 
     def to_markdown(self) -> str:
-        """Return the short table as Markdown, with the decimals that its intervals deserve."""
-        return writing.as_markdown(self._short())
+        """Return the short tables as Markdown, with the decimals that their intervals deserve."""
+        return "\n".join(map(writing.as_markdown, self.tables()))
 
     def to_latex(self) -> str:
-        r"""Return the short table as a LaTeX tabular, for ``\usepackage{booktabs}``."""
-        return writing.as_latex(self._short())
+        r"""Return the short tables as LaTeX tabulars, for ``\usepackage{booktabs}``."""
+        return "\n".join(map(writing.as_latex, self.tables()))
 
     def __getitem__(self, metric: str) -> xr.Dataset:
         """Return the part of a metric, by any of its names; of a metric per class that of all classes."""
@@ -172,9 +192,9 @@ class Answer:
 
     def paragraphs(self) -> tuple[str, str, str]:
         """Return sentence, table and assumptions as lines of text."""
-        table = writing.as_text(self._short(), _WIDE) + self._more()
-        about = "\n".join(textwrap.fill(line, _WIDE) for line in self.assumptions.splitlines())
-        return textwrap.fill(self.sentence, _WIDE), table, about
+        table = "\n\n".join(writing.as_text(one, WIDE) for one in self.tables()) + self._more()
+        about = "\n".join(textwrap.fill(line, WIDE) for line in self.assumptions.splitlines())
+        return textwrap.fill(self.sentence, WIDE), table, about
 
     def _repr_html_(self) -> str:
         return self.html()
@@ -183,30 +203,27 @@ class Answer:
         """Return sentence, table and assumptions as HTML, with something folded below."""
         about = "<br>".join(map(for_html, self.assumptions.splitlines()))
         more = f"<p class='how'>{for_html(self._more().strip())}</p>" if self._more() else ""
-        name = f"xarray.{type(self._data).__name__}"
+        name = f"xarray.{'DataTree' if isinstance(self._data, xr.DataTree) else 'Dataset'}"
         details = f"<details><summary>{name}</summary>{folded}</details>" if folded else ""
         return (
             f'{_STYLE}<div class="bayescm"><p class="answer">{for_html(self.sentence)}</p>'
-            f'{writing.as_html(self._short())}{more}<p class="how">{about}</p>{details}</div>'
+            f'{"".join(map(writing.as_html, self.tables()))}{more}<p class="how">{about}</p>{details}</div>'
         )
 
-    def _short(self) -> "pd.DataFrame":
-        """Return the columns and rows that are shown."""
+    def tables(self, *, all_rows: bool = False, by_class: bool = True) -> list["pd.DataFrame"]:
+        """Return what is shown: the short table and, of one matrix with more than two classes, that of its classes."""
         view, data = self._known()
-        frame = _frame(view, _head(view, data))
-        if ALIAS in frame and METRIC in frame.index.names:
-            levels = frame.index.names
-            frame = frame.reset_index()
-            frame[METRIC] = [called(*names) for names in zip(frame[METRIC], frame[ALIAS], strict=True)]
-            frame = frame.set_index(levels)
-        wanted = [name for name in view.shown if name in frame]
-        return frame[wanted].rename(columns=NAMES)
+        whole, classes = _apart(data) if by_class else ([data], [])
+        return [_shown(view, one if all_rows else _head(view, one)) for one in whole] + classes
+
+    def left_out(self) -> int:
+        """Return how many rows :meth:`tables` leaves out."""
+        view, data = self._known()
+        return sum(_rows(one) - _rows(_head(view, one)) for one in _apart(data)[0])
 
     def _more(self) -> str:
         """Say how many rows are left out."""
-        view, data = self._known()
-        left_out = _rows(data) - _rows(_head(view, data))
-        return f"\n... and {left_out:,} more: .bayescm.table() has all" if left_out else ""
+        return f"\n... and {self.left_out():,} more: .bayescm.table() has all" if self.left_out() else ""
 
 
 def _frame(view: View, data: xr.Dataset) -> "pd.DataFrame":
@@ -219,7 +236,53 @@ def _frame(view: View, data: xr.Dataset) -> "pd.DataFrame":
     constant = [name for name in index if name not in batch and len(index) > 1 and len(batch) > 0]
     frame = frame.drop(columns=constant)
     kept = [name for name in index if name not in constant]
+    first = [name for name in ("point", "lower", "upper") if name in frame]
+    frame = frame[[*first, *(name for name in frame if name not in first)]]
     return frame.set_index(kept) if kept else frame
+
+
+def _shown(view: View, data: xr.Dataset) -> "pd.DataFrame":
+    """Return the columns that are shown."""
+    frame = _frame(view, data)
+    if ALIAS in frame and METRIC in frame.index.names:
+        levels = frame.index.names
+        frame = frame.reset_index()
+        frame[METRIC] = [called(*names) for names in zip(frame[METRIC], frame[ALIAS].fillna(""), strict=True)]
+        frame = frame.set_index(levels)
+    wanted = [name for name in view.shown if name in frame]
+    return frame[wanted].rename(columns=NAMES)
+
+
+def _apart(data: xr.Dataset) -> tuple[list[xr.Dataset], list["pd.DataFrame"]]:
+    """Return the rows of a whole matrix, and a table of its classes, the worst first, if it has metrics of these."""
+    if LABEL not in data.coords or "interval" not in data or data["interval"].dims != (METRIC, CI_BOUND):
+        return [data], []
+    import pandas as pd
+
+    labels = data[LABEL].values.astype(str)
+    names = [str(name).removesuffix(f"[{label}]") for name, label in zip(data[METRIC].values, labels, strict=True)]
+    own = [i for i, label in enumerate(labels) if label]
+    if not own:
+        return [data], []
+    columns = sorted(dict.fromkeys(names[i] for i in own), key=lambda name: name == "prevalence")  # counts tell it
+    values = {(labels[i], names[i]): data.isel({METRIC: i}) for i in own}
+    ranking = next((name for name in ("f1", "recall") if name in columns), columns[0])
+    order = sorted(dict.fromkeys(labels[own].tolist()), key=lambda one: -_badness(values.get((one, ranking))))
+    table = {
+        f"{name}": [writing.estimate(values[one, name]) if (one, name) in values else "-" for one in order]
+        for name in columns[:_MOST_COLUMNS]
+    }
+    title = f"class, {_FIRST} worst of {len(order)}" if len(order) > _FIRST else "class"
+    whole = [i for i, label in enumerate(labels) if not label]
+    return [data.isel({METRIC: whole})] if whole else [], [
+        pd.DataFrame(table, index=pd.Index(order, name=title))[:_FIRST]
+    ]
+
+
+def _badness(one: xr.Dataset | None) -> float:
+    """Return how far down in a table of classes one belongs: undefined ones first, then the smallest."""
+    point = np.nan if one is None else float(one["point"])
+    return np.inf if np.isnan(point) else -point
 
 
 def _rows(data: xr.Dataset) -> int:
@@ -228,18 +291,23 @@ def _rows(data: xr.Dataset) -> int:
     return int(found.size // found.sizes.get(CI_BOUND, 1))
 
 
+def _matrices(data: xr.Dataset) -> int:
+    """Return of how many matrices the rows are."""
+    return _rows(data) // data.sizes.get(METRIC, 1)
+
+
 def _head(view: View, data: xr.Dataset) -> xr.Dataset:
     """Return the first rows of a table that may be cut: of a leaderboard those of the best."""
-    if not view.cut or _rows(data) <= MOST_ROWS:
+    dim = next(iter(view.index), "")
+    if _rows(data) <= MOST_ROWS or dim not in data.dims:
         return data
-    dim = view.index[0]
     if "expected_rank" in data:
         order = np.argsort(data["expected_rank"].values, kind="stable")[:_FIRST]
         return data.isel({dim: order})
     return data.isel({dim: slice(max(_FIRST * data.sizes[dim] // _rows(data), 1))})
 
 
-def _how(data: xr.Dataset) -> str:
+def how(data: Any) -> str:
     """Say how a result was made, from its attrs."""
     attrs = data.attrs
     parts = [f"{name} {attrs[name]}" for name in ("design", "model", "prior") if name in attrs]
@@ -255,7 +323,8 @@ def _how(data: xr.Dataset) -> str:
         parts.append(f"{writing.percent(float(attrs['ci_prob']))} {named}")
     counts = f" ({attrs['counts']})" if "counts" in attrs else ""
     positive = f"Positive class: {attrs['positive_class']}{counts}. " if "positive_class" in attrs else ""
-    return f"{positive}Made by: {', '.join(filter(None, parts))}."
+    made = ", ".join(filter(None, parts))
+    return (positive + (f"Made by: {made}." if made else "")).strip()
 
 
 def _methods(data: xr.Dataset) -> list[str]:
@@ -265,11 +334,11 @@ def _methods(data: xr.Dataset) -> list[str]:
     else:
         said = str(data.attrs.get("method", ""))
         found = json.loads(said) if said.startswith("[") else [said]
-    drawn = f"{data.attrs['samples']:,} draws" if "samples" in data.attrs else "draws"
+    drawn = f"{data.attrs['draws']:,} draws" if "draws" in data.attrs else "draws"
     return [drawn if word == "draws" else word for word in found]
 
 
-def _contents(data: xr.Dataset | xr.DataTree) -> str:
+def contents(data: xr.Dataset | xr.DataTree) -> str:
     """Say in a line what xarray has of a result."""
     if isinstance(data, xr.DataTree):
         return f"xarray.DataTree of {', '.join(data.children)}"
@@ -277,10 +346,10 @@ def _contents(data: xr.Dataset | xr.DataTree) -> str:
     return f"xarray.Dataset{f' ({sizes})' if sizes else ''} of {', '.join(map(str, data.data_vars))}"
 
 
-def _made(data: xr.Dataset | xr.DataTree, tell: Callable[[Answer], str]) -> str | None:
+def told(data: xr.Dataset | xr.DataTree, tell: Callable[[Answer], str]) -> str | None:
     """Tell a result; None where xarray's own view is shown: of anything else, many rows, parts, other numbers."""
     found = view_of(data)
-    if found is None or (_rows(found[1]) > MOST_ROWS and not found[0].cut):
+    if found is None or _matrices(found[1]) > (_MOST_CUT if found[0].cut else MOST_ROWS):
         return None
     try:
         if not is_stamped(found[1]):  # it was lazy: nothing shows whether these are its numbers
@@ -291,26 +360,7 @@ def _made(data: xr.Dataset | xr.DataTree, tell: Callable[[Answer], str]) -> str 
 
 
 def register() -> None:
-    """Add the accessor to xarray's classes, and let results of bayescm be shown by it (decision 0017)."""
+    """Add the accessor to xarray's classes."""
     for kind, add in ((xr.Dataset, xr.register_dataset_accessor), (xr.DataTree, xr.register_datatree_accessor)):
         if not hasattr(kind, "bayescm"):
             add("bayescm")(Answer)  # type: ignore[no-untyped-call]
-            _wrap(kind)
-
-
-def _wrap(kind: Any) -> None:
-    """Show a result by its answer, and all else as before."""
-    text, html = kind.__repr__, kind._repr_html_
-
-    def __repr__(self: Any) -> str:
-        shown = _made(
-            self, lambda answer: f"{answer!r}\n{textwrap.shorten(_contents(self), _WIDE, placeholder=' ...')}"
-        )
-        return str(text(self)) if shown is None else shown
-
-    def _repr_html_(self: Any) -> str:
-        shown = _made(self, lambda answer: answer.html(folded=html(self)))
-        return str(html(self)) if shown is None else shown
-
-    kind.__repr__ = kind.__str__ = __repr__
-    kind._repr_html_ = _repr_html_

@@ -1,6 +1,6 @@
 """Names as every outlet can show them: what is a command there becomes the letters that it is written with.
 
-One function per outlet: HTML, Markdown, LaTeX, the terminal, rich's markup on it, spreadsheets. Pictures have theirs in
+One function per outlet: HTML, Markdown, LaTeX, the terminal, spreadsheets. Pictures have theirs in
 ``plots/letters.py``.
 """
 
@@ -9,7 +9,7 @@ import unicodedata
 from html import escape as for_html
 from typing import Any
 
-__all__ = ["for_console", "for_html", "for_latex", "for_markdown", "for_sheet", "for_terminal"]
+__all__ = ["for_html", "for_latex", "for_markdown", "for_sheet", "for_terminal"]
 
 _LATEX = {letter: f"\\{letter}" for letter in "&%$#_{}"} | {
     "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
@@ -31,13 +31,6 @@ def for_terminal(text: str) -> str:
 
 def _obeyed(letter: str) -> bool:
     return letter in _TURNING or unicodedata.category(letter) in _UNSEEN
-
-
-def for_console(text: Any) -> str:
-    """Return text for a console of rich, without its markup."""
-    from rich.markup import escape
-
-    return escape(for_terminal(str(text)))
 
 
 def for_markdown(text: str) -> str:

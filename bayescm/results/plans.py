@@ -112,12 +112,12 @@ def of_label_values(data: xr.Dataset) -> list[dict[str, Any]]:
 def value_of_labels(data: xr.Dataset) -> str:
     """Say how many further labels are worth their price."""
     most, n = _money(data["value_of_information"]), int(data["best_n"])
-    price = f"at {float(data.attrs['per_label']):g} each"
+    price = f"at {float(data.attrs['per_check']):g} each"
     now = f"The best action now: {data['best'].item()}"
     if n == 0:
         return f"No more labels are worth it {price}: knowing all rates would save {most}. {now}."
-    value, net = (_money(data[name].sel(n_labels=n)) for name in ("value", "net"))
-    spent = data["labels"].sel(n_labels=n)
+    value, net = (_money(data[name].sel(n_checks=n)) for name in ("value", "net"))
+    spent = data["labels"].sel(n_checks=n)
     where = listed([f"{int(m):,} of {g}" for g, m in zip(spent[GROUP].values, spent.values, strict=True) if m])
     saved = f"they save {value} on average, {net} less their price; knowing all rates {most}"
     return f"Check {n:,} more {price}, {where}: {saved}. {now}."
@@ -145,6 +145,8 @@ def action(data: xr.Dataset) -> str:
         best = Counter(data["best"].values.ravel().tolist())
         told = [f"{name!r} in {times}" for name, times in best.most_common()]
         return f"The least expected cost of {data['best'].size} cases: {listed(told)}."
+    if data["best"].item() not in data[ACTION].values:
+        raise ValueError(f"`data` must have the best action, {data['best'].item()!r}; select after asking.")
     one = data.isel({ACTION: data[ACTION].values.tolist().index(data["best"].item())})
     cost = with_interval(float(one["mean"]), one["interval"].values, data.attrs["ci_prob"])
     chance = probability(float(one["probability_best"]), "P(least)")

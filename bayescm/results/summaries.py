@@ -47,6 +47,11 @@ def of_interval(data: xr.Dataset) -> list[dict[str, Any]]:
     ]
 
 
+def _place(names: dict[str, Any]) -> str:
+    """Say which matrix is meant: by its name, or as number so many of a dim."""
+    return " ".join(value if isinstance(value, str) else f"{dim} {value}" for dim, value in names.items())
+
+
 def answer(data: xr.Dataset) -> str:
     """Say what was measured, and where the value may lie.
 
@@ -59,7 +64,9 @@ def answer(data: xr.Dataset) -> str:
         main = data.isel({METRIC: metrics.index("accuracy") if "accuracy" in metrics else 0})
     name = words(main)
     name = name[:1].upper() + name[1:]
-    found = [(" ".join(map(str, names.values())), estimate(one, level)) for names, one in each(main, "point")]
+    if "counts" not in main.attrs and "mean" in main and np.isnan(main["point"]).all():  # draws of a model alone
+        main = main.assign(point=main["mean"])
+    found = [(_place(names), estimate(one, level)) for names, one in each(main, "point")]
     if len(found) > 1:
         points = [float(one["point"]) for _, one in each(main, "point")]
         ordered = sorted((i for i, point in enumerate(points) if point == point), key=lambda i: -points[i])

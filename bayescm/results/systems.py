@@ -27,7 +27,7 @@ def of_differences(data: xr.Dataset) -> list[dict[str, Any]]:
         names = {"comparison": str(cell["comparison"].item())} | of_metric(cell) | names
         numbers = {name: float(cell[name]) for name in ("point", "mean", "sd")}
         sides = {str(side): float(cell["probability"].sel(side=side)) for side in cell["side"].values}
-        more = {name: float(cell[name]) for name in ("probability_better", "superiority", "ratio")}
+        more = {name: float(cell[name]) for name in ("probability_better", "ratio")}
         said: dict[str, Any] = {
             name: str(cell[name].item()) for name in ("verdict", "reason", "method") if name in cell
         }

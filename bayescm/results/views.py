@@ -10,7 +10,7 @@ from typing import Any
 
 import xarray as xr
 
-from bayescm.results import areas, plans, summaries, systems
+from bayescm.results import areas, chances, plans, summaries, systems
 
 Records = list[dict[str, Any]]
 
@@ -38,8 +38,12 @@ class View:
         Names of records that tell rows apart, besides the dims of the batch.
     shown : tuple of str
         Columns of the short table.
+    without : str
+        An attr that it must not have.
     cut : bool
         Whether only the first rows are shown of many; else many rows are shown as xarray shows them.
+    picture : str
+        The function of :mod:`bayescm.plots` that draws it; empty for none.
     """
 
     source: str
@@ -50,7 +54,9 @@ class View:
     records: Callable[[xr.Dataset], Records]
     index: tuple[str, ...]
     shown: tuple[str, ...]
+    without: str = field(default="")
     cut: bool = field(default=False)
+    picture: str = field(default="")
 
     def fits(self, data: xr.Dataset) -> bool:
         """Say whether a Dataset is such a result, complete and in memory."""
@@ -58,6 +64,7 @@ class View:
             all(name in data and data[name].dtype.kind in _KINDS[kind] for name, kind in self.variables.items())
             and all(data.sizes.get(dim, 0) == (n or data.sizes.get(dim)) for dim, n in self.sizes.items())
             and set(self.attrs) <= set(data.attrs)
+            and self.without not in data.attrs
             and all(data[name].size for name in self.variables)
             and all(variable.chunks is None for variable in data.variables.values())
         )
@@ -71,19 +78,48 @@ def _of(floats: str, **others: str) -> dict[str, str]:
 _BOUNDS = {"ci_bound": 2}
 VIEWS = (
     View(
+        "at_prevalences",
+        _of("point mean sd interval simultaneous observed_prevalence", simultaneous="b", metric="U", method="U"),
+        ("ci_prob",), _BOUNDS | {"prevalence": 0}, chances.at_prevalences, summaries.of_summary,
+        ("prevalence", "metric"), ("point", "lower", "upper", "method"), cut=True, picture="plot_prevalence",
+    ),
+    View(
+        "replicate", _of("point mean median sd interval undefined mcse_mean", metric="U", method="U"),
+        ("ci_prob", "size"), _BOUNDS, chances.second_test, chances.of_replicates, ("metric",),
+        ("point", "lower", "upper", "undefined", "method"), cut=True,
+    ),
+    View(
+        "probability", _of("probability error mcse_probability", claim="U", method="U"), (), {},
+        chances.claims, chances.of_claims, ("claim",), ("probability", "mcse", "method"), cut=True,
+    ),
+    View(
+        "region", _of("level point", metric="U"), ("space", "method", "levels"), {"metric": 2}, chances.extent,
+        chances.of_regions, ("metric",), ("point", "lower", "upper"), without="band", cut=True, picture="plot_region",
+    ),
+    View(
+        "cell_summary", _of("point mean median sd interval", ci_kind="U"), ("normalize", "ci_prob"),
+        _BOUNDS | {"actual": 0, "predicted": 0}, chances.confusion, chances.of_cells, (),
+        ("point", "lower", "upper"), cut=True,
+    ),
+    View(
+        "counts_from_metrics", _of("stated obtained difference rounding matches", counts="i"), (), {}, chances.matrix,
+        chances.of_stated, ("metric",), ("stated", "obtained", "difference"),
+    ),
+    View(
         "summary",
         _of("point mean median sd interval mcse_mean mcse_interval", metric="U", ci_kind="U", method="U"),
         ("model", "prior", "ci_prob"), _BOUNDS, summaries.answer, summaries.of_summary, ("metric",),
-        ("point", "mean", "sd", "lower", "upper", "method"),
+        ("point", "mean", "sd", "lower", "upper", "method"), picture="plot_forest",
     ),
     View(
         "compare_systems",
         _of(
-            "point mean sd interval probability probability_better superiority ratio ratio_interval mcse_probability",
+            "point mean sd interval probability probability_better ratio ratio_interval mcse_probability",
             metric="U", comparison="U", first="U", second="U", verdict="U", method="U",
         ),
         ("design", "comparisons", "ci_prob", "rope"), _BOUNDS | {"side": 3}, systems.answer, systems.of_differences,
-        ("comparison", "metric"), ("point", "lower", "upper", "probability_better", "verdict"), cut=True,
+        ("comparison", "metric"), ("mean", "lower", "upper", "probability_better", "verdict"), cut=True,
+        picture="plot_difference",
     ),
     View(
         "leaderboard",
@@ -94,10 +130,12 @@ VIEWS = (
         ("design", "metric", "ci_prob"), _BOUNDS | {"system": 0, "rank": 0, "top": 0},
         systems.leader, systems.of_board, ("system",),
         ("point", "mean", "lower", "upper", "best", "rank_lower", "rank_upper", "tie_group"), cut=True,
+        picture="plot_leaderboard",
     ),
     View(
         "curve_intervals", _of("point interval threshold", metric="U", clipped="b"), ("space", "method", "ci_prob"),
         _BOUNDS, areas.thresholds, summaries.of_interval, ("threshold", "metric"), ("point", "lower", "upper"),
+        cut=True,
     ),
     View(
         "interval", _of("point interval", metric="U", clipped="b"), ("method", "ci_prob"), _BOUNDS, summaries.answer,
@@ -145,28 +183,29 @@ VIEWS = (
         ("mean", "sd", "lower", "upper", "probability_best", "expected_regret"),
     ),
     View(
-        "allocate", _of("neyman totals sd expected_sd", labels="i", checked="i", group="U"), ("metric", "n_labels"), {},
+        "allocate", _of("neyman totals sd expected_sd", labels="i", checked="i", group="U"), ("metric", "n_checks"), {},
         plans.allocation, plans.of_allocation, ("group",), ("labels", "neyman", "checked", "totals"),
     ),
     View(
-        "label_value", _of("value net value_of_information cost", labels="i", n_labels="i", best_n="i", best="U"),
-        ("per_label", "n_items"), {}, plans.value_of_labels, plans.of_label_values, ("n_labels",), ("value", "net"),
+        "label_value", _of("value net value_of_information cost", labels="i", n_checks="i", best_n="i", best="U"),
+        ("per_check", "n_items"), {}, plans.value_of_labels, plans.of_label_values, ("n_checks",), ("value", "net"),
     ),
 )  # fmt: skip
 """Of several that fit the first is taken."""
 
 
+_MAIN = ("interval", "n_items", "value", "labels", "probability", "obtained", "point")
+
+
 def main_variable(data: xr.Dataset) -> Hashable:
     """Return the variable that has a value for every row."""
-    return next(name for name in ("interval", "n_items", "value", "labels") if name in data)
+    return next(name for name in _MAIN if name in data)
 
 
 def view_of(data: Any) -> tuple[View, xr.Dataset] | None:
     """Return how a result is told, and the Dataset that says it; None for anything else."""
     if isinstance(data, xr.DataTree):
-        if "summary" not in data.children:
-            return None
-        data = data["summary"].to_dataset()
+        data = (data["summary"] if "summary" in data.children else data).to_dataset()
     if not isinstance(data, xr.Dataset):
         return None
     if data.attrs.get("creation_library") != "bayescm" or "assumptions" not in data.attrs:

@@ -2,7 +2,10 @@
 
 import csv
 import io
+import itertools
 import re
+import textwrap
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -15,9 +18,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _MOST_DECIMALS = 6
-_CHANCES = re.compile(
-    r"P\(|top_\d|(probability(_\w+)?|best|worse|equivalent|better|superiority|larger|equal|undefined|assurance)$"
-)
+_ESTIMATE = re.compile(r"-?[\d.,]+(e[+-]\d+)? \(|undefined|-$")
+"""A number with its interval, in a column of these."""
+_SHORTEST = 8
+"""Columns of a terminal that a column of words, or the head of one of numbers, keeps."""
+_LESS = ("method", "ci_kind", "how", "mcse_mean", "mcse", "error", "rule", "sd", "se", "median", "to", "rank", "mean")
+"""Columns that are left out first where a table is too wide."""
+_CHANCES = re.compile(r"P\(|top_\d|(probability(_\w+)?|best|worse|equivalent|better|larger|equal|undefined|assurance)$")
 """Names of columns that hold probabilities."""
 
 
@@ -165,21 +172,107 @@ def words(frame: "pd.DataFrame") -> list[bool]:
     return [kind.kind not in "biuf" for kind in _flat(frame).dtypes]
 
 
-def as_text(frame: "pd.DataFrame", width: int = 80) -> str:
-    """Return a frame as lines of text; the longest words are cut where it is wider than `width`."""
+def as_text(frame: "pd.DataFrame", width: int = 80, more: str = ".bayescm.table() has them") -> str:
+    """Return a frame as lines of text no wider than `width`, in which numbers are whole.
+
+    Names give way first, as far as they stay distinguishable, then whole columns, which a last line names.
+    """
     names, rows = cells(frame)
-    names, rows = list(map(for_terminal, names)), [list(map(for_terminal, row)) for row in rows]
     left = words(frame)
-    sizes = [max(map(len, column)) for column in zip(names, *rows, strict=True)]
-    over = sum(sizes) + 2 * (len(sizes) - 1) - width
-    longest = max((i for i, is_left in enumerate(left) if is_left), key=lambda i: sizes[i], default=None)
-    if over > 0 and longest is not None:
-        sizes[longest] = max(sizes[longest] - over, 8)
-    lines = []
-    for row in (names, *rows):
-        cut = [text if len(text) <= size else text[: size - 3] + "..." for text, size in zip(row, sizes, strict=True)]
-        lines.append("  ".join(t.ljust(s) if w else t.rjust(s) for t, s, w in zip(cut, sizes, left, strict=True)))
-    return "\n".join(line.rstrip() for line in lines)
+    columns = [[_one_line(text) for text in column] for column in zip(names, *rows, strict=True)]
+    gives = [side and not all(map(_ESTIMATE.match, column[1:])) for column, side in zip(columns, left, strict=True)]
+    narrow = [
+        min(_SHORTEST, columns_of(column)) if is_name else max(columns_of(column[1:]), _head_width(column[0]))
+        for column, is_name in zip(columns, gives, strict=True)
+    ]
+    kept = list(range(len(columns)))
+    if _width(map(columns_of, columns)) > width and "method" in names:
+        method = names.index("method")
+        if len(set(columns[method][1:])) == 1:  # which is said below the table, too
+            kept.remove(method)
+    dropped = []
+    while _width(narrow[i] for i in kept) > width and len(kept) > 1:
+        least = min(kept, key=lambda i: (_LESS.index(names[i]) if names[i] in _LESS else len(_LESS), -i))
+        kept.remove(least)
+        dropped.append(names[least])
+    sizes = {i: columns_of(columns[i]) for i in kept}
+    while _width(sizes.values()) > width and any(sizes[i] > narrow[i] for i in kept):
+        sizes[max((i for i in kept if sizes[i] > narrow[i]), key=lambda i: (sizes[i], gives[i]))] -= 1
+    heads = {size: shortened((columns[i][0] for i in kept), size) for size in set(sizes.values())}
+    sheet = []
+    for i in kept:
+        size, short = sizes[i], shortened(columns[i][1:], sizes[i]) if gives[i] else {}
+        head = _two_lines(columns[i][0], size) or ["", heads[size][columns[i][0]]]
+        cut = [*head, *(short.get(text, text) for text in columns[i][1:])]
+        gaps = [" " * (size - wide(text)) for text in cut]
+        sheet.append([text + gap if left[i] else gap + text for text, gap in zip(cut, gaps, strict=True)])
+    lines = ["  ".join(row).rstrip() for row in zip(*sheet, strict=True)]
+    lines += textwrap.wrap(f"Not shown: {', '.join(dropped)}; {more}.", width) if dropped else []
+    return "\n".join(lines[not lines[0] :])
+
+
+def _width(sizes: Iterable[int]) -> int:
+    """Return how wide columns of these sizes are together."""
+    return sum(size + 2 for size in sizes) - 2
+
+
+def _head_width(name: str) -> int:
+    """Return how narrow the head of a column can be: as its wider half, or shortened."""
+    halves = _two_lines(name, _SHORTEST + 2)
+    return columns_of(halves) if halves else min(_SHORTEST, wide(name))
+
+
+def _two_lines(name: str, size: int) -> list[str]:
+    """Return a head cut in two at a space or an underscore; nothing where it fits whole, or not even so."""
+    if wide(name) <= size:
+        return []
+    cuts = [[name[: at.start()] + at[0].strip(), name[at.end() :]] for at in re.finditer("[ _]", name)]
+    return min((cut for cut in cuts if columns_of(cut) <= size), key=columns_of, default=[])
+
+
+def _one_line(text: str) -> str:
+    return for_terminal(text).replace("\n", " ")
+
+
+def wide(text: str) -> int:
+    """Return how many columns of a terminal a text takes."""
+    if text.isascii():
+        return len(text)
+    return sum(0 if unicodedata.combining(one) else 1 + (unicodedata.east_asian_width(one) in "WF") for one in text)
+
+
+def columns_of(texts: Iterable[str]) -> int:
+    """Return how many columns the widest of some texts takes."""
+    return max(map(wide, texts), default=0)
+
+
+def shortened(names: Iterable[str], size: int) -> dict[str, str]:
+    """Return names with an ellipsis for what is left out of them, so that each has `size` columns and is still its own.
+
+    The middle is left out, or else what all have in common; names that differ within what is left out get a number.
+    """
+    distinct = list(dict.fromkeys(names))
+    pairs = [name.split(" - ") for name in distinct]
+    if max(map(wide, distinct), default=0) > size >= 2 * _SHORTEST - 1 and all(len(pair) == 2 for pair in pairs):
+        sides = shortened((side for pair in pairs for side in pair), (size - 3) // 2)
+        return {name: " - ".join(sides[side] for side in pair) for name, pair in zip(distinct, pairs, strict=True)}
+    for head in sorted(range(size), key=lambda head: abs(2 * head - size)):
+        made = [_without_middle(name, head, size) for name in distinct]
+        if len(set(made)) == len(made):
+            return dict(zip(distinct, made, strict=True))
+    ends = {name: f"…{i}" for i, name in enumerate(distinct, 1) if wide(name) > size}
+    return {name: _start(name, size - len(ends[name])) + ends[name] if name in ends else name for name in distinct}
+
+
+def _without_middle(name: str, head: int, size: int) -> str:
+    if wide(name) <= size:
+        return name
+    return f"{_start(name, head)}…{_start(name[::-1], size - 1 - head)[::-1]}"
+
+
+def _start(name: str, size: int) -> str:
+    """Return as much of the beginning of a name as fits."""
+    return "".join(one for one, end in zip(name, itertools.accumulate(map(wide, name)), strict=True) if end <= size)
 
 
 def as_html(frame: "pd.DataFrame") -> str:

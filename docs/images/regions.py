@@ -29,7 +29,9 @@ def curve(thresholds: list[float] | None = None) -> xr.DataArray:
     rng = np.random.default_rng(7)
     positive = np.repeat([0, 1], 250)
     score = rng.normal(1.5 * positive)
-    return bayescm.counts_at_thresholds(positive, 1.0 / (1.0 + np.exp(1.125 - 1.5 * score)), thresholds=thresholds)
+    return bayescm.curves.counts_at_thresholds(
+        positive, 1.0 / (1.0 + np.exp(1.125 - 1.5 * score)), thresholds=thresholds
+    )
 
 
 def main() -> None:
@@ -44,12 +46,16 @@ def main() -> None:
         name: bayescm.region(LOW, method="credible", prior=prior, ordering="density") for name, prior in PRIORS.items()
     }
     pictures = {
-        "band_roc": bayescm.plot_band(of_roc, regions=bayescm.region(two, space="roc")),
-        "band_methods": bayescm.plot_band(bands, levels=LEVEL),
-        "region_mid": bayescm.plot_region([bayescm.region(MID, method=method) for method in METHODS], levels=LEVEL),
-        "region_high": bayescm.plot_region([bayescm.region(HIGH, method=method) for method in METHODS], levels=LEVEL),
-        "region_priors": bayescm.plot_region(priors, levels=LEVEL),
-        "region_bootstrap": bayescm.plot_region(
+        "band_roc": bayescm.plots.plot_band(of_roc, regions=bayescm.region(two, space="roc")),
+        "band_methods": bayescm.plots.plot_band(bands, levels=LEVEL),
+        "region_mid": bayescm.plots.plot_region(
+            [bayescm.region(MID, method=method) for method in METHODS], levels=LEVEL
+        ),
+        "region_high": bayescm.plots.plot_region(
+            [bayescm.region(HIGH, method=method) for method in METHODS], levels=LEVEL
+        ),
+        "region_priors": bayescm.plots.plot_region(priors, levels=LEVEL),
+        "region_bootstrap": bayescm.plots.plot_region(
             bayescm.region(LOW), cloud=bayescm.regions.bootstrap(LOW, random_seed=1)
         ),
     }

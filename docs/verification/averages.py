@@ -1,7 +1,7 @@
 """Check averages over classes by conditional draws: ``python -m uv run python docs/verification/averages.py``.
 
 Macro F1 under one Dirichlet and under `three_binomial`, and macro precision under the latter: 20 (20 classes) to 200
-replications of what `summary` does with its 40,000 `samples` beside 40,000 plain draws (the cdf's variance is known; of
+replications of what `summary` does with its 40,000 `draws` beside 40,000 plain draws (the cdf's variance is known; of
 highest-density intervals a tenth as many), and 200,000 (20 classes) to 4 million plain draws as the truth. Writes
 averages.csv and averages_table.inc, after each scenario, and goes on where it stopped (``--new`` begins anew).
 ``--quick`` checks one scenario with less, writes nothing and fails where a bias is beyond 4.5 standard errors, plain

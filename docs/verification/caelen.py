@@ -137,13 +137,13 @@ def intervals(method: str, counts: NDArray[np.int64], metric: str, seed: int) ->
         values = kept["replicate"][metric].stack(all=("chain", "draw")).transpose("split", "all").values
     else:
         made = drawn(method, counts, np.random.default_rng(seed))
-        values = bayescm.evaluate(bayescm.from_array(made, dims=("split", "all")), metric)[metric].values
+        values = bayescm.metrics.evaluate(bayescm.from_array(made, dims=("split", "all")), metric)[metric].values
     return [array_stats.hdi(values, prob=p, axis=-1, skipna=True) for p in LEVELS]
 
 
 def value(counts: Any, metric: str) -> Array:
     """Return the metric of each matrix."""
-    return np.asarray(bayescm.evaluate(bayescm.from_array(counts, dims="split"), metric)[metric].values)
+    return np.asarray(bayescm.metrics.evaluate(bayescm.from_array(counts, dims="split"), metric)[metric].values)
 
 
 def turned(counts: Any) -> Any:
@@ -204,7 +204,9 @@ def sequential(runs: int, side: int) -> list[Row]:
         ways = {"theta": posterior.interval.isel(metric=0).values}
         for way, size in (("as_printed", 100), ("all_items", 100 * step)):
             future = rng.multinomial(size, share).reshape(-1, DRAWS, 2, 2)
-            mcc = bayescm.evaluate(bayescm.from_array(future, dims=("run", "all")), "mcc")["matthews_correlation"]
+            mcc = bayescm.metrics.evaluate(bayescm.from_array(future, dims=("run", "all")), "mcc")[
+                "matthews_correlation"
+            ]
             ways[way] = array_stats.hdi(mcc.values, prob=0.1, axis=-1, skipna=True)
         ways["as_printed_equal_tails"] = np.array([printed(one, other) for one in seen])
         made += [

@@ -78,7 +78,7 @@ def held(mu: float, prevalence: float, n: int, repeat: int) -> Iterator[tuple[tu
         )
         kinds = ("pointwise", "simultaneous", "whole") if prior == PRIORS[0] else ("pointwise", "simultaneous")
         for kind, space in itertools.product(kinds, ("roc", "pr")):
-            made = bayescm.curve_band(drawn, kind=kind, space=space, ci_prob=LEVEL)["band"]
+            made = bayescm.curve_band(drawn, method=kind, space=space, ci_prob=LEVEL)["band"]
             axis = made["fpr" if space == "roc" else "recall"].values
             low, high = made.values.T
             shown = ~np.isnan(low)

@@ -1,7 +1,7 @@
 """Rebuild the coverage for dependent items: ``python -m uv run python docs/verification/dependent.py`` (half an hour).
 
 Clusters are chains of dependent items (``simulate_markov``: Morais 2023, conclusion), whose stationary rates are
-known. Nominal 95% equal-tailed intervals of the summed counts as if independent (``bayescm.summary``), and of the story
+known. Nominal 95% equal-tailed intervals of the summed counts as if independent (``bayescm.summary``), and of the model
 ``overdispersed`` in both forms: one short chain a repeat, whose equal-tailed interval of some 400 draws covers half a
 point less than it would with many. Writes dependent.csv and
 dependent_table.inc. ``--quick`` runs a tiny part and writes nothing. Either fails if a promise of the page is broken.
@@ -48,7 +48,7 @@ def simulated(dependence: str, clusters: int, size: int, repeats: int) -> Iterat
 
 
 def fitted(counts: xr.DataArray, form: str, seed: int) -> xr.DataTree:
-    """Fit the story to one data set: a short chain of the program that is compiled once per form and design."""
+    """Fit the model to one data set: a short chain of the program that is compiled once per form and design."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "NUTS")  # of few draws; divergences are counted
         return bayescm.posterior(

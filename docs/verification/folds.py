@@ -90,7 +90,7 @@ def average(matrices: NDArray[np.int64]) -> Array:
 
 
 def corrected(matrices: NDArray[np.int64]) -> Array:
-    """Return intervals (repeat, 2) of the story fold_scores, from the accuracy of each fold."""
+    """Return intervals (repeat, 2) of the model fold_scores, from the accuracy of each fold."""
     scores = np.trace(matrices, axis1=-2, axis2=-1) / matrices.sum((-2, -1))
     dists = [fold_scores.exact(one).distributions["mean_difference"] for one in scores]
     return np.array([[float(dist.ppf(q)) for q in ((1 - LEVEL) / 2, (1 + LEVEL) / 2)] for dist in dists])

@@ -128,9 +128,9 @@ def of_matrices(method: str, n: int, draws: int) -> list[dict[str, object]]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         result = (
-            bayescm.summary(counts, metrics, ci_prob=LEVEL, samples=draws, random_seed=1)
+            bayescm.summary(counts, metrics, ci_prob=LEVEL, draws=draws, random_seed=1)
             if method == "summary"
-            else interval(counts, metrics, method, ci_prob=LEVEL, samples=draws, random_seed=1)
+            else interval(counts, metrics, method, ci_prob=LEVEL, draws=draws, random_seed=1)
         )
     found = result["interval"].values
     rows: list[dict[str, object]] = []

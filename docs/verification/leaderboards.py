@@ -94,7 +94,7 @@ def boards(repeat: int) -> tuple[Array, dict[str, Array]]:
     accuracy = rng.beta(*TRUTH, SYSTEMS)
     data = counted(rng.binomial(ITEMS, accuracy), ITEMS)
     told = answered(rng, accuracy, ITEMS)
-    drawn = {"samples": DRAWS, "random_seed": repeat}
+    drawn = {"draws": DRAWS, "random_seed": repeat}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # that the same items are taken as independent: the point of it
         stated = {
@@ -164,7 +164,7 @@ def winners(share: float) -> list[Row]:
                 told = answered(rng, accuracy, items)
                 right = (told["predicted"] == told["actual"]).sum("item").values
                 data = counted(right, items) if design == "shared" else told
-            options = {"samples": DRAWS, "random_seed": repeat, "rope": ROPE, "pairwise": False}
+            options = {"draws": DRAWS, "random_seed": repeat, "rope": ROPE, "pairwise": False}
             options |= {"metric": "f1"} if design.endswith("f1") else {}
             options |= {} if design.startswith("paired") else {"method": "draws", "design": "independent"}
             for prior in PRIORS:

@@ -80,7 +80,7 @@ def of_metrics(names: Sequence[str]) -> Callable[[Any], Array]:
     return lambda theta: np.array(bayescm.metrics.compute(metrics, np.asarray(theta).reshape(2, 2)), float).ravel()
 
 
-def own(method: str, names: list[str], samples: int, cells: Array) -> Array:
+def own(method: str, names: list[str], draws: int, cells: Array) -> Array:
     """Return the ends (matrices, metrics, 2) of a method of ours."""
     counts = bayescm.from_array(cells.reshape(-1, 2, 2), dims="matrix")
     with warnings.catch_warnings():
@@ -88,15 +88,15 @@ def own(method: str, names: list[str], samples: int, cells: Array) -> Array:
         found = (
             bayescm.summary(counts, names, ci_prob=LEVEL, **SUMMARIES[method])
             if method in SUMMARIES
-            else bayescm.interval(counts, names, method, ci_prob=LEVEL, samples=samples, random_seed=1)
+            else bayescm.interval(counts, names, method, ci_prob=LEVEL, draws=draws, random_seed=1)
         )
     return np.asarray(found["interval"].transpose("matrix", "metric", "ci_bound").values)
 
 
-def of_cells(method: str, names: Sequence[str], samples: int) -> Callable[[Array], Bounds]:
+def of_cells(method: str, names: Sequence[str], draws: int) -> Callable[[Array], Bounds]:
     """Return the bounds (matrices, metrics) of a method; each matrix is answered once."""
     known: dict[tuple[int, ...], Array] = {}
-    ends = PEERS[method][1] if method in PEERS else partial(own, method, list(names), samples)
+    ends = PEERS[method][1] if method in PEERS else partial(own, method, list(names), draws)
 
     def bounds(cells: Array) -> Bounds:
         rows = [tuple(map(int, row)) for row in cells]
@@ -108,9 +108,9 @@ def of_cells(method: str, names: Sequence[str], samples: int) -> Callable[[Array
     return bounds
 
 
-def of_positives(method: str, n: int, samples: int) -> Callable[[Array], Bounds]:
+def of_positives(method: str, n: int, draws: int) -> Callable[[Array], Bounds]:
     """Return the bounds of the recall of n positives, k of them found."""
-    matrices = of_cells(method, ["recall"], samples)
+    matrices = of_cells(method, ["recall"], draws)
 
     def bounds(k: Array) -> Bounds:
         nothing = np.zeros_like(k)
@@ -214,7 +214,7 @@ def in_bands(data: tuple[Array, Array], curve: Array) -> list[bool]:
     drawn = bayescm.curve_posterior(*data, prevalence=float(prevalence), chains=1, draws=1000, random_seed=1)
     held = []
     for kind, space in BANDS:
-        band = bayescm.curve_band(drawn, kind=kind, space=space, ci_prob=LEVEL)["band"]
+        band = bayescm.curve_band(drawn, method=kind, space=space, ci_prob=LEVEL)["band"]
         axis = band["fpr" if space == "roc" else "recall"].values
         low, high = band.values.T
         if space == "roc":
@@ -246,7 +246,9 @@ def in_reliability(data: tuple[Array, Array], _: Array) -> list[bool]:
     for method in RELIABILITY:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
-            found = bayescm.reliability(*data, bins=5, method=method, ci_prob=LEVEL, labels=[0.0, 1.0], pos_label=1.0)
+            found = bayescm.curves.reliability(
+                *data, bins=5, method=method, ci_prob=LEVEL, labels=[0.0, 1.0], pos_label=1.0
+            )
         (lower, upper), mean = found["interval"].values.T, found["mean_score"].values
         held.append(bool(((lower - EPS <= mean) & (mean <= upper + EPS))[~np.isnan(mean)].all()))
     return held

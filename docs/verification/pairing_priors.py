@@ -140,7 +140,7 @@ def drawn(repeats: int, draws: int) -> list[Row]:
         counts = rng.multinomial(n, chance.ravel(), repeats).reshape(repeats, 2, 4)
         row: Row = {"items": n, "prevalence": prevalence, "discordant": round(n * float(chance[:, 1:3].sum()), 1)}
         for name, prior in CELLS.items():
-            values = bayescm.evaluate(
+            values = bayescm.metrics.evaluate(
                 theta_of(rng.standard_gamma((counts + prior)[:, None], (repeats, draws, 2, 4))), METRICS
             )
             for metric in METRICS:

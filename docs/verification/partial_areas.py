@@ -81,8 +81,8 @@ def coverage(name: str, n: int, most: int | None = None) -> list[dict[str, objec
         rng = np.random.default_rng([n, repeat])
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
-            made = getattr(bayescm, call)(
-                *sample(rng, n), method=list(methods), samples=1000, random_seed=repeat, **options
+            made = getattr(bayescm.curves, call)(
+                *sample(rng, n), method=list(methods), draws=1000, random_seed=repeat, **options
             )
         made = made.isel(estimator=0) if "estimator" in made.dims else made
         found.append(np.column_stack([made["interval"].values, np.broadcast_to(made["point"], len(methods))]))

@@ -42,7 +42,7 @@ def pilot(b: int, c: int) -> object:
     """Return the comparison of two systems, of which b items speak for the first and c for the second."""
     right = [1] * (ITEMS // 2)
     others = ITEMS - b - c
-    table = bayescm.paired_counts(
+    table = bayescm.data.paired_counts(
         [1] * ITEMS, {"A": [1] * b + [0] * c + (right * 2)[:others], "B": [0] * b + [1] * c + (right * 2)[:others]}
     )
     return bayescm.compare_systems(table, design="paired", draws=40, random_seed=1)
@@ -52,12 +52,12 @@ def pilot(b: int, c: int) -> object:
 def planned(kind: str, b: int, c: int) -> int:
     """Return the items of a plan; 0 where there is none, as no gap was seen."""
     if kind == "averaged over":
-        return int(bayescm.sample_size_to_compare(pilot(max(b, c), min(b, c)), assurance=WANTED).n_items)
+        return int(bayescm.planning.sample_size_to_compare(pilot(max(b, c), min(b, c)), assurance=WANTED).n_items)
     if b == c:
         return 0
     gap, share = abs(b - c) / ITEMS, (b + c) / ITEMS
     first = min(1.0 - (share - gap) / 2.0, 1.0)
-    plan = bayescm.sample_size_to_compare(
+    plan = bayescm.planning.sample_size_to_compare(
         first, first - gap, discordance=share, assurance=WANTED, ci_prob=PLANS[kind]
     )  # fmt: skip
     return int(plan.n_items)
@@ -123,10 +123,10 @@ def of_own_items(kind: str, pilots: int) -> Row:
         if kind == "averaged over":
             counts = {name: [[0, 0], [ITEMS - k, k]] for name, k in (("A", first), ("B", second))}
             seen = bayescm.compare_systems(counts, design="independent", prior="laplace", draws=40)
-            n = int(bayescm.sample_size_to_compare(seen, assurance=WANTED).n_items)
+            n = int(bayescm.planning.sample_size_to_compare(seen, assurance=WANTED).n_items)
         elif first != second:
             rates = max(first, second) / ITEMS, min(first, second) / ITEMS
-            n = int(bayescm.sample_size_to_compare(*rates, assurance=WANTED, ci_prob=PLANS[kind]).n_items)
+            n = int(bayescm.planning.sample_size_to_compare(*rates, assurance=WANTED, ci_prob=PLANS[kind]).n_items)
         z = (first - second) / max(first * (ITEMS - first) + second * (ITEMS - second), 1) ** 0.5 * ITEMS**0.5
         found.append((1.0, n, contest.right(n) if n else 0.0, bool(z > stats.norm.ppf(sure))))
     return told(kind, f".85 and .80, items of their own ({pilots} pilots)", found)
@@ -135,7 +135,7 @@ def of_own_items(kind: str, pilots: int) -> Row:
 def of_stated(name: str, share: float = 0.1, tests: int = 20_000) -> Row:
     """Return a row for a gap as stated: the share of simulated tests whose verdict is right."""
     stated, gap = STATED[name]
-    plan = bayescm.sample_size_to_compare(0.85, 0.85 - stated, discordance=share, assurance=WANTED)
+    plan = bayescm.planning.sample_size_to_compare(0.85, 0.85 - stated, discordance=share, assurance=WANTED)
     n, rng = int(plan.n_items), np.random.default_rng(3)
     b, c, _ = rng.multinomial(n, [(share + gap) / 2, (share - gap) / 2, 1.0 - share], tests).T
     right = float((stats.beta.sf(0.5, b + 1, c + 1) > 0.975).mean())

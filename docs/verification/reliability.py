@@ -26,7 +26,7 @@ from scipy import special, stats
 
 import bayescm
 from bayescm.calibration import coverage_of
-from bayescm.curves.reliability import METHODS
+from bayescm.curves.calibration_curve import METHODS
 
 Array = NDArray[np.float64]
 Row = dict[str, object]
@@ -107,7 +107,7 @@ def exactly(truth: Truth, n: int, bins: int, sets: int) -> list[Row]:
     width = {name: np.zeros(sets) for name in METHODS}
     for i in range(sets):
         chance, score = sample(truth, n, rng)
-        edges = bayescm.reliability(np.arange(n) % 2, score, bins=bins)["bin_lower"].values
+        edges = bayescm.curves.reliability(np.arange(n) % 2, score, bins=bins)["bin_lower"].values
         place = np.searchsorted(edges, score, side="right") - 1
         for b in range(len(edges)):
             mine = place == b
@@ -131,7 +131,9 @@ def simulated(truth: Truth, n: int, bins: int, simulations: int) -> Row:
     def draw(rng: np.random.Generator, _: object) -> tuple[Array, xr.Dataset]:
         chance, score = sample(truth, n, rng)
         y = rng.uniform(size=n) < chance
-        return chance, bayescm.reliability(y, score, bins=bins, labels=[0, 1]).assign(score_of_item=("item", score))
+        return chance, bayescm.curves.reliability(y, score, bins=bins, labels=[0, 1]).assign(
+            score_of_item=("item", score)
+        )
 
     def holds(data: tuple[Array, xr.Dataset], _: Array) -> Array:
         chance, found = data
@@ -165,7 +167,7 @@ def losses(truth: Truth, n: int, simulations: int) -> list[Row]:
         return rng.uniform(size=n) < chance, score
 
     def bounds(data: tuple[Array, Array]) -> tuple[Array, Array]:
-        found = bayescm.reliability(*data, bins=1, labels=[0, 1])
+        found = bayescm.curves.reliability(*data, bins=1, labels=[0, 1])
         half = stats.t.isf((1.0 - LEVEL) / 2.0, n - 1) * found["loss_se"].values
         student = np.stack([found["mean_loss"] - half, found["mean_loss"] + half])
         return tuple(np.concatenate([found["loss_interval"].values.T, student], axis=1))

@@ -35,7 +35,7 @@ def study(items: int, runs: int, spread: float, repeats: int) -> Row:
         normal = np.sqrt(SHARED) * common + np.sqrt(1 - SHARED) * np.array(own)
         passes = rng.binomial(runs, stats.beta.ppf(stats.norm.cdf(normal), spread, spread))
         told = {"A": passes[0], "B": passes[1]}
-        one = bayescm.summary(told, runs=runs, ci_prob=LEVEL, ci_kind="eti", samples=2000, random_seed=repeat)
+        one = bayescm.summary(told, runs=runs, ci_prob=LEVEL, ci_kind="eti", draws=2000, random_seed=repeat)
         two = bayescm.compare_systems(told, runs=runs, ci_prob=LEVEL, ci_kind="eti", draws=500, random_seed=repeat)
         alone, apart = (np.squeeze(found.interval.values) for found in (one.isel(system=0), two["summary"]))
         share = passes.sum(1) / (items * runs)

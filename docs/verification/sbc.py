@@ -1,6 +1,6 @@
-"""Simulation-based calibration of every story: ``python -m uv run python docs/verification/sbc.py`` (half an hour).
+"""Simulation-based calibration of every model: ``python -m uv run python docs/verification/sbc.py`` (half an hour).
 
-Truths from each story's prior, data from the truths, and where each truth lies in its posterior: PIT values by the
+Truths from each model's prior, data from the truths, and where each truth lies in its posterior: PIT values by the
 exact distribution where there is one, else randomised ranks among draws. They are uniform if simulation, program,
 sampler and closed form belong together. Writes ``sbc.csv``, what the page shows, and a picture for every line.
 ``--only NAME`` runs one line of the table; ``--quick`` runs a few truths of every line, asserts that nothing is
@@ -20,7 +20,8 @@ from rows import write_rows
 from scipy import stats
 
 import bayescm
-from bayescm import LogitNormal, models
+from bayescm import models
+from bayescm.priors import LogitNormal
 
 HERE = Path(__file__).parent
 EXPERTS = {
@@ -35,7 +36,7 @@ COLUMNS = 6  # of a picture, at most
 TWO = ["recall", "precision", "f1", "matthews_correlation"]
 
 STUDIES: dict[str, tuple[str, dict[str, Any]]] = {
-    # line of the table: the story and the options of bayescm.sbc
+    # line of the table: the model and the options of bayescm.calibration.sbc
     "dirichlet_multinomial": ("dirichlet_multinomial", {"prior": "jeffreys", "variables": TWO}),
     "dirichlet_multinomial, 3 labels": (
         "dirichlet_multinomial",
@@ -80,7 +81,9 @@ def study(name: str, simulations: int | None, seed: int) -> tuple[Any, float]:
     """Run one line: the PIT values, and the seconds that it took."""
     story, options = STUDIES[name]
     start = time.perf_counter()
-    return bayescm.sbc(story, simulations=simulations, random_seed=seed, **options), time.perf_counter() - start
+    return bayescm.calibration.sbc(
+        story, simulations=simulations, random_seed=seed, **options
+    ), time.perf_counter() - start
 
 
 def rows(name: str, tree: Any, seconds: float) -> list[dict[str, Any]]:

@@ -42,8 +42,10 @@ def macro_f1(shares: Array, recall: float, items: int, runs: int, *, absent: boo
     counts = rng.multinomial(items, truth.ravel(), 20 * runs).reshape(-1, *truth.shape)
     lacking = (counts.sum(-1) == 0).any(-1)
     counts = (counts if absent is None else counts[lacking == absent])[:runs]
-    value = float(bayescm.evaluate(bayescm.from_array((1e6 * truth).round().astype(int)), "f1_macro")["f1_macro"])
-    asked = {"samples": SAMPLES, "random_seed": 1}
+    value = float(
+        bayescm.metrics.evaluate(bayescm.from_array((1e6 * truth).round().astype(int)), "f1_macro")["f1_macro"]
+    )
+    asked = {"draws": SAMPLES, "random_seed": 1}
     both = [bayescm.summary(counts, "f1_macro", ci_kind=kind, **asked)["interval"].values[:, 0] for kind in KINDS]
     return measured(0.95, *[(found[:, 0] <= value) & (value <= found[:, 1]) for found in both])
 

@@ -302,8 +302,8 @@ def test_each_kind_of_file_is_saved(browser, address, tmp_path):
 
 
 def test_the_nomogram_of_the_file_is_the_librarys(browser):
-    found = bayescm.at_prevalences(COUNTS, prevalence=0.02, **KNOWN)
-    ax = bayescm.plot_prevalence(found, kind="nomogram")
+    found = bayescm.planning.at_prevalences(COUNTS, prevalence=0.02, **KNOWN)
+    ax = bayescm.plots.plot_prevalence(found, kind="nomogram")
     bottom, top = ax.get_ylim()
     with page_of(browser, FILE) as page:
         answered(page)

@@ -69,7 +69,7 @@ def test_an_exact_region_never_holds_less_than_its_level():
 
     def holds(counts, aim):
         recall, precision = aim
-        levels = bayescm.region_level(
+        levels = bayescm.regions.region_level(
             bayescm.from_array(counts.reshape(-1, 2, 2), dims="matrix"), recall=recall, precision=precision,
             method="exact",
         )  # fmt: skip

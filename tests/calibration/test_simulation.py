@@ -27,7 +27,7 @@ def pvalues(dt):
 @pytest.mark.parametrize("k", [pytest.param(2, marks=pytest.mark.slow), 3])
 def test_conjugate_stories_are_calibrated(story, k):
     names = ["recall", "precision", "accuracy", "f1", "mcc", "prevalence", "kappa"]
-    dt = bayescm.sbc(story, names, n=40, n_labels=k, prior="jeffreys", simulations=200, random_seed=2)
+    dt = bayescm.calibration.sbc(story, names, n=40, n_labels=k, prior="jeffreys", simulations=200, random_seed=2)
     assert dt.attrs["method"] == "exact"
     assert len(dt["prior_sbc"].data_vars) == len(names)
     assert min(pvalues(dt).values()) > 1e-3
@@ -35,7 +35,7 @@ def test_conjugate_stories_are_calibrated(story, k):
 
 
 def test_a_wrong_prior_is_caught():
-    dt = bayescm.sbc(
+    dt = bayescm.calibration.sbc(
         "dirichlet_multinomial", "recall", n=20, prior="jeffreys", fit_prior=4, simulations=600, random_seed=2
     )
     assert pvalues(dt)["recall"] < 1e-6
@@ -51,7 +51,7 @@ CLOSED = [
 
 @pytest.mark.parametrize(("story", "options"), CLOSED)
 def test_closed_forms_are_calibrated(story, options):
-    dt = bayescm.sbc(story, simulations=100, random_seed=5, **options)
+    dt = bayescm.calibration.sbc(story, simulations=100, random_seed=5, **options)
     assert dt.attrs["method"] == "exact"
     assert min(pvalues(dt).values()) > 1e-3
 
@@ -59,7 +59,9 @@ def test_closed_forms_are_calibrated(story, options):
 @pytest.mark.slow
 @pytest.mark.parametrize("story", ["informative", "three_binomial"])
 def test_nuts_is_calibrated(story, seed):
-    dt = bayescm.sbc(story, ["recall", "accuracy"], method="nuts", simulations=25, random_seed=seed(6), **QUICK)
+    dt = bayescm.calibration.sbc(
+        story, ["recall", "accuracy"], method="nuts", simulations=25, random_seed=seed(6), **QUICK
+    )
     assert dt.attrs["method"] == "nuts"
     assert min(pvalues(dt).values()) > 1e-6
 
@@ -67,7 +69,7 @@ def test_nuts_is_calibrated(story, seed):
 @pytest.mark.slow
 def test_nuts_with_a_wrong_prior_is_caught(seed):
     wrong = {"prevalence": 1, "recall": (1, 30), "specificity": 1}
-    dt = bayescm.sbc(
+    dt = bayescm.calibration.sbc(
         "three_binomial", "recall", method="nuts", n=20, prior="laplace", fit_prior=wrong, simulations=20,
         random_seed=seed(6), **QUICK,
     )  # fmt: skip
@@ -81,7 +83,7 @@ def test_a_story_of_the_users_own(seed):
     forgetful = types.SimpleNamespace(
         model=lambda counts, *, prior="laplace": story.model(counts // 10, prior=prior), simulate=story.simulate
     )
-    dt = bayescm.sbc(forgetful, "recall", n=1000, simulations=20, random_seed=seed(1), **QUICK)
+    dt = bayescm.calibration.sbc(forgetful, "recall", n=1000, simulations=20, random_seed=seed(1), **QUICK)
     assert dt.attrs["method"] == "nuts"
     # uniform: 0.29, and below 0.18 with 1e-4; a posterior three times too wide: values in the middle
     assert dt.prior_sbc.recall.std() < 0.18
@@ -89,9 +91,9 @@ def test_a_story_of_the_users_own(seed):
 
 def test_options_go_where_they_belong():
     with pytest.raises(TypeError, match="`nn` is an option of neither"):
-        bayescm.sbc("kfold", nn=3)
-    with pytest.raises(ValueError, match="`metrics`"):
-        bayescm.sbc("kfold", "no_such_metric", simulations=2)
+        bayescm.calibration.sbc("kfold", nn=3)
+    with pytest.raises(ValueError, match="`metrics` has no"):
+        bayescm.calibration.sbc("kfold", "no_such_metric", simulations=2)
     with pytest.raises(ValueError, match="no closed form"):
-        bayescm.sbc("kfold", method="exact", simulations=2)
-    assert bayescm.sbc("dirichlet_multinomial", "recall", n=7, simulations=3, random_seed=1).attrs["n"] == 7
+        bayescm.calibration.sbc("kfold", method="exact", simulations=2)
+    assert bayescm.calibration.sbc("dirichlet_multinomial", "recall", n=7, simulations=3, random_seed=1).attrs["n"] == 7

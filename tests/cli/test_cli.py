@@ -30,11 +30,11 @@ def test_classifier_7a(capsys):
     assert code == 0
     assert err == ""
     recall, specificity = (
-        next(line for line in out.splitlines() if f"│ {n} " in line) for n in ("recall", "specificity")
+        next(line.split() for line in out.splitlines() if line.startswith(n)) for n in ("recall", "specificity")
     )
-    assert "0.895 │ 1.000" in " ".join(recall.replace("│", " │ ").split())
-    assert "0.432 │ 0.946" in " ".join(specificity.replace("│", " │ ").split())
-    assert out.count("│ no draws") == len(OF_TWO)
+    assert recall[4:] == ["0.895", "1.000", "exact"]
+    assert specificity[4:] == ["0.432", "0.946", "exact"]
+    assert out.count("exact\n") == len(OF_TWO)
 
 
 def test_json(capsys):
@@ -79,8 +79,8 @@ def test_labels_are_text_not_markup(capsys, tmp_path):
     file = write(tmp_path / "m.csv", "truth,a,/b,c\na,50,3,1\n/b,4,40,1\nc,2,2,9\n")
     code, out, err = run(capsys, file, "--metrics", "recall")
     assert code == 0, err
-    assert "recall[a]" in out
-    assert "recall[/b]" in out
+    assert "class  recall" in out
+    assert "\n/b " in out
 
 
 def test_files_of_systems(capsys, tmp_path):
@@ -89,7 +89,7 @@ def test_files_of_systems(capsys, tmp_path):
     assert code == 0
     assert [(r["system"], r["point"]) for r in json.loads(out)["metrics"]] == [("a", 0.9), ("b", 0.5)]
     code, out, _ = run(capsys, file, "--metrics", "recall")
-    assert "│ a " in out
+    assert "\na  " in out
     long = write(tmp_path / "l.csv", "sys,actual,predicted\na,0,0\na,1,1\nb,1,0\nb,0,1\n")
     assert run(capsys, long, "--by", "sys", "--metrics", "recall", "--json")[0] == 0
 
@@ -175,9 +175,7 @@ def test_warnings_are_said(capsys):
 
 
 def test_usage_errors_exit_2():
-    with pytest.raises(SystemExit) as stop:
-        main(["summary", "--tp", "1.5"])
-    assert stop.value.code == 2
+    assert main(["summary", "--tp", "1.5"]) == 2
 
 
 def test_as_a_process(tmp_path):
@@ -221,7 +219,7 @@ def test_region(capsys, tmp_path):
     assert (tmp_path / "a.png").stat().st_size > 10_000
     code, out, _ = command(capsys, "region", *CELLS, "--method", "exact", *point, "--json")
     made = json.loads(out)
-    want = bayescm.region_level([[6, 2], [0, 26]], recall=0.8, precision=0.7, method="exact")
+    want = bayescm.regions.region_level([[6, 2], [0, 26]], recall=0.8, precision=0.7, method="exact")
     assert made["test"][0]["p_value"] == pytest.approx(want.p_value.item())
     assert [row["level"] for row in made["regions"]] == [0.683, 0.954, 0.997]
     area = bayescm.regions.area([[6, 2], [0, 26]], method="exact")["area"].values

@@ -79,7 +79,7 @@ def test_the_band_is_that_of_the_library(capsys, scores, kind, space, within):
     options = [] if within is None else ["--within", f"{within[0]},{within[1]}"]
     made = told(capsys, scores, "--band", kind, "--space", space, *options)["band"]
     tree = bayescm.curve_posterior(Y, NEW, random_seed=1)
-    want = bayescm.curve_band(tree, kind=kind, space=space, within=within)
+    want = bayescm.curve_band(tree, method=kind, space=space, within=within)
     assert made["settings"]["statement"] == want.attrs["statement"]
     lower = [float(point["lower"]) for point in made["points"]]  # what isn't finite is text
     np.testing.assert_allclose(lower, want["band"].sel(ci_bound="lower"), rtol=1e-12)
@@ -134,12 +134,12 @@ def test_two_systems_on_the_same_items(capsys, scores):
     assert row["probability"] == float((first > second).mean())
     assert (row["first"], row["second"]) == ("score", "old")
     delong = next(row for row in made["differences"] if row["method"] == "DeLong")
-    want = bayescm.auc_difference(Y, {"a": NEW, "b": OLD}, method="delong")
+    want = bayescm.curves.auc_difference(Y, {"a": NEW, "b": OLD}, method="delong")
     assert (delong["estimate"], delong["p_value"]) == (want["point"].item(), want["p_value"].item())
     code, out, _ = curve(capsys, scores, "--score", "score", "--score", "old", "--seed", "1")
     assert code == 0
-    assert "P(score > old)" in out
-    assert "tpr old band" in out
+    assert "score minus old on the same items" in out
+    assert [line.split()[0] for line in out.splitlines() if " 0.500 " in line] == ["score", "old"]
 
 
 def test_groups(capsys, scores):
@@ -162,7 +162,6 @@ def test_groups(capsys, scores):
     code, out, _ = curve(capsys, scores, "--group", "fold", "--score", "score", "--score", "old", "--seed", "1")
     assert code == 0
     assert "score minus old" in out
-    assert "4 curves are too many for a table" in out
 
 
 def test_a_group_named_system_is_no_system(capsys, tmp_path, scores):
@@ -240,12 +239,12 @@ def test_tables(capsys, scores):
     assert (code, err) == (0, "")
     assert "30 cases, 30 controls, 95% equal tails, prior item of weight 3" in " ".join(out.split())
     assert "simultaneous at 91 false positive rates from 0.05 to 0.95" in " ".join(out.split())
-    assert "median of 4000 draws" in out
-    row = next(line for line in out.splitlines() if line.startswith("│") and " 0.5 " in line)
+    assert "median of 4,000 draws" in out
+    row = next(line for line in out.splitlines() if line.startswith("0.500 "))
     band = bayescm.curve_band(bayescm.curve_posterior(Y, NEW, prior=3.0, random_seed=1))
     low, high = band["band"].sel(fpr=0.5).values
-    assert f"{low:.3f} to {high:.3f}" in row
-    assert any(line.startswith("│") and line.rstrip(" │").endswith(" -") for line in out.splitlines())  # outside
+    assert row.split()[-2:] == [f"{low:.3f}", f"{high:.3f}"]
+    assert any(line.startswith("0.000") and line.endswith(" -") for line in out.splitlines())  # outside
 
 
 def test_save_and_plot(capsys, tmp_path, scores):
@@ -328,7 +327,6 @@ def test_labels_are_text_not_markup(capsys, tmp_path, scores):
     path.write_text(Path(scores).read_text().replace("score,old", "[b],[/i]", 1))
     code, out, err = curve(capsys, str(path), "--score", "[b]", "--score", "[/i]", "--seed", "1")
     assert (code, err) == (0, "")
-    assert "P([b] > [/i])" in out
     assert "[b] minus [/i]" in out
 
 
@@ -348,7 +346,7 @@ def test_reliability_is_that_of_the_library(capsys, chances):
         capsys, path, "--reliability", "--bins", "4", "--method", "wilson", "--ci-prob", ".9", "--json"
     )
     assert (code, err) == (0, "")
-    made, want = json.loads(out), bayescm.reliability(came, chance, bins=4, method="wilson", ci_prob=0.9)
+    made, want = json.loads(out), bayescm.curves.reliability(came, chance, bins=4, method="wilson", ci_prob=0.9)
     for name, variable in (("share", "point"), ("mean_score", "mean_score"), ("items", "items"), ("to", "bin_upper")):
         assert [row[name] for row in made["bins"]] == pytest.approx(want[variable].values.tolist())
     assert [[row["lower"], row["upper"]] for row in made["bins"]] == pytest.approx(want["interval"].values)
@@ -365,12 +363,12 @@ def test_reliability_of_two_systems_is_printed_saved_and_drawn(capsys, chances, 
         "--plot", str(png),
     )  # fmt: skip
     assert (code, err) == (0, "")
-    off = bayescm.reliability(came, chance**2, bins=3).attrs["off"]
+    off = bayescm.curves.reliability(came, chance**2, bins=3).attrs["off"]
     assert off > 0
     assert f"low: mean score outside in {off} of 3 bins" in out
     assert "Assumes: independent items" in out
     saved = xr.open_datatree(nc)
-    np.testing.assert_allclose(saved["low"]["point"], bayescm.reliability(came, chance**2, bins=3)["point"])
+    np.testing.assert_allclose(saved["low"]["point"], bayescm.curves.reliability(came, chance**2, bins=3)["point"])
     assert png.read_bytes()[:4] == b"\x89PNG"
 
 

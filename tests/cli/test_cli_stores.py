@@ -350,7 +350,7 @@ def test_parquet_and_csv_of_items(capsys, folder):
     frame = pd.DataFrame({"actual": y, "predicted": p, "tile": np.arange(300) % 7})
     frame.to_parquet("items.parquet", row_group_size=40)
     frame.to_csv("items.csv", index=False)
-    wanted = bayescm.summary(bayescm.from_table(frame, n=None, by="tile"), "recall", random_seed=1)
+    wanted = bayescm.summary(bayescm.from_table(frame, n=None, dims="tile"), "recall", random_seed=1)
     for name in ("items.parquet", "items.csv"):
         output = f"{name[6:]}.zarr"
         settings = "--by", "tile", "--metrics", "recall", "--seed", "1", "--chunk", "3"
@@ -363,7 +363,7 @@ def test_rows_of_two_dims_are_numbered_in_parquet(capsys, folder):
     assert run(capsys, "--metrics", "accuracy", "--chunk", "4", store="grid.zarr", output="out.parquet")[0] == 0
     found = pd.read_parquet(folder / "out.parquet")
     np.testing.assert_array_equal(np.sort(found["day"] * 6 + found["place"]), np.arange(24))
-    points = bayescm.evaluate(GRID, "accuracy")["accuracy"].values[found["day"], found["place"]]
+    points = bayescm.metrics.evaluate(GRID, "accuracy")["accuracy"].values[found["day"], found["place"]]
     np.testing.assert_allclose(found["point"], points)
 
 

@@ -30,7 +30,7 @@ def test_two_audits_by_an_integral_of_their_distributions(metric):
 
 def test_draws_agree():
     named = {"a": A, "b": B, "c": C}
-    exact, drawn = (bayescm.leaderboard(named, method=how, random_seed=1, samples=40_000) for how in ("exact", "draws"))
+    exact, drawn = (bayescm.leaderboard(named, method=how, random_seed=1, draws=40_000) for how in ("exact", "draws"))
     np.testing.assert_allclose(drawn.rank_probability, exact.rank_probability, atol=5 * 0.5 / np.sqrt(40_000))
     other = bayescm.leaderboard(named, metric="balanced_accuracy", random_seed=1)
     assert other.attrs["method"] == "draws"
@@ -54,7 +54,7 @@ def test_what_is_refused():
 
 
 def test_another_prevalence_is_that_of_a_summary():
-    board = bayescm.leaderboard({"a": A, "b": B}, metric="precision", prevalence=0.3, random_seed=1, samples=40_000)
+    board = bayescm.leaderboard({"a": A, "b": B}, metric="precision", prevalence=0.3, random_seed=1, draws=40_000)
     row = bayescm.summary(A, "precision", prevalence=0.3, random_seed=2).isel(metric=0)
     assert board.attrs["method"] == "draws"
     assert float(board["mean"].sel(system="a")) == pytest.approx(float(row["mean"]), abs=6 * float(row.mcse_mean))
@@ -67,7 +67,7 @@ def test_two_audits_of_the_same_items_are_ranked_by_one_truth():
     seen = pd.DataFrame({"a": first, "b": second, "actual": (first + second + rng.integers(0, 2, 300)) // 2})
     seen["actual"] = seen["actual"].astype(object).where(rng.random(300) < 0.4, None)
     both = {x: bayescm.audited(seen, predicted=x, stratum=y, of="population") for x, y in ("ab", "ba")}
-    board = bayescm.leaderboard(both, random_seed=1, samples=40_000)
+    board = bayescm.leaderboard(both, random_seed=1, draws=40_000)
     assert board.attrs["design"] == "paired"
     compared = bayescm.compare_systems(both, random_seed=2)["summary"].probability_better.item()
     assert float(board.probability_best.sel(system="a")) == pytest.approx(compared, abs=0.015)
@@ -75,7 +75,7 @@ def test_two_audits_of_the_same_items_are_ranked_by_one_truth():
 
 @pytest.mark.parametrize("call", [
     lambda: bayescm.summary([A, B]), lambda: bayescm.report(A),
-    lambda: bayescm.region_level(A, recall=0.9, precision=0.9),
+    lambda: bayescm.regions.region_level(A, recall=0.9, precision=0.9),
 ])  # fmt: skip
 def test_what_takes_no_audit_names_what_does(call):
     with pytest.raises(ValueError, match=r"compare_systems\(\{'A': audit_a.*posterior\(audit, metrics="):
@@ -84,5 +84,5 @@ def test_what_takes_no_audit_names_what_does(call):
 
 def test_strata_that_are_systems_are_no_batch():
     counts = bayescm.from_array([[[17, 1], [3, 19]]] * 2, dims="system")
-    with pytest.raises(ValueError, match="batch='system'"):
+    with pytest.raises(ValueError, match="dims='system'"):
         bayescm.leaderboard(bayescm.audited(counts, [[100, 1900]] * 2))

@@ -169,7 +169,9 @@ def test_the_same_items_beside_draws_of_numpy(labels, target):
         theta[0, :, :, i] += part
         theta[1, :, :, j] += part
     drawn = [
-        bayescm.evaluate(xr.DataArray(one, dims=("draw", "actual", "predicted")), ["accuracy", "precision", "recall"])
+        bayescm.metrics.evaluate(
+            xr.DataArray(one, dims=("draw", "actual", "predicted")), ["accuracy", "precision", "recall"]
+        )
         for one in theta
     ]
     exact = 0
@@ -204,8 +206,7 @@ def test_probabilities_are_uniform_where_truths_are_drawn_from_the_prior():
             checked = rng.binomial([8, 12], right)
             truth.append(0.3 * right[0] + 0.7 * right[1])
             pair[name] = bayescm.audited(np.array([[8, 12] - checked, checked]), [0.3, 0.7], of="population")
-        asked = {"design": "independent", "model": "stratified", "prior": "jeffreys", "prevalence": None}
-        systems = evidence.read(pair, **asked, samples=160, seed=1, sampler={}, options={}, name="data")
+        systems = evidence.read(pair, "data", "independent", model="stratified", draws=1000, random_seed=1)
         compared = inputs.compared(systems, None, "prevalence")
         posteriors = Posteriors(compared, 1, 160, 1)
         found.append(float(posteriors.contrast(compared.entries[0], (0, 1)).cdf(truth[0] - truth[1])))
@@ -216,7 +217,7 @@ def test_a_batch_over_systems_is_a_mapping():
     counts = bayescm.from_array([[[17, 1], [3, 19]], [[30, 4], [5, 41]]], dims="system").assign_coords(
         system=["A", "B"]
     )
-    batch = bayescm.audited(counts, [[100, 1900], [320, 1680]], batch="system")
+    batch = bayescm.audited(counts, [[100, 1900], [320, 1680]], dims="system")
     for call in (bayescm.compare_systems, bayescm.leaderboard):
         one, other = (call(data, random_seed=1, design="independent") for data in (batch, {"A": A, "B": B}))
         assert one.identical(other)

@@ -42,7 +42,7 @@ def table(n10=22, n01=7, both=191, none=30):
         y += list(actual)
         a += list(np.where(right_a, actual, 1 - actual))
         b += list(np.where(right_b, actual, 1 - actual))
-    return bayescm.paired_counts(y, {"A": a, "B": b}, labels=[0, 1])
+    return bayescm.data.paired_counts(y, {"A": a, "B": b}, labels=[0, 1])
 
 
 def one(tree, variable, **where):
@@ -161,7 +161,7 @@ def test_paired_differences_by_two_integrals_and_draws(numbers):
 def test_paired_proportions_agree_with_the_joint_dirichlet_of_the_story():
     joint, numbers = table(), [[0.4, 0.8], [1.0, 0.5]]  # taken at their word
     asked = {"prior": numbers, "random_seed": 1}
-    made = bayescm.compare_systems(joint, ["accuracy", "recall", "fpr"], rope=0.01, margin=0.02, **asked)
+    made = bayescm.compare_systems(joint, ["accuracy", "recall", "fpr"], rope=0.01, **asked)
     asked = {"prior": numbers, "random_seed": 2, "draws": 50_000}
     fit = bayescm.posterior(joint, model="paired", metrics=["accuracy", "recall", "fpr"], **asked)
     for name, sign in (("accuracy", 1), ("recall", 1), ("false_positive_rate", -1)):
@@ -169,7 +169,6 @@ def test_paired_proportions_agree_with_the_joint_dirichlet_of_the_story():
         gain = sign * (draws.sel(system="A") - draws.sel(system="B")).values
         sides = [(gain < -0.01).mean(), (np.abs(gain) <= 0.01).mean(), (gain > 0.01).mean()]
         np.testing.assert_allclose(one(made, "probability", metric=name), sides, atol=6e-3)
-        assert one(made, "superiority", metric=name) == pytest.approx((gain > 0.02).mean(), abs=6e-3)
         assert one(made, "mean", metric=name) == pytest.approx(sign * gain.mean(), abs=1e-3)
     assert (made["summary"].method == "exact").all()
     n10, n01 = (int(made["flips"][name].sel(actual=1).sum()) for name in ("only_first_right", "only_second_right"))
@@ -296,7 +295,7 @@ def test_pairing_matters_on_the_same_data():
     with pytest.warns(UserWarning, match="answered the same items"):
         unpaired = bayescm.compare_systems(joint, design="independent", random_seed=1)
     with pytest.warns(UserWarning, match="same class totals"):
-        guessed = bayescm.compare_systems(bayescm.margins(joint), random_seed=1)
+        guessed = bayescm.compare_systems(bayescm.data.margins(joint), random_seed=1)
     assert paired["tests"].p_value.sel(test="mcnemar_exact").item() == pytest.approx(0.00813, abs=1e-5)
     assert unpaired["tests"].p_value.sel(test="score").item() == pytest.approx(0.0795, abs=1e-4)
     assert guessed["summary"].equals(unpaired["summary"])
@@ -345,7 +344,7 @@ def test_independent_tests_against_scipy():
 @pytest.mark.parametrize("kind", ["eti", "hdi"])
 def test_every_metric_agrees_with_its_draws(kind):
     names = None if kind == "eti" else ["recall", "f1", "lr-"]
-    made = bayescm.compare_systems(MORAIS, names, rope=0.02, margin=0.01, ci_kind=kind, draws=10_000, random_seed=3)
+    made = bayescm.compare_systems(MORAIS, names, rope=0.02, ci_kind=kind, draws=10_000, random_seed=3)
     for name in made["summary"].metric.values:
         table_ = made["summary"].sel(metric=name).isel(comparison=0)
         draws = made["posterior"][name].values.ravel()
@@ -355,15 +354,13 @@ def test_every_metric_agrees_with_its_draws(kind):
         assert ((draws > low) & (draws < high)).mean() == pytest.approx(0.95, abs=0.006)
         sides = [(gain < -0.02).mean(), (np.abs(gain) <= 0.02).mean(), (gain > 0.02).mean()]
         np.testing.assert_allclose(table_.probability, sides, atol=0.012)
-        assert table_.superiority.item() == pytest.approx((gain > 0.01).mean(), abs=0.012)
         assert np.isnan(table_.ratio) == (resolve(name, 2)[0].lower < 0)
 
 
 def test_a_loss_is_better_where_it_is_smaller():
     made = bayescm.compare_systems(MORAIS, ["accuracy", "error_rate"], rope=0.01, random_seed=1)
     first, second = (made["summary"].sel(metric=name) for name in ("accuracy", "error_rate"))
-    for name in ("probability_better", "superiority"):
-        np.testing.assert_allclose(first[name], second[name], atol=1e-10)
+    np.testing.assert_allclose(first["probability_better"], second["probability_better"], atol=1e-10)
     np.testing.assert_allclose(first.probability, second.probability, atol=1e-10)
     np.testing.assert_allclose(first["mean"], -second["mean"], atol=1e-10)
 
@@ -383,7 +380,7 @@ def test_verdicts():
 def test_identical_systems_are_undecided():
     y = [0, 1, 1, 0, 1, 0, 0, 1]
     p = [0, 1, 0, 0, 1, 1, 0, 1]
-    made = bayescm.compare_systems(bayescm.paired_counts(y, {"A": p, "B": p}), ["accuracy", "mcc", "prevalence"])
+    made = bayescm.compare_systems(bayescm.data.paired_counts(y, {"A": p, "B": p}), ["accuracy", "mcc", "prevalence"])
     assert one(made, "probability_better", metric="accuracy") == pytest.approx(0.5)
     assert one(made, "probability", metric="prevalence").tolist() == [0, 1, 0]
     assert one(made, "verdict", metric="prevalence") == "equivalent"
@@ -405,7 +402,7 @@ def test_predictions_and_joint_tables_give_the_same():
         bayescm.predictions(y, answers), ["accuracy", "recall", "f1_macro"], random_seed=4
     )
     other = bayescm.compare_systems(
-        bayescm.paired_counts(y, answers), ["accuracy", "recall", "f1_macro"], random_seed=4
+        bayescm.data.paired_counts(y, answers), ["accuracy", "recall", "f1_macro"], random_seed=4
     )
     xr.testing.assert_allclose(one_way["summary"].to_dataset(), other["summary"].to_dataset())
     summary = one_way["summary"]
@@ -418,7 +415,7 @@ def test_predictions_and_joint_tables_give_the_same():
         np.testing.assert_allclose(
             summary["mean"].sel(metric=name), draws["recall"].isel(class_label=i).mean(("chain", "draw")), atol=6e-3
         )
-    only = bayescm.compare_systems(bayescm.paired_counts(y, {n: answers[n] for n in "AC"}), "accuracy")
+    only = bayescm.compare_systems(bayescm.data.paired_counts(y, {n: answers[n] for n in "AC"}), "accuracy")
     assert only["summary"]["mean"].item() == pytest.approx(
         summary["mean"].sel(comparison="A - C", metric="accuracy").item()
     )
@@ -448,7 +445,7 @@ def test_prevalence_is_exchanged():
     joint = table()
     made = bayescm.compare_systems(joint, ["recall", "accuracy", "precision"], prevalence=0.1, random_seed=1)
     assert made["summary"].method.values.tolist() == [["exact", "draws", "draws"]]
-    rates = bayescm.evaluate(bayescm.margins(joint), ["recall", "specificity"])
+    rates = bayescm.metrics.evaluate(bayescm.data.margins(joint), ["recall", "specificity"])
     accuracy = 0.1 * rates.recall + 0.9 * rates.specificity
     assert one(made, "point", metric="accuracy") == pytest.approx(float(accuracy[0] - accuracy[1]))
     apart = bayescm.compare_systems(MORAIS, ["precision", "prevalence"], prevalence=0.1, random_seed=1, draws=10_000)
@@ -518,7 +515,7 @@ def test_folds_are_pooled_and_tested():
     assert (made["summary"].method == "draws").all()
     pooled = bayescm.compare_systems(folds().sum("fold"), "accuracy", design="independent")
     assert one(made, "mean", metric="accuracy") == pytest.approx(pooled["summary"]["mean"].item(), abs=3e-3)
-    scores = bayescm.evaluate(folds(), "accuracy").accuracy
+    scores = bayescm.metrics.evaluate(folds(), "accuracy").accuracy
     d = (scores.sel(system="A") - scores.sel(system="B")).values
     t = d.mean() / np.sqrt((1 / 10 + 1 / 9) * d.var(ddof=1))  # Nadeau and Bengio, rho / (1 - rho) = 1/9
     p_value = made["tests"].p_value.sel(metric="accuracy").item()
@@ -609,11 +606,11 @@ def test_messages():
             bayescm.compare_systems(MORAIS, chains=1, draws=10)
 
 
-def test_negative_margins_ask_for_non_inferiority():
+def test_non_inferiority_is_not_worse_than_the_rope():
     joint = table(8, 10, 200, 20)
-    made = bayescm.compare_systems(joint, margin=-0.05)
+    made = bayescm.compare_systems(joint, rope=0.05)
     dist = Discordant(9, 11, 221)
-    assert made["summary"].superiority.item() == pytest.approx(dist.sf(-0.05))
+    assert 1 - made["summary"].probability.sel(side="worse").item() == pytest.approx(dist.sf(-0.05))
     by_hand = integrate.quad(lambda t: stats.beta.pdf(t, 20, 221) * stats.beta.sf((1 - 0.05 / t) / 2, 9, 11), 0.05, 0.4)
     below = stats.beta.cdf(0.05, 20, 221)
     assert dist.sf(-0.05) == pytest.approx(by_hand[0] + below, abs=1e-8)
@@ -642,20 +639,20 @@ def test_claims_about_folds_are_those_of_their_draws():
 
 def test_folds_at_another_prevalence():
     made = bayescm.compare_systems(folds(), "accuracy", pooling="complete", prevalence=0.1, random_seed=1)
-    rates = bayescm.evaluate(folds().sum("fold"), ["recall", "specificity"])
+    rates = bayescm.metrics.evaluate(folds().sum("fold"), ["recall", "specificity"])
     accuracy = 0.1 * rates.recall + 0.9 * rates.specificity
     assert made["summary"].point.item() == pytest.approx(float(accuracy[0] - accuracy[1]))
 
 
 def test_an_improper_posterior_is_refused():
-    perfect = bayescm.paired_counts([0, 0, 1, 1], {"A": [0, 0, 1, 1], "B": [0, 1, 1, 0]})
+    perfect = bayescm.data.paired_counts([0, 0, 1, 1], {"A": [0, 0, 1, 1], "B": [0, 1, 1, 0]})
     with pytest.raises(ValueError, match="improper"):
         bayescm.compare_systems(perfect, "mcc", prior="haldane")
 
 
 def test_moments_that_do_not_exist_are_not_drawn():
     y = [0] * 20 + [1] * 10
-    table_ = bayescm.paired_counts(y, {"A": [0] * 20 + [1] * 9 + [0], "B": [0] * 15 + [1] * 14 + [0]})
+    table_ = bayescm.data.paired_counts(y, {"A": [0] * 20 + [1] * 9 + [0], "B": [0] * 15 + [1] * 14 + [0]})
     made = bayescm.compare_systems(table_, ["lr+", "lr-"], random_seed=1)
     assert np.isnan(one(made, "mean", metric="positive_likelihood_ratio"))  # 1/2 false positives: no mean
     assert np.isfinite(one(made, "mean", metric="negative_likelihood_ratio"))

@@ -11,6 +11,7 @@ from bayescm import comparison
 from bayescm.comparison import rank_draws, ranks
 from bayescm.distributions import Beta
 from bayescm.models import same_items
+from bayescm.results.objects import as_result
 
 TABLE = np.array(  # totsch.kaggle of the oracles, rows submissions
     [
@@ -64,7 +65,7 @@ def test_the_leaderboard_of_the_paper():
     assert board.attrs["method"] == "exact"
     assert board.attrs["error"] < 1e-10
     by_draws = bayescm.leaderboard(
-        data, prior="laplace", design="independent", method="draws", samples=100_000, random_seed=1
+        data, prior="laplace", design="independent", method="draws", draws=100_000, random_seed=1
     )
     assert by_draws.rank_probability.values == pytest.approx(TABLE, abs=0.006)
     assert np.array_equal(by_draws.rank_probability[6], by_draws.rank_probability[7])
@@ -126,7 +127,7 @@ def test_identical_systems_are_equally_likely_everywhere():
 def test_other_metrics_agree_with_draws(metric):
     counts = bayescm.from_cells(tp=[12, 9, 30, 1], fn=[3, 6, 2, 0], fp=[2, 1, 9, 1], tn=[11, 14, 9, 2])
     board = bayescm.leaderboard(counts, metric=metric, method="exact")
-    by_draws = bayescm.leaderboard(counts, metric=metric, method="draws", samples=40_000, random_seed=2)
+    by_draws = bayescm.leaderboard(counts, metric=metric, method="draws", draws=40_000, random_seed=2)
     assert board.attrs["error"] < (1e-4 if metric == "kappa" else 1e-5)  # a density with kinks
     assert board.rank_probability.values == pytest.approx(by_draws.rank_probability.values, abs=0.012)
     assert board.probability_better.values == pytest.approx(by_draws.probability_better.values, abs=0.012)
@@ -152,19 +153,19 @@ def paired(n=400, seed=3):
 def test_the_same_items_separate_what_independent_test_sets_would_not():
     actual, answers = paired()
     together = bayescm.leaderboard(bayescm.predictions(actual, answers), random_seed=1)
-    table = bayescm.paired_counts(actual, answers)
+    table = bayescm.data.paired_counts(actual, answers)
     assert (together.attrs["design"], together.attrs["method"]) == ("paired", "draws")
     with pytest.warns(UserWarning, match="same class totals"):
-        apart = bayescm.leaderboard(bayescm.margins(table))
+        apart = bayescm.leaderboard(bayescm.data.margins(table))
     assert together.probability_best[0] > apart.probability_best[0] + 0.1
-    told = bayescm.leaderboard(bayescm.margins(table), design="independent")
+    told = bayescm.leaderboard(bayescm.data.margins(table), design="independent")
     assert told.rank_probability.values == pytest.approx(apart.rank_probability.values)
     with pytest.warns(UserWarning, match="answered the same items"):
         forced = bayescm.leaderboard(table, design="independent")
     assert forced.rank_probability.values == pytest.approx(apart.rank_probability.values)
     assert np.array_equal(together.interval, apart.interval)
-    two = bayescm.paired_counts(actual, {name: answers[name] for name in "AB"})
-    pair = bayescm.leaderboard(two, samples=50_000, random_seed=2)
+    two = bayescm.data.paired_counts(actual, {name: answers[name] for name in "AB"})
+    pair = bayescm.leaderboard(two, draws=50_000, random_seed=2)
     only_a, only_b = (int(two.values[0, i, 1 - i] + two.values[1, 1 - i, i]) for i in (0, 1))
     prior = 2 * 0.5 * 0.5 / 1.0  # a_ij a_ik / a_i, summed over the two classes
     assert pair.probability_better.values[0, 1] == pytest.approx(
@@ -183,7 +184,7 @@ def test_right_and_wrong_answers_to_as_many_items_are_suspected_too():
 
 def test_the_same_answers_get_the_same_row():
     actual, answers = paired()
-    board = bayescm.leaderboard(bayescm.predictions(actual, answers | {"D": answers["A"]}), random_seed=1, samples=2000)
+    board = bayescm.leaderboard(bayescm.predictions(actual, answers | {"D": answers["A"]}), random_seed=1, draws=2000)
     assert np.array_equal(board.rank_probability[0], board.rank_probability[3])
     assert board.probability_better.values[0, 3] == 0.5
     assert board.tie_group.values[0] == board.tie_group.values[3] == 1
@@ -247,7 +248,7 @@ def test_the_class_shares_of_the_same_items_can_be_fixed():
     told = bayescm.predictions(*paired())
     names = told.system.values.tolist()
     counts = same_items.patterns(told).matrices()
-    board = bayescm.leaderboard(told, metric="mcc", prevalence="fixed", random_seed=1, samples=20_000)
+    board = bayescm.leaderboard(told, metric="mcc", prevalence="fixed", random_seed=1, draws=20_000)
     pair = bayescm.compare_systems(told, "mcc", prevalence="fixed", random_seed=2, draws=5000)["summary"].to_dataset()
     better = pair.probability_better.sel(comparison=f"{names[0]} - {names[1]}", metric="matthews_correlation")
     assert board.probability_better[0, 1] == pytest.approx(better.item(), abs=0.02)
@@ -280,7 +281,7 @@ def test_coordinates_of_systems_make_way_for_the_results():
         versus=("system", np.arange(10)),
     )  # fmt: skip
     board = bayescm.leaderboard(data, design="independent", pairwise=False)
-    assert set(board.coords) == {"system", "team", "rank", "top", "ci_bound"}
+    assert set(board.coords) == {"system", "team", "rank", "top", "ci_bound", "best_set"}
     assert board["rank"].values.tolist() == list(range(1, 11))
     assert "point" in board.data_vars
 
@@ -305,7 +306,7 @@ BAD = {
     "metric": (bayescm.datasets.kaggle2019(), {"metric": "recall"}, "only right and wrong"),
     "prizes": (bayescm.datasets.kaggle2019(), {"prizes": np.ones(11)}, "no more ranks"),
     "missing prize": (bayescm.datasets.kaggle2019(), {"prizes": [np.nan]}, "missing value"),
-    "samples": (bayescm.datasets.kaggle2019(), {"samples": 10}, "at least 1000"),
+    "draws": (bayescm.datasets.kaggle2019(), {"draws": 10}, "at least 1000"),
     "top": (bayescm.datasets.kaggle2019(), {"top": 0}, "`top`"),
     "prevalence": (bayescm.datasets.kaggle2019(), {"prevalence": 0.3}, "don't apply"),
     "model": (bayescm.datasets.kaggle2019(), {"model": "three_binomial"}, "don't apply"),
@@ -350,7 +351,7 @@ def test_the_board_survives_netcdf(tmp_path):
     board = bayescm.leaderboard(bayescm.datasets.kaggle2019(), design="independent", prizes=[3, 1], top=[1, 3])
     board.to_netcdf(tmp_path / "b.nc", engine="h5netcdf")
     with xr.open_dataset(tmp_path / "b.nc", engine="h5netcdf") as back:
-        xr.testing.assert_identical(back.load(), board)
+        xr.testing.assert_identical(as_result(back.load()), board)
     assert comparison.leaderboard is bayescm.leaderboard
 
 
@@ -361,7 +362,7 @@ def test_a_file_of_thirty_systems_and_five_hundred_questions_in_two_lines(tmp_pa
     pd.DataFrame(right).rename_axis("item").reset_index().melt("item", None, "system", "correct").to_csv(
         tmp_path / "answers.csv", index=False
     )
-    board = bayescm.leaderboard(pd.read_csv(tmp_path / "answers.csv"), samples=2000, random_seed=1)
+    board = bayescm.leaderboard(pd.read_csv(tmp_path / "answers.csv"), draws=2000, random_seed=1)
     table = board.bayescm.table()[["point", "lower", "upper", "tie_group"]]
     assert len(table) == 30
     assert table.tie_group.is_monotonic_increasing

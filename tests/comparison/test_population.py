@@ -205,7 +205,7 @@ def test_draws_agree_with_what_is_exact():
             prior="learned",
             design="independent",
             method=method,
-            samples=40_000,
+            draws=40_000,
             random_seed=2,
             rope=0.03,
         )
@@ -226,7 +226,7 @@ def same_items(accuracy, items, seed):
 
 def test_systems_on_the_same_items_learn_by_draws():
     told = same_items(close(12)[2], 500, 5)
-    own, learned = (bayescm.leaderboard(told, prior=p, random_seed=1, samples=4000) for p in ("jeffreys", None))
+    own, learned = (bayescm.leaderboard(told, prior=p, random_seed=1, draws=4000) for p in ("jeffreys", None))
     assert learned.attrs["prior"] == "learned"
     first = int(own.point.values.argmax())
     assert learned["mean"][first] < own["mean"][first] - 0.002
@@ -281,10 +281,10 @@ def test_equivalence_is_that_of_independent_betas():
     assert board.probability_equivalent.values.diagonal().tolist() == [1.0, 1.0, 1.0]
     by_f1 = bayescm.from_cells(tp=[12, 9], fn=[3, 6], fp=[2, 1], tn=[11, 14])
     exact = bayescm.leaderboard(by_f1, metric="f1", rope=0.1, method="exact")
-    draws = bayescm.leaderboard(by_f1, metric="f1", rope=0.1, method="draws", samples=40_000, random_seed=1)
+    draws = bayescm.leaderboard(by_f1, metric="f1", rope=0.1, method="draws", draws=40_000, random_seed=1)
     assert draws.probability_equivalent.values[0, 1] == pytest.approx(
         exact.probability_equivalent.values[0, 1], abs=0.012
     )
     mcc = bayescm.leaderboard(by_f1, metric="mcc", rope=0.1, method="exact").probability_equivalent.values[0, 1]
-    by_draws = bayescm.leaderboard(by_f1, metric="mcc", rope=0.1, method="draws", samples=40_000, random_seed=1)
+    by_draws = bayescm.leaderboard(by_f1, metric="mcc", rope=0.1, method="draws", draws=40_000, random_seed=1)
     assert by_draws.probability_equivalent.values[0, 1] == pytest.approx(mcc, abs=0.012)

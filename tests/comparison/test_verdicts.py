@@ -67,7 +67,7 @@ def test_the_probability_is_one_number_and_the_rope_is_printed(rope):
     told = found.bayescm.sentence
     assert re.search(r"P\((A )?better.*?\) (= [\d.]+|> 0.999)", told)
     assert probability(better).lstrip("= ") in told
-    shown = [text.get_text() for text in bayescm.plot_difference(found).get_legend().get_texts()]
+    shown = [text.get_text() for text in bayescm.plots.plot_difference(found).get_legend().get_texts()]
     assert any("better" in text and probability(better).lstrip("= ") in text for text in shown)
     assert any("0.02" in text for text in shown) == (rope > 0)
     assert ("by more than 2 points" in told) == (rope > 0)

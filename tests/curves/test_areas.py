@@ -190,7 +190,7 @@ def example(n=15, m=40, seed=2, digits=1):
 def test_the_order_of_items_and_the_scale_of_scores_do_not_matter():
     y, score = example()
     mixed = np.random.default_rng(0).permutation(len(y))
-    settings = {"estimator": FREE, "method": ["logit", "bca"], "random_seed": 1, "samples": 1000}
+    settings = {"estimator": FREE, "method": ["logit", "bca"], "random_seed": 1, "draws": 1000}
     one = bayescm.aucpr(y, score, **settings)
     assert one["interval"].equals(bayescm.aucpr(y, np.exp(score), **settings)["interval"])
     assert one["point"].equals(bayescm.aucpr(y[mixed], score[mixed], **settings)["point"])
@@ -225,9 +225,7 @@ def test_the_bootstrap_resamples_each_class(name):
         checked = area_samples.at_prevalence(area_samples.check_items(y[pick], score[pick]), 0.1)
         slow.append(area_samples.values(checked, (name,))[0, 0])
     with pytest.warns(UserWarning, match="'bootstrap' can't be relied on"):
-        found = bayescm.aucpr(
-            y, score, estimator=name, method="bootstrap", prevalence=0.1, samples=20_000, random_seed=1
-        )
+        found = bayescm.aucpr(y, score, estimator=name, method="bootstrap", prevalence=0.1, draws=20_000, random_seed=1)
     items = area_samples.at_prevalence(area_samples.check_items(y, score), 0.1)
     fast = area_samples.resamples(items, (name,), 4000, 3)[:, 0, 0]
     assert stats.ks_2samp(slow, fast, method="asymp").pvalue > 1e-3
@@ -259,7 +257,7 @@ def test_bca_leaves_every_item_out(name, digits):
 
 def test_bca_is_the_percentile_interval_of_moved_percentiles():
     y, score = example(20, 60, digits=2)
-    settings = {"method": ["bootstrap", "bca"], "samples": 5000, "random_seed": 4}
+    settings = {"method": ["bootstrap", "bca"], "draws": 5000, "random_seed": 4}
     found = bayescm.aucpr(y, score, **settings)
     items = area_samples.check_items(y, score)
     drawn = area_samples.resamples(items, ("average_precision",), 5000, 4)[:, 0, 0]
@@ -323,7 +321,7 @@ def test_one_case_and_ties_alone():
 @pytest.mark.parametrize(
     ("settings", "text"),
     [({"estimator": "best"}, "`estimator` must be one of"), ({"method": "delong"}, "`method` must be one of"),
-     ({"prevalence": 0}, "`prevalence` must be a number"), ({"samples": 100}, "`samples` must be at least 1000"),
+     ({"prevalence": 0}, "`prevalence` must be a number"), ({"draws": 100}, "`draws` must be at least 1000"),
      ({"folds": 1}, "`folds` must be at least 2"), ({"method": []}, "`method` is empty"),
      ({"method": ["logit", "logit"]}, "twice"), ({"ci_prob": 95}, "`ci_prob`")],
 )  # fmt: skip
@@ -341,7 +339,7 @@ def test_shapes_names_and_attrs():
     one = bayescm.aucpr(y, score, estimator="lower_trapezoid", method="bootstrap", random_seed=3)
     assert one["interval"].dims == ("ci_bound",)
     assert one["interval"].values.tolist() == found["interval"].values[0, 0, 1].tolist()
-    attrs = {"method": "bootstrap", "estimator": "lower_trapezoid", "cases": 12, "controls": 30, "samples": 2000,
+    attrs = {"method": "bootstrap", "estimator": "lower_trapezoid", "cases": 12, "controls": 30, "draws": 2000,
              "random_seed": 3, "prevalence": pytest.approx(12 / 42)}  # fmt: skip
     assert {name: one.attrs[name] for name in attrs} == attrs
     assert all(v.attrs["long_name"] for v in found.data_vars.values())

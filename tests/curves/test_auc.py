@@ -45,7 +45,7 @@ def test_a_difference_is_that_of_paired_placements(items, data):
     variance = sum(wins.mean(axis).var(ddof=1) / wins.shape[1 - axis] for axis in (1, 0))
     if variance < 1e-20:
         return
-    found = bayescm.auc_difference(y, {"a": score, "b": other}, method="delong")
+    found = bayescm.curves.auc_difference(y, {"a": score, "b": other}, method="delong")
     assert found["point"].item() == pytest.approx(wins.mean(), abs=1e-12)
     assert found["se"].item() == pytest.approx(variance**0.5, abs=1e-10)
     z = wins.mean() / variance**0.5
@@ -146,7 +146,7 @@ def test_the_binomial_variance_bounds_the_others():
 
 def test_the_bootstrap_agrees_with_delong():
     y, score = example(60, 100)
-    found = bayescm.auc(y, score, method=["delong", "bootstrap", "bca", "bayesian"], samples=4000, random_seed=1)
+    found = bayescm.auc(y, score, method=["delong", "bootstrap", "bca", "bayesian"], draws=4000, random_seed=1)
     error = found["se"].sel(ci_method="delong").item()
     assert found["se"].sel(ci_method="bootstrap").item() == pytest.approx(error, rel=0.06)
     assert np.abs(found["interval"] - found["interval"].sel(ci_method="delong")).max() < 0.5 * error
@@ -214,8 +214,8 @@ def test_differences_by_draws_agree_with_delong(method):
     y = np.repeat([0, 1], [150, 80])
     one = rng.normal(y)
     other = one + rng.normal(size=230)
-    closed = bayescm.auc_difference(y, {"a": one, "b": other}, method="delong")
-    found = bayescm.auc_difference(y, {"a": one, "b": other}, method=method, samples=4000, random_seed=1)
+    closed = bayescm.curves.auc_difference(y, {"a": one, "b": other}, method="delong")
+    found = bayescm.curves.auc_difference(y, {"a": one, "b": other}, method=method, draws=4000, random_seed=1)
     assert found["point"].equals(closed["point"])
     error = closed["se"].item()
     assert np.abs(found["interval"] - closed["interval"]).max() < 0.3 * error
@@ -239,12 +239,12 @@ def test_the_same_seed_gives_the_same_numbers_in_any_number_of_threads(monkeypat
 def test_arguments_are_checked():
     y, score = example()
     for settings, text in (
-        ({"method": "wald"}, "`method` must be one of"), ({"samples": 10}, "`samples` must be at least 1000"),
+        ({"method": "wald"}, "`method` must be one of"), ({"draws": 10}, "`draws` must be at least 1000"),
         ({"ci_prob": 1.0}, "`ci_prob`"),
     ):  # fmt: skip
         with pytest.raises(ValueError, match=text):
             bayescm.auc(y, score, **settings)
     with pytest.raises(ValueError, match="`method` must be one of 'bayesian', 'delong', 'bootstrap'"):
-        bayescm.auc_difference(y, {"a": score, "b": score}, method="bca")
+        bayescm.curves.auc_difference(y, {"a": score, "b": score}, method="bca")
     table = bayescm.auc(y, score).attrs
     assert (table["cases"], table["controls"], table["method"]) == (15, 40, "bayesian")

@@ -35,7 +35,7 @@ def example(n=15, m=40, seed=2):
 @pytest.mark.parametrize("n", [1, 15])
 def test_a_system_doesnt_differ_from_itself(method, n):
     y, score = example(n)
-    found = bayescm.auc_difference(y, {"a": score, "b": score}, method=method, random_seed=1)
+    found = bayescm.curves.auc_difference(y, {"a": score, "b": score}, method=method, random_seed=1)
     assert found["point"].item() == 0.0
     assert found["interval"].values.tolist() == [0.0, 0.0]
     assert {"p_value": 1.0, "probability_better": 0.5}[name := list(found.data_vars)[-1]] == found[name].item()
@@ -46,7 +46,7 @@ def test_a_system_doesnt_differ_from_itself(method, n):
 def test_systems_that_rank_alike_are_said_to(method):
     y, score = example()
     with pytest.warns(UserWarning, match="rank all items alike"):
-        found = bayescm.auc_difference(y, {"a": score, "b": np.exp(score)}, method=method, random_seed=1)
+        found = bayescm.curves.auc_difference(y, {"a": score, "b": np.exp(score)}, method=method, random_seed=1)
     assert found["interval"].values.tolist() == [0.0, 0.0]
     assert "rank all items alike" in found.attrs["note"]
 
@@ -54,10 +54,10 @@ def test_systems_that_rank_alike_are_said_to(method):
 def test_no_variance_is_still_no_certainty():
     y, score = [0, 0, 0, 1, 1, 1], np.arange(6.0)
     with pytest.warns(UserWarning, match="variance is 0, which is not certainty"):
-        found = bayescm.auc_difference(y, {"a": score, "b": [2.0, 1, 0, 5, 4, 3]}, method="delong")
+        found = bayescm.curves.auc_difference(y, {"a": score, "b": [2.0, 1, 0, 5, 4, 3]}, method="delong")
     assert np.isnan(found["p_value"])
     with pytest.warns(UserWarning, match="one case alone"):
-        bayescm.auc_difference(
+        bayescm.curves.auc_difference(
             {"a": [0, 0, 1], "b": [0, 1, 0, 1]},
             {"a": [1, 2, 3], "b": [1, 2, 3, 0]},
             method="delong",
@@ -73,7 +73,7 @@ def test_two_samples_have_the_sum_of_their_variances(first, second):
     expected = sum(variance(table) for table in tables)
     if expected < 1e-20:
         return
-    found = bayescm.auc_difference(
+    found = bayescm.curves.auc_difference(
         {"a": y, "b": other_y}, {"a": score, "b": other}, method="delong", design="independent"
     )
     difference = tables[0].mean() - tables[1].mean()
@@ -86,7 +86,7 @@ def test_two_samples_by_hand():
     """Cases 3, 1 and controls 2, 0: wins 1, 1 and 0, 1; placements of cases 1, 1/2, of controls 1/2, 1."""
     y = [1, 1, 0, 0]
     scores = {"a": [3, 1, 2, 0], "b": [3, 0, 2, 1]}
-    found = bayescm.auc_difference({"a": y, "b": y}, scores, method="delong", design="independent")
+    found = bayescm.curves.auc_difference({"a": y, "b": y}, scores, method="delong", design="independent")
     # the other: cases 3, 0 win 2 and 0 pairs: placements 1, 0 of cases, 1/2, 1/2 of controls
     assert found["auc"].values.tolist() == [0.75, 0.5]
     assert found["se"].item() == pytest.approx((0.125 / 2 + 0.125 / 2 + 0.5 / 2 + 0.0) ** 0.5, abs=1e-15)
@@ -98,7 +98,7 @@ def test_two_samples_hold_their_level():
     rng, small = np.random.default_rng(5), []
     y, other_y = np.repeat([0, 1], [60, 40]), np.repeat([0, 1], [30, 80])
     for _ in range(1500):
-        found = bayescm.auc_difference(
+        found = bayescm.curves.auc_difference(
             {"a": y, "b": other_y},
             {"a": rng.normal(y), "b": rng.normal(other_y)},
             method="delong",
@@ -113,11 +113,11 @@ def test_draws_of_two_samples_agree_with_delong(method):
     rng = np.random.default_rng(6)
     y, other_y = np.repeat([0, 1], [150, 80]), np.repeat([0, 1], [100, 90])
     given = {"a": y, "b": other_y}, {"a": rng.normal(y), "b": rng.normal(0.7 * other_y)}
-    closed = bayescm.auc_difference(*given, method="delong", design="independent")
-    found = bayescm.auc_difference(*given, method=method, design="independent", samples=4000, random_seed=1)
+    closed = bayescm.curves.auc_difference(*given, method="delong", design="independent")
+    found = bayescm.curves.auc_difference(*given, method=method, design="independent", draws=4000, random_seed=1)
     error = closed["se"].item()
     assert np.abs(found["interval"] - closed["interval"]).max() < 0.3 * error
-    one = bayescm.auc_difference(
+    one = bayescm.curves.auc_difference(
         {"a": y, "b": y}, {"a": given[1]["a"], "b": given[1]["a"]}, method=method, design="independent", random_seed=1
     )
     assert np.diff(one["interval"]).item() > 2.5 * error  # the draws of both samples aren't the same
@@ -179,4 +179,4 @@ def test_covariance_is_where_it_belongs():
 )
 def test_arguments_are_checked(y_true, settings, words):
     with pytest.raises(ValueError, match=words):
-        bayescm.auc_difference(y_true, {"a": [1, 2, 3, 4], "b": [4, 2, 3, 1]}, **settings)
+        bayescm.curves.auc_difference(y_true, {"a": [1, 2, 3, 4], "b": [4, 2, 3, 1]}, **settings)

@@ -30,14 +30,14 @@ def bounds(made):
 
 @pytest.mark.parametrize(("space", "y", "x"), [("roc", "tpr", "fpr"), ("pr", "precision", "recall")])
 def test_a_pointwise_band_is_that_of_quantiles(drawn, space, y, x):
-    made = bayescm.curve_band(drawn, kind="pointwise", space=space, ci_prob=0.8)
+    made = bayescm.curve_band(drawn, method="pointwise", space=space, ci_prob=0.8)
     curves = drawn["posterior"][y].values.reshape(4000, -1)
     assert np.allclose(made["band"].values.T, np.quantile(curves, [0.1, 0.9], axis=0))
     assert np.allclose(made["median"], np.median(curves, axis=0))
     assert made.attrs["statement"] == "pointwise: each point alone"
     assert made["band"].dims == (x, "ci_bound")
     assert made["ci_bound"].attrs["ci_kind"] == "eti"
-    assert bayescm.curve_band(drawn, kind="whole", space=space)["ci_bound"].attrs["ci_kind"] == "confidence"
+    assert bayescm.curve_band(drawn, method="whole", space=space)["ci_bound"].attrs["ci_kind"] == "confidence"
 
 
 @pytest.mark.parametrize("level", [0.5, 0.95])
@@ -50,7 +50,7 @@ def test_a_simultaneous_band_holds_that_share_of_the_draws(drawn, space, y, x, l
     curves = drawn["posterior"][y].where(inside, drop=True)
     held = ((curves >= lower) & (curves <= upper)).all(x)
     assert float(held.mean()) >= level
-    narrower = bayescm.curve_band(drawn, kind="pointwise", space=space, ci_prob=level)
+    narrower = bayescm.curve_band(drawn, method="pointwise", space=space, ci_prob=level)
     assert (
         (made["band"].sel(ci_bound="upper") >= narrower["band"].sel(ci_bound="upper") - 0.01).where(inside, True).all()
     )
@@ -84,7 +84,7 @@ def test_points_lie_on_the_empirical_curve(rows):
     y, s = (np.array(part, int) for part in zip(*rows, strict=True))
     fpr, tpr = polygon(y, s)
     made = bayescm.curve_posterior(y, s, chains=1, draws=2, points=21, random_seed=1, prevalence=0.5)
-    roc = bayescm.curve_band(made, kind="whole")
+    roc = bayescm.curve_band(made, method="whole")
     for x, point in zip(roc["fpr"].values, roc["point"].values, strict=True):
         on = [
             np.interp(x, fpr[i : i + 2], tpr[i : i + 2]) if fpr[i] < fpr[i + 1] else max(tpr[i : i + 2])
@@ -92,7 +92,7 @@ def test_points_lie_on_the_empirical_curve(rows):
             if fpr[i] <= x <= fpr[i + 1]
         ]
         assert point == pytest.approx(max(on))
-    pr = bayescm.curve_band(made, kind="whole", space="pr")
+    pr = bayescm.curve_band(made, method="whole", space="pr")
     for recall, point in zip(pr["recall"].values, pr["point"].values, strict=True):
         i = int(np.flatnonzero(tpr >= recall - 1e-12)[0]) - 1
         rate = np.interp(recall, tpr[i : i + 2], fpr[i : i + 2])
@@ -117,7 +117,7 @@ def test_a_whole_band_holds_every_curve_within_the_distances(seed):
     f[-1] = t[-1] = 1.0
     close = (np.abs(f - fpr) <= d0 + 1e-12).all() and (np.abs(t - tpr) <= d1 + 1e-12).all()
     assert close  # accumulated maxima keep the distance
-    axis = bayescm.curve_band(made, kind="whole")
+    axis = bayescm.curve_band(made, method="whole")
     low, high = (part.values for part in bounds(axis))
     for x, a, b in zip(axis["fpr"].values, low, high, strict=True):
         on = [
@@ -126,7 +126,7 @@ def test_a_whole_band_holds_every_curve_within_the_distances(seed):
             if f[i] <= x <= f[i + 1] and f[i] < f[i + 1]
         ]
         assert all(a - 1e-9 <= value <= b + 1e-9 for value in on)
-    plane = bayescm.curve_band(made, kind="whole", space="pr")
+    plane = bayescm.curve_band(made, method="whole", space="pr")
     low, high = (part.values for part in bounds(plane))
     for r, a, b in zip(plane["recall"].values, low, high, strict=True):
         on = [
@@ -142,7 +142,7 @@ def test_an_estimated_prevalence_widens_the_whole_band_of_precision():
     share = float(y.mean())
     known, beta, estimated = (
         bayescm.curve_band(
-            bayescm.curve_posterior(y, s, prevalence=p, chains=1, draws=10, random_seed=1), kind="whole", space="pr"
+            bayescm.curve_posterior(y, s, prevalence=p, chains=1, draws=10, random_seed=1), method="whole", space="pr"
         )["band"].diff("ci_bound").values.ravel()
         for p in (share, (400 * share, 400 * (1 - share)), None)
     )  # fmt: skip
@@ -164,7 +164,7 @@ def test_systems_groups_and_differences():
         bayescm.curve_band(both, difference="ab")
     two = bayescm.curve_posterior(y, {"a": s, "b": -s}, random_seed=1, draws=100)
     for kind in ("pointwise", "simultaneous"):
-        apart = bayescm.curve_band(two, kind=kind, difference=("a", "b"))
+        apart = bayescm.curve_band(two, method=kind, difference=("a", "b"))
         assert json.loads(apart.attrs["difference"]) == ["a", "b"]
         assert (apart["median"].sel(fpr=0.5) > 0).all()
     curve = two["posterior"]["tpr"]
@@ -177,12 +177,12 @@ def test_a_part_of_the_tree_keeps_its_items():
     fold = np.arange(60) % 2
     both = bayescm.curve_posterior(y, {"a": s, "b": -s}, by={"fold": fold}, random_seed=1, draws=100)
     for kind in ("whole", "simultaneous"):
-        made = bayescm.curve_band(both, kind=kind)
+        made = bayescm.curve_band(both, method=kind)
         for part, where in ((both.isel(fold=1), {"fold": 1}), (both.sel(system="b"), {"system": "b"})):
-            alone = bayescm.curve_band(part, kind=kind)
+            alone = bayescm.curve_band(part, method=kind)
             assert np.allclose(alone["point"], made["point"].sel(where))
             assert np.allclose(alone["band"], made["band"].sel(where), equal_nan=True)
-    assert "band" in bayescm.curve_band(both.isel(chain=0), kind="pointwise")
+    assert "band" in bayescm.curve_band(both.isel(chain=0), method="pointwise")
     apart = bayescm.curve_band(both, difference=("a", "b"))
     assert apart["band"].dims == ("fold", "fpr", "ci_bound")
     with pytest.raises(ValueError, match="has lost which of its groups"):
@@ -215,7 +215,7 @@ def test_identical_systems_have_no_difference():
 def test_a_class_without_items_leaves_everything_possible():
     made = bayescm.curve_posterior([0, 0, 0], [1, 2, 3], labels=[0, 1], random_seed=1)
     for space in ("roc", "pr"):
-        whole = bayescm.curve_band(made, kind="whole", space=space)
+        whole = bayescm.curve_band(made, method="whole", space=space)
         assert np.isnan(whole["point"]).all()
         assert (whole["band"].values == [0, 1]).all()
 
@@ -234,17 +234,17 @@ def test_the_band_of_a_file_is_that_of_the_tree(drawn, tmp_path):
     drawn.to_netcdf(tmp_path / "a.nc", engine="h5netcdf")
     again = xr.open_datatree(tmp_path / "a.nc", engine="h5netcdf").load()
     for kind in bands.KINDS:
-        xr.testing.assert_equal(bayescm.curve_band(again, kind=kind), bayescm.curve_band(drawn, kind=kind))
+        xr.testing.assert_equal(bayescm.curve_band(again, method=kind), bayescm.curve_band(drawn, method=kind))
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"kind": "hull"}, "`kind` must be one of"), ({"space": "det"}, "`space` must be one of"),
+        ({"method": "hull"}, "`method` must be one of"), ({"space": "det"}, "`space` must be one of"),
         ({"ci_prob": 95}, "`ci_prob` must be a number"), ({"within": (0.5, 0.2)}, "the smaller first"),
         ({"within": (0.501, 0.502)}, "none of the points"), ({"difference": ("a", "b")}, "two labels of one dim"),
-        ({"kind": "whole", "difference": ("a", "b")}, "no band of a difference"),
-        ({"kind": "whole", "within": (0.501, 0.502)}, "none of the points"),
+        ({"method": "whole", "difference": ("a", "b")}, "no band of a difference"),
+        ({"method": "whole", "within": (0.501, 0.502)}, "none of the points"),
     ],
 )  # fmt: skip
 def test_options_that_make_no_sense(drawn, options, message):

@@ -28,9 +28,9 @@ def many(k, prior="jeffreys", model="dirichlet_multinomial"):
 
 def test_all_cells_of_many_labels_are_never_held_at_once():
     counts, _ = many(64)
-    found, held = peak(lambda: bayescm.summary(counts, ["mcc", "f1_macro"], samples=10_000, random_seed=1))
+    found, held = peak(lambda: bayescm.summary(counts, ["mcc", "f1_macro"], draws=10_000, random_seed=1))
     assert held < 64**2 * 10_000 * 8 / 2**20 / 2  # 312 MB of cells, of which there were two copies
-    exact = bayescm.evaluate(bayescm.posterior(counts, draws=500, random_seed=2)["posterior"]["theta"], "mcc")
+    exact = bayescm.metrics.evaluate(bayescm.posterior(counts, draws=500, random_seed=2)["posterior"]["theta"], "mcc")
     error = float(exact["matthews_correlation"].std()) / np.sqrt(2000)
     assert float(found["mean"][0]) == pytest.approx(float(exact["matthews_correlation"].mean()), abs=5 * error)
 

@@ -174,7 +174,7 @@ def test_areas_near_one_are_covered(auc, cases, controls):
     rng, y = np.random.default_rng(11), np.repeat([0, 1], [controls, cases])
     held = 0
     for i in range(150):
-        found = bayescm.auc(y, rng.normal(stats.norm.ppf(auc) * 2**0.5 * y), samples=1000, random_seed=i)
+        found = bayescm.auc(y, rng.normal(stats.norm.ppf(auc) * 2**0.5 * y), draws=1000, random_seed=i)
         lower, upper = found["interval"].values
         held += lower <= auc <= upper
     assert held / 150 > 0.94 - 4 * (0.94 * 0.06 / 150) ** 0.5
@@ -191,7 +191,7 @@ def test_a_perfect_separation_is_answered():
         assert 0.3 < lower < 0.95 < upper < 1
         assert found.attrs["method"] == "bayesian"
     two = {"a": s, "b": np.r_[s[:30][::-1], s[30:][::-1]]}
-    found = bayescm.auc_difference(y, two, random_seed=1)
+    found = bayescm.curves.auc_difference(y, two, random_seed=1)
     assert found["interval"].values[0] < 0 < found["interval"].values[1]
     band = bayescm.curve_band(bayescm.curve_posterior(y, s, random_seed=1))["band"].sel(fpr=0.05)
     assert band.values[0] < 0.9 < band.values[1]
@@ -393,7 +393,7 @@ def test_thresholds_that_no_score_reaches_leave_a_doubt():
     drawn = posterior(y, s, prior="smoothed", over="threshold", points=[s.max() + 1, s.min() - 1])
     assert 0 < float(drawn["tpr"].isel(threshold=0).max()) < 0.5
     assert 0.5 < float(drawn["tpr"].isel(threshold=1).min()) < 1
-    counts = bayescm.counts_at_thresholds(y, s, thresholds=[0.3])
+    counts = bayescm.curves.counts_at_thresholds(y, s, thresholds=[0.3])
     point = float(counts.sel(actual=1, predicted=1).item() / y.sum())
     assert float(posterior(y, s, over="threshold", points=[0.3])["tpr"].mean()) == pytest.approx(point, abs=0.02)
 

@@ -31,7 +31,7 @@ def test_the_default_method_covers():
     """Of 60 test sets: "logit" with as many trials as cases covered .24 (standard error .05), "bayesian" .53."""
     rng, held, points, medians = np.random.default_rng(2), [], [], []
     for i in range(60):
-        found = quiet(bayescm.aucpr, Y, rng.normal(1.5 * Y), prevalence=0.01, samples=1000, random_seed=i)
+        found = quiet(bayescm.aucpr, Y, rng.normal(1.5 * Y), prevalence=0.01, draws=1000, random_seed=i)
         lower, upper = found["interval"].values
         held.append(lower <= TRUE <= upper)
         points.append(found["point"].item())

@@ -134,7 +134,7 @@ def test_what_has_no_interval_says_so():
         ({"pos_label": 1}, "`pos_label` is for two classes"),
         ({"y_true": [0, 1, 2]}, "a row for each of 3 items"),
         ({"y_score": np.full((60, 3), np.nan)}, "missing value"),
-        ({"samples": 10}, "at least 1000"),
+        ({"draws": 10}, "at least 1000"),
     ],
 )
 def test_wrong_input_is_explained(change, message):
@@ -148,17 +148,17 @@ def test_a_difference_of_two_systems():
     y, one = items(6, 150)
     scores = {"a": one, "b": one + 0.3 * np.random.default_rng(1).normal(size=one.shape)}
     alone = bayescm.auc(y, scores, method="delong")
-    found = bayescm.auc_difference(y, scores, method="delong")
+    found = bayescm.curves.auc_difference(y, scores, method="delong")
     np.testing.assert_allclose(found["auc"], alone["point"])
     np.testing.assert_allclose(found["point"], alone["point"][0] - alone["point"][1])
-    drawn = bayescm.auc_difference(y, scores, method="bootstrap", random_seed=1)
+    drawn = bayescm.curves.auc_difference(y, scores, method="bootstrap", random_seed=1)
     np.testing.assert_allclose(drawn["se"], found["se"], rtol=0.08)
     np.testing.assert_allclose(drawn["interval"], found["interval"], atol=0.012)
-    apart = bayescm.auc_difference(dict.fromkeys(scores, y), scores, method="delong", design="independent")
+    apart = bayescm.curves.auc_difference(dict.fromkeys(scores, y), scores, method="delong", design="independent")
     np.testing.assert_allclose(apart["se"], (alone["se"] ** 2).sum("system") ** 0.5)
     assert "a and b" in found.bayescm.sentence or "of a is" in found.bayescm.sentence
     assert len(found.bayescm.table()) == 2
-    far = bayescm.auc_difference(dict.fromkeys(scores, y), scores, design="independent", method="bootstrap")
+    far = bayescm.curves.auc_difference(dict.fromkeys(scores, y), scores, design="independent", method="bootstrap")
     np.testing.assert_allclose(far["se"], apart["se"], rtol=0.1)
 
 
@@ -174,8 +174,10 @@ def test_a_difference_of_two_classes_by_columns_is_that_of_two_scores():
         score[60:, :2] -= 100.0
         score[:60, 2] -= 100.0
         tables[name] = score
-    found = bayescm.auc_difference(y, tables, method="delong").sel(estimator="hand_till")
-    two = bayescm.auc_difference(y[:60], {name: -score[:60, 0] for name, score in tables.items()}, method="delong")
+    found = bayescm.curves.auc_difference(y, tables, method="delong").sel(estimator="hand_till")
+    two = bayescm.curves.auc_difference(
+        y[:60], {name: -score[:60, 0] for name, score in tables.items()}, method="delong"
+    )
     assert found["point"].item() == pytest.approx(two["point"].item() / 3)
     assert found["se"].item() == pytest.approx(two["se"].item() / 3)
     assert found["p_value"].item() == pytest.approx(two["p_value"].item())
@@ -186,7 +188,7 @@ def test_no_difference_is_rejected_as_often_as_stated():
     for _ in range(400):
         common = rng.normal(size=(90, 3)) + np.eye(3)[y]
         scores = {name: common + rng.normal(size=(90, 3)) for name in "ab"}
-        rejected += bayescm.auc_difference(y, scores, method="delong")["p_value"].values < 0.05
+        rejected += bayescm.curves.auc_difference(y, scores, method="delong")["p_value"].values < 0.05
     for count in rejected:
         assert stats.binomtest(int(count), 400, 0.05).pvalue > 1e-5
 
@@ -195,14 +197,14 @@ def test_differences_without_an_answer():
     y, score = items(7)
     for method in ("delong", "bootstrap"):
         with pytest.warns(UserWarning, match="rank all items alike"):
-            same = bayescm.auc_difference(y, {"a": score, "b": 2 * score}, method=method)
+            same = bayescm.curves.auc_difference(y, {"a": score, "b": 2 * score}, method=method)
         np.testing.assert_array_equal(same["interval"], 0.0)
         assert (same["p_value"] == 1).all()
         with pytest.warns(UserWarning, match="one item of a class"):
-            few = bayescm.auc_difference([0, 0, 1, 1, 2], {"a": score[:5], "b": score[5:10]}, method=method)
+            few = bayescm.curves.auc_difference([0, 0, 1, 1, 2], {"a": score[:5], "b": score[5:10]}, method=method)
         assert np.isnan(few["p_value"]).all()
     for change in ({"fpr_range": (0, 0.1)}, {"recall_range": (0, 0.5)}):
         with pytest.raises(ValueError, match="classes"):
-            bayescm.auc_difference(y, {"a": score, "b": -score}, **change)
+            bayescm.curves.auc_difference(y, {"a": score, "b": -score}, **change)
     with pytest.raises(ValueError, match="a column for each"):
-        bayescm.auc_difference(y, {"a": score, "b": score[:, 0]})
+        bayescm.curves.auc_difference(y, {"a": score, "b": score[:, 0]})

@@ -131,14 +131,14 @@ def test_a_paired_difference_of_partial_areas():
     one = rng.normal(1.2 * y)
     other = one + 0.5 * rng.normal(size=200)
     ends = (0, 0.3)
-    found = {m: bayescm.auc_difference(y, {"a": one, "b": other}, method=m, fpr_range=ends, random_seed=1)
+    found = {m: bayescm.curves.auc_difference(y, {"a": one, "b": other}, method=m, fpr_range=ends, random_seed=1)
              for m in ("delong", "bootstrap", "bayesian")}  # fmt: skip
     assert found["delong"]["point"].item() == pytest.approx(roc(y, one, ends) - roc(y, other, ends), abs=1e-9)
     assert found["bootstrap"]["se"].item() == pytest.approx(found["delong"]["se"].item(), rel=0.1)
     np.testing.assert_allclose(found["bayesian"]["interval"], found["delong"]["interval"], atol=0.012)
     both = bayescm.auc(y, {"a": one, "b": other}, method="delong", fpr_range=ends)["covariance"].values
     assert found["delong"]["se"].item() == pytest.approx((both[0, 0] + both[1, 1] - 2 * both[0, 1]) ** 0.5, rel=1e-9)
-    apart = bayescm.auc_difference(
+    apart = bayescm.curves.auc_difference(
         {"a": y, "b": y}, {"a": one, "b": other}, method="delong", design="independent", fpr_range=ends
     )
     assert apart["se"].item() == pytest.approx((both[0, 0] + both[1, 1]) ** 0.5, rel=1e-9)
@@ -152,7 +152,9 @@ def test_no_difference_is_rejected_as_often_as_stated():
     for _ in range(400):
         common = rng.normal(size=120) + 1.2 * y
         scores = {name: common + rng.normal(size=120) for name in "ab"}
-        rejected += bayescm.auc_difference(y, scores, method="delong", fpr_range=(0, 0.3))["p_value"].item() < 0.05
+        rejected += (
+            bayescm.curves.auc_difference(y, scores, method="delong", fpr_range=(0, 0.3))["p_value"].item() < 0.05
+        )
     assert stats.binomtest(rejected, 400, 0.05).pvalue > 1e-4
 
 
@@ -271,23 +273,23 @@ def test_average_precisions_of_two_systems_are_compared_on_the_same_items():
     scores = {"a": one, "b": one + np.random.default_rng(12).normal(size=len(y))}
     for ends in [(0, 1), (0.2, 1)]:
         alone = [bayescm.aucpr(y, score, recall_range=ends, random_seed=1)["point"].item() for score in scores.values()]
-        found = bayescm.auc_difference(y, scores, method="bootstrap", recall_range=ends, random_seed=1)
+        found = bayescm.curves.auc_difference(y, scores, method="bootstrap", recall_range=ends, random_seed=1)
         np.testing.assert_allclose(found["auc"], alone, atol=1e-12)
         assert found["point"].item() == pytest.approx(alone[0] - alone[1])
         assert found.attrs["method"] == "bootstrap"
         assert found.attrs["recall_range"] == str(list(map(float, ends)))
-        posterior = bayescm.auc_difference(y, scores, recall_range=ends, random_seed=1)
+        posterior = bayescm.curves.auc_difference(y, scores, recall_range=ends, random_seed=1)
         np.testing.assert_allclose(posterior["interval"], found["interval"], atol=0.06)
     assert "average precision" in found.bayescm.sentence
-    back = bayescm.auc_difference(
+    back = bayescm.curves.auc_difference(
         y, dict(reversed(scores.items())), method="bootstrap", recall_range=ends, random_seed=1
     )
     np.testing.assert_allclose(back["interval"], -found["interval"].values[::-1], atol=5e-3)
-    apart = bayescm.auc_difference(
+    apart = bayescm.curves.auc_difference(
         dict.fromkeys(scores, y), scores, method="bootstrap", recall_range=ends, design="independent", random_seed=1
     )
     assert apart["se"] > found["se"]
     with pytest.raises(ValueError, match="has no method='delong'"):
-        bayescm.auc_difference(y, scores, recall_range=ends, method="delong")
+        bayescm.curves.auc_difference(y, scores, recall_range=ends, method="delong")
     with pytest.raises(ValueError, match="give one"):
-        bayescm.auc_difference(y, scores, recall_range=ends, fpr_range=(0, 1), method="bootstrap")
+        bayescm.curves.auc_difference(y, scores, recall_range=ends, fpr_range=(0, 1), method="bootstrap")

@@ -23,7 +23,7 @@ def sample(seed, n=300):
 
 def test_points_and_losses_are_those_of_scikit_learn():
     y, score = sample(1)
-    found = bayescm.reliability(y, score, bins=np.linspace(0, 1, 6))
+    found = bayescm.curves.reliability(y, score, bins=np.linspace(0, 1, 6))
     shares, means = calibration_curve(y, score, n_bins=5)
     some = found["items"] > 0
     np.testing.assert_allclose(found["point"][some], shares)
@@ -37,7 +37,7 @@ def test_points_and_losses_are_those_of_scikit_learn():
 @pytest.mark.parametrize(("seed", "n"), [(1, 300), (2, 20), (3, 5)])
 def test_intervals_of_losses_are_those_of_the_bootstrap_with_a_right_and_a_wrong_half(seed, n):
     y, score = sample(seed, n)
-    found = bayescm.reliability(y, score, labels=[0, 1])["loss_interval"]
+    found = bayescm.curves.reliability(y, score, labels=[0, 1])["loss_interval"]
     drawn = np.random.default_rng(seed).standard_gamma(np.append(np.ones(n), [0.5, 0.5]), (100_000, n + 2))
     two = {"brier": np.stack([(1 - score) ** 2, score**2]), "log_loss": -np.log([score, 1 - score])}
     for loss, (positive, negative) in two.items():
@@ -53,21 +53,21 @@ def test_losses_where_none_was_wrong_yet_or_one_in_a_hundred_is_confidently():
     for seed in range(300):
         rng = np.random.default_rng(seed)
         said, wrong = rng.uniform(size=200) < 0.5, rng.uniform(size=200) < 0.01
-        low, high = bayescm.reliability(said ^ wrong, np.where(said, 0.999, 0.001), bins=1, labels=[0, 1])[
+        low, high = bayescm.curves.reliability(said ^ wrong, np.where(said, 0.999, 0.001), bins=1, labels=[0, 1])[
             "loss_interval"
         ].values.T
         truth = 0.01 * np.array([0.999**2, -np.log(0.001)]) + 0.99 * np.array([1e-6, -np.log(0.999)])
         held.append((low <= truth) & (truth <= high))
     assert (np.mean(held, 0) > 0.95 - 4.5 * 0.0126).all()  # Student's t: .857
-    sure = bayescm.reliability([0, 1, 1], [0.0, 1.0, 0.9])["loss_interval"].sel(loss="log_loss").values
+    sure = bayescm.curves.reliability([0, 1, 1], [0.0, 1.0, 0.9])["loss_interval"].sel(loss="log_loss").values
     assert 0 <= sure[0] < 0.1
     assert sure[1] == np.inf  # a score of 1 that is wrong loses more than any number
-    assert "no score far from those seen" in bayescm.reliability([0, 1], [0.2, 0.9]).attrs["assumptions"]
+    assert "no score far from those seen" in bayescm.curves.reliability([0, 1], [0.2, 0.9]).attrs["assumptions"]
 
 
 def test_bins_hold_equally_many_items_and_their_intervals_are_exact():
     y, score = sample(2)
-    found = bayescm.reliability(y, score, bins=6, ci_prob=0.9)
+    found = bayescm.curves.reliability(y, score, bins=6, ci_prob=0.9)
     assert found["items"].values.tolist() == [50] * 6
     level = 0.9 ** (1 / 6)
     for i in range(6):
@@ -75,7 +75,7 @@ def test_bins_hold_equally_many_items_and_their_intervals_are_exact():
         inside = (score >= one["bin_lower"].item()) & (score < one["bin_upper"].item())
         wanted = stats.binomtest(int(y[inside].sum()), 50).proportion_ci(level)
         np.testing.assert_allclose(one["interval"], wanted)
-    one = bayescm.reliability(y, score, bins=1)
+    one = bayescm.curves.reliability(y, score, bins=1)
     np.testing.assert_allclose(one["interval"][0], stats.binomtest(int(y.sum()), 300).proportion_ci(0.95))
 
 
@@ -87,7 +87,7 @@ def test_the_band_holds_the_chances_of_all_bins(method, least):
     truth = [np.array([chance[place == i].mean() for i in range(5)])]
 
     def bounds(y):
-        found = bayescm.reliability(y, chance, bins=edges, method=method, labels=[0, 1])["interval"].values
+        found = bayescm.curves.reliability(y, chance, bins=edges, method=method, labels=[0, 1])["interval"].values
         return found[:, 0], found[:, 1]
 
     found = coverage_of(
@@ -102,47 +102,47 @@ def test_intervals_of_losses_hold_their_means():
     brier, log = 1 / 6, 0.5  # of a uniform chance: E p (1 - p); E of the entropy
     for _ in range(400):
         chance = rng.uniform(size=100)
-        found = bayescm.reliability(rng.uniform(size=100) < chance, chance, bins=2)["loss_interval"].values
+        found = bayescm.curves.reliability(rng.uniform(size=100) < chance, chance, bins=2)["loss_interval"].values
         held.append((found[:, 0] < [brier, log]) & ([brier, log] < found[:, 1]))
     assert (np.mean(held, 0) > 0.95 - 5 * 0.011).all()
 
 
 def test_scores_of_one_are_told_from_those_below():
     y = np.repeat([0, 1], [40, 20])
-    perfect = bayescm.reliability(y, y.astype(float))
+    perfect = bayescm.curves.reliability(y, y.astype(float))
     assert perfect["point"].values.tolist() == perfect["mean_score"].values.tolist() == [0.0, 1.0]
     assert perfect["items"].values.tolist() == [40, 20]
     assert perfect.attrs["off"] == 0
-    three = bayescm.reliability([0, 1, 1, 1, 0, 1], [0.2, 0.9, 1.0, 1.0, 0.2, 1.0], bins=3)
+    three = bayescm.curves.reliability([0, 1, 1, 1, 0, 1], [0.2, 0.9, 1.0, 1.0, 0.2, 1.0], bins=3)
     assert three["items"].values.tolist() == [2, 1, 3]
     np.testing.assert_allclose(three["bin_upper"], [0.9, 0.95, 1.0])
 
 
 def test_histogram_counts_every_score():
     y, score = sample(5)
-    found = bayescm.reliability(y, score)["histogram"]
+    found = bayescm.curves.reliability(y, score)["histogram"]
     np.testing.assert_array_equal(found, np.bincount((score * 20).astype(int), minlength=20))
     np.testing.assert_allclose(found["score"], np.arange(0.025, 1, 0.05))
-    assert bayescm.reliability([0, 1], [0.0, 1.0])["histogram"].values.sum() == 2
+    assert bayescm.curves.reliability([0, 1], [0.0, 1.0])["histogram"].values.sum() == 2
 
 
 def test_edges():
     y = np.array([0, 1, 1, 0])
-    tied = bayescm.reliability(y, [0.5] * 4)
+    tied = bayescm.curves.reliability(y, [0.5] * 4)
     assert tied.sizes["bin"] == 1
     assert tied.attrs["off"] == 0
-    sure = bayescm.reliability(y, [0.0, 1.0, 0.0, 0.0])
+    sure = bayescm.curves.reliability(y, [0.0, 1.0, 0.0, 0.0])
     assert np.isinf(sure["mean_loss"].sel(loss="log_loss"))
     assert np.isnan(sure["loss_interval"].sel(loss="log_loss")).all()
-    empty = bayescm.reliability(y, [0.1, 0.9, 0.9, 0.1], bins=[0, 0.2, 0.8, 1])
+    empty = bayescm.curves.reliability(y, [0.1, 0.9, 0.9, 0.1], bins=[0, 0.2, 0.8, 1])
     assert empty["items"].values.tolist() == [2, 0, 2]
     np.testing.assert_array_equal(empty["interval"][1], [0, 1])
     assert np.isnan(empty["point"][1])
     assert empty.attrs["off"] == 0
-    off = bayescm.reliability(np.r_[np.zeros(50), np.ones(50)], np.r_[np.full(50, 0.6), np.full(50, 0.7)])
+    off = bayescm.curves.reliability(np.r_[np.zeros(50), np.ones(50)], np.r_[np.full(50, 0.6), np.full(50, 0.7)])
     assert off.attrs["off"] == 2
     assert "in 2 of the 2 bins" in off.bayescm.sentence
-    words = bayescm.reliability(["no", "yes", "yes", "no"], [0.1, 0.9, 0.8, 0.3], bins=2)
+    words = bayescm.curves.reliability(["no", "yes", "yes", "no"], [0.1, 0.9, 0.8, 0.3], bins=2)
     assert words["mean_loss"].sel(loss="brier").item() == pytest.approx(0.15 / 4)
 
 
@@ -159,7 +159,7 @@ def test_edges():
 def test_wrong_input_is_explained(change, message):
     given = {"y_true": [0, 1, 1], "y_score": [0.1, 0.2, 0.3]} | change
     with pytest.raises(ValueError, match=message):
-        bayescm.reliability(given.pop("y_true"), given.pop("y_score"), **given)
+        bayescm.curves.reliability(given.pop("y_true"), given.pop("y_score"), **given)
 
 
 STUDY = Path(bayescm.__file__).parents[1] / "docs" / "verification" / "reliability.csv"
@@ -201,7 +201,7 @@ def test_what_the_study_enumerates_is_what_is_drawn_of_few_items():
     chance = np.array([0.05, 0.1, 0.2, 0.35, 0.5, 0.9])
     held = 0.0
     for y in itertools.product((0, 1), repeat=6):
-        found = bayescm.reliability(np.array(y), chance, bins=2, labels=[0, 1], method="wilson", ci_prob=0.5)
+        found = bayescm.curves.reliability(np.array(y), chance, bins=2, labels=[0, 1], method="wilson", ci_prob=0.5)
         low, high = found["interval"].values.T
         mean = chance.reshape(2, 3).mean(1)
         held += np.prod(np.where(y, chance, 1 - chance)) * ((low <= mean) & (mean <= high)).all()

@@ -42,7 +42,7 @@ HULLS = {
 
 def hull_of(intervals):
     with pytest.warns(UserWarning, match=r"no coverage.*curve_posterior"):
-        return bayescm.curve_hull(intervals)
+        return bayescm.curves.hull(intervals)
 
 
 def fixture():
@@ -55,7 +55,7 @@ def fixture():
 def boxes(space, rows):
     """Return intervals with the numbers of credible's rows."""
     x, y, _, low_x, low_y, high_x, high_y = np.array(rows, float)
-    made = bayescm.curve_intervals([0, 1], [0.0, 1.0], space=space, thresholds=np.arange(len(x), 0.0, -1.0))
+    made = bayescm.curves.intervals([0, 1], [0.0, 1.0], space=space, thresholds=np.arange(len(x), 0.0, -1.0))
     bounds = np.stack([np.stack([low_x, low_y], -1), np.stack([high_x, high_y], -1)], -1)
     return made.assign(
         point=made["point"].copy(data=np.stack([x, y], -1)), interval=made["interval"].copy(data=bounds)
@@ -74,9 +74,9 @@ def test_areas_of_credible(oracle):
     expected = oracle("credible.fixture")["expected"]
     y, score = fixture()
     kept = sklearn.metrics.roc_curve(y, score)[2]  # credible takes the thresholds that scikit-learn keeps
-    roc = bayescm.curve_intervals(y, score, space="roc", method="flat", thresholds=kept)
+    roc = bayescm.curves.intervals(y, score, space="roc", method="flat", thresholds=kept)
     np.testing.assert_allclose(hull_of(roc)["area"], expected["hull_auc_flat"], atol=1e-9)
-    pr = bayescm.curve_intervals(y, score, space="pr", method="flat")
+    pr = bayescm.curves.intervals(y, score, space="pr", method="flat")
     np.testing.assert_allclose(hull_of(pr)["area"], expected["hull_ap_flat"], atol=1e-9)
     posterior = bayescm.curve_posterior(y, score, over=None, random_seed=1)["posterior"]
     low, high = posterior["auc"].quantile([0.025, 0.975]).values
@@ -87,9 +87,9 @@ def test_areas_of_credible(oracle):
 def test_the_point_is_that_of_the_items(method, oracle):
     expected = oracle("credible.fixture")["expected"]
     y, score = fixture()
-    roc = bayescm.curve_intervals(y, score, method=method)["point"]
+    roc = bayescm.curves.intervals(y, score, method=method)["point"]
     assert np.trapezoid(roc.sel(metric=RECALL), roc.sel(metric=FALSE)) == pytest.approx(expected["roc_auc"], abs=1e-12)
-    pr = bayescm.curve_intervals(y, score, space="pr", method=method)["point"]
+    pr = bayescm.curves.intervals(y, score, space="pr", method=method)["point"]
     steps = np.diff(pr.sel(metric=RECALL), prepend=0.0) * pr.sel(metric=PRECISION)
     assert steps.sum() == pytest.approx(expected["average_precision"], abs=1e-12)
 
@@ -112,7 +112,7 @@ def reached(point, box, corner):
 @pytest.mark.parametrize(("space", "corner"), [("roc", (1, 0)), ("pr", (0, 0))])
 @pytest.mark.parametrize("method", METHODS)
 def test_hull_by_walking_along_the_ray(space, corner, method):
-    given = bayescm.curve_intervals(Y, S, space=space, method=method)
+    given = bayescm.curves.intervals(Y, S, space=space, method=method)
     found = hull_of(given)
     compared = 0
     for i in range(given.sizes["threshold"]):
@@ -126,12 +126,12 @@ def test_hull_by_walking_along_the_ray(space, corner, method):
 
 
 def test_at_the_worst_corner_the_hull_is_the_box():
-    given = bayescm.curve_intervals([0, 1], [1.0, 0.0], thresholds=[0.5])  # FPR 1, recall 0
+    given = bayescm.curves.intervals([0, 1], [1.0, 0.0], thresholds=[0.5])  # FPR 1, recall 0
     found = hull_of(given)
     low, high = given["interval"].values[0].T
     assert found["hull"].sel(ci_bound="lower").values[0].tolist() == [high[0], low[1]] == [1.0, 0.0]
     assert found["hull"].sel(ci_bound="upper").values[0].tolist() == [low[0], high[1]]
-    given = bayescm.curve_intervals([0, 1], [1.0, 0.0], thresholds=[0.5], space="pr")
+    given = bayescm.curves.intervals([0, 1], [1.0, 0.0], thresholds=[0.5], space="pr")
     found = hull_of(given)
     assert found["hull"].sel(ci_bound="lower").values[0].tolist() == [0.0, 0.0]
     assert found["hull"].sel(ci_bound="upper").values[0].tolist() == given["interval"].values[0, :, 1].tolist()
@@ -154,7 +154,7 @@ def one_by_one(k, n, method, level=0.95):
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("space", ["roc", "pr"])
 def test_intervals_one_by_one(space, method):
-    found = bayescm.curve_intervals(Y, S, space=space, method=method)
+    found = bayescm.curves.intervals(Y, S, space=space, method=method)
     for threshold in found["threshold"].values:
         above = threshold <= S
         parts = {FALSE: Y == 0, RECALL: Y == 1, PRECISION: above}
@@ -168,7 +168,7 @@ def test_intervals_one_by_one(space, method):
 
 
 def test_names_and_attrs():
-    found = bayescm.curve_intervals(Y, S, method="flat", ci_prob=0.9)
+    found = bayescm.curves.intervals(Y, S, method="flat", ci_prob=0.9)
     assert found["interval"].dims == ("threshold", "metric", "ci_bound")
     assert found["point"].dims == ("threshold", "metric")
     assert found["metric"].values.tolist() == [FALSE, RECALL]
@@ -178,7 +178,7 @@ def test_names_and_attrs():
     assert {name: found.attrs[name] for name in ("space", "method", "ci_prob")} == {
         "space": "roc", "method": "flat", "ci_prob": 0.9,
     }  # fmt: skip
-    pr = bayescm.curve_intervals(Y, S, space="pr", method="wilson")
+    pr = bayescm.curves.intervals(Y, S, space="pr", method="wilson")
     assert pr["metric"].values.tolist() == [RECALL, PRECISION]
     assert np.isfinite(pr["threshold"]).all()
     assert pr["ci_bound"].attrs["ci_kind"] == "confidence"
@@ -193,7 +193,7 @@ def test_names_and_attrs():
 
 
 def test_agresti_coull_is_clipped():
-    found = bayescm.curve_intervals([0] * 5 + [1] * 5, np.arange(10.0), method="agresti_coull")
+    found = bayescm.curves.intervals([0] * 5 + [1] * 5, np.arange(10.0), method="agresti_coull")
     first = found.sel(threshold=5.0)  # FPR 0 of 5, recall 5 of 5
     assert first["point"].values.tolist() == [0, 1]
     assert first["clipped"].values.tolist() == [[True, False], [False, True]]
@@ -202,21 +202,21 @@ def test_agresti_coull_is_clipped():
 
 
 def test_thresholds_are_put_in_order_and_undefined_ones_left_out():
-    forward = bayescm.curve_intervals(Y, S, space="pr", thresholds=[10.0, 3.0, 1.0, -2.0])
+    forward = bayescm.curves.intervals(Y, S, space="pr", thresholds=[10.0, 3.0, 1.0, -2.0])
     assert np.isnan(forward["point"].sel(threshold=10.0, metric=PRECISION))
-    backward = bayescm.curve_intervals(Y, S, space="pr", thresholds=[-2.0, 1.0, 10.0, 3.0])
+    backward = bayescm.curves.intervals(Y, S, space="pr", thresholds=[-2.0, 1.0, 10.0, 3.0])
     xr.testing.assert_equal(hull_of(forward), hull_of(backward))
     hull = hull_of(forward)
     assert np.isnan(hull["hull"].sel(ci_bound="upper").sel(threshold=10.0)).all()
     assert np.isfinite(hull["area"]).all()
-    alone = bayescm.curve_intervals([0, 0], [1.0, 2.0], space="pr", labels=[0, 1])
+    alone = bayescm.curves.intervals([0, 0], [1.0, 2.0], space="pr", labels=[0, 1])
     assert np.isnan(hull_of(alone)["area"]).all()  # no cases: recall is 0/0
 
 
 def test_labels_and_infinite_scores():
-    text = bayescm.curve_intervals(np.where(Y == 1, "bad", "good"), S, pos_label="bad")
-    np.testing.assert_array_equal(text["interval"], bayescm.curve_intervals(Y, S)["interval"])
-    endless = bayescm.curve_intervals([0, 1, 1], [-np.inf, 0.0, np.inf])
+    text = bayescm.curves.intervals(np.where(Y == 1, "bad", "good"), S, pos_label="bad")
+    np.testing.assert_array_equal(text["interval"], bayescm.curves.intervals(Y, S)["interval"])
+    endless = bayescm.curves.intervals([0, 1, 1], [-np.inf, 0.0, np.inf])
     assert endless["threshold"].values.tolist() == [np.inf, 0.0, -np.inf]
 
 
@@ -230,7 +230,7 @@ def test_the_area_between_hulls_has_no_level():
         score = rng.normal(1.5 * y)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
-            hulls[i] = bayescm.curve_hull(bayescm.curve_intervals(y, score, method="flat"))["area"]
+            hulls[i] = bayescm.curves.hull(bayescm.curves.intervals(y, score, method="flat"))["area"]
         drawn = bayescm.curve_posterior(y, score, over=None, chains=1, draws=400, random_seed=i)["posterior"]["auc"]
         posteriors[i] = drawn.quantile([0.025, 0.975])
     covered, held = (((one[:, 0] <= true) & (true <= one[:, 1])).mean() for one in (hulls, posteriors))
@@ -243,13 +243,13 @@ def test_the_area_between_hulls_has_no_level():
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: bayescm.curve_intervals(Y, S, space="det"), "`space`"),
-        (lambda: bayescm.curve_intervals(Y, S, method="wald"), "`method`"),
-        (lambda: bayescm.curve_intervals(Y, S, ci_prob=95), "`ci_prob`"),
-        (lambda: bayescm.curve_intervals(Y, S[:-1]), "`y_score` has 10 items"),
-        (lambda: bayescm.curve_intervals(Y, S, thresholds=[1.0, 1.0]), "`thresholds`"),
-        (lambda: bayescm.curve_hull(xr.Dataset()), "`intervals`"),
-        (lambda: bayescm.curve_hull(bayescm.curve_intervals(Y, S).isel(threshold=0)), "`intervals`"),
+        (lambda: bayescm.curves.intervals(Y, S, space="det"), "`space`"),
+        (lambda: bayescm.curves.intervals(Y, S, method="wald"), "`method`"),
+        (lambda: bayescm.curves.intervals(Y, S, ci_prob=95), "`ci_prob`"),
+        (lambda: bayescm.curves.intervals(Y, S[:-1]), "`y_score` has 10 items"),
+        (lambda: bayescm.curves.intervals(Y, S, thresholds=[1.0, 1.0]), "`thresholds`"),
+        (lambda: bayescm.curves.hull(xr.Dataset()), "`intervals`"),
+        (lambda: bayescm.curves.hull(bayescm.curves.intervals(Y, S).isel(threshold=0)), "`intervals`"),
     ],
 )
 def test_bad_arguments(call, words):

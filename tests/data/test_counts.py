@@ -202,7 +202,7 @@ LONG = {
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, lambda d: pl.DataFrame(d).lazy()])
 def test_from_table(make):
-    counts = bayescm.from_table(make(LONG), by="system")
+    counts = bayescm.from_table(make(LONG), dims="system")
     assert counts.dims == ("system", "actual", "predicted")
     assert counts.sel(system="a").values.tolist() == [[5, 0], [1, 4]]
     items = bayescm.from_table(make({"actual": [0, 1, 1], "predicted": [0, 1, 0]}), n=None)
@@ -213,9 +213,9 @@ def test_from_table(make):
     ("change", "options", "error", "words"),
     [
         ({}, {}, ValueError, "2 times"),
-        ({"n": [5, 1, 4, 6, 0.5]}, {"by": "system"}, ValueError, "Kish"),
-        ({}, {"by": "fold"}, ValueError, "no column 'fold'"),
-        ({"actual": [0, 1, 1, 0, None]}, {"by": "system"}, ValueError, "missing label"),
+        ({"n": [5, 1, 4, 6, 0.5]}, {"dims": "system"}, ValueError, "Kish"),
+        ({}, {"dims": "fold"}, ValueError, "no column 'fold'"),
+        ({"actual": [0, 1, 1, 0, None]}, {"dims": "system"}, ValueError, "missing label"),
     ],
 )
 def test_bad_tables(change, options, error, words):
@@ -227,14 +227,14 @@ def test_batches_keep_their_order_and_their_values():
     frame = pd.DataFrame(
         {"t": [0.5, 0.1, 0.5, 0.1], "actual": [0, 0, 1, 1], "predicted": [0, 0, 1, 1], "n": [1, 2, 3, 4]}
     )
-    counts = bayescm.from_table(frame, by="t")
+    counts = bayescm.from_table(frame, dims="t")
     assert counts.t.values.tolist() == [0.5, 0.1]
     assert counts.sel(t=0.1).values.tolist() == [[2, 0], [0, 4]]
     for by in ("actual", ["t", "t"]):
         with pytest.raises(ValueError, match=r"can't have|twice"):
-            bayescm.from_table(frame, by=by)
+            bayescm.from_table(frame, dims=by)
     with pytest.raises(TypeError, match="numbers of items"):
-        bayescm.from_table(frame.astype({"n": str}), by="t")
+        bayescm.from_table(frame.astype({"n": str}), dims="t")
 
 
 def test_labels_of_any_kind_can_be_reordered():
@@ -264,7 +264,7 @@ def test_unsigned_labels():
 def test_tables_lose_nothing():
     frame = pd.DataFrame({"s": [0, 1], "f": [0, 1], "actual": [0, 1], "predicted": [0, 1], "n": [1, 1]})
     with pytest.raises(ValueError, match="no rows for"):
-        bayescm.from_table(frame, by=["s", "f"])
+        bayescm.from_table(frame, dims=["s", "f"])
     with pytest.raises(ValueError, match="no rows"):
         bayescm.from_table(frame[:0])
     with pytest.raises(TypeError, match="data frame"):
@@ -281,7 +281,7 @@ scores = st.one_of(FINITE, st.sampled_from([0.0, -0.0, 1.0, -np.inf, np.inf, 0.1
 def test_thresholds_by_direct_counting(pairs, extra):
     y, s = (np.array(x) for x in zip(*pairs, strict=True))
     for cut in (None, extra or None):
-        counts = bayescm.counts_at_thresholds(y, s, thresholds=cut, labels=[0, 1])
+        counts = bayescm.curves.counts_at_thresholds(y, s, thresholds=cut, labels=[0, 1])
         for t in counts.threshold.values:
             p = (s >= t).astype(int)
             np.testing.assert_array_equal(counts.sel(threshold=t), sk.confusion_matrix(y, p, labels=[0, 1]))
@@ -289,7 +289,7 @@ def test_thresholds_by_direct_counting(pairs, extra):
 
 def test_near_ties_stay_apart_and_ties_together():
     near = np.nextafter(0.5, 1)
-    counts = bayescm.counts_at_thresholds([0, 1, 1], [0.5, near, near])
+    counts = bayescm.curves.counts_at_thresholds([0, 1, 1], [0.5, near, near])
     assert counts.threshold.values.tolist() == [near, 0.5]
     assert counts.sel(threshold=near).values.tolist() == [[1, 0], [0, 2]]
 
@@ -298,7 +298,7 @@ def test_thresholds_like_scikit_learn():
     rng = np.random.default_rng(1)
     y, s = rng.integers(0, 2, 200), np.round(rng.normal(size=200), 1)
     tn, fp, fn, tp, cut = sk.confusion_matrix_at_thresholds(y, s)
-    counts = bayescm.counts_at_thresholds(y, s)
+    counts = bayescm.curves.counts_at_thresholds(y, s)
     np.testing.assert_array_equal(counts.threshold, cut)
     np.testing.assert_array_equal(counts, np.stack([np.stack([tn, fp], -1), np.stack([fn, tp], -1)], -2))
 
@@ -317,16 +317,16 @@ def test_thresholds_like_scikit_learn():
 )
 def test_bad_scores(y, s, options, words):
     with pytest.raises(ValueError, match=words):
-        bayescm.counts_at_thresholds(y, s, **options)
+        bayescm.curves.counts_at_thresholds(y, s, **options)
 
 
 def test_scores_must_be_real():
     with pytest.raises(TypeError, match="real numbers"):
-        bayescm.counts_at_thresholds([0, 1], ["low", "high"])
+        bayescm.curves.counts_at_thresholds([0, 1], ["low", "high"])
 
 
 def test_one_class_missing_is_counted():
-    counts = bayescm.counts_at_thresholds([1, 1], [0.2, 0.9], labels=[0, 1])
+    counts = bayescm.curves.counts_at_thresholds([1, 1], [0.2, 0.9], labels=[0, 1])
     assert counts.isel(threshold=0).values.tolist() == [[0, 0], [1, 1]]
 
 
@@ -336,6 +336,6 @@ def test_published_curve(oracle):
     for threshold, (tn, fp, fn, tp) in entry.items():
         assert counts.sel(threshold=float(threshold)).values.tolist() == [[tn, fp], [fn, tp]]
     point = oracle("mmu.point")["expected"]
-    got = bayescm.evaluate(counts.sel(threshold=0.5), ["precision", "recall", "fpr"])
+    got = bayescm.metrics.evaluate(counts.sel(threshold=0.5), ["precision", "recall", "fpr"])
     np.testing.assert_allclose([got.precision, got.recall, got.false_positive_rate],
                                [point["precision"], point["recall"], point["fpr"]], rtol=1e-12)  # fmt: skip

@@ -88,9 +88,9 @@ def test_boards_and_comparisons_take_it():
     found = bayescm.from_inspect(JSON, scorer="match")
     plain = bayescm.predictions([1] * 6, {name: np.array(RIGHT[name]) for name in found.system.values}, labels=[0, 1])
     for one in (found, plain):
-        assert bayescm.leaderboard(one, samples=1000, random_seed=1).attrs["runs"] == 2
+        assert bayescm.leaderboard(one, draws=1000, random_seed=1).attrs["runs"] == 2
     xr.testing.assert_identical(
-        bayescm.leaderboard(found, samples=1000, random_seed=1), bayescm.leaderboard(plain, samples=1000, random_seed=1)
+        bayescm.leaderboard(found, draws=1000, random_seed=1), bayescm.leaderboard(plain, draws=1000, random_seed=1)
     )
     found = bayescm.compare_systems(found, reference="mockllm/beta", random_seed=1)["summary"]
     assert found.point.item() == pytest.approx(4 / 12)
@@ -111,7 +111,7 @@ def test_right_and_wrong_answers_have_an_accuracy_and_no_other_metric(runs):
                 function(found, other)
     with pytest.raises(ValueError, match="only right and wrong answers are known; got 'f1'"):
         bayescm.leaderboard(found, metric="f1")
-    board = bayescm.leaderboard(found, metric="error_rate", samples=1000, random_seed=1)
+    board = bayescm.leaderboard(found, metric="error_rate", draws=1000, random_seed=1)
     np.testing.assert_allclose(board.point, both.point.sel(metric="error_rate"))
 
 

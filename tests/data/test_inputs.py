@@ -49,7 +49,7 @@ def test_the_side_of_a_spreadsheet_is_in_its_words(tests, turned):
     table = FRAME.set_axis(tests, axis=0).set_axis(SIDES[tests], axis=1)
     counts = bayescm.from_array(table.T if turned else table)
     assert counts.values.tolist() == [[90, 5], [10, 45]] or counts.values.tolist() == [[90, 10], [5, 45]]
-    assert bayescm.evaluate(counts, "recall").recall == 0.9  # 45 of 50
+    assert bayescm.metrics.evaluate(counts, "recall").recall == 0.9  # 45 of 50
 
 
 def test_k_of_n_is_one_beta():
@@ -129,7 +129,7 @@ def test_right_and_wrong_answers_name_what_takes_them():
 
 
 def test_a_column_more_must_be_explained():
-    with pytest.raises(ValueError, match="by='site'"):
+    with pytest.raises(ValueError, match="dims='site'"):
         bayescm.summary(pd.DataFrame({"actual": [0, 1], "predicted": [0, 1], "site": ["a", "b"]}))
 
 

@@ -19,7 +19,7 @@ def test_labels_of_a_bare_table_must_be_as_many_as_its_classes():
     assert bayescm.from_array(table, labels=["a", "b"]).actual.values.tolist() == ["a", "b"]
 
 
-@pytest.mark.parametrize("function", [bayescm.paired_counts, bayescm.predictions])
+@pytest.mark.parametrize("function", [bayescm.data.paired_counts, bayescm.predictions])
 @pytest.mark.parametrize("predictions", [xr.DataArray(3), np.array(3), 3, None])
 def test_predictions_that_are_none(function, predictions):
     with pytest.raises(TypeError, match="`y_pred` must be the predictions of several systems"):
@@ -29,7 +29,7 @@ def test_predictions_that_are_none(function, predictions):
 @pytest.mark.parametrize("largest", [1.7e308, -1e308, 2e150])
 def test_scores_whose_squares_overflow_are_refused(largest):
     scores = [0.1, 0.2, 0.3, 0.2, 0.9, largest]
-    for function in (bayescm.auc, bayescm.aucpr, bayescm.curve_posterior, bayescm.counts_at_thresholds):
+    for function in (bayescm.auc, bayescm.aucpr, bayescm.curve_posterior, bayescm.curves.counts_at_thresholds):
         with pytest.raises(ValueError, match=r"`y_score` must not exceed 1e\+150 unless infinite .* at position 5"):
             function(TRUE, scores)
 
@@ -43,7 +43,7 @@ def test_the_largest_scores_are_right():
     drawn = [bayescm.curve_posterior(TRUE, s, over="threshold", metrics="f1", draws=20, random_seed=1)["posterior"]
              for s in (scores, scores * 1e150)]  # fmt: skip
     np.testing.assert_array_equal(drawn[0]["f1"], drawn[1]["f1"])
-    bayescm.plot_thresholds(
+    bayescm.plots.plot_thresholds(
         bayescm.curve_posterior(TRUE, scores * 1e150, over="threshold", metrics="f1", draws=200, random_seed=1)
     )
 
@@ -63,7 +63,7 @@ def test_the_largest_costs_are_right():
     want, got = (bayescm.summary(COUNTS, metric(scale)) for scale in (1.0, 1e99))
     for name in ("point", "mean", "sd", "interval"):
         np.testing.assert_allclose(got[name] / 1e99, want[name], rtol=1e-6)
-    want, got = (bayescm.replicate(COUNTS, metric(scale)) for scale in (1.0, 1e99))
+    want, got = (bayescm.planning.replicate(COUNTS, metric(scale)) for scale in (1.0, 1e99))
     np.testing.assert_allclose(got["interval"] / 1e99, want["interval"], rtol=1e-12)
     want, got = (bayescm.decide(COUNTS, {"fn": 5 * scale, "fp": scale}) for scale in (1.0, 1e99))
     np.testing.assert_allclose(got["point"] / 1e99, want["point"], rtol=1e-9)

@@ -38,7 +38,7 @@ def test_questions_take_what_was_read():
     assert bayescm.summary(counts, "recall").point.item() == bayescm.summary(TRUE, PRED, "recall").point.item()
     scores = bayescm.read(TRUE, SCORE)
     assert bayescm.auc(scores).point.item() == bayescm.auc(TRUE, SCORE).point.item()
-    assert bayescm.counts_at_thresholds(scores).equals(bayescm.counts_at_thresholds(TRUE, SCORE))
+    assert bayescm.curves.counts_at_thresholds(scores).equals(bayescm.curves.counts_at_thresholds(TRUE, SCORE))
     assert bayescm.summary(bayescm.read(45, 50)).metric.values.tolist() == ["proportion"]
     published = bayescm.datasets.kaggle2019()
     assert bayescm.read(published).data is published

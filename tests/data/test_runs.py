@@ -19,7 +19,7 @@ LONG = pd.DataFrame(
     [(name, f"q{i}", r, runs[i, r]) for name, runs in RUNS.items() for i, r in np.ndindex(N, M)],
     columns=["system", "item", "run", "correct"],
 )
-FEW = {"samples": 1000, "random_seed": 1}
+FEW = {"draws": 1000, "random_seed": 1}
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_intervals_hold_where_the_runs_of_an_item_are_alike():
     held, pooled, repeats = 0, 0, 150
     for repeat in range(repeats):
         passes = rng.binomial(10, rng.beta(0.3, 0.3, 20))
-        found = bayescm.summary(passes, runs=10, samples=1000, random_seed=repeat, ci_kind="eti")
+        found = bayescm.summary(passes, runs=10, draws=1000, random_seed=repeat, ci_kind="eti")
         low, high = found.interval.values.ravel()
         held += low <= 0.5 <= high
         low, high = stats.beta.ppf([0.025, 0.975], passes.sum() + 1, 200 - passes.sum() + 1)
@@ -147,16 +147,16 @@ def test_a_system_of_several_classes_is_averaged_over_its_runs():
     actual = np.repeat(["x", "y", "z"], 20)
     runs = np.where(rng.random((60, 3)) < 0.7, actual[:, None], "x")
     told = bayescm.predictions(actual, {"a": runs, "b": actual})
-    found = bayescm.summary(told, ["f1_macro", "recall"], samples=2000, random_seed=1).sel(system="a")
+    found = bayescm.summary(told, ["f1_macro", "recall"], draws=2000, random_seed=1).sel(system="a")
     pooled = bayescm.confusion_matrix(np.repeat(actual, 3), runs.ravel())
-    assert found.point.values == pytest.approx(bayescm.summary(pooled, ["f1_macro", "recall"], samples=1000).point)
+    assert found.point.values == pytest.approx(bayescm.summary(pooled, ["f1_macro", "recall"], draws=1000).point)
     tree = bayescm.compare_systems(told, ["mcc", "recall"], draws=500, random_seed=1)
     assert (tree["summary"].point < 0).sum() == 3
     assert tree["summary"].discordant.sel(metric="recall[x]").values.ravel().tolist() == [0, 0]
 
 
 def test_names_and_dims_of_one_system():
-    found = bayescm.summary([4, 3, 0, 4, 1], runs=4, samples=1000, random_seed=1)
+    found = bayescm.summary([4, 3, 0, 4, 1], runs=4, draws=1000, random_seed=1)
     assert found.metric.values.tolist() == ["accuracy"]
     assert found.point.values.ravel() == pytest.approx([12 / 20])
 
@@ -177,7 +177,7 @@ def test_names_and_dims_of_one_system():
         (lambda: bayescm.compare_systems(TOLD.isel(item=slice(2)), prior="haldane"), "improper"),
         (lambda: bayescm.summary(TOLD, model="three_binomial"), "dirichlet_multinomial"),
         (lambda: bayescm.decide(TOLD, {"fn": 1, "fp": 1}), "isel"),
-        (lambda: bayescm.paired_counts([1] * N, RUNS), "predictions"),
+        (lambda: bayescm.data.paired_counts([1] * N, RUNS), "predictions"),
         (lambda: bayescm.predictions([1] * 7, RUNS), r"\(7, runs\)"),
         (lambda: bayescm.leaderboard({name: runs[:4] for name, runs in RUNS.items()}), "predictions.*from_array"),
         (lambda: bayescm.predictions([1] * 2, {"a": [[1] * 1009] * 2, "b": [[0] * 997] * 2}), "same number"),

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import sklearn.metrics
 import xarray as xr
+from public import PUBLIC
 
 import bayescm
 
@@ -25,17 +26,17 @@ def test_areas_are_those_of_the_other_sign():
     assert point == pytest.approx(sklearn.metrics.average_precision_score(Y, -SMALL), abs=1e-13)
     other = RNG.normal(-Y)
     xr.testing.assert_equal(
-        bayescm.auc_difference(Y, {"a": SMALL, "b": other}, random_seed=1, **SMALLER),
-        bayescm.auc_difference(Y, {"a": -SMALL, "b": -other}, random_seed=1),
+        bayescm.curves.auc_difference(Y, {"a": SMALL, "b": other}, random_seed=1, **SMALLER),
+        bayescm.curves.auc_difference(Y, {"a": -SMALL, "b": -other}, random_seed=1),
     )
 
 
 def test_counts_are_at_thresholds_as_given():
-    counts = bayescm.counts_at_thresholds(Y, SMALL, **SMALLER)
+    counts = bayescm.curves.counts_at_thresholds(Y, SMALL, **SMALLER)
     assert counts["threshold"].values.tolist() == np.unique(SMALL).tolist()
     for threshold, found in zip(counts["threshold"].values, counts.values, strict=True):
         np.testing.assert_array_equal(found, sklearn.metrics.confusion_matrix(Y, threshold >= SMALL))
-    given = bayescm.counts_at_thresholds(Y, SMALL, thresholds=[0.0, -1.0], **SMALLER)
+    given = bayescm.curves.counts_at_thresholds(Y, SMALL, thresholds=[0.0, -1.0], **SMALLER)
     assert given["threshold"].values.tolist() == [0.0, -1.0]
     np.testing.assert_array_equal(given.values[1], sklearn.metrics.confusion_matrix(Y, SMALL <= -1))
     assert not np.signbit(given["threshold"].values[0])
@@ -43,13 +44,13 @@ def test_counts_are_at_thresholds_as_given():
 
 @pytest.mark.parametrize("space", ["roc", "pr"])
 def test_pointwise_intervals_and_hulls(space):
-    one = bayescm.curve_intervals(Y, SMALL, space=space, **SMALLER)
-    other = bayescm.curve_intervals(Y, -SMALL, space=space)
+    one = bayescm.curves.intervals(Y, SMALL, space=space, **SMALLER)
+    other = bayescm.curves.intervals(Y, -SMALL, space=space)
     np.testing.assert_array_equal(one["threshold"], -other["threshold"])
     np.testing.assert_array_equal(one["interval"], other["interval"])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        hulls = bayescm.curve_hull(one), bayescm.curve_hull(other)
+        hulls = bayescm.curves.hull(one), bayescm.curves.hull(other)
     np.testing.assert_array_equal(hulls[0]["area"], hulls[1]["area"])
     np.testing.assert_array_equal(hulls[0]["hull"], hulls[1]["hull"])
 
@@ -74,7 +75,7 @@ def test_curves_and_best_thresholds():
 def test_bands_know_the_direction(kind):
     settings = {"draws": 100, "points": 21, "random_seed": 1}
     bands = [
-        bayescm.curve_band(bayescm.curve_posterior(Y, score, **more, **settings), kind=kind)
+        bayescm.curve_band(bayescm.curve_posterior(Y, score, **more, **settings), method=kind)
         for score, more in ((SMALL, SMALLER), (-SMALL, {}))
     ]
     xr.testing.assert_equal(*bands)
@@ -97,10 +98,10 @@ def test_an_area_below_a_half_says_what_to_call():
     [("auto", "every area too large"), ("<", "pROC's '<'.*is 'larger'"), (">", "pROC"), ("up", "must be one of"),
      (None, "must be one of")],
 )  # fmt: skip
-@pytest.mark.parametrize("function", ["auc", "aucpr", "counts_at_thresholds", "curve_posterior", "curve_intervals"])
+@pytest.mark.parametrize("function", ["auc", "aucpr", "counts_at_thresholds", "curve_posterior", "intervals"])
 def test_other_directions_are_refused(function, direction, words):
     with pytest.raises(ValueError, match=f"`direction`.*{words}"):
-        getattr(bayescm, function)(Y, SMALL, direction=direction)
+        PUBLIC[function](Y, SMALL, direction=direction)
 
 
 def test_choosing_the_direction_makes_areas_too_large():

@@ -104,7 +104,8 @@ def test_two_dims_of_strata_are_refused():
 @pytest.mark.parametrize(
     "call",
     [
-        lambda a: bayescm.interval(a, "recall"), lambda a: bayescm.region(a), lambda a: bayescm.evaluate(a, "recall"),
+        lambda a: bayescm.interval(a, "recall"), lambda a: bayescm.region(a),
+        lambda a: bayescm.metrics.evaluate(a, "recall"),
         lambda a: bayescm.interval(a.sum("predicted").expand_dims(predicted=[0, 1]), "recall"),
     ],
 )  # fmt: skip
@@ -115,7 +116,7 @@ def test_functions_for_items_that_were_all_checked_refuse_an_audit(call):
 
 def test_the_checked_items_alone_are_there_for_the_asking():
     plain = bayescm.audited(MATRIX, [100, 1900]).drop_vars("totals").drop_attrs()
-    assert float(bayescm.evaluate(plain, "recall")["recall"]) == pytest.approx(19 / 22)
+    assert float(bayescm.metrics.evaluate(plain, "recall")["recall"]) == pytest.approx(19 / 22)
     with pytest.raises(ValueError, match="must carry the totals"):
         bayescm.posterior(plain, model="stratified")
 

@@ -44,16 +44,16 @@ def test_counts_at_thresholds_of_chunks_are_those_of_all_items(direction, thresh
     items = 60 if size == 1 else 1500
     true, score = TRUE[:items], SCORE[:items].copy()
     score[[3, 8, 11]] = np.inf, -np.inf, -0.0
-    wanted = bayescm.counts_at_thresholds(true, score, **how)
-    assert bayescm.counts_at_thresholds(cut(true, score, size=size), **how).identical(wanted)
-    other = bayescm.counts_at_thresholds(cut(true, score, size=size), pos_label="ham", **how)
-    assert other.identical(bayescm.counts_at_thresholds(true, score, pos_label="ham", **how))
+    wanted = bayescm.curves.counts_at_thresholds(true, score, **how)
+    assert bayescm.curves.counts_at_thresholds(cut(true, score, size=size), **how).identical(wanted)
+    other = bayescm.curves.counts_at_thresholds(cut(true, score, size=size), pos_label="ham", **how)
+    assert other.identical(bayescm.curves.counts_at_thresholds(true, score, pos_label="ham", **how))
 
 
 def test_one_class_needs_both_names():
     with pytest.raises(ValueError, match="`labels` is needed"):
-        bayescm.counts_at_thresholds(iter([([1, 1], [0.2, 0.4])]), thresholds=[0.3])
-    found = bayescm.counts_at_thresholds(iter([([1, 1], [0.2, 0.4])]), thresholds=[0.3], labels=[0, 1])
+        bayescm.curves.counts_at_thresholds(iter([([1, 1], [0.2, 0.4])]), thresholds=[0.3])
+    found = bayescm.curves.counts_at_thresholds(iter([([1, 1], [0.2, 0.4])]), thresholds=[0.3], labels=[0, 1])
     assert found.values.tolist() == [[[0, 0], [1, 1]]]
 
 
@@ -66,31 +66,31 @@ def batches(frame, size):
 @pytest.mark.parametrize("by", [(), "tile", ["day", "tile"]])
 @pytest.mark.parametrize("kind", ["pandas", "polars", "arrow"])
 def test_a_table_in_chunks_by_group(kind, by):
-    wanted = bayescm.from_table(FRAME, n=None, by=by)
+    wanted = bayescm.from_table(FRAME, n=None, dims=by)
     frames = (FRAME.iloc[i : i + 999] for i in range(0, N, 999))
     chunks = {"pandas": frames, "polars": map(pl.from_pandas, frames), "arrow": batches(FRAME, 999)}[kind]
-    assert bayescm.from_table(chunks, n=None, by=by).identical(wanted)
+    assert bayescm.from_table(chunks, n=None, dims=by).identical(wanted)
 
 
 def test_a_parquet_file_is_read_in_batches(tmp_path):
     parquet = pytest.importorskip("pyarrow.parquet")
     FRAME.to_parquet(tmp_path / "items.parquet")
-    wanted = bayescm.from_table(FRAME, n=None, by="tile")
+    wanted = bayescm.from_table(FRAME, n=None, dims="tile")
     read = parquet.ParquetFile(tmp_path / "items.parquet")
-    assert bayescm.from_table(read.iter_batches(600), n=None, by="tile").identical(wanted)
+    assert bayescm.from_table(read.iter_batches(600), n=None, dims="tile").identical(wanted)
     scores = ((batch["actual"], batch["score"]) for batch in read.iter_batches(600))
-    at = bayescm.counts_at_thresholds(scores, thresholds=[0.0, 0.5])
-    assert at.identical(bayescm.counts_at_thresholds(TRUE, SCORE, thresholds=[0.0, 0.5]))
+    at = bayescm.curves.counts_at_thresholds(scores, thresholds=[0.0, 0.5])
+    assert at.identical(bayescm.curves.counts_at_thresholds(TRUE, SCORE, thresholds=[0.0, 0.5]))
     lazy = pl.scan_parquet(tmp_path / "items.parquet")
-    assert bayescm.from_table(lazy, n=None, by="tile").identical(wanted)
+    assert bayescm.from_table(lazy, n=None, dims="tile").identical(wanted)
 
 
 def test_counted_cells_in_chunks():
     long = FRAME.groupby(["tile", "actual", "predicted"], sort=False).size().reset_index(name="n")
-    wanted = bayescm.from_table(long, by="tile")
-    assert bayescm.from_table(iter([long[:20], long[20:]]), by="tile").identical(wanted)
+    wanted = bayescm.from_table(long, dims="tile")
+    assert bayescm.from_table(iter([long[:20], long[20:]]), dims="tile").identical(wanted)
     with pytest.raises(ValueError, match="2 times"):
-        bayescm.from_table(iter([long, long[:1]]), by="tile")
+        bayescm.from_table(iter([long, long[:1]]), dims="tile")
 
 
 def test_memory_is_bounded_by_the_thresholds():
@@ -104,7 +104,7 @@ def test_memory_is_bounded_by_the_thresholds():
     peaks = []
     for n in (5, 40):
         tracemalloc.start()
-        assert bayescm.counts_at_thresholds(chunks(n), thresholds=[0.2, 0.7])[0].sum() == 20_000 * n
+        assert bayescm.curves.counts_at_thresholds(chunks(n), thresholds=[0.2, 0.7])[0].sum() == 20_000 * n
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     assert peaks[1] < 1.2 * peaks[0]
@@ -114,9 +114,9 @@ def test_distinct_rows_are_put_together_now_and_then(monkeypatch):
     from bayescm.data import streams
 
     monkeypatch.setattr(streams, "_WAITING", 10)
-    wanted = bayescm.from_table(FRAME, n=None, by="tile")
+    wanted = bayescm.from_table(FRAME, n=None, dims="tile")
     frames = (FRAME.iloc[i : i + 99] for i in range(0, N, 99))
-    assert bayescm.from_table(frames, n=None, by="tile").identical(wanted)
+    assert bayescm.from_table(frames, n=None, dims="tile").identical(wanted)
 
 
 @pytest.mark.parametrize(
@@ -142,35 +142,35 @@ def test_bad_chunks_are_named(chunks, words):
 
 def test_other_bad_streams():
     with pytest.raises(ValueError, match="two classes"):
-        bayescm.counts_at_thresholds(iter([([0, 1, 2], [0.1, 0.2, 0.3])]), thresholds=[0.5])
+        bayescm.curves.counts_at_thresholds(iter([([0, 1, 2], [0.1, 0.2, 0.3])]), thresholds=[0.5])
     with pytest.raises(ValueError, match="twice"):
-        bayescm.counts_at_thresholds(iter([([0, 1], [0.1, 0.2])]), thresholds=[0.5, 0.5])
+        bayescm.curves.counts_at_thresholds(iter([([0, 1], [0.1, 0.2])]), thresholds=[0.5, 0.5])
     with pytest.raises(ValueError, match="In chunk 0: `y_score` has a missing"):
-        bayescm.counts_at_thresholds(iter([([0, 1], [0.1, np.nan])]), thresholds=[0.5])
+        bayescm.curves.counts_at_thresholds(iter([([0, 1], [0.1, np.nan])]), thresholds=[0.5])
     with pytest.raises(TypeError, match="`y_score` is missing"):
-        bayescm.counts_at_thresholds([0, 1])
+        bayescm.curves.counts_at_thresholds([0, 1])
     with pytest.raises(TypeError, match="`y_pred` is missing"):
         bayescm.confusion_matrix([0, 1])
-    with pytest.raises(ValueError, match="by="):
+    with pytest.raises(ValueError, match="dims="):
         bayescm.confusion_matrix(iter([([0, 1], [0, 1])]), group=[1, 2])
     with pytest.raises(ValueError, match="In chunk 1: `table` has no column"):
         bayescm.from_table(iter([FRAME, FRAME.drop(columns="actual")]), n=None)
     with pytest.raises(TypeError, match="In chunk 0: `table` must be a data frame"):
         bayescm.from_table(iter(["a,b"]), n=None)
     with pytest.raises(ValueError, match=r"In chunk 0: `tile` has 5,000 missing"):
-        bayescm.from_table(iter([FRAME.assign(tile=np.nan)]), n=None, by="tile")
+        bayescm.from_table(iter([FRAME.assign(tile=np.nan)]), n=None, dims="tile")
 
 
 def test_partial_counts_add_up_after_alignment():
-    parts = [bayescm.from_table(FRAME[i::3], n=None, by="tile", labels=["ham", "spam"]) for i in range(3)]
+    parts = [bayescm.from_table(FRAME[i::3], n=None, dims="tile", labels=["ham", "spam"]) for i in range(3)]
     parts[0] = parts[0].isel(tile=slice(5, None))
     rest = FRAME[0::3][~FRAME[0::3].tile.isin(parts[0].tile.values)]
-    parts.append(bayescm.from_table(rest, n=None, by="tile"))
+    parts.append(bayescm.from_table(rest, n=None, dims="tile"))
     aligned = xr.align(*parts, join="outer", fill_value=0, exclude={"actual", "predicted"})
     with xr.set_options(arithmetic_join="exact"):
         total = sum(aligned[1:], aligned[0])
     assert total.dtype == np.int64
-    wanted = bayescm.from_table(FRAME, n=None, by="tile").sortby("tile")
+    wanted = bayescm.from_table(FRAME, n=None, dims="tile").sortby("tile")
     xr.testing.assert_equal(total, wanted)
     other = parts[1].assign_coords(actual=["no", "yes"], predicted=["no", "yes"])
     with xr.set_options(arithmetic_join="exact"), pytest.raises(ValueError, match="align"):
@@ -201,7 +201,7 @@ def test_curves_of_a_stream_are_those_of_its_items(options):
     assert items.sizes["item"] == len(set(zip(y, score, strict=True)))
     if options.get("over") != "threshold":
         for kind in ("simultaneous", "pointwise"):
-            bands = [bayescm.curve_band(one, kind=kind) for one in (found, wanted)]
+            bands = [bayescm.curve_band(one, method=kind) for one in (found, wanted)]
             xr.testing.assert_identical(*bands)
 
 

@@ -32,19 +32,25 @@ DOORS = {
     "posterior": (lambda: bayescm.posterior(MATRIX), "`array` has 1 masked"),
     "leaderboard": (lambda: bayescm.leaderboard(np.ma.stack([MATRIX, MATRIX])), r"`array` has 2 masked"),
     "comparison": (lambda: bayescm.compare_systems(np.ma.stack([MATRIX, MATRIX])), r"`array` has 2 masked"),
-    "sequential": (lambda: bayescm.sequential(np.ma.stack([MATRIX, MATRIX])), r"`counts` has 2 masked"),
-    "scores": (lambda: bayescm.counts_at_thresholds(Y, SCORES), "`y_score` has 1 masked entry, .* position 1:"),
-    "thresholds": (lambda: bayescm.counts_at_thresholds(Y, [0.0] * 6, thresholds=CELLS), "`thresholds` has 1 masked"),
+    "sequential": (lambda: bayescm.planning.sequential(np.ma.stack([MATRIX, MATRIX])), r"`counts` has 2 masked"),
+    "scores": (lambda: bayescm.curves.counts_at_thresholds(Y, SCORES), "`y_score` has 1 masked entry, .* position 1:"),
+    "thresholds": (
+        lambda: bayescm.curves.counts_at_thresholds(Y, [0.0] * 6, thresholds=CELLS),
+        "`thresholds` has 1 masked",
+    ),
     "curve": (lambda: bayescm.curve_posterior(Y, SCORES), "`y_score` has 1 masked"),
     "curves": (lambda: bayescm.curve_posterior(Y, {"A": SCORES}), r"`y_score\['A'\]` has 1 masked"),
     "groups": (lambda: bayescm.curve_posterior(Y, [0.0] * 6, by={"fold": HIDDEN}), "masked"),
     "area": (lambda: bayescm.auc(HIDDEN, [0.0] * 6), "`y_true` has 2 masked"),
     "area under PR": (lambda: bayescm.aucpr(Y, SCORES), "`y_score` has 1 masked"),
-    "paired": (lambda: bayescm.paired_counts(Y, {"A": HIDDEN}), r"`y_pred\['A'\]` has 2 masked"),
+    "paired": (lambda: bayescm.data.paired_counts(Y, {"A": HIDDEN}), r"`y_pred\['A'\]` has 2 masked"),
     "answers": (lambda: bayescm.predictions(Y, np.ma.stack([HIDDEN])), r"`y_pred\['predicted_1'\]` has 2 masked"),
     "prior": (lambda: bayescm.summary([[6, 2], [1, 26]], "recall", prior=MATRIX), "`prior` has 1 masked"),
     "prevalence": (lambda: bayescm.summary([[6, 2], [1, 26]], "recall", prevalence=CELLS), "`prevalence` has 1 masked"),
-    "net benefit": (lambda: bayescm.decision_curve([[6, 2], [1, 26]], thresholds=CELLS), "`thresholds` has 1 masked"),
+    "net benefit": (
+        lambda: bayescm.planning.decision_curve([[6, 2], [1, 26]], thresholds=CELLS),
+        "`thresholds` has 1 masked",
+    ),
 }
 
 
@@ -70,9 +76,9 @@ def test_missing_entries_of_any_kind(nothing):
         with pytest.raises(ValueError, match=r"missing label at position 1|mixes text"):
             bayescm.confusion_matrix(labels, labels)
         with pytest.raises(ValueError, match="missing label at position 1"):
-            bayescm.paired_counts(pd.Series(labels, dtype=object), [[0, 1]])
+            bayescm.data.paired_counts(pd.Series(labels, dtype=object), [[0, 1]])
     with pytest.raises(ValueError, match="missing value at position 1"):
-        bayescm.counts_at_thresholds([0, 1], [0.5, nothing])
+        bayescm.curves.counts_at_thresholds([0, 1], [0.5, nothing])
     with pytest.raises(ValueError, match="missing value"):
         bayescm.from_cells(tp=[1, nothing], fn=1, fp=1, tn=1)
 
@@ -98,7 +104,7 @@ def test_well_known_pairs(positive, negative):
         counts = bayescm.confusion_matrix(y, [positive, positive, positive])
         assert counts.actual.values.tolist() == [negative, positive]
         assert counts.values.tolist() == [[0, 1], [0, 2]]
-        told = bayescm.counts_at_thresholds(y, [0.1, 0.2, 0.3])
+        told = bayescm.curves.counts_at_thresholds(y, [0.1, 0.2, 0.3])
         assert told.actual.values[-1] == positive
     for text in ([positive, negative], [negative, positive]):
         frame = pd.DataFrame([[1, 2], [3, 4]], index=pd.Index(text, name="truth"), columns=text)
@@ -123,8 +129,8 @@ def test_other_pairs_are_refused(pair):
     calls = [
         lambda **o: bayescm.confusion_matrix(y, y, **o),
         lambda **o: bayescm.from_table(long, n=None, **o),
-        lambda **o: bayescm.counts_at_thresholds(y, scores, **o),
-        lambda **o: bayescm.paired_counts(y, answers, **o),
+        lambda **o: bayescm.curves.counts_at_thresholds(y, scores, **o),
+        lambda **o: bayescm.data.paired_counts(y, answers, **o),
         lambda **o: bayescm.predictions(y, answers, **o),
         lambda **o: bayescm.auc(y, scores, method="delong", **o),
         lambda **o: bayescm.from_array(frame, **o),
@@ -176,24 +182,24 @@ def test_every_result_says_which_class_is_positive():
     same = bayescm.predictions(y, {"A": p, "B": y})
     results = {
         "summary": bayescm.summary(counts, "f1"),
-        "cells": bayescm.cell_summary(counts),
+        "cells": bayescm.inference.cell_summary(counts),
         "interval": bayescm.interval(counts, "recall"),
         "probability": bayescm.probability(counts, "recall > .5"),
         "posterior": bayescm.posterior(counts, draws=10),
-        "replicate": bayescm.replicate(counts, "recall"),
+        "replicate": bayescm.planning.replicate(counts, "recall"),
         "region": bayescm.region(counts, grid=11),
-        "point": bayescm.region_level(counts, recall=0.5, precision=0.5),
-        "cloud": bayescm.regions.bootstrap(counts, samples=20, random_seed=1),
-        "band": bayescm.band(bayescm.counts_at_thresholds(y, scores), grid=11),
+        "point": bayescm.regions.region_level(counts, recall=0.5, precision=0.5),
+        "cloud": bayescm.regions.bootstrap(counts, draws=20, random_seed=1),
+        "band": bayescm.band(bayescm.curves.counts_at_thresholds(y, scores), grid=11),
         "comparison": bayescm.compare_systems(same, "accuracy", draws=100, random_seed=1),
         "leaderboard": bayescm.leaderboard(same),
-        "prevalences": bayescm.at_prevalences(counts, "ppv", prevalence=[0.1]),
-        "benefit": bayescm.decision_curve(counts, thresholds=[0.5]),
+        "prevalences": bayescm.planning.at_prevalences(counts, "ppv", prevalence=[0.1]),
+        "benefit": bayescm.planning.decision_curve(counts, thresholds=[0.5]),
         "decision": bayescm.decide(both, {"fn": 5, "fp": 1}, design="independent", random_seed=1),
-        "sequential": bayescm.sequential(both, "recall", dim="system"),
+        "sequential": bayescm.planning.sequential(both, "recall", dim="system"),
         "curve": bayescm.curve_posterior(y, scores, draws=20, random_seed=1),
         "area": bayescm.auc(y, scores, method="delong"),
-        "areas": bayescm.auc_difference(y, {"a": scores, "b": scores[::-1]}),
+        "areas": bayescm.curves.auc_difference(y, {"a": scores, "b": scores[::-1]}),
     }
     assert {name: found.attrs.get("positive_class") for name, found in results.items()} == dict.fromkeys(
         results, "sick"
@@ -226,7 +232,7 @@ def test_which_side_is_the_truth(how):
     frame = pd.DataFrame(values, index=pd.Index(rows, name=row_name), columns=pd.Index(columns, name=column_name))
     counts = bayescm.from_array(frame, **options)
     assert counts.values.tolist() == [[90, 10], [5, 45]]
-    assert float(bayescm.evaluate(counts, "recall").recall) == 0.9
+    assert float(bayescm.metrics.evaluate(counts, "recall").recall) == 0.9
 
 
 def test_sides_that_are_not_said_or_contradict():
@@ -294,7 +300,7 @@ def test_truth_and_test_in_different_words():
     y, p = ["yes", "no", "yes"], ["pos", "neg", "pos"]
     calls = [
         lambda **o: bayescm.confusion_matrix(y, p, **o),
-        lambda **o: bayescm.paired_counts(y, {"A": y, "B": p}, **o),
+        lambda **o: bayescm.data.paired_counts(y, {"A": y, "B": p}, **o),
         lambda **o: bayescm.predictions(y, {"A": y, "B": p}, **o),
         lambda **o: bayescm.from_table(pd.DataFrame({"actual": y, "predicted": p}), n=None, **o),
     ]
@@ -322,7 +328,7 @@ def test_truth_and_test_in_different_words():
     ([1, 1, 1, 1], [5, 0, 1, 3]), ([5, 5, 5, 5], [5, 0, 1, 3]), ([1, 0, 1, 0], [5, 0, 2, 3]),
 ])  # fmt: skip
 def test_passes_are_no_labels(truth, passes):
-    for call in (bayescm.predictions, bayescm.paired_counts):
+    for call in (bayescm.predictions, bayescm.data.paired_counts):
         with pytest.raises(ValueError, match=r"how often an item was passed is no label"):
             call(truth, {"A": passes})
         assert call(truth, {"A": passes}, labels=range(6)).coords
@@ -341,7 +347,7 @@ def test_answers_without_named_classes_are_checked_alike():
         bayescm.leaderboard(other)
 
 
-@pytest.mark.parametrize("options", [{"n": np.zeros((2, 3))}, {"by": np.zeros((2, 3))}, {"actual": [0, 1]}])
+@pytest.mark.parametrize("options", [{"n": np.zeros((2, 3))}, {"dims": np.zeros((2, 3))}, {"actual": [0, 1]}])
 def test_columns_are_called_by_their_names(options):
     (name,) = options
     with pytest.raises(TypeError, match=f"`{name}` must be the name of a column; got"):
@@ -367,9 +373,9 @@ def test_missing_labels_as_text_are_no_class(word):
         lambda: bayescm.summary(pl.DataFrame({"actual": y, "predicted": good})),
         lambda: bayescm.from_table(pd.Series(y, dtype="string").to_frame("actual").assign(predicted=good), n=None),
         lambda: bayescm.predictions(y, {"A": good}),
-        lambda: bayescm.paired_counts(good, {"A": y}),
-        lambda: bayescm.counts_at_thresholds(y, range(5)),
-        lambda: bayescm.counts_at_thresholds(iter([(y, range(5))]), thresholds=[2]),
+        lambda: bayescm.data.paired_counts(good, {"A": y}),
+        lambda: bayescm.curves.counts_at_thresholds(y, range(5)),
+        lambda: bayescm.curves.counts_at_thresholds(iter([(y, range(5))]), thresholds=[2]),
         lambda: bayescm.auc(y, range(5)),
         lambda: bayescm.from_array(square),
     ]

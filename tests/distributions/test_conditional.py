@@ -157,9 +157,9 @@ def test_mean_and_sd_of_macro_f1_don_t_depend_on_the_seed():
 def test_seeds_are_reproduced_and_places_of_a_batch_are_independent_of_blocks():
     counts = bayescm.from_array(np.stack([FEW, UNEVEN, FEW]))
     names = ["f1_macro", "f1_weighted", "mcc"]
-    whole = bayescm.summary(counts, names, random_seed=3, samples=4000)
-    again = bayescm.summary(counts, names, random_seed=3, samples=4000)
-    lazy = bayescm.summary(counts.chunk({"system": 2}), names, random_seed=3, samples=4000).compute()
+    whole = bayescm.summary(counts, names, random_seed=3, draws=4000)
+    again = bayescm.summary(counts, names, random_seed=3, draws=4000)
+    lazy = bayescm.summary(counts.chunk({"system": 2}), names, random_seed=3, draws=4000).compute()
     for name in ("interval", "median", "sd", "mcse_interval"):
         np.testing.assert_array_equal(whole[name], again[name])
         np.testing.assert_array_equal(whole[name], lazy[name])

@@ -447,7 +447,7 @@ def test_two_systems_of_morais(oracle):
 
 @pytest.mark.parametrize("cells", [(26, 0, 2, 6), (0, 0, 7, 30)])
 def test_metrics_of_one_row_need_no_model(cells):
-    """Recall is a Beta whatever the story; informedness has no share of the prevalence."""
+    """Recall is a Beta whatever the model; informedness has no share of the prevalence."""
     dists = [distribution_of(cells, "informedness", model=m, prevalence=v) for m in ("dirichlet_multinomial",
     "three_binomial")
             for v in (None, 0.3)]  # fmt: skip

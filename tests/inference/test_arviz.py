@@ -6,6 +6,7 @@ import pytest
 import xarray as xr
 
 import bayescm
+from bayescm.results.objects import as_result
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:Variables counts:UserWarning", "ignore::FutureWarning", "ignore::DeprecationWarning", "ignore:NUTS"
@@ -68,7 +69,7 @@ def test_netcdf_round_trip_is_identical(tmp_path, labels):
         s = bayescm.summary(counts, ["recall", "f0.5", "fbeta(beta=3)"], random_seed=1, **setting)
         s.to_netcdf(tmp_path / f"s{i}.nc", engine="h5netcdf")
         with xr.open_dataset(tmp_path / f"s{i}.nc", engine="h5netcdf") as back:
-            xr.testing.assert_identical(back.load(), s)
+            xr.testing.assert_identical(as_result(back.load()), s)
 
 
 def test_groups_survive_selection():

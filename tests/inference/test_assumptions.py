@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import xarray as xr
+from public import PUBLIC
 
 import bayescm
 from bayescm.data import assumptions
@@ -11,7 +12,7 @@ from bayescm.data.assumptions import ITEMS, TEST_SET
 TWO = bayescm.from_cells(tp=26, fn=3, fp=2, tn=16)
 SYSTEMS = bayescm.from_cells(tp=[26, 20], fn=[3, 8], fp=[2, 5], tn=[16, 15], dims="system")
 ACTUAL, SCORE = [0, 0, 0, 1, 1, 1], [0.1, 0.4, 0.35, 0.8, 0.3, 0.9]
-TOGETHER = bayescm.paired_counts([0, 0, 1, 1], {"A": [0, 1, 1, 1], "B": [0, 1, 0, 1]})
+TOGETHER = bayescm.data.paired_counts([0, 0, 1, 1], {"A": [0, 1, 1, 1], "B": [0, 1, 0, 1]})
 AUDIT = bayescm.audited([[4, 2], [1, 5]], totals=[600, 400])
 
 
@@ -20,36 +21,38 @@ def curves():
 
 
 ANSWERS = {
-    "allocate": lambda: bayescm.allocate(AUDIT, 10),
-    "at_prevalences": lambda: bayescm.at_prevalences(TWO, "ppv", [0.1, 0.2]),
+    "allocate": lambda: bayescm.planning.allocate(AUDIT, 10),
+    "at_prevalences": lambda: bayescm.planning.at_prevalences(TWO, "ppv", [0.1, 0.2]),
     "auc": lambda: bayescm.auc(ACTUAL, SCORE),
-    "auc_difference": lambda: bayescm.auc_difference(ACTUAL, {"a": SCORE, "b": SCORE[::-1]}),
+    "auc_difference": lambda: bayescm.curves.auc_difference(ACTUAL, {"a": SCORE, "b": SCORE[::-1]}),
     "aucpr": lambda: bayescm.aucpr(ACTUAL, SCORE),
-    "band": lambda: bayescm.band(bayescm.counts_at_thresholds(ACTUAL, SCORE), grid=10),
-    "cell_summary": lambda: bayescm.cell_summary(TWO),
+    "band": lambda: bayescm.band(bayescm.curves.counts_at_thresholds(ACTUAL, SCORE), grid=10),
+    "cell_summary": lambda: bayescm.inference.cell_summary(TWO),
     "compare_systems": lambda: bayescm.compare_systems(SYSTEMS, random_seed=1),
     "curve_band": lambda: bayescm.curve_band(curves()),
-    "curve_hull": lambda: bayescm.curve_hull(bayescm.curve_intervals(ACTUAL, SCORE)),
-    "curve_intervals": lambda: bayescm.curve_intervals(ACTUAL, SCORE),
+    "hull": lambda: bayescm.curves.hull(bayescm.curves.intervals(ACTUAL, SCORE)),
+    "intervals": lambda: bayescm.curves.intervals(ACTUAL, SCORE),
     "curve_posterior": curves,
-    "decide": lambda: bayescm.decide(TWO, {"fn": 10, "fp": 1}, samples=1000, random_seed=1),
-    "decision_curve": lambda: bayescm.decision_curve(TWO, [0.2]),
+    "decide": lambda: bayescm.decide(TWO, {"fn": 10, "fp": 1}, draws=1000, random_seed=1),
+    "decision_curve": lambda: bayescm.planning.decision_curve(TWO, [0.2]),
     "interval": lambda: bayescm.interval(TWO, "recall"),
-    "interval_width": lambda: bayescm.interval_width("accuracy", [50]),
-    "label_value": lambda: bayescm.label_value(AUDIT, {"fn": 5, "fp": 2}, per_label=1, n_items=1000, n_labels=[5]),
+    "interval_width": lambda: bayescm.planning.interval_width("accuracy", [50]),
+    "label_value": lambda: bayescm.planning.label_value(
+        AUDIT, {"fn": 5, "fp": 2}, per_check=1, n_items=1000, n_checks=[5]
+    ),
     "leaderboard": lambda: bayescm.leaderboard(SYSTEMS),
-    "loo": lambda: bayescm.loo(TWO),
+    "loo": lambda: bayescm.inference.loo(TWO),
     "metric_distribution": lambda: bayescm.metric_distribution(TWO, "recall"),
     "posterior": lambda: bayescm.posterior(TWO, draws=10, random_seed=1),
     "probability": lambda: bayescm.probability(TWO, "recall > .8"),
     "region": lambda: bayescm.region(TWO, grid=10),
-    "region_level": lambda: bayescm.region_level(TWO, recall=0.8, precision=0.8),
-    "reliability": lambda: bayescm.reliability(ACTUAL, 1 / (1 + np.exp(-np.array(SCORE, float)))),
-    "replicate": lambda: bayescm.replicate(TWO, "recall"),
+    "region_level": lambda: bayescm.regions.region_level(TWO, recall=0.8, precision=0.8),
+    "reliability": lambda: bayescm.curves.reliability(ACTUAL, 1 / (1 + np.exp(-np.array(SCORE, float)))),
+    "replicate": lambda: bayescm.planning.replicate(TWO, "recall"),
     "sample_size": lambda: bayescm.sample_size("accuracy", width=0.2),
-    "sample_size_of_auc": lambda: bayescm.sample_size_of_auc(0.8, width=0.1),
-    "sample_size_to_compare": lambda: bayescm.sample_size_to_compare(0.9, 0.7),
-    "sequential": lambda: bayescm.sequential(SYSTEMS.rename(system="chunk"), "recall"),
+    "sample_size_of_auc": lambda: bayescm.planning.sample_size_of_auc(0.8, width=0.1),
+    "sample_size_to_compare": lambda: bayescm.planning.sample_size_to_compare(0.9, 0.7),
+    "sequential": lambda: bayescm.planning.sequential(SYSTEMS.rename(system="chunk"), "recall"),
     "summary": lambda: bayescm.summary(TWO, "recall"),
     "MetricDistribution": lambda: bayescm.metric_distribution(TWO, "recall").to_dataset(),
 }
@@ -83,7 +86,7 @@ NO_ANSWERS = {
 
 
 def public():
-    return {name for name in dir(bayescm) if not name.startswith("_") and callable(getattr(bayescm, name))}
+    return set(PUBLIC)
 
 
 def test_every_public_function_is_listed():
@@ -115,16 +118,18 @@ def test_other_assumptions_are_said_where_they_hold():
     assert of(bayescm.summary(TWO, "ppv", prevalence=0.1)) == [ITEMS, assumptions.EXCHANGED, TEST_SET]
     assert of(bayescm.summary(TWO, "ppv", prevalence=(1, 9))) == [ITEMS, assumptions.EXCHANGED, TEST_SET]
     assert assumptions.EXCHANGED in of(bayescm.probability(TWO, "ppv > .1", prevalence=0.1))
-    exchanged = bayescm.aucpr(ACTUAL * 50, SCORE * 50, prevalence=0.4, method="smoothed", samples=1000, random_seed=1)
+    exchanged = bayescm.aucpr(ACTUAL * 50, SCORE * 50, prevalence=0.4, method="smoothed", draws=1000, random_seed=1)
     assert assumptions.EXCHANGED in of(exchanged)
-    apart = bayescm.auc_difference({"a": ACTUAL, "b": ACTUAL}, {"a": SCORE, "b": SCORE[::-1]}, design="independent")
+    apart = bayescm.curves.auc_difference(
+        {"a": ACTUAL, "b": ACTUAL}, {"a": SCORE, "b": SCORE[::-1]}, design="independent"
+    )
     assert assumptions.OWN_ITEMS in of(apart)
     assert assumptions.SAME_ITEMS in of(bayescm.compare_systems(TOGETHER, random_seed=1))
     assert assumptions.OWN_ITEMS in of(bayescm.compare_systems(SYSTEMS, random_seed=1))
     assert assumptions.SAME_ITEMS in of(bayescm.leaderboard(TOGETHER, random_seed=1))
-    assert assumptions.SAME_ITEMS in of(bayescm.decide(TOGETHER, {"fn": 1}, samples=1000, random_seed=1))
-    assert assumptions.OWN_ITEMS in of(bayescm.decide(SYSTEMS, {"fn": 1}, samples=1000, random_seed=1))
-    assert assumptions.SAME_ITEMS in of(bayescm.sample_size_to_compare(0.9, 0.7, discordance=0.3))
+    assert assumptions.SAME_ITEMS in of(bayescm.decide(TOGETHER, {"fn": 1}, draws=1000, random_seed=1))
+    assert assumptions.OWN_ITEMS in of(bayescm.decide(SYSTEMS, {"fn": 1}, draws=1000, random_seed=1))
+    assert assumptions.SAME_ITEMS in of(bayescm.planning.sample_size_to_compare(0.9, 0.7, discordance=0.3))
     assert assumptions.FIXED in of(bayescm.sample_size("recall", width=0.3, prevalence=0.5, fixed_totals=True))
 
 

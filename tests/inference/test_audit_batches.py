@@ -30,7 +30,7 @@ def outcomes():
 @pytest.mark.parametrize("of", ["process", "population", "items"])
 def test_a_batch_is_each_by_itself(of):
     metrics = ["prevalence", "mcc"] if of == "items" else ["prevalence", "recall", "mcc"]
-    batch = bayescm.audited(COUNTS, TOTALS, of=of, batch="system")
+    batch = bayescm.audited(COUNTS, TOTALS, of=of, dims="system")
     ours = bayescm.summary(batch, metrics)
     claimed = bayescm.probability(batch, ["prevalence > .8"])
     for i, name in enumerate("AB"):
@@ -48,7 +48,7 @@ def test_a_batch_is_each_by_itself(of):
 def test_tables_and_two_dims():
     rows = [(s, day, y, v) for s in "AB" for day in (1, 2) for y, v in [(0, 0), (1, 1), (1, 0), (None, 1), (None, 0)]]
     table = pd.DataFrame(rows, columns=["system", "day", "human", "judge"])
-    batch = bayescm.audited(table, actual="human", predicted="judge", batch=["system", "day"])
+    batch = bayescm.audited(table, actual="human", predicted="judge", dims=["system", "day"])
     assert batch.dims == ("system", "day", "actual", "predicted")
     found = bayescm.summary(batch, ["accuracy", "balanced_accuracy"], random_seed=1)
     assert found["mean"].dims == ("system", "day", "metric")
@@ -56,24 +56,24 @@ def test_tables_and_two_dims():
     np.testing.assert_allclose(exact, exact[0, 0])
     drawn = found["mean"].sel(metric="balanced_accuracy").values
     assert len(np.unique(drawn)) == 4  # each has a stream of its own
-    several = bayescm.audited(table, actual="human", predicted="judge", batch="system", stratum="day")
+    several = bayescm.audited(table, actual="human", predicted="judge", dims="system", stratum="day")
     assert bayescm.summary(several, "accuracy", random_seed=1)["mean"].dims == ("system", "metric")
 
 
 def test_what_a_batch_refuses():
-    batch = bayescm.audited(COUNTS, TOTALS, batch="system")
+    batch = bayescm.audited(COUNTS, TOTALS, dims="system")
     with pytest.raises(ValueError, match="must be one matrix here"):
         bayescm.region(batch, method="credible")
-    for call in (bayescm.posterior, lambda audit: bayescm.allocate(audit, 3)):
+    for call in (bayescm.posterior, lambda audit: bayescm.planning.allocate(audit, 3)):
         with pytest.raises(ValueError, match=r"over system.*counts.isel\(system=0\)"):
             call(batch)
-    with pytest.raises(ValueError, match="`batch` must be dims of the counts"):
-        bayescm.audited(COUNTS, TOTALS, batch="fold")
+    with pytest.raises(ValueError, match="`dims` must be dims of the counts"):
+        bayescm.audited(COUNTS, TOTALS, dims="fold")
     with pytest.raises(ValueError, match="B: `totals` must count all items"):
-        bayescm.audited(COUNTS, [[100, 1900], [10, 1680]], batch="system")
+        bayescm.audited(COUNTS, [[100, 1900], [10, 1680]], dims="system")
     with pytest.warns(UserWarning, match=r"A: predicted 0 has 100 items.*Check some"):
         bayescm.audited(bayescm.from_array([[[0, 1], [0, 19]], CELLS[1]], dims="system").assign_coords(
-            system=["A", "B"]), TOTALS, batch="system")  # fmt: skip
+            system=["A", "B"]), TOTALS, dims="system")  # fmt: skip
 
 
 def test_an_unchecked_verdict_leaves_the_others_an_estimate():
@@ -109,7 +109,7 @@ def test_claims_by_enumeration_and_by_draws():
     assert wanted[0] < wanted[1]
     np.testing.assert_allclose(found["probability"], wanted)
     assert (found["method"] == "exact").all()
-    joint = bayescm.probability(FEW, "prevalence > .5 and accuracy > .7", samples=10**6, random_seed=1)
+    joint = bayescm.probability(FEW, "prevalence > .5 and accuracy > .7", draws=10**6, random_seed=1)
     both = chance[(value > 0.5) & (accuracy > 0.7)].sum()
     assert joint["method"].item() == "draws"
     assert float(joint["probability"][0]) == pytest.approx(both, abs=5 * float(joint["mcse_probability"][0]))
@@ -151,7 +151,7 @@ def test_a_region_holds_its_level_of_other_draws(of, space):
         assert float((at <= level).mean()) == pytest.approx(level, abs=0.012)
     assert "chosen by these alone" in found.attrs["assumptions"]
     np.testing.assert_allclose(found["point"], [0.95, 0.991758] if space == "pr" else found["point"], atol=1e-5)
-    ax = bayescm.plot_region(found)
+    ax = bayescm.plots.plot_region(found)
     assert "by draws" in ax.get_legend().get_title().get_text()
     areas = bayescm.regions.contour(found, levels=[0.683, 0.954])["area"].values
     assert 0 < areas[0] < areas[1]
@@ -170,7 +170,7 @@ def test_what_regions_refuse():
 
 
 def test_distributions_of_a_batch_are_those_of_each():
-    batch = bayescm.audited(COUNTS, TOTALS, batch="system")
+    batch = bayescm.audited(COUNTS, TOTALS, dims="system")
     found = bayescm.metric_distribution(batch, "accuracy")
     each = [bayescm.metric_distribution(batch.isel(system=i, drop=True).drop_attrs(), "accuracy") for i in range(2)]
     for name, given in (("cdf", [0.8, 0.9]), ("ppf", [0.1, 0.5])):
@@ -183,7 +183,7 @@ def test_distributions_of_a_batch_are_those_of_each():
 def test_distributions_of_classes_of_a_batch_are_those_of_each():
     matrices = bayescm.from_array(np.random.default_rng(1).integers(1, 20, (2, 3, 3)), dims="system")
     totals = [[200, 300, 100], [400, 100, 150]]
-    batch = bayescm.audited(matrices, totals, of="population", batch="system")
+    batch = bayescm.audited(matrices, totals, of="population", dims="system")
     found = bayescm.metric_distribution(batch, "precision")
     assert found.mean().dims == ("system", "class_label")
     for i in range(2):

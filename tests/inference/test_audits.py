@@ -45,7 +45,7 @@ def test_where_all_were_checked_it_is_the_answer_for_a_sample(k):
     counts = bayescm.from_array(np.arange(1, k * k + 1).reshape(k, k) ** 2)
     census = bayescm.audited(counts, counts.sum("actual"))
     metrics = ["accuracy", "prevalence", "precision", "recall", "f1"]
-    ours, plain = (bayescm.summary(c, metrics, random_seed=1, samples=10**5) for c in (census, counts))
+    ours, plain = (bayescm.summary(c, metrics, random_seed=1, draws=10**5) for c in (census, counts))
     for name in ("point", "mean", "sd", "interval"):
         loose = 3e-3 if k > 2 else 1e-6  # recall of three classes is drawn
         np.testing.assert_allclose(ours[name], plain[name], atol=loose, rtol=1e-3 * (k > 2), err_msg=name)
@@ -70,7 +70,7 @@ def test_exact_answers_agree_with_draws_of_numpy(audit):
     theta = np.zeros((n, k, k))
     for g, (alpha, inside) in enumerate(zip(alphas, of.possible, strict=True)):
         theta[:, inside] += shares[..., g, None] * rng.dirichlet(alpha, n)
-    drawn = bayescm.evaluate(xr.DataArray(theta, dims=("draw", "actual", "predicted")), METRICS)
+    drawn = bayescm.metrics.evaluate(xr.DataArray(theta, dims=("draw", "actual", "predicted")), METRICS)
     found = bayescm.summary(audit, METRICS, random_seed=1)
     dists = {m: bayescm.metric_distribution(audit, m) for m in METRICS if is_exact(found, m)}
     assert len(dists) >= 2
@@ -207,7 +207,7 @@ def test_one_item_more_or_less_of_every_edge():
         bayescm.summary(JUDGE, model="three_binomial")
     assert bayescm.metric_distribution(OLOFSSON, "f1_macro", random_seed=1).attrs["method"] == "draws"
     with pytest.raises(ValueError, match="at least 1000"):
-        bayescm.summary(JUDGE, "accuracy", samples=10)
+        bayescm.summary(JUDGE, "accuracy", draws=10)
 
 
 def test_exchanged_metrics_are_what_they_say():
@@ -215,7 +215,7 @@ def test_exchanged_metrics_are_what_they_say():
     for name, partner in groups.EXCHANGED.items():
         if not name.endswith("macro"):
             ours, theirs = (
-                bayescm.evaluate(bayescm.from_array(c), m)[m].values
+                bayescm.metrics.evaluate(bayescm.from_array(c), m)[m].values
                 for c, m in ((counts, name), (counts.swapaxes(1, 2), partner))
             )
             np.testing.assert_allclose(ours, theirs, rtol=1e-12, err_msg=name)

@@ -28,9 +28,7 @@ def test_claims_by_draws_say_so():
 
 def test_claims_per_class_and_over_a_batch():
     counts = bayescm.from_array(np.stack([THREE, THREE.T]), dims="system")
-    found = bayescm.probability(
-        counts, ["f1 > .8 and mcc > .5", "f1 > .8", "f1_macro < .9"], random_seed=3, samples=4000
-    )
+    found = bayescm.probability(counts, ["f1 > .8 and mcc > .5", "f1 > .8", "f1_macro < .9"], random_seed=3, draws=4000)
     assert dict(found.probability.sizes) == {"system": 2, "class_label": 3, "claim": 3}
     both, one, _ = np.moveaxis(found.probability.values, -1, 0)
     assert (both <= one + 0.05).all()
@@ -38,7 +36,7 @@ def test_claims_per_class_and_over_a_batch():
 
 
 def test_a_claim_that_no_draw_meets_has_an_error():
-    found = bayescm.probability(THREE, ["mcc < -.5", "f1_macro < .05"], random_seed=1, samples=1000)
+    found = bayescm.probability(THREE, ["mcc < -.5", "f1_macro < .05"], random_seed=1, draws=1000)
     assert found.probability[0] == 0
     assert 0 < found.mcse_probability[0] < 0.002
     assert 0 < found.probability[1] < 1e-7  # at most what lies beyond the nodes
@@ -46,8 +44,8 @@ def test_a_claim_that_no_draw_meets_has_an_error():
 
 
 def test_draws_must_be_counted():
-    with pytest.raises(ValueError, match="`samples` must be"):
-        bayescm.probability(THREE, "f1_macro > .7", samples=0)
+    with pytest.raises(ValueError, match="`draws` must be"):
+        bayescm.probability(THREE, "f1_macro > .7", draws=0)
 
 
 @pytest.mark.parametrize("prevalence", ["fixed", 0.5])
@@ -96,8 +94,8 @@ def test_claims_together_keep_within_what_each_leaves():
         rng.multinomial(60, [0.2, 0.05, 0.05, 0.1, 0.2, 0.05, 0.05, 0.1, 0.2], 20).reshape(20, 3, 3)
     )
     easy, hard = "accuracy > .05", "balanced_accuracy > .6"
-    found = bayescm.probability(counts, [hard, f"{easy} and {hard}"], samples=1000, random_seed=1).probability
+    found = bayescm.probability(counts, [hard, f"{easy} and {hard}"], draws=1000, random_seed=1).probability
     assert (found[:, 1] <= found[:, 0]).all()
-    low = bayescm.probability(counts, ["accuracy > .3", hard, f"accuracy > .3 and {hard}"], samples=1000, random_seed=1)
+    low = bayescm.probability(counts, ["accuracy > .3", hard, f"accuracy > .3 and {hard}"], draws=1000, random_seed=1)
     p = low.probability.values
     assert (p[:, 2] >= p[:, 0] + p[:, 1] - 1.0 - 1e-12).all()

@@ -12,6 +12,7 @@ from small import tables
 import bayescm
 from bayescm.inference import proportions
 from bayescm.inference.intervals import METHODS, PROPORTION, _percentiles, interval
+from bayescm.results.objects import as_result
 
 COUNTS = bayescm.from_cells(tp=26, fn=3, fp=2, tn=6)
 THREE = bayescm.from_array([[50, 3, 2], [4, 40, 1], [0, 6, 30]], labels=["cat", "dog", "fish"])
@@ -43,7 +44,7 @@ def test_layout(method):
     assert (d.attrs["method"], d.attrs["ci_prob"]) == (method, 0.9)
     assert all(v.attrs["long_name"] for v in d.data_vars.values())
     for name, metric in (("recall", 0), ("f1", 1)):
-        np.testing.assert_array_equal(d.point[:, metric], bayescm.evaluate(counts)[name])
+        np.testing.assert_array_equal(d.point[:, metric], bayescm.metrics.evaluate(counts)[name])
 
 
 TRIALS = {
@@ -114,7 +115,7 @@ def test_more_than_two_labels():
     np.testing.assert_array_equal(d["interval"][5], d["interval"][0])
     for method in ("delta", "bootstrap"):
         every = quiet(THREE, None, method, random_seed=1)
-        assert every.metric.values.tolist() == bayescm.summary(THREE, samples=1000).metric.values.tolist()
+        assert every.metric.values.tolist() == bayescm.summary(THREE, draws=1000).metric.values.tolist()
 
 
 @pytest.mark.parametrize("method", PROPORTION)
@@ -131,8 +132,8 @@ def test_what_is_refused():
         interval(COUNTS, "recall", "score")
     with pytest.raises(ValueError, match="`ci_prob` must be a number in"):
         interval(COUNTS, "recall", ci_prob=95)
-    with pytest.raises(ValueError, match="`samples` must be at least 1000"):
-        interval(COUNTS, "mcc", "bootstrap", samples=100)
+    with pytest.raises(ValueError, match="`draws` must be at least 1000"):
+        interval(COUNTS, "mcc", "bootstrap", draws=100)
     with pytest.raises(TypeError, match="`random_seed`"):
         interval(COUNTS, "mcc", "bootstrap", random_seed="x")
     with pytest.raises(ValueError, match="has no 'accurcy'"):
@@ -294,10 +295,10 @@ def exact_bootstrap(counts, function, ci_prob):
 def test_bootstrap_against_every_resample():
     counts = bayescm.from_cells(tp=4, fn=1, fp=2, tn=3)
     draws, prob = 200_000, 0.8
-    d = quiet(counts, ["mcc", "recall"], "bootstrap", ci_prob=prob, samples=draws, random_seed=3)
+    d = quiet(counts, ["mcc", "recall"], "bootstrap", ci_prob=prob, draws=draws, random_seed=3)
     for i, name in enumerate(["matthews_correlation", "recall"]):
         values, cdf, undefined = exact_bootstrap(
-            counts, lambda m, name=name: bayescm.evaluate(bayescm.from_array(m), name)[name].values, prob
+            counts, lambda m, name=name: bayescm.metrics.evaluate(bayescm.from_array(m), name)[name].values, prob
         )
         error = 5 * np.sqrt(0.25 / draws)
         for bound, share in zip(d["interval"][i].values, ((1 - prob) / 2, (1 + prob) / 2), strict=True):
@@ -324,7 +325,7 @@ def test_bootstrap_bounds_are_values_of_resamples():
 def test_bootstrap_of_many_items_is_delta():
     counts = bayescm.from_cells(tp=4000, fn=900, fp=700, tn=3000)
     names = ["mcc", "f1", "kappa"]
-    d = interval(counts, names, "bootstrap", samples=40_000, random_seed=1)["interval"]
+    d = interval(counts, names, "bootstrap", draws=40_000, random_seed=1)["interval"]
     np.testing.assert_allclose((d[:, 1] - d[:, 0]) / 2, half_length(counts, names), rtol=0.03)
 
 
@@ -369,7 +370,7 @@ def test_saved_and_read_again(method, tmp_path):
     d = interval(COUNTS, "recall", method, random_seed=1)
     d.to_netcdf(tmp_path / "d.nc", engine="h5netcdf")
     with xr.open_dataset(tmp_path / "d.nc", engine="h5netcdf") as file:
-        xr.testing.assert_identical(file.load(), d)
+        xr.testing.assert_identical(as_result(file.load()), d)
 
 
 def test_standard_errors_where_the_method_has_one():
@@ -383,10 +384,10 @@ def test_standard_errors_where_the_method_has_one():
     assert float(wald[0]) == pytest.approx(float(delta["se"][0]))
     j = 400 / 560  # F1 = 2J/(1 + J)
     assert float(wald[1]) == pytest.approx(np.sqrt(j * (1 - j) / 560) * 2 / (1 + j) ** 2)
-    drawn = interval(counts, names, "bootstrap", samples=20_000, random_seed=1)["se"]
+    drawn = interval(counts, names, "bootstrap", draws=20_000, random_seed=1)["se"]
     np.testing.assert_allclose(drawn, delta["se"], rtol=0.05)  # 7 of its standard errors
     assert "se" not in interval(counts, "recall", "wilson")
-    assert interval(counts, "recall", "wald").bayescm.table().columns.tolist() == ["point", "se", "lower", "upper"]
+    assert interval(counts, "recall", "wald").bayescm.table().columns.tolist() == ["point", "lower", "upper", "se"]
 
 
 def test_standard_errors_of_degenerate_tables():

@@ -73,23 +73,25 @@ def test_edges(made):
 def test_cells_of_a_matrix_by_what_a_sample_is(normalize):
     matrix = np.array([[50, 3, 2], [4, 40, 1], [0, 6, 30]])
     counts = bayescm.from_array(np.stack([matrix, matrix.T]), dims="system", labels=list("abc"))
-    found = bayescm.cell_summary(counts, normalize=normalize, simultaneous="sison_glaz", ci_prob=0.9)
+    found = bayescm.inference.cell_summary(counts, normalize=normalize, simultaneous="sison_glaz", ci_prob=0.9)
     assert found["simultaneous_interval"].dims == ("system", "actual", "predicted", "ci_bound")
     assert found.attrs["simultaneous"] == "sison_glaz"
     samples = {"actual": matrix, "predicted": matrix.T, "all": matrix.ravel()}[normalize]
     wanted = np.stack(sison_glaz(samples, 0.9), axis=-1)
     wanted = wanted.swapaxes(0, 1) if normalize == "predicted" else wanted.reshape(3, 3, 2)
     np.testing.assert_allclose(found["simultaneous_interval"].isel(system=0), wanted)
-    plain = bayescm.cell_summary(counts, normalize=normalize, ci_prob=0.9)
+    plain = bayescm.inference.cell_summary(counts, normalize=normalize, ci_prob=0.9)
     assert "simultaneous_interval" not in plain
     np.testing.assert_array_equal(found["interval"], plain["interval"])
-    lazy = bayescm.cell_summary(counts.chunk(system=1), normalize=normalize, simultaneous="goodman", ci_prob=0.9)
-    eager = bayescm.cell_summary(counts, normalize=normalize, simultaneous="goodman", ci_prob=0.9)
+    lazy = bayescm.inference.cell_summary(
+        counts.chunk(system=1), normalize=normalize, simultaneous="goodman", ci_prob=0.9
+    )
+    eager = bayescm.inference.cell_summary(counts, normalize=normalize, simultaneous="goodman", ci_prob=0.9)
     np.testing.assert_array_equal(lazy["simultaneous_interval"].compute(), eager["simultaneous_interval"])
 
 
 def test_what_has_no_length_and_what_is_unknown_is_said():
     with pytest.warns(UserWarning, match="not certainty"):
-        bayescm.cell_summary([[6, 2], [0, 26]], simultaneous="sison_glaz")
+        bayescm.inference.cell_summary([[6, 2], [0, 26]], simultaneous="sison_glaz")
     with pytest.raises(ValueError, match="`simultaneous` must be one of 'goodman', 'sison_glaz'"):
-        bayescm.cell_summary([[6, 2], [0, 26]], simultaneous="bonferroni")
+        bayescm.inference.cell_summary([[6, 2], [0, 26]], simultaneous="bonferroni")

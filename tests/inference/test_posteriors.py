@@ -69,7 +69,7 @@ def test_caelen(oracle):
     error = 5 * 0.5 / 1000
     assert float((theta.sel(system="B") > 0).mean()) == pytest.approx(0.976, abs=1e-3)
     assert float((theta.sel(system="A") > theta.sel(system="B")).mean()) == pytest.approx(0.875, abs=1.5e-3)
-    s = bayescm.summary(counts.sel(system="B"), "mcc", prior="haldane", random_seed=1, samples=400_000)
+    s = bayescm.summary(counts.sel(system="B"), "mcc", prior="haldane", random_seed=1, draws=400_000)
     low, high = s.interval[0]
     assert low == pytest.approx(0.003, abs=3e-3)
     assert high == pytest.approx(0.322, abs=3e-3)
@@ -130,16 +130,16 @@ def test_metrics_may_be_an_iterator():
 
 def test_choose_refuses_what_posterior_refuses():
     with pytest.raises(ValueError, match="improper"):
-        bayescm.choose([[6, 2], [0, 26]], prior="haldane")
+        bayescm.inference.choose([[6, 2], [0, 26]], prior="haldane")
     with pytest.raises(ValueError, match="needs items of every class"):
-        bayescm.choose([[0, 0], [2, 26]], prevalence="fixed")
+        bayescm.inference.choose([[0, 0], [2, 26]], prevalence="fixed")
 
 
 def test_choose_says_why():
-    choice = bayescm.choose([[6, 2], [0, 26]], model="three_binomial")
+    choice = bayescm.inference.choose([[6, 2], [0, 26]], model="three_binomial")
     assert choice.method == "exact"
     assert "conjugate" in str(choice)
-    assert bayescm.choose([[6, 2], [0, 26]], sampler="nuts").method == "nuts"
+    assert bayescm.inference.choose([[6, 2], [0, 26]], sampler="nuts").method == "nuts"
 
 
 def test_choose_names_the_sampler():
@@ -149,7 +149,7 @@ def test_choose_names_the_sampler():
         ("advi", "advi", "approximates"),
         ("pathfinder", "pathfinder", "Pathfinder approximates"),
     ):
-        choice = bayescm.choose([[6, 2], [0, 26]], sampler=sampler)
+        choice = bayescm.inference.choose([[6, 2], [0, 26]], sampler=sampler)
         assert choice.method == method
         assert words in choice.reason
         assert "also has a closed form" in choice.reason

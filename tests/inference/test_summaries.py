@@ -63,8 +63,8 @@ def test_seeds():
 @pytest.mark.parametrize("prior", ["jeffreys", "laplace"])
 def test_every_small_table_has_an_answer(model, prior):
     counts = bayescm.from_array(tables(4 if model == "dirichlet_multinomial" else 3), dims="table")
-    s = bayescm.summary(counts, BINARY, model=model, prior=prior, samples=1000, random_seed=1)
-    point = bayescm.evaluate(counts, BINARY)
+    s = bayescm.summary(counts, BINARY, model=model, prior=prior, draws=1000, random_seed=1)
+    point = bayescm.metrics.evaluate(counts, BINARY)
     for metric in BINARY:
         row = s.sel(metric=metric.name)
         np.testing.assert_array_equal(row.point, point[metric.name])
@@ -190,7 +190,7 @@ def test_draws_against_exact_distributions():
     names = ["recall", "precision", "f1", "accuracy"]
     exact = bayescm.summary(counts, names)
     copies = {name: lambda tp, fn, fp, tn, n=name: compute_one(n, tp, fn, fp, tn) for name in names}
-    drawn = bayescm.summary(counts, copies, random_seed=1, samples=200_000)
+    drawn = bayescm.summary(counts, copies, random_seed=1, draws=200_000)
     assert (drawn.method == "draws").all()
     for name in ("mean", "median", "sd"):
         np.testing.assert_allclose(drawn[name], exact[name], atol=6 * float(drawn.mcse_mean.max()))
@@ -311,8 +311,8 @@ def test_float_and_numpy_input():
         ({"ci_prob": "high"}, TypeError, "`ci_prob`"),
         ({"ci_kind": "hpd"}, ValueError, "'eti', 'hdi'"),
         ({"model": "binomial"}, ValueError, "`model`"),
-        ({"samples": 10}, ValueError, "at least 1000"),
-        ({"samples": 1e5}, TypeError, "positive integer"),
+        ({"draws": 10}, ValueError, "at least 1000"),
+        ({"draws": 1e5}, TypeError, "positive integer"),
         ({"random_seed": "a"}, TypeError, "`random_seed`"),
         ({"random_seed": -1}, ValueError, "`random_seed`"),
         ({"metrics": "nonsense"}, ValueError, "nonsense"),
@@ -326,7 +326,7 @@ def test_bad_options(options, error, words):
 @pytest.mark.parametrize("normalize", ["actual", "predicted", "all"])
 def test_cells_against_draws(normalize):
     counts = bayescm.from_array([[50, 3, 2], [4, 40, 1], [0, 6, 30]])
-    cells = bayescm.cell_summary(counts, normalize=normalize)
+    cells = bayescm.inference.cell_summary(counts, normalize=normalize)
     theta = bayescm.posterior(counts, draws=20_000, random_seed=1).posterior.theta
     over = {"actual": ["predicted"], "predicted": ["actual"], "all": ["actual", "predicted"]}[normalize]
     share = theta / theta.sum(over)
@@ -339,11 +339,11 @@ def test_cells_against_draws(normalize):
 
 
 def test_cells_of_the_row_model():
-    cells = bayescm.cell_summary([[6, 2], [0, 26]], model="three_binomial", prior="laplace", ci_kind="eti")
+    cells = bayescm.inference.cell_summary([[6, 2], [0, 26]], model="three_binomial", prior="laplace", ci_kind="eti")
     assert cells["mean"].values[1, 1] == pytest.approx(27 / 28)
-    empty = bayescm.cell_summary([[0, 0], [0, 26]], ci_kind="hdi")
+    empty = bayescm.inference.cell_summary([[0, 0], [0, 26]], ci_kind="hdi")
     assert empty.ci_kind.values.tolist() == [["eti", "eti"], ["hdi", "hdi"]]
-    whole = bayescm.cell_summary([[6, 2], [0, 26]], model="three_binomial", normalize="all", random_seed=1)
+    whole = bayescm.inference.cell_summary([[6, 2], [0, 26]], model="three_binomial", normalize="all", random_seed=1)
     drawn = bayescm.posterior([[6, 2], [0, 26]], model="three_binomial", draws=10_000, random_seed=2).posterior.theta
     assert (abs(whole["mean"] - drawn.mean(("chain", "draw"))) < 7 * whole["mcse_mean"]).all()
 
@@ -365,9 +365,9 @@ def test_two_threads_agree_with_one():
 @pytest.mark.parametrize("name", ["f1", "jaccard", "specificity", "precision"])
 def test_means_of_macro_averages_are_exact_where_those_of_the_classes_are(name):
     counts = np.array([[17, 2, 1], [0, 6, 0], [3, 1, 12]])
-    average = bayescm.summary(counts, f"{name}_macro", samples=1000, random_seed=1)
+    average = bayescm.summary(counts, f"{name}_macro", draws=1000, random_seed=1)
     classes = bayescm.summary(counts, name)
     np.testing.assert_allclose(average["mean"].item(), classes["mean"].values.mean(), rtol=1e-12)
     assert average.mcse_mean.item() == 0
-    estimated = bayescm.summary(counts, f"{name}_macro", model="three_binomial", samples=1000, random_seed=1)
+    estimated = bayescm.summary(counts, f"{name}_macro", model="three_binomial", draws=1000, random_seed=1)
     assert estimated.mcse_mean.item() > 0

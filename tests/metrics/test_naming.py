@@ -10,19 +10,20 @@ import xarray as xr
 import bayescm
 from bayescm.metrics import available
 from bayescm.results.names import metric_names
+from bayescm.results.objects import as_result
 
 COUNTS = bayescm.from_cells(tp=26, fn=2, fp=3, tn=6)
 ASKED = ["sensitivity", "PPV", " MCC ", "f1"]
 FOUND = {
     "summary": lambda: bayescm.summary(COUNTS, ASKED),
     "interval": lambda: bayescm.interval(COUNTS, ASKED, "delta"),
-    "at_prevalences": lambda: bayescm.at_prevalences(COUNTS, ASKED, [0.1, 0.2]),
-    "replicate": lambda: bayescm.replicate(COUNTS, ASKED, n_items=10),
+    "at_prevalences": lambda: bayescm.planning.at_prevalences(COUNTS, ASKED, [0.1, 0.2]),
+    "replicate": lambda: bayescm.planning.replicate(COUNTS, ASKED, n_items=10),
     "compare_systems": lambda: bayescm.compare_systems(
         {"a": COUNTS, "b": bayescm.from_cells(tp=20, fn=5, fp=1, tn=9)}, ASKED, draws=200, random_seed=1
     )["summary"].to_dataset(),
     "sample_size": lambda: bayescm.sample_size(ASKED[:2], width=0.3),
-    "interval_width": lambda: bayescm.interval_width(ASKED[:2], [20, 40]),
+    "interval_width": lambda: bayescm.planning.interval_width(ASKED[:2], [20, 40]),
 }  # fmt: skip
 
 
@@ -55,7 +56,7 @@ def test_canonical_names_stay_alone():
 
 
 def test_a_class_and_averages_by_any_name():
-    data = bayescm.summary([[9, 1, 0], [2, 7, 1], [0, 3, 12]], ["sensitivity", "macro_f1"], samples=1000, random_seed=1)
+    data = bayescm.summary([[9, 1, 0], [2, 7, 1], [0, 3, 12]], ["sensitivity", "macro_f1"], draws=1000, random_seed=1)
     assert data.alias.values.tolist() == ["sensitivity[0]", "sensitivity[1]", "sensitivity[2]", "macro_f1"]
     assert data.sel(metric="tpr[1]").metric == "recall[1]"
     assert data.sel(metric="f1_score_macro").metric == "f1_macro"
@@ -110,5 +111,5 @@ def test_a_stored_result_loads_as_it_was(tmp_path):
     data = bayescm.summary(COUNTS, ASKED)
     data.to_netcdf(tmp_path / "s.nc", engine="h5netcdf")
     loaded = xr.load_dataset(tmp_path / "s.nc", engine="h5netcdf")
-    xr.testing.assert_identical(loaded, data)
-    assert repr(loaded) == repr(data)
+    xr.testing.assert_identical(as_result(loaded), data)
+    assert repr(as_result(loaded)) == repr(data)

@@ -63,7 +63,7 @@ def test_a_search_keeps_its_folds():
     assert counts.system.values.tolist() == ["C=0.01", "C=1.0"]
     assert counts.actual.values.tolist() == ["setosa", "versicolor", "virginica"]
     assert counts.equals(bayescm.read(pd.DataFrame(search.cv_results_)).data)
-    point = bayescm.evaluate(counts, "f1_macro").f1_macro.values
+    point = bayescm.metrics.evaluate(counts, "f1_macro").f1_macro.values
     split = np.array([search.cv_results_[f"split{i}_test_f1_macro"] for i in range(3)])
     np.testing.assert_allclose(point.T, split)
     _, test = next(StratifiedKFold(3).split(load_iris().data, actual))
@@ -120,7 +120,7 @@ def test_no_scikit_learn_is_imported():
 def test_a_sentence_a_table_and_a_picture_in_three_lines():
     found = bayescm.summary(Y, GaussianNB().fit(X, Y).predict(X), ["accuracy", "f1", "mcc"])
     print(found)
-    ax = bayescm.plot_forest(found)
+    ax = bayescm.plots.plot_forest(found)
     assert str(found).startswith("Accuracy is 0.94 (95%: 0.92 to 0.96).")
     assert found.bayescm.table().index.tolist() == ["accuracy", "f1", "matthews_correlation"]
     assert len(ax.get_yticklabels()) == 3

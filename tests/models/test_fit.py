@@ -19,7 +19,7 @@ NUTS = {"sampler": "nuts", "draws": 150, "tune": 200, "chains": 2, "cores": 1, "
 
 
 def of_prevalence(share):
-    """A program of the prevalence's prior, as a story of the user's own makes it."""
+    """A program of the prevalence's prior, as a model of the user's own makes it."""
 
     def model(counts, *, share=share):
         with pm.Model(coords={"cell": ["tn", "fp", "fn", "tp"]}) as program:
@@ -86,7 +86,7 @@ def test_a_program_of_the_users_own_keeps_its_data_and_is_read_by_labels():
     fit = bayescm.posterior(swapped, model=mine, metrics="recall", random_seed=1, **NUTS)
     assert fit.observed_data.counts.values.tolist() == TABLE.values.ravel().tolist()
     bayescm.posterior(TABLE * 2, model=mine, metrics="recall", random_seed=1, **NUTS)
-    bayescm.prior_predictive("recall", n_items=40, model=mine, draws=10, random_seed=1)
+    bayescm.inference.prior_predictive("recall", n_items=40, model=mine, draws=10, random_seed=1)
     assert mine["counts_data"].get_value().tolist() == TABLE.values.ravel().tolist()
     with pytest.raises(ValueError, match="`counts`"):
         bayescm.posterior(TABLE + 0.5, model=mine, random_seed=1, **NUTS)
@@ -108,7 +108,7 @@ def test_misspelt_options_are_refused():
     with pytest.raises(TypeError, match="did you mean `fold_sd_scale`"):
         bayescm.posterior(FOLDS, model="kfold", foldsd_scale=0.1)
     with pytest.raises(TypeError, match="did you mean `pooling`"):
-        bayescm.choose(FOLDS, model="kfold", poolng="partial")
+        bayescm.inference.choose(FOLDS, model="kfold", poolng="partial")
     with pytest.raises(TypeError, match="`foo` is an option of neither"):
         bayescm.posterior(TABLE, foo=1, **NUTS)
     with pytest.raises(TypeError, match="`needed` is an option that"):
@@ -149,9 +149,9 @@ def test_lazy_counts_are_looked_at(bad):
     lazy = FOLDS.astype(float).copy(data=da.from_array(FOLDS.values.astype(float), chunks=-1))
     lazy = lazy.copy(data=da.where(lazy.data == 28, bad, lazy.data))
     for ask in (
-        lambda: bayescm.choose(lazy, model="kfold", pooling="complete"),
-        lambda: bayescm.choose(lazy[0], model="informative"),
-        lambda: bayescm.loo(lazy[0]).compute(),
+        lambda: bayescm.inference.choose(lazy, model="kfold", pooling="complete"),
+        lambda: bayescm.inference.choose(lazy[0], model="informative"),
+        lambda: bayescm.inference.loo(lazy[0]).compute(),
     ):
         with pytest.raises(ValueError, match="`counts`"):
             ask()
@@ -159,9 +159,9 @@ def test_lazy_counts_are_looked_at(bad):
 
 def test_a_story_can_be_given_as_its_module():
     module = models.load("three_binomial")
-    assert bayescm.choose(TABLE, model=module).method == "exact"
+    assert bayescm.inference.choose(TABLE, model=module).method == "exact"
     assert bayescm.posterior(TABLE, model=module, metrics="f1", draws=10).attrs["model"] == "three_binomial"
-    assert bayescm.sbc(module, "recall", simulations=5, random_seed=1).attrs["model"] == "three_binomial"
+    assert bayescm.calibration.sbc(module, "recall", simulations=5, random_seed=1).attrs["model"] == "three_binomial"
 
 
 def test_sbc_refuses_what_says_nothing():
@@ -172,6 +172,6 @@ def test_sbc_refuses_what_says_nothing():
         ({"prior": "haldane"}, "proper"),
     ):
         with pytest.raises(ValueError, match=words):
-            bayescm.sbc("dirichlet_multinomial", "recall", **options)
+            bayescm.calibration.sbc("dirichlet_multinomial", "recall", **options)
     with pytest.raises(ValueError, match="`prior` must be given"):
-        bayescm.sbc("fold_scores", n_datasets=4, simulations=2)
+        bayescm.calibration.sbc("fold_scores", n_datasets=4, simulations=2)

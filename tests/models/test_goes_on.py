@@ -24,7 +24,7 @@ BETAS = dict.fromkeys(["prevalence", "recall", "specificity"], 1)
 
 
 def simulated(name, **options):
-    """Data of a story, from a truth drawn from its prior, and that prior."""
+    """Data of a model, from a truth drawn from its prior, and that prior."""
     story = models.load(name)
     prior = inspect.signature(story.simulate).parameters["prior"].default
     data = models.data_of(story.simulate(np.random.default_rng(3), **options))
@@ -43,7 +43,7 @@ def goes_on(fit, program):
     quiet = {"model": program, "progressbar": False}
     future = pm.sample_posterior_predictive(fit, random_seed=1, **quiet)["posterior_predictive"][seen]
     observed = fit["observed_data"][seen]
-    if "actual_data" in program.named_vars:  # scores: their mean by class is what the story knows of them
+    if "actual_data" in program.named_vars:  # scores: their mean by class is what the model knows of them
         observed = observed.groupby(fit["constant_data"]["actual_data"]).map(lambda of: 0 * of + of.mean())
     before = pm.sample_prior_predictive(draws=200, model=program, random_seed=1)["prior_predictive"][seen]
     off, off_before = (float(abs(each.mean(OVER) - observed.values).sum()) for each in (future, before))

@@ -130,7 +130,7 @@ def test_the_classifiers_of_toetsch_and_hoffmann(classifiers):
         (lambda: story.model(np.ones((4, 3, 3), int)), "must have two labels"),
         (lambda: story.model(TABLE, scale=0), "`scale` must be a number"),
         (lambda: story.model(TABLE, prior="haldane"), "`prior` is improper"),
-        (lambda: story.model(TABLE.rename(hospital="rate")), "story uses that name"),
+        (lambda: story.model(TABLE.rename(hospital="rate")), "model uses that name"),
         (lambda: story.simulate(np.random.default_rng(1), 0), "`units` must be a positive integer"),
     ],
 )

@@ -8,7 +8,8 @@ from agreement import has_moments, log_density
 from scipy import integrate, special, stats
 
 import bayescm
-from bayescm import LogitNormal, models
+from bayescm import models
+from bayescm.priors import LogitNormal
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning", "ignore:NUTS"),
@@ -88,7 +89,7 @@ def test_correlated_logits():
 
 
 def test_prior_predictive_of_any_metric():
-    dt = bayescm.prior_predictive(
+    dt = bayescm.inference.prior_predictive(
         ["mcc", "recall"], n_items=34, model="informative", prior=EXPERT, draws=1000, random_seed=1
     )
     assert dt.prior.recall.dims == ("chain", "draw")
@@ -98,9 +99,9 @@ def test_prior_predictive_of_any_metric():
     assert (dt.prior_predictive.counts.sum("cell") == 34).all()
     assert dt.prior_replicate.matthews_correlation.sizes == {"chain": 4, "draw": 1000}
     with pytest.raises(TypeError, match="isn't an option of dirichlet_multinomial"):
-        bayescm.prior_predictive("f1", n_items=3, draws=2, pooling="partial")
+        bayescm.inference.prior_predictive("f1", n_items=3, draws=2, pooling="partial")
     with pytest.raises(TypeError, match="isn't an option of informative"):
-        bayescm.prior_predictive(n_items=3, model="informative", draws=2, tune=3)
+        bayescm.inference.prior_predictive(n_items=3, model="informative", draws=2, tune=3)
 
 
 def test_logit_normal_from_an_interval():
@@ -126,7 +127,7 @@ def test_logit_normal_from_an_interval():
 def test_three_binomials_take_any_prior_of_a_rate(own, density):
     """The program's density of recall is the prior's times that of the binomials; what isn't named is jeffreys."""
     prior = {"recall": own}
-    choice = bayescm.choose(TABLE, model="three_binomial", prior=prior)
+    choice = bayescm.inference.choose(TABLE, model="three_binomial", prior=prior)
     assert choice.method == "nuts"
     assert "informative" in choice.reason
     at = log_density(models.load("informative").model(TABLE, prior=prior))
@@ -149,13 +150,13 @@ def test_bad_priors_are_named():
         ({**EXPERT, "prevalence": 0}, "proper"),
     ):
         with pytest.raises(ValueError, match=words):
-            bayescm.choose(TABLE, model="informative", prior=prior)
+            bayescm.inference.choose(TABLE, model="informative", prior=prior)
     with pytest.raises(ValueError, match="give recall and specificity as LogitNormal"):
-        bayescm.choose(TABLE, model="informative", prior={**EXPERT, "recall": 1}, correlation=0.3)
+        bayescm.inference.choose(TABLE, model="informative", prior={**EXPERT, "recall": 1}, correlation=0.3)
     with pytest.raises(ValueError, match="two labels"):
-        bayescm.choose(np.ones((3, 3), int), model="informative")
+        bayescm.inference.choose(np.ones((3, 3), int), model="informative")
     with pytest.raises(ValueError, match="`correlation`"):
-        bayescm.choose(TABLE, model="informative", correlation=1)
+        bayescm.inference.choose(TABLE, model="informative", correlation=1)
 
 
 def test_one_distribution_of_two_rates_has_two_streams():

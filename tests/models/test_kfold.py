@@ -129,10 +129,10 @@ def test_three_labels_and_bad_folds():
     with pytest.raises(ValueError, match="'partial' takes two labels"):
         bayescm.posterior(three, model="kfold")
     with pytest.raises(ValueError, match="one dim beside"):
-        bayescm.choose([[6, 2], [0, 26]], model="kfold")
+        bayescm.inference.choose([[6, 2], [0, 26]], model="kfold")
     with pytest.raises(ValueError, match="`pooling` must be one of"):
-        bayescm.choose(FOLDS, model="kfold", pooling="mean")
+        bayescm.inference.choose(FOLDS, model="kfold", pooling="mean")
     with pytest.raises(ValueError, match="improper"):
-        bayescm.choose(FOLDS * 0, model="kfold", pooling="complete", prior="haldane")
-    assert bayescm.choose(FOLDS, model="kfold").method == "nuts"
+        bayescm.inference.choose(FOLDS * 0, model="kfold", pooling="complete", prior="haldane")
+    assert bayescm.inference.choose(FOLDS, model="kfold").method == "nuts"
     assert models.load("kfold").exact(FOLDS) is None

@@ -1,4 +1,4 @@
-"""Error rates that another study measured: the story latent_class against a quadrature."""
+"""Error rates that another study measured: the model latent_class against a quadrature."""
 
 import numpy as np
 import pytest
@@ -29,4 +29,4 @@ def test_errors_measured_elsewhere_keep_a_prevalence_inside_its_range():
     draws = fit.posterior["true_prevalence"].isel(population=0)
     has_moments(draws, mean, sd)
     assert float(draws.min()) > 0
-    assert float(bayescm.rogan_gladen(0.06, 46 / 52, 92 / 102)) == 0.0
+    assert float(bayescm.inference.rogan_gladen(0.06, 46 / 52, 92 / 102)) == 0.0

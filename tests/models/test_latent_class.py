@@ -109,7 +109,7 @@ def test_theta_is_each_test_against_the_truth(tuberculosis):
     posterior, _ = tuberculosis
     theta = posterior["theta"]
     assert theta.dims[2:] == ("population", "test", "actual", "predicted")
-    metrics = bayescm.evaluate(theta, ["recall", "specificity", "prevalence"])
+    metrics = bayescm.metrics.evaluate(theta, ["recall", "specificity", "prevalence"])
     for metric, name in (
         ("recall", "test_sensitivity"),
         ("specificity", "test_specificity"),

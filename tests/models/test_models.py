@@ -1,4 +1,4 @@
-"""The stories: the door, the programs, and that NUTS and the closed form agree."""
+"""The models: the door, the programs, and that NUTS and the closed form agree."""
 
 import re
 import subprocess
@@ -134,7 +134,9 @@ def test_simulate_then_exact_covers_the_truth(name):
     for _ in range(200):
         world = story.simulate(rng, 60, prior="laplace")
         s = bayescm.summary(world["counts"], "recall", model=name, prior="laplace", ci_prob=0.9)
-        truth = float(bayescm.evaluate(world["theta"].assign_coords(actual=[0, 1], predicted=[0, 1]), "recall").recall)
+        truth = float(
+            bayescm.metrics.evaluate(world["theta"].assign_coords(actual=[0, 1], predicted=[0, 1]), "recall").recall
+        )
         hits += bool(s.interval[0, 0] <= truth <= s.interval[0, 1])
     assert abs(hits / 200 - 0.9) < 4 * np.sqrt(0.09 / 200)
 

@@ -257,7 +257,7 @@ def test_independent_items_are_a_multinomial():
         (lambda: story.model(TABLE, overdispersion="all"), "`overdispersion` must be one of"),
         (lambda: story.model(TABLE, rho_prior=(1, 0)), "`rho_prior` must be the two positive numbers"),
         (lambda: story.model(TABLE, prior="haldane"), "`prior` is improper"),
-        (lambda: story.model(TABLE.rename(image="rho")), "story uses that name"),
+        (lambda: story.model(TABLE.rename(image="rho")), "model uses that name"),
         (lambda: story.simulate(np.random.default_rng(1), 0), "`clusters` must be a positive integer"),
         (lambda: story.markov_transition(**CHAIN | {"persistence": -0.7}), "`persistence` must be at least"),
         (lambda: story.markov_transition(**CHAIN | {"recall": 1.2}), "`recall` must be a number"),

@@ -151,7 +151,7 @@ def test_draws_have_the_distributions_and_who_is_better_is_a_beta():
     for cell in range(8):
         dist = stats.beta(*(a[cell] for a in form.distributions["joint_cell"].args))
         assert stats.kstest(draws["joint_cell"][:, cell], dist.cdf).pvalue > 1e-4
-    accuracy = bayescm.evaluate(draws["theta"], "accuracy").accuracy
+    accuracy = bayescm.metrics.evaluate(draws["theta"], "accuracy").accuracy
     alpha = 0.25 + joint.values
     b, c = (alpha[0, i, 1 - i] + alpha[1, 1 - i, i] for i in (0, 1))
     want = stats.beta.sf(0.5, b, c)
@@ -237,7 +237,7 @@ def test_the_likelihood_of_difficulty():
 
 
 def test_the_program_has_the_prior_that_simulate_draws_from():
-    """So simulation-based calibration holds; and each margin's prior is the single story's."""
+    """So simulation-based calibration holds; and each margin's prior is the single model's."""
     program = STORY.model(table(2), prior="laplace", dependence="difficulty")
     worlds = [STORY.simulate(np.random.default_rng([5, i]), 1, prior="laplace", dependence="difficulty")
               for i in range(400)]  # fmt: skip
@@ -280,7 +280,7 @@ def test_difficulty_is_recovered(difficulty):
     for name, truth in {"right": RIGHT, "difficulty_sd": SD, "positive_share": SHARE}.items():
         recovers(posterior[name], truth)
     assert float(posterior["difficulty_sd"].std(("chain", "draw")).max()) < 0.3
-    recall = bayescm.evaluate(posterior["theta"], "recall").recall
+    recall = bayescm.metrics.evaluate(posterior["theta"], "recall").recall
     np.testing.assert_allclose(recall, posterior["right"][..., 1], rtol=1e-9)
 
 

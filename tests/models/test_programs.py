@@ -1,4 +1,4 @@
-"""What holds for every story and every program: contract, refits, programs of the user's own, workflow groups."""
+"""What holds for every model and every program: contract, refits, programs of the user's own, workflow groups."""
 
 import inspect
 import threading
@@ -29,7 +29,7 @@ NUTS = {"sampler": "nuts", "progressbar": False, "cores": 1, "tune": 300, "draws
 
 
 def world(name):
-    """A simulated world of a story, its data, and the prior that it was drawn from."""
+    """A simulated world of a model, its data, and the prior that it was drawn from."""
     story = models.load(name)
     simulated = story.simulate(np.random.default_rng(1))
     data = models.data_of(simulated)
@@ -57,7 +57,7 @@ def test_every_story_keeps_the_contract(name):
     assert set(simulated.data_vars) - {observed} <= known, "a truth that the program doesn't have"
     options = [list(inspect.signature(f).parameters)[1:] for f in (story.model, getattr(story, "exact", story.model))]
     assert options[0] == options[1]
-    assert bayescm.choose(data, model=name, prior=prior).method in ("exact", "nuts")
+    assert bayescm.inference.choose(data, model=name, prior=prior).method in ("exact", "nuts")
 
 
 CONJUGATE = ("dirichlet_multinomial", "three_binomial")  # answered as concentrations
@@ -121,7 +121,7 @@ def test_what_a_program_of_the_users_own_must_have():
     with pytest.raises(ValueError, match="has the shape"):
         bayescm.posterior(np.ones((3, 3), int), model=program(TABLE))
     with pytest.raises(ValueError, match="no closed form"):
-        bayescm.choose(TABLE, model=program(TABLE), sampler="exact")
+        bayescm.inference.choose(TABLE, model=program(TABLE), sampler="exact")
     with pm.Model() as unseen:
         pm.Normal("y", observed=1.0)
     with pytest.raises(ValueError, match="must observe one variable called 'counts'"):
@@ -132,7 +132,7 @@ def test_what_a_program_of_the_users_own_must_have():
     has_moments(fit.posterior.p, stats.beta(4, 8).mean(), stats.beta(4, 8).std())
     with pytest.raises(ValueError, match="need a variable theta"):
         bayescm.posterior(None, model=plain, metrics="recall", random_seed=1, **NUTS)
-    with pytest.raises(TypeError, match="`model` must be the name of a story"):
+    with pytest.raises(TypeError, match="`model` must be the name of a model"):
         bayescm.posterior(TABLE, model=3)
 
 
@@ -197,7 +197,7 @@ def test_exact_loo_against_psis_and_by_hand(model):
         TABLE, model=model, prior="laplace", metrics="recall", workflow=True, draws=5000, random_seed=1
     )
     psis = az.loo(dt)
-    exact = bayescm.loo(TABLE, model=model, prior="laplace")
+    exact = bayescm.inference.loo(TABLE, model=model, prior="laplace")
     assert float(exact.elpd_loo) == pytest.approx(float(psis.elpd), abs=0.05)
     assert float(exact.se) == pytest.approx(float(psis.se), rel=0.01)
     assert float(exact.p_loo) == pytest.approx(float(psis.p), abs=0.05)
@@ -208,9 +208,9 @@ def test_exact_loo_against_psis_and_by_hand(model):
     rows, shares = base.rows + without.values, base.shares + without.values.sum(-1)
     want = shares[1] / shares.sum() * rows[1, 1] / rows[1].sum()
     assert float(exact.elpd.sel(cell="tp")) == pytest.approx(np.log(want))
-    batch = bayescm.loo(bayescm.datasets.caelen2017(), model=model)
+    batch = bayescm.inference.loo(bayescm.datasets.caelen2017(), model=model)
     assert batch.elpd_loo.dims == ("system",)
-    assert np.isnan(bayescm.loo(bayescm.from_cells(tp=3, fn=0, fp=1, tn=4)).elpd.sel(cell="fn"))
+    assert np.isnan(bayescm.inference.loo(bayescm.from_cells(tp=3, fn=0, fp=1, tn=4)).elpd.sel(cell="fn"))
 
 
 def test_arviz_reads_the_workflow():
@@ -261,7 +261,7 @@ def test_prevalence_is_exchanged_in_any_story():
 
 
 def test_limits_of_the_workflow():
-    with pytest.raises(ValueError, match=r"bayescm\.loo, which needs none"):
+    with pytest.raises(ValueError, match=r"bayescm\.inference\.loo, which needs none"):
         bayescm.posterior(TABLE * 10_000, workflow=True, metrics="recall")
     with pytest.raises(ValueError, match="takes one matrix"):
         bayescm.posterior(bayescm.datasets.caelen2017(), workflow=True)

@@ -151,7 +151,7 @@ def test_units_as_groups_are_the_hierarchical_story():
     for _ in range(3):
         tnr, tpr, share, prevalence = RNG.beta(2, 2), RNG.beta(2, 2), RNG.beta(2, 2), RNG.beta(2, 2, 4)
         sd, effect, new = RNG.gamma(2, size=2), RNG.normal(size=(4, 2)), RNG.normal(size=2)
-        rho = 2 * share - 1  # this story starts with specificity, that one with recall: the same pair of effects
+        rho = 2 * share - 1  # this model starts with specificity, that one with recall: the same pair of effects
         pair = np.stack([sd[0] * effect[:, 0], sd[1] * (rho * effect[:, 0] + np.sqrt(1 - rho**2) * effect[:, 1])], 1)
         second = (pair[:, 0] / sd[0] - rho * pair[:, 1] / sd[1]) / np.sqrt(1 - rho**2)
         a = mine(
@@ -255,7 +255,7 @@ def test_several_dims_become_one():
         (lambda: story.model(TABLE, covariates={"x": list("aaaa")}), "the same for all items"),
         (lambda: story.model(TABLE, covariates="site + (1 | site)"), "`groups` can't have 'site'"),
         (lambda: story.model(TABLE, groups={"rate": list("abcd")}), "`groups` can't have 'rate'"),
-        (lambda: story.model(TABLE.rename(visit="rate")), "story uses that name"),
+        (lambda: story.model(TABLE.rename(visit="rate")), "model uses that name"),
         (lambda: story.model(TABLE, shares="both"), "`shares` must be"),
         (lambda: story.model(TABLE, scale=0), "`scale` must be a number"),
         (lambda: story.model(TABLE, prior="haldane"), "`prior` is improper"),
@@ -356,7 +356,7 @@ def test_errors_of_values(values, options, message):
 def test_what_at_needs_and_what_it_warns_of():
     with pytest.warns(UserWarning, match="outside of what was observed"):
         story.at(from_prior(TABLE, 5, covariates="age"), {"age": 90})
-    with pytest.raises(ValueError, match="must be a posterior of the story 'regression'"):
+    with pytest.raises(ValueError, match="must be a posterior of the model 'regression'"):
         story.at(bayescm.posterior(TABLE[0], draws=5))
 
 
@@ -422,7 +422,7 @@ def test_units_that_are_groups_keep_their_order():
     assert program["site_index"].get_value().tolist() == [0, 1, 2]
     with pytest.raises(ValueError, match="are the units"):
         story.model(sites, groups={"site": [1, 2, 1]})
-    assert bayescm.choose(sites, model="regression", groups="site").method == "nuts"
+    assert bayescm.inference.choose(sites, model="regression", groups="site").method == "nuts"
 
 
 def test_covariates_are_put_in_the_order_of_the_units():

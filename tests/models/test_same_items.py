@@ -19,11 +19,11 @@ def told(**systems):
 
 
 def test_patterns_of_answers_and_of_the_joint_table_are_the_same():
-    one, other = patterns(told()), patterns(bayescm.paired_counts(Y, {"A": A, "B": B}))
+    one, other = patterns(told()), patterns(bayescm.data.paired_counts(Y, {"A": A, "B": B}))
     assert np.array_equal(one.codes, other.codes)
     assert np.array_equal(one.counts, other.counts)
     assert (one.labels, one.systems) == (other.labels, other.systems)
-    assert np.array_equal(one.matrices(), bayescm.margins(bayescm.paired_counts(Y, {"A": A, "B": B})).values)
+    assert np.array_equal(one.matrices(), bayescm.data.margins(bayescm.data.paired_counts(Y, {"A": A, "B": B})).values)
 
 
 @pytest.mark.parametrize("prior", ["jeffreys", "laplace", "perks", 0.1])
@@ -47,7 +47,7 @@ def test_the_draws_are_those_of_the_saturated_table():
     right = theta.values[0, :, :, [0, 1], [0, 1]].sum(0)
     difference = right[:, 0] - right[:, 1]
     story = bayescm.posterior(
-        bayescm.paired_counts(Y[few], data), model="paired", prior="laplace", metrics="accuracy", draws=40_000,
+        bayescm.data.paired_counts(Y[few], data), model="paired", prior="laplace", metrics="accuracy", draws=40_000,
         chains=1, random_seed=4,
     ).posterior.accuracy.values[0]  # fmt: skip
     assert stats.ks_2samp(difference, story[:, 0] - story[:, 1]).pvalue > 1e-4

@@ -30,19 +30,21 @@ def test_draws_of_every_group_are_dirichlets(name):
     has_moments(first, beta.mean(), beta.std())
     assert fit.attrs["method"] == "exact"
     assert fit["constant_data"]["totals"].sum() == AUDITS[name]["totals"].sum()
-    assert bayescm.choose(AUDITS[name]).method == "exact"
+    assert bayescm.inference.choose(AUDITS[name]).method == "exact"
 
 
 @pytest.mark.parametrize("of", ["process", "population", "items"])
 def test_truths_of_the_prior_are_where_their_posteriors_say(of):
-    found = bayescm.sbc("stratified", ["accuracy", "recall"], simulations=300, of=of, n=60, checked=8, random_seed=3)
+    found = bayescm.calibration.sbc(
+        "stratified", ["accuracy", "recall"], simulations=300, of=of, n=60, checked=8, random_seed=3
+    )
     for name in ("accuracy", "recall"):
         values = found["prior_sbc"][name].values.ravel()
         assert stats.kstest(values, "uniform").pvalue > 1e-4, name
 
 
 def test_a_wrong_share_is_seen_by_calibration():
-    """Checked items taken for a sample of all: what the story is there to mend."""
+    """Checked items taken for a sample of all: what the model is there to mend."""
     rng, story = np.random.default_rng(1), models.load("stratified")
     outside = {"plain": 0, "ours": 0}
     for _ in range(60):

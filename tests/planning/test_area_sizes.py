@@ -10,7 +10,7 @@ from bayescm.planning.areas import binormal, hanley_mcneil, obuchowski
 
 def test_power_as_proc_has_it():
     # pROC's test-power.roc.test.R: ncases = 41, ncontrols = 72, auc = .73, sig.level = .05
-    found = bayescm.sample_size_of_auc(0.73, cases=41, prevalence=41 / 113, method="obuchowski")
+    found = bayescm.planning.sample_size_of_auc(0.73, cases=41, prevalence=41 / 113, method="obuchowski")
     assert int(found.controls) == 72
     assert float(found.assurance) == pytest.approx(0.9897453, abs=1e-6)
 
@@ -19,7 +19,7 @@ def test_power_as_proc_has_it():
 def test_sizes_near_those_of_hanley_and_mcneil(power, cases):
     # 1982, table III: areas .70 and .75, one-sided .05; they take both variances of the smaller area where there is no
     # difference, and the mean area's is smaller
-    found = bayescm.sample_size_of_auc(0.7, 0.75, method="hanley_mcneil", assurance=power, ci_prob=0.9)
+    found = bayescm.planning.sample_size_of_auc(0.7, 0.75, method="hanley_mcneil", assurance=power, ci_prob=0.9)
     assert int(found.cases) == pytest.approx(cases, rel=0.04)
     variance = 0.7 / 1.3 + 2 * 0.49 / 1.7 - 2 * 0.49, 0.75 / 1.25 + 2 * 0.5625 / 1.75 - 2 * 0.5625
     z = stats.norm.ppf([0.95, power])
@@ -55,9 +55,9 @@ def test_the_standard_error_is_that_of_the_same_name():
 @pytest.mark.parametrize("method", ["binormal", "hanley_mcneil", "obuchowski"])
 def test_one_case_less_is_not_enough(settings, method):
     settings = settings | {"auc": 0.78, "method": method, "prevalence": 0.5}
-    found = bayescm.sample_size_of_auc(**settings)
+    found = bayescm.planning.sample_size_of_auc(**settings)
     more = {key: value for key, value in settings.items() if key != "width"}
-    less = bayescm.sample_size_of_auc(**more, cases=int(found.cases) - 1)
+    less = bayescm.planning.sample_size_of_auc(**more, cases=int(found.cases) - 1)
     if "width" in settings:
         assert float(found.width) <= 0.1 < float(less.width)
     else:
@@ -79,25 +79,27 @@ def test_the_planned_test_finds_the_difference_as_often_as_stated():
     y = np.repeat([0, 1], 20_000)
     covariance = bayescm.auc(y, scores(y), method="delong")["covariance"].values
     correlation = covariance[0, 1] / np.sqrt(covariance[0, 0] * covariance[1, 1])
-    plan = bayescm.sample_size_of_auc(0.85, 0.75, correlation=correlation)
+    plan = bayescm.planning.sample_size_of_auc(0.85, 0.75, correlation=correlation)
     y = np.repeat([0, 1], int(plan.cases))
-    found = np.mean([bayescm.auc_difference(y, scores(y), method="delong")["p_value"] < 0.05 for _ in range(400)])
+    found = np.mean(
+        [bayescm.curves.auc_difference(y, scores(y), method="delong")["p_value"] < 0.05 for _ in range(400)]
+    )
     assert found == pytest.approx(float(plan.assurance), abs=0.08)
-    alone = bayescm.sample_size_of_auc(0.85, width=0.15)
+    alone = bayescm.planning.sample_size_of_auc(0.85, width=0.15)
     y = np.repeat([0, 1], int(alone.cases))
     widths = [np.ptp(bayescm.auc(y, scores(y)["a"], method="delong")["interval"].values) for _ in range(200)]
     assert np.mean(widths) == pytest.approx(0.15, rel=0.03)
 
 
 def test_pairing_needs_fewer_items_and_says_so():
-    apart, paired = (bayescm.sample_size_of_auc(0.85, 0.8, correlation=r) for r in (None, 0.6))
+    apart, paired = (bayescm.planning.sample_size_of_auc(0.85, 0.8, correlation=r) for r in (None, 0.6))
     assert int(paired.cases) < int(apart.cases)
     assert "for each system" in apart.bayescm.sentence
     assert "that both score" in paired.bayescm.sentence
     assert paired.attrs["design"] == "paired"
-    assert "told from 0.5" in bayescm.sample_size_of_auc(0.7).bayescm.sentence
-    assert "probability" not in bayescm.sample_size_of_auc(0.5, width=0.1).bayescm.sentence
-    rare = bayescm.sample_size_of_auc(0.7, prevalence=0.1)
+    assert "told from 0.5" in bayescm.planning.sample_size_of_auc(0.7).bayescm.sentence
+    assert "probability" not in bayescm.planning.sample_size_of_auc(0.5, width=0.1).bayescm.sentence
+    rare = bayescm.planning.sample_size_of_auc(0.7, prevalence=0.1)
     assert int(rare.controls) == 9 * int(rare.cases)
 
 
@@ -120,4 +122,4 @@ def test_pairing_needs_fewer_items_and_says_so():
 )
 def test_wrong_input_is_explained(settings, message):
     with pytest.raises(ValueError, match=message):
-        bayescm.sample_size_of_auc(**settings)
+        bayescm.planning.sample_size_of_auc(**settings)

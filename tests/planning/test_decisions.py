@@ -20,7 +20,7 @@ Y = np.repeat([0, 1], [120, 40])
 _RNG = np.random.default_rng(5)
 A = np.where(_RNG.random(160) < 0.15, 1 - Y, Y)
 B = np.where(_RNG.random(160) < 0.06, 1 - A, A)
-SAME = bayescm.paired_counts(Y, {"A": A, "B": B})
+SAME = bayescm.data.paired_counts(Y, {"A": A, "B": B})
 
 
 def by_hand(counts, costs, n=200_000, seed=3):
@@ -153,7 +153,7 @@ def test_systems_share_the_prevalence_of_all_test_sets():
 def test_the_same_items_are_less_uncertain_about_which_is_better():
     paired = bayescm.decide(SAME, COSTS, random_seed=1)
     with pytest.warns(UserWarning, match="probably they answered the same items"):
-        apart = bayescm.decide(bayescm.margins(SAME), COSTS, random_seed=1)
+        apart = bayescm.decide(bayescm.data.margins(SAME), COSTS, random_seed=1)
     np.testing.assert_allclose(paired["mean"], apart["mean"], rtol=1e-12)
     np.testing.assert_allclose(paired["interval"], apart["interval"], rtol=1e-9)
     assert (paired["expected_regret"] < apart["expected_regret"]).values[:2].all()
@@ -171,13 +171,13 @@ def test_the_answers_themselves_and_another_prevalence_on_the_same_items():
     found = bayescm.decide(answers, COSTS, prevalence=(5, 5), random_seed=1)
     again = bayescm.decide(SAME, COSTS, prevalence=(5, 5), random_seed=1)
     assert found.identical(again)
-    alone = bayescm.decide(bayescm.margins(SAME).sel(system="B"), COSTS, prevalence=(5, 5), random_seed=2)
+    alone = bayescm.decide(bayescm.data.margins(SAME).sel(system="B"), COSTS, prevalence=(5, 5), random_seed=2)
     np.testing.assert_allclose(found["interval"].sel(action="B"), alone["interval"].isel(action=0), rtol=1e-9)
     assert found.attrs["design"] == "paired"
 
 
 def test_a_class_that_nobody_saw_has_no_rates_at_another_prevalence():
-    table = bayescm.paired_counts([0] * 10, {"A": [0] * 9 + [1], "B": [0] * 10}, labels=[0, 1])
+    table = bayescm.data.paired_counts([0] * 10, {"A": [0] * 9 + [1], "B": [0] * 10}, labels=[0, 1])
     found = bayescm.decide(table, {"fn": 1, "fp": 1}, prevalence=0.5, random_seed=1)
     assert np.isfinite(found["mean"]).all()
     with pytest.raises(ValueError, match="a class has no items"):
@@ -187,11 +187,11 @@ def test_a_class_that_nobody_saw_has_no_rates_at_another_prevalence():
 def test_design_is_checked():
     with pytest.raises(ValueError, match="which items each system got right"):
         bayescm.decide(TWO, COSTS, design="paired")
-    with pytest.raises(ValueError, match=r"bayescm\.margins"):
+    with pytest.raises(ValueError, match=r"bayescm\.data\.margins"):
         bayescm.decide(SAME, COSTS, design="independent")
     with pytest.raises(ValueError, match="same items"):
         bayescm.decide(SAME, COSTS, model="three_binomial")
-    said = bayescm.decide(bayescm.margins(SAME), COSTS, design="independent", random_seed=1)
+    said = bayescm.decide(bayescm.data.margins(SAME), COSTS, design="independent", random_seed=1)
     once = bayescm.decide(SAME, COSTS, random_seed=1)
     assert said["sd"].sel(action="all negative").item() < once["sd"].sel(action="all negative").item()
 
@@ -229,8 +229,8 @@ def test_bad_costs(costs, words):
 
 
 def test_bad_arguments():
-    with pytest.raises(ValueError, match="`samples` must be at least 1000"):
-        bayescm.decide(COUNTS, COSTS, samples=10)
+    with pytest.raises(ValueError, match="`draws` must be at least 1000"):
+        bayescm.decide(COUNTS, COSTS, draws=10)
     with pytest.raises(ValueError, match="`decision_prob`"):
         bayescm.decide(COUNTS, COSTS, decision_prob=1)
     with pytest.raises(ValueError, match="'all positive' twice"):
@@ -267,7 +267,7 @@ def test_audits_are_decided_about_by_their_draws():
 
 
 def test_net_benefit_by_hand():
-    found = bayescm.decision_curve(COUNTS, [0.05, 0.2, 0.6])
+    found = bayescm.planning.decision_curve(COUNTS, [0.05, 0.2, 0.6])
     t = np.array([0.05, 0.2, 0.6])
     odds = t / (1 - t)
     np.testing.assert_allclose(found["point"].sel(action="classifier"), (26 - 20 * odds) / 200)
@@ -284,7 +284,7 @@ def test_net_benefit_by_hand():
 @pytest.mark.parametrize("prevalence", [None, 0.1, (3, 17)])
 def test_the_probability_to_be_useful_against_draws(prevalence):
     t = np.array([0.02, 0.08, 0.3, 0.55, 0.7])
-    found = bayescm.decision_curve(COUNTS, t, prevalence=prevalence)
+    found = bayescm.planning.decision_curve(COUNTS, t, prevalence=prevalence)
     rng = np.random.default_rng(4)
     n = 200_000
     share = {None: stats.beta(31, 171), 0.1: None, (3, 17): stats.beta(3, 17)}[prevalence]
@@ -302,28 +302,30 @@ def test_thresholds_of_their_own():
     rng = np.random.default_rng(1)
     y = rng.random(80) < 0.3
     score = np.clip(0.3 + 0.3 * y + rng.normal(0, 0.2, 80), 0.01, 0.99)
-    counts = bayescm.counts_at_thresholds(y, score, thresholds=[0.6, 0.2, 0.4])
-    found = bayescm.decision_curve(counts)
+    counts = bayescm.curves.counts_at_thresholds(y, score, thresholds=[0.6, 0.2, 0.4])
+    found = bayescm.planning.decision_curve(counts)
     assert found.threshold.values.tolist() == [0.6, 0.2, 0.4]
     for t in (0.2, 0.4, 0.6):
-        one = bayescm.decision_curve(counts.sel(threshold=t, drop=True), t)
+        one = bayescm.planning.decision_curve(counts.sel(threshold=t, drop=True), t)
         for name in ("mean", "interval", "probability_useful"):
             np.testing.assert_allclose(found[name].sel(threshold=t), one[name].isel(threshold=0), rtol=1e-12)
     with pytest.raises(ValueError, match="must be left out"):
-        bayescm.decision_curve(counts, [0.2])
+        bayescm.planning.decision_curve(counts, [0.2])
     with pytest.raises(ValueError, match="calibrated probabilities"):
-        bayescm.decision_curve(counts.assign_coords(threshold=[0.2, 0.4, 1.0]))
+        bayescm.planning.decision_curve(counts.assign_coords(threshold=[0.2, 0.4, 1.0]))
     chosen = counts.sel(threshold=0.4)  # keeps the coordinate
-    assert bayescm.decision_curve(chosen, 0.2).equals(bayescm.decision_curve(chosen.drop_vars("threshold"), 0.2))
+    assert bayescm.planning.decision_curve(chosen, 0.2).equals(
+        bayescm.planning.decision_curve(chosen.drop_vars("threshold"), 0.2)
+    )
     with pytest.raises(ValueError, match="same items at every threshold"):
-        bayescm.decision_curve(TWO.rename(system="threshold").assign_coords(threshold=[0.1, 0.2]))
+        bayescm.planning.decision_curve(TWO.rename(system="threshold").assign_coords(threshold=[0.1, 0.2]))
 
 
 def test_many_systems_lazy_counts_and_a_round_trip(tmp_path):
-    found = bayescm.decision_curve(TWO.chunk({"system": 1}), [0.1, 0.2])
+    found = bayescm.planning.decision_curve(TWO.chunk({"system": 1}), [0.1, 0.2])
     assert found["interval"].dims == ("system", "threshold", "action", "ci_bound")
     assert found["probability_useful"].dims == ("system", "threshold")
-    alone = bayescm.decision_curve(TWO.sel(system="B"), [0.1, 0.2])
+    alone = bayescm.planning.decision_curve(TWO.sel(system="B"), [0.1, 0.2])
     np.testing.assert_allclose(found["interval"].sel(system="B"), alone["interval"], rtol=1e-9)
     found.to_netcdf(tmp_path / "found.nc")
     with xr.open_dataset(tmp_path / "found.nc") as stored:
@@ -333,7 +335,7 @@ def test_many_systems_lazy_counts_and_a_round_trip(tmp_path):
 def test_default_thresholds_zeros_and_a_perfect_classifier():
     for cells in ((0, 0, 0, 10), (20, 0, 0, 30), (0, 0, 0, 0)):
         counts = bayescm.from_cells(**dict(zip(("tp", "fn", "fp", "tn"), cells, strict=True)))
-        found = bayescm.decision_curve(counts)
+        found = bayescm.planning.decision_curve(counts)
         assert found.sizes["threshold"] == 99
         assert found["interval"].notnull().all()
         assert ((found["probability_useful"] >= 0) & (found["probability_useful"] <= 1)).all()
@@ -343,8 +345,8 @@ def test_default_thresholds_zeros_and_a_perfect_classifier():
 @pytest.mark.parametrize("thresholds", [0, 1, 1e-17, [0.2, 1.5], -0.1, [], np.nan, [0.1, 0.1], "a"])
 def test_bad_thresholds(thresholds):
     with pytest.raises((ValueError, TypeError), match="`thresholds`"):
-        bayescm.decision_curve(COUNTS, thresholds)
+        bayescm.planning.decision_curve(COUNTS, thresholds)
     with pytest.raises(ValueError, match="two labels"):
-        bayescm.decision_curve(THREE, 0.2)
+        bayescm.planning.decision_curve(THREE, 0.2)
     with pytest.raises(ValueError, match="dim 'action'"):
-        bayescm.decision_curve(TWO.rename(system="action"), 0.2)
+        bayescm.planning.decision_curve(TWO.rename(system="action"), 0.2)

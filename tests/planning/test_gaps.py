@@ -35,66 +35,74 @@ def of_the_same_items(rng, only_first, only_second, others, n):
 
 
 def test_of_the_same_items():
-    plan = bayescm.sample_size_to_compare(bayescm.compare_systems(TRUE, {"a": A, "b": B}))
+    plan = bayescm.planning.sample_size_to_compare(bayescm.compare_systems(TRUE, {"a": A, "b": B}))
     assert {name: plan.attrs[name] for name in ("gap", "design", "first", "second")} == {
         "gap": "seen", "design": "paired", "first": pytest.approx(0.7), "second": pytest.approx(0.74),
     }  # fmt: skip
     rng = np.random.default_rng(1)
     assert of_the_same_items(rng, 4, 8, 88, int(plan.n_items)) == pytest.approx(float(plan.assurance), abs=APART)
-    stated = bayescm.sample_size_to_compare(0.74, 0.7, discordance=0.12)
+    stated = bayescm.planning.sample_size_to_compare(0.74, 0.7, discordance=0.12)
     assert plan.n_items > 3 * stated.n_items
-    recall = bayescm.sample_size_to_compare(bayescm.compare_systems(TRUE, {"a": A, "b": B}, "recall"), assurance=0.6)
+    recall = bayescm.planning.sample_size_to_compare(
+        bayescm.compare_systems(TRUE, {"a": A, "b": B}, "recall"), assurance=0.6
+    )
     assert recall.attrs["metric"] == "recall"
-    again = bayescm.sample_size_to_compare(bayescm.compare_systems(TRUE, {"b": B, "a": A}, "recall"), assurance=0.6)
+    again = bayescm.planning.sample_size_to_compare(
+        bayescm.compare_systems(TRUE, {"b": B, "a": A}, "recall"), assurance=0.6
+    )
     assert recall.equals(again)  # whichever is named first
 
 
 def test_concentrations_are_those_of_the_joint_table():
     found = bayescm.compare_systems(TRUE, {"a": A, "b": B})
-    plan = bayescm.sample_size_to_compare(found, prior=1.0)  # of both classes: each side 1 * 1 / 2; others: 2 + 2 - 2
+    plan = bayescm.planning.sample_size_to_compare(
+        found, prior=1.0
+    )  # of both classes: each side 1 * 1 / 2; others: 2 + 2 - 2
     share = Rate(12.0 + 2.0, 88.0 + 2.0)
     contest = Together(share, Rate(4.0 + 1.0, 8.0 + 1.0), 1.0, 0.975)
     assert float(plan.assurance) == contest.right(int(plan.n_items))
     with pytest.raises(ValueError, match="proper"):
-        bayescm.sample_size_to_compare(found, prior="haldane")
+        bayescm.planning.sample_size_to_compare(found, prior="haldane")
 
 
 def test_of_items_of_their_own_and_of_three_classes():
     named = {"b": [[40, 10], [10, 40]], "a": [[40, 10], [5, 45]]}
     found = bayescm.compare_systems(named, "error_rate", design="independent")
-    plan, rng = bayescm.sample_size_to_compare(found, prior="laplace"), np.random.default_rng(1)
+    plan, rng = bayescm.planning.sample_size_to_compare(found, prior="laplace"), np.random.default_rng(1)
     right = of_own_items(rng, [(82, 22), (87, 17)], (2, 2), int(plan.n_items))
     assert right == pytest.approx(float(plan.assurance), abs=APART)
     assert (plan.attrs["first"], plan.attrs["second"]) == pytest.approx((0.2, 0.15))
     accuracy = bayescm.compare_systems(named, design="independent")
-    assert bayescm.sample_size_to_compare(accuracy, prior="laplace").equals(plan)
+    assert bayescm.planning.sample_size_to_compare(accuracy, prior="laplace").equals(plan)
     three = {"a": np.full((3, 3), 5) + 35 * np.eye(3, dtype=int), "b": np.full((3, 3), 9) + 20 * np.eye(3, dtype=int)}
-    plan = bayescm.sample_size_to_compare(bayescm.compare_systems(three, design="independent"), prior="laplace")
+    plan = bayescm.planning.sample_size_to_compare(
+        bayescm.compare_systems(three, design="independent"), prior="laplace"
+    )
     right = of_own_items(rng, [(122, 32), (89, 56)], (2, 2), int(plan.n_items))
     assert right == pytest.approx(float(plan.assurance), abs=APART)
 
 
 def test_equal_systems_of_a_pilot_take_many_items_not_an_error():
-    plan = bayescm.sample_size_to_compare(bayescm.compare_systems(TRUE, {"a": A, "b": A[::-1]}), assurance=0.5)
+    plan = bayescm.planning.sample_size_to_compare(bayescm.compare_systems(TRUE, {"a": A, "b": A[::-1]}), assurance=0.5)
     assert plan.attrs["first"] != plan.attrs["second"]
-    tie = bayescm.sample_size_to_compare(bayescm.compare_systems(TRUE, {"a": TRUE, "b": TRUE}), assurance=0.5)
+    tie = bayescm.planning.sample_size_to_compare(bayescm.compare_systems(TRUE, {"a": TRUE, "b": TRUE}), assurance=0.5)
     assert tie.attrs["gap"] == "seen"
     assert tie.n_items > plan.n_items
 
 
 def test_of_a_board_its_two_best():
     board = bayescm.leaderboard({"b": 0.8, "a": 0.9, "c": 0.7}, n_items=[100, 120, 110], prior="laplace")
-    plan = bayescm.sample_size_to_compare(board, prior="laplace")
+    plan = bayescm.planning.sample_size_to_compare(board, prior="laplace")
     assert [plan.attrs[name] for name in ("first", "second")] == board["mean"].sel(system=["a", "b"]).values.tolist()
     right = of_own_items(np.random.default_rng(1), [(109, 13), (81, 21)], (2, 2), int(plan.n_items))
     assert right == pytest.approx(float(plan.assurance), abs=APART)
     with pytest.raises(ValueError, match="compare_systems of these two"):
-        bayescm.sample_size_to_compare(bayescm.leaderboard(TRUE, {"a": A, "b": B}))
+        bayescm.planning.sample_size_to_compare(bayescm.leaderboard(TRUE, {"a": A, "b": B}))
 
 
 def test_every_plan_says_whether_rates_are_stated_or_seen():
-    stated = bayescm.sample_size_to_compare(0.9, 0.7)
-    seen = bayescm.sample_size_to_compare(bayescm.compare_systems(TRUE, {"a": A, "b": B}))
+    stated = bayescm.planning.sample_size_to_compare(0.9, 0.7)
+    seen = bayescm.planning.sample_size_to_compare(bayescm.compare_systems(TRUE, {"a": A, "b": B}))
     assert "as stated" in stated.bayescm.sentence
     assert "as seen in a pilot, whose posterior is averaged over" in seen.bayescm.sentence
     assert "interval of the difference excludes 0" in seen.bayescm.sentence
@@ -119,20 +127,20 @@ def test_every_plan_says_whether_rates_are_stated_or_seen():
 )
 def test_what_has_no_gap(first, message):
     with pytest.raises(ValueError, match=message):
-        bayescm.sample_size_to_compare(first())
+        bayescm.planning.sample_size_to_compare(first())
     with pytest.raises(ValueError, match="leave them out"):
-        bayescm.sample_size_to_compare(first(), 0.8)
+        bayescm.planning.sample_size_to_compare(first(), 0.8)
 
 
 def test_both_plans_of_widths_explain_their_arguments():
-    assert bayescm.interval_width("accuracy", [100], ci_prob="90%").width < 0.17
-    for plan in (bayescm.interval_width, bayescm.sample_size):
+    assert bayescm.planning.interval_width("accuracy", [100], ci_prob="90%").width < 0.17
+    for plan in (bayescm.planning.interval_width, bayescm.sample_size):
         with pytest.raises(TypeError, match=r"ci_prob=0\.95 where another library says alpha"):
             plan("accuracy", alpha=0.05, **({"width": 0.1} if plan is bayescm.sample_size else {}))
 
 
 def test_choose_says_how_a_posterior_was_found():
     found = bayescm.posterior([[6, 2], [0, 26]], draws=10)
-    assert bayescm.choose(found) == bayescm.choose([[6, 2], [0, 26]])
+    assert bayescm.inference.choose(found) == bayescm.inference.choose([[6, 2], [0, 26]])
     with pytest.raises(ValueError, match=r"what bayescm\.posterior returned"):
-        bayescm.choose(bayescm.compare_systems(TRUE, {"a": A, "b": B}))
+        bayescm.inference.choose(bayescm.compare_systems(TRUE, {"a": A, "b": B}))

@@ -16,7 +16,7 @@ COSTS = {"fn": 5, "fp": 2}
 
 
 def value(audit=AUDIT, costs=COSTS, **options):
-    return bayescm.label_value(audit, costs, **({"per_label": 1, "n_items": 5000} | options))
+    return bayescm.planning.label_value(audit, costs, **({"per_check": 1, "n_items": 5000} | options))
 
 
 def rising(x, n):
@@ -33,7 +33,7 @@ def beta_binomial(m, n, a, b):
 @pytest.mark.parametrize("n", [1, 2, 5, 10, 20])
 @pytest.mark.parametrize("costs", [COSTS, {"fn": 1, "fp": 1}, {"fn": 1, "fp": 9, "tn": -1}])
 def test_the_value_is_that_of_an_enumeration_in_fractions(n, costs):
-    found = value(n_labels=[n], costs=costs, n_items=1)
+    found = value(n_checks=[n], costs=costs, n_items=1)
     half = Fraction(1, 2)
     a, b = [1 + half, 5 + half], [4 + half, 2 + half]
     shares = [Fraction(601, 1002), Fraction(401, 1002)]
@@ -61,7 +61,7 @@ def test_the_value_is_that_of_an_enumeration_in_fractions(n, costs):
 
 
 def test_value_grows_to_that_of_perfect_information():
-    found = value(n_labels=[1, 5, 20, 100, 500, 1000 - 12], n_items=1000)
+    found = value(n_checks=[1, 5, 20, 100, 500, 1000 - 12], n_items=1000)
     values = found["value"].values
     assert (np.diff(values) > -1e-9).all()
     perfect = float(found["value_of_information"])
@@ -79,18 +79,18 @@ def test_value_grows_to_that_of_perfect_information():
 
 def test_the_best_number_pays_and_more_is_not_worth_its_price():
     found = value()
-    best = found["net"].sel(n_labels=int(found["best_n"]))
+    best = found["net"].sel(n_checks=int(found["best_n"]))
     assert float(best) == float(found["net"].max()) > 0
-    assert int(value(per_label=1000)["best_n"]) == 0
+    assert int(value(per_check=1000)["best_n"]) == 0
     assert float(found["cost"].min()) == float(found["cost"].sel(action=found["best"].item()))
-    free = value(per_label=0)
-    assert int(free["best_n"]) == int(free["n_labels"][-1])
+    free = value(per_check=0)
+    assert int(free["best_n"]) == int(free["n_checks"][-1])
 
 
 @pytest.mark.parametrize("n", [4, 20, 60])
 def test_no_way_to_spend_labels_that_was_tried_is_better(n):
     audit = bayescm.audited([[10, 0], [10, 20]], [88, 1912])
-    found = value(audit, costs={"fp": 20, "fn": 1}, n_labels=[n], n_items=1)
+    found = value(audit, costs={"fp": 20, "fn": 1}, n_checks=[n], n_items=1)
     of, a, b = [88, 1912], np.array([10.5, 20.5]), np.array([10.5, 0.5])
     shares = (np.array(of) + 1) / 2002
 
@@ -117,7 +117,7 @@ FOUR = bayescm.audited(bayescm.from_array([[[4, 2], [1, 5]], [[3, 1], [2, 4]]], 
 
 
 def test_four_groups_agree_with_an_enumeration():
-    found = value(FOUR, n_labels=[5, 20], n_items=1)
+    found = value(FOUR, n_checks=[5, 20], n_items=1)
     a, b = np.array([1.5, 5.5, 2.5, 4.5]), np.array([4.5, 2.5, 3.5, 1.5])
     shares = np.array([601, 401, 501, 501]) / 2004
 
@@ -139,9 +139,9 @@ def test_four_groups_agree_with_an_enumeration():
 
 @pytest.mark.parametrize("audit", [AUDIT, FOUR])
 def test_many_outcomes_by_quadrature_agree(monkeypatch, audit):
-    exact = value(audit, n_labels=[30, 300], n_items=1)
+    exact = value(audit, n_checks=[30, 300], n_items=1)
     monkeypatch.setattr(labels, "_OUTCOMES", 10)
-    lattice = value(audit, n_labels=[30, 300], n_items=1)
+    lattice = value(audit, n_checks=[30, 300], n_items=1)
     assert (exact.attrs["method"], lattice.attrs["method"]) == ("exact", "quadrature")
     np.testing.assert_allclose(lattice["value"], exact["value"], rtol=1e-5, atol=1e-9)
     assert (exact["value"] < exact["value_of_information"]).all()
@@ -153,7 +153,7 @@ def test_knowing_four_rates_agrees_with_draws():
     shares, missed, alarm = np.array([601, 401, 501, 501]) / 2004, 5 * rates, 2 * (1 - rates)
     costs = np.stack([(np.where([0, 1, 0, 1], alarm, missed) @ shares), missed @ shares, alarm @ shares])
     drawn = costs.mean(1).min() - costs.min(0)
-    perfect = float(value(FOUR, n_items=1, n_labels=[1])["value_of_information"])
+    perfect = float(value(FOUR, n_items=1, n_checks=[1])["value_of_information"])
     assert perfect == pytest.approx(drawn.mean(), abs=5 * drawn.std() / np.sqrt(n))
 
 
@@ -171,7 +171,7 @@ def test_a_beta_on_a_lattice_keeps_its_moments_and_cdf(a, b):
 @pytest.mark.parametrize("n", [1, 7, 30])
 def test_labels_go_where_no_other_split_is_better(n):
     audit = bayescm.audited([[6, 2], [3, 9]], totals=[120, 80])
-    found = bayescm.allocate(audit, n)
+    found = bayescm.planning.allocate(audit, n)
     sizes, rates, shares = np.array([10.0, 12]), np.array([3.5 / 10, 2.5 / 12]), np.array([121, 81]) / 202
     variance = shares**2 * rates * (1 - rates) / (sizes + 1)
     every = [(variance * sizes / (sizes + np.array([m, n - m]))).sum() for m in range(n + 1)]
@@ -183,14 +183,14 @@ def test_labels_go_where_no_other_split_is_better(n):
 
 def test_in_the_end_labels_follow_neyman():
     audit = bayescm.audited([[60, 20], [30, 90]], totals=[0.6, 0.4], of="population")
-    found = bayescm.allocate(audit, 200_000)
+    found = bayescm.planning.allocate(audit, 200_000)
     np.testing.assert_allclose(found["labels"], found["neyman"], rtol=2e-3)
 
 
 def test_the_expected_variance_is_that_of_simulated_labels():
     rng, n = np.random.default_rng(1), 40_000
     audit = bayescm.audited([[6, 2], [3, 9]], totals=[0.6, 0.4], of="population")
-    found = bayescm.allocate(audit, 12, "prevalence")
+    found = bayescm.planning.allocate(audit, 12, "prevalence")
     a, b, shares, m = np.array([3.5, 9.5]), np.array([6.5, 2.5]), np.array([0.6, 0.4]), found["labels"].values
     seen = rng.binomial(m, rng.beta(a, b, (n, 2)))
     p, q = a + seen, b + m - seen
@@ -201,9 +201,9 @@ def test_the_expected_variance_is_that_of_simulated_labels():
 
 def test_no_more_labels_than_items():
     small = bayescm.audited([[6, 2], [3, 9]], totals=[12, 12])
-    assert bayescm.allocate(small, 4)["labels"].values.tolist() == [3, 1]
+    assert bayescm.planning.allocate(small, 4)["labels"].values.tolist() == [3, 1]
     with pytest.raises(ValueError, match="at most 4"):
-        bayescm.allocate(small, 5)
+        bayescm.planning.allocate(small, 5)
     done = bayescm.audited([[6, 2], [3, 9]], totals=[9, 11])
     with pytest.raises(ValueError, match="nothing to label"):
         value(done)
@@ -212,13 +212,13 @@ def test_no_more_labels_than_items():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: bayescm.allocate([[1, 2], [3, 4]], 5), "bayescm.audited"),
-        (lambda: bayescm.allocate(AUDIT, 5, "recall"), "is of some"),
-        (lambda: bayescm.allocate(AUDIT, 5, "f1"), "one share of all items"),
-        (lambda: bayescm.allocate(AUDIT, 0), "positive integer"),
-        (lambda: value(per_label=-1), "`per_label`"),
-        (lambda: value(n_labels=[]), "empty"),
-        (lambda: value(n_labels=[5, 5]), "twice"),
+        (lambda: bayescm.planning.allocate([[1, 2], [3, 4]], 5), "bayescm.audited"),
+        (lambda: bayescm.planning.allocate(AUDIT, 5, "recall"), "is of some"),
+        (lambda: bayescm.planning.allocate(AUDIT, 5, "f1"), "one share of all items"),
+        (lambda: bayescm.planning.allocate(AUDIT, 0), "positive integer"),
+        (lambda: value(per_check=-1), "`per_check`"),
+        (lambda: value(n_checks=[]), "empty"),
+        (lambda: value(n_checks=[5, 5]), "twice"),
         (lambda: value(costs={"x": 1}), "`costs`"),
         (lambda: value(bayescm.audited(np.ones((3, 3), int), [9, 9, 9])), "two labels"),
     ],
@@ -229,11 +229,11 @@ def test_what_is_refused(call, message):
 
 
 def test_what_they_say():
-    assert bayescm.allocate(AUDIT, 7).bayescm.sentence == (
+    assert bayescm.planning.allocate(AUDIT, 7).bayescm.sentence == (
         "Check 6 of predicted 0, 1 of predicted 1 next: the standard deviation of accuracy is 0.116 now, and 0.091 "
         "after that on average."
     )
     assert value().bayescm.sentence.startswith(
         "Check 50 more at 1 each, 50 of predicted 0: they save 1,021 on average, 971 less"
     )
-    assert value(per_label=1e4).bayescm.sentence.startswith("No more labels are worth it at 10000 each")
+    assert value(per_check=1e4).bayescm.sentence.startswith("No more labels are worth it at 10000 each")

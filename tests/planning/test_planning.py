@@ -89,12 +89,12 @@ def test_intervals_are_the_narrower_the_farther_from_the_middle(prior, kind):
 
 
 def test_kruschkes_protocol_as_toetsch_and_hoffmann_have_it():
-    found = bayescm.interval_width(
+    found = bayescm.planning.interval_width(
         "accuracy", 100, ci_kind="hdi"
     )  # totsch: 19 points; prior of accuracy under jeffreys is flat
     assert float(found.width.item()) == pytest.approx(0.192106, abs=1e-6)
     assert int(bayescm.sample_size("accuracy", width=0.1921056, ci_kind="hdi").n_items.item()) == 100
-    flat = bayescm.interval_width("recall", 100, prior="laplace", ci_kind="hdi")
+    flat = bayescm.planning.interval_width("recall", 100, prior="laplace", ci_kind="hdi")
     assert float(flat.width.item()) == pytest.approx(0.192106, abs=1e-6)
 
 
@@ -223,13 +223,13 @@ def test_a_simulated_test_reaches_the_width():
 def test_whole_tests_at_the_edges():
     known = bayescm.sample_size("prevalence", width=0.1, prevalence=0.3, fixed_totals=True)
     assert known.n_items.values.tolist() == [2]  # the least that has both classes
-    assert np.isinf(bayescm.interval_width("mcc", 1, prevalence=0.3, fixed_totals=True).width.item())
+    assert np.isinf(bayescm.planning.interval_width("mcc", 1, prevalence=0.3, fixed_totals=True).width.item())
     perfect = bayescm.sample_size("f1", width=0.1, prevalence=0.3, mode=1, concentration=None)
     n = int(perfect.n_items.item())
     few = int(stats.binom.ppf(0.05, n, 0.3))  # positives, all found
     dist = bayescm.metric_distribution(bayescm.from_cells(tp=few, fn=0, fp=0, tn=n - few), "f1")
     assert float(np.diff(dist.eti(0.95)).item()) == pytest.approx(0.1, rel=0.05)
-    assert bayescm.interval_width("f1", [1, 10**6], prevalence=1e-6).width.shape == (1, 2)
+    assert bayescm.planning.interval_width("f1", [1, 10**6], prevalence=1e-6).width.shape == (1, 2)
 
 
 def test_a_pilot_replaces_mode_and_concentration():
@@ -265,9 +265,9 @@ def test_bad_plans_are_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
         bayescm.sample_size(arguments.pop("metric", "accuracy"), **arguments)
     with pytest.raises((ValueError, TypeError), match="`n_items`"):
-        bayescm.interval_width("accuracy", [0.5])
+        bayescm.planning.interval_width("accuracy", [0.5])
     with pytest.raises(ValueError, match="with `fixed_totals`"):
-        bayescm.interval_width("accuracy", 10, fixed_totals=True)
+        bayescm.planning.interval_width("accuracy", 10, fixed_totals=True)
 
 
 def seen(n, first, second, sure):
@@ -314,19 +314,19 @@ def test_verdicts_for_the_worse_of_a_pair_do_not_count(part):
 
 
 def test_sizes_of_comparisons():
-    own = bayescm.sample_size_to_compare(0.9, 0.75)
+    own = bayescm.planning.sample_size_to_compare(0.9, 0.75)
     n = int(own.n_items)
     rates = Rate(0.0, 0.0, 0.9), Rate(0.0, 0.0, 0.75)
     assert seen(n, *rates, 0.975) >= 0.8 > seen(n - 1, *rates, 0.975)
-    assert int(bayescm.sample_size_to_compare(0.9, 0.75, discordance=0.15).n_items) < n
-    unsure = bayescm.sample_size_to_compare(0.85, 0.8, discordance=0.1, concentration=40)
-    assert unsure.n_items > 1.2 * bayescm.sample_size_to_compare(0.85, 0.8, discordance=0.1).n_items
+    assert int(bayescm.planning.sample_size_to_compare(0.9, 0.75, discordance=0.15).n_items) < n
+    unsure = bayescm.planning.sample_size_to_compare(0.85, 0.8, discordance=0.1, concentration=40)
+    assert unsure.n_items > 1.2 * bayescm.planning.sample_size_to_compare(0.85, 0.8, discordance=0.1).n_items
     for arguments, message in [
         ({"discordance": 0.01}, "from 0.05"), ({"metric": "mcc"}, "proportion"), ({"prior": "haldane"}, "proper"),
         ({"metric": "f1", "discordance": 0.1}, "accuracy, recall"), ({"prior": 0, "discordance": 0.1}, "proper"),
     ]:  # fmt: skip
         with pytest.raises(ValueError, match=message):
-            bayescm.sample_size_to_compare(0.85, 0.8, **arguments)
+            bayescm.planning.sample_size_to_compare(0.85, 0.8, **arguments)
 
 
 def verdicts(rng, n, cells, sure, repeats=20_000):
@@ -338,7 +338,7 @@ def verdicts(rng, n, cells, sure, repeats=20_000):
 
 @pytest.mark.parametrize(("discordance", "n"), [(0.05, 134), (0.1, 305), (0.2, 622)])
 def test_plans_of_pairs_keep_their_error_rate_and_assurance(discordance, n):
-    plan = bayescm.sample_size_to_compare(0.85, 0.80, discordance=discordance)
+    plan = bayescm.planning.sample_size_to_compare(0.85, 0.80, discordance=discordance)
     assert int(plan.n_items) == n
     assert plan.discordant == pytest.approx(n * discordance)
     assert plan.error_rate <= 0.0505
@@ -354,25 +354,25 @@ def test_plans_of_pairs_keep_their_error_rate_and_assurance(discordance, n):
 
 
 def test_error_rates_of_plans_against_all_outcomes():
-    plan = bayescm.sample_size_to_compare(0.9, 0.5, discordance=0.6)
+    plan = bayescm.planning.sample_size_to_compare(0.9, 0.5, discordance=0.6)
     n, total = int(plan.n_items), 0.0
     for m in range(n + 1):
         b = np.arange(m + 1)
         better = stats.beta.sf(0.5, b + 1, m - b + 1) > 0.975
         total += 2 * stats.binom.pmf(m, n, 0.6) * stats.binom.pmf(b, m, 0.5)[better].sum()
     assert plan.error_rate == pytest.approx(total, abs=1e-10)
-    plan = bayescm.sample_size_to_compare(0.95, 0.5)
+    plan = bayescm.planning.sample_size_to_compare(0.95, 0.5)
     same = [2 * seen(int(plan.n_items), Rate(0.0, 0.0, r), Rate(0.0, 0.0, r), 0.975) for r in (0.95, 0.5)]
     assert plan.error_rate == pytest.approx(max(same), abs=1e-10)
     assert max(same) <= 0.0505
 
 
 def test_a_smaller_error_rate_takes_a_higher_level():
-    few = bayescm.sample_size_to_compare(0.6, 0.4, discordance=1.0, ci_prob=0.8)
+    few = bayescm.planning.sample_size_to_compare(0.6, 0.4, discordance=1.0, ci_prob=0.8)
     assert few.error_rate <= 0.202
     with pytest.raises(ValueError, match=r"`error_rate`=0\.02 .* `ci_prob` of 0\.98"):
-        bayescm.sample_size_to_compare(0.85, 0.80, discordance=0.1, error_rate=0.02)
-    plan = bayescm.sample_size_to_compare(0.85, 0.80, discordance=0.1, error_rate=0.02, ci_prob=0.98)
+        bayescm.planning.sample_size_to_compare(0.85, 0.80, discordance=0.1, error_rate=0.02)
+    plan = bayescm.planning.sample_size_to_compare(0.85, 0.80, discordance=0.1, error_rate=0.02, ci_prob=0.98)
     assert plan.error_rate <= 0.0202
     assert plan.n_items > 305
 
@@ -380,13 +380,13 @@ def test_a_smaller_error_rate_takes_a_higher_level():
 def test_of_errors_the_fewer_are_the_better():
     prior = [[1, 3], [2, 0.4]]
     for error, right in [("error_rate", "accuracy"), ("fpr", "specificity")]:
-        found = bayescm.sample_size_to_compare(0.1, 0.25, metric=error, prior=prior)
-        same = bayescm.sample_size_to_compare(0.9, 0.75, metric=right, prior=prior)
+        found = bayescm.planning.sample_size_to_compare(0.1, 0.25, metric=error, prior=prior)
+        same = bayescm.planning.sample_size_to_compare(0.9, 0.75, metric=right, prior=prior)
         assert found.equals(same)
         with pytest.raises(ValueError, match=f"smaller of {found.attrs['metric']}"):
-            bayescm.sample_size_to_compare(0.25, 0.1, metric=error)
+            bayescm.planning.sample_size_to_compare(0.25, 0.1, metric=error)
     with pytest.raises(ValueError, match=r"larger of accuracy; got 0\.8 and 0\.8"):
-        bayescm.sample_size_to_compare(0.8, 0.8)
+        bayescm.planning.sample_size_to_compare(0.8, 0.8)
 
 
 def test_grouped_comparisons_are_close(monkeypatch):

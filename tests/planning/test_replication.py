@@ -15,7 +15,7 @@ CAELEN = bayescm.datasets.caelen2017()
 
 
 def test_caelens_predictive_numbers():  # caelen.predictive: alpha = 0
-    found = bayescm.replicate(CAELEN, "mcc", claims="mcc > 0", prior="haldane", ci_kind="hdi")
+    found = bayescm.planning.replicate(CAELEN, "mcc", claims="mcc > 0", prior="haldane", ci_kind="hdi")
     assert float(found.probability.sel(system="B").item()) == pytest.approx(0.91901, abs=1e-5)
     assert float(found.probability_larger.sel(system="A", versus="B").item()) == pytest.approx(0.79155, abs=1e-5)
     assert found.interval.sel(system="B").values[0] == pytest.approx([-0.06722, 0.38499], abs=1e-5)
@@ -25,7 +25,7 @@ def test_caelens_predictive_numbers():  # caelen.predictive: alpha = 0
 
 
 def test_caelens_predictive_numbers_with_a_flat_prior():  # caelen.predictive1: alpha = 1
-    found = bayescm.replicate(CAELEN, "mcc", claims="mcc > 0", prior="laplace", ci_kind="hdi")
+    found = bayescm.planning.replicate(CAELEN, "mcc", claims="mcc > 0", prior="laplace", ci_kind="hdi")
     assert float(found.probability.sel(system="B").item()) == pytest.approx(0.91488, abs=1e-5)
     assert float(found.probability_larger.sel(system="A", versus="B").item()) == pytest.approx(0.78561, abs=1e-5)
     assert found.interval.sel(system="B").values[0] == pytest.approx([-0.06421, 0.38494], abs=1e-5)
@@ -64,9 +64,9 @@ def test_fixed_totals_are_kept():
 def test_enumeration_agrees_with_draws(arguments, monkeypatch):
     counts = bayescm.from_cells(tp=12, fn=5, fp=3, tn=16)
     names, claims = ["mcc", "f1", "precision"], ["mcc > 0.5", "recall >= .8 and precision > .7"]
-    exact = bayescm.replicate(counts, names, claims=claims, **arguments)
+    exact = bayescm.planning.replicate(counts, names, claims=claims, **arguments)
     monkeypatch.setattr(replication, "MOST_MATRICES", 0)
-    drawn = bayescm.replicate(counts, names, claims=claims, random_seed=4, samples=40_000, **arguments)
+    drawn = bayescm.planning.replicate(counts, names, claims=claims, random_seed=4, draws=40_000, **arguments)
     assert set(exact.method.values) == {"exact"}
     assert set(drawn.method.values) == {"draws"}
     assert (abs(drawn["mean"] - exact["mean"]) < 5 * drawn.mcse_mean).all()
@@ -78,14 +78,16 @@ def test_enumeration_agrees_with_draws(arguments, monkeypatch):
 
 def test_proportions_of_large_tests_are_beta_binomial():
     counts = bayescm.from_cells(tp=12, fn=5, fp=3, tn=16)
-    found = bayescm.replicate(counts, ["accuracy", "prevalence"], n_items=5000, claims="accuracy >= 0.7", ci_kind="eti")
+    found = bayescm.planning.replicate(
+        counts, ["accuracy", "prevalence"], n_items=5000, claims="accuracy >= 0.7", ci_kind="eti"
+    )
     truth = stats.betabinom(5000, 29, 9)  # 28 right and 8 wrong, two cells of 1/2 each
     assert (found.method == "exact").all()
     assert float(found["mean"][0]) == pytest.approx(29 / 38)
     assert float(found.sd[0]) == pytest.approx(truth.std() / 5000)
     assert float(found.probability.item()) == pytest.approx(truth.sf(3499))
     assert found.interval[0].values * 5000 == pytest.approx(truth.ppf([0.025, 0.975]))
-    fixed = bayescm.replicate(counts, "recall", prevalence="fixed", n_items=3600)
+    fixed = bayescm.planning.replicate(counts, "recall", prevalence="fixed", n_items=3600)
     assert float(fixed.sd.item()) == pytest.approx(stats.betabinom(1700, 12.5, 5.5).std() / 1700)
     assert fixed.method.item() == "exact"
 
@@ -93,7 +95,7 @@ def test_proportions_of_large_tests_are_beta_binomial():
 def test_strict_and_weak_claims_differ():
     counts = bayescm.from_cells(tp=1, fn=1, fp=1, tn=1)
     claims = ["accuracy > .5", "accuracy >= .5", "accuracy < 50%", "informative", "deceptive"]
-    p = bayescm.replicate(counts, "accuracy", claims=claims).probability.values
+    p = bayescm.planning.replicate(counts, "accuracy", claims=claims).probability.values
     assert p[0] == pytest.approx(p[2])
     assert p[1] - p[0] == pytest.approx(stats.betabinom(4, 3, 3).pmf(2))
     assert p[3] == pytest.approx(p[4])  # a test without one of the classes meets neither
@@ -102,7 +104,7 @@ def test_strict_and_weak_claims_differ():
 
 def test_undefined_values_are_left_out_and_counted():
     counts = bayescm.from_cells(tp=2, fn=1, fp=0, tn=1)
-    found = bayescm.replicate(counts, ["recall", "mcc"], n_items=1, claims="mcc > 0")
+    found = bayescm.planning.replicate(counts, ["recall", "mcc"], n_items=1, claims="mcc > 0")
     assert float(found.undefined[1]) == pytest.approx(1)
     assert np.isnan(found["mean"].values[1])
     assert float(found.probability.item()) == 0
@@ -119,7 +121,7 @@ def test_discrete_intervals():
 
 def test_pairs_of_systems_by_brute_force():
     counts = bayescm.from_cells(tp=[3, 2], fn=[1, 2], fp=[1, 1], tn=[2, 3], dims="system")
-    found = bayescm.replicate(counts, ["accuracy", "mcc"])
+    found = bayescm.planning.replicate(counts, ["accuracy", "mcc"])
     prior = concentrations("jeffreys", "dirichlet_multinomial", 2)
     for m, name in enumerate(["accuracy", "mcc"]):
         values, chances = [], []
@@ -137,15 +139,15 @@ def test_pairs_of_systems_by_brute_force():
 def test_more_than_two_labels_and_batches():
     counts = bayescm.from_array(np.arange(36).reshape(2, 2, 3, 3) + 1, dims=("fold", "system"))
     names = ["accuracy", "recall", "f1_macro"]
-    found = bayescm.replicate(counts, names, claims="f1_macro > .4", random_seed=1, samples=4000)
+    found = bayescm.planning.replicate(counts, names, claims="f1_macro > .4", random_seed=1, draws=4000)
     assert found.interval.dims == ("fold", "system", "metric", "ci_bound")
     assert found.probability_larger.dims == ("fold", "metric", "system", "versus")
     assert found.metric.values.tolist() == ["accuracy", "recall[0]", "recall[1]", "recall[2]", "f1_macro"]
     assert found.method[0, 0].values.tolist() == ["exact"] + 4 * ["draws"]
-    again = bayescm.replicate(counts, names, random_seed=1, samples=4000)
+    again = bayescm.planning.replicate(counts, names, random_seed=1, draws=4000)
     assert again["mean"].equals(found["mean"])
     with pytest.raises(ValueError, match="one value per class"):
-        bayescm.replicate(counts, claims="recall > .5")
+        bayescm.planning.replicate(counts, claims="recall > .5")
 
 
 def test_many_matrices_are_predicted_as_each_alone(monkeypatch):
@@ -154,16 +156,16 @@ def test_many_matrices_are_predicted_as_each_alone(monkeypatch):
     monkeypatch.setattr(replication._One, "of", classmethod(lambda *all: kept.append(of(*all)) or kept[-1]))
     rng = np.random.default_rng(1)
     counts = bayescm.from_array(rng.integers(0, 9, (2, 5, 2, 2)), dims=("dataset", "fold"))
-    found = bayescm.replicate(counts, ["mcc", "lr+"], claims="mcc > .2")
+    found = bayescm.planning.replicate(counts, ["mcc", "lr+"], claims="mcc > .2")
     assert not any(one.dists for one in kept)  # they are large, and only systems are compared
     for at in np.ndindex(2, 5):
         place = dict(zip(("dataset", "fold"), at, strict=True))
-        alone = bayescm.replicate(counts.isel(place), ["mcc", "lr+"], claims="mcc > .2")
+        alone = bayescm.planning.replicate(counts.isel(place), ["mcc", "lr+"], claims="mcc > .2")
         assert found.isel(place).drop_attrs().identical(alone.drop_attrs())
 
 
 def test_an_infinite_metric_stays_infinite():
-    found = bayescm.replicate(bayescm.from_cells(tp=5, fn=1, fp=0, tn=5), "lr+")
+    found = bayescm.planning.replicate(bayescm.from_cells(tp=5, fn=1, fp=0, tn=5), "lr+")
     assert np.isinf(found["mean"].item())
     assert np.isfinite(found["median"].item()) or np.isinf(found["median"].item())
 
@@ -176,7 +178,7 @@ def test_an_infinite_metric_stays_infinite():
         ({"claims": "mcc is good"}, ValueError, "can't read"),
         ({"n_items": 0}, ValueError, "`n_items`"),
         ({"n_items": 2 * 10**9}, ValueError, "must not exceed"),
-        ({"samples": 10}, ValueError, "`samples`"),
+        ({"draws": 10}, ValueError, "`draws`"),
         ({"prior": "haldane"}, ValueError, "improper"),
         ({"prevalence": "fixed", "n_items": 5}, ValueError, "can't keep the class shares"),
     ],
@@ -184,24 +186,24 @@ def test_an_infinite_metric_stays_infinite():
 def test_bad_arguments_are_refused(arguments, error, message):
     counts = bayescm.from_cells(tp=12, fn=5, fp=0, tn=16)
     with pytest.raises(error, match=message):
-        bayescm.replicate(counts, "mcc", **arguments)
+        bayescm.planning.replicate(counts, "mcc", **arguments)
     two = bayescm.from_cells(tp=[3, 2], fn=1, fp=1, tn=2, dims="system")
     for name in ("claim", "versus"):
         with pytest.raises(ValueError, match=f"can't have a dim '{name}'"):
-            bayescm.replicate(two.rename(system=name), "mcc")
+            bayescm.planning.replicate(two.rename(system=name), "mcc")
     with pytest.raises(ValueError, match="`system` has 'A' twice"):
-        bayescm.replicate(two.assign_coords(system=["A", "A"]), "mcc")
+        bayescm.planning.replicate(two.assign_coords(system=["A", "A"]), "mcc")
     with pytest.raises(ValueError, match="without items"):
-        bayescm.replicate(np.zeros((2, 2), int), "mcc")
+        bayescm.planning.replicate(np.zeros((2, 2), int), "mcc")
 
 
 def test_a_claim_that_every_draw_meets_is_no_certainty():
-    found = bayescm.replicate(
+    found = bayescm.planning.replicate(
         bayescm.from_cells(tp=300, fn=1, fp=1, tn=300),
         "mcc",
         n_items=1000,
         claims="mcc > 0",
-        samples=1000,
+        draws=1000,
         random_seed=1,
     )
     assert found.probability.item() == 1
@@ -210,7 +212,7 @@ def test_a_claim_that_every_draw_meets_is_no_certainty():
 
 @pytest.mark.parametrize(("k", "n", "future"), [(2, 3, None), (45, 50, 20), (180, 300, None)])
 def test_k_of_n_is_repeated_with_as_many_items_of_the_one_class(k, n, future):
-    ours = bayescm.replicate(k, n, ci_kind="eti", n_items=future, claims="recall >= .7")
+    ours = bayescm.planning.replicate(k, n, ci_kind="eti", n_items=future, claims="recall >= .7")
     m = future or n
     exact = stats.betabinom(m, k + 0.5, n - k + 0.5)
     assert ours.undefined.item() == 0.0
@@ -218,7 +220,7 @@ def test_k_of_n_is_repeated_with_as_many_items_of_the_one_class(k, n, future):
     np.testing.assert_allclose([ours["mean"].item(), ours.sd.item()], [exact.mean() / m, exact.std() / m], rtol=1e-9)
     np.testing.assert_allclose(ours.interval[0], exact.ppf([0.025, 0.975]) / m)
     np.testing.assert_allclose(ours.probability, exact.sf(np.ceil(0.7 * m - 1e-9) - 1), rtol=1e-9)
-    same = bayescm.replicate({"correct": [k], "wrong": [n - k]}, ci_kind="eti", n_items=future)
+    same = bayescm.planning.replicate({"correct": [k], "wrong": [n - k]}, ci_kind="eti", n_items=future)
     np.testing.assert_array_equal(same.interval.values[0], ours.interval)
 
 

@@ -10,7 +10,7 @@ from bayescm import plots
 
 def test_forest_draws_the_stored_numbers():
     s = bayescm.summary([[6, 2], [0, 26]], ["recall", "precision"])
-    ax = bayescm.plot_forest(s, reference=0.5)
+    ax = bayescm.plots.plot_forest(s, reference=0.5)
     (lines,) = ax.collections
     drawn = np.array([segment[:, 0] for segment in lines.get_segments()])
     np.testing.assert_allclose(drawn, s.interval)
@@ -24,53 +24,104 @@ def test_forest_draws_the_stored_numbers():
 
 def test_forest_leaves_out_other_scales_and_says_so():
     s = bayescm.summary([[20, 9], [5, 26]], ["recall", "dor"], random_seed=1)
-    ax = bayescm.plot_forest(s)
+    ax = bayescm.plots.plot_forest(s)
     assert [t.get_text() for t in ax.get_yticklabels()] == ["recall"]
     assert "diagnostic odds ratio" in ax.get_xlabel()
-    alone = bayescm.plot_forest(bayescm.summary([[20, 9], [5, 26]], "dor", random_seed=1))
+    alone = bayescm.plots.plot_forest(bayescm.summary([[20, 9], [5, 26]], "dor", random_seed=1))
     assert len(alone.get_yticklabels()) == 1
 
 
 def test_forest_of_several_systems_and_given_axes():
     s = bayescm.summary(bayescm.datasets.caelen2017(), ["recall", "f1"])
     _, mine = plt.subplots()
-    ax = bayescm.plot_forest(s, ax=mine)
+    ax = bayescm.plots.plot_forest(s, ax=mine)
     assert ax is mine
     assert len(ax.collections) == 2
     assert [t.get_text() for t in ax.get_legend().get_texts()] == ["A", "B"]
-    with pytest.raises(ValueError, match="at most one batch dim"):
-        bayescm.plot_forest(s.expand_dims(fold=2))
+    markers = {handle.get_marker() for handle in ax.get_legend().legend_handles}
+    assert len(markers) == 2  # for those who don't tell the colours apart
 
 
-def test_forest_of_one_metric_has_a_line_for_each_system():
+def names_of(ax):
+    return [label.get_text().replace("\n", "") for label in ax.get_yticklabels()]
+
+
+def test_forest_of_one_metric_has_a_line_for_each_system_the_best_on_top():
     s = bayescm.summary(bayescm.datasets.toetsch2021(), "recall")
-    ax = bayescm.plot_forest(s)
-    assert [t.get_text() for t in ax.get_yticklabels()][:3] == ["1", "2", "3"]
+    ax = bayescm.plots.plot_forest(s)
+    means = s["mean"].squeeze("metric")
+    assert names_of(ax) == means.system.values[np.argsort(-means.values, kind="stable")].tolist()
+    np.testing.assert_allclose(ax.lines[0].get_xdata(), np.sort(means.values)[::-1])
     assert ax.get_xlabel().startswith("recall, with 95%")
+    worst_last = bayescm.plots.plot_forest(bayescm.summary(bayescm.datasets.toetsch2021(), "error_rate")).lines[0]
+    assert (np.diff(worst_last.get_xdata()) >= 0).all()
+    years = bayescm.datasets.toetsch2021().assign_coords(system=np.arange(24))
+    assert names_of(bayescm.plots.plot_forest(bayescm.summary(years, "recall"))) == list(map(str, range(24)))
 
 
-def test_forest_of_many_systems_gives_each_a_colour():
-    ax = bayescm.plot_forest(bayescm.summary(bayescm.datasets.toetsch2021(), ["recall", "f1"]))
-    colours = {tuple(lines.get_color()[0]) for lines in ax.collections}
-    assert len(colours) == 24
+def test_forest_of_many_systems_has_a_line_for_each_with_its_name():
+    s = bayescm.summary(bayescm.datasets.toetsch2021(), ["recall", "f1"])
+    ax = bayescm.plots.plot_forest(s)
+    order = np.argsort(-s["mean"].sel(metric="recall").values, kind="stable")
+    names = s.system.values[order].tolist()
+    assert names_of(ax) == names * 2
+    np.testing.assert_allclose(
+        ax.lines[0].get_xdata(), s["mean"].transpose("metric", "system").values[:, order].ravel()
+    )
+    assert [text.get_text() for text in ax.texts] == ["recall", "f1"]
+    assert len({tuple(color) for lines in ax.collections for color in lines.get_color()}) == 1
+
+
+def test_forest_of_several_batch_dims_names_both():
+    s = bayescm.summary(bayescm.datasets.caelen2017(), "recall").expand_dims(fold=2)
+    assert set(names_of(bayescm.plots.plot_forest(s))) == {"0, A", "0, B", "1, A", "1, B"}
+
+
+def test_forest_says_how_many_lines_are_not_shown():
+    counts = bayescm.from_cells(tp=np.arange(1, 301), fn=5, fp=4, tn=20, dims="system")
+    ax = bayescm.plots.plot_forest(bayescm.summary(counts, "recall"))
+    assert len(names_of(ax)) == 250
+    assert "50 further lines" in ax.get_xlabel()
+
+
+@pytest.mark.parametrize(
+    ("result", "said", "names"),
+    [
+        (lambda: bayescm.interval([[6, 2], [0, 26]], ["recall", "f1"]), "value, with 95% interval", ["recall", "f1"]),
+        (lambda: bayescm.interval(bayescm.datasets.caelen2017(), "recall"), "recall, with 95%", None),
+        (lambda: bayescm.auc([0, 0, 0, 1, 1], [0.1, 0.2, 0.3, 0.25, 0.9]), "value, with 95%", ["area under the curve"]),
+        (
+            lambda: bayescm.planning.decide(bayescm.datasets.caelen2017(), {"fn": 5, "fp": 1}, design="independent"),
+            "cost, with 95% equal-tailed",
+            None,
+        ),
+    ],
+)
+def test_forest_of_other_results(result, said, names):
+    found = result()
+    ax = bayescm.plots.plot_forest(found)
+    assert ax.get_xlabel().startswith(said)
+    assert names is None or names_of(ax) == names
+    drawn = np.sort(np.array([segment[:, 0] for segment in ax.collections[0].get_segments()]), axis=0)
+    np.testing.assert_allclose(drawn, np.sort(found["interval"].values.reshape(-1, 2), axis=0))
 
 
 def test_forest_loses_no_system_where_labels_are_equal():
     s = bayescm.summary(bayescm.datasets.caelen2017().assign_coords(system=["A", "A"]), ["recall", "f1"])
-    assert len(bayescm.plot_forest(s).collections) == 2
+    assert len(bayescm.plots.plot_forest(s).collections) == 2
 
 
 def test_matrix_shows_counts_shares_and_intervals():
-    cells = bayescm.cell_summary(bayescm.from_array([[6, 2], [0, 26]], labels=["low", "high"]))
+    cells = bayescm.inference.cell_summary(bayescm.from_array([[6, 2], [0, 26]], labels=["low", "high"]))
     _, mine = plt.subplots()
-    ax = bayescm.plot_confusion_matrix(cells, ax=mine)
+    ax = bayescm.plots.plot_confusion_matrix(cells, ax=mine)
     assert ax is mine
     texts = [t.get_text() for t in ax.texts]
-    assert texts[3].startswith("26\n98.1%")
+    assert texts[3].startswith("26\n100.0%")
     assert [t.get_text() for t in ax.get_xticklabels()] == ["low", "high"]
     assert ax.get_ylabel() == "actual"
     with pytest.raises(ValueError, match="one matrix"):
-        bayescm.plot_confusion_matrix(bayescm.cell_summary(bayescm.datasets.caelen2017()))
+        bayescm.plots.plot_confusion_matrix(bayescm.inference.cell_summary(bayescm.datasets.caelen2017()))
 
 
 COUNTS = bayescm.from_cells(tp=26, fn=0, fp=2, tn=6)

@@ -19,7 +19,7 @@ def words(ax):
 def test_the_difference_says_what_the_summary_says():
     found = bayescm.compare_systems(COUNTS, ["accuracy", "mcc"], rope=0.02, random_seed=1)
     row = found["summary"].to_dataset().sel(metric="accuracy").squeeze("comparison")
-    ax = bayescm.plot_difference(found, "accuracy")
+    ax = bayescm.plots.plot_difference(found, "accuracy")
     worse, same, better = row.probability.values
     assert words(ax)[0] == f"{verdict_on('A', 'B', row.verdict.item())} (at 95%)"
     assert words(ax)[1:4] == [f"P(A worse) = {worse:.3f}", f"P(equivalent) = {same:.3f}", f"P(A better) = {better:.3f}"]
@@ -35,7 +35,7 @@ def test_the_difference_says_what_the_summary_says():
 
 def test_long_names_are_broken_and_leave_the_picture_its_room():
     long = COUNTS.assign_coords(system=["my long system name v2.1 (retrained)", "baseline-resnet50-imagenet-finetuned"])
-    ax = bayescm.plot_difference(bayescm.compare_systems(long, "npv", rope=0.02, random_seed=1))
+    ax = bayescm.plots.plot_difference(bayescm.compare_systems(long, "npv", rope=0.02, random_seed=1))
     ax.figure.canvas.draw()
     assert ax.get_position().width > 0.9
     legend = ax.get_legend().get_window_extent()
@@ -47,31 +47,34 @@ def test_long_names_are_broken_and_leave_the_picture_its_room():
 def test_undecided_and_equivalent_differences():
     same = COUNTS.isel(system=[0, 0]).assign_coords(system=["A", "B"])
     found = bayescm.compare_systems(same, design="independent", random_seed=1)
-    assert words(bayescm.plot_difference(found))[0] == "no verdict on A and B (at 95%)"
-    assert not any("equivalent" in word for word in words(bayescm.plot_difference(found))[1:])
+    assert words(bayescm.plots.plot_difference(found))[0] == "no verdict on A and B (at 95%)"
+    assert not any("equivalent" in word for word in words(bayescm.plots.plot_difference(found))[1:])
     found = bayescm.compare_systems(same, design="independent", rope=0.3, random_seed=1)
-    assert words(bayescm.plot_difference(found))[0] == "A and B are equivalent (at 95%)"
-    table = bayescm.paired_counts([0, 1, 1, 0], {"A": [0, 1, 1, 1], "B": [0, 0, 1, 0]})
+    assert words(bayescm.plots.plot_difference(found))[0] == "A and B are equivalent (at 95%)"
+    table = bayescm.data.paired_counts([0, 1, 1, 0], {"A": [0, 1, 1, 1], "B": [0, 0, 1, 0]})
     known = bayescm.compare_systems(table, "prevalence", rope=0.01, random_seed=1)  # no draw differs
-    assert words(bayescm.plot_difference(known))[2] == "P(equivalent) = 1"
+    assert words(bayescm.plots.plot_difference(known))[2] == "P(equivalent) = 1"
 
 
 def test_a_class_of_three():
     counts = bayescm.from_array(np.arange(1, 19).reshape(2, 3, 3), dims="system")
     found = bayescm.compare_systems(counts, "recall", random_seed=1)
-    ax = bayescm.plot_difference(found, "recall[1]")
+    ax = bayescm.plots.plot_difference(found, "recall[1]")
     assert ax.get_xlabel() == "Recall, difference, class 1, 0 - 1"
+    first = bayescm.plots.plot_difference(found)
+    assert first.get_title(loc="left") == f"the first of {found['summary'].sizes['metric']} metrics"
+    assert first.get_xlabel() == "Recall, difference, class 0, 0 - 1"
     with pytest.raises(ValueError, match="`metric`"):
-        bayescm.plot_difference(found)
+        bayescm.plots.plot_difference(found, "recall[3]")
     with pytest.raises(ValueError, match="`comparison`"):
-        bayescm.plot_difference(found, "recall[1]", "1 - 0")
+        bayescm.plots.plot_difference(found, "recall[1]", "1 - 0")
     with pytest.raises(TypeError, match="`data`"):
-        bayescm.plot_difference(found["summary"].to_dataset())
+        bayescm.plots.plot_difference(found["summary"].to_dataset())
 
 
 def test_a_long_tail_is_cut_from_the_axis():
     found = bayescm.compare_systems(COUNTS, "lr+", random_seed=1)
-    ax = bayescm.plot_difference(found)
+    ax = bayescm.plots.plot_difference(found)
     low, high = found["summary"].interval.values.ravel()
     assert ax.get_xlim()[0] >= 1.6 * low - 0.6 * high - 1e-9
     assert ax.get_xlim()[1] <= 1.6 * high - 0.6 * low + 1e-9
@@ -81,7 +84,7 @@ def test_pairwise_probabilities_stand_in_their_cells():
     names = ["A", "B", "C"]
     values = np.array([[0.5, 0.9, 0.99995], [0.1, 0.5, 0.4], [0.00005, 0.6, 0.5]])
     pairwise = xr.DataArray(values, coords={"system": names, "versus": names}, name="probability_better")
-    ax = bayescm.plot_pairwise(pairwise.transpose().to_dataset())
+    ax = bayescm.plots.plot_pairwise(pairwise.transpose().to_dataset())
     best_first = [0, 2, 1]  # C beats others with .6 at most and .367 on average, B with .4 and .333
     assert [tick.get_text() for tick in ax.get_yticklabels()] == [names[i] for i in best_first]
     assert [tick.get_text() for tick in ax.get_xticklabels()] == [names[i] for i in best_first]
@@ -96,4 +99,4 @@ def test_pairwise_probabilities_stand_in_their_cells():
         (2, 1): "0.600",
     }
     with pytest.raises(TypeError, match="probability_better"):
-        bayescm.plot_pairwise(xr.Dataset({"probability_better": 1.0}))
+        bayescm.plots.plot_pairwise(xr.Dataset({"probability_better": 1.0}))

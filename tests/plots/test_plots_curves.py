@@ -87,8 +87,8 @@ def check_band(collection, data, x):
 @pytest.mark.parametrize(("space", "x"), [("roc", "fpr"), ("pr", "recall")])
 @pytest.mark.parametrize("kind", ["simultaneous", "pointwise", "whole"])
 def test_curve_shows_the_numbers_of_the_band(one, space, x, kind):
-    data = bayescm.curve_band(one, kind=kind, space=space)
-    ax = bayescm.plot_curve(data, median=kind != "whole")
+    data = bayescm.curve_band(one, method=kind, space=space)
+    ax = bayescm.plots.plot_curve(data, median=kind != "whole")
     (band,) = bands(ax)
     check_band(band, data, x)
     (line,) = thick(ax)
@@ -114,7 +114,7 @@ def test_curve_shows_the_numbers_of_the_band(one, space, x, kind):
 
 def test_a_simultaneous_band_ends_where_its_stretch_ends(one):
     data = bayescm.curve_band(one, within=(0.205, 0.595))
-    (band,) = bands(bayescm.plot_curve(data))
+    (band,) = bands(bayescm.plots.plot_curve(data))
     x = band.get_paths()[0].vertices[:, 0]
     np.testing.assert_allclose([x.min(), x.max()], [0.21, 0.59])
 
@@ -127,7 +127,7 @@ def test_a_curve_within_the_band_is_also_within_what_is_drawn_beyond(one, space,
     known = np.isfinite(lower.values)
     within = ((draws >= lower - 1e-12) & (draws <= upper + 1e-12)).values[:, known].all(1)
     assert within.sum() > 100
-    sides = beyond(bayescm.plot_curve(data))
+    sides = beyond(bayescm.plots.plot_curve(data))
     assert len(sides) == 2
     outside = 0
     for at, low, high in sides:
@@ -141,7 +141,7 @@ def test_a_curve_within_the_band_is_also_within_what_is_drawn_beyond(one, space,
 
 def test_curves_of_a_batch_have_colours_and_styles_of_their_own(two):
     data = bayescm.curve_band(two, ci_prob=0.8)
-    ax = bayescm.plot_curve(data)
+    ax = bayescm.plots.plot_curve(data)
     assert legend(ax) == ["forest", "logistic", "band", BEYOND, "empirical curve"]
     assert title(ax).startswith("80%, simultaneous")
     for band, line, system in zip(bands(ax), thick(ax), ["forest", "logistic"], strict=True):
@@ -150,18 +150,18 @@ def test_curves_of_a_batch_have_colours_and_styles_of_their_own(two):
     first, second = thick(ax)
     assert first.get_color() != second.get_color()
     assert first.get_linestyle() != second.get_linestyle()
-    assert legend(bayescm.plot_curve(data, names=["x", "y"]))[:2] == ["x", "y"]
+    assert legend(bayescm.plots.plot_curve(data, names=["x", "y"]))[:2] == ["x", "y"]
 
 
 def test_curves_of_a_mapping_say_which_band_is_whose(one):
-    made = {kind: bayescm.curve_band(one, kind=kind) for kind in ("pointwise", "whole")}
-    ax = bayescm.plot_curve(made, point=False)
+    made = {kind: bayescm.curve_band(one, method=kind) for kind in ("pointwise", "whole")}
+    ax = bayescm.plots.plot_curve(made, point=False)
     assert legend(ax) == [
         "pointwise:\n95%, pointwise: each point alone", "whole:\n95%, whole curve (Kolmogorov-Smirnov)", "band"
     ]  # fmt: skip
     assert title(ax) == ""
     assert not thick(ax)
-    same = bayescm.plot_curve({"a": made["whole"], "b": made["whole"]}, legend=False)
+    same = bayescm.plots.plot_curve({"a": made["whole"], "b": made["whole"]}, legend=False)
     assert same.get_legend() is None
     assert len(bands(same)) == 2
 
@@ -169,18 +169,18 @@ def test_curves_of_a_mapping_say_which_band_is_whose(one):
 def test_groups_with_numbers_are_named_by_their_dim():
     folds = bayescm.curve_posterior(Y, A, by={"fold": np.arange(70) % 5}, **DRAWS)
     names = [f"fold {i}" for i in range(5)]
-    ax = bayescm.plot_curve(bayescm.curve_band(folds))
+    ax = bayescm.plots.plot_curve(bayescm.curve_band(folds))
     assert legend(ax)[:5] == names
     assert {float(band.get_facecolor()[0][3]) for band in bands(ax)} == {0.08}  # many are fainter
-    assert [text.partition(":")[0] for text in legend(bayescm.plot_areas(folds))] == names
+    assert [text.partition(":")[0] for text in legend(bayescm.plots.plot_areas(folds))] == names
 
 
 def test_axes_are_kept_and_their_colours_go_on(one):
     data = bayescm.curve_band(one)
     _, mine = plt.subplots()
     mine.plot([-1, 0], [0, 3])
-    assert bayescm.plot_curve(data, ax=mine) is mine
-    bayescm.plot_curve(data, ax=mine)
+    assert bayescm.plots.plot_curve(data, ax=mine) is mine
+    bayescm.plots.plot_curve(data, ax=mine)
     first, second = bands(mine)
     assert tuple(first.get_facecolor()[0]) != tuple(second.get_facecolor()[0])
     assert [text.get_text() for text in mine.texts] == ["chance"]
@@ -190,8 +190,8 @@ def test_axes_are_kept_and_their_colours_go_on(one):
 
 def test_a_class_without_items_has_no_curve_but_a_band():
     post = bayescm.curve_posterior([0, 0, 0], [0.1, 0.2, 0.3], labels=[0, 1], **DRAWS)
-    data = bayescm.curve_band(post, kind="pointwise")
-    ax = bayescm.plot_curve(data)
+    data = bayescm.curve_band(post, method="pointwise")
+    ax = bayescm.plots.plot_curve(data)
     check_band(bands(ax)[0], data, "fpr")
     assert np.isnan(thick(ax)[0].get_ydata()[1:]).all()
 
@@ -200,31 +200,31 @@ def test_a_class_without_items_has_no_curve_but_a_band():
 def test_perfect_separation_and_few_items(n):
     post = bayescm.curve_posterior([0] * n + [1] * n, np.arange(2.0 * n), **DRAWS)
     for space in ("roc", "pr"):
-        ax = bayescm.plot_curve(bayescm.curve_band(post, space=space), iso_f1=True)
+        ax = bayescm.plots.plot_curve(bayescm.curve_band(post, space=space), iso_f1=True)
         np.testing.assert_allclose(thick(ax)[0].get_ydata()[space == "roc" :], 1)
         ax.figure.canvas.draw()
 
 
 def test_lines_of_equal_f1(one):
-    data = bayescm.curve_band(one, space="pr", kind="pointwise")
-    ax = bayescm.plot_curve(data, iso_f1=[0.2, 0.6, 0.7])
+    data = bayescm.curve_band(one, space="pr", method="pointwise")
+    ax = bayescm.plots.plot_curve(data, iso_f1=[0.2, 0.6, 0.7])
     assert [text.get_text() for text in ax.texts] == ["f1=0.2", "f1=0.6", "f1=0.7"]
     for text, f1 in zip(ax.texts, (0.2, 0.6, 0.7), strict=True):
         x, y = text.get_position()
         assert abs(2 * x * y / (x + y) - f1) < 0.05
         for line in (data["point"], data["band"].sel(ci_bound="lower"), data["band"].sel(ci_bound="upper")):
             assert np.hypot(data["recall"] - x, line - y).min() > 0.05
-    assert len(bayescm.plot_curve(data, iso_f1=True).texts) >= 3
-    assert not bayescm.plot_curve(data).texts
+    assert len(bayescm.plots.plot_curve(data, iso_f1=True).texts) >= 3
+    assert not bayescm.plots.plot_curve(data).texts
     roc = bayescm.curve_band(one)
     with pytest.raises(ValueError, match="`iso_f1` is for the PR plane"):
-        bayescm.plot_curve(roc, iso_f1=[0.5])
+        bayescm.plots.plot_curve(roc, iso_f1=[0.5])
 
 
 def test_the_difference_is_below(two):
     data = bayescm.curve_band(two)
-    lower_data = bayescm.curve_band(two, difference=("forest", "logistic"), kind="pointwise")
-    axes = bayescm.plot_curve(data, difference=lower_data, median=True)
+    lower_data = bayescm.curve_band(two, difference=("forest", "logistic"), method="pointwise")
+    axes = bayescm.plots.plot_curve(data, difference=lower_data, median=True)
     upper, lower = axes
     assert len(bands(upper)) == 2
     check_band(bands(lower)[0], lower_data, "fpr")
@@ -237,14 +237,14 @@ def test_the_difference_is_below(two):
     assert (upper.get_xlabel(), lower.get_xlabel()) == ("", "False positive rate")
     assert any(set(one.get_ydata()) == {0.0} for one in lower.lines)
     _, mine = plt.subplots(2, 1)
-    assert bayescm.plot_curve(data, difference=lower_data, ax=mine)[1] is mine[1]
+    assert bayescm.plots.plot_curve(data, difference=lower_data, ax=mine)[1] is mine[1]
     long = lower_data.assign_attrs(difference=json.dumps(["RandomForestClassifier", "LogisticRegression"]))
-    lower = bayescm.plot_curve(data, difference=long)[1]
+    lower = bayescm.plots.plot_curve(data, difference=long)[1]
     assert lower.get_ylabel() == "RandomForestClassifier\nminus LogisticRegression"
 
 
 def test_a_posterior_is_drawn_with_its_simultaneous_band(one):
-    ax, wanted = bayescm.plot_curve(one), bayescm.plot_curve(bayescm.curve_band(one))
+    ax, wanted = bayescm.plots.plot_curve(one), bayescm.plots.plot_curve(bayescm.curve_band(one))
     assert ax.get_legend().get_title().get_text() == wanted.get_legend().get_title().get_text()
     np.testing.assert_array_equal(ax.lines[0].get_xydata(), wanted.lines[0].get_xydata())
 
@@ -264,13 +264,13 @@ def test_curve_errors(one, two):
         (minus, ValueError, "difference of two curves"),
     ):
         with pytest.raises(error, match=match):
-            bayescm.plot_curve(given)
+            bayescm.plots.plot_curve(given)
     for names in (["one"], "ab"):
         with pytest.raises(ValueError, match="`names` must be 2 names"):
-            bayescm.plot_curve(both, names=names)
-    whole = bayescm.curve_band(one, kind="whole")
+            bayescm.plots.plot_curve(both, names=names)
+    whole = bayescm.curve_band(one, method="whole")
     with pytest.raises(ValueError, match="`median` isn't in a band of the whole curve"):
-        bayescm.plot_curve(whole, median=True)
+        bayescm.plots.plot_curve(whole, median=True)
     _, ax = plt.subplots()
     for given, difference, more, match in (
         (both, both, {}, "must be made by"),
@@ -279,7 +279,7 @@ def test_curve_errors(one, two):
         (both, minus.drop_vars("median"), {"median": True}, "`median` isn't in `difference`"),
     ):
         with pytest.raises(ValueError, match=match):
-            bayescm.plot_curve(given, difference=difference, **more)
+            bayescm.plots.plot_curve(given, difference=difference, **more)
 
 
 def bars(ax):
@@ -291,7 +291,7 @@ def densities(ax):
 
 
 def test_areas_show_density_interval_and_who_has_more(two):
-    ax = bayescm.plot_areas(two, ci_prob=0.9)
+    ax = bayescm.plots.plot_areas(two, ci_prob=0.9)
     draws = two["posterior"]["auc"].transpose("system", ...).values.reshape(2, -1)
     for one, line, bar, mark in zip(
         draws, densities(ax), bars(ax), [x for x in ax.lines if x.get_marker() == "o"], strict=True
@@ -309,48 +309,48 @@ def test_areas_show_density_interval_and_who_has_more(two):
     assert legend(ax)[1] == f"logistic: median {median:.2f}, 90% ETI {lower:.2f} to {upper:.2f}"
     assert ax.get_xlabel() == "Area under the ROC curve"
     reverse = two["posterior"].to_dataset().isel(system=[1, 0])
-    assert title(bayescm.plot_areas(reverse)) in (
+    assert title(bayescm.plots.plot_areas(reverse)) in (
         f"P(logistic > forest) = {1 - share:.3f}",
         "P(logistic > forest) < 0.001",
     )
 
 
 def test_areas_compare_with_a_reference(one, two):
-    ax = bayescm.plot_areas(one["posterior"], var="average_precision", reference=0.85)
+    ax = bayescm.plots.plot_areas(one["posterior"], metric="average_precision", reference=0.85)
     above = (one["posterior"]["average_precision"].values > 0.85).mean()
     assert legend(ax)[-1] == f"P(> 0.85) = {above:.3f}"
     assert title(ax) == ""
     assert ax.get_xlabel() == "Average precision"
-    both = bayescm.plot_areas(two, reference=2)
+    both = bayescm.plots.plot_areas(two, reference=2)
     assert [text.endswith("; P(> 2) < 0.001") for text in legend(both)] == [True, True, False]
     assert legend(both)[-1] == "reference 2"
     assert both.get_xlim()[1] > 2
 
 
 def test_areas_of_other_variables(one, two):
-    ax = bayescm.plot_areas(two, var="partial_auc_fpr_corrected", names=["x", "y"])
+    ax = bayescm.plots.plot_areas(two, metric="partial_auc_fpr_corrected", names=["x", "y"])
     assert ax.get_xlabel() == "Area under the ROC curve over a range of false positive rates, corrected"
     assert [text[:2] for text in legend(ax)] == ["x:", "y:"]
     points = bayescm.curve_posterior(Y, A, at_specificity=[0.8, 0.9], **DRAWS)
-    ax = bayescm.plot_areas(points, var="sensitivity_at_specificity")
+    ax = bayescm.plots.plot_areas(points, metric="sensitivity_at_specificity")
     assert [text.partition(":")[0] for text in legend(ax)] == ["specificity 0.8", "specificity 0.9"]
     assert title(ax) == ""  # two points of one curve
-    ax = bayescm.plot_areas({"one": one, "two": two})
+    ax = bayescm.plots.plot_areas({"one": one, "two": two})
     assert [text.partition(":")[0] for text in legend(ax)] == ["one", "two forest", "two logistic"]
-    assert title(bayescm.plot_areas({"a": one, "b": one})) == ""  # of two trees, whose draws aren't joint
+    assert title(bayescm.plots.plot_areas({"a": one, "b": one})) == ""  # of two trees, whose draws aren't joint
 
 
 def test_areas_that_are_known_equal_or_undefined(two):
     same = bayescm.curve_posterior(Y, {"a": A, "b": A}, **DRAWS)
-    assert title(bayescm.plot_areas(same)) == "P(a > b) < 0.001, equal in 100% of the draws"
+    assert title(bayescm.plots.plot_areas(same)) == "P(a > b) < 0.001, equal in 100% of the draws"
     sure = bayescm.curve_posterior([0] * 5 + [1] * 5, np.arange(10.0), prior="bootstrap", **DRAWS)
-    ax = bayescm.plot_areas(sure)
+    ax = bayescm.plots.plot_areas(sure)
     assert legend(ax) == ["1 in every draw"]
     (line,) = densities(ax)
     assert list(line.get_xdata()) == [1, 1]
     posterior = two["posterior"].to_dataset()
     broken = posterior.assign(auc=posterior["auc"].where(posterior["system"] != "forest"))
-    ax = bayescm.plot_areas(broken)
+    ax = bayescm.plots.plot_areas(broken)
     assert legend(ax)[0] == "forest: undefined in some draws"
     assert len(bars(ax)) == 1
     assert title(ax) == ""
@@ -363,14 +363,14 @@ def test_area_errors(one, two):
         ({str(i): one for i in range(9)}, ValueError, "9 densities"),
     ):
         with pytest.raises(error, match=match):
-            bayescm.plot_areas(given)
+            bayescm.plots.plot_areas(given)
     for var in ("area", "sensitivity_at_specificity", "tpr"):
-        with pytest.raises(ValueError, match="`var` must be one of auc, average_precision"):
-            bayescm.plot_areas(two, var=var)
+        with pytest.raises(ValueError, match="`metric` must be one of auc, average_precision"):
+            bayescm.plots.plot_areas(two, metric=var)
     with pytest.raises(ValueError, match="`names` must be 2 names"):
-        bayescm.plot_areas(two, names=["a"])
+        bayescm.plots.plot_areas(two, names=["a"])
     with pytest.raises(ValueError, match="`ci_prob`"):
-        bayescm.plot_areas(two, ci_prob=95)
+        bayescm.plots.plot_areas(two, ci_prob=95)
 
 
 @pytest.mark.parametrize(
@@ -392,7 +392,7 @@ def test_no_false_zero_or_one(lower, upper, digits):
 
 
 def test_thresholds_show_bands_and_the_best(over):
-    ax = bayescm.plot_thresholds(over, ci_prob=0.8)
+    ax = bayescm.plots.plot_thresholds(over, ci_prob=0.8)
     posterior = over["posterior"].to_dataset()
     x = posterior["threshold"].values
     names = list(posterior["metric"].values)
@@ -428,25 +428,25 @@ def test_thresholds_show_bands_and_the_best(over):
 
 
 def test_thresholds_of_a_choice(over):
-    ax = bayescm.plot_thresholds(over, metrics=["matthews_correlation", "tpr"])
+    ax = bayescm.plots.plot_thresholds(over, metrics=["matthews_correlation", "tpr"])
     assert len(bars(ax)) == 1
     assert legend(ax)[1] == "tpr"
     assert title(ax).count("\n") == 1
-    ax = bayescm.plot_thresholds(over["posterior"].to_dataset(), metrics="f1", best=False)
+    ax = bayescm.plots.plot_thresholds(over["posterior"].to_dataset(), metrics="f1", best=False)
     assert not bars(ax)
     assert legend(ax) == ["f1"]
     assert ax.get_ylabel() == "f1"
     assert title(ax) == "median with 95% band, pointwise: each threshold alone"
     rates = bayescm.curve_posterior(Y, A, over="threshold", **DRAWS)
-    assert legend(bayescm.plot_thresholds(rates)) == ["tpr", "fpr", "precision"]
-    assert bayescm.plot_thresholds(rates, legend=False).get_legend() is None
+    assert legend(bayescm.plots.plot_thresholds(rates)) == ["tpr", "fpr", "precision"]
+    assert bayescm.plots.plot_thresholds(rates, legend=False).get_legend() is None
 
 
 def test_infinite_thresholds_are_left_out():
     score = A.copy()
     score[Y == 1] = np.where(A[Y == 1] > 1.5, np.inf, A[Y == 1])
     post = bayescm.curve_posterior(Y, score, over="threshold", metrics=["precision", "f1"], **DRAWS)
-    ax = bayescm.plot_thresholds(post)
+    ax = bayescm.plots.plot_thresholds(post)
     assert np.isfinite(ax.get_xlim()).all()
     for line in thick(ax):
         assert np.isfinite(line.get_xdata()).all()
@@ -455,31 +455,31 @@ def test_infinite_thresholds_are_left_out():
     ax.figure.canvas.draw()
     nothing = post["posterior"].to_dataset().isel(threshold=[0])
     with pytest.raises(ValueError, match="no finite threshold"):
-        bayescm.plot_thresholds(nothing)
+        bayescm.plots.plot_thresholds(nothing)
 
 
 def test_thresholds_where_a_metric_is_undefined(over):
     posterior = over["posterior"].to_dataset()
     f1 = posterior["f1"].where((posterior["draw"] > 0) | (posterior["threshold"] < 0))
-    ax = bayescm.plot_thresholds(posterior.assign(f1=f1), metrics="f1")
+    ax = bayescm.plots.plot_thresholds(posterior.assign(f1=f1), metrics="f1")
     y = thick(ax)[0].get_ydata()
     np.testing.assert_array_equal(np.isnan(y), posterior["threshold"] >= 0)
 
 
 def test_threshold_errors(one, over):
     with pytest.raises(TypeError, match="`data` must be a posterior over thresholds"):
-        bayescm.plot_thresholds(one)
+        bayescm.plots.plot_thresholds(one)
     several = bayescm.curve_posterior(Y, {"a": A, "b": B}, over="threshold", metrics=["f1"], **DRAWS)
     with pytest.raises(ValueError, match="it has the dim 'system'"):
-        bayescm.plot_thresholds(several)
-    assert len(bars(bayescm.plot_thresholds(several["posterior"].to_dataset().sel(system="b")))) == 1
+        bayescm.plots.plot_thresholds(several)
+    assert len(bars(bayescm.plots.plot_thresholds(several["posterior"].to_dataset().sel(system="b")))) == 1
     for metrics, match in ((["f2"], "got 'f2'"), ([], "got none"), (["f1", "f1"], "twice")):
         with pytest.raises(ValueError, match=match):
-            bayescm.plot_thresholds(over, metrics=metrics)
+            bayescm.plots.plot_thresholds(over, metrics=metrics)
     many = ["f1", "f2", "mcc", "recall", "specificity", "accuracy", "kappa"]
     seven = bayescm.curve_posterior(Y, A, over="threshold", metrics=many, **DRAWS)
     with pytest.raises(ValueError, match="7 metrics, and more than 6 can't be told apart"):
-        bayescm.plot_thresholds(seven)
+        bayescm.plots.plot_thresholds(seven)
 
 
 def test_display_of_predictions():
@@ -490,7 +490,7 @@ def test_display_of_predictions():
     lower, median, upper = np.quantile(made.posterior["posterior"]["auc"], [0.025, 0.5, 0.975])
     assert legend(made.ax_) == [f"mine (AUC = {median:.2f} [{lower:.2f}, {upper:.2f}])"]
     assert title(made.ax_) == "95%, simultaneous at 91 false positive rates from 0.05 to 0.95"
-    other = bayescm.CurveDisplay(made.posterior, kind="pointwise", ci_prob=0.5)
+    other = bayescm.CurveDisplay(made.posterior, method="pointwise", ci_prob=0.5)
     assert other.plot(made.ax_, name="other", color="red", point=False) is other
     assert other.ax_ is made.ax_
     assert legend(made.ax_)[1].startswith("other (AUC = ")

@@ -23,8 +23,8 @@ def band(ax, i=0):
 
 
 def test_prevalence_shows_medians_and_bands():
-    found = bayescm.at_prevalences(COUNTS, prevalence=[0.5, 0.01, 0.1])
-    ax = bayescm.plot_prevalence(found)
+    found = bayescm.planning.at_prevalences(COUNTS, prevalence=[0.5, 0.01, 0.1])
+    ax = bayescm.plots.plot_prevalence(found)
     assert legend(ax) == ["precision", "negative predictive value", "prevalence of the counts: 0.15"]
     assert "all prevalences together" in ax.get_legend().get_title().get_text()
     for i, metric in enumerate(found.metric.values):
@@ -39,8 +39,8 @@ def test_prevalence_shows_medians_and_bands():
 
 
 def test_an_uncertain_prevalence_is_a_bar():
-    found = bayescm.at_prevalences(COUNTS, "precision", [0.05, 0.1, 0.2, (2, 18)])
-    ax = bayescm.plot_prevalence(found, log=True, mark=False)
+    found = bayescm.planning.at_prevalences(COUNTS, "precision", [0.05, 0.1, 0.2, (2, 18)])
+    ax = bayescm.plots.plot_prevalence(found, log=True, mark=False)
     assert ax.get_xscale() == "log"
     assert ax.get_ylabel() == "precision"
     assert "pointwise" in ax.get_legend().get_title().get_text()
@@ -52,32 +52,38 @@ def test_an_uncertain_prevalence_is_a_bar():
 
 def test_systems_and_chosen_metrics():
     _, own = plt.subplots()
-    found = bayescm.at_prevalences(TWO, prevalence=[0.1, 0.2])
-    ax = bayescm.plot_prevalence(found, metrics="ppv", ax=own)
+    found = bayescm.planning.at_prevalences(TWO, prevalence=[0.1, 0.2])
+    ax = bayescm.plots.plot_prevalence(found, metrics="ppv", ax=own)
     assert ax is own
     assert legend(ax) == ["A", "B", "prevalence of the counts: 0.15"]
-    assert legend(bayescm.plot_prevalence(found))[:3] == ["A precision", "A negative predictive value", "B precision"]
-    one = bayescm.plot_prevalence(bayescm.at_prevalences(TWO, "ppv", 0.1))
+    assert legend(bayescm.plots.plot_prevalence(found))[:3] == [
+        "A precision",
+        "A negative predictive value",
+        "B precision",
+    ]
+    one = bayescm.plots.plot_prevalence(bayescm.planning.at_prevalences(TWO, "ppv", 0.1))
     assert len(one.collections[0].get_segments()) == 1
 
 
 def test_what_prevalence_refuses():
-    found = bayescm.at_prevalences(TWO, prevalence=[0.1, 0.2])
+    found = bayescm.planning.at_prevalences(TWO, prevalence=[0.1, 0.2])
     with pytest.raises(ValueError, match="must be some of"):
-        bayescm.plot_prevalence(found, metrics="f1")
+        bayescm.plots.plot_prevalence(found, metrics="f1")
     with pytest.raises(TypeError, match="at_prevalences"):
-        bayescm.plot_prevalence(bayescm.summary(COUNTS))
+        bayescm.plots.plot_prevalence(bayescm.summary(COUNTS))
     with pytest.raises(ValueError, match="at most one batch dim"):
-        bayescm.plot_prevalence(found.expand_dims("dataset"))
+        bayescm.plots.plot_prevalence(found.expand_dims("dataset"))
     with pytest.raises(ValueError, match="told apart"):
-        bayescm.plot_prevalence(bayescm.at_prevalences(TWO, ["f1", "mcc", "ppv", "npv", "accuracy"], 0.1))
+        bayescm.plots.plot_prevalence(
+            bayescm.planning.at_prevalences(TWO, ["f1", "mcc", "ppv", "npv", "accuracy"], 0.1)
+        )
 
 
 def test_a_nomogram_crosses_its_scales_at_likelihood_ratios_and_predictive_values():
     ratios = bayescm.summary(COUNTS, ["positive_likelihood_ratio", "negative_likelihood_ratio"], ci_kind="eti")
     for prevalence in (1e-5, 0.02, 0.3):
-        found = bayescm.at_prevalences(COUNTS, prevalence=prevalence)
-        ax = bayescm.plot_prevalence(found, kind="nomogram")
+        found = bayescm.planning.at_prevalences(COUNTS, prevalence=prevalence)
+        ax = bayescm.plots.plot_prevalence(found, kind="nomogram")
         for i, (metric, wedge) in enumerate(zip(found.metric.values, ax.patches, strict=True)):
             start, low, high = wedge.get_xy()[:3, 1]
             assert start == pytest.approx(-special.logit(prevalence))
@@ -94,7 +100,9 @@ def test_a_nomogram_of_a_perfect_and_of_an_empty_table_stays_on_its_scales():
     for cells in ((30, 0, 0, 200), (0, 0, 0, 0), (0, 9, 9, 0), (10**9, 0, 0, 10**9)):
         counts = bayescm.from_cells(**dict(zip(("tp", "fn", "fp", "tn"), cells, strict=True)))
         for prevalence in (1e-9, 0.5, 1 - 1e-9):
-            ax = bayescm.plot_prevalence(bayescm.at_prevalences(counts, prevalence=prevalence), kind="nomogram")
+            ax = bayescm.plots.plot_prevalence(
+                bayescm.planning.at_prevalences(counts, prevalence=prevalence), kind="nomogram"
+            )
             places = np.concatenate([patch.get_xy()[:, 1] for patch in ax.patches])
             assert np.isfinite(places).all()
             assert ax.get_ylim()[1] < 10 < np.abs(places).max() <= 50 or prevalence == 0.5
@@ -103,20 +111,20 @@ def test_a_nomogram_of_a_perfect_and_of_an_empty_table_stays_on_its_scales():
 
 def test_what_a_nomogram_refuses():
     with pytest.raises(ValueError, match="`kind` must be one of"):
-        bayescm.plot_prevalence(bayescm.at_prevalences(COUNTS, prevalence=0.1), kind="fagan")
+        bayescm.plots.plot_prevalence(bayescm.planning.at_prevalences(COUNTS, prevalence=0.1), kind="fagan")
     for found, reason in (
-        (bayescm.at_prevalences(COUNTS, prevalence=[0.1, 0.2]), "one known prevalence"),
-        (bayescm.at_prevalences(COUNTS, prevalence=(2, 98)), "one known prevalence"),
-        (bayescm.at_prevalences(COUNTS, "precision", 0.1), "no negative_predictive_value"),
-        (bayescm.at_prevalences(TWO, prevalence=0.1), "the dim 'system'"),
+        (bayescm.planning.at_prevalences(COUNTS, prevalence=[0.1, 0.2]), "one known prevalence"),
+        (bayescm.planning.at_prevalences(COUNTS, prevalence=(2, 98)), "one known prevalence"),
+        (bayescm.planning.at_prevalences(COUNTS, "precision", 0.1), "no negative_predictive_value"),
+        (bayescm.planning.at_prevalences(TWO, prevalence=0.1), "the dim 'system'"),
     ):
         with pytest.raises(ValueError, match=reason):
-            bayescm.plot_prevalence(found, kind="nomogram")
+            bayescm.plots.plot_prevalence(found, kind="nomogram")
 
 
 def test_decision_curve_shows_benefit_and_usefulness():
-    found = bayescm.decision_curve(COUNTS, np.arange(1, 20) / 20)
-    upper, lower = bayescm.plot_decision_curve(found)
+    found = bayescm.planning.decision_curve(COUNTS, np.arange(1, 20) / 20)
+    upper, lower = bayescm.plots.plot_decision_curve(found)
     assert legend(upper) == ["classifier", "all positive", "all negative"]
     everyone, classifier = upper.lines[:2]
     assert np.array_equal(classifier.get_ydata(), found["median"].sel(action="classifier"))
@@ -127,19 +135,19 @@ def test_decision_curve_shows_benefit_and_usefulness():
 
 
 def test_systems_of_the_same_prevalence_share_the_grey_line():
-    found = bayescm.decision_curve(TWO, [0.3, 0.1])
-    upper, lower = bayescm.plot_decision_curve(found)
+    found = bayescm.planning.decision_curve(TWO, [0.3, 0.1])
+    upper, lower = bayescm.plots.plot_decision_curve(found)
     assert legend(upper) == ["A", "B", "all positive", "all negative"]
     assert len(upper.lines) == 4
     assert lower.lines[0].get_xdata().tolist() == [0.1, 0.3]
     other = TWO.copy(data=TWO.values + np.array([0, 30])[:, None, None])
-    assert len(bayescm.plot_decision_curve(bayescm.decision_curve(other, [0.1, 0.3]))[0].lines) == 5
+    assert len(bayescm.plots.plot_decision_curve(bayescm.planning.decision_curve(other, [0.1, 0.3]))[0].lines) == 5
 
 
 def test_one_threshold_useless_classifiers_and_given_axes():
     _, axes = plt.subplots(2)
-    found = bayescm.decision_curve(bayescm.from_cells(tp=0, fn=30, fp=30, tn=40), 0.5)
-    upper, lower = bayescm.plot_decision_curve(found, ax=axes)
+    found = bayescm.planning.decision_curve(bayescm.from_cells(tp=0, fn=30, fp=30, tn=40), 0.5)
+    upper, lower = bayescm.plots.plot_decision_curve(found, ax=axes)
     assert upper is axes[0]
     assert lower.lines[0].get_marker() == "o"
     assert upper.get_ylim()[0] < 0 < upper.get_ylim()[1]
@@ -147,9 +155,9 @@ def test_one_threshold_useless_classifiers_and_given_axes():
 
 def test_what_decision_curves_refuse():
     with pytest.raises(TypeError, match="decision_curve"):
-        bayescm.plot_decision_curve(bayescm.summary(COUNTS))
+        bayescm.plots.plot_decision_curve(bayescm.summary(COUNTS))
     for ax in (3, [3]):
         with pytest.raises(ValueError, match="two Axes"):
-            bayescm.plot_decision_curve(bayescm.decision_curve(COUNTS, 0.2), ax=ax)
+            bayescm.plots.plot_decision_curve(bayescm.planning.decision_curve(COUNTS, 0.2), ax=ax)
     with pytest.raises(ValueError, match="told apart"):
-        bayescm.plot_decision_curve(bayescm.decision_curve(np.tile(COUNTS.values, (8, 1, 1)), 0.2))
+        bayescm.plots.plot_decision_curve(bayescm.planning.decision_curve(np.tile(COUNTS.values, (8, 1, 1)), 0.2))

@@ -22,7 +22,7 @@ def draws(systems=""):
 QUESTIONS = {
     "plot_forest": bayescm.summary,
     "plot_region": lambda tree: bayescm.region(tree, method="credible"),
-    "plot_prevalence": bayescm.at_prevalences,
+    "plot_prevalence": bayescm.planning.at_prevalences,
     "plot_distribution": lambda tree: bayescm.metric_distribution(tree, "f1"),
 }
 OF_SYSTEMS = {
@@ -31,7 +31,7 @@ OF_SYSTEMS = {
     "plot_leaderboard": bayescm.leaderboard,
     "plot_pairwise": lambda tree: bayescm.leaderboard(tree, pairwise=True),
     "plot_difference": bayescm.compare_systems,
-    "plot_prevalence": bayescm.at_prevalences,
+    "plot_prevalence": bayescm.planning.at_prevalences,
     "plot_distribution": lambda tree: bayescm.metric_distribution(tree, "f1"),
 }
 
@@ -64,10 +64,10 @@ def test_the_numbers_are_those_of_the_draws():
     tree = draws("ab")
     theta = tree["posterior"]["theta"]
     accuracy = (theta[..., 0, 0] + theta[..., 1, 1]).stack(sample=("chain", "draw"))
-    ax = bayescm.plot_metric_uncertainty(tree, metric="accuracy")
+    ax = bayescm.plots.plot_metric_uncertainty(tree, metric="accuracy")
     width = np.diff(accuracy.quantile([0.025, 0.975], "sample"), axis=0)[0]
     np.testing.assert_allclose(ax.lines[0].get_ydata(), width, rtol=1e-6)
-    board = bayescm.plot_pairwise(tree).images[0].get_array()
+    board = bayescm.plots.plot_pairwise(tree).images[0].get_array()
     better = float((accuracy[0] > accuracy[1]).mean())
     np.testing.assert_allclose(np.sort([board[0, 1], board[1, 0]]), np.sort([better, 1.0 - better]), atol=1e-9)
 
@@ -75,20 +75,20 @@ def test_the_numbers_are_those_of_the_draws():
 def test_draws_need_a_metric_and_several_have_names():
     tree = draws()
     with pytest.raises(TypeError, match="`metric` must be given for draws"):
-        bayescm.plot_distribution(tree)
-    ax = bayescm.plot_distribution({"prior": tree, "posterior": tree}, metric="recall")
+        bayescm.plots.plot_distribution(tree)
+    ax = bayescm.plots.plot_distribution({"prior": tree, "posterior": tree}, metric="recall")
     assert [text.get_text().partition(":")[0] for text in ax.get_legend().get_texts()] == ["prior", "posterior"]
-    ax = bayescm.plot_region({"one": tree, "other": tree}, iso_f1=False)
+    ax = bayescm.plots.plot_region({"one": tree, "other": tree}, iso_f1=False)
     assert [text.get_text() for text in ax.get_legend().get_texts()][:2] == ["one", "other"]
     plt.close("all")
 
 
 def test_a_refusal_is_about_the_data_of_the_picture():
     with pytest.raises((TypeError, ValueError), match="`data`"):
-        bayescm.plot_leaderboard(draws())
+        bayescm.plots.plot_leaderboard(draws())
 
 
 def test_levels_of_draws_are_asked_for():
     for levels in (0.99, [0.5, 0.99]):
-        ax = bayescm.plot_region(draws(), levels=levels, point=False)
+        ax = bayescm.plots.plot_region(draws(), levels=levels, point=False)
         assert [text.get_text() for text in ax.get_legend().get_texts()][-1] == "99%"

@@ -29,7 +29,7 @@ INPUTS = {
     "summary": lambda: bayescm.summary(COUNTS, ["recall", "precision"]),
     "summary of systems": lambda: bayescm.summary(SYSTEMS, ["recall", "precision"]),
     "interval": lambda: bayescm.summary(COUNTS, "recall")["interval"],
-    "cell_summary": lambda: bayescm.cell_summary(COUNTS),
+    "cell_summary": lambda: bayescm.inference.cell_summary(COUNTS),
     "posterior": lambda: bayescm.posterior(COUNTS, metrics="recall", **FEW),
     "draws": lambda: bayescm.posterior(COUNTS, metrics="recall", **FEW)["posterior"].to_dataset(),
     "leaderboard": lambda: bayescm.leaderboard(SYSTEMS, metric="recall", random_seed=1),
@@ -37,11 +37,13 @@ INPUTS = {
     "curve_posterior": lambda: bayescm.curve_posterior(TRUE, SCORES, **FEW),
     "thresholds": lambda: bayescm.curve_posterior(TRUE, SCORES, over="threshold", metrics="recall", **FEW),
     "curve_band": lambda: bayescm.curve_band(bayescm.curve_posterior(TRUE, SCORES, **FEW)),
-    "reliability": lambda: bayescm.reliability(TRUE, SCORES, bins=2),
+    "reliability": lambda: bayescm.curves.reliability(TRUE, SCORES, bins=2),
     "region": lambda: bayescm.region(SYSTEMS, method="ellipse", grid=41),
-    "replicate": lambda: bayescm.replicate(COUNTS, "recall"),
-    "interval_width": lambda: bayescm.interval_width("recall", [50, 100]),
-    "at_prevalences": lambda: bayescm.at_prevalences(COUNTS, "precision", [0.1, 0.2], samples=1000, random_seed=1),
+    "replicate": lambda: bayescm.planning.replicate(COUNTS, "recall"),
+    "interval_width": lambda: bayescm.planning.interval_width("recall", [50, 100]),
+    "at_prevalences": lambda: bayescm.planning.at_prevalences(
+        COUNTS, "precision", [0.1, 0.2], draws=1000, random_seed=1
+    ),
     "metric_distribution": lambda: bayescm.metric_distribution(COUNTS, "recall"),
     "empty Dataset": xr.Dataset,
     "empty DataTree": xr.DataTree,
@@ -107,9 +109,9 @@ def test_wrong_inputs_are_answered_in_words(drawn):
 @pytest.mark.parametrize(
     ("drawn", "call"),
     [
-        ("plot_forest", "bayescm.plot_forest(bayescm.summary(counts))"),
-        ("plot_metric_uncertainty", "bayescm.plot_metric_uncertainty(bayescm.summary(counts))"),
-        ("plot_leaderboard", "bayescm.plot_leaderboard(bayescm.leaderboard(systems))"),
+        ("plot_forest", "bayescm.plots.plot_forest(bayescm.summary(counts))"),
+        ("plot_metric_uncertainty", "bayescm.plots.plot_metric_uncertainty(bayescm.summary(counts))"),
+        ("plot_leaderboard", "bayescm.plots.plot_leaderboard(bayescm.leaderboard(systems))"),
         ("plot_region", "bayescm.region"),
         ("plot_distribution", "bayescm.metric_distribution"),
     ],
@@ -122,8 +124,8 @@ def test_counts_are_answered_with_the_call_to_make(drawn, call):
 
 
 def test_the_picture_of_counts_is_that_of_their_cells():
-    texts = [[text.get_text() for text in bayescm.plot_confusion_matrix(one).texts]
-             for one in (COUNTS, bayescm.cell_summary(COUNTS))]  # fmt: skip
+    texts = [[text.get_text() for text in bayescm.plots.plot_confusion_matrix(one).texts]
+             for one in (COUNTS, bayescm.inference.cell_summary(COUNTS))]  # fmt: skip
     assert texts[0] == texts[1]
     assert texts[0][3].startswith("26\n")
     np.testing.assert_array_equal(len(texts[0]), 4)
@@ -133,9 +135,9 @@ def test_a_probability_is_never_a_false_0_or_1():
     better = bayescm.compare_systems(bayescm.from_cells(tp=[900, 10], fn=[3, 900], fp=[5, 900], tn=[990, 9],
                                                         dims="system"), random_seed=1)  # fmt: skip
     assert float(better["summary"]["probability"].sel(side="better").max()) == 1.0
-    ax = bayescm.plot_difference(better)
+    ax = bayescm.plots.plot_difference(better)
     said = [text.get_text() for text in ax.get_legend().get_texts()]
     assert said[:2] == ["P(0 worse) < 0.001", "P(0 better) > 0.999"]
     pairwise = xr.DataArray([[0.5, 1.0], [0.0, 0.5]], coords={"system": ["A", "B"], "versus": ["A", "B"]})
-    ax = bayescm.plot_pairwise(pairwise.to_dataset(name="probability_better"))
+    ax = bayescm.plots.plot_pairwise(pairwise.to_dataset(name="probability_better"))
     assert [text.get_text() for text in ax.texts] == ["> 0.999", "< 0.001"]

@@ -24,7 +24,7 @@ def prizes(ax):
 
 def test_columns_are_systems_and_rows_are_ranks(board):
     shuffled = board.isel(system=[3, 0, 2, 1, 4, 9, 8, 6, 7, 5])
-    ax = bayescm.plot_leaderboard(shuffled)
+    ax = bayescm.plots.plot_leaderboard(shuffled)
     shown = np.asarray(ax.images[0].get_array())
     assert shown == pytest.approx(board.rank_probability.values.T, abs=1e-12)
     assert [label.get_text() for label in ax.get_xticklabels()] == board.system.values.tolist()
@@ -37,7 +37,7 @@ def test_columns_are_systems_and_rows_are_ranks(board):
 
 def test_only_some_systems_and_no_prizes():
     data = bayescm.datasets.kaggle2019()
-    ax = bayescm.plot_leaderboard(bayescm.leaderboard(data, design="independent"), systems=3)
+    ax = bayescm.plots.plot_leaderboard(bayescm.leaderboard(data, design="independent"), systems=3)
     assert np.asarray(ax.images[0].get_array()).shape == (3, 3)
     assert "the first 3" in ax.get_xlabel()
     assert not ax.child_axes
@@ -47,7 +47,7 @@ def test_many_systems_have_colours_only():
     right = np.random.default_rng(1).binomial(1000, 0.9, 40)
     data = xr.Dataset({"correct": ("system", right), "wrong": ("system", 1000 - right)})
     board = bayescm.leaderboard(data, design="independent", prizes=[100])
-    ax = bayescm.plot_leaderboard(board)
+    ax = bayescm.plots.plot_leaderboard(board)
     assert not texts(ax)
     assert np.asarray(ax.images[0].get_array()).shape == (40, 40)  # all are shown
     assert len(ax.get_xticklabels()) == len(prizes(ax)) == 40
@@ -56,6 +56,6 @@ def test_many_systems_have_colours_only():
 
 def test_what_is_no_leaderboard_is_refused(board):
     with pytest.raises(TypeError, match="`data`"):
-        bayescm.plot_leaderboard(xr.Dataset())
+        bayescm.plots.plot_leaderboard(xr.Dataset())
     with pytest.raises(ValueError, match="`systems`"):
-        bayescm.plot_leaderboard(board, systems=0)
+        bayescm.plots.plot_leaderboard(board, systems=0)

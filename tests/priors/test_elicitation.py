@@ -18,7 +18,7 @@ ends = st.floats(1e-4, 1 - 1e-4)
 def test_equal_tails_outside_the_interval(one, other, prob):
     lower, upper = sorted([one, other])
     assume(upper - lower > 1e-4 * (upper * (1 - lower)) ** 0.5)
-    a, b = bayescm.beta_from_interval(lower, upper, ci_prob=prob)
+    a, b = bayescm.priors.beta_from_interval(lower, upper, ci_prob=prob)
     np.testing.assert_allclose(stats.beta(a, b).cdf(lower), (1 - prob) / 2, rtol=1e-7)
     np.testing.assert_allclose(stats.beta(a, b).sf(upper), (1 - prob) / 2, rtol=1e-7)
 
@@ -27,12 +27,12 @@ def test_equal_tails_outside_the_interval(one, other, prob):
 def test_a_beta_comes_back_from_its_interval(a, b, prob):
     lower, upper = stats.beta(a, b).interval(prob)
     assume(1e-6 < lower < upper < 1 - 1e-6)
-    np.testing.assert_allclose(bayescm.beta_from_interval(lower, upper, ci_prob=prob), (a, b), rtol=1e-5)
+    np.testing.assert_allclose(bayescm.priors.beta_from_interval(lower, upper, ci_prob=prob), (a, b), rtol=1e-5)
 
 
 def test_mirrored_intervals():
-    a, b = bayescm.beta_from_interval(0.7, 0.95)
-    np.testing.assert_allclose(bayescm.beta_from_interval(0.05, 0.3), (b, a), rtol=1e-9)
+    a, b = bayescm.priors.beta_from_interval(0.7, 0.95)
+    np.testing.assert_allclose(bayescm.priors.beta_from_interval(0.05, 0.3), (b, a), rtol=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_mirrored_intervals():
 )
 def test_what_is_no_interval(lower, upper, prob, error, words):
     with pytest.raises(error, match=words):
-        bayescm.beta_from_interval(lower, upper, ci_prob=prob)
+        bayescm.priors.beta_from_interval(lower, upper, ci_prob=prob)
 
 
 class Beta:
@@ -89,7 +89,7 @@ def test_a_distribution_is_its_two_numbers(beta):
     )
     xr.testing.assert_equal(one, two)
     assert one.attrs["prevalence"] == two.attrs["prevalence"]
-    forms = bayescm.at_prevalences(counts, "npv", [(2, 18), beta(2, 18), [2, 18]])
+    forms = bayescm.planning.at_prevalences(counts, "npv", [(2, 18), beta(2, 18), [2, 18]])
     assert np.ptp(forms["interval"].values, axis=0).max() == 0.0
 
 
@@ -105,7 +105,7 @@ PRIOR = {"prevalence": (2, 8), "recall": (18, 3), "specificity": (1, 1)}
 
 
 def test_groups_and_dims():
-    dt = bayescm.prior_predictive(["recall", "f1"], n_items=40, labels=["no", "yes"], draws=50, random_seed=1)
+    dt = bayescm.inference.prior_predictive(["recall", "f1"], n_items=40, labels=["no", "yes"], draws=50, random_seed=1)
     assert list(dt.children) == ["prior", "prior_predictive", "prior_replicate", "constant_data"]
     assert dt.prior.theta.dims == ("chain", "draw", "actual", "predicted")
     assert dt.prior.actual.values.tolist() == ["no", "yes"]
@@ -115,13 +115,15 @@ def test_groups_and_dims():
     fn, tp = (dt.prior_predictive.counts.sel(cell=c) for c in ("fn", "tp"))
     np.testing.assert_allclose(dt.prior_replicate.recall, tp / (tp + fn))
     assert dt.attrs["size"] == 40
-    again = bayescm.prior_predictive(["recall", "f1"], n_items=40, labels=["no", "yes"], draws=50, random_seed=1)
+    again = bayescm.inference.prior_predictive(
+        ["recall", "f1"], n_items=40, labels=["no", "yes"], draws=50, random_seed=1
+    )
     same = (tree.map_over_datasets(lambda group: group.assign_attrs(created_at="")) for tree in (dt, again))
     xr.testing.assert_identical(*same)
 
 
 def test_the_distribution_of_what_is_drawn():
-    dt = bayescm.prior_predictive(
+    dt = bayescm.inference.prior_predictive(
         "recall", n_items=40, model="three_binomial", prior=PRIOR, chains=2, draws=20_000, random_seed=1
     )
     recall = dt.prior.recall.values.ravel()
@@ -135,16 +137,16 @@ def test_the_distribution_of_what_is_drawn():
 
 
 def test_known_and_exchanged_prevalence_and_many_labels():
-    fixed = bayescm.prior_predictive("prevalence", n_items=9, prevalence=0.3, draws=20, random_seed=1)
+    fixed = bayescm.inference.prior_predictive("prevalence", n_items=9, prevalence=0.3, draws=20, random_seed=1)
     np.testing.assert_allclose(fixed.prior.prevalence, 0.3)
-    many = bayescm.prior_predictive(["recall", "mcc"], n_items=9, labels="abc", draws=20, random_seed=1)
+    many = bayescm.inference.prior_predictive(["recall", "mcc"], n_items=9, labels="abc", draws=20, random_seed=1)
     assert many.prior.recall.dims == ("chain", "draw", "class_label")
     assert many.prior_predictive.sizes["cell"] == 9
 
 
 def test_the_prior_of_a_posterior_has_the_same_distribution():
     counts = bayescm.from_cells(tp=3, fn=1, fp=2, tn=4)
-    ours = bayescm.prior_predictive("f1", n_items=5, draws=2000, random_seed=1).prior.f1
+    ours = bayescm.inference.prior_predictive("f1", n_items=5, draws=2000, random_seed=1).prior.f1
     theirs = bayescm.posterior(counts, metrics="f1", draws=10, random_seed=2).prior.f1
     assert stats.ks_2samp(ours.values.ravel(), theirs.values.ravel()).pvalue > 1e-3
 
@@ -163,14 +165,14 @@ def test_the_prior_of_a_posterior_has_the_same_distribution():
 )
 def test_what_can_not_be_drawn(settings, error, words):
     with pytest.raises(error, match=words):
-        bayescm.prior_predictive(**settings)
+        bayescm.inference.prior_predictive(**settings)
 
 
 @pytest.mark.filterwarnings(
     "ignore:Variables counts:UserWarning", "ignore::FutureWarning", "ignore::DeprecationWarning"
 )
 def test_arviz_reads_it(tmp_path):
-    dt = bayescm.prior_predictive(
+    dt = bayescm.inference.prior_predictive(
         ["recall", "precision"], n_items=40, model="three_binomial", prior=PRIOR, draws=200, random_seed=1
     )
     table = az.summary(dt, group="prior", var_names=["recall"], round_to="none")

@@ -61,7 +61,7 @@ def test_which_triples_determine_the_cells():
     ]:
         assert not _determined(triple)
     with pytest.raises(ValueError, match=r"recall, precision, f1 don't determine the cells.*State another"):
-        bayescm.prior_from_metrics(recall=0.6, precision=0.6, f1=0.6, n_items=1)
+        bayescm.priors.prior_from_metrics(recall=0.6, precision=0.6, f1=0.6, n_items=1)
 
 
 @examples(max_examples=20)
@@ -83,7 +83,7 @@ def test_every_triple_finds_the_table_again(triple, rates):
 def test_ratios_of_cells_have_one_solution(triple, rates, weight):
     cells = table_of(*rates)
     assume(regular(cells, triple))
-    prior = bayescm.prior_from_metrics(stated(cells, triple), n_items=weight)
+    prior = bayescm.priors.prior_from_metrics(stated(cells, triple), n_items=weight)
     np.testing.assert_allclose(prior / weight, cells, rtol=0, atol=1e-8)
 
 
@@ -95,7 +95,7 @@ def test_caelens_formula(rates):
         return
     s = (1 - a) / (p + r - 2 * r * p)
     want = [[a - s * r * p, s * r * (1 - p)], [s * (1 - r) * p, s * r * p]]
-    got = bayescm.prior_from_metrics(precision=p, recall=r, accuracy=a, n_items=1)
+    got = bayescm.priors.prior_from_metrics(precision=p, recall=r, accuracy=a, n_items=1)
     np.testing.assert_allclose(got, want, rtol=0, atol=1e-10)
 
 
@@ -104,14 +104,14 @@ def test_caelens_example(oracle):
     tp, tn, fp, fn = entry["inputs"]["B_TP_TN_FP_FN"]
     counts = bayescm.from_cells(tp=tp, fn=fn, fp=fp, tn=tn)
     for weight in (72.5, 725):
-        prior = bayescm.prior_from_metrics(precision=0.6, recall=0.65, accuracy=0.6, n_items=weight)
+        prior = bayescm.priors.prior_from_metrics(precision=0.6, recall=0.65, accuracy=0.6, n_items=weight)
         rows = bayescm.models.load("dirichlet_multinomial").exact(counts, prior=prior).rows
         want = entry["expected"][f"m={weight:g}"]
         np.testing.assert_allclose([rows[1, 1], rows[0, 0], rows[0, 1], rows[1, 0]], want, rtol=1e-12)
-        implied = bayescm.evaluate(prior, ["precision", "recall", "accuracy"])
+        implied = bayescm.metrics.evaluate(prior, ["precision", "recall", "accuracy"])
         np.testing.assert_allclose([*implied.values()], [0.6, 0.65, 0.6], rtol=1e-12)
         assert float(prior.sum()) == pytest.approx(weight)
-    printed = bayescm.prior_from_metrics(precision=0.6, recall=0.65, accuracy=0.6, n_items=72.5) + counts
+    printed = bayescm.priors.prior_from_metrics(precision=0.6, recall=0.65, accuracy=0.6, n_items=72.5) + counts
     cut = np.floor(printed.values * 1000) / 1000  # the paper truncates
     assert cut.tolist() == [[54.436, 46.042], [42.957, 74.063]]
 
@@ -128,17 +128,17 @@ def test_names_parameters_and_functions():
         ({"net_benefit(threshold=0.2)": 0.24 - 0.06 * 0.25, "lr+": 0.8 / (1.2 / 14)}, {"prevalence": 0.3}),
         ({loss: 0.18}, {"recall": 0.8, "prevalence": 0.3}),
     ]:
-        np.testing.assert_allclose(bayescm.prior_from_metrics(metrics, n_items=20, **more), want, rtol=1e-8)
+        np.testing.assert_allclose(bayescm.priors.prior_from_metrics(metrics, n_items=20, **more), want, rtol=1e-8)
 
 
 def test_several_matrices_are_told():
     with pytest.raises(ValueError, match=r"several matrices have .*State these three") as told:
-        bayescm.prior_from_metrics(accuracy=0.8, f1=0.7, mcc=0.56, n_items=1)
+        bayescm.priors.prior_from_metrics(accuracy=0.8, f1=0.7, mcc=0.56, n_items=1)
     text = str(told.value)
     for rates in text[text.index("(") + 1 : text.rindex(")")].split(") or ("):
         one = {name: float(value) for name, value in (pair.split("=") for pair in rates.split(", "))}
-        prior = bayescm.prior_from_metrics(one, n_items=1)
-        implied = [*bayescm.evaluate(prior, ["accuracy", "f1", "mcc"]).values()]
+        prior = bayescm.priors.prior_from_metrics(one, n_items=1)
+        implied = [*bayescm.metrics.evaluate(prior, ["accuracy", "f1", "mcc"]).values()]
         np.testing.assert_allclose(implied, [0.8, 0.7, 0.56], atol=1e-3)
 
 
@@ -167,7 +167,7 @@ def test_several_matrices_are_told():
 )
 def test_what_is_no_prior(metrics, weight, error, words):
     with pytest.raises(error, match=words):
-        bayescm.prior_from_metrics(metrics, n_items=weight)
+        bayescm.priors.prior_from_metrics(metrics, n_items=weight)
 
 
 NAMES = ("recall", "specificity", "precision")
@@ -184,9 +184,9 @@ def test_every_small_table_is_found_again():
             same = np.abs(np.stack(compute(resolve(NAMES, 2), every), -1) - [*values.values()]).max(-1) < 1e-9
         if same.sum() > 1:  # such as no errors at all, with any prevalence
             with pytest.raises(ValueError, match=r"equally near .*State one more"):
-                bayescm.counts_from_metrics(values, n_items=n)
+                bayescm.priors.counts_from_metrics(values, n_items=n)
         else:
-            found = bayescm.counts_from_metrics(values, n_items=n)
+            found = bayescm.priors.counts_from_metrics(values, n_items=n)
             np.testing.assert_array_equal(found.counts, table)
             assert int(found.matches) == 1
             np.testing.assert_allclose(found.difference, 0, atol=1e-12)
@@ -223,7 +223,9 @@ def test_of_many_items_one_that_fits_is_found(cells, names, decimals):
 
 def test_a_published_table():
     """Toetsch and Hoffmann's classifier 7a, from two decimals."""
-    found = bayescm.counts_from_metrics(n_items=34, accuracy=0.94, specificity=0.75, ppv=0.93, labels=["no", "yes"])
+    found = bayescm.priors.counts_from_metrics(
+        n_items=34, accuracy=0.94, specificity=0.75, ppv=0.93, labels=["no", "yes"]
+    )
     assert found.counts.values.tolist() == [[6, 2], [0, 26]]
     assert found.counts.actual.values.tolist() == ["no", "yes"]
     assert found.metric.values.tolist() == ["accuracy", "specificity", "precision"]
@@ -234,15 +236,15 @@ def test_a_published_table():
 
 
 def test_ends_of_the_range_and_many_items():
-    perfect = bayescm.counts_from_metrics(n_items=34, recall=1, specificity=1, prevalence=0.5)
+    perfect = bayescm.priors.counts_from_metrics(n_items=34, recall=1, specificity=1, prevalence=0.5)
     assert perfect.counts.values.tolist() == [[17, 0], [0, 17]]
-    large = bayescm.counts_from_metrics(n_items=1000, recall=1, precision=0.9, accuracy=0.95)
+    large = bayescm.priors.counts_from_metrics(n_items=1000, recall=1, precision=0.9, accuracy=0.95)
     assert large.counts.values.tolist() == [[500, 50], [0, 450]]
     table = [[71862, 6908], [3159, 18071]]
     six = {name: round(value, 6) for name, value in stated(table, NAMES).items()}
-    huge = bayescm.counts_from_metrics(six, n_items=100_000)
+    huge = bayescm.priors.counts_from_metrics(six, n_items=100_000)
     assert huge.counts.values.tolist() == table
-    many = bayescm.counts_from_metrics(n_items=100_000, recall=0.85, specificity=0.9, prevalence=0.2)
+    many = bayescm.priors.counts_from_metrics(n_items=100_000, recall=0.85, specificity=0.9, prevalence=0.2)
     assert np.isnan(many.matches)
     np.testing.assert_array_equal(many.counts, [[72000, 8000], [3000, 17000]])
 
@@ -250,17 +252,19 @@ def test_ends_of_the_range_and_many_items():
 def test_rounding():
     of = {"recall": 0.8, "lr+": 4.2, "prevalence": 0.25}
     with pytest.warns(UserWarning, match="at odds with positive_likelihood_ratio: 4.286 for 4.2, 1.71 times what"):
-        found = bayescm.counts_from_metrics(of, n_items=100)
+        found = bayescm.priors.counts_from_metrics(of, n_items=100)
     np.testing.assert_allclose(found.rounding, [0.005, 0.05, 0.005])
-    np.testing.assert_allclose(bayescm.counts_from_metrics(of, n_items=100, decimals=1).rounding, 0.05)
+    np.testing.assert_allclose(bayescm.priors.counts_from_metrics(of, n_items=100, decimals=1).rounding, 0.05)
     with pytest.warns(UserWarning, match="no matrix of so many items"):
-        assert bayescm.counts_from_metrics(n_items=100, recall=0.85, specificity=0.9, prevalence=0.997).matches == 0
+        assert (
+            bayescm.priors.counts_from_metrics(n_items=100, recall=0.85, specificity=0.9, prevalence=0.997).matches == 0
+        )
 
 
 def test_impossible_metrics_get_the_nearest_matrix():
     for n in (100, 1000):
         with pytest.warns(UserWarning, match=r"at odds with accuracy: 0.6\d* for 0.5, 3\d(\.\d)? times what"):
-            found = bayescm.counts_from_metrics(n_items=n, recall=0.9, precision=0.9, accuracy=0.5)
+            found = bayescm.priors.counts_from_metrics(n_items=n, recall=0.9, precision=0.9, accuracy=0.5)
         off = np.abs(found.difference) / found.rounding
         assert found.metric[int(off.values.argmax())] == "accuracy"
         assert found.matches == 0
@@ -283,17 +287,17 @@ def test_impossible_metrics_get_the_nearest_matrix():
 )
 def test_what_is_no_table(settings, error, words):
     with pytest.raises(error, match=words):
-        bayescm.counts_from_metrics(**settings)
+        bayescm.priors.counts_from_metrics(**settings)
 
 
 def test_a_fourth_metric_tells_twins_apart():
-    found = bayescm.counts_from_metrics(n_items=34, accuracy=0.94, f1=0.96, mcc=0.83, recall=1)
+    found = bayescm.priors.counts_from_metrics(n_items=34, accuracy=0.94, f1=0.96, mcc=0.83, recall=1)
     assert found.counts.values.tolist() == [[6, 2], [0, 26]]
     assert found.sizes["metric"] == 4
 
 
 def test_every_matrix_where_metrics_bend():
     """Around a correlation of -.14 matrices fit far from the exact solutions: up to 226 items all are tried."""
-    found = bayescm.counts_from_metrics(n_items=183, accuracy=0.43, mcc=-0.14, precision=0.45)
+    found = bayescm.priors.counts_from_metrics(n_items=183, accuracy=0.43, mcc=-0.14, precision=0.45)
     assert int(found.matches) == 53
     assert (np.abs(found.difference) <= found.rounding).all()

@@ -191,7 +191,7 @@ def test_membership_agrees_with_the_outline(method, space):
 
 def test_contains_is_exact_at_the_level_and_false_without_a_region():
     counts = matrix("urlus")
-    level = bayescm.region_level(counts, recall=0.85, precision=0.75).level.item()
+    level = bayescm.regions.region_level(counts, recall=0.85, precision=0.75).level.item()
     found = contains(counts, levels=[level, np.nextafter(level, 0)], recall=0.85, precision=0.75)
     assert found.contains.values.tolist() == [True, False]
     with pytest.warns(UserWarning, match="no ellipse"):
@@ -270,8 +270,8 @@ def test_regions_of_highest_density_are_not_cut(prior):
 @pytest.mark.slow
 def test_simulated_regions_are_reproducible_and_near_the_exact_ones():
     settings = {"levels": [0.954], "tolerance": 0.05}
-    first = area(matrix("urlus"), method="simulate", samples=200, random_seed=3, **settings)
-    again = area(matrix("urlus"), method="simulate", samples=200, random_seed=3, **settings)
+    first = area(matrix("urlus"), method="simulate", draws=200, random_seed=3, **settings)
+    again = area(matrix("urlus"), method="simulate", draws=200, random_seed=3, **settings)
     xr.testing.assert_identical(first, again)
     np.testing.assert_allclose(first.area, area(matrix("urlus"), method="exact", **settings).area, rtol=0.05)
 
@@ -306,7 +306,7 @@ def test_errors():
         (lambda: contains(counts, recall=0.5), ValueError, "give either `recall` and `precision`"),
         (lambda: contains(counts, recall=xr.DataArray([0.5], dims="level"), precision=0.5), ValueError, "dim 'level'"),
         (lambda: bootstrap(counts, space="p"), ValueError, "`space` must be one of"),
-        (lambda: bootstrap(counts, samples=0), ValueError, "`samples` must be a positive"),
+        (lambda: bootstrap(counts, draws=0), ValueError, "`draws` must be a positive"),
         (lambda: bootstrap(np.eye(3, dtype=int)), ValueError, "two labels"),
     ):
         with pytest.raises(error, match=match):
@@ -317,7 +317,7 @@ def test_netcdf_keeps_everything(tmp_path):
     results = {
         "contour": contour(matrix("no_fp")), "area": area(matrix("no_fp")),
         "contains": contains(matrix("no_fp"), recall=[0.8, 0.9], precision=0.99),
-        "cloud": bootstrap(matrix("urlus"), samples=10, random_seed=1),
+        "cloud": bootstrap(matrix("urlus"), draws=10, random_seed=1),
     }  # fmt: skip
     with pytest.warns(UserWarning, match="no ellipse"):
         results["none"] = contour(matrix("perfect"), method="ellipse")
@@ -330,7 +330,7 @@ def test_netcdf_keeps_everything(tmp_path):
 @pytest.mark.parametrize("space", ["pr", "roc"])
 def test_the_cloud_has_the_delta_covariance(space):
     counts = bayescm.from_cells(tp=[2030, 500], fn=[410, 300], fp=[550, 200], tn=[2010, 900])
-    cloud = bootstrap(counts, space=space, samples=20_000, random_seed=5)
+    cloud = bootstrap(counts, space=space, draws=20_000, random_seed=5)
     y, x = ("precision", "recall") if space == "pr" else ("tpr", "fpr")
     assert cloud[y].dims == ("system", "draw")
     assert not cloud.undefined.any()
@@ -346,22 +346,22 @@ def test_the_cloud_has_the_delta_covariance(space):
 
 def test_clouds_have_a_stream_per_matrix_and_run_lazily():
     counts = bayescm.from_cells(tp=[9, 9, 4], fn=[8, 8, 5], fp=[9, 9, 6], tn=[7, 7, 9])
-    cloud = bootstrap(counts, samples=50, random_seed=5)
+    cloud = bootstrap(counts, draws=50, random_seed=5)
     assert not (cloud.recall[0] == cloud.recall[1]).all()
-    xr.testing.assert_identical(cloud, bootstrap(counts, samples=50, random_seed=5))
-    xr.testing.assert_identical(cloud, bootstrap(counts.chunk({"system": 1}), samples=50, random_seed=5).compute())
+    xr.testing.assert_identical(cloud, bootstrap(counts, draws=50, random_seed=5))
+    xr.testing.assert_identical(cloud, bootstrap(counts.chunk({"system": 1}), draws=50, random_seed=5).compute())
     assert cloud.attrs["random_seed"] == 5
 
 
 def test_undefined_resamples_are_told():
     with pytest.warns(UserWarning, match="leave precision in up to .* and recall in up to .* undefined"):
-        cloud = bootstrap(bayescm.from_cells(tp=1, fn=1, fp=1, tn=1), samples=4000, random_seed=1)
+        cloud = bootstrap(bayescm.from_cells(tp=1, fn=1, fp=1, tn=1), draws=4000, random_seed=1)
     for name in ("precision", "recall"):
         share = cloud.undefined.sel(metric=name).item()
         assert share == np.isnan(cloud[name]).mean().item()
         assert share == pytest.approx(1 / 16, abs=5 * np.sqrt(15 / 256 / 4000))
     with pytest.warns(UserWarning, match="100.00%"):
-        empty = bootstrap([[0, 0], [0, 0]], samples=10)
+        empty = bootstrap([[0, 0], [0, 0]], draws=10)
     assert (empty.undefined == 1).all()
 
 

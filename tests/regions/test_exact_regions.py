@@ -24,7 +24,7 @@ def level(space, cells, points, mid_p=False):
     """Return levels (matrices, points) of cells (TN, FP, FN, TP) and points (y, x)."""
     counts = bayescm.from_array(np.reshape(cells, (-1, 2, 2)), dims="matrix")
     places = dict(zip(SPACES[space], np.array(points, float).reshape(-1, 2).T, strict=True))
-    return bayescm.region_level(counts, **places, method="exact", mid_p=mid_p).level.values
+    return bayescm.regions.region_level(counts, **places, method="exact", mid_p=mid_p).level.values
 
 
 @lru_cache

@@ -11,6 +11,7 @@ from test_regions import DEGENERATE, counts_of
 
 import bayescm
 from bayescm.regions import grid, methods
+from bayescm.results.objects import as_result
 
 WILKS = methods.Wilks(grid.PPN)
 SPACES = {"pr": ("precision", "recall"), "roc": ("tpr", "fpr"), "ppn": ("ppn", "recall")}
@@ -40,11 +41,11 @@ def test_every_small_table_against_a_minimisation():
 
 @pytest.mark.parametrize("method", ["wilks", "ellipse", "simulate"])
 def test_a_surface_has_the_levels_of_its_points(method):
-    settings = {"method": method} | ({"samples": 200, "random_seed": 1} if method == "simulate" else {})
+    settings = {"method": method} | ({"draws": 200, "random_seed": 1} if method == "simulate" else {})
     counts = bayescm.from_cells(tp=[26, 5], fn=[2, 8], fp=[3, 1], tn=[6, 80], dims="system")
     surface = bayescm.region(counts, space="ppn", grid=9, **settings)
     assert surface.level.dims == ("system", "ppn", "recall")
-    found = bayescm.region_level(counts, ppn=surface.ppn, recall=surface.recall, **settings)
+    found = bayescm.regions.region_level(counts, ppn=surface.ppn, recall=surface.recall, **settings)
     inside = surface.level < 1
     assert inside.any()
     assert (found.level <= surface.attrs["complete_level"]).where(~inside, False).sum() == 0
@@ -55,7 +56,7 @@ def test_a_surface_has_the_levels_of_its_points(method):
 
 
 def test_fitted_shares_have_the_rates_and_the_statistic():
-    test = bayescm.region_level(counts_of(201, 55, 41, 203), ppn=0.45, recall=0.8)
+    test = bayescm.regions.region_level(counts_of(201, 55, 41, 203), ppn=0.45, recall=0.8)
     (tn, fp), (fn, tp) = test.fitted.values
     assert [tn + fn, tp / (tp + fn), tn + fp + fn + tp] == pytest.approx([0.45, 0.8, 1.0])
     assert test.statistic.item() == pytest.approx(minimised((201, 55, 41, 203), 0.45, 0.8))
@@ -96,7 +97,7 @@ def test_degenerate_tables(name):
     assert strip == (tp + fn == 0)
     if not np.isnan(data.point).any():
         at = {"ppn": data.point.values[0], "recall": data.point.values[1]}
-        assert bayescm.region_level(counts, **at).level.item() == pytest.approx(0, abs=1e-9)
+        assert bayescm.regions.region_level(counts, **at).level.item() == pytest.approx(0, abs=1e-9)
 
 
 def test_methods_without_an_answer_say_what_to_take():
@@ -105,7 +106,7 @@ def test_methods_without_an_answer_say_what_to_take():
         with pytest.raises(ValueError, match="depends on the prevalence"):
             bayescm.region(counts, space="ppn", method=method)
     two = ("predicted_prevalence", "recall")
-    other = bayescm.region(counts, space=two, method="credible", samples=20_000, random_seed=1, grid=33)
+    other = bayescm.region(counts, space=two, method="credible", draws=20_000, random_seed=1, grid=33)
     assert other.level.dims == two
 
 
@@ -122,16 +123,16 @@ def test_lazy_counts_have_the_grid_and_the_levels_of_the_same_counts(space, meth
     if method == "density":
         options |= {"method": "credible", "ordering": "density", "prior": 2.0}
     if method == "simulate":
-        options |= {"samples": 50, "random_seed": 1, "grid": 9}
+        options |= {"draws": 50, "random_seed": 1, "grid": 9}
     lazy = bayescm.region(counts.chunk(system=1), **options)
     assert lazy.level.chunks is not None
     assert lazy.level.dims == ("system", *SPACES[space])
-    xr.testing.assert_identical(lazy.compute(), bayescm.region(counts, **options))
+    xr.testing.assert_identical(as_result(lazy.compute()), bayescm.region(counts, **options))
 
 
 def test_regions_by_draws_of_audits_strata_trees_and_lazy_counts():
     audit = bayescm.audited([[17, 1], [3, 19]], totals=[100, 1900])
-    options = {"method": "credible", "samples": 20_000, "random_seed": 1, "grid": 33}
+    options = {"method": "credible", "draws": 20_000, "random_seed": 1, "grid": 33}
     counts = bayescm.from_cells(tp=26, fn=4, fp=3, tn=60)
     two = ("f1", "accuracy")
     for space, dims in (("pr", ("precision", "recall")), (two, two)):

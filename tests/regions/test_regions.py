@@ -13,6 +13,7 @@ from scipy import integrate, special
 
 import bayescm
 from bayescm.regions import credible, grid, methods
+from bayescm.results.objects import as_result
 
 HALF = np.full(4, 0.5)
 NOTHING = np.zeros((2, 2))
@@ -43,10 +44,10 @@ def test_chi_squared_levels(oracle):
 def test_scores_at_points(oracle):
     o = oracle("mmu.score.pr")
     precision, recall = np.array(o["inputs"]["points_precision_recall"]).T
-    test = bayescm.region_level(counts_of(201, 55, 41, 203), precision=precision, recall=recall)
+    test = bayescm.regions.region_level(counts_of(201, 55, 41, 203), precision=precision, recall=recall)
     np.testing.assert_allclose(test.statistic, o["expected"]["score"], rtol=1e-10, atol=1e-12)
     np.testing.assert_allclose(test.p_value, o["expected"]["pvalue"], rtol=1e-9)
-    best = bayescm.region_level(counts_of(201, 55, 41, 203), precision=203 / 258, recall=203 / 244)
+    best = bayescm.regions.region_level(counts_of(201, 55, 41, 203), precision=203 / 258, recall=203 / 244)
     assert best.p_value.item() == pytest.approx(1.0, abs=1e-12)
 
 
@@ -85,7 +86,7 @@ def test_constrained_fits(oracle):
 def test_low_recall_matrix(oracle):
     o = oracle("urlus.fig4")
     precision, recall = np.array(o["inputs"]["points_P_R"]).T
-    test = bayescm.region_level(counts_of(*FIG_4[0]), precision=precision, recall=recall)
+    test = bayescm.regions.region_level(counts_of(*FIG_4[0]), precision=precision, recall=recall)
     np.testing.assert_allclose(test.statistic, o["expected"]["q"], atol=1e-9)
 
 
@@ -93,7 +94,7 @@ def test_log_density(oracle):
     o = oracle("urlus.eq10")
     at = {"recall": o["inputs"]["R"], "precision": o["inputs"]["P"], "method": "credible", "ordering": "density"}
     for prior, value in o["expected"].items():
-        found = bayescm.region_level(counts_of(*FIG_4[0]), prior=float(prior), **at).statistic
+        found = bayescm.regions.region_level(counts_of(*FIG_4[0]), prior=float(prior), **at).statistic
         assert found.item() == pytest.approx(value, abs=1e-8)
     o = oracle("urlus.eq10b")
     alpha = np.array([o["inputs"]["alpha"]], dtype=float)
@@ -139,7 +140,7 @@ def test_surfaces_equal_points_and_windows_hold_the_region(space, level):
 def test_a_band_is_the_union_of_its_regions(space):
     rng = np.random.default_rng(8)
     y = rng.integers(0, 2, 60)
-    counts = bayescm.counts_at_thresholds(y, rng.normal(y, 1.0))
+    counts = bayescm.curves.counts_at_thresholds(y, rng.normal(y, 1.0))
     axes = (grid.axis(41), grid.axis(41))
     for settings in ({"method": "wilks"}, {"method": "exact"}, {"method": "exact", "mid_p": True},
                      {"method": "credible"}, {"method": "credible", "ordering": "density", "prior": 2}):  # fmt: skip
@@ -320,7 +321,7 @@ def test_what_no_integral_serves_is_refused():
         with pytest.raises(ValueError, match=r"at least 0\.15"):
             bayescm.region(counts, method="credible", ordering="density", prior=0.1)
     with pytest.raises(ValueError, match="contradicts"):
-        bayescm.region_level(counts, method="credible", prior=[[1, 0.001], [900, 1]], recall=0.5, precision=0.5)
+        bayescm.regions.region_level(counts, method="credible", prior=[[1, 0.001], [900, 1]], recall=0.5, precision=0.5)
 
 
 @pytest.mark.parametrize("cells", [(10**6, 3, 10**5, 9 * 10**5), (10**9, 100, 10**8, 10**9), (6, 19335, 4, 255871443)])
@@ -329,19 +330,19 @@ def test_the_ellipse_keeps_its_digits(cells):
     surface = bayescm.region(counts, method="ellipse", grid=11)
     point = {name: surface[name] for name in ("precision", "recall")}
     np.testing.assert_allclose(
-        surface.level, np.minimum(bayescm.region_level(counts, method="ellipse", **point).level, 1), atol=1e-6
+        surface.level, np.minimum(bayescm.regions.region_level(counts, method="ellipse", **point).level, 1), atol=1e-6
     )  # fmt: skip
 
 
 def test_ties_of_many_items_are_ties():
-    likeliest = bayescm.region_level(counts_of(0, 0, 999_998, 1), method="exact", tpr=0.7 / 999_999, fpr=0.5)
+    likeliest = bayescm.regions.region_level(counts_of(0, 0, 999_998, 1), method="exact", tpr=0.7 / 999_999, fpr=0.5)
     assert likeliest.level == 0.0
 
 
 def test_extra_covariance_adds_up():
     extra = np.array([[1e-3, 2e-4], [2e-4, 5e-4]])
     counts = counts_of(*MMU[0])
-    test = bayescm.region_level(counts, recall=0.85, precision=0.75, method="ellipse", extra_cov=extra)
+    test = bayescm.regions.region_level(counts, recall=0.85, precision=0.75, method="ellipse", extra_cov=extra)
     whole = methods.Ellipse(grid.PR, NOTHING).covariance(MMU)[0] + extra
     offset = np.array([0.75 - 203 / 258, 0.85 - 203 / 244])
     assert test.statistic.item() == pytest.approx(offset @ np.linalg.solve(whole, offset), rel=1e-10)
@@ -352,11 +353,11 @@ def test_extra_covariance_adds_up():
 def test_simulation_agrees_with_the_exact_level():
     counts = counts_of(40, 3, 5, 12)
     at = {"tpr": np.array([0.5, 0.7, 0.9]), "fpr": np.array([0.02, 0.1, 0.2])}
-    exact = bayescm.region_level(counts, method="exact", **at).level.values
-    drawn = bayescm.region_level(counts, method="simulate", samples=20_000, random_seed=4, **at)
+    exact = bayescm.regions.region_level(counts, method="exact", **at).level.values
+    drawn = bayescm.regions.region_level(counts, method="simulate", draws=20_000, random_seed=4, **at)
     # the paper draws the class totals as well, so the two differ a little beyond the simulation's own error
     np.testing.assert_allclose(drawn.level, exact, atol=0.05)
-    again = bayescm.region_level(counts, method="simulate", samples=20_000, random_seed=4, **at)
+    again = bayescm.regions.region_level(counts, method="simulate", draws=20_000, random_seed=4, **at)
     xr.testing.assert_identical(drawn, again)
 
 
@@ -377,7 +378,7 @@ def test_degenerate_tables(space, name):
     tn, fp, fn, tp = DEGENERATE[name]
     empty = tp + fp + fn == 0 if space == "pr" else tn + tp + fp + fn == 0
     for method in ("wilks", "exact", "credible", "simulate"):
-        settings = {"samples": 50, "random_seed": 1} if method == "simulate" else {}
+        settings = {"draws": 50, "random_seed": 1} if method == "simulate" else {}
         data = bayescm.region(counts, space=space, method=method, grid=(grid.axis(21), grid.axis(21)), **settings)
         assert np.isfinite(data.level).all()
         share = float((data.level <= 0.954).mean())
@@ -400,9 +401,9 @@ def test_degenerate_tables(space, name):
 def test_the_corner_of_no_true_positives():
     """Recall and precision are 0: at the corner every direction is possible, so its level is the least limit, 0."""
     for method in ("wilks", "exact", "credible"):
-        none = bayescm.region_level(counts_of(5, 3, 2, 0), recall=0.0, precision=0.0, method=method)
+        none = bayescm.regions.region_level(counts_of(5, 3, 2, 0), recall=0.0, precision=0.0, method=method)
         assert none.level.item() == 0.0
-        one = bayescm.region_level(counts_of(5, 3, 2, 1), recall=0.0, precision=0.0, method=method)
+        one = bayescm.regions.region_level(counts_of(5, 3, 2, 1), recall=0.0, precision=0.0, method=method)
         assert one.level.item() == pytest.approx(1.0)
         data = bayescm.region(counts_of(5, 3, 2, 0), method=method, grid=(grid.axis(11), grid.axis(11)))
         assert data.level[0, 0] == 0.0
@@ -411,7 +412,7 @@ def test_the_corner_of_no_true_positives():
 
 def test_edges_that_counts_exclude_have_level_one():
     for method in ("wilks", "exact", "credible"):
-        test = bayescm.region_level(
+        test = bayescm.regions.region_level(
             counts_of(5, 3, 2, 6), recall=np.array([1.0, 0.5, 0.0]), precision=np.array([0.5, 1.0, 0.5]), method=method
         )  # fmt: skip
         np.testing.assert_allclose(test.level, 1.0, atol=1e-12)
@@ -423,10 +424,10 @@ def test_edges_that_counts_exclude_have_level_one():
 def test_numbers_do_not_depend_on_threads(monkeypatch):
     rng = np.random.default_rng(3)
     y = rng.integers(0, 2, 200)
-    counts = bayescm.counts_at_thresholds(y, rng.normal(y, 1.0))
+    counts = bayescm.curves.counts_at_thresholds(y, rng.normal(y, 1.0))
     for settings in ({"method": "wilks"}, {"method": "exact", "grid": 65}, {"method": "credible"},
                      {"method": "ellipse"}, {"method": "credible", "ordering": "density", "grid": 65},
-                     {"method": "simulate", "grid": 5, "samples": 20, "random_seed": 1}):  # fmt: skip
+                     {"method": "simulate", "grid": 5, "draws": 20, "random_seed": 1}):  # fmt: skip
         made = []
         for number in ("1", "2", "5"):
             monkeypatch.setenv("BAYESCM_THREADS", number)
@@ -447,7 +448,7 @@ def test_the_number_of_threads_is_a_number(monkeypatch):
 def test_two_callers_at_once():
     rng = np.random.default_rng(4)
     y = rng.integers(0, 2, 100)
-    curves = [bayescm.counts_at_thresholds(y, rng.normal(y, 1.0)) for _ in range(4)]
+    curves = [bayescm.curves.counts_at_thresholds(y, rng.normal(y, 1.0)) for _ in range(4)]
     alone = [bayescm.band(c, method="credible", grid=101).level.values for c in curves]
     together = [None] * 4
 
@@ -467,22 +468,22 @@ def test_batches_keep_dims_and_lazy_counts_agree():
     rng = np.random.default_rng(6)
     y = rng.integers(0, 2, (3, 80))
     curve = xr.concat(
-        [bayescm.counts_at_thresholds(t, rng.normal(t, 1.0), thresholds=[1.0, 0.5, 0.0]) for t in y], "fold"
+        [bayescm.curves.counts_at_thresholds(t, rng.normal(t, 1.0), thresholds=[1.0, 0.5, 0.0]) for t in y], "fold"
     )  # fmt: skip
     axes = (grid.axis(15), grid.axis(17))
     eager = bayescm.region(curve, grid=axes)
     assert eager.level.dims == ("fold", "threshold", "precision", "recall")
     assert eager.level.sizes["precision"] == 15
-    xr.testing.assert_identical(eager, bayescm.region(curve.chunk(fold=1), grid=axes).compute())
+    xr.testing.assert_identical(eager, as_result(bayescm.region(curve.chunk(fold=1), grid=axes).compute()))
     band = bayescm.band(curve, grid=axes)
     assert band.level.dims == ("fold", "precision", "recall")
     assert band.point.dims == ("fold", "threshold", "metric")
     xr.testing.assert_identical(band, bayescm.band(curve.chunk(fold=1, threshold=1), grid=axes).compute())
     points = xr.DataArray([0.4, 0.6], dims="guess")
-    test = bayescm.region_level(curve, recall=points, precision=0.5)
+    test = bayescm.regions.region_level(curve, recall=points, precision=0.5)
     assert test.level.dims == ("fold", "threshold", "guess")
     xr.testing.assert_identical(
-        test, bayescm.region_level(curve.chunk(fold=1), recall=points, precision=0.5).compute()
+        test, bayescm.regions.region_level(curve.chunk(fold=1), recall=points, precision=0.5).compute()
     )  # fmt: skip
 
 
@@ -491,7 +492,7 @@ def test_lazy_counts_have_the_grid_of_the_same_counts(options):
     counts = bayescm.from_cells(tp=[26, 20], fn=[2, 8], fp=[3, 1], tn=[6, 8], dims="system")
     lazy = bayescm.region(counts.chunk(system=1), **options)
     assert lazy.level.chunks is not None
-    xr.testing.assert_identical(lazy.compute(), bayescm.region(counts, **options))
+    xr.testing.assert_identical(as_result(lazy.compute()), bayescm.region(counts, **options))
 
 
 def test_netcdf_round_trip(tmp_path):
@@ -499,22 +500,24 @@ def test_netcdf_round_trip(tmp_path):
         data = bayescm.region(counts_of(*MMU[0]), grid=17, **settings)
         data.to_netcdf(tmp_path / f"{name}.nc", engine="h5netcdf")
         with xr.open_dataset(tmp_path / f"{name}.nc", engine="h5netcdf") as again:
-            xr.testing.assert_identical(data, again.load())
+            xr.testing.assert_identical(as_result(data), as_result(again.load()))
 
 
 def test_an_undefined_precision_stays_undefined():
-    band = bayescm.band(bayescm.counts_at_thresholds([0, 1, 1], [-1.5, 0.0, 2.0], thresholds=[3.0, 0.0]), grid=11)
+    band = bayescm.band(
+        bayescm.curves.counts_at_thresholds([0, 1, 1], [-1.5, 0.0, 2.0], thresholds=[3.0, 0.0]), grid=11
+    )
     assert np.isnan(band.point.sel(threshold=3.0, metric="precision"))
     assert band.point.sel(threshold=3.0, metric="recall") == 0.0
 
 
 def test_simulations_of_points_and_grids_are_the_same():
     counts = xr.concat([counts_of(9, 3, 2, 6), counts_of(5, 1, 2, 6)], "system")
-    settings = {"method": "simulate", "samples": 500, "random_seed": 3}
+    settings = {"method": "simulate", "draws": 500, "random_seed": 3}
     surface = bayescm.region(counts, grid=5, **settings)
     point = surface.level[1, 2, 2]
     at = {"precision": point.precision.item(), "recall": point.recall.item()}
-    assert bayescm.region_level(counts[1], **at, **settings).level == point
+    assert bayescm.regions.region_level(counts[1], **at, **settings).level == point
 
 
 def test_the_grid_of_huge_and_tiny_counts():
@@ -560,18 +563,18 @@ def test_words_of_errors_of_points():
     counts = counts_of(5, 0, 2, 6)
     for settings in ({}, {"recall": 0.5}, {"recall": 0.5, "tpr": 0.5}, {"recall": 0.5, "precision": 0.5, "tpr": 0.1}):
         with pytest.raises(ValueError, match="either `recall` and `precision` or"):
-            bayescm.region_level(counts, **settings)
+            bayescm.regions.region_level(counts, **settings)
     for bad in (1.2, -0.1, np.nan, [0.5, np.nan]):
         with pytest.raises(ValueError, match=r"in \[0, 1\]"):
-            bayescm.region_level(counts, recall=bad, precision=0.5)
+            bayescm.regions.region_level(counts, recall=bad, precision=0.5)
     with pytest.raises(TypeError, match="numbers"):
-        bayescm.region_level(counts, recall="high", precision=0.5)
+        bayescm.regions.region_level(counts, recall="high", precision=0.5)
     with pytest.raises(ValueError, match="two labels"):
         bayescm.region(np.ones((3, 3), int))
     with pytest.raises(ValueError, match="empty"):
-        bayescm.region_level(counts, recall=[], precision=[])
+        bayescm.regions.region_level(counts, recall=[], precision=[])
     with pytest.raises(ValueError, match="has 3 points, `recall` has 2"):
-        bayescm.region_level(counts, recall=[0.5, 0.6], precision=[0.1, 0.2, 0.3])
+        bayescm.regions.region_level(counts, recall=[0.5, 0.6], precision=[0.1, 0.2, 0.3])
     with pytest.raises(ValueError, match="coordinate 'level'"):
         bayescm.region(counts.assign_coords(level=3))
     with pytest.raises(ValueError, match="`dim`"):
@@ -580,7 +583,7 @@ def test_words_of_errors_of_points():
 
 def test_ellipse_band_leaves_out_thresholds_without_one():
     y = [0, 0, 1, 0, 1, 1, 0, 1]
-    counts = bayescm.counts_at_thresholds(y, np.arange(8.0))
+    counts = bayescm.curves.counts_at_thresholds(y, np.arange(8.0))
     with pytest.warns(UserWarning, match="no ellipse"):
         band = bayescm.band(counts, method="ellipse", grid=51)
     assert np.isfinite(band.level).all()
@@ -609,7 +612,7 @@ def test_densities_integrate_to_one():
 @pytest.mark.parametrize("at", [{"precision": 0.75, "recall": 0.85}, {"tpr": 0.85, "fpr": 0.2}])
 def test_fitted_shares_are_the_likeliest_at_the_point(at):
     counts = counts_of(201, 55, 41, 203)
-    test = bayescm.region_level(counts, **at)
+    test = bayescm.regions.region_level(counts, **at)
     fitted = test.fitted.values
     (tn, fp), (fn, tp) = fitted
     rates = {"precision": tp / (tp + fp), "recall": tp / (tp + fn), "tpr": tp / (tp + fn), "fpr": fp / (fp + tn)}
@@ -622,9 +625,9 @@ def test_fitted_shares_are_the_likeliest_at_the_point(at):
             other = _at_the_point(share, **at)
         assert (counts.values * np.log(other / fitted)).sum() < 1e-9
     batch = xr.concat([counts, counts_of(9, 1, 2, 8)], "system")
-    lazy = bayescm.region_level(batch.chunk(system=1), **at)
+    lazy = bayescm.regions.region_level(batch.chunk(system=1), **at)
     xr.testing.assert_allclose(lazy.fitted.isel(system=0).compute(), test.fitted)
-    assert "fitted" not in bayescm.region_level(counts, method="ellipse", **at)
+    assert "fitted" not in bayescm.regions.region_level(counts, method="ellipse", **at)
 
 
 def _at_the_point(share, precision=None, recall=None, tpr=None, fpr=None):

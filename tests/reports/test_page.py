@@ -54,7 +54,7 @@ def test_of_results(tmp_path):
     made = [
         (bayescm.compare_systems(several, design="independent", draws=200, random_seed=1), 1),
         (bayescm.leaderboard(several, design="independent"), 1),
-        (bayescm.decide(ONE, {"fn": 2, "fp": 1}, samples=1000, random_seed=1), 0),
+        (bayescm.decide(ONE, {"fn": 2, "fp": 1}, draws=1000, random_seed=1), 0),
     ]
     for found, pictures in made:
         assert repr(found).startswith(bayescm.report(found, file=tmp_path / "a.html"))

@@ -103,18 +103,18 @@ def pictures(counts, classes):
     }
     dists = {name: bayescm.metric_distribution(counts.sel(system=name), "recall") for name in NAMES}
     return {
-        "forest": lambda ax: bayescm.plot_forest(bayescm.summary(counts, ["recall", "f1"]), ax=ax),
-        "forest of classes": lambda ax: bayescm.plot_forest(bayescm.summary(classes, ["recall"]), ax=ax),
-        "matrix": lambda ax: bayescm.plot_confusion_matrix(bayescm.cell_summary(classes), ax=ax),
-        "leaderboard": lambda ax: bayescm.plot_leaderboard(board, ax=ax),
-        "pairs": lambda ax: bayescm.plot_pairwise(board, ax=ax),
-        "difference": lambda ax: bayescm.plot_difference(
+        "forest": lambda ax: bayescm.plots.plot_forest(bayescm.summary(counts, ["recall", "f1"]), ax=ax),
+        "forest of classes": lambda ax: bayescm.plots.plot_forest(bayescm.summary(classes, ["recall"]), ax=ax),
+        "matrix": lambda ax: bayescm.plots.plot_confusion_matrix(bayescm.inference.cell_summary(classes), ax=ax),
+        "leaderboard": lambda ax: bayescm.plots.plot_leaderboard(board, ax=ax),
+        "pairs": lambda ax: bayescm.plots.plot_pairwise(board, ax=ax),
+        "difference": lambda ax: bayescm.plots.plot_difference(
             tree, "accuracy", str(tree["summary"].comparison.values[0]), ax=ax
         ),
-        "region": lambda ax: bayescm.plot_region(bayescm.region(counts), ax=ax),
-        "distribution": lambda ax: bayescm.plot_distribution(dists, ax=ax),
-        "curve": lambda ax: bayescm.plot_curve(bands, ax=ax),
-        "uncertainty": lambda ax: bayescm.plot_metric_uncertainty(bayescm.summary(counts, "recall"), ax=ax),
+        "region": lambda ax: bayescm.plots.plot_region(bayescm.region(counts), ax=ax),
+        "distribution": lambda ax: bayescm.plots.plot_distribution(dists, ax=ax),
+        "curve": lambda ax: bayescm.plots.plot_curve(bands, ax=ax),
+        "uncertainty": lambda ax: bayescm.plots.plot_metric_uncertainty(bayescm.summary(counts, "recall"), ax=ax),
         "display": lambda ax: bayescm.CurveDisplay(
             bayescm.curve_posterior(y, y + rng.normal(size=100), draws=100, random_seed=1)
         ).plot(ax, name=" ".join(NAMES)).ax_,

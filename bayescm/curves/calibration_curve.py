@@ -1,7 +1,7 @@
 """reliability(): whether scores are the probabilities that they claim to be, and what they lose."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import xarray as xr
@@ -14,7 +14,7 @@ from bayescm.data.labels import Label
 from bayescm.data.schema import CI_BOUND, attributes, interval_coordinate, positive_class
 from bayescm.data.scores import check_scores
 from bayescm.inference import proportions
-from bayescm.results.stamps import stamped
+from bayescm.results.objects import stamped
 
 Array = NDArray[np.float64]
 
@@ -47,7 +47,7 @@ def reliability(
     y_score: ArrayLike,
     *,
     bins: int | ArrayLike = 10,
-    method: str = "clopper_pearson",
+    method: Literal["clopper_pearson", "wilson", "jeffreys"] = "clopper_pearson",
     ci_prob: float = 0.95,
     labels: Sequence[Label] | None = None,
     pos_label: Label | None = None,
@@ -77,7 +77,7 @@ def reliability(
         with the coordinates ``bin_lower`` and ``bin_upper``. Over ``loss``, "brier" and "log_loss": ``mean_loss``,
         ``loss_se`` and ``loss_interval(ci_bound)``. Over ``score``, the middles of 20 equal parts of 0 to 1:
         ``histogram``, the items there. The attr ``off`` counts the bins whose mean score lies outside.
-        :func:`bayescm.plot_curve` draws it.
+        :func:`bayescm.plots.plot_curve` draws it.
 
     Raises
     ------
@@ -109,7 +109,7 @@ def reliability(
     >>> import numpy as np, bayescm
     >>> rng = np.random.default_rng(1)
     >>> chance = rng.uniform(size=400)
-    >>> found = bayescm.reliability(rng.uniform(size=400) < chance, chance**2, bins=4)
+    >>> found = bayescm.curves.reliability(rng.uniform(size=400) < chance, chance**2, bins=4)
     >>> found["interval"].values.round(2)
     array([[0.03, 0.17],
            [0.24, 0.49],

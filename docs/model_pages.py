@@ -1,4 +1,4 @@
-"""Pages of the stories, written from their docstrings, signatures and programs while the documentation is built."""
+"""Pages of the models, written from their docstrings, signatures and programs while the documentation is built."""
 
 import ast
 import inspect
@@ -21,21 +21,21 @@ DRAWN: dict[str, list[dict[str, Any]]] = {
     "paired": [{}, {"systems": 3}],
     "regression": [{"covariates": "x + (1 | site)"}],
 }
-"""Options of ``simulate`` and ``model`` under which a story is drawn, where the defaults don't show it all."""
+"""Options of ``simulate`` and ``model`` under which a model is drawn, where the defaults don't show it all."""
 ASKED: dict[str, list[dict[str, Any]]] = {
     "fold_scores": [{"n_datasets": 5}],
     "informative": [{"prior": {"recall": (45, 5), "specificity": "laplace", "prevalence": "laplace"}}],
     "kfold": [{"pooling": "complete"}, {"pooling": "average"}],
     "paired": [{"systems": 3}, {"dependence": "difficulty"}],
 }
-"""Options under which it is said, beside the defaults, what answers a story."""
+"""Options under which it is said, beside the defaults, what answers a model."""
 LAWS: dict[tuple[Any, ...], dict[str, str]] = {
     ("fold_scores",): {"scores": "normal, equally correlated"},
     ("latent_class",): {"rates": "Betas, better than chance"},
     ("overdispersed",): {"counts": "DirichletMultinomial"},
     ("overdispersed", "rates"): {"counts": "Dirichlet-multinomial tree"},
 }
-"""What PyMC calls a custom distribution: by story and options."""
+"""What PyMC calls a custom distribution: by model and options."""
 
 
 # --- reStructuredText of docstrings becomes Markdown ------------------------------------------------------------------
@@ -115,7 +115,7 @@ def _mixed(chunk: list[str]) -> list[str]:
 
 
 def sections(docstring: str) -> tuple[str, list[tuple[str, list[str]]], str]:
-    """Return a story's title, its sections (head, blocks of Markdown; no head for notes) and the command that runs it.
+    """Return a model's title, its sections (head, blocks of Markdown; no head for notes) and the command that runs it.
 
     A head is a line at the margin whose next line is indented or underlined.
     """
@@ -157,7 +157,7 @@ def _shown(options: dict[str, Any]) -> str:
 
 
 def _defaults(story: Any) -> dict[str, str]:
-    """Return the defaults of ``model`` as they are written, constants of the story resolved."""
+    """Return the defaults of ``model`` as they are written, constants of the model resolved."""
     tree = ast.parse(inspect.getsource(story))
     constants = {n.targets[0].id: n.value for n in tree.body
                  if isinstance(n, ast.Assign) and isinstance(n.targets[0], ast.Name)}  # fmt: skip
@@ -191,22 +191,22 @@ def _worlds(story: Any, variants: list[dict[str, Any]]) -> Iterator[tuple[str, A
 
 
 def _figures(name: str, story: Any, folder: Path) -> list[str]:
-    """Draw a story under each of its variants."""
+    """Draw a model under each of its variants."""
     figures = []
     for i, (under, data, asked) in enumerate(_worlds(story, DRAWN.get(name, [{}]))):
         picture = folder / f"{name}{f'_{i + 1}' if i else ''}.svg"
         dists = LAWS.get((name, *asked.values()), LAWS.get((name,), {}))
         words = graphs.draw(story.model(data, **asked), picture, dists)
         caption = f"Drawn for {under.replace('defaults', 'the defaults')}." if name in DRAWN else ""
-        figures.append(f":::{{figure}} {picture.name}\n:alt: {words}\n:class: story-graph\n\n{caption}\n:::")
+        figures.append(f":::{{figure}} {picture.name}\n:alt: {words}\n:class: model-graph\n\n{caption}\n:::")
     return figures
 
 
 def _choices(name: str, story: Any) -> str:
-    """Say what would answer a story under each of its variants."""
+    """Say what would answer a model under each of its variants."""
     lines = []
     for under, data, asked in _worlds(story, [{}, *ASKED.get(name, [])]):
-        choice = bayescm.choose(data, model=name, **asked)
+        choice = bayescm.inference.choose(data, model=name, **asked)
         lines.append(f"* {under}: **{choice.method}**; {markdown(choice.reason.rstrip('.'))}.")
     return "\n".join(lines)
 
@@ -219,7 +219,7 @@ def _without_docstring(function: Any) -> str:
 
 
 def page(name: str, folder: Path) -> str:
-    """Draw a story into a folder; return its page."""
+    """Draw a model into a folder; return its page."""
     story = models.load(name)
     title, parts, run = sections(story.__doc__ or "")
     kind = "scores" if next(iter(inspect.signature(story.model).parameters)) == "scores" else "counts"
@@ -249,29 +249,30 @@ fit = bayescm.posterior({kind}, model="{name}", random_seed=1)
 ```""",
         run,
         "## Closed form or NUTS",
-        "What `bayescm.choose` says:",
+        "What `bayescm.inference.choose` says:",
         _choices(name, story),
         "## Arguments",
         *_options(story),
         f"## The program\n\nThe function `model` of `models/{name}.py`:",
         _code_block("python", _without_docstring(story.model)),
         "## Is it calibrated?",
-        f'`bayescm.sbc("{name}")` simulates truths and data with the story and locates each truth in its posterior; '
-        "the results are under [calibration of the stories](../verification/index.md#calibration-of-the-stories).",
+        f'`bayescm.calibration.sbc("{name}")` simulates truths and data with the model and locates each truth in its '
+        "posterior; the results are under "
+        "[calibration of the models](../verification/index.md#calibration-of-the-models).",
     ]
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
 def write(folder: Path, index: Path) -> None:
-    """Write the page and the picture of every story whose file, or this one, is newer."""
+    """Write the page and the picture of every model whose file, or this one, is newer."""
     folder.mkdir(exist_ok=True)
     names = models.names()
     for old in folder.iterdir():
         if old.suffix == ".md" and old.stem not in names:
             old.unlink()
     table = index.read_text(encoding="utf-8")
-    if absent := [name for name in names if f"(stories/{name}.md)" not in table]:
-        raise ValueError(f"{index.name} has no link to the stories {', '.join(absent)}.")
+    if absent := [name for name in names if f"(models/{name}.md)" not in table]:
+        raise ValueError(f"{index.name} has no link to the models {', '.join(absent)}.")
     makers = [Path(__file__), Path(graphs.__file__)]
     for name in names:
         target = folder / f"{name}.md"

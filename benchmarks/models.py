@@ -1,8 +1,8 @@
-"""First fit and refit of the stories: ours, plain PyMC and nutpie, in one run; and the closed form beside NUTS.
+"""First fit and refit of the models: ours, plain PyMC and nutpie, in one run; and the closed form beside NUTS.
 
-``python -m uv run --extra nutpie python benchmarks/stories.py`` (some minutes; one core for every sampler). Each way of
+``python -m uv run --extra nutpie python benchmarks/models.py`` (some minutes; one core for every sampler). Each way of
 fitting runs in a process of its own, twice: the second run, with PyTensor's cache on disk warm, is the one that counts.
-"First fit" starts after the imports and holds building, compiling and sampling; a refit is the same story with other
+"First fit" starts after the imports and holds building, compiling and sampling; a refit is the same model with other
 counts.
 """
 
@@ -104,14 +104,14 @@ def run(story: str, way: str) -> list[float] | None:
 
 
 def main() -> None:
-    """Run every way for every story, and write the table."""
+    """Run every way for every model, and write the table."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--fit", nargs=2)
     asked = parser.parse_args()
     if asked.fit:
         print(json.dumps(fit(*asked.fit)))
         return
-    lines = ["| story | way | first fit, s | refit, s | refit, plain PyMC rebuilt = 1 |", "|---|---|---|---|---|"]
+    lines = ["| model | way | first fit, s | refit, s | refit, plain PyMC rebuilt = 1 |", "|---|---|---|---|---|"]
     for story in STORIES:
         base = None
         for way in WAYS:
@@ -127,8 +127,8 @@ def main() -> None:
             print(lines[-1], flush=True)
     about = f"4 chains of 1000 + 1000 draws, one core; refit: median of {REFITS} with other counts."
     table = "\n".join(lines)
-    text = f"# {__doc__.splitlines()[0]}\n\n`python benchmarks/stories.py`: {about}\n\n{table}\n"
-    (Path(__file__).parent / "results_stories.md").write_text(text, encoding="utf-8")
+    text = f"# {__doc__.splitlines()[0]}\n\n`python benchmarks/models.py`: {about}\n\n{table}\n"
+    (Path(__file__).parent / "results_models.md").write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -39,7 +39,7 @@ def prior_predictive(
     n_items : int
         Items of the test set.
     model, prior, prevalence, chains, draws, random_seed, **options
-        As in :func:`bayescm.posterior`, of a story of one matrix; no ``prevalence="fixed"``, which needs counts.
+        As in :func:`bayescm.posterior`, of a model of one matrix; no ``prevalence="fixed"``, which needs counts.
     labels : sequence
         The classes; of two the last is positive.
 
@@ -53,8 +53,9 @@ def prior_predictive(
     Examples
     --------
     >>> import bayescm
-    >>> prior = {"prevalence": (2, 8), "recall": bayescm.beta_from_interval(0.70, 0.95), "specificity": "laplace"}
-    >>> dt = bayescm.prior_predictive("precision", n_items=40, model="three_binomial", prior=prior, random_seed=1)
+    >>> recall = bayescm.priors.beta_from_interval(0.70, 0.95)
+    >>> asked = {"model": "three_binomial", "prior": {"prevalence": (2, 8), "recall": recall, "specificity": "laplace"}}
+    >>> dt = bayescm.inference.prior_predictive("precision", n_items=40, **asked, random_seed=1)
     >>> dt.prior_replicate.precision.quantile([0.05, 0.5, 0.95]).values.round(2)
     array([0.03, 0.3 , 0.9 ])
     """

@@ -1,0 +1,94 @@
+"""What is said to options and commands that don't exist: which one was meant."""
+
+import argparse
+import difflib
+import re
+from collections.abc import Sequence
+from typing import NoReturn
+
+from bayescm.data.options import BORROWED, INSTEAD
+
+_MEANT = {
+    "by": "group groups system systems model_name strata",
+    "ci-kind": "hdi eti interval kind",
+    "claim": "prob",
+    "costs": "cost loss utility",
+    "count": "n counts weight weights",
+    "draws": "samples n_boot n_samples iterations",
+    "markdown": "md",
+    "metrics": "metric measure measures",
+    "output": "out",
+    "plot": "figure fig picture",
+    "pos-label": "positive positive_class positive_label pos event_level",
+    "prob": "claim claims probability",
+    "rope": "margin epsilon",
+    "runs": "trials repeats",
+    "save": "out output file output_file",
+    "score": "scores probs proba y_score",
+    "seed": "random_seed random_state rng",
+    "threshold": "cutoff thresholds",
+    "actual": "truth true target reference label labels y_true gold",
+    "predicted": "pred preds prediction predictions predict y_pred estimate",
+    "json": "format",
+}
+"""Options, and what others call them."""
+_COMMANDS = {
+    "metrics": "summary", "metric": "summary", "interval": "summary", "ci": "summary", "evaluate": "summary",
+    "compare_systems": "compare", "auc": "curve", "aucpr": "curve", "roc": "curve", "band": "curve",
+    "reliability": "curve --reliability", "calibration": "curve --reliability", "rank": "leaderboard",
+    "sample_size": "plan", "power": "plan", "net_benefit": "decide",
+}  # fmt: skip
+
+
+class Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line, as all other errors are said."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise what argparse would print."""
+        raise ValueError(f"{message.rstrip('.')}; see {self.prog} --help.")
+
+
+def check(words: Sequence[str], commands: dict[str, argparse.ArgumentParser]) -> None:
+    """Refuse a command, or an option of it, that doesn't exist, and say which was meant."""
+    name = words[0] if words else ""
+    if not name or name.startswith("-"):
+        return
+    if name not in commands:
+        near = _COMMANDS.get(name.replace("-", "_")) or next(iter(difflib.get_close_matches(name, commands, 1)), None)
+        meant = f"did you mean bayescm {near}" if near else f"there are {', '.join(commands)}"
+        raise ValueError(f"bayescm has no command {name!r}; {meant}?" if near else f"no command {name!r}; {meant}.")
+    own = sorted(option[2:] for option in commands[name]._option_string_actions if option.startswith("--"))
+    for word in words[1:]:
+        option = word.partition("=")[0]
+        if word == "--":
+            return
+        if re.match(r"--?[A-Za-z]", option) and option != "-h" and not _known(option, own):
+            meant = _meant(option.lstrip("-").replace("-", "_"), own)
+            raise ValueError(f"bayescm {name} has no option {option}; {meant or f'see bayescm {name} --help'}.")
+
+
+def _known(option: str, own: Sequence[str]) -> bool:
+    """Say whether an option is one of these, or the beginning of one."""
+    return option.startswith("--") and any(name.startswith(option[2:]) for name in own)
+
+
+def _meant(name: str, own: Sequence[str]) -> str:
+    """Say which of a command's options was meant; nothing where that isn't known."""
+    if name in INSTEAD and INSTEAD[name].replace("_", "-") in own:
+        return f"say --{INSTEAD[name].replace('_', '-')}"
+    near = [option for option, others in _MEANT.items() if name in others.split() and option in own]
+    near += [name.replace("_", "-")] if name.replace("_", "-") in own else []
+    if near:
+        return f"say --{near[0]}"
+    told = BORROWED.get(name, "")
+    if told and "bayescm." not in told and not told.startswith("the truth"):
+        told = re.sub(r"`(\w+)`", lambda at: f"--{at[1].replace('_', '-')}", told)
+        return re.sub(r"\b(\w+)=('?)([\w.]+)\2", lambda at: _as_option(at[1], at[3], own), told)
+    near = difflib.get_close_matches(name.replace("_", "-"), own, 1)
+    return f"did you mean --{near[0]}" if near else ""
+
+
+def _as_option(name: str, value: str, own: Sequence[str]) -> str:
+    """Write an argument of Python as the option that it is here."""
+    option = name.replace("_", "-")
+    return f"--{option} {value}" if option in own else f"{name}={value}"

@@ -1,0 +1,17 @@
+"""Words that options take, for type checkers; what isn't one of them is refused at run time as well."""
+
+from typing import Literal
+
+CiKind = Literal["eti", "hdi"]
+Design = Literal["independent", "paired"]
+Direction = Literal["larger", "smaller"]
+BandMethod = Literal["simultaneous", "pointwise", "whole"]
+Plane = Literal["roc", "pr"]
+Sampler = Literal[
+    "auto", "exact", "nuts", "nutpie", "numpyro", "blackjax", "smc", "advi", "fullrank_advi", "pathfinder"
+]
+RegionMethod = Literal["wilks", "exact", "ellipse", "credible", "simulate"]
+IntervalMethod = Literal[
+    "wald", "wilson", "agresti_coull", "clopper_pearson", "jeffreys", "likelihood_ratio", "delta", "bootstrap", "exact",
+    "beta", "normal",
+]  # fmt: skip
