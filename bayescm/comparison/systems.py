@@ -37,6 +37,7 @@ _MEANING = {
 
 
 _TREE = {"chains": 4, "draws": 1000}
+"""Of the group ``posterior``, unless said."""
 
 
 @stamped
@@ -166,7 +167,10 @@ def compare_systems(
         ci_kind=validate.choice("ci_kind", ci_kind, ("eti", "hdi")),
     )
     how: dict[str, Any] = dict(options)
-    chains, draws = (validate.positive_integer(name, how.pop(name, None) or n) for name, n in _TREE.items())
+    given = {name: how.pop(name, None) for name in _TREE}
+    chains, draws = (
+        validate.positive_integer(name, n if given[name] is None else given[name]) for name, n in _TREE.items()
+    )
     if chains * draws < 160:
         raise ValueError(f"`chains` times `draws` must be at least 160 for an interval; got {chains * draws}.")
     seed, runs = validate.seed(how.pop("random_seed", None)), 1

@@ -71,8 +71,6 @@ def opened(
     **options
         As in :func:`bayescm.posterior`.
     """
-    if options.get("sampler") in ("auto", "exact") and fit.is_conjugate(fit.name_of(model, prior)):
-        options.pop("sampler")
     n, seed = number_of_draws(draws, otherwise), validate.seed(random_seed)
     if isinstance(data, xr.DataTree):
         if prior is not None or model != MODEL or options:
@@ -97,6 +95,8 @@ def opened(
             return lambda prevalence: of_answers(answers, resolved_prior(prior), prevalence, n, seed)
         data = answers.labelled()
     model = strata.of_data(data, fit.name_of(model, prior))
+    if fit.is_conjugate(model) and options.get("sampler") in ("auto", "exact"):
+        options.pop("sampler")
     if strata.is_audit(data) and not options:
         return lambda prevalence: of_audits(data, resolved_prior(prior), prevalence, n, seed)
     if fit.is_conjugate(model) and not options:

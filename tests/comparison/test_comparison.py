@@ -604,6 +604,9 @@ def test_messages():
         warnings.simplefilter("ignore")
         with pytest.raises(ValueError, match="160"):
             bayescm.compare_systems(MORAIS, chains=1, draws=10)
+        for name in ("chains", "draws"):
+            with pytest.raises(ValueError, match=f"`{name}` must be a positive integer"):
+                bayescm.compare_systems(MORAIS, **{name: 0})
 
 
 def test_non_inferiority_is_not_worse_than_the_rope():

@@ -266,3 +266,10 @@ def test_decisions_by_draws_are_those_of_counts():
     assert np.isnan(of_three.point[0])
     with pytest.raises(ValueError, match="over 'system' alone"):
         bayescm.decide(tree(chains(2, (2,)), batch=("site",)), costs)
+
+
+def test_a_sampler_is_that_of_the_draws_already():
+    fit = bayescm.posterior([[6, 2], [0, 26]], draws=500, random_seed=1)
+    with pytest.raises(ValueError, match="are those of the draws already"):
+        bayescm.summary(fit, "f1", sampler="exact")
+    assert bayescm.summary([[6, 2], [0, 26]], "f1", sampler="exact").method.item() == "exact"
