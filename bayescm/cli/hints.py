@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import NoReturn
 
-from bayescm.data.options import BORROWED, INSTEAD
+from bayescm.data.options import INSTEAD, borrowed
 
 _MEANT = {
     "by": "group groups system systems model_name strata",
@@ -80,7 +80,7 @@ def _meant(name: str, own: Sequence[str]) -> str:
     near += [name.replace("_", "-")] if name.replace("_", "-") in own else []
     if near:
         return f"say --{near[0]}"
-    told = BORROWED.get(name, "")
+    told = borrowed(name, [option.replace("-", "_") for option in own])
     if told and "bayescm." not in told and not told.startswith("the truth"):
         told = re.sub(r"`(\w+)`", lambda at: f"--{at[1].replace('_', '-')}", told)
         return re.sub(r"\b(\w+)=('?)([\w.]+)\2", lambda at: _as_option(at[1], at[3], own), told)

@@ -94,20 +94,21 @@ def tell(
     data : callable, optional
         Makes what a netCDF file holds, if that isn't the result.
     """
-    found, whole = view_of(result), False
+    found = view_of(result)
+    as_in_python = found is not None and main not in tables  # else the command has a table of its own
     made: dict[str, Any] = {"settings": dict(result.attrs)}
     if counts is not None:
         made["counts"] = understood.records(counts)
     if found is not None:
         view, told = found
         made[main] = view.records(told)
-        first, *more = result.bayescm.tables()
-        left_out = result.bayescm.left_out()
-        cut = f"{left_out:,} more rows: --json and --csv have them." if left_out else ""
-        notes = " ".join(filter(None, [cut, note, of_draws(told)]))
-        own = {main: Table(first, note=notes)} | {f"{main} {i}": Table(one) for i, one in enumerate(more)}
-        whole = main not in tables  # else the command has a table of its own
-        tables = (own if whole else {}) | dict(tables)
+        if as_in_python:
+            first, *more = result.bayescm.tables()
+            left_out = result.bayescm.left_out()
+            cut = f"{left_out:,} more rows: --json and --csv have them." if left_out else ""
+            notes = " ".join(filter(None, [cut, note, of_draws(told)]))
+            own = {main: Table(first, note=notes)} | {f"{main} {i}": Table(one) for i, one in enumerate(more)}
+            tables = own | dict(tables)
     if counts is not None:
         tables = dict(tables) | {"counts": Table(*understood.table(counts))}
     made |= document
@@ -121,7 +122,7 @@ def tell(
     elif arguments.csv:
         print(as_csv(document[main]), end="")
     elif arguments.markdown:
-        print(result.bayescm.to_markdown() if whole else as_markdown(tables[main].frame()), end="")
+        print(result.bayescm.to_markdown() if as_in_python else as_markdown(tables[main].frame()), end="")
     else:
         print("\n\n".join(_paragraphs(result, tables.values())))
 

@@ -3,7 +3,7 @@
 import inspect
 import json
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 import xarray as xr
@@ -24,7 +24,7 @@ from bayescm.inference import proportions
 
 Array = NDArray[np.float64]
 
-KINDS = ("simultaneous", "pointwise", "whole")
+KINDS = get_args(BandMethod)
 _AXES = {"roc": ("tpr", "fpr"), "pr": ("precision", "recall")}
 _WITHIN = (0.05, 0.95)
 """Stretch of the axis of a simultaneous band, if not given."""

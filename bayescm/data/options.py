@@ -4,7 +4,7 @@ import difflib
 import inspect
 import re
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import wraps
 from typing import Any, cast, get_args
 
@@ -106,12 +106,19 @@ def explained(function: Callable[..., Any]) -> Callable[[Mapping[str, Any]], Non
     return check
 
 
+def borrowed(name: str, own: Collection[str]) -> str:
+    """Say what another library's word is here; nothing for other words, or where what it is isn't taken."""
+    told = BORROWED.get(name, "")
+    named = re.match(r"say `(\w+)`", told)
+    return "" if named and named[1] not in own else told
+
+
 def _meant(name: str, own: set[str]) -> str:
     """Say which option was meant; nothing where that isn't known."""
     if INSTEAD.get(name) in own:
         return f"say `{INSTEAD[name]}`"
-    if name in BORROWED and ((named := re.match("say `(\\w+)`", BORROWED[name])) is None or named[1] in own):
-        return BORROWED[name]
+    if told := borrowed(name, own):
+        return told
     near = difflib.get_close_matches(name, own, 1)
     return f"did you mean `{near[0]}`" if near else ""
 

@@ -1,7 +1,7 @@
 """Options and counts of region(), band() and region_level(): checked once, said once."""
 
 from collections.abc import Sequence
-from typing import Any, TypedDict
+from typing import Any, TypedDict, get_args
 
 import numpy as np
 import xarray as xr
@@ -11,13 +11,14 @@ from bayescm.data import validate
 from bayescm.data.assumptions import assumed
 from bayescm.data.counts import check_counts
 from bayescm.data.schema import CI_BOUND, DRAW, MATRIX, METRIC, as_read, attributes, labels_of
+from bayescm.data.words import RegionMethod
 from bayescm.inference.options import PosteriorOptions
 from bayescm.priors.concentrations import PriorLike, concentrations, resolved_prior
 from bayescm.regions.credible import Credible, Density
 from bayescm.regions.grid import SPACES, Array, Space
 from bayescm.regions.methods import Ellipse, Exact, Method, Simulate, Wilks
 
-METHODS = ("wilks", "exact", "ellipse", "credible", "simulate")
+METHODS = get_args(RegionMethod)
 LEVELS: tuple[float, ...] = (0.683, 0.954, 0.997)
 _KEPT = {name for space in SPACES.values() for name in (space.y, space.x)} | {
     "level", "point", "statistic", "p_value", "contains", "area", "area_change", "extent", "ring", "vertex",

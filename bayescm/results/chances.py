@@ -1,5 +1,6 @@
 """Claims, second tests, regions, cells and matrices behind metrics: what each says, and its records."""
 
+import json
 from typing import Any
 
 import numpy as np
@@ -7,7 +8,7 @@ import xarray as xr
 
 from bayescm.data.schema import ACTUAL, CI_BOUND, MATRIX, METRIC, PREDICTED
 from bayescm.results.names import of_metric, words
-from bayescm.results.writing import bounds, each, estimate, listed, percent, probability, with_interval
+from bayescm.results.writing import each, estimate, listed, moments, percent, probability, with_interval
 
 Records = list[dict[str, Any]]
 
@@ -42,8 +43,8 @@ def _whose(record: dict[str, Any]) -> str:
 def of_replicates(data: xr.Dataset) -> Records:
     """Return a record per matrix and metric of a second test."""
     return [
-        names | of_metric(one) | {name: float(one[name]) for name in ("point", "mean", "median", "sd")}
-        | bounds(one["interval"]) | {"undefined": float(one["undefined"]), "method": str(one["method"].item())}
+        names | of_metric(one) | moments(one)
+        | {"undefined": float(one["undefined"]), "method": str(one["method"].item())}
         for names, one in each(data, "interval", CI_BOUND)
     ]  # fmt: skip
 
@@ -90,8 +91,8 @@ def extent(data: xr.Dataset) -> str:
 
 def _quoted(data: xr.Dataset) -> float:
     """Return the level, of those asked for, that is nearest to .95."""
-    levels = np.fromstring(str(data.attrs["levels"]).strip("[]()"), sep=",")
-    return float(levels[np.abs(levels - 0.95).argmin()])
+    levels: list[float] = json.loads(str(data.attrs["levels"]))
+    return min(levels, key=lambda level: abs(level - 0.95))
 
 
 def _within(one: xr.Dataset, level: float, axis: str) -> Any:
@@ -102,10 +103,7 @@ def _within(one: xr.Dataset, level: float, axis: str) -> Any:
 
 def of_cells(data: xr.Dataset) -> Records:
     """Return a record per matrix and cell."""
-    return [
-        names | {name: float(one[name]) for name in ("point", "mean", "median", "sd")} | bounds(one["interval"])
-        for names, one in each(data, "interval", CI_BOUND)
-    ]
+    return [names | moments(one) for names, one in each(data, "interval", CI_BOUND)]
 
 
 def confusion(data: xr.Dataset) -> str:
@@ -141,13 +139,15 @@ def matrix(data: xr.Dataset) -> str:
 def at_prevalences(data: xr.Dataset) -> str:
     """Say what a metric is at the lowest and at the highest prevalence."""
     first = data.isel({METRIC: 0}) if METRIC in data.dims else data
-    found = [(names, estimate(one, None)) for names, one in each(first, "point")]
     name = words(first)
     name = name[:1].upper() + name[1:]
     if set(first["point"].dims) > {"prevalence"}:
         several = first["point"].size // first.sizes["prevalence"]
         return f"{name} of {several} matrices at {first.sizes['prevalence']} prevalences: each in the table."
-    found.sort(key=lambda pair: float(pair[0]["prevalence"]))
+    found = sorted(
+        ((float(names["prevalence"]), estimate(one, None)) for names, one in each(first, "point")),
+        key=lambda pair: pair[0],
+    )
     ends = [found[0], found[-1]] if len(found) > 1 else found
-    told = listed([f"{text} at a prevalence of {names['prevalence']:g}" for names, text in ends])
+    told = listed([f"{text} at a prevalence of {share:g}" for share, text in ends])
     return f"{name} is {told} ({percent(float(data.attrs['ci_prob']))} intervals)."

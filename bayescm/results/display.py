@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
 from bayescm.data.schema import ALIAS, CI_BOUND, LABEL, METRIC
 from bayescm.metrics import resolve
@@ -192,7 +193,8 @@ class Answer:
 
     def paragraphs(self) -> tuple[str, str, str]:
         """Return sentence, table and assumptions as lines of text."""
-        table = "\n\n".join(writing.as_text(one, WIDE) for one in self.tables()) + self._more()
+        table = "\n\n".join(writing.as_text(one, WIDE) for one in self.tables())
+        table = "\n".join(filter(None, (table, self._more())))
         about = "\n".join(textwrap.fill(line, WIDE) for line in self.assumptions.splitlines())
         return textwrap.fill(self.sentence, WIDE), table, about
 
@@ -202,7 +204,8 @@ class Answer:
     def html(self, folded: str = "") -> str:
         """Return sentence, table and assumptions as HTML, with something folded below."""
         about = "<br>".join(map(for_html, self.assumptions.splitlines()))
-        more = f"<p class='how'>{for_html(self._more().strip())}</p>" if self._more() else ""
+        left_out = self._more()
+        more = f"<p class='how'>{for_html(left_out)}</p>" if left_out else ""
         name = f"xarray.{'DataTree' if isinstance(self._data, xr.DataTree) else 'Dataset'}"
         details = f"<details><summary>{name}</summary>{folded}</details>" if folded else ""
         return (
@@ -213,17 +216,19 @@ class Answer:
     def tables(self, *, all_rows: bool = False, by_class: bool = True) -> list["pd.DataFrame"]:
         """Return what is shown: the short table and, of one matrix with more than two classes, that of its classes."""
         view, data = self._known()
-        whole, classes = _apart(data) if by_class else ([data], [])
-        return [_shown(view, one if all_rows else _head(view, one)) for one in whole] + classes
+        whole = _whole(data) if by_class else [data]
+        shown = [_shown(view, one if all_rows else _head(view, one)) for one in whole]
+        return shown + (_by_class(data) if by_class else [])
 
     def left_out(self) -> int:
         """Return how many rows :meth:`tables` leaves out."""
         view, data = self._known()
-        return sum(_rows(one) - _rows(_head(view, one)) for one in _apart(data)[0])
+        return sum(_rows(one) - _rows(_head(view, one)) for one in _whole(data))
 
     def _more(self) -> str:
         """Say how many rows are left out."""
-        return f"\n... and {self.left_out():,} more: .bayescm.table() has all" if self.left_out() else ""
+        left_out = self.left_out()
+        return f"... and {left_out:,} more: .bayescm.table() has all" if left_out else ""
 
 
 def _frame(view: View, data: xr.Dataset) -> "pd.DataFrame":
@@ -253,36 +258,43 @@ def _shown(view: View, data: xr.Dataset) -> "pd.DataFrame":
     return frame[wanted].rename(columns=NAMES)
 
 
-def _apart(data: xr.Dataset) -> tuple[list[xr.Dataset], list["pd.DataFrame"]]:
-    """Return the rows of a whole matrix, and a table of its classes, the worst first, if it has metrics of these."""
-    if LABEL not in data.coords or "interval" not in data or data["interval"].dims != (METRIC, CI_BOUND):
-        return [data], []
+def _labels(data: xr.Dataset) -> NDArray[np.str_]:
+    """Return the class of each row of one matrix, empty for rows of the whole; of several matrices none has one."""
+    of_one = LABEL in data.coords and "interval" in data and data["interval"].dims == (METRIC, CI_BOUND)
+    return data[LABEL].values.astype(str) if of_one else np.array([], str)
+
+
+def _whole(data: xr.Dataset) -> list[xr.Dataset]:
+    """Return the rows that no table of classes has; nothing where there are none."""
+    labels = _labels(data)
+    if not (labels != "").any():
+        return [data]
+    return [data.isel({METRIC: labels == ""})] if (labels == "").any() else []
+
+
+def _by_class(data: xr.Dataset) -> list["pd.DataFrame"]:
+    """Return a table of the classes of a matrix, the worst first, if the result has metrics of these."""
     import pandas as pd
 
-    labels = data[LABEL].values.astype(str)
-    names = [str(name).removesuffix(f"[{label}]") for name, label in zip(data[METRIC].values, labels, strict=True)]
-    own = [i for i, label in enumerate(labels) if label]
-    if not own:
-        return [data], []
-    columns = sorted(dict.fromkeys(names[i] for i in own), key=lambda name: name == "prevalence")  # counts tell it
-    values = {(labels[i], names[i]): data.isel({METRIC: i}) for i in own}
+    labels = _labels(data)
+    own = np.flatnonzero(labels != "")
+    if not own.size:
+        return []
+    values = {
+        (labels[i], str(data[METRIC].values[i]).removesuffix(f"[{labels[i]}]")): data.isel({METRIC: i}) for i in own
+    }
+    columns = sorted(dict.fromkeys(name for _, name in values), key=lambda name: name == "prevalence")  # counts tell it
     ranking = next((name for name in ("f1", "recall") if name in columns), columns[0])
-    order = sorted(dict.fromkeys(labels[own].tolist()), key=lambda one: -_badness(values.get((one, ranking))))
+    points = {label: float(one["point"]) for (label, name), one in values.items() if name == ranking}
+    order = sorted(
+        dict.fromkeys(labels[own].tolist()), key=lambda label: np.nan_to_num(points.get(label, np.nan), nan=-np.inf)
+    )
     table = {
-        f"{name}": [writing.estimate(values[one, name]) if (one, name) in values else "-" for one in order]
+        name: [writing.estimate(values[label, name]) if (label, name) in values else "-" for label in order]
         for name in columns[:_MOST_COLUMNS]
     }
     title = f"class, {_FIRST} worst of {len(order)}" if len(order) > _FIRST else "class"
-    whole = [i for i, label in enumerate(labels) if not label]
-    return [data.isel({METRIC: whole})] if whole else [], [
-        pd.DataFrame(table, index=pd.Index(order, name=title))[:_FIRST]
-    ]
-
-
-def _badness(one: xr.Dataset | None) -> float:
-    """Return how far down in a table of classes one belongs: undefined ones first, then the smallest."""
-    point = np.nan if one is None else float(one["point"])
-    return np.inf if np.isnan(point) else -point
+    return [pd.DataFrame(table, index=pd.Index(order, name=title))[:_FIRST]]
 
 
 def _rows(data: xr.Dataset) -> int:

@@ -99,14 +99,18 @@ class ResultTree(xr.DataTree):  # type: ignore[no-untyped-call]
 def as_result(made: Any) -> Any:
     """Make a Dataset or DataTree one of ours: words and yes or no are coordinates, so that arithmetic works."""
     if isinstance(made, xr.Dataset):
-        words = [name for name, values in made.data_vars.items() if values.dtype.kind in "UTOb"]
-        made = made.set_coords(words)
+        made = _numbers(made)
         made.__class__ = Result
     elif isinstance(made, xr.DataTree):
         for node in made.subtree:
-            node.dataset = as_result(node.to_dataset())
+            node.dataset = _numbers(node.to_dataset())
         made.__class__ = ResultTree
     return stamp(made)
+
+
+def _numbers(data: xr.Dataset) -> xr.Dataset:
+    """Return a Dataset whose variables are numbers alone."""
+    return data.set_coords([name for name, values in data.data_vars.items() if values.dtype.kind in "UTOb"])
 
 
 def _text(data: xr.Dataset | xr.DataTree, otherwise: Callable[[], str]) -> str:

@@ -7,7 +7,7 @@ import xarray as xr
 
 from bayescm.data.schema import ACTUAL, CI_BOUND, METRIC, labels_of
 from bayescm.results.names import is_share, known, of_metric, words
-from bayescm.results.writing import bounds, each, estimate
+from bayescm.results.writing import bounds, each, estimate, moments
 
 
 def of_matrix(counts: xr.DataArray) -> list[dict[str, Any]]:
@@ -29,8 +29,7 @@ def of_summary(data: xr.Dataset) -> list[dict[str, Any]]:
     return [
         {
             **names, **of_metric(one),
-            **{name: float(one[name]) for name in ("point", "mean", "median", "sd")},
-            **bounds(one["interval"]), "ci_kind": str(one["ci_kind"].item()), "mcse_mean": float(one["mcse_mean"]),
+            **moments(one), "ci_kind": str(one["ci_kind"].item()), "mcse_mean": float(one["mcse_mean"]),
             **bounds(one["mcse_interval"], "mcse_"), "method": str(one["method"].item()),
         }
         for names, one in each(data, "interval", CI_BOUND)

@@ -96,6 +96,11 @@ def bounds(interval: Any, what: str = "") -> dict[str, Any]:
     return {f"{what}lower": lower, f"{what}upper": upper}
 
 
+def moments(one: xr.Dataset) -> dict[str, float]:
+    """Return point, mean, median, sd and the ends of the interval, as a record has them."""
+    return {name: float(one[name]) for name in ("point", "mean", "median", "sd")} | bounds(one["interval"])
+
+
 def each(data: xr.Dataset, name: str, *core: str) -> list[tuple[dict[str, Any], xr.Dataset]]:
     """Return what names each place in the dims of a variable but the core ones, and the part that belongs there."""
     batch = [dim for dim in data[name].dims if dim not in core]
