@@ -60,7 +60,7 @@ def digest(groups: Mapping[str, xr.Dataset]) -> str:
 
 def _digests(view: View, data: xr.Dataset) -> list[str]:
     """Return a digest of each row of a result, or one of the numbers of all rows where there are many."""
-    dims = [dim for dim in data[main_variable(data)].dims if dim != CI_BOUND]
+    dims = [dim for dim in data.variables[main_variable(data)].dims if dim != CI_BOUND]
     columns = [_by_row(data, name, dims) for name in sorted(view.variables)]
     if len(columns[0]) > _MOST_ROWS:
         numbers = [column for column in columns if column.dtype.kind != "O"]
@@ -70,7 +70,7 @@ def _digests(view: View, data: xr.Dataset) -> list[str]:
 
 def _by_row(data: xr.Dataset, name: str, dims: list[Any]) -> Any:
     """Return the values of a variable for each row (rows, values): little-endian numbers, or words as objects."""
-    variable = data[name].variable
+    variable = data.variables[name]
     order = [*dims, *sorted(set(variable.dims) - set(dims), key=str)]
     values = variable.set_dims({dim: data.sizes[dim] for dim in order}).transpose(*order).values  # type: ignore[no-untyped-call]
     kind = {"f": "<f8", "i": "<i8", "b": "u1"}.get(values.dtype.kind, "O")

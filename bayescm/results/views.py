@@ -61,11 +61,14 @@ class View:
     def fits(self, data: xr.Dataset) -> bool:
         """Say whether a Dataset is such a result, complete and in memory."""
         return (
-            all(name in data and data[name].dtype.kind in _KINDS[kind] for name, kind in self.variables.items())
+            all(
+                name in data.variables and data.variables[name].dtype.kind in _KINDS[kind]
+                for name, kind in self.variables.items()
+            )
             and all(data.sizes.get(dim, 0) == (n or data.sizes.get(dim)) for dim, n in self.sizes.items())
             and set(self.attrs) <= set(data.attrs)
             and self.without not in data.attrs
-            and all(data[name].size for name in self.variables)
+            and all(data.variables[name].size for name in self.variables)
             and all(variable.chunks is None for variable in data.variables.values())
         )
 
