@@ -42,6 +42,9 @@ from bayescm.priors.concentrations import RATES, Concentrations, LogitNormal, co
 DEFAULT = {"prevalence": "jeffreys", "recall": LogitNormal(0.0, 1.5), "specificity": LogitNormal(0.0, 1.5)}
 """LogitNormal(0, 1.5) is nearly uniform on (0, 1): its density falls to 0 only beyond .02 and .98."""
 
+_UNCOMPILED = "FAST_COMPILE"
+"""How a prior is asked for a few values: compiling takes four seconds, and numba warns of what it can't compile."""
+
 
 def model(counts: Any, *, prior: Any = DEFAULT, correlation: float = 0.0) -> pm.Model:
     """Return the model as a PyMC model of one matrix.
@@ -135,7 +138,7 @@ def simulate(rng: np.random.Generator, n: int = 50, *, prior: Any = DEFAULT, cor
     for name, (kind, value) in known.items():
         z = standard[RATES.index(name) - 1] if name != "prevalence" else rng.standard_normal()
         if kind == "own":
-            truth[name] = float(pm.draw(value, random_seed=rng))
+            truth[name] = float(pm.draw(value, random_seed=rng, mode=_UNCOMPILED))
         else:
             truth[name] = special.expit(value[0] + value[1] * z) if kind == "logit_normal" else rng.beta(*value)
     theta = two_label_cells(*(truth[name] for name in RATES)).reshape(2, 2)
@@ -165,9 +168,10 @@ def _other(name: str, value: Any) -> tuple[str, Any]:
     if isinstance(value, LogitNormal):
         return "logit_normal", np.array([value.mu, value.sigma])
     own = value.to_pymc() if hasattr(value, "to_pymc") else value
-    drawn = pm.draw(own, draws=200, random_seed=1)
+    drawn = pm.draw(own, draws=200, random_seed=1, mode=_UNCOMPILED)
     inside = np.shape(drawn) == (200,) and ((drawn >= 0) & (drawn <= 1)).all()
-    if not inside or np.isfinite([pm.logp(own, beyond).eval() for beyond in (-1e-6, 1.0 + 1e-6)]).any():
+    outside = [pm.logp(own, beyond).eval(mode=_UNCOMPILED) for beyond in (-1e-6, 1.0 + 1e-6)]
+    if not inside or np.isfinite(outside).any():
         raise ValueError(f"`prior` must give {name} a distribution of one number from 0 to 1; truncate it.")
     return "own", own
 

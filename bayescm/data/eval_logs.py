@@ -18,7 +18,7 @@ from bayescm.data.items import right_answers
 from bayescm.data.labels import some
 from bayescm.data.schema import ITEM
 
-Logs = str | PathLike[str] | Sequence[Any] | Mapping[str, Any]
+type Logs = str | PathLike[str] | Sequence[Any] | Mapping[str, Any]
 Right = Callable[[Any], bool]
 
 _LOG = re.compile(r"\d{4}-\d\d-\d\dT.*\.(?:eval|json)")

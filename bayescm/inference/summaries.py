@@ -42,37 +42,27 @@ def summary(
 
     Parameters
     ----------
-    counts : xarray.DataArray or array_like
-        ``counts(..., actual, predicted)``; a bare array is read as by :func:`bayescm.from_array`. May be lazy (dask).
-        Right and wrong answers alone, ``{"correct": [...], "wrong": [...]}`` or from :func:`bayescm.from_inspect`, have
-        an accuracy (and an error rate) and no other metric.
-        Of an audit (:func:`bayescm.audited`) the answer is for all items, the default `model` then "stratified".
-        Of answers kept one by one (:func:`bayescm.predictions`) each system's own; several runs of an item, or numbers
-        of passes with ``runs=4``, are answered by draws, in which an item counts once. Of draws, such as those of
-        :func:`bayescm.posterior` or of any PyMC program, the tree: ``theta(chain, draw, ..., actual, predicted)`` in
-        its group ``posterior``.
+    counts : xarray.DataArray, array_like or whatever :func:`bayescm.read` takes
+        ``counts(..., actual, predicted)``, also lazy; two lists of labels, tables, logs; an audit
+        (:func:`bayescm.audited`: the answer is for all items); answers kept one by one (:func:`bayescm.predictions`:
+        each system's own, several runs of an item count once); or draws, such as those of :func:`bayescm.posterior`
+        or of any PyMC program. Right and wrong answers alone have an accuracy and an error rate.
     metrics : str, callable, sequence or mapping, optional
-        Names (``"mcc"``, ``"f1_macro"``, ``"fbeta(beta=2)"``), functions of the cells (any of ``tp, fn, fp, tn`` by
-        name, or one array of shape (..., K, K)), or a mapping of new names to these. Default: the usual ones.
+        Names (``"mcc"``, ``"f1_macro"``, ``"fbeta(beta=2)"``), functions of the cells (any of ``tp, fn, fp, tn``, or
+        one array of shape (..., K, K)), or a mapping of new names to these. Default: the usual ones.
     model : str, module or pymc.Model
-        "dirichlet_multinomial", one Dirichlet over all cells (Caelen 2017), or "three_binomial", separate priors for
-        the prevalence and for each class's rates (Toetsch and Hoffmann 2021). Any other that :func:`bayescm.posterior`
-        takes is answered by its draws, such as "kfold" or a program of your own.
+        "dirichlet_multinomial", one Dirichlet over all cells; "three_binomial", separate priors for the prevalence and
+        for each class's rates; or any other that :func:`bayescm.posterior` takes, answered by its draws.
     prior : str, number, array_like or mapping
         See :func:`bayescm.priors.concentrations.concentrations`.
     prevalence : None, "fixed", number or sequence
-        Estimated; fixed by design at the observed shares; exchanged for a number; or for a Beta given by its two
-        numbers, positives first. For K labels, K shares.
-    ci_prob : float
-        Probability of the interval.
-    ci_kind : {"eti", "hdi"}
-        Equal tails or highest density. Where the density has no single peak the interval is "eti", and the variable
-        ``ci_kind`` says so.
+        Estimated; fixed by design at the observed shares; exchanged for a number, for a Beta given by its two numbers,
+        positives first, or for K shares.
+    ci_prob, ci_kind : float, {"eti", "hdi"}
+        Of the interval: equal tails or highest density. Where the density has no single peak it is "eti".
     draws : int, optional
-        How many, 40,000 by default, for the metrics without an exact distribution; of a model that is sampled all
-        chains together (by default 4 of 1,000). Without one are most averages over more than two labels; for two
-        averages, functions whose distribution isn't known, and concentrations below 0.05. Averages that the attr
-        ``integrated`` names take fewer, to err less: each is an exact distribution of its own.
+        How many, 40,000 by default, for metrics without an exact distribution, such as most averages over classes; of
+        a model that is sampled all chains together (by default 4 of 1,000).
     random_seed : int, numpy.random.Generator or None
         Of those draws. Each position of a batch has a stream of its own.
     **options

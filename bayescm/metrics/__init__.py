@@ -37,8 +37,8 @@ from bayescm.metrics.table import (
 
 __all__ = ["Metric", "available", "compute", "evaluate", "expected_cost", "fbeta", "net_benefit", "resolve"]
 
-MetricLike = str | Metric | Callable[..., Any]
-MetricsLike = MetricLike | Iterable[MetricLike] | Mapping[str, MetricLike] | None
+type MetricLike = str | Metric | Callable[..., Any]
+type MetricsLike = MetricLike | Iterable[MetricLike] | Mapping[str, MetricLike] | None
 
 _BINARY = {name: m for m in BINARY for name in (m.name, *m.aliases)}
 _MATRIX = {name: m for m in MATRIX for name in (m.name, *m.aliases)}

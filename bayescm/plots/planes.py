@@ -19,7 +19,7 @@ from bayescm.regions.grid import smooth
 from bayescm.regions.surfaces import region
 from bayescm.results.writing import percent
 
-Surfaces = xr.Dataset | xr.DataTree | Mapping[str, xr.Dataset | xr.DataTree] | Sequence[xr.Dataset | xr.DataTree]
+type Surfaces = xr.Dataset | xr.DataTree | Mapping[str, xr.Dataset | xr.DataTree] | Sequence[xr.Dataset | xr.DataTree]
 
 _OF_METHOD = {"wilks": 0, "credible": 2, "ellipse": 1, "simulate": 3}  # of the palette; exact is dark grey
 _MARGIN = 0.04

@@ -20,8 +20,8 @@ from bayescm.data.schema import ACTUAL, PREDICTED
 MODELS = ("dirichlet_multinomial", "three_binomial")
 RATES = ("prevalence", "recall", "specificity")
 
-PriorLike = str | float | ArrayLike | xr.DataArray | Mapping[str, Any]
-PrevalenceLike = str | float | Sequence[float] | None
+type PriorLike = str | float | ArrayLike | xr.DataArray | Mapping[str, Any]
+type PrevalenceLike = str | float | Sequence[float] | None
 
 Array = NDArray[np.float64]
 LEAST = 1e-100
