@@ -17,7 +17,7 @@ from bayescm.data.files import replace
 from bayescm.data.schema import ALIAS, METRIC
 from bayescm.results.display import how
 from bayescm.results.escape import for_terminal
-from bayescm.results.names import NO_ITEMS, called
+from bayescm.results.names import called, notes_of
 from bayescm.results.views import view_of
 from bayescm.results.writing import as_csv, as_markdown, as_text, as_xlsx
 
@@ -145,7 +145,7 @@ def _paragraphs(result: Any, tables: Iterable[Table]) -> Iterator[str]:
     if known:
         yield "\n".join(wrapped(result.bayescm.assumptions))
         return
-    note = f"Note: {result.attrs[NO_ITEMS]}.\n" if NO_ITEMS in result.attrs else ""
+    note = f"{said}\n" if (said := notes_of(result.attrs)) else ""
     yield "\n".join(wrapped(f"{note}Assumes: {result.attrs['assumptions']}.\n{how(result)}"))
 
 

@@ -273,7 +273,7 @@ def check_counts(counts: Any) -> xr.DataArray:
         raise ValueError(
             "`counts` are draws of a model, and this needs the counts themselves. Draws go into bayescm.summary, "
             "probability, metric_distribution, compare_systems, leaderboard, decide, at_prevalences and "
-            "region(draws, method='credible')."
+            "region(draws)."
         )
     if not isinstance(counts, xr.DataArray):
         return from_array(counts)

@@ -35,6 +35,7 @@ class Stream(enum.IntEnum):
     COVERAGE = 33
     SPLIT = 34
     MULTICLASS_POSTERIOR = 35
+    LEARNED = 36
 
 
 def matrix_rng(seed: int, index: int, stream: int) -> np.random.Generator:

@@ -82,8 +82,8 @@ def check_matrix(matrix: Any, name: str) -> xr.DataArray:
     if TOTALS in matrix.coords or OF in matrix.attrs:
         raise ValueError(
             f"`{name}` are of items of which only some were checked (bayescm.audited), and this needs items that all "
-            "were. For an audit: bayescm.summary, metric_distribution, probability, decide, region(audit, "
-            "method='credible'), leaderboard or compare_systems({'A': audit_a, 'B': audit_b}), and posterior(audit, "
+            "were. For an audit: bayescm.summary, metric_distribution, probability, decide, region(audit), "
+            "leaderboard or compare_systems({'A': audit_a, 'B': audit_b}), and posterior(audit, "
             "metrics=[...]), whose draws answer all else. Several in one array: dims= in bayescm.audited. The checked "
             "items alone are "
             ".drop_vars('totals').drop_attrs()."

@@ -25,7 +25,7 @@ from bayescm.inference.labelled import Alike
 from bayescm.metrics import Metric, compute, of_one_class
 from bayescm.models.cell_draws import shared
 from bayescm.priors.concentrations import Concentrations, PrevalenceLike, PriorLike, concentrations
-from bayescm.results.names import of_empty_classes
+from bayescm.results.names import of_empty_classes, of_rare_classes
 
 Array = NDArray[np.float64]
 
@@ -177,12 +177,12 @@ class OfCounts(Alike):
     def counts(self, question: str) -> xr.DataArray:  # noqa: D102
         return self.data
 
-    def notes(self, metrics: Sequence[Metric]) -> dict[str, Any]:
+    def notes(self, metrics: Sequence[Metric], ci_prob: float) -> dict[str, Any]:
         """Name classes without items, and averages of which a Beta is integrated out."""
         assert isinstance(self.some, Conjugate)
         drawn = [metric for metric, known in zip(metrics, self.typical.are_known(metrics), strict=True) if not known]
         integrated = averages.integrated(drawn, self.some.which) if drawn else []
-        found: dict[str, Any] = of_empty_classes(metrics, self.data)
+        found: dict[str, Any] = of_empty_classes(metrics, self.data) | of_rare_classes(metrics, self.data)
         return found | ({averages.INTEGRATED: ", ".join(integrated)} if integrated else {})
 
 

@@ -43,8 +43,8 @@ class Posterior(ABC):
             "bayescm.summary answers by any posterior."
         )
 
-    def notes(self, metrics: Sequence[Metric]) -> dict[str, Any]:
-        """Return attrs of an answer about these metrics."""
+    def notes(self, metrics: Sequence[Metric], ci_prob: float) -> dict[str, Any]:
+        """Return attrs of an answer about these metrics with intervals of this level."""
         return {}
 
     @abstractmethod

@@ -31,6 +31,7 @@ from bayescm.data.schema import (
 from bayescm.data.strata import of_data
 from bayescm.data.words import Sampler
 from bayescm.distributions import dirichlet
+from bayescm.inference import learned
 from bayescm.metrics import MetricsLike, resolve
 from bayescm.models import answers, cell_draws, fit, nuts, predictive, samplers
 from bayescm.models.cell_draws import PRIOR_DRAWS, with_metrics, with_variables
@@ -100,6 +101,8 @@ def choose(
     if not fit.is_conjugate(model):
         return _choose_bound(fit.bind(model, counts, prior, options, sampler)[0], sampler)[0]
     counts = check_counts(counts)
+    if learned.asked(model, prior):
+        return _choose_learned(sampler)
     base = concentrations(resolved_prior(prior), model, labels_of(counts))
     return _choose_conjugate(counts, base, model, prevalence, sampler)
 
@@ -254,7 +257,10 @@ def posterior(
     model = of_data(counts, fit.name_of(model, prior))
     settings: dict[str, Any] = {"model": model if isinstance(model, str) else getattr(model, "__name__", "your own")}
     settings |= strata.settings(counts) if strata.is_audit(counts) else {}
-    if fit.is_conjugate(model):
+    if learned.asked(model, prior):
+        settings["model"] = learned.MODEL
+        choice, groups = _learned(counts, prevalence, metrics, sampler, run, replicate, workflow)
+    elif fit.is_conjugate(model):
         prior = resolved_prior(prior)
         choice, groups = _conjugate(counts, model, prior, prevalence, metrics, sampler, run, replicate, workflow)
     else:
@@ -360,6 +366,33 @@ def _conjugate(
         groups["log_likelihood"] = predictive.of_items(flatten_cells(theta), flatten_cells(counts))
     groups["observed_data"] = flatten_cells(counts).to_dataset()
     groups["constant_data"] = cell_draws.constants(base, counts, model)
+    return choice, groups
+
+
+def _choose_learned(sampler: str) -> Choice:
+    return _choose(
+        "the learned prior's posterior",
+        "given its hyperparameters, which are on a grid, the learned prior is conjugate: draws are independent",
+        sampler,
+    )
+
+
+def _learned(
+    counts: Any, prevalence: PrevalenceLike, metrics: MetricsLike, sampler: str, run: nuts.Run, replicate: bool | int,
+    full: bool,
+) -> tuple[Choice, dict[str, xr.Dataset]]:  # fmt: skip
+    """Answer by a prior that is learned from the classes; no group tells of the prior by itself."""
+    counts, choice, size = check_counts(counts), _choose_learned(sampler), _replicate_size(replicate)
+    if choice.method != "exact" or full:
+        what = f"`sampler`={sampler!r}" if choice.method != "exact" else "`workflow`=True"
+        raise ValueError(f"{what} needs a PyMC program, and prior='learned' has none; leave it out.")
+    _refuse(run.options)
+    theta = learned.theta_of(counts, prevalence, run.chains, run.draws, run.seed)
+    resolved = resolve(metrics, counts.sizes[ACTUAL])
+    groups = {"posterior": with_metrics(theta, resolved), "observed_data": flatten_cells(counts).to_dataset()}
+    if size != 0:
+        future = cell_draws.replicates(theta, counts, resolved, prevalence, run.seed, size)
+        groups |= dict(zip(("posterior_predictive", "replicate"), future, strict=True))
     return choice, groups
 
 

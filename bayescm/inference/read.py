@@ -13,6 +13,7 @@ from bayescm.data.schema import ONE_CLASS
 from bayescm.inference.audits import beside, of_audits
 from bayescm.inference.conjugate import of_counts
 from bayescm.inference.labelled import Posterior
+from bayescm.inference.learned import asked, of_learned
 from bayescm.inference.options import DRAWS, number_of_draws
 from bayescm.inference.posteriors import posterior
 from bayescm.inference.right import ANSWERS, of_right
@@ -101,6 +102,8 @@ def opened(
         return lambda prevalence: of_audits(data, resolved_prior(prior), prevalence, n, seed)
     if fit.is_conjugate(model) and not options:
         counts = check_counts(data).assign_attrs(one_class)
+        if asked(model, prior):
+            return lambda prevalence: of_learned(counts, prevalence, None if draws is None else n, seed)
         return lambda prevalence: of_counts(counts, model, resolved_prior(prior), prevalence, n, seed)
     of_sampler: dict[str, Any] = {"chains": chains} | ({} if draws is None else {"draws": -(-n // chains)})
     drawn = posterior(data, model=model, prior=prior, random_seed=seed, **of_sampler, **options)

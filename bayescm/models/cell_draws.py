@@ -34,7 +34,7 @@ def posterior_draws(
         dirichlet.check_proper(which, labels)
         return dirichlet.draw_batch(which, index, chains, draws, seed, Stream.POSTERIOR)
 
-    return label_theta(by_matrix(kernel, counts, _sizes(counts, chains, draws)), counts)
+    return label_theta(by_matrix(kernel, counts, sizes_of(counts, chains, draws)), counts)
 
 
 def draws_of_answers(
@@ -79,10 +79,11 @@ def prior_draws(
         which = exchange(base, prevalence, values.sum(-1).astype(np.float64))
         return dirichlet.draw_batch(which, index, chains, draws, seed, Stream.PRIOR)
 
-    return label_theta(by_matrix(kernel, counts, _sizes(counts, chains, draws)), counts)
+    return label_theta(by_matrix(kernel, counts, sizes_of(counts, chains, draws)), counts)
 
 
-def _sizes(counts: xr.DataArray, chains: int, draws: int) -> dict[str, int]:
+def sizes_of(counts: xr.DataArray, chains: int, draws: int) -> dict[str, int]:
+    """Return the dims that draws of cells have before they are labelled."""
     k = counts.sizes[ACTUAL]
     return {CHAIN: chains, DRAW: draws, "row": k, "column": k}
 
@@ -143,7 +144,7 @@ def replicates(
             out[position] = future.reshape(theta.shape[-4:])
         return out
 
-    sizes = _sizes(counts, theta.sizes[CHAIN], theta.sizes[DRAW])
+    sizes = sizes_of(counts, theta.sizes[CHAIN], theta.sizes[DRAW])
     future = by_matrix(kernel, counts, sizes, theta, dtype=np.int64)
     future = label_theta(future, counts).rename("counts")
     future.attrs = {"long_name": "Items of a future matrix", "units": "1"}

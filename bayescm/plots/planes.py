@@ -83,7 +83,7 @@ def _surface(data: Any, argument: str, levels: Any) -> xr.Dataset:
     """Return a surface as it is, and that of draws."""
     if isinstance(data, xr.DataTree):
         wanted = [levels] if isinstance(levels, float) else levels
-        return asked(region, data, method="credible", levels=wanted)  # type: ignore[no-any-return]
+        return asked(region, data, levels=wanted)  # type: ignore[no-any-return]
     call = "bayescm.plots.plot_region(bayescm.region(counts))"
     require(argument, data, "bayescm.region or bayescm.band", ("level", "point"), ("space", "levels"), call=call)
     return data  # type: ignore[no-any-return]

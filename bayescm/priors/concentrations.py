@@ -85,6 +85,8 @@ class LogitNormal:
 
 
 DEFAULT_PRIOR = "jeffreys"
+LEARNED = "learned"
+"""The prior of many classes that is learned from these classes: see :mod:`bayescm.distributions.learned`."""
 
 
 def resolved_prior(prior: PriorLike | None) -> PriorLike:
@@ -298,7 +300,13 @@ def exchange(base: Concentrations, prevalence: PrevalenceLike, class_totals: Arr
 
 
 def _known(name: str, value: str) -> str:
-    """Return the name of a prior."""
+    """Return the name of a prior that is concentrations."""
+    if value == LEARNED:
+        raise ValueError(
+            f"`{name}`='learned' learns the recall of one class from those of the others, of one classifier's matrix "
+            "with more than two classes, in bayescm.summary, probability, posterior, compare_systems and what else "
+            "takes any posterior; here give 'jeffreys' or another name or number."
+        )
     if value in ("uniform", "flat"):
         raise ValueError(f"`{name}`={value!r} of what? One for every cell is 'laplace', one for all together 'perks'.")
     return validate.choice(name, value, NAMES)

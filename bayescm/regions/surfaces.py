@@ -36,7 +36,7 @@ def region(
     counts: Any,
     *,
     space: Any = "pr",
-    method: RegionMethod = "wilks",
+    method: RegionMethod | None = None,
     levels: Sequence[float] = LEVELS,
     grid: Any = None,
     **options: Unpack[RegionOptions],
@@ -47,18 +47,19 @@ def region(
     ----------
     counts : xarray.DataArray or array_like
         ``counts(..., actual, predicted)`` of two labels; a bare array is read as by :func:`bayescm.from_array`. May be
-        lazy (dask). An audit (:func:`bayescm.audited`), a tree of draws (:func:`bayescm.posterior`) and two metrics
-        of any matrix need ``method="credible"``: an ellipse in the normal scores of both numbers that holds the level
-        of the posterior's draws.
+        lazy (dask). Of an audit (:func:`bayescm.audited`), a tree of draws (:func:`bayescm.posterior`) and two metrics
+        of any matrix the region is "credible": an ellipse in the normal scores of both numbers that holds the level of
+        the posterior's draws.
     space : {"pr", "roc", "ppn"} or pair of metrics
         Precision over recall, true positive rate over false positive rate, or the share predicted negative over recall
         (by "wilks", "ellipse" and "simulate"); or two metrics with one value each between two bounds, y and x, such as
         ``("f1_macro", "accuracy")``.
-    method : {"wilks", "exact", "ellipse", "credible", "simulate"}
-        "wilks": likelihood ratio with its limiting distribution. "exact": the probability of a smaller likelihood
-        ratio, added up over all outcomes; its coverage is never below the level. "ellipse": the bivariate normal.
-        "credible": posterior mass. "simulate": the papers' test by simulation, slow, a check; it draws TP + FP + FN
-        (or the class totals) too, which "exact" takes as given.
+    method : {"wilks", "exact", "ellipse", "credible", "simulate"}, optional
+        By default "wilks" of counts, and "credible" of what has draws only. "wilks": likelihood ratio with its limiting
+        distribution. "exact": the probability of a smaller likelihood ratio, added up over all outcomes; its coverage
+        is never below the level. "ellipse": the bivariate normal. "credible": posterior mass. "simulate": the papers'
+        test by simulation, slow, a check; it draws TP + FP + FN (or the class totals) too, which "exact" takes as
+        given.
     levels : sequence of float
         Levels that will be asked for: beyond the largest the surface may be 1.
     grid : int, pair of ints or pair of array_like, optional
@@ -116,17 +117,17 @@ def region(
     if (unknown := sorted(others - RegionOptions.__annotations__.keys())) and "model" not in others:
         raise TypeError(f"region() has no argument `{unknown[0]}`; a level is `levels`, such as levels=[0.95].")
     if strata.is_audit(counts) or isinstance(counts, xr.DataTree) or not isinstance(space, str) or others:
-        if method != "credible" or {name for name in of_method if of_method[name] is not None} & _OF_COUNTS:
+        if method not in (None, "credible") or {name for name in of_method if of_method[name] is not None} & _OF_COUNTS:
             raise ValueError(
                 f"`method`={method!r} needs the four cells of items that all were checked. Of an audit, of a model's "
-                "draws and of two metrics the region is the posterior's: method='credible', by draws (`draws`, "
+                "draws and of two metrics the region is the posterior's: leave `method` out; it is by draws (`draws`, "
                 "`random_seed`), without other options."
             )
         axes = _two_axes(grid)
         sizes = _sizes(_POINTS if grid is None else grid) if axes is None else (0, 0)
         how: dict[str, Any] = {name: value for name, value in options.items() if name not in _OF_COUNTS}
         return of_posterior(counts, space, checked_levels(levels), axes, sizes, **how)
-    made = Options(space, method, levels, **of_method)
+    made = Options(space, method or "wilks", levels, **of_method)
     checked = two_labels(counts)
     method_ = made.method(checked)
     axes = _axes(checked, made, method_, grid)

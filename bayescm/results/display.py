@@ -14,7 +14,7 @@ from bayescm.data.schema import ALIAS, CI_BOUND, LABEL, METRIC
 from bayescm.metrics import resolve
 from bayescm.results import writing
 from bayescm.results.escape import for_html, for_terminal
-from bayescm.results.names import MOST_ROWS, NO_ITEMS, called
+from bayescm.results.names import MOST_ROWS, called, notes_of
 from bayescm.results.stamps import is_stamped, stamp, unchanged
 from bayescm.results.views import VIEWS, View, main_variable, view_of
 
@@ -97,8 +97,7 @@ class Answer:
     def sentence(self) -> str:
         """Return the answer in one sentence."""
         view, data = self._known()
-        empty = f" Note: {data.attrs[NO_ITEMS]}." if NO_ITEMS in data.attrs else ""
-        return for_terminal(view.answer(data) + empty)
+        return for_terminal(f"{view.answer(data)} {notes_of(data.attrs)}".strip())
 
     @property
     def assumptions(self) -> str:

@@ -12,8 +12,17 @@ from bayescm.results.writing import listed
 
 NO_ITEMS = "no_items"
 """The attr that names classes without items."""
+CARRIED_BY = "carried_by"
+"""The attr that says what little data an answer rests on."""
+FEW = 3
+"""Items below which a class says too little of itself to enter an average unremarked: see the study `learned`."""
 MOST_ROWS = 40
 """Rows of a table that are shown; of more matrices no sentence is told."""
+
+
+def notes_of(attrs: Mapping[Any, Any]) -> str:
+    """Return what an answer's attrs say of the little that it rests on, as sentences; nothing where that isn't said."""
+    return " ".join(f"Note: {attrs[name]}." for name in (NO_ITEMS, CARRIED_BY) if name in attrs)
 
 
 def called(metric: str, alias: str = "") -> str:
@@ -69,6 +78,35 @@ def of_empty_classes(metrics: Sequence[Metric], counts: xr.DataArray) -> dict[st
     text += f" in {int(empty.any(1).sum())} of {len(empty)} matrices" if len(empty) > 1 else ""
     text += ": their recalls are the prior's" if several else ": its recall is the prior's"
     return {NO_ITEMS: text + (f", which enter{'s' * (not several)} {listed(averages)}" if averages else "")}
+
+
+def of_rare_classes(metrics: Sequence[Metric], counts: xr.DataArray, instead: str = "") -> dict[str, str]:
+    """Return the attr ``carried_by`` of one matrix: how many classes say next to nothing of averages over classes.
+
+    Parameters
+    ----------
+    metrics : sequence of Metric
+    counts : xarray.DataArray
+    instead : str
+        What is said of the averages where the prior isn't one that takes each class by itself.
+    """
+    k = counts.sizes[PREDICTED]
+    means = [metric.alias or metric.name for metric in metrics if is_mean_of_classes(metric)]
+    if k < 3 or counts.ndim > 2 or counts.chunks is not None or not means:
+        return {}
+    least = 0 if instead else 1  # of a class without items the attr `no_items` tells
+    totals = counts.values.sum(-1)
+    few = [repr(name) for name, n in zip(labels_of(counts), totals, strict=True) if least <= n < FEW]
+    if not few:
+        return {}
+    which = f"{len(few)} of {k} classes ({listed(few)}) ha{'s' if len(few) == 1 else 've'} fewer than {FEW} items"
+    own = f", so the prior tells much of {listed(means)}; prior='learned' learns it from the other classes"
+    return {CARRIED_BY: which + (instead or own)}
+
+
+def is_mean_of_classes(metric: Metric) -> bool:
+    """Say whether all classes enter a metric alike, the rarest too."""
+    return metric.kind == "macro" or metric.name == "balanced_accuracy"
 
 
 def _rests(metric: Metric, places: Sequence[int], k: int) -> bool:

@@ -1,0 +1,210 @@
+"""The posterior of a matrix of many classes whose prior is learned from these classes themselves.
+
+Given class totals n, the recall of class i is Beta(c m_i, c (1 - m_i)) or, for a share e of classes that differ from
+all others, Beta(1/2, 1/2). logit m_i = a + b x_i, x_i = log(n_i + 2) less its mean over the items: rare classes may be
+harder. expit(a) ~ Beta(1/2, 1/2), b ~ Normal(0, 1), 1 / sqrt(1 + c) is uniform, e one of four numbers. Class shares are
+Dirichlet(kappa), what is confused in row i is Dirichlet(t w_i) with w_ij ~ share_j^g; kappa, t, g are of small grids.
+The three groups of hyperparameters have posteriors of their own, found on grids; given them all is Beta and Dirichlet.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from bayescm.results.names import FEW
+
+Array = NDArray[np.float64]
+
+_OWN = 0.5
+"""Both concentrations of a recall that has nothing in common with the others: Jeffreys."""
+_SPREADS, _WIDEST = 10, 0.82
+"""Values of 1 / sqrt(1 + c), and where they end: c = 0.49, as wide as Jeffreys' prior of a rate."""
+_SHARES_APART = np.array([0.0, 0.05, 0.15, 0.35])
+_KAPPAS = np.array([0.25, 0.5, 1, 2, 4, 8, 16, 64])
+_TOTALS = np.array([0.25, 0.5, 1, 2, 5, 15, 50])
+_POWERS = np.array([0.0, 0.5, 1.0])
+_FIRST = np.linspace(-5.0, 8.0, 18), np.linspace(-3.0, 3.0, 7)
+"""Levels and slopes that are tried at first, in steps that no posterior of both is wider than by far."""
+_LEVELS, _SLOPES, _ROUNDS = 13, 9, 5
+_ENOUGH = 1e9
+"""Items of a class beyond which its number tells nothing more of the other classes, and likelihoods lose digits."""
+
+
+class Hyper(NamedTuple):
+    """Grid of the hyperparameters of recalls, one row a node.
+
+    Attributes
+    ----------
+    weight, level, slope, concentration, apart : ndarray of shape (nodes,)
+    """
+
+    weight: Array
+    level: Array
+    slope: Array
+    concentration: Array
+    apart: Array
+
+
+class Learned(NamedTuple):
+    """What is known of one matrix.
+
+    Attributes
+    ----------
+    counts : ndarray of shape (K, K)
+    size : ndarray of shape (K,)
+        Logarithms of class totals, about 0.
+    hyper : Hyper
+    shares : ndarray of shape (kappas,)
+        Posterior weights of :data:`_KAPPAS`.
+    errors : ndarray of shape (nodes, K, K)
+        Concentrations of what is confused, 0 on the diagonal.
+    error_weights : ndarray of shape (nodes,)
+    """
+
+    counts: Array
+    size: Array
+    hyper: Hyper
+    shares: Array
+    errors: Array
+    error_weights: Array
+
+    def draw(self, rng: np.random.Generator, n: int, *, alone: bool = False) -> Array:
+        """Draw cells.
+
+        Parameters
+        ----------
+        rng : numpy.random.Generator
+        n : int
+        alone : bool
+            Whether classes of fewer than ``FEW`` items have a recall that learns nothing from the others.
+
+        Returns
+        -------
+        ndarray of shape (n, K, K)
+        """
+        k = len(self.counts)
+        recall = self._recalls(rng, n, alone)
+        kappas = rng.choice(_KAPPAS, n, p=self.shares)
+        shares = _gammas(rng, self.counts.sum(1) + kappas[:, None])
+        which = rng.choice(len(self.error_weights), n, p=self.error_weights)
+        missed = self.counts * (1.0 - np.eye(k))
+        theta = _gammas(rng, missed + self.errors[which])  # 0 on the diagonal
+        theta *= ((1.0 - recall) * shares)[:, :, None]
+        theta[:, np.arange(k), np.arange(k)] = recall * shares
+        return theta
+
+    def _recalls(self, rng: np.random.Generator, n: int, alone: bool) -> Array:
+        """Draw recalls (n, K)."""
+        totals, right = self.counts.sum(1), np.diagonal(self.counts)
+        node = rng.choice(len(self.hyper.weight), n, p=self.hyper.weight)
+        _, level, slope, concentration, apart = (one[node][:, None] for one in self.hyper)
+        mean = _mean(level + slope * self.size)
+        learnt, own = concentration * mean, concentration * (1.0 - mean)
+        evidence = _scaled(right, totals)
+        differs = apart * np.exp(_log_evidence(*evidence, _OWN, _OWN))
+        like = (1.0 - apart) * np.exp(_log_evidence(*evidence, learnt, own))
+        lone = rng.random(mean.shape) * (differs + like) < differs
+        if alone:
+            lone |= totals < FEW
+        return rng.beta(right + np.where(lone, _OWN, learnt), totals - right + np.where(lone, _OWN, own))
+
+
+def learn(matrix: NDArray[np.int64]) -> Learned:
+    """Return the posterior of a matrix (K, K) of more than two classes."""
+    counts: Array = np.asarray(matrix, np.float64)
+    totals: Array = counts.sum(1)
+    size = np.log(totals + 2.0)
+    size -= np.average(size, weights=totals + 0.5)
+    errors, error_weights = _errors(counts)
+    return Learned(counts, size, _hyper(np.diagonal(counts), totals, size), _shares(totals), errors, error_weights)
+
+
+def _hyper(right: Array, totals: Array, size: Array) -> Hyper:
+    """Return a grid around the posterior of the hyperparameters of recalls."""
+    classes, times = np.unique(np.stack([right, totals, size], 1), axis=0, return_counts=True)
+    right, totals, size = classes.T
+    right, totals = _scaled(right, totals)
+    concentration = ((np.arange(_SPREADS) + 0.5) / _SPREADS * _WIDEST) ** -2.0 - 1.0
+    differ = np.exp(_log_evidence(right, totals, _OWN, _OWN))
+    level, slope = _FIRST
+    for i in range(_ROUNDS):
+        mean = _mean(level[:, None, None] + slope[:, None] * size)[:, :, None]
+        strength = concentration[:, None]
+        alike = np.exp(_log_evidence(right, totals, strength * mean, strength * (1.0 - mean)))
+        both = [np.log((1.0 - apart) * alike + apart * differ + 1e-300) @ times for apart in _SHARES_APART]
+        middle = special.expit(level)
+        before = 0.5 * np.log(middle * (1.0 - middle))[:, None] - 0.5 * slope**2
+        log_weight = np.stack(both, -1) + before[..., None, None]
+        weight = np.exp(log_weight - log_weight.max())
+        weight /= weight.sum()
+        fine, levels = _zoomed(level, weight.sum((1, 2, 3)), _LEVELS, 3.5, -7.0, 10.0)
+        fine_too, slopes = _zoomed(slope, weight.sum((0, 2, 3)), _SLOPES, 3.2, -np.inf, np.inf)
+        if i == _ROUNDS - 1 or (i > 0 and fine and fine_too):
+            break
+        level, slope = levels, slopes
+    grids = np.meshgrid(level, slope, concentration, _SHARES_APART, indexing="ij")
+    return Hyper(weight.ravel(), *(grid.ravel() for grid in grids))
+
+
+def _zoomed(grid: Array, weight: Array, n: int, reach: float, least: float, most: float) -> tuple[bool, Array]:
+    """Say whether a grid is fine enough for the weights on it, and return one around their mean."""
+    mean = weight @ grid
+    sd, step = np.sqrt(weight @ (grid - mean) ** 2), grid[1] - grid[0]
+    reached = reach * max(sd, 0.4 * step)
+    return bool(sd > 0.7 * step), np.linspace(max(least, mean - reached), min(most, mean + reached), n)
+
+
+def _mean(logit: Array) -> Array:
+    return np.asarray(np.clip(special.expit(logit), 1e-9, 1.0 - 1e-9))
+
+
+def _scaled(right: Array, totals: Array) -> tuple[Array, Array]:
+    """Return what classes tell of each other, of which more than enough items tell no more."""
+    shrink = np.minimum(1.0, _ENOUGH / np.maximum(totals, 1.0))
+    return right * shrink, totals * shrink
+
+
+def _log_evidence(right: Array, totals: Array, a: Array | float, b: Array | float) -> Array:
+    """Return the log probability of each class's answers under a Beta."""
+    return np.asarray(special.betaln(a + right, b + totals - right) - special.betaln(a, b))
+
+
+def _shares(totals: Array) -> Array:
+    """Return the posterior weights of the concentrations of class shares."""
+    k = len(totals)
+    each = special.gammaln(totals[:, None] + _KAPPAS).sum(0) - k * special.gammaln(_KAPPAS)
+    log_weight = each + special.gammaln(k * _KAPPAS) - special.gammaln(k * _KAPPAS + totals.sum())
+    return _weights(log_weight)
+
+
+def _errors(counts: Array) -> tuple[Array, Array]:
+    """Return the concentrations of what is confused at each node, and the posterior weights of the nodes."""
+    k = len(counts)
+    missed = counts * (1.0 - np.eye(k))
+    row, column = np.nonzero(missed)
+    found, rows = missed[row, column], missed.sum(1)
+    share = (counts.sum(1) + 0.5) / (counts.sum() + k / 2)
+    concentrations, log_weights = [], []
+    for power in _POWERS:
+        weight = share**power * (1.0 - np.eye(k))
+        weight /= weight.sum(1, keepdims=True)
+        for total in _TOTALS:
+            a = total * weight[row, column]
+            of_cells = special.gammaln(found + a) - special.gammaln(a)
+            log_weights.append(of_cells.sum() + (special.gammaln(total) - special.gammaln(total + rows)).sum())
+            concentrations.append(total * weight)
+    return np.array(concentrations), _weights(np.array(log_weights))
+
+
+def _weights(logs: Array) -> Array:
+    found = np.exp(logs - logs.max())
+    return np.asarray(found / found.sum())
+
+
+def _gammas(rng: np.random.Generator, concentration: Array) -> Array:
+    """Draw from Dirichlets along the last axis; what has a concentration of 0 is 0."""
+    drawn = np.maximum(rng.standard_gamma(concentration), 1e-300 * (concentration > 0.0))
+    drawn /= drawn.sum(-1, keepdims=True)
+    return np.asarray(drawn)

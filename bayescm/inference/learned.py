@@ -1,0 +1,170 @@
+"""The posterior of counts of many classes whose prior is learned from these classes: by draws, matrix by matrix."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayescm.data import validate
+from bayescm.data.assumptions import assumed
+from bayescm.data.random import Stream, matrix_rng
+from bayescm.data.schema import as_read, by_matrix, labels_of
+from bayescm.distributions.learned import learn
+from bayescm.inference.blocks import Block, exchanged
+from bayescm.inference.labelled import Alike
+from bayescm.inference.options import DRAWS
+from bayescm.metrics import Metric, compute
+from bayescm.models.cell_draws import label_theta, sizes_of
+from bayescm.priors.concentrations import LEARNED, Concentrations, PrevalenceLike, exchange
+from bayescm.results.names import is_mean_of_classes, of_rare_classes
+from bayescm.results.writing import listed
+
+Array = NDArray[np.float64]
+
+MODEL = "learned_classes"
+"""What attrs call it."""
+_CELLS, _LEAST = 4_000_000, 4_000
+"""Cells that are drawn at most where nobody says how many draws to make, and the least number of draws: a second."""
+_BLOCK = 2**21
+"""Cells of a block of draws: 16 MB."""
+
+
+@dataclass(frozen=True)
+class OfClasses(Block):
+    """Some matrices, and the prevalence that is asked about.
+
+    Attributes
+    ----------
+    counts : ndarray of shape (*shape, K, K)
+    index : ndarray of shape (*shape,)
+        Running numbers, which seed the draws.
+    prevalence, seed, n
+    alone : bool
+        Whether classes of very few items learn nothing from the others.
+    """
+
+    counts: NDArray[np.int64]
+    index: NDArray[np.int64]
+    prevalence: PrevalenceLike
+    seed: int
+    n: int
+    alone: bool = False
+
+    @property
+    def k(self) -> int:  # type: ignore[override]  # noqa: D102
+        return int(self.counts.shape[-1])
+
+    @property
+    def shape(self) -> tuple[int, ...]:  # type: ignore[override]  # noqa: D102
+        return np.shape(self.index)
+
+    def _elsewhere(self, theta: Array) -> Array:
+        """Give cells (..., K, K) of one matrix the prevalence that is asked about."""
+        if self.prevalence is None:
+            return theta
+        every, totals = Concentrations(np.ones((self.k, self.k)), np.ones(self.k)), self.seen().sum(-1).astype(float)
+        return exchanged(theta, exchange(every, self.prevalence, totals).shares.tolist(), None)
+
+    def cells(self) -> Array:  # noqa: D102
+        with np.errstate(invalid="ignore"):
+            found = [one._elsewhere(np.asarray(one.counts[None], np.float64))[0] for one in self.singles()]
+        return np.reshape(found, self.counts.shape)
+
+    def seen(self) -> NDArray[Any]:  # noqa: D102
+        return self.counts
+
+    data = seen
+
+    def n_items(self) -> Array:  # noqa: D102
+        return np.asarray(self.counts.sum((-2, -1)), np.float64)
+
+    def independent(self, metric: Metric) -> bool:  # noqa: D102
+        return True
+
+    def singles(self) -> Iterator["OfClasses"]:  # noqa: D102
+        for place in np.ndindex(self.shape):
+            yield replace(self, counts=self.counts[place], index=self.index[place])
+
+    pieces = singles
+
+    def _of_one(self) -> Iterator[Array]:
+        """Give draws of the cells of one matrix."""
+        known, rng = learn(self.counts), matrix_rng(self.seed, int(self.index), Stream.LEARNED)
+        most = max(_BLOCK // self.counts.size, 1)
+        for start in range(0, self.n, most):
+            yield self._elsewhere(known.draw(rng, min(most, self.n - start), alone=self.alone))
+
+    def theta_blocks(self) -> Iterator[Array]:  # noqa: D102
+        for parts in zip(*(one._of_one() for one in self.singles()), strict=True):
+            yield np.stack(parts).reshape((*self.shape, *parts[0].shape))
+
+    def draws(self, metrics: Sequence[Metric]) -> list[Array]:  # noqa: D102
+        depth = len(self.shape)
+        values = [[np.moveaxis(v, depth, -1) for v in compute(metrics, theta)] for theta in self.theta_blocks()]
+        return [np.concatenate(parts, -1) for parts in zip(*values, strict=True)]
+
+
+@dataclass(frozen=True)
+class OfManyClasses(Alike):
+    """The posterior of counts of many classes."""
+
+    def counts(self, question: str) -> xr.DataArray:  # noqa: D102
+        return self.data
+
+    def notes(self, metrics: Sequence[Metric], ci_prob: float) -> dict[str, Any]:
+        """Say what averages would be if classes of very few items learned nothing from the others."""
+        if not of_rare_classes(metrics, self.data):
+            return {}
+        assert isinstance(self._all, OfClasses)
+        means = [metric for metric in metrics if is_mean_of_classes(metric)]
+        found = replace(self._all, alone=True).statistics(means, ci_prob, "eti")
+        ends = [
+            f"{one.alias or one.name} is {float(found[one.name]['lower']):.2f} to {float(found[one.name]['upper']):.2f}"
+            for one in means
+        ]
+        return of_rare_classes(metrics, self.data, f", and are taken to resemble the others; if not, {listed(ends)}")
+
+
+def asked(model: Any, prior: Any) -> bool:
+    """Say whether this prior is asked for."""
+    return isinstance(prior, str) and prior == LEARNED and isinstance(model, str) and model == "dirichlet_multinomial"
+
+
+def of_learned(counts: xr.DataArray, prevalence: PrevalenceLike, n: int | None, seed: int) -> OfManyClasses:
+    """Return the posterior of checked counts, which may be lazy."""
+    labels = tuple(labels_of(counts))
+    n = max(min(_CELLS // len(labels) ** 2, DRAWS), _LEAST) if n is None else n
+    _check(labels)
+
+    def block(values: NDArray[Any], index: NDArray[np.int64]) -> OfClasses:
+        return OfClasses(validate.count_values("counts", values), index, prevalence, seed, n)
+
+    settings = {
+        "model": MODEL, "prior": LEARNED, "prevalence": prevalence, "draws": n,
+        "assumptions": assumed(prevalence), **as_read(counts),
+    }  # fmt: skip
+    some = block(np.ones((len(labels),) * 2, np.int64), np.asarray(0))
+    return OfManyClasses(labels, settings, counts, block, some)
+
+
+def theta_of(counts: xr.DataArray, prevalence: PrevalenceLike, chains: int, draws: int, seed: int) -> xr.DataArray:
+    """Draw cells, labelled as ArviZ has them."""
+    _check(labels_of(counts))
+
+    def kernel(values: NDArray[Any], index: NDArray[np.int64]) -> Array:
+        block = OfClasses(validate.count_values("counts", values), index, prevalence, seed, chains * draws)
+        theta = np.concatenate(list(block.theta_blocks()), -3)
+        return theta.reshape((*block.shape, chains, draws, block.k, block.k))
+
+    return label_theta(by_matrix(kernel, counts, sizes_of(counts, chains, draws)), counts)
+
+
+def _check(labels: Sequence[Any]) -> None:
+    if len(labels) < 3:
+        raise ValueError(
+            "`prior`='learned' learns the recall of one class from those of the others, and needs more than two "
+            f"classes; got {len(labels)}. Leave `prior` out."
+        )

@@ -1,0 +1,131 @@
+"""The prior that is learned across classes: its grids against Monte Carlo from the prior, its answers at every door."""
+
+import numpy as np
+import pytest
+from scipy import special
+
+import bayescm
+from bayescm.distributions.learned import learn
+
+RARE = np.array([[93, 0, 3, 1, 1], [2, 91, 1, 0, 2], [0, 0, 3, 0, 0], [0, 0, 0, 1, 0], [0, 0, 1, 0, 1]])
+
+
+def recalls_from_the_prior(counts, n, rng):
+    """Return posterior means of recalls: hyperparameters are drawn from the prior, and weighted by the likelihood."""
+    totals, right = counts.sum(1), np.diagonal(counts)
+    x = np.log(totals + 2.0)
+    x = x - np.average(x, weights=totals + 0.5)
+    level, slope = special.logit(rng.beta(0.5, 0.5, n)), rng.normal(size=n)
+    c = rng.uniform(0.0, 0.82, n) ** -2.0 - 1.0
+    apart = rng.choice([0.0, 0.05, 0.15, 0.35], n)[:, None]
+    m = np.clip(special.expit(level[:, None] + slope[:, None] * x), 1e-9, 1 - 1e-9)
+    a, b = c[:, None] * m, c[:, None] * (1 - m)
+    alike = np.exp(special.betaln(a + right, b + totals - right) - special.betaln(a, b))
+    like = np.maximum((1 - apart) * alike, 1e-200)
+    own = apart * np.exp(special.betaln(0.5 + right, 0.5 + totals - right) - special.betaln(0.5, 0.5))
+    means = (like * (a + right) / (a + b + totals) + own * (0.5 + right) / (1.0 + totals)) / (like + own)
+    weight = np.exp(np.log(like + own).sum(1) - np.log(like + own).sum(1).max())
+    return weight @ means / weight.sum()
+
+
+TABLES = {
+    "rare": RARE,
+    "all correct": np.diag([5, 5, 5]),
+    "one absent": np.array([[3, 1, 0], [2, 0, 2], [0, 0, 0]]),
+    "one broken": np.array([[9, 1, 0], [1, 0, 9], [2, 2, 6]]),
+}
+
+
+@pytest.mark.parametrize("counts", TABLES.values(), ids=TABLES)
+def test_recalls_are_those_of_draws_from_the_prior_weighted_by_the_likelihood(counts):
+    theta = learn(counts).draw(np.random.default_rng(1), 40_000)
+    recalls = np.diagonal(theta, axis1=1, axis2=2) / theta.sum(2)
+    expected = recalls_from_the_prior(counts, 400_000, np.random.default_rng(2))
+    np.testing.assert_allclose(recalls.mean(0), expected, atol=0.012)  # the grid of spreads has ten values
+
+
+def test_errors_go_where_the_confused_are_and_nothing_is_lost():
+    counts = np.array([[40, 10, 0, 0], [10, 40, 0, 0], [0, 0, 40, 10], [0, 0, 10, 40]])
+    theta = learn(counts).draw(np.random.default_rng(1), 20_000)
+    np.testing.assert_allclose(theta.sum((1, 2)), 1.0)
+    of_errors = theta[:, 0, 1:] / theta[:, 0, 1:].sum(1, keepdims=True)
+    assert of_errors.mean(0)[0] > 0.9 > 0.2 > of_errors.mean(0)[1]
+    np.testing.assert_allclose(theta.sum(2).mean(0), 0.25, atol=0.005)
+
+
+def test_order_of_classes_means_nothing():
+    order = [3, 0, 4, 2, 1]
+    one, other = (learn(c).draw(np.random.default_rng(1), 40_000) for c in (RARE, RARE[np.ix_(order, order)]))
+    np.testing.assert_allclose(one.mean(0)[np.ix_(order, order)], other.mean(0), atol=0.003)
+
+
+@pytest.mark.parametrize(
+    "counts",
+    [
+        np.zeros((4, 4), int), np.diag([10**12] * 3), np.diag([1, 0, 0]), np.full((3, 3), 10**14),
+        np.eye(3, dtype=int)[::-1] * 50, np.diag([10**12, 1, 0, 3]),
+    ],
+)  # fmt: skip
+def test_extreme_counts(counts):
+    theta = learn(counts).draw(np.random.default_rng(1), 2_000)
+    assert np.isfinite(theta).all()
+    assert (theta >= 0).all()
+    np.testing.assert_allclose(theta.sum((1, 2)), 1.0)
+    n = counts.sum()
+    if n > 10**12:
+        np.testing.assert_allclose(theta.mean(0), counts / n, atol=1e-4)
+
+
+def test_a_rare_class_learns_from_the_others_and_the_note_says_what_if_it_does_not():
+    counts = bayescm.from_array(RARE, labels=list("abcde"))
+    fixed, learned = (
+        bayescm.summary(counts, ["recall_macro", "f1_macro", "recall"], prior=prior, random_seed=1)
+        for prior in (None, "learned")
+    )
+    rare = {"metric": "recall[d]"}
+    assert learned["mean"].sel(rare) > fixed["mean"].sel(rare) + 0.05  # of one item, right, among others of .95
+    assert "2 of 5 classes ('d', 'e') have fewer than 3 items" in learned.bayescm.sentence
+    assert "recall_macro is 0." in learned.attrs["carried_by"]
+    assert "prior='learned'" in fixed.attrs["carried_by"]
+    assert "carried_by" not in bayescm.summary(counts, "accuracy").attrs
+    assert "carried_by" not in bayescm.summary(counts + 3, "f1_macro").attrs
+
+
+def test_batches_lazy_data_and_trees_answer_as_each_matrix_does():
+    both = bayescm.from_array(np.stack([RARE, RARE.T]), dims="system")
+    options = {"prior": "learned", "draws": 2000, "random_seed": 3}
+    found = bayescm.summary(both, ["accuracy", "recall"], **options)
+    lazy = bayescm.summary(both.chunk(system=1), ["accuracy", "recall"], **options).compute()
+    np.testing.assert_array_equal(found["interval"], lazy["interval"])
+    first = bayescm.summary(both.isel(system=0), ["accuracy", "recall"], **options)
+    np.testing.assert_array_equal(found["interval"].isel(system=0), first["interval"])
+    tree = bayescm.posterior(both, prior="learned", metrics="accuracy", draws=500, random_seed=3)
+    np.testing.assert_allclose(bayescm.summary(tree, "accuracy")["mean"], found["mean"].isel(metric=[0]), atol=1e-12)
+
+
+def test_other_questions_take_it():
+    counts = bayescm.from_array(RARE)
+    draws = bayescm.metric_distribution(counts, "f1_macro", prior="learned", random_seed=1)
+    held = bayescm.probability(counts, "f1_macro > 0.6", prior="learned", random_seed=1)
+    assert float(held["probability"][0]) == pytest.approx(1.0 - float(draws.cdf(0.6)), abs=0.02)
+    fixed = bayescm.summary(counts, "f1_macro", prior="learned", prevalence="fixed", random_seed=1)
+    exchanged = bayescm.summary(counts, "f1_macro", prior="learned", prevalence=[0.2] * 5, random_seed=1)
+    assert float(fixed["sd"][0]) > 0.0
+    assert float(exchanged["point"][0]) != pytest.approx(float(fixed["point"][0]))
+    again = bayescm.planning.replicate(counts, "recall_macro", prior="learned", random_seed=1)
+    assert float(again["sd"][0]) > 0.0
+
+
+@pytest.mark.parametrize(
+    ("ask", "words"),
+    [
+        (lambda: bayescm.summary([[6, 2], [0, 26]], prior="learned"), "more than two classes; got 2"),
+        (lambda: bayescm.summary(RARE, prior="learned", model="three_binomial"), "learns the recall of one class"),
+        (lambda: bayescm.posterior(RARE, prior="learned", sampler="nuts"), "needs a PyMC program"),
+        (lambda: bayescm.posterior(RARE, prior="learned", workflow=True), "needs a PyMC program"),
+        (lambda: bayescm.summary(np.diag([3, 0, 2]), prior="learned", prevalence="fixed"), "items of every class"),
+    ],
+)  # fmt: skip
+def test_what_it_can_not_answer_is_said(ask, words):
+    with pytest.raises(ValueError, match=words):
+        ask()
