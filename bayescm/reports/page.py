@@ -41,7 +41,7 @@ h1{font-size:1.5em;line-height:1.3}h2{font-size:1.1em;margin:1.6em 0 .3em}p{marg
 .row{display:flex;flex-wrap:wrap;gap:0 1.5em;align-items:flex-start}.row>.bayescm{min-width:0;max-width:100%}
 figure{margin:.5em 0;flex:1 1 20em;max-width:max-content}
 img{max-width:100%;background:#fff;border-radius:4px}
-figcaption{font-size:.86em;opacity:.8}.bayescm{overflow-x:auto}
+figcaption{font-size:.86em;opacity:.8}
 .bayescm table{font-size:.88em}.bayescm th,.bayescm td{padding:.15em .5em}
 dl{margin:.3em 0;columns:2 26em;column-gap:2em}dl div{break-inside:avoid}dt,dd{display:inline;margin:0}
 dt{font-weight:600}dt::after{content:": "}

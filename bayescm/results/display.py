@@ -34,7 +34,7 @@ NAMES = {
 }
 """Columns whose names are shorter, or plainer, where they are shown."""
 STYLE = """<style>
-.bayescm{color:var(--jp-content-font-color0,var(--pst-color-text-base,inherit))}
+.bayescm{overflow-x:auto;color:var(--jp-content-font-color0,var(--pst-color-text-base,inherit))}
 .bayescm table{border-collapse:collapse;margin:.6em 0;color:inherit;font-variant-numeric:tabular-nums}
 .bayescm th,.bayescm td{padding:.15em .7em;text-align:right;background:transparent;color:inherit;border:0}
 .bayescm tr{background:transparent}

@@ -1,4 +1,4 @@
-"""Take the picture of the report of docs/results.md on paper, in Debian's Chromium: ``python docs/images/report.py``."""
+"""Take the picture of the report in docs/results.md on paper: ``python docs/images/report.py``."""
 
 import sys
 import tempfile
