@@ -1,16 +1,14 @@
 """What every answer of the page consists of, and where its words come from."""
 
-import inspect
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import bayescm
 from bayescm.app import inputs
 from bayescm.data import validate
 from bayescm.priors.concentrations import MODELS
-from bayescm.results import Answer, writing
+from bayescm.results import Answer, glossary, writing
 from bayescm.results.display import NAMES
 
 Form = Mapping[str, Any]
@@ -22,7 +20,6 @@ _COLUMNS = NAMES | {one: f"P({one})" for one in ("worse", "equivalent", "better"
     "sd": "standard deviation",
 }  # fmt: skip
 _CLINICAL = {"recall": "sensitivity (recall)", "precision": "positive predictive value (precision)"}
-_REFERENCES = re.compile(r"^References\n-+\n(.*?)(?:\n\n\w+\n-+\n|\Z)", re.DOTALL | re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,11 +118,5 @@ def of_draws(posterior: Any, names: list[str], level: float) -> Records:
 
 def words_of(function: Callable[..., Any], metrics: list[str], k: int = 2) -> list[tuple[str, str]]:
     """Return the definitions of metrics, each once for all classes, and the sources that a function names."""
-    names = list(dict.fromkeys(name.partition("[")[0] for name in metrics))
-    found = [(one.title, f"{one.formula}." + _undefined(one.undefined)) for one in bayescm.metrics.resolve(names, k)]
-    named = _REFERENCES.search(inspect.getdoc(function) or "")
-    return found if named is None else [*found, ("Sources", " ".join(named[1].split()))]
-
-
-def _undefined(when: str) -> str:
-    return f" Undefined where: {when}." if when else ""
+    named = glossary.sources(function)
+    return glossary.of_metrics(metrics, k) + ([("Sources", named)] if named else [])

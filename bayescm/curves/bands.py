@@ -21,6 +21,7 @@ from bayescm.data.scores import rank, sign_of, signed
 from bayescm.data.words import BandMethod, Plane
 from bayescm.distributions import beta_quantiles
 from bayescm.inference import proportions
+from bayescm.results.objects import stamped
 
 Array = NDArray[np.float64]
 
@@ -51,6 +52,7 @@ def _of_scores(given: tuple[Any, ...], options: dict[str, Any]) -> tuple[Any, ..
     return curve_posterior(*given[:2], **{name: options.pop(name) for name in known}), *given[2:]
 
 
+@stamped
 @reading(_of_scores)
 def curve_band(
     data: xr.DataTree,
@@ -106,7 +108,8 @@ def curve_band(
 
     References
     ----------
-    Campbell 1994, Statistics in Medicine 13 (Kolmogorov-Smirnov); Massart 1990; docs/curves.md shows the coverage.
+    Rubin 1981, Annals of Statistics 9, and Banks 1988, Biometrika 75 (draws); Campbell 1994, Statistics in Medicine 13
+    (Kolmogorov-Smirnov); Massart 1990. docs/curves.md shows the coverage.
 
     Examples
     --------
@@ -152,10 +155,30 @@ def curve_band(
             made[name].attrs = {"long_name": text, "units": ""} if name == "band" else {"long_name": text}
     made[x].attrs["long_name"] = LONG_NAMES[x]
     extra = {} if difference is None else {"difference": list(difference)}
+    if difference is None:
+        made = made.assign(_area(data, curves, space, level))
     return made.assign_attrs(
         {**data.attrs, **attributes(method=method, space=space, ci_prob=level, within=list(ends),
                                     statement=_statement(method, space, shown), **extra)}
     )  # fmt: skip
+
+
+def _area(data: xr.DataTree, curves: Sequence[_Empirical], space: str, level: float) -> dict[str, xr.DataArray]:
+    """Return the area under each curve of the items, and its equal-tailed interval."""
+    draws = _posterior(data)["auc" if space == "roc" else "average_precision"]
+    ends = draws.quantile([(1 - level) / 2, (1 + level) / 2], _draws(draws)).rename(quantile=CI_BOUND)
+    interval = ends.transpose(..., CI_BOUND).drop_vars(CI_BOUND)
+    found = [_area_of(curve, None if space == "roc" else _share(data, curve)[0]) for curve in curves]
+    return {"area": interval[..., 0].copy(data=np.reshape(found, interval.shape[:-1])), "area_interval": interval}
+
+
+def _area_of(curve: _Empirical, share: float | None) -> float:
+    """Return the area under a ROC curve, or with a share of cases the average precision."""
+    if curve.cases == 0 or curve.controls == 0:
+        return float("nan")
+    if share is None:
+        return float(np.trapezoid(curve.tpr, curve.fpr))
+    return float(np.diff(curve.tpr) @ precision_at(curve.tpr[1:], curve.fpr[1:], share))
 
 
 def _posterior(data: xr.DataTree) -> xr.Dataset:

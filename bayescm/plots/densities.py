@@ -9,6 +9,7 @@ import xarray as xr
 from bayescm.metrics import available
 from bayescm.plots.frames import Axes, draw_interval, draw_reference, list_legend, open_frame
 from bayescm.plots.layers import STYLES, Array
+from bayescm.plots.letters import wrapped
 from bayescm.plots.style import fade, ink, on_paper, palette, paper, tone
 
 _EDGE = 0.03  # share of a curve's length next to an infinite density that doesn't decide the height of the axis
@@ -271,7 +272,8 @@ def draw_ridges(
         draw_reference(ax, reference)
     claim = next((curve.claim.partition("=")[0] for curve in curves if curve.claim), "")
     ax.text(1.01, -1.0, claim, transform=ax.get_yaxis_transform(), fontsize="small")
-    ax.set_yticks(range(len(curves)), [curve.name for curve in curves])
+    names = [wrapped(curve.name) for curve in curves]
+    ax.set_yticks(range(len(curves)), names, fontsize="small" if "\n" in "".join(names) else None)
     ax.set_ylim(len(curves) - 0.4, -1.1)
     ax.grid(axis="y", color=tone(0.08))
     ax.set_axisbelow(True)

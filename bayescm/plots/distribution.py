@@ -15,7 +15,7 @@ from bayescm.plots.checks import asked, require
 from bayescm.plots.densities import Curve, draw_curves, draw_ridges, log_ticks, unlimited
 from bayescm.plots.frames import Axes, new_axes
 from bayescm.plots.layers import batch_labels, named, parts, tell_apart
-from bayescm.plots.letters import as_written
+from bayescm.plots.letters import as_written, wrapped
 
 Drawn = MetricDistribution | xr.Dataset
 _SHORT = {
@@ -98,7 +98,8 @@ def plot_distribution(
     if log and reference is not None and reference <= 0:
         raise ValueError(f"`reference` must be above 0 on a logarithmic axis; got {reference:g}. Give log=False.")
     number, ridges = len(curves), kind == "ridge"
-    ax = new_axes(ax, (6.8, 1.2 + 0.3 * number) if ridges else (6.4, 3.1 + 0.21 * max(number, 2)))
+    lines = max(wrapped(curve.name).count("\n") + 1 for curve in curves)
+    ax = new_axes(ax, (6.8, 1.2 + max(0.3, 0.15 * lines) * number) if ridges else (6.4, 3.1 + 0.21 * max(number, 2)))
     title = _marks(curves, dark=ridges) if number > 1 or ridges else None
     draw = draw_ridges if ridges else draw_curves
     draw(ax, curves, kind, reference, log=log, title=title)

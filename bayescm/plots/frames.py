@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayescm.plots.layers import STYLES, Array, Layer
+from bayescm.plots.letters import wrapped
 from bayescm.plots.style import MOST_COLORS, fade, palette, tone
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ type Axes = matplotlib.axes.Axes
 
 _ROW = 75  # letters of a row of a legend, of which the mark of an entry takes as many as
 _KEY = 8
+_LETTER = 0.6  # of the font's size, how wide a letter is on average, with some room
 _DASHES = (0, (4, 2))
 _UNIT = 0.016  # beyond both ends of an axis from 0 to 1
 
@@ -118,7 +120,21 @@ def draw_legend(ax: Axes, title: str, *groups: list[Any]) -> None:
     for group in full:
         blanks = -len(group) % rows
         handles += [*group, *(Line2D([], [], linestyle="none", label=" ") for _ in range(blanks))]
-    list_legend(ax, title or None, handles=handles, ncols=len(handles) // rows, columnspacing=1.4)
+    columns = [handles[i : i + rows] for i in range(0, len(handles), rows)]
+    if sum(max(len(one.get_label()) for one in column) + _KEY for column in columns) > _room(ax):
+        handles, columns = [one for group in full for one in group], [[]]
+    list_legend(ax, title or None, handles=handles, ncols=len(columns), columnspacing=1.4)
+
+
+def _room(ax: Axes) -> int:
+    """Return how many letters a row of the legend has: beyond it axes would shrink to make room."""
+    from matplotlib import rcParams
+    from matplotlib.font_manager import FontProperties
+
+    whole = rcParams["figure.subplot.right"] - rcParams["figure.subplot.left"]
+    share = min(ax.get_position().width / whole, 1.0)
+    inches = share * ax.get_figure(root=True).get_figwidth()  # type: ignore[union-attr]
+    return int(72 * inches / (_LETTER * FontProperties(size="small").get_size_in_points()))
 
 
 def list_legend(ax: Axes, title: str | None = None, **options: Any) -> None:
@@ -127,4 +143,8 @@ def list_legend(ax: Axes, title: str | None = None, **options: Any) -> None:
         "title": title, "frameon": False, "fontsize": "small", "title_fontsize": "small", "handlelength": 2.6,
         "alignment": "left", "loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "borderaxespad": 0.3,
     }  # fmt: skip
-    ax.legend(**(usual | options))
+    legend = ax.legend(**(usual | options))
+    if options.get("ncols", 1) == 1:
+        for text in legend.get_texts():
+            lines = text.get_text().split("\n")
+            text.set_text("\n".join(wrapped(line, max(_room(ax) - _KEY, _KEY)) for line in lines))

@@ -196,10 +196,10 @@ def draw_chance(ax: Axes, name: str = CHANCE) -> None:
     """Draw the diagonal of a ROC plane, or another one, with its name; once."""
     if any(text.get_text() == name for text in ax.texts):
         return
-    ax.plot([0.0, 1.0], [0.0, 1.0], color=tone(0.4), linewidth=0.9, linestyle=":", zorder=1.4)
+    ax.plot([0.0, 1.0], [0.0, 1.0], color=tone(0.6), linewidth=0.9, linestyle=":", zorder=1.4)
     ax.text(
         0.98, 0.96, name, rotation=45.0, rotation_mode="anchor", transform_rotates_text=True, ha="right", va="top",
-        fontsize="small", color=tone(0.55), clip_on=True,
+        fontsize="small", color=tone(0.75), clip_on=True,
     )  # fmt: skip
 
 

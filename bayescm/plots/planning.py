@@ -8,7 +8,7 @@ import xarray as xr
 from bayescm.data import validate
 from bayescm.data.schema import CI_BOUND, METRIC
 from bayescm.plots.checks import require
-from bayescm.plots.frames import Axes, new_axes, open_frame
+from bayescm.plots.frames import Axes, list_legend, new_axes, open_frame
 from bayescm.plots.layers import STYLES, named, selected, tell_apart
 from bayescm.plots.letters import as_written
 from bayescm.plots.style import fade, ink, palette, tone
@@ -59,7 +59,7 @@ def plot_interval_width(data: xr.Dataset | Mapping[str, xr.Dataset], *, ax: Axes
     about = {str(value) for one in plans for value in one["about"].values}
     x = f"number of {about.pop()}" if len(about) == 1 else "number of items that a metric is about"
     open_frame(ax, x, _length(plans), grid="both")
-    ax.legend(frameon=False, fontsize="small")
+    list_legend(ax)
     return ax
 
 

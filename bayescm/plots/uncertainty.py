@@ -12,7 +12,7 @@ from bayescm.inference.summaries import summary
 from bayescm.metrics import parts, resolve
 from bayescm.plots.checks import answer_of
 from bayescm.plots.forest import on_the_common_scale
-from bayescm.plots.frames import Axes, new_axes, open_frame
+from bayescm.plots.frames import Axes, list_legend, new_axes, open_frame
 from bayescm.plots.layers import MARKERS, Array, batch_of, selected, tell_apart
 from bayescm.plots.letters import as_written
 from bayescm.plots.style import palette, paper, tone
@@ -86,7 +86,7 @@ def plot_metric_uncertainty(
     kind = {"hdi": "HDI", "eti": "ETI"}[str(data.attrs["ci_kind"])]
     open_frame(ax, y=f"length of the {100 * float(data.attrs['ci_prob']):g}% {kind}", grid="y")
     ax.set_ylim(bottom=0.0)
-    ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=4, frameon=False, fontsize="small", columnspacing=1.2)
+    list_legend(ax, ncols=4, columnspacing=1.2)
     return ax
 
 

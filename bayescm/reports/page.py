@@ -1,8 +1,8 @@
-"""report(): sentence, matrix, metrics, pictures and assumptions together."""
+"""report(): sentence, pictures, metrics, matrix, assumptions and sources together."""
 
 import base64
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,43 +11,68 @@ import xarray as xr
 
 import bayescm
 from bayescm.data.counts import one_matrix
-from bayescm.data.files import replace
 from bayescm.data.inputs import takes_counts
 from bayescm.data.schema import ACTUAL, PREDICTED, labels_of
 from bayescm.metrics import MetricsLike
-from bayescm.results import Answer, writing
+from bayescm.reports import files
+from bayescm.results import Answer, glossary, writing
+from bayescm.results.display import STYLE, how
 from bayescm.results.escape import for_html
 from bayescm.results.summaries import of_matrix
 from bayescm.results.views import view_of
 
-Pictures = dict[str, Callable[[], Any]]
+Pictures = Mapping[str, Callable[[], Any]]
+Frames = dict[str, pd.DataFrame]
 
 _MOST = 30  # classes of a matrix that is shown
+_MOST_BESIDE = 9  # rows of a matrix that a page has besides the picture of it
 _DPI = 130
-_STYLE = """:root{color-scheme:light dark}
+_TALL = 1.3  # times as high as wide is a picture that may fill a sheet
+_CAPTIONS = {
+    "plot_curve": "The curve with its band",
+    "plot_difference": "How much better the first is",
+    "plot_forest": "Metrics with their intervals",
+    "plot_leaderboard": "Probabilities of the ranks",
+    "plot_region": "Where the true values may lie",
+}
+_STYLE = """<style>:root{color-scheme:light dark}
 body{font:16px/1.5 system-ui,sans-serif;max-width:60em;margin:2em auto;padding:0 1em;color:CanvasText;background:Canvas}
-h1{font-size:1.5em}h2{font-size:1.1em;margin-top:1.8em}
-figure{display:inline-block;margin:.5em 1em .5em 0;vertical-align:top}
+h1{font-size:1.5em;line-height:1.3}h2{font-size:1.1em;margin:1.6em 0 .3em}p{margin:.3em 0}
+.row{display:flex;flex-wrap:wrap;gap:0 1.5em;align-items:flex-start}.row>.bayescm{min-width:0;max-width:100%}
+figure{margin:.5em 0;flex:1 1 20em;max-width:max-content}
 img{max-width:100%;background:#fff;border-radius:4px}
-figcaption{font-size:.86em;opacity:.75}"""
+figcaption{font-size:.86em;opacity:.8}
+.bayescm table{font-size:.88em}.bayescm th,.bayescm td{padding:.15em .5em}
+dl{margin:.3em 0;columns:2 26em;column-gap:2em}dl div{break-inside:avoid}dt,dd{display:inline;margin:0}
+dt{font-weight:600}dt::after{content:": "}
+@page{margin:14mm}
+@media print{:root{color-scheme:light}body{font-size:9pt;line-height:1.35;margin:0;padding:0;max-width:none}
+h1{font-size:15pt;margin:0 0 .5em}h2{break-after:avoid;margin-top:1em}figure,tr{break-inside:avoid}
+figure{flex-basis:16em}img{max-height:74mm}figure:only-child img{max-height:110mm}
+.main img{max-height:120mm}.main .tall img{max-height:225mm}dl{columns:2;font-size:8pt}
+.bayescm{overflow:visible}.bayescm table{font-size:8pt;margin:.3em 0}.bayescm th,.bayescm td{padding:.05em .45em}}
+</style>"""
 
 
 @takes_counts
 def report(data: Any, metrics: MetricsLike = None, *, file: str | Path | None = None, **options: Any) -> str:
-    """Report what is known: a sentence, the matrix, metrics with intervals, pictures, and what all of it assumes.
+    """Report what is known: a sentence, pictures, metrics with intervals, the matrix, and what all of it rests on.
 
     Parameters
     ----------
     data : xarray.DataArray, array_like, or what a function of bayescm returned
         ``counts(actual, predicted)``, or in its place ``y_true, y_pred``; or a result, fresh or loaded: of
-        :func:`bayescm.summary`, :func:`bayescm.compare_systems`, :func:`bayescm.leaderboard` and the others that
-        `.bayescm` knows.
+        :func:`bayescm.summary`, :func:`bayescm.compare_systems`, :func:`bayescm.leaderboard`,
+        :func:`bayescm.curve_band` and the others that `.bayescm` knows; or of :func:`bayescm.curve_posterior` over
+        rates, whose bands are taken.
     metrics : str, callable, sequence or mapping, optional
         As in :func:`bayescm.summary`.
     file : str or pathlib.Path, optional
-        Where to write one HTML page, pictures included, that needs no other file.
+        Where to write one HTML page, pictures included, that needs no other file, and that prints on two sheets. Or,
+        if a browser (Chromium, Chrome, Edge) is on the PATH, a .pdf; or, if pandoc is, .docx, .odt or .md.
     **options
-        Of :func:`bayescm.summary`: `prior`, `model`, `prevalence`, `ci_prob` and others.
+        Of :func:`bayescm.summary`: `prior`, `model`, `prevalence`, `ci_prob` and others; for draws of a curve those of
+        :func:`bayescm.curve_band` but the plane.
 
     Returns
     -------
@@ -57,7 +82,9 @@ def report(data: Any, metrics: MetricsLike = None, *, file: str | Path | None = 
     Raises
     ------
     ValueError
-        If `file` doesn't end on .html, or `data` is several matrices.
+        If `file` has another ending, or one that needs a program that isn't there; or `data` is several matrices.
+    RuntimeError
+        If that program fails.
 
     Examples
     --------
@@ -80,29 +107,27 @@ def report(data: Any, metrics: MetricsLike = None, *, file: str | Path | None = 
     dirichlet_multinomial, prior jeffreys, exact, 95% ETI.
     """
     path = None if file is None else Path(file)
-    if path is not None and path.suffix.lower() not in (".html", ".htm"):
-        raise ValueError(f"`file` must end on .html; got {str(file)!r}. Else print what report() returns.")
-    frames: dict[str, pd.DataFrame] = {}
-    if view_of(data) is not None:
-        found, pictures = data, _of_result(data)
-    else:
-        counts = one_matrix(data)
-        found = bayescm.summary(counts, metrics, **options)
-        frames, pictures = _of_counts(counts, found, options)
+    if path is not None:
+        files.check_ending(path)
+    found, frames, pictures = _found(data, metrics, options)
     answer = Answer(found)
     if path is not None:
-        replace(path, _page(answer, frames, pictures).encode())
+        files.write(path, _page(answer, found, frames, pictures))
     head, table, about = answer.paragraphs()
     return "\n\n".join([head, *map(writing.as_text, frames.values()), table, about])
 
 
-def _of_counts(
-    counts: xr.DataArray, found: xr.Dataset, options: dict[str, Any]
-) -> tuple[dict[str, pd.DataFrame], Pictures]:
-    """Return the tables and pictures of one matrix."""
+def _found(data: Any, metrics: MetricsLike, options: dict[str, Any]) -> tuple[Any, Frames, Pictures]:
+    """Return a result, and the tables and pictures beside its own; counts and draws of a curve are asked first."""
+    if view_of(data) is not None:
+        return data, {}, {}
+    if isinstance(data, xr.DataTree) and "posterior" in data and "auc" in data["posterior"]:
+        more = {"Precision at each recall": lambda: bayescm.curve_band(data, space="pr", **options).plot()}
+        return bayescm.curve_band(data, **options), {}, more
+    counts = one_matrix(data)
     k = len(labels_of(counts))
-    frames: dict[str, pd.DataFrame] = {}
-    pictures: Pictures = {}
+    frames: Frames = {}
+    pictures: dict[str, Callable[[], Any]] = {}
     if k <= _MOST:
         frames["Counts"] = pd.DataFrame(of_matrix(counts)).set_index(ACTUAL)
         known = {name: options[name] for name in ("model", "prior", "ci_prob", "ci_kind") if name in options}
@@ -110,47 +135,73 @@ def _of_counts(
             bayescm.inference.cell_summary(counts, **known)
         )
     if k == 2 and int(counts.sum(PREDICTED).min()) > 0:
-        pictures["Where the true recall and precision may lie"] = lambda: bayescm.plots.plot_region(
-            bayescm.region(counts)
-        )
-    return frames, pictures | _of_result(found)
+        pictures["Where the true recall and precision may lie"] = lambda: bayescm.region(counts).plot()
+    return bayescm.summary(counts, metrics, **options), frames, pictures
 
 
-def _of_result(data: Any) -> Pictures:
-    """Return the picture of a result, where there is one."""
-    source = view_of(data)[0].source  # type: ignore[index]
-    drawn: dict[str, tuple[str, Callable[[], Any]]] = {
-        "summary": ("Metrics with their intervals", lambda: bayescm.plots.plot_forest(data)),
-        "compare_systems": ("The first difference", lambda: _difference(data)),
-        "leaderboard": ("Probabilities of the ranks", lambda: bayescm.plots.plot_leaderboard(data)),
-    }
-    return dict([drawn[source]]) if source in drawn else {}
-
-
-def _difference(tree: xr.DataTree) -> Any:
-    table = tree["summary"].to_dataset()
-    return bayescm.plots.plot_difference(tree, *(str(table[dim].values[0]) for dim in ("metric", "comparison")))
-
-
-def _page(answer: Answer, frames: dict[str, pd.DataFrame], pictures: Pictures) -> str:
-    """Return a page that needs no other file."""
-    tables = "".join(
-        f"<h2>{for_html(name)}</h2><div class='bayescm'>{writing.as_html(f)}</div>" for name, f in frames.items()
-    )
-    figures = "".join(f"<figure>{_image(name, draw)}</figure>" for name, draw in pictures.items())
+def _page(answer: Answer, found: Any, frames: Frames, pictures: Pictures) -> str:
+    """Return a page that needs no other file: the answer first, what it was made by last."""
+    view, data = view_of(found)  # type: ignore[misc]
+    own = {_CAPTIONS.get(view.picture, "The answer as a picture"): answer.plot} if view.picture else {}
+    tables = [table.drop(columns=_in_common(table)) for table in answer.tables()]
+    columns = dict.fromkeys(str(name) for table in tables for name in (*table.index.names, *table))
+    sources = glossary.sources(*view.source.split(", "))
+    made = [how(data), f"Sources: {sources}" if sources else "", f"bayescm {data.attrs['creation_library_version']}."]
+    parts = [
+        f"<h1>{for_html(answer.sentence)}</h1>",
+        f'<div class="row main">{_figures(own)}{_tables(tables, answer.more())}</div>',
+        *(_section(name, _tables([frame]) if len(frame) <= _MOST_BESIDE else "") for name, frame in frames.items()),
+        f'<div class="row">{_figures(pictures)}</div>',
+        _section("How to read it", _list(glossary.of_columns(columns, data))),
+        _section("Assumptions", _text(f"Assumed: {data.attrs['assumptions']}.")),
+        _section("Definitions", _list(glossary.of_result(data))),
+        _section("Method and references", "".join(map(_text, filter(None, made)))),
+    ]
     return (
         f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>bayescm report</title>'
-        f"<style>{_STYLE}</style></head><body>{answer.html()}{tables}{figures}</body></html>\n"
+        f'<meta name="viewport" content="width=device-width">{STYLE}{_STYLE}</head>'
+        f"<body><main>{''.join(parts)}</main></body></html>\n"
     )
 
 
-def _image(name: str, draw: Callable[[], Any]) -> str:
-    """Draw, and return the picture within the page."""
+def _in_common(table: pd.DataFrame) -> list[str]:
+    """Return the columns that say the same in all rows, and which is said with the method."""
+    return [name for name in ("method",) if name in table and table[name].nunique() == 1]
+
+
+def _tables(tables: list[pd.DataFrame], more: str = "") -> str:
+    return f"<div class='bayescm'>{''.join(map(writing.as_html, tables))}{_text(more) if more else ''}</div>"
+
+
+def _section(title: str, body: str) -> str:
+    return f"<h2>{title}</h2>{body}" if body else ""
+
+
+def _list(pairs: glossary.Pairs) -> str:
+    found = "".join(f"<div><dt>{for_html(word)}</dt><dd>{for_html(meaning)}</dd></div>" for word, meaning in pairs)
+    return f"<dl>{found}</dl>" if found else ""
+
+
+def _text(text: str) -> str:
+    return f"<p>{for_html(text)}</p>"
+
+
+def _figures(pictures: Pictures) -> str:
+    return "".join(_figure(for_html(name), draw) for name, draw in pictures.items())
+
+
+def _figure(name: str, draw: Callable[[], Any]) -> str:
+    """Draw on white, whatever the style in use, and return the picture within the page."""
     import matplotlib.pyplot as plt
+    import numpy as np
 
     made = io.BytesIO()
-    figure = draw().get_figure(root=True)
-    figure.savefig(made, format="png", dpi=_DPI)
-    plt.close(figure)
+    with plt.style.context("default"):
+        figure = np.ravel(draw())[0].get_figure(root=True)
+        figure.savefig(made, format="png", dpi=_DPI)
+        plt.close(figure)
     data = base64.b64encode(made.getvalue()).decode()
-    return f'<img alt="{for_html(name)}" src="data:image/png;base64,{data}"><figcaption>{for_html(name)}</figcaption>'
+    shape = ' class="tall"' if figure.get_figheight() > _TALL * figure.get_figwidth() else ""
+    return (
+        f'<figure{shape}><img alt="{name}" src="data:image/png;base64,{data}"><figcaption>{name}</figcaption></figure>'
+    )

@@ -7,7 +7,7 @@ from typing import Any
 import xarray as xr
 
 from bayescm.data.schema import CI_BOUND, SYSTEM, THRESHOLD
-from bayescm.results.writing import bounds, each, estimate, percent, probability, show, with_interval
+from bayescm.results.writing import bounds, each, estimate, listed, percent, probability, show, with_interval
 
 
 def of_areas(data: xr.Dataset) -> list[dict[str, Any]]:
@@ -36,6 +36,23 @@ def answer(data: xr.Dataset) -> str:
         f"Of {len(found)} areas under the {curve} the largest is that of {first}, "
         f"{estimate(high, attrs['ci_prob'])}, and the smallest that of {last}, {estimate(low, None)}; {items}."
     )
+
+
+def of_band(data: xr.Dataset) -> list[dict[str, Any]]:
+    """Return a record per rate, or recall, and curve: its height and the band there."""
+    return [names | {"point": float(one["point"])} | bounds(one["band"]) for names, one in each(data, "band", CI_BOUND)]
+
+
+def band(data: xr.Dataset) -> str:
+    """Say how large the area under a curve is, and what its band is a band of."""
+    attrs = data.attrs
+    what = "average precision" if attrs["space"] == "pr" else "area under the ROC curve"
+    found = [
+        (" ".join(map(str, names.values())), with_interval(float(one["area"]), one["area_interval"].values, level))
+        for level in [attrs["ci_prob"]] for names, one in each(data, "area_interval", CI_BOUND)
+    ]  # fmt: skip
+    said = f"is {found[0][1]}" if len(found) == 1 else listed([f"of {name} is {area}" for name, area in found])
+    return f"The {what} {said}; the band: {attrs['statement']}."
 
 
 def of_several_classes(data: xr.Dataset) -> str:

@@ -33,8 +33,8 @@ NAMES = {
     "rank_upper": "to",
 }
 """Columns whose names are shorter, or plainer, where they are shown."""
-_STYLE = """<style>
-.bayescm{color:var(--jp-content-font-color0,var(--pst-color-text-base,inherit))}
+STYLE = """<style>
+.bayescm{overflow-x:auto;color:var(--jp-content-font-color0,var(--pst-color-text-base,inherit))}
 .bayescm table{border-collapse:collapse;margin:.6em 0;color:inherit;font-variant-numeric:tabular-nums}
 .bayescm th,.bayescm td{padding:.15em .7em;text-align:right;background:transparent;color:inherit;border:0}
 .bayescm tr{background:transparent}
@@ -82,9 +82,10 @@ class Answer:
         """Return how the result is told, and the Dataset that says it."""
         found = view_of(self._data)
         if found is None:
+            known = ", ".join(dict.fromkeys(view.source for view in VIEWS))
             raise ValueError(
-                f"`.bayescm` tells what {', '.join(view.source for view in VIEWS)} returned, whole and in memory; this "
-                "isn't. Take the result as it came, with all its variables and attrs (`.compute()` if it is lazy)."
+                f"`.bayescm` tells what {known} returned, whole and in memory; this isn't. Take the "
+                "result as it came, with all its variables and attrs (`.compute()` if it is lazy)."
             )
         if is_stamped(found[1]) and not unchanged(*found):
             raise ValueError(
@@ -193,7 +194,7 @@ class Answer:
     def paragraphs(self) -> tuple[str, str, str]:
         """Return sentence, table and assumptions as lines of text."""
         table = "\n\n".join(writing.as_text(one, WIDE) for one in self.tables())
-        table = "\n".join(filter(None, (table, self._more())))
+        table = "\n".join(filter(None, (table, self.more())))
         about = "\n".join(textwrap.fill(line, WIDE) for line in self.assumptions.splitlines())
         return textwrap.fill(self.sentence, WIDE), table, about
 
@@ -203,12 +204,12 @@ class Answer:
     def html(self, folded: str = "") -> str:
         """Return sentence, table and assumptions as HTML, with something folded below."""
         about = "<br>".join(map(for_html, self.assumptions.splitlines()))
-        left_out = self._more()
+        left_out = self.more()
         more = f"<p class='how'>{for_html(left_out)}</p>" if left_out else ""
         name = f"xarray.{'DataTree' if isinstance(self._data, xr.DataTree) else 'Dataset'}"
         details = f"<details><summary>{name}</summary>{folded}</details>" if folded else ""
         return (
-            f'{_STYLE}<div class="bayescm"><p class="answer">{for_html(self.sentence)}</p>'
+            f'{STYLE}<div class="bayescm"><p class="answer">{for_html(self.sentence)}</p>'
             f'{"".join(map(writing.as_html, self.tables()))}{more}<p class="how">{about}</p>{details}</div>'
         )
 
@@ -224,8 +225,8 @@ class Answer:
         view, data = self._known()
         return sum(_rows(one) - _rows(_head(view, one)) for one in _whole(data))
 
-    def _more(self) -> str:
-        """Say how many rows are left out."""
+    def more(self) -> str:
+        """Say how many rows :meth:`tables` leaves out."""
         left_out = self.left_out()
         return f"... and {left_out:,} more: .bayescm.table() has all" if left_out else ""
 
@@ -309,9 +310,11 @@ def _matrices(data: xr.Dataset) -> int:
 
 def _head(view: View, data: xr.Dataset) -> xr.Dataset:
     """Return the first rows of a table that may be cut: of a leaderboard those of the best."""
-    dim = next(iter(view.index), "")
-    if _rows(data) <= MOST_ROWS or dim not in data.dims:
+    dim = next((name for name in view.index if name in data.dims), "")
+    if _rows(data) <= MOST_ROWS or not dim:
         return data
+    if "band" in data:
+        return data.sel({dim: np.arange(1, 10) / 10}, method="nearest").drop_duplicates(dim)
     if "expected_rank" in data:
         order = np.argsort(data["expected_rank"].values, kind="stable")[:_FIRST]
         return data.isel({dim: order})

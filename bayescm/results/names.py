@@ -51,10 +51,10 @@ def of_attrs(attrs: Mapping[Any, Any]) -> str:
     return called(str(attrs[METRIC]), str(attrs.get(ALIAS, ""))).replace("_", " ")
 
 
-def known(name: str) -> Metric | None:
-    """Return the metric of a name, which may be that of one class; None for a user's own."""
+def known(name: str, k: int = 2) -> Metric | None:
+    """Return the metric of a name, of two classes or k or, where the name says so, one; None for a user's own."""
     try:
-        return resolve(name.partition("[")[0], 3 if "[" in name else 2)[0]
+        return resolve(name.partition("[")[0], max(k, 3 if "[" in name else 2))[0]
     except ValueError:
         return None
 

@@ -24,7 +24,7 @@ class View:
     Attributes
     ----------
     source : str
-        The public functions that return it.
+        The public functions of bayescm that return it.
     variables : mapping of str to str
         Names that it must have, and the kinds of their dtypes.
     attrs : tuple of str
@@ -81,13 +81,13 @@ def _of(floats: str, **others: str) -> dict[str, str]:
 _BOUNDS = {"ci_bound": 2}
 VIEWS = (
     View(
-        "at_prevalences",
+        "planning.at_prevalences",
         _of("point mean sd interval simultaneous observed_prevalence", simultaneous="b", metric="U", method="U"),
         ("ci_prob",), _BOUNDS | {"prevalence": 0}, chances.at_prevalences, summaries.of_summary,
         ("prevalence", "metric"), ("point", "lower", "upper", "method"), cut=True, picture="plot_prevalence",
     ),
     View(
-        "replicate", _of("point mean median sd interval undefined mcse_mean", metric="U", method="U"),
+        "planning.replicate", _of("point mean median sd interval undefined mcse_mean", metric="U", method="U"),
         ("ci_prob", "size"), _BOUNDS, chances.second_test, chances.of_replicates, ("metric",),
         ("point", "lower", "upper", "undefined", "method"), cut=True,
     ),
@@ -100,13 +100,13 @@ VIEWS = (
         chances.of_regions, ("metric",), ("point", "lower", "upper"), without="band", cut=True, picture="plot_region",
     ),
     View(
-        "cell_summary", _of("point mean median sd interval", ci_kind="U"), ("normalize", "ci_prob"),
+        "inference.cell_summary", _of("point mean median sd interval", ci_kind="U"), ("normalize", "ci_prob"),
         _BOUNDS | {"actual": 0, "predicted": 0}, chances.confusion, chances.of_cells, (),
         ("point", "lower", "upper"), cut=True,
     ),
     View(
-        "counts_from_metrics", _of("stated obtained difference rounding matches", counts="i"), (), {}, chances.matrix,
-        chances.of_stated, ("metric",), ("stated", "obtained", "difference"),
+        "priors.counts_from_metrics", _of("stated obtained difference rounding matches", counts="i"), (), {},
+        chances.matrix, chances.of_stated, ("metric",), ("stated", "obtained", "difference"),
     ),
     View(
         "summary",
@@ -136,7 +136,11 @@ VIEWS = (
         picture="plot_leaderboard",
     ),
     View(
-        "curve_intervals", _of("point interval threshold", metric="U", clipped="b"), ("space", "method", "ci_prob"),
+        "curve_band", _of("point band area area_interval"), ("space", "ci_prob", "statement"), _BOUNDS, areas.band,
+        areas.of_band, ("fpr", "recall"), ("point", "lower", "upper"), cut=True, picture="plot_curve",
+    ),
+    View(
+        "curves.intervals", _of("point interval threshold", metric="U", clipped="b"), ("space", "method", "ci_prob"),
         _BOUNDS, areas.thresholds, summaries.of_interval, ("threshold", "metric"), ("point", "lower", "upper"),
         cut=True,
     ),
@@ -145,21 +149,21 @@ VIEWS = (
         summaries.of_interval, ("metric",), ("point", "se", "lower", "upper"),
     ),
     View(
-        "auc_difference", _of("point interval auc se", clipped="b"), ("design", "method", "ci_prob"),
+        "curves.auc_difference", _of("point interval auc se", clipped="b"), ("design", "method", "ci_prob"),
         _BOUNDS | {"system": 2}, areas.difference, areas.of_difference, ("comparison", "estimator"),
         ("point", "lower", "upper", "first", "second"),
     ),
     View(
-        "reliability", _of("point interval mean_score mean_loss", items="i"), ("method", "ci_prob", "off"),
+        "curves.reliability", _of("point interval mean_score mean_loss", items="i"), ("method", "ci_prob", "off"),
         _BOUNDS | {"bin": 0}, areas.reliability, areas.of_reliability, ("bin",),
         ("point", "lower", "upper", "mean_score", "items"),
     ),
     View(
-        "auc and aucpr", _of("point interval se", clipped="b"), ("cases", "controls", "method", "ci_prob"), _BOUNDS,
+        "auc, aucpr", _of("point interval se", clipped="b"), ("cases", "controls", "method", "ci_prob"), _BOUNDS,
         areas.answer, areas.of_areas, ("system", "estimator", "ci_method"), ("point", "se", "lower", "upper"),
     ),
     View(
-        "auc of several classes", _of("point interval se", clipped="b", estimator="U"),
+        "auc", _of("point interval se", clipped="b", estimator="U"),
         ("classes", "items", "method", "ci_prob"), _BOUNDS,
         areas.of_several_classes, areas.of_areas, ("system", "estimator", "ci_method"),
         ("point", "se", "lower", "upper"),
@@ -170,12 +174,12 @@ VIEWS = (
         ("items", "about", "assurance", "rule"),
     ),
     View(
-        "sample_size_of_auc", _of("width assurance", cases="i", controls="i", n_items="i"),
+        "planning.sample_size_of_auc", _of("width assurance", cases="i", controls="i", n_items="i"),
         ("auc", "prevalence", "method", "ci_prob"), {}, plans.size_of_area, plans.of_area, (),
         ("cases", "controls", "width", "assurance"),
     ),
     View(
-        "sample_size_to_compare", _of("assurance error_rate", n_items="i"),
+        "planning.sample_size_to_compare", _of("assurance error_rate", n_items="i"),
         ("first", "second", "gap", "metric", "ci_prob", "design"), {}, plans.size_to_compare, plans.of_contest,
         ("metric",), ("first", "second", "gap", "items", "discordant", "assurance", "error_rate"),
     ),
@@ -186,18 +190,20 @@ VIEWS = (
         ("mean", "sd", "lower", "upper", "probability_best", "expected_regret"),
     ),
     View(
-        "allocate", _of("neyman totals sd expected_sd", labels="i", checked="i", group="U"), ("metric", "n_checks"), {},
-        plans.allocation, plans.of_allocation, ("group",), ("labels", "neyman", "checked", "totals"),
+        "planning.allocate", _of("neyman totals sd expected_sd", labels="i", checked="i", group="U"),
+        ("metric", "n_checks"), {}, plans.allocation, plans.of_allocation, ("group",),
+        ("labels", "neyman", "checked", "totals"),
     ),
     View(
-        "label_value", _of("value net value_of_information cost", labels="i", n_checks="i", best_n="i", best="U"),
+        "planning.label_value",
+        _of("value net value_of_information cost", labels="i", n_checks="i", best_n="i", best="U"),
         ("per_check", "n_items"), {}, plans.value_of_labels, plans.of_label_values, ("n_checks",), ("value", "net"),
     ),
 )  # fmt: skip
 """Of several that fit the first is taken."""
 
 
-_MAIN = ("interval", "n_items", "value", "labels", "probability", "obtained", "point")
+_MAIN = ("interval", "band", "n_items", "value", "labels", "probability", "obtained", "point")
 
 
 def main_variable(data: xr.Dataset) -> Hashable:

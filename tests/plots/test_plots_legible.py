@@ -52,6 +52,21 @@ CROWDED = {
     "matrix of 50": lambda ax: plots.plot_confusion_matrix(of_classes(50), ax=ax),
     "difference": lambda ax: plots.plot_difference(two(), ax=ax),
 }
+TRUE = np.arange(200) % 2
+SCORES = {name: TRUE + RNG.normal(0, 1, 200) for name in LONG[:4]}
+
+
+def distributions(n):
+    return {name: bayescm.metric_distribution(TWENTY[i], "f1") for i, name in enumerate(LONG[:n])}
+
+
+NAMED = {
+    "ridges": lambda: plots.plot_distribution(distributions(20), kind="ridge", reference=0.5),
+    "densities": lambda: plots.plot_distribution(distributions(5), reference=0.5),
+    "areas": lambda: plots.plot_areas(bayescm.curve_posterior(TRUE, SCORES, draws=50, random_seed=1), reference=0.7),
+    "curves": lambda: bayescm.curve_band(TRUE, SCORES, draws=100, random_seed=1).plot(),
+    "regions": lambda: plots.plot_region(bayescm.region(TWENTY[:4], grid=33)),
+}
 USUAL = {
     "forest": lambda: plots.plot_forest(bayescm.summary(ONE, ["recall", "f1"])),
     "distribution": lambda: plots.plot_distribution(bayescm.metric_distribution(ONE, "mcc"), reference=0.5),
@@ -86,6 +101,20 @@ def test_no_text_overlaps_another(name, given):
         wide = min(box.x1, its.x1) - max(box.x0, its.x0)
         high = min(box.y1, its.y1) - max(box.y0, its.y0)
         assert min(wide, high) <= 1.5, f"{one!r} lies on {other!r}"
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_long_names_leave_the_axes_their_room(name):
+    ax = NAMED[name]()
+    ax.figure.canvas.draw()
+    assert ax.get_position().width > 0.5
+    words = [*ax.get_legend().get_texts(), *ax.get_yticklabels()] if ax.get_legend() else ax.get_yticklabels()
+    boxes = [text.get_window_extent() for text in words]
+    assert max(box.x1 for box in boxes) <= ax.figure.bbox.x1 + 1
+    assert min(box.x0 for box in boxes) >= -1
+    shown = sorted(boxes, key=lambda box: box.y0)
+    assert all(upper.y0 >= lower.y1 - 1.5 for lower, upper in itertools.pairwise(shown) if upper.x0 < lower.x1
+               and lower.x0 < upper.x1)  # fmt: skip
 
 
 @pytest.mark.parametrize("name", ["forest", "forest of metrics", "leaderboard", "pairwise"])
