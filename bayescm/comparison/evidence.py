@@ -170,6 +170,7 @@ def read(
         raise TypeError(f"`{next(iter(options))}` is no option of {model}.")
     else:
         posterior = read_posterior(whole, model=model, random_seed=random_seed, **how)
+        known["model"] = posterior.settings["model"]
     block, over = posterior.whole()
     validate.unique("system", over[SYSTEM].values.tolist())
     if right:

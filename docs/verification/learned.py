@@ -24,7 +24,7 @@ from rows import markdown, write_rows
 from scipy.special import expit
 
 import bayescm
-from bayescm.inference.learned import OfClasses
+from bayescm.inference.read import read
 from bayescm.metrics import compute, resolve
 
 Array = NDArray[np.float64]
@@ -137,30 +137,28 @@ def held(truth: Truth, counts: NDArray[np.int64], prior: str, rng: np.random.Gen
     k = len(truth.shares)
     true = dict(zip(METRICS, compute(resolve(list(METRICS), k), truth.cells()), strict=True))
     data = bayescm.from_array(counts, dims="repeat")
-    found = bayescm.summary(data, [*METRICS, "recall"], prior=prior, draws=DRAWS, random_seed=1)
-    ends = dict(zip(found["metric"].values.tolist(), np.moveaxis(found["interval"].values, 1, 0), strict=True))
+    metrics = resolve([*METRICS, "recall"], k)
+    block = read(data, prior=prior, draws=DRAWS, random_seed=1).whole()[0]
+    ends = {metric.name: quantiles(values) for metric, values in zip(metrics, block.draws(metrics), strict=True)}
     rows = {name: (ends[name][:, 0] <= true[name]) & (true[name] <= ends[name][:, 1]) for name in METRICS}
     which = rng.integers(k, size=len(counts))
-    labels = found["class_label"].values[-k:]
-    own = np.array([ends[f"recall[{labels[c]}]"][i] for i, c in enumerate(which)])
+    own = ends["recall"][np.arange(len(counts)), which]
     rows["random"] = (own[:, 0] <= truth.recalls[which]) & (truth.recalls[which] <= own[:, 1])
     rows |= {f"length, {name}": np.diff(ends[name], axis=1)[:, 0] for name in MACRO}
     if prior == "learned":
-        rows |= _apart(data, true, {name: ends[name] for name in MACRO})
+        alone = resolve(list(MACRO), k)
+        drawn = replace(block, alone=True, seed=2).draws(alone)
+        for name, values in zip(MACRO, drawn, strict=True):
+            both = np.stack([ends[name], quantiles(values)])
+            lower, upper = both[..., 0].min(0), both[..., 1].max(0)
+            rows[f"{name}, apart"] = (lower <= true[name]) & (true[name] <= upper)
+            rows[f"length, {name}, apart"] = upper - lower
     return rows
 
 
-def _apart(data: Any, true: dict[str, Any], ends: dict[str, Array]) -> dict[str, Array]:
-    """Say the same of the intervals that hold whether or not classes of very few items resemble the others."""
-    block = OfClasses(data.values, np.arange(len(data)), None, 2, DRAWS)
-    found = replace(block, alone=True).statistics(resolve(list(MACRO), block.k), 0.95, "eti")
-    rows = {}
-    for name in MACRO:
-        lower = np.minimum(ends[name][:, 0], found[name]["lower"])
-        upper = np.maximum(ends[name][:, 1], found[name]["upper"])
-        rows[f"{name}, apart"] = (lower <= true[name]) & (true[name] <= upper)
-        rows[f"length, {name}, apart"] = upper - lower
-    return rows
+def quantiles(values: Array) -> Array:
+    """Return the equal tails of draws, undefined ones left out."""
+    return np.moveaxis(np.nanquantile(values, [0.025, 0.975], axis=-1), 0, -1)
 
 
 def coverage(kinds: dict[str, Truth | None], sims: int, priors: tuple[str, ...] = PRIORS) -> list[dict[str, Any]]:
@@ -252,7 +250,7 @@ def main() -> int:
         found = search("learned", 1, 4, 2, 20, 40)
         print(found)
         return int(min(row[name] for row in rows for name in (*METRICS, "random")) < LEAST)
-    rows = coverage(kinds, 150)
+    rows = coverage(kinds, 120)
     searched = [search(prior, seed, 24, 20, 40, 200) for prior in PRIORS for seed in (1, 2)]
     write_rows(HERE / "learned_coverage.csv", rows)
     write_rows(HERE / "learned_search.csv", searched)
