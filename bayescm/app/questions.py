@@ -78,10 +78,16 @@ def compare(form: Form) -> Found:
         for metric, ax in zip(drawn, np.ravel(axes), strict=True):
             bayescm.plots.plot_difference(tree, metric, pair, ax=ax)
 
+    both = _of_each(tree, drawn) if first.sizes["comparison"] == 1 else ""
     return told(
-        tree, call("compare_systems", code, options, repr(metrics)), draw, size=(4.2, 3.1 * len(drawn)),
+        tree, call("compare_systems", code, options, repr(metrics)), draw, both, size=(4.2, 3.1 * len(drawn)),
         panels=len(drawn), words=words_of(bayescm.compare_systems, drawn),
     )  # fmt: skip
+
+
+def _of_each(data: Any, metrics: list[str]) -> str:
+    """Say what the library says of each metric by itself."""
+    return " ".join(Answer(Answer(data)[name]).sentence for name in metrics)
 
 
 def leaderboard(form: Form) -> Found:
@@ -144,7 +150,7 @@ def prevalences(form: Form) -> Found:
 
     return told(
         found, call("planning.at_prevalences", code, options, repr(metrics), repr(at)), draw,
-        " ".join(Answer(Answer(found)[name]).sentence for name in metrics), size=(4.8, 5.2) if nomogram else (5.2, 4.0),
+        _of_each(found, metrics), size=(4.8, 5.2) if nomogram else (5.2, 4.0),
         words=words_of(bayescm.planning.at_prevalences, metrics),
     )  # fmt: skip
 
@@ -160,9 +166,11 @@ def replicate(form: Form) -> Found:
         "draws": int(np.clip(_MOST_CELLS // counts.size, _LEAST_SAMPLES, _SAMPLES)), "random_seed": 0,
     }  # fmt: skip
     found = bayescm.planning.replicate(counts, metrics, **options)
+    shows = f"P(it shows {claim})"
     return told(
         found, call("planning.replicate", code, options, repr(metrics)),
         partial(forest, found, counts.shape == (2, 2)), size=_size(found),
+        more=f"{writing.probability(float(np.ravel(found['probability'].values)[0]), shows)}." if claim else "",
         words=words_of(bayescm.planning.replicate, found["metric"].values.tolist(), counts.shape[-1]),
     )  # fmt: skip
 

@@ -61,13 +61,7 @@ def second_test(data: xr.Dataset) -> str:
         bottom, top = np.nanmin([one[0] for _, one in found]), np.nanmax([one[1] for _, one in found])
         return f"{test} would show {name} from {bottom:.2f} to {top:.2f} ({level} for each of {len(found)} matrices)."
     shown = with_interval(float(first["point"]), ends).partition("(")
-    text = f"{test} would show {name} from {shown[2].rstrip(')')} ({level}); this one shows {shown[0].strip()}."
-    claims = (
-        dict(zip(data["claim"].values.tolist(), data["probability"].values, strict=True)) if "claim" in data else {}
-    )
-    return " ".join(
-        [text, *(f"{probability(float(chance), f'P({claim} there)')}." for claim, chance in claims.items())]
-    )
+    return f"{test} would show {name} from {shown[2].rstrip(')')} ({level}); this one shows {shown[0].strip()}."
 
 
 def of_regions(data: xr.Dataset) -> Records:

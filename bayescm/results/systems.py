@@ -41,12 +41,7 @@ def of_differences(data: xr.Dataset) -> list[dict[str, Any]]:
 
 
 def answer(data: xr.Dataset) -> str:
-    """Say which system is better, by how much, and what decides; of several comparisons which are decided.
-
-    Of two systems each metric is told, if there are few.
-    """
-    if METRIC in data.dims and data.sizes.get("comparison", 1) == 1 and 1 < data.sizes[METRIC] <= _NAMED:
-        return " ".join(answer(data.isel({METRIC: [i]})) for i in range(data.sizes[METRIC]))
+    """Say which system is better, by how much, and what decides; of several comparisons which are decided."""
     first = data.isel({METRIC: 0}) if METRIC in data.dims else data
     cells = [cell for _, cell in each(first.drop_vars("requirement", errors="ignore"), "point")]
     if len(cells) == 1:

@@ -71,9 +71,8 @@ def test_a_pasted_matrix_of_several_classes_is_answered(browser, address):
         page.click("button.main")
         assert answered(page).startswith("Accuracy is 0.82")
         drawn(page)
-        assert page.locator("#numbers tr").count() == sum(
-            len(one) + 1 for one in bayescm.summary(counts).bayescm.tables()
-        )
+        tables = bayescm.summary(counts).bayescm.tables()
+        assert page.locator("#numbers tr").count() == sum(len(one) + 1 for one in tables)
         assert not page.wrong
 
 
