@@ -1,25 +1,18 @@
 """What every answer of the page consists of, and where its words come from."""
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import bayescm
 from bayescm.app import inputs
 from bayescm.data import validate
+from bayescm.plots.frames import list_legend
 from bayescm.priors.concentrations import MODELS
 from bayescm.results import Answer, glossary, writing
-from bayescm.results.display import NAMES
 
 Form = Mapping[str, Any]
 Records = list[dict[str, Any]]
-_MOST_ROWS = 200
-_LEFT_OUT = re.compile("mcse|simultaneous|probability_better$")  # of the table, not of what is copied
-_COLUMNS = NAMES | {one: f"P({one})" for one in ("worse", "equivalent", "better", "undefined")} | {
-    "best_set": "may be the best", "tie_group": "group", "point": "measured", "ci_kind": "kind",
-    "sd": "standard deviation",
-}  # fmt: skip
-_CLINICAL = {"recall": "sensitivity (recall)", "precision": "positive predictive value (precision)"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +30,15 @@ class Found:
     data : xarray.Dataset or xarray.DataTree
         What the library returned.
     draw : callable
-        Draws on the axes that it gets.
+        Draws on the axes that it gets; of several panels on an array of them.
+    table : str
+        HTML.
     size : tuple of float
         Inches of the picture.
     words : list of pairs of str
         Each term with its definition, then what the numbers are computed by.
+    panels : int
+        Axes of the picture, one above the other.
     """
 
     sentence: str
@@ -50,8 +47,48 @@ class Found:
     code: str
     data: Any
     draw: Callable[[Any], Any]
-    size: tuple[float, float] = field(default=(7.0, 4.5))
+    table: str
+    size: tuple[float, float] = field(default=(4.8, 3.8))
     words: list[tuple[str, str]] = field(default_factory=list)
+    panels: int = field(default=1)
+
+
+def told(data: Any, code: str, draw: Callable[[Any], Any], sentence: str = "", more: str = "", **others: Any) -> Found:
+    """Return what the library says of its result, with a sentence more, or another one."""
+    answer = Answer(data)
+    frame = answer.table()
+    flat = frame.reset_index() if frame.index.names != [None] else frame
+    records = [
+        {name: value for name, value in row.items() if not isinstance(value, list)} for row in flat.to_dict("records")
+    ]
+    table = "".join(writing.as_html(_in_words(one)) for one in answer.tables())
+    left_out = answer.left_out()
+    table += f"<p class='soft'>... and {left_out:,} rows more: copy the CSV.</p>" if left_out else ""
+    said = f"{sentence or answer.sentence} {more}".strip()
+    return Found(said, records, answer.assumptions, code, data, draw, table, **others)
+
+
+def _in_words(frame: Any) -> Any:
+    """Return a table whose names have spaces."""
+    if "method" in frame and frame["method"].nunique() == 1:  # which the assumptions say
+        frame = frame.drop(columns="method")
+    return frame.rename(lambda name: str(name).replace("_", " ")).rename(lambda name: name.replace("_", " "), axis=1)
+
+
+def of_records(records: Records) -> str:
+    """Return records that aren't those of a result of the library as a table of HTML."""
+    import pandas as pd
+
+    return writing.as_html(_in_words(pd.DataFrame(records).set_index(next(iter(records[0])))))
+
+
+def forest(found: Any, brief: bool, ax: Any) -> None:
+    """Draw a line per metric; the canonical names behind those that were asked for stand in the table beside it."""
+    bayescm.plots.plot_forest(found, ax=ax)
+    list_legend(ax, handles=ax.get_legend().legend_handles, ncols=2)
+    if brief:
+        names = [label.get_text().partition(" (")[0] for label in ax.get_yticklabels()]
+        ax.set_yticks(ax.get_yticks(), names)
 
 
 def call(name: str, data: str, options: Mapping[str, Any], *more: str, first: str = "data") -> str:
@@ -71,37 +108,6 @@ def model_of(form: Form, *, kind: bool = True) -> dict[str, Any]:
         "ci_prob": inputs.number(form, "ci_prob", "0.95"),
     }
     return options | ({"ci_kind": inputs.text(form, "ci_kind", "eti")} if kind else {})
-
-
-def rows_of(answer: Answer) -> Records:
-    """Return the table of an answer as records."""
-    frame = answer.table()
-    records: Records = (frame.reset_index() if frame.index.names != [None] else frame).to_dict("records")
-    return records
-
-
-def table_of(records: Records) -> str:
-    """Return what is shown of records: a table of HTML, with the words and the digits of every other table."""
-    import pandas as pd
-
-    rows = [
-        {
-            _column(name): _word(value) if name in ("metric", "quantity") or isinstance(value, bool) else value
-            for name, value in one.items() if not _LEFT_OUT.match(name)
-        }
-        for one in records[:_MOST_ROWS]
-    ]  # fmt: skip
-    return writing.as_html(pd.DataFrame(rows))
-
-
-def _column(name: str) -> str:
-    return f"P(top {name[4:]})" if name.startswith("top_") else _COLUMNS.get(name, name.replace("_", " "))
-
-
-def _word(value: Any) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return _CLINICAL.get(value, str(value).replace("_", " "))
 
 
 def of_draws(posterior: Any, names: list[str], level: float) -> Records:

@@ -13,15 +13,20 @@ from bayescm.data import texts
 from bayescm.data.crosstabs import side
 from bayescm.data.evidence import Evidence
 from bayescm.data.frames import looks_square
-from bayescm.data.recognisers import COUNTS
+from bayescm.data.recognisers import COUNTS, SYSTEMS
 from bayescm.data.schema import ACTUAL, SYSTEM
 
 CELLS = ("tp", "fn", "fp", "tn")
+PAIRS = tuple(f"{truth}_{positive}" for truth in "dh" for positive in ("both", "a", "b", "none"))
+"""Patients with the disease, and healthy ones, by which of two tests were positive."""
+MOST_ITEMS = 1_000_000
+"""Of two tests, each of which is an item of the library."""
 MOST_ROWS, MOST_CLASSES, MOST_LISTED = 50_000, 50, 1000
 MOST_SYSTEMS = 500
 """Or folds: 1,000 of them take 1.2 GB of a leaderboard, 500 half of that."""
 MOST_UNPACKED = 50_000_000  # bytes
 _NO_LABELS = frozenset({"fold", "item", "n", "score", "system"})  # columns of a table with a row per item
+_POSITIVE = "pos_label"
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
 
 
@@ -54,14 +59,14 @@ def about(field: str) -> Iterator[None]:
     except FieldError:
         raise
     except (ValueError, TypeError) as error:
-        raise FieldError(field, str(error)) from None
+        raise FieldError(_POSITIVE if f"`{_POSITIVE}`" in str(error) else field, str(error)) from None
 
 
 def text(form: Mapping[str, Any], name: str, default: str = "") -> str:
     """Return what stands in a field."""
     value = form.get(name, default)
     if not isinstance(value, str | int | float) or isinstance(value, bool):
-        raise FieldError(name, f"Write text or a number; got {type(value).__name__}.")
+        raise FieldError(name, "Write text or a number.")
     return str(value).strip() or default
 
 
@@ -121,6 +126,20 @@ def counts(form: Mapping[str, Any]) -> tuple[Any, str]:
     return data_counts.from_cells(**cells), f"bayescm.from_cells({', '.join(f'{k}={v}' for k, v in cells.items())})"
 
 
+def pairs(form: Mapping[str, Any]) -> tuple[Evidence, str]:
+    """Return several systems: of a table if there is one, else two tests on the same items by eight numbers."""
+    if text(form, "table") or not any(name in form for name in PAIRS):
+        return table(form, SYSTEMS)
+    number = {name: whole(form, name) for name in PAIRS}
+    few(sum(number.values()), MOST_ITEMS, "items", PAIRS[0])
+    word = {True: "positive", False: "negative"}
+    rows = [
+        f"{word[name[0] == 'd']},{word[name[2:] in ('both', 'a')]},{word[name[2:] in ('both', 'b')]},{n}"
+        for name, n in number.items()
+    ]
+    return table({"table": "\n".join(["actual,A,B,n", *rows])}, SYSTEMS)
+
+
 def table(form: Mapping[str, Any], question: str | None, **columns: str) -> tuple[Evidence, str]:
     """Return what a pasted table holds, for a question, with these columns; and the Python that reads it."""
     text(form, "table")
@@ -133,11 +152,23 @@ def table(form: Mapping[str, Any], question: str | None, **columns: str) -> tupl
         raise FieldError("table", "The table has one line only; paste its header and its rows.")
     with about("table"):
         _check_size(texts.read_text(pasted), columns.get("by", SYSTEM), question)
-        options = ", ".join(
-            [*([f"columns={columns}"] if columns else []), *([f"about={question!r}"] if question else [])]
-        )
-        code = f"bayescm.read({pasted if len(lines) <= MOST_CLASSES else 'your-file.csv'!r}, {options})"
-        return bayescm.read(pasted, about=question, columns=columns), code
+        few_lines = len(lines) <= MOST_CLASSES
+        evidence, options = _read(pasted, text(form, "rows", "truth"), {
+            "columns": columns or None, "about": question, _POSITIVE: text(form, _POSITIVE) or None,
+        })  # fmt: skip
+        said = [f"{name}={value!r}" for name, value in options.items() if value is not None]
+        return evidence, f"bayescm.read({', '.join([repr(pasted if few_lines else 'your-file.csv'), *said])})"
+
+
+def _read(pasted: str, rows: str, options: dict[str, Any]) -> tuple[Evidence, dict[str, Any]]:
+    """Return what a table holds; where it doesn't say what its rows are, they are what the form says."""
+    try:
+        return bayescm.read(pasted, **options), options
+    except ValueError as error:
+        try:
+            return bayescm.read(pasted, rows=rows, **options), options | {"rows": rows}
+        except ValueError as other:
+            raise (error if "`rows`" in str(other) else other) from None
 
 
 def _check_size(frame: Any, by: str, question: str | None) -> None:

@@ -4,7 +4,7 @@ import re
 from functools import cache
 from importlib.resources import files
 
-MODULES = ("numbers.mjs", "distributions.mjs", "answers.mjs", "common.mjs", "nomogram.mjs", "view.mjs")
+MODULES = ("numbers.mjs", "distributions.mjs", "common.mjs", "answers.mjs", "nomogram.mjs", "view.mjs")
 """Of the page without a server, from the bottom up."""
 _IMPORT = re.compile(r"^import [^;]*;\n", re.MULTILINE)
 _EXPORT = re.compile(r"^export ", re.MULTILINE)

@@ -8,40 +8,43 @@ import numpy as np
 
 import bayescm
 from bayescm.app import inputs
-from bayescm.app.answers import Form, Found, Records, call, model_of, rows_of, words_of
+from bayescm.app.answers import Form, Found, call, forest, model_of, told, words_of
 from bayescm.app.scores import curves, folds
-from bayescm.data.recognisers import BOARD, SYSTEMS
+from bayescm.data.recognisers import BOARD
 from bayescm.results import Answer, writing
-from bayescm.results.summaries import of_summary
 
+_OF_TEST = ["sensitivity", "specificity", "ppv", "npv", "lr+", "lr-", "accuracy", "prevalence", "informedness", "mcc"]
+"""What is asked of two classes if nothing is said: what fits beside the form."""
+_BOTH_RATES = ["sensitivity", "specificity"]
 _DECEPTIVE = "deceptive"
 _SAMPLES, _LEAST_SAMPLES, _MOST_CELLS = 100_000, 10_000, 4_000_000
 """Of a second test: a second for 12 classes, as all draws of six take."""
-_NO_INDEX = ("method", "mcse_mean", "mcse_lower", "mcse_upper")
+_MOST_PANELS = 3  # metrics of a comparison that are drawn
+_LINE = 0.28  # inches of a forest
 
 
 def summary(form: Form) -> Found:
     """Say how uncertain every metric is."""
     counts, code = inputs.counts(form)
     options = model_of(form) | {"prevalence": inputs.prevalence(form), "random_seed": 0}
-    metrics = inputs.listed(form, "metrics", "") or None
+    of_two = counts.shape == (2, 2)
+    metrics = inputs.listed(form, "metrics", "") or (_OF_TEST if of_two else None)
     found = bayescm.summary(counts, metrics, **options)
-    answer = Answer(found)
-    sentence = answer.sentence
-    if counts.shape == (2, 2):
+    chance = ""
+    if of_two:
         known = {name: options[name] for name in ("model", "prior", "prevalence")}
-        chance = float(bayescm.probability(counts, _DECEPTIVE, **known)["probability"][0])
-        sentence += f" The probability that it is worse than chance is {writing.probability(chance)}."
-    rows = of_summary(found)
+        deceptive = float(bayescm.probability(counts, _DECEPTIVE, **known)["probability"][0])
+        chance = f"The probability that it is worse than chance is {writing.probability(deceptive)}."
     written = call("summary", code, options, *([] if metrics is None else [repr(metrics)]))
-    return Found(
-        sentence, rows, answer.assumptions, written, found, lambda ax: bayescm.plots.plot_forest(found, ax=ax),
-        (7.0, 1.2 + 0.3 * len(rows)), words_of(bayescm.summary, _metrics(rows), counts.shape[-1]),
+    return told(
+        found, written, partial(forest, found, of_two), more=chance, size=_size(found),
+        words=words_of(bayescm.summary, found["metric"].values.tolist(), counts.shape[-1]),
     )  # fmt: skip
 
 
-def _metrics(rows: Records) -> list[str]:
-    return list(dict.fromkeys(str(row["metric"]) for row in rows))
+def _size(found: Any) -> tuple[float, float]:
+    """Return the size of the picture of a line per metric."""
+    return 4.8, 1.4 + _LINE * found.sizes["metric"]
 
 
 def region(form: Form) -> Found:
@@ -50,43 +53,41 @@ def region(form: Form) -> Found:
     options: dict[str, Any] = {
         "space": inputs.text(form, "space", "pr"),
         "method": inputs.text(form, "method", "wilks"),
+        "levels": [inputs.number(form, "ci_prob", "0.95")],
     }
-    surface = bayescm.region(counts, **options)
-    level = inputs.number(form, "ci_prob", "0.95")
-    outline = bayescm.regions.area(surface, levels=[level])
-    rows: Records = []
-    for metric in outline["extent"]["metric"].values.tolist():
-        lower, upper = np.ravel(outline["extent"].sel(metric=metric).values).tolist()
-        point = float(surface["point"].sel(metric=metric))
-        rows.append({"metric": str(metric), "point": point, "lower": lower, "upper": upper})
-    ends = " and ".join(
-        f"{row['metric'].replace('_', ' ')} from {row['lower']:.3f} to {row['upper']:.3f}" for row in rows
-    )
-    area = float(np.ravel(outline["area"].values)[0])
-    sentence = f"The {writing.percent(level)} region ({options['method']}) holds {ends}; its area is {area:.3g}."
-    written = call("region", code, options) + f"print(bayescm.regions.area(found, levels=[{level}]))\n"
-    assumed = f"Assumes: {surface.attrs['assumptions']}.\nThe ends are of both together: wider than of each alone."
-    return Found(
-        sentence, rows, assumed, written, surface, lambda ax: bayescm.plots.plot_region(surface, ax=ax), (5.5, 5.0),
-        words_of(bayescm.region, _metrics(rows)),
+    found = bayescm.region(counts, **options)
+    return told(
+        found, call("region", code, options), lambda ax: bayescm.plots.plot_region(found, ax=ax), size=(4.6, 4.4),
+        words=words_of(bayescm.region, found["metric"].values.tolist()),
     )  # fmt: skip
 
 
 def compare(form: Form) -> Found:
-    """Say whether one system is better than another."""
-    data, code = inputs.table(form, SYSTEMS)
-    metric = inputs.text(form, "metric", "accuracy")
+    """Say whether one system is better than another, and draw the pair that is named first."""
+    data, code = inputs.pairs(form)
+    metrics = inputs.listed(form, "metrics", "") or (["accuracy"] if inputs.text(form, "table") else _BOTH_RATES)
     options = model_of(form) | {"rope": inputs.number(form, "rope", "0"), "random_seed": 0}
-    tree = bayescm.compare_systems(data, metric, **options)
-    answer, first = Answer(tree), tree["summary"].to_dataset()
-    names = [str(first[dim].values[0]) for dim in ("metric", "comparison")]
-    rows = rows_of(answer)
-    written = call("compare_systems", code, options, repr(metric))
-    return Found(
-        answer.sentence, rows, answer.assumptions, written, tree,
-        lambda ax: bayescm.plots.plot_difference(tree, *names, ax=ax),
-        words=words_of(bayescm.compare_systems, names[:1]),
+    tree = bayescm.compare_systems(data, metrics, **options)
+    first = tree["summary"].to_dataset()
+    named = int(
+        np.argmax(first["verdict"].isel(metric=0).values != "undecided")
+    )  # the first that is decided, or the first
+    pair, drawn = str(first["comparison"].values[named]), first["metric"].values.tolist()[:_MOST_PANELS]
+
+    def draw(axes: Any) -> None:
+        for metric, ax in zip(drawn, np.ravel(axes), strict=True):
+            bayescm.plots.plot_difference(tree, metric, pair, ax=ax)
+
+    both = _of_each(tree, drawn) if first.sizes["comparison"] == 1 else ""
+    return told(
+        tree, call("compare_systems", code, options, repr(metrics)), draw, both, size=(4.2, 3.1 * len(drawn)),
+        panels=len(drawn), words=words_of(bayescm.compare_systems, drawn),
     )  # fmt: skip
+
+
+def _of_each(data: Any, metrics: list[str]) -> str:
+    """Say what the library says of each metric by itself."""
+    return " ".join(Answer(Answer(data)[name]).sentence for name in metrics)
 
 
 def leaderboard(form: Form) -> Found:
@@ -94,16 +95,11 @@ def leaderboard(form: Form) -> Found:
     data, code = inputs.table(form, BOARD)
     metric = inputs.text(form, "metric", "accuracy")
     options: dict[str, Any] = {"ci_prob": inputs.number(form, "ci_prob", "0.95"), "random_seed": 0}
-    board = bayescm.leaderboard(data, metric=metric, **options).sortby("expected_rank")
-    answer = Answer(board)
-    groups = board["tie_group"].values
-    together = [str(name) for name in board["system"].values[groups == groups[0]]]
-    sentence = f"{answer.sentence} In the first group: {writing.listed(together, 12)}."
-    rows = [{key: value for key, value in row.items() if key != "rank_probability"} for row in rows_of(answer)]
-    tall = (8.0, 1.5 + 0.3 * min(board.sizes["system"], 20))
-    return Found(
-        sentence, rows, answer.assumptions, call("leaderboard", code, {"metric": metric} | options), board,
-        lambda ax: bayescm.plots.plot_leaderboard(board, ax=ax), tall, words_of(bayescm.leaderboard, [metric]),
+    board = bayescm.leaderboard(data, metric=metric, **options)
+    return told(
+        board, call("leaderboard", code, {"metric": metric} | options),
+        lambda ax: bayescm.plots.plot_leaderboard(board, ax=ax),
+        size=(5.4, 1.5 + 0.3 * min(board.sizes["system"], 20)), words=words_of(bayescm.leaderboard, [metric]),
     )  # fmt: skip
 
 
@@ -119,7 +115,6 @@ def items(form: Form) -> Found:
     }
     width = inputs.number(form, "width", "0.1")
     found = bayescm.sample_size(metrics, width=width, **options)
-    answer = Answer(found)
     most = int(np.max(found["n_items"].values))
     sizes = sorted({max(10, round(most * share)) for share in (0.1, 0.2, 0.4, 0.7, 1, 1.5)})
     code = call("sample_size", "", {"width": width} | options, repr(metrics))
@@ -131,8 +126,7 @@ def items(form: Form) -> Found:
             axis.set_minor_formatter(partial(_plain, write, "25"))
         return drawn
 
-    words = words_of(bayescm.sample_size, metrics)
-    return Found(answer.sentence, rows_of(answer), answer.assumptions, code, found, draw, words=words)
+    return told(found, code, draw, words=words_of(bayescm.sample_size, metrics))
 
 
 def _plain(write: str, first_digits: str, x: float, _: int) -> str:
@@ -145,20 +139,8 @@ def prevalences(form: Form) -> Found:
     counts, code = inputs.counts(form)
     options = model_of(form, kind=False) | {"ci_kind": "eti"}
     at = inputs.numbers(form, "at", "1%, 2%, 5%, 10%, 20%, 50%")
-    metrics = ["precision", "negative_predictive_value"]
+    metrics = ["ppv", "npv"]
     found = bayescm.planning.at_prevalences(counts, metrics, at, **options)
-    rows = of_summary(found)
-    negative = rows[1]["mean"], (rows[1]["lower"], rows[1]["upper"])
-    values = [
-        f"PPV is {writing.with_interval(row['mean'], (row['lower'], row['upper']))} where "
-        f"{writing.percent(row['prevalence'])} are positive"
-        for row in rows if row["metric"] == "precision"
-    ]  # fmt: skip
-    sentence = f"{values[0]}" + (f"; {values[-1].removeprefix('PPV is ')}" if len(values) > 1 else "") + "."
-    sentence += f" NPV is {writing.with_interval(*negative)} where {writing.percent(at[0])} are positive."
-    shown = [{key: value for key, value in row.items() if key not in _NO_INDEX} for row in rows]
-    written = call("planning.at_prevalences", code, options, repr(metrics), repr(at))
-
     nomogram = inputs.text(form, "view", "nomogram") == "nomogram"
 
     def draw(ax: Any) -> Any:
@@ -166,9 +148,10 @@ def prevalences(form: Form) -> Found:
             return bayescm.plots.plot_prevalence(found.isel(prevalence=[0]), kind="nomogram", ax=ax)
         return bayescm.plots.plot_prevalence(bayescm.planning.at_prevalences(counts, metrics, **options), ax=ax)
 
-    return Found(
-        sentence, shown, f"Assumes: {found.attrs['assumptions']}.", written, found, draw,
-        (6.0, 6.0) if nomogram else (7.0, 4.5), words_of(bayescm.planning.at_prevalences, metrics),
+    return told(
+        found, call("planning.at_prevalences", code, options, repr(metrics), repr(at)), draw,
+        _of_each(found, metrics), size=(4.8, 5.2) if nomogram else (5.2, 4.0),
+        words=words_of(bayescm.planning.at_prevalences, metrics),
     )  # fmt: skip
 
 
@@ -176,31 +159,19 @@ def replicate(form: Form) -> Found:
     """Say what a second test would show."""
     counts, code = inputs.counts(form)
     metrics = inputs.listed(form, "metrics", "recall specificity precision accuracy mcc")
-    n_items = inputs.whole(form, "n_items") if inputs.text(form, "n_items") else None
     claim = inputs.text(form, "claim")
-    draws = int(np.clip(_MOST_CELLS // counts.size, _LEAST_SAMPLES, _SAMPLES))
     options = model_of(form) | {
-        "n_items": n_items, "claims": [claim] if claim else None, "draws": draws, "random_seed": 0,
+        "n_items": inputs.whole(form, "n_items") if inputs.text(form, "n_items") else None,
+        "claims": [claim] if claim else None,
+        "draws": int(np.clip(_MOST_CELLS // counts.size, _LEAST_SAMPLES, _SAMPLES)), "random_seed": 0,
     }  # fmt: skip
     found = bayescm.planning.replicate(counts, metrics, **options)
-    rows: Records = []
-    for i, metric in enumerate(found["metric"].values.tolist()):
-        one = found.isel(metric=i)
-        lower, upper = one["interval"].values.tolist()
-        numbers = {name: float(one[name]) for name in ("point", "mean", "sd")}
-        rows.append({"metric": metric, **numbers, "lower": lower, "upper": upper, "undefined": float(one["undefined"])})
-    first = rows[0]
-    size = int(counts.sum()) if n_items is None else n_items
-    ends = writing.with_interval(first["mean"], (first["lower"], first["upper"]), options["ci_prob"])
-    sentence = f"A second test of {size:,} items would show {first['metric'].replace('_', ' ')} around {ends}."
-    if claim:
-        chance = float(np.ravel(found["probability"].values)[0])
-        sentence += f" It shows {claim} with probability {writing.probability(chance)}."
-    written = call("planning.replicate", code, options, repr(metrics))
-    return Found(
-        sentence, rows, f"Assumes: {found.attrs['assumptions']}.", written, found,
-        lambda ax: bayescm.plots.plot_forest(found, ax=ax), (7.0, 1.5 + 0.4 * len(rows)),
-        words_of(bayescm.planning.replicate, _metrics(rows), counts.shape[-1]),
+    shows = f"P(it shows {claim})"
+    return told(
+        found, call("planning.replicate", code, options, repr(metrics)),
+        partial(forest, found, counts.shape == (2, 2)), size=_size(found),
+        more=f"{writing.probability(float(np.ravel(found['probability'].values)[0]), shows)}." if claim else "",
+        words=words_of(bayescm.planning.replicate, found["metric"].values.tolist(), counts.shape[-1]),
     )  # fmt: skip
 
 
@@ -211,7 +182,8 @@ QUESTIONS: dict[str, Callable[[Form], Found]] = {
 """By the last part of their address."""
 
 FIELDS = frozenset({
-    *inputs.CELLS, "table", "model", "prior", "prevalence", "ci_prob", "ci_kind", "metrics", "metric", "space",
+    *inputs.CELLS, *inputs.PAIRS, "rows", "pos_label", "table",
+    "model", "prior", "prevalence", "ci_prob", "ci_kind", "metrics", "metric", "space",
     "method", "rope", "mode", "concentration", "assurance", "width", "at", "n_items", "claim",
     "pooling", "view",
 })  # fmt: skip

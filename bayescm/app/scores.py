@@ -4,7 +4,7 @@ from typing import Any
 
 import bayescm
 from bayescm.app import inputs
-from bayescm.app.answers import Form, Found, call, of_draws, words_of
+from bayescm.app.answers import Form, Found, call, forest, of_draws, of_records, words_of
 from bayescm.data import validate
 from bayescm.data.recognisers import COUNTS
 from bayescm.results import writing
@@ -49,7 +49,8 @@ def curves(form: Form) -> Found:
         return bayescm.plots.plot_curve(bayescm.curve_band(plain, space=space, ci_prob=level), ax=ax)
 
     words = _FORMULAS + words_of(bayescm.curve_posterior, [metric])
-    return Found(sentence, rows, f"Assumes: {tree.attrs['assumptions']}.", written, tree, draw, (6.0, 5.5), words)
+    assumed = f"Assumes: {tree.attrs['assumptions']}."
+    return Found(sentence, rows, assumed, written, tree, draw, of_records(rows), (4.8, 4.4), words)
 
 
 def _stated(row: Any, level: float) -> str:
@@ -75,9 +76,8 @@ def folds(form: Form) -> Found:
 
     def draw(ax: Any) -> Any:  # each fold by itself
         alone = bayescm.summary(counts, metrics, prior=options["prior"], ci_prob=level, random_seed=0)
-        return bayescm.plots.plot_forest(
-            alone.assign_coords(fold=[f"fold {name}" for name in alone["fold"].values]), ax=ax
-        )
+        named = alone.assign_coords(fold=[f"fold {name}" for name in alone["fold"].values])
+        return forest(named, counts.shape[-1] == 2, ax)
 
     first = rows[0]
     sentence = f"Over {counts.sizes['fold']} folds {str(first['metric']).replace('_', ' ')} is {_stated(first, level)}."
@@ -86,7 +86,8 @@ def folds(form: Form) -> Found:
     written = call("posterior", code, settings)
     assumed = f"Assumes: {tree.attrs['assumptions']}.\nAbout {tree.attrs['target']}."
     return Found(
-        sentence, rows, assumed, written, tree, draw, (7.0, 1.5 + 0.12 * (4 + counts.sizes["fold"]) * len(rows)),
+        sentence, rows, assumed, written, tree, draw, of_records(rows),
+        (4.8, 1.5 + 0.12 * (4 + counts.sizes["fold"]) * len(rows)),
         words_of(bayescm.posterior, metrics, counts.shape[-1]),
     )  # fmt: skip
 

@@ -24,8 +24,9 @@ from starlette.routing import Route
 import bayescm
 from bayescm._kernels import dispatch
 from bayescm.app import inputs, pages
-from bayescm.app.answers import Found, table_of
+from bayescm.app.answers import Found
 from bayescm.app.inputs import FieldError, TooMuch
+from bayescm.app.messages import plain
 from bayescm.app.questions import FIELDS, QUESTIONS
 from bayescm.results import writing
 
@@ -186,9 +187,9 @@ async def _respond(request: Request, made: Callable[[bytes], Response]) -> Respo
     except MemoryError:
         return _error(413, "This needs more memory than there is: give fewer systems, classes or items.", "table")
     except FieldError as error:
-        return _error(400, str(error), error.field)
+        return _error(400, plain(str(error)), error.field)
     except (ValueError, TypeError, ArithmeticError) as error:
-        return _error(400, " ".join(str(error).split()), _field_of(str(error)))
+        return _error(400, plain(str(error)), _field_of(str(error)))
     except TimeoutError:
         return _error(503, f"Still computing after {SECONDS:g} seconds; ask again for the answer, or ask the library.")
     finally:
@@ -208,7 +209,7 @@ def _found(question: str, form: str) -> tuple[Found, list[str]]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         found = QUESTIONS[question](json.loads(form))
-    return found, list(dict.fromkeys(str(one.message) for one in caught if one.category is UserWarning))
+    return found, list(dict.fromkeys(plain(str(one.message)) for one in caught if one.category is UserWarning))
 
 
 def _as_text(body: bytes) -> Response:
@@ -252,7 +253,7 @@ def _as_json(found: Found, notes: list[str]) -> Response:
     """Return an answer as JSON, which has no word for what isn't finite."""
     records = [{str(key): _plain(value) for key, value in row.items()} for row in found.records]
     return JSONResponse({
-        "sentence": found.sentence, "table": table_of(found.records), "records": records,
+        "sentence": found.sentence, "table": found.table, "records": records,
         "csv": writing.as_csv(found.records), "assumptions": found.assumptions,
         "code": found.code, "notes": notes, "words": found.words,
     })  # fmt: skip
@@ -279,7 +280,7 @@ def _drawn(found: Found, _: list[str], kind: str) -> Response:
     made = BytesIO()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # said with the answer
-        found.draw(figure.subplots())
+        found.draw(figure.subplots(found.panels))
         if (layout := figure.get_layout_engine()) is not None:
             layout.execute(figure)  # once: saving would draw everything twice for it
         figure.set_layout_engine(None)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescm.data import validate
-from bayescm.data.labels import positive_of, some
+from bayescm.data.labels import OF_PEOPLE, OF_TESTS, positive_of, some
 from bayescm.data.schema import ACTUAL, PREDICTED
 
 _SIDES = {
@@ -19,12 +19,6 @@ _OF_A_SET = frozenset({"y", "set", "data", "label", "labels", "target", "targets
 _NOUNS = {"disease": ACTUAL, "condition": ACTUAL}  # "predicted condition" is a prediction all the same
 _SIDED = re.compile(rf"({'|'.join([*_SIDES, *_NOUNS])})(?:[\s:_=]+(?=.)|(?=[+\-]))(.+)", re.IGNORECASE)
 _SHORT = {"d": ACTUAL, "t": PREDICTED}  # "D+", "T-"
-_OF_PEOPLE = frozenset({
-    "disease", "diseased", "no disease", "nondiseased", "healthy", "sick", "ill", "well", "infected", "uninfected",
-    "not diseased", "not infected",
-})  # fmt: skip
-_OF_TESTS = frozenset({"positive", "negative", "pos", "neg", "+", "-"})
-"""Words of a truth where those of the other side are of tests."""
 _MARGINS = frozenset({
     "total", "totals", "all", "sum", "sums", "margin", "margins", "gesamt", "summe", "insgesamt", "suma", "somme",
     "totale", "grand total", "row total", "column total", "row totals", "column totals",
@@ -159,7 +153,7 @@ def square(
 def _by_words(labels: list[Any], others: list[Any]) -> str | None:
     """Return what a side is by its words: people are sick or well, tests positive or negative."""
     here, there = ({str(label).strip().casefold() for label in one} for one in (labels, others))
-    return ACTUAL if here <= _OF_PEOPLE and there <= _OF_TESTS else None
+    return ACTUAL if here <= OF_PEOPLE and there <= OF_TESTS else None
 
 
 def _place_of_positive(labels: list[Any], positives: Sequence[Any]) -> int | None:

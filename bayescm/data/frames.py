@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from bayescm.data import texts
+from bayescm.data import texts, validate
 from bayescm.data.answers import as_right, by_item, of_accuracies, of_passes, of_right, published
 from bayescm.data.counts import from_array, from_cells
 from bayescm.data.items import predictions
@@ -13,6 +13,9 @@ from bayescm.data.labels import some
 from bayescm.data.schema import ACTUAL, CELLS_OF_TWO, ITEM, PREDICTED, RUN, SYSTEM
 from bayescm.data.tables import tabulated
 from bayescm.data.tabular import CALLED, OTHER_DIMS, Table
+
+_MOST_ITEMS = 10**7
+"""Of a table with a row for several items, each of which takes some bytes per system."""
 
 
 def of_cells(table: Table, *, systems: bool) -> xr.DataArray:
@@ -102,6 +105,9 @@ def columns_of_systems(table: Table) -> list[Any]:
     if actual is None or said is not None:
         return said if isinstance(said, list) and actual is not None else []
     others = [name for name in table.frame.columns if name not in (actual, table.get(ITEM))]
+    uncounted = [name for name in others if name != table.get("n")]
+    if table.source and len(uncounted) > 1:  # a row for as many items as it says
+        others = uncounted
     counted = set(others) == {predicted, table.get("n")} or table.get(SYSTEM) is not None
     square = table.square or (table.source and (predicted is not None or looks_square(table.frame)))
     return [] if counted or len(others) < 2 or square else others
@@ -109,8 +115,13 @@ def columns_of_systems(table: Table) -> list[Any]:
 
 def of_columns(table: Table, names: list[Any], labels: Any, pos_label: Any) -> xr.Dataset:
     """Return the answers of a table with a column per system beside the truth."""
-    actual = table.get(ACTUAL)
+    actual, n = table.get(ACTUAL), table.get("n") if table.source else None
     true, *answers = table.labels(actual, *names)
+    if n is not None and n not in names:
+        items = validate.count_values(n, table.numbers(n))
+        if (total := int(items.sum())) > _MOST_ITEMS:
+            raise ValueError(f"`{n}` adds up to {total:,} items, of which {_MOST_ITEMS:,} are kept one by one at most.")
+        true, *answers = (np.repeat(one, items) for one in (true, *answers))
     named = {str(name): values for name, values in zip(names, answers, strict=True)}
     if len(named) < max(2, len(names)):
         raise ValueError("`predicted` must name two different columns at least, one per system.")

@@ -18,9 +18,16 @@ WELL_KNOWN = frozenset({
     ("sick", "well"), ("ill", "healthy"), ("ill", "well"), ("abnormal", "normal"), ("disease", "normal"),
     ("malignant", "benign"), ("infected", "uninfected"), ("anomaly", "normal"), ("spam", "ham"),
     ("fraud", "legitimate"), ("fraud", "legit"), ("fraud", "genuine"), ("fraudulent", "legitimate"),
+    ("krank", "gesund"), ("erkrankt", "gesund"), ("positiv", "negativ"),
 })  # fmt: skip
 """Pairs of words, in small letters, of which the first is the positive class. Words that both labels begin with don't
 count ("Test+", "Test-"), and of a word and its negation ("disease", "no disease") the word is positive."""
+OF_PEOPLE = frozenset({
+    "disease", "diseased", "no disease", "nondiseased", "healthy", "sick", "ill", "well", "infected", "uninfected",
+    "not diseased", "not infected", "krank", "erkrankt", "gesund",
+})  # fmt: skip
+OF_TESTS = frozenset({"positive", "negative", "pos", "neg", "positiv", "negativ", "+", "-"})
+"""Words of a truth where those of the other side are of tests."""
 _NEGATIONS = ("no", "not", "non", "without")
 MISSING = frozenset({"", "na", "n/a", "<na>", "nan", "nat", "none", "null", "?"})
 """What files and other programs write for a missing label, in small letters: "NA" is R's."""
@@ -115,6 +122,8 @@ def class_order(
 
     The first of `given` are the actual labels; the others are predicted ones. Each stands for one item, or for `items`.
     """
+    if labels is None and pos_label is None:
+        given = _in_words_of_people(given)
     pools = dict(given)
     if labels is not None:
         pools["labels"] = class_names(labels)
@@ -144,6 +153,26 @@ def class_names(labels: Sequence[Label]) -> NDArray[Any]:
     no_missing("labels", names, names.tolist())
     validate.unique("labels", names.tolist())
     return names
+
+
+def _in_words_of_people(given: Mapping[str, NDArray[Any]]) -> Mapping[str, NDArray[Any]]:
+    """Return positive and negative answers of tests in the words of the truth, where that is of people."""
+    (name, truth), *others = given.items()
+    words = [_small(array) for array in (truth, *(array for _, array in others))]
+    people, tests = (np.unique(np.concatenate(side)).tolist() for side in (words[:1], words[1:] or words[:1]))
+    if len(people) != 2 or len(tests) != 2 or not (set(people) <= OF_PEOPLE and set(tests) <= OF_TESTS):
+        return given
+    sick, positive = positive_of(people), positive_of(tests)
+    written = {sick: truth[words[0] == sick][0], None: truth[words[0] != sick][0]}
+    answers = {
+        other: np.where(word == positive, written[sick], written[None])
+        for (other, _), word in zip(others, words[1:], strict=True)
+    }
+    return {name: truth} | answers
+
+
+def _small(labels: NDArray[Any]) -> NDArray[Any]:
+    return np.char.lower(np.char.strip(labels)) if labels.dtype.kind == "U" else labels
 
 
 def _same_words(distinct: Mapping[str, NDArray[Any]]) -> None:

@@ -17,6 +17,8 @@ _POINT_ZERO = re.compile(r"(0|-?[1-9]\d{0,14})\.0")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?inf(inity)?", re.IGNORECASE)
 _DIVIDERS = (",", ";", "\t")
 _COMMA = re.compile(r"^([+-]?\d+),(\d+)$")  # of decimals
+_THOUSANDS = re.compile(r"^[1-9]\d{0,2}(,\d{3})+$")
+_CELLS = {"tp", "fn", "fp", "tn"}
 _TRUTHS = (("False", "True"), ("false", "true"), ("FALSE", "TRUE"))
 _BARE = "actual / predicted"
 """The corner of a matrix of numbers alone, whose rows are the truth as those of any array are."""
@@ -34,7 +36,8 @@ def read_text(source: Any) -> Any:
     ----------
     source : str or path
         A file of CSV, the first sheet of an .xlsx file, or text of several lines. Fields are divided by commas,
-        semicolons or tabs, whichever the header has most of, pasted ones by spaces too; with semicolons "0,5" is 0.5.
+        semicolons or tabs, whichever the header has most of, pasted ones by spaces too. With semicolons or tabs "0,5"
+        is 0.5; where all numbers with a comma have three digits behind it, "1,026" is 1026.
 
     Returns
     -------
@@ -73,8 +76,11 @@ def _framed(lines: Lines, called: str) -> Any:
         places = [str(i) for i in range(len(lines))]
         body = [(0, [place, *row]) for place, row in zip(places, (header, *rows), strict=True)]
         header, rows = [_BARE, *places], [row for _, row in body]
-    if {len(header) + 1} == set(map(len, rows)) and set(header) == {row[0] for row in rows}:
+    if {len(header) + 1} == set(map(len, rows)) and not any(map(is_number, header)):
         header = ["", *header]  # of a square table whose empty corner was lost
+    if all(len(row) == 2 for row in (header, *rows)) and {row[0].casefold() for row in (header, *rows)} == _CELLS:
+        header, *rows = map(list, zip(header, *rows, strict=True))  # a cell per line
+        body = [(2, row) for row in rows]
     for line, row in body:
         if len(row) != len(header):
             many = "field" if len(row) == 1 else "fields"
@@ -103,13 +109,24 @@ def _lines(text: str, called: str) -> Lines:
         )
         for row in reader:
             fields = [field.strip() for field in row]
-            if divider == ";":
-                fields = [_COMMA.sub(r"\1.\2", field) for field in fields]
             if any(fields):
                 made.append((reader.line_num, fields))
     except csv.Error as error:
         raise ValueError(f"{called} is not a CSV file that can be read: {error}.") from None
-    return made
+    return made if divider in ", " else _without_commas(made)
+
+
+def _without_commas(lines: Lines) -> Lines:
+    """Write numbers with commas without them: of decimals, or of thousands where all that have one may be these."""
+    fields = [field for _, row in lines for field in row]
+    thousands = all(map(_THOUSANDS.match, filter(_COMMA.match, fields)))
+
+    def bare(field: str) -> str:
+        if thousands and _THOUSANDS.match(field):
+            return field.replace(",", "")
+        return _COMMA.sub(r"\1.\2", field)
+
+    return [(at, list(map(bare, row))) for at, row in lines]
 
 
 def cells_of_sheet(file: Any, called: str, most: int | None = None) -> Lines:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _MOST_DECIMALS = 6
+_NOISE = 1e-15
+"""Below it a number is the rounding error of 0."""
 _ESTIMATE = re.compile(r"-?[\d.,]+(e[+-]\d+)? \(|undefined|-$")
 """A number with its interval, in a column of these."""
 _SHORTEST = 8
@@ -30,6 +32,7 @@ _CHANCES = re.compile(r"P\(|top_\d|(probability(_\w+)?|best|worse|equivalent|bet
 
 def show(value: float, digits: int = 3) -> str:
     """Format a number for a table, with more decimals where it would be a false 1."""
+    value = 0.0 if abs(value) < _NOISE else value
     while digits < _MOST_DECIMALS and abs(value) != 1.0 == abs(round(value, digits)):
         digits += 1
     if value != value:

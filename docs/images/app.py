@@ -44,6 +44,7 @@ def main() -> None:
         ("app_page", file, CELLS | {"at": "2%"}, DESKTOP, "light"),
         ("app_page_phone", file, CELLS | {"at": "2%"}, PHONE, "dark"),
         ("app_leaderboard", local, {"tab": "leaderboard", "table": board}, DESKTOP, "light"),
+        ("app_compare", local, {"tab": "compare"}, DESKTOP, "light"),
         ("app_phone", local, {"tab": "leaderboard", "table": board}, PHONE, "light"),
         ("app_nomogram", local, {"tab": "prevalences", "at": "2%, 10%"} | CELLS, DESKTOP, "light"),
         ("app_scores", local, {"tab": "curves", "table": scores}, DESKTOP, "dark"),
@@ -53,8 +54,8 @@ def main() -> None:
             with page_of(started, f"{address}#{urlencode(state)}", size, scheme) as page:
                 answered(page)
                 page.wait_for_selector("#pictures svg, #picture[src^='blob:']")
-                page.wait_for_timeout(500)
-                page.screenshot(path=HERE / f"{name}.png", full_page=True)
+                page.wait_for_timeout(1200)
+                page.screenshot(path=HERE / f"{name}.png", full_page=size == PHONE)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from pathlib import Path
 import page_scripts
 
 RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
-DESKTOP, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
+DESKTOP, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
 
 
 @contextmanager
@@ -45,9 +45,15 @@ def answered(page):
     page.wait_for_function(
         """() => document.getElementById("result").getAttribute("aria-busy") === "false"
            && document.getElementById("sentence").textContent.endsWith(".")
+           && !document.getElementById("result").hasAttribute("data-stale")
            && !document.getElementById("filled").hidden"""
     )
     return page.inner_text("#sentence")
+
+
+def unfold(page):
+    """Open all that is folded in the form."""
+    page.evaluate("() => document.querySelectorAll('form details').forEach((one) => { one.open = true; })")
 
 
 def violations(page):

@@ -33,12 +33,12 @@ def browse(*arguments, seconds=120):
     return done.stdout
 
 
-def run(expression, tmp_path):
+def run(expression, tmp_path, seconds=120):
     """Return the value of an expression of the modules' functions."""
     if NODE is not None:
         script = tmp_path / "script.mjs"
         script.write_text(f"{without_view()}\nconsole.log(JSON.stringify({expression}));\n")
-        done = subprocess.run([NODE, script], capture_output=True, text=True, timeout=120, check=False)
+        done = subprocess.run([NODE, script], capture_output=True, text=True, timeout=seconds, check=False)
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
     if BROWSER is None:
@@ -48,5 +48,5 @@ def run(expression, tmp_path):
     page.write_text(f"<!DOCTYPE html><body></body><script type='module'>{body}</script>")
     from urllib.parse import unquote
 
-    shown = browse("--virtual-time-budget=60000", "--dump-dom", page.as_uri())
+    shown = browse("--virtual-time-budget=60000", "--dump-dom", page.as_uri(), seconds=seconds)
     return json.loads(unquote(shown.partition("<body>")[2].partition("</body>")[0]))

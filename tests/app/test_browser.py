@@ -13,7 +13,7 @@ import page_scripts
 import pandas as pd
 import pytest
 import xarray as xr
-from browsing import DESKTOP, PHONE, answered, page_of, tab_to, typed, violations
+from browsing import DESKTOP, PHONE, answered, page_of, tab_to, typed, unfold, violations
 from test_one_file import PAGE
 
 import bayescm
@@ -54,6 +54,7 @@ def address():
 def drawn(page):
     """Wait for the picture of an answer of the local page."""
     page.wait_for_selector("#picture[src^='blob:']")
+    page.wait_for_selector("#figure:not([data-stale])")
 
 
 def interval(metric, **known):
@@ -65,11 +66,13 @@ def interval(metric, **known):
 def test_a_pasted_matrix_of_several_classes_is_answered(browser, address):
     counts = [[24, 4, 2], [4, 25, 1], [2, 3, 25]]
     with page_of(browser, address) as page:
+        unfold(page)
         page.fill("#table", "\n".join("\t".join(map(str, row)) for row in counts))
         page.click("button.main")
         assert answered(page).startswith("Accuracy is 0.82")
         drawn(page)
-        assert page.locator("#rows tr").count() == bayescm.summary(counts).sizes["metric"] + 1
+        tables = bayescm.summary(counts).bayescm.tables()
+        assert page.locator("#numbers tr").count() == sum(len(one) + 1 for one in tables)
         assert not page.wrong
 
 
@@ -85,7 +88,7 @@ def test_what_takes_longer_than_the_server_waits_is_still_answered(browser, addr
     with page_of(browser, address) as page:
         page.fill("#tp", "29")
         page.click("button.main")
-        page.wait_for_function("() => document.getElementById('sentence').textContent.startsWith('Still computing')")
+        page.wait_for_function("() => document.getElementById('state').textContent.startsWith('Still computing')")
         assert answered(page).startswith("Accuracy is 0.95")
         assert sum(one.endswith("/api/summary") for one in page.asked) > 1
 
@@ -106,17 +109,19 @@ def test_a_clinician_needs_a_keyboard_and_four_numbers(browser):
             typed(page, count)
         tab_to(page, "#at")
         typed(page, "2%")
-        tab_to(page, "#prior")
-        page.keyboard.press("f")  # of flat
+        tab_to(page, "form summary")
+        page.keyboard.press("Enter")
         tab_to(page, "#model")
         page.keyboard.press("s")  # of separate rates
+        tab_to(page, "#prior")
+        page.keyboard.press("f")  # of flat
         page.keyboard.press("Enter")
-        tab_to(page, "[type=submit]", most=2)
+        tab_to(page, "[type=submit]", most=4)
         page.keyboard.press("Enter")
         said = answered(page)
         assert f"specificity is 0.75 {interval('specificity')}" in said
-        assert f"Where 2% are positive, PPV is 0.08 {interval('ppv', prevalence=0.02)}" in said
-        assert page.locator("#pictures figure").count() == 10
+        assert f"Where 2% are positive, ppv (precision) is 0.08 {interval('ppv', prevalence=0.02)}" in said
+        assert page.locator("#pictures figure").count() == 11
         tab_to(page, "#print")
         printed(page, ["Specificity", "PPV", "Tötsch and Hoffmann (2021)", "TN / (TN + FP)"])
         assert all(url.startswith(("file:", "data:")) for url in page.asked)
@@ -144,6 +149,7 @@ def test_the_same_path_on_the_local_page(browser, address):
         for name, text in (("tp", "26"), ("fn", "0"), ("fp", "2"), ("tn", "6"), ("at", "2%")):
             tab_to(page, f"#{name}")
             typed(page, text)
+        unfold(page)
         tab_to(page, "#model")
         page.keyboard.press("s")
         tab_to(page, "#prior")
@@ -152,7 +158,7 @@ def test_the_same_path_on_the_local_page(browser, address):
         said = answered(page)
         drawn(page)
         lower, upper = bayescm.summary(COUNTS, "ppv", **KNOWN, prevalence=0.02, ci_kind="eti")["interval"].values[0]
-        assert f"({lower:.2f} to {upper:.2f}) where 2% are positive" in said
+        assert f"({lower:.2f} to {upper:.2f}) at a prevalence of 0.02" in said
         printed(page, ["Fagan 1975", "TP / (TP + FP)", "Assumes"])
         page.keyboard.press("Shift+Tab")
         page.evaluate("() => document.getElementById('tab-prevalences').focus()")
@@ -193,14 +199,8 @@ def test_a_manager_drops_a_table_and_reads_who_leads(browser, address):
         drop(page, ".drop", "board.csv", table.to_csv(index=False))
         said = answered(page)
         drawn(page)
-        groups = board["tie_group"].values
-        together = [str(name) for name in board["system"].values[groups == groups[0]]]
-        assert len(together) > 1
-        assert str(board["system"].values[0]) in said.partition(".")[0]
-        first = said.partition("In the first group:")[2]
-        assert all(name in first for name in together[:12])
-        assert not any(str(name) in first for name in board["system"].values[groups != groups[0]])
-        assert page.locator("#rows tbody tr").count() == 30
+        assert said == board.bayescm.sentence
+        assert page.locator("#numbers tbody tr").count() == 30
         assert page.get_attribute("#picture", "alt") == said
 
 
@@ -213,7 +213,7 @@ def test_a_spreadsheet_is_read(browser, address):
             "#systems-file", {"name": "board.XLSX", "mimeType": "application/octet-stream", "buffer": made.getvalue()}
         )
         answered(page)
-        assert page.locator("#rows tbody tr").count() == 30
+        assert page.locator("#numbers tbody tr").count() == 30
         page.set_input_files("#systems-file", {"name": "no.xlsx", "mimeType": "text/csv", "buffer": b"a,b"})
         page.wait_for_selector("#systems-error:not([hidden])")
         assert "not an .xlsx file" in page.inner_text("#systems-error")
@@ -225,7 +225,7 @@ def test_each_tab_answers_and_breaks_no_rule_of_accessibility(browser, address, 
         assert answered(page).endswith(".")
         drawn(page)
         assert page.get_attribute("#picture", "alt")
-        assert page.locator("#rows td").count()
+        assert page.locator("#numbers td").count()
         assert "import bayescm" in page.inner_text("#code")
         assert violations(page) == []
         assert all(url.startswith((f"{address}/", f"blob:{address}/", "data:")) for url in page.asked)
@@ -251,15 +251,17 @@ def test_what_is_wrong_is_said_at_its_field(browser, address):
     with page_of(browser, f"{PAGE.as_uri()}#{urlencode(TYPED | {'tp': '<b>x</b>'})}") as page:
         page.wait_for_selector("#tp[aria-invalid=true]")
         assert page.inner_text("#tp-error") == 'Write a whole number of items, 0 if there were none; got "<b>x</b>".'
+        assert page.evaluate("() => document.activeElement.tagName") == "BODY"  # nobody asked by Enter
+        page.keyboard.press("Tab")
+        page.click("[type=submit]")
         assert page.evaluate("() => document.activeElement.id") == "tp"
         assert not page.locator("svg").count()
     with page_of(browser, f"{address}/#tab=summary&tp=-3") as page:
         page.wait_for_selector("#tp[aria-invalid=true]")
         assert page.inner_text("#tp-error") == 'Write a whole number of items, 0 if there were none; got "-3".'
-        assert page.evaluate("() => document.activeElement.id") == "tp"
     with page_of(browser, f"{address}/#tab=curves&table=a,b%0A1,2") as page:
         page.wait_for_selector("#scores[aria-invalid=true]")
-        assert "no column 'actual'" in page.inner_text("#scores-error")
+        assert "no column “actual”" in page.inner_text("#scores-error")
 
 
 def copied(page, what):
@@ -326,7 +328,9 @@ def test_nothing_is_sent_twice_or_lost_where_one_clicks_fast(browser, address):
         assert not page.wrong
 
 
-FIELDS_OF = "() => [...document.querySelectorAll('#form :is(input, select, textarea, button)')].map((one) => one.id)"
+FIELDS_OF = (
+    "() => [...document.querySelectorAll('#form :is(input, select, textarea, button, summary)')].map((one) => one.id)"
+)
 
 
 def press_to(page, where):
@@ -344,6 +348,7 @@ def test_each_tab_is_reached_filled_sent_read_and_saved_by_keyboard(browser, add
         press_to(page, "tab-summary")
         for _ in range(list(QUESTIONS).index(tab)):
             page.keyboard.press("ArrowRight")
+        unfold(page)
         for name in page.evaluate(FIELDS_OF):
             press_to(page, name)
             if name == "ci_prob":
@@ -352,14 +357,14 @@ def test_each_tab_is_reached_filled_sent_read_and_saved_by_keyboard(browser, add
         said = answered(page)
         drawn(page)
         assert page.evaluate("() => document.activeElement.type") == "submit"
-        announced = page.locator("#sentence[role=status]")
-        assert announced.inner_text() == said
+        page.wait_for_function("() => document.getElementById('announced').textContent.length > 10")
+        assert page.locator("#announced[role=status]").inner_text().startswith(said)
         assert "90%" in said or "0.9" in page.inner_text("#code")
         tab_to(page, "[data-save=svg]")
         with page.expect_download() as waiting:
             page.keyboard.press("Enter")
         assert waiting.value.suggested_filename == f"bayescm-{tab}.svg"
-        tab_to(page, "#rows")
+        tab_to(page, "#numbers")
         tab_to(page, "#code")
         page.evaluate("() => document.body.focus()")
         page.focus("#skip")
@@ -420,17 +425,19 @@ def test_an_answer_of_one_tab_is_not_shown_in_another(browser, address):
         page.fill("#rope", "0.01")
         page.click("[type=submit]")
         page.click("#tab-items")
-        page.wait_for_timeout(3000)
         assert page.inner_text("#sentence") == ""
         assert not page.is_visible("#filled")
+        assert "items for accuracy" in answered(page)
+        drawn(page)
+        assert page.get_attribute("#picture", "alt") == page.inner_text("#sentence")
 
 
 def test_what_takes_long_says_so(browser, address, monkeypatch):
     real = server.QUESTIONS["leaderboard"]
     monkeypatch.setitem(server.QUESTIONS, "leaderboard", lambda form: time.sleep(4) or real(form))
     with page_of(browser, f"{address}/#tab=leaderboard&metric=recall") as page:
-        page.wait_for_function("() => document.getElementById('sentence').textContent.startsWith('Computing')")
-        page.wait_for_function("() => document.getElementById('sentence').textContent.startsWith('Still computing')")
+        page.wait_for_function("() => document.getElementById('state').textContent.startsWith('Computing')")
+        page.wait_for_function("() => document.getElementById('state').textContent.startsWith('Still computing')")
         assert " leads " in answered(page)
 
 
@@ -444,3 +451,84 @@ def test_both_pages_use_the_same_words(browser, address):
         here = page.evaluate(words, ["tp", "fn", "fp", "tn", "ci_prob", "ci_kind", "model"])
         assert [[text for text in one if text] for one in here] == of_file
         assert page.inner_text("[type=submit]") == button
+
+
+@pytest.mark.parametrize("where", ["file", "local"])
+def test_the_answer_stands_beside_the_form_and_follows_each_keystroke(browser, address, where):
+    with page_of(browser, FILE if where == "file" else f"{address}/#tab=summary") as page:
+        before = answered(page)
+        page.wait_for_selector("#pictures svg, #picture[src^='blob:']")
+        form, answer = page.locator("#form").bounding_box(), page.locator("#sentence").bounding_box()
+        assert answer["x"] >= form["x"] + form["width"]
+        for part in ("#form", "#sentence", "#table td >> nth=1" if where == "file" else "#numbers td >> nth=1"):
+            box = page.locator(part).first.bounding_box()
+            assert box["y"] < DESKTOP["height"]
+            assert box["x"] + box["width"] <= DESKTOP["width"]
+        page.focus("#fp")
+        page.keyboard.press("End")
+        page.keyboard.type("0")  # 20
+        page.wait_for_selector("#result[data-stale]")  # what stands there is of 2
+        after = answered(page)
+        assert after != before
+        assert page.evaluate("() => document.activeElement.id") == "fp"
+        assert page.locator("[data-sum='fp tn']").inner_text() == "26"
+        page.keyboard.type("x")
+        page.wait_for_selector("#fp[aria-invalid=true]")
+        page.wait_for_selector("#result[data-stale][aria-busy=false]")
+        assert "typed before" in page.inner_text("#state")
+        assert page.inner_text("#sentence") == after
+        assert page.evaluate("() => document.activeElement.id") == "fp"
+        assert page.input_value("#tp") == "26"
+        assert page.locator("[data-sum='fp tn']").inner_text() == ""
+        page.keyboard.press("Backspace")
+        assert answered(page) == after
+        assert not page.wrong
+
+
+@pytest.mark.parametrize("where", ["file", "local"])
+def test_the_grid_turns_and_keeps_its_numbers(browser, address, where):
+    with page_of(browser, FILE if where == "file" else f"{address}/#tab=summary") as page:
+        said = answered(page)
+        page.select_option("#rows", "test")
+        assert answered(page) == said
+        assert page.inner_text(".grid tr:nth-child(2) th").split("\n")[0] == "Test positive"
+        assert [page.input_value(f"#{cell}") for cell in ("tp", "fn", "fp", "tn")] == ["26", "0", "2", "6"]
+        assert page.evaluate("() => document.activeElement.id") in ("rows", "")
+        link = page.url
+    with page_of(browser, link) as page:
+        answered(page)
+        assert page.input_value("#rows") == "test"
+
+
+def test_a_screen_reader_is_not_spoken_to_at_every_keystroke(browser, address):
+    with page_of(browser, f"{address}/#tab=summary") as page:
+        answered(page)
+        page.evaluate("""() => {
+          window.spoken = [];
+          new MutationObserver(() => spoken.push(document.getElementById("announced").textContent))
+            .observe(document.getElementById("announced"), { childList: true });
+        }""")
+        page.wait_for_timeout(1800)
+        spoken = len(page.evaluate("() => window.spoken"))
+        page.focus("#tn")
+        for letter in ("1", "2", "3"):
+            page.keyboard.type(letter)
+            page.wait_for_timeout(400)
+        said = answered(page)
+        page.wait_for_timeout(1800)
+        assert page.evaluate("() => window.spoken")[spoken:] == [said]
+
+
+def test_both_verdicts_on_two_tests_are_in_view(browser, address):
+    with page_of(browser, f"{address}/#tab=compare") as page:
+        said = answered(page)
+        assert "sensitivity" in said
+        assert "specificity" in said
+        drawn(page)
+        rows = page.locator("#numbers tbody tr")
+        assert rows.count() == 2
+        for row in rows.all():
+            box = row.locator("td").last.bounding_box()
+            assert box["x"] + box["width"] <= DESKTOP["width"]
+            assert box["y"] + box["height"] <= DESKTOP["height"]
+        assert page.locator("#picture").bounding_box()["y"] < DESKTOP["height"]

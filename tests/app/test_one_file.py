@@ -4,11 +4,14 @@ import json
 import re
 from pathlib import Path
 
+import numpy as np
 import page_scripts
 import pytest
 from page_numbers import FILE
 
+import bayescm
 from bayescm.app.pages import single_file
+from bayescm.results import writing
 
 CASES = json.loads(FILE.read_text())
 PAGE = Path(__file__).parents[2] / "docs" / "_static" / "bayescm.html"
@@ -76,11 +79,80 @@ def test_the_python_that_is_shown_says_the_same(answers, capsys):
 def test_what_is_copied_is_whole(answers):
     header, *lines = answers[0]["csv"].splitlines()
     assert header == "metric,prevalence,point,mean,lower,upper,ci_prob,ci_kind,how"
-    assert len(lines) == 10
+    assert len(lines) == 12
     made = json.loads(answers[0]["json"])
     assert made["counts"] == {"tp": 26, "fn": 0, "fp": 2, "tn": 6}
     assert made["metrics"][0]["lower"] == answers[0]["rows"][0]["lower"]
     assert answers[0]["sentence"].startswith("Sensitivity (recall) is 1.00 (95%: 0.93 to 1.00); specificity is 0.75")
+
+
+CELLS = ("tp", "fn", "fp", "tn")
+ASKED = ["sensitivity", "specificity", "ppv", "npv", "lr+", "lr-", "accuracy", "prevalence", "informedness"]
+ELSEWHERE = ["ppv", "npv", "accuracy"]
+NUMBERS = ["point", "mean", "lower", "upper"]
+WRITTEN = """INPUTS.map((typed) => {
+  const found = answer(read(typed).settings);
+  const part = (rows) => [rows.map((row) => NUMBERS.map((name) => String(row[name]))), cells(rows),
+    rows.map((row) => `${called(row.metric)} is ${estimate(row, found.settings.ciProb)}.`)];
+  return [part(found.rows), part(found.elsewhere)];
+})"""
+SAME = 1e-9
+"""Numbers that differ by less, and lie as near to where one is rounded up or down, may be written either way."""
+
+
+def random_inputs(n):
+    """Return counts from none to ten thousands, with prevalences, priors, models and levels, as they are typed."""
+    rng = np.random.default_rng(34)
+    for _ in range(n):
+        cells = rng.integers(0, rng.integers(2, 10 ** rng.integers(1, 5), 4)).tolist()
+        whole = rng.random() < 0.8
+        yield dict(zip(CELLS, map(str, cells), strict=True)) | {
+            "at": str(rng.choice([0.001, 0.02, 0.1, 0.3, 0.5, 0.9])), "ciKind": "eti", "strength": "1",
+            "model": "dirichlet_multinomial" if whole else "three_binomial",
+            "prior": str(rng.choice(["jeffreys", "laplace"])), "ciProb": str(rng.choice(["0.95", "0.8", "0.99"])),
+        }  # fmt: skip
+
+
+def written(typed):
+    """Return the numbers, their digits and the sentences of the library, as the page has them."""
+    counts = bayescm.from_cells(**{name: int(typed[name]) for name in CELLS})
+    how = {"model": typed["model"], "prior": typed["prior"], "ci_prob": float(typed["ciProb"])}
+    separate = typed["model"] == "three_binomial"  # of which accuracy is in Python only
+    asked = [name for name in ASKED if not (separate and name == "accuracy")]
+    for metrics, where in ((asked, {}), (ELSEWHERE, {"prevalence": float(typed["at"])})):
+        found = bayescm.summary(counts, metrics, **how, **where)
+        frame = found.bayescm.table()[NUMBERS]
+        names, rows = writing.cells(frame)
+        told = [found.bayescm[name].bayescm.sentence.partition(" Note:")[0] for name in found["metric"].values.tolist()]
+        yield frame.values.tolist(), [[row[names.index(name)] for name in NUMBERS] for row in rows], told
+
+
+def undecided(number, other, digits):
+    """Say whether two numbers are the same, and so near to a half of the last digit that either rounding is right."""
+    scaled = float(number) * 10**digits
+    return abs(float(number) - float(other)) < SAME and abs(abs(scaled % 1) - 0.5) < SAME * 10**digits * 2
+
+
+@pytest.mark.slow
+def test_a_thousand_random_inputs_are_written_to_the_digit_as_the_library_writes_them(tmp_path):
+    inputs, wrong, near = list(random_inputs(1000)), [], 0
+    script = WRITTEN.replace("INPUTS", json.dumps(inputs), 1).replace("NUMBERS", json.dumps(NUMBERS), 1)
+    for typed, page in zip(inputs, page_scripts.run(script, tmp_path, seconds=1200), strict=True):
+        for (values, rows, told), (numbers, cells, sentences) in zip(written(typed), page, strict=True):
+            numbers, cells, sentences = zip(
+                *(one for one in zip(numbers, cells, sentences, strict=True) if one[0][2] != "NaN"), strict=True
+            )
+            for i, row in enumerate(rows):
+                pairs = zip(row, cells[i], values[i], numbers[i], strict=True)
+                different = [(one, other, here, there) for one, other, here, there in pairs if one != other]
+                digits = max(len(one.partition(".")[2]) for one in row)
+                ties = all(undecided(here, there, digits) or abs(here) < SAME for *_, here, there in different)
+                told_alike = told[i].casefold() == sentences[i].casefold()
+                near += bool(different) and ties
+                if not (ties and (told_alike or any(undecided(v, v, d) for v in values[i] for d in range(2, 7)))):
+                    wrong.append((typed, told[i], sentences[i], different))
+    assert not wrong, (len(wrong), wrong[:5])
+    assert near < 100  # of 12,000 rows
 
 
 WRONG = [
@@ -113,10 +185,26 @@ def test_the_page_asks_nobody_for_anything():
     assert "default-src 'none'" in page
 
 
-def test_every_field_has_its_label_and_its_place_for_errors():
-    page = single_file()
-    fields = re.findall(r'<(?:input|select) id="(\w+)"', page)
-    assert len(fields) == 10
-    for name in fields:
-        assert f'<label for="{name}">' in page
-        assert f'id="{name}-error"' in page
+@pytest.mark.parametrize(("value", "digits", "text"), [
+    (0.125, 2, "0.12"), (0.375, 2, "0.38"), (2.5, 0, "2"), (0.0005, 3, "0.0005"), (1234.5, 3, "1,234"),
+    (1e-5, 3, "1e-05"),
+    (0.99996, 3, "0.99996"), (2.3e8, 3, "2.3e+08"), (1e-17, 3, "0.000"), (-0.0625, 3, "-0.062"),
+])  # fmt: skip
+def test_numbers_are_rounded_as_python_rounds(tmp_path, value, digits, text):
+    assert page_scripts.run(f"show({value}, {digits})", tmp_path) == writing.show(value, digits)
+    if digits == 3:
+        assert writing.show(value, digits) == text
+
+
+@pytest.mark.parametrize("kind", ["cells", "pairs"])
+@pytest.mark.parametrize("rows", ["truth", "test"])
+def test_every_cell_of_a_grid_has_its_label_its_place_for_errors_and_its_margins(tmp_path, kind, rows):
+    made, names = page_scripts.run(f'[grid("{kind}", "{rows}"), GRIDS["{kind}"].names.flat()]', tmp_path)
+    sums = [set(one.split()) for one in re.findall(r'data-sum="([^"]*)"', made)]
+    assert set(names) in sums
+    for name in names:
+        assert f'<label for="{name}">' in made
+        assert f'id="{name}-error"' in made
+        assert sum(name in one for one in sums) == 3  # its row, its column, all
+    first = re.search(r"<th scope=\"row\">(.*?)<", made)[1]
+    assert first == {"truth": "Diseased", "test": {"cells": "Test positive", "pairs": "Both positive"}[kind]}[rows]

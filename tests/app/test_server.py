@@ -26,10 +26,10 @@ with warnings.catch_warnings():
 
 CELLS = {"tp": "26", "fn": "0", "fp": "2", "tn": "6"}
 SYSTEMS = {"table": "system,tp,fn,fp,tn\nA,40,10,5,45\nB,35,15,9,42\nC,30,20,5,45"}
-_SCRIPT = (Path(server.__file__).parent / "page" / "app.mjs").read_text()
+_SCRIPTS = [(Path(server.__file__).parent / "page" / name).read_text() for name in ("common.mjs", "app.mjs")]
+_FIELDS = _SCRIPTS[0] + _SCRIPTS[1].partition("const MATRIX")[0]
 DEFAULTS = {
-    name: value.replace("\\n", "\n")
-    for name, value in re.findall(r'(\w+): \["[^"]*", "((?:[^"\\]|\\.)*)"', _SCRIPT.partition("const MATRIX")[0])
+    name: value.replace("\\n", "\n") for name, value in re.findall(r'(\w+): \["[^"]*", "((?:[^"\\]|\\.)*)"', _FIELDS)
 }
 """What stands in each field of the page at first."""
 FORMS = dict.fromkeys(QUESTIONS, CELLS) | server.EXAMPLES | {"compare": SYSTEMS, "leaderboard": SYSTEMS}
@@ -70,8 +70,7 @@ def test_the_python_that_is_shown_says_the_same(client, question, capsys):
     if question == "items":
         assert int(made["n_items"].values.ravel()[0]) == found["records"][0]["items"]
     elif question == "region":
-        outline = bayescm.regions.area(made, levels=[0.95])
-        assert outline["extent"].values.ravel()[0] == pytest.approx(first["lower"])
+        assert made.bayescm.table()["lower"].iloc[0] == first["lower"]
     elif question in ("curves", "folds"):
         drawn = made["posterior"][first.get("quantity", first.get("metric"))]
         assert drawn.quantile((1 - 0.95) / 2, method="inverted_cdf").item() == pytest.approx(first["lower"])
@@ -126,7 +125,7 @@ def test_a_spreadsheet_becomes_what_it_would_copy(client):
     sent = client.post("/sheet", json={"content": base64.b64encode(made.getvalue()).decode()})
     table = sent.json()["table"]
     assert table.splitlines()[:2] == ["system\ttp\tfn\tfp\ttn", "A\t40\t10\t5\t45"]
-    assert "B" in asked(client, "leaderboard", {"table": table})["sentence"]
+    assert "A leads 2 systems" in asked(client, "leaderboard", {"table": table})["sentence"]
 
 
 def test_what_is_no_spreadsheet_is_said(client):
@@ -216,7 +215,7 @@ def test_zero_cells_are_answered(client):
         ("summary", CELLS | {"metrics": "nonsense"}, "metrics"),
         ("summary", {"table": "1\t2\n3"}, "table"),
         ("summary", {"table": "a,a\n1,2"}, "table"),
-        ("summary", {"table": "\ta\tb\na\t5\t1\nb\t2\t7"}, "table"),
+        ("summary", {"table": "\ta\tb\na\t5\t1\nb\t2\t7"}, "pos_label"),
         ("summary", {"table": "1,-2\n3,4"}, "table"),
         ("summary", {"table": "only,a,header"}, "table"),
         ("summary", {"table": "actual,predicted\nyes,yes\nno,no\nNA,yes"}, "table"),
@@ -246,7 +245,9 @@ def test_bad_input_is_explained_beside_its_field(client, question, form, field):
     response = client.post(f"/api/{question}", json=form)
     assert response.status_code == 400, response.text
     assert response.json()["field"] == field, response.text
-    assert len(response.json()["message"]) > 10
+    message = response.json()["message"]
+    assert len(message) > 10
+    assert not re.search(r"`|(?<!\w)'\w|bayescm\.|\w=\S|--\w|argument|None|Error|\binf\b|\(\d, \d\)", message), message
 
 
 def test_what_is_no_form(client):
@@ -494,7 +495,7 @@ def test_every_field_of_the_page_is_known_to_the_server(client):
     script = client.get("/app.mjs").text
     tabs = script[script.index("const TABS") : script.index("const values")]
     named = set(re.findall(r'"(\w+)"', script[script.index("const MATRIX") : script.index("const TABS")] + tabs))
-    assert named - {"systems", "scores", "folded"} - set(QUESTIONS) - {"Leaderboard"} <= FIELDS
+    assert named - {"systems", "scores", "folded", "rivals", "cells", "pairs"} - set(QUESTIONS) <= FIELDS
 
 
 def test_random_forms_get_an_answer_or_a_reason(client):
@@ -537,7 +538,7 @@ def test_the_command_says_what_is_wrong(capsys):
 def test_no_field_has_the_id_of_another_part_of_the_page(client):
     parts = set(re.findall(r'id="(\w+)"', client.get("/").text))
     assert parts
-    assert not parts & (FIELDS | {"systems", "scores", "folded"})
+    assert not parts & (FIELDS | {"systems", "scores", "folded", "rivals"})
 
 
 def test_two_percentages_are_no_beta():
@@ -617,3 +618,69 @@ def test_probabilities_are_written_one_way(client):
     assert not re.search(r"e-\d\d", found["table"])
     assert "P(best)" in found["table"]
     assert "e-" in found["csv"]
+
+
+PAIRS = dict(zip(inputs.PAIRS, map(str, (58, 3, 14, 5, 4, 3, 9, 64)), strict=True))
+
+
+def test_two_tests_on_the_same_patients_are_compared_by_eight_numbers(client):
+    found = asked(client, "compare", PAIRS)
+    truth = np.repeat([1, 1, 1, 1, 0, 0, 0, 0], (58, 3, 14, 5, 4, 3, 9, 64))
+    a = np.repeat([1, 1, 0, 0, 1, 1, 0, 0], (58, 3, 14, 5, 4, 3, 9, 64))
+    b = np.repeat([1, 0, 1, 0, 1, 0, 1, 0], (58, 3, 14, 5, 4, 3, 9, 64))
+    counts = bayescm.data.paired_counts(truth, {"A": a, "B": b})
+    wanted = bayescm.compare_systems(counts, ["sensitivity", "specificity"], random_seed=0).bayescm
+    assert found["sentence"] == " ".join(wanted[name].bayescm.sentence for name in ("recall", "specificity"))
+    assert "sensitivity" in found["sentence"]
+    assert "specificity" in found["sentence"]
+    assert [row["lower"] for row in found["records"]] == pytest.approx(wanted.table()["lower"].tolist())
+    assert client.post("/api/compare/svg", json=PAIRS).status_code == 200
+    missing = client.post("/api/compare", json=PAIRS | {"h_none": "x"}).json()
+    assert missing["field"] == "h_none"
+    assert client.post("/api/compare", json=PAIRS | {"d_a": "9999999"}).status_code == 413
+
+
+def test_the_picture_is_of_the_pair_that_the_sentence_names(client, monkeypatch):
+    drawn = []
+    real = bayescm.plots.plot_difference
+    monkeypatch.setattr(
+        bayescm.plots, "plot_difference", lambda tree, *of, ax: drawn.append(of) or real(tree, *of, ax=ax)
+    )
+    table = {"table": "system,tp,fn,fp,tn\nA,40,10,5,45\nB,41,9,6,44\nC,20,30,15,35"}
+    sentence = asked(client, "compare", table)["sentence"]
+    assert client.post("/api/compare/svg", json=table).status_code == 200
+    assert drawn == [("accuracy", "A - C")]
+    assert "A is better than C" in sentence
+
+
+SPREADSHEETS = {
+    "an empty corner": "\tTest positive\tTest negative\nDiseased\t26\t0\nHealthy\t2\t6",
+    "results in rows": "\tdiseased\thealthy\ttotal\npositive\t26\t2\t28\nnegative\t0\t6\t6\ntotal\t26\t8\t34",
+    "no corner": "positive;negative\ndiseased;26;0\nhealthy;2;6",
+    "decimal commas": "\tpositive\tnegative\nsick\t26,0\t0,0\nwell\t2,0\t6,0",
+    "German": ";positiv;negativ\nkrank;26;0\ngesund;2;6",
+    "a cell in each line": "TP\t26\nFN\t0\nFP\t2\nTN\t6",
+    "a row per patient": "disease\ttest\n"
+    + "diseased\tpositive\n" * 26
+    + "healthy\tpositive\n" * 2
+    + "healthy\tnegative\n" * 6,
+    "labels alone, rows as the switch says": "\tdiseased\thealthy\ndiseased\t26\t0\nhealthy\t2\t6",
+}
+
+
+@pytest.mark.parametrize("what", SPREADSHEETS)
+def test_what_a_spreadsheet_copies_is_read(client, what):
+    points = [
+        [row["point"] for row in asked(client, "summary", form | {"metrics": "recall, specificity, ppv"})["records"]]
+        for form in (CELLS, {"table": SPREADSHEETS[what]})
+    ]
+    assert points[0] == points[1]
+
+
+def test_a_table_that_does_not_say_its_sides_follows_the_switch(client):
+    table = {"table": SPREADSHEETS["labels alone, rows as the switch says"], "metrics": "recall", "rows": "test"}
+    found = asked(client, "summary", table)
+    assert found["records"][0]["point"] == pytest.approx(26 / 28)
+    assert "rows='test'" in found["code"]
+    own = {"table": "\tred\tblue\nred\t5\t1\nblue\t2\t7", "pos_label": "red", "metrics": "recall"}
+    assert asked(client, "summary", own)["records"][0]["point"] == pytest.approx(5 / 6)

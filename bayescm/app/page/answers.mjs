@@ -1,20 +1,22 @@
-// From four numbers to answers: the distributions of the metrics, a sentence, CSV and the Python that says the same.
+// From four numbers to answers: the distributions of the metrics, and what the library would write of them.
 
-import { accuracyAt, beta, informedness, interval, predictiveValue, uncertainPredictiveValue } from "./distributions.mjs";
+import { CELLS } from "./common.mjs";
+import { accuracyAt, beta, informedness, interval, likelihoodRatio, predictiveValue, uncertainPredictiveValue } from "./distributions.mjs";
 
 export const MODELS = ["dirichlet_multinomial", "three_binomial"];
 export const PRIORS = { jeffreys: 0.5, laplace: 1 };
 export const MOST = 1e8;
-export const CELLS = ["tp", "fn", "fp", "tn"];
 const LEAST_PRIOR = 0.1;
 const MOST_PRIOR = 1000;
 
-export const CALLED = {
-  recall: "Sensitivity (recall)", specificity: "Specificity", precision: "Positive predictive value (precision)",
-  negative_predictive_value: "Negative predictive value", accuracy: "Accuracy", prevalence: "Prevalence",
-  informedness: "Informedness (Youden's J)",
+/** Names of the metrics as the library is asked for them, and as its sentences call them. */
+export const METRICS = {
+  recall: ["sensitivity", "sensitivity (recall)"], specificity: ["specificity", "specificity"],
+  precision: ["ppv", "ppv (precision)"], negative_predictive_value: ["npv", "npv (negative predictive value)"],
+  positive_likelihood_ratio: ["lr+", "lr+ (positive likelihood ratio)"], negative_likelihood_ratio: ["lr-", "lr- (negative likelihood ratio)"],
+  accuracy: ["accuracy", "accuracy"], prevalence: ["prevalence", "prevalence"], informedness: ["informedness", "informedness"],
 };
-const SHORT = { ...CALLED, precision: "precision (PPV)", negative_predictive_value: "NPV", recall: "sensitivity (recall)", specificity: "specificity" };
+export const called = (metric) => METRICS[metric][1];
 
 /** Read what was typed; errors by the name of their field. */
 export function read(typed) {
@@ -65,10 +67,11 @@ const ratio = (over, other) => (over + other > 0 ? over / (over + other) : NaN);
 
 /** Values of the counts themselves. */
 export function points({ tp, fn, fp, tn }) {
-  const [recall, specificity] = [ratio(tp, fn), ratio(tn, fp)];
+  const [recall, specificity, fallout] = [ratio(tp, fn), ratio(tn, fp), ratio(fp, tn)];
   return {
     recall, specificity, precision: ratio(tp, fp), negative_predictive_value: ratio(tn, fn),
-    accuracy: ratio(tp + tn, fp + fn), prevalence: ratio(tp + fn, fp + tn), informedness: recall + specificity - 1,
+    positive_likelihood_ratio: recall / fallout, negative_likelihood_ratio: ratio(fn, tp) / specificity,
+    accuracy: ratio(tp + tn, fp + fn), prevalence: ratio(tp + fn, fp + tn), informedness: recall - fallout,
   };
 }
 
@@ -77,13 +80,15 @@ export function distributionsOf(settings) {
   const known = concentrations(settings);
   const whole = settings.model === "dirichlet_multinomial";
   const { recall, specificity } = known;
-  const swapped = [known.prevalence[1], known.prevalence[0]];
+  const swapped = (pair) => [pair[1], pair[0]];
   return {
     recall: () => beta(...recall),
     specificity: () => beta(...specificity),
     precision: () => (whole ? beta(...known.precision) : uncertainPredictiveValue(recall, specificity, known.prevalence)),
     negative_predictive_value: () =>
-      whole ? beta(...known.negative_predictive_value) : uncertainPredictiveValue(specificity, recall, swapped),
+      whole ? beta(...known.negative_predictive_value) : uncertainPredictiveValue(specificity, recall, swapped(known.prevalence)),
+    positive_likelihood_ratio: () => likelihoodRatio(recall, specificity),
+    negative_likelihood_ratio: () => likelihoodRatio(swapped(recall), swapped(specificity)),
     accuracy: () => (whole ? beta(...known.accuracy) : null),
     prevalence: () => beta(...known.prevalence),
     informedness: () => informedness(recall, specificity),
@@ -119,35 +124,73 @@ export function atPrevalence(settings) {
   ];
 }
 
-/** A number with the decimals that its interval deserves, never a false 0 or 1. */
-export function show(value, lower = value, upper = value) {
-  if (Number.isNaN(value)) return "undefined";
-  const width = upper - lower;
-  let decimals = width > 0 ? Math.max(2, Math.ceil(-Math.log10(width / 3) - 1e-9)) : 3;
-  const rounded = (x) => Number(x.toFixed(decimals));
-  while (decimals < 6 && [lower, upper].some((x) => [0, 1].includes(rounded(x)) && ![0, 1].includes(x))) decimals += 1;
-  const text = value.toFixed(Math.min(decimals, 6));
-  return Number(text) === 0 && value > 0 ? "< 0.000001" : Number(text) === 1 && value < 1 ? "> 0.999999" : text;
+// Numbers as the library writes them, to the digit: bayescm.results.writing has functions of the same names.
+
+const MOST_DECIMALS = 6;
+const NOISE = 1e-15; // below which a number is the rounding error of 0
+
+/** A number with so many decimals; of two that are as near the even one, as Python rounds. */
+function fixed(value, digits) {
+  const text = value.toFixed(digits);
+  const tie = /^50*$/.test(value.toFixed(60).split(".")[1]?.slice(digits));
+  return tie && Number(text.at(-1)) % 2 ? text.slice(0, -1) + (Number(text.at(-1)) - 1) : text;
 }
 
-export const percent = (level) => `${Number((100 * level).toFixed(9))}%`;
+/** Two digits, as Python's format .2g writes them. */
+function brief(value) {
+  const [digits, power] = value.toExponential(1).split("e").map(Number);
+  if (power >= -4 && power < 2) return String(Number(value.toPrecision(2)));
+  return `${digits}e${power < 0 ? "-" : "+"}${String(Math.abs(power)).padStart(2, "0")}`;
+}
 
-const within = ({ lower, upper }) => `${show(lower, lower, upper)} to ${show(upper, lower, upper)}`;
-const stated = (row, level = "") => `${show(row.point, row.lower, row.upper)} (${level}${within(row)})`;
+/** A number of a table, with more decimals where it would be a false 1. */
+export function show(value, digits = 3) {
+  if (value !== 0 && Math.abs(value) < NOISE) return show(0, digits);
+  const size = Math.abs(value);
+  if (Number.isNaN(value)) return "-";
+  if (size === Infinity) return value > 0 ? "inf" : "-inf";
+  while (digits < MOST_DECIMALS && size !== 1 && Number(fixed(size, digits)) === 1) digits += 1;
+  if (size >= 1000 && size < 1e7) return Number(fixed(value, 0)).toLocaleString("en");
+  return value === 0 || (size >= 10 ** -digits && size < 1000) ? fixed(value, digits) : brief(value);
+}
+
+/** The decimals that an interval deserves: two, three steps from end to end, and no end a false 0 or 1. */
+function decimalsOf(lower, upper) {
+  const width = upper - lower;
+  if (!(width > 0 && width < Infinity)) return 3;
+  let decimals = Math.max(2, Math.ceil(-Math.log10(width / 3) - 1e-9));
+  const falsely = (value) => [0, 1].includes(Number(fixed(value, decimals))) && ![0, 1].includes(value);
+  while (decimals < MOST_DECIMALS && [lower, upper].some(falsely)) decimals += 1;
+  return Math.min(decimals, MOST_DECIMALS);
+}
+
+/** A number with its interval, such as 0.93 (95%: 0.77 to 0.98). */
+export function estimate({ point, lower, upper }, level = null) {
+  if (Number.isNaN(lower)) return `${show(point)} (no interval)`;
+  const digits = decimalsOf(lower, upper);
+  const tiny = digits === MOST_DECIMALS ? 10 ** -MOST_DECIMALS : 0;
+  const texts = [point, lower, upper].map((one) => (Math.abs(one) >= tiny && Math.abs(one) < 1000 ? fixed(one, digits) : show(one)));
+  return `${Number.isNaN(point) ? "undefined" : texts[0]} (${level === null ? "" : `${percent(level)}: `}${texts[1]} to ${texts[2]})`;
+}
+
+/** The numbers of rows of one table, with the decimals that the narrowest interval deserves. */
+export function cells(rows) {
+  const widths = rows.map(({ lower, upper }) => upper - lower).filter((width) => width > 0 && width < Infinity);
+  const digits = widths.length ? Math.min(Math.max(1 - Math.floor(Math.log10(Math.min(...widths))), 3), MOST_DECIMALS) : 3;
+  return rows.map(({ point, mean, lower, upper }) => [point, mean, lower, upper].map((value) => show(value, digits)));
+}
+
+export const percent = (level) => `${Number((100 * level).toPrecision(6))}%`;
+const probability = (value) => (value < 0.001 ? "< 0.001" : value > 0.999 ? "> 0.999" : fixed(value, 3));
 const capital = (text) => text[0].toUpperCase() + text.slice(1);
 
 /** The answer in a few sentences. */
 export function sentence({ rows, deceptive, elsewhere, settings }) {
   const found = Object.fromEntries(rows.map((row) => [row.metric, row]));
-  const first = ["recall", "specificity", "precision"];
-  const parts = first.map((name, i) => `${SHORT[name]} is ${stated(found[name], i ? "" : `${percent(settings.ciProb)}: `)}`);
+  const parts = ["recall", "specificity", "precision"].map((name, i) => `${called(name)} is ${estimate(found[name], i ? null : settings.ciProb)}`);
   const said = [capital(parts.join("; ")) + "."];
-  if (elsewhere.length) {
-    const [ppv, npv] = elsewhere;
-    said.push(`Where ${percent(settings.at)} are positive, PPV is ${stated(ppv)} and NPV ${stated(npv)}.`);
-  }
-  const chance = deceptive < 0.001 ? "< 0.001" : deceptive > 0.999 ? "> 0.999" : deceptive.toFixed(3);
-  said.push(`The probability that it is worse than chance is ${chance}.`);
+  if (elsewhere.length) said.push(`Where ${percent(settings.at)} are positive, ${elsewhere.slice(0, 2).map((row) => `${called(row.metric)} is ${estimate(row)}`).join("; ")}.`);
+  said.push(`The probability that it is worse than chance is ${probability(deceptive)}.`);
   return said.join(" ");
 }
 
@@ -175,7 +218,7 @@ export function json(found) {
     counts: { tp, fn, fp, tn }, model, prior, ci_prob: ciProb, assumptions: ASSUMED,
     metrics: records(found), probability_deceptive: found.deceptive,
   };
-  return JSON.stringify(made, (_, value) => (Number.isNaN(value) ? null : value), 1);
+  return JSON.stringify(made, (_, value) => (typeof value === "number" && !Number.isFinite(value) ? null : value), 1);
 }
 
 /** The Python that says the same. */
@@ -184,7 +227,7 @@ export function python({ tp, fn, fp, tn, model, prior, ciProb, ciKind, at }) {
   const level = `ci_prob=${ciProb}, ci_kind="${ciKind}"`;
   const lines = [
     "import bayescm", "", `counts = bayescm.from_cells(tp=${tp}, fn=${fn}, fp=${fp}, tn=${tn})`,
-    `metrics = [${Object.keys(CALLED).map((name) => `"${name}"`).join(", ")}]`,
+    `metrics = [${Object.values(METRICS).map(([name]) => `"${name}"`).join(", ")}]`,
     `print(bayescm.summary(counts, metrics, ${known}, ${level}))`,
     `print(bayescm.probability(counts, "deceptive", ${known}))`,
   ];

@@ -9,6 +9,7 @@ const AT_END = 1e-3; // of the width: a window that begins so close to an end be
 const PLACES = [-30, -8, -3, -1, 1, 3, 8, 30]; // where a narrowest interval is looked for, in log-odds
 const KNOWN_WELL = 0.1; // standard deviation of log-odds below which an uncertain share is smooth by itself
 const SHARE = { toScale: logit, fromScale: expit, slope: (y) => expit(y) * expit(-y) };
+const RATIO = { toScale: Math.log, fromScale: Math.exp, slope: Math.exp };
 const LINE = { toScale: (x) => x, fromScale: (x) => x, slope: () => 1 };
 
 /** The Beta distribution: a share of items. */
@@ -196,6 +197,13 @@ function logRatio([a, b], [c, d]) {
     return one.below(down) + integrate(width, (x) => one.density(x + down) * two.above(x + up));
   };
   return { density, below, above, window: [two.window[0] - one.window[1], two.window[1] - one.window[0]] };
+}
+
+/** The likelihood ratio X / (1 - Y) of a result, with X ~ Beta(a, b) and Y ~ Beta(c, d). */
+export function likelihoodRatio([a, b], [c, d]) {
+  const { window, below, above, density } = logRatio([a, b], [c, d]);
+  const mean = d > 1 ? ((a / (a + b)) * (c + d - 1)) / (d - 1) : Infinity;
+  return numeric({ scale: RATIO, support: [0, Infinity], window, mean, below, above, densityAt: density });
 }
 
 const total = (nodes, f) => nodes.reduce((sum, [at, weight]) => sum + weight * f(at), 0);

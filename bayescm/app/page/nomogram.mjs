@@ -7,7 +7,7 @@ const RATIOS = [1, 2, 5].flatMap((k) => [-4, -3, -2, -1, 0, 1, 2, 3, 4].map((n) 
 const [NEAREST, FARTHEST, APART] = [7, 9.3, 16]; // log-odds at the ends; pixels between two numbers
 const BEYOND = 50; // where a probability of 0 or 1 is drawn: far outside
 const odds = (p) => Math.log(p) - Math.log1p(-p);
-const brief = (x) => String(Number(x.toPrecision(6)));
+const shortest = (x) => String(Number(x.toPrecision(6)));
 
 /** Draw results, each {name, middle, lower, upper}, at a probability before the test. */
 export function nomogram(before, results) {
@@ -22,9 +22,9 @@ export function nomogram(before, results) {
     const [mid, low, high] = [middle, lower, upper].map((p) => up(odds(p)));
     return `<g class="result${i}"><polygon points="${xs[0]},${from} ${xs[2]},${low} ${xs[2]},${high}"/><line x1="${xs[0]}" x2="${xs[2]}" y1="${from}" y2="${mid}"/><line class="end" x1="${xs[2]}" x2="${xs[2]}" y1="${low}" y2="${high}"/></g>`;
   });
-  const chances = (sign) => PROBABILITIES.map((p) => [sign * odds(p), `${brief(100 * p)}%`]);
+  const chances = (sign) => PROBABILITIES.map((p) => [sign * odds(p), `${shortest(100 * p)}%`]);
   const scales = [
-    scale(xs[0], chances(-1), -1), scale(xs[1], RATIOS.map((r) => [Math.log(r) / 2, brief(r)]), -1), scale(xs[2], chances(1), 1),
+    scale(xs[0], chances(-1), -1), scale(xs[1], RATIOS.map((r) => [Math.log(r) / 2, shortest(r)]), -1), scale(xs[2], chances(1), 1),
   ];
   function scale(x, ticks, side) {
     const taken = [];
