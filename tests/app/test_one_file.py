@@ -1,6 +1,7 @@
 """The page without a server: its numbers are the library's, and it asks nothing of anybody."""
 
 import json
+import os
 import re
 from pathlib import Path
 
@@ -29,6 +30,8 @@ ANSWERS = """CASES.map((one) => {
     json: json(found) };
 })"""
 CLOSED, INTEGRAL = 1e-9, 1e-6
+INPUTS = int(os.environ.get("BAYESCM_PAGE_INPUTS", "150"))
+"""Of the comparison to the digit: 1,000 take eight minutes."""
 
 
 @pytest.fixture(scope="module")
@@ -134,8 +137,8 @@ def undecided(number, other, digits):
 
 
 @pytest.mark.slow
-def test_a_thousand_random_inputs_are_written_to_the_digit_as_the_library_writes_them(tmp_path):
-    inputs, wrong, near = list(random_inputs(1000)), [], 0
+def test_random_inputs_are_written_to_the_digit_as_the_library_writes_them(tmp_path):
+    inputs, wrong, near = list(random_inputs(INPUTS)), [], 0
     script = WRITTEN.replace("INPUTS", json.dumps(inputs), 1).replace("NUMBERS", json.dumps(NUMBERS), 1)
     for typed, page in zip(inputs, page_scripts.run(script, tmp_path, seconds=1200), strict=True):
         for (values, rows, told), (numbers, cells, sentences) in zip(written(typed), page, strict=True):
@@ -152,7 +155,7 @@ def test_a_thousand_random_inputs_are_written_to_the_digit_as_the_library_writes
                 if not (ties and (told_alike or any(undecided(v, v, d) for v in values[i] for d in range(2, 7)))):
                     wrong.append((typed, told[i], sentences[i], different))
     assert not wrong, (len(wrong), wrong[:5])
-    assert near < 100  # of 12,000 rows
+    assert near < INPUTS / 10  # of 12 rows each
 
 
 WRONG = [

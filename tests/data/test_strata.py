@@ -104,7 +104,7 @@ def test_two_dims_of_strata_are_refused():
 @pytest.mark.parametrize(
     "call",
     [
-        lambda a: bayescm.interval(a, "recall"), lambda a: bayescm.region(a),
+        lambda a: bayescm.interval(a, "recall"), lambda a: bayescm.region(a, method="wilks"),
         lambda a: bayescm.metrics.evaluate(a, "recall"),
         lambda a: bayescm.interval(a.sum("predicted").expand_dims(predicted=[0, 1]), "recall"),
     ],
