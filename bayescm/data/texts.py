@@ -76,8 +76,8 @@ def _framed(lines: Lines, called: str) -> Any:
         places = [str(i) for i in range(len(lines))]
         body = [(0, [place, *row]) for place, row in zip(places, (header, *rows), strict=True)]
         header, rows = [_BARE, *places], [row for _, row in body]
-    if {len(header) + 1} == set(map(len, rows)) and not any(map(is_number, header)):
-        header = ["", *header]  # of a square table whose empty corner was lost
+    if {len(header) + 1} == set(map(len, rows)) and _lost_corner(header, rows):
+        header = ["", *header]
     if all(len(row) == 2 for row in (header, *rows)) and {row[0].casefold() for row in (header, *rows)} == _CELLS:
         header, *rows = map(list, zip(header, *rows, strict=True))  # a cell per line
         body = [(2, row) for row in rows]
@@ -95,6 +95,12 @@ def _framed(lines: Lines, called: str) -> Any:
     if twice:
         raise ValueError(f"{called} has two columns called {twice[0]!r}; every column needs a name of its own.")
     return pd.DataFrame([[row[i] for i in kept] for row in rows], columns=names, dtype=object)
+
+
+def _lost_corner(header: list[str], rows: list[list[str]]) -> bool:
+    """Say whether rows have names of their own before their numbers: those of the header, or words."""
+    names, numbers = [row[0] for row in rows], [field for row in rows for field in row[1:]]
+    return set(header) == set(names) or (all(map(is_number, numbers)) and not any(map(is_number, header + names)))
 
 
 def _lines(text: str, called: str) -> Lines:

@@ -125,7 +125,7 @@ class OfManyClasses(Alike):
             f"{one.alias or one.name} is {float(found[one.name]['lower']):.2f} to {float(found[one.name]['upper']):.2f}"
             for one in means
         ]
-        return of_rare_classes(metrics, self.data, f", and are taken to resemble the others; if not, {listed(ends)}")
+        return of_rare_classes(metrics, self.data, f", taken to resemble the others; if not, {listed(ends)}")
 
 
 def asked(model: Any, prior: Any) -> bool:

@@ -159,8 +159,9 @@ def test_a_region_holds_its_level_of_other_draws(of, space):
 
 def test_what_regions_refuse():
     audit = bayescm.audited(CELLS[0], TOTALS[0])
-    with pytest.raises(ValueError, match="method='credible'"):
-        bayescm.region(audit)
+    with pytest.raises(ValueError, match="the region is the posterior's"):
+        bayescm.region(audit, method="wilks")
+    assert bayescm.region(audit, random_seed=1).attrs["method"] == "credible"
     with pytest.raises(ValueError, match="without other options"):
         bayescm.region(audit, method="credible", ordering="density")
     with pytest.raises(ValueError, match="finitely many pairs"):

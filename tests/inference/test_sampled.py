@@ -242,8 +242,8 @@ def test_regions_that_make_no_sense_are_refused():
     ):
         with pytest.raises(ValueError, match=words):
             bayescm.region(data, space=space, method="credible")
-    with pytest.raises(ValueError, match="method='credible'"):
-        bayescm.region(tree(chains()))
+    with pytest.raises(ValueError, match="the region is the posterior's"):
+        bayescm.region(tree(chains()), method="exact")
 
 
 def test_decisions_by_draws_are_those_of_counts():
