@@ -1,4 +1,4 @@
-"""One answer, five faces: sentence and table are the same to the printed digit wherever an answer stands."""
+"""One answer, its faces: Python, terminal, notebook, page, report and file say the same to the printed digit."""
 
 import csv
 import html
@@ -10,10 +10,12 @@ import numpy as np
 import pytest
 
 import bayescm
+from bayescm.app.questions import QUESTIONS
 from bayescm.cli import main
 from bayescm.results import Answer
 
 NUMBER = re.compile(r"(?<![\w.])-?\d[\d,]*\.?\d*(?:e[+-]\d+)?")
+METRICS = ["recall", "specificity", "ppv", "accuracy", "mcc", "positive_likelihood_ratio"]
 INPUTS = [pytest.param(range(6), id="6 inputs"), pytest.param(range(6, 50), id="44 more", marks=pytest.mark.slow)]
 
 
@@ -49,15 +51,18 @@ def matrix_of(rng):
 
 
 def asked(question, i, folder):
-    """Return a random input of a question, its answer in Python, and the command that asks the same."""
+    """Return the answer of Python to a question with a random input, and the command and the form that ask the same."""
     rng = np.random.default_rng([i, len(question)])
     if question == "summary":
         tp, fn, fp, tn = matrix_of(rng) if i else (26, 0, 2, 6)
         level, kind = rng.choice([0.8, 0.95, 0.99]), str(rng.choice(["eti", "hdi"]))
         options = {"ci_prob": float(level), "ci_kind": kind, "random_seed": 0}
-        answer = bayescm.summary(bayescm.from_cells(tp=tp, fn=fn, fp=fp, tn=tn), **options)
-        cells = ["--tp", tp, "--fn", fn, "--fp", fp, "--tn", tn]
-        return answer, ["summary", *cells, "--ci-prob", level, "--ci-kind", kind]
+        cells = {"tp": tp, "fn": fn, "fp": fp, "tn": tn}
+        answer = bayescm.summary(bayescm.from_cells(**cells), METRICS, **options)
+        command = [word for name, n in cells.items() for word in (f"--{name}", n)]
+        form = {name: str(n) for name, n in cells.items()} | {"ci_prob": str(level), "ci_kind": kind}
+        asks = ["--metrics", ",".join(METRICS), "--ci-prob", level, "--ci-kind", kind]
+        return answer, ["summary", *command, *asks], form | {"metrics": ", ".join(METRICS)}
     if question == "classes":
         k = int(rng.integers(3, 6))
         counts = rng.poisson(rng.uniform(0.5, 40) * (np.eye(k) * 4 + 0.3))
@@ -68,25 +73,27 @@ def asked(question, i, folder):
         ]
         (folder / "classes.csv").write_text("\n".join(lines) + "\n")
         answer = bayescm.summary(folder / "classes.csv", ["accuracy", "recall"], random_seed=0)
-        return answer, ["summary", folder / "classes.csv", "--metrics", "accuracy,recall"]
-    systems = int(rng.integers(2, 6 if question == "board" else 4))
+        form = {"table": (folder / "classes.csv").read_text(), "metrics": "accuracy, recall"}
+        return answer, ["summary", folder / "classes.csv", "--metrics", "accuracy,recall"], form
+    systems = int(rng.integers(2, 6 if question == "leaderboard" else 4))
     rows = [(f"system {j}", *matrix_of(rng)) for j in range(systems)]
     rows = [(name, *(n + 1 for n in cells)) for name, *cells in rows]
     (folder / "systems.csv").write_text(
         "\n".join(["name,tp,fn,fp,tn", *(",".join(map(str, row)) for row in rows)]) + "\n"
     )
-    if question == "board":
-        return bayescm.leaderboard(folder / "systems.csv", random_seed=0), ["leaderboard", folder / "systems.csv"]
+    form = {"table": (folder / "systems.csv").read_text()}
+    if question == "leaderboard":
+        return bayescm.leaderboard(folder / "systems.csv", random_seed=0), ["leaderboard", folder / "systems.csv"], form
     answer = bayescm.compare_systems(folder / "systems.csv", "recall", random_seed=0)
-    return answer, ["compare", folder / "systems.csv", "--metrics", "recall"]
+    return answer, ["compare", folder / "systems.csv", "--metrics", "recall"], form | {"metrics": "recall"}
 
 
 @pytest.mark.parametrize("inputs", INPUTS)
-@pytest.mark.parametrize("question", ["summary", "classes", "compare", "board"])
+@pytest.mark.parametrize("question", ["summary", "classes", "compare", "leaderboard"])
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_every_face_has_the_same_sentence_and_numbers(question, inputs, tmp_path, capsys):
     for i in inputs:
-        found, command = asked(question, i, tmp_path)
+        found, command, form = asked(question, i, tmp_path)
         answer = Answer(found)
         text, page = repr(answer), plain(answer.html())
         sentence, table = words(answer.sentence), numbers(words(answer.paragraphs()[1]))
@@ -102,13 +109,16 @@ def test_every_face_has_the_same_sentence_and_numbers(question, inputs, tmp_path
         assert after[: len(table)] == table, (question, i, printed)
         reported = words(bayescm.report(found))
         assert reported.startswith(sentence), (question, i)
+        shown = QUESTIONS["summary" if question == "classes" else question](form)
+        assert sentence in words(shown.sentence), (question, i, shown.sentence)
+        assert numbers(plain(shown.table))[: len(table)] == table, (question, i)
 
 
 @pytest.mark.parametrize("inputs", INPUTS)
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_what_is_saved_has_the_numbers_that_are_printed(inputs, tmp_path, capsys):
     for i in inputs:
-        found, command = asked("summary", i, tmp_path)
+        found, command, _ = asked("summary", i, tmp_path)
         shown = Answer(found).tables()[0]
         saved = list(csv.DictReader(io.StringIO(terminal(capsys, *command, "--csv"))))
         kept = json.loads(terminal(capsys, *command, "--json"))
