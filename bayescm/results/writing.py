@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _MOST_DECIMALS = 6
 _NOISE = 1e-15
-"""Below it a number is the rounding error of 0."""
+"""A number that is as near to 0, 1 or -1 is one of these with a rounding error."""
 _ESTIMATE = re.compile(r"-?[\d.,]+(e[+-]\d+)? \(|undefined|-$")
 """A number with its interval, in a column of these."""
 _SHORTEST = 8
@@ -32,7 +32,8 @@ _CHANCES = re.compile(r"P\(|top_\d|(probability(_\w+)?|best|worse|equivalent|bet
 
 def show(value: float, digits: int = 3) -> str:
     """Format a number for a table, with more decimals where it would be a false 1."""
-    value = 0.0 if abs(value) < _NOISE else value
+    nearest = float(round(value)) if abs(value) < 1.5 else value
+    value = nearest if abs(value - nearest) < _NOISE else value
     while digits < _MOST_DECIMALS and abs(value) != 1.0 == abs(round(value, digits)):
         digits += 1
     if value != value:

@@ -127,7 +127,7 @@ export function atPrevalence(settings) {
 // Numbers as the library writes them, to the digit: bayescm.results.writing has functions of the same names.
 
 const MOST_DECIMALS = 6;
-const NOISE = 1e-15; // below which a number is the rounding error of 0
+const NOISE = 1e-15; // a number that is as near to 0, 1 or -1 is one of these with a rounding error
 
 /** A number with so many decimals; of two that are as near the even one, as Python rounds. */
 function fixed(value, digits) {
@@ -145,7 +145,8 @@ function brief(value) {
 
 /** A number of a table, with more decimals where it would be a false 1. */
 export function show(value, digits = 3) {
-  if (value !== 0 && Math.abs(value) < NOISE) return show(0, digits);
+  const nearest = Math.abs(value) < 1.5 ? Math.round(value) : value;
+  if (value !== nearest && Math.abs(value - nearest) < NOISE) return show(nearest + 0, digits);
   const size = Math.abs(value);
   if (Number.isNaN(value)) return "-";
   if (size === Infinity) return value > 0 ? "inf" : "-inf";
