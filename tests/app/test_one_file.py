@@ -131,9 +131,15 @@ def written(typed):
 
 
 def undecided(number, other, digits):
-    """Say whether two numbers are the same, and so near to a half of the last digit that either rounding is right."""
-    scaled = float(number) * 10**digits
-    return abs(float(number) - float(other)) < SAME and abs(abs(scaled % 1) - 0.5) < SAME * 10**digits * 2
+    """Say whether two numbers are the same, and so near to 0, 1 or a half of the last digit that both may be right."""
+    scaled, near = float(number) * 10**digits, abs(float(number) - round(float(number))) < SAME
+    half = abs(abs(scaled % 1) - 0.5) < SAME * 10**digits * 2
+    return abs(float(number) - float(other)) < SAME and (near or half)
+
+
+def mean_of_an_integral(name, number, other):
+    """Say whether both are a mean, which the library has from few nodes where a prevalence is extreme."""
+    return name == "mean" and abs(float(number) - float(other)) < 2 * INTEGRAL
 
 
 @pytest.mark.slow
@@ -146,8 +152,10 @@ def test_random_inputs_are_written_to_the_digit_as_the_library_writes_them(tmp_p
                 *(one for one in zip(numbers, cells, sentences, strict=True) if one[0][2] != "NaN"), strict=True
             )
             for i, row in enumerate(rows):
-                pairs = zip(row, cells[i], values[i], numbers[i], strict=True)
-                different = [(one, other, here, there) for one, other, here, there in pairs if one != other]
+                pairs = zip(NUMBERS, row, cells[i], values[i], numbers[i], strict=True)
+                different = [
+                    pair for name, *pair in pairs if pair[0] != pair[1] and not mean_of_an_integral(name, *pair[2:])
+                ]
                 digits = max(len(one.partition(".")[2]) for one in row)
                 ties = all(undecided(here, there, digits) or abs(here) < SAME for *_, here, there in different)
                 told_alike = told[i].casefold() == sentences[i].casefold()
