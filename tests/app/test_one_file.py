@@ -132,7 +132,7 @@ def written(typed):
 
 def undecided(number, other, digits):
     """Say whether two numbers are the same, and so near to 0, 1 or a half of the last digit that both may be right."""
-    scaled, near = float(number) * 10**digits, abs(float(number) - round(float(number))) < SAME
+    scaled, near = float(number) * 10**digits, min(abs(float(number)), abs(float(number) - 1.0)) < SAME
     half = abs(abs(scaled % 1) - 0.5) < SAME * 10**digits * 2
     return abs(float(number) - float(other)) < SAME and (near or half)
 
