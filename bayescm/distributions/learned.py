@@ -59,7 +59,7 @@ class Learned(NamedTuple):
     shares : ndarray of shape (kappas,)
         Posterior weights of :data:`_KAPPAS`.
     errors : ndarray of shape (nodes, K, K)
-        Concentrations of what is confused, 0 on the diagonal.
+        Posterior concentrations of what is confused, 0 on the diagonal.
     error_weights : ndarray of shape (nodes,)
     """
 
@@ -89,8 +89,7 @@ class Learned(NamedTuple):
         kappas = rng.choice(_KAPPAS, n, p=self.shares)
         shares = _gammas(rng, self.counts.sum(1) + kappas[:, None])
         which = rng.choice(len(self.error_weights), n, p=self.error_weights)
-        missed = self.counts * (1.0 - np.eye(k))
-        theta = _gammas(rng, missed + self.errors[which])  # 0 on the diagonal
+        theta = _gammas(rng, self.errors[which])  # 0 on the diagonal
         theta *= ((1.0 - recall) * shares)[:, :, None]
         theta[:, np.arange(k), np.arange(k)] = recall * shares
         return theta
@@ -180,7 +179,7 @@ def _shares(totals: Array) -> Array:
 
 
 def _errors(counts: Array) -> tuple[Array, Array]:
-    """Return the concentrations of what is confused at each node, and the posterior weights of the nodes."""
+    """Return the posterior concentrations of what is confused at each node, and the posterior weights of the nodes."""
     k = len(counts)
     missed = counts * (1.0 - np.eye(k))
     row, column = np.nonzero(missed)
@@ -194,7 +193,7 @@ def _errors(counts: Array) -> tuple[Array, Array]:
             a = total * weight[row, column]
             of_cells = special.gammaln(found + a) - special.gammaln(a)
             log_weights.append(of_cells.sum() + (special.gammaln(total) - special.gammaln(total + rows)).sum())
-            concentrations.append(total * weight)
+            concentrations.append(missed + total * weight)
     return np.array(concentrations), _weights(np.array(log_weights))
 
 

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -284,6 +284,39 @@ class Block(ABC):
         most = np.min([np.ones(shape), *alone], axis=0)
         least = np.maximum(1.0 - sum(1.0 - p for p in alone), 0.0) if len(alone) == len(parts) else 0.0
         return found._replace(probability=np.clip(self._over(found.probability, shape), least, most))
+
+
+@dataclass(frozen=True)
+class OfMatrices(Block):
+    """Posteriors of matrices of counts, of each by itself.
+
+    Attributes
+    ----------
+    counts : ndarray of shape (*shape, K, K)
+    index : ndarray of shape (*shape,)
+    """
+
+    counts: NDArray[np.int64]
+    index: NDArray[np.int64]
+
+    @property
+    def k(self) -> int:  # type: ignore[override]  # noqa: D102
+        return int(self.counts.shape[-1])
+
+    @property
+    def shape(self) -> tuple[int, ...]:  # type: ignore[override]  # noqa: D102
+        return np.shape(self.index)
+
+    def seen(self) -> NDArray[Any]:  # noqa: D102
+        return self.counts
+
+    data = seen
+
+    def singles(self) -> Iterator[Self]:  # noqa: D102
+        for place in np.ndindex(self.shape):
+            yield replace(self, counts=self.counts[place], index=self.index[place])
+
+    pieces = singles
 
 
 @dataclass(frozen=True)

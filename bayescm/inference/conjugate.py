@@ -20,44 +20,32 @@ from bayescm.distributions.protocol import Side
 from bayescm.distributions.sample import Each
 from bayescm.distributions.several import LEAST_OF_ALL
 from bayescm.inference import averages
-from bayescm.inference.blocks import Block, Part, exchanged
+from bayescm.inference.blocks import OfMatrices, Part, exchanged
 from bayescm.inference.labelled import Alike
 from bayescm.metrics import Metric, compute, of_one_class
 from bayescm.models.cell_draws import shared
 from bayescm.priors.concentrations import Concentrations, PrevalenceLike, PriorLike, concentrations
-from bayescm.results.names import of_empty_classes, of_rare_classes
+from bayescm.results.names import CARRIED_BY, few_items, is_mean_of_classes, of_empty_classes
+from bayescm.results.writing import listed
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Conjugate(Block):
+class Conjugate(OfMatrices):
     """Some matrices, their prior and the prevalence that is asked about.
 
     Attributes
     ----------
-    counts : ndarray of shape (*shape, K, K)
-    index : ndarray of shape (*shape,)
-        Running numbers, which seed the draws.
     prior : Concentrations
     prevalence, labels, seed, n
     """
 
-    counts: NDArray[np.int64]
-    index: NDArray[np.int64]
     prior: Concentrations
     prevalence: PrevalenceLike
     labels: Sequence[Any]
     seed: int
     n: int
-
-    @property
-    def k(self) -> int:  # type: ignore[override]  # noqa: D102
-        return len(self.labels)
-
-    @property
-    def shape(self) -> tuple[int, ...]:  # type: ignore[override]  # noqa: D102
-        return np.shape(self.index)
 
     @cached_property
     def which(self) -> Concentrations:  # type: ignore[override]
@@ -107,15 +95,6 @@ class Conjugate(Block):
         found, error = distributions.joint_probability(metrics, np.array(numbers), above, self.which)
         return Side(found, error, np.zeros(np.shape(found)))
 
-    def singles(self) -> Iterator["Conjugate"]:  # noqa: D102
-        for place in np.ndindex(self.shape):
-            yield replace(self, counts=self.counts[place], index=self.index[place])
-
-    pieces = singles
-
-    def seen(self) -> NDArray[Any]:  # noqa: D102
-        return self.counts
-
     def theta_blocks(self) -> Iterator[Array]:  # noqa: D102
         theta = dirichlet.draw_batch(self.which, self.index, 1, self.n, self.seed, Stream.POSTERIOR)
         yield theta[..., 0, :, :, :]
@@ -140,9 +119,6 @@ class Conjugate(Block):
         nothing = replace(self.prior, rows=np.zeros_like(self.prior.rows), shares=np.zeros_like(self.prior.shares))
         found = distributions.exact_distribution(metric, dirichlet.posterior(self.counts, nothing, self.prevalence))
         return found if isinstance(found, Beta) else None
-
-    def data(self) -> NDArray[Any]:  # noqa: D102
-        return self.counts
 
     def order(self, metric: Metric) -> Any:  # noqa: D102
         return averages.infinite_moment(metric, self.which.rows)
@@ -182,7 +158,11 @@ class OfCounts(Alike):
         assert isinstance(self.some, Conjugate)
         drawn = [metric for metric, known in zip(metrics, self.typical.are_known(metrics), strict=True) if not known]
         integrated = averages.integrated(drawn, self.some.which) if drawn else []
-        found: dict[str, Any] = of_empty_classes(metrics, self.data) | of_rare_classes(metrics, self.data)
+        found: dict[str, Any] = of_empty_classes(metrics, self.data)
+        if which := few_items(metrics, self.data, least=1):  # of classes without items the attr before tells
+            means = listed([metric.alias or metric.name for metric in metrics if is_mean_of_classes(metric)])
+            own = f"so the prior tells much of {means}; prior='learned' learns it from the other classes"
+            found[CARRIED_BY] = f"{which}, {own}"
         return found | ({averages.INTEGRATED: ", ".join(integrated)} if integrated else {})
 
 

@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 from bayescm.data import validate
 from bayescm.data.assumptions import assumed
 from bayescm.data.random import Stream, matrix_rng
-from bayescm.data.schema import as_read, by_matrix, labels_of
+from bayescm.data.schema import as_read, labels_of
 from bayescm.distributions.learned import learn
-from bayescm.inference.blocks import Block, exchanged
-from bayescm.inference.labelled import Alike
+from bayescm.inference.blocks import Block, OfMatrices, exchanged
+from bayescm.inference.conjugate import OfCounts
 from bayescm.inference.options import DRAWS
 from bayescm.metrics import Metric, compute
 from bayescm.models.cell_draws import label_theta, sizes_of
 from bayescm.priors.concentrations import LEARNED, Concentrations, PrevalenceLike, exchange
-from bayescm.results.names import is_mean_of_classes, of_rare_classes
+from bayescm.results.names import CARRIED_BY, few_items, is_mean_of_classes
 from bayescm.results.writing import listed
 
 Array = NDArray[np.float64]
@@ -33,33 +33,20 @@ _BLOCK = 2**21
 
 
 @dataclass(frozen=True)
-class OfClasses(Block):
+class OfClasses(OfMatrices):
     """Some matrices, and the prevalence that is asked about.
 
     Attributes
     ----------
-    counts : ndarray of shape (*shape, K, K)
-    index : ndarray of shape (*shape,)
-        Running numbers, which seed the draws.
     prevalence, seed, n
     alone : bool
         Whether classes of very few items learn nothing from the others.
     """
 
-    counts: NDArray[np.int64]
-    index: NDArray[np.int64]
     prevalence: PrevalenceLike
     seed: int
     n: int
     alone: bool = False
-
-    @property
-    def k(self) -> int:  # type: ignore[override]  # noqa: D102
-        return int(self.counts.shape[-1])
-
-    @property
-    def shape(self) -> tuple[int, ...]:  # type: ignore[override]  # noqa: D102
-        return np.shape(self.index)
 
     def _elsewhere(self, theta: Array) -> Array:
         """Give cells (..., K, K) of one matrix the prevalence that is asked about."""
@@ -73,22 +60,11 @@ class OfClasses(Block):
             found = [one._elsewhere(np.asarray(one.counts[None], np.float64))[0] for one in self.singles()]
         return np.reshape(found, self.counts.shape)
 
-    def seen(self) -> NDArray[Any]:  # noqa: D102
-        return self.counts
-
-    data = seen
-
     def n_items(self) -> Array:  # noqa: D102
         return np.asarray(self.counts.sum((-2, -1)), np.float64)
 
     def independent(self, metric: Metric) -> bool:  # noqa: D102
         return True
-
-    def singles(self) -> Iterator["OfClasses"]:  # noqa: D102
-        for place in np.ndindex(self.shape):
-            yield replace(self, counts=self.counts[place], index=self.index[place])
-
-    pieces = singles
 
     def _of_one(self) -> Iterator[Array]:
         """Give draws of the cells of one matrix."""
@@ -108,15 +84,12 @@ class OfClasses(Block):
 
 
 @dataclass(frozen=True)
-class OfManyClasses(Alike):
+class OfManyClasses(OfCounts):
     """The posterior of counts of many classes."""
-
-    def counts(self, question: str) -> xr.DataArray:  # noqa: D102
-        return self.data
 
     def notes(self, metrics: Sequence[Metric], ci_prob: float) -> dict[str, Any]:
         """Say what averages would be if classes of very few items learned nothing from the others."""
-        if not of_rare_classes(metrics, self.data):
+        if not (which := few_items(metrics, self.data)):
             return {}
         assert isinstance(self._all, OfClasses)
         means = [metric for metric in metrics if is_mean_of_classes(metric)]
@@ -125,7 +98,7 @@ class OfManyClasses(Alike):
             f"{one.alias or one.name} is {float(found[one.name]['lower']):.2f} to {float(found[one.name]['upper']):.2f}"
             for one in means
         ]
-        return of_rare_classes(metrics, self.data, f", taken to resemble the others; if not, {listed(ends)}")
+        return {CARRIED_BY: f"{which}, taken to resemble the others; if not, {listed(ends)}"}
 
 
 def asked(model: Any, prior: Any) -> bool:
@@ -137,7 +110,11 @@ def of_learned(counts: xr.DataArray, prevalence: PrevalenceLike, n: int | None, 
     """Return the posterior of checked counts, which may be lazy."""
     labels = tuple(labels_of(counts))
     n = max(min(_CELLS // len(labels) ** 2, DRAWS), _LEAST) if n is None else n
-    _check(labels)
+    if len(labels) < 3:
+        raise ValueError(
+            "`prior`='learned' learns the recall of one class from those of the others, and needs more than two "
+            f"classes; got {len(labels)}. Leave `prior` out."
+        )
 
     def block(values: NDArray[Any], index: NDArray[np.int64]) -> OfClasses:
         return OfClasses(validate.count_values("counts", values), index, prevalence, seed, n)
@@ -152,19 +129,10 @@ def of_learned(counts: xr.DataArray, prevalence: PrevalenceLike, n: int | None, 
 
 def theta_of(counts: xr.DataArray, prevalence: PrevalenceLike, chains: int, draws: int, seed: int) -> xr.DataArray:
     """Draw cells, labelled as ArviZ has them."""
-    _check(labels_of(counts))
 
-    def kernel(values: NDArray[Any], index: NDArray[np.int64]) -> Array:
-        block = OfClasses(validate.count_values("counts", values), index, prevalence, seed, chains * draws)
+    def kernel(block: Block) -> Array:
         theta = np.concatenate(list(block.theta_blocks()), -3)
         return theta.reshape((*block.shape, chains, draws, block.k, block.k))
 
-    return label_theta(by_matrix(kernel, counts, sizes_of(counts, chains, draws)), counts)
-
-
-def _check(labels: Sequence[Any]) -> None:
-    if len(labels) < 3:
-        raise ValueError(
-            "`prior`='learned' learns the recall of one class from those of the others, and needs more than two "
-            f"classes; got {len(labels)}. Leave `prior` out."
-        )
+    posterior = of_learned(counts, prevalence, chains * draws, seed)
+    return label_theta(posterior.map(kernel, sizes_of(counts, chains, draws)), counts)

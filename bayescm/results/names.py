@@ -80,28 +80,18 @@ def of_empty_classes(metrics: Sequence[Metric], counts: xr.DataArray) -> dict[st
     return {NO_ITEMS: text + (f", which enter{'s' * (not several)} {listed(averages)}" if averages else "")}
 
 
-def of_rare_classes(metrics: Sequence[Metric], counts: xr.DataArray, instead: str = "") -> dict[str, str]:
-    """Return the attr ``carried_by`` of one matrix: how many classes say next to nothing of averages over classes.
+def few_items(metrics: Sequence[Metric], counts: xr.DataArray, least: int = 0) -> str:
+    """Say which classes of one matrix have fewer items than :data:`FEW`, if averages over classes are asked for.
 
-    Parameters
-    ----------
-    metrics : sequence of Metric
-    counts : xarray.DataArray
-    instead : str
-        What is said of the averages where the prior isn't one that takes each class by itself.
+    Nothing where there are none, classes are two, or counts are lazy or several matrices. `least` items count as few.
     """
     k = counts.sizes[PREDICTED]
-    means = [metric.alias or metric.name for metric in metrics if is_mean_of_classes(metric)]
-    if k < 3 or counts.ndim > 2 or counts.chunks is not None or not means:
-        return {}
-    least = 0 if instead else 1  # of a class without items the attr `no_items` tells
+    if k < 3 or counts.ndim > 2 or counts.chunks is not None or not any(map(is_mean_of_classes, metrics)):
+        return ""
     totals = counts.values.sum(-1)
     few = [repr(name) for name, n in zip(labels_of(counts), totals, strict=True) if least <= n < FEW]
-    if not few:
-        return {}
-    which = f"{len(few)} of {k} classes ({listed(few)}) ha{'s' if len(few) == 1 else 've'} fewer than {FEW} items"
-    own = f", so the prior tells much of {listed(means)}; prior='learned' learns it from the other classes"
-    return {CARRIED_BY: which + (instead or own)}
+    having = f"{len(few)} of {k} classes ({listed(few)}) ha{'s' if len(few) == 1 else 've'} fewer than {FEW} items"
+    return having if few else ""
 
 
 def is_mean_of_classes(metric: Metric) -> bool:

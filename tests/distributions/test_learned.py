@@ -87,6 +87,8 @@ def test_a_rare_class_learns_from_the_others_and_the_note_says_what_if_it_does_n
     assert "2 of 5 classes ('d', 'e') have fewer than 3 items" in learned.bayescm.sentence
     assert "recall_macro is 0." in learned.attrs["carried_by"]
     assert "prior='learned'" in fixed.attrs["carried_by"]
+    absent = bayescm.summary(counts * [[1], [1], [1], [0], [9]], "f1_macro", prior="learned", random_seed=1)
+    assert absent.attrs["carried_by"].startswith("1 of 5 classes ('d') has fewer than 3 items")
     assert "carried_by" not in bayescm.summary(counts, "accuracy").attrs
     assert "carried_by" not in bayescm.summary(counts + 3, "f1_macro").attrs
 
