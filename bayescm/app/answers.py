@@ -70,8 +70,7 @@ def told(data: Any, code: str, draw: Callable[[Any], Any], sentence: str = "", m
 
 def _in_words(frame: Any) -> Any:
     """Return a table whose names have spaces."""
-    if "method" in frame and frame["method"].nunique() == 1:  # which the assumptions say
-        frame = frame.drop(columns="method")
+    frame = writing.without_common_method(frame)
     return frame.rename(lambda name: str(name).replace("_", " ")).rename(lambda name: name.replace("_", " "), axis=1)
 
 

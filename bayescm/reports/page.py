@@ -143,7 +143,7 @@ def _page(answer: Answer, found: Any, frames: Frames, pictures: Pictures) -> str
     """Return a page that needs no other file: the answer first, what it was made by last."""
     view, data = view_of(found)  # type: ignore[misc]
     own = {_CAPTIONS.get(view.picture, "The answer as a picture"): answer.plot} if view.picture else {}
-    tables = [table.drop(columns=_in_common(table)) for table in answer.tables()]
+    tables = [writing.without_common_method(table) for table in answer.tables()]
     columns = dict.fromkeys(str(name) for table in tables for name in (*table.index.names, *table))
     sources = glossary.sources(*view.source.split(", "))
     made = [how(data), f"Sources: {sources}" if sources else "", f"bayescm {data.attrs['creation_library_version']}."]
@@ -162,11 +162,6 @@ def _page(answer: Answer, found: Any, frames: Frames, pictures: Pictures) -> str
         f'<meta name="viewport" content="width=device-width">{STYLE}{_STYLE}</head>'
         f"<body><main>{''.join(parts)}</main></body></html>\n"
     )
-
-
-def _in_common(table: pd.DataFrame) -> list[str]:
-    """Return the columns that say the same in all rows, and which is said with the method."""
-    return [name for name in ("method",) if name in table and table[name].nunique() == 1]
 
 
 def _tables(tables: list[pd.DataFrame], more: str = "") -> str:

@@ -94,6 +94,11 @@ def estimate(one: xr.Dataset, level: Any = None) -> str:
     return with_interval(float(one["point"]), one["interval"].values, level, str(one.attrs.get("bound", "both")))
 
 
+def without_common_method(frame: "pd.DataFrame") -> "pd.DataFrame":
+    """Return a table without the column of the method where all rows have one, which is said beside the table."""
+    return frame.drop(columns="method") if "method" in frame and frame["method"].nunique() == 1 else frame
+
+
 def bounds(interval: Any, what: str = "") -> dict[str, Any]:
     """Return the ends of an interval, as a record has them."""
     lower, upper = interval.values.tolist()
