@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
+from scipy.special import ndtri
+from scipy.stats import norm, studentized_range
 
 from bayescm import models
 from bayescm.comparison import frequentist
@@ -47,11 +49,34 @@ class Question:
     ----------
     rope, ci_prob : float
     ci_kind : str
+    ci_prob_each : float
+        Of one interval, where all comparisons of a metric hold together with `ci_prob`.
     """
 
     rope: float
     ci_prob: float
     ci_kind: str
+    ci_prob_each: float
+
+    def stretched(self, bounds: Array, median: float) -> Array:
+        """Return an interval of `ci_prob` stretched to `ci_prob_each`, for which there are too few draws in the tails.
+
+        As far as a normal distribution's is longer, either side by itself.
+        """
+        longer = ndtri(0.5 + 0.5 * self.ci_prob_each) / ndtri(0.5 + 0.5 * self.ci_prob) - 1.0
+        return bounds + longer * (bounds - median)
+
+
+def level_of_each(ci_prob: float, systems: int, comparisons: int) -> float:
+    """Return the probability of each interval with which those of all comparisons hold together with `ci_prob`.
+
+    For all pairs by Tukey's range, which is exact for equal variances and correlations, else cautious (Hayter 1984,
+    Annals of Statistics 12); for one system with each other one by Sidak's inequality (1967, JASA 62), always cautious.
+    """
+    if comparisons == systems - 1:
+        return float(ci_prob ** (1.0 / comparisons))
+    distance = studentized_range.ppf(ci_prob, systems, np.inf) / np.sqrt(2.0)
+    return float(1.0 - 2.0 * norm.sf(distance))
 
 
 def differences(posteriors: Posteriors) -> xr.Dataset:
@@ -105,7 +130,7 @@ def _exact(dist: Any, entry: Entry, question: Question) -> dict[str, Any]:
     loss = entry.metric.loss
     sides = rope.rope_probabilities(dist, question.rope)["mean_difference"].values
     return {
-        "mean": dist.mean(), "sd": dist.sd(), "interval": dist.interval(question.ci_prob, question.ci_kind),
+        "mean": dist.mean(), "sd": dist.sd(), "interval": dist.interval(question.ci_prob_each, question.ci_kind),
         "probability": sides[::-1] if loss else sides, "mcse_probability": np.zeros(3),
         "method": "exact",
     }  # fmt: skip
@@ -113,7 +138,7 @@ def _exact(dist: Any, entry: Entry, question: Question) -> dict[str, Any]:
 
 def _of_values(dist: DiscreteDistribution, entry: Entry, question: Question) -> dict[str, Any]:
     """Answer by the distribution of a difference that has finitely many values, with ties."""
-    (one,), found = dist.each, dist.statistics(question.ci_prob, question.ci_kind)
+    (one,), found = dist.each, dist.statistics(question.ci_prob_each, question.ci_kind)
     gain = np.where(np.abs(one.values) < _ROUNDING, 0.0, -one.values if entry.metric.loss else one.values)
     chance = one.probability / one.probability.sum()
     sides = np.stack([gain < -question.rope, np.abs(gain) <= question.rope, gain > question.rope])
@@ -132,8 +157,10 @@ def _drawn(one: xr.DataArray, entry: Entry, question: Question, wrap: Callable[[
     gain = -values if entry.metric.loss else values
     sides = np.stack([gain < -question.rope, np.abs(gain) <= question.rope, gain > question.rope])
     by_side = wrap(sides.astype(np.float64)).side(0.5, ">")
+    most = entry.metric.upper - entry.metric.lower
+    bounds = question.stretched(np.stack([found["lower"], found["upper"]]), found["median"])
     made: dict[str, Any] = {
-        "mean": found["mean"], "sd": found["sd"], "interval": (found["lower"], found["upper"]),
+        "mean": found["mean"], "sd": found["sd"], "interval": np.clip(bounds, -most, most),
         "probability": by_side.probability,
         "mcse_probability": by_side.mcse,
     }  # fmt: skip
@@ -148,14 +175,16 @@ def _ratio(posteriors: Posteriors, entry: Entry, pair: tuple[int, int], question
         return {"ratio": np.nan, "ratio_interval": (np.nan, np.nan)}
     dist: Contrast | None = posteriors.ratio(entry, pair)
     if dist is not None:
-        return {"ratio": dist.ppf(0.5), "ratio_interval": dist.interval(question.ci_prob, question.ci_kind)}
+        return {"ratio": dist.ppf(0.5), "ratio_interval": dist.interval(question.ci_prob_each, question.ci_kind)}
     first, second = posteriors.of(entry, pair)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         drawn = np.sort((first / second).ravel())
-        bounds = interval(drawn, question.ci_prob, question.ci_kind)
+        bounds, median = np.stack(interval(drawn, question.ci_prob, question.ci_kind)), np.median(drawn)
+        if question.ci_prob_each > question.ci_prob and median > 0.0:
+            bounds = np.exp(question.stretched(np.log(bounds), float(np.log(median))))
     if np.isnan(drawn[-1]):  # NaN sorts last
         return {"ratio": np.nan, "ratio_interval": (np.nan, np.nan)}
-    return {"ratio": np.median(drawn), "ratio_interval": bounds}
+    return {"ratio": median, "ratio_interval": bounds}
 
 
 def _table(rows: Rows, compared: Compared, question: Question) -> xr.Dataset:
@@ -180,11 +209,11 @@ def _table(rows: Rows, compared: Compared, question: Question) -> xr.Dataset:
     better = made["probability"].sel({rope.SIDE: SIDES[2]}, drop=True)
     made["probability_better"] = better.assign_attrs(long_name="Probability that the first is better, beyond the rope")
     verdict = _verdicts(made["interval"].values, [entry.metric.loss for entry in compared.entries], question.rope)
-    said = f"Where the {question.ci_prob:g} interval lies"
+    said = "Where the interval lies"
     made["verdict"] = (COMPARISON, METRIC), verdict, {"long_name": said}
     made["method"] = (COMPARISON, METRIC), [[cell["method"] for cell in row] for row in rows]
     if compared.answers is not None:
-        least, items = frequentist.fewest_that_decide(0.5 + 0.5 * question.ci_prob), _discordant(compared)
+        least, items = frequentist.fewest_that_decide(0.5 + 0.5 * question.ci_prob_each), _discordant(compared)
         notes = {"long_name": "Items that speak for one system alone", "fewest_that_decide": least}
         made["discordant"] = (COMPARISON, METRIC, "only"), items[..., :2], notes
         made = made.assign_coords(only=["first", "second"])

@@ -81,7 +81,8 @@ def compare_systems(
     require : str or sequence of str, optional
         Claims about each system, such as "recall > .8 and precision > .7", as in :func:`bayescm.probability`.
     ci_prob, ci_kind
-        Probability and kind ("eti", "hdi") of the credible intervals, by which the verdicts are given.
+        Probability and kind ("eti", "hdi") of the credible intervals, by which the verdicts are given. Of three systems
+        or more the intervals of a metric hold all at once with this probability.
     **options
         `model`, `prior`, `prevalence`, `random_seed` and what a model takes, as in :func:`bayescm.summary`; `chains`
         (4) and `draws` of each (1,000) of the group ``posterior``. The same items need
@@ -127,7 +128,13 @@ def compare_systems(
     count, of however many classes, so that the three shares are uniform. Then two equal systems get a verdict at most 1
     - `ci_prob` of the time, however few items are discordant; at .95 it takes five, all for one system. Concentrations
     in numbers are taken at their word: the joint table's, a_ij a_ik / a_i, are added up. All else by draws; the ratio
-    of systems on the same items always. Each comparison is made by itself: of many, more verdicts are wrong.
+    of systems on the same items always.
+
+    Of three systems or more each interval has the probability that the attr ``ci_prob_each`` names, so that all of one
+    metric hold together with `ci_prob`: by Tukey's range for all pairs, by Sidak's inequality for one `reference`. Of
+    equal systems then any gets a verdict in about 1 - `ci_prob` of the tests, however many they are. Intervals of draws
+    are stretched to it from `ci_prob`, as far as a normal distribution's. ``probability`` is of one comparison, and the
+    ``tests`` are made one by one; several metrics are several questions.
 
     An item that was answered in several runs counts once, by the shares of its answers, and speaks for the system that
     got it in more of them. All is by draws then: of proportions from a Dirichlet over the pairs of shares that were
@@ -146,7 +153,8 @@ def compare_systems(
     added to either side); Newcombe 1998, Statistics in Medicine 17, 873-890 and 2635-2650; Tango 1998, ibid. 891-908;
     Miettinen and Nurminen 1985, ibid. 4, 213-226; Agresti and Caffo 2000, The American Statistician 54;
     Kosinski 2013, Statistics in Medicine 32; Moskowitz and Pepe 2006, Clinical Trials 3; Nadeau and
-    Bengio 2003, Machine Learning 52; Caelen 2017, section 4; Kruschke 2018 (rope).
+    Bengio 2003, Machine Learning 52; Caelen 2017, section 4; Kruschke 2018 (rope); Tukey 1953 and Hayter 1984, Annals
+    of Statistics 12 (all pairs); Sidak 1967, JASA 62 (one reference).
 
     Examples
     --------
@@ -161,11 +169,8 @@ def compare_systems(
     >>> str(accuracy.verdict.item()), str(accuracy.reason.item())
     ('better', '12 items against 0')
     """
-    question = report.Question(
-        rope=_finite("rope", rope, 0.0),
-        ci_prob=validate.number("ci_prob", ci_prob, 0, 1),
-        ci_kind=validate.choice("ci_kind", ci_kind, ("eti", "hdi")),
-    )
+    rope, ci_prob = _finite("rope", rope, 0.0), validate.number("ci_prob", ci_prob, 0, 1)
+    validate.choice("ci_kind", ci_kind, ("eti", "hdi"))
     how: dict[str, Any] = dict(options)
     given = {name: how.pop(name, None) for name in _TREE}
     chains, draws = (
@@ -181,6 +186,8 @@ def compare_systems(
     if compared.design == JOINT:
         chains = getattr(compared.block, "chains", chains)
         draws = compared.block.n // chains
+    each = report.level_of_each(ci_prob, len(compared.systems), len(compared.pairs))
+    question = report.Question(rope, ci_prob, ci_kind, each)
     paired = compared.answers is not None
     posteriors = (SameItems if paired else Posteriors)(compared, chains, draws, seed)
     drawn = report.differences(posteriors)
@@ -194,14 +201,14 @@ def compare_systems(
         groups["tests"] = report.tests(compared, question, runs)
     if paired and compared.runs == 1:
         groups["flips"] = report.flips(compared)
-    if (predictive := predictive_values(compared, question.ci_prob)) is not None:
+    if (predictive := predictive_values(compared, ci_prob)) is not None:
         groups["predictive_values"] = predictive
     if np.isfinite(compared.counts).all():
         groups["observed_data"] = flatten_cells(compared.counts.astype(np.int64)).to_dataset()
     attrs = attributes(
         design=compared.design, meaning=_MEANING[compared.design], model=compared.model, prior=compared.prior,
-        prevalence=compared.prevalence, reference=reference, rope=question.rope,
-        comparisons=len(compared.pairs), ci_prob=question.ci_prob, ci_kind=question.ci_kind, random_seed=seed,
+        prevalence=compared.prevalence, reference=reference, rope=rope,
+        comparisons=len(compared.pairs), ci_prob=ci_prob, ci_prob_each=each, ci_kind=ci_kind, random_seed=seed,
         **compared.options, **({} if compared.one_class else positive_class(compared.counts)), **compared.assumptions(),
         **({"runs": runs} if compared.design == FOLDS else {"runs": compared.runs} if compared.runs > 1 else {}),
     )  # fmt: skip

@@ -50,7 +50,7 @@ def answer(data: xr.Dataset) -> str:
     sure, rope = percent(float(data.attrs["ci_prob"])), _rope(cells[0], data.attrs)
     beyond = f" beyond a rope of {rope}" if rope else ""
     text = f"In {words(first)} {len(told) or 'none'} of {len(cells)} comparisons " + ("is" if len(told) < 2 else "are")
-    return f"{text} decided{beyond}, each by itself at {sure}" + (f": {listed(told, _NAMED)}." if told else ".")
+    return f"{text} decided{beyond}, all at once at {sure}" + (f": {listed(told, _NAMED)}." if told else ".")
 
 
 def _of_two(cell: xr.Dataset, attrs: Mapping[Any, Any]) -> str:
@@ -80,7 +80,7 @@ def _of_two(cell: xr.Dataset, attrs: Mapping[Any, Any]) -> str:
     else:
         text = f"{winner} is better than {loser} in {words(cell)} by {by}; "
         text += probability(chances[side], f"P(better{beyond})")
-    return f"{text}{_because(cell, verdict)}{_one_of(int(attrs['comparisons']))}."
+    return f"{text}{_because(cell, verdict)}{_at_once(attrs)}."
 
 
 def _rope(cell: xr.Dataset, attrs: Mapping[Any, Any]) -> str:
@@ -91,9 +91,10 @@ def _rope(cell: xr.Dataset, attrs: Mapping[Any, Any]) -> str:
     return f"{rope:g}" if rope else ""
 
 
-def _one_of(comparisons: int) -> str:
-    """Say of how many comparisons this is one, by each of which a verdict can be wrong."""
-    return f"; one of {comparisons} comparisons" if comparisons > 1 else ""
+def _at_once(attrs: Mapping[Any, Any]) -> str:
+    """Say of how many comparisons this is one, whose intervals hold together."""
+    number = int(attrs["comparisons"])
+    return f"; one of {number} comparisons that hold all at once at {percent(float(attrs['ci_prob']))}" * (number > 1)
 
 
 def _because(cell: xr.Dataset, verdict: str) -> str:
