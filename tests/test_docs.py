@@ -28,7 +28,7 @@ ROOT = Path(bayescm.__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 CONSOLE = re.compile(r"```console\n(\$ bayescm .*?)```", re.DOTALL)
 FILES = re.compile(r"```text\n# (\S+\.csv)\n(.*?)```", re.DOTALL)
-SLOW = ("cli.md", "models.md")
+SLOW = ("cli.md", "models.md", "start_pymc_user.md")
 
 
 def pages(has):

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -60,7 +61,7 @@ class Compared(Evidence):
         """The names of the comparisons."""
         return [f"{first} - {second}" for first, second in self.names]
 
-    @property
+    @cached_property
     def totals(self) -> NDArray[np.int64]:
         """The matrix of each system, folds added."""
         whole = self.counts.sum(FOLD) if self.design == FOLDS else self.counts

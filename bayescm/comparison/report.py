@@ -58,13 +58,13 @@ class Question:
     ci_kind: str
     ci_prob_each: float
 
-    def stretched(self, bounds: Array, median: float) -> Array:
+    def stretched(self, bounds: Array, median: Any) -> Array:
         """Return an interval of `ci_prob` stretched to `ci_prob_each`, for which there are too few draws in the tails.
 
         As far as a normal distribution's is longer, either side by itself.
         """
         longer = ndtri(0.5 + 0.5 * self.ci_prob_each) / ndtri(0.5 + 0.5 * self.ci_prob) - 1.0
-        return bounds + longer * (bounds - median)
+        return np.asarray(bounds + longer * (bounds - median))
 
 
 def level_of_each(ci_prob: float, systems: int, comparisons: int) -> float:

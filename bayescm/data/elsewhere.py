@@ -2,6 +2,7 @@
 
 import ast
 import difflib
+from functools import cache
 from pathlib import Path
 
 ROOMS = ("planning", "plots", "curves", "regions", "inference", "priors", "models", "metrics", "calibration", "data")
@@ -46,6 +47,7 @@ def meant(name: str) -> str:
     return public.get(near, "")
 
 
+@cache
 def _offered(room: str) -> list[str]:
     """Return the public names of a room as its file lists them: to import all rooms would take seconds."""
     folder = Path(__file__).parents[1] / room

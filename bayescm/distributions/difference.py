@@ -11,7 +11,7 @@ from scipy import special
 
 from bayescm.distributions import Beta
 from bayescm.distributions.protocol import Distribution
-from bayescm.distributions.quadrature import GOAL, Outer
+from bayescm.distributions.quadrature import GOAL, LINE, Outer
 
 Array = NDArray[np.float64]
 
@@ -21,6 +21,9 @@ _COARSE, _FINE = 17, 41  # places between which they are
 _RISE = 1e-6  # of the normal quantile from one place to the next
 _APART = 1.0  # normal quantiles between two places at most
 _ALIKE = 1e-5  # of the whole range: largest difference of the spline from that with every second place
+_STEPS = 9  # at most from near a quantile to it
+_ASIDE = 0.1  # normal quantiles on either side, for a first slope
+_CLOSE = 1e-11  # normal quantiles from the one that is wanted
 TRUSTED = 1e-5
 """Largest error of a distribution that is used; else there are draws."""
 
@@ -52,12 +55,29 @@ class Contrast(Distribution):
         """Return P(contrast > x)."""
         return float(self.both(x)[0][1])
 
-    def ppf(self, p: float) -> float:
-        """Return the quantile at `p`."""
+    def ppf(self, p: Any) -> Any:
+        """Return the quantile at `p`, of which there may be many."""
+        wanted = special.ndtri(p)
+        found = self._stepwise(np.ravel(wanted))
+        for i in np.flatnonzero(np.isnan(found)):
+            found[i] = self._solved(float(np.ravel(wanted)[i]))
+        found = np.exp(found) if self.ratio else found
+        return found.reshape(np.shape(p))[()]
+
+    def eti(self, prob: float) -> tuple[Any, Any]:
+        """Return the equal-tailed interval."""
+        lower, upper = self.ppf(0.5 + 0.5 * np.array([-prob, prob]))
+        return lower, upper
+
+    def _stepwise(self, wanted: Array) -> Array:
+        """Return the places of normal quantiles as far as few steps lead to them, else NaN."""
+        return np.full(len(wanted), np.nan)
+
+    def _solved(self, wanted: float) -> float:
+        """Return the place of a normal quantile, by bisection and interpolation in its bracket."""
         from scipy.optimize import brentq
 
-        wanted = special.ndtri(p)
-        (low, high), known = self._bracket(p)
+        (low, high), known = self._bracket(wanted)
 
         def excess(x: float) -> float:
             if x not in known:
@@ -65,10 +85,8 @@ class Contrast(Distribution):
             return float(np.clip(known[x] - wanted, -40.0, 40.0))
 
         if not excess(low) < 0.0 < excess(high):  # the quantile is an end of the bracket, by rounding
-            found = low if abs(excess(low)) <= abs(excess(high)) else high
-        else:
-            found = brentq(excess, low, high, xtol=1e-12 * (high - low), rtol=1e-12)
-        return float(np.exp(found) if self.ratio else found)
+            return low if abs(excess(low)) <= abs(excess(high)) else high
+        return float(brentq(excess, low, high, xtol=1e-12 * (high - low), rtol=1e-12))
 
     def hdi(self, prob: float) -> tuple[float, float, bool]:
         """Return the shortest interval: where it begins by interpolated quantiles, its ends by quantiles themselves."""
@@ -103,7 +121,7 @@ class Contrast(Distribution):
 
         First there are places over the whole range, then those at even normal quantiles.
         """
-        low, high = (self._bracket(special.ndtr(side * _SPREAD))[0][side > 0] for side in (-1.0, 1.0))
+        low, high = (self._wide(side * _SPREAD)[side > 0] for side in (-1.0, 1.0))
         if not self.ratio:
             far = 2.0 * _SPREAD * self.sd()
             low, high = max(low, self.mean() - far), min(high, self.mean() + far)
@@ -136,17 +154,22 @@ class Contrast(Distribution):
         wrong = np.abs(half - places[1::2])[near[1::2]].max()
         return make_interp_spline(normal, places, 5) if wrong < _ALIKE * np.ptp(places[near]) else None
 
-    def _bracket(self, p: float) -> tuple[tuple[float, float], dict[float, float]]:
-        """Return a bracket of a quantile, of a ratio by its logarithm, and normal quantiles that are known there."""
+    def _bracket(self, wanted: float) -> tuple[tuple[float, float], dict[float, float]]:
+        """Return a bracket of the place of a normal quantile, and normal quantiles that are known there."""
         if "_known" in self.__dict__:
             normal, places = self._known
-            after = int(np.searchsorted(normal, special.ndtri(p)))
+            after = int(np.searchsorted(normal, wanted))
             if 0 < after < len(normal):
                 low, high = float(places[after - 1]), float(places[after])
                 return (low, high), {low: float(normal[after - 1]), high: float(normal[after])}
-        with np.errstate(divide="ignore"):
-            low, high = np.log(np.clip(self.bracket(p), _LEAST, 1.0 / _LEAST)) if self.ratio else self.bracket(p)
-        return (float(low), float(high)), {}
+        return self._wide(wanted), {}
+
+    def _wide(self, wanted: float) -> tuple[float, float]:
+        """Return places, of a ratio logarithms, between which that of a normal quantile lies."""
+        low, high = self.bracket(float(special.ndtr(wanted)))
+        if self.ratio:
+            low, high = np.log(np.clip((low, high), _LEAST, 1.0 / _LEAST))
+        return float(low), float(high)
 
     def pdf(self, x: float) -> float:
         """Return the density, by differences of the cdf."""
@@ -208,13 +231,37 @@ class Independent(Contrast):
             normal[i] = self._normal(float(places[i]))
         return np.asarray(normal)
 
+    def _nearby(self, normal: Array) -> Array:
+        """Return places close to those of normal quantiles: distances from the medians, squared and added."""
+        one, other = (np.clip(side.line, _LEAST, None) for side in (self.first, self.second))
+        one, other = (np.log(one), np.log(other)) if self.ratio else (self.first.line, self.second.line)
+        middle = len(LINE) // 2
+        away = np.interp(normal, LINE, one) - one[middle], np.interp(-normal, LINE, other) - other[middle]
+        return np.asarray(one[middle] - other[middle] + np.sign(normal) * np.hypot(*away))
+
+    def _stepwise(self, wanted: Array) -> Array:
+        """Return the places by secants from close ones."""
+        x, ends = self._nearby(wanted), (self._nearby(wanted + side) for side in (-_ASIDE, _ASIDE))
+        slope = np.subtract(*reversed([*ends])) / (2.0 * _ASIDE)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            excess = self._normals(x) - wanted
+            for _ in range(_STEPS):
+                if (np.abs(excess) < _CLOSE).all():
+                    break
+                step, before = -excess * slope, excess
+                x = x + step
+                excess = self._normals(x) - wanted
+                secant = step / (excess - before)
+                slope = np.where((secant > 0.25 * slope) & (secant < 4.0 * slope), secant, slope)
+        return np.where(np.abs(excess) < _CLOSE, x, np.nan)
+
     def bracket(self, p: float) -> tuple[float, float]:
-        """Return bounds by Bonferroni's inequality."""
-        low, high = 0.5 * p, 0.5 * (1.0 - p)
-        first, second = self.first.dist, self.second.dist
-        ends = [(first.ppf(low), second.isf(low)), (first.isf(high), second.ppf(high))]
+        """Return bounds by Bonferroni's inequality, from the fixed nodes next to the quantiles."""
+        ends = special.ndtri(0.5 * p), -special.ndtri(0.5 * (1.0 - p))
+        places = np.clip(np.searchsorted(LINE, ends) - [1, 0], 0, len(LINE) - 1)
+        pairs = zip(self.first.line[places], self.second.line[-1 - places], strict=True)
         with np.errstate(divide="ignore", over="ignore"):
-            found = [float(a / b) if self.ratio else float(a - b) for a, b in ends]
+            found = [float(a / b) if self.ratio else float(a - b) for a, b in pairs]
         return found[0], found[1]
 
     def mean(self) -> float:

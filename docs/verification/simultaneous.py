@@ -1,4 +1,4 @@
-"""What holds all at once: intervals of multinomial shares, and verdicts of `compare_systems` on equal systems (minutes).
+"""What holds all at once: intervals of multinomial shares, and verdicts on systems that are equal (minutes).
 
 ``python -m uv run python docs/verification/simultaneous.py``. Writes simultaneous.csv, simultaneous_verdicts.csv and
 their tables. The intervals are of every sample; verdicts are simulated, their probabilities by SciPy's quadrature.

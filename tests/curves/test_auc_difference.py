@@ -143,6 +143,7 @@ def test_covariance_is_that_of_placements(items, data):
     assert difference == pytest.approx(variance(tables[0] - tables[1]), abs=1e-14)
 
 
+@pytest.mark.slow
 def test_covariance_by_simulation():
     rng, repeats = np.random.default_rng(7), 2000
     y = np.repeat([0, 1], [50, 40])

@@ -149,6 +149,7 @@ def test_draws_at_the_limits(rho):
     assert ((counts == 10).any(-1).mean() > 0.999) == (rho == 1)
 
 
+@pytest.mark.slow
 def test_the_program_draws_from_its_prior_and_takes_other_data():
     program = story.model(TABLE, overdispersion="rates", prior="laplace")
     with program:

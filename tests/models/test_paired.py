@@ -236,6 +236,7 @@ def test_the_likelihood_of_difficulty():
     assert got == pytest.approx(stats.multinomial.logpmf(joint.values.ravel(), 60, flat / flat.sum()), abs=1e-5)
 
 
+@pytest.mark.slow
 def test_the_program_has_the_prior_that_simulate_draws_from():
     """So simulation-based calibration holds; and each margin's prior is the single model's."""
     program = STORY.model(table(2), prior="laplace", dependence="difficulty")

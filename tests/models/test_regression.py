@@ -166,6 +166,7 @@ def test_units_as_groups_are_the_hierarchical_story():
     np.testing.assert_allclose(differences, 0, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_simulated_truths_follow_the_programs_prior():
     rng = np.random.default_rng(1)
     options = {"covariates": "x + (1 | site)", "shares": "common"}

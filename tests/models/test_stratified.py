@@ -36,7 +36,7 @@ def test_draws_of_every_group_are_dirichlets(name):
 @pytest.mark.parametrize("of", ["process", "population", "items"])
 def test_truths_of_the_prior_are_where_their_posteriors_say(of):
     found = bayescm.calibration.sbc(
-        "stratified", ["accuracy", "recall"], simulations=300, of=of, n=60, checked=8, random_seed=3
+        "stratified", ["accuracy", "recall"], simulations=80, of=of, n=60, checked=8, random_seed=3
     )
     for name in ("accuracy", "recall"):
         values = found["prior_sbc"][name].values.ravel()

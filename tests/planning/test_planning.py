@@ -288,8 +288,8 @@ def test_independent_comparisons_against_all_outcomes(rates):
         found = contests.Apart(*rates, (1.0, 1.0), 0.95).right(n)
         assert found == pytest.approx(seen(n, *rates, 0.95), abs=1e-10)
     if rates[0].known is None:
-        found = contests.Apart(*rates, (1.0, 1.0), 0.975).right(300)
-        assert found == pytest.approx(seen(300, *rates, 0.975), abs=2e-4)  # in 48 groups
+        found = contests.Apart(*rates, (1.0, 1.0), 0.975).right(120)
+        assert found == pytest.approx(seen(120, *rates, 0.975), abs=2e-4)  # in 48 groups
 
 
 def test_paired_comparisons_against_all_outcomes():
