@@ -11,17 +11,15 @@ import math
 
 import numpy as np
 
+from bayescm._kernels.codes import DESCRIPTION, MAX_CELLS
 from bayescm._kernels.jit import kernel
 
 WIDTH = 0.25  # of a cell, in local standard deviations
-MAX_CELLS = 400
-TABLE = (MAX_CELLS + 1, 8)
 _FAR = -60.0  # log of the density relative to its mode where the table may end: 1e-26
 _SMALL = 2.0**-10  # ratio of the terms of the tail's series where the table may end
 _ROOT_HALF = math.sqrt(0.5)
 _GAUSS_X, _GAUSS_W = (np.array(v) for v in np.polynomial.legendre.leggauss(6))
 
-DESCRIPTION = 14
 # places in the array that describes a distribution
 LEFT, RATE, CELLS, MEDIAN, A, B, LOG_SUM, SIZE, SMALL_SHARE, MODE, MIRRORED, POINT, P, Q = range(DESCRIPTION)
 

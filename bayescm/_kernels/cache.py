@@ -10,7 +10,18 @@ import sys
 from functools import cache
 from pathlib import Path
 
-_NO_KERNELS = ("__init__.py", "arrays.py", "cache.py", "dispatch.py", "interpreted.py", "patience.py")
+_NO_KERNELS = (
+    "__init__.py", "ahead.py", "arrays.py", "cache.py", "dispatch.py", "interpreted.py", "library.py", "notices.py",
+    "patience.py",
+)  # fmt: skip
+
+
+@cache
+def sources() -> str:
+    """Return a hash of the sources of all kernels, and of what is linked with them."""
+    every = sorted(file for file in Path(__file__).parent.iterdir() if file.suffix in (".py", ".c"))
+    read = (file.read_bytes() for file in every if file.name not in _NO_KERNELS)
+    return hashlib.sha256(b"".join(read)).hexdigest()[:16]
 
 
 def cache_folder() -> str | None:
@@ -18,10 +29,8 @@ def cache_folder() -> str | None:
 
     ``BAYESCM_CACHE_DIR``, else ``bayescm`` in ``XDG_CACHE_HOME`` or ``~/.cache``.
     """
-    sources = sorted(file for file in Path(__file__).parent.glob("*.py") if file.name not in _NO_KERNELS)
-    key = hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:16]
     home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    folder = Path(os.environ.get("BAYESCM_CACHE_DIR") or os.path.join(home, "bayescm")) / key
+    folder = Path(os.environ.get("BAYESCM_CACHE_DIR") or os.path.join(home, "bayescm")) / sources()
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError:

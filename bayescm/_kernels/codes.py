@@ -31,6 +31,20 @@ SERIES = 4
 STEPS = 1024
 """Of the table of masses of a density, uniform in its logarithm."""
 
+MAX_CELLS = 400
+"""Of the table of a Beta, whose shape is `TABLE`."""
+TABLE = (MAX_CELLS + 1, 8)
+DESCRIPTION = 14
+"""How many numbers describe it."""
+COARSE = 25
+"""Nodes of the first step of an integral over a Beta."""
+PATH = (2 * (COARSE - 1), 8)
+"""Of a Beta's quantile, as a function of the normal one: polynomials between these nodes and those amid them."""
+NEVER = 1e-15
+"""A probability that ranks take for 0."""
+LANES = 64
+"""Systems at a time, whose ranks stay in cache."""
+
 
 class Formula(NamedTuple):
     """A metric: ways to hang its cells on a tree (t, 8), num / den as quadratic forms (4, 4), scale, range."""
@@ -59,3 +73,22 @@ class Read(NamedTuple):
     mark_tpr: Any
     mark_fpr: Any
     """Rates at the marks."""
+
+
+class Ranking(NamedTuple):
+    """Where S steps lie among K distinct scores: int64 arrays."""
+
+    first: Any
+    """(S + 1,) the distinct score that each step begins with; the last is their number."""
+    above: Any
+    """(K + 1,) controls above each distinct score: where a run is split by a prior case."""
+    cuts: Any
+    """(M,) steps before each place where the rates are to be read; no run passes one."""
+
+
+class Steps(NamedTuple):
+    """Items, or masses, of every step: the run of controls, the cases at the score behind it, the controls there."""
+
+    run: Any
+    cases: Any
+    tied: Any

@@ -8,8 +8,8 @@ import math
 
 import numpy as np
 
-from bayescm._kernels.beta import DESCRIPTION, TABLE, build, of_normal
-from bayescm._kernels.codes import STEPS
+from bayescm._kernels.beta import build, of_normal
+from bayescm._kernels.codes import DESCRIPTION, STEPS, TABLE
 from bayescm._kernels.jit import kernel
 from bayescm._kernels.planes import to_log_rest
 

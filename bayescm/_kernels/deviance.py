@@ -14,19 +14,17 @@ import math
 import numpy as np
 
 from bayescm._kernels.beta import (
-    DESCRIPTION,
     MIRRORED,
     MODE,
     SIZE,
     SMALL_SHARE,
-    TABLE,
     build,
     log_shape,
     of_normal,
     tails,
     to_normal,
 )
-from bayescm._kernels.codes import COEFFICIENTS, FIT_CELLS, FITTED, SERIES
+from bayescm._kernels.codes import COEFFICIENTS, DESCRIPTION, FIT_CELLS, FITTED, SERIES, TABLE
 from bayescm._kernels.jit import kernel
 from bayescm._kernels.planes import powers, tabulated
 

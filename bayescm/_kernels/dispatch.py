@@ -1,8 +1,9 @@
-"""Kernels, loaded late: compiled and run in threads, for they release the interpreter's lock, or run by Python.
+"""Kernels, loaded late: run in threads, for machine code releases the interpreter's lock; or run by Python at first.
 
 No result depends on the number of threads. Between machine code and Python the last digits differ.
 """
 
+import math
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -12,37 +13,39 @@ from typing import Any
 
 import numpy as np
 
-from bayescm._kernels import interpreted, patience
+from bayescm._kernels import interpreted, library, patience
 from bayescm._kernels.cache import folder as folder
 from bayescm._kernels.cache import note as note
 from bayescm._kernels.cache import noted as noted
 
 
+def ready() -> bool:
+    """Say whether the kernels are compiled: a library of these sources serves them all."""
+    return library.library() is not None
+
+
 def load(name: str) -> Any:
-    """Return a module of compiled kernels, whose import takes about a second."""
+    """Return a module of kernels that Numba compiles, whose import takes about a second."""
     return import_module(f"bayescm._kernels.{name}")
 
 
-def kernel(name: str, function: str, seconds: float) -> Callable[..., Any]:
-    """Return a kernel: compiled, or run by Python where it isn't compiled yet and that is sooner done.
+def kernel(name: str, function: str, seconds: float = math.inf) -> Callable[..., Any]:
+    """Return a kernel: of the library, or else compiled here, or run by Python where that is sooner done.
 
     Parameters
     ----------
     name : str
         Of the module.
     function : str
-    seconds : float
-        About how long Python takes for the job.
+    seconds : float, optional
+        About how long Python takes for the job; without, Python never does it.
     """
+    if (ready := library.get(f"{name}.{function}")) is not None:
+        return ready
     if patience.compiled(name, function) or not patience.lasts(name, seconds):
         patience.keep(name, function)
         return getattr(load(name), function)  # type: ignore[no-any-return]
     return partial(_by_python, name, function)
-
-
-def constants(name: str) -> Any:
-    """Return a module of kernels for its numbers alone: nothing is compiled, nor Numba imported."""
-    return interpreted.load(name)
 
 
 def _by_python(name: str, function: str, *args: Any) -> Any:

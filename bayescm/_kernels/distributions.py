@@ -4,18 +4,22 @@ import math
 
 import numpy as np
 
-from bayescm._kernels.beta import CELLS, DESCRIPTION, MAX_CELLS, POINT, SIZE, TABLE, A, B, P, Q, to_normal
+from bayescm._kernels.beta import CELLS, POINT, SIZE, A, B, P, Q, to_normal
 from bayescm._kernels.codes import (
     BETA,
     CORRELATION,
+    DESCRIPTION,
     FIRST,
     HALF,
     KNOWN,
     LEFT_INSIDE,
+    MAX_CELLS,
+    PATH,
     PREVALENCE,
     PREVALENCE_REVERSED,
     ROOT_INSIDE,
     STATISTICS,
+    TABLE,
     Formula,
 )
 from bayescm._kernels.events import metric_at
@@ -23,7 +27,7 @@ from bayescm._kernels.integrals import LEVELS, One, distribution
 from bayescm._kernels.jit import kernel
 from bayescm._kernels.lattice import EDGES, LEAST_SHARE, NODES, spread_out
 from bayescm._kernels.moments import moments
-from bayescm._kernels.nodes import CACHED, PATH, REACH, Workspace, most_nodes, prepare
+from bayescm._kernels.nodes import CACHED, REACH, Workspace, most_nodes, prepare
 from bayescm._kernels.search import (
     FALLING,
     FEW,

@@ -1,7 +1,5 @@
 """How the kernels are compiled: on first use, or when :mod:`bayescm._kernels.dispatch` finds it worth while."""
 
-import logging
-import sys
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -9,8 +7,9 @@ import numba
 from numba.core import event as events
 
 from bayescm._kernels.cache import folder
+from bayescm._kernels.notices import say
 
-_FOLDER = folder()
+FOLDER = folder()
 
 
 class Notice(events.Listener):
@@ -19,32 +18,30 @@ class Notice(events.Listener):
     said = False
 
     def on_start(self, event: Any) -> None:
-        """Tell who listens to the log, or else who sits before a prompt, a notebook or a terminal."""
+        """Tell who listens."""
         if self.said or not str(event.data["dispatcher"].py_func.__module__).startswith(__package__):
             return  # PyTensor compiles functions of no module
         self.said = True
-        kept = "in every session: set BAYESCM_CACHE_DIR to a folder" if _FOLDER is None else "once on this machine"
-        text, logger = f"compiling, about half a minute, {kept}", logging.getLogger("bayescm")
-        if logger.isEnabledFor(logging.INFO) and logger.hasHandlers():
-            logger.info(text)
-        elif hasattr(sys, "ps1") or sys.stderr.isatty():
-            print(f"bayescm: {text}", file=sys.stderr)
+        kept = "in every session: set BAYESCM_CACHE_DIR to a folder" if FOLDER is None else "once on this machine"
+        say(f"compiling, about half a minute, {kept}")
 
     def on_end(self, event: Any) -> None:
         """Say nothing."""
 
 
+OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+"""Of every kernel; nobody calls them from C."""
 NOTICE = Notice()
 events.register("numba:compile", NOTICE)
 
 
 def kernel[F: Callable[..., Any]](function: F, **options: Any) -> F:
     """Compile a function: it releases the interpreter's lock, and division by zero gives inf as in NumPy."""
-    options |= {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}  # nobody calls them from C
-    if _FOLDER is None:
+    options |= OPTIONS
+    if FOLDER is None:
         return cast(F, numba.njit(**options)(function))
     config: Any = numba.config
-    before, config.CACHE_DIR = config.CACHE_DIR, _FOLDER  # chosen when the function is decorated
+    before, config.CACHE_DIR = config.CACHE_DIR, FOLDER  # chosen when the function is decorated
     try:
         return cast(F, numba.njit(cache=True, **options)(function))
     finally:

@@ -6,16 +6,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayescm._kernels.beta import LOG_SUM, SIZE, A, B, build, hermite, log_shape, of_normal, probability
+from bayescm._kernels.codes import COARSE, PATH
 from bayescm._kernels.jit import kernel
 
 REACH = 9.6  # beyond it a Beta has 1e-21
 NEAR = 6.4 + 1e-9  # beyond it a Beta has 2e-10: enough where no tail below `FAR_TAIL` is asked for
 FAR_TAIL = 1e-4
-COARSE = 25  # nodes of the first step; every second one of the next
 MIDDLE = COARSE // 2  # the place of the median among them
 CACHED = (2, 2, COARSE)  # p and 1 - p at the nodes of the first step, and at those between
-CELLS_OF_PATH = 2 * (COARSE - 1)  # one between cached nodes
-PATH = (CELLS_OF_PATH, 8)
+CELLS_OF_PATH = PATH[0]  # one between cached nodes
 _EDGE = 4.0  # of the double-exponential map: distance 1e-20 from a kink
 STEP = 2.0 * REACH / (COARSE - 1)
 TABULATED = 4  # levels whose double-exponential map is tabulated

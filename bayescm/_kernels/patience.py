@@ -35,7 +35,7 @@ def lasts(module: str, seconds: float) -> bool:
     if os.environ.get("BAYESCM_COMPILE", "") not in ("", "0"):
         return False
     before = _so_far(module)
-    if before + seconds > TO_COMPILE[module]:
+    if before + seconds > TO_COMPILE.get(module, 0.0):
         return False
     _spent[module] = before + seconds
     file = _file(module)

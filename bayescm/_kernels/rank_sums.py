@@ -9,13 +9,12 @@ import math
 
 import numpy as np
 
-from bayescm._kernels.beta import DESCRIPTION, TABLE, build, of_normal, tails
+from bayescm._kernels.beta import build, of_normal, tails
+from bayescm._kernels.codes import DESCRIPTION, NEVER, TABLE
 from bayescm._kernels.jit import kernel, vector_kernel
 from bayescm._kernels.nodes import CACHED, along, prepare
 
-NEVER = 1e-15  # a probability taken for 0
 _FAINT = 1e-19  # of the number of larger variables, dropped
-LANES = 64  # systems at a time, whose ranks stay in cache
 
 
 @kernel

@@ -7,35 +7,15 @@ inside the gaps.
 """
 
 import math
-from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayescm._kernels.codes import Read
+from bayescm._kernels.codes import Read, Steps
 from bayescm._kernels.jit import kernel
 from bayescm._kernels.masses import FEW, masses, spread
 
 _HUGE = 1e15
 _SMALL = 0.01
-
-
-class Ranking(NamedTuple):
-    """Where S steps lie among K distinct scores: int64 arrays."""
-
-    first: Any
-    """(S + 1,) the distinct score that each step begins with; the last is their number."""
-    above: Any
-    """(K + 1,) controls above each distinct score: where a run is split by a prior case."""
-    cuts: Any
-    """(M,) steps before each place where the rates are to be read; no run passes one."""
-
-
-class Steps(NamedTuple):
-    """Items, or masses, of every step: the run of controls, the cases at the score behind it, the controls there."""
-
-    run: Any
-    cases: Any
-    tied: Any
 
 
 @kernel

@@ -295,7 +295,7 @@ def serve(host: str = "127.0.0.1", port: int = 8765) -> None:
     warm(next(iter(QUESTIONS)))
     print(f"bayescm: open http://{host}:{port} - Ctrl+C ends it", flush=True)
     compiler = _compiler()
-    if dispatch.folder() is None:
+    if dispatch.folder() is None and not dispatch.ready():
         print(
             "bayescm: machine code can't be kept, so first answers are slow: set BAYESCM_CACHE_DIR to a folder",
             flush=True,
@@ -312,7 +312,7 @@ def serve(host: str = "127.0.0.1", port: int = 8765) -> None:
 
 def _compiler() -> "subprocess.Popen[bytes] | None":
     """Start a process that compiles; none where all is compiled, or nothing could be kept."""
-    if dispatch.folder() is None or dispatch.noted("app", _NEEDED):
+    if dispatch.ready() or dispatch.folder() is None or dispatch.noted("app", _NEEDED):
         return None
     command = [sys.executable, "-c", "from bayescm.app import server; server.compile_all()"]
     return subprocess.Popen(command, env=os.environ | {"BAYESCM_COMPILE": "1"})

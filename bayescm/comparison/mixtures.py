@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from bayescm._kernels.dispatch import constants
+from bayescm._kernels.codes import NEVER
 from bayescm.comparison import ranks
 from bayescm.comparison.population import Learned, quantile
 from bayescm.distributions import Beta
@@ -67,7 +67,7 @@ def of_learned(dist: Learned) -> Mixed:
 def _of_two(share: Array, dist: Beta) -> ranks.Exact:
     """Return the ranks of independent mixtures of two Betas, (2, systems)."""
     betas = [ranks.Betas.of(Beta(a, b, dist.link)) for a, b in zip(dist.a, dist.b, strict=True)]
-    used = share > constants("rank_sums").NEVER
+    used = share > NEVER
 
     def fill(nodes: Array, some: Integers, upper: Array, density: Array) -> None:
         one, slope = np.zeros((2, *upper.shape))

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from bayescm._kernels.dispatch import constants, kernel
+from bayescm._kernels.codes import PATH
+from bayescm._kernels.dispatch import kernel
 from bayescm.data.random import Stream, matrix_rng
 from bayescm.distributions import Beta
 
@@ -70,7 +71,7 @@ def of_values(values: Array, near: float = 0.0) -> Drawn:
 def of_betas(dist: Beta, draws: int, seed: int) -> Drawn:
     """Return the ranks of draws of Betas, made in log-odds by their quantiles, not mapped to the metric."""
     a, b = (np.ascontiguousarray(v, np.float64) for v in (dist.a, dist.b))
-    paths = np.empty((len(a), *constants("nodes").PATH))
+    paths = np.empty((len(a), *PATH))
     kernel("rank_sums", "beta_paths", 0.02 * len(a))(a, b, paths)
     beta_draws = kernel("rank_sums", "beta_draws", 3e-6 * draws * len(a))
     values = np.empty((draws, len(a)))

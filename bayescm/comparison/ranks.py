@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from bayescm._kernels.dispatch import constants, in_blocks, kernel
+from bayescm._kernels.codes import DESCRIPTION, LANES, TABLE
+from bayescm._kernels.dispatch import in_blocks, kernel
 from bayescm.distributions import Beta, Distribution
 
 Array = NDArray[np.float64]
@@ -166,9 +167,8 @@ class Betas(NamedTuple):
     @classmethod
     def of(cls, dist: Beta) -> "Betas":
         """Tabulate."""
-        sizes = constants("rank_sums")
         a, b = (np.ascontiguousarray(v, np.float64) for v in (dist.a, dist.b))
-        made = cls(np.empty((len(a), *sizes.TABLE)), np.empty((len(a), sizes.DESCRIPTION)), np.empty((len(a), len(_Z))))
+        made = cls(np.empty((len(a), *TABLE)), np.empty((len(a), DESCRIPTION)), np.empty((len(a), len(_Z))))
         beta_tables = kernel("rank_sums", "beta_tables", _SECONDS * len(a))
 
         def tabulate(i: int, j: int) -> None:
@@ -257,7 +257,7 @@ def _ranks(upper: Array, weighted: Array, split: Integers) -> Array:
         add_ranks(upper, weighted, split, sums, places, first, last, block)
         ranks[first:last] = block.T
 
-    in_blocks(add, n, constants("rank_sums").LANES)
+    in_blocks(add, n, LANES)
     return ranks
 
 

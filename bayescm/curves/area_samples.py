@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from bayescm._kernels.codes import AREAS
-from bayescm._kernels.dispatch import in_blocks, load
+from bayescm._kernels.dispatch import in_blocks, kernel
 from bayescm.data.labels import Label
 from bayescm.data.random import Stream, matrix_rng
 from bayescm.data.schema import positive_class
@@ -157,11 +157,11 @@ def resamples(items: Items, names: tuple[str, ...], draws: int, seed: int) -> Ar
     normal = np.empty((draws if BINORMAL in names else 0, len(items.rankings), 2, 2))
     sizes = np.array([len(one.score) for one in items.rankings])
     score, codes = items.score, _codes(names)
-    kernel = load("areas").resample
+    fill = kernel("areas", "resample")
 
     def part(start: int, stop: int) -> None:
         rng, block = matrix_rng(seed, start // _DRAWS, Stream.AREA_BOOTSTRAP), slice(start, stop)
-        kernel(rng, items.case_step, items.control_step, score, sizes, items.odds, codes, found[block], normal[block])
+        fill(rng, items.case_step, items.control_step, score, sizes, items.odds, codes, found[block], normal[block])
 
     in_blocks(part, draws, _DRAWS)
     _put_binormal(found, names, normal, items.odds)
@@ -173,7 +173,7 @@ def without_one(items: Items, system: int, names: tuple[str, ...]) -> tuple[Arra
     ranking = items.rankings[system]
     cases, controls = ranking.cases.copy(), ranking.controls.copy()
     both = [np.full((len(cases), len(names)), np.nan) for _ in "ab"]
-    load("areas").leave_one_out(cases, controls, items.odds, _codes(names), *both)
+    kernel("areas", "leave_one_out")(cases, controls, items.odds, _codes(names), *both)
     if BINORMAL in names:
         whole = _normal(ranking.score, controls[None], cases[None])
         for k, (counts, filled) in enumerate(zip((cases, controls), both, strict=True)):
@@ -206,7 +206,7 @@ def _codes(names: tuple[str, ...]) -> Integers:
 def _areas(cases: Integers, controls: Integers, odds: float, names: tuple[str, ...]) -> Array:
     """Return the areas (D, names) of samples (D, K); NaN for the binormal one."""
     found = np.full((len(cases), len(names)), np.nan)
-    load("areas").samples(cases, controls, odds, _codes(names), found)
+    kernel("areas", "samples")(cases, controls, odds, _codes(names), found)
     return found
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
-from bayescm._kernels import dispatch
+from bayescm._kernels import codes, dispatch
 from bayescm._kernels.codes import Read
 from bayescm.curves.exchanged import warn_of_few
 from bayescm.curves.options import Plan, groups_of, plan
@@ -263,18 +263,18 @@ def _kernel(
     odds: Array, fprs: Array, tprs: Array,
 ) -> Callable[[np.random.Generator, int, int], None]:  # fmt: skip
     """Return a function that fills some of the draws."""
-    ranking = dispatch.load("roc")
     if len(ranked) > 1:
         steps = np.stack([one.step for one in ranked])
         kinds = np.array([len(one.score) for one in ranked])
         cuts = np.floor(marks)
-        return lambda rng, start, stop: ranking.joint(
+        draw_all = dispatch.kernel("roc", "joint")
+        return lambda rng, start, stop: draw_all(
             rng, positive, steps, kinds, shapes, cuts, odds[start:stop], fprs, tprs, part(read, np.s_[:, start:stop])
         )
-    draw, args = ranking.smoothed, [ranked[0].cases, ranked[0].controls, marks[0]]
+    draw, args = dispatch.kernel("roc", "smoothed"), [ranked[0].cases, ranked[0].controls, marks[0]]
     if prior != "smoothed":
         first, above, cuts, *items = _steps(ranked[0], marks[0])
-        draw, args = ranking.single, [ranking.Ranking(first, above, cuts), ranking.Steps(*items), shapes]
+        draw, args = dispatch.kernel("roc", "single"), [codes.Ranking(first, above, cuts), codes.Steps(*items), shapes]
     return lambda rng, a, b: draw(rng, *args, odds[a:b], fprs, tprs, part(read, np.s_[0, a:b]))
 
 

@@ -20,7 +20,7 @@ from bayescm._kernels.codes import (
     STATISTICS,
     Formula,
 )
-from bayescm._kernels.dispatch import in_blocks, kernel, load, threads
+from bayescm._kernels.dispatch import in_blocks, kernel, threads
 from bayescm.data import validate
 from bayescm.distributions.beta import Point
 from bayescm.distributions.protocol import Evaluated, placed
@@ -312,7 +312,7 @@ def joint_probability(
     probability, error : ndarray
         Over the batch; the error is the relative change at the last halving of the step.
     """
-    joint = load("joint").joint
+    joint = kernel("joint", "joint")
     forms = [form_of(metric) for metric in metrics]
     outside = [not metric.lower < x < metric.upper for metric, x in zip(metrics, points, strict=True)]
     known = [form for form in forms if form is not None]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from bayescm._kernels.codes import COEFFICIENTS, FIT_CELLS, FITTED, SERIES, STEPS
-from bayescm._kernels.dispatch import in_blocks, load
+from bayescm._kernels.dispatch import in_blocks, kernel
 from bayescm.regions import grid
 from bayescm.regions.grid import Array, Planes, Space
 from bayescm.regions.methods import Method
@@ -53,11 +53,11 @@ class Credible(Method):
     def levels(self, cells: Array, axes: tuple[Array, Array], level: float) -> Array:
         weights, m = self.space.weights(cells), self.scale(cells, level)
 
-        def kernel(planes: Planes, t: NDArray[np.intp], where: NDArray[np.int64], out: Array) -> None:
+        def lower(planes: Planes, t: NDArray[np.intp], where: NDArray[np.int64], out: Array) -> None:
             maps = m.most[t], m.coefficients[t], m.which[t], m.tables
-            load("planes").reduce_mapped(planes, weights[t], where, *maps, grid.CAP, out)
+            kernel("planes", "reduce_mapped")(planes, weights[t], where, *maps, grid.CAP, out)
 
-        return grid.evaluate(axes, self.space.planes(*axes), self._where(cells, axes, level), kernel)
+        return grid.evaluate(axes, self.space.planes(*axes), self._where(cells, axes, level), lower)
 
     @override
     def at(self, cells: Array, y: Array, x: Array) -> tuple[Array, Array, Array]:
@@ -168,7 +168,7 @@ def _call_scales(factors: Array, level: float, most: Array, n: int, *, tables: b
 
     def part(start: int, stop: int) -> None:
         mine = slice(start, stop)
-        load("deviance").scales(
+        kernel("deviance", "scales")(
             factors[mine], level, most[mine], *nodes, rules, of_pair[mine], of_mass[mine], *fit, out[mine], tables,
             table[mine] if tables else table,
         )  # fmt: skip
@@ -182,7 +182,7 @@ def masses(cells: Array, space: Space, prior: Array, q: Array) -> Array:
     factors = _factors(cells[None], space, prior)
     if factors[0, :, 1].sum() == 0:
         return np.zeros(len(q))
-    kernels = load("deviance")
+    convolve, mass = kernel("deviance", "convolve"), kernel("deviance", "mass")
     most = 40.0
     for n in _SIZES:
         rules, of_pair, of_mass = _rules(factors, _gauss_size(n))
@@ -190,16 +190,16 @@ def masses(cells: Array, space: Space, prior: Array, q: Array) -> Array:
         series, work = np.empty(n), np.empty((SERIES, n))
         enough = _CLOSE if n < _SIZES[-1] else _ENOUGH
         while most <= _longest(n):
-            power, error = kernels.convolve(*factors[0], most, nodes, cosines, rules[of_pair[0]], series, work)
+            power, error = convolve(*factors[0], most, nodes, cosines, rules[of_pair[0]], series, work)
             if not error < enough:
                 break
             rule = rules[of_mass[0]]
-            whole = kernels.mass(most, most, power, series, rule)
+            whole = mass(most, most, power, series, rule)
             if whole > 1.0 - max(error, 1e-10):
                 if whole > 1.0 + 2.0 * enough:
                     break
                 out = np.empty(len(q))
-                kernels.masses(q, most, power, series, rule, out)
+                kernel("deviance", "masses")(q, most, power, series, rule, out)
                 return np.where(q > most, 1.0, np.clip(out, 0.0, 1.0))
             most *= 1.5
     return _direct(factors[0], q)
@@ -214,7 +214,7 @@ def _direct(factors: Array, q: Array) -> Array:
             f"{_LEAST_DIRECT}."
         )
     out = np.empty(len(q))
-    load("deviance").direct_masses(*np.maximum(factors, [0, 0, 1e-9, 1e-9]), np.asarray(q), *_legendre(200), out)
+    kernel("deviance", "direct_masses")(*np.maximum(factors, [0, 0, 1e-9, 1e-9]), np.asarray(q), *_legendre(200), out)
     return np.clip(out, 0.0, 1.0)
 
 
@@ -291,7 +291,7 @@ class Density(Method):
 
         def part(start: int, stop: int) -> None:
             for t in range(start, stop):
-                places[t] = load("density").tabulate(factors[t], self.space.trinomial, weights[t], tables[t])
+                places[t] = kernel("density", "tabulate")(factors[t], self.space.trinomial, weights[t], tables[t])
 
         in_blocks(part, len(cells), _BLOCK)
         return weights, places[:, 0].copy(), places[:, 1].copy(), tables
@@ -301,7 +301,7 @@ class Density(Method):
         made = self._tables(cells)
         return grid.evaluate(
             axes, self.space.planes(*axes), self._where(cells, axes, level),
-            lambda planes, t, where, out: load("density").reduce(planes, *made, grid.CAP, out),
+            lambda planes, t, where, out: kernel("density", "reduce")(planes, *made, grid.CAP, out),
         )  # fmt: skip
 
     @override
@@ -310,7 +310,7 @@ class Density(Method):
         weights, lowest, step, tables = self._tables(unique)
         i = inverse.reshape(-1)
         f = self.log_density(weights[i], y, x)
-        z = load("density").look_up_many(f, lowest[i], step[i], i, tables)
+        z = kernel("density", "look_up_many")(f, lowest[i], step[i], i, tables)
         return f, -np.expm1(-0.5 * z), np.exp(-0.5 * z)
 
     def log_density(self, weights: Array, y: Array, x: Array) -> Array:

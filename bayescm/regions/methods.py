@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from bayescm._kernels.dispatch import in_blocks, kernel, load
+from bayescm._kernels.dispatch import in_blocks, kernel
 from bayescm.regions import grid
 from bayescm.regions.grid import Array, Space
 
@@ -166,7 +166,7 @@ class Exact(Method):
         rest = self.space.trinomial, self.mid_p, *self._tables(trials)
         return grid.evaluate(
             axes, self.space.planes(*axes), self._where(cells, axes, level),
-            lambda planes, t, where, out: load("exact_regions").reduce(
+            lambda planes, t, where, out: kernel("exact_regions", "reduce")(
                 planes, weights[t], where, trials[t], *rest, out
             ),
             log_rest=False,
@@ -178,7 +178,7 @@ class Exact(Method):
         trials = self._trials(cells)
         places = np.ascontiguousarray(self.space.logs(y, x, cells))
         level = np.empty(len(q))
-        load("exact_regions").points(
+        kernel("exact_regions", "points")(
             trials, q, places, self.space.trinomial, self.mid_p, *self._tables(trials), level
         )  # fmt: skip
         level[self.in_corner(cells, y, x)] = 0.0
@@ -239,7 +239,7 @@ class Ellipse(Method):
         centres, precisions = self._normal(there)
         return grid.evaluate(
             axes, partial(grid.cut, axes), self._where(there, axes, level),
-            lambda part, t, where, out: load("planes").reduce_quadratic(
+            lambda part, t, where, out: kernel("planes", "reduce_quadratic")(
                 *part, centres[t], precisions[t], where, grid.CAP, out
             ),
         )  # fmt: skip
@@ -323,5 +323,5 @@ BY_LIKELIHOOD = (Wilks, Exact, Simulate)
 def _log_tables(size: int) -> tuple[Array, Array]:
     """Return k log k and log k! for k = 0 to `size`."""
     logs, factorials = np.empty(size + 1), np.empty(size + 1)
-    load("exact_regions").tables(size, logs, factorials)
+    kernel("exact_regions", "tables")(size, logs, factorials)
     return logs, factorials

@@ -558,6 +558,7 @@ def started(monkeypatch, tmp_path):
 
     found: list[str] = []
     monkeypatch.setattr(cache, "folder", lambda: str(tmp_path))
+    monkeypatch.setattr(server.dispatch, "ready", lambda: False)
     monkeypatch.setattr(server, "warm", found.append)
     monkeypatch.setattr(server.uvicorn, "run", lambda *args, **options: None)
 
@@ -597,6 +598,12 @@ def test_what_is_compiled_is_not_compiled_again(started, monkeypatch):
     monkeypatch.setattr(server, "_NEEDED", "another version")
     server.serve()
     assert "process" in started
+
+
+def test_nothing_is_compiled_where_a_library_has_it(started, monkeypatch):
+    monkeypatch.setattr(server.dispatch, "ready", lambda: True)
+    server.serve()
+    assert started == ["summary", *QUESTIONS]
 
 
 def test_nothing_is_compiled_ahead_where_it_cannot_be_kept(started, monkeypatch, capsys):

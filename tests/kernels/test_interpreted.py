@@ -129,6 +129,7 @@ def test_nothing_is_raised_outside_the_domain():
 def empty(tmp_path, monkeypatch):
     """Return an empty cache folder, as at the beginning of a process that compiles nothing at once."""
     monkeypatch.setattr(cache, "folder", lambda: str(tmp_path))
+    monkeypatch.setattr(dispatch.library, "get", lambda name: None)
     monkeypatch.setattr(patience, "_spent", {})
     monkeypatch.setattr(patience, "_at_hand", set())
     monkeypatch.delenv("BAYESCM_COMPILE")

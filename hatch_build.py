@@ -1,0 +1,47 @@
+"""The build of a wheel: the kernels compiled into it, or a wheel without them where that fails (then Numba does it).
+
+An editable installation and ``BAYESCM_PURE=1`` leave them out. What is needed is in ``bayescm/_kernels/ahead.py``.
+"""
+
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+PLACE = "bayescm/_kernels/kernels.so"
+
+
+class Kernels(BuildHookInterface[Any]):
+    """Adds the library, and says for which machines the wheel is."""
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Compile."""
+        if version == "editable" or os.environ.get("BAYESCM_PURE", "") not in ("", "0"):
+            return
+        self.folder = tempfile.mkdtemp()
+        file = Path(self.folder, "kernels.so")
+        environment = os.environ | {"PYTHONPATH": self.root, "BAYESCM_CACHE_DIR": os.devnull + "/none"}
+        command = [sys.executable, "-m", "bayescm._kernels.ahead", str(file)]
+        if subprocess.run(command, cwd=self.folder, env=environment).returncode:
+            self.app.display_warning("the kernels couldn't be compiled: the wheel is without them, for any machine")
+            return
+        build_data["force_include"][str(file)] = PLACE
+        build_data["pure_python"] = False
+        build_data["tag"] = f"py3-none-{machines(file.read_bytes())}"
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
+        """Remove what was made."""
+        shutil.rmtree(getattr(self, "folder", ""), ignore_errors=True)
+
+
+def machines(library: bytes) -> str:
+    """Return the platform tag: of the newest glibc that the library names, which is all that it needs."""
+    newest = max((int(major), int(minor)) for major, minor in re.findall(rb"GLIBC_(\d+)\.(\d+)", library))
+    return f"manylinux_{newest[0]}_{newest[1]}_{platform.machine()}"
