@@ -30,6 +30,7 @@ _NUMBERS: dict[str, tuple[Any, Callable[[Any], Any]]] = {
     "f": (ctypes.c_double, float), "i": (_INTEGER, index), "b": (ctypes.c_int8, bool),
 }  # fmt: skip
 _DTYPES = {"f": np.dtype(np.float64), "i": np.dtype(np.int64), "b": np.dtype(np.bool_)}
+Converter = Callable[[Any, list[Any]], None]
 _GIVEN_UP = 1
 """A kernel's status after an error, of which the second argument tells."""
 
@@ -42,6 +43,9 @@ class _Error(ctypes.Structure):
     """What Numba tells of an error: a pickled class with its arguments."""
 
     _fields_ = [("pickled", _POINTER), ("size", ctypes.c_int32)]
+
+
+_Pointer: Any = ctypes.POINTER(_Error)
 
 
 def symbol(name: str, variant: str) -> str:
@@ -83,21 +87,19 @@ def opened(file: Path) -> ctypes.CDLL:
 def _caller(found: ctypes.CDLL, name: str, variant: str) -> Callable[..., Any]:
     """Return a function that calls a kernel as Python would, or lets Numba compile it for arguments of other types."""
     takes, gives = ENTRIES[name]
-    function, leaves = getattr(found, symbol(name, variant)), list(_leaves(takes))
-    converters = [_converter(leaf) for leaf in leaves]
-    function.argtypes = [_POINTER, _POINTER] + [part for leaf in leaves for part in _parts(leaf)]
+    function, append = getattr(found, symbol(name, variant)), _converter_of_several(takes)
+    function.argtypes = [_POINTER, _POINTER] + [part for leaf in _leaves(takes) for part in _parts(leaf)]
     results = gives.split()
     result = type("Result", (ctypes.Structure,), {"_fields_": [(f"f{i}", _field(x)) for i, x in enumerate(results)]})
 
     def call(*given: Any) -> Any:
         arguments: list[Any] = []
         try:
-            for converter, value in zip(converters, _flat(given), strict=True):
-                converter(value, arguments)
+            append(given, arguments)
         except Misfit:
             module, _, attribute = name.partition(".")
             return getattr(import_module(f"{__package__}.{module}"), attribute)(*given)
-        out, error = result(), ctypes.POINTER(_Error)()
+        out, error = result(), _Pointer()
         status = function(ctypes.byref(out), ctypes.byref(error), *arguments)
         if status:
             raise _raised(name, status, error)
@@ -113,14 +115,6 @@ def _leaves(types: str) -> Iterator[str]:
         yield from _leaves(RECORDS[name]) if name in RECORDS else (name,)
 
 
-def _flat(values: Any) -> Iterator[Any]:
-    for value in values:
-        if isinstance(value, tuple):
-            yield from _flat(value)
-        else:
-            yield value
-
-
 def _parts(leaf: str) -> list[Any]:
     """Return the C types of an argument, as Numba lays it out: an array is its MemInfo, owner, size and so on."""
     if leaf in _NUMBERS:
@@ -130,14 +124,27 @@ def _parts(leaf: str) -> list[Any]:
     return [_POINTER, _POINTER, _INTEGER, _INTEGER, _POINTER] + [_INTEGER] * (2 * int(leaf[1]))
 
 
-def _converter(leaf: str) -> Callable[[Any, list[Any]], None]:
+def _converter_of_several(types: str) -> Converter:
+    """Return a function that appends the parts of several arguments, or of the fields of a record."""
+    converters = [_converter(name) for name in types.split()]
+
+    def append(values: Any, arguments: list[Any]) -> None:
+        for converter, value in zip(converters, values, strict=True):
+            converter(value, arguments)
+
+    return append
+
+
+def _converter(name: str) -> Converter:
     """Return a function that appends the parts of an argument."""
-    if leaf == "rng":
+    if name == "rng":
         return _append_generator
-    if leaf in _NUMBERS:
-        number = _NUMBERS[leaf][1]
+    if name in RECORDS:
+        return _converter_of_several(RECORDS[name])
+    if name in _NUMBERS:
+        number = _NUMBERS[name][1]
         return lambda value, arguments: arguments.append(number(value))
-    dtype, ndim, strided = _DTYPES[leaf[0]], int(leaf[1]), leaf.endswith("A")
+    dtype, ndim, strided = _DTYPES[name[0]], int(name[1]), name.endswith("A")
 
     def append(value: Any, arguments: list[Any]) -> None:
         flags = value.flags

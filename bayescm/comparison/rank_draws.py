@@ -58,6 +58,7 @@ class Drawn:
 
 def of_values(values: Array, near: float = 0.0) -> Drawn:
     """Count the ranks of draws (draws, systems), the smallest first."""
+    values = np.ascontiguousarray(values)
     draws, n = values.shape
     count_ranks = kernel("rank_sums", "count_ranks", 1e-6 * values.size)
     counted = np.zeros((n, n))

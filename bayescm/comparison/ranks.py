@@ -179,7 +179,7 @@ class Betas(NamedTuple):
 
     def fill(self, nodes: Array, some: Integers, upper: Array, density: Array) -> None:
         """Fill P(X > x) and the density."""
-        ends = self.knots[:, 0], self.knots[:, -1]
+        ends = self.knots[:, 0].copy(), self.knots[:, -1].copy()
         known = self.tables, self.dists, *ends, some, nodes, upper, density
         beta_tails = kernel("rank_sums", "beta_tails", _STEP * upper.size)
         in_blocks(partial(beta_tails, *known), len(some), _SYSTEMS)

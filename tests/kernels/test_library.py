@@ -83,6 +83,7 @@ def ready():
     """Return the library, where there is one."""
     found = library.library()
     if found is None:
+        assert "BAYESCM_NEED_LIBRARY" not in os.environ
         pytest.skip("no library of these sources: python -m bayescm._kernels.ahead")
     return found
 
@@ -105,13 +106,18 @@ def numbers(value):
         yield np.asarray(value)
 
 
-def close(mine, theirs, name):
-    """Assert equal integers, and numbers equal to rounding beside the largest of their row."""
+SUMMARISE = "distributions.summarise"  # its last column is an estimated error: rounding, where it is small
+TIGHT = {library.V3: {"rtol": 1e-14, "atol": 1e-15}, library.ANY: {"rtol": 1e-7, "atol": 1e-9}}
+"""Fused products round once, others twice: what is 1e-9 wide and close to 1 keeps fewer digits of its width."""
+
+
+def close(mine, theirs, name, variant):
+    """Assert equal integers, and numbers equal to rounding."""
     assert mine.shape == theirs.shape
     if mine.dtype.kind != "f":
         np.testing.assert_array_equal(mine, theirs, err_msg=name)
         return
-    np.testing.assert_allclose(mine, theirs, rtol=1e-14, atol=1e-15, err_msg=name)
+    np.testing.assert_allclose(mine, theirs, err_msg=name, **TIGHT[variant])
 
 
 @pytest.mark.slow  # minutes where Numba has compiled nothing yet
@@ -129,8 +135,9 @@ def test_every_kernel_is_as_numba_compiles_it(ready, variant, monkeypatch):
             asked.add(name)
             also = copied(given)
             answers = mine(*given), theirs(*also)
-            for one, other in zip(numbers((*given, answers[0])), numbers((*also, answers[1])), strict=True):
-                close(one, other, name)
+            compared = [answer[..., :-1] if name == SUMMARISE else answer for answer in answers]
+            for one, other in zip(numbers((*given, compared[0])), numbers((*also, compared[1])), strict=True):
+                close(one, other, name, variant)
             return answers[0]
 
         return call
