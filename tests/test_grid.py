@@ -14,6 +14,7 @@ ANSWERS = {
     "a": np.where(RNG.random(60) < 0.85, TRUTH, 1 - TRUTH),
     "b": np.where(RNG.random(60) < 0.75, TRUTH, 1 - TRUTH),
 }
+UNITS = np.arange(60) // 5
 FOLDS = bayescm.from_array([[[15, 2], [1, 12]], [[14, 3], [2, 11]], [[16, 1], [3, 10]]], dims="fold")
 AUDIT = bayescm.audited([[17, 1], [3, 19]], [100, 1900])
 STRATA = bayescm.from_array([[[17, 1], [3, 19]], [[9, 2], [1, 12]]], dims="stratum")
@@ -41,6 +42,8 @@ EVIDENCE = {
     "right": lambda: {"correct": [45], "wrong": [5]},
     "paired": lambda: bayescm.data.paired_counts(TRUTH, ANSWERS),
     "predictions": lambda: bayescm.predictions(TRUTH, ANSWERS),
+    "units": lambda: bayescm.confusion_matrix(TRUTH, ANSWERS["a"], unit=UNITS),
+    "answers by unit": lambda: bayescm.predictions(TRUTH, ANSWERS, unit=UNITS),
     "draws": draws,
     "draws of systems": lambda: draws(2),
     "kfold": lambda: bayescm.posterior(FOLDS, model="kfold", pooling="complete", random_seed=1),
@@ -68,14 +71,15 @@ REFUSED = {
     "two claims": "right",
     "posterior": "closed form, audits, paired, predictions, draws, draws of systems, kfold, average",
     "cell_summary": "right",
-    "interval": "audit, strata, audits, draws, draws of systems, kfold, average",
-    "region": "classes, audits, right, paired, predictions, draws of systems",
+    "interval": "audit, strata, audits, draws, draws of systems, kfold, average, units, answers by unit",
+    "region": "classes, audits, right, paired, predictions, draws of systems, answers by unit",
     "decide": "classes, right",
     "at_prevalences": "classes, right",
     "decision_curve": "classes, right",
-    "compare_systems": "counts, closed form, classes, folds, audit, strata, right, draws, kfold, average",
-    "leaderboard": "counts, closed form, classes, folds, audit, strata, draws, kfold, average",
-    "loo": "audit, strata, audits, right, draws, draws of systems, kfold, average",
+    "compare_systems": "counts, closed form, classes, folds, audit, strata, right, draws, kfold, average, units",
+    "leaderboard": "counts, closed form, classes, folds, audit, strata, draws, kfold, average, units",
+    "replicate": "units, answers by unit",
+    "loo": "audit, strata, audits, right, draws, draws of systems, kfold, average, units, answers by unit",
 }
 """What has no answer: a matrix where systems are compared, one class of many where two are meant, or not yet."""
 
@@ -96,7 +100,7 @@ def test_every_question_is_answered_or_refused_in_words(kind):
 
 def test_how_many_are_answered():
     refused = sum(len(kinds.split(", ")) for kinds in REFUSED.values())
-    assert (len(EVIDENCE) * len(QUESTIONS), len(EVIDENCE) * len(QUESTIONS) - refused) == (225, 168)
+    assert (len(EVIDENCE) * len(QUESTIONS), len(EVIDENCE) * len(QUESTIONS) - refused) == (255, 189)
 
 
 MODEL = {"model": "three_binomial", "prior": "laplace"}

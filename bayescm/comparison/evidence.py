@@ -14,7 +14,8 @@ from bayescm.data import strata, validate
 from bayescm.data.answers import of_accuracies
 from bayescm.data.assumptions import CHECKED, ITEMS, OF_AUDIT, OWN_ITEMS, SAME_ITEMS, assumed, of_model, of_runs
 from bayescm.data.counts import check_counts
-from bayescm.data.schema import MATRIX, ONE_CLASS, SYSTEM
+from bayescm.data.schema import ASKS, MATRIX, ONE_CLASS, SYSTEM, UNIT
+from bayescm.data.units import by_unit, plural, without_units
 from bayescm.distributions import Distribution
 from bayescm.inference.blocks import Block, Stack
 from bayescm.inference.labelled import Posterior, Separate
@@ -22,6 +23,7 @@ from bayescm.inference.options import DRAWS
 from bayescm.inference.read import MODEL
 from bayescm.inference.read import read as read_posterior
 from bayescm.inference.sampled import Sampled, over_systems
+from bayescm.inference.units import of_units_alone
 from bayescm.metrics import Metric, check_of_answers
 from bayescm.models import same_items
 from bayescm.models.cell_draws import draws_of_answers
@@ -62,6 +64,8 @@ class Evidence:
         Whether only right and wrong answers are known.
     options : mapping
         Of the model.
+    asks : str
+        What data with a column that may name units ask.
     """
 
     design: str
@@ -76,6 +80,7 @@ class Evidence:
     audits: Mapping[str, xr.DataArray] = field(default_factory=dict)
     one_class: bool = False
     options: Mapping[str, Any] = field(default_factory=dict)
+    asks: str = ""
 
     @property
     def runs(self) -> int:
@@ -93,6 +98,11 @@ class Evidence:
         return [str(name) for name in self.over[SYSTEM].values]
 
     @property
+    def unit(self) -> str:
+        """What was sampled, where it has several items; empty where items were."""
+        return str(self.posterior.settings.get(UNIT, ""))
+
+    @property
     def of(self) -> str:
         """What audits are about; empty without."""
         return strata.read(next(iter(self.audits.values()))).of if self.audits else ""
@@ -105,6 +115,11 @@ class Evidence:
 
     def assumptions(self, *more: str) -> dict[str, str]:
         """Return the attrs that say what is assumed."""
+        if self.unit:
+            told, same = of_units_alone(self.posterior.settings), plural(self.unit)
+            of_items = [f"all systems were tested on the same {same}" if self.design == PAIRED else OWN_ITEMS]
+            about, *rest = told["assumptions"].split("; ")
+            return told | {"assumptions": "; ".join((about, *of_items, *more, *rest))}
         if self.design == JOINT:
             return of_model(None, None, {}) | {k: v for k, v in self.posterior.settings.items() if k == "assumptions"}
         if self.design == FOLDS:
@@ -112,7 +127,8 @@ class Evidence:
         of_items = [SAME_ITEMS if self.design == PAIRED else OWN_ITEMS, *of_runs(self.runs)]
         of_items += [OF_AUDIT[self.of]] if self.audits else []
         said = assumed(self.prevalence, *of_items, *more, items=CHECKED if self.audits else ITEMS)
-        return ({"of": self.of} if self.audits else {}) | {"assumptions": said}
+        told = {"of": self.of, ASKS: self.asks, "assumptions": said}
+        return {name: text for name, text in told.items() if text}
 
 
 def read(
@@ -143,6 +159,10 @@ def read(
     how: dict[str, Any] = {
         "prior": prior, "prevalence": prevalence, "draws": draws, "otherwise": otherwise, "chains": chains,
     }  # fmt: skip
+    if (units := by_unit(data)) is not None:
+        posterior = read_posterior(data, model=model, random_seed=random_seed, **how, **options)
+        return _of_units(posterior, units, design, prevalence, name)
+    data = without_units(data)
     same = same_items.answered_together(data)
     right = isinstance(data, xr.Dataset) and not same
     if isinstance(data, xr.DataTree) or not (model in MODELS_OF_ONE or audits or right):
@@ -178,16 +198,29 @@ def read(
         _warn_of_same(block.n_items(), design, "number of items")
     if isinstance(block, Stack) and "audits" in known and known["design"] == PAIRED:
         block = of_checks.together(block, data, prevalence, random_seed)
+    known["asks"] = getattr(data, "attrs", {}).get(ASKS, "")
     return Evidence(posterior=posterior, block=block, over=over, options=options, **known)
 
 
-def _of_one_model(posterior: Posterior, prevalence: PrevalenceLike, name: str) -> Evidence:
+def _of_units(
+    posterior: Posterior, counts: xr.DataArray, design: str | None, prevalence: PrevalenceLike, name: str
+) -> Evidence:
+    """Return systems that were tested on the same units, all of them weighed alike, or on units of their own."""
+    tested = (counts.sum(MATRIX) > 0).transpose(SYSTEM, ...).values if SYSTEM in counts.dims else np.ones((1, 1))
+    known = PAIRED if (tested.sum(0) > 1).any() else INDEPENDENT
+    if design not in (None, known):
+        raise ValueError(f"`design` must be {known!r}, as the units are; got {design!r}. Leave it out.")
+    return _of_one_model(posterior, prevalence, name, known)
+
+
+def _of_one_model(posterior: Posterior, prevalence: PrevalenceLike, name: str, design: str = JOINT) -> Evidence:
     """Return systems whose draws are one model's."""
     block, over = over_systems(posterior, name)
     validate.unique("system", over[SYSTEM].values.tolist())
     return Evidence(
-        design=JOINT, posterior=posterior, block=block, over=over, counts=_cells(posterior, block, over),
+        design=design, posterior=posterior, block=block, over=over, counts=_cells(posterior, block, over),
         prevalence=prevalence, model=posterior.settings["model"], prior=posterior.settings.get("prior"),
+        one_class=ONE_CLASS in posterior.settings,
     )  # fmt: skip
 
 

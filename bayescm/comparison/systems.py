@@ -29,6 +29,8 @@ _MEANING = {
     "given both test sets.",
     "paired": "All systems answered the same items, so that easy and hard items cancel: a probability is about the "
     "systems on further items like these.",
+    "units": "All systems were tested on the same units, so that easy and hard ones cancel: a probability is about the "
+    "systems on further units like these.",
     "folds": "All systems were trained and tested on the same folds, but each has a posterior of its own here and they "
     "are compared as if the items were different: a probability is about these trained systems, and too cautious where "
     "they err on the same items. The training sets overlap: for the recipe on another sample read the correlated "
@@ -197,7 +199,7 @@ def compare_systems(
         met = of_posterior(compared.posterior, require, "require", {})["probability"].transpose("claim", ...)
         met = met.assign_coords({SYSTEM: compared.systems}).assign_attrs(long_name=MEETS)
         groups["summary"]["requirement"] = met
-    if not compared.audits and compared.design != JOINT:
+    if not compared.audits and not compared.unit and compared.design != JOINT:
         groups["tests"] = report.tests(compared, question, runs)
     if paired and compared.runs == 1:
         groups["flips"] = report.flips(compared)
@@ -205,8 +207,9 @@ def compare_systems(
         groups["predictive_values"] = predictive
     if np.isfinite(compared.counts).all():
         groups["observed_data"] = flatten_cells(compared.counts.astype(np.int64)).to_dataset()
+    said = "units" if compared.unit and compared.design == "paired" else compared.design
     attrs = attributes(
-        design=compared.design, meaning=_MEANING[compared.design], model=compared.model, prior=compared.prior,
+        design=compared.design, meaning=_MEANING[said], model=compared.model, prior=compared.prior,
         prevalence=compared.prevalence, reference=reference, rope=rope,
         comparisons=len(compared.pairs), ci_prob=ci_prob, ci_prob_each=each, ci_kind=ci_kind, random_seed=seed,
         **compared.options, **({} if compared.one_class else positive_class(compared.counts)), **compared.assumptions(),

@@ -37,6 +37,7 @@ from bayescm.data.schema import (
     PREDICTED,
     RUN,
     SYSTEM,
+    UNIT,
     batch_names,
     check_matrix,
     labels_of,
@@ -53,6 +54,7 @@ def confusion_matrix(
     pos_label: Label | tuple[Label, Label] | None = None,
     fold: ArrayLike | None = None,
     group: ArrayLike | None = None,
+    unit: ArrayLike | None = None,
 ) -> xr.DataArray:
     """Count how often each actual class was predicted as each class.
 
@@ -73,11 +75,15 @@ def confusion_matrix(
         whatever the order of `labels`. Any other pair of words is refused.
     fold, group : array_like of shape (n,), optional
         The fold or the group of each item: a matrix for each.
+    unit : array_like of shape (n,), optional
+        What was sampled, where it has several items: the patient of each lesion, the question of each answer. A matrix
+        for each, over the dim ``unit``; every question then takes the units, not the items, for independent.
 
     Returns
     -------
     xarray.DataArray
-        ``counts(actual, predicted)``, int64; before these the dims ``fold``, ``group`` and ``run``, where given.
+        ``counts(actual, predicted)``, int64; before these the dims ``fold``, ``group``, ``unit`` and ``run``, where
+        given.
         Labels in sorted order (or that of `labels`), the positive one last: ``np.asarray`` of it equals scikit-learn's
         matrix.
 
@@ -96,9 +102,9 @@ def confusion_matrix(
            [0, 2]])
     """
     if is_stream(y_true) and y_pred is None:
-        if fold is not None or group is not None:
+        if fold is not None or group is not None or unit is not None:
             raise ValueError(
-                "`y_true` in chunks has no `fold` or `group`; bayescm.from_table(chunks, n=None, dims=...)."
+                "`y_true` in chunks has no `fold`, `group` or `unit`; bayescm.from_table(chunks, n=None, dims=...)."
             )
         return _of_stream(y_true, labels, pos_label)
     if y_pred is None:
@@ -116,7 +122,7 @@ def confusion_matrix(
     if labels is None:
         no_scores(true, pred)
     true, pred, order = coded({"y_true": true, "y_pred": pred}, labels, pos_label)
-    given = {name: one for name, one in ((FOLD, fold), (GROUP, group)) if one is not None}
+    given = {name: one for name, one in ((FOLD, fold), (GROUP, group), (UNIT, unit)) if one is not None}
     batch = {name: np.repeat(plain(name, one), each) for name, one in given.items()}
     validate.same_length(y_true=true, **batch)
     if runs:
@@ -126,11 +132,12 @@ def confusion_matrix(
     flat = np.ravel_multi_index((*level_codes, true, pred), shape)
     values = np.bincount(flat, minlength=int(np.prod(shape))).reshape(shape).astype(np.int64)
     counts = labelled(values, order, list(batch)).assign_coords(dict(zip(batch, levels, strict=True)))
-    empty = np.argwhere((counts.sum(MATRIX) == 0).values)
+    apart = counts if unit is None else counts.sum(UNIT)
+    empty = np.argwhere((apart.sum(MATRIX) == 0).values)
     if len(empty):
-        first = ", ".join(f"{name} {level[i]}" for name, level, i in zip(batch, levels, empty[0], strict=True))
+        first = ", ".join(f"{dim} {apart[dim].values[i]}" for dim, i in zip(apart.dims[:-2], empty[0], strict=True))
         validate.warn(f"No items in {len(empty)} matrices, the first {first}: zeros, whose posterior is the prior.")
-    return counts
+    return counts if unit is None else counts.assign_attrs({UNIT: UNIT})
 
 
 def _of_stream(

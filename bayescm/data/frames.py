@@ -8,11 +8,12 @@ import xarray as xr
 from bayescm.data import texts, validate
 from bayescm.data.answers import as_right, by_item, of_accuracies, of_passes, of_right, published
 from bayescm.data.counts import from_array, from_cells
-from bayescm.data.items import predictions
+from bayescm.data.items import predictions, with_units
 from bayescm.data.labels import some
 from bayescm.data.schema import ACTUAL, CELLS_OF_TWO, ITEM, PREDICTED, RUN, SYSTEM
 from bayescm.data.tables import tabulated
 from bayescm.data.tabular import CALLED, OTHER_DIMS, Table
+from bayescm.data.units import asking, names_units
 
 _MOST_ITEMS = 10**7
 """Of a table with a row for several items, each of which takes some bytes per system."""
@@ -72,7 +73,7 @@ def of_accuracy(table: Table, n_items: Any) -> Any:
     return of_accuracies(scores, n_items if n is None else table.numbers(n))
 
 
-def of_long(table: Table, runs: Any, pos_label: Any) -> xr.Dataset:
+def of_long(table: Table, runs: Any, pos_label: Any, unit: Any = None) -> xr.Dataset:
     """Return the answers of a table with a row per system and item, or per run of it."""
     system, item, run, right = (table.get(what) for what in (SYSTEM, ITEM, RUN, "correct"))
     actual, predicted = table.get(ACTUAL), table.get(PREDICTED)
@@ -86,25 +87,49 @@ def of_long(table: Table, runs: Any, pos_label: Any) -> xr.Dataset:
     if runs is not None:
         passes = table.numbers(right)
         return of_passes({name: passes[of_system[:, 0]] for name, of_system in rows.items()}, runs)
+    first = next(iter(rows.values()))[:, 0]
     if right is not None and (table.source is None or actual is None):
         marks = np.asarray(table.frame[right])
-        return of_right({name: marks[of_system] for name, of_system in rows.items()})
+        kept = of_right({name: marks[of_system] for name, of_system in rows.items()})
+        return _of_units(table, kept, unit, first)
     true, answers = map(np.asarray, table.labels(actual, predicted))
-    truth = true[next(iter(rows.values()))[:, 0]]
+    truth = true[first]
     several = np.any([(true[of_system] != truth[:, None]).any(1) for of_system in rows.values()], axis=0)
     if several.any():
-        name = items[next(iter(rows.values()))[several.argmax(), 0]]
+        name = items[first[several.argmax()]]
         raise ValueError(f"`counts` as a frame has several true labels for item {name!r}; mend them.")
     positive = table.positive(pos_label, actual, predicted)
-    return predictions(truth, {name: answers[of_system] for name, of_system in rows.items()}, pos_label=positive)
+    kept = predictions(truth, {name: answers[of_system] for name, of_system in rows.items()}, pos_label=positive)
+    return _of_units(table, kept, unit, first)
 
 
-def columns_of_systems(table: Table) -> list[Any]:
+def _of_units(table: Table, kept: xr.Dataset, unit: Any, rows: Any) -> xr.Dataset:
+    """Say of answers which units the items in some rows are of, or let them ask."""
+    if unit is not None:
+        return with_units(kept, *_column(table, unit, rows))
+    return asking(kept, _unused(table, []), lambda name: np.asarray(table.names(name))[rows])
+
+
+def _unused(table: Table, names: list[Any]) -> list[Any]:
+    """Return the columns that mean nothing else."""
+    known = [table.get(what) for what in (ACTUAL, PREDICTED, SYSTEM, ITEM, RUN, "correct", "n")]
+    return [name for name in table.frame.columns if name not in (*names, *known)]
+
+
+def _column(table: Table, unit: Any, rows: Any = ...) -> tuple[str, Any]:
+    """Return the name of a column of units, and its values in some rows."""
+    if not isinstance(unit, str) or unit not in table.frame.columns:
+        raise ValueError(f"`unit` must name a column, one of {some(list(table.frame.columns))}; got {unit!r:.60}.")
+    return unit, np.asarray(table.names(unit))[rows]
+
+
+def columns_of_systems(table: Table, unit: Any = None) -> list[Any]:
     """Return the columns of predictions beside a truth, one per system; none where there aren't several."""
     said, actual, predicted = table.said.get(PREDICTED), table.get(ACTUAL), table.get(PREDICTED)
     if actual is None or said is not None:
         return said if isinstance(said, list) and actual is not None else []
-    others = [name for name in table.frame.columns if name not in (actual, table.get(ITEM))]
+    known = (actual, table.get(ITEM), unit)
+    others = [name for name in table.frame.columns if name not in known and not names_units(name)]
     uncounted = [name for name in others if name != table.get("n")]
     if table.source and len(uncounted) > 1:  # a row for as many items as it says
         others = uncounted
@@ -113,31 +138,36 @@ def columns_of_systems(table: Table) -> list[Any]:
     return [] if counted or len(others) < 2 or square else others
 
 
-def of_columns(table: Table, names: list[Any], labels: Any, pos_label: Any) -> xr.Dataset:
+def of_columns(table: Table, names: list[Any], labels: Any, pos_label: Any, unit: Any = None) -> xr.Dataset:
     """Return the answers of a table with a column per system beside the truth."""
     actual, n = table.get(ACTUAL), table.get("n") if table.source else None
     true, *answers = table.labels(actual, *names)
+    units = [] if unit is None else [_column(table, unit)[1]]
     if n is not None and n not in names:
         items = validate.count_values(n, table.numbers(n))
         if (total := int(items.sum())) > _MOST_ITEMS:
             raise ValueError(f"`{n}` adds up to {total:,} items, of which {_MOST_ITEMS:,} are kept one by one at most.")
         true, *answers = (np.repeat(one, items) for one in (true, *answers))
+        units = [np.repeat(one, items) for one in units]
     named = {str(name): values for name, values in zip(names, answers, strict=True)}
     if len(named) < max(2, len(names)):
         raise ValueError("`predicted` must name two different columns at least, one per system.")
-    return predictions(true, named, labels=labels, pos_label=table.positive(pos_label, actual, *names))
+    kept = predictions(true, named, labels=labels, pos_label=table.positive(pos_label, actual, *names))
+    return with_units(kept, unit, *units) if units else asking(kept, _unused(table, names), table.names)
 
 
-def of_labels(table: Table, labels: Any, pos_label: Any, *, systems: bool) -> xr.DataArray:
+def of_labels(table: Table, labels: Any, pos_label: Any, *, systems: bool, unit: Any = None) -> xr.DataArray:
     """Return the counts of a row per item, or per cell."""
     actual, predicted, n = (table.get(what) for what in (ACTUAL, PREDICTED, "n"))
     system = table.get(SYSTEM) if systems else table.said.get(SYSTEM)
     by = [name for name in (table.said.get("by"), system) if name is not None]
     others = [name for name in table.frame.columns if name not in (actual, predicted, n, *by)]
-    if others and table.source is None and not table.said:
+    named = [] if unit is None else [_column(table, unit)[0]]
+    if others and table.source is None and not table.said and not named:
         raise ValueError(
             f"`counts` as a frame has the columns {some([actual, predicted, *others])}: say what the others are, such "
-            f"as bayescm.from_table(frame, actual={actual!r}, predicted={predicted!r}, n={n!r}, dims={others[0]!r})."
+            f"as bayescm.from_table(frame, actual={actual!r}, predicted={predicted!r}, n={n!r}, dims={others[0]!r}); "
+            f"of what was sampled with several items each, unit={others[0]!r}."
         )
     frame = table.frame
     if table.source:
@@ -145,10 +175,13 @@ def of_labels(table: Table, labels: Any, pos_label: Any, *, systems: bool) -> xr
 
         sides = dict(zip((actual, predicted), table.labels(actual, predicted), strict=True))
         counted = {} if n is None else {n: table.numbers(n)}
-        frame = pd.DataFrame(sides | counted | {name: table.labels(name)[0] for name in by})
+        frame = pd.DataFrame(sides | counted | {name: table.labels(name)[0] for name in (*by, *named)})
     positive = table.positive(pos_label, actual, predicted)
-    counts = tabulated(frame, actual=actual, predicted=predicted, n=n, dims=by, labels=labels, pos_label=positive)
-    return counts if system is None else counts.rename({system: SYSTEM})
+    counts = tabulated(
+        frame, actual=actual, predicted=predicted, n=n, dims=by, labels=labels, pos_label=positive, unit=unit
+    )
+    counts = counts if system is None else counts.rename({system: SYSTEM})
+    return asking(counts, [name for name in others if unit is None], table.names)
 
 
 def marks_of(table: Table) -> dict[str, list[int]]:

@@ -17,6 +17,7 @@ from bayescm.data.recognisers import BOARD, COUNTS, K_OF_N, SYSTEMS, Given, unde
 from bayescm.data.schema import CELLS_OF_TWO, ITEM, ONE_CLASS, PREDICTED, RUN, SYSTEM
 from bayescm.data.shapes import are_answers, are_labels, are_passes, has_fractions, is_list, is_matrix, is_number
 from bayescm.data.thresholds import counts_at_thresholds
+from bayescm.data.units import marked
 
 _OF_LABELS = ("labels", "pos_label")
 _OF_ANSWERS = dict.fromkeys(("accuracy", "acc"), ("accuracy", "recall")) | dict.fromkeys(
@@ -66,8 +67,11 @@ class Door:
         names = list(_OF_LABELS) if second is not None and not is_number(second) else []
         names += ["runs"] if (self.runs or self.about != COUNTS) and are_passes(first) else []
         names += ["n_items"] if self.about == BOARD else []
+        names += ["unit"]
         taken = {name: value for name, value in _taken(options, names).items() if value is not None}
         evidence = understood(Given(first, second, self.about, taken))
+        if evidence is None:
+            marked(first, taken.get("unit"))
         return given if evidence is None else (evidence, *(rest if second is None else rest[1:]))
 
     def _is_data(self, first: Any, second: Any) -> bool:

@@ -14,8 +14,8 @@ import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
 from bayescm.data import validate
-from bayescm.data.labels import Label, class_order, codes, declared, label_array, some
-from bayescm.data.schema import ACTUAL, CELL, ITEM, LABEL, ONE_CLASS, PREDICTED, RUN, SYSTEM, batch_names
+from bayescm.data.labels import Label, class_order, codes, declared, label_array, plain, some
+from bayescm.data.schema import ACTUAL, CELL, ITEM, LABEL, ONE_CLASS, PREDICTED, RUN, SYSTEM, UNIT, batch_names
 
 MAX_CELLS = 10**7
 """Most cells of a joint table."""
@@ -82,6 +82,7 @@ def predictions(
     *,
     labels: Sequence[Label] | None = None,
     pos_label: Label | None = None,
+    unit: ArrayLike | None = None,
 ) -> xr.Dataset:
     """Keep the answers of any number of systems to the same items, one by one.
 
@@ -90,6 +91,8 @@ def predictions(
     y_true, y_pred, labels, pos_label
         As in :func:`paired_counts`, whose joint table has a cell for every combination of answers: too many from some
         twenty systems on. Several runs of a system on the same items are a second dim of its predictions, (n, runs).
+    unit : array_like of shape (n,), optional
+        What was sampled, where it has several items, as in :func:`bayescm.confusion_matrix`.
 
     Returns
     -------
@@ -121,7 +124,15 @@ def predictions(
         )
     given = order[np.stack([np.tile(one.reshape(n, -1), runs * n // len(one)) for one in answers])]
     dims, given = ((SYSTEM, ITEM, RUN), given) if runs > 1 else ((SYSTEM, ITEM), given[..., 0])
-    return xr.Dataset({ACTUAL: (ITEM, order[actual]), PREDICTED: (dims, given)}, coords={SYSTEM: systems, LABEL: order})
+    kept = xr.Dataset({ACTUAL: (ITEM, order[actual]), PREDICTED: (dims, given)}, coords={SYSTEM: systems, LABEL: order})
+    return kept if unit is None else with_units(kept, UNIT, unit)
+
+
+def with_units(kept: xr.Dataset, name: str, unit: ArrayLike) -> xr.Dataset:
+    """Say of answers which units their items are of."""
+    values = plain("unit", unit)
+    validate.same_length(y_true=kept[ACTUAL].values, unit=values)
+    return kept.assign_coords({name: (ITEM, values)}).assign_attrs({UNIT: name})
 
 
 def right_answers(right: Mapping[str, ArrayLike]) -> xr.Dataset:

@@ -95,7 +95,7 @@ def explained(function: Callable[..., Any]) -> Callable[[Mapping[str, Any]], Non
     def check(options: Mapping[str, Any]) -> None:
         of_model = bool({"model", "sampler"} & set(options))  # which may have an option of that name
         for name in options:
-            ours = name in named or (name in own and (of_model or name not in BORROWED))
+            ours = name in named or (name in own and (of_model or name not in BORROWED or name == "average"))
             if ours or (more and (of_model or name not in BORROWED | INSTEAD)):
                 continue
             meant = _meant(name, own)

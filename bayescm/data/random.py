@@ -36,6 +36,7 @@ class Stream(enum.IntEnum):
     SPLIT = 34
     MULTICLASS_POSTERIOR = 35
     LEARNED = 36
+    UNITS = 37
 
 
 def matrix_rng(seed: int, index: int, stream: int) -> np.random.Generator:

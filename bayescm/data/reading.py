@@ -22,6 +22,7 @@ def read(
     *,
     labels: Sequence[Label] | None = None,
     pos_label: Label | tuple[Label, Label] | None = None,
+    unit: Any = None,
     runs: int | None = None,
     n_items: Any = None,
     rows: str | None = None,
@@ -40,6 +41,9 @@ def read(
         Predicted labels, those of several systems by name, or scores; n of k of n.
     labels, pos_label
         As in :func:`confusion_matrix`.
+    unit : str or array_like, optional
+        What was sampled, where it has several items (patients with lesions): a column of a table, a dim of counts, or
+        one name for each item.
     runs : int, optional
         The data are numbers of passes among so many runs of each item.
     n_items : int, array_like or mapping, optional
@@ -76,7 +80,9 @@ def read(
         validate.choice("about", about, (COUNTS, SYSTEMS, BOARD))
     if wrong := [name for name in columns or () if name not in COLUMNS]:
         raise ValueError(f"`columns` may say which are {', '.join(COLUMNS)}; got {wrong[0]!r}.")
-    options = {"labels": labels, "pos_label": pos_label, "runs": runs, "n_items": n_items, "rows": rows}
+    options = {
+        "labels": labels, "pos_label": pos_label, "unit": unit, "runs": runs, "n_items": n_items, "rows": rows
+    }  # fmt: skip
     said = {name: one for name, one in (columns or {}).items() if one is not None}
     given = Given(data, answers, about, {name: one for name, one in options.items() if one is not None}, said)
     return understood(given) or Evidence(_matrix(given), "a matrix")
@@ -91,6 +97,7 @@ def from_table(
     dims: Sequence[str] | str = (),
     labels: Sequence[Label] | None = None,
     pos_label: Label | tuple[Label, Label] | None = None,
+    unit: str | None = None,
 ) -> xr.DataArray:
     """Count a long table with one row per cell, or one row per item.
 
@@ -111,11 +118,14 @@ def from_table(
         Columns that become batch dims, such as ``"system"`` or ``"fold"``.
     labels, pos_label
         As in :func:`confusion_matrix`.
+    unit : str, optional
+        Column that names what was sampled, such as ``"patient"``, where it has several items: it becomes a dim, and
+        every question takes the units, not the items, for independent.
 
     Returns
     -------
     xarray.DataArray
-        ``counts(*dims, actual, predicted)``; cells that the table leaves out are 0.
+        ``counts(*dims[, unit], actual, predicted)``; cells that the table leaves out are 0.
 
     Raises
     ------
@@ -132,17 +142,18 @@ def from_table(
            [ 0, 26]])
     """
     if isinstance(table, str | PathLike):
-        return _of_file(
-            table, {"actual": actual, "predicted": predicted, "n": n, "dims": dims or None}, labels, pos_label
-        )
-    return tabulated(table, actual=actual, predicted=predicted, n=n, dims=dims, labels=labels, pos_label=pos_label)
+        columns = {"actual": actual, "predicted": predicted, "n": n, "dims": dims or None}
+        return _of_file(table, columns, labels, pos_label, unit)
+    return tabulated(
+        table, actual=actual, predicted=predicted, n=n, dims=dims, labels=labels, pos_label=pos_label, unit=unit
+    )
 
 
-def _of_file(path: Any, columns: dict[str, Any], labels: Any, pos_label: Any) -> xr.DataArray:
+def _of_file(path: Any, columns: dict[str, Any], labels: Any, pos_label: Any, unit: Any) -> xr.DataArray:
     """Read a table of text, whose columns are called as always but for those that are said."""
     usual = {"actual": "actual", "predicted": "predicted", "n": "n"}
     said = {what: name for what, name in columns.items() if name != usual.get(what)}
-    evidence = read(path, labels=labels, pos_label=pos_label, columns=said, about="counts")
+    evidence = read(path, labels=labels, pos_label=pos_label, unit=unit, columns=said, about="counts")
     if evidence.kind != "counts":
         raise ValueError(f"`table` has {evidence.kind}, not counts: see bayescm.read.")
     counts: xr.DataArray = evidence.data

@@ -31,6 +31,7 @@ from bayescm.data.shapes import (
 )
 from bayescm.data.strata import batch_dims, is_audit, singles
 from bayescm.data.tabular import Table, read_table
+from bayescm.data.units import marked
 
 COUNTS, SYSTEMS, BOARD = "counts", "systems", "board"
 """What a question may be about: matrices; several systems; several, of which right and wrong answers are enough."""
@@ -108,8 +109,9 @@ def understood(given: Given) -> Evidence | None:
     """Return what the first recogniser that knows it makes of what was given; None if none does."""
     validate.columns_once("data", given.data)
     if isinstance(given.data, Evidence):
-        _refuse((*given.options, *given.columns), "what was read already")
-        return given.data
+        unit = given.options.get("unit")
+        _refuse([name for name in (*given.options, *given.columns) if name != "unit"], "what was read already")
+        return given.data if unit is None else Evidence(marked(given.data.data, unit), given.data.how)
     for one in RECOGNISERS:
         if given.about in one.about and (data := one.read(given)) is not None:
             _refuse([name for name in (*given.options, *given.columns) if name not in one.uses.split()], one.name)
@@ -162,7 +164,7 @@ def _labelled(given: Given) -> Any:
     if not isinstance(data, xr.DataArray | xr.Dataset | xr.DataTree) or given.second is not None:
         return None
     if given.table is not None or not isinstance(data, xr.DataArray) or set(data.dims) != {ITEM, SYSTEM, RUN}:
-        return data if given.table is None else None
+        return marked(data, given.options.get("unit")) if given.table is None else None
     return of_right({str(name): data.sel({SYSTEM: name}).transpose(ITEM, RUN).values for name in data[SYSTEM].values})
 
 
@@ -205,7 +207,8 @@ def _labels(given: Given) -> xr.DataArray | None:
     """Read actual and predicted labels."""
     if not are_labels(given.data, given.second):
         return None
-    return confusion_matrix(given.data, given.second, labels=given.how[0], pos_label=given.how[1])
+    unit = given.options.get("unit")
+    return confusion_matrix(given.data, given.second, labels=given.how[0], pos_label=given.how[1], unit=unit)
 
 
 def _answers(given: Given) -> xr.Dataset | None:
@@ -227,7 +230,8 @@ def _answers(given: Given) -> xr.Dataset | None:
                 f"`y_pred` has the shape {answers.shape} for {n} items; give {{'A': y_pred_a, 'B': y_pred_b}}."
             )
         answers = list(answers.T if len(answers) == n else answers)
-    return predictions(true, answers, labels=given.how[0], pos_label=given.how[1])
+    unit = given.options.get("unit")
+    return predictions(true, answers, labels=given.how[0], pos_label=given.how[1], unit=unit)
 
 
 def _counted(reader: Callable[[Any], Any]) -> Callable[[Given], Any]:
@@ -271,8 +275,9 @@ def _columns(given: Given) -> xr.Dataset | None:
     said, table = isinstance(given.columns.get(PREDICTED), list), given.table
     if table is None or (not said and (given.about == COUNTS or (given.about is None and table.get(PREDICTED)))):
         return None
-    names = frames.columns_of_systems(table)
-    return frames.of_columns(table, names, *given.how) if names else None
+    unit = given.options.get("unit")
+    names = frames.columns_of_systems(table, unit)
+    return frames.of_columns(table, names, *given.how, unit) if names else None
 
 
 def _row_per_answer(given: Given) -> xr.Dataset | None:
@@ -280,7 +285,9 @@ def _row_per_answer(given: Given) -> xr.Dataset | None:
     table = given.table
     said = isinstance(given.columns.get(PREDICTED), list)  # predictions of a system each
     known = table is not None and table.get(SYSTEM) is not None and table.get(ITEM) is not None and not said
-    return frames.of_long(table, None, given.how[1]) if known else None  # type: ignore[arg-type]
+    if not known:
+        return None
+    return frames.of_long(table, None, given.how[1], given.options.get("unit"))  # type: ignore[arg-type]
 
 
 def _row_per_item(given: Given) -> xr.DataArray | None:
@@ -288,7 +295,7 @@ def _row_per_item(given: Given) -> xr.DataArray | None:
     table = given.table
     if table is None or table.square or table.get(ACTUAL) is None or table.get(PREDICTED) is None:
         return None
-    return frames.of_labels(table, *given.how, systems=given.several)
+    return frames.of_labels(table, *given.how, systems=given.several, unit=given.options.get("unit"))
 
 
 def _matrices(given: Given) -> xr.DataArray | None:
@@ -379,18 +386,18 @@ RECOGNISERS = (
     Recogniser("a classification report", _counted(of_report)),
     Recogniser("numbers of passes", _passes, "runs system item correct"),
     Recogniser("audits by system", _audits),
-    Recogniser("an xarray object", _labelled),
+    Recogniser("an xarray object", _labelled, "unit"),
     Recogniser(K_OF_N, _k_of_n),
     Recogniser("labels and scores", _scores, f"{_LABELS} actual score", (None,)),
-    Recogniser("actual and predicted labels", _labels, _LABELS, (None, COUNTS)),
-    Recogniser("the truth and answers of systems", _answers, _LABELS, (None, *_SEVERAL)),
+    Recogniser("actual and predicted labels", _labels, f"{_LABELS} unit", (None, COUNTS)),
+    Recogniser("the truth and answers of systems", _answers, f"{_LABELS} unit", (None, *_SEVERAL)),
     Recogniser("numbers of right and wrong answers", _published, "by system"),
     Recogniser("cells by name", _cells, "by system"),
     Recogniser("accuracies by system", _accuracies, "n_items by system"),
     Recogniser("columns of labels and scores", _scores, f"{_LABELS} actual score"),
-    Recogniser("a row per system and item", _row_per_answer, "pos_label actual predicted system item run correct"),
-    Recogniser("a column of predictions per system", _columns, f"{_LABELS} actual predicted item"),
-    Recogniser("columns of labels", _row_per_item, f"{_LABELS} actual predicted n by system"),
+    Recogniser("a row per system and item", _row_per_answer, "pos_label unit actual predicted system item run correct"),
+    Recogniser("a column of predictions per system", _columns, f"{_LABELS} unit actual predicted item"),
+    Recogniser("columns of labels", _row_per_item, f"{_LABELS} unit actual predicted n by system"),
     Recogniser("right and wrong answers, items by runs", _runs, "", (None, *_SEVERAL)),
     Recogniser("matrices of systems", _matrices),
     Recogniser("right and wrong answers, items by systems", _marks, "item", (None, *_SEVERAL)),

@@ -27,6 +27,8 @@ CELL, LABEL, METRIC, ALIAS, CI_BOUND = (
 )  # ArviZ's summary keeps "label" for itself
 THRESHOLD, SYSTEM, VERSUS, ITEM = "threshold", "system", "versus", "item"
 FOLD, GROUP, RUN = "fold", "group", "run"
+ASKS = "asks"  # attr of data with a column that may name what was sampled, which nobody said
+UNIT = "unit"  # attr that names the dim, or the coordinate of items, of what was sampled
 TOTALS, OF, BATCH = "totals", "audit_of", "audit_batch"  # of items of which only some were checked
 ONE_CLASS = "of_one_class"  # attr of counts that were k of n: the other class is none of theirs
 GROUPS = (
@@ -153,8 +155,8 @@ def as_read(counts: xr.DataArray) -> dict[str, str | int]:
 
     These are the positive class and, of one matrix, ``counts``: ``"TP 26, FP 2, FN 0, TN 6"``.
     """
-    named = positive_class(counts)
-    if not named or counts.ndim > 2:
+    named = positive_class(counts) | {name: counts.attrs[name] for name in (ASKS,) if name in counts.attrs}
+    if counts.ndim > 2 or counts.sizes[ACTUAL] > 2:
         return named
     (tn, fp), (fn, tp) = counts.values.tolist()
     return named | {"counts": f"TP {tp:.15g}, FP {fp:.15g}, FN {fn:.15g}, TN {tn:.15g}"}

@@ -11,20 +11,22 @@ from bayescm.data import validate
 from bayescm.data.counts import labelled
 from bayescm.data.crosstabs import is_margin
 from bayescm.data.labels import coded, declared, grouped, label_array, plain
-from bayescm.data.schema import batch_names
+from bayescm.data.schema import UNIT, batch_names
 from bayescm.data.streams import Columns, distinct_rows, in_chunks, is_stream
+from bayescm.data.units import asking
 
 
 def tabulated(
     table: Any, *, actual: str, predicted: str, n: str | None, dims: Sequence[str] | str = (), labels: Any = None,
-    pos_label: Any = None,
+    pos_label: Any = None, unit: str | None = None,
 ) -> xr.DataArray:  # fmt: skip
     """Count a long table of columns: see :func:`bayescm.from_table`."""
-    groups = [dims] if isinstance(dims, str) else validate.listed("dims", dims)
+    apart = [dims] if isinstance(dims, str) else validate.listed("dims", dims)
+    groups = [*apart, *([] if unit is None else [unit])]
     for argument, value in (("actual", actual), ("predicted", predicted), ("n", n), *(("dims", one) for one in groups)):
         if not isinstance(value, Hashable):
             raise TypeError(f"`{argument}` must be the name of a column; got {type(value).__name__}.")
-    batch_names("dims", groups)
+    batch_names("dims" if unit is None else "unit", groups)
     names = [actual, predicted, *([] if n is None else [n]), *groups]
     columns, weight = _read(table, names, n)
     labels = declared(labels, table[actual] if hasattr(table, "to_numpy") else None)
@@ -39,9 +41,12 @@ def tabulated(
         _no_cell_twice(flat, shape, levels, order)
     counts = np.zeros(int(np.prod(shape)), np.int64)
     np.add.at(counts, flat, weight)
-    _every_group_has_rows(flat, shape, groups, levels)
-    result = labelled(counts.reshape(shape), order, groups)
-    return result.assign_coords(dict(zip(groups, levels, strict=True)))
+    _every_group_has_rows(flat, shape, apart, levels)
+    result = labelled(counts.reshape(shape), order, groups).assign_coords(dict(zip(groups, levels, strict=True)))
+    if unit is not None:
+        return result.assign_attrs({UNIT: unit})
+    others = [] if is_stream(table) else [name for name in _frame(table).collect_schema().names() if name not in names]
+    return asking(result, others, lambda name: columns_of(table, [name])[name])
 
 
 def _read(table: Any, names: Sequence[str], n: str | None) -> tuple[Columns, NDArray[np.int64]]:
@@ -114,9 +119,10 @@ def _every_group_has_rows(
     flat: NDArray[np.intp], shape: tuple[int, ...], groups: Sequence[str], levels: Sequence[NDArray[Any]]
 ) -> None:
     """Refuse a combination of batch labels without a single row."""
-    present = np.zeros(int(np.prod(shape[:-2])), bool)
-    present[flat // (shape[-1] * shape[-2])] = True
+    known = shape[: len(groups)]
+    present = np.zeros(int(np.prod(known)), bool)
+    present[flat // int(np.prod(shape[len(groups) :]))] = True
     if not present.all():
-        where = np.unravel_index(int(np.argmin(present)), shape[:-2])
-        absent: dict[str, Hashable] = {g: lv[i].item() for g, lv, i in zip(groups, levels, where, strict=True)}
+        where = np.unravel_index(int(np.argmin(present)), known)
+        absent: dict[str, Hashable] = {g: lv[i].item() for g, lv, i in zip(groups, levels, where, strict=False)}
         raise ValueError(f"`table` has no rows for {absent}; select what belongs together first.")

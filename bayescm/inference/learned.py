@@ -13,11 +13,10 @@ from bayescm.data.assumptions import assumed
 from bayescm.data.random import Stream, matrix_rng
 from bayescm.data.schema import as_read, labels_of
 from bayescm.distributions.learned import learn
-from bayescm.inference.blocks import Block, OfMatrices, exchanged
+from bayescm.inference.blocks import OfMatrices, exchanged
 from bayescm.inference.conjugate import OfCounts
 from bayescm.inference.options import DRAWS
 from bayescm.metrics import Metric, compute
-from bayescm.models.cell_draws import label_theta, sizes_of
 from bayescm.priors.concentrations import LEARNED, Concentrations, PrevalenceLike, exchange
 from bayescm.results.names import CARRIED_BY, few_items, is_mean_of_classes
 from bayescm.results.writing import listed
@@ -125,14 +124,3 @@ def of_learned(counts: xr.DataArray, prevalence: PrevalenceLike, n: int | None, 
     }  # fmt: skip
     some = block(np.ones((len(labels),) * 2, np.int64), np.asarray(0))
     return OfManyClasses(labels, settings, counts, block, some)
-
-
-def theta_of(counts: xr.DataArray, prevalence: PrevalenceLike, chains: int, draws: int, seed: int) -> xr.DataArray:
-    """Draw cells, labelled as ArviZ has them."""
-
-    def kernel(block: Block) -> Array:
-        theta = np.concatenate(list(block.theta_blocks()), -3)
-        return theta.reshape((*block.shape, chains, draws, block.k, block.k))
-
-    posterior = of_learned(counts, prevalence, chains * draws, seed)
-    return label_theta(posterior.map(kernel, sizes_of(counts, chains, draws)), counts)

@@ -1,6 +1,6 @@
 """How a posterior is made, as every question takes it: the options, typed, and what they are where nothing is said."""
 
-from typing import Any, TypedDict
+from typing import Any, Literal, TypedDict
 
 import numpy as np
 
@@ -33,6 +33,8 @@ class ModelOptions(TypedDict, total=False):
     overdispersion: str
     rho_prior: Any
     known: Any
+    unit: Any
+    average: Literal["items", "units"]
     dependence: Any
     correction: bool | float
 

@@ -21,6 +21,7 @@ from bayescm.data.schema import (
     CHAIN,
     DRAW,
     MATRIX,
+    UNIT,
     as_set,
     attributes,
     flatten_cells,
@@ -29,9 +30,13 @@ from bayescm.data.schema import (
     tree,
 )
 from bayescm.data.strata import of_data
+from bayescm.data.units import by_unit, without_units
 from bayescm.data.words import Sampler
 from bayescm.distributions import dirichlet
 from bayescm.inference import learned
+from bayescm.inference.blocks import Block
+from bayescm.inference.labelled import Alike
+from bayescm.inference.units import of_units, of_units_alone, refuse_models
 from bayescm.metrics import MetricsLike, resolve
 from bayescm.models import answers, cell_draws, fit, nuts, predictive, samplers
 from bayescm.models.cell_draws import PRIOR_DRAWS, with_metrics, with_variables
@@ -97,6 +102,8 @@ def choose(
     """
     if isinstance(counts, xr.DataTree):
         return _chosen(counts)
+    if by_unit(counts) is not None:
+        return _choose_units(sampler)
     model = of_data(counts, fit.name_of(model, prior))
     if not fit.is_conjugate(model):
         return _choose_bound(fit.bind(model, counts, prior, options, sampler)[0], sampler)[0]
@@ -254,12 +261,22 @@ def posterior(
         validate.positive_integer("chains", chains), validate.positive_integer("draws", draws), seed,
         "nuts" if validate.choice("sampler", sampler, samplers.CHOICES) in ("auto", "exact") else sampler, options,
     )  # fmt: skip
+    units = by_unit(counts)
+    counts = without_units(counts)
     model = of_data(counts, fit.name_of(model, prior))
     settings: dict[str, Any] = {"model": model if isinstance(model, str) else getattr(model, "__name__", "your own")}
     settings |= strata.settings(counts) if strata.is_audit(counts) else {}
-    if learned.asked(model, prior):
-        settings["model"] = learned.MODEL
-        choice, groups = _learned(counts, prevalence, metrics, sampler, run, replicate, workflow)
+    if units is not None or learned.asked(model, prior):
+        n = run.chains * run.draws
+        if units is None:
+            counts, choice = check_counts(counts), _choose_learned(sampler)
+            known: Alike = learned.of_learned(counts, prevalence, n, seed)
+        else:
+            refuse_models(model, prior)
+            counts, choice = units.sum(str(units.dims[-3])), _choose_units(sampler)
+            known = of_units(units, prevalence, "items", n, seed)
+        settings |= {"model": known.settings["model"], "prior": known.settings["prior"]}
+        choice, groups = _independent(known, counts, choice, metrics, run, replicate, workflow)
     elif fit.is_conjugate(model):
         prior = resolved_prior(prior)
         choice, groups = _conjugate(counts, model, prior, prevalence, metrics, sampler, run, replicate, workflow)
@@ -278,6 +295,7 @@ def posterior(
         )  # fmt: skip
         settings |= bound.arguments | ({} if form is None or form.averaged is None else {"averaged": form.averaged})
     settings |= of_model(model if isinstance(model, str) else None, prevalence, settings)
+    settings |= {} if units is None else of_units_alone(known.settings)
     settings |= {
         "prior": settings.get("prior", prior), "prevalence": prevalence, "method": choice.method,
         "reason": choice.reason, "random_seed": seed,
@@ -377,17 +395,28 @@ def _choose_learned(sampler: str) -> Choice:
     )
 
 
-def _learned(
-    counts: Any, prevalence: PrevalenceLike, metrics: MetricsLike, sampler: str, run: nuts.Run, replicate: bool | int,
+def _choose_units(sampler: str) -> Choice:
+    return _choose("units' posterior", "units weigh at random, with one prior unit: draws are independent", sampler)
+
+
+def _independent(
+    known: Alike, counts: xr.DataArray, choice: Choice, metrics: MetricsLike, run: nuts.Run, replicate: bool | int,
     full: bool,
 ) -> tuple[Choice, dict[str, xr.Dataset]]:  # fmt: skip
-    """Answer by a prior that is learned from the classes; no group tells of the prior by itself."""
-    counts, choice, size = check_counts(counts), _choose_learned(sampler), _replicate_size(replicate)
+    """Answer by independent draws of a posterior without a program; no group tells of the prior by itself."""
+    size, prevalence = _replicate_size(replicate), known.settings["prevalence"]
     if choice.method != "exact" or full:
-        what = f"`sampler`={sampler!r}" if choice.method != "exact" else "`workflow`=True"
-        raise ValueError(f"{what} needs a PyMC program, and prior='learned' has none; leave it out.")
+        what = f"`sampler`={run.sampler!r}" if choice.method != "exact" else "`workflow`=True"
+        raise ValueError(f"{what} needs a PyMC program, and the prior {known.settings['prior']!r} has none.")
+    if size != 0 and UNIT in known.settings:
+        raise ValueError("`replicate` is for items that are independent, and units to come aren't drawn; leave it out.")
     _refuse(run.options)
-    theta = learned.theta_of(counts, prevalence, run.chains, run.draws, run.seed)
+
+    def kernel(block: Block) -> Any:
+        theta = np.concatenate(list(block.theta_blocks()), -3)
+        return theta.reshape((*block.shape, run.chains, run.draws, block.k, block.k))
+
+    theta = cell_draws.label_theta(known.map(kernel, cell_draws.sizes_of(counts, run.chains, run.draws)), counts)
     resolved = resolve(metrics, counts.sizes[ACTUAL])
     groups = {"posterior": with_metrics(theta, resolved), "observed_data": flatten_cells(counts).to_dataset()}
     if size != 0:

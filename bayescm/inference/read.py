@@ -10,6 +10,7 @@ import xarray as xr
 from bayescm.data import strata, validate
 from bayescm.data.counts import check_counts
 from bayescm.data.schema import ONE_CLASS
+from bayescm.data.units import by_unit, without_units
 from bayescm.inference.audits import beside, of_audits
 from bayescm.inference.conjugate import of_counts
 from bayescm.inference.labelled import Posterior
@@ -18,6 +19,7 @@ from bayescm.inference.options import DRAWS, number_of_draws
 from bayescm.inference.posteriors import posterior
 from bayescm.inference.right import ANSWERS, of_right
 from bayescm.inference.sampled import of_answers, of_tree, unchanged
+from bayescm.inference.units import of_units, refuse_models
 from bayescm.models import fit, same_items
 from bayescm.priors.concentrations import PrevalenceLike, PriorLike, resolved_prior
 
@@ -51,6 +53,7 @@ def opened(
     chains: int = 4,
     random_seed: int | np.random.Generator | None = None,
     rebuilt: bool = True,
+    average: str = "items",
     **options: Any,
 ) -> Callable[[PrevalenceLike], Posterior]:
     """Return the posterior of data of any kind at every prevalence: data are read, and fitted, once.
@@ -69,6 +72,8 @@ def opened(
         1,000 each if it isn't said.
     rebuilt : bool
         Whether draws of a closed form that nobody changed stand for the counts that they came from.
+    average : {"items", "units"}
+        Of data by unit.
     **options
         As in :func:`bayescm.posterior`.
     """
@@ -83,6 +88,14 @@ def opened(
         return lambda prevalence: of_counts(
             counts, model, prior, drawn_at if prevalence is None else prevalence, n, seed
         )
+    if (units := by_unit(data)) is not None:
+        refuse_models(model, prior, **options)
+        return lambda prevalence: of_units(units, prevalence, average, None if draws is None else n, seed)
+    if average != "items":
+        raise ValueError(
+            f"`average`={average!r} is for several items in each `unit` of sampling, which has to be named."
+        )
+    data = without_units(data)
     if isinstance(data, dict) and data and all(map(strata.is_audit, data.values())):
         return partial(_of_audits, data, resolved_prior(prior), n, seed)
     if isinstance(data, xr.Dataset) and set(ANSWERS) & set(data.data_vars):

@@ -27,6 +27,7 @@ from bayescm.data.schema import (
     tables_by_matrix,
     words_at,
 )
+from bayescm.data.units import by_unit, without_units
 from bayescm.data.words import CiKind, Design
 from bayescm.distributions import dirichlet
 from bayescm.distributions.sample import Draws
@@ -174,7 +175,8 @@ def decide(
     how: dict[str, Any] = dict(options)
     draws, seed = number_of_draws(how.get("draws")), validate.seed(how.pop("random_seed", None))
     model, prior, prevalence = how.get("model", MODEL), how.get("prior"), how.pop("prevalence", None)
-    if isinstance(counts, xr.DataTree | dict) or strata.is_audit(counts) or model not in MODELS:
+    drawn = isinstance(counts, xr.DataTree | dict) or strata.is_audit(counts) or by_unit(counts) is not None
+    if drawn or model not in MODELS:
         if isinstance(prevalence, str):
             raise ValueError(f"`prevalence`={prevalence!r} is for counts; of draws and audits give numbers.")
         at = opened(counts, random_seed=seed, **how)
@@ -189,7 +191,7 @@ def decide(
     elif unknown := sorted(set(how) - {"model", "prior", "draws"}):
         raise TypeError(f"`{unknown[0]}` is no option of {model}.")
     else:
-        prior = resolved_prior(prior)
+        prior, counts = resolved_prior(prior), without_units(counts)
         which = same_items.patterns(counts) if same_items.answered_together(counts) else None
         kept = _design(design, which, model)
         matrices = _matrices(counts, which)

@@ -16,11 +16,13 @@ from bayescm.data.schema import (
     METRIC,
     ONE_CLASS,
     SYSTEM,
+    UNIT,
     VERSUS,
     attributes,
     interval_coordinate,
     words_at,
 )
+from bayescm.data.units import plural
 from bayescm.data.words import CiKind
 from bayescm.distributions import dirichlet, exact_distribution
 from bayescm.distributions.discrete import MOST_MATRICES, Discrete
@@ -175,6 +177,11 @@ def replicate(
     """
     seed = options["random_seed"] = validate.seed(options.get("random_seed"))
     posterior = read(counts, otherwise=_DRAWS, **options)
+    if unit := posterior.settings.get(UNIT):
+        raise ValueError(
+            f"`counts` are of {plural(unit)}, and a second test would have others, whose items this doesn't draw; the "
+            f"items alone, as if independent, are counts.sum({unit!r}).drop_attrs()."
+        )
     over = posterior.over
     compared = SYSTEM in over.dims
     _check_names(over)

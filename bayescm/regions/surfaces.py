@@ -11,6 +11,7 @@ import xarray as xr
 from bayescm.data import strata, validate
 from bayescm.data.inputs import takes_counts, takes_scores
 from bayescm.data.schema import MATRIX, METRIC, THRESHOLD, VERSUS, batch_dim
+from bayescm.data.units import by_unit, without_units
 from bayescm.data.words import RegionMethod
 from bayescm.regions.drawn import of_posterior
 from bayescm.regions.grid import LONG_NAMES, Array, around, axis, checked_axis
@@ -116,19 +117,20 @@ def region(
     others = set(options) - _OF_METHODS
     if (unknown := sorted(others - RegionOptions.__annotations__.keys())) and "model" not in others:
         raise TypeError(f"region() has no argument `{unknown[0]}`; a level is `levels`, such as levels=[0.95].")
-    if strata.is_audit(counts) or isinstance(counts, xr.DataTree) or not isinstance(space, str) or others:
+    drawn = strata.is_audit(counts) or isinstance(counts, xr.DataTree) or by_unit(counts) is not None
+    if drawn or not isinstance(space, str) or others:
         if method not in (None, "credible") or {name for name in of_method if of_method[name] is not None} & _OF_COUNTS:
             raise ValueError(
-                f"`method`={method!r} needs the four cells of items that all were checked. Of an audit, of a model's "
-                "draws and of two metrics the region is the posterior's: leave `method` out; it is by draws (`draws`, "
-                "`random_seed`), without other options."
+                f"`method`={method!r} needs the four cells of items that all were checked. Of an audit, of units, of "
+                "a model's draws and of two metrics the region is the posterior's: leave `method` out; it is by draws "
+                "(`draws`, `random_seed`), without other options."
             )
         axes = _two_axes(grid)
         sizes = _sizes(_POINTS if grid is None else grid) if axes is None else (0, 0)
         how: dict[str, Any] = {name: value for name, value in options.items() if name not in _OF_COUNTS}
         return of_posterior(counts, space, checked_levels(levels), axes, sizes, **how)
     made = Options(space, method or "wilks", levels, **of_method)
-    checked = two_labels(counts)
+    checked = two_labels(without_units(counts))
     method_ = made.method(checked)
     axes = _axes(checked, made, method_, grid)
 

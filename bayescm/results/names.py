@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from bayescm.data.schema import ALIAS, METRIC, ONE_CLASS, PREDICTED, labels_of
+from bayescm.data.schema import ALIAS, ASKS, METRIC, ONE_CLASS, PREDICTED, labels_of
+from bayescm.data.units import SAMPLED
 from bayescm.metrics import Metric, of_one_class, resolve
 from bayescm.results.writing import listed
 
@@ -22,7 +23,9 @@ MOST_ROWS = 40
 
 def notes_of(attrs: Mapping[Any, Any]) -> str:
     """Return what an answer's attrs say of the little that it rests on, as sentences; nothing where that isn't said."""
-    return " ".join(f"Note: {attrs[name]}." for name in (NO_ITEMS, CARRIED_BY) if name in attrs)
+    sampled = str(attrs.get(SAMPLED, ""))
+    told = [f"{sampled[0].upper()}{sampled[1:]}."] if sampled else []
+    return " ".join([*told, *(f"Note: {attrs[name]}." for name in (NO_ITEMS, CARRIED_BY, ASKS) if name in attrs)])
 
 
 def called(metric: str, alias: str = "") -> str:

@@ -1,0 +1,218 @@
+"""Units of sampling: patients with several lesions, questions with several answers, images with many objects.
+
+Counts by unit have a dim for the units, answers one by one a coordinate of the items; the attr ``unit`` names it, so
+that no question needs to be told again.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayescm.data.labels import codes, grouped
+from bayescm.data.schema import (
+    ACTUAL,
+    ASKS,
+    ITEM,
+    LABEL,
+    MATRIX,
+    ONE_CLASS,
+    PREDICTED,
+    RUN,
+    SYSTEM,
+    TOTALS,
+    UNIT,
+)
+
+Array = NDArray[np.float64]
+
+AVERAGES = ("items", "units")
+SAMPLED = "sampled"
+"""The attr that says in words what was sampled, and what is averaged."""
+FEW = 8
+"""Units below which an interval rests much on the prior unit: see the study `units`."""
+_MOST = 0.5
+"""Share of the items of one unit above which the others say little."""
+_TELLS = 2.5
+"""Standard errors between the mean over units and that over items from which sizes go with accuracy."""
+_REPEATED = 0.75
+"""Different names among rows, as a share, up to which rows are of the same units."""
+_LIKELY = frozenset({
+    "patient", "subject", "participant", "question", "image", "document", "doc", "query", "passage", "scene", "video",
+    "dialogue", "conversation", "cluster", "slide", "study", "user",
+})  # fmt: skip
+"""Columns that mostly name what was sampled, also with "_id" behind."""
+
+
+def unit_of(data: Any) -> str:
+    """Return what counts or answers name as their unit of sampling; nothing where items were sampled."""
+    name = getattr(data, "attrs", {}).get(UNIT, "")
+    return name if name and (name in data.dims or (name in data.coords and ITEM in data[name].dims)) else ""
+
+
+def marked(data: Any, unit: Any) -> Any:
+    """Return data that name their unit of sampling: a dim of counts, or a coordinate of items."""
+    if unit is None:
+        return data
+    known: list[Any] = []
+    if isinstance(data, xr.DataArray) and set(MATRIX) <= set(data.dims) and TOTALS not in data.coords:
+        known = [dim for dim in data.dims if dim not in (*MATRIX, SYSTEM)]
+    elif isinstance(data, xr.Dataset) and PREDICTED in data:
+        known = [name for name, c in data.coords.items() if c.dims == (ITEM,) and name != ITEM]
+    if not isinstance(unit, str) or unit not in known:
+        raise ValueError(
+            f"`unit` must name a dim of counts or a column of a table, or be an array beside labels, such as "
+            f"bayescm.confusion_matrix(y_true, y_pred, unit=patients); got {unit!r:.60}"
+            f"{f', and there are {known}' if known else ''}."
+        )
+    return data.assign_attrs({UNIT: unit})
+
+
+def by_unit(data: Any) -> xr.DataArray | None:
+    """Return counts ``(..., unit, actual, predicted)`` of what was sampled by unit; None where items were sampled.
+
+    Units of one item each are items.
+    """
+    if not (unit := unit_of(data)):
+        return None
+    if isinstance(data, xr.DataArray):
+        counts = data.transpose(..., unit, *MATRIX)
+        single = counts.ndim == 3 and counts.chunks is None and int(counts.sum(MATRIX).max()) < 2
+        return None if single else counts
+    return None if len(np.unique(data[unit])) == data.sizes[ITEM] else _of_answers(data, unit)
+
+
+def without_units(data: Any) -> Any:
+    """Return the items, of whatever units they are."""
+    unit = unit_of(data)
+    return data.sum(unit).drop_attrs() if unit and isinstance(data, xr.DataArray) else data
+
+
+def _of_answers(data: xr.Dataset, unit: str) -> xr.DataArray:
+    """Count answers by system and unit; of several runs of an item their shares."""
+    labels, names = data[LABEL].values, data[SYSTEM].values
+    sorter, (k, n) = np.argsort(labels), (len(labels), data.sizes[ITEM])
+    true = codes(data[ACTUAL].values, labels, sorter)
+    (levels,), (place,) = grouped([unit], {unit: data[unit].values})
+    given = data[PREDICTED].transpose(SYSTEM, ITEM, ...).values.reshape(len(names), n, -1)
+    counts = np.empty((len(names), len(levels), k, k))
+    for filled, answers in zip(counts, given, strict=True):
+        flat = np.ravel_multi_index(
+            (place[:, None], true[:, None], codes(answers, labels, sorter)), filled.shape, mode="raise"
+        )
+        filled[...] = np.bincount(flat.ravel(), minlength=filled.size).reshape(filled.shape) / given.shape[-1]
+    coords = {SYSTEM: names, unit: levels} | dict.fromkeys(MATRIX, labels)
+    kept = {name: data.attrs[name] for name in (UNIT, ONE_CLASS) if name in data.attrs}
+    runs = {"runs": data.sizes[RUN]} if RUN in data[PREDICTED].dims else {}
+    return xr.DataArray(counts, dims=(SYSTEM, unit, *MATRIX), coords=coords, name="counts", attrs=kept | runs)
+
+
+def check_average(average: Any) -> str:
+    """Return what is averaged, or say where averages over classes are asked for."""
+    if average not in AVERAGES:
+        raise ValueError(
+            "`average` must be 'items' (pooled) or 'units' (the mean over these); averages over classes are in the "
+            f"name of a metric, such as 'f1_macro'; got {average!r}."
+        )
+    return str(average)
+
+
+def plural(unit: str) -> str:
+    """Return the name of several units: "patients" of "patient_id"."""
+    name = unit.removesuffix("_id").replace("_", " ")
+    if name.endswith("y") and name[-2:-1] not in set("aeou"):
+        return f"{name[:-1]}ies"
+    return f"{name}es" if name.endswith(("s", "x", "ch", "sh")) else f"{name}s"
+
+
+def described(counts: xr.DataArray, average: str) -> tuple[str, list[str]]:
+    """Say what was sampled and averaged, and where that may mislead.
+
+    Parameters
+    ----------
+    counts : xarray.DataArray
+        ``(..., unit, actual, predicted)``, computed.
+    average : {"items", "units"}
+    """
+    names = plural(str(counts.dims[-3]))
+    values = counts.values.reshape(-1, *counts.shape[-3:])
+    sizes = values.sum((-2, -1))
+    tested, totals = (sizes > 0).sum(-1), sizes.sum(-1)
+    effect = design_effect(values)
+    n, most = int((sizes.sum(0) > 0).sum()), sizes.max(-1) / np.maximum(totals, 1)
+    over = f"over all items of {n} {names}" if average == "items" else f"mean over {n} {names}"
+    held = sizes[sizes > 0]
+    each = f"{held.min():.3g}" if held.size and held.min() == held.max() else f"{held.min():.3g} to {held.max():.3g}"
+    text = f"{over}, of {each} items each" if held.size else over
+    if np.isfinite(effect).any():
+        text += f"; design effect of accuracy {_span(effect[np.isfinite(effect)])}"
+    notes = []
+    if tested.min() < FEW:
+        notes.append(f"with fewer than {FEW} {names} an interval rests much on the prior, which is one more of them")
+    if most.max() > _MOST and n > 1:
+        notes.append(f"one of the {names} holds {most.max():.0%} of the items")
+    notes += _of_sizes(values, names, average)
+    return text, notes
+
+
+def _of_sizes(values: Array, names: str, average: str) -> list[str]:
+    """Say where the mean accuracy over units differs surely from that over items."""
+    for counts in values:
+        size = counts.sum((-2, -1))
+        size, right = size[size > 0], np.diagonal(counts, 0, -2, -1).sum(-1)[size > 0]
+        n = len(size)
+        if n < FEW:
+            continue
+        each, pooled = right / size, right.sum() / size.sum()
+        apart = (right - pooled * size) / size.sum() - (each - each.mean()) / n
+        error = np.sqrt(n / (n - 1) * (apart**2).sum())
+        if abs(pooled - each.mean()) > _TELLS * error:
+            which = "more" if pooled > each.mean() else "less"
+            other = "units" if average == "items" else "items"
+            return [
+                f"{names} with more items are {which} accurate: {pooled:.2f} over all items, {each.mean():.2f} as mean "
+                f"over {names} (average={other!r})"
+            ]
+    return []
+
+
+def design_effect(values: Array) -> Array:
+    """Return by how much units make the variance of accuracy larger than independent items do, (B,) of (B, G, K, K)."""
+    size, right = values.sum((-2, -1)), np.diagonal(values, 0, -2, -1).sum(-1)
+    total, n = size.sum(-1), (size > 0).sum(-1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        p = right.sum(-1) / total
+        between = n / (n - 1) * ((right - p[:, None] * size) ** 2).sum(-1) / total**2
+        return np.asarray(between / (p * (1 - p) / total))
+
+
+def _span(values: Array) -> str:
+    low, high = f"{values.min():.1f}", f"{values.max():.1f}"
+    return low if low == high else f"{low} to {high}"
+
+
+def names_units(column: Any) -> bool:
+    """Say whether a column has a name that units mostly have."""
+    return str(column).strip().casefold().removesuffix("_id") in _LIKELY
+
+
+def asking[D: xr.DataArray | xr.Dataset](data: D, columns: Sequence[Any], read: Callable[[Any], Any]) -> D:
+    """Let data ask about a column with a name of units, of several rows each, that nobody called so.
+
+    Parameters
+    ----------
+    data : xarray.DataArray or xarray.Dataset
+    columns : sequence
+        Those that nothing was said of.
+    read : callable
+        Returns the values of a column.
+    """
+    for name in columns:
+        values = np.asarray(read(name)).astype(str) if names_units(name) else np.empty(0)
+        if 1 < (n := len(np.unique(values))) <= _REPEATED * len(values):
+            several = plural(name.strip().casefold())
+            text = f"{len(values)} rows are of {n} {several}; if {several} were sampled, say unit={name!r}"
+            return data.assign_attrs({ASKS: text})
+    return data

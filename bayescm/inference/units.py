@@ -1,0 +1,252 @@
+"""The posterior of items that come in units, such as patients: units weigh at random, and one prior unit with them.
+
+The distribution of the units is a Dirichlet process: every unit has a weight from a standard exponential, and one drawn
+from the prior has so, too. A metric of all items is that of the weighted sum of all units' cells, so that all metrics,
+classes and systems of a draw belong together. A priori there are one unit of the mean size and one item more, whose
+cells have the shares Dirichlet(1/2) of two classes: with one item in each unit that is Jeffreys' prior of the cells. Of
+more classes the prior unit's accuracy is Beta(1/2, 1/2), and its classes and errors are even.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayescm.data import validate
+from bayescm.data.assumptions import assumed
+from bayescm.data.random import Stream, matrix_rng
+from bayescm.data.schema import MATRIX, ONE_CLASS, UNIT, labels_of, positive_class
+from bayescm.data.units import SAMPLED, check_average, described, plural
+from bayescm.distributions.sample import Draws
+from bayescm.inference.blocks import Block, exchanged
+from bayescm.inference.labelled import Alike
+from bayescm.inference.options import DRAWS
+from bayescm.metrics import Metric, check_of_answers, compute, per_label
+from bayescm.priors.concentrations import Concentrations, PrevalenceLike, exchange
+from bayescm.results.names import CARRIED_BY
+
+Array = NDArray[np.float64]
+
+MODEL, PRIOR = "dirichlet_process", "one unit"
+"""What attrs call them."""
+_WORK, _LEAST = 20_000_000, 4_000
+"""Weights, or cells, that are drawn at most where nobody says how many draws to make, and the least number of draws."""
+_BLOCK = 2**21
+"""Numbers that are held at a time: 16 MB."""
+
+
+class Weights(NamedTuple):
+    """Some draws of what units weigh.
+
+    Attributes
+    ----------
+    units : ndarray of shape (n, G)
+    prior_unit, prior_item : ndarray of shape (n,)
+    prior : ndarray of shape (n, *shape, K, K)
+        Shares of the prior unit's cells.
+    """
+
+    units: Array
+    prior_unit: Array
+    prior_item: Array
+    prior: Array
+
+
+@dataclass(frozen=True)
+class ByUnit(Block):
+    """Some matrices of the same units.
+
+    Attributes
+    ----------
+    counts : ndarray of shape (*shape, G, K, K)
+    index, prevalence, seed, n
+    average : {"items", "units"}
+        Whether a metric is that of all items, or the mean of the units'.
+    one_class : bool
+        Whether all items are of the last class.
+    """
+
+    counts: Array
+    index: NDArray[np.int64]
+    prevalence: PrevalenceLike
+    average: str
+    seed: int
+    n: int
+    one_class: bool = False
+
+    @property
+    def k(self) -> int:  # type: ignore[override]  # noqa: D102
+        return int(self.counts.shape[-1])
+
+    @property
+    def shape(self) -> tuple[int, ...]:  # type: ignore[override]  # noqa: D102
+        return np.shape(self.index)
+
+    def check(self, metrics: Sequence[Metric]) -> None:  # noqa: D102
+        if self.one_class:
+            check_of_answers(metrics)
+
+    def cells(self) -> Array:  # noqa: D102
+        with np.errstate(invalid="ignore"):
+            return np.asarray(self._elsewhere(self.seen()[None], None)[0])
+
+    def seen(self) -> Array:  # noqa: D102
+        return np.asarray(self.counts.sum(-3))
+
+    data = seen
+
+    def n_items(self) -> Array:  # noqa: D102
+        return np.asarray(self.counts.sum((-3, -2, -1)))
+
+    def singles(self) -> Iterator["ByUnit"]:  # noqa: D102
+        for place in np.ndindex(self.shape):
+            yield replace(self, counts=self.counts[place], index=self.index[place])
+
+    def wrap(self, values: Array) -> Draws:  # noqa: D102
+        return Draws(values)
+
+    def _elsewhere(self, theta: Array, rng: np.random.Generator | None) -> Array:
+        """Give cells (n, *shape, K, K) the prevalence that is asked about."""
+        if self.prevalence is None:
+            return theta
+        if not isinstance(self.prevalence, str):
+            return exchanged(theta, self.prevalence, rng)
+        every = Concentrations(np.ones((self.k, self.k)), np.ones(self.k))
+        shares = exchange(every, self.prevalence, self.seen().sum(-1)).shares
+        return np.asarray(theta / theta.sum(-1, keepdims=True) * (shares / shares.sum(-1, keepdims=True))[..., None])
+
+    def _weights(self, size: int) -> Iterator[Weights]:
+        """Give the draws in parts of some; weights are the same for all matrices, whatever the parts."""
+        step = max(_BLOCK // max(self.counts.shape[-3], size), 1)
+        of_units, of_priors, of_class = (matrix_rng(self.seed, i, Stream.UNITS) for i in range(3))
+        own = [matrix_rng(self.seed, 3 + int(i), Stream.UNITS) for i in self.index.flat]
+        for start in range(0, self.n, step):
+            n = min(step, self.n - start)
+            share = np.ones(n) if self.one_class else of_class.random(n)
+            prior = np.stack([_prior_cells(rng, share, self.k) for rng in own], 1)
+            prior = prior.reshape(n, *self.shape, self.k, self.k)
+            prior_unit, prior_item = of_priors.standard_exponential((n, 2)).T
+            units = of_units.standard_exponential((n, self.counts.shape[-3]))
+            yield Weights(units, prior_unit, prior_item, prior)
+
+    def _for_all(self, weights: Array) -> Array:
+        """Return what is the same for all matrices as (n, 1, ...), for cells of the shape of the batch."""
+        return weights.reshape(len(weights), *[1] * (self.counts.ndim - 1))
+
+    def _blocks(self) -> Iterator[Array]:
+        """Give draws (some, *shape, K, K) of the cells."""
+        units = np.moveaxis(self.counts, -3, 0).astype(np.float64)
+        flat = units.reshape(len(units), -1)
+        tested = (self.counts.sum((-2, -1)) > 0).sum(-1)
+        size = (self.n_items() / np.maximum(tested, 1))[..., None, None]
+        rng = matrix_rng(self.seed, 0, Stream.SHARES)
+        for drawn in self._weights(flat.shape[1]):
+            theta = (drawn.units @ flat).reshape(-1, *units.shape[1:])
+            theta += (self._for_all(drawn.prior_unit) * size + self._for_all(drawn.prior_item)) * drawn.prior
+            theta /= theta.sum((-2, -1), keepdims=True)
+            yield self._elsewhere(theta, rng)
+
+    def theta_blocks(self) -> Iterator[Array]:  # noqa: D102
+        for theta in self._blocks():
+            yield np.moveaxis(theta, 0, -3)
+
+    def draws(self, metrics: Sequence[Metric]) -> list[Array]:  # noqa: D102
+        parts = (
+            self._of_units(metrics) if self.average == "units" else (compute(metrics, one) for one in self._blocks())
+        )
+        return [np.moveaxis(np.concatenate(values), 0, -1) for values in zip(*parts, strict=True)]
+
+    def points(self, metrics: Sequence[Metric]) -> list[Array]:  # noqa: D102
+        if self.average == "items":
+            return compute(metrics, self.cells())
+        with np.errstate(invalid="ignore"):
+            return [(held.sum(-2) / known.sum(-2))[..., 0] for held, known in self._each_unit(metrics)]
+
+    def _each_unit(self, metrics: Sequence[Metric]) -> list[tuple[Array, Array]]:
+        """Return the metrics of every unit, 0 where they are undefined, and whether they are defined.
+
+        Both are (*shape[, K], G, 1): the units come last but one, so that weights multiply them.
+        """
+        found = []
+        for metric, values in zip(metrics, compute(metrics, self.counts), strict=True):
+            last = np.moveaxis(values, -2, -1) if per_label(metric, self.k) else values
+            known = np.isfinite(last)
+            found.append((np.where(known, last, 0.0)[..., None], known.astype(np.float64)[..., None]))
+        return found
+
+    def _of_units(self, metrics: Sequence[Metric]) -> Iterator[list[Array]]:
+        """Give draws (some, *shape[, class]) of the means of the units' metrics."""
+        each = self._each_unit(metrics)
+        for drawn in self._weights(max(values.size for values, _ in each) // max(self.counts.shape[-3], 1)):
+            means = []
+            for (values, known), prior in zip(each, compute(metrics, drawn.prior), strict=True):
+                weight = drawn.prior_unit.reshape(-1, *[1] * (prior.ndim - 1))
+                sums = [np.moveaxis((drawn.units @ one)[..., 0], -1, 0) for one in (values, known)]
+                means.append((sums[0] + weight * prior) / (sums[1] + weight))
+            yield means
+
+
+def _prior_cells(rng: np.random.Generator, share: Array, k: int) -> Array:
+    """Draw shares (n, K, K) of a unit's cells, of two classes with so many of the second."""
+    n = len(share)
+    if k == 2:
+        classes, right = np.stack([1.0 - share, share], -1), rng.beta(0.5, 0.5, (n, 2))
+    else:
+        classes, right = np.full((n, k), 1.0 / k), np.repeat(rng.beta(0.5, 0.5, (n, 1)), k, 1)
+    cells = np.repeat((classes * (1.0 - right) / (k - 1))[..., None], k, -1)
+    cells[:, np.arange(k), np.arange(k)] = classes * right
+    return cells
+
+
+@dataclass(frozen=True)
+class OfUnits(Alike):
+    """The posterior of counts by unit."""
+
+    words: ClassVar[str] = "of units that were sampled whole"
+
+
+def of_units(counts: xr.DataArray, prevalence: PrevalenceLike, average: str, n: int | None, seed: int) -> OfUnits:
+    """Return the posterior of counts ``(..., unit, actual, predicted)``, which may be lazy."""
+    labels, unit = tuple(labels_of(counts)), str(counts.dims[-3])
+    if check_average(average) == "units" and prevalence is not None:
+        raise ValueError("`prevalence` is for all items, and average='units' is the mean over units; leave one out.")
+    one_class, units = ONE_CLASS in counts.attrs, counts.sizes[unit]
+    if n is None:
+        n = int(np.clip(_WORK // max(units, counts.size // max(units, 1)), _LEAST, DRAWS))
+
+    def block(values: NDArray[Any], index: NDArray[np.int64]) -> ByUnit:
+        return ByUnit(_checked(values), np.asarray(index), prevalence, average, seed, n, one_class)
+
+    settings = {
+        "model": MODEL, "prior": PRIOR, "prevalence": prevalence, "draws": n, UNIT: unit, "units": units,
+        "average": average, **positive_class(counts), **({ONE_CLASS: 1} if one_class else {}),
+        "assumptions": assumed(
+            prevalence, items=f"independent {plural(unit)} of one population, whose items may be alike"
+        ),
+    }  # fmt: skip
+    if counts.chunks is None:
+        settings[SAMPLED], notes = described(counts, average)
+        settings |= {CARRIED_BY: "; ".join(notes)} if notes else {}
+    some = block(np.ones((1, len(labels), len(labels))), np.asarray(0))
+    return OfUnits(labels, settings, counts.drop_vars(unit, errors="ignore"), block, some, (unit, *MATRIX))
+
+
+def refuse_models(model: Any, prior: Any, **options: Any) -> None:
+    """Refuse what doesn't apply to units."""
+    if prior not in (None, "jeffreys") or model != "dirichlet_multinomial" or options:
+        raise ValueError("`prior`, `model` and options of models don't apply to units, whose prior is one unit.")
+
+
+def of_units_alone(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the attrs that tell of units, and what is assumed of them."""
+    kept = (UNIT, "units", "average", SAMPLED, CARRIED_BY, "assumptions")
+    return {name: settings[name] for name in kept if name in settings}
+
+
+def _checked(values: NDArray[Any]) -> Array:
+    """Return counts; those of several runs of an item are shares."""
+    whole = values.dtype.kind in "iu" or np.array_equal(values, np.round(values))
+    return np.asarray(validate.count_values("counts", values) if whole else values, np.float64)
