@@ -248,10 +248,10 @@ def single(rng, ranking, items, prior, odds, fprs, tprs, read):
 
 
 @kernel
-def joint(rng, positive, step_of, firsts, prior, cuts, odds, fprs, tprs, read):
+def joint(rng, positive, step_of, firsts, prior, leads, sizes, cuts, odds, fprs, tprs, read):
     """Draw the curves of several systems that scored the same items: the items' masses and prior items are shared.
 
-    Each system alone has the distribution of :func:`single`.
+    Each system alone has the distribution of :func:`single`, but where items come in units, which share a mass.
 
     Parameters
     ----------
@@ -261,8 +261,14 @@ def joint(rng, positive, step_of, firsts, prior, cuts, odds, fprs, tprs, read):
         The distinct score, counted from the largest, that each system gave each item.
     firsts : int64 array (systems,)
         Number of distinct scores of each system.
-    prior, odds, fprs, tprs
+    prior, fprs, tprs
         As of :func:`single`.
+    leads : int64 array (n,)
+        The first item of each item's unit.
+    sizes : float64 array (2,)
+        Items of a unit that the prior item of each class stands for.
+    odds : float64 array (draws,)
+        As of :func:`single`; NaN for those of the masses, which are filled in.
     cuts : float64 array (systems, M)
         Distinct scores before each mark.
     read : Read of arrays (systems, draws, ...), filled
@@ -277,10 +283,13 @@ def joint(rng, positive, step_of, firsts, prior, cuts, odds, fprs, tprs, read):
         totals[:] = 0.0
         for i in range(items):
             shape = prior[of_class[i], 0]
-            weights[i] = rng.standard_exponential() if shape == 1.0 else rng.standard_gamma(shape)
+            if leads[i] < i:
+                weights[i] = weights[leads[i]]
+            else:
+                weights[i] = rng.standard_exponential() if shape == 1.0 else rng.standard_gamma(shape)
             totals[of_class[i]] += weights[i]
         for c in range(2):
-            own[c] = prior_weight(rng, prior[c, 1], members[c])
+            own[c] = sizes[c] * prior_weight(rng, prior[c, 1], members[c])
             goals[c] = rng.random() * totals[c]
         picked[:] = -1  # of each class the item that the other's prior item looks like
         totals[:] = 0.0
@@ -289,6 +298,8 @@ def joint(rng, positive, step_of, firsts, prior, cuts, odds, fprs, tprs, read):
             totals[c] += weights[i]
             if picked[c] < 0 and totals[c] > goals[c]:
                 picked[c] = i
+        if np.isnan(odds[d]):
+            odds[d] = (totals[0] + own[0]) / (totals[1] + own[1])
         for k in range(systems):
             steps.cases[:] = 0.0
             steps.tied[:] = 0.0

@@ -9,7 +9,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayescm.curves import area_intervals, delong
 from bayescm.curves.area_intervals import Evidence, Found, nothing
-from bayescm.curves.area_report import ALIKE, BY_DESIGN, check_samples, of_draws, of_second, of_two, same_classes
+from bayescm.curves.area_report import (
+    ALIKE,
+    BY_DESIGN,
+    check_samples,
+    check_units,
+    of_draws,
+    of_second,
+    of_two,
+    same_classes,
+)
 from bayescm.curves.area_samples import check_items
 from bayescm.curves.multiclass import check_several, is_multiclass, several_of
 from bayescm.curves.roc_area import areas_of, of_range
@@ -74,6 +83,7 @@ def auc_difference(
     direction: Direction = "larger",
     fpr_range: Sequence[float] | None = None,
     recall_range: Sequence[float] | None = None,
+    unit: ArrayLike | None = None,
 ) -> xr.Dataset:
     """Compare the areas under the curves of two systems, which scored the same items or two samples.
 
@@ -94,7 +104,7 @@ def auc_difference(
     draws : int
         Resamples or posterior draws, at least 1000.
     random_seed : int, numpy.random.Generator or None
-    labels, pos_label, direction, fpr_range
+    labels, pos_label, direction, fpr_range, unit
         As in :func:`bayescm.auc`: with `fpr_range` the areas are those over these false positive rates.
     recall_range : pair of numbers, optional
         Average precisions over these recalls, as of :func:`bayescm.aucpr`, instead of areas under ROC curves; (0, 1) is
@@ -149,6 +159,8 @@ def auc_difference(
     """
     validate.choice("method", method, METHODS)
     validate.choice("design", design, DESIGNS)
+    if unit is not None and (design == "independent" or is_multiclass(y_score)):
+        raise ValueError("`unit` is for two classes and systems that scored the same items; leave it out.")
     names, several = _names(y_score), is_multiclass(y_score)
     if recall_range is not None and method == "delong" and not several:
         raise ValueError("`recall_range` has no method='delong'; take 'bayesian' or 'bootstrap'.")
@@ -158,10 +170,11 @@ def auc_difference(
         options = (ci_prob, draws, seed, fpr_range, recall_range)
         if several:
             return several_of(check_several(true, score, labels, pos_label, direction), *options)
-        return areas_of(check_items(true, score, labels, pos_label, direction), *options)
+        return areas_of(check_items(true, score, labels, pos_label, direction, unit), *options)
 
     two = (_same_items if design == "paired" else _two_samples)(y_true, y_score, evidence, random_seed)
     first = two.areas[0]
+    check_units(first.items, [method])
     answers = [_compared(two, method, name) for name in range(len(first.names))]
     attrs = {"method": method, "design": design, "ci_prob": first.ci_prob, "direction": direction, **_about(two),
              **of_range(first), **of_draws(first, [method]), **_said(two, method, answers)}  # fmt: skip

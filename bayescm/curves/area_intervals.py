@@ -117,9 +117,10 @@ class Areas(Evidence[Items]):
         key = (system if alone else -1, prior)
         if key not in self.posteriors:
             score = rows[system] if alone else {str(i): row for i, row in enumerate(rows)}
+            own = "fixed" if self.items.scores.unit is None else None  # units tell the share of cases, too
             self.posteriors[key] = curve_posterior(
                 self.items.scores.positive.astype(np.int64), score, over=None, prior=prior,
-                prevalence=self.items.prevalence if self.items.exchanged else "fixed",
+                prevalence=self.items.prevalence if self.items.exchanged else own, unit=self.items.scores.unit,
                 draws=self.draws, chains=1, random_seed=self.seed, **options,
             )["posterior"]  # fmt: skip
         found = self.posteriors[key][variable]

@@ -10,7 +10,7 @@ from bayescm.curves.area_intervals import Evidence, Found, bayesian, nothing, sm
 from bayescm.data import validate
 from bayescm.data.assumptions import EACH_CLASS, OWN_ITEMS, SAME_ITEMS, assumed
 from bayescm.data.random import Stream, matrix_rng
-from bayescm.data.schema import CI_BOUND, SYSTEM, attributes, batch_names, interval_coordinate
+from bayescm.data.schema import CI_BOUND, SYSTEM, UNIT, attributes, batch_names, interval_coordinate
 
 METHOD, ESTIMATOR = "ci_method", "estimator"  # not "method": .sel(method=) means something else to xarray
 Method = Callable[[Any, int, int], Found]
@@ -55,6 +55,13 @@ def chosen(name: str, value: str | Sequence[str], allowed: Collection[str]) -> t
     words = tuple(validate.choice(name, word, allowed) for word in value)
     validate.unique(name, words)
     return words
+
+
+def check_units(items: Any, methods: Collection[str]) -> None:
+    """Refuse methods that take items for independent where these come in units."""
+    others = sorted({*methods} - {"bayesian"})
+    if UNIT in items.about and others:
+        raise ValueError(f"`method`={others[0]!r} takes items for independent, and these come in units: 'bayesian'.")
 
 
 def intervals(areas: Evidence[Any], methods: Mapping[str, Method]) -> list[tuple[tuple[int, int, int], Found]]:
@@ -106,6 +113,7 @@ def dataset(
     xarray.Dataset
     """
     items = areas.items
+    check_units(items, methods)
     batch_names("y_score", [items.dim, METHOD, ESTIMATOR])
     systems = [0] if items.systems is None else items.systems
     coords = {items.dim: systems, ESTIMATOR: list(areas.names), METHOD: list(methods)}
@@ -116,11 +124,11 @@ def dataset(
         if answer.reason:
             said[_sentence(coords, drop, place, answer.reason)] = None
     about = {
+        "assumptions": assumed(attrs.get("prevalence"), items=EACH_CLASS),
         **items.about,
         **of_draws(areas, methods),
         **_reason(said, areas),
         "ci_prob": areas.ci_prob,
-        "assumptions": assumed(attrs.get("prevalence"), items=EACH_CLASS),
     }
     dims, bounds = tuple(coords), table[..., 1:3]
     made = xr.Dataset(
@@ -203,7 +211,7 @@ def of_two(
             last: (ESTIMATOR, [value for _, value in answers]),
         },
         coords={SYSTEM: list(systems), CI_BOUND: interval_coordinate(attrs["ci_prob"], kind([attrs["method"]]))},
-        attrs=attributes(**attrs, assumptions=assumed(None, BY_DESIGN[attrs["design"]], items=EACH_CLASS)),
+        attrs=attributes(**{"assumptions": assumed(None, BY_DESIGN[attrs["design"]], items=EACH_CLASS)} | dict(attrs)),
     )
     for variable in found.data_vars:
         found[variable].attrs = {"long_name": _OF_TWO[str(variable)], "units": "1"}

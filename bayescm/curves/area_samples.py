@@ -14,6 +14,7 @@ from bayescm.data.labels import Label
 from bayescm.data.random import Stream, matrix_rng
 from bayescm.data.schema import positive_class
 from bayescm.data.scores import Ranking, Scores, check_scores, rank
+from bayescm.data.units import in_units, of_units
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -72,7 +73,8 @@ class Items:
     @property
     def about(self) -> dict[str, Any]:
         """Return the attrs that say how many items there are, and which of them are positive."""
-        return {"cases": self.cases, "controls": self.controls, **positive_class(self.labels)}
+        units = of_units(self.scores.unit, self.prevalence if self.exchanged else None)
+        return {"cases": self.cases, "controls": self.controls, **positive_class(self.labels), **units}
 
     @property
     def alone(self) -> str:
@@ -100,10 +102,11 @@ class Items:
 
 
 def check_items(
-    y_true: ArrayLike, y_score: Any, labels: Any = None, pos_label: Label | None = None, direction: str = "larger"
-) -> Items:
+    y_true: ArrayLike, y_score: Any, labels: Any = None, pos_label: Label | None = None, direction: str = "larger",
+    unit: ArrayLike | None = None,
+) -> Items:  # fmt: skip
     """Return items that have both classes, at the prevalence of the sample."""
-    scores = check_scores(y_true, y_score, labels, pos_label, direction)
+    scores = in_units(check_scores(y_true, y_score, labels, pos_label, direction), unit)
     positive = scores.positive
     if positive.all() or not positive.any():
         missing = scores.labels.tolist()[int(not positive.any())]

@@ -16,7 +16,7 @@ from bayescm.curves.options import stretch
 from bayescm.curves.reading import precision_at
 from bayescm.data import validate
 from bayescm.data.options import reading
-from bayescm.data.schema import CHAIN, CI_BOUND, DRAW, attributes, interval_coordinate
+from bayescm.data.schema import CHAIN, CI_BOUND, DRAW, UNIT, attributes, interval_coordinate
 from bayescm.data.scores import rank, sign_of, signed
 from bayescm.data.words import BandMethod, Plane
 from bayescm.distributions import beta_quantiles
@@ -348,6 +348,8 @@ def _share(data: xr.DataTree, curve: _Empirical) -> tuple[float, tuple[float, fl
 
 def _of_items(data: xr.DataTree, curves: Sequence[_Empirical], space: str, level: float) -> xr.Dataset:
     """Return the Kolmogorov-Smirnov band of every curve."""
+    if UNIT in data.attrs:
+        raise ValueError("`method`='whole' takes items for independent, and these come in units: 'simultaneous'.")
     _, x = _AXES[space]
     axis = _posterior(data)[x].values
     made = [_whole(data, curve, space, axis, level) for curve in curves]

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from bayescm._kernels import codes, dispatch
 from bayescm._kernels.codes import Read
 from bayescm.curves.exchanged import warn_of_few
-from bayescm.curves.options import Plan, groups_of, plan
+from bayescm.curves.options import Plan, groups_of, plan, shape_of
 from bayescm.curves.reading import dataset, marked, part, room
 from bayescm.data.assumptions import EACH_CLASS, assumed
 from bayescm.data.labels import Label
@@ -19,6 +19,7 @@ from bayescm.data.random import Stream, matrix_rng
 from bayescm.data.schema import CHAIN, DRAW, attributes, positive_class, tree
 from bayescm.data.scores import ITEM, Ranking, Scores, check_scores, rank, signed
 from bayescm.data.streams import is_stream, scores_of
+from bayescm.data.units import in_units, of_units
 from bayescm.data.words import Direction
 from bayescm.metrics import MetricsLike
 from bayescm.priors.concentrations import Concentrations, PrevalenceLike, exchange
@@ -44,6 +45,7 @@ def curve_posterior(
     at_specificity: float | ArrayLike | None = None,
     at_sensitivity: float | ArrayLike | None = None,
     by: ArrayLike | Mapping[str, ArrayLike] | None = None,
+    unit: ArrayLike | None = None,
     prior: str | float | None = None,
     prevalence: PrevalenceLike = None,
     chains: int = 4,
@@ -85,6 +87,9 @@ def curve_posterior(
         Where sensitivity, and specificity, are read.
     by : array_like of shape (n,) or mapping of a name to it, optional
         Groups of the items, such as folds: each has a posterior of its own, over the dim ``group`` or that name.
+    unit : array_like of shape (n,), optional
+        What was sampled, where it has several items, such as the patient of each lesion: units weigh at random, and
+        the prior item of a class stands for as many items as a unit has of it.
     prior : {"prior_item", "smoothed", "bootstrap"} or float, optional
         "prior_item": a third of an item in each class, with the score of an item of the other class, whichever comes; a
         number is another share (0: "bootstrap"). "smoothed": a unit of weight between neighbouring items of a class
@@ -163,13 +168,13 @@ def curve_posterior(
     {'chain': 4, 'draw': 1000, 'fpr': 101}
     """
     if is_stream(y_true) and y_score is None:
-        if by is not None:
-            raise ValueError("`by` isn't known of the items of a stream: give each group a stream of its own.")
+        if by is not None or unit is not None:
+            raise ValueError("`by` and `unit` aren't known of the items of a stream: give each group its own stream.")
         scores = scores_of(y_true, labels, pos_label, direction)
     elif y_score is None:
         raise TypeError("`y_score` is missing: give y_true and y_score, or an iterator over such pairs.")
     else:
-        scores = check_scores(y_true, y_score, labels, pos_label, direction)
+        scores = in_units(check_scores(y_true, y_score, labels, pos_label, direction), unit)
     group_dim, groups = groups_of(by, len(scores.positive))
     if by is not None and scores.systems is not None and group_dim == scores.dim:
         raise ValueError(f"`by` can't be called {group_dim!r}: the systems are called so. Give it another name.")
@@ -191,7 +196,8 @@ def curve_posterior(
         prior=made.prior, prior_weight=made.weight, prevalence=prevalence, over=over or "nothing",
         draws=draws, chains=chains, random_seed=made.seed, labels=scores.labels.tolist(), direction=direction,
         **positive_class(scores.labels.tolist()),
-        assumptions=assumed(None if isinstance(prevalence, str) else prevalence, items=EACH_CLASS),
+        **{"assumptions": assumed(None if isinstance(prevalence, str) else prevalence, items=EACH_CLASS)}
+        | of_units(scores.unit, prevalence),
         **({} if by is None else {"groups": group_dim}),
         **({} if fpr_range is None else {"fpr_range": list(fpr_range)}),
         **({} if tpr_range is None else {"tpr_range": list(tpr_range)}),
@@ -213,8 +219,12 @@ def _part(scores: Scores, mask: NDArray[np.bool_], plan: Plan, metrics: MetricsL
             f"`prior`='bootstrap' needs items of both classes; got {totals[1]:g} cases and {totals[0]:g} controls. "
             "Take 'prior_item', whose answer for a class without items is its prior."
         )
-    size = plan.chains * plan.draws
+    size, shapes = plan.chains * plan.draws, plan.shapes(totals)
     prevalence = _prevalence(plan, totals, size, matrix_rng(plan.seed, group, Stream.CURVE_PREVALENCE))
+    leads, sizes = np.arange(len(positive)), np.ones(2)
+    if scores.unit is not None:
+        leads, sizes, shapes = _of_units(scores.unit[mask], positive, shapes, plan)
+        prevalence = np.full(size, np.nan) if plan.prevalence is None else prevalence
     fprs, tprs = plan.rates()
     ranked = [rank(positive, one, n) for one in score]
     first, which = _distinct(ranked)
@@ -224,16 +234,30 @@ def _part(scores: Scores, mask: NDArray[np.bool_], plan: Plan, metrics: MetricsL
 
     def drawn(start: int, stop: int) -> Read:
         read = room(len(first), stop - start, len(fprs), len(tprs), marks.shape[1])
-        draw = _kernel(positive, kept, marks, plan.shapes(totals), plan.prior, read, odds[start:stop], fprs, tprs)
+        drawn_with = shapes, leads, sizes
+        draw = _kernel(positive, kept, marks, drawn_with, plan.prior, read, odds[start:stop], fprs, tprs)
         dispatch.in_blocks(
             lambda a, b: draw(matrix_rng(plan.seed, (group << 32) + (start + a) // _BLOCK, Stream.CURVE), a, b),
             stop - start, _BLOCK,
         )  # fmt: skip
+        if scores.unit is not None:
+            prevalence[start:stop] = 1.0 / (1.0 + odds[start:stop])
         return marked(part(read, which), columns)
 
     numbers = len(which) * (3 + 2 * (len(fprs) + len(tprs) + marks.shape[1]))  # of a draw
     step = max(_MOST // numbers // _BLOCK, 1) * _BLOCK
     return dataset(scores, plan, metrics, dispatch.parts(size, step), drawn, prevalence, fprs, tprs)
+
+
+def _of_units(
+    unit: NDArray[np.int64], positive: NDArray[np.bool_], shapes: Array, plan: Plan
+) -> tuple[NDArray[np.int64], Array, Array]:
+    """Return the first item of each item's unit, items of a unit by class, and the shapes of masses, alike for both."""
+    _, first, which = np.unique(unit, return_index=True, return_inverse=True)
+    tested = [np.maximum(len(np.unique(unit[positive == one])), 1) for one in (False, True)]
+    sizes = np.array([np.maximum((positive == one).sum(), 1) / n for one, n in zip((False, True), tested, strict=True)])
+    mine = 1.0 if plan.prior == "bootstrap" else shape_of(len(first))
+    return first[which].astype(np.int64), sizes, np.stack([np.full(2, mine), shapes[:, 1]], axis=1)
 
 
 def _distinct(ranked: Sequence[Ranking]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -259,18 +283,20 @@ def _prevalence(plan: Plan, totals: Array, size: int, rng: np.random.Generator) 
 
 
 def _kernel(
-    positive: NDArray[np.bool_], ranked: Sequence[Ranking], marks: Array, shapes: Array, prior: str, read: Read,
-    odds: Array, fprs: Array, tprs: Array,
+    positive: NDArray[np.bool_], ranked: Sequence[Ranking], marks: Array,
+    masses: tuple[Array, NDArray[np.int64], Array], prior: str, read: Read, odds: Array, fprs: Array, tprs: Array,
 ) -> Callable[[np.random.Generator, int, int], None]:  # fmt: skip
     """Return a function that fills some of the draws."""
-    if len(ranked) > 1:
+    shapes, leads, sizes = masses
+    if len(ranked) > 1 or (leads < np.arange(len(leads))).any():
         steps = np.stack([one.step for one in ranked])
         kinds = np.array([len(one.score) for one in ranked])
         cuts = np.floor(marks)
         draw_all = dispatch.kernel("roc", "joint")
         return lambda rng, start, stop: draw_all(
-            rng, positive, steps, kinds, shapes, cuts, odds[start:stop], fprs, tprs, part(read, np.s_[:, start:stop])
-        )
+            rng, positive, steps, kinds, shapes, leads, sizes, cuts, odds[start:stop], fprs, tprs,
+            part(read, np.s_[:, start:stop]),
+        )  # fmt: skip
     draw, args = dispatch.kernel("roc", "smoothed"), [ranked[0].cases, ranked[0].controls, marks[0]]
     if prior != "smoothed":
         first, above, cuts, *items = _steps(ranked[0], marks[0])

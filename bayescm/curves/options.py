@@ -75,7 +75,8 @@ def plan(
     if points is not None and over is None:
         raise ValueError("`points` is for curves: give `over`, or leave it out.")
     if prior is None:
-        prior = "smoothed" if is_exchanged(prevalence) and len(scores.score) == 1 else "prior_item"
+        alone = len(scores.score) == 1 and scores.unit is None
+        prior = "smoothed" if is_exchanged(prevalence) and alone else "prior_item"
     if isinstance(prior, str):
         name = validate.choice("prior", prior, PRIORS)
         weight = WEIGHT if name == "prior_item" else 0.0
@@ -84,6 +85,8 @@ def plan(
         name = "prior_item" if weight else "bootstrap"
     if scores.systems is not None and scores.dim in TAKEN:
         raise ValueError(f"`y_score` can't have the dim {scores.dim!r}: results keep that name for something else.")
+    if name == "smoothed" and scores.unit is not None:
+        raise ValueError("`prior`='smoothed' takes items for independent, and these come in units; take 'prior_item'.")
     if name == "smoothed" and len(scores.score) > 1:
         raise ValueError("`prior`='smoothed' has no joint distribution of several systems; take 'prior_item'.")
     axis = np.empty(0) if over is None else _rates(points) if over == "rate" else _thresholds(points, scores)

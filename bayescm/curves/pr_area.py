@@ -49,6 +49,7 @@ def aucpr(
     pos_label: Label | None = None,
     direction: Direction = "larger",
     recall_range: Sequence[float] | None = None,
+    unit: ArrayLike | None = None,
 ) -> xr.Dataset:
     """Estimate the area under the precision-recall curve, or under a part of it, with an interval.
 
@@ -73,6 +74,8 @@ def aucpr(
     folds : int
         Of "cross_validation".
     random_seed : int, numpy.random.Generator or None
+    unit : array_like of shape (n,), optional
+        What was sampled, where it has several items, as in :func:`bayescm.curve_posterior`: by "bayesian" alone.
     labels, pos_label
         As in :func:`bayescm.confusion_matrix`.
     direction : {"larger", "smaller"}
@@ -142,10 +145,10 @@ def aucpr(
     0.708
     """
     ends = stretch("recall_range", recall_range)
-    method = ("bayesian" if prevalence is None else "smoothed") if method is None else method
+    method = ("bayesian" if prevalence is None or unit is not None else "smoothed") if method is None else method
     methods = chosen("method", method, METHODS)
     estimators = chosen("estimator", estimator, ESTIMATORS)
-    items = check_items(y_true, y_score, labels, pos_label, direction)
+    items = check_items(y_true, y_score, labels, pos_label, direction, unit)
     if prevalence is not None:
         items = at_prevalence(items, validate.number("prevalence", prevalence, 0, 1))
     options: dict[str, Any] = {

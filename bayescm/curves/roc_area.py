@@ -51,6 +51,7 @@ def auc(
     pos_label: Label | None = None,
     direction: Direction = "larger",
     fpr_range: Sequence[float] | None = None,
+    unit: ArrayLike | None = None,
 ) -> xr.Dataset:
     """Give the area under the ROC curve, or under a part of it, an interval; of two classes or of more.
 
@@ -68,6 +69,9 @@ def auc(
         "bca" (bias-corrected and accelerated) or "smoothed" (the posterior with the mass of each class spread between
         its items). Several give the dim ``ci_method``. With `fpr_range` "bayesian", "delong", "bootstrap" or
         "smoothed"; of more than two classes "bayesian", "delong", "logit_delong" or "bootstrap".
+    unit : array_like of shape (n,), optional
+        What was sampled, where it has several items, as in :func:`bayescm.curve_posterior`: by "bayesian" alone, of two
+        classes.
     fpr_range : pair of numbers, optional
         Only the area over these false positive rates: at most the length of the range.
     ci_prob : float
@@ -138,11 +142,13 @@ def auc(
     drop, methods = [METHOD] if isinstance(method, str) else [], {word: METHODS[word] for word in words}
     options, given = (ci_prob, draws, random_seed, fpr_range), (y_true, y_score, labels, pos_label, direction)
     if multiclass.is_multiclass(y_score):
+        if unit is not None:
+            raise ValueError("`unit` is for areas of two classes; leave it out, or take one class against the rest.")
         _check_serves(words, multiclass.METHODS, "more than two classes")
         return dataset(multiclass.several_of(multiclass.check_several(*given), *options), methods, drop, attrs)
     if fpr_range is not None:
         _check_serves(words, PARTIAL, "a partial area")
-    areas = areas_of(check_items(*given), *options)
+    areas = areas_of(check_items(*given, unit), *options)
     found = dataset(areas, methods, [ESTIMATOR, *drop], attrs | of_range(areas))
     if areas.items.systems is not None and _OF_DELONG & {*words}:
         found = _with_covariance(found, areas)

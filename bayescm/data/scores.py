@@ -34,6 +34,8 @@ class Scores(NamedTuple):
     """That turns `score` into the scores as given."""
     n: NDArray[np.int64] | None = None
     """How many items each row stands for; None: one."""
+    unit: NDArray[np.int64] | None = None
+    """Which unit each item is of; None: one of its own."""
 
     def times(self) -> NDArray[np.int64]:
         """Return how many items each row stands for."""

@@ -11,7 +11,9 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayescm.data.labels import codes, grouped
+from bayescm.data import validate
+from bayescm.data.assumptions import assumed
+from bayescm.data.labels import codes, grouped, plain
 from bayescm.data.schema import (
     ACTUAL,
     ASKS,
@@ -25,6 +27,7 @@ from bayescm.data.schema import (
     TOTALS,
     UNIT,
 )
+from bayescm.data.scores import Scores
 
 Array = NDArray[np.float64]
 
@@ -144,17 +147,10 @@ def described(counts: xr.DataArray, average: str) -> tuple[str, list[str]]:
     n, most = int((sizes.sum(0) > 0).sum()), sizes.max(-1) / np.maximum(totals, 1)
     over = f"over all items of {n} {names}" if average == "items" else f"mean over {n} {names}"
     held = sizes[sizes > 0]
-    each = f"{held.min():.3g}" if held.size and held.min() == held.max() else f"{held.min():.3g} to {held.max():.3g}"
-    text = f"{over}, of {each} items each" if held.size else over
+    text = f"{over}{_each(held)}" if held.size else over
     if np.isfinite(effect).any():
         text += f"; design effect of accuracy {_span(effect[np.isfinite(effect)])}"
-    notes = []
-    if tested.min() < FEW:
-        notes.append(f"with fewer than {FEW} {names} an interval rests much on the prior, which is one more of them")
-    if most.max() > _MOST and n > 1:
-        notes.append(f"one of the {names} holds {most.max():.0%} of the items")
-    notes += _of_sizes(values, names, average)
-    return text, notes
+    return text, _of_few(int(tested.min()), most.max(), names) + _of_sizes(values, names, average)
 
 
 def _of_sizes(values: Array, names: str, average: str) -> list[str]:
@@ -178,6 +174,53 @@ def _of_sizes(values: Array, names: str, average: str) -> list[str]:
     return []
 
 
+def in_units(scores: Scores, unit: Any) -> Scores:
+    """Return scores whose items are of units; units of one item each are items."""
+    if unit is None:
+        return scores
+    values = plain("unit", unit)
+    validate.same_length(y_true=scores.positive, unit=values)
+    which = np.unique(values, return_inverse=True)[1].astype(np.int64)
+    return scores if len(np.unique(which)) == len(which) else scores._replace(unit=which)
+
+
+def of_units(unit: NDArray[np.int64] | None, prevalence: Any = None) -> dict[str, Any]:
+    """Return the attrs that say that the items of scores are of units; nothing where they aren't."""
+    if unit is None:
+        return {}
+    sizes = np.bincount(unit)
+    n, most = len(sizes), sizes.max() / len(unit)
+    return {
+        UNIT: "unit", "units": n, SAMPLED: f"over all items of {n} units{_each(sizes)}",
+        "assumptions": assumed(None if isinstance(prevalence, str) else prevalence, items=independent("units")),
+    } | _noted(_of_few(n, most, "units"))  # fmt: skip
+
+
+def independent(names: str) -> str:
+    """Return what is assumed of units."""
+    return f"independent {names} of one population, whose items may be alike"
+
+
+def _noted(notes: list[str]) -> dict[str, str]:
+    return {"carried_by": "; ".join(notes)} if notes else {}
+
+
+def _each(sizes: NDArray[Any]) -> str:
+    """Say how many items units have."""
+    low, high = f"{sizes.min():.3g}", f"{sizes.max():.3g}"
+    return f", of {low if low == high else f'{low} to {high}'} items each"
+
+
+def _of_few(n: int, most: float, names: str) -> list[str]:
+    """Say where units are few, or one of them has most of the items."""
+    notes = []
+    if n < FEW:
+        notes.append(f"with fewer than {FEW} {names} an interval rests much on the prior, which is one more of them")
+    if most > _MOST and n > 1:
+        notes.append(f"one of the {names} holds {most:.0%} of the items")
+    return notes
+
+
 def design_effect(values: Array) -> Array:
     """Return by how much units make the variance of accuracy larger than independent items do, (B,) of (B, G, K, K)."""
     size, right = values.sum((-2, -1)), np.diagonal(values, 0, -2, -1).sum(-1)
@@ -198,7 +241,7 @@ def names_units(column: Any) -> bool:
     return str(column).strip().casefold().removesuffix("_id") in _LIKELY
 
 
-def asking[D: xr.DataArray | xr.Dataset](data: D, columns: Sequence[Any], read: Callable[[Any], Any]) -> D:
+def asking(data: Any, columns: Sequence[Any], read: Callable[[Any], Any]) -> Any:
     """Let data ask about a column with a name of units, of several rows each, that nobody called so.
 
     Parameters

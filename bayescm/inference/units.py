@@ -19,7 +19,7 @@ from bayescm.data import validate
 from bayescm.data.assumptions import assumed
 from bayescm.data.random import Stream, matrix_rng
 from bayescm.data.schema import MATRIX, ONE_CLASS, UNIT, labels_of, positive_class
-from bayescm.data.units import SAMPLED, check_average, described, plural
+from bayescm.data.units import SAMPLED, check_average, described, independent, plural
 from bayescm.distributions.sample import Draws
 from bayescm.inference.blocks import Block, exchanged
 from bayescm.inference.labelled import Alike
@@ -223,9 +223,7 @@ def of_units(counts: xr.DataArray, prevalence: PrevalenceLike, average: str, n: 
     settings = {
         "model": MODEL, "prior": PRIOR, "prevalence": prevalence, "draws": n, UNIT: unit, "units": units,
         "average": average, **positive_class(counts), **({ONE_CLASS: 1} if one_class else {}),
-        "assumptions": assumed(
-            prevalence, items=f"independent {plural(unit)} of one population, whose items may be alike"
-        ),
+        "assumptions": assumed(prevalence, items=independent(plural(unit))),
     }  # fmt: skip
     if counts.chunks is None:
         settings[SAMPLED], notes = described(counts, average)
