@@ -13,6 +13,7 @@ from bayescm.cli.options import add_command, add_model, add_systems, metric_list
 from bayescm.cli.output import Table, add_outputs, tell
 from bayescm.cli.understood import matrices_of
 from bayescm.data import texts
+from bayescm.data.schema import UNIT
 from bayescm.results.display import NAMES
 from bayescm.results.names import of_metric
 from bayescm.results.writing import bounds, each, percent
@@ -31,7 +32,7 @@ EPILOG = """examples:
 """
 _NOT_OF_SCORES = (
     "predicted", "metrics", "reference", "design", "rope", "require", "model", "prior", "prevalence",
-    "ci_kind", "item", "runs",
+    "ci_kind", "item", "runs", "average",
 )  # fmt: skip
 _TITLES = {
     "requirements": "posterior probability of requirements",
@@ -74,7 +75,7 @@ def _run(arguments: argparse.Namespace) -> None:
     parts = {name: tree.children[name].to_dataset() for name in ("summary", "tests", "flips") if name in tree.children}
     made = {
         "requirements": _requirements(parts["summary"]), "flips": _flips(parts["flips"]) if "flips" in parts else [],
-        "tests": _tests(parts["tests"]),
+        "tests": _tests(parts["tests"]) if "tests" in parts else [],
     }  # fmt: skip
     made = {name: rows for name, rows in made.items() if rows}
     tables = {name: Table(rows, _TITLES[name]) for name, rows in made.items()}
@@ -120,7 +121,7 @@ def _areas(arguments: argparse.Namespace) -> None:
     found = (_same_items if arguments.by is None else _samples)(arguments, settings)
     names = xr.DataArray(list(found), dims="comparison", name="comparison")
     said = next(iter(found.values()))
-    kept = ("design", "positive_class", "assumptions", "random_seed")
+    kept = ("design", "positive_class", "assumptions", "random_seed", UNIT, "units")
     settings = {"method": arguments.method, "ci_prob": arguments.ci_prob}
     settings |= {name: said.attrs[name] for name in kept if name in said.attrs}
     last = "probability_better" if arguments.method == "bayesian" else "p_value"
@@ -147,7 +148,9 @@ def _same_items(arguments: argparse.Namespace, settings: dict[str, Any]) -> "Map
             "samples."
         )
     frame = texts.read_text(arguments.file)
-    texts.require(frame, arguments.file, [arguments.actual, *arguments.score])
+    units = [] if arguments.unit is None else [arguments.unit]
+    texts.require(frame, arguments.file, [arguments.actual, *arguments.score, *units])
+    settings = settings | ({"unit": texts.labels(frame[arguments.unit])[0]} if units else {})
     (true,), label = texts.labels(frame[arguments.actual]), pos_label(frame, arguments)
     scores = {name: texts.numbers(frame, name) for name in arguments.score}
     return {
@@ -158,6 +161,7 @@ def _same_items(arguments: argparse.Namespace, settings: dict[str, Any]) -> "Map
 
 def _samples(arguments: argparse.Namespace, settings: dict[str, Any]) -> "Mapping[str, xr.Dataset]":
     """Return what is known of every pair of samples, which ``--by`` tells apart."""
+    refuse(arguments, ["unit"], "doesn't apply to --by, samples of their own; leave it out")
     if len(arguments.score) != 1:
         raise ValueError("--by compares samples by one column of scores; give one --score.")
     frame = texts.read_text(arguments.file)

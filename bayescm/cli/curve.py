@@ -13,6 +13,7 @@ from bayescm.cli.inputs import pos_label
 from bayescm.cli.options import add_command, add_labels, metric_list, number_or_word, prevalence, refuse
 from bayescm.cli.output import Table, add_outputs, finite, tell
 from bayescm.data import texts, validate
+from bayescm.data.schema import UNIT
 from bayescm.results.writing import percent
 
 if TYPE_CHECKING:
@@ -29,8 +30,8 @@ EPILOG = """examples:
 BANDS = ("simultaneous", "pointwise", "whole", "regions")
 _OF_REGIONS = ("method", "levels", "mark", "ordering", "mid_p", "grid")
 _OF_POSTERIOR = (
-    "group", "prevalence", "metric", "fpr_range", "tpr_range", "recall_range", "at_specificity", "at_sensitivity",
-    "within", "ci_prob",
+    "group", "unit", "prevalence", "metric", "fpr_range", "tpr_range", "recall_range", "at_specificity",
+    "at_sensitivity", "within", "ci_prob",
 )  # fmt: skip
 _QUANTITIES = (
     "auc", "average_precision", "partial_auc_fpr", "partial_auc_fpr_corrected", "partial_auc_tpr",
@@ -50,6 +51,7 @@ def add_parser(commands: Any) -> None:
                    help="column of scores (default: score); repeatable: several systems on the same items")  # fmt: skip
     p.add_argument("--direction", default="larger", help="scores that mean positive: larger (default) or smaller")
     p.add_argument("--group", metavar="COLUMN", help="column of groups, such as folds: a posterior for each")
+    p.add_argument("--unit", metavar="COLUMN", help="column of what was sampled, with several rows each")
     p.add_argument("--prior", help="prior_item (default; with --prevalence smoothed), smoothed, bootstrap, or a "
                    "number: what the prior item of a class weighs")  # fmt: skip
     p.add_argument("--prevalence", metavar="P", help="'fixed', a number, or a,b of a Beta (default: estimated)")
@@ -127,7 +129,7 @@ def _items(arguments: argparse.Namespace) -> tuple[dict[str, Any], Any]:
     validate.unique("--score", columns)
     if arguments.group == "system" and len(columns) > 1:
         raise ValueError("--group can't be called 'system' where there are several of --score; rename the column.")
-    wanted = [arguments.actual, *columns, *([arguments.group] if arguments.group else [])]
+    wanted = [arguments.actual, *columns, *filter(None, (arguments.group, arguments.unit))]
     texts.require(frame, arguments.file, wanted)
     scores = {name: texts.numbers(frame, name) for name in columns}
     score = scores[columns[0]] if len(columns) == 1 else scores
@@ -135,6 +137,7 @@ def _items(arguments: argparse.Namespace) -> tuple[dict[str, Any], Any]:
         "y_true": texts.labels(frame[arguments.actual])[0], "y_score": score, "pos_label": pos_label(frame, arguments),
         "direction": arguments.direction,
     }  # fmt: skip
+    items |= {} if arguments.unit is None else {"unit": texts.labels(frame[arguments.unit])[0]}
     return items, texts.labels(frame[arguments.group])[0] if arguments.group else None
 
 
@@ -266,7 +269,7 @@ def _delong(tree: "xr.DataTree", level: float) -> list[dict[str, Any]]:
     for names, items in _groups(tree):
         systems = [dim for dim in items["score"].dims if dim != "item"]
         positive = items["positive"].values.astype(int)
-        if 0 < positive.sum() < len(positive):
+        if 0 < positive.sum() < len(positive) and UNIT not in tree.attrs:
             settings = {"ci_prob": level, "direction": tree.attrs["direction"]}
             found = bayescm.auc(positive, items["score"], method="delong", **settings)
             for more, one in _each(found, [str(dim) for dim in systems]):
@@ -300,7 +303,7 @@ def _differences(tree: "xr.DataTree", level: float) -> list[dict[str, Any]]:
             found = _interval(one - other, level) | {"probability": share}
             records.append({**about, "difference": name, "method": "posterior", **found})
         positive = items["positive"].values.astype(int)
-        if 0 < positive.sum() < len(positive):
+        if 0 < positive.sum() < len(positive) and UNIT not in tree.attrs:
             difference = bayescm.curves.auc_difference(
                 positive,
                 dict(zip((first, second), items["score"].values.T[:2], strict=True)),

@@ -27,6 +27,7 @@ _MEANT = {
     "score": "scores probs proba y_score",
     "seed": "random_seed random_state rng",
     "threshold": "cutoff thresholds",
+    "unit": "cluster clusters subject patient question image id",
     "actual": "truth true target reference label labels y_true gold",
     "predicted": "pred preds prediction predictions predict y_pred estimate",
     "json": "format",

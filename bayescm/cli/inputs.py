@@ -69,7 +69,7 @@ def _read(arguments: argparse.Namespace, about: str, **columns: Any) -> "Evidenc
     try:
         return bayescm.read(
             arguments.file, about=about, pos_label=arguments.pos_label, rows=arguments.side, runs=known.get("runs"),
-            columns=columns,
+            unit=known.get("unit"), columns=columns,
         )  # fmt: skip
     except ValueError as error:
         raise ValueError(_NOT_THERE.sub(lambda match: _option(match[1]), str(error))) from None
@@ -101,7 +101,8 @@ def _of_numbers(numbers: list[int], arguments: argparse.Namespace) -> "xr.DataAr
 
 def _refuse_others(arguments: argparse.Namespace, kind: str) -> None:
     """Refuse options of other kinds of input."""
-    names = ["by", "score", "threshold", "pos_label", "side", "actual", "count"]
+    names = [name for name in ("unit", "average") if name in arguments]
+    names += ["by", "score", "threshold", "pos_label", "side", "actual", "count"]
     names += [] if arguments.predicted in (None, "predicted") else ["predicted"]
     refuse(arguments, names, f"doesn't apply to {kind}; leave it out")
 

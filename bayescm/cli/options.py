@@ -41,6 +41,7 @@ def add_counts(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--score", metavar="COLUMN", help="column of scores, with --threshold")
     parser.add_argument("--threshold", type=float, metavar="T", help="positive where the score is at least T")
     parser.add_argument("--by", metavar="COLUMN", help="column that names the system of each row")
+    add_unit(parser)
     parser.add_argument(
         "--rows", dest="side", metavar="SIDE", help="truth or test: what the rows of a square matrix are"
     )
@@ -93,6 +94,15 @@ def add_systems(parser: argparse.ArgumentParser) -> None:
         help="columns of predicted labels, with commas or repeated; one for each system",
     )
     parser.add_argument("--by", metavar="COLUMN", help="column that names the system of each row")
+    add_unit(parser)
+
+
+def add_unit(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say what was sampled."""
+    parser.add_argument(
+        "--unit", metavar="COLUMN", help="column of what was sampled, with several rows each: patient, question, image"
+    )
+    parser.add_argument("--average", help="of --unit: items (pooled, the default) or units (the mean over these)")
 
 
 def add_model(
@@ -116,7 +126,7 @@ def model_of(arguments: argparse.Namespace) -> dict[str, Any]:
         "model": arguments.model,
         "prior": None if arguments.prior is None else number_or_word(arguments.prior),
         "prevalence": prevalence(arguments.prevalence),
-    }
+    } | ({"average": arguments.average} if getattr(arguments, "average", None) else {})
 
 
 def costs_of(text: str) -> dict[str, float]:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 _DIAGRAM_HAS_NONE = (
-    "group", "prior", "prevalence", "metric", "fpr_range", "tpr_range", "recall_range", "at_specificity",
+    "group", "unit", "prior", "prevalence", "metric", "fpr_range", "tpr_range", "recall_range", "at_specificity",
     "at_sensitivity", "within", "space", "draws", "seed", "levels", "mark", "ordering", "mid_p", "grid",
 )  # fmt: skip
 

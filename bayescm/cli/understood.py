@@ -5,6 +5,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from bayescm.data.schema import ACTUAL, CELLS_OF_TWO, PREDICTED, labels_of, positive_class
+from bayescm.data.units import without_units
 from bayescm.models import same_items
 from bayescm.results.summaries import of_matrix
 
@@ -28,6 +29,7 @@ def matrices_of(systems: Any) -> "xr.DataArray | None":
 
 def records(counts: "xr.DataArray") -> list[dict[str, Any]]:
     """Return a record per matrix and cell."""
+    counts = without_units(counts)
     named = _named(counts, counts.dims)
     return [names | {"n": n} for names, n in zip(named, counts.values.ravel().tolist(), strict=True)]
 
@@ -40,7 +42,7 @@ def _named(counts: "xr.DataArray", dims: Sequence[Hashable]) -> list[dict[str, A
 
 def table(counts: "xr.DataArray") -> tuple[list[dict[str, Any]], str, str]:
     """Return rows, title and note: of one matrix with its totals, or a row for each of several, or of many classes."""
-    labels = labels_of(counts)
+    counts, labels = without_units(counts), labels_of(counts)
     digits = len(f"{int(counts.sum()):,}")
     fits = (len(labels) + 1) * (max(digits, 8) + 2) <= _CELLS_WIDE
     rows = _several(counts) if counts.ndim > 2 else (of_matrix if fits else _classes)(counts)

@@ -262,6 +262,8 @@ def posterior(
         "nuts" if validate.choice("sampler", sampler, samplers.CHOICES) in ("auto", "exact") else sampler, options,
     )  # fmt: skip
     units = by_unit(counts)
+    if options.pop("average", "items") != "items":
+        raise ValueError("`average`='units' is no metric of cells, which this draws; bayescm.summary answers.")
     counts = without_units(counts)
     model = of_data(counts, fit.name_of(model, prior))
     settings: dict[str, Any] = {"model": model if isinstance(model, str) else getattr(model, "__name__", "your own")}
