@@ -241,7 +241,7 @@ def names_units(column: Any) -> bool:
     return str(column).strip().casefold().removesuffix("_id") in _LIKELY
 
 
-def asking(data: Any, columns: Sequence[Any], read: Callable[[Any], Any]) -> Any:
+def asking[D: (xr.DataArray, xr.Dataset)](data: D, columns: Sequence[Any], read: Callable[[Any], Any]) -> D:
     """Let data ask about a column with a name of units, of several rows each, that nobody called so.
 
     Parameters
