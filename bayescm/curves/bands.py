@@ -8,7 +8,6 @@ from typing import Any, NamedTuple, get_args
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
-from scipy import stats
 
 from bayescm.curves.joint import curve_posterior
 from bayescm.curves.names import LONG_NAMES
@@ -358,6 +357,8 @@ def _of_items(data: xr.DataTree, curves: Sequence[_Empirical], space: str, level
 
 def _whole(data: xr.DataTree, curve: _Empirical, space: str, axis: Array, level: float) -> Array:
     """Return the bounds (points, 2) of one curve; everything where a class has no items."""
+    from scipy import stats  # late: it takes a second
+
     if curve.cases == 0 or curve.controls == 0:
         return np.tile([0.0, 1.0], (len(axis), 1))
     estimated = space == "pr" and data.attrs["prevalence"] == "null"

@@ -52,7 +52,7 @@ def test_a_script_whose_errors_go_to_a_file_is_not(fresh, capsys):
 
 
 def test_nothing_is_kept_where_no_folder_can_be_written(fresh, monkeypatch, capsys):
-    monkeypatch.setattr(jit, "_FOLDER", None)
+    monkeypatch.setattr(jit, "FOLDER", None)
     monkeypatch.setattr(sys, "ps1", ">>> ", raising=False)
     compile_one()
     assert "in every session: set BAYESCM_CACHE_DIR to a folder" in capsys.readouterr().err
