@@ -29,19 +29,21 @@ class Kernels(BuildHookInterface[Any]):
         file = Path(self.folder, "kernels.so")
         environment = os.environ | {"PYTHONPATH": self.root, "BAYESCM_CACHE_DIR": os.devnull + "/none"}
         command = [sys.executable, "-m", "bayescm._kernels.ahead", str(file)]
-        if subprocess.run(command, cwd=self.folder, env=environment).returncode:
+        failed = subprocess.run(command, cwd=self.folder, env=environment).returncode
+        tag = None if failed else machines(file.read_bytes())
+        if tag is None:
             self.app.display_warning("the kernels couldn't be compiled: the wheel is without them, for any machine")
             return
         build_data["force_include"][str(file)] = PLACE
         build_data["pure_python"] = False
-        build_data["tag"] = f"py3-none-{machines(file.read_bytes())}"
+        build_data["tag"] = f"py3-none-{tag}"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         """Remove what was made."""
         shutil.rmtree(getattr(self, "folder", ""), ignore_errors=True)
 
 
-def machines(library: bytes) -> str:
-    """Return the platform tag: of the newest glibc that the library names, which is all that it needs."""
-    newest = max((int(major), int(minor)) for major, minor in re.findall(rb"GLIBC_(\d+)\.(\d+)", library))
-    return f"manylinux_{newest[0]}_{newest[1]}_{platform.machine()}"
+def machines(library: bytes) -> str | None:
+    """Return the platform tag: of the newest glibc that the library names, which is all that it needs; None of others."""
+    named = [(int(major), int(minor)) for major, minor in re.findall(rb"GLIBC_(\d+)\.(\d+)", library)]
+    return "manylinux_{}_{}_{}".format(*max(named), platform.machine()) if named else None
