@@ -44,6 +44,6 @@ class Kernels(BuildHookInterface[Any]):
 
 
 def machines(library: bytes) -> str | None:
-    """Return the platform tag: of the newest glibc that the library names, which is all that it needs; None of others."""
+    """Return the platform tag: of the newest glibc that the library names, all that it needs; None without one."""
     named = [(int(major), int(minor)) for major, minor in re.findall(rb"GLIBC_(\d+)\.(\d+)", library)]
     return "manylinux_{}_{}_{}".format(*max(named), platform.machine()) if named else None
