@@ -150,7 +150,7 @@ def _of_matrix(arguments: argparse.Namespace) -> "xr.DataArray":
         values = [int(text) if text.strip().isdecimal() else float(text) for _, _, text in given]
     except ValueError:
         raise ValueError(f"--totals must be numbers with commas, or A=1,B=2; got {arguments.totals!r}.") from None
-    others = ("tp", "fn", "fp", "tn", "by", "score", "threshold", "actual", "predicted", "count")
+    others = ("tp", "fn", "fp", "tn", "unit", "by", "score", "threshold", "actual", "predicted", "count")
     whole = argparse.Namespace(**vars(arguments) | dict.fromkeys(others))
     whole.file, whole.parser = [arguments.file], argparse.ArgumentParser()
     counts = counts_of(whole)

@@ -169,7 +169,7 @@ def curve_posterior(
     """
     if is_stream(y_true) and y_score is None:
         if by is not None or unit is not None:
-            raise ValueError("`by` and `unit` aren't known of the items of a stream: give each group its own stream.")
+            raise ValueError("`by` isn't known of a stream's items, nor `unit`: give each group a stream of its own.")
         scores = scores_of(y_true, labels, pos_label, direction)
     elif y_score is None:
         raise TypeError("`y_score` is missing: give y_true and y_score, or an iterator over such pairs.")

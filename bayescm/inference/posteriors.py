@@ -30,7 +30,7 @@ from bayescm.data.schema import (
     tree,
 )
 from bayescm.data.strata import of_data
-from bayescm.data.units import by_unit, without_units
+from bayescm.data.units import by_unit, check_average, without_units
 from bayescm.data.words import Sampler
 from bayescm.distributions import dirichlet
 from bayescm.inference import learned
@@ -262,7 +262,7 @@ def posterior(
         "nuts" if validate.choice("sampler", sampler, samplers.CHOICES) in ("auto", "exact") else sampler, options,
     )  # fmt: skip
     units = by_unit(counts)
-    if options.pop("average", "items") != "items":
+    if check_average(options.pop("average", "items")) != "items":
         raise ValueError("`average`='units' is no metric of cells, which this draws; bayescm.summary answers.")
     counts = without_units(counts)
     model = of_data(counts, fit.name_of(model, prior))

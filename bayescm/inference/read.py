@@ -10,7 +10,7 @@ import xarray as xr
 from bayescm.data import strata, validate
 from bayescm.data.counts import check_counts
 from bayescm.data.schema import ONE_CLASS
-from bayescm.data.units import by_unit, without_units
+from bayescm.data.units import by_unit, check_average, without_units
 from bayescm.inference.audits import beside, of_audits
 from bayescm.inference.conjugate import of_counts
 from bayescm.inference.labelled import Posterior
@@ -91,7 +91,7 @@ def opened(
     if (units := by_unit(data)) is not None:
         refuse_models(model, prior, **options)
         return lambda prevalence: of_units(units, prevalence, average, None if draws is None else n, seed)
-    if average != "items":
+    if check_average(average) != "items":
         raise ValueError(
             f"`average`={average!r} is for several items in each `unit` of sampling, which has to be named."
         )
