@@ -6,7 +6,7 @@ is, or where many overlap. Two sums must be 1, which says how well it went: each
 system.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
@@ -227,22 +227,31 @@ def _integrate(knots: Array, fill: Tails, ends: Array, shift: Shift, share: floa
     fine = np.empty(len(points) - 1)
     kernel("rank_sums", "fineness", 0.5 * _STEP * len(ends) * len(points))(knots, _MASS, _MIDDLE, points, fine)
     low, high = kernel("rank_sums", "panels", _STEP * len(points))(points, fine, share)
-    ranks = np.zeros((len(ends), len(ends)))
-    pieces = []
-    for start in range(0, len(low), _PIECE):
-        part = slice(start, start + _PIECE)
-        half = 0.5 * (high - low)[part, None]
-        nodes, weights = (low[part, None] + half * (1.0 + _NODES)).ravel(), (half * _WEIGHTS).ravel()
-        here = (first[order] < nodes[-1]) & (last[order] > nodes[0])
-        some, below = order[here], np.flatnonzero(last <= nodes[0])
-        upper, weighted = np.zeros((2, len(nodes), len(some)))
-        fill(nodes, some, upper, weighted)
-        weighted *= weights[:, None]
-        pieces.append(Piece(some, below, nodes, upper, weighted))
-        above = len(ends) - len(some) - len(below)
-        ranks[some, above : above + len(some)] += _ranks(upper, weighted, np.searchsorted(median[some], nodes))
+
+    def pieces() -> Iterator[tuple[Piece, Integers]]:
+        for start in range(0, len(low), _PIECE):
+            part = slice(start, start + _PIECE)
+            half = 0.5 * (high - low)[part, None]
+            nodes, weights = (low[part, None] + half * (1.0 + _NODES)).ravel(), (half * _WEIGHTS).ravel()
+            here = (first[order] < nodes[-1]) & (last[order] > nodes[0])
+            some, below = order[here], np.flatnonzero(last <= nodes[0])
+            upper, weighted = np.zeros((2, len(nodes), len(some)))
+            fill(nodes, some, upper, weighted)
+            weighted *= weights[:, None]
+            yield Piece(some, below, nodes, upper, weighted), np.searchsorted(median[some], nodes)
+
+    return of_pieces(pieces(), len(ends), fill, shift)
+
+
+def of_pieces(pieces: Iterable[tuple[Piece, Integers]], systems: int, fill: Tails, shift: Shift) -> Exact:
+    """Return the ranks by pieces, each with how many of its systems have their medians below each node."""
+    ranks, kept = np.zeros((systems, systems)), []
+    for piece, split in pieces:
+        above = systems - len(piece.some) - len(piece.below)
+        ranks[piece.some, above : above + len(piece.some)] += _ranks(piece.upper, piece.weighted, split)
+        kept.append(piece)
     error = max(float(np.abs(ranks.sum(axis) - 1.0).max()) for axis in (0, 1))
-    return Exact(np.maximum(ranks, 0.0), error, pieces, fill, shift)
+    return Exact(np.maximum(ranks, 0.0), error, kept, fill, shift)
 
 
 def _ranks(upper: Array, weighted: Array, split: Integers) -> Array:

@@ -15,16 +15,23 @@ from numpy.typing import NDArray
 from scipy import special
 from scipy.interpolate import CubicSpline
 
-from bayescm.comparison.population import FAR, near_and_far
 from bayescm.data.random import Stream, matrix_rng
 
 Array = NDArray[np.float64]
 
+FAR = 10.0
+"""How much further a far system is, in standard deviations."""
 _MOST = 0.45  # standard deviation on this scale: half of that of the population's share
 _LEAST = 1e-2  # of the noise's
 _SCATTERS, _MEANS, _BETWEEN = 40, 48, 8
 _NEVER = 1e-8
 _BLOCK = 2**21  # numbers at a time
+
+
+def near_and_far(systems: int) -> Array:
+    """Return the prior probabilities that a system is near the others, and that it is far."""
+    far = min(0.1, 1.0 / systems)
+    return np.array([1.0 - far, far])
 
 
 class _Seen(NamedTuple):

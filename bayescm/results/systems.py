@@ -1,5 +1,6 @@
 """Systems and their ranks: what compare_systems and leaderboard return."""
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -147,4 +148,13 @@ def leader(data: xr.Dataset) -> str:
     value = with_interval(float(first["mean"]), first["interval"].values, attrs["ci_prob"])
     text = f"{name} leads {data.sizes[SYSTEM]} systems in {of_attrs(attrs)} with {value}, "
     text += f"but {others}" if tied else f"and is told apart from all others, each by itself, at {sure}"
-    return f"{text}; {probability(float(first['probability_best']), 'P(best)')}."
+    best = probability(float(first["probability_best"]), "P(best)")
+    return f"{text}; {best}{_by_scatter(attrs)}."
+
+
+def _by_scatter(attrs: Mapping[Any, Any]) -> str:
+    """Say between which P(best) is, given how the systems scatter, where they hardly tell that."""
+    if "probability_best_range" not in attrs:
+        return ""
+    low, high = json.loads(str(attrs["probability_best_range"]))
+    return f", from {probability(low)} to {probability(high)} by how systems scatter, which these hardly tell"

@@ -54,6 +54,16 @@ def in_groups(rng: np.random.Generator, systems: int) -> Array:
     return np.where(np.arange(systems) < systems // 2, 0.8, 0.88) + rng.normal(0.0, 0.005, systems)
 
 
+def failed(near: int, low: float = 0.1, high: float = 0.3) -> Callable[[np.random.Generator, int], Array]:
+    """Return a function that draws so many close accuracies, and the others from an interval far below."""
+    return lambda rng, systems: np.r_[rng.normal(0.85, 0.003, near), rng.uniform(low, high, systems - near)]
+
+
+def above(rng: np.random.Generator, systems: int) -> Array:
+    """Draw four close accuracies above all others, which are spread."""
+    return np.r_[rng.normal(0.9, 0.003, 4), np.minimum(rng.normal(0.78, 0.05, systems - 4), 0.88)]
+
+
 # name: how true accuracies are drawn, systems, items, leaderboards, design
 CASES = {
     "close, sd .017": (normal(0.85, 0.017), 20, 500, 60, "independent"),
@@ -66,6 +76,13 @@ CASES = {
     "3 systems, sd .017": (normal(0.85, 0.017), 3, 500, 80, "independent"),
     "5 systems, sd .017": (normal(0.85, 0.017), 5, 500, 80, "independent"),
     "5 systems, sd .005": (normal(0.85, 0.005), 5, 500, 80, "independent"),
+    "5 systems, sd .02": (normal(0.85, 0.02), 5, 300, 84, "independent"),
+    "5 systems, one ahead by .05": (ahead(0.05), 5, 500, 42, "independent"),
+    "4 close and one that failed": (failed(4), 5, 300, 84, "independent"),
+    "9 close and one at .2": (failed(9, 0.2, 0.2), 10, 300, 84, "independent"),
+    "18 close and two that failed": (failed(18), 20, 300, 42, "independent"),
+    "4 close above 16 spread": (above, 20, 500, 42, "independent"),
+    "evenly from .5 to .95": (lambda rng, systems: rng.uniform(0.5, 0.95, systems), 20, 500, 42, "independent"),
     "same items, close, sd .017": (normal(0.85, 0.017), 20, 500, 60, "paired"),
     "same items, F1, sd .017": (normal(0.85, 0.017), 20, 500, 40, "paired f1"),
     "same items, one ahead by .05": (ahead(0.05), 20, 500, 40, "paired"),
@@ -140,6 +157,7 @@ def judged(board: xr.Dataset, accuracy: Array) -> dict[str, float]:
     near = np.abs(accuracy[:, None] - accuracy) <= ROPE
     return {
         "best_stated": float(board["probability_best"][favourite]), "best_true": float(favourite == best),
+        "doubted": float("probability_best_range" in board.attrs),
         "covered": float(leader[0] <= accuracy[front] <= leader[1]),
         "bias": float(board["mean"][front]) - accuracy[front],
         "set_holds": float(board["best_set"][best]), "set_size": float(board["best_set"].sum()),
@@ -166,7 +184,7 @@ def winners(share: float) -> list[Row]:
                 data = counted(right, items) if design == "shared" else told
             options = {"draws": DRAWS, "random_seed": repeat, "rope": ROPE, "pairwise": False}
             options |= {"metric": "f1"} if design.endswith("f1") else {}
-            options |= {} if design.startswith("paired") else {"method": "draws", "design": "independent"}
+            options |= {} if design.startswith("paired") else {"design": "independent"}
             for prior in PRIORS:
                 found[prior].append(judged(bayescm.leaderboard(data, prior=prior, **options), accuracy))
         print(case, flush=True)
@@ -210,15 +228,16 @@ def table(rows: list[Row]) -> str:
 def table_of_winners(rows: list[Row]) -> str:
     """Return the winner's curse, and what cures it."""
     heads = (
-        "true accuracies", "systems, items", "boards", "prior", "P(best): stated, true", "interval covers",
-        "mean off by",
+        "true accuracies", "systems, items", "boards", "prior", "P(best): stated, true", "range said",
+        "interval covers", "mean off by",
         "first tie group: holds, size", "best set: holds, size", "all ranks hold", "P(equivalent): stated, true",
     )  # fmt: skip
     lines = [f"| {' | '.join(heads)} |", "| --- |" + " ---: |" * (len(heads) - 1)]
     for r in rows:
         cells = (
             r["case"], f"{r['systems']}, {r['items']}", r["boards"], r["prior"],
-            f"{r['best_stated']:.2f}, {r['best_true']:.2f}", f"{r['covered']:.2f}", f"{r['bias']:+.4f}",
+            f"{r['best_stated']:.2f}, {r['best_true']:.2f}", f"{r['doubted']:.2f}",
+            f"{r['covered']:.2f}", f"{r['bias']:+.4f}",
             f"{r['group_holds']:.2f}, {r['group_size']:.1f}", f"{r['set_holds']:.2f}, {r['set_size']:.1f}",
             f"{r['ranks_hold']:.2f}", f"{r['equivalent_stated']:.2f}, {r['equivalent_true']:.2f}",
         )  # fmt: skip

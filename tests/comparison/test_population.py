@@ -1,6 +1,8 @@
 """The prior that is learnt from the systems of a leaderboard, and the sets that hold at once."""
 
 import itertools
+import time
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -8,9 +10,11 @@ import xarray as xr
 from scipy import integrate, special, stats
 
 import bayescm
-from bayescm.comparison import mixtures, population, shrinkage
+from bayescm.comparison import lattice, mixtures, population, shrinkage
 
 SMALL = np.array([3.0, 7.0, 9.0]), np.array([7.0, 5.0, 1.0])
+
+CELLS = 300
 
 
 def counted(right, wrong):
@@ -26,94 +30,141 @@ def close(systems=20, items=500, sd=0.017, seed=1):
     return right, items - right, accuracy
 
 
-def brute(right, wrong, draws, seed, means=200, scatters=200):
-    """Draw mean and scatter from a dense grid of the hierarchical model, then each system, near or far."""
+def drawn(right, wrong, draws, seed, prior=60_000):
+    """Draw the systems' rates under the prior of population.py by plain importance weights of draws from it.
+
+    The slow answer shares nothing with the library but the prior: hyperparameters are drawn, likelihoods are
+    integrated over phi by sums, and systems are drawn by the weights of its points.
+    """
     rng = np.random.default_rng(seed)
-    n = len(right)
-    far = min(0.1, 1 / n)
-    share = np.linspace(0, 0.9, scatters + 1)[1:] - 0.45 / scatters  # sd over its largest: uniform
-    mean = (np.arange(means) + 0.5) / means  # uniform
-    size = 1 / share**2 - 1
-    sizes = size, np.where(size > 1, np.maximum(size / 100, 1), size)
-    logs = np.zeros((scatters, means))
-    for k, m in zip(right, wrong, strict=True):
-        parts = [
-            np.log(p) + special.betaln(mean * s[:, None] + k, (1 - mean) * s[:, None] + m)
-            - special.betaln(mean * s[:, None], (1 - mean) * s[:, None])
-            for p, s in zip((1 - far, far), sizes, strict=True)
-        ]  # fmt: skip
-        logs += np.logaddexp(*parts)
-    weight = np.exp(logs - logs.max()).ravel()
-    i, j = np.unravel_index(rng.choice(weight.size, draws, p=weight / weight.sum()), logs.shape)
-    out = np.empty((draws, n))
-    for s, (k, m) in enumerate(zip(right, wrong, strict=True)):
-        a, b = (np.stack([x * size[i] for size in sizes]) for x in (mean[j], 1 - mean[j]))
-        part = special.betaln(a + k, b + m) - special.betaln(a, b) + np.log([[1 - far], [far]])
-        which = (rng.random(draws) >= special.expit(part[0] - part[1])).astype(int)
-        out[:, s] = rng.beta(a[which, np.arange(draws)] + k, b[which, np.arange(draws)] + m)
-    return out
+    half = np.pi / 2
+    phi = (np.arange(CELLS) + 0.5) * half / CELLS
+    like = np.exp([stats.binom.logpmf(k, k + m, np.sin(phi) ** 2) for k, m in zip(right, wrong, strict=True)])
+
+    def densities(first, second, scatters, share, rest):
+        found = rest[:, None] * np.sin(2 * phi)
+        for place, scatter, own in ((first, scatters[:, 0], share), (second, scatters[:, 1], 1 - share)):
+            inside = special.ndtr((half - place) / scatter) - special.ndtr(-place / scatter)
+            scaled = (phi - place[:, None]) / scatter[:, None]
+            normal = np.exp(-0.5 * scaled**2) / (np.sqrt(2 * np.pi) * scatter * inside)[:, None]
+            found += ((1 - rest) * own)[:, None] * normal
+        return found
+
+    logs, kept = [], []
+    for _ in range(prior // 10_000):
+        n = 10_000
+        scatters = 0.02 * np.tan(rng.random((n, 2)) * np.arctan(0.45 / 0.02))
+        scatters = np.maximum(scatters, 0.004)  # as little as the sums resolve, and far below the noise
+        hyper = rng.random(n) * half, rng.random(n) * half, scatters, rng.random(n), rng.beta(1, 3, n)
+        logs.append(np.log(densities(*hyper) @ like.T).sum(1))
+        kept.append(hyper)
+    weight = np.exp(np.concatenate(logs) - np.max(logs))
+    chosen = rng.choice(len(weight), draws, p=weight / weight.sum())
+    density = densities(*(np.concatenate(one)[chosen] for one in zip(*kept, strict=True)))
+    out = np.empty((draws, len(right)))
+    for s in range(len(right)):
+        below = np.cumsum(density * like[s], axis=1)
+        cell = (below < rng.random((draws, 1)) * below[:, -1:]).sum(1)
+        out[:, s] = np.sin((cell + rng.random(draws)) * half / CELLS) ** 2
+    return out, float(weight.sum() ** 2 / (weight @ weight))
 
 
-@pytest.mark.parametrize("case", ["three small", "close", "one far ahead", "sizes differ"])
+@pytest.mark.parametrize("case", ["three small", "close", "one failed", "sizes differ"])
 def test_the_mixture_is_the_hierarchical_model(case):
     right, wrong = {
-        "three small": SMALL, "close": close(8, 200)[:2],
-        "one far ahead": (np.array([170.0, 171, 169, 168, 195]), np.array([30.0, 29, 31, 32, 5])),
-        "sizes differ": (np.array([9.0, 90, 880, 40]), np.array([1.0, 20, 120, 20])),
+        "three small": SMALL, "close": close(4, 100)[:2],
+        "one failed": (np.array([85.0, 84, 86, 83, 20]), np.array([15.0, 16, 14, 17, 80])),
+        "sizes differ": (np.array([9.0, 90, 260, 40]), np.array([1.0, 20, 40, 20])),
     }[case]  # fmt: skip
     dist = population.learn(right, wrong)
     found = mixtures.of_learned(dist)
-    draws = brute(right, wrong, 50_000, 3)
+    draws, size = drawn(right, wrong, 20_000, 3)
+    assert size > 300
+    room = 4.0 * 0.5 / np.sqrt(min(size, 20_000))
     rank = (-draws).argsort(1).argsort(1)
     shares = np.stack([np.bincount(column, minlength=len(right)) for column in rank.T]) / len(draws)
     assert found.error < 1e-7
-    assert found.ranks == pytest.approx(shares, abs=0.01)
-    assert dist.mean() == pytest.approx(draws.mean(0), abs=0.003)
-    assert np.stack(dist.eti(0.9)) == pytest.approx(np.quantile(draws, [0.05, 0.95], axis=0), abs=0.01)
+    assert found.ranks == pytest.approx(shares, abs=room)
+    expected = 1.0 + np.arange(len(right))
+    assert found.ranks @ expected == pytest.approx(shares @ expected, abs=room)
+    assert dist.mean() == pytest.approx(draws.mean(0), abs=room * 3 * draws.std(0).max())
+    assert np.stack(dist.eti(0.9)) == pytest.approx(np.quantile(draws, [0.05, 0.95], axis=0), abs=0.02)
     mine = dist.draw(50_000, np.random.default_rng(1))
     assert mine.mean(0) == pytest.approx(dist.mean(), abs=0.004)
     assert (mine.argmax(1)[:, None] == np.arange(len(right))).mean(0) == pytest.approx(found.ranks[:, 0], abs=0.01)
-    near = (np.abs(draws[:, :, None] - draws[:, None]) <= 0.02).mean(0)
+    near = (np.abs(mine[:, :, None] - mine[:, None]) <= 0.02).mean(0)
     assert found.equivalent(0.02) == pytest.approx(near, abs=0.01)
+    variance = mine.var(1, ddof=1).mean()
+    assert dist.between() == pytest.approx((mine.mean(), variance**0.5), rel=0.02)
 
 
-def test_more_nodes_say_the_same(monkeypatch):
-    right, wrong, _ = close()
-    few = mixtures.of_learned(population.learn(right, wrong)).ranks
-    monkeypatch.setattr(population, "_WIDTHS", ((0.0, 14),))
-    monkeypatch.setattr(population, "_LATERAL", ((0.0, 5),))
-    many = population.learn(right, wrong)
-    assert len(many.weight) == 70
-    assert mixtures.of_learned(many).ranks == pytest.approx(few, abs=2e-4)
+BOARDS = {
+    "one failed": ([258, 255, 252, 256, 60], 300),
+    "two groups": ([396, 402, 391, 400, 407, 399, 446, 440, 431, 437, 443, 441], 500),
+    "close": (close(12)[0], 500),
+}
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_other_nodes_and_finer_cells_say_the_same(board, monkeypatch):
+    right, items = BOARDS[board]
+    right = np.array(right, float)
+    found = mixtures.of_learned(population.learn(right, items - right)).ranks[:, 0]
+    monkeypatch.setattr(population, "_STEP", 1.55)
+    assert mixtures.of_learned(population.learn(right, items - right)).ranks[:, 0] == pytest.approx(found, abs=0.005)
+    monkeypatch.undo()
+    monkeypatch.setattr(lattice, "_FINENESS", 0.1)
+    assert mixtures.of_learned(population.learn(right, items - right)).ranks[:, 0] == pytest.approx(found, abs=0.002)
+    monkeypatch.undo()
+    monkeypatch.setattr(population, "_GROUPS", 64)
+    assert mixtures.of_learned(population.learn(right, items - right)).ranks[:, 0] == pytest.approx(found, abs=0.002)
 
 
 def test_quantiles_and_mean_of_f1():
-    dist = population.learn(*SMALL, "f1")
-    low, high = dist.eti(0.8)
-    for bound, p in ((low, 0.1), (high, 0.9)):
-        rate = bound / (2 - bound)
-        below = (dist.weight[:, None, None] * dist.share * stats.beta.cdf(rate, dist.a, dist.b)).sum((0, 1))
-        assert below == pytest.approx(np.full(3, p), abs=1e-10)
-    mean = [
-        integrate.quad(
-            lambda x, s=s: 2 * x / (1 + x) * (dist.weight[:, None] * dist.share[:, :, s]
-            * stats.beta.pdf(x, dist.a[:, :, s], dist.b[:, :, s])).sum(), 0, 1, limit=200,
-        )[0] for s in range(3)
-    ]  # fmt: skip
-    assert dist.mean() == pytest.approx(mean, abs=1e-6)
+    rate, f1 = population.learn(*SMALL), population.learn(*SMALL, "f1")
+    for low, high in zip(rate.eti(0.8), f1.eti(0.8), strict=True):
+        assert high == pytest.approx(2 * low / (1 + low), abs=1e-12)
+    drawn_rates = rate.draw(100_000, np.random.default_rng(1))
+    assert f1.mean() == pytest.approx((2 * drawn_rates / (1 + drawn_rates)).mean(0), abs=0.003)
+    assert (drawn_rates < rate.eti(0.8)[0]).mean(0) == pytest.approx(np.full(3, 0.1), abs=0.005)
 
 
-def test_a_gauss_rule_has_the_moments_of_its_distribution():
-    rng = np.random.default_rng(2)
-    points, mass = np.sort(rng.normal(3, 1, 50)), rng.dirichlet(np.ones(50))
-    nodes, weights = population.gauss(points, mass, 4)
-    for power in range(8):
-        assert weights @ nodes**power == pytest.approx(mass @ points**power)
-    one, whole = population.gauss(np.array([2.0, 2.0]), np.array([0.5, 0.5]), 3)
-    assert (one.tolist(), whole.tolist()) == ([2.0], [1.0])
+def test_one_that_failed_does_not_spread_the_others():
+    right = np.array([258, 255, 252, 256])
+    alone, board = (
+        bayescm.leaderboard(counted(k, 300 - k), prior="learned", design="independent")
+        for k in (right, np.append(right, 60))
+    )
+    assert board.probability_best.values[:4] == pytest.approx(alone.probability_best.values, abs=0.03)
+    own = bayescm.leaderboard(counted(right, 300 - right), prior="jeffreys", design="independent")
+    assert board.probability_best[0] < own.probability_best[0] - 0.05
+
+
+def test_gains_and_losses_are_one_board():
+    right = np.array([258, 255, 252, 256, 60])
+    as_gain, as_loss = (
+        bayescm.leaderboard(data, design="independent", metric=metric)
+        for data, metric in ((counted(right, 300 - right), "accuracy"), (counted(right, 300 - right), "error_rate"))
+    )
+    assert as_loss.rank_probability.values == pytest.approx(as_gain.rank_probability.values, abs=0.002)
+    assert as_loss["mean"].values == pytest.approx(1 - as_gain["mean"].values, abs=1e-4)
+
+
+def test_a_thousand_systems_take_a_second():
+    rng = np.random.default_rng(1)
+    right = rng.binomial(1000, rng.beta(90, 10, 1000)).astype(float)
+    tracemalloc.start()
+    start = time.process_time()
+    dist = population.learn(right, 1000 - right)
+    seconds, peak = time.process_time() - start, tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert seconds < 6.0  # half a second but for tracing and a busy machine
+    assert peak < 200 * 2**20
+    assert dist.mean().mean() == pytest.approx(right.mean() / 1000, abs=0.002)
 
 
 EDGES = {
+    "two": ([3, 5], [2, 0]),
     "nothing right": ([0, 0, 0], [5, 5, 5]),
     "all right, all wrong": ([10, 0, 10], [0, 10, 0]),
     "no items": ([0, 0, 3], [0, 0, 4]),
@@ -191,7 +242,7 @@ def test_a_matrix_learns_from_the_two_numbers_behind_its_metric(metric):
         "f1": (tp, fp + fn, "f1"), "recall": (tp, fn, "identity"), "error_rate": (fp + fn, tp + tn, "identity"),
         "jaccard": (tp, fp + fn, "identity"),
     }[metric]  # fmt: skip
-    dist = population.learn(k.astype(float), m.astype(float), link)
+    dist = population.learn(k.astype(float), m.astype(float), link, smallest=metric == "error_rate")
     assert board["mean"].values == pytest.approx(dist.mean())
     ranks = mixtures.of_learned(dist).ranks
     assert board.rank_probability.values == pytest.approx(ranks[:, ::-1] if metric == "error_rate" else ranks)
