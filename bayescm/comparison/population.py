@@ -37,7 +37,7 @@ _MESH, _SOME = 1500, 200  # points and systems by which places are laid out
 _EM = 6  # steps, after which few pairs gain more than a logarithm
 _UNLIKELY = 10.0  # logarithms below the best pair of clusters
 _DROPPED = 3e-3  # probability of the nodes left out
-_GROUPS, _FEW, _EACH = 16, 4, 1600  # merged nodes: at most, at least, and times systems
+_GROUPS, _FEW, _EACH = 32, 4, 1600  # merged nodes: at most, at least, and times systems
 _LEADERS, _SAMPLE = 4, 2000  # systems and nodes by which nodes are merged
 _BLOCK = 2**15  # numbers that stay in cache
 
@@ -135,7 +135,9 @@ class Learned:
             for total, cells in zip(out, found, strict=True):
                 total += one.weight * cells
             mean, square = self._moments(found)
-            own = np.maximum(square - mean**2, 0.0).sum() * (1.0 / n - 1.0 / n**2)  # given a node systems are independent
+            own = np.maximum(square - mean**2, 0.0).sum() * (
+                1.0 / n - 1.0 / n**2
+            )  # given a node systems are independent
             between += one.weight * (mean.var() + own) * n / max(n - 1, 1)
         return out, float(between)
 

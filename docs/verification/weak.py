@@ -107,13 +107,11 @@ deviation of .003, the one that failed .1 to .3, and all of them 300 items of th
 
 
 def main(arguments: list[str]) -> None:
-    """Measure all cases, or check two of them."""
+    """Measure all cases, or check one of them."""
     warnings.simplefilter("ignore", UserWarning)
     if "--quick" in arguments:
         absent = CASES["the same, where a class has no items"](QUICK)
         assert float(str(absent["true"])) < 0.8, absent
-        best = CASES["P(best) of the favourite of 4 close systems and one that failed"](QUICK)
-        assert float(str(best["true"])) < float(str(best["stated"])) - 0.1, best
         return
     rows: list[Row] = []
     for name, measure in CASES.items():
