@@ -8,7 +8,7 @@ import xarray as xr
 from numpy.typing import NDArray
 from scipy import special
 
-from bayescm.comparison import mixtures, rank_draws, ranks
+from bayescm.comparison import rank_draws, ranks
 from bayescm.comparison.field import Field
 from bayescm.comparison.population import Learned
 from bayescm.data.schema import CI_BOUND, SYSTEM, VERSUS, interval_coordinate
@@ -16,7 +16,7 @@ from bayescm.distributions import Distribution
 from bayescm.distributions.sample import share_error
 
 Array = NDArray[np.float64]
-Found = ranks.Exact | mixtures.Mixed | rank_draws.Drawn
+Found = ranks.Exact | rank_draws.Drawn
 
 RANK, TOP = "rank", "top"
 _ROUNDING = 1e-14  # between means of draws of what all systems share, such as a prevalence
@@ -54,7 +54,7 @@ class Answer(NamedTuple):
 
     Attributes
     ----------
-    found : Exact, Mixed or Drawn
+    found : Exact or Drawn
     dist : Distribution or Learned
         Of each system.
     alone : callable

@@ -218,7 +218,7 @@ def leaderboard(
     if isinstance(answer.dist, population.Learned):
         settings |= dict(zip(("population_mean", "population_sd"), answer.dist.between(), strict=True))
     board = dataset(field, answer, asked)
-    if isinstance(answer.found, mixtures.Mixed):
+    if isinstance(answer.found, ranks.Exact) and answer.found.parts:
         settings |= _doubt(board, answer.found)
     board = board.assign_attrs(attributes(**settings))
     for name in board.data_vars:
@@ -226,7 +226,7 @@ def leaderboard(
     return board
 
 
-def _doubt(board: xr.Dataset, found: mixtures.Mixed) -> dict[str, Any]:
+def _doubt(board: xr.Dataset, found: ranks.Exact) -> dict[str, Any]:
     """Return the attr with the range of the leader's P(best), where the systems don't tell how they scatter."""
     low, high = found.between(int(board["expected_rank"].argmin(SYSTEM)))
     return {"probability_best_range": [low, high]} if high - low > _DOUBT else {}

@@ -5,38 +5,17 @@ cells are coarse; elsewhere as fine as is needed for the system there with most 
 """
 
 from dataclasses import dataclass
-from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
 Array = NDArray[np.float64]
-Integers = NDArray[np.intp]
 
 END = 0.5 * np.pi
 _FINENESS = 0.2  # of a cell, in standard deviations of the noise
 _COARSEST = 256  # cells of the lattice, at least
 _FAINT = 23.0  # a likelihood below exp(-23) of its largest is none
-_BLOCK = 1024  # cells at a time
-
-
-class Part(NamedTuple):
-    """Some neighbouring cells, and the systems that may lie in them.
-
-    Attributes
-    ----------
-    cells : slice
-    some : ndarray of int
-        Systems.
-    likelihood : ndarray of shape (some, cells)
-        At the middles of the cells, as a density.
-    """
-
-    cells: slice
-    some: Integers
-    likelihood: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,13 +25,12 @@ class Lattice:
     Attributes
     ----------
     edges : ndarray of shape (cells + 1,)
-    parts : list of Part
-    systems : int
+    likelihood : ndarray of shape (systems, cells)
+        At the middles of the cells, as a density.
     """
 
     edges: Array
-    parts: list[Part]
-    systems: int
+    likelihood: Array
 
     @classmethod
     def of_counts(cls, right: Array, wrong: Array) -> "Lattice":
@@ -60,45 +38,31 @@ class Lattice:
         items = right + wrong
         place = np.arcsin(np.sqrt(np.divide(right, items, out=np.full(len(items), 0.5), where=items > 0.0)))
         reach = np.sqrt(_FAINT / np.maximum(items, 1.0))  # the log likelihood falls by n d^2 at least
-        low, high = np.clip(place - reach, 0.0, END), np.clip(place + reach, 0.0, END)
-        edges = _edges(low, high, 0.5 / np.sqrt(items + 1.0))
-        parts = []
-        for start in range(0, len(edges) - 1, _BLOCK):
-            own = edges[start : start + _BLOCK + 1]
-            some = np.flatnonzero((low < own[-1]) & (high > own[0]))
-            k, m, best = (v[some, None] for v in (right, wrong, place))
-            phi = 0.5 * (own[1:] + own[:-1])
-            logs = special.xlogy(k, np.sin(phi)) - special.xlogy(k, np.sin(best))
-            logs += special.xlogy(m, np.cos(phi)) - special.xlogy(m, np.cos(best))
-            parts.append(Part(slice(start, start + len(phi)), some, np.exp(2.0 * np.minimum(logs, 0.0))))
-        whole = cls(edges, parts, len(right)).summed(np.diff(edges)[:, None])
-        for part in parts:
-            part.likelihood[:] /= whole[part.some]
-        return cls(edges, parts, len(right))
-
-    def summed(self, values: Array) -> Array:
-        """Return sums over the cells of likelihoods times values (cells, n), (systems, n)."""
-        out = np.zeros((self.systems, values.shape[1]))
-        for part in self.parts:
-            out[part.some] += part.likelihood @ values[part.cells]
-        return out
+        edges = _edges(np.clip(place - reach, 0.0, END), np.clip(place + reach, 0.0, END), 0.5 / np.sqrt(items + 1.0))
+        k, m, best, phi = right[:, None], wrong[:, None], place[:, None], 0.5 * (edges[1:] + edges[:-1])
+        logs = special.xlogy(k, np.sin(phi)) - special.xlogy(k, np.sin(best))
+        logs += special.xlogy(m, np.cos(phi)) - special.xlogy(m, np.cos(best))
+        likelihood = np.exp(2.0 * np.minimum(logs, 0.0))
+        return cls(edges, likelihood / (likelihood @ np.diff(edges))[:, None])
 
     @property
     def middle(self) -> Array:
         """Middles of the cells."""
         return 0.5 * (self.edges[1:] + self.edges[:-1])
 
-    @cached_property
-    def flat(self) -> Array:
-        """Probabilities of the cells if rates are uniform."""
-        return np.diff(np.sin(self.edges) ** 2)
-
-    @cached_property
     def moments(self) -> tuple[Array, Array]:
-        """Means and variances of the likelihoods as densities; a cell's own width belongs to the noise."""
+        """Return means and variances of the likelihoods as densities; a cell's own width belongs to the noise."""
         width, middle = np.diff(self.edges), self.middle
-        mean, square = self.summed(np.stack([width * middle, width * middle**2], 1)).T
+        mean, square = self.likelihood @ (width * middle), self.likelihood @ (width * middle**2)
         return mean, np.maximum(square - mean**2, np.interp(mean, middle, width) ** 2 / 12.0)
+
+    def quantiles(self, cells: Array, p: Array) -> Array:
+        """Return places below which systems lie with probabilities p (n, systems), given those of their cells."""
+        out = np.empty_like(p)
+        for s, mass in enumerate(cells):
+            below = np.append(0.0, np.cumsum(mass))
+            out[:, s] = np.interp(p[:, s], below / below[-1], self.edges)
+        return out
 
 
 def _edges(low: Array, high: Array, noise: Array) -> Array:

@@ -32,6 +32,7 @@ _PIECE = 32  # panels that are integrated together
 _GOAL = 1e-8
 _HALVINGS = 4
 _GAIN = 2.0  # of the error by a halving that is worth another
+_TAILS = 0.05, 0.95
 _SYSTEMS, _PLACES = 16, 32  # worth a thread
 _SECONDS, _STEP = 0.004, 6e-6  # of Python for a table, and for a number in one
 
@@ -52,6 +53,8 @@ class Piece(NamedTuple):
     nodes : ndarray of shape (nodes,)
     upper, weighted : ndarray of shape (nodes, some)
         P(X > x), and weight times density.
+    fill : callable
+        The distributions.
     """
 
     some: Integers
@@ -59,6 +62,7 @@ class Piece(NamedTuple):
     nodes: Array
     upper: Array
     weighted: Array
+    fill: Tails
 
 
 @dataclass(frozen=True)
@@ -71,24 +75,46 @@ class Exact:
     error : float
         How far the sums that must be 1 are from it.
     pieces : list of Piece
-    fill : callable
-        The distributions.
     shift : callable
         Takes nodes and a number, returns where the metric is larger by as much.
     smallest : bool
         Whether the smallest is the best.
+    parts : list of pairs
+        Of a mixture: weights, and ranks of each part.
     """
 
     ranks: Array
     error: float
     pieces: list[Piece]
-    fill: Tails
     shift: Shift
     smallest: bool = False
+    parts: Sequence[tuple[float, Array]] = ()
+
+    @classmethod
+    def mixed(cls, weight: Array, parts: Sequence["Exact"]) -> "Exact":
+        """Return the ranks of a mixture."""
+        found = list(zip(weight, parts, strict=True))
+        return cls(
+            np.asarray(sum(w * part.ranks for w, part in found)),
+            float(sum(w * part.error for w, part in found)),
+            [piece._replace(weighted=w * piece.weighted) for w, part in found for piece in part.pieces],
+            parts[0].shift,
+            parts=[(w, part.ranks) for w, part in found],
+        )
 
     def smallest_first(self) -> "Exact":
         """Return the ranks where small values are good."""
-        return replace(self, ranks=self.ranks[:, ::-1], smallest=True)
+        return replace(
+            self, ranks=self.ranks[:, ::-1], smallest=True, parts=[(w, ranks[:, ::-1]) for w, ranks in self.parts]
+        )
+
+    def between(self, system: int) -> tuple[float, float]:
+        """Return between which P(best) of a system is in the parts of a mixture with a probability of .9."""
+        best = np.array([ranks[system, 0] for _, ranks in self.parts])
+        order = np.argsort(best)
+        shares = np.cumsum(np.array([weight for weight, _ in self.parts])[order])
+        low, high = best[order][np.searchsorted(shares, _TAILS).clip(max=len(best) - 1)]
+        return float(low), float(high)
 
     def beats(self, system: int, others: Integers) -> Array:
         """Return the probabilities that a system is better than others."""
@@ -116,7 +142,7 @@ class Exact:
         everyone = np.arange(len(above))
         for piece in self.pieces:
             upper, density = np.zeros((2, len(piece.nodes), len(above)))
-            self.fill(self.shift(piece.nodes, -rope), everyone, upper, density)
+            piece.fill(self.shift(piece.nodes, -rope), everyone, upper, density)
             above[piece.some] += piece.weighted.T @ (1.0 - upper)
         within = np.clip(1.0 - above - above.T, 0.0, 1.0)
         np.fill_diagonal(within, 1.0)
@@ -228,7 +254,7 @@ def _integrate(knots: Array, fill: Tails, ends: Array, shift: Shift, share: floa
     kernel("rank_sums", "fineness", 0.5 * _STEP * len(ends) * len(points))(knots, _MASS, _MIDDLE, points, fine)
     low, high = kernel("rank_sums", "panels", _STEP * len(points))(points, fine, share)
 
-    def pieces() -> Iterator[tuple[Piece, Integers]]:
+    def pieces() -> Iterator[Piece]:
         for start in range(0, len(low), _PIECE):
             part = slice(start, start + _PIECE)
             half = 0.5 * (high - low)[part, None]
@@ -238,25 +264,26 @@ def _integrate(knots: Array, fill: Tails, ends: Array, shift: Shift, share: floa
             upper, weighted = np.zeros((2, len(nodes), len(some)))
             fill(nodes, some, upper, weighted)
             weighted *= weights[:, None]
-            yield Piece(some, below, nodes, upper, weighted), np.searchsorted(median[some], nodes)
+            yield Piece(some, below, nodes, upper, weighted, fill)
 
-    return of_pieces(pieces(), len(ends), fill, shift)
+    return of_pieces(pieces(), len(ends), shift)
 
 
-def of_pieces(pieces: Iterable[tuple[Piece, Integers]], systems: int, fill: Tails, shift: Shift) -> Exact:
-    """Return the ranks by pieces, each with how many of its systems have their medians below each node."""
+def of_pieces(pieces: Iterable[Piece], systems: int, shift: Shift) -> Exact:
+    """Return the ranks by pieces."""
     ranks, kept = np.zeros((systems, systems)), []
-    for piece, split in pieces:
+    for piece in pieces:
         above = systems - len(piece.some) - len(piece.below)
-        ranks[piece.some, above : above + len(piece.some)] += _ranks(piece.upper, piece.weighted, split)
+        ranks[piece.some, above : above + len(piece.some)] += _ranks(piece.upper, piece.weighted)
         kept.append(piece)
     error = max(float(np.abs(ranks.sum(axis) - 1.0).max()) for axis in (0, 1))
-    return Exact(np.maximum(ranks, 0.0), error, kept, fill, shift)
+    return Exact(np.maximum(ranks, 0.0), error, kept, shift)
 
 
-def _ranks(upper: Array, weighted: Array, split: Integers) -> Array:
+def _ranks(upper: Array, weighted: Array) -> Array:
     """Return a piece's part of the ranks among the systems that may lie in it."""
     n = upper.shape[1]
+    split = (upper < 0.5).sum(1)
     sums, places = _sums(upper)
     ranks = np.empty((n, n))
     add_ranks = kernel("rank_sums", "add_ranks", 0.5 * _STEP * (sums.size + upper.size))

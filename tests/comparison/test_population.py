@@ -10,11 +10,11 @@ import xarray as xr
 from scipy import integrate, special, stats
 
 import bayescm
-from bayescm.comparison import lattice, mixtures, population, shrinkage
+from bayescm.comparison import clusters, lattice, mixtures, population, shrinkage
 
 SMALL = np.array([3.0, 7.0, 9.0]), np.array([7.0, 5.0, 1.0])
 
-CELLS = 300
+CELLS = 120
 
 
 def counted(right, wrong):
@@ -31,50 +31,52 @@ def close(systems=20, items=500, sd=0.017, seed=1):
 
 
 def drawn(right, wrong, draws, seed, prior=60_000):
-    """Draw the systems' rates under the prior of population.py by plain importance weights of draws from it.
+    """Draw the systems' rates under the prior of clusters.py by plain importance weights of draws from it.
 
-    The slow answer shares nothing with the library but the prior: hyperparameters are drawn, likelihoods are
-    integrated over phi by sums, and systems are drawn by the weights of its points.
+    The slow answer shares nothing with the library but the prior: hyperparameters are drawn, and systems by the
+    weights of cells that are as fine as the noise of each of them.
     """
     rng = np.random.default_rng(seed)
-    half = np.pi / 2
-    phi = (np.arange(CELLS) + 0.5) * half / CELLS
-    like = np.exp([stats.binom.logpmf(k, k + m, np.sin(phi) ** 2) for k, m in zip(right, wrong, strict=True)])
+    half, items = np.pi / 2, right + wrong
+    centre, reach = np.arcsin(np.sqrt(right / items)), np.sqrt(16 / items)
+    edges = np.unique(np.clip(np.linspace(centre - reach, centre + reach, CELLS + 1), 0, half))
+    rate = np.sin((edges[1:] + edges[:-1]) / 2) ** 2
+    like = stats.binom.pmf(right[:, None], items[:, None], rate)
+    flat = np.diff(np.sin(edges) ** 2)
 
-    def densities(first, second, scatters, share, rest):
-        found = rest[:, None] * np.sin(2 * phi)
+    def masses(first, second, scatters, share, rest):
+        found = rest[:, None] * flat
         for place, scatter, own in ((first, scatters[:, 0], share), (second, scatters[:, 1], 1 - share)):
             inside = special.ndtr((half - place) / scatter) - special.ndtr(-place / scatter)
-            scaled = (phi - place[:, None]) / scatter[:, None]
-            normal = np.exp(-0.5 * scaled**2) / (np.sqrt(2 * np.pi) * scatter * inside)[:, None]
-            found += ((1 - rest) * own)[:, None] * normal
+            below = special.ndtr((edges - place[:, None]) / scatter[:, None])
+            found += ((1 - rest) * own / inside)[:, None] * np.diff(below)
         return found
 
     logs, kept = [], []
-    for _ in range(prior // 10_000):
-        n = 10_000
+    for _ in range(prior // 5000):
+        n = 5000
         scatters = 0.02 * np.tan(rng.random((n, 2)) * np.arctan(0.45 / 0.02))
-        scatters = np.maximum(scatters, 0.004)  # as little as the sums resolve, and far below the noise
         hyper = rng.random(n) * half, rng.random(n) * half, scatters, rng.random(n), rng.beta(1, 3, n)
-        logs.append(np.log(densities(*hyper) @ like.T).sum(1))
+        logs.append(np.log(masses(*hyper) @ like.T).sum(1))
         kept.append(hyper)
     weight = np.exp(np.concatenate(logs) - np.max(logs))
     chosen = rng.choice(len(weight), draws, p=weight / weight.sum())
-    density = densities(*(np.concatenate(one)[chosen] for one in zip(*kept, strict=True)))
+    mass = masses(*(np.concatenate(one)[chosen] for one in zip(*kept, strict=True)))
     out = np.empty((draws, len(right)))
     for s in range(len(right)):
-        below = np.cumsum(density * like[s], axis=1)
+        below = np.cumsum(mass * like[s], axis=1)
         cell = (below < rng.random((draws, 1)) * below[:, -1:]).sum(1)
-        out[:, s] = np.sin((cell + rng.random(draws)) * half / CELLS) ** 2
+        out[:, s] = np.sin(edges[cell] + rng.random(draws) * np.diff(edges)[cell]) ** 2
     return out, float(weight.sum() ** 2 / (weight @ weight))
 
 
-@pytest.mark.parametrize("case", ["three small", "close", "one failed", "sizes differ"])
+@pytest.mark.parametrize("case", ["three small", "close", "one failed", "sizes differ", "ten to ten millions"])
 def test_the_mixture_is_the_hierarchical_model(case):
     right, wrong = {
         "three small": SMALL, "close": close(4, 100)[:2],
         "one failed": (np.array([85.0, 84, 86, 83, 20]), np.array([15.0, 16, 14, 17, 80])),
         "sizes differ": (np.array([9.0, 90, 260, 40]), np.array([1.0, 20, 40, 20])),
+        "ten to ten millions": (np.array([9.0, 420, 8.5e4, 8.62e6]), np.array([1.0, 80, 1.5e4, 1.38e6])),
     }[case]  # fmt: skip
     dist = population.learn(right, wrong)
     found = mixtures.of_learned(dist)
@@ -98,10 +100,26 @@ def test_the_mixture_is_the_hierarchical_model(case):
     assert dist.between() == pytest.approx((mine.mean(), variance**0.5), rel=0.02)
 
 
+def unequal(systems, most, seed):
+    """Counts of systems that answered from ten to `most` items."""
+    rng = np.random.default_rng(seed)
+    items = np.floor(10 ** rng.uniform(1, np.log10(most), systems))
+    return rng.binomial(items.astype(int), rng.beta(90, 10, systems)), items
+
+
 BOARDS = {
     "one failed": ([258, 255, 252, 256, 60], 300),
     "two groups": ([396, 402, 391, 400, 407, 399, 446, 440, 431, 437, 443, 441], 500),
     "close": (close(12)[0], 500),
+    "sizes from ten to ten million": unequal(20, 10**7, 1),
+    "so many that they are taken together": unequal(80, 10**4, 2),
+}
+FINER = {
+    "halved boxes": [(clusters, "_ROUGH", 1e-3)],
+    "nothing is left out": [(clusters, "_FAINT", 1e-6)],
+    "no systems taken together": [(clusters, "_ALIKE", 10**6)],
+    "finer cells": [(lattice, "_FINENESS", 0.1)],
+    "more groups": [(population, "_GROUPS", 64), (population, "_EACH", 10**5)],
 }
 
 
@@ -110,14 +128,12 @@ def test_other_nodes_and_finer_cells_say_the_same(board, monkeypatch):
     right, items = BOARDS[board]
     right = np.array(right, float)
     found = mixtures.of_learned(population.learn(right, items - right)).ranks[:, 0]
-    monkeypatch.setattr(population, "_STEP", 1.55)
-    assert mixtures.of_learned(population.learn(right, items - right)).ranks[:, 0] == pytest.approx(found, abs=0.005)
-    monkeypatch.undo()
-    monkeypatch.setattr(lattice, "_FINENESS", 0.1)
-    assert mixtures.of_learned(population.learn(right, items - right)).ranks[:, 0] == pytest.approx(found, abs=0.002)
-    monkeypatch.undo()
-    monkeypatch.setattr(population, "_GROUPS", 64)
-    assert mixtures.of_learned(population.learn(right, items - right)).ranks[:, 0] == pytest.approx(found, abs=0.002)
+    for finer in FINER.values():
+        for module, name, value in finer:
+            monkeypatch.setattr(module, name, value)
+        again = mixtures.of_learned(population.learn(right, items - right)).ranks[:, 0]
+        assert again == pytest.approx(found, abs=0.006)
+        monkeypatch.undo()
 
 
 def test_quantiles_and_mean_of_f1():
