@@ -1,4 +1,4 @@
-"""Rebuild the calibration of ranks: ``python docs/verification/leaderboards.py`` (some half an hour).
+"""Rebuild the calibration of ranks: ``python docs/verification/leaderboards.py`` (some half an hour on a busy machine).
 
 Calibration: five systems with true accuracies from Beta(90, 10), 300 items, many leaderboards. Of all squares of
 P(rank) whose stated probability falls into a bin, in how many does the system have that rank? Test sets of their own,
