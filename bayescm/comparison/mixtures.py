@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescm._kernels.dispatch import constants
+from bayescm._kernels.codes import NEVER
 from bayescm.comparison import ranks
 from bayescm.comparison.population import Learned
 
@@ -25,7 +25,7 @@ def _of_cells(dist: Learned, cells: Array) -> ranks.Exact:
     """Return the ranks of independent systems that are uniform within cells, whose probabilities are given."""
     edges, before = dist.lattice.edges, np.cumsum(cells, 1) - cells
     median = dist.lattice.quantiles(cells, np.full((1, len(cells)), 0.5))[0]
-    order, never = np.argsort(median, kind="stable"), constants("rank_sums").NEVER
+    order = np.argsort(median, kind="stable")
 
     def above(cell: Integers, place: Array, some: Integers) -> Array:
         mass = cells[np.ix_(some, cell)]
@@ -34,7 +34,7 @@ def _of_cells(dist: Learned, cells: Array) -> ranks.Exact:
     def pieces() -> Iterator[ranks.Piece]:
         for start in range(0, cells.shape[1], _PIECE):
             here = slice(start, start + _PIECE)
-            some = order[cells[order, here].max(1) > never]
+            some = order[cells[order, here].max(1) > NEVER]
             mass = cells[some, here]
             cell, place, weight = _inside(mass, before[some, here] + 0.5 * mass)
             weighted = np.ascontiguousarray((mass[:, cell] * weight).T)
@@ -55,7 +55,7 @@ def _inside(mass: Array, middle: Array) -> tuple[Integers, Array, Array]:
     change = mass.sum(0) / np.sqrt((middle * (1.0 - middle)).clip(0.0).sum(0) + 0.25)
     most = (len(mass) + 1) // 2  # enough for any polynomial that the systems may make
     count = np.minimum(1 + np.ceil(_NODES * change).astype(np.intp), max(most, 1))
-    count[mass.max(0, initial=0.0) < constants("rank_sums").NEVER] = 0
+    count[mass.max(0, initial=0.0) < NEVER] = 0
     cell = np.repeat(np.arange(len(count)), count)
     place, weight = np.empty(len(cell)), np.empty(len(cell))
     for size in np.unique(count[count > 0]):
