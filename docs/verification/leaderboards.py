@@ -3,8 +3,8 @@
 Calibration: five systems with true accuracies from Beta(90, 10), 300 items, many leaderboards. Of all squares of
 P(rank) whose stated probability falls into a bin, in how many does the system have that rank? Test sets of their own,
 with the true prior, Jeffreys' and the learned one; the same items, half of which are as hard for one system as for
-another: ranked together, and taken as independent. Writes leaderboards.csv and its table; its learned column for systems of their own was stored
-by decision 31's first nodes, which state P(rank) within .01 of those of today.
+another: ranked together, and taken as independent. Writes leaderboards.csv and its table; what is stored as learned of
+test sets of their own is by decision 31's first nodes, whose P(best) was within .01 where both were compared.
 
 The winner's curse: systems whose true accuracies are close or spread, in groups, all the same but one, or some failed.
 Is the favourite the best as often as stated? Does the interval of the one in front cover its accuracy? Do sets hold?
