@@ -14,6 +14,7 @@ import os
 os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,7 @@ Bounds = tuple[Array, Array]
 HERE = Path(__file__).parent
 Z = float(special.ndtri(0.975))
 JUDGES = {"good": (0.98, 0.90), "fair": (0.95, 0.60)}  # P(called right | right), P(called wrong | wrong)
+KINDS = {"audit, HDI": "hdi", "audit, equal tails": "eti"}
 JUDGE_METHODS = ("audit, HDI", "audit, equal tails", "PPI++", "labels alone", "judge alone")
 MAP_METHODS = ("audit, HDI", "audit, equal tails", "normal theory")
 
@@ -43,13 +45,13 @@ def answers(rng: np.random.Generator, accuracy: float, judge: tuple[float, float
     return np.asarray(rng.multinomial(n, cells, repeats).reshape(-1, 2, 2), np.float64)
 
 
-def audit(checked: Array, totals: Array) -> dict[str, Bounds]:
+def audit(checked: Array, totals: Array, kinds: Mapping[str, str] = KINDS) -> dict[str, Bounds]:
     """Return the intervals of many audits at once: what the model does for one, prior jeffreys."""
     rows = checked.swapaxes(1, 2) + 0.5
     which = Concentrations(rows, totals + 1.0)
     dist: Any = exact_distribution(resolve(["predicted_prevalence"], 2)[0], which)
     found = {}
-    for name, kind in (("audit, HDI", "hdi"), ("audit, equal tails", "eti")):
+    for name, kind in kinds.items():
         statistics = dist.statistics(0.95, kind)
         found[name] = statistics["lower"], statistics["upper"]
     return found

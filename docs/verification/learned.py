@@ -3,10 +3,9 @@
 How often 95% equal tails of many classes hold the truth, under the priors jeffreys, perks and learned, on 31 kinds of
 matrices: rare classes that are harder, easier or like the others, one that is broken or absent, few items, many
 classes. "apart" is the interval that also holds if classes of fewer than three items don't resemble the others (the
-note of a summary), and "random" is the recall of a class taken at random. Then a search for the truth that a prior
-covers least: random starts, the worst of them moved step by step on common random numbers, and judged on fresh ones.
-Writes learned_coverage.csv, learned_search.csv and learned_table.inc. ``--quick`` runs four kinds and a short search,
-writes nothing and fails where coverage is below what the committed rows allow.
+note of a summary), and "random" is the recall of a class taken at random. The study `search` looks for the truths that
+these priors hold least. Writes learned_coverage.csv and learned_table.inc. ``--quick`` runs four kinds, writes nothing
+and fails where coverage is below what the committed rows allow.
 """
 
 import os
@@ -185,46 +184,6 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def moved(truth: Truth, rng: np.random.Generator) -> Truth:
-    """Return a truth nearby."""
-    k = len(truth.shares)
-    shares = np.maximum(truth.shares * np.exp(rng.normal(0, 0.4, k) * (rng.random(k) < 0.4)), 1e-3)
-    logits = np.log(truth.recalls / (1 - truth.recalls)) + rng.normal(0, 0.7, k) * (rng.random(k) < 0.4)
-    n = int(np.clip(truth.n * np.exp(rng.normal(0, 0.3)), 3 * k, 100 * k))
-    return Truth(shares / shares.sum(), np.clip(expit(logits), 0.01, 0.995), truth.errors, n)
-
-
-def _least(truth: Truth, prior: str, sims: int, seed: int) -> tuple[float, dict[str, Array]]:
-    rng = np.random.default_rng(seed)
-    rows = held(truth, matrices(truth, sims, rng), prior, rng)
-    return min(float(rows[name].mean()) for name in METRICS), rows
-
-
-def search(prior: str, seed: int, starts: int, moves: int, sims: int, fresh: int) -> dict[str, Any]:
-    """Find the truth of at most ten classes that a prior covers least."""
-    rng = np.random.default_rng(seed)
-    starting = [anyone(rng, 10) for _ in range(starts)]
-    every = [_least(one, prior, sims, seed)[0] for one in starting]
-    best = [(every[i], starting[i]) for i in np.argsort(every)[:3]]
-    for place, (value, one) in enumerate(best):
-        for _ in range(moves):
-            other = moved(one, rng)
-            if (now := _least(other, prior, sims, seed)[0]) <= value:
-                value, one = now, other
-        best[place] = (value, one)
-    judged = [(_least(one, prior, fresh, seed + 1000), one) for _, one in best]
-    (value, rows), truth = min(judged, key=lambda pair: pair[0][0])
-    mean = np.mean(every)
-    worst = min(METRICS, key=lambda name: float(rows[name].mean()))
-    expected = truth.n * truth.shares / truth.shares.sum()
-    return {
-        "prior": prior, "seed": seed, "least found": round(value, 3), "of": worst, "matrices": fresh,
-        "mean of starts": round(float(mean), 3), "its classes": len(expected), "its items": truth.n,
-        "items expected of the rarest": round(float(expected.min()), 1),
-        **{key: round(float(rows[key].mean()), 3) if key in rows else "" for key in APART},
-    }  # fmt: skip
-
-
 def summary_rows(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return least and mean coverage of each prior over the kinds."""
     found = []
@@ -247,14 +206,10 @@ def main() -> int:
             name: kinds[name] for name in ("5, rare ones bad", "10 alike", "20 Zipf, ragged", "3, one absent and bad")
         }
         rows = coverage(few, 40, ("learned",))
-        found = search("learned", 1, 4, 2, 20, 40)
-        print(found)
         return int(min(row[name] for row in rows for name in (*METRICS, "random")) < LEAST)
     rows = coverage(kinds, 120)
-    searched = [search(prior, seed, 24, 20, 40, 200) for prior in PRIORS for seed in (1, 2)]
     write_rows(HERE / "learned_coverage.csv", rows)
-    write_rows(HERE / "learned_search.csv", searched)
-    (HERE / "learned_table.inc").write_text(markdown(summary_rows(rows)) + "\n" + markdown(searched))
+    (HERE / "learned_table.inc").write_text(markdown(summary_rows(rows)))
     return 0
 
 

@@ -46,6 +46,8 @@ class Box:
     """Truths that are numbers in ranges of their own; searched in the cube of their places."""
 
     ranges: dict[str, Range]
+    to_ends: float = 0.0
+    """Share of the moves that send one number to an end of its range: where the worst truths lie in corners."""
 
     def text(self) -> str:
         """Say the ranges."""
@@ -57,6 +59,10 @@ class Box:
 
     def move(self, places: Array, rng: np.random.Generator) -> Array:
         """Return places nearby: some or all moved, and kept at the edge that they would leave by."""
+        if self.to_ends and rng.random() < self.to_ends:
+            there = places.copy()
+            there[rng.integers(len(there))] = rng.integers(2)
+            return there
         some = rng.random(places.shape) < 0.5
         some[rng.integers(len(some))] = True
         return np.clip(places + some * rng.normal(0.0, rng.choice(STEPS), places.shape), 0.0, 1.0)

@@ -8,7 +8,7 @@ verdict too often, or if `compare_systems` gives others than SciPy.
 
 import itertools
 import sys
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -67,6 +67,7 @@ def right_answers(
     return rng.random((runs, systems, items)) < of_item
 
 
+@lru_cache(maxsize=8)
 def better_of_others(items: int) -> NDArray[np.float64]:
     """Return P(first better) for every pair of numbers of right answers, from Jeffreys posteriors, by quadrature."""
     right = np.arange(items + 1.0)

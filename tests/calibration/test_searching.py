@@ -1,4 +1,4 @@
-"""The optimiser of docs/verification/searching.py: that it finds what is planted, and that what it reports isn't luck."""
+"""The optimiser of docs/verification/searching.py: it finds what is planted, and what it reports isn't luck."""
 
 import numpy as np
 import pytest
@@ -51,5 +51,7 @@ def test_ranges_reach_both_ends_and_keep_to_them():
     for _ in range(300):
         places = box.move(places, rng)
         seen.append(places)
+    cornered = searching.Box(ranges, to_ends=1.0).move(np.full(4, 0.5), rng)
+    assert sorted(np.abs(cornered - 0.5)) == [0.0, 0.0, 0.0, 0.5]
     assert np.min(seen) == 0.0
     assert np.max(seen) == 1.0
