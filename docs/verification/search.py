@@ -5,7 +5,7 @@ For each public default a range of truths is declared (:data:`DEFAULTS`), and a 
 numbers; then other random numbers choose, and others again give the coverage that is reported. At that truth single
 data sets go through the public call until some miss it: what their results print is reported, too. Small tables are
 enumerated, so that their coverage has no error. Writes search.csv, with two seeds each, and search_table.inc, in some
-15 minutes of one core; with names of rows it searches these alone. ``--quick`` searches a part, writes nothing and
+20 minutes of one core; with names of rows it searches these alone. ``--quick`` searches a part, writes nothing and
 fails if one of the figures of :data:`LEAST` isn't held.
 """
 
