@@ -25,7 +25,7 @@ from bayescm.inference.labelled import Alike
 from bayescm.metrics import Metric, compute, of_one_class
 from bayescm.models.cell_draws import shared
 from bayescm.priors.concentrations import Concentrations, PrevalenceLike, PriorLike, concentrations
-from bayescm.results.names import CARRIED_BY, few_items, is_mean_of_classes, of_empty_classes
+from bayescm.results.names import CARRIED_BY, few_items, heavy_prior, is_mean_of_classes, of_empty_classes
 from bayescm.results.writing import listed
 
 Array = NDArray[np.float64]
@@ -159,10 +159,12 @@ class OfCounts(Alike):
         drawn = [metric for metric, known in zip(metrics, self.typical.are_known(metrics), strict=True) if not known]
         integrated = averages.integrated(drawn, self.some.which) if drawn else []
         found: dict[str, Any] = of_empty_classes(metrics, self.data)
+        learned = "prior='learned' learns it from the other classes"
         if which := few_items(metrics, self.data, least=1):  # of classes without items the attr before tells
             means = listed([metric.alias or metric.name for metric in metrics if is_mean_of_classes(metric)])
-            own = f"so the prior tells much of {means}; prior='learned' learns it from the other classes"
-            found[CARRIED_BY] = f"{which}, {own}"
+            found[CARRIED_BY] = f"{which}, so the prior tells much of {means}; {learned}"
+        elif heavy := heavy_prior(self.some.prior.rows, self.data):
+            found[CARRIED_BY] = f"{heavy}; {learned}"
         return found | ({averages.INTEGRATED: ", ".join(integrated)} if integrated else {})
 
 
