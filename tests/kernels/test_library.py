@@ -14,7 +14,7 @@ import bayescm
 from bayescm._kernels import dispatch, library
 from bayescm._kernels.signatures import ENTRIES
 from bayescm.curves import area_samples
-from bayescm.regions import credible, grid
+from bayescm.regions import credible, grid, methods
 
 RNG = np.random.default_rng(17)
 RANDOM = np.round(10 ** RNG.uniform(0, 4, (6, 2, 2))) - 1
@@ -107,7 +107,7 @@ def numbers(value):
 
 
 SUMMARISE = "distributions.summarise"  # its last column is an estimated error: rounding, where it is small
-TIGHT = {library.V3: {"rtol": 1e-14, "atol": 1e-15}, library.ANY: {"rtol": 1e-7, "atol": 1e-9}}
+TIGHT = {library.V3: {"rtol": 1e-14, "atol": 5e-15}, library.ANY: {"rtol": 1e-7, "atol": 1e-9}}
 """Fused products round once, others twice: what is 1e-9 wide and close to 1 keeps fewer digits of its width."""
 
 
@@ -121,6 +121,7 @@ def close(mine, theirs, name, variant):
 
 
 @pytest.mark.slow  # minutes where Numba has compiled nothing yet
+@pytest.mark.filterwarnings("ignore::UserWarning")  # of what has no ellipse, or is undefined
 @pytest.mark.parametrize("variant", [library.V3, library.ANY])
 def test_every_kernel_is_as_numba_compiles_it(ready, variant, monkeypatch):
     if variant == library.V3 and not ready.bayescm_supports_v3():
@@ -143,7 +144,9 @@ def test_every_kernel_is_as_numba_compiles_it(ready, variant, monkeypatch):
         return call
 
     monkeypatch.setattr(library, "get", both)
-    monkeypatch.setenv("BAYESCM_THREADS", "1")
+    monkeypatch.setenv("BAYESCM_THREADS", "1")  # what one thread fills, another would copy
+    for kept in (methods._log_tables, credible._scale):
+        kept.cache_clear()
     for question in QUESTIONS.values():
         question()
     assert asked == ENTRIES.keys()
