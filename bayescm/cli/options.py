@@ -95,13 +95,18 @@ def add_systems(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--by", metavar="COLUMN", help="column that names the system of each row")
     add_unit(parser)
+    add_average(parser)
 
 
 def add_unit(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say what was sampled."""
+    """Add the option that says what was sampled."""
     parser.add_argument(
         "--unit", metavar="COLUMN", help="column of what was sampled, with several rows each: patient, question, image"
     )
+
+
+def add_average(parser: argparse.ArgumentParser) -> None:
+    """Add the option that says what is averaged where items come in units."""
     parser.add_argument("--average", help="of --unit: items (pooled, the default) or units (the mean over these)")
 
 

@@ -6,7 +6,17 @@ from typing import TYPE_CHECKING, Any
 import bayescm
 from bayescm.cli import resumable
 from bayescm.cli.inputs import counts_of
-from bayescm.cli.options import CELLS, add_command, add_counts, add_model, add_stores, metric_list, model_of, refuse
+from bayescm.cli.options import (
+    CELLS,
+    add_average,
+    add_command,
+    add_counts,
+    add_model,
+    add_stores,
+    metric_list,
+    model_of,
+    refuse,
+)
 from bayescm.cli.output import Table, add_outputs, of_draws, tell
 from bayescm.data.schema import ACTUAL
 from bayescm.results.writing import each
@@ -29,6 +39,7 @@ def add_parser(commands: Any) -> None:
     """Add the command to the parser."""
     p = add_command(commands, "summary", "every metric with its uncertainty", EPILOG, run)
     add_counts(p)
+    add_average(p)
     p.add_argument("--metrics", metavar="LIST", help="names with commas or spaces, such as mcc,f1 (default: all)")
     p.add_argument(
         "--method", metavar="NAME", help="a confidence interval instead: wilson, clopper_pearson, bootstrap, ..."

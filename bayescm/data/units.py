@@ -36,8 +36,8 @@ SAMPLED = "sampled"
 """The attr that says in words what was sampled, and what is averaged."""
 FEW = 8
 """Units below which an interval rests much on the prior unit: see the study `units`."""
-_MOST = 0.5
-"""Share of the items of one unit above which the others say little."""
+_MOST = 0.3
+"""Share of one unit's items above which the others say little, if it is twice an even share: see the study."""
 _TELLS = 2.5
 """Standard errors between the mean over units and that over items from which sizes go with accuracy."""
 _REPEATED = 0.75
@@ -216,7 +216,7 @@ def _of_few(n: int, most: float, names: str) -> list[str]:
     notes = []
     if n < FEW:
         notes.append(f"with fewer than {FEW} {names} an interval rests much on the prior, which is one more of them")
-    if most > _MOST and n > 1:
+    if most > max(_MOST, 2.0 / n):
         notes.append(f"one of the {names} holds {most:.0%} of the items")
     return notes
 
