@@ -5,7 +5,7 @@ intraclass correlation is that of items of a unit): 3 to 150 units, equal, skewe
 accuracy, five and ten classes, rare cases, areas under curves. By the items, as if independent; by percentiles of
 resampled units; by Student's t of the linearised metric (cluster-robust); and by the units' posterior. Then how often
 equal systems on the same units are called different. Writes units_coverage.csv, units_pairs.csv and units_table.inc.
-``--quick`` runs six kinds, writes nothing and fails where the units' posterior holds the truth too seldom.
+``--quick`` runs five kinds and a pair, writes nothing and fails where the units' posterior holds the truth too seldom.
 """
 
 import os
