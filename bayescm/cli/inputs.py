@@ -101,7 +101,7 @@ def _of_numbers(numbers: list[int], arguments: argparse.Namespace) -> "xr.DataAr
 
 def _refuse_others(arguments: argparse.Namespace, kind: str) -> None:
     """Refuse options of other kinds of input."""
-    names = [name for name in ("unit", "average") if name in arguments]
+    names = ["unit"] if "unit" in arguments else []
     names += ["by", "score", "threshold", "pos_label", "side", "actual", "count"]
     names += [] if arguments.predicted in (None, "predicted") else ["predicted"]
     refuse(arguments, names, f"doesn't apply to {kind}; leave it out")

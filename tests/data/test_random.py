@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 
 import bayescm
+from bayescm._kernels.dispatch import kernel
 from bayescm.curves import area_samples
 from bayescm.data.random import Stream, matrix_rng
 
@@ -42,7 +43,7 @@ def test_the_bootstrap_takes_its_own_numbers():
     drawn = area_samples.resamples(items, ("auc",), 1000, 7)[:100, 0, 0]
     rng, expected = matrix_rng(7, 0, Stream.AREA_BOOTSTRAP), np.empty((100, 1, 1))
     score, sizes, none = items.score, np.array([15]), np.empty((0, 1, 2, 2))
-    area_samples.load("areas").resample(
+    kernel("areas", "resample")(
         rng, items.case_step, items.control_step, score, sizes, items.odds, np.array([0]), expected, none
     )
     np.testing.assert_array_equal(drawn, expected[:, 0, 0])

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 import bayescm
 from bayescm._kernels import nodes
-from bayescm._kernels.beta import CELLS, DESCRIPTION, MAX_CELLS, TABLE, build
-from bayescm._kernels.codes import CORRELATION, IDENTITY, LEFT_INSIDE, ROOT_INSIDE
+from bayescm._kernels.beta import CELLS, build
+from bayescm._kernels.codes import CORRELATION, DESCRIPTION, IDENTITY, LEFT_INSIDE, MAX_CELLS, ROOT_INSIDE, TABLE
 from bayescm._kernels.distributions import load, workspace
 from bayescm._kernels.events import MOST_KINKS, Event, line_of, middle_kinks, outer_kinks
 from bayescm._kernels.integrals import LEVELS
