@@ -231,18 +231,23 @@ class Independent(Contrast):
             normal[i] = self._normal(float(places[i]))
         return np.asarray(normal)
 
+    @cached_property
+    def _lines(self) -> tuple[Array, Array]:
+        """Both variables at the fixed nodes; for a ratio their logarithms."""
+        one, other = self.first.line, self.second.line
+        return (np.log(np.maximum(one, _LEAST)), np.log(np.maximum(other, _LEAST))) if self.ratio else (one, other)
+
     def _nearby(self, normal: Array) -> Array:
         """Return places close to those of normal quantiles: distances from the medians, squared and added."""
-        one, other = (np.clip(side.line, _LEAST, None) for side in (self.first, self.second))
-        one, other = (np.log(one), np.log(other)) if self.ratio else (self.first.line, self.second.line)
+        one, other = self._lines
         middle = len(LINE) // 2
         away = np.interp(normal, LINE, one) - one[middle], np.interp(-normal, LINE, other) - other[middle]
         return np.asarray(one[middle] - other[middle] + np.sign(normal) * np.hypot(*away))
 
     def _stepwise(self, wanted: Array) -> Array:
         """Return the places by secants from close ones."""
-        x, ends = self._nearby(wanted), (self._nearby(wanted + side) for side in (-_ASIDE, _ASIDE))
-        slope = np.subtract(*reversed([*ends])) / (2.0 * _ASIDE)
+        x = self._nearby(wanted)
+        slope = (self._nearby(wanted + _ASIDE) - self._nearby(wanted - _ASIDE)) / (2.0 * _ASIDE)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             excess = self._normals(x) - wanted
             for _ in range(_STEPS):

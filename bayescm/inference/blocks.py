@@ -296,7 +296,7 @@ class OfMatrices(Block):
     index : ndarray of shape (*shape,)
     """
 
-    counts: NDArray[np.int64]
+    counts: NDArray[Any]
     index: NDArray[np.int64]
 
     @property

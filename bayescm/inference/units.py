@@ -8,8 +8,8 @@ more classes the prior unit's accuracy is Beta(1/2, 1/2), and its classes and er
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import xarray as xr
@@ -21,7 +21,7 @@ from bayescm.data.random import Stream, matrix_rng
 from bayescm.data.schema import MATRIX, ONE_CLASS, UNIT, labels_of, positive_class
 from bayescm.data.units import SAMPLED, check_average, described, independent, plural
 from bayescm.distributions.sample import Draws
-from bayescm.inference.blocks import Block, exchanged
+from bayescm.inference.blocks import OfMatrices, exchanged
 from bayescm.inference.labelled import Alike
 from bayescm.inference.options import DRAWS
 from bayescm.metrics import Metric, check_of_answers, compute, per_label
@@ -56,7 +56,7 @@ class Weights(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ByUnit(Block):
+class ByUnit(OfMatrices):
     """Some matrices of the same units.
 
     Attributes
@@ -69,21 +69,11 @@ class ByUnit(Block):
         Whether all items are of the last class.
     """
 
-    counts: Array
-    index: NDArray[np.int64]
     prevalence: PrevalenceLike
     average: str
     seed: int
     n: int
     one_class: bool = False
-
-    @property
-    def k(self) -> int:  # type: ignore[override]  # noqa: D102
-        return int(self.counts.shape[-1])
-
-    @property
-    def shape(self) -> tuple[int, ...]:  # type: ignore[override]  # noqa: D102
-        return np.shape(self.index)
 
     def check(self, metrics: Sequence[Metric]) -> None:  # noqa: D102
         if self.one_class:
@@ -98,12 +88,12 @@ class ByUnit(Block):
 
     data = seen
 
+    def pieces(self) -> Iterator[Self]:
+        """Give all matrices at once: they share what units weigh."""
+        yield self
+
     def n_items(self) -> Array:  # noqa: D102
         return np.asarray(self.counts.sum((-3, -2, -1)))
-
-    def singles(self) -> Iterator["ByUnit"]:  # noqa: D102
-        for place in np.ndindex(self.shape):
-            yield replace(self, counts=self.counts[place], index=self.index[place])
 
     def wrap(self, values: Array) -> Draws:  # noqa: D102
         return Draws(values)
