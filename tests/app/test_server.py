@@ -414,9 +414,9 @@ def test_few_answers_are_remembered(client):
 FEW = {
     "bayescm.app.pages.text", "bayescm.app.pages.single_file", "bayescm.metrics.forms.proportion",
     "bayescm._kernels.cache.folder", "bayescm._kernels.cache.sources", "bayescm._kernels.library.library",
-    "bayescm._kernels.library.get",
+    "bayescm._kernels.library.get", "bayescm.data.elsewhere._offered",
 }  # fmt: skip
-"""Of which there is one, or one for each file of the page, each metric of the table, or each kernel."""
+"""Of which there is one, or one for each file of the page, each metric of the table, each kernel or each room."""
 
 
 def test_every_cache_of_the_library_is_bounded(client):
