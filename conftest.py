@@ -10,6 +10,8 @@ import pytest
 mpl.use("agg")
 FEW = 3
 """So many files or fewer run in one process: starting more costs more than they save."""
+ALONE = "::test_notebook_shows", "::test_stories_run", "::test_no_table_diverges"
+"""Tests of minutes each, which share nothing with others of their file."""
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("BAYESCM_THREADS", "1")  # the workers have the processors
 
@@ -21,11 +23,16 @@ def pytest_xdist_auto_num_workers(config):
     return 0 if all(files) and len(files) <= FEW else None
 
 
-def pytest_collection_modifyitems(items):
-    """Keep a file's tests, which share fits, in one process, unless they say that they stand alone."""
-    for item in items:
-        if item.get_closest_marker("xdist_group") is None:
-            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Keep a file's tests, which share fits, in one process, but for those that are long and stand alone."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class ByFile(LoadFileScheduling):
+        def _split_scope(self, nodeid):
+            return nodeid if any(name in nodeid for name in ALONE) else super()._split_scope(nodeid)
+
+    return ByFile(config, log)
 
 
 @pytest.fixture(autouse=True)

@@ -149,7 +149,7 @@ def test_there_are_notebooks():
         pytest.param(
             path,
             id=path.stem,
-            marks=[pytest.mark.xdist_group(path.stem)] + [pytest.mark.slow] * (path.stem not in QUICK),
+            marks=[pytest.mark.slow] * (path.stem not in QUICK),
         )
         for path in NOTEBOOKS + PAPERS
     ],

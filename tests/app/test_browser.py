@@ -22,7 +22,6 @@ from bayescm.app.questions import QUESTIONS
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.xdist_group("browser"),
     pytest.mark.skipif(page_scripts.BROWSER is None and not page_scripts.NEEDED, reason="no Chromium on this machine"),
 ]
 TYPED = {"tp": 26, "fn": 0, "fp": 2, "tn": 6, "at": "2%", "prior": "laplace", "model": "three_binomial"}

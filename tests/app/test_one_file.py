@@ -14,8 +14,6 @@ import bayescm
 from bayescm.app.pages import single_file
 from bayescm.results import writing
 
-pytestmark = pytest.mark.xdist_group("one file")  # one browser answers for all
-
 CASES = json.loads(FILE.read_text())
 PAGE = Path(__file__).parents[2] / "docs" / "_static" / "bayescm.html"
 ANSWERS = """CASES.map((one) => {

@@ -15,8 +15,6 @@ import pytest
 from bayescm.cli import build_parser, main
 from bayescm.results.writing import cell, shortened, wide
 
-pytestmark = pytest.mark.xdist_group("terminal")  # every command runs once, in one process
-
 NAMES = [f"evaluation-of-a-large-language-model-fine-tuned-on-task-no-{i:02d}" for i in range(20)]
 CLASSES = [f"a class with quite a long name that nobody shortens, nr {i:02d}" for i in range(12)]
 MOST = 10**9

@@ -30,9 +30,7 @@ def test_hard_tables_hardly_diverge(case, seed):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "case", [pytest.param(case, marks=pytest.mark.xdist_group(case)) for case in CASES if "example" not in case]
-)
+@pytest.mark.parametrize("case", [case for case in CASES if "example" not in case])
 @pytest.mark.filterwarnings("ignore:NUTS")
 def test_no_table_diverges_at_the_defaults(case, seed):
     """Two chains of the four; the documented examples are run by test_models.py, as scripts."""

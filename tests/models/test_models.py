@@ -150,9 +150,7 @@ def test_simulate_counts_items(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.xdist_group(f"script {name}")) for name in models.names()]
-)
+@pytest.mark.parametrize("name", models.names())
 def test_stories_run_as_scripts(name, tmp_path):
     """On their documented examples, at the library's defaults, where hardly a draw diverges."""
     script = Path(__file__).parents[2] / "models" / f"{name}.py"
