@@ -1,6 +1,6 @@
 """Distributions of metrics of two labels as integrals of a Beta's cdf over one or two other Betas."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Self
@@ -30,6 +30,7 @@ from bayescm.priors.concentrations import Concentrations
 
 Array = NDArray[np.float64]
 
+_Change = tuple[tuple[int, ...], tuple[int, ...]]
 _CLASS, _CLASS_REVERSED = (0, 1, 2, 3), (3, 2, 1, 0)  # tp fn | fp tn, and from the other end
 _PREDICTION, _PREDICTION_REVERSED = (0, 2, 1, 3), (3, 1, 2, 0)
 _ACCURACY = (0, 3, 2, 1)  # tp tn | fp fn
@@ -239,12 +240,12 @@ def _trees(form: Form, mode: str) -> tuple[NDArray[np.int64], int]:
     if mode == "cells":
         ways += [(LEFT_INSIDE, _PREDICTION), (LEFT_INSIDE, _PREDICTION_REVERSED)]
         ways += [(ROOT_INSIDE, _PREDICTION), (ROOT_INSIDE, _ACCURACY)]
-    trees = []
+    matters, trees = _matters(form), []
     for shape, order in ways:
         if shape == ROOT_INSIDE and (order == _ACCURACY if form.scale == "correlation" else not _monotone(form, order)):
             continue
-        trees.append(_tree(form, shape, order, mode))
-    if mode == "cells" and not _matters(form, (3,), ()):
+        trees.append(_tree(matters, shape, order, mode))
+    if mode == "cells" and not matters[_WITHOUT_TN]:
         trees.append((ROOT_INSIDE, *_ACCURACY, BETA, FIRST, BETA))
         trees.append((LEFT_INSIDE, 1, 2, 0, 3, BETA, BETA, FIRST))
     varies = (BETA, PREVALENCE, PREVALENCE + 2)
@@ -256,42 +257,56 @@ def _trees(form: Form, mode: str) -> tuple[NDArray[np.int64], int]:
     return np.array(fewest, np.int64), min(integrals)
 
 
-def _tree(form: Form | None, shape: int, order: Sequence[int], mode: str) -> tuple[int, ...]:
+def _tree(matters: Mapping[_Change, bool], shape: int, order: Sequence[int], mode: str) -> tuple[int, ...]:
     """Describe a tree: its shape, the order of its cells, and how root, left and right split are known."""
-    first, second, third, fourth = order
-    root = {"cells": BETA, "known": KNOWN, "separate": PREVALENCE}[mode]
+    root, left, right = _changes(order)
+    whole = {"cells": BETA, "known": KNOWN, "separate": PREVALENCE}[mode]
     if mode != "cells" and order == _CLASS_REVERSED:
-        root += 2  # of the other class
-    return (
-        shape, *order,
-        root if _matters(form, (first, second), ()) else HALF,
-        BETA if _matters(form, (first,), (second,)) else HALF,
-        BETA if _matters(form, (third,), (fourth,)) else HALF,
-    )  # fmt: skip
+        whole += 2  # of the other class
+    splits = whole if matters[root] else HALF, BETA if matters[left] else HALF, BETA if matters[right] else HALF
+    return (shape, *order, *splits)
 
 
-def _matters(form: Form | None, scaled: tuple[int, ...], taken: tuple[int, ...]) -> bool:
-    """Say whether a metric (None: some metric) changes as cells are scaled, or take from others what they gain."""
-    if form is None:
-        return True
-    before = np.array([[0.31, 0.17, 0.23, 0.29], [0.11, 0.37, 0.05, 0.47]])
-    after = before.copy()
-    after[:, scaled] *= 1.3
-    if taken:
-        after[:, taken] = before[:, taken] - 0.3 * before[:, scaled]
-    return not np.allclose(form.value(before), form.value(after), rtol=1e-12, atol=1e-14)
+def _changes(order: Sequence[int]) -> tuple[_Change, _Change, _Change]:
+    """Return what changes with root, left and right split: cells that are scaled, and those that pay for it."""
+    first, second, third, fourth = order
+    return ((first, second), ()), ((first,), (second,)), ((third,), (fourth,))
+
+
+_WITHOUT_TN: _Change = ((3,), ())
+_ORDERS = (_CLASS, _CLASS_REVERSED, _PREDICTION, _PREDICTION_REVERSED, _ACCURACY)
+_CHANGES = list(dict.fromkeys([*(change for order in _ORDERS for change in _changes(order)), _WITHOUT_TN]))
+_BEFORE = np.array([[0.31, 0.17, 0.23, 0.29], [0.11, 0.37, 0.05, 0.47]])
+_AFTER = np.repeat(_BEFORE[None], len(_CHANGES), 0)
+for _after, (_scaled, _taken) in zip(_AFTER, _CHANGES, strict=True):
+    _after[:, _scaled] *= 1.3
+    _after[:, _taken] -= 0.3 * _BEFORE[:, _scaled[: len(_taken)]]
+_ANY = dict.fromkeys(_CHANGES, True)
+"""Of some metric."""
+
+
+def _matters(form: Form) -> dict[_Change, bool]:
+    """Say which changes of cells a metric changes with."""
+    before, after = form.value(_BEFORE), form.value(_AFTER)
+    same = (np.abs(before - after) <= 1e-14 + 1e-12 * np.abs(after)).all(-1)
+    return dict(zip(_CHANGES, (~same).tolist(), strict=True))
 
 
 def _monotone(form: Form, order: Sequence[int]) -> bool:
     """Say whether the metric rises or falls throughout as the first two cells grow together."""
-    share = np.linspace(0.02, 0.98, 25)[:, None]
-    for left, right in ((0.9, 0.2), (0.3, 0.1), (0.6, 0.95), (0.05, 0.4)):
-        cells = np.empty((len(share), 4))
-        cells[:, order] = np.hstack([share * left, share * (1 - left), (1 - share) * right, (1 - share) * (1 - right)])
-        steps = np.diff(form.value(cells))
-        if not ((steps >= 0.0).all() or (steps <= 0.0).all()):
-            return False
-    return True
+    cells = np.empty((*_GROWING.shape[:2], 4))
+    cells[..., order] = _GROWING
+    steps = np.diff(form.value(cells), axis=-1)
+    return bool(((steps >= 0.0).all(-1) | (steps <= 0.0).all(-1)).all())
+
+
+_share = np.linspace(0.02, 0.98, 25)
+_GROWING = np.stack(
+    [
+        np.stack([_share * left, _share * (1 - left), (1 - _share) * right, (1 - _share) * (1 - right)], -1)
+        for left, right in ((0.9, 0.2), (0.3, 0.1), (0.6, 0.95), (0.05, 0.4))
+    ]
+)
 
 
 def joint_probability(
@@ -325,7 +340,7 @@ def joint_probability(
         name = metrics[outside.index(True)].name
         raise ValueError(f"`claims`: {points[outside.index(True)]:g} isn't inside the range of {name}.")
     mode = "cells" if which.one_dirichlet else "known" if which.known else "separate"
-    trees = [_tree(None, LEFT_INSIDE, order, mode) for order in (_CLASS, _CLASS_REVERSED)]
+    trees = [_tree(_ANY, LEFT_INSIDE, order, mode) for order in (_CLASS, _CLASS_REVERSED)]
     arguments = (
         np.array([form.num for form in known]), np.array([form.den for form in known]),
         np.array([SCALES.index(form.scale) for form in known]), points, above,

@@ -22,7 +22,7 @@ from bayescm.results.objects import stamped
 Array = NDArray[np.float64]
 
 CLAIM, _WHAT = "claim", "_what"
-_LONG_NAMES = {
+LONG_NAMES = {
     "probability": "Posterior probability",
     "error": "Estimated relative error (NaN: draws)",
     "mcse_probability": "Monte Carlo standard error (0: exact)",
@@ -123,21 +123,21 @@ def of_posterior(posterior: Posterior, claims: str | Sequence[str], name: str, d
     def kernel(block: Block) -> Array:
         block.check(metrics)
         sides = [np.stack([np.asarray(part) for part in block.chance(claim)], -1) for claim in parts]
-        full = (*block.shape, *([len(labels)] if several else []), len(_LONG_NAMES))
+        full = (*block.shape, *([len(labels)] if several else []), len(LONG_NAMES))
         wide = [side if side.ndim == len(full) else side[..., None, :] for side in sides]
         return np.stack([np.broadcast_to(side, full) for side in wide], -2)
 
     table = posterior.map(
-        kernel, {**({LABEL: len(labels)} if several else {}), CLAIM: len(wanted), _WHAT: len(_LONG_NAMES)}
+        kernel, {**({LABEL: len(labels)} if several else {}), CLAIM: len(wanted), _WHAT: len(LONG_NAMES)}
     )
     exact = posterior.by_structure(lambda block: [block.is_exact(claim) for claim in parts], CLAIM)
     settings = ({} if exact.values.all() else dict(drawn)) | dict(posterior.settings)
     dataset = xr.Dataset(
-        {variable: table.isel({_WHAT: i}) for i, variable in enumerate(_LONG_NAMES)},
+        {variable: table.isel({_WHAT: i}) for i, variable in enumerate(LONG_NAMES)},
         coords={CLAIM: wanted} | ({LABEL: labels} if several else {}),
         attrs=attributes(**settings),
     )
     dataset["method"] = exact.copy(data=np.where(exact.values, "exact", "draws"))
-    for variable, words in _LONG_NAMES.items():
+    for variable, words in LONG_NAMES.items():
         dataset[variable].attrs = {"long_name": words, "units": "1"}
     return dataset

@@ -91,6 +91,11 @@ class Conjugate(OfMatrices):
 
     def together(self, parts: Sequence[Part]) -> Side:  # noqa: D102
         metrics, signs, numbers = zip(*parts, strict=True)
+        dists = [self.known(metric) for metric in metrics]
+        if _apart(metrics) and all(isinstance(dist, Beta) for dist in dists):
+            sides = [dist.side(number, sign) for dist, sign, number in zip(dists, signs, numbers, strict=True) if dist]
+            chances, errors, _ = zip(*sides, strict=True)
+            return Side(np.prod(chances, 0), np.sum(errors, 0), np.zeros(self.shape))
         above = np.array([sign[0] == ">" for sign in signs])
         found, error = distributions.joint_probability(metrics, np.array(numbers), above, self.which)
         return Side(found, error, np.zeros(np.shape(found)))
@@ -144,6 +149,12 @@ class Conjugate(OfMatrices):
         if not self.shape:
             return each[0]
         return {metric.name: Each(tuple(found[metric.name] for found in each), self.shape) for metric in metrics}
+
+
+def _apart(metrics: Sequence[Metric]) -> bool:
+    """Say whether metrics are shares of cells which no two of them have in common: then they are independent."""
+    cells = [cell for metric in metrics for group in metric.ratio or ((), ()) for cell in group]
+    return None not in [metric.ratio for metric in metrics] and len(cells) == len(set(cells))
 
 
 @dataclass(frozen=True)

@@ -9,18 +9,24 @@ from numpy.typing import ArrayLike, NDArray
 from bayescm.data import validate
 from bayescm.data.counts import check_counts
 from bayescm.data.inputs import takes_counts, takes_scores
-from bayescm.data.schema import CI_BOUND, MATRIX, METRIC, THRESHOLD, attributes
+from bayescm.data.schema import CI_BOUND, MATRIX, METRIC, THRESHOLD, attributes, interval_coordinate
 from bayescm.data.words import CiKind
-from bayescm.inference import claims
+from bayescm.inference.blocks import Block
+from bayescm.inference.claims import LONG_NAMES
 from bayescm.inference.labelled import Posterior
 from bayescm.inference.options import DRAWS, ModelOptions
 from bayescm.inference.read import read
 from bayescm.inference.summaries import of_posterior
-from bayescm.metrics import net_benefit
+from bayescm.inference.tables import STATISTICS, rows
+from bayescm.metrics import net_benefit, resolve
+from bayescm.models.fit import is_conjugate
 from bayescm.planning.checks import ACTION, no_dim, two_labels
 from bayescm.priors.concentrations import PrevalenceLike, PriorLike
 
+Array = NDArray[np.float64]
+
 ACTIONS = ("classifier", "all positive", "all negative")
+_PLACE = "_place"
 _STATISTICS = {
     "point": "Net benefit of the counts themselves",
     "mean": "Posterior mean of the net benefit",
@@ -103,22 +109,19 @@ def decision_curve(
     if isinstance(counts, xr.DataArray):  # one threshold may have been selected
         data = _same_items(check_counts(counts)) if own else counts.drop_vars(THRESHOLD, errors="ignore")
     at = _thresholds(data if own else None, thresholds)
-    parts = [(data, at)]
-    if own:
-        parts = [(data.isel({THRESHOLD: i}, drop=True), at[i : i + 1]) for i in range(len(at))]
     seed = validate.seed(random_seed)
-    made = [
-        (read(part, model=model, prior=prior, prevalence=prevalence, random_seed=seed, **options), some)
-        for part, some in parts
-    ]
+    how: dict[str, Any] = {"model": model, "prior": prior, "prevalence": prevalence, "random_seed": seed} | options
+    parts = [(data, at)]
+    if own and not is_conjugate(model):  # a fit for each
+        parts = [(data.isel({THRESHOLD: i}, drop=True), at[i : i + 1]) for i in range(len(at))]
+    made = [(read(part, **how), some) for part, some in parts]
     posterior, _ = made[0]
     two_labels(posterior)
     no_dim(posterior.over, ACTION)
-    acting = xr.concat([_benefits(part, some, ci_prob, ci_kind) for part, some in made], THRESHOLD)
-    useful = xr.concat([_useful(part, some) for part, some in made], THRESHOLD)
-    method = acting["method"]
-    acting = acting[[*_STATISTICS]]
+    classifier = xr.concat([_classifier(part, some, ci_prob, ci_kind) for part, some in made], THRESHOLD)
+    acting, useful = classifier[[*_STATISTICS]], classifier[["probability_useful", "error", "method"]]
     shares = of_posterior(posterior, "prevalence", ci_prob, ci_kind, {}).isel({METRIC: 0}, drop=True)[[*_STATISTICS]]
+    shares = shares.isel({THRESHOLD: 0}, drop=True) if THRESHOLD in shares.dims else shares
     t = acting[THRESHOLD]
     everyone = ((shares - t) / (1 - t)).assign(sd=shares["sd"] / (1 - t))
     actions = xr.DataArray(list(ACTIONS), dims=ACTION, name=ACTION)
@@ -126,8 +129,9 @@ def decision_curve(
     found = found.transpose(..., THRESHOLD, ACTION, CI_BOUND)
     for name, words in _STATISTICS.items():
         found[name].attrs = {"long_name": words, "units": "1"}
-    found["probability_useful"] = useful["probability"].assign_attrs(long_name="P(useful)")
-    found["error"], found["method"] = useful["error"], method
+    found = found.assign({name: values.variable for name, values in useful.data_vars.items()})
+    found["probability_useful"].attrs = {"long_name": "P(useful)", "units": "1"}
+    found["error"].attrs = {"long_name": LONG_NAMES["error"], "units": "1"}
     found[THRESHOLD].attrs = {"long_name": "Threshold probability", "units": "1"}
     settings = (
         {"draws": DRAWS, "random_seed": seed} | dict(posterior.settings) | {"ci_prob": ci_prob, "ci_kind": ci_kind}
@@ -173,14 +177,37 @@ def _thresholds(counts: xr.DataArray | None, thresholds: ArrayLike | None) -> li
     return [float(value) for value in values]
 
 
-def _benefits(posterior: Posterior, at: list[float], ci_prob: float, ci_kind: str) -> xr.Dataset:
-    """Summarise the net benefit of a classifier at threshold probabilities."""
-    found = of_posterior(posterior, [net_benefit(t) for t in at], ci_prob, ci_kind, {})[[*_STATISTICS, "method"]]
-    return found.rename({METRIC: THRESHOLD}).assign_coords({THRESHOLD: at})
+def _classifier(posterior: Posterior, at: list[float], ci_prob: float, ci_kind: str) -> xr.Dataset:
+    """Summarise the net benefit at threshold probabilities; of a batch over thresholds, of each matrix at its own."""
+    prob, kind = validate.number("ci_prob", ci_prob, 0, 1), validate.choice("ci_kind", ci_kind, ("eti", "hdi"))
+    benefits, (precision, npv) = [net_benefit(t) for t in at], resolve(["precision", "npv"], 2)
 
+    def summarised(block: Block, places: list[int]) -> Array:
+        metrics = [benefits[i] for i in places]
+        block.check(metrics)
+        table = rows(block.statistics(metrics, prob, kind), metrics, block.points(metrics), block.shape)
+        useful = [block.chance([(precision, ">", at[i]), (npv, ">", 1.0 - at[i])]) for i in places]
+        return np.concatenate([table, np.stack([np.stack(side[:2], -1) for side in useful], -2)], -1)
 
-def _useful(posterior: Posterior, at: list[float]) -> xr.Dataset:
-    """Return the probability that a classifier has more net benefit than calling all, or none, positive."""
-    wanted = [f"precision > {t!r} and npv > {1.0 - t!r}" for t in at]
-    found = claims.of_posterior(posterior, wanted, "claims", {})
-    return found.rename(claim=THRESHOLD).assign_coords({THRESHOLD: at})
+    def kernel(block: Block, places: NDArray[np.int64]) -> Array:
+        each = places.reshape(-1, places.shape[-1]).tolist()
+        if all(some == each[0] for some in each):
+            return summarised(block, each[0])
+        found = [summarised(one, some) for one, some in zip(block.singles(), each, strict=True)]
+        return np.reshape(found, (*places.shape, -1))
+
+    over = posterior.over
+    own = THRESHOLD in over.dims
+    places = xr.DataArray(np.arange(len(at)), dims=THRESHOLD)
+    places = places.expand_dims(_PLACE, -1) if own else places.rename({THRESHOLD: _PLACE})
+    places = places.broadcast_like(over.drop_vars(over.coords)).transpose(..., _PLACE)
+    columns = [*STATISTICS, "probability_useful", "error_useful"]
+    table = posterior.map(kernel, {_PLACE: places.sizes[_PLACE], METRIC: len(columns)}, places)
+    table = table.isel({_PLACE: 0}) if own else table.rename({_PLACE: THRESHOLD})
+    found = table.assign_coords({THRESHOLD: at, METRIC: columns}).to_dataset(METRIC)
+    exact: Any = posterior.by_structure(lambda block: block.are_known(benefits[:1]), _PLACE).isel({_PLACE: 0})
+    method = exact.copy(data=np.where(exact.values, "exact", "draws")).set_dims({**exact.sizes, THRESHOLD: len(at)})
+    interval = xr.concat([found["lower"], found["upper"]], CI_BOUND)
+    found = found.assign(interval=interval.assign_coords({CI_BOUND: interval_coordinate(prob, kind)}))
+    found = found.assign(error=found["error_useful"], method=method)
+    return found[[*_STATISTICS, "probability_useful", "error", "method"]]

@@ -4,6 +4,9 @@ import numpy as np
 import pytest
 
 import bayescm
+from bayescm.distributions import dirichlet, joint_probability
+from bayescm.inference.claims import read_claim
+from bayescm.priors.concentrations import concentrations
 
 THREE = np.array([[17, 2, 1], [0, 6, 0], [3, 1, 12]])
 
@@ -99,3 +102,18 @@ def test_claims_together_keep_within_what_each_leaves():
     low = bayescm.probability(counts, ["accuracy > .3", hard, f"accuracy > .3 and {hard}"], draws=1000, random_seed=1)
     p = low.probability.values
     assert (p[:, 2] >= p[:, 0] + p[:, 1] - 1.0 - 1e-12).all()
+
+
+@pytest.mark.parametrize("claim", ["precision > .8 and npv < .9", "recall >= .5 and specificity > .99"])
+@pytest.mark.parametrize("cells", [(26, 4, 20, 150), (0, 3, 2, 10_000), (0, 0, 0, 5)])
+def test_shares_without_a_cell_in_common_are_independent(claim, cells):
+    counts = bayescm.from_cells(**dict(zip(("tp", "fn", "fp", "tn"), cells, strict=True)))
+    together = bayescm.probability(counts, claim)
+    alone = bayescm.probability(counts, claim.split(" and ")).probability
+    np.testing.assert_allclose(together.probability.item(), alone.prod().item(), rtol=1e-15)
+    parts = read_claim(claim, 2)
+    which = dirichlet.posterior(counts.values, concentrations("jeffreys", "dirichlet_multinomial", [0, 1]))
+    above = np.array([sign[0] == ">" for _, sign, _ in parts])
+    numbers = np.array([number for _, _, number in parts])
+    dense, _ = joint_probability([metric for metric, _, _ in parts], numbers, above, which)
+    np.testing.assert_allclose(together.probability.item(), dense, rtol=1e-6, atol=1e-15)
