@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -92,7 +93,7 @@ class Evidence:
         """The class labels."""
         return list(self.posterior.labels)
 
-    @property
+    @cached_property
     def systems(self) -> list[str]:
         """The names of the systems."""
         return [str(name) for name in self.over[SYSTEM].values]

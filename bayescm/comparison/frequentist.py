@@ -25,6 +25,8 @@ RUNS = ("paired_t",)
 INDEPENDENT = ("fisher_exact", "score")
 PAIRED_INTERVALS = ("newcombe", "tango")
 INDEPENDENT_INTERVALS = ("newcombe", "miettinen_nurminen", "agresti_caffo")
+_LISTED = 10_000  # tables of the same margins; SciPy looks for its way among more
+_EQUAL = 1e-9  # of logarithms: two tables are as probable as each other
 _MOST = 1e9  # items, beyond which SciPy's exact test overflows
 
 
@@ -198,14 +200,24 @@ def _hybrid(k1: float, n1: float, k2: float, n2: float, ci_prob: float, correlat
     return np.array([p1 - p2 - length(p1 - l1, u2 - p2), p1 - p2 + length(u1 - p1, p2 - l2)])
 
 
+def fisher_exact(k: tuple[float, float], n: tuple[float, float]) -> float:
+    """Return the probability, given the margins, of tables that are at most as probable as this one."""
+    total, least, most = sum(k), max(0.0, sum(k) - n[1]), min(sum(k), n[0])
+    if most - least > _LISTED:
+        from scipy import stats
+
+        return float(stats.fisher_exact([[int(one), int(size - one)] for one, size in zip(k, n, strict=True)]).pvalue)
+    x = np.arange(least, most)
+    log = np.cumsum(np.append(0.0, np.log((n[0] - x) * (total - x) / ((x + 1.0) * (n[1] - total + x + 1.0)))))
+    chance = np.exp(log - log.max())
+    return float(chance[log <= log[int(k[0] - least)] + _EQUAL].sum() / chance.sum())
+
+
 def independent_tests(k: tuple[float, float], n: tuple[float, float]) -> Array:
     """Return two-sided p-values: Fisher's exact one (NaN from 10^9 items on), and that of the score test."""
-    from scipy import stats
-
     if min(n) == 0:
         return np.full(2, np.nan)
-    table = [[int(k[0]), int(n[0] - k[0])], [int(k[1]), int(n[1] - k[1])]]
-    fisher = stats.fisher_exact(table).pvalue if sum(n) < _MOST else np.nan
+    fisher = fisher_exact(k, n) if sum(n) < _MOST else np.nan
     pooled = sum(k) / sum(n)
     error = np.sqrt(pooled * (1.0 - pooled) * (1.0 / n[0] + 1.0 / n[1]))
     score = 2.0 * special.ndtr(-abs(k[0] / n[0] - k[1] / n[1]) / error) if error else 1.0

@@ -1,7 +1,7 @@
 """What is compared: systems, the pairs of them, and the numbers of each."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
@@ -51,7 +51,7 @@ class Compared(Evidence):
     metrics: list[Metric]
     entries: list[Entry]
 
-    @property
+    @cached_property
     def names(self) -> list[tuple[str, str]]:
         """The names of the first and the second system of each comparison."""
         return [(self.systems[i], self.systems[j]) for i, j in self.pairs]
@@ -72,7 +72,8 @@ def compared(evidence: Evidence, reference: str | None, metrics: MetricsLike) ->
     """Choose the pairs, and check the metrics."""
     resolved = resolve(metrics, len(evidence.labels))
     pairs, entries = pairs_of(evidence.systems, reference), entries_of(resolved, evidence.labels)
-    made = Compared(**vars(evidence), pairs=pairs, metrics=resolved, entries=entries)
+    known = {each.name: getattr(evidence, each.name) for each in fields(evidence)}
+    made = Compared(**known, pairs=pairs, metrics=resolved, entries=entries)
     validate.unique("comparison", made.comparisons)
     made.check(resolved)
     return made

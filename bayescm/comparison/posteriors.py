@@ -134,7 +134,7 @@ class Posteriors:
             return None
         first, second = (self._side(entry, system) for system in pair)
         found = None if first is None or second is None else Independent(first, second, ratio)
-        return found if found is not None and found.both(float(ratio))[1] < TRUSTED else None
+        return found if found is not None and found.error(float(ratio)) < TRUSTED else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,7 +175,7 @@ class SameItems(Posteriors):
             return None
         both, first, second, none = own[1]
         found = Discordant(first, second, both + none)
-        return found if found.both(0.0)[1] < TRUSTED else None
+        return found if found.error(0.0) < TRUSTED else None
 
     def _got(self, entry: Entry, pair: tuple[int, int]) -> tuple[Array, Array] | None:
         """Return in which share of its runs either system gets an item, (P, 2), and the concentrations (P,).

@@ -109,11 +109,11 @@ def summary(posteriors: Posteriors, drawn: xr.Dataset, question: Question) -> xr
         rows.append([])
         for entry in compared.entries:
             dist = posteriors.contrast(entry, pair)
-            one = drawn[entry.metric.name].isel({COMPARISON: i})
-            one = one if entry.place is None else one.isel({LABEL: entry.place})
             if dist is not None:
                 found = _exact(dist, entry, question)
             else:
+                one = drawn[entry.metric.name].isel({COMPARISON: i})
+                one = one if entry.place is None else one.isel({LABEL: entry.place})
                 found = _drawn(one, entry, question, posteriors.block.wrap)
                 exist = dict(zip(("mean", "sd"), posteriors.moments_exist(entry, pair), strict=True))
                 found |= {name: np.nan for name, does in exist.items() if not does}
@@ -128,7 +128,7 @@ def _exact(dist: Any, entry: Entry, question: Question) -> dict[str, Any]:
     if not dist.has_density:
         return _of_values(dist, entry, question)
     loss = entry.metric.loss
-    sides = rope.rope_probabilities(dist, question.rope)["mean_difference"].values
+    sides = rope.sides(dist, question.rope)
     return {
         "mean": dist.mean(), "sd": dist.sd(), "interval": dist.interval(question.ci_prob_each, question.ci_kind),
         "probability": sides[::-1] if loss else sides, "mcse_probability": np.zeros(3),
@@ -175,7 +175,8 @@ def _ratio(posteriors: Posteriors, entry: Entry, pair: tuple[int, int], question
         return {"ratio": np.nan, "ratio_interval": (np.nan, np.nan)}
     dist: Contrast | None = posteriors.ratio(entry, pair)
     if dist is not None:
-        return {"ratio": dist.ppf(0.5), "ratio_interval": dist.interval(question.ci_prob_each, question.ci_kind)}
+        median, lower, upper = dist.median_and_interval(question.ci_prob_each, question.ci_kind)
+        return {"ratio": median, "ratio_interval": (lower, upper)}
     first, second = posteriors.of(entry, pair)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         drawn = np.sort((first / second).ravel())

@@ -47,13 +47,23 @@ class Contrast(Distribution):
     def bracket(self, p: float) -> tuple[float, float]:
         """Return two numbers between which the quantile at p lies."""
 
+    @cached_property
+    def _asked(self) -> dict[float, tuple[Array, float]]:
+        return {}
+
+    def _at(self, x: float) -> tuple[Array, float]:
+        """Return what :meth:`both` does, worked out once: an end of a rope is asked for twice or more."""
+        if x not in self._asked:
+            self._asked[x] = self.both(x)
+        return self._asked[x]
+
     def cdf(self, x: float) -> float:
         """Return P(contrast <= x)."""
-        return float(self.both(x)[0][0])
+        return float(self._at(float(x))[0][0])
 
     def sf(self, x: float) -> float:
         """Return P(contrast > x)."""
-        return float(self.both(x)[0][1])
+        return float(self._at(float(x))[0][1])
 
     def ppf(self, p: Any) -> Any:
         """Return the quantile at `p`, of which there may be many."""
@@ -68,6 +78,13 @@ class Contrast(Distribution):
         """Return the equal-tailed interval."""
         lower, upper = self.ppf(0.5 + 0.5 * np.array([-prob, prob]))
         return lower, upper
+
+    def median_and_interval(self, prob: float, kind: str) -> tuple[float, float, float]:
+        """Return the median and the bounds of an interval: those of equal tails are sought with it."""
+        if kind == "hdi":
+            return self.ppf(0.5), *self.hdi(prob)[:2]
+        median, lower, upper = self.ppf(0.5 + 0.5 * np.array([0.0, -prob, prob]))
+        return median, lower, upper
 
     def _stepwise(self, wanted: Array) -> Array:
         """Return the places of normal quantiles as far as few steps lead to them, else NaN."""
@@ -179,7 +196,7 @@ class Contrast(Distribution):
 
     def error(self, x: float) -> float:
         """Return the estimated error of cdf and sf at x, relative to the smaller of them or to 1e-3."""
-        return self.both(x)[1]
+        return self._at(float(x))[1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,7 +225,9 @@ class Independent(Contrast):
     @cached_property
     def _order(self) -> tuple[Outer, Outer, float]:
         """Which is inside, which outside, and 1.0 if the first is inside, else -1.0."""
-        wide = self.first.spread >= self.second.spread
+        middle = len(LINE) // 2
+        first, second = (float(line[middle + 8] - line[middle - 8]) for line in self._lines)  # of 95%
+        wide = first >= second
         return (self.first, self.second, 1.0) if wide else (self.second, self.first, -1.0)
 
     def _moved(self, y: Any, x: Any, direction: float) -> Any:

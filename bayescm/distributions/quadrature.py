@@ -172,12 +172,6 @@ class Outer:
         """The variable at the fixed nodes."""
         return self.quantiles(LINE)
 
-    @cached_property
-    def spread(self) -> float:
-        """Length of the middle 95%."""
-        middle = len(LINE) // 2
-        return float(self.line[middle + 8] - self.line[middle - 8])
-
     def mean_of(self, values: Values, cuts: tuple[float, ...] = ()) -> tuple[Array, float]:
         """Return the mean of each row of ``values(x)``, two probabilities that add up to 1, and its error.
 

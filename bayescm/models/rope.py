@@ -51,7 +51,7 @@ def rope_probabilities(posterior: Any, rope: float, *, variable: str = "mean_dif
     if hasattr(posterior, "cdf"):
         if np.ndim(posterior.cdf(0.0)):
             raise ValueError("`posterior` must be one distribution; got a batch of them. Select one.")
-        return _dataset({variable: _sides(posterior, rope)}, rope)
+        return _dataset({variable: sides(posterior, rope)}, rope)
     if isinstance(posterior, xr.DataTree):
         if "posterior" not in posterior.children:
             raise ValueError(f"`posterior` has no group 'posterior'; it has {sorted(posterior.children)}.")
@@ -65,7 +65,7 @@ def rope_probabilities(posterior: Any, rope: float, *, variable: str = "mean_dif
     if variable == "mean_difference" and {"nu", "sigma0"} <= set(posterior):
         from scipy import stats
 
-        each = _sides(stats.t(posterior["nu"].values.ravel(), draws, posterior["sigma0"].values.ravel()), rope)
+        each = sides(stats.t(posterior["nu"].values.ravel(), draws, posterior["sigma0"].values.ravel()), rope)
         out["next_dataset"] = each.mean(1)
         out["largest"] = np.bincount(each.argmax(0), minlength=3) / len(draws)
     return _dataset(out, rope)
@@ -77,7 +77,7 @@ def _named(group: Any, variable: str) -> Any:
     return group[variable]
 
 
-def _sides(dist: Any, rope: float) -> Any:
+def sides(dist: Any, rope: float) -> Any:
     """Return the three probabilities of a distribution (or of distributions) as an array of shape (3, ...)."""
     left, right = dist.cdf(-rope), dist.sf(rope) if hasattr(dist, "sf") else 1 - dist.cdf(rope)
     return np.stack([left, np.maximum(1 - left - right, 0), right])

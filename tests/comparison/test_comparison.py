@@ -334,9 +334,17 @@ def test_newcombe_s_intervals():
     np.testing.assert_allclose(alike, frequentist.newcombe((50, 40), (50, 50), 0.95))
 
 
+@pytest.mark.parametrize("n", [(1, 1), (3, 8), (40, 40), (70, 2000), (30_000, 30_000)])
+def test_fishers_test_against_scipy(n):
+    rng = np.random.default_rng(sum(n))
+    for k in [(0, 0), n, (n[0], 0), *(tuple(rng.integers(0, n, endpoint=True).tolist()) for _ in range(8))]:
+        wanted = stats.fisher_exact([[one, size - one] for one, size in zip(k, n, strict=True)]).pvalue
+        assert frequentist.fisher_exact(k, n) == pytest.approx(wanted, rel=1e-10, abs=1e-300)
+
+
 def test_independent_tests_against_scipy():
     fisher, score = frequentist.independent_tests((56, 48), (70, 80))
-    assert fisher == stats.fisher_exact([[56, 14], [48, 32]]).pvalue
+    assert fisher == pytest.approx(stats.fisher_exact([[56, 14], [48, 32]]).pvalue, rel=1e-12)
     assert score == pytest.approx(stats.chi2_contingency([[56, 14], [48, 32]], correction=False).pvalue)
     assert np.isnan(frequentist.independent_tests((0, 1), (0, 3))).all()
 
