@@ -1,27 +1,43 @@
 """Predictive distributions: all matrices that a second test may give, with their probabilities, or draws of them."""
 
+from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayescm.data.random import Stream, matrix_rng
-from bayescm.distributions import dirichlet
+from bayescm.distributions import Beta, dirichlet, exact_distribution
 from bayescm.distributions.beta_binomial import Rate
-from bayescm.distributions.discrete import Discrete, collected, distinct
+from bayescm.distributions.discrete import MOST_MATRICES, Discrete, collected, distinct
 from bayescm.inference.blocks import Block
-from bayescm.metrics import Metric, compute
+from bayescm.metrics import Metric, compute, of_one_class
 from bayescm.priors.concentrations import Concentrations
 
 Array = NDArray[np.float64]
 
+_MOST_VALUES = 200_000  # of a proportion
+_FEW = 8  # posteriors
+_NEVER = np.log(1e-20)  # probability of all matrices with one number of positives and of true ones of a class
+
 
 class Lattice:
-    """All matrices of two labels with `size` items, or those with fixed class totals."""
+    """All matrices of two labels with `size` items, or those with fixed class totals.
 
-    def __init__(self, size: int, positives: int | None = None) -> None:
+    Those that none of a few posteriors thinks possible are left out, but for those with an empty cell.
+
+    Parameters
+    ----------
+    size : int
+    positives : int, optional
+        Fixed number of positives.
+    of : sequence of Concentrations
+        All posteriors that weights are asked of.
+    """
+
+    def __init__(self, size: int, positives: int | None = None, of: Sequence[Concentrations] = ()) -> None:
         """Keep what says which matrices these are."""
-        self.size, self.positives = size, positives
+        self.size, self.positives, self.of = size, positives, of
         self._known: dict[str, tuple[Array, NDArray[np.intp]]] = {}
 
     def matrices(self) -> int:
@@ -32,11 +48,21 @@ class Lattice:
     @cached_property
     def _cells(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """Return the place among the numbers of positives, true positives and true negatives of every matrix."""
-        each = self._each
-        sizes = (each + 1) * (self.size - each + 1)
-        row = np.repeat(np.arange(len(each)), sizes)
-        place = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        return row, *np.divmod(place, self.size - each[row] + 1)
+        negatives = self.size - self._each
+        if not 0 < len(self.of) <= _FEW:
+            return _boxes(np.zeros_like(negatives), self._each, np.zeros_like(negatives), negatives)
+        rows, right = (np.max(part, 0) for part in zip(*map(self._logarithms, self.of), strict=True))
+        likely = rows[:, None] + right > _NEVER
+        first, last = likely.argmax(-1), self.size - likely[..., ::-1].argmax(-1)
+        last[~likely.any(-1)] = -1
+        boxes = [(first[0], last[0], first[1], last[1])]
+        for end in (0, 1):  # with an empty cell a ratio may be infinite
+            boxes += [(end * self._each, end * self._each, 0 * negatives, negatives)]
+            boxes += [(0 * negatives, self._each, end * negatives, end * negatives)]
+        base = self.size + 1
+        codes = [(row * base + tp) * base + tn for row, tp, tn in (_boxes(*box) for box in boxes)]
+        place, tn = np.divmod(np.unique(np.concatenate(codes)), base)
+        return (*np.divmod(place, base), tn)
 
     @property
     def _each(self) -> NDArray[np.int64]:
@@ -50,18 +76,22 @@ class Lattice:
         p = self._each[row]
         return np.stack([tn, self.size - p - tn, p - tp, tp], -1).reshape(-1, 2, 2)
 
+    def _logarithms(self, which: Concentrations) -> tuple[Array, Array]:
+        """Return the log probability of every number of positives, and of true ones of either class (2, rows, k)."""
+        each, k = self._each[:, None].astype(np.float64), np.arange(self.size + 1.0)
+        right = [
+            np.where(k <= n, rate.log_pmf(np.minimum(k, n), n), -np.inf)
+            for rate, n in ((Rate(*which.rows[1, ::-1]), each), (Rate(*which.rows[0]), self.size - each))
+        ]
+        rate = Rate(0.0, 0.0, float(which.shares[1])) if which.known else Rate(*which.shares[::-1])
+        rows = rate.log_pmf(k, float(self.size)) if self.positives is None else np.zeros(1)
+        return rows, np.stack(right)
+
     def weights(self, which: Concentrations) -> Array:
         """Return the probability of every matrix: three beta-binomials, one after the other."""
         row, tp, tn = self._cells
-        each = self._each[:, None].astype(np.float64)
-        k = np.arange(self.size + 1.0)
-        recall, specificity = Rate(*which.rows[1, ::-1]), Rate(*which.rows[0])
-        log = recall.log_pmf(np.minimum(k, each), each)[row, tp]
-        log += specificity.log_pmf(np.minimum(k, self.size - each), self.size - each)[row, tn]
-        if self.positives is None:
-            rate = Rate(0.0, 0.0, float(which.shares[1])) if which.known else Rate(*which.shares[::-1])
-            log += rate.log_pmf(k, float(self.size))[row]
-        return np.asarray(np.exp(log))
+        rows, (recall, specificity) = self._logarithms(which)
+        return np.asarray(np.exp(recall[row, tp] + specificity[row, tn] + rows[row]))
 
     def dist(self, metric: Metric, weights: Array) -> Discrete:
         """Return the distribution of a metric."""
@@ -71,16 +101,54 @@ class Lattice:
         return collected(values, np.bincount(group, weights, minlength=len(values)))
 
 
+def _boxes(
+    first_tp: NDArray[np.int64], last_tp: NDArray[np.int64], first_tn: NDArray[np.int64], last_tn: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return all places of a box in every row."""
+    wide = np.maximum(last_tn - first_tn + 1, 0)
+    sizes = np.maximum(last_tp - first_tp + 1, 0) * wide
+    row = np.repeat(np.arange(len(sizes)), sizes)
+    tp, tn = np.divmod(np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes), wide[row])
+    return row, tp + first_tp[row], tn + first_tn[row]
+
+
 def of_draws(values: Array) -> Discrete:
     """Return the distribution of equally weighted draws."""
     found, group = distinct(values)
     return collected(found, np.bincount(group, minlength=len(found)) / len(values))
 
 
-def of_trials(trials: int, a: float, b: float) -> Discrete:
-    """Return the distribution of S / trials with S beta-binomial."""
-    successes = np.arange(trials + 1.0)
-    return Discrete(successes / trials, np.exp(Rate(a, b).log_pmf(successes, float(trials))), 0.0)
+def of_proportion(
+    metric: Metric, which: Concentrations, kept: NDArray[np.int64], size: int, *, fixed: bool
+) -> Discrete | None:
+    """Return the distribution of a proportion S / (S + T) of items to come; None where it is none, or of too many.
+
+    S is beta-binomial given the trials S + T, which are a known number, or beta-binomial too.
+    """
+    dist = exact_distribution(metric, which)
+    if not isinstance(dist, Beta) or np.ndim(dist.a) or metric.ratio is None:
+        return None
+    names, of_class = {*metric.ratio[0], *metric.ratio[1]}, of_one_class(metric, len(kept))
+    positive, (a, b) = int("tp" in names), map(float, (dist.a, dist.b))
+    if len(names) == 4 or "diagonal" in names or (fixed and of_class):
+        trials = int(kept[positive]) if of_class else size
+        if trials > _MOST_VALUES:
+            return None
+        s = np.arange(trials + 1.0)
+        return Discrete(s / trials, np.exp(Rate(a, b).log_pmf(s, float(trials))), 0.0)
+    if fixed or not (of_class or which.one_dirichlet) or (size + 1) * (size + 2) // 2 > MOST_MATRICES:
+        return None
+    rest = float(which.rows.sum()) - a - b
+    share = Rate(0.0, 0.0, float(which.shares[positive])) if which.known else Rate(a + b, rest)
+    if of_class and not which.known:
+        share = Rate(float(which.shares[positive]), float(which.shares.sum() - which.shares[positive]))
+    each = np.arange(size + 1)
+    of = np.repeat(each, each + 1)
+    k = np.arange(len(of)) - of * (of + 1) // 2
+    chance = np.exp(share.log_pmf(each, size)[of] + Rate(a, b).log_pmf(k, of))
+    with np.errstate(invalid="ignore"):
+        values, group = distinct(2.0 * k / (k + of) if metric.link == "f1" else k / of)
+    return collected(values, np.bincount(group, chance, minlength=len(values)))
 
 
 def drawn(one: Block, totals: NDArray[np.int64], size: int, keep_totals: bool) -> NDArray[np.int64]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Unpack
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 import xarray as xr
@@ -24,23 +24,21 @@ from bayescm.data.schema import (
 )
 from bayescm.data.units import plural
 from bayescm.data.words import CiKind
-from bayescm.distributions import dirichlet, exact_distribution
+from bayescm.distributions import dirichlet
 from bayescm.distributions.discrete import MOST_MATRICES, Discrete
 from bayescm.distributions.protocol import holds
 from bayescm.inference.blocks import Block, Part
 from bayescm.inference.claims import read_claim
 from bayescm.inference.options import PosteriorOptions, number_of_draws
 from bayescm.inference.read import read
-from bayescm.metrics import Metric, MetricsLike, compute, coordinates, joined, of_one_class, per_label, resolve
-from bayescm.planning.future import Lattice, drawn, of_draws, of_trials
-from bayescm.priors.concentrations import Concentrations
+from bayescm.metrics import Metric, MetricsLike, compute, coordinates, joined, per_label, resolve
+from bayescm.planning.future import Lattice, drawn, of_draws, of_proportion
 from bayescm.results.objects import stamped
 
 Array = NDArray[np.float64]
 
 CLAIM = "claim"
 _DRAWS = 100_000  # tests, where they can't be enumerated
-_MOST_VALUES = 200_000  # of a proportion
 _STATISTICS = {
     "point": "Value of the counts themselves",
     "mean": "Mean of the values that tests would show",
@@ -58,7 +56,15 @@ _PAIRS = {
     "probability_larger": "Probability that the first shows the larger value",
     "ties": "Probability that both show the same value",
 }
-Lattices = dict[tuple[int, int | None], Lattice]
+
+
+class _Test(NamedTuple):
+    """What a second test of one matrix has: its size, the first one's class totals, its own if they are fixed."""
+
+    size: int
+    totals: NDArray[np.int64]
+    kept: NDArray[np.int64]
+    fixed: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -154,7 +160,9 @@ def replicate(
     Notes
     -----
     Exact for two labels: all C(M + 3, 3) matrices of M items are enumerated, to M = 226 (two million; with fixed class
-    totals products of two), and larger tests for proportions with a fixed number of trials, which are beta-binomial.
+    totals products of two); those that are never seen, of less than 1e-20, are left out. Proportions are beta-binomial
+    given their trials, which are a known number or beta-binomial too (F1 and Jaccard as well): exact to M = 1,998, and
+    of known trials to 200,000.
 
     This is not the posterior of the metric: a second test adds its own chance to what is unknown. Caelen (2017) showed
     these intervals; that of the metric itself, :func:`bayescm.summary`, is shorter.
@@ -216,12 +224,19 @@ def _predicted(block: Block, plan: _Plan) -> dict[str, Array]:
     """Return the tables of a block, whose last dim is the system where systems are compared."""
     block.check(())
     singles, seen = list(block.singles()), block.seen().reshape(-1, block.k, block.k)
-    totals = [one.sum(-1).tolist() for one in seen]
-    alike = sorted(range(len(singles)), key=lambda i: (sum(totals[i]), totals[i]))  # those of a size follow each other
-    lattices: Lattices = {}
+    tests = [_second_test(one, plan) for one in seen]
+    alike: dict[Any, list[int]] = {}
+    for i, test in enumerate(tests):
+        alike.setdefault((test.size, int(test.kept[1]) if test.fixed else None), []).append(i)
     joint = plan.compared and block.which is None and not all(map(block.independent, plan.metrics))
-    made = {i: _predict(singles[i], seen[i], plan, lattices, joint=joint) for i in alike}
-    found = [made[i] for i in range(len(singles))]
+    found: list[Any] = [None] * len(singles)
+    for (size, positives), places in alike.items():  # one lattice at a time: they are large
+        known = [which for i in places if (which := singles[i].which) is not None]
+        lattice = Lattice(size, positives, known)
+        enumerated = len(known) > 0 and block.k == 2 and lattice.matrices() <= MOST_MATRICES
+        for i in places:
+            one = _predict(singles[i], tests[i], plan, lattice if enumerated else None)
+            found[i] = one if joint else replace(one, drawn=[])
     tables = _statistics(found, joined(plan.metrics, block.points(plan.metrics), block.k))
     if plan.claims:
         pairs = np.reshape([one.claims for one in found], (*block.shape, len(plan.claims), 2))
@@ -274,41 +289,47 @@ def _claim(claim: str, n_labels: int) -> list[Part]:
     return found
 
 
-def _predict(one: Block, seen: Array, plan: _Plan, lattices: Lattices, *, joint: bool) -> _One:
-    """Return the distributions of the metrics, and the probabilities of the claims, for one matrix."""
+def _second_test(seen: Array, plan: _Plan) -> _Test:
+    """Return what a second test has of one matrix."""
     items = seen.sum()
     if plan.size is None and not items > 0:
         raise ValueError("`n_items` must be given for a matrix without items; it has none to repeat.")
-    size = int(items) if plan.size is None else plan.size
-    totals = np.nan_to_num(seen.sum(-1)).astype(np.int64)
+    size, totals = int(items) if plan.size is None else plan.size, np.nan_to_num(seen.sum(-1)).astype(np.int64)
     fixed = plan.fixed or plan.one_class
     kept = np.array([0, size]) if plan.one_class else dirichlet.fixed_totals(totals, size) if fixed else totals
-    lattice = Lattice(size, int(kept[1]) if fixed else None)
-    if one.which is not None and one.k == 2 and lattice.matrices() <= MOST_MATRICES:
-        if (size, lattice.positives) not in lattices:
-            lattices.clear()  # one at a time: they are large
-        lattice = lattices.setdefault((size, lattice.positives), lattice)
-        weights = lattice.weights(one.which)
-        claims = [(float(weights[_meets(claim, lattice.matrix)].sum()), 0.0) for claim in plan.claims.values()]
-        dists = [lattice.dist(metric, weights) for metric in plan.metrics]
-        return _One.of(dists, [None] * len(dists), claims, plan)
-    found = _by_trials(one, totals, kept, size, fixed, plan)
-    return found if joint else replace(found, drawn=[])
+    return _Test(size, totals, kept, fixed)
 
 
-def _by_trials(
-    one: Block, totals: NDArray[np.int64], kept: NDArray[np.int64], size: int, fixed: bool, plan: _Plan
-) -> _One:
-    """Predict proportions of a fixed number of trials exactly, all else by draws."""
+def _predict(one: Block, test: _Test, plan: _Plan, lattice: Lattice | None) -> _One:
+    """Return the distributions of the metrics, and the probabilities of the claims, for one matrix."""
 
     def exact(metric: Metric) -> Discrete | None:
-        return None if one.which is None else _of_trials(metric, one.which, kept, size, fixed)
+        return None if one.which is None else of_proportion(metric, one.which, test.kept, test.size, fixed=test.fixed)
 
     dists = [exact(metric) for metric in plan.metrics]
     alone = [exact(claim[0][0]) if len(claim) == 1 else None for claim in plan.claims.values()]
+    chances: list[tuple[float, float] | None] = [
+        None if dist is None else (float(dist.probability[holds(dist.values, *claim[0][1:])].sum()), 0.0)
+        for dist, claim in zip(alone, plan.claims.values(), strict=True)
+    ]
+    if lattice is None or one.which is None:
+        return _by_draws(one, test, plan, dists, chances)
+    weights = lattice.weights(one.which) if None in dists or None in chances else np.empty(0)
+    claims = [
+        chance or (float(weights[_meets(claim, lattice.matrix)].sum()), 0.0)
+        for claim, chance in zip(plan.claims.values(), chances, strict=True)
+    ]
+    known = [dist or lattice.dist(metric, weights) for metric, dist in zip(plan.metrics, dists, strict=True)]
+    return _One.of(known, [None] * len(known), claims, plan)
+
+
+def _by_draws(
+    one: Block, test: _Test, plan: _Plan, dists: list[Discrete | None], chances: list[tuple[float, float] | None]
+) -> _One:
+    """Predict by draws what isn't known."""
     matrices = np.empty((one.n, one.k, one.k), np.int64)
-    if None in dists or None in alone:
-        matrices = drawn(one, totals, size, fixed)
+    if None in dists or None in chances:
+        matrices = drawn(one, test.totals, test.size, test.fixed)
     found: list[Discrete] = []
     errors: list[float | None] = []
     values: list[Array] = []
@@ -318,12 +339,11 @@ def _by_trials(
         errors += [_error(one, column) for column in columns] if dist is None else [None]
         values += columns
     claims = []
-    for dist, claim in zip(alone, plan.claims.values(), strict=True):
-        if dist is None:
+    for chance, claim in zip(chances, plan.claims.values(), strict=True):
+        if chance is None:
             held = one.wrap(_meets(claim, matrices).astype(np.float64)).side(0.5, ">")
-            claims.append((float(held.probability), float(held.mcse)))
-        else:
-            claims.append((float(dist.probability[holds(dist.values, *claim[0][1:])].sum()), 0.0))
+            chance = float(held.probability), float(held.mcse)
+        claims.append(chance)
     return _One.of(found, errors, claims, plan, one.n, values)
 
 
@@ -332,24 +352,6 @@ def _error(one: Block, values: Array) -> float:
     if one.which is not None or np.isnan(values).any():
         return 0.0
     return float(one.wrap(values).statistics(0.5, "eti")["mcse_mean"])
-
-
-def _of_trials(
-    metric: Metric, which: Concentrations, totals: NDArray[np.int64], size: int, fixed: bool
-) -> Discrete | None:
-    """Return the beta-binomial distribution of a proportion with a fixed number of trials, not too many."""
-    dist = exact_distribution(metric, which)
-    beta = None if dist is None else dist.concentrations
-    if beta is None or np.ndim(beta[0]) or metric.ratio is None:
-        return None
-    names = set(metric.ratio[0] + metric.ratio[1])
-    if len(names) == 4 or "diagonal" in names:
-        trials = size
-    elif fixed and of_one_class(metric, len(totals)):
-        trials = int(totals[int("tp" in names)])
-    else:
-        return None
-    return of_trials(trials, float(beta[0]), float(beta[1])) if trials <= _MOST_VALUES else None
 
 
 def _meets(claim: list[tuple[Metric, str, float]], matrices: NDArray[np.int64]) -> NDArray[np.bool_]:

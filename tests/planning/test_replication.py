@@ -5,10 +5,11 @@ import pytest
 from scipy import stats
 
 import bayescm
+from bayescm.distributions import dirichlet
 from bayescm.distributions.discrete import Discrete
 from bayescm.metrics import compute, resolve
-from bayescm.planning import replication
-from bayescm.planning.future import Lattice
+from bayescm.planning import future, replication
+from bayescm.planning.future import Lattice, of_proportion
 from bayescm.priors.concentrations import concentrations
 
 CAELEN = bayescm.datasets.caelen2017()
@@ -42,6 +43,25 @@ def test_probabilities_of_matrices_are_dirichlet_multinomial():
     assert (lattice.matrix.sum((-2, -1)) == 6).all()
 
 
+@pytest.mark.parametrize("model", ["dirichlet_multinomial", "three_binomial"])
+@pytest.mark.parametrize("counts", [[[90, 4], [1, 25]], [[0, 0], [3, 9]]])
+def test_matrices_that_are_never_seen_and_proportions_change_nothing(model, counts):
+    which = dirichlet.posterior(np.array(counts), concentrations("jeffreys", model, 2))
+    size = int(np.sum(counts))
+    whole, most = Lattice(size), Lattice(size, None, [which])
+    assert len(most.matrix) <= whole.matrices() == len(whole.matrix)
+    for metric in resolve(None, 2):
+        truth = whole.dist(metric, whole.weights(which)).statistics(0.95, "hdi")
+        proportion = of_proportion(metric, which, np.sum(counts, -1), size, fixed=False)
+        of_class = {"tp", "fn"} == {*sum(metric.ratio or (), ())} or {"tn", "fp"} == {*sum(metric.ratio or (), ())}
+        assert (proportion is None) == (
+            metric.ratio is None or not (of_class or model == "dirichlet_multinomial" or metric.name == "prevalence")
+        )
+        for dist in filter(None, (most.dist(metric, most.weights(which)), proportion)):
+            found = dist.statistics(0.95, "hdi")
+            assert found == pytest.approx(truth, rel=1e-9, abs=1e-12, nan_ok=True), metric.name
+
+
 def test_fixed_totals_are_kept():
     lattice = Lattice(7, 3)
     assert (lattice.matrix.sum(-1) == [4, 3]).all()
@@ -65,7 +85,8 @@ def test_enumeration_agrees_with_draws(arguments, monkeypatch):
     counts = bayescm.from_cells(tp=12, fn=5, fp=3, tn=16)
     names, claims = ["mcc", "f1", "precision"], ["mcc > 0.5", "recall >= .8 and precision > .7"]
     exact = bayescm.planning.replicate(counts, names, claims=claims, **arguments)
-    monkeypatch.setattr(replication, "MOST_MATRICES", 0)
+    for module in (replication, future):
+        monkeypatch.setattr(module, "MOST_MATRICES", 0)
     drawn = bayescm.planning.replicate(counts, names, claims=claims, random_seed=4, draws=40_000, **arguments)
     assert set(exact.method.values) == {"exact"}
     assert set(drawn.method.values) == {"draws"}
