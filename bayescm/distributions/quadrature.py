@@ -20,6 +20,7 @@ GOAL = 1e-9
 """Of the change at the last halving of the step, relative to the smaller tail."""
 _SMALL = 1e-3  # below it a probability needs no relative precision
 _NODES = 199  # of a table
+_PARTS = np.arange(0, _NODES, 6), np.arange(3, _NODES, 6), np.flatnonzero(np.arange(_NODES) % 3)
 _FAR = 600.0  # logarithm
 _AWAY = np.split(np.concatenate([np.arange(1, 13), 2.0 ** np.arange(4, 11)]), range(6, 19))  # sds from the median
 LINE = np.linspace(-_REACH, _REACH, 67)
@@ -57,7 +58,8 @@ class Table:
                     break
         places = np.interp(np.linspace(-_REACH, _REACH, _NODES), *_rising(rough))
         known = []
-        for some in (places[::3], np.delete(places, np.s_[::3])):  # often the first are enough
+        for some in _PARTS:  # often the first are enough
+            some = places[some]
             known.append(self._known(dist, np.unique(some), middle))
             normal, place = _rising(known)
             self.ends, self.range = (place[0], place[-1]), (normal[0], normal[-1])
