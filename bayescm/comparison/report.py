@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
-from scipy.special import ndtri
-from scipy.stats import norm, studentized_range
+from scipy.special import ndtr, ndtri
 
 from bayescm import models
 from bayescm.comparison import frequentist
@@ -75,8 +74,10 @@ def level_of_each(ci_prob: float, systems: int, comparisons: int) -> float:
     """
     if comparisons == systems - 1:
         return float(ci_prob ** (1.0 / comparisons))
+    from scipy.stats import studentized_range  # late: it takes longer to import than a comparison takes
+
     distance = studentized_range.ppf(ci_prob, systems, np.inf) / np.sqrt(2.0)
-    return float(1.0 - 2.0 * norm.sf(distance))
+    return float(1.0 - 2.0 * ndtr(-distance))
 
 
 def differences(posteriors: Posteriors) -> xr.Dataset:
