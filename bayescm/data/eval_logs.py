@@ -1,43 +1,26 @@
 """Logs of inspect_ai and of lm-evaluation-harness: which items each system got right, run by run."""
 
 import json
-import math
 import re
 import sys
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
 import xarray as xr
 
-from bayescm.data.answers import as_right
-from bayescm.data.items import right_answers
 from bayescm.data.labels import some
-from bayescm.data.schema import ITEM
+from bayescm.data.logged import Answer, Right, together
+from bayescm.data.records import parsed, records_of
 
 type Logs = str | PathLike[str] | Sequence[Any] | Mapping[str, Any]
-Right = Callable[[Any], bool]
 
 _LOG = re.compile(r"\d{4}-\d\d-\d\dT.*\.(?:eval|json)")
 _SAMPLES = re.compile(r"samples_(?P<task>.+)_\d{4}-\d\d-\d\dT.*\.jsonl")
-_OF_INSPECT = {"C": 1, "I": 0, "N": 0}
-"""Correct, incorrect, no answer; partial credit, "P", is neither right nor wrong."""
 _ZSTANDARD = 93
 """The compression that logs of inspect_ai have had since 2026, and that zipfile reads from Python 3.14 on."""
-
-
-class _Answer(NamedTuple):
-    """One answer of one system: the item is known by its task and its name, `truth` tells whether it is the same."""
-
-    system: str
-    task: str
-    item: str
-    run: int
-    score: Any
-    truth: str
 
 
 def from_inspect(logs: Logs, *, scorer: str | None = None, right: Right | None = None) -> xr.Dataset:
@@ -88,14 +71,8 @@ def from_inspect(logs: Logs, *, scorer: str | None = None, right: Right | None =
     """
     answers = []
     for system, source in _sources(logs, _LOG):
-        log = _inspect_log(source)
-        if log.get("status") != "success":
-            raise ValueError(
-                f"`logs` has {_called(source)}, whose status is {log.get('status')!r}: what is left out may be what "
-                "went wrong. Finish it with `inspect eval-retry`."
-            )
-        answers += list(_of_log(log, system, scorer))
-    return _together(answers, "logs", right)
+        answers += list(of_log(finished(inspect_log(source), source), system, scorer))
+    return together(answers, "logs", right)
 
 
 def from_lm_eval(
@@ -149,8 +126,8 @@ def from_lm_eval(
     """
     answers = []
     for system, path in _sources(samples, _SAMPLES):
-        answers += list(_of_samples(Path(path), system, metric, filter))
-    return _together(answers, "samples", right)
+        answers += list(of_samples(Path(path), records_of(Path(path)), system, metric, filter))
+    return together(answers, "samples", right)
 
 
 def _sources(logs: Any, pattern: re.Pattern[str]) -> Iterator[tuple[str | None, Any]]:
@@ -179,16 +156,26 @@ def _called(source: Any) -> str:
     return repr(Path(source).name) if isinstance(source, str | PathLike) else "a log"
 
 
-def _inspect_log(source: Any) -> dict[str, Any]:
+def inspect_log(source: Any) -> dict[str, Any]:
     """Return `status`, `eval` and `samples` of a log; of an .eval file the summaries of its samples."""
     if hasattr(source, "model_dump"):
         log: Any = source.model_dump(mode="json")
     elif zipfile.is_zipfile(source):
         log = _unpacked(Path(source))
     else:
-        log = _parsed(Path(source), Path(source).read_text(encoding="utf-8"))
+        log = parsed(Path(source), Path(source).read_text(encoding="utf-8"))
     if not isinstance(log, dict) or not isinstance(log.get("eval"), dict):
         raise ValueError(f"`logs` has {_called(source)}, which is no log of inspect_ai: it has no 'eval'.")
+    return log
+
+
+def finished(log: dict[str, Any], source: Any) -> dict[str, Any]:
+    """Return a log whose evaluation ended well."""
+    if log.get("status") != "success":
+        raise ValueError(
+            f"`logs` has {_called(source)}, whose status is {log.get('status')!r}: what is left out may be what "
+            "went wrong. Finish it with `inspect eval-retry`."
+        )
     return log
 
 
@@ -202,7 +189,7 @@ def _unpacked(path: Path) -> dict[str, Any]:
             )
         if archive.getinfo("header.json").compress_type == _ZSTANDARD:
             _read_zstandard(path)
-        header, samples = (_parsed(path, archive.read(name)) for name in ("header.json", "summaries.json"))
+        header, samples = (parsed(path, archive.read(name)) for name in ("header.json", "summaries.json"))
     return {**header, "samples": samples}
 
 
@@ -219,14 +206,7 @@ def _read_zstandard(path: Path) -> None:
         ) from error
 
 
-def _parsed(path: Path, text: str | bytes) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError as error:
-        raise ValueError(f"{path.name!r} can't be read as JSON: {error}.") from None
-
-
-def _of_log(log: Mapping[str, Any], system: str | None, scorer: str | None) -> Iterator[_Answer]:
+def of_log(log: Mapping[str, Any], system: str | None, scorer: str | None) -> Iterator[Answer]:
     """Return the answers of one log of inspect_ai."""
     run_of = log["eval"]
     name, task = system or str(run_of.get("model")), str(run_of.get("task"))
@@ -238,13 +218,13 @@ def _of_log(log: Mapping[str, Any], system: str | None, scorer: str | None) -> I
             raise ValueError(f"`scorer` must be one of {some(list(scores))}; got {scorer!r}.")
         score = scores.get(scorer or next(iter(scores))) if scores else None
         value = None if score is None else score.get("value")
-        yield _Answer(name, task, str(sample["id"]), int(sample["epoch"]), value, json.dumps(sample.get("target")))
+        yield Answer(name, task, str(sample["id"]), int(sample["epoch"]), value, json.dumps(sample.get("target")))
 
 
-def _of_samples(path: Path, system: str | None, metric: str | None, chosen: str | None) -> Iterator[_Answer]:
-    """Return the answers of one sample file of lm-evaluation-harness."""
-    lines = [line for line in path.read_text(encoding="utf-8").split("\n") if line.strip()]
-    rows = [_parsed(path, line) for line in lines]
+def of_samples(
+    path: Path, rows: list[Any], system: str | None, metric: str | None, chosen: str | None
+) -> Iterator[Answer]:
+    """Return the answers of the lines of one sample file of lm-evaluation-harness."""
     if not rows or not all(isinstance(row, dict) and "doc_id" in row for row in rows):
         raise ValueError(f"`samples` has {path.name!r}, which is no file of samples: each line must have a 'doc_id'.")
     filters = list(dict.fromkeys(str(row.get("filter", "none")) for row in rows))
@@ -257,7 +237,7 @@ def _of_samples(path: Path, system: str | None, metric: str | None, chosen: str 
     for row in rows:
         if chosen in (None, str(row.get("filter", "none"))):
             value = row.get(_metric_of(row, metric, path))
-            yield _Answer(name, task, str(row["doc_id"]), 1, value, str(row.get("doc_hash", "")))
+            yield Answer(name, task, str(row["doc_id"]), 1, value, str(row.get("doc_hash", "")))
 
 
 def _metric_of(row: Mapping[str, Any], metric: str | None, path: Path) -> str:
@@ -269,70 +249,3 @@ def _metric_of(row: Mapping[str, Any], metric: str | None, path: Path) -> str:
     if found not in row:
         raise ValueError(f"`metric` must be one of {some(known)} in {path.name!r}; got {found!r}.")
     return found
-
-
-def _together(answers: Iterable[_Answer], name: str, right: Right | None) -> xr.Dataset:
-    """Put the answers of all systems side by side, item by item."""
-    table: dict[str, dict[tuple[str, str], dict[int, int]]] = {}
-    truths: dict[tuple[str, str], str] = {}
-    for one in answers:
-        runs = table.setdefault(one.system, {}).setdefault((one.task, one.item), {})
-        if one.run in runs:
-            raise ValueError(
-                f"`{name}` has item {one.item!r} of the task {one.task!r} of {one.system!r} twice: give one of the "
-                "files, or call them apart: {'first': path, 'second': path}."
-            )
-        if truths.setdefault((one.task, one.item), one.truth) != one.truth:
-            raise ValueError(
-                f"`{name}` has another truth for item {one.item!r} of the task {one.task!r} with {one.system!r} than "
-                "with others: they didn't answer the same items."
-            )
-        runs[one.run] = _as_right(one, name, right)
-    if not table:
-        raise ValueError(f"`{name}` has no samples: were they logged? (`--log-samples`, `--log_samples`)")
-    items = _same_items(table, name)
-    marks = {system: np.array([[of[i][r] for r in sorted(of[i])] for i in items]) for system, of in table.items()}
-    several = len({task for task, _ in items}) > 1
-    names = [f"{task}/{item}" if several else item for task, item in items]
-    return right_answers(marks).assign_coords({ITEM: names, "task": (ITEM, [task for task, _ in items])})
-
-
-def _as_right(one: _Answer, name: str, right: Right | None) -> int:
-    """Return 1 for a right answer and 0 for a wrong one."""
-    missing = one.score is None or (isinstance(one.score, float) and math.isnan(one.score))
-    if right is not None:
-        return int(bool(right(None if missing else one.score)))
-    where = f"item {one.item!r} of the task {one.task!r} of {one.system!r}"
-    if missing:
-        raise ValueError(
-            f"`{name}` has no score for {where}: it was left out or ended in an error. Run it again, or count it as "
-            "wrong: right=lambda value: value in ('C', 1)."
-        )
-    known = as_right([one.score]) or [_OF_INSPECT.get(str(one.score), -1)]
-    if known[0] < 0:
-        raise ValueError(
-            f"`{name}` has {one.score!r} for {where}, which is neither right nor wrong: say what counts as right, such "
-            "as right=lambda value: value >= 0.5, or which other score."
-        )
-    return known[0]
-
-
-def _same_items(table: Mapping[str, Mapping[tuple[str, str], Mapping[int, int]]], name: str) -> list[tuple[str, str]]:
-    """Return the items in the order of the first system, if all answered them, each as often as the others."""
-    first, *_ = table
-    items = list(table[first])
-    for system, of in table.items():
-        for one, lacking in ((system, set(items) - set(of)), (first, set(of) - set(items))):
-            if lacking:
-                task, item = min(lacking)
-                raise ValueError(
-                    f"`{name}` has no answer of {one!r} to item {item!r} of the task {task!r}, one of {len(lacking)} "
-                    f"that {(system if one == first else first)!r} answered: give logs of the same items."
-                )
-        uneven = next((item for item in items if len(of[item]) != len(of[items[0]])), None)
-        if uneven is not None:
-            raise ValueError(
-                f"`{name}` has {len(of[uneven])} runs of item {uneven[1]!r} of {system!r} and {len(of[items[0]])} of "
-                f"{items[0][1]!r}: runs that were added or lost because of how they went would tell a wrong share."
-            )
-    return items

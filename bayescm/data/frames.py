@@ -106,7 +106,7 @@ def of_long(table: Table, runs: Any, pos_label: Any, unit: Any = None) -> xr.Dat
 def _of_units(table: Table, kept: xr.Dataset, unit: Any, rows: Any) -> xr.Dataset:
     """Say of answers which units the items in some rows are of, or let them ask."""
     if unit is not None:
-        return with_units(kept, *_column(table, unit, rows))
+        return with_units(kept, *column_of(table, unit, rows))
     return asking(kept, _unused(table, []), lambda name: np.asarray(table.names(name))[rows])
 
 
@@ -116,7 +116,7 @@ def _unused(table: Table, names: list[Any]) -> list[Any]:
     return [name for name in table.frame.columns if name not in (*names, *known)]
 
 
-def _column(table: Table, unit: Any, rows: Any = ...) -> tuple[str, Any]:
+def column_of(table: Table, unit: Any, rows: Any = ...) -> tuple[str, Any]:
     """Return the name of a column of units, and its values in some rows."""
     if not isinstance(unit, str) or unit not in table.frame.columns:
         raise ValueError(f"`unit` must name a column, one of {some(list(table.frame.columns))}; got {unit!r:.60}.")
@@ -142,7 +142,7 @@ def of_columns(table: Table, names: list[Any], labels: Any, pos_label: Any, unit
     """Return the answers of a table with a column per system beside the truth."""
     actual, n = table.get(ACTUAL), table.get("n") if table.source else None
     true, *answers = table.labels(actual, *names)
-    units = [] if unit is None else [_column(table, unit)[1]]
+    units = [] if unit is None else [column_of(table, unit)[1]]
     if n is not None and n not in names:
         items = validate.count_values(n, table.numbers(n))
         if (total := int(items.sum())) > _MOST_ITEMS:
@@ -162,7 +162,7 @@ def of_labels(table: Table, labels: Any, pos_label: Any, *, systems: bool, unit:
     system = table.get(SYSTEM) if systems else table.said.get(SYSTEM)
     by = [name for name in (table.said.get("by"), system) if name is not None]
     others = [name for name in table.frame.columns if name not in (actual, predicted, n, *by)]
-    named = [] if unit is None else [_column(table, unit)[0]]
+    named = [] if unit is None else [column_of(table, unit)[0]]
     if others and table.source is None and not table.said and not named:
         raise ValueError(
             f"`counts` as a frame has the columns {some([actual, predicted, *others])}: say what the others are, such "

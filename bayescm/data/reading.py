@@ -10,8 +10,9 @@ from bayescm.data import validate
 from bayescm.data.answers import of_accuracies
 from bayescm.data.counts import from_array
 from bayescm.data.evidence import Evidence
+from bayescm.data.harnesses import MISSING
 from bayescm.data.labels import Label
-from bayescm.data.recognisers import BOARD, COUNTS, SYSTEMS, Given, understood
+from bayescm.data.recognisers import ANSWERS, BOARD, COUNTS, SYSTEMS, Given, understood
 from bayescm.data.tables import tabulated
 from bayescm.data.tabular import COLUMNS
 
@@ -25,6 +26,7 @@ def read(
     unit: Any = None,
     runs: int | None = None,
     n_items: Any = None,
+    missing: str | None = None,
     rows: str | None = None,
     columns: Mapping[str, Any] | None = None,
     about: str | None = None,
@@ -36,7 +38,9 @@ def read(
     data : any
         Actual labels, with `answers`; a matrix, cells by name, a data frame, matrices by system, a classification
         report, results of cross-validation, right and wrong answers, xarray objects, draws of a model; or the path of a
-        table (CSV, also with semicolons or tabs, .xlsx, .parquet, .json), or its text.
+        table (CSV, also with semicolons or tabs, .xlsx, .parquet, .json, .jsonl), or its text; or of logs of
+        inspect_ai, lm-evaluation-harness, promptfoo, DeepEval, MLflow (traces with feedback) or OpenAI evals. A mapping
+        of systems to such paths puts side by side what they answered.
     answers : array_like, mapping or int, optional
         Predicted labels, those of several systems by name, or scores; n of k of n.
     labels, pos_label
@@ -48,13 +52,18 @@ def read(
         The data are numbers of passes among so many runs of each item.
     n_items : int, array_like or mapping, optional
         How many items accuracies by system were measured on.
+    missing : {"refuse", "wrong"}, optional
+        What an answer without a score is in a log of an evaluation, or in a table of answers: an error (default), or
+        wrong.
     rows : {"truth", "test"}, optional
         What the rows of a square table are.
     columns : mapping of str to str, optional
         Columns of a table by what they mean: ``actual``, ``predicted`` (of several systems a list), ``n``, ``score``,
-        ``system``, ``item``, ``run``, ``correct``, and ``by``, which tells matrices apart.
-    about : {"counts", "systems", "board"}, optional
-        Which questions it is for, where that decides: matrices; several systems; several by right and wrong answers.
+        ``system``, ``item``, ``run``, ``correct`` (of logs the score that counts), and ``by``, which tells matrices
+        apart, or tasks.
+    about : {"counts", "systems", "board", "answers"}, optional
+        Which questions it is for, where that decides: matrices; several systems; several by right and wrong answers;
+        one system's answers item by item.
 
     Returns
     -------
@@ -77,11 +86,14 @@ def read(
     0.5
     """
     if about is not None:
-        validate.choice("about", about, (COUNTS, SYSTEMS, BOARD))
+        validate.choice("about", about, (COUNTS, SYSTEMS, BOARD, ANSWERS))
+    if missing is not None:
+        validate.choice("missing", missing, MISSING)
     if wrong := [name for name in columns or () if name not in COLUMNS]:
         raise ValueError(f"`columns` may say which are {', '.join(COLUMNS)}; got {wrong[0]!r}.")
     options = {
-        "labels": labels, "pos_label": pos_label, "unit": unit, "runs": runs, "n_items": n_items, "rows": rows
+        "labels": labels, "pos_label": pos_label, "unit": unit, "runs": runs, "n_items": n_items, "rows": rows,
+        "missing": None if missing == "refuse" else missing,
     }  # fmt: skip
     said = {name: one for name, one in (columns or {}).items() if one is not None}
     given = Given(data, answers, about, {name: one for name, one in options.items() if one is not None}, said)

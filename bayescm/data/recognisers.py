@@ -1,7 +1,7 @@
 """What somebody has becomes evidence: read once, by one table of all that can be read."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
 from typing import Any, NamedTuple
@@ -14,6 +14,7 @@ from bayescm.data.answers import as_right, of_accuracies, of_passes, of_right, p
 from bayescm.data.counts import check_counts, confusion_matrix, from_cells
 from bayescm.data.cross_validation import of_cv_results
 from bayescm.data.evidence import Evidence
+from bayescm.data.harnesses import from_logs, logs_of
 from bayescm.data.items import predictions
 from bayescm.data.labels import some
 from bayescm.data.reports import of_report
@@ -29,12 +30,14 @@ from bayescm.data.shapes import (
     is_matrix,
     is_number,
 )
+from bayescm.data.sides import beside, of_one_system
 from bayescm.data.strata import batch_dims, is_audit, singles
 from bayescm.data.tabular import Table, read_table
 from bayescm.data.units import marked
 
-COUNTS, SYSTEMS, BOARD = "counts", "systems", "board"
-"""What a question may be about: matrices; several systems; several, of which right and wrong answers are enough."""
+COUNTS, SYSTEMS, BOARD, ANSWERS = "counts", "systems", "board", "answers"
+"""What a question may be about: matrices; several systems; several, of which right and wrong answers are enough; one
+system's answers, item by item where they are known, beside which another's may be put."""
 K_OF_N = "k of n"
 
 
@@ -102,7 +105,7 @@ class Recogniser(NamedTuple):
     name: str
     read: Callable[[Given], Any]
     uses: str = ""
-    about: tuple[str | None, ...] = (None, COUNTS, SYSTEMS, BOARD)
+    about: tuple[str | None, ...] = (None, COUNTS, SYSTEMS, BOARD, ANSWERS)
 
 
 def understood(given: Given) -> Evidence | None:
@@ -123,6 +126,36 @@ def _refuse(names: Sequence[str], what: str) -> None:
     """Refuse options that don't apply."""
     if names:
         raise ValueError(f"`{names[0]}` doesn't apply to {what}; leave it out.")
+
+
+def _logs(given: Given) -> xr.Dataset | None:
+    """Read logs of evaluations."""
+    found = None if given.second is not None or given.about == COUNTS else logs_of(given.data)
+    score, missing = given.columns.get("correct"), given.options.get("missing")
+    return from_logs(found, score, missing, alone=given.about == ANSWERS) if found else None
+
+
+def _each_by_itself(given: Given) -> Any:
+    """Read a file of each system, and put side by side what they answered."""
+    data = given.data
+    if not isinstance(data, Mapping) or not data or not all(isinstance(one, str | PathLike) for one in data.values()):
+        return None
+    found = {str(name): understood(replace(given, data=one, about=ANSWERS)) for name, one in data.items()}
+    if unknown := [name for name, one in found.items() if one is None]:
+        raise ValueError(
+            f"{data[unknown[0]]} is no log, nor a table with answers: see bayescm doctor {data[unknown[0]]}."
+        )
+    each = {name: one.data for name, one in found.items() if one is not None}
+    if all(isinstance(one, xr.DataArray) for one in each.values()):
+        return _stacked(each)
+    return beside(each)
+
+
+def _one_system(given: Given) -> xr.Dataset | None:
+    """Read a table with a row per item, or per run of it, of one system."""
+    table = given.table
+    unit, missing = given.options.get("unit"), given.options.get("missing")
+    return None if table is None else of_one_system(table, unit, given.how[1], missing)
 
 
 def _passes(given: Given) -> xr.Dataset | None:
@@ -382,6 +415,13 @@ def _square(given: Given) -> xr.DataArray | None:
 _SEVERAL = (SYSTEMS, BOARD)
 _LABELS = "labels pos_label"
 RECOGNISERS = (
+    Recogniser("logs of evaluations", _logs, "correct missing", (None, *_SEVERAL, ANSWERS)),
+    Recogniser(
+        "a file of each system",
+        _each_by_itself,
+        f"{_LABELS} unit missing actual predicted item run correct by",
+        (None, *_SEVERAL),
+    ),
     Recogniser("results of cross-validation", _counted(of_cv_results)),
     Recogniser("a classification report", _counted(of_report)),
     Recogniser("numbers of passes", _passes, "runs system item correct"),
@@ -396,6 +436,12 @@ RECOGNISERS = (
     Recogniser("accuracies by system", _accuracies, "n_items by system"),
     Recogniser("columns of labels and scores", _scores, f"{_LABELS} actual score"),
     Recogniser("a row per system and item", _row_per_answer, "pos_label unit actual predicted system item run correct"),
+    Recogniser(
+        "a row per item of one system",
+        _one_system,
+        f"{_LABELS} unit missing actual predicted item run correct by",
+        (ANSWERS,),
+    ),
     Recogniser("a column of predictions per system", _columns, f"{_LABELS} unit actual predicted item"),
     Recogniser("columns of labels", _row_per_item, f"{_LABELS} unit actual predicted n by system"),
     Recogniser("right and wrong answers, items by runs", _runs, "", (None, *_SEVERAL)),

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from bayescm.data import texts
 from bayescm.data.crosstabs import side
+from bayescm.data.records import records_of
 from bayescm.data.schema import ACTUAL, FOLD, GROUP, ITEM, PREDICTED, RUN, SYSTEM, THRESHOLD
 
 CALLED = {
@@ -135,6 +136,26 @@ def _of_file(source: Any, said: Mapping[str, Any]) -> Table:
     kind = Path(source).suffix.casefold()
     if kind not in (".parquet", ".json", ".jsonl"):
         return Table(texts.read_text(source), said, str(source))
+    return Table(_frame_of(Path(source), kind), said)
+
+
+def _frame_of(path: Path, kind: str) -> Any:
+    """Return the data frame of a file of Parquet or of JSON: records, below a name or line by line, or columns."""
     import pandas as pd
 
-    return Table(pd.read_parquet(source) if kind == ".parquet" else pd.read_json(source, lines=kind == ".jsonl"), said)
+    if kind == ".parquet":
+        try:
+            return pd.read_parquet(path)
+        except ImportError:
+            raise ValueError(f"{path} can't be read without pyarrow: install it, or save the table as CSV.") from None
+    content = records_of(path)
+    if isinstance(content, dict):
+        below = [one for one in content.values() if isinstance(one, list) and one and isinstance(one[0], dict)]
+        content = below[0] if len(below) == 1 else content
+    try:
+        frame = pd.DataFrame(content)
+    except ValueError as error:
+        raise ValueError(f"{path} has no rows that can be read as a table: {error}.") from None
+    if frame.empty:
+        raise ValueError(f"{path} is empty.")
+    return frame
