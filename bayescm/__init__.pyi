@@ -9,6 +9,7 @@ from . import plots as plots
 from . import priors as priors
 from . import regions as regions
 from .comparison import compare_systems as compare_systems
+from .comparison import gate as gate
 from .comparison import leaderboard as leaderboard
 from .curves import auc as auc
 from .curves import aucpr as aucpr

@@ -16,6 +16,7 @@ from bayescm.cli import (
     compare,
     curve,
     decide,
+    gate,
     hints,
     latent,
     leaderboard,
@@ -30,7 +31,10 @@ from bayescm.results.escape import for_terminal
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit code: 0, 2 for an error said in one line, 141 for a closed pipe."""
+    """Run the command line and return its exit code.
+
+    0, of a gate that is closed 3; 2 for an error said in one line, 141 for a closed pipe.
+    """
     words = list(sys.argv[1:] if argv is None else argv)
     _say_what_takes_long()
     if hasattr(sys.stdout, "reconfigure"):
@@ -42,7 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             arguments = parser.parse_args(files)
             warnings.simplefilter("always", UserWarning)
             saving.check(arguments)
-            arguments.run(arguments)
+            code = int(arguments.run(arguments) or 0)
             sys.stdout.flush()
         for warning in caught:
             print(for_terminal(f"bayescm: warning: {warning.message}"), file=sys.stderr)
@@ -55,7 +59,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(for_terminal(f"bayescm: error: {' '.join(str(error).split())}"), file=sys.stderr)
         _print_no_more()
         return 2
-    return 0
+    return code
 
 
 @contextlib.contextmanager
@@ -65,9 +69,20 @@ def _piped(words: Sequence[str]) -> Iterator[list[str]]:
         yield list(words)
         return
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder, "standard-input.csv")
-        file.write_bytes(sys.stdin.buffer.read())
+        content = sys.stdin.buffer.read()
+        file = Path(folder, f"standard-input{_kind_of(content)}")
+        file.write_bytes(content)
         yield [str(file) if word == "-" else word for word in words]
+
+
+def _kind_of(content: bytes) -> str:
+    """Return the ending of the name of a file with such content."""
+    lines = content.strip().split(b"\n", 2)
+    if content[:4] == b"PAR1":
+        return ".parquet"
+    if lines[0][:1] == b"{" and (len(lines) > 1 and lines[1][:1] == b"{" or lines[0].rstrip()[-1:] == b"}"):  # noqa: RUF021
+        return ".jsonl"
+    return ".json" if lines[0][:1] in (b"{", b"[") else ".csv"
 
 
 def _print_no_more() -> None:
@@ -100,7 +115,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"bayescm {bayescm.__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
     modules = (
-        summary, region, curve, compare, leaderboard, plan, replicate, decide, prevalence, latent, audit, app,
+        summary, region, curve, compare, gate, leaderboard, plan, replicate, decide, prevalence, latent, audit, app,
     )  # fmt: skip
     for module in modules:
         module.add_parser(commands)

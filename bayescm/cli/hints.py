@@ -13,6 +13,8 @@ _MEANT = {
     "ci-kind": "hdi eti interval kind",
     "claim": "prob",
     "costs": "cost loss utility",
+    "config": "cfg settings",
+    "correct": "right passed success k",
     "count": "n counts weight weights",
     "draws": "samples n_boot n_samples iterations",
     "markdown": "md",
@@ -31,13 +33,18 @@ _MEANT = {
     "actual": "truth true target reference label labels y_true gold",
     "predicted": "pred preds prediction predictions predict y_pred estimate",
     "json": "format",
+    "junit": "xml junit_xml",
+    "margin": "delta tolerance non_inferiority",
+    "min-accuracy": "min_score minimum floor threshold",
+    "missing": "errors",
+    "reference": "baseline base old",
 }
 """Options, and what others call them."""
 _COMMANDS = {
     "metrics": "summary", "metric": "summary", "interval": "summary", "ci": "summary", "evaluate": "summary",
     "compare_systems": "compare", "auc": "curve", "aucpr": "curve", "roc": "curve", "band": "curve",
     "reliability": "curve --reliability", "calibration": "curve --reliability", "rank": "leaderboard",
-    "sample_size": "plan", "power": "plan", "net_benefit": "decide",
+    "sample_size": "plan", "check": "gate", "assert": "gate", "power": "plan", "net_benefit": "decide",
 }  # fmt: skip
 
 

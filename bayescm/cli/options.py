@@ -10,7 +10,7 @@ _OPTIONS = {"side": "rows"}  # where the name of an option is another
 
 
 def add_command(
-    commands: Any, name: str, about: str, examples: str, run: Callable[[argparse.Namespace], None]
+    commands: Any, name: str, about: str, examples: str, run: Callable[[argparse.Namespace], int | None]
 ) -> argparse.ArgumentParser:
     """Add a command that `run` carries out."""
     parser: argparse.ArgumentParser = commands.add_parser(

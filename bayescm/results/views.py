@@ -10,7 +10,7 @@ from typing import Any
 
 import xarray as xr
 
-from bayescm.results import areas, chances, plans, summaries, systems
+from bayescm.results import areas, chances, gates, plans, summaries, systems
 
 Records = list[dict[str, Any]]
 
@@ -80,6 +80,12 @@ def _of(floats: str, **others: str) -> dict[str, str]:
 
 _BOUNDS = {"ci_bound": 2}
 VIEWS = (
+    View(
+        "gate",
+        _of("new old point mean sd interval probability more", n_items="i", rule="U", verdict="U", passes="b"),
+        ("verdict", "passed", "checks", "ci_prob_each"), _BOUNDS | {"check": 0}, gates.answer, gates.of_gate,
+        ("check",), ("new", "old", "lower", "upper", "probability", "verdict"), cut=True,
+    ),
     View(
         "planning.at_prevalences",
         _of("point mean sd interval simultaneous observed_prevalence", simultaneous="b", metric="U", method="U"),
