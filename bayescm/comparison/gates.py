@@ -251,7 +251,10 @@ def _differences(
     design = None if isinstance(data, xr.Dataset) and PREDICTED in data else "independent"
     evidence = read_systems(pair, "data", design, chains=4, draws=4 * n, random_seed=seed)
     compared = inputs.compared(evidence, None, list(rule.metrics))
-    posteriors = (Posteriors if compared.answers is None else SameItems)(compared, 4, n, seed)
+    kind = Posteriors if compared.answers is None else SameItems
+    posteriors = kind(compared, 4, n, seed)
+    if compared.answers is not None and all(posteriors.contrast(entry, (0, 1)) for entry in compared.entries):
+        posteriors = kind(compared, 4, 100, seed)  # all is exact: draws are for nothing
     question = report.Question(rule.margin or 0.0, each, "eti", each)
     found = report.summary(posteriors, report.differences(posteriors), question).isel(comparison=0)
     size = _size(pair)

@@ -4,12 +4,14 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
 from bayescm.data import texts, validate
 from bayescm.data.answers import as_right, by_item, of_accuracies, of_passes, of_right, published
 from bayescm.data.counts import from_array, from_cells
 from bayescm.data.items import predictions, with_units
 from bayescm.data.labels import some
+from bayescm.data.logged import TASK
 from bayescm.data.schema import ACTUAL, CELLS_OF_TWO, ITEM, PREDICTED, RUN, SYSTEM
 from bayescm.data.tables import tabulated
 from bayescm.data.tabular import CALLED, OTHER_DIMS, Table
@@ -91,7 +93,7 @@ def of_long(table: Table, runs: Any, pos_label: Any, unit: Any = None) -> xr.Dat
     if right is not None and (table.source is None or actual is None):
         marks = np.asarray(table.frame[right])
         kept = of_right({name: marks[of_system] for name, of_system in rows.items()})
-        return _of_units(table, kept, unit, first)
+        return _of_units(table, _named(table, kept, items, first), unit, first)
     true, answers = map(np.asarray, table.labels(actual, predicted))
     truth = true[first]
     several = np.any([(true[of_system] != truth[:, None]).any(1) for of_system in rows.values()], axis=0)
@@ -100,7 +102,14 @@ def of_long(table: Table, runs: Any, pos_label: Any, unit: Any = None) -> xr.Dat
         raise ValueError(f"`counts` as a frame has several true labels for item {name!r}; mend them.")
     positive = table.positive(pos_label, actual, predicted)
     kept = predictions(truth, {name: answers[of_system] for name, of_system in rows.items()}, pos_label=positive)
-    return _of_units(table, kept, unit, first)
+    return _of_units(table, _named(table, kept, items, first), unit, first)
+
+
+def _named(table: Table, kept: xr.Dataset, items: NDArray[Any], rows: Any) -> xr.Dataset:
+    """Keep the names of items, and their tasks where a column has them."""
+    task = table.said.get("by") or table.columns.get(TASK)
+    known = {} if task in (None, table.get(ITEM)) else {TASK: (ITEM, np.asarray(table.names(task))[rows])}
+    return kept.assign_coords({ITEM: items[rows], **known})
 
 
 def _of_units(table: Table, kept: xr.Dataset, unit: Any, rows: Any) -> xr.Dataset:

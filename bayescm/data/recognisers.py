@@ -435,7 +435,9 @@ RECOGNISERS = (
     Recogniser("cells by name", _cells, "by system"),
     Recogniser("accuracies by system", _accuracies, "n_items by system"),
     Recogniser("columns of labels and scores", _scores, f"{_LABELS} actual score"),
-    Recogniser("a row per system and item", _row_per_answer, "pos_label unit actual predicted system item run correct"),
+    Recogniser(
+        "a row per system and item", _row_per_answer, "pos_label unit actual predicted system item run correct by"
+    ),
     Recogniser(
         "a row per item of one system",
         _one_system,
