@@ -46,6 +46,8 @@ def counts_of(arguments: argparse.Namespace) -> "xr.DataArray":
     evidence = _read(arguments, COUNTS, by=arguments.by)
     if evidence.kind == "scores":
         return bayescm.curves.counts_at_thresholds(evidence, thresholds=[arguments.threshold]).isel(threshold=0)
+    if "runs" in arguments and "run" in evidence.data.dims:
+        return evidence.data  # type: ignore[no-any-return]
     counts = None if evidence.kind.startswith("right") else matrices_of(evidence.data)
     if counts is None:
         raise ValueError(f"{arguments.file} has {evidence.kind}, and this takes matrices; see bayescm leaderboard.")

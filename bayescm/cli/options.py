@@ -83,9 +83,7 @@ def add_systems(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(score=None, threshold=None, count="n", side=None)
     parser.add_argument("file", help="CSV file with the answers of several systems, or a row of counts for each")
     parser.add_argument("--item", metavar="COLUMN", help="column that names the item of each row")
-    parser.add_argument(
-        "--runs", type=int, metavar="M", help="the file says how many of so many runs of each item passed"
-    )
+    add_runs(parser)
     add_labels(parser)
     parser.add_argument(
         "--predicted",
@@ -96,6 +94,13 @@ def add_systems(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--by", metavar="COLUMN", help="column that names the system of each row")
     add_unit(parser)
     add_average(parser)
+
+
+def add_runs(parser: argparse.ArgumentParser) -> None:
+    """Add the option that says how often each item was run."""
+    parser.add_argument(
+        "--runs", type=int, metavar="M", help="the file says how many of so many runs of each item passed"
+    )
 
 
 def add_unit(parser: argparse.ArgumentParser) -> None:

@@ -12,12 +12,14 @@ from bayescm.cli.options import (
     add_command,
     add_counts,
     add_model,
+    add_runs,
     add_stores,
     metric_list,
     model_of,
     refuse,
 )
 from bayescm.cli.output import Table, add_outputs, of_draws, tell
+from bayescm.cli.understood import matrices_of
 from bayescm.data.schema import ACTUAL
 from bayescm.results.writing import each
 
@@ -30,6 +32,7 @@ EPILOG = """examples:
   bayescm summary 45 50 --method wilson               a confidence interval
   bayescm summary counts.csv                          columns actual,predicted,n, or tp,fn,fp,tn, or a square matrix
   bayescm summary predictions.csv                     columns actual,predicted: one row per item
+  bayescm summary passes.csv --runs 4 --metrics pass^3   a row per task, how many of 4 runs passed
   bayescm summary scores.csv --score p --threshold 0.5   columns actual and p
   bayescm summary --input counts.zarr --output out.zarr  millions of matrices; started again it goes on
 """
@@ -39,6 +42,7 @@ def add_parser(commands: Any) -> None:
     """Add the command to the parser."""
     p = add_command(commands, "summary", "every metric with its uncertainty", EPILOG, run)
     add_counts(p)
+    add_runs(p)
     add_average(p)
     p.add_argument("--metrics", metavar="LIST", help="names with commas or spaces, such as mcc,f1 (default: all)")
     p.add_argument(
@@ -71,7 +75,8 @@ def run(arguments: argparse.Namespace) -> None:
         document["probabilities"] = rows = _claims(claims)
         tables["probabilities"] = Table(_without_errors(rows), "posterior probability of claims", of_draws(claims))
     tell(
-        arguments, found, "metrics", document, tables, counts=counts, draw=lambda: bayescm.plots.plot_forest(found),
+        arguments, found, "metrics", document, tables, counts=matrices_of(counts),
+        draw=lambda: bayescm.plots.plot_forest(found),
         data=lambda: with_draws(found, counts, metrics, settings),
     )  # fmt: skip
 
@@ -86,7 +91,7 @@ def with_draws(table: "xr.Dataset", counts: Any, metrics: Any, settings: dict[st
 def _confidence(arguments: argparse.Namespace, counts: "xr.DataArray") -> None:
     """Print frequentist intervals by the name of their method."""
     refuse(
-        arguments, ("model", "prior", "prevalence", "ci_kind", "prob", "plot"),
+        arguments, ("model", "prior", "prevalence", "ci_kind", "prob", "plot", "runs"),
         "doesn't apply to --method, a confidence interval; leave it out",
     )  # fmt: skip
     k = counts.sizes[ACTUAL]

@@ -209,7 +209,7 @@ def leaderboard(
         "method": how, "design": evidence.design, **naming(resolved), "title": resolved.title, "model": evidence.model,
         "prevalence": evidence.prevalence, "prior": LEARNED if learned else evidence.prior, "ci_prob": asked.ci_prob,
         "ties": "systems that are equal share their ranks in equal parts",
-        **evidence.assumptions(*([ONE_KIND] if learned else [])),
+        **(evidence.assumptions(*([ONE_KIND] if learned else [])) | evidence.notes([resolved])),
         **({"runs": evidence.runs} if evidence.runs > 1 else {}),
         **({"draws": field.block.n, "random_seed": seed} if of_draws else {"error": error}),
         **({} if ONE_CLASS in evidence.posterior.settings else positive_class(evidence.labels)),

@@ -15,17 +15,19 @@ from bayescm.data import strata, validate
 from bayescm.data.answers import of_accuracies
 from bayescm.data.assumptions import CHECKED, ITEMS, OF_AUDIT, OWN_ITEMS, SAME_ITEMS, assumed, of_model, of_runs
 from bayescm.data.counts import check_counts
-from bayescm.data.schema import ASKS, MATRIX, ONE_CLASS, SYSTEM, UNIT
+from bayescm.data.schema import ASKS, MATRIX, ONE_CLASS, RUN, SYSTEM, UNIT
 from bayescm.data.units import by_unit, plural, without_units
 from bayescm.distributions import Distribution
 from bayescm.inference.blocks import Block, Stack
 from bayescm.inference.labelled import Posterior, Separate
 from bayescm.inference.options import DRAWS
+from bayescm.inference.passes import OfTasks, apart
 from bayescm.inference.read import MODEL
 from bayescm.inference.read import read as read_posterior
 from bayescm.inference.sampled import Sampled, over_systems
 from bayescm.inference.units import of_units_alone
 from bayescm.metrics import Metric, check_of_answers
+from bayescm.metrics.passes import asked_of_runs
 from bayescm.models import same_items
 from bayescm.models.cell_draws import draws_of_answers
 from bayescm.priors.concentrations import MODELS, PrevalenceLike, PriorLike, resolved_prior
@@ -113,6 +115,10 @@ class Evidence:
         if self.one_class:
             check_of_answers(metrics)
         self.block.check(())
+
+    def notes(self, metrics: Sequence[Metric]) -> dict[str, Any]:
+        """Return the attrs that say over which tasks runs are judged, of metrics of these."""
+        return self.posterior.of_runs(metrics) if isinstance(self.posterior, OfTasks) else {}
 
     def assumptions(self, *more: str) -> dict[str, str]:
         """Return the attrs that say what is assumed."""
@@ -247,7 +253,7 @@ def _of_the_same(data: Any, design: str | None, model: str) -> dict[str, Any]:
             f"`model` must be 'dirichlet_multinomial' for systems on the same items; got {model!r}. Draws of another "
             "model, such as 'paired' with dependence='difficulty', come from bayescm.posterior."
         )
-    return known | {"design": PAIRED, "answers": answers} | ({"whole": data} if answers.runs > 1 else {})
+    return known | {"design": PAIRED, "answers": answers} | ({"whole": data} if RUN in data.dims else {})
 
 
 def _separate(data: Any, design: str | None, model: Any, name: str) -> dict[str, Any]:
@@ -309,6 +315,12 @@ class Together(Sampled):
 
     def points(self, metrics: Sequence[Metric]) -> list[Array]:  # noqa: D102
         return self.alone.points(metrics)
+
+    def draws(self, metrics: Sequence[Metric]) -> list[Array]:  # noqa: D102
+        runs = [metric for metric in metrics if asked_of_runs(metric) is not None]
+        return apart(
+            metrics, super().draws, dict(zip(map(asked_of_runs, runs), self.alone.draws(runs), strict=True)).__getitem__
+        )
 
     def exact(self, metric: Metric) -> Distribution | None:  # noqa: D102
         return self.alone.known(metric)

@@ -1,6 +1,6 @@
 """Draws of every system's metrics, and the exact distributions of their differences."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -18,6 +18,7 @@ from bayescm.distributions.difference import TRUSTED, Contrast, Discordant, Inde
 from bayescm.distributions.quadrature import Outer
 from bayescm.inference.blocks import Block
 from bayescm.metrics import Metric, describe, evaluate
+from bayescm.metrics.passes import asked_of_runs
 from bayescm.models.cell_draws import draws_of_pairs
 from bayescm.models.same_items import Patterns
 from bayescm.priors.concentrations import concentrations
@@ -63,16 +64,20 @@ class Posteriors:
     @cached_property
     def sides(self) -> list[xr.Dataset]:
         """Draws of every metric of the first and of the second systems, over ``(chain, draw, comparison)``."""
-        found = self._labelled(self.block.draws(self.compared.metrics))
+        return self._joint(self.compared.metrics)
+
+    def _joint(self, metrics: Sequence[Metric]) -> list[xr.Dataset]:
+        """Return draws of some metrics of both sides as all systems' posterior has them."""
+        found = self._labelled(metrics, self.block.draws(metrics))
         return [
             found.isel({SYSTEM: list(side)}).rename({SYSTEM: COMPARISON})
             for side in zip(*self.compared.pairs, strict=True)
         ]
 
-    def _labelled(self, values: list[Array]) -> xr.Dataset:
+    def _labelled(self, metrics: Sequence[Metric], values: list[Array]) -> xr.Dataset:
         """Label draws (system[, class], n) of the metrics."""
         made = {}
-        for metric, one in zip(self.compared.metrics, values, strict=True):
+        for metric, one in zip(metrics, values, strict=True):
             dims = (SYSTEM, *([LABEL] if one.ndim > 2 else []), CHAIN, DRAW)
             drawn = one[..., : self.chains * self.draws].reshape(*one.shape[:-1], self.chains, self.draws)
             made[metric.name] = xr.Variable(dims, drawn, describe(metric))
@@ -146,16 +151,21 @@ class SameItems(Posteriors):
         """Draw each pair with its own prior; proportions from their own exact posterior, in the order of the rest."""
         settings = self.compared.prior, self.compared.prevalence, self.chains, self.draws, self.seed
         drawn = draws_of_pairs(self.answers, self.compared.pairs, *settings)
-        found = xr.concat(
-            [evaluate(theta.drop_vars(SYSTEM), self.compared.metrics) for theta in drawn], COMPARISON
-        ).transpose(SYSTEM, CHAIN, DRAW, COMPARISON, ...)
+        metrics = [metric for metric in self.compared.metrics if asked_of_runs(metric) is None]
+        tasks = [metric for metric in self.compared.metrics if metric not in metrics]
+        joint = self._joint(tasks) if tasks else [xr.Dataset(), xr.Dataset()]
+        if not metrics:
+            return joint
+        found = xr.concat([evaluate(theta.drop_vars(SYSTEM), metrics) for theta in drawn], COMPARISON).transpose(
+            SYSTEM, CHAIN, DRAW, COMPARISON, ...
+        )
         rng = matrix_rng(self.seed, 0, Stream.PAIRED_PROPORTIONS)
         for i, pair in enumerate(self.compared.pairs):
             for entry in self.compared.entries:
                 if (own := self._got(entry, pair)) is not None:
                     values = found[entry.metric.name].values[:, :, :, i]
                     _reorder(values if entry.place is None else values[..., entry.place], *own, rng)
-        return [found.isel({SYSTEM: side}) for side in (0, 1)]
+        return [found.isel({SYSTEM: side}).merge(both) for side, both in enumerate(joint)]
 
     @property
     def answers(self) -> Patterns:

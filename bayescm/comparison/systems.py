@@ -212,7 +212,8 @@ def compare_systems(
         design=compared.design, meaning=_MEANING[said], model=compared.model, prior=compared.prior,
         prevalence=compared.prevalence, reference=reference, rope=rope,
         comparisons=len(compared.pairs), ci_prob=ci_prob, ci_prob_each=each, ci_kind=ci_kind, random_seed=seed,
-        **compared.options, **({} if compared.one_class else positive_class(compared.counts)), **compared.assumptions(),
+        **compared.options, **({} if compared.one_class else positive_class(compared.counts)),
+        **(compared.assumptions() | compared.notes(compared.metrics)),
         **({"runs": runs} if compared.design == FOLDS else {"runs": compared.runs} if compared.runs > 1 else {}),
     )  # fmt: skip
     return tree(groups, attrs)

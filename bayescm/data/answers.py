@@ -1,5 +1,6 @@
 """Right and wrong answers of systems: counted, published as accuracies, or item by item and run by run."""
 
+import re
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any, NoReturn
@@ -19,12 +20,19 @@ _RIGHT_WORDS = ("1", "1.0", "true", "pass", "passed", "correct", "right", "yes")
 _WRONG_WORDS = ("0", "0.0", "false", "fail", "failed", "incorrect", "wrong", "no")
 _AS_RIGHT = dict.fromkeys(_RIGHT_WORDS, 1) | dict.fromkeys(_WRONG_WORDS, 0)
 """How right and wrong answers are written."""
+_OF_RUNS = re.compile(r"pass(@|\^|_at_|_hat_)(\d+)")
 
 
 def as_right(values: Sequence[Any]) -> list[int] | None:
     """Return 1 for right and 0 for wrong answers, written as 0 and 1, True and False, or words; None for others."""
     known = [_AS_RIGHT.get(str(value).strip().casefold()) for value in values]
     return None if None in known else [one for one in known if one is not None]
+
+
+def of_k_runs(name: Any) -> tuple[int, bool] | None:
+    """Return k of "pass@k", of which one is enough, or of "pass^k", and whether all must pass; None of other names."""
+    match = _OF_RUNS.fullmatch(name.strip().lower()) if isinstance(name, str) else None
+    return None if match is None else (int(match[2]), match[1] in ("^", "_hat_"))
 
 
 def of_right(right: Mapping[str, Any]) -> xr.Dataset:

@@ -86,10 +86,11 @@ def of_long(table: Table, runs: Any, pos_label: Any, unit: Any = None) -> xr.Dat
         )
     items, numbered = np.array(table.names(item)), run is not None and runs is None
     rows = by_item(np.array(table.names(system)), items, np.array(table.names(run)) if numbered else None)
+    first = next(iter(rows.values()))[:, 0]
     if runs is not None:
         passes = table.numbers(right)
-        return of_passes({name: passes[of_system[:, 0]] for name, of_system in rows.items()}, runs)
-    first = next(iter(rows.values()))[:, 0]
+        kept = of_passes({name: passes[of_system[:, 0]] for name, of_system in rows.items()}, runs)
+        return kept.assign_coords({ITEM: items[first]})
     if right is not None and (table.source is None or actual is None):
         marks = np.asarray(table.frame[right])
         kept = of_right({name: marks[of_system] for name, of_system in rows.items()})
@@ -209,13 +210,14 @@ def _are_texts(values: Any) -> bool:
     return all(isinstance(value, str) for value in values)
 
 
-def passes_of(table: Table) -> dict[str, Any]:
-    """Return how many runs of each item every system passed, of a column per system."""
+def of_columns_of_passes(table: Table, runs: Any) -> xr.Dataset:
+    """Return the answers of a table that says how many runs of each item passed, with a column per system."""
     item = table.said.get(ITEM) or table.columns.get(ITEM)
     kept = [name for name in table.frame.columns if name != item]
     if table.source and item is None and not all(map(texts.is_number, table.frame[kept[0]])):
-        kept = kept[1:]  # the names of the items
-    return {str(name): table.numbers(name) for name in kept}
+        item, *kept = kept  # the names of the items
+    made = of_passes({str(name): table.numbers(name) for name in kept}, runs)
+    return made if item is None else made.assign_coords({ITEM: np.array(table.names(item))})
 
 
 def looks_square(frame: Any) -> bool:

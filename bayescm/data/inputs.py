@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 
 from bayescm.data import validate
-from bayescm.data.answers import refuse_numbers
+from bayescm.data.answers import of_k_runs, refuse_numbers
 from bayescm.data.counts import from_cells
 from bayescm.data.evidence import Evidence
 from bayescm.data.options import arguments_of, explained, reading
@@ -94,6 +94,8 @@ class Door:
             return data, *rest
         parameters = inspect.signature(function).parameters
         asked = next((name for name in ("metrics", "metric") if name in parameters), None)
+        if RUN in data.dims and self.runs and asked is None:
+            return data, *rest
         rates = _rates(function.__name__, asked, evidence, rest, options)
         if RUN in data.dims and not self.runs:
             raise ValueError(
@@ -165,7 +167,8 @@ def _rates(
         )
     wanted = rest[0] if rest else options.pop(asked, None)
     metrics = ["accuracy"] if wanted is None else wanted if isinstance(wanted, list | tuple) else [wanted]
-    rates = dict(_OF_ANSWERS[one] for one in metrics if isinstance(one, str) and one in _OF_ANSWERS)
+    known = _OF_ANSWERS | ({one: (one, one) for one in metrics if of_k_runs(one)} if RUN in evidence.data.dims else {})
+    rates = dict(known[one] for one in metrics if isinstance(one, str) and one in known)
     if not rates or len(rates) < len(metrics) or (asked == "metric" and len(rates) > 1):
         raise ValueError(
             "`counts` of right and wrong answers have an accuracy and no other metric but its error rate; for another "

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayescm.data import validate
 from bayescm.data.labels import Label, class_order, codes, declared, label_array, plain, some
-from bayescm.data.schema import ACTUAL, CELL, ITEM, LABEL, ONE_CLASS, PREDICTED, RUN, SYSTEM, UNIT, batch_names
+from bayescm.data.schema import ACTUAL, CELL, ITEM, LABEL, ONE_CLASS, PREDICTED, RUN, RUNS_OF, SYSTEM, UNIT, batch_names
 
 MAX_CELLS = 10**7
 """Most cells of a joint table."""
@@ -116,15 +116,16 @@ def predictions(
     """
     systems, (actual, *answers), order = _answers(y_true, y_pred, labels, pos_label)
     n = len(actual)
-    runs = math.lcm(*(len(one) // n for one in answers))
+    each = [len(one) // n for one in answers]
+    runs = math.lcm(*each)
     if runs > _MAX_RUNS:
         raise ValueError(
-            f"`y_pred` has systems with {', '.join(str(len(one) // n) for one in answers)} runs; give all the same "
-            "number of runs."
+            f"`y_pred` has systems with {', '.join(map(str, each))} runs; give all the same number of runs."
         )
     given = order[np.stack([np.tile(one.reshape(n, -1), runs * n // len(one)) for one in answers])]
     dims, given = ((SYSTEM, ITEM, RUN), given) if runs > 1 else ((SYSTEM, ITEM), given[..., 0])
     kept = xr.Dataset({ACTUAL: (ITEM, order[actual]), PREDICTED: (dims, given)}, coords={SYSTEM: systems, LABEL: order})
+    kept = kept.assign_coords({RUNS_OF: (SYSTEM, each)}) if len(set(each)) > 1 else kept
     return kept if unit is None else with_units(kept, UNIT, unit)
 
 

@@ -27,8 +27,7 @@ BORROWED = {
     "groups": "counts by group are made by bayescm.confusion_matrix(y_true, y_pred, group=groups)",
     "group": "counts by group are made by bayescm.confusion_matrix(y_true, y_pred, group=groups)",
     "fold": "counts by fold are made by bayescm.confusion_matrix(y_true, y_pred, fold=folds)",
-    "k": "k of n items is summary(45, 50), and pass@2 of 4 runs is bayescm.leaderboard(6 - comb(4 - passes, 2), "
-    "runs=6), with comb of scipy.special: of 6 pairs of runs all but those that failed both times",
+    "k": "k of n items is summary(45, 50), and pass@2 of 4 runs is bayescm.summary(passes, 'pass@2', runs=4)",
     "labels": "name the classes where counts are made: bayescm.confusion_matrix(y_true, y_pred, labels=...) or "
     "bayescm.from_array(matrix, labels=...)",
     "pos_label": "say it where counts are made: bayescm.confusion_matrix(y_true, y_pred, pos_label=...) or "

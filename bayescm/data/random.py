@@ -37,6 +37,7 @@ class Stream(enum.IntEnum):
     MULTICLASS_POSTERIOR = 35
     LEARNED = 36
     UNITS = 37
+    PASSES = 38
 
 
 def matrix_rng(seed: int, index: int, stream: int) -> np.random.Generator:

@@ -167,7 +167,7 @@ def _passes(given: Given) -> xr.Dataset | None:
     if table is not None and table.get(SYSTEM) is not None and table.get(ITEM) is not None:
         return frames.of_long(table, runs, None)
     if table is not None and not isinstance(data, Mapping):
-        return of_passes(frames.passes_of(table), runs)
+        return frames.of_columns_of_passes(table, runs)
     if not isinstance(data, Mapping):
         values = np.asarray(data)
         if values.ndim not in (1, 2):

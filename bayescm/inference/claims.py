@@ -9,7 +9,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayescm.data import validate
-from bayescm.data.inputs import takes_counts
+from bayescm.data.inputs import takes_runs
 from bayescm.data.schema import LABEL, attributes
 from bayescm.inference.blocks import Block, Part
 from bayescm.inference.labelled import Posterior
@@ -58,7 +58,7 @@ def read_claim(claim: str, k: int) -> list[Part]:
 
 
 @stamped
-@takes_counts
+@takes_runs
 def probability(
     counts: Any,
     claims: str | Sequence[str],

@@ -9,13 +9,14 @@ import xarray as xr
 
 from bayescm.data import strata, validate
 from bayescm.data.counts import check_counts
-from bayescm.data.schema import ONE_CLASS
+from bayescm.data.schema import ONE_CLASS, RUN
 from bayescm.data.units import by_unit, check_average, without_units
 from bayescm.inference.audits import beside, of_audits
 from bayescm.inference.conjugate import of_counts
 from bayescm.inference.labelled import Posterior
 from bayescm.inference.learned import asked, of_learned
 from bayescm.inference.options import DRAWS, number_of_draws
+from bayescm.inference.passes import of_tasks
 from bayescm.inference.posteriors import posterior
 from bayescm.inference.right import ANSWERS, of_right
 from bayescm.inference.sampled import of_answers, of_tree, unchanged
@@ -100,13 +101,14 @@ def opened(
         return partial(_of_audits, data, resolved_prior(prior), n, seed)
     if isinstance(data, xr.Dataset) and set(ANSWERS) & set(data.data_vars):
         return lambda prevalence: of_right(data, model, resolved_prior(prior), prevalence, n, seed)
+    runs: xr.Dataset | None = None
     one_class = {name: value for name, value in getattr(data, "attrs", {}).items() if name == ONE_CLASS}
     if same_items.answered_together(data):
-        answers = same_items.patterns(data)
+        answers, runs = same_items.patterns(data), data if RUN in data.dims else None
         if answers.runs > 1:
             if model != MODEL:
                 raise ValueError(f"`model` must be {MODEL!r} for several runs of an item; got {model!r}.")
-            return lambda prevalence: of_answers(answers, resolved_prior(prior), prevalence, n, seed)
+            return lambda prevalence: of_tasks(of_answers(answers, resolved_prior(prior), prevalence, n, seed), data)
         data = answers.labelled()
     model = strata.of_data(data, fit.name_of(model, prior))
     if fit.is_conjugate(model) and options.get("sampler") in ("auto", "exact"):
@@ -117,7 +119,7 @@ def opened(
         counts = check_counts(data).assign_attrs(one_class)
         if asked(model, prior):
             return lambda prevalence: of_learned(counts, prevalence, None if draws is None else n, seed)
-        return lambda prevalence: of_counts(counts, model, resolved_prior(prior), prevalence, n, seed)
+        return lambda prevalence: of_tasks(of_counts(counts, model, resolved_prior(prior), prevalence, n, seed), runs)
     of_sampler: dict[str, Any] = {"chains": chains} | ({} if draws is None else {"draws": -(-n // chains)})
     drawn = posterior(data, model=model, prior=prior, random_seed=seed, **of_sampler, **options)
     return lambda prevalence: of_tree(drawn, prevalence, seed)

@@ -120,6 +120,6 @@ def of_posterior(
     table = posterior.map(kernel, {METRIC: width, "statistic": len(tables.STATISTICS)})
     exact = posterior.by_structure(lambda block: tables.by_row(block.are_known(resolved), resolved, block.k), METRIC)
     attrs = attributes(
-        **dict(drawn) | dict(posterior.settings), ci_prob=prob, ci_kind=kind, **posterior.notes(resolved, prob)
+        **dict(drawn) | dict(posterior.settings) | {"ci_prob": prob, "ci_kind": kind} | posterior.notes(resolved, prob)
     )
     return tables.dataset(table, coords, exact, prob, kind, attrs)

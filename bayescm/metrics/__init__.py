@@ -19,7 +19,7 @@ from bayescm.data import validate
 from bayescm.data.inputs import takes_counts
 from bayescm.data.schema import ALIAS, LABEL, METRIC, RESERVED, check_matrix, labels_of
 from bayescm.data.schema import MATRIX as MATRIX_DIMS
-from bayescm.metrics import multiclass
+from bayescm.metrics import multiclass, passes
 from bayescm.metrics.naming import named
 from bayescm.metrics.quantities import KNOWN, Quantities, needs
 from bayescm.metrics.table import (
@@ -122,6 +122,8 @@ def _one(metric: MetricLike, n_labels: int) -> Metric:
 def _named(name: str, n_labels: int) -> Metric:
     """Look a name up: whole-matrix metrics, cell metrics, parametrised ones, averages."""
     word = name.strip().lower()
+    if (of_runs := passes.named(word)) is not None:
+        return of_runs
     if word not in _BINARY and "(" not in word:
         word = re.sub(r"[\s@-]+", "_", word)  # balanced accuracy, f1@macro
     if n_labels > 2 and word in _MATRIX:
@@ -246,7 +248,8 @@ def of_one_class(metric: Metric, n_labels: int) -> bool:
 def check_of_answers(metrics: Sequence[Metric]) -> None:
     """Refuse metrics of two classes where only right and wrong answers are known."""
     shares = [_BINARY[name].ratio for name in ("accuracy", "error_rate")]
-    other = next((metric.name for metric in metrics if metric.ratio not in shares), None)
+    known = (metric.ratio in shares or passes.asked_of_runs(metric) is not None for metric in metrics)
+    other = next((metric.name for metric, fits in zip(metrics, known, strict=True) if not fits), None)
     if other is not None:
         raise ValueError(
             f"`metric` must be 'accuracy' or 'error_rate' where only right and wrong answers are known; got {other!r}."

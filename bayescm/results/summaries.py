@@ -79,5 +79,5 @@ def answer(data: xr.Dataset) -> str:
     if len(metrics) > 1 and shares.any() and "bound" not in data.attrs:
         least = data.isel({METRIC: int(np.where(shares, widths, -1.0).argmax())})
         if str(least[METRIC].item()) != str(main[METRIC].item()):
-            text += f"; least certain of {len(metrics)} metrics: {words(least)}, {estimate(least, None)}"
+            text += f"; least certain of {len(metrics)} metrics: {words(least)}, {estimate(each(least, 'point')[0][1])}"
     return f"{text}."
