@@ -26,6 +26,11 @@ Priors
     but no likeness; near 0 it is flat, so the units may also be the same. A Beta(2, 2) of the rescaled correlation is
     LKJ(2): its density 1 - correlation^2 only shuns the ends, which few units can't exclude.
 
+Quadrature
+    Given the five parameters the units are independent, each an integral in two dimensions (adaptive Gauss-Hermite).
+    Weighted points of a t distribution about the mode are their posterior: half a second for ten studies, where NUTS
+    takes half a minute. NUTS answers where the weights fit badly, or with sampler="nuts".
+
 Reitsma et al. 2005, Journal of Clinical Epidemiology 58:982; Chu and Cole 2006, ibid. 59:1331; Lewandowski, Kurowicka
 and Joe 2009, Journal of Multivariate Analysis 100:1989 (LKJ). Toetsch and Hoffmann 2021 collected the data below.
 
@@ -38,11 +43,14 @@ from typing import Any
 import numpy as np
 import pymc as pm
 import xarray as xr
+from scipy import special
 
 from bayescm.data import validate
 from bayescm.data.counts import from_cells
 from bayescm.data.schema import ACTUAL, MATRIX, PREDICTED, SYSTEM, flatten_cells, labels_of
+from bayescm.distributions.two_rates import PairsPosterior, TwoRates
 from bayescm.models.blocks import correlated_pairs, draw_correlated_rates, proper, several_matrices, two_label_cells
+from bayescm.models.closed_form import SAMPLE, ClosedForm
 from bayescm.priors.concentrations import Concentrations, PriorLike, concentrations
 
 RATE = "rate"
@@ -97,6 +105,72 @@ def model(counts: Any, *, prior: PriorLike = "laplace", scale: float = 1.0) -> p
         pm.Deterministic("theta", cells.reshape((-1, 2, 2)), dims=(unit, *MATRIX))
         pm.Multinomial("counts", n=counts_data.sum(-1), p=cells, observed=counts_data, dims=(unit, "cell"))
     return program
+
+
+def exact(counts: Any, *, prior: PriorLike = "laplace", scale: float = 1.0) -> ClosedForm:
+    """Return the posterior by quadrature: units integrated out, the five parameters by weighted points.
+
+    See :mod:`bayescm.distributions.two_rates`. Options as in :func:`model`.
+    """
+    counts, unit = several_matrices(counts, _TAKEN)
+    labels = labels_of(counts)
+    base = _prior(prior, labels)
+    scale = validate.number("scale", scale, 0, np.inf)
+    table = counts.values.astype(np.float64)  # (units, 2, 2)
+    totals = table.sum(-1)
+    means = np.array([[base.rows[1, 1], base.rows[1, 0]], [base.rows[0, 0], base.rows[0, 1]]])
+    seen = TwoRates(np.stack([table[:, 1, 1], table[:, 0, 0]]), totals.T[::-1], np.ones((len(table), 1)))
+    known = PairsPosterior(seen, means, scale)
+    coords = {unit: counts[unit].values, RATE: list(RATES), **dict.fromkeys(MATRIX, labels)}
+
+    def variables(rng: np.random.Generator, parameters: Any, logits: Any, shares: Any) -> xr.Dataset:
+        """Return the program's variables of parameters (n, 5), logits (n, 2, units) and prevalences (n, units)."""
+        mean, sd, rho = parameters[:, :2], np.exp(parameters[:, 2:4]), np.tanh(parameters[:, 4])
+        factor = np.zeros((len(sd), 2, 2))  # of the covariance
+        factor[:, 0, 0], factor[:, 1, 0] = sd[:, 0], rho * sd[:, 1]
+        factor[:, 1, 1] = sd[:, 1] * np.sqrt(1.0 - rho**2)
+        standard = np.linalg.solve(factor, logits - mean[..., None])
+        new = rng.standard_normal((len(sd), 2))
+        rates = special.expit(logits)
+        future = special.expit(mean + (factor @ new[..., None])[..., 0])
+        each = {
+            "mean_recall": special.expit(mean[:, 0]), "mean_specificity": special.expit(mean[:, 1]),
+            "correlation_rescaled": 0.5 * (1.0 + rho), "correlation": rho, "new_recall": future[:, 0],
+            "new_specificity": future[:, 1],
+        }  # fmt: skip
+        theta = two_label_cells(shares, rates[:, 0], rates[:, 1]).reshape(*shares.shape, 2, 2)
+        return xr.Dataset(
+            {name: (SAMPLE, value) for name, value in each.items()}
+            | {
+                "sd_logit": ((SAMPLE, RATE), sd), "standard": ((SAMPLE, unit, RATE), standard.swapaxes(1, 2)),
+                "standard_new": ((SAMPLE, RATE), new), "prevalence": ((SAMPLE, unit), shares),
+                "theta": ((SAMPLE, unit, *MATRIX), theta),
+            },
+            coords=coords,
+        )  # fmt: skip
+
+    def draw(rng: np.random.Generator, n: int) -> xr.Dataset:
+        parameters, logits, found = known.draw(rng, n)
+        if found.doubt:
+            validate.warn(f"quadrature: {found.doubt}. Take sampler='nuts'.")
+        shares = rng.beta(base.shares[1] + totals[:, 1], base.shares[0] + totals[:, 0], (n, len(totals)))
+        told = {"pareto_k": found.k, "effective_share": float(found.share)}
+        return variables(rng, parameters, logits, shares).assign_attrs(told)
+
+    def before(rng: np.random.Generator, n: int) -> xr.Dataset:
+        mean = special.logit(rng.beta(means[:, 0], means[:, 1], (n, 2)))
+        sd, rho = np.abs(rng.normal(0.0, scale, (n, 2))), 2.0 * rng.beta(2.0, 2.0, n) - 1.0
+        parameters = np.column_stack([mean, np.log(sd), np.arctanh(rho)])
+        z = rng.standard_normal((n, 2, len(totals)))
+        apart = np.stack([z[:, 0], rho[:, None] * z[:, 0] + np.sqrt(1.0 - rho**2)[:, None] * z[:, 1]], 1)
+        shares = rng.beta(base.shares[1], base.shares[0], (n, len(totals)))
+        return variables(rng, parameters, mean[..., None] + sd[..., None] * apart, shares)
+
+    return ClosedForm(
+        draw, before, flatten_cells(counts), "no closed form, but units are integrated out one by one, and points of "
+        "the five parameters weighted: draws are independent; `pareto_k` and `effective_share` say how good they are",
+        method="quadrature", doubt=known.doubt,
+    )  # fmt: skip
 
 
 def simulate(

@@ -134,8 +134,8 @@ def sbc(
     if LABEL in group.dims and LABEL not in group.coords:
         group = group.assign_coords({LABEL: first["counts"][ACTUAL].values})
     attrs = attributes(
-        model=name, method="nuts" if form is None else "exact", simulations=count, random_seed=seed,
-        divergences=divergences, **(of_fit | of_simulation),
+        model=name, method="nuts" if form is None else getattr(form, "method", "exact"), simulations=count,
+        random_seed=seed, divergences=divergences, **(of_fit | of_simulation),
     )  # fmt: skip
     return tree({"prior_sbc": group}, attrs)
 

@@ -37,7 +37,9 @@ class Stream(enum.IntEnum):
     MULTICLASS_POSTERIOR = 35
     LEARNED = 36
     UNITS = 37
-    PASSES = 38
+    STUDIES = 38
+    GROUPS = 39
+    PASSES = 40
 
 
 def matrix_rng(seed: int, index: int, stream: int) -> np.random.Generator:

@@ -204,7 +204,8 @@ def in_chains(group: xr.Dataset, chains: int) -> xr.Dataset:
         for name, v in group.data_vars.items()
     }
     rest = {name: c for name, c in group.coords.items() if not {CHAIN, DRAW} & set(c.dims)}
-    return xr.Dataset(made, coords={CHAIN: np.arange(chains), DRAW: np.arange(draws), **rest})
+    coords = {CHAIN: np.arange(chains), DRAW: np.arange(draws), **rest}
+    return xr.Dataset(made, coords=coords, attrs=group.attrs)
 
 
 def interval_coordinate(ci_prob: float, ci_kind: str) -> xr.DataArray:

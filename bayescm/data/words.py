@@ -8,8 +8,8 @@ Direction = Literal["larger", "smaller"]
 BandMethod = Literal["simultaneous", "pointwise", "whole"]
 Plane = Literal["roc", "pr"]
 Sampler = Literal[
-    "auto", "exact", "nuts", "nutpie", "numpyro", "blackjax", "smc", "advi", "fullrank_advi", "pathfinder"
-]
+    "auto", "exact", "quadrature", "nuts", "nutpie", "numpyro", "blackjax", "smc", "advi", "fullrank_advi", "pathfinder"
+]  # fmt: skip
 RegionMethod = Literal["wilks", "exact", "ellipse", "credible", "simulate"]
 IntervalMethod = Literal[
     "wald", "wilson", "agresti_coull", "clopper_pearson", "jeffreys", "likelihood_ratio", "delta", "bootstrap", "exact",

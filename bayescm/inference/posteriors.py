@@ -84,7 +84,8 @@ def choose(
     Returns
     -------
     Choice
-        ``method`` ("exact", "nuts", "smc", "pathfinder" or "advi") and ``reason``, which names what draws.
+        ``method`` ("exact", "quadrature", "nuts", "smc", "pathfinder" or "advi") and ``reason``, which names what
+        draws.
 
     Raises
     ------
@@ -145,23 +146,30 @@ def _choose_conjugate(
 def _choose_bound(bound: fit.BoundModel, sampler: str) -> tuple[Choice, ClosedForm | None]:
     """Choose for any other model."""
     form = bound.closed_form()
-    return _choose(bound.name, None if form is None else f"closed form: {form.reason}.", sampler), form
+    if form is None or (form.doubt and sampler == "auto"):
+        return _choose(bound.name, None, sampler, "" if form is None else form.doubt), form
+    said = f"closed form: {form.reason}." if form.method == "exact" else f"{form.reason}."
+    return _choose(bound.name, said, sampler, method=form.method), form
 
 
-def _choose(name: str, exactly: str | None, sampler: str) -> Choice:
-    """Choose between the closed form, for the reason given, and a sampler."""
+def _choose(name: str, directly: str | None, sampler: str, doubt: str = "", method: str = "exact") -> Choice:
+    """Choose between a closed form or quadrature, for the reason given, and a sampler."""
     validate.choice("sampler", sampler, samplers.CHOICES)
-    if exactly is not None and sampler in ("auto", "exact"):
-        return Choice("exact", exactly)
-    if sampler == "exact":
+    if directly is not None and sampler in ("auto", method):
+        return Choice(method, directly)
+    also = {"exact": "closed form", "quadrature": "quadrature"}
+    if sampler in also:
+        instead = "nuts" if directly is None else method
         raise ValueError(
-            f"`sampler`='exact' can't answer: {name} has no closed form with these options; use sampler='nuts'."
+            f"`sampler`={sampler!r} can't answer: {name} has no {also[sampler]} with these options; use "
+            f"sampler={instead!r}."
         )
     if sampler == "auto":
-        return Choice("nuts", f"{name} has no closed form with these options; PyMC samples it.")
+        return Choice("nuts", f"{name} has {doubt or 'no closed form with these options'}; PyMC samples it.")
     which = samplers.SAMPLERS[sampler]
     return Choice(
-        which.method, f"asked for; {which.does} {name}{'' if exactly is None else ', which also has a closed form'}."
+        which.method,
+        f"asked for; {which.does} {name}{'' if directly is None else f', which also has a {also[method]}'}.",
     )
 
 
@@ -202,7 +210,8 @@ def posterior(
     metrics
         As in :func:`bayescm.summary`.
     sampler : str
-        "auto": the closed form where there is one, else "nuts". "exact" insists on the closed form. What samples the
+        "auto": the closed form where there is one, else a quadrature (of ``hierarchical``) that can be trusted, else
+        "nuts". "exact" insists on the closed form, "quadrature" on that. What samples the
         PyMC program: "nuts" (PyMC's own), "nutpie", "numpyro", "blackjax" (other implementations of NUTS), "smc"
         (:func:`pymc.sample_smc`, also for several modes). What approximates it by normal distributions, and warns how
         well: "advi", "fullrank_advi" (:func:`pymc.fit`), "pathfinder" (of pymc-extras). See :func:`choose`. PyMC's and
@@ -257,10 +266,10 @@ def posterior(
     0.98
     """
     seed = validate.seed(random_seed)
+    drawing = sampler if validate.choice("sampler", sampler, samplers.CHOICES) in samplers.SAMPLERS else "nuts"
     run = nuts.Run(
-        validate.positive_integer("chains", chains), validate.positive_integer("draws", draws), seed,
-        "nuts" if validate.choice("sampler", sampler, samplers.CHOICES) in ("auto", "exact") else sampler, options,
-    )  # fmt: skip
+        validate.positive_integer("chains", chains), validate.positive_integer("draws", draws), seed, drawing, options
+    )
     units = by_unit(counts)
     if check_average(options.pop("average", "items")) != "items":
         raise ValueError("`average`='units' is no metric of cells, which this draws; bayescm.summary answers.")
@@ -289,10 +298,10 @@ def posterior(
             raise ValueError(f"`replicate` must be True or False for {bound.name}; got {replicate!r}.")
         if isinstance(prevalence, str):
             raise ValueError(f"`prevalence`='fixed' is for the models {', '.join(MODELS)}; give numbers.")
-        if choice.method == "exact":
+        if choice.method in samplers.DIRECT:
             _refuse(sample_options)
         groups = answers.answer(
-            bound, form, exact=choice.method == "exact", prevalence=prevalence, metrics=metrics,
+            bound, form, exact=choice.method in samplers.DIRECT, prevalence=prevalence, metrics=metrics,
             run=replace(run, options=sample_options), replicate=replicate, full=workflow,
         )  # fmt: skip
         settings |= bound.arguments | ({} if form is None or form.averaged is None else {"averaged": form.averaged})
@@ -304,7 +313,7 @@ def posterior(
     }  # fmt: skip
     if choice.method == "exact" and fit.is_conjugate(model) and _is_told(settings["prior"], model, groups["posterior"]):
         settings[DRAWS_STAMP] = digest({name: groups[name] for name in ("posterior", "observed_data")})
-    library = "bayescm" if choice.method == "exact" else samplers.SAMPLERS[run.sampler].library
+    library = "bayescm" if choice.method in samplers.DIRECT else samplers.SAMPLERS[run.sampler].library
     return as_arviz(groups, settings, library)
 
 
@@ -337,7 +346,10 @@ def as_arviz(groups: dict[str, xr.Dataset], settings: dict[str, Any], library: s
 
 def _refuse(options: dict[str, Any]) -> None:
     if options:
-        raise TypeError(f"`{next(iter(options))}` goes to pymc.sample, and this answer needs no sampler.")
+        raise TypeError(
+            f"`{next(iter(options))}` goes to pymc.sample, and this answer needs no sampler: leave it out, or take "
+            "sampler='nuts'."
+        )
 
 
 def _conjugate(

@@ -38,6 +38,10 @@ class ClosedForm:
         What else is known: the group ``constant_data``.
     has_program : bool
         Whether there is a PyMC program of the same posterior, too; with an improper prior there is none.
+    method : {"exact", "quadrature"}
+        How it is known: "quadrature" where integrals are numerical and draws are weighted points drawn anew.
+    doubt : str
+        Of a quadrature: why it can't stand in for the posterior, so that NUTS answers by default. Empty if it can.
     """
 
     draw: Callable[[np.random.Generator, int], xr.Dataset]
@@ -49,3 +53,5 @@ class ClosedForm:
     averaged: str | None = None
     constants: xr.Dataset | None = None
     has_program: bool = True
+    method: str = "exact"
+    doubt: str = ""

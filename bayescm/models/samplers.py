@@ -7,7 +7,8 @@ import numpy as np
 import xarray as xr
 
 from bayescm.data import validate
-from bayescm.data.schema import CHAIN, DRAW, in_chains
+from bayescm.data.schema import CHAIN, in_chains
+from bayescm.distributions.importance import pareto_k
 from bayescm.models import nuts
 
 PARETO_K = "pareto_k"
@@ -55,7 +56,9 @@ SAMPLERS = {
     "advi": Sampler("advi", "pymc", "ADVI (independent normal curves) approximates", _FITTING),
     "fullrank_advi": Sampler("advi", "pymc", "ADVI (one normal distribution) approximates", _FITTING),
 }
-CHOICES = ("auto", "exact", *SAMPLERS)
+DIRECT = ("exact", "quadrature")
+"""Ways without a sampler."""
+CHOICES = ("auto", *DIRECT, *SAMPLERS)
 
 
 def draw(program: Any, run: nuts.Run, *, hint: str = "") -> dict[str, xr.Dataset]:
@@ -117,7 +120,6 @@ def _variational(program: Any, run: nuts.Run) -> xr.Dataset:
 
 def _pareto_k(program: Any, fitted: Any, seed: int) -> float:
     """Return the Pareto k of the weights that would turn a normal approximation's draws into the posterior's."""
-    import arviz  # noqa: F401  registers the accessor
     from scipy import stats
 
     normal = stats.multivariate_normal(fitted.mean.eval(), fitted.cov.eval(), allow_singular=True, seed=seed)
@@ -126,7 +128,7 @@ def _pareto_k(program: Any, fitted: Any, seed: int) -> float:
     for i, flat in enumerate(normal.rvs(_WEIGHED).reshape(_WEIGHED, -1)):
         point = {name: flat[place].reshape(shape) for name, place, shape, _ in places}
         weights[i] = log_posterior(point) - normal.logpdf(flat)
-    return float(xr.DataArray(weights, dims=DRAW).azstats.psislw(dim=DRAW)[1])
+    return pareto_k(np.exp(weights - weights.max()))
 
 
 def _pathfinder(program: Any, run: nuts.Run) -> xr.Dataset:

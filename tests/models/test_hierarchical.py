@@ -3,11 +3,12 @@
 import numpy as np
 import pymc as pm
 import pytest
-from agreement import OVER, draw, hardly_diverges
+from agreement import OVER, agree, draw, hardly_diverges
 from scipy import special, stats
 
 import bayescm
 from bayescm import models
+from bayescm.distributions import importance
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning"),
@@ -121,6 +122,62 @@ def test_the_classifiers_of_toetsch_and_hoffmann(classifiers):
     assert (abs(shrunk - alone)[~few] < 0.05).all()
     assert low.any()
     assert float(posterior["mean_recall"].median()) > 0.6
+
+
+def test_quadrature_answers_unless_its_weights_fit_badly(monkeypatch):
+    choice = bayescm.inference.choose(TABLE, model="hierarchical")
+    assert choice.method == "quadrature"
+    fit = bayescm.posterior(TABLE, model="hierarchical", metrics="recall", random_seed=1, draws=200)
+    assert fit.attrs["method"] == "quadrature"
+    assert fit.posterior.attrs["pareto_k"] < 0.7
+    assert 0.1 < fit.posterior.attrs["effective_share"] < 1
+    group = fit.posterior
+    # the same draw everywhere: the logits of a unit are made of the mean, the scales and the standard normal pairs
+    rho, sd, z = group.correlation, group.sd_logit, group.standard
+    recall = special.logit(group.mean_recall) + sd.sel(rate="recall") * z.sel(rate="recall")
+    np.testing.assert_allclose(special.expit(recall), group.recall.transpose(*recall.dims), rtol=1e-8)
+    both = rho * z.sel(rate="recall") + np.sqrt(1 - rho**2) * z.sel(rate="specificity")
+    specificity = special.expit(special.logit(group.mean_specificity) + sd.sel(rate="specificity") * both)
+    of = group.theta.isel(actual=0, predicted=0) / group.theta.isel(actual=0).sum("predicted")
+    np.testing.assert_allclose(specificity, of.transpose(*specificity.dims), rtol=1e-8)
+    monkeypatch.setattr(importance, "_TRUSTED_K", -9.0)
+    choice = bayescm.inference.choose(TABLE, model="hierarchical")
+    assert choice.method == "nuts"
+    assert "weights that fit badly (Pareto k" in choice.reason
+    with pytest.warns(UserWarning, match="weights that fit badly.*sampler='nuts'"):
+        bayescm.posterior(TABLE, model="hierarchical", sampler="quadrature", metrics="recall", draws=50)
+
+
+def test_the_prior_by_quadrature_is_that_of_simulated_truths():
+    prior = {"prevalence": (2, 5), "recall": (8, 3), "specificity": (4, 1)}
+    form = story.exact(TABLE, prior=prior, scale=0.6)
+    drawn = form.prior(np.random.default_rng(1), 3000)
+    truths = [story.simulate(np.random.default_rng(i), 3, 5, prior=prior, scale=0.6) for i in range(700)]
+    for name in ("mean_recall", "sd_logit", "correlation", "prevalence", "new_recall", "new_specificity", "theta"):
+        mine = drawn[name].transpose("sample", ...).values.reshape(3000, -1)
+        other = np.stack([truth[name].values for truth in truths]).reshape(700, -1)
+        for one, two in zip(mine.T, other.T, strict=True):
+            assert stats.ks_2samp(one, two).pvalue > 1e-4, name
+
+
+@pytest.fixture(scope="module", params=["telomerase", "three"])
+def both(seed, request):
+    counts = {
+        "telomerase": bayescm.from_cells(
+            tp=[25, 17, 88, 16, 40, 38, 23, 27, 14, 37], fn=[8, 4, 16, 10, 17, 9, 19, 6, 3, 7],
+            fp=[1, 3, 16, 3, 1, 6, 0, 2, 3, 22], tn=[25, 11, 31, 80, 137, 24, 12, 18, 29, 7], dims="study",
+        ),
+        "three": TABLE,
+    }[request.param]  # fmt: skip
+    return counts, draw(story.model(counts), seed(2), draws=1000)[0]
+
+
+@pytest.mark.slow
+def test_quadrature_is_nuts(both):
+    counts, nuts = both
+    mine = bayescm.posterior(counts, model="hierarchical", random_seed=1, draws=5000, metrics="recall").posterior
+    for name in ("mean_recall", "mean_specificity", "sd_logit", "correlation", "new_recall", "theta"):
+        agree(nuts[name], mine[name].transpose(*nuts[name].dims))
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,219 @@
+"""Pairs of rates that scatter about a mean in logits, seen through exact binomials: the likelihood, and the pairs.
+
+The bivariate model of diagnostic meta-analysis (Chu and Cole 2006): y_r ~ Binomial(n_r, expit(x_r)) of two rates r in
+every unit, (x_1, x_2) ~ Normal2(design coefficients, sd, correlation). Given the parameters the units are independent,
+and each is an integral in two dimensions: adaptive Gauss-Hermite quadrature about its mode (Pinheiro and Bates 1995),
+whose integrand is log concave. The parameters have a posterior by importance sampling (:class:`PairsPosterior`).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from bayescm.distributions import importance
+
+Array = NDArray[np.float64]
+
+NODES = 9
+"""A side: at the maximum of ten and fourteen studies the log likelihood is that of 15 nodes to 3e-5."""
+_BLOCK = 2**13  # pairs at a time: what is held of them stays in a cache
+_STEPS, _CLOSE = 100, 1e-9  # of Newton's rule: at most, and twice what is left to gain
+_DF = 6.0
+_CHANGES = 12  # of a pair, by Metropolis's rule
+_LOOKED, _LEAST, _EACH = 4096, 8192, 4  # points: to judge the proposal, at least, and of each draw
+
+
+def softplus(x: Array) -> Array:
+    """Return log(1 + exp(x))."""
+    return np.asarray(np.maximum(x, 0.0) + np.log(1.0 + np.exp(-np.abs(x))))
+
+
+@dataclass(frozen=True)
+class TwoRates:
+    """Units of which two rates were seen.
+
+    Attributes
+    ----------
+    right, items : ndarray of shape (2, units)
+    design : ndarray of shape (units, columns)
+        The means are its products with the coefficients; a column of ones alone is one mean.
+    """
+
+    right: Array
+    items: Array
+    design: Array
+
+    @property
+    def columns(self) -> int:
+        """How many coefficients each rate has."""
+        return int(self.design.shape[1])
+
+    @cached_property
+    def start(self) -> Array:
+        """Parameters at which a search can begin: coefficients of both rates, log sd (2), artanh of the correlation."""
+        begun = np.zeros((2, self.columns))
+        begun[:, 0] = special.logit((self.right.sum(1) + 0.5) / (self.items.sum(1) + 1.0))
+        return np.concatenate([begun.ravel(), [-0.5, -0.5, 0.0]])
+
+    def log_likelihood(self, parameters: Array, nodes: int = NODES) -> Array:
+        """Return the log likelihood of parameters (n, 2 columns + 3), with the binomial coefficients."""
+        coefficients = special.gammaln(self.items + 1) - special.gammaln(self.right + 1)
+        constant = (coefficients - special.gammaln(self.items - self.right + 1)).sum()
+        found = [self._integrals(given, nodes).sum(1) for given in self._given(parameters)]
+        return np.asarray(np.concatenate(found) + constant)
+
+    def _integrals(self, given: "_Given", nodes: int) -> Array:
+        """Return the log integral of every unit, (n, units)."""
+        h, weight = np.polynomial.hermite_e.hermegauss(nodes)
+        weight = weight * np.exp(0.5 * h**2)
+        (x1, x2), (c11, c21, c22) = given.mode, given.factor
+        total = np.zeros(x1.shape)
+        for node, first in zip(h, weight, strict=True):
+            one = x1 + c11 * node
+            two = (x2 + c21 * node) + c22 * h[:, None, None]
+            total += first * np.tensordot(weight, np.exp(given.log_density(one, two) - given.highest), 1)
+        return np.asarray(given.highest + np.log(total * c11 * c22 * given.peak))
+
+    def draw(self, parameters: Array, rng: np.random.Generator) -> Array:
+        """Draw the pairs' logits (n, 2, units) given parameters, a set of them for each draw.
+
+        The best of a few points of a t distribution about the mode is changed by Metropolis's rule with more of them:
+        densities are log concave, and the rule takes most.
+        """
+        return np.concatenate([_pairs(given, rng) for given in self._given(parameters)])
+
+    def _given(self, parameters: Array) -> Iterator["_Given"]:
+        """Give the densities of the pairs in blocks of parameters."""
+        for block in np.array_split(parameters, max(len(parameters) * self.right.shape[1] // _BLOCK, 1)):
+            yield _Given(self, block)
+
+
+class _Given:
+    """The densities of the pairs given parameters (n, ...)."""
+
+    def __init__(self, data: TwoRates, parameters: Array) -> None:
+        self.data = data
+        p = data.columns
+        self.mean = parameters[:, :p] @ data.design.T, parameters[:, p : 2 * p] @ data.design.T  # (n, units) each
+        sd, rho = np.exp(parameters[:, 2 * p : 2 * p + 2]), np.tanh(parameters[:, -1])
+        one_less = np.cosh(parameters[:, -1]) ** -2.0  # 1 - rho^2
+        s1, s2 = sd.T
+        self.precision = tuple(
+            one[:, None] for one in (1 / (s1**2 * one_less), 1 / (s2**2 * one_less), -rho / (s1 * s2 * one_less))
+        )
+        self.peak = (0.5 / (np.pi * s1 * s2 * np.sqrt(one_less)))[:, None]  # of the normal density
+        self.mode = self._mode()
+        self.highest = self.log_density(*self.mode)
+        h11, h22, h12 = self._curvature(*self.mode)
+        determinant = h11 * h22 - h12**2
+        c11 = np.sqrt(h22 / determinant)
+        self.factor = c11, -h12 / determinant / c11, np.sqrt(1.0 / h22)
+
+    def log_density(self, x1: Array, x2: Array) -> Array:
+        """Return the log of binomials times normal, but for what doesn't depend on the pair."""
+        (y1, y2), (n1, n2), (a11, a22, a12) = self.data.right, self.data.items, self.precision
+        e1, e2 = x1 - self.mean[0], x2 - self.mean[1]
+        seen = y1 * x1 - n1 * softplus(x1) + y2 * x2 - n2 * softplus(x2)
+        return np.asarray(seen - 0.5 * (a11 * e1**2 + a22 * e2**2) - a12 * e1 * e2)
+
+    def _curvature(self, x1: Array, x2: Array) -> tuple[Array, Array, Array]:
+        (n1, n2), (a11, a22, a12) = self.data.items, self.precision
+        p1, p2 = special.expit(x1), special.expit(x2)
+        return n1 * p1 * (1 - p1) + a11, n2 * p2 * (1 - p2) + a22, a12 + 0.0 * p1
+
+    def _mode(self) -> tuple[Array, Array]:
+        """Return the modes of the pairs, by Newton's rule, whose steps are shortened where they overshoot."""
+        (y1, y2), (n1, n2), (a11, a22, a12) = self.data.right, self.data.items, self.precision
+        raw = special.logit((self.data.right + 0.5) / (self.data.items + 1.0))
+        weight = 1.0 / (1.0 + np.stack([a11, a22]) / (0.25 * self.data.items + 0.1)[:, None])
+        x1, x2 = (one + w * (of - one) for one, w, of in zip(self.mean, weight, raw, strict=True))
+        height, part = self.log_density(x1, x2), np.ones(x1.shape)
+        for _ in range(_STEPS):
+            e1, e2 = x1 - self.mean[0], x2 - self.mean[1]
+            g1 = y1 - n1 * special.expit(x1) - (a11 * e1 + a12 * e2)
+            g2 = y2 - n2 * special.expit(x2) - (a12 * e1 + a22 * e2)
+            h11, h22, h12 = self._curvature(x1, x2)
+            determinant = h11 * h22 - h12**2
+            s1, s2 = (h22 * g1 - h12 * g2) / determinant, (h11 * g2 - h12 * g1) / determinant
+            if (g1 * s1 + g2 * s2).max() < _CLOSE:
+                break
+            new = x1 + part * s1, x2 + part * s2
+            now = self.log_density(*new)
+            better = now >= height
+            x1, x2 = np.where(better, new[0], x1), np.where(better, new[1], x2)
+            height, part = np.where(better, now, height), np.where(better, np.minimum(1.0, 2.0 * part), 0.25 * part)
+        return x1, x2
+
+    def propose(self, rng: np.random.Generator) -> tuple[Array, Array, Array]:
+        """Return points of a t distribution about the mode, and the logs of their densities' ratios."""
+        shape = self.mode[0].shape
+        z1, z2 = rng.standard_normal((2, *shape)) / np.sqrt(rng.chisquare(_DF, shape) / _DF)
+        c11, c21, c22 = self.factor
+        x1, x2 = self.mode[0] + c11 * z1, self.mode[1] + c21 * z1 + c22 * z2
+        return x1, x2, self.log_density(x1, x2) + 0.5 * (_DF + 2.0) * np.log1p((z1**2 + z2**2) / _DF)
+
+
+def _pairs(given: _Given, rng: np.random.Generator) -> Array:
+    """Draw pairs (n, 2, units) by independent proposals, each taken by Metropolis's rule."""
+    x1, x2, logs = given.propose(rng)
+    for _ in range(_CHANGES):
+        new = given.propose(rng)
+        taken = rng.standard_exponential(logs.shape) > logs - new[2]
+        x1, x2, logs = (np.where(taken, now, before) for now, before in zip(new, (x1, x2, logs), strict=True))
+    return np.stack([x1, x2], 1)
+
+
+@dataclass(frozen=True)
+class PairsPosterior:
+    """The posterior of the parameters, and of the pairs given these.
+
+    Attributes
+    ----------
+    data : TwoRates
+    means : ndarray of shape (2, 2)
+        The two numbers of the Beta of each rate at the mean logit.
+    scale : float
+        Of the half-normal priors of the standard deviations.
+    slope : float
+        Standard deviation of the normal priors of all coefficients but the first.
+    """
+
+    data: TwoRates
+    means: Array
+    scale: float
+    slope: float = 0.5
+
+    def log_prior(self, parameters: Array) -> Array:
+        """Return the log prior density of parameters (n, 2 columns + 3), but for a constant.
+
+        The correlation is LKJ(2): (1 + correlation) / 2 is Beta(2, 2).
+        """
+        p = self.data.columns
+        coefficients, sd = parameters[:, : 2 * p].reshape(-1, 2, p), np.exp(parameters[:, 2 * p : 2 * p + 2])
+        first, rest = coefficients[..., 0], coefficients[..., 1:]
+        of_means = -(self.means[:, 0] * softplus(-first) + self.means[:, 1] * softplus(first)).sum(1)
+        of_sd = (parameters[:, 2 * p : 2 * p + 2] - 0.5 * (sd / self.scale) ** 2).sum(1)
+        return of_means + of_sd - 4.0 * np.log(np.cosh(parameters[:, -1])) - 0.5 * (rest**2).sum((1, 2)) / self.slope**2
+
+    def log_density(self, parameters: Array) -> Array:
+        """Return the log posterior density, but for a constant."""
+        return self.data.log_likelihood(parameters) + self.log_prior(parameters)
+
+    @cached_property
+    def _fitted(self) -> tuple[importance.Proposal, importance.Weighted]:
+        return importance.proposal(self.log_density, self.data.start, _LOOKED)
+
+    @property
+    def doubt(self) -> str:
+        """Say why the weights can't stand in for the posterior; nothing if they can."""
+        return self._fitted[1].doubt
+
+    def draw(self, rng: np.random.Generator, n: int) -> tuple[Array, Array, importance.Weighted]:
+        """Draw parameters (n, 2 columns + 3) and pairs' logits (n, 2, units); return the weighted points, too."""
+        found = self._fitted[0].weigh(self.log_density, max(_LEAST, _EACH * n), rng)
+        parameters = found.resample(rng, n)
+        return parameters, self.data.draw(parameters, rng), found
