@@ -29,6 +29,7 @@ from .inference.claims import probability as probability
 from .inference.intervals import interval as interval
 from .inference.metric_distributions import metric_distribution as metric_distribution
 from .inference.posteriors import posterior as posterior
+from .inference.studies import synthesis as synthesis
 from .inference.summaries import summary as summary
 from .metrics.scoring import scorer as scorer
 from .planning import decide as decide

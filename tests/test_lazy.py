@@ -80,6 +80,7 @@ COMPUTED = {
     "regions.area": lambda c: regions.area(c(TWO[:, 0]), levels=[0.9]),
     "regions.contour": lambda c: regions.contour(c(TWO[0, 0]), levels=[0.9]),
     "report": lambda c: bayescm.report(c(TWO[0, 0]), "recall"),
+    "synthesis": lambda c: bayescm.synthesis(c(TWO[0]), ["recall"], draws=1000, **SEED),
     "sample_size": lambda c: bayescm.sample_size("recall", width=0.2, pilot=c(TWO[0, 0])),
 }
 """Functions that compute lazy counts: a text, an object, a ragged result, systems held against each other."""

@@ -49,6 +49,15 @@ GROUPS = (
     "flips",
     "predictive_values",
     "prior_sbc",
+    "studies",
+    "spread",
+    "curve",
+    "region",
+    "prediction",
+    "likelihood",
+    "asymmetry",
+    "left_out",
+    "differs",
 )
 CELLS_OF_TWO = ("tn", "fp", "fn", "tp")
 

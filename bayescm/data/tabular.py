@@ -14,7 +14,7 @@ from bayescm.data.records import records_of
 from bayescm.data.schema import ACTUAL, FOLD, GROUP, ITEM, PREDICTED, RUN, SYSTEM, THRESHOLD
 
 CALLED = {
-    SYSTEM: ("system", "model", "classifier"),
+    SYSTEM: ("system", "model", "classifier", "study", "studyid", "study_id", "studynames"),
     ITEM: ("item", "question", "prompt", "task"),
     RUN: ("run", "trial", "attempt", "sample", "repeat", "epoch", "seed"),
     "correct": ("correct", "right", "passed", "passes", "score"),

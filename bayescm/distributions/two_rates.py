@@ -24,7 +24,7 @@ _BLOCK = 2**13  # pairs at a time: what is held of them stays in a cache
 _STEPS, _CLOSE = 100, 1e-9  # of Newton's rule: at most, and twice what is left to gain
 _DF = 6.0
 _CHANGES = 12  # of a pair, by Metropolis's rule
-_LOOKED, _LEAST, _EACH = 4096, 8192, 4  # points: to judge the proposal, at least, and of each draw
+_LOOKED, _LEAST, _EACH = 4096, 8192, 2  # points: to judge the proposal, at least, and of each draw
 
 
 def softplus(x: Array) -> Array:

@@ -10,7 +10,7 @@ from typing import Any
 
 import xarray as xr
 
-from bayescm.results import areas, chances, gates, plans, summaries, systems
+from bayescm.results import areas, chances, gates, plans, studies, summaries, systems
 
 Records = list[dict[str, Any]]
 
@@ -113,6 +113,11 @@ VIEWS = (
     View(
         "priors.counts_from_metrics", _of("stated obtained difference rounding matches", counts="i"), (), {},
         chances.matrix, chances.of_stated, ("metric",), ("stated", "obtained", "difference"),
+    ),
+    View(
+        "synthesis",
+        _of("point mean median sd interval mcse_mean", metric="U", estimate="U"), ("studies", "ci_prob"), _BOUNDS,
+        studies.synthesis, studies.of_synthesis, ("estimate", "metric"), ("point", "mean", "median", "lower", "upper"),
     ),
     View(
         "summary",

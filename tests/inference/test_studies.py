@@ -1,0 +1,165 @@
+"""Studies together: the summary point, the mean and the next study, the curve, and what is refused."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import integrate, special, stats
+
+import bayescm
+from bayescm.inference import sroc
+
+TELOMERASE = pd.DataFrame(
+    {
+        "study": list("abcdefghij"), "tp": [25, 17, 88, 16, 40, 38, 23, 27, 14, 37],
+        "fn": [8, 4, 16, 10, 17, 9, 19, 6, 3, 7], "fp": [1, 3, 16, 3, 1, 6, 0, 2, 3, 22],
+        "tn": [25, 11, 31, 80, 137, 24, 12, 18, 29, 7],
+    }
+)  # fmt: skip
+"""Glas et al. 2003."""
+HC2 = {
+    "tp": [6, 10, 27, 23, 4, 58, 22, 17, 34, 256],
+    "fn": [4, 2, 2, 3, 1, 7, 2, 2, 2, 11],
+    "fp": [17, 38, 154, 115, 19, 326, 110, 88, 65, 1050],
+    "tn": [25, 61, 566, 129, 33, 582, 72, 253, 81, 984],
+}
+"""Triage of ASCUS by HC2: Arbyn et al. 2013."""
+PAIRS = sroc.Pairs(
+    np.array([[1.2, 1.9], [0.3, -0.5], [2.5, 3.0]]), np.array([[0.5, 1.6], [1.0, 0.4], [0.1, 0.1]]),
+    np.array([-0.5, 0.3, 0.0]),
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def found():
+    return bayescm.synthesis(TELOMERASE, random_seed=1, leave_one_out=True)
+
+
+def test_the_maximum_of_the_exact_likelihood():
+    """Values of exact binomial maximum likelihood elsewhere: .909 [.857, .944], .607 (upper .680)."""
+    likelihood = bayescm.synthesis(bayescm.from_cells(**HC2), random_seed=1, draws=1000).likelihood
+    np.testing.assert_allclose(likelihood.point, [0.909, 0.607], atol=5e-4)
+    np.testing.assert_allclose(likelihood.interval[0], [0.857, 0.944], atol=5e-4)
+    assert float(likelihood.interval[1, 1]) == pytest.approx(0.680, abs=5e-4)
+
+
+def test_ten_studies_of_telomerase(found):
+    """Those of NUTS: .7679 [.6955, .831], .872 [.7267, .9573], .457, 1.621, -.546."""
+    one = found["summary"].to_dataset().sel(estimate="median study")
+    np.testing.assert_allclose(one["mean"].sel(metric=["recall", "specificity"]), [0.7679, 0.872], atol=3e-3)
+    np.testing.assert_allclose(one["interval"].sel(metric="recall"), [0.6955, 0.831], atol=0.01)
+    spread = found["spread"]["mean"]
+    np.testing.assert_allclose(spread[:3], [0.457, 1.621, -0.546], atol=0.02)
+    assert found["spread"].parameter[:3].values.tolist() == ["sd_logit_recall", "sd_logit_specificity", "correlation"]
+    means = found["summary"].to_dataset()["median"].sel(metric="specificity")
+    assert float(means.sel(estimate="mean of studies")) < float(means.sel(estimate="median study"))
+    widths = found["summary"].to_dataset()["width"].sel(metric="recall")
+    assert float(widths.sel(estimate="next study")) > 2 * float(widths.sel(estimate="median study"))
+    assert found["studies"].study.values.tolist() == list("abcdefghij")
+    # shrunken: together they scatter less than apart
+    of = found["studies"].to_dataset().sel(metric="recall")
+    assert float(of["mean"].std()) < 0.8 * float(of["point"].std())
+    assert found.attrs["method"] == "quadrature"
+    assert found["likelihood"].attrs["at_an_end"] == "correlation"
+
+
+def test_left_out_are_those_of_the_rest(found):
+    rest = bayescm.synthesis(TELOMERASE.drop(index=9), random_seed=3)
+    want = rest["summary"].to_dataset().sel(estimate="median study")
+    got = found["left_out"].to_dataset().sel(study="j")
+    for rate in ("recall", "specificity"):
+        assert float(got["median"].sel(metric=rate)) == pytest.approx(float(want["median"].sel(metric=rate)), abs=0.01)
+    with pytest.raises(ValueError, match="needs three studies"):
+        bayescm.synthesis(TELOMERASE[:2], leave_one_out=True, draws=1000)
+
+
+def test_questions_take_the_tree(found):
+    claims = bayescm.probability(found, "recall > 0.7")
+    drawn = found["posterior"]["theta"]
+    recall = (drawn[..., 1, 1] / drawn[..., 1, :].sum("predicted")).mean(("chain", "draw"))
+    np.testing.assert_allclose(recall, found["summary"]["mean"].sel(metric="recall"), rtol=1e-9)
+    assert claims.probability.shape == (3, 1)
+    at = bayescm.planning.at_prevalences(found, "precision", [0.1])
+    same = bayescm.synthesis(TELOMERASE, "precision", prevalence=0.1, random_seed=1)["summary"]["mean"]
+    np.testing.assert_allclose(at["mean"].values.ravel(), same.values.ravel(), rtol=1e-9)
+
+
+def test_means_over_units_are_scipys():
+    for row, (mean, sd) in enumerate(zip(PAIRS.mean, PAIRS.sd, strict=True)):
+        for i in range(2):
+            want, _ = integrate.quad(
+                lambda x, i=i, m=mean, s=sd: special.expit(x) * stats.norm.pdf(x, m[i], s[i]), -30, 30
+            )
+            assert PAIRS.mean_rates()[row, i] == pytest.approx(want, abs=1e-5)
+
+
+def test_areas_are_scipys_and_the_curve_goes_through_the_median_study():
+    for row in range(3):
+        one = sroc.Pairs(*(part[row : row + 1] for part in PAIRS))
+        want, _ = integrate.quad(lambda x, one=one: float(one.curve(np.array([x]))[0, 0]), 0, 1, limit=400)
+        assert one.area()[0] == pytest.approx(want, abs=2e-4)
+        part, _ = integrate.quad(lambda x, one=one: float(one.curve(np.array([x]))[0, 0]), 0.1, 0.4)
+        assert one.area(0.1, 0.4)[0] == pytest.approx(part / 0.3, abs=1e-6)
+        fpr = special.expit(-one.mean[0, 1:])
+        assert one.curve(fpr)[0, 0] == pytest.approx(special.expit(one.mean[0, 0]))
+
+
+def test_rutter_and_gatsonis_give_the_same_curve():
+    """Of their model: logit recall = exp(-asymmetry) logit fpr + accuracy exp(-asymmetry / 2)."""
+    given, fpr = PAIRS.rutter_gatsonis(), np.array([0.05, 0.3, 0.8])
+    slope = np.exp(-given["asymmetry"])[:, None]
+    logits = slope * special.logit(fpr) + given["accuracy"][:, None] * np.sqrt(slope)
+    np.testing.assert_allclose(special.expit(logits), PAIRS.curve(fpr), rtol=1e-10)
+
+
+def test_an_outline_holds_its_share():
+    logits = np.random.default_rng(1).multivariate_normal([1, 2], [[1, -0.7], [-0.7, 2]], 20_000)
+    outline = special.logit(sroc.ellipse(logits, 0.9))
+    centre = logits.mean(0)
+    factor = np.linalg.cholesky(np.cov(logits.T))
+    radius = np.linalg.norm(np.linalg.solve(factor, (outline - centre).T), axis=0)
+    np.testing.assert_allclose(radius, radius[0], rtol=1e-6)
+    assert radius[0] ** 2 == pytest.approx(stats.chi2.ppf(0.9, 2), rel=0.03)
+
+
+def test_deeks_is_a_weighted_regression():
+    table = bayescm.from_cells(**HC2).values.astype(float)
+    slope, p = sroc.deeks(table)
+    size = 4 * table.sum(-1).prod(-1) / table.sum((1, 2))
+    cells = table + 0.5 * (table == 0).any()
+    odds = np.log(cells[:, 1, 1] * cells[:, 0, 0] / cells[:, 0, 1] / cells[:, 1, 0])
+    assert slope == pytest.approx(np.polyfit(size**-0.5, odds, 1, w=np.sqrt(size))[0])
+    assert 0 < p < 1
+    assert np.isnan(sroc.deeks(table[:3])).all()
+
+
+@pytest.mark.parametrize(
+    ("data", "options", "message"),
+    [
+        (TELOMERASE[:1], {}, "several studies"),
+        (TELOMERASE, {"metrics": "precision"}, "precision, which depends on the prevalence"),
+        (TELOMERASE.assign(study="x"), {}, "several|times|twice"),
+        (TELOMERASE, {"fpr_range": (0.5, 0.1)}, "`fpr_range` must be two rates"),
+        (np.ones((4, 3, 3), int), {}, "must have two labels"),
+        ([[6, 2], [0, 26]], {}, "one dim beside"),
+        (TELOMERASE, {"tune": 100}, "needs no sampler"),
+    ],
+)
+def test_what_is_refused(data, options, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        bayescm.synthesis(data, random_seed=1, **options)
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        {"tp": [5, 0, 7], "fn": [0, 0, 0], "fp": [0, 0, 2], "tn": [9, 8, 0]},  # perfect, a class missing
+        {"tp": [0, 0], "fn": [5, 9], "fp": [0, 0], "tn": [7, 3]},
+        {"tp": [9 * 10**8, 8 * 10**8], "fn": [10**8, 2 * 10**8], "fp": [10**8] * 2, "tn": [10**9] * 2},
+    ],
+)
+def test_extremes_are_answered(cells):
+    found = bayescm.synthesis(bayescm.from_cells(**cells), ["recall", "specificity"], random_seed=1, draws=1000)
+    table = found["summary"].to_dataset()
+    assert np.isfinite(table["interval"]).all()
+    assert (table["width"].sel(estimate="next study") > 0).all()
+    assert "as much the prior's word" in found.bayescm.sentence
