@@ -11,6 +11,7 @@ from . import regions as regions
 from .comparison import compare_systems as compare_systems
 from .comparison import gate as gate
 from .comparison import leaderboard as leaderboard
+from .comparison.groups import gaps as gaps
 from .curves import auc as auc
 from .curves import aucpr as aucpr
 from .curves import curve_band as curve_band

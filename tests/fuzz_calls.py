@@ -378,6 +378,7 @@ FUNCTIONS: dict[str, dict[str, Maker]] = {
 }
 """Arguments of their own of every public function; the others come from OPTIONS."""
 NOT_CALLED = {
+    "gaps": "draws of groups; tests/comparison/test_groups.py",
     "synthesis": "a posterior of many integrals, half a second a call; tests/inference/test_studies.py",
     "MetricDistribution": "is what metric_distribution returns, and is judged there",
     "priors.concentrations.Concentrations": "is what priors.concentrations returns",

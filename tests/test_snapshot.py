@@ -182,6 +182,7 @@ UNCALLED = {
     "CurveDisplay": "draws what plot_curve draws",
     "LogitNormal": "a prior, called in tests of the informative model",
     "MetricDistribution": "what metric_distribution returns",
+    "gaps": "tests/comparison/test_groups.py",
     "synthesis": "tests/inference/test_studies.py",
     "read": "what it understood is in tests/data/test_reading.py",
     "scorer": "returns a function, which tests/metrics/test_scoring.py calls",

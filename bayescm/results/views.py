@@ -10,7 +10,7 @@ from typing import Any
 
 import xarray as xr
 
-from bayescm.results import areas, chances, gates, plans, studies, summaries, systems
+from bayescm.results import areas, chances, gaps, gates, plans, studies, summaries, systems
 
 Records = list[dict[str, Any]]
 
@@ -118,6 +118,11 @@ VIEWS = (
         "synthesis",
         _of("point mean median sd interval mcse_mean", metric="U", estimate="U"), ("studies", "ci_prob"), _BOUNDS,
         studies.synthesis, studies.of_synthesis, ("estimate", "metric"), ("point", "mean", "median", "lower", "upper"),
+    ),
+    View(
+        "gaps", _of("point mean median sd interval ratio within mcse_mean", metric="U"),
+        ("groups", "rope", "ci_prob", "pooled"), _BOUNDS, gaps.gaps, gaps.of_gaps, ("metric",),
+        ("point", "median", "lower", "upper", "within"),
     ),
     View(
         "summary",

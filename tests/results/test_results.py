@@ -73,6 +73,7 @@ MAKE = {
     "cells": lambda: bayescm.inference.cell_summary(CLASSES, random_seed=1),
     "stated": lambda: bayescm.priors.counts_from_metrics(n_items=34, accuracy=0.94, specificity=0.75, precision=0.93),
     "synthesis": lambda: bayescm.synthesis(SEVERAL, draws=1000, random_seed=1),
+    "gaps": lambda: bayescm.gaps(SEVERAL, metrics=["recall", "accuracy"], draws=1000, random_seed=1),
     "decision": lambda: bayescm.decide(SEVERAL, {"fn": 10, "fp": 1}, design="independent", draws=1000, random_seed=1),
 }
 
