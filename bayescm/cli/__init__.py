@@ -16,6 +16,7 @@ from bayescm.cli import (
     compare,
     curve,
     decide,
+    gaps,
     gate,
     hints,
     latent,
@@ -26,6 +27,7 @@ from bayescm.cli import (
     replicate,
     saving,
     summary,
+    synthesis,
 )
 from bayescm.results.escape import for_terminal
 
@@ -115,7 +117,8 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"bayescm {bayescm.__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
     modules = (
-        summary, region, curve, compare, gate, leaderboard, plan, replicate, decide, prevalence, latent, audit, app,
+        summary, region, curve, compare, gate, leaderboard, plan, replicate, decide, prevalence, latent, audit, synthesis,
+        gaps, app,
     )  # fmt: skip
     for module in modules:
         module.add_parser(commands)

@@ -70,13 +70,13 @@ def gaps(
     -------
     xarray.Dataset
         Over ``metric``: the largest value minus the smallest, draw by draw (``point`` of the counts, ``mean``,
-        ``median``, ``sd``, ``interval``); ``ratio``, the median of the smallest over the largest; ``within``, the
-        probability that all groups are within `rope`; ``lowest`` and ``highest`` over ``(metric, group)``, the
+        ``median``, ``sd``, ``interval``); ``ratio``, the median of the smallest over the largest;
+        ``probability_within``, the probability that all groups are within `rope`; ``lowest`` and ``highest`` over ``(metric, group)``, the
         probability that a group has the smallest, or the largest value.
 
     Notes
     -----
-    A gap is never negative, so that its interval never holds 0, whatever the groups are: ``within`` is the answer.
+    A gap is never negative, so that its interval never holds 0, whatever the groups are: see ``probability_within``.
     Equal groups have a gap by chance, the more the smaller and the more numerous they are: without pooling six equal
     groups of 40 look far apart. Pooling takes that away, and hides part of a real gap where one small group is unlike
     the others.
@@ -118,7 +118,7 @@ def gaps(
     variables = {
         "point": (METRIC, point), **{name: (METRIC, told[name]) for name in ("mean", "median", "sd")},
         "interval": ((METRIC, CI_BOUND), np.stack([told["lower"], told["upper"]], -1)), "ratio": (METRIC, ratio),
-        "within": (METRIC, within), "mcse_mean": (METRIC, told["mcse_mean"]),
+        "probability_within": (METRIC, within), "mcse_mean": (METRIC, told["mcse_mean"]),
         "lowest": ((METRIC, GROUP), shares[0]), "highest": ((METRIC, GROUP), shares[1]),
     }  # fmt: skip
     coords = {METRIC: names, GROUP: matrices[GROUP].values, CI_BOUND: interval_coordinate(prob, kind)}

@@ -21,6 +21,8 @@ Array = NDArray[np.float64]
 NODES = 9
 """A side: at the maximum of ten and fourteen studies the log likelihood is that of 15 nodes to 3e-5."""
 _BLOCK = 2**13  # pairs at a time: what is held of them stays in a cache
+_ENDS = np.array([[-12.0, -12.0, -8.0], [6.0, 6.0, 8.0]])
+"""Of log sd (2) and the artanh of the correlation: beyond these, where a search may stray, determinants cancel."""
 _STEPS, _CLOSE = 100, 1e-9  # of Newton's rule: at most, and twice what is left to gain
 _DF = 6.0
 _CHANGES = 12  # of a pair, by Metropolis's rule
@@ -98,6 +100,7 @@ class _Given:
     def __init__(self, data: TwoRates, parameters: Array) -> None:
         self.data = data
         p = data.columns
+        parameters = np.concatenate([parameters[:, : 2 * p], parameters[:, 2 * p :].clip(*_ENDS)], 1)
         self.mean = parameters[:, :p] @ data.design.T, parameters[:, p : 2 * p] @ data.design.T  # (n, units) each
         sd, rho = np.exp(parameters[:, 2 * p : 2 * p + 2]), np.tanh(parameters[:, -1])
         one_less = np.cosh(parameters[:, -1]) ** -2.0  # 1 - rho^2

@@ -29,6 +29,7 @@ NAMES = {
     "best": "P(best)",
     "probability_best": "P(least)",
     "probability_better": "P(better)",
+    "probability_within": "P(within)",
     "rank_lower": "rank",
     "rank_upper": "to",
 }

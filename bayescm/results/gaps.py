@@ -8,7 +8,7 @@ from bayescm.data.schema import CI_BOUND
 from bayescm.results.names import of_metric, words
 from bayescm.results.writing import bounds, each, probability, with_interval
 
-_NUMBERS = ("point", "mean", "median", "sd", "ratio", "within", "mcse_mean")
+_NUMBERS = ("point", "mean", "median", "sd", "ratio", "probability_within", "mcse_mean")
 
 
 def of_gaps(data: xr.Dataset) -> list[dict[str, Any]]:
@@ -24,7 +24,7 @@ def gaps(data: xr.Dataset) -> str:
     rope, level = float(data.attrs["rope"]), float(data.attrs["ci_prob"])
     told = [
         f"{words(one)} {with_interval(float(one['median']), one['interval'].values, None if i else level)}, "
-        + probability(float(one["within"]), f"P(within {rope:g})")
+        + probability(float(one["probability_within"]), f"P(within {rope:g})")
         for i, (_, one) in enumerate(each(data, "interval", CI_BOUND))
     ]
     how = "partially pooled" if int(data.attrs["pooled"]) else "each by itself"

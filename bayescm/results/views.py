@@ -120,9 +120,9 @@ VIEWS = (
         studies.synthesis, studies.of_synthesis, ("estimate", "metric"), ("point", "mean", "median", "lower", "upper"),
     ),
     View(
-        "gaps", _of("point mean median sd interval ratio within mcse_mean", metric="U"),
+        "gaps", _of("point mean median sd interval ratio probability_within mcse_mean", metric="U"),
         ("groups", "rope", "ci_prob", "pooled"), _BOUNDS, gaps.gaps, gaps.of_gaps, ("metric",),
-        ("point", "median", "lower", "upper", "within"),
+        ("point", "median", "lower", "upper", "probability_within"),
     ),
     View(
         "summary",

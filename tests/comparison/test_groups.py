@@ -22,7 +22,7 @@ def test_a_gap_is_that_of_a_million_draws_of_betas():
     one = found.sel(metric="recall")
     assert float(one["mean"]) == pytest.approx(gap.mean(), abs=2e-3)
     np.testing.assert_allclose(one["interval"], np.quantile(gap, [0.025, 0.975]), atol=4e-3)
-    assert float(one["within"]) == pytest.approx((gap <= 0.05).mean(), abs=5e-3)
+    assert float(one["probability_within"]) == pytest.approx((gap <= 0.05).mean(), abs=5e-3)
     np.testing.assert_allclose(one["lowest"], (values == values.min(1, keepdims=True)).mean(0), atol=5e-3)
     assert float(one["ratio"]) == pytest.approx(np.median(values.min(1) / values.max(1)), abs=5e-3)
     # the larger of both gaps is no less than each
@@ -33,8 +33,8 @@ def test_a_gap_is_that_of_a_million_draws_of_betas():
 def test_pooling_takes_away_the_gap_of_equal_groups_and_keeps_a_real_one():
     apart, pooled = (bayescm.gaps(EQUAL, metrics="recall", pooled=one, random_seed=1) for one in (False, True))
     assert float(pooled["median"][0]) < 0.6 * float(apart["median"][0])
-    assert float(pooled["within"][0]) > 10 * max(float(apart["within"][0]), 1e-4)
-    assert float(bayescm.gaps(GROUPS, metrics="recall", pooled=True, random_seed=1)["within"][0]) < 0.1
+    assert float(pooled["probability_within"][0]) > 10 * max(float(apart["probability_within"][0]), 1e-4)
+    assert float(bayescm.gaps(GROUPS, metrics="recall", pooled=True, random_seed=1)["probability_within"][0]) < 0.1
 
 
 def test_sensitive_features_are_groups():

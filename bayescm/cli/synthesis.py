@@ -1,0 +1,37 @@
+"""``bayescm synthesis``: studies of one test together."""
+
+import argparse
+from typing import Any
+
+import bayescm
+from bayescm.cli.inputs import counts_of
+from bayescm.cli.options import add_command, add_counts, add_model, metric_list, model_of, refuse
+from bayescm.cli.output import add_outputs, tell
+
+EPILOG = """examples:
+  bayescm synthesis studies.csv                       a row per study: tp,fn,fp,tn and its name
+  bayescm synthesis studies.csv --prevalence 0.1      predictive values where the test will be used
+"""
+
+
+def add_parser(commands: Any) -> None:
+    """Add the command to the parser."""
+    p = add_command(commands, "synthesis", "studies of one test together", EPILOG, _run)
+    add_counts(p)
+    p.add_argument("--metrics", metavar="LIST", help="names with commas or spaces (recall, specificity, ratios)")
+    add_model(p)
+    p.set_defaults(prior=None)
+    p.add_argument("--seed", type=int, metavar="N", help="seed of the draws")
+    add_outputs(p, "draws, summary, curve and regions as a netCDF DataTree", None)
+
+
+def _run(arguments: argparse.Namespace) -> None:
+    """Carry out ``bayescm synthesis``."""
+    refuse(arguments, ["model"], "doesn't apply: studies have the model 'hierarchical'; leave it out")
+    counts, known = counts_of(arguments), model_of(arguments)
+    known.pop("model")
+    found = bayescm.synthesis(
+        counts, metric_list(arguments.metrics), ci_prob=arguments.ci_prob, ci_kind=arguments.ci_kind,
+        random_seed=arguments.seed, **known,
+    )  # fmt: skip
+    tell(arguments, found, "estimates")

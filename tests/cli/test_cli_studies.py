@@ -1,0 +1,39 @@
+"""``bayescm synthesis`` and ``gaps``, as a person types them."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bayescm
+from bayescm.cli import main
+
+ROWS = pd.DataFrame({"name": list("abcd"), "tp": [25, 17, 88, 16], "fn": [8, 4, 16, 10], "fp": [1, 3, 16, 3],
+                     "tn": [25, 11, 31, 80]})  # fmt: skip
+
+
+@pytest.fixture
+def file(tmp_path):
+    ROWS.to_csv(tmp_path / "rows.csv", index=False)
+    return str(tmp_path / "rows.csv")
+
+
+def test_synthesis_says_what_python_says(capsys, file):
+    assert main(["synthesis", file, "--seed", "1", "--prevalence", "0.1", "--json"]) == 0
+    made = json.loads(capsys.readouterr().out)["estimates"]
+    want = bayescm.synthesis(ROWS, prevalence=0.1, random_seed=1)["summary"]
+    np.testing.assert_allclose([row["lower"] for row in made], want["interval"][..., 0].values.ravel())
+    assert [row["estimate"] for row in made][::7] == ["median study", "mean of studies", "next study"]
+    assert main(["synthesis", file, "--model", "three_binomial"]) == 2
+    assert "--model" in capsys.readouterr().err
+
+
+def test_gaps_say_what_python_says(capsys, file, tmp_path):
+    assert main(["gaps", file, "--seed", "1", "--metrics", "recall", "--rope", "0.1", "--pooled", "--json"]) == 0
+    made = json.loads(capsys.readouterr().out)["gaps"]
+    want = bayescm.gaps(ROWS, metrics="recall", rope=0.1, pooled=True, random_seed=1)
+    assert made[0]["probability_within"] == float(want["probability_within"][0])
+    assert main(["gaps", file, "--seed", "1", "--save", str(tmp_path / "gaps.nc")]) == 0
+    assert "Largest gap of 4 groups" in capsys.readouterr().out
+    assert (tmp_path / "gaps.nc").exists()
