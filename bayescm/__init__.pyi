@@ -36,6 +36,7 @@ from .metrics.scoring import scorer as scorer
 from .planning import decide as decide
 from .planning import sample_size as sample_size
 from .plots import CurveDisplay as CurveDisplay
+from .priors import from_reported as from_reported
 from .regions import band as band
 from .regions import region as region
 from .reports import report as report

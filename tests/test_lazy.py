@@ -89,8 +89,9 @@ COMPUTED = {
 WITHOUT = {
     "CurveDisplay", "LogitNormal", "MetricDistribution", "allocate", "auc", "auc_difference", "aucpr", "audited",
     "beta_from_interval", "confusion_matrix", "counts_at_thresholds", "counts_from_metrics", "curve_band",
-    "hull", "intervals", "curve_posterior", "from_inspect", "from_lm_eval", "from_table", "label_value",
-    "margins", "paired_counts", "predictions", "prior_from_metrics", "prior_predictive", "read", "reliability",
+    "hull", "intervals", "curve_posterior", "from_inspect", "from_lm_eval", "from_reported", "from_table",
+    "label_value", "margins", "paired_counts", "predictions", "prior_from_metrics", "prior_predictive", "read",
+    "reliability",
     "rope_probabilities",
     "sample_size_of_auc", "sample_size_to_compare", "sbc", "scorer", "calibration.confusion_probabilities",
     "calibration.coverage", "calibration.coverage_of", "calibration.from_probabilities", "regions.axis",

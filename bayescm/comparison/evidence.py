@@ -13,9 +13,20 @@ from bayescm.comparison import audits as of_checks
 from bayescm.comparison.audits import INDEPENDENT, PAIRED
 from bayescm.data import strata, validate
 from bayescm.data.answers import of_accuracies
-from bayescm.data.assumptions import CHECKED, ITEMS, OF_AUDIT, OWN_ITEMS, SAME_ITEMS, assumed, of_model, of_runs
+from bayescm.data.assumptions import (
+    CHECKED,
+    ITEMS,
+    OF_AUDIT,
+    OWN_ITEMS,
+    PRINTED,
+    SAME_ITEMS,
+    assumed,
+    of_model,
+    of_runs,
+)
 from bayescm.data.counts import check_counts
 from bayescm.data.schema import ASKS, MATRIX, ONE_CLASS, RUN, SYSTEM, UNIT
+from bayescm.data.shapes import is_reported
 from bayescm.data.units import by_unit, plural, without_units
 from bayescm.distributions import Distribution
 from bayescm.inference.blocks import Block, Stack
@@ -24,6 +35,7 @@ from bayescm.inference.options import DRAWS
 from bayescm.inference.passes import OfTasks, apart
 from bayescm.inference.read import MODEL
 from bayescm.inference.read import read as read_posterior
+from bayescm.inference.reported import OfReports
 from bayescm.inference.sampled import Sampled, over_systems
 from bayescm.inference.units import of_units_alone
 from bayescm.metrics import Metric, check_of_answers
@@ -133,6 +145,7 @@ class Evidence:
             return of_model(self.model, self.prevalence, {"pooling": "partial"} | dict(self.options))
         of_items = [SAME_ITEMS if self.design == PAIRED else OWN_ITEMS, *of_runs(self.runs)]
         of_items += [OF_AUDIT[self.of]] if self.audits else []
+        of_items += [PRINTED] if isinstance(self.posterior, OfReports) else []
         said = assumed(self.prevalence, *of_items, *more, items=CHECKED if self.audits else ITEMS)
         told = {"of": self.of, ASKS: self.asks, "assumptions": said}
         return {name: text for name, text in told.items() if text}
@@ -160,7 +173,8 @@ def read(
         validate.choice("design", design, DESIGNS)
     of_accuracies(data, None)  # refuses those whose numbers of items aren't known
     audits = isinstance(data, dict) and any(map(strata.is_audit, data.values()))
-    if not audits and not isinstance(data, xr.DataArray | xr.Dataset | xr.DataTree):
+    reports = isinstance(data, dict) and any(map(is_reported, data.values()))
+    if not (audits or reports) and not isinstance(data, xr.DataArray | xr.Dataset | xr.DataTree):
         data = check_counts(data)
     posterior: Posterior
     how: dict[str, Any] = {
@@ -172,7 +186,7 @@ def read(
     data = without_units(data)
     same = same_items.answered_together(data)
     right = isinstance(data, xr.Dataset) and not same
-    if isinstance(data, xr.DataTree) or not (model in MODELS_OF_ONE or audits or right):
+    if isinstance(data, xr.DataTree) or not (model in MODELS_OF_ONE or audits or reports or right):
         if design is not None:
             raise ValueError("`design` is the model's, which has drawn all systems together; leave it out.")
         posterior = read_posterior(data, model=model, random_seed=random_seed, rebuilt=False, **how, **options)
@@ -180,6 +194,9 @@ def read(
     how["prior"] = prior = resolved_prior(prior)
     if audits:
         known = of_checks.read(data, design, model)
+    elif reports:
+        _refuse_paired(design)
+        known = {"design": INDEPENDENT, "whole": data}
     elif same:
         known = _of_the_same(data, design, model)
     else:
@@ -200,8 +217,9 @@ def read(
         known["model"] = posterior.settings["model"]
     block, over = posterior.whole()
     validate.unique("system", over[SYSTEM].values.tolist())
-    if right:
+    if right or reports:
         known["counts"] = _cells(posterior, block, over)
+    if right:
         _warn_of_same(block.n_items(), design, "number of items")
     if isinstance(block, Stack) and "audits" in known and known["design"] == PAIRED:
         block = of_checks.together(block, data, prevalence, random_seed)

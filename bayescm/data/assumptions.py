@@ -19,6 +19,7 @@ SECOND_TEST = "a second test of the same classifier on the same population"
 STATED = "rates as stated"
 PILOTED = "rates as the pilot leaves them, averaged over its posterior"
 CHECKED = "independent items of each stratum and verdict, of which those to be checked were chosen by these alone"
+PRINTED = "all printed numbers are of one matrix of so many items, whose cells are weighed by the prior"
 SEEN = "of losses: no score far from those seen, which could lose any amount of log loss"
 TEST_SET = "uncertainty of the test set only, not of training"
 

@@ -6,6 +6,7 @@ from typing import Any
 import xarray as xr
 
 from bayescm.data.schema import ACTUAL, LABEL, MATRIX, ONE_CLASS, PREDICTED, TOTALS, as_read
+from bayescm.data.shapes import is_reported
 
 SCORES = "scores"
 
@@ -31,6 +32,9 @@ class Evidence:
     def kind(self) -> str:
         """What it is."""
         data = self.data
+        first = next(iter(data.values())) if isinstance(data, dict) else data
+        if is_reported(first):
+            return "printed metrics"
         if isinstance(data, dict):
             return "audits"
         if isinstance(data, xr.DataTree):

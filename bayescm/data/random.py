@@ -40,6 +40,7 @@ class Stream(enum.IntEnum):
     STUDIES = 38
     GROUPS = 39
     PASSES = 40
+    REPORTED = 41
 
 
 def matrix_rng(seed: int, index: int, stream: int) -> np.random.Generator:

@@ -29,6 +29,7 @@ from bayescm.data.shapes import (
     is_list,
     is_matrix,
     is_number,
+    is_reported,
 )
 from bayescm.data.sides import beside, of_one_system
 from bayescm.data.strata import batch_dims, is_audit, singles
@@ -189,6 +190,16 @@ def _audits(given: Given) -> dict[str, Any] | None:
             "dims='system')."
         )
     return {str(where[SYSTEM]): one for where, one in singles(data)}
+
+
+def _reports(given: Given) -> dict[str, Any] | None:
+    """Read reports by system, and a single one where systems aren't asked about."""
+    reports = [is_reported(one) for one in given.by_name.values()]
+    if not any(reports):
+        return None
+    if not all(reports):
+        raise ValueError("`data` are printed metrics (bayescm.from_reported) beside others; give those of each system.")
+    return {str(name): one for name, one in given.data.items()}
 
 
 def _labelled(given: Given) -> Any:
@@ -426,6 +437,7 @@ RECOGNISERS = (
     Recogniser("a classification report", _counted(of_report)),
     Recogniser("numbers of passes", _passes, "runs system item correct"),
     Recogniser("audits by system", _audits),
+    Recogniser("printed metrics by system", _reports),
     Recogniser("an xarray object", _labelled, "unit"),
     Recogniser(K_OF_N, _k_of_n),
     Recogniser("labels and scores", _scores, f"{_LABELS} actual score", (None,)),

@@ -8,12 +8,17 @@ import numpy as np
 import xarray as xr
 
 from bayescm.data import validate
-from bayescm.data.schema import ITEM, SYSTEM
+from bayescm.data.schema import ITEM, STANDS_FOR, SYSTEM
 
 
 def is_number(value: Any) -> bool:
     """Say whether something is one number."""
     return isinstance(value, int | float | np.number) and not isinstance(value, bool)
+
+
+def is_reported(value: Any) -> bool:
+    """Say whether something is what :func:`bayescm.from_reported` returned: matrices that printed metrics leave."""
+    return isinstance(value, xr.Dataset) and STANDS_FOR in value
 
 
 def is_list(value: Any) -> bool:

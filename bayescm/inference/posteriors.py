@@ -21,6 +21,7 @@ from bayescm.data.schema import (
     CHAIN,
     DRAW,
     MATRIX,
+    POSSIBLE,
     UNIT,
     as_set,
     attributes,
@@ -29,13 +30,15 @@ from bayescm.data.schema import (
     positive_class,
     tree,
 )
+from bayescm.data.shapes import is_reported
 from bayescm.data.strata import of_data
 from bayescm.data.units import by_unit, check_average, without_units
 from bayescm.data.words import Sampler
 from bayescm.distributions import dirichlet
 from bayescm.inference import learned
 from bayescm.inference.blocks import Block
-from bayescm.inference.labelled import Alike
+from bayescm.inference.labelled import Posterior
+from bayescm.inference.reported import of_reported
 from bayescm.inference.units import of_units, of_units_alone, refuse_models
 from bayescm.metrics import MetricsLike, resolve
 from bayescm.models import answers, cell_draws, fit, nuts, predictive, samplers
@@ -49,6 +52,7 @@ from bayescm.priors.concentrations import (
     concentrations,
     resolved_prior,
 )
+from bayescm.results.names import CARRIED_BY
 from bayescm.results.stamps import DRAWS_STAMP, digest
 
 _NEEDLESS = " This model has a closed form: sampler='exact' needs none of it."
@@ -274,20 +278,27 @@ def posterior(
     if check_average(options.pop("average", "items")) != "items":
         raise ValueError("`average`='units' is no metric of cells, which this draws; bayescm.summary answers.")
     counts = without_units(counts)
+    reported = counts if is_reported(counts) else None
+    counts = counts if reported is None else counts["counts"].isel({POSSIBLE: 0}, drop=True)
     model = of_data(counts, fit.name_of(model, prior))
     settings: dict[str, Any] = {"model": model if isinstance(model, str) else getattr(model, "__name__", "your own")}
     settings |= strata.settings(counts) if strata.is_audit(counts) else {}
-    if units is not None or learned.asked(model, prior):
+    known: Posterior | None = None
+    if units is not None or reported is not None or learned.asked(model, prior):
         n = run.chains * run.draws
-        if units is None:
+        if reported is not None:
+            known = of_reported(reported, model, resolved_prior(prior), prevalence, n, seed)
+            choice = _choose("printed metrics", f"{known.settings[CARRIED_BY]}: one exact posterior for each.", sampler)
+        elif units is None:
             counts, choice = check_counts(counts), _choose_learned(sampler)
-            known: Alike = learned.of_learned(counts, prevalence, n, seed)
+            known = learned.of_learned(counts, prevalence, n, seed)
         else:
             refuse_models(model, prior)
             counts, choice = units.sum(str(units.dims[-3])), _choose_units(sampler)
             known = of_units(units, prevalence, "items", n, seed)
         settings |= {"model": known.settings["model"], "prior": known.settings["prior"]}
         choice, groups = _independent(known, counts, choice, metrics, run, replicate, workflow)
+        groups.pop("observed_data" if reported is not None else "", None)
     elif fit.is_conjugate(model):
         prior = resolved_prior(prior)
         choice, groups = _conjugate(counts, model, prior, prevalence, metrics, sampler, run, replicate, workflow)
@@ -306,12 +317,13 @@ def posterior(
         )  # fmt: skip
         settings |= bound.arguments | ({} if form is None or form.averaged is None else {"averaged": form.averaged})
     settings |= of_model(model if isinstance(model, str) else None, prevalence, settings)
-    settings |= {} if units is None else of_units_alone(known.settings)
+    settings |= {} if known is None else of_units_alone(known.settings)
     settings |= {
         "prior": settings.get("prior", prior), "prevalence": prevalence, "method": choice.method,
         "reason": choice.reason, "random_seed": seed,
     }  # fmt: skip
-    if choice.method == "exact" and fit.is_conjugate(model) and _is_told(settings["prior"], model, groups["posterior"]):
+    conjugate = choice.method == "exact" and fit.is_conjugate(model) and "observed_data" in groups
+    if conjugate and _is_told(settings["prior"], model, groups["posterior"]):
         settings[DRAWS_STAMP] = digest({name: groups[name] for name in ("posterior", "observed_data")})
     library = "bayescm" if choice.method in samplers.DIRECT else samplers.SAMPLERS[run.sampler].library
     return as_arviz(groups, settings, library)
@@ -414,7 +426,7 @@ def _choose_units(sampler: str) -> Choice:
 
 
 def _independent(
-    known: Alike, counts: xr.DataArray, choice: Choice, metrics: MetricsLike, run: nuts.Run, replicate: bool | int,
+    known: Posterior, counts: xr.DataArray, choice: Choice, metrics: MetricsLike, run: nuts.Run, replicate: bool | int,
     full: bool,
 ) -> tuple[Choice, dict[str, xr.Dataset]]:  # fmt: skip
     """Answer by independent draws of a posterior without a program; no group tells of the prior by itself."""

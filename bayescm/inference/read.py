@@ -10,6 +10,7 @@ import xarray as xr
 from bayescm.data import strata, validate
 from bayescm.data.counts import check_counts
 from bayescm.data.schema import ONE_CLASS, RUN
+from bayescm.data.shapes import is_reported
 from bayescm.data.units import by_unit, check_average, without_units
 from bayescm.inference.audits import beside, of_audits
 from bayescm.inference.conjugate import of_counts
@@ -18,11 +19,12 @@ from bayescm.inference.learned import asked, of_learned
 from bayescm.inference.options import DRAWS, number_of_draws
 from bayescm.inference.passes import of_tasks
 from bayescm.inference.posteriors import posterior
+from bayescm.inference.reported import of_reported
 from bayescm.inference.right import ANSWERS, of_right
 from bayescm.inference.sampled import of_answers, of_tree, unchanged
 from bayescm.inference.units import of_units, refuse_models
 from bayescm.models import fit, same_items
-from bayescm.priors.concentrations import PrevalenceLike, PriorLike, resolved_prior
+from bayescm.priors.concentrations import MODELS, PrevalenceLike, PriorLike, resolved_prior
 
 MODEL = "dirichlet_multinomial"
 
@@ -97,6 +99,10 @@ def opened(
             f"`average`={average!r} is for several items in each `unit` of sampling, which has to be named."
         )
     data = without_units(data)
+    if is_reported(data) or (isinstance(data, dict) and data and all(map(is_reported, data.values()))):
+        if not fit.is_conjugate(model) or options:
+            raise ValueError(f"`model` must be one of {', '.join(MODELS)} for printed metrics, without more options.")
+        return lambda prevalence: of_reported(data, model, resolved_prior(prior), prevalence, n, seed)
     if isinstance(data, dict) and data and all(map(strata.is_audit, data.values())):
         return partial(_of_audits, data, resolved_prior(prior), n, seed)
     if isinstance(data, xr.Dataset) and set(ANSWERS) & set(data.data_vars):

@@ -27,6 +27,7 @@ from bayescm.data.schema import (
     tables_by_matrix,
     words_at,
 )
+from bayescm.data.shapes import is_reported
 from bayescm.data.units import by_unit, without_units
 from bayescm.data.words import CiKind, Design
 from bayescm.distributions import dirichlet
@@ -176,6 +177,7 @@ def decide(
     draws, seed = number_of_draws(how.get("draws")), validate.seed(how.pop("random_seed", None))
     model, prior, prevalence = how.get("model", MODEL), how.get("prior"), how.pop("prevalence", None)
     drawn = isinstance(counts, xr.DataTree | dict) or strata.is_audit(counts) or by_unit(counts) is not None
+    drawn = drawn or is_reported(counts)
     if drawn or model not in MODELS:
         if isinstance(prevalence, str):
             raise ValueError(f"`prevalence`={prevalence!r} is for counts; of draws and audits give numbers.")

@@ -11,6 +11,7 @@ import xarray as xr
 from bayescm.data import strata, validate
 from bayescm.data.inputs import takes_counts, takes_scores
 from bayescm.data.schema import MATRIX, METRIC, THRESHOLD, VERSUS, batch_dim
+from bayescm.data.shapes import is_reported
 from bayescm.data.units import by_unit, without_units
 from bayescm.data.words import RegionMethod
 from bayescm.regions.drawn import of_posterior
@@ -118,6 +119,7 @@ def region(
     if (unknown := sorted(others - RegionOptions.__annotations__.keys())) and "model" not in others:
         raise TypeError(f"region() has no argument `{unknown[0]}`; a level is `levels`, such as levels=[0.95].")
     drawn = strata.is_audit(counts) or isinstance(counts, xr.DataTree) or by_unit(counts) is not None
+    drawn = drawn or is_reported(counts)
     if drawn or not isinstance(space, str) or others:
         if method not in (None, "credible") or {name for name in of_method if of_method[name] is not None} & _OF_COUNTS:
             raise ValueError(

@@ -10,7 +10,7 @@ from typing import Any
 
 import xarray as xr
 
-from bayescm.results import areas, chances, gaps, gates, plans, studies, summaries, systems
+from bayescm.results import areas, chances, gaps, gates, plans, printed, studies, summaries, systems
 
 Records = list[dict[str, Any]]
 
@@ -109,6 +109,10 @@ VIEWS = (
         "inference.cell_summary", _of("point mean median sd interval", ci_kind="U"), ("normalize", "ci_prob"),
         _BOUNDS | {"actual": 0, "predicted": 0}, chances.confusion, chances.of_cells, (),
         ("point", "lower", "upper"), cut=True,
+    ),
+    View(
+        "from_reported", _of("matches least most stated allowed nearest", metric="U"), ("verdict", "at_odds", "n"), {},
+        printed.answer, printed.of_printed, ("metric",), ("stated", "lower", "upper", "nearest"),
     ),
     View(
         "priors.counts_from_metrics", _of("stated obtained difference rounding matches", counts="i"), (), {},
@@ -219,7 +223,7 @@ VIEWS = (
 """Of several that fit the first is taken."""
 
 
-_MAIN = ("interval", "band", "n_items", "value", "labels", "probability", "obtained", "point")
+_MAIN = ("interval", "band", "n_items", "value", "labels", "probability", "obtained", "stated", "point")
 
 
 def main_variable(data: xr.Dataset) -> Hashable:

@@ -582,3 +582,25 @@ def test_what_latent_refuses(capsys, sampled, tmp_path, monkeypatch, given, told
     code, out, err = run(capsys, "latent", *given)
     assert (code, out) == (2, "")
     assert told in err
+
+
+def test_printed_metrics(capsys):
+    code, out, _ = run(
+        capsys, "reported", "accuracy=0.94", "specificity=75%", "precision=.93", "--n-items", "34", "--json"
+    )
+    told = json.loads(out)
+    assert code == 0
+    assert (told["verdict"], told["matches"]) == ("unique", 1)
+    words = ["precision=.85", "recall=.81", "--n-items", "1000", "--positives", "300", "--metrics", "recall"]
+    code, out, _ = run(capsys, "reported", *words)
+    assert code == 0
+    assert "Recall is 0.81" in out
+    code, out, _ = run(
+        capsys, "reported", "precision=.85", "recall=.81", "f1=.9", "--n-items", "1000", "--metrics", "f1"
+    )
+    assert code == 0
+    assert out.startswith("Impossible")
+    for wrong in (["f1:0.8"], ["f1=0.8", "f1=0.9"], ["f1=8"], ["nothing=0.8"]):
+        code, _, err = run(capsys, "reported", *wrong, "--n-items", "10")
+        assert code == 2
+        assert err.count("\n") == 1

@@ -71,6 +71,7 @@ NO_ANSWERS = {
     "evaluate": "a metric of given cells",
     "from_array": "counts",
     "from_cells": "counts",
+    "from_reported": "counts",
     "from_inspect": "answers",
     "from_lm_eval": "answers",
     "from_table": "counts",
