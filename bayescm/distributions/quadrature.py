@@ -58,8 +58,8 @@ class Table:
                     break
         places = np.interp(np.linspace(-_REACH, _REACH, _NODES), *_rising(rough))
         known = []
-        for some in _PARTS:  # often the first are enough
-            some = places[some]
+        for part in _PARTS:  # often the first are enough
+            some = places[part]
             known.append(self._known(dist, np.unique(some), middle))
             normal, place = _rising(known)
             self.ends, self.range = (place[0], place[-1]), (normal[0], normal[-1])
