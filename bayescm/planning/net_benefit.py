@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from bayescm.data import validate
 from bayescm.data.counts import check_counts
 from bayescm.data.inputs import takes_counts, takes_scores
-from bayescm.data.schema import CI_BOUND, MATRIX, METRIC, THRESHOLD, attributes, interval_coordinate
+from bayescm.data.schema import CI_BOUND, MATRIX, METRIC, THRESHOLD, as_read, attributes, interval_coordinate
 from bayescm.data.words import CiKind
 from bayescm.inference.blocks import Block
 from bayescm.inference.claims import LONG_NAMES
@@ -136,6 +136,7 @@ def decision_curve(
     settings = (
         {"draws": DRAWS, "random_seed": seed} | dict(posterior.settings) | {"ci_prob": ci_prob, "ci_kind": ci_kind}
     )
+    settings |= as_read(data.isel({THRESHOLD: 0}, drop=True)) if own else {}
     return found.assign_attrs(attributes(**settings))
 
 
