@@ -71,8 +71,8 @@ def gaps(
     xarray.Dataset
         Over ``metric``: the largest value minus the smallest, draw by draw (``point`` of the counts, ``mean``,
         ``median``, ``sd``, ``interval``); ``ratio``, the median of the smallest over the largest;
-        ``probability_within``, the probability that all groups are within `rope`; ``lowest`` and ``highest`` over ``(metric, group)``, the
-        probability that a group has the smallest, or the largest value.
+        ``probability_within``, the probability that all groups are within `rope`; ``lowest`` and ``highest`` over
+        ``(metric, group)``, the probability that a group has the smallest, or the largest value.
 
     Notes
     -----
