@@ -21,7 +21,9 @@ def add_parser(commands: Any) -> None:
     add_counts(p)
     p.add_argument("--metrics", metavar="LIST", help="names with commas or spaces (selection rate, recall, ...)")
     p.add_argument("--rope", type=float, default=0.05, metavar="D", help="a gap that doesn't matter (0.05)")
-    p.add_argument("--pooled", action="store_true", help="groups learn from one another")
+    p.add_argument(
+        "--pooled", action=argparse.BooleanOptionalAction, help="whether groups learn from one another (from five on)"
+    )
     p.add_argument("--seed", type=int, metavar="N", help="seed of the draws")
     add_outputs(p, "the gaps as a netCDF Dataset", None)
 

@@ -27,6 +27,7 @@ GROUP = "group"
 _METRICS = ("predicted_prevalence", "recall", "false_positive_rate", "precision", "accuracy")
 _ODDS = "equalised_odds"
 _FEW = 10  # items of a class of a group
+_POOLED = 5  # groups: see docs/verification/hierarchies.py
 
 
 @stamped
@@ -36,7 +37,7 @@ def gaps(
     metrics: MetricsLike = None,
     *,
     sensitive_features: Any = None,
-    pooled: bool = False,
+    pooled: bool | None = None,
     rope: float = 0.05,
     prior: PriorLike | None = None,
     ci_prob: float = 0.95,
@@ -58,9 +59,9 @@ def gaps(
         ``equalised_odds``, given where both are asked for.
     sensitive_features : array_like of shape (n,) or data frame of columns, optional
         Of each item; of several columns every combination that occurs is a group.
-    pooled : bool
+    pooled : bool, optional
         Whether groups are of one kind and learn from one another, by the model ``hierarchical``; else each stands for
-        itself.
+        itself. Default: from five groups on, where separate ones claim gaps that aren't there.
     rope : float
         A gap up to this size doesn't matter.
     prior, ci_prob, ci_kind, draws, random_seed
@@ -95,6 +96,7 @@ def gaps(
     rope = validate.number("rope", rope, 0, 1)
     matrices = _groups(counts, y_pred, sensitive_features)
     wanted = resolve(_METRICS if metrics is None else metrics, 2)
+    pooled = matrices.sizes[GROUP] >= _POOLED if pooled is None else pooled
     n = number_of_draws(draws, 10_000)
     model = "hierarchical" if pooled else "dirichlet_multinomial"
     posterior = read(matrices, model=model, prior=prior, draws=n, random_seed=seed)

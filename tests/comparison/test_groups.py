@@ -32,6 +32,9 @@ def test_a_gap_is_that_of_a_million_draws_of_betas():
 
 def test_pooling_takes_away_the_gap_of_equal_groups_and_keeps_a_real_one():
     apart, pooled = (bayescm.gaps(EQUAL, metrics="recall", pooled=one, random_seed=1) for one in (False, True))
+    usual = bayescm.gaps(EQUAL, metrics="recall", random_seed=1)  # pooled from five groups on
+    np.testing.assert_array_equal(usual["interval"], pooled["interval"])
+    assert bayescm.gaps(EQUAL[:4], metrics="recall", random_seed=1).attrs["pooled"] == 0
     assert float(pooled["median"][0]) < 0.6 * float(apart["median"][0])
     assert float(pooled["probability_within"][0]) > 10 * max(float(apart["probability_within"][0]), 1e-4)
     assert float(bayescm.gaps(GROUPS, metrics="recall", pooled=True, random_seed=1)["probability_within"][0]) < 0.1
