@@ -17,6 +17,7 @@ from bayescm.cli import (
     curve,
     decide,
     gaps,
+    doctor,
     gate,
     hints,
     latent,
@@ -118,8 +119,8 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"bayescm {bayescm.__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
     modules = (
-        summary, region, curve, compare, gate, leaderboard, plan, replicate, decide, prevalence, latent, audit, reported,
-        synthesis, gaps, app,
+        summary, region, curve, compare, gate, leaderboard, plan, replicate, decide, prevalence, latent, audit,
+        reported, synthesis, gaps, doctor, app,
     )  # fmt: skip
     for module in modules:
         module.add_parser(commands)
