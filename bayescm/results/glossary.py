@@ -35,6 +35,12 @@ _COLUMNS = {
     "items": "How many items.",
     "method": "Exact: computed from the distribution itself; draws: from random draws, with their error.",
 }
+_OF_GATE = {
+    "probability": "The probability that what the check asks is true.",
+    "verdict": "Better where the whole interval of new - old lies above 0, or the rope; not worse where the probability "
+    "reaches the level that the margin asks for; worse where the interval lies below; else undecided. Of a floor: met "
+    "or missed where its probability, or that of the opposite, reaches the level.",
+}
 _TELLS = {
     "credible": "by the model, the prior and these data the true value lies within with a probability of {level}",
     "confidence": "of intervals made so from many tests, at least about {level} hold the true value",
@@ -44,7 +50,8 @@ _TELLS = {
 def of_columns(columns: Iterable[str], data: xr.Dataset) -> Pairs:
     """Say how the columns of a table are read."""
     columns = list(columns)
-    found = [(name, _COLUMNS[name]) for name in columns if name in _COLUMNS]
+    meanings = _COLUMNS | (_OF_GATE if "passed" in data.attrs else {})
+    found = [(name, meanings[name]) for name in columns if name in meanings]
     kind = str(data[CI_BOUND].attrs.get("ci_kind", "")) if CI_BOUND in data.coords else ""
     kind = "credible" if str(data.attrs.get("ci_kind", kind)) in ("eti", "hdi") else kind
     if "lower" not in columns or kind not in _TELLS or "ci_prob" not in data.attrs:

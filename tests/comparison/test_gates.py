@@ -149,3 +149,11 @@ def test_settings_in_a_file_and_twice_the_same(files, tmp_path, capsys):
     (tmp_path / "gate.toml").write_text("floor = 1\n")
     assert main(["gate", new, "--config", str(tmp_path / "gate.toml")]) == 2
     assert "has 'floor'" in capsys.readouterr().err
+
+
+def test_the_report_is_one_page(tmp_path):
+    found = bayescm.gate(NEW, OLD, margin=0.02)
+    assert bayescm.report(found, file=tmp_path / "gate.html").startswith("Passes, ")
+    page = (tmp_path / "gate.html").read_text()
+    assert "not worse where the probability reaches the level" in page
+    assert "JAMA 308" in page
