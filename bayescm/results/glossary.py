@@ -38,8 +38,8 @@ _COLUMNS = {
 _OF_GATE = {
     "probability": "The probability that what the check asks is true.",
     "verdict": "Better where the whole interval of new - old lies above 0, or the rope; not worse where the "
-    "probability reaches the level that the margin asks for; worse where the interval lies below; else undecided. Of a floor: met "
-    "or missed where its probability, or that of the opposite, reaches the level.",
+    "probability reaches the level that the margin asks for; worse where the interval lies below; else undecided. "
+    "Of a floor: met or missed where its probability, or that of the opposite, reaches the level.",
 }
 _TELLS = {
     "credible": "by the model, the prior and these data the true value lies within with a probability of {level}",
