@@ -10,7 +10,8 @@ from bayescm.data import validate
 from bayescm.data.counts import from_array
 from bayescm.data.schema import in_chains, labels_of
 from bayescm.distributions import dirichlet
-from bayescm.inference.posteriors import as_arviz
+from bayescm.inference.learned import asked, of_learned
+from bayescm.inference.posteriors import as_arviz, cells_of
 from bayescm.metrics import MetricsLike, resolve
 from bayescm.models import answers, fit, predictive
 from bayescm.models.cell_draws import constants, prior_draws, replicates, with_metrics, with_variables
@@ -78,19 +79,22 @@ def prior_predictive(
         return as_arviz(groups, settings | bound.arguments, "pymc")
     _refuse(options, name)
     prior = resolved_prior(prior)
-    base = concentrations(prior, model, labels_of(counts))
-    if dirichlet.improper(exchange(base, prevalence)) is not None:
-        raise ValueError("`prior` is improper, so nothing can be drawn before there are data; take prior='jeffreys'.")
     resolved = resolve(metrics, len(labels))
-    theta = prior_draws(counts, base, prevalence, seed, chains, draws)
+    if asked(model, prior):
+        theta, told = cells_of(of_learned(counts, prevalence, chains * draws, seed), counts, chains, draws), {}
+    else:
+        base = concentrations(prior, model, labels_of(counts))
+        if dirichlet.improper(exchange(base, prevalence)) is not None:
+            raise ValueError("`prior` is improper, so nothing can be drawn before there are data; take 'jeffreys'.")
+        theta = prior_draws(counts, base, prevalence, seed, chains, draws)
+        told = {"constant_data": constants(base, counts, model)}
     future, metrics_of_future = replicates(theta, counts, resolved, None, seed, n_items)
     groups = {
         "prior": with_variables(with_metrics(theta, resolved), model),
         "prior_predictive": future,
         "prior_replicate": metrics_of_future,
-        "constant_data": constants(base, counts, model),
-    }
-    return as_arviz(groups, settings | {"prior": prior}, "bayescm")
+    }  # fmt: skip
+    return as_arviz(groups | told, settings | {"prior": prior}, "bayescm")
 
 
 def _refuse(options: dict[str, Any], name: str) -> None:

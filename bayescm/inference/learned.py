@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,18 @@ from bayescm.data.random import Stream, matrix_rng
 from bayescm.data.schema import as_read, labels_of
 from bayescm.distributions.learned import learn
 from bayescm.inference.blocks import OfMatrices, exchanged
-from bayescm.inference.conjugate import OfCounts
+from bayescm.inference.conjugate import Conjugate, OfCounts
 from bayescm.inference.options import DRAWS
 from bayescm.metrics import Metric, compute
-from bayescm.priors.concentrations import LEARNED, Concentrations, PrevalenceLike, exchange
-from bayescm.results.names import CARRIED_BY, few_items, is_mean_of_classes
+from bayescm.priors.concentrations import (
+    DEFAULT_PRIOR,
+    LEARNED,
+    Concentrations,
+    PrevalenceLike,
+    concentrations,
+    exchange,
+)
+from bayescm.results.names import CARRIED_BY, few_items, is_mean_of_classes, of_empty_classes
 from bayescm.results.writing import listed
 
 Array = NDArray[np.float64]
@@ -54,10 +62,17 @@ class OfClasses(OfMatrices):
         every, totals = Concentrations(np.ones((self.k, self.k)), np.ones(self.k)), self.seen().sum(-1).astype(float)
         return exchanged(theta, exchange(every, self.prevalence, totals).shares.tolist(), None)
 
+    @cached_property
+    def _counted(self) -> Conjugate:
+        """What was counted, which is the same under any prior."""
+        any_prior = concentrations(DEFAULT_PRIOR, "dirichlet_multinomial", self.k)
+        return Conjugate(self.counts, self.index, any_prior, self.prevalence, range(self.k), self.seed, self.n)
+
     def cells(self) -> Array:  # noqa: D102
-        with np.errstate(invalid="ignore"):
-            found = [one._elsewhere(np.asarray(one.counts[None], np.float64))[0] for one in self.singles()]
-        return np.reshape(found, self.counts.shape)
+        return self._counted.cells()
+
+    def points(self, metrics: Sequence[Metric]) -> list[Array]:  # noqa: D102
+        return self._counted.points(metrics)
 
     def n_items(self) -> Array:  # noqa: D102
         return np.asarray(self.counts.sum((-2, -1)), np.float64)
@@ -87,17 +102,18 @@ class OfManyClasses(OfCounts):
     """The posterior of counts of many classes."""
 
     def notes(self, metrics: Sequence[Metric], ci_prob: float) -> dict[str, Any]:
-        """Say what averages would be if classes of very few items learned nothing from the others."""
+        """Name classes without items, and say what averages are if classes of few learn nothing from the others."""
+        found: dict[str, Any] = of_empty_classes(metrics, self.data, "is learned from the others")
         if not (which := few_items(metrics, self.data)):
-            return {}
+            return found
         assert isinstance(self._all, OfClasses)
         means = [metric for metric in metrics if is_mean_of_classes(metric)]
-        found = replace(self._all, alone=True).statistics(means, ci_prob, "eti")
+        alone = replace(self._all, alone=True).statistics(means, ci_prob, "eti")
         ends = [
-            f"{one.alias or one.name} is {float(found[one.name]['lower']):.2f} to {float(found[one.name]['upper']):.2f}"
+            f"{one.alias or one.name} is {float(alone[one.name]['lower']):.2f} to {float(alone[one.name]['upper']):.2f}"
             for one in means
         ]
-        return {CARRIED_BY: f"{which}, taken to resemble the others; if not, {listed(ends)}"}
+        return found | {CARRIED_BY: f"{which}, taken to resemble the others; if not, {listed(ends)}"}
 
 
 def asked(model: Any, prior: Any) -> bool:

@@ -429,7 +429,7 @@ def _independent(
     known: Posterior, counts: xr.DataArray, choice: Choice, metrics: MetricsLike, run: nuts.Run, replicate: bool | int,
     full: bool,
 ) -> tuple[Choice, dict[str, xr.Dataset]]:  # fmt: skip
-    """Answer by independent draws of a posterior without a program; no group tells of the prior by itself."""
+    """Answer by independent draws of a posterior without a program."""
     size, prevalence = _replicate_size(replicate), known.settings["prevalence"]
     if choice.method != "exact" or full:
         what = f"`sampler`={run.sampler!r}" if choice.method != "exact" else "`workflow`=True"
@@ -438,17 +438,27 @@ def _independent(
         raise ValueError("`replicate` is for items that are independent, and units to come aren't drawn; leave it out.")
     _refuse(run.options)
 
-    def kernel(block: Block) -> Any:
-        theta = np.concatenate(list(block.theta_blocks()), -3)
-        return theta.reshape((*block.shape, run.chains, run.draws, block.k, block.k))
-
-    theta = cell_draws.label_theta(known.map(kernel, cell_draws.sizes_of(counts, run.chains, run.draws)), counts)
     resolved = resolve(metrics, counts.sizes[ACTUAL])
+    theta = cells_of(known, counts, run.chains, run.draws)
     groups = {"posterior": with_metrics(theta, resolved), "observed_data": flatten_cells(counts).to_dataset()}
+    if isinstance(known, learned.OfManyClasses):
+        nothing = counts * 0  # what is learned from no items is what was known before there were any
+        before = learned.of_learned(nothing, prevalence, PRIOR_DRAWS, run.seed + 1)
+        groups["prior"] = with_metrics(cells_of(before, nothing, 1, PRIOR_DRAWS), resolved)
     if size != 0:
         future = cell_draws.replicates(theta, counts, resolved, prevalence, run.seed, size)
         groups |= dict(zip(("posterior_predictive", "replicate"), future, strict=True))
     return choice, groups
+
+
+def cells_of(known: Posterior, counts: xr.DataArray, chains: int, draws: int) -> xr.DataArray:
+    """Return draws of cells, ``theta(chain, draw, ..., actual, predicted)``."""
+
+    def kernel(block: Block) -> Any:
+        theta = np.concatenate(list(block.theta_blocks()), -3)
+        return theta.reshape((*block.shape, chains, draws, block.k, block.k))
+
+    return cell_draws.label_theta(known.map(kernel, cell_draws.sizes_of(counts, chains, draws)), counts)
 
 
 def _sampled(

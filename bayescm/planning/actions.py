@@ -32,6 +32,7 @@ from bayescm.data.units import by_unit, without_units
 from bayescm.data.words import CiKind, Design
 from bayescm.distributions import dirichlet
 from bayescm.distributions.sample import Draws
+from bayescm.inference import learned
 from bayescm.inference.blocks import exchanged
 from bayescm.inference.labelled import Posterior
 from bayescm.inference.options import PosteriorOptions, number_of_draws
@@ -177,15 +178,20 @@ def decide(
     draws, seed = number_of_draws(how.get("draws")), validate.seed(how.pop("random_seed", None))
     model, prior, prevalence = how.get("model", MODEL), how.get("prior"), how.pop("prevalence", None)
     drawn = isinstance(counts, xr.DataTree | dict) or strata.is_audit(counts) or by_unit(counts) is not None
-    drawn = drawn or is_reported(counts)
-    if drawn or model not in MODELS:
+    drawn = drawn or is_reported(counts) or model not in MODELS
+    if drawn or (learned.asked(model, prior) and not same_items.answered_together(counts)):
         if isinstance(prevalence, str):
             raise ValueError(f"`prevalence`={prevalence!r} is for counts; of draws and audits give numbers.")
+        if not drawn:
+            counts = _matrices(without_units(counts), None)
+            _same_totals(counts.values[None], _design(design, None, model))
+            design = "independent"
         at = opened(counts, random_seed=seed, **how)
         posterior = at(None)
         labels, names = list(posterior.labels), _names(posterior.whole()[1])
         problem = _Problem(cost_matrix(costs, labels), ci_prob, ci_kind, seed)
-        _check_design(counts, design)
+        if drawn:
+            _check_design(counts, design)
         tables = _by_draws(posterior, problem, prevalence)
         own = {"draws": draws, "random_seed": seed}
         settings = own | dict(posterior.settings) | {"design": design or "joint"}

@@ -65,10 +65,11 @@ def known(name: str, k: int = 2) -> Metric | None:
         return None
 
 
-def of_empty_classes(metrics: Sequence[Metric], counts: xr.DataArray) -> dict[str, str]:
+def of_empty_classes(metrics: Sequence[Metric], counts: xr.DataArray, source: str = "is the prior's") -> dict[str, str]:
     """Return the attr ``no_items``: which classes no item has, and which of the metrics rest on the prior there.
 
-    Nothing where all classes have items, no metric does, or counts are lazy or too many to be shown.
+    `source` says whence their recall comes. Nothing where all classes have items, no metric does, or counts are lazy or
+    too many to be shown.
     """
     if counts.chunks is not None or ONE_CLASS in counts.attrs or counts[..., 0, 0].size > MOST_ROWS:
         return {}
@@ -82,7 +83,7 @@ def of_empty_classes(metrics: Sequence[Metric], counts: xr.DataArray) -> dict[st
     several = len(places) > 1
     text = f"class{'es' * several} {listed([repr(labels[i]) for i in places])} ha{'ve' if several else 's'} no items"
     text += f" in {int(empty.any(1).sum())} of {len(empty)} matrices" if len(empty) > 1 else ""
-    text += ": their recalls are the prior's" if several else ": its recall is the prior's"
+    text += f": their recalls {source.replace('is', 'are', 1)}" if several else f": its recall {source}"
     return {NO_ITEMS: text + (f", which enter{'s' * (not several)} {listed(averages)}" if averages else "")}
 
 

@@ -127,6 +127,38 @@ def test_other_questions_take_it():
     assert float(again["sd"][0]) > 0.0
 
 
+def test_what_is_learned_from_no_items_is_the_prior():
+    tree = bayescm.posterior(RARE, prior="learned", metrics="recall", random_seed=1)
+    before = bayescm.inference.prior_predictive(
+        "recall", n_items=40, prior="learned", labels=range(5), draws=5_000, random_seed=2
+    )
+    for drawn in (tree["prior"], before["prior"]):
+        assert float((drawn["recall"][..., 0] > 0.5).mean()) == pytest.approx(0.5, abs=0.05)  # Beta(1/2, 1/2) or wider
+    assert int(before["prior_predictive"]["counts"][0, 0].sum()) == 40
+
+
+def test_a_class_without_items_is_named_and_keeps_its_points():
+    counts = [[5, 1, 2], [0, 0, 0], [1, 1, 9]]
+    found = bayescm.summary(
+        counts, ["recall", "prevalence", "f1_macro"], prior="learned", prevalence=(0.2, 0.3, 0.5), random_seed=1
+    )
+    np.testing.assert_allclose(found["point"][:6], [5 / 8, np.nan, 9 / 11, 0.2, 0.3, 0.5])
+    assert (
+        found.attrs["no_items"] == "class 1 has no items: its recall is learned from the others, which enters f1_macro"
+    )
+
+
+def test_decisions_take_it():
+    costs = 1.0 - np.eye(5)
+    learned = bayescm.decide(RARE, costs, prior="learned", random_seed=1)
+    accuracy = bayescm.summary(RARE, "accuracy", prior="learned", random_seed=2)
+    assert float(learned["mean"][0]) == pytest.approx(1.0 - float(accuracy["mean"][0]), abs=0.002)
+    both = bayescm.from_array(np.stack([RARE, RARE.T]), dims="system")
+    assert bayescm.decide(both, costs, prior="learned", random_seed=1).attrs["design"] == "independent"
+    with pytest.raises(ValueError, match="which items each system got right"):
+        bayescm.decide(both, costs, prior="learned", design="paired")
+
+
 @pytest.mark.parametrize(
     ("ask", "words"),
     [
