@@ -46,6 +46,7 @@ MAKE = {
     ),
     "comparisons": lambda: pairs(THREE, ["error_rate", "recall"], rope=0.01),
     "leaderboard": lambda: bayescm.leaderboard(bayescm.datasets.kaggle2019(), design="independent", prizes=[3, 2, 1]),
+    "gate": lambda: bayescm.gate((96, 120), (90, 110), margin=0.05, require="accuracy > .7"),
     "area": lambda: bayescm.auc(TRUE, SCORES["a"]),
     "bound": lambda: bayescm.interval(ONE, ["recall", "f1"], bound="lower"),
     "partial area": lambda: bayescm.auc(TRUE, SCORES["a"], fpr_range=(0, 0.2)),
