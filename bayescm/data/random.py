@@ -37,7 +37,6 @@ class Stream(enum.IntEnum):
     MULTICLASS_POSTERIOR = 35
     LEARNED = 36
     UNITS = 37
-    STUDIES = 38
     GROUPS = 39
     PASSES = 40
     REPORTED = 41

@@ -58,7 +58,6 @@ GROUPS = (
     "likelihood",
     "asymmetry",
     "left_out",
-    "differs",
 )
 CELLS_OF_TWO = ("tn", "fp", "fn", "tp")
 
