@@ -249,7 +249,7 @@ REFUSED = {
     "leaderboard(RIGHT, 'accuracy')": r"leaderboard\(counts, metric=",
     "compare_systems(LONG, 'gpt', 'llama')": "reference=",
     "compare_systems(RIGHT.gpt, RIGHT.llama)": r"compare_systems\(y_true, \{",
-    "leaderboard(2 * RIGHT, runs=4, k=2)": r"comb\(4 - passes, 2\), runs=6",
+    "leaderboard(2 * RIGHT, runs=4, k=2)": r"summary\(passes, 'pass@2', runs=4\)",
     "sample_size_to_compare(.05)": r"sample_size_to_compare\(0.85, 0.80\)",
     "sample_size_to_compare(.9, .85, paired=True)": "`discordance`",
     "interval(A)": "metrics",

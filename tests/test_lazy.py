@@ -89,7 +89,7 @@ COMPUTED = {
 WITHOUT = {
     "CurveDisplay", "LogitNormal", "MetricDistribution", "allocate", "auc", "auc_difference", "aucpr", "audited",
     "beta_from_interval", "confusion_matrix", "counts_at_thresholds", "counts_from_metrics", "curve_band",
-    "hull", "intervals", "curve_posterior", "from_inspect", "from_lm_eval", "from_reported", "from_table",
+    "hull", "intervals", "curve_posterior", "from_inspect", "from_lm_eval", "from_reported", "from_table", "gate",
     "label_value", "margins", "paired_counts", "predictions", "prior_from_metrics", "prior_predictive", "read",
     "reliability",
     "rope_probabilities",

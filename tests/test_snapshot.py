@@ -182,6 +182,8 @@ UNCALLED = {
     "CurveDisplay": "draws what plot_curve draws",
     "LogitNormal": "a prior, called in tests of the informative model",
     "MetricDistribution": "what metric_distribution returns",
+    "from_reported": "tests/priors/test_reported.py",
+    "gate": "tests/comparison/test_gates.py",
     "gaps": "tests/comparison/test_groups.py",
     "synthesis": "tests/inference/test_studies.py",
     "read": "what it understood is in tests/data/test_reading.py",
