@@ -187,6 +187,8 @@ FUNCTIONS: dict[str, dict[str, Maker]] = {
     },
     "counts_at_thresholds": {"y_true": truth, "y_score": score},
     "counts_from_metrics": {"metrics": pick(None, {"f1": 0.8}, {"nope": 1}), "**": stated},
+    "auc_from_reported": {"auc": pick(0.87, "87%", junk)},
+    "hidden_size": {"scores": pick({"A": 0.787, "B": "0.762"}, junk)},
     "from_reported": {"metrics": pick(None, {"f1": "0.80"}, {"nope": 1}), "**": stated},
     "curve_band": {"data": pick(curve_tree, curve_tree, junk)},
     "hull": {"intervals": pick(result("hull"), result("summary"), junk)},

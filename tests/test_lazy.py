@@ -87,9 +87,10 @@ COMPUTED = {
 """Functions that compute lazy counts: a text, an object, a ragged result, systems held against each other."""
 
 WITHOUT = {
-    "CurveDisplay", "LogitNormal", "MetricDistribution", "allocate", "auc", "auc_difference", "aucpr", "audited",
-    "beta_from_interval", "confusion_matrix", "counts_at_thresholds", "counts_from_metrics", "curve_band",
-    "hull", "intervals", "curve_posterior", "from_inspect", "from_lm_eval", "from_reported", "from_table", "gate",
+    "CurveDisplay", "LogitNormal", "MetricDistribution", "allocate", "auc", "auc_difference", "auc_from_reported",
+    "aucpr", "audited", "beta_from_interval", "confusion_matrix", "counts_at_thresholds", "counts_from_metrics",
+    "curve_band", "hidden_size", "hull", "intervals", "curve_posterior", "from_inspect", "from_lm_eval",
+    "from_reported", "from_table", "gate",
     "label_value", "margins", "paired_counts", "predictions", "prior_from_metrics", "prior_predictive", "read",
     "reliability",
     "rope_probabilities",

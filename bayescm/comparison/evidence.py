@@ -10,6 +10,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayescm.comparison import audits as of_checks
+from bayescm.comparison import printed as of_margins
 from bayescm.comparison.audits import INDEPENDENT, PAIRED
 from bayescm.data import strata, validate
 from bayescm.data.answers import of_accuracies
@@ -103,6 +104,11 @@ class Evidence:
         return 1 if self.answers is None else self.answers.runs
 
     @property
+    def printed(self) -> bool:
+        """Whether only printed metrics are known."""
+        return isinstance(self.posterior, OfReports)
+
+    @property
     def labels(self) -> list[Any]:
         """The class labels."""
         return list(self.posterior.labels)
@@ -145,7 +151,7 @@ class Evidence:
             return of_model(self.model, self.prevalence, {"pooling": "partial"} | dict(self.options))
         of_items = [SAME_ITEMS if self.design == PAIRED else OWN_ITEMS, *of_runs(self.runs)]
         of_items += [OF_AUDIT[self.of]] if self.audits else []
-        of_items += [PRINTED] if isinstance(self.posterior, OfReports) else []
+        of_items += [PRINTED] if self.printed else []
         said = assumed(self.prevalence, *of_items, *more, items=CHECKED if self.audits else ITEMS)
         told = {"of": self.of, ASKS: self.asks, "assumptions": said}
         return {name: text for name, text in told.items() if text}
@@ -195,16 +201,18 @@ def read(
     if audits:
         known = of_checks.read(data, design, model)
     elif reports:
-        _refuse_paired(design)
-        known = {"design": INDEPENDENT, "whole": data}
+        known = {"design": design or INDEPENDENT, "whole": data}
     elif same:
         known = _of_the_same(data, design, model)
     else:
         if SYSTEM in getattr(data, "dims", ()) and SYSTEM not in data.coords:
             data = data.assign_coords({SYSTEM: np.arange(first, first + data.sizes[SYSTEM])})
-        _refuse_paired(design)
+        if not right:
+            _refuse_paired(design)
         known = (
-            {"design": INDEPENDENT, "whole": data, "one_class": True} if right else _separate(data, design, model, name)
+            {"design": design or INDEPENDENT, "whole": data, "one_class": True}
+            if right
+            else _separate(data, design, model, name)
         )
     known = {"model": model, "prior": prior, "prevalence": prevalence} | known
     whole, model = known.pop("whole", known.get("counts")), known["model"]
@@ -223,6 +231,8 @@ def read(
         _warn_of_same(block.n_items(), design, "number of items")
     if isinstance(block, Stack) and "audits" in known and known["design"] == PAIRED:
         block = of_checks.together(block, data, prevalence, random_seed)
+    elif (right or reports) and known["design"] == PAIRED:
+        block = of_margins.together(block, random_seed)
     known["asks"] = getattr(data, "attrs", {}).get(ASKS, "")
     return Evidence(posterior=posterior, block=block, over=over, options=options, **known)
 

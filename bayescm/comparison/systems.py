@@ -8,8 +8,10 @@ import xarray as xr
 
 from bayescm.comparison import inputs, report
 from bayescm.comparison.evidence import FOLD, FOLDS, JOINT, MODELS_OF_ONE, read
+from bayescm.comparison.audits import PAIRED
 from bayescm.comparison.posteriors import Posteriors, SameItems
 from bayescm.comparison.predictive_values import predictive_values
+from bayescm.comparison.printed import notes
 from bayescm.data import validate
 from bayescm.data.inputs import takes_systems
 from bayescm.data.schema import SYSTEM, attributes, flatten_cells, positive_class, tree
@@ -199,13 +201,14 @@ def compare_systems(
         met = of_posterior(compared.posterior, require, "require", {})["probability"].transpose("claim", ...)
         met = met.assign_coords({SYSTEM: compared.systems}).assign_attrs(long_name=MEETS)
         groups["summary"]["requirement"] = met
-    if not compared.audits and not compared.unit and compared.design != JOINT:
+    apart = compared.printed or (compared.one_class and compared.design == PAIRED and not paired)
+    if not apart and not compared.audits and not compared.unit and compared.design != JOINT:
         groups["tests"] = report.tests(compared, question, runs)
     if paired and compared.runs == 1:
         groups["flips"] = report.flips(compared)
     if (predictive := predictive_values(compared, ci_prob)) is not None:
         groups["predictive_values"] = predictive
-    if np.isfinite(compared.counts).all():
+    if not compared.printed and np.isfinite(compared.counts).all():
         groups["observed_data"] = flatten_cells(compared.counts.astype(np.int64)).to_dataset()
     said = "units" if compared.unit and compared.design == "paired" else compared.design
     attrs = attributes(
@@ -214,6 +217,7 @@ def compare_systems(
         comparisons=len(compared.pairs), ci_prob=ci_prob, ci_prob_each=each, ci_kind=ci_kind, random_seed=seed,
         **compared.options, **({} if compared.one_class else positive_class(compared.counts)),
         **(compared.assumptions() | compared.notes(compared.metrics)),
+        **notes(compared.block, compared.metrics[0], compared.systems),
         **({"runs": runs} if compared.design == FOLDS else {"runs": compared.runs} if compared.runs > 1 else {}),
     )  # fmt: skip
     return tree(groups, attrs)

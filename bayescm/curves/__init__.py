@@ -6,12 +6,14 @@ from bayescm.curves.calibration_curve import reliability
 from bayescm.curves.joint import curve_posterior
 from bayescm.curves.pointwise import hull, intervals
 from bayescm.curves.pr_area import aucpr
+from bayescm.curves.printed import auc_from_reported
 from bayescm.curves.roc_area import auc
 from bayescm.data.thresholds import counts_at_thresholds
 
 __all__ = [
     "auc",
     "auc_difference",
+    "auc_from_reported",
     "aucpr",
     "counts_at_thresholds",
     "curve_band",

@@ -66,7 +66,7 @@ class Door:
         second = rest[0] if rest and self._is_data(first, rest[0]) else None
         names = list(_OF_LABELS) if second is not None and not is_number(second) else []
         names += ["runs"] if (self.runs or self.about != COUNTS) and are_passes(first) else []
-        names += ["n_items"] if self.about == BOARD else []
+        names += ["n_items"] if self.about != COUNTS else []
         names += ["unit"]
         taken = {name: value for name, value in _taken(options, names).items() if value is not None}
         evidence = understood(Given(first, second, self.about, taken))

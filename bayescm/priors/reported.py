@@ -105,10 +105,8 @@ def from_reported(
     n = validate.positive_integer("n_items", n_items)
     if positives is not None and not (isinstance(positives, int | np.integer) and 0 <= positives <= n):
         raise ValueError(f"`positives` must be a whole number from 0 to `n_items`, {n}; got {positives!r}.")
-    below, above = ROUNDINGS[validate.choice("rounding", rounding, tuple(ROUNDINGS))]
     values, units = np.array(stated).T
-    open_end = _OPEN if rounding == "truncated" else 0.0
-    bounds = Bounds(names, values - below * units, values + above * units - open_end)
+    bounds = Bounds(names, *ends_of(values, units, rounding))
     prior = concentrations(DEFAULT_PRIOR, "dirichlet_multinomial", 2)
     found = possible(bounds, n, prior, positives)
     if not found.number and not found.exact:
@@ -122,6 +120,12 @@ def from_reported(
             rounding=rounding, assumptions="all numbers are of one matrix of so many items, rounded as said",
         )
     )  # fmt: skip
+
+
+def ends_of(value: Any, unit: Any, rounding: str) -> Array:
+    """Return between which numbers the true one lies, first the lower ones."""
+    below, above = ROUNDINGS[validate.choice("rounding", rounding, tuple(ROUNDINGS))]
+    return np.stack([value - below * unit, value + above * unit - (_OPEN if rounding == "truncated" else 0.0)])
 
 
 class Possibly(NamedTuple):
@@ -207,7 +211,7 @@ def _stated(
     validate.unique("metrics", [metric.name for metric in names])
     digits = None if decimals is None else validate.count_values("decimals", decimals).item()
     shares = [value for metric, (_, value) in zip(names, pairs, strict=True) if metric.upper <= 1]
-    usual = max([2, *(_decimals(value) for value in shares if not isinstance(value, str))])
+    usual = max([2, *(decimals_of(value) for value in shares if not isinstance(value, str))])
     return names, [
         _read(metric, value, digits if digits is not None else usual if metric.upper <= 1 else None)
         for metric, (_, value) in zip(names, pairs, strict=True)
@@ -216,7 +220,13 @@ def _stated(
 
 def _read(metric: Metric, value: Any, digits: int | None) -> Stated:
     """Read one number: text as it is written, of others with so many decimals, or their own."""
-    name = metric.alias or metric.name
+    return number_as_printed(metric.alias or metric.name, value, digits, metric.lower, metric.upper)
+
+
+def number_as_printed(
+    name: str, value: Any, digits: int | None = None, lowest: float = 0.0, highest: float = 1.0
+) -> Stated:
+    """Read a number, or text, called `name`: text as it is written, of others with so many decimals, or their own."""
     scale = 1.0
     if isinstance(value, str):
         text = value.strip()
@@ -224,16 +234,16 @@ def _read(metric: Metric, value: Any, digits: int | None) -> Stated:
             text, scale = text[:-1].strip(), 0.01
         if not _NUMBER.fullmatch(text):
             raise ValueError(f"`{name}` must be a number or text such as '0.80' or '80%'; got {value!r}.")
-        value, digits = float(text), _decimals(text)
+        value, digits = float(text), decimals_of(text)
     number = validate.number(name, value, -math.inf, math.inf, closed=True) * scale
-    unit = scale * 10.0 ** -(_decimals(value) if digits is None else digits)
-    number = validate.number(name, number, metric.lower, metric.upper, closed=True)
+    unit = scale * 10.0 ** -(decimals_of(value) if digits is None else digits)
+    number = validate.number(name, number, lowest, highest, closed=True)
     if math.isinf(number):
         raise ValueError(f"`{name}` must be finite; got {value!r}. State a rate instead, such as recall.")
     return Stated(number, unit)
 
 
-def _decimals(value: Any) -> int:
+def decimals_of(value: Any) -> int:
     """Return how many decimals a number is written with."""
     try:
         return max(-int(Decimal(str(value).strip()).as_tuple().exponent), 0)

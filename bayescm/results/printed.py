@@ -48,3 +48,17 @@ def _at_odds(data: xr.Dataset) -> str:
     if len(names) == 1:
         return f"At odds is {told[0]}: {cause}?"
     return f"At odds is any one of {', '.join(told)}: {cause}?"
+
+
+def of_sizes(data: xr.Dataset) -> list[dict[str, Any]]:
+    """Return a record per number of items."""
+    pairs = zip(data["n_items"].values.tolist(), data["probability"].values.tolist(), strict=True)
+    return [{"n_items": n, "probability": chance} for n, chance in pairs]
+
+
+def size(data: xr.Dataset) -> str:
+    """Say which numbers of items fit a board."""
+    smallest, likeliest = int(data["smallest"]), int(data["likeliest"])
+    chance, fit = float(data["probability"].max()), data.sizes["n_items"]
+    what = f"{fit:,} numbers of items up to {int(data.attrs['most']):,} fit all {data.attrs['scores']} scores"
+    return f"{what}; the smallest is {smallest:,}, the most probable {likeliest:,} ({chance:.2f})."

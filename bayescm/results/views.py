@@ -111,6 +111,10 @@ VIEWS = (
         ("point", "lower", "upper"), cut=True,
     ),
     View(
+        "priors.hidden_size", _of("probability", n_items="i", smallest="i", likeliest="i"), ("scores", "most"), {},
+        printed.size, printed.of_sizes, ("n_items",), ("probability",), cut=True,
+    ),
+    View(
         "from_reported", _of("matches least most stated allowed nearest", metric="U"), ("verdict", "at_odds", "n"), {},
         printed.answer, printed.of_printed, ("metric",), ("stated", "lower", "upper", "nearest"),
     ),

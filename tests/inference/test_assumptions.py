@@ -72,6 +72,8 @@ NO_ANSWERS = {
     "from_array": "counts",
     "from_cells": "counts",
     "from_reported": "counts",
+    "auc_from_reported": "as those of auc",
+    "hidden_size": "numbers of items",
     "from_inspect": "answers",
     "from_lm_eval": "answers",
     "from_table": "counts",
