@@ -182,6 +182,8 @@ UNCALLED = {
     "CurveDisplay": "draws what plot_curve draws",
     "LogitNormal": "a prior, called in tests of the informative model",
     "MetricDistribution": "what metric_distribution returns",
+    "auc_from_reported": "tests/curves/test_printed_areas.py",
+    "hidden_size": "tests/priors/test_hidden.py",
     "from_reported": "tests/priors/test_reported.py",
     "gate": "tests/comparison/test_gates.py",
     "gaps": "tests/comparison/test_groups.py",

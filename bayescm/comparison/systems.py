@@ -7,8 +7,8 @@ import numpy as np
 import xarray as xr
 
 from bayescm.comparison import inputs, report
-from bayescm.comparison.evidence import FOLD, FOLDS, JOINT, MODELS_OF_ONE, read
 from bayescm.comparison.audits import PAIRED
+from bayescm.comparison.evidence import FOLD, FOLDS, JOINT, MODELS_OF_ONE, read
 from bayescm.comparison.posteriors import Posteriors, SameItems
 from bayescm.comparison.predictive_values import predictive_values
 from bayescm.comparison.printed import notes

@@ -43,15 +43,15 @@ def auc_from_reported(
     Returns
     -------
     xarray.Dataset
-        Over ``ci_method``: ``point``, ``se`` and ``interval(ci_bound)`` on the logistic scale, from the lowest area that
-        is rounded to what is printed to the highest. "hanley_mcneil": the standard error of exponential scores. "least"
+        Over ``ci_method``: ``point``, ``se`` and ``interval(ci_bound)`` on the logistic scale, from the lowest area
+        that is rounded to what is printed to the highest. "hanley_mcneil": the standard error of exponential scores. "least"
         and "most": the smallest and the largest that any distributions of scores without ties have, so that the true
         one lies between. NaN at an area of 0 or 1.
 
     Notes
     -----
-    The variance of an area A of n cases and m controls is [A(1 - A) + (n - 1) V + (m - 1) W] / (nm) with the variances V
-    and W of placements. With the share h(u) of cases above the u-th quantile of controls, largest first, they are
+    The variance of an area A of n cases and m controls is [A(1 - A) + (n - 1) V + (m - 1) W] / (nm) with the variances
+    V and W of placements. With the share h(u) of cases above the u-th quantile of controls, largest first, they are
     int h^2 - A^2 and 2 int u h - A^2: least at h(u) = (c - (m - 1) u) / (n - 1), cut to [0, 1]. The most is that of a
     proportion of the smaller class (Birnbaum and Klose 1957).
 

@@ -47,8 +47,8 @@ def hidden_size(
 
     Notes
     -----
-    Ten scores of three decimals fit a wrong number of 200 items with a chance of about .2 to the power of 10, and any of
-    more than 1000. Scores that are means over tasks or seeds fit none, or a multiple.
+    Ten scores of three decimals fit a wrong number of 200 items with a chance of about .2 to the power of 10, and any
+    of more than 1000. Scores that are means over tasks or seeds fit none, or a multiple.
 
     Examples
     --------
