@@ -44,9 +44,9 @@ def auc_from_reported(
     -------
     xarray.Dataset
         Over ``ci_method``: ``point``, ``se`` and ``interval(ci_bound)`` on the logistic scale, from the lowest area
-        that is rounded to what is printed to the highest. "hanley_mcneil": the standard error of exponential scores. "least"
-        and "most": the smallest and the largest that any distributions of scores without ties have, so that the true
-        one lies between. NaN at an area of 0 or 1.
+        that is rounded to what is printed to the highest. "hanley_mcneil": the standard error of exponential scores.
+        "least" and "most": the smallest and the largest that any distributions of scores without ties have, so that
+        the true one lies between. NaN at an area of 0 or 1.
 
     Notes
     -----
