@@ -381,6 +381,7 @@ FUNCTIONS: dict[str, dict[str, Maker]] = {
 }
 """Arguments of their own of every public function; the others come from OPTIONS."""
 NOT_CALLED = {
+    "gate": "reads files and numbers of items; tests/comparison/test_gates.py",
     "gaps": "draws of groups; tests/comparison/test_groups.py",
     "synthesis": "a posterior of many integrals, half a second a call; tests/inference/test_studies.py",
     "MetricDistribution": "is what metric_distribution returns, and is judged there",

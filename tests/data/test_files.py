@@ -101,9 +101,10 @@ def test_tallies_on_a_full_disk_stay(tmp_path, full):
 
 
 WRITERS = {"data/files.py", "_kernels/ahead.py", "_kernels/cache.py", "_kernels/patience.py",
-           "calibration/any_coverage.py", "cli/__init__.py", "reports/files.py"}  # fmt: skip
+           "calibration/any_coverage.py", "cli/__init__.py", "cli/gate.py", "reports/files.py"}  # fmt: skip
 """The one writer; the library of kernels; what kernels note of themselves; lines that are added to a file of tallies;
-what is piped in; a page that a browser or pandoc reads, in a folder of its own."""
+what is piped in; a forge's summary of a step, which is added to; a page that a browser or pandoc
+reads, in a folder of its own."""
 
 
 def test_nothing_else_writes_files():

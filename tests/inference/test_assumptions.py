@@ -35,6 +35,8 @@ ANSWERS = {
     "curve_posterior": curves,
     "decide": lambda: bayescm.decide(TWO, {"fn": 10, "fp": 1}, draws=1000, random_seed=1),
     "decision_curve": lambda: bayescm.planning.decision_curve(TWO, [0.2]),
+    "gaps": lambda: bayescm.gaps(SYSTEMS.rename(system="group"), metrics="recall", random_seed=1),
+    "gate": lambda: bayescm.gate((96, 120), (90, 110)),
     "interval": lambda: bayescm.interval(TWO, "recall"),
     "interval_width": lambda: bayescm.planning.interval_width("accuracy", [50]),
     "label_value": lambda: bayescm.planning.label_value(
@@ -57,6 +59,7 @@ ANSWERS = {
     "MetricDistribution": lambda: bayescm.metric_distribution(TWO, "recall").to_dataset(),
 }
 NO_ANSWERS = {
+    "synthesis": "of studies, which say what they assume: tests/inference/test_studies.py",
     "audited": "counts",
     "CurveDisplay": "draws what curve_band returned",
     "LogitNormal": "a prior",
