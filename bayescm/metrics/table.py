@@ -79,22 +79,23 @@ BINARY: tuple[Metric, ...] = (
     ),
     Metric(
         "predicted_prevalence", "Predicted prevalence", "(TP + FP) / N", binary.predicted_prevalence,
-        undefined="no items", ratio=(("tp", "fp"), ("fn", "tn")), aliases=("bias",),
+        undefined="no items", ratio=(("tp", "fp"), ("fn", "tn")), aliases=("bias", "detection_prevalence"),
     ),
     Metric(
         "recall", "Recall", "TP / (TP + FN)", binary.recall, undefined=_NO_P, ratio=(("tp",), ("fn",)),
         aliases=(
-            "tpr", "sensitivity", "true_positive_rate", "hit_rate", "detection_rate", "pod", "probability_of_detection",
+            "tpr", "sensitivity", "sens", "se", "true_positive_rate", "hit_rate", "detection_rate", "pod",
+            "probability_of_detection", "recall_score",
         ),
     ),
     Metric(
         "specificity", "Specificity", "TN / (TN + FP)", binary.specificity, undefined=_NO_N,
-        ratio=(("tn",), ("fp",)), aliases=("tnr", "selectivity", "true_negative_rate"),
+        ratio=(("tn",), ("fp",)), aliases=("tnr", "spec", "sp", "selectivity", "true_negative_rate"),
     ),
     Metric(
         "false_positive_rate", "False positive rate", "FP / (FP + TN)", binary.false_positive_rate,
         undefined=_NO_N, ratio=(("fp",), ("tn",)), loss=True,
-        aliases=("fpr", "fall_out", "false_alarm_rate", "pofd", "probability_of_false_detection"),
+        aliases=("fpr", "fall_out", "fallout", "false_alarm_rate", "pofd", "probability_of_false_detection"),
     ),
     Metric(
         "false_negative_rate", "False negative rate", "FN / (FN + TP)", binary.false_negative_rate,
@@ -102,7 +103,7 @@ BINARY: tuple[Metric, ...] = (
     ),
     Metric(
         "precision", "Precision", "TP / (TP + FP)", binary.precision, undefined=_NO_PP,
-        ratio=(("tp",), ("fp",)), aliases=("ppv", "positive_predictive_value", "success_ratio"),
+        ratio=(("tp",), ("fp",)), aliases=("ppv", "positive_predictive_value", "success_ratio", "precision_score"),
     ),
     Metric(
         "negative_predictive_value", "Negative predictive value", "TN / (TN + FN)", binary.negative_predictive_value,
@@ -118,15 +119,17 @@ BINARY: tuple[Metric, ...] = (
     ),
     Metric(
         "accuracy", "Accuracy", "(TP + TN) / N", binary.accuracy, undefined="no items",
-        ratio=(("tp", "tn"), ("fn", "fp")), aliases=("acc", "proportion_correct", "observed_agreement"),
+        ratio=(("tp", "tn"), ("fn", "fp")),
+        aliases=("acc", "proportion_correct", "observed_agreement", "accuracy_score"),
     ),
     Metric(
         "error_rate", "Error rate", "(FP + FN) / N", binary.error_rate, undefined="no items",
-        ratio=(("fn", "fp"), ("tp", "tn")), aliases=("err", "misclassification_rate"), loss=True,
+        ratio=(("fn", "fp"), ("tp", "tn")), loss=True,
+        aliases=("err", "misclassification_rate", "zero_one_loss", "hamming_loss"),
     ),
     Metric(
         "balanced_accuracy", "Balanced accuracy", "(recall + specificity) / 2", binary.balanced_accuracy,
-        undefined="a class has no items", aliases=("ba", "bacc"),
+        undefined="a class has no items", aliases=("ba", "bacc", "balanced_accuracy_score"),
         form=Form(product(TP, N) + product(TN, P), 2.0 * product(P, N)),
     ),
     Metric(
@@ -153,15 +156,15 @@ BINARY: tuple[Metric, ...] = (
     Metric(
         "cohen_kappa", "Cohen's kappa", "2 (TP TN - FP FN) / ((TP + FP)(FP + TN) + (TP + FN)(FN + TN))",
         binary.cohen_kappa, lower=-1.0, undefined="all items in TP, or all in TN",
-        aliases=("kappa", "hss", "heidke_skill_score"),
+        aliases=("kappa", "hss", "heidke_skill_score", "cohen_kappa_score"),
         form=Form(2.0 * DETERMINANT, product(PP, N) + product(P, PN)),
     ),
     Metric(
         "informedness", "Informedness", "recall + specificity - 1", binary.informedness, lower=-1.0,
         undefined="a class has no items",
         aliases=(
-            "bm", "bookmaker_informedness", "youden_j", "youden_index", "peirce_skill_score", "pss", "hanssen_kuipers",
-            "true_skill_statistic", "tss",
+            "bm", "bookmaker_informedness", "youden", "youden_j", "youden_index", "j", "peirce_skill_score", "pss",
+            "hanssen_kuipers", "true_skill_statistic", "tss",
         ),
         form=Form(DETERMINANT, product(P, N)),
     ),
@@ -279,15 +282,17 @@ _DIAGONAL = (("diagonal",), ("off_diagonal",))
 MATRIX: tuple[Metric, ...] = (
     Metric(
         "accuracy", "Accuracy", "diagonal / N", multiclass.accuracy, undefined="no items", ratio=_DIAGONAL,
-        kind="matrix", aliases=("acc", "proportion_correct", "observed_agreement"),
+        kind="matrix", aliases=("acc", "proportion_correct", "observed_agreement", "accuracy_score"),
     ),
     Metric(
         "error_rate", "Error rate", "off-diagonal / N", multiclass.error_rate, undefined="no items",
-        ratio=_DIAGONAL[::-1], kind="matrix", aliases=("err", "misclassification_rate"), loss=True,
+        ratio=_DIAGONAL[::-1], kind="matrix", loss=True,
+        aliases=("err", "misclassification_rate", "zero_one_loss", "hamming_loss"),
     ),
     Metric(
         "balanced_accuracy", "Balanced accuracy", "mean recall of the classes that have items",
-        multiclass.balanced_accuracy, undefined="no items", kind="matrix", aliases=("ba", "bacc"),
+        multiclass.balanced_accuracy, undefined="no items", kind="matrix",
+        aliases=("ba", "bacc", "balanced_accuracy_score"),
     ),
     Metric(
         "matthews_correlation", "Matthews correlation", "Gorodkin's R_K", multiclass.matthews_correlation, lower=-1.0,
@@ -295,7 +300,8 @@ MATRIX: tuple[Metric, ...] = (
     ),
     Metric(
         "cohen_kappa", "Cohen's kappa", "1 - observed / expected disagreement", multiclass.cohen_kappa, lower=-1.0,
-        undefined="all items in one diagonal cell", kind="matrix", aliases=("kappa", "hss", "heidke_skill_score"),
+        undefined="all items in one diagonal cell", kind="matrix",
+        aliases=("kappa", "hss", "heidke_skill_score", "cohen_kappa_score"),
     ),
     Metric(
         "cohen_kappa_linear", "Cohen's kappa, linear weights", "the same, weights |i - j|",

@@ -70,7 +70,7 @@ def test_every_alias_selects():
             assert data.sel(metric=alias).metric == metric.name
 
 
-@pytest.mark.parametrize(("name", "told"), [("sens", "did you mean 'sensitivity'"), ("kappa", "it has recall")])
+@pytest.mark.parametrize(("name", "told"), [("sensi", "did you mean 'sensitivity'"), ("kappa", "it has recall")])
 def test_what_is_not_there_is_said(name, told):
     with pytest.raises(KeyError) as caught:
         bayescm.summary(COUNTS, ["recall"]).sel(metric=name)
@@ -81,7 +81,7 @@ def test_what_is_not_there_is_said(name, told):
     ("name", "told"),
     [
         ("balanced accuracy, recall", r"\['balanced accuracy', 'recall'\]"),
-        ("accur", "did you mean 'accuracy' or 'acc' or 'jaccard'"),
+        ("accur", "did you mean 'accuracy' or 'accuracy_score' or 'acc'"),
     ],
 )
 def test_a_name_that_is_none_is_answered_by_those_that_are(name, told):
