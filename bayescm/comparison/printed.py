@@ -68,7 +68,7 @@ class SamePrinted(Stack):
     def _chosen(self, rng: np.random.Generator) -> tuple[Integers, ...]:
         """Draw a matrix of each system, both with the same class totals."""
         totals = [one[:, 1].sum(-1) for one in self.matrices]
-        common = np.intersect1d(*totals)
+        common = np.intersect1d(totals[0], totals[1])
         if not len(common):
             raise ValueError(
                 "`design`='paired': no matrices of the two have the same class totals, so they can't be of the same "
