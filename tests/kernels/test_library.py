@@ -117,7 +117,10 @@ def close(mine, theirs, name, variant):
     if mine.dtype.kind != "f":
         np.testing.assert_array_equal(mine, theirs, err_msg=name)
         return
-    np.testing.assert_allclose(mine, theirs, err_msg=name, **TIGHT[variant])
+    tight = TIGHT[variant]
+    if name == SUMMARISE:  # quantiles next to 0, whose log-odds have 15 digits
+        tight = tight | {"atol": max(tight["atol"], 1e-10)}
+    np.testing.assert_allclose(mine, theirs, err_msg=name, **tight)
 
 
 @pytest.mark.slow  # minutes where Numba has compiled nothing yet
