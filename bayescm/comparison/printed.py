@@ -115,7 +115,9 @@ def together(alone: Block, seed: int) -> SamePrinted:
     """Return what is known of two systems on the same items from what is printed of each."""
     each = tuple(alone.singles())
     if len(each) != 2:
-        raise ValueError("`design`='paired' of printed numbers is for two systems; give two.")
+        raise ValueError(
+            "`design`='paired' of printed numbers is for two systems; give two, or which of the same items each got right."
+        )
     matrices = [one.each.counts if isinstance(one, Reported) else one.seen()[None].astype(np.int64) for one in each]
     weights = [one.weight if isinstance(one, Reported) else np.ones(1) for one in each]
     if matrices[0][0].sum() != matrices[1][0].sum():

@@ -265,7 +265,7 @@ def test_names_come_out_as_they_went_in(capsys):
     assert "prevalence 0.01" in out
     assert main([*cells, "--metrics", "sensitivity", "--method", "wald", "--json"]) == 0
     assert recall(capsys.readouterr().out) == 0.9
-    assert main([*cells, "--metrics", "sens"]) == 2
+    assert main([*cells, "--metrics", "sensi"]) == 2
     assert "did you mean 'sensitivity'" in capsys.readouterr().err
 
 
