@@ -116,7 +116,7 @@ def together(alone: Block, seed: int) -> SamePrinted:
     each = tuple(alone.singles())
     if len(each) != 2:
         raise ValueError(
-            "`design`='paired' of printed numbers is for two systems; give two, or which of the same items each got right."
+            "`design`='paired' of printed numbers is for two systems; of more give answers to the same items."
         )
     matrices = [one.each.counts if isinstance(one, Reported) else one.seen()[None].astype(np.int64) for one in each]
     weights = [one.weight if isinstance(one, Reported) else np.ones(1) for one in each]
