@@ -63,7 +63,7 @@ def test_the_plugin_asserts(tmp_path):
         f"def test_new(assert_not_worse):\n    assert_not_worse({str(NEW)!r}, {str(OLD)!r}, margin=0.02)\n\n\n"
         f"def test_old(assert_not_worse):\n    assert_not_worse({str(OLD)!r}, {str(NEW)!r}, margin=0.02)\n"
     )
-    options = ["-q", "-p", "no:cacheprovider", "-p", "bayescm.testing", "--rootdir", str(tmp_path)]
+    options = ["-q", "-p", "no:cacheprovider", "--rootdir", str(tmp_path)]  # the plugin is found by its entry point
     done = subprocess.run(
         [sys.executable, "-m", "pytest", *options, str(tmp_path)], capture_output=True, text=True, check=False,
         env=os.environ | {"PYTHONPATH": str(ROOT)}, cwd=tmp_path,
