@@ -111,7 +111,7 @@ def choose(
         return _choose_units(sampler)
     model = of_data(counts, fit.name_of(model, prior))
     if not fit.is_conjugate(model):
-        return _choose_bound(*fit.bind(model, counts, prior, options, sampler), sampler)[0]
+        return _choose_bound(fit.bind(model, counts, prior, options, sampler)[0], sampler)[0]
     counts = check_counts(counts)
     if learned.asked(model, prior):
         return _choose_learned(sampler)
@@ -147,10 +147,10 @@ def _choose_conjugate(
     return choice
 
 
-def _choose_bound(bound: fit.BoundModel, options: dict[str, Any], sampler: str) -> tuple[Choice, ClosedForm | None]:
-    """Choose for any other model; who gives options of a sampler wants one, unless there is a closed form."""
+def _choose_bound(bound: fit.BoundModel, sampler: str) -> tuple[Choice, ClosedForm | None]:
+    """Choose for any other model."""
     form = bound.closed_form()
-    if form is None or (sampler == "auto" and (form.doubt or (form.method != "exact" and options))):
+    if form is None or (form.doubt and sampler == "auto"):
         return _choose(bound.name, None, sampler, "" if form is None else form.doubt), form
     said = f"closed form: {form.reason}." if form.method == "exact" else f"{form.reason}."
     return _choose(bound.name, said, sampler, method=form.method), form
@@ -304,7 +304,7 @@ def posterior(
         choice, groups = _conjugate(counts, model, prior, prevalence, metrics, sampler, run, replicate, workflow)
     else:
         bound, sample_options = fit.bind(model, counts, prior, options, sampler)
-        choice, form = _choose_bound(bound, sample_options, sampler)
+        choice, form = _choose_bound(bound, sampler)
         if not isinstance(replicate, bool):
             raise ValueError(f"`replicate` must be True or False for {bound.name}; got {replicate!r}.")
         if isinstance(prevalence, str):
