@@ -33,8 +33,9 @@ from bayescm.data.schema import (
 )
 from bayescm.inference.claims import of_posterior, read_claim
 from bayescm.inference.read import read as read_posterior
-from bayescm.inference.summaries import summary
+from bayescm.inference.summaries import of_posterior as summarised
 from bayescm.metrics import MetricsLike, resolve
+from bayescm.models.same_items import answered_together
 from bayescm.results.gates import CHECK
 from bayescm.results.objects import stamped
 
@@ -166,14 +167,15 @@ def gate(
         lets = math.isnan(one["margin"]) if undecided is None else undecided == "pass"
         one["passes"] = one["verdict"] not in ("worse", "missed") and (one["verdict"] != "undecided" or lets)
     made = _dataset(checks, ci_prob)
-    if isinstance(data, xr.Dataset) and PREDICTED in data:
+    by_item = answered_together(data)
+    if by_item:
         made["share"] = _shares(data, systems)
     verdict, passed = _of_all(checks), all(one["passes"] for one in checks)
     asks = {ASKS: data.attrs[ASKS]} if data.attrs.get(ASKS) else {}
-    if len(systems) > 1 and not (isinstance(data, xr.Dataset) and PREDICTED in data):
+    if len(systems) > 1 and not by_item:
         asks[ASKS] = "of the same items, answers item by item would tell more: easy and hard ones cancel"
     unit = str(data.attrs.get(UNIT, ""))
-    same = isinstance(data, xr.Dataset) and PREDICTED in data and len(systems) > 1
+    same = by_item and len(systems) > 1
     items = f"independent {unit}s, whose items may be alike" if unit else "independent items of one population"
     about = [items, *([SAME_ITEMS if same else OWN_ITEMS] if len(systems) > 1 else [])]
     return made.assign_attrs(
@@ -248,7 +250,7 @@ def _differences(
     """Compare the two systems, in every metric."""
     n = int(np.clip(_IN_TAIL / (1.0 - each) * 2.0, *_DRAWS)) // 4
     pair = data.sel({SYSTEM: list(systems)}) if SYSTEM in data.coords else data
-    design = None if isinstance(data, xr.Dataset) and PREDICTED in data else "independent"
+    design = None if answered_together(data) else "independent"
     evidence = read_systems(pair, "data", design, chains=4, draws=4 * n, random_seed=seed)
     compared = inputs.compared(evidence, None, list(rule.metrics))
     kind = Posteriors if compared.answers is None else SameItems
@@ -305,7 +307,7 @@ def _floor(data: Any, system: Any, task: str, claim: str, ci_prob: float, seed: 
     size, more = _size(one), math.nan
     if len(parts) == 1:
         ((metric, _, value),) = parts
-        told = summary(one, metric.name, ci_prob=ci_prob, random_seed=seed).isel({SYSTEM: 0, METRIC: 0})
+        told = summarised(posterior, metric.name, ci_prob, "eti", {}).isel({SYSTEM: 0, METRIC: 0})
         found = {name: float(told[name]) for name in ("point", "mean", "sd")} | {"interval": told["interval"].values}
         if verdict == "undecided":
             more = _more(size, found["sd"], [(abs(found["mean"] - value), ndtri(ci_prob))])

@@ -26,6 +26,20 @@ def covariance(of_cases: Array, of_controls: Array) -> Array:
     return np.asarray(sum(np.atleast_2d(np.cov(one)) / one.shape[-1] for one in (of_cases, of_controls)))
 
 
+def mann_whitney(area: Any, first: Any, second: Any, cases: float, controls: float) -> Any:
+    """Return the variance of an area, given that two cases are above a control, or two controls below a case (Q1, Q2).
+
+    Hanley and McNeil 1982, eq. 1.
+    """
+    spread = (cases - 1.0) * (first - area**2) + (controls - 1.0) * (second - area**2)
+    return (area * (1.0 - area) + spread) / (cases * controls)
+
+
+def exponential(area: Any, cases: float, controls: float) -> Any:
+    """Return the variance of an area of exponential scores."""
+    return mann_whitney(area, area / (2.0 - area), 2.0 * area**2 / (1.0 + area), cases, controls)
+
+
 def delong(areas: Evidence[Any], system: int, name: int) -> Found:
     """Return point +- z standard errors."""
     if areas.items.alone:
@@ -44,10 +58,8 @@ def logit_delong(areas: Evidence[Any], system: int, name: int) -> Found:
 
 def hanley_mcneil(areas: Areas, system: int, name: int) -> Found:
     """Return point +- z standard errors, with the Q1 and Q2 of exponential scores."""
-    point, n, m = float(areas.point[system, name]), areas.items.cases, areas.items.controls
-    first, second = point / (2.0 - point), 2.0 * point**2 / (1.0 + point)
-    spread = point * (1.0 - point) + (n - 1) * (first - point**2) + (m - 1) * (second - point**2)
+    point = float(areas.point[system, name])
     if not 0.0 < point < 1.0:
         return nothing(f"at an area of {point:g} its variance is 0, which is not certainty")
-    error = float(np.sqrt(spread / (n * m)))
+    error = float(np.sqrt(exponential(point, areas.items.cases, areas.items.controls)))
     return Found(error, point - areas.z * error, point + areas.z * error)

@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from bayescm.curves.area_report import METHOD
+from bayescm.curves.delong import exponential
 from bayescm.data import validate
 from bayescm.data.assumptions import EACH_CLASS, TEST_SET
 from bayescm.data.schema import CI_BOUND, attributes
@@ -103,8 +104,7 @@ def variance(area: Array, n: int, m: int, method: str) -> Array:
     if method == "most":
         return np.asarray(rest / min(n, m))
     if method == "hanley_mcneil":
-        of_cases, of_controls = area / (2.0 - area), 2.0 * area**2 / (1.0 + area)
-        return np.asarray((rest + (n - 1) * (of_cases - area**2) + (m - 1) * (of_controls - area**2)) / (n * m))
+        return np.asarray(exponential(area, n, m))
     least = np.array([_least(float(a), n - 1, m - 1) for a in area])
     return np.asarray((rest + least) / (n * m))
 

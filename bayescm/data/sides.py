@@ -93,23 +93,20 @@ def of_one_system(table: Table, unit: Any, pos_label: Any, missing: str | None) 
 
 def _numbered(keys: Names, table: Table, found: Mapping[str, Any], unit: Any) -> list[str] | None:
     """Return numbers of the runs of items that come several times, if somebody said that the column names items."""
-    seen: dict[tuple[str, str], int] = {}
-    for key in keys:
-        seen[key] = seen.get(key, 0) + 1
-    if max(seen.values()) == 1:
-        return None
-    if table.said.get(ITEM) is None:
-        name = found[ITEM]
-        raise ValueError(
-            f"{table.source or 'the table'} has up to {max(seen.values())} rows of each {name!r}. If these are several "
-            f"runs of an item, say item={name!r} (--item {name}); if it is what was sampled, with several items each, "
-            f"unit={name!r} (--unit {name})."
-        )
     count: dict[tuple[str, str], int] = {}
     runs = []
     for key in keys:
         count[key] = count.get(key, 0) + 1
         runs.append(str(count[key]))
+    if max(count.values()) == 1:
+        return None
+    if table.said.get(ITEM) is None:
+        name = found[ITEM]
+        raise ValueError(
+            f"{table.source or 'the table'} has up to {max(count.values())} rows of each {name!r}. If these are "
+            f"several runs of an item, say item={name!r} (--item {name}); if it is what was sampled, with several "
+            f"items each, unit={name!r} (--unit {name})."
+        )
     return runs
 
 

@@ -26,7 +26,7 @@ from bayescm.distributions import importance
 from bayescm.distributions.sample import bounds
 from bayescm.distributions.two_rates import TwoRates
 from bayescm.inference import sroc
-from bayescm.inference.options import ModelOptions
+from bayescm.inference.options import ModelOptions, number_of_draws
 from bayescm.inference.posteriors import posterior
 from bayescm.inference.sampled import of_tree
 from bayescm.inference.summaries import of_posterior
@@ -139,7 +139,7 @@ def synthesis(
         _refuse_prevalence(wanted)
     more: dict[str, Any] = dict(options)
     chains = more.pop("chains", 4)
-    n = validate.draws(10_000 if draws is None else draws)
+    n = number_of_draws(draws, 10_000)
     each = -(-n // chains)
     fit = posterior(
         counts, model="hierarchical", prior=prior, metrics=list(RATES), chains=chains, draws=each, random_seed=seed,
@@ -160,8 +160,8 @@ def synthesis(
     summary["point"].attrs = {"long_name": "At the maximum of the likelihood", "units": "1"}
     of_each = of_posterior(of_tree(fit, None, seed), RATES, prob, ci_kind, about).assign_attrs(notes)
     pairs = _pairs(drawn)
-    raw = _raw(counts)
-    ends = _range(fpr_range, 1.0 - raw[:, 1])
+    with np.errstate(invalid="ignore"):
+        ends = _range(fpr_range, 1.0 - seen.right[1] / seen.items[1])
     groups = {
         "summary": summary, "studies": of_each, "spread": _spread(pairs, seen, ends, prob),
         "curve": _curve(pairs, prob), "region": _outline(pairs.mean, prob), "likelihood": likelihood,
@@ -207,13 +207,6 @@ def _rates_of(counts: xr.DataArray) -> TwoRates:
     table = counts.values.astype(np.float64)
     right = np.stack([table[:, 1, 1], table[:, 0, 0]])
     return TwoRates(right, table.sum(-1).T[::-1], np.ones((len(table), 1)))
-
-
-def _raw(counts: xr.DataArray) -> Array:
-    """Return the rates (studies, 2) of the counts; NaN without items."""
-    seen = _rates_of(counts)
-    with np.errstate(invalid="ignore"):
-        return np.asarray((seen.right / seen.items).T)
 
 
 def _flat(values: xr.DataArray) -> Array:

@@ -178,7 +178,7 @@ def decide(
     draws, seed = number_of_draws(how.get("draws")), validate.seed(how.pop("random_seed", None))
     model, prior, prevalence = how.get("model", MODEL), how.get("prior"), how.pop("prevalence", None)
     drawn = isinstance(counts, xr.DataTree | dict) or strata.is_audit(counts) or by_unit(counts) is not None
-    drawn = drawn or is_reported(counts) or model not in MODELS
+    drawn |= is_reported(counts) or model not in MODELS
     if drawn or (learned.asked(model, prior) and not same_items.answered_together(counts)):
         if isinstance(prevalence, str):
             raise ValueError(f"`prevalence`={prevalence!r} is for counts; of draws and audits give numbers.")

@@ -7,6 +7,8 @@ import numpy as np
 import xarray as xr
 from scipy import special
 
+from bayescm.curves.delong import exponential as hanley_mcneil
+from bayescm.curves.delong import mann_whitney
 from bayescm.data import validate
 from bayescm.data.assumptions import EACH_CLASS, OWN_ITEMS, SAME_ITEMS, assumed
 from bayescm.data.schema import attributes
@@ -17,27 +19,20 @@ from bayescm.results.objects import stamped
 _LEAST = 2  # items of a class, to see how its scores vary
 
 
-def hanley_mcneil(auc: float, cases: float, controls: float) -> float:
-    """Return the variance of an area of exponential scores."""
-    return _mann_whitney(auc, auc / (2.0 - auc), 2.0 * auc**2 / (1.0 + auc), cases, controls)
-
-
 def binormal(auc: float, cases: float, controls: float) -> float:
-    """Return that of normal scores of equal spread: Q1 = Q2 is the probability of two normals of correlation 1/2."""
+    """Return the variance of an area of normal scores of equal spread.
+
+    Q1 = Q2 is the probability of two normals of correlation 1/2.
+    """
     h = special.ndtri(auc)
     both = float(auc - 2.0 * special.owens_t(h, 1.0 / np.sqrt(3.0)))
-    return _mann_whitney(auc, both, both, cases, controls)
+    return float(mann_whitney(auc, both, both, cases, controls))
 
 
 def obuchowski(auc: float, cases: float, controls: float) -> float:
     """Return that of ratings of a binormal curve, by the printed approximation."""
     a, ratio = 1.414 * special.ndtri(auc), controls / cases
     return float(0.0099 * np.exp(-(a**2) / 2.0) * (5.0 * a**2 + 8.0 + (a**2 + 8.0) / ratio) / cases)
-
-
-def _mann_whitney(auc: float, first: float, second: float, cases: float, controls: float) -> float:
-    spread = (cases - 1.0) * (first - auc**2) + (controls - 1.0) * (second - auc**2)
-    return (auc * (1.0 - auc) + spread) / (cases * controls)
 
 
 METHODS: dict[str, Callable[[float, float, float], float]] = {

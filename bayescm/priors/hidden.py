@@ -8,7 +8,7 @@ import xarray as xr
 
 from bayescm.data import validate
 from bayescm.data.schema import attributes
-from bayescm.priors.reported import Rounding, decimals_of, ends_of, number_as_printed
+from bayescm.priors.reported import Rounding, ends_of, number_as_printed, usual_decimals
 from bayescm.results.objects import stamped
 
 N_ITEMS = "n_items"
@@ -61,7 +61,7 @@ def hidden_size(
     if not isinstance(scores, Mapping) or not scores:
         raise TypeError(f"`scores` must be a mapping of systems to accuracies; got {scores!r}.")
     most = validate.positive_integer("most", most)
-    shared = decimals if decimals is not None else _shared(scores)
+    shared = usual_decimals(scores.values()) if decimals is None else decimals
     stated = {name: number_as_printed(str(name), score, shared) for name, score in scores.items()}
     n = np.arange(1, most + 1)
     log, fits = -np.log(n), np.ones(most, bool)
@@ -89,9 +89,3 @@ def hidden_size(
             assumptions="every score is a share of the same number of items, rounded as said",
         ),
     )  # fmt: skip
-
-
-def _shared(scores: Mapping[Any, Any]) -> int | None:
-    """Return to how many decimals scores are rounded that are given as numbers."""
-    numbers = [decimals_of(score) for score in scores.values() if not isinstance(score, str)]
-    return max([2, *numbers]) if numbers else None

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, Literal, NamedTuple
 
@@ -211,7 +211,7 @@ def _stated(
     validate.unique("metrics", [metric.name for metric in names])
     digits = None if decimals is None else validate.count_values("decimals", decimals).item()
     shares = [value for metric, (_, value) in zip(names, pairs, strict=True) if metric.upper <= 1]
-    usual = max([2, *(decimals_of(value) for value in shares if not isinstance(value, str))])
+    usual = usual_decimals(shares)
     return names, [
         _read(metric, value, digits if digits is not None else usual if metric.upper <= 1 else None)
         for metric, (_, value) in zip(names, pairs, strict=True)
@@ -241,6 +241,11 @@ def number_as_printed(
     if math.isinf(number):
         raise ValueError(f"`{name}` must be finite; got {value!r}. State a rate instead, such as recall.")
     return Stated(number, unit)
+
+
+def usual_decimals(values: Iterable[Any]) -> int:
+    """Return to how many decimals numbers are rounded that lost their last zeros: text keeps its own."""
+    return max([2, *(decimals_of(value) for value in values if not isinstance(value, str))])
 
 
 def decimals_of(value: Any) -> int:
