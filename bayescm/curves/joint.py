@@ -25,6 +25,7 @@ from bayescm.metrics import MetricsLike
 from bayescm.priors.concentrations import Concentrations, PrevalenceLike, exchange
 
 Array = NDArray[np.float64]
+_Units = tuple[NDArray[np.int64], Array]  # the first item of each item's unit, and items of a unit by class
 
 _BLOCK = 128  # draws that share a generator
 _MOST = 2**23  # numbers that are read at a time: 64 MB
@@ -221,9 +222,9 @@ def _part(scores: Scores, mask: NDArray[np.bool_], plan: Plan, metrics: MetricsL
         )
     size, shapes = plan.chains * plan.draws, plan.shapes(totals)
     prevalence = _prevalence(plan, totals, size, matrix_rng(plan.seed, group, Stream.CURVE_PREVALENCE))
-    leads, sizes = np.arange(len(positive)), np.ones(2)
+    units = None
     if scores.unit is not None:
-        leads, sizes, shapes = _of_units(scores.unit[mask], positive, shapes, plan)
+        units, shapes = _of_units(scores.unit[mask], positive, shapes, plan)
         prevalence = np.full(size, np.nan) if plan.prevalence is None else prevalence
     fprs, tprs = plan.rates()
     ranked = [rank(positive, one, n) for one in score]
@@ -234,8 +235,7 @@ def _part(scores: Scores, mask: NDArray[np.bool_], plan: Plan, metrics: MetricsL
 
     def drawn(start: int, stop: int) -> Read:
         read = room(len(first), stop - start, len(fprs), len(tprs), marks.shape[1])
-        drawn_with = shapes, leads, sizes
-        draw = _kernel(positive, kept, marks, drawn_with, plan.prior, read, odds[start:stop], fprs, tprs)
+        draw = _kernel(positive, kept, marks, shapes, plan.prior, read, odds[start:stop], fprs, tprs, units)
         dispatch.in_blocks(
             lambda a, b: draw(matrix_rng(plan.seed, (group << 32) + (start + a) // _BLOCK, Stream.CURVE), a, b),
             stop - start, _BLOCK,
@@ -249,15 +249,13 @@ def _part(scores: Scores, mask: NDArray[np.bool_], plan: Plan, metrics: MetricsL
     return dataset(scores, plan, metrics, dispatch.parts(size, step), drawn, prevalence, fprs, tprs)
 
 
-def _of_units(
-    unit: NDArray[np.int64], positive: NDArray[np.bool_], shapes: Array, plan: Plan
-) -> tuple[NDArray[np.int64], Array, Array]:
-    """Return the first item of each item's unit, items of a unit by class, and the shapes of masses, alike for both."""
+def _of_units(unit: NDArray[np.int64], positive: NDArray[np.bool_], shapes: Array, plan: Plan) -> tuple[_Units, Array]:
+    """Return the units, and the shapes of masses, alike for both classes."""
     _, first, which = np.unique(unit, return_index=True, return_inverse=True)
     tested = [np.maximum(len(np.unique(unit[positive == one])), 1) for one in (False, True)]
     sizes = np.array([np.maximum((positive == one).sum(), 1) / n for one, n in zip((False, True), tested, strict=True)])
     mine = 1.0 if plan.prior == "bootstrap" else shape_of(len(first))
-    return first[which].astype(np.int64), sizes, np.stack([np.full(2, mine), shapes[:, 1]], axis=1)
+    return (first[which].astype(np.int64), sizes), np.stack([np.full(2, mine), shapes[:, 1]], axis=1)
 
 
 def _distinct(ranked: Sequence[Ranking]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -284,10 +282,10 @@ def _prevalence(plan: Plan, totals: Array, size: int, rng: np.random.Generator) 
 
 def _kernel(
     positive: NDArray[np.bool_], ranked: Sequence[Ranking], marks: Array,
-    masses: tuple[Array, NDArray[np.int64], Array], prior: str, read: Read, odds: Array, fprs: Array, tprs: Array,
+    shapes: Array, prior: str, read: Read, odds: Array, fprs: Array, tprs: Array, units: _Units | None = None,
 ) -> Callable[[np.random.Generator, int, int], None]:  # fmt: skip
     """Return a function that fills some of the draws."""
-    shapes, leads, sizes = masses
+    leads, sizes = units or (np.arange(len(positive)), np.ones(2))
     if len(ranked) > 1 or (leads < np.arange(len(leads))).any():
         steps = np.stack([one.step for one in ranked])
         kinds = np.array([len(one.score) for one in ranked])
