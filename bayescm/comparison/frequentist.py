@@ -15,7 +15,6 @@ from bayescm.comparison import score_intervals
 from bayescm.comparison.inputs import Entry
 from bayescm.inference import proportions
 from bayescm.models.same_items import Patterns
-from bayescm.priors.concentrations import PriorLike, of_pairs
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -46,7 +45,7 @@ class Proportion(NamedTuple):
 
 
 class Agreement(NamedTuple):
-    """Of the items of a proportion, how many each of two systems got; or concentrations of these."""
+    """Of the items of a proportion, how many each of two systems got."""
 
     both: float
     first: float
@@ -121,23 +120,6 @@ def discordant(answers: Patterns, pair: tuple[int, int], entry: Entry) -> tuple[
 def fewest_that_decide(decision_prob: float) -> int:
     """Return how many items, all for one system, it takes for a verdict under a flat prior: 1 - 2^-(m+1) is enough."""
     return max(math.ceil(math.log2(1.0 / (1.0 - decision_prob)) - 1.0 - 1e-9), 1)
-
-
-def prior_agreement(prior: PriorLike, rows: Array, share: Proportion) -> Agreement:
-    """Return the prior's concentrations of the same four cells.
-
-    A named prior gives one item to each system alone and one to the rest, of whatever classes: the shares of the three
-    are uniform. Of numbers they are sums over the joint table, which in the class i has a_ij a_ik / a_i for the answers
-    j and k.
-    """
-    one = of_pairs(prior)
-    if one is not None:
-        return Agreement(0.5 * one, one, one, 0.5 * one)
-    total = rows.sum(1)
-    use = share.classes & (total > 0)
-    got, missed = ((rows * cells).sum(1)[use] for cells in (share.right, ~share.right))
-    cells = [(a * b / total[use]).sum() for a in (got, missed) for b in (got, missed)]
-    return Agreement(*map(float, cells))
 
 
 def mcnemar(first: float, second: float) -> Array:

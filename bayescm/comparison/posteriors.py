@@ -21,7 +21,7 @@ from bayescm.metrics import Metric, describe, evaluate
 from bayescm.metrics.passes import asked_of_runs
 from bayescm.models.cell_draws import draws_of_pairs
 from bayescm.models.same_items import Patterns
-from bayescm.priors.concentrations import concentrations
+from bayescm.priors.concentrations import concentrations, of_pairs
 
 Array = NDArray[np.float64]
 
@@ -199,7 +199,7 @@ class SameItems(Posteriors):
             return None
         got, count = frequentist.scores(self.answers, pair, share)
         rows = concentrations(self.compared.prior, "dirichlet_multinomial", self.compared.labels).rows
-        prior = frequentist.prior_agreement(self.compared.prior, rows, share)
+        prior = of_pairs(rows) * np.array([0.5, 1.0, 1.0, 0.5])
         apart = got[:, 0] - got[:, 1]
         telling = count[apart != 0].sum()
         size = np.sqrt(count @ apart**2 / telling) if telling else 1.0

@@ -128,11 +128,11 @@ def compare_systems(
     Exact without a draw: for separate test sets every metric with a distribution
     (:func:`bayescm.metric_distribution`), by quadrature; for the same items proportions of actual classes (accuracy,
     recall, specificity and their opposites). There P(first > second) = I_1/2(n_01 + 1, n_10 + 1), with n_10 (n_01) the
-    items that only the first (second) got right: a named prior gives one item to either and one to all others that
-    count, of however many classes, so that the three shares are uniform. Then two equal systems get a verdict some 1 -
-    `ci_prob` of the time, however few items are discordant (at .95 in .077 of the worst number of them, 16, and in .065
-    of the worst tests); at .95 it takes five, all for one system. Concentrations in numbers are taken as they are: the
-    joint table's, a_ij a_ik / a_i, are added up. All else by draws; the ratio of systems on the same items always.
+    items that only the first (second) got right: any prior but "haldane" gives one item to either and one to all others
+    that count, of however many classes, so that the three shares are uniform. Then two equal systems get a verdict some
+    1 - `ci_prob` of the time, however few items are discordant (at .95 in .077 of the worst number of them, 16, and in
+    .065 of the worst tests); at .95 it takes five, all for one system. All else by draws; the ratio of systems on the
+    same items always.
 
     Of three systems or more each interval has the probability that the attr ``ci_prob_each`` names, so that all of one
     metric hold together with `ci_prob`: by Tukey's range for all pairs, by Sidak's inequality for one `reference`. Of

@@ -199,11 +199,11 @@ def draw_pairs(
     Notes
     -----
     The items have the same weights for all pairs, and each system's margin is its own Dirichlet posterior, as in
-    :func:`draw`. Under a named prior a pair isn't independent a priori: items that only the first gets right weigh one
+    :func:`draw`. A pair isn't independent a priori: items that only the first gets right weigh one
     item in all classes together, and those of the second one, as far as the margins leave room (:func:`_one_right`).
     """
     base = concentrations(prior, "dirichlet_multinomial", which.labels)
-    one_right = _one_right(prior, base.rows)
+    one_right = _one_right(base.rows)
     rng, items = matrix_rng(seed, 0, Stream.SAME_ITEMS), _empty(which, chains * draws)
     total = np.concatenate([_add_items(part, which, rng) for part in _blocks(items, which)])
     for pair in pairs:
@@ -245,13 +245,10 @@ def _labelled(theta: Array, labels: list[Any], systems: list[str], chains: int, 
     )
 
 
-def _one_right(prior: PriorLike, rows: Array) -> Array | None:
-    """Return the concentration, by class, of one of two systems alone being right; None for independent answers."""
-    one = of_pairs(prior)
-    if one is None:
-        return None
+def _one_right(rows: Array) -> Array:
+    """Return the concentration, by class, of one of two systems alone being right."""
     right = np.diag(rows)
-    return np.minimum(one / len(rows), np.minimum(right, rows.sum(1) - right))
+    return np.minimum(of_pairs(rows) / len(rows), np.minimum(right, rows.sum(1) - right))
 
 
 def _add_prior(theta: Array, base: Concentrations, rng: np.random.Generator, one_right: Array | None = None) -> Array:

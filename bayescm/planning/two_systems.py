@@ -4,7 +4,6 @@ from collections.abc import Callable
 from numbers import Real
 from typing import Any
 
-import numpy as np
 import xarray as xr
 
 from bayescm.data import validate
@@ -22,7 +21,7 @@ from bayescm.results.objects import stamped
 
 _CLOSE = 1e-3
 _STEPS, _NEAR = 200, 1.01  # to find an error rate that is kept, but for the rounding of groups
-_CLASSES = {"accuracy": (0, 1), "specificity": (0,), "recall": (1,)}
+_OF_PAIRS = ("accuracy", "specificity", "recall")
 
 
 @stamped
@@ -124,7 +123,7 @@ def sample_size_to_compare(
             )
         pilot = gaps.of_result(first)
         first, second, resolved = pilot.first, pilot.second, resolve([pilot.metric], 2)[0]
-        contest, equal = _after(pilot, resolved, prior, base, sure)
+        contest, equal = _after(pilot, resolved, base, sure)
         discordance = pilot.counts[0][0] / sum(pilot.counts[0]) if pilot.paired else None
     elif second is None or not isinstance(first, Real):
         raise TypeError(
@@ -133,7 +132,7 @@ def sample_size_to_compare(
         )
     else:
         resolved = resolve([metric], 2)[0]
-        contest, equal = _stated(float(first), second, discordance, concentration, resolved, prior, base, sure)
+        contest, equal = _stated(float(first), second, discordance, concentration, resolved, base, sure)
     n, reached, errs = _rarely_wrong(contest.right, lambda n: contest.wrong(n, equal), wanted, most)
     named = {
         "n_items": (n, "Items"),
@@ -157,7 +156,7 @@ def sample_size_to_compare(
 
 def _stated(
     first: float, second: float, discordance: float | None, concentration: float | None, metric: Metric,
-    prior: PriorLike, base: Concentrations, sure: float,
+    base: Concentrations, sure: float,
 ) -> tuple[Any, Any]:  # fmt: skip
     """Return the contest of rates as stated, and what equal systems share."""
     for name, value in (("first", first), ("second", second)):
@@ -166,17 +165,17 @@ def _stated(
         least = "smaller" if metric.loss else "larger"
         raise ValueError(f"`first` must be better than `second`, {least} of {metric.name}; got {first} and {second}.")
     if discordance is not None:
-        each, _ = _of_pair(metric, prior, base)
+        each = _of_pair(metric, base)
         return Together(*_discordant(first, second, discordance, concentration), each, sure), discordance
     rates = Rate.of_mode("first", first, concentration), Rate.of_mode("second", second, concentration)
     return _apart(metric, rates, (first, second), _of_one(metric, base), sure)
 
 
-def _after(pilot: gaps.Pilot, metric: Metric, prior: PriorLike, base: Concentrations, sure: float) -> tuple[Any, Any]:
+def _after(pilot: gaps.Pilot, metric: Metric, base: Concentrations, sure: float) -> tuple[Any, Any]:
     """Return the contest of rates as a pilot leaves them, and what equal systems share: the mean."""
     if pilot.paired:
-        each, others = _of_pair(metric, prior, base)
-        share, part = pilot.rates((2.0 * each, others), (each, each))
+        each = _of_pair(metric, base)
+        share, part = pilot.rates((2.0 * each, each), (each, each))
         return Together(share, part, each, sure), share.mean()
     own = _of_one(metric, base)
     rates = pilot.rates(own, own)
@@ -202,20 +201,13 @@ def _of_one(metric: Metric, prior: Concentrations) -> tuple[float, float]:
     return float(beta[0]), float(beta[1])
 
 
-def _of_pair(metric: Metric, prior: PriorLike, base: Concentrations) -> tuple[float, float]:
-    """Return the prior concentrations of "only one of two is right", the same for both, and of all other items."""
-    if metric.name not in _CLASSES:
+def _of_pair(metric: Metric, prior: Concentrations) -> float:
+    """Return the prior concentration of "only one of two is right", of either, and of all other items."""
+    if metric.name not in _OF_PAIRS:
         raise ValueError(f"`metric` must be accuracy, recall or specificity with `discordance`; got {metric.name}.")
-    if (one := of_pairs(prior)) is not None:
-        each = others = one
-    else:  # sums over the joint cells
-        some = list(_CLASSES[metric.name])
-        right, total = np.diag(base.rows)[some], base.rows.sum(-1)[some]
-        each = float((right * (total - right) / np.where(total > 0, total, 1.0)).sum())
-        others = float(total.sum()) - 2.0 * each
-    if each <= 0:
+    if not (each := of_pairs(prior.rows)):
         raise ValueError("`prior` must be proper: tests to come may leave a cell empty. Take prior='jeffreys'.")
-    return each, others
+    return each
 
 
 def _discordant(first: float, second: float, discordance: float, concentration: float | None) -> tuple[Rate, Rate]:

@@ -207,14 +207,13 @@ _NAMED: dict[str, tuple[Callable[[int], float], Callable[[int], float], Callable
 NAMES = tuple(_NAMED)
 
 
-def of_pairs(prior: PriorLike) -> float | None:
-    """Return how many items a named prior adds to a side of what two systems' answers to the same items can differ in.
+def of_pairs(rows: Array) -> float:
+    """Return how many items a prior (K, K) adds to a side of what two systems' answers to the same items can differ in.
 
-    Of the items that count, names give one to those that only the first system gets right, one to those of the second
-    and one to all others, whatever the number of classes ("haldane": none). Concentrations in numbers are those of the
-    joint table (``models/paired.py``), which a comparison adds up: None.
+    It says how good either is, not how often they err together. So of the items that count one goes to those that only
+    the first gets right, one to those of the second and one to all others, whatever the classes; of "haldane", none.
     """
-    return (0.0 if prior == "haldane" else 1.0) if isinstance(prior, str) else None
+    return float(np.any(rows > 0))
 
 
 def _rows(name: str, value: Any, k: int) -> Array:

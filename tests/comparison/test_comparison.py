@@ -19,7 +19,7 @@ from bayescm.distributions.protocol import Distribution
 from bayescm.distributions.quadrature import Outer, Table
 from bayescm.distributions.sample import Chains, Draws
 from bayescm.metrics import resolve
-from bayescm.priors.concentrations import concentrations
+from bayescm.priors.concentrations import concentrations, of_pairs
 
 MORAIS = bayescm.from_cells(tp=[10, 3], fn=[5, 3], fp=[10, 2], tn=[100, 20], dims="system").assign_coords(
     system=["one", "two"]
@@ -158,26 +158,20 @@ def test_paired_differences_by_two_integrals_and_draws(numbers):
     assert (dist.cdf(-1.0), dist.cdf(1.0)) == (0, 1)
 
 
-def test_paired_proportions_agree_with_the_joint_dirichlet_of_the_story():
-    joint, numbers = table(), [[0.4, 0.8], [1.0, 0.5]]  # taken at their word
-    asked = {"prior": numbers, "random_seed": 1}
-    made = bayescm.compare_systems(joint, ["accuracy", "recall", "fpr"], rope=0.01, **asked)
-    asked = {"prior": numbers, "random_seed": 2, "draws": 50_000}
-    fit = bayescm.posterior(joint, model="paired", metrics=["accuracy", "recall", "fpr"], **asked)
-    for name, sign in (("accuracy", 1), ("recall", 1), ("false_positive_rate", -1)):
-        draws = fit["posterior"][name]
-        gain = sign * (draws.sel(system="A") - draws.sel(system="B")).values
+def test_paired_proportions_agree_with_draws_of_a_dirichlet_of_three_shares():
+    made = bayescm.compare_systems(table(), ["accuracy", "recall", "fpr"], rope=0.01, random_seed=1)
+    flips = made["flips"].to_dataset().squeeze("comparison")
+    names = ("only_first_right", "only_second_right", "both_right", "both_wrong")
+    first, second, *rest = (flips[name].values for name in names)
+    rng = np.random.default_rng(1)
+    for name, where in (("accuracy", [0, 1]), ("recall", [1]), ("false_positive_rate", [0])):
+        cells = [first[where].sum() + 1.0, second[where].sum() + 1.0, sum(rest)[where].sum() + 1.0]
+        ahead, behind, _ = rng.dirichlet(cells, 200_000).T
+        gain = ahead - behind
         sides = [(gain < -0.01).mean(), (np.abs(gain) <= 0.01).mean(), (gain > 0.01).mean()]
         np.testing.assert_allclose(one(made, "probability", metric=name), sides, atol=6e-3)
-        assert one(made, "mean", metric=name) == pytest.approx(sign * gain.mean(), abs=1e-3)
+        assert abs(one(made, "mean", metric=name)) == pytest.approx(gain.mean(), abs=1e-3)
     assert (made["summary"].method == "exact").all()
-    n10, n01 = (int(made["flips"][name].sel(actual=1).sum()) for name in ("only_first_right", "only_second_right"))
-    negatives, positives = 0.4 * 0.8 / 1.2, 1.0 * 0.5 / 1.5  # a_ij a_ik / a_i
-    apart = bayescm.compare_systems(joint, ["accuracy", "recall"], prior=numbers)
-    for name, counts, more in (("accuracy", (22, 7), negatives + positives), ("recall", (n10, n01), positives)):
-        assert one(apart, "probability_better", metric=name) == pytest.approx(
-            special.betaincc(counts[0] + more, counts[1] + more, 0.5)
-        )
 
 
 def classes(n10, n01, k, both=60, none=20):
@@ -220,9 +214,7 @@ def test_verdicts_rest_on_enough_items_whatever_the_number_of_classes(n10, n01, 
 
 @pytest.mark.parametrize("decision_prob", [0.8, 0.9, 0.95, 0.99])
 def test_equal_systems_get_a_verdict_no_more_often_than_is_said(decision_prob):
-    entry = bayescm.comparison.inputs.entries_of(resolve("recall", 2), "ab")[0]
-    share, base = frequentist.proportion_of(entry, 2), concentrations("jeffreys", "dirichlet_multinomial", 2)
-    more = frequentist.prior_agreement("jeffreys", base.rows, share).first
+    more = of_pairs(concentrations("jeffreys", "dirichlet_multinomial", 2).rows)
     m = np.arange(241)
     better = special.betaincc(m[:, None] + more, m[None, :] + more, 0.5) >= decision_prob
     assert better[:, 0].argmax() == frequentist.fewest_that_decide(decision_prob)
@@ -271,20 +263,22 @@ def test_draws_of_proportions_are_those_of_their_own_posterior():
     assert np.corrcoef(drawn["accuracy"].values.ravel(), drawn["matthews_correlation"].values.ravel())[0, 1] > 0.9
 
 
-def test_merged_concentrations_are_those_of_the_joint_prior():
-    rows = np.array([[2.0, 0.5, 0.25], [0.0, 0.0, 0.0], [0.5, 0.25, 3.0]])
-    total = rows.sum(1)
-    with np.errstate(invalid="ignore"):
-        joint = np.nan_to_num(rows[:, :, None] * rows[:, None, :] / total[:, None, None])
-    for name in ("accuracy", "error_rate", "recall", "specificity", "predicted_prevalence"):
-        for entry in bayescm.comparison.inputs.entries_of(resolve(name, 3), "abc"):
-            share = frequentist.proportion_of(entry, 3)
-            found = frequentist.prior_agreement(rows, rows, share)
-            assert frequentist.prior_agreement("perks", rows, share) == (0.5, 1, 1, 0.5)
-            right = share.right & share.classes[:, None]
-            wrong = ~share.right & share.classes[:, None]
-            for value, (j, k) in zip(found, itertools.product((right, wrong), repeat=2), strict=True):
-                assert value == pytest.approx((joint * j[:, :, None] * k[:, None, :]).sum())
+@pytest.mark.parametrize("metric", ["accuracy", "recall"])
+def test_a_prior_means_the_same_by_its_name_and_in_numbers(metric):
+    def asked(prior):
+        return bayescm.compare_systems(table(5, 1, 30, 6), metric, prior=prior, draws=200, random_seed=1)
+
+    named = asked("jeffreys")
+    for numbers in (0.5, [[0.5, 0.5], [0.5, 0.5]]):
+        assert asked(numbers).drop_nodes("observed_data").equals(named.drop_nodes("observed_data"))
+    far = asked([[80, 20], [10, 90]])["summary"]  # how good either is says nothing of the items they differ in
+    assert far.probability_better.equals(named["summary"].probability_better)
+    first, second = named["summary"].discordant.values.ravel()
+    haldane = asked(0)["summary"].probability_better.item()
+    assert haldane == pytest.approx(special.betaincc(first, second, 0.5), rel=1e-12)
+
+
+def test_of_which_metrics_it_is_counted_who_got_an_item():
     for name in ("precision", "prevalence", "f1", "mcc"):
         assert frequentist.proportion_of(bayescm.comparison.inputs.entries_of(resolve(name, 2), "ab")[0], 2) is None
 

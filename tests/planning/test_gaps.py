@@ -53,12 +53,11 @@ def test_of_the_same_items():
     assert recall.equals(again)  # whichever is named first
 
 
-def test_concentrations_are_those_of_the_joint_table():
+@pytest.mark.parametrize("prior", ["laplace", 1.0, [[8, 2], [1, 9]]])
+def test_a_prior_gives_one_item_to_either_side_and_one_to_the_others(prior):
     found = bayescm.compare_systems(TRUE, {"a": A, "b": B})
-    plan = bayescm.planning.sample_size_to_compare(
-        found, prior=1.0
-    )  # of both classes: each side 1 * 1 / 2; others: 2 + 2 - 2
-    share = Rate(12.0 + 2.0, 88.0 + 2.0)
+    plan = bayescm.planning.sample_size_to_compare(found, prior=prior)
+    share = Rate(12.0 + 2.0, 88.0 + 1.0)
     contest = Together(share, Rate(4.0 + 1.0, 8.0 + 1.0), 1.0, 0.975)
     assert float(plan.assurance) == contest.right(int(plan.n_items))
     with pytest.raises(ValueError, match="proper"):
