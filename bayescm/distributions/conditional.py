@@ -5,6 +5,7 @@ P(average <= x | rest) is a Beta's cdf, and its mean over the draws a smooth cdf
 classes, the variance, both moments of the average to first order) takes part as control variates.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -78,52 +79,78 @@ class Nodes:
         return np.asarray(weights / weights.sum())
 
 
+@dataclass(frozen=True, eq=False)
+class Average:
+    """An average, what is integrated out of it, and what is known of it."""
+
+    metric: Metric
+    split: Split
+    known: Known = Known()
+
+    @cached_property
+    def nodes(self) -> Nodes:
+        """Where it is computed."""
+        return Nodes.of(self.split)
+
+    @cached_property
+    def odds(self) -> Array:
+        """The log-odds of U there."""
+        return beta_quantiles.logit_at_normal(self.nodes.normal, self.split.a, self.split.b)
+
+
 def conditional_draws(
-    metric: Metric, split: Split, known: Known, draws: int, rng: np.random.Generator
-) -> "ConditionalDraws | None":
-    """Return the distribution of an average, or None where it isn't monotone in U.
+    averages: Sequence[Average], draws: int, rng: np.random.Generator
+) -> "list[ConditionalDraws | None]":
+    """Return the distribution of each average of one matrix, or None where it isn't monotone in U.
 
     Parameters
     ----------
-    metric : Metric
-    split : Split
-    known : Known
+    averages : sequence of Average
+        They share the draws of the rest, but no answer depends on which others there are.
     draws : int
-        Of the cells, than which the answer shall be better; it takes fewer.
+        Of the cells, than which the answers shall be better; they take fewer.
     rng : numpy.random.Generator
     """
     few = min(draws, max(draws // _FIRST, _LEAST))
-    if known.classes is not None and len(known.classes) > min(_MOST_CONTROLS, few // _PER_CONTROL - 2):
-        known = replace(known, classes=None)
-    nodes = Nodes.of(split)
-    first = _given_rest(metric, split, known, nodes, few, rng)
-    found = _monotone(metric, known, nodes, *first)
-    more = 0 if found is None else int(min(_BETTER * draws / found.gain(), draws // _MOST)) - few
-    if more <= 0:
-        return found
-    both = zip(first, _given_rest(metric, split, known, nodes, more, rng), strict=True)
-    return _monotone(metric, known, nodes, *(np.concatenate(parts, axis=1) for parts in both))
+    controls = min(_MOST_CONTROLS, few // _PER_CONTROL - 2)
+    every = [
+        replace(one, known=replace(one.known, classes=None))
+        if len(one.known.classes if one.known.classes is not None else ()) > controls
+        else one
+        for one in averages
+    ]
+    found: list[ConditionalDraws | None] = [None] * len(every)
+    parts: list[list[tuple[Array, Array]]] = [[] for _ in every]
+    left = [few] * len(every)  # draws that each still takes
+    which = every[0].split.which if every else None
+    while which is not None and max(left) > 0:
+        theta, gammas = dirichlet.theta_and_rows(which, rng, few)
+        for i, one in enumerate(every):
+            if left[i] <= 0:
+                continue
+            parts[i].append(_given_rest(one, theta, gammas))
+            left[i] -= theta.shape[-1]
+            if left[i] <= 0:
+                first = found[i] is None
+                found[i] = now = _monotone(one, *(np.concatenate(part, 1) for part in zip(*parts[i], strict=True)))
+                if first and now is not None:
+                    left[i] = int(min(_BETTER * draws / now.gain(), draws // _MOST)) - now.values.shape[1]
+    return found
 
 
-def _given_rest(
-    metric: Metric, split: Split, known: Known, nodes: Nodes, n: int, rng: np.random.Generator
-) -> tuple[Array, Array]:
-    """Draw the rest; return the average at nodes of U, (m, n), and control variates whose means are 0, (c, n)."""
-    odds, weights = beta_quantiles.logit_at_normal(nodes.normal, split.a, split.b), nodes.weights
-    values, near = np.empty((len(odds), n)), np.zeros((2, n))
+def _given_rest(one: Average, theta: Array, gammas: Array) -> tuple[Array, Array]:
+    """Return an average at nodes of U, (m, n), and control variates whose means are 0, (c, n), of draws of the rest."""
+    n, known, split, weights = theta.shape[-1], one.known, one.split, one.nodes.weights
+    values, near = np.empty((len(weights), n)), np.zeros((2, n))
     classes = np.zeros((0 if known.classes is None else len(known.classes), n))
-    done = 0
-    for theta in dirichlet.theta_in_blocks(split.which, rng, n):
-        for part, cells in split.along(theta, odds, rng):
-            place = slice(done + part.start, done + part.stop)
-            with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-                for node, (each, weight) in enumerate(zip(cells, weights, strict=True)):
-                    values[node, place], of_classes = average(metric, each)
-                    away = split.first_order(each)
-                    near[:, place] += weight * np.stack([away, away**2 - split.variance])
-                    if len(classes) and of_classes is not None:
-                        classes[:, place] += weight * of_classes
-        done += theta.shape[-1]
+    for place, cells in split.along(theta, one.odds, gammas):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            for node, (each, weight) in enumerate(zip(cells, weights, strict=True)):
+                values[node, place], of_classes = average(one.metric, each)
+                away = split.first_order(each)
+                near[:, place] += weight * np.stack([away, away**2 - split.variance])
+                if len(classes) and of_classes is not None:
+                    classes[:, place] += weight * of_classes
     controls = [*near]
     if known.mean is not None:
         away = values - known.mean
@@ -135,13 +162,13 @@ def _given_rest(
     return values, np.array(controls)
 
 
-def _monotone(metric: Metric, known: Known, nodes: Nodes, values: Array, controls: Array) -> "ConditionalDraws | None":
+def _monotone(one: Average, values: Array, controls: Array) -> "ConditionalDraws | None":
     """Return the distribution, or None where the average isn't monotone in U."""
     if values[-1].mean() < values[0].mean():
         values = values[::-1]
     if not (np.diff(values, axis=0) >= 0.0).all():  # also NaN
         return None
-    return ConditionalDraws(nodes, values, metric.lower, metric.upper, known, controls.T)
+    return ConditionalDraws(one.nodes, values, one.metric.lower, one.metric.upper, one.known, controls.T)
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,7 +20,7 @@ _BLOCK = 8192
 _MOST = 2**22
 """Numbers in a block: 32 MB."""
 _TINY = 0.02
-"""Below this concentration gamma draws may underflow together, so they are made in logarithms."""
+"""Below this concentration gamma draws may underflow together, so they are made in logarithms, unless one is large."""
 
 
 def posterior(counts: NDArray[np.int64], prior: Concentrations, prevalence: PrevalenceLike = None) -> Concentrations:
@@ -122,6 +122,14 @@ def theta_in_blocks(which: Concentrations, rng: np.random.Generator, n: int) -> 
         yield draw_theta(which, rng, min(size, n - start))
 
 
+def theta_and_rows(which: Concentrations, rng: np.random.Generator, most: int) -> tuple[Array, Array]:
+    """Draw cells (K, K, n), at most `most`, and gammas (K, n) of rows that are Dirichlets apart."""
+    totals = which.rows.sum(1)
+    n = min(most, max(_MOST // which.rows.size, 1))
+    theta = draw_theta(which, rng, n)
+    return theta, np.empty(0) if which.one_dirichlet else rng.standard_gamma(totals, (n, len(totals))).T
+
+
 def draw_shares(which: Concentrations, rng: np.random.Generator, n: int) -> Array:
     """Draw class shares, (K, n)."""
     if which.known:
@@ -134,7 +142,7 @@ def draw_shares(which: Concentrations, rng: np.random.Generator, n: int) -> Arra
 def draw_dirichlet(concentration: Array, rng: np.random.Generator, out: list[Array]) -> None:
     """Draw from a Dirichlet into one contiguous array per cell, block by block while it is in cache."""
     n = len(out[0])
-    logarithmic = concentration.min() < _TINY
+    logarithmic = concentration.min() < _TINY and concentration.max() < 1.0
     many = len(concentration) * _BLOCK > _MOST
     most = max(_MOST // len(concentration), 1) if many else _BLOCK
     block = np.empty((len(concentration), min(most, n)))

@@ -63,9 +63,7 @@ class Split:
         """Return how far the average, to first order, is from what is expected, (n,), of cells (K, n)."""
         return np.asarray(sum(slope[:, 0] @ cell for slope, cell in zip(self.slopes, cells, strict=True)) - self.centre)
 
-    def along(
-        self, theta: Array, odds: Array, rng: np.random.Generator
-    ) -> Iterator[tuple[slice, list[multiclass.Cells]]]:
+    def along(self, theta: Array, odds: Array, gammas: Array) -> Iterator[tuple[slice, list[multiclass.Cells]]]:
         """Give the cells of each class against the rest, (K, some), at each of some log-odds of U.
 
         Parameters
@@ -74,19 +72,23 @@ class Split:
             Draws of the cells.
         odds : ndarray of shape (m,)
             The log-odds.
-        rng : numpy.random.Generator
-            Of the sums of the rows' gammas, where the rows aren't one Dirichlet.
+        gammas : ndarray of shape (K, n)
+            Of the sums of the rows, where these aren't one Dirichlet.
         """
         k, _, n = theta.shape
-        size = max(_BLOCK // k**2, 16)
-        moved = self._of_cells if self.which.one_dirichlet else self._of_rows
+        alone = self.which.one_dirichlet
+        size = max(_BLOCK // (k if alone else k**2), 16)
         for start in range(0, n, size):
-            part = slice(start, min(start + size, n))
-            yield part, moved(theta[..., part], odds, rng)
+            stop = min(start + size, n)
+            some = theta[..., start:stop]
+            yield (
+                slice(start, stop),
+                self._of_cells(some, odds) if alone else self._of_rows(some, odds, gammas[:, start:stop]),
+            )
 
-    def _of_cells(self, theta: Array, odds: Array, _: np.random.Generator) -> list[multiclass.Cells]:
+    def _of_cells(self, theta: Array, odds: Array) -> list[multiclass.Cells]:
         """Return the cells where all are one Dirichlet: those of the split are multiplied by two numbers."""
-        tp = np.einsum("iin->in", theta)
+        tp = np.einsum("iin->in", theta).copy()
         fn, fp = (np.maximum(theta.sum(axis) - tp, 0.0) for axis in (1, 0))
         right, moving_fn, moving_fp = tp[self.right].sum(0), fn, fp
         if self.partial:
@@ -100,16 +102,15 @@ class Split:
             for u in odds:
                 more, less = special.expit(u) * both / right, special.expit(-u) * both / (both - right)
                 now = np.where(self.right[:, None], tp * more, tp), fn + moving_fn * less, fp + moving_fp * less
-                found.append(multiclass.Cells(*now, np.maximum(1.0 - sum(now), 0.0)))
+                found.append(multiclass.Cells(*now, np.maximum(1.0 - (now[0] + now[1] + now[2]), 0.0)))
         return found
 
-    def _of_rows(self, theta: Array, odds: Array, rng: np.random.Generator) -> list[multiclass.Cells]:
+    def _of_rows(self, theta: Array, odds: Array, gammas: Array) -> list[multiclass.Cells]:
         """Return the cells where rows are independent: U multiplies the odds of their recalls."""
         off = theta * ~np.eye(len(theta), dtype=bool)[..., None]
         diagonal, missed = np.einsum("iin->in", theta), off.sum(1)
         shares = diagonal + missed
-        sums = self.which.rows.sum(1)[self.right]
-        gammas = rng.standard_gamma(sums, (theta.shape[-1], len(sums))).T
+        gammas = gammas[self.right]
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # what has underflown: then all are drawn
             right, wrong = ((gammas * (part / shares)[self.right]).sum(0) for part in (diagonal, missed))
             own, pooled = diagonal / missed, right / wrong
@@ -135,8 +136,10 @@ def _false_calls(factors: Array, off: Array) -> Array:
 def average(metric: Metric, cells: multiclass.Cells) -> tuple[Array, Array | None]:
     """Return an average over the classes, (n,), of cells (K, n) that add up to 1, and the values of the classes.
 
-    The classes have none where the average is that of their pooled cells.
+    The classes have none where the average is that of their pooled cells, or of the whole matrix.
     """
+    if metric.kind == "matrix" and metric.ratio is None:
+        return multiclass.OF_SHARES[metric.function](cells), None
     if metric.ratio in (_RIGHT, _RIGHT[::-1]):
         right = cells.tp.sum(0)
         return (right if metric.ratio == _RIGHT else cells.fn.sum(0)), None
@@ -151,7 +154,8 @@ def split_of(metric: Metric, which: Concentrations) -> Split | None:
     """Return the split that explains most of the variance of an average, to first order; None where there is none."""
     k = which.rows.shape[-1]
     pooled = metric.ratio in (_RIGHT, _RIGHT[::-1])
-    if k == 2 or not (metric.kind in ("macro", "weighted") or pooled) or metric.moments:
+    of_shares = metric.kind == "matrix" and metric.function in multiclass.OF_SHARES
+    if k == 2 or not (metric.kind in ("macro", "weighted") or pooled or of_shares) or metric.moments:
         return None
     slopes, mean = _slopes(metric, which)
     tp, fn, fp, tn = slopes
@@ -184,22 +188,12 @@ def _slopes(metric: Metric, which: Concentrations) -> tuple[list[Array], Array]:
     """Return derivatives of the average in tp, fn, fp and tn of each class where all are as expected, and the cells."""
     k = which.rows.shape[-1]
     mean = which.rows / which.rows.sum(1, keepdims=True) * (which.shares / which.shares.sum())[:, None]
-    cells = multiclass.Cells(*(cell[:, None] for cell in multiclass.one_vs_rest(mean)))
-
-    def part_of_classes(moved: multiclass.Cells) -> Array:
-        if metric.ratio is not None:
-            return moved.tp if metric.ratio == _RIGHT else moved.fn
-        rest = Quantities(moved)
-        values = rest.call(metric.function)
-        return values / k if metric.kind == "macro" else rest["positives"] * values
-
+    cells = multiclass.Cells(*(np.repeat(cell[:, None], k, 1) for cell in multiclass.one_vs_rest(mean)))
+    one, each = _DIFFERENCE * np.eye(k), []
     with np.errstate(divide="ignore", invalid="ignore"):
-        each = []
         for name, cell in zip(cells._fields, cells, strict=True):
-            above, below = (
-                part_of_classes(cells._replace(**{name: cell * (1.0 + sign * _DIFFERENCE)})) for sign in (1, -1)
-            )
-            each.append(((above - below) / (2.0 * _DIFFERENCE * cell))[:, 0])
+            above, below = (average(metric, cells._replace(**{name: cell * (1.0 + part)}))[0] for part in (one, -one))
+            each.append((above - below) / (2.0 * _DIFFERENCE * cell[:, 0]))
     return each, mean
 
 

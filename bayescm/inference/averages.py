@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from bayescm import distributions
 from bayescm.data.random import Stream, matrix_rng
 from bayescm.distributions import Distribution, dirichlet
-from bayescm.distributions.conditional import conditional_draws
+from bayescm.distributions.conditional import Average, conditional_draws
 from bayescm.distributions.sample import Draws
 from bayescm.distributions.splits import split_of
 from bayescm.metrics import Metric, compute, multiclass, per_label
@@ -52,12 +52,12 @@ def drawn(
         Of the matrix.
     seed, position, draws : int
     """
-    found: dict[str, Distribution] = {}
-    for metric in metrics:
-        if (split := split_of(metric, one)) is not None:
-            known, rng = distributions.known_of_average(metric, one), matrix_rng(seed, position, Stream.SPLIT)
-            if (dist := conditional_draws(metric, split, known, draws, rng)) is not None:
-                found[metric.name] = dist
+    splits = {metric: split for metric in metrics if (split := split_of(metric, one)) is not None}
+    averages = [Average(metric, split, distributions.known_of_average(metric, one)) for metric, split in splits.items()]
+    each = conditional_draws(averages, draws, matrix_rng(seed, position, Stream.SPLIT))
+    found: dict[str, Distribution] = {
+        metric.name: dist for metric, dist in zip(splits, each, strict=True) if dist is not None
+    }
     others = [metric for metric in metrics if metric.name not in found]
     values = draws_of(others, one, matrix_rng(seed, position, Stream.POSTERIOR), draws)
     for metric, value in zip(others, values, strict=True):

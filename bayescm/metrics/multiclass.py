@@ -107,9 +107,13 @@ def balanced_accuracy(matrix: Array) -> Array:
 def matthews_correlation(matrix: Array) -> Array:
     """Gorodkin's R_K: the correlation of the actual and the predicted indicators."""
     total = matrix.sum((-2, -1))
-    actual, predicted = matrix.sum(-1), matrix.sum(-2)
-    covariance = _trace(matrix) * total - (actual * predicted).sum(-1)
-    spread = (total**2 - (actual**2).sum(-1)) * (total**2 - (predicted**2).sum(-1))
+    return _correlation(_trace(matrix), matrix.sum(-1), matrix.sum(-2), total, -1)
+
+
+def _correlation(right: Array, actual: Array, predicted: Array, total: Array | float, axis: int) -> Array:
+    """Return R_K from the correct items and the totals, whose classes are along an axis."""
+    covariance = right * total - (actual * predicted).sum(axis)
+    spread = (total**2 - (actual**2).sum(axis)) * (total**2 - (predicted**2).sum(axis))
     return np.asarray(covariance / np.sqrt(spread))
 
 
@@ -121,3 +125,16 @@ def cohen_kappa(matrix: Array, *, power: int = 0) -> Array:
     expected = np.einsum("...i,...j,ij->...", matrix.sum(-1), matrix.sum(-2), weights)
     observed = np.einsum("...ij,ij->...", matrix, weights)
     return np.asarray(1.0 - observed * total / expected)
+
+
+def _correlation_of_shares(cells: Cells) -> Array:
+    return _correlation(cells.tp.sum(0), cells.tp + cells.fn, cells.tp + cells.fp, 1.0, 0)
+
+
+def _agreement_of_shares(cells: Cells) -> Array:
+    by_chance = ((cells.tp + cells.fn) * (cells.tp + cells.fp)).sum(0)
+    return np.asarray((cells.tp.sum(0) - by_chance) / (1.0 - by_chance))
+
+
+OF_SHARES = {matthews_correlation: _correlation_of_shares, cohen_kappa: _agreement_of_shares}
+"""Metrics of a matrix by the cells (K, n) of each class against the rest, which add up to 1."""

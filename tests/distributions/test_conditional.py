@@ -6,7 +6,8 @@ import pytest
 import bayescm
 from bayescm.data.random import Stream
 from bayescm.distributions import dirichlet, known_of_average
-from bayescm.distributions.conditional import ConditionalDraws, Known, Nodes, _given_rest, _monotone, conditional_draws
+from bayescm.distributions.conditional import Average, ConditionalDraws, Known, Nodes, _given_rest, _monotone
+from bayescm.distributions.conditional import conditional_draws as several
 from bayescm.distributions.splits import average, split_of
 from bayescm.inference.averages import drawn, draws_of
 from bayescm.metrics import compute, multiclass, resolve
@@ -17,7 +18,11 @@ UNEVEN = np.array([[999_000, 700, 300], [1, 2, 0], [500, 3, 40]])
 TEN = np.random.default_rng(5).multinomial(60, (np.eye(10) * 6 + 0.5).ravel() / (60 + 50)).reshape(10, 10)
 COUNTS = {"few": FEW, "uneven": UNEVEN, "ten": TEN}
 MODELS = ("dirichlet_multinomial", "three_binomial")
-NAMES = ("f1_macro", "jaccard_macro", "f1_weighted", "precision_macro", "npv_macro", "fnr_macro")
+NAMES = ("f1_macro", "jaccard_macro", "f1_weighted", "precision_macro", "npv_macro", "fnr_macro", "mcc", "kappa")
+
+
+def conditional_draws(metric, split, known, draws, rng):
+    return several([Average(metric, split, known)], draws, rng)[0]
 
 
 def posterior_of(counts, model, prevalence=None, prior="jeffreys"):
@@ -37,7 +42,7 @@ def test_what_has_underflown_is_left_to_draws_without_a_word():
     theta = np.random.default_rng(1).dirichlet(np.ones(9), 20).T.reshape(3, 3, 20)
     for i in range(3):
         theta[i, i] = np.where(np.arange(20) % 2, 0.0, 1e-310)
-    (_, cells), *_ = split.along(theta, np.array([-3.0, 0.0, 3.0]), np.random.default_rng(1))
+    (_, cells), *_ = split.along(theta, np.array([-3.0, 0.0, 3.0]), np.empty(0))
     assert len(cells) == 3
 
 
@@ -77,15 +82,16 @@ def test_cells_along_the_split_are_those_of_the_draws_at_their_own_place(model):
     metric = resolve(["f1_macro"], 10)[0]
     split = split_of(metric, posterior)
     theta = dirichlet.draw_theta(posterior, np.random.default_rng(1), 50)
+    gammas = np.random.default_rng(2).standard_gamma(3.0, (10, 50))
     off = ~np.eye(10, dtype=bool)
     if model == "dirichlet_multinomial":
         right = np.einsum("iin->in", theta)[split.right].sum(0)
         wrong = theta[split.wrong].sum(0)
         for n in range(50):
             own = np.log(right[n] / wrong[n])
-            ((_, (cells,)),) = split.along(theta[..., [n]], np.array([own]), np.random.default_rng(1))
+            ((_, (cells,)),) = split.along(theta[..., [n]], np.array([own]), np.empty(0))
             np.testing.assert_allclose(np.array(cells)[..., 0], multiclass.one_vs_rest(theta[..., n]), atol=1e-14)
-    for part, each in split.along(theta, np.array([-2.0, 3.0]), np.random.default_rng(1)):
+    for part, each in split.along(theta, np.array([-2.0, 3.0]), gammas):
         for cells in each:
             assert (np.array(cells) >= 0).all()
             np.testing.assert_allclose(sum(cells), 1, atol=1e-13)
@@ -167,10 +173,17 @@ def test_seeds_are_reproduced_and_places_of_a_batch_are_independent_of_blocks():
 
 
 def test_the_result_says_what_was_integrated_out():
-    found = bayescm.summary(FEW, ["f1_macro", "mcc", "recall_macro", "f1_weighted"], random_seed=1)
-    assert found.attrs["integrated"] == "f1_macro, f1_weighted"
+    found = bayescm.summary(FEW, ["f1_macro", "kappa_linear", "recall_macro", "mcc"], random_seed=1)
+    assert found.attrs["integrated"] == "f1_macro, matthews_correlation"
     assert found.method.values.tolist() == ["draws", "draws", "exact", "draws"]
-    assert "integrated" not in bayescm.summary(FEW, "mcc", random_seed=1).attrs
+    assert "integrated" not in bayescm.summary(FEW, "kappa_linear", random_seed=1).attrs
+
+
+def test_an_answer_doesnt_depend_on_what_else_is_asked():
+    for model in MODELS:
+        both = bayescm.summary(FEW, ["f1_macro", "mcc", "f1_weighted"], model=model, random_seed=1, draws=8000)
+        alone = bayescm.summary(FEW, "mcc", model=model, random_seed=1, draws=8000)
+        np.testing.assert_array_equal(both.interval[1], alone.interval[0])
 
 
 def test_claims_take_the_same_draws():
@@ -206,10 +219,12 @@ def test_nodes_are_close_enough_where_the_beta_is_next_to_its_edges(counts):
     assert min(split.a, split.b) == 0.5
     nodes = Nodes.of(split)
     more = Nodes(np.linspace(nodes.normal[0], nodes.normal[-1], 4 * (len(nodes.normal) - 1) + 1))
-    found, finer = (
-        _monotone(metric, Known(), each, *_given_rest(metric, split, Known(), each, 500, np.random.default_rng(1)))
-        for each in (nodes, more)
+    theta, one, close = (
+        dirichlet.draw_theta(which, np.random.default_rng(1), 500),
+        *(Average(metric, split) for _ in "12"),
     )
+    close.__dict__["nodes"] = more
+    found, finer = (_monotone(each, *_given_rest(each, theta, np.empty(0))) for each in (one, close))
     for x in finer.ppf(np.array([0.005, 0.025, 0.25, 0.5, 0.75, 0.975, 0.995])):
         share = finer.probability(x)[0]
         assert found.probability(x)[0] == pytest.approx(share, abs=1e-4 * np.sqrt(share * (1 - share)))
@@ -231,19 +246,29 @@ def test_the_highest_density_interval_of_a_rough_density_is_the_narrowest(counts
 
 def test_what_isn_t_monotone_or_has_no_average_is_drawn():
     posterior = posterior_of(FEW, "dirichlet_multinomial")
-    for name in ("mcc", "f1", "lr_plus_macro"):
+    for name in ("kappa_linear", "f1", "lr_plus_macro"):
         assert split_of(resolve([name], 3)[0], posterior) is None
     metric = resolve(["f1_macro"], 3)[0]
-    found = conditional_draws(metric, split_of(metric, posterior), Known(), 1000, np.random.default_rng(0))
+    one = Average(metric, split_of(metric, posterior))
+    (found,) = several([one], 1000, np.random.default_rng(0))
     values = found.values.copy()
     values[7, 3] = 2.0
-    assert _monotone(metric, Known(), found.nodes, values, found.controls.T) is None
+    assert _monotone(one, values, found.controls.T) is None
 
 
 def test_averages_of_cells_agree_with_the_metrics():
     theta = np.random.default_rng(1).dirichlet(np.ones(16), 40).reshape(40, 4, 4)
     cells = multiclass.Cells(*(cell.T for cell in multiclass.one_vs_rest(theta)))
-    for name in ("f1_macro", "f1_weighted", "accuracy", "error_rate", "specificity_macro", "precision_weighted"):
+    for name in (
+        "f1_macro",
+        "f1_weighted",
+        "accuracy",
+        "error_rate",
+        "specificity_macro",
+        "precision_weighted",
+        "mcc",
+        "kappa",
+    ):
         metric = resolve([name], 4)[0]
         np.testing.assert_allclose(average(metric, cells)[0], compute([metric], theta)[0])
 
