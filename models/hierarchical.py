@@ -49,8 +49,9 @@ from bayescm.data import validate
 from bayescm.data.counts import from_cells
 from bayescm.data.schema import ACTUAL, MATRIX, PREDICTED, SYSTEM, flatten_cells, labels_of
 from bayescm.distributions.two_rates import PairsPosterior, TwoRates
-from bayescm.models.blocks import correlated_pairs, draw_correlated_rates, proper, several_matrices, two_label_cells
+from bayescm.models.blocks import correlated_pairs, draw_correlated_rates, proper, two_label_cells
 from bayescm.models.closed_form import SAMPLE, ClosedForm
+from bayescm.models.covariates import several_matrices
 from bayescm.priors.concentrations import Concentrations, PriorLike, concentrations
 
 RATE = "rate"

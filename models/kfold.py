@@ -53,10 +53,10 @@ from bayescm.models.blocks import (
     dirichlet_variable,
     draw_correlated_rates,
     proper,
-    several_matrices,
     two_label_cells,
 )
 from bayescm.models.closed_form import SAMPLE, ClosedForm
+from bayescm.models.covariates import several_matrices
 from bayescm.priors.concentrations import DEFAULT_PRIOR, Concentrations, PriorLike, concentrations
 
 POOLING = ("partial", "complete", "average")

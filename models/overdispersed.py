@@ -55,7 +55,8 @@ from numpy.typing import NDArray
 from bayescm.data import validate
 from bayescm.data.counts import from_array
 from bayescm.data.schema import ACTUAL, MATRIX, PREDICTED, flatten_cells, labels_of
-from bayescm.models.blocks import dirichlet_variable, proper, several_matrices
+from bayescm.models.blocks import dirichlet_variable, proper
+from bayescm.models.covariates import several_matrices
 from bayescm.priors.concentrations import DEFAULT_PRIOR, PriorLike, concentrations
 
 Array = NDArray[np.float64]

@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,22 @@ def fresh(code, **environment):
 def test_import_is_light():
     loaded = json.loads(fresh("import bayescm, sys, json; print(json.dumps(list(sys.modules)))"))
     assert not {"numpy", "xarray", "pymc", "arviz", "matplotlib", "scipy"} & set(loaded)
+
+
+def test_a_summary_loads_numpy_xarray_and_scipy_special_alone():
+    code = (
+        "import sys, json, xarray, scipy.special, lazy_loader; xarray.DataArray([1]); known = set(sys.modules);"
+        "import bayescm; bayescm.summary([[6, 2], [0, 26]]); print(json.dumps(sorted(set(sys.modules) - known)))"
+    )
+    assert not {
+        name for name in json.loads(fresh(code))
+        if name.partition(".")[0] not in {*sys.stdlib_module_names, "bayescm", "pandas", "pyarrow"}
+    }  # fmt: skip
+
+
+def test_the_minimal_environment_asks_for_what_the_package_declares():
+    lines = {line for line in (ROOT / "requirements/minimal.txt").read_text().splitlines() if line[0] != "#"}
+    assert lines <= set(tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"])
 
 
 def test_the_closed_form_needs_neither_pymc_nor_arviz():

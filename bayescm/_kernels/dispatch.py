@@ -17,6 +17,7 @@ from bayescm._kernels import interpreted, library, patience
 from bayescm._kernels.cache import folder as folder
 from bayescm._kernels.cache import note as note
 from bayescm._kernels.cache import noted as noted
+from bayescm.data.needs import need
 
 
 def ready() -> bool:
@@ -26,6 +27,7 @@ def ready() -> bool:
 
 def load(name: str) -> Any:
     """Return a module of kernels that Numba compiles, whose import takes about a second."""
+    need("numba", "This answer, where no compiled kernels came with the wheel,")
     return import_module(f"bayescm._kernels.{name}")
 
 

@@ -57,7 +57,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # who reads has seen enough, as of `head`
         _print_no_more()
         return 141
-    except (ValueError, TypeError, OSError) as error:
+    except (ValueError, TypeError, OSError, ModuleNotFoundError) as error:
         if isinstance(error, OSError) and error.strerror:
             error = OSError(f"{error.filename or 'the standard output'}: {error.strerror}.")
         print(for_terminal(f"bayescm: error: {' '.join(str(error).split())}"), file=sys.stderr)

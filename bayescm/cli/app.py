@@ -4,6 +4,7 @@ import argparse
 from typing import Any
 
 from bayescm.cli.options import add_command
+from bayescm.data.needs import need
 
 EPILOG = """examples:
   bayescm app                          then open http://127.0.0.1:8765 in a browser
@@ -22,8 +23,8 @@ def _run(arguments: argparse.Namespace) -> None:
     """Carry out ``bayescm app``."""
     if not 0 < arguments.port < 65536:
         raise ValueError(f"--port must lie between 1 and 65535; got {arguments.port}.")
-    try:
-        from bayescm.app.server import serve
-    except ImportError as error:
-        raise ValueError(f"bayescm app needs {error.name}: pip install 'bayescm[app]'.") from None
+    for package in ("starlette", "uvicorn"):
+        need(package, "bayescm app")
+    from bayescm.app.server import serve
+
     serve(arguments.host, arguments.port)

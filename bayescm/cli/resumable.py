@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import bayescm
-from bayescm.cli.stores import PACKAGES, lazy_counts, need, stamp
+from bayescm.cli.stores import PACKAGES, lazy_counts, stamp
 from bayescm.data import validate
 from bayescm.data.files import replace
+from bayescm.data.needs import need
 from bayescm.data.schema import CI_BOUND, MATRIX
 
 if TYPE_CHECKING:

@@ -1,10 +1,11 @@
 """Whether files that ``--save`` and ``--plot`` name can be written."""
 
 import argparse
-import importlib.util
 import os
 from pathlib import Path
 from typing import Any
+
+from bayescm.data.needs import need
 
 _SAVED = {".nc": "netCDF", ".csv": "the table", ".xlsx": "the table", ".json": "what --json prints"}
 
@@ -14,12 +15,11 @@ def check(arguments: argparse.Namespace) -> None:
     if getattr(arguments, "save", None):
         written = ", ".join(f"{suffix} ({what})" for suffix, what in _SAVED.items())
         _check("--save", Path(arguments.save), _SAVED, written)
-        if Path(arguments.save).suffix.lower() == ".xlsx" and importlib.util.find_spec("openpyxl") is None:
-            raise ValueError("--save writes .xlsx with openpyxl: install it, or take .csv.")
+        if Path(arguments.save).suffix.lower() == ".xlsx":
+            need("openpyxl", "--save to .xlsx, if not to .csv,")
     if getattr(arguments, "plot", None):
-        from matplotlib.backend_bases import FigureCanvasBase
-
-        suffixes = [f".{name}" for name in sorted(FigureCanvasBase.get_supported_filetypes())]
+        backends = need("matplotlib.backend_bases", "--plot")
+        suffixes = [f".{name}" for name in sorted(backends.FigureCanvasBase.get_supported_filetypes())]
         _check("--plot", Path(arguments.plot), suffixes, ", ".join(suffixes))
 
 

@@ -1,7 +1,6 @@
 """Counts that needn't fit into memory: read lazily from Zarr and Parquet."""
 
 import argparse
-import importlib.util
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,20 +9,13 @@ import numpy as np
 import bayescm
 from bayescm.cli.inputs import counts_of
 from bayescm.cli.options import CELLS, refuse
+from bayescm.data.needs import need
 from bayescm.data.schema import ACTUAL, MATRIX, PREDICTED
 
 if TYPE_CHECKING:
     import xarray as xr
 
 PACKAGES = {".zarr": "zarr", ".parquet": "pyarrow"}
-
-
-def need(name: str, why: str) -> None:
-    """Refuse what an absent package would do."""
-    if importlib.util.find_spec(name) is None:
-        raise ValueError(
-            f"{why} needs the package {name!r}: install it (bayescm[dask] has dask, distributed, filelock and zarr)."
-        )
 
 
 def lazy_counts(arguments: argparse.Namespace) -> "xr.DataArray":

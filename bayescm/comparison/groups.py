@@ -15,7 +15,7 @@ from bayescm.distributions.sample import Draws
 from bayescm.inference.options import number_of_draws
 from bayescm.inference.read import read
 from bayescm.metrics import MetricsLike, resolve
-from bayescm.models.blocks import several_matrices
+from bayescm.models.covariates import several_matrices
 from bayescm.priors.concentrations import PriorLike
 from bayescm.results.names import CARRIED_BY
 from bayescm.results.objects import stamped

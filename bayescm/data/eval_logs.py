@@ -13,6 +13,7 @@ import xarray as xr
 
 from bayescm.data.labels import some
 from bayescm.data.logged import Answer, Right, together
+from bayescm.data.needs import need
 from bayescm.data.records import parsed, records_of
 
 type Logs = str | PathLike[str] | Sequence[Any] | Mapping[str, Any]
@@ -197,13 +198,7 @@ def _read_zstandard(path: Path) -> None:
     """Let zipfile read Zstandard, as inspect_ai itself does."""
     if sys.version_info >= (3, 14):
         return
-    try:
-        import zipfile_zstd  # type: ignore[import-not-found, import-untyped, unused-ignore] # noqa: F401
-    except ImportError as error:
-        raise ImportError(
-            f"{path.name!r} is compressed with Zstandard, which Python reads from 3.14 on. Install the package "
-            "zipfile-zstd (bayescm's extra `inspect`), or convert: inspect log convert LOG --to json --output-dir OUT."
-        ) from error
+    need("zipfile_zstd", f"{path.name!r}, if not converted (inspect log convert LOG --to json --output-dir OUT),")
 
 
 def of_log(log: Mapping[str, Any], system: str | None, scorer: str | None) -> Iterator[Answer]:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from bayescm.data import texts
 from bayescm.data.crosstabs import side
+from bayescm.data.needs import need
 from bayescm.data.records import records_of
 from bayescm.data.schema import ACTUAL, FOLD, GROUP, ITEM, PREDICTED, RUN, SYSTEM, THRESHOLD
 
@@ -144,10 +145,8 @@ def _frame_of(path: Path, kind: str) -> Any:
     import pandas as pd
 
     if kind == ".parquet":
-        try:
-            return pd.read_parquet(path)
-        except ImportError:
-            raise ValueError(f"{path} can't be read without pyarrow: install it, or save the table as CSV.") from None
+        need("pyarrow", f"{path}, if not saved as CSV,")
+        return pd.read_parquet(path)
     content = records_of(path)
     if isinstance(content, dict):
         below = [one for one in content.values() if isinstance(one, list) and one and isinstance(one[0], dict)]

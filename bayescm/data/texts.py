@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescm.data.needs import need
+
 Lines = list[tuple[int, list[str]]]
 
 _WHOLE = re.compile(r"0|-?[1-9]\d{0,17}")
@@ -139,10 +141,9 @@ def cells_of_sheet(file: Any, called: str, most: int | None = None) -> Lines:
     """Return the cells of every row, or so many, of the first sheet that has any entry, and its number."""
     import pandas as pd
 
+    need("openpyxl", f"{called}, if not saved as CSV,")
     try:
         sheet = pd.read_excel(file, header=None, dtype=object, nrows=most)
-    except ImportError:
-        raise ValueError(f"{called} can't be read without openpyxl: install it, or save the sheet as CSV.") from None
     except Exception as error:  # of a zip file, of its XML, ...
         raise ValueError(f"{called} is not an .xlsx file that can be read: {str(error)[:200]}.") from None
     rows = (

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import optimize, special
-from scipy.stats import qmc
+from scipy import special
 
 Array = NDArray[np.float64]
 LogDensity = Callable[[Array], Array]
@@ -78,7 +78,7 @@ class Proposal:
     def weigh(self, log_density: LogDensity, n: int, rng: np.random.Generator) -> Weighted:
         """Return n points, and the weights that make them the posterior's."""
         k = len(self.centre)
-        u = qmc.Sobol(k + 1, rng=rng).random(1 << max(n - 1, 1).bit_length()).clip(1e-12, 1.0 - 1e-12)
+        u = scipy.stats.qmc.Sobol(k + 1, rng=rng).random(1 << max(n - 1, 1).bit_length()).clip(1e-12, 1.0 - 1e-12)
         normal = special.ndtri(u[:, :k])
         t = normal / np.sqrt(special.chdtri(_DF, 1.0 - u[:, k:]) / _DF)
         points = self.centre + t @ self.factor.T
@@ -104,7 +104,7 @@ def proposal(log_density: LogDensity, start: Array, n: int = 4096) -> tuple[Prop
 
 def maximise(log_density: LogDensity, start: Array) -> Array:
     """Return the mode."""
-    found = optimize.minimize(
+    found = scipy.optimize.minimize(
         lambda x: -log_density(x[None])[0], start, jac=lambda x: -gradient(log_density, x), method="BFGS",
         options={"gtol": 1e-4},
     )  # fmt: skip

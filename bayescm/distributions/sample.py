@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescm.data import validate
+from bayescm.data.needs import need
 from bayescm.distributions.protocol import Distribution, Side, holds, placed
 
 Array = NDArray[np.float64]
@@ -165,10 +166,9 @@ class Chains(Draws):
 
     def _mcse(self, values: Array, **how: Any) -> Array:
         """Return Monte Carlo standard errors of values (..., chain and draw)."""
-        from arviz_stats.base import array_stats  # type: ignore[attr-defined]  # late: it imports much
-
+        array_stats = need("arviz_stats.base", "The error of a sampler's draws").array_stats
         by_chain = values.reshape(*values.shape[:-1], self.chains, -1)
-        found = array_stats.mcse(by_chain, chain_axis=-2, draw_axis=-1, **how)  # type: ignore[no-untyped-call]
+        found = array_stats.mcse(by_chain, chain_axis=-2, draw_axis=-1, **how)
         return np.asarray(found)
 
     def side(self, x: Any, sign: str) -> Side:

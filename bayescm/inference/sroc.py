@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special, stats
+from scipy import special
 
 Array = NDArray[np.float64]
 
@@ -107,4 +107,4 @@ def deeks(table: Array) -> tuple[float, float]:
     coefficients = normal @ (x * size[:, None]).T @ odds
     variance = (size * (odds - x @ coefficients) ** 2).sum() / (len(size) - 2)
     t = coefficients[1] / np.sqrt(variance * normal[1, 1])
-    return float(coefficients[1]), float(2.0 * stats.t.sf(abs(t), len(size) - 2))
+    return float(coefficients[1]), float(2.0 * special.stdtr(len(size) - 2, -abs(t)))

@@ -5,7 +5,7 @@ from typing import Any, Unpack
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
-from scipy import special, stats
+from scipy import special
 
 from bayescm.data import validate
 from bayescm.data.inputs import takes_counts
@@ -31,7 +31,7 @@ from bayescm.inference.posteriors import posterior
 from bayescm.inference.sampled import of_tree
 from bayescm.inference.summaries import of_posterior
 from bayescm.metrics import Metric, MetricsLike, compute, resolve
-from bayescm.models.blocks import several_matrices
+from bayescm.models.covariates import several_matrices
 from bayescm.priors.concentrations import PrevalenceLike, PriorLike
 from bayescm.results.names import CARRIED_BY
 from bayescm.results.objects import stamped
@@ -256,7 +256,7 @@ def _likelihood(seen: TwoRates, prob: float) -> tuple[xr.Dataset, Array]:
     variance[free] = np.diag(inverse)
     with np.errstate(invalid="ignore"):
         se = np.sqrt(np.where(variance > 0.0, variance, np.nan))[:2]
-    ends = best[:2, None] + stats.norm.ppf(0.5 * (1.0 + prob)) * se[:, None] * np.array([-1.0, 1.0])
+    ends = best[:2, None] + special.ndtri(0.5 * (1.0 + prob)) * se[:, None] * np.array([-1.0, 1.0])
     coords = {METRIC: list(RATES), CI_BOUND: interval_coordinate(prob, "eti")}
     variables = {
         "point": (METRIC, special.expit(best[:2])), "interval": ((METRIC, CI_BOUND), special.expit(ends)),

@@ -8,6 +8,7 @@ import lazy_loader
 import numpy as np
 import xarray as xr
 
+from bayescm.data.needs import need
 from bayescm.models import programs
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ def load(name: str) -> Program:
     """
     if name not in names():
         raise ValueError(f"`name` must be one of {', '.join(names())}; got {name!r}.")
+    need("pymc", f"The model {name!r}")
     return cast(Program, importlib.import_module(f"{programs.__name__}.{name}"))
 
 

@@ -1,18 +1,14 @@
 """Building blocks of the models' PyMC programs that more than one of them needs."""
 
-from collections.abc import Collection
 from typing import Any
 
 import numpy as np
 import pymc as pm
-import xarray as xr
 from numpy.typing import NDArray
 from pymc.logprob.transforms import Transform
 from pytensor.graph.basic import Variable
 from scipy import special
 
-from bayescm.data.counts import computed
-from bayescm.data.schema import MATRIX
 from bayescm.distributions.dirichlet import improper
 from bayescm.priors.concentrations import Concentrations
 
@@ -86,23 +82,6 @@ def draw_correlated_rates(
     covariance = np.outer(scale, scale) * np.array([[1, correlation], [correlation, 1]])
     rates: NDArray[np.float64] = special.expit(rng.multivariate_normal(special.logit(median), covariance, n))
     return rates
-
-
-def several_matrices(counts: Any, taken: Collection[str]) -> tuple[xr.DataArray, str]:
-    """Return valid counts (unit, actual, predicted) and the name of their one batch dim, none of the names `taken`.
-
-    Units without names are numbered, as PyMC does, so that draws of a closed form say of which unit they are.
-    """
-    checked = computed(counts)
-    units = [str(dim) for dim in checked.dims if dim not in MATRIX]
-    if len(units) != 1:
-        raise ValueError(
-            f"`counts` must have one dim beside 'actual' and 'predicted', such as 'system' or 'cluster'; got {units}. "
-            "Select or stack."
-        )
-    if units[0] in taken:
-        raise ValueError(f"`counts` can't have the dim {units[0]!r}: the model uses that name. Rename it.")
-    return checked.assign_coords({units[0]: checked[units[0]]}), units[0]
 
 
 def proper(prior: Concentrations) -> Concentrations:

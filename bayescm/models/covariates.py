@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 from bayescm.data import validate
 from bayescm.data.counts import computed, confusion_matrix
 from bayescm.data.schema import MATRIX, RESERVED
-from bayescm.models.blocks import several_matrices
 
 Array = NDArray[np.float64]
 
@@ -190,3 +189,20 @@ def _coded(name: str, column: NDArray[Any]) -> Iterator[tuple[str, NDArray[np.fl
 def level_name(name: str, level: Any, first: Any) -> str:
     """Name the column of one level of a text, whose coefficient is its difference from the first level."""
     return f"{name}[{level} vs {first}]"
+
+
+def several_matrices(counts: Any, taken: Collection[str]) -> tuple[xr.DataArray, str]:
+    """Return valid counts (unit, actual, predicted) and the name of their one batch dim, none of the names `taken`.
+
+    Units without names are numbered, as PyMC does, so that draws of a closed form say of which unit they are.
+    """
+    checked = computed(counts)
+    units = [str(dim) for dim in checked.dims if dim not in MATRIX]
+    if len(units) != 1:
+        raise ValueError(
+            f"`counts` must have one dim beside 'actual' and 'predicted', such as 'system' or 'cluster'; got {units}. "
+            "Select or stack."
+        )
+    if units[0] in taken:
+        raise ValueError(f"`counts` can't have the dim {units[0]!r}: the model uses that name. Rename it.")
+    return checked.assign_coords({units[0]: checked[units[0]]}), units[0]

@@ -1,6 +1,5 @@
 """PyMC samples a program, compiled once, and the fit is checked."""
 
-import importlib
 import logging
 import threading
 import warnings
@@ -14,6 +13,7 @@ import numpy as np
 import xarray as xr
 
 from bayescm.data import validate
+from bayescm.data.needs import need
 from bayescm.data.schema import ACTUAL, CHAIN, DRAW, PREDICTED
 from bayescm.distributions import dirichlet
 from bayescm.priors.concentrations import Concentrations, PrevalenceLike, exchange
@@ -99,7 +99,7 @@ def sample(program: Any, run: Run) -> tuple[xr.Dataset, xr.Dataset]:
         elif run.sampler == "nuts":
             fitted = _pymc(program, seed, settings)
         else:
-            package(run.sampler, run.sampler, f"pip install {run.sampler} jax")
+            need(run.sampler, f"`sampler`={run.sampler!r}")
             fitted = _plain(program, seed, settings, run.sampler)
     return variables(fitted["posterior"]), statistics(fitted["sample_stats"])
 
@@ -149,7 +149,7 @@ def _pymc(program: Any, seed: int, settings: dict[str, Any]) -> Any:
 
 def _nutpie(program: Any, seed: int, settings: dict[str, Any]) -> Any:
     """Sample with nutpie, compiled once per program and options, unless its data are part of the code (jax)."""
-    nutpie = package("nutpie", "nutpie", "pip install 'bayescm[nutpie]'")
+    nutpie = need("nutpie", "`sampler`='nutpie'")
     nested = settings.pop("nuts", {}) | settings.pop("compile_kwargs", {})
     given = settings | nested
     compiling = {name: given.pop(name) for name in COMPILE_OPTIONS if name in given}
@@ -163,14 +163,6 @@ def _nutpie(program: Any, seed: int, settings: dict[str, Any]) -> Any:
         kept["nutpie"] = nutpie.compile_pymc_model(program)
     data = {data.name: data.get_value() for data in program.data_vars}
     return nutpie.sample(kept["nutpie"].with_data(**data), seed=seed, **given)
-
-
-def package(name: str, sampler: str, install: str) -> Any:
-    """Return a package that a sampler needs, or say in one sentence which is missing."""
-    try:
-        return importlib.import_module(name)
-    except ImportError:
-        raise ImportError(f"`sampler`={sampler!r} needs {name}: {install}.") from None
 
 
 @contextmanager
@@ -215,8 +207,7 @@ def check_fit(posterior: xr.Dataset, stats: xr.Dataset, *, name: str = "NUTS", h
     -----
     UserWarning
     """
-    import arviz as az
-
+    az = need("arviz", "A sampled posterior")
     chains, draws = posterior.sizes[CHAIN], posterior.sizes[DRAW]
     problems = []
     if "diverging" in stats and (diverged := int(stats["diverging"].sum())):

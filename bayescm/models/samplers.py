@@ -7,6 +7,7 @@ import numpy as np
 import xarray as xr
 
 from bayescm.data import validate
+from bayescm.data.needs import need
 from bayescm.data.schema import CHAIN, in_chains
 from bayescm.distributions.importance import pareto_k
 from bayescm.models import nuts
@@ -133,7 +134,7 @@ def _pareto_k(program: Any, fitted: Any, seed: int) -> float:
 
 def _pathfinder(program: Any, run: nuts.Run) -> xr.Dataset:
     """Draw by Pathfinder of pymc-extras: normal approximations along paths to the mode, resampled by their weights."""
-    extras = nuts.package("pymc_extras", "pathfinder", "pip install pymc-extras")
+    extras = need("pymc_extras", "`sampler`='pathfinder'")
     n = run.chains * run.draws
     options = {"num_draws": n, "num_draws_per_path": max(n, 1000)} | run.options
     with nuts.TURN, nuts.quietly():

@@ -8,6 +8,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayescm.data import validate
+from bayescm.data.needs import need
 from bayescm.data.schema import CHAIN, DRAW
 from bayescm.distributions.sample import bounds
 from bayescm.plots.checks import refuse
@@ -137,11 +138,10 @@ def _singles(name: str, posterior: xr.Dataset, metric: str) -> list[tuple[str, A
 
 def density_of(values: Array) -> tuple[Array, Array] | None:
     """Return a kernel density that ends with the draws; None if they are all the same or one is undefined."""
-    from arviz_stats.base import array_stats  # type: ignore[attr-defined]
-
+    array_stats = need("arviz_stats.base", "A density of draws").array_stats
     if not np.isfinite(values).all() or np.ptp(values) <= 1e-12 * max(1.0, float(np.abs(values).max())):
         return None
-    x, y, _ = array_stats.kde(values)  # type: ignore[no-untyped-call]
+    x, y, _ = array_stats.kde(values)
     return np.asarray(x), np.asarray(y)
 
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayescm.data.needs import need
 from bayescm.plots.layers import STYLES, Array, Layer
 from bayescm.plots.letters import wrapped
 from bayescm.plots.style import MOST_COLORS, fade, palette, tone
@@ -24,14 +25,14 @@ _UNIT = 0.016  # beyond both ends of an axis from 0 to 1
 
 def new_axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
     """Return the axes that were given, or those of a new figure."""
-    import matplotlib.pyplot as plt
+    plt = need("matplotlib.pyplot", "A picture")
 
     return ax if ax is not None else plt.subplots(figsize=size, layout="constrained")[1]
 
 
 def two_axes(ax: Any, height: float, ratio: float, wanted: str, width: float = 5.4) -> tuple[Axes, Axes]:
     """Return the two axes that were given, or two new ones, the upper one so many times as high as the lower."""
-    import matplotlib.pyplot as plt
+    plt = need("matplotlib.pyplot", "A picture")
 
     if ax is None:
         _, ax = plt.subplots(

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from bayescm.data.needs import need
 from bayescm.results.escape import for_terminal
 
 _OWN = "\\mathdefault"
@@ -32,13 +33,14 @@ def as_written[**P, R](function: Callable[P, R]) -> Callable[P, R]:
     """Let a function that returns axes draw all text as it is written; what stood on them before is left as it was."""
 
     def call(*given: Any, **options: Any) -> Any:
+        asked("matplotlib", "A picture")
         before = before_of(options.get("ax"))
         drawn: Any = function(*given, **options)
         finish(drawn, before)
         return drawn
 
     # doctest takes only functions whose globals are those of the module, so these come by the closure
-    before_of, finish = formulas, write
+    before_of, finish, asked = formulas, write, need
     made = types.FunctionType(call.__code__, function.__globals__, call.__name__, None, call.__closure__)
     return cast("Callable[P, R]", wraps(function)(made))
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, cast
 
-import contourpy
 import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
@@ -15,6 +14,7 @@ from numpy.typing import ArrayLike
 from bayescm.data import validate
 from bayescm.data.counts import check_counts
 from bayescm.data.inputs import takes_counts
+from bayescm.data.needs import need
 from bayescm.data.schema import CI_BOUND, MATRIX, METRIC, attributes
 from bayescm.regions.grid import LONG_NAMES, SPACES, Array, Space, axis, checked_axis, smooth
 from bayescm.regions.levels import region_level
@@ -380,6 +380,7 @@ def _every_other(n: int) -> Array:
 def _rings(plane: Array, axes: tuple[Array, Array], level: float) -> list[Array]:
     """Return closed rings (n, 2) of x and y: outer ones counterclockwise, holes clockwise."""
     height = smooth(plane)
+    contourpy = need("contourpy", "The outline of a region")
     generator = contourpy.contour_generator(
         axes[1], axes[0], height, name="serial", fill_type=contourpy.FillType.OuterOffset
     )

@@ -12,6 +12,7 @@ import xarray as xr
 import bayescm
 from bayescm.data.counts import one_matrix
 from bayescm.data.inputs import takes_counts
+from bayescm.data.needs import need
 from bayescm.data.schema import ACTUAL, PREDICTED, labels_of
 from bayescm.metrics import MetricsLike
 from bayescm.reports import files
@@ -187,7 +188,7 @@ def _figures(pictures: Pictures) -> str:
 
 def _figure(name: str, draw: Callable[[], Any]) -> str:
     """Draw on white, whatever the style in use, and return the picture within the page."""
-    import matplotlib.pyplot as plt
+    plt = need("matplotlib.pyplot", "A picture of the report")
     import numpy as np
 
     made = io.BytesIO()

@@ -59,7 +59,7 @@ def test_an_approximation_says_so(sampler):
 def test_pathfinder_asks_for_its_package_and_is_told_how_good_it_is(monkeypatch):
     run = nuts.Run(2, 5, 1, "pathfinder")
     monkeypatch.setitem(sys.modules, "pymc_extras", None)
-    with pytest.raises(ImportError, match=r"`sampler`='pathfinder' needs pymc_extras: pip install pymc-extras\."):
+    with pytest.raises(ImportError, match=r"`sampler`='pathfinder' needs pymc_extras.*install 'pymc-extras'"):
         samplers.draw("a program", run)
     asked = {}
 
@@ -126,7 +126,7 @@ def test_options_of_nuts_reach_pymc(monkeypatch):
     for sampler, name in (("nuts", "pymc"), ("numpyro", "numpyro"), ("blackjax", "blackjax")):
         if sampler != "nuts":
             monkeypatch.setitem(sys.modules, sampler, None)
-            with pytest.raises(ImportError, match=f"`sampler`='{sampler}' needs {sampler}: pip install {sampler} jax"):
+            with pytest.raises(ImportError, match=f"`sampler`='{sampler}' needs {sampler}.*install '{sampler}'"):
                 nuts.sample("program", nuts.Run(1, 9, 3, sampler))
         monkeypatch.setitem(sys.modules, sampler, types.SimpleNamespace())
         nuts.sample("program", nuts.Run(1, 9, 3, sampler, {"nuts_sampler_kwargs": {"max_treedepth": 6}}))
