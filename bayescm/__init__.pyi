@@ -12,6 +12,7 @@ from .comparison import compare_systems as compare_systems
 from .comparison import gate as gate
 from .comparison import leaderboard as leaderboard
 from .comparison.groups import gaps as gaps
+from .comparison.readers import readers as readers
 from .curves import auc as auc
 from .curves import aucpr as aucpr
 from .curves import curve_band as curve_band

@@ -382,6 +382,7 @@ FUNCTIONS: dict[str, dict[str, Maker]] = {
 """Arguments of their own of every public function; the others come from OPTIONS."""
 NOT_CALLED = {
     "gate": "reads files and numbers of items; tests/comparison/test_gates.py",
+    "readers": "answers of a table, judged in tests/comparison/test_readers.py",
     "gaps": "draws of groups; tests/comparison/test_groups.py",
     "synthesis": "a posterior of many integrals, half a second a call; tests/inference/test_studies.py",
     "MetricDistribution": "is what metric_distribution returns, and is judged there",
@@ -403,7 +404,15 @@ NOT_CALLED = {
     "plots.visuals.estimate": "draws on given axes for plot_region",
     **{
         f"data.datasets.{name}": "takes nothing"
-        for name in ("toetsch2021", "caelen2017", "urlus2023", "hui_walter1980", "kaggle2019", "corani2017")
+        for name in (
+            "toetsch2021",
+            "caelen2017",
+            "urlus2023",
+            "hui_walter1980",
+            "kaggle2019",
+            "corani2017",
+            "van_dyke1993",
+        )
     },
 }
 """Public names that are left out, and why."""

@@ -92,7 +92,7 @@ WITHOUT = {
     "curve_band", "hidden_size", "hull", "intervals", "curve_posterior", "from_inspect", "from_lm_eval",
     "from_reported", "from_table", "gate",
     "label_value", "margins", "paired_counts", "predictions", "prior_from_metrics", "prior_predictive", "read",
-    "reliability",
+    "readers", "reliability",
     "rope_probabilities",
     "sample_size_of_auc", "sample_size_to_compare", "sbc", "scorer", "calibration.confusion_probabilities",
     "calibration.coverage", "calibration.coverage_of", "calibration.from_probabilities", "regions.axis",

@@ -187,6 +187,7 @@ UNCALLED = {
     "from_reported": "tests/priors/test_reported.py",
     "gate": "tests/comparison/test_gates.py",
     "gaps": "tests/comparison/test_groups.py",
+    "readers": "tests/comparison/test_readers.py",
     "synthesis": "tests/inference/test_studies.py",
     "read": "what it understood is in tests/data/test_reading.py",
     "scorer": "returns a function, which tests/metrics/test_scoring.py calls",

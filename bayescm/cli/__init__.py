@@ -24,6 +24,7 @@ from bayescm.cli import (
     leaderboard,
     plan,
     prevalence,
+    readers,
     region,
     replicate,
     reported,
@@ -120,7 +121,7 @@ def build_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True)
     modules = (
         summary, region, curve, compare, gate, leaderboard, plan, replicate, decide, prevalence, latent, audit,
-        reported, synthesis, gaps, doctor, app,
+        reported, synthesis, gaps, readers, doctor, app,
     )  # fmt: skip
     for module in modules:
         module.add_parser(commands)

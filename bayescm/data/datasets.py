@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 
 from bayescm.data.counts import from_cells
-from bayescm.data.schema import SYSTEM, THRESHOLD
+from bayescm.data.schema import ITEM, SYSTEM, THRESHOLD
 
 
 def toetsch2021() -> xr.DataArray:
@@ -159,4 +159,32 @@ def kaggle2019() -> xr.Dataset:
         {"correct": (SYSTEM, correct), "wrong": (SYSTEM, 15123 - correct), "accuracy": (SYSTEM, accuracy)},
         coords={SYSTEM: teams},
         attrs={"source": "public leaderboard, as in Toetsch and Hoffmann 2021, PeerJ Computer Science 7:e398, Fig. 5"},
+    )
+
+
+def van_dyke1993() -> xr.Dataset:
+    """Return the readings of Van Dyke et al. 1993: five readers, 114 patients, two modalities of magnetic resonance.
+
+    Returns
+    -------
+    xarray.Dataset
+        ``rating(system, reader, item)`` from 1 to 5, that there is a dissection of the thoracic aorta, and
+        ``truth(item)``, whether there was one (45 patients).
+
+    Examples
+    --------
+    >>> import bayescm
+    >>> study = bayescm.datasets.van_dyke1993()
+    >>> dict(study.rating.sizes), int(study.truth.sum())
+    ({'system': 2, 'reader': 5, 'item': 114}, 45)
+    """
+    text = (files("bayescm") / "data" / "sets" / "van_dyke1993.csv").read_text(encoding="utf-8")
+    rows = np.array([line.split(",") for line in text.splitlines()[1:]], np.int64)
+    return xr.Dataset(
+        {"rating": ((SYSTEM, "reader", ITEM), rows[:, 2:].T.reshape(2, 5, -1)), "truth": (ITEM, rows[:, 1])},
+        coords={SYSTEM: [1, 2], "reader": np.arange(1, 6), ITEM: rows[:, 0]},
+        attrs={
+            "source": "Van Dyke et al. 1993, Cine MRI in the diagnosis of thoracic aortic dissection, 79th meeting of "
+            "the RSNA; as distributed with R packages for readers' studies"
+        },
     )

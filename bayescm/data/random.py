@@ -40,6 +40,7 @@ class Stream(enum.IntEnum):
     GROUPS = 39
     PASSES = 40
     REPORTED = 41
+    READERS = 43
 
 
 def matrix_rng(seed: int, index: int, stream: int) -> np.random.Generator:

@@ -30,6 +30,7 @@ NAMES = {
     "probability_best": "P(least)",
     "probability_better": "P(better)",
     "probability_within": "P(within)",
+    "probability_positive": "P(> 0)",
     "rank_lower": "rank",
     "rank_upper": "to",
 }

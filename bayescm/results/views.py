@@ -10,7 +10,7 @@ from typing import Any
 
 import xarray as xr
 
-from bayescm.results import areas, chances, gaps, gates, plans, printed, studies, summaries, systems
+from bayescm.results import areas, chances, gaps, gates, plans, printed, readers, studies, summaries, systems
 
 Records = list[dict[str, Any]]
 
@@ -126,6 +126,11 @@ VIEWS = (
         "synthesis",
         _of("point mean median sd interval mcse_mean", metric="U", estimate="U"), ("studies", "ci_prob"), _BOUNDS,
         studies.synthesis, studies.of_synthesis, ("estimate", "metric"), ("point", "mean", "median", "lower", "upper"),
+    ),
+    View(
+        "readers", _of("point se df interval p_value credible probability_positive value"),
+        ("readers", "metric", "ci_prob"), _BOUNDS | {"estimate": 0, "sampled": 3}, readers.readers, readers.of_readers,
+        ("estimate", "sampled"), ("point", "lower", "upper", "p_value", "probability_positive"), picture="plot_forest",
     ),
     View(
         "gaps", _of("point mean median sd interval ratio probability_within mcse_mean", metric="U"),

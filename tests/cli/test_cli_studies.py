@@ -37,3 +37,17 @@ def test_gaps_say_what_python_says(capsys, file, tmp_path):
     assert main(["gaps", file, "--seed", "1", "--save", str(tmp_path / "gaps.nc")]) == 0
     assert "Largest gap of 4 groups" in capsys.readouterr().out
     assert (tmp_path / "gaps.nc").exists()
+
+
+def test_readers_say_what_python_says(capsys, tmp_path):
+    study = bayescm.datasets.van_dyke1993()
+    path = str(tmp_path / "readings.csv")
+    study.to_dataframe().reset_index().rename(columns={"rating": "confidence"}).to_csv(path, index=False)
+    assert main(["readers", path, "--seed", "1", "--difference", "0.05", "--json"]) == 0
+    made = json.loads(capsys.readouterr().out)["estimates"]
+    want = bayescm.readers(study.truth, study.rating, random_seed=1)
+    np.testing.assert_allclose([float(row["p_value"]) for row in made], want.p_value.values.ravel(), rtol=1e-9)
+    assert main(["readers", path, "--score", "nothing"]) == 2
+    assert "no column 'nothing'" in capsys.readouterr().err
+    assert main(["readers", path, "--seed", "1", "--plot", str(tmp_path / "picture.svg")]) == 0
+    assert "For other readers and cases." in " ".join(capsys.readouterr().out.split())

@@ -47,6 +47,7 @@ ANSWERS = {
     "metric_distribution": lambda: bayescm.metric_distribution(TWO, "recall"),
     "posterior": lambda: bayescm.posterior(TWO, draws=10, random_seed=1),
     "probability": lambda: bayescm.probability(TWO, "recall > .8"),
+    "readers": lambda: bayescm.readers([0, 0, 1, 1], {"A": {"r": [1, 2, 2, 3], "s": [1, 3, 2, 2]}}),
     "region": lambda: bayescm.region(TWO, grid=10),
     "region_level": lambda: bayescm.regions.region_level(TWO, recall=0.8, precision=0.8),
     "reliability": lambda: bayescm.curves.reliability(ACTUAL, 1 / (1 + np.exp(-np.array(SCORE, float)))),

@@ -24,6 +24,7 @@ SCORES = {name: np.round(TRUE + RNG.normal(0.0, sd, 200), 2) for name, sd in (("
 PREDICTED = {name: (score > 0.5).astype(int) for name, score in SCORES.items()}
 ONE = bayescm.from_cells(tp=26, fn=2, fp=3, tn=6)
 SEVERAL = bayescm.from_cells(tp=[26, 20, 24], fn=[2, 8, 4], fp=[3, 1, 0], tn=[6, 8, 9], dims="system")
+READINGS = bayescm.datasets.van_dyke1993()
 SEVERAL = SEVERAL.assign_coords(system=["x", "y", "z"])
 THREE = bayescm.data.paired_counts(TRUE, PREDICTED | {"c": (SCORES["a"] > 0.1).astype(int)})
 CLASSES = [[9, 1, 0], [2, 7, 1], [0, 3, 12]]
@@ -77,6 +78,7 @@ MAKE = {
     "hidden size": lambda: bayescm.priors.hidden_size({"A": 0.787, "B": 0.762, "C": 0.701, "D": 0.652}, most=500),
     "area as printed": lambda: bayescm.curves.auc_from_reported("0.87", cases=40, controls=60),
     "synthesis": lambda: bayescm.synthesis(SEVERAL, draws=1000, random_seed=1),
+    "readers": lambda: bayescm.readers(READINGS.truth, READINGS.rating, draws=1000, random_seed=1),
     "gaps": lambda: bayescm.gaps(SEVERAL, metrics=["recall", "accuracy"], draws=1000, random_seed=1),
     "decision": lambda: bayescm.decide(SEVERAL, {"fn": 10, "fp": 1}, design="independent", draws=1000, random_seed=1),
 }
