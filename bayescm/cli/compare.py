@@ -66,9 +66,9 @@ def _run(arguments: argparse.Namespace) -> None:
     refuse(arguments, ["direction", "method"], "is for --score; leave it out")
     systems = read_systems(arguments)
     counts = matrices_of(systems)
+    metrics: dict[str, Any] = {"metrics": metric_list(arguments.metrics)} if arguments.metrics else {}
     tree = bayescm.compare_systems(
-        systems, metric_list(arguments.metrics) or "accuracy", reference=arguments.reference,
-        design=arguments.design, rope=arguments.rope,
+        systems, **metrics, reference=arguments.reference, design=arguments.design, rope=arguments.rope,
         require=arguments.require, ci_prob=arguments.ci_prob, ci_kind=arguments.ci_kind, random_seed=arguments.seed,
         **model_of(arguments),
     )  # fmt: skip

@@ -10,6 +10,7 @@ from bayescm.cli.options import CELLS, refuse
 from bayescm.cli.understood import matrices_of
 from bayescm.data import texts
 from bayescm.data.recognisers import BOARD, COUNTS, SYSTEMS
+from bayescm.data.shapes import is_scored
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -46,7 +47,7 @@ def counts_of(arguments: argparse.Namespace) -> "xr.DataArray":
     evidence = _read(arguments, COUNTS, by=arguments.by)
     if evidence.kind == "scores":
         return bayescm.curves.counts_at_thresholds(evidence, thresholds=[arguments.threshold]).isel(threshold=0)
-    if "runs" in arguments and "run" in evidence.data.dims:
+    if is_scored(evidence.data) or ("runs" in arguments and "run" in evidence.data.dims):
         return evidence.data  # type: ignore[no-any-return]
     counts = None if evidence.kind.startswith("right") else matrices_of(evidence.data)
     if counts is None:

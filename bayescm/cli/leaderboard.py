@@ -25,9 +25,7 @@ def add_parser(commands: Any) -> None:
     """Add the command to the parser."""
     p = add_command(commands, "leaderboard", "which rank each system may have", EPILOG, _run)
     add_systems(p)
-    p.add_argument(
-        "--metrics", dest="metric", default="accuracy", metavar="NAME", help="by which systems are ranked (accuracy)"
-    )
+    p.add_argument("--metrics", dest="metric", metavar="NAME", help="by which systems are ranked (accuracy)")
     p.add_argument("--prize", action="append", type=float, metavar="X", help="of the next rank, from the first on")
     p.add_argument("--top", type=int, metavar="K", help="say P(among the K best) (default: 3)")
     p.add_argument("--design", help="independent or paired (default: paired for answers to the same items)")
@@ -42,11 +40,11 @@ def add_parser(commands: Any) -> None:
 def _run(arguments: argparse.Namespace) -> None:
     """Carry out ``bayescm leaderboard``."""
     systems = systems_of(arguments, published=True)
-    top = {} if arguments.top is None else {"top": arguments.top}
+    named = {name: getattr(arguments, name) for name in ("top", "metric")}
     board = bayescm.leaderboard(
-        systems, metric=arguments.metric, method=arguments.method, design=arguments.design, prizes=arguments.prize,
-        ci_prob=arguments.ci_prob, random_seed=arguments.seed, **top,
-        **model_of(arguments),
+        systems, method=arguments.method, design=arguments.design, prizes=arguments.prize,
+        ci_prob=arguments.ci_prob, random_seed=arguments.seed, **model_of(arguments),
+        **{name: value for name, value in named.items() if value is not None},
     )  # fmt: skip
     board = board.sortby("expected_rank")
     most, frame = validate.positive_integer("--rows", arguments.shown), board.bayescm.tables(all_rows=True)[0]

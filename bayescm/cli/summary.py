@@ -94,7 +94,7 @@ def _confidence(arguments: argparse.Namespace, counts: "xr.DataArray") -> None:
         arguments, ("model", "prior", "prevalence", "ci_kind", "prob", "plot", "runs"),
         "doesn't apply to --method, a confidence interval; leave it out",
     )  # fmt: skip
-    k = counts.sizes[ACTUAL]
+    k = counts.sizes.get(ACTUAL, 2)
     usual = bayescm.metrics.resolve(None, k)
     fits = [metric.name for metric in usual if metric.ratio is not None or arguments.method in ("delta", "bootstrap")]
     metrics: Any = {"proportion": "recall"} if arguments.proportion else metric_list(arguments.metrics) or fits

@@ -5,6 +5,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from bayescm.data.schema import ACTUAL, CELLS_OF_TWO, PREDICTED, labels_of, positive_class
+from bayescm.data.shapes import is_scored
 from bayescm.data.units import without_units
 from bayescm.models import same_items
 from bayescm.results.summaries import of_matrix
@@ -16,13 +17,13 @@ _CELLS_WIDE, _ROWS = 66, 30  # what fits
 
 
 def matrices_of(systems: Any) -> "xr.DataArray | None":
-    """Return the confusion matrix of each system; None where only right and wrong answers are known."""
+    """Return the confusion matrix of each system; None where only right and wrong answers, or scores, are known."""
     import xarray as xr
 
     if not isinstance(systems, xr.Dataset):
         matrices: xr.DataArray = systems
         return matrices
-    if ACTUAL not in systems:
+    if ACTUAL not in systems or is_scored(systems):
         return None
     return same_items.patterns(systems).labelled()
 

@@ -132,7 +132,7 @@ class Evidence:
         """Refuse metrics of two classes where only right and wrong answers are known, and improper posteriors."""
         if self.one_class:
             check_of_answers(metrics)
-        self.block.check(())
+        self.block.check(metrics if self.unit else ())
 
     def notes(self, metrics: Sequence[Metric]) -> dict[str, Any]:
         """Return the attrs that say over which tasks runs are judged, of metrics of these."""

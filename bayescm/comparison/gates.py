@@ -23,6 +23,7 @@ from bayescm.data.schema import (
     CI_BOUND,
     ITEM,
     LABEL,
+    MEAN_SCORE,
     METRIC,
     PREDICTED,
     RUN,
@@ -31,6 +32,8 @@ from bayescm.data.schema import (
     attributes,
     interval_coordinate,
 )
+from bayescm.data.shapes import is_scored
+from bayescm.data.units import independent, plural
 from bayescm.inference.claims import of_posterior, read_claim
 from bayescm.inference.read import read as read_posterior
 from bayescm.inference.summaries import of_posterior as summarised
@@ -55,7 +58,7 @@ Checks = list[dict[str, Any]]
 def gate(
     new: Any,
     old: Any = None,
-    metrics: MetricsLike = "accuracy",
+    metrics: MetricsLike = None,
     *,
     margin: float | None = None,
     rope: float = 0.0,
@@ -76,7 +79,7 @@ def gate(
         1, k right of n, counts. The same items are compared item by item, by their names. Both may be in `new`, which
         then has two systems of which `reference` is the old one. Without an old system there are only `require`.
     metrics
-        As in :func:`bayescm.summary`.
+        As in :func:`bayescm.summary`. Default: accuracy, of scores from 0 to 1 their mean.
     margin : float, optional
         By how much the new system may be worse, in the unit of the metric: then it must be shown not to be worse by
         more. Without it only what is shown to be worse fails.
@@ -148,6 +151,7 @@ def gate(
     data = _sides(new, old, by, reading)
     systems = _systems(data, reading.get("reference"))
     tasks = _tasks(data, by)
+    metrics = (MEAN_SCORE if is_scored(data) else "accuracy") if metrics is None else metrics
     asked = rules_of(Rule.of(metrics, margin, rope, require), rules, list(tasks)[1:])
     if not any(rule.floors or (rule.metrics and len(systems) > 1) for rule in asked.values()):
         raise ValueError(
@@ -176,7 +180,7 @@ def gate(
         asks[ASKS] = "of the same items, answers item by item would tell more: easy and hard ones cancel"
     unit = str(data.attrs.get(UNIT, ""))
     same = by_item and len(systems) > 1
-    items = f"independent {unit}s, whose items may be alike" if unit else "independent items of one population"
+    items = independent(plural(unit or ITEM))
     about = [items, *([SAME_ITEMS if same else OWN_ITEMS] if len(systems) > 1 else [])]
     return made.assign_attrs(
         attributes(
@@ -362,7 +366,8 @@ def _dataset(checks: Checks, ci_prob: float) -> xr.Dataset:
 
 def _shares(data: xr.Dataset, systems: Sequence[Any]) -> xr.DataArray:
     """Return which share of its runs each system got right, item by item."""
-    right = (data[PREDICTED] == data[ACTUAL]).sel({SYSTEM: list(systems)})
+    right = data[PREDICTED] if is_scored(data) else data[PREDICTED] == data[ACTUAL]
+    right = right.sel({SYSTEM: list(systems)})
     share = right.mean(RUN) if RUN in right.dims else right.astype(np.float64)
     share = (
         share if ITEM in share.coords else share.assign_coords({ITEM: [str(i + 1) for i in range(share.sizes[ITEM])]})

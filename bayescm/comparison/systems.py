@@ -14,7 +14,7 @@ from bayescm.comparison.predictive_values import predictive_values
 from bayescm.comparison.printed import notes
 from bayescm.data import validate
 from bayescm.data.inputs import takes_systems
-from bayescm.data.schema import SYSTEM, attributes, flatten_cells, positive_class, tree
+from bayescm.data.schema import ITEM, SYSTEM, attributes, flatten_cells, positive_class, tree
 from bayescm.data.words import CiKind, Design
 from bayescm.distributions.sample import warn_undefined
 from bayescm.inference.claims import of_posterior
@@ -210,7 +210,7 @@ def compare_systems(
         groups["predictive_values"] = predictive
     if not compared.printed and np.isfinite(compared.counts).all():
         groups["observed_data"] = flatten_cells(compared.counts.astype(np.int64)).to_dataset()
-    said = "units" if compared.unit and compared.design == "paired" else compared.design
+    said = "units" if compared.unit not in ("", ITEM) and compared.design == "paired" else compared.design
     attrs = attributes(
         design=compared.design, meaning=_MEANING[said], model=compared.model, prior=compared.prior,
         prevalence=compared.prevalence, reference=reference, rope=rope,

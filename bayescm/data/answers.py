@@ -23,10 +23,19 @@ _AS_RIGHT = dict.fromkeys(_RIGHT_WORDS, 1) | dict.fromkeys(_WRONG_WORDS, 0)
 _OF_RUNS = re.compile(r"pass(@|\^|_at_|_hat_)(\d+)")
 
 
-def as_right(values: Sequence[Any]) -> list[int] | None:
-    """Return 1 for right and 0 for wrong answers, written as 0 and 1, True and False, or words; None for others."""
+def as_right(values: Sequence[Any]) -> list[int] | list[float] | None:
+    """Return 1 for right and 0 for wrong answers, written as 0 and 1, True and False, or words; None for others.
+
+    Numbers between are answers that are right in part.
+    """
     known = [_AS_RIGHT.get(str(value).strip().casefold()) for value in values]
-    return None if None in known else [one for one in known if one is not None]
+    if None not in known:
+        return [one for one in known if one is not None]
+    try:
+        scores = [float(value) for value in values]
+    except (TypeError, ValueError):
+        return None
+    return scores if all(0.0 <= one <= 1.0 for one in scores) else None
 
 
 def of_k_runs(name: Any) -> tuple[int, bool] | None:
@@ -36,14 +45,15 @@ def of_k_runs(name: Any) -> tuple[int, bool] | None:
 
 
 def of_right(right: Mapping[str, Any]) -> xr.Dataset:
-    """Return right and wrong answers to the same items, as predictions of 1 where 1 is right."""
+    """Return right and wrong answers to the same items, or scores, as predictions of 1 where 1 is right."""
     known = {name: as_right(np.ravel(answers).tolist()) for name, answers in right.items()}
     for name, answers in known.items():
         if answers is None:
+            odd = some(sorted({str(one) for one in np.ravel(right[name]).tolist() if as_right([one]) is None}))
             raise ValueError(
-                f"`correct` of {name!r} must be 0 and 1, False and True, or words such as 'pass' and 'fail'; got "
-                f"{some(sorted(set(map(str, np.ravel(right[name]).tolist()))))}. Passes of 4 runs of an item are "
-                "bayescm.leaderboard(passes, runs=4); of scores say what counts as right, such as scores > 2."
+                f"`correct` of {name!r} must be 0 and 1, False and True, words such as 'pass' and 'fail', or scores "
+                f"from 0 to 1; got {odd}. Passes of 4 runs of an item are bayescm.leaderboard(passes, runs=4); of "
+                "other scores say what counts as right, such as scores > 2, or divide them by the most there is to get."
             )
     return right_answers(
         {name: np.reshape(np.array(known[name]), np.shape(answers)) for name, answers in right.items()}

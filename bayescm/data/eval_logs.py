@@ -36,8 +36,9 @@ def from_inspect(logs: Logs, *, scorer: str | None = None, right: Right | None =
     scorer : str, optional
         Which score counts, where samples have several.
     right : callable, optional
-        Says whether the value of a score is that of a right answer; it is given None where a sample has no score.
-        By default "C", 1 and True are right, "I", "N", 0 and False wrong, and all else is refused.
+        Says whether the value of a score is that of a right answer, or how far (0 to 1); it is given None where a
+        sample has no score. By default "C", 1 and True are right, "I", "N", 0 and False wrong, "P" is half right,
+        numbers between are scores, and all else is refused.
 
     Returns
     -------
@@ -50,7 +51,7 @@ def from_inspect(logs: Logs, *, scorer: str | None = None, right: Right | None =
     Raises
     ------
     ValueError
-        For evaluations that didn't finish, samples without a score, partial credit, several scorers and none named,
+        For evaluations that didn't finish, samples without a score, several scorers and none named,
         systems that didn't answer the same items, a task that was run twice.
     ImportError
         For ``.eval`` files compressed with Zstandard before Python 3.14, where zipfile-zstd isn't installed.
@@ -91,8 +92,8 @@ def from_lm_eval(
     filter : str, optional
         Which filter of the answers, such as "strict-match", where there are several.
     right : callable, optional
-        Says whether the value of the metric is that of a right answer. By default 1 is right, 0 wrong, and all else
-        (F1, BLEU, a log-likelihood) is refused.
+        Says whether the value of the metric is that of a right answer. By default 1 is right, 0 wrong, a number between
+        (F1, ROUGE) a score, and all else (a log-likelihood) is refused.
 
     Returns
     -------
@@ -104,7 +105,7 @@ def from_lm_eval(
     Raises
     ------
     ValueError
-        For several metrics or filters and none named, values that are neither right nor wrong, systems that didn't
+        For several metrics or filters and none named, values that aren't from 0 to 1, systems that didn't
         answer the same documents, a task that was run twice.
 
     Notes

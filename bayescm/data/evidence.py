@@ -5,8 +5,8 @@ from typing import Any
 
 import xarray as xr
 
-from bayescm.data.schema import ACTUAL, LABEL, MATRIX, ONE_CLASS, PREDICTED, TOTALS, as_read
-from bayescm.data.shapes import is_reported
+from bayescm.data.schema import ACTUAL, LABEL, MATRIX, ONE_CLASS, PREDICTED, SCORED, TOTALS, as_read
+from bayescm.data.shapes import is_reported, is_scored
 
 SCORES = "scores"
 
@@ -45,6 +45,8 @@ class Evidence:
         if "score" in data:
             return SCORES
         of_items = " to the same items" if PREDICTED in data else ""
+        if is_scored(data):
+            return f"{SCORED} of answers{of_items}"
         right = ONE_CLASS in data.attrs or {"correct", "wrong"} <= set(data.data_vars)
         return f"right and wrong answers{of_items}" if right else f"answers{of_items}"
 
@@ -66,7 +68,7 @@ class Evidence:
         if isinstance(data, dict | xr.DataTree):
             return "\n".join([*lines, f"of {', '.join(map(str, data))}"])
         classes = data.coords.get(LABEL, data.coords.get(ACTUAL))
-        if classes is not None and not self.kind.startswith("right"):
+        if classes is not None and ONE_CLASS not in data.attrs and not self.kind.startswith("right"):
             known = classes.values.tolist()
             named = f"classes: {', '.join(map(str, known[:8]))}{', ...' * (len(known) > 8)}"
             positive = f"; the positive class is {known[1]}" if len(known) == 2 else ""

@@ -194,10 +194,11 @@ def of_labels(table: Table, labels: Any, pos_label: Any, *, systems: bool, unit:
     return asking(counts, [name for name in others if unit is None], table.names)
 
 
-def marks_of(table: Table) -> dict[str, list[int]]:
+def marks_of(table: Table, unit: Any = None) -> dict[str, list[int] | list[float]]:
     """Return right and wrong answers of a column per system, if all are but for one of items' names; else none."""
     item = table.said.get(ITEM) or table.columns.get(ITEM)
-    known = {name: as_right(np.asarray(table.frame[name]).tolist()) for name in table.frame.columns if name != item}
+    others = [name for name in table.frame.columns if name != item and not (isinstance(unit, str) and name == unit)]
+    known = {name: as_right(np.asarray(table.frame[name]).tolist()) for name in others}
     kept = {str(name): right for name, right in known.items() if right is not None}
     first, left = next(iter(known), None), len(known) - len(kept)
     named = left == 1 and item is None and known[first] is None and (table.source or _are_texts(table.frame[first]))

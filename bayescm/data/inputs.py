@@ -14,15 +14,23 @@ from bayescm.data.counts import from_cells
 from bayescm.data.evidence import Evidence
 from bayescm.data.options import arguments_of, explained, reading
 from bayescm.data.recognisers import BOARD, COUNTS, K_OF_N, SYSTEMS, Given, understood
-from bayescm.data.schema import CELLS_OF_TWO, ITEM, ONE_CLASS, PREDICTED, RUN, SYSTEM
-from bayescm.data.shapes import are_answers, are_labels, are_passes, has_fractions, is_list, is_matrix, is_number
+from bayescm.data.schema import CELLS_OF_TWO, ITEM, MEAN_SCORE, ONE_CLASS, PREDICTED, RUN, SYSTEM
+from bayescm.data.shapes import (
+    are_answers,
+    are_labels,
+    are_passes,
+    has_fractions,
+    is_list,
+    is_matrix,
+    is_number,
+    is_scored,
+)
 from bayescm.data.thresholds import counts_at_thresholds
 from bayescm.data.units import marked
 
 _OF_LABELS = ("labels", "pos_label")
-_OF_ANSWERS = dict.fromkeys(("accuracy", "acc"), ("accuracy", "recall")) | dict.fromkeys(
-    ("error_rate", "err"), ("error_rate", "false_negative_rate")
-)
+_OF_ANSWERS = {MEAN_SCORE: (MEAN_SCORE, "recall")} | dict.fromkeys(("accuracy", "acc"), ("accuracy", "recall"))
+_OF_ANSWERS |= dict.fromkeys(("error_rate", "err"), ("error_rate", "false_negative_rate"))
 """What right and wrong answers have, as it is called, and the rate of the one class that it is."""
 
 
@@ -90,10 +98,17 @@ class Door:
         """Return the data as a function takes them: right and wrong answers as matrices with one class."""
         evidence, *rest = given
         data = evidence.data
-        if self.about != COUNTS or not evidence.kind.startswith("right"):
-            return data, *rest
         parameters = inspect.signature(function).parameters
         asked = next((name for name in ("metrics", "metric") if name in parameters), None)
+        if is_scored(data) and self.about == COUNTS and asked is None and "claims" not in parameters:
+            raise ValueError(
+                f"`counts` of scores from 0 to 1 have a mean score and no other metric; {function.__name__} takes "
+                "matrices."
+            )
+        if is_scored(data) and asked is not None and (rest[0] if rest else options.get(asked)) is None:
+            options[asked], rest = MEAN_SCORE, rest[1:]
+        if self.about != COUNTS or not evidence.kind.startswith("right"):
+            return data, *rest
         if RUN in data.dims and self.runs and asked is None:
             return data, *rest
         rates = _rates(function.__name__, asked, evidence, rest, options)

@@ -15,7 +15,20 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayescm.data import validate
 from bayescm.data.labels import Label, class_order, codes, declared, label_array, plain, some
-from bayescm.data.schema import ACTUAL, CELL, ITEM, LABEL, ONE_CLASS, PREDICTED, RUN, RUNS_OF, SYSTEM, UNIT, batch_names
+from bayescm.data.schema import (
+    ACTUAL,
+    CELL,
+    ITEM,
+    LABEL,
+    ONE_CLASS,
+    PREDICTED,
+    RUN,
+    RUNS_OF,
+    SCORED,
+    SYSTEM,
+    UNIT,
+    batch_names,
+)
 
 MAX_CELLS = 10**7
 """Most cells of a joint table."""
@@ -139,9 +152,18 @@ def with_units(kept: xr.Dataset, name: str, unit: ArrayLike) -> xr.Dataset:
 def right_answers(right: Mapping[str, ArrayLike]) -> xr.Dataset:
     """Keep right and wrong answers, 1 and 0, of systems to the same items: predictions of the one class 1.
 
-    The attr ``of_one_class`` says that no item could have been of the other class, so that there is an accuracy alone.
+    The attr ``of_one_class`` says that no item could have been of the other class, so that there is an accuracy alone,
+    and whether answers may be right in part: then an item's is the mean score of its runs.
     """
     n = len(next(iter(right.values())))  # type: ignore[arg-type]
+    known = {str(name): np.asarray(values) for name, values in right.items()}
+    if any(values.dtype.kind == "f" for values in known.values()):
+        validate.same_length(**known)
+        scores = np.stack([values.reshape(n, -1).mean(1) for values in known.values()])
+        return xr.Dataset(
+            {ACTUAL: (ITEM, np.ones(n, np.int64)), PREDICTED: ((SYSTEM, ITEM), scores)},
+            coords={SYSTEM: system_names("y_pred", list(known)), LABEL: [0, 1]}, attrs={ONE_CLASS: SCORED},
+        )  # fmt: skip
     return predictions([1] * n, right, labels=[0, 1]).assign_attrs({ONE_CLASS: 1})
 
 

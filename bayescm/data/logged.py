@@ -14,24 +14,24 @@ from bayescm.data.schema import ITEM
 TASK, TARGET = "task", "target"
 """Coordinates of items: which task they are of, and what tells whether two systems answered the same."""
 
-Right = Callable[[Any], bool]
+Right = Callable[[Any], float]
 
-_OF_INSPECT = {"C": 1, "I": 0, "N": 0}
-"""Correct, incorrect, no answer; partial credit, "P", is neither right nor wrong."""
-
-
-def or_wrong(value: Any) -> bool:
-    """Say whether a score is that of a right answer; one that is missing isn't."""
-    return value is not None and right_or_wrong(value, f"`data` has {value!r}") == 1
+_OF_INSPECT = {"C": 1, "P": 0.5, "I": 0, "N": 0}
+"""Correct, partly so, incorrect, no answer, as inspect_ai itself counts them."""
 
 
-def right_or_wrong(score: Any, said: str) -> int:
-    """Return 1 for a right answer and 0 for a wrong one, or say what is neither."""
+def or_wrong(value: Any) -> float:
+    """Return the score of an answer; one that is missing is wrong."""
+    return 0 if value is None else credit(value, f"`data` has {value!r}")
+
+
+def credit(score: Any, said: str) -> float:
+    """Return 1 for a right answer, 0 for a wrong one and a score between as it is, or say what is none of these."""
     known = as_right([score]) or [_OF_INSPECT.get(str(score), -1)]
     if known[0] < 0:
         raise ValueError(
-            f"{said}, which is neither right nor wrong: say what counts as right, such as right=lambda value: value "
-            ">= 0.5, or which other score."
+            f"{said}, which is neither right nor wrong, nor a score from 0 to 1: say what counts as right, such as "
+            "right=lambda value: value >= 5, or which other score."
         )
     return known[0]
 
@@ -49,7 +49,7 @@ class Answer(NamedTuple):
 
 def together(answers: Iterable[Answer], name: str, right: Right | None, *, alone: bool = False) -> xr.Dataset:
     """Put the answers of all systems side by side, item by item; `alone`, so that others can still be put beside."""
-    table: dict[str, dict[tuple[str, str], dict[int, int]]] = {}
+    table: dict[str, dict[tuple[str, str], dict[int, float]]] = {}
     truths: dict[tuple[str, str], str] = {}
     for one in answers:
         runs = table.setdefault(one.system, {}).setdefault((one.task, one.item), {})
@@ -63,7 +63,7 @@ def together(answers: Iterable[Answer], name: str, right: Right | None, *, alone
                 f"`{name}` has another truth for item {one.item!r} of the task {one.task!r} with {one.system!r} than "
                 "with others: they didn't answer the same items."
             )
-        runs[one.run] = _as_right(one, name, right)
+        runs[one.run] = _credit(one, name, right)
     if not table:
         raise ValueError(f"`{name}` has no samples: were they logged? (`--log-samples`, `--log_samples`)")
     items = _same_items(table, name)
@@ -81,21 +81,21 @@ def by_task(kept: xr.Dataset) -> xr.Dataset:
     return kept.assign_coords({ITEM: names})
 
 
-def _as_right(one: Answer, name: str, right: Right | None) -> int:
-    """Return 1 for a right answer and 0 for a wrong one."""
+def _credit(one: Answer, name: str, right: Right | None) -> float:
+    """Return the score of an answer: 1 for a right one and 0 for a wrong one."""
     missing = one.score is None or (isinstance(one.score, float) and math.isnan(one.score))
     if right is not None:
-        return int(bool(right(None if missing else one.score)))
+        return credit(right(None if missing else one.score) or 0, f"`right` returned what it did for {one.score!r}")
     where = f"item {one.item!r} of the task {one.task!r} of {one.system!r}"
     if missing:
         raise ValueError(
             f"`{name}` has no score for {where}: it was left out or ended in an error. Run it again, or count it as "
             "wrong: right=lambda value: value in ('C', 1)."
         )
-    return right_or_wrong(one.score, f"`{name}` has {one.score!r} for {where}")
+    return credit(one.score, f"`{name}` has {one.score!r} for {where}")
 
 
-def _same_items(table: Mapping[str, Mapping[tuple[str, str], Mapping[int, int]]], name: str) -> list[tuple[str, str]]:
+def _same_items(table: Mapping[str, Mapping[tuple[str, str], Mapping[int, float]]], name: str) -> list[tuple[str, str]]:
     """Return the items in the order of the first system, if all answered them, each as often as the others."""
     first, *_ = table
     items = list(table[first])

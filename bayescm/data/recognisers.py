@@ -15,10 +15,10 @@ from bayescm.data.counts import check_counts, confusion_matrix, from_cells
 from bayescm.data.cross_validation import of_cv_results
 from bayescm.data.evidence import Evidence
 from bayescm.data.harnesses import from_logs, logs_of
-from bayescm.data.items import predictions
+from bayescm.data.items import predictions, with_units
 from bayescm.data.labels import some
 from bayescm.data.reports import of_report
-from bayescm.data.schema import ACTUAL, CELLS_OF_TWO, ITEM, LABEL, MATRIX, PREDICTED, RUN, SYSTEM, labels_of
+from bayescm.data.schema import ACTUAL, CELLS_OF_TWO, ITEM, LABEL, MATRIX, PREDICTED, RUN, SYSTEM, UNIT, labels_of
 from bayescm.data.scores import check_scores
 from bayescm.data.shapes import (
     are_answers,
@@ -31,7 +31,7 @@ from bayescm.data.shapes import (
     is_number,
     is_reported,
 )
-from bayescm.data.sides import beside, of_one_system
+from bayescm.data.sides import beside, has_scores, of_one_system
 from bayescm.data.strata import batch_dims, is_audit, singles
 from bayescm.data.tabular import Table, read_table
 from bayescm.data.units import marked
@@ -40,6 +40,8 @@ COUNTS, SYSTEMS, BOARD, ANSWERS = "counts", "systems", "board", "answers"
 """What a question may be about: matrices; several systems; several, of which right and wrong answers are enough; one
 system's answers, item by item where they are known, beside which another's may be put."""
 K_OF_N = "k of n"
+_METRICS = {"accuracy", "precision", "recall", "f1", "f1-score", "auc", "sensitivity", "specificity"}
+"""Columns that aren't scores of items."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,10 +155,13 @@ def _each_by_itself(given: Given) -> Any:
 
 
 def _one_system(given: Given) -> xr.Dataset | None:
-    """Read a table with a row per item, or per run of it, of one system."""
+    """Read a table with a row per item, or per run of it, of one system: scores, or what is put beside another's."""
     table = given.table
     unit, missing = given.options.get("unit"), given.options.get("missing")
-    return None if table is None else of_one_system(table, unit, given.how[1], missing)
+    if table is None or (given.about != ANSWERS and not has_scores(table, unit)):
+        return None
+    kept = of_one_system(table, unit, given.how[1], missing)
+    return kept if kept is None or given.about == ANSWERS else kept.isel({SYSTEM: 0}, drop=True)
 
 
 def _passes(given: Given) -> xr.Dataset | None:
@@ -375,10 +380,12 @@ def _stacked(matrices: Mapping[Any, Any]) -> xr.DataArray:
 
 
 def _runs(given: Given) -> xr.Dataset | None:
-    """Read right and wrong answers by system, items by runs, that can be no matrices."""
+    """Read right and wrong answers, or scores, by system, items by runs, that can be no matrices."""
     values = list(given.by_name.values())
     plain = [np.asarray(one) for one in values if isinstance(one, list | tuple | np.ndarray)]
     if not plain or len(plain) < len(values) or any(one.ndim != 2 for one in plain):
+        return None
+    if given.about == COUNTS and not any(map(has_fractions, plain)):
         return None
     square = all(one.shape[0] == one.shape[1] for one in plain)
     if square and len(plain[0]) > 2 and all(np.isin(one, [0, 1]).all() for one in plain):
@@ -390,21 +397,27 @@ def _runs(given: Given) -> xr.Dataset | None:
 
 
 def _marks(given: Given) -> xr.Dataset | None:
-    """Read right and wrong answers of every system to the same items, 0 and 1 or words, items by systems."""
-    table, marks = given.table, {}
+    """Read right and wrong answers of every system to the same items, 0 and 1 or words, items by systems, or scores."""
+    table, marks, unit = given.table, {}, given.options.get("unit")
     if table is not None:
-        values, marks = np.asarray(table.frame), frames.marks_of(table)
+        values, marks = np.asarray(table.frame), frames.marks_of(table, unit)
     else:
         try:
-            values = np.asarray(given.data if isinstance(given.data, list | tuple | np.ndarray) else 0)
+            values = np.asarray(given.data if hasattr(given.data, "__len__") and not given.by_name else 0)
         except ValueError:  # rows of different lengths
             return None
-        matrix = values.ndim != 2 or not values.size or (not given.several and values.shape[0] == values.shape[1])
+        if values.ndim == 1 and given.second is None and has_fractions(values):
+            marks = {"scores": values.tolist()}
+        matrix = values.ndim != 2 or not values.size
+        matrix |= values.shape[:1] == values.shape[1:] and (not given.several or has_fractions(values))
         right = None if matrix else as_right(values.ravel().tolist())
         columns: Any = [] if right is None else np.reshape(right, values.shape).T
-        marks = {f"system_{i + 1}": column for i, column in enumerate(columns)}
+        marks |= {f"system_{i + 1}": column for i, column in enumerate(columns)}
+    scored = any(map(has_fractions, marks.values()))
+    if (given.about == COUNTS and not scored) or (scored and _METRICS & given.names):
+        return None
     typed = table is None or not (table.square or table.source)
-    if marks and given.about == SYSTEMS and (table is None or table.source is None):
+    if marks and given.about == SYSTEMS and not scored and (table is None or table.source is None):
         raise ValueError(
             "`data` of 0 and 1 may be predictions, or right answers. Predictions: bayescm.compare_systems(y_true, "
             "predictions); right answers: bayescm.compare_systems([1] * len(right), right); other counts: "
@@ -412,7 +425,13 @@ def _marks(given: Given) -> xr.Dataset | None:
         )
     if not marks and typed and given.several and values.ndim == 2 and values.size:
         refuse_marks(values, given.about == BOARD)
-    return of_right(marks) if marks else None
+    if not marks:
+        return None
+    kept = of_right(marks)
+    if unit is not None:
+        named = table is not None and isinstance(unit, str)
+        kept = with_units(kept, *(frames.column_of(table, unit) if named else (UNIT, unit)))  # type: ignore[arg-type]
+    return kept.isel({SYSTEM: 0}, drop=True) if values.ndim == 1 else kept
 
 
 def _square(given: Given) -> xr.DataArray | None:
@@ -454,13 +473,13 @@ RECOGNISERS = (
         "a row per item of one system",
         _one_system,
         f"{_LABELS} unit missing actual predicted item run correct by",
-        (ANSWERS,),
+        (None, COUNTS, ANSWERS),
     ),
     Recogniser("a column of predictions per system", _columns, f"{_LABELS} unit actual predicted item"),
     Recogniser("columns of labels", _row_per_item, f"{_LABELS} unit actual predicted n by system"),
-    Recogniser("right and wrong answers, items by runs", _runs, "", (None, *_SEVERAL)),
+    Recogniser("right and wrong answers, items by runs", _runs, "", (None, COUNTS, *_SEVERAL)),
     Recogniser("matrices of systems", _matrices),
-    Recogniser("right and wrong answers, items by systems", _marks, "item", (None, *_SEVERAL)),
+    Recogniser("right and wrong answers, or scores, items by systems", _marks, "item unit", (None, COUNTS, *_SEVERAL)),
     Recogniser("a square matrix", _square, f"{_LABELS} rows"),
 )
 """All that can be read, in the order in which it is tried."""

@@ -33,6 +33,7 @@ UNIT = "unit"  # attr that names the dim, or the coordinate of items, of what wa
 TOTALS, OF, BATCH = "totals", "audit_of", "audit_batch"  # of items of which only some were checked
 POSSIBLE, STANDS_FOR = "possible", "stands_for"  # matrices that a report allows, and how many each stands for
 ONE_CLASS = "of_one_class"  # attr of counts that were k of n: the other class is none of theirs
+SCORED, MEAN_SCORE = "scores from 0 to 1", "mean_score"  # its value where answers are right in part; their metric
 GROUPS = (
     "posterior",
     "prior",

@@ -11,7 +11,7 @@ from bayescm.data.items import predictions, right_answers
 from bayescm.data.labels import some
 from bayescm.data.logged import TARGET, TASK, by_task
 from bayescm.data.schema import ACTUAL, ASKS, ITEM, LABEL, ONE_CLASS, PREDICTED, RUN, SYSTEM, UNIT
-from bayescm.data.shapes import frame_of
+from bayescm.data.shapes import frame_of, has_fractions
 from bayescm.data.tabular import CALLED, Table
 
 _ITEM = (*CALLED[ITEM][:3], "item_id", "question_id", "sample_id", "example_id", "doc_id", "test_id", "test", "case",
@@ -49,6 +49,18 @@ def columns_of_one(table: Table, unit: Any = None) -> dict[str, Any]:
     run = first(RUN, tuple(name for name in CALLED[RUN] if table.columns.get(name) != item))
     found = {ITEM: item, RUN: run, "correct": right, ACTUAL: actual, PREDICTED: predicted, TASK: task}
     return {what: name for what, name in found.items() if name is not None}
+
+
+def has_scores(table: Table, unit: Any) -> bool:
+    """Say whether a table without labels has a column of scores that aren't just right or wrong."""
+    found = columns_of_one(table, unit)
+    if table.square or "correct" not in found or ACTUAL in found or table.get(SYSTEM) is not None:
+        return False
+    filled = [one for one in np.asarray(table.frame[found["correct"]]).tolist() if one not in (None, "")]
+    try:
+        return has_fractions(np.asarray(filled, np.float64))
+    except (TypeError, ValueError):  # words
+        return False
 
 
 def of_one_system(table: Table, unit: Any, pos_label: Any, missing: str | None) -> xr.Dataset | None:

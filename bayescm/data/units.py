@@ -28,6 +28,7 @@ from bayescm.data.schema import (
     UNIT,
 )
 from bayescm.data.scores import Scores
+from bayescm.data.shapes import is_scored
 
 Array = NDArray[np.float64]
 
@@ -76,9 +77,12 @@ def marked(data: Any, unit: Any) -> Any:
 def by_unit(data: Any) -> xr.DataArray | None:
     """Return counts ``(..., unit, actual, predicted)`` of what was sampled by unit; None where items were sampled.
 
-    Units of one item each are items.
+    Units of one item each are items, but for those with scores, which are units of their own.
     """
-    if not (unit := unit_of(data)):
+    unit = unit_of(data)
+    if is_scored(data):
+        return _of_answers(data, unit or ITEM)
+    if not unit:
         return None
     if isinstance(data, xr.DataArray):
         counts = data.transpose(..., unit, *MATRIX)
@@ -94,20 +98,26 @@ def without_units(data: Any) -> Any:
 
 
 def _of_answers(data: xr.Dataset, unit: str) -> xr.DataArray:
-    """Count answers by system and unit; of several runs of an item their shares."""
+    """Count answers by system and unit: of several runs of an item their shares, of scores their sums."""
+    if SYSTEM not in data.dims:
+        return _of_answers(data.expand_dims(SYSTEM), unit).isel({SYSTEM: 0}, drop=True)
     labels, names = data[LABEL].values, data[SYSTEM].values
     sorter, (k, n) = np.argsort(labels), (len(labels), data.sizes[ITEM])
     true = codes(data[ACTUAL].values, labels, sorter)
     (levels,), (place,) = grouped([unit], {unit: data[unit].values})
     given = data[PREDICTED].transpose(SYSTEM, ITEM, ...).values.reshape(len(names), n, -1)
-    counts = np.empty((len(names), len(levels), k, k))
+    counts = np.zeros((len(names), len(levels), k, k))
     for filled, answers in zip(counts, given, strict=True):
+        if is_scored(data):
+            filled[:, 1, 1] = np.bincount(place, answers[:, 0])
+            filled[:, 1, 0] = np.bincount(place) - filled[:, 1, 1]
+            continue
         flat = np.ravel_multi_index(
             (place[:, None], true[:, None], codes(answers, labels, sorter)), filled.shape, mode="raise"
         )
         filled[...] = np.bincount(flat.ravel(), minlength=filled.size).reshape(filled.shape) / given.shape[-1]
     coords = {SYSTEM: names, unit: levels} | dict.fromkeys(MATRIX, labels)
-    kept = {name: data.attrs[name] for name in (UNIT, ONE_CLASS) if name in data.attrs}
+    kept = {name: data.attrs[name] for name in (ASKS, ONE_CLASS) if name in data.attrs} | {UNIT: unit}
     runs = {"runs": data.sizes[RUN]} if RUN in data[PREDICTED].dims else {}
     return xr.DataArray(counts, dims=(SYSTEM, unit, *MATRIX), coords=coords, name="counts", attrs=kept | runs)
 
@@ -148,7 +158,9 @@ def described(counts: xr.DataArray, average: str) -> tuple[str, list[str]]:
     over = f"over all items of {n} {names}" if average == "items" else f"mean over {n} {names}"
     held = sizes[sizes > 0]
     text = f"{over}{_each(held)}" if held.size else over
-    if np.isfinite(effect).any():
+    if (held == 1).all():
+        text = f"over {n} {names}"
+    elif np.isfinite(effect).any() and not is_scored(counts):
         text += f"; design effect of accuracy {_span(effect[np.isfinite(effect)])}"
     return text, _of_few(int(tested.min()), most.max(), names) + _of_sizes(values, names, average)
 
@@ -198,7 +210,7 @@ def of_units(unit: NDArray[np.int64] | None, prevalence: Any = None) -> dict[str
 
 def independent(names: str) -> str:
     """Return what is assumed of units."""
-    return f"independent {names} of one population, whose items may be alike"
+    return f"independent {names} of one population" + ("" if names == "items" else ", whose items may be alike")
 
 
 def _noted(notes: list[str]) -> dict[str, str]:

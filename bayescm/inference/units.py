@@ -4,7 +4,9 @@ The distribution of the units is a Dirichlet process: every unit has a weight fr
 from the prior has so, too. A metric of all items is that of the weighted sum of all units' cells, so that all metrics,
 classes and systems of a draw belong together. A priori there are one unit of the mean size and one item more, whose
 cells have the shares Dirichlet(1/2) of two classes: with one item in each unit that is Jeffreys' prior of the cells. Of
-more classes the prior unit's accuracy is Beta(1/2, 1/2), and its classes and errors are even.
+more classes the prior unit's accuracy is Beta(1/2, 1/2), and its classes and errors are even. Where only right and
+wrong answers are known there is no item more, for the same reason: one of Beta(1/2, 1/2) is Jeffreys' prior. Scores
+from 0 to 1 are answers that are right in part.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,7 +20,8 @@ from numpy.typing import NDArray
 from bayescm.data import validate
 from bayescm.data.assumptions import assumed
 from bayescm.data.random import Stream, matrix_rng
-from bayescm.data.schema import MATRIX, ONE_CLASS, UNIT, labels_of, positive_class
+from bayescm.data.schema import MATRIX, MEAN_SCORE, ONE_CLASS, UNIT, labels_of, positive_class
+from bayescm.data.shapes import is_scored
 from bayescm.data.units import SAMPLED, check_average, described, independent, plural
 from bayescm.distributions.sample import Draws
 from bayescm.inference.blocks import OfMatrices, exchanged
@@ -67,6 +70,8 @@ class ByUnit(OfMatrices):
         Whether a metric is that of all items, or the mean of the units'.
     one_class : bool
         Whether all items are of the last class.
+    scored : bool
+        Whether these are right in part.
     """
 
     prevalence: PrevalenceLike
@@ -74,8 +79,11 @@ class ByUnit(OfMatrices):
     seed: int
     n: int
     one_class: bool = False
+    scored: bool = False
 
     def check(self, metrics: Sequence[Metric]) -> None:  # noqa: D102
+        if self.scored and (others := [metric.name for metric in metrics if metric.name != MEAN_SCORE]):
+            raise ValueError(f"`metric` must be '{MEAN_SCORE}' of scores from 0 to 1; got {others[0]!r}.")
         if self.one_class:
             check_of_answers(metrics)
 
@@ -118,7 +126,10 @@ class ByUnit(OfMatrices):
             share = np.ones(n) if self.one_class else of_class.random(n)
             prior = np.stack([_prior_cells(rng, share, self.k) for rng in own], 1)
             prior = prior.reshape(n, *self.shape, self.k, self.k)
-            prior_unit, prior_item = of_priors.standard_exponential((n, 2)).T
+            prior_unit, prior_item = of_priors.standard_exponential((n, 2)).T * [
+                [1.0],
+                [0.0 if self.one_class else 1.0],
+            ]
             units = of_units.standard_exponential((n, self.counts.shape[-3]))
             yield Weights(units, prior_unit, prior_item, prior)
 
@@ -208,11 +219,11 @@ def of_units(counts: xr.DataArray, prevalence: PrevalenceLike, average: str, n: 
         n = int(np.clip(_WORK // max(units, counts.size // max(units, 1)), _LEAST, DRAWS))
 
     def block(values: NDArray[Any], index: NDArray[np.int64]) -> ByUnit:
-        return ByUnit(_checked(values), np.asarray(index), prevalence, average, seed, n, one_class)
+        return ByUnit(_checked(values), np.asarray(index), prevalence, average, seed, n, one_class, is_scored(counts))
 
     settings = {
         "model": MODEL, "prior": PRIOR, "prevalence": prevalence, "draws": n, UNIT: unit, "units": units,
-        "average": average, **positive_class(counts), **({ONE_CLASS: 1} if one_class else {}),
+        "average": average, **({ONE_CLASS: counts.attrs[ONE_CLASS]} if one_class else positive_class(counts)),
         "assumptions": assumed(prevalence, items=independent(plural(unit))),
     }  # fmt: skip
     if counts.chunks is None:

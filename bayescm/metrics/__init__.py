@@ -247,7 +247,7 @@ def of_one_class(metric: Metric, n_labels: int) -> bool:
 
 def check_of_answers(metrics: Sequence[Metric]) -> None:
     """Refuse metrics of two classes where only right and wrong answers are known."""
-    shares = [_BINARY[name].ratio for name in ("accuracy", "error_rate")]
+    shares = [_BINARY["accuracy"].ratio, _BINARY["error_rate"].ratio, _MATRIX["mean_score"].ratio]
     known = (metric.ratio in shares or passes.asked_of_runs(metric) is not None for metric in metrics)
     other = next((metric.name for metric, fits in zip(metrics, known, strict=True) if not fits), None)
     if other is not None:

@@ -6,6 +6,7 @@ from functools import partial
 from numbers import Real
 from typing import Any, Literal
 
+from bayescm.data.schema import MEAN_SCORE
 from bayescm.metrics import binary, multiclass
 from bayescm.metrics.forms import ALL, DETERMINANT, FN, FP, PN, PP, TN, TP, Form, N, P, product, ratio
 
@@ -280,6 +281,10 @@ FACTORIES: dict[str, Callable[..., Metric]] = {
 _DIAGONAL = (("diagonal",), ("off_diagonal",))
 
 MATRIX: tuple[Metric, ...] = (
+    Metric(
+        MEAN_SCORE, "Mean score", "mean of the items' scores from 0 (wrong) to 1 (right)", multiclass.accuracy,
+        undefined="no items", ratio=_DIAGONAL, kind="matrix", aliases=("average_score",),
+    ),
     Metric(
         "accuracy", "Accuracy", "diagonal / N", multiclass.accuracy, undefined="no items", ratio=_DIAGONAL,
         kind="matrix", aliases=("acc", "proportion_correct", "observed_agreement", "accuracy_score"),

@@ -171,9 +171,9 @@ def test_right_says_what_counts(tmp_path):
     assert found.predicted.values.tolist() == [[1, 0, 0, 1, 0, 1, 1, 0, 1, 0, 1, 0]]
 
 
-@pytest.mark.parametrize("value", ["P", 0.5, 2, "maybe", ["C"], {"a": 1}, float("inf")])
+@pytest.mark.parametrize("value", [-0.1, 1.5, 2, "maybe", ["C"], {"a": 1}, float("inf")])
 def test_what_is_neither_right_nor_wrong_is_refused(value, tmp_path):
-    with pytest.raises(ValueError, match="neither right nor wrong: say what counts"):
+    with pytest.raises(ValueError, match="neither right nor wrong, nor a score from 0 to 1: say what counts"):
         bayescm.from_inspect(stored(tmp_path, values=["C", value]))
 
 
