@@ -75,7 +75,7 @@ def add_parser(commands: Any) -> None:
     p.add_argument("--seed", type=int, metavar="N", help="seed of the draws")
     add_outputs(p, "the posterior and the band as a netCDF DataTree", "a picture of the curve and its band")
     q = p.add_argument_group("--band regions", "the joint region of each threshold, without a posterior of the curve")
-    q.add_argument("--method", help="wilks (default), exact, credible, ellipse or simulate")
+    q.add_argument("--method", help="wilks (default), exact, credible, ellipse, anytime or simulate")
     q.add_argument("--levels", metavar="LIST", help="levels with commas (.683,.954,.997)")
     q.add_argument("--mark", action="append", type=float, metavar="T", help="show a threshold's region; repeatable")
     q.add_argument("--ordering", help="of credible, which takes --prior too: relative_belief (default) or density")

@@ -33,9 +33,9 @@ def add_parser(commands: Any) -> None:
 def _add_method(parser: argparse.ArgumentParser) -> None:
     """Add the options of the method."""
     parser.add_argument("--space", default="pr", help="pr (default) or roc")
-    parser.add_argument("--method", default="wilks", help="wilks (default), exact, credible, ellipse or simulate")
+    parser.add_argument("--method", default="wilks", help="wilks, exact, credible, ellipse, anytime or simulate")
     parser.add_argument("--levels", default=".683,.954,.997", metavar="LIST", help="levels with commas")
-    parser.add_argument("--prior", help="of credible: a name such as jeffreys, or a number")
+    parser.add_argument("--prior", help="of credible and anytime: a name such as jeffreys, or a number")
     parser.add_argument("--ordering", help="of credible: relative_belief (default) or density")
     parser.add_argument("--mid-p", action="store_true", default=None, help="of exact: count ties half")
     parser.add_argument("--draws", type=int, metavar="N", help="of simulate: simulations per point")

@@ -19,7 +19,7 @@ from bayescm.models.same_items import Patterns
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
-PAIRED = ("mcnemar_exact", "mcnemar_mid_p")
+PAIRED = ("mcnemar_exact", "mcnemar_mid_p", "anytime")
 RUNS = ("paired_t",)
 INDEPENDENT = ("fisher_exact", "score")
 PAIRED_INTERVALS = ("newcombe", "tango")
@@ -123,11 +123,15 @@ def fewest_that_decide(decision_prob: float) -> int:
 
 
 def mcnemar(first: float, second: float) -> Array:
-    """Return the exact and the mid-p value of as many discordant items either way."""
+    """Return p-values of as many discordant items either way: exact, mid-p, and one that holds at every look.
+
+    The last is one over the ratio of what Beta(1/2, 1/2) predicted of them to their probability (Ville 1939).
+    """
     n, k = first + second, min(first, second)
     tail = float(special.betainc(n - k, k + 1.0, 0.5)) if n else 1.0
     here = np.exp(special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(n - k + 1) - n * np.log(2.0))
-    return np.array([min(2.0 * tail, 1.0), min(2.0 * tail - here, 1.0)])
+    predicted = special.betaln(first + 0.5, second + 0.5) - special.betaln(0.5, 0.5)
+    return np.minimum([2.0 * tail, 2.0 * tail - here, np.exp(-n * np.log(2.0) - predicted)], 1.0)
 
 
 def paired_t(got: Array, count: NDArray[np.int64], ci_prob: float) -> Array:

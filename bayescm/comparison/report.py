@@ -326,7 +326,7 @@ def _of_proportion(compared: Compared, pair: tuple[int, int], share: frequentist
         if compared.runs > 1:
             return frequentist.paired_t(*frequentist.scores(compared.answers, pair, share), ci_prob)
         cells = frequentist.agreement(compared.answers, pair, share)
-        p_values = frequentist.mcnemar(cells.first, cells.second) if sum(cells) else np.full(2, np.nan)
+        p_values = frequentist.mcnemar(cells.first, cells.second) * (1.0 if sum(cells) else np.nan)
         return np.concatenate([p_values, *frequentist.paired_intervals(cells, ci_prob)])
     k1, k2 = (float(compared.totals[system][share.right].sum()) for system in pair)
     n1, n2 = (float(compared.totals[system][share.classes].sum()) for system in pair)

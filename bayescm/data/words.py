@@ -10,8 +10,8 @@ Plane = Literal["roc", "pr"]
 Sampler = Literal[
     "auto", "exact", "quadrature", "nuts", "nutpie", "numpyro", "blackjax", "smc", "advi", "fullrank_advi", "pathfinder"
 ]  # fmt: skip
-RegionMethod = Literal["wilks", "exact", "ellipse", "credible", "simulate"]
+RegionMethod = Literal["wilks", "exact", "ellipse", "credible", "simulate", "anytime"]
 IntervalMethod = Literal[
-    "wald", "wilson", "agresti_coull", "clopper_pearson", "jeffreys", "likelihood_ratio", "delta", "bootstrap", "exact",
-    "beta", "normal",
+    "wald", "wilson", "agresti_coull", "clopper_pearson", "jeffreys", "likelihood_ratio", "anytime", "delta",
+    "bootstrap", "exact", "beta", "normal",
 ]  # fmt: skip

@@ -22,7 +22,8 @@ Array = NDArray[np.float64]
 Found = list[tuple[Array, Array, Array, Array]]
 """For each metric the bounds, as the method gives them, the standard error, and the share of undefined resamples."""
 
-PROPORTION = ("wald", "wilson", "agresti_coull", "clopper_pearson", "jeffreys", "likelihood_ratio")
+FIXED_SAMPLE = ("wald", "wilson", "agresti_coull", "clopper_pearson", "jeffreys", "likelihood_ratio")
+PROPORTION = (*FIXED_SAMPLE, "anytime")
 BOUNDS = ("both", "lower", "upper")
 METHODS = (*PROPORTION, "delta", "bootstrap")
 _ALIASES = {"exact": "clopper_pearson", "beta": "clopper_pearson", "normal": "wald"}  # as R and statsmodels call them
@@ -55,7 +56,7 @@ class _Plan:
     @property
     def level(self) -> float:
         """Return the level of the interval with two bounds, of which each alone is as sure as is asked for."""
-        return self.ci_prob if self.bound == "both" else 2.0 * self.ci_prob - 1.0
+        return self.ci_prob if self.bound == "both" or self.method == "anytime" else 2.0 * self.ci_prob - 1.0
 
 
 @stamped
@@ -81,7 +82,8 @@ def interval(
         One or several, as `metrics` of :func:`bayescm.summary`.
     method : str
         For proportions: "wilson", "clopper_pearson" (also "exact" or "beta"), "jeffreys", "likelihood_ratio",
-        "agresti_coull" or "wald" (also "normal"). For any metric: "bootstrap" or "delta".
+        "agresti_coull" or "wald" (also "normal"), and "anytime", which holds at every look at a test that goes on. For
+        any metric: "bootstrap" or "delta".
     ci_prob : float
         Level of confidence.
     bound : {"both", "lower", "upper"}

@@ -72,6 +72,22 @@ def likelihood_ratio(k: ArrayLike, n: ArrayLike, ci_prob: float = 0.95) -> Bound
     return special.expit(_lower_logit(k, n, z**2)), special.expit(-_lower_logit(n - k, n, z**2))
 
 
+def anytime(k: ArrayLike, n: ArrayLike, ci_prob: float = 0.95) -> Bounds:
+    """Return the p whose likelihood is at least 1 - ci_prob of what Beta(1/2, 1/2) predicted (Ville 1939).
+
+    With `ci_prob` it holds p after every trial at once, however often it is looked at and whenever one stops.
+    """
+    k, n, _ = _arguments(k, n, ci_prob)
+    limit = 2.0 * (log_learned(k, n, 0.5, 0.5) - np.log1p(-ci_prob))
+    return special.expit(_lower_logit(k, n, limit)), special.expit(-_lower_logit(n - k, n, limit))
+
+
+def log_learned(k: Array, n: Array, a: float, b: float) -> Array:
+    """Return log(largest likelihood / prediction by Beta(a, b)) of k of n in their order: never below 0."""
+    largest = special.xlogy(k, k) + special.xlogy(n - k, n - k) - special.xlogy(n, n)
+    return np.asarray(largest - special.betaln(k + a, n - k + b) + special.betaln(a, b))
+
+
 def normal_quantile(ci_prob: float) -> float:
     """Return how many standard deviations an interval of this level reaches to either side."""
     return float(-special.ndtri((1.0 - ci_prob) / 2.0))
@@ -83,16 +99,17 @@ def _arguments(k: ArrayLike, n: ArrayLike, ci_prob: float) -> tuple[Array, Array
     return k, n, normal_quantile(ci_prob)
 
 
-def _lower_logit(k: Array, n: Array, limit: float) -> Array:
+def _lower_logit(k: Array, n: Array, limit: float | Array) -> Array:
     """Return the log-odds of the p below k/n whose deviance is `limit`: -inf where k = 0."""
     from scipy.optimize import elementwise
 
+    limit = np.broadcast_to(limit, k.shape)
     logit = np.full(k.shape, -np.inf)
     every = (k == n) & (n > 0)  # there the deviance is -2 n log p
-    logit[every] = -np.log(np.expm1(limit / (2.0 * n[every])))
+    logit[every] = -np.log(np.expm1(limit[every] / (2.0 * n[every])))
     inside = (k > 0) & (k < n)
     if inside.any():
-        k, n = k[inside], n[inside]
+        k, n, limit = k[inside], n[inside], limit[inside]
         estimate = np.log(k / (n - k))
         least = np.log(k / n) - limit / (2.0 * k) - 1.0  # as n log n - (n - k) log(n - k) <= k log n + k
         logit[inside] = elementwise.find_root(_excess, (least, estimate), args=(k, n, limit)).x

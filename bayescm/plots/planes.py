@@ -21,7 +21,7 @@ from bayescm.results.writing import percent
 
 type Surfaces = xr.Dataset | xr.DataTree | Mapping[str, xr.Dataset | xr.DataTree] | Sequence[xr.Dataset | xr.DataTree]
 
-_OF_METHOD = {"wilks": 0, "credible": 2, "ellipse": 1, "simulate": 3}  # of the palette; exact is dark grey
+_OF_METHOD = {"wilks": 0, "credible": 2, "ellipse": 1, "simulate": 3, "anytime": 4}  # others are dark grey
 _MARGIN = 0.04
 _SMOOTHED = 0.015  # of a grid: over how much the edges of exact regions are smoothed
 CHANCE = "chance"

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from bayescm._kernels.dispatch import in_blocks, kernel
+from bayescm.inference.proportions import log_learned
 from bayescm.regions import grid
 from bayescm.regions.grid import Array, Space
 
@@ -103,11 +104,15 @@ class Wilks(Method):
 
     name = "wilks"
 
+    def weights(self, cells: Array) -> Array:
+        """Return the weights (T, 5) of the planes whose sum is the statistic on the scale of chi-squared."""
+        return self.space.weights(cells)
+
     @override
     def levels(self, cells: Array, axes: tuple[Array, Array], level: float) -> Array:
         if not self.space.factors:
             return self._by_points(cells, axes, level)
-        weights = self.space.weights(cells)
+        weights = self.weights(cells)
         reduce = kernel("planes", "reduce", grid.seconds(len(cells), axes))
         return grid.evaluate(
             axes, self.space.planes(*axes), self._where(cells, axes, level),
@@ -130,6 +135,46 @@ class Wilks(Method):
     def at(self, cells: Array, y: Array, x: Array) -> tuple[Array, Array, Array]:
         q = self.deviance(cells, y, x)
         return q, -np.expm1(-0.5 * q), np.exp(-0.5 * q)
+
+
+class Anytime(Wilks):
+    """At every look: points whose likelihood is above 1 - level of what the prior predicted (Ville 1939).
+
+    The ratio of prediction and likelihood is a martingale of the items if the point is true, so with 1 - level at most
+    it ever exceeds 1 / (1 - level). Likelihood ratio regions, each with a limit of its own.
+    """
+
+    name = "anytime"
+
+    def __init__(self, space: Space, prior: Array) -> None:
+        super().__init__(space)
+        if min(value for factor in space.factors for value in factor(prior)) <= 0:
+            raise ValueError("`prior` must have positive concentrations for method='anytime': it predicts the items.")
+        self.prior = prior
+
+    def learned(self, cells: Array) -> Array:
+        """Return 2 log(largest likelihood / prediction) (T,)."""
+        found = np.zeros(len(cells))
+        for factor in self.space.factors:
+            (k, other), (a, b) = factor(cells), factor(self.prior)
+            found += 2.0 * log_learned(k, k + other, float(a), float(b))
+        return found
+
+    @override
+    def limits(self, cells: Array, level: float) -> Array:
+        return super().limits(cells, level) + self.learned(cells)
+
+    @override
+    def weights(self, cells: Array) -> Array:
+        made = super().weights(cells)
+        made[:, 0] -= self.learned(cells)
+        return made
+
+    @override
+    def at(self, cells: Array, y: Array, x: Array) -> tuple[Array, Array, Array]:
+        q = self.deviance(cells, y, x)
+        rest = np.minimum(np.exp(0.5 * (self.learned(cells) - q)), 1.0)
+        return q, 1.0 - rest, rest
 
 
 class Exact(Method):

@@ -16,7 +16,7 @@ from bayescm.inference.options import PosteriorOptions
 from bayescm.priors.concentrations import PriorLike, concentrations, resolved_prior
 from bayescm.regions.credible import Credible, Density
 from bayescm.regions.grid import SPACES, Array, Space
-from bayescm.regions.methods import Ellipse, Exact, Method, Simulate, Wilks
+from bayescm.regions.methods import Anytime, Ellipse, Exact, Method, Simulate, Wilks
 
 METHODS = get_args(RegionMethod)
 LEVELS: tuple[float, ...] = (0.683, 0.954, 0.997)
@@ -68,7 +68,7 @@ class Options:
     ) -> None:
         self.space: Space = SPACES[validate.choice("space", space, tuple(SPACES))]
         self.name = validate.choice("method", method, METHODS)
-        if method in ("exact", "credible") and not self.space.factors:
+        if method in ("exact", "credible", "anytime") and not self.space.factors:
             raise ValueError(
                 f"`method`={method!r} has no answer on space={space!r}, where the likelihood depends on the prevalence "
                 "too; take 'wilks', 'ellipse' or 'simulate', or of a posterior method='credible' with two metrics, "
@@ -77,13 +77,14 @@ class Options:
         wanted = [] if levels is None else sorted(checked_levels(levels))
         self.complete = max(wanted, default=0.0)
         options = {
-            "prior": ("credible", prior), "ordering": ("credible", ordering), "mid_p": ("exact", mid_p),
-            "extra_cov": ("ellipse", extra_cov), "draws": ("simulate", draws),
-            "random_seed": ("simulate", random_seed),
+            "prior": (prior, "credible", "anytime"), "ordering": (ordering, "credible"), "mid_p": (mid_p, "exact"),
+            "extra_cov": (extra_cov, "ellipse"), "draws": (draws, "simulate"),
+            "random_seed": (random_seed, "simulate"),
         }  # fmt: skip
-        for option, (owner, value) in options.items():
-            if value is not None and owner != method:
-                raise ValueError(f"`{option}` is for method={owner!r} and has no effect on {method!r}; leave it out.")
+        for option, (value, *owners) in options.items():
+            if value is not None and method not in owners:
+                theirs = " and ".join(map(repr, owners))
+                raise ValueError(f"`{option}` is for method={theirs} and has no effect on {method!r}; leave it out.")
         self.prior: PriorLike = resolved_prior(prior)
         self.ordering = validate.choice("ordering", ordering or "relative_belief", ("relative_belief", "density"))
         if mid_p is not None and not isinstance(mid_p, bool | np.bool_):
@@ -99,6 +100,8 @@ class Options:
         """Return the settings that belong to the method."""
         if self.name == "credible":
             return {"prior": self.prior, "ordering": self.ordering}
+        if self.name == "anytime":
+            return {"prior": self.prior, "assumes": _ASSUMES[self.space.name]}
         if self.name == "exact":
             return {"mid_p": self.mid_p, "assumes": _ASSUMES[self.space.name]}
         if self.name == "simulate":
@@ -117,6 +120,8 @@ class Options:
         if self.name == "simulate":
             return Simulate(self.space, self.draws, self.seed)
         prior = concentrations(self.prior, "dirichlet_multinomial", labels_of(counts)).rows.reshape(4)
+        if self.name == "anytime":
+            return Anytime(self.space, prior)
         return (Density if self.ordering == "density" else Credible)(self.space, prior)
 
 

@@ -56,12 +56,12 @@ def region(
         Precision over recall, true positive rate over false positive rate, or the share predicted negative over recall
         (by "wilks", "ellipse" and "simulate"); or two metrics with one value each between two bounds, y and x, such as
         ``("f1_macro", "accuracy")``.
-    method : {"wilks", "exact", "ellipse", "credible", "simulate"}, optional
+    method : {"wilks", "exact", "ellipse", "credible", "anytime", "simulate"}, optional
         By default "wilks" of counts, and "credible" of what has draws only. "wilks": likelihood ratio with its limiting
         distribution. "exact": the probability of a smaller likelihood ratio, added up over all outcomes; its coverage
-        is never below the level. "ellipse": the bivariate normal. "credible": posterior mass. "simulate": the papers'
-        test by simulation, slow, a check; it draws TP + FP + FN (or the class totals) too, which "exact" takes as
-        given.
+        is never below the level. "ellipse": the bivariate normal. "credible": posterior mass. "anytime": holds
+        at every look at a test that goes on (Ville 1939), and is larger. "simulate": the papers' test by simulation,
+        slow, a check; it draws TP + FP + FN (or the class totals) too, which "exact" takes as given.
     levels : sequence of float
         Levels that will be asked for: beyond the largest the surface may be 1.
     grid : int, pair of ints or pair of array_like, optional
@@ -69,12 +69,12 @@ def region(
         increasing in [0, 1]. Default: 257 points (65 for "simulate"). Lazy counts are computed for that window, the
         levels aren't; with axes given nothing is.
     **options
-        Of "credible": `prior`, as in :func:`bayescm.summary` ("jeffreys"), and `ordering`, which points come first:
-        "relative_belief", the default, orders by the likelihood and doesn't depend on how the plane is parametrised;
-        "density" is the papers' region of highest density. Of "exact": `mid_p`, whether to count ties half, which is
-        accurate on average but not conservative (False). Of "ellipse": `extra_cov`, a covariance of (y, x), such as
-        (precision, recall), from other sources to be added. Of "simulate": `draws` per point (10,000) and
-        `random_seed`; of a region by draws their number (100,000) and seed, `model`, `prevalence` and what a model
+        Of "credible" and "anytime": `prior`, as in :func:`bayescm.summary` ("jeffreys"). Of "credible": `ordering`,
+        which points come first: "relative_belief", the default, orders by the likelihood and doesn't depend on how the
+        plane is parametrised; "density" is the papers' region of highest density. Of "exact": `mid_p`, whether to count
+        ties half, which is accurate on average but not conservative (False). Of "ellipse": `extra_cov`, a covariance of
+        (y, x), such as (precision, recall), from other sources to be added. Of "simulate": `draws` per point (10,000)
+        and `random_seed`; of a region by draws their number (100,000) and seed, `model`, `prevalence` and what a model
         takes, as in :func:`bayescm.summary`.
 
     Returns

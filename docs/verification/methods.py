@@ -25,7 +25,7 @@ import bayescm
 from bayescm.calibration import coverage_of
 from bayescm.curves import pr_area, roc_area
 from bayescm.curves.area_intervals import Areas
-from bayescm.inference.intervals import METHODS, PROPORTION
+from bayescm.inference.intervals import FIXED_SAMPLE, METHODS
 from bayescm.inference.multinomial import goodman, sison_glaz
 
 Array = NDArray[np.float64]
@@ -95,7 +95,7 @@ def of_rates(method: str, n: int) -> list[Row]:
 def matrix(sizes: Sequence[int]) -> Iterator[Part]:
     """Metrics of a matrix of n items: six classifiers, and the average over classifiers."""
     for n in sizes:
-        for method in (*PROPORTION, "delta", "bootstrap", *SUMMARIES):
+        for method in (*FIXED_SAMPLE, "delta", "bootstrap", *SUMMARIES):
             yield ("metrics", method, n), lambda method=method, n=n: of_matrices(method, n)
 
 

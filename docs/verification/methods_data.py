@@ -14,7 +14,7 @@ from bayescm.comparison import frequentist
 from bayescm.distributions import Beta
 from bayescm.distributions.difference import Contrast, Discordant, Independent
 from bayescm.distributions.quadrature import Outer
-from bayescm.inference.intervals import PROPORTION
+from bayescm.inference.intervals import FIXED_SAMPLE
 from bayescm.regions.credible import Credible
 from bayescm.regions.grid import SPACES
 from bayescm.regions.methods import Ellipse, Exact, Wilks
@@ -124,7 +124,7 @@ def served(method: str) -> tuple[str, ...]:
     """Return the metrics of a matrix that a method serves."""
     if method in PEERS:
         return PEERS[method][0]
-    return METRICS[:2] if method in PROPORTION else METRICS
+    return METRICS[:2] if method in FIXED_SAMPLE else METRICS
 
 
 def of_difference(design: str, n: int, kinds: Sequence[str]) -> tuple[tuple[str, ...], Callable[[Array], Bounds]]:

@@ -3,7 +3,9 @@
 A test of accuracy is looked at after every so many items, and stopped as soon as the 95% interval of the posterior
 (flat prior) excludes 1/2. How often does it stop although the accuracy IS 1/2? By forward recursion over the number of
 right items among those that haven't stopped: exact, without simulation. And is the posterior right at the stop, when
-the truth comes from the prior? Writes stopping.csv and its table. ``--quick`` does a small part and writes nothing.
+the truth comes from the prior? And how often does an interval, looked at after every item, ever miss a share: that of
+one look and method="anytime" (by recursion, exact), and its region of precision and recall (1,000 simulated tests)?
+Writes stopping.csv, anytime.csv and their tables. ``--quick`` does a small part and writes nothing.
 Either fails if a promise of the page is broken.
 """
 
@@ -15,7 +17,10 @@ from numpy.typing import NDArray
 from rows import write_rows
 from scipy import stats
 
+import bayescm
 from bayescm.distributions import beta_quantiles
+from bayescm.inference import proportions
+from bayescm.regions import region_level
 
 Array = NDArray[np.float64]
 Row = dict[str, object]
@@ -23,6 +28,7 @@ Row = dict[str, object]
 HERE = Path(__file__).parent
 LEVEL, CHANCE = 0.95, 0.5
 MOST, EVERY = 500, (500, 100, 50, 10, 1)
+WIDTHS = (50, 500, 5000)
 
 
 def decided(n: int) -> NDArray[np.bool_]:
@@ -70,6 +76,61 @@ def rows(most: int, every: tuple[int, ...], repeats: int) -> list[Row]:
     return made
 
 
+def ever_missed(method: str, share: float, most: int) -> float:
+    """Return the probability that the interval after any of the trials misses the share."""
+    going = np.ones(1)
+    for n in range(1, most + 1):
+        going = (1.0 - share) * np.append(going, 0.0) + share * np.append(0.0, going)
+        low, high = getattr(proportions, method)(np.arange(n + 1), n, LEVEL)
+        going[(low > share) | (share > high)] = 0.0
+    return 1.0 - float(going.sum())
+
+
+def regions_ever_missed(method: str, truth: tuple[float, ...], most: int, repeats: int) -> float:
+    """Return how often the region of precision and recall after any of the items misses them; TN, FP, FN, TP."""
+    _, fp, fn, tp = truth
+    rng = np.random.default_rng(most)
+    items = np.searchsorted(np.cumsum(truth)[:3], rng.random((repeats, most)), side="right")
+    cells = np.cumsum(items[..., None] == np.arange(4), axis=1)
+    looks = np.unique(cells[cells[..., 1:].sum(-1) > 0], axis=0)  # before, every point is possible
+    counts = bayescm.from_array(looks.reshape(-1, 2, 2), dims="look", labels=[0, 1])
+    level = region_level(counts, precision=tp / (tp + fp), recall=tp / (tp + fn), method=method)["level"].values
+    off = {tuple(one) for one in looks[level > LEVEL]}
+    return float(np.mean([any(tuple(one) in off for one in test) for test in cells]))
+
+
+def anytime_rows(most: int, simulated: int, repeats: int) -> list[Row]:
+    """Return a row per truth: how often what is looked at after every item is ever wrong, and how wide it is."""
+    made: list[Row] = []
+    for share in (0.5, 0.2, 0.05, 0.01):
+        row: Row = {"what": f"share {share}", "looks": most}
+        row |= {f"{one}_ever_misses": round(ever_missed(one, share, most), 4) for one in ("anytime", "wilson")}
+        for n in WIDTHS:
+            ends = {one: getattr(proportions, one)(round(share * n), n, LEVEL) for one in ("anytime", "wilson")}
+            row[f"width_{n}"] = round(float(np.diff(ends["anytime"])[0] / np.diff(ends["wilson"])[0]), 2)
+        made.append(row)
+    for truth in ((0.5, 0.05, 0.1, 0.35), (0.94, 0.02, 0.02, 0.02)):
+        row = {"what": "precision and recall of TN {}, FP {}, FN {}, TP {}".format(*truth), "looks": simulated}
+        for name, one in (("anytime", "anytime"), ("wilson", "wilks")):
+            row[f"{name}_ever_misses"] = round(regions_ever_missed(one, truth, simulated, repeats), 4)
+        made.append(row | {f"width_{n}": "" for n in WIDTHS})
+    return made
+
+
+def anytime_table(made: list[Row]) -> str:
+    """Return the table of what holds at every look."""
+    lines = [
+        '| 95% interval or region of | looks | `"anytime"` ever misses | Wilson, Wilks ever misses | width, times '
+        f"Wilson's, after {', '.join(map(str, WIDTHS))} items |",
+        "|---|---|---|---|---|",
+    ]
+    for row in made:
+        widths = ", ".join(str(row[f"width_{n}"]) for n in WIDTHS if row[f"width_{n}"] != "") or "-"
+        shares = " | ".join(f"{float(str(row[f'{one}_ever_misses'])):.3f}" for one in ("anytime", "wilson"))
+        lines.append(f"| {row['what']} | {row['looks']} | {shares} | {widths} |")
+    return "\n".join(lines) + "\n"
+
+
 def table(made: list[Row]) -> str:
     """Return the table of the page."""
     lines = [
@@ -102,7 +163,12 @@ def main() -> None:
     assert rates[0] < 0.065, "one look must stop about 5 times in 100"
     assert rates == sorted(rates), "more looks must stop more often"
     assert all(abs(float(str(row["coverage_at_stop"])) - LEVEL) < error for row in made), "the posterior must be right"
+    always = anytime_rows(100, 60, 100) if quick else anytime_rows(1000, 600, 1000)
+    print(anytime_table(always))
+    assert all(float(str(row["anytime_ever_misses"])) <= 1 - LEVEL for row in always), "it must hold at every look"
     if not quick:
+        write_rows(HERE / "anytime.csv", always)
+        (HERE / "anytime_table.inc").write_text(anytime_table(always), encoding="utf-8")
         write_rows(HERE / "stopping.csv", made)
         (HERE / "stopping_table.inc").write_text(table(made), encoding="utf-8")
 

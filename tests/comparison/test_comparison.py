@@ -308,11 +308,12 @@ def test_flips_count_items():
 
 def test_mcnemar_against_the_binomial():
     for n10, n01 in ((22, 7), (7, 22), (5, 5), (0, 3), (0, 0), (1, 0)):
-        exact, mid = frequentist.mcnemar(n10, n01)
+        exact, mid, anytime = frequentist.mcnemar(n10, n01)
         n, k = n10 + n01, min(n10, n01)
         assert exact == pytest.approx(stats.binomtest(n10, n).pvalue if n else 1.0)
         equal = stats.binom.pmf(k, n, 0.5)
         assert mid == pytest.approx(min(2 * stats.binom.cdf(k, n, 0.5) - equal, 1))
+        assert anytime == pytest.approx(min(equal / stats.betabinom.pmf(k, n, 0.5, 0.5), 1))
 
 
 def test_newcombe_s_intervals():

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from bayescm.inference import proportions
-from bayescm.inference.intervals import PROPORTION
+from bayescm.inference.intervals import FIXED_SAMPLE, PROPORTION
 
 INSIDE = [name for name in PROPORTION if name not in ("wald", "agresti_coull")]
 
@@ -82,7 +82,7 @@ def test_counts_of_a_billion(k):
     assert stats.binom.sf(k - 1, n, low) == pytest.approx(0.025, rel=1e-6)
     assert stats.binom.cdf(k, n, high) == pytest.approx(0.025, rel=1e-6)
     if k > 10:
-        for method in PROPORTION:
+        for method in FIXED_SAMPLE:
             np.testing.assert_allclose(bounds(method, k, n) - k / n, bounds("wald", k, n) - k / n, rtol=1e-3)
 
 
@@ -114,6 +114,23 @@ def test_mean_coverage_is_near_its_level():
 
 cases = st.integers(0, 500).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 levels = st.floats(0.01, 0.9999)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.02, 0.3, 0.5, 0.97])
+def test_what_holds_at_every_look_ever_misses_within_its_level(share):
+    going = np.ones(1)  # by recursion over the successes of the tests that have held the share so far
+    for n in range(1, 401):
+        going = (1 - share) * np.append(going, 0.0) + share * np.append(0.0, going)
+        low, high = proportions.anytime(np.arange(n + 1), n, 0.9)
+        going[(low > share) | (share > high)] = 0.0
+    assert 1 - going.sum() <= 0.1
+
+
+def test_the_bounds_at_every_look_are_where_prediction_and_likelihood_have_the_ratio_of_the_level():
+    k, n = 7, 19
+    predicted = stats.betabinom.pmf(k, n, 0.5, 0.5)
+    for p in proportions.anytime(k, n, 0.95):
+        np.testing.assert_allclose(stats.binom.pmf(k, n, p) / predicted, 0.05, rtol=1e-9)
 
 
 @given(case=cases, ci_prob=levels)

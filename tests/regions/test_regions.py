@@ -9,7 +9,7 @@ import pytest
 import xarray as xr
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import integrate, special
+from scipy import integrate, special, stats
 
 import bayescm
 from bayescm.regions import credible, grid, methods
@@ -29,6 +29,7 @@ def every_method(space):
     return [
         methods.Wilks(space), methods.Exact(space, False), methods.Exact(space, True), credible.Credible(space, HALF),
         credible.Credible(space, np.ones(4)), credible.Density(space, np.full(4, 2.0)), methods.Ellipse(space, NOTHING),
+        methods.Anytime(space, HALF),
     ]  # fmt: skip
 
 
@@ -348,6 +349,23 @@ def test_extra_covariance_adds_up():
     assert test.statistic.item() == pytest.approx(offset @ np.linalg.solve(whole, offset), rel=1e-10)
     perfect = bayescm.region(counts_of(5, 0, 0, 5), method="ellipse", extra_cov=extra)
     assert np.isfinite(perfect.level).all()
+
+
+@pytest.mark.parametrize("prior", [[0.5] * 4, [2.0, 0.3, 1.0, 4.0]])
+@pytest.mark.parametrize("y", [0.2, 0.9])
+def test_what_the_prior_predicted_over_the_likelihood_has_the_mean_one(prior, y):
+    cells = np.array([[1, i, j, 9 - i - j] for i in range(10) for j in range(10 - i)], float)
+    method = methods.Anytime(grid.PR, np.array(prior))
+    odds = np.array([1 / y - 1, 1 / 0.6 - 1, 1.0])  # of FP, FN and TP at a precision of y and a recall of 0.6
+    ratio = np.exp((method.deviance(cells, np.full(55, y), np.full(55, 0.6)) - method.learned(cells)) / 2)
+    assert stats.multinomial.pmf(cells[:, 1:], 9, odds / odds.sum()) @ ratio == pytest.approx(1, rel=1e-12)
+    rest = method.at(cells, np.full(55, y), np.full(55, 0.6))[2]
+    np.testing.assert_allclose(rest, np.minimum(1 / ratio, 1), rtol=1e-10)
+
+
+def test_a_prior_that_predicts_nothing_has_no_region_at_every_look():
+    with pytest.raises(ValueError, match="must have positive concentrations for method='anytime'"):
+        bayescm.region(bayescm.from_cells(tp=5, fn=1, fp=1, tn=5), method="anytime", prior=0)
 
 
 def test_simulation_agrees_with_the_exact_level():
