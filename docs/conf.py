@@ -1,6 +1,7 @@
 """Configuration of the documentation: everything is built offline, and no page asks another host for anything."""
 
 import base64
+import inspect
 import json
 import shutil
 import sys
@@ -28,22 +29,27 @@ copyright = author
 version = release = bayescm.__version__
 
 extensions = [
-    "myst_nb",
+    "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
+    "sphinx.ext.linkcode",
     "numpydoc",
     "sphinx_copybutton",
     "sphinx_design",
 ]
 root_doc = "index"
-exclude_patterns = ["_build", "_templates", "verification/coverage_table.md"]
+exclude_patterns = [
+    "_build",
+    "_templates",
+    "decisions",  # for contributors
+    "verification/coverage_table.md",
+    "verification/papers_*.md",  # offered as text
+]
 nitpicky = False
 
-# MyST and notebooks: outputs are stored in the notebooks, so nothing is executed here.
+# MyST; notebooks are offered as files
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "fieldlist"]
 myst_heading_anchors = 3
-nb_execution_mode = "off"
-nb_merge_streams = True
 
 # API reference
 autosummary_generate = True
@@ -83,7 +89,7 @@ html_theme_options = {
     "pygments_light_style": "tango",
     "pygments_dark_style": "github-dark",
 }
-html_context = {"default_mode": "light"}
+html_context = {"default_mode": "auto"}  # as the reader's system is set
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 
@@ -162,25 +168,44 @@ def _write_if_changed(path, text):
 
 
 def _thumbnail(notebook):
-    """Write the picture of a notebook that holds most beside the notebook, for the page of notebooks."""
+    """Write the picture of a notebook that holds most, for the page of notebooks."""
     cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
     outputs = [output.get("data", {}) for cell in cells for output in cell.get("outputs", [])]
     pictures = [data["image/png"] for data in outputs if "image/png" in data]
     (GENERATED / f"{notebook.stem}.png").write_bytes(base64.b64decode(max(pictures, key=len)))
 
 
+def linkcode_resolve(domain, info):
+    """Return where the source stands as text (`_sources` copies it), from the pages of objects, two folders down."""
+    found = sys.modules.get(info["module"], bayescm)
+    try:
+        for name in info["fullname"].split("."):
+            found = getattr(found, name)
+        found = inspect.unwrap(found)
+        file = Path(inspect.getsourcefile(found)).relative_to(ROOT)
+    except (AttributeError, TypeError, ValueError):  # a property, or made by a decorator
+        return None
+    return f"../../source/{file}.txt#:~:text={found.__name__}("
+
+
+def _sources(app, exception):
+    """Copy the package's sources as text, to which the pages of functions link."""
+    if exception is None and app.builder.format == "html":
+        for file in (ROOT / "bayescm").glob("**/*.py"):
+            target = Path(app.outdir) / "source" / f"{file.relative_to(ROOT)}.txt"
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, target)
+
+
 def _generate(app):
-    """Write the tables and the models' pages, and bring the notebooks into the source folder."""
+    """Write the tables, the models' pages and the notebooks' pictures."""
     GENERATED.mkdir(parents=True, exist_ok=True)
     for n_labels in (2, 3):
         _write_if_changed(GENERATED / f"metrics_{n_labels}.inc", _metric_table(n_labels))
     table = HERE / "verification" / "coverage_table.md"
     absent = "The study hasn't been run in this checkout: `python docs/verification/summary_coverage.py`.\n"
     _write_if_changed(GENERATED / "coverage.inc", table.read_text(encoding="utf-8") if table.exists() else absent)
-    for notebook in sorted((ROOT / "notebooks").glob("**/*.ipynb")):
-        place = GENERATED / notebook.relative_to(ROOT / "notebooks")
-        place.parent.mkdir(exist_ok=True)
-        shutil.copy2(notebook, place)
+    for notebook in sorted((ROOT / "notebooks").glob("*.ipynb")):
         _thumbnail(notebook)
     model_pages.write(HERE / "models", HERE / "models.md")
 
@@ -188,4 +213,5 @@ def _generate(app):
 def setup(app):
     app.add_html_math_renderer("mathml", (_visit_inline, None), (_visit_block, None))
     app.connect("builder-inited", _generate)
+    app.connect("build-finished", _sources)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

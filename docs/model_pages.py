@@ -258,7 +258,7 @@ fit = bayescm.posterior({kind}, model="{name}", random_seed=1)
         "## Is it calibrated?",
         f'`bayescm.calibration.sbc("{name}")` simulates truths and data with the model and locates each truth in its '
         "posterior; the results are under "
-        "[calibration of the models](../verification/index.md#calibration-of-the-models).",
+        "[calibration of the models](../verification/models.md).",
     ]
     return "\n\n".join(block for block in blocks if block) + "\n"
 

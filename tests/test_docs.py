@@ -104,6 +104,29 @@ def test_the_gallery_has_every_picture_and_says_how_each_is_drawn():
     assert pictures == set(re.findall(r"bayescm\.plots\.(plot_\w+)", page))
 
 
+ASKED = {
+    "install": "install", "citation": "install", "multiclass": "metrics", "pass@k": "leaderboard", "cluster": "units",
+    "error bars": "intervals", "sample size diagnostic": "planning",
+}  # fmt: skip
+"""What strangers type into the search, and the page that answers."""
+
+
+@pytest.mark.parametrize("words", ASKED)
+def test_the_headings_of_the_page_that_answers_have_the_words_of_the_search(words):
+    """Because the search puts headings before text."""
+    page = (ROOT / "docs" / f"{ASKED[words]}.md").read_text().lower()
+    headings = "\n".join(re.findall(r"^#+ .*$", page, re.MULTILINE))
+    assert all(word in headings for word in words.split())
+
+
+def test_words_of_pages_are_counted_without_what_stands_around_them(tmp_path):
+    count = runpy.run_path(str(ROOT / "docs" / "words.py"))["words"]
+    (tmp_path / "a.html").write_text(
+        '<nav>no</nav><article class="bd-article"><p>one <b>two</b><br>3.4</p></article>no'
+    )
+    assert count(tmp_path) == {"a.html": ["one", "two", "3.4"]}
+
+
 def test_links_that_lead_nowhere_are_found(tmp_path):
     links = runpy.run_path(str(ROOT / "docs" / "links.py"))["broken"]
     (tmp_path / "folder").mkdir()

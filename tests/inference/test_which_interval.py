@@ -16,7 +16,7 @@ CLASSIFIERS = list(itertools.product((0.5, 0.1), ((0.9, 0.9), (0.7, 0.7), (0.95,
 
 
 def part():
-    return PAGE.partition("(f1-of-40)=\n")[2].partition("`docs/verification/check.py`")[0]
+    return PAGE.partition("(f1-of-40)=\n")[2].partition("## The studies")[0]
 
 
 @pytest.mark.filterwarnings("ignore:The delta interval of f1 has no length")
