@@ -211,13 +211,6 @@ def _choices(name: str, story: Any) -> str:
     return "\n".join(lines)
 
 
-def _without_docstring(function: Any) -> str:
-    source = inspect.getsource(function)
-    said = ast.parse(source).body[0].body[0]  # type: ignore[attr-defined]
-    lines = source.splitlines()
-    return "\n".join([*lines[: said.lineno - 1], *lines[said.end_lineno :]])
-
-
 def page(name: str, folder: Path) -> str:
     """Draw a model into a folder; return its page."""
     story = models.load(name)
@@ -253,8 +246,7 @@ fit = bayescm.posterior({kind}, model="{name}", random_seed=1)
         _choices(name, story),
         "## Arguments",
         *_options(story),
-        f"## The program\n\nThe function `model` of `models/{name}.py`:",
-        _code_block("python", _without_docstring(story.model)),
+        f"## The program\n\nThe function `model` of [models/{name}.py](../../models/{name}.py).",
         "## Is it calibrated?",
         f'`bayescm.calibration.sbc("{name}")` simulates truths and data with the model and locates each truth in its '
         "posterior; the results are under "
