@@ -18,6 +18,7 @@ GENERATED = HERE / "reference" / "generated"
 sys.path[:0] = [str(ROOT), str(HERE)]
 
 import model_pages  # noqa: E402
+import related  # noqa: E402
 
 import bayescm  # noqa: E402
 from bayescm import distributions, metrics  # noqa: E402
@@ -188,6 +189,12 @@ def linkcode_resolve(domain, info):
     return f"../../source/{file}.txt#:~:text={found.__name__}("
 
 
+def _see_also(app, what, name, obj, options, lines):
+    """Add to a docstring what belongs to it, before numpydoc reads it."""
+    if "See Also" not in lines:
+        lines.extend(related.lines_of(name.removeprefix("bayescm.")))
+
+
 def _sources(app, exception):
     """Copy the package's sources as text, to which the pages of functions link."""
     if exception is None and app.builder.format == "html":
@@ -214,4 +221,5 @@ def setup(app):
     app.add_html_math_renderer("mathml", (_visit_inline, None), (_visit_block, None))
     app.connect("builder-inited", _generate)
     app.connect("build-finished", _sources)
+    app.connect("autodoc-process-docstring", _see_also, priority=400)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

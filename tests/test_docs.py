@@ -119,6 +119,13 @@ def test_the_headings_of_the_page_that_answers_have_the_words_of_the_search(word
     assert all(word in headings for word in words.split())
 
 
+def test_every_function_of_the_reference_says_what_belongs_to_it():
+    names = re.findall(r"^   ([\w.]+)$", (ROOT / "docs" / "reference" / "index.md").read_text(), re.MULTILINE)
+    groups = runpy.run_path(str(ROOT / "docs" / "related.py"))["GROUPS"]
+    assert sorted(name for group in groups.values() for name in group.split()) == sorted(names)
+    assert all((ROOT / "docs" / f"{page}.md").exists() for page in groups)
+
+
 def test_words_of_pages_are_counted_without_what_stands_around_them(tmp_path):
     count = runpy.run_path(str(ROOT / "docs" / "words.py"))["words"]
     (tmp_path / "a.html").write_text(
