@@ -7,7 +7,8 @@ GROUPS = {
     "leaderboard": "leaderboard from_inspect from_lm_eval plots.plot_leaderboard",
     "reading": "summary interval probability metric_distribution posterior plots.plot_forest",
     "intervals": "inference.cell_summary plots.plot_confusion_matrix calibration.coverage_of calibration.coverage",
-    "distributions": "inference.MetricDistribution plots.plot_distribution plots.plot_metric_uncertainty plots.arviz_options",
+    "distributions": "inference.MetricDistribution plots.plot_distribution plots.plot_metric_uncertainty "
+    "plots.arviz_options",
     "models": "models.names models.load models.Program inference.choose inference.loo calibration.sbc",
     "start_pymc_user": "inference.prior_predictive models.rope_probabilities plots.visuals.estimate",
     "gallery": "plots.visuals.level_contours plots.visuals.level_shades",
