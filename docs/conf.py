@@ -61,7 +61,17 @@ autosummary_filename_map = {
 autodoc_typehints = "none"  # numpydoc's Parameters section says it
 autodoc_default_options = {"member-order": "bysource"}
 numpydoc_show_class_members = False
-numpydoc_xref_param_type = False
+ELSEWHERE = {
+    "xarray.Dataset": "https://docs.xarray.dev/en/stable/generated/xarray.Dataset.html",
+    "xarray.DataArray": "https://docs.xarray.dev/en/stable/generated/xarray.DataArray.html",
+    "xarray.DataTree": "https://docs.xarray.dev/en/stable/generated/xarray.DataTree.html",
+    "numpy.random.Generator": "https://numpy.org/doc/stable/reference/random/generator.html",
+    "matplotlib.axes.Axes": "https://matplotlib.org/stable/api/_as_gen/matplotlib.axes.Axes.html",
+    "pandas.DataFrame": "https://pandas.pydata.org/docs/reference/api/pandas.DataFrame.html",
+}  # the types of nearly all that is taken and returned: in place of inventories, which would be downloaded
+numpydoc_xref_param_type = True
+numpydoc_xref_ignore = "all"
+numpydoc_xref_aliases = {name: name for name in ELSEWHERE}
 add_module_names = False
 
 # HTML
@@ -189,6 +199,12 @@ def linkcode_resolve(domain, info):
     return f"../../source/{file}.txt#:~:text={found.__name__}("
 
 
+def _elsewhere(app, env, node, contnode):
+    """Resolve a type of another package."""
+    url = ELSEWHERE.get(node.get("reftarget"))
+    return nodes.reference("", "", contnode, internal=False, refuri=url) if url else None
+
+
 def _see_also(app, what, name, obj, options, lines):
     """Add to a docstring what belongs to it, before numpydoc reads it."""
     if "See Also" not in lines:
@@ -221,5 +237,6 @@ def setup(app):
     app.add_html_math_renderer("mathml", (_visit_inline, None), (_visit_block, None))
     app.connect("builder-inited", _generate)
     app.connect("build-finished", _sources)
+    app.connect("missing-reference", _elsewhere)
     app.connect("autodoc-process-docstring", _see_also, priority=400)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
