@@ -22,7 +22,7 @@ GROUPS = {
     "reported": "from_reported priors.hidden_size curves.auc_from_reported",
     "curves": "curve_posterior curve_band curves.counts_at_thresholds curves.reliability curves.intervals curves.hull "
     "plots.plot_curve plots.plot_thresholds CurveDisplay",
-    "areas": "auc aucpr curves.auc_difference plots.plot_areas",
+    "areas": "auc aucpr curves.auc_difference readers plots.plot_areas",
     "planning": "sample_size planning.sample_size_to_compare planning.sample_size_of_auc planning.interval_width "
     "planning.sequential plots.plot_interval_width plots.plot_sequential",
     "replication": "planning.replicate calibration.confusion_probabilities",
@@ -30,7 +30,7 @@ GROUPS = {
     "costs": "decide planning.decision_curve metrics.expected_cost metrics.net_benefit plots.plot_decision_curve",
     "metrics": "metrics.evaluate metrics.available metrics.resolve metrics.compute metrics.fbeta metrics.Metric",
     "tour": "data.datasets.toetsch2021 data.datasets.caelen2017 data.datasets.urlus2023 data.datasets.hui_walter1980 "
-    "data.datasets.kaggle2019",
+    "data.datasets.kaggle2019 data.datasets.van_dyke1993",
 }
 """By page: the names of its functions, as the list of the reference writes them."""
 MOST = 5
