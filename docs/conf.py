@@ -10,6 +10,7 @@ from pathlib import Path
 from docutils import nodes
 from docutils.utils.math import MathError
 from docutils.utils.math.latex2mathml import tex2mathml
+from numpydoc.xref import DEFAULT_LINKS
 from sphinx.errors import ExtensionError
 
 HERE = Path(__file__).resolve().parent
@@ -71,7 +72,7 @@ ELSEWHERE = {
 }  # the types of nearly all that is taken and returned: in place of inventories, which would be downloaded
 numpydoc_xref_param_type = True
 numpydoc_xref_ignore = "all"
-numpydoc_xref_aliases = {name: name for name in ELSEWHERE}
+numpydoc_xref_aliases = {name: name for name in DEFAULT_LINKS} | {name: f"elsewhere.{name}" for name in ELSEWHERE}
 add_module_names = False
 
 # HTML
@@ -201,7 +202,7 @@ def linkcode_resolve(domain, info):
 
 def _elsewhere(app, env, node, contnode):
     """Resolve a type of another package."""
-    url = ELSEWHERE.get(node.get("reftarget"))
+    url = ELSEWHERE.get(node.get("reftarget", "").removeprefix("elsewhere."))
     return nodes.reference("", "", contnode, internal=False, refuri=url) if url else None
 
 
