@@ -159,17 +159,23 @@ def _dist(metric, n_labels):
 
 
 def _metric_table(n_labels):
-    """Return the table of metrics; for more than two labels it says which are per class."""
+    """Return the table of metrics; of more than two labels what differs from that of two."""
     header = ["name", "also called", "formula", "range", "undefined (NaN) when", "exact distribution"]
     if n_labels > 2:
-        header.insert(1, "of")
+        header = ["name", "of", "formula, where another", "exact distribution"]
     lines = ["| " + " | ".join(header) + " |", "|---" * len(header) + "|"]
+    of_two = {m.name: m.formula for m in metrics.available(2)}
     for m in sorted(metrics.available(n_labels), key=lambda m: m.kind == "cells" and n_labels > 2):
-        also = ", ".join(f"`{alias}`" for alias in m.aliases)
         formula = m.formula.replace("|", "\\|")
-        row = [f"**`{m.name}`**", also, formula, _range(m), m.undefined, _dist(m, n_labels) + _moments(m)]
+        row = [f"**`{m.name}`**", _dist(m, n_labels) + _moments(m)]
         if n_labels > 2:
-            row.insert(1, "matrix" if m.kind == "matrix" else "class")
+            other = "" if of_two.get(m.name) == m.formula else formula
+            if m.name not in of_two:
+                also = ", ".join(f"`{alias}`" for alias in m.aliases)
+                other += f"; in {_range(m)}; NaN when {m.undefined}" + (f"; also {also}" if also else "")
+            row[1:1] = ["matrix" if m.kind == "matrix" else "class", other]
+        else:
+            row[1:1] = [", ".join(f"`{alias}`" for alias in m.aliases), formula, _range(m), m.undefined]
         lines.append("| " + " | ".join(row) + " |")
     return "\n".join(lines) + "\n"
 

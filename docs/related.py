@@ -29,8 +29,8 @@ GROUPS = {
     "prevalence": "planning.at_prevalences plots.plot_prevalence",
     "costs": "decide planning.decision_curve metrics.expected_cost metrics.net_benefit plots.plot_decision_curve",
     "metrics": "metrics.evaluate metrics.available metrics.resolve metrics.compute metrics.fbeta metrics.Metric",
-    "tour": "data.datasets.toetsch2021 data.datasets.caelen2017 data.datasets.urlus2023 data.datasets.hui_walter1980 "
-    "data.datasets.kaggle2019 data.datasets.van_dyke1993",
+    "notebooks": "data.datasets.toetsch2021 data.datasets.caelen2017 data.datasets.urlus2023 "
+    "data.datasets.hui_walter1980 data.datasets.kaggle2019 data.datasets.van_dyke1993",
 }
 """By page: the names of its functions, as the list of the reference writes them."""
 MOST = 5

@@ -1,7 +1,7 @@
-// Places of search results: pages that explain come before decisions, notebooks and the reference.
+// Places of search results: pages that explain come before studies and the reference.
 var Scorer = {
   score: ([page, , , , score]) => {
-    const overview = ["index", "tour", "gallery", "notebooks"].includes(page);
+    const overview = ["index", "gallery", "notebooks"].includes(page);
     const explains = !page.includes("/") || page.startsWith("models/");
     return score + (overview ? 0 : explains ? 2 : -2);
   },

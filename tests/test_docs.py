@@ -84,7 +84,7 @@ def test_examples_print_what_the_page_shows(page, monkeypatch):
     assert not runner.summarize(verbose=False).failed, "".join(report)
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/tour.md", pytest.param("docs/gallery.md", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("page", ["README.md", pytest.param("docs/gallery.md", marks=pytest.mark.slow)])
 def test_the_code_runs(page):
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
     assert blocks
