@@ -146,6 +146,8 @@ def _moments(metric):
 
 
 def _dist(metric, n_labels):
+    if metric.name == "balanced_accuracy" and n_labels > 2:
+        return "sum of Betas"
     if metric.ratio is None and (n_labels > 2 or metric.kind != "cells"):
         return "draws"
     if metric.ratio is None:
@@ -167,7 +169,7 @@ def _metric_table(n_labels):
     of_two = {m.name: m.formula for m in metrics.available(2)}
     for m in sorted(metrics.available(n_labels), key=lambda m: m.kind == "cells" and n_labels > 2):
         formula = m.formula.replace("|", "\\|")
-        row = [f"**`{m.name}`**", _dist(m, n_labels) + _moments(m)]
+        row = [f"**`{m.name}`**", _dist(m, n_labels) + (_moments(m) if n_labels == 2 else "")]
         if n_labels > 2:
             other = "" if of_two.get(m.name) == m.formula else formula
             if m.name not in of_two:
