@@ -78,6 +78,11 @@ def sbc(
         together; ``az.plot_ecdf_pit`` reads it. By the exact distribution where there is one, else randomised ranks.
         The attr ``divergences`` counts those of all chains.
 
+    Raises
+    ------
+    ValueError
+        For a name that no model has.
+
     References
     ----------
     Talts et al. 2018; Saeilynoja, Buerkner and Vehtari 2022; Modrak et al. 2023.

@@ -49,6 +49,11 @@ def auc_from_reported(
         "least" and "most": the smallest and the largest that any distributions of scores without ties have, so that
         the true one lies between. NaN at an area of 0 or 1.
 
+    Raises
+    ------
+    ValueError
+        For cases or controls that aren't positive integers.
+
     Notes
     -----
     The variance of an area A of n cases and m controls is [A(1 - A) + (n - 1) V + (m - 1) W] / (nm) with the variances

@@ -177,6 +177,11 @@ def from_cells(
     xarray.DataArray
         ``counts(..., actual, predicted)``.
 
+    Raises
+    ------
+    ValueError
+        For a negative cell, or cells whose dims, sizes or coordinates differ.
+
     Examples
     --------
     >>> import bayescm

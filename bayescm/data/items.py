@@ -229,6 +229,11 @@ def margins(joint: Any) -> xr.DataArray:
         Over ``(..., system, actual, predicted)``; counts of a joint table are ``counts(system, actual, predicted)``,
         what every other function takes.
 
+    Raises
+    ------
+    TypeError
+        For anything but a joint table of :func:`bayescm.data.paired_counts`.
+
     Examples
     --------
     >>> import bayescm

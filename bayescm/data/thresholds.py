@@ -49,6 +49,11 @@ def counts_at_thresholds(
     xarray.DataArray
         ``counts(threshold, actual, predicted)``.
 
+    Raises
+    ------
+    ValueError
+        For numbers of labels and scores that differ, or a missing score.
+
     Examples
     --------
     >>> import bayescm

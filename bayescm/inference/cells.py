@@ -69,6 +69,11 @@ def cell_summary(
         :func:`summary`), of draws also ``mcse_mean`` and ``mcse_interval``. With `simultaneous` also
         ``simultaneous_interval(ci_bound)``.
 
+    Raises
+    ------
+    ValueError
+        For an unknown ``normalize`` or ``simultaneous``.
+
     Warns
     -----
     UserWarning

@@ -96,6 +96,11 @@ def probability(
         complement (NaN: draws); ``mcse_probability``, the Monte Carlo standard error (0: exact); over ``claim``
         ``method``, "exact" or "draws".
 
+    Raises
+    ------
+    ValueError
+        For a claim that can't be read, or whose metric is unknown.
+
     Examples
     --------
     >>> import bayescm

@@ -284,6 +284,11 @@ def metric_distribution(
         exact distribution where one Beta can be integrated out), and for functions that aren't monotone in recall and
         specificity.
 
+    Raises
+    ------
+    ValueError
+        For an unknown metric, model or prior, or a prior that leaves the posterior improper.
+
     Notes
     -----
     A closed form where there is one; else the mean of a Beta's cdf over one or two other Betas, by quadrature whose

@@ -251,6 +251,11 @@ def posterior(
         of their program. The attr ``reason`` says how the answer came about; ``pareto_k``, of the group ``posterior``,
         how good an approximation is.
 
+    Raises
+    ------
+    ValueError
+        For an unknown model, sampler or metric, or ``chains`` that aren't a positive integer.
+
     Warns
     -----
     UserWarning

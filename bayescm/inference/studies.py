@@ -111,6 +111,11 @@ def synthesis(
         predicted)``, so that all questions take the tree, at a prevalence of 1/2 if there is no other.
         ``asymmetry``: slope and p-value of Deeks' test.
 
+    Raises
+    ------
+    ValueError
+        For counts without a dim of studies.
+
     Notes
     -----
     With three to five studies the spread is as much the prior's as the data's, and the intervals say so by their

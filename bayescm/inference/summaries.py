@@ -78,6 +78,12 @@ def summary(
         per class appears as ``recall[a]``, with the coordinate ``class_label``. The attr ``no_items`` names classes
         without items and the metrics that take in their recall, which is the prior's.
 
+    Raises
+    ------
+    ValueError
+        For negative or unreadable counts, an unknown metric, model or prior, a prior that leaves the posterior
+        improper, or a ``ci_prob`` outside (0, 1).
+
     Notes
     -----
     For two labels every metric of the table is exact: a closed form, or one or two integrals of one

@@ -377,6 +377,11 @@ def evaluate(cells: xr.DataArray, metrics: MetricsLike = None) -> xr.Dataset:
         One variable per metric over the other dims; metrics per class (more than two labels) also over ``class_label``.
         Undefined values are NaN.
 
+    Raises
+    ------
+    ValueError
+        For an unknown metric.
+
     Examples
     --------
     >>> import bayescm

@@ -138,6 +138,11 @@ def decide(
         ``mcse_probability`` and ``mcse_regret``. Without ``action``: ``best``, the action with the least expected
         cost, whether it is ``decisive``, and the ``value_of_information``.
 
+    Raises
+    ------
+    ValueError
+        For costs that name no cell, or one that doesn't exist.
+
     Warns
     -----
     UserWarning

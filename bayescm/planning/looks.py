@@ -34,6 +34,11 @@ def sequential(counts: Any, metrics: MetricsLike = None, *, dim: str = "chunk", 
     xarray.Dataset
         As of :func:`bayescm.summary`, over ``(..., chunk, metric)``; and ``n(..., chunk)``, the items so far.
 
+    Raises
+    ------
+    ValueError
+        For counts without the dim of the chunks.
+
     Notes
     -----
     After each chunk the posterior is what the items so far say, in whatever order they came and whatever made you stop.

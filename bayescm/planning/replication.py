@@ -157,6 +157,11 @@ def replicate(
         ``ties``; of draws their Monte Carlo
         standard errors are at most 1/(2 sqrt(draws)).
 
+    Raises
+    ------
+    ValueError
+        For ``n_items`` that isn't a positive integer, or a claim that can't be read.
+
     Notes
     -----
     Exact for two labels: all C(M + 3, 3) matrices of M items are enumerated, to M = 226 (two million; with fixed class

@@ -167,6 +167,11 @@ def interval_width(
         Over ``(metric, n_items)``: ``width``, reached with the assurance, and ``mean_width``; over ``metric`` what the
         items are (``about``); over ``n_items`` the ``rule`` 2/sqrt(n).
 
+    Raises
+    ------
+    ValueError
+        For ``n_items`` that aren't positive integers.
+
     References
     ----------
     Toetsch and Hoffmann 2021, Fig. 6 and eq. 15.

@@ -26,6 +26,11 @@ def beta_from_interval(lower: float, upper: float, *, ci_prob: float = 0.9) -> t
         (a, b) of Beta(a, b), that of the event first: for ``prior={"recall": (a, b), ...}`` under
         ``model="three_binomial"``, and for ``prevalence=(a, b)``.
 
+    Raises
+    ------
+    ValueError
+        For a lower end that isn't below the upper one.
+
     Notes
     -----
     Solves I_lower(a, b) = 1 - I_upper(a, b) = (1 - ci_prob)/2 for log a and log b. The interval says all: a wide one

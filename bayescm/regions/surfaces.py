@@ -178,6 +178,11 @@ def band(
         ``level(..., precision, recall)`` or ``level(..., tpr, fpr)``, and ``point(..., threshold, metric)``, the curve.
         The memory needed doesn't depend on the number of thresholds.
 
+    Raises
+    ------
+    ValueError
+        For counts without the dim of the thresholds.
+
     Warns
     -----
     UserWarning
