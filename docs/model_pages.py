@@ -219,8 +219,6 @@ def page(name: str, folder: Path) -> str:
     drawing = [
         "## The graph",
         *_figures(name, story, folder),
-        "Rounded: drawn from a distribution; shaded: observed; dashed: computed; a frame: repeated. The numbers of the "
-        "priors are left out.",
     ]
     blocks = [f"# {name}", f"{markdown(title)}."]
     for i, (head, body) in enumerate(parts):
@@ -242,15 +240,11 @@ fit = bayescm.posterior({kind}, model="{name}", random_seed=1)
 ```""",
         run,
         "## Closed form or NUTS",
-        "What `bayescm.inference.choose` says:",
         _choices(name, story),
         "## Arguments",
         *_options(story),
         f"## The program\n\nThe function `model` of [models/{name}.py](../../models/{name}.py).",
-        "## Is it calibrated?",
-        f'`bayescm.calibration.sbc("{name}")` simulates truths and data with the model and locates each truth in its '
-        "posterior; the results are under "
-        "[calibration of the models](../verification/models.md).",
+        "[Is it calibrated?](../verification/models.md) [What the graph's shapes mean](../models.md#which-model).",
     ]
     return "\n\n".join(block for block in blocks if block) + "\n"
 
