@@ -215,7 +215,6 @@ def page(name: str, folder: Path) -> str:
     """Draw a model into a folder; return its page."""
     story = models.load(name)
     title, parts, run = sections(story.__doc__ or "")
-    kind = "scores" if next(iter(inspect.signature(story.model).parameters)) == "scores" else "counts"
     drawing = [
         "## The graph",
         *_figures(name, story, folder),
@@ -229,15 +228,6 @@ def page(name: str, folder: Path) -> str:
         if i == 0:
             blocks += drawing
     blocks += [
-        "## Run it",
-        f"""```python
-import numpy as np
-import bayescm
-
-world = bayescm.models.load("{name}").simulate(np.random.default_rng(1))
-{kind} = world["{kind}"]  # or your own
-fit = bayescm.posterior({kind}, model="{name}", random_seed=1)
-```""",
         run,
         "## Closed form or NUTS",
         _choices(name, story),
