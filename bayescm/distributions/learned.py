@@ -7,7 +7,9 @@ Dirichlet(kappa), what is confused in row i is Dirichlet(t w_i) with w_ij ~ shar
 The three groups of hyperparameters have posteriors of their own, found on grids; given them all is Beta and Dirichlet.
 """
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,58 +19,79 @@ from bayescm.results.names import FEW
 
 Array = NDArray[np.float64]
 
-_OWN = 0.5
+OWN = 0.5
 """Both concentrations of a recall that has nothing in common with the others: Jeffreys."""
 _SPREADS, _WIDEST = 10, 0.82
 """Values of 1 / sqrt(1 + c), and where they end: c = 0.49, as wide as Jeffreys' prior of a rate."""
 _SHARES_APART = np.array([0.0, 0.05, 0.15, 0.35])
-_KAPPAS = np.array([0.25, 0.5, 1, 2, 4, 8, 16, 64])
+KAPPAS = np.array([0.25, 0.5, 1, 2, 4, 8, 16, 64])
 _TOTALS = np.array([0.25, 0.5, 1, 2, 5, 15, 50])
 _POWERS = np.array([0.0, 0.5, 1.0])
 _FIRST = np.linspace(-5.0, 8.0, 18), np.linspace(-3.0, 3.0, 7)
 """Levels and slopes that are tried at first, in steps that no posterior of both is wider than by far."""
 _LEVELS, _SLOPES, _ROUNDS = 13, 9, 5
+_FURTHEST = 690.0
+"""Logarithm of a ratio of probabilities, beyond which its exponential leaves the range of numbers."""
 _ENOUGH = 1e9
 """Items of a class beyond which its number tells nothing more of the other classes, and likelihoods lose digits."""
 
 
 class Hyper(NamedTuple):
-    """Grid of the hyperparameters of recalls, one row a node.
+    """Grid of the hyperparameters of recalls, over levels and slopes (L, S), concentrations (C) and shares apart (E).
 
     Attributes
     ----------
-    weight, level, slope, concentration, apart : ndarray of shape (nodes,)
+    weight : ndarray of shape (L, S, C, E)
+        Posterior weights.
+    mean : ndarray of shape (L, S, K)
+        What recalls of classes like the others are around.
+    concentration, apart : ndarray of shape (C,), (E,)
+    alike : ndarray of shape (L, S, C, K)
+        Probability of what was seen of each class where it is like the others, relative to where it isn't.
     """
 
     weight: Array
-    level: Array
-    slope: Array
+    mean: Array
     concentration: Array
     apart: Array
+    alike: Array
+
+    def lone(self, which: Any, alike: Array) -> Array:
+        """Return the probability (..., K) that a class differs from all others, where a share `which` of them does."""
+        apart = self.apart[which][..., None]
+        return np.asarray(apart / (apart + (1.0 - apart) * alike))
 
 
-class Learned(NamedTuple):
+@dataclass(frozen=True)
+class Learned:
     """What is known of one matrix.
 
     Attributes
     ----------
     counts : ndarray of shape (K, K)
-    size : ndarray of shape (K,)
-        Logarithms of class totals, about 0.
-    hyper : Hyper
-    shares : ndarray of shape (kappas,)
-        Posterior weights of :data:`_KAPPAS`.
-    errors : ndarray of shape (nodes, K, K)
-        Posterior concentrations of what is confused, 0 on the diagonal.
-    error_weights : ndarray of shape (nodes,)
     """
 
     counts: Array
-    size: Array
-    hyper: Hyper
-    shares: Array
-    errors: Array
-    error_weights: Array
+
+    @cached_property
+    def totals(self) -> Array:
+        """Return the items of each class."""
+        return np.asarray(self.counts.sum(1))
+
+    @cached_property
+    def hyper(self) -> Hyper:
+        """Return the hyperparameters of recalls."""
+        return _hyper(np.diagonal(self.counts), self.totals)
+
+    @cached_property
+    def shares(self) -> Array:
+        """Return the posterior weights of :data:`KAPPAS`."""
+        return _shares(self.totals)
+
+    @cached_property
+    def errors(self) -> tuple[Array, Array]:
+        """Return concentrations (nodes, K, K) of what is confused, 0 on the diagonal, and the nodes' weights."""
+        return _errors(self.counts)
 
     def draw(self, rng: np.random.Generator, n: int, *, alone: bool = False) -> Array:
         """Draw cells.
@@ -86,53 +109,51 @@ class Learned(NamedTuple):
         """
         k = len(self.counts)
         recall = self._recalls(rng, n, alone)
-        kappas = rng.choice(_KAPPAS, n, p=self.shares)
-        shares = _gammas(rng, self.counts.sum(1) + kappas[:, None])
-        which = rng.choice(len(self.error_weights), n, p=self.error_weights)
-        theta = _gammas(rng, self.errors[which])  # 0 on the diagonal
+        kappas = rng.choice(KAPPAS, n, p=self.shares)
+        shares = _gammas(rng, self.totals + kappas[:, None])
+        errors, weight = self.errors
+        theta = _gammas(rng, errors[rng.choice(len(weight), n, p=weight)])  # 0 on the diagonal
         theta *= ((1.0 - recall) * shares)[:, :, None]
         theta[:, np.arange(k), np.arange(k)] = recall * shares
         return theta
 
     def _recalls(self, rng: np.random.Generator, n: int, alone: bool) -> Array:
         """Draw recalls (n, K)."""
-        totals, right = self.counts.sum(1), np.diagonal(self.counts)
-        node = rng.choice(len(self.hyper.weight), n, p=self.hyper.weight)
-        _, level, slope, concentration, apart = (one[node][:, None] for one in self.hyper)
-        mean = _mean(level + slope * self.size)
-        learnt, own = concentration * mean, concentration * (1.0 - mean)
-        evidence = _scaled(right, totals)
-        differs = apart * np.exp(_log_evidence(*evidence, _OWN, _OWN))
-        like = (1.0 - apart) * np.exp(_log_evidence(*evidence, learnt, own))
-        lone = rng.random(mean.shape) * (differs + like) < differs
+        known, right = self.hyper, np.diagonal(self.counts)
+        node = rng.choice(known.weight.size, n, p=known.weight.ravel())
+        level, slope, strength, apart = np.unravel_index(node, known.weight.shape)
+        lone = rng.random((n, len(right))) < known.lone(apart, known.alike[level, slope, strength])
         if alone:
-            lone |= totals < FEW
-        return rng.beta(right + np.where(lone, _OWN, learnt), totals - right + np.where(lone, _OWN, own))
+            lone |= self.totals < FEW
+        mean, concentration = known.mean[level, slope], known.concentration[strength][:, None]
+        a, b = (np.where(lone, OWN, concentration * part) for part in (mean, 1.0 - mean))
+        return rng.beta(right + a, self.totals - right + b)
+
+
+@lru_cache(32)
+def _learned(counts: bytes, k: int) -> Learned:
+    return Learned(np.frombuffer(counts).reshape(k, k))
 
 
 def learn(matrix: NDArray[np.int64]) -> Learned:
-    """Return the posterior of a matrix (K, K) of more than two classes."""
-    counts: Array = np.asarray(matrix, np.float64)
-    totals: Array = counts.sum(1)
+    """Return the posterior of a matrix (K, K) of more than two classes; the last ones are kept."""
+    return _learned(np.asarray(matrix, np.float64).tobytes(), len(matrix))
+
+
+def _hyper(right: Array, totals: Array) -> Hyper:
+    """Return a grid around the posterior of the hyperparameters of recalls."""
     size = np.log(totals + 2.0)
     size -= np.average(size, weights=totals + 0.5)
-    errors, error_weights = _errors(counts)
-    return Learned(counts, size, _hyper(np.diagonal(counts), totals, size), _shares(totals), errors, error_weights)
-
-
-def _hyper(right: Array, totals: Array, size: Array) -> Hyper:
-    """Return a grid around the posterior of the hyperparameters of recalls."""
-    classes, times = np.unique(np.stack([right, totals, size], 1), axis=0, return_counts=True)
-    right, totals, size = classes.T
     right, totals = _scaled(right, totals)
     concentration = ((np.arange(_SPREADS) + 0.5) / _SPREADS * _WIDEST) ** -2.0 - 1.0
-    differ = np.exp(_log_evidence(right, totals, _OWN, _OWN))
+    differs = _log_evidence(right, totals, OWN, OWN)
     level, slope = _FIRST
     for i in range(_ROUNDS):
-        mean = _mean(level[:, None, None] + slope[:, None] * size)[:, :, None]
-        strength = concentration[:, None]
-        alike = np.exp(_log_evidence(right, totals, strength * mean, strength * (1.0 - mean)))
-        both = [np.log((1.0 - apart) * alike + apart * differ + 1e-300) @ times for apart in _SHARES_APART]
+        mean = _mean(level[:, None, None] + slope[:, None] * size)
+        strength = concentration[:, None] * mean[:, :, None]
+        ratio = _log_evidence(right, totals, strength, concentration[:, None] - strength) - differs
+        alike = np.exp(np.clip(ratio, -_FURTHEST, _FURTHEST))
+        both = [np.log((1.0 - apart) * alike + apart).sum(-1) for apart in _SHARES_APART]
         middle = special.expit(level)
         before = 0.5 * np.log(middle * (1.0 - middle))[:, None] - 0.5 * slope**2
         log_weight = np.stack(both, -1) + before[..., None, None]
@@ -143,8 +164,7 @@ def _hyper(right: Array, totals: Array, size: Array) -> Hyper:
         if i == _ROUNDS - 1 or (i > 0 and fine and fine_too):
             break
         level, slope = levels, slopes
-    grids = np.meshgrid(level, slope, concentration, _SHARES_APART, indexing="ij")
-    return Hyper(weight.ravel(), *(grid.ravel() for grid in grids))
+    return Hyper(weight, mean, concentration, _SHARES_APART, alike)
 
 
 def _zoomed(grid: Array, weight: Array, n: int, reach: float, least: float, most: float) -> tuple[bool, Array]:
@@ -173,8 +193,8 @@ def _log_evidence(right: Array, totals: Array, a: Array | float, b: Array | floa
 def _shares(totals: Array) -> Array:
     """Return the posterior weights of the concentrations of class shares."""
     k = len(totals)
-    each = special.gammaln(totals[:, None] + _KAPPAS).sum(0) - k * special.gammaln(_KAPPAS)
-    log_weight = each + special.gammaln(k * _KAPPAS) - special.gammaln(k * _KAPPAS + totals.sum())
+    each = special.gammaln(totals[:, None] + KAPPAS).sum(0) - k * special.gammaln(KAPPAS)
+    log_weight = each + special.gammaln(k * KAPPAS) - special.gammaln(k * KAPPAS + totals.sum())
     return _weights(log_weight)
 
 

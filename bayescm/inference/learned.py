@@ -13,11 +13,12 @@ from bayescm.data import validate
 from bayescm.data.assumptions import assumed
 from bayescm.data.random import Stream, matrix_rng
 from bayescm.data.schema import as_read, labels_of
+from bayescm.distributions import Distribution, Point, is_prevalence, learned_rates
 from bayescm.distributions.learned import learn
 from bayescm.inference.blocks import OfMatrices, exchanged
 from bayescm.inference.conjugate import Conjugate, OfCounts
 from bayescm.inference.options import DRAWS
-from bayescm.metrics import Metric, compute
+from bayescm.metrics import Metric, binary, compute, of_one_class
 from bayescm.priors.concentrations import (
     DEFAULT_PRIOR,
     LEARNED,
@@ -57,10 +58,7 @@ class OfClasses(OfMatrices):
 
     def _elsewhere(self, theta: Array) -> Array:
         """Give cells (..., K, K) of one matrix the prevalence that is asked about."""
-        if self.prevalence is None:
-            return theta
-        every, totals = Concentrations(np.ones((self.k, self.k)), np.ones(self.k)), self.seen().sum(-1).astype(float)
-        return exchanged(theta, exchange(every, self.prevalence, totals).shares.tolist(), None)
+        return theta if self._shares is None else exchanged(theta, self._shares.tolist(), None)
 
     @cached_property
     def _counted(self) -> Conjugate:
@@ -79,6 +77,32 @@ class OfClasses(OfMatrices):
 
     def independent(self, metric: Metric) -> bool:  # noqa: D102
         return True
+
+    @cached_property
+    def _shares(self) -> Array | None:
+        """The class shares (*shape, K), if they are known."""
+        if self.prevalence is None:
+            return None
+        every, totals = Concentrations(np.ones((self.k, self.k)), np.ones(self.k)), self.counts.sum(-1).astype(float)
+        shares = exchange(every, self.prevalence, totals).shares
+        return np.asarray(np.broadcast_to(shares, (*self.shape, self.k)))
+
+    def exact(self, metric: Metric) -> Distribution | None:  # noqa: D102
+        if self.alone:
+            return None
+        if is_prevalence(metric) and self._shares is not None:
+            return Point(self._shares)
+        known = [learn(counts) for counts in self.counts.reshape(-1, self.k, self.k)]
+        if is_prevalence(metric):
+            return learned_rates.of_shares(known).over(self.shape)
+        over = metric.ratio[0] if metric.ratio is not None else ("",)
+        missed = over in (("fn",), ("off_diagonal",))
+        if of_one_class(metric, self.k):
+            return learned_rates.of_recalls(known, missed=missed).over(self.shape)
+        weighted = metric.kind == "weighted" and metric.function is binary.recall  # which is accuracy
+        if self._shares is None and (weighted or over[0].endswith("diagonal")):
+            return learned_rates.of_accuracy(known, missed=missed).over(self.shape)
+        return None
 
     def _of_one(self) -> Iterator[Array]:
         """Give draws of the cells of one matrix."""
