@@ -21,7 +21,7 @@ Array = NDArray[np.float64]
 
 OWN = 0.5
 """Both concentrations of a recall that has nothing in common with the others: Jeffreys."""
-_SPREADS, _WIDEST = 10, 0.82
+SPREADS, _WIDEST = 10, 0.82
 """Values of 1 / sqrt(1 + c), and where they end: c = 0.49, as wide as Jeffreys' prior of a rate."""
 _SHARES_APART = np.array([0.0, 0.05, 0.15, 0.35])
 KAPPAS = np.array([0.25, 0.5, 1, 2, 4, 8, 16, 64])
@@ -145,7 +145,7 @@ def _hyper(right: Array, totals: Array) -> Hyper:
     size = np.log(totals + 2.0)
     size -= np.average(size, weights=totals + 0.5)
     right, totals = _scaled(right, totals)
-    concentration = ((np.arange(_SPREADS) + 0.5) / _SPREADS * _WIDEST) ** -2.0 - 1.0
+    concentration = ((np.arange(SPREADS) + 0.5) / SPREADS * _WIDEST) ** -2.0 - 1.0
     differs = _log_evidence(right, totals, OWN, OWN)
     level, slope = _FIRST
     for i in range(_ROUNDS):

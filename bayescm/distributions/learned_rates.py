@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescm.distributions.beta import Beta
-from bayescm.distributions.learned import KAPPAS, OWN, Learned
+from bayescm.distributions.learned import KAPPAS, OWN, SPREADS, Learned
 from bayescm.distributions.mixed import Mixed, Skewed
 
 Array = NDArray[np.float64]
@@ -148,7 +148,7 @@ def _grouped(
         sums = np.bincount(place, weight * values, n)
         return sums, (sums / np.maximum(np.bincount(place, weight, n), 1e-300))[place]
 
-    place, n = group, int(group.max()) + 1
+    place, n = group, SPREADS
     off = mean - per(mean, n)[1]
     bins = (off / np.maximum(np.sqrt(per(off * off, n)[1]), 1e-300) / _REACH + 1.0) * (0.5 * _BINS)
     place, n = group * _BINS + np.clip(bins, 0, _BINS - 1).astype(np.intp), n * _BINS

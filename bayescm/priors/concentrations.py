@@ -303,8 +303,8 @@ def _known(name: str, value: str) -> str:
     if value == LEARNED:
         raise ValueError(
             f"`{name}`='learned' learns the recall of one class from those of the others, of one classifier's matrix "
-            "with more than two classes, in bayescm.summary, probability, posterior, compare_systems and what else "
-            "takes any posterior; here give 'jeffreys' or another name or number."
+            "with more than two classes; systems compared on the same items, and what else needs concentrations, take "
+            "'jeffreys' or another name or number."
         )
     if value in ("uniform", "flat"):
         raise ValueError(f"`{name}`={value!r} of what? One for every cell is 'laplace', one for all together 'perks'.")

@@ -9,6 +9,8 @@ from bayescm.distributions.learned import learn
 
 RARE = np.array([[93, 0, 3, 1, 1], [2, 91, 1, 0, 2], [0, 0, 3, 0, 0], [0, 0, 0, 1, 0], [0, 0, 1, 0, 1]])
 
+ANSWERS = bayescm.predictions([0, 1, 2, 2], {"a": [0, 1, 2, 1], "b": [0, 0, 2, 2]})
+
 
 def recalls_from_the_prior(counts, n, rng):
     """Return posterior means of recalls: hyperparameters are drawn from the prior, and weighted by the likelihood."""
@@ -161,6 +163,13 @@ def test_batches_lazy_data_and_trees_answer_as_each_matrix_does():
     np.testing.assert_allclose(bayescm.summary(tree, "accuracy")["mean"], found["mean"].isel(metric=[0]), atol=0.003)
 
 
+def test_matrices_of_any_sizes_go_together():
+    many = np.stack([RARE * n for n in (0, 1, 100, 10_000)])
+    found = bayescm.summary(many, ["accuracy", "recall"], prior="learned")
+    each = [bayescm.summary(one, ["accuracy", "recall"], prior="learned") for one in many]
+    np.testing.assert_allclose(found["interval"], [one["interval"] for one in each], rtol=1e-9)
+
+
 def test_other_questions_take_it():
     counts = bayescm.from_array(RARE)
     draws = bayescm.metric_distribution(counts, "f1_macro", prior="learned", random_seed=1)
@@ -211,6 +220,7 @@ def test_decisions_take_it():
     [
         (lambda: bayescm.summary([[6, 2], [0, 26]], prior="learned"), "more than two classes; got 2"),
         (lambda: bayescm.summary(RARE, prior="learned", model="three_binomial"), "learns the recall of one class"),
+        (lambda: bayescm.compare_systems(ANSWERS, "f1_macro", prior="learned"), "compared on the same items"),
         (lambda: bayescm.posterior(RARE, prior="learned", sampler="nuts"), "needs a PyMC program"),
         (lambda: bayescm.posterior(RARE, prior="learned", workflow=True), "needs a PyMC program"),
         (lambda: bayescm.summary(np.diag([3, 0, 2]), prior="learned", prevalence="fixed"), "items of every class"),
