@@ -33,7 +33,7 @@ GROUPS = {
     "data.datasets.hui_walter1980 data.datasets.kaggle2019 data.datasets.van_dyke1993",
 }
 """By page: the names of its functions, as the list of the reference writes them."""
-MOST = 5
+MOST = 3
 """Names beside a function: the first ones of its page, which are the more general ones."""
 
 
