@@ -163,6 +163,7 @@ def of_columns(table: Table, names: list[Any], labels: Any, pos_label: Any, unit
     if len(named) < max(2, len(names)):
         raise ValueError("`predicted` must name two different columns at least, one per system.")
     kept = predictions(true, named, labels=labels, pos_label=table.positive(pos_label, actual, *names))
+    kept = with_names(table, kept)
     return with_units(kept, unit, *units) if units else asking(kept, _unused(table, names), table.names)
 
 
@@ -204,6 +205,13 @@ def marks_of(table: Table, unit: Any = None) -> dict[str, list[int] | list[float
     named = left == 1 and item is None and known[first] is None and (table.source or _are_texts(table.frame[first]))
     none = table.square or table.get(ACTUAL) is not None
     return kept if (left == 0 or named) and len(kept) >= (2 if table.source else 1) and not none else {}
+
+
+def with_names(table: Table, kept: xr.Dataset) -> xr.Dataset:
+    """Keep the names of items in rows, where a column has them and each its own."""
+    item = table.said.get(ITEM) or table.columns.get(ITEM)
+    names = [] if item is None else table.names(item)
+    return kept.assign_coords({ITEM: np.array(names)}) if names and len(set(names)) == kept.sizes[ITEM] else kept
 
 
 def _are_texts(values: Any) -> bool:

@@ -427,7 +427,7 @@ def _marks(given: Given) -> xr.Dataset | None:
         refuse_marks(values, given.about == BOARD)
     if not marks:
         return None
-    kept = of_right(marks)
+    kept = of_right(marks) if table is None else frames.with_names(table, of_right(marks))
     if unit is not None:
         named = table is not None and isinstance(unit, str)
         kept = with_units(kept, *(frames.column_of(table, unit) if named else (UNIT, unit)))  # type: ignore[arg-type]

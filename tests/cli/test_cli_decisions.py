@@ -46,7 +46,7 @@ def counts():
 
 
 def run(capsys, *arguments):
-    code = main(list(arguments))
+    code = main(list(map(str, arguments)))
     out, err = capsys.readouterr()
     return code, out, err
 
@@ -263,6 +263,42 @@ def test_the_score_of_the_first_is_corrected(capsys, tmp_path):
     assert "prior learned" in out
     row = next(line.split() for line in out.splitlines() if line.startswith("a  "))
     assert row[1:3] == ["0.882", f"{board['mean'].item(0):.3f}"]
+
+
+APPENDED = {
+    "counts": ("system,tp,fp,fn,tn\na,40,5,10,45\nb,30,5,19,45", "system,tp,fp,fn,tn\nc,45,5,5,47"),
+    "published": ("system,correct,wrong\na,85,15\nb,75,24", "system,correct,wrong\nc,90,11"),
+    "named items": ("item,a,b\nq1,1,1\nq2,0,1\nq3,1,1", "system,item,correct\nc,q3,1\nc,q1,0\nc,q2,0"),
+    "labels": ("actual,a,b\nspam,spam,ham\nham,ham,ham", "actual,c,d\nspam,spam,spam\nham,spam,ham"),
+}
+
+
+@pytest.mark.parametrize("kind", APPENDED)
+def test_a_board_in_a_file_grows_by_what_is_appended_once(capsys, tmp_path, kind):
+    board, first, second = (tmp_path / name for name in ("board.csv", "first.csv", "second.csv"))
+    for path, text in zip((first, second), APPENDED[kind], strict=True):
+        path.write_text(text)
+    for file in (first, second, second):
+        made = told(capsys, "leaderboard", board, "--append", file)
+    assert len(made["systems"]) == (4 if kind == "labels" else 3)
+    again = told(capsys, "leaderboard", board)["systems"]
+    assert {row["system"]: row["point"] for row in made["systems"]} == {row["system"]: row["point"] for row in again}
+    written = board.read_text()
+    second.write_text(APPENDED[kind][1].replace(",45,5,5", ",44,5,5").replace("90", "80").replace("q2,0", "q2,1")
+                      .replace("ham,spam", "ham,ham"))  # fmt: skip
+    words = refused(capsys, "leaderboard", board, "--append", second)
+    assert "'c' is in" in words
+    assert "with other values" in words
+    assert board.read_text() == written
+
+
+def test_what_is_no_part_of_a_board_is_not_appended(capsys, tmp_path):
+    board, other = tmp_path / "board.csv", tmp_path / "other.csv"
+    board.write_text("item,a,b\nq1,1,1\nq2,0,1")
+    for text in ("system,correct,wrong\nc,9,1", "item,c,d\nq1,1,1\nq3,0,1"):
+        other.write_text(text)
+        assert "by the same names" in refused(capsys, "leaderboard", board, "--append", other)
+    assert board.read_text() == "item,a,b\nq1,1,1\nq2,0,1"
 
 
 def test_one_column_of_answers_and_one_that_names_the_systems(capsys, tmp_path):
