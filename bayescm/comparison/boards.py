@@ -151,10 +151,7 @@ def leaderboard(
     items draws are pulled together on that scale, where the systems' luck in common stays: there systems scatter
     normally around one mean, a system ten times as far with probability min(.1, 1/n).
 
-    An item that was answered in several runs counts once, by the shares of its answers: items are the sample.
-
-    Taken as independent, systems that answered the same items are ranked less surely than the data do if they tend to
-    err together, as systems mostly do.
+    An item that was answered in several runs counts once, by the shares of its answers.
 
     References
     ----------

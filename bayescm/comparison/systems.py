@@ -130,15 +130,12 @@ def compare_systems(
     recall, specificity and their opposites). There P(first > second) = I_1/2(n_01 + 1, n_10 + 1), with n_10 (n_01) the
     items that only the first (second) got right: any prior but "haldane" gives one item to either and one to all others
     that count, of however many classes, so that the three shares are uniform. Then two equal systems get a verdict some
-    1 - `ci_prob` of the time, however few items are discordant (at .95 in .077 of the worst number of them, 16, and in
-    .065 of the worst tests); at .95 it takes five, all for one system. All else by draws; the ratio of systems on the
-    same items always.
+    1 - `ci_prob` of the time; at .95 it takes five items, all for one system. All else by draws; the ratio of systems
+    on the same items always.
 
     Of three systems or more each interval has the probability that the attr ``ci_prob_each`` names, so that all of one
-    metric hold together with `ci_prob`: by Tukey's range for all pairs, by Sidak's inequality for one `reference`. Of
-    equal systems then any gets a verdict in about 1 - `ci_prob` of the tests, however many they are. Intervals of draws
-    are stretched to it from `ci_prob`, as far as a normal distribution's. ``probability`` is of one comparison, and the
-    ``tests`` are made one by one; several metrics are several questions.
+    metric hold together with `ci_prob`: by Tukey's range for all pairs, by Sidak's inequality for one `reference`.
+    ``probability`` is of one comparison, and the ``tests`` are made one by one.
 
     An item that was answered in several runs counts once, by the shares of its answers, and speaks for the system that
     got it in more of them. All is by draws then: of proportions from a Dirichlet over the pairs of shares that were

@@ -88,16 +88,12 @@ def reliability(
     -----
     Given the scores, the bins are independent: each interval has the level ci_prob to the power of 1 / bins (Sidak).
     Within a bin the chances differ, and the number of positives varies less than a binomial one (Hoeffding 1956), so
-    that "clopper_pearson" holds the mean chances of all bins at least as often as it says. "jeffreys" is shorter and
-    holds them about as often; "wilson" less often where chances are rare (in .82 to .88 at a mean chance of .01).
+    that "clopper_pearson" holds the mean chances of all bins at least as often as it says, "jeffreys" about as often,
+    "wilson" less often where chances are rare.
 
     The interval of a loss is that of the Bayesian bootstrap, with half a right and half a wrong item added, which lose
-    what the scores seen would on average: what a score costs if it is wrong is known, and only how often it is wrong
-    must be learnt. So it holds the mean loss of few items, too, and where but one in a hundred, or none yet, is
-    confidently wrong.
-    It supposes that scores to come are like those seen: a rare score that was never seen may lose any amount of log
-    loss, and no data tell. The log loss is infinite where a score of 0 or 1 is wrong; where one was seen, all of them
-    right, its interval has no upper limit.
+    what the scores seen would on average. It supposes that scores to come are like those seen; the log loss is infinite
+    where a score of 0 or 1 is wrong, and has no upper limit where one was seen and right.
 
     References
     ----------

@@ -143,11 +143,10 @@ def curve_posterior(
     threshold is an end.
     Memory grows with n plus the draws; with what is read from a curve only if curves are asked for.
 
-    "prior_item": of a class of n items each weighs Gamma(n / (n + 2)), so that a mean has the usual variance s^2 / n
-    (from 500 items on Gamma(1)), and the prior item Gamma(1/3), with the score of an item of the other class that is
-    drawn by weight. A perfect separation isn't taken for one for ever: the prior items are on the wrong side.
-    "smoothed" gives the rate of n items at an observed score that k of them reach the distribution Beta(k + u, n - k +
-    1 - u), where u in [0, 1] says how far it lies between its neighbours in the ranking: Jeffreys' in the middle.
+    "prior_item": of a class of n items each weighs Gamma(n / (n + 2)), from 500 items on Gamma(1), and the prior item
+    Gamma(1/3), with the score of an item of the other class that is drawn by weight. "smoothed" gives the rate of n
+    items at an observed score that k of them reach the distribution Beta(k + u, n - k + 1 - u), where u in [0, 1] says
+    how far it lies between its neighbours in the ranking.
 
     Systems share the weights of all items; a prior item has every system's score of the item that it looks like.
     Systems that rank all items alike get the same draws. With the same seed the draws over rates and over thresholds

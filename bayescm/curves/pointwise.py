@@ -164,10 +164,7 @@ def hull(intervals: xr.Dataset) -> xr.Dataset:
     on the far one. At that corner itself both are corners of the box.
 
     Every threshold is taken to its bound, and all of them to the same side at once, so there is no level that the areas
-    hold. In the simulation of the tests, of an AUC of 0.86 with 50 cases and 50 controls, no 95% ROC hull lies above
-    the true area, those that miss all lie below it, and they are more than 1.3 times as long as the interval of
-    ``auc`` of :func:`bayescm.curve_posterior`, which covers 95% there. docs/verification shows what that covers with
-    few cases, and where an average precision isn't covered.
+    hold: they are longer than the interval of ``auc`` of :func:`bayescm.curve_posterior`.
 
     The area is that of trapezoids (ROC), or of steps as in average precision (PR), over the thresholds given: infinity
     should be the first of a ROC curve.

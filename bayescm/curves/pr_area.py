@@ -117,12 +117,10 @@ def aucpr(
     items' own prevalence. With fewer than 20 `point` is too large, up to some times; ``median`` of "smoothed" is
     nearer. docs/areas.md shows by how much, and what intervals cover.
 
-    "logit" and "binomial" take the area for a proportion of as many trials as there are cases. The bootstrap draws
-    each class anew and keeps the prevalence. "cross_validation" cuts the items into stratified folds, scores as they
-    are, and takes the t distribution, as the published code does (the paper's text: normal); its interval lies around
-    the mean over the folds, not around the point. "bayesian" gives equal tails of the joint posterior of the curve: of
-    its average precision, and for the other estimators of the area under the curve; "smoothed" the same with the mass
-    of each class spread between its items. Over a range of recalls both are of the area under the drawn curves.
+    "logit" and "binomial" take the area for a proportion of as many trials as there are cases. The bootstrap draws each
+    class anew and keeps the prevalence. "cross_validation" is an interval around the mean of small folds. "bayesian"
+    gives equal tails of the joint posterior of the curve; "smoothed" the same with the mass of each class spread
+    between its items.
 
     References
     ----------
