@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections import Counter
 from pathlib import Path
 
 import matplotlib as mpl
@@ -23,10 +24,18 @@ def pytest_xdist_auto_num_workers(config):
     return 0 if all(files) and len(files) <= FEW else None
 
 
+def pytest_collection_modifyitems(items):
+    """Begin with what takes long: a worker that came to it at the end would work alone."""
+    each = Counter(item.path for item in items)
+    items.sort(key=lambda item: (not any(name in item.nodeid for name in ALONE), -each[item.path]))
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
     """Keep a file's tests, which share fits, in one process, but for those that are long and stand alone."""
     from xdist.scheduler import LoadFileScheduling
+
+    config.option.loadscopereorder = False  # the order is that of the items
 
     class ByFile(LoadFileScheduling):
         def _split_scope(self, nodeid):

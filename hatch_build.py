@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+from hatchling.metadata.plugin.interface import MetadataHookInterface
 
 PLACE = "bayescm/_kernels/kernels.so"
 
@@ -41,6 +42,24 @@ class Kernels(BuildHookInterface[Any]):
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         """Remove what was made."""
         shutil.rmtree(getattr(self, "folder", ""), ignore_errors=True)
+
+
+class Readme(MetadataHookInterface):
+    """Gives package indexes a README without links that break there."""
+
+    def update(self, metadata: dict[str, Any]) -> None:
+        """Set the long description."""
+        source = metadata.get("urls", {}).get("Source")
+        text = Path(self.root, "README.md").read_text(encoding="utf-8")
+        metadata["readme"] = {"content-type": "text/markdown", "text": for_index(text, source)}
+
+
+def for_index(text: str, source: str | None) -> str:
+    """Return a README with absolute links into a repository; without one with their words alone, and no pictures."""
+    picture, link = r"!\[([^\]]*)\]\((?!http)([^)]+)\)", r"(?<!!)\[([^\]]*)\]\((?!http|#)([^)]+)\)"
+    if source is None:
+        return re.sub(link, r"\1", re.sub(picture, "", text))
+    return re.sub(link, rf"[\1]({source}/blob/main/\2)", re.sub(picture, rf"![\1]({source}/raw/main/\2)", text))
 
 
 def machines(library: bytes) -> str | None:

@@ -13,6 +13,7 @@ import pytest
 from public import PUBLIC, ROOMS
 
 import bayescm
+from bayescm.data import elsewhere
 
 ROOT = Path(bayescm.__file__).parents[1]
 
@@ -44,6 +45,19 @@ def test_a_summary_loads_numpy_xarray_and_scipy_special_alone():
 def test_the_minimal_environment_asks_for_what_the_package_declares():
     lines = {line for line in (ROOT / "requirements/minimal.txt").read_text().splitlines() if line[0] != "#"}
     assert lines <= set(tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"])
+
+
+def test_the_recipe_runs_with_what_the_package_declares():
+    run = re.findall(r"^    - (\S+) (>=\S+)$", (ROOT / "conda/meta.yaml").read_text(), re.MULTILINE)
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    named = {re.sub(r"\[.*\]", "", one) for one in declared} | {"python>=3.12"}
+    assert {name.removesuffix("-base") + bounds for name, bounds in run} == named
+
+
+def test_a_renamed_name_is_taken_with_a_warning(monkeypatch):
+    monkeypatch.setitem(elsewhere.RENAMED, "plot_forest", "plots.plot_forest")
+    with pytest.warns(DeprecationWarning, match=r"bayescm\.plot_forest is now bayescm\.plots\.plot_forest"):
+        assert bayescm.plot_forest is bayescm.plots.plot_forest
 
 
 def test_the_closed_form_needs_neither_pymc_nor_arviz():
@@ -92,4 +106,5 @@ def test_the_version_is_the_same_everywhere():
     cited = re.search(r"^version: (.+)$", (ROOT / "CITATION.cff").read_text(), re.MULTILINE)
     assert cited
     assert cited[1] == bayescm.__version__
+    assert f'{{% set version = "{cited[1]}" %}}' in (ROOT / "conda/meta.yaml").read_text()
     assert fresh("import runpy; runpy.run_module('bayescm', run_name='m')") == ""

@@ -9,7 +9,7 @@ FUNCTIONS = {name: inspect.signature(function).parameters for name, function in 
 GONE = {"confidence", "prob", "size", "weight", "y_preds", "story", "tree", "board", "dataset", "repeats"}
 ALONE = {
     "n": {"from_table", "audited"},  # a column
-    "cells": {"evaluate"},
+    "cells": {"evaluate", "scorer"},
     "first": {"sample_size_to_compare"},  # two rates
     "second": {"sample_size_to_compare"},
 }

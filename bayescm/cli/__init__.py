@@ -8,6 +8,7 @@ import tempfile
 import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any, NoReturn
 
 import bayescm
 from bayescm.cli import (
@@ -114,10 +115,18 @@ def _commands(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentPar
     return next(dict(one.choices) for one in parser._actions if isinstance(one, argparse._SubParsersAction))
 
 
+class _Cite(argparse.Action):
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
+        inside = Path(bayescm.__file__).with_name("CITATION.cff")  # of a wheel; a checkout has it beside
+        print((inside if inside.exists() else inside.parents[1] / inside.name).read_text("utf-8"))
+        parser.exit()
+
+
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser of all commands, which shtab reads for the completion of a shell."""
     parser = hints.Parser(prog="bayescm", description="How uncertain is a confusion matrix?")
     parser.add_argument("--version", action="version", version=f"bayescm {bayescm.__version__}")
+    parser.add_argument("--cite", nargs=0, action=_Cite, help="say how to cite bayescm and the papers behind it")
     commands = parser.add_subparsers(dest="command", required=True)
     modules = (
         summary, region, curve, compare, gate, leaderboard, plan, replicate, decide, prevalence, latent, audit,

@@ -7,6 +7,8 @@ from pathlib import Path
 
 ROOMS = ("planning", "plots", "curves", "regions", "inference", "priors", "models", "metrics", "calibration", "data")
 """Where public functions live that aren't at the top level."""
+RENAMED: dict[str, str] = {}
+"""Public names that were renamed since a release, and what each is now: taken with a warning (CONTRIBUTING.md)."""
 _OTHERS = {
     "classification_report": "bayescm.summary(y_true, y_pred).bayescm.per_class()",
     "precision_recall_fscore_support": "bayescm.summary(y_true, y_pred, ['precision', 'recall', 'f1'])",

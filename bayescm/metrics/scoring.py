@@ -1,21 +1,82 @@
 """scorer(): a metric in the habit of scikit-learn's scorers, with the counts behind it, which keep its interval."""
 
-from collections.abc import Callable, Sequence
-from functools import partial
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
+from bayescm.data import validate
 from bayescm.data.counts import confusion_matrix
 from bayescm.data.labels import Label
+from bayescm.data.needs import need
 from bayescm.data.schema import flatten_cells, labels_of
 from bayescm.metrics import evaluate, per_label, resolve
 
-Scorer = Callable[[Any, Any, Any], dict[str, float]]
+
+class Scores(dict[str, float]):
+    """Metrics and cells by name; where scikit-learn wants one number (``cross_val_score``), the first metric."""
+
+    def item(self) -> float:
+        """Return the first metric."""
+        return next(iter(self.values()))
+
+
+@dataclass
+class Scorer:
+    """What :func:`scorer` returns, with what scikit-learn's metadata routing asks of scorers."""
+
+    names: list[str]
+    labels: Sequence[Label] | None
+    pos_label: Label | None
+    cells: bool
+    sample_weight: bool | str | None = None
+
+    def __call__(self, estimator: Any, X: Any, y: Any, *, sample_weight: Any = None) -> Scores | float:
+        """Return metrics and cells of what a classifier predicts."""
+        known = np.asarray(getattr(estimator, "classes_", ()))
+        labels = known.tolist() if self.labels is None and known.size else self.labels
+        items = _repeated(sample_weight, len(y))
+        told = np.asarray(y)[items], np.asarray(estimator.predict(X))[items]
+        counts = confusion_matrix(*told, labels=labels, pos_label=self.pos_label)
+        order = labels_of(counts)
+        resolved = resolve(self.names, len(order))
+        for name, metric in zip(self.names, resolved, strict=True):
+            if per_label(metric, len(order)):
+                raise ValueError(
+                    f"`metrics`: {name} has a value for each of {len(order)} classes; take '{name}_macro'."
+                )
+        values = evaluate(counts, self.names)
+        found = Scores({
+            f"neg_{name}" if metric.loss else name: (-1.0 if metric.loss else 1.0) * float(values[metric.name])
+            for name, metric in zip(self.names, resolved, strict=True)
+        })  # fmt: skip
+        if not self.cells:
+            return found.item()
+        cells = flatten_cells(counts)
+        named = cells["cell"].values.tolist() if order == [0, 1] else [f"{a}->{b}" for a in order for b in order]
+        return Scores(found | dict(zip(named, cells.values.tolist(), strict=True)))
+
+    def set_score_request(self, *, sample_weight: bool | str | None = None) -> Self:
+        """Ask metadata routing for `sample_weight`, or for what has this name."""
+        self.sample_weight = sample_weight
+        return self
+
+    def get_metadata_routing(self) -> Any:
+        """Return what metadata routing is asked for."""
+        routing = need("sklearn.utils.metadata_routing", "metadata routing")
+        request = routing.MetadataRequest(owner="bayescm.scorer")
+        request.score.add_request(param="sample_weight", alias=self.sample_weight)
+        return request
 
 
 def scorer(
-    metrics: str | Sequence[str] = "accuracy", *, labels: Sequence[Label] | None = None, pos_label: Label | None = None
+    metrics: str | Sequence[str] = "accuracy",
+    *,
+    labels: Sequence[Label] | None = None,
+    pos_label: Label | None = None,
+    cells: bool = True,
 ) -> Scorer:
     """Return a scorer for scikit-learn's ``scoring=`` that keeps the counts of every fold.
 
@@ -26,21 +87,27 @@ def scorer(
         ``"neg_..."``, as scikit-learn has it.
     labels, pos_label
         As in :func:`bayescm.confusion_matrix`; by default `labels` are the ``classes_`` of the classifier.
+    cells : bool
+        Whether the cells come out, too. Without them the first metric is all, as one number: what searches with
+        ``refit=True`` and learning curves want.
 
     Returns
     -------
     callable
-        ``scorer(estimator, X, y)`` returns the metrics by their names as given and the cells of the confusion matrix:
-        of the labels 0 and 1 ``tn``, ``fp``, ``fn`` and ``tp``, of others ``"actual->predicted"``. What
-        ``cross_validate``, ``GridSearchCV`` and the like make of these (``cv_results``, ``search.cv_results_``) is
-        taken as ``counts(fold, actual, predicted)``, of a search ``counts(system, fold, actual, predicted)``, by
-        :func:`bayescm.summary`, :func:`bayescm.compare_systems` and every function that takes counts. A search needs
-        ``refit="mcc"``, the name of the metric that it is to choose by.
+        ``scorer(estimator, X, y, sample_weight=None)`` returns the metrics by their names as given and the cells of
+        the confusion matrix: of the labels 0 and 1 ``tn``, ``fp``, ``fn`` and ``tp``, of others
+        ``"actual->predicted"``. What ``cross_validate``, ``GridSearchCV`` and the like make of these (``cv_results``,
+        ``search.cv_results_``) is taken as ``counts(fold, actual, predicted)``, of a search
+        ``counts(system, fold, actual, predicted)``, by :func:`bayescm.summary`, :func:`bayescm.compare_systems` and
+        every function that takes counts. A search needs
+        ``refit="mcc"``, the name of the metric that it is to choose by. ``cross_val_score`` takes the first metric.
+        `sample_weight` says of how many items each is one; ``scorer(...).set_score_request(sample_weight=True)`` asks
+        scikit-learn's metadata routing for it.
 
     Raises
     ------
     ValueError
-        When it is called: for a metric without one number for all classes.
+        When it is called: for a metric without one number for all classes; weights that are no whole numbers.
 
     Examples
     --------
@@ -56,24 +123,13 @@ def scorer(
     """
     names = [metrics] if isinstance(metrics, str) else list(metrics)
     resolve(names, 2)
-    return partial(_score, names=names, labels=labels, pos_label=pos_label)
+    return Scorer(names, labels, pos_label, cells)
 
 
-def _score(estimator: Any, X: Any, y: Any, *, names: list[str], labels: Any, pos_label: Any) -> dict[str, float]:
-    """Return metrics and cells of what a classifier predicts."""
-    known = np.asarray(getattr(estimator, "classes_", ()))
-    labels = known.tolist() if labels is None and known.size else labels
-    counts = confusion_matrix(np.asarray(y), np.asarray(estimator.predict(X)), labels=labels, pos_label=pos_label)
-    order = labels_of(counts)
-    resolved = resolve(names, len(order))
-    for name, metric in zip(names, resolved, strict=True):
-        if per_label(metric, len(order)):
-            raise ValueError(f"`metrics`: {name} has a value for each of {len(order)} classes; take '{name}_macro'.")
-    values = evaluate(counts, names)
-    found = {
-        f"neg_{name}" if metric.loss else name: (-1.0 if metric.loss else 1.0) * float(values[metric.name])
-        for name, metric in zip(names, resolved, strict=True)
-    }
-    cells = flatten_cells(counts)
-    named = cells["cell"].values.tolist() if order == [0, 1] else [f"{a}->{b}" for a in order for b in order]
-    return found | dict(zip(named, cells.values.tolist(), strict=True))
+def _repeated(weight: Any, n: int) -> NDArray[np.intp]:
+    """Return the places of n items, each as often as its weight says: counts have no fractions."""
+    if weight is None:
+        return np.arange(n)
+    times = validate.count_values("sample_weight", weight)
+    validate.same_length(y=(places := np.arange(n)), sample_weight=times)
+    return np.repeat(places, times)

@@ -176,7 +176,13 @@ def bands_on(ax: Axes) -> int:
 
 
 def draw_curves(
-    ax: Axes, shown: list[Layer], *, point: bool = True, median: bool = False, iso_f1: bool | Sequence[float] = False
+    ax: Axes,
+    shown: list[Layer],
+    *,
+    point: bool = True,
+    median: bool = False,
+    iso_f1: bool | Sequence[float] = False,
+    chance: bool = True,
 ) -> list[Any]:
     """Draw bands and curves with the frame around them; return what the legend may show of each."""
     if median and not all("median" in layer.data for layer in shown):
@@ -189,7 +195,7 @@ def draw_curves(
         band = _draw_band(ax, layer, space, fade(_DEPTHS[len(shown) > _FEW]))
         lines = _draw_lines(ax, layer, space, point=point, median=median)
         found.append(lines[0] if lines else band)
-    if space.name == "roc":
+    if space.name == "roc" and chance:
         draw_chance(ax)
     return found
 

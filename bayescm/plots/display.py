@@ -17,6 +17,7 @@ from bayescm.plots.areas import posterior_of
 from bayescm.plots.curves import bands_on, curve_layers, draw_curves, statement_of
 from bayescm.plots.frames import Axes, list_legend, new_axes
 from bayescm.plots.letters import formulas, write
+from bayescm.plots.planes import draw_chance
 from bayescm.priors.concentrations import PrevalenceLike
 from bayescm.results.writing import decimals_of
 
@@ -43,6 +44,7 @@ class CurveOptions(TypedDict, total=False):
     point: bool
     median: bool
     iso_f1: bool | Sequence[float]
+    plot_chance_level: bool
 
 
 class CurveDisplay:
@@ -94,7 +96,13 @@ class CurveDisplay:
         self._name: str | None = None
 
     def plot(
-        self, ax: Axes | None = None, *, name: str | None = None, color: Any = None, **kwargs: Any
+        self,
+        ax: Axes | None = None,
+        *,
+        name: str | None = None,
+        color: Any = None,
+        plot_chance_level: bool | None = None,
+        **kwargs: Any,
     ) -> "CurveDisplay":
         """Draw the curve.
 
@@ -106,6 +114,9 @@ class CurveDisplay:
             In the legend.
         color : color, optional
             Of the curve and its band; only for a single curve.
+        plot_chance_level : bool, optional
+            Whether there is the line of guessing: the diagonal of the ROC plane (by default there), on the PR plane the
+            prevalence (by default not), the posterior median.
         **kwargs
             `point`, `median` and `iso_f1` of :func:`bayescm.plots.plot_curve`.
 
@@ -131,7 +142,9 @@ class CurveDisplay:
         statement = statement_of(self.band)
         old = ax.get_legend()
         said = statement if old is None else old.get_title().get_text()
-        artists = draw_curves(ax, shown, **kwargs)
+        artists = draw_curves(ax, shown, chance=plot_chance_level is not False, **kwargs)
+        if plot_chance_level and self.band.attrs["space"] == "pr":
+            draw_chance(ax, level=float(posterior_of(self.posterior)["prevalence"].median()))
         for artist, layer, area in zip(artists, shown, self._areas(), strict=True):
             label = " ".join(part for part in (name, layer.name) if part)
             label = f"{label} ({area})" if label else area
@@ -173,8 +186,8 @@ class CurveDisplay:
             As in :meth:`plot`.
         **options
             `prior`, `prevalence`, `random_seed` and `pos_label` of :func:`bayescm.curve_posterior`; `space` ("roc" or
-            "pr"), `method` and `ci_prob` of :func:`bayescm.curve_band`; `color`, `point`, `median` and `iso_f1` of
-            :meth:`plot`.
+            "pr"), `method` and `ci_prob` of :func:`bayescm.curve_band`; `color`, `point`, `median`, `iso_f1` and
+            `plot_chance_level` of :meth:`plot`.
 
         Returns
         -------
@@ -335,10 +348,10 @@ class CurveDisplay:
 def _known_options(options: dict[str, Any]) -> None:
     """Refuse options that a picture of curves doesn't have."""
     for name in options:
-        if name not in ("point", "median", "iso_f1"):
+        if name not in ("point", "median", "iso_f1", "plot_chance_level"):
             raise TypeError(
-                f"`{name}` isn't an option of CurveDisplay, which has point, median, iso_f1 and color; change anything "
-                "else on `ax_`."
+                f"`{name}` isn't an option of CurveDisplay, which has point, median, iso_f1, plot_chance_level and "
+                "color; change anything else on `ax_`."
             )
 
 

@@ -192,14 +192,18 @@ def axis_labels(space: Pair, data: xr.Dataset) -> tuple[str, str]:
     return tuple(str(data[name].attrs.get("long_name", name)) for name in (space.x, space.y))  # type: ignore[return-value]
 
 
-def draw_chance(ax: Axes, name: str = CHANCE) -> None:
-    """Draw the diagonal of a ROC plane, or another one, with its name; once."""
+def draw_chance(ax: Axes, name: str = CHANCE, level: float | None = None) -> None:
+    """Draw the diagonal of a ROC plane, or another one, with its name; once. Or a level on the PR plane."""
     if any(text.get_text() == name for text in ax.texts):
         return
-    ax.plot([0.0, 1.0], [0.0, 1.0], color=tone(0.6), linewidth=0.9, linestyle=":", zorder=1.4)
+    ends = (0.0, 1.0) if level is None else (level, level)
+    ax.plot([0.0, 1.0], ends, color=tone(0.6), linewidth=0.9, linestyle=":", zorder=1.4)
+    how: dict[str, Any] = {"x": 0.98, "y": 0.96, "rotation": 45.0, "ha": "right", "va": "top"}
+    if level is not None:
+        how = {"x": 0.02, "y": level + 0.01, "ha": "left", "va": "bottom"}
     ax.text(
-        0.98, 0.96, name, rotation=45.0, rotation_mode="anchor", transform_rotates_text=True, ha="right", va="top",
-        fontsize="small", color=tone(0.75), clip_on=True,
+        s=name, rotation_mode="anchor", transform_rotates_text=True, fontsize="small", color=tone(0.75), clip_on=True,
+        **how,
     )  # fmt: skip
 
 

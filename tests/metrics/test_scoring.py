@@ -7,10 +7,18 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn import config_context
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import RocCurveDisplay, confusion_matrix, f1_score, matthews_corrcoef
-from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_predict, cross_validate
+from sklearn.metrics import (
+    RocCurveDisplay,
+    accuracy_score,
+    confusion_matrix,
+    f1_score,
+    make_scorer,
+    matthews_corrcoef,
+)
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_predict, cross_val_score, cross_validate
 from sklearn.naive_bayes import GaussianNB
 
 import bayescm
@@ -124,3 +132,31 @@ def test_a_sentence_a_table_and_a_picture_in_three_lines():
     assert str(found).startswith("Accuracy is 0.94 (95%: 0.92 to 0.96).")
     assert found.bayescm.table().index.tolist() == ["accuracy", "f1", "matthews_correlation"]
     assert len(ax.get_yticklabels()) == 3
+
+
+def test_one_number_where_scikit_learn_wants_one():
+    points = cross_val_score(GaussianNB(), X, Y, cv=FOLDS, scoring=bayescm.scorer(["mcc", "f1"]))
+    assert points == pytest.approx(cross_val_score(GaussianNB(), X, Y, cv=FOLDS, scoring="matthews_corrcoef"))
+    grid, options = {"var_smoothing": [1e-9, 1e-3]}, {"cv": FOLDS}
+    ours = GridSearchCV(GaussianNB(), grid, scoring=bayescm.scorer("mcc", cells=False), **options).fit(X, Y)
+    theirs = GridSearchCV(GaussianNB(), grid, scoring="matthews_corrcoef", **options).fit(X, Y)
+    assert ours.best_score_ == pytest.approx(theirs.best_score_)
+    assert ours.best_params_ == theirs.best_params_
+    kept = GridSearchCV(GaussianNB(), grid, scoring=bayescm.scorer("mcc"), refit="mcc", **options).fit(X, Y)
+    assert kept.best_params_ == theirs.best_params_
+    assert bayescm.read(kept.cv_results_).data.sum() == 2 * len(Y)
+
+
+def test_weights_are_routed_and_say_of_how_many_items_each_is_one():
+    weight = np.arange(len(Y)) % 3
+    with config_context(enable_metadata_routing=True):
+        scored = bayescm.scorer("accuracy").set_score_request(sample_weight="seen")
+        found = cross_validate(GaussianNB(), X, Y, cv=FOLDS, scoring=scored, params={"seen": weight})
+        theirs = make_scorer(accuracy_score).set_score_request(sample_weight="seen")
+        other = cross_validate(GaussianNB(), X, Y, cv=FOLDS, scoring=theirs, params={"seen": weight})
+    assert found["test_accuracy"] == pytest.approx(other["test_score"])
+    assert bayescm.read(found).data.sum() == weight.sum()
+    model = GaussianNB().fit(X, Y)
+    for wrong in ([0.5] * len(Y), [1, 2], -weight):
+        with pytest.raises(ValueError, match="`sample_weight`"):
+            bayescm.scorer()(model, X, Y, sample_weight=wrong)

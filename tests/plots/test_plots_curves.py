@@ -655,3 +655,17 @@ def test_display_imports_no_scikit_learn():
         check=True,
     )  # fmt: skip
     assert done.stdout.strip() == "False"
+
+
+@pytest.mark.parametrize(("space", "asked", "level"), [
+    ("roc", None, [0.0, 1.0]), ("roc", True, [0.0, 1.0]), ("roc", False, None), ("pr", None, None), ("pr", True, 0.3),
+])  # fmt: skip
+def test_the_line_of_guessing(space, asked, level):
+    y = np.repeat([0, 1], [700, 300])
+    options = {} if asked is None else {"plot_chance_level": asked}
+    shown = bayescm.CurveDisplay.from_predictions(y, np.arange(1000) % 97, space=space, random_seed=1, **options)
+    drawn = [line.get_ydata() for line in shown.ax_.lines if line.get_linestyle() == ":"]
+    assert [text.get_text() for text in shown.ax_.texts] == ["chance"] * (level is not None)
+    assert len(drawn) == (level is not None)
+    if drawn:
+        np.testing.assert_allclose(drawn[0], np.broadcast_to(level, 2), atol=0.02)
