@@ -134,20 +134,6 @@ def test_words_of_pages_are_counted_without_what_stands_around_them(tmp_path):
     assert count(tmp_path) == {"a.html": ["one", "two", "3.4"]}
 
 
-def test_links_that_lead_nowhere_are_found(tmp_path):
-    links = runpy.run_path(str(ROOT / "docs" / "links.py"))["broken"]
-    (tmp_path / "folder").mkdir()
-    (tmp_path / "a.html").write_text(
-        '<h1 id="top-one">A</h1><a href="folder/b.html#there">b</a><a href="#top-one">a</a>'
-    )
-    (tmp_path / "folder" / "b.html").write_text(
-        '<p id="there"></p><a href="../a.html#">a</a><a href="http://x.y">x</a>'
-    )
-    assert links(tmp_path) == ([], 3, 1)
-    (tmp_path / "c.html").write_text('<a href="a.html#gone">1</a><img src="no.png"><a href="folder/b.html">2</a>')
-    assert links(tmp_path)[0] == ["c.html: a.html#gone", "c.html: no.png"]
-
-
 def test_the_changelog_has_each_kind_of_change_once_a_release():
     releases = re.split(r"^## ", (ROOT / "CHANGELOG.md").read_text(), flags=re.MULTILINE)[1:]
     assert releases[0].startswith("Unreleased\n")

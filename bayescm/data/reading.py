@@ -125,7 +125,7 @@ def from_table(
     actual, predicted : str
         Columns of labels.
     n : str or None
-        Column of counts. None: every row is one item.
+        Column of counts. None, or "n" where there is no such column: every row is one item.
     dims : str or sequence of str
         Columns that become batch dims, such as ``"system"`` or ``"fold"``.
     labels, pos_label

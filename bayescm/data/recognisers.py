@@ -33,6 +33,7 @@ from bayescm.data.shapes import (
 )
 from bayescm.data.sides import beside, has_scores, of_one_system
 from bayescm.data.strata import batch_dims, is_audit, singles
+from bayescm.data.tables import by_column
 from bayescm.data.tabular import Table, read_table
 from bayescm.data.units import marked
 
@@ -53,6 +54,9 @@ class Given:
     about: str | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     columns: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "data", by_column(self.data))
 
     @property
     def how(self) -> tuple[Any, Any]:

@@ -15,6 +15,9 @@ from bayescm.data.schema import UNIT, batch_names
 from bayescm.data.streams import Columns, distinct_rows, in_chunks, is_stream
 from bayescm.data.units import asking
 
+N = "n"
+"""The column of counts, where there is one; else every row is an item."""
+
 
 def tabulated(
     table: Any, *, actual: str, predicted: str, n: str | None, dims: Sequence[str] | str = (), labels: Any = None,
@@ -27,6 +30,8 @@ def tabulated(
         if not isinstance(value, Hashable):
             raise TypeError(f"`{argument}` must be the name of a column; got {type(value).__name__}.")
     batch_names("dims" if unit is None else "unit", groups)
+    if n == N and not is_stream(table) and N not in _frame(table).collect_schema().names():
+        n = None
     names = [actual, predicted, *([] if n is None else [n]), *groups]
     columns, weight = _read(table, names, n)
     labels = declared(labels, table[actual] if hasattr(table, "to_numpy") else None)
@@ -78,6 +83,15 @@ def columns_of(table: Any, names: Sequence[str]) -> dict[str, NDArray[Any]]:
     if frame.shape[0] == 0:
         raise ValueError("`table` has no rows; give at least one.")
     return {name: frame[name].to_numpy() for name in names}
+
+
+def by_column(data: Any) -> Any:
+    """Return a table of Arrow or of a database, or a lazy frame, as a frame of pandas; anything else as it is."""
+    if not hasattr(type(data), "columns") or hasattr(type(data), "to_numpy"):
+        return data
+    import pandas as pd
+
+    return pd.DataFrame(columns_of(data, _frame(data).collect_schema().names()))
 
 
 def _frame(table: Any) -> Any:

@@ -415,3 +415,17 @@ def test_a_word_for_missing_is_a_class_where_it_is_named():
 def test_half_a_character_is_no_label(call):
     with pytest.raises(ValueError, match=r"half a character \(a lone surrogate\)"):
         call("\ud800")
+
+
+def test_frames_of_any_library_are_items_or_counts_and_go_into_every_question():
+    arrow, polars = pytest.importorskip("pyarrow"), pytest.importorskip("polars")
+    items = {"actual": [0, 0, 1, 1, 1], "predicted": [0, 1, 1, 1, 0]}
+    for frame in (pd.DataFrame, polars.DataFrame, polars.LazyFrame, arrow.table, arrow.RecordBatch.from_pydict):
+        assert bayescm.from_table(frame(items)).values.tolist() == [[1, 1], [1, 2]]
+        assert bayescm.read(frame(items)).data.values.tolist() == [[1, 1], [1, 2]]
+        assert bayescm.summary(frame(items), "recall").point.item() == pytest.approx(2 / 3)
+        counted = {"actual": [0, 1, 1], "predicted": [0, 0, 1], "n": [6, 2, 26]}
+        assert bayescm.from_table(frame(counted)).values.tolist() == [[6, 0], [2, 26]]
+        with pytest.raises(ValueError, match="no column 'times'"):
+            bayescm.from_table(frame(items), n="times")
+        assert bayescm.leaderboard(frame({"a": [1, 1, 0, 1], "b": [0, 1, 0, 1]})).point.values.tolist() == [0.75, 0.5]
