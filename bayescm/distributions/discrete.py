@@ -16,6 +16,7 @@ MOST_MATRICES = 2_000_000
 """Matrices that are enumerated."""
 _MOST_PAIRS = 2**23  # of values of two systems
 _DECIMALS = 12  # in which equal values of a metric agree
+_PLACES, _BEYOND = 4096, 1e-3  # into which values are sorted, and the share of them beyond the first and the last
 _SAME = 1e-11  # by how much a value may be missed by rounding
 _NEXT = 5e-11  # beside a number: more than rounding misses it by, less than there is between two values
 
@@ -29,21 +30,11 @@ class Discrete(NamedTuple):
 
     def statistics(self, ci_prob: float, ci_kind: str) -> dict[str, float]:
         """Return mean, median, sd and interval, given that the metric is defined."""
-        if not len(self.values):
-            return dict.fromkeys(("mean", "median", "sd", "lower", "upper"), np.nan) | {"undefined": 1.0}
-        p = self.probability / self.probability.sum()
-        with np.errstate(invalid="ignore"):
-            mean = float(p @ self.values)
-            sd = float(np.sqrt(p @ (self.values - mean) ** 2))
-        below = np.cumsum(p)
-        lower, upper = self._narrowest(below, ci_prob) if ci_kind == "hdi" else (
-            self._quantile(below, (1 - ci_prob) / 2), self._quantile(below, (1 + ci_prob) / 2))  # fmt: skip
-        found = {"mean": mean, "median": self._quantile(below, 0.5), "sd": sd, "lower": lower, "upper": upper}
-        return found | {"undefined": self.undefined}
-
-    def _quantile(self, below: Array, share: float) -> float:
-        """Return the least value that holds at least a share."""
-        return float(self.values[min(int(np.searchsorted(below, share - 1e-12)), len(below) - 1)])
+        found = statistics_of(self.values, self.probability, self.undefined, ci_prob)
+        if ci_kind == "hdi" and len(self.values):
+            below = np.cumsum(self.probability / self.probability.sum())
+            found["lower"], found["upper"] = self._narrowest(below, ci_prob)
+        return found
 
     def _narrowest(self, below: Array, share: float) -> tuple[float, float]:
         """Return the narrowest interval between two values that holds at least a share."""
@@ -95,16 +86,82 @@ class Discrete(NamedTuple):
         return float(self.probability @ below[left]), float(self.probability @ (below[right] - below[left]))
 
 
+class Unsorted(NamedTuple):
+    """A discrete distribution by its values in any order, equal ones perhaps apart: nothing is sorted that needn't be.
+
+    Attributes
+    ----------
+    values, probability, undefined
+        As of :class:`Discrete`.
+    """
+
+    values: Array
+    probability: Array
+    undefined: float
+
+    @classmethod
+    def of(cls, values: Array, probability: Array) -> "Unsorted":
+        """Take the probability of NaN apart."""
+        return cls(*collected(rounded(values), probability))
+
+    def statistics(self, ci_prob: float, _: str = "eti") -> dict[str, float]:
+        """Return mean, median, sd and equal-tailed interval, given that the metric is defined."""
+        return statistics_of(*self, ci_prob)
+
+
+def statistics_of(values: Array, probability: Array, undefined: float, prob: float) -> dict[str, float]:
+    """Return mean, median, sd and equal-tailed interval of values in any order, given that there is one.
+
+    Quantiles are the least values that hold at least a share: only those near them are sorted.
+    """
+    if not len(values):
+        return dict.fromkeys(("mean", "median", "sd", "lower", "upper"), np.nan) | {"undefined": 1.0}
+    p = probability / probability.sum()
+    with np.errstate(invalid="ignore", over="ignore"):
+        mean = float(p @ values)
+        sd = float(np.sqrt(p @ (values - mean) ** 2))
+        low, high = _bulk(*(part[:: max(len(values) // _PLACES, 1)] for part in (values, p)))
+        place = np.clip((values - low) * (_PLACES / (high - low)), 0.0, _PLACES).astype(np.intp)
+    below = np.cumsum(np.bincount(place, p, _PLACES + 1))
+
+    def quantile(share: float) -> float:
+        at = min(int(np.searchsorted(below, share - 1e-12)), int(place.max()))
+        inside = np.flatnonzero(place == at)
+        inside = inside[np.argsort(values[inside])]
+        held = (below[at - 1] if at else 0.0) + np.cumsum(p[inside])
+        return float(values[inside[min(int(np.searchsorted(held, share - 1e-12)), len(inside) - 1)]])
+
+    median, lower, upper = (quantile(share) for share in (0.5, 0.5 - 0.5 * prob, 0.5 + 0.5 * prob))
+    return {"mean": mean, "median": median, "sd": sd, "lower": lower, "upper": upper, "undefined": undefined}
+
+
+def _bulk(values: Array, p: Array) -> tuple[float, float]:
+    """Return two numbers between which most finite values lie."""
+    order = np.argsort(values)
+    below = np.cumsum(np.where(np.isfinite(values), p, 0.0)[order])
+    at = np.searchsorted(below, np.array([_BEYOND, 1.0 - _BEYOND]) * below[-1])
+    low, high = (float(end) for end in values[order[np.minimum(at, len(order) - 1)]])
+    return (low, high) if np.isfinite([low, high]).all() and high > low else (0.0, 1.0)
+
+
+def rounded(values: Array) -> Array:
+    """Return values, of which those that differ by rounding alone are equal."""
+    return np.asarray(np.round(values, _DECIMALS) + 0.0)
+
+
 def distinct(values: Array) -> tuple[Array, NDArray[np.intp]]:
     """Return the distinct values in order, NaN last, and which of them each is."""
-    found, group = np.unique(np.round(values, _DECIMALS) + 0.0, return_inverse=True)
+    found, group = np.unique(rounded(values), return_inverse=True)
     return found, group
 
 
 def collected(values: Array, probability: Array) -> Discrete:
     """Return the distribution, with the probability of NaN apart."""
     defined = ~np.isnan(values)
-    return Discrete(values[defined], probability[defined], float(probability[~defined].sum()))
+    if defined.all():
+        return Discrete(values, probability, 0.0)
+    use = np.flatnonzero(defined)
+    return Discrete(values[use], probability[use], float(probability[~defined].sum()))
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from bayescm.data.random import Stream, matrix_rng
 from bayescm.distributions import Beta, dirichlet, exact_distribution
 from bayescm.distributions.beta_binomial import Rate
-from bayescm.distributions.discrete import MOST_MATRICES, Discrete, collected, distinct
+from bayescm.distributions.discrete import MOST_MATRICES, Discrete, Unsorted, collected, distinct
 from bayescm.inference.blocks import Block
 from bayescm.metrics import Metric, compute, of_one_class
 from bayescm.priors.concentrations import Concentrations
@@ -18,6 +18,7 @@ Array = NDArray[np.float64]
 
 _MOST_VALUES = 200_000  # of a proportion
 _FEW = 8  # posteriors
+_NO_WEIGHT = 1e-18  # of a matrix: a million of them have 1e-12
 _NEVER = np.log(1e-20)  # probability of all matrices with one number of positives and of true ones of a class
 
 
@@ -55,14 +56,16 @@ class Lattice:
         likely = rows[:, None] + right > _NEVER
         first, last = likely.argmax(-1), self.size - likely[..., ::-1].argmax(-1)
         last[~likely.any(-1)] = -1
-        boxes = [(first[0], last[0], first[1], last[1])]
-        for end in (0, 1):  # with an empty cell a ratio may be infinite
-            boxes += [(end * self._each, end * self._each, 0 * negatives, negatives)]
-            boxes += [(0 * negatives, self._each, end * negatives, end * negatives)]
-        base = self.size + 1
-        codes = [(row * base + tp) * base + tn for row, tp, tn in (_boxes(*box) for box in boxes)]
-        place, tn = np.divmod(np.unique(np.concatenate(codes)), base)
-        return (*np.divmod(place, base), tn)
+        zero, inner, other = 0 * self._each, self._each - 1, negatives - 1
+        boxes = [
+            (np.maximum(first[0], 1), np.minimum(last[0], inner), np.maximum(first[1], 1), np.minimum(last[1], other)),
+            (zero, zero, zero, negatives),  # with an empty cell a ratio may be infinite
+            (np.maximum(self._each, 1), self._each, zero, negatives),
+            (zero + 1, inner, zero, zero),
+            (zero + 1, inner, np.maximum(negatives, 1), negatives),
+        ]
+        row, tp, tn = zip(*(_boxes(*box) for box in boxes), strict=True)
+        return np.concatenate(row), np.concatenate(tp), np.concatenate(tn)
 
     @property
     def _each(self) -> NDArray[np.int64]:
@@ -93,6 +96,11 @@ class Lattice:
         rows, (recall, specificity) = self._logarithms(which)
         return np.asarray(np.exp(recall[row, tp] + specificity[row, tn] + rows[row]))
 
+    def likely(self, weights: Array) -> tuple[NDArray[np.int64], Array]:
+        """Return the matrices, and their weights, without those of which all together have none."""
+        use = np.flatnonzero((weights > _NO_WEIGHT) | (self.matrix == 0).any((-2, -1)))
+        return self.matrix[use], weights[use]
+
     def dist(self, metric: Metric, weights: Array) -> Discrete:
         """Return the distribution of a metric."""
         if metric.name not in self._known:
@@ -112,8 +120,10 @@ def _boxes(
     return row, tp + first_tp[row], tn + first_tn[row]
 
 
-def of_draws(values: Array) -> Discrete:
+def of_draws(values: Array, *, ordered: bool = True) -> Discrete | Unsorted:
     """Return the distribution of equally weighted draws."""
+    if not ordered:
+        return Unsorted.of(values, np.full(len(values), 1.0 / len(values)))
     found, group = distinct(values)
     return collected(found, np.bincount(group, minlength=len(found)) / len(values))
 

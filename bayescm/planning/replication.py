@@ -25,7 +25,7 @@ from bayescm.data.schema import (
 from bayescm.data.units import plural
 from bayescm.data.words import CiKind
 from bayescm.distributions import dirichlet
-from bayescm.distributions.discrete import MOST_MATRICES, Discrete
+from bayescm.distributions.discrete import MOST_MATRICES, Discrete, Unsorted
 from bayescm.distributions.protocol import holds
 from bayescm.inference.blocks import Block, Part
 from bayescm.inference.claims import read_claim
@@ -82,6 +82,11 @@ class _Plan:
     one_class: bool
     """Whether the counts are k of n, which has no other class than that of the items."""
 
+    @property
+    def ordered(self) -> bool:
+        """Whether values must be in order."""
+        return self.compared or self.ci_kind == "hdi"
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _One:
@@ -92,14 +97,14 @@ class _One:
     """Monte Carlo standard errors of the means."""
     exact: list[bool]
     claims: list[tuple[float, float]]
-    dists: list[Discrete]
+    dists: list[Any]
     drawn: list[Array]
     """Values of systems that one draw of a model goes for."""
 
     @classmethod
     def of(
-        cls, dists: list[Discrete], errors: list[float | None], claims: list[tuple[float, float]], plan: _Plan,
-        n: int = 1, drawn: Sequence[Array] = (),
+        cls, dists: Sequence[Discrete | Unsorted], errors: list[float | None], claims: list[tuple[float, float]],
+        plan: _Plan, n: int = 1, drawn: Sequence[Array] = (),
     ) -> "_One":  # fmt: skip
         """Summarise distributions; those with an error at least so large, not None, are known by n draws."""
         statistics = [dist.statistics(plan.ci_prob, plan.ci_kind) for dist in dists]
@@ -108,7 +113,7 @@ class _One:
             for error, one in zip(errors, statistics, strict=True)
         ]
         exact = [error is None for error in errors]
-        return cls(statistics, least, exact, claims, dists if plan.compared else [], list(drawn))
+        return cls(statistics, least, exact, claims, list(dists) if plan.compared else [], list(drawn))
 
 
 @stamped
@@ -324,7 +329,12 @@ def _predict(one: Block, test: _Test, plan: _Plan, lattice: Lattice | None) -> _
         chance or (float(weights[_meets(claim, lattice.matrix)].sum()), 0.0)
         for claim, chance in zip(plan.claims.values(), chances, strict=True)
     ]
-    known = [dist or lattice.dist(metric, weights) for metric, dist in zip(plan.metrics, dists, strict=True)]
+    kept = lattice.likely(weights) if None in dists and not plan.ordered else None
+
+    def enumerated(metric: Metric) -> Discrete | Unsorted:
+        return Unsorted.of(compute([metric], kept[0])[0], kept[1]) if kept else lattice.dist(metric, weights)
+
+    known = [dist or enumerated(metric) for metric, dist in zip(plan.metrics, dists, strict=True)]
     return _One.of(known, [None] * len(known), claims, plan)
 
 
@@ -335,12 +345,12 @@ def _by_draws(
     matrices = np.empty((one.n, one.k, one.k), np.int64)
     if None in dists or None in chances:
         matrices = drawn(one, test.totals, test.size, test.fixed)
-    found: list[Discrete] = []
+    found: list[Discrete | Unsorted] = []
     errors: list[float | None] = []
     values: list[Array] = []
     for metric, dist in zip(plan.metrics, dists, strict=True):
         columns = [] if dist is not None else list(compute([metric], matrices)[0].reshape(one.n, -1).T)
-        found += [of_draws(column) for column in columns] if dist is None else [dist]
+        found += [of_draws(column, ordered=plan.ordered) for column in columns] if dist is None else [dist]
         errors += [_error(one, column) for column in columns] if dist is None else [None]
         values += columns
     claims = []
