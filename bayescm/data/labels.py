@@ -158,6 +158,8 @@ def class_names(labels: Sequence[Label]) -> NDArray[Any]:
 def _in_words_of_people(given: Mapping[str, NDArray[Any]]) -> Mapping[str, NDArray[Any]]:
     """Return positive and negative answers of tests in the words of the truth, where that is of people."""
     (name, truth), *others = given.items()
+    if truth.dtype.kind != "U":
+        return given
     words = [_small(array) for array in (truth, *(array for _, array in others))]
     people, tests = (np.unique(np.concatenate(side)).tolist() for side in (words[:1], words[1:] or words[:1]))
     if len(people) != 2 or len(tests) != 2 or not (set(people) <= OF_PEOPLE and set(tests) <= OF_TESTS):

@@ -16,6 +16,8 @@ from bayescm.data.scores import check_scores, sign_of, signed
 from bayescm.data.streams import above_thresholds, in_chunks, is_stream, pair_of
 from bayescm.data.words import Direction
 
+Array = NDArray[np.float64]
+
 
 @plain_words
 def counts_at_thresholds(
@@ -74,13 +76,16 @@ def counts_at_thresholds(
     positive, (score, *others) = scores.positive, scores.score
     if others:
         raise ValueError("`y_score` must be the scores of one system; got several.")
-    cut = np.unique(score)[::-1] if thresholds is None else _checked(thresholds, scores.sign)
-    tp, fp = (_at_least(score[mask], cut) for mask in (positive, ~positive))
-    tn, fn = (~positive).sum() - fp, positive.sum() - tp
-    return _labelled(tn, fp, fn, tp, scores.labels, signed(cut, scores.sign))
+    cases, controls = np.sort(score[positive]), np.sort(score[~positive])
+    if thresholds is None:
+        cut, tp, fp = _at_each(cases, controls)
+    else:
+        cut = _checked(thresholds, scores.sign)
+        tp, fp = _at_least(cases, cut), _at_least(controls, cut)
+    return _labelled(len(controls), fp, len(cases), tp, scores.labels, signed(cut, scores.sign))
 
 
-def _checked(thresholds: ArrayLike, sign: float) -> NDArray[np.float64]:
+def _checked(thresholds: ArrayLike, sign: float) -> Array:
     """Return different thresholds, with the sign of the scores."""
     given = validate.real_numbers("thresholds", np.atleast_1d(validate.array_of("thresholds", thresholds)))
     cut = signed(given, sign)
@@ -103,15 +108,30 @@ def _of_stream(
     for label, row in zip(seen, found, strict=True):
         by_class[order == label] += row
     (fp, negatives), (tp, positives) = ((row[:-1], row[-1]) for row in by_class)
-    return _labelled(negatives - fp, fp, positives - tp, tp, order, signed(cut, sign))
+    return _labelled(negatives, fp, positives, tp, order, signed(cut, sign))
 
 
-def _labelled(tn: Any, fp: Any, fn: Any, tp: Any, order: NDArray[Any], thresholds: NDArray[np.float64]) -> xr.DataArray:
+def _labelled(negatives: Any, fp: Any, positives: Any, tp: Any, order: NDArray[Any], thresholds: Array) -> xr.DataArray:
     """Return counts(threshold, actual, predicted)."""
-    counts = np.stack([np.stack([tn, fp], -1), np.stack([fn, tp], -1)], -2)
+    counts = np.empty((len(thresholds), 2, 2), np.int64)
+    counts[:, 0, 0], counts[:, 0, 1], counts[:, 1, 0], counts[:, 1, 1] = negatives - fp, fp, positives - tp, tp
     return labelled(counts, order, [THRESHOLD]).assign_coords({THRESHOLD: thresholds})
 
 
-def _at_least(scores: NDArray[np.float64], cut: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Count the scores that reach each threshold."""
-    return (len(scores) - np.searchsorted(np.sort(scores), cut, side="left")).astype(np.int64)
+def _at_least(ordered: Array, cut: Array) -> NDArray[np.int64]:
+    """Count the scores, in order, that reach each threshold."""
+    return (len(ordered) - np.searchsorted(ordered, cut, side="left")).astype(np.int64)
+
+
+def _at_each(cases: Array, controls: Array) -> tuple[Array, NDArray[np.int64], NDArray[np.int64]]:
+    """Return the distinct scores of both, which are in order, from the largest, and how many of either reach each."""
+    both = np.concatenate([cases, controls])
+    order = np.argsort(both, kind="stable")  # merges what is in order
+    both = both[order]
+    first = np.flatnonzero(np.concatenate([[True], both[1:] != both[:-1]]))
+    cut = both[first][::-1]
+    del both
+    is_control = order >= len(cases)
+    del order
+    fp = len(controls) - (np.cumsum(is_control)[first] - is_control[first])[::-1]
+    return cut, len(cases) + len(controls) - first[::-1] - fp, fp
