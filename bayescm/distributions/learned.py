@@ -111,9 +111,10 @@ class Learned:
         recall = self._recalls(rng, n, alone)
         kappas = rng.choice(KAPPAS, n, p=self.shares)
         shares = _gammas(rng, self.totals + kappas[:, None])
+        shares /= shares.sum(-1, keepdims=True)
         errors, weight = self.errors
-        theta = _gammas(rng, errors[rng.choice(len(weight), n, p=weight)])  # 0 on the diagonal
-        theta *= ((1.0 - recall) * shares)[:, :, None]
+        theta = _gammas(rng, errors[rng.choice(len(weight), n, p=weight)])
+        theta *= ((1.0 - recall) * shares / theta.sum(-1))[:, :, None]
         theta[:, np.arange(k), np.arange(k)] = recall * shares
         return theta
 
@@ -223,7 +224,5 @@ def _weights(logs: Array) -> Array:
 
 
 def _gammas(rng: np.random.Generator, concentration: Array) -> Array:
-    """Draw from Dirichlets along the last axis; what has a concentration of 0 is 0."""
-    drawn = np.maximum(rng.standard_gamma(concentration), 1e-300 * (concentration > 0.0))
-    drawn /= drawn.sum(-1, keepdims=True)
-    return np.asarray(drawn)
+    drawn = rng.standard_gamma(concentration)
+    return np.maximum(drawn, 1e-300, out=drawn)

@@ -4,8 +4,9 @@ How often 95% equal tails of many classes hold the truth, under the priors jeffr
 matrices: rare classes that are harder, easier or like the others, one that is broken or absent, few items, many
 classes. "apart" is the interval that also holds if classes of fewer than three items don't resemble the others (the
 note of a summary), and "random" is the recall of a class taken at random. The study `search` looks for the truths that
-these priors hold least. Writes learned_coverage.csv and learned_table.inc. ``--quick`` runs four kinds, writes nothing
-and fails where coverage is below what the committed rows allow.
+these priors hold least. ``--accuracy`` compares accuracy without draws with draws, and times both priors, in some
+minutes. Writes learned_coverage.csv and learned_table.inc, learned_accuracy.csv and learned_time.csv. ``--quick`` runs
+four kinds, writes nothing and fails where coverage is below what the committed rows allow.
 """
 
 import os
@@ -13,6 +14,7 @@ import os
 os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,6 +25,7 @@ from rows import markdown, write_rows
 from scipy.special import expit
 
 import bayescm
+from bayescm.distributions.learned import learn
 from bayescm.inference.read import read
 from bayescm.metrics import compute, resolve
 
@@ -179,6 +182,38 @@ def coverage(kinds: dict[str, Truth | None], sims: int, priors: tuple[str, ...] 
     return found
 
 
+def accuracy_ends(n: int, draws: int) -> list[dict[str, Any]]:
+    """Compare the ends of accuracy without draws with those of draws, in percent of the length of the interval."""
+    rng, rows = np.random.default_rng(8), []
+    for _ in range(n):
+        truth = anyone(rng, 7)
+        counts = matrices(truth, 1, rng)[0]
+        found = bayescm.summary(counts, "accuracy", prior="learned").isel(metric=0)
+        known = learn(counts)
+        drawn = [np.trace(known.draw(rng, 20_000), axis1=1, axis2=2) for _ in range(draws // 20_000)]
+        off = 100.0 * (found["interval"].values - quantiles(np.concatenate(drawn))) / float(found["width"])
+        ends = {name: round(float(value), 2) for name, value in zip(("lower", "upper"), off, strict=True)}
+        rows.append({"classes": len(counts), "items": truth.n, **ends, "error": round(float(found["error"]), 3)})
+    return rows
+
+
+def milliseconds(k: int, matrices: int) -> list[dict[str, Any]]:
+    """Time a summary of each prior: processor time per matrix of `k` classes."""
+    cells = (0.15 / k + 0.85 * np.eye(k)) / k
+    rows = []
+    for metric, n in (("accuracy", matrices), ("recall", matrices), ("f1_macro", 1)):
+        row: dict[str, Any] = {"classes": k, "metric": metric}
+        for prior in ("jeffreys", "learned"):
+            rng = np.random.default_rng(1)
+            for _ in range(2):  # the first call reads code and tables
+                counts = rng.multinomial(40 * k, cells.ravel(), n).reshape(n, k, k)
+                start = time.process_time()
+                bayescm.summary(counts, metric, prior=prior, random_seed=1)
+                row[prior] = round(1e3 * (time.process_time() - start) / n, 2)
+        rows.append(row)
+    return rows
+
+
 COLUMNS = (
     *METRICS, "random", *(f"length, {name}" for name in MACRO), *APART, *(f"length, {name}" for name in APART),
 )  # fmt: skip
@@ -207,6 +242,10 @@ def main() -> int:
         }
         rows = coverage(few, 40, ("learned",))
         return int(min(row[name] for row in rows for name in (*METRICS, "random")) < LEAST)
+    if "--accuracy" in sys.argv:
+        write_rows(HERE / "learned_accuracy.csv", accuracy_ends(60, 100_000))
+        write_rows(HERE / "learned_time.csv", [row for k in (3, 5, 20) for row in milliseconds(k, 100)])
+        return 0
     rows = coverage(kinds, 120)
     write_rows(HERE / "learned_coverage.csv", rows)
     (HERE / "learned_table.inc").write_text(markdown(summary_rows(rows)))
