@@ -149,8 +149,8 @@ def leaderboard(
     scatter of a cluster half-Cauchy with a scale of .02, up to .45; all are integrated without draws, which is right
     to about .005 of P(best). So a system that failed doesn't spread the others, and groups are groups. On the same
     items draws are pulled together on that scale, where the systems' luck in common stays: there systems scatter
-    normally around one mean, a system ten times as far with probability min(.1, 1/n). Each metric learns by itself: what
-    recalls tell of the systems doesn't enter a board of accuracy.
+    normally around one mean, a system ten times as far with probability min(.1, 1/n). Each metric learns by
+    itself: what recalls tell of the systems doesn't enter a board of accuracy.
 
     An item that was answered in several runs counts once, by the shares of its answers.
 
