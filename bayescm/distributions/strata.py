@@ -32,7 +32,7 @@ _EXCHANGED = {
     "f2": "f0.5", "recall_macro": "precision_macro", "false_negative_rate_macro": "false_discovery_rate_macro",
 }  # fmt: skip
 _SAME = ("accuracy", "error_rate", "f1", "matthews_correlation", "cohen_kappa", "jaccard", "fowlkes_mallows", "p4",
-         "diagnostic_odds_ratio")  # fmt: skip
+         "diagnostic_odds_ratio", "scotts_pi", "krippendorff_alpha", "gwets_ac1", "negative_agreement")  # fmt: skip
 EXCHANGED = _EXCHANGED | {b: a for a, b in _EXCHANGED.items()} | {name: name for name in _SAME}
 """What a metric becomes where truth and prediction change places."""
 

@@ -147,6 +147,34 @@ def cohen_kappa(
     return 2.0 * determinant / (predicted_positives * negatives + positives * predicted_negatives)
 
 
+def scotts_pi(tp: Array, fn: Array, fp: Array, tn: Array) -> Array:
+    """(4 TP TN - (FN + FP)^2) / ((2 TP + FN + FP)(2 TN + FN + FP))."""
+    apart = fn + fp
+    return (4.0 * tp * tn - apart**2) / ((2.0 * tp + apart) * (2.0 * tn + apart))
+
+
+def gwets_ac1(tp: Array, fn: Array, fp: Array, tn: Array) -> Array:
+    """(2 N (TP + TN) - chance) / (2 N^2 - chance), chance = (2 TP + FN + FP)(2 TN + FN + FP)."""
+    apart, total = fn + fp, tp + fn + fp + tn
+    chance = (2.0 * tp + apart) * (2.0 * tn + apart)
+    return (2.0 * total * (tp + tn) - chance) / (2.0 * total**2 - chance)
+
+
+def krippendorff_alpha(scotts_pi: Array, tp: Array, fn: Array, fp: Array, tn: Array) -> Array:
+    """Scott's pi + (1 - pi) / (2 N) of counts, Scott's pi of probabilities."""
+    return scotts_pi + (1.0 - scotts_pi) * of_a_sample(tp + fn + fp + tn)
+
+
+def of_a_sample(total: Array) -> Array:
+    """Return what Krippendorff's alpha of a sample corrects: 1 / (2 N) of N items, nothing of probabilities."""
+    return np.where(total > 1.0 + 1e-6, 0.5 / np.maximum(total, 1.0), 0.0)
+
+
+def negative_agreement(tp: Array, fn: Array, fp: Array, tn: Array) -> Array:
+    """2 TN / (2 TN + FN + FP)."""
+    return 2.0 * tn / (2.0 * tn + fn + fp)
+
+
 def equitable_threat_score(determinant: Array, wrong: Array, tp: Array, fn: Array, fp: Array, tn: Array) -> Array:
     """(TP TN - FP FN) / (N (TP + FN + FP) - (TP + FN)(TP + FP)), kappa / (2 - kappa)."""
     return determinant / (wrong * (tp + wrong + tn) - fn * fp + tp * tn)

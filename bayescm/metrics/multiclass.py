@@ -10,6 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescm.metrics.binary import of_a_sample
+
 Array = NDArray[np.float64]
 
 
@@ -119,12 +121,59 @@ def _correlation(right: Array, actual: Array, predicted: Array, total: Array | f
 
 def cohen_kappa(matrix: Array, *, power: int = 0) -> Array:
     """1 - observed / expected disagreement, weighted by the distance of the labels to a `power` (0: all alike)."""
-    position = np.arange(matrix.shape[-1])
-    weights = np.abs(position[:, None] - position).astype(np.float64) ** power if power else 1.0 - np.eye(len(position))
+    return _chance_corrected(matrix, matrix.sum(-1), matrix.sum(-2), _apart(matrix.shape[-1], power))
+
+
+def scotts_pi(matrix: Array, *, power: int = 0) -> Array:
+    """Cohen's kappa where both raters have the mean of their shares; of many raters' pairs Fleiss' kappa."""
+    return _chance_corrected(matrix, *[_both(matrix)] * 2, _apart(matrix.shape[-1], power))
+
+
+def krippendorff_alpha(matrix: Array, *, power: int = 0) -> Array:
+    """Scott's pi, of counts corrected for their number."""
+    return _of_ratings(matrix, scotts_pi(matrix, power=power))
+
+
+def ordinal_alpha(matrix: Array) -> Array:
+    """Krippendorff's alpha where labels are apart by the ratings that lie between them."""
+    shares = _both(matrix)
+    middle = np.cumsum(shares, -1) - 0.5 * shares
+    apart = (middle[..., :, None] - middle[..., None, :]) ** 2
+    return _of_ratings(matrix, _chance_corrected(matrix, shares, shares, apart))
+
+
+def _of_ratings(matrix: Array, pi: Array) -> Array:
+    return np.asarray(pi + (1.0 - pi) * of_a_sample(matrix.sum((-2, -1))))
+
+
+def gwets_ac(matrix: Array, *, power: int = 0) -> Array:
+    """AC1, and with a power AC2 (Gwet 2014): chance is that of items that are rated at random, not of all."""
+    k = matrix.shape[-1]
+    apart = _apart(k, power)
+    apart = apart / np.maximum(apart.max(), 1.0)
     total = matrix.sum((-2, -1))
-    expected = np.einsum("...i,...j,ij->...", matrix.sum(-1), matrix.sum(-2), weights)
-    observed = np.einsum("...ij,ij->...", matrix, weights)
-    return np.asarray(1.0 - observed * total / expected)
+    shares = _both(matrix) / total[..., None]
+    chance = (k * k - apart.sum()) / (k * (k - 1)) * (shares * (1.0 - shares)).sum(-1)
+    return np.asarray(1.0 - np.einsum("...ij,ij->...", matrix, apart) / total / (1.0 - chance))
+
+
+def _both(matrix: Array) -> Array:
+    """Return the mean of row and column sums."""
+    return np.asarray(0.5 * (matrix.sum(-1) + matrix.sum(-2)))
+
+
+def _apart(k: int, power: int) -> Array:
+    """Return how far labels are apart, to a power (0: all alike)."""
+    position = np.arange(k)
+    return np.abs(position[:, None] - position).astype(np.float64) ** power if power else 1.0 - np.eye(k)
+
+
+def _chance_corrected(matrix: Array, rows: Array, columns: Array, apart: Array) -> Array:
+    """Return 1 - observed / expected disagreement."""
+    expected = np.einsum("...i,...j,...ij->...", rows, columns, apart)
+    observed = np.einsum("...ij,...ij->...", matrix, apart)
+    return np.asarray(1.0 - observed * matrix.sum((-2, -1)) / expected)
+
 
 
 def _correlation_of_shares(cells: Cells) -> Array:

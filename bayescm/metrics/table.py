@@ -73,6 +73,9 @@ _INF = float("inf")
 MAX_COST = 1e100
 """Largest cost: squares of larger ones, and their sums, leave the range of numbers."""
 
+_CHANCE = product(2.0 * TP + FN + FP, 2.0 * TN + FN + FP)
+_PI = Form(_CHANCE - 2.0 * product(ALL, FN + FP), _CHANCE)
+
 BINARY: tuple[Metric, ...] = (
     Metric(
         "prevalence", "Prevalence", "(TP + FN) / N", binary.prevalence, undefined="no items",
@@ -159,6 +162,23 @@ BINARY: tuple[Metric, ...] = (
         binary.cohen_kappa, lower=-1.0, undefined="all items in TP, or all in TN",
         aliases=("kappa", "hss", "heidke_skill_score", "cohen_kappa_score"),
         form=Form(2.0 * DETERMINANT, product(PP, N) + product(P, PN)),
+    ),
+    Metric(
+        "scotts_pi", "Scott's pi", "(4 TP TN - (FN + FP)^2) / ((2 TP + FN + FP)(2 TN + FN + FP))", binary.scotts_pi,
+        lower=-1.0, undefined="all items in TP, or all in TN", aliases=("fleiss_kappa",), form=_PI,
+    ),
+    Metric(
+        "krippendorff_alpha", "Krippendorff's alpha", "pi + (1 - pi) / (2 N)", binary.krippendorff_alpha, lower=-1.0,
+        undefined="all items in TP, or all in TN", form=_PI,
+    ),
+    Metric(
+        "gwets_ac1", "Gwet's AC1", "(2 N (TP + TN) - chance) / (2 N^2 - chance), "
+        "chance = (2 TP + FN + FP)(2 TN + FN + FP)", binary.gwets_ac1, lower=-1.0, undefined="no items",
+        aliases=("ac1",), form=Form(2.0 * product(ALL, TP + TN) - _CHANCE, 2.0 * product(ALL, ALL) - _CHANCE),
+    ),
+    Metric(
+        "negative_agreement", "Negative agreement", "2 TN / (2 TN + FN + FP)", binary.negative_agreement,
+        undefined="TN = FN = FP = 0", ratio=(("tn",), ("fn", "fp")), link="f1",
     ),
     Metric(
         "informedness", "Informedness", "recall + specificity - 1", binary.informedness, lower=-1.0,
@@ -308,20 +328,42 @@ MATRIX: tuple[Metric, ...] = (
         undefined="all items in one diagonal cell", kind="matrix",
         aliases=("kappa", "hss", "heidke_skill_score", "cohen_kappa_score"),
     ),
-    Metric(
-        "cohen_kappa_linear", "Cohen's kappa, linear weights", "the same, weights |i - j|",
-        partial(multiclass.cohen_kappa, power=1), lower=-_INF, undefined="all items in one diagonal cell",
-        kind="matrix", aliases=("kappa_linear",),
+    *(
+        Metric(
+            name, title, formula, function, lower=-1.0, undefined="all items in one diagonal cell", kind="matrix",
+            aliases=aliases,
+        )
+        for name, title, formula, function, aliases in (
+            ("scotts_pi", "Scott's pi", "the same, chance by the mean shares of rows and columns", multiclass.scotts_pi,
+             ("fleiss_kappa",)),
+            ("krippendorff_alpha", "Krippendorff's alpha", "pi + (1 - pi) / (2 N)", multiclass.krippendorff_alpha, ()),
+            ("krippendorff_alpha_ordinal", "Krippendorff's alpha, ordinal",
+             "the same, weights by the ratings from i to j, squared", multiclass.ordinal_alpha, ()),
+            ("krippendorff_alpha_interval", "Krippendorff's alpha, interval", "the same, weights (i - j)^2",
+             partial(multiclass.krippendorff_alpha, power=2), ()),
+            ("gwets_ac1", "Gwet's AC1", "(observed - chance) / (1 - chance), chance = sum pi (1 - pi) / (K - 1)",
+             multiclass.gwets_ac, ("ac1",)),
+        )
     ),
-    Metric(
-        "cohen_kappa_quadratic", "Cohen's kappa, quadratic weights", "the same, weights (i - j)^2",
-        partial(multiclass.cohen_kappa, power=2), lower=-_INF, undefined="all items in one diagonal cell",
-        kind="matrix", aliases=("kappa_quadratic",),
+    *(
+        Metric(
+            f"{name}_{word}", f"{title}, {word} weights", f"the same, weights {weights}",
+            partial(function, power=power), lower=-_INF, undefined="all items in one diagonal cell", kind="matrix",
+            aliases=(f"{short}_{word}",) if short else (),
+        )
+        for name, short, title, function in (
+            ("cohen_kappa", "kappa", "Cohen's kappa", multiclass.cohen_kappa),
+            ("scotts_pi", "", "Scott's pi", multiclass.scotts_pi),
+            ("gwets_ac2", "ac2", "Gwet's AC2", multiclass.gwets_ac),
+        )
+        for word, power, weights in (("linear", 1, "|i - j|"), ("quadratic", 2, "(i - j)^2"))
     ),
 )  # fmt: skip
 
-OF_TWO = tuple(metric.name for metric in BINARY if metric.name != "equitable_threat_score")
-"""What is computed for two labels when no metrics are named: all but a score of forecasters, kappa on another scale."""
+_OF_RATERS = ("scotts_pi", "krippendorff_alpha", "gwets_ac1", "negative_agreement")
+OF_TWO = tuple(metric.name for metric in BINARY if metric.name not in (*_OF_RATERS, "equitable_threat_score"))
+"""What is computed for two labels when no metrics are named: all but those of raters, of whom none is the truth, and a
+score of forecasters, kappa on another scale."""
 
 OF_MANY = (
     "accuracy", "balanced_accuracy", "matthews_correlation", "cohen_kappa", "precision_macro", "recall_macro",

@@ -47,6 +47,13 @@ def slow(name, tp, fn, fp, tn):
         pe = ((tp + fp) * (tp + fn) + (fn + tn) * (fp + tn)) / n**2
         return ratio(po - pe, 1 - pe)
 
+    def corrected(same, chance):
+        return ratio(4 * n * same - chance, 4 * n**2 - chance)
+
+    def alpha():
+        ratings, same = 2 * n, [2 * tp + fn + fp, 2 * tn + fn + fp]
+        return 1 - ratio((ratings - (n > 1)) * (fn + fp), same[0] * same[1]) if n else NAN
+
     def mcc():
         product = (tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)
         return NAN if product == 0 else float(tp * tn - fp * fn) / math.sqrt(product)
@@ -78,6 +85,10 @@ def slow(name, tp, fn, fp, tn):
             "f0.5": lambda: fb(Fraction(1, 4)),
             "matthews_correlation": mcc,
             "cohen_kappa": kappa,
+            "scotts_pi": lambda: corrected(tp + tn, (2 * tp + fn + fp) ** 2 + (2 * tn + fn + fp) ** 2),
+            "krippendorff_alpha": alpha,
+            "gwets_ac1": lambda: corrected(tp + tn, 2 * (2 * tp + fn + fp) * (2 * tn + fn + fp)),
+            "negative_agreement": lambda: ratio(2 * tn, 2 * tn + fn + fp),
             "equitable_threat_score": lambda: ratio(tp - chance, tp + fn + fp - chance) if n else NAN,
             "informedness": lambda: tpr + tnr - 1,
             "markedness": lambda: ppv + npv - 1,
@@ -103,6 +114,8 @@ def test_every_metric_on_every_small_table(metric):
     want = np.array([slow(metric.name, tp, fn, fp, tn) for (tn, fp), (fn, tp) in ALL_210.tolist()])
     np.testing.assert_allclose(got, want, rtol=1e-13, atol=1e-15)
     (shares,) = compute([metric], ALL_210 / np.maximum(ALL_210.sum((1, 2)), 1)[:, None, None])
+    if metric.name == "krippendorff_alpha":  # corrects for the number of ratings, which shares don't have
+        (want,) = compute(resolve("scotts_pi", 2), ALL_210)
     np.testing.assert_allclose(shares, want, rtol=1e-12, atol=1e-14)
     defined = got[np.isfinite(got)]
     assert metric.lower <= defined.min()
