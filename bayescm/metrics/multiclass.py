@@ -126,7 +126,8 @@ def cohen_kappa(matrix: Array, *, power: int = 0) -> Array:
 
 def scotts_pi(matrix: Array, *, power: int = 0) -> Array:
     """Cohen's kappa where both raters have the mean of their shares; of many raters' pairs Fleiss' kappa."""
-    return _chance_corrected(matrix, *[_both(matrix)] * 2, _apart(matrix.shape[-1], power))
+    shares = _both(matrix)
+    return _chance_corrected(matrix, shares, shares, _apart(matrix.shape[-1], power))
 
 
 def krippendorff_alpha(matrix: Array, *, power: int = 0) -> Array:
