@@ -176,7 +176,6 @@ def _chance_corrected(matrix: Array, rows: Array, columns: Array, apart: Array) 
     return np.asarray(1.0 - observed * matrix.sum((-2, -1)) / expected)
 
 
-
 def _correlation_of_shares(cells: Cells) -> Array:
     return _correlation(cells.tp.sum(0), cells.tp + cells.fn, cells.tp + cells.fp, 1.0, 0)
 
