@@ -24,6 +24,7 @@ from .data.counts import from_cells as from_cells
 from .data.eval_logs import from_inspect as from_inspect
 from .data.eval_logs import from_lm_eval as from_lm_eval
 from .data.items import predictions as predictions
+from .data.ratings import agreement as agreement
 from .data.reading import from_table as from_table
 from .data.reading import read as read
 from .data.strata import audited as audited

@@ -187,6 +187,7 @@ FUNCTIONS: dict[str, dict[str, Maker]] = {
     },
     "counts_at_thresholds": {"y_true": truth, "y_score": score},
     "counts_from_metrics": {"metrics": pick(None, {"f1": 0.8}, {"nope": 1}), "**": stated},
+    "agreement": {"ratings": pick([[0, 1], [1, 1]], {"a": [0, 1], "b": [1, None]}, junk), "judge": pick(None, "a")},
     "auc_from_reported": {"auc": pick(0.87, "87%", junk)},
     "hidden_size": {"scores": pick({"A": 0.787, "B": "0.762"}, junk)},
     "from_reported": {"metrics": pick(None, {"f1": "0.80"}, {"nope": 1}), "**": stated},

@@ -87,7 +87,8 @@ COMPUTED = {
 """Functions that compute lazy counts: a text, an object, a ragged result, systems held against each other."""
 
 WITHOUT = {
-    "CurveDisplay", "LogitNormal", "MetricDistribution", "allocate", "auc", "auc_difference", "auc_from_reported",
+    "CurveDisplay", "LogitNormal", "MetricDistribution", "agreement", "allocate", "auc", "auc_difference",
+    "auc_from_reported",
     "aucpr", "audited", "beta_from_interval", "confusion_matrix", "counts_at_thresholds", "counts_from_metrics",
     "curve_band", "hidden_size", "hull", "intervals", "curve_posterior", "from_inspect", "from_lm_eval",
     "from_reported", "from_table", "gate",

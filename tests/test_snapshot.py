@@ -182,6 +182,7 @@ UNCALLED = {
     "CurveDisplay": "draws what plot_curve draws",
     "LogitNormal": "a prior, called in tests of the informative model",
     "MetricDistribution": "what metric_distribution returns",
+    "agreement": "tests/data/test_ratings.py",
     "auc_from_reported": "tests/curves/test_printed_areas.py",
     "hidden_size": "tests/priors/test_hidden.py",
     "from_reported": "tests/priors/test_reported.py",

@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 
 import bayescm
 from bayescm.cli import (
+    agreement,
     app,
     audit,
     compare,
@@ -130,7 +131,7 @@ def build_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True)
     modules = (
         summary, region, curve, compare, gate, leaderboard, plan, replicate, decide, prevalence, latent, audit,
-        reported, synthesis, gaps, readers, doctor, app,
+        reported, agreement, synthesis, gaps, readers, doctor, app,
     )  # fmt: skip
     for module in modules:
         module.add_parser(commands)

@@ -26,7 +26,7 @@ from bayescm.data.shapes import (
     is_scored,
 )
 from bayescm.data.thresholds import counts_at_thresholds
-from bayescm.data.units import marked
+from bayescm.data.units import by_unit, marked
 
 _OF_LABELS = ("labels", "pos_label")
 _OF_ANSWERS = {MEAN_SCORE: (MEAN_SCORE, "recall")} | dict.fromkeys(("accuracy", "acc"), ("accuracy", "recall"))
@@ -107,7 +107,7 @@ class Door:
             )
         if is_scored(data) and asked is not None and (rest[0] if rest else options.get(asked)) is None:
             options[asked], rest = MEAN_SCORE, rest[1:]
-        if self.about != COUNTS or not evidence.kind.startswith("right"):
+        if self.about != COUNTS or not evidence.kind.startswith("right") or by_unit(data) is not None:
             return data, *rest
         if RUN in data.dims and self.runs and asked is None:
             return data, *rest

@@ -32,6 +32,7 @@ ASKS = "asks"  # attr of data with a column that may name what was sampled, whic
 UNIT = "unit"  # attr that names the dim, or the coordinate of items, of what was sampled
 TOTALS, OF, BATCH = "totals", "audit_of", "audit_batch"  # of items of which only some were checked
 POSSIBLE, STANDS_FOR = "possible", "stands_for"  # matrices that a report allows, and how many each stands for
+RATERS = "raters"  # attr of counts that are pairs of ratings by so many
 ONE_CLASS = "of_one_class"  # attr of counts that were k of n: the other class is none of theirs
 SCORED, MEAN_SCORE = "scores from 0 to 1", "mean_score"  # its value where answers are right in part; their metric
 GROUPS = (

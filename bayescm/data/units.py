@@ -22,6 +22,7 @@ from bayescm.data.schema import (
     MATRIX,
     ONE_CLASS,
     PREDICTED,
+    RATERS,
     RUN,
     SYSTEM,
     TOTALS,
@@ -77,7 +78,7 @@ def marked(data: Any, unit: Any) -> Any:
 def by_unit(data: Any) -> xr.DataArray | None:
     """Return counts ``(..., unit, actual, predicted)`` of what was sampled by unit; None where items were sampled.
 
-    Units of one item each are items, but for those with scores, which are units of their own.
+    Units of one item each are items, but for those with scores, which are units of their own, and subjects of raters.
     """
     unit = unit_of(data)
     if is_scored(data):
@@ -86,7 +87,12 @@ def by_unit(data: Any) -> xr.DataArray | None:
         return None
     if isinstance(data, xr.DataArray):
         counts = data.transpose(..., unit, *MATRIX)
-        single = counts.ndim == 3 and counts.chunks is None and int(counts.sum(MATRIX).max()) < 2
+        single = (
+            RATERS not in counts.attrs
+            and counts.ndim == 3
+            and counts.chunks is None
+            and int(counts.sum(MATRIX).max()) < 2
+        )
         return None if single else counts
     return None if len(np.unique(data[unit])) == data.sizes[ITEM] else _of_answers(data, unit)
 
@@ -157,12 +163,15 @@ def described(counts: xr.DataArray, average: str) -> tuple[str, list[str]]:
     n, most = int((sizes.sum(0) > 0).sum()), sizes.max(-1) / np.maximum(totals, 1)
     over = f"over all items of {n} {names}" if average == "items" else f"mean over {n} {names}"
     held = sizes[sizes > 0]
+    few = _of_few(int(tested.min()), most.max(), names)
+    if raters := counts.attrs.get(RATERS):
+        return f"over {n} {names} and pairs of {raters} raters", few
     text = f"{over}{_each(held)}" if held.size else over
     if (held == 1).all():
         text = f"over {n} {names}"
     elif np.isfinite(effect).any() and not is_scored(counts):
         text += f"; design effect of accuracy {_span(effect[np.isfinite(effect)])}"
-    return text, _of_few(int(tested.min()), most.max(), names) + _of_sizes(values, names, average)
+    return text, few + _of_sizes(values, names, average)
 
 
 def _of_sizes(values: Array, names: str, average: str) -> list[str]:

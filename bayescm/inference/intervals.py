@@ -11,11 +11,22 @@ from bayescm.data import validate
 from bayescm.data.assumptions import assumed
 from bayescm.data.inputs import takes_counts
 from bayescm.data.random import Stream, matrix_rng
-from bayescm.data.schema import CI_BOUND, METRIC, as_read, attributes, by_matrix, interval_coordinate, labels_of
+from bayescm.data.schema import (
+    CI_BOUND,
+    MATRIX,
+    METRIC,
+    RATERS,
+    as_read,
+    attributes,
+    by_matrix,
+    interval_coordinate,
+    labels_of,
+)
+from bayescm.data.units import by_unit, independent, plural
 from bayescm.data.words import IntervalMethod
 from bayescm.inference import proportions
 from bayescm.inference.read import read
-from bayescm.metrics import Metric, MetricsLike, compute, coordinates, parts, per_label, resolve
+from bayescm.metrics import OF_RATERS, Metric, MetricsLike, compute, coordinates, parts, per_label, resolve
 from bayescm.results.objects import stamped
 
 Array = NDArray[np.float64]
@@ -121,7 +132,9 @@ def interval(
     methods take S + T as the number of trials, fixed: the actual positives for recall, the predicted positives for
     precision, TP + FP + FN for F1, all items for accuracy. Given that number, S is binomial if the items are a random
     sample; for the rates of an actual class (recall, specificity) also if the class totals are fixed by design. The
-    delta method and the bootstrap take all items as one multinomial sample of fixed size.
+    delta method and the bootstrap take all items as one multinomial sample of fixed size; of items that come in units
+    the delta method takes the units as a sample (for kappa of two raters Fleiss, Cohen and Everitt 1969, for AC1 Gwet
+    2008), and no other method is for them.
 
     The delta method takes the derivatives of a metric, users' functions included, numerically. Where a cell is empty
     the metric must be smooth in it from above, or the bounds are NaN.
@@ -144,10 +157,11 @@ def interval(
     >>> bayescm.interval(counts, "recall", bound="lower")["interval"].values.round(3)
     array([[0.906, 1.   ]])
     """
-    matrices = read(counts).counts("bayescm.interval")
+    units = by_unit(counts) if method == "delta" else None
+    matrices = read(counts).counts("bayescm.interval") if units is None else units
     labels = labels_of(matrices)
     name = validate.choice("method", _ALIASES.get(str(method), str(method).replace("-", "_")), METHODS)
-    resolved = tuple(resolve(metrics, len(labels)))
+    resolved = tuple(resolve(OF_RATERS if metrics is None and RATERS in matrices.attrs else metrics, len(labels)))
     coords = coordinates(resolved, labels)
     _check_proportions(resolved, name)
     plan = _Plan(
@@ -160,14 +174,16 @@ def interval(
         seed=validate.seed(random_seed),
     )
     table = by_matrix(
-        lambda c, i: _fill(c, i, plan), matrices, {METRIC: len(plan.names), "statistic": len(_COLUMNS)}
-    ).assign_coords(coords)
+        lambda c, i: _fill(c, i, plan), matrices, {METRIC: len(plan.names), "statistic": len(_COLUMNS)},
+        core=MATRIX if units is None else units.dims[-3:],  # type: ignore[arg-type]
+    ).assign_coords(coords)  # fmt: skip
     more: dict[str, Any] = {"draws": plan.draws, "random_seed": plan.seed} if name == "bootstrap" else {}
     more |= {} if bound == "both" else {"bound": bound}
+    assumptions = assumed() if units is None else assumed(items=independent(plural(str(units.dims[-3]))))
     return _dataset(
         table,
         plan,
-        attributes(method=name, ci_prob=plan.ci_prob, **more, assumptions=assumed(), **as_read(matrices)),
+        attributes(method=name, ci_prob=plan.ci_prob, **more, assumptions=assumptions, **as_read(matrices)),
     )
 
 
@@ -191,11 +207,16 @@ def _check_proportions(metrics: tuple[Metric, ...], method: str) -> None:
 
 def _fill(counts: NDArray[Any], index: NDArray[np.int64], plan: _Plan) -> Array:
     """Fill the table (..., metric, statistic) for plain counts (..., K, K)."""
-    counts = validate.count_values("counts", counts)
+    units = counts.ndim - index.ndim > len(MATRIX)
+    each = np.asarray(counts, np.float64) if units else None
+    counts = counts.sum(-3) if units else validate.count_values("counts", counts)
     bounds = {"delta": _delta, "bootstrap": _bootstrap}.get(plan.method, _proportion)
     columns = []
     for metric, point, (lower, upper, se, undefined) in zip(
-        plan.metrics, compute(plan.metrics, counts), bounds(counts, index, plan), strict=True
+        plan.metrics,
+        compute(plan.metrics, counts),
+        _delta_of_units(each, plan) if each is not None else bounds(counts, index, plan),
+        strict=True,
     ):
         clipped = np.clip(lower, metric.lower, metric.upper), np.clip(upper, metric.lower, metric.upper)
         beyond = lower < metric.lower, upper > metric.upper
@@ -232,11 +253,35 @@ def _delta(counts: NDArray[np.int64], _: NDArray[np.int64], plan: _Plan) -> Foun
             n = _along(cells[..., i, j], slope)
             squares[m] += n * slope**2
             firsts[m] += n * slope
+    with np.errstate(invalid="ignore", divide="ignore"):
+        variances = [
+            square - first**2 / _along(cells.sum((-2, -1)), first)
+            for square, first in zip(squares, firsts, strict=True)
+        ]
+    return _around(points, variances, plan)
+
+
+def _delta_of_units(each: Array, plan: _Plan) -> Found:
+    """Return the same with the variance of what units add, n / (n - 1) sum (u - mean u)^2, u the slopes times cells."""
+    cells = each.sum(-3)
+    points = compute(plan.metrics, cells)
+    added = [np.zeros((*point.shape, each.shape[-3])) for point in points]
+    for i, j in np.ndindex(*cells.shape[-2:]):
+        for one, slope in zip(added, _slopes(plan.metrics, cells, i, j), strict=True):
+            of_cell = each[..., i, j]
+            one += slope[..., None] * (of_cell[..., None, :] if slope.ndim > cells.ndim - 2 else of_cell)
+    n = each.shape[-3]
+    return _around(
+        points, [n * one.var(-1, ddof=1) if n > 1 else np.full(one.shape[:-1], np.nan) for one in added], plan
+    )
+
+
+def _around(points: list[Array], variances: list[Array], plan: _Plan) -> Found:
+    """Return point +- z standard errors."""
     found = []
     z = proportions.normal_quantile(plan.level)
-    for point, square, first in zip(points, squares, firsts, strict=True):
-        with np.errstate(invalid="ignore", divide="ignore"):
-            variance = square - first**2 / _along(cells.sum((-2, -1)), point)
+    for point, variance in zip(points, variances, strict=True):
+        with np.errstate(invalid="ignore"):
             se = np.sqrt(np.where(variance <= _NOISE * (1.0 + np.abs(point)) ** 2, 0.0, variance))
             found.append((point - z * se, point + z * se, se, np.zeros_like(point)))
     return found

@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 
 from bayescm.data import validate
 from bayescm.data.inputs import takes_runs
-from bayescm.data.schema import METRIC, attributes
+from bayescm.data.schema import METRIC, RATERS, attributes
 from bayescm.data.words import CiKind
 from bayescm.inference import tables
 from bayescm.inference.blocks import Block
 from bayescm.inference.labelled import Posterior
 from bayescm.inference.options import ModelOptions, number_of_draws
 from bayescm.inference.read import read
-from bayescm.metrics import MetricsLike, coordinates, resolve
+from bayescm.metrics import OF_RATERS, MetricsLike, coordinates, resolve
 from bayescm.priors.concentrations import PrevalenceLike, PriorLike
 from bayescm.results.objects import stamped
 
@@ -115,7 +115,9 @@ def of_posterior(
     """Summarise metrics; `drawn` are attrs of what takes draws."""
     prob = validate.number("ci_prob", ci_prob, 0, 1)
     kind = validate.choice("ci_kind", ci_kind, ("eti", "hdi"))
-    resolved = resolve(metrics, len(posterior.labels))
+    resolved = resolve(
+        OF_RATERS if metrics is None and RATERS in posterior.settings else metrics, len(posterior.labels)
+    )
     coords = coordinates(resolved, posterior.labels)
     width = len(coords[METRIC])
 

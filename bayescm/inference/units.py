@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from bayescm.data import validate
 from bayescm.data.assumptions import assumed
 from bayescm.data.random import Stream, matrix_rng
-from bayescm.data.schema import MATRIX, MEAN_SCORE, ONE_CLASS, UNIT, labels_of, positive_class
+from bayescm.data.schema import MATRIX, MEAN_SCORE, ONE_CLASS, RATERS, UNIT, labels_of, positive_class
 from bayescm.data.shapes import is_scored
 from bayescm.data.units import SAMPLED, check_average, described, independent, plural
 from bayescm.distributions.sample import Draws
@@ -72,6 +72,8 @@ class ByUnit(OfMatrices):
         Whether all items are of the last class.
     scored : bool
         Whether these are right in part.
+    raters : int
+        Of pairs of ratings; 0 of other counts.
     """
 
     prevalence: PrevalenceLike
@@ -80,12 +82,18 @@ class ByUnit(OfMatrices):
     n: int
     one_class: bool = False
     scored: bool = False
+    raters: int = 0
 
     def check(self, metrics: Sequence[Metric]) -> None:  # noqa: D102
         if self.scored and (others := [metric.name for metric in metrics if metric.name != MEAN_SCORE]):
             raise ValueError(f"`metric` must be '{MEAN_SCORE}' of scores from 0 to 1; got {others[0]!r}.")
         if self.one_class:
             check_of_answers(metrics)
+        if self.raters > 2 and (named := [m.name for m in metrics if m.name.startswith("cohen_kappa")]):
+            raise ValueError(
+                f"`metrics`: {named[0]} tells two raters apart, and there are {self.raters}: take 'fleiss_kappa', or "
+                "the ratings of two."
+            )
 
     def cells(self) -> Array:  # noqa: D102
         with np.errstate(invalid="ignore"):
@@ -215,15 +223,18 @@ def of_units(counts: xr.DataArray, prevalence: PrevalenceLike, average: str, n: 
     if check_average(average) == "units" and prevalence is not None:
         raise ValueError("`prevalence` is for all items, and average='units' is the mean over units; leave one out.")
     one_class, units = ONE_CLASS in counts.attrs, counts.sizes[unit]
+    raters = int(counts.attrs.get(RATERS, 0))
     if n is None:
         n = int(np.clip(_WORK // max(units, counts.size // max(units, 1)), _LEAST, DRAWS))
 
     def block(values: NDArray[Any], index: NDArray[np.int64]) -> ByUnit:
-        return ByUnit(_checked(values), np.asarray(index), prevalence, average, seed, n, one_class, is_scored(counts))
+        of = prevalence, average, seed, n, one_class, is_scored(counts), raters
+        return ByUnit(_checked(values), np.asarray(index), *of)
 
     settings = {
         "model": MODEL, "prior": PRIOR, "prevalence": prevalence, "draws": n, UNIT: unit, "units": units,
         "average": average, **({ONE_CLASS: counts.attrs[ONE_CLASS]} if one_class else positive_class(counts)),
+        **({RATERS: raters} if raters else {}),
         "assumptions": assumed(prevalence, items=independent(plural(unit))),
     }  # fmt: skip
     if counts.chunks is None:

@@ -27,6 +27,7 @@ from bayescm.metrics.table import (
     FACTORIES,
     MATRIX,
     OF_MANY,
+    OF_RATERS,
     OF_TWO,
     Kind,
     Metric,
@@ -35,7 +36,9 @@ from bayescm.metrics.table import (
     net_benefit,
 )
 
-__all__ = ["Metric", "available", "compute", "evaluate", "expected_cost", "fbeta", "net_benefit", "resolve"]
+__all__ = [
+    "OF_RATERS", "Metric", "available", "compute", "evaluate", "expected_cost", "fbeta", "net_benefit", "resolve",
+]  # fmt: skip
 
 type MetricLike = str | Metric | Callable[..., Any]
 type MetricsLike = MetricLike | Iterable[MetricLike] | Mapping[str, MetricLike] | None

@@ -139,7 +139,10 @@ BINARY: tuple[Metric, ...] = (
     Metric(
         "f1", "F1", "2 TP / (2 TP + FN + FP)", binary.f1, undefined="TP = FN = FP = 0",
         ratio=(("tp",), ("fn", "fp")), link="f1",
-        aliases=("dice", "dice_coefficient", "sorensen_dice", "dsc", "f_score", "f1_score", "positive_agreement"),
+        aliases=(
+            "dice", "dice_coefficient", "sorensen_dice", "dsc", "f_score", "f1_score", "positive_agreement",
+            "specific_agreement",
+        ),
     ),
     Metric(
         "f2", "F2", "5 TP / (5 TP + 4 FN + FP)", partial(binary.f_score, beta=2.0),
@@ -360,8 +363,10 @@ MATRIX: tuple[Metric, ...] = (
     ),
 )  # fmt: skip
 
-_OF_RATERS = ("scotts_pi", "krippendorff_alpha", "gwets_ac1", "negative_agreement")
-OF_TWO = tuple(metric.name for metric in BINARY if metric.name not in (*_OF_RATERS, "equitable_threat_score"))
+OF_RATERS = ("observed_agreement", "krippendorff_alpha", "fleiss_kappa", "gwets_ac1", "specific_agreement")
+"""What is computed for pairs of ratings when no metrics are named."""
+_ALONE = ("scotts_pi", "krippendorff_alpha", "gwets_ac1", "negative_agreement", "equitable_threat_score")
+OF_TWO = tuple(metric.name for metric in BINARY if metric.name not in _ALONE)
 """What is computed for two labels when no metrics are named: all but those of raters, of whom none is the truth, and a
 score of forecasters, kappa on another scale."""
 

@@ -76,6 +76,7 @@ NO_ANSWERS = {
     "from_array": "counts",
     "from_cells": "counts",
     "from_reported": "counts",
+    "agreement": "counts of pairs of ratings",
     "auc_from_reported": "as those of auc",
     "hidden_size": "numbers of items",
     "from_inspect": "answers",
