@@ -30,9 +30,12 @@ OF_MODELS = {
     "paired": f"{ITEMS}; {SAME_ITEMS}",
     "hierarchical": f"systems of one kind; {OWN_ITEMS}, independent",
     "regression": "independent items given covariates and groups, whose effects add up in logits; groups of one kind",
-    "latent_class": "independent items of each population; tests err as the model says",
+    "latent_class": "independent items of each population; tests err independently of each other, given the truth",
+    "latent_class, dependence": "independent items of each population; tests err together on items that are hard for "
+    "all",
     "binormal": f"{EACH_CLASS}; normal scores in each",
     "stratified": CHECKED,
+    "misclassified": EACH_CLASS,
 }
 """Of the models that take more, or something else, than independent items of one population."""
 TRAINED = {"fold_scores": "uncertainty of training and of the test sets"}
@@ -52,6 +55,8 @@ OF_AUDIT = {
     "process": "about the process that made these items, whose totals are a sample, too",
     "population": "about a population whose strata have exactly the shares of the totals",
     "items": "about these items and no others",
+    "others": "about other items, of which none was checked: each class is taken for another as often as in those that "
+    "were",
 }
 """What an answer for items of which only some were checked is about."""
 
@@ -98,6 +103,7 @@ def of_model(name: str | None, prevalence: Any, options: dict[str, Any]) -> dict
     if name is None:
         return {"assumptions": OF_PROGRAM}
     more = [OF_AUDIT[options["of"]]] if "of" in options else []
+    name = f"{name}, dependence" if options.get("dependence") else name
     said = {
         "assumptions": assumed(prevalence, *more, items=OF_MODELS.get(name, ITEMS), error=TRAINED.get(name, TEST_SET))
     }

@@ -17,7 +17,8 @@ from bayescm.data.tables import columns_of
 Array = NDArray[np.float64]
 
 MODEL = "stratified"
-TARGETS = ("process", "population", "items")
+OTHERS = "others"
+TARGETS = ("process", "population", "items", OTHERS)
 
 
 class Strata(NamedTuple):
@@ -69,10 +70,12 @@ def audited(
         All items, checked or not: of each predicted class, in the order of the labels or by label; or of each stratum;
         or a DataArray over ``(stratum, predicted)``. Over the stratum alone the verdict, too, is known of checked items
         only. For ``of="population"`` areas or shares do as well. Of several audits over `dims`, too, in front.
-    of : {"process", "population", "items"}
+    of : {"process", "population", "items", "others"}
         What is asked about. "process": the system on further such items, of which these are a sample, so that the
         totals are uncertain, too. "population": one whose strata have exactly the shares of the totals (the area of a
-        map). "items": these items and no others: what was checked is known, the rest is predicted.
+        map). "items": these items and no others: what was checked is known, the rest is predicted. "others": the
+        totals are of other items, of which none was checked: what carries over from those of `data` are the error rates
+        of each actual class (for two classes as :func:`bayescm.inference.rogan_gladen`), not how frequent these are.
     actual, predicted : str
         Columns of a table.
     stratum : str, optional
@@ -151,6 +154,10 @@ def _warn_of_unchecked(where: dict[str, Any], counts: xr.DataArray) -> None:
         strata = read(counts)
     except ValueError as error:
         raise ValueError(f"{prefix}{error}") from None
+    if strata.of == OTHERS:
+        for label in np.array(labels_of(counts))[strata.counts.sum((0, 2)) == 0]:
+            validate.warn(f"{prefix}no item of class {label!s} was checked: what is said of its errors is the prior's.")
+        return
     nothing = (strata.checked == 0) & (strata.totals > 0)
     for name, total in zip(np.array(strata.names)[nothing], strata.totals[nothing], strict=True):
         part = f"{total / strata.totals.sum():.2g} of all items" if strata.of == "population" else f"{total:g} items"
@@ -225,6 +232,8 @@ def read(counts: Any) -> Strata:
         names = [f"{name}, {label}" if name else f"predicted {label}" for name in strata for label in labels]
     else:
         found, possible, names = matrices, np.ones(matrices.shape, bool), strata
+    if of == OTHERS and (others or not by_verdict):
+        raise ValueError("`of`='others' is for totals of each predicted class and no strata; give these alone.")
     _check_sizes(found.sum((1, 2)), values, names, of)
     return Strata(found, values, possible, names, of, by_verdict)
 
@@ -272,6 +281,8 @@ def _check_sizes(checked: NDArray[np.int64], totals: Array, names: list[str], of
     """Refuse strata with fewer items than were checked, and an audit of nothing."""
     if not checked.any():
         raise ValueError("`counts` has no checked item; give the truth of some.")
+    if of == OTHERS:
+        return
     for name, n, total in zip(names, checked, totals, strict=True):
         if (n > total and of != "population") or (n > 0 and total == 0):
             raise ValueError(

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescm.data.strata import Strata
+from bayescm.data.strata import OTHERS, Strata
 from bayescm.distributions import exact_distribution
 from bayescm.distributions.beta import Point
 from bayescm.distributions.beta_binomial import Rate
@@ -75,6 +75,11 @@ def prior_of(strata: Strata, prior: PriorLike, labels: list[object]) -> Groups:
 
 def posterior_of(strata: Strata, prior: Groups) -> Groups:
     """Return the posterior: the checked items are added to the cells, all items to the shares."""
+    if strata.of == OTHERS:
+        raise ValueError(
+            "`counts` are an audit of other items (of='others'), of which bayescm.summary, probability, "
+            "metric_distribution and compare_systems answer."
+        )
     cells = prior.cells + strata.counts
     shares = prior.shares if prior.known else prior.shares + strata.totals
     if strata.of != "items":

@@ -1,8 +1,8 @@
 """The posterior of items of which only some were checked: exact where a distribution is known, else by draws."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Self
 
 import numpy as np
 import xarray as xr
@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from bayescm.data import strata
 from bayescm.data.assumptions import of_model
 from bayescm.data.random import Stream, matrix_rng
-from bayescm.data.schema import SYSTEM, TOTALS, attributes, labels_of, positive_class
+from bayescm.data.schema import OF, SYSTEM, TOTALS, attributes, labels_of, positive_class
+from bayescm.distributions import misclassified
 from bayescm.distributions import strata as groups
 from bayescm.distributions.discrete import DiscreteDistribution
 from bayescm.distributions.protocol import Distribution
@@ -26,20 +27,18 @@ _OF_EACH = (TOTALS, "checked")  # attrs that say what was known of each of sever
 
 
 @dataclass(frozen=True)
-class Audited(Block):
-    """One audit.
+class _OneAudit(Block):
+    """What audits have in common.
 
     Attributes
     ----------
     of : Strata
         What was checked, and how many items there are.
-    posterior : Groups
     prevalence : None, number or sequence
     index, seed, n : int
     """
 
     of: strata.Strata
-    posterior: groups.Groups
     prevalence: PrevalenceLike
     index: int
     seed: int
@@ -47,45 +46,74 @@ class Audited(Block):
     shape: tuple[int, ...] = ()
 
     @property
-    def k(self) -> int:  # type: ignore[override]  # noqa: D102
-        return int(self.posterior.cells.shape[-1])
+    def k(self) -> int:  # type: ignore[override]
+        return int(self.of.counts.shape[-1])
+
+    def singles(self) -> Iterator[Self]:
+        yield self
+
+    def seen(self) -> Array:
+        return np.asarray(self.of.counts.sum(0))
+
+    def draws(self, metrics: Sequence[Metric]) -> list[Array]:
+        values = [[np.moveaxis(one, 0, -1) for one in compute(metrics, theta)] for theta in self.theta_blocks()]
+        return [np.concatenate(parts, -1) for parts in zip(*values, strict=True)]
+
+    def n_items(self) -> Array:
+        return np.asarray(self.of.totals.sum())
+
+    def data(self) -> NDArray[Any]:
+        return np.concatenate([self.of.totals, self.of.counts.ravel()])
+
+    def elsewhere(self, theta: Array, start: int | None = None) -> Array:
+        """Give cells (n, K, K) the prevalence that is asked about; draws have a start, and a share of their own."""
+        rng = None if start is None else matrix_rng(self.seed, start, Stream.SHARES)
+        return theta if self.prevalence is None else np.asarray(exchanged(theta, self.prevalence, rng))
+
+
+@dataclass(frozen=True)
+class OfOthers(_OneAudit):
+    """Items of which none was checked, judged with the error rates of those that were."""
 
     def cells(self) -> Array:  # noqa: D102
-        cells = groups.plug_in(self.of)
-        return cells if self.prevalence is None else exchanged(cells[None], self.prevalence, None)[0]
+        known = self.seen()
+        with np.errstate(invalid="ignore"):
+            rates = known / known.sum(-1, keepdims=True)
+            shares = misclassified.adjusted(rates, self.of.totals / self.of.totals.sum())
+        return np.asarray(self.elsewhere((shares[:, None] * rates)[None])[0])
+
+    def theta_blocks(self) -> Iterator[Array]:  # noqa: D102
+        rng = matrix_rng(self.seed, self.index, Stream.AUDIT)
+        yield self.elsewhere(misclassified.draw(self.seen(), self.of.totals, rng, self.n), 0)
+
+
+@dataclass(frozen=True)
+class Audited(_OneAudit):
+    """Items of which some were checked.
+
+    Attributes
+    ----------
+    posterior : Groups
+    """
+
+    posterior: groups.Groups = field(kw_only=True)
+
+    def cells(self) -> Array:  # noqa: D102
+        return np.asarray(self.elsewhere(groups.plug_in(self.of)[None])[0])
 
     def exact(self, metric: Metric) -> Distribution | None:  # noqa: D102
         return distribution_of(metric, self.posterior) if self.prevalence is None else None
-
-    def seen(self) -> Array:  # noqa: D102
-        return np.asarray(self.of.counts.sum(0))
-
-    def singles(self) -> Iterator["Audited"]:  # noqa: D102
-        yield self
 
     def theta_blocks(self) -> Iterator[Array]:  # noqa: D102
         rng = matrix_rng(self.seed, self.index, Stream.AUDIT)
         block = max(2**21 // self.posterior.cells.size, 1)  # so that not all cells are held at once
         for start in range(0, self.n, block):
-            theta = groups.draw(self.posterior, rng, min(block, self.n - start))[2]
-            if self.prevalence is not None:
-                theta = exchanged(theta, self.prevalence, matrix_rng(self.seed, start, Stream.SHARES))
-            yield theta
-
-    def draws(self, metrics: Sequence[Metric]) -> list[Array]:  # noqa: D102
-        values = [[np.moveaxis(one, 0, -1) for one in compute(metrics, theta)] for theta in self.theta_blocks()]
-        return [np.concatenate(parts, -1) for parts in zip(*values, strict=True)]
+            yield self.elsewhere(groups.draw(self.posterior, rng, min(block, self.n - start))[2], start)
 
     def linear(self, metric: Metric) -> Distribution | None:  # noqa: D102
         sums = self.prevalence is None and self.posterior.known and self.posterior.unchecked is None
         found = groups.linear_of(metric, self.posterior) if sums else None
         return self.known(metric) if found is None else found
-
-    def n_items(self) -> Array:  # noqa: D102
-        return np.asarray(self.of.totals.sum())
-
-    def data(self) -> NDArray[Any]:  # noqa: D102
-        return np.concatenate([self.of.totals, self.of.counts.ravel()])
 
     def order(self, metric: Metric) -> Any:  # noqa: D102
         return groups.infinite_moment(metric, self.posterior)
@@ -103,7 +131,7 @@ def of_audits(
     singles, batch = strata.singles(counts), strata.batch_dims(counts)
     blocks = np.empty(len(singles), object)
     for i, (_, one) in enumerate(singles):
-        blocks[i] = Audited(*posterior_of(one, prior), prevalence, start + i, seed, n)
+        blocks[i] = _block(one, prior, prevalence, start + i, seed, n)
     over = strata.without_totals(counts)
     over = over.isel({dim: 0 for dim in over.dims if dim not in batch}, drop=True).drop_attrs()
     over = over.transpose(*batch).reset_coords(drop=True)
@@ -132,6 +160,16 @@ def beside(audits: Mapping[str, Separate]) -> Separate:
     return Separate(first.labels, dict(first.settings) | each, blocks, over)
 
 
+def _block(counts: xr.DataArray, prior: PriorLike, prevalence: PrevalenceLike, index: int, seed: int, n: int) -> Block:
+    """Return the posterior of one audit."""
+    if counts.attrs.get(OF) != strata.OTHERS:
+        of, posterior = posterior_of(counts, prior)
+        return Audited(of, prevalence, index, seed, n, posterior=posterior)
+    if prior != "jeffreys":
+        raise ValueError("`prior` of an audit of other items is one item in each class's row; leave it out.")
+    return OfOthers(strata.read(counts), prevalence, index, seed, n)
+
+
 def posterior_of(counts: Any, prior: PriorLike) -> tuple[strata.Strata, groups.Groups]:
     """Return an audit and its posterior."""
     of = strata.read(counts)
@@ -144,8 +182,10 @@ def settings_of(counts: xr.DataArray, prior: PriorLike, prevalence: PrevalenceLi
     """Say how an answer was made."""
     said = strata.settings(counts)
     exchange = {} if prevalence is None else {"prevalence": prevalence}
-    assumptions = of_model(strata.MODEL, prevalence, said)
-    return {"model": strata.MODEL, "prior": prior, **exchange, **said, **assumptions, **positive_class(counts)}
+    others = said["of"] == strata.OTHERS
+    model, prior = ("misclassified", "one item a row") if others else (strata.MODEL, prior)
+    assumptions = of_model(model, prevalence, said)
+    return {"model": model, "prior": prior, **exchange, **said, **assumptions, **positive_class(counts)}
 
 
 def attrs_of(counts: xr.DataArray, prior: PriorLike) -> dict[str, str | int | float]:

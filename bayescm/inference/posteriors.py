@@ -320,6 +320,9 @@ def posterior(
             bound, form, exact=choice.method in samplers.DIRECT, prevalence=prevalence, metrics=metrics,
             run=replace(run, options=sample_options), replicate=replicate, full=workflow,
         )  # fmt: skip
+        tells = getattr(bound.module, "carried_by", None)
+        told = tells(bound.data, groups["posterior"], **bound.arguments) if tells and prevalence is None else ""
+        settings |= {CARRIED_BY: told} if told else {}
         settings |= bound.arguments | ({} if form is None or form.averaged is None else {"averaged": form.averaged})
     settings |= of_model(model if isinstance(model, str) else None, prevalence, settings)
     settings |= {} if known is None else of_units_alone(known.settings)

@@ -16,7 +16,8 @@ def rogan_gladen(apparent: Any, sensitivity: Any, specificity: Any) -> Any:
     The result is clipped to [0, 1]. Sampling error takes the solution outside when fewer are called positive than the
     false positives alone should be (or more than se); the end of the interval is then the maximum of the likelihood.
     Many clipped values say that the data contradict the error rates, or are too few: the model ``latent_class`` with
-    these error rates as `known` gives a posterior that needs no clipping and carries the uncertainty.
+    these error rates as `known` gives a posterior that needs no clipping and carries the uncertainty. Rates that were
+    counted, of any number of classes: ``bayescm.audited(checked, totals, of="others")``.
 
     Parameters
     ----------
