@@ -144,6 +144,7 @@ def test_there_are_notebooks():
         "10_million_matrices.ipynb",
         "11_audits.ipynb",
         "12_prior_to_leaderboard.ipynb",
+        "13_an_abstract.ipynb",
     ]
     assert {"boyd_2013", "urlus_2023"} <= {path.stem for path in PAPERS}
 
