@@ -3,7 +3,8 @@
 GROUPS = {
     "counts": "read confusion_matrix from_cells from_array from_table data.margins",
     "audits": "audited planning.allocate planning.label_value inference.rogan_gladen",
-    "comparison": "compare_systems data.paired_counts predictions agreement plots.plot_difference plots.plot_pairwise gate",
+    "agreement": "agreement",
+    "comparison": "compare_systems data.paired_counts predictions plots.plot_difference plots.plot_pairwise gate",
     "leaderboard": "leaderboard from_inspect from_lm_eval plots.plot_leaderboard",
     "reading": "summary interval probability metric_distribution posterior plots.plot_forest",
     "intervals": "inference.cell_summary plots.plot_confusion_matrix calibration.coverage_of calibration.coverage",
