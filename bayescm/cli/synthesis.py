@@ -11,6 +11,7 @@ from bayescm.cli.output import add_outputs, tell
 EPILOG = """examples:
   bayescm synthesis studies.csv                       a row per study: tp,fn,fp,tn and its name
   bayescm synthesis studies.csv --prevalence 0.1      predictive values where the test will be used
+  bayescm synthesis studies.csv --plot sroc.png       studies, summary ROC curve, regions
 """
 
 
@@ -22,7 +23,7 @@ def add_parser(commands: Any) -> None:
     add_model(p)
     p.set_defaults(prior=None)
     p.add_argument("--seed", type=int, metavar="N", help="seed of the draws")
-    add_outputs(p, "draws, summary, curve and regions as a netCDF DataTree", None)
+    add_outputs(p, "draws, summary, curve and regions as a netCDF DataTree", "the studies on the ROC plane")
 
 
 def _run(arguments: argparse.Namespace) -> None:
@@ -34,4 +35,4 @@ def _run(arguments: argparse.Namespace) -> None:
         counts, metric_list(arguments.metrics), ci_prob=arguments.ci_prob, ci_kind=arguments.ci_kind,
         random_seed=arguments.seed, **known,
     )  # fmt: skip
-    tell(arguments, found, "estimates")
+    tell(arguments, found, "estimates", draw=lambda: bayescm.plots.plot_region(found))

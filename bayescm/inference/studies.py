@@ -101,12 +101,12 @@ def synthesis(
         ``summary``: what :func:`bayescm.summary` returns, over ``(estimate, metric)``. The estimates are "median study"
         (the rates at the mean logits: the summary point), "mean of studies" (rates averaged over studies, nearer to
         1/2) and "next study" (whose interval is that of a prediction); ``point`` is the maximum of the exact binomial
-        likelihood. ``studies(study, metric)``: each study alone (``point``) and shrunken.
+        likelihood. ``studies(study, metric)``: each study alone (``point``) and shrunken, and its ``n_items``.
         ``spread(parameter)``: standard deviations of the logits, their correlation, the share of the variance that is
-        between studies, Rutter and Gatsonis' parameters, areas. ``curve(fpr)``: the summary ROC curve with its
-        interval at each rate; ``region`` and ``prediction`` over ``(angle, metric)``: outlines that hold `ci_prob` of
-        the median study, and of the next. ``likelihood(metric)``: maximum and Wald interval, on logits, without a
-        prior; the attr ``at_an_end`` names parameters that are held at an end of their range.
+        between studies, Rutter and Gatsonis' parameters, areas. ``curve(fpr)``: the summary ROC curve with its interval
+        at each rate; ``region`` and ``prediction`` over ``(angle, metric)``: outlines that hold `ci_prob` of the median
+        study, and of the next, with their ``median``. ``likelihood(metric)``: maximum and Wald interval, on logits,
+        without a prior; the attr ``at_an_end`` names parameters that are held at an end of their range.
         ``left_out(study, metric)`` on request. ``posterior``: draws, with ``theta(chain, draw, estimate, actual,
         predicted)``, so that all questions take the tree, at a prevalence of 1/2 if there is no other.
         ``asymmetry``: slope and p-value of Deeks' test.
@@ -164,6 +164,7 @@ def synthesis(
     summary = summary.assign(point=(summary["point"].dims, _points(best, wanted, prevalence)))
     summary["point"].attrs = {"long_name": "At the maximum of the likelihood", "units": "1"}
     of_each = of_posterior(of_tree(fit, None, seed), RATES, prob, ci_kind, about).assign_attrs(notes)
+    of_each["n_items"] = STUDY, seen.items.sum(0).astype(np.int64)
     pairs = _pairs(drawn)
     with np.errstate(invalid="ignore"):
         ends = _range(fpr_range, 1.0 - seen.right[1] / seen.items[1])
@@ -323,8 +324,11 @@ def _curve(pairs: sroc.Pairs, prob: float) -> xr.Dataset:
 
 
 def _outline(logits: Array, prob: float) -> xr.Dataset:
-    found = sroc.ellipse(logits, prob)
-    return xr.Dataset({"outline": (("angle", METRIC), found)}, coords={METRIC: list(RATES)}, attrs={"ci_prob": prob})
+    found = {
+        "outline": (("angle", METRIC), sroc.ellipse(logits, prob)),
+        "median": (METRIC, special.expit(np.median(logits, 0))),
+    }
+    return xr.Dataset(found, coords={METRIC: list(RATES)}, attrs={"ci_prob": prob})
 
 
 def _asymmetry(counts: xr.DataArray) -> xr.Dataset:

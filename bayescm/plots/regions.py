@@ -22,6 +22,7 @@ from bayescm.plots.planes import (
     wanted_levels,
     whole,
 )
+from bayescm.plots.sroc import draw_sroc
 from bayescm.plots.style import palette, tone
 from bayescm.plots.visuals import coordinates, estimate, level_contours, level_shades
 from bayescm.regions.drawn import Pair, plane
@@ -51,7 +52,8 @@ def plot_region(
     data : xarray.Dataset or xarray.DataTree, or several of these
         From :func:`bayescm.region`, with at most one batch dim: its matrices are drawn over one another. A sequence
         compares methods, a mapping of names to Datasets anything else, such as priors. A tree is a model's draws, whose
-        credible region is drawn.
+        credible region is drawn; of :func:`bayescm.synthesis` the studies on the ROC plane, with the summary ROC curve
+        and the regions of the median and of the next study.
     levels : float or sequence of float, optional
         Of the contours; default: those that ``data`` was made with.
     names : sequence of str, optional
@@ -96,6 +98,8 @@ def plot_region(
     >>> [text.get_text() for text in ax.get_legend().get_texts()][:2]
     ['Wilks', 'ellipse']
     """
+    if isinstance(data, xr.DataTree) and "prediction" in data:
+        return draw_sroc(data, legend=legend, ax=ax)
     shown = surfaces(data, names, levels=levels)
     space = plane(str(shown[0].data.attrs["space"]))
     wanted = wanted_levels(levels, shown)

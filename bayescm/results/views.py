@@ -126,6 +126,7 @@ VIEWS = (
         "synthesis",
         _of("point mean median sd interval mcse_mean", metric="U", estimate="U"), ("studies", "ci_prob"), _BOUNDS,
         studies.synthesis, studies.of_synthesis, ("estimate", "metric"), ("point", "mean", "median", "lower", "upper"),
+        picture="plot_region",
     ),
     View(
         "readers", _of("point se df interval p_value credible probability_positive value"),

@@ -19,8 +19,10 @@ def file(tmp_path):
     return str(tmp_path / "rows.csv")
 
 
-def test_synthesis_says_what_python_says(capsys, file):
-    assert main(["synthesis", file, "--seed", "1", "--prevalence", "0.1", "--json"]) == 0
+def test_synthesis_says_what_python_says(capsys, file, tmp_path):
+    picture = tmp_path / "sroc.svg"
+    assert main(["synthesis", file, "--seed", "1", "--prevalence", "0.1", "--json", "--plot", str(picture)]) == 0
+    assert "summary ROC curve" in picture.read_text()
     made = json.loads(capsys.readouterr().out)["estimates"]
     want = bayescm.synthesis(ROWS, prevalence=0.1, random_seed=1)["summary"]
     np.testing.assert_allclose([row["lower"] for row in made], want["interval"][..., 0].values.ravel())

@@ -345,3 +345,16 @@ def test_visuals_refuse_other_things():
     flat = xr.DataArray(np.ones((3, 3)), dims=["tpr", "fpr"], coords={"tpr": [0, 0.5, 1], "fpr": [0, 0.5, 1]})
     assert visuals.level_contours(flat, ax, levels=[0.5]) is None
     assert visuals.level_shades(flat, ax, levels=[0.5]) == []
+
+
+def test_a_synthesis_is_drawn_on_the_roc_plane_as_its_groups_say():
+    studies = bayescm.from_cells(tp=[25, 17, 88, 16], fn=[8, 4, 16, 10], fp=[1, 3, 16, 0], tn=[25, 11, 31, 80])
+    found = bayescm.synthesis(studies, draws=1000, random_seed=1)
+    ax = found.bayescm.plot()
+    (circles,) = (one for one in ax.collections if hasattr(one, "get_sizes") and len(one.get_offsets()) == 4)
+    np.testing.assert_allclose(circles.get_offsets()[:, 1], [25 / 33, 17 / 21, 88 / 104, 16 / 26])
+    np.testing.assert_allclose(circles.get_sizes() / circles.get_sizes().max(), np.array([59, 35, 151, 106]) / 151)
+    lines = {line.get_label(): line for line in ax.lines}
+    outline = found["prediction"]["outline"].sel(metric="recall").values
+    np.testing.assert_allclose(lines["next study, 95%"].get_ydata()[:-1], outline)
+    assert lines["summary ROC curve, 95% at each rate"].get_xdata().max() <= 16 / 47
