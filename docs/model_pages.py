@@ -173,7 +173,7 @@ def _defaults(story: Any) -> dict[str, str]:
 def _options(story: Any) -> list[str]:
     """Return the table of the arguments of ``model``."""
     doc, defaults = FunctionDoc(story.model), _defaults(story)
-    lines = ["| argument | default | |", "|---|---|---|"]
+    lines = ["| argument | default | meaning |", "|---|---|---|"]
     for entry in doc["Parameters"]:
         for name in entry.name.split(", "):
             meaning = " ".join(filter(None, [f"{markdown(entry.type)}.", markdown(" ".join(entry.desc))]))
