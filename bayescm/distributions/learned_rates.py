@@ -4,7 +4,7 @@ Given the hyperparameters a recall is a Beta, or one of two: over their grid it 
 class share. The moments of accuracy are known at each node, and it is taken for a mixture of Betas of three moments.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,14 +27,14 @@ _PEAKED = 2.0
 """Least concentration of a Beta that takes a third moment: below, its density ends steeply."""
 
 
-def of_shares(matrices: Sequence[Learned]) -> Mixed:
+def of_shares(matrices: Iterable[Learned]) -> Mixed:
     """Return the distribution (n, K) of class shares."""
-    a = np.stack([one.totals for one in matrices])[..., None] + KAPPAS
-    weight = np.stack([one.shares for one in matrices])[:, None, :]
-    return Mixed(Beta(a, a.sum(1, keepdims=True) - a), np.broadcast_to(weight, a.shape))
+    totals, weight = (np.stack(part) for part in zip(*((one.totals, one.shares) for one in matrices), strict=True))
+    a = totals[..., None] + KAPPAS
+    return Mixed(Beta(a, a.sum(1, keepdims=True) - a), np.broadcast_to(weight[:, None, :], a.shape))
 
 
-def of_accuracy(matrices: Sequence[Learned], *, missed: bool = False) -> Mixed:
+def of_accuracy(matrices: Iterable[Learned], *, missed: bool = False) -> Mixed:
     """Return the distribution (n,) of accuracy, or of its complement.
 
     Where the moments don't tell all its ends are right to a hundredth of their distance; `error` says how far the third
@@ -52,8 +52,8 @@ def _beta_moments(a: Array, b: Array) -> Moments:
     return a / n, variance, 2.0 * (b - a) / (n * (n + 2.0)) * variance
 
 
-def of_recalls(matrices: Sequence[Learned], *, missed: bool = False) -> Mixed:
-    """Return the distribution (n, K) of recalls, or of their complements."""
+def of_recalls(matrices: Iterable[Learned], *, missed: bool = False) -> Mixed:
+    """Return the distribution (n, K) of recalls, or of their complements, to .004; of classes without items to .01."""
     weight, a, b = _stacked([_recalls(one) for one in matrices])
     return Mixed(Beta(b, a) if missed else Beta(a, b), weight)
 
@@ -82,19 +82,17 @@ def _gauss(x: Array, weight: Array) -> tuple[Array, Array]:
     spread = np.sqrt((weight * (x - middle) ** 2).sum(-1, keepdims=True) / total)
     z = (x - middle) / np.maximum(spread, 1e-300)
     matrix = np.zeros((*x.shape[:-1], _NODES, _NODES))
-    now, before, last = np.sqrt(weight / total), np.zeros_like(x), np.zeros((*x.shape[:-1], 1))
+    now, before, size = np.sqrt(weight / total), np.zeros_like(x), np.zeros((*x.shape[:-1], 1))
     for i in range(_NODES):
         matrix[..., i, i] = (now * now * z).sum(-1)
-        rest = (z - matrix[..., i, i, None]) * now - last * before
-        last = np.sqrt((rest * rest).sum(-1, keepdims=True))
+        rest = (z - matrix[..., i, i, None]) * now - size * before
+        size = np.sqrt((rest * rest).sum(-1, keepdims=True))
+        size[size < 1e-7] = 0.0  # all points that weigh something are nodes already
         if i + 1 < _NODES:
-            last = np.where(last > 1e-7, last, 0.0)
-            matrix[..., i, i + 1] = matrix[..., i + 1, i] = last[..., 0]
-            before, now = now, rest / np.where(last > 0.0, last, np.inf)
+            matrix[..., i, i + 1] = matrix[..., i + 1, i] = size[..., 0]
+            before, now = now, rest / np.where(size > 0.0, size, np.inf)
     nodes, vectors = np.linalg.eigh(matrix)
-    return np.clip(middle + spread * nodes, x.min(-1, keepdims=True), x.max(-1, keepdims=True)), total * vectors[
-        ..., 0, :
-    ] ** 2
+    return np.asarray(middle + spread * nodes), total * np.square(vectors[..., 0, :])
 
 
 def _accuracy(one: Learned) -> tuple[Array, Array, Array, Array]:
@@ -112,7 +110,11 @@ def _accuracy(one: Learned) -> tuple[Array, Array, Array, Array]:
 
 
 def _over_shares(totals: Array, weights: Array, mean: Array, variance: Array, third: Array) -> Moments:
-    """Return moments (nodes,) of the mean of recalls over Dirichlet shares, a mixture of which are these."""
+    """Return moments (nodes,) of the mean of recalls R over shares, a mixture of Dirichlet ones.
+
+    Of Dirichlet(a) shares, n = sum(a) and p_j = sum(a R^j), first moments given R are p_1 / n,
+    (p_1^2 + p_2) / (n (n + 1)) and (p_1^3 + 3 p_1 p_2 + 2 p_3) / (n (n + 1) (n + 2)); recalls are independent.
+    """
     middle = mean @ (totals + OWN) / (totals + OWN).sum()
     off = mean - middle[:, None]  # so that little cancels
     square, cube = variance + off * off, third + off * (3.0 * variance + off * off)
@@ -124,9 +126,8 @@ def _over_shares(totals: Array, weights: Array, mean: Array, variance: Array, th
     two = (first * first + spread + second) / (n * (n + 1.0))
     three = first * (first * first + 3.0 * (spread + second)) + (a * a2) @ third.T + 3.0 * own + 2.0 * (a @ cube.T)
     three /= n * (n + 1.0) * (n + 2.0)
-    mean, variance, third = _mean_of(
-        weights[:, None], one, two - one * one, three - one * (3.0 * two - 2.0 * one * one)
-    )
+    three -= one * (3.0 * two - 2.0 * one * one)
+    mean, variance, third = _mean_of(weights[:, None], one, two - one * one, three)
     return middle + mean, variance, third
 
 

@@ -92,7 +92,7 @@ class OfClasses(OfMatrices):
             return None
         if is_prevalence(metric) and self._shares is not None:
             return Point(self._shares)
-        known = [learn(counts) for counts in self.counts.reshape(-1, self.k, self.k)]
+        known = map(learn, self.counts.reshape(-1, self.k, self.k))  # of which few are held at once
         if is_prevalence(metric):
             return learned_rates.of_shares(known).over(self.shape)
         over = metric.ratio[0] if metric.ratio is not None else ("",)

@@ -6,6 +6,7 @@ from scipy import special
 
 import bayescm
 from bayescm.distributions.learned import learn
+from bayescm.distributions.learned_rates import _gauss, of_recalls
 
 RARE = np.array([[93, 0, 3, 1, 1], [2, 91, 1, 0, 2], [0, 0, 3, 0, 0], [0, 0, 0, 1, 0], [0, 0, 1, 0, 1]])
 
@@ -61,6 +62,33 @@ def test_recalls_shares_and_accuracy_without_draws_are_those_of_draws(counts):
         np.testing.assert_allclose(of[metric].mean(), values.mean(0), atol=0.006)
         for x in (0.05, 0.2, 0.5, 0.8, 0.95):
             np.testing.assert_allclose(of[metric].cdf(x), (values <= x).mean(0), atol=0.012)
+
+
+@pytest.mark.parametrize("counts", TABLES.values(), ids=TABLES)
+def test_recalls_are_the_mixture_of_all_nodes(counts):
+    known = learn(counts)
+    grid, right, totals = known.hyper, np.diagonal(counts), counts.sum(1)
+    nodes = [
+        (weight, grid.mean[i, j], grid.concentration[c], grid.apart[e] / (1.0 - grid.apart[e]) / grid.alike[i, j, c])
+        for (i, j, c, e), weight in np.ndenumerate(grid.weight) if weight > 1e-6
+    ]  # fmt: skip
+    weight, mean, c, odds = (np.array(part) for part in zip(*nodes, strict=True))
+    a, lone = c[:, None] * mean, odds / (1.0 + odds)
+    found = of_recalls([known])
+    for x in (0.1, 0.5, 0.9, 0.99):
+        like = special.betainc(a + right, c[:, None] - a + totals - right, x)
+        own = special.betainc(0.5 + right, 0.5 + totals - right, x)
+        expected = weight @ ((1.0 - lone) * like + lone * own) / weight.sum()
+        np.testing.assert_allclose(found.cdf(x)[0], expected, atol=0.006)
+
+
+def test_gauss_rule_has_the_moments_of_its_points():
+    rng = np.random.default_rng(5)
+    x, weight = rng.random((3, 40)), rng.random((3, 40))
+    weight[1, 3:] = 0.0  # fewer points than nodes
+    nodes, weights = _gauss(x, weight)
+    for power in (0, 1, 2, 5, 9, 15, 31):
+        np.testing.assert_allclose((weights * nodes**power).sum(1), (weight * x**power).sum(1), rtol=1e-6)
 
 
 def test_ends_of_accuracy_are_right_to_a_hundredth_of_its_interval():
