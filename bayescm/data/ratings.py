@@ -16,6 +16,8 @@ from bayescm.data.tabular import read_table
 from bayescm.data.units import names_units
 
 AVERAGES = ("ratings", "subjects")
+_FEW = 5
+"""Rows up to which ratings may all differ by chance."""
 ANNOTATOR, ANNOTATORS = "annotator", "annotators"
 
 
@@ -128,6 +130,7 @@ def _read(ratings: Any, subject: Any, rater: Any, rating: Any) -> tuple[_Ratings
     if not named:
         subject = next(filter(names_units, frame.columns), None) if subject is None else subject
         columns = [name for name in frame.columns if name != subject]
+        _no_names(frame[columns])
         rows, raters = np.indices((len(frame), len(columns))).reshape(2, -1)
         values = frame[columns].to_numpy(object).reshape(-1)
         names, subjects = [str(name) for name in columns], (frame.index if subject is None else frame[subject])
@@ -153,6 +156,18 @@ def _read(ratings: Any, subject: Any, rater: Any, rating: Any) -> tuple[_Ratings
     return _Ratings(rows, raters, values, np.asarray(subjects), names, unit), typed
 
 
+def _no_names(frame: Any) -> None:
+    """Refuse a column that seems to name the rows: other values in each of them, and more than all others have."""
+    distinct = {name: set(map(str, frame[name].dropna())) for name in frame.columns}
+    for name, own in distinct.items():
+        others: set[str] = set().union(*(values for other, values in distinct.items() if other != name))
+        if len(own) == len(frame) > max(len(others), _FEW):
+            raise ValueError(
+                f"column {name!r} has another value in each of {len(own)} rows, as names of subjects have: say "
+                f"subject={name!r} (--subject), or give such ratings as a long table."
+            )
+
+
 def _frame(ratings: Any) -> tuple[Any, bool]:
     """Return a data frame of pandas, and whether its values have types already."""
     import pandas as pd
@@ -175,10 +190,11 @@ def _ordered(given: _Ratings, typed: bool, labels: Any, pos_label: Any) -> tuple
     """Return the labels in order, and the ratings as places among them."""
     values = given.value
     if not typed:
-        (values,) = texts.labels([str(value) for value in values])
-        meant = dict(zip(map(str, given.value), values.tolist(), strict=True))
-        pos_label = meant.get(pos_label, pos_label)
-        labels = None if labels is None else [meant.get(label, label) for label in labels]
+        written = [str(value) for value in [*values, *(labels or ()), *([] if pos_label is None else [pos_label])]]
+        meant = dict(zip(written, texts.labels(written)[0].tolist(), strict=True))
+        values = np.array([meant[str(value)] for value in values])
+        labels = None if labels is None else [meant[str(label)] for label in labels]
+        pos_label = None if pos_label is None else meant[str(pos_label)]
     (values,), order = class_order({"ratings": label_array("ratings", values)}, labels, pos_label)
     steps = np.diff(order) if order.dtype.kind in "iu" and len(order) > 2 else np.ones(1)
     if (steps != steps[0]).any():

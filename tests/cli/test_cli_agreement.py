@@ -51,7 +51,7 @@ def test_a_judge_has_a_row_per_annotator(file, capsys):
 
 
 def test_options_that_say_nothing_are_refused(file, capsys):
-    assert main(["agreement", file, "--margin", "0.1"]) == 2
+    assert main(["agreement", file, "--subject", "text", "--margin", "0.1"]) == 2
     assert "is for --judge" in capsys.readouterr().err
-    assert main(["agreement", file, "--judge", "gpt", "--metrics", "ac1"]) == 2
+    assert main(["agreement", file, "--subject", "text", "--judge", "gpt", "--metrics", "ac1"]) == 2
     assert "isn't for a judge" in capsys.readouterr().err

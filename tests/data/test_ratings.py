@@ -171,6 +171,23 @@ def test_labels_with_gaps_are_warned_of():
     assert counts.sizes["actual"] == 5
 
 
+def test_a_column_of_names_isnt_a_rater(tmp_path):
+    wide = pd.DataFrame(DIAGNOSES, columns=list("abcdef")).assign(id=range(30))
+    with pytest.raises(ValueError, match="subject='id'"):
+        bayescm.agreement(wide)
+    assert bayescm.agreement(wide, subject="id").sizes == {"id": 30, "actual": 5, "predicted": 5}
+
+
+def test_labels_of_a_file_have_its_type(tmp_path):
+    file = tmp_path / "ratings.csv"
+    file.write_text("a,b\n1,2\n2,2\n5,1\n")
+    counts = bayescm.agreement(str(file), labels=["1", "2", "3", "4", "5"])
+    assert counts["actual"].values.tolist() == [1, 2, 3, 4, 5]
+    two = tmp_path / "two.csv"
+    two.write_text("a,b\n1,0\n0,0\n1,1\n")
+    assert bayescm.agreement(str(two), pos_label="0")["actual"].values.tolist() == [1, 0]
+
+
 def test_perfect_agreement():
     counts = bayescm.agreement([[0, 0, 0], [1, 1, 1]] * 5)
     found = bayescm.summary(counts, ["krippendorff_alpha", "ac1"], random_seed=1)
