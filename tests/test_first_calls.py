@@ -210,7 +210,7 @@ REFUSED = {
     "summary(A, random_state=1)": "random_seed",
     "summary(A, groups=[1, 2])": r"confusion_matrix\(y_true, y_pred, group=",
     "confusion_matrix(TRUE, PRED, groups=TRUE)": "`group`",
-    "confusion_matrix(TRUE, PRED, sample_weight=SCORE)": "Kish",
+    "confusion_matrix(TRUE, PRED, sample_weight=SCORE)": "bayescm.predictions",
     "confusion_matrix(TRUE, PRED, normalize='true')": r"cell_summary\(counts, normalize=",
     "region(A, plane='roc')": "`space`",
     "auc(TRUE, SCORE, alpha=.05)": "ci_prob",

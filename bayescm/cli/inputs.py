@@ -10,7 +10,7 @@ from bayescm.cli.options import CELLS, refuse
 from bayescm.cli.understood import matrices_of
 from bayescm.data import texts
 from bayescm.data.recognisers import BOARD, COUNTS, SYSTEMS
-from bayescm.data.shapes import is_scored
+from bayescm.data.shapes import is_scored, is_weighted
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -47,7 +47,7 @@ def counts_of(arguments: argparse.Namespace) -> "xr.DataArray":
     evidence = _read(arguments, COUNTS, by=arguments.by)
     if evidence.kind == "scores":
         return bayescm.curves.counts_at_thresholds(evidence, thresholds=[arguments.threshold]).isel(threshold=0)
-    if is_scored(evidence.data) or ("runs" in arguments and "run" in evidence.data.dims):
+    if is_scored(evidence.data) or is_weighted(evidence.data) or ("runs" in arguments and "run" in evidence.data.dims):
         return evidence.data  # type: ignore[no-any-return]
     counts = None if evidence.kind.startswith("right") else matrices_of(evidence.data)
     if counts is None:
@@ -72,7 +72,7 @@ def _read(arguments: argparse.Namespace, about: str, **columns: Any) -> "Evidenc
     try:
         return bayescm.read(
             arguments.file, about=about, pos_label=arguments.pos_label, rows=arguments.side, runs=known.get("runs"),
-            unit=known.get("unit"), columns=columns,
+            unit=known.get("unit"), sample_weight=known.get("sample_weight"), columns=columns,
         )  # fmt: skip
     except ValueError as error:
         raise ValueError(_NOT_THERE.sub(lambda match: _option(match[1]), str(error))) from None
@@ -104,7 +104,7 @@ def _of_numbers(numbers: list[int], arguments: argparse.Namespace) -> "xr.DataAr
 
 def _refuse_others(arguments: argparse.Namespace, kind: str) -> None:
     """Refuse options of other kinds of input."""
-    names = ["unit"] if "unit" in arguments else []
+    names = ["unit", "sample_weight"] if "unit" in arguments else []
     names += ["by", "score", "threshold", "pos_label", "side", "actual", "count"]
     names += [] if arguments.predicted in (None, "predicted") else ["predicted"]
     refuse(arguments, names, f"doesn't apply to {kind}; leave it out")

@@ -104,10 +104,11 @@ def add_runs(parser: argparse.ArgumentParser) -> None:
 
 
 def add_unit(parser: argparse.ArgumentParser) -> None:
-    """Add the option that says what was sampled."""
+    """Add the options that say what was sampled, and what items weigh."""
     parser.add_argument(
         "--unit", metavar="COLUMN", help="column of what was sampled, with several rows each: patient, question, image"
     )
+    parser.add_argument("--sample-weight", metavar="COLUMN", help="column of what each row stands for, on any scale")
 
 
 def add_average(parser: argparse.ArgumentParser) -> None:

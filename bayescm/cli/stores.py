@@ -31,7 +31,7 @@ def lazy_counts(arguments: argparse.Namespace) -> "xr.DataArray":
         raise FileNotFoundError(2, "No such file or folder", str(path))
     if suffix in PACKAGES:
         need(PACKAGES[suffix], f"--input {path}")
-        refuse(arguments, ["unit"], "needs a table of items; leave it out")
+        refuse(arguments, ["unit", "sample_weight"], "needs a table of items; leave it out")
         refuse(arguments, ["pos_label"], f"doesn't apply to {suffix}: its last label is the positive one; leave it out")
     if suffix == ".zarr":
         refuse(arguments, ["by"], "doesn't apply to .zarr: its matrices have names already; leave it out")

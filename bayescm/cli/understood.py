@@ -5,7 +5,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from bayescm.data.schema import ACTUAL, CELLS_OF_TWO, PREDICTED, labels_of, positive_class
-from bayescm.data.shapes import is_scored
+from bayescm.data.shapes import is_scored, is_weighted
 from bayescm.data.units import without_units
 from bayescm.models import same_items
 from bayescm.results.summaries import of_matrix
@@ -23,7 +23,7 @@ def matrices_of(systems: Any) -> "xr.DataArray | None":
     if not isinstance(systems, xr.Dataset):
         matrices: xr.DataArray = systems
         return matrices
-    if ACTUAL not in systems or is_scored(systems):
+    if ACTUAL not in systems or is_scored(systems) or is_weighted(systems):
         return None
     return same_items.patterns(systems).labelled()
 

@@ -14,7 +14,7 @@ from bayescm.data.counts import from_cells
 from bayescm.data.evidence import Evidence
 from bayescm.data.options import arguments_of, explained, reading
 from bayescm.data.recognisers import BOARD, COUNTS, K_OF_N, SYSTEMS, Given, understood
-from bayescm.data.schema import CELLS_OF_TWO, ITEM, MEAN_SCORE, ONE_CLASS, PREDICTED, RUN, SYSTEM
+from bayescm.data.schema import CELLS_OF_TWO, ITEM, MEAN_SCORE, ONE_CLASS, PREDICTED, RUN, SYSTEM, WEIGHT
 from bayescm.data.shapes import (
     are_answers,
     are_labels,
@@ -75,7 +75,7 @@ class Door:
         names = list(_OF_LABELS) if second is not None and not is_number(second) else []
         names += ["runs"] if (self.runs or self.about != COUNTS) and are_passes(first) else []
         names += ["n_items"] if self.about != COUNTS else []
-        names += ["unit"]
+        names += ["unit", WEIGHT]
         taken = {name: value for name, value in _taken(options, names).items() if value is not None}
         evidence = understood(Given(first, second, self.about, taken))
         if evidence is None:
@@ -100,6 +100,7 @@ class Door:
         data = evidence.data
         parameters = inspect.signature(function).parameters
         asked = next((name for name in ("metrics", "metric") if name in parameters), None)
+<<<<<<< HEAD
         if is_scored(data) and self.about == COUNTS and asked is None and "claims" not in parameters:
             raise ValueError(
                 f"`counts` of scores from 0 to 1 have a mean score and no other metric; {function.__name__} takes "
@@ -108,6 +109,19 @@ class Door:
         if is_scored(data) and asked is not None and (rest[0] if rest else options.get(asked)) is None:
             options[asked], rest = MEAN_SCORE, rest[1:]
         if self.about != COUNTS or not evidence.kind.startswith("right") or by_unit(data) is not None:
+=======
+        if ONE_CLASS in getattr(data, "attrs", {}) and by_unit(data) is not None:
+            usual = MEAN_SCORE if is_scored(data) else "accuracy"
+            if self.about == COUNTS and asked is None and "claims" not in parameters:
+                raise ValueError(
+                    f"`counts` of {evidence.kind} have a {usual.replace('_', ' ')} and no other metric; "
+                    f"{function.__name__} takes matrices."
+                )
+            if asked is not None and (rest[0] if rest else options.get(asked)) is None:
+                options[asked], rest = usual, rest[1:]
+            return data, *rest
+        if self.about != COUNTS or not evidence.kind.startswith("right"):
+>>>>>>> 50efdf7f (Weigh items by sample_weight, by the same product of random weights and cells, and keep the units of right and wrong answers, which summary lost; show how often means of scores are held)
             return data, *rest
         if RUN in data.dims and self.runs and asked is None:
             return data, *rest

@@ -27,6 +27,7 @@ from bayescm.data.schema import (
     SCORED,
     SYSTEM,
     UNIT,
+    WEIGHT,
     batch_names,
 )
 
@@ -96,6 +97,7 @@ def predictions(
     labels: Sequence[Label] | None = None,
     pos_label: Label | None = None,
     unit: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
 ) -> xr.Dataset:
     """Keep the answers of any number of systems to the same items, one by one.
 
@@ -106,6 +108,9 @@ def predictions(
         twenty systems on. Several runs of a system on the same items are a second dim of its predictions, (n, runs).
     unit : array_like of shape (n,), optional
         What was sampled, where it has several items, as in :func:`bayescm.confusion_matrix`.
+    sample_weight : array_like of shape (n,), optional
+        How much of the population each item stands for, on any scale: weights of a survey, or of importance. They are
+        taken for known.
 
     Returns
     -------
@@ -139,7 +144,17 @@ def predictions(
     dims, given = ((SYSTEM, ITEM, RUN), given) if runs > 1 else ((SYSTEM, ITEM), given[..., 0])
     kept = xr.Dataset({ACTUAL: (ITEM, order[actual]), PREDICTED: (dims, given)}, coords={SYSTEM: systems, LABEL: order})
     kept = kept.assign_coords({RUNS_OF: (SYSTEM, each)}) if len(set(each)) > 1 else kept
-    return kept if unit is None else with_units(kept, UNIT, unit)
+    kept = kept if unit is None else with_units(kept, UNIT, unit)
+    return kept if sample_weight is None else with_weights(kept, sample_weight)
+
+
+def with_weights(kept: xr.Dataset, sample_weight: ArrayLike) -> xr.Dataset:
+    """Say of answers what their items weigh."""
+    weight = validate.real_numbers(WEIGHT, sample_weight)
+    validate.same_length(y_true=kept[ACTUAL].values, sample_weight=weight)
+    if not (np.isfinite(weight) & (weight >= 0)).all() or not weight.any():
+        raise ValueError(f"`{WEIGHT}` must be finite, none negative and one above 0; got {some(weight.tolist())}.")
+    return kept.assign_coords({WEIGHT: (ITEM, weight)})
 
 
 def with_units(kept: xr.Dataset, name: str, unit: ArrayLike) -> xr.Dataset:

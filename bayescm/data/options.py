@@ -46,8 +46,8 @@ BORROWED = {
     "random_state": "say `random_seed`",
     "rng": "say `random_seed`",
     "seed": "say `random_seed`",
-    "sample_weight": "items aren't weighted: a weighted sum says nothing about the number of items behind it. Count "
-    "them, or round the weighted shares of Kish's effective sample size and give them to bayescm.from_cells",
+    "sample_weight": "weights of items go beside labels into bayescm.predictions and the questions that take labels of "
+    "items: summary, probability, metric_distribution, posterior, compare_systems, leaderboard",
     "test": "all tests are in the group `tests` of what compare_systems returns",
     "threshold": "cut scores: bayescm.curves.counts_at_thresholds(y_true, y_score, thresholds=[0.5]).isel(threshold=0)",
     "zero_division": "leave it out: 0/0 is NaN in the point, and the posterior is defined all the same",

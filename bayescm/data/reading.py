@@ -13,6 +13,7 @@ from bayescm.data.evidence import Evidence
 from bayescm.data.harnesses import MISSING
 from bayescm.data.labels import Label
 from bayescm.data.recognisers import ANSWERS, BOARD, COUNTS, SYSTEMS, Given, understood
+from bayescm.data.schema import WEIGHT
 from bayescm.data.tables import tabulated
 from bayescm.data.tabular import COLUMNS
 
@@ -24,6 +25,7 @@ def read(
     labels: Sequence[Label] | None = None,
     pos_label: Label | tuple[Label, Label] | None = None,
     unit: Any = None,
+    sample_weight: Any = None,
     runs: int | None = None,
     n_items: Any = None,
     missing: str | None = None,
@@ -48,6 +50,8 @@ def read(
     unit : str or array_like, optional
         What was sampled, where it has several items (patients with lesions): a column of a table, a dim of counts, or
         one name for each item.
+    sample_weight : str or array_like, optional
+        How much of the population each item stands for: a column of numbers, or one number for each item.
     runs : int, optional
         The data are numbers of passes among so many runs of each item.
     n_items : int, array_like or mapping, optional
@@ -92,8 +96,8 @@ def read(
     if wrong := [name for name in columns or () if name not in COLUMNS]:
         raise ValueError(f"`columns` may say which are {', '.join(COLUMNS)}; got {wrong[0]!r}.")
     options = {
-        "labels": labels, "pos_label": pos_label, "unit": unit, "runs": runs, "n_items": n_items, "rows": rows,
-        "missing": None if missing == "refuse" else missing,
+        "labels": labels, "pos_label": pos_label, "unit": unit, WEIGHT: sample_weight, "runs": runs, "n_items": n_items,
+        "rows": rows, "missing": None if missing == "refuse" else missing,
     }  # fmt: skip
     said = {name: one for name, one in (columns or {}).items() if one is not None}
     given = Given(data, answers, about, {name: one for name, one in options.items() if one is not None}, said)

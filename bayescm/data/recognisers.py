@@ -15,10 +15,22 @@ from bayescm.data.counts import check_counts, confusion_matrix, from_cells
 from bayescm.data.cross_validation import of_cv_results
 from bayescm.data.evidence import Evidence
 from bayescm.data.harnesses import from_logs, logs_of
-from bayescm.data.items import predictions, with_units
+from bayescm.data.items import predictions, with_units, with_weights
 from bayescm.data.labels import some
 from bayescm.data.reports import of_report
-from bayescm.data.schema import ACTUAL, CELLS_OF_TWO, ITEM, LABEL, MATRIX, PREDICTED, RUN, SYSTEM, UNIT, labels_of
+from bayescm.data.schema import (
+    ACTUAL,
+    CELLS_OF_TWO,
+    ITEM,
+    LABEL,
+    MATRIX,
+    PREDICTED,
+    RUN,
+    SYSTEM,
+    UNIT,
+    WEIGHT,
+    labels_of,
+)
 from bayescm.data.scores import check_scores
 from bayescm.data.shapes import (
     are_answers,
@@ -256,12 +268,19 @@ def _scores(given: Given) -> xr.Dataset | None:
     )
 
 
-def _labels(given: Given) -> xr.DataArray | None:
+def _labels(given: Given) -> xr.DataArray | xr.Dataset | None:
     """Read actual and predicted labels."""
     if not are_labels(given.data, given.second):
         return None
-    unit = given.options.get("unit")
-    return confusion_matrix(given.data, given.second, labels=given.how[0], pos_label=given.how[1], unit=unit)
+    unit, weight, (labels, pos_label) = given.options.get("unit"), given.options.get(WEIGHT), given.how
+    if weight is not None:
+        return _weighted(given.data, given.second, labels=labels, pos_label=pos_label, unit=unit, sample_weight=weight)
+    return confusion_matrix(given.data, given.second, labels=labels, pos_label=pos_label, unit=unit)
+
+
+def _weighted(true: Any, answers: Any, **how: Any) -> xr.Dataset:
+    """Keep the answers of one system, whose items have weights."""
+    return predictions(true, {"answers": answers}, **how).isel({SYSTEM: 0}, drop=True)
 
 
 def _answers(given: Given) -> xr.Dataset | None:
@@ -283,8 +302,8 @@ def _answers(given: Given) -> xr.Dataset | None:
                 f"`y_pred` has the shape {answers.shape} for {n} items; give {{'A': y_pred_a, 'B': y_pred_b}}."
             )
         answers = list(answers.T if len(answers) == n else answers)
-    unit = given.options.get("unit")
-    return predictions(true, answers, labels=given.how[0], pos_label=given.how[1], unit=unit)
+    options = {name: given.options.get(name) for name in ("unit", WEIGHT)}
+    return predictions(true, answers, labels=given.how[0], pos_label=given.how[1], **options)
 
 
 def _counted(reader: Callable[[Any], Any]) -> Callable[[Given], Any]:
@@ -343,12 +362,21 @@ def _row_per_answer(given: Given) -> xr.Dataset | None:
     return frames.of_long(table, None, given.how[1], given.options.get("unit"))  # type: ignore[arg-type]
 
 
-def _row_per_item(given: Given) -> xr.DataArray | None:
+def _row_per_item(given: Given) -> xr.DataArray | xr.Dataset | None:
     """Read a table with a column of actual and one of predicted labels."""
     table = given.table
     if table is None or table.square or table.get(ACTUAL) is None or table.get(PREDICTED) is None:
         return None
-    return frames.of_labels(table, *given.how, systems=given.several, unit=given.options.get("unit"))
+    unit, weight = given.options.get("unit"), given.options.get(WEIGHT)
+    if weight is None:
+        return frames.of_labels(table, *given.how, systems=given.several, unit=unit)
+    others = (table.said.get("by"), table.get(SYSTEM) if given.several else table.said.get(SYSTEM), table.get("n"))
+    if given.several or others != (None, None, None):
+        raise ValueError(f"`{WEIGHT}` is for a row per item of one system; of several give bayescm.predictions.")
+    sides, (labels, pos_label) = (table.get(ACTUAL), table.get(PREDICTED)), given.how
+    units = None if unit is None else frames.column_of(table, unit)[1]
+    return _weighted(*table.labels(*sides), labels=labels, pos_label=table.positive(pos_label, *sides), unit=units,
+                     sample_weight=table.numbers(weight))  # fmt: skip
 
 
 def _matrices(given: Given) -> xr.DataArray | None:
@@ -417,7 +445,9 @@ def _marks(given: Given) -> xr.Dataset | None:
         right = None if matrix else as_right(values.ravel().tolist())
         columns: Any = [] if right is None else np.reshape(right, values.shape).T
         marks |= {f"system_{i + 1}": column for i, column in enumerate(columns)}
-    scored = any(map(has_fractions, marks.values()))
+    fractions = list(map(has_fractions, marks.values()))
+    unnamed = given.about == COUNTS and not given.by_name  # 0 and 1 beside them may be labels
+    scored = any(fractions) and (all(fractions) or not unnamed)
     if (given.about == COUNTS and not scored) or (scored and _METRICS & given.names):
         return None
     typed = table is None or not (table.square or table.source)
@@ -431,7 +461,13 @@ def _marks(given: Given) -> xr.Dataset | None:
         refuse_marks(values, given.about == BOARD)
     if not marks:
         return None
+<<<<<<< HEAD
     kept = of_right(marks) if table is None else frames.with_names(table, of_right(marks))
+=======
+    kept = of_right(marks)
+    if (weight := given.options.get(WEIGHT)) is not None:
+        kept = with_weights(kept, table.numbers(weight) if isinstance(weight, str) and table is not None else weight)
+>>>>>>> 50efdf7f (Weigh items by sample_weight, by the same product of random weights and cells, and keep the units of right and wrong answers, which summary lost; show how often means of scores are held)
     if unit is not None:
         named = table is not None and isinstance(unit, str)
         kept = with_units(kept, *(frames.column_of(table, unit) if named else (UNIT, unit)))  # type: ignore[arg-type]
@@ -464,8 +500,8 @@ RECOGNISERS = (
     Recogniser("an xarray object", _labelled, "unit"),
     Recogniser(K_OF_N, _k_of_n),
     Recogniser("labels and scores", _scores, f"{_LABELS} actual score", (None,)),
-    Recogniser("actual and predicted labels", _labels, f"{_LABELS} unit", (None, COUNTS)),
-    Recogniser("the truth and answers of systems", _answers, f"{_LABELS} unit", (None, *_SEVERAL)),
+    Recogniser("actual and predicted labels", _labels, f"{_LABELS} unit sample_weight", (None, COUNTS)),
+    Recogniser("the truth and answers of systems", _answers, f"{_LABELS} unit sample_weight", (None, *_SEVERAL)),
     Recogniser("numbers of right and wrong answers", _published, "by system"),
     Recogniser("cells by name", _cells, "by system"),
     Recogniser("accuracies by system", _accuracies, "n_items by system"),
@@ -480,10 +516,15 @@ RECOGNISERS = (
         (None, COUNTS, ANSWERS),
     ),
     Recogniser("a column of predictions per system", _columns, f"{_LABELS} unit actual predicted item"),
-    Recogniser("columns of labels", _row_per_item, f"{_LABELS} unit actual predicted n by system"),
+    Recogniser("columns of labels", _row_per_item, f"{_LABELS} unit sample_weight actual predicted n by system"),
     Recogniser("right and wrong answers, items by runs", _runs, "", (None, COUNTS, *_SEVERAL)),
     Recogniser("matrices of systems", _matrices),
-    Recogniser("right and wrong answers, or scores, items by systems", _marks, "item unit", (None, COUNTS, *_SEVERAL)),
+    Recogniser(
+        "right and wrong answers, or scores, items by systems",
+        _marks,
+        "item unit sample_weight",
+        (None, COUNTS, *_SEVERAL),
+    ),
     Recogniser("a square matrix", _square, f"{_LABELS} rows"),
 )
 """All that can be read, in the order in which it is tried."""

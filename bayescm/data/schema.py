@@ -30,6 +30,7 @@ FOLD, GROUP, RUN = "fold", "group", "run"
 RUNS_OF = "runs_of"  # coordinate of systems: how many runs each had, where these differ
 ASKS = "asks"  # attr of data with a column that may name what was sampled, which nobody said
 UNIT = "unit"  # attr that names the dim, or the coordinate of items, of what was sampled
+WEIGHT = "sample_weight"  # coordinate of items: what each stands for, beside the others
 TOTALS, OF, BATCH = "totals", "audit_of", "audit_batch"  # of items of which only some were checked
 POSSIBLE, STANDS_FOR = "possible", "stands_for"  # matrices that a report allows, and how many each stands for
 RATERS = "raters"  # attr of counts that are pairs of ratings by so many

@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 
 from bayescm.data import validate
-from bayescm.data.schema import ITEM, ONE_CLASS, SCORED, STANDS_FOR, SYSTEM
+from bayescm.data.schema import ITEM, ONE_CLASS, SCORED, STANDS_FOR, SYSTEM, WEIGHT
 
 
 def is_number(value: Any) -> bool:
@@ -24,6 +24,11 @@ def is_reported(value: Any) -> bool:
 def is_scored(value: Any) -> bool:
     """Say whether something has scores from 0 to 1 in place of right and wrong answers."""
     return isinstance(value, xr.DataArray | xr.Dataset) and value.attrs.get(ONE_CLASS) == SCORED
+
+
+def is_weighted(value: Any) -> bool:
+    """Say whether items have weights."""
+    return isinstance(value, xr.Dataset) and WEIGHT in value.coords
 
 
 def is_list(value: Any) -> bool:

@@ -27,13 +27,17 @@ from bayescm.data.schema import (
     SYSTEM,
     TOTALS,
     UNIT,
+    WEIGHT,
 )
 from bayescm.data.scores import Scores
-from bayescm.data.shapes import is_scored
+from bayescm.data.shapes import is_scored, is_weighted
 
 Array = NDArray[np.float64]
 
 AVERAGES = ("items", "units")
+COUNT_AS = "effective_items"
+"""The attr of counts of weighted items: as how many equal ones they count (Kish 1965)."""
+KNOWN_WEIGHTS = "weights that are known, and say how much of the population each item stands for"
 SAMPLED = "sampled"
 """The attr that says in words what was sampled, and what is averaged."""
 FEW = 8
@@ -65,7 +69,7 @@ def marked(data: Any, unit: Any) -> Any:
     if isinstance(data, xr.DataArray) and set(MATRIX) <= set(data.dims) and TOTALS not in data.coords:
         known = [dim for dim in data.dims if dim not in (*MATRIX, SYSTEM)]
     elif isinstance(data, xr.Dataset) and PREDICTED in data:
-        known = [name for name, c in data.coords.items() if c.dims == (ITEM,) and name != ITEM]
+        known = [name for name, c in data.coords.items() if c.dims == (ITEM,) and name not in (ITEM, WEIGHT)]
     if not isinstance(unit, str) or unit not in known:
         raise ValueError(
             f"`unit` must name a dim of counts or a column of a table, or be an array beside labels, such as "
@@ -78,10 +82,14 @@ def marked(data: Any, unit: Any) -> Any:
 def by_unit(data: Any) -> xr.DataArray | None:
     """Return counts ``(..., unit, actual, predicted)`` of what was sampled by unit; None where items were sampled.
 
+<<<<<<< HEAD
     Units of one item each are items, but for those with scores, which are units of their own, and subjects of raters.
+=======
+    Units of one item each are items, but for those with scores or weights, which are units of their own.
+>>>>>>> 50efdf7f (Weigh items by sample_weight, by the same product of random weights and cells, and keep the units of right and wrong answers, which summary lost; show how often means of scores are held)
     """
     unit = unit_of(data)
-    if is_scored(data):
+    if is_scored(data) or is_weighted(data):
         return _of_answers(data, unit or ITEM)
     if not unit:
         return None
@@ -104,28 +112,37 @@ def without_units(data: Any) -> Any:
 
 
 def _of_answers(data: xr.Dataset, unit: str) -> xr.DataArray:
-    """Count answers by system and unit: of several runs of an item their shares, of scores their sums."""
+    """Count answers by system and unit: of several runs of an item their shares, of scores their sums.
+
+    Weights of items are made so that they add up to the number of items.
+    """
     if SYSTEM not in data.dims:
-        return _of_answers(data.expand_dims(SYSTEM), unit).isel({SYSTEM: 0}, drop=True)
+        several = data.assign({PREDICTED: data[PREDICTED].expand_dims(SYSTEM)})
+        return _of_answers(several, unit).isel({SYSTEM: 0}, drop=True)
     labels, names = data[LABEL].values, data[SYSTEM].values
     sorter, (k, n) = np.argsort(labels), (len(labels), data.sizes[ITEM])
     true = codes(data[ACTUAL].values, labels, sorter)
     (levels,), (place,) = grouped([unit], {unit: data[unit].values})
     given = data[PREDICTED].transpose(SYSTEM, ITEM, ...).values.reshape(len(names), n, -1)
-    counts = np.zeros((len(names), len(levels), k, k))
+    counts, weight = np.zeros((len(names), len(levels), k, k)), np.ones(n)
+    known = {name: data.attrs[name] for name in (ASKS, ONE_CLASS) if name in data.attrs} | {UNIT: unit}
+    if is_weighted(data):
+        weight = data[WEIGHT].values / data[WEIGHT].values.mean()
+        known[COUNT_AS] = n**2 / float(weight @ weight)
     for filled, answers in zip(counts, given, strict=True):
         if is_scored(data):
-            filled[:, 1, 1] = np.bincount(place, answers[:, 0])
-            filled[:, 1, 0] = np.bincount(place) - filled[:, 1, 1]
+            filled[:, 1, 1], filled[:, 1, 0] = (
+                np.bincount(place, weight * s) for s in (answers[:, 0], 1 - answers[:, 0])
+            )
             continue
         flat = np.ravel_multi_index(
             (place[:, None], true[:, None], codes(answers, labels, sorter)), filled.shape, mode="raise"
         )
-        filled[...] = np.bincount(flat.ravel(), minlength=filled.size).reshape(filled.shape) / given.shape[-1]
+        each = np.repeat(weight / given.shape[-1], given.shape[-1])
+        filled[...] = np.bincount(flat.ravel(), each, filled.size).reshape(filled.shape)
     coords = {SYSTEM: names, unit: levels} | dict.fromkeys(MATRIX, labels)
-    kept = {name: data.attrs[name] for name in (ASKS, ONE_CLASS) if name in data.attrs} | {UNIT: unit}
     runs = {"runs": data.sizes[RUN]} if RUN in data[PREDICTED].dims else {}
-    return xr.DataArray(counts, dims=(SYSTEM, unit, *MATRIX), coords=coords, name="counts", attrs=kept | runs)
+    return xr.DataArray(counts, dims=(SYSTEM, unit, *MATRIX), coords=coords, name="counts", attrs=known | runs)
 
 
 def check_average(average: Any) -> str:
@@ -162,6 +179,7 @@ def described(counts: xr.DataArray, average: str) -> tuple[str, list[str]]:
     effect = design_effect(values)
     n, most = int((sizes.sum(0) > 0).sum()), sizes.max(-1) / np.maximum(totals, 1)
     over = f"over all items of {n} {names}" if average == "items" else f"mean over {n} {names}"
+<<<<<<< HEAD
     held = sizes[sizes > 0]
     few = _of_few(int(tested.min()), most.max(), names)
     if raters := counts.attrs.get(RATERS):
@@ -172,6 +190,15 @@ def described(counts: xr.DataArray, average: str) -> tuple[str, list[str]]:
     elif np.isfinite(effect).any() and not is_scored(counts):
         text += f"; design effect of accuracy {_span(effect[np.isfinite(effect)])}"
     return text, few + _of_sizes(values, names, average)
+=======
+    held, weighted = sizes[sizes > 0], COUNT_AS in counts.attrs
+    text = f"over {n} items" if names == "items" else over if weighted or not held.size else f"{over}{_each(held)}"
+    text += f", whose weights count as {counts.attrs[COUNT_AS]:.3g} equal ones" if weighted else ""
+    if names != "items" and np.isfinite(effect).any() and not is_scored(counts):
+        text += f"; design effect of accuracy {_span(effect[np.isfinite(effect)])}"
+    notes = _of_few(int(tested.min()), most.max(), names, "weight" if weighted else "items")
+    return text, notes + ([] if weighted else _of_sizes(values, names, average))
+>>>>>>> 50efdf7f (Weigh items by sample_weight, by the same product of random weights and cells, and keep the units of right and wrong answers, which summary lost; show how often means of scores are held)
 
 
 def _of_sizes(values: Array, names: str, average: str) -> list[str]:
@@ -232,13 +259,13 @@ def _each(sizes: NDArray[Any]) -> str:
     return f", of {low if low == high else f'{low} to {high}'} items each"
 
 
-def _of_few(n: int, most: float, names: str) -> list[str]:
-    """Say where units are few, or one of them has most of the items."""
+def _of_few(n: int, most: float, names: str, what: str = "items") -> list[str]:
+    """Say where units are few, or one of them has most of the items, or of their weight."""
     notes = []
     if n < FEW:
         notes.append(f"with fewer than {FEW} {names} an interval rests much on the prior, which is one more of them")
     if most > max(_MOST, 2.0 / n):
-        notes.append(f"one of the {names} holds {most:.0%} of the items")
+        notes.append(f"one of the {names} holds {most:.0%} of the {what}")
     return notes
 
 

@@ -22,7 +22,7 @@ from bayescm.data.assumptions import assumed
 from bayescm.data.random import Stream, matrix_rng
 from bayescm.data.schema import MATRIX, MEAN_SCORE, ONE_CLASS, RATERS, UNIT, labels_of, positive_class
 from bayescm.data.shapes import is_scored
-from bayescm.data.units import SAMPLED, check_average, described, independent, plural
+from bayescm.data.units import COUNT_AS, KNOWN_WEIGHTS, SAMPLED, check_average, described, independent, plural
 from bayescm.distributions.sample import Draws
 from bayescm.inference.blocks import OfMatrices, exchanged
 from bayescm.inference.labelled import Alike
@@ -234,8 +234,13 @@ def of_units(counts: xr.DataArray, prevalence: PrevalenceLike, average: str, n: 
     settings = {
         "model": MODEL, "prior": PRIOR, "prevalence": prevalence, "draws": n, UNIT: unit, "units": units,
         "average": average, **({ONE_CLASS: counts.attrs[ONE_CLASS]} if one_class else positive_class(counts)),
+<<<<<<< HEAD
         **({RATERS: raters} if raters else {}),
         "assumptions": assumed(prevalence, items=independent(plural(unit))),
+=======
+        "assumptions": assumed(prevalence, *([KNOWN_WEIGHTS] if COUNT_AS in counts.attrs else []),
+                               items=independent(plural(unit))),
+>>>>>>> 50efdf7f (Weigh items by sample_weight, by the same product of random weights and cells, and keep the units of right and wrong answers, which summary lost; show how often means of scores are held)
     }  # fmt: skip
     if counts.chunks is None:
         settings[SAMPLED], notes = described(counts, average)
