@@ -41,6 +41,8 @@ def add_parser(commands: Any) -> None:
     p.add_argument("--concentration", metavar="K", help="how sure that is, in items (10; differences: known); or none")
     add_cells(p, " of a pilot, instead of mode and concentration")
     p.add_argument("--fixed-totals", action="store_true", help="the test will have exactly these shares of classes")
+    p.add_argument("--unit-size", type=float, metavar="M", help="of --width: items come in units of so many")
+    p.add_argument("--icc", type=float, metavar="R", help="of --unit-size: how alike two items of a unit are (0 to 1)")
     add_model(p, about_prevalence=_PREVALENCE)
     add_outputs(p, "the result as a netCDF Dataset", "a picture of the length against the items, with --n-items")
 
@@ -52,6 +54,8 @@ def _run(arguments: argparse.Namespace) -> None:
     arguments.metric = arguments.of or arguments.metric or "accuracy"
     if sum(getattr(arguments, name) is not None for name in ("width", "n_items", "difference")) != 1:
         raise ValueError("give one of --width and --difference, to find the items, or --n-items, to find the width.")
+    if arguments.width is None:
+        refuse(arguments, ["unit_size", "icc"], "is for --width; leave it out")
     if arguments.n_items is None:
         refuse(arguments, ["plot"], "draws the widths of --n-items; give these")
     if arguments.difference is None:
@@ -76,7 +80,8 @@ def _alone(arguments: argparse.Namespace) -> "tuple[xr.Dataset, list[dict[str, A
     if arguments.n_items is not None:
         found = bayescm.planning.interval_width(metrics, numbers("--n-items", arguments.n_items, int), **settings)
         return found, _widths(found)
-    found = bayescm.sample_size(metrics, width=arguments.width, **settings)
+    units = {name: getattr(arguments, name) for name in ("unit_size", "icc")}
+    found = bayescm.sample_size(metrics, width=arguments.width, **settings, **units)
     return found, of_sizes(found)
 
 

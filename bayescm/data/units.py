@@ -46,6 +46,7 @@ _MOST = 0.3
 """Share of one unit's items above which the others say little, if it is twice an even share: see the study."""
 _TELLS = 2.5
 """Standard errors between the mean over units and that over items from which sizes go with accuracy."""
+_ROUNDING = 1e-9  # of means where all units have as many items
 _REPEATED = 0.75
 """Different names among rows, as a share, up to which rows are of the same units."""
 _LIKELY = frozenset({
@@ -212,7 +213,7 @@ def _of_sizes(values: Array, names: str, average: str) -> list[str]:
         each, pooled = right / size, right.sum() / size.sum()
         apart = (right - pooled * size) / size.sum() - (each - each.mean()) / n
         error = np.sqrt(n / (n - 1) * (apart**2).sum())
-        if abs(pooled - each.mean()) > _TELLS * error:
+        if abs(pooled - each.mean()) > _TELLS * error + _ROUNDING:
             which = "more" if pooled > each.mean() else "less"
             other = "units" if average == "items" else "items"
             return [
@@ -277,6 +278,21 @@ def design_effect(values: Array) -> Array:
         p = right.sum(-1) / total
         between = n / (n - 1) * ((right - p[:, None] * size) ** 2).sum(-1) / total**2
         return np.asarray(between / (p * (1 - p) / total))
+
+
+def icc(values: Array) -> Array:
+    """Return the intraclass correlation of right answers, cut at 0 and 1, (B,) of (B, G, K, K).
+
+    By the analysis of variance: Fleiss 1981, Statistical Methods for Rates and Proportions, section 13.2.
+    """
+    size, right = values.sum((-2, -1)), np.diagonal(values, 0, -2, -1).sum(-1)
+    total, n = size.sum(-1), (size > 0).sum(-1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        each = np.where(size > 0, right / size, 0.0)
+        between = (size * (each - (right.sum(-1) / total)[:, None]) ** 2).sum(-1) / (n - 1)
+        within = (right * (1.0 - each)).sum(-1) / (total - n)
+        typical = (total - (size**2).sum(-1) / total) / (n - 1)
+        return np.asarray(np.clip((between - within) / (between + (typical - 1.0) * within), 0.0, 1.0))
 
 
 def _span(values: Array) -> str:

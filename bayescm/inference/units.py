@@ -20,9 +20,13 @@ from numpy.typing import NDArray
 from bayescm.data import validate
 from bayescm.data.assumptions import assumed
 from bayescm.data.random import Stream, matrix_rng
+<<<<<<< HEAD
 from bayescm.data.schema import MATRIX, MEAN_SCORE, ONE_CLASS, RATERS, UNIT, labels_of, positive_class
+=======
+from bayescm.data.schema import ITEM, MATRIX, MEAN_SCORE, ONE_CLASS, UNIT, labels_of, positive_class
+>>>>>>> 33878061 (Plan units by their size and correlation, of which a pilot's result tells, and allow for few units that scatter; one table of weights)
 from bayescm.data.shapes import is_scored
-from bayescm.data.units import COUNT_AS, KNOWN_WEIGHTS, SAMPLED, check_average, described, independent, plural
+from bayescm.data.units import COUNT_AS, KNOWN_WEIGHTS, SAMPLED, check_average, described, icc, independent, plural
 from bayescm.distributions.sample import Draws
 from bayescm.inference.blocks import OfMatrices, exchanged
 from bayescm.inference.labelled import Alike
@@ -245,6 +249,9 @@ def of_units(counts: xr.DataArray, prevalence: PrevalenceLike, average: str, n: 
     if counts.chunks is None:
         settings[SAMPLED], notes = described(counts, average)
         settings |= {CARRIED_BY: "; ".join(notes)} if notes else {}
+        if unit != ITEM and not is_scored(counts):
+            alike = icc(counts.values.reshape(-1, *counts.shape[-3:]))
+            settings["icc"] = alike.item() if alike.size == 1 else alike.tolist()
     some = block(np.ones((1, len(labels), len(labels))), np.asarray(0))
     return OfUnits(labels, settings, counts.drop_vars(unit, errors="ignore"), block, some, (unit, *MATRIX))
 

@@ -1,5 +1,6 @@
 """sample_size() and interval_width(): how many items, and what they will tell."""
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
@@ -9,6 +10,7 @@ from typing import Any, Unpack
 import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike, NDArray
+from scipy import stats
 
 from bayescm.data import validate
 from bayescm.data.assumptions import PILOTED, STATED, assumed
@@ -41,6 +43,8 @@ def sample_size(
     pilot: Any = None,
     prevalence: Any = None,
     fixed_totals: bool = False,
+    unit_size: float | None = None,
+    icc: float | None = None,
     **analysis: Unpack[AnalysisOptions],
 ) -> xr.Dataset:
     """Return the number of items after which a metric's interval is narrow enough, with a stated assurance.
@@ -64,6 +68,9 @@ def sample_size(
         planned; any metric can be, and all of them together. Without it, metrics must be proportions.
     fixed_totals : bool
         Whether the test will have exactly these shares of the classes, by design. Needs `prevalence` as a number.
+    unit_size, icc : number, optional
+        Where items will come in units (patients with lesions): how many of them a unit has, and the correlation of two
+        of these (intraclass, from 0 to 1), such as the attr ``icc`` of a pilot that was summarised by `unit`.
     **analysis
         `prior`, `model`, `ci_prob` and `ci_kind` of the analysis to come, as in :func:`bayescm.summary`.
 
@@ -73,7 +80,8 @@ def sample_size(
         Over ``metric``: ``n_items``, the items that the metric is ``about`` (the actual positives for recall, the
         predicted ones for precision, ...) or, with `prevalence`, all items of the test; ``assurance``, which these
         reach; ``rule``, the items by the rule of thumb width = 2/sqrt(n). With `prevalence` also ``n_items_together``
-        and ``assurance_together``, for all intervals at once.
+        and ``assurance_together``, for all intervals at once. With `unit_size` also ``n_units``, and all items are
+        those of as many units; ``assurance`` is then that of as few independent items as these stand for.
 
     Raises
     ------
@@ -88,9 +96,13 @@ def sample_size(
     Whole tests are computed by quadrature, and their `n_items` is good to a few parts in a hundred. Metrics whose
     distribution takes two integrals, such as MCC, take tens of seconds there unless the class totals are fixed.
 
+    Units multiply the items by the design effect 1 + (unit_size - 1) icc, and by what it takes so that few units don't
+    scatter more than expected: the quantile of chi-squared/(G - 1) at the assurance, of G units.
+
     References
     ----------
-    Kruschke 2015, Doing Bayesian Data Analysis, chapter 13; Toetsch and Hoffmann 2021, Fig. 6 and eq. 15.
+    Kruschke 2015, Doing Bayesian Data Analysis, chapter 13; Toetsch and Hoffmann 2021, Fig. 6 and eq. 15; of units
+    Kish 1965, Survey Sampling, and Kupper and Hafner 1989, The American Statistician 43.
 
     Examples
     --------
@@ -105,6 +117,7 @@ def sample_size(
     wanted = validate.number("width", width, 0, np.inf)
     level = validate.number("assurance", assurance, 0, 1)
     _check_totals(prevalence, fixed_totals)
+    design = _design_effect(unit_size, icc)
     beliefs = Beliefs.read(metrics, mode, concentration, pilot, **analysis)
     count = len(beliefs.metrics)
     widest = min(metric.upper - metric.lower for metric in beliefs.metrics)
@@ -119,6 +132,12 @@ def sample_size(
         *found, together = _of_test(beliefs.test(prevalence, fixed_totals), wanted, level)
         extra = {"n_items_together": together[0], "assurance_together": together[1]}
     sizes, reached = zip(*found, strict=True)
+    if unit_size is not None:
+        units = [_units(n, design, unit_size, level) for n in sizes]
+        extra |= {"n_units": (METRIC, units, {"long_name": "Units", "units": "1"})}
+        sizes = tuple(math.ceil(n * unit_size) for n in units)
+        if prevalence is not None:
+            extra["n_items_together"] = math.ceil(_units(together[0], design, unit_size, level) * unit_size)
     return xr.Dataset(
         {
             "n_items": (METRIC, list(sizes), {"long_name": "Items", "units": "1"}),
@@ -131,6 +150,7 @@ def sample_size(
         attrs=attributes(
             width=wanted, wanted_assurance=level, mode=mode, concentration=concentration, pilot=pilot,
             prevalence=prevalence, fixed_totals=fixed_totals, **beliefs.analysis,
+            **({} if unit_size is None else {"unit_size": unit_size, "icc": icc, "design_effect": design}),
             assumptions=_assumed(fixed_totals, pilot),
         ),
     )  # fmt: skip
@@ -217,6 +237,27 @@ def interval_width(
 
 def _assumed(fixed_totals: bool, pilot: Any) -> str:
     return assumed("fixed" if fixed_totals else None, STATED if pilot is None else PILOTED)
+
+
+def _design_effect(unit_size: float | None, icc: float | None) -> float:
+    """Return how many items of units stand for one that is independent."""
+    if unit_size is None and icc is None:
+        return 1.0
+    if unit_size is None or icc is None:
+        raise ValueError("`unit_size` and `icc` go together: items of a unit, and how alike two of them are (0 to 1).")
+    size, alike = validate.number("unit_size", unit_size, 0, np.inf), validate.number("icc", icc, -1, 2)
+    if size < 1.0 or not 0.0 <= alike <= 1.0:
+        raise ValueError(f"`unit_size` must be at least 1 and `icc` from 0 to 1; got {size:g} and {alike:g}.")
+    return 1.0 + (size - 1.0) * alike
+
+
+def _units(n: int, design: float, unit_size: float, assurance: float) -> int:
+    """Return how many units tell as much as n independent items, though few of them may scatter more than expected."""
+    least = max(math.ceil(n * design / unit_size), 2)
+    units = least
+    while units * unit_size < n * design * max(stats.chi2.ppf(assurance, units - 1) / (units - 1), 1.0):
+        units = math.ceil(1.001 * units + 0.5)
+    return units
 
 
 def _check_totals(prevalence: Any, fixed_totals: bool) -> None:

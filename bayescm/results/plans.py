@@ -18,6 +18,7 @@ def of_sizes(data: xr.Dataset) -> list[dict[str, Any]]:
         of_metric(one) | names
         | {"items": int(one["n_items"]), "about": str(one["about"].item()), "assurance": float(one["assurance"]),
            "rule": int(one["rule"])}
+        | ({"units": int(one["n_units"])} if "n_units" in one else {})
         for names, one in each(data, "n_items")
     ]  # fmt: skip
     if "n_items_together" in data and len(records) > 1:
@@ -30,12 +31,14 @@ def size(data: xr.Dataset) -> str:
     """Say how many items are needed, and for what."""
     attrs, records = data.attrs, of_sizes(data)
     told = [
-        f"{record['items']:,} {record['about']} for {called(record[METRIC], record.get(ALIAS, '')).replace('_', ' ')}"
+        f"{record['items']:,} {record['about']}{f' of {record["units"]:,} units' if 'units' in record else ''} for "
+        f"{called(record[METRIC], record.get(ALIAS, '')).replace('_', ' ')}"
         for record in records
     ]
     each_one = "each interval" if len(records) > 1 else "its interval"
+    effect = f" (design effect {float(attrs['design_effect']):.2g})" if "design_effect" in attrs else ""
     return (
-        f"The test needs {listed(told)}: then {each_one} ({percent(float(attrs['ci_prob']))}) is at most "
+        f"The test needs {listed(told)}{effect}: then {each_one} ({percent(float(attrs['ci_prob']))}) is at most "
         f"{float(attrs['width']):g} wide with probability {percent(float(attrs['wanted_assurance']))}, for rates "
         f"{'as stated' if attrs['pilot'] == 'null' else 'averaged over the posterior of the pilot'}."
     )
