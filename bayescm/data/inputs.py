@@ -100,16 +100,6 @@ class Door:
         data = evidence.data
         parameters = inspect.signature(function).parameters
         asked = next((name for name in ("metrics", "metric") if name in parameters), None)
-<<<<<<< HEAD
-        if is_scored(data) and self.about == COUNTS and asked is None and "claims" not in parameters:
-            raise ValueError(
-                f"`counts` of scores from 0 to 1 have a mean score and no other metric; {function.__name__} takes "
-                "matrices."
-            )
-        if is_scored(data) and asked is not None and (rest[0] if rest else options.get(asked)) is None:
-            options[asked], rest = MEAN_SCORE, rest[1:]
-        if self.about != COUNTS or not evidence.kind.startswith("right") or by_unit(data) is not None:
-=======
         if ONE_CLASS in getattr(data, "attrs", {}) and by_unit(data) is not None:
             usual = MEAN_SCORE if is_scored(data) else "accuracy"
             if self.about == COUNTS and asked is None and "claims" not in parameters:
@@ -121,7 +111,6 @@ class Door:
                 options[asked], rest = usual, rest[1:]
             return data, *rest
         if self.about != COUNTS or not evidence.kind.startswith("right"):
->>>>>>> 50efdf7f (Weigh items by sample_weight, by the same product of random weights and cells, and keep the units of right and wrong answers, which summary lost; show how often means of scores are held)
             return data, *rest
         if RUN in data.dims and self.runs and asked is None:
             return data, *rest

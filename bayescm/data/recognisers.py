@@ -461,13 +461,9 @@ def _marks(given: Given) -> xr.Dataset | None:
         refuse_marks(values, given.about == BOARD)
     if not marks:
         return None
-<<<<<<< HEAD
     kept = of_right(marks) if table is None else frames.with_names(table, of_right(marks))
-=======
-    kept = of_right(marks)
     if (weight := given.options.get(WEIGHT)) is not None:
         kept = with_weights(kept, table.numbers(weight) if isinstance(weight, str) and table is not None else weight)
->>>>>>> 50efdf7f (Weigh items by sample_weight, by the same product of random weights and cells, and keep the units of right and wrong answers, which summary lost; show how often means of scores are held)
     if unit is not None:
         named = table is not None and isinstance(unit, str)
         kept = with_units(kept, *(frames.column_of(table, unit) if named else (UNIT, unit)))  # type: ignore[arg-type]

@@ -83,11 +83,7 @@ def marked(data: Any, unit: Any) -> Any:
 def by_unit(data: Any) -> xr.DataArray | None:
     """Return counts ``(..., unit, actual, predicted)`` of what was sampled by unit; None where items were sampled.
 
-<<<<<<< HEAD
-    Units of one item each are items, but for those with scores, which are units of their own, and subjects of raters.
-=======
-    Units of one item each are items, but for those with scores or weights, which are units of their own.
->>>>>>> 50efdf7f (Weigh items by sample_weight, by the same product of random weights and cells, and keep the units of right and wrong answers, which summary lost; show how often means of scores are held)
+    Units of one item each are items, but for subjects of raters, and items with scores or weights, which are units.
     """
     unit = unit_of(data)
     if is_scored(data) or is_weighted(data):
@@ -180,26 +176,15 @@ def described(counts: xr.DataArray, average: str) -> tuple[str, list[str]]:
     effect = design_effect(values)
     n, most = int((sizes.sum(0) > 0).sum()), sizes.max(-1) / np.maximum(totals, 1)
     over = f"over all items of {n} {names}" if average == "items" else f"mean over {n} {names}"
-<<<<<<< HEAD
-    held = sizes[sizes > 0]
-    few = _of_few(int(tested.min()), most.max(), names)
+    held, weighted = sizes[sizes > 0], COUNT_AS in counts.attrs
+    few = _of_few(int(tested.min()), most.max(), names, "weight" if weighted else "items")
     if raters := counts.attrs.get(RATERS):
         return f"over {n} {names} and pairs of {raters} raters", few
-    text = f"{over}{_each(held)}" if held.size else over
-    if (held == 1).all():
-        text = f"over {n} {names}"
-    elif np.isfinite(effect).any() and not is_scored(counts):
-        text += f"; design effect of accuracy {_span(effect[np.isfinite(effect)])}"
-    return text, few + _of_sizes(values, names, average)
-=======
-    held, weighted = sizes[sizes > 0], COUNT_AS in counts.attrs
     text = f"over {n} items" if names == "items" else over if weighted or not held.size else f"{over}{_each(held)}"
     text += f", whose weights count as {counts.attrs[COUNT_AS]:.3g} equal ones" if weighted else ""
     if names != "items" and np.isfinite(effect).any() and not is_scored(counts):
         text += f"; design effect of accuracy {_span(effect[np.isfinite(effect)])}"
-    notes = _of_few(int(tested.min()), most.max(), names, "weight" if weighted else "items")
-    return text, notes + ([] if weighted else _of_sizes(values, names, average))
->>>>>>> 50efdf7f (Weigh items by sample_weight, by the same product of random weights and cells, and keep the units of right and wrong answers, which summary lost; show how often means of scores are held)
+    return text, few + ([] if weighted else _of_sizes(values, names, average))
 
 
 def _of_sizes(values: Array, names: str, average: str) -> list[str]:

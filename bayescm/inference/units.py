@@ -20,11 +20,7 @@ from numpy.typing import NDArray
 from bayescm.data import validate
 from bayescm.data.assumptions import assumed
 from bayescm.data.random import Stream, matrix_rng
-<<<<<<< HEAD
-from bayescm.data.schema import MATRIX, MEAN_SCORE, ONE_CLASS, RATERS, UNIT, labels_of, positive_class
-=======
-from bayescm.data.schema import ITEM, MATRIX, MEAN_SCORE, ONE_CLASS, UNIT, labels_of, positive_class
->>>>>>> 33878061 (Plan units by their size and correlation, of which a pilot's result tells, and allow for few units that scatter; one table of weights)
+from bayescm.data.schema import ITEM, MATRIX, MEAN_SCORE, ONE_CLASS, RATERS, UNIT, labels_of, positive_class
 from bayescm.data.shapes import is_scored
 from bayescm.data.units import COUNT_AS, KNOWN_WEIGHTS, SAMPLED, check_average, described, icc, independent, plural
 from bayescm.distributions.sample import Draws
@@ -238,18 +234,14 @@ def of_units(counts: xr.DataArray, prevalence: PrevalenceLike, average: str, n: 
     settings = {
         "model": MODEL, "prior": PRIOR, "prevalence": prevalence, "draws": n, UNIT: unit, "units": units,
         "average": average, **({ONE_CLASS: counts.attrs[ONE_CLASS]} if one_class else positive_class(counts)),
-<<<<<<< HEAD
         **({RATERS: raters} if raters else {}),
-        "assumptions": assumed(prevalence, items=independent(plural(unit))),
-=======
         "assumptions": assumed(prevalence, *([KNOWN_WEIGHTS] if COUNT_AS in counts.attrs else []),
                                items=independent(plural(unit))),
->>>>>>> 50efdf7f (Weigh items by sample_weight, by the same product of random weights and cells, and keep the units of right and wrong answers, which summary lost; show how often means of scores are held)
     }  # fmt: skip
     if counts.chunks is None:
         settings[SAMPLED], notes = described(counts, average)
         settings |= {CARRIED_BY: "; ".join(notes)} if notes else {}
-        if unit != ITEM and not is_scored(counts):
+        if unit != ITEM and not raters and not is_scored(counts):
             alike = icc(counts.values.reshape(-1, *counts.shape[-3:]))
             settings["icc"] = alike.item() if alike.size == 1 else alike.tolist()
     some = block(np.ones((1, len(labels), len(labels))), np.asarray(0))
