@@ -53,21 +53,22 @@ class Skewed(Distribution):
         slope = (2.0 * z - skew) / np.sqrt(variance)
         return scale * second * x * (1.0 - x), scale * ((a - (n - 2.0) * x) * second + x * (1.0 - x) * slope)
 
-    def _moved(self, x: Any) -> Any:
+    def moved(self, x: Any) -> Any:
+        """Return what the second term adds to the cdf."""
         at = np.clip(x, _LEAST, 1.0 - 1e-16)
         return self._term(at)[0] * self.beta.pdf(at)
 
     def cdf(self, x: Any) -> Any:  # noqa: D102
-        return self.beta.cdf(x) + self._moved(x)
+        return self.beta.cdf(x) + self.moved(x)
 
     def sf(self, x: Any) -> Any:  # noqa: D102
-        return self.beta.sf(x) - self._moved(x)
+        return self.beta.sf(x) - self.moved(x)
 
     def pdf(self, x: Any) -> Any:  # noqa: D102
         return self.beta.pdf(x) * (1.0 + self._term(np.asarray(x))[1])
 
     def error(self, x: Any) -> Any:  # noqa: D102
-        return np.abs(self._moved(x)) / np.maximum(np.minimum(self.beta.cdf(x), self.beta.sf(x)), _LEAST)
+        return np.abs(self.moved(x)) / np.maximum(_least(self.cdf(x)), _LEAST)
 
     def ppf(self, p: Any) -> Any:  # noqa: D102
         return self.beta.ppf(p)
@@ -77,6 +78,10 @@ class Skewed(Distribution):
 
     def sd(self) -> Any:  # noqa: D102
         return self.beta.sd()
+
+
+def _least(below: Any) -> Any:
+    return np.minimum(below, 1.0 - below)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -133,10 +138,10 @@ class Mixed(Distribution):
         return self._mean_of(self.parts.sf, x)
 
     def error(self, x: Any) -> Any:  # noqa: D102
-        def least(x: Array) -> Array:
-            return np.asarray(self.parts.error(x) * np.minimum(self.parts.cdf(x), self.parts.sf(x)))
-
-        return self._mean_of(least, x) / np.maximum(np.minimum(self.cdf(x), self.sf(x)), _LEAST)
+        if not isinstance(self.parts, Skewed):
+            return self._mean_of(self.parts.error, x)
+        moved = self.parts.moved
+        return self._mean_of(lambda x: np.abs(moved(x)), x) / np.maximum(_least(self.cdf(x)), _LEAST)
 
     def warn_undefined(self, name: str) -> None:  # noqa: D102
         self.parts.warn_undefined(name)
