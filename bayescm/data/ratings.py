@@ -141,7 +141,9 @@ def _read(ratings: Any, subject: Any, rater: Any, rating: Any) -> tuple[_Ratings
         raters, levels = pd.factorize(np.asarray(frame[rater]))
         names, values = [str(name) for name in levels], frame[rating].to_numpy(object)
     validate.unique("ratings", names)
-    known = ~validate.missing(values) & [str(value).strip().casefold() not in MISSING for value in values]
+    known = ~validate.missing(values) & [
+        not isinstance(value, str) or value.strip().casefold() not in MISSING for value in values
+    ]
     known &= (rows >= 0) & (raters >= 0)
     if not known.any():
         raise ValueError("`ratings` has no ratings; give a row per subject and a column per rater.")

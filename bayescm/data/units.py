@@ -179,7 +179,7 @@ def described(counts: xr.DataArray, average: str) -> tuple[str, list[str]]:
     held, weighted = sizes[sizes > 0], COUNT_AS in counts.attrs
     few = _of_few(int(tested.min()), most.max(), names, "weight" if weighted else "items")
     if raters := counts.attrs.get(RATERS):
-        return f"over {n} {names} and pairs of {raters} raters", few
+        return f"{'mean ' if average == 'units' else ''}over {n} {names} and pairs of {raters} raters", few
     text = f"over {n} items" if names == "items" else over if weighted or not held.size else f"{over}{_each(held)}"
     text += f", whose weights count as {counts.attrs[COUNT_AS]:.3g} equal ones" if weighted else ""
     if names != "items" and np.isfinite(effect).any() and not is_scored(counts):

@@ -224,6 +224,8 @@ def of_units(counts: xr.DataArray, prevalence: PrevalenceLike, average: str, n: 
         raise ValueError("`prevalence` is for all items, and average='units' is the mean over units; leave one out.")
     one_class, units = ONE_CLASS in counts.attrs, counts.sizes[unit]
     raters = int(counts.attrs.get(RATERS, 0))
+    if raters and prevalence is not None:
+        raise ValueError("`prevalence` is of the true classes, which raters don't tell; leave it out.")
     if n is None:
         n = int(np.clip(_WORK // max(units, counts.size // max(units, 1)), _LEAST, DRAWS))
 

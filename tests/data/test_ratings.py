@@ -157,6 +157,18 @@ def test_a_subject_rated_twice_by_one_rater_is_refused():
         bayescm.agreement(long, subject="what", rater="who", rating="says")
 
 
+def test_what_raters_dont_have_is_refused():
+    with pytest.raises(ValueError, match="which raters don't tell"):
+        bayescm.summary(bayescm.agreement(FOUR), "accuracy", prevalence=0.3)
+
+
+def test_each_subject_may_have_a_vote():
+    found = bayescm.summary(bayescm.agreement(FOUR), "accuracy", average="units", random_seed=1)
+    alike = [np.mean([a == b for i, a in enumerate(r) for b in r[i + 1 :]]) for r in (x[x == x] for x in FOUR[:11])]
+    assert float(found["point"].item()) == pytest.approx(np.mean(alike))
+    assert "Mean over 11 subjects" in found.bayescm.sentence
+
+
 def test_kappa_of_many_raters_isnt_cohens():
     with pytest.raises(ValueError, match="fleiss_kappa"):
         bayescm.summary(bayescm.agreement(FOUR), "kappa")
