@@ -12,6 +12,8 @@ RENAMED: dict[str, str] = {}
 _OTHERS = {
     "classification_report": "bayescm.summary(y_true, y_pred).bayescm.per_class()",
     "precision_recall_fscore_support": "bayescm.summary(y_true, y_pred, ['precision', 'recall', 'f1'])",
+    "fleiss_kappa": "bayescm.summary(bayescm.agreement(ratings), 'fleiss_kappa')",
+    "krippendorff_alpha": "bayescm.summary(bayescm.agreement(ratings), 'krippendorff_alpha')",
     "cohen_kappa_score": "bayescm.summary(y_true, y_pred, 'cohen_kappa')",
     "matthews_corrcoef": "bayescm.summary(y_true, y_pred, 'mcc')",
     "accuracy_score": "bayescm.summary(y_true, y_pred, 'accuracy')",
