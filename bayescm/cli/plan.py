@@ -32,6 +32,8 @@ def add_parser(commands: Any) -> None:
     p.add_argument("of", nargs="?", metavar="METRICS", help="of which metrics: names with commas (accuracy)")
     p.add_argument("--metrics", dest="metric", metavar="LIST", help="the same")
     p.add_argument("--width", type=float, metavar="W", help="find the items for an interval of at most this length")
+    p.add_argument("--lower", type=float, metavar="L", help="find the items for one bound of at least this")
+    p.add_argument("--method", metavar="NAME", help="wilson, clopper_pearson, ...; or a formula: buderer, connor, ...")
     p.add_argument("--n-items", metavar="LIST", help="find the length of the interval for these numbers of items")
     p.add_argument("--difference", type=float, metavar="D", help="find the items to see that one system is D better")
     p.add_argument("--discordance", type=float, metavar="P", help="of --difference: same items, P right for one only")
@@ -52,8 +54,10 @@ def _run(arguments: argparse.Namespace) -> None:
     if arguments.of is not None and arguments.metric is not None:
         raise ValueError(f"give the metrics once; got {arguments.of} and --metrics {arguments.metric}.")
     arguments.metric = arguments.of or arguments.metric or "accuracy"
-    if sum(getattr(arguments, name) is not None for name in ("width", "n_items", "difference")) != 1:
-        raise ValueError("give one of --width and --difference, to find the items, or --n-items, to find the width.")
+    if sum(getattr(arguments, name) is not None for name in ("width", "lower", "n_items", "difference")) != 1:
+        raise ValueError(
+            "give one of --width, --lower and --difference, to find the items, or --n-items, to find the width."
+        )
     if arguments.width is None:
         refuse(arguments, ["unit_size", "icc"], "is for --width; leave it out")
     if arguments.n_items is None:
@@ -81,7 +85,7 @@ def _alone(arguments: argparse.Namespace) -> "tuple[xr.Dataset, list[dict[str, A
         found = bayescm.planning.interval_width(metrics, numbers("--n-items", arguments.n_items, int), **settings)
         return found, _widths(found)
     units = {name: getattr(arguments, name) for name in ("unit_size", "icc")}
-    found = bayescm.sample_size(metrics, width=arguments.width, **settings, **units)
+    found = bayescm.sample_size(metrics, width=arguments.width, lower=arguments.lower, **settings, **units)
     return found, of_sizes(found)
 
 
@@ -90,7 +94,8 @@ def _contest(arguments: argparse.Namespace) -> "tuple[xr.Dataset, list[dict[str,
     first = numbers("--mode", arguments.mode)[0]
     sign = 1 if bayescm.metrics.resolve(arguments.metric, 2)[0].loss else -1
     second = round(first + sign * arguments.difference, 12)
-    options = {name: getattr(arguments, name) for name in ("discordance", "ci_prob", "assurance", "error_rate")}
+    names = ("discordance", "method", "ci_prob", "assurance", "error_rate")
+    options = {name: getattr(arguments, name) for name in names}
     options["concentration"] = _rates("--concentration", arguments.concentration)
     model = {name: value for name, value in model_of(arguments).items() if name != "prevalence"}
     given = {name: value for name, value in options.items() if value is not None}
@@ -110,7 +115,7 @@ def _settings(arguments: argparse.Namespace) -> dict[str, Any]:
     settings = model_of(arguments)
     if isinstance(settings["prevalence"], list):
         settings["prevalence"] = tuple(settings["prevalence"])
-    settings |= {name: getattr(arguments, name) for name in ("fixed_totals", "ci_prob", "ci_kind")}
+    settings |= {name: getattr(arguments, name) for name in ("fixed_totals", "ci_prob", "ci_kind", "method")}
     settings["assurance"] = 0.95 if arguments.assurance is None else arguments.assurance
     settings["mode"] = _rates("--mode", arguments.mode)
     settings["concentration"] = _rates("--concentration", arguments.concentration or "10")

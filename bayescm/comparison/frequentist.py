@@ -5,6 +5,7 @@ method 10 of either.
 """
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -19,11 +20,14 @@ from bayescm.models.same_items import Patterns
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
-PAIRED = ("mcnemar_exact", "mcnemar_mid_p", "anytime")
+PAIRED = ("mcnemar_exact", "mcnemar_mid_p", "anytime", "mcnemar_chi2", "mcnemar_corrected")
 RUNS = ("paired_t",)
-INDEPENDENT = ("fisher_exact", "score")
+INDEPENDENT = ("fisher_exact", "score", "boschloo_exact", "barnard_exact")
 PAIRED_INTERVALS = ("newcombe", "tango")
 INDEPENDENT_INTERVALS = ("newcombe", "miettinen_nurminen", "agresti_caffo")
+RATIO_INTERVALS = ("risk_ratio", "odds_ratio")
+"""Of systems with items of their own, by Miettinen and Nurminen."""
+_FEW = 2_500  # tables of all outcomes, which take SciPy's unconditional tests a tenth of a second
 _LISTED = 10_000  # tables of the same margins; SciPy looks for its way among more
 _EQUAL = 1e-9  # of logarithms: two tables are as probable as each other
 _MOST = 1e9  # items, beyond which SciPy's exact test overflows
@@ -83,10 +87,10 @@ def cells_of(entry: Entry, n_labels: int) -> tuple[Mask, Mask] | None:
     return over, over | under
 
 
-def scores(answers: Patterns, pair: tuple[int, int], share: Proportion) -> tuple[Array, NDArray[np.int64]]:
-    """Return in which share of its runs either of two systems got an item of a proportion, (P, 2), and how many do."""
+def scores(answers: Patterns, systems: Sequence[int], share: Proportion) -> tuple[Array, NDArray[np.int64]]:
+    """Return in which share of its runs each of some systems got an item of a proportion, (P, S), and how many do."""
     actual = answers.codes[:, 0]
-    got = share.right[actual[:, None, None], answers.answers()[:, list(pair)]].mean(-1)
+    got = share.right[actual[:, None, None], answers.answers()[:, list(systems)]].mean(-1)
     return got, np.where(share.classes[actual], answers.counts, 0)
 
 
@@ -123,15 +127,17 @@ def fewest_that_decide(decision_prob: float) -> int:
 
 
 def mcnemar(first: float, second: float) -> Array:
-    """Return p-values of as many discordant items either way: exact, mid-p, and one that holds at every look.
+    """Return p-values of as many discordant items either way: exact, mid-p, anytime, chi-squared, the same corrected.
 
-    The last is one over the ratio of what Beta(1/2, 1/2) predicted of them to their probability (Ville 1939).
+    That of any time is one over the ratio of what Beta(1/2, 1/2) predicted of them to their probability (Ville 1939):
+    it holds at every look.
     """
-    n, k = first + second, min(first, second)
+    n, k, gap = first + second, min(first, second), abs(first - second)
     tail = float(special.betainc(n - k, k + 1.0, 0.5)) if n else 1.0
     here = np.exp(special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(n - k + 1) - n * np.log(2.0))
     predicted = special.betaln(first + 0.5, second + 0.5) - special.betaln(0.5, 0.5)
-    return np.minimum([2.0 * tail, 2.0 * tail - here, np.exp(-n * np.log(2.0) - predicted)], 1.0)
+    chi2 = [special.chdtrc(1, (gap - less) ** 2 / n) if n else 1.0 for less in (0.0, min(gap, 1.0))]
+    return np.minimum([2.0 * tail, 2.0 * tail - here, np.exp(-n * np.log(2.0) - predicted), *chi2], 1.0)
 
 
 def paired_t(got: Array, count: NDArray[np.int64], ci_prob: float) -> Array:
@@ -152,9 +158,10 @@ def paired_intervals(cells: Agreement, ci_prob: float) -> list[Array]:
 
 
 def independent_intervals(k: tuple[float, float], n: tuple[float, float], ci_prob: float) -> list[Array]:
-    """Return the intervals of a difference of independent proportions, by the order of their names."""
-    others = (score_intervals.miettinen_nurminen, score_intervals.agresti_caffo)
-    return [interval(k, n, ci_prob) for interval in (newcombe, *others)]
+    """Return the intervals of a difference of independent proportions and of both ratios, in the order of names."""
+    others = (score_intervals.miettinen_nurminen, score_intervals.agresti_caffo, score_intervals.ratio)
+    found = [interval(k, n, ci_prob) for interval in (newcombe, *others)]
+    return [*found, score_intervals.ratio(k, n, ci_prob, of_odds=True)]
 
 
 def newcombe_paired(cells: Agreement, ci_prob: float) -> Array:
@@ -200,11 +207,73 @@ def fisher_exact(k: tuple[float, float], n: tuple[float, float]) -> float:
 
 
 def independent_tests(k: tuple[float, float], n: tuple[float, float]) -> Array:
-    """Return two-sided p-values: Fisher's exact one (NaN from 10^9 items on), and that of the score test."""
+    """Return two-sided p-values: Fisher's exact one (NaN from 10^9 items on), the score test's, Boschloo's, Barnard's.
+
+    The last two go through all outcomes; NaN where these are many.
+    """
     if min(n) == 0:
-        return np.full(2, np.nan)
+        return np.full(len(INDEPENDENT), np.nan)
     fisher = fisher_exact(k, n) if sum(n) < _MOST else np.nan
     pooled = sum(k) / sum(n)
     error = np.sqrt(pooled * (1.0 - pooled) * (1.0 / n[0] + 1.0 / n[1]))
     score = 2.0 * special.ndtr(-abs(k[0] / n[0] - k[1] / n[1]) / error) if error else 1.0
-    return np.array([fisher, score])
+    return np.array([fisher, score, *_unconditional(k, n)])
+
+
+def _unconditional(k: tuple[float, float], n: tuple[float, float]) -> list[float]:
+    if (n[0] + 1) * (n[1] + 1) > _FEW:
+        return [np.nan, np.nan]
+    from scipy import stats
+
+    table = np.array([k, np.subtract(n, k)], dtype=int)
+    if not 0 < sum(k) < sum(n):
+        return [1.0, 1.0]
+    return [float(test(table).pvalue) for test in (stats.boschloo_exact, stats.barnard_exact)]
+
+
+def holm(p_values: Array) -> Array:
+    """Return p-values along the first axis as Holm's method adjusts them; NaN stays, and doesn't count."""
+    order = np.argsort(p_values, axis=0)
+    left = np.isfinite(p_values).sum(0) - np.arange(len(p_values)).reshape(-1, *[1] * (p_values.ndim - 1))
+    ordered = np.take_along_axis(p_values, order, 0) * np.maximum(left, 1)
+    adjusted = np.empty_like(p_values)
+    np.put_along_axis(adjusted, order, np.minimum(np.maximum.accumulate(ordered, 0), 1.0), 0)
+    return adjusted
+
+
+def cochran_q(got: Array, count: NDArray[np.int64]) -> float:
+    """Return the p-value of Cochran's Q: systems (P, S) get the items, each seen so often, equally often."""
+    systems = got.shape[1]
+    each, right = count @ got, got.sum(1)
+    spread = systems * (count @ right) - count @ right**2
+    return (
+        float(special.chdtrc(systems - 1, (systems - 1) * (systems * each @ each - each.sum() ** 2) / spread))
+        if spread
+        else 1.0
+    )
+
+
+def bowker(table: Array) -> float:
+    """Return the p-value of Bowker's test that a table (K, K) of two systems' answers is symmetric."""
+    above = np.triu_indices(len(table), 1)
+    one, other = table[above], table.T[above]
+    return float(special.chdtrc(len(one), ((one - other) ** 2 / np.maximum(one + other, 1.0)).sum()))
+
+
+def stuart_maxwell(table: Array) -> float:
+    """Return the p-value of the Stuart-Maxwell test that two systems give each answer equally often."""
+    used = (table.sum(0) + table.sum(1) - 2.0 * np.diag(table)) > 0
+    if not used.any():
+        return 1.0
+    table = table[np.ix_(used, used)]
+    gap = (table.sum(1) - table.sum(0))[:-1]
+    covariance = (np.diag(table.sum(0) + table.sum(1)) - table - table.T)[:-1, :-1]
+    if np.linalg.matrix_rank(covariance) < len(gap):
+        return np.nan
+    return float(special.chdtrc(len(gap), gap @ np.linalg.solve(covariance, gap)))
+
+
+def both_rates(cells: Sequence[Agreement]) -> float:
+    """Return the p-value that two systems get either of two classes equally often: McNemar's chi-squared, added up."""
+    squares = [(one.first - one.second) ** 2 / max(one.first + one.second, 1.0) for one in cells]
+    return float(special.chdtrc(len(squares), sum(squares)))

@@ -295,10 +295,15 @@ def tests(compared: Compared, question: Question, runs: int) -> xr.Dataset:
     n = len(words)
     dims = (COMPARISON, METRIC)
     text = {"long_name": "Confidence interval of the difference"}
+    made = {"p_value": ((*dims, "test"), values[..., :n], {"long_name": "Two-sided p-value of no difference"})}
+    if len(compared.pairs) > 1:
+        holm = {"long_name": "P-value adjusted for all comparisons by Holm's method"}
+        made["p_value_holm"] = ((*dims, "test"), frequentist.holm(values[..., :n]), holm)
     return xr.Dataset(
         {
-            "p_value": ((*dims, "test"), values[..., :n], {"long_name": "Two-sided p-value of no difference"}),
+            **made,
             **{name: ((*dims, CI_BOUND), values[..., n + 2 * i : n + 2 * i + 2], text) for i, name in enumerate(names)},
+            **_of_answers(compared),
         },
         coords={
             **comparison_coordinates(compared),
@@ -309,6 +314,32 @@ def tests(compared: Compared, question: Question, runs: int) -> xr.Dataset:
     )
 
 
+def _of_answers(compared: Compared) -> dict[str, Any]:
+    """Return p-values of all answers to the same items: of a pair's table, and of all systems at once."""
+    if compared.answers is None or compared.runs > 1:
+        return {}
+    known = compared.answers
+    answers, count = known.answers()[:, :, 0], known.counts
+    k = len(compared.labels)
+    shares = [frequentist.proportion_of(entry, k) for entry in compared.entries]
+    recalls = [frequentist.Proportion(one, np.diag(one)) for one in np.eye(k, dtype=bool)]
+
+    def both(pair: tuple[int, int]) -> float:
+        return frequentist.both_rates([frequentist.agreement(known, pair, recall) for recall in recalls])
+
+    tables = [np.bincount(answers[:, i] * k + answers[:, j], count, k * k).reshape(k, k) for i, j in compared.pairs]
+    made = {
+        "bowker": (COMPARISON, [frequentist.bowker(table) for table in tables], "Bowker's test: answers are symmetric"),
+        "stuart_maxwell": (COMPARISON, [*map(frequentist.stuart_maxwell, tables)], "Each answer is equally frequent"),
+        "both_classes": (COMPARISON, [both(pair) for pair in compared.pairs], "The recall of every class is the same"),
+    }
+    if (systems := len(compared.systems)) > 2:
+        got = [None if share is None else frequentist.scores(known, range(systems), share) for share in shares]
+        found = [np.nan if one is None else frequentist.cochran_q(*one) for one in got]
+        made["cochran_q"] = (METRIC, found, "Cochran's Q: all systems are equally good")
+    return {name: (dim, values, {"long_name": text}) for name, (dim, values, text) in made.items()}
+
+
 def _companions(compared: Compared) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the names of the tests and of the intervals."""
     if compared.design == FOLDS:
@@ -317,7 +348,7 @@ def _companions(compared: Compared) -> tuple[tuple[str, ...], tuple[str, ...]]:
         return frequentist.RUNS, frequentist.RUNS
     if compared.answers is not None:
         return frequentist.PAIRED, frequentist.PAIRED_INTERVALS
-    return frequentist.INDEPENDENT, frequentist.INDEPENDENT_INTERVALS
+    return frequentist.INDEPENDENT, (*frequentist.INDEPENDENT_INTERVALS, *frequentist.RATIO_INTERVALS)
 
 
 def _of_proportion(compared: Compared, pair: tuple[int, int], share: frequentist.Proportion, ci_prob: float) -> Array:

@@ -15,6 +15,7 @@ from bayescm.inference.proportions import normal_quantile
 Array = NDArray[np.float64]
 
 _HALVINGS = 60
+_FAR = 30.0  # logarithm of a ratio
 _START = 1e-12
 """Items from the estimate to where the search for a bound starts: at the estimate the variance may be 0."""
 
@@ -33,6 +34,42 @@ def miettinen_nurminen(k: tuple[float, float], n: tuple[float, float], ci_prob: 
         return factor * (p1 * (1.0 - p1) / n1 + p2 * (1.0 - p2) / n2)
 
     return _bounds(k1 / n1 - k2 / n2, n1 + n2, variance, ci_prob)
+
+
+def ratio(k: tuple[float, float], n: tuple[float, float], ci_prob: float, *, of_odds: bool = False) -> Array:
+    """Return the ratios of the first share, or its odds, to the second whose score statistic is at most z.
+
+    With the factor N / (N - 1) in its variance, as Miettinen and Nurminen have it. From 0, and to infinity, where one
+    sample has no successes, or of odds no failures.
+    """
+    if min(n) == 0 or sum(k) == 0 or (of_odds and sum(k) == sum(n)):
+        return np.full(2, np.nan)
+    (k1, k2), (n1, n2) = k, n
+    z, factor, both = normal_quantile(ci_prob), (n1 + n2) / (n1 + n2 - 1.0), k1 + k2
+
+    def statistic(log: float) -> float:
+        """Return how many standard deviations the samples are from the likeliest ones with a ratio; it falls."""
+        r = float(np.exp(log))
+        if of_odds:
+            a, b = n2 * (r - 1.0), n1 * r + n2 - both * (r - 1.0)
+            root = np.sqrt(b * b + 4.0 * a * both)
+            p2 = 2.0 * both / (b + root) if b > 0 else (root - b) / (2.0 * a)
+            p1 = p2 * r / (1.0 + p2 * (r - 1.0))
+            gap, spread = k1 - n1 * p1, 1.0 / (1.0 / (n1 * p1 * (1.0 - p1)) + 1.0 / (n2 * p2 * (1.0 - p2)))
+        else:
+            b = n1 * r + k1 + n2 + k2 * r
+            p2 = 2.0 * both / (b + np.sqrt(max(b * b - 4.0 * (n1 + n2) * r * both, 0.0)))
+            p1 = min(p2 * r, 1.0)
+            gap, spread = k1 / n1 - r * k2 / n2, p1 * (1.0 - p1) / n1 + r * r * p2 * (1.0 - p2) / n2
+        return float(gap / np.sqrt(factor * spread)) if spread > 0 else float(np.sign(gap)) * np.inf
+
+    found = []
+    for limit, end in ((z, 0.0), (-z, np.inf)):
+        beyond = (statistic(-_FAR) - limit) * (statistic(_FAR) - limit) >= 0
+        found.append(
+            end if beyond else np.exp(optimize.brentq(lambda x, s=limit: statistic(x) - s, -_FAR, _FAR, xtol=1e-12))
+        )
+    return np.array(found)
 
 
 def tango(only_first: float, only_second: float, n: float, ci_prob: float) -> Array:

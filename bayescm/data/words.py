@@ -13,5 +13,5 @@ Sampler = Literal[
 RegionMethod = Literal["wilks", "exact", "ellipse", "credible", "simulate", "anytime"]
 IntervalMethod = Literal[
     "wald", "wilson", "agresti_coull", "clopper_pearson", "jeffreys", "likelihood_ratio", "anytime", "delta",
-    "bootstrap", "exact", "beta", "normal",
+    "bootstrap", "exact", "beta", "normal", "profile", "logit", "probit", "cloglog", "wilson_cc",
 ]  # fmt: skip

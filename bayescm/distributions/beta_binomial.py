@@ -116,3 +116,13 @@ def above(a: Array, b: Array) -> Callable[[Array, Array], Array]:
 def _nodes(a: Array, b: Array) -> Array:
     """Return the quantiles of a Beta at the nodes."""
     return np.asarray(special.expit(beta_quantiles.logit_at_normal(_Z, a, b)))
+
+
+def last(holds: Callable[[Array], NDArray[np.bool_]], shape: tuple[int, ...], n: int) -> Array:
+    """Return the largest count, -1 for none, up to which something holds."""
+    low, high = np.full(shape, -1.0), np.full(shape, n + 1.0)
+    for _ in range(n.bit_length() + 1):
+        middle = np.floor((low + high) / 2)
+        good = (middle < 0) | holds(np.clip(middle, 0, n))
+        low, high = np.where(good, middle, low), np.where(good, high, middle)
+    return low

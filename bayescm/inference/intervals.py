@@ -24,7 +24,7 @@ from bayescm.data.schema import (
 )
 from bayescm.data.units import by_unit, independent, plural
 from bayescm.data.words import IntervalMethod
-from bayescm.inference import proportions
+from bayescm.inference import null_tests, proportions, slopes
 from bayescm.inference.read import read
 from bayescm.metrics import OF_RATERS, Metric, MetricsLike, compute, coordinates, parts, per_label, resolve
 from bayescm.results.objects import stamped
@@ -35,20 +35,23 @@ Found = list[tuple[Array, Array, Array, Array]]
 
 FIXED_SAMPLE = ("wald", "wilson", "agresti_coull", "clopper_pearson", "jeffreys", "likelihood_ratio")
 PROPORTION = (*FIXED_SAMPLE, "anytime")
+ON_A_SCALE = ("logit", "probit", "cloglog", "wilson_cc")
+"""More of a proportion, as other packages have them."""
 BOUNDS = ("both", "lower", "upper")
-METHODS = (*PROPORTION, "delta", "bootstrap")
-_ALIASES = {"exact": "clopper_pearson", "beta": "clopper_pearson", "normal": "wald"}  # as R and statsmodels call them
+METHODS = (*PROPORTION, *ON_A_SCALE, "delta", "bootstrap")
+ALIASES = {  # as R and statsmodels call them
+    "exact": "clopper_pearson", "beta": "clopper_pearson", "normal": "wald", "profile": "likelihood_ratio",
+}  # fmt: skip
 _WITH_ERROR = ("wald", "delta", "bootstrap")
-_COLUMNS = ("point", "lower", "upper", "clipped_lower", "clipped_upper", "se", "undefined")
+_COLUMNS = ("point", "lower", "upper", "clipped_lower", "clipped_upper", "se", "undefined", "p_value")
 _LONG_NAMES = {
     "point": "Value of the counts themselves",
     "interval": "Confidence interval",
     "se": "Standard error",
     "clipped": "Bound was beyond the metric's range",
     "undefined": "Share of the resamples that leave the metric undefined",
+    "p_value": "P-value of the null value",
 }
-_STEP = 1e-3  # relative, of the derivatives
-_NEAR, _FAR = 1e-6, 1e-4  # items put into an empty cell, to see whether the metric is smooth there
 _NOISE = 1e-22  # variance of a metric that doesn't vary, from rounding: 1e-26; of the smallest real one: 1e-18
 
 
@@ -61,6 +64,7 @@ class _Plan:
     method: str
     ci_prob: float
     bound: str
+    null: float | str | None
     draws: int
     seed: int
 
@@ -79,6 +83,7 @@ def interval(
     *,
     ci_prob: float = 0.95,
     bound: str = "both",
+    null: float | str | None = None,
     draws: int = 10_000,
     random_seed: int | np.random.Generator | None = None,
 ) -> xr.Dataset:
@@ -92,9 +97,13 @@ def interval(
     metrics : str, callable, sequence or mapping
         One or several, as `metrics` of :func:`bayescm.summary`.
     method : str
-        For proportions: "wilson", "clopper_pearson" (also "exact" or "beta"), "jeffreys", "likelihood_ratio",
-        "agresti_coull" or "wald" (also "normal"), and "anytime", which holds at every look at a test that goes on. For
-        any metric: "bootstrap" or "delta".
+        For proportions: "wilson", "wilson_cc" (corrected for continuity), "clopper_pearson" (also "exact" or "beta"),
+        "jeffreys", "likelihood_ratio" (also "profile"), "agresti_coull", "wald" (also "normal"), Wald's on the scale
+        "logit", "probit" or "cloglog", and "anytime", which holds at every look at a test that goes on. For any metric:
+        "bootstrap" or "delta".
+    null : number or "no_information_rate", optional
+        Adds the p-value of the test that the metric is this, by `method`; with ``bound="lower"`` that it is at most
+        this, with "upper" at least. Of the accuracy perhaps the share of the largest actual class.
     ci_prob : float
         Level of confidence.
     bound : {"both", "lower", "upper"}
@@ -108,11 +117,11 @@ def interval(
     Returns
     -------
     xarray.Dataset
-        Over ``(..., metric)``: ``point`` (NaN where it is 0/0), ``interval(ci_bound)``, ``clipped(ci_bound)`` (whether
-        the bound was beyond the metric's range and was moved to its end), of Wald's, the delta method and the bootstrap
-        ``se`` (standard error) and, of the bootstrap, ``undefined`` (share of the resamples where the metric is 0/0;
-        they are left out). For more than two labels a metric per class appears as ``recall[a]``, with the coordinate
-        ``class_label``.
+        Over ``(..., metric)``: ``point`` (NaN where it is 0/0), with `null` ``p_value``, ``interval(ci_bound)``,
+        ``clipped(ci_bound)`` (whether the bound was beyond the metric's range and was moved to its end), of Wald's, the
+        delta method and the bootstrap ``se`` (standard error) and, of the bootstrap, ``undefined`` (share of the
+        resamples where the metric is 0/0; they are left out). For more than two labels a metric per class appears as
+        ``recall[a]``, with the coordinate ``class_label``.
 
     Raises
     ------
@@ -156,11 +165,14 @@ def interval(
            [0.872, 0.99 ]])
     >>> bayescm.interval(counts, "recall", bound="lower")["interval"].values.round(3)
     array([[0.906, 1.   ]])
+    >>> better = bayescm.interval(counts, "accuracy", "exact", bound="lower", null="no_information_rate")
+    >>> round(better["p_value"].item(), 3)
+    0.007
     """
     units = by_unit(counts) if method == "delta" else None
     matrices = read(counts).counts("bayescm.interval") if units is None else units
     labels = labels_of(matrices)
-    name = validate.choice("method", _ALIASES.get(str(method), str(method).replace("-", "_")), METHODS)
+    name = validate.choice("method", ALIASES.get(str(method), str(method).replace("-", "_")), METHODS)
     resolved = tuple(resolve(OF_RATERS if metrics is None and RATERS in matrices.attrs else metrics, len(labels)))
     coords = coordinates(resolved, labels)
     _check_proportions(resolved, name)
@@ -170,6 +182,7 @@ def interval(
         method=name,
         ci_prob=_level(ci_prob, validate.choice("bound", bound, BOUNDS)),
         bound=bound,
+        null=null_tests.checked(null, name, resolved),
         draws=validate.draws(draws),
         seed=validate.seed(random_seed),
     )
@@ -178,7 +191,7 @@ def interval(
         core=MATRIX if units is None else units.dims[-3:],  # type: ignore[arg-type]
     ).assign_coords(coords)  # fmt: skip
     more: dict[str, Any] = {"draws": plan.draws, "random_seed": plan.seed} if name == "bootstrap" else {}
-    more |= {} if bound == "both" else {"bound": bound}
+    more |= ({} if bound == "both" else {"bound": bound}) | ({} if null is None else {"null": null})
     assumptions = assumed() if units is None else assumed(items=independent(plural(str(units.dims[-3]))))
     return _dataset(
         table,
@@ -198,7 +211,7 @@ def _level(ci_prob: object, bound: str) -> float:
 def _check_proportions(metrics: tuple[Metric, ...], method: str) -> None:
     """Refuse a method for proportions where a metric is none."""
     others = [metric.name for metric in metrics if metric.ratio is None]
-    if others and method in PROPORTION:
+    if others and method in (*PROPORTION, *ON_A_SCALE):
         raise ValueError(
             f"`method`={method!r} is for proportions of the items, and {others[0]} is none. Take method='bootstrap' or "
             "method='delta', which serve every metric, or bayescm.summary for a credible interval."
@@ -220,7 +233,8 @@ def _fill(counts: NDArray[Any], index: NDArray[np.int64], plan: _Plan) -> Array:
     ):
         clipped = np.clip(lower, metric.lower, metric.upper), np.clip(upper, metric.lower, metric.upper)
         beyond = lower < metric.lower, upper > metric.upper
-        rows = np.stack([point, *clipped, *beyond, se, undefined], axis=-1)
+        p_value = null_tests.p_values(metric, counts, plan.method, plan.null, plan.bound, point, se, of_units=units)
+        rows = np.stack([point, *clipped, *beyond, se, undefined, p_value], axis=-1)
         columns.append(rows if per_label(metric, counts.shape[-1]) else rows[..., None, :])
     table = np.concatenate(columns, axis=-2)
     _warn(table, plan)
@@ -249,13 +263,13 @@ def _delta(counts: NDArray[np.int64], _: NDArray[np.int64], plan: _Plan) -> Foun
     points = compute(plan.metrics, cells)
     squares, firsts = ([np.zeros_like(point) for point in points] for _ in "ab")
     for i, j in np.ndindex(*counts.shape[-2:]):
-        for m, slope in enumerate(_slopes(plan.metrics, cells, i, j)):
-            n = _along(cells[..., i, j], slope)
+        for m, slope in enumerate(slopes.in_cell(plan.metrics, cells, i, j)):
+            n = slopes.along(cells[..., i, j], slope)
             squares[m] += n * slope**2
             firsts[m] += n * slope
     with np.errstate(invalid="ignore", divide="ignore"):
         variances = [
-            square - first**2 / _along(cells.sum((-2, -1)), first)
+            square - first**2 / slopes.along(cells.sum((-2, -1)), first)
             for square, first in zip(squares, firsts, strict=True)
         ]
     return _around(points, variances, plan)
@@ -267,7 +281,7 @@ def _delta_of_units(each: Array, plan: _Plan) -> Found:
     points = compute(plan.metrics, cells)
     added = [np.zeros((*point.shape, each.shape[-3])) for point in points]
     for i, j in np.ndindex(*cells.shape[-2:]):
-        for one, slope in zip(added, _slopes(plan.metrics, cells, i, j), strict=True):
+        for one, slope in zip(added, slopes.in_cell(plan.metrics, cells, i, j), strict=True):
             of_cell = each[..., i, j]
             one += slope[..., None] * (of_cell[..., None, :] if slope.ndim > cells.ndim - 2 else of_cell)
     n = each.shape[-3]
@@ -285,32 +299,6 @@ def _around(points: list[Array], variances: list[Array], plan: _Plan) -> Found:
             se = np.sqrt(np.where(variance <= _NOISE * (1.0 + np.abs(point)) ** 2, 0.0, variance))
             found.append((point - z * se, point + z * se, se, np.zeros_like(point)))
     return found
-
-
-def _slopes(metrics: tuple[Metric, ...], cells: Array, i: int, j: int) -> list[Array]:
-    """Return the derivatives of metrics in one cell; of an empty cell 0, or NaN where the metric isn't smooth there.
-
-    An empty cell's slope has no weight in the variance, if n g^2 vanishes with n: if the metric changes more slowly
-    than sqrt(n) there.
-    """
-    cell = cells[..., i, j]
-    moved = np.stack([cells] * 4)
-    steps = np.multiply.outer([-2.0, -1.0, 1.0, 2.0], cell * _STEP)
-    moved[..., i, j] += np.where(cell > 0, steps, np.multiply.outer([0.0, _NEAR, _FAR, _FAR], np.ones_like(cell)))
-    slopes = []
-    for values in compute(metrics, moved):
-        a, b, c, d = values
-        n = _along(cell, a)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            smooth = np.abs(b - a) <= np.maximum(0.05 * np.abs(c - a), 1e-12 * (1.0 + np.abs(a)))
-            inside = (a - 8.0 * b + 8.0 * c - d) / (12.0 * _STEP * n)
-        slopes.append(np.where(n > 0, inside, np.where(smooth, 0.0, np.nan)))
-    return slopes
-
-
-def _along(values: Array, like: Array) -> Array:
-    """Return values per matrix so that they go with values per class."""
-    return values[..., None] if like.ndim > values.ndim else values
 
 
 def _bootstrap(counts: NDArray[np.int64], index: NDArray[np.int64], plan: _Plan) -> Found:
@@ -345,7 +333,7 @@ def _percentiles(values: Array, ci_prob: float) -> tuple[Array, Array, Array, Ar
 
 def _warn(table: Array, plan: _Plan) -> None:
     """Say in words where an interval has no length, doesn't exist, or stands on a part of the resamples."""
-    point, lower, upper, *_, undefined = np.moveaxis(table, -1, 0)
+    point, lower, upper, *_, undefined, _ = np.moveaxis(table, -1, 0)
     cases = {
         "has no length: the method sees no variation where there are no errors, or no successes, and that is not "
         "certainty. Take method='wilson' for a proportion, bayescm.summary for any metric": lower == upper,
@@ -388,6 +376,8 @@ def _dataset(table: xr.DataArray, plan: _Plan, attrs: dict[str, str | int | floa
         dataset["se"] = table.isel(statistic=5)
     if plan.method == "bootstrap":
         dataset["undefined"] = table.isel(statistic=6)
+    if plan.null is not None:
+        dataset["p_value"] = table.isel(statistic=7)
     for name in dataset.data_vars:
         dataset[name].attrs = {"long_name": _LONG_NAMES[str(name)], "units": "1"}
     return dataset

@@ -11,6 +11,7 @@ the others            [0, 1]; for `wilson` and `agresti_coull` the formula's own
 ====================  =============================================================
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -86,6 +87,57 @@ def log_learned(k: Array, n: Array, a: float, b: float) -> Array:
     """Return log(largest likelihood / prediction by Beta(a, b)) of k of n in their order: never below 0."""
     largest = special.xlogy(k, k) + special.xlogy(n - k, n - k) - special.xlogy(n, n)
     return np.asarray(largest - special.betaln(k + a, n - k + b) + special.betaln(a, b))
+
+
+def wilson_cc(k: ArrayLike, n: ArrayLike, ci_prob: float = 0.95) -> Bounds:
+    """Return Wilson's interval with a correction for continuity of half an item (Newcombe 1998, method 4)."""
+    k, n, z = _arguments(k, n, ci_prob)
+    trials = np.where(n > 0, n, 1.0)
+    p, q = k / trials, (n - k) / trials
+
+    def root(side: float) -> Array:
+        return z * np.sqrt(np.maximum(z**2 + side * 2.0 - 1.0 / trials + 4.0 * p * (trials * q - side), 0.0))
+
+    lower = (2.0 * k + z**2 - 1.0 - root(-1.0)) / (2.0 * (n + z**2))
+    upper = (2.0 * k + z**2 + 1.0 + root(1.0)) / (2.0 * (n + z**2))
+    return np.where(k == 0, 0.0, np.maximum(lower, 0.0)), np.where(k == n, 1.0, np.minimum(upper, 1.0))
+
+
+def logit(k: ArrayLike, n: ArrayLike, ci_prob: float = 0.95) -> Bounds:
+    """Return Wald's interval of log(p / (1 - p))."""
+    return _on_scale(special.logit, special.expit, lambda p: 1.0 / (p * (1.0 - p)), k, n, ci_prob)
+
+
+def probit(k: ArrayLike, n: ArrayLike, ci_prob: float = 0.95) -> Bounds:
+    """Return Wald's interval of the normal quantile of p."""
+
+    def slope(p: Array) -> Array:
+        return np.asarray(np.sqrt(2.0 * np.pi) * np.exp(0.5 * special.ndtri(p) ** 2))
+
+    return _on_scale(special.ndtri, special.ndtr, slope, k, n, ci_prob)
+
+
+def cloglog(k: ArrayLike, n: ArrayLike, ci_prob: float = 0.95) -> Bounds:
+    """Return Wald's interval of log(-log p)."""
+
+    def slope(p: Array) -> Array:
+        return 1.0 / (p * np.log(p))
+
+    return _on_scale(lambda p: np.log(-np.log(p)), lambda x: np.exp(-np.exp(x)), slope, k, n, ci_prob)
+
+
+def _on_scale(
+    scale: Callable[[Array], Array], back: Callable[[Array], Array], slope: Callable[[Array], Array], k: ArrayLike,
+    n: ArrayLike, ci_prob: float,
+) -> Bounds:  # fmt: skip
+    """Return Wald's interval on another scale; Clopper and Pearson's where k = 0 or k = n: infinite there."""
+    k, n, z = _arguments(k, n, ci_prob)
+    inside = (k > 0) & (k < n)
+    p = np.where(inside, k, 0.5) / np.where(inside, n, 1.0)
+    half = z * np.abs(slope(p)) * np.sqrt(p * (1.0 - p) / np.where(inside, n, 1.0))
+    ends = back(scale(p) - half), back(scale(p) + half)
+    exact = clopper_pearson(k, n, ci_prob)
+    return np.where(inside, np.minimum(*ends), exact[0]), np.where(inside, np.maximum(*ends), exact[1])
 
 
 def normal_quantile(ci_prob: float) -> float:

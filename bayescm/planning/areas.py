@@ -1,11 +1,11 @@
 """sample_size_of_auc(): how many items until an area under the ROC curve is known well enough, or told from another."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import xarray as xr
-from scipy import special
+from scipy import optimize, special
 
 from bayescm.curves.delong import exponential as hanley_mcneil
 from bayescm.curves.delong import mann_whitney
@@ -16,6 +16,7 @@ from bayescm.distributions.beta_binomial import MOST
 from bayescm.inference.proportions import normal_quantile
 from bayescm.results.objects import stamped
 
+_HIGHEST = 1.0 - 1e-9  # area
 _LEAST = 2  # items of a class, to see how its scores vary
 
 
@@ -79,7 +80,7 @@ class _Plan:
 
 @stamped
 def sample_size_of_auc(
-    auc: float,
+    auc: float | None = None,
     other: float | None = None,
     *,
     width: float | None = None,
@@ -95,8 +96,9 @@ def sample_size_of_auc(
 
     Parameters
     ----------
-    auc : float
-        What is thought of the area.
+    auc : float, optional
+        What is thought of the area. Left out, with `cases`: the least one that is told from `other`, or from `null`,
+        with the assurance.
     other : float, optional
         That of a second system, which is to be told from the first.
     width : float, optional
@@ -150,9 +152,16 @@ def sample_size_of_auc(
     >>> plan = bayescm.planning.sample_size_of_auc(0.85, 0.8, correlation=0.6)
     >>> int(plan.cases), round(float(plan.assurance), 3)
     (210, 0.802)
+    >>> least = bayescm.planning.sample_size_of_auc(cases=41, prevalence=41 / 113, assurance=0.95)
+    >>> round(least.attrs["auc"], 3)
+    0.695
     """
-    plan = _read(auc, other, null, correlation, prevalence, method, ci_prob)
     wanted = validate.number("assurance", assurance, 0, 1)
+    if auc is None:
+        if cases is None or width is not None:
+            raise ValueError("`auc` is needed; it is found from `cases` alone: the least area that so many tell apart.")
+        auc = _least_auc(_read(0.5, other, null, correlation, prevalence, method, ci_prob), cases, wanted)
+    plan = _read(auc, other, null, correlation, prevalence, method, ci_prob)
     length = None if width is None else validate.number("width", width, 0, np.inf)
     if cases is not None and width is not None:
         raise ValueError("`width` and `cases` can't both be given: ask for the cases, or for what so many give.")
@@ -200,6 +209,18 @@ def _read(
         validate.number("auc", auc, 0, 1), None if other is None else validate.number("other", other, 0, 1),
         validate.number("null", null, 0, 1), together, share, method, normal_quantile(level),
     )  # fmt: skip
+
+
+def _least_auc(plan: _Plan, cases: object, wanted: float) -> float:
+    """Return the least area that so many cases tell from a smaller one with the wanted probability."""
+    n, start = validate.positive_integer("cases", cases), plan.null if plan.other is None else plan.other
+
+    def lacks(auc: float) -> float:
+        return replace(plan, auc=auc).power(n) - wanted
+
+    if lacks(_HIGHEST) < 0.0:
+        raise ValueError(f"`cases`={n} tell no area from {start:g} with probability {wanted:g}; give more.")
+    return float(optimize.brentq(lacks, start, _HIGHEST, xtol=1e-12))
 
 
 def _least(enough: Callable[[int], bool], name: str, value: float) -> int:

@@ -5,7 +5,6 @@ probability to be better passes `sure`. What is thought of the rates before the 
 If that leaves open which system is the better one, either may be found so, and verdicts for the worse one don't count.
 """
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from bayescm.distributions import beta_quantiles
-from bayescm.distributions.beta_binomial import Rate, above
+from bayescm.distributions.beta_binomial import Rate, above, last
 
 Array = NDArray[np.float64]
 
@@ -31,35 +30,45 @@ class Apart(NamedTuple):
     second: Rate
     prior: tuple[float, float]
     sure: float
+    ratio: float = 1.0
+    """Items of the second system to one of the first."""
 
     def right(self, n: int) -> float:
-        """Return the probability that n items for each system show the better one."""
+        """Return the probability that n items for the first system, and those of the second, show the better one."""
+        m = self.of_second(n)
+        found = self._found(self.first, n, self.second, m)
         if self.first.known is not None:
-            return self._found(n)
-        return self._found(n) + self._replace(first=self.second, second=self.first)._found(n) - self._worse(n)
+            return found
+        return found + self._found(self.second, m, self.first, n) - self._worse(n, m)
 
     def wrong(self, n: int, rates: tuple[float, float]) -> float:
         """Return the probability that one of two equal systems is found better, of the rates whichever errs more."""
+        m = self.of_second(n)
         known = [Rate(0.0, 0.0, rate) for rate in rates]
-        return 2.0 * max(self._replace(first=rate, second=rate)._found(n) for rate in known)
+        sizes = [(n, m)] if n == m else [(n, m), (m, n)]
+        return 2.0 * max(np.mean([self._found(rate, i, rate, j) for i, j in sizes]) for rate in known)
 
-    def _found(self, n: int) -> float:
-        """Return the probability that the first is found better."""
-        k, chance = _outcomes(self.first, n)
+    def of_second(self, n: int) -> int:
+        """Return the items of the second system."""
+        return max(round(n * self.ratio), 1)
+
+    def _found(self, first: Rate, n: int, second: Rate, m: int) -> float:
+        """Return the probability that the first of two systems is found better."""
+        k, chance = _outcomes(first, n)
         a, b = self.prior
         better = above(k + a, n - k + b)
 
         def sure(other: Array) -> NDArray[np.bool_]:
-            return np.asarray(better(other + a, n - other + b) > self.sure)
+            return np.asarray(better(other + a, m - other + b) > self.sure)
 
-        return float(chance @ self.second.cdf(_last(sure, k.shape, n), n))
+        return float(chance @ second.cdf(last(sure, k.shape, m), m))
 
-    def _worse(self, n: int) -> float:
+    def _worse(self, n: int, m: int) -> float:
         """Return the probability that the worse one is found better."""
-        (one, p), (other, q) = (rate.outcomes(n, _COARSE) for rate in (self.first, self.second))
+        (one, p), (other, q) = self.first.outcomes(n, _COARSE), self.second.outcomes(m, _COARSE)
         one, priors = one[:, None], (Rate(*self.prior), Rate(*self.prior))
         found, truly = (
-            above(one + mine.a, n - one + mine.b)(other + its.a, n - other + its.b)
+            above(one + mine.a, n - one + mine.b)(other + its.a, m - other + its.b)
             for mine, its in (priors, (self.first, self.second))
         )
         return float(p @ np.where(found > self.sure, 1.0 - truly, np.where(found < 1.0 - self.sure, truly, 0.0)) @ q)
@@ -97,7 +106,7 @@ class Together(NamedTuple):
                 (wrong <= m) & (special.betaincc(inside + self.prior, wrong + self.prior, 0.5) > self.sure)
             )
 
-        return m, chance, _last(sure, m.shape, n)
+        return m, chance, last(sure, m.shape, n)
 
 
 def _beyond_half(rate: Rate, most: Array, m: Array) -> Array:
@@ -116,13 +125,3 @@ def _beyond_half(rate: Rate, most: Array, m: Array) -> Array:
 def _outcomes(rate: Rate, n: int) -> tuple[Array, Array]:
     """Return the counts of successes and their probabilities, many in groups."""
     return rate.outcomes(n, _ONE_BY_ONE if n < _ONE_BY_ONE else _GROUPS)
-
-
-def _last(holds: Callable[[Array], NDArray[np.bool_]], shape: tuple[int, ...], n: int) -> Array:
-    """Return the largest count, -1 for none, up to which something holds."""
-    low, high = np.full(shape, -1.0), np.full(shape, n + 1.0)
-    for _ in range(n.bit_length() + 1):
-        middle = np.floor((low + high) / 2)
-        good = (middle < 0) | holds(np.clip(middle, 0, n))
-        low, high = np.where(good, middle, low), np.where(good, high, middle)
-    return low

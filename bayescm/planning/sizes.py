@@ -1,9 +1,6 @@
 """sample_size() and interval_width(): how many items, and what they will tell."""
 
 import math
-from collections.abc import Callable
-from dataclasses import replace
-from functools import cache
 from numbers import Real
 from typing import Any, Unpack
 
@@ -20,15 +17,12 @@ from bayescm.distributions.beta_binomial import MOST
 from bayescm.inference.options import AnalysisOptions
 from bayescm.metrics import MetricsLike, coordinates
 from bayescm.planning.beliefs import Beliefs
+from bayescm.planning.protocols import Goal, one_sided
+from bayescm.planning.searches import of_proportions, of_tests
 from bayescm.planning.whole_tests import Test, quantile
-from bayescm.planning.widths import Proportion
 from bayescm.results.objects import stamped
 
 Array = NDArray[np.float64]
-
-_CLOSE = 1e-3  # relative, of a number of items that is searched by quadrature
-_MOST_SCANNED = 4096
-TOGETHER = "all together"
 
 
 @stamped
@@ -36,7 +30,9 @@ TOGETHER = "all together"
 def sample_size(
     metrics: MetricsLike = "accuracy",
     *,
-    width: float,
+    width: float | None = None,
+    lower: float | None = None,
+    method: str | None = None,
     assurance: float = 0.95,
     mode: Any = 0.8,
     concentration: Any = 10.0,
@@ -55,8 +51,15 @@ def sample_size(
         As `metrics` of :func:`bayescm.summary`, of two labels.
     width : float
         Wanted length of the interval.
+    lower : float
+        Instead of `width`: the value that the lower bound, alone at the level `ci_prob`, is to reach.
+    method : str, optional
+        Of the interval that will be reported: a name of :func:`bayescm.interval` for proportions, such as "wilson" or
+        "clopper_pearson". Or the formula of protocols: "buderer" (proportions; with `prevalence` whole tests), "simel"
+        (likelihood ratios); it takes the stated rates for the truth and an average test for every one. Default: the
+        credible interval.
     assurance : float
-        Wanted probability that the interval will be at most so long.
+        Wanted probability that the interval will be at most so long, or its bound so high.
     mode, concentration : number or mapping
         What is thought of the classifier: its rate is Beta(w (k - 2) + 1, (1 - w)(k - 2) + 1) with mode w and
         concentration k >= 2 (Kruschke); with ``concentration=None`` it is w itself. Without `prevalence` it is the
@@ -79,9 +82,11 @@ def sample_size(
     xarray.Dataset
         Over ``metric``: ``n_items``, the items that the metric is ``about`` (the actual positives for recall, the
         predicted ones for precision, ...) or, with `prevalence`, all items of the test; ``assurance``, which these
-        reach; ``rule``, the items by the rule of thumb width = 2/sqrt(n). With `prevalence` also ``n_items_together``
-        and ``assurance_together``, for all intervals at once. With `unit_size` also ``n_units``, and all items are
-        those of as many units; ``assurance`` is then that of as few independent items as these stand for.
+        reach; ``rule``, the items by the rule of thumb width = 2/sqrt(n); ``formula``, the items by Buderer's formula
+        or Simel's (NaN without one), and ``formula_assurance``, which these reach. With `prevalence` also
+        ``n_items_together`` and ``assurance_together``, for all intervals at once. With `unit_size` also ``n_units``,
+        and all items are those of as many units; ``assurance`` is then that of as few independent items as these stand
+        for, and so is ``formula``.
 
     Raises
     ------
@@ -101,8 +106,10 @@ def sample_size(
 
     References
     ----------
-    Kruschke 2015, Doing Bayesian Data Analysis, chapter 13; Toetsch and Hoffmann 2021, Fig. 6 and eq. 15; of units
-    Kish 1965, Survey Sampling, and Kupper and Hafner 1989, The American Statistician 43.
+    Kruschke 2015, Doing Bayesian Data Analysis, chapter 13; Toetsch and Hoffmann 2021, Fig. 6 and eq. 15; Buderer 1996,
+    Academic Emergency Medicine 3; Simel, Samsa and Matchar 1991, Journal of Clinical Epidemiology 44; Flahault,
+    Cadilhac and Thomas 2005, ibid. 58 (`lower`); of units Kish 1965, Survey Sampling, and Kupper and Hafner 1989, The
+    American Statistician 43.
 
     Examples
     --------
@@ -113,42 +120,56 @@ def sample_size(
     >>> total = bayescm.sample_size(["recall", "specificity"], width=0.1, prevalence=0.3)
     >>> total.n_items.values, int(total.n_items_together)
     (array([1283,  545]), 1283)
+    >>> rarely = bayescm.sample_size("recall", width=0.1, prevalence=0.1, mode=0.9, method="buderer")
+    >>> int(rarely.n_items.item()), round(rarely.assurance.item(), 2)
+    (1383, 0.3)
+    >>> bound = bayescm.sample_size("recall", lower=0.8, mode=0.9, concentration=None, method="clopper_pearson")
+    >>> int(bound.n_items.item())
+    147
     """
-    wanted = validate.number("width", width, 0, np.inf)
+    if (width is None) == (lower is None):
+        raise ValueError("give one of `width`, the wanted length of the interval, and `lower`, the wanted lower bound.")
     level = validate.number("assurance", assurance, 0, 1)
     _check_totals(prevalence, fixed_totals)
     design = _design_effect(unit_size, icc)
-    beliefs = Beliefs.read(metrics, mode, concentration, pilot, **analysis)
-    count = len(beliefs.metrics)
-    widest = min(metric.upper - metric.lower for metric in beliefs.metrics)
-    if wanted > widest:
-        raise ValueError(f"`width` must be at most {widest:g}, the range of the metric; got {wanted:g}. 10% is 0.1.")
-    extra: dict[str, Any] = {}
-    if prevalence is None:
-        proportions, about = beliefs.proportions()
-        found = [_of_proportion(one, wanted, level) for one in proportions]
+    beliefs = Beliefs.read(metrics, mode, concentration, pilot, method, **analysis)
+    if lower is None:
+        wanted = validate.number("width", width, 0, np.inf)
+        widest = min(metric.upper - metric.lower for metric in beliefs.metrics)
+        if wanted > widest:
+            raise ValueError(
+                f"`width` must be at most {widest:g}, the range of the metric; got {wanted:g}. 10% is 0.1."
+            )
+        goal = Goal(beliefs.ci_prob, wanted)
     else:
-        about = ["items"] * count
-        *found, together = _of_test(beliefs.test(prevalence, fixed_totals), wanted, level)
-        extra = {"n_items_together": together[0], "assurance_together": together[1]}
-    sizes, reached = zip(*found, strict=True)
+        goal = Goal(one_sided(beliefs.ci_prob), lower=validate.number("lower", lower, 0, np.inf))
+    if prevalence is None:
+        found = of_proportions(beliefs, goal, level)
+    else:
+        found = of_tests(beliefs, beliefs.test(prevalence, fixed_totals), goal, level)
+    count = len(beliefs.metrics)
+    sizes, reached = zip(*found.sizes, strict=True)
+    extra: dict[str, Any] = dict(zip(("n_items_together", "assurance_together"), found.together, strict=False))
     if unit_size is not None:
         units = [_units(n, design, unit_size, level) for n in sizes]
         extra |= {"n_units": (METRIC, units, {"long_name": "Units", "units": "1"})}
         sizes = tuple(math.ceil(n * unit_size) for n in units)
-        if prevalence is not None:
-            extra["n_items_together"] = math.ceil(_units(together[0], design, unit_size, level) * unit_size)
+        if found.together:
+            extra["n_items_together"] = math.ceil(_units(found.together[0], design, unit_size, level) * unit_size)
     return xr.Dataset(
         {
             "n_items": (METRIC, list(sizes), {"long_name": "Items", "units": "1"}),
             "assurance": (METRIC, list(reached), {"long_name": "Probability of such an interval", "units": "1"}),
-            "rule": (METRIC, np.full(count, np.ceil(4 / wanted**2)), {"long_name": "Items by the rule 2/sqrt(n)"}),
-            "about": (METRIC, about),
+            "rule": (METRIC, np.full(count, np.ceil(4 / goal.width**2)), {"long_name": "Items by the rule 2/sqrt(n)"}),
+            "formula": (METRIC, found.formula, {"long_name": "Items by the formula of protocols"}),
+            "formula_assurance": (METRIC, found.by_formula, {"long_name": "Probability of it after these"}),
+            "about": (METRIC, found.about),
             **extra,
         },
         coords=coordinates(beliefs.metrics, (0, 1)),
         attrs=attributes(
-            width=wanted, wanted_assurance=level, mode=mode, concentration=concentration, pilot=pilot,
+            width=width, **({} if lower is None else {"lower": lower}), wanted_assurance=level, mode=mode,
+            concentration=concentration, pilot=pilot,
             prevalence=prevalence, fixed_totals=fixed_totals, **beliefs.analysis,
             **({} if unit_size is None else {"unit_size": unit_size, "icc": icc, "design_effect": design}),
             assumptions=_assumed(fixed_totals, pilot),
@@ -161,6 +182,7 @@ def interval_width(
     metrics: MetricsLike = "accuracy",
     n_items: ArrayLike = (20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000),
     *,
+    method: str | None = None,
     assurance: float = 0.95,
     mode: Any = 0.8,
     concentration: Any = 10.0,
@@ -178,7 +200,7 @@ def interval_width(
         Numbers of items: those that a metric is about or, with `prevalence`, all of the test.
     assurance : float
         Probability that the interval will be at most as long as ``width``.
-    mode, concentration, pilot, prevalence, fixed_totals, **analysis
+    method, mode, concentration, pilot, prevalence, fixed_totals, **analysis
         As in :func:`sample_size`.
 
     Returns
@@ -209,7 +231,9 @@ def interval_width(
         raise ValueError(f"`n_items` must be numbers of items; got shape {sizes.shape}.")
     items = [_items(size) for size in sizes.tolist()]
     _check_totals(prevalence, fixed_totals)
-    beliefs = Beliefs.read(metrics, mode, concentration, pilot, **analysis)
+    beliefs = Beliefs.read(metrics, mode, concentration, pilot, method, **analysis)
+    if beliefs.by_formula:
+        raise ValueError(f"`method`={method!r} finds the items for a width: take bayescm.sample_size.")
     if prevalence is None:
         proportions, about = beliefs.proportions()
         plain = np.array(items, np.float64)
@@ -281,72 +305,3 @@ def _widths_of_test(test: Test, n: int, assurance: float) -> Array:
     """Return the width reached with the assurance and the mean width of each metric, (metrics, 2)."""
     widths, weights = test.widths(n)
     return np.stack([[quantile(row, weights, assurance), row @ weights] for row in widths])
-
-
-def _of_proportion(one: Proportion, width: float, assurance: float) -> tuple[int, float]:
-    """Return the least number of items from which on a proportion's interval is narrow enough, and the assurance.
-
-    The assurance rises with the number of items but for steps, as counts are whole: of the two limits between which
-    the counts must not lie, each moves by one about every 1/(2 share) items, and the rise of as many items makes up
-    for a step. So beyond a multiple of that the wanted assurance isn't lost again.
-    """
-    crossing = _search(lambda n: float(one.quantile(np.array([float(n)]), assurance)[0]), width, 0.0)
-    reach = min(16 + int(8 * max(1.0, 4 / width**2 / crossing)), _MOST_SCANNED)
-    while True:
-        around = np.arange(max(crossing - reach, 1), min(crossing + reach, MOST) + 1, dtype=np.float64)
-        reached = one.assurance(around, width)
-        enough = reached >= assurance - 1e-12
-        if enough[-1] or around[-1] == MOST:
-            break
-        crossing += reach
-    first = len(enough) - int(np.argmin(enough[::-1])) if not enough.all() else 0
-    if first == len(enough):
-        raise _too_many(width)
-    return int(around[first]), float(reached[first])
-
-
-def _too_many(width: float) -> ValueError:
-    """Return the error of a width that is out of reach."""
-    return ValueError(f"`width`={width:g} needs more than {MOST:,} items; ask for a wider interval.")
-
-
-def _of_test(test: Test, width: float, assurance: float) -> list[tuple[int, float]]:
-    """Return the number of items and the assurance for each metric, and for all together."""
-    each = [replace(test, metrics=(metric,)) for metric in test.metrics]
-    together = len(each)
-
-    @cache
-    def look(n: int, i: int) -> tuple[Array, Array]:
-        """Return the widths of a metric, or the largest of all, and their probabilities."""
-        if i < together:
-            widths, weights = each[i].widths(n)
-            return widths[0], weights
-        found = [look(n, j) for j in range(together)]
-        return np.stack([widths for widths, _ in found]).max(0), found[0][1]
-
-    def size(i: int, low: int = 0) -> int:
-        return _search(lambda n: quantile(*look(n, i), assurance), width, _CLOSE, low)
-
-    sizes = [size(i) for i in range(together)]
-    sizes.append(size(together, max(sizes) - 1))  # fewer can't be enough for all
-    looks = [look(n, i) for i, n in enumerate(sizes)]
-    return [(n, float(p[widths <= width].sum())) for n, (widths, p) in zip(sizes, looks, strict=True)]
-
-
-def _search(reached: Callable[[int], float], width: float, close: float, low: int = 0) -> int:
-    """Return a number of items above `low` that reaches a width where one less, or a little less, doesn't.
-
-    Widths go like 1/sqrt(n), which gives the next number to try; each third time the bracket is halved.
-    """
-    high, turn = MOST + 1, 0
-    n = low + 1 if low else int(min(max(4 / width**2, 1), MOST))
-    while high - low > max(1.0, close * high):
-        found = reached(n)
-        low, high = (low, n) if found <= width else (n, high)
-        if low >= MOST:
-            raise _too_many(width)
-        turn += 1
-        guess = n * min(max(found / width, 0.1), 10.0) ** 2 * (1.0 + (close / 2 + 1e-9) * (1 if found > width else -1))
-        guess = (low * high) ** 0.5 if turn % 3 == 0 and high <= MOST and low else guess
-        n = int(min(max(round(guess), low + 1), high - 1))
-    return high

@@ -16,6 +16,7 @@ from bayescm.metrics import Metric, MetricLike, resolve
 from bayescm.metrics.naming import naming
 from bayescm.planning import gaps
 from bayescm.planning.contests import Apart, Together
+from bayescm.planning.protocols import OF_PAIRS, pairs
 from bayescm.priors.concentrations import Concentrations, PriorLike, concentrations, of_pairs, resolved_prior
 from bayescm.results.objects import stamped
 
@@ -31,6 +32,9 @@ def sample_size_to_compare(
     second: float | None = None,
     *,
     discordance: float | None = None,
+    method: str | None = None,
+    n_items: int | None = None,
+    ratio: float = 1.0,
     metric: MetricLike = "accuracy",
     concentration: float | None = None,
     ci_prob: float = 0.95,
@@ -51,6 +55,13 @@ def sample_size_to_compare(
     discordance : float, optional
         For both systems on the SAME items: the share of items that exactly one of them gets right, at least the
         difference. Default: each on items of its own.
+    method : {"connor", "lachenbruch"}, optional
+        Items on which McNemar's test finds the difference by a formula of protocols; Lachenbruch's takes a middle
+        `discordance` where none is given. Default: the items after which the verdict is right with the assurance.
+    n_items : int, optional
+        Answer for that many items instead of searching for the least number.
+    ratio : float
+        Items of the second system to one of the first, where each has items of its own.
     metric : str
         A proportion, which decides on the prior; on the same items accuracy, recall or specificity.
     concentration : float, optional
@@ -69,7 +80,8 @@ def sample_size_to_compare(
     Returns
     -------
     xarray.Dataset
-        ``n_items``, the items that the metric is about (of each system, or common ones); the ``assurance`` that it
+        ``n_items``, the items that the metric is about (of each system, or common ones; of the first with `ratio`, and
+        ``n_items_second``); the ``assurance`` that it
         reaches; the ``error_rate``, of the rates `first` or `second` for both, whichever is larger (of a pilot their
         means); for the same items ``discordant``, how many are expected that exactly one system gets right. The attr
         ``gap`` is "stated" or, of a pilot, "seen".
@@ -96,7 +108,8 @@ def sample_size_to_compare(
 
     References
     ----------
-    O'Hagan, Stevens and Campbell 2005, Pharmaceutical Statistics 4, 187-201.
+    O'Hagan, Stevens and Campbell 2005, Pharmaceutical Statistics 4, 187-201; Connor 1987, Biometrics 43; Lachenbruch
+    1992, Statistics in Medicine 11.
 
     Examples
     --------
@@ -106,6 +119,11 @@ def sample_size_to_compare(
     >>> plan = bayescm.planning.sample_size_to_compare(0.85, 0.80, discordance=0.1)
     >>> int(plan.n_items), round(float(plan.error_rate), 3)
     (305, 0.045)
+    >>> plan = bayescm.planning.sample_size_to_compare(0.85, 0.80, discordance=0.1, method="connor")
+    >>> int(plan.n_items), round(float(plan.assurance), 3)
+    (312, 0.81)
+    >>> round(float(bayescm.planning.sample_size_to_compare(0.85, 0.80, n_items=500).assurance), 2)
+    0.55
     >>> board = bayescm.leaderboard({"A": 0.85, "B": 0.80}, n_items=[200, 201])
     >>> int(bayescm.planning.sample_size_to_compare(board).n_items)
     2556
@@ -115,7 +133,11 @@ def sample_size_to_compare(
     most = 1.0 - level if error_rate is None else validate.number("error_rate", error_rate, 0, 1)
     prior = resolved_prior(prior)
     base, sure = concentrations(prior, model, 2), (1.0 + level) / 2.0
-    seen = gaps.is_result(first)
+    seen, known = gaps.is_result(first), None if n_items is None else validate.positive_integer("n_items", n_items)
+    if method is not None:
+        validate.choice("method", method, OF_PAIRS)
+        if seen or known is not None or ratio != 1.0:
+            raise ValueError(f"`method`={method!r} finds the items of two stated rates, of the same items: give those.")
     if seen:
         if any(value is not None for value in (second, discordance, concentration)):
             raise ValueError(
@@ -131,14 +153,29 @@ def sample_size_to_compare(
             "bayescm.compare_systems or bayescm.leaderboard returned."
         )
     else:
-        resolved = resolve([metric], 2)[0]
-        contest, equal = _stated(float(first), second, discordance, concentration, resolved, base, sure)
-    n, reached, errs = _rarely_wrong(contest.right, lambda n: contest.wrong(n, equal), wanted, most)
+        first, resolved = float(first), resolve([metric], 2)[0]
+        if method == "lachenbruch" and discordance is None:
+            discordance = (abs(first - second) + min(first + second, 2.0 - first - second)) / 2.0
+        if method is not None and discordance is None:
+            raise ValueError("`discordance` is needed by Connor's formula; or take method='lachenbruch'.")
+        contest, equal = _stated(first, second, discordance, concentration, resolved, base, sure)
+        if method is not None and discordance is not None:
+            known = pairs(method, abs(first - second), discordance, level, wanted)
+    if isinstance(contest, Apart):
+        contest = contest._replace(ratio=validate.number("ratio", ratio, 0, MOST))
+    elif ratio != 1.0:
+        raise ValueError("`ratio` is for systems with items of their own; these answer the same.")
+    if known is None:
+        n, reached, errs = _rarely_wrong(contest.right, lambda n: contest.wrong(n, equal), wanted, most)
+    else:
+        n, reached, errs = known, contest.right(known), contest.wrong(known, equal)
     named = {
         "n_items": (n, "Items"),
         "assurance": (reached, "Probability that the better one is found so"),
         "error_rate": (errs, "Probability that one of two equal systems is found better"),
     }
+    if ratio != 1.0:
+        named["n_items_second"] = contest.of_second(n), "Items of the second system"
     if isinstance(contest, Together):
         named["discordant"] = (n * contest.share.mean(), "Items expected that exactly one system gets right")
     return xr.Dataset(
@@ -146,6 +183,7 @@ def sample_size_to_compare(
         attrs=attributes(
             first=first, second=second, discordance=discordance, gap="seen" if seen else "stated", **naming(resolved),
             concentration=concentration, ci_prob=level, wanted_assurance=wanted, wanted_error_rate=most,
+            **({} if method is None else {"method": method}),
             prior=prior, model=model, design="paired" if isinstance(contest, Together) else "independent",
             assumptions=assumed(
                 None, SAME_ITEMS if isinstance(contest, Together) else OWN_ITEMS, PILOTED if seen else STATED

@@ -14,7 +14,8 @@ from scipy import special
 
 from bayescm.distributions import Distribution, exact_distribution
 from bayescm.distributions.beta_binomial import Rate
-from bayescm.metrics import Metric
+from bayescm.inference import proportions
+from bayescm.metrics import Metric, parts
 from bayescm.priors.concentrations import Concentrations
 
 Array = NDArray[np.float64]
@@ -36,6 +37,8 @@ class Test:
     prior: Concentrations
     ci_prob: float
     ci_kind: str
+    interval: str = ""
+    """The name of the interval of proportions that will be reported; empty of the credible one."""
 
     def widths(self, n: int) -> tuple[Array, Array]:
         """Return the widths, (metrics, outcomes), of the outcomes of n items, and their probabilities."""
@@ -57,6 +60,12 @@ class Test:
             found.append([_interpolated(values, places) for values in smooth])
             weights.append(chance * np.outer(outcomes[0][1], outcomes[1][1]).ravel())
         return np.exp(np.concatenate(found, axis=1)), np.concatenate(weights)
+
+    def cells(self, recall: float, specificity: float) -> Array:
+        """Return the expected shares of the cells at two rates, (2, 2)."""
+        share = self.prevalence.mean()
+        negatives = (1.0 - share) * np.array([specificity, 1.0 - specificity])
+        return np.stack([negatives, share * np.array([1.0 - recall, recall])])
 
     def _degrees(self) -> list[tuple[Metric, tuple[int, int, int]]]:
         """Return the metrics with the numbers of nodes: fewer for a distribution of two integrals, which costs more."""
@@ -108,6 +117,11 @@ class Test:
     def _exact(self, metric: Metric, positives: Array, tp: Array, tn: Array, n: int) -> Array:
         """Return the width of the interval that will be reported after given counts."""
         positives, tp, tn = np.broadcast_arrays(positives, tp, tn)
+        if self.interval:
+            cells = np.stack([np.stack([tn, n - positives - tn], -1), np.stack([positives - tp, tp], -1)], -2)
+            successes, failures = parts(metric, cells)
+            lower, upper = getattr(proportions, self.interval)(successes, successes + failures, self.ci_prob)
+            return np.asarray(np.minimum(upper, 1.0) - np.maximum(lower, 0.0))
         found = self._dist(metric, positives, tp, tn, n).statistics(self.ci_prob, self.ci_kind)
         return np.broadcast_to(np.asarray(found["upper"] - found["lower"]), tp.shape)
 

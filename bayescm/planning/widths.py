@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescm.distributions import Beta
-from bayescm.distributions.beta_binomial import MOST_ADDED, Rate
+from bayescm.distributions.beta_binomial import MOST_ADDED, Rate, last
+from bayescm.inference import proportions
 
 Array = NDArray[np.float64]
 
@@ -33,9 +34,11 @@ class Proportion:
 
     def width(self, k: Array, n: Array | float) -> Array:
         """Return the length of the interval after k successes in n trials."""
-        dist = Beta(k + self.a, np.asarray(n - k + self.b))
-        lower, upper = dist.interval(self.ci_prob, self.ci_kind)
+        lower, upper = self._interval(k, n)
         return np.asarray(upper - lower)
+
+    def _interval(self, k: Array, n: Array | float) -> tuple[Array, Array]:
+        return Beta(k + self.a, np.asarray(n - k + self.b)).interval(self.ci_prob, self.ci_kind)
 
     def assurance(self, n: Array, width: float) -> Array:
         """Return P(the interval is at most `width` long) for numbers of items."""
@@ -97,3 +100,47 @@ class Proportion:
         """Return the probability of the outcomes at least so far from the middle."""
         low, high = self._ends(distance, n)
         return np.minimum(self.rate.cdf(low, n) + self.rate.reversed().cdf(n - np.maximum(high, low + 1), n), 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Named(Proportion):
+    """A proportion whose interval is one of :mod:`bayescm.inference.proportions`, by its name; without a prior."""
+
+    method: str
+
+    def _interval(self, k: Array, n: Array | float) -> tuple[Array, Array]:
+        lower, upper = getattr(proportions, self.method)(k, n, self.ci_prob)
+        return np.maximum(lower, 0.0), np.minimum(upper, 1.0)
+
+    def assurance(self, n: Array, width: float) -> Array:  # noqa: D102
+        half = np.floor(0.5 * n)
+        low = last(lambda k: (k <= half) & (self.width(np.minimum(k, half), n) <= width), n.shape, int(n.max()))
+        return np.minimum(self.rate.cdf(low, n) + self.rate.reversed().cdf(np.minimum(low, n - low - 1), n), 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A proportion whose lower bound, alone at the level, is to be above a value: at most so far below the stated one.
+
+    Attributes
+    ----------
+    of : Proportion
+        With the level of the interval whose lower end the bound is.
+    stated : float
+    """
+
+    of: Proportion
+    stated: float
+
+    def assurance(self, n: Array, distance: float) -> Array:
+        """Return P(the bound is at most so far below) for numbers of items."""
+        below = last(lambda k: self._bound(np.minimum(k, n), n) < self.stated - distance, n.shape, int(n.max()))
+        return self.of.rate.reversed().cdf(n - np.minimum(below, n) - 1, n)
+
+    def quantile(self, n: Array, assurance: float) -> Array:
+        """Return the least distance that is reached with at least a probability."""
+        fewest = last(lambda k: self.of.rate.cdf(k - 1, n) <= 1.0 - assurance + 1e-12, n.shape, int(n.max()))
+        return self.stated - self._bound(np.clip(fewest, 0, n), n)
+
+    def _bound(self, k: Array, n: Array) -> Array:
+        return self.of._interval(k, n)[0]

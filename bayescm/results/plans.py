@@ -3,6 +3,7 @@
 from collections import Counter
 from typing import Any
 
+import numpy as np
 import xarray as xr
 
 from bayescm.data.schema import ALIAS, CI_BOUND, GROUP, METRIC
@@ -10,6 +11,7 @@ from bayescm.results.names import called, of_attrs, of_metric
 from bayescm.results.writing import bounds, each, listed, percent, probability, show, with_interval
 
 ACTION = "action"
+FORMULAS = {"buderer": "Buderer's", "simel": "Simel's", "connor": "Connor's", "lachenbruch": "Lachenbruch's"}
 
 
 def of_sizes(data: xr.Dataset) -> list[dict[str, Any]]:
@@ -17,12 +19,13 @@ def of_sizes(data: xr.Dataset) -> list[dict[str, Any]]:
     records = [
         of_metric(one) | names
         | {"items": int(one["n_items"]), "about": str(one["about"].item()), "assurance": float(one["assurance"]),
-           "rule": int(one["rule"])}
+           "rule": _number(one["rule"]), "formula": _number(one["formula"])}
         | ({"units": int(one["n_units"])} if "n_units" in one else {})
         for names, one in each(data, "n_items")
     ]  # fmt: skip
     if "n_items_together" in data and len(records) > 1:
-        together = {"assurance": float(data["assurance_together"]), "rule": records[0]["rule"]}
+        most = max(record["formula"] for record in records)
+        together = {"assurance": float(data["assurance_together"]), "rule": records[0]["rule"], "formula": most}
         records.append({METRIC: "all together", "items": int(data["n_items_together"]), "about": "items"} | together)
     return records
 
@@ -35,30 +38,71 @@ def size(data: xr.Dataset) -> str:
         f"{called(record[METRIC], record.get(ALIAS, '')).replace('_', ' ')}"
         for record in records
     ]
-    each_one = "each interval" if len(records) > 1 else "its interval"
+    level = percent(float(attrs["ci_prob"]))
+    if "lower" in attrs:
+        what = f"{'each' if len(records) > 1 else 'its'} lower bound ({level}) is at least {float(attrs['lower']):g}"
+    else:
+        each_one = "each interval" if len(records) > 1 else "its interval"
+        what = f"{each_one} ({level}) is at most {float(attrs['width']):g} wide"
     effect = f" (design effect {float(attrs['design_effect']):.2g})" if "design_effect" in attrs else ""
-    return (
-        f"The test needs {listed(told)}{effect}: then {each_one} ({percent(float(attrs['ci_prob']))}) is at most "
-        f"{float(attrs['width']):g} wide with probability {percent(float(attrs['wanted_assurance']))}, for rates "
-        f"{'as stated' if attrs['pilot'] == 'null' else 'averaged over the posterior of the pilot'}."
+    if (method := attrs.get("method")) in FORMULAS:
+        whose, rates = FORMULAS[method], _rates(attrs)
+        reached = listed([show(record["assurance"]) for record in records])
+        known = "" if "nan" in reached else f", and with probability {reached} for {rates}"
+        return f"By {whose} formula a test needs {listed(told)}{effect}: then {what} in an average test{known}."
+    wanted = f"with probability {percent(float(attrs['wanted_assurance']))}, for {_rates(attrs)}"
+    return f"The test needs {listed(told)}{effect}: then {what} {wanted}.{'' if effect else _by_formula(data)}"
+
+
+def _rates(attrs: dict[str, Any]) -> str:
+    """Say what is thought of the rates."""
+    if attrs["pilot"] != "null":
+        return "rates averaged over the posterior of the pilot"
+    concentration = attrs["concentration"]
+    return "rates as stated" + (
+        f" with concentration {concentration:g}" if isinstance(concentration, int | float) else ""
     )
+
+
+def _by_formula(data: xr.Dataset) -> str:
+    """Say what formulas of protocols would ask for, and why that is another number."""
+    pairs = zip(data["formula"].values.ravel(), data["formula_assurance"].values.ravel(), strict=True)
+    asked = [(int(n), float(p)) for n, p in pairs if p == p]
+    if not asked:
+        return ""
+    n, chance = listed([f"{n:,}" for n, _ in asked]), listed([show(p) for _, p in asked])
+    ratios = np.char.endswith(data[METRIC].values.astype(str), "likelihood_ratio")
+    whose = " and ".join(FORMULAS[name] for name, some in (("buderer", ~ratios), ("simel", ratios)) if some.any())
+    return (
+        f" {whose} formula, which takes stated rates for the truth and an average test for every one, says {n}: after "
+        f"so many the probability is {chance}."
+    )
+
+
+def _number(value: xr.DataArray) -> int | float:
+    """Return a whole number, or NaN."""
+    return int(value) if np.isfinite(value) else float("nan")
 
 
 def of_contest(data: xr.Dataset) -> list[dict[str, Any]]:
     """Return one record: how many items two systems need."""
     names = (METRIC, ALIAS, "first", "second", "gap")
     rates = {name: data.attrs[name] for name in names if name in data.attrs}
+    sizes = {"items": int(data["n_items"])} | {name: int(data[name]) for name in ("n_items_second",) if name in data}
     chances = {name: float(data[name]) for name in ("discordant", "assurance", "error_rate") if name in data}
-    return [{**rates, "items": int(data["n_items"])} | chances]
+    return [rates | sizes | chances]
 
 
 def size_to_compare(data: xr.Dataset) -> str:
     """Say how many items show which of two systems is better, and whether the gap is stated or seen."""
     attrs = data.attrs
     whose = "items that both answer" if attrs["design"] == "paired" else "items for each system"
+    by = f" ({FORMULAS[attrs['method']]} formula)" if attrs.get("method") in FORMULAS else ""
+    if "n_items_second" in data:
+        whose = f"items for the first and {int(data['n_items_second']):,} for the second system"
     whence = "as stated" if attrs["gap"] == "stated" else "as seen in a pilot, whose posterior is averaged over"
     return (
-        f"With {int(data['n_items']):,} {whose} the better of two, {float(attrs['first']):.3g} and "
+        f"With {int(data['n_items']):,} {whose}{by} the better of two, {float(attrs['first']):.3g} and "
         f"{float(attrs['second']):.3g} in {of_attrs(attrs)} {whence}, is found so (the "
         f"{percent(float(attrs['ci_prob']))} interval of the difference excludes 0) with probability "
         f"{show(float(data['assurance']))}; of two equal ones one is found better with probability "

@@ -201,7 +201,7 @@ VIEWS = (
     View(
         "sample_size", _of("assurance rule", n_items="i", about="U", metric="U"),
         ("width", "wanted_assurance", "ci_prob", "pilot"), {}, plans.size, plans.of_sizes, ("metric",),
-        ("items", "about", "assurance", "rule"),
+        ("items", "about", "assurance", "rule", "formula"),
     ),
     View(
         "planning.sample_size_of_auc", _of("width assurance", cases="i", controls="i", n_items="i"),

@@ -11,7 +11,7 @@ from small import tables
 
 import bayescm
 from bayescm.inference import proportions
-from bayescm.inference.intervals import METHODS, PROPORTION, _percentiles, interval
+from bayescm.inference.intervals import METHODS, ON_A_SCALE, PROPORTION, _percentiles, interval
 from bayescm.results.objects import as_result
 
 COUNTS = bayescm.from_cells(tp=26, fn=3, fp=2, tn=6)
@@ -332,7 +332,7 @@ def test_bootstrap_of_many_items_is_delta():
 @pytest.mark.parametrize("method", METHODS)
 def test_batches_lazy_or_not_equal_one_by_one(method):
     counts = bayescm.from_array(np.arange(1, 25).reshape(2, 3, 2, 2), dims=("system", "fold"))
-    names = ["recall", "f1"] if method in PROPORTION else ["recall", "mcc"]
+    names = ["recall", "f1"] if method in (*PROPORTION, *ON_A_SCALE) else ["recall", "mcc"]
     whole = quiet(counts, names, method, random_seed=7)
     assert whole["interval"].dims == ("system", "fold", "metric", "ci_bound")
     one = quiet(counts.isel(system=0, fold=0), names, method, random_seed=7)
@@ -412,7 +412,7 @@ def test_methods_by_the_names_of_others(name, own):
 @pytest.mark.parametrize("side", ["lower", "upper"])
 def test_one_bound_is_that_of_the_interval_with_both_ends_cut(method, side):
     counts = bayescm.from_array(np.stack([THREE.values, THREE.values.T]), dims="system", labels=[0, 1, 2])
-    metrics = ["recall", "accuracy"] + ["matthews_correlation"] * (method not in PROPORTION)
+    metrics = ["recall", "accuracy"] + ["matthews_correlation"] * (method not in (*PROPORTION, *ON_A_SCALE))
     one = quiet(counts, metrics, method, bound=side, ci_prob=0.975, random_seed=1)
     level = 0.975 if method == "anytime" else 0.95  # both of its bounds hold at once
     both = quiet(counts, metrics, method, ci_prob=level, random_seed=1)
