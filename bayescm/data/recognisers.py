@@ -43,11 +43,11 @@ from bayescm.data.shapes import (
     is_number,
     is_reported,
 )
-from bayescm.data.sides import beside, has_scores, of_one_system
+from bayescm.data.sides import beside, columns_of_one, has_scores, of_one_system
 from bayescm.data.strata import batch_dims, is_audit, singles
 from bayescm.data.tables import by_column
 from bayescm.data.tabular import Table, read_table
-from bayescm.data.units import marked
+from bayescm.data.units import asking, marked
 
 COUNTS, SYSTEMS, BOARD, ANSWERS = "counts", "systems", "board", "answers"
 """What a question may be about: matrices; several systems; several, of which right and wrong answers are enough; one
@@ -177,7 +177,11 @@ def _one_system(given: Given) -> xr.Dataset | None:
     if table is None or (given.about != ANSWERS and not has_scores(table, unit)):
         return None
     kept = of_one_system(table, unit, given.how[1], missing)
-    return kept if kept is None or given.about == ANSWERS else kept.isel({SYSTEM: 0}, drop=True)
+    if kept is None or given.about == ANSWERS:
+        return kept
+    item = columns_of_one(table, unit).get(ITEM)
+    others = [name for name in table.frame.columns if unit is None and name != item]
+    return asking(kept.isel({SYSTEM: 0}, drop=True), others, table.names)
 
 
 def _passes(given: Given) -> xr.Dataset | None:

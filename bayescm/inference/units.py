@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from bayescm.data import validate
 from bayescm.data.assumptions import assumed
 from bayescm.data.random import Stream, matrix_rng
-from bayescm.data.schema import ITEM, MATRIX, MEAN_SCORE, ONE_CLASS, RATERS, UNIT, labels_of, positive_class
+from bayescm.data.schema import ASKS, ITEM, MATRIX, MEAN_SCORE, ONE_CLASS, RATERS, UNIT, labels_of, positive_class
 from bayescm.data.shapes import is_scored
 from bayescm.data.units import COUNT_AS, KNOWN_WEIGHTS, SAMPLED, check_average, described, icc, independent, plural
 from bayescm.distributions.sample import Draws
@@ -240,6 +240,7 @@ def of_units(counts: xr.DataArray, prevalence: PrevalenceLike, average: str, n: 
         "assumptions": assumed(prevalence, *([KNOWN_WEIGHTS] if COUNT_AS in counts.attrs else []),
                                items=independent(plural(unit))),
     }  # fmt: skip
+    settings |= {ASKS: counts.attrs[ASKS]} if ASKS in counts.attrs else {}
     if counts.chunks is None:
         settings[SAMPLED], notes = described(counts, average)
         settings |= {CARRIED_BY: "; ".join(notes)} if notes else {}
@@ -258,7 +259,7 @@ def refuse_models(model: Any, prior: Any, **options: Any) -> None:
 
 def of_units_alone(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return the attrs that tell of units, and what is assumed of them."""
-    kept = (UNIT, "units", "average", SAMPLED, CARRIED_BY, "assumptions")
+    kept = (UNIT, "units", "average", SAMPLED, CARRIED_BY, ASKS, "assumptions")
     return {name: settings[name] for name in kept if name in settings}
 
 

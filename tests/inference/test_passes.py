@@ -1,5 +1,6 @@
 """pass@k and pass^k: the grid beside quadrature, several systems beside resampled tasks, and what is refused."""
 
+import json
 import math
 
 import numpy as np
@@ -122,6 +123,20 @@ def test_runs_that_all_agree_have_an_answer_too():
     assert board.probability_best.sel(system="A") == pytest.approx(pair.probability_better.values.ravel()[1], abs=0.02)
     claim = bayescm.probability(told, "pass^3 > .5 and pass@3 > .5", runs=4)
     assert claim.probability.shape == (2, 1)
+
+
+def test_epochs_of_a_log_are_runs(tmp_path):
+    passed = [[1, 0, 1], [1, 1, 1], [0, 0, 1], [0, 0, 0]]
+    samples = [
+        {"id": i, "epoch": epoch + 1, "target": "4", "scores": {"match": {"value": "C" if right else "I"}}}
+        for i, runs in enumerate(passed) for epoch, right in enumerate(runs)
+    ]  # fmt: skip
+    log = {"status": "success", "eval": {"model": "m", "task": "sums"}, "samples": samples}
+    (tmp_path / "log.json").write_text(json.dumps(log))
+    found = bayescm.summary(bayescm.from_inspect(tmp_path / "log.json"), ["pass@2", "pass^2"])
+    wanted = bayescm.summary({"m": np.sum(passed, 1)}, ["pass@2", "pass^2"], runs=3)
+    np.testing.assert_allclose(found["interval"], wanted["interval"])
+    np.testing.assert_allclose(found["point"].values.ravel(), [(1 + 1 + 2 / 3 + 0) / 4, (1 / 3 + 1 + 0 + 0) / 4])
 
 
 def test_names_of_tasks_are_told():
