@@ -83,7 +83,7 @@ def agreement(
 
     Notes
     -----
-    The Dirichlet process over subjects of ``unit=`` answers; its prior weighs about one subject. Of many raters
+    The Dirichlet process over subjects of ``unit=`` answers; its prior weighs as much as one or two. Of many raters
     ``scotts_pi`` is Fleiss' kappa, and F1 of a class the agreement on it. Of a population Krippendorff's alpha is
     Scott's pi; its point has the correction for the number of ratings.
 
