@@ -86,7 +86,7 @@ def columns_of(table: Any, names: Sequence[str]) -> dict[str, NDArray[Any]]:
 
 
 def by_column(data: Any) -> Any:
-    """Return a table of Arrow or of a database, or a lazy frame, as a frame of pandas; anything else as it is."""
+    """Return a table of Arrow or a lazy frame as a frame of pandas; anything else as it is."""
     if not hasattr(type(data), "columns") or hasattr(type(data), "to_numpy"):
         return data
     import pandas as pd
