@@ -61,7 +61,12 @@ def of_right(right: Mapping[str, Any]) -> xr.Dataset:
 
 
 def published(columns: Mapping[str, Any], names: Sequence[str] | None) -> xr.Dataset:
-    """Return right and wrong answers of each system."""
+    """Return right and wrong answers of each system; wrong ones may be told by the total."""
+    if _WRONG not in columns:
+        right, total = (np.asarray(columns[name]) for name in (_RIGHT, "total"))
+        columns = {_RIGHT: columns[_RIGHT], _WRONG: total - right}
+        if (total < right).any():
+            raise ValueError("`total` must be at least `correct` in every row.")
     values = {name: np.atleast_1d(validate.count_values(name, columns[name])) for name in (_RIGHT, _WRONG)}
     validate.same_length(**values)
     if names is None and isinstance(columns[_RIGHT], Mapping):

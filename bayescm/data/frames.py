@@ -59,11 +59,11 @@ def _one_row_each(table: Table, names: list[Any] | None) -> None:
 
 def of_published(table: Table) -> xr.Dataset:
     """Return right and wrong answers of a system per row."""
-    named = {name: table.columns[name] for name in ("correct", "wrong")}
-    names = table.rows(*named.values())[1]
+    known = {name: table.columns[name] for name in ("correct", "wrong", "total") if name in table.columns}
+    names = table.rows(*known.values())[1]
     if names is None and table.source:
         names = [str(row) for row in range(1, len(table.frame) + 1)]
-    return published({name: table.numbers(column) for name, column in named.items()}, names)
+    return published({name: table.numbers(column) for name, column in known.items()}, names)
 
 
 def of_accuracy(table: Table, n_items: Any) -> Any:
@@ -138,7 +138,7 @@ def columns_of_systems(table: Table, unit: Any = None) -> list[Any]:
     said, actual, predicted = table.said.get(PREDICTED), table.get(ACTUAL), table.get(PREDICTED)
     if actual is None or said is not None:
         return said if isinstance(said, list) and actual is not None else []
-    known = (actual, table.get(ITEM), unit)
+    known = (actual, table.get(ITEM), unit, table.columns.get("id"))
     others = [name for name in table.frame.columns if name not in known and not names_units(name)]
     uncounted = [name for name in others if name != table.get("n")]
     if table.source and len(uncounted) > 1:  # a row for as many items as it says
@@ -203,6 +203,7 @@ def marks_of(table: Table, unit: Any = None) -> dict[str, list[int] | list[float
     kept = {str(name): right for name, right in known.items() if right is not None}
     first, left = next(iter(known), None), len(known) - len(kept)
     named = left == 1 and item is None and known[first] is None and (table.source or _are_texts(table.frame[first]))
+    named = named and len(set(table.frame[first])) == len(table.frame)
     none = table.square or table.get(ACTUAL) is not None
     return kept if (left == 0 or named) and len(kept) >= (2 if table.source else 1) and not none else {}
 

@@ -322,7 +322,7 @@ def _counted(reader: Callable[[Any], Any]) -> Callable[[Given], Any]:
 
 def _published(given: Given) -> xr.Dataset | None:
     """Read numbers of right and wrong answers."""
-    if not {"correct", "wrong"} <= given.names:
+    if "correct" not in given.names or not {"wrong", "total"} & given.names:
         return None
     return published(given.by_name, None) if given.by_name or given.table is None else frames.of_published(given.table)
 

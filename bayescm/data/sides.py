@@ -19,6 +19,8 @@ _ITEM = (*CALLED[ITEM][:3], "item_id", "question_id", "sample_id", "example_id",
 _CORRECT = (*CALLED["correct"], "is_correct", "pass", "success", "is_right", "ok", "acc", "exact_match", "grade",
             "verdict", "outcome", "result")  # fmt: skip
 """What columns of one system's answers are called."""
+TRUTHS = ("label", "target", "class", "y")
+"""What may be the labels that scores are for."""
 _BY_ROW = "items have no name: the rows of both files are taken for the same items, in their order"
 Names = list[tuple[str, str]]
 
@@ -81,6 +83,13 @@ def of_one_system(table: Table, unit: Any, pos_label: Any, missing: str | None) 
     columns |= {} if run is None else {RUN: run}
     if right and not (labels and table.said.get("correct") is None):
         marks = np.asarray(table.frame[right], dtype=object)
+        truth = next((table.columns[name] for name in TRUTHS if name in table.columns), None)
+        if truth is not None and has_scores(table, unit) and table.said.get("correct") is None:
+            raise ValueError(
+                f"are {right!r} scores of a classifier, for the labels {truth!r}: bayescm.auc (bayescm curve --actual "
+                f"{truth} --score {right}); or how far each answer was right: columns={{'correct': {right!r}}} "
+                f"(--correct {right})?"
+            )
         blank = np.array([one is None or one != one or str(one).strip() == "" for one in marks])
         if blank.any() and missing != "wrong":
             at = int(blank.argmax())
