@@ -146,6 +146,7 @@ def test_there_are_notebooks():
         "12_prior_to_leaderboard.ipynb",
         "13_an_abstract.ipynb",
         "14_what_was_sampled.ipynb",
+        "15_readers.ipynb",
     ]
     assert {"boyd_2013", "urlus_2023"} <= {path.stem for path in PAPERS}
 

@@ -72,10 +72,16 @@ def _read(arguments: argparse.Namespace, about: str, **columns: Any) -> "Evidenc
     try:
         return bayescm.read(
             arguments.file, about=about, pos_label=arguments.pos_label, rows=arguments.side, runs=known.get("runs"),
-            unit=known.get("unit"), sample_weight=known.get("sample_weight"), columns=columns,
+            unit=_units(known.get("unit")), sample_weight=known.get("sample_weight"), columns=columns,
         )  # fmt: skip
     except ValueError as error:
         raise ValueError(_NOT_THERE.sub(lambda match: _option(match[1]), str(error))) from None
+
+
+def _units(text: str | None) -> str | tuple[str, ...] | None:
+    """Return a column of units, or two that are crossed, which a comma parts."""
+    parts = tuple((text or "").split(","))
+    return parts if len(parts) == 2 else text
 
 
 def _option(name: str) -> str:

@@ -106,7 +106,10 @@ def add_runs(parser: argparse.ArgumentParser) -> None:
 def add_unit(parser: argparse.ArgumentParser) -> None:
     """Add the options that say what was sampled, and what items weigh."""
     parser.add_argument(
-        "--unit", metavar="COLUMN", help="column of what was sampled, with several rows each: patient, question, image"
+        "--unit",
+        metavar="COLUMN",
+        help="column of what was sampled, with several rows each: patient, question, "
+        "image; two that are crossed as reader,case",
     )
     parser.add_argument("--sample-weight", metavar="COLUMN", help="column of what each row stands for, on any scale")
 

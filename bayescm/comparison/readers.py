@@ -16,6 +16,7 @@ from bayescm.data.labels import Label
 from bayescm.data.random import Stream, matrix_rng
 from bayescm.data.readings import CASE, READER, SCORE, Readings, readings
 from bayescm.data.schema import ACTUAL, CI_BOUND, PREDICTED, SYSTEM, VERSUS, attributes, interval_coordinate
+from bayescm.data.units import FEW
 from bayescm.data.words import Direction
 from bayescm.results.names import CARRIED_BY
 from bayescm.results.objects import stamped
@@ -212,7 +213,8 @@ def _estimates(study: Study, drawn: Array, sampled: str, pairs: list[tuple[int, 
     square, df = study.error(sampled) if t > 1 else (np.nan, np.nan)
     first, second = np.array(pairs, int).reshape(-1, 2).T
     point = np.concatenate([means, means[first] - means[second]])
-    se = np.sqrt(np.append([one / r for one, _ in alone], np.full(len(pairs), 2.0 * square / r)))
+    squares = np.append([one / r for one, _ in alone], np.full(len(pairs), 2.0 * square / r))
+    se = np.sqrt(np.where(squares > 0.0, squares, np.nan))  # no variance seen is not certainty
     dfs = np.append([one for _, one in alone], np.full(len(pairs), df))
     reach = stats.t.isf((1.0 - level) / 2.0, dfs) * se
     ends = np.stack([point - reach, point + reach], -1)
@@ -275,9 +277,11 @@ def _notes(read: Readings, study: Study, cov: Array) -> list[str]:
     elif r < _FEW:
         notes.append(f"{r} readers show little of how readers vary")
     if np.all(np.einsum("ijij->ij", cov) <= 0.0):
-        notes.append("no reader errs, so that cases show no variance, which is not certainty")
+        notes.append("these cases show no variance, which is not certainty")
     elif t > 1 and study.error("cases")[0] <= 0.0:
         notes.append("all readers read alike with all systems, so that these cases show no difference")
+    if (n := int(min(read.positive.sum(), (~read.positive).sum()))) < FEW:
+        notes.append(f"{n} cases of a class are too few for the posterior")
     if not read.read.all():
         shared = (read.read.sum(1) > 1).any()
         notes.append(f"not every reader read every case{'' if shared else ': each case was read by one reader'}")

@@ -71,6 +71,11 @@ class Items:
         return list(self.scores.labels.tolist())
 
     @property
+    def crossed(self) -> bool:
+        """Return whether they are of two units that are crossed."""
+        return self.scores.unit is not None and self.scores.unit.ndim == 2
+
+    @property
     def about(self) -> dict[str, Any]:
         """Return the attrs that say how many items there are, and which of them are positive."""
         units = of_units(self.scores.unit, self.prevalence if self.exchanged else None)

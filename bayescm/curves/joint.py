@@ -19,7 +19,7 @@ from bayescm.data.random import Stream, matrix_rng
 from bayescm.data.schema import CHAIN, DRAW, attributes, positive_class, tree
 from bayescm.data.scores import ITEM, Ranking, Scores, check_scores, rank, signed
 from bayescm.data.streams import is_stream, scores_of
-from bayescm.data.units import in_units, of_units
+from bayescm.data.units import in_units, of_units, one_by_one
 from bayescm.data.words import Direction
 from bayescm.metrics import MetricsLike
 from bayescm.priors.concentrations import Concentrations, PrevalenceLike, exchange
@@ -174,7 +174,7 @@ def curve_posterior(
     elif y_score is None:
         raise TypeError("`y_score` is missing: give y_true and y_score, or an iterator over such pairs.")
     else:
-        scores = in_units(check_scores(y_true, y_score, labels, pos_label, direction), unit)
+        scores = one_by_one(in_units(check_scores(y_true, y_score, labels, pos_label, direction), unit))
     group_dim, groups = groups_of(by, len(scores.positive))
     if by is not None and scores.systems is not None and group_dim == scores.dim:
         raise ValueError(f"`by` can't be called {group_dim!r}: the systems are called so. Give it another name.")

@@ -16,6 +16,7 @@ from bayescm.curves.options import stretch
 from bayescm.curves.partial import PartialAreas
 from bayescm.data import validate
 from bayescm.data.labels import Label
+from bayescm.data.units import one_by_one
 from bayescm.data.words import Direction
 from bayescm.results.objects import stamped
 
@@ -147,6 +148,7 @@ def aucpr(
     methods = chosen("method", method, METHODS)
     estimators = chosen("estimator", estimator, ESTIMATORS)
     items = check_items(y_true, y_score, labels, pos_label, direction, unit)
+    one_by_one(items.scores)
     if prevalence is not None:
         items = at_prevalence(items, validate.number("prevalence", prevalence, 0, 1))
     options: dict[str, Any] = {

@@ -13,6 +13,7 @@ from bayescm.curves.area_report import ESTIMATOR, METHOD, chosen, dataset
 from bayescm.curves.area_samples import Items, check_items
 from bayescm.curves.options import stretch
 from bayescm.curves.partial import PartialAreas
+from bayescm.curves.weighted import CrossedAreas
 from bayescm.data import validate
 from bayescm.data.labels import Label
 from bayescm.data.options import plain_words
@@ -71,7 +72,7 @@ def auc(
         "smoothed"; of more than two classes "bayesian", "delong", "logit_delong" or "bootstrap".
     unit : array_like of shape (n,), optional
         What was sampled, where it has several items, as in :func:`bayescm.curve_posterior`: by "bayesian" alone, of two
-        classes.
+        classes. Two that are crossed, ``(readers, cases)``: the mean of the readers' areas, each of its own scores.
     fpr_range : pair of numbers, optional
         Only the area over these false positive rates: at most the length of the range.
     ci_prob : float
@@ -173,6 +174,12 @@ def areas_of(
         "size": min(items.cases, items.controls), "ci_prob": validate.number("ci_prob", ci_prob, 0, 1),
         "draws": validate.draws(draws), "folds": 0, "seed": validate.seed(random_seed),
     }  # fmt: skip
+    if items.crossed:
+        if ends is not None or recalls is not None:
+            raise ValueError(
+                "parts of curves aren't known of crossed `unit`s; leave `fpr_range` and `recall_range` out."
+            )
+        return CrossedAreas(items, ("auc",), **options)
     if recalls is not None:
         return PartialAreas(items, ("average_precision",), **options, ends=recalls)
     if ends is not None:

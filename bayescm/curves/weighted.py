@@ -1,7 +1,13 @@
-"""Areas under the ROC curve of items that weigh."""
+"""Areas under the ROC curve of items that weigh, such as those of crossed units."""
+
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+
+from bayescm.curves.area_intervals import Areas
+from bayescm.data.random import Stream, matrix_rng
 
 Array = NDArray[np.float64]
 
@@ -19,3 +25,45 @@ def areas(score: Array, positive: NDArray[np.bool_], weights: Array) -> Array:
     below = np.cumsum(controls, 1) - controls / 2.0
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray((cases * below).sum(1) / (cases.sum(1) * controls.sum(1)))
+
+
+@dataclass(frozen=True)
+class CrossedAreas(Areas):
+    """Areas of readers who all read the same cases, or the like: the mean over the first unit of the area of each."""
+
+    @cached_property
+    def codes(self) -> NDArray[np.int64]:
+        """Return which of either unit each item is of (2, items); those of the first have items of both classes."""
+        scores = self.items.scores
+        assert scores.unit is not None
+        if any(len(np.unique(scores.positive[scores.unit[0] == i])) < 2 for i in np.unique(scores.unit[0])):
+            raise ValueError("`unit` has readers (the first of both) without items of both classes, who have no area.")
+        return scores.unit
+
+    @cached_property
+    def point(self) -> Array:
+        """Return the areas (systems, 1)."""
+        first, second = (np.ones((1, one.max() + 1)) for one in self.codes)
+        return self._weighted(first, second).T
+
+    @cached_property
+    def joint(self) -> Array:
+        """Return the posterior draws (draws, systems): both units weigh at random."""
+        rng = matrix_rng(self.seed, 2, Stream.READERS)
+        first, second = (rng.standard_exponential((self.draws, one.max() + 1)) for one in self.codes)
+        return self._weighted(first, second)
+
+    def drawn(self, system: int, name: int, prior: str = "prior_item") -> Array:
+        """Return the posterior draws of an area."""
+        return np.asarray(self.joint[:, system])
+
+    def _weighted(self, first: Array, second: Array) -> Array:
+        """Return the areas (n, systems) of units that weigh."""
+        scores, (of_first, of_second) = self.items.scores, self.codes
+        sums = np.zeros((len(first), len(scores.score)))
+        for i, weight in enumerate((first / first.sum(1, keepdims=True)).T):
+            one = of_first == i
+            weights = second[:, of_second[one]]
+            each = [areas(score[one], scores.positive[one], weights) for score in scores.score]
+            sums += weight[:, None] * np.stack(each, 1)
+        return sums

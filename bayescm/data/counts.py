@@ -43,6 +43,7 @@ from bayescm.data.schema import (
     labels_of,
 )
 from bayescm.data.streams import distinct_rows, in_chunks, is_stream, pair_of
+from bayescm.data.units import named_units
 
 
 @plain_words
@@ -75,9 +76,11 @@ def confusion_matrix(
         whatever the order of `labels`. Any other pair of words is refused.
     fold, group : array_like of shape (n,), optional
         The fold or the group of each item: a matrix for each.
-    unit : array_like of shape (n,), optional
+    unit : array_like of shape (n,), or two of them, optional
         What was sampled, where it has several items: the patient of each lesion, the question of each answer. A matrix
-        for each, over the dim ``unit``; every question then takes the units, not the items, for independent.
+        for each, over the dim ``unit``; every question then takes the units, not the items, for independent. Two that
+        are crossed, such as readers who all read the same cases: ``(readers, cases)`` or ``{"reader": ..., "case":
+        ...}``, a matrix for each pair.
 
     Returns
     -------
@@ -122,7 +125,8 @@ def confusion_matrix(
     if labels is None:
         no_scores(true, pred)
     true, pred, order = coded({"y_true": true, "y_pred": pred}, labels, pos_label)
-    given = {name: one for name, one in ((FOLD, fold), (GROUP, group), (UNIT, unit)) if one is not None}
+    of_units = None if unit is None else named_units(unit)
+    given = {name: one for name, one in ((FOLD, fold), (GROUP, group), of_units or (UNIT, None)) if one is not None}
     batch = {name: np.repeat(plain(name, one), each) for name, one in given.items()}
     validate.same_length(y_true=true, **batch)
     if runs:
@@ -132,12 +136,12 @@ def confusion_matrix(
     flat = np.ravel_multi_index((*level_codes, true, pred), shape)
     values = np.bincount(flat, minlength=int(np.prod(shape))).reshape(shape).astype(np.int64)
     counts = labelled(values, order, list(batch)).assign_coords(dict(zip(batch, levels, strict=True)))
-    apart = counts if unit is None else counts.sum(UNIT)
+    apart = counts if of_units is None else counts.sum(of_units[0])
     empty = np.argwhere((apart.sum(MATRIX) == 0).values)
     if len(empty):
         first = ", ".join(f"{dim} {apart[dim].values[i]}" for dim, i in zip(apart.dims[:-2], empty[0], strict=True))
         validate.warn(f"No items in {len(empty)} matrices, the first {first}: zeros, whose posterior is the prior.")
-    return counts if unit is None else counts.assign_attrs({UNIT: UNIT})
+    return counts if of_units is None else counts.assign_attrs({UNIT: of_units[0]})
 
 
 def _of_stream(

@@ -15,7 +15,7 @@ from bayescm.data.logged import TASK
 from bayescm.data.schema import ACTUAL, CELLS_OF_TWO, ITEM, PREDICTED, RUN, SYSTEM
 from bayescm.data.tables import tabulated
 from bayescm.data.tabular import CALLED, OTHER_DIMS, Table
-from bayescm.data.units import asking, names_units
+from bayescm.data.units import asking, columns_of_units, named_units, names_units
 
 _MOST_ITEMS = 10**7
 """Of a table with a row for several items, each of which takes some bytes per system."""
@@ -115,9 +115,16 @@ def _named(table: Table, kept: xr.Dataset, items: NDArray[Any], rows: Any) -> xr
 
 def _of_units(table: Table, kept: xr.Dataset, unit: Any, rows: Any) -> xr.Dataset:
     """Say of answers which units the items in some rows are of, or let them ask."""
-    if unit is not None:
-        return with_units(kept, *column_of(table, unit, rows))
-    return asking(kept, _unused(table, []), lambda name: np.asarray(table.names(name))[rows])
+    return _asking(table, kept, [], unit, None if unit is None else column_of(table, unit, rows), rows)
+
+
+def _asking(table: Table, kept: xr.Dataset, names: list[Any], unit: Any, of: Any, rows: Any = ...) -> xr.Dataset:
+    """Say of answers which units their items are of, or let them ask."""
+    kept = kept if of is None else with_units(kept, *of)
+    if len(columns_of_units(unit)) == 2 or (of is not None and len(of[1]) != len(table.frame) and rows is ...):
+        return kept
+    columns = [name for name in _unused(table, names) if name != unit]
+    return asking(kept, columns, lambda name: np.asarray(table.names(name))[rows], of)
 
 
 def _unused(table: Table, names: list[Any]) -> list[Any]:
@@ -128,9 +135,14 @@ def _unused(table: Table, names: list[Any]) -> list[Any]:
 
 def column_of(table: Table, unit: Any, rows: Any = ...) -> tuple[str, Any]:
     """Return the name of a column of units, and its values in some rows."""
-    if not isinstance(unit, str) or unit not in table.frame.columns:
-        raise ValueError(f"`unit` must name a column, one of {some(list(table.frame.columns))}; got {unit!r:.60}.")
-    return unit, np.asarray(table.names(unit))[rows]
+    columns = columns_of_units(unit)
+    if not all(isinstance(one, str) and one in table.frame.columns for one in columns):
+        raise ValueError(
+            f"`unit` must name a column, one of {some(list(table.frame.columns))}, or two that are crossed; got "
+            f"{unit!r:.60}."
+        )
+    values = {one: np.asarray(table.names(one))[rows] for one in columns}
+    return (unit, values[unit]) if len(columns) == 1 else named_units(values)
 
 
 def columns_of_systems(table: Table, unit: Any = None) -> list[Any]:
@@ -138,7 +150,7 @@ def columns_of_systems(table: Table, unit: Any = None) -> list[Any]:
     said, actual, predicted = table.said.get(PREDICTED), table.get(ACTUAL), table.get(PREDICTED)
     if actual is None or said is not None:
         return said if isinstance(said, list) and actual is not None else []
-    known = (actual, table.get(ITEM), unit, table.columns.get("id"))
+    known = (actual, table.get(ITEM), *columns_of_units(unit), table.columns.get("id"))
     others = [name for name in table.frame.columns if name not in known and not names_units(name)]
     uncounted = [name for name in others if name != table.get("n")]
     if table.source and len(uncounted) > 1:  # a row for as many items as it says
@@ -152,19 +164,19 @@ def of_columns(table: Table, names: list[Any], labels: Any, pos_label: Any, unit
     """Return the answers of a table with a column per system beside the truth."""
     actual, n = table.get(ACTUAL), table.get("n") if table.source else None
     true, *answers = table.labels(actual, *names)
-    units = [] if unit is None else [column_of(table, unit)[1]]
+    of = None if unit is None else column_of(table, unit)
     if n is not None and n not in names:
         items = validate.count_values(n, table.numbers(n))
         if (total := int(items.sum())) > _MOST_ITEMS:
             raise ValueError(f"`{n}` adds up to {total:,} items, of which {_MOST_ITEMS:,} are kept one by one at most.")
         true, *answers = (np.repeat(one, items) for one in (true, *answers))
-        units = [np.repeat(one, items) for one in units]
+        of = None if of is None else (of[0], np.repeat(of[1], items))
     named = {str(name): values for name, values in zip(names, answers, strict=True)}
     if len(named) < max(2, len(names)):
         raise ValueError("`predicted` must name two different columns at least, one per system.")
     kept = predictions(true, named, labels=labels, pos_label=table.positive(pos_label, actual, *names))
     kept = with_names(table, kept)
-    return with_units(kept, unit, *units) if units else asking(kept, _unused(table, names), table.names)
+    return _asking(table, kept, names, unit, of)
 
 
 def of_labels(table: Table, labels: Any, pos_label: Any, *, systems: bool, unit: Any = None) -> xr.DataArray:
@@ -173,7 +185,7 @@ def of_labels(table: Table, labels: Any, pos_label: Any, *, systems: bool, unit:
     system = table.get(SYSTEM) if systems else table.said.get(SYSTEM)
     by = [name for name in (table.said.get("by"), system) if name is not None]
     others = [name for name in table.frame.columns if name not in (actual, predicted, n, *by)]
-    named = [] if unit is None else [column_of(table, unit)[0]]
+    named = columns_of_units(unit) if unit is None or column_of(table, unit) else []
     if others and table.source is None and not table.said and not named:
         raise ValueError(
             f"`counts` as a frame has the columns {some([actual, predicted, *others])}: say what the others are, such "
@@ -192,7 +204,10 @@ def of_labels(table: Table, labels: Any, pos_label: Any, *, systems: bool, unit:
         frame, actual=actual, predicted=predicted, n=n, dims=by, labels=labels, pos_label=positive, unit=unit
     )
     counts = counts if system is None else counts.rename({system: SYSTEM})
-    return asking(counts, [name for name in others if unit is None], table.names)
+    if len(named) == 2:
+        return counts
+    of = column_of(table, unit) if named else None
+    return asking(counts, [name for name in others if name not in named], table.names, of)
 
 
 def marks_of(table: Table, unit: Any = None) -> dict[str, list[int] | list[float]]:

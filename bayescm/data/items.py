@@ -30,6 +30,7 @@ from bayescm.data.schema import (
     WEIGHT,
     batch_names,
 )
+from bayescm.data.units import named_units
 
 MAX_CELLS = 10**7
 """Most cells of a joint table."""
@@ -106,7 +107,7 @@ def predictions(
     y_true, y_pred, labels, pos_label
         As in :func:`paired_counts`, whose joint table has a cell for every combination of answers: too many from some
         twenty systems on. Several runs of a system on the same items are a second dim of its predictions, (n, runs).
-    unit : array_like of shape (n,), optional
+    unit : array_like of shape (n,), or two of them, optional
         What was sampled, where it has several items, as in :func:`bayescm.confusion_matrix`.
     sample_weight : array_like of shape (n,), optional
         How much of the population each item stands for, on any scale: weights of a survey, or of importance. They are
@@ -144,7 +145,7 @@ def predictions(
     dims, given = ((SYSTEM, ITEM, RUN), given) if runs > 1 else ((SYSTEM, ITEM), given[..., 0])
     kept = xr.Dataset({ACTUAL: (ITEM, order[actual]), PREDICTED: (dims, given)}, coords={SYSTEM: systems, LABEL: order})
     kept = kept.assign_coords({RUNS_OF: (SYSTEM, each)}) if len(set(each)) > 1 else kept
-    kept = kept if unit is None else with_units(kept, UNIT, unit)
+    kept = kept if unit is None else with_units(kept, *named_units(unit))
     return kept if sample_weight is None else with_weights(kept, sample_weight)
 
 

@@ -47,9 +47,9 @@ def read(
         Predicted labels, those of several systems by name, or scores; n of k of n.
     labels, pos_label
         As in :func:`confusion_matrix`.
-    unit : str or array_like, optional
+    unit : str, array_like, or two of them, optional
         What was sampled, where it has several items (patients with lesions): a column of a table, a dim of counts, or
-        one name for each item.
+        one name for each item. Two that are crossed (readers who all read the same cases) as a pair.
     sample_weight : str or array_like, optional
         How much of the population each item stands for: a column of numbers, or one number for each item.
     runs : int, optional
@@ -113,7 +113,7 @@ def from_table(
     dims: Sequence[str] | str = (),
     labels: Sequence[Label] | None = None,
     pos_label: Label | tuple[Label, Label] | None = None,
-    unit: str | None = None,
+    unit: str | tuple[str, str] | None = None,
 ) -> xr.DataArray:
     """Count a long table with one row per cell, or one row per item.
 
@@ -134,9 +134,9 @@ def from_table(
         Columns that become batch dims, such as ``"system"`` or ``"fold"``.
     labels, pos_label
         As in :func:`confusion_matrix`.
-    unit : str, optional
+    unit : str or pair of str, optional
         Column that names what was sampled, such as ``"patient"``, where it has several items: it becomes a dim, and
-        every question takes the units, not the items, for independent.
+        every question takes the units, not the items, for independent. Two that are crossed: ``("reader", "case")``.
 
     Returns
     -------

@@ -73,7 +73,7 @@ def readings(
         As in :func:`bayescm.auc`.
     """
     if y_score is None:
-        truth, given, names, calls = _of_table(data, said, calls, labels, pos_label)
+        truth, given, names, calls, pos_label = _of_table(data, said, calls, pos_label)
     elif any(name is not None for name in said.values()):
         raise ValueError("names of columns go with a table; labels and scores are arrays.")
     else:
@@ -105,9 +105,9 @@ def readings(
 
 
 def _of_table(
-    data: Any, said: Mapping[str, Any], calls: bool | None, labels: Any, pos_label: Any
-) -> tuple[NDArray[Any], Any, dict[str, Any], bool]:
-    """Return labels, scores or calls, the names of systems, readers and cases, and whether these are calls."""
+    data: Any, said: Mapping[str, Any], calls: bool | None, pos_label: Any
+) -> tuple[NDArray[Any], Any, dict[str, Any], bool, Any]:
+    """Return labels, values, names of systems, readers and cases, whether values are calls, and the positive class."""
     table = read_table(data, {what: name for what, name in said.items() if name is not None})
     known = {name.removesuffix("_id"): column for name, column in table.columns.items()}
 
@@ -141,7 +141,7 @@ def _of_table(
         else table.frame[name]
         for what in (SYSTEM, READER, CASE)
     }
-    return truth, given, names, calls
+    return truth, given, names, calls, table.positive(pos_label, *sides)
 
 
 def _of_arrays(y_true: Any, y_score: Any) -> tuple[NDArray[Any], NDArray[Any], dict[str, Any]]:
@@ -163,6 +163,8 @@ def _of_arrays(y_true: Any, y_score: Any) -> tuple[NDArray[Any], NDArray[Any], d
             f"xarray.DataArray over system, reader and item; got {type(y_score).__name__}."
         )
     rows = [(s, r, values) for s, of_readers in by_name.items() for r, values in of_readers.items()]
+    if not rows:
+        raise ValueError("`y_score` is empty; give the scores of at least one reader.")
     for s, r, values in rows:
         if np.shape(values) != truth.shape:
             raise ValueError(

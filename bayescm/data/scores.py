@@ -35,7 +35,7 @@ class Scores(NamedTuple):
     n: NDArray[np.int64] | None = None
     """How many items each row stands for; None: one."""
     unit: NDArray[np.int64] | None = None
-    """Which unit each item is of; None: one of its own."""
+    """Which unit each item is of, of crossed ones in two rows; None: one of its own."""
 
     def times(self) -> NDArray[np.int64]:
         """Return how many items each row stands for."""

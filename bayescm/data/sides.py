@@ -13,6 +13,7 @@ from bayescm.data.logged import TARGET, TASK, by_task
 from bayescm.data.schema import ACTUAL, ASKS, ITEM, LABEL, ONE_CLASS, PREDICTED, RUN, SYSTEM, UNIT
 from bayescm.data.shapes import frame_of, has_fractions
 from bayescm.data.tabular import CALLED, Table
+from bayescm.data.units import columns_of_units
 
 _ITEM = (*CALLED[ITEM][:3], "item_id", "question_id", "sample_id", "example_id", "doc_id", "test_id", "test", "case",
          "example", "name", "id", "input")  # fmt: skip
@@ -34,7 +35,7 @@ def columns_of_one(table: Table, unit: Any = None) -> dict[str, Any]:
     unit : str, optional
         A column that means something else.
     """
-    said, taken = table.said, {unit}
+    said, taken = table.said, {None, *columns_of_units(unit)}
 
     def first(what: str, names: tuple[str, ...]) -> Any:
         at = said.get(what) or next((table.columns[name] for name in names if name in table.columns), None)

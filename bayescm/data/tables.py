@@ -13,7 +13,7 @@ from bayescm.data.crosstabs import is_margin
 from bayescm.data.labels import coded, declared, grouped, label_array, plain
 from bayescm.data.schema import UNIT, batch_names
 from bayescm.data.streams import Columns, distinct_rows, in_chunks, is_stream
-from bayescm.data.units import asking
+from bayescm.data.units import asking, columns_of_units, named_units
 
 N = "n"
 """The column of counts, where there is one; else every row is an item."""
@@ -21,19 +21,29 @@ N = "n"
 
 def tabulated(
     table: Any, *, actual: str, predicted: str, n: str | None, dims: Sequence[str] | str = (), labels: Any = None,
-    pos_label: Any = None, unit: str | None = None,
+    pos_label: Any = None, unit: Any = None,
 ) -> xr.DataArray:  # fmt: skip
     """Count a long table of columns: see :func:`bayescm.from_table`."""
     apart = [dims] if isinstance(dims, str) else validate.listed("dims", dims)
-    groups = [*apart, *([] if unit is None else [unit])]
-    for argument, value in (("actual", actual), ("predicted", predicted), ("n", n), *(("dims", one) for one in groups)):
+    of_units = columns_of_units(unit)
+    columned = [*apart, *of_units]
+    for argument, value in (
+        ("actual", actual),
+        ("predicted", predicted),
+        ("n", n),
+        *(("dims", one) for one in columned),
+    ):
         if not isinstance(value, Hashable):
             raise TypeError(f"`{argument}` must be the name of a column; got {type(value).__name__}.")
-    batch_names("dims" if unit is None else "unit", groups)
+    batch_names("dims" if unit is None else "unit", columned)
     if n == N and not is_stream(table) and N not in _frame(table).collect_schema().names():
         n = None
-    names = [actual, predicted, *([] if n is None else [n]), *groups]
+    names = [actual, predicted, *([] if n is None else [n]), *columned]
     columns, weight = _read(table, names, n)
+    groups, named = columned, unit
+    if len(of_units) == 2:
+        named, crossed = named_units({one: columns[one] for one in of_units})
+        groups, columns = [*apart, named], {**columns, named: crossed}
     labels = declared(labels, table[actual] if hasattr(table, "to_numpy") else None)
     sides = {name: label_array(name, columns[name]) for name in (actual, predicted)}
     true, pred, order = coded(sides, labels, pos_label, weight)
@@ -49,9 +59,10 @@ def tabulated(
     _every_group_has_rows(flat, shape, apart, levels)
     result = labelled(counts.reshape(shape), order, groups).assign_coords(dict(zip(groups, levels, strict=True)))
     if unit is not None:
-        return result.assign_attrs({UNIT: unit})
+        result = result.assign_attrs({UNIT: named})
     others = [] if is_stream(table) else [name for name in _frame(table).collect_schema().names() if name not in names]
-    return asking(result, others, lambda name: columns_of(table, [name])[name])
+    one = (named, columns[named]) if len(of_units) == 1 else None
+    return result if len(of_units) == 2 else asking(result, others, lambda name: columns_of(table, [name])[name], one)
 
 
 def _read(table: Any, names: Sequence[str], n: str | None) -> tuple[Columns, NDArray[np.int64]]:

@@ -4,7 +4,7 @@ Counts by unit have a dim for the units, answers one by one a coordinate of the 
 that no question needs to be told again.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -38,6 +38,8 @@ AVERAGES = ("items", "units")
 COUNT_AS = "effective_items"
 """The attr of counts of weighted items: as how many equal ones they count (Kish 1965)."""
 KNOWN_WEIGHTS = "weights that are known, and say how much of the population each item stands for"
+CROSSED = " \u00d7 "
+"""Stands between the names of two units that are crossed, and between those of their levels."""
 SAMPLED = "sampled"
 """The attr that says in words what was sampled, and what is averaged."""
 FEW = 8
@@ -54,6 +56,8 @@ _LIKELY = frozenset({
     "dialogue", "conversation", "cluster", "slide", "study", "user",
 })  # fmt: skip
 """Columns that mostly name what was sampled, also with "_id" behind."""
+_WHO = frozenset({"reader", "rater", "judge", "annotator", "observer", "radiologist", "case", "item"})
+"""Columns that mostly name a second unit beside one that was named."""
 
 
 def unit_of(data: Any) -> str:
@@ -62,10 +66,54 @@ def unit_of(data: Any) -> str:
     return name if name and (name in data.dims or (name in data.coords and ITEM in data[name].dims)) else ""
 
 
+def named_units(unit: Any, name: str = UNIT) -> tuple[str, NDArray[Any]]:
+    """Return the name and the values of units that were given as an array, or of two crossed ones.
+
+    Parameters
+    ----------
+    unit : array_like of shape (n,), or two of them
+        Two as a tuple, which may be columns of a frame, or as a mapping of their names to them.
+    name : str
+        Of one that has none.
+    """
+    parts = list(unit.values()) if isinstance(unit, Mapping) else unit
+    names = list(unit) if isinstance(unit, Mapping) else [f"first {name}", f"second {name}"]
+    if isinstance(parts, list | tuple) and len(parts) == 2 and all(np.ndim(one) == 1 for one in parts):
+        if parts is unit:
+            names = [str(getattr(one, "name", None) or told) for one, told in zip(parts, names, strict=True)]
+        values = [plain("unit", one) for one in parts]
+        validate.same_length(**dict(zip(("unit[0]", "unit[1]"), values, strict=True)))
+        if any(CROSSED in str(level) for one in values for level in np.unique(one)):
+            raise ValueError(f"names of crossed units can't hold {CROSSED!r}, which stands between them.")
+        return CROSSED.join(map(str, names)), np.array(
+            [CROSSED.join(map(str, row)) for row in zip(*values, strict=True)]
+        )
+    if isinstance(unit, Mapping):
+        raise ValueError(f"`unit` must be an array, or two that are crossed; got {names}.")
+    return name, plain("unit", unit)
+
+
+def columns_of_units(unit: Any) -> list[Any]:
+    """Return the columns that name units: none, one, or those of two that are crossed."""
+    if isinstance(unit, list | tuple) and len(unit) == 2:
+        return list(unit)
+    return [] if unit is None else [unit]
+
+
+def margins(name: str, values: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
+    """Return which of either unit each reading is of; None of units that aren't crossed."""
+    if CROSSED not in name:
+        return None
+    first, _, second = zip(*(str(one).partition(CROSSED) for one in values), strict=True)
+    return tuple(np.unique(one, return_inverse=True)[1].astype(np.int64) for one in (first, second))  # type: ignore[return-value]
+
+
 def marked(data: Any, unit: Any) -> Any:
     """Return data that name their unit of sampling: a dim of counts, or a coordinate of items."""
     if unit is None:
         return data
+    if isinstance(unit, list | tuple) and len(unit) == 2 and all(one in getattr(data, "coords", {}) for one in unit):
+        return _crossed(data, *unit)
     known: list[Any] = []
     if isinstance(data, xr.DataArray) and set(MATRIX) <= set(data.dims) and TOTALS not in data.coords:
         known = [dim for dim in data.dims if dim not in (*MATRIX, SYSTEM)]
@@ -78,6 +126,17 @@ def marked(data: Any, unit: Any) -> Any:
             f"{f', and there are {known}' if known else ''}."
         )
     return data.assign_attrs({UNIT: unit})
+
+
+def _crossed(data: Any, first: str, second: str) -> Any:
+    """Return data whose crossed units, two dims of counts or two coordinates of items, are one with both names."""
+    name = CROSSED.join((first, second))
+    if isinstance(data, xr.Dataset):
+        _, values = named_units({first: data[first].values, second: data[second].values})
+        return data.assign_coords({name: (ITEM, values)}).assign_attrs({UNIT: name})
+    stacked = data.stack({name: (first, second)}, create_index=False)
+    _, values = named_units({first: stacked[first].values, second: stacked[second].values})
+    return stacked.drop_vars([first, second]).assign_coords({name: values}).assign_attrs({UNIT: name})
 
 
 def by_unit(data: Any) -> xr.DataArray | None:
@@ -93,13 +152,15 @@ def by_unit(data: Any) -> xr.DataArray | None:
     if isinstance(data, xr.DataArray):
         counts = data.transpose(..., unit, *MATRIX)
         single = (
-            RATERS not in counts.attrs
+            CROSSED not in unit
+            and RATERS not in counts.attrs
             and counts.ndim == 3
             and counts.chunks is None
             and int(counts.sum(MATRIX).max()) < 2
         )
         return None if single else counts
-    return None if len(np.unique(data[unit])) == data.sizes[ITEM] else _of_answers(data, unit)
+    single = CROSSED not in unit and len(np.unique(data[unit])) == data.sizes[ITEM]
+    return None if single else _of_answers(data, unit)
 
 
 def without_units(data: Any) -> Any:
@@ -153,7 +214,9 @@ def check_average(average: Any) -> str:
 
 
 def plural(unit: str) -> str:
-    """Return the name of several units: "patients" of "patient_id"."""
+    """Return the name of several units: "patients" of "patient_id", "readers and cases" of crossed ones."""
+    if CROSSED in unit:
+        return " and ".join(map(plural, unit.split(CROSSED)))
     name = unit.removesuffix("_id").replace("_", " ")
     if name.endswith("y") and name[-2:-1] not in set("aeou"):
         return f"{name[:-1]}ies"
@@ -169,8 +232,10 @@ def described(counts: xr.DataArray, average: str) -> tuple[str, list[str]]:
         ``(..., unit, actual, predicted)``, computed.
     average : {"items", "units"}
     """
-    names = plural(str(counts.dims[-3]))
-    values = counts.values.reshape(-1, *counts.shape[-3:])
+    unit = str(counts.dims[-3])
+    names, values = plural(unit), counts.values.reshape(-1, *counts.shape[-3:])
+    if (which := margins(unit, counts[unit].values)) is not None:
+        return _described_crossed(unit, values, which)
     sizes = values.sum((-2, -1))
     tested, totals = (sizes > 0).sum(-1), sizes.sum(-1)
     effect = design_effect(values)
@@ -185,6 +250,24 @@ def described(counts: xr.DataArray, average: str) -> tuple[str, list[str]]:
     if names != "items" and np.isfinite(effect).any() and not is_scored(counts):
         text += f"; design effect of accuracy {_span(effect[np.isfinite(effect)])}"
     return text, few + ([] if weighted else _of_sizes(values, names, average))
+
+
+def _described_crossed(
+    unit: str, values: Array, which: tuple[NDArray[np.int64], NDArray[np.int64]]
+) -> tuple[str, list[str]]:
+    """Say of crossed units how many of either there are, what that does to accuracy, and what little they tell."""
+    sums = [np.stack([values[:, one == i].sum(1) for i in range(one.max() + 1)], 1) for one in which]
+    tested = [int((one.sum((0, -2, -1)) > 0).sum()) for one in sums]
+    said = [f"{n} {plural(name)}" for n, name in zip(tested, unit.split(CROSSED), strict=True)]
+    text, effect = (
+        f"over all items of {' and '.join(said)}, crossed",
+        design_effect(sums[0]) + design_effect(sums[1]) - 1.0,
+    )
+    if (known := effect[np.isfinite(effect)]).size:
+        text += f"; design effect of accuracy {_span(np.maximum(known, 0.0))}"
+    few = [one for n, one in zip(tested, said, strict=True) if n < FEW]
+    return text, [f"{one} show little of how they differ, and where they do by much an interval is too short"
+                  for one in few]  # fmt: skip
 
 
 def _of_sizes(values: Array, names: str, average: str) -> list[str]:
@@ -209,19 +292,38 @@ def _of_sizes(values: Array, names: str, average: str) -> list[str]:
 
 
 def in_units(scores: Scores, unit: Any) -> Scores:
-    """Return scores whose items are of units; units of one item each are items."""
+    """Return scores whose items are of units; units of one item each are items. Crossed units have a row for either."""
     if unit is None:
         return scores
-    values = plain("unit", unit)
+    name, values = named_units(unit)
     validate.same_length(y_true=scores.positive, unit=values)
+    if (crossed := margins(name, values)) is not None:
+        return scores._replace(unit=np.stack(crossed))
     which = np.unique(values, return_inverse=True)[1].astype(np.int64)
     return scores if len(np.unique(which)) == len(which) else scores._replace(unit=which)
+
+
+def one_by_one(scores: Scores) -> Scores:
+    """Return scores of one kind of units, or of none."""
+    if scores.unit is not None and scores.unit.ndim == 2:
+        raise ValueError(
+            "`unit`s that are crossed have no curve together, as each reader has a scale of its own; bayescm.auc takes "
+            "them, and bayescm.readers compares systems by them."
+        )
+    return scores
 
 
 def of_units(unit: NDArray[np.int64] | None, prevalence: Any = None) -> dict[str, Any]:
     """Return the attrs that say that the items of scores are of units; nothing where they aren't."""
     if unit is None:
         return {}
+    if unit.ndim == 2:
+        r, c = unit.max(1) + 1
+        return {
+            UNIT: CROSSED.join(("unit 1", "unit 2")), "units": int(r * c),
+            SAMPLED: f"mean over {r} units, of the area of each, crossed with {c} units",
+            "assumptions": assumed(items=independent("units of both kinds")),
+        }  # fmt: skip
     sizes = np.bincount(unit)
     n, most = len(sizes), sizes.max() / len(unit)
     return {
@@ -290,7 +392,9 @@ def names_units(column: Any) -> bool:
     return str(column).strip().casefold().removesuffix("_id") in _LIKELY
 
 
-def asking[D: (xr.DataArray, xr.Dataset)](data: D, columns: Sequence[Any], read: Callable[[Any], Any]) -> D:
+def asking[D: (xr.DataArray, xr.Dataset)](
+    data: D, columns: Sequence[Any], read: Callable[[Any], Any], unit: tuple[str, Any] | None = None
+) -> D:
     """Let data ask about a column with a name of units, of several rows each, that nobody called so.
 
     Parameters
@@ -300,11 +404,22 @@ def asking[D: (xr.DataArray, xr.Dataset)](data: D, columns: Sequence[Any], read:
         Those that nothing was said of.
     read : callable
         Returns the values of a column.
+    unit : pair of str and ndarray, optional
+        The name and the values of the column that was called so: then asked is about one that is crossed with it.
     """
     for name in columns:
-        values = np.asarray(read(name)).astype(str) if names_units(name) else np.empty(0)
-        if 1 < (n := len(np.unique(values))) <= _REPEATED * len(values):
-            several = plural(name.strip().casefold())
+        likely = names_units(name) or (unit is not None and str(name).strip().casefold().removesuffix("_id") in _WHO)
+        values = np.asarray(read(name)).astype(str) if likely else np.empty(0)
+        n = len(np.unique(values))
+        if n < 2 or n > _REPEATED * len(values):
+            continue
+        several = plural(name.strip().casefold())
+        if unit is None:
             text = f"{len(values)} rows are of {n} {several}; if {several} were sampled, say unit={name!r}"
+            return data.assign_attrs({ASKS: text})
+        named = np.asarray(unit[1]).astype(str)
+        m, pairs = len(np.unique(named)), len(set(zip(named.tolist(), values.tolist(), strict=True)))
+        if m > 1 and pairs > max(_REPEATED * m * n, m, n):
+            text = f"{n} {several} share {m} {plural(unit[0])}; if both were sampled, say unit=({name!r}, {unit[0]!r})"
             return data.assign_attrs({ASKS: text})
     return data

@@ -7,6 +7,10 @@ cells have the shares Dirichlet(1/2) of two classes: with one item in each unit 
 more classes the prior unit's accuracy is Beta(1/2, 1/2), and its classes and errors are even. Where only right and
 wrong answers are known there is no item more, for the same reason: one of Beta(1/2, 1/2) is Jeffreys' prior. Scores
 from 0 to 1 are answers that are right in part.
+
+Of crossed units (readers who all read the same cases) both kinds weigh at random, and the weights of a reading
+multiply: what is by chance alone counts three times, which makes up for what few readers hide. The prior unit is one
+more of the kind with more of them; one more of the other would hide all differences (the study `readers`).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,7 +26,17 @@ from bayescm.data.assumptions import assumed
 from bayescm.data.random import Stream, matrix_rng
 from bayescm.data.schema import ASKS, ITEM, MATRIX, MEAN_SCORE, ONE_CLASS, RATERS, UNIT, labels_of, positive_class
 from bayescm.data.shapes import is_scored
-from bayescm.data.units import COUNT_AS, KNOWN_WEIGHTS, SAMPLED, check_average, described, icc, independent, plural
+from bayescm.data.units import (
+    COUNT_AS,
+    KNOWN_WEIGHTS,
+    SAMPLED,
+    check_average,
+    described,
+    icc,
+    independent,
+    margins,
+    plural,
+)
 from bayescm.distributions.sample import Draws
 from bayescm.inference.blocks import OfMatrices, exchanged
 from bayescm.inference.labelled import Alike
@@ -74,6 +88,8 @@ class ByUnit(OfMatrices):
         Whether these are right in part.
     raters : int
         Of pairs of ratings; 0 of other counts.
+    crossed : pair of ndarray of shape (G,), optional
+        Which of either kind each is of, where units are pairs of two kinds.
     """
 
     prevalence: PrevalenceLike
@@ -83,6 +99,7 @@ class ByUnit(OfMatrices):
     one_class: bool = False
     scored: bool = False
     raters: int = 0
+    crossed: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None
 
     def check(self, metrics: Sequence[Metric]) -> None:  # noqa: D102
         if self.scored and (others := [metric.name for metric in metrics if metric.name != MEAN_SCORE]):
@@ -138,7 +155,11 @@ class ByUnit(OfMatrices):
                 [1.0],
                 [0.0 if self.one_class else 1.0],
             ]
-            units = of_units.standard_exponential((n, self.counts.shape[-3]))
+            if self.crossed is None:
+                units = of_units.standard_exponential((n, self.counts.shape[-3]))
+            else:
+                first, second = (of_units.standard_exponential((n, one.max() + 1))[:, one] for one in self.crossed)
+                units = first * second
             yield Weights(units, prior_unit, prior_item, prior)
 
     def _for_all(self, weights: Array) -> Array:
@@ -150,6 +171,8 @@ class ByUnit(OfMatrices):
         units = np.moveaxis(self.counts, -3, 0).astype(np.float64)
         flat = units.reshape(len(units), -1)
         tested = (self.counts.sum((-2, -1)) > 0).sum(-1)
+        if self.crossed is not None:
+            tested = np.minimum(tested, max(one.max() for one in self.crossed) + 1)
         size = (self.n_items() / np.maximum(tested, 1))[..., None, None]
         rng = matrix_rng(self.seed, 0, Stream.SHARES)
         for drawn in self._weights(flat.shape[1]):
@@ -226,17 +249,20 @@ def of_units(counts: xr.DataArray, prevalence: PrevalenceLike, average: str, n: 
     raters = int(counts.attrs.get(RATERS, 0))
     if raters and prevalence is not None:
         raise ValueError("`prevalence` is of the true classes, which raters don't tell; leave it out.")
+    if (crossed := margins(unit, counts[unit].values)) is not None and average == "units":
+        raise ValueError("`average`='units' has two meanings of crossed units; leave it out.")
     if n is None:
         n = int(np.clip(_WORK // max(units, counts.size // max(units, 1)), _LEAST, DRAWS))
 
     def block(values: NDArray[Any], index: NDArray[np.int64]) -> ByUnit:
-        of = prevalence, average, seed, n, one_class, is_scored(counts), raters
+        of = prevalence, average, seed, n, one_class, is_scored(counts), raters, crossed
         return ByUnit(_checked(values), np.asarray(index), *of)
 
     settings = {
         "model": MODEL, "prior": PRIOR, "prevalence": prevalence, "draws": n, UNIT: unit, "units": units,
         "average": average, **({ONE_CLASS: counts.attrs[ONE_CLASS]} if one_class else positive_class(counts)),
         **({RATERS: raters} if raters else {}),
+        **{name: counts.attrs[name] for name in (ASKS,) if name in counts.attrs},
         "assumptions": assumed(prevalence, *([KNOWN_WEIGHTS] if COUNT_AS in counts.attrs else []),
                                items=independent(plural(unit))),
     }  # fmt: skip

@@ -253,7 +253,7 @@ def test_tables_files_and_arrays_are_the_same(tmp_path):
 
 def test_what_misleads_is_said():
     perfect = {s: {r: TRUTH.astype(float) for r in "abcde"} for s in "AB"}
-    assert "no reader errs" in bayescm.readers(TRUTH, perfect, random_seed=1).bayescm.sentence
+    assert "these cases show no variance" in bayescm.readers(TRUTH, perfect, random_seed=1).bayescm.sentence
     one = bayescm.readers(STUDY.truth, STUDY.rating.sel(reader=[1]), random_seed=1)
     assert "one reader alone" in one.bayescm.sentence
     assert np.isnan(one.se.sel(sampled=BOTH)).all()
