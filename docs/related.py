@@ -3,7 +3,7 @@
 GROUPS = {
     "counts": "read confusion_matrix from_cells from_array from_table data.margins",
     "audits": "audited planning.allocate planning.label_value inference.rogan_gladen",
-    "agreement": "agreement",
+    "agreement": "agreement readers",
     "comparison": "compare_systems data.paired_counts predictions plots.plot_difference plots.plot_pairwise gate",
     "leaderboard": "leaderboard from_inspect from_lm_eval plots.plot_leaderboard",
     "reading": "summary interval probability metric_distribution posterior plots.plot_forest",
@@ -23,7 +23,7 @@ GROUPS = {
     "reported": "from_reported priors.hidden_size curves.auc_from_reported",
     "curves": "curve_posterior curve_band curves.counts_at_thresholds curves.reliability curves.intervals curves.hull "
     "plots.plot_curve plots.plot_thresholds CurveDisplay",
-    "areas": "auc aucpr curves.auc_difference readers plots.plot_areas",
+    "areas": "auc aucpr curves.auc_difference plots.plot_areas",
     "planning": "sample_size planning.sample_size_to_compare planning.sample_size_of_auc planning.interval_width "
     "planning.sequential plots.plot_interval_width plots.plot_sequential",
     "replication": "planning.replicate calibration.confusion_probabilities",
