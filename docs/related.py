@@ -3,8 +3,9 @@
 GROUPS = {
     "counts": "read confusion_matrix from_cells from_array from_table data.margins",
     "audits": "audited planning.allocate planning.label_value inference.rogan_gladen",
-    "agreement": "agreement readers",
-    "comparison": "compare_systems data.paired_counts predictions plots.plot_difference plots.plot_pairwise gate",
+    "agreement": "agreement predictions",
+    "readers": "readers data.datasets.van_dyke1993",
+    "comparison": "compare_systems data.paired_counts plots.plot_difference plots.plot_pairwise gate",
     "leaderboard": "leaderboard from_inspect from_lm_eval plots.plot_leaderboard",
     "reading": "summary interval probability metric_distribution posterior plots.plot_forest",
     "intervals": "inference.cell_summary plots.plot_confusion_matrix calibration.coverage_of calibration.coverage",
@@ -31,7 +32,7 @@ GROUPS = {
     "costs": "decide planning.decision_curve metrics.expected_cost metrics.net_benefit plots.plot_decision_curve",
     "metrics": "metrics.evaluate metrics.available metrics.resolve metrics.compute metrics.fbeta metrics.Metric",
     "notebooks": "data.datasets.toetsch2021 data.datasets.caelen2017 data.datasets.urlus2023 "
-    "data.datasets.hui_walter1980 data.datasets.kaggle2019 data.datasets.van_dyke1993",
+    "data.datasets.hui_walter1980 data.datasets.kaggle2019",
 }
 """By page: the names of its functions, as the list of the reference writes them."""
 MOST = 3
