@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +50,8 @@ class Block(ABC):
     seed: int
     which: Concentrations | None = None
     """The concentrations of a posterior of that kind."""
+    closed: ClassVar[str] = "exact"
+    """What answers without draws are: "exact", or "numerical" where they are close to the posterior's own."""
 
     @abstractmethod
     def cells(self) -> Array:
@@ -113,7 +115,7 @@ class Block(ABC):
     def method(self, metric: Metric) -> str:
         """Say how the distribution of a metric is found: "exact", "numerical" (from its function) or "draws"."""
         if self.known(metric) is not None:
-            return "exact"
+            return self.closed
         return "draws" if self.known(metric, numerical=True) is None else "numerical"
 
     def answer(self, metric: Metric) -> Distribution:

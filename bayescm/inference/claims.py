@@ -94,7 +94,7 @@ def probability(
     xarray.Dataset
         Over the batch dims and ``claim``: ``probability``; ``error``, estimated, relative to the smaller of it and its
         complement (NaN: draws); ``mcse_probability``, the Monte Carlo standard error (0: exact); over ``claim``
-        ``method``, "exact" or "draws".
+        ``method``, "exact", "draws" or, close to exact, "numerical".
 
     Raises
     ------
@@ -135,14 +135,16 @@ def of_posterior(posterior: Posterior, claims: str | Sequence[str], name: str, d
     table = posterior.map(
         kernel, {**({LABEL: len(labels)} if several else {}), CLAIM: len(wanted), _WHAT: len(LONG_NAMES)}
     )
-    exact = posterior.by_structure(lambda block: [block.is_exact(claim) for claim in parts], CLAIM)
-    settings = ({} if exact.values.all() else dict(drawn)) | dict(posterior.settings)
+    method = posterior.by_structure(
+        lambda block: [block.closed if block.is_exact(claim) else "draws" for claim in parts], CLAIM
+    )
+    settings = ({} if "draws" not in method.values else dict(drawn)) | dict(posterior.settings)
     dataset = xr.Dataset(
         {variable: table.isel({_WHAT: i}) for i, variable in enumerate(LONG_NAMES)},
         coords={CLAIM: wanted} | ({LABEL: labels} if several else {}),
         attrs=attributes(**settings),
     )
-    dataset["method"] = exact.copy(data=np.where(exact.values, "exact", "draws"))
+    dataset["method"] = method
     for variable, words in LONG_NAMES.items():
         dataset[variable].attrs = {"long_name": words, "units": "1"}
     return dataset

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import xarray as xr
@@ -55,6 +55,7 @@ class OfClasses(OfMatrices):
     seed: int
     n: int
     alone: bool = False
+    closed: ClassVar[str] = "numerical"
 
     def _elsewhere(self, theta: Array) -> Array:
         """Give cells (..., K, K) of one matrix the prevalence that is asked about."""

@@ -74,9 +74,9 @@ def summary(
         Over ``(..., metric)``: ``point`` (of the counts, at the exchanged prevalence if there is one; NaN where it is
         0/0), ``mean``, ``median``, ``sd``, ``interval(ci_bound)``, ``width`` (length of the interval),
         ``mcse_mean`` and ``mcse_interval`` (0 where exact), ``error`` (estimated relative error of the probabilities
-        behind an exact interval), ``ci_kind`` and ``method`` ("exact" or "draws"). For more than two labels a metric
-        per class appears as ``recall[a]``, with the coordinate ``class_label``. The attr ``no_items`` names classes
-        without items and the metrics that take in their recall, which is the prior's.
+        behind an exact interval), ``ci_kind`` and ``method`` ("exact", "draws" or, close to exact, "numerical"). For
+        more than two labels a metric per class appears as ``recall[a]``, with the coordinate ``class_label``. The attr
+        ``no_items`` names classes without items and the metrics that take in their recall, which is the prior's.
 
     Raises
     ------
@@ -126,8 +126,12 @@ def of_posterior(
         return tables.rows(block.statistics(resolved, prob, kind), resolved, block.points(resolved), block.shape)
 
     table = posterior.map(kernel, {METRIC: width, "statistic": len(tables.STATISTICS)})
-    exact = posterior.by_structure(lambda block: tables.by_row(block.are_known(resolved), resolved, block.k), METRIC)
+
+    def methods(block: Block) -> list[str]:
+        known = [block.closed if known else "draws" for known in block.are_known(resolved)]
+        return list(tables.by_row(known, resolved, block.k))
+
     attrs = attributes(
         **dict(drawn) | dict(posterior.settings) | {"ci_prob": prob, "ci_kind": kind} | posterior.notes(resolved, prob)
     )
-    return tables.dataset(table, coords, exact, prob, kind, attrs)
+    return tables.dataset(table, coords, posterior.by_structure(methods, METRIC), prob, kind, attrs)

@@ -56,7 +56,7 @@ def by_row[T](values: Sequence[T], metrics: Sequence[Metric], k: int) -> Sequenc
 def dataset(
     table: xr.DataArray,
     coords: Mapping[str, Any],
-    exact: xr.Variable,
+    method: xr.Variable,
     ci_prob: float,
     ci_kind: str,
     attrs: dict[str, str | int | float],
@@ -69,8 +69,8 @@ def dataset(
         ``(..., metric, statistic)``, in the order of :data:`STATISTICS`; may be lazy.
     coords : mapping
         Of the dim ``metric``: see :func:`bayescm.metrics.coordinates`.
-    exact : xarray.Variable
-        Over ``metric`` (and the batch): whether no draws were needed.
+    method : xarray.Variable
+        Over ``metric`` (and the batch): "exact", "numerical" or "draws".
     ci_prob, ci_kind, attrs
         Of the interval, and how all was made.
     """
@@ -90,7 +90,7 @@ def dataset(
         {
             **{name: (*variables[name], {"long_name": text, "units": "1"}) for name, text in _LONG_NAMES.items()},
             "ci_kind": kind,
-            "method": exact.copy(data=np.where(exact.values, "exact", "draws")),
+            "method": method,
         },
         coords={
             **table.coords, **coords, CI_BOUND: interval_coordinate(ci_prob, ci_kind)
