@@ -34,6 +34,9 @@ tp, fp = rng.binomial(50, .8, 1000), rng.binomial(90, .2, 1000)
 board = b.from_cells(tp=tp, fn=50 - tp, fp=fp, tn=90 - fp, dims="system")
 share = np.eye(50) * .8 / 50 + .2 / 2500
 fifty = rng.multinomial(5000, share.ravel() / share.sum()).reshape(50, 50)
+hundred = rng.multinomial(10000, (np.eye(100) * .8 / 100 + .2 / 10**4).ravel()).reshape(100, 100)
+cells = rng.integers(10, 200, (1000, 4))
+thousand = b.from_cells(**dict(zip(("tp", "fn", "fp", "tn"), cells.T)), dims="item")
 k, n = rng.integers(0, 50, 20000), np.full(20000, 60)
 shares = b.from_cells(tp=k, fn=n - k, fp=3, tn=5, dims="item")
 def draws():
@@ -48,6 +51,16 @@ def test_draws():
     theta = rng.dirichlet(np.ravel(one) + .5, 10**5)
     tn, fp, fn, tp = rng.multinomial(200, theta).T
     return np.quantile(tp / (tp + fn), [.025, .975])
+def share_ends():
+    p, z = k / n, 1.959963984540054
+    half = z * np.sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n)
+    centre = (p + z * z / (2 * n)) / (1 + z * z / n)
+    return centre - half, centre + half
+def mcc_draws():
+    for one in cells:
+        tp, fn, fp, tn = rng.dirichlet(one + .5, 10**4).T
+        x = (tp * tn - fp * fn) / np.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn))
+        x.mean(), x.std(), np.quantile(x, [.025, .5, .975])
 def measure(call):
     held = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     taken = []
@@ -71,12 +84,17 @@ CALLS = {
     "`at_prevalences`, all metrics": "planning.at_prevalences(one, prevalence=[.1, .2, .3])",
     "`leaderboard` of 1,000": "b.leaderboard(board)",
     "`summary`, 50 classes": "b.summary(fifty)",
+    "`summary`, 100 classes": "b.summary(hundred)",
+    "`summary`, MCC of 1,000 matrices": "b.summary(thousand, 'mcc')",
+    "`curve_band`": "b.curve_band(y, score)",
     "`counts_at_thresholds`, 10^6 scores": "curves.counts_at_thresholds(many_y, many)",
     "`interval`, Wilson, 20,000 shares": "b.interval(shares, 'recall', method='wilson')",
 }
 PEERS = {
     "NumPy, 10^5 draws of 2 systems and 5 metrics": "draws()",
     "NumPy, 10^5 second tests, recall": "test_draws()",
+    "NumPy, 10^4 draws of each of 1,000 matrices, MCC": "mcc_draws()",
+    "NumPy, Wilson's formula, 20,000 shares": "share_ends()",
     "NumPy, argsort of 10^6 scores": "np.argsort(many)",
 }
 

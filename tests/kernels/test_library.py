@@ -55,6 +55,7 @@ QUESTIONS = {
     "summaries": lambda: [bayescm.summary(COUNTS, ci_kind=kind, model=model, prior="laplace")
                           for kind in ("eti", "hdi") for model in ("dirichlet_multinomial", "three_binomial")],
     "distributions": points_of_distributions,
+    "large cells": lambda: bayescm.summary([[90, 14], [11, 25]], "mcc"),
     "claims": lambda: bayescm.probability(COUNTS, ["recall > .8 and precision > .7", "mcc > 0 and f1 < .9"],
                                           prior="laplace"),
     "areas": areas,
