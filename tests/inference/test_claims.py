@@ -39,7 +39,7 @@ def test_claims_per_class_and_over_a_batch():
 
 
 def test_a_claim_that_no_draw_meets_has_an_error():
-    found = bayescm.probability(THREE, ["mcc < -.5", "f1_macro < .05"], random_seed=1, draws=1000)
+    found = bayescm.probability(THREE, ["mcc < -.5 and f1_macro < .05", "f1_macro < .05"], random_seed=1, draws=1000)
     assert found.probability[0] == 0
     assert 0 < found.mcse_probability[0] < 0.002
     assert 0 < found.probability[1] < 1e-7  # at most what lies beyond the nodes
