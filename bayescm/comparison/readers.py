@@ -23,7 +23,7 @@ from bayescm.results.objects import stamped
 
 Array = NDArray[np.float64]
 
-_FEW = 5  # readers, below which their variance is hardly known: see the study `readers`
+_FEW = 5  # readers, below which their variance is hardly known
 _ITEMS = "independent readers and independent items of each class, each of one population"
 _LONG_NAMES = {
     "value": "Of every reader with every system",

@@ -10,7 +10,7 @@ from 0 to 1 are answers that are right in part.
 
 Of crossed units (readers who all read the same cases) both kinds weigh at random, and the weights of a reading
 multiply: what is by chance alone counts three times, which makes up for what few readers hide. The prior unit is one
-more of the kind with more of them; one more of the other would hide all differences (the study `readers`).
+more of the kind with more of them; one more reader among five would hide most differences.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
