@@ -85,7 +85,8 @@ def _credit(one: Answer, name: str, right: Right | None) -> float:
     """Return the score of an answer: 1 for a right one and 0 for a wrong one."""
     missing = one.score is None or (isinstance(one.score, float) and math.isnan(one.score))
     if right is not None:
-        return credit(right(None if missing else one.score) or 0, f"`right` returned what it did for {one.score!r}")
+        found = right(None if missing else one.score) or 0
+        return credit(found, f"`right` returned {found!r} for {one.score!r}")
     where = f"item {one.item!r} of the task {one.task!r} of {one.system!r}"
     if missing:
         raise ValueError(

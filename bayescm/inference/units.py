@@ -151,10 +151,8 @@ class ByUnit(OfMatrices):
             share = np.ones(n) if self.one_class else of_class.random(n)
             prior = np.stack([_prior_cells(rng, share, self.k) for rng in own], 1)
             prior = prior.reshape(n, *self.shape, self.k, self.k)
-            prior_unit, prior_item = of_priors.standard_exponential((n, 2)).T * [
-                [1.0],
-                [0.0 if self.one_class else 1.0],
-            ]
+            prior_unit, prior_item = of_priors.standard_exponential((n, 2)).T
+            prior_item = prior_item * (not self.one_class)
             if self.crossed is None:
                 units = of_units.standard_exponential((n, self.counts.shape[-3]))
             else:
