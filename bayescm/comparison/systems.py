@@ -107,10 +107,12 @@ def compare_systems(
         the second, and ``reason``, the verdict's in words. "Better" is smaller for error rates and other losses. With
         `require`, ``requirement(claim, system)``. ``tests``: ``p_value(test)`` and confidence intervals for proportions
         of actual classes, NaN elsewhere: ``newcombe`` and, for the same items, ``tango``, for others
-        ``miettinen_nurminen`` and ``agresti_caffo``. For the same items, ``flips`` over ``(comparison, actual)`` and,
-        if there are precision or other shares of predicted classes among the metrics, ``predictive_values``: ``point``,
-        ``interval``, ``ratio``, ``ratio_interval`` and the ``p_value`` of the weighted generalised score test.
-        ``observed_data``. The attr ``meaning`` says what the probabilities are about.
+        ``miettinen_nurminen``, ``agresti_caffo`` and those of ``risk_ratio`` and ``odds_ratio``; of several comparisons
+        ``p_value_holm``; for the same items the p-values ``bowker``, ``stuart_maxwell``, ``both_classes`` (every recall
+        is the same) and, of three systems or more, ``cochran_q``. For the same items, ``flips`` over ``(comparison,
+        actual)`` and, if there are precision or other shares of predicted classes among the metrics,
+        ``predictive_values``: ``point``, ``interval``, ``ratio``, ``ratio_interval`` and the ``p_value`` of the
+        weighted generalised score test. ``observed_data``. The attr ``meaning`` says what the probabilities are about.
 
     Raises
     ------

@@ -19,13 +19,16 @@ def of_sizes(data: xr.Dataset) -> list[dict[str, Any]]:
     records = [
         of_metric(one) | names
         | {"items": int(one["n_items"]), "about": str(one["about"].item()), "assurance": float(one["assurance"]),
-           "rule": _number(one["rule"]), "formula": _number(one["formula"])}
+           "rule": _number(one["rule"])}
         | ({"units": int(one["n_units"])} if "n_units" in one else {})
         for names, one in each(data, "n_items")
     ]  # fmt: skip
+    formula = data["formula"].values
+    known = formula.astype(int).tolist() if np.isfinite(formula).all() else []
+    records = [record | {"formula": n} for record, n in zip(records, known, strict=True)] if known else records
     if "n_items_together" in data and len(records) > 1:
-        most = max(record["formula"] for record in records)
-        together = {"assurance": float(data["assurance_together"]), "rule": records[0]["rule"], "formula": most}
+        together = {"assurance": float(data["assurance_together"]), "rule": records[0]["rule"]}
+        together |= {"formula": max(known)} if known else {}
         records.append({METRIC: "all together", "items": int(data["n_items_together"]), "about": "items"} | together)
     return records
 

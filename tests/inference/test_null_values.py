@@ -92,3 +92,10 @@ def test_without_items_there_is_no_test():
     empty = bayescm.from_cells(tp=0, fn=0, fp=2, tn=6)
     for method in ("exact", "wilson", "wald", "likelihood_ratio"):
         assert np.isnan(bayescm.interval(empty, "recall", method, null=0.5).p_value.item())
+
+
+def test_the_interval_of_a_rogan_gladen_prevalence_with_known_errors():
+    ends = bayescm.interval(30, 200)["interval"]
+    found = bayescm.inference.rogan_gladen(ends, sensitivity=0.9, specificity=0.95).values.ravel()
+    by_hand = (np.array(proportions.wilson(30, 200)) - 0.05) / 0.85
+    assert found == pytest.approx(by_hand)
