@@ -73,7 +73,7 @@ def readers(
 
     Parameters
     ----------
-    data : data frame, path or array_like of shape (n,)
+    data : data frame, xarray.Dataset, path or array_like of shape (n,)
         A table with a row for each reading: the actual label of the case, the score or the call, the reader, the case
         and, where there are several, the system (modality). Or the actual labels of cases, with `y_score`.
     y_score : mapping of mappings, or xarray.DataArray, optional
@@ -138,8 +138,7 @@ def readers(
     Examples
     --------
     >>> import bayescm
-    >>> study = bayescm.datasets.van_dyke1993()
-    >>> found = bayescm.readers(study.truth, study.rating, random_seed=1)
+    >>> found = bayescm.readers(bayescm.datasets.van_dyke1993(), random_seed=1)
     >>> both = found.sel(estimate="1 - 2", sampled="readers and cases")
     >>> round(float(both.point), 4), round(float(both.p_value), 4), round(float(both.df), 2)
     (-0.0438, 0.0512, 15.07)

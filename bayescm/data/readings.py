@@ -108,6 +108,7 @@ def _of_table(
     data: Any, said: Mapping[str, Any], calls: bool | None, pos_label: Any
 ) -> tuple[NDArray[Any], Any, dict[str, Any], bool, Any]:
     """Return labels, values, names of systems, readers and cases, whether values are calls, and the positive class."""
+    data = data.to_dataframe().reset_index() if isinstance(data, xr.Dataset) else data
     table = read_table(data, {what: name for what, name in said.items() if name is not None})
     known = {name.removesuffix("_id"): column for name, column in table.columns.items()}
 
