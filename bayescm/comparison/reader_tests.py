@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from bayescm.curves.weighted import areas
+from bayescm.curves.weighted import areas, parts
 from bayescm.data.random import Stream, matrix_rng
 from bayescm.data.readings import Readings
 
@@ -19,7 +19,6 @@ METRICS = {"auc": False, "accuracy": True, "recall": True, "specificity": True}
 COVARIANCES = ("delong", "jackknife", "bootstrap")
 SAMPLED = ("readers and cases", "cases", "readers")
 """What was sampled: to what an answer generalises."""
-_BLOCK = 2**21  # numbers that are held at a time
 
 
 class Merit(NamedTuple):
@@ -85,12 +84,10 @@ def covariance(readings: Readings, metric: str, method: str, draws: int, seed: i
         return np.asarray(sum(_of_shares(one) for one in found.shares))
     if method == "jackknife":
         return _of_shares(_pseudo(readings, found))
-    rng, groups = matrix_rng(seed, 0, Stream.READERS), found.places
-    drawn = []
-    step = max(_BLOCK // readings.value.shape[-1], 1)
-    for start in range(0, draws, step):
-        weights = np.ones((min(step, draws - start), readings.value.shape[-1]))
-        for at in groups:
+    rng, drawn = matrix_rng(seed, 0, Stream.READERS), []
+    for n in parts(draws, readings.value.shape[-1]):
+        weights = np.ones((n, readings.value.shape[-1]))
+        for at in found.places:
             weights[:, at] = rng.multinomial(len(at), np.full(len(at), 1.0 / len(at)), len(weights))
         drawn.append(weighted(readings, metric, weights).reshape(len(weights), -1))
     flat = np.concatenate(drawn)

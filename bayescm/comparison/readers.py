@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from bayescm.comparison.reader_tests import COVARIANCES, METRICS, SAMPLED, Study, covariance, power, two_sided, weighted
+from bayescm.curves.weighted import parts
 from bayescm.data import validate
 from bayescm.data.assumptions import assumed
 from bayescm.data.labels import Label
@@ -196,8 +197,8 @@ def _posterior(read: Readings, metric: str, n: int, seed: int) -> dict[str, Arra
 
     Of a few readers weights alone say too much: where all of five are better with one system, so is every draw.
     """
-    rng, r = matrix_rng(seed, 1, Stream.READERS), len(read.readers)
-    each = weighted(read, metric, rng.standard_exponential((n, len(read.positive))))
+    rng, r, size = matrix_rng(seed, 1, Stream.READERS), len(read.readers), len(read.positive)
+    each = np.concatenate([weighted(read, metric, rng.standard_exponential((m, size))) for m in parts(n, size)])
     weights = rng.standard_exponential((n, 1, r))
     whole = (each * weights).sum(-1) / weights.sum(-1)
     unknown = np.full_like(whole, np.nan)

@@ -12,6 +12,15 @@ from bayescm.data.random import Stream, matrix_rng
 Array = NDArray[np.float64]
 
 
+_BLOCK = 2**21  # weights that are held at a time: 16 MB
+
+
+def parts(draws: int, size: int) -> list[int]:
+    """Return how many draws of so many weights are made at a time."""
+    step = max(_BLOCK // size, 1)
+    return [min(step, draws - start) for start in range(0, draws, step)]
+
+
 def areas(score: Array, positive: NDArray[np.bool_], weights: Array) -> Array:
     """Return the areas (n,) of items whose weights are (n, items), ties counted half; NaN where a class has none.
 
@@ -49,9 +58,13 @@ class CrossedAreas(Areas):
     @cached_property
     def joint(self) -> Array:
         """Return the posterior draws (draws, systems): both units weigh at random."""
-        rng = matrix_rng(self.seed, 2, Stream.READERS)
-        first, second = (rng.standard_exponential((self.draws, one.max() + 1)) for one in self.codes)
-        return self._weighted(first, second)
+        rng, (first, second) = matrix_rng(self.seed, 2, Stream.READERS), (one.max() + 1 for one in self.codes)
+        return np.concatenate(
+            [
+                self._weighted(rng.standard_exponential((n, first)), rng.standard_exponential((n, second)))
+                for n in parts(self.draws, len(self.codes[0]))
+            ]
+        )
 
     def drawn(self, system: int, name: int, prior: str = "prior_item") -> Array:
         """Return the posterior draws of an area."""
