@@ -27,7 +27,6 @@ from bayescm.data.schema import (
     PREDICTED,
     RUN,
     SYSTEM,
-    UNIT,
     WEIGHT,
     labels_of,
 )
@@ -47,7 +46,7 @@ from bayescm.data.sides import beside, columns_of_one, has_scores, of_one_system
 from bayescm.data.strata import batch_dims, is_audit, singles
 from bayescm.data.tables import by_column
 from bayescm.data.tabular import Table, read_table
-from bayescm.data.units import asking, marked
+from bayescm.data.units import asking, marked, named_units
 
 COUNTS, SYSTEMS, BOARD, ANSWERS = "counts", "systems", "board", "answers"
 """What a question may be about: matrices; several systems; several, of which right and wrong answers are enough; one
@@ -470,7 +469,7 @@ def _marks(given: Given) -> xr.Dataset | None:
         kept = with_weights(kept, table.numbers(weight) if isinstance(weight, str) and table is not None else weight)
     if unit is not None:
         named = table is not None and isinstance(unit, str)
-        kept = with_units(kept, *(frames.column_of(table, unit) if named else (UNIT, unit)))  # type: ignore[arg-type]
+        kept = with_units(kept, *(frames.column_of(table, unit) if named else named_units(unit)))  # type: ignore[arg-type]
     return kept.isel({SYSTEM: 0}, drop=True) if values.ndim == 1 else kept
 
 

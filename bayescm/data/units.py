@@ -233,20 +233,22 @@ def described(counts: xr.DataArray, average: str) -> tuple[str, list[str]]:
     average : {"items", "units"}
     """
     unit = str(counts.dims[-3])
-    names, values = plural(unit), counts.values.reshape(-1, *counts.shape[-3:])
+    names, values, weighted = plural(unit), counts.values.reshape(-1, *counts.shape[-3:]), COUNT_AS in counts.attrs
+    weighed = f"; weights count as {counts.attrs[COUNT_AS]:.3g} equal items" if weighted else ""
     if (which := margins(unit, counts[unit].values)) is not None:
-        return _described_crossed(unit, values, which)
+        text, notes = _described_crossed(unit, values, which)
+        return (text.partition(";")[0] if is_scored(counts) else text) + weighed, notes
     sizes = values.sum((-2, -1))
     tested, totals = (sizes > 0).sum(-1), sizes.sum(-1)
     effect = design_effect(values)
     n, most = int((sizes.sum(0) > 0).sum()), sizes.max(-1) / np.maximum(totals, 1)
     over = f"over all items of {n} {names}" if average == "items" else f"mean over {n} {names}"
-    held, weighted = sizes[sizes > 0], COUNT_AS in counts.attrs
+    held = sizes[sizes > 0]
     few = _of_few(int(tested.min()), most.max(), names, "weight" if weighted else "items")
     if raters := counts.attrs.get(RATERS):
         return f"{'mean ' if average == 'units' else ''}over {n} {names} and pairs of {raters} raters", few
     text = f"over {n} items" if names == "items" else over if weighted or not held.size else f"{over}{_each(held)}"
-    text += f", whose weights count as {counts.attrs[COUNT_AS]:.3g} equal ones" if weighted else ""
+    text += weighed
     if names != "items" and np.isfinite(effect).any() and not is_scored(counts):
         text += f"; design effect of accuracy {_span(effect[np.isfinite(effect)])}"
     return text, few + ([] if weighted else _of_sizes(values, names, average))

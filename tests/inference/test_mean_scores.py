@@ -71,6 +71,9 @@ def test_all_doors_read_the_same(tmp_path):
         np.testing.assert_allclose(bayescm.summary(data, unit="patient", **HOW)["interval"], by["interval"])
     assert "8 units, of 2 to 4 items each" in by.bayescm.sentence
     assert "design effect" not in by.bayescm.sentence
+    crossed = bayescm.summary(A, unit={"reader": PATIENT % 5, "case": np.arange(30) // 5}, **HOW)
+    assert crossed.bayescm.sentence.endswith("too short.")
+    assert "crossed. Note" in crossed.bayescm.sentence
     unnamed = bayescm.summary(tmp_path / "a.csv", **HOW)
     assert "30 rows are of 8 patients; if patients were sampled, say unit='patient'" in unnamed.bayescm.sentence
 

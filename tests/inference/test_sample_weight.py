@@ -26,7 +26,7 @@ def test_draws_are_those_of_weighted_items():
     tn, fp, fn, tp = np.stack(cells) + prior.T
     drawn = [tp / (tp + fn), (tp + tn) / (tn + fp + fn + tp)]
     np.testing.assert_allclose(found["interval"], np.quantile(drawn, [0.025, 0.975], 1).T, atol=0.008)
-    assert f"count as {W.sum() ** 2 / (W @ W):.3g} equal ones" in found.bayescm.sentence
+    assert f"weights count as {W.sum() ** 2 / (W @ W):.3g} equal items" in found.bayescm.sentence
     assert "weights that are known" in found.attrs["assumptions"]
 
 
