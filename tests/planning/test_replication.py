@@ -6,7 +6,7 @@ from scipy import stats
 
 import bayescm
 from bayescm.distributions import dirichlet
-from bayescm.distributions.discrete import Discrete
+from bayescm.distributions.discrete import Discrete, Unsorted, collected, distinct
 from bayescm.metrics import compute, resolve
 from bayescm.planning import future, replication
 from bayescm.planning.future import Lattice, of_proportion
@@ -248,3 +248,31 @@ def test_k_of_n_is_repeated_with_as_many_items_of_the_one_class(k, n, future):
 def test_k_of_n_reaches_functions_that_take_metrics_by_name_alone():
     drawn = bayescm.posterior(45, 50, draws=100, random_seed=1)["posterior"].proportion
     assert 0.8 < drawn.mean() < 0.95
+
+
+@pytest.mark.parametrize("kind", ["ties", "infinite", "far", "one"])
+def test_values_in_any_order_are_summarised_as_sorted_ones(kind):
+    rng = np.random.default_rng(1)
+    values = {
+        "ties": rng.integers(0, 40, 9000) / 39,
+        "infinite": np.where(rng.random(9000) < 0.1, np.inf, rng.gamma(0.2, size=9000)),
+        "far": rng.standard_cauchy(9000) ** 3,
+        "one": np.full(30, 0.25),
+    }[kind]
+    values[:: len(values) // 4] = np.nan
+    weights = rng.gamma(0.3, size=len(values))
+    found, group = distinct(values)
+    ordered = collected(found, np.bincount(group, weights))
+    below = np.cumsum(ordered.probability) / ordered.probability.sum()
+    one = Unsorted.of(values, weights).statistics(0.9)
+    for name, share in (("lower", 0.05), ("median", 0.5), ("upper", 0.95)):
+        assert (
+            one[name] == ordered.values[np.searchsorted(below, share - 1e-12)] == ordered.statistics(0.9, "eti")[name]
+        )
+    assert one["undefined"] == pytest.approx(weights[np.isnan(values)].sum())
+
+
+@pytest.mark.parametrize("positives", [None, 0, 4, 9])
+def test_no_matrix_of_a_lattice_is_missing_or_there_twice(positives):
+    lattice = Lattice(9, positives, [concentrations("laplace", "dirichlet_multinomial", [0, 1])])
+    assert len(np.unique(lattice.matrix.reshape(-1, 4), axis=0)) == len(lattice.matrix) == lattice.matrices()
