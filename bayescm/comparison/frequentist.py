@@ -158,10 +158,9 @@ def paired_intervals(cells: Agreement, ci_prob: float) -> list[Array]:
 
 
 def independent_intervals(k: tuple[float, float], n: tuple[float, float], ci_prob: float) -> list[Array]:
-    """Return the intervals of a difference of independent proportions and of both ratios, in the order of names."""
-    others = (score_intervals.miettinen_nurminen, score_intervals.agresti_caffo, score_intervals.ratio)
-    found = [interval(k, n, ci_prob) for interval in (newcombe, *others)]
-    return [*found, score_intervals.ratio(k, n, ci_prob, of_odds=True)]
+    """Return the intervals of a difference of independent proportions, by the order of their names."""
+    others = (score_intervals.miettinen_nurminen, score_intervals.agresti_caffo)
+    return [interval(k, n, ci_prob) for interval in (newcombe, *others)]
 
 
 def newcombe_paired(cells: Agreement, ci_prob: float) -> Array:

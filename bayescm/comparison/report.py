@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from bayescm import models
-from bayescm.comparison import frequentist
+from bayescm.comparison import frequentist, score_intervals
 from bayescm.comparison.evidence import FOLD, FOLDS
 from bayescm.comparison.inputs import COMPARISON, Compared, Entry
 from bayescm.comparison.posteriors import Posteriors
@@ -362,7 +362,8 @@ def _of_proportion(compared: Compared, pair: tuple[int, int], share: frequentist
     k1, k2 = (float(compared.totals[system][share.right].sum()) for system in pair)
     n1, n2 = (float(compared.totals[system][share.classes].sum()) for system in pair)
     tested = frequentist.independent_tests((k1, k2), (n1, n2))
-    return np.concatenate([tested, *frequentist.independent_intervals((k1, k2), (n1, n2), ci_prob)])
+    ratios = [score_intervals.ratio((k1, k2), (n1, n2), ci_prob, of_odds=odds) for odds in (False, True)]
+    return np.concatenate([tested, *frequentist.independent_intervals((k1, k2), (n1, n2), ci_prob), *ratios])
 
 
 def _fold_scores(compared: Compared) -> list[Array]:
