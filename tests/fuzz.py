@@ -158,6 +158,11 @@ NAN = {
     "ratio",
     "ratio_interval",
     "p_value",
+    "p_value_holm",
+    "stuart_maxwell",
+    "cochran_q",
+    "risk_ratio",
+    "odds_ratio",
     "newcombe",
     "miettinen_nurminen",
     "agresti_caffo",
@@ -175,7 +180,7 @@ OF_TESTS = ("posterior", "prior_predictive")
 """Functions that draw test sets, where a metric may be 0/0."""
 RATES = (
     "probability", "probability_better", "probability_larger", "ties", "probability_best",
-    "rank_probability", "top_probability",
+    "rank_probability", "top_probability", "p_value_holm",
     "assurance", "probability_best", "probability_better", "p_value", "requirement", "undefined", "cdf", "theta",
 )  # fmt: skip
 

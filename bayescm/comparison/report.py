@@ -63,7 +63,7 @@ class Question:
         As far as a normal distribution's is longer, either side by itself.
         """
         longer = ndtri(0.5 + 0.5 * self.ci_prob_each) / ndtri(0.5 + 0.5 * self.ci_prob) - 1.0
-        return np.asarray(bounds + longer * (bounds - median))
+        return np.asarray(bounds + longer * (bounds - median)) if longer else bounds  # they may be infinite
 
 
 def level_of_each(ci_prob: float, systems: int, comparisons: int) -> float:

@@ -55,7 +55,8 @@ def ratio(k: tuple[float, float], n: tuple[float, float], ci_prob: float, *, of_
             root = np.sqrt(b * b + 4.0 * a * both)
             p2 = 2.0 * both / (b + root) if b > 0 else (root - b) / (2.0 * a)
             p1 = p2 * r / (1.0 + p2 * (r - 1.0))
-            gap, spread = k1 - n1 * p1, 1.0 / (1.0 / (n1 * p1 * (1.0 - p1)) + 1.0 / (n2 * p2 * (1.0 - p2)))
+            one, two = n1 * p1 * (1.0 - p1), n2 * p2 * (1.0 - p2)
+            gap, spread = k1 - n1 * p1, one * two / (one + two) if one + two > 0.0 else 0.0
         else:
             b = n1 * r + k1 + n2 + k2 * r
             p2 = 2.0 * both / (b + np.sqrt(max(b * b - 4.0 * (n1 + n2) * r * both, 0.0)))
