@@ -154,19 +154,26 @@ def _logs(given: Given) -> xr.Dataset | None:
 
 
 def _each_by_itself(given: Given) -> Any:
-    """Read a file of each system, and put side by side what they answered."""
+    """Read a file, or a frame with a row per item, of each system, and put side by side what they answered."""
     data = given.data
-    if not isinstance(data, Mapping) or not data or not all(isinstance(one, str | PathLike) for one in data.values()):
+    if not isinstance(data, Mapping) or not data or not all(map(_is_file, data.values())):
         return None
     found = {str(name): understood(replace(given, data=one, about=ANSWERS)) for name, one in data.items()}
     if unknown := [name for name, one in found.items() if one is None]:
-        raise ValueError(
-            f"{data[unknown[0]]} is no log, nor a table with answers: see bayescm doctor {data[unknown[0]]}."
-        )
+        file = data[unknown[0]]
+        raise ValueError(f"{file} is no log, nor a table with answers: see bayescm doctor {file}.")
     each = {name: one.data for name, one in found.items() if one is not None}
     if all(isinstance(one, xr.DataArray) for one in each.values()):
         return _stacked(each)
     return beside(each)
+
+
+def _is_file(data: Any) -> bool:
+    """Say whether data are in a file, or in a frame like one that has a row per item."""
+    if not hasattr(data, "columns"):
+        return isinstance(data, str | PathLike)
+    known = columns_of_one(Table(data, {}))
+    return "correct" in known or {ACTUAL, PREDICTED} <= set(known)
 
 
 def _one_system(given: Given) -> xr.Dataset | None:

@@ -157,3 +157,20 @@ def test_the_report_is_one_page(tmp_path):
     page = (tmp_path / "gate.html").read_text()
     assert "not worse where the probability reaches the level" in page
     assert "JAMA 308" in page
+
+
+def test_frames_are_read_as_files_are(tmp_path):
+    rng = np.random.default_rng(1)
+    frames = {}
+    for name, chance in (("new", 0.8), ("old", 0.6)):
+        items = np.repeat([f"t{i}" for i in range(30)], 3)
+        frame = pd.DataFrame({"item": items, "run": np.tile(range(3), 30), "correct": (rng.random(90) < chance) * 1})
+        frames[name] = frame.sample(frac=1, random_state=2)
+        frame.to_csv(tmp_path / f"{name}.csv", index=False)
+    for metrics in ("accuracy", "pass^3"):
+        found = bayescm.gate(frames["new"], frames["old"], metrics)
+        files = bayescm.gate(tmp_path / "new.csv", tmp_path / "old.csv", metrics)
+        assert found.attrs["verdict"] == files.attrs["verdict"]
+        np.testing.assert_allclose(found["point"], files["point"], rtol=1e-12)
+    labels = pd.DataFrame({"y_true": [0, 1, 1, 0], "y_pred": [0, 1, 0, 0]})
+    assert bayescm.gate(labels, labels)["n_items"].item() == 4
