@@ -107,7 +107,7 @@ def test_every_plan_says_whether_rates_are_stated_or_seen():
     assert "interval of the difference excludes 0" in seen.bayescm.sentence
     for plan, word in ((stated, "stated"), (seen, "seen")):
         assert plan.bayescm.table()["gap"].tolist() == [word]
-    for pilot, words in ((None, "for rates as stated."), ([[40, 10], [5, 45]], "averaged over the posterior of")):
+    for pilot, words in ((None, "with concentration 10"), ([[40, 10], [5, 45]], "averaged over the posterior of")):
         plan = bayescm.sample_size("recall", width=0.2, pilot=pilot)
         assert words in plan.bayescm.sentence
         assert ("as stated" in plan.attrs["assumptions"]) == (pilot is None)
