@@ -10,6 +10,7 @@ from hypothesis import settings
 import bayescm
 from bayescm._kernels.dispatch import load
 
+collect_ignore = ["typed.py", "minimal.py", "first_hours.py"]  # scripts that CI runs
 os.environ.setdefault("BAYESCM_COMPILE", "1")  # whatever the cache has, tests are about machine code
 settings.register_profile("ci", max_examples=60, deadline=None, derandomize=True)
 settings.load_profile("ci")
