@@ -188,7 +188,7 @@ def test_prediction_powered_inference_differs_between_packages(monkeypatch):
     low, high = audits.prediction_powered(checked, unchecked, bounded=False)
     said = re.search(
         r"silent in (\S+) of the sets .* holds in (\S+) of the others",
-        " ".join((STUDIES / "index.md").read_text(encoding="utf-8").split()),
+        " ".join((STUDIES / "audits.md").read_text(encoding="utf-8").split()),
     ).groups()
     found = 1 - differ.mean(), ((low <= 0.97) & (high >= 0.97))[differ].mean()
     assert [f"{value:.2f}"[1:] for value in found] == list(said)

@@ -181,8 +181,7 @@ def test_the_study_says_the_same_by_enumeration_and_by_simulation():
 
 
 def test_the_page_says_what_the_study_found():
-    page = STUDY.with_name("index.md").read_text(encoding="utf-8")
-    text = " ".join(page.partition("\n## Reliability\n")[2].partition("\n## ")[0].split())
+    text = " ".join(STUDY.with_suffix(".md").read_text(encoding="utf-8").split())
     with STUDY.open(encoding="utf-8") as lines:
         rows = [row for row in csv.DictReader(lines) if row["by"] == "exact"]
     for method, digits, pattern in (
