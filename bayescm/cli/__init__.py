@@ -3,6 +3,8 @@
 import argparse
 import contextlib
 import os
+import re
+import stat
 import sys
 import tempfile
 import warnings
@@ -34,7 +36,9 @@ from bayescm.cli import (
     summary,
     synthesis,
 )
-from bayescm.results.escape import for_terminal
+from bayescm.results.escape import PIPED, for_terminal
+
+_NUMBERS = re.compile(rb"\d+([ \t]+\d+){1,3}")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -48,15 +52,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.reconfigure(errors="backslashreplace")  # letters that the terminal doesn't have
     try:
         parser = build_parser()
-        hints.check(words, _commands(parser))
-        with _piped(words) as files, warnings.catch_warnings(record=True) as caught:
-            arguments = parser.parse_args(files)
-            warnings.simplefilter("always", UserWarning)
-            saving.check(arguments)
-            code = int(arguments.run(arguments) or 0)
-            sys.stdout.flush()
-        for warning in caught:
-            print(for_terminal(f"bayescm: warning: {warning.message}"), file=sys.stderr)
+        words = hints.check(words, _commands(parser))
+        try:
+            code = _answered(parser, words)
+        except hints.NoFileError:
+            if not _is_piped():
+                raise
+            code = _answered(parser, [words[0], "-", *words[1:]])
     except BrokenPipeError:  # who reads has seen enough, as of `head`
         _print_no_more()
         return 141
@@ -69,14 +71,37 @@ def main(argv: Sequence[str] | None = None) -> int:
     return code
 
 
+def _answered(parser: argparse.ArgumentParser, words: Sequence[str]) -> int:
+    """Carry out a command and return its exit code."""
+    with _piped(words) as files, warnings.catch_warnings(record=True) as caught:
+        arguments = parser.parse_args(files)
+        warnings.simplefilter("always", UserWarning)
+        saving.check(arguments)
+        code = int(arguments.run(arguments) or 0)
+        sys.stdout.flush()
+    for warning in caught:
+        print(for_terminal(f"bayescm: warning: {warning.message}"), file=sys.stderr)
+    return code
+
+
+def _is_piped() -> bool:
+    """Say whether the standard input is a file or a pipe with something in it: not a terminal, nor nothing."""
+    try:
+        kind = os.fstat(sys.stdin.fileno()).st_mode
+    except (AttributeError, OSError, ValueError):  # there is none
+        return False
+    return (stat.S_ISFIFO(kind) or stat.S_ISREG(kind)) and bool(sys.stdin.buffer.peek(1))  # type: ignore[union-attr]
+
+
 @contextlib.contextmanager
 def _piped(words: Sequence[str]) -> Iterator[list[str]]:
-    """Give the words of a command, in which a file holds what is piped into it where they say "-"."""
-    if "-" not in words:
-        yield list(words)
+    """Give the words of a command, in which a file holds what is piped into it where they say "-"; or two numbers."""
+    content = sys.stdin.buffer.read() if "-" in words else b""
+    if "-" not in words or _NUMBERS.fullmatch(content.strip()):
+        named = [content.decode().split() if word == "-" else [word] for word in words]
+        yield [word for part in named for word in part]
         return
-    with tempfile.TemporaryDirectory() as folder:
-        content = sys.stdin.buffer.read()
+    with tempfile.TemporaryDirectory(prefix=PIPED) as folder:
         file = Path(folder, f"standard-input{_kind_of(content)}")
         file.write_bytes(content)
         yield [str(file) if word == "-" else word for word in words]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import quoteattr
 
 import bayescm
+from bayescm.cli.hints import NoFileError
 from bayescm.cli.options import add_command, metric_list
 from bayescm.cli.output import Table, add_outputs, of_draws, tell
 from bayescm.data.files import replace
@@ -137,7 +138,7 @@ def _given(said: dict[str, Any]) -> dict[str, Any]:
     if odd := [name for name in ("n", "old_correct", "old_n") if name in said]:
         raise ValueError(f"--{odd[0].replace('_', '-')}: k of n is --correct 96 --n 120 --old-correct 90 --old-n 120.")
     if "new" not in said:
-        raise ValueError("give the file of the new system (- for what is piped), or --correct and --n.")
+        raise NoFileError("give the file of the new system (- for what is piped), or --correct and --n.")
     said |= {"metrics": metric_list(said["metrics"])} if isinstance(said.get("metrics"), str) else {}
     named = ("item", "run", "correct", "actual", "predicted")
     columns = {name: said.pop(name) for name in named if name in said}

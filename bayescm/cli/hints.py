@@ -48,31 +48,62 @@ _COMMANDS = {
 }  # fmt: skip
 
 
+_HABITS = {
+    "-m": "--metrics", "-o": "--save", "--md": "--markdown", "--ci": "--ci-prob",
+    "--prior flat": "--prior laplace", "--prior uniform": "--prior laplace",
+    **{f"{option} {form}": f"--{name}" for option in ("--format", "--output", "--save", "-f")
+       for form, name in {"json": "json", "csv": "csv", "md": "markdown", "markdown": "markdown"}.items()},
+}  # fmt: skip
+"""What is typed from habit, in one word or two, and what it says here."""
+
+
+class NoFileError(ValueError):
+    """No file was named where one is needed: what is piped in may be meant."""
+
+
 class Parser(argparse.ArgumentParser):
     """Says what is wrong in one line, as all other errors are said."""
 
     def error(self, message: str) -> NoReturn:
         """Raise what argparse would print."""
+        if message.endswith("required: file"):
+            raise NoFileError(f"give a file (- for what is piped); see {self.prog} --help.")
         raise ValueError(f"{message.rstrip('.')}; see {self.prog} --help.")
 
 
-def check(words: Sequence[str], commands: dict[str, argparse.ArgumentParser]) -> None:
-    """Refuse a command, or an option of it, that doesn't exist, and say which was meant."""
+def check(words: Sequence[str], commands: dict[str, argparse.ArgumentParser]) -> list[str]:
+    """Return the words with options as they are called here; refuse what doesn't exist, and say which was meant."""
     name = words[0] if words else ""
     if not name or name.startswith("-"):
-        return
+        return list(words)
     if name not in commands:
         near = _COMMANDS.get(name.replace("-", "_")) or next(iter(difflib.get_close_matches(name, commands, 1)), None)
         meant = f"did you mean bayescm {near}" if near else f"there are {', '.join(commands)}"
         raise ValueError(f"bayescm has no command {name!r}; {meant}?" if near else f"no command {name!r}; {meant}.")
     own = sorted(option[2:] for option in commands[name]._option_string_actions if option.startswith("--"))
+    words = _without_habits(words, own)
     for word in words[1:]:
         option = word.partition("=")[0]
         if word == "--":
-            return
+            break
         if re.match(r"--?[A-Za-z]", option) and option != "-h" and not _known(option, own):
             meant = _meant(option.lstrip("-").replace("-", "_"), own)
             raise ValueError(f"bayescm {name} has no option {option}; {meant or f'see bayescm {name} --help'}.")
+    return words
+
+
+def _without_habits(words: Sequence[str], own: Sequence[str]) -> list[str]:
+    """Return words with what is typed from habit as this command, which has these options, calls it."""
+    made: list[str] = []
+    for word in words:
+        pair = " ".join([*made[-1:], word])
+        typed = pair if pair in _HABITS else word.replace("=", " ")
+        said = _HABITS.get(typed, "").split()
+        if said and said[0][2:] in own:
+            made[len(made) - (typed == pair) :] = said
+        else:
+            made.append(word)
+    return made
 
 
 def _known(option: str, own: Sequence[str]) -> bool:

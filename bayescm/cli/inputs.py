@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import bayescm
+from bayescm.cli.hints import NoFileError
 from bayescm.cli.options import CELLS, refuse
 from bayescm.cli.understood import matrices_of
 from bayescm.data import texts
@@ -31,7 +32,7 @@ def counts_of(arguments: argparse.Namespace) -> "xr.DataArray":
     if not words:
         if len(given) < 4:
             missing = ", ".join(f"--{name}" for name in cells if name not in given)
-            raise ValueError(
+            raise NoFileError(
                 f"give a CSV file (- for what is piped), or all four of --tp --fn --fp --tn (missing: {missing})."
             )
         _refuse_others(arguments, "counts given by name")

@@ -18,12 +18,16 @@ _UNSEEN = ("Cc", "Cs")
 """Categories of letters that terminals obey, as ESC, or that no file can hold: half characters."""
 _TURNING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 """Letters that turn the order of those that follow."""
+PIPED = "bayescm-piped-"
+"""How the folder is called of the file that holds what was piped in, and has no name of its own."""
+_PIPED = re.compile(rf"[^\s'\"]*{PIPED}\w+[^\s'\":;,]*")
 _FORMULA = re.compile(r"[=@\t\r]|[+-](?!\d*\.?\d*$)")
 """What a spreadsheet takes for a formula: not a sign alone, nor a number."""
 
 
 def for_terminal(text: str) -> str:
     r"""Return text whose control characters are written out, but for line breaks: "\x1b[31m"."""
+    text = _PIPED.sub("standard input", text)
     if text.isascii() and text.isprintable():
         return text
     return "".join(letter if letter == "\n" or not _obeyed(letter) else ascii(letter)[1:-1] for letter in text)

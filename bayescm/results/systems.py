@@ -146,6 +146,8 @@ def leader(data: xr.Dataset) -> str:
     tied = int((data["tie_group"] == first["tie_group"]).sum()) - 1
     others = f"{tied} other{'s' * (tied > 1)} can't be told apart from it at {sure}"
     value = with_interval(float(first["mean"]), first["interval"].values, attrs["ci_prob"])
+    if data.sizes[SYSTEM] == 1:
+        return f"{name} is the only system, with {value} in {of_attrs(attrs)}."
     text = f"{name} leads {data.sizes[SYSTEM]} systems in {of_attrs(attrs)} with {value}, "
     text += f"but {others}" if tied else f"and is told apart from all others, each by itself, at {sure}"
     best = probability(float(first["probability_best"]), "P(best)")

@@ -208,7 +208,7 @@ def test_what_is_piped_into_a_command(folder):
         (["sumary"], "did you mean bayescm summary"),
         (["auc", "x.csv"], "did you mean bayescm curve"),
         (["zzz"], "there are summary, region"),
-        (["compare"], "required: file"),
+        (["compare"], "give a file"),
         (["summary", *FEW, "--json", "--csv"], "not allowed with"),
     ],
 )
