@@ -141,9 +141,9 @@ def _read(ratings: Any, subject: Any, rater: Any, rating: Any) -> tuple[_Ratings
         raters, levels = pd.factorize(np.asarray(frame[rater]))
         names, values = [str(name) for name in levels], frame[rating].to_numpy(object)
     validate.unique("ratings", names)
-    known = ~validate.missing(values) & [
-        not isinstance(value, str) or value.strip().casefold() not in MISSING for value in values
-    ]
+    known = ~validate.missing(values) & np.array(
+        [not isinstance(value, str) or value.strip().casefold() not in MISSING for value in values], bool
+    )
     known &= (rows >= 0) & (raters >= 0)
     if not known.any():
         raise ValueError("`ratings` has no ratings; give a row per subject and a column per rater.")
@@ -177,7 +177,12 @@ def _frame(ratings: Any) -> tuple[Any, bool]:
     if isinstance(ratings, xr.DataArray):
         ratings = ratings.to_pandas()
     if isinstance(ratings, Mapping):
-        return pd.DataFrame({name: pd.Series(list(values), dtype=object) for name, values in ratings.items()}), True
+        columns = {name: list(values) for name, values in ratings.items()}
+        if len(lengths := {len(values) for values in columns.values()}) > 1:
+            raise ValueError(
+                f"`ratings` needs as many ratings of each rater (None where one lacks); got {some(sorted(lengths))}."
+            )
+        return pd.DataFrame(columns, dtype=object), True
     if hasattr(ratings, "columns") or isinstance(ratings, str | PathLike):
         table = read_table(ratings, {})
         made = table.frame

@@ -135,6 +135,8 @@ def test_every_question_follows():
     [
         ([[1], [2]], {}, "two raters"),
         ([], {}, "a row per subject"),
+        ({}, {}, "no ratings"),
+        ({"a": [1, 2], "b": [1]}, {}, "as many ratings of each"),
         ([[NAN, NAN]], {}, "no ratings"),
         ([[1, NAN], [NAN, 2]], {}, "no subject with two ratings"),
         ([[1, 1], [1, 1]], {}, "only the class 1"),
