@@ -10,7 +10,7 @@ from bayescm.data.harnesses import logs_of
 from bayescm.data.labels import MISSING
 from bayescm.data.recognisers import ANSWERS, BOARD, COUNTS, SYSTEMS
 from bayescm.data.schema import ACTUAL
-from bayescm.data.sides import TRUTHS, columns_of_one
+from bayescm.data.sides import SCORES, TRUTHS, columns_of_one
 from bayescm.data.tabular import Table, read_table
 from bayescm.results.escape import for_terminal
 
@@ -19,7 +19,6 @@ EPILOG = """examples:
   bayescm doctor logs/                  a folder of logs
 """
 _QUESTIONS = {"summary": COUNTS, "compare": SYSTEMS, "leaderboard": BOARD, "gate": ANSWERS}
-_SCORES = ("score", "y_score", "prob", "probability", "proba", "y_prob", "y_proba", "p", "logit", "confidence")
 _MOST = 12
 
 
@@ -62,7 +61,7 @@ def _asked(file: str, table: Table | None) -> dict[str, Callable[[], str]]:
     if table is None or "reader" in names:
         return asked if table is None else asked | {"readers": lambda: _of_readers(file)}
     truth = table.get(ACTUAL) or next((names[name] for name in TRUTHS if name in names), None)
-    score = next((names[name] for name in _SCORES if name in names), None)
+    score = next((names[name] for name in SCORES if name in names), None)
     if truth is not None and score is not None:
         asked[f"curve --actual {truth} --score {score}"] = read(COUNTS, actual=truth, score=score)
     return asked

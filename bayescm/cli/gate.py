@@ -23,6 +23,7 @@ EPILOG = """examples:
   bayescm gate new.jsonl old.jsonl --margin .02      shown not to be worse by more than 2 points, else it fails
   bayescm gate new.csv old.csv --by task --unit doc  each task too, none by chance; items of a document are alike
   bayescm gate new.csv old.csv --metrics f1,mcc --pos-label spam   columns actual and predicted
+  bayescm gate new.csv old.csv --metrics auc         columns item, actual and score
   bayescm gate new.csv --min-accuracy .9             without an old system: a floor
   bayescm gate both.csv --by task --reference v1     columns system, item, correct: both in one file
   bayescm gate --correct 96 --n 120 --old-correct 90 --old-n 120
@@ -34,7 +35,8 @@ FAILED = 3
 """The exit code of a system that may not pass."""
 _SHOWN = 10
 _CONFIG = ("new", "old", "metrics", "margin", "rope", "require", "min_accuracy", "by", "unit", "item", "actual", "run",
-           "predicted", "correct", "pos_label", "missing", "reference", "undecided", "ci_prob", "seed")  # fmt: skip
+           "predicted", "correct", "score", "pos_label", "missing", "reference", "undecided", "ci_prob",
+           "seed")  # fmt: skip
 
 
 def add_parser(commands: Any) -> None:
@@ -60,6 +62,7 @@ def add_parser(commands: Any) -> None:
     p.add_argument("--old-n", type=int, metavar="N", help="the same of the old system")
     p.add_argument("--actual", metavar="COLUMN", help="column of actual labels")
     p.add_argument("--predicted", metavar="COLUMN", help="column of predicted labels")
+    p.add_argument("--score", metavar="COLUMN", help="column of scores, for --metrics auc or average_precision")
     p.add_argument("--pos-label", metavar="LABEL", help="the positive class")
     p.add_argument(
         "--missing", choices=("refuse", "wrong"), help="answers without a score: an error (default), or wrong"
@@ -140,7 +143,7 @@ def _given(said: dict[str, Any]) -> dict[str, Any]:
     if "new" not in said:
         raise NoFileError("give the file of the new system (- for what is piped), or --correct and --n.")
     said |= {"metrics": metric_list(said["metrics"])} if isinstance(said.get("metrics"), str) else {}
-    named = ("item", "run", "correct", "actual", "predicted")
+    named = ("item", "run", "correct", "actual", "predicted", "score")
     columns = {name: said.pop(name) for name in named if name in said}
     seed = {"random_seed": said.pop("seed")} if "seed" in said else {}
     return said | seed | ({"columns": columns} if columns else {})

@@ -2,13 +2,13 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 import xarray as xr
-from scipy.special import ndtri
 
-from bayescm.comparison import inputs, report
+from bayescm.comparison import area_gates, inputs, report
 from bayescm.comparison.evidence import read as read_systems
 from bayescm.comparison.posteriors import Posteriors, SameItems
 from bayescm.comparison.rules import Rule, rules_of
@@ -43,13 +43,8 @@ from bayescm.results.gates import CHECK
 from bayescm.results.objects import stamped
 
 ALL, NEW, OLD = "all", "new", "old"
-_POWER = float(ndtri(0.8))
-"""Of the items that would decide: four times in five."""
-_MOST_MORE = 10**7
-"""Items that nobody will answer."""
 _DRAWS, _IN_TAIL = (10_000, 100_000), 200
 """Least and most draws, and how many lie beyond either end of an interval."""
-_ROUNDING = 1e-13
 
 Checks = list[dict[str, Any]]
 
@@ -79,7 +74,9 @@ def gate(
         1, k right of n, counts. The same items are compared item by item, by their names. Both may be in `new`, which
         then has two systems of which `reference` is the old one. Without an old system there are only `require`.
     metrics
-        As in :func:`bayescm.summary`. Default: accuracy, of scores from 0 to 1 their mean.
+        As in :func:`bayescm.summary`. Default: accuracy, of scores from 0 to 1 their mean. Or "auc" and
+        "average_precision" of a classifier's scores: tables with the columns ``actual`` and ``score``, a row per item;
+        floors are written "auc >= .8".
     margin : float, optional
         By how much the new system may be worse, in the unit of the metric: then it must be shown not to be worse by
         more. Without it only what is shown to be worse fails.
@@ -148,15 +145,19 @@ def gate(
     if undecided is not None:
         validate.choice("undecided", undecided, ("pass", "fail"))
     seed = 0 if random_seed is None else validate.seed(random_seed)
-    data = _sides(new, old, by, reading)
+    rule = Rule.of(metrics, margin, rope, require)
+    areas = area_gates.are_asked(rule)
+    data = _sides(new, old, by, reading, areas)
     systems = _systems(data, reading.get("reference"))
     tasks = _tasks(data, by)
-    metrics = (MEAN_SCORE if is_scored(data) else "accuracy") if metrics is None else metrics
-    asked = rules_of(Rule.of(metrics, margin, rope, require), rules, list(tasks)[1:])
+    if metrics is None:
+        rule = replace(rule, metrics=("auc" if areas else MEAN_SCORE if is_scored(data) else "accuracy",))
+    asked = rules_of(rule, rules, list(tasks)[1:])
     if not any(rule.floors or (rule.metrics and len(systems) > 1) for rule in asked.values()):
         raise ValueError(
             "Nothing is asked: give an old system (OLD), or floors by `require` (--min-accuracy, --require)."
         )
+    area_gates.are_asked(*asked.values())
     numbers = [(_entries(data, rule), rule.margin is not None) for rule in asked.values()]
     each, sure = (
         ci_prob ** (1.0 / max(n, 1)) for n in (sum(n for n, _ in numbers), sum(n for n, margin in numbers if margin))
@@ -164,9 +165,11 @@ def gate(
     checks: Checks = []
     for task, rule in asked.items():
         part = tasks[task]
+        n = int(np.clip(_IN_TAIL / (1.0 - each) * 2.0, *_DRAWS)) // 4
+        compare, keep = (area_gates.differences, area_gates.floor) if areas else (_differences, _floor)
         if len(systems) > 1 and rule.metrics:
-            checks += _differences(part, systems, task, rule, each, sure, seed)
-        checks += [_floor(part, systems[0], task, claim, ci_prob, seed) for claim in rule.floors]
+            checks += compare(part, systems, task, rule, each, sure, n, seed)
+        checks += [keep(part, systems[0], task, claim, ci_prob, n, seed) for claim in rule.floors]
     for one in checks:
         lets = math.isnan(one["margin"]) if undecided is None else undecided == "pass"
         one["passes"] = one["verdict"] not in ("worse", "missed") and (one["verdict"] != "undecided" or lets)
@@ -176,10 +179,10 @@ def gate(
         made["share"] = _shares(data, systems)
     verdict, passed = _of_all(checks), all(one["passes"] for one in checks)
     asks = {ASKS: data.attrs[ASKS]} if data.attrs.get(ASKS) else {}
-    if len(systems) > 1 and not by_item:
+    if len(systems) > 1 and not (by_item or areas):
         asks[ASKS] = "of the same items, answers item by item would tell more: easy and hard ones cancel"
     unit = str(data.attrs.get(UNIT, ""))
-    same = by_item and len(systems) > 1
+    same = (by_item or areas) and len(systems) > 1
     items = independent(plural(unit or ITEM))
     about = [items, *([SAME_ITEMS if same else OWN_ITEMS] if len(systems) > 1 else [])]
     return made.assign_attrs(
@@ -191,8 +194,8 @@ def gate(
     )  # fmt: skip
 
 
-def _sides(new: Any, old: Any, by: str | None, reading: Mapping[str, Any]) -> Any:
-    """Return the answers, or counts, of both systems."""
+def _sides(new: Any, old: Any, by: str | None, reading: Mapping[str, Any], areas: bool) -> Any:
+    """Return the answers, the counts or, for areas, the scores of both systems."""
     options = {name: value for name, value in reading.items() if value is not None and name != "reference"}
     columns = dict(options.pop("columns", None) or {})
     if unknown := set(options) - {"unit", "pos_label", "missing", "labels"}:
@@ -200,6 +203,8 @@ def _sides(new: Any, old: Any, by: str | None, reading: Mapping[str, Any]) -> An
     if by not in (None, TASK):
         columns["by"] = by
     given = {NEW: new} if old is None else {NEW: new, OLD: old}
+    if areas:
+        return area_gates.sides(given, columns, options)
     for name, one in given.items():
         if isinstance(one, tuple) and len(one) == 2 and not 0 <= one[0] <= one[1] > 1:
             raise ValueError(f"`{name}` as k right of n must be two whole numbers, k at most n; got {one!r}.")
@@ -243,16 +248,17 @@ def _tasks(data: Any, by: str | None) -> dict[str, Any]:
 
 def _entries(data: Any, rule: Rule) -> int:
     """Return how many numbers a rule compares: of several classes some metrics have one for each."""
+    if area_gates.are_asked(rule):
+        return len(rule.metrics)
     labels = data[LABEL].values.tolist() if LABEL in data.coords else [0, 1]
     labels = data[ACTUAL].values.tolist() if isinstance(data, xr.DataArray) else labels
     return len(inputs.entries_of(resolve(list(rule.metrics), len(labels)), labels)) if rule.metrics else 0
 
 
 def _differences(
-    data: Any, systems: Sequence[Any], task: str, rule: Rule, each: float, sure: float, seed: int
+    data: Any, systems: Sequence[Any], task: str, rule: Rule, each: float, sure: float, n: int, seed: int
 ) -> Checks:
     """Compare the two systems, in every metric."""
-    n = int(np.clip(_IN_TAIL / (1.0 - each) * 2.0, *_DRAWS)) // 4
     pair = data.sel({SYSTEM: list(systems)}) if SYSTEM in data.coords else data
     design = None if answered_together(data) else "independent"
     evidence = read_systems(pair, "data", design, chains=4, draws=4 * n, random_seed=seed)
@@ -271,23 +277,14 @@ def _differences(
         lower, upper = sorted(sign * one["interval"].values)
         chances = {str(side): float(one["probability"].sel(side=side)) for side in one["side"].values}
         at_margin = 1.0 - chances["worse"]
-        verdict = "undecided"
-        if lower > rule.rope + _ROUNDING:
-            verdict = "better"
-        elif rule.margin is not None and at_margin >= sure:
-            verdict = "not worse"
-        elif upper < -rule.rope - _ROUNDING:
-            verdict = "worse"
         mean, sd = sign * float(one["mean"]), float(one["sd"])
         values = posteriors.points[entry.metric.name]
         values = values if entry.place is None else values[:, entry.place]
-        gaps = [(abs(mean) - rule.rope, ndtri(0.5 + 0.5 * each))]
-        gaps += [] if rule.margin is None else [(mean + rule.margin, ndtri(sure))]
         rows.append({
             TASK: task, METRIC: entry.name, "rule": _words(entry, rule), NEW: float(values[0]), OLD: float(values[1]),
             "point": float(one["point"]), "mean": float(one["mean"]), "sd": sd, "interval": one["interval"].values,
             "probability": chances["better"] if rule.margin is None else at_margin, "n_items": size,
-            "more": _more(size, sd, gaps) if verdict == "undecided" else math.nan, "verdict": verdict,
+            **rule.verdict(lower, upper, at_margin, (each, sure), (mean, sd, size)),
             "method": str(one["method"].item()), "margin": math.nan if rule.margin is None else rule.margin,
         })  # fmt: skip
     return rows
@@ -299,26 +296,24 @@ def _words(entry: inputs.Entry, rule: Rule) -> str:
     return f"{entry.name} {sign} old" + (f" {way} {rule.margin:g}" if rule.margin else "")
 
 
-def _floor(data: Any, system: Any, task: str, claim: str, ci_prob: float, seed: int) -> dict[str, Any]:
+def _floor(data: Any, system: Any, task: str, claim: str, ci_prob: float, n: int, seed: int) -> dict[str, Any]:
     """Ask the new system for a floor."""
     one = data.sel({SYSTEM: [system]}) if SYSTEM in data.coords else data
     posterior = read_posterior(one, random_seed=seed)
     asked = of_posterior(posterior, claim, "require", {})
     chance = float(asked["probability"].values.ravel()[0])
     parts = read_claim(claim, len(list(posterior.labels)))
-    verdict = "met" if chance >= ci_prob else "missed" if chance <= 1.0 - ci_prob else "undecided"
     found: dict[str, Any] = dict.fromkeys(("point", "mean", "sd"), math.nan) | {"interval": [math.nan] * 2}
-    size, more = _size(one), math.nan
+    size, gap = _size(one), math.nan
     if len(parts) == 1:
         ((metric, _, value),) = parts
         told = summarised(posterior, metric.name, ci_prob, "eti", {}).isel({SYSTEM: 0, METRIC: 0})
         found = {name: float(told[name]) for name in ("point", "mean", "sd")} | {"interval": told["interval"].values}
-        if verdict == "undecided":
-            more = _more(size, found["sd"], [(abs(found["mean"] - value), ndtri(ci_prob))])
+        gap = found["mean"] - value
     return {
         TASK: task, METRIC: parts[0][0].name, "rule": claim, NEW: found["point"], OLD: math.nan, "probability": chance,
-        "n_items": size, "more": more, "verdict": verdict, "method": str(asked["method"].values.ravel()[0]),
-        "margin": 0.0, **found,
+        "n_items": size, "method": str(asked["method"].values.ravel()[0]), "margin": 0.0, **found,
+        **Rule.kept(chance, ci_prob, (gap, found["sd"], size)),
     }  # fmt: skip
 
 
@@ -328,13 +323,6 @@ def _size(data: Any) -> int:
         return int(data.sizes[ITEM])
     counts = data["correct"] + data["wrong"] if isinstance(data, xr.Dataset) else data.sum([ACTUAL, PREDICTED])
     return int(counts.min())
-
-
-def _more(n: int, sd: float, gaps: Sequence[tuple[float, float]]) -> float:
-    """Return how many more items would decide, if the difference is what it is here; NaN where no number would."""
-    needed = [n * ((z + _POWER) * sd / gap) ** 2 - n for gap, z in gaps if gap > 0.0]
-    least = max(math.ceil(min(needed)), 1) if needed else math.inf
-    return float(least) if least < _MOST_MORE else math.nan
 
 
 def _of_all(checks: Checks) -> str:

@@ -1,8 +1,11 @@
 """What a gate asks: of all items, and of each task."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
+
+from scipy.special import ndtri
 
 from bayescm.data import validate
 from bayescm.data.labels import some
@@ -11,6 +14,11 @@ _NAMES = ("metrics", "margin", "rope", "require")
 OTHERS = "*"
 MOST = 1e9
 """Of a margin."""
+_POWER = float(ndtri(0.8))
+"""Of the items that would decide: four times in five."""
+_MOST_MORE = 10**7
+"""Items that nobody will answer."""
+_ROUNDING = 1e-13
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +46,51 @@ class Rule:
         """Check what somebody asks."""
         margin = None if margin is None else _finite("margin", margin)
         return cls(_listed("metrics", metrics), margin, _finite("rope", rope), _listed("require", require))
+
+    def verdict(
+        self, lower: float, upper: float, at_margin: float, levels: tuple[float, float], about: tuple[float, float, int]
+    ) -> dict[str, Any]:
+        """Return the verdict on a difference, and how many more items would decide it.
+
+        Parameters
+        ----------
+        lower, upper : float
+            Its interval, larger for a better new system.
+        at_margin : float
+            Probability that it isn't worse by more than the margin.
+        levels : pair of float
+            Of the interval, and of what the margin asks for.
+        about : float, float, int
+            Mean and standard deviation, and number of items.
+        """
+        found = "undecided"
+        if lower > self.rope + _ROUNDING:
+            found = "better"
+        elif self.margin is not None and at_margin >= levels[1]:
+            found = "not worse"
+        elif upper < -self.rope - _ROUNDING:
+            found = "worse"
+        mean, sd, n = about
+        gaps = [(abs(mean) - self.rope, ndtri(0.5 + 0.5 * levels[0]))]
+        gaps += [] if self.margin is None else [(mean + self.margin, ndtri(levels[1]))]
+        return {"verdict": found, "more": _more(n, sd, gaps) if found == "undecided" else math.nan}
+
+    @staticmethod
+    def kept(chance: float, ci_prob: float, about: tuple[float, float, int]) -> dict[str, Any]:
+        """Return the verdict on a floor that is kept with a probability: `about` are gap, standard deviation, items."""
+        found = "met" if chance >= ci_prob else "missed" if chance <= 1.0 - ci_prob else "undecided"
+        gap, sd, n = about
+        return {
+            "verdict": found,
+            "more": _more(n, sd, [(abs(gap), ndtri(ci_prob))]) if found == "undecided" else math.nan,
+        }
+
+
+def _more(n: int, sd: float, gaps: Sequence[tuple[float, float]]) -> float:
+    """Return how many more items would decide, if the difference is what it is here; NaN where no number would."""
+    needed = [n * ((z + _POWER) * sd / gap) ** 2 - n for gap, z in gaps if gap > 0.0]
+    least = max(math.ceil(min(needed)), 1) if needed else math.inf
+    return float(least) if least < _MOST_MORE else math.nan
 
 
 def rules_of(whole: Rule, rules: Mapping[str, Mapping[str, Any]] | None, tasks: Sequence[str]) -> dict[str, Rule]:

@@ -11,6 +11,7 @@ from bayescm.data.items import predictions, right_answers
 from bayescm.data.labels import some
 from bayescm.data.logged import TARGET, TASK, by_task
 from bayescm.data.schema import ACTUAL, ASKS, ITEM, LABEL, ONE_CLASS, PREDICTED, RUN, SYSTEM, UNIT
+from bayescm.data.scores import check_scores
 from bayescm.data.shapes import frame_of, has_fractions
 from bayescm.data.tabular import CALLED, Table
 from bayescm.data.units import columns_of_units
@@ -22,6 +23,8 @@ _CORRECT = (*CALLED["correct"], "is_correct", "pass", "success", "is_right", "ok
 """What columns of one system's answers are called."""
 TRUTHS = ("label", "target", "class", "y")
 """What may be the labels that scores are for."""
+SCORES = ("score", "y_score", "prob", "probability", "proba", "y_prob", "y_proba", "p", "logit", "confidence")
+"""What columns of a classifier's scores are called."""
 _BY_ROW = "items have no name: the rows of both files are taken for the same items, in their order"
 Names = list[tuple[str, str]]
 
@@ -154,20 +157,10 @@ def beside(each: Mapping[str, Any]) -> xr.Dataset:
                 f"`data` of {name!r} has the systems {some([str(s) for s in one[SYSTEM].values])}; give a file of one."
             )
     (first, known), *_ = each.items()
-    places = {name: _places(one) for name, one in each.items()}
-    common = [key for key in places[first] if all(key in of for of in places.values())]
-    if not common:
-        odd = next(name for name in places if name != first)
-        names = (some([_called(key) for key in places[name]]) for name in (first, odd))
-        raise ValueError(f"`data` of {first!r} and of {odd!r} have no item in common: {' and '.join(names)}.")
     if len({ONE_CLASS in one.attrs for one in each.values()}) > 1:
         raise ValueError("`data` are right and wrong answers of one system, and labels of another; give all alike.")
-    chosen = {name: one.isel({ITEM: [places[name][key] for key in common]}) for name, one in each.items()}
+    chosen, common, left_out = _matched(each)
     start = chosen[first]
-    for name, one in chosen.items():
-        for what in (ACTUAL, TARGET, known.attrs.get(UNIT, ACTUAL)):
-            if what in start.variables and what in one.variables:
-                _refuse_others(start[what].values, one[what].values, what, (first, name), common)
     answers = {name: one[PREDICTED].isel({SYSTEM: 0}).values for name, one in chosen.items()}
     if ONE_CLASS in known.attrs:
         kept = right_answers(answers)
@@ -180,10 +173,85 @@ def beside(each: Mapping[str, Any]) -> xr.Dataset:
     kept = kept.assign_coords({ITEM: [item for _, item in common], TASK: (ITEM, [task for task, _ in common])})
     if unit := known.attrs.get(UNIT):
         kept = kept.assign_coords({unit: (ITEM, start[unit].values)}).assign_attrs({UNIT: unit})
+    return by_task(kept).assign_attrs(left_out)
+
+
+def _matched(each: Mapping[str, xr.Dataset]) -> tuple[dict[str, xr.Dataset], Names, dict[str, str]]:
+    """Return the items that all systems answered, these items' tasks and names, and the attr that says what is left."""
+    (first, known), *_ = each.items()
+    places = {name: _places(one) for name, one in each.items()}
+    common = [key for key in places[first] if all(key in of for of in places.values())]
+    if not common:
+        odd = next(name for name in places if name != first)
+        names = (some([_called(key) for key in places[name]]) for name in (first, odd))
+        raise ValueError(f"`data` of {first!r} and of {odd!r} have no item in common: {' and '.join(names)}.")
+    chosen = {name: one.isel({ITEM: [places[name][key] for key in common]}) for name, one in each.items()}
+    start = chosen[first]
+    for name, one in chosen.items():
+        for what in (ACTUAL, TARGET, known.attrs.get(UNIT, ACTUAL)):
+            if what in start.variables and what in one.variables:
+                _refuse_others(start[what].values, one[what].values, what, (first, name), common)
     alone = {name: len(of) - len(common) for name, of in places.items() if len(of) > len(common)}
     said = [f"left out, as not all answered: {n} item{'s' * (n > 1)} of {name}" for name, n in alone.items()]
-    said += [str(one.attrs[ASKS]) for one in list(each.values())[:1] if ASKS in one.attrs]
-    return by_task(kept).assign_attrs({ASKS: "; ".join(said)} if said else {})
+    said += [str(known.attrs[ASKS])] if ASKS in known.attrs else []
+    return chosen, common, {ASKS: "; ".join(said)} if said else {}
+
+
+def scores_beside(tables: Mapping[str, Table], unit: Any = None, pos_label: Any = None) -> xr.Dataset:
+    """Put the scores of systems side by side, of tables with a row per item of one system each, or of one for all.
+
+    Returns
+    -------
+    xarray.Dataset
+        ``actual(item)`` and ``score(system, item)``, with the coordinates ``item``, ``task(item)``, ``label`` (the
+        negative and the positive class) and, where there are some, units.
+    """
+    each: dict[str, xr.Dataset] = {}
+    for name, table in tables.items():
+        system = table.names(at) if (at := table.get(SYSTEM)) is not None else [name] * len(table.frame)
+        whole = _scores_of(table, unit)
+        of_systems = dict.fromkeys(system)
+        each |= {one: whole.isel({ITEM: np.array(system) == one}) for one in of_systems}
+        for one in of_systems:
+            if len(_places(each[one])) < each[one].sizes[ITEM]:
+                raise ValueError(f"`data` of {one!r} have several rows of an item; give one score of each.")
+    chosen, common, left_out = _matched(each)
+    start = next(iter(chosen.values()))
+    scored = {name: one["score"].values for name, one in chosen.items()}
+    first = next(iter(tables.values()))
+    positive = first.positive(pos_label, first.get(ACTUAL) or start.attrs[ACTUAL])
+    checked = check_scores(start[ACTUAL].values, scored, None, positive)
+    more = {unit: start[unit]} if unit is not None else {}
+    return xr.Dataset(
+        {ACTUAL: start[ACTUAL].drop_vars([ITEM, TASK]), "score": ((SYSTEM, ITEM), checked.score)},
+        coords={SYSTEM: list(scored), LABEL: checked.labels, ITEM: [item for _, item in common],
+                TASK: (ITEM, [task for task, _ in common]), **{name: (ITEM, one.values) for name, one in more.items()}},
+        attrs=left_out | ({UNIT: unit} if unit is not None else {}),
+    )  # fmt: skip
+
+
+def _scores_of(table: Table, unit: Any) -> xr.Dataset:
+    """Return the labels and scores of a table with a row per item."""
+
+    def column(what: str, names: tuple[str, ...]) -> Any:
+        return table.said.get(what) or next((table.columns[name] for name in names if name in table.columns), None)
+
+    actual = table.get(ACTUAL) or column(ACTUAL, TRUTHS)
+    score, item, task = column("score", SCORES), column(ITEM, _ITEM), column("by", (TASK,))
+    if actual is None or score is None:
+        raise ValueError(
+            "an area needs a column of true labels and one of scores (--actual, --score); "
+            f"{table.source or 'the table'} has {some(list(map(str, table.frame.columns)))}."
+        )
+    n = len(table.frame)
+    coords = {ITEM: [str(i + 1) for i in range(n)] if item is None else table.names(item),
+              TASK: (ITEM, [""] * n if task is None else table.names(task))}  # fmt: skip
+    if unit is not None:
+        frames.column_of(table, unit)
+        coords[unit] = ITEM, table.names(unit)
+    made = {ACTUAL: (ITEM, np.asarray(table.labels(actual)[0])), "score": (ITEM, table.numbers(score))}
+    attrs = {ACTUAL: actual} | ({ASKS: _BY_ROW} if item is None else {}) | ({UNIT: unit} if unit is not None else {})
+    return xr.Dataset(made, coords=coords, attrs=attrs)
 
 
 def _places(one: xr.Dataset) -> dict[tuple[str, str], int]:
