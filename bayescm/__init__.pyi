@@ -11,6 +11,7 @@ from . import regions as regions
 from .comparison import compare_systems as compare_systems
 from .comparison import gate as gate
 from .comparison import leaderboard as leaderboard
+from .comparison.drift import drift as drift
 from .comparison.groups import gaps as gaps
 from .comparison.readers import readers as readers
 from .curves import auc as auc

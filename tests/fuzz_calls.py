@@ -384,6 +384,7 @@ FUNCTIONS: dict[str, dict[str, Maker]] = {
 NOT_CALLED = {
     "gate": "reads files and numbers of items; tests/comparison/test_gates.py",
     "readers": "answers of a table, judged in tests/comparison/test_readers.py",
+    "drift": "counts in their order; tests/comparison/test_drift.py",
     "gaps": "draws of groups; tests/comparison/test_groups.py",
     "synthesis": "a posterior of many integrals, half a second a call; tests/inference/test_studies.py",
     "MetricDistribution": "is what metric_distribution returns, and is judged there",

@@ -80,6 +80,7 @@ COMPUTED = {
     "regions.area": lambda c: regions.area(c(TWO[:, 0]), levels=[0.9]),
     "regions.contour": lambda c: regions.contour(c(TWO[0, 0]), levels=[0.9]),
     "report": lambda c: bayescm.report(c(TWO[0, 0]), "recall"),
+    "drift": lambda c: bayescm.drift(c(TWO[0]), "recall", draws=1000, **SEED),
     "gaps": lambda c: bayescm.gaps(c(TWO[0]), metrics=["recall"], draws=1000, **SEED),
     "synthesis": lambda c: bayescm.synthesis(c(TWO[0]), ["recall"], draws=1000, **SEED),
     "sample_size": lambda c: bayescm.sample_size("recall", width=0.2, pilot=c(TWO[0, 0])),

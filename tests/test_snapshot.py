@@ -187,6 +187,7 @@ UNCALLED = {
     "hidden_size": "tests/priors/test_hidden.py",
     "from_reported": "tests/priors/test_reported.py",
     "gate": "tests/comparison/test_gates.py",
+    "drift": "tests/comparison/test_drift.py",
     "gaps": "tests/comparison/test_groups.py",
     "readers": "tests/comparison/test_readers.py",
     "synthesis": "tests/inference/test_studies.py",

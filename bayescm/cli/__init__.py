@@ -21,6 +21,7 @@ from bayescm.cli import (
     curve,
     decide,
     doctor,
+    drift,
     gaps,
     gate,
     hints,
@@ -156,7 +157,7 @@ def build_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True)
     modules = (
         summary, region, curve, compare, gate, leaderboard, plan, replicate, decide, prevalence, latent, audit,
-        reported, agreement, synthesis, gaps, readers, doctor, app,
+        reported, agreement, synthesis, gaps, drift, readers, doctor, app,
     )  # fmt: skip
     for module in modules:
         module.add_parser(commands)

@@ -23,8 +23,8 @@ _COLUMNS = {"actual": "actual", "predicted": "predicted", "n": "count", "score":
 _NOT_THERE = re.compile(r"`(\w+)` doesn't apply")
 
 
-def counts_of(arguments: argparse.Namespace) -> "xr.DataArray":
-    """Build counts from the cells given, from k of n, or from the file."""
+def counts_of(arguments: argparse.Namespace, *, right: bool = False) -> "xr.DataArray":
+    """Build counts from the cells given, from k of n, or from the file, which may have right and wrong answers."""
     cells = {name: getattr(arguments, name) for name in CELLS}
     given = [name for name, value in cells.items() if value is not None]
     words: list[str] = arguments.file
@@ -48,7 +48,10 @@ def counts_of(arguments: argparse.Namespace) -> "xr.DataArray":
     evidence = _read(arguments, COUNTS, by=arguments.by)
     if evidence.kind == "scores":
         return bayescm.curves.counts_at_thresholds(evidence, thresholds=[arguments.threshold]).isel(threshold=0)
-    if is_scored(evidence.data) or is_weighted(evidence.data) or ("runs" in arguments and "run" in evidence.data.dims):
+    as_they_are = (
+        is_scored(evidence.data) or is_weighted(evidence.data) or (right and evidence.kind.startswith("right"))
+    )
+    if as_they_are or ("runs" in arguments and "run" in evidence.data.dims):
         return evidence.data  # type: ignore[no-any-return]
     counts = None if evidence.kind.startswith("right") else matrices_of(evidence.data)
     if counts is None:

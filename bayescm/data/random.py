@@ -41,6 +41,7 @@ class Stream(enum.IntEnum):
     PASSES = 40
     REPORTED = 41
     READERS = 43
+    DRIFT = 44
 
 
 def matrix_rng(seed: int, index: int, stream: int) -> np.random.Generator:

@@ -39,14 +39,14 @@ def plot_forest(data: xr.Dataset | xr.DataTree, *, reference: float | None = Non
     """Draw intervals, one line each.
 
     Up to six systems stand side by side, in colours with markers. More, and those of one metric, have lines of their
-    own with their names, those that are text sorted by the first metric, the best on top.
+    own with their names, those that are text sorted by the first metric, the best on top; those of a series in order.
 
     Parameters
     ----------
     data : xarray.Dataset or xarray.DataTree
         From :func:`bayescm.summary`, :func:`bayescm.interval`, :func:`bayescm.planning.replicate`,
-        :func:`bayescm.auc`, :func:`bayescm.aucpr` or :func:`bayescm.planning.decide`; or a model's draws, of which the
-        summary is drawn.
+        :func:`bayescm.drift`, :func:`bayescm.auc`, :func:`bayescm.aucpr` or :func:`bayescm.planning.decide`; or a
+        model's draws, of which the summary is drawn.
     reference : float, optional
         A value to compare with, drawn as a vertical line.
     ax : matplotlib.axes.Axes, optional
@@ -116,6 +116,8 @@ def on_the_common_scale(data: xr.Dataset) -> xr.Dataset:
 
 def _what(data: xr.Dataset) -> str:
     """Say what a result without metrics is about."""
+    if "series" in data.attrs:
+        return f"{data.attrs[METRIC]} by {data.attrs['series']}"
     return "cost" if "action" in data.dims else "area under the curve" if "cases" in data.attrs else "value"
 
 
@@ -136,7 +138,7 @@ def _of_systems(data: xr.Dataset) -> tuple[list[str], list[_Numbers]]:
 def _order(data: xr.Dataset, systems: list[str], numbers: list[_Numbers]) -> Any:
     """Return the systems from the best to the worst in the first metric; numbers keep their own order."""
     batch = [dim for dim in data["point"].dims if dim != METRIC]
-    if len(batch) != 1 or data[batch[0]].dtype.kind not in "UOT":
+    if len(batch) != 1 or data[batch[0]].dtype.kind not in "UOT" or "series" in data.attrs:
         return range(len(systems))
     first = np.array([one.mean[0] if np.isfinite(one.mean[0]) else one.point[0] for one in numbers])
     smaller = {"cost", *(metric.name for metric in available() if metric.loss)}

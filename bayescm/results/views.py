@@ -10,7 +10,7 @@ from typing import Any
 
 import xarray as xr
 
-from bayescm.results import areas, chances, gaps, gates, plans, printed, readers, studies, summaries, systems
+from bayescm.results import areas, chances, drift, gaps, gates, plans, printed, readers, studies, summaries, systems
 
 Records = list[dict[str, Any]]
 
@@ -137,6 +137,12 @@ VIEWS = (
         "gaps", _of("point mean median sd interval ratio probability_within mcse_mean", metric="U"),
         ("groups", "rope", "ci_prob", "pooled"), _BOUNDS, gaps.gaps, gaps.of_gaps, ("metric",),
         ("point", "median", "lower", "upper", "probability_within"),
+    ),
+    View(
+        "drift",
+        _of("point mean interval probability_worse probability_better since n_items change probability_changed"),
+        ("series", "rope", "ci_prob", "verdict"), _BOUNDS | {"period": 0}, drift.drift, drift.of_drift, ("period",),
+        ("point", "mean", "lower", "upper", "probability_worse", "since"), cut=True, picture="plot_forest",
     ),
     View(
         "summary",

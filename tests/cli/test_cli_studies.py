@@ -1,4 +1,4 @@
-"""``bayescm synthesis`` and ``gaps``, as a person types them."""
+"""``bayescm synthesis``, ``gaps`` and ``drift``, as a person types them."""
 
 import json
 
@@ -39,6 +39,24 @@ def test_gaps_say_what_python_says(capsys, file, tmp_path):
     assert main(["gaps", file, "--seed", "1", "--save", str(tmp_path / "gaps.nc")]) == 0
     assert "Largest gap of 4 groups" in capsys.readouterr().out
     assert (tmp_path / "gaps.nc").exists()
+
+
+def test_drift_says_what_python_says_of_matrices_items_and_right_answers(capsys, file, tmp_path):
+    picture, path = tmp_path / "drift.svg", tmp_path / "weeks.csv"
+    assert main(["drift", file, "--seed", "1", "--metrics", "recall", "--json", "--plot", str(picture)]) == 0
+    made = json.loads(capsys.readouterr().out)["periods"]
+    want = bayescm.drift(ROWS, "recall", random_seed=1)
+    assert [row["probability_worse"] for row in made] == want["probability_worse"].values.tolist()
+    assert picture.exists()
+    pd.DataFrame({"week": [9, 10, 11], "correct": [95, 94, 70], "wrong": [5, 6, 30]}).to_csv(path, index=False)
+    assert main(["drift", str(path), "--seed", "1"]) == 0
+    assert "Accuracy in period 11 is 0.70" in capsys.readouterr().out
+    items = pd.DataFrame(
+        {"week": np.repeat([9, 10, 11], 40), "actual": [0, 1] * 60, "predicted": [0, 1] * 40 + [0] * 40}
+    )
+    items.to_csv(path, index=False)
+    assert main(["drift", str(path), "--by", "week", "--seed", "1"]) == 0
+    assert "worse since week 11" in capsys.readouterr().out
 
 
 def test_readers_say_what_python_says(capsys, tmp_path):

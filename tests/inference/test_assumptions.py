@@ -35,6 +35,7 @@ ANSWERS = {
     "curve_posterior": curves,
     "decide": lambda: bayescm.decide(TWO, {"fn": 10, "fp": 1}, draws=1000, random_seed=1),
     "decision_curve": lambda: bayescm.planning.decision_curve(TWO, [0.2]),
+    "drift": lambda: bayescm.drift(SYSTEMS.rename(system="week"), "recall", random_seed=1),
     "gaps": lambda: bayescm.gaps(SYSTEMS.rename(system="group"), metrics="recall", random_seed=1),
     "gate": lambda: bayescm.gate((96, 120), (90, 110)),
     "interval": lambda: bayescm.interval(TWO, "recall"),

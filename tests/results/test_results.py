@@ -79,6 +79,7 @@ MAKE = {
     "area as printed": lambda: bayescm.curves.auc_from_reported("0.87", cases=40, controls=60),
     "synthesis": lambda: bayescm.synthesis(SEVERAL, draws=1000, random_seed=1),
     "readers": lambda: bayescm.readers(READINGS.truth, READINGS.rating, draws=1000, random_seed=1),
+    "drift": lambda: bayescm.drift(SEVERAL, "recall", draws=1000, random_seed=1),
     "gaps": lambda: bayescm.gaps(SEVERAL, metrics=["recall", "accuracy"], draws=1000, random_seed=1),
     "decision": lambda: bayescm.decide(SEVERAL, {"fn": 10, "fp": 1}, design="independent", draws=1000, random_seed=1),
 }
