@@ -33,7 +33,7 @@ def add_parser(commands: Any) -> None:
 def _add_method(parser: argparse.ArgumentParser) -> None:
     """Add the options of the method."""
     parser.add_argument("--space", default="pr", help="pr (default) or roc")
-    parser.add_argument("--method", default="wilks", help="wilks, exact, credible, ellipse, anytime or simulate")
+    parser.add_argument("--method", help="wilks (default; by --unit credible), exact, ellipse, anytime or simulate")
     parser.add_argument("--levels", default=".683,.954,.997", metavar="LIST", help="levels with commas")
     parser.add_argument("--prior", help="of credible and anytime: a name such as jeffreys, or a number")
     parser.add_argument("--ordering", help="of credible: relative_belief (default) or density")

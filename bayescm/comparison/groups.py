@@ -10,6 +10,7 @@ from bayescm.data import validate
 from bayescm.data.counts import confusion_matrix
 from bayescm.data.reading import read as understood
 from bayescm.data.schema import ACTUAL, CI_BOUND, METRIC, PREDICTED, attributes, interval_coordinate
+from bayescm.data.units import unit_of, without_units
 from bayescm.data.words import CiKind
 from bayescm.distributions.sample import Draws
 from bayescm.inference.options import number_of_draws
@@ -37,6 +38,7 @@ def gaps(
     metrics: MetricsLike = None,
     *,
     sensitive_features: Any = None,
+    unit: Any = None,
     pooled: bool | None = None,
     rope: float = 0.05,
     prior: PriorLike | None = None,
@@ -59,6 +61,9 @@ def gaps(
         ``equalised_odds``, given where both are asked for.
     sensitive_features : array_like of shape (n,) or data frame of columns, optional
         Of each item; of several columns every combination that occurs is a group.
+    unit : array_like of shape (n,), optional
+        With `sensitive_features`: what was sampled, with several items each, as in :func:`bayescm.summary`. Groups may
+        share units, and aren't pooled.
     pooled : bool, optional
         Whether groups are of one kind and learn from one another, by the model ``hierarchical``; else each stands for
         itself. Default: from five groups on, where separate ones claim gaps that aren't there.
@@ -94,12 +99,15 @@ def gaps(
     prob = validate.number("ci_prob", ci_prob, 0, 1)
     kind = validate.choice("ci_kind", ci_kind, ("eti", "hdi"))
     rope = validate.number("rope", rope, 0, 1)
-    matrices = _groups(counts, y_pred, sensitive_features)
+    whole, matrices = _groups(counts, y_pred, sensitive_features, unit)
     wanted = resolve(_METRICS if metrics is None else metrics, 2)
-    pooled = matrices.sizes[GROUP] >= _POOLED if pooled is None else pooled
+    units = unit_of(whole)
+    pooled = matrices.sizes[GROUP] >= _POOLED and not units if pooled is None else pooled
+    if pooled and units:
+        raise ValueError("`pooled` groups learn from one another's items, and these come in units; leave it out.")
     n = number_of_draws(draws, 10_000)
     model = "hierarchical" if pooled else "dirichlet_multinomial"
-    posterior = read(matrices, model=model, prior=prior, draws=n, random_seed=seed)
+    posterior = read(whole, model=model, prior=prior, draws=n, random_seed=seed)
     block, _ = posterior.whole()
     names = [metric.name for metric in wanted]
     values = np.stack(block.draws(wanted))  # (metric, group, draw)
@@ -131,8 +139,8 @@ def gaps(
     return xr.Dataset(variables, coords=coords, attrs=attributes(**settings))
 
 
-def _groups(counts: Any, y_pred: Any, features: Any) -> xr.DataArray:
-    """Return counts over `group`."""
+def _groups(counts: Any, y_pred: Any, features: Any, unit: Any) -> tuple[Any, xr.DataArray]:
+    """Return counts over `group`, those by unit, and of all items."""
     if features is not None:
         if y_pred is None:
             raise ValueError(
@@ -143,18 +151,18 @@ def _groups(counts: Any, y_pred: Any, features: Any) -> xr.DataArray:
         groups = (
             named[0] if len(named) == 1 else np.array([", ".join(map(str, row)) for row in zip(*named, strict=True)])
         )
-        counts = confusion_matrix(counts, y_pred, group=groups)
+        counts = confusion_matrix(counts, y_pred, group=groups, unit=unit)
     elif y_pred is not None:
         raise ValueError("`sensitive_features` must say of which group each item is.")
     elif not isinstance(counts, xr.DataArray):
         counts = understood(counts).data
-    matrices, dim = several_matrices(counts, ())
-    matrices = matrices.rename({dim: GROUP}) if dim != GROUP else matrices
+    matrices, dim = several_matrices(without_units(counts), ())
+    whole, matrices = (one.rename({dim: GROUP}) if dim != GROUP else one for one in (counts, matrices))
     if matrices.sizes[ACTUAL] != 2:
         raise ValueError("`counts` must have two labels; make one class against the rest.")
     if matrices.sizes[GROUP] < 2:
         raise ValueError("`counts` must be of two groups at least.")
-    return matrices
+    return whole if unit_of(whole) else matrices, matrices
 
 
 def _few(matrices: xr.DataArray) -> list[str]:

@@ -7,8 +7,8 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayescm.data import validate
-from bayescm.data.assumptions import assumed
+from bayescm.data import strata, validate
+from bayescm.data.assumptions import CHECKED, ITEMS, assumed
 from bayescm.data.inputs import takes_counts
 from bayescm.data.random import Stream, matrix_rng
 from bayescm.data.schema import (
@@ -24,7 +24,7 @@ from bayescm.data.schema import (
 )
 from bayescm.data.units import by_unit, independent, plural
 from bayescm.data.words import IntervalMethod
-from bayescm.inference import null_tests, proportions, slopes
+from bayescm.inference import by_stratum, null_tests, proportions, slopes
 from bayescm.inference.read import read
 from bayescm.metrics import OF_RATERS, Metric, MetricsLike, compute, coordinates, parts, per_label, resolve
 from bayescm.results.objects import stamped
@@ -93,7 +93,7 @@ def interval(
     ----------
     counts : xarray.DataArray or array_like
         ``counts(..., actual, predicted)``; a bare array is read as by :func:`bayescm.from_array`. May be lazy (dask).
-        Of systems that answered the same items, each one's own.
+        Of systems that answered the same items, each one's own. By "anytime" also an audit with ``of="population"``.
     metrics : str, callable, sequence or mapping
         One or several, as `metrics` of :func:`bayescm.summary`.
     method : str
@@ -148,6 +148,8 @@ def interval(
     The delta method takes the derivatives of a metric, users' functions included, numerically. Where a cell is empty
     the metric must be smooth in it from above, or the bounds are NaN.
 
+    "anytime" of an audit holds shares of all its items while labels are bought from whichever stratum seems best.
+
     The bootstrap is that of whole matrices, by percentiles without interpolation: bounds are values of resamples.
 
     References
@@ -169,8 +171,15 @@ def interval(
     >>> round(better["p_value"].item(), 3)
     0.007
     """
-    units = by_unit(counts) if method == "delta" else None
-    matrices = read(counts).counts("bayescm.interval") if units is None else units
+    audit = method == "anytime" and strata.is_audit(counts)
+    units = None if strata.is_audit(counts) else by_unit(counts)
+    if units is not None and method != "delta":
+        raise ValueError(
+            f"`method`={method!r} takes items for independent, and these come in units or have weights: take 'delta', "
+            "or bayescm.summary for a credible interval."
+        )
+    matrices = strata.without_totals(counts) if audit else units
+    matrices = read(counts).counts("bayescm.interval") if matrices is None else matrices
     labels = labels_of(matrices)
     name = validate.choice("method", ALIASES.get(str(method), str(method).replace("-", "_")), METHODS)
     resolved = tuple(resolve(OF_RATERS if metrics is None and RATERS in matrices.attrs else metrics, len(labels)))
@@ -186,17 +195,22 @@ def interval(
         draws=validate.draws(draws),
         seed=validate.seed(random_seed),
     )
-    table = by_matrix(
-        lambda c, i: _fill(c, i, plan), matrices, {METRIC: len(plan.names), "statistic": len(_COLUMNS)},
-        core=MATRIX if units is None else units.dims[-3:],  # type: ignore[arg-type]
-    ).assign_coords(coords)  # fmt: skip
+    if audit:
+        rows = [[*one, *[0.0] * 4, np.nan] for one in by_stratum.of_audit(counts, resolved, plan.ci_prob)]
+        table = xr.DataArray(rows, dims=(METRIC, "statistic"))
+    else:
+        table = by_matrix(
+            lambda c, i: _fill(c, i, plan), matrices, {METRIC: len(plan.names), "statistic": len(_COLUMNS)},
+            core=MATRIX if units is None else units.dims[-3:],  # type: ignore[arg-type]
+        )  # fmt: skip
+    table = table.assign_coords(coords)
     more: dict[str, Any] = {"draws": plan.draws, "random_seed": plan.seed} if name == "bootstrap" else {}
     more |= ({} if bound == "both" else {"bound": bound}) | ({} if null is None else {"null": null})
-    assumptions = assumed() if units is None else assumed(items=independent(plural(str(units.dims[-3]))))
+    items = CHECKED if audit else ITEMS if units is None else independent(plural(str(units.dims[-3])))
     return _dataset(
         table,
         plan,
-        attributes(method=name, ci_prob=plan.ci_prob, **more, assumptions=assumptions, **as_read(matrices)),
+        attributes(method=name, ci_prob=plan.ci_prob, **more, assumptions=assumed(items=items), **as_read(matrices)),
     )
 
 

@@ -14,6 +14,7 @@ from bayescm.data.counts import one_matrix
 from bayescm.data.inputs import takes_counts
 from bayescm.data.needs import need
 from bayescm.data.schema import ACTUAL, PREDICTED, labels_of
+from bayescm.data.units import unit_of, without_units
 from bayescm.metrics import MetricsLike
 from bayescm.reports import files
 from bayescm.results import Answer, glossary, writing
@@ -125,7 +126,8 @@ def _found(data: Any, metrics: MetricsLike, options: dict[str, Any]) -> tuple[An
     if isinstance(data, xr.DataTree) and "posterior" in data and "auc" in data["posterior"]:
         more = {"Precision at each recall": lambda: bayescm.curve_band(data, space="pr", **options).plot()}
         return bayescm.curve_band(data, **options), {}, more
-    counts = one_matrix(data)
+    counts = one_matrix(without_units(data))
+    data = data if unit_of(data) else counts
     k = len(labels_of(counts))
     frames: Frames = {}
     pictures: dict[str, Callable[[], Any]] = {}
@@ -133,11 +135,11 @@ def _found(data: Any, metrics: MetricsLike, options: dict[str, Any]) -> tuple[An
         frames["Counts"] = pd.DataFrame(of_matrix(counts)).set_index(ACTUAL)
         known = {name: options[name] for name in ("model", "prior", "ci_prob", "ci_kind") if name in options}
         pictures["Shares of each actual class"] = lambda: bayescm.plots.plot_confusion_matrix(
-            bayescm.inference.cell_summary(counts, **known)
+            bayescm.inference.cell_summary(data, **known)
         )
     if k == 2 and int(counts.sum(PREDICTED).min()) > 0:
-        pictures["Where the true recall and precision may lie"] = lambda: bayescm.region(counts).plot()
-    return bayescm.summary(counts, metrics, **options), frames, pictures
+        pictures["Where the true recall and precision may lie"] = lambda: bayescm.region(data).plot()
+    return bayescm.summary(data, metrics, **options), frames, pictures
 
 
 def _page(answer: Answer, found: Any, frames: Frames, pictures: Pictures) -> str:

@@ -71,7 +71,7 @@ def test_what_cant_be_is_refused_in_words():
     for call in (bayescm.confusion_matrix, bayescm.auc):
         with pytest.raises(TypeError, match=r"bayescm\.predictions"):
             call(Y, P, sample_weight=W)
-    with pytest.raises(ValueError, match="summary answers"):
+    with pytest.raises(ValueError, match="or have weights: take"):
         bayescm.interval(Y, P, "recall", sample_weight=W)
     frame = pd.DataFrame({"actual": Y, "predicted": P, "w": W, "n": 2})
     with pytest.raises(ValueError, match="row per item of one system"):

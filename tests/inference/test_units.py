@@ -133,7 +133,7 @@ def test_what_cant_be_is_refused_in_words():
         bayescm.summary(pd.DataFrame({"actual": TRUTH, "predicted": A}), unit="patient")
     with pytest.raises(ValueError, match="average"):
         bayescm.summary(TRUTH, A, average="units")
-    with pytest.raises(ValueError, match="summary answers"):
+    with pytest.raises(ValueError, match="or have weights: take"):
         bayescm.interval(counts, "recall")
     unmarked = bayescm.summary(counts.sel(unit=3), "recall")
     assert unmarked.attrs["model"] == "dirichlet_multinomial"
