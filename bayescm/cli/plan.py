@@ -43,7 +43,7 @@ def add_parser(commands: Any) -> None:
     p.add_argument("--concentration", metavar="K", help="how sure that is, in items (10; differences: known); or none")
     add_cells(p, " of a pilot, instead of mode and concentration")
     p.add_argument("--fixed-totals", action="store_true", help="the test will have exactly these shares of classes")
-    p.add_argument("--unit-size", type=float, metavar="M", help="of --width: items come in units of so many")
+    p.add_argument("--unit-size", type=float, metavar="M", help="of --width, --difference: items of a unit")
     p.add_argument("--icc", type=float, metavar="R", help="of --unit-size: how alike two items of a unit are (0 to 1)")
     add_model(p, about_prevalence=_PREVALENCE)
     add_outputs(p, "the result as a netCDF Dataset", "a picture of the length against the items, with --n-items")
@@ -58,8 +58,8 @@ def _run(arguments: argparse.Namespace) -> None:
         raise ValueError(
             "give one of --width, --lower and --difference, to find the items, or --n-items, to find the width."
         )
-    if arguments.width is None:
-        refuse(arguments, ["unit_size", "icc"], "is for --width; leave it out")
+    if arguments.width is None and arguments.difference is None:
+        refuse(arguments, ["unit_size", "icc"], "is for --width and --difference; leave it out")
     if arguments.n_items is None:
         refuse(arguments, ["plot"], "draws the widths of --n-items; give these")
     if arguments.difference is None:
@@ -94,7 +94,7 @@ def _contest(arguments: argparse.Namespace) -> "tuple[xr.Dataset, list[dict[str,
     first = numbers("--mode", arguments.mode)[0]
     sign = 1 if bayescm.metrics.resolve(arguments.metric, 2)[0].loss else -1
     second = round(first + sign * arguments.difference, 12)
-    names = ("discordance", "method", "ci_prob", "assurance", "error_rate")
+    names = ("discordance", "method", "ci_prob", "assurance", "error_rate", "unit_size", "icc")
     options = {name: getattr(arguments, name) for name in names}
     options["concentration"] = _rates("--concentration", arguments.concentration)
     model = {name: value for name, value in model_of(arguments).items() if name != "prevalence"}

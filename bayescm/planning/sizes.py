@@ -7,7 +7,6 @@ from typing import Any, Unpack
 import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 
 from bayescm.data import validate
 from bayescm.data.assumptions import PILOTED, STATED, assumed
@@ -17,6 +16,7 @@ from bayescm.distributions.beta_binomial import MOST
 from bayescm.inference.options import AnalysisOptions
 from bayescm.metrics import MetricsLike, coordinates
 from bayescm.planning.beliefs import Beliefs
+from bayescm.planning.clusters import design_effect, units_for
 from bayescm.planning.protocols import Goal, one_sided
 from bayescm.planning.searches import of_proportions, of_tests
 from bayescm.planning.whole_tests import Test, quantile
@@ -131,7 +131,7 @@ def sample_size(
         raise ValueError("give one of `width`, the wanted length of the interval, and `lower`, the wanted lower bound.")
     level = validate.number("assurance", assurance, 0, 1)
     _check_totals(prevalence, fixed_totals)
-    design = _design_effect(unit_size, icc)
+    design = design_effect(unit_size, icc)
     beliefs = Beliefs.read(metrics, mode, concentration, pilot, method, **analysis)
     if lower is None:
         wanted = validate.number("width", width, 0, np.inf)
@@ -151,11 +151,11 @@ def sample_size(
     sizes, reached = zip(*found.sizes, strict=True)
     extra: dict[str, Any] = dict(zip(("n_items_together", "assurance_together"), found.together, strict=False))
     if unit_size is not None:
-        units = [_units(n, design, unit_size, level) for n in sizes]
+        units = [units_for(n, design, unit_size, level) for n in sizes]
         extra |= {"n_units": (METRIC, units, {"long_name": "Units", "units": "1"})}
         sizes = tuple(math.ceil(n * unit_size) for n in units)
         if found.together:
-            extra["n_items_together"] = math.ceil(_units(found.together[0], design, unit_size, level) * unit_size)
+            extra["n_items_together"] = math.ceil(units_for(found.together[0], design, unit_size, level) * unit_size)
     return xr.Dataset(
         {
             "n_items": (METRIC, list(sizes), {"long_name": "Items", "units": "1"}),
@@ -261,27 +261,6 @@ def interval_width(
 
 def _assumed(fixed_totals: bool, pilot: Any) -> str:
     return assumed("fixed" if fixed_totals else None, STATED if pilot is None else PILOTED)
-
-
-def _design_effect(unit_size: float | None, icc: float | None) -> float:
-    """Return how many items of units stand for one that is independent."""
-    if unit_size is None and icc is None:
-        return 1.0
-    if unit_size is None or icc is None:
-        raise ValueError("`unit_size` and `icc` go together: items of a unit, and how alike two of them are (0 to 1).")
-    size, alike = validate.number("unit_size", unit_size, 0, np.inf), validate.number("icc", icc, -1, 2)
-    if size < 1.0 or not 0.0 <= alike <= 1.0:
-        raise ValueError(f"`unit_size` must be at least 1 and `icc` from 0 to 1; got {size:g} and {alike:g}.")
-    return 1.0 + (size - 1.0) * alike
-
-
-def _units(n: int, design: float, unit_size: float, assurance: float) -> int:
-    """Return how many units tell as much as n independent items, though few of them may scatter more than expected."""
-    least = max(math.ceil(n * design / unit_size), 2)
-    units = least
-    while units * unit_size < n * design * max(stats.chi2.ppf(assurance, units - 1) / (units - 1), 1.0):
-        units = math.ceil(1.001 * units + 0.5)
-    return units
 
 
 def _check_totals(prevalence: Any, fixed_totals: bool) -> None:

@@ -1,5 +1,6 @@
 """sample_size_to_compare(): how many items until the better of two systems is likely to be seen as such."""
 
+import math
 from collections.abc import Callable
 from numbers import Real
 from typing import Any
@@ -15,6 +16,7 @@ from bayescm.distributions.beta_binomial import MOST, Rate
 from bayescm.metrics import Metric, MetricLike, resolve
 from bayescm.metrics.naming import naming
 from bayescm.planning import gaps
+from bayescm.planning.clusters import design_effect, units_for
 from bayescm.planning.contests import Apart, Together
 from bayescm.planning.protocols import OF_PAIRS, pairs
 from bayescm.priors.concentrations import Concentrations, PriorLike, concentrations, of_pairs, resolved_prior
@@ -42,6 +44,8 @@ def sample_size_to_compare(
     error_rate: float | None = None,
     prior: PriorLike | None = None,
     model: str = "dirichlet_multinomial",
+    unit_size: float | None = None,
+    icc: float | None = None,
 ) -> xr.Dataset:
     """Return the number of items after which the better of two systems is likely to be found so, and equal ones not.
 
@@ -76,6 +80,9 @@ def sample_size_to_compare(
         Largest probability that one of two equal systems is found better, whichever. Default: 1 - `ci_prob`.
     prior, model
         Of the analysis to come, and of that of the pilot.
+    unit_size, icc : number, optional
+        Where items will come in units, as in :func:`sample_size`; on the same items `icc` is that of their differences,
+        right by the first minus right by the second.
 
     Returns
     -------
@@ -83,7 +90,8 @@ def sample_size_to_compare(
         ``n_items``, the items that the metric is about (of each system, or common ones; of the first with `ratio`, and
         ``n_items_second``); the ``assurance`` that it
         reaches; the ``error_rate``, of the rates `first` or `second` for both, whichever is larger (of a pilot their
-        means); for the same items ``discordant``, how many are expected that exactly one system gets right. The attr
+        means), both of as few independent items as stand for them with `unit_size`, which adds ``n_units``;
+        for the same items ``discordant``, how many are expected that exactly one system gets right. The attr
         ``gap`` is "stated" or, of a pilot, "seen".
 
     Raises
@@ -131,6 +139,9 @@ def sample_size_to_compare(
     level = validate.number("ci_prob", ci_prob, 0, 1)
     wanted = validate.number("assurance", assurance, 0, 1)
     most = 1.0 - level if error_rate is None else validate.number("error_rate", error_rate, 0, 1)
+    design = design_effect(unit_size, icc)
+    if unit_size is not None and (n_items is not None or method is not None):
+        raise ValueError("`unit_size` is for the number of items that is found, without `n_items` and `method`.")
     prior = resolved_prior(prior)
     base, sure = concentrations(prior, model, 2), (1.0 + level) / 2.0
     seen, known = gaps.is_result(first), None if n_items is None else validate.positive_integer("n_items", n_items)
@@ -174,6 +185,10 @@ def sample_size_to_compare(
         "assurance": (reached, "Probability that the better one is found so"),
         "error_rate": (errs, "Probability that one of two equal systems is found better"),
     }
+    if unit_size is not None:
+        units = units_for(n, design, unit_size, wanted)
+        n = math.ceil(units * unit_size)
+        named |= {"n_items": (n, "Items"), "n_units": (units, "Units")}
     if ratio != 1.0:
         named["n_items_second"] = contest.of_second(n), "Items of the second system"
     if isinstance(contest, Together):
@@ -184,6 +199,7 @@ def sample_size_to_compare(
             first=first, second=second, discordance=discordance, gap="seen" if seen else "stated", **naming(resolved),
             concentration=concentration, ci_prob=level, wanted_assurance=wanted, wanted_error_rate=most,
             **({} if method is None else {"method": method}),
+            **({} if unit_size is None else {"unit_size": unit_size, "icc": icc, "design_effect": design}),
             prior=prior, model=model, design="paired" if isinstance(contest, Together) else "independent",
             assumptions=assumed(
                 None, SAME_ITEMS if isinstance(contest, Together) else OWN_ITEMS, PILOTED if seen else STATED

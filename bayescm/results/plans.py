@@ -91,7 +91,8 @@ def of_contest(data: xr.Dataset) -> list[dict[str, Any]]:
     """Return one record: how many items two systems need."""
     names = (METRIC, ALIAS, "first", "second", "gap")
     rates = {name: data.attrs[name] for name in names if name in data.attrs}
-    sizes = {"items": int(data["n_items"])} | {name: int(data[name]) for name in ("n_items_second",) if name in data}
+    sizes = {"items": int(data["n_items"])}
+    sizes |= {name: int(data[name]) for name in ("n_items_second", "n_units") if name in data}
     chances = {name: float(data[name]) for name in ("discordant", "assurance", "error_rate") if name in data}
     return [rates | sizes | chances]
 
@@ -103,6 +104,8 @@ def size_to_compare(data: xr.Dataset) -> str:
     by = f" ({FORMULAS[attrs['method']]} formula)" if attrs.get("method") in FORMULAS else ""
     if "n_items_second" in data:
         whose = f"items for the first and {int(data['n_items_second']):,} for the second system"
+    if "n_units" in data:
+        by += f" of {int(data['n_units']):,} units (design effect {float(attrs['design_effect']):.2g})"
     whence = "as stated" if attrs["gap"] == "stated" else "as seen in a pilot, whose posterior is averaged over"
     return (
         f"With {int(data['n_items']):,} {whose}{by} the better of two, {float(attrs['first']):.3g} and "

@@ -1,10 +1,11 @@
-"""Search the worst truth for the units' posterior, and check plans of units: a minute.
+"""Search the worst truth for the units' posterior, and check plans of units: some minutes.
 
 ``python -m uv run python docs/verification/units_search.py``: 200 truths at random (3 to 60 units of 1 to 40 items on
 average, of even or log-normal sizes, correlation 0 to .9, accuracy .5 to .99), of which the ten that 95% intervals hold
 least often in 60 samples are sampled 400 times anew. Then how often the interval is as narrow as planned with
 ``sample_size(..., unit_size=, icc=)``, and with the design effect alone; and one sample beside the model
-``overdispersed`` by NUTS. Writes units_worst.csv, units_plans.csv, units_nuts.csv and units_search_table.inc.
+``overdispersed`` by NUTS; and how often the better of two systems is found on as many units as planned. Writes
+units_worst.csv, units_plans.csv, units_contests.csv, units_nuts.csv and units_search_table.inc.
 ``--quick`` does a part and writes nothing.
 """
 
@@ -22,10 +23,12 @@ from rows import markdown, write_rows
 from units import beta
 
 import bayescm
+from bayescm.data.items import right_answers, with_units
 from bayescm.inference.units import ByUnit
 from bayescm.metrics import resolve
 
 HERE = Path(__file__).parent
+CONTESTS = ((0.85, 0.80, 0.1, 5, 0.3), (0.85, 0.75, 0.2, 10, 0.2))
 DESIGNS = ((0.1, 5, 0.3), (0.15, 5, 0.1), (0.2, 10, 0.2), (0.1, 20, 0.05), (0.2, 5, 0.6))
 """Widths, items of a unit and their correlation."""
 LEAST = 0.75
@@ -101,6 +104,34 @@ def plan(width: float, size: int, icc: float, samples: int) -> dict[str, Any]:
     return row
 
 
+def contest(first: float, second: float, discordance: float, size: int, icc: float, tests: int) -> dict[str, Any]:
+    """Return how often the better of two systems is found so on the same units, as many as planned, and an equal one.
+
+    An item goes as its unit's, with the probability of the root of `icc`, or by itself.
+    """
+    how: dict[str, Any] = {"discordance": discordance, "unit_size": size, "icc": icc}
+    found = bayescm.planning.sample_size_to_compare(first, second, **how)
+    alone = bayescm.planning.sample_size_to_compare(first, second, discordance=discordance)["n_items"].item()
+    row: dict[str, Any] = {"first": first, "second": second} | how
+    wanted = int(found["n_units"].item()), int(np.ceil(alone * found.attrs["design_effect"] / size))
+    for name, units in zip(("planned", "design effect alone"), wanted, strict=True):
+        row[f"{name}: units"] = units
+        for truth, gap in (("better", first - second), ("equal", 0.0)):
+            rng, hits = np.random.default_rng(int(truth == "equal")), 0
+            shares = [(discordance + gap) / 2, (discordance - gap) / 2, 1 - discordance]
+            for i in range(tests):
+                of_unit, own = rng.choice(3, units, p=shares)[:, None], rng.choice(3, (units, size), p=shares)
+                kind = np.where(rng.random((units, size)) < np.sqrt(icc), of_unit, own).ravel()
+                both = rng.random(kind.size) < (first - shares[0]) / shares[2]
+                right = {"a": np.choose(kind, [1, 0, both]), "b": np.choose(kind, [0, 1, both])}
+                kept = with_units(right_answers(right), "unit", np.repeat(np.arange(units), size))
+                pair = bayescm.compare_systems(kept, random_seed=i, draws=4000)["summary"]
+                lower, upper = pair["interval"].values.ravel()
+                hits += lower > 0 if truth == "better" else (lower > 0) | (upper < 0)
+            row[f"{name}: found, {truth}"] = round(hits / tests, 3)
+    return row
+
+
 def beside_nuts() -> list[dict[str, Any]]:
     """Return intervals of one sample of 20 units by their posterior and by the model ``overdispersed``, by NUTS."""
     made = Truth(20, 6, 0.5, 0.3, 0.8).sample(np.random.default_rng(5)).astype(int)
@@ -126,6 +157,7 @@ def main() -> int:
         return int(min(row["held"] for row in rows) < LEAST)
     rows, plans = worst(200, 60, 10, 400), [plan(*design, 200) for design in DESIGNS]
     of_nuts = beside_nuts()
+    write_rows(HERE / "units_contests.csv", [contest(*design, 120) for design in CONTESTS])
     write_rows(HERE / "units_nuts.csv", of_nuts)
     write_rows(HERE / "units_worst.csv", rows)
     write_rows(HERE / "units_plans.csv", plans)

@@ -52,3 +52,18 @@ def test_what_cant_be_planned_is_refused_in_words():
     assert "of 196 units" in bayescm.sample_size("accuracy", width=0.1, unit_size=5, icc=0.3).bayescm.sentence
     one = bayescm.sample_size("accuracy", width=0.1, unit_size=1, icc=0.3)
     assert one.attrs["design_effect"] == 1.0
+
+
+def test_two_systems_on_units():
+    how = {"discordance": 0.1, "unit_size": 5, "icc": 0.3}
+    plan = bayescm.planning.sample_size_to_compare(0.85, 0.80, **how)
+    alone = bayescm.planning.sample_size_to_compare(0.85, 0.80, discordance=0.1)
+    assert (int(plan.n_units), int(plan.n_items)) == (148, 740)
+    assert int(plan.n_units) * 5 >= 2.2 * int(alone.n_items)
+    assert float(plan.assurance) == float(alone.assurance)
+    assert "740 items that both answer of 148 units (design effect 2.2)" in plan.bayescm.sentence
+    one = bayescm.planning.sample_size_to_compare(0.85, 0.80, unit_size=1, icc=0.3, ratio=2)
+    assert int(one.n_items_second) == 2 * int(one.n_items)
+    for wrong in ({"unit_size": 5}, how | {"n_items": 100}, how | {"method": "connor"}):
+        with pytest.raises(ValueError, match="`unit_size`"):
+            bayescm.planning.sample_size_to_compare(0.85, 0.80, **wrong)
