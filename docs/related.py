@@ -14,8 +14,7 @@ GROUPS = {
     "models": "models.names models.load models.Program inference.choose inference.loo calibration.sbc",
     "start_pymc_user": "inference.prior_predictive models.rope_probabilities plots.visuals.estimate",
     "gallery": "plots.visuals.level_contours plots.visuals.level_shades",
-    "hierarchies": "synthesis gaps",
-    "monitoring": "drift gate",
+    "hierarchies": "synthesis gaps drift",
     "results": "report results.Answer results.Answer.sentence results.Answer.assumptions results.Answer.table "
     "results.Answer.per_class results.Answer.to_markdown results.Answer.to_latex results.Answer.to_csv scorer",
     "regions": "region band regions.region_level regions.contour regions.area regions.contains regions.bootstrap "

@@ -147,6 +147,7 @@ def test_there_are_notebooks():
         "13_an_abstract.ipynb",
         "14_what_was_sampled.ipynb",
         "15_readers.ipynb",
+        "16_hierarchies.ipynb",
     ]
     assert {"boyd_2013", "urlus_2023"} <= {path.stem for path in PAPERS}
 

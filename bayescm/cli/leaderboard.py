@@ -23,6 +23,7 @@ EPILOG = """examples:
   bayescm leaderboard long.csv --by model --item question     columns model, question, correct
   bayescm leaderboard runs.csv                                columns system, item, run, correct: several runs
   bayescm leaderboard passes.csv --runs 4                     a row per item, how many of 4 runs passed per system
+  bayescm leaderboard board.csv --unit task --average fixed_units   columns system, task, correct, wrong
   bayescm leaderboard answers.csv --predicted A,B,C                           the same items
   bayescm leaderboard board.csv --append today.jsonl          a file that a repository keeps: adds today's systems
 """

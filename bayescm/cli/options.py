@@ -116,7 +116,8 @@ def add_unit(parser: argparse.ArgumentParser) -> None:
 
 def add_average(parser: argparse.ArgumentParser) -> None:
     """Add the option that says what is averaged where items come in units."""
-    parser.add_argument("--average", help="of --unit: items (pooled, the default) or units (the mean over these)")
+    parser.add_argument("--average", help="of --unit: items (pooled, the default), units (the mean) or "
+                        "fixed_units (the mean over these and no others)")  # fmt: skip
 
 
 def add_model(

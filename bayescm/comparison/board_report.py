@@ -13,7 +13,9 @@ from bayescm.comparison.field import Field
 from bayescm.comparison.population import Learned
 from bayescm.data.schema import CI_BOUND, SYSTEM, VERSUS, interval_coordinate
 from bayescm.distributions import Distribution
-from bayescm.distributions.sample import share_error
+from bayescm.distributions.sample import Draws, share_error
+from bayescm.inference.fixed_units import win_rates
+from bayescm.inference.units import ByUnit
 
 Array = NDArray[np.float64]
 Found = ranks.Exact | rank_draws.Drawn
@@ -35,6 +37,8 @@ LONG_NAMES = {
     "tie_group": "Group of systems that the data don't separate from its first",
     "probability_better": "P(system better than versus)",
     "probability_equivalent": "P(system and versus differ by at most the rope)",
+    "win_rate": "Share of the others that a system beats in a unit, on average",
+    "win_rate_interval": "Credible interval of the win rate",
     "mcse_rank_probability": "Monte Carlo standard error of P(rank)",
 }
 
@@ -96,6 +100,10 @@ def dataset(field: Field, answer: Answer, options: Options) -> xr.Dataset:
     coords = {**kept, RANK: np.arange(1, n + 1), TOP: options.top}
     if options.prizes is not None:
         variables["expected_prize"] = (SYSTEM, ranks[:, : len(options.prizes)] @ options.prizes)
+    if isinstance(field.block, ByUnit) and field.block.average != "items" and n > 1:
+        wins = Draws(win_rates(field.block, field.metric))
+        variables["win_rate"] = (SYSTEM, wins.mean())
+        variables["win_rate_interval"] = ((SYSTEM, CI_BOUND), np.stack(wins.eti(options.ci_prob), -1))
     if isinstance(found, rank_draws.Drawn):
         variables["mcse_rank_probability"] = ((SYSTEM, RANK), share_error(ranks, len(found.values)))
     if options.pairwise:

@@ -99,12 +99,14 @@ def leaderboard(
     **options
         `n_items`, a number, one each or a mapping: how many items accuracies were measured on. `model`, `prior`,
         `prevalence`, `draws` (10,000 by default), `random_seed` and what a model takes, as in :func:`bayescm.summary`.
-        ``model="hierarchical"`` is one model of all systems, ranked draw by draw. A prevalence given as a Beta is the
-        same for all systems, and is drawn; `correct` and `wrong` have none, and of priors a name, a number or a Beta's
-        two numbers, right answers first. ``prior="learned"`` learns from all systems how they scatter, and pulls each
-        towards the others: the cure for the winner's curse. Of independent systems for metrics that are one Beta for
-        each (accuracy, recall, precision, F1, ...), of systems on the same items for metrics between two bounds; the
-        default there from 5 systems on. Else "jeffreys": each system by itself.
+        ``model="hierarchical"`` is one model of all systems, ranked draw by draw. Systems over tasks have a `unit`,
+        "task", and an `average`: "units", the mean over tasks as a sample, or "fixed_units", over these tasks alone. A
+        prevalence given as a Beta is the same for all systems, and is drawn; `correct` and `wrong` have none, and of
+        priors a name, a number or a Beta's two numbers, right answers first. ``prior="learned"`` learns from all
+        systems how they scatter, and pulls each towards the others: the cure for the winner's curse. Of independent
+        systems for metrics that are one Beta for each (accuracy, recall, precision, F1, ...), of systems on the same
+        items for metrics between two bounds; the default there from 5 systems on. Else "jeffreys": each system by
+        itself.
 
     Returns
     -------
@@ -113,12 +115,14 @@ def leaderboard(
         prior corrected for having been picked; ``rank_probability(rank)``, ``probability_best``,
         ``top_probability(top)``, ``expected_rank``, ``rank_interval(ci_bound)``,
         ``simultaneous_rank_interval(ci_bound)``, ``best_set``, ``tie_group`` (1, 2, ...), with `prizes`
-        ``expected_prize``, ``probability_better(versus)``, with `rope` ``probability_equivalent(versus)``. Of draws
-        also ``mcse_rank_probability(rank)``; the attr ``error`` of an exact answer is how far the sums of
-        probabilities, over ranks and over systems, are from 1. A learned prior of independent systems leaves the mean
-        of the systems' true values and the standard deviation between them in the attrs ``population_mean`` and
-        ``population_sd``; and in ``probability_best_range`` between which P(best) of the leader is with a probability
-        of .9, given how the systems scatter, where that is wider than .2: then the systems hardly tell how they do.
+        ``expected_prize``, with an `average` over units ``win_rate`` and ``win_rate_interval(ci_bound)``, the share of
+        the others that it beats in a unit, on average, ``probability_better(versus)``, with `rope`
+        ``probability_equivalent(versus)``. Of draws also ``mcse_rank_probability(rank)``; the attr ``error`` of an
+        exact answer is how far the sums of probabilities, over ranks and over systems, are from 1. A learned prior of
+        independent systems leaves the mean of the systems' true values and the standard deviation between them in the
+        attrs ``population_mean`` and ``population_sd``; and in ``probability_best_range`` between which P(best) of the
+        leader is with a probability of .9, given how the systems scatter, where that is wider than .2: then the systems
+        hardly tell how they do.
 
     Raises
     ------

@@ -10,9 +10,9 @@ from bayescm.data import texts, validate
 from bayescm.data.answers import as_right, by_item, of_accuracies, of_passes, of_right, published
 from bayescm.data.counts import from_array, from_cells
 from bayescm.data.items import predictions, with_units
-from bayescm.data.labels import some
+from bayescm.data.labels import grouped, some
 from bayescm.data.logged import TASK
-from bayescm.data.schema import ACTUAL, CELLS_OF_TWO, ITEM, PREDICTED, RUN, SYSTEM
+from bayescm.data.schema import ACTUAL, CELLS_OF_TWO, ITEM, MATRIX, ONE_CLASS, PREDICTED, RUN, SYSTEM, UNIT
 from bayescm.data.tables import tabulated
 from bayescm.data.tabular import CALLED, OTHER_DIMS, Table
 from bayescm.data.units import asking, columns_of_units, named_units, names_units
@@ -57,9 +57,23 @@ def _one_row_each(table: Table, names: list[Any] | None) -> None:
     )
 
 
-def of_published(table: Table) -> xr.Dataset:
-    """Return right and wrong answers of a system per row."""
+def of_published(table: Table, unit: Any = None) -> xr.Dataset | xr.DataArray:
+    """Return right and wrong answers of a system per row, or of a system in a unit as matrices of one class."""
     known = {name: table.columns[name] for name in ("correct", "wrong", "total") if name in table.columns}
+    if unit is not None:
+        name, of_rows = column_of(table, unit)
+        rows = published({what: table.numbers(column) for what, column in known.items()}, None)
+        systems = table.rows(*known.values(), name)[1] or ["1"] * len(of_rows)
+        (system, level), (i, j) = grouped([SYSTEM, name], {SYSTEM: np.array(systems), name: np.asarray(of_rows)})
+        if len(np.unique(np.stack([i, j]), axis=1).T) < len(i):
+            raise ValueError(
+                f"`counts` as a frame has a system in one {name} twice; add up the rows, or name them apart."
+            )
+        cells = np.zeros((len(system), len(level), 2, 2), np.int64)
+        for to, what in enumerate(("wrong", "correct")):
+            cells[i, j, 1, to] = rows[what].values
+        coords = {SYSTEM: system, name: level, ACTUAL: [0, 1], PREDICTED: [0, 1]}
+        return xr.DataArray(cells, coords, (SYSTEM, name, *MATRIX), attrs={ONE_CLASS: 1, UNIT: name})
     names = table.rows(*known.values())[1]
     if names is None and table.source:
         names = [str(row) for row in range(1, len(table.frame) + 1)]

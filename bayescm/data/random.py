@@ -42,6 +42,7 @@ class Stream(enum.IntEnum):
     REPORTED = 41
     READERS = 43
     DRIFT = 44
+    EACH_UNIT = 45
 
 
 def matrix_rng(seed: int, index: int, stream: int) -> np.random.Generator:

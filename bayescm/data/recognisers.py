@@ -326,11 +326,12 @@ def _counted(reader: Callable[[Any], Any]) -> Callable[[Given], Any]:
     return read_counted
 
 
-def _published(given: Given) -> xr.Dataset | None:
+def _published(given: Given) -> xr.Dataset | xr.DataArray | None:
     """Read numbers of right and wrong answers."""
-    if "correct" not in given.names or not {"wrong", "total"} & given.names:
-        return None
-    return published(given.by_name, None) if given.by_name or given.table is None else frames.of_published(given.table)
+    unit, counted = given.options.get("unit"), "correct" in given.names and {"wrong", "total"} & given.names
+    if not counted or (unit is None and (given.by_name or given.table is None)):
+        return published(given.by_name, None) if counted else None
+    return None if given.table is None else frames.of_published(given.table, unit)
 
 
 def _cells(given: Given) -> xr.DataArray | None:
@@ -508,7 +509,7 @@ RECOGNISERS = (
     Recogniser("labels and scores", _scores, f"{_LABELS} actual score", (None,)),
     Recogniser("actual and predicted labels", _labels, f"{_LABELS} unit sample_weight", (None, COUNTS)),
     Recogniser("the truth and answers of systems", _answers, f"{_LABELS} unit sample_weight", (None, *_SEVERAL)),
-    Recogniser("numbers of right and wrong answers", _published, "by system"),
+    Recogniser("numbers of right and wrong answers", _published, "by system unit"),
     Recogniser("cells by name", _cells, "by system"),
     Recogniser("accuracies by system", _accuracies, "n_items by system"),
     Recogniser("columns of labels and scores", _scores, f"{_LABELS} actual score"),

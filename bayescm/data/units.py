@@ -34,7 +34,7 @@ from bayescm.data.shapes import is_scored, is_weighted
 
 Array = NDArray[np.float64]
 
-AVERAGES = ("items", "units")
+_OVER = {"items": "over all items of", "units": "mean over", "fixed_units": "mean over these"}
 COUNT_AS = "effective_items"
 """The attr of counts of weighted items: as how many equal ones they count (Kish 1965)."""
 KNOWN_WEIGHTS = "weights that are known, and say how much of the population each item stands for"
@@ -205,10 +205,10 @@ def _of_answers(data: xr.Dataset, unit: str) -> xr.DataArray:
 
 def check_average(average: Any) -> str:
     """Return what is averaged, or say where averages over classes are asked for."""
-    if average not in AVERAGES:
+    if average not in _OVER:
         raise ValueError(
-            "`average` must be 'items' (pooled) or 'units' (the mean over these); averages over classes are in the "
-            f"name of a metric, such as 'f1_macro'; got {average!r}."
+            "`average` must be 'items' (pooled), 'units' (the mean over a sample of these) or 'fixed_units' (over all "
+            f"that there are); averages over classes are in the name of a metric, such as 'f1_macro'; got {average!r}."
         )
     return str(average)
 
@@ -230,7 +230,7 @@ def described(counts: xr.DataArray, average: str) -> tuple[str, list[str]]:
     ----------
     counts : xarray.DataArray
         ``(..., unit, actual, predicted)``, computed.
-    average : {"items", "units"}
+    average : {"items", "units", "fixed_units"}
     """
     unit = str(counts.dims[-3])
     names, values, weighted = plural(unit), counts.values.reshape(-1, *counts.shape[-3:]), COUNT_AS in counts.attrs
@@ -242,13 +242,14 @@ def described(counts: xr.DataArray, average: str) -> tuple[str, list[str]]:
     tested, totals = (sizes > 0).sum(-1), sizes.sum(-1)
     effect = design_effect(values)
     n, most = int((sizes.sum(0) > 0).sum()), sizes.max(-1) / np.maximum(totals, 1)
-    over = f"over all items of {n} {names}" if average == "items" else f"mean over {n} {names}"
-    held = sizes[sizes > 0]
+    held, over = sizes[sizes > 0], f"{_OVER[average]} {n} {names}"
     few = _of_few(int(tested.min()), most.max(), names, "weight" if weighted else "items")
     if raters := counts.attrs.get(RATERS):
         return f"{'mean ' if average == 'units' else ''}over {n} {names} and pairs of {raters} raters", few
     text = f"over {n} items" if names == "items" else over if weighted or not held.size else f"{over}{_each(held)}"
     text += weighed
+    if average == "fixed_units":
+        return f"{text}, and no others", []
     if names != "items" and np.isfinite(effect).any() and not is_scored(counts):
         text += f"; design effect of accuracy {_span(effect[np.isfinite(effect)])}"
     return text, few + ([] if weighted else _of_sizes(values, names, average))

@@ -141,6 +141,11 @@ def learn(matrix: NDArray[np.int64]) -> Learned:
     return _learned(np.asarray(matrix, np.float64).tobytes(), len(matrix))
 
 
+def rates(right: Array, wrong: Array, rng: np.random.Generator, n: int) -> Array:
+    """Draw rates (n, K) of K kinds of items, right and wrong, of which each learns from the others as recalls do."""
+    return Learned(np.diag(right) + np.roll(np.diag(wrong), 1, 1))._recalls(rng, n, False)
+
+
 def _hyper(right: Array, totals: Array) -> Hyper:
     """Return a grid around the posterior of the hyperparameters of recalls."""
     size = np.log(totals + 2.0)

@@ -34,7 +34,7 @@ class ModelOptions(TypedDict, total=False):
     rho_prior: Any
     known: Any
     unit: Any
-    average: Literal["items", "units"]
+    average: Literal["items", "units", "fixed_units"]
     dependence: Any
     correction: bool | float
 

@@ -14,6 +14,7 @@ from bayescm.data.shapes import is_reported
 from bayescm.data.units import by_unit, check_average, without_units
 from bayescm.inference.audits import beside, of_audits
 from bayescm.inference.conjugate import of_counts
+from bayescm.inference.fixed_units import FixedUnits
 from bayescm.inference.labelled import Posterior
 from bayescm.inference.learned import asked, of_learned
 from bayescm.inference.options import DRAWS, number_of_draws
@@ -22,7 +23,7 @@ from bayescm.inference.posteriors import posterior
 from bayescm.inference.reported import of_reported
 from bayescm.inference.right import ANSWERS, of_right
 from bayescm.inference.sampled import of_answers, of_tree, unchanged
-from bayescm.inference.units import of_units, refuse_models
+from bayescm.inference.units import ByUnit, of_units, refuse_models
 from bayescm.models import fit, same_items
 from bayescm.priors.concentrations import MODELS, PrevalenceLike, PriorLike, resolved_prior
 
@@ -75,7 +76,7 @@ def opened(
         1,000 each if it isn't said.
     rebuilt : bool
         Whether draws of a closed form that nobody changed stand for the counts that they came from.
-    average : {"items", "units"}
+    average : {"items", "units", "fixed_units"}
         Of data by unit.
     **options
         As in :func:`bayescm.posterior`.
@@ -93,7 +94,8 @@ def opened(
         )
     if (units := by_unit(data)) is not None:
         refuse_models(model, prior, **options)
-        return lambda prevalence: of_units(units, prevalence, average, None if draws is None else n, seed)
+        kind = FixedUnits if average == "fixed_units" else ByUnit
+        return lambda prevalence: of_units(units, prevalence, average, None if draws is None else n, seed, kind)
     if check_average(average) != "items":
         raise ValueError(
             f"`average`={average!r} is for several items in each `unit` of sampling, which has to be named."

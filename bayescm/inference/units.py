@@ -80,7 +80,7 @@ class ByUnit(OfMatrices):
     ----------
     counts : ndarray of shape (*shape, G, K, K)
     index, prevalence, seed, n
-    average : {"items", "units"}
+    average : {"items", "units", "fixed_units"}
         Whether a metric is that of all items, or the mean of the units'.
     one_class : bool
         Whether all items are of the last class.
@@ -238,23 +238,30 @@ class OfUnits(Alike):
     words: ClassVar[str] = "of units that were sampled whole"
 
 
-def of_units(counts: xr.DataArray, prevalence: PrevalenceLike, average: str, n: int | None, seed: int) -> OfUnits:
-    """Return the posterior of counts ``(..., unit, actual, predicted)``, which may be lazy."""
+def of_units(
+    counts: xr.DataArray,
+    prevalence: PrevalenceLike,
+    average: str,
+    n: int | None,
+    seed: int,
+    kind: type[ByUnit] = ByUnit,
+) -> OfUnits:
+    """Return the posterior, of a kind, of counts ``(..., unit, actual, predicted)``, which may be lazy."""
     labels, unit = tuple(labels_of(counts)), str(counts.dims[-3])
-    if check_average(average) == "units" and prevalence is not None:
-        raise ValueError("`prevalence` is for all items, and average='units' is the mean over units; leave one out.")
+    if check_average(average) != "items" and prevalence is not None:
+        raise ValueError(f"`prevalence` is for all items, and average={average!r} the mean over units; leave one out.")
     one_class, units = ONE_CLASS in counts.attrs, counts.sizes[unit]
     raters = int(counts.attrs.get(RATERS, 0))
     if raters and prevalence is not None:
         raise ValueError("`prevalence` is of the true classes, which raters don't tell; leave it out.")
-    if (crossed := margins(unit, counts[unit].values)) is not None and average == "units":
-        raise ValueError("`average`='units' has two meanings of crossed units; leave it out.")
+    if (crossed := margins(unit, counts[unit].values)) is not None and average != "items":
+        raise ValueError(f"`average`={average!r} has two meanings of crossed units; leave it out.")
     if n is None:
         n = int(np.clip(_WORK // max(units, counts.size // max(units, 1)), _LEAST, DRAWS))
 
     def block(values: NDArray[Any], index: NDArray[np.int64]) -> ByUnit:
         of = prevalence, average, seed, n, one_class, is_scored(counts), raters, crossed
-        return ByUnit(_checked(values), np.asarray(index), *of)
+        return kind(_checked(values), np.asarray(index), *of)
 
     settings = {
         "model": MODEL, "prior": PRIOR, "prevalence": prevalence, "draws": n, UNIT: unit, "units": units,
@@ -265,6 +272,11 @@ def of_units(counts: xr.DataArray, prevalence: PrevalenceLike, average: str, n: 
                                items=independent(plural(unit))),
     }  # fmt: skip
     settings |= {ASKS: counts.attrs[ASKS]} if ASKS in counts.attrs else {}
+    if average == "fixed_units":
+        settings |= {
+            "model": "beta_binomial", "prior": "learned",
+            "assumptions": assumed(items=f"independent items of each {unit}; {plural(unit)} that are no sample"),
+        }  # fmt: skip
     if counts.chunks is None:
         settings[SAMPLED], notes = described(counts, average)
         settings |= {CARRIED_BY: "; ".join(notes)} if notes else {}

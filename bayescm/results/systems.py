@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 
 from bayescm.data.schema import METRIC, SYSTEM
+from bayescm.data.units import plural
 from bayescm.results.names import is_share, known, of_attrs, of_metric, words
 from bayescm.results.writing import bounds, each, listed, percent, probability, with_interval
 
@@ -124,13 +125,14 @@ def of_board(data: xr.Dataset) -> list[dict[str, Any]]:
         one = data.isel({SYSTEM: i})
         name = one[SYSTEM].item()
         tops = {f"top_{k}": float(one["top_probability"].sel(top=k)) for k in one["top"].values}
-        prize = {"expected_prize": float(one["expected_prize"])} if "expected_prize" in one else {}
+        more = {key: float(one[key]) for key in ("expected_prize", "win_rate") if key in one}
+        more |= bounds(one["win_rate_interval"], "win_rate_") if "win_rate" in one else {}
         records.append({
             SYSTEM: str(name), "point": float(one["point"]), "mean": float(one["mean"]), **bounds(one["interval"]),
             "best": float(one["probability_best"]), **tops, "expected_rank": float(one["expected_rank"]),
             **bounds(one["rank_interval"], "rank_"),
             **bounds(one["simultaneous_rank_interval"], "simultaneous_rank_"), "best_set": bool(one["best_set"]),
-            "tie_group": int(one["tie_group"]), **prize,
+            "tie_group": int(one["tie_group"]), **more,
             "rank_probability": one["rank_probability"].values.tolist(),
         })  # fmt: skip
     return records
@@ -151,6 +153,9 @@ def leader(data: xr.Dataset) -> str:
     text = f"{name} leads {data.sizes[SYSTEM]} systems in {of_attrs(attrs)} with {value}, "
     text += f"but {others}" if tied else f"and is told apart from all others, each by itself, at {sure}"
     best = probability(float(first["probability_best"]), "P(best)")
+    if "win_rate" in first:
+        wins = with_interval(float(first["win_rate"]), first["win_rate_interval"].values)
+        best += f"; win rate over {plural(str(attrs['unit']))} {wins}"
     return f"{text}; {best}{_by_scatter(attrs)}."
 
 
