@@ -14,7 +14,7 @@ from bayescm.data.crosstabs import side
 from bayescm.data.evidence import Evidence
 from bayescm.data.frames import looks_square
 from bayescm.data.recognisers import COUNTS, SYSTEMS
-from bayescm.data.schema import ACTUAL, SYSTEM
+from bayescm.data.schema import ACTUAL, SYSTEM, UNIT
 
 CELLS = ("tp", "fn", "fp", "tn")
 PAIRS = tuple(f"{truth}_{positive}" for truth in "dh" for positive in ("both", "a", "b", "none"))
@@ -121,7 +121,7 @@ def counts(form: Mapping[str, Any]) -> tuple[Any, str]:
     if text(form, "table"):
         evidence, code = table(form, COUNTS)
         with about("table"):
-            return data_counts.one_matrix(evidence.data), code
+            return evidence.data if UNIT in evidence.data.attrs else data_counts.one_matrix(evidence.data), code
     cells: dict[str, Any] = {name: whole(form, name) for name in CELLS}
     return data_counts.from_cells(**cells), f"bayescm.from_cells({', '.join(f'{k}={v}' for k, v in cells.items())})"
 
@@ -142,22 +142,28 @@ def pairs(form: Mapping[str, Any]) -> tuple[Evidence, str]:
 
 def table(form: Mapping[str, Any], question: str | None, **columns: str) -> tuple[Evidence, str]:
     """Return what a pasted table holds, for a question, with these columns; and the Python that reads it."""
+    written, code = pasted(form)
+    with about("table"):
+        unit = text(form, UNIT) or None
+        _check_size(texts.read_text(written), columns.get("by", SYSTEM), question, unit)
+        evidence, options = _read(written, text(form, "rows", "truth"), {
+            "columns": columns or None, "about": question, _POSITIVE: text(form, _POSITIVE) or None, UNIT: unit,
+        })  # fmt: skip
+        said = [f"{name}={value!r}" for name, value in options.items() if value is not None]
+        return evidence, f"bayescm.read({', '.join([code, *said])})"
+
+
+def pasted(form: Mapping[str, Any]) -> tuple[str, str]:
+    """Return a pasted table as it is, never the path of a file; and the Python of it, of a long one its file."""
     text(form, "table")
-    pasted = str(form.get("table", "")).strip(" \r\n")
-    lines = [line for line in pasted.splitlines() if line.strip()]
+    written = str(form.get("table", "")).strip(" \r\n")
+    lines = [line for line in written.splitlines() if line.strip()]
     if not lines:
         raise FieldError("table", "Paste a table, or drop a CSV file here.")
     few(len(lines), MOST_ROWS, "lines")
-    if not texts.is_pasted(pasted):  # so that it is never the path of a file
+    if not texts.is_pasted(written):
         raise FieldError("table", "The table has one line only; paste its header and its rows.")
-    with about("table"):
-        _check_size(texts.read_text(pasted), columns.get("by", SYSTEM), question)
-        few_lines = len(lines) <= MOST_CLASSES
-        evidence, options = _read(pasted, text(form, "rows", "truth"), {
-            "columns": columns or None, "about": question, _POSITIVE: text(form, _POSITIVE) or None,
-        })  # fmt: skip
-        said = [f"{name}={value!r}" for name, value in options.items() if value is not None]
-        return evidence, f"bayescm.read({', '.join([repr(pasted if few_lines else 'your-file.csv'), *said])})"
+    return written, repr(written if len(lines) <= MOST_CLASSES else "your-file.csv")
 
 
 def _read(pasted: str, rows: str, options: dict[str, Any]) -> tuple[Evidence, dict[str, Any]]:
@@ -171,12 +177,16 @@ def _read(pasted: str, rows: str, options: dict[str, Any]) -> tuple[Evidence, di
             raise (error if "`rows`" in str(other) else other) from None
 
 
-def _check_size(frame: Any, by: str, question: str | None) -> None:
+def _check_size(frame: Any, by: str, question: str | None, unit: str | None = None) -> None:
     """Refuse tables of too many classes, systems or columns."""
     few(frame.shape[1], MOST_SYSTEMS + 2, "columns")
     items = any(side(name) == ACTUAL for name in frame) and not looks_square(frame)
     if items:
-        few(len(set().union(*(frame[name] for name in frame if name not in _NO_LABELS))), MOST_CLASSES, "classes")
+        few(
+            len(set().union(*(frame[name] for name in frame if name not in {*_NO_LABELS, unit}))),
+            MOST_CLASSES,
+            "classes",
+        )
     elif question == COUNTS and by == SYSTEM:
         few(len(frame), MOST_CLASSES, "classes")
     if question != COUNTS or by != SYSTEM:

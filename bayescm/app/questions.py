@@ -27,13 +27,13 @@ def summary(form: Form) -> Found:
     """Say how uncertain every metric is."""
     counts, code = inputs.counts(form)
     options = model_of(form) | {"prevalence": inputs.prevalence(form), "random_seed": 0}
-    of_two = counts.shape == (2, 2)
+    of_two = counts.shape[-2:] == (2, 2)
     metrics = inputs.listed(form, "metrics", "") or (_OF_TEST if of_two else None)
     found = bayescm.summary(counts, metrics, **options)
     chance = ""
     if of_two:
         known = {name: options[name] for name in ("model", "prior", "prevalence")}
-        deceptive = float(bayescm.probability(counts, _DECEPTIVE, **known)["probability"][0])
+        deceptive = float(bayescm.probability(counts, _DECEPTIVE, random_seed=0, **known)["probability"][0])
         chance = f"The probability that it is worse than chance is {writing.probability(deceptive)}."
     written = call("summary", code, options, *([] if metrics is None else [repr(metrics)]))
     return told(
@@ -175,9 +175,82 @@ def replicate(form: Form) -> Found:
     )  # fmt: skip
 
 
+def synthesis(form: Form) -> Found:
+    """Say what several studies of one test say together."""
+    return _of_matrices(
+        bayescm.synthesis,
+        ["recall", "specificity", "lr+", "lr-", "odds_ratio"],
+        form,
+        bayescm.plots.plot_region,
+        (4.6, 4.4),
+    )
+
+
+def gaps(form: Form) -> Found:
+    """Say how far groups are apart."""
+    return _of_matrices(
+        bayescm.gaps,
+        ["predicted_prevalence", "recall", "fpr", "precision"],
+        form,
+        partial(forest, brief=False),
+        (4.8, 3.4),
+    )
+
+
+def _of_matrices(
+    function: Callable[..., Any], metrics: list[str], form: Form, picture: Callable[..., Any], size: tuple[float, float]
+) -> Found:
+    """Answer about several matrices, one for each row of a table."""
+    data, code = inputs.table(form, None)
+    options: dict[str, Any] = {"ci_prob": inputs.number(form, "ci_prob", "0.95"), "random_seed": 0}
+    found = function(data, **options)
+    return told(
+        found, call(function.__name__, code, options), lambda ax: picture(found, ax=ax), size=size,
+        words=words_of(function, metrics),
+    )  # fmt: skip
+
+
+def agreement(form: Form) -> Found:
+    """Say how far raters agree."""
+    written, code = inputs.pasted(form)
+    with inputs.about("table"):
+        counts = bayescm.agreement(written, pos_label=inputs.text(form, "pos_label") or None)
+    metrics = inputs.listed(form, "metrics", "accuracy krippendorff_alpha gwets_ac1 scotts_pi")
+    options: dict[str, Any] = {"ci_prob": inputs.number(form, "ci_prob", "0.95"), "random_seed": 0}
+    found = bayescm.summary(counts, metrics, **options)
+    named = inputs.text(form, "pos_label")
+    more = f", pos_label={named!r}" if named else ""
+    return told(
+        found, call("summary", f"bayescm.agreement({code}{more})", options, repr(metrics)),
+        partial(forest, found, False), size=_size(found), words=words_of(bayescm.agreement, metrics, counts.shape[-1]),
+    )  # fmt: skip
+
+
+def reported(form: Form) -> Found:
+    """Say whether printed metrics can be true, and draw what they leave of others."""
+    words = [word.partition("=") for word in inputs.listed(form, "printed", "")]
+    if not words or not all(name and value for name, _, value in words):
+        raise inputs.FieldError("printed", "Write each number with its name, as it is printed: recall=.81, f1=83%.")
+    numbers: dict[Any, str] = {name: value for name, _, value in words}
+    positives = inputs.whole(form, "positives") if inputs.text(form, "positives") else None
+    options: dict[str, Any] = {"n_items": inputs.whole(form, "n_items"), "positives": positives}
+    with inputs.about("printed"):
+        found = bayescm.from_reported(numbers, **options)
+    metrics = ["accuracy", "recall", "specificity", "precision", "mcc"]
+
+    def draw(ax: Any) -> None:
+        forest(bayescm.summary(found, metrics, random_seed=0), True, ax)
+
+    return told(
+        found, call("from_reported", "", options, repr(numbers)), draw, size=(4.8, 1.4 + _LINE * len(metrics)),
+        words=words_of(bayescm.from_reported, found["metric"].values.tolist()),
+    )  # fmt: skip
+
+
 QUESTIONS: dict[str, Callable[[Form], Found]] = {
     "summary": summary, "region": region, "curves": curves, "folds": folds, "compare": compare, "items": items,
     "prevalences": prevalences, "replicate": replicate, "leaderboard": leaderboard,
+    "synthesis": synthesis, "gaps": gaps, "agreement": agreement, "reported": reported,
 }  # fmt: skip
 """By the last part of their address."""
 
@@ -185,6 +258,6 @@ FIELDS = frozenset({
     *inputs.CELLS, *inputs.PAIRS, "rows", "pos_label", "table",
     "model", "prior", "prevalence", "ci_prob", "ci_kind", "metrics", "metric", "space",
     "method", "rope", "mode", "concentration", "assurance", "width", "at", "n_items", "claim",
-    "pooling", "view",
+    "pooling", "view", "unit", "printed", "positives",
 })  # fmt: skip
 """What a form may hold."""

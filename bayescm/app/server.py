@@ -64,12 +64,17 @@ _SYSTEMS = {"table": "system,tp,fn,fp,tn\nA,40,10,5,45\nB,35,14,9,41"}
 EXAMPLES = {
     "compare": _SYSTEMS, "leaderboard": _SYSTEMS, "items": {},
     "folds": {"table": "fold,tp,fn,fp,tn\n1,4,1,1,4\n2,3,2,1,4"},
+    "synthesis": {"table": "study,tp,fn,fp,tn\nA,20,3,4,40\nB,15,5,3,30\nC,30,2,9,50"},
+    "gaps": {"table": "group,tp,fn,fp,tn\nA,20,3,4,40\nB,15,5,3,30"},
+    "agreement": {"table": "subject,A,B\n1,yes,yes\n2,no,yes\n3,no,no\n4,yes,yes"},
+    "reported": {"printed": "precision=.85, recall=.81", "n_items": "100"},
     "curves": {"table": "actual,score\n0,.1\n0,.3\n1,.2\n1,.8\n0,.4\n1,.9"},
 }  # fmt: skip
 """Forms of the questions that four numbers don't answer."""
 _CALLS = {name: f"{name}(data)" for name in QUESTIONS} | {
     "curves": "curve_posterior(data['actual'], data['score'])", "compare": "compare_systems(data)",
     "folds": "posterior(data, model='kfold', pooling='complete')", "prevalences": "planning.at_prevalences(data)",
+    "reported": "from_reported(numbers, n_items=n_items)", "agreement": "summary(bayescm.agreement(data))",
     "items": "sample_size(metrics)", "replicate": "planning.replicate(data)",
 }  # fmt: skip
 """Of Python, which takes more than the page does."""

@@ -87,6 +87,10 @@ def gaps(
     groups of 40 look far apart. Pooling takes that away, and hides part of a real gap where one small group is unlike
     the others.
 
+    References
+    ----------
+    Hardt, Price and Srebro 2016, Equality of opportunity in supervised learning, NIPS 29 (equalised odds).
+
     Examples
     --------
     >>> import bayescm

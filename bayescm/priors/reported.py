@@ -92,6 +92,10 @@ def from_reported(
     of these a sample is, and ``matches``, ``least`` and ``most`` are estimates (the attr ``counted`` says "sample").
     Numbers that were averaged over folds, classes or seeds are no one matrix's: then "impossible" is a right answer.
 
+    References
+    ----------
+    Fazekas and Kovacs 2024, Neurocomputing (whether reported scores are consistent, by the package mlscorecheck).
+
     Examples
     --------
     >>> import bayescm

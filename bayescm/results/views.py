@@ -136,7 +136,7 @@ VIEWS = (
     View(
         "gaps", _of("point mean median sd interval ratio probability_within mcse_mean", metric="U"),
         ("groups", "rope", "ci_prob", "pooled"), _BOUNDS, gaps.gaps, gaps.of_gaps, ("metric",),
-        ("point", "median", "lower", "upper", "probability_within"),
+        ("point", "median", "lower", "upper", "probability_within"), picture="plot_forest",
     ),
     View(
         "drift",

@@ -11,6 +11,11 @@ const FIELDS = {
   view: ["Picture", "nomogram", "Of the first prevalence, or of all from 0.1% to 99.9%.", { nomogram: "Fagan's nomogram", band: "lines with bands" }],
   systems: ["Paste a table, or drop a CSV or .xlsx file", "system,tp,fn,fp,tn\nA,40,10,5,45\nB,35,14,9,42\nC,30,20,5,45", "A row per system: system,tp,fn,fp,tn or system,correct,wrong. Or, if all were given the same items, a row per item: actual,A,B with the truth and each system's answer.", "area"],
   rivals: ["Paste a table, or drop a CSV or .xlsx file", "", "A row per system: system,tp,fn,fp,tn or system,correct,wrong. Or, if all were given the same items: actual,A,B with the truth and each system's answer, perhaps n. Empty: the eight numbers.", "area"],
+  studies: ["Paste a table, or drop a CSV or .xlsx file", "study,tp,fn,fp,tn\nA,20,3,4,40\nB,15,5,3,30\nC,30,2,9,50\nD,11,4,2,22\nE,44,13,6,61", "A row per study: study,tp,fn,fp,tn.", "area"],
+  groups: ["Paste a table, or drop a CSV or .xlsx file", "group,tp,fn,fp,tn\nwomen,40,10,5,45\nmen,35,14,9,42\nothers,9,6,2,10", "A row per group: group,tp,fn,fp,tn. Or a row per item: group,actual,predicted.", "area"],
+  ratings: ["Paste a table, or drop a CSV or .xlsx file", "subject,A,B,C\n1,yes,yes,yes\n2,yes,yes,no\n3,no,no,no\n4,no,no,\n5,yes,yes,yes\n6,no,yes,no\n7,no,no,no\n8,yes,yes,yes\n9,no,no,no\n10,yes,no,yes", "A row per subject, a column per rater; a field is empty where one didn't rate.", "area"],
+  printed: ["What is printed", "precision=.85, recall=81%, f1=.83", "Names and numbers with their decimals, as they stand in the paper."], printed_items: ["Items of the test", "1000", "All of which the numbers are about."], positives: ["Positives among them", "", "Empty: not printed."],
+  unit: ["Column of units", "", "What was sampled, where rows come in groups: patient, image, question. Empty: each row by itself."],
   pos_label: ["Positive class of the table", "", "Which of two classes is looked for, where their words don't say so as positive, diseased, yes or 1 do."],
   prior: ["Prior", "jeffreys", "What is added to each count, as if seen before: jeffreys (half an item), laplace (one item), or a number of items."],
   prevalence: ["Prevalence, if known", "", "Share of positives, such as 2%; or fixed, if you chose how many positives and negatives to test; or 2, 18: as if 2 of 20 had been positive. Empty: estimated."],
@@ -29,22 +34,26 @@ const MATRIX = ["cells", "rows", "table", "pos_label"];
 const MODEL = ["model", "prior", "ci_prob", "ci_kind"]; // behind a line that opens them
 const FIVE = "recall, specificity, precision, accuracy, mcc.";
 const TABS = {
-  summary: ["How uncertain is it?", [...MATRIX, "prevalence", "metrics", ...MODEL], "the usual ones of a test; of more classes all in common use."],
+  summary: ["How uncertain is it?", [...MATRIX, "unit", "prevalence", "metrics", ...MODEL], "the usual ones of a test; of more classes all in common use."],
   region: ["Where on the PR or ROC plane?", [...MATRIX, "space", "method", "ci_prob"]],
   curves: ["How good are the scores?", ["scores", "pos_label", "space", "metric", "ci_prob"]],
   folds: ["How good over folds?", ["folded", "pooling", "metrics", "prior", "ci_prob"], FIVE],
-  compare: ["Is A better than B?", ["pairs", "rows", "rivals", "pos_label", "metrics", "rope", ...MODEL], "sensitivity and specificity of the eight numbers, accuracy of a table."],
+  compare: ["Is A better than B?", ["pairs", "rows", "rivals", "pos_label", "unit", "metrics", "rope", ...MODEL], "sensitivity and specificity of the eight numbers, accuracy of a table."],
   items: ["How many items do I need?", ["metrics", "width", "mode", "concentration", "assurance", "prevalence", ...MODEL], "accuracy."],
   prevalences: ["What at another prevalence?", [...MATRIX, "at", "view", "model", "prior", "ci_prob"]],
   replicate: ["Will it replicate?", [...MATRIX, "n_items", "claim", "metrics", ...MODEL], FIVE],
-  leaderboard: ["Who leads?", ["systems", "metric", "ci_prob"]],
+  leaderboard: ["Who leads?", ["systems", "metric", "unit", "ci_prob"]],
+  synthesis: ["What do studies say together?", ["studies", "ci_prob"]],
+  gaps: ["How far are groups apart?", ["groups", "ci_prob"]],
+  agreement: ["Do raters agree?", ["ratings", "pos_label", "metrics", "ci_prob"], "accuracy, krippendorff_alpha, gwets_ac1, scotts_pi."],
+  reported: ["Can this be true?", ["printed", "printed_items", "positives"]],
 };
 const QUICK = 150; // milliseconds without a keystroke until a question is asked whose answer takes less
 const SLOW = 700; // of draws, and of tables that may be long
 const PICTURE = 250; // more until the picture is drawn, which takes longer than the numbers
 const PATIENCE = 2000; // milliseconds until it is said that an answer takes longer
-const AREAS = ["systems", "scores", "folded", "rivals"]; // all of them are sent as the table
-const sentAs = (name) => (AREAS.includes(name) ? "table" : name);
+const SENT = { systems: "table", scores: "table", folded: "table", rivals: "table", studies: "table", groups: "table", ratings: "table", printed_items: "n_items" };
+const sentAs = (name) => SENT[name] ?? name;
 const values = { ...EXAMPLES, ...Object.fromEntries(Object.entries(FIELDS).map(([name, [, value]]) => [name, value])) };
 let tab = "summary";
 let shown = null; // an answer with what was sent for it
@@ -54,7 +63,7 @@ let timer;
 
 const inForm = (name) => GRIDS[name]?.names.flat() ?? [name];
 const names = () => TABS[tab][1].flatMap(inForm);
-const isTable = (name) => ["table", "rivals", "pos_label"].includes(name) && TABS[tab][1].some((one) => one in GRIDS);
+const isTable = (name) => ["table", "rivals", "pos_label", "unit"].includes(name) && TABS[tab][1].some((one) => one in GRIDS);
 const isFolded = (name) => MODEL.includes(name) || isTable(name);
 
 function entry(name) {
