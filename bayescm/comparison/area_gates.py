@@ -37,6 +37,10 @@ def are_asked(*rules: Rule) -> bool:
 
 def sides(given: Mapping[str, Any], columns: Mapping[str, Any], options: Mapping[str, Any]) -> xr.Dataset:
     """Return the scores of both systems for the same items, of tables with a row per item of each."""
+    if odd := [name for name in options if name not in ("unit", "pos_label")]:
+        raise ValueError(f"`{odd[0]}` doesn't apply to scores; leave it out.")
+    if not isinstance(options.get("unit", ""), str):
+        raise ValueError("`unit` must be one column where areas are gated; of readers and cases see bayescm.readers.")
     frames = {name: frame_of(one) if isinstance(one, Mapping) else one for name, one in given.items()}
     return scores_beside({name: read_table(one, dict(columns)) for name, one in frames.items()}, **options)
 
@@ -85,7 +89,7 @@ def _row(data: xr.Dataset, task: str, metric: str, drawn: Array) -> dict[str, An
 
 
 def _drawn(data: xr.Dataset, metric: str, task: str, n: int, seed: int) -> tuple[Array, Array]:
-    """Return the areas (systems,) of the items, and joint draws (systems, n) of them."""
+    """Return the areas (systems,) of the items, and joint draws (systems, 4 n) of them."""
     score = {str(name): one for name, one in zip(data[SYSTEM].values, data["score"].values, strict=True)}
     labels = data[LABEL].values.tolist()
     unit = data[str(data.attrs[UNIT])].values if UNIT in data.attrs else None
@@ -93,5 +97,5 @@ def _drawn(data: xr.Dataset, metric: str, task: str, n: int, seed: int) -> tuple
         items = check_items(data[ACTUAL].values, score, labels, labels[1], unit=unit)
     except ValueError as error:
         raise ValueError(f"{'' if task == 'all' else f'{task}: '}{error}") from None
-    areas = areas_of(items, 0.95, n, seed, None, AREAS[metric])
+    areas = areas_of(items, 0.95, 4 * n, seed, None, AREAS[metric])
     return areas.point[:, 0], np.stack([areas.drawn(i, 0) for i in range(len(score))])
