@@ -15,7 +15,6 @@ from bayescm.data.schema import CI_BOUND, SYSTEM, VERSUS, interval_coordinate
 from bayescm.distributions import Distribution
 from bayescm.distributions.sample import Draws, share_error
 from bayescm.inference.fixed_units import win_rates
-from bayescm.inference.units import ByUnit
 
 Array = NDArray[np.float64]
 Found = ranks.Exact | rank_draws.Drawn
@@ -100,10 +99,10 @@ def dataset(field: Field, answer: Answer, options: Options) -> xr.Dataset:
     coords = {**kept, RANK: np.arange(1, n + 1), TOP: options.top}
     if options.prizes is not None:
         variables["expected_prize"] = (SYSTEM, ranks[:, : len(options.prizes)] @ options.prizes)
-    if isinstance(field.block, ByUnit) and field.block.average != "items" and n > 1:
-        wins = Draws(win_rates(field.block, field.metric))
-        variables["win_rate"] = (SYSTEM, wins.mean())
-        variables["win_rate_interval"] = ((SYSTEM, CI_BOUND), np.stack(wins.eti(options.ci_prob), -1))
+    if (wins := win_rates(field.block, field.metric)) is not None:
+        rates = Draws(wins)
+        variables["win_rate"] = (SYSTEM, rates.mean())
+        variables["win_rate_interval"] = ((SYSTEM, CI_BOUND), np.stack(rates.eti(options.ci_prob), -1))
     if isinstance(found, rank_draws.Drawn):
         variables["mcse_rank_probability"] = ((SYSTEM, RANK), share_error(ranks, len(found.values)))
     if options.pairwise:

@@ -93,7 +93,7 @@ def drift(
     Raises
     ------
     ValueError
-        For fewer than two periods, or more than 1,000; a first one without items.
+        For fewer than two periods with items, the first among them, or more than 1,000 periods.
 
     Notes
     -----
@@ -123,20 +123,21 @@ def drift(
     matrices, series = several_matrices(counts, ())
     matrices, series = matrices.rename({series: PERIOD}), PERIOD if series == SYSTEM else series
     t = matrices.sizes[PERIOD]
+    validate.unique(series, matrices[PERIOD].values.tolist())
     if not 2 <= t <= _MOST:
         raise ValueError(f"`counts` must be of 2 to {_MOST} periods; got {t}.")
     resolved = one_number(metric, matrices.sizes[ACTUAL])
     n = number_of_draws(draws, 10_000)
     posterior = read(matrices, prior=prior, draws=n, random_seed=seed)
     block, _ = posterior.whole()
-    if not isinstance(block, Conjugate):
-        raise ValueError(f"`prior` must be one of each period by itself; got {prior!r}.")
+    if not isinstance(block, Conjugate) or not (block.prior.rows > 0.0).all():
+        raise ValueError(f"`prior` must be one of each period by itself, and above 0; got {prior!r}.")
     values, items, unchanged = _values(block, resolved, np.log1p(-change_prob) / (t - 1), seed)
-    if not items[0] > 0.0:
-        raise ValueError(f"`counts` of the first period must have items that tell of {resolved.name}.")
+    end = int(np.flatnonzero(np.append(1.0, items[1:]))[-1])
+    if not items[0] > 0.0 or not end:
+        raise ValueError(f"`counts` of the first period, and of a later one, must tell of {resolved.name}.")
     gain = (values - values[0]) * (-1.0 if resolved.loss else 1.0)
     worse, better = gain < -rope, gain > rope
-    end = int(np.flatnonzero(items)[-1])
     last = worse[: end + 1, worse[end]]
     begun = end + 1 - np.argmin(np.vstack([last[::-1], np.zeros(last.shape[1], bool)]), 0)
     since = np.bincount(begun, minlength=t)[:t] / max(last.shape[1], 1)

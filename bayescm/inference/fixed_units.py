@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from bayescm.data.random import Stream, matrix_rng
 from bayescm.distributions import learned
+from bayescm.inference.blocks import Block
 from bayescm.inference.conjugate import Conjugate
 from bayescm.inference.units import ByUnit
 from bayescm.metrics import Metric, per_label
@@ -33,7 +34,7 @@ class FixedUnits(ByUnit):
 
     def check(self, metrics: Sequence[Metric]) -> None:  # noqa: D102
         super().check(metrics)
-        if self.counts.shape[-3] < 2 or not np.array_equal(self.counts, np.round(self.counts)):
+        if self.counts.shape[-3] < 2 or not _whole(self.counts):
             raise ValueError("`average`='fixed_units' needs two units or more, and answers that are right or wrong.")
 
     def theta_blocks(self) -> Iterator[Array]:  # noqa: D102
@@ -41,6 +42,11 @@ class FixedUnits(ByUnit):
 
     def draws(self, metrics: Sequence[Metric]) -> list[Array]:  # noqa: D102
         return [_in_each(self, metric).mean(len(self.shape)) for metric in metrics]
+
+
+def _whole(counts: Array) -> bool:
+    """Say whether these are numbers of items: no weights, shares of runs or scores."""
+    return np.array_equal(counts, np.round(counts))
 
 
 def _alone(block: ByUnit, n: int) -> Conjugate:
@@ -64,17 +70,21 @@ def _in_each(block: ByUnit, metric: Metric) -> Array:
     return 2.0 * values / (1.0 + values) if seen.link == "f1" else values
 
 
-def win_rates(block: ByUnit, metric: Metric) -> Array:
+def win_rates(block: Block, metric: Metric) -> Array | None:
     """Draw in what share of comparisons with the others, unit by unit, a system wins, (systems, n).
 
-    Units that are a sample weigh at random, and one unit more, in which any order is as likely, with them.
+    Units that are a sample weigh at random, and one unit more, in which any order is as likely, with them. None where
+    no mean over units is asked for, of a single system, of weights and scores, and of metrics without two bounds.
     """
+    if not isinstance(block, ByUnit) or block.average == "items" or len(block.counts) < 2:
+        return None
+    if not np.isfinite([metric.lower, metric.upper]).all() or not _whole(block.counts):
+        return None
     systems, g = block.counts.shape[0], block.counts.shape[-3]
     n = int(np.clip(_CELLS // (systems * g), 200, block.n))
     values, rng = _alone(block, n).draws([metric])[0], matrix_rng(block.seed, systems, Stream.EACH_UNIT)
-    if np.isfinite([metric.lower, metric.upper]).all():
-        share = np.clip((values - metric.lower) / (metric.upper - metric.lower), 0.0, 1.0)
-        values = np.arcsin(np.sqrt(share))  # on which scale errors hardly depend on the rate
+    share = np.clip((values - metric.lower) / (metric.upper - metric.lower), 0.0, 1.0)
+    values = np.arcsin(np.sqrt(share))  # on which scale errors hardly depend on the rate
     values = _pooled(values.mean(-1), values.var(-1), n, rng)  # (n, systems, units)
     order = np.argsort(np.argsort(-values if metric.loss else values, 1), 1) / (systems - 1)
     if isinstance(block, FixedUnits):

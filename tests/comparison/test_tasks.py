@@ -65,6 +65,18 @@ def test_with_many_items_wins_are_those_that_were_seen():
     np.testing.assert_allclose(found["win_rate"], (right.argsort(0).argsort(0) / 3).mean(1), atol=2e-3)
 
 
+def test_scores_and_metrics_without_bounds_have_no_win_rate():
+    scores = pd.DataFrame({
+        "system": list("ab") * 20, "item": np.repeat(range(20), 2), "task": np.repeat(list("uvwxy"), 8),
+        "score": np.linspace(0, 1, 40),
+    })  # fmt: skip
+    assert "win_rate" not in bayescm.leaderboard(scores, unit="task", average="units", random_seed=1)
+    counts = bayescm.from_cells(tp=RIGHT, fn=N - RIGHT, fp=RIGHT // 5, tn=N + 0 * RIGHT, dims=("system", "task"))
+    for metric, known in {"informedness": True, "diagnostic_odds_ratio": False}.items():
+        board = bayescm.leaderboard(counts, metric=metric, unit="task", average="units", random_seed=1)
+        assert ("win_rate" in board) == known
+
+
 def test_a_system_that_wins_every_task_has_a_win_rate_of_nearly_one():
     sure = FRAME.assign(correct=np.where(FRAME.system == "a", 400, 100), wrong=np.where(FRAME.system == "a", 4, 300))
     found = bayescm.leaderboard(sure, unit="task", average="fixed_units", random_seed=1)
