@@ -21,8 +21,7 @@ from pathlib import Path
 import httpx
 import numpy as np
 
-from bayescm.app.questions import FIELDS, QUESTIONS
-from bayescm.app.server import EXAMPLES
+from bayescm.app.questions import FIELDS, FORMS, QUESTIONS
 
 CELLS = {"tp": "26", "fn": "0", "fp": "2", "tn": "6"}
 TEXTS = ("", "0", "-3", "1e309", "nan", "abc", "\x00", "7%", "1,2", "a\tb\n1\t2", "[[1]]", None, 3, [], {}, "9" * 400)
@@ -34,7 +33,7 @@ RESULTS = Path(__file__).with_name("results_app.md")
 
 def form(kind: str, question: str, rng: random.Random) -> dict:
     """Return what is sent for a question."""
-    made = dict(EXAMPLES.get(question, CELLS))
+    made = dict(FORMS[question])
     if kind == "new" and "tp" in made:
         made |= {name: str(rng.randrange(200)) for name in CELLS}
     if kind == "random":
@@ -46,7 +45,7 @@ def request(rng: random.Random) -> tuple[str, str, dict | None]:
     """Return the kind of a request, its path and its form."""
     kind = rng.choices(list(SHARES), SHARES.values())[0]
     if kind == "page":
-        return kind, rng.choice(("/", "/page.css", "/app.mjs", "/common.mjs", "/none")), None
+        return kind, rng.choice(("/", "/page.css", "/app.mjs", "/common.mjs", "/tabs.json", "/none")), None
     question = rng.choice(list(QUESTIONS))
     ending = {"picture": "/" + rng.choice(("svg", "png")), "file": "/nc"}.get(kind, "")
     return kind, f"/api/{question}{ending}", form(kind, question, rng)
@@ -124,7 +123,7 @@ def answers(address: str, repeats: int = 5) -> list[str]:
     for question in QUESTIONS:
         took, drawn = [], []
         for i in range(repeats):
-            made = dict(EXAMPLES.get(question, CELLS)) | {"ci_prob": f"0.{900 + i}"}
+            made = FORMS[question] | {"ci_prob": f"0.{900 + i}"}
             for path, times in ((f"/api/{question}", took), (f"/api/{question}/svg", drawn)):
                 begun = time.perf_counter()
                 httpx.post(address + path, json=made, timeout=120).raise_for_status()

@@ -29,8 +29,8 @@ class Found:
         The Python that says the same.
     data : xarray.Dataset or xarray.DataTree
         What the library returned.
-    draw : callable
-        Draws on the axes that it gets; of several panels on an array of them.
+    draw : callable or None
+        Draws on the axes that it gets; of several panels on an array of them. None: there is no picture.
     table : str
         HTML.
     size : tuple of float
@@ -46,22 +46,31 @@ class Found:
     assumptions: str
     code: str
     data: Any
-    draw: Callable[[Any], Any]
+    draw: Callable[[Any], Any] | None
     table: str
     size: tuple[float, float] = field(default=(4.8, 3.8))
     words: list[tuple[str, str]] = field(default_factory=list)
     panels: int = field(default=1)
 
 
-def told(data: Any, code: str, draw: Callable[[Any], Any], sentence: str = "", more: str = "", **others: Any) -> Found:
-    """Return what the library says of its result, with a sentence more, or another one."""
+def told(
+    data: Any,
+    code: str,
+    draw: Callable[[Any], Any] | None,
+    sentence: str = "",
+    more: str = "",
+    beside: Any = None,
+    **others: Any,
+) -> Found:
+    """Return what the library says of its result, with a sentence more, or another one, and the table of another."""
     answer = Answer(data)
     frame = answer.table()
     flat = frame.reset_index() if frame.index.names != [None] else frame
     records = [
         {name: value for name, value in row.items() if not isinstance(value, list)} for row in flat.to_dict("records")
     ]
-    table = "".join(writing.as_html(_in_words(one)) for one in answer.tables())
+    tables = [*answer.tables(), *([] if beside is None else Answer(beside).tables())]
+    table = "".join(writing.as_html(_in_words(one)) for one in tables)
     left_out = answer.left_out()
     table += f"<p class='soft'>... and {left_out:,} rows more: copy the CSV.</p>" if left_out else ""
     said = f"{sentence or answer.sentence} {more}".strip()
@@ -104,9 +113,14 @@ def model_of(form: Form, *, kind: bool = True) -> dict[str, Any]:
     options: dict[str, Any] = {
         "model": validate.choice("model", inputs.text(form, "model", "dirichlet_multinomial"), MODELS),
         "prior": inputs.prior(form),
-        "ci_prob": inputs.number(form, "ci_prob", "0.95"),
     }
-    return options | ({"ci_kind": inputs.text(form, "ci_kind", "eti")} if kind else {})
+    return options | intervals_of(form, kind=kind)
+
+
+def intervals_of(form: Form, *, kind: bool = True) -> dict[str, Any]:
+    """Return the settings of intervals."""
+    level = {"ci_prob": inputs.number(form, "ci_prob", "0.95")}
+    return level | ({"ci_kind": inputs.text(form, "ci_kind", "eti")} if kind else {})
 
 
 def of_draws(posterior: Any, names: list[str], level: float) -> Records:

@@ -14,7 +14,8 @@ from bayescm.data.crosstabs import side
 from bayescm.data.evidence import Evidence
 from bayescm.data.frames import looks_square
 from bayescm.data.recognisers import COUNTS, SYSTEMS
-from bayescm.data.schema import ACTUAL, SYSTEM, UNIT
+from bayescm.data.schema import ACTUAL, SYSTEM
+from bayescm.data.units import unit_of
 
 CELLS = ("tp", "fn", "fp", "tn")
 PAIRS = tuple(f"{truth}_{positive}" for truth in "dh" for positive in ("both", "a", "b", "none"))
@@ -26,7 +27,9 @@ MOST_SYSTEMS = 500
 """Or folds: 1,000 of them take 1.2 GB of a leaderboard, 500 half of that."""
 MOST_UNPACKED = 50_000_000  # bytes
 _NO_LABELS = frozenset({"fold", "item", "n", "score", "system"})  # columns of a table with a row per item
-_POSITIVE = "pos_label"
+_POSITIVE, _UNIT = "pos_label", "unit"
+_OF_COLUMNS = (_UNIT, "group", "subject")
+"""Fields that name columns."""
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
 
 
@@ -59,7 +62,9 @@ def about(field: str) -> Iterator[None]:
     except FieldError:
         raise
     except (ValueError, TypeError) as error:
-        raise FieldError(_POSITIVE if f"`{_POSITIVE}`" in str(error) else field, str(error)) from None
+        said = str(error)
+        named = next((name for name in (_POSITIVE, *_OF_COLUMNS) if f"`{name}`" in said or f"--{name}" in said), field)
+        raise FieldError(named, said) from None
 
 
 def text(form: Mapping[str, Any], name: str, default: str = "") -> str:
@@ -89,9 +94,14 @@ def whole(form: Mapping[str, Any], name: str, default: str = "") -> int:
 
 def listed(form: Mapping[str, Any], name: str, default: str) -> list[str]:
     """Return words between commas or spaces."""
-    words = [word for word in re.split(r"[,;\s]+", text(form, name, default)) if word]
-    few(len(words), MOST_LISTED, "entries", name)
-    return words
+    return words({name: re.sub(r"[;\s]+", ",", text(form, name, default))}, name)
+
+
+def words(form: Mapping[str, Any], name: str) -> list[str]:
+    """Return what stands between commas."""
+    found = [word.strip() for word in text(form, name).split(",") if word.strip()]
+    few(len(found), MOST_LISTED, "entries", name)
+    return found
 
 
 def numbers(form: Mapping[str, Any], name: str, default: str) -> list[float]:
@@ -121,7 +131,7 @@ def counts(form: Mapping[str, Any]) -> tuple[Any, str]:
     if text(form, "table"):
         evidence, code = table(form, COUNTS)
         with about("table"):
-            return evidence.data if UNIT in evidence.data.attrs else data_counts.one_matrix(evidence.data), code
+            return evidence.data if unit_of(evidence.data) else data_counts.one_matrix(evidence.data), code
     cells: dict[str, Any] = {name: whole(form, name) for name in CELLS}
     return data_counts.from_cells(**cells), f"bayescm.from_cells({', '.join(f'{k}={v}' for k, v in cells.items())})"
 
@@ -142,51 +152,64 @@ def pairs(form: Mapping[str, Any]) -> tuple[Evidence, str]:
 
 def table(form: Mapping[str, Any], question: str | None, **columns: str) -> tuple[Evidence, str]:
     """Return what a pasted table holds, for a question, with these columns; and the Python that reads it."""
-    written, code = pasted(form)
+    given, frame, shown = pasted(form)
     with about("table"):
-        unit = text(form, UNIT) or None
-        _check_size(texts.read_text(written), columns.get("by", SYSTEM), question, unit)
-        evidence, options = _read(written, text(form, "rows", "truth"), {
-            "columns": columns or None, "about": question, _POSITIVE: text(form, _POSITIVE) or None, UNIT: unit,
+        units = words(form, _UNIT)
+        _check_size(frame, columns.get("by", SYSTEM), question, units)
+        evidence, options = _read(given, text(form, "rows", "truth"), {
+            "columns": columns or None, "about": question, _POSITIVE: text(form, _POSITIVE) or None,
+            _UNIT: (tuple(units) if len(units) > 1 else units[0]) if units else None,
         })  # fmt: skip
         said = [f"{name}={value!r}" for name, value in options.items() if value is not None]
-        return evidence, f"bayescm.read({', '.join([code, *said])})"
+        return evidence, f"bayescm.read({', '.join([shown, *said])})"
 
 
-def pasted(form: Mapping[str, Any]) -> tuple[str, str]:
-    """Return a pasted table as it is, never the path of a file; and the Python of it, of a long one its file."""
+def pasted(form: Mapping[str, Any]) -> tuple[str, Any, str]:
+    """Return the text of a table, its frame with all columns that are named, and its Python, of a file where long."""
     text(form, "table")
-    written = str(form.get("table", "")).strip(" \r\n")
-    lines = [line for line in written.splitlines() if line.strip()]
+    given = str(form.get("table", "")).strip(" \r\n")
+    lines = [line for line in given.splitlines() if line.strip()]
     if not lines:
         raise FieldError("table", "Paste a table, or drop a CSV file here.")
     few(len(lines), MOST_ROWS, "lines")
-    if not texts.is_pasted(written):
+    if not texts.is_pasted(given):  # so that it is never the path of a file
         raise FieldError("table", "The table has one line only; paste its header and its rows.")
-    return written, repr(written if len(lines) <= MOST_CLASSES else "your-file.csv")
+    with about("table"):
+        frame = texts.read_text(given)
+    for field in _OF_COLUMNS:
+        with about(field):
+            texts.require(frame, "the table", words(form, field))
+    return given, frame, repr(given if len(lines) <= MOST_CLASSES else "your-file.csv")
 
 
-def _read(pasted: str, rows: str, options: dict[str, Any]) -> tuple[Evidence, dict[str, Any]]:
+def units(form: Mapping[str, Any]) -> tuple[Any, str]:
+    """Return what was sampled of each row of a table of scores, and a line of Python; nothing if nothing is said."""
+    name = text(form, _UNIT)
+    if not name:
+        return None, ""
+    _, frame, shown = pasted(form)
+    shown = f"pd.read_csv({shown})[{name!r}]" if len(frame) >= MOST_CLASSES else frame[name].tolist()
+    return frame[name].to_numpy(), f"\nunit = {shown}"
+
+
+def _read(given: str, rows: str, options: dict[str, Any]) -> tuple[Evidence, dict[str, Any]]:
     """Return what a table holds; where it doesn't say what its rows are, they are what the form says."""
     try:
-        return bayescm.read(pasted, **options), options
+        return bayescm.read(given, **options), options
     except ValueError as error:
         try:
-            return bayescm.read(pasted, rows=rows, **options), options | {"rows": rows}
+            return bayescm.read(given, rows=rows, **options), options | {"rows": rows}
         except ValueError as other:
             raise (error if "`rows`" in str(other) else other) from None
 
 
-def _check_size(frame: Any, by: str, question: str | None, unit: str | None = None) -> None:
+def _check_size(frame: Any, by: str, question: str | None, units: list[str]) -> None:
     """Refuse tables of too many classes, systems or columns."""
     few(frame.shape[1], MOST_SYSTEMS + 2, "columns")
     items = any(side(name) == ACTUAL for name in frame) and not looks_square(frame)
     if items:
-        few(
-            len(set().union(*(frame[name] for name in frame if name not in {*_NO_LABELS, unit}))),
-            MOST_CLASSES,
-            "classes",
-        )
+        others = _NO_LABELS | {by, *units}
+        few(len(set().union(*(frame[name] for name in frame if name not in others))), MOST_CLASSES, "classes")
     elif question == COUNTS and by == SYSTEM:
         few(len(frame), MOST_CLASSES, "classes")
     if question != COUNTS or by != SYSTEM:

@@ -1,5 +1,6 @@
 """The questions of the page: each takes a form, calls one function of the library, and says what came of it."""
 
+import json
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -7,10 +8,12 @@ from typing import Any
 import numpy as np
 
 import bayescm
-from bayescm.app import inputs
+from bayescm.app import inputs, pages
 from bayescm.app.answers import Form, Found, call, forest, model_of, told, words_of
 from bayescm.app.scores import curves, folds
+from bayescm.app.several import agreement, gaps, reported, synthesis
 from bayescm.data.recognisers import BOARD
+from bayescm.data.units import unit_of
 from bayescm.results import Answer, writing
 
 _OF_TEST = ["sensitivity", "specificity", "ppv", "npv", "lr+", "lr-", "accuracy", "prevalence", "informedness", "mcc"]
@@ -50,6 +53,8 @@ def _size(found: Any) -> tuple[float, float]:
 def region(form: Form) -> Found:
     """Say where recall and precision, or both rates, may lie together."""
     counts, code = inputs.counts(form)
+    if unit_of(counts) and inputs.text(form, "method", "wilks") != "credible":
+        raise inputs.FieldError("method", "Of units the region is the posterior's: choose credible (Bayesian).")
     options: dict[str, Any] = {
         "space": inputs.text(form, "space", "pr"),
         "method": inputs.text(form, "method", "wilks"),
@@ -138,6 +143,7 @@ def prevalences(form: Form) -> Found:
     """Say what the predictive values are where the prevalence is another."""
     counts, code = inputs.counts(form)
     options = model_of(form, kind=False) | {"ci_kind": "eti"}
+    options |= {"random_seed": 0} if unit_of(counts) else {}
     at = inputs.numbers(form, "at", "1%, 2%, 5%, 10%, 20%, 50%")
     metrics = ["ppv", "npv"]
     found = bayescm.planning.at_prevalences(counts, metrics, at, **options)
@@ -175,89 +181,23 @@ def replicate(form: Form) -> Found:
     )  # fmt: skip
 
 
-def synthesis(form: Form) -> Found:
-    """Say what several studies of one test say together."""
-    return _of_matrices(
-        bayescm.synthesis,
-        ["recall", "specificity", "lr+", "lr-", "odds_ratio"],
-        form,
-        bayescm.plots.plot_region,
-        (4.6, 4.4),
-    )
-
-
-def gaps(form: Form) -> Found:
-    """Say how far groups are apart."""
-    return _of_matrices(
-        bayescm.gaps,
-        ["predicted_prevalence", "recall", "fpr", "precision"],
-        form,
-        partial(forest, brief=False),
-        (4.8, 3.4),
-    )
-
-
-def _of_matrices(
-    function: Callable[..., Any], metrics: list[str], form: Form, picture: Callable[..., Any], size: tuple[float, float]
-) -> Found:
-    """Answer about several matrices, one for each row of a table."""
-    data, code = inputs.table(form, None)
-    options: dict[str, Any] = {"ci_prob": inputs.number(form, "ci_prob", "0.95"), "random_seed": 0}
-    found = function(data, **options)
-    return told(
-        found, call(function.__name__, code, options), lambda ax: picture(found, ax=ax), size=size,
-        words=words_of(function, metrics),
-    )  # fmt: skip
-
-
-def agreement(form: Form) -> Found:
-    """Say how far raters agree."""
-    written, code = inputs.pasted(form)
-    with inputs.about("table"):
-        counts = bayescm.agreement(written, pos_label=inputs.text(form, "pos_label") or None)
-    metrics = inputs.listed(form, "metrics", "accuracy krippendorff_alpha gwets_ac1 scotts_pi")
-    options: dict[str, Any] = {"ci_prob": inputs.number(form, "ci_prob", "0.95"), "random_seed": 0}
-    found = bayescm.summary(counts, metrics, **options)
-    named = inputs.text(form, "pos_label")
-    more = f", pos_label={named!r}" if named else ""
-    return told(
-        found, call("summary", f"bayescm.agreement({code}{more})", options, repr(metrics)),
-        partial(forest, found, False), size=_size(found), words=words_of(bayescm.agreement, metrics, counts.shape[-1]),
-    )  # fmt: skip
-
-
-def reported(form: Form) -> Found:
-    """Say whether printed metrics can be true, and draw what they leave of others."""
-    words = [word.partition("=") for word in inputs.listed(form, "printed", "")]
-    if not words or not all(name and value for name, _, value in words):
-        raise inputs.FieldError("printed", "Write each number with its name, as it is printed: recall=.81, f1=83%.")
-    numbers: dict[Any, str] = {name: value for name, _, value in words}
-    positives = inputs.whole(form, "positives") if inputs.text(form, "positives") else None
-    options: dict[str, Any] = {"n_items": inputs.whole(form, "n_items"), "positives": positives}
-    with inputs.about("printed"):
-        found = bayescm.from_reported(numbers, **options)
-    metrics = ["accuracy", "recall", "specificity", "precision", "mcc"]
-
-    def draw(ax: Any) -> None:
-        forest(bayescm.summary(found, metrics, random_seed=0), True, ax)
-
-    return told(
-        found, call("from_reported", "", options, repr(numbers)), draw, size=(4.8, 1.4 + _LINE * len(metrics)),
-        words=words_of(bayescm.from_reported, found["metric"].values.tolist()),
-    )  # fmt: skip
-
-
 QUESTIONS: dict[str, Callable[[Form], Found]] = {
     "summary": summary, "region": region, "curves": curves, "folds": folds, "compare": compare, "items": items,
-    "prevalences": prevalences, "replicate": replicate, "leaderboard": leaderboard,
-    "synthesis": synthesis, "gaps": gaps, "agreement": agreement, "reported": reported,
+    "prevalences": prevalences, "replicate": replicate, "leaderboard": leaderboard, "synthesis": synthesis,
+    "gaps": gaps, "agreement": agreement, "reported": reported,
 }  # fmt: skip
-"""By the last part of their address."""
+"""By the last part of their address, in the order of their tabs."""
 
-FIELDS = frozenset({
-    *inputs.CELLS, *inputs.PAIRS, "rows", "pos_label", "table",
-    "model", "prior", "prevalence", "ci_prob", "ci_kind", "metrics", "metric", "space",
-    "method", "rope", "mode", "concentration", "assurance", "width", "at", "n_items", "claim",
-    "pooling", "view", "unit", "printed", "positives",
-})  # fmt: skip
+_GRIDS: dict[str, tuple[str, ...]] = {"cells": inputs.CELLS, "pairs": inputs.PAIRS}
+_OF_PAGE = json.loads(pages.text("tabs.json"))
+_OF_BOTH_PAGES = (*_OF_PAGE["counts"], "rows", "model", "ci_prob", "ci_kind")
+_SENT: dict[str, str] = {name: name for name in _OF_BOTH_PAGES}
+_SENT |= {name: "table" if "area" in field else name for name, field in _OF_PAGE["fields"].items()}
+_FIRST: dict[str, str] = _OF_PAGE["counts"] | {name: field[1] for name, field in _OF_PAGE["fields"].items()}
+FORMS: dict[str, dict[str, str]] = {
+    tab: {_SENT[name]: _FIRST[name] for one in fields for name in _GRIDS.get(one, (one,)) if _FIRST.get(name)}
+    for tab, (_, fields, *_) in _OF_PAGE["tabs"].items()
+}
+"""What the page asks at first, by question, without empty fields and those of both pages."""
+FIELDS = frozenset(_SENT.values())
 """What a form may hold."""

@@ -21,7 +21,9 @@ _FORMULAS = [
 
 def curves(form: Form) -> Found:
     """Say what scores tell: areas, the best threshold, and the curve with its band."""
-    scores, code = inputs.table(form, None, actual="actual", score="score")
+    units, unit_code = inputs.units(form)
+    scores, code = inputs.table({**form, "unit": ""}, None, actual="actual", score="score")
+    of_units = {} if units is None else {"unit": units}
     metric = inputs.text(form, "metric", "f1")
     level = inputs.number(form, "ci_prob", "0.95")
     space: Any = validate.choice("space", inputs.text(form, "space", "roc"), ("roc", "pr"))
@@ -29,7 +31,7 @@ def curves(form: Form) -> Found:
         best = bayescm.metrics.resolve([metric], 2)[0].name
     options: dict[str, Any] = {"draws": _DRAWS, "random_seed": 0}
     over: dict[str, Any] = {"over": "threshold", "metrics": [metric], "points": _POINTS} | options
-    tree = bayescm.curve_posterior(scores, **over)
+    tree = bayescm.curve_posterior(scores, **over, **of_units)
     drawn = tree["posterior"].to_dataset()
     rows = of_draws(drawn, [*_READ, "best_threshold", "best_value"], level)
     positive = int(tree["observed_data"]["positive"].sum())
@@ -40,12 +42,13 @@ def curves(form: Form) -> Found:
                 f"{float(drawn['regret'].mean()):.2g}")  # fmt: skip
     negative = scores.data.sizes["item"] - positive
     sentence = f"The {'; the '.join(said[:2])}; {said[2]}. From {positive:,} positive and {negative:,} negative items."
-    written = call("curve_posterior", code, over)
-    written += f"plain = bayescm.curve_posterior(data, draws={_DRAWS}, random_seed=0)\n"
+    more = ["unit=unit"] if of_units else []
+    written = call("curve_posterior", code + unit_code, over, *more)
+    written += f"plain = bayescm.curve_posterior({', '.join(['data', *more])}, draws={_DRAWS}, random_seed=0)\n"
     written += f"bayescm.plots.plot_curve(bayescm.curve_band(plain, space={space!r}, ci_prob={level}))\n"
 
     def draw(ax: Any) -> Any:
-        plain = bayescm.curve_posterior(scores, **options)
+        plain = bayescm.curve_posterior(scores, **options, **of_units)
         return bayescm.plots.plot_curve(bayescm.curve_band(plain, space=space, ci_prob=level), ax=ax)
 
     words = _FORMULAS + words_of(bayescm.curve_posterior, [metric])

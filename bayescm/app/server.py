@@ -27,7 +27,7 @@ from bayescm.app import inputs, pages
 from bayescm.app.answers import Found
 from bayescm.app.inputs import FieldError, TooMuch
 from bayescm.app.messages import plain
-from bayescm.app.questions import FIELDS, QUESTIONS
+from bayescm.app.questions import FIELDS, FORMS, QUESTIONS
 from bayescm.results import writing
 
 MOST_BYTES = 2_000_000
@@ -55,27 +55,16 @@ _FILES = {
     "/page.css": ("page.css", "text/css"),
     "/app.mjs": ("app.mjs", "text/javascript"),
     "/common.mjs": ("common.mjs", "text/javascript"),
+    "/tabs.json": ("tabs.json", "application/json"),
 }
 _ARGUMENT = re.compile(r"`(\w+)")
-_OF_TABLE = ("counts", "data", "systems", "array", "actual", "predicted", "y_true", "y_pred")
+_OF_TABLE = ("counts", "data", "systems", "array", "actual", "predicted", "y_true", "y_pred", "ratings")
 _FIELD_OF = dict.fromkeys(_OF_TABLE, "table") | {"claims": "claim", "levels": "ci_prob"}
-_CELLS = {"tp": "26", "fn": "0", "fp": "2", "tn": "6"}
-_SYSTEMS = {"table": "system,tp,fn,fp,tn\nA,40,10,5,45\nB,35,14,9,41"}
-EXAMPLES = {
-    "compare": _SYSTEMS, "leaderboard": _SYSTEMS, "items": {},
-    "folds": {"table": "fold,tp,fn,fp,tn\n1,4,1,1,4\n2,3,2,1,4"},
-    "synthesis": {"table": "study,tp,fn,fp,tn\nA,20,3,4,40\nB,15,5,3,30\nC,30,2,9,50"},
-    "gaps": {"table": "group,tp,fn,fp,tn\nA,20,3,4,40\nB,15,5,3,30"},
-    "agreement": {"table": "subject,A,B\n1,yes,yes\n2,no,yes\n3,no,no\n4,yes,yes"},
-    "reported": {"printed": "precision=.85, recall=.81", "n_items": "100"},
-    "curves": {"table": "actual,score\n0,.1\n0,.3\n1,.2\n1,.8\n0,.4\n1,.9"},
-}  # fmt: skip
-"""Forms of the questions that four numbers don't answer."""
 _CALLS = {name: f"{name}(data)" for name in QUESTIONS} | {
     "curves": "curve_posterior(data['actual'], data['score'])", "compare": "compare_systems(data)",
     "folds": "posterior(data, model='kfold', pooling='complete')", "prevalences": "planning.at_prevalences(data)",
-    "reported": "from_reported(numbers, n_items=n_items)", "agreement": "summary(bayescm.agreement(data))",
     "items": "sample_size(metrics)", "replicate": "planning.replicate(data)",
+    "agreement": "summary(bayescm.agreement(data))", "reported": "from_reported(metrics, n_items=n_items)",
 }  # fmt: skip
 """Of Python, which takes more than the page does."""
 _NEEDED = f"{bayescm.__version__} {' '.join(QUESTIONS)}"
@@ -281,6 +270,8 @@ def _drawn(found: Found, _: list[str], kind: str) -> Response:
     """Return the picture of an answer."""
     from matplotlib.figure import Figure
 
+    if found.draw is None:
+        raise ValueError("This answer has no picture.")
     figure = Figure(figsize=found.size, layout="constrained")
     made = BytesIO()
     with warnings.catch_warnings():
@@ -343,4 +334,4 @@ def warm(name: str) -> None:
     """Answer and draw a question once."""
     with _one_at_a_time, warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        _drawn(QUESTIONS[name](EXAMPLES.get(name, _CELLS)), [], "svg")
+        _drawn(QUESTIONS[name](FORMS[name]), [], "svg")
