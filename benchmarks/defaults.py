@@ -61,6 +61,16 @@ def mcc_draws():
         tp, fn, fp, tn = rng.dirichlet(one + .5, 10**4).T
         x = (tp * tn - fp * fn) / np.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn))
         x.mean(), x.std(), np.quantile(x, [.025, .5, .975])
+def kappa_draws():
+    for one in cells:
+        tp, fn, fp, tn = rng.dirichlet(one + .5, 10**4).T
+        x = 2 * (tp * tn - fp * fn) / ((tp + fp) * (fp + tn) + (tp + fn) * (fn + tn))
+        x.mean(), x.std(), np.quantile(x, [.025, .5, .975])
+def kappa_shortest():
+    for one in cells:
+        tp, fn, fp, tn = rng.dirichlet(one + .5, 10**4).T
+        x = np.sort(2 * (tp * tn - fp * fn) / ((tp + fp) * (fp + tn) + (tp + fn) * (fn + tn)))
+        x.mean(), x.std(), (x[9499:] - x[:501]).argmin()
 def measure(call):
     held = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     taken = []
@@ -86,6 +96,9 @@ CALLS = {
     "`summary`, 50 classes": "b.summary(fifty)",
     "`summary`, 100 classes": "b.summary(hundred)",
     "`summary`, MCC of 1,000 matrices": "b.summary(thousand, 'mcc')",
+    "`summary`, MCC of 1,000 matrices, HDI": "b.summary(thousand, 'mcc', ci_kind='hdi')",
+    "`summary`, kappa of 1,000 matrices": "b.summary(thousand, 'kappa')",
+    "`summary`, kappa of 1,000 matrices, HDI": "b.summary(thousand, 'kappa', ci_kind='hdi')",
     "`curve_band`": "b.curve_band(y, score)",
     "`counts_at_thresholds`, 10^6 scores": "curves.counts_at_thresholds(many_y, many)",
     "`interval`, Wilson, 20,000 shares": "b.interval(shares, 'recall', method='wilson')",
@@ -94,6 +107,8 @@ PEERS = {
     "NumPy, 10^5 draws of 2 systems and 5 metrics": "draws()",
     "NumPy, 10^5 second tests, recall": "test_draws()",
     "NumPy, 10^4 draws of each of 1,000 matrices, MCC": "mcc_draws()",
+    "NumPy, 10^4 draws of each of 1,000 matrices, kappa": "kappa_draws()",
+    "NumPy, 10^4 draws of each of 1,000 matrices, kappa, HDI": "kappa_shortest()",
     "NumPy, Wilson's formula, 20,000 shares": "share_ends()",
     "NumPy, argsort of 10^6 scores": "np.argsort(many)",
 }

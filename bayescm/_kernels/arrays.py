@@ -65,8 +65,8 @@ def inside(odds: Array, weights: Array, n: int) -> float:
 
 
 def sums(
-    places: Array, factors: Array, outside: Array, weights: Array, n: int, last: float, direct: Array
-) -> tuple[float, float]:
+    places: Array, factors: Array, outside: Array, weights: Array, n: int, last: float, half: float, direct: Array
+) -> tuple[float, float, float]:
     """Do as `lattice._sums`."""
     place = np.clip(places[:n], 0.0, last)
     k = place.astype(np.int64)
@@ -75,21 +75,25 @@ def sums(
     for i in range(6, -1, -1):
         value = c[i] + t * value
         slope = i * c[i] + t * slope if i else slope
-    weight = weights[:n] * (1.0 - 2.0 * outside[:n])
+    above, out, weight = place >= half, outside[:n] > 0.0, weights[:n]
+    below, rest = value + above, ~above - value
     density = weights[:n] * np.where(place == places[:n], slope * factors[:n], 0.0)
-    return float((weight * value).sum()), float(density.sum())
+    low, high = (weight * np.where(out, rest, below)).sum(), (weight * np.where(out, below, rest)).sum()
+    return float(low), float(high), float(density.sum())
 
 
 def summed(
     shape: int, kind: int, num: Array, den: Array, nodes: Array, weights: Array, sizes: NDArray[np.int64]
-) -> tuple[float, float]:
+) -> tuple[float, ...]:
     """Do as `moments._summed`."""
+    from bayescm._kernels.interpreted import load
+
     inner, middle, outer = (int(size) for size in sizes)
     (u, uq), (v, vq) = nodes[0, :, None, :inner], nodes[1, :, :middle, None]
     centre = sizes // 2
     far = 1.0 - ((np.arange(middle) - centre[1]) / max(centre[1], 1)) ** 2
     steps = np.abs(np.arange(inner) - centre[0])
-    first = second = total = 0.0
+    total = np.zeros(5)
     m, mq = nodes[2]
     half = v[centre[1]], vq[centre[1]]
     pivot = _metric(shape, kind, num, den, m[centre[2]], mq[centre[2]], *half, u, uq)[0, centre[0]]
@@ -101,11 +105,9 @@ def summed(
         span = (centre[0] * np.sqrt(left[rows])).astype(np.int64)
         weight = np.where(steps <= span[:, None], weights[0, :inner] * weights[1, :middle][rows, None], 0.0)
         value = _metric(shape, kind, num, den, m[i], mq[i], v[rows], vq[rows], u, uq) - pivot
-        total += weights[2, i] * weight.sum()
-        first += weights[2, i] * (weight * value).sum()
-        second += weights[2, i] * (weight * value * value).sum()
-    first /= total
-    return float(pivot + first), max(float(second / total - first * first), 0.0)
+        total += weights[2, i] * np.array([(weight * value**power).sum() for power in range(5)])
+    found: tuple[float, ...] = load("moments").standardised(pivot, total)
+    return found
 
 
 def _metric(shape: int, kind: int, num: Array, den: Array, m: Any, mq: Any, v: Any, vq: Any, u: Any, uq: Any) -> Any:

@@ -58,14 +58,19 @@ def probability(y):
 
 
 @kernel
+def describe(a, b, dist):
+    """Put what :func:`log_shape` needs of Beta(a, b) into `dist` (DESCRIPTION,)."""
+    dist[A], dist[B], dist[SIZE], dist[POINT] = a, b, a + b, 0.0
+    dist[SMALL_SHARE] = min(a, b) / (a + b)
+    dist[MIRRORED] = 1.0 if a > b else 0.0
+    dist[MODE] = math.log(a) - math.log(b)
+
+
+@kernel
 def build(a, b, table, dist):
     """Tabulate Beta(a, b) into `table` (of shape TABLE) and `dist` (DESCRIPTION,)."""
-    n = a + b
-    dist[A], dist[B], dist[SIZE], dist[POINT] = a, b, n, 0.0
-    dist[SMALL_SHARE] = min(a, b) / n
-    dist[MIRRORED] = 1.0 if a > b else 0.0
-    mode = math.log(a) - math.log(b)
-    dist[MODE] = mode
+    describe(a, b, dist)
+    n, mode = dist[SIZE], dist[MODE]
     width = WIDTH * min(0.5, math.sqrt(1.0 / a + 1.0 / b))
     most = MAX_CELLS // 2 - 1
     below, above = 1, 1

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from bayescm._kernels.beta import CELLS, POINT, SIZE, A, B, P, Q, to_normal
+from bayescm._kernels.beta import to_normal
 from bayescm._kernels.codes import (
     BETA,
     CORRELATION,
@@ -23,11 +23,12 @@ from bayescm._kernels.codes import (
     Formula,
 )
 from bayescm._kernels.events import metric_at
-from bayescm._kernels.integrals import LEVELS, One, distribution
+from bayescm._kernels.integrals import FINEST, LEVELS, One, distribution
 from bayescm._kernels.jit import kernel
 from bayescm._kernels.lattice import EDGES, LEAST_SHARE, NODES, spread_out
+from bayescm._kernels.logits import MOST_ON_AXIS
 from bayescm._kernels.moments import moments
-from bayescm._kernels.nodes import CACHED, REACH, Workspace, most_nodes, prepare
+from bayescm._kernels.nodes import CACHED, FINE, KEPT, NEAR, REACH, SLOTS, Workspace, most_nodes
 from bayescm._kernels.search import (
     FALLING,
     FEW,
@@ -49,18 +50,19 @@ from bayescm._kernels.search import (
 # of the columns of a tree: its shape, the order of the cells (tp, fn, fp, tn = 0, 1, 2, 3), and how each split is known
 SHAPE, ORDER, ROOT, LEFT_SPLIT, RIGHT_SPLIT = 0, 1, 5, 6, 7
 
-_SLOTS, _KEPT = 3, 12
+NO_LATTICES, LATTICES, FINE_LATTICES = -1, 0, 1
 _LOOSER, _GOAL_OF_ONE, _GOAL_OF_TWO = 1e-2, 1e-6, 1e-5
 
 
 @kernel
 def workspace():
     """Return room for one matrix at a time."""
-    n = _SLOTS + _KEPT
+    n = SLOTS + KEPT
     return Workspace(
         np.empty((n, *TABLE)), np.zeros((n, DESCRIPTION)), np.empty((n, *CACHED)), np.empty((n, *PATH)),
         np.zeros((2, 8, most_nodes(LEVELS))), np.empty((2, 4, 4)),
-        np.empty(NODES), np.empty(EDGES), np.empty((MAX_CELLS, 8)), np.zeros(2, np.int64),
+        np.empty(NODES), np.empty(EDGES), np.empty((MAX_CELLS, 8)), np.zeros(4, np.int64),
+        np.empty((3, 2)), np.empty((3, DESCRIPTION)), np.empty(4), np.empty((2, 3, MOST_ON_AXIS)),
     )  # fmt: skip
 
 
@@ -190,51 +192,39 @@ def reorder(tree, num, den, ordered):
 
 
 @kernel
-def _load(pair, slot, room):
-    """Put a split's Beta into a slot: a number, or a table, which is built unless it is kept from another metric."""
-    tables, dists, cached, paths = room.tables, room.dists, room.cached, room.paths
-    dist = dists[slot]
-    if not pair[0] > 0.0:
-        dist[POINT], dist[P], dist[Q] = 1.0, pair[1], 1.0 - pair[1]
-        return
-    if dist[POINT] == 0.0 and dist[A] == pair[0] and dist[B] == pair[1]:
-        return
-    here = 0
-    for k in range(_SLOTS, _SLOTS + _KEPT):
-        if dists[k, A] == pair[0] and dists[k, B] == pair[1]:
-            here = k
-            break
-        if dists[k, SIZE] == 0.0:
-            break
-    if here == 0:
-        here = k if dists[k, SIZE] == 0.0 else _SLOTS + int(8.0 * pair[0] + 3.0 * pair[1]) % _KEPT
-        prepare(pair[0], pair[1], tables[here], dists[here], cached[here], paths[here])
-    cells = int(dists[here, CELLS])
-    tables[slot, :cells] = tables[here, :cells]
-    dist[:] = dists[here]
-    cached[slot] = cached[here]
-    paths[slot] = paths[here]
-
-
-@kernel
-def load(tree, a, shares, room):
-    """Put the distributions of a tree's splits into the slots: inner, middle, outer."""
+def hang(tree, a, shares, room):
+    """Say which splits of a tree are inner, middle and outer."""
     pairs = _splits(tree, a, shares)
     inner, outer = (1, 0) if tree[SHAPE] == LEFT_INSIDE else (0, 1)
-    for slot in range(3):
-        which = inner if slot == 0 else (2 if slot == 1 else outer)
-        _load(pairs[which], slot, room)
+    room.pairs[0], room.pairs[1], room.pairs[2] = pairs[inner], pairs[2], pairs[outer]
+    room.sizes[:] = 0
 
 
 @kernel
-def _prepared(formula, a, shares, room):
-    """Hang a matrix on the tree that suits it best, and load its splits; also the metric's mean and sd, roughly."""
+def _prepared(formula, a, shares, lattices, room):
+    """Hang a matrix on the tree that suits it best; also the metric's mean and sd, roughly.
+
+    Two integrals have lattices, fine ones of the last kind, or all splits are tabulated.
+    """
     index, centre, spread, slopes = choose(formula.trees, a, shares, formula.num, formula.den, formula.kind, room.forms)
-    load(formula.trees[index], a, shares, room)
-    room.sizes[:] = 0
-    if room.dists[1, POINT] == 0.0 and room.dists[2, POINT] == 0.0:
-        spread_out(formula.kind, formula.trees[index, SHAPE], slopes, room)
+    hang(formula.trees[index], a, shares, room)
+    if lattices != NO_LATTICES and two_integrals(room):
+        room.sizes[FINE] = lattices
+        spread_out(formula.kind, formula.trees[index, SHAPE], slopes, lattices, room)
     return One(formula.lower, formula.upper, formula.kind, formula.trees[index, SHAPE], room), centre, spread
+
+
+@kernel
+def two_integrals(room):
+    """Say whether both outer splits vary."""
+    return room.pairs[1, 0] > 0.0 and room.pairs[2, 0] > 0.0
+
+
+@kernel
+def expanded(mean, sd, skewness, excess, z):
+    """Return the value at a normal quantile by Cornish and Fisher's expansion."""
+    bent = z + (z * z - 1.0) * skewness / 6.0 + (z**3 - 3.0 * z) * excess / 24.0
+    return mean + sd * (bent - (2.0 * z**3 - 5.0 * z) * skewness**2 / 36.0)
 
 
 @kernel
@@ -264,21 +254,30 @@ def _densest(prob, median, log_middle, reach, ends, scale, one, goal):
 @kernel
 def _of_one(formula, a, shares, prob, densest_wanted, room, out):
     """Fill `out` with the statistics of one metric of one matrix."""
-    one, centre, spread = _prepared(formula, a, shares, room)
-    lower, upper, dists = one.lower, one.upper, room.dists
-    mean, variance = moments(one)
+    one, centre, spread = _prepared(formula, a, shares, LATTICES, room)
+    lower, upper = one.lower, one.upper
+    mean, variance, skewness, excess = moments(one)
     inside = lower < centre < upper and spread > 0.0
     median = coordinate(centre, lower, upper) if inside else 0.0
     scale = min(max(spread / place(median, lower, upper)[1], 1e-18), 10.0) if inside else 0.1
     tail = 0.5 * (1.0 - prob)
     ends = np.empty(2)
-    goal = _GOAL_OF_TWO if dists[1, POINT] == 0.0 and dists[2, POINT] == 0.0 else _GOAL_OF_ONE
+    goal = _GOAL_OF_TWO if two_integrals(room) else _GOAL_OF_ONE
+    start = expanded(mean, math.sqrt(variance), skewness, excess, 0.0)
+    if lower < start < upper and abs(start - mean) < 0.5 * math.sqrt(variance):
+        median = coordinate(start, lower, upper)
     median, log_middle, worst, off = solve(0.5, 0.5, median, scale, one, goal)
     lacks = lacking(off, median, one)
     slope = place(median, lower, upper)[1]
     scale = min(max(0.4 * math.exp(-log_middle) / slope, 1e-25), 50.0)
     reach = -to_normal(tail, 1.0 - tail) * scale
     ends[0], ends[1] = median - reach, median + reach
+    far = -to_normal(tail, 1.0 - tail)
+    for side in range(2):
+        start = expanded(mean, math.sqrt(variance), skewness, excess, far if side else -far)
+        away = (coordinate(start, lower, upper) - median) * (2 * side - 1) if lower < start < upper else 0.0
+        if 0.0 < away < 3.0 * reach:
+            ends[side] = coordinate(start, lower, upper)
     where, found = NONE, False
     if densest_wanted:
         where, found, error = _densest(prob, median, log_middle, reach, ends, scale, one, goal)
@@ -336,11 +335,15 @@ def summarise(a, shares, trees, ends, nums, dens, kinds, lowers, uppers, prob, d
 
 @kernel
 def probabilities(a, shares, x, formula, goal):
-    """Return cdf, sf, pdf and error at points x (n, k): (n, k, 4)."""
-    room = workspace()
+    """Return cdf, sf, pdf and error at points x (n, k): (n, k, 4).
+
+    With a goal below `FINEST` all are right to about 1e-9, else the smaller tail relatively to the goal.
+    """
+    room, fine = workspace(), goal < FINEST
+    reach = NEAR if fine else REACH
     out = np.empty((x.shape[0], x.shape[1], 4))
     for i in range(len(a)):
-        one, _, _ = _prepared(formula, a[i], shares[i], room)
+        one, _, _ = _prepared(formula, a[i], shares[i], FINE_LATTICES if fine else NO_LATTICES, room)
         for j in range(x.shape[1]):
             if math.isnan(x[i, j]):
                 out[i, j] = math.nan
@@ -349,17 +352,17 @@ def probabilities(a, shares, x, formula, goal):
             elif x[i, j] >= one.upper:
                 out[i, j] = 1.0, 0.0, 0.0, 0.0
             else:
-                out[i, j] = distribution(x[i, j], one, goal, REACH)
+                out[i, j] = distribution(x[i, j], one, goal, reach)
     return out
 
 
 @kernel
 def quantiles(a, shares, p, formula, goal):
     """Return the metric and the error at probabilities p (n, k): (n, k, 2)."""
-    room = workspace()
+    room, lattices = workspace(), FINE_LATTICES if goal < FINEST else NO_LATTICES
     out = np.empty((p.shape[0], p.shape[1], 2))
     for i in range(len(a)):
-        one, centre, _ = _prepared(formula, a[i], shares[i], room)
+        one, centre, _ = _prepared(formula, a[i], shares[i], lattices, room)
         start = coordinate(centre, one.lower, one.upper) if one.lower < centre < one.upper else 0.0
         for j in range(p.shape[1]):
             if not 0.0 < p[i, j] < 1.0:

@@ -18,11 +18,13 @@ from bayescm._kernels.codes import CORRELATION, LEFT_INSIDE
 from bayescm._kernels.events import MOST_KINKS, Event, conditional, line_of, middle_kinks, outer_kinks, value_of
 from bayescm._kernels.jit import kernel
 from bayescm._kernels.lattice import BEYOND, beyond_kinks, of_lattice
-from bayescm._kernels.nodes import NEAR, Workspace, mass, nodes, pieces, point
+from bayescm._kernels.nodes import FINE, NEAR, REACH, Workspace, load, mass, nodes, pieces, point
 
 LEVELS = 7
 LATTICE = 1e-5  # goal down to which the lattices serve
 SURE = 1e-4  # largest difference of the lattices: it is no more than an error
+FINEST = 1e-8  # goal below which fine lattices serve, and no tail needs more than `_PLAIN` of it
+_PLAIN, _NESTED = 1e-3, 3e-7  # and the goal without them
 STEEP = 1e-2  # change of the density
 BEYOND_KINKS = 1e-4  # of a tail: more isn't left to lattices
 SOFT_LEVELS = 4  # without an answer after these, look where the integrand may jump
@@ -149,21 +151,25 @@ def distribution(x, one, goal, reach):
     dist, path, cached, scratch = room.dists[2], room.paths[2], room.cached[2], room.scratch[0]
     nothing = total = rough = Mean(0.0, 0.0, 0.0, 0.0, 0.0)
     kinks = np.empty(MOST_KINKS)
-    known = goal >= LATTICE and reach == NEAR and room.sizes[0] > 0
+    known = reach == NEAR and room.sizes[0] > 0 and (goal >= LATTICE or goal < FINEST)
     if known:
-        low, density = of_lattice(x, one.kind, one.shape, room, 0)
+        low, high, density = of_lattice(x, one.kind, one.shape, room, 0)
         if goal >= 1.0:
-            return low, 1.0 - low, density, 0.0
+            return low, high, density, 0.0
         single = one.kind == CORRELATION and one.shape == LEFT_INSIDE
         beyond = beyond_kinks(single, room, 0)
-        low2, density2 = of_lattice(x, one.kind, one.shape, room, 1)
+        low2, high2, density2 = of_lattice(x, one.kind, one.shape, room, 1)
         beyond = max(beyond, beyond_kinks(single, room, 1))
         change, bend = abs(low - low2), abs(density - density2)
-        low, density = 0.5 * (low + low2), 0.5 * (density + density2)
-        tail = max(min(low, 1.0 - low), 1e-12)
-        if beyond <= BEYOND_KINKS * tail and change <= min(goal, SURE) * tail and bend <= SURE * density:
-            return low, 1.0 - low, density, (change + BEYOND) / tail
-        rough = Mean(low, 1.0 - low, density, 0.0, 0.0)
+        low, high, density = 0.5 * (low + low2), 0.5 * (high + high2), 0.5 * (density + density2)
+        plain = room.sizes[FINE] > 0 and min(low, high) < _PLAIN
+        tail = _PLAIN if plain else max(min(low, high), 1e-12)
+        alike = change <= min(goal, SURE) * tail and (plain or bend <= SURE * density)
+        if alike and beyond <= BEYOND_KINKS * tail:
+            return low, high, density, (change + BEYOND) / tail
+        rough = Mean(low, high, density, 0.0, 0.0)
+    load(room)
+    goal, reach = (_NESTED, REACH) if goal < FINEST else (goal, reach)
     for stage in range(1 if known else 0, 3):  # the first finds out how large it is, the last knows where it may jump
         if dist[POINT] > 0:
             total = _middle(event, dist[P], dist[Q], room, goal, reach, nothing)

@@ -6,10 +6,10 @@ import numpy as np
 
 from bayescm._kernels.beta import POINT, P, Q, tails
 from bayescm._kernels.codes import CORRELATION, LEFT_INSIDE
-from bayescm._kernels.distributions import load, reorder, workspace
+from bayescm._kernels.distributions import hang, reorder, workspace
 from bayescm._kernels.events import MOST_KINKS, Event, form, line_of, middle_kinks, outer_kinks, roots, value_of, wilson
 from bayescm._kernels.jit import kernel
-from bayescm._kernels.nodes import REACH, most_nodes, nodes, pieces
+from bayescm._kernels.nodes import REACH, load, most_nodes, nodes, pieces
 
 _LEVELS = 6
 
@@ -49,7 +49,8 @@ def joint(a, shares, tree, nums, dens, kinds, points, above, goal):
     """
     room = workspace()
     scratch = np.empty((2, 3, MOST_KINKS * len(points) * most_nodes(_LEVELS)))
-    load(tree, a, shares, room)
+    hang(tree, a, shares, room)
+    load(room)
     forms = np.empty((len(points), 4, 4))
     for k in range(len(points)):
         reorder(tree, nums[k], dens[k], room.forms)

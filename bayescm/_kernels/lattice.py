@@ -1,6 +1,7 @@
 """Two integrals by one lattice of nodes without kinks, for all values of a metric of one matrix: a second of the time.
 
-The nodes lie in a circle of both normal quantiles; what the metric needs of the outer splits there is computed once.
+The nodes lie in a circle of both normal quantiles, or inside a contour of the density in both log-odds where no
+concentration is small; what the metric needs of the outer splits there is computed once.
 A second lattice is shifted by half a step along the metric's gradient and by a quarter across, so that no direction and
 no diagonal escapes: their mean is that of a finer one, and their difference tells how fine the first was. Where the
 event's edge leaves (0, 1) within the circle both may agree on what is wrong: how much lies beyond is told too.
@@ -10,62 +11,114 @@ import math
 
 import numpy as np
 
-from bayescm._kernels.beta import CELLS, LEFT, MEDIAN, RATE, A, B, hermite, tails
+from bayescm._kernels.beta import CELLS, LEFT, MEDIAN, RATE, describe, hermite, tails
 from bayescm._kernels.codes import CORRELATION, LEFT_INSIDE
 from bayescm._kernels.events import value_of
 from bayescm._kernels.jit import kernel, vector_kernel
-from bayescm._kernels.nodes import NEAR, STEP, point
+from bayescm._kernels.logits import DROP, LARGEST, LEAST, axis, steps, tabulate
+from bayescm._kernels.nodes import FINE, NEAR, STEP, load, point
 
 LEAST_SHARE = 0.3  # of the inner split in the variance: the integrand is narrow where it is less
-_MOST = 320  # nodes: the circle has 6.4^2 pi / .8^2 / sqrt(2 .3) = 260
+_MOST = 4000  # nodes: some 200 for quantiles, 1,000 to 3,000 for tables
 NODES = (2, 8, _MOST)
 EDGES = (6, _MOST)
-_SMOOTH = 10.0  # concentration: the edge leaves (0, 1) where the inner cdf is as flat as x^10
+SMOOTH = (4.0, 3.0)  # concentration a: the edge leaves (0, 1) where the cdf is as flat as x^a; of fine lattices
 _TINY, _HUGE = 1e-140, 1e140  # odds
 BEYOND = math.exp(-0.5 * NEAR * NEAR)  # the circle
 _NOTHING = 1e-13  # probability beyond the table
 
 
 @kernel
-def spread_out(kind, shape, slopes, room):
+def spread_out(kind, shape, slopes, fine, room):
     """Fill both lattices with what the metric needs at each node, and tabulate the inner cdf itself.
 
-    The integrand varies along the gradient of the metric, over the sd of what the inner split adds: the nodes are close
-    in that direction. There are none where its share of the variance is small.
+    There are none where the inner split's share of the variance is small: the integrand is narrow there.
 
     Parameters
     ----------
     slopes : ndarray of shape (3,)
         Of the metric in the normal quantiles of the inner, the middle and the outer split.
+    fine : int
+        1 for a table of the cdf, 0 for quantiles.
     """
     along = math.sqrt(slopes[1] ** 2 + slopes[2] ** 2)
     share = slopes[0] ** 2 / (slopes[0] ** 2 + along**2) if along > 0.0 else 1.0
     if not share >= LEAST_SHARE:
         return
-    _tabulate(room.tables[0], room.dists[0], room.direct)
-    cos, sin = (slopes[2] / along, slopes[1] / along) if along > 0.0 else (1.0, 0.0)
+    in_logits = room.pairs.min() >= LEAST and room.pairs.max() <= LARGEST
+    if in_logits:
+        for i in range(3):
+            describe(room.pairs[i, 0], room.pairs[i, 1], room.shapes[i])
+        left, rate, cells, half = tabulate(room.shapes[0], fine, room.direct)
+        room.inner[0], room.inner[1], room.inner[2], room.inner[3] = left, rate, cells, half
+        in_logits = room.inner[2] > 0.0
+    if not in_logits:
+        if fine:
+            return
+        load(room)
+        _tabulate(room)
+    steps_of_logits = steps(slopes, fine)
     near, far = STEP * math.sqrt(min(2.0 * share, 1.0)), STEP
-    rows, columns = int(NEAR / near) + 1, int(NEAR / far)
-    for between in range(2):
-        n, total, out, points = 0, 0.0, room.flat[between], room.edges
-        for i in range(-rows, rows + 1):
-            s = (i + 0.5 * between) * near
-            for j in range(-columns, columns + 1):
-                t = (j + 0.25 * between) * far
-                if s * s + t * t > NEAR * NEAR:
-                    continue
-                points[0, n], points[1, n] = point(s * cos - t * sin, room.paths[2])
-                points[2, n], points[3, n] = point(s * sin + t * cos, room.paths[1])
-                out[7, n] = math.exp(-0.5 * (s * s + t * t))
-                total += out[7, n]
-                n += 1
-        out[7, :n] /= total
+    for between in (1, 0):
+        out, points = room.flat[between], room.edges
+        if in_logits:
+            n = _in_logits(steps_of_logits, between, fine, room)
+        else:
+            cos, sin = (slopes[2] / along, slopes[1] / along) if along > 0.0 else (1.0, 0.0)
+            n = _in_normals(near, far, cos, sin, between, room)
         room.sizes[between] = n
+        if n == 0:
+            room.sizes[0] = 0
+            return
+        out[7, :n] /= out[7, :n].sum()
         if kind == CORRELATION:
             _prepare_correlation(shape == LEFT_INSIDE, n, points, out)
         else:
             _prepare_form(shape == LEFT_INSIDE, room.forms[0], n, points, out[:3])
             _prepare_form(shape == LEFT_INSIDE, room.forms[1], n, points, out[3:])
+
+
+@kernel
+def _in_logits(by, between, fine, room):
+    """Fill points and weights of a lattice in log-odds; return their number, 0 without room."""
+    points, weights, middle, outer = room.edges, room.flat[between, 7], room.axes[0], room.axes[1]
+    rows = axis(room.shapes[1], by[0], 0.25 * between, fine, middle)
+    columns = axis(room.shapes[2], by[1], 0.5 * between, fine, outer)
+    n = 0
+    for i in range(columns if rows > 0 else 0):
+        for j in range(rows):
+            weight = outer[2, i] * middle[2, j]
+            if weight < DROP[fine]:
+                continue
+            if n == _MOST:
+                return 0
+            points[0, n], points[1, n], points[2, n], points[3, n] = (
+                outer[0, i],
+                outer[1, i],
+                middle[0, j],
+                middle[1, j],
+            )
+            weights[n] = weight
+            n += 1
+    return n
+
+
+@kernel
+def _in_normals(near, far, cos, sin, between, room):
+    """Fill the same of a lattice in normal quantiles: near along the gradient of the metric, far across."""
+    points, weights, n = room.edges, room.flat[between, 7], 0
+    rows, columns = int(NEAR / near) + 1, int(NEAR / far)
+    for i in range(-rows, rows + 1):
+        s = (i + 0.5 * between) * near
+        for j in range(-columns, columns + 1):
+            t = (j + 0.25 * between) * far
+            if s * s + t * t > NEAR * NEAR:
+                continue
+            points[0, n], points[1, n] = point(s * cos - t * sin, room.paths[2])
+            points[2, n], points[3, n] = point(s * sin + t * cos, room.paths[1])
+            weights[n] = math.exp(-0.5 * (s * s + t * t))
+            n += 1
+    return n
 
 
 @vector_kernel
@@ -106,9 +159,12 @@ def _prepare_correlation(left, n, points, out):
 
 
 @kernel
-def _tabulate(table, dist, direct):
-    """Tabulate the cdf itself in the cells of the table of logarithms."""
+def _tabulate(room):
+    """Tabulate the cdf itself, less 1 above the median, in the cells of the table of logarithms."""
+    table, dist, direct = room.tables[0], room.dists[0], room.direct
     cells = int(dist[CELLS])
+    median = int(dist[MEDIAN])
+    room.inner[0], room.inner[1], room.inner[2], room.inner[3] = dist[LEFT], dist[RATE], cells, median
     before = (0.0, 0.0, 0.0, 0.0)
     for k in range(cells + 1):
         c = table[min(k, cells - 1)]
@@ -123,9 +179,10 @@ def _tabulate(table, dist, direct):
                 c3 += i * (i - 1) * (i - 2) / 6.0 * c[i]
         tail = math.exp(c0)
         v1, v2, v3 = tail * c1, tail * (0.5 * c1 * c1 + c2), tail * (c1 * c1 * c1 / 6.0 + c1 * c2 + c3)
-        now = (tail, v1, v2, v3) if min(k, cells - 1) < dist[MEDIAN] else (1.0 - tail, -v1, -v2, -v3)
+        now = (tail, v1, v2, v3) if min(k, cells - 1) < median else (-tail, -v1, -v2, -v3)
         if k > 0:
-            hermite(before, now, direct[k - 1])
+            step = 1.0 if before[0] > 0.0 > now[0] else 0.0
+            hermite(before, (now[0] + step, now[1], now[2], now[3]), direct[k - 1])
         before = now
 
 
@@ -193,9 +250,9 @@ def _logarithms(odds, n, left, rate, out):
 
 
 @vector_kernel
-def _sums(places, factors, outside, weights, n, last, direct):
-    """Return the sums of cdf and density at places of the table."""
-    low = density = 0.0
+def _sums(places, factors, outside, weights, n, last, half, direct):
+    """Return the sums of cdf, sf and density at places of the table, which holds minus the sf from `half` on."""
+    low = high = density = 0.0
     for i in range(n):
         place = min(max(places[i], 0.0), last)
         k = int(place)
@@ -205,10 +262,12 @@ def _sums(places, factors, outside, weights, n, last, direct):
         slope = c[1] + t * (
             2.0 * c[2] + t * (3.0 * c[3] + t * (4.0 * c[4] + t * (5.0 * c[5] + t * (6.0 * c[6] + t * 7.0 * c[7]))))
         )
-        weight = weights[i] * (1.0 - 2.0 * outside[i])
-        low += weight * value
+        above = 1.0 if place >= half else 0.0
+        below, rest = value + above, (1.0 - above) - value
+        low += weights[i] * (rest if outside[i] > 0.0 else below)
+        high += weights[i] * (below if outside[i] > 0.0 else rest)
         density += weights[i] * (slope * factors[i] if place == places[i] else 0.0)
-    return low, density
+    return low, high, density
 
 
 @vector_kernel
@@ -223,39 +282,40 @@ def _inside(odds, weights, n):
 @kernel
 def _part(lower, n, room, between):
     """Return the sums over the upper or the lower edges, with what lies beyond the table."""
-    table, dist, edges, weights = room.tables[0], room.dists[0], room.edges, room.flat[between, 7]
+    edges, weights = room.edges, room.flat[between, 7]
     odds, factors, places = edges[1 if lower else 0], edges[3 if lower else 2], edges[5]
-    left, rate, cells = dist[LEFT], dist[RATE], dist[CELLS]
+    left, rate, cells = room.inner[0], room.inner[1], room.inner[2]
     _logarithms(odds, n, left, rate, places)
     end = np.nextafter(cells, 0.0)
-    low, density = _sums(places, factors, edges[4], weights, n, end, room.direct)
+    low, high, density = _sums(places, factors, edges[4], weights, n, end, room.inner[3], room.direct)
     density *= rate
-    first, last = room.direct[0, 0], tails(left + cells / rate * (1.0 - 1e-15), table, dist)[1]
+    first, last = room.direct[0, 0], -room.direct[int(cells) - 1].sum()
     for i in range(n if max(first, last) > _NOTHING else 0):
         if (places[i] < 0.0 and first > _NOTHING) or (places[i] >= cells and last > _NOTHING):
-            beyond, _, f = tails(left + places[i] / rate, table, dist)
+            beyond, _, f = tails(left + places[i] / rate, room.tables[0], room.dists[0])
             clamped = first if places[i] < 0.0 else 1.0 - last
-            low += weights[i] * (1.0 - 2.0 * edges[4, i]) * (beyond - clamped)
+            more = weights[i] * (1.0 - 2.0 * edges[4, i]) * (beyond - clamped)
+            low, high = low + more, high - more
             density += weights[i] * f * factors[i]
-    return low, density
+    return low, high, density
 
 
 @kernel
 def of_lattice(x, kind, shape, room, between):
-    """Return cdf and pdf of the metric at x by one of both lattices, to the spacing of numbers at 1."""
+    """Return cdf, sf and pdf of the metric at x by one of both lattices."""
     n, nodes, edges = room.sizes[between], room.flat[between], room.edges
     if kind == CORRELATION and shape == LEFT_INSIDE:
         _edges_of_correlation(x, n, nodes, edges)
         return _part(False, n, room, between)
     value, slope = (x * x, 2.0 * x) if kind == CORRELATION else value_of(x, kind)
     most = _edges(x, value, slope, kind == CORRELATION, n, nodes, edges)
-    low, density = _part(False, n, room, between)
-    for i in range(n):
-        low += nodes[7, i] * edges[4, i]
+    low, high, density = _part(False, n, room, between)
     if most > _TINY:
-        low2, density2 = _part(True, n, room, between)
-        low, density = low - low2, density + density2
-    return low, density
+        low2, _, density2 = _part(True, n, room, between)
+        for i in range(n):
+            low2 -= nodes[7, i] * edges[4, i]  # of events outside of both edges, 1 less
+        low, high, density = low - low2, high + low2, density + density2
+    return low, high, density
 
 
 @kernel
@@ -267,6 +327,6 @@ def beyond_kinks(single, room, between):
     """
     n, weights, edges = room.sizes[between], room.flat[between, 7], room.edges
     upper, lower = _inside(edges[0], weights, n), 0.0 if single else _inside(edges[1], weights, n)
-    if lower == 0.0 and min(room.dists[0, A], room.dists[0, B]) >= _SMOOTH:
+    if lower == 0.0 and room.pairs[0].min() >= SMOOTH[room.sizes[FINE]]:
         return 0.0
     return min(upper, 1.0 - upper) + min(lower, 1.0 - lower)

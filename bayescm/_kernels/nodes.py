@@ -5,13 +5,29 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayescm._kernels.beta import LOG_SUM, SIZE, A, B, build, hermite, log_shape, of_normal, probability
+from bayescm._kernels.beta import (
+    CELLS,
+    LOG_SUM,
+    POINT,
+    SIZE,
+    A,
+    B,
+    P,
+    Q,
+    build,
+    hermite,
+    log_shape,
+    of_normal,
+    probability,
+)
 from bayescm._kernels.codes import COARSE, PATH
 from bayescm._kernels.jit import kernel
 
 REACH = 9.6  # beyond it a Beta has 1e-21
 NEAR = 6.4 + 1e-9  # beyond it a Beta has 2e-10: enough where no tail below `FAR_TAIL` is asked for
 FAR_TAIL = 1e-4
+SLOTS, KEPT = 3, 12
+FINE, LOADED = 2, 3  # places in `Workspace.sizes`
 MIDDLE = COARSE // 2  # the place of the median among them
 CACHED = (2, 2, COARSE)  # p and 1 - p at the nodes of the first step, and at those between
 CELLS_OF_PATH = PATH[0]  # one between cached nodes
@@ -36,7 +52,8 @@ class Workspace(NamedTuple):
 
     The first three tables, distributions, cached nodes and paths are those of the inner, the middle and the outer
     split, the others are kept for the next metric. `scratch` is (2, 3 + 5, nodes): nodes and values outside, and in the
-    middle. The last four are of :mod:`bayescm._kernels.lattice`.
+    middle. `pairs` (3, 2) are the concentrations of these splits, or (0, share) of a known one; `sizes` of both
+    lattices, whether they are fine, and whether the tables are filled; the rest is of :mod:`bayescm._kernels.lattice`.
     """
 
     tables: Any
@@ -49,6 +66,10 @@ class Workspace(NamedTuple):
     edges: Any
     direct: Any
     sizes: Any
+    pairs: Any
+    shapes: Any
+    inner: Any
+    axes: Any
 
 
 def _map_of_kink():
@@ -186,3 +207,39 @@ def prepare(a, b, table, dist, cached, path):
         if k > 0:
             hermite(before, now, path[k - 1])
         before = now
+
+
+@kernel
+def _load(pair, slot, room):
+    """Put a split's Beta into a slot: a number, or a table, which is built unless it is kept from another metric."""
+    tables, dists, cached, paths = room.tables, room.dists, room.cached, room.paths
+    dist = dists[slot]
+    if not pair[0] > 0.0:
+        dist[POINT], dist[P], dist[Q] = 1.0, pair[1], 1.0 - pair[1]
+        return
+    if dist[POINT] == 0.0 and dist[A] == pair[0] and dist[B] == pair[1]:
+        return
+    here = 0
+    for k in range(SLOTS, SLOTS + KEPT):
+        if dists[k, A] == pair[0] and dists[k, B] == pair[1]:
+            here = k
+            break
+        if dists[k, SIZE] == 0.0:
+            break
+    if here == 0:
+        here = k if dists[k, SIZE] == 0.0 else SLOTS + int(8.0 * pair[0] + 3.0 * pair[1]) % KEPT
+        prepare(pair[0], pair[1], tables[here], dists[here], cached[here], paths[here])
+    cells = int(dists[here, CELLS])
+    tables[slot, :cells] = tables[here, :cells]
+    dist[:] = dists[here]
+    cached[slot] = cached[here]
+    paths[slot] = paths[here]
+
+
+@kernel
+def load(room):
+    """Put the distributions of the inner, the middle and the outer split into their slots, unless they are there."""
+    if room.sizes[LOADED] == 0:
+        room.sizes[LOADED] = 1
+        for slot in range(3):
+            _load(room.pairs[slot], slot, room)

@@ -82,7 +82,7 @@ def solve(low_target, high_target, start, scale, one, goal):
             high_z = z
         else:
             low_z = z
-        after = z - excess * _NORMAL * math.exp(-0.5 * at * at) / slope
+        after = z - excess * _NORMAL * math.exp(-0.5 * at * at) / max(slope, 1e-300)
         met = abs(excess) < 1e-8
         if met and not abs(after - z) <= scale:  # hardly any density here
             after = z

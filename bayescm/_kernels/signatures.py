@@ -18,7 +18,6 @@ ENTRIES = {
     "areas.leave_one_out": ("i1 i1 f i1 f2 f2", ""),
     "areas.resample": ("rng i2 i2 f2 i1 f i1 f3 f4", ""),
     "areas.samples": ("i2 i2 f i1 f2", ""),
-    "correlation.equal_tails": ("f2 f2", "f2"),
     "density.look_up_many": ("f1 f1 f1 i1 f2", "f1"),
     "density.reduce": ("Planes f2 f1 f1 f2 f f2", ""),
     "density.tabulate": ("f2 b f1 f1", "f f"),

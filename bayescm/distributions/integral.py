@@ -7,7 +7,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
 from bayescm._kernels.codes import (
     BETA,
@@ -21,7 +20,7 @@ from bayescm._kernels.codes import (
     STATISTICS,
     Formula,
 )
-from bayescm._kernels.dispatch import in_blocks, kernel, ready, threads
+from bayescm._kernels.dispatch import in_blocks, kernel, threads
 from bayescm.data import validate
 from bayescm.distributions.beta import Point
 from bayescm.distributions.protocol import Evaluated, placed
@@ -39,11 +38,10 @@ LEAST = 0.05
 """Concentration below which a distribution is nearly a mixture of points, and is left to draws."""
 _GOAL = 3e-7  # of the last halving of the step; the error is usually about its square
 _GOAL_OF_ONE = 1e-7
+_GOAL_OF_TABLES = 1e-9
 _SECONDS = (0.0, 0.01, 0.1)  # of Python for a summary, by the number of integrals
 _SECONDS_OF_A_VALUE = (0.0, 0.003, 0.1)  # and for a value of a cdf, or a quantile
 _SLOWER = 7.0  # where a concentration is below 1
-_QUICK = 10.0, 1e6  # concentrations between which all must be for the quick kernel of the Matthews correlation
-_QUICK_PROB, _QUICK_ERROR = 0.999, 1e-5  # of its intervals at most, and of their tails at most
 _BLOCK = 64  # matrices that are worth a thread
 _JOINT_GOAL = 1e-8
 
@@ -65,6 +63,8 @@ class Integral(Evaluated):
         :mod:`bayescm._kernels.distributions`). The kernel takes for each matrix the one that suits it best.
     integrals : int
         1 or 2.
+    goal : float
+        Of the probabilities of two integrals.
     """
 
     metric: Metric
@@ -73,6 +73,7 @@ class Integral(Evaluated):
     shares: Array
     trees: NDArray[np.int64]
     integrals: int
+    goal: float = _GOAL
 
     @property
     def words(self) -> str:  # type: ignore[override]  # noqa: D102
@@ -82,6 +83,9 @@ class Integral(Evaluated):
         batch = np.broadcast_shapes(self.cells.shape[:-1], self.shares.shape[:-1])
         cells, shares = (placed(v, batch, place, parts=True) for v in (self.cells, self.shares))
         return replace(self, cells=cells, shares=shares)
+
+    def to_tabulate(self) -> Self:  # noqa: D102
+        return replace(self, goal=_GOAL_OF_TABLES)
 
     def _formula(self) -> Formula:
         form, ends = self.form, (float(self.metric.lower), float(self.metric.upper))
@@ -102,7 +106,7 @@ class Integral(Evaluated):
         points = np.broadcast_to(x, shape).reshape(int(np.prod(extra)), -1)
         if len(cells) != points.shape[1]:
             cells, shares = (np.broadcast_to(v, (points.shape[1], v.shape[1])).copy() for v in (cells, shares))
-        goal = _GOAL_OF_ONE if self.integrals == 1 else _GOAL
+        goal = _GOAL_OF_ONE if self.integrals == 1 else self.goal
         function = "quantiles" if what == "quantiles" else "probabilities"
         call = kernel("distributions", function, _slowness(cells) * _SECONDS_OF_A_VALUE[self.integrals] * points.size)
         found = _in_threads(call, (cells, shares, np.array(points.T, order="C")), (self._formula(), goal))
@@ -118,46 +122,17 @@ def statistics(dists: Sequence[Integral], prob: float, kind: str) -> list[dict[s
     if not dists:
         return []
     batch, cells, shares = dists[0]._flat()
-    table = np.full((len(cells), len(dists), len(STATISTICS)), np.nan)
-    quick = np.array([dist.form.scale == "correlation" for dist in dists])
-    if quick.any() and kind == "eti":
-        table[:, quick] = _equal_tails(cells, shares, prob)[:, None]
-    for which in (quick, ~quick):
-        rows = np.isnan(table[:, which]).all((1, 2))
-        if rows.any() and which.any():
-            some = [dist for dist, one in zip(dists, which, strict=True) if one]
-            table[np.ix_(rows, which)] = _summarised(some, cells[rows], shares[rows], prob, kind)
-    results = []
-    for k, dist in enumerate(dists):
-        found: dict[str, Any] = {name: table[:, k, i].reshape(batch) for i, name in enumerate(STATISTICS)}
-        results.append(_without_lost(dist, found, prob) | _moments(dist))
-    return results
-
-
-def _summarised(dists: Sequence[Integral], cells: Array, shares: Array, prob: float, kind: str) -> Array:
-    """Return the statistics (n, k, 7) of k metrics."""
     seconds = _slowness(cells) * len(cells) * sum(_SECONDS[dist.integrals] for dist in dists)
     summarise = kernel("distributions", "summarise", seconds)
     trees, *others = zip(*(dist._formula() for dist in dists), strict=True)
     ends = np.cumsum([0, *map(len, trees)])
     together = (np.concatenate(trees), ends, *map(np.array, others))
-    return np.asarray(_in_threads(summarise, (cells, shares), (*together, prob, kind == "hdi")))
-
-
-def _equal_tails(cells: Array, shares: Array, prob: float) -> Array:
-    """Return the statistics (n, 7) of the Matthews correlation where they are quickly found, else NaN."""
-    found = np.full((len(cells), len(STATISTICS)), np.nan)
-    one_dirichlet = (shares[:, 1] == cells[:, 0] + cells[:, 1]) & (shares[:, 0] == cells[:, 2] + cells[:, 3])
-    able = one_dirichlet & (cells.min(1) >= _QUICK[0]) & (cells.max(1) <= _QUICK[1])
-    if prob > _QUICK_PROB or not able.any() or not ready():  # Python would take longer
-        return found
-    levels = np.array([0.5, 0.5 - 0.5 * prob, 0.5 + 0.5 * prob])
-    call = kernel("correlation", "equal_tails", np.inf)
-    known = _in_threads(call, (cells[able],), (np.stack([levels, special.ndtri(levels)]),))
-    lost = np.isnan(known).any(1, keepdims=True)
-    rest = np.broadcast_to([0.0, _QUICK_ERROR], (len(known), 2))  # no highest density
-    found[able] = np.where(lost, np.nan, np.concatenate([known, rest], 1))
-    return found
+    table = np.asarray(_in_threads(summarise, (cells, shares), (*together, prob, kind == "hdi")))
+    results = []
+    for k, dist in enumerate(dists):
+        found: dict[str, Any] = {name: table[:, k, i].reshape(batch) for i, name in enumerate(STATISTICS)}
+        results.append(_without_lost(dist, found, prob) | _moments(dist))
+    return results
 
 
 def _slowness(cells: Array) -> float:

@@ -152,14 +152,19 @@ def _hyper(right: Array, totals: Array) -> Hyper:
     size -= np.average(size, weights=totals + 0.5)
     right, totals = _scaled(right, totals)
     concentration = ((np.arange(SPREADS) + 0.5) / SPREADS * _WIDEST) ** -2.0 - 1.0
-    differs = _log_evidence(right, totals, OWN, OWN)
+    wrong = totals - right
+    own = np.array([OWN])
+    differs = _rising(own, right) + _rising(own, wrong) - _rising(2.0 * own, totals)
+    of_all = _rising(concentration[:, None], totals)
     level, slope = _FIRST
     for i in range(_ROUNDS):
         mean = _mean(level[:, None, None] + slope[:, None] * size)
         strength = concentration[:, None] * mean[:, :, None]
-        ratio = _log_evidence(right, totals, strength, concentration[:, None] - strength) - differs
-        alike = np.exp(np.clip(ratio, -_FURTHEST, _FURTHEST))
-        both = [np.log((1.0 - apart) * alike + apart).sum(-1) for apart in _SHARES_APART]
+        ratio = _rising(strength, right)
+        ratio += _rising(concentration[:, None] - strength, wrong)
+        ratio -= of_all + differs
+        alike = np.exp(np.clip(ratio, -_FURTHEST, _FURTHEST, out=ratio))
+        both = [ratio.sum(-1), *(np.log((1.0 - apart) * alike + apart).sum(-1) for apart in _SHARES_APART[1:])]
         middle = special.expit(level)
         before = 0.5 * np.log(middle * (1.0 - middle))[:, None] - 0.5 * slope**2
         log_weight = np.stack(both, -1) + before[..., None, None]
@@ -191,9 +196,15 @@ def _scaled(right: Array, totals: Array) -> tuple[Array, Array]:
     return right * shrink, totals * shrink
 
 
-def _log_evidence(right: Array, totals: Array, a: Array | float, b: Array | float) -> Array:
-    """Return the log probability of each class's answers under a Beta."""
-    return np.asarray(special.betaln(a + right, b + totals - right) - special.betaln(a, b))
+def _rising(a: Array, n: Array) -> Array:
+    """Return log(gamma(a + n) / gamma(a)) for concentrations (..., K) or (..., 1): 0 of classes that have none of n."""
+    some = n > 0.0
+    a = np.broadcast_to(a, (*a.shape[:-1], len(n)))
+    if some.all():
+        return np.asarray(special.gammaln(a + n) - special.gammaln(a))
+    found = np.zeros(a.shape)
+    found[..., some] = special.gammaln(a[..., some] + n[some]) - special.gammaln(a[..., some])
+    return found
 
 
 def _shares(totals: Array) -> Array:

@@ -117,6 +117,10 @@ class Distribution(ABC):
         left = float(minimize_scalar(width, bounds=(0.0, 1.0 - prob), method="bounded", options=options).x)
         return self.ppf(left), self.ppf(left + prob), True
 
+    def to_tabulate(self) -> Any:
+        """Return the same where no tail is asked for relatively, if that is sooner found."""
+        return self
+
     def interval(self, prob: float, kind: str) -> tuple[Any, Any]:
         """Return the interval of a kind, "hdi" or "eti"."""
         return self.hdi(prob)[:2] if kind == "hdi" else self.eti(prob)

@@ -22,7 +22,7 @@ _SMALL = 1e-3  # below it a probability needs no relative precision
 _NODES = 199  # of a table
 _PARTS = np.arange(0, _NODES, 6), np.arange(3, _NODES, 6), np.flatnonzero(np.arange(_NODES) % 3)
 _FAR = 600.0  # logarithm
-_AWAY = np.split(np.concatenate([np.arange(1, 13), 2.0 ** np.arange(4, 11)]), range(6, 19))  # sds from the median
+_AWAY = np.split(np.concatenate([np.arange(1, 13), 2.0 ** np.arange(4, 11)]), range(6, 19, 3))  # sds from the median
 LINE = np.linspace(-_REACH, _REACH, 67)
 """Normal quantiles with a step of 1/4: means are right to rounding where nothing is cut."""
 _WEIGHTS = np.exp(-0.5 * LINE**2) / np.sqrt(32.0 * np.pi)
@@ -137,7 +137,7 @@ class Outer:
     @classmethod
     def of(cls, dist: Any, lower: float, upper: float) -> "Outer":
         """Return a distribution of any kind to average over, tabulated where it is slow to evaluate."""
-        return cls(dist if isinstance(dist, Beta) else Table(dist, lower, upper), lower, upper)
+        return cls(dist if isinstance(dist, Beta) else Table(dist.to_tabulate(), lower, upper), lower, upper)
 
     def quantiles(self, normal: Array) -> Array:
         """Return the variable at normal quantiles, each from its nearer end."""

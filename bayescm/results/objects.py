@@ -99,18 +99,19 @@ class ResultTree(xr.DataTree):  # type: ignore[no-untyped-call]
 def as_result(made: Any) -> Any:
     """Make a Dataset or DataTree one of ours: words and yes or no are coordinates, so that arithmetic works."""
     if isinstance(made, xr.Dataset):
-        made = _numbers(made)
+        made = made.set_coords(_words(made))
         made.__class__ = Result
     elif isinstance(made, xr.DataTree):
         for node in made.subtree:
-            node.dataset = _numbers(node.to_dataset())
+            if words := _words(node):  # each new Dataset of a node is aligned with the others
+                node.dataset = node.to_dataset().set_coords(words)
         made.__class__ = ResultTree
     return stamp(made)
 
 
-def _numbers(data: xr.Dataset) -> xr.Dataset:
-    """Return a Dataset whose variables are numbers alone."""
-    return data.set_coords([name for name, values in data.data_vars.items() if values.dtype.kind in "UTOb"])
+def _words(data: xr.Dataset | xr.DataTree) -> list[Any]:
+    """Return the variables that are no numbers."""
+    return [name for name, values in data.data_vars.items() if values.dtype.kind in "UTOb"]
 
 
 def _text(data: xr.Dataset | xr.DataTree, otherwise: Callable[[], str]) -> str:

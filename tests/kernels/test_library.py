@@ -108,8 +108,6 @@ def numbers(value):
 
 
 SUMMARISE = "distributions.summarise"  # its last column is an estimated error: rounding, where it is small
-SOLVED = "correlation.equal_tails"
-"""Its search ends with a step below 1e-4 sd, taken to third order: 1e-12 sd is left, of which rounding decides."""
 TIGHT = {library.V3: {"rtol": 1e-14, "atol": 5e-15}, library.ANY: {"rtol": 1e-7, "atol": 1e-9}}
 """Fused products round once, others twice: what is 1e-9 wide and close to 1 keeps fewer digits of its width."""
 
@@ -123,8 +121,6 @@ def close(mine, theirs, name, variant):
     tight = TIGHT[variant]
     if name == SUMMARISE:  # quantiles next to 0, whose log-odds have 15 digits
         tight = tight | {"atol": max(tight["atol"], 1e-10)}
-    elif name == SOLVED:
-        tight = tight | {"atol": max(tight["atol"], 1e-11)}
     np.testing.assert_allclose(mine, theirs, err_msg=name, **tight)
 
 

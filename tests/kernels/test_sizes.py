@@ -9,7 +9,7 @@ import bayescm
 from bayescm._kernels import nodes
 from bayescm._kernels.beta import CELLS, build
 from bayescm._kernels.codes import CORRELATION, DESCRIPTION, IDENTITY, LEFT_INSIDE, MAX_CELLS, ROOT_INSIDE, TABLE
-from bayescm._kernels.distributions import load, workspace
+from bayescm._kernels.distributions import hang, workspace
 from bayescm._kernels.events import MOST_KINKS, Event, line_of, middle_kinks, outer_kinks
 from bayescm._kernels.integrals import LEVELS
 from bayescm.distributions import dirichlet, exact_distribution, joint_probability, statistics
@@ -64,7 +64,8 @@ def test_kinks_of_any_form_have_room(entries, x, m, correlation):
     c += c.T
     room = workspace()
     tree = np.array([LEFT_INSIDE, 0, 1, 2, 3, 0, 0, 0])
-    load(tree, np.array([1.5, 0.5, 3.5, 2.5]), np.array([2.0, 1.0]), room)
+    hang(tree, np.array([1.5, 0.5, 3.5, 2.5]), np.array([2.0, 1.0]), room)
+    nodes.load(room)
     for shape in (LEFT_INSIDE, ROOT_INSIDE):
         event = Event(c, c, x, CORRELATION if correlation else IDENTITY, shape)
         for soft in (False, True):
