@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     import xarray as xr
 
 _DIAGRAM_HAS_NONE = (
-    "group", "unit", "prior", "prevalence", "metric", "fpr_range", "tpr_range", "recall_range", "at_specificity",
-    "at_sensitivity", "within", "space", "draws", "seed", "levels", "mark", "ordering", "mid_p", "grid",
+    "group", "prior", "prevalence", "metric", "fpr_range", "tpr_range", "recall_range", "at_specificity",
+    "at_sensitivity", "within", "space", "draws", "levels", "mark", "ordering", "mid_p", "grid",
 )  # fmt: skip
 
 
@@ -35,9 +35,9 @@ def of_items(arguments: argparse.Namespace, items: dict[str, Any]) -> None:
     scores = items["y_score"] if isinstance(items["y_score"], dict) else {"": items["y_score"]}
     bins: dict[str, Any] = {} if arguments.bins is None else {"bins": _bins(arguments.bins)}
     options = {name: getattr(arguments, name) for name in ("method", "ci_prob") if getattr(arguments, name) is not None}
+    options |= {"unit": items.get("unit"), "random_seed": arguments.seed, "pos_label": items["pos_label"]}
     found = {
-        name: bayescm.curves.reliability(items["y_true"], score, pos_label=items["pos_label"], **bins, **options)
-        for name, score in scores.items()
+        name: bayescm.curves.reliability(items["y_true"], score, **bins, **options) for name, score in scores.items()
     }
     first = next(iter(found.values()))
     shares = [row for name, one in found.items() for row in _shares(name, one)]

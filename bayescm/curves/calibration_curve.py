@@ -8,12 +8,16 @@ import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 
+from bayescm.curves.calibration_units import of_units
 from bayescm.data import validate
 from bayescm.data.assumptions import SEEN, assumed
 from bayescm.data.labels import Label
 from bayescm.data.schema import CI_BOUND, attributes, interval_coordinate, positive_class
 from bayescm.data.scores import check_scores
+from bayescm.data.units import in_units, one_by_one
+from bayescm.data.units import of_units as said_of_units
 from bayescm.inference import proportions
+from bayescm.inference.units import MODEL
 from bayescm.results.objects import stamped
 
 Array = NDArray[np.float64]
@@ -51,6 +55,8 @@ def reliability(
     ci_prob: float = 0.95,
     labels: Sequence[Label] | None = None,
     pos_label: Label | None = None,
+    unit: ArrayLike | None = None,
+    random_seed: int | np.random.Generator | None = None,
 ) -> xr.Dataset:
     """Compare scores that are probabilities with how often they come true, with a simultaneous band.
 
@@ -69,6 +75,11 @@ def reliability(
         Level of all bins at once, and of the interval of each loss.
     labels, pos_label
         As in :func:`bayescm.confusion_matrix`.
+    unit : array_like of shape (n,), optional
+        What was sampled, where it has several items, such as the patient of each image: units weigh at random, and one
+        more with them, whose share of positives is Beta(1/2, 1/2). All intervals are by draws then, whatever `method`.
+    random_seed : int, numpy.random.Generator or None
+        Of those draws.
 
     Returns
     -------
@@ -116,7 +127,7 @@ def reliability(
     """
     validate.choice("method", method, METHODS)
     level = validate.number("ci_prob", ci_prob, 0, 1)
-    scores = check_scores(y_true, y_score, labels, pos_label)
+    scores = one_by_one(in_units(check_scores(y_true, y_score, labels, pos_label), unit))
     if scores.systems is not None:
         raise ValueError("`y_score` must be the scores of one system; call once for each.")
     score, positive = scores.score[0], scores.positive.astype(np.float64)
@@ -126,11 +137,24 @@ def reliability(
     place = np.clip(np.searchsorted(edges, score, side="right") - 1, 0, len(edges) - 2)
     items, hits, total = (np.bincount(place, weight, len(edges) - 1) for weight in (None, positive, score))
     number = int((items > 0).sum())
-    lower, upper = METHODS[method](hits, items, level ** (1.0 / number))
-    band = np.where(items[:, None] > 0, np.stack([lower, upper], -1), [0.0, 1.0])
+    each, right_wrong = _each_loss(score, positive)
+    mean, kind = each.mean(1), "confidence"
+    how: dict[str, Any] = {"method": method}
+    if scores.unit is None:
+        lower, upper = METHODS[method](hits, items, level ** (1.0 / number))
+        band = np.stack([lower, upper], -1)
+        error, limits = _losses(each, right_wrong, level)
+    else:
+        levels, seed = (level ** (1.0 / number), level), validate.seed(random_seed)
+        sure = np.where(np.isfinite(each), each, 0.0), np.where(np.isfinite(right_wrong), right_wrong, 0.0)
+        band, error, limits = of_units(scores.unit, place, positive, *sure, len(items), levels, seed)
+        limits[:, 1] = np.where(np.isfinite(right_wrong).all(1), limits[:, 1], np.inf)
+        error[np.isinf(mean)] = np.nan
+        kind, how = "eti", {"method": MODEL, "random_seed": seed}
+    limits = np.where(np.isinf(mean)[:, None], np.nan, limits)
+    band = np.where(items[:, None] > 0, band, [0.0, 1.0])
     with np.errstate(invalid="ignore"):
         point, mean_score = hits / items, total / items
-    mean, error, limits = _losses(score, positive, level)
     found = xr.Dataset(
         {
             "point": (BIN, point), "interval": ((BIN, CI_BOUND), band), "mean_score": (BIN, mean_score),
@@ -141,11 +165,12 @@ def reliability(
         coords={
             SCORE: (np.arange(PARTS) + 0.5) / PARTS,
             "bin_lower": (BIN, edges[:-1]), "bin_upper": (BIN, edges[1:]), LOSS: list(LOSSES),
-            CI_BOUND: interval_coordinate(level, "confidence"),
+            CI_BOUND: interval_coordinate(level, kind),
         },
         attrs=attributes(
-            method=method, ci_prob=level, kind="simultaneous",
-            off=int(((mean_score < band[:, 0]) | (mean_score > band[:, 1])).sum()), assumptions=assumed(None, SEEN),
+            **how, ci_prob=level, kind="simultaneous",
+            off=int(((mean_score < band[:, 0]) | (mean_score > band[:, 1])).sum()),
+            **{"assumptions": assumed(None, SEEN)} | said_of_units(scores.unit),
             **positive_class(scores.labels.tolist()),
         ),
     )  # fmt: skip
@@ -169,20 +194,21 @@ def _edges(bins: Any, score: Array) -> Array:
     return edges
 
 
-def _losses(score: Array, positive: Array, ci_prob: float) -> tuple[Array, Array, Array]:
-    """Return mean losses, their standard errors and intervals (2, 2)."""
+def _each_loss(score: Array, positive: Array) -> tuple[Array, Array]:
+    """Return the losses (2, n) of the items, and the mean ones (2, 2) if all were right, and if all were wrong."""
     with np.errstate(divide="ignore"):
         either = np.stack([[(1.0 - score) ** 2, score**2], [-np.log(score), -np.log1p(-score)]])  # if positive, if not
-    each = np.where(positive > 0.0, either[:, 0], either[:, 1])
-    mean, n = each.mean(1), each.shape[1]
-    error = np.full(2, np.nan)
+    return np.where(positive > 0.0, either[:, 0], either[:, 1]), np.sort(either, axis=1).mean(-1)
+
+
+def _losses(each: Array, prior: Array, ci_prob: float) -> tuple[Array, Array]:
+    """Return the standard errors of mean losses, and their intervals (2, 2)."""
+    n, error, finite = each.shape[1], np.full(2, np.nan), np.isfinite(each).all(1)
     if n > 1:
-        finite = np.isfinite(mean)
         error[finite] = each[finite].std(1, ddof=1) / np.sqrt(n)
     weight = np.append(np.ones(n), [_PRIOR, _PRIOR])
-    prior = np.sort(either, axis=1).mean(-1)  # all right, all wrong
     limits = [_limits(np.append(seen, two), weight, ci_prob) for seen, two in zip(each, prior, strict=True)]
-    return mean, error, np.where(np.isinf(mean)[:, None], np.nan, limits)
+    return error, np.array(limits)
 
 
 def _limits(loss: Array, weight: Array, ci_prob: float) -> tuple[float, float]:

@@ -43,6 +43,7 @@ class Stream(enum.IntEnum):
     READERS = 43
     DRIFT = 44
     EACH_UNIT = 45
+    RELIABILITY = 46
 
 
 def matrix_rng(seed: int, index: int, stream: int) -> np.random.Generator:

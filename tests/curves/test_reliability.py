@@ -13,6 +13,8 @@ from sklearn.metrics import brier_score_loss, log_loss
 
 import bayescm
 from bayescm.calibration import coverage_of
+from bayescm.curves import calibration_curve as ours
+from bayescm.curves import calibration_units
 
 
 def sample(seed, n=300):
@@ -213,3 +215,40 @@ def test_what_the_study_enumerates_is_what_is_drawn_of_few_items():
         each.append(sum(m for m, one in zip(mass, limits, strict=True) if one.low <= part.mean() <= one.high))
     assert held == pytest.approx(each[0] * each[1])
     assert 0.1 < held < 0.95
+
+
+def test_units_of_one_item_are_items():
+    rng = np.random.default_rng(3)
+    score = rng.beta(1, 2, 120)
+    positive = (rng.uniform(size=120) < score).astype(float)
+    place = np.searchsorted([0.2, 0.5], score)
+    each, prior = ours._each_loss(score, positive)
+    found = calibration_units.of_units(np.arange(120), place, positive, each, prior, 4, (0.9, 0.95), 1)
+    for i in range(3):  # Jeffreys' posterior
+        hits, n = positive[place == i].sum(), (place == i).sum()
+        share = stats.beta.cdf(found.band[i], hits + 0.5, n - hits + 0.5)
+        np.testing.assert_allclose(share, [0.05, 0.95], atol=0.006)  # 40,000 draws: .0011
+    assert np.isnan(found.band[3]).all()  # an empty bin
+    error, limits = ours._losses(each, prior, 0.95)
+    np.testing.assert_allclose(found.error, error, rtol=1e-12)
+    np.testing.assert_allclose(found.limits, limits, atol=0.03 * np.ptp(limits, axis=1).max())
+
+
+def test_units_that_are_alike_count_once():
+    rng = np.random.default_rng(4)
+    score, unit = rng.beta(1, 2, 30), np.repeat(np.arange(30), 6)
+    positive = rng.uniform(size=30) < score
+    one, many = (
+        bayescm.curves.reliability(np.repeat(positive, k), np.repeat(score, k), bins=[0, 0.3, 1], unit=u, random_seed=1)
+        for k, u in ((6, unit), (6, None))
+    )
+    alone = bayescm.curves.reliability(positive, score, bins=[0, 0.3, 1], method="jeffreys")
+    width = [np.ptp(found["interval"].values, axis=1) for found in (one, many, alone)]
+    np.testing.assert_allclose(width[0], width[2], atol=0.02)  # six copies of an item say what the item says
+    assert (width[1] < 0.6 * width[0]).all()
+    assert "Over all items of 30 units, of 6 items each" in one.bayescm.sentence
+    sure = bayescm.curves.reliability([0, 1, 0, 1], [0, 1, 0.5, 0.5], bins=2, unit=[1, 1, 2, 2], random_seed=1)
+    assert np.isinf(sure["loss_interval"].sel(loss="log_loss")[1])
+    wrong = bayescm.curves.reliability([1, 1, 0, 1], [0, 1, 0.5, 0.5], bins=2, unit=[1, 1, 2, 2], random_seed=1)
+    assert np.isnan(wrong["loss_interval"].sel(loss="log_loss")).all()
+    assert np.isfinite(wrong["loss_interval"].sel(loss="brier")).all()

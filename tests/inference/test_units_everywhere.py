@@ -37,6 +37,7 @@ ANSWERS = {
     "aucpr": lambda: bayescm.aucpr(Y, P, unit=DOC),
     "auc_difference": lambda: bayescm.curves.auc_difference(Y, {"a": P, "b": P2}, unit=DOC),
     "curve_band": lambda: bayescm.curve_band(bayescm.curve_posterior(Y, P, unit=DOC)),
+    "reliability": lambda: bayescm.curves.reliability(Y, P, bins=3, unit=DOC),
     "decide on arrays": lambda: bayescm.decide(Y, A, costs=COSTS, unit=DOC),
     "decide on a frame": lambda: bayescm.decide(FRAME, costs=COSTS, unit="doc"),
     "at_prevalences of arrays": lambda: bayescm.planning.at_prevalences(Y, A, "precision", 0.1, unit=DOC),
@@ -63,7 +64,7 @@ COMMANDS = {
     "gaps groups.csv --by group": "12 docs", "gate items.csv other.csv": "docs",
     "gate scored.csv scored2.csv --metrics auc": "docs",
     "summary items.csv --method wilson": "takes items for independent",
-    "curve scored.csv --reliability": "--unit doesn't apply", "curve scored.csv --band regions": "--unit doesn't apply",
+    "curve scored.csv --reliability --bins 3": "12 units", "curve scored.csv --band regions": "--unit doesn't apply",
     "replicate items.csv": "a second test would have others",
 }  # fmt: skip
 
