@@ -184,10 +184,12 @@ def pasted(form: Mapping[str, Any]) -> tuple[str, Any, str]:
 
 def units(form: Mapping[str, Any]) -> tuple[Any, str]:
     """Return what was sampled of each row of a table of scores, and a line of Python; nothing if nothing is said."""
-    name = text(form, _UNIT)
-    if not name:
+    names = words(form, _UNIT)
+    if not names:
         return None, ""
-    _, frame, shown = pasted(form)
+    if len(names) > 1:
+        raise FieldError(_UNIT, "One column here: units that are crossed have no curve together.")
+    (name,), (_, frame, shown) = names, pasted(form)
     shown = f"pd.read_csv({shown})[{name!r}]" if len(frame) >= MOST_CLASSES else frame[name].tolist()
     return frame[name].to_numpy(), f"\nunit = {shown}"
 
