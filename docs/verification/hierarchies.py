@@ -1,13 +1,17 @@
 """Studies together and gaps of groups: how often intervals hold, and how often equal groups seem apart.
 
-``python docs/verification/hierarchies.py`` (a minute or two) writes ``hierarchies.csv`` and ``hierarchies_gaps.csv``.
+``python docs/verification/hierarchies.py`` (two minutes) writes ``hierarchies.csv``, ``hierarchies_gaps.csv`` and
+``hierarchies_nuts.csv``; the names of some as arguments make those alone.
 """
 
 import sys
+import time
 from pathlib import Path
 
+import arviz as az
 import numpy as np
 import pandas as pd
+from scipy import special, stats
 
 import bayescm
 from bayescm import models
@@ -18,27 +22,78 @@ STUDIES = (3, 5, 10)
 TRUE_GAPS = (0.0, 0.1, 0.2)
 """Of the recall of one of six groups, .8 in the others, 20 positives and 20 negatives each."""
 REVIEWS, RUNS = 40, 30
+HYPER = ("mean_recall", "mean_specificity", "sd_logit", "correlation")
+WORLDS = ((3, 0.0, 0.5), (5, -0.9, 0.5), (5, 0.9, 0.5), (10, -0.5, 0.02))
+"""Studies, correlation and spread of logits of reviews for NUTS; medians .8 and .95 of 30 to 100 items."""
 
 
 def reviews(count: int) -> pd.DataFrame:
-    """Return how often 95% intervals hold the truth of reviews drawn from the prior, spread HalfNormal(1)."""
+    """Return how often 95% intervals and regions hold the truth of reviews drawn from the prior, spread HalfNormal(1).
+
+    With it the p-values of ranks of the truth among the draws, which are uniform if these are the posterior's.
+    """
     rows = []
     story = models.load("hierarchical")
     for k in STUDIES:
-        held = []
+        held, ranks = [], []
         for run in range(count):
             rng = np.random.default_rng([k, run])
             world = story.simulate(rng, k, rng.integers(30, 200, k))
             form = story.exact(world["counts"])
-            drawn = form.draw(rng, 1000)
+            drawn = form.draw(rng, 999)
             names = ("mean_recall", "mean_specificity", "new_recall", "new_specificity", "sd_logit", "correlation")
             one = {"trusted": not form.doubt}
             for name in names:
                 low, high = np.quantile(drawn[name].values, [0.025, 0.975], axis=0)
                 inside = (low <= world[name].values) & (world[name].values <= high)
                 one[name] = float(np.mean(inside))
+            for region, of in (("region", "mean"), ("prediction", "new")):
+                pairs, truth = (
+                    special.logit(np.stack([data[f"{of}_{rate}"].values for rate in ("recall", "specificity")], -1))
+                    for data in (drawn, world)
+                )
+                inverse, centre = np.linalg.inv(np.cov(pairs.T)), pairs.mean(0)
+                away = [np.einsum("...i,ij,...j", x - centre, inverse, x - centre) for x in (pairs, truth)]
+                one[region] = float(away[1] <= np.quantile(away[0], 0.95))
             held.append(one)
-        rows.append({"studies": k, "reviews": count, **pd.DataFrame(held).mean().round(3).to_dict()})
+            ranks.append(np.hstack([(drawn[name].values < world[name].values).mean(0) for name in HYPER]))
+        p = stats.kstest(np.array(ranks), stats.uniform.cdf).pvalue.round(3)
+        named = {f"p_{name}": p[i] for i, name in enumerate((*HYPER[:2], "sd_recall", "sd_specificity", HYPER[3]))}
+        rows.append({"studies": k, "reviews": count, **pd.DataFrame(held).mean().round(3).to_dict(), **named})
+    return pd.DataFrame(rows)
+
+
+def against_nuts(count: int) -> pd.DataFrame:
+    """Return posterior means by quadrature and by NUTS, how many Monte Carlo errors they are apart, and CPU seconds."""
+    rows = []
+    for number, (k, correlation, sd) in enumerate(WORLDS[:count]):
+        rng = np.random.default_rng(number)
+        covariance = sd**2 * np.array([[1.0, correlation], [correlation, 1.0]])
+        rates = special.expit(rng.multivariate_normal(special.logit([0.8, 0.95]), covariance, k))
+        items = rng.integers(15, 50, (k, 2))
+        right = rng.binomial(items, rates)
+        tp, tn = right.T
+        counts = bayescm.from_cells(tp=tp, fn=items[:, 0] - tp, fp=items[:, 1] - tn, tn=tn, dims="study")
+        means, seconds = {}, {}
+        for sampler in ("quadrature", "nuts"):
+            start = time.process_time()
+            tree = bayescm.posterior(
+                counts, model="hierarchical", sampler=sampler, chains=2, draws=1000, random_seed=number,
+                **({"cores": 1, "progressbar": False} if sampler == "nuts" else {}),
+            )  # fmt: skip
+            seconds[sampler] = time.process_time() - start
+            means[sampler] = az.summary(tree["posterior"].to_dataset()[list(HYPER)], round_to="none")
+        both = means["quadrature"], means["nuts"]
+        for name in both[0].index:
+            mean, error = (
+                np.array([table.loc[name, column] for table in both], float) for column in ("mean", "mcse_mean")
+            )
+            rows.append({
+                "studies": k, "correlation": correlation, "sd": sd, "zero_cells": int((items == right).sum()),
+                "parameter": name, "quadrature": round(mean[0], 4), "nuts": round(mean[1], 4),
+                "errors_apart": round((mean[0] - mean[1]) / np.hypot(*error), 2),
+                "cpu_quadrature": round(seconds["quadrature"], 1), "cpu_nuts": round(seconds["nuts"], 1),
+            })  # fmt: skip
     return pd.DataFrame(rows)
 
 
@@ -66,8 +121,13 @@ def gaps(count: int) -> pd.DataFrame:
 
 if __name__ == "__main__":
     quick = "--quick" in sys.argv
-    found = {"hierarchies": reviews(3 if quick else REVIEWS), "hierarchies_gaps": gaps(2 if quick else RUNS)}
-    for name, table in found.items():
+    made = {
+        "hierarchies": (reviews, 3, REVIEWS), "hierarchies_gaps": (gaps, 2, RUNS),
+        "hierarchies_nuts": (against_nuts, 0, len(WORLDS)),
+    }  # fmt: skip
+    for name in [name for name in sys.argv[1:] if name in made] or made:
+        make, few, many = made[name]
+        table = make(few if quick else many)
         print(table.to_string(index=False))
         if not quick:
             table.to_csv(HERE / f"{name}.csv", index=False)
