@@ -176,6 +176,8 @@ class OfCounts(Alike):
             found[CARRIED_BY] = f"{which}, so the prior tells much of {means}; {learned}"
         elif heavy := heavy_prior(self.some.prior.rows, self.data):
             found[CARRIED_BY] = f"{heavy}; {learned}"
+        elif few_items(metrics, self.data):
+            found[CARRIED_BY] = learned
         return found | ({averages.INTEGRATED: ", ".join(integrated)} if integrated else {})
 
 
