@@ -13,7 +13,7 @@ import bayescm
 from bayescm.data.counts import one_matrix
 from bayescm.data.inputs import takes_counts
 from bayescm.data.needs import need
-from bayescm.data.schema import ACTUAL, PREDICTED, labels_of
+from bayescm.data.schema import ACTUAL, PREDICTED, RATERS, labels_of
 from bayescm.data.units import unit_of, without_units
 from bayescm.metrics import MetricsLike
 from bayescm.reports import files
@@ -126,6 +126,8 @@ def _found(data: Any, metrics: MetricsLike, options: dict[str, Any]) -> tuple[An
     if isinstance(data, xr.DataTree) and "posterior" in data and "auc" in data["posterior"]:
         more = {"Precision at each recall": lambda: bayescm.curve_band(data, space="pr", **options).plot()}
         return bayescm.curve_band(data, **options), {}, more
+    if RATERS in getattr(data, "attrs", {}):  # pairs of ratings, no items of either's
+        return bayescm.summary(data, metrics, **options), {}, {}
     counts = one_matrix(without_units(data))
     data = data if unit_of(data) else counts
     k = len(labels_of(counts))

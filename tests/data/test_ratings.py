@@ -239,3 +239,10 @@ def test_a_judge_is_held_against_each_annotator():
     assert float(pooled["point"].item()) == pytest.approx(judged - human)
     assert 0.5 < float(pooled["probability_better"].item()) < 0.9
     assert "subjects" in bayescm.summary(answers, "accuracy", random_seed=1).bayescm.sentence
+
+
+def test_a_report_of_ratings_says_how_far_they_agree(tmp_path):
+    made = bayescm.agreement({"A": [1, 1, 2, 3, 3, 1], "B": [1, 1, 2, 2, 3, 1], "C": [1, 2, 2, 3, 3, None]})
+    text = bayescm.report(made, metrics=["accuracy", "fleiss_kappa"], random_seed=1, file=tmp_path / "report.html")
+    assert "Over 6 subjects and pairs of 3 raters" in text
+    assert "Counts" not in (tmp_path / "report.html").read_text()
