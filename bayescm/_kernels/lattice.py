@@ -286,10 +286,11 @@ def _part(lower, n, room, between):
     odds, factors, places = edges[1 if lower else 0], edges[3 if lower else 2], edges[5]
     left, rate, cells = room.inner[0], room.inner[1], room.inner[2]
     _logarithms(odds, n, left, rate, places)
-    end = np.nextafter(cells, 0.0)
-    low, high, density = _sums(places, factors, edges[4], weights, n, end, room.inner[3], room.direct)
+    end, half = np.nextafter(cells, 0.0), room.inner[3]  # at an end where the median lies beyond the table
+    low, high, density = _sums(places, factors, edges[4], weights, n, end, half, room.direct)
     density *= rate
-    first, last = room.direct[0, 0], -room.direct[int(cells) - 1].sum()
+    first = room.direct[0, 0] + (1.0 if half <= 0.0 else 0.0)
+    last = (0.0 if half < cells else 1.0) - room.direct[int(cells) - 1].sum()
     for i in range(n if max(first, last) > _NOTHING else 0):
         if (places[i] < 0.0 and first > _NOTHING) or (places[i] >= cells and last > _NOTHING):
             beyond, _, f = tails(left + places[i] / rate, room.tables[0], room.dists[0])

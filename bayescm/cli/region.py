@@ -46,10 +46,11 @@ def _add_method(parser: argparse.ArgumentParser) -> None:
 def _settings(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the options of the method that were given."""
     given = {
-        "prior": None if arguments.prior is None else number_or_word(arguments.prior), "ordering": arguments.ordering,
-        "mid_p": arguments.mid_p, "draws": arguments.draws, "random_seed": arguments.seed,
+        "method": arguments.method, "prior": None if arguments.prior is None else number_or_word(arguments.prior),
+        "ordering": arguments.ordering, "mid_p": arguments.mid_p, "draws": arguments.draws,
+        "random_seed": arguments.seed,
     }  # fmt: skip
-    return {"method": arguments.method} | {name: value for name, value in given.items() if value is not None}
+    return {name: value for name, value in given.items() if value is not None}
 
 
 def _region(arguments: argparse.Namespace) -> None:

@@ -123,7 +123,7 @@ def test_prevalence(capsys):
         (["nowhere.csv"], "nowhere.csv"),
         ([*CELLS, "x.csv"], "give one of them"),
         ([*CELLS, "--by", "x"], "--by doesn't apply"),
-        ([*CELLS, "--prior", "flat"], "`prior`"),
+        ([*CELLS, "--prior", "flattish"], "`prior`"),
         ([*CELLS, "--prior", "haldane"], "improper"),
         ([*CELLS, "--metrics", "recal"], "'recal'"),
         ([*CELLS, "--ci-prob", "95"], "`ci_prob`"),

@@ -517,6 +517,19 @@ def test_search_that_steps_astray():
         np.testing.assert_allclose([found["lower"], found["upper"]], ends, atol=1e-6)
 
 
+@pytest.mark.parametrize("counts", [[[1, 26], [5, 0]], [[8, 2], [9, 0]], [[30, 2], [40, 0]], [[0, 9], [3, 40]]])
+@pytest.mark.parametrize("prior", [0.06, 0.1, 0.11])
+def test_ends_where_a_median_lies_beyond_its_table(counts, prior):
+    """Equal tails of F1 and precision began at 1e-304: half of the inner Beta lay to the left of its table."""
+    names = ["f1", "precision", "negative_predictive_value", "accuracy"]
+    s = bayescm.summary(counts, names, model="three_binomial", prior=prior)
+    for i, name in enumerate(names):
+        known = bayescm.metric_distribution(counts, name, model="three_binomial", prior=prior)
+        (low, high), median = s["interval"].values[i], float(s["median"][i])
+        sides = float(known.cdf(low)), float(known.cdf(median)), float(known.sf(high))
+        assert sides == pytest.approx((0.025, 0.5, 0.025), abs=1e-5 if high < 1 - 1e-9 else 1.0), name
+
+
 def test_medians_off_the_tables():
     """Concentrations of .06: F1's mean was NaN, with what memory held; against draws."""
     counts, settings = [[1, 26], [5, 0]], {"model": "three_binomial", "prior": 0.06}

@@ -40,7 +40,7 @@ KINDS = {
 }
 ASKED = {
     "pdf", "cdf", "sf", "ppf", "isf", "mean", "median", "sd", "eti", "hdi", "interval", "statistics", "error", "side",
-    "at", "minus", "warn_undefined",
+    "at", "minus", "warn_undefined", "to_tabulate",
 }  # fmt: skip
 COUNTS = np.random.default_rng(2).integers(1, 30, (2, 3, 2, 2))
 OF_THREE = np.random.default_rng(3).integers(1, 30, (2, 3, 3))
