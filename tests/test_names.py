@@ -26,7 +26,7 @@ OTHERWISE = {
 MANY = {
     "curve_posterior", "compare_systems", "leaderboard", "posterior", "aucpr", "band", "region_level", "sample_size",
     "interval_width", "region", "replicate", "decide", "auc", "auc_difference", "gate", "read", "synthesis",
-    "gaps", "readers", "sample_size_to_compare",
+    "gaps", "readers", "sample_size_to_compare", "audited",
 }  # fmt: skip
 """Functions of more than ten arguments, each a question of its own."""
 

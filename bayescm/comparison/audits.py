@@ -32,7 +32,7 @@ def read(data: Mapping[str, Any], design: str | None, model: Any) -> dict[str, A
     _check_alike(data)
     for one in data.values():
         model = strata.of_data(one, model)
-    same = len(data) == 2 and verdicts_of_each_other(*data.values())
+    same = len(data) == 2 and verdicts_of_each_other(*map(strata.by_items, data.values()))
     if design == PAIRED and not same:
         raise ValueError(
             "`design`='paired' needs two audits of the same items, each with the verdicts of the other as strata: "
@@ -62,7 +62,7 @@ def _check_alike(data: Mapping[str, Any]) -> None:
     others = [name for name, one in data.items() if not strata.is_audit(one)]
     if others:
         raise ValueError(f"`counts` are audits and others ({', '.join(others)}); give bayescm.audited(...) of each.")
-    audits = [strata.read(one) for one in data.values()]
+    audits = [strata.read(strata.by_items(one)) for one in data.values()]
     labels = [labels_of(one) for one in data.values()]
     if any(one != labels[0] for one in labels):
         raise ValueError("`counts` must be audits with the same labels in the same order.")

@@ -126,7 +126,7 @@ class Evidence:
     @property
     def of(self) -> str:
         """What audits are about; empty without."""
-        return strata.read(next(iter(self.audits.values()))).of if self.audits else ""
+        return strata.read(strata.by_items(next(iter(self.audits.values())))).of if self.audits else ""
 
     def check(self, metrics: Sequence[Metric]) -> None:
         """Refuse metrics of two classes where only right and wrong answers are known, and improper posteriors."""

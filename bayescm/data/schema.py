@@ -31,7 +31,12 @@ RUNS_OF = "runs_of"  # coordinate of systems: how many runs each had, where thes
 ASKS = "asks"  # attr of data with a column that may name what was sampled, which nobody said
 UNIT = "unit"  # attr that names the dim, or the coordinate of items, of what was sampled
 WEIGHT = "sample_weight"  # coordinate of items: what each stands for, beside the others
-TOTALS, OF, BATCH = "totals", "audit_of", "audit_batch"  # of items of which only some were checked
+TOTALS, OF, BATCH, UNIT_OF_AUDIT = (
+    "totals",
+    "audit_of",
+    "audit_batch",
+    "audit_unit",
+)  # of items of which only some were checked
 POSSIBLE, STANDS_FOR = "possible", "stands_for"  # matrices that a report allows, and how many each stands for
 RATERS = "raters"  # attr of counts that are pairs of ratings by so many
 ONE_CLASS = "of_one_class"  # attr of counts that were k of n: the other class is none of theirs

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bayescm.data import validate
 from bayescm.data.counts import check_counts, labelled
 from bayescm.data.labels import MISSING, Label, coded, grouped, label_array
-from bayescm.data.schema import ACTUAL, BATCH, MATRIX, OF, PREDICTED, TOTALS, labels_of
+from bayescm.data.schema import ACTUAL, BATCH, MATRIX, OF, PREDICTED, TOTALS, UNIT_OF_AUDIT, labels_of
 from bayescm.data.tables import columns_of
 
 Array = NDArray[np.float64]
@@ -50,6 +50,7 @@ def audited(
     predicted: str = "predicted",
     stratum: str | None = None,
     n: str | None = None,
+    unit: str | None = None,
     dims: str | Sequence[str] | None = None,
     labels: Sequence[Label] | None = None,
     pos_label: Label | None = None,
@@ -83,6 +84,9 @@ def audited(
     n : str, optional
         Column of a table that counts the items of each row: so many checked ones of this truth, or, where the truth is
         empty, so many that nobody looked at. None: every row is one item.
+    unit : str, optional
+        Column of a table, or dim of counts, of what was checked whole, with several items each, such as the patient of
+        each image: units weigh at random, and one more with them. For "process" and "population", without strata.
     dims : str or sequence of str, optional
         Columns of a table, or dims of counts, that tell several audits apart, such as ``"system"``: each is answered by
         itself. :func:`leaderboard` and :func:`compare_systems` take those over ``system``.
@@ -122,8 +126,11 @@ def audited(
     """
     of = validate.choice("of", of, TARGETS)
     several = [] if dims is None else [dims] if isinstance(dims, str) else list(dims)
+    if unit is not None and (stratum is not None or of in ("items", OTHERS)):
+        raise ValueError("`unit` is for an audit without strata of='process' or 'population'; leave it out.")
     if hasattr(data, "columns") and totals is None:
-        counts, known = _of_table(data, (actual, predicted, stratum, n), several, labels, pos_label)
+        counts, known = _of_table(data, (actual, predicted, stratum or unit, n), several, labels, pos_label)
+        known = known if unit is None else known.sum(unit)
     else:
         if totals is None:
             raise ValueError(
@@ -138,9 +145,13 @@ def audited(
         counts = check_counts(data)
         if missing := [dim for dim in several if dim not in counts.dims or dim in MATRIX]:
             raise ValueError(f"`dims` must be dims of the counts, {list(counts.dims[:-2])}; got {missing[0]!r}.")
+        if unit is not None and (unit not in counts.dims or unit in MATRIX):
+            raise ValueError(f"`unit` must be a dim of the counts, {list(counts.dims[:-2])}; got {unit!r}.")
         counts = counts.transpose(*several, ...)
-        known = _placed(totals, counts, several)
-    made = counts.assign_coords({TOTALS: known}).assign_attrs({OF: of})
+        known = _placed(totals, counts if unit is None else counts.sum(unit), several)
+    made = counts.assign_coords({TOTALS: known}).assign_attrs(
+        {OF: of} | ({} if unit is None else {UNIT_OF_AUDIT: unit})
+    )
     made = made.assign_attrs({BATCH: json.dumps(several)}) if several else made
     for where, one in singles(made):
         _warn_of_unchecked(where, one)
@@ -151,7 +162,7 @@ def _warn_of_unchecked(where: dict[str, Any], counts: xr.DataArray) -> None:
     """Name the strata of which nothing was checked, with their part of all items."""
     prefix = "".join(f"{label}: " for label in where.values())
     try:
-        strata = read(counts)
+        strata = read(by_items(counts))
     except ValueError as error:
         raise ValueError(f"{prefix}{error}") from None
     if strata.of == OTHERS:
@@ -198,7 +209,7 @@ def of_data(counts: Any, model: Any) -> Any:
 
 def settings(counts: xr.DataArray) -> dict[str, Any]:
     """Return the attrs of an answer for an audit."""
-    strata = read(counts)
+    strata = read(by_items(counts))
     totals = dict(zip(strata.names, strata.totals.tolist(), strict=True))
     return {"of": strata.of, TOTALS: totals, "checked": int(strata.checked.sum())}
 
@@ -211,6 +222,11 @@ def read(counts: Any) -> Strata:
             "totals)."
         )
     of = validate.choice("of", counts.attrs.get(OF, TARGETS[0]), TARGETS)
+    if UNIT_OF_AUDIT in counts.attrs:
+        raise ValueError(
+            "`counts` are an audit of units that were checked whole, of which bayescm.summary, probability, "
+            "leaderboard, compare_systems and decide answer; this takes items one by one."
+        )
     if several := batch_dims(counts):
         raise ValueError(
             f"`counts` are audits over {', '.join(several)}, and this takes one: select, as in counts.isel("
@@ -238,9 +254,18 @@ def read(counts: Any) -> Strata:
     return Strata(found, values, possible, names, of, by_verdict)
 
 
+def by_items(counts: xr.DataArray) -> xr.DataArray:
+    """Return an audit of units as that of their items; any other as it is."""
+    unit = counts.attrs.get(UNIT_OF_AUDIT)
+    if unit is None:
+        return counts
+    kept = {name: value for name, value in counts.attrs.items() if name != UNIT_OF_AUDIT}
+    return counts.drop_attrs(deep=False).sum(unit).assign_attrs(kept)
+
+
 def without_totals(counts: xr.DataArray) -> xr.DataArray:
     """Return the counts of the checked items as any others."""
-    kept = {name: value for name, value in counts.attrs.items() if name not in (OF, BATCH)}
+    kept = {name: value for name, value in counts.attrs.items() if name not in (OF, BATCH, UNIT_OF_AUDIT)}
     return counts.drop_vars(TOTALS, errors="ignore").drop_attrs().assign_attrs(kept)
 
 

@@ -8,10 +8,10 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayescm.data import strata
+from bayescm.data import strata, units
 from bayescm.data.assumptions import of_model
 from bayescm.data.random import Stream, matrix_rng
-from bayescm.data.schema import OF, SYSTEM, TOTALS, attributes, labels_of, positive_class
+from bayescm.data.schema import MATRIX, OF, SYSTEM, TOTALS, UNIT_OF_AUDIT, attributes, labels_of, positive_class
 from bayescm.distributions import misclassified
 from bayescm.distributions import strata as groups
 from bayescm.distributions.discrete import DiscreteDistribution
@@ -119,6 +119,39 @@ class Audited(_OneAudit):
         return groups.infinite_moment(metric, self.posterior)
 
 
+@dataclass(frozen=True)
+class ByUnit(_OneAudit):
+    """Items of units that were checked whole: units weigh at random, and one of the prior, in each verdict.
+
+    Attributes
+    ----------
+    posterior : Groups
+        What the shares of the verdicts are.
+    units : ndarray of shape (U, K, K)
+    """
+
+    posterior: groups.Groups = field(kw_only=True)
+    units: NDArray[np.int64] = field(kw_only=True)
+
+    def cells(self) -> Array:  # noqa: D102
+        return np.asarray(self.elsewhere(groups.plug_in(self.of)[None])[0])
+
+    def theta_blocks(self) -> Iterator[Array]:  # noqa: D102
+        k, g = self.k, len(self.units)
+        rng = matrix_rng(self.seed, self.index, Stream.AUDIT)
+        weigh = matrix_rng(self.seed, self.index, Stream.UNITS)
+        held = (self.units.sum(1) > 0).sum(0)  # units with items of each verdict
+        prior = (self.posterior.cells - self.of.counts).sum(0)
+        sizes = self.units.sum((0, 1)) / np.maximum(held, 1) + (held == 0)
+        block = max(2**21 // max(g, k * k), 1)
+        for start in range(0, self.n, block):
+            n = min(block, self.n - start)
+            shares = groups.draw_parts(self.posterior, rng, n, lambda *_: None)[0]
+            weight, more = weigh.standard_exponential((n, g)), weigh.standard_gamma(prior, (n, k, k)) * sizes
+            cells = np.tensordot(weight, self.units, 1) + more
+            yield self.elsewhere(shares[:, None, :] * cells / cells.sum(1, keepdims=True), start)
+
+
 def of_audits(
     counts: xr.DataArray, prior: PriorLike, prevalence: PrevalenceLike, n: int, seed: int, start: int = 0
 ) -> Separate:
@@ -163,7 +196,11 @@ def beside(audits: Mapping[str, Separate]) -> Separate:
 def _block(counts: xr.DataArray, prior: PriorLike, prevalence: PrevalenceLike, index: int, seed: int, n: int) -> Block:
     """Return the posterior of one audit."""
     if counts.attrs.get(OF) != strata.OTHERS:
-        of, posterior = posterior_of(counts, prior)
+        unit = counts.attrs.get(UNIT_OF_AUDIT)
+        of, posterior = posterior_of(strata.by_items(counts), prior)
+        if unit is not None:
+            each = strata.without_totals(counts).transpose(unit, *MATRIX).values
+            return ByUnit(of, prevalence, index, seed, n, posterior=posterior, units=each)
         return Audited(of, prevalence, index, seed, n, posterior=posterior)
     if prior != "jeffreys":
         raise ValueError("`prior` of an audit of other items is one item in each class's row; leave it out.")
@@ -184,8 +221,20 @@ def settings_of(counts: xr.DataArray, prior: PriorLike, prevalence: PrevalenceLi
     exchange = {} if prevalence is None else {"prevalence": prevalence}
     others = said["of"] == strata.OTHERS
     model, prior = ("misclassified", "one item a row") if others else (strata.MODEL, prior)
-    assumptions = of_model(model, prevalence, said)
+    assumptions = of_model(model, prevalence, said) | _of_units(counts)
     return {"model": model, "prior": prior, **exchange, **said, **assumptions, **positive_class(counts)}
+
+
+def _of_units(counts: xr.DataArray) -> dict[str, Any]:
+    """Say of units that were checked whole how many there are; nothing of items."""
+    if (unit := counts.attrs.get(UNIT_OF_AUDIT)) is None:
+        return {}
+    sizes, names = strata.without_totals(counts).sum(MATRIX).values, units.plural(unit)
+    return units.of_units(np.repeat(np.arange(len(sizes)), sizes)) | {
+        units.SAMPLED: f"over all items, by those of {len(sizes)} {names} that were checked",
+        "assumptions": f"independent {names} of one population, whose items may be alike, checked or not "
+        "whatever their truth; uncertainty of the test set only, not of training",
+    }
 
 
 def attrs_of(counts: xr.DataArray, prior: PriorLike) -> dict[str, str | int | float]:

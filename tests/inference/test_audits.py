@@ -1,6 +1,7 @@
 """Answers for audits: published numbers, the census, draws, limits."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 from agreement import has_moments
@@ -237,3 +238,64 @@ def test_another_prevalence_is_that_of_the_draws(prevalence):
         assert found["sd"].sel(metric=name).item() == pytest.approx(of_draws.std(), rel=0.05, abs=1e-12)
     assert "at that prevalence" in found.attrs["assumptions"]
     assert set(found.method.values) == {"draws"}
+
+
+def one_item_each(matrix):
+    """Return the counts of units with one item each."""
+    return bayescm.from_array(np.repeat(np.eye(4, dtype=int).reshape(4, 2, 2), np.ravel(matrix), axis=0), dims="answer")
+
+
+@pytest.mark.parametrize("of", ["process", "population"])
+def test_units_of_one_item_are_items(of):
+    matrix, totals, metrics = [[17, 1], [3, 19]], [100, 1900], ["accuracy", "recall", "prevalence"]
+    found = bayescm.summary(
+        bayescm.audited(one_item_each(matrix), totals, of=of, unit="answer"), metrics, random_seed=1
+    )
+    items = bayescm.summary(bayescm.audited(matrix, totals, of=of), metrics)
+    scale = items["sd"].values
+    np.testing.assert_allclose(found["mean"], items["mean"], atol=0.02 * scale.max())
+    np.testing.assert_allclose((found["interval"] - items["interval"]) / scale[:, None], 0.0, atol=0.06)
+    assert items["method"].values.tolist() == ["exact"] * 3
+
+
+def test_units_whose_items_are_alike_count_once():
+    whole = 6 * one_item_each([[17, 1], [3, 19]])
+    options = {"of": "population", "unit": "answer"}
+    six, one = (
+        bayescm.summary(bayescm.audited(counts, [600, 11_400], **options), "accuracy", random_seed=1)["width"].item()
+        for counts in (whole, one_item_each([[17, 1], [3, 19]]))
+    )
+    assert six == pytest.approx(one, rel=0.02)
+    audit = bayescm.audited(whole, [600, 11_400], **options)
+    alone = bayescm.summary(bayescm.audited(whole.sum("answer"), [600, 11_400], of="population"), "accuracy")
+    assert alone["width"].item() < 0.6 * six
+    assert "by those of 40 answers that were checked" in bayescm.summary(audit, random_seed=1).bayescm.sentence
+    board = bayescm.leaderboard({"A": audit, "B": audit}, metric="accuracy", design="independent", random_seed=1)
+    assert board["probability_best"].values == pytest.approx([0.5, 0.5], abs=0.02)
+    for refused in (
+        lambda: bayescm.posterior(audit),
+        lambda: bayescm.planning.allocate(audit, 10),
+        lambda: bayescm.interval(audit, "accuracy", "anytime"),
+    ):
+        with pytest.raises(ValueError, match="units that were checked whole"):
+            refused()
+
+
+def test_a_table_names_its_unit_and_strata_have_none():
+    table = pd.DataFrame(
+        {
+            "human": ["y", "n", None, "y", "y", None, "n", "y"],
+            "judge": list("ynyynnny"),
+            "doc": [1, 1, 2, 2, 3, 3, 4, 4],
+        }
+    )
+    how = {"actual": "human", "predicted": "judge", "pos_label": "y"}
+    audit = bayescm.audited(table, unit="doc", **how)
+    assert audit.dims == ("doc", "actual", "predicted")
+    assert audit.coords["totals"].values.tolist() == [4, 4]
+    assert "with fewer than 8 units" in bayescm.summary(audit, "accuracy", random_seed=1).bayescm.sentence
+    for more in ({"stratum": "doc"}, {"of": "items"}, {"of": "others"}):
+        with pytest.raises(ValueError, match="`unit` is for an audit without strata"):
+            bayescm.audited(table, unit="doc", **how, **more)
+    with pytest.raises(ValueError, match="must be a dim of the counts"):
+        bayescm.audited([[17, 1], [3, 19]], [100, 1900], unit="doc")

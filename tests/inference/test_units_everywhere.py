@@ -37,6 +37,7 @@ ANSWERS = {
     "aucpr": lambda: bayescm.aucpr(Y, P, unit=DOC),
     "auc_difference": lambda: bayescm.curves.auc_difference(Y, {"a": P, "b": P2}, unit=DOC),
     "curve_band": lambda: bayescm.curve_band(bayescm.curve_posterior(Y, P, unit=DOC)),
+    "audit": lambda: bayescm.summary(bayescm.audited(COUNTS.drop_attrs(), [200, 300], unit="unit"), "f1"),
     "reliability": lambda: bayescm.curves.reliability(Y, P, bins=3, unit=DOC),
     "decide on arrays": lambda: bayescm.decide(Y, A, costs=COSTS, unit=DOC),
     "decide on a frame": lambda: bayescm.decide(FRAME, costs=COSTS, unit="doc"),
