@@ -88,7 +88,7 @@ class OfOthers(_OneAudit):
 
 
 @dataclass(frozen=True)
-class Audited(_OneAudit):
+class _OfGroups(_OneAudit):
     """Items of which some were checked.
 
     Attributes
@@ -98,8 +98,12 @@ class Audited(_OneAudit):
 
     posterior: groups.Groups = field(kw_only=True)
 
-    def cells(self) -> Array:  # noqa: D102
+    def cells(self) -> Array:
         return np.asarray(self.elsewhere(groups.plug_in(self.of)[None])[0])
+
+
+class Audited(_OfGroups):
+    """Items that were checked one by one."""
 
     def exact(self, metric: Metric) -> Distribution | None:  # noqa: D102
         return distribution_of(metric, self.posterior) if self.prevalence is None else None
@@ -120,7 +124,7 @@ class Audited(_OneAudit):
 
 
 @dataclass(frozen=True)
-class ByUnit(_OneAudit):
+class ByUnit(_OfGroups):
     """Items of units that were checked whole: units weigh at random, and one of the prior, in each verdict.
 
     Attributes
@@ -130,11 +134,7 @@ class ByUnit(_OneAudit):
     units : ndarray of shape (U, K, K)
     """
 
-    posterior: groups.Groups = field(kw_only=True)
     units: NDArray[np.int64] = field(kw_only=True)
-
-    def cells(self) -> Array:  # noqa: D102
-        return np.asarray(self.elsewhere(groups.plug_in(self.of)[None])[0])
 
     def theta_blocks(self) -> Iterator[Array]:  # noqa: D102
         k, g = self.k, len(self.units)
