@@ -1,8 +1,9 @@
 // The local page: a tab per question, a form made of fields, answers from the server on this machine as one types.
 
 import { GRIDS, SHARED, announce, buttons, byId, copy, escape, explain, field, folded, grid, margins, save, stale } from "./common.mjs";
+import page from "./tabs.json" with { type: "json" }; // a module's import, so that the form stands when the page is loaded
 
-const { counts, fields, tabs: TABS } = await (await fetch("/tabs.json")).json();
+const { counts, fields, tabs: TABS } = page;
 const FIELDS = { ...SHARED, ...fields }; // each: label, what stands there at first, what it means, and its kind
 const MODEL = ["model", "prior", "ci_prob", "ci_kind"]; // behind a line that opens them
 const QUICK = 150; // milliseconds without a keystroke until a question is asked whose answer takes less
