@@ -207,7 +207,8 @@ def _choices(name: str, story: Any) -> str:
     lines = []
     for under, data, asked in _worlds(story, [{}, *ASKED.get(name, [])]):
         choice = bayescm.inference.choose(data, model=name, **asked)
-        lines.append(f"* {under}: **{choice.method}**; {markdown(choice.reason.rstrip('.'))}.")
+        why = "" if choice.method == "nuts" else f"; {markdown(choice.reason.rstrip('.'))}"
+        lines.append(f"* {under}: **{choice.method}**{why}.")
     return "\n".join(lines)
 
 
@@ -233,8 +234,7 @@ def page(name: str, folder: Path) -> str:
         _choices(name, story),
         "## Arguments",
         *_options(story),
-        f"## The program\n\nThe function `model` of [models/{name}.py](../../models/{name}.py).",
-        "[Is it calibrated?](../verification/models.md) [What the graph's shapes mean](../models.md#which-model).",
+        f"[The program](../../models/{name}.py). [Is it calibrated?](../verification/models.md)",
     ]
     return "\n\n".join(block for block in blocks if block) + "\n"
 

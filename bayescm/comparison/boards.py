@@ -136,27 +136,22 @@ def leaderboard(
 
     Notes
     -----
-    With probability 1 no two systems are equal, but draws may be: tied systems share their ranks in equal parts.
-    Systems with the same data get the same row, exactly.
-
-    A tie group is made from its first: of the systems not yet in a group the one with the best expected rank, with all
-    that it doesn't beat with a probability above (1 + `ci_prob`)/2, as :func:`bayescm.compare_systems` would say.
+    Draws that tie share their ranks in equal parts; systems with the same data get the same row, exactly. A tie group
+    is the best by expected rank of those left, with all that it doesn't beat with a probability above
+    (1 + `ci_prob`)/2.
 
     ``simultaneous_rank_interval`` holds the ranks of all systems at once with a confidence of `ci_prob`: from 1 plus
     how many systems surely beat one, to the number of systems less those that it surely beats; of n systems surely
     means with probability 1 - (1 - ci_prob)/(n(n - 1)). ``best_set`` holds the best with `ci_prob`: all that no
-    other surely beats, with 1 - (1 - ci_prob)/(n - 1). Both take each system's data alone, never a learned prior, so
-    that they hold however the systems scatter; of draws by means and variances of differences, as if these were normal.
+    other surely beats, with 1 - (1 - ci_prob)/(n - 1). Both take each system's data
+    alone, never a learned prior; of draws by means and variances of differences, as if these were normal.
 
     Under the learned prior arcsin(sqrt(rate)) comes from one of two normal clusters, or from a rest whose rates are
     uniform. Places of the clusters and the share of the first are uniform, the share of the rest is Beta(1, 3), the
     scatter of a cluster half-Cauchy with a scale of .02, up to .45; all are integrated without draws, which is right
-    to about .005 of P(best). So a system that failed doesn't spread the others, and groups are groups. On the same
-    items draws are pulled together on that scale, where the systems' luck in common stays: there systems scatter
-    normally around one mean, a system ten times as far with probability min(.1, 1/n). Each metric learns by
-    itself: what recalls tell of the systems doesn't enter a board of accuracy.
-
-    An item that was answered in several runs counts once, by the shares of its answers.
+    to about .005 of P(best). On the same items draws are pulled together on that scale: there systems
+    scatter normally around one mean, a system ten times as far with probability min(.1, 1/n). Each metric learns by
+    itself.
 
     References
     ----------

@@ -139,9 +139,7 @@ def curve_posterior(
     Notes
     -----
     A predicted positive has ``score >= threshold`` (direction "smaller": <=). A threshold between two observed scores,
-    or beyond all of them, lies in the middle of the gap: that scores end at 0 or 1, say, isn't known. Only an infinite
-    threshold is an end.
-    Memory grows with n plus the draws; with what is read from a curve only if curves are asked for.
+    or beyond all of them, lies in the middle of the gap.
 
     "prior_item": of a class of n items each weighs Gamma(n / (n + 2)), from 500 items on Gamma(1), and the prior item
     Gamma(1/3), with the score of an item of the other class that is drawn by weight. "smoothed" gives the rate of n
@@ -149,8 +147,7 @@ def curve_posterior(
     how far it lies between its neighbours in the ranking.
 
     Systems share the weights of all items; a prior item has every system's score of the item that it looks like.
-    Systems that rank all items alike get the same draws. With the same seed the draws over rates and over thresholds
-    differ.
+    Systems that rank all items alike get the same draws.
 
     References
     ----------

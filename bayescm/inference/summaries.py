@@ -87,7 +87,7 @@ def summary(
     Notes
     -----
     For two labels every metric of the table is exact: a closed form, or one or two integrals of one
-    (:func:`bayescm.metric_distribution`). The first call on a machine compiles for about half a minute. A mean that
+    (:func:`bayescm.metric_distribution`). A mean that
     doesn't exist is infinite: the mean of a likelihood ratio needs a concentration above 1 in its denominator's cell.
 
     References

@@ -155,8 +155,7 @@ def decide(
 
     The share of each class is learnt from all test sets together, or once if the systems answered the same items (or
     have the same class totals); of draws and audits it is the mean over the systems, by the items of each. The
-    expected regret of an action is what a person who knew the true cell probabilities would save; that of the best
-    action is the most that further testing can be worth, per item.
+    expected regret of the best action is the most that further testing can be worth, per item.
 
     References
     ----------

@@ -174,8 +174,7 @@ def replicate(
     given their trials, which are a known number or beta-binomial too (F1 and Jaccard as well): exact to M = 1,998, and
     of known trials to 200,000.
 
-    This is not the posterior of the metric: a second test adds its own chance to what is unknown. Caelen (2017) showed
-    these intervals; that of the metric itself, :func:`bayescm.summary`, is shorter.
+    Caelen (2017) showed these intervals; that of the metric itself, :func:`bayescm.summary`, is shorter.
 
     References
     ----------

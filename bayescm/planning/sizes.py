@@ -96,10 +96,9 @@ def sample_size(
 
     Notes
     -----
-    Proportions are exact: the successes are beta-binomial, and nothing is simulated. As counts are whole, the assurance
-    goes up and down a little with the number of items: `n_items` reaches the wanted one, and so do all larger numbers.
-    Whole tests are computed by quadrature, and their `n_items` is good to a few parts in a hundred. Metrics whose
-    distribution takes two integrals, such as MCC, take tens of seconds there unless the class totals are fixed.
+    Proportions are exact: the successes are beta-binomial. `n_items` reaches the assurance, and so do all larger
+    numbers. Whole tests are computed by quadrature, and their `n_items` is good to a few parts in a hundred; metrics
+    whose distribution takes two integrals, such as MCC, take tens of seconds unless the class totals are fixed.
 
     Units multiply the items by the design effect 1 + (unit_size - 1) icc, and by what it takes so that few units don't
     scatter more than expected: the quantile of chi-squared/(G - 1) at the assurance, of G units.

@@ -102,17 +102,14 @@ def sample_size_to_compare(
 
     Notes
     -----
-    Outcomes are enumerated, up to 512 of a count one by one and beyond in groups. The assurance goes up and down a
-    little with the number of items, as counts are whole: `n` reaches it and `n` - 1 (or, above a thousand, a number
-    less than a thousandth smaller) doesn't, unless the error rate asks for some more. That rate is held within a
+    Outcomes are enumerated, up to 512 of a count one by one and beyond in groups, which hold the error rate within a
     hundredth of itself.
 
     On the same items only the discordant ones count: b that the first gets right and c that the second does; the first
     is better with probability I_(1/2)(c + 1, b + 1), see :func:`compare_systems`.
 
-    A gap that was seen in a pilot and then stated as the truth makes for too few items: it may be smaller. Averaged
-    over, as an assurance is (O'Hagan, Stevens and Campbell 2005), it may be near 0, where the better system takes many
-    items to find and matters little: then state the gap that would matter. Verdicts for the worse system don't count.
+    A pilot's gap is averaged over, as an assurance is (O'Hagan, Stevens and Campbell 2005): stated as the truth it
+    makes for too few items. Where it may be near 0, state the gap that would matter.
 
     References
     ----------

@@ -93,9 +93,7 @@ def plot_curve(
     Notes
     -----
     A band that is about a stretch of the axis goes on beyond it in a paler shade, by what it says at the end of the
-    stretch and the monotonicity of a ROC curve: before the first false positive rate that was looked at, the true
-    positive rate is at most the upper bound there; before the first recall, there are at most as many false positives
-    as there. That costs no coverage. The band of a difference ends where the stretch ends.
+    stretch and the monotonicity of a ROC curve. That costs no coverage. The band of a difference ends there.
 
     In a reliability diagram a bin is a box from edge to edge; its interval stands at its mean score, and its point is
     hollow where the interval doesn't hold that score.
