@@ -21,7 +21,8 @@ from bayescm.curves.area_report import (
 )
 from bayescm.curves.area_samples import check_items
 from bayescm.curves.multiclass import check_several, is_multiclass, several_of
-from bayescm.curves.roc_area import areas_of, of_range
+from bayescm.curves.partial import with_corrected
+from bayescm.curves.roc_area import areas_of, given_range, of_range
 from bayescm.data import validate
 from bayescm.data.labels import Label
 from bayescm.data.words import Design, Direction
@@ -82,6 +83,7 @@ def auc_difference(
     pos_label: Label | None = None,
     direction: Direction = "larger",
     fpr_range: Sequence[float] | None = None,
+    tpr_range: Sequence[float] | None = None,
     recall_range: Sequence[float] | None = None,
     unit: ArrayLike | None = None,
 ) -> xr.Dataset:
@@ -104,8 +106,8 @@ def auc_difference(
     draws : int
         Resamples or posterior draws, at least 1000.
     random_seed : int, numpy.random.Generator or None
-    labels, pos_label, direction, fpr_range, unit
-        As in :func:`bayescm.auc`: with `fpr_range` the areas are those over these false positive rates.
+    labels, pos_label, direction, fpr_range, tpr_range, unit
+        As in :func:`bayescm.auc`: of two classes the areas may be those of a part of the curve.
     recall_range : pair of numbers, optional
         Average precisions over these recalls, as of :func:`bayescm.aucpr`, instead of areas under ROC curves; (0, 1) is
         the whole of both. By "bayesian" or "bootstrap", each sample at its own prevalence.
@@ -115,7 +117,9 @@ def auc_difference(
     xarray.Dataset
         ``point``, the first area minus the second, ``auc(system)``, ``se`` (NaN for "bayesian"),
         ``interval(ci_bound)``, ``clipped(ci_bound)``, and by "bayesian" ``probability_better`` (that the first has the
-        larger area), else ``p_value`` (two-sided, of no difference). The attr ``reason`` says why an interval is NaN.
+        larger area), else ``p_value`` (two-sided, of no difference). Of a part of ROC curves also ``corrected`` and
+        ``corrected_interval(ci_bound)``, of areas as McClish corrects them. The attr ``reason`` says why an interval is
+        NaN.
 
     Raises
     ------
@@ -165,9 +169,11 @@ def auc_difference(
     if recall_range is not None and method == "delong" and not several:
         raise ValueError("`recall_range` has no method='delong'; take 'bayesian' or 'bootstrap'.")
 
+    part = given_range(fpr_range=fpr_range, tpr_range=tpr_range, recall_range=recall_range)
+
     def evidence(true: Any, score: Any, seed: Any) -> Evidence[Any]:
         """Return the areas of a sample."""
-        options = (ci_prob, draws, seed, fpr_range, recall_range)
+        options = (ci_prob, draws, seed, part)
         if several:
             return several_of(check_several(true, score, labels, pos_label, direction), *options)
         return areas_of(check_items(true, score, labels, pos_label, direction, unit), *options)
@@ -178,7 +184,8 @@ def auc_difference(
     answers = [_compared(two, method, name) for name in range(len(first.names))]
     attrs = {"method": method, "design": design, "ci_prob": first.ci_prob, "direction": direction, **_about(two),
              **of_range(first), **of_draws(first, [method]), **_said(two, method, answers)}  # fmt: skip
-    return of_two(names, two.point, answers, attrs, first.names if several else None, most=first.most)
+    found = of_two(names, two.point, answers, attrs, first.names if several else None, most=first.most)
+    return with_corrected(found, first, difference=True)
 
 
 def _names(y_score: Any) -> list[str]:

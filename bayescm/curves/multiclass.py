@@ -217,11 +217,12 @@ class SeveralAreas(Evidence[Several]):
         return np.asarray(self._posterior[system, name])
 
 
-def several_of(items: Several, ci_prob: object, draws: object, random_seed: Any, *ranges: Any) -> SeveralAreas:
+def several_of(
+    items: Several, ci_prob: object, draws: object, random_seed: Any, part: Mapping[str, Any]
+) -> SeveralAreas:
     """Return the areas of several classes, with options checked."""
-    for name, given in zip(("fpr_range", "recall_range"), ranges, strict=False):
-        if given is not None:
-            raise ValueError(f"`{name}` is for two classes; leave it out, or make one class against the rest.")
+    if part:
+        raise ValueError(f"`{next(iter(part))}` is for two classes; leave it out, or make one class against the rest.")
     return SeveralAreas(
         items, ESTIMATORS, 0.0, validate.number("ci_prob", ci_prob, 0, 1), validate.draws(draws), 0,
         validate.seed(random_seed),

@@ -1,10 +1,11 @@
-"""Areas under a part of a curve, or all of it: ROC curves over false positive rates, precision over recalls."""
+"""Areas under a part of a curve, or all of it: ROC curves over rates of either class, precision over recalls."""
 
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+import xarray as xr
 from numpy.typing import NDArray
 
 from bayescm.curves.area_intervals import Areas
@@ -21,12 +22,18 @@ class PartialAreas(Areas):
     """Areas of every system under a part of its curve."""
 
     ends: tuple[float, float] = (0.0, 1.0)
-    """Of the false positive rates of an ROC area, of the recalls of an average precision."""
+    axis: str = "fpr_range"
+    """What the ends are of: "fpr_range" or "tpr_range" of an ROC area, "recall_range" of an average precision."""
 
     @property
     def most(self) -> float:
         """Return the largest value: of an ROC area the length of the range, of a mean precision 1."""
-        return self.ends[1] - self.ends[0] if self.names == ("auc",) else 1.0
+        return 1.0 if self.axis == "recall_range" else self.ends[1] - self.ends[0]
+
+    @property
+    def turned(self) -> bool:
+        """Return whether rates of cases are the range: then the curve of controls, found from below, has the area."""
+        return self.axis == "tpr_range"
 
     @cached_property
     def point(self) -> Array:
@@ -38,18 +45,17 @@ class PartialAreas(Areas):
         """Return what each case and each control adds to an ROC area (systems, n) and (systems, m), but for a constant.
 
         A case adds the part of the range at which the curve has passed it, and a control in the range by how much the
-        cases before it fall short of those at the end of the range.
+        cases before it fall short of those at the end of the range. Over true positive rates they change places.
         """
         cases, controls = np.empty(self.items.case_step.shape), np.empty(self.items.control_step.shape)
-        low, high = self.ends
         for s, one in enumerate(self.items.rankings):
-            t, f = _rates(one.cases[None])[0], _rates(one.controls[None])[0]
-            passed = [_under(f, np.stack([np.zeros(len(f) - 1), np.ones(len(f) - 1)]), end) for end in self.ends]
-            short = [_short(t, f, end) for end in self.ends]
-            cases[s] = ((high - f[1:]).clip(0.0) - (low - f[1:]).clip(0.0) + passed[1] - passed[0])[
-                self.items.case_step[s]
-            ]
-            controls[s] = (short[1] - short[0])[self.items.control_step[s]]
+            (t,), (f,), (low, high) = self._turn(_rates(one.cases[None]), _rates(one.controls[None]))
+            passed = [_under(f, np.stack([np.zeros(len(f) - 1), np.ones(len(f) - 1)]), end) for end in (low, high)]
+            of_found = (high - f[1:]).clip(0.0) - (low - f[1:]).clip(0.0) + passed[1] - passed[0]
+            of_others = _short(t, f, high) - _short(t, f, low)
+            if self.turned:
+                of_found, of_others = of_others[::-1], of_found[::-1]
+            cases[s], controls[s] = of_found[self.items.case_step[s]], of_others[self.items.control_step[s]]
         return cases, controls
 
     @cached_property
@@ -68,7 +74,7 @@ class PartialAreas(Areas):
 
     def _read(self, name: str) -> tuple[str, dict[str, Any]]:
         if name == "auc":
-            return "partial_auc_fpr", {"fpr_range": self.ends}
+            return f"partial_auc_{self.axis[:3]}", {self.axis: self.ends}
         return super()._read(name) if self.ends == (0.0, 1.0) else ("partial_pr_area", {"recall_range": self.ends})
 
     def _of(self, cases: NDArray[np.int64], controls: NDArray[np.int64]) -> Array:
@@ -76,9 +82,14 @@ class PartialAreas(Areas):
         t, f = _rates(cases), _rates(controls)
         return np.stack([self._area(name, t, f) for name in self.names], axis=1)
 
+    def _turn(self, t: Array, f: Array) -> tuple[Array, Array, tuple[float, float]]:
+        """Return the rates (D, K + 1) of those who are found and of the others, and the range of the latter."""
+        low, high = self.ends
+        return ((1.0 - f)[:, ::-1], (1.0 - t)[:, ::-1], (1.0 - high, 1.0 - low)) if self.turned else (t, f, self.ends)
+
     def _area(self, name: str, t: Array, f: Array) -> Array:
         if name == "auc":
-            return roc_area(t, f, self.ends)
+            return roc_area(*self._turn(t, f))
         if name == "davis_goadrich":
             return davis_goadrich(t, f, self.items.odds, self.ends)
         return average_precision(t, f, self.items.odds, self.ends)
@@ -91,6 +102,28 @@ def roc_area(t: Array, f: Array, ends: tuple[float, float]) -> Array:
         slope = np.where(np.diff(f) > 0, np.diff(t) / np.diff(f), 0.0)
     left, right = (t[:, :-1] + slope * (edge - f[:, :-1]) for edge in (inside[:, :-1], inside[:, 1:]))
     return np.asarray((np.diff(inside) * (left + right) / 2.0).sum(1))
+
+
+def mcclish(part: Any, ends: Any, axis: str) -> Any:
+    """Return partial ROC areas over "fpr" or "tpr", or bounds of them, so that chance has 1/2 and perfection 1."""
+    low, high = ends
+    length, middle = high - low, (low + high) / 2
+    least = length * (middle if axis == "fpr" else 1 - middle)
+    return (1 + (part - least) / (length - least)) / 2
+
+
+def with_corrected(found: xr.Dataset, areas: Any, *, difference: bool = False) -> xr.Dataset:
+    """Add the areas over a part of ROC curves, or their difference, as McClish corrects them."""
+    if not isinstance(areas, PartialAreas) or areas.axis == "recall_range":
+        return found
+    less = mcclish(0.0, areas.ends, areas.axis[:3]) if difference else 0.0
+    made = {
+        name: (mcclish(found[of], areas.ends, areas.axis[:3]) - less).assign_attrs(
+            long_name=f"{found[of].attrs['long_name']}, as McClish corrects it", units="1"
+        )
+        for name, of in (("corrected", "point"), ("corrected_interval", "interval"))
+    }
+    return found.assign(made)
 
 
 def average_precision(t: Array, f: Array, odds: float, ends: tuple[float, float]) -> Array:

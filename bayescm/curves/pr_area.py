@@ -185,7 +185,7 @@ def _by_rates(
         others = [one for one in given if one not in known]
         if others:
             raise ValueError(f"`{name}`={others[0]!r} doesn't go with {word}; take {', '.join(map(repr, known))}.")
-    return PartialAreas(items, estimators, **options, ends=ends or (0.0, 1.0))
+    return PartialAreas(items, estimators, **options, ends=ends or (0.0, 1.0), axis="recall_range")
 
 
 def trials(items: Items) -> float:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from bayescm._kernels.codes import Read
 from bayescm.curves.names import AREAS, LONG_NAMES
 from bayescm.curves.options import Plan
+from bayescm.curves.partial import mcclish
 from bayescm.curves.recalls import mean_precision
 from bayescm.data.schema import CHAIN, DRAW, METRIC, THRESHOLD
 from bayescm.data.scores import Scores, signed
@@ -87,8 +88,8 @@ def _found(
         found["precision"] = ("recall",), precision_at(recall, fpr, prevalence[:, None])
     if plan.over == "threshold":
         found |= _over_thresholds(read, prevalence, metrics)
-    found |= _partial("fpr", plan.fpr_range, fprs, read.under, lambda a, b: (b - a) * (a + b) / 2)
-    found |= _partial("tpr", plan.tpr_range, tprs, read.left, lambda a, b: (b - a) * (1 - (a + b) / 2))
+    found |= _partial("fpr", plan.fpr_range, fprs, read.under)
+    found |= _partial("tpr", plan.tpr_range, tprs, read.left)
     if len(plan.recalls):
         at = np.searchsorted(tprs, plan.recalls)
         odds = ((1 - prevalence) / prevalence)[:, None]
@@ -126,20 +127,15 @@ def precision_at(tpr: Array, fpr: Array, prevalence: Array | float) -> Array:
         return np.asarray(prevalence * tpr / (prevalence * tpr + (1 - prevalence) * fpr))
 
 
-def _partial(
-    name: str, ends: tuple[float, float] | None, rates: Array, area: Array, chance: Callable[[float, float], float]
-) -> Found:
+def _partial(name: str, ends: tuple[float, float] | None, rates: Array, area: Array) -> Found:
     """Return a partial area, and McClish's correction of it."""
     if ends is None:
         return {}
-    low, high = ends
     i, j = np.searchsorted(rates, ends)
     part = area[..., j] - area[..., i]
     if name == "tpr":
-        part = (high - low) - part  # to the right of the curve
-    least = chance(low, high)
-    corrected = (1 + (part - least) / (high - low - least)) / 2
-    return {f"partial_auc_{name}": ((), part), f"partial_auc_{name}_corrected": ((), corrected)}
+        part = (ends[1] - ends[0]) - part  # to the right of the curve
+    return {f"partial_auc_{name}": ((), part), f"partial_auc_{name}_corrected": ((), mcclish(part, ends, name))}
 
 
 def _over_thresholds(read: Read, prevalence: Array, metrics: Sequence[Metric]) -> Found:

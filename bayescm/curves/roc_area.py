@@ -1,6 +1,6 @@
 """auc(): the area under the ROC curve."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from bayescm.curves.area_intervals import Areas, Evidence
 from bayescm.curves.area_report import ESTIMATOR, METHOD, chosen, dataset
 from bayescm.curves.area_samples import Items, check_items
 from bayescm.curves.options import stretch
-from bayescm.curves.partial import PartialAreas
+from bayescm.curves.partial import PartialAreas, with_corrected
 from bayescm.curves.weighted import CrossedAreas
 from bayescm.data import validate
 from bayescm.data.labels import Label
@@ -52,6 +52,7 @@ def auc(
     pos_label: Label | None = None,
     direction: Direction = "larger",
     fpr_range: Sequence[float] | None = None,
+    tpr_range: Sequence[float] | None = None,
     unit: ArrayLike | None = None,
 ) -> xr.Dataset:
     """Give the area under the ROC curve, or under a part of it, an interval; of two classes or of more.
@@ -68,13 +69,14 @@ def auc(
         "bayesian" (equal tails of the joint posterior of the curve), "delong", "logit_delong" (its standard error on
         the logistic scale), "hanley_mcneil", "binomial", "logit", "bootstrap" (percentiles of stratified resamples),
         "bca" (bias-corrected and accelerated) or "smoothed" (the posterior with the mass of each class spread between
-        its items). Several give the dim ``ci_method``. With `fpr_range` "bayesian", "delong", "bootstrap" or
+        its items). Several give the dim ``ci_method``. Of a part of the curve "bayesian", "delong", "bootstrap" or
         "smoothed"; of more than two classes "bayesian", "delong", "logit_delong" or "bootstrap".
     unit : array_like of shape (n,), optional
         What was sampled, where it has several items, as in :func:`bayescm.curve_posterior`: by "bayesian" alone, of two
         classes. Two that are crossed, ``(readers, cases)``: the mean of the readers' areas, each of its own scores.
-    fpr_range : pair of numbers, optional
-        Only the area over these false positive rates: at most the length of the range.
+    fpr_range, tpr_range : pair of numbers, optional
+        Only the area over these false positive rates, or to the right of the curve over these true positive rates: at
+        most the length of the range.
     ci_prob : float
         Level of the interval.
     draws : int
@@ -92,8 +94,9 @@ def auc(
         the bound was beyond [0, 1] and was moved to its end), over ``(system, ci_method)`` where there are several. Of
         several systems also ``covariance(system, versus)``, DeLong's, of their areas, if one of his methods is asked
         for; NaN where a class has one item. Of more than two classes over ``estimator`` too: "hand_till", the mean of
-        the areas of all pairs of classes, and "one_vs_rest", that of each class against the rest. The attr ``reason``
-        says why an interval is NaN.
+        the areas of all pairs of classes, and "one_vs_rest", that of each class against the rest. Of a part of the
+        curve also ``corrected`` and ``corrected_interval(ci_bound)``, the same with 1/2 for chance and 1 for a perfect
+        ranking (McClish). The attr ``reason`` says why an interval is NaN.
 
     Raises
     ------
@@ -122,7 +125,7 @@ def auc(
     ----------
     DeLong, DeLong and Clarke-Pearson 1988, Biometrics 44; Sun and Xu 2014, IEEE Signal Processing Letters 21 (fast);
     Hanley and McNeil 1982, Radiology 143; Efron 1987, JASA 82 (bca); Hand and Till 2001, Machine Learning 45; Dodd and
-    Pepe 2003, Biometrics 59 (partial areas).
+    Pepe 2003, Biometrics 59 (partial areas); McClish 1989, Medical Decision Making 9.
 
     Examples
     --------
@@ -135,25 +138,27 @@ def auc(
            [0.406, 0.973]])
     >>> found["clipped"].sel(ci_method="delong").values
     array([False,  True])
-    >>> round(bayescm.auc(actual, score, fpr_range=(0, 0.5))["point"].item(), 3)
-    0.333
+    >>> part = bayescm.auc(actual, score, fpr_range=(0, 0.5))
+    >>> round(part["point"].item(), 3), round(part["corrected"].item(), 3)
+    (0.333, 0.778)
     """
     words = chosen("method", method, METHODS)
     attrs: dict[str, object] = {"method": method, "direction": direction}
     drop, methods = [METHOD] if isinstance(method, str) else [], {word: METHODS[word] for word in words}
-    options, given = (ci_prob, draws, random_seed, fpr_range), (y_true, y_score, labels, pos_label, direction)
+    options, given = (ci_prob, draws, random_seed), (y_true, y_score, labels, pos_label, direction)
+    part = given_range(fpr_range=fpr_range, tpr_range=tpr_range)
     if multiclass.is_multiclass(y_score):
         if unit is not None:
             raise ValueError("`unit` is for areas of two classes; leave it out, or take one class against the rest.")
         _check_serves(words, multiclass.METHODS, "more than two classes")
-        return dataset(multiclass.several_of(multiclass.check_several(*given), *options), methods, drop, attrs)
-    if fpr_range is not None:
+        return dataset(multiclass.several_of(multiclass.check_several(*given), *options, part), methods, drop, attrs)
+    if part:
         _check_serves(words, PARTIAL, "a partial area")
-    areas = areas_of(check_items(*given, unit), *options)
+    areas = areas_of(check_items(*given, unit), *options, part)
     found = dataset(areas, methods, [ESTIMATOR, *drop], attrs | of_range(areas))
     if areas.items.systems is not None and _OF_DELONG & {*words}:
         found = _with_covariance(found, areas)
-    return found if fpr_range is not None else _said_of_direction(found, areas.items.dim, direction)
+    return with_corrected(found, areas) if part else _said_of_direction(found, areas.items.dim, direction)
 
 
 def _check_serves(words: tuple[str, ...], served: tuple[str, ...], what: str) -> None:
@@ -163,35 +168,35 @@ def _check_serves(words: tuple[str, ...], served: tuple[str, ...], what: str) ->
         raise ValueError(f"`method`={others[0]!r} doesn't serve {what}; take one of {', '.join(map(repr, served))}.")
 
 
+def given_range(**ranges: Any) -> dict[str, tuple[float, float]]:
+    """Return the one range that was given, by its name, or none."""
+    found = {name: ends for name, one in ranges.items() if (ends := stretch(name, one)) is not None}
+    if len(found) > 1:
+        raise ValueError(f"{' and '.join(f'`{name}`' for name in found)} are different parts of a curve; give one.")
+    return found
+
+
 def areas_of(
-    items: Items, ci_prob: object, draws: object, random_seed: Any, fpr_range: Any = None, recall_range: Any = None
+    items: Items, ci_prob: object, draws: object, random_seed: Any, part: Mapping[str, tuple[float, float]]
 ) -> Areas:
     """Return the areas under the ROC curves of items, or under a part of each curve, with options checked."""
-    ends, recalls = stretch("fpr_range", fpr_range), stretch("recall_range", recall_range)
-    if ends is not None and recalls is not None:
-        raise ValueError("`recall_range` is a part of the PR curve and `fpr_range` one of the ROC curve; give one.")
     options: dict[str, Any] = {
         "size": min(items.cases, items.controls), "ci_prob": validate.number("ci_prob", ci_prob, 0, 1),
         "draws": validate.draws(draws), "folds": 0, "seed": validate.seed(random_seed),
     }  # fmt: skip
     if items.crossed:
-        if ends is not None or recalls is not None:
-            raise ValueError(
-                "parts of curves aren't known of crossed `unit`s; leave `fpr_range` and `recall_range` out."
-            )
+        if part:
+            raise ValueError(f"parts of curves aren't known of crossed `unit`s; leave `{next(iter(part))}` out.")
         return CrossedAreas(items, ("auc",), **options)
-    if recalls is not None:
-        return PartialAreas(items, ("average_precision",), **options, ends=recalls)
-    if ends is not None:
-        return PartialAreas(items, ("auc",), **options, ends=ends)
+    for axis, ends in part.items():
+        name = "average_precision" if axis == "recall_range" else "auc"
+        return PartialAreas(items, (name,), **options, ends=ends, axis=axis)
     return Areas(items, ("auc",), **options)
 
 
 def of_range(areas: Evidence[Any]) -> dict[str, list[float]]:
     """Return the attrs of partial areas."""
-    if not isinstance(areas, PartialAreas):
-        return {}
-    return {"fpr_range" if areas.names == ("auc",) else "recall_range": list(areas.ends)}
+    return {areas.axis: list(areas.ends)} if isinstance(areas, PartialAreas) else {}
 
 
 def _with_covariance(found: xr.Dataset, areas: Areas) -> xr.Dataset:

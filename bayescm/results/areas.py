@@ -12,7 +12,7 @@ from bayescm.results.writing import bounds, each, estimate, listed, percent, pro
 
 def of_areas(data: xr.Dataset) -> list[dict[str, Any]]:
     """Return a record per system, estimator and method."""
-    more = [name for name in ("se", "median") if name in data]
+    more = [name for name in ("se", "median", "corrected") if name in data]
     return [
         names | {"point": float(one["point"])} | {name: float(one[name]) for name in more} | bounds(one["interval"])
         for names, one in each(data, "interval", CI_BOUND)
@@ -76,7 +76,8 @@ def of_several_classes(data: xr.Dataset) -> str:
 
 def _part(attrs: Mapping[Any, Any]) -> str:
     """Say over which part of a curve an area goes; nothing for the whole curve."""
-    for name, axis in (("fpr_range", "false positive rates"), ("recall_range", "recalls")):
+    rates = {"fpr_range": "false positive rates", "tpr_range": "true positive rates", "recall_range": "recalls"}
+    for name, axis in rates.items():
         if name in attrs:
             low, high = json.loads(str(attrs[name]))
             return f" over {axis} from {low:g} to {high:g}"

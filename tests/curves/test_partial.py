@@ -34,10 +34,6 @@ def test_points_are_the_area_below_scikit_learn_s_curve(decimals, ends):
     found = bayescm.auc(y, score, fpr_range=ends)
     assert found["point"].item() == pytest.approx(roc(y, score, ends), abs=1e-9)
     assert found.attrs["fpr_range"] == f"[{float(ends[0])}, {float(ends[1])}]"
-    if ends[0] == 0 and ends[1] < 1:
-        least = ends[1] ** 2 / 2
-        mcclish = 0.5 * (1 + (found["point"].item() - least) / (ends[1] - least))
-        assert mcclish == pytest.approx(roc_auc_score(y, score, max_fpr=ends[1]), abs=1e-9)
 
 
 def test_the_whole_range_is_the_whole_area():
@@ -293,3 +289,50 @@ def test_average_precisions_of_two_systems_are_compared_on_the_same_items():
         bayescm.curves.auc_difference(y, scores, recall_range=ends, method="delong")
     with pytest.raises(ValueError, match="give one"):
         bayescm.curves.auc_difference(y, scores, recall_range=ends, fpr_range=(0, 1), method="bootstrap")
+
+
+@pytest.mark.parametrize("decimals", [None, 0])
+@pytest.mark.parametrize("end", [0.1, 0.37, 1.0])
+def test_corrections_are_scikit_learn_s_of_either_class(end, decimals):
+    y, score = sample(1, decimals=decimals)
+    of_controls = bayescm.auc(y, score, fpr_range=(0, end), method="delong")
+    assert of_controls["corrected"].item() == pytest.approx(roc_auc_score(y, score, max_fpr=end), abs=1e-12)
+    of_cases = bayescm.auc(y, score, tpr_range=(1 - end, 1), method="delong")  # controls are found, from below
+    assert of_cases["corrected"].item() == pytest.approx(roc_auc_score(1 - y, -score, max_fpr=end), abs=1e-12)
+    for found in (of_controls, of_cases):
+        stretched = np.diff(found["interval"]) / (end * (1 - end / 2)) / 2
+        np.testing.assert_allclose(np.diff(found["corrected_interval"]), stretched, atol=1e-12)
+
+
+@pytest.mark.parametrize("method", ["delong", "bootstrap", "bayesian"])
+@pytest.mark.parametrize("ends", [(0.75, 1), (0.25, 0.625), (0, 1)])
+def test_ranges_of_cases_are_those_of_controls_with_the_classes_exchanged(ends, method):
+    y, one = sample(13, 40, 40, decimals=1)
+    other = one + np.random.default_rng(14).normal(size=len(y)).round(1)
+    turned = {"fpr_range": (1 - ends[1], 1 - ends[0]), "method": method, "random_seed": 1}
+    alone = bayescm.auc(y, one, tpr_range=ends, method=method, random_seed=1)
+    same = bayescm.auc(1 - y, -one, **turned)
+    near = 0.01 if method != "delong" else 1e-12  # other random numbers
+    assert alone["point"].item() == pytest.approx(same["point"].item(), abs=1e-12)
+    np.testing.assert_allclose(alone["interval"], same["interval"], atol=near)
+    np.testing.assert_allclose(alone["corrected_interval"], same["corrected_interval"], atol=near * 5)
+    both = bayescm.curves.auc_difference(y, {"a": one, "b": other}, tpr_range=ends, method=method, random_seed=1)
+    back = bayescm.curves.auc_difference(1 - y, {"a": -one, "b": -other}, **turned)
+    for name in ("point", "interval", "corrected", "corrected_interval"):
+        np.testing.assert_allclose(both[name], back[name], atol=near * 5, err_msg=name)
+    areas = [bayescm.auc(y, score, tpr_range=ends, method="delong")["corrected"].item() for score in (one, other)]
+    assert both["corrected"].item() == pytest.approx(areas[0] - areas[1], abs=1e-12)
+    assert f"over true positive rates from {ends[0]:g} to {ends[1]:g}" in both.bayescm.sentence
+
+
+def test_true_positive_rates_by_hand():
+    """Cases 4, 3, 1 and controls 2, 0: beyond a recall of 2/3 the curve has passed one of two controls."""
+    found = bayescm.auc([1, 1, 1, 0, 0], [4, 3, 1, 2, 0], tpr_range=(0.5, 1), method="delong")
+    assert found["point"].item() == pytest.approx(1 / 6 * 1 + 1 / 3 * 0.5, abs=1e-15)
+    assert found["corrected"].item() == pytest.approx((1 + (1 / 3 - 1 / 8) / (1 / 2 - 1 / 8)) / 2, abs=1e-15)
+    assert bayescm.auc([0, 1], [0, 1], tpr_range=(0.5, 1), random_seed=1)["corrected"].item() == 1.0
+    with pytest.raises(ValueError, match="give one"):
+        bayescm.auc([0, 1], [0, 1], tpr_range=(0.5, 1), fpr_range=(0, 0.1))
+    with pytest.raises(ValueError, match="`tpr_range` must be two rates"):
+        bayescm.auc([0, 1], [0, 1], tpr_range=(1, 0.5))
+    assert "corrected" not in bayescm.aucpr([0, 1, 0], [0, 1, 2], recall_range=(0.5, 1), random_seed=1)
