@@ -177,6 +177,7 @@ def read(
     """
     if design is not None:
         validate.choice("design", design, DESIGNS)
+    data = {SYSTEM: data} if is_reported(data) else data
     of_accuracies(data, None)  # refuses those whose numbers of items aren't known
     audits = isinstance(data, dict) and any(map(strata.is_audit, data.values()))
     reports = isinstance(data, dict) and any(map(is_reported, data.values()))

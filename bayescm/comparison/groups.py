@@ -7,7 +7,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayescm.data import validate
-from bayescm.data.counts import confusion_matrix
+from bayescm.data.counts import check_counts, confusion_matrix
 from bayescm.data.reading import read as understood
 from bayescm.data.schema import ACTUAL, CI_BOUND, METRIC, PREDICTED, attributes, interval_coordinate
 from bayescm.data.units import unit_of, without_units
@@ -159,7 +159,7 @@ def _groups(counts: Any, y_pred: Any, features: Any, unit: Any) -> tuple[Any, xr
     elif y_pred is not None:
         raise ValueError("`sensitive_features` must say of which group each item is.")
     elif not isinstance(counts, xr.DataArray):
-        counts = understood(counts).data
+        counts = check_counts(understood(counts).data)
     matrices, dim = several_matrices(without_units(counts), ())
     whole, matrices = (one.rename({dim: GROUP}) if dim != GROUP else one for one in (counts, matrices))
     if matrices.sizes[ACTUAL] != 2:

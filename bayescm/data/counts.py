@@ -42,6 +42,7 @@ from bayescm.data.schema import (
     check_matrix,
     labels_of,
 )
+from bayescm.data.shapes import is_reported, only_matrix
 from bayescm.data.streams import distinct_rows, in_chunks, is_stream, pair_of
 from bayescm.data.units import named_units
 
@@ -291,6 +292,10 @@ def check_counts(counts: Any) -> xr.DataArray:
             "probability, metric_distribution, compare_systems, leaderboard, decide, at_prevalences and "
             "region(draws)."
         )
+    if isinstance(counts, Mapping) and any(map(is_reported, counts.values())):
+        each = [only_matrix(one, f" of {name!r}") for name, one in counts.items()]
+        counts = xr.concat(each, SYSTEM).assign_coords({SYSTEM: list(counts)})
+    counts = only_matrix(counts) if is_reported(counts) else counts
     if not isinstance(counts, xr.DataArray):
         return from_array(counts)
     counts = check_matrix(counts, "counts")
@@ -361,7 +366,7 @@ def _of_frame(frame: Any, rows: str | None, words: list[Any]) -> xr.DataArray:
             f"`array` as a frame must be a square table; got {len(frame.index)} rows and the columns "
             f"{some(list(frame.columns))}. Of a long table: bayescm.from_table(frame, actual=..., predicted=..., "
             "n=None); of scores: bayescm.curves.counts_at_thresholds(y_true, y_score); of 0 and 1, items by systems: "
-            "bayescm.leaderboard(frame)."
+            "bayescm.leaderboard(frame); of metrics that papers print: bayescm.from_reported for each row."
         )
     values = validate.count_values("array", frame)
     names = (frame.index.name, frame.columns.name)

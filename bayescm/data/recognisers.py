@@ -41,6 +41,7 @@ from bayescm.data.shapes import (
     is_matrix,
     is_number,
     is_reported,
+    only_matrix,
 )
 from bayescm.data.sides import beside, columns_of_one, has_scores, of_one_system
 from bayescm.data.strata import batch_dims, is_audit, singles
@@ -223,13 +224,14 @@ def _audits(given: Given) -> dict[str, Any] | None:
     return {str(where[SYSTEM]): one for where, one in singles(data)}
 
 
-def _reports(given: Given) -> dict[str, Any] | None:
-    """Read reports by system, and a single one where systems aren't asked about."""
+def _reports(given: Given) -> Any:
+    """Read reports by system; beside matrices each has to leave one."""
     reports = [is_reported(one) for one in given.by_name.values()]
     if not any(reports):
         return None
     if not all(reports):
-        raise ValueError("`data` are printed metrics (bayescm.from_reported) beside others; give those of each system.")
+        named = given.data.items()
+        return _stacked({name: only_matrix(one, f" of {name!r}") if is_reported(one) else one for name, one in named})
     return {str(name): one for name, one in given.data.items()}
 
 

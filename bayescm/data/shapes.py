@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 
 from bayescm.data import validate
-from bayescm.data.schema import ITEM, ONE_CLASS, SCORED, STANDS_FOR, SYSTEM, WEIGHT
+from bayescm.data.schema import ITEM, ONE_CLASS, POSSIBLE, SCORED, STANDS_FOR, SYSTEM, WEIGHT
 
 
 def is_number(value: Any) -> bool:
@@ -19,6 +19,27 @@ def is_number(value: Any) -> bool:
 def is_reported(value: Any) -> bool:
     """Say whether something is what :func:`bayescm.from_reported` returned: matrices that printed metrics leave."""
     return isinstance(value, xr.Dataset) and STANDS_FOR in value
+
+
+def refuse_impossible(report: xr.Dataset, of: str = "") -> None:
+    """Refuse a report that no matrix has."""
+    if not report.sizes[POSSIBLE]:
+        raise ValueError(
+            f"`counts` are printed metrics{of} that no matrix of {report.attrs.get('n')} items has (at odds: "
+            f"{report.attrs.get('at_odds') or 'all'}): nothing follows from them."
+        )
+
+
+def only_matrix(report: xr.Dataset, of: str = "") -> xr.DataArray:
+    """Return the matrix of a report, where its printed metrics leave no other."""
+    refuse_impossible(report, of)
+    if (matches := float(report["matches"])) > 1:
+        raise ValueError(
+            f"`counts` are printed metrics{of} that {matches:,.0f} matrices have, where one is needed: give "
+            "bayescm.from_reported `positives`, another metric or more digits, or choose a matrix: "
+            "report.counts.isel(possible=0)."
+        )
+    return report["counts"].isel({POSSIBLE: 0}, drop=True)
 
 
 def is_scored(value: Any) -> bool:

@@ -17,6 +17,7 @@ from scipy import special
 from bayescm.data.assumptions import PRINTED, assumed
 from bayescm.data.random import Stream, matrix_rng
 from bayescm.data.schema import ACTUAL, MATRIX, POSSIBLE, STANDS_FOR, SYSTEM, positive_class
+from bayescm.data.shapes import refuse_impossible
 from bayescm.distributions import Beta, Distribution, Point
 from bayescm.distributions.dirichlet import improper
 from bayescm.distributions.mixed import Mixed
@@ -163,11 +164,7 @@ def _block(
     report: xr.Dataset, model: str, prior: PriorLike, prevalence: PrevalenceLike, n: int, seed: int, index: int
 ) -> Reported:
     """Return the posterior of one report."""
-    if not report.sizes[POSSIBLE]:
-        raise ValueError(
-            f"`counts` are printed metrics that no matrix of {report.attrs.get('n')} items has (at odds: "
-            f"{report.attrs.get('at_odds') or 'all'}): nothing follows from them."
-        )
+    refuse_impossible(report)
     counts, stands_for = report["counts"].transpose(POSSIBLE, *MATRIX).values, report[STANDS_FOR].values
     base = concentrations(prior, model, report[ACTUAL].values.tolist())
     if improper(base) is not None:

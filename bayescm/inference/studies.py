@@ -75,7 +75,8 @@ def synthesis(
     ----------
     counts : xarray.DataArray, data frame or array_like
         ``counts(study, actual, predicted)`` of two labels: one dim of any name. A frame has a row per study, with
-        columns tp, fn, fp, tn and one of names. Zero cells need no correction.
+        columns tp, fn, fp, tn and one of names. Zero cells need no correction. Or a mapping of names to matrices and
+        :func:`bayescm.from_reported`'s of papers, each of whose numbers one matrix alone has.
     metrics
         As in :func:`bayescm.summary`. Default: recall, specificity, likelihood ratios and odds ratio, and predictive
         values where there is a `prevalence`.

@@ -144,7 +144,7 @@ def _boxes(bounds: Bounds, n: int, positives: tuple[int, int]) -> _Boxes:
     active = _sorted_out(
         np.array([[positives[0], 0, 0]]), np.array([[positives[1] + 1, positives[1] + 1, n + 1]]), n, bounds
     )
-    done: list[_Boxes] = []
+    done = [active.part(np.arange(0))]  # where nothing fits at all
     while len(active.start):
         halved = ~active.whole & (active.volume > _LEAF)
         done.append(active.part(~halved))

@@ -57,7 +57,7 @@ def test_what_is_refused():
         ({"a": a, "b": other_classes}, "same class totals"),
         ({"a": a, "b": other_items}, "numbers of items differ"),
         ({"a": a, "b": a, "c": a}, "two systems"),
-        ({"a": a, "b": bayescm.from_cells(tp=1, fn=1, fp=1, tn=1)}, "beside others"),
+        ({"a": a, "b": bayescm.from_cells(tp=1, fn=1, fp=1, tn=1)}, "needs to know which of the same items"),
     ):
         with pytest.raises(ValueError, match=words):
             bayescm.compare_systems(data, "recall", design="paired", random_seed=1)

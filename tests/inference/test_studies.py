@@ -132,9 +132,31 @@ def test_deeks_is_a_weighted_regression():
     assert np.isnan(sroc.deeks(table[:3])).all()
 
 
+PAPER = bayescm.from_reported(recall="0.85", specificity="0.90", n_items=100, positives=40)
+OTHER = bayescm.from_reported(recall="0.80", specificity="0.95", n_items=60, positives=20)
+AMBIGUOUS = bayescm.from_reported(recall="0.85", specificity="0.90", n_items=1000, positives=400)
+
+
+def test_papers_whose_numbers_one_matrix_has_are_that_matrix():
+    cells = {"tp": [34, 16, 20], "fn": [6, 4, 4], "fp": [6, 2, 3], "tn": [54, 38, 30]}
+    want = bayescm.synthesis(bayescm.from_cells(**cells), random_seed=1, draws=1000)
+    whole = bayescm.from_reported(recall="0.8333", specificity="0.9091", n_items=57, positives=24)
+    matrix = bayescm.from_cells(tp=20, fn=4, fp=3, tn=30)
+    for last in (whole, matrix):
+        got = bayescm.synthesis({"a": PAPER, "b": OTHER, "c": last}, random_seed=1, draws=1000)
+        np.testing.assert_array_equal(got.summary.interval, want.summary.interval)
+        assert got.studies.study.values.tolist() == ["a", "b", "c"]
+    tree = bayescm.posterior({"a": PAPER, "b": OTHER}, model="hierarchical", draws=100, random_seed=1)
+    assert tree.posterior.sizes["system"] == 2
+    gaps = bayescm.gaps({"a": PAPER, "b": OTHER}, metrics="recall", random_seed=1)
+    assert float(gaps.point[0]) == pytest.approx(0.05)
+
+
 @pytest.mark.parametrize(
     ("data", "options", "message"),
     [
+        ({"a": PAPER, "b": AMBIGUOUS}, {}, "metrics of 'b' that 35 matrices have"),
+        ({"a": [[9, 1], [2, 8]], "b": AMBIGUOUS}, {}, "metrics of 'b' that 35 matrices have"),
         (TELOMERASE[:1], {}, "several studies"),
         (TELOMERASE, {"metrics": "precision"}, "precision, which depends on the prevalence"),
         (TELOMERASE.assign(study="x"), {}, "several|times|twice"),

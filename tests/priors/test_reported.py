@@ -101,11 +101,30 @@ def test_numbers_at_odds_and_what_the_others_leave():
     assert "f1 (the others leave 0.83)" in paper.bayescm.sentence
     with pytest.raises(ValueError, match="no matrix of 1000 items has"):
         bayescm.summary(paper, "f1")
+    high = bayescm.from_reported(precision=0.85, recall=0.81, f1=0.93, n_items=1000)  # others would have to exceed 1
+    assert high.attrs["at_odds"] == "f1"
     one = bayescm.from_reported(accuracy=0.94, specificity=0.75, precision=0.93, recall=0.5, n_items=34)
     assert one.attrs["at_odds"] == "recall"
     assert one.nearest.sel(metric="recall") == 1.0
     size = bayescm.from_reported(recall="0.8333", specificity="0.7500", n_items=11, positives=6)
     assert "n_items (10 would do)" in size.attrs["at_odds"]
+
+
+def test_at_odds_is_the_nearest_number_of_every_matrix_that_fits_the_others():
+    names, cells = TRIPLES[0], every_matrix(23)
+    seen = 0
+    for printed in np.random.default_rng(2).integers(0, 101, (12, 3)).tolist():
+        if fits(names, cells, printed).any():
+            continue
+        paper = bayescm.from_reported(dict(zip(names, np.array(printed) / 100, strict=True)), n_items=23)
+        for i, name in enumerate(names):
+            others = [each for each in range(101) if fits(names, cells, [*printed[:i], each, *printed[i + 1 :]]).any()]
+            got = float(paper.nearest[i])
+            assert (name in paper.attrs["at_odds"].split(", ")) == np.isfinite(got) == bool(others)
+            if others:
+                assert abs(round(100 * got) - printed[i]) == min(abs(each - printed[i]) for each in others)
+                seen += 1
+    assert seen > 5
 
 
 def test_unique_matrix_answers_as_itself():
