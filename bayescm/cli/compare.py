@@ -31,7 +31,7 @@ EPILOG = """examples:
   bayescm compare scores.csv --score score --by site           the same of independent samples, one per site
 """
 _NOT_OF_SCORES = (
-    "predicted", "metrics", "reference", "design", "rope", "require", "model", "prior", "prevalence",
+    "predicted", "metrics", "reference", "design", "rope", "require", "tests", "model", "prior", "prevalence",
     "ci_kind", "item", "runs", "average",
 )  # fmt: skip
 _TITLES = {
@@ -39,7 +39,7 @@ _TITLES = {
     "flips": "the same items: how many were answered how",
     "tests": "without a prior: p-values of no difference, and an interval of it",
 }
-_NOT_PRINTED = ("mcnemar_chi2", "mcnemar_corrected", "boschloo_exact", "barnard_exact")  # Python has them all
+_NOT_PRINTED = ("mcnemar_chi2", "mcnemar_corrected", "boschloo_exact", "barnard_exact")  # unless asked for
 
 
 def add_parser(commands: Any) -> None:
@@ -54,6 +54,7 @@ def add_parser(commands: Any) -> None:
     p.add_argument("--design", help="independent or paired (default: as the file has it)")
     p.add_argument("--rope", type=float, default=0.0, metavar="D", help="differences of at most D count as none (0)")
     p.add_argument("--require", action="append", metavar="CLAIM", help="say P(CLAIM) of each system; repeatable")
+    p.add_argument("--tests", action="store_true", help="all tests of no difference, also those that others print")
     add_model(p)
     p.add_argument("--seed", type=int, metavar="N", help="seed of the draws")
     add_outputs(p, "draws and tables as a netCDF DataTree", "a picture of the first difference")
@@ -76,7 +77,7 @@ def _run(arguments: argparse.Namespace) -> None:
     parts = {name: tree.children[name].to_dataset() for name in ("summary", "tests", "flips") if name in tree.children}
     made = {
         "requirements": _requirements(parts["summary"]), "flips": _flips(parts["flips"]) if "flips" in parts else [],
-        "tests": _tests(parts["tests"]) if "tests" in parts else [],
+        "tests": _tests(parts["tests"], arguments.tests) if "tests" in parts else [],
     }  # fmt: skip
     made = {name: rows for name, rows in made.items() if rows}
     tables = {name: Table(rows, _TITLES[name]) for name, rows in made.items()}
@@ -99,11 +100,11 @@ def _flips(table: "xr.Dataset") -> list[dict[str, Any]]:
     return [names | {str(name): int(cell[name]) for name in cell.data_vars} for names, cell in cells]
 
 
-def _tests(table: "xr.Dataset") -> list[dict[str, Any]]:
-    """Return a record per comparison, metric and test that there is."""
+def _tests(table: "xr.Dataset", every: bool) -> list[dict[str, Any]]:
+    """Return a record per comparison, metric and test that there is, those that few ask for if `every` one is."""
     records = []
     for names, cell in each(table, "p_value", "test"):
-        tests = [str(test) for test in cell["test"].values if test not in _NOT_PRINTED]
+        tests = [str(test) for test in cell["test"].values if every or test not in _NOT_PRINTED]
         values = {test: float(cell["p_value"].sel(test=test)) for test in tests}
         values |= bounds(cell["paired_t" if "paired_t" in cell else "newcombe"])
         if any(value == value for value in values.values()):

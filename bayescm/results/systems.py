@@ -61,14 +61,15 @@ def _of_two(cell: xr.Dataset, attrs: Mapping[Any, Any]) -> str:
     loss = metric is not None and metric.loss
     mean, point = float(cell["mean"]), float(cell["point"])
     chances = {str(side): float(cell["probability"].sel(side=side)) for side in cell["side"].values}
-    ahead = chances["better"] >= chances["worse"]
+    centre, likelier = mean if np.isfinite(mean) else point, chances["better"] >= chances["worse"]
+    ahead = verdict == "better" or (verdict != "worse" and (-centre if loss else centre) >= 0.0)
     sign = -1.0 if loss == ahead else 1.0
-    gain = sign * (mean if np.isfinite(mean) else point)
+    gain = sign * centre + 0.0  # no -0
     lower, upper = sorted(sign * cell["interval"].values)
     scale, digits = (100.0, 1) if is_share(metric) else (1.0, 3)
     while digits < _MOST_DIGITS and any(end != 0.0 == round(scale * end, digits) for end in (lower, upper)):
         digits += 1
-    by = f"{scale * gain:.{digits}f}{' points' if scale == 100.0 else ''}"
+    by = f"{scale * gain:.{digits}f}{' points' * (scale == 100.0)}{' on average' * (ahead != likelier)}"
     by += f" ({percent(float(attrs['ci_prob']))}: {scale * lower:.{digits}f} to {scale * upper:.{digits}f})"
     winner, loser = names if ahead else names[::-1]
     side, rope = "better" if ahead else "worse", _rope(cell, attrs)

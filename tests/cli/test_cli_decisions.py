@@ -130,6 +130,8 @@ def test_the_tables_of_compare(capsys, answers, systems):
         "mcnemar_mid_p",
     ):
         assert words in out
+    _, out, _ = run(capsys, "compare", answers, "--predicted", "A,B", "--tests", "--json")
+    assert {"mcnemar_chi2", "mcnemar_corrected"} <= set(json.loads(out)["tests"][0])
     code, out, _ = run(capsys, "compare", systems, "--metric", "f1 mcc", "--rope", ".02")
     assert code == 0
     for words in ("f1", "mcc (matt", "design independent", "old - new"):

@@ -266,6 +266,17 @@ def test_a_comparison_says_what_decides_it(made):
     assert same.startswith("a and b are equivalent in accuracy, within 5 points: ")
 
 
+@pytest.mark.parametrize("metric", ["recall", "false_negative_rate"])
+def test_nobody_is_ahead_by_less_than_nothing(metric):
+    """Of 9 in 10 and 44 in 50 the mean difference, 9.5/11 - 44.5/51, has the other sign than the likelier one."""
+    few = bayescm.from_cells(tp=[9, 44], fn=[1, 6], fp=1, tn=9, dims="system").assign_coords(system=["A", "B"])
+    table = bayescm.compare_systems(few, metric, random_seed=1)
+    assert float(table["summary"]["probability_better"].squeeze()) > 0.5
+    words = f"B is ahead by {100 * (44.5 / 51 - 9.5 / 11):.1f} points on average (95%: "
+    assert words in table.bayescm.sentence
+    assert "P(B better) = 0.4" in table.bayescm.sentence
+
+
 def test_a_leaderboard_counts_those_that_are_tied_with_its_first(made):
     board = made("leaderboard")
     tied = int((board["tie_group"] == 1).sum()) - 1
