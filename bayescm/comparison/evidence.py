@@ -16,6 +16,7 @@ from bayescm.data import strata, validate
 from bayescm.data.answers import of_accuracies
 from bayescm.data.assumptions import (
     CHECKED,
+    IN_STRATA,
     ITEMS,
     OF_AUDIT,
     OWN_ITEMS,
@@ -26,7 +27,7 @@ from bayescm.data.assumptions import (
     of_runs,
 )
 from bayescm.data.counts import check_counts
-from bayescm.data.schema import ASKS, MATRIX, ONE_CLASS, RUN, SYSTEM, UNIT
+from bayescm.data.schema import ASKS, MATRIX, ONE_CLASS, RUN, STRATUM, SYSTEM, UNIT
 from bayescm.data.shapes import is_reported
 from bayescm.data.units import by_unit, plural, without_units
 from bayescm.distributions import Distribution
@@ -124,6 +125,11 @@ class Evidence:
         return str(self.posterior.settings.get(UNIT, ""))
 
     @property
+    def same_strata(self) -> bool:
+        """Whether the systems were tested in the same strata, on items of their own."""
+        return bool(self.audits) and self.design == INDEPENDENT and of_checks.same_strata(self.audits)
+
+    @property
     def of(self) -> str:
         """What audits are about; empty without."""
         return strata.read(strata.by_items(next(iter(self.audits.values())))).of if self.audits else ""
@@ -152,7 +158,8 @@ class Evidence:
         of_items = [SAME_ITEMS if self.design == PAIRED else OWN_ITEMS, *of_runs(self.runs)]
         of_items += [OF_AUDIT[self.of]] if self.audits else []
         of_items += [PRINTED] if self.printed else []
-        said = assumed(self.prevalence, *of_items, *more, items=CHECKED if self.audits else ITEMS)
+        items = IN_STRATA if self.same_strata else CHECKED if self.audits else ITEMS
+        said = assumed(self.prevalence, *of_items, *more, items=items)
         told = {"of": self.of, ASKS: self.asks, "assumptions": said}
         return {name: text for name, text in told.items() if text}
 
@@ -183,6 +190,8 @@ def read(
     reports = isinstance(data, dict) and any(map(is_reported, data.values()))
     if not (audits or reports) and not isinstance(data, xr.DataArray | xr.Dataset | xr.DataTree):
         data = check_counts(data)
+    if isinstance(data, xr.DataArray) and {SYSTEM, STRATUM} <= {*data.dims} and model == MODEL:
+        data, design, audits = _in_strata(data, design), INDEPENDENT, True
     posterior: Posterior
     how: dict[str, Any] = {
         "prior": prior, "prevalence": prevalence, "draws": draws, "otherwise": otherwise, "chains": chains,
@@ -291,7 +300,7 @@ def _separate(data: Any, design: str | None, model: Any, name: str) -> dict[str,
     batch = [str(dim) for dim in counts.dims if dim not in MATRIX]
     if SYSTEM not in batch or not set(batch) <= {SYSTEM, FOLD}:
         raise ValueError(
-            f"`{name}` must have the dim 'system', and may have 'fold'; got {batch}. Rename or select, or "
+            f"`{name}` must have the dim 'system', and may have 'fold' or 'stratum'; got {batch}. Rename or select, or "
             "give a mapping of systems to matrices, {'A': counts_a, 'B': counts_b}."
         )
     counts = counts.transpose(SYSTEM, ..., *MATRIX)
@@ -302,6 +311,19 @@ def _separate(data: Any, design: str | None, model: Any, name: str) -> dict[str,
         return {"design": FOLDS, "counts": counts, "model": "kfold" if model in MODELS else model}
     _warn_of_same(counts.values.sum(-1), design, "class totals")
     return {"design": INDEPENDENT, "counts": counts}
+
+
+def _in_strata(data: xr.DataArray, design: str | None) -> dict[str, xr.DataArray]:
+    """Return systems over ``(system, stratum)`` as audits of a population with the strata's shares of all items."""
+    _refuse_paired(design)
+    counts = check_counts(data).compute().transpose(SYSTEM, ..., *MATRIX)
+    _warn_of_same(counts.values.sum(-1), design, "class totals")
+    totals = counts.sum([SYSTEM, *MATRIX])
+    names = counts[SYSTEM].values.tolist() if SYSTEM in counts.coords else range(len(counts))
+    return {
+        name: strata.audited(one.drop_vars(SYSTEM, errors="ignore"), totals, of="population")
+        for name, one in zip(names, counts, strict=True)
+    }
 
 
 def _refuse_paired(design: str | None) -> None:

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from bayescm import models
-from bayescm.comparison import frequentist, score_intervals
+from bayescm.comparison import frequentist, score_intervals, stratified
 from bayescm.comparison.evidence import FOLD, FOLDS
 from bayescm.comparison.inputs import COMPARISON, Compared, Entry
 from bayescm.comparison.posteriors import Posteriors
+from bayescm.data import strata
 from bayescm.data.schema import ACTUAL, CHAIN, CI_BOUND, DRAW, LABEL, METRIC, SYSTEM, interval_coordinate
 from bayescm.distributions.difference import Contrast
 from bayescm.distributions.discrete import DiscreteDistribution
@@ -283,8 +284,8 @@ def flips(compared: Compared) -> xr.Dataset:
 def tests(compared: Compared, question: Question, runs: int) -> xr.Dataset:
     """Return the frequentist companions: p-values and intervals for each proportion, or for folds."""
     folds = compared.design == FOLDS
-    words, names = _companions(compared)
-    values = np.full((len(compared.pairs), len(compared.entries), len(words) + 2 * len(names)), np.nan)
+    words, names, more = _companions(compared)
+    values = np.full((len(compared.pairs), len(compared.entries), len(words) + 2 * len(names) + len(more)), np.nan)
     scores = _fold_scores(compared) if folds else []
     for i, pair in enumerate(compared.pairs):
         for j, entry in enumerate(compared.entries):
@@ -292,7 +293,7 @@ def tests(compared: Compared, question: Question, runs: int) -> xr.Dataset:
                 values[i, j] = correlated_t(scores[j][pair[0]] - scores[j][pair[1]], runs, question.ci_prob)
             elif (share := frequentist.proportion_of(entry, len(compared.labels))) is not None:
                 values[i, j] = _of_proportion(compared, pair, share, question.ci_prob)
-    n = len(words)
+    n, of_more = len(words), values.shape[-1] - len(more)
     dims = (COMPARISON, METRIC)
     text = {"long_name": "Confidence interval of the difference"}
     made = {"p_value": ((*dims, "test"), values[..., :n], {"long_name": "Two-sided p-value of no difference"})}
@@ -303,6 +304,7 @@ def tests(compared: Compared, question: Question, runs: int) -> xr.Dataset:
         {
             **made,
             **{name: ((*dims, CI_BOUND), values[..., n + 2 * i : n + 2 * i + 2], text) for i, name in enumerate(names)},
+            **{name: (dims, values[..., of_more + i], {"long_name": more[name]}) for i, name in enumerate(more)},
             **_of_answers(compared),
         },
         coords={
@@ -340,15 +342,17 @@ def _of_answers(compared: Compared) -> dict[str, Any]:
     return {name: (dim, values, {"long_name": text}) for name, (dim, values, text) in made.items()}
 
 
-def _companions(compared: Compared) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the names of the tests and of the intervals."""
+def _companions(compared: Compared) -> tuple[tuple[str, ...], tuple[str, ...], dict[str, str]]:
+    """Return the names of the tests and of the intervals, and what else there is."""
     if compared.design == FOLDS:
-        return (CORRELATED,), (CORRELATED,)
+        return (CORRELATED,), (CORRELATED,), {}
     if compared.runs > 1:
-        return frequentist.RUNS, frequentist.RUNS
+        return frequentist.RUNS, frequentist.RUNS, {}
     if compared.answers is not None:
-        return frequentist.PAIRED, frequentist.PAIRED_INTERVALS
-    return frequentist.INDEPENDENT, (*frequentist.INDEPENDENT_INTERVALS, *frequentist.RATIO_INTERVALS)
+        return frequentist.PAIRED, frequentist.PAIRED_INTERVALS, {}
+    if compared.audits:
+        return stratified.TESTS, ("odds_ratio",), stratified.OF_ODDS
+    return frequentist.INDEPENDENT, (*frequentist.INDEPENDENT_INTERVALS, *frequentist.RATIO_INTERVALS), {}
 
 
 def _of_proportion(compared: Compared, pair: tuple[int, int], share: frequentist.Proportion, ci_prob: float) -> Array:
@@ -359,6 +363,12 @@ def _of_proportion(compared: Compared, pair: tuple[int, int], share: frequentist
         cells = frequentist.agreement(compared.answers, pair, share)
         p_values = frequentist.mcnemar(cells.first, cells.second) * (1.0 if sum(cells) else np.nan)
         return np.concatenate([p_values, *frequentist.paired_intervals(cells, ci_prob)])
+    if compared.audits:
+        audits = [*compared.audits.values()]
+        counts = np.stack([strata.read(audits[system]).counts for system in pair])
+        return stratified.of_strata(
+            counts[..., share.right].sum(-1), counts[..., share.classes, :].sum((-2, -1)), ci_prob
+        )
     k1, k2 = (float(compared.totals[system][share.right].sum()) for system in pair)
     n1, n2 = (float(compared.totals[system][share.classes].sum()) for system in pair)
     tested = frequentist.independent_tests((k1, k2), (n1, n2))

@@ -65,7 +65,8 @@ def compare_systems(
     data : xarray.DataArray or xarray.Dataset
         The same items: the joint table of :func:`bayescm.data.paired_counts`, or :func:`bayescm.predictions`. Other
         items for each system: ``counts(system, actual, predicted)``. Folds: ``counts(system, fold, actual,
-        predicted)``. Also ``compare_systems(y_true, {"A": y_pred, "B": y_pred})``, of the same items, and
+        predicted)``. Strata: ``counts(system, stratum, actual, predicted)``, compared at the strata's shares of all
+        items. Also ``compare_systems(y_true, {"A": y_pred, "B": y_pred})``, of the same items, and
         ``compare_systems({"A": counts, "B": counts})``, of others. Several runs of the same items: predictions of shape
         (items, runs), a long frame with a column `run`, or ``compare_systems({"A": passes, "B": passes}, runs=4)``, how
         many of 4 runs passed. A mapping of systems to audits (:func:`bayescm.audited`), or audits over ``system``: each
@@ -107,7 +108,9 @@ def compare_systems(
         the second, and ``reason``, the verdict's in words. "Better" is smaller for error rates and other losses. With
         `require`, ``requirement(claim, system)``. ``tests``: ``p_value(test)`` and confidence intervals for proportions
         of actual classes, NaN elsewhere: ``newcombe`` and, for the same items, ``tango``, for others
-        ``miettinen_nurminen``, ``agresti_caffo`` and those of ``risk_ratio`` and ``odds_ratio``; of several comparisons
+        ``miettinen_nurminen``, ``agresti_caffo`` and those of ``risk_ratio`` and ``odds_ratio``; over strata
+        "mantel_haenszel" p-values, ``odds_ratio``, its point ``common_odds_ratio``, and ``breslow_day`` and
+        ``breslow_day_tarone``, p-values that all strata have the same; of several comparisons
         ``p_value_holm``; for the same items the p-values ``bowker``, ``stuart_maxwell``, ``both_classes`` (every recall
         is the same) and, of three systems or more, ``cochran_q``. For the same items, ``flips`` over ``(comparison,
         actual)`` and, if there are precision or other shares of predicted classes among the metrics,
@@ -155,6 +158,7 @@ def compare_systems(
     McNemar 1947, Psychometrika 12; Bonett and Price 2012, Journal of Educational and Behavioral Statistics 37 (one item
     added to either side); Newcombe 1998, Statistics in Medicine 17, 873-890 and 2635-2650; Tango 1998, ibid. 891-908;
     Miettinen and Nurminen 1985, ibid. 4, 213-226; Agresti and Caffo 2000, The American Statistician 54;
+    Mantel and Haenszel 1959, JNCI 22; Robins, Breslow and Greenland 1986, Biometrics 42; Tarone 1985, Biometrika 72;
     Kosinski 2013, Statistics in Medicine 32; Moskowitz and Pepe 2006, Clinical Trials 3; Nadeau and
     Bengio 2003, Machine Learning 52; Caelen 2017, section 4; Kruschke 2018 (rope); Tukey 1953 and Hayter 1984, Annals
     of Statistics 12 (all pairs); Sidak 1967, JASA 62 (one reference).
@@ -201,7 +205,8 @@ def compare_systems(
         met = met.assign_coords({SYSTEM: compared.systems}).assign_attrs(long_name=MEETS)
         groups["summary"]["requirement"] = met
     apart = compared.printed or (compared.one_class and compared.design == PAIRED and not paired)
-    if not apart and not compared.audits and not compared.unit and compared.design != JOINT:
+    untested = bool(compared.audits) and not compared.same_strata
+    if not (apart or untested or compared.unit) and compared.design != JOINT:
         groups["tests"] = report.tests(compared, question, runs)
     if paired and compared.runs == 1:
         groups["flips"] = report.flips(compared)

@@ -26,7 +26,7 @@ CELL, LABEL, METRIC, ALIAS, CI_BOUND = (
     "ci_bound",
 )  # ArviZ's summary keeps "label" for itself
 THRESHOLD, SYSTEM, VERSUS, ITEM = "threshold", "system", "versus", "item"
-FOLD, GROUP, RUN = "fold", "group", "run"
+FOLD, GROUP, RUN, STRATUM = "fold", "group", "run", "stratum"
 RUNS_OF = "runs_of"  # coordinate of systems: how many runs each had, where these differ
 ASKS = "asks"  # attr of data with a column that may name what was sampled, which nobody said
 UNIT = "unit"  # attr that names the dim, or the coordinate of items, of what was sampled
