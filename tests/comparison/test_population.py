@@ -123,7 +123,9 @@ FINER = {
 }
 
 
-@pytest.mark.parametrize("board", BOARDS)
+@pytest.mark.parametrize(
+    "board", [*list(BOARDS)[:3], *(pytest.param(board, marks=pytest.mark.slow) for board in list(BOARDS)[3:])]
+)
 def test_other_nodes_and_finer_cells_say_the_same(board, monkeypatch):
     right, items = BOARDS[board]
     right = np.array(right, float)

@@ -32,10 +32,13 @@ def by_python(monkeypatch):
 
 @pytest.mark.parametrize("kind", ["hdi", "eti"])
 def test_a_summary_is_the_same(by_python, kind):
+    cells = (
+        CELLS if kind == "eti" else {name: counts[::2] for name, counts in CELLS.items()}
+    )  # Python takes long for them
     found = []
     for run in (dispatch.load, interpreted.load):
         by_python(run)
-        found.append(bayescm.summary(bayescm.from_cells(**CELLS), ci_kind=kind))
+        found.append(bayescm.summary(bayescm.from_cells(**cells), ci_kind=kind))
     compiled, python = found
     for name in ("mean", "median", "sd", "interval"):  # an HDI is flat in its ends, and found to about 1e-8 of itself
         difference = (compiled[name] - python[name]) / compiled.width

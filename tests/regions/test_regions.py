@@ -207,7 +207,7 @@ def belief(first, second, q):
     return total
 
 
-@pytest.mark.parametrize("prior", [0.5, 1.0, 3.0])
+@pytest.mark.parametrize("prior", [0.5, pytest.param(1.0, marks=pytest.mark.slow), 3.0])
 @pytest.mark.parametrize(
     "table",
     [(7, 1, 2, 3), (0, 0, 0, 3), (5, 3, 2, 0), (9, 0, 4, 2), (9, 4, 0, 2), (1, 0, 3, 0), (201, 55, 41, 203),
