@@ -118,13 +118,11 @@ def gate(
     -----
     In this order: "better" where the interval of new - old lies above the rope, "not worse" where P(new - old >
     -margin) is at least the level, "worse" where the interval lies below the rope, else "undecided". Of m differences
-    each interval has the probability ``ci_prob ** (1 / m)`` (Sidak), which is the joint posterior's where tasks have
-    items of their own: then two equal systems get a false verdict on any task in at most 1 - `ci_prob` of the tests.
-    The posteriors are those of :func:`bayescm.compare_systems`: exact for proportions of the same items, with one prior
-    item for either system; by units where there are some.
+    each interval has the probability ``ci_prob ** (1 / m)`` (Sidak): two equal systems get a false verdict on any task
+    in at most 1 - `ci_prob` of the tests. The posteriors are those of :func:`bayescm.compare_systems`: exact for
+    proportions of the same items, with one prior item for either system; by units where there are some.
 
-    Undecided passes without a margin and fails with one, since who sets a margin asks for proof; a floor that is
-    undecided fails.
+    Undecided passes without a margin and fails with one, since who sets a margin asks for proof.
 
     References
     ----------

@@ -108,15 +108,12 @@ def aucpr(
 
     Notes
     -----
-    Precision is that of the items with a score of at least a case's; a curve starts at recall 0 and precision 1, as in
-    the authors' published code, and ends at recall 1. Where several thresholds have the same recall the estimators take
-    different ones of their precisions. "upper_trapezoid" and "interpolated_convex" are too large, and "binormal" needs
-    normal scores; they are here for comparison.
+    A curve starts at recall 0 and precision 1, as in the authors' published code. Where several thresholds have the
+    same recall the estimators take different ones of their precisions. "upper_trapezoid" and "interpolated_convex" are
+    too large, and "binormal" needs normal scores; they are here for comparison.
 
-    At a low `prevalence` a single control at the top of the ranking brings precision down, and a sample without one
-    there takes it for 1. The controls are worth controls x prevalence / (1 - prevalence), as many as the cases at the
-    items' own prevalence. With fewer than 20 `point` is too large, up to some times; ``median`` of "smoothed" is
-    nearer. docs/areas.md shows by how much, and what intervals cover.
+    At a low `prevalence` the controls are worth controls x prevalence / (1 - prevalence) cases. With fewer than 20
+    `point` is too large; ``median`` of "smoothed" is nearer (docs/areas.md).
 
     "logit" and "binomial" take the area for a proportion of as many trials as there are cases. The bootstrap draws each
     class anew and keeps the prevalence. "cross_validation" is an interval around the mean of small folds. "bayesian"

@@ -58,8 +58,7 @@ def from_inspect(logs: Logs, *, scorer: str | None = None, right: Right | None =
 
     Notes
     -----
-    Read are the fields that logs of the versions 0.3.100 and 0.3.285 have. Samples of a log aren't loaded whole:
-    of an ``.eval`` file only its header and its summaries.
+    Read are the fields that logs of the versions 0.3.100 and 0.3.285 have.
 
     Examples
     --------

@@ -57,9 +57,8 @@ def audited(
 ) -> xr.DataArray:
     """Put counts of checked items and the totals of their strata together.
 
-    The verdict (`predicted`: a classifier's, a judge's, a map's) is known of all items, the truth of some. What comes
-    back goes to :func:`summary`, :func:`metric_distribution` and :func:`posterior`, which answer for all items;
-    other functions refuse it, because the checked items alone say something else.
+    The verdict (`predicted`: a classifier's, a judge's, a map's) is known of all items, the truth of some. Questions
+    then answer for all items.
 
     Parameters
     ----------

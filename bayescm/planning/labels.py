@@ -137,8 +137,8 @@ def label_value(
 ) -> xr.Dataset:
     """Say what further labels are worth to a decision, and how many are worth their price.
 
-    The verdict is taken for all `n_items` further items, or all are called negative, or all positive: the action with
-    the least expected cost is chosen. More labels are worth what they can be expected to save by another choice.
+    Of taking the verdict for all `n_items` further items, and calling all negative or positive, the action with the
+    least expected cost is chosen. Labels are worth what they can be expected to save by another choice.
 
     Parameters
     ----------

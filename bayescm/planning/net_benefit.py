@@ -83,10 +83,9 @@ def decision_curve(
 
     Notes
     -----
-    Net benefit is TP/N - FP/N t/(1 - t), in true positives per item. It takes the threshold probability t for the odds
-    of harm to good: acting on a negative harms t/(1 - t) times as much as acting on a positive does good, whatever
-    the item. The classifier is useful at t if precision > t (better than calling none positive) and NPV > 1 - t (better
-    than calling all).
+    Net benefit is TP/N - FP/N t/(1 - t), in true positives per item. Acting on a negative harms t/(1 - t) times as much
+    as acting on a positive does good. The classifier is useful at t if precision > t (better than calling none
+    positive) and NPV > 1 - t (better than calling all).
 
     References
     ----------

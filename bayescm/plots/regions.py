@@ -82,9 +82,9 @@ def plot_region(
 
     Notes
     -----
-    The thicker a contour or the darker a shade, the smaller is its level; colours tell surfaces apart. The limits are
-    those of the largest contour. A matrix without an estimate (0/0) has no mark, one without an ellipse no contour.
-    Edges of exact regions are smoothed over 1.5% of the grid; ``data`` holds the levels themselves.
+    The thicker a contour or the darker a shade, the smaller is its level. A matrix without an estimate (0/0) has no
+    mark, one without an ellipse no contour. Edges of exact regions are smoothed over 1.5% of the grid; ``data`` holds
+    the levels themselves.
 
     References
     ----------

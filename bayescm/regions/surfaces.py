@@ -99,8 +99,8 @@ def region(
 
     Notes
     -----
-    The exact method holds for a random sample of items: TP + FP + FN carries no information on recall and precision,
-    and given their sum the three counts are trinomial with probabilities that depend on recall and precision alone.
+    The exact method holds for a random sample of items: given TP + FP + FN the three counts are trinomial with
+    probabilities that depend on recall and precision alone.
 
     References
     ----------
