@@ -57,12 +57,6 @@ def read(data: Mapping[str, Any], design: str | None, model: Any) -> dict[str, A
     return {"design": design, "counts": counts, "model": model, "audits": data, "whole": data}
 
 
-def same_strata(audits: Mapping[str, xr.DataArray]) -> bool:
-    """Say whether audits are of the same strata, in which items were chosen whatever the verdict."""
-    known = [strata.read(strata.by_items(one)) for one in audits.values()]
-    return len(known[0].names) > 1 and not any(one.by_verdict or one.names != known[0].names for one in known)
-
-
 def _check_alike(data: Mapping[str, Any]) -> None:
     """Refuse audits beside other counts, of other labels, or about something else."""
     others = [name for name, one in data.items() if not strata.is_audit(one)]

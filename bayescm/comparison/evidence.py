@@ -124,15 +124,21 @@ class Evidence:
         """What was sampled, where it has several items; empty where items were."""
         return str(self.posterior.settings.get(UNIT, ""))
 
+    @cached_property
+    def checked(self) -> list[strata.Strata]:
+        """The groups of items of each system's audit."""
+        return [strata.read(strata.by_items(one)) for one in self.audits.values()]
+
     @property
     def same_strata(self) -> bool:
-        """Whether the systems were tested in the same strata, on items of their own."""
-        return bool(self.audits) and self.design == INDEPENDENT and of_checks.same_strata(self.audits)
+        """Whether the systems were tested in the same strata, on items of their own chosen whatever the verdict."""
+        names = {() if one.by_verdict else tuple(one.names) for one in self.checked}
+        return self.design == INDEPENDENT and len(names) == 1 and len(names.pop()) > 1
 
     @property
     def of(self) -> str:
         """What audits are about; empty without."""
-        return strata.read(strata.by_items(next(iter(self.audits.values())))).of if self.audits else ""
+        return self.checked[0].of if self.checked else ""
 
     def check(self, metrics: Sequence[Metric]) -> None:
         """Refuse metrics of two classes where only right and wrong answers are known, and improper posteriors."""

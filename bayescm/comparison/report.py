@@ -14,7 +14,6 @@ from bayescm.comparison import frequentist, score_intervals, stratified
 from bayescm.comparison.evidence import FOLD, FOLDS
 from bayescm.comparison.inputs import COMPARISON, Compared, Entry
 from bayescm.comparison.posteriors import Posteriors
-from bayescm.data import strata
 from bayescm.data.schema import ACTUAL, CHAIN, CI_BOUND, DRAW, LABEL, METRIC, SYSTEM, interval_coordinate
 from bayescm.distributions.difference import Contrast
 from bayescm.distributions.discrete import DiscreteDistribution
@@ -364,8 +363,7 @@ def _of_proportion(compared: Compared, pair: tuple[int, int], share: frequentist
         p_values = frequentist.mcnemar(cells.first, cells.second) * (1.0 if sum(cells) else np.nan)
         return np.concatenate([p_values, *frequentist.paired_intervals(cells, ci_prob)])
     if compared.audits:
-        audits = [*compared.audits.values()]
-        counts = np.stack([strata.read(audits[system]).counts for system in pair])
+        counts = np.stack([compared.checked[system].counts for system in pair])
         return stratified.of_strata(
             counts[..., share.right].sum(-1), counts[..., share.classes, :].sum((-2, -1)), ci_prob
         )

@@ -29,7 +29,7 @@ def of_strata(k: Any, n: Any, ci_prob: float) -> Array:
     got, size = k.sum(0), n.sum(0)
     used = (n > 0).all(0) & (got > 0) & (got < size)
     if not used.any():
-        return np.full(7, np.nan)
+        return np.full(len(TESTS) + 2 + len(OF_ODDS), np.nan)
     (a, c), (n1, n2), got, size = k[:, used], n[:, used], got[used], size[used]
     spread = (n1 * n2 * (got / size) * ((size - got) / size) / (size - 1.0)).sum()
     gap = abs((a - n1 * got / size).sum())
