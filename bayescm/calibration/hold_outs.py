@@ -83,6 +83,8 @@ def dispersion(
 
     A large p-value is no proof: five hold-outs show a doubled variance in half of the cases. Hold-outs drawn again
     and again from one pool of N items aren't independent: with a fixed classifier their dispersion is near 1 - n / N.
+    If the classifier is trained anew for each, the variance of training is in it as well. What makes all hold-outs
+    alike, such as one hospital, isn't seen.
 
     References
     ----------

@@ -143,15 +143,14 @@ def leaderboard(
     ``simultaneous_rank_interval`` holds the ranks of all systems at once with a confidence of `ci_prob`: from 1 plus
     how many systems surely beat one, to the number of systems less those that it surely beats; of n systems surely
     means with probability 1 - (1 - ci_prob)/(n(n - 1)). ``best_set`` holds the best with `ci_prob`: all that no
-    other surely beats, with 1 - (1 - ci_prob)/(n - 1). Both take each system's data
-    alone, never a learned prior; of draws by means and variances of differences, as if these were normal.
+    other surely beats, with 1 - (1 - ci_prob)/(n - 1). Both take each system's data alone, never a
+    learned prior; of draws by means and variances of differences, as if these were normal.
 
     Under the learned prior arcsin(sqrt(rate)) comes from one of two normal clusters, or from a rest whose rates are
     uniform. Places of the clusters and the share of the first are uniform, the share of the rest is Beta(1, 3), the
     scatter of a cluster half-Cauchy with a scale of .02, up to .45; all are integrated without draws, which is right
-    to about .005 of P(best). On the same items draws are pulled together on that scale: there systems
-    scatter normally around one mean, a system ten times as far with probability min(.1, 1/n). Each metric learns by
-    itself.
+    to about .005 of P(best). On the same items draws are pulled together on that scale: there systems scatter normally
+    around one mean, a system ten times as far with probability min(.1, 1/n). Each metric learns by itself.
 
     References
     ----------

@@ -121,8 +121,8 @@ def readers(
     Obuchowski and Rockette's model of a metric is mean + system + reader + both + error, whose errors are correlated
     by cases that were read twice. Where readers and cases were sampled, F = MS(systems) / (MS(both) + r max(cov2 -
     cov3, 0)) with the degrees of freedom of Hillis (2007); of fixed readers the denominator is error - cov1 + (r - 1)
-    (cov2 - cov3), with infinitely many; of fixed cases MS(both). Readings
-    without a case in common have the covariance 0: the same formulas serve split plots.
+    (cov2 - cov3), with infinitely many; of fixed cases MS(both). Readings without a
+    case in common have the covariance 0: the same formulas serve split plots.
 
     The posterior lets readers and cases weigh at random, each by a standard exponential, the weights of a reading
     multiplied: no normal distribution, and nothing of a prior. Of fixed cases there is none: a few readers' weights

@@ -139,10 +139,9 @@ def interval(
     -----
     A proportion is S/(S + T), S and T sums of cells; F1 = 2J/(1 + J) counts as one, by the Jaccard index J. These
     methods take S + T as the number of trials, fixed: given it, S is binomial if the items are a random sample; for
-    recall and specificity also if the class totals are fixed by design. The
-    delta method and the bootstrap take all items as one multinomial sample of fixed size; of items that come in units
-    the delta method takes the units as a sample (for kappa of two raters Fleiss, Cohen and Everitt 1969, for AC1 Gwet
-    2008), and no other method is for them.
+    recall and specificity also if the class totals are fixed by design. The delta method and the bootstrap take all
+    items as one multinomial sample of fixed size; of items that come in units the delta method takes the units as a
+    sample (for kappa of two raters Fleiss, Cohen and Everitt 1969, for AC1 Gwet 2008), and no other method is for them.
 
     The delta method takes the derivatives of a metric, users' functions included, numerically. Where a cell is empty
     the metric must be smooth in it from above, or the bounds are NaN.

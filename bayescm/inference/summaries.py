@@ -87,8 +87,8 @@ def summary(
     Notes
     -----
     For two labels every metric of the table is exact: a closed form, or one or two integrals of one
-    (:func:`bayescm.metric_distribution`). A mean that
-    doesn't exist is infinite: the mean of a likelihood ratio needs a concentration above 1 in its denominator's cell.
+    (:func:`bayescm.metric_distribution`). A mean that doesn't exist is infinite: the mean of a likelihood ratio needs a
+    concentration above 1 in its denominator's cell.
 
     References
     ----------

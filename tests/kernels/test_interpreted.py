@@ -34,7 +34,7 @@ def by_python(monkeypatch):
 def test_a_summary_is_the_same(by_python, kind):
     cells = (
         CELLS if kind == "eti" else {name: counts[::2] for name, counts in CELLS.items()}
-    )  # Python takes long for them
+    )  # HDIs by Python take long
     found = []
     for run in (dispatch.load, interpreted.load):
         by_python(run)
