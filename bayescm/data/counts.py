@@ -20,12 +20,12 @@ from bayescm.data.labels import (
     declared,
     grouped,
     label_array,
-    no_columns,
     no_missing,
     no_scores,
     plain,
     positions,
     positive_last,
+    several_labels,
     some,
 )
 from bayescm.data.options import plain_words
@@ -65,8 +65,9 @@ def confusion_matrix(
     y_true, y_pred : array_like of shape (n,)
         Actual and predicted labels of the same items: integers, text or booleans. Floats are taken for integers
         when they all are whole. Several runs on the same items are a second dim of `y_pred`, (n, runs), and get a
-        matrix each. Or `y_true` alone is an iterator over chunks, pairs of both: only the counts are kept (by group:
-        :func:`bayescm.from_table`).
+        matrix each. Of items that may have several labels both are (n, labels) of 0 and 1, as scikit-learn has them: a
+        matrix each, over the dim ``class``. Or `y_true` alone is an iterator over chunks, pairs of both: only counts
+        are kept (by group: :func:`bayescm.from_table`).
     labels : sequence, optional
         All class labels, also those absent from the data. For more than two labels it also sets their order. Default:
         those of the data, sorted, or all of an ordered categorical in its order.
@@ -113,7 +114,12 @@ def confusion_matrix(
         return _of_stream(y_true, labels, pos_label)
     if y_pred is None:
         raise TypeError("`y_pred` is missing: give y_true and y_pred, or an iterator over such pairs.")
-    no_columns(y_true, y_pred)
+    if several := several_labels(y_true, y_pred):
+        how: Any = {"pos_label": pos_label, "fold": fold, "group": group, "unit": unit}
+        how["labels"] = (0, 1) if labels is None else labels
+        columns = (np.asarray(one).T.astype(int) for one in (y_true, y_pred))
+        made = [confusion_matrix(*one, **how) for one in zip(*columns, strict=True)]
+        return xr.concat(made, "class").assign_coords({"class": several})
     runs = np.shape(y_pred)[1] if np.ndim(y_pred) == 2 else 0
     each = max(runs, 1)  # items follow one another, the runs of one together
     labels = declared(labels, y_true)

@@ -190,22 +190,25 @@ def _same_words(distinct: Mapping[str, NDArray[Any]]) -> None:
             )
 
 
-def no_columns(y_true: Any, y_pred: Any) -> None:
-    """Refuse what has a column per class: one-hot labels, and several labels of an item."""
+def several_labels(y_true: Any, y_pred: Any) -> list[Any]:
+    """Return the names of labels that have a column of 0 and 1 each; refuse one-hot columns of one label."""
     values = np.asarray(y_pred) if np.ndim(y_pred) == 2 else np.empty((0, 0))
     if values.shape[1] > 1 and np.shape(y_true) == values.shape:
-        raise ValueError(
-            f"`y_true` must have one dimension; got {values.shape}. One class per item, one-hot: y_true.argmax(1) and "
-            "y_pred.argmax(1). Several labels per item: a matrix for each, [bayescm.confusion_matrix(t, p) for t, p in "
-            "zip(y_true.T, y_pred.T)]."
-        )
+        both = np.stack([np.asarray(y_true), values])
+        if not np.isin(both, (0, 1)).all() or (both.sum(-1) == 1).all():
+            raise ValueError(
+                "`y_true` must have one dimension, or of items with several labels a column of 0 and 1 for each; got "
+                f"{values.shape}. One class per item, one-hot: y_true.argmax(1) and y_pred.argmax(1)."
+            )
+        return list(getattr(y_true, "columns", range(values.shape[1])))
     if len(values) < 8 or values.shape[1] < 2:  # runs of few items may be so by chance
-        return
+        return []
     if np.isin(values, (0, 1)).all() and (np.count_nonzero(values, axis=1) == 1).all():
         raise ValueError(
             f"`y_pred` of shape {values.shape} is one-hot, a column per class: give y_pred.argmax(1). Runs of the same "
             "items have an answer in every column."
         )
+    return []
 
 
 def no_scores(true: NDArray[Any], pred: NDArray[Any]) -> None:

@@ -41,6 +41,21 @@ def test_equals_scikit_learn_for_text_and_any_order():
     assert got.actual.values.tolist() == order
 
 
+def test_several_labels_of_an_item_are_scikit_learns():
+    truth, said = np.random.default_rng(1).integers(0, 2, (2, 40, 3))
+    truth[:, 2] = 0
+    want = sk.multilabel_confusion_matrix(truth, said)
+    got = bayescm.confusion_matrix(truth, said)
+    assert got.dims == ("class", "actual", "predicted")
+    np.testing.assert_array_equal(got, want)
+    frames = (pd.DataFrame(one.astype(bool), columns=["news", "sport", "arts"]) for one in (truth, said))
+    f1 = bayescm.summary(bayescm.confusion_matrix(*frames), "f1").point
+    assert f1["class"].values.tolist() == ["news", "sport", "arts"]
+    np.testing.assert_allclose(f1.squeeze()[:2], sk.f1_score(truth, said, average=None)[:2])
+    by_unit = bayescm.confusion_matrix(truth, said, unit=np.arange(40) % 8)
+    np.testing.assert_array_equal(by_unit.sum("unit"), want)
+
+
 def test_pos_label_and_labels():
     y, p = ["sick", "well", "sick"], ["sick", "sick", "well"]
     assert bayescm.confusion_matrix(y, p).actual.values.tolist() == ["well", "sick"]
@@ -71,6 +86,7 @@ def test_kinds_that_mean_the_same():
         (([0, 1], [0]), ValueError, "`y_true` has 2 and `y_pred` has 1"),
         (([], []), ValueError, "empty"),
         (([[0, 1]], [[0, 1]]), ValueError, "one dimension"),
+        (([[0, 2], [1, 1]], [[0, 1], [1, 0]]), ValueError, "one dimension"),
         (([0, 1], ["a", "b"]), ValueError, "one type"),
         ((["a", 1], ["a", "a"]), ValueError, "mixes text with int"),
         ((np.array(["a", 1], object), ["a", "a"]), ValueError, "mixes"),
