@@ -48,7 +48,11 @@ def add_parser(commands: Any) -> None:
     add_systems(p)
     p.add_argument("--score", action="append", metavar="COLUMN", help="column of a system's scores; repeatable")
     p.add_argument("--direction", default="larger", help="scores that mean positive: larger (default) or smaller")
-    p.add_argument("--method", default="bayesian", help="of --score: bayesian (default), delong or bootstrap")
+    p.add_argument(
+        "--method",
+        default="bayesian",
+        help="of --score: bayesian (default), delong, delong_t (of --by), bootstrap or venkatraman",
+    )
     p.add_argument("--metrics", metavar="LIST", help="names with commas or spaces (default: accuracy)")
     p.add_argument("--reference", metavar="SYSTEM", help="compare the others with it (default: all pairs)")
     p.add_argument("--design", help="independent or paired (default: as the file has it)")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bayescm.comparison.rules import Rule
 from bayescm.curves.area_samples import check_items
-from bayescm.curves.roc_area import areas_of, given_range
+from bayescm.curves.roc_area import areas_of, given_part
 from bayescm.data.logged import TASK
 from bayescm.data.schema import ACTUAL, LABEL, METRIC, SYSTEM, UNIT
 from bayescm.data.shapes import frame_of
@@ -97,5 +97,5 @@ def _drawn(data: xr.Dataset, metric: str, task: str, n: int, seed: int) -> tuple
         items = check_items(data[ACTUAL].values, score, labels, labels[1], unit=unit)
     except ValueError as error:
         raise ValueError(f"{'' if task == 'all' else f'{task}: '}{error}") from None
-    areas = areas_of(items, 0.95, 4 * n, seed, given_range(recall_range=AREAS[metric]))
+    areas = areas_of(items, 0.95, 4 * n, seed, given_part(recall_range=AREAS[metric]))
     return areas.point[:, 0], np.stack([areas.drawn(i, 0) for i in range(len(score))])

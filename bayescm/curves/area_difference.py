@@ -7,7 +7,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
-from bayescm.curves import area_intervals, delong
+from bayescm.curves import area_intervals, delong, permuted
 from bayescm.curves.area_intervals import Evidence, Found, nothing
 from bayescm.curves.area_report import (
     ALIKE,
@@ -22,9 +22,10 @@ from bayescm.curves.area_report import (
 from bayescm.curves.area_samples import check_items
 from bayescm.curves.multiclass import check_several, is_multiclass, several_of
 from bayescm.curves.partial import with_corrected
-from bayescm.curves.roc_area import areas_of, given_range, of_range
+from bayescm.curves.roc_area import areas_of, given_part, of_range
 from bayescm.data import validate
 from bayescm.data.labels import Label
+from bayescm.data.random import Stream, matrix_rng
 from bayescm.data.words import Design, Direction
 from bayescm.results.objects import stamped
 
@@ -32,7 +33,7 @@ Array = NDArray[np.float64]
 
 _Maker = Callable[[Any, Any, Any], Evidence[Any]]
 """Makes areas of labels, scores and a seed."""
-METHODS = ("bayesian", "delong", "bootstrap")
+METHODS = ("bayesian", "delong", "delong_t", "bootstrap", "venkatraman")
 DESIGNS = tuple(BY_DESIGN)
 
 
@@ -74,7 +75,7 @@ def auc_difference(
     y_true: Any,
     y_score: Mapping[str, ArrayLike],
     *,
-    method: Literal["bayesian", "delong", "bootstrap"] = "bayesian",
+    method: Literal["bayesian", "delong", "delong_t", "bootstrap", "venkatraman"] = "bayesian",
     design: Design = "paired",
     ci_prob: float = 0.95,
     draws: int = 2000,
@@ -85,6 +86,8 @@ def auc_difference(
     fpr_range: Sequence[float] | None = None,
     tpr_range: Sequence[float] | None = None,
     recall_range: Sequence[float] | None = None,
+    at_specificity: float | None = None,
+    at_sensitivity: float | None = None,
     unit: ArrayLike | None = None,
 ) -> xr.Dataset:
     """Compare the areas under the curves of two systems, which scored the same items or two samples.
@@ -96,9 +99,10 @@ def auc_difference(
     y_score : mapping of str to array_like of shape (n,) or (n, K)
         Scores of two systems, on any scales: the difference is the first area minus the second. Of K > 2 classes arrays
         with a column for each, as in :func:`bayescm.auc`, over ``estimator``.
-    method : {"bayesian", "delong", "bootstrap"}
-        "bayesian": the posterior of both curves; "delong": the placements' variance; "bootstrap": percentiles of
-        stratified resamples of items.
+    method : {"bayesian", "delong", "delong_t", "bootstrap", "venkatraman"}
+        "bayesian": the posterior of both curves; "delong": the placements' variance; "delong_t": of two samples by t,
+        with Welch's degrees of freedom, as pROC does; "bootstrap": percentiles of stratified resamples of items;
+        "venkatraman": whether the curves are the same at every point, by `draws` permutations, which has no interval.
     design : {"paired", "independent"}
         Whether both scored the same items, or each a sample of its own.
     ci_prob : float
@@ -111,6 +115,9 @@ def auc_difference(
     recall_range : pair of numbers, optional
         Average precisions over these recalls, as of :func:`bayescm.aucpr`, instead of areas under ROC curves; (0, 1) is
         the whole of both. By "bayesian" or "bootstrap", each sample at its own prevalence.
+    at_specificity, at_sensitivity : number, optional
+        The sensitivities at this specificity, or the specificities at this sensitivity, instead of areas: where each
+        curve has its largest one there. By "bayesian" or "bootstrap".
 
     Returns
     -------
@@ -138,11 +145,13 @@ def auc_difference(
     difference. With placements V of cases and W of controls (the shares of the other class that each beats) the paired
     variance is var(V1 - V2) / n + var(W1 - W2) / m; that of independent samples is the sum of both areas' own. The
     p-value of the bootstrap is twice the smaller share of resamples on either side of 0, one resample added to it, and
-    so agrees with the interval.
+    so agrees with the interval. Permutations are an approximation: with 15 cases and 25 controls equal curves had a
+    p-value up to .05 in .07 (the same items) and .08 (two samples) of 600 simulations.
 
     References
     ----------
-    DeLong, DeLong and Clarke-Pearson 1988, Biometrics 44; Dodd and Pepe 2003, Biometrics 59 (partial areas).
+    DeLong, DeLong and Clarke-Pearson 1988, Biometrics 44; Dodd and Pepe 2003, Biometrics 59 (partial areas);
+    Venkatraman and Begg 1996, Biometrika 83; Venkatraman 2000, Biometrics 56.
 
     Examples
     --------
@@ -166,10 +175,11 @@ def auc_difference(
     if unit is not None and (design == "independent" or is_multiclass(y_score)):
         raise ValueError("`unit` is for two classes and systems that scored the same items; leave it out.")
     names, several = _names(y_score), is_multiclass(y_score)
-    if recall_range is not None and method == "delong" and not several:
-        raise ValueError("`recall_range` has no method='delong'; take 'bayesian' or 'bootstrap'.")
-
-    part = given_range(fpr_range=fpr_range, tpr_range=tpr_range, recall_range=recall_range)
+    part = given_part(
+        fpr_range=fpr_range, tpr_range=tpr_range, recall_range=recall_range, at_specificity=at_specificity,
+        at_sensitivity=at_sensitivity,
+    )  # fmt: skip
+    _check_serves(method, design, part, several)
 
     def evidence(true: Any, score: Any, seed: Any) -> Evidence[Any]:
         """Return the areas of a sample."""
@@ -186,6 +196,17 @@ def auc_difference(
              **of_range(first), **of_draws(first, [method]), **_said(two, method, answers)}  # fmt: skip
     found = of_two(names, two.point, answers, attrs, first.names if several else None, most=first.most)
     return with_corrected(found, first, difference=True)
+
+
+def _check_serves(method: str, design: str, part: Mapping[str, Any], several: bool) -> None:
+    """Refuse methods that don't serve a design, a part of the curves or more than two classes."""
+    if method == "delong_t" and design == "paired":
+        raise ValueError("`method`='delong_t' is for design='independent'; of the same items take 'delong'.")
+    if method == "venkatraman" and several:
+        raise ValueError("`method`='venkatraman' is for curves of two classes; take one class against the rest.")
+    for name in () if several else part:
+        if method == "venkatraman" or (method.startswith("delong") and name not in ("fpr_range", "tpr_range")):
+            raise ValueError(f"`{name}` has no method={method!r}; take 'bayesian' or 'bootstrap'.")
 
 
 def _names(y_score: Any) -> list[str]:
@@ -247,11 +268,18 @@ def _compared(two: _Two, method: str, name: int) -> tuple[Found, float]:
         if areas.items.alone:
             return nothing(areas.items.alone), np.nan
     difference = float(two.point[0, name] - two.point[1, name])
+    if method == "venkatraman":
+        samples = [(areas.items.scored(system), areas.items.scores.positive) for areas, system in two.sides]
+        rng = matrix_rng(first.seed, 0, Stream.PERMUTATIONS)
+        return nothing(""), permuted.p_value(samples, rng, first.draws, paired=two.paired)
     if method == "bootstrap":
         one, other = (areas.resampled[:, system, name] for areas, system in two.sides)
         return area_intervals.of_resamples(one - other, first.tails, difference)
     shares = [areas.shares(system, name) for areas, system in two.sides]
     if two.paired:
         shares = [[a - b for a, b in zip(*shares, strict=True)]]
-    variance = float(sum(delong.variance(*of_side) for of_side in shares))
-    return area_intervals.of_variance(variance, first.z, difference)
+    each = np.array([delong.variance(one, of.units) for one, of in zip(shares, two.areas, strict=True)])
+    sizes = np.array([sum(map(len, one)) for one in shares])
+    with np.errstate(invalid="ignore"):
+        df = each.sum() ** 2 / (each**2 / (sizes - 1.0)).sum() if method == "delong_t" else np.inf
+    return area_intervals.of_variance(float(each.sum()), first.tails, difference, float(df))

@@ -10,6 +10,7 @@ from scipy import special
 
 from bayescm.curves import area_samples
 from bayescm.curves.area_samples import Items
+from bayescm.data.schema import SYSTEM
 from bayescm.inference.proportions import normal_quantile
 
 Array = NDArray[np.float64]
@@ -71,6 +72,11 @@ class Evidence[S]:
         """Return of each class what its items add to an area, but for a constant."""
         raise NotImplementedError
 
+    @property
+    def units(self) -> list[NDArray[np.int64]] | None:
+        """Return of each class which unit its items are of, where several items have one."""
+        return None
+
     def drawn(self, system: int, name: int, prior: str = "prior_item") -> Array:
         """Return the posterior draws of an area."""
         raise NotImplementedError
@@ -107,6 +113,11 @@ class Areas(Evidence[Items]):
         """Return the placements of the cases and of the controls."""
         return [placed[system] for placed in self.placements]
 
+    @property
+    def units(self) -> list[NDArray[np.int64]] | None:
+        """Return which unit the cases and the controls are of."""
+        return self.items.units
+
     def drawn(self, system: int, name: int, prior: str = "prior_item") -> Array:
         """Return the posterior draws of an area: of the PR curve itself, unless precision is averaged."""
         from bayescm.curves import curve_posterior
@@ -125,7 +136,7 @@ class Areas(Evidence[Items]):
             )["posterior"]  # fmt: skip
         found = self.posteriors[key][variable]
         if not alone:
-            found = found.isel({found.dims[-1]: system})
+            found = found.isel({SYSTEM: system})
         return np.asarray(found.values, np.float64).ravel()
 
     def _read(self, name: str) -> tuple[str, dict[str, Any]]:
@@ -232,14 +243,14 @@ def of_resamples(drawn: Array, tails: Array, difference: float) -> tuple[Found, 
     return Found(float(drawn.std(ddof=1)), *percentiles(drawn, tails)), float(min(2.0 * share, 1.0))
 
 
-def of_variance(variance: float, z: float, difference: float) -> tuple[Found, float]:
-    """Return the normal interval and the p-value of a difference from its variance."""
+def of_variance(variance: float, tails: Array, difference: float, df: float = np.inf) -> tuple[Found, float]:
+    """Return the interval and the p-value of a difference from its variance, by t or, unless said, the normal."""
     if variance < NOISE**2:
         return nothing(f"at a difference of {difference:g} its variance is 0, which is not certainty"), np.nan
     error = float(np.sqrt(variance))
-    return Found(error, difference - z * error, difference + z * error), float(
-        2.0 * special.ndtr(-abs(difference) / error)
-    )
+    half = float(special.stdtrit(df, tails[1])) * error
+    p_value = 2.0 * special.stdtr(df, -abs(difference) / error)
+    return Found(error, difference - half, difference + half), float(p_value)
 
 
 def cross_validation(areas: Areas, system: int, name: int) -> Found:

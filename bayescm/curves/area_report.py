@@ -15,6 +15,7 @@ from bayescm.data.schema import CI_BOUND, SYSTEM, UNIT, attributes, batch_names,
 METHOD, ESTIMATOR = "ci_method", "estimator"  # not "method": .sel(method=) means something else to xarray
 Method = Callable[[Any, int, int], Found]
 
+OF_DELONG = ("delong", "logit_delong")
 _CREDIBLE = {"bayesian", "smoothed"}
 _DRAWN = _CREDIBLE | {"bootstrap", "bca", "cross_validation"}
 
@@ -59,9 +60,12 @@ def chosen(name: str, value: str | Sequence[str], allowed: Collection[str]) -> t
 
 def check_units(items: Any, methods: Collection[str]) -> None:
     """Refuse methods that take items for independent where these come in units."""
-    others = sorted({*methods} - {"bayesian"})
-    if UNIT in items.about and others:
-        raise ValueError(f"`method`={others[0]!r} takes items for independent, and these come in units: 'bayesian'.")
+    if UNIT not in items.about:
+        return
+    known = ["bayesian"] if items.crossed else ["bayesian", *OF_DELONG]
+    if others := sorted({*methods} - {*known}):
+        served = ", ".join(map(repr, known))
+        raise ValueError(f"`method`={others[0]!r} takes items for independent, and these come in units: {served}.")
 
 
 def intervals(areas: Evidence[Any], methods: Mapping[str, Method]) -> list[tuple[tuple[int, int, int], Found]]:

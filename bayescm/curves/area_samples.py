@@ -84,9 +84,17 @@ class Items:
     @property
     def alone(self) -> str:
         """Return the reason why a class can't show how its scores vary; empty if both can."""
-        if min(self.cases, self.controls) > 1:
-            return ""
-        return f"one {'case' if self.cases == 1 else 'control'} alone doesn't show how scores vary"
+        if min(self.cases, self.controls) < 2:
+            return f"one {'case' if self.cases == 1 else 'control'} alone doesn't show how scores vary"
+        if self.units is not None and min(len(np.unique(unit)) for unit in self.units) < 2:
+            return "one unit with cases, or with controls, doesn't show how scores vary"
+        return ""
+
+    @property
+    def units(self) -> list[Integers] | None:
+        """Return which unit the cases and the controls are of; None where each is one of its own, or has two."""
+        unit, positive = self.scores.unit, self.scores.positive
+        return None if unit is None or unit.ndim == 2 else [unit[positive], unit[~positive]]
 
     def scored(self, system: int) -> Array:
         """Return the scores of a system."""

@@ -1,9 +1,10 @@
 """Standard errors of the area under the ROC curve without resampling.
 
 By DeLong, DeLong and Clarke-Pearson 1988 in O(n log n) (Sun and Xu 2014): the share of controls below a case, ties
-counted half, comes from the ranking. And by Hanley and McNeil 1982.
+counted half, comes from the ranking; of items that come in units by Obuchowski 1997. And by Hanley and McNeil 1982.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,16 +15,28 @@ from bayescm.curves.area_intervals import NOISE, Areas, Evidence, Found, nothing
 Array = NDArray[np.float64]
 
 
-def variance(*shares: Array) -> Array:
-    """Return the variance of an area from what the items of each class (..., n) add to it; of differences likewise."""
-    return np.asarray(sum(one.var(-1, ddof=1) / one.shape[-1] for one in shares))
+def variance(shares: Sequence[Array], units: Sequence[NDArray[np.int64]] | None) -> float:
+    """Return the variance of an area from what the items of each class (n,) add to it; of differences likewise."""
+    return float(covariance([one[None] for one in shares], units)[0, 0])
 
 
-def covariance(of_cases: Array, of_controls: Array) -> Array:
-    """Return the covariance (systems, systems) of areas from placements (systems, n) and (systems, m)."""
-    if min(of_cases.shape[-1], of_controls.shape[-1]) < 2:
-        return np.full((len(of_cases),) * 2, np.nan)
-    return np.asarray(sum(np.atleast_2d(np.cov(one)) / one.shape[-1] for one in (of_cases, of_controls)))
+def covariance(shares: Sequence[Array], units: Sequence[NDArray[np.int64]] | None) -> Array:
+    """Return the covariance (systems, systems) of areas from what the items of each class (systems, n) add to them.
+
+    What the items of a unit add is added up first, of each class with the correction for its own number of units, and
+    of both together with that for all (Obuchowski 1997, Biometrics 53, 567-578).
+    """
+    gaps = [(one - one.mean(-1, keepdims=True)) / one.shape[-1] for one in shares]
+    held = [one.shape[-1] for one in gaps] if units is None else [len(np.unique(unit)) for unit in units]
+    if min(held) < 2:
+        return np.full((len(gaps[0]),) * 2, np.nan)
+    if units is None:
+        return np.asarray(sum(n / (n - 1.0) * gap @ gap.T for n, gap in zip(held, gaps, strict=True)))
+    count = 1 + max(int(unit.max()) for unit in units)
+    sums = [np.stack([np.bincount(unit, row, count) for row in gap]) for unit, gap in zip(units, gaps, strict=True)]
+    whole, common = np.sum(sums, 0), count / (count - 1.0)
+    own = [(n / (n - 1.0) - common) * one @ one.T for n, one in zip(held, sums, strict=True)]
+    return np.asarray(common * whole @ whole.T + np.sum(own, 0))
 
 
 def mann_whitney(area: Any, first: Any, second: Any, cases: float, controls: float) -> Any:
@@ -45,7 +58,7 @@ def delong(areas: Evidence[Any], system: int, name: int) -> Found:
     if areas.items.alone:
         return nothing(areas.items.alone)
     point = float(areas.point[system, name])
-    error = float(np.sqrt(variance(*areas.shares(system, name))))
+    error = float(np.sqrt(variance(areas.shares(system, name), areas.units)))
     if error < NOISE:
         return nothing(f"at an area of {point:g} its variance is 0, which is not certainty")
     return Found(error, point - areas.z * error, point + areas.z * error)

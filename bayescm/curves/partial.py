@@ -1,4 +1,7 @@
-"""Areas under a part of a curve, or all of it: ROC curves over rates of either class, precision over recalls."""
+"""Areas under a part of a curve, or all of it: ROC curves over rates of either class, precision over recalls.
+
+And a rate of one class where that of the other is given, an ROC curve's height: a part that is a point.
+"""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,6 +17,7 @@ from bayescm.data.random import Stream, matrix_rng
 
 Array = NDArray[np.float64]
 
+_ROUNDING = 1e-12  # of rates
 _DRAWS = 100  # resamples that share a stream of random numbers
 
 
@@ -23,17 +27,28 @@ class PartialAreas(Areas):
 
     ends: tuple[float, float] = (0.0, 1.0)
     axis: str = "fpr_range"
-    """What the ends are of: "fpr_range" or "tpr_range" of an ROC area, "recall_range" of an average precision."""
+    """What the ends are of: "fpr_range" or "tpr_range" of an ROC area, "recall_range" of an average precision; of a
+    rate "at_specificity" or "at_sensitivity"."""
 
     @property
     def most(self) -> float:
-        """Return the largest value: of an ROC area the length of the range, of a mean precision 1."""
-        return 1.0 if self.axis == "recall_range" else self.ends[1] - self.ends[0]
+        """Return the largest value: of an ROC area the length of the range, of a rate or a mean precision 1."""
+        return self.ends[1] - self.ends[0] if self.of_range else 1.0
+
+    @property
+    def of_range(self) -> bool:
+        """Return whether it is an ROC area."""
+        return self.axis in ("fpr_range", "tpr_range")
+
+    @property
+    def at_point(self) -> bool:
+        """Return whether it is a rate."""
+        return self.axis.startswith("at_")
 
     @property
     def turned(self) -> bool:
-        """Return whether rates of cases are the range: then the curve of controls, found from below, has the area."""
-        return self.axis == "tpr_range"
+        """Return whether rates of cases are given: then the curve of controls, found from below, has the area."""
+        return self.axis in ("tpr_range", "at_sensitivity")
 
     @cached_property
     def point(self) -> Array:
@@ -73,6 +88,8 @@ class PartialAreas(Areas):
         return found
 
     def _read(self, name: str) -> tuple[str, dict[str, Any]]:
+        if self.at_point:
+            return f"{'specificity' if self.turned else 'sensitivity'}_{self.axis}", {self.axis: self.ends[0]}
         if name == "auc":
             return f"partial_auc_{self.axis[:3]}", {self.axis: self.ends}
         return super()._read(name) if self.ends == (0.0, 1.0) else ("partial_pr_area", {"recall_range": self.ends})
@@ -88,6 +105,9 @@ class PartialAreas(Areas):
         return ((1.0 - f)[:, ::-1], (1.0 - t)[:, ::-1], (1.0 - high, 1.0 - low)) if self.turned else (t, f, self.ends)
 
     def _area(self, name: str, t: Array, f: Array) -> Array:
+        if self.at_point:
+            t, f, _ = self._turn(t, f)
+            return height(t, f, 1.0 - self.ends[0])
         if name == "auc":
             return roc_area(*self._turn(t, f))
         if name == "davis_goadrich":
@@ -104,6 +124,16 @@ def roc_area(t: Array, f: Array, ends: tuple[float, float]) -> Array:
     return np.asarray((np.diff(inside) * (left + right) / 2.0).sum(1))
 
 
+def height(t: Array, f: Array, at: float) -> Array:
+    """Return the heights (D,) of ROC curves (D, K + 1) at a false positive rate: the largest; ties are lines."""
+    before = ((f <= at + _ROUNDING).sum(1) - 1)[:, None]
+    after = np.minimum(before + 1, f.shape[1] - 1)
+    (t0, t1), (f0, f1) = ([np.take_along_axis(one, i, 1)[:, 0] for i in (before, after)] for one in (t, f))
+    with np.errstate(invalid="ignore"):
+        share = np.where(f1 > f0, np.clip((at - f0) / (f1 - f0), 0.0, 1.0), 0.0)
+    return np.asarray(t0 + share * (t1 - t0))
+
+
 def mcclish(part: Any, ends: Any, axis: str) -> Any:
     """Return partial ROC areas over "fpr" or "tpr", or bounds of them, so that chance has 1/2 and perfection 1."""
     low, high = ends
@@ -114,7 +144,7 @@ def mcclish(part: Any, ends: Any, axis: str) -> Any:
 
 def with_corrected(found: xr.Dataset, areas: Any, *, difference: bool = False) -> xr.Dataset:
     """Add the areas over a part of ROC curves, or their difference, as McClish corrects them."""
-    if not isinstance(areas, PartialAreas) or areas.axis == "recall_range":
+    if not (isinstance(areas, PartialAreas) and areas.of_range):
         return found
     less = mcclish(0.0, areas.ends, areas.axis[:3]) if difference else 0.0
     made = {

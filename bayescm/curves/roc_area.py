@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from bayescm.curves import area_intervals, delong, multiclass
 from bayescm.curves.area_intervals import Areas, Evidence
-from bayescm.curves.area_report import ESTIMATOR, METHOD, chosen, dataset
+from bayescm.curves.area_report import ESTIMATOR, METHOD, OF_DELONG, chosen, dataset
 from bayescm.curves.area_samples import Items, check_items
 from bayescm.curves.options import stretch
 from bayescm.curves.partial import PartialAreas, with_corrected
@@ -34,7 +34,6 @@ METHODS = {
 }
 
 VERSUS = "versus"
-_OF_DELONG = {"delong", "logit_delong"}
 PARTIAL = ("bayesian", "delong", "bootstrap", "smoothed")
 
 
@@ -72,8 +71,9 @@ def auc(
         its items). Several give the dim ``ci_method``. Of a part of the curve "bayesian", "delong", "bootstrap" or
         "smoothed"; of more than two classes "bayesian", "delong", "logit_delong" or "bootstrap".
     unit : array_like of shape (n,), optional
-        What was sampled, where it has several items, as in :func:`bayescm.curve_posterior`: by "bayesian" alone, of two
-        classes. Two that are crossed, ``(readers, cases)``: the mean of the readers' areas, each of its own scores.
+        What was sampled, where it has several items, as in :func:`bayescm.curve_posterior`: of two classes, by
+        "bayesian", "delong" or "logit_delong" (Obuchowski's variance). Two that are crossed, ``(readers, cases)``: the
+        mean of the readers' areas, each of its own scores, by "bayesian" alone.
     fpr_range, tpr_range : pair of numbers, optional
         Only the area over these false positive rates, or to the right of the curve over these true positive rates: at
         most the length of the range.
@@ -123,9 +123,10 @@ def auc(
 
     References
     ----------
-    DeLong, DeLong and Clarke-Pearson 1988, Biometrics 44; Sun and Xu 2014, IEEE Signal Processing Letters 21 (fast);
-    Hanley and McNeil 1982, Radiology 143; Efron 1987, JASA 82 (bca); Hand and Till 2001, Machine Learning 45; Dodd and
-    Pepe 2003, Biometrics 59 (partial areas); McClish 1989, Medical Decision Making 9.
+    DeLong, DeLong and Clarke-Pearson 1988, Biometrics 44; Obuchowski 1997, Biometrics 53 (units); Sun and Xu 2014, IEEE
+    Signal Processing Letters 21 (fast); Hanley and McNeil 1982, Radiology 143; Efron 1987, JASA 82 (bca); Hand and Till
+    2001, Machine Learning 45; Dodd and Pepe 2003, Biometrics 59 (partial areas); McClish 1989, Medical Decision Making
+    9.
 
     Examples
     --------
@@ -146,7 +147,7 @@ def auc(
     attrs: dict[str, object] = {"method": method, "direction": direction}
     drop, methods = [METHOD] if isinstance(method, str) else [], {word: METHODS[word] for word in words}
     options, given = (ci_prob, draws, random_seed), (y_true, y_score, labels, pos_label, direction)
-    part = given_range(fpr_range=fpr_range, tpr_range=tpr_range)
+    part = given_part(fpr_range=fpr_range, tpr_range=tpr_range)
     if multiclass.is_multiclass(y_score):
         if unit is not None:
             raise ValueError("`unit` is for areas of two classes; leave it out, or take one class against the rest.")
@@ -156,7 +157,7 @@ def auc(
         _check_serves(words, PARTIAL, "a partial area")
     areas = areas_of(check_items(*given, unit), *options, part)
     found = dataset(areas, methods, [ESTIMATOR, *drop], attrs | of_range(areas))
-    if areas.items.systems is not None and _OF_DELONG & {*words}:
+    if areas.items.systems is not None and {*OF_DELONG} & {*words}:
         found = _with_covariance(found, areas)
     return with_corrected(found, areas) if part else _said_of_direction(found, areas.items.dim, direction)
 
@@ -168,9 +169,14 @@ def _check_serves(words: tuple[str, ...], served: tuple[str, ...], what: str) ->
         raise ValueError(f"`method`={others[0]!r} doesn't serve {what}; take one of {', '.join(map(repr, served))}.")
 
 
-def given_range(**ranges: Any) -> dict[str, tuple[float, float]]:
-    """Return the one range that was given, by its name, or none."""
-    found = {name: ends for name, one in ranges.items() if (ends := stretch(name, one)) is not None}
+def given_part(**parts: Any) -> dict[str, tuple[float, float]]:
+    """Return the one range that was given, by its name, or the one rate, twice; or none."""
+    found: dict[str, tuple[float, float]] = {}
+    for name, one in parts.items():
+        if name.startswith("at_") and one is not None:
+            found[name] = (validate.number(name, one, 0, 1, closed=True),) * 2
+        elif (ends := stretch(name, one)) is not None:
+            found[name] = ends
     if len(found) > 1:
         raise ValueError(f"{' and '.join(f'`{name}`' for name in found)} are different parts of a curve; give one.")
     return found
@@ -194,16 +200,18 @@ def areas_of(
     return Areas(items, ("auc",), **options)
 
 
-def of_range(areas: Evidence[Any]) -> dict[str, list[float]]:
-    """Return the attrs of partial areas."""
-    return {areas.axis: list(areas.ends)} if isinstance(areas, PartialAreas) else {}
+def of_range(areas: Evidence[Any]) -> dict[str, Any]:
+    """Return the attrs of partial areas, and of rates."""
+    if not isinstance(areas, PartialAreas):
+        return {}
+    return {areas.axis: areas.ends[0] if areas.at_point else list(areas.ends)}
 
 
 def _with_covariance(found: xr.Dataset, areas: Areas) -> xr.Dataset:
     """Add DeLong's covariance of the areas of systems."""
     dim = areas.items.dim
     batch_names("y_score", [dim, VERSUS])
-    values = delong.covariance(*areas.placements)
+    values = delong.covariance(areas.placements, areas.units)
     made = found.assign(covariance=((dim, VERSUS), values)).assign_coords({VERSUS: found[dim].values})
     made["covariance"].attrs = {"long_name": "Covariance of the areas by DeLong's method", "units": "1"}
     return made

@@ -44,6 +44,7 @@ class Stream(enum.IntEnum):
     DRIFT = 44
     EACH_UNIT = 45
     RELIABILITY = 46
+    PERMUTATIONS = 47
 
 
 def matrix_rng(seed: int, index: int, stream: int) -> np.random.Generator:

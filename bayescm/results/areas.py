@@ -111,14 +111,20 @@ def difference(data: xr.Dataset) -> str:
     else:
         better = float(data["probability_better"])
         chance = probability(better if ahead else 1.0 - better, "P(larger)")
+    if data.attrs["method"] == "venkatraman":
+        said = "differ" if p < 1.0 - data.attrs["ci_prob"] else "can't be told apart"
+        return f"The ROC curves of {names[0]} and {names[1]} {said} at {level}; {chance}."
     what = "average precision" if "recall_range" in data.attrs else "area"
     part = _part(data.attrs)
+    for rate, given in (("sensitivity", "specificity"), ("specificity", "sensitivity")):
+        if f"at_{given}" in data.attrs:
+            what, part = rate, f" at a {given} of {float(data.attrs[f'at_{given}']):g}"
     by = with_interval(abs(float(data["point"])), (lower, upper), data.attrs["ci_prob"])
     if lower > 0.0:
         return f"The {what} of {names[0]}{part} is larger than that of {names[1]} by {by}; {chance}."
-    return (
-        f"The {what}s of {names[0]} and {names[1]}{part} can't be told apart at {level}: they differ by {by}; {chance}."
-    )
+    several = f"{what[:-1]}ies" if what.endswith("y") else f"{what}s"
+    apart = f"can't be told apart at {level}: they differ by {by}; {chance}."
+    return f"The {several} of {names[0]} and {names[1]}{part} {apart}"
 
 
 def thresholds(data: xr.Dataset) -> str:

@@ -31,7 +31,7 @@ def test_delong_is_its_definition(items):
     area, variance, _ = pairwise(y, score)
     checked = area_samples.check_items(y, score)
     assert area_samples.roc_areas(checked)[0] == pytest.approx(area, abs=1e-12)
-    assert delong.variance(*area_samples.placements(checked))[0] == pytest.approx(variance, abs=1e-12)
+    assert delong.covariance(area_samples.placements(checked), None)[0, 0] == pytest.approx(variance, abs=1e-12)
     assert (
         area_samples.values(checked, ("auc", "average_precision"))[0, 0] == area_samples.roc_areas(checked)[0]
     )  # the kernel
@@ -244,7 +244,7 @@ def test_arguments_are_checked():
     ):  # fmt: skip
         with pytest.raises(ValueError, match=text):
             bayescm.auc(y, score, **settings)
-    with pytest.raises(ValueError, match="`method` must be one of 'bayesian', 'delong', 'bootstrap'"):
+    with pytest.raises(ValueError, match="`method` must be one of 'bayesian', 'delong', 'delong_t'"):
         bayescm.curves.auc_difference(y, {"a": score, "b": score}, method="bca")
     table = bayescm.auc(y, score).attrs
     assert (table["cases"], table["controls"], table["method"]) == (15, 40, "bayesian")

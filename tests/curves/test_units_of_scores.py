@@ -69,7 +69,7 @@ def test_systems_share_the_units():
 @pytest.mark.parametrize(
     ("ask", "how", "said"),
     [
-        (bayescm.auc, {"method": "delong"}, "independent"),
+        (bayescm.auc, {"method": "hanley_mcneil"}, "independent"),
         (bayescm.aucpr, {"method": "smoothed"}, "independent"),
         (bayescm.curve_posterior, {"prior": "smoothed"}, "independent"),
         (bayescm.curve_band, {"method": "whole"}, "independent"),
