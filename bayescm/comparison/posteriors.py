@@ -6,18 +6,18 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import xarray as xr
 from numpy.typing import NDArray
 
 from bayescm.comparison import frequentist
-from bayescm.comparison.inputs import COMPARISON, Compared, Entry
+from bayescm.comparison.inputs import Compared, Entry
 from bayescm.data.random import Stream, matrix_rng
-from bayescm.data.schema import CHAIN, DRAW, LABEL, SYSTEM
+from bayescm.data.schema import CHAIN, DRAW, MATRIX, SYSTEM
 from bayescm.distributions import Distribution
-from bayescm.distributions.difference import TRUSTED, Contrast, Discordant, Independent
+from bayescm.distributions.contrast import TRUSTED, Contrast
+from bayescm.distributions.difference import Discordant, Independent, find_probabilities, find_quantiles
 from bayescm.distributions.quadrature import Outer
 from bayescm.inference.blocks import Block
-from bayescm.metrics import Metric, describe, evaluate
+from bayescm.metrics import Metric, compute
 from bayescm.metrics.passes import asked_of_runs
 from bayescm.models.cell_draws import draws_of_pairs
 from bayescm.models.same_items import Patterns
@@ -61,35 +61,23 @@ class Posteriors:
         with np.errstate(invalid="ignore"):
             return float(one - other)
 
+    @property
+    def of_all(self) -> list[Metric]:
+        """Those that are drawn of all systems together."""
+        return self.compared.metrics
+
     @cached_property
-    def sides(self) -> list[xr.Dataset]:
-        """Draws of every metric of the first and of the second systems, over ``(chain, draw, comparison)``."""
-        return self._joint(self.compared.metrics)
+    def _drawn(self) -> dict[str, Array]:
+        """Draws (system[, class], n) of these metrics."""
+        if not (metrics := self.of_all):
+            return {}
+        n = self.chains * self.draws
+        drawn = zip(metrics, self.block.draws(metrics), strict=True)
+        return {metric.name: values[..., :n] for metric, values in drawn}
 
-    def _joint(self, metrics: Sequence[Metric]) -> list[xr.Dataset]:
-        """Return draws of some metrics of both sides as all systems' posterior has them."""
-        found = self._labelled(metrics, self.block.draws(metrics))
-        return [
-            found.isel({SYSTEM: list(side)}).rename({SYSTEM: COMPARISON})
-            for side in zip(*self.compared.pairs, strict=True)
-        ]
-
-    def _labelled(self, metrics: Sequence[Metric], values: list[Array]) -> xr.Dataset:
-        """Label draws (system[, class], n) of the metrics."""
-        made = {}
-        for metric, one in zip(metrics, values, strict=True):
-            dims = (SYSTEM, *([LABEL] if one.ndim > 2 else []), CHAIN, DRAW)
-            drawn = one[..., : self.chains * self.draws].reshape(*one.shape[:-1], self.chains, self.draws)
-            made[metric.name] = xr.Variable(dims, drawn, describe(metric))
-        several = {LABEL: self.compared.labels} if any(LABEL in one.dims for one in made.values()) else {}
-        found = xr.Dataset(made, coords={CHAIN: np.arange(self.chains), DRAW: np.arange(self.draws), **several})
-        return found.transpose(CHAIN, DRAW, SYSTEM, ...)
-
-    def of(self, entry: Entry, pair: tuple[int, int]) -> list[Array]:
-        """Return the draws of one number of both systems, each (chain, draw)."""
-        at = {COMPARISON: self.compared.pairs.index(pair)} | ({} if entry.place is None else {LABEL: entry.place})
-        values = [side[entry.metric.name].isel(at) for side in self.sides]
-        return [np.asarray(value.transpose(CHAIN, DRAW).values) for value in values]
+    def sides(self, name: str, which: int | slice) -> Array:
+        """Return draws (2[, comparison][, class], n) of a metric of the first and of the second systems."""
+        return np.asarray(self._drawn[name][np.array(self.compared.pairs[which]).T])
 
     @cached_property
     def _kept(self) -> dict[Any, Any]:
@@ -118,54 +106,81 @@ class Posteriors:
         order = np.min(np.broadcast_to(self.block.order(entry.metric), self.block.shape)[list(pair)])
         return bool(order > 1.0), bool(order > 2.0)
 
-    def contrast(self, entry: Entry, pair: tuple[int, int]) -> Distribution | None:
-        """Return the exact distribution of a difference, or None where there is none."""
+    def contrasts(self, entry: Entry, x: Sequence[float] = (), p: Sequence[float] = ()) -> list[Distribution | None]:
+        """Return the exact distributions of the differences, each None where there is none.
+
+        They will be asked for probabilities at x and quantiles at p: these are worked out for all pairs at once.
+        """
+        found: list[Distribution | None] = [self._known_difference(entry, pair) for pair in self.compared.pairs]
+        rest = [i for i, dist in enumerate(found) if dist is None]
+        places = list(dict.fromkeys([0.0, *x]))
+        for i, dist in zip(rest, self._by_quadrature(entry, rest, places, p, ratio=False), strict=True):
+            found[i] = dist
+        return [None if dist is None or dist.worst >= TRUSTED else dist for dist in found]
+
+    def _known_difference(self, entry: Entry, pair: tuple[int, int]) -> Distribution | None:
+        """Return the distribution of a difference that needs no quadrature."""
         if self.block.independent(entry.metric):
             first, second = (self._dist(self.block.linear, entry, system) for system in pair)
-            found = None if first is None or second is None else first.minus(second)
-        else:
-            found = self.block.difference(entry.metric)
-            found = found if found is None or entry.place is None else found.at(..., entry.place)
-        if found is not None:
-            return found if found.worst < TRUSTED else None
-        return self._by_quadrature(entry, pair, ratio=False)
+            return None if first is None or second is None else first.minus(second)
+        found = self.block.difference(entry.metric)
+        return found if found is None or entry.place is None else found.at(..., entry.place)
 
-    def ratio(self, entry: Entry, pair: tuple[int, int]) -> Contrast | None:
-        """Return the exact distribution of a ratio, or None where there is none."""
-        return self._by_quadrature(entry, pair, ratio=True)
+    def ratios(self, entry: Entry, p: Sequence[float]) -> Sequence[Contrast | None]:
+        """Return the exact distributions of the ratios, each None where there is none; asked for quantiles at p."""
+        return self._by_quadrature(entry, range(len(self.compared.pairs)), [1.0], p, ratio=True)
 
-    def _by_quadrature(self, entry: Entry, pair: tuple[int, int], *, ratio: bool) -> Contrast | None:
-        if not self.block.independent(entry.metric):
-            return None
-        first, second = (self._side(entry, system) for system in pair)
-        found = None if first is None or second is None else Independent(first, second, ratio)
-        return found if found is not None and found.error(float(ratio)) < TRUSTED else None
+    def _by_quadrature(
+        self, entry: Entry, which: Sequence[int], x: Sequence[float], p: Sequence[float], *, ratio: bool
+    ) -> list[Independent | None]:
+        """Return those that independent distributions of both systems give, all worked out together."""
+        made: dict[int, Independent] = {}
+        if self.block.independent(entry.metric):
+            for i in which:
+                first, second = (self._side(entry, system) for system in self.compared.pairs[i])
+                if first is not None and second is not None:
+                    made[i] = Independent(first, second, ratio)
+        if not made:
+            return [None] * len(which)
+        find_probabilities(list(made.values()), x)
+        made = {i: one for i, one in made.items() if one.error(x[0]) < TRUSTED}
+        find_quantiles(list(made.values()), p)
+        return [made.get(i) for i in which]
 
 
 @dataclass(frozen=True, eq=False)
 class SameItems(Posteriors):
     """The posterior of systems that answered the same items: each pair has a prior of its own."""
 
+    @property
+    def of_all(self) -> list[Metric]:  # noqa: D102
+        return [metric for metric in self.compared.metrics if asked_of_runs(metric) is not None]
+
     @cached_property
-    def sides(self) -> list[xr.Dataset]:
-        """Draw each pair with its own prior; proportions from their own exact posterior, in the order of the rest."""
+    def _of_pairs(self) -> dict[str, Array]:
+        """Draws (2, comparison[, class], n) of the other metrics, each pair with its own prior.
+
+        Proportions are from their own exact posterior, in the order of the rest.
+        """
         settings = self.compared.prior, self.compared.prevalence, self.chains, self.draws, self.seed
-        drawn = draws_of_pairs(self.answers, self.compared.pairs, *settings)
-        metrics = [metric for metric in self.compared.metrics if asked_of_runs(metric) is None]
-        tasks = [metric for metric in self.compared.metrics if metric not in metrics]
-        joint = self._joint(tasks) if tasks else [xr.Dataset(), xr.Dataset()]
+        metrics = [metric for metric in self.compared.metrics if metric not in self.of_all]
         if not metrics:
-            return joint
-        found = xr.concat([evaluate(theta.drop_vars(SYSTEM), metrics) for theta in drawn], COMPARISON).transpose(
-            SYSTEM, CHAIN, DRAW, COMPARISON, ...
-        )
+            return {}
+        pairs = draws_of_pairs(self.answers, self.compared.pairs, *settings)
+        thetas = (theta.transpose(CHAIN, DRAW, SYSTEM, *MATRIX).values for theta in pairs)
+        each = zip(*(compute(metrics, theta.reshape(-1, *theta.shape[2:])) for theta in thetas), strict=True)
+        drawn = [np.moveaxis(np.stack(one), (2, 1), (0, -1)) for one in each]
+        found = {metric.name: values for metric, values in zip(metrics, drawn, strict=True)}
         rng = matrix_rng(self.seed, 0, Stream.PAIRED_PROPORTIONS)
         for i, pair in enumerate(self.compared.pairs):
             for entry in self.compared.entries:
                 if (own := self._got(entry, pair)) is not None:
-                    values = found[entry.metric.name].values[:, :, :, i]
-                    _reorder(values if entry.place is None else values[..., entry.place], *own, rng)
-        return [found.isel({SYSTEM: side}).merge(both) for side, both in enumerate(joint)]
+                    values = found[entry.metric.name][:, i]
+                    _reorder(values if entry.place is None else values[:, entry.place], *own, rng)
+        return found
+
+    def sides(self, name: str, which: int | slice) -> Array:  # noqa: D102
+        return self._of_pairs[name][:, which] if name in self._of_pairs else super().sides(name, which)
 
     @property
     def answers(self) -> Patterns:
@@ -174,12 +189,15 @@ class SameItems(Posteriors):
             raise ValueError("`data` must say which items both systems answered.")
         return self.compared.answers
 
-    def ratio(self, entry: Entry, pair: tuple[int, int]) -> Contrast | None:
-        """Return None: there is none that is known."""
-        return None
+    def ratios(self, entry: Entry, p: Sequence[float]) -> Sequence[Contrast | None]:
+        """Return None of each pair: there is none that is known."""
+        return [None] * len(self.compared.pairs)
 
-    def contrast(self, entry: Entry, pair: tuple[int, int]) -> Distribution | None:
-        """Return the exact distribution of the difference of two proportions, or None where there is none."""
+    def contrasts(self, entry: Entry, x: Sequence[float] = (), p: Sequence[float] = ()) -> list[Distribution | None]:
+        """Return the exact distributions of the differences of two proportions; None of other metrics."""
+        return [self._contrast(entry, pair) for pair in self.compared.pairs]
+
+    def _contrast(self, entry: Entry, pair: tuple[int, int]) -> Distribution | None:
         own = self._got(entry, pair)
         if own is None or self.compared.runs > 1:
             return None

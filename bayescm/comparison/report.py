@@ -1,4 +1,4 @@
-"""The tables of a comparison: summary, tests, flips."""
+"""The tables of a comparison: draws, summary, flips."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -9,25 +9,26 @@ import xarray as xr
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
-from bayescm import models
-from bayescm.comparison import frequentist, score_intervals, stratified
-from bayescm.comparison.evidence import FOLD, FOLDS
+from bayescm.comparison import frequentist
 from bayescm.comparison.inputs import COMPARISON, Compared, Entry
 from bayescm.comparison.posteriors import Posteriors
-from bayescm.data.schema import ACTUAL, CHAIN, CI_BOUND, DRAW, LABEL, METRIC, SYSTEM, interval_coordinate
-from bayescm.distributions.difference import Contrast
+from bayescm.data.schema import ACTUAL, CHAIN, CI_BOUND, DRAW, LABEL, METRIC, interval_coordinate
+from bayescm.distributions.contrast import Contrast
 from bayescm.distributions.discrete import DiscreteDistribution
 from bayescm.distributions.sample import Draws, interval
-from bayescm.metrics import coordinates, evaluate
+from bayescm.metrics import coordinates, describe
 from bayescm.models import rope
 
 Array = NDArray[np.float64]
-Rows = list[list[dict[str, Any]]]
+Columns = list[list[dict[str, Any]]]
+"""What is found of each number and comparison."""
 
 SIDES = ("worse", "equivalent", "better")
-CORRELATED = "correlated_t"
+_NO_RATIO: dict[str, Any] = {"ratio": np.nan, "ratio_interval": (np.nan, np.nan)}
+"""Of metrics that may be 0 or less by their range."""
 _ROUNDING = 1e-13
 """Differences below it are rounding, where both systems share a number, such as the prevalence."""
+_TOGETHER = 64  # comparisons whose draws are subtracted at once
 _LONG_NAMES = {
     "point": "Difference of the counts' own values",
     "mean": "Posterior mean of the difference",
@@ -57,6 +58,16 @@ class Question:
     ci_kind: str
     ci_prob_each: float
 
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Of the rope."""
+        return -self.rope, self.rope
+
+    @property
+    def tails(self) -> list[float]:
+        """The probabilities below the ends of an interval; none known of a shortest one."""
+        return [] if self.ci_kind == "hdi" else (0.5 + 0.5 * self.ci_prob_each * np.array([-1.0, 1.0])).tolist()
+
     def stretched(self, bounds: Array, median: Any) -> Array:
         """Return an interval of `ci_prob` stretched to `ci_prob_each`, for which there are too few draws in the tails.
 
@@ -82,14 +93,22 @@ def level_of_each(ci_prob: float, systems: int, comparisons: int) -> float:
 
 def differences(posteriors: Posteriors) -> xr.Dataset:
     """Return the draws of all differences, first minus second."""
-    coords = comparison_coordinates(posteriors.compared)
-    found, other = posteriors.sides
-    with np.errstate(invalid="ignore"):
-        made = found - other
-    made = made.where(np.abs(made) > _ROUNDING, 0.0).where(made.notnull()).assign_coords(coords)
-    for name in made.data_vars:
-        made[name].attrs = found[name].attrs | {"long_name": f"{found[name].attrs['long_name']}, difference"}
-    return made.transpose(CHAIN, DRAW, COMPARISON, ...)
+    compared, sizes, made = posteriors.compared, (posteriors.chains, posteriors.draws), {}
+    for metric in compared.metrics:
+        gaps = np.empty((len(compared.pairs), *posteriors.sides(metric.name, 0).shape[1:]))
+        for start in range(0, len(gaps), _TOGETHER):
+            some = slice(start, start + _TOGETHER)
+            first, second = posteriors.sides(metric.name, some)
+            with np.errstate(invalid="ignore"):
+                gaps[some] = first - second
+            gaps[some][np.abs(gaps[some]) <= _ROUNDING] = 0.0
+        dims = (COMPARISON, *([LABEL] if gaps.ndim > 2 else []), CHAIN, DRAW)
+        attrs = describe(metric)
+        attrs["long_name"] += ", difference"
+        made[metric.name] = xr.Variable(dims, gaps.reshape(*gaps.shape[:-1], *sizes), attrs)
+    labels = {LABEL: compared.labels} if any(LABEL in one.dims for one in made.values()) else {}
+    coords = {CHAIN: np.arange(sizes[0]), DRAW: np.arange(sizes[1]), **labels, **comparison_coordinates(compared)}
+    return xr.Dataset(made, coords).transpose(CHAIN, DRAW, COMPARISON, ...)
 
 
 def comparison_coordinates(compared: Compared) -> dict[str, Any]:
@@ -105,23 +124,24 @@ def comparison_coordinates(compared: Compared) -> dict[str, Any]:
 def summary(posteriors: Posteriors, drawn: xr.Dataset, question: Question) -> xr.Dataset:
     """Return the table of all comparisons and metrics."""
     compared = posteriors.compared
-    rows: Rows = []
-    for i, pair in enumerate(compared.pairs):
-        rows.append([])
-        for entry in compared.entries:
-            dist = posteriors.contrast(entry, pair)
+    columns: Columns = []
+    for entry in compared.entries:
+        dists = posteriors.contrasts(entry, question.ends, question.tails)
+        positive = entry.metric.lower >= 0.0
+        ratios = posteriors.ratios(entry, [0.5, *question.tails]) if positive else [None] * len(dists)
+        of_entry = drawn[entry.metric.name].variable.isel({} if entry.place is None else {LABEL: entry.place})
+        gaps = of_entry.transpose(COMPARISON, ...).values
+        columns.append([])
+        for i, (pair, dist) in enumerate(zip(compared.pairs, dists, strict=True)):
             if dist is not None:
                 found = _exact(dist, entry, question)
             else:
-                one = drawn[entry.metric.name].isel({COMPARISON: i})
-                one = one if entry.place is None else one.isel({LABEL: entry.place})
-                found = _drawn(one, entry, question, posteriors.block.wrap)
+                found = _drawn(gaps[i].ravel(), entry, question, posteriors.block.wrap)
                 exist = dict(zip(("mean", "sd"), posteriors.moments_exist(entry, pair), strict=True))
                 found |= {name: np.nan for name, does in exist.items() if not does}
-            rows[-1].append(
-                found | _ratio(posteriors, entry, pair, question) | {"point": posteriors.point(entry, pair)}
-            )
-    return _table(rows, compared, question)
+            found |= _ratio(posteriors, entry, i, question, ratios[i]) if positive else _NO_RATIO
+            columns[-1].append(found | {"point": posteriors.point(entry, pair)})
+    return _table(columns, compared, question)
 
 
 def _exact(dist: Any, entry: Entry, question: Question) -> dict[str, Any]:
@@ -150,9 +170,8 @@ def _of_values(dist: DiscreteDistribution, entry: Entry, question: Question) -> 
     }  # fmt: skip
 
 
-def _drawn(one: xr.DataArray, entry: Entry, question: Question, wrap: Callable[[Array], Draws]) -> dict[str, Any]:
+def _drawn(values: Array, entry: Entry, question: Question, wrap: Callable[[Array], Draws]) -> dict[str, Any]:
     """Answer by draws of the difference."""
-    values = one.transpose(CHAIN, DRAW).values.ravel()
     with np.errstate(over="ignore"):
         found = Draws(values).statistics(question.ci_prob, question.ci_kind)
     gain = -values if entry.metric.loss else values
@@ -170,33 +189,31 @@ def _drawn(one: xr.DataArray, entry: Entry, question: Question, wrap: Callable[[
     return made | {"method": "draws"}
 
 
-def _ratio(posteriors: Posteriors, entry: Entry, pair: tuple[int, int], question: Question) -> dict[str, Any]:
-    """Return median and interval of the ratio; NaN where the metric may be 0 or less by its range."""
-    if entry.metric.lower < 0.0:
-        return {"ratio": np.nan, "ratio_interval": (np.nan, np.nan)}
-    dist: Contrast | None = posteriors.ratio(entry, pair)
+def _ratio(posteriors: Posteriors, entry: Entry, i: int, question: Question, dist: Contrast | None) -> dict[str, Any]:
+    """Return median and interval of the ratio of a comparison: exact, else by draws."""
     if dist is not None:
         median, lower, upper = dist.median_and_interval(question.ci_prob_each, question.ci_kind)
         return {"ratio": median, "ratio_interval": (lower, upper)}
-    first, second = posteriors.of(entry, pair)
+    drawn = posteriors.sides(entry.metric.name, i)
+    first, second = drawn if entry.place is None else drawn[:, entry.place]
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        drawn = np.sort((first / second).ravel())
+        drawn = np.sort(first / second)
         bounds, median = np.stack(interval(drawn, question.ci_prob, question.ci_kind)), np.median(drawn)
         if question.ci_prob_each > question.ci_prob and median > 0.0:
             bounds = np.exp(question.stretched(np.log(bounds), float(np.log(median))))
     if np.isnan(drawn[-1]):  # NaN sorts last
-        return {"ratio": np.nan, "ratio_interval": (np.nan, np.nan)}
+        return _NO_RATIO
     return {"ratio": median, "ratio_interval": bounds}
 
 
-def _table(rows: Rows, compared: Compared, question: Question) -> xr.Dataset:
+def _table(columns: Columns, compared: Compared, question: Question) -> xr.Dataset:
     """Give the table its names, and each row its verdict."""
     more = {"interval": CI_BOUND, "ratio_interval": CI_BOUND, "probability": rope.SIDE, "mcse_probability": rope.SIDE}
     made = xr.Dataset(
         {
             name: (
                 (COMPARISON, METRIC, *([more[name]] if name in more else [])),
-                np.array([[cell[name] for cell in row] for row in rows], np.float64),
+                np.array([[cell[name] for cell in column] for column in columns], np.float64).swapaxes(0, 1),
                 {"long_name": text, "units": "1"},
             )
             for name, text in _LONG_NAMES.items()
@@ -213,7 +230,8 @@ def _table(rows: Rows, compared: Compared, question: Question) -> xr.Dataset:
     verdict = _verdicts(made["interval"].values, [entry.metric.loss for entry in compared.entries], question.rope)
     said = "Where the interval lies"
     made["verdict"] = (COMPARISON, METRIC), verdict, {"long_name": said}
-    made["method"] = (COMPARISON, METRIC), [[cell["method"] for cell in row] for row in rows]
+    made["method"] = (METRIC, COMPARISON), [[cell["method"] for cell in column] for column in columns]
+    made["method"] = made["method"].transpose()
     if compared.answers is not None:
         least, items = frequentist.fewest_that_decide(0.5 + 0.5 * question.ci_prob_each), _discordant(compared)
         notes = {"long_name": "Items that speak for one system alone", "fewest_that_decide": least}
@@ -278,118 +296,3 @@ def flips(compared: Compared) -> xr.Dataset:
         {n: ((COMPARISON, ACTUAL), found[..., i], {"long_name": text}) for i, (n, text) in enumerate(names.items())},
         coords={**comparison_coordinates(compared), ACTUAL: compared.labels},
     )
-
-
-def tests(compared: Compared, question: Question, runs: int) -> xr.Dataset:
-    """Return the frequentist companions: p-values and intervals for each proportion, or for folds."""
-    folds = compared.design == FOLDS
-    words, names, more = _companions(compared)
-    values = np.full((len(compared.pairs), len(compared.entries), len(words) + 2 * len(names) + len(more)), np.nan)
-    scores = _fold_scores(compared) if folds else []
-    for i, pair in enumerate(compared.pairs):
-        for j, entry in enumerate(compared.entries):
-            if folds:
-                values[i, j] = correlated_t(scores[j][pair[0]] - scores[j][pair[1]], runs, question.ci_prob)
-            elif (share := frequentist.proportion_of(entry, len(compared.labels))) is not None:
-                values[i, j] = _of_proportion(compared, pair, share, question.ci_prob)
-    n, of_more = len(words), values.shape[-1] - len(more)
-    dims = (COMPARISON, METRIC)
-    text = {"long_name": "Confidence interval of the difference"}
-    made = {"p_value": ((*dims, "test"), values[..., :n], {"long_name": "Two-sided p-value of no difference"})}
-    if len(compared.pairs) > 1:
-        holm = {"long_name": "P-value adjusted for all comparisons by Holm's method"}
-        made["p_value_holm"] = ((*dims, "test"), frequentist.holm(values[..., :n]), holm)
-    return xr.Dataset(
-        {
-            **made,
-            **{name: ((*dims, CI_BOUND), values[..., n + 2 * i : n + 2 * i + 2], text) for i, name in enumerate(names)},
-            **{name: (dims, values[..., of_more + i], {"long_name": more[name]}) for i, name in enumerate(more)},
-            **_of_answers(compared),
-        },
-        coords={
-            **comparison_coordinates(compared),
-            **coordinates(compared.metrics, compared.labels),
-            "test": list(words),
-            CI_BOUND: interval_coordinate(question.ci_prob, "confidence"),
-        },
-    )
-
-
-def _of_answers(compared: Compared) -> dict[str, Any]:
-    """Return p-values of all answers to the same items: of a pair's table, and of all systems at once."""
-    if compared.answers is None or compared.runs > 1:
-        return {}
-    known = compared.answers
-    answers, count = known.answers()[:, :, 0], known.counts
-    k = len(compared.labels)
-    shares = [frequentist.proportion_of(entry, k) for entry in compared.entries]
-    recalls = [frequentist.Proportion(one, np.diag(one)) for one in np.eye(k, dtype=bool)]
-
-    def both(pair: tuple[int, int]) -> float:
-        return frequentist.both_rates([frequentist.agreement(known, pair, recall) for recall in recalls])
-
-    tables = [np.bincount(answers[:, i] * k + answers[:, j], count, k * k).reshape(k, k) for i, j in compared.pairs]
-    made = {
-        "bowker": (COMPARISON, [frequentist.bowker(table) for table in tables], "Bowker's test: answers are symmetric"),
-        "stuart_maxwell": (COMPARISON, [*map(frequentist.stuart_maxwell, tables)], "Each answer is equally frequent"),
-        "both_classes": (COMPARISON, [both(pair) for pair in compared.pairs], "The recall of every class is the same"),
-    }
-    if (systems := len(compared.systems)) > 2:
-        got = [None if share is None else frequentist.scores(known, range(systems), share) for share in shares]
-        found = [np.nan if one is None else frequentist.cochran_q(*one) for one in got]
-        made["cochran_q"] = (METRIC, found, "Cochran's Q: all systems are equally good")
-    return {name: (dim, values, {"long_name": text}) for name, (dim, values, text) in made.items()}
-
-
-def _companions(compared: Compared) -> tuple[tuple[str, ...], tuple[str, ...], dict[str, str]]:
-    """Return the names of the tests and of the intervals, and what else there is."""
-    if compared.design == FOLDS:
-        return (CORRELATED,), (CORRELATED,), {}
-    if compared.runs > 1:
-        return frequentist.RUNS, frequentist.RUNS, {}
-    if compared.answers is not None:
-        return frequentist.PAIRED, frequentist.PAIRED_INTERVALS, {}
-    if compared.audits:
-        return stratified.TESTS, ("odds_ratio",), stratified.OF_ODDS
-    return frequentist.INDEPENDENT, (*frequentist.INDEPENDENT_INTERVALS, *frequentist.RATIO_INTERVALS), {}
-
-
-def _of_proportion(compared: Compared, pair: tuple[int, int], share: frequentist.Proportion, ci_prob: float) -> Array:
-    """Return p-values and bounds of a proportion over actual classes."""
-    if compared.answers is not None:
-        if compared.runs > 1:
-            return frequentist.paired_t(*frequentist.scores(compared.answers, pair, share), ci_prob)
-        cells = frequentist.agreement(compared.answers, pair, share)
-        p_values = frequentist.mcnemar(cells.first, cells.second) * (1.0 if sum(cells) else np.nan)
-        return np.concatenate([p_values, *frequentist.paired_intervals(cells, ci_prob)])
-    if compared.audits:
-        counts = np.stack([compared.checked[system].counts for system in pair])
-        return stratified.of_strata(
-            counts[..., share.right].sum(-1), counts[..., share.classes, :].sum((-2, -1)), ci_prob
-        )
-    k1, k2 = (float(compared.totals[system][share.right].sum()) for system in pair)
-    n1, n2 = (float(compared.totals[system][share.classes].sum()) for system in pair)
-    tested = frequentist.independent_tests((k1, k2), (n1, n2))
-    ratios = [score_intervals.ratio((k1, k2), (n1, n2), ci_prob, of_odds=odds) for odds in (False, True)]
-    return np.concatenate([tested, *frequentist.independent_intervals((k1, k2), (n1, n2), ci_prob), *ratios])
-
-
-def _fold_scores(compared: Compared) -> list[Array]:
-    """Return each number of the counts by system and fold."""
-    values = evaluate(compared.counts, compared.metrics)
-    found = []
-    for entry in compared.entries:
-        one = values[entry.metric.name]
-        one = one if entry.place is None else one.isel({LABEL: entry.place})
-        found.append(one.transpose(SYSTEM, FOLD).values)
-    return found
-
-
-def correlated_t(scores: Array, runs: int, ci_prob: float) -> Array:
-    """Return p-value and interval of the mean difference of fold scores (Nadeau and Bengio 2003)."""
-    if not np.isfinite(scores).all() or np.ptp(scores) == 0.0:
-        return np.full(3, np.nan)
-    program: Any = models.load("fold_scores")
-    dist = program.exact(scores, runs=runs).distributions["mean_difference"]
-    tail = 0.5 * (1.0 - ci_prob)
-    return np.array([2.0 * min(dist.cdf(0.0), dist.sf(0.0)), dist.ppf(tail), dist.isf(tail)], np.float64)

@@ -6,7 +6,7 @@ from typing import Any, Unpack
 import numpy as np
 import xarray as xr
 
-from bayescm.comparison import inputs, report
+from bayescm.comparison import companions, inputs, report
 from bayescm.comparison.audits import PAIRED
 from bayescm.comparison.evidence import FOLD, FOLDS, JOINT, MODELS_OF_ONE, read
 from bayescm.comparison.posteriors import Posteriors, SameItems
@@ -40,6 +40,8 @@ _MEANING = {
 }
 
 
+_MOST_DRAWS = 2.5e8
+"""Of all differences: 2 GB."""
 _TREE = {"chains": 4, "draws": 1000}
 """Of the group ``posterior``, unless said."""
 
@@ -120,8 +122,8 @@ def compare_systems(
     Raises
     ------
     ValueError
-        For fewer than two systems, more than 500 comparisons, an unknown reference, or ``design="paired"`` of counts
-        that don't say which items were answered alike.
+        For fewer than two systems, more than 5,000 comparisons (500 of the same items), an unknown reference, or
+        ``design="paired"`` of counts that don't say which items were answered alike.
 
     Warns
     -----
@@ -193,6 +195,11 @@ def compare_systems(
     if compared.design == JOINT:
         chains = getattr(compared.block, "chains", chains)
         draws = compared.block.n // chains
+    if (size := float(chains * draws * len(compared.pairs) * len(compared.entries))) > _MOST_DRAWS:
+        raise ValueError(
+            f"`draws`: those of {len(compared.pairs):,} comparisons in {len(compared.entries)} metrics take "
+            f"{8e-9 * size:.1f} GB; take fewer draws or metrics, or give a `reference`."
+        )
     each = report.level_of_each(ci_prob, len(compared.systems), len(compared.pairs))
     question = report.Question(rope, ci_prob, ci_kind, each)
     paired = compared.answers is not None
@@ -207,7 +214,7 @@ def compare_systems(
     apart = compared.printed or (compared.one_class and compared.design == PAIRED and not paired)
     untested = bool(compared.audits) and not compared.same_strata
     if not (apart or untested or compared.unit) and compared.design != JOINT:
-        groups["tests"] = report.tests(compared, question, runs)
+        groups["tests"] = companions.table(compared, question, runs)
     if paired and compared.runs == 1:
         groups["flips"] = report.flips(compared)
     if (predictive := predictive_values(compared, ci_prob)) is not None:

@@ -22,6 +22,7 @@ _SMALL = 1e-3  # below it a probability needs no relative precision
 _NODES = 199  # of a table
 _PARTS = np.arange(0, _NODES, 6), np.arange(3, _NODES, 6), np.flatnonzero(np.arange(_NODES) % 3)
 _FAR = 600.0  # logarithm
+_LEAST = 1e-290  # of a logarithm's argument
 _AWAY = np.split(np.concatenate([np.arange(1, 13), 2.0 ** np.arange(4, 11)]), range(6, 19, 3))  # sds from the median
 LINE = np.linspace(-_REACH, _REACH, 67)
 """Normal quantiles with a step of 1/4: means are right to rounding where nothing is cut."""
@@ -174,6 +175,11 @@ class Outer:
         """The variable at the fixed nodes."""
         return self.quantiles(LINE)
 
+    @cached_property
+    def log_line(self) -> Array:
+        """Their logarithms."""
+        return np.log(np.maximum(self.line, _LEAST))
+
     def mean_of(self, values: Values, cuts: tuple[float, ...] = ()) -> tuple[Array, float]:
         """Return the mean of each row of ``values(x)``, two probabilities that add up to 1, and its error.
 
@@ -189,7 +195,7 @@ class Outer:
         ndarray of shape (2,), float
             The error is the change at the last halving of the step, relative to the smaller of the two.
         """
-        found, error = self.mean_on_line(values(self.line))
+        found, error = mean_on_line(values(self.line))
         if error > GOAL:
             ends = [-_REACH, *(z for z in sorted(self._normal(x) for x in cuts) if abs(z) < _REACH), _REACH]
             for k, step in enumerate(_STEPS):
@@ -199,11 +205,6 @@ class Outer:
                 if error < GOAL:
                     break
         return found / found.sum(), float(error)
-
-    def mean_on_line(self, at: Array) -> tuple[Array, Any]:
-        """Return the means of values (..., 2, n) at the fixed nodes, (..., 2), and their errors."""
-        found = at @ _WEIGHTS
-        return found, _change(found, at[..., 1::2] @ _HALF_WEIGHTS)
 
     def _normal(self, x: float) -> float:
         """Return the normal quantile of a value."""
@@ -221,6 +222,12 @@ class Outer:
             normal = low + (high - low) * place
             total += values(self._near(normal)) @ (weight * (high - low) * _bell(normal))
         return total
+
+
+def mean_on_line(at: Array) -> tuple[Array, Any]:
+    """Return the means of values (..., 2, n) at the fixed nodes of any distribution, (..., 2), and their errors."""
+    found = at @ _WEIGHTS
+    return found, _change(found, at[..., 1::2] @ _HALF_WEIGHTS)
 
 
 def _rising(parts: list[Array]) -> Array:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _FIRST = 20  # rows of a table that is cut
-_MOST_CUT = 1000  # matrices or systems of which a table that is cut, and its sentence, are made: in a second
+_MOST_CUT = 5000  # matrices, systems or pairs of which a table that is cut, and its sentence, are made: in a second
 _MOST_COLUMNS = 3  # metrics of a class with their intervals, which fill 80 columns
 WIDE = 80
 NAMES = {
@@ -315,6 +315,8 @@ def _head(view: View, data: xr.Dataset) -> xr.Dataset:
     dim = next((name for name in view.index if name in data.dims), "")
     if _rows(data) <= MOST_ROWS or not dim:
         return data
+    if _rows(data) > MOST_ROWS * data.sizes[dim]:  # the batch is what is long
+        dim = max(map(str, data[main_variable(data)].dims), key=lambda name: data.sizes[name])
     if "band" in data:
         return data.sel({dim: np.arange(1, 10) / 10}, method="nearest").drop_duplicates(dim)
     if "expected_rank" in data:

@@ -12,7 +12,8 @@ from scipy import stats
 import bayescm
 from bayescm.comparison import frequentist
 from bayescm.distributions import Beta
-from bayescm.distributions.difference import Contrast, Discordant, Independent
+from bayescm.distributions.contrast import Contrast
+from bayescm.distributions.difference import Discordant, Independent
 from bayescm.distributions.quadrature import Outer
 from bayescm.inference.intervals import FIXED_SAMPLE
 from bayescm.regions.credible import Credible

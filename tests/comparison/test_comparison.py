@@ -12,13 +12,13 @@ from scipy import integrate, special, stats
 
 import bayescm
 from bayescm import distributions
-from bayescm.comparison import frequentist, report
+from bayescm.comparison import companions, frequentist
 from bayescm.distributions import Beta, dirichlet
-from bayescm.distributions.difference import Discordant, Independent
+from bayescm.distributions.difference import Discordant, Independent, find_probabilities, find_quantiles
 from bayescm.distributions.protocol import Distribution
 from bayescm.distributions.quadrature import Outer, Table
 from bayescm.distributions.sample import Chains, Draws
-from bayescm.metrics import resolve
+from bayescm.metrics import available, resolve
 from bayescm.priors.concentrations import concentrations, of_pairs
 
 MORAIS = bayescm.from_cells(tp=[10, 3], fn=[5, 3], fp=[10, 2], tn=[100, 20], dims="system").assign_coords(
@@ -529,9 +529,9 @@ def test_folds_are_pooled_and_tested():
 def test_correlated_t_of_sonar():
     scores = bayescm.datasets.corani2017()
     difference = (scores.sel(classifier="j48") - scores.sel(classifier="nbc")).sel(dataset="sonar")[:10].values
-    p_value = report.correlated_t(difference, 1, 0.95)[0]
+    p_value = companions.correlated_t(difference, 1, 0.95)[0]
     assert p_value == pytest.approx(2 * 0.4145119975061462, rel=1e-10)  # field.18, baycomp
-    assert np.isnan(report.correlated_t(np.ones(5), 1, 0.95)).all()
+    assert np.isnan(companions.correlated_t(np.ones(5), 1, 0.95)).all()
 
 
 def test_results_are_arviz_s_and_survive_a_file(tmp_path):
@@ -591,8 +591,6 @@ def test_messages():
     four = MORAIS.isel(system=[0, 1, 0, 1]).assign_coords(system=["a", "b - c", "a - b", "c"])
     with pytest.raises(ValueError, match="'a - b - c' twice"):
         bayescm.compare_systems(four)
-    with pytest.raises(ValueError, match="leaderboard"):
-        bayescm.compare_systems(bayescm.from_cells(tp=[5] * 40, fn=[1] * 40, fp=[2] * 40, tn=range(40), dims="system"))
     with pytest.raises(TypeError, match="`decision_prob`"):  # a verdict is where the interval lies
         bayescm.compare_systems(MORAIS, decision_prob=0.4)
     with pytest.raises(ValueError, match="`rope`"):
@@ -676,3 +674,59 @@ def test_priors_of_nearly_nothing(prior):
     better = [made["summary"].probability_better.values for made in both]
     np.testing.assert_allclose(better[0] + better[1], 1, atol=1e-9 if prior == 0.05 else 0.03)
     assert both[0]["summary"].method.values.ravel()[2] == "exact"
+
+
+def known(metric, matrix):
+    prior = concentrations("jeffreys", "dirichlet_multinomial", tuple(range(len(matrix))))
+    return distributions.exact_distribution(*resolve(metric, len(matrix)), dirichlet.posterior(np.array(matrix), prior))
+
+
+@pytest.mark.parametrize("ratio", [False, True])
+def test_many_pairs_at_once_are_each_what_it_is_alone(ratio):
+    sides = [outer(a, b) for a, b in ((40.5, 10.5), (0.5, 6.5), (1e5, 3.5), (2, 2))]
+    sides += [] if ratio else [Outer.of(known("kappa", [[9, 3], [2, 7]]), -1.0, 1.0)]
+    pairs = list(itertools.permutations(range(len(sides)), 2))
+    together, alone = ([Independent(sides[i], sides[j], ratio) for i, j in pairs] for _ in range(2))
+    x, p = [1.0, 1.1] if ratio else [0.0, -0.02, 0.02], [0.5, 1e-5, 0.025, 1 - 1e-5]
+    find_probabilities(together, x)
+    find_quantiles(together, p)
+    for one, other in zip(together, alone, strict=True):
+        np.testing.assert_allclose(one.ppf(p), other.ppf(p), rtol=1e-9, atol=1e-12)
+        for place in x:
+            np.testing.assert_allclose(one.both(place)[0], one._at(place)[0], rtol=1e-11)
+            assert one.cdf(place) == pytest.approx(other.cdf(place), rel=1e-11)
+            assert one.error(place) == pytest.approx(other.error(place), rel=1e-3, abs=1e-12)
+
+
+@pytest.mark.parametrize(("k", "n"), [(2, 100), (10, 50)])
+def test_many_systems_are_compared_pair_by_pair(k, n):
+    rng = np.random.default_rng(k)
+    data = {f"s{i}": rng.integers(30, 90, (k, k)) for i in range(n)}
+    made = bayescm.compare_systems(data, random_seed=1, chains=1, draws=160)
+    whole = made["summary"].to_dataset()
+    pairs = n * (n - 1) // 2
+    two = bayescm.compare_systems({name: data[name] for name in ("s3", "s41")}, random_seed=1)["summary"]
+    pair = whole.sel(comparison="s3 - s41")
+    for name in ("point", "mean", "sd", "probability", "ratio"):
+        np.testing.assert_allclose(pair[name], two[name][0], rtol=1e-9)
+    first, second = (Outer.of(known("accuracy", data[name]), 0.0, 1.0) for name in ("s3", "s41"))
+    each = made.attrs["ci_prob_each"]
+    np.testing.assert_allclose(pair["interval"][0], Independent(first, second).eti(each), rtol=1e-9)
+    told = repr(made)
+    assert f"of {pairs} comparisons are decided" in told
+    assert f"... and {pairs - 20:,} more: .bayescm.table() has all" in told
+    assert len(made.bayescm.table()) == whole.sizes["comparison"] == pairs
+
+
+def test_more_comparisons_than_can_be_read_or_held_are_refused():
+    data = {f"s{i}": [[5, 2], [1, 6]] for i in range(101)}
+    with pytest.raises(ValueError, match="5,050 comparisons, and more than 5,000 are no table to read: give a `ref"):
+        bayescm.compare_systems(data, design="independent")
+    found = bayescm.compare_systems(data, reference="s7", design="independent", draws=40)
+    assert found["summary"].sizes["comparison"] == 100
+    fewer, metrics = dict(list(data.items())[:100]), [metric.name for metric in available(2)[:13]]
+    with pytest.raises(ValueError, match=r"those of 4,950 comparisons in 13 metrics take 2\.1 GB; take fewer draws"):
+        bayescm.compare_systems(fewer, metrics, design="independent")
+    answers = {f"s{i}": np.arange(40) % (i + 2) == 0 for i in range(33)}
+    with pytest.raises(ValueError, match="528 comparisons, and more than 500 of the same items take too long"):
+        bayescm.compare_systems(np.arange(40) % 2 == 0, answers)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from bayescm.distributions import Beta, Distribution, Linear, Point, dirichlet, exact_distribution, normal_inverse_gamma
-from bayescm.distributions.difference import Contrast, Discordant, Independent
+from bayescm.distributions.contrast import Contrast
+from bayescm.distributions.difference import Discordant, Independent
 from bayescm.distributions.discrete import DiscreteDistribution, collected
 from bayescm.distributions.numeric import numeric_distribution
 from bayescm.distributions.quadrature import Outer

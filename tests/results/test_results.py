@@ -230,6 +230,8 @@ def test_many_rows():
     assert len(data.bayescm.table()) == 60
     many = bayescm.summary(ONE.expand_dims(run=41), ["f1", "recall"])
     assert repr(many) == own(many)
+    claims = bayescm.probability(ONE.expand_dims(run=50), ["f1 > .8", "recall > .8"])
+    assert "... and 80 more" in repr(claims)
     n = 60
     board = bayescm.leaderboard(
         xr.Dataset({"correct": ("system", np.arange(n) * 3 + 100), "wrong": ("system", 400 - np.arange(n) * 3)}),

@@ -1,0 +1,134 @@
+"""The frequentist companions of a comparison: p-values and confidence intervals, beside what is known exactly."""
+
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayescm import models
+from bayescm.comparison import frequentist, score_intervals, stratified
+from bayescm.comparison.evidence import FOLD, FOLDS
+from bayescm.comparison.inputs import COMPARISON, Compared
+from bayescm.comparison.report import Question, comparison_coordinates
+from bayescm.data.schema import CI_BOUND, LABEL, METRIC, SYSTEM, interval_coordinate
+from bayescm.metrics import coordinates, evaluate
+
+Array = NDArray[np.float64]
+
+CORRELATED = "correlated_t"
+
+
+def table(compared: Compared, question: Question, runs: int) -> xr.Dataset:
+    """Return the frequentist companions: p-values and intervals for each proportion, or for folds."""
+    folds = compared.design == FOLDS
+    words, names, more = _companions(compared)
+    values = np.full((len(compared.pairs), len(compared.entries), len(words) + 2 * len(names) + len(more)), np.nan)
+    scores = _fold_scores(compared) if folds else []
+    for i, pair in enumerate(compared.pairs):
+        for j, entry in enumerate(compared.entries):
+            if folds:
+                values[i, j] = correlated_t(scores[j][pair[0]] - scores[j][pair[1]], runs, question.ci_prob)
+            elif (share := frequentist.proportion_of(entry, len(compared.labels))) is not None:
+                values[i, j] = _of_proportion(compared, pair, share, question.ci_prob)
+    n, of_more = len(words), values.shape[-1] - len(more)
+    dims = (COMPARISON, METRIC)
+    text = {"long_name": "Confidence interval of the difference"}
+    made = {"p_value": ((*dims, "test"), values[..., :n], {"long_name": "Two-sided p-value of no difference"})}
+    if len(compared.pairs) > 1:
+        holm = {"long_name": "P-value adjusted for all comparisons by Holm's method"}
+        made["p_value_holm"] = ((*dims, "test"), frequentist.holm(values[..., :n]), holm)
+    return xr.Dataset(
+        {
+            **made,
+            **{name: ((*dims, CI_BOUND), values[..., n + 2 * i : n + 2 * i + 2], text) for i, name in enumerate(names)},
+            **{name: (dims, values[..., of_more + i], {"long_name": more[name]}) for i, name in enumerate(more)},
+            **_of_answers(compared),
+        },
+        coords={
+            **comparison_coordinates(compared),
+            **coordinates(compared.metrics, compared.labels),
+            "test": list(words),
+            CI_BOUND: interval_coordinate(question.ci_prob, "confidence"),
+        },
+    )
+
+
+def _of_answers(compared: Compared) -> dict[str, Any]:
+    """Return p-values of all answers to the same items: of a pair's table, and of all systems at once."""
+    if compared.answers is None or compared.runs > 1:
+        return {}
+    known = compared.answers
+    answers, count = known.answers()[:, :, 0], known.counts
+    k = len(compared.labels)
+    shares = [frequentist.proportion_of(entry, k) for entry in compared.entries]
+    recalls = [frequentist.Proportion(one, np.diag(one)) for one in np.eye(k, dtype=bool)]
+
+    def both(pair: tuple[int, int]) -> float:
+        return frequentist.both_rates([frequentist.agreement(known, pair, recall) for recall in recalls])
+
+    tables = [np.bincount(answers[:, i] * k + answers[:, j], count, k * k).reshape(k, k) for i, j in compared.pairs]
+    made = {
+        "bowker": (COMPARISON, [frequentist.bowker(table) for table in tables], "Bowker's test: answers are symmetric"),
+        "stuart_maxwell": (COMPARISON, [*map(frequentist.stuart_maxwell, tables)], "Each answer is equally frequent"),
+        "both_classes": (COMPARISON, [both(pair) for pair in compared.pairs], "The recall of every class is the same"),
+    }
+    if (systems := len(compared.systems)) > 2:
+        got = [None if share is None else frequentist.scores(known, range(systems), share) for share in shares]
+        found = [np.nan if one is None else frequentist.cochran_q(*one) for one in got]
+        made["cochran_q"] = (METRIC, found, "Cochran's Q: all systems are equally good")
+    return {name: (dim, values, {"long_name": text}) for name, (dim, values, text) in made.items()}
+
+
+def _companions(compared: Compared) -> tuple[tuple[str, ...], tuple[str, ...], dict[str, str]]:
+    """Return the names of the tests and of the intervals, and what else there is."""
+    if compared.design == FOLDS:
+        return (CORRELATED,), (CORRELATED,), {}
+    if compared.runs > 1:
+        return frequentist.RUNS, frequentist.RUNS, {}
+    if compared.answers is not None:
+        return frequentist.PAIRED, frequentist.PAIRED_INTERVALS, {}
+    if compared.audits:
+        return stratified.TESTS, ("odds_ratio",), stratified.OF_ODDS
+    return frequentist.INDEPENDENT, (*frequentist.INDEPENDENT_INTERVALS, *frequentist.RATIO_INTERVALS), {}
+
+
+def _of_proportion(compared: Compared, pair: tuple[int, int], share: frequentist.Proportion, ci_prob: float) -> Array:
+    """Return p-values and bounds of a proportion over actual classes."""
+    if compared.answers is not None:
+        if compared.runs > 1:
+            return frequentist.paired_t(*frequentist.scores(compared.answers, pair, share), ci_prob)
+        cells = frequentist.agreement(compared.answers, pair, share)
+        p_values = frequentist.mcnemar(cells.first, cells.second) * (1.0 if sum(cells) else np.nan)
+        return np.concatenate([p_values, *frequentist.paired_intervals(cells, ci_prob)])
+    if compared.audits:
+        counts = np.stack([compared.checked[system].counts for system in pair])
+        return stratified.of_strata(
+            counts[..., share.right].sum(-1), counts[..., share.classes, :].sum((-2, -1)), ci_prob
+        )
+    k1, k2 = (float(compared.totals[system][share.right].sum()) for system in pair)
+    n1, n2 = (float(compared.totals[system][share.classes].sum()) for system in pair)
+    tested = frequentist.independent_tests((k1, k2), (n1, n2))
+    ratios = [score_intervals.ratio((k1, k2), (n1, n2), ci_prob, of_odds=odds) for odds in (False, True)]
+    return np.concatenate([tested, *frequentist.independent_intervals((k1, k2), (n1, n2), ci_prob), *ratios])
+
+
+def _fold_scores(compared: Compared) -> list[Array]:
+    """Return each number of the counts by system and fold."""
+    values = evaluate(compared.counts, compared.metrics)
+    found = []
+    for entry in compared.entries:
+        one = values[entry.metric.name]
+        one = one if entry.place is None else one.isel({LABEL: entry.place})
+        found.append(one.transpose(SYSTEM, FOLD).values)
+    return found
+
+
+def correlated_t(scores: Array, runs: int, ci_prob: float) -> Array:
+    """Return p-value and interval of the mean difference of fold scores (Nadeau and Bengio 2003)."""
+    if not np.isfinite(scores).all() or np.ptp(scores) == 0.0:
+        return np.full(3, np.nan)
+    program: Any = models.load("fold_scores")
+    dist = program.exact(scores, runs=runs).distributions["mean_difference"]
+    tail = 0.5 * (1.0 - ci_prob)
+    return np.array([2.0 * min(dist.cdf(0.0), dist.sf(0.0)), dist.ppf(tail), dist.isf(tail)], np.float64)
