@@ -13,10 +13,14 @@ from bayescm.comparison.inputs import COMPARISON, Compared
 from bayescm.comparison.report import Question, comparison_coordinates
 from bayescm.data.schema import CI_BOUND, LABEL, METRIC, SYSTEM, interval_coordinate
 from bayescm.metrics import coordinates, evaluate
+from bayescm.results.names import LEFT_OUT
 
 Array = NDArray[np.float64]
 
 CORRELATED = "correlated_t"
+_MOST_SLOW = 20
+"""Comparisons of proportions, each of which takes SciPy's unconditional tests .02 to .1 seconds."""
+_UNTESTED = f"more than {_MOST_SLOW} comparisons of proportions, of which Boschloo's and Barnard's tests are left out"
 
 
 def table(compared: Compared, question: Question, runs: int) -> xr.Dataset:
@@ -25,12 +29,14 @@ def table(compared: Compared, question: Question, runs: int) -> xr.Dataset:
     words, names, more = _companions(compared)
     values = np.full((len(compared.pairs), len(compared.entries), len(words) + 2 * len(names) + len(more)), np.nan)
     scores = _fold_scores(compared) if folds else []
+    shares = [frequentist.proportion_of(entry, len(compared.labels)) for entry in compared.entries]
+    slow = len(compared.pairs) * sum(share is not None for share in shares) <= _MOST_SLOW
     for i, pair in enumerate(compared.pairs):
-        for j, entry in enumerate(compared.entries):
+        for j, share in enumerate(shares):
             if folds:
                 values[i, j] = correlated_t(scores[j][pair[0]] - scores[j][pair[1]], runs, question.ci_prob)
-            elif (share := frequentist.proportion_of(entry, len(compared.labels))) is not None:
-                values[i, j] = _of_proportion(compared, pair, share, question.ci_prob)
+            elif share is not None:
+                values[i, j] = _of_proportion(compared, pair, share, question.ci_prob, slow)
     n, of_more = len(words), values.shape[-1] - len(more)
     dims = (COMPARISON, METRIC)
     text = {"long_name": "Confidence interval of the difference"}
@@ -51,6 +57,7 @@ def table(compared: Compared, question: Question, runs: int) -> xr.Dataset:
             "test": list(words),
             CI_BOUND: interval_coordinate(question.ci_prob, "confidence"),
         },
+        attrs={} if slow or words != frequentist.INDEPENDENT else {LEFT_OUT: _UNTESTED},
     )
 
 
@@ -93,7 +100,9 @@ def _companions(compared: Compared) -> tuple[tuple[str, ...], tuple[str, ...], d
     return frequentist.INDEPENDENT, (*frequentist.INDEPENDENT_INTERVALS, *frequentist.RATIO_INTERVALS), {}
 
 
-def _of_proportion(compared: Compared, pair: tuple[int, int], share: frequentist.Proportion, ci_prob: float) -> Array:
+def _of_proportion(
+    compared: Compared, pair: tuple[int, int], share: frequentist.Proportion, ci_prob: float, slow: bool
+) -> Array:
     """Return p-values and bounds of a proportion over actual classes."""
     if compared.answers is not None:
         if compared.runs > 1:
@@ -108,7 +117,7 @@ def _of_proportion(compared: Compared, pair: tuple[int, int], share: frequentist
         )
     k1, k2 = (float(compared.totals[system][share.right].sum()) for system in pair)
     n1, n2 = (float(compared.totals[system][share.classes].sum()) for system in pair)
-    tested = frequentist.independent_tests((k1, k2), (n1, n2))
+    tested = frequentist.independent_tests((k1, k2), (n1, n2), slow=slow)
     ratios = [score_intervals.ratio((k1, k2), (n1, n2), ci_prob, of_odds=odds) for odds in (False, True)]
     return np.concatenate([tested, *frequentist.independent_intervals((k1, k2), (n1, n2), ci_prob), *ratios])
 

@@ -205,10 +205,10 @@ def fisher_exact(k: tuple[float, float], n: tuple[float, float]) -> float:
     return float(chance[log <= log[int(k[0] - least)] + _EQUAL].sum() / chance.sum())
 
 
-def independent_tests(k: tuple[float, float], n: tuple[float, float]) -> Array:
+def independent_tests(k: tuple[float, float], n: tuple[float, float], *, slow: bool = True) -> Array:
     """Return two-sided p-values: Fisher's exact one (NaN from 10^9 items on), the score test's, Boschloo's, Barnard's.
 
-    The last two go through all outcomes; NaN where these are many.
+    The last two go through all outcomes; NaN where these are many, or without `slow` ones.
     """
     if min(n) == 0:
         return np.full(len(INDEPENDENT), np.nan)
@@ -216,7 +216,7 @@ def independent_tests(k: tuple[float, float], n: tuple[float, float]) -> Array:
     pooled = sum(k) / sum(n)
     error = np.sqrt(pooled * (1.0 - pooled) * (1.0 / n[0] + 1.0 / n[1]))
     score = 2.0 * special.ndtr(-abs(k[0] / n[0] - k[1] / n[1]) / error) if error else 1.0
-    return np.array([fisher, score, *_unconditional(k, n)])
+    return np.array([fisher, score, *(_unconditional(k, n) if slow else [np.nan] * 2)])
 
 
 def _unconditional(k: tuple[float, float], n: tuple[float, float]) -> list[float]:

@@ -113,11 +113,12 @@ def compare_systems(
         ``miettinen_nurminen``, ``agresti_caffo`` and those of ``risk_ratio`` and ``odds_ratio``; over strata
         "mantel_haenszel" p-values, ``odds_ratio``, its point ``common_odds_ratio``, and ``breslow_day`` and
         ``breslow_day_tarone``, p-values that all strata have the same; of several comparisons
-        ``p_value_holm``; for the same items the p-values ``bowker``, ``stuart_maxwell``, ``both_classes`` (every recall
-        is the same) and, of three systems or more, ``cochran_q``. For the same items, ``flips`` over ``(comparison,
-        actual)`` and, if there are precision or other shares of predicted classes among the metrics,
-        ``predictive_values``: ``point``, ``interval``, ``ratio``, ``ratio_interval`` and the ``p_value`` of the
-        weighted generalised score test. ``observed_data``. The attr ``meaning`` says what the probabilities are about.
+        ``p_value_holm``, and of more than 20 no Boschloo's or Barnard's tests (the attr ``left_out``); for the same
+        items the p-values ``bowker``, ``stuart_maxwell``, ``both_classes`` (every recall is the same) and, of three
+        systems or more, ``cochran_q``. For the same items, ``flips`` over ``(comparison, actual)`` and, if there are
+        precision or other shares of predicted classes among the metrics, ``predictive_values``: ``point``,
+        ``interval``, ``ratio``, ``ratio_interval`` and the ``p_value`` of the weighted generalised score test.
+        ``observed_data``. The attr ``meaning`` says what the probabilities are about.
 
     Raises
     ------
@@ -229,6 +230,7 @@ def compare_systems(
         **compared.options, **({} if compared.one_class else positive_class(compared.counts)),
         **(compared.assumptions() | compared.notes(compared.metrics)),
         **notes(compared.block, compared.metrics[0], compared.systems),
+        **(groups["tests"].attrs if "tests" in groups else {}),
         **({"runs": runs} if compared.design == FOLDS else {"runs": compared.runs} if compared.runs > 1 else {}),
     )  # fmt: skip
     return tree(groups, attrs)

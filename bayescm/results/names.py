@@ -16,6 +16,8 @@ NO_ITEMS = "no_items"
 """The attr that names classes without items."""
 CARRIED_BY = "carried_by"
 """The attr that says what little data an answer rests on."""
+LEFT_OUT = "left_out"
+"""The attr that says which tests weren't made."""
 FEW = 3
 """Items below which a class says too little of itself to enter an average unremarked: see the study `learned`."""
 HEAVY = 0.25
@@ -28,7 +30,9 @@ def notes_of(attrs: Mapping[Any, Any]) -> str:
     """Return what an answer's attrs say of the little that it rests on, as sentences; nothing where that isn't said."""
     sampled = str(attrs.get(SAMPLED, ""))
     told = [f"{sampled[0].upper()}{sampled[1:]}."] if sampled else []
-    return " ".join([*told, *(f"Note: {attrs[name]}." for name in (NO_ITEMS, CARRIED_BY, ASKS) if name in attrs)])
+    return " ".join(
+        [*told, *(f"Note: {attrs[name]}." for name in (NO_ITEMS, CARRIED_BY, ASKS, LEFT_OUT) if name in attrs)]
+    )
 
 
 def called(metric: str, alias: str = "") -> str:

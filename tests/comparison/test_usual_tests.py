@@ -118,3 +118,17 @@ def test_they_stand_beside_a_comparison():
     assert apart.risk_ratio.values.ravel() == pytest.approx(score_intervals.ratio(k, n, 0.95))
     assert apart.odds_ratio.values.ravel() == pytest.approx(score_intervals.ratio(k, n, 0.95, of_odds=True))
     assert "cochran_q" not in apart
+
+
+def test_many_comparisons_leave_out_the_slow_tests_and_say_so():
+    rng = np.random.default_rng(1)
+    systems = {f"s{i}": rng.integers(1, 9, (2, 2)) for i in range(8)}
+    many, few = (bayescm.compare_systems(dict(list(systems.items())[:n]), draws=100, random_seed=1) for n in (8, 3))
+    slow = {"test": ["boschloo_exact", "barnard_exact"]}
+    p_values = many["tests"].p_value
+    assert np.isnan(p_values.sel(slow)).all()
+    assert np.isfinite(p_values.sel(test="score")).all()
+    assert "Boschloo's and Barnard's tests are left out" in many["summary"].attrs["left_out"]
+    assert "left out" in repr(many)
+    assert np.isfinite(few["tests"].p_value.sel(slow)).all()
+    assert "left_out" not in few.attrs
