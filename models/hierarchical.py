@@ -8,7 +8,7 @@ What happens
 
 In symbols, for unit u
     mean_recall      ~ Beta,   mean_specificity ~ Beta
-    sd_logit         ~ HalfNormal(scale), one of recall and one of specificity
+    sd_logit         ~ HalfNormal(group_scale), one of recall and one of specificity
     correlation      = 2 b - 1,   b ~ Beta(2, 2)
     (logit TPR_u, logit TNR_u) ~ Normal2(logit of the means, sd_logit, correlation)
     prevalence_u     ~ Beta
@@ -48,9 +48,9 @@ from scipy import special
 from bayescm.data import validate
 from bayescm.data.counts import from_cells
 from bayescm.data.schema import ACTUAL, MATRIX, PREDICTED, SYSTEM, flatten_cells, labels_of
-from bayescm.distributions.two_rates import PairsPosterior, TwoRates
+from bayescm.distributions.two_rates import PairsPosterior, TwoRates, factor_of, recall_first, spread_of
 from bayescm.models.blocks import correlated_pairs, draw_correlated_rates, proper, two_label_cells
-from bayescm.models.closed_form import SAMPLE, ClosedForm
+from bayescm.models.closed_form import SAMPLE, ClosedForm, by_quadrature
 from bayescm.models.covariates import several_matrices
 from bayescm.priors.concentrations import Concentrations, PriorLike, concentrations
 
@@ -60,7 +60,7 @@ _TAKEN = (RATE, "prevalence", "correlation", "correlation_rescaled", "sd_logit",
           "a_rows", "mean_recall", "mean_specificity", "new_recall", "new_specificity", "counts_data")  # fmt: skip
 
 
-def model(counts: Any, *, prior: PriorLike = "laplace", scale: float = 1.0) -> pm.Model:
+def model(counts: Any, *, prior: PriorLike = "laplace", group_scale: float = 1.0) -> pm.Model:
     """Return the model as a PyMC model of several matrices of two labels.
 
     Parameters
@@ -70,7 +70,7 @@ def model(counts: Any, *, prior: PriorLike = "laplace", scale: float = 1.0) -> p
     prior : str, number or mapping
         Of the mean rates and of each unit's prevalence: see :func:`bayescm.priors.concentrations.concentrations`,
         with the names as under ``three_binomial``.
-    scale : float
+    group_scale : float
         Of the HalfNormal priors of ``sd_logit``.
 
     Returns
@@ -82,7 +82,7 @@ def model(counts: Any, *, prior: PriorLike = "laplace", scale: float = 1.0) -> p
     """
     counts, unit = several_matrices(counts, _TAKEN)
     base = _prior(prior, labels_of(counts))
-    scale = validate.number("scale", scale, 0, np.inf)
+    group_scale = validate.number("group_scale", group_scale, 0, np.inf)
     observed = flatten_cells(counts)
     labels = counts[ACTUAL].values
     coords = {unit: counts[unit].values, ACTUAL: labels, PREDICTED: labels, "cell": observed["cell"].values}
@@ -92,7 +92,7 @@ def model(counts: Any, *, prior: PriorLike = "laplace", scale: float = 1.0) -> p
         rows = pm.Data("a_rows", base.rows, dims=MATRIX)
         mean_recall = pm.Beta("mean_recall", rows[1, 1], rows[1, 0])
         mean_specificity = pm.Beta("mean_specificity", rows[0, 0], rows[0, 1])
-        sd = pm.HalfNormal("sd_logit", scale, dims=RATE)
+        sd = pm.HalfNormal("sd_logit", group_scale, dims=RATE)
         correlation = pm.Deterministic("correlation", 2 * pm.Beta("correlation_rescaled", 2, 2) - 1)
         standard = pm.Normal("standard", dims=(unit, RATE))
         standard_new = pm.Normal("standard_new", dims=RATE)
@@ -108,7 +108,7 @@ def model(counts: Any, *, prior: PriorLike = "laplace", scale: float = 1.0) -> p
     return program
 
 
-def exact(counts: Any, *, prior: PriorLike = "laplace", scale: float = 1.0) -> ClosedForm:
+def exact(counts: Any, *, prior: PriorLike = "laplace", group_scale: float = 1.0) -> ClosedForm:
     """Return the posterior by quadrature: units integrated out, the five parameters by weighted points.
 
     See :mod:`bayescm.distributions.two_rates`. Options as in :func:`model`.
@@ -116,20 +116,16 @@ def exact(counts: Any, *, prior: PriorLike = "laplace", scale: float = 1.0) -> C
     counts, unit = several_matrices(counts, _TAKEN)
     labels = labels_of(counts)
     base = _prior(prior, labels)
-    scale = validate.number("scale", scale, 0, np.inf)
+    group_scale = validate.number("group_scale", group_scale, 0, np.inf)
     table = counts.values.astype(np.float64)  # (units, 2, 2)
     totals = table.sum(-1)
-    means = np.array([[base.rows[1, 1], base.rows[1, 0]], [base.rows[0, 0], base.rows[0, 1]]])
-    seen = TwoRates(np.stack([table[:, 1, 1], table[:, 0, 0]]), totals.T[::-1], np.ones((len(table), 1)))
-    known = PairsPosterior(seen, means, scale)
+    known = PairsPosterior(TwoRates.of(table), recall_first(base.rows), group_scale)
     coords = {unit: counts[unit].values, RATE: list(RATES), **dict.fromkeys(MATRIX, labels)}
 
     def variables(rng: np.random.Generator, parameters: Any, logits: Any, shares: Any) -> xr.Dataset:
         """Return the program's variables of parameters (n, 5), logits (n, 2, units) and prevalences (n, units)."""
-        mean, sd, rho = parameters[:, :2], np.exp(parameters[:, 2:4]), np.tanh(parameters[:, 4])
-        factor = np.zeros((len(sd), 2, 2))  # of the covariance
-        factor[:, 0, 0], factor[:, 1, 0] = sd[:, 0], rho * sd[:, 1]
-        factor[:, 1, 1] = sd[:, 1] * np.sqrt(1.0 - rho**2)
+        mean, (sd, rho) = parameters[:, :2], spread_of(parameters)
+        factor = factor_of(sd, rho)
         standard = np.linalg.solve(factor, logits - mean[..., None])
         new = rng.standard_normal((len(sd), 2))
         rates = special.expit(logits)
@@ -150,28 +146,7 @@ def exact(counts: Any, *, prior: PriorLike = "laplace", scale: float = 1.0) -> C
             coords=coords,
         )  # fmt: skip
 
-    def draw(rng: np.random.Generator, n: int) -> xr.Dataset:
-        parameters, logits, found = known.draw(rng, n)
-        if found.doubt:
-            validate.warn(f"quadrature: {found.doubt}. Take sampler='nuts'.")
-        shares = rng.beta(base.shares[1] + totals[:, 1], base.shares[0] + totals[:, 0], (n, len(totals)))
-        told = {"pareto_k": found.k, "effective_share": float(found.share)}
-        return variables(rng, parameters, logits, shares).assign_attrs(told)
-
-    def before(rng: np.random.Generator, n: int) -> xr.Dataset:
-        mean = special.logit(rng.beta(means[:, 0], means[:, 1], (n, 2)))
-        sd, rho = np.abs(rng.normal(0.0, scale, (n, 2))), 2.0 * rng.beta(2.0, 2.0, n) - 1.0
-        parameters = np.column_stack([mean, np.log(sd), np.arctanh(rho)])
-        z = rng.standard_normal((n, 2, len(totals)))
-        apart = np.stack([z[:, 0], rho[:, None] * z[:, 0] + np.sqrt(1.0 - rho**2)[:, None] * z[:, 1]], 1)
-        shares = rng.beta(base.shares[1], base.shares[0], (n, len(totals)))
-        return variables(rng, parameters, mean[..., None] + sd[..., None] * apart, shares)
-
-    return ClosedForm(
-        draw, before, flatten_cells(counts), "no closed form, but units are integrated out one by one, and points of "
-        "the five parameters weighted: draws are independent; `pareto_k` and `effective_share` say how good they are",
-        method="quadrature", doubt=known.doubt,
-    )  # fmt: skip
+    return by_quadrature(known, variables, base.shares, totals, flatten_cells(counts))
 
 
 def simulate(
@@ -180,7 +155,7 @@ def simulate(
     size: int | Sequence[int] = 100,
     *,
     prior: PriorLike = "laplace",
-    scale: float = 1.0,
+    group_scale: float = 1.0,
 ) -> xr.Dataset:
     """Draw a truth from the prior and the units' matrices from the truth.
 
@@ -190,7 +165,7 @@ def simulate(
     units : int
     size : int or sequence of length `units`
         Items of each unit.
-    prior, scale
+    prior, group_scale
         As in :func:`model`.
 
     Returns
@@ -202,7 +177,7 @@ def simulate(
     base = _prior(prior, 2)
     items = np.broadcast_to(np.asarray(size, np.int64), units)
     mean = np.array([rng.beta(base.rows[1, 1], base.rows[1, 0]), rng.beta(base.rows[0, 0], base.rows[0, 1])])
-    sd = np.abs(rng.normal(0, scale, 2))
+    sd = np.abs(rng.normal(0, group_scale, 2))
     correlation = 2 * rng.beta(2, 2) - 1
     tpr, tnr = draw_correlated_rates(rng, units + 1, mean, sd, correlation).T
     prevalence = rng.beta(base.shares[1], base.shares[0], units)

@@ -33,6 +33,10 @@ Priors
     two standard deviations is outside of (0.01, 0.99) with probability 0.03, where a uniform one is with 0.02 and one
     under the "vague" scale 2.5 with 0.39. HalfNormal(1) of the groups' scatter is that of ``hierarchical``.
 
+Quadrature
+    Where every unit is a group of its own, its two rates are integrated out, as in ``hierarchical``: a meta-regression
+    in a second. NUTS answers all else.
+
 Gelman, Jakulin, Pittau and Su 2008, Annals of Applied Statistics 2:1360 (scaled covariates); Gelman and Hill 2007, Data
 Analysis Using Regression and Multilevel/Hierarchical Models; Robins 1986, Mathematical Modelling 7:1393 (``at``).
 
@@ -45,16 +49,26 @@ from typing import Any
 import numpy as np
 import pymc as pm
 import xarray as xr
+from scipy import special
 
 from bayescm.data import validate
 from bayescm.data.counts import from_cells
 from bayescm.data.schema import ACTUAL, CELL, MATRIX, PREDICTED, flatten_cells, labels_of
-from bayescm.models.blocks import correlated_pairs, dirichlet_variable, proper
+from bayescm.distributions.two_rates import (
+    PairsPosterior,
+    TwoRates,
+    coefficients_of,
+    factor_of,
+    recall_first,
+    spread_of,
+)
+from bayescm.models.blocks import correlated_pairs, dirichlet_variable, proper, two_label_cells
+from bayescm.models.closed_form import SAMPLE, ClosedForm, by_quadrature
 from bayescm.models.covariates import UNIT, Design, design_of, formula, patterns, units_of
 from bayescm.models.standardised import COVARIATE, RATE, at, cells, places, rate_names
 from bayescm.priors.concentrations import PriorLike, concentrations
 
-__all__ = ["at", "model", "patterns", "simulate"]
+__all__ = ["at", "exact", "model", "patterns", "simulate"]
 
 SHARES = ("units", "common", "regression")
 _TAKEN = (RATE, COVARIATE, "typical", "coefficient", "class_shares", "design", "covariate_mean", "covariate_sd",
@@ -125,6 +139,59 @@ def model(
         flat = theta.reshape((-1, observed.sizes[CELL]))
         pm.Multinomial("counts", n=counts_data.sum(-1), p=flat, observed=counts_data, dims=(unit, CELL))
     return program
+
+
+def exact(
+    counts: Any,
+    *,
+    covariates: Any = None,
+    groups: Any = None,
+    shares: str = "units",
+    prior: PriorLike = "laplace",
+    scale: float = 0.5,
+    group_scale: float = 1.0,
+) -> ClosedForm | None:
+    """Return the posterior by quadrature where each unit is a group of its own, with two labels and class shares.
+
+    See :mod:`bayescm.distributions.two_rates`. Options as in :func:`model`.
+    """
+    counts, unit = units_of(counts, _TAKEN)
+    labels = labels_of(counts)
+    design = design_of(counts, unit, covariates, groups, _TAKEN)
+    if len(labels) != 2 or shares != "units" or list(design.groups) != [unit]:
+        return None
+    base = proper(concentrations(prior, "three_binomial", labels))
+    scale = validate.number("scale", scale, 0, np.inf)
+    group_scale = validate.number("group_scale", group_scale, 0, np.inf)
+    table = counts.values.astype(np.float64)  # (units, 2, 2)
+    known = PairsPosterior(TwoRates.of(table, design.columns), recall_first(base.rows), group_scale, scale)
+    coords = {unit: counts[unit].values, RATE: rate_names(labels), **dict.fromkeys(MATRIX, labels)}
+    constants = xr.Dataset({f"{unit}_index": (unit, design.groups[unit][1])})
+    if design.names:
+        coords[COVARIATE] = design.names
+        parts = {"covariate_mean": (COVARIATE, design.mean), "covariate_sd": (COVARIATE, design.sd)}
+        constants = constants.assign(parts | {"design": ((unit, COVARIATE), design.columns)})
+
+    def variables(rng: np.random.Generator, parameters: Any, logits: Any, prevalence: Any) -> xr.Dataset:
+        """Return the program's variables of parameters, logits and prevalences (n, units); specificity comes first."""
+        coefficient, (sd, rho), rates = coefficients_of(parameters), spread_of(parameters), special.expit(logits)
+        typical = special.expit(coefficient[..., 0])
+        cells = two_label_cells(prevalence, *rates.swapaxes(0, 1)).reshape(*prevalence.shape, 2, 2)
+        effect = (logits - known.data.means(parameters))[:, ::-1]
+        standard = np.linalg.solve(factor_of(sd[:, ::-1], rho), effect)
+        each: dict[str, Any] = {
+            "typical": (MATRIX, 2.0 * two_label_cells(0.5, *typical.T).reshape(-1, 2, 2)),
+            "class_shares": ((unit, ACTUAL), np.stack([1.0 - prevalence, prevalence], -1)),
+            "theta": ((unit, *MATRIX), cells), f"{unit}_sd": ((RATE,), sd[:, ::-1]), f"{unit}_correlation": ((), rho),
+            f"{unit}_correlation_share": ((), 0.5 * (1.0 + rho)),
+            f"{unit}_standard": ((unit, RATE), standard.swapaxes(1, 2)),
+            f"{unit}_effect": ((unit, RATE), effect.swapaxes(1, 2)),
+        }  # fmt: skip
+        if design.names:
+            each["coefficient"] = (COVARIATE, RATE), coefficient[:, ::-1, 1:].swapaxes(1, 2)
+        return xr.Dataset({name: ((SAMPLE, *dims), value) for name, (dims, value) in each.items()}, coords=coords)
+
+    return by_quadrature(known, variables, base.shares, table.sum(-1), flatten_cells(counts), constants)
 
 
 def _change(design: Design, unit: str, n_rates: int, scale: float, group_scale: float) -> Any:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from bayescm.data.evidence import Evidence
 
 _COLUMNS = {"actual": "actual", "predicted": "predicted", "n": "count", "score": "score", "item": "item"}
+_COLUMNS |= {"covariates": "covariates"}
 """Columns by what they mean, and the options that name them."""
 _NOT_THERE = re.compile(r"`(\w+)` doesn't apply")
 

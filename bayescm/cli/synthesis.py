@@ -12,6 +12,7 @@ EPILOG = """examples:
   bayescm synthesis studies.csv                       a row per study: tp,fn,fp,tn and its name
   bayescm synthesis studies.csv --prevalence 0.1      predictive values where the test will be used
   bayescm synthesis studies.csv --plot sroc.png       studies, summary ROC curve, regions
+  bayescm synthesis studies.csv --covariates design   how studies of one design differ from those of another
 """
 
 
@@ -20,6 +21,7 @@ def add_parser(commands: Any) -> None:
     p = add_command(commands, "synthesis", "studies of one test together", EPILOG, _run)
     add_counts(p)
     p.add_argument("--metrics", metavar="LIST", help="names with commas or spaces (recall, specificity, ratios)")
+    p.add_argument("--covariates", metavar="LIST", help="columns of what studies differ in: design, year, which test")
     add_model(p)
     p.set_defaults(prior=None)
     p.add_argument("--seed", type=int, metavar="N", help="seed of the draws")
@@ -28,9 +30,11 @@ def add_parser(commands: Any) -> None:
 
 def _run(arguments: argparse.Namespace) -> None:
     """Carry out ``bayescm synthesis``."""
-    refuse(arguments, ["model"], "doesn't apply: studies have the model 'hierarchical'; leave it out")
+    refuse(arguments, ["model"], "doesn't apply: studies have the model 'regression'; leave it out")
+    arguments.covariates = metric_list(arguments.covariates)
     counts, known = counts_of(arguments), model_of(arguments)
     known.pop("model")
+    known |= {"covariates": arguments.covariates} if arguments.covariates else {}
     found = bayescm.synthesis(
         counts, metric_list(arguments.metrics), ci_prob=arguments.ci_prob, ci_kind=arguments.ci_kind,
         random_seed=arguments.seed, **known,

@@ -14,7 +14,7 @@ from bayescm.data.labels import grouped, some
 from bayescm.data.logged import TASK
 from bayescm.data.schema import ACTUAL, CELLS_OF_TWO, ITEM, MATRIX, ONE_CLASS, PREDICTED, RUN, SYSTEM, UNIT
 from bayescm.data.tables import tabulated
-from bayescm.data.tabular import CALLED, OTHER_DIMS, Table
+from bayescm.data.tabular import CALLED, COVARIATES, OTHER_DIMS, Table
 from bayescm.data.units import asking, columns_of_units, named_units, names_units
 
 _MOST_ITEMS = 10**7
@@ -22,17 +22,23 @@ _MOST_ITEMS = 10**7
 
 
 def of_cells(table: Table, *, systems: bool) -> xr.DataArray:
-    """Return the counts of a matrix per row: a system each, or what one column of another dim says."""
+    """Return the counts of a matrix per row: a system each, or what one column of another dim says.
+
+    Covariates become coordinates, and tell rows of the same name apart.
+    """
     columns = table.columns
+    covariates = {name: np.asarray(table.labels(name)[0]) for name in table.said.get(COVARIATES) or ()}
     keys = [str(name).strip().casefold() for name in table.frame.columns]
     if twice := [key for key in CELLS_OF_TWO if keys.count(key) > 1]:
         raise ValueError(f"`columns` has {twice[0]!r} twice; every entry must be different.")
     cells: dict[str, Any] = {name: table.numbers(columns[name]) for name in CELLS_OF_TWO}
     dims = () if systems and table.source else OTHER_DIMS
-    dim, names = table.rows(*(columns[name] for name in CELLS_OF_TWO), dims=dims)
+    dim, names = table.rows(*(columns[name] for name in CELLS_OF_TWO), *covariates, dims=dims)
+    if covariates and names is not None and len(set(names)) < len(names):
+        names = [", ".join(map(str, one)) for one in zip(names, *covariates.values(), strict=True)]
     if table.source is None and dim == SYSTEM:
         _one_row_each(table, names)
-    counts = from_cells(**cells, dims=dim)
+    counts = from_cells(**cells, dims=dim).assign_coords({name: (dim, values) for name, values in covariates.items()})
     if names is None and table.source:
         return (
             counts.isel({dim: 0})

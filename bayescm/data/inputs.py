@@ -1,8 +1,10 @@
 """The door to every question: what people give first is read, in as many places as it takes."""
 
 import inspect
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -25,6 +27,7 @@ from bayescm.data.shapes import (
     is_number,
     is_scored,
 )
+from bayescm.data.tabular import COVARIATES
 from bayescm.data.thresholds import counts_at_thresholds
 from bayescm.data.units import by_unit, marked
 
@@ -77,7 +80,7 @@ class Door:
         names += ["n_items"] if self.about != COUNTS else []
         names += ["unit", WEIGHT]
         taken = {name: value for name, value in _taken(options, names).items() if value is not None}
-        evidence = understood(Given(first, second, self.about, taken))
+        evidence = understood(Given(first, second, self.about, taken, _covariates(first, options)))
         if evidence is None:
             marked(first, taken.get("unit"))
         return given if evidence is None else (evidence, *(rest if second is None else rest[1:]))
@@ -212,6 +215,15 @@ def _in_place(given: tuple[Any, ...], options: dict[str, Any], first: str, secon
         name = "y_true" if "y_true" in options else first
         given = (options.pop(name),) if name in options else ()
     return (given[0], options.pop(second), *given[1:]) if given and second in options else given
+
+
+def _covariates(data: Any, options: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Return the columns of a table that a model takes for covariates, by name or in a formula."""
+    asked = options.get(COVARIATES)
+    if not isinstance(asked, str | list | tuple) or not (hasattr(data, "columns") or isinstance(data, str | PathLike)):
+        return {}
+    names = re.findall(r"\w+", asked.rpartition("~")[2]) if isinstance(asked, str) else asked
+    return {COVARIATES: [name for name in names if name != "1"]}
 
 
 def _taken(options: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:

@@ -45,6 +45,7 @@ class Stream(enum.IntEnum):
     EACH_UNIT = 45
     RELIABILITY = 46
     PERMUTATIONS = 47
+    NEXT_STUDY = 49
 
 
 def matrix_rng(seed: int, index: int, stream: int) -> np.random.Generator:

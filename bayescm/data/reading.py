@@ -63,8 +63,8 @@ def read(
         What the rows of a square table are.
     columns : mapping of str to str, optional
         Columns of a table by what they mean: ``actual``, ``predicted`` (of several systems a list), ``n``, ``score``,
-        ``system``, ``item``, ``run``, ``correct`` (of logs the score that counts), and ``by``, which tells matrices
-        apart, or tasks.
+        ``system``, ``item``, ``run``, ``correct`` (of logs the score that counts), ``by``, which tells matrices
+        apart, or tasks, and a list of ``covariates`` of matrices.
     about : {"counts", "systems", "board", "answers"}, optional
         Which questions it is for, where that decides: matrices; several systems; several by right and wrong answers;
         one system's answers item by item.

@@ -512,7 +512,7 @@ RECOGNISERS = (
     Recogniser("actual and predicted labels", _labels, f"{_LABELS} unit sample_weight", (None, COUNTS)),
     Recogniser("the truth and answers of systems", _answers, f"{_LABELS} unit sample_weight", (None, *_SEVERAL)),
     Recogniser("numbers of right and wrong answers", _published, "by system unit"),
-    Recogniser("cells by name", _cells, "by system"),
+    Recogniser("cells by name", _cells, "by system covariates"),
     Recogniser("accuracies by system", _accuracies, "n_items by system"),
     Recogniser("columns of labels and scores", _scores, f"{_LABELS} actual score"),
     Recogniser(

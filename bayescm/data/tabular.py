@@ -23,7 +23,8 @@ CALLED = {
     "score": ("score",),
 }
 """What columns are called, by what they mean."""
-COLUMNS = (ACTUAL, PREDICTED, *CALLED, "by")
+COVARIATES = "covariates"
+COLUMNS = (ACTUAL, PREDICTED, *CALLED, "by", COVARIATES)
 """What somebody may say of columns."""
 OTHER_DIMS = (FOLD, GROUP, RUN, THRESHOLD, "chunk")
 """Columns that name another dim than systems."""

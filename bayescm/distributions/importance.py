@@ -2,7 +2,8 @@
 
 The proposal is a multivariate t distribution (5 degrees of freedom) about the mode, once moved to the mean and the
 covariance of its own weighted points. How well it fits is said by the effective share of the points, 1 / (n sum w^2),
-and by the Pareto k of the weights (Vehtari, Simpson, Gelman, Yao and Gabry 2024, JMLR 25:72).
+and by the Pareto k of the weights (Vehtari, Simpson, Gelman, Yao and Gabry 2024, JMLR 25:72). A weight is at most
+sqrt(n) of the mean one (Ionides 2008, JCGS 17:295), and k is that of the weights before.
 """
 
 from collections.abc import Callable
@@ -85,8 +86,10 @@ class Proposal:
         logs = log_density(points) + 0.5 * (_DF + k) * np.log1p((t**2).sum(1) / _DF)
         logs = np.where(np.isfinite(logs), logs, -np.inf)
         weight = np.exp(logs - logs.max())
+        k_of_tail = pareto_k(weight)
+        weight = np.minimum(weight, np.sqrt(len(weight)) * weight.mean())  # one far point isn't the posterior
         weight /= weight.sum()
-        return Weighted(points, weight, 1.0 / (len(weight) * np.sum(weight**2)), pareto_k(weight))
+        return Weighted(points, weight, 1.0 / (len(weight) * np.sum(weight**2)), k_of_tail)
 
 
 def proposal(log_density: LogDensity, start: Array, n: int = 4096) -> tuple[Proposal, Weighted]:

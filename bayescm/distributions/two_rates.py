@@ -34,6 +34,29 @@ def softplus(x: Array) -> Array:
     return np.asarray(np.maximum(x, 0.0) + np.log(1.0 + np.exp(-np.abs(x))))
 
 
+def coefficients_of(parameters: Array) -> Array:
+    """Return the coefficients (n, 2, columns) in parameters (n, 2 columns + 3)."""
+    return parameters[:, :-3].reshape(len(parameters), 2, -1)
+
+
+def spread_of(parameters: Array) -> tuple[Array, Array]:
+    """Return the standard deviations (n, 2) and the correlation (n,) in parameters (n, 2 columns + 3)."""
+    return np.exp(parameters[:, -3:-1]), np.tanh(parameters[:, -1])
+
+
+def recall_first(rows: Array) -> Array:
+    """Return the two numbers of the Betas of recall and of specificity, of concentrations of rows (2, 2)."""
+    return np.stack([rows[1, ::-1], rows[0]])
+
+
+def factor_of(sd: Array, rho: Array) -> Array:
+    """Return the lower factor (n, 2, 2) of the covariance."""
+    factor = np.zeros((len(sd), 2, 2))
+    factor[:, 0, 0], factor[:, 1, 0] = sd[:, 0], rho * sd[:, 1]
+    factor[:, 1, 1] = sd[:, 1] * np.sqrt(1.0 - rho**2)
+    return factor
+
+
 @dataclass(frozen=True)
 class TwoRates:
     """Units of which two rates were seen.
@@ -49,10 +72,21 @@ class TwoRates:
     items: Array
     design: Array
 
+    @classmethod
+    def of(cls, tables: Array, covariates: Array | None = None) -> "TwoRates":
+        """Return recall and specificity of tables (units, 2, 2), the negative class first, and of their covariates."""
+        ones = np.ones((len(tables), 1))
+        design = ones if covariates is None else np.hstack([ones, covariates])
+        return cls(np.stack([tables[:, 1, 1], tables[:, 0, 0]]), tables.sum(-1).T[::-1], design)
+
     @property
     def columns(self) -> int:
         """How many coefficients each rate has."""
         return int(self.design.shape[1])
+
+    def means(self, parameters: Array) -> Array:
+        """Return the mean logits (n, 2, units)."""
+        return np.asarray(coefficients_of(parameters) @ self.design.T)
 
     @cached_property
     def start(self) -> Array:
@@ -99,10 +133,9 @@ class _Given:
 
     def __init__(self, data: TwoRates, parameters: Array) -> None:
         self.data = data
-        p = data.columns
-        parameters = np.concatenate([parameters[:, : 2 * p], parameters[:, 2 * p :].clip(*_ENDS)], 1)
-        self.mean = parameters[:, :p] @ data.design.T, parameters[:, p : 2 * p] @ data.design.T  # (n, units) each
-        sd, rho = np.exp(parameters[:, 2 * p : 2 * p + 2]), np.tanh(parameters[:, -1])
+        parameters = np.concatenate([parameters[:, :-3], parameters[:, -3:].clip(*_ENDS)], 1)
+        self.mean = tuple(data.means(parameters).swapaxes(0, 1))  # (n, units) each
+        sd, rho = spread_of(parameters)
         one_less = np.cosh(parameters[:, -1]) ** -2.0  # 1 - rho^2
         s1, s2 = sd.T
         self.precision = tuple(
@@ -195,11 +228,10 @@ class PairsPosterior:
 
         The correlation is LKJ(2): (1 + correlation) / 2 is Beta(2, 2).
         """
-        p = self.data.columns
-        coefficients, sd = parameters[:, : 2 * p].reshape(-1, 2, p), np.exp(parameters[:, 2 * p : 2 * p + 2])
+        coefficients, sd = coefficients_of(parameters), spread_of(parameters)[0]
         first, rest = coefficients[..., 0], coefficients[..., 1:]
         of_means = -(self.means[:, 0] * softplus(-first) + self.means[:, 1] * softplus(first)).sum(1)
-        of_sd = (parameters[:, 2 * p : 2 * p + 2] - 0.5 * (sd / self.scale) ** 2).sum(1)
+        of_sd = (parameters[:, -3:-1] - 0.5 * (sd / self.scale) ** 2).sum(1)
         return of_means + of_sd - 4.0 * np.log(np.cosh(parameters[:, -1])) - 0.5 * (rest**2).sum((1, 2)) / self.slope**2
 
     def log_density(self, parameters: Array) -> Array:
@@ -220,3 +252,13 @@ class PairsPosterior:
         found = self._fitted[0].weigh(self.log_density, max(_LEAST, _EACH * n), rng)
         parameters = found.resample(rng, n)
         return parameters, self.data.draw(parameters, rng), found
+
+    def before(self, rng: np.random.Generator, n: int) -> tuple[Array, Array]:
+        """Draw parameters (n, 2 columns + 3) and pairs' logits (n, 2, units) from the prior."""
+        mean = special.logit(rng.beta(self.means[:, 0], self.means[:, 1], (n, 2)))
+        sd, rho = np.abs(rng.normal(0.0, self.scale, (n, 2))), 2.0 * rng.beta(2.0, 2.0, n) - 1.0
+        rest = rng.normal(0.0, self.slope, (n, 2, self.data.columns - 1))
+        coefficients = np.concatenate([mean[..., None], rest], -1).reshape(n, -1)
+        parameters = np.column_stack([coefficients, np.log(sd), np.arctanh(rho)])
+        apart = factor_of(sd, rho) @ rng.standard_normal((n, 2, len(self.data.design)))
+        return parameters, self.data.means(parameters) + apart

@@ -9,6 +9,7 @@ from scipy import special
 
 from bayescm.data import validate
 from bayescm.data.inputs import takes_counts
+from bayescm.data.random import Stream, matrix_rng
 from bayescm.data.schema import (
     ACTUAL,
     CHAIN,
@@ -22,35 +23,32 @@ from bayescm.data.schema import (
     tree,
 )
 from bayescm.data.words import CiKind
-from bayescm.distributions import importance
-from bayescm.distributions.sample import bounds
-from bayescm.distributions.two_rates import TwoRates
-from bayescm.inference import sroc
+from bayescm.distributions.sample import Draws, bounds
+from bayescm.distributions.two_rates import TwoRates, factor_of
+from bayescm.inference import reviews, sroc
+from bayescm.inference.labelled import Posterior
 from bayescm.inference.options import ModelOptions, number_of_draws
 from bayescm.inference.posteriors import posterior
+from bayescm.inference.reviews import RATES
 from bayescm.inference.sampled import of_tree
 from bayescm.inference.summaries import of_posterior
 from bayescm.metrics import Metric, MetricsLike, compute, resolve
-from bayescm.models.covariates import several_matrices
+from bayescm.models.covariates import Design, design_of, several_matrices, units_of
 from bayescm.priors.concentrations import PrevalenceLike, PriorLike
 from bayescm.results.names import CARRIED_BY
 from bayescm.results.objects import stamped
 
 Array = NDArray[np.float64]
 
-STUDY, ESTIMATE, PARAMETER, FPR = "study", "estimate", "parameter", "fpr"
+STUDY, ESTIMATE, AT = "study", "estimate", "at"
 MEDIAN, MEAN, NEXT = "median study", "mean of studies", "next study"
-RATES = ("recall", "specificity")
 _METRICS = (*RATES, "positive_likelihood_ratio", "negative_likelihood_ratio", "diagnostic_odds_ratio")
 _AT = ("precision", "negative_predictive_value")
 _FEW = 5
-_FLAT = 1e-3  # curvature of the log likelihood
-_SPREAD = ("sd_logit_recall", "sd_logit_specificity", "correlation")
 _ASSUMED = (
     "studies of one kind, each of independent items, that trade recall for specificity along one curve; the reference "
     "is right, and no study is missing because of its result"
 )
-_POINTS = np.linspace(0.005, 0.995, 199)
 
 
 @stamped
@@ -76,14 +74,15 @@ def synthesis(
     counts : xarray.DataArray, data frame or array_like
         ``counts(study, actual, predicted)`` of two labels: one dim of any name. A frame has a row per study, with
         columns tp, fn, fp, tn and one of names. Zero cells need no correction. Or a mapping of names to matrices and
-        :func:`bayescm.from_reported`'s of papers, each of whose numbers one matrix alone has.
+        :func:`bayescm.from_reported`'s of papers, each of whose numbers one matrix alone has. With ``covariates`` also
+        of several dims, such as ``counts(study, test, actual, predicted)``, or a frame with a row per study and test.
     metrics
         As in :func:`bayescm.summary`. Default: recall, specificity, likelihood ratios and odds ratio, and predictive
         values where there is a `prevalence`.
     prevalence : number, pair of numbers or PreliZ Beta, optional
         Where the test will be used: what predictive values stand for. That of the studies is no guide.
     prior : str, number or mapping, optional
-        Of the rates in the median study: see ``models/hierarchical.py``. Default: "laplace", which is uniform.
+        Of the rates in the median study: see ``models/regression.py``. Default: "laplace", which is uniform.
     ci_prob, ci_kind : float, {"eti", "hdi"}
     fpr_range : pair of float, optional
         Between which false positive rates the summary ROC curve's partial area lies; default: those of the studies.
@@ -93,8 +92,12 @@ def synthesis(
         All chains together, 10,000 by default.
     random_seed : int, numpy.random.Generator or None
     **options
-        ``scale`` of the half-normal priors of the spread (1); ``sampler="nuts"`` and its options: by default units are
-        integrated out by quadrature, and NUTS answers where that can't be trusted (attrs ``method``, ``pareto_k``).
+        ``covariates`` of studies (design, year, which test): columns of the frame, coordinates, or values by name, as
+        for the model ``regression``. Each acts on both logits (meta-regression), and the spread is what is left between
+        studies, the same everywhere. ``scale`` of the normal priors of their coefficients, per standard deviation
+        (.5); ``group_scale`` of the half-normal priors of the spread (1); ``sampler="nuts"`` and its options: by
+        default units are integrated out by quadrature, and NUTS answers where that can't be trusted (attrs
+        ``method``, ``pareto_k``).
 
     Returns
     -------
@@ -111,6 +114,9 @@ def synthesis(
         ``left_out(study, metric)`` on request. ``posterior``: draws, with ``theta(chain, draw, estimate, actual,
         predicted)``, so that all questions take the tree, at a prevalence of 1/2 if there is no other.
         ``asymmetry``: slope and p-value of Deeks' test.
+        With ``covariates`` there is a dim ``at`` of the levels of each, such as "design=cohort", of a number its lowest
+        and highest, where all other covariates are at their means; `summary` has the ``difference`` from the first
+        level of the same covariate (``versus``), ``difference_interval`` and ``probability_better``.
 
     Raises
     ------
@@ -122,6 +128,11 @@ def synthesis(
     With three to five studies the spread is as much the prior's as the data's, and the intervals say so by their
     width. Deeks' test has little power below ten studies, or where odds ratios differ; a small p-value may be due to
     anything that goes with size. The curve is drawn for all rates, and means little beyond the studies'.
+
+    Two tests in the same studies are compared as if the studies were different ones: rows share their covariates and
+    no effect of the study, so that the difference's interval is wider than it need be where studies that are hard for
+    one test are hard for the other. Differences between groups of studies may be due to anything else in which these
+    differ; with few studies a group the prior draws them together.
 
     References
     ----------
@@ -139,22 +150,32 @@ def synthesis(
     """
     seed = validate.seed(random_seed)
     prob = validate.number("ci_prob", ci_prob, 0, 1)
-    counts = _studies(counts)
+    more: dict[str, Any] = dict(options)
+    covariates = more.get("covariates")
+    if wrong := [name for name in ("shares", "scale") if name in more and (covariates is None or name == "shares")]:
+        raise ValueError(f"`{wrong[0]}` doesn't apply: of studies' spread the scale is `group_scale`; leave it out.")
+    counts = _studies(counts, several=covariates is not None)
+    design = design_of(counts, STUDY, covariates, STUDY, ())
+    if leave_one_out and design.names:
+        raise ValueError("`leave_one_out` isn't for `covariates`; leave one of them out.")
     wanted = resolve(metrics if metrics is not None else (*_METRICS, *(_AT if prevalence is not None else ())), 2)
     if prevalence is None:
         _refuse_prevalence(wanted)
-    more: dict[str, Any] = dict(options)
     chains = more.pop("chains", 4)
     n = number_of_draws(draws, 10_000)
     each = -(-n // chains)
     fit = posterior(
-        counts, model="hierarchical", prior=prior, metrics=list(RATES), chains=chains, draws=each, random_seed=seed,
-        **more,
+        counts, model="regression", groups=STUDY, prior=prior, metrics=list(RATES), chains=chains, draws=each,
+        random_seed=seed, **more,
     )  # fmt: skip
     drawn = fit["posterior"].to_dataset()
-    seen = _rates_of(counts)
-    likelihood, best = _likelihood(seen, prob)
-    known = _posterior(fit, counts)
+    rows = _rows(design)
+    pairs = [reviews.pairs_of(drawn, STUDY, row) for row in rows.values()]
+    seen = TwoRates.of(counts.values.astype(np.float64), design.columns)
+    likelihood = reviews.Likelihood.of(seen)
+    standard = matrix_rng(seed, 0, Stream.NEXT_STUDY).standard_normal((len(pairs[0].mean), 2, 1))
+    following = [one.mean + (factor_of(one.sd, one.correlation) @ standard)[..., 0] for one in pairs]
+    known = _posterior(fit, counts, pairs, following, list(rows))
     asked = of_tree(known, prevalence, seed)
     notes = {"studies": counts.sizes[STUDY], "method": fit.attrs["method"], "reason": fit.attrs["reason"]}
     notes |= {name: drawn.attrs[name] for name in ("pareto_k", "effective_share") if name in drawn.attrs}
@@ -162,29 +183,66 @@ def synthesis(
         notes[CARRIED_BY] = f"{counts.sizes[STUDY]} studies: how they differ is as much the prior's word as theirs"
     about = {"draws": n, "random_seed": seed}
     summary = of_posterior(asked, wanted, prob, ci_kind, about).assign_attrs(notes)
-    summary = summary.assign(point=(summary["point"].dims, _points(best, wanted, prevalence)))
+    points = _along([xr.DataArray(likelihood.points(row, wanted, prevalence)) for row in rows.values()], list(rows))
+    summary = summary.assign(point=(summary["point"].dims, points.values))
     summary["point"].attrs = {"long_name": "At the maximum of the likelihood", "units": "1"}
+    if design.names:
+        summary = summary.assign(_differences(asked, wanted, design, prob, ci_kind))
     of_each = of_posterior(of_tree(fit, None, seed), RATES, prob, ci_kind, about).assign_attrs(notes)
     of_each["n_items"] = STUDY, seen.items.sum(0).astype(np.int64)
-    pairs = _pairs(drawn)
     with np.errstate(invalid="ignore"):
-        ends = _range(fpr_range, 1.0 - seen.right[1] / seen.items[1])
-    groups = {
-        "summary": summary, "studies": of_each, "spread": _spread(pairs, seen, ends, prob),
-        "curve": _curve(pairs, prob), "region": _outline(pairs.mean, prob), "likelihood": likelihood,
-        "prediction": _outline(special.logit(np.stack([_flat(drawn[f"new_{one}"]) for one in RATES], 1)), prob),
-        "asymmetry": _asymmetry(counts),
-    }  # fmt: skip
+        ends = reviews.fpr_range(fpr_range, 1.0 - seen.right[1] / seen.items[1])
+    at_each = {
+        "spread": [reviews.spread(one, seen, ends, prob) for one in pairs],
+        "curve": [reviews.curve(one, prob) for one in pairs],
+        "region": [reviews.outline(one.mean, prob) for one in pairs],
+        "prediction": [reviews.outline(logits, prob) for logits in following],
+        "likelihood": [likelihood.at(row, prob) for row in rows.values()],
+    }
+    groups = {name: _along(parts, list(rows)) for name, parts in at_each.items()}
+    groups |= {"summary": summary, "studies": of_each, "asymmetry": _asymmetry(counts)}
     if leave_one_out:
         groups["left_out"] = _left_out(counts, prior, prob, seed, more)
     groups |= {name: known[name].to_dataset() for name in known.children}
     return tree(groups, dict(summary.attrs))
 
 
-def _studies(counts: Any) -> xr.DataArray:
-    """Return counts over `study`, of two labels, with names that differ."""
-    checked, dim = several_matrices(counts, ())
-    checked = checked.rename({dim: STUDY}) if dim != STUDY else checked
+def _rows(design: Design) -> dict[str, Array]:
+    """Return the rows of covariates that are answered, by name; without covariates one, without a name."""
+    named = {f"{name}={level}": row for name, rows in design.levels.items() for level, row in rows.items()}
+    return named or {"": np.zeros(0)}
+
+
+def _along[D: (xr.Dataset, xr.DataArray)](parts: list[D], names: list[str]) -> D:
+    """Put what is said at each row of covariates together; without covariates there is one."""
+    return parts[0] if names == [""] else xr.concat(parts, AT).assign_coords({AT: names})
+
+
+def _differences(
+    known: Posterior, wanted: list[Metric], design: Design, prob: float, kind: CiKind
+) -> dict[str, tuple[Any, ...]]:
+    """Return how each level differs from the first of its covariate, draw by draw; nothing of the first."""
+    values = np.stack(known.whole()[0].draws(wanted), 2)  # (at, estimate, metric, draw)
+    firsts = {name: f"{name}={next(iter(rows))}" for name, rows in design.levels.items()}
+    names = list(_rows(design))
+    versus = [firsts[name] for name, rows in design.levels.items() for _ in rows]
+    difference = values - values[[names.index(one) for one in versus]]
+    told = Draws(difference).statistics(prob, kind)
+    sign = np.array([-1.0 if metric.loss else 1.0 for metric in wanted])
+    first = np.array([name == other for name, other in zip(names, versus, strict=True)])[:, None, None]
+    better = np.where(first, np.nan, (sign[:, None] * difference > 0.0).mean(-1))
+    dims = (AT, ESTIMATE, METRIC)
+    interval = np.where(first[..., None], np.nan, np.stack([told["lower"], told["upper"]], -1))
+    return {
+        "versus": (AT, versus), "difference": (dims, np.where(first, np.nan, told["median"])),
+        "difference_interval": ((*dims, CI_BOUND), interval), "probability_better": (dims, better),
+    }  # fmt: skip
+
+
+def _studies(counts: Any, several: bool) -> xr.DataArray:
+    """Return counts over `study`, of two labels, with names that differ; of several dims, if these may be several."""
+    checked, dim = (units_of if several else several_matrices)(counts, ())
+    checked = checked.drop_vars(STUDY, errors="ignore").rename({dim: STUDY}) if dim != STUDY else checked
     if checked.sizes[STUDY] < 2:
         raise ValueError("`counts` must be of several studies; of one ask bayescm.summary.")
     if checked.sizes[ACTUAL] != 2:
@@ -210,126 +268,25 @@ def _refuse_prevalence(wanted: list[Metric]) -> None:
             )
 
 
-def _rates_of(counts: xr.DataArray) -> TwoRates:
-    table = counts.values.astype(np.float64)
-    right = np.stack([table[:, 1, 1], table[:, 0, 0]])
-    return TwoRates(right, table.sum(-1).T[::-1], np.ones((len(table), 1)))
-
-
-def _flat(values: xr.DataArray) -> Array:
-    return np.asarray(values.transpose(CHAIN, DRAW, ...).values.reshape(-1, *values.shape[2:]))
-
-
-def _pairs(drawn: xr.Dataset) -> sroc.Pairs:
-    mean = special.logit(np.stack([_flat(drawn[f"mean_{one}"]) for one in RATES], 1))
-    return sroc.Pairs(mean, _flat(drawn["sd_logit"]), _flat(drawn["correlation"]))
-
-
-def _cells(rates: Array, share: float = 0.5) -> Array:
-    """Return cells (..., 2, 2) of rates (..., 2)."""
-    recall, specificity = np.moveaxis(rates, -1, 0)
-    rows = np.stack([np.stack([specificity, 1 - specificity], -1), np.stack([1 - recall, recall], -1)], -2)
-    return np.asarray(rows * np.array([[1.0 - share], [share]]))
-
-
-def _posterior(fit: xr.DataTree, counts: xr.DataArray) -> xr.DataTree:
+def _posterior(
+    fit: xr.DataTree, counts: xr.DataArray, pairs: list[sroc.Pairs], following: list[Array], names: list[str]
+) -> xr.DataTree:
     """Return draws of the median study, the mean of studies and the next: a posterior that all questions take."""
     drawn = fit["posterior"].to_dataset()
-    mean = _pairs(drawn).mean_rates()
-    medians, following = (np.stack([_flat(drawn[f"{of}_{one}"]) for one in RATES], 1) for of in ("mean", "new"))
-    shape = drawn.sizes[CHAIN], drawn.sizes[DRAW]
-    theta = _cells(np.stack([medians, mean, following], 1)).reshape(*shape, 3, 2, 2)
-    labels = labels_of(counts)
-    made = xr.DataArray(
-        theta, dims=(CHAIN, DRAW, ESTIMATE, *MATRIX),
-        coords={CHAIN: drawn[CHAIN], DRAW: drawn[DRAW], ESTIMATE: [MEDIAN, MEAN, NEXT]} | dict.fromkeys(MATRIX, labels),
-        attrs={"long_name": "Probability of the cell, at a prevalence of 1/2", "units": "1"},
-    )  # fmt: skip
-    kept = drawn[["sd_logit", "correlation"]].assign(theta=made)
+    shape = drawn.sizes[CHAIN], drawn.sizes[DRAW], 3, 2, 2
+    rates = [
+        np.stack([special.expit(one.mean), one.mean_rates(), special.expit(logits)], 1)
+        for one, logits in zip(pairs, following, strict=True)
+    ]
+    coords: dict[str, Any] = {CHAIN: drawn[CHAIN], DRAW: drawn[DRAW], ESTIMATE: [MEDIAN, MEAN, NEXT]}
+    coords |= dict.fromkeys(MATRIX, labels_of(counts))
+    dims = (CHAIN, DRAW, ESTIMATE, *MATRIX)
+    made = _along([xr.DataArray(reviews.cells(one).reshape(shape), coords, dims) for one in rates], names)
+    made.attrs = {"long_name": "Probability of the cell, at a prevalence of 1/2", "units": "1"}
+    kept = drawn[[f"{STUDY}_sd", f"{STUDY}_correlation", *(["coefficient"] if "coefficient" in drawn else [])]]
+    kept = kept.rename({f"{STUDY}_sd": "sd_logit", f"{STUDY}_correlation": "correlation"})
     attrs: dict[Any, Any] = dict(fit.attrs) | {"assumptions": _ASSUMED}
-    return tree({"posterior": kept.assign_attrs(attrs)}, attrs)
-
-
-def _likelihood(seen: TwoRates, prob: float) -> tuple[xr.Dataset, Array]:
-    """Return maximum and Wald interval of the median study's rates, and the parameters at the maximum.
-
-    Parameters at an end of their range, where the likelihood is flat, are held.
-    """
-    best = importance.maximise(seen.log_likelihood, seen.start)
-    curvature = -importance.hessian(seen.log_likelihood, best)
-    free = np.diag(curvature) > _FLAT
-    inverse = np.linalg.pinv(curvature[np.ix_(free, free)], hermitian=True)
-    variance = np.full(len(best), np.nan)
-    variance[free] = np.diag(inverse)
-    with np.errstate(invalid="ignore"):
-        se = np.sqrt(np.where(variance > 0.0, variance, np.nan))[:2]
-    ends = best[:2, None] + special.ndtri(0.5 * (1.0 + prob)) * se[:, None] * np.array([-1.0, 1.0])
-    coords = {METRIC: list(RATES), CI_BOUND: interval_coordinate(prob, "eti")}
-    variables = {
-        "point": (METRIC, special.expit(best[:2])), "interval": ((METRIC, CI_BOUND), special.expit(ends)),
-        "sd_logit": (METRIC, np.exp(best[2:4])), "correlation": np.tanh(best[4]),
-        "log_likelihood": seen.log_likelihood(best[None])[0],
-    }  # fmt: skip
-    held = [name for name, one in zip(("recall", "specificity", *_SPREAD), free, strict=True) if not one]
-    return xr.Dataset(
-        variables, coords=coords, attrs={"ci_method": "wald, on logits", "at_an_end": ", ".join(held)}
-    ), best
-
-
-def _points(best: Array, wanted: list[Metric], prevalence: PrevalenceLike) -> Array:
-    """Return metrics (estimate, metric) at the maximum of the likelihood; the next study has none."""
-    pair = sroc.Pairs(best[None, :2], np.exp(best[None, 2:4]), np.tanh(best[4:]))
-    rates = np.stack([special.expit(best[:2]), pair.mean_rates()[0]])
-    share = 0.5 if prevalence is None else _mean_share(prevalence)
-    found = np.stack(compute(wanted, _cells(rates, share)), -1)
-    return np.concatenate([found, np.full((1, len(wanted)), np.nan)])
-
-
-def _mean_share(prevalence: Any) -> float:
-    numbers = np.asarray(validate.beta_numbers("prevalence", prevalence), np.float64)
-    return float(numbers) if numbers.ndim == 0 else float(numbers[0] / numbers.sum())
-
-
-def _range(given: Any, seen: Array) -> tuple[float, float]:
-    """Return between which false positive rates a partial area lies."""
-    if given is None:
-        inside = seen[np.isfinite(seen)]
-        return (float(inside.min()), float(inside.max())) if inside.size and np.ptp(inside) > 0 else (0.0, 1.0)
-    low, high = (validate.number("fpr_range", one, 0, 1, closed=True) for one in given)
-    if not low < high:
-        raise ValueError(f"`fpr_range` must be two rates, the lower first; got {given!r}.")
-    return low, high
-
-
-def _spread(pairs: sroc.Pairs, seen: TwoRates, ends: tuple[float, float], prob: float) -> xr.Dataset:
-    shares = pairs.share_between(seen.items.T)
-    found = {
-        **{f"sd_logit_{rate}": pairs.sd[:, i] for i, rate in enumerate(RATES)}, "correlation": pairs.correlation,
-        **{f"between_{rate}": shares[:, i] for i, rate in enumerate(RATES)}, **pairs.rutter_gatsonis(),
-        "area": pairs.area(), "partial_area": pairs.area(*ends),
-    }  # fmt: skip
-    values = np.stack(list(found.values()))
-    low, median, high = bounds(values, prob)
-    variables = {
-        "mean": (PARAMETER, values.mean(1)), "median": (PARAMETER, median), "sd": (PARAMETER, values.std(1)),
-        "interval": ((PARAMETER, CI_BOUND), np.stack([low, high], 1)),
-    }  # fmt: skip
-    coords = {PARAMETER: list(found), CI_BOUND: interval_coordinate(prob, "eti")}
-    return xr.Dataset(variables, coords=coords, attrs={"fpr_low": ends[0], "fpr_high": ends[1]})
-
-
-def _curve(pairs: sroc.Pairs, prob: float) -> xr.Dataset:
-    low, median, high = bounds(pairs.curve(_POINTS).T, prob)
-    variables = {"recall": (FPR, median), "interval": ((FPR, CI_BOUND), np.stack([low, high], 1))}
-    return xr.Dataset(variables, coords={FPR: _POINTS, CI_BOUND: interval_coordinate(prob, "eti")})
-
-
-def _outline(logits: Array, prob: float) -> xr.Dataset:
-    found = {
-        "outline": (("angle", METRIC), sroc.ellipse(logits, prob)),
-        "median": (METRIC, special.expit(np.median(logits, 0))),
-    }
-    return xr.Dataset(found, coords={METRIC: list(RATES)}, attrs={"ci_prob": prob})
+    return tree({"posterior": kept.assign(theta=made.transpose(CHAIN, DRAW, ...)).assign_attrs(attrs)}, attrs)
 
 
 def _asymmetry(counts: xr.DataArray) -> xr.Dataset:
@@ -345,10 +302,10 @@ def _left_out(counts: xr.DataArray, prior: PriorLike | None, prob: float, seed: 
     found = []
     for i in range(len(names)):
         rest = posterior(
-            counts.isel({STUDY: np.arange(len(names)) != i}), model="hierarchical", prior=prior, metrics=list(RATES),
-            random_seed=seed, **options,
+            counts.isel({STUDY: np.arange(len(names)) != i}), model="regression", groups=STUDY, prior=prior,
+            metrics=list(RATES), random_seed=seed, **options,
         )["posterior"].to_dataset()  # fmt: skip
-        found.append(bounds(np.stack([_flat(rest[f"mean_{one}"]) for one in RATES]), prob))
+        found.append(bounds(special.expit(reviews.pairs_of(rest, STUDY, np.zeros(0)).mean.T), prob))
     values = np.stack(found)  # (study, bound, rate)
     variables = {
         "median": ((STUDY, METRIC), values[:, 1]),

@@ -6,8 +6,13 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
+from bayescm.data import validate
+from bayescm.distributions.two_rates import PairsPosterior
 from bayescm.priors.concentrations import Concentrations
+
+Array = NDArray[np.float64]
 
 SAMPLE = "sample"
 
@@ -55,3 +60,46 @@ class ClosedForm:
     has_program: bool = True
     method: str = "exact"
     doubt: str = ""
+
+
+def by_quadrature(
+    known: PairsPosterior,
+    variables: Callable[..., xr.Dataset],
+    shares: Array,
+    totals: Array,
+    observed: xr.DataArray,
+    constants: xr.Dataset | None = None,
+) -> ClosedForm:
+    """Return the posterior of units whose two rates scatter, and whose prevalences stand apart.
+
+    Parameters
+    ----------
+    known : PairsPosterior
+    variables : callable
+        Takes a generator, parameters, logits of recall and specificity (n, 2, units) and prevalences (n, units);
+        returns the program's variables.
+    shares : ndarray of shape (2,)
+        Of the prior of each unit's prevalence, the negative class first.
+    totals : ndarray of shape (units, 2)
+        Items of each class.
+    observed, constants
+        As in :class:`ClosedForm`.
+    """
+
+    def draw(rng: np.random.Generator, n: int) -> xr.Dataset:
+        parameters, logits, found = known.draw(rng, n)
+        if found.doubt:
+            validate.warn(f"quadrature: {found.doubt}. Take sampler='nuts'.")
+        prevalence = rng.beta(shares[1] + totals[:, 1], shares[0] + totals[:, 0], (n, len(totals)))
+        told = {"pareto_k": found.k, "effective_share": float(found.share)}
+        return variables(rng, parameters, logits, prevalence).assign_attrs(told)
+
+    def before(rng: np.random.Generator, n: int) -> xr.Dataset:
+        parameters, logits = known.before(rng, n)
+        return variables(rng, parameters, logits, rng.beta(shares[1], shares[0], (n, len(totals))))
+
+    return ClosedForm(
+        draw, before, observed, "no closed form, but units are integrated out one by one, and points of the "
+        f"{len(known.data.start)} parameters weighted: draws are independent; `pareto_k` and `effective_share` say how "
+        "good they are", constants=constants, method="quadrature", doubt=known.doubt,
+    )  # fmt: skip

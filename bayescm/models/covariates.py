@@ -29,6 +29,9 @@ class Design(NamedTuple):
         A number's name, or "name[level vs first]" of a text's levels but the first.
     mean, sd : ndarray of shape (covariates,)
     groups : mapping of str to pair of levels and place of each unit among them
+    levels : mapping of str to mapping of a level to ndarray of shape (covariates,)
+        Of each covariate the levels of a text, or the lowest and the highest number, as rows of columns; all other
+        covariates are at their means.
     """
 
     columns: Array
@@ -36,6 +39,7 @@ class Design(NamedTuple):
     mean: Array
     sd: Array
     groups: dict[str, tuple[list[Any], NDArray[np.int64]]]
+    levels: dict[str, dict[str, Array]]
 
 
 def patterns(y_true: ArrayLike, y_pred: ArrayLike, known: Mapping[str, ArrayLike], **options: Any) -> xr.DataArray:
@@ -97,7 +101,8 @@ def design_of(counts: xr.DataArray, unit: str, covariates: Any, groups: Any, tak
         raise ValueError(
             f"`groups` can't have {bad[0]!r}: a covariate or the model has that name. Leave it out or rename."
         )
-    columns = dict(column for name, known in values.items() for column in _coded(name, known))
+    coded = {name: dict(_coded(name, known)) for name, known in values.items()}
+    columns = {name: column for one in coded.values() for name, column in one.items()}
     table = np.stack([np.zeros(counts.sizes[unit]), *columns.values()], 1)[:, 1:]
     items = counts.sum(MATRIX).values.astype(np.float64)
     weights = items if items.any() else np.ones_like(items)
@@ -114,7 +119,22 @@ def design_of(counts: xr.DataArray, unit: str, covariates: Any, groups: Any, tak
             if len(set(levels.tolist())) < len(levels) or list(map(str, column)) != list(map(str, levels)):
                 raise ValueError(f"`groups`: {name!r} are the units, each a group; call other groups otherwise.")
         members[name] = levels.tolist(), place.astype(np.int64)
-    return Design((table - mean) / sd, list(columns), mean, sd, members)
+    scaled = (table - mean) / sd
+    answered = {
+        name: _levels(known, scaled, [*columns].index(next(iter(coded[name])))) for name, known in values.items()
+    }
+    return Design(scaled, list(columns), mean, sd, members, answered)
+
+
+def _levels(known: NDArray[Any], table: Array, first: int) -> dict[str, Array]:
+    """Return the rows of one covariate's levels, whose columns begin at the first."""
+    named, where = np.unique(known, return_index=True)
+    if known.dtype.kind in "biuf":
+        named, where, last = named[[0, -1]], where[[0, -1]], first + 1
+    else:
+        last = first + len(named) - 1
+    inside = (np.arange(table.shape[1]) >= first) & (np.arange(table.shape[1]) < last)
+    return {str(name): np.where(inside, table[i], 0.0) for name, i in zip(named.tolist(), where, strict=True)}
 
 
 def formula(text: str) -> tuple[list[str], list[str]]:

@@ -124,6 +124,12 @@ VIEWS = (
     ),
     View(
         "synthesis",
+        _of("point median interval difference difference_interval probability_better", metric="U", versus="U"),
+        ("studies", "ci_prob"), _BOUNDS | {"at": 0}, studies.synthesis, studies.of_synthesis, ("estimate", "metric"),
+        ("median", "lower", "upper", "difference", "probability_better"), picture="plot_region",
+    ),
+    View(
+        "synthesis",
         _of("point mean median sd interval mcse_mean", metric="U", estimate="U"), ("studies", "ci_prob"), _BOUNDS,
         studies.synthesis, studies.of_synthesis, ("estimate", "metric"), ("point", "mean", "median", "lower", "upper"),
         picture="plot_region",

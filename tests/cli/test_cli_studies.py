@@ -31,6 +31,21 @@ def test_synthesis_says_what_python_says(capsys, file, tmp_path):
     assert "--model" in capsys.readouterr().err
 
 
+def test_synthesis_takes_covariates(capsys, tmp_path):
+    path, picture = str(tmp_path / "rows.csv"), tmp_path / "sroc.svg"
+    table = ROWS.assign(design=["a", "b", "a", "b"], year=[1, 2, 3, 4])
+    table.to_csv(path, index=False)
+    asked = ["synthesis", path, "--seed", "1", "--metrics", "recall"]
+    assert main([*asked, "--covariates", "design", "--json", "--plot", str(picture)]) == 0
+    made = json.loads(capsys.readouterr().out)["estimates"]
+    want = bayescm.synthesis(table, "recall", covariates="design", random_seed=1)["summary"]
+    assert made[3]["at"] == "design=b"
+    assert made[3]["difference"] == float(want["difference"][1, 0, 0])
+    assert "design=b, 95% at each rate" in picture.read_text()
+    assert main([*asked, "--covariates", "nothing"]) == 2
+    assert "no column 'nothing'" in capsys.readouterr().err
+
+
 def test_gaps_say_what_python_says(capsys, file, tmp_path):
     assert main(["gaps", file, "--seed", "1", "--metrics", "recall", "--rope", "0.1", "--pooled", "--json"]) == 0
     made = json.loads(capsys.readouterr().out)["gaps"]

@@ -99,6 +99,23 @@ def test_the_prior_is_that_of_the_program():
     np.testing.assert_allclose(apart, apart[0], atol=1e-10)
 
 
+def test_a_covariate_moves_the_means():
+    x = np.array([-1.0, 0.5, 2.0, 0.0, 1.0])
+    data = TwoRates(RIGHT, ITEMS, np.stack([np.ones(5), x], 1))
+    parameters = np.array([[0.8, -0.4, 1.5, 0.7, -0.3, 0.2, 0.4]])
+    want = 0.0
+    for i in range(5):
+        one = TwoRates(RIGHT[:, i : i + 1], ITEMS[:, i : i + 1], np.ones((1, 1)))
+        want += one.log_likelihood(np.array([[0.8 - 0.4 * x[i], 1.5 + 0.7 * x[i], -0.3, 0.2, 0.4]]))
+    np.testing.assert_allclose(data.log_likelihood(parameters), want, rtol=1e-12)
+    means = np.array([[8.0, 3.0], [4.0, 1.0]])
+    more, fewer = PairsPosterior(data, means, 0.6, 0.7), PairsPosterior(SEEN, means, 0.6)
+    apart = more.log_prior(parameters) - fewer.log_prior(parameters[:, [0, 2, 4, 5, 6]])
+    first = np.array([[0.8, 0.0, 1.5, 0.0, -0.3, 0.2, 0.4]])
+    slopes = stats.norm.logpdf([-0.4, 0.7], scale=0.7).sum() - 2 * stats.norm.logpdf(0, scale=0.7)
+    np.testing.assert_allclose(apart - more.log_prior(first) + fewer.log_prior(first[:, [0, 2, 4, 5, 6]]), slopes)
+
+
 def test_ten_studies_of_telomerase():
     """Values of a prototype that NUTS agrees with: .7674, .8714, .459, 1.622, -.548."""
     known = PairsPosterior(TELOMERASE, np.ones((2, 2)), 1.0)

@@ -3,9 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import integrate, special, stats
+from scipy import integrate, optimize, special, stats
 
 import bayescm
+from bayescm.distributions.two_rates import TwoRates
 from bayescm.inference import sroc
 
 TELOMERASE = pd.DataFrame(
@@ -23,6 +24,20 @@ HC2 = {
     "tn": [25, 61, 566, 129, 33, 582, 72, 253, 81, 984],
 }
 """Triage of ASCUS by HC2: Arbyn et al. 2013."""
+REPC = {
+    "tp": [6, 8, 20, 20, 4, 48, 10, 14, 24, 227],
+    "fn": [4, 4, 7, 6, 2, 15, 15, 5, 10, 40],
+    "fp": [14, 28, 191, 74, 20, 324, 18, 126, 43, 1132],
+    "tn": [28, 71, 483, 170, 26, 570, 168, 214, 105, 914],
+}
+"""The same by repeat cytology, in the same studies."""
+BOTH = pd.concat(
+    [
+        pd.DataFrame({"study": list("abcdefghij"), "test": test, **cells})
+        for test, cells in (("HC2", HC2), ("RepC", REPC))
+    ],
+    ignore_index=True,
+)
 PAIRS = sroc.Pairs(
     np.array([[1.2, 1.9], [0.3, -0.5], [2.5, 3.0]]), np.array([[0.5, 1.6], [1.0, 0.4], [0.1, 0.1]]),
     np.array([-0.5, 0.3, 0.0]),
@@ -185,3 +200,90 @@ def test_extremes_are_answered(cells):
     assert np.isfinite(table["interval"]).all()
     assert (table["width"].sel(estimate="next study") > 0).all()
     assert "as much the prior's word" in found.bayescm.sentence
+
+
+@pytest.fixture(scope="module")
+def compared():
+    return bayescm.synthesis(BOTH, ["recall", "specificity"], covariates="test", random_seed=1)
+
+
+def test_two_tests_are_compared(compared):
+    """In HC2 triage recall is higher (Arbyn et al. 2013); the maximum of the likelihood is found by another search."""
+    one = compared["summary"].to_dataset().sel(estimate="median study")
+    assert one.at.values.tolist() == ["test=HC2", "test=RepC"]
+    assert one["versus"].values.tolist() == ["test=HC2"] * 2
+    theta = compared["posterior"]["theta"].sel(estimate="median study")
+    recall = theta[..., 1, 1] / theta[..., 1, :].sum("predicted")
+    apart = recall.sel(at="test=RepC") - recall.sel(at="test=HC2")
+    last = one.sel(at="test=RepC", metric="recall")
+    np.testing.assert_allclose(last["difference_interval"], apart.quantile([0.025, 0.975]), rtol=1e-9)
+    assert float(last["difference"]) == pytest.approx(float(apart.median()))
+    assert float(last["probability_better"]) == float((apart > 0).mean()) < 0.01
+    assert 0.7 < float(one["probability_better"].sel(at="test=RepC", metric="specificity")) < 0.95
+    assert one["difference"].sel(at="test=HC2").isnull().all()
+    assert "test=RepC minus test=HC2: recall -0.17" in compared.bayescm.sentence
+
+    right, items = ([[*HC2[a], *REPC[a]] for a in cells] for cells in (("tp", "tn"), ("fn", "fp")))
+    seen = TwoRates(np.array(right, float), np.add(right, items).astype(float), np.eye(2)[np.repeat([0, 1], 10)])
+    best = optimize.minimize(
+        lambda x: -seen.log_likelihood(np.r_[x, -15.0][None])[0], [2, 1, 0.5, 0.5, -0.7, -0.7], method="Nelder-Mead",
+        options={"maxfev": 4000, "fatol": 1e-8, "xatol": 1e-5},
+    ).x  # fmt: skip
+    np.testing.assert_allclose(compared["likelihood"]["point"].T, special.expit(best[:4]).reshape(2, 2), atol=1e-3)
+
+
+def test_forms_of_the_same_studies_say_the_same(compared, tmp_path):
+    cells = BOTH.set_index(["study", "test"]).to_xarray()
+    both = bayescm.from_cells(**{name: cells[name] for name in ("tp", "fn", "fp", "tn")})
+    BOTH.to_csv(tmp_path / "both.csv", index=False)
+    for data in (both, str(tmp_path / "both.csv")):
+        same = bayescm.synthesis(data, ["recall", "specificity"], covariates="test", random_seed=1, draws=1000)
+        np.testing.assert_allclose(same["likelihood"]["point"], compared["likelihood"]["point"], atol=1e-4)
+        assert {"a, HC2", "j, RepC"} < set(same["studies"].study.values.tolist())
+    relabelled = bayescm.synthesis(BOTH.replace({"HC2": "Z"}), covariates="test", random_seed=1, draws=1000)
+    assert relabelled["likelihood"].at.values.tolist() == ["test=RepC", "test=Z"]
+    np.testing.assert_allclose(relabelled["likelihood"]["point"][::-1], compared["likelihood"]["point"], atol=1e-3)
+
+
+def test_a_group_without_an_effect_leaves_the_median_study_wider(found):
+    group = ["x", "y"] * 5
+    two = bayescm.synthesis(TELOMERASE.assign(of=group), ["recall", "specificity"], covariates="of", random_seed=1)
+    one = found["summary"].to_dataset().sel(estimate="median study", metric="recall")
+    of_two = two["summary"].to_dataset().sel(estimate="median study", metric="recall")
+    assert (of_two["width"] > 1.15 * one["width"]).all()
+    assert float(of_two["difference_interval"][1, 0]) < 0 < float(of_two["difference_interval"][1, 1])
+    narrow = bayescm.synthesis(TELOMERASE.assign(of=group), ["recall", "specificity"], covariates="of", scale=1e-3,
+                               random_seed=1)  # fmt: skip
+    same = found["summary"]["interval"].sel(metric=["recall", "specificity"])
+    np.testing.assert_allclose(narrow["summary"]["interval"][0], same, atol=0.02)
+
+
+def test_numbers_are_answered_at_their_ends_and_several_covariates_each():
+    years = [1998, 1999, 2000, 2001, 2001, 2002, 1997, 2003, 2001, 1999]
+    more = TELOMERASE.assign(year=years, of=list("xyzxyzxyzx"))
+    found = bayescm.synthesis(more, "recall", covariates="year + of", random_seed=1, draws=1000)
+    names = found["summary"].at.values.tolist()
+    assert names == ["year=1997", "year=2003", "of=x", "of=y", "of=z"]
+    assert found["summary"].versus.values.tolist() == ["year=1997"] * 2 + ["of=x"] * 3
+    fit = bayescm.posterior(more, model="regression", covariates="year + of", groups="system", random_seed=1)
+    column = fit["constant_data"]["design"].sel(covariate="year")
+    assert float(column.mean()) != 0
+    assert found["curve"].dims == {"at": 5, "fpr": 199, "ci_bound": 2}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"covariates": "reader"}, "no column 'reader'"),
+        ({"covariates": "study"}, "'study'"),
+        ({"covariates": {"x": [1] * 10}}, "the same for all items"),
+        ({"covariates": {"x": [1, np.nan] * 5}}, "missing at the places"),
+        ({"covariates": {"x": [1, 2]}}, "one value for each of 10"),
+        ({"covariates": {"x": [1, 2] * 5}, "leave_one_out": True}, "isn't for `covariates`"),
+        ({"covariates": {"x": [1, 2] * 5}, "shares": "common"}, "`shares` doesn't apply"),
+        ({"scale": 0.3}, "the scale is `group_scale`"),
+    ],
+)
+def test_covariates_that_are_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        bayescm.synthesis(TELOMERASE, random_seed=1, draws=1000, **options)

@@ -67,7 +67,7 @@ def test_the_likelihood_is_three_binomials_of_each_unit():
 
 
 def test_the_prior_is_what_it_says():
-    program = story.model(TABLE, prior={"prevalence": (2, 5), "recall": (8, 3), "specificity": (4, 1)}, scale=0.6)
+    program = story.model(TABLE, prior={"prevalence": (2, 5), "recall": (8, 3), "specificity": (4, 1)}, group_scale=0.6)
     names = ["mean_recall", "mean_specificity", "sd_logit", "correlation", "prevalence"]
     free = [program[n] if n != "correlation" else program["correlation_rescaled"] for n in names]
     got = program.compile_logp(vars=free, jacobian=False, sum=False)(POINT)
@@ -150,9 +150,9 @@ def test_quadrature_answers_unless_its_weights_fit_badly(monkeypatch):
 
 def test_the_prior_by_quadrature_is_that_of_simulated_truths():
     prior = {"prevalence": (2, 5), "recall": (8, 3), "specificity": (4, 1)}
-    form = story.exact(TABLE, prior=prior, scale=0.6)
+    form = story.exact(TABLE, prior=prior, group_scale=0.6)
     drawn = form.prior(np.random.default_rng(1), 3000)
-    truths = [story.simulate(np.random.default_rng(i), 3, 5, prior=prior, scale=0.6) for i in range(700)]
+    truths = [story.simulate(np.random.default_rng(i), 3, 5, prior=prior, group_scale=0.6) for i in range(700)]
     for name in ("mean_recall", "sd_logit", "correlation", "prevalence", "new_recall", "new_specificity", "theta"):
         mine = drawn[name].transpose("sample", ...).values.reshape(3000, -1)
         other = np.stack([truth[name].values for truth in truths]).reshape(700, -1)
@@ -185,7 +185,7 @@ def test_quadrature_is_nuts(both):
     [
         (lambda: story.model([[6, 2], [0, 26]]), "one dim beside"),
         (lambda: story.model(np.ones((4, 3, 3), int)), "must have two labels"),
-        (lambda: story.model(TABLE, scale=0), "`scale` must be a number"),
+        (lambda: story.model(TABLE, group_scale=0), "`group_scale` must be a number"),
         (lambda: story.model(TABLE, prior="haldane"), "`prior` is improper"),
         (lambda: story.model(TABLE.rename(hospital="rate")), "model uses that name"),
         (lambda: story.simulate(np.random.default_rng(1), 0), "`units` must be a positive integer"),

@@ -423,7 +423,36 @@ def test_units_that_are_groups_keep_their_order():
     assert program["site_index"].get_value().tolist() == [0, 1, 2]
     with pytest.raises(ValueError, match="are the units"):
         story.model(sites, groups={"site": [1, 2, 1]})
-    assert bayescm.inference.choose(sites, model="regression", groups="site").method == "nuts"
+    assert bayescm.inference.choose(sites, model="regression", groups="site").method == "quadrature"
+
+
+@pytest.mark.filterwarnings("ignore:quadrature")  # of 11 parameters and four units
+def test_units_that_are_groups_are_integrated_out():
+    """Draws are put together to the cells by the g-formula, whose rules are those of the program."""
+    options = {"covariates": "age + scanner", "groups": "visit"}
+    fit = bayescm.posterior(TABLE, model="regression", sampler="quadrature", **options, random_seed=1, draws=50)
+    program = story.model(TABLE, **options)
+    assert fit.attrs["method"] == "quadrature"
+    assert {rv.name for rv in program.free_RVs} <= set(fit["posterior"].data_vars)
+    for name, dims in program.named_vars_to_dims.items():
+        if name in fit["posterior"]:
+            assert fit["posterior"][name].dims[2:] == tuple(dims)
+    for data in ("design", "covariate_mean", "covariate_sd", "visit_index"):
+        np.testing.assert_allclose(fit["constant_data"][data], program[data].get_value())
+    for i, unit in enumerate(TABLE.visit.values.tolist()):
+        known = {"age": float(TABLE.age[i]), "scanner": str(TABLE.scanner.values[i]), "visit": unit}
+        one = story.at(fit, known, weights=np.eye(4)[i])["posterior"]["theta"]
+        np.testing.assert_allclose(one, fit["posterior"]["theta"].isel(visit=i), atol=1e-12)
+    z, sd = fit["posterior"]["visit_standard"], fit["posterior"]["visit_sd"]
+    effect = fit["posterior"]["visit_effect"].sel(rate="specificity")
+    np.testing.assert_allclose((sd * z).sel(rate="specificity").transpose(*effect.dims), effect, rtol=1e-8)
+
+
+@pytest.mark.parametrize(
+    "options", [{"groups": "site"}, {"groups": ["site", "visit"]}, {"groups": "visit", "shares": "common"}, {}]
+)
+def test_else_nothing_is_integrated_out(options):
+    assert story.exact(TABLE, covariates="age", **options) is None
 
 
 def test_covariates_are_put_in_the_order_of_the_units():
