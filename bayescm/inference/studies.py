@@ -95,7 +95,7 @@ def synthesis(
         ``covariates`` of studies (design, year, which test): columns of the frame, coordinates, or values by name, as
         for the model ``regression``. Each acts on both logits (meta-regression), and the spread is what is left between
         studies, the same everywhere. ``scale`` of the normal priors of their coefficients, per standard deviation
-        (.5); ``group_scale`` of the half-normal priors of the spread (1); ``sampler="nuts"`` and its options: by
+        (1; that model's .5 holds large differences too rarely); ``group_scale`` of the half-normal priors of the spread (1); ``sampler="nuts"`` and its options: by
         default units are integrated out by quadrature, and NUTS answers where that can't be trusted (attrs
         ``method``, ``pareto_k``).
 
@@ -154,6 +154,7 @@ def synthesis(
     covariates = more.get("covariates")
     if wrong := [name for name in ("shares", "scale") if name in more and (covariates is None or name == "shares")]:
         raise ValueError(f"`{wrong[0]}` doesn't apply: of studies' spread the scale is `group_scale`; leave it out.")
+    more |= {} if covariates is None else {"scale": more.get("scale", 1.0)}
     counts = _studies(counts, several=covariates is not None)
     design = design_of(counts, STUDY, covariates, STUDY, ())
     if leave_one_out and design.names:

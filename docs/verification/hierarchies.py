@@ -1,7 +1,7 @@
 """Studies together and gaps of groups: how often intervals hold, and how often equal groups seem apart.
 
-``python docs/verification/hierarchies.py`` (four minutes) writes ``hierarchies.csv``, ``hierarchies_gaps.csv`` and
-``hierarchies_nuts.csv``; the names of some as arguments make those alone.
+``python docs/verification/hierarchies.py`` (eight minutes) writes ``hierarchies.csv``, ``hierarchies_gaps.csv``,
+``hierarchies_covariates.csv`` and ``hierarchies_nuts.csv``; the names of some as arguments make those alone.
 """
 
 import itertools
@@ -12,6 +12,7 @@ from pathlib import Path
 import arviz as az
 import numpy as np
 import pandas as pd
+import xarray as xr
 from scipy import special, stats
 
 import bayescm
@@ -29,6 +30,8 @@ WORLDS = (
     *itertools.product((3, 5, 10, 30), (-0.9, 0.0, 0.9), (0.02, 1.0)),
 )  # fmt: skip
 """Studies, correlation and spread of logits of reviews for NUTS; medians .8 and .95 of 30 to 100 items."""
+COMPARED = ((8, -0.5, 0.5, 0.0), (12, 0.0, 0.5, 1.6), (20, 0.5, 1.0, 0.8))
+"""The same with a covariate: how far its two groups are apart in logits."""
 
 
 def reviews(count: int) -> pd.DataFrame:
@@ -67,37 +70,72 @@ def reviews(count: int) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def review(
+    rng: np.random.Generator, k: int, correlation: float, sd: float, effect: float = 0.0
+) -> tuple[xr.DataArray, np.ndarray]:
+    """Return the tables of a review and the median rates of its two groups of studies, apart by `effect` in logits."""
+    median = special.logit([0.8, 0.95]) + np.outer([-0.5, 0.5], [effect, -effect])
+    covariance = sd**2 * np.array([[1.0, correlation], [correlation, 1.0]])
+    rates = special.expit(median[np.arange(k) % 2] + rng.multivariate_normal([0.0, 0.0], covariance, k))
+    items = rng.integers(15, 50, (k, 2))
+    tp, tn = rng.binomial(items, rates).T
+    counts = bayescm.from_cells(tp=tp, fn=items[:, 0] - tp, fp=items[:, 1] - tn, tn=tn, dims="study")
+    names = {"study": np.arange(k), "design": ("study", np.array(["a", "b"])[np.arange(k) % 2])}
+    return counts.assign_coords(names), special.expit(median)
+
+
 def against_nuts(count: int) -> pd.DataFrame:
     """Return posterior means by quadrature and by NUTS, how many Monte Carlo errors they are apart, and CPU seconds."""
     rows = []
-    for number, (k, correlation, sd) in enumerate(WORLDS[:count]):
-        rng = np.random.default_rng(number)
-        covariance = sd**2 * np.array([[1.0, correlation], [correlation, 1.0]])
-        rates = special.expit(rng.multivariate_normal(special.logit([0.8, 0.95]), covariance, k))
-        items = rng.integers(15, 50, (k, 2))
-        right = rng.binomial(items, rates)
-        tp, tn = right.T
-        counts = bayescm.from_cells(tp=tp, fn=items[:, 0] - tp, fp=items[:, 1] - tn, tn=tn, dims="study")
+    for number, (k, correlation, sd, effect) in enumerate([*((*one, None) for one in WORLDS), *COMPARED][:count]):
+        counts, _ = review(np.random.default_rng(number), k, correlation, sd, effect or 0.0)
+        compared = {"model": "regression", "covariates": "design", "groups": "study"}
+        options = {"model": "hierarchical"} if effect is None else compared
         means, seconds = {}, {}
         for sampler in ("quadrature", "nuts"):
             start = time.process_time()
             tree = bayescm.posterior(
-                counts, model="hierarchical", sampler=sampler, chains=2, draws=1000, random_seed=number,
+                counts, **options, sampler=sampler, chains=2, draws=1000, random_seed=number,
                 **({"cores": 1, "progressbar": False} if sampler == "nuts" else {}),
             )  # fmt: skip
             seconds[sampler] = time.process_time() - start
-            means[sampler] = az.summary(tree["posterior"].to_dataset()[list(HYPER)], round_to="none")
+            names = list(HYPER) if effect is None else ["typical", "coefficient", "study_sd", "study_correlation"]
+            table = az.summary(tree["posterior"].to_dataset()[names], round_to="none")
+            means[sampler] = table.drop(index=["typical[0, 1]", "typical[1, 0]"], errors="ignore")
         both = means["quadrature"], means["nuts"]
         for name in both[0].index:
             mean, error = (
                 np.array([table.loc[name, column] for table in both], float) for column in ("mean", "mcse_mean")
             )
             rows.append({
-                "studies": k, "correlation": correlation, "sd": sd, "zero_cells": int((items == right).sum()),
-                "parameter": name, "quadrature": round(mean[0], 4), "nuts": round(mean[1], 4),
-                "errors_apart": round((mean[0] - mean[1]) / np.hypot(*error), 2),
+                "studies": k, "correlation": correlation, "sd": sd, "effect": effect,
+                "zero_cells": int((counts == 0).sum()), "parameter": name, "quadrature": round(mean[0], 4),
+                "nuts": round(mean[1], 4), "errors_apart": round((mean[0] - mean[1]) / np.hypot(*error), 2),
                 "cpu_quadrature": round(seconds["quadrature"], 1), "cpu_nuts": round(seconds["nuts"], 1),
             })  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def covariates(count: int) -> pd.DataFrame:
+    """Return how often the difference of two groups of six studies is held, and how often it is told from none.
+
+    By the scale of the coefficients' prior: that of the model, and that of synthesis.
+    """
+    rows = []
+    for effect, scale in itertools.product((0.0, 0.8, 1.6), (0.5, 1.0)):
+        held, told = [], []
+        for run in range(count):
+            counts, rates = review(np.random.default_rng([int(10 * effect), run]), 12, -0.3, 0.5, effect)
+            found = bayescm.synthesis(
+                counts, ["recall", "specificity"], covariates="design", sampler="quadrature", draws=2000,
+                random_seed=run, scale=scale,
+            )  # fmt: skip
+            low, high = found["summary"]["difference_interval"].values[1, 0].T
+            held.append((low <= rates[1] - rates[0]) & (rates[1] - rates[0] <= high))
+            told.append((low > 0) | (high < 0))
+        parts = np.hstack([np.mean(held, 0), np.mean(told, 0)]).round(3)
+        names = ("held_recall", "held_specificity", "told_recall", "told_specificity")
+        rows.append({"effect": effect, "scale": scale, "reviews": count, **dict(zip(names, parts, strict=True))})
     return pd.DataFrame(rows)
 
 
@@ -126,10 +164,11 @@ def gaps(count: int) -> pd.DataFrame:
 if __name__ == "__main__":
     quick = "--quick" in sys.argv
     made = {
-        "hierarchies": (reviews, 3, REVIEWS), "hierarchies_gaps": (gaps, 2, RUNS),
-        "hierarchies_nuts": (against_nuts, 0, len(WORLDS)),
+        "hierarchies": (reviews, 1, REVIEWS), "hierarchies_gaps": (gaps, 2, RUNS),
+        "hierarchies_covariates": (covariates, 1, REVIEWS),
+        "hierarchies_nuts": (against_nuts, 0, len(WORLDS) + len(COMPARED)),
     }  # fmt: skip
-    for name in [name for name in sys.argv[1:] if name in made] or list(made)[: 2 if quick else 3]:
+    for name in [name for name in sys.argv[1:] if name in made] or list(made)[: 3 if quick else 4]:
         make, few, many = made[name]
         table = make(few if quick else many)
         print(table.to_string(index=False))
