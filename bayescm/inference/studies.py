@@ -94,10 +94,10 @@ def synthesis(
     **options
         ``covariates`` of studies (design, year, which test): columns of the frame, coordinates, or values by name, as
         for the model ``regression``. Each acts on both logits (meta-regression), and the spread is what is left between
-        studies, the same everywhere. ``scale`` of the normal priors of their coefficients, per standard deviation
-        (1; that model's .5 holds large differences too rarely); ``group_scale`` of the half-normal priors of the spread (1); ``sampler="nuts"`` and its options: by
-        default units are integrated out by quadrature, and NUTS answers where that can't be trusted (attrs
-        ``method``, ``pareto_k``).
+        studies, the same everywhere. ``scale`` of the normal priors of their coefficients, per standard deviation (1;
+        that model's .5 holds large differences too rarely); ``group_scale`` of the half-normal priors of the spread
+        (1); ``sampler="nuts"`` and its options: by default units are integrated out by quadrature, and NUTS answers
+        where that can't be trusted (attrs ``method``, ``pareto_k``).
 
     Returns
     -------
@@ -116,12 +116,12 @@ def synthesis(
         ``asymmetry``: slope and p-value of Deeks' test.
         With ``covariates`` there is a dim ``at`` of the levels of each, such as "design=cohort", of a number its lowest
         and highest, where all other covariates are at their means; `summary` has the ``difference`` from the first
-        level of the same covariate (``versus``), ``difference_interval`` and ``probability_better``.
+        level in alphabetical order (``versus``), ``difference_interval`` and ``probability_better``.
 
     Raises
     ------
     ValueError
-        For counts without a dim of studies.
+        For counts without a dim of studies, and for covariates that these studies can't tell apart.
 
     Notes
     -----
@@ -159,6 +159,12 @@ def synthesis(
     design = design_of(counts, STUDY, covariates, STUDY, ())
     if leave_one_out and design.names:
         raise ValueError("`leave_one_out` isn't for `covariates`; leave one of them out.")
+    seen = TwoRates.of(counts.values.astype(np.float64), design.columns)
+    if design.names and min(np.linalg.matrix_rank(seen.design), counts.sizes[STUDY] - 1) < seen.columns:
+        raise ValueError(
+            f"`covariates` have the columns {design.names}, which {counts.sizes[STUDY]} studies can't tell apart, or "
+            "not from their own spread. Leave some out, or put levels together."
+        )
     wanted = resolve(metrics if metrics is not None else (*_METRICS, *(_AT if prevalence is not None else ())), 2)
     if prevalence is None:
         _refuse_prevalence(wanted)
@@ -172,7 +178,6 @@ def synthesis(
     drawn = fit["posterior"].to_dataset()
     rows = _rows(design)
     pairs = [reviews.pairs_of(drawn, STUDY, row) for row in rows.values()]
-    seen = TwoRates.of(counts.values.astype(np.float64), design.columns)
     likelihood = reviews.Likelihood.of(seen)
     standard = matrix_rng(seed, 0, Stream.NEXT_STUDY).standard_normal((len(pairs[0].mean), 2, 1))
     following = [one.mean + (factor_of(one.sd, one.correlation) @ standard)[..., 0] for one in pairs]
@@ -180,8 +185,9 @@ def synthesis(
     asked = of_tree(known, prevalence, seed)
     notes = {"studies": counts.sizes[STUDY], "method": fit.attrs["method"], "reason": fit.attrs["reason"]}
     notes |= {name: drawn.attrs[name] for name in ("pareto_k", "effective_share") if name in drawn.attrs}
-    if counts.sizes[STUDY] < _FEW:
-        notes[CARRIED_BY] = f"{counts.sizes[STUDY]} studies: how they differ is as much the prior's word as theirs"
+    if counts.sizes[STUDY] - len(design.names) < _FEW:
+        said = f"{counts.sizes[STUDY]} studies" + (f" and {len(rows)} levels" if design.names else "")
+        notes[CARRIED_BY] = f"{said}: how they differ is as much the prior's word as theirs"
     about = {"draws": n, "random_seed": seed}
     summary = of_posterior(asked, wanted, prob, ci_kind, about).assign_attrs(notes)
     points = _along([xr.DataArray(likelihood.points(row, wanted, prevalence)) for row in rows.values()], list(rows))

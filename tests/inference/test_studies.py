@@ -279,6 +279,8 @@ def test_numbers_are_answered_at_their_ends_and_several_covariates_each():
         ({"covariates": {"x": [1] * 10}}, "the same for all items"),
         ({"covariates": {"x": [1, np.nan] * 5}}, "missing at the places"),
         ({"covariates": {"x": [1, 2]}}, "one value for each of 10"),
+        ({"covariates": {"x": [1, 2] * 5, "y": ["a", "b"] * 5}}, "can't tell apart"),
+        ({"covariates": {"x": list("abcdefghij")}}, "or not from their own spread"),
         ({"covariates": {"x": [1, 2] * 5}, "leave_one_out": True}, "isn't for `covariates`"),
         ({"covariates": {"x": [1, 2] * 5}, "shares": "common"}, "`shares` doesn't apply"),
         ({"scale": 0.3}, "the scale is `group_scale`"),
