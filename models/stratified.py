@@ -14,6 +14,10 @@ In symbols, for group g with N_g items, of which n_g were checked
     shares   = N / sum N                        of="population" and of="items"
     theta    = sum_g shares_g truth_g
 
+    Several strata share one prior: alpha_g is a part of it, and a part of where all strata's items lie; and the n_g
+    items count as n_g - 1, but for the stratum's part of all (`discount`). A prior of its own in each would decide
+    about many strata of few items.
+
     Which items of a group were checked has nothing to do with their truth (the truth is missing at random given the
     group): so the likelihood of the checked ones is that of a sample of the group.
 
@@ -87,6 +91,9 @@ def model(counts: Any, *, prior: PriorLike = DEFAULT_PRIOR) -> pm.Model:
             shares = pm.Data("known_shares", base.shares, dims=GROUP)
         cells = cells.reshape((len(strata.names), k * k))
         pm.Deterministic("theta", (shares[:, None] * cells).sum(axis=0).reshape((k, k)), dims=MATRIX)
+        if base.weight is not None:
+            seen = strata.counts[strata.possible].reshape(len(strata.names), -1)
+            pm.Potential("discount", ((base.weight[:, None] - 1.0) * seen * pm.math.log(truth)).sum())
         pm.Multinomial("counts", n=counts_data.sum(-1), p=cells, observed=counts_data, dims=(GROUP, CELL))
     return program
 

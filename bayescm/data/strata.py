@@ -34,6 +34,8 @@ class Strata(NamedTuple):
     of: str
     by_verdict: bool
     """Whether all items of a group have the same predicted class."""
+    alike: bool
+    """Whether there are several strata; not where these are the verdicts of another system."""
 
     @property
     def checked(self) -> NDArray[np.int64]:
@@ -112,7 +114,8 @@ def audited(
     Notes
     -----
     Right only where checking depended on stratum and verdict alone, not on the truth: at random within each, or any
-    way that knows nothing more. Items checked because they looked wrong need a stratum that says so.
+    way that knows nothing more. Items checked because they looked wrong need a stratum that says so. Several strata
+    share the prior of one matrix, and lean on one another.
 
     Examples
     --------
@@ -250,7 +253,10 @@ def read(counts: Any) -> Strata:
     if of == OTHERS and (others or not by_verdict):
         raise ValueError("`of`='others' is for totals of each predicted class and no strata; give these alone.")
     _check_sizes(found.sum((1, 2)), values, names, of)
-    return Strata(found, values, possible, names, of, by_verdict)
+    alike = len(strata) > 1
+    if alike and by_verdict and others[0] in plain.coords:
+        alike = not set(plain[others[0]].values.tolist()) <= set(labels)
+    return Strata(found, values, possible, names, of, by_verdict, alike)
 
 
 def by_items(counts: xr.DataArray) -> xr.DataArray:

@@ -3,6 +3,11 @@
 Within a group of items that is sampled by itself (a stratum, or one predicted class of it) the cells that its items can
 be in are Dirichlet; theta is the mean of the groups by their shares. Where a group is one predicted class, and there
 is one stratum, this is the model of separate rows with truth and prediction exchanged, and so are the metrics.
+
+Several strata share the prior of one matrix (Jeffreys' own in each would decide about many strata of few items): a
+stratum has of it what it has of all items, and leans for the rest on where the items of all strata lie. Its n checked
+items count as n - 1, but for its part of all: as the unbiased variance of a stratified mean divides by n - 1 (Cochran
+1977, section 5.4).
 """
 
 from collections.abc import Callable
@@ -54,6 +59,8 @@ class Groups:
         Of these items and no others: those of which the truth is known.
     unchecked : ndarray of shape (G,), optional
         And the number of the others.
+    weight : ndarray of shape (G,), optional
+        What each checked item counts for; 1 without.
     """
 
     cells: Array
@@ -62,15 +69,42 @@ class Groups:
     by_verdict: bool
     checked: NDArray[np.int64] | None = None
     unchecked: NDArray[np.int64] | None = None
+    weight: Array | None = None
 
 
 def prior_of(strata: Strata, prior: PriorLike, labels: list[object]) -> Groups:
-    """Return the prior: in every group the concentrations of its cells, and their sum for its share."""
+    """Return the prior: of one stratum the concentrations of each group's cells, and their sum for its share."""
     base = concentrations(prior, "dirichlet_multinomial", labels).rows
-    cells = np.where(strata.possible, base, 0.0)
-    if strata.of == "process":
-        return Groups(cells, cells.sum((1, 2)), False, strata.by_verdict)
-    return Groups(cells, strata.totals / strata.totals.sum(), True, strata.by_verdict)
+    cells, weight = np.where(strata.possible, base, 0.0), None
+    sums = cells.sum((1, 2))
+    if strata.alike:
+        sums = sums * (len(base) if strata.by_verdict else 1) / len(sums)
+        cells, weight = _shared(strata, cells)
+    known = strata.of != "process"
+    shares = strata.totals / strata.totals.sum() if known else sums
+    return Groups(cells, shares, known, strata.by_verdict, weight=weight)
+
+
+def _shared(strata: Strata, cells: Array) -> tuple[Array, Array]:
+    """Return the prior (G, K, K) of groups whose strata share one, and what a checked item of each counts for (G,).
+
+    Where all lean on the same place, it is where the strata's mean stays that of the observed shares.
+    """
+    k, tiny = cells.shape[-1], np.finfo(np.float64).tiny
+    shape = (-1, k if strata.by_verdict else 1)  # stratum, verdict
+    base, seen = (one.reshape(*shape, k, k) for one in (cells, strata.counts))
+    n, size, totals = seen.sum((2, 3)), base.sum((2, 3)), strata.totals.reshape(shape)
+    part = np.where(totals > 0.0, totals / np.maximum(totals.sum(0), tiny), 1.0)
+    known = part * (n > 0)
+    pull = known / np.maximum(n + size, tiny)
+    rates = seen / np.maximum(n, 1)[..., None, None]
+    mean = (pull[..., None, None] * rates).sum(0) / np.maximum(pull.sum(0), tiny)[:, None, None]
+    items = (known.sum(0) ** 2 / np.maximum((known**2 / np.maximum(n, 1)).sum(0), tiny))[:, None, None]
+    middle = (items * mean + base[0]) / np.maximum(items + size[0][:, None, None], tiny)
+    part_of, size_of = part[..., None, None], size[..., None, None]
+    leaning = part_of * base + (1.0 - part_of) * size_of * middle
+    weight = (np.maximum(n - (1.0 - part), 0.0) + part * size) / np.maximum(n + size, tiny)
+    return (weight[..., None, None] * leaning).reshape(cells.shape), weight.ravel()
 
 
 def posterior_of(strata: Strata, prior: Groups) -> Groups:
@@ -80,7 +114,7 @@ def posterior_of(strata: Strata, prior: Groups) -> Groups:
             "`counts` are an audit of other items (of='others'), of which bayescm.summary, probability, "
             "metric_distribution and compare_systems answer."
         )
-    cells = prior.cells + strata.counts
+    cells = prior.cells + (strata.counts if prior.weight is None else prior.weight[:, None, None] * strata.counts)
     shares = prior.shares if prior.known else prior.shares + strata.totals
     if strata.of != "items":
         return replace(prior, cells=cells, shares=shares)

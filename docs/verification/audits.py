@@ -1,11 +1,12 @@
 """Audits, how often they hold: ``python -m uv run python docs/verification/audits.py`` (a minute or two).
 
 A judge marks N answers and people a random n of them; and a map with a rare class, of which points are visited by map
-class. Last a judge whose wrong answers are checked more often than right ones of the same verdict: then none holds. 95%
-intervals of the share of right answers, or of the area of the rare class: ours (as ``bayescm.summary`` gives them, HDI,
-and with equal tails), prediction-powered inference (PPI++, Angelopoulos et al. 2023, with its best weight and normal
-theory), the labels alone (Jeffreys), the judge alone (Wilson); for the map the stratified estimator with its normal
-interval (Olofsson et al. 2014). Writes audits_judge.csv, audits_map.csv, audits_selected.csv and their tables.
+class. Last a judge whose wrong answers are checked more often than right ones of the same verdict: then none holds; and
+strata, many of few items, which share a prior, beside one of its own in each. 95% intervals of the share of right
+answers, or of the area of the rare class: ours (as ``bayescm.summary`` gives them, HDI, and with equal tails),
+prediction-powered inference (PPI++, Angelopoulos et al. 2023, with its best weight and normal theory), the labels alone
+(Jeffreys), the judge alone (Wilson); for the map the stratified estimator with its normal interval (Olofsson et al.
+2014). Writes audits_judge.csv, audits_map.csv, audits_selected.csv, their tables and audits_strata.csv.
 ``--quick`` runs few repeats, writes nothing and fails if ours holds too seldom or isn't what ``bayescm.summary`` gives.
 """
 
@@ -24,8 +25,10 @@ from rows import write_rows
 from scipy import special
 
 import bayescm
+from bayescm.data.strata import Strata
 from bayescm.distributions import Linear, exact_distribution
-from bayescm.metrics import resolve
+from bayescm.distributions import strata as groups
+from bayescm.metrics import compute, resolve
 from bayescm.priors.concentrations import Concentrations
 
 Array = NDArray[np.float64]
@@ -37,6 +40,21 @@ JUDGES = {"good": (0.98, 0.90), "fair": (0.95, 0.60)}  # P(called right | right)
 KINDS = {"audit, HDI": "hdi", "audit, equal tails": "eti"}
 JUDGE_METHODS = ("audit, HDI", "audit, equal tails", "PPI++", "labels alone", "judge alone")
 MAP_METHODS = ("audit, HDI", "audit, equal tails", "normal theory")
+STRATA_METHODS = ("one prior for all strata", "one in each")
+ASKED = ("accuracy", "difference of accuracies", "recall", "difference of recalls")
+EVEN = np.full(20, 0.5)
+OVER_STRATA = {  # items of each stratum, its weight, share of positives, and both systems' recall = specificity
+    "4 of 50": (np.full(4, 50), None, EVEN[:4], 0.95, 0.75),
+    "20 of 10": (np.full(20, 10), None, EVEN, 0.95, 0.75),
+    "20 of 3": (np.full(20, 3), None, EVEN, 0.95, 0.75),
+    "20 of 3, systems alike": (np.full(20, 3), None, EVEN, 0.85, 0.85),
+    "20 of 3, from .5 to 1": (np.full(20, 3), None, EVEN, np.linspace(0.5, 1, 20), np.linspace(0.4, 0.9, 20)),
+    "20 of 10, 5% positive": (np.full(20, 10), None, EVEN / 10, 0.95, 0.75),
+    "a third in one of 100, 19 of 3": (np.r_[100, np.full(19, 3)], np.r_[10, np.ones(19)], EVEN, 0.95, 0.75),
+    "half in one of 5, 19 of 20": (np.r_[5, np.full(19, 20)], np.r_[19, np.ones(19)], EVEN, 0.9, 0.7),
+    "20 of 1": (np.ones(20, int), None, EVEN, 0.9, 0.7),
+    "20 of 3 of each verdict": (np.full(20, 3), None, EVEN, 0.95, 0.75),
+}
 
 
 def answers(rng: np.random.Generator, accuracy: float, judge: tuple[float, float], n: int, repeats: int) -> Array:
@@ -133,6 +151,54 @@ def selected(judge: str, odds: float, repeats: int, seed: int) -> list[dict[str,
     return [about | held(name, found[name], accuracy, repeats) for name in JUDGE_METHODS]
 
 
+def drawn(counts: NDArray[np.int64], weight: Array, seed: int, *, shared: bool) -> list[Array]:
+    """Return draws of accuracy and recall of one system, from counts (group, actual, predicted) of known weights."""
+    by_verdict = len(counts) > len(EVEN)
+    column = np.eye(2, dtype=bool)[:, None] if by_verdict else np.ones((1, 2, 2), bool)
+    possible = np.broadcast_to(np.tile(column, (len(counts) // len(column), 1, 1)), counts.shape)
+    one = Strata(counts, weight, possible, [""] * len(counts), "population", by_verdict, shared)
+    posterior = groups.posterior_of(one, groups.prior_of(one, "jeffreys", [0, 1]))
+    return compute(resolve(["accuracy", "recall"], 2), groups.draw(posterior, np.random.default_rng(seed), 2000)[2])
+
+
+def stratified(name: str, repeats: int) -> list[dict[str, Any]]:
+    """Say how often two systems' accuracy and recall, and their differences, are held over strata."""
+    n, weight, positive, *rates = OVER_STRATA[name]
+    weight = np.ones(len(n)) if weight is None else np.asarray(weight)
+    rng, shares, found = np.random.default_rng([7, len(name), *n[:2]]), weight / weight.sum(), []
+    cells = []
+    for rate in rates:
+        right = np.broadcast_to(rate, n.shape)
+        cells.append(np.stack([(1 - positive) * right, (1 - positive) * (1 - right), positive * (1 - right),
+                               positive * right], -1).reshape(-1, 2, 2))  # fmt: skip
+    truth = [[shares @ p[:, 1, 1] + shares @ p[:, 0, 0], shares @ p[:, 1, 1] / (shares @ positive)] for p in cells]
+    for _ in range(repeats):
+        data = []
+        for p in cells:
+            if "verdict" in name:
+                truths = rng.binomial(n[:, None], p[:, 1] / p.sum(1))  # of each verdict's items (stratum, verdict)
+                counts = np.stack([n[:, None] - truths, truths], 2)[:, None] * np.eye(2, dtype=int)[:, None]
+                data.append((counts.reshape(-1, 2, 2), (shares[:, None] * p.sum(1)).ravel()))
+            else:
+                data.append((rng.multinomial(n, p.reshape(-1, 4)).reshape(-1, 2, 2), shares))
+        for shared in (True, False):
+            both = [drawn(*one, seed, shared=shared) for seed, one in enumerate(data)]
+            asked = np.stack([both[0][0], both[0][0] - both[1][0], both[0][1], both[0][1] - both[1][1]])
+            found.append(np.quantile(asked, (0.025, 0.975), -1))
+    bounds = np.reshape(found, (repeats, 2, 2, len(ASKED)))
+    true = (truth[0][0], truth[0][0] - truth[1][0], truth[0][1], truth[0][1] - truth[1][1])
+    return [
+        {"strata": name, "asked": what} | held(method, (bounds[:, m, 0, i], bounds[:, m, 1, i]), true[i], repeats)
+        for i, what in enumerate(ASKED) for m, method in enumerate(STRATA_METHODS)
+    ]  # fmt: skip
+
+
+def write_strata(repeats: int) -> None:
+    """Write how often strata hold that share a prior."""
+    rows = [row for name in OVER_STRATA for row in stratified(name, repeats)]
+    write_rows(HERE / "audits_strata.csv", rows)
+
+
 def held(name: str, bounds: Bounds, truth: float, repeats: int) -> dict[str, Any]:
     """Return coverage, misses on either side and mean length."""
     low, high = bounds
@@ -186,12 +252,14 @@ def main() -> int:
         for points in ((75, 300),) if quick else ((75, 300), (75, 1000)):
             maps += mapped(omission, points, 40 * repeats, seed)
     if quick:
-        worst = min(row["coverage"] for row in rows + maps if row["method"].startswith("audit"))
+        maps += [row for name in ("20 of 3", "20 of 3 of each verdict") for row in stratified(name, 40)]
+        worst = min(row["coverage"] for row in rows + maps if row["method"] in (*KINDS, STRATA_METHODS[0]))
         return int(worst < 0.88 or not same_as_summary())
     write_rows(HERE / "audits_judge.csv", rows)
     write_rows(HERE / "audits_map.csv", maps)
     (HERE / "audits_table.inc").write_text(f"{wide(rows, JUDGE_METHODS)}\n\n{wide(maps, MAP_METHODS)}\n")
     write_selected(repeats)
+    write_strata(repeats)
     return 0
 
 

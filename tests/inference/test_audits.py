@@ -64,7 +64,8 @@ def test_exact_answers_agree_with_draws_of_numpy(audit):
     rng, n, of = np.random.default_rng(1), 200_000, strata.read(audit)
     k = audit.sizes["actual"]
     prior = np.full((k, k), 0.5 / (k - 1)) + np.eye(k) * (0.5 - 0.5 / (k - 1))
-    alphas = [(prior + c)[inside] for c, inside in zip(of.counts, of.possible, strict=True)]
+    every = by_hand(of, prior) if of.alike else prior + of.counts
+    alphas = [c[inside] for c, inside in zip(every, of.possible, strict=True)]
     shares = of.totals / of.totals.sum()
     if of.of == "process":
         shares = rng.dirichlet(of.totals + [prior[inside].sum() for inside in of.possible], n)
@@ -72,7 +73,7 @@ def test_exact_answers_agree_with_draws_of_numpy(audit):
     for g, (alpha, inside) in enumerate(zip(alphas, of.possible, strict=True)):
         theta[:, inside] += shares[..., g, None] * rng.dirichlet(alpha, n)
     drawn = bayescm.metrics.evaluate(xr.DataArray(theta, dims=("draw", "actual", "predicted")), METRICS)
-    found = bayescm.summary(audit, METRICS, random_seed=1)
+    found = bayescm.summary(audit, METRICS, random_seed=1, draws=n)
     dists = {m: bayescm.metric_distribution(audit, m) for m in METRICS if is_exact(found, m)}
     assert len(dists) >= 2
     for metric in found["metric"].values:
@@ -87,6 +88,52 @@ def test_exact_answers_agree_with_draws_of_numpy(audit):
             cdf = dists[name].cdf(bounds).isel(of_class)
             share = (values.values[:, None] <= bounds + 1e-12).mean(0)
             np.testing.assert_allclose(cdf, share, atol=5 * 0.5 / np.sqrt(n), err_msg=str(metric))
+
+
+def by_hand(of, prior):
+    """Concentrations of groups whose strata share one prior, one number after the other."""
+    k = len(prior)
+    found = np.zeros(of.counts.shape)
+    for verdict in range(k if of.by_verdict else 1):
+        groups = range(verdict, len(of.totals), k if of.by_verdict else 1)
+        base = np.where(of.possible[verdict], prior, 0)
+        part = {g: of.totals[g] / sum(of.totals[j] for j in groups) for g in groups}
+        n = {g: of.counts[g].sum() for g in groups}
+        pull = {g: part[g] / (n[g] + base.sum()) for g in groups}
+        mean = sum(pull[g] * of.counts[g] / n[g] for g in groups) / sum(pull.values())
+        items = 1 / sum(part[g] ** 2 / n[g] for g in groups)
+        centre = (items * mean + base) / (items + base.sum())
+        for g in groups:
+            counts = of.counts[g] + part[g] * base + (1 - part[g]) * base.sum() * centre
+            found[g] = counts / counts.sum() * (n[g] - 1 + part[g] * (1 + base.sum()))
+    return found
+
+
+def test_many_strata_of_few_items_are_not_what_each_ones_prior_says():
+    """57 of 60 right, in 20 strata of 3: a prior of two items in each said .75 (.68 to .81)."""
+    wrong = np.arange(20) < 3
+    strata = bayescm.from_cells(tp=2 - wrong, fn=1 * wrong, fp=np.zeros(20, int), tn=np.ones(20, int), dims="site")
+    for totals in (np.full(20, 50), np.full((20, 2), 25)):
+        found = row(bayescm.audited(strata, totals, of="population"), "accuracy")
+        assert float(found["mean"]) == pytest.approx(0.95, abs=0.035)
+        low, high = found["interval"].values
+        assert 0.75 < low < 0.93 < high
+        assert float(found["sd"]) < 1.3 * float(row(strata.sum("site"), "accuracy")["sd"])
+
+
+@pytest.mark.parametrize("of", ["process", "population", "items"])
+def test_strata_at_the_edges(of):
+    """Nothing checked, one item, none at all, all right, and many items."""
+    counts = np.zeros((5, 2, 2), int)
+    counts[0, 1, 1], counts[1, 0, 0], counts[4] = 1, 9, [[10**8, 2], [2, 10**8]]
+    sites = bayescm.from_array(counts, dims="site")
+    with pytest.warns(UserWarning, match="2 has .* none was checked"):
+        audit = bayescm.audited(sites, [20, 30, 40, 0, 3 * 10**8], of=of)
+    found = bayescm.summary(audit, ["accuracy", "recall"], random_seed=1)
+    assert np.isfinite(found["mean"]).all()
+    np.testing.assert_allclose(found["mean"], 1, atol=1e-6)
+    with pytest.raises(ValueError, match="improper"):
+        bayescm.summary(audit, "accuracy", prior="haldane")
 
 
 def is_exact(found, name):
@@ -176,8 +223,8 @@ def test_a_mean_that_does_not_exist_is_infinite_whatever_the_totals():
     assert np.isfinite(seen["mean"]).all()
     sites = bayescm.from_array(np.array([[[5, 0], [2, 30]], [[8, 0], [3, 20]]]), dims="site")
     two = bayescm.audited(sites, [[50, 100], [30, 40]])
-    assert np.isinf(row(two, "positive_likelihood_ratio")["mean"])  # 0.5 of either site: 1 together
-    assert np.isfinite(row(two, "positive_likelihood_ratio", prior="laplace")["mean"])
+    for prior, infinite in (("laplace", True), (1.5, False)):  # of both sites together
+        assert np.isinf(row(two, "positive_likelihood_ratio", prior=prior)["mean"]) == infinite
 
 
 def test_what_an_answer_says():

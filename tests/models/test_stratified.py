@@ -7,6 +7,8 @@ from scipy import stats
 
 import bayescm
 from bayescm import models
+from bayescm.data.strata import read
+from bayescm.distributions import strata as groups
 
 pytestmark = [pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning", "ignore:NUTS")]
 
@@ -26,7 +28,9 @@ def test_draws_of_every_group_are_dirichlets(name):
     np.testing.assert_allclose(fit.posterior["theta"].sum(("actual", "predicted")), 1.0)
     np.testing.assert_allclose(fit.posterior["truth"].sum(fit.posterior["truth"].dims[-1]), 1.0)
     first = fit.posterior["truth"].isel(group=0)[..., 0]
-    beta = {"sites": stats.beta(5.5, 7.5), "sites and verdicts": stats.beta(5.5, 2.5)}.get(name, stats.beta(17.5, 3.5))
+    strata = read(AUDITS[name])
+    cells = groups.posterior_of(strata, groups.prior_of(strata, "jeffreys", [0, 1])).cells[0]
+    beta = stats.beta(cells[0, 0], cells.sum() - cells[0, 0]) if strata.alike else stats.beta(17.5, 3.5)
     has_moments(first, beta.mean(), beta.std())
     assert fit.attrs["method"] == "exact"
     assert fit["constant_data"]["totals"].sum() == AUDITS[name]["totals"].sum()
