@@ -29,12 +29,14 @@ _LONG_NAMES = {
 
 def predictive_values(compared: Compared, ci_prob: float) -> xr.Dataset | None:
     """Return the comparison of the metrics that are shares of predicted classes; None if there are none."""
+    if compared.answers is None or compared.runs > 1:
+        return None
     k, kept = len(compared.labels), {}
     for entry in compared.entries:
         share = proportion_of(entry, k, predicted=True)
         if share is not None and proportion_of(entry, k) is None:
             kept[entry.name] = share
-    if compared.answers is None or compared.runs > 1 or not kept:
+    if not kept:
         return None
     values = np.array(
         [[_compared(compared, pair, share, ci_prob) for share in kept.values()] for pair in compared.pairs]

@@ -209,36 +209,36 @@ def _ratio(posteriors: Posteriors, entry: Entry, i: int, question: Question, dis
 def _table(columns: Columns, compared: Compared, question: Question) -> xr.Dataset:
     """Give the table its names, and each row its verdict."""
     more = {"interval": CI_BOUND, "ratio_interval": CI_BOUND, "probability": rope.SIDE, "mcse_probability": rope.SIDE}
-    made = xr.Dataset(
-        {
-            name: (
-                (COMPARISON, METRIC, *([more[name]] if name in more else [])),
-                np.array([[cell[name] for cell in column] for column in columns], np.float64).swapaxes(0, 1),
-                {"long_name": text, "units": "1"},
-            )
-            for name, text in _LONG_NAMES.items()
-        },
-        coords={
-            **comparison_coordinates(compared),
-            **coordinates(compared.metrics, compared.labels),
-            rope.SIDE: list(SIDES),
-            CI_BOUND: interval_coordinate(question.ci_prob, question.ci_kind),
-        },
-    )
-    better = made["probability"].sel({rope.SIDE: SIDES[2]}, drop=True)
-    made["probability_better"] = better.assign_attrs(long_name="Probability that the first is better, beyond the rope")
-    verdict = _verdicts(made["interval"].values, [entry.metric.loss for entry in compared.entries], question.rope)
-    said = "Where the interval lies"
-    made["verdict"] = (COMPARISON, METRIC), verdict, {"long_name": said}
-    made["method"] = (METRIC, COMPARISON), [[cell["method"] for cell in column] for column in columns]
-    made["method"] = made["method"].transpose()
+    dims = (COMPARISON, METRIC)
+
+    def cells(name: str, dtype: type) -> NDArray[Any]:
+        return np.array([[cell[name] for cell in column] for column in columns], dtype).swapaxes(0, 1)
+
+    made: dict[str, Any] = {
+        name: ((*dims, *([more[name]] if name in more else [])), cells(name, float), {"long_name": text, "units": "1"})
+        for name, text in _LONG_NAMES.items()
+    }
+    better = {"long_name": "Probability that the first is better, beyond the rope", "units": "1"}
+    made["probability_better"] = dims, made["probability"][1][..., 2], better
+    losses = [entry.metric.loss for entry in compared.entries]
+    verdict = _verdicts(made["interval"][1], losses, question.rope)
+    made["verdict"] = dims, verdict, {"long_name": "Where the interval lies"}
+    made["method"] = dims, cells("method", str)
+    only = {}
     if compared.answers is not None:
         least, items = frequentist.fewest_that_decide(0.5 + 0.5 * question.ci_prob_each), _discordant(compared)
         notes = {"long_name": "Items that speak for one system alone", "fewest_that_decide": least}
-        made["discordant"] = (COMPARISON, METRIC, "only"), items[..., :2], notes
-        made = made.assign_coords(only=["first", "second"])
-        made["reason"] = (COMPARISON, METRIC), _reasons(compared, verdict, items, least), {"long_name": "What decides"}
-    return made
+        made["discordant"] = (*dims, "only"), items[..., :2], notes
+        made["reason"] = dims, _reasons(compared, verdict, items, least), {"long_name": "What decides"}
+        only = {"only": ["first", "second"]}
+    coords = {
+        **comparison_coordinates(compared),
+        **coordinates(compared.metrics, compared.labels),
+        rope.SIDE: list(SIDES),
+        CI_BOUND: interval_coordinate(question.ci_prob, question.ci_kind),
+        **only,
+    }
+    return xr.Dataset(made, coords)
 
 
 def _verdicts(intervals: Array, losses: Sequence[bool], rope_width: float) -> NDArray[np.str_]:

@@ -2,6 +2,7 @@
 
 import inspect
 import json
+from bisect import bisect_left
 from collections.abc import Sequence
 from typing import Any, NamedTuple, get_args
 
@@ -248,14 +249,14 @@ def _of_draws(draws: xr.DataArray, x: str, ends: tuple[float, float], level: flo
 
 
 def _rank(values: Array, ordered: Array, level: float) -> int:
-    """Return the rank k such that the share `level` of the draws (points, draws) lies between the k-th values."""
+    """Return the largest k such that the share `level` of the draws (points, draws) lies between the k-th values."""
     size = values.shape[-1]
-    extreme = np.full(size, size)
-    for point, rising in zip(values, ordered, strict=True):
-        below = np.searchsorted(rising, point, side="right")
-        above = size - np.searchsorted(rising, point, side="left")
-        extreme = np.minimum(extreme, np.minimum(below, above))
-    return int(np.sort(extreme)[int((1 - level) * size)])
+
+    def lie_between(k: int) -> bool:
+        inside = (values >= ordered[:, k - 1, None]) & (values <= ordered[:, size - k, None])
+        return bool(inside.all(0).sum() >= size - int((1 - level) * size))
+
+    return 1 + bisect_left(range(2, size + 1), True, key=lambda k: not lie_between(k))
 
 
 def _curves(data: xr.DataTree) -> list[_Empirical]:

@@ -198,18 +198,21 @@ def draw_pairs(
 
     Notes
     -----
-    The items have the same weights for all pairs, and each system's margin is its own Dirichlet posterior, as in
-    :func:`draw`. A pair isn't independent a priori: items that only the first gets right weigh one
-    item in all classes together, and those of the second one, as far as the margins leave room (:func:`_one_right`).
+    The items, and those of the prior, have the same weights for all pairs, and each system's margin is its own
+    Dirichlet posterior, as in :func:`draw`. A pair isn't independent a priori: items that only the first gets right
+    weigh one item in all classes together, and those of the second one, as far as the margins leave room
+    (:func:`_one_right`).
     """
     base = concentrations(prior, "dirichlet_multinomial", which.labels)
     one_right = _one_right(base.rows)
     rng, items = matrix_rng(seed, 0, Stream.SAME_ITEMS), _empty(which, chains * draws)
     total = np.concatenate([_add_items(part, which, rng) for part in _blocks(items, which)])
+    of_prior = np.zeros((len(items), 2, *items.shape[2:]))
+    total += _add_prior(of_prior, base, rng, one_right)
     for pair in pairs:
         theta = items[:, list(pair)]
-        whole = total + _add_prior(theta, base, rng, one_right)
-        theta /= whole[:, None, None, None]
+        theta += of_prior
+        theta /= total[:, None, None, None]
         yield _labelled(theta, which.labels, [which.systems[system] for system in pair], chains, draws)
 
 
