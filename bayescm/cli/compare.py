@@ -27,19 +27,26 @@ EPILOG = """examples:
   bayescm compare long.csv --by model --item question          columns model, question, correct: a row per answer
   bayescm compare runs.csv                                     columns system, item, run, correct: several runs
   bayescm compare systems.csv                                  columns tp,fn,fp,tn: a row, and a test set, per system
+  bayescm compare systems.csv --stratum site                   the same by site: at the sites' shares of all items
   bayescm compare scores.csv --score A --score B               areas under the ROC curve
   bayescm compare scores.csv --score score --by site           the same of independent samples, one per site
 """
 _NOT_OF_SCORES = (
     "predicted", "metrics", "reference", "design", "rope", "require", "tests", "model", "prior", "prevalence",
-    "ci_kind", "item", "runs", "average",
+    "ci_kind", "item", "runs", "average", "stratum",
 )  # fmt: skip
 _TITLES = {
     "requirements": "posterior probability of requirements",
     "flips": "the same items: how many were answered how",
     "tests": "without a prior: p-values of no difference, and an interval of it",
 }
-_NOT_PRINTED = ("mcnemar_chi2", "mcnemar_corrected", "boschloo_exact", "barnard_exact")  # unless asked for
+_NOT_PRINTED = (
+    "mcnemar_chi2",
+    "mcnemar_corrected",
+    "boschloo_exact",
+    "barnard_exact",
+    "mantel_haenszel_corrected",
+)  # unless asked for
 
 
 def add_parser(commands: Any) -> None:
@@ -110,7 +117,10 @@ def _tests(table: "xr.Dataset", every: bool) -> list[dict[str, Any]]:
     for names, cell in each(table, "p_value", "test"):
         tests = [str(test) for test in cell["test"].values if every or test not in _NOT_PRINTED]
         values = {test: float(cell["p_value"].sel(test=test)) for test in tests}
-        values |= bounds(cell["paired_t" if "paired_t" in cell else "newcombe"])
+        if "common_odds_ratio" in cell:  # over strata
+            values |= {"breslow_day_tarone": float(cell["breslow_day_tarone"])} if every else {}
+            values |= {"odds_ratio": float(cell["common_odds_ratio"])}
+        values |= bounds(cell[next(name for name in ("paired_t", "newcombe", "odds_ratio") if name in cell)])
         if any(value == value for value in values.values()):
             records.append(names | of_metric(cell) | values)
     return records

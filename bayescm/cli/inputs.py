@@ -10,6 +10,7 @@ from bayescm.cli.hints import NoFileError
 from bayescm.cli.options import CELLS, refuse
 from bayescm.cli.understood import matrices_of
 from bayescm.data import texts
+from bayescm.data.inputs import over_strata
 from bayescm.data.recognisers import BOARD, COUNTS, SYSTEMS
 from bayescm.data.shapes import is_scored, is_weighted
 
@@ -66,7 +67,15 @@ def systems_of(arguments: argparse.Namespace, *, published: bool = False) -> Any
         known = texts.read_text(arguments.file).columns
         named = [name for text in arguments.predicted for name in ([text] if text in known else text.split(","))]
         arguments.predicted = named if len(named) > 1 else named[0]  # of all systems, in rows that --by names
-    return _read(arguments, BOARD if published else SYSTEMS, system=arguments.by).data
+    about, stratum = BOARD if published else SYSTEMS, arguments.stratum
+    if stratum is None:
+        return _read(arguments, about, system=arguments.by).data
+    refuse(arguments, ["unit"], "and --stratum: give one of them")
+    arguments.unit = stratum
+    try:
+        return over_strata(_read(arguments, about, system=arguments.by).data, stratum)
+    except ValueError as error:
+        raise ValueError(str(error).replace("`unit`", "--stratum").replace("`stratum`", "--stratum")) from None
 
 
 def _read(arguments: argparse.Namespace, about: str, **columns: Any) -> "Evidence":

@@ -92,6 +92,7 @@ def add_systems(parser: argparse.ArgumentParser) -> None:
         help="columns of predicted labels, with commas or repeated; one for each system",
     )
     parser.add_argument("--by", metavar="COLUMN", help="column that names the system of each row")
+    parser.add_argument("--stratum", metavar="COLUMN", help="column of strata, at whose shares systems are compared")
     add_unit(parser)
     add_average(parser)
 

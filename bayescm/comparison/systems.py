@@ -67,15 +67,16 @@ def compare_systems(
     data : xarray.DataArray or xarray.Dataset
         The same items: the joint table of :func:`bayescm.data.paired_counts`, or :func:`bayescm.predictions`. Other
         items for each system: ``counts(system, actual, predicted)``. Folds: ``counts(system, fold, actual,
-        predicted)``. Strata: ``counts(system, stratum, actual, predicted)``, compared at the strata's shares of all
-        items. Also ``compare_systems(y_true, {"A": y_pred, "B": y_pred})``, of the same items, and
-        ``compare_systems({"A": counts, "B": counts})``, of others. Several runs of the same items: predictions of shape
-        (items, runs), a long frame with a column `run`, or ``compare_systems({"A": passes, "B": passes}, runs=4)``, how
-        many of 4 runs passed. A mapping of systems to audits (:func:`bayescm.audited`), or audits over ``system``: each
-        by its own totals; as the same items if there are two, each with the verdicts of the other as strata. Right and
-        wrong answers alone, ``{"correct": [...], "wrong": [...]}``: their accuracy or error rate. A tree of draws of
-        several systems, as of ``bayescm.posterior(counts, model="hierarchical")`` or any program with
-        ``theta(chain, draw, system, actual, predicted)``: draw by draw.
+        predicted)``. Strata: ``counts(system, stratum, actual, predicted)``, or ``stratum="site"``, a column of a frame
+        or a dim of counts: compared at the strata's shares of all items. Also ``compare_systems(y_true, {"A": y_pred,
+        "B": y_pred})``, of the same items, and ``compare_systems({"A": counts, "B": counts})``, of others. Several runs
+        of the same items: predictions of shape (items, runs), a long frame with a column `run`, or
+        ``compare_systems({"A": passes, "B": passes}, runs=4)``, how many of 4 runs passed. A mapping of systems to
+        audits (:func:`bayescm.audited`), or audits over ``system``: each by its own totals; as the same items if there
+        are two, each with the verdicts of the other as strata. Right and wrong answers alone, ``{"correct": [...],
+        "wrong": [...]}``: their accuracy or error rate. A tree of draws of several systems, as of
+        ``bayescm.posterior(counts, model="hierarchical")`` or any program with ``theta(chain, draw, system, actual,
+        predicted)``: draw by draw.
     metrics
         As in :func:`bayescm.summary`.
     reference : str, optional

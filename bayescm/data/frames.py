@@ -21,8 +21,8 @@ _MOST_ITEMS = 10**7
 """Of a table with a row for several items, each of which takes some bytes per system."""
 
 
-def of_cells(table: Table, *, systems: bool) -> xr.DataArray:
-    """Return the counts of a matrix per row: a system each, or what one column of another dim says.
+def of_cells(table: Table, *, systems: bool, unit: Any = None) -> xr.DataArray:
+    """Return the counts of a matrix per row: a system each, or what one column of another dim says, or a unit's.
 
     Covariates become coordinates, and tell rows of the same name apart.
     """
@@ -32,6 +32,9 @@ def of_cells(table: Table, *, systems: bool) -> xr.DataArray:
     if twice := [key for key in CELLS_OF_TWO if keys.count(key) > 1]:
         raise ValueError(f"`columns` has {twice[0]!r} twice; every entry must be different.")
     cells: dict[str, Any] = {name: table.numbers(columns[name]) for name in CELLS_OF_TWO}
+    if unit is not None:
+        by_unit = _by_unit(table, unit, [columns[name] for name in cells], from_cells(**cells, dims=UNIT).values)
+        return by_unit if systems or by_unit.sizes[SYSTEM] > 1 else by_unit.isel({SYSTEM: 0}, drop=True)
     dims = () if systems and table.source else OTHER_DIMS
     dim, names = table.rows(*(columns[name] for name in CELLS_OF_TWO), *covariates, dims=dims)
     if covariates and names is not None and len(set(names)) < len(names):
@@ -67,23 +70,27 @@ def of_published(table: Table, unit: Any = None) -> xr.Dataset | xr.DataArray:
     """Return right and wrong answers of a system per row, or of a system in a unit as matrices of one class."""
     known = {name: table.columns[name] for name in ("correct", "wrong", "total") if name in table.columns}
     if unit is not None:
-        name, of_rows = column_of(table, unit)
         rows = published({what: table.numbers(column) for what, column in known.items()}, None)
-        systems = table.rows(*known.values(), name)[1] or ["1"] * len(of_rows)
-        (system, level), (i, j) = grouped([SYSTEM, name], {SYSTEM: np.array(systems), name: np.asarray(of_rows)})
-        if len(np.unique(np.stack([i, j]), axis=1).T) < len(i):
-            raise ValueError(
-                f"`counts` as a frame has a system in one {name} twice; add up the rows, or name them apart."
-            )
-        cells = np.zeros((len(system), len(level), 2, 2), np.int64)
-        for to, what in enumerate(("wrong", "correct")):
-            cells[i, j, 1, to] = rows[what].values
-        coords = {SYSTEM: system, name: level, ACTUAL: [0, 1], PREDICTED: [0, 1]}
-        return xr.DataArray(cells, coords, (SYSTEM, name, *MATRIX), attrs={ONE_CLASS: 1, UNIT: name})
+        right, wrong = (rows[what].values for what in ("correct", "wrong"))
+        cells = from_cells(tp=right, fn=wrong, fp=0 * right, tn=0 * right, dims=UNIT).values
+        return _by_unit(table, unit, list(known.values()), cells).assign_attrs({ONE_CLASS: 1})
     names = table.rows(*known.values())[1]
     if names is None and table.source:
         names = [str(row) for row in range(1, len(table.frame) + 1)]
     return published({name: table.numbers(column) for name, column in known.items()}, names)
+
+
+def _by_unit(table: Table, unit: Any, counted: list[Any], cells: NDArray[np.int64]) -> xr.DataArray:
+    """Return matrices (system, unit, actual, predicted) of a table with a row for each."""
+    name, of_rows = column_of(table, unit)
+    systems = table.rows(*counted, name)[1] or ["1"] * len(of_rows)
+    (system, level), (i, j) = grouped([SYSTEM, name], {SYSTEM: np.array(systems), name: np.asarray(of_rows)})
+    if len(np.unique(np.stack([i, j]), axis=1).T) < len(i):
+        raise ValueError(f"`counts` as a frame has a system in one {name} twice; add up the rows, or name them apart.")
+    made = np.zeros((len(system), len(level), 2, 2), np.int64)
+    made[i, j] = cells
+    coords = {SYSTEM: system, name: level, ACTUAL: [0, 1], PREDICTED: [0, 1]}
+    return xr.DataArray(made, coords, (SYSTEM, name, *MATRIX), attrs={UNIT: name})
 
 
 def of_accuracy(table: Table, n_items: Any) -> Any:

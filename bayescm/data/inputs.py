@@ -3,7 +3,7 @@
 import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any
 
@@ -16,7 +16,7 @@ from bayescm.data.counts import from_cells
 from bayescm.data.evidence import Evidence
 from bayescm.data.options import arguments_of, explained, reading
 from bayescm.data.recognisers import BOARD, COUNTS, K_OF_N, SYSTEMS, Given, understood
-from bayescm.data.schema import CELLS_OF_TWO, ITEM, MEAN_SCORE, ONE_CLASS, PREDICTED, RUN, SYSTEM, WEIGHT
+from bayescm.data.schema import CELLS_OF_TWO, ITEM, MEAN_SCORE, ONE_CLASS, PREDICTED, RUN, STRATUM, SYSTEM, WEIGHT
 from bayescm.data.shapes import (
     are_answers,
     are_labels,
@@ -71,6 +71,15 @@ class Door:
 
     def _read(self, given: tuple[Any, ...], options: dict[str, Any], own: Sequence[str]) -> tuple[Any, ...]:
         """Return evidence in place of what it was read from; what isn't known stays as it is."""
+        if self.about != COUNTS and (stratum := options.pop(STRATUM, None)) is not None:
+            if options.get("unit") is not None:
+                raise ValueError("`unit` and `stratum`: give one of them.")
+            options["unit"] = stratum
+            try:
+                evidence, *rest = self._read(given, options, own)
+            except ValueError as error:
+                raise ValueError(str(error).replace("`unit`", "`stratum`")) from None
+            return replace(evidence, data=over_strata(evidence.data, stratum)), *rest
         first, *rest = given
         if all(map(is_number, (first, *rest[:2]))) and len(rest) > 1:
             refuse_numbers(first, *rest)
@@ -154,6 +163,17 @@ def takes_scores[**P, R](function: Callable[P, R]) -> Callable[P, R]:
         return (counts_at_thresholds(true, score, thresholds=cut, **how), *rest)
 
     return reading(read)(function)
+
+
+def over_strata(data: Any, stratum: str) -> xr.DataArray:
+    """Return counts (system, stratum, actual, predicted) of those read by a column of strata."""
+    if not isinstance(data, xr.DataArray) or not {SYSTEM, stratum} <= {*data.dims}:
+        raise ValueError(
+            "`stratum` is for systems on items of their own, a row for each with the columns system, actual and "
+            "predicted, or with cells, or with correct and total; answers to the same items need none."
+        )
+    kept = {ONE_CLASS: 1} if ONE_CLASS in data.attrs else {}
+    return data.rename({stratum: STRATUM}).drop_attrs(deep=False).assign_attrs(kept)
 
 
 def _gathered(given: tuple[Any, ...], options: dict[str, Any], own: Sequence[str]) -> tuple[Any, ...]:

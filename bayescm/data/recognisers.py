@@ -341,10 +341,12 @@ def _cells(given: Given) -> xr.DataArray | None:
     found = {name: given.by_name[name] for name in CELLS_OF_TWO if name in given.by_name}
     if found and len(found) < len(CELLS_OF_TWO):
         raise ValueError(f"`counts` has the cells {', '.join(found)}; all of tp, fn, fp and tn are needed.")
+    unit = given.options.get("unit")
     if found:
-        return from_cells(**found)
+        made: xr.DataArray = marked(from_cells(**found), unit)
+        return made
     of_table = given.table is not None and set(CELLS_OF_TWO) <= given.names
-    return frames.of_cells(given.table, systems=given.several) if of_table else None  # type: ignore[arg-type]
+    return frames.of_cells(given.table, systems=given.several, unit=unit) if of_table else None  # type: ignore[arg-type]
 
 
 def _accuracies(given: Given) -> Any:
@@ -512,7 +514,7 @@ RECOGNISERS = (
     Recogniser("actual and predicted labels", _labels, f"{_LABELS} unit sample_weight", (None, COUNTS)),
     Recogniser("the truth and answers of systems", _answers, f"{_LABELS} unit sample_weight", (None, *_SEVERAL)),
     Recogniser("numbers of right and wrong answers", _published, "by system unit"),
-    Recogniser("cells by name", _cells, "by system covariates"),
+    Recogniser("cells by name", _cells, "by system unit covariates"),
     Recogniser("accuracies by system", _accuracies, "n_items by system"),
     Recogniser("columns of labels and scores", _scores, f"{_LABELS} actual score"),
     Recogniser(

@@ -153,3 +153,42 @@ def test_more_systems_and_classes_and_wrong_input():
         name: bayescm.audited(checked.sel(system=name, drop=True), [[500] * 2] * 3) for name in "AB"
     }  # chosen by verdict, too
     assert "tests" not in bayescm.compare_systems(by_verdict, design="independent", random_seed=1).children
+
+
+def test_a_column_names_the_strata(tmp_path, capsys):
+    """Of cells, counts, rows of items and right answers, as frames and files; a dim of counts as well."""
+    import pandas as pd
+
+    from bayescm.cli import main
+
+    counts = two_in_three()
+    long = counts.to_series().rename("n").reset_index().rename(columns={"stratum": "site"})
+    cells = long.assign(cell=[f"{a}{p}" for a, p in zip(long.actual, long.predicted, strict=True)])
+    cells = cells.pivot(index=["system", "site"], columns="cell", values="n").reset_index()
+    cells = cells.rename(columns={"00": "tn", "01": "fp", "10": "fn", "11": "tp"})
+    items = long.loc[long.index.repeat(long.n)].drop(columns="n")
+    expected = bayescm.compare_systems(counts, random_seed=1)
+    for given in (cells, long, items, counts.rename(stratum="site")):
+        found = bayescm.compare_systems(given, stratum="site", random_seed=1)
+        np.testing.assert_allclose(found["summary"]["interval"], expected["summary"]["interval"])
+        np.testing.assert_allclose(found["tests"]["p_value"], expected["tests"]["p_value"])
+        board = bayescm.leaderboard(given, stratum="site", random_seed=1)
+        np.testing.assert_allclose(board["point"], bayescm.leaderboard(counts, random_seed=1)["point"])
+    right = pd.DataFrame(
+        {"system": [*"AAABBB"], "site": [*"xyzxyz"], "correct": np.ravel(RIGHT), "total": np.ravel(ITEMS)}
+    )
+    tests = bayescm.compare_systems(right, stratum="site", random_seed=1)["tests"]
+    np.testing.assert_allclose(tests["p_value"].values[0, 0], of_strata(RIGHT, ITEMS, 0.95)[:2])
+    cells.to_csv(tmp_path / "cells.csv", index=False)
+    assert main(["compare", str(tmp_path / "cells.csv"), "--stratum", "site"]) == 0
+    assert "mantel_haenszel" in capsys.readouterr().out
+    assert main(["leaderboard", str(tmp_path / "cells.csv"), "--stratum", "site"]) == 0
+    assert main(["compare", str(tmp_path / "cells.csv"), "--stratum", "sit"]) == 2
+    assert "--stratum must name a column" in capsys.readouterr().err
+    by_unit = bayescm.summary(cells[cells.system == "A"].drop(columns="system"), "recall", unit="site")
+    assert by_unit.point.item() == pytest.approx(130 / 200)
+    for more, words in (({"stratum": "sit"}, "`stratum` must name"), ({"stratum": "site", "unit": "site"}, "one of")):
+        with pytest.raises(ValueError, match=words):
+            bayescm.compare_systems(cells, **more)
+    with pytest.raises(ValueError, match="items of their own"):
+        bayescm.compare_systems([0, 1, 0], {"A": [0, 1, 1], "B": [0, 0, 1]}, stratum=["x", "x", "y"])
