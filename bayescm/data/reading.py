@@ -158,7 +158,10 @@ def from_table(
            [ 0, 26]])
     """
     if isinstance(table, str | PathLike):
-        columns = {"actual": actual, "predicted": predicted, "n": n, "dims": dims or None}
+        by = [dims] if isinstance(dims, str) else validate.listed("dims", dims)
+        if len(by) > 1:
+            raise ValueError("`dims` of a file is one column; of more read it first: from_table(pandas.read_csv(...)).")
+        columns = {"actual": actual, "predicted": predicted, "n": n, "by": by[0] if by else None}
         return _of_file(table, columns, labels, pos_label, unit)
     return tabulated(
         table, actual=actual, predicted=predicted, n=n, dims=dims, labels=labels, pos_label=pos_label, unit=unit

@@ -55,6 +55,16 @@ def test_a_file_is_read_as_its_text(tmp_path, ending):
         np.testing.assert_array_equal(found, want)
 
 
+def test_a_column_of_a_file_is_a_dim(tmp_path):
+    frame = pd.DataFrame({"site": [*"aabb"], "actual": [0, 1, 0, 1], "predicted": [0, 1, 1, 1], "n": [5, 4, 3, 2]})
+    frame.to_csv(tmp_path / "sites.csv", index=False)
+    for dims in ("site", ["site"]):
+        found = bayescm.from_table(tmp_path / "sites.csv", dims=dims)
+        np.testing.assert_array_equal(found, bayescm.from_table(frame, dims=dims))
+    with pytest.raises(ValueError, match="one column"):
+        bayescm.from_table(tmp_path / "sites.csv", dims=["site", "predicted"])
+
+
 def test_options_that_name_nothing_are_refused():
     with pytest.raises(ValueError, match="`rows` doesn't apply to cells by name"):
         bayescm.read(CELLS, rows="truth")

@@ -54,7 +54,6 @@ REFUSED = {
     "needs the four cells": lambda: bayescm.region(Y, A, method="wilks", unit=DOC),
     "`dim` must be": lambda: bayescm.band(COUNTS),
     "a second test would have others": lambda: bayescm.planning.replicate(COUNTS, "f1"),
-    "independent, and these come in units": lambda: bayescm.auc(Y, P, method="delong", unit=DOC),
     "`pooled` groups": lambda: bayescm.gaps(Y, A, sensitive_features=GROUP, unit=DOC, pooled=True),
     "one matrix here": lambda: bayescm.report(bayescm.confusion_matrix(Y, A, unit=DOC, group=GROUP)),
 }
